@@ -1,0 +1,104 @@
+//! A histogram with bounded relative error, cheap enough for every packet.
+
+/// Log-linear buckets: 32 per octave, so a value is known to 3 %. Counts are exact.
+#[derive(Clone, Default)]
+pub struct Histogram {
+    counts: Vec<u64>,
+    n: u64,
+    sum: f64,
+    min: u64,
+    max: u64,
+}
+
+const SUB_BITS: u32 = 5;
+const SUB: u64 = 1 << SUB_BITS;
+
+#[inline]
+fn index(v: u64) -> usize {
+    if v < SUB {
+        return v as usize;
+    }
+    let octave = 63 - v.leading_zeros() - SUB_BITS;
+    ((octave as u64 + 1) * SUB + ((v >> octave) - SUB)) as usize
+}
+
+/// The smallest value of bucket `i`.
+fn low(i: usize) -> u64 {
+    let (octave, sub) = (i as u64 / SUB, i as u64 % SUB);
+    if octave == 0 { sub } else { (SUB + sub) << (octave - 1) }
+}
+
+impl Histogram {
+    pub fn new() -> Histogram {
+        Histogram::default()
+    }
+    #[inline]
+    pub fn record(&mut self, v: u64) {
+        let i = index(v);
+        if i >= self.counts.len() {
+            self.counts.resize(i + 1, 0);
+        }
+        self.counts[i] += 1;
+        self.min = if self.n == 0 { v } else { self.min.min(v) };
+        self.max = self.max.max(v);
+        self.n += 1;
+        self.sum += v as f64;
+    }
+    pub fn count(&self) -> u64 {
+        self.n
+    }
+    pub fn mean(&self) -> f64 {
+        if self.n == 0 { f64::NAN } else { self.sum / self.n as f64 }
+    }
+    pub fn min(&self) -> u64 {
+        self.min
+    }
+    pub fn max(&self) -> u64 {
+        self.max
+    }
+    /// The `q` quantile (0..=1), interpolated inside its bucket; NaN when empty.
+    pub fn quantile(&self, q: f64) -> f64 {
+        if self.n == 0 {
+            return f64::NAN;
+        }
+        let rank = q.clamp(0.0, 1.0) * (self.n - 1) as f64;
+        let mut before = 0u64;
+        for (i, &c) in self.counts.iter().enumerate() {
+            if c > 0 && rank < (before + c) as f64 {
+                let inside = (rank - before as f64 + 0.5) / c as f64;
+                let v = low(i) as f64 + inside * (low(i + 1) - low(i) - 1) as f64;
+                return v.clamp(self.min as f64, self.max as f64);
+            }
+            before += c;
+        }
+        self.max as f64
+    }
+    /// Non-empty buckets as (low, high exclusive, count).
+    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
+        self.counts.iter().enumerate().filter(|(_, c)| **c > 0).map(|(i, c)| (low(i), low(i + 1), *c))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_value_falls_in_its_bucket() {
+        for v in (0..5000).chain((0..60).map(|k| 1u64 << k)).chain((1..60).map(|k| (1u64 << k) - 1)) {
+            let i = index(v);
+            assert!(low(i) <= v && v < low(i + 1), "{v} {i}");
+        }
+    }
+
+    #[test]
+    fn quantiles_are_within_the_promised_error() {
+        let mut h = Histogram::new();
+        (1..=100_000u64).for_each(|v| h.record(v));
+        for q in [0.01, 0.5, 0.95, 0.999] {
+            let want = q * 100_000.0;
+            assert!((h.quantile(q) - want).abs() / want < 0.032, "{q} {}", h.quantile(q));
+        }
+        assert_eq!((h.quantile(0.0), h.quantile(1.0)), (1.0, 100_000.0));
+    }
+}

@@ -1,0 +1,22 @@
+//! The vocabulary that every other crate shares: time and sizes, packets, random streams, and the contract between a
+//! component (a *stage*) and whoever drives it.
+//!
+//! Nothing here reads a clock, opens a file or spawns a thread: components are told the time.
+
+pub mod config;
+pub mod hist;
+pub mod packet;
+pub mod probe;
+pub mod rng;
+pub mod stage;
+pub mod time;
+pub mod units;
+
+pub use config::ConfigError;
+pub use hist::Histogram;
+pub use packet::{Ecn, FlowId, Packet, PacketId, Pool, SackList, TcpFlags};
+pub use probe::{Event, EventKind, Observer, Vantage};
+pub use rng::{Rng, Streams};
+pub use stage::{Clock, Cx, DropReason, Ledger, Metrics, Outbox, Stage, Sync, VirtualClock};
+pub use time::{BitRate, Dur, Serializer, Time};
+pub use units::{Limit, Size};

@@ -1,0 +1,277 @@
+//! Packets: one cache line of hot fields in a slab, and a side table for what few packets carry.
+
+/// Index of a packet in its [`Pool`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct PacketId(pub u32);
+
+/// Number of a flow within its scenario, in order of declaration.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct FlowId(pub u32);
+
+/// The two ECN bits of the IP header (RFC 3168 section 5).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u8)]
+pub enum Ecn {
+    #[default]
+    NotEct = 0,
+    Ect1 = 1,
+    Ect0 = 2,
+    Ce = 3,
+}
+
+impl Ecn {
+    /// The packet may be marked instead of dropped.
+    pub fn is_capable(self) -> bool {
+        self != Ecn::NotEct
+    }
+    pub fn from_bits(b: u8) -> Ecn {
+        match b & 3 {
+            0 => Ecn::NotEct,
+            1 => Ecn::Ect1,
+            2 => Ecn::Ect0,
+            _ => Ecn::Ce,
+        }
+    }
+}
+
+/// TCP header flags with their bits on the wire (RFC 9293, RFC 3168).
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct TcpFlags(pub u8);
+
+impl TcpFlags {
+    pub const FIN: TcpFlags = TcpFlags(0x01);
+    pub const SYN: TcpFlags = TcpFlags(0x02);
+    pub const RST: TcpFlags = TcpFlags(0x04);
+    pub const PSH: TcpFlags = TcpFlags(0x08);
+    pub const ACK: TcpFlags = TcpFlags(0x10);
+    pub const ECE: TcpFlags = TcpFlags(0x40);
+    pub const CWR: TcpFlags = TcpFlags(0x80);
+
+    #[inline]
+    pub fn has(self, f: TcpFlags) -> bool {
+        self.0 & f.0 != 0
+    }
+    #[inline]
+    pub fn with(self, f: TcpFlags) -> TcpFlags {
+        TcpFlags(self.0 | f.0)
+    }
+}
+
+impl std::fmt::Debug for TcpFlags {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names = [(0x02, 'S'), (0x01, 'F'), (0x04, 'R'), (0x08, 'P'), (0x10, '.'), (0x40, 'E'), (0x80, 'W')];
+        names.iter().filter(|(b, _)| self.0 & b != 0).try_for_each(|(_, c)| write!(f, "{c}"))
+    }
+}
+
+/// Up to four SACK blocks `[left, right)`, newest first (RFC 2018).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct SackList {
+    blocks: [(u64, u64); 4],
+    n: u8,
+}
+
+impl SackList {
+    pub const EMPTY: SackList = SackList { blocks: [(0, 0); 4], n: 0 };
+
+    /// Adds a block; returns false (and ignores it) when four are held already.
+    pub fn push(&mut self, left: u64, right: u64) -> bool {
+        if self.n as usize == self.blocks.len() {
+            return false;
+        }
+        self.blocks[self.n as usize] = (left, right);
+        self.n += 1;
+        true
+    }
+    pub fn as_slice(&self) -> &[(u64, u64)] {
+        &self.blocks[..self.n as usize]
+    }
+    pub fn is_empty(&self) -> bool {
+        self.n == 0
+    }
+    pub fn len(&self) -> usize {
+        self.n as usize
+    }
+}
+
+/// What few packets carry: SACK blocks now; lifetimes and other options later.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Ext {
+    pub sack: SackList,
+    /// Options of a SYN: maximum segment size, window scale, SACK-permitted.
+    pub mss: u16,
+    pub wscale: Option<u8>,
+    pub sack_permitted: bool,
+}
+
+/// What the payload is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u8)]
+pub enum Proto {
+    #[default]
+    Tcp = 6,
+    Udp = 17,
+}
+
+/// Facts about a packet that measurements need and no algorithm may read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Meta(pub u8);
+
+impl Meta {
+    /// A retransmission of data sent before.
+    pub const REXMIT: u8 = 1;
+    /// Sent by the flow's receiver towards its sender.
+    pub const REVERSE: u8 = 2;
+
+    pub fn is_rexmit(self) -> bool {
+        self.0 & Meta::REXMIT != 0
+    }
+    pub fn is_reverse(self) -> bool {
+        self.0 & Meta::REVERSE != 0
+    }
+}
+
+/// The hot part of a packet: exactly one cache line.
+///
+/// Sequence and acknowledgement numbers are 64-bit offsets from the initial sequence number (SYN = 0, first data
+/// byte = 1), so nothing wraps inside; captures fold them into 32 bits.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub struct Packet {
+    /// When the transport handed it to the network.
+    pub sent_at: crate::Time,
+    /// `sent_at` of the packet that caused this one (an ACK's data segment). For measurements only.
+    pub cause: crate::Time,
+    pub seq: u64,
+    pub ack: u64,
+    pub flow: FlowId,
+    /// Receive window in bytes, after scaling.
+    pub wnd: u32,
+    /// Cursor into the driver's table of routes: the stage that gets the packet next.
+    pub hop: u32,
+    /// Index + 1 of the side-table entry; 0 = none. Use [`Pool::ext`].
+    pub(crate) ext: u32,
+    /// RFC 7323 timestamps in ticks of the sender's clock; 0/0 when the option is absent.
+    pub ts_val: u32,
+    pub ts_ecr: u32,
+    /// Bytes on the wire, IP header included.
+    pub len: u16,
+    /// Transport payload bytes.
+    pub payload: u16,
+    pub flags: TcpFlags,
+    pub ecn: Ecn,
+    pub proto: Proto,
+    pub meta: Meta,
+}
+
+const _: () = assert!(std::mem::size_of::<Packet>() == 64, "a packet is one cache line");
+
+impl Default for Packet {
+    fn default() -> Packet {
+        Packet {
+            sent_at: crate::Time::ZERO,
+            cause: crate::Time::ZERO,
+            seq: 0,
+            ack: 0,
+            flow: FlowId(0),
+            wnd: 0,
+            hop: 0,
+            ext: 0,
+            ts_val: 0,
+            ts_ecr: 0,
+            len: 0,
+            payload: 0,
+            flags: TcpFlags::default(),
+            ecn: Ecn::NotEct,
+            proto: Proto::Tcp,
+            meta: Meta::default(),
+        }
+    }
+}
+
+/// A slab of packets. Freed slots are reused first; nothing is allocated once the peak has been reached.
+#[derive(Default)]
+pub struct Pool {
+    slots: Vec<Packet>,
+    free: Vec<u32>,
+    exts: Vec<Ext>,
+    free_exts: Vec<u32>,
+    live: Vec<bool>,
+}
+
+impl Pool {
+    pub fn new() -> Pool {
+        Pool::default()
+    }
+
+    #[inline]
+    pub fn insert(&mut self, mut p: Packet) -> PacketId {
+        p.ext = 0;
+        if let Some(i) = self.free.pop() {
+            self.slots[i as usize] = p;
+            if cfg!(debug_assertions) {
+                self.live[i as usize] = true;
+            }
+            return PacketId(i);
+        }
+        let i = u32::try_from(self.slots.len()).expect("fewer than 2^32 packets are in flight");
+        self.slots.push(p);
+        if cfg!(debug_assertions) {
+            self.live.push(true);
+        }
+        PacketId(i)
+    }
+
+    /// Gives a packet its side-table entry.
+    pub fn attach(&mut self, id: PacketId, ext: Ext) {
+        debug_assert!(self.slots[id.0 as usize].ext == 0, "a packet has one side-table entry");
+        let i = match self.free_exts.pop() {
+            Some(i) => {
+                self.exts[i as usize] = ext;
+                i
+            }
+            None => {
+                self.exts.push(ext);
+                self.exts.len() as u32 - 1
+            }
+        };
+        self.slots[id.0 as usize].ext = i + 1;
+    }
+
+    #[inline]
+    pub fn ext(&self, p: &Packet) -> Option<&Ext> {
+        if p.ext == 0 { None } else { Some(&self.exts[p.ext as usize - 1]) }
+    }
+
+    #[inline]
+    pub fn get(&self, id: PacketId) -> &Packet {
+        &self.slots[id.0 as usize]
+    }
+
+    #[inline]
+    pub fn get_mut(&mut self, id: PacketId) -> &mut Packet {
+        &mut self.slots[id.0 as usize]
+    }
+
+    /// Takes a packet out of the world: delivered to its endpoint, or dropped (through [`crate::Cx::drop`] only).
+    #[inline]
+    pub fn remove(&mut self, id: PacketId) {
+        if cfg!(debug_assertions) {
+            assert!(std::mem::replace(&mut self.live[id.0 as usize], false), "packet {id:?} was freed twice");
+        }
+        let ext = self.slots[id.0 as usize].ext;
+        if ext != 0 {
+            self.free_exts.push(ext - 1);
+        }
+        self.free.push(id.0);
+    }
+
+    /// Packets that exist now. A finished world must account for every one of them.
+    pub fn in_use(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+    /// The most packets that ever existed at once.
+    pub fn peak(&self) -> usize {
+        self.slots.len()
+    }
+}

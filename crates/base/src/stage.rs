@@ -1,0 +1,147 @@
+//! The contract between components and drivers.
+//!
+//! A **stage** is anything that accepts packets and may want to be woken: an egress (queue and link), an endpoint, a
+//! source. A **driver** owns the clock and the order of events. A stage never calls another stage: it emits into its
+//! [`Cx`], and the driver delivers.
+
+use crate::{Dur, Ecn, Event, EventKind, FlowId, Histogram, Observer, Packet, PacketId, Pool, Time};
+
+/// Why a packet ceased to exist before reaching its destination. Closed on purpose: a new way of losing packets is a
+/// new row here, with its metric.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum DropReason {
+    /// The queue's limit was reached.
+    QueueFull = 0,
+    /// An AQM law dropped a packet that it could not mark, before the limit was reached.
+    EarlyDrop = 1,
+    /// An AQM law dropped because its average exceeded the hard maximum.
+    ForcedDrop = 2,
+    /// A link lost the packet (bit errors, retransmissions exhausted).
+    LinkError = 3,
+    /// A listed drop of a test or validation scenario.
+    Listed = 4,
+    /// Nobody listens for this packet (its connection is closed).
+    NoEndpoint = 5,
+}
+
+impl DropReason {
+    pub const COUNT: usize = 6;
+    pub const NAMES: [&'static str; Self::COUNT] =
+        ["queue_full", "early_drop", "forced_drop", "link_error", "listed", "no_endpoint"];
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+    /// Dropped by a queue (a sign of congestion), as opposed to lost on a link.
+    pub fn is_congestion(self) -> bool {
+        matches!(self, DropReason::QueueFull | DropReason::EarlyDrop | DropReason::ForcedDrop)
+    }
+}
+
+/// A component of the data path.
+pub trait Stage {
+    /// A packet arrives, now.
+    fn accept(&mut self, p: PacketId, cx: &mut Cx<'_>);
+    /// The time last returned by [`Stage::next_wake`] has come.
+    fn wake(&mut self, cx: &mut Cx<'_>);
+    /// When the stage wants to be woken next. The driver asks again after every call; there is no cancelling.
+    fn next_wake(&self) -> Option<Time>;
+    /// Momentary values for the `sample` table (name ends in its unit).
+    fn sample(&self, _now: Time, _out: &mut dyn FnMut(&'static str, f64)) {}
+    /// Totals at the end of a run.
+    fn report(&self, _now: Time, _out: &mut dyn Metrics) {}
+}
+
+/// Where a stage writes its totals; names come from the metric registry and end in their unit.
+pub trait Metrics {
+    fn value(&mut self, name: &'static str, v: f64);
+    fn histogram(&mut self, name: &'static str, h: &Histogram);
+}
+
+/// Packets that a stage has emitted and the driver has still to deliver.
+pub type Outbox = Vec<PacketId>;
+
+/// Per-flow and per-reason loss counters that the driver keeps beside the stages.
+pub trait Ledger {
+    fn dropped(&mut self, stage: u32, p: &Packet, why: DropReason);
+    fn marked(&mut self, stage: u32, p: &Packet);
+}
+
+/// What a stage may do to the world while it handles one call.
+pub struct Cx<'a> {
+    pub now: Time,
+    /// Number of the stage being called.
+    pub stage: u32,
+    pub pool: &'a mut Pool,
+    pub out: &'a mut Outbox,
+    pub ledger: &'a mut dyn Ledger,
+    pub observer: Option<&'a mut dyn Observer>,
+}
+
+impl Cx<'_> {
+    #[inline]
+    pub fn packet(&self, id: PacketId) -> &Packet {
+        self.pool.get(id)
+    }
+
+    /// Hands a packet to the next stage of its route.
+    #[inline]
+    pub fn forward(&mut self, id: PacketId) {
+        self.out.push(id);
+    }
+
+    /// The only way to lose a packet.
+    pub fn drop(&mut self, id: PacketId, why: DropReason) {
+        let p = *self.pool.get(id);
+        self.ledger.dropped(self.stage, &p, why);
+        let kind = if why == DropReason::LinkError { EventKind::Lost } else { EventKind::Drop };
+        self.note(p.flow, kind, p.seq, p.payload as u32, self.stage);
+        self.pool.remove(id);
+    }
+
+    /// Sets CE on an ECN-capable packet and counts it. The caller has checked that it is capable.
+    pub fn mark(&mut self, id: PacketId) {
+        let p = self.pool.get_mut(id);
+        debug_assert!(p.ecn.is_capable(), "only ECN-capable packets are marked (RFC 3168)");
+        p.ecn = Ecn::Ce;
+        let p = *p;
+        self.ledger.marked(self.stage, &p);
+        self.note(p.flow, EventKind::Mark, p.seq, p.payload as u32, self.stage);
+    }
+
+    /// Tells the observer, if there is one and it cares about the flow.
+    #[inline]
+    pub fn note(&mut self, flow: FlowId, kind: EventKind, seq: u64, len: u32, aux: u32) {
+        if let Some(o) = self.observer.as_deref_mut()
+            && o.wants(flow)
+        {
+            o.event(Event { at: self.now, flow, kind, seq, len, aux });
+        }
+    }
+}
+
+/// How a clock met a deadline.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sync {
+    OnTime,
+    /// The deadline had passed by this much.
+    Late(Dur),
+    /// Something arrived before the deadline.
+    Interrupted(Time),
+}
+
+/// Virtual or real time: the one place where they differ.
+pub trait Clock {
+    fn sync(&mut self, deadline: Time) -> Sync;
+}
+
+/// Simulation: every deadline is met at once.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct VirtualClock;
+
+impl Clock for VirtualClock {
+    #[inline]
+    fn sync(&mut self, _deadline: Time) -> Sync {
+        Sync::OnTime
+    }
+}

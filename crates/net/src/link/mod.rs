@@ -1,0 +1,32 @@
+//! Links: when a packet's bits have left, and when (or whether) they arrive.
+
+use crosswind_base::{Packet, Time};
+
+/// What becomes of a packet that was handed to a link.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    Deliver(Time),
+    /// Lost; the loss is final at this time.
+    Lost(Time),
+}
+
+/// A link's answer to one packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TxPlan {
+    /// From when on the link takes the next packet (back-pressure of everything below the queue is in here).
+    pub free_at: Time,
+    pub fate: Fate,
+    /// Transmission attempts below IP (1 without link-level retransmission).
+    pub attempts: u32,
+    /// When this packet's transmission begins and ends; for utilisation.
+    pub tx_start: Time,
+    pub tx_end: Time,
+}
+
+/// A link: a calculator of plans. It holds no packets; the egress keeps those in flight.
+pub trait Link {
+    /// Called only when `now >= free_at` of the previous plan.
+    fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan;
+    /// Momentary values such as bytes in a buffer below IP, name ending in its unit.
+    fn sample(&self, _now: Time, _out: &mut dyn FnMut(&'static str, f64)) {}
+}

@@ -1,0 +1,33 @@
+//! Queue disciplines: what waits in front of a link, who is let in and who is thrown out.
+
+use crosswind_base::{Cx, PacketId, Time};
+
+/// What a queue holds now.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Backlog {
+    pub bytes: u64,
+    pub packets: u32,
+}
+
+/// A packet that leaves a queue.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Head {
+    pub id: PacketId,
+    pub len: u32,
+    /// When it was admitted: `now - since` is its sojourn.
+    pub since: Time,
+}
+
+/// A queue discipline. It owns the packets that it holds; it loses them only through `Cx::drop`.
+pub trait QueueDisc {
+    fn enqueue(&mut self, id: PacketId, cx: &mut Cx<'_>);
+    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Head>;
+    fn backlog(&self) -> Backlog;
+    /// For disciplines that hold packets back although the link is free, or that keep time of their own.
+    fn next_wake(&self) -> Option<Time> {
+        None
+    }
+    fn wake(&mut self, _cx: &mut Cx<'_>) {}
+    /// Momentary values of the law (an average queue, a drop probability), name ending in its unit.
+    fn sample(&self, _now: Time, _out: &mut dyn FnMut(&'static str, f64)) {}
+}
