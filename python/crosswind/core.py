@@ -1,0 +1,44 @@
+"""The door to the compiled engine: the one place that imports `crosswind._core`."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from functools import cache
+from typing import Any
+
+from crosswind.errors import EngineMissingError
+
+KINDS = ("queue", "link", "loss", "law", "detector", "signal", "undo", "workload", "preset", "metric")
+
+
+def core() -> Any:
+    """The engine module. Raises EngineMissingError when it has not been built."""
+    try:
+        return importlib.import_module("crosswind._core")
+    except ImportError as e:
+        raise EngineMissingError(
+            f"the compiled engine (crosswind._core) cannot be loaded: {e}; build it with `make setup`"
+        ) from e
+
+
+def has_hook(name: str) -> bool:
+    """Whether this build of the engine offers the function `name`."""
+    return hasattr(core(), name)
+
+
+def version() -> str:
+    """Version of the engine, as text."""
+    return str(core().version())
+
+
+@cache
+def _rows(_engine: int) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = json.loads(core().registry())
+    return rows
+
+
+def registry(kind: str | None = None) -> list[dict[str, Any]]:
+    """Rows of the engine's registry: dicts with kind, name, title, doc (Markdown), params (JSON Schema)."""
+    rows = _rows(id(core()))
+    return [r for r in rows if kind is None or r["kind"] == kind]

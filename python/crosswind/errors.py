@@ -1,0 +1,71 @@
+"""Errors that a person can act on, and the exit codes they end a command with.
+
+| exit code | meaning |
+|---|---|
+| 0 | done |
+| 1 | a claim or a run failed |
+| 2 | bad input: a file, a name, a value, an option |
+| 130 | interrupted with Ctrl-C; what was finished is kept |
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+EXIT_DONE = 0
+EXIT_FAILED = 1
+EXIT_BAD_INPUT = 2
+EXIT_INTERRUPTED = 130
+
+
+class CrosswindError(Exception):
+    """Something went wrong that is not a defect of the program; the message says what to do."""
+
+    exit_code = EXIT_FAILED
+
+
+@dataclass
+class InputError(CrosswindError):
+    """Bad input: where it stands, what was found, what was expected, and the nearest valid name.
+
+    `where` is a file (with a line when known) or a command-line option; `path` is the dotted path inside a scenario.
+    """
+
+    where: str
+    path: str = ""
+    found: str = ""
+    expected: str = ""
+    hint: str = ""
+    exit_code: int = field(default=EXIT_BAD_INPUT, repr=False)
+
+    def __str__(self) -> str:
+        head = f"{self.where}: {self.path}" if self.path else self.where
+        said = [part for part in (self.found and f"found {self.found}", self.expected and f"expected {self.expected}")
+                if part]
+        text = f"{head}: {', '.join(said)}" if said else head
+        return f"{text}; {self.hint}" if self.hint else text
+
+    def __post_init__(self) -> None:
+        super().__init__(str(self))
+
+
+class EngineMissingError(CrosswindError):
+    """The compiled engine cannot be imported."""
+
+
+def nearest(name: str, valid: Iterable[str]) -> str | None:
+    """The valid name that `name` was most likely meant to be, or None when nothing is close."""
+    names = list(valid)
+    found = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    if found:
+        return found[0]
+    inside = [v for v in names if name and (name in v or v in name)]
+    return inside[0] if inside else None
+
+
+def did_you_mean(name: str, valid: Iterable[str]) -> str:
+    """A hint such as "did you mean `w2-e0`?", or an empty text."""
+    close = nearest(name, valid)
+    return f"did you mean `{close}`?" if close else ""

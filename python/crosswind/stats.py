@@ -1,0 +1,163 @@
+"""Statistics with their uncertainty: every estimate carries a bootstrap interval and the number of values behind it.
+
+Intervals are percentile bootstrap intervals (scipy), 95 % unless said otherwise, from a fixed seed: the same table
+gives the same interval. The percentile method is used because medians of tables with ties break the corrected ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from scipy import stats as scipy_stats
+
+Values = npt.ArrayLike | pl.Series
+Statistic = Callable[..., Any]
+CONFIDENCE = 0.95
+RESAMPLES = 1999
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value with its interval [low, high] and the number of observations; NaN when there were none."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+    def scaled(self, factor: float) -> Estimate:
+        """The same estimate in another unit."""
+        ends = sorted((self.low * factor, self.high * factor))
+        return Estimate(self.value * factor, ends[0], ends[1], self.n)
+
+
+def exact(value: float, n: int = 1) -> Estimate:
+    """A value without sampling error: a count, an identity, a deterministic run."""
+    return Estimate(float(value), float(value), float(value), n)
+
+
+NOTHING = Estimate(math.nan, math.nan, math.nan, 0)
+
+
+def clean(values: Values) -> npt.NDArray[np.float64]:
+    """The finite values, as float64."""
+    raw = values.to_numpy() if isinstance(values, pl.Series) else values
+    a = np.asarray(raw, dtype=np.float64).ravel()
+    return a[np.isfinite(a)]
+
+
+def estimate(
+    statistic: Statistic,
+    *samples: Values,
+    pairing: Literal["independent", "paired"] = "independent",
+    confidence: float = CONFIDENCE,
+) -> Estimate:
+    """`statistic(*samples)` with its bootstrap interval.
+
+    `statistic` takes arrays and an `axis` keyword. With `pairing="paired"` row i of every sample stems from the same
+    repetition and is resampled together; rows with a missing value in any sample are left out.
+    """
+    if pairing == "paired":
+        columns = [np.asarray(s.to_numpy() if isinstance(s, pl.Series) else s, dtype=np.float64) for s in samples]
+        if len({c.size for c in columns}) != 1:
+            raise ValueError("paired samples must have the same length")
+        keep = np.all([np.isfinite(c) for c in columns], axis=0)
+        data = [c[keep] for c in columns]
+    else:
+        data = [clean(s) for s in samples]
+    n = min(d.size for d in data)
+    if n == 0:
+        return NOTHING
+    value = float(statistic(*data, axis=-1))
+    if n == 1:
+        return Estimate(value, value, value, 1)
+    with np.errstate(all="ignore"):
+        interval = scipy_stats.bootstrap(
+            data, statistic, n_resamples=RESAMPLES, paired=pairing == "paired", vectorized=True, axis=-1,
+            confidence_level=confidence, method="percentile", rng=np.random.default_rng(0),
+        ).confidence_interval
+    return Estimate(value, float(interval.low), float(interval.high), n)
+
+
+def quantile(values: Values, q: float) -> Estimate:
+    """The q quantile (0..1, linear interpolation) with its interval."""
+    return estimate(lambda x, axis: np.quantile(x, q, axis=axis), values)
+
+
+def median(values: Values) -> Estimate:
+    """The median with its interval."""
+    return quantile(values, 0.5)
+
+
+def mean(values: Values) -> Estimate:
+    """The mean with its interval."""
+    return estimate(lambda x, axis: np.mean(x, axis=axis), values)
+
+
+def share(hits: Values) -> Estimate:
+    """The share (0..1) of true values with its interval."""
+    return mean(hits)
+
+
+def maximum(values: Values) -> Estimate:
+    """The largest value; its interval is the value itself (a maximum cannot be bootstrapped)."""
+    v = clean(values)
+    return exact(float(v.max()), v.size) if v.size else NOTHING
+
+
+def _iqr(x: npt.NDArray[np.float64], axis: int = -1) -> Any:
+    low, high = np.quantile(x, [0.25, 0.75], axis=axis)
+    return high - low
+
+
+def iqr(values: Values) -> Estimate:
+    """The interquartile range Q75 - Q25 with its interval."""
+    return estimate(_iqr, values)
+
+
+def quartiles(values: Values) -> tuple[float, float, float, float, float]:
+    """Minimum, lower quartile, median, upper quartile, maximum; NaN when empty."""
+    v = clean(values)
+    if v.size == 0:
+        return (math.nan,) * 5
+    five = np.quantile(v, [0.0, 0.25, 0.5, 0.75, 1.0])
+    return tuple(float(x) for x in five)  # type: ignore[return-value]
+
+
+def jain(x: npt.ArrayLike, axis: int = -1) -> Any:
+    """Jain's fairness index (sum x)^2 / (n sum x^2) along `axis`: 1 when all are equal, 1/n when one has everything."""
+    a = np.asarray(x, dtype=np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return a.sum(axis=axis) ** 2 / (a.shape[axis] * (a**2).sum(axis=axis))
+
+
+def change(new: Values, old: Values, of: Statistic = np.median) -> Estimate:
+    """Relative change of a statistic, `of(new) / of(old) - 1`, with its interval; repetitions must be paired."""
+    return estimate(lambda a, b, axis: of(a, axis=axis) / of(b, axis=axis) - 1.0, new, old, pairing="paired")
+
+
+def change_of_iqr(new: Values, old: Values) -> Estimate:
+    """Relative change of the interquartile range."""
+    return change(new, old, of=_iqr)
+
+
+def difference(new: Values, old: Values, of: Statistic = np.median) -> Estimate:
+    """`of(new) - of(old)` with its interval; repetitions must be paired."""
+    return estimate(lambda a, b, axis: of(a, axis=axis) - of(b, axis=axis), new, old, pairing="paired")
+
+
+def paired_differences(new: Values, old: Values) -> Estimate:
+    """Mean of the differences repetition by repetition (common random numbers), with its interval."""
+    return estimate(lambda a, b, axis: np.mean(a - b, axis=axis), new, old, pairing="paired")
+
+
+def ordered(samples: Sequence[Values], slack: float = 0.0) -> bool:
+    """Whether the medians decrease along the list, each at most `slack` (relative) above its predecessor."""
+    medians = [float(np.median(clean(s))) for s in samples]
+    return all(b <= a * (1.0 + slack) for a, b in zip(medians, medians[1:], strict=False))
