@@ -2,5 +2,9 @@
 
 pub mod egress;
 pub mod link;
+pub mod params;
 pub mod queue;
 pub mod registry;
+
+pub use egress::Egress;
+pub use registry::{BuildCx, Kind};

@@ -1,6 +1,13 @@
 //! Links: when a packet's bits have left, and when (or whether) they arrive.
 
+pub mod loss;
+pub mod seawind;
+pub mod wire;
+
 use crosswind_base::{Packet, Time};
+
+/// A link chosen at run time.
+pub type BoxLink = Box<dyn Link + Send>;
 
 /// What becomes of a packet that was handed to a link.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,4 +36,13 @@ pub trait Link {
     fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan;
     /// Momentary values such as bytes in a buffer below IP, name ending in its unit.
     fn sample(&self, _now: Time, _out: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+impl<L: Link + ?Sized> Link for Box<L> {
+    fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan {
+        (**self).transmit(p, now)
+    }
+    fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+        (**self).sample(now, out)
+    }
 }

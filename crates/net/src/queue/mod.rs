@@ -1,6 +1,13 @@
 //! Queue disciplines: what waits in front of a link, who is let in and who is thrown out.
 
+pub mod droptail;
+pub mod red;
+pub mod store;
+
 use crosswind_base::{Cx, PacketId, Time};
+
+/// A discipline chosen at run time.
+pub type BoxQueue = Box<dyn QueueDisc + Send>;
 
 /// What a queue holds now.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -30,4 +37,25 @@ pub trait QueueDisc {
     fn wake(&mut self, _cx: &mut Cx<'_>) {}
     /// Momentary values of the law (an average queue, a drop probability), name ending in its unit.
     fn sample(&self, _now: Time, _out: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+impl<Q: QueueDisc + ?Sized> QueueDisc for Box<Q> {
+    fn enqueue(&mut self, id: PacketId, cx: &mut Cx<'_>) {
+        (**self).enqueue(id, cx)
+    }
+    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Head> {
+        (**self).dequeue(cx)
+    }
+    fn backlog(&self) -> Backlog {
+        (**self).backlog()
+    }
+    fn next_wake(&self) -> Option<Time> {
+        (**self).next_wake()
+    }
+    fn wake(&mut self, cx: &mut Cx<'_>) {
+        (**self).wake(cx)
+    }
+    fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+        (**self).sample(now, out)
+    }
 }

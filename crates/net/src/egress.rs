@@ -1,0 +1,232 @@
+//! The egress: one queue, one link and one loss model joined into a single stage.
+//!
+//! Packets on the link wait in a ring ordered by arrival time, so a link with a fixed delay costs one pending wake, not
+//! one for every packet in flight. At one instant deliveries come first, then the queue is served.
+
+use crate::link::loss::none::NoLoss;
+use crate::link::loss::{LossModel, LossPoint};
+use crate::link::{Fate, Link};
+use crate::queue::{Backlog, Head, QueueDisc};
+use crosswind_base::{Cx, DropReason, Histogram, Metrics, PacketId, Stage, Time};
+use std::collections::VecDeque;
+
+/// A packet between the queue and the far end of the link.
+#[derive(Clone, Copy)]
+struct InFlight {
+    at: Time,
+    id: PacketId,
+    lost: Option<DropReason>,
+}
+
+/// A queue in front of a link.
+pub struct Egress<Q, L, M = NoLoss> {
+    queue: Q,
+    link: L,
+    loss: M,
+    ring: VecDeque<InFlight>,
+    free_at: Time,
+    wake_at: Time,
+    stats: Stats,
+}
+
+/// Totals of an egress.
+#[derive(Default)]
+struct Stats {
+    arrived_packets: u64,
+    sent_packets: u64,
+    sent_bytes: u64,
+    delivered_packets: u64,
+    queue_bytes_max: u64,
+    /// Integral of the queue over time, in byte nanoseconds, up to `integral_at`.
+    queue_integral: u128,
+    integral_at: Time,
+    /// Backlog since `integral_at`.
+    queue_bytes: u64,
+    /// Transmission time up to the start of the present busy period, and that period.
+    busy_ns: u64,
+    busy_from: Time,
+    busy_until: Time,
+    queue_delay_ns: Histogram,
+    queue_bytes_seen: Histogram,
+}
+
+impl Stats {
+    /// Takes note of a backlog that may have changed, now.
+    #[inline]
+    fn queue_is(&mut self, backlog: Backlog, now: Time) {
+        if backlog.bytes != self.queue_bytes {
+            self.queue_integral += self.queue_bytes as u128 * (now - self.integral_at).0 as u128;
+            self.integral_at = now;
+            self.queue_bytes = backlog.bytes;
+        }
+    }
+    #[inline]
+    fn transmission(&mut self, from: Time, until: Time) {
+        if from != self.busy_until {
+            self.busy_ns += (self.busy_until - self.busy_from).0;
+            self.busy_from = from;
+        }
+        self.busy_until = until;
+    }
+    /// Time the line was busy up to now; transmissions that are only planned do not count.
+    fn busy_by(&self, now: Time) -> u64 {
+        self.busy_ns + self.busy_until.min(now).since(self.busy_from).0
+    }
+    fn queue_mean_bytes(&self, now: Time) -> f64 {
+        let integral = self.queue_integral + self.queue_bytes as u128 * now.since(self.integral_at).0 as u128;
+        if now == Time::ZERO { 0.0 } else { integral as f64 / now.0 as f64 }
+    }
+}
+
+impl<Q: QueueDisc, L: Link> Egress<Q, L> {
+    pub fn new(queue: Q, link: L) -> Egress<Q, L> {
+        Egress::with_loss(queue, link, NoLoss)
+    }
+}
+
+impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
+    pub fn with_loss(queue: Q, link: L, loss: M) -> Egress<Q, L, M> {
+        Egress {
+            queue,
+            link,
+            loss,
+            ring: VecDeque::new(),
+            free_at: Time::ZERO,
+            wake_at: Time::NEVER,
+            stats: Stats::default(),
+        }
+    }
+
+    /// What waits in the queue now.
+    pub fn backlog(&self) -> Backlog {
+        self.queue.backlog()
+    }
+
+    /// Packets between the queue and the far end of the link.
+    pub fn in_flight_packets(&self) -> usize {
+        self.ring.len()
+    }
+
+    /// Serves the queue as long as the link takes packets.
+    #[inline]
+    fn pump(&mut self, cx: &mut Cx<'_>) {
+        while cx.now >= self.free_at {
+            let Some(head) = self.queue.dequeue(cx) else { break };
+            self.transmit(head, cx);
+        }
+    }
+
+    #[inline]
+    fn transmit(&mut self, head: Head, cx: &mut Cx<'_>) {
+        let packet = cx.packet(head.id);
+        let plan = self.link.transmit(packet, cx.now);
+        let listed = if self.loss.point() == LossPoint::Exit { self.loss.lose(packet) } else { None };
+        let (at, lost) = match plan.fate {
+            Fate::Deliver(at) => (at, listed),
+            Fate::Lost(at) => (at, Some(DropReason::LinkError)),
+        };
+        self.free_at = plan.free_at;
+        self.stats.sent_packets += 1;
+        self.stats.sent_bytes += head.len as u64;
+        self.stats.queue_delay_ns.record(cx.now.since(head.since).0);
+        self.stats.transmission(plan.tx_start, plan.tx_end);
+        self.launch(InFlight { at, id: head.id, lost });
+    }
+
+    /// Puts a packet into the ring behind everything that arrives no later than it.
+    #[inline]
+    fn launch(&mut self, packet: InFlight) {
+        self.ring.push_back(packet);
+        let mut i = self.ring.len() - 1;
+        while i > 0 && self.ring[i - 1].at > packet.at {
+            self.ring.swap(i - 1, i);
+            i -= 1;
+        }
+    }
+
+    #[inline]
+    fn deliver(&mut self, cx: &mut Cx<'_>) {
+        while let Some(first) = self.ring.front().copied()
+            && first.at <= cx.now
+        {
+            self.ring.pop_front();
+            match first.lost {
+                None => {
+                    self.stats.delivered_packets += 1;
+                    cx.forward(first.id);
+                }
+                Some(why) => cx.drop(first.id, why),
+            }
+        }
+    }
+
+    /// Notes the backlog and when to be woken next.
+    #[inline]
+    fn settle(&mut self, now: Time) {
+        let backlog = self.queue.backlog();
+        self.stats.queue_is(backlog, now);
+        let mut wake_at = self.ring.front().map_or(Time::NEVER, |p| p.at);
+        if backlog.packets > 0 && self.free_at > now {
+            wake_at = wake_at.min(self.free_at);
+        }
+        if let Some(at) = self.queue.next_wake() {
+            wake_at = wake_at.min(at);
+        }
+        self.wake_at = wake_at;
+    }
+}
+
+impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
+    #[inline]
+    fn accept(&mut self, id: PacketId, cx: &mut Cx<'_>) {
+        self.stats.arrived_packets += 1;
+        if self.loss.point() == LossPoint::Entry
+            && let Some(why) = self.loss.lose(cx.packet(id))
+        {
+            return cx.drop(id, why);
+        }
+        self.stats.queue_bytes_seen.record(self.queue.backlog().bytes);
+        self.queue.enqueue(id, cx);
+        self.stats.queue_bytes_max = self.stats.queue_bytes_max.max(self.queue.backlog().bytes);
+        self.pump(cx);
+        self.settle(cx.now);
+    }
+
+    #[inline]
+    fn wake(&mut self, cx: &mut Cx<'_>) {
+        self.deliver(cx);
+        if self.queue.next_wake().is_some_and(|at| at <= cx.now) {
+            self.queue.wake(cx);
+        }
+        self.pump(cx);
+        self.settle(cx.now);
+    }
+
+    #[inline]
+    fn next_wake(&self) -> Option<Time> {
+        if self.wake_at == Time::NEVER { None } else { Some(self.wake_at) }
+    }
+
+    fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+        let backlog = self.queue.backlog();
+        out("queue_bytes", backlog.bytes as f64);
+        out("queue_packets", backlog.packets as f64);
+        self.queue.sample(now, out);
+        self.link.sample(now, out);
+    }
+
+    fn report(&self, now: Time, out: &mut dyn Metrics) {
+        let s = &self.stats;
+        let busy_ns = s.busy_by(now);
+        out.value("arrived_packets", s.arrived_packets as f64);
+        out.value("sent_packets", s.sent_packets as f64);
+        out.value("sent_bytes", s.sent_bytes as f64);
+        out.value("delivered_packets", s.delivered_packets as f64);
+        out.value("busy_ns", busy_ns as f64);
+        out.value("utilisation_ratio", if now == Time::ZERO { 0.0 } else { busy_ns as f64 / now.0 as f64 });
+        out.value("queue_mean_bytes", s.queue_mean_bytes(now));
+        out.value("queue_max_bytes", s.queue_bytes_max as f64);
+        out.histogram("queue_delay_ns", &s.queue_delay_ns);
+        out.histogram("queue_bytes", &s.queue_bytes_seen);
+    }
+}

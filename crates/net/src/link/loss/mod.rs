@@ -1,0 +1,63 @@
+//! Loss models: which packets a link loses, whatever the link is.
+
+pub mod list;
+pub mod none;
+pub mod uniform;
+
+use crosswind_base::{DropReason, Packet};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A loss model chosen at run time.
+pub type BoxLoss = Box<dyn LossModel + Send>;
+
+/// Where on its way through the egress a packet is lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossPoint {
+    /// Before the queue: the packet uses neither queue nor link (`lossmodel` of ns-2).
+    Entry,
+    /// At the far end of the link: the packet has used queue and link (`link-lossmodel` of ns-2).
+    #[default]
+    Exit,
+}
+
+/// Which packets a loss model looks at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Counts {
+    /// Packets with payload only; pure acknowledgements, SYN and FIN always pass.
+    #[default]
+    Data,
+    All,
+}
+
+impl Counts {
+    #[inline]
+    pub fn covers(self, p: &Packet) -> bool {
+        self == Counts::All || p.payload > 0
+    }
+}
+
+/// Decides for each packet, once, in the order in which packets reach the model.
+pub trait LossModel {
+    fn point(&self) -> LossPoint;
+    /// The reason if this packet is lost.
+    fn lose(&mut self, p: &Packet) -> Option<DropReason>;
+}
+
+impl<M: LossModel + ?Sized> LossModel for Box<M> {
+    fn point(&self) -> LossPoint {
+        (**self).point()
+    }
+    fn lose(&mut self, p: &Packet) -> Option<DropReason> {
+        (**self).lose(p)
+    }
+}
+
+#[cfg(test)]
+fn packet_with_payload(payload: u16) -> Packet {
+    let mut p = Packet::default();
+    p.payload = payload;
+    p
+}

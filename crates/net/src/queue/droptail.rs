@@ -1,0 +1,77 @@
+//! # Drop-tail queue
+//!
+//! **Source**: jarvinen-2006 section 4.4, Table 6 (queue sizes); linux-sch-fifo (`bfifo`, `pfifo`); ns-2.35 (DropTail).
+//!
+//! **Idea**: first in, first out; an arriving packet is dropped iff it does not fit:
+//! `backlog + length <= limit` (fits) or `backlog < limit` (overshoot).
+//!
+//! | parameter | unit | default | origin of the default |
+//! |---|---|---|---|
+//! | `limit` | bytes or packets | 1000 packets | Linux `txqueuelen` |
+//! | `admission` | - | fits | Linux `bfifo`; `overshoot` is what routers do that test before adding |
+//!
+//! **Deviations**: 1. The packet on the line belongs to the link and is not counted. (ns-2 and Linux do the same; a
+//! model that counts it holds one packet less.)
+//!
+//! **Checked by**: conformance suite; oracle `droptail` on random traces.
+
+use super::store::{Admission, Fifo};
+use super::{Backlog, Head, QueueDisc};
+use crate::params::{self, Params};
+use crosswind_base::{ConfigError, Cx, DropReason, Limit, PacketId};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of the drop-tail queue.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DropTailParams {
+    /// How much the queue holds, in bytes or packets.
+    pub limit: Limit,
+    /// Whether the limit is tested with the arriving packet (fits) or without it (overshoot).
+    pub admission: Admission,
+}
+
+impl Default for DropTailParams {
+    fn default() -> Self {
+        DropTailParams { limit: Limit::Packets(1000), admission: Admission::Fits }
+    }
+}
+
+impl Params for DropTailParams {
+    fn check(&self) -> Result<(), ConfigError> {
+        params::check_limit("limit", self.limit)
+    }
+}
+
+/// The drop-tail discipline.
+pub struct DropTail {
+    params: DropTailParams,
+    store: Fifo,
+}
+
+impl DropTail {
+    pub fn new(params: DropTailParams) -> DropTail {
+        DropTail { params, store: Fifo::new() }
+    }
+}
+
+impl QueueDisc for DropTail {
+    #[inline]
+    fn enqueue(&mut self, id: PacketId, cx: &mut Cx<'_>) {
+        let len = cx.packet(id).len as u32;
+        if self.params.admission.admits(self.store.backlog(), len, self.params.limit) {
+            self.store.push(id, len, cx.now);
+        } else {
+            cx.drop(id, DropReason::QueueFull);
+        }
+    }
+    #[inline]
+    fn dequeue(&mut self, _cx: &mut Cx<'_>) -> Option<Head> {
+        self.store.pop()
+    }
+    #[inline]
+    fn backlog(&self) -> Backlog {
+        self.store.backlog()
+    }
+}

@@ -1,0 +1,1 @@
+//! Random early detection, in the three profiles that published results rest on.

@@ -1,0 +1,94 @@
+//! The FIFO that the disciplines share. It remembers length and time of admission beside each packet's number, so that
+//! taking a packet out touches no packet memory.
+
+use super::{Backlog, Head};
+use crosswind_base::{Limit, PacketId, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// When a packet that arrives at an almost full queue is let in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Admission {
+    /// The limit holds after the packet has been added: backlog + length <= limit.
+    #[default]
+    Fits,
+    /// The limit is tested before the packet is added: backlog < limit, so the last packet may exceed it.
+    Overshoot,
+}
+
+impl Admission {
+    /// Whether a packet of `len` bytes may join `backlog`.
+    #[inline]
+    pub fn admits(self, backlog: Backlog, len: u32, limit: Limit) -> bool {
+        match (limit, self) {
+            (Limit::Packets(n), _) => (backlog.packets as u64) < n,
+            (Limit::Bytes(n), Admission::Fits) => backlog.bytes + len as u64 <= n,
+            (Limit::Bytes(n), Admission::Overshoot) => backlog.bytes < n,
+        }
+    }
+}
+
+/// First in, first out.
+#[derive(Default)]
+pub struct Fifo {
+    ring: VecDeque<Head>,
+    bytes: u64,
+}
+
+impl Fifo {
+    pub fn new() -> Fifo {
+        Fifo::default()
+    }
+    #[inline]
+    pub fn push(&mut self, id: PacketId, len: u32, now: Time) {
+        self.bytes += len as u64;
+        self.ring.push_back(Head { id, len, since: now });
+    }
+    #[inline]
+    pub fn pop(&mut self) -> Option<Head> {
+        let head = self.ring.pop_front()?;
+        self.bytes -= head.len as u64;
+        Some(head)
+    }
+    #[inline]
+    pub fn backlog(&self) -> Backlog {
+        Backlog { bytes: self.bytes, packets: self.ring.len() as u32 }
+    }
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.ring.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_leave_in_the_order_of_arrival_with_their_length_and_time() {
+        let mut f = Fifo::new();
+        f.push(PacketId(7), 100, Time(1));
+        f.push(PacketId(3), 40, Time(2));
+        assert_eq!(f.backlog(), Backlog { bytes: 140, packets: 2 });
+        assert_eq!(f.pop(), Some(Head { id: PacketId(7), len: 100, since: Time(1) }));
+        assert_eq!(f.backlog(), Backlog { bytes: 40, packets: 1 });
+        assert_eq!(f.pop().map(|h| h.id), Some(PacketId(3)));
+        assert_eq!((f.pop(), f.is_empty(), f.backlog()), (None, true, Backlog::default()));
+    }
+
+    #[test]
+    fn the_two_admission_rules_differ_only_by_the_last_packet() {
+        let full_but_one = Backlog { bytes: 900, packets: 9 };
+        let limit = Limit::Bytes(1000);
+        assert!(Admission::Fits.admits(full_but_one, 100, limit));
+        assert!(!Admission::Fits.admits(full_but_one, 101, limit));
+        assert!(Admission::Overshoot.admits(full_but_one, 101, limit));
+        assert!(!Admission::Overshoot.admits(Backlog { bytes: 1000, packets: 10 }, 1, limit));
+        for rule in [Admission::Fits, Admission::Overshoot] {
+            assert!(rule.admits(full_but_one, 1500, Limit::Packets(10)));
+            assert!(!rule.admits(full_but_one, 1, Limit::Packets(9)));
+        }
+    }
+}
