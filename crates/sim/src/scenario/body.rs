@@ -1,0 +1,203 @@
+//! The body of a link: queue, link and loss of both directions, with the inheritance from forward to reverse.
+//!
+//! The reverse direction inherits every key of the forward one. Under `reverse` a key replaces the inherited one, except
+//! that `queue` and `loss` tables of the same `type` are merged key by key. A reverse link of another `type` inherits
+//! the keys that it knows. `loss = "none"` ends an inherited loss.
+
+use super::catalogue::{Catalogue, Kind, object, parameters, shown};
+use crosswind_base::units::{parse_dur, parse_rate};
+use crosswind_base::{BitRate, ConfigError, Dur};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+type Keys = Map<String, Value>;
+
+/// What one direction of a link is made of. All values name their row and hold every default.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EgressSpec {
+    pub link: Value,
+    pub queue: Value,
+    pub loss: Option<Value>,
+    /// The `rate` of the link, for types that have one.
+    pub rate: Option<BitRate>,
+    /// The `delay` of the link; zero for types that have none.
+    pub delay: Dur,
+}
+
+/// Both directions of a link. Links made from one template share their specifications.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Body {
+    pub forward: Arc<EgressSpec>,
+    pub reverse: Arc<EgressSpec>,
+}
+
+const DEFAULT_LINK: &str = "wire";
+const DEFAULT_QUEUE: &str = "droptail";
+const NO_LOSS: &str = "none";
+
+impl Body {
+    /// Reads the keys of a link other than `from` and `to`.
+    pub(super) fn read(keys: &Keys, cat: &dyn Catalogue, path: &str) -> Result<Body, ConfigError> {
+        let forward = Written::split(keys);
+        let mut reverse = forward.clone();
+        let below = format!("{path}.reverse");
+        if let Some(over) = keys.get("reverse") {
+            let over = object(over, &below, "a table of keys that differ in the reverse direction")?;
+            if over.contains_key("reverse") {
+                return Err(ConfigError::new(format!("{below}.reverse"), "`reverse`", "no further reverse direction"));
+            }
+            reverse.override_with(&Written::split(over), cat);
+        }
+        let forward = Arc::new(forward.resolve(cat, path)?);
+        let reverse = match keys.get("reverse") {
+            None => forward.clone(),
+            Some(_) => Arc::new(reverse.resolve(cat, &below)?),
+        };
+        Ok(Body { forward, reverse })
+    }
+
+    /// Every key of the link except its ends.
+    pub(super) fn to_map(&self) -> Keys {
+        let mut map = side(&self.forward);
+        if self.forward != self.reverse {
+            let mut reverse = side(&self.reverse);
+            if self.forward.loss.is_some() && self.reverse.loss.is_none() {
+                reverse.insert("loss".into(), NO_LOSS.into());
+            }
+            map.insert("reverse".into(), Value::Object(reverse));
+        }
+        map
+    }
+}
+
+impl serde::Serialize for Body {
+    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        self.to_map().serialize(s)
+    }
+}
+
+impl schemars::JsonSchema for Body {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "LinkBody".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        written_body_schema(&[])
+    }
+}
+
+/// A place holder for the schema of a link with some further required keys; `schema.rs` adds the keys of each `type`.
+pub(super) fn written_body_schema(ends: &[(&str, &str)]) -> schemars::Schema {
+    let ends: Keys = ends
+        .iter()
+        .map(|(k, text)| (k.to_string(), serde_json::json!({"type": "string", "description": text})))
+        .collect();
+    let required: Vec<&String> = ends.keys().collect();
+    schemars::json_schema!({"type": "object", "x-link-body": true, "properties": ends, "required": required})
+}
+
+fn side(spec: &EgressSpec) -> Keys {
+    let mut map = spec.link.as_object().cloned().unwrap_or_default();
+    map.insert("queue".into(), spec.queue.clone());
+    if let Some(loss) = &spec.loss {
+        map.insert("loss".into(), loss.clone());
+    }
+    map
+}
+
+/// One direction as written.
+#[derive(Clone)]
+struct Written {
+    link: Keys,
+    queue: Option<Value>,
+    loss: Option<Value>,
+}
+
+impl Written {
+    fn split(keys: &Keys) -> Written {
+        const OTHERS: [&str; 5] = ["from", "to", "queue", "loss", "reverse"];
+        let own = keys.iter().filter(|(k, _)| !OTHERS.contains(&k.as_str()));
+        Written {
+            link: own.map(|(k, v)| (k.clone(), v.clone())).collect(),
+            queue: keys.get("queue").map(spelled_out),
+            loss: keys.get("loss").map(spelled_out),
+        }
+    }
+
+    fn override_with(&mut self, over: &Written, cat: &dyn Catalogue) {
+        let name = |keys: &Keys| keys.get("type").and_then(Value::as_str).unwrap_or(DEFAULT_LINK).to_string();
+        if over.link.contains_key("type")
+            && name(&over.link) != name(&self.link)
+            && let Some(known) = parameters(cat, Kind::Link, &name(&over.link))
+        {
+            self.link.retain(|k, _| known.iter().any(|n| n == k));
+        }
+        self.link.extend(over.link.clone());
+        self.queue = merged(self.queue.take(), over.queue.clone(), Some(DEFAULT_QUEUE));
+        self.loss = merged(self.loss.take(), over.loss.clone(), None);
+    }
+
+    fn resolve(&self, cat: &dyn Catalogue, path: &str) -> Result<EgressSpec, ConfigError> {
+        let link = cat.normalise(Kind::Link, &named(&self.link, DEFAULT_LINK), path)?;
+        let at = format!("{path}.queue");
+        let queue = match &self.queue {
+            None => named(&Keys::new(), DEFAULT_QUEUE),
+            Some(q) => named(object(q, &at, "a table such as { type = \"droptail\", limit = \"20 packets\" }")?, DEFAULT_QUEUE),
+        };
+        let queue = cat.normalise(Kind::Queue, &queue, &at)?;
+        let loss = self.resolve_loss(cat, &format!("{path}.loss"))?;
+        let text = |key: &str| link.get(key).and_then(Value::as_str).map(String::from);
+        let (rate, delay) = (text("rate"), text("delay"));
+        Ok(EgressSpec {
+            rate: rate.and_then(|t| parse_rate(&t)),
+            delay: delay.and_then(|t| parse_dur(&t)).unwrap_or(Dur::ZERO),
+            link,
+            queue,
+            loss,
+        })
+    }
+
+    fn resolve_loss(&self, cat: &dyn Catalogue, at: &str) -> Result<Option<Value>, ConfigError> {
+        let Some(written) = &self.loss else { return Ok(None) };
+        let keys = object(written, at, "a table with a `type`, or \"none\"")?;
+        match keys.get("type") {
+            None => Err(ConfigError::new(format!("{at}.type"), "nothing", "the type of the loss")),
+            Some(Value::String(t)) if t == NO_LOSS && keys.len() == 1 => Ok(None),
+            Some(Value::String(_)) => cat.normalise(Kind::Loss, written, at).map(Some),
+            Some(other) => Err(ConfigError::new(format!("{at}.type"), shown(other), "the name of a loss, as text")),
+        }
+    }
+}
+
+/// A bare name is short for a table with this `type`.
+fn spelled_out(value: &Value) -> Value {
+    match value {
+        Value::String(name) => serde_json::json!({"type": name}),
+        other => other.clone(),
+    }
+}
+
+/// `keys` with `type` filled in.
+fn named(keys: &Keys, default: &str) -> Value {
+    let mut all = Keys::new();
+    all.insert("type".into(), default.into());
+    all.extend(keys.clone());
+    Value::Object(all)
+}
+
+/// The inherited table with the keys of `over`; or `over` alone when it is of another type.
+fn merged(base: Option<Value>, over: Option<Value>, default: Option<&str>) -> Option<Value> {
+    let Some(over) = over else { return base };
+    let name = |v: &Value| v.get("type").and_then(Value::as_str).or(default).map(String::from);
+    match (base, over) {
+        (Some(Value::Object(mut b)), Value::Object(o)) => {
+            let of_base = name(&Value::Object(b.clone()));
+            let of_over = name(&Value::Object(o.clone()));
+            if o.contains_key("type") && of_base != of_over {
+                return Some(Value::Object(o));
+            }
+            b.extend(o);
+            Some(Value::Object(b))
+        }
+        (_, over) => Some(over),
+    }
+}

@@ -1,0 +1,63 @@
+//! How a scenario reaches the registries: a narrow view, so that this module knows no queue, link or law by name.
+
+use crosswind_base::ConfigError;
+use serde_json::{Map, Value};
+
+/// The families of elements that a scenario chooses from by name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Queue,
+    Link,
+    Loss,
+    /// TCP presets; `preset` instead of `type` chooses.
+    Tcp,
+}
+
+impl Kind {
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::Queue => "queue",
+            Kind::Link => "link",
+            Kind::Loss => "loss",
+            Kind::Tcp => "tcp",
+        }
+    }
+    /// The key that names the row.
+    pub fn key(self) -> &'static str {
+        if self == Kind::Tcp { "preset" } else { "type" }
+    }
+}
+
+/// One element that can be chosen.
+#[derive(Clone, Debug)]
+pub struct Row {
+    pub name: &'static str,
+    pub title: String,
+    /// JSON Schema of its parameters.
+    pub schema: Value,
+}
+
+/// What a scenario needs to know of the registries.
+pub trait Catalogue {
+    fn rows(&self, kind: Kind) -> Vec<Row>;
+    /// `value` (an object that names its row) with all defaults filled in; doing it twice changes nothing.
+    fn normalise(&self, kind: Kind, value: &Value, path: &str) -> Result<Value, ConfigError>;
+}
+
+/// The names of the parameters of one row, or nothing when there is no such row.
+pub(super) fn parameters(cat: &dyn Catalogue, kind: Kind, name: &str) -> Option<Vec<String>> {
+    let row = cat.rows(kind).into_iter().find(|r| r.name == name)?;
+    let keys = row.schema.get("properties").and_then(Value::as_object);
+    Some(keys.map(|m| m.keys().cloned().collect()).unwrap_or_default())
+}
+
+/// The object at `path`, or an error that says what stands there.
+pub(super) fn object<'a>(value: &'a Value, path: &str, expected: &str) -> Result<&'a Map<String, Value>, ConfigError> {
+    value.as_object().ok_or_else(|| ConfigError::new(path, shown(value), expected))
+}
+
+/// A value as an error message shows it: short.
+pub(super) fn shown(value: &Value) -> String {
+    let text = value.to_string();
+    if text.chars().count() > 60 { format!("{}...", text.chars().take(57).collect::<String>()) } else { text }
+}

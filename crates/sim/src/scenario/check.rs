@@ -1,0 +1,203 @@
+//! What a scenario must satisfy beyond the types of its keys. Limits are checked before anything is built.
+
+use super::start::StartRule;
+use super::types::{Bulk, Events, Flow, Record, Scenario, Topology, WorkloadParams};
+use crosswind_base::units::show_dur;
+use crosswind_base::{ConfigError, Dur, Size, config};
+use std::collections::BTreeSet;
+
+/// Longest run: about eleven days of network time.
+pub const DURATION_LIMIT: Dur = Dur::from_secs(1_000_000);
+/// Most flows of a scenario, over all groups.
+pub const FLOWS_LIMIT: u64 = 1_000_000;
+/// Most duplex links of a scenario, after the template has been expanded.
+pub const LINKS_LIMIT: u64 = 1_000_000;
+/// Most points of one time series.
+pub const SAMPLES_LIMIT: u64 = 10_000_000;
+const NAME_LIMIT_CHARS: usize = 64;
+
+/// Names of scenarios, nodes, links and flows.
+pub fn name(name: &str, path: &str) -> Result<(), ConfigError> {
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
+    if !name.is_empty() && name.len() <= NAME_LIMIT_CHARS && name.chars().all(fits) {
+        return Ok(());
+    }
+    let short: String = name.chars().take(NAME_LIMIT_CHARS).collect();
+    let expected = format!("a name of 1 to {NAME_LIMIT_CHARS} characters from a-z, 0-9, `-` and `_`");
+    Err(ConfigError::new(path, format!("`{short}`"), expected))
+}
+
+/// Everything that can be said without the graph; `compile` checks the rest.
+pub fn scenario(s: &Scenario) -> Result<(), ConfigError> {
+    name(&s.name, "name")?;
+    if s.title.chars().any(|c| c.is_control()) {
+        return Err(ConfigError::new("title", "a control character", "one line of text"));
+    }
+    if s.duration == Dur::ZERO || s.duration > DURATION_LIMIT {
+        let expected = format!("more than zero and at most {}", seconds(DURATION_LIMIT));
+        return Err(ConfigError::new("duration", show_dur(s.duration), expected));
+    }
+    if s.topology.is_none() && s.link.is_empty() {
+        return Err(ConfigError::new("link", "no links", "at least one link, or a topology"));
+    }
+    if s.flow.is_empty() {
+        return Err(ConfigError::new("flow", "no flows", "at least one flow"));
+    }
+    if let Some(t) = &s.topology {
+        template(t)?;
+    }
+    for (name, link) in &s.link {
+        if link.from == link.to {
+            let found = format!("`{}`, which is also `from`", link.to);
+            return Err(ConfigError::new(format!("link.{name}.to"), found, "another node"));
+        }
+    }
+    links_fit(s)?;
+    let mut flows = 0u64;
+    for (name, f) in &s.flow {
+        flow(f, s.duration).map_err(|e| e.under(&format!("flow.{name}")))?;
+        flows += u64::from(f.count);
+        if flows > FLOWS_LIMIT {
+            let expected = format!("at most {FLOWS_LIMIT} flows in a scenario");
+            return Err(ConfigError::new(format!("flow.{name}.count"), format!("{flows} flows so far"), expected));
+        }
+    }
+    member_names(s)?;
+    record(&s.record, s)
+}
+
+fn seconds(d: Dur) -> String {
+    format!("{} s", d.as_secs_f64())
+}
+
+fn at_least_one(n: u32, path: &str) -> Result<(), ConfigError> {
+    if n == 0 { Err(ConfigError::new(path, "0", "at least 1")) } else { Ok(()) }
+}
+
+fn template(t: &Topology) -> Result<(), ConfigError> {
+    match t {
+        Topology::Dumbbell(d) => at_least_one(d.pairs, "topology.pairs"),
+        Topology::Chain(c) => at_least_one(c.hops, "topology.hops").and_then(|()| at_least_one(c.pairs, "topology.pairs")),
+        Topology::AccessTree(a) => at_least_one(a.clients, "topology.clients"),
+    }
+}
+
+/// The template's links and the named ones together, counted without building them.
+fn links_fit(s: &Scenario) -> Result<(), ConfigError> {
+    let (key, made) = match &s.topology {
+        None => ("link", 0),
+        Some(Topology::Dumbbell(d)) => ("topology.pairs", 1 + 2 * u64::from(d.pairs)),
+        Some(Topology::Chain(c)) if c.hops > c.pairs => ("topology.hops", 3 * u64::from(c.hops) + 2 * u64::from(c.pairs)),
+        Some(Topology::Chain(c)) => ("topology.pairs", 3 * u64::from(c.hops) + 2 * u64::from(c.pairs)),
+        Some(Topology::AccessTree(a)) => ("topology.clients", 1 + u64::from(a.clients)),
+    };
+    let links = made + s.link.len() as u64;
+    if links <= LINKS_LIMIT {
+        return Ok(());
+    }
+    Err(ConfigError::new(key, format!("{links} links in all"), format!("at most {LINKS_LIMIT} links in a scenario")))
+}
+
+fn flow(f: &Flow, duration: Dur) -> Result<(), ConfigError> {
+    if f.count == 0 || u64::from(f.count) > FLOWS_LIMIT {
+        return Err(ConfigError::new("count", f.count.to_string(), format!("from 1 to {FLOWS_LIMIT}")));
+    }
+    if f.from == f.to {
+        return Err(ConfigError::new("to", format!("`{}`, which is also `from`", f.to), "another node"));
+    }
+    if let Some(rule) = f.start {
+        start(rule, f.count, duration)?;
+    }
+    let WorkloadParams::Bulk(Bulk { size, write, close: _ }) = &f.workload;
+    for (key, value) in [("size", size), ("write", write)] {
+        if *value == Some(Size(0)) {
+            return Err(ConfigError::new(format!("workload.{key}"), "0 B", "at least 1 B; leave the key out for no limit"));
+        }
+    }
+    Ok(())
+}
+
+fn start(rule: StartRule, count: u32, duration: Dur) -> Result<(), ConfigError> {
+    if let StartRule::Uniform(from, to) | StartRule::Stratified(from, to) = rule
+        && from > to
+    {
+        let found = format!("from {} to {}", show_dur(from), show_dur(to));
+        return Err(ConfigError::new("start", found, "the earlier time first"));
+    }
+    let latest = rule.latest(count);
+    if latest < duration {
+        return Ok(());
+    }
+    let expected = format!("a start before the end of the run ({})", show_dur(duration));
+    let hint = if matches!(rule, StartRule::Every(_)) { "that is the start of the last member" } else { "" };
+    Err(ConfigError::new("start", show_dur(latest), expected).hint(hint))
+}
+
+/// `bulk-1` may be a group of its own or the first member of `bulk`, not both.
+fn member_names(s: &Scenario) -> Result<(), ConfigError> {
+    for name in s.flow.keys() {
+        let Some((group, index)) = name.rsplit_once('-') else { continue };
+        let Some(f) = s.flow.get(group).filter(|f| f.count > 1) else { continue };
+        let canonical = !index.starts_with('0') && index.bytes().all(|b| b.is_ascii_digit());
+        if canonical && index.parse::<u32>().is_ok_and(|i| (1..=f.count).contains(&i)) {
+            let found = format!("`{name}`, which is also member {index} of flow.{group}");
+            return Err(ConfigError::new(format!("flow.{name}"), found, "a name of its own"));
+        }
+    }
+    Ok(())
+}
+
+fn record(r: &Record, s: &Scenario) -> Result<(), ConfigError> {
+    if let Some(interval) = r.sample {
+        let points = s.duration.0.checked_div(interval.0);
+        if points.is_none_or(|p| p > SAMPLES_LIMIT) {
+            let expected = format!("an interval that gives at most {SAMPLES_LIMIT} samples in {}", seconds(s.duration));
+            return Err(ConfigError::new("record.sample", show_dur(interval), expected));
+        }
+    }
+    if r.pcap.as_deref().is_some_and(|p| p.is_empty() || p.contains('\0')) {
+        return Err(ConfigError::new("record.pcap", "an empty or impossible path", "the path of a file"));
+    }
+    let Events::Of(names) = &r.events else { return Ok(()) };
+    let mut seen = BTreeSet::new();
+    for (i, name) in names.iter().enumerate() {
+        let path = format!("record.events[{i}]");
+        if !seen.insert(name) {
+            return Err(ConfigError::new(path, format!("`{name}` a second time"), "each flow once"));
+        }
+        if !is_flow(name, s) {
+            return Err(unknown_flow(name, &path, s));
+        }
+    }
+    Ok(())
+}
+
+/// Whether `name` is a group of flows or a member of one.
+fn is_flow(name: &str, s: &Scenario) -> bool {
+    let member = || {
+        let (group, index) = name.rsplit_once('-')?;
+        let count = s.flow.get(group)?.count;
+        let index: u32 = index.parse().ok()?;
+        (count > 1 && (1..=count).contains(&index) && name == format!("{group}-{index}")).then_some(())
+    };
+    s.flow.contains_key(name) || member().is_some()
+}
+
+fn unknown_flow(name: &str, path: &str, s: &Scenario) -> ConfigError {
+    let groups: Vec<&str> = s.flow.keys().map(String::as_str).collect();
+    unknown(name, path, "the name of a flow or group of flows", &groups)
+}
+
+/// An unknown name among many: like `ConfigError::unknown`, but the list of valid ones is cut short.
+pub fn unknown(name: &str, path: &str, what: &str, valid: &[&str]) -> ConfigError {
+    const SHOWN: usize = 12;
+    let short: String = name.chars().take(NAME_LIMIT_CHARS).collect();
+    let mut listed: Vec<&str> = valid.iter().copied().take(SHOWN).collect();
+    listed.sort_unstable();
+    let more = if valid.len() > SHOWN { format!(" and {} more", valid.len() - SHOWN) } else { String::new() };
+    let e = ConfigError::new(path, format!("`{short}`"), format!("{what}: one of {}{more}", listed.join(", ")));
+    match config::nearest(&short, valid) {
+        Some(n) => e.hint(format!("did you mean `{n}`?")),
+        None => e,
+    }
+}

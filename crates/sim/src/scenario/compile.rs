@@ -1,0 +1,208 @@
+//! From a [`Scenario`] to a [`Plan`]: flat tables from which a world is built, once per run, without looking at names.
+
+use super::body::EgressSpec;
+use super::routes::{Pair, Router};
+use super::start::{Repetition, StartRule};
+use super::topology::{Ends, Graph};
+use super::types::{Events, Record, Scenario, WorkloadParams};
+use crosswind_base::{ConfigError, Dur, Time};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Which way along a duplex link.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    Forward,
+    Reverse,
+}
+
+impl Direction {
+    pub fn word(self) -> &'static str {
+        match self {
+            Direction::Forward => "forward",
+            Direction::Reverse => "reverse",
+        }
+    }
+}
+
+/// One direction of a link. Egress `2 * i` is the forward direction of link i, `2 * i + 1` the reverse one.
+#[derive(Clone, Debug)]
+pub struct EgressPlan {
+    /// Name of the link; both directions share it.
+    pub name: String,
+    pub direction: Direction,
+    /// Indices into [`Plan::nodes`].
+    pub from: u32,
+    pub to: u32,
+    /// Queue, link and loss. Links of one template share it, so it can be built from once per `Arc`.
+    pub spec: Arc<EgressSpec>,
+}
+
+/// What the members of a group of flows have in common.
+#[derive(Clone, Debug)]
+pub struct GroupPlan {
+    pub name: String,
+    pub count: u32,
+    /// Index of the first member in [`Plan::flows`]; the others follow it.
+    pub first: u32,
+    pub start: StartRule,
+    pub workload: WorkloadParams,
+    /// Normalised parameters of TCP.
+    pub tcp: Value,
+    /// Whether events of all members are logged.
+    pub events: bool,
+}
+
+/// One flow. Its index in [`Plan::flows`] is its id.
+#[derive(Clone, Debug)]
+pub struct FlowPlan {
+    pub name: String,
+    /// Index into [`Plan::groups`].
+    pub group: u32,
+    /// From zero.
+    pub index_in_group: u32,
+    /// Indices into [`Plan::nodes`].
+    pub from: u32,
+    pub to: u32,
+    /// Indices into [`Plan::routes`]: of the data, and of the acknowledgements.
+    pub route_forward: u32,
+    pub route_reverse: u32,
+    /// Whether the events of this flow are logged.
+    pub events: bool,
+}
+
+/// A scenario ready to be run any number of times.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub name: String,
+    pub title: String,
+    pub seed: u64,
+    pub duration: Dur,
+    pub nodes: Vec<String>,
+    pub egresses: Vec<EgressPlan>,
+    /// Each route is the list of its egresses, in order. No two routes are for the same pair of nodes.
+    pub routes: Vec<Vec<u32>>,
+    pub groups: Vec<GroupPlan>,
+    pub flows: Vec<FlowPlan>,
+    pub record: Record,
+}
+
+impl Plan {
+    pub fn group(&self, flow: &FlowPlan) -> &GroupPlan {
+        &self.groups[flow.group as usize]
+    }
+    /// When this flow starts in one repetition.
+    pub fn start_of(&self, flow: &FlowPlan, rep: Repetition) -> Time {
+        self.group(flow).start.resolve(rep, flow.index_in_group, &flow.name)
+    }
+}
+
+/// Builds the graph, finds the routes that flows use, and lays everything out in tables.
+pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
+    let graph = Graph::build(s)?;
+    let ends = flow_ends(s, &graph)?;
+    let (routes, route_of) = find_routes(s, &graph, &ends)?;
+    let mut groups = Vec::with_capacity(s.flow.len());
+    let mut flows = Vec::new();
+    for ((name, f), (from, to)) in s.flow.iter().zip(&ends) {
+        let group = groups.len() as u32;
+        let events = recorded(&s.record, name);
+        groups.push(GroupPlan {
+            name: name.clone(),
+            count: f.count,
+            first: flows.len() as u32,
+            start: f.start.unwrap_or(StartRule::Fixed(Dur::ZERO)),
+            workload: f.workload.clone(),
+            tcp: f.tcp.clone(),
+            events,
+        });
+        for k in 0..f.count {
+            let pair = Pair { from: from.of_member(k), to: to.of_member(k) };
+            let member = if f.count == 1 { name.clone() } else { format!("{name}-{}", k + 1) };
+            flows.push(FlowPlan {
+                events: events || recorded(&s.record, &member),
+                name: member,
+                group,
+                index_in_group: k,
+                from: pair.from,
+                to: pair.to,
+                route_forward: route_of[&pair],
+                route_reverse: route_of[&Pair { from: pair.to, to: pair.from }],
+            });
+        }
+    }
+    Ok(Plan {
+        name: s.name.clone(),
+        title: s.title.clone(),
+        seed: s.seed,
+        duration: s.duration,
+        egresses: egresses(&graph),
+        nodes: graph.nodes,
+        routes,
+        groups,
+        flows,
+        record: s.record.clone(),
+    })
+}
+
+fn recorded(record: &Record, name: &str) -> bool {
+    match &record.events {
+        Events::All(_) => true,
+        Events::Of(names) => names.iter().any(|n| n == name),
+    }
+}
+
+fn flow_ends<'a>(s: &Scenario, graph: &'a Graph) -> Result<Vec<(Ends<'a>, Ends<'a>)>, ConfigError> {
+    let end = |flow: &str, key: &str, node: &str| graph.resolve(node, &format!("flow.{flow}.{key}"));
+    s.flow.iter().map(|(name, f)| Ok((end(name, "from", &f.from)?, end(name, "to", &f.to)?))).collect()
+}
+
+type Routes = (Vec<Vec<u32>>, BTreeMap<Pair, u32>);
+
+fn find_routes(s: &Scenario, graph: &Graph, ends: &[(Ends, Ends)]) -> Result<Routes, ConfigError> {
+    let mut pairs = BTreeMap::new();
+    // For the message should there be no route: the flow that asked first.
+    let mut asked: BTreeMap<Pair, &str> = BTreeMap::new();
+    for ((name, f), (from, to)) in s.flow.iter().zip(ends) {
+        let period = u64::from(from.period()) * u64::from(to.period());
+        for k in 0..(u64::from(f.count).min(period)) as u32 {
+            let (from, to) = (from.of_member(k), to.of_member(k));
+            if from == to {
+                let found = format!("node `{}` for member {}", graph.nodes[to as usize], k + 1);
+                return Err(ConfigError::new(format!("flow.{name}.to"), found, "another node than `from`"));
+            }
+            for pair in [Pair { from, to }, Pair { from: to, to: from }] {
+                pairs.insert(pair, ());
+                asked.entry(pair).or_insert(name);
+            }
+        }
+    }
+    let mut routes = Vec::with_capacity(pairs.len());
+    let mut route_of = BTreeMap::new();
+    for (pair, route) in Router::new(graph).routes(&pairs) {
+        let Some(route) = route else {
+            let name = |n: u32| &graph.nodes[n as usize];
+            let found = format!("`{}`, which no path of links reaches from `{}`", name(pair.to), name(pair.from));
+            return Err(ConfigError::new(format!("flow.{}.to", asked[&pair]), found, "a node that can be reached"));
+        };
+        route_of.insert(pair, routes.len() as u32);
+        routes.push(route);
+    }
+    Ok((routes, route_of))
+}
+
+fn egresses(graph: &Graph) -> Vec<EgressPlan> {
+    let mut out = Vec::with_capacity(2 * graph.edges.len());
+    for e in &graph.edges {
+        for (direction, [from, to], spec) in [
+            (Direction::Forward, [e.from, e.to], &e.body.forward),
+            (Direction::Reverse, [e.to, e.from], &e.body.reverse),
+        ] {
+            out.push(EgressPlan { name: e.name.clone(), direction, from, to, spec: spec.clone() });
+        }
+    }
+    out
+}

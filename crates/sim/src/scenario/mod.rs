@@ -1,0 +1,38 @@
+//! Scenario files: what to run.
+//!
+//! A scenario passes through three forms, each checked before the next is made:
+//!
+//! 1. **written**: JSON (the Python side turns TOML into it), with defaults left out and links hidden in a template;
+//! 2. [`Scenario`]: typed, every default filled in; this is what [`parse()`] returns and [`normalise`] writes;
+//! 3. [`Plan`]: flat tables of nodes, egresses, routes and flows, from which a world is built many times.
+//!
+//! The types in `types.rs` are the only description of the format; [`json_schema`] is generated from them. Parameters
+//! of queues, links, losses and TCP belong to their registries, reached through [`Catalogue`].
+
+mod body;
+mod catalogue;
+mod check;
+mod compile;
+mod parse;
+mod routes;
+mod schema;
+mod set;
+mod start;
+mod topology;
+mod types;
+
+#[cfg(test)]
+mod fuzz;
+#[cfg(test)]
+mod stand_in;
+#[cfg(test)]
+mod tests;
+
+pub use body::{Body, EgressSpec};
+pub use catalogue::{Catalogue, Kind, Row};
+pub use compile::{Direction, EgressPlan, FlowPlan, GroupPlan, Plan, compile};
+pub use parse::{normalise, parse, parse_value};
+pub use schema::json_schema;
+pub use set::set;
+pub use start::{Repetition, StartRule};
+pub use types::{AccessTree, Bulk, Chain, Close, Dumbbell, Events, Flow, Link, Record, Scenario, Topology, WorkloadParams};

@@ -1,0 +1,164 @@
+//! From JSON text to a checked [`Scenario`], and back with every default filled in.
+
+use super::body::Body;
+use super::catalogue::{Catalogue, Kind, object, shown};
+use super::check;
+use super::start::{StartRule, WrittenRule};
+use super::types::{AccessTree, Bulk, Chain, Dumbbell, Flow, Link, Scenario, Topology, WorkloadParams};
+use crosswind_base::{BitRate, ConfigError, Dur, config};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// Longest scenario text that is read.
+const TEXT_LIMIT_BYTES: usize = 64 << 20;
+
+/// Reads a scenario from JSON text. No text makes it panic.
+pub fn parse(text: &str, cat: &dyn Catalogue) -> Result<Scenario, ConfigError> {
+    if text.len() > TEXT_LIMIT_BYTES {
+        let expected = format!("at most {TEXT_LIMIT_BYTES} bytes of JSON");
+        return Err(ConfigError::new("", format!("{} bytes", text.len()), expected));
+    }
+    let value: Value =
+        serde_json::from_str(text).map_err(|e| ConfigError::new("", e.to_string(), "a scenario as valid JSON"))?;
+    parse_value(&value, cat)
+}
+
+/// Reads a scenario from a JSON value.
+pub fn parse_value(value: &Value, cat: &dyn Catalogue) -> Result<Scenario, ConfigError> {
+    object(value, "", "a table with the keys name, duration, link, flow, ..")?;
+    let written: Scenario<Value, Value, Value> = read(value, "")?;
+    let scenario = Scenario {
+        name: written.name,
+        title: written.title,
+        seed: written.seed,
+        duration: written.duration,
+        topology: written.topology.map(|t| topology(&t, cat)).transpose()?,
+        link: each(&written.link, "link", |v, path| link(v, cat, path))?,
+        flow: each(&written.flow, "flow", |v, path| flow(v, cat, path))?,
+        record: written.record,
+    };
+    check::scenario(&scenario)?;
+    Ok(scenario)
+}
+
+/// The scenario as JSON with every default filled in. Doing it twice changes nothing.
+pub fn normalise(scenario: &Scenario) -> Value {
+    serde_json::to_value(scenario).expect("a scenario holds only text keys and finite numbers")
+}
+
+fn each<T>(
+    written: &BTreeMap<String, Value>,
+    section: &str,
+    mut read_one: impl FnMut(&Value, &str) -> Result<T, ConfigError>,
+) -> Result<BTreeMap<String, T>, ConfigError> {
+    let mut out = BTreeMap::new();
+    for (name, value) in written {
+        let path = format!("{section}.{name}");
+        check::name(name, &path)?;
+        out.insert(name.clone(), read_one(value, &path)?);
+    }
+    Ok(out)
+}
+
+/// `config::read` with Rust's names of types put into plain words.
+fn read<T: DeserializeOwned>(value: &Value, path: &str) -> Result<T, ConfigError> {
+    config::read(value, path).map_err(|mut e| {
+        let plain = match e.expected.as_str() {
+            "u64" | "u32" => "a whole number, zero or more",
+            t if t.starts_with("struct ") || t == "a map" => "a table",
+            "a sequence" => "a list",
+            "a string" => "text",
+            _ => return e,
+        };
+        e.expected = plain.into();
+        e
+    })
+}
+
+fn link(value: &Value, cat: &dyn Catalogue, path: &str) -> Result<Link, ConfigError> {
+    let keys = object(value, path, "a table with the keys from, to, rate, delay, ..")?;
+    let end = |key: &str| -> Result<String, ConfigError> {
+        let at = format!("{path}.{key}");
+        match keys.get(key) {
+            Some(Value::String(s)) => check::name(s, &at).map(|()| s.clone()),
+            Some(other) => Err(ConfigError::new(at, shown(other), "the name of a node")),
+            None => Err(ConfigError::new(at, "nothing", "the name of a node")),
+        }
+    };
+    Ok(Link { from: end("from")?, to: end("to")?, body: Body::read(keys, cat, path)? })
+}
+
+fn topology(value: &Value, cat: &dyn Catalogue) -> Result<Topology, ConfigError> {
+    let (name, rest) = tagged(value, "template", "topology", &["dumbbell", "chain", "access-tree"])?;
+    let body = |v: &Value, key: &str| -> Result<Body, ConfigError> {
+        let at = format!("topology.{key}");
+        Body::read(object(v, &at, "a table with the keys rate, delay, queue, ..")?, cat, &at)
+    };
+    let host_link = |written: Option<Value>, key: &str| -> Result<Option<Body>, ConfigError> {
+        body(&written.unwrap_or_else(default_access), key).map(Some)
+    };
+    Ok(match name.as_str() {
+        "dumbbell" => {
+            let d: Dumbbell<Value> = read(&rest, "topology")?;
+            let (access, bottleneck) = (host_link(d.access, "access")?, body(&d.bottleneck, "bottleneck")?);
+            Topology::Dumbbell(Dumbbell { pairs: d.pairs, access, bottleneck })
+        }
+        "chain" => {
+            let c: Chain<Value> = read(&rest, "topology")?;
+            let (access, hop) = (host_link(c.access, "access")?, body(&c.hop, "hop")?);
+            Topology::Chain(Chain { hops: c.hops, pairs: c.pairs, access, hop })
+        }
+        _ => {
+            let t: AccessTree<Value> = read(&rest, "topology")?;
+            let (trunk, last_hop) = (host_link(t.trunk, "trunk")?, body(&t.last_hop, "last_hop")?);
+            Topology::AccessTree(AccessTree { clients: t.clients, trunk, last_hop })
+        }
+    })
+}
+
+/// The link between a host and its router where the file says nothing: fast enough never to be the bottleneck.
+fn default_access() -> Value {
+    let (rate, delay) = (BitRate(1_000_000_000), Dur::from_millis(1));
+    serde_json::json!({"rate": rate, "delay": delay})
+}
+
+fn flow(value: &Value, cat: &dyn Catalogue, path: &str) -> Result<Flow, ConfigError> {
+    object(value, path, "a table with the keys from, to, workload, ..")?;
+    let written: Flow<Value, Value> = read(value, path)?;
+    let at = format!("{path}.start");
+    let start = match written.start {
+        None => StartRule::Fixed(Dur::ZERO),
+        Some(Value::Object(keys)) if keys.len() != 1 => {
+            let found = format!("{} keys", keys.len());
+            return Err(ConfigError::new(at, found, "one of the keys uniform, stratified, every"));
+        }
+        Some(v @ Value::Object(_)) => read::<WrittenRule>(&v, &at)?.into(),
+        Some(v) => StartRule::Fixed(read(&v, &at).map_err(|e| e.hint("or a rule such as { every = \"10 ms\" }"))?),
+    };
+    let at = format!("{path}.workload");
+    let (kind, rest) = tagged(&written.workload, "type", &at, &["bulk"])?;
+    debug_assert_eq!(kind, "bulk");
+    let workload = WorkloadParams::Bulk(read::<Bulk>(&rest, &at)?);
+    let at = format!("{path}.tcp");
+    object(&written.tcp, &at, "a table such as { preset = \"rfc\", mss = \"1460 B\" }")?;
+    let tcp = cat.normalise(Kind::Tcp, &written.tcp, &at)?;
+    Ok(Flow { from: written.from, to: written.to, count: written.count, start: Some(start), workload, tcp })
+}
+
+/// Splits a table into the name under `key` and everything else.
+fn tagged(value: &Value, key: &str, path: &str, valid: &[&str]) -> Result<(String, Value), ConfigError> {
+    let keys = object(value, path, &format!("a table with the key {key}"))?;
+    let at = format!("{path}.{key}");
+    let what = format!("the {key}");
+    let found = match keys.get(key) {
+        Some(Value::String(s)) => s,
+        Some(other) => return Err(ConfigError::new(at, shown(other), format!("{what}: one of {}", valid.join(", ")))),
+        None => return Err(ConfigError::new(at, "nothing", format!("{what}: one of {}", valid.join(", ")))),
+    };
+    if !valid.contains(&found.as_str()) {
+        return Err(ConfigError::unknown(at, found, &what, valid));
+    }
+    let rest: Map<String, Value> = keys.iter().filter(|(k, _)| *k != key).map(|(k, v)| (k.clone(), v.clone())).collect();
+    Ok((found.clone(), Value::Object(rest)))
+}

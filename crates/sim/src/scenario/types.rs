@@ -1,0 +1,258 @@
+//! The scenario file as types: the one source of truth for its keys, defaults and schema.
+//!
+//! `Scenario`, `Flow` and the templates are generic in the parts that carry a `type` or belong to a registry. With
+//! `serde_json::Value` in those places they read a file key by key; with the final types they hold the checked result.
+
+use super::body::{Body, written_body_schema};
+use super::start::StartRule;
+use crosswind_base::{Dur, Size};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// What to run: a network, the flows on it, and what to record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario<T = Topology, L = Link, F = Flow> {
+    /// Short name, also the name of the folder of results: a-z, 0-9, `-` and `_`.
+    pub name: String,
+    /// One line shown in reports.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub title: String,
+    /// Base seed of all random streams.
+    #[serde(default = "one")]
+    pub seed: u64,
+    /// Hard stop. A run ends earlier when all finite flows are closed.
+    pub duration: Dur,
+    /// A template that creates nodes and links. Without one the links alone define the network.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub topology: Option<T>,
+    /// Duplex links by name.
+    #[serde(default = "BTreeMap::<String, L>::new", skip_serializing_if = "BTreeMap::is_empty")]
+    pub link: BTreeMap<String, L>,
+    /// Groups of equal flows by name.
+    #[serde(default = "BTreeMap::<String, F>::new")]
+    pub flow: BTreeMap<String, F>,
+    /// What is recorded beyond the summary tables.
+    #[serde(default)]
+    pub record: Record,
+}
+
+fn one() -> u64 {
+    1
+}
+
+/// A duplex link between two nodes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Link {
+    pub from: String,
+    pub to: String,
+    pub body: Body,
+}
+
+impl Serialize for Link {
+    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        let mut map = Map::new();
+        map.insert("from".into(), Value::from(self.from.as_str()));
+        map.insert("to".into(), Value::from(self.to.as_str()));
+        map.extend(self.body.to_map());
+        map.serialize(s)
+    }
+}
+
+impl JsonSchema for Link {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Link".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        written_body_schema(&[
+            ("from", "Name of the node at one end; the link's forward direction starts here."),
+            ("to", "Name of the node at the other end."),
+        ])
+    }
+}
+
+/// Ready-made networks. `template` chooses one; the other keys are its parameters.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "template", rename_all = "kebab-case")]
+pub enum Topology {
+    Dumbbell(Dumbbell),
+    Chain(Chain),
+    AccessTree(AccessTree),
+}
+
+/// `left-k -- router-left -- router-right -- right-k`: pairs of hosts that share one bottleneck.
+///
+/// Links: `left-1`.., `bottleneck`, `right-1`... A flow from `left` to `right` spreads its members over the pairs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Dumbbell<B = Body> {
+    /// Number of hosts on each side.
+    #[serde(default = "one_u32")]
+    #[schemars(range(min = 1))]
+    pub pairs: u32,
+    /// Every link between a host and its router; forward is the direction from left to right. Default 1 Gbit/s, 1 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub access: Option<B>,
+    /// The link between the routers; forward is the direction from left to right.
+    pub bottleneck: B,
+}
+
+/// `source-k -- router-0 -- router-1 -- .. -- router-n -- sink-k`: a row of bottlenecks with cross traffic on each.
+///
+/// Links: `source-1`.., `hop-1`.., `sink-1`.., and for hop k the hosts and links `cross-in-k` (at its first router) and
+/// `cross-out-k` (at its second). A flow from `cross-in` to `cross-out` spreads its members over the hops.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Chain<B = Body> {
+    /// Number of links between routers.
+    #[serde(default = "two_u32")]
+    #[schemars(range(min = 1))]
+    pub hops: u32,
+    /// Number of end-to-end pairs of a source and a sink.
+    #[serde(default = "one_u32")]
+    #[schemars(range(min = 1))]
+    pub pairs: u32,
+    /// Every link between a host and its router. Default 1 Gbit/s, 1 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub access: Option<B>,
+    /// Every link between two routers.
+    pub hop: B,
+}
+
+/// `server -- router -- client-k`: one server, one router, and a last hop for each client.
+///
+/// Links: `trunk` (server to router) and `client-1`... A flow from or to `client` spreads its members over the clients.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AccessTree<B = Body> {
+    /// Number of clients.
+    #[serde(default = "one_u32")]
+    #[schemars(range(min = 1))]
+    pub clients: u32,
+    /// The link from the server to the router. Default 1 Gbit/s, 1 ms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trunk: Option<B>,
+    /// Every link from the router to a client.
+    pub last_hop: B,
+}
+
+fn one_u32() -> u32 {
+    1
+}
+fn two_u32() -> u32 {
+    2
+}
+
+/// A group of equal flows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Flow<S = StartRule, W = WorkloadParams> {
+    /// Node that sends the data, or a group of nodes of the template.
+    pub from: String,
+    /// Node that receives the data, or a group of nodes of the template.
+    pub to: String,
+    /// Number of members. They are named `name-1`, `name-2`..; a single one has the name of the group.
+    #[serde(default = "one_u32")]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub count: u32,
+    /// When the members start.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start: Option<S>,
+    /// What the application does.
+    pub workload: W,
+    /// A preset and what differs from it.
+    #[serde(default = "empty_object")]
+    #[schemars(schema_with = "tcp_reference")]
+    pub tcp: Value,
+}
+
+fn empty_object() -> Value {
+    Value::Object(Map::new())
+}
+fn tcp_reference(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({"$ref": "#/$defs/tcp"})
+}
+
+/// What the application of a flow does; `type` chooses.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum WorkloadParams {
+    Bulk(Bulk),
+}
+
+/// One transfer, as fast as TCP allows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Bulk {
+    /// Bytes of application data. Left out: the transfer never ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<Size>,
+    /// Bytes per write to the socket. Left out: everything at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write: Option<Size>,
+    /// What follows the last byte.
+    pub close: Close,
+}
+
+/// What a sender does after its last byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Close {
+    /// Closes the connection; the flow is finished when the FIN of both ends is acknowledged.
+    #[default]
+    Fin,
+    /// Leaves the connection open; the flow is never finished.
+    Never,
+}
+
+/// What is recorded beyond the summary tables.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Record {
+    /// Interval of the time series. Left out: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sample: Option<Dur>,
+    /// Flows (or groups of flows) whose events are logged.
+    pub events: Events,
+    /// File for the packets, in pcapng format. Left out: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pcap: Option<String>,
+}
+
+/// `"all"`, or the names of flows or groups of flows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Events {
+    All(AllWord),
+    Of(Vec<String>),
+}
+
+/// The word `all`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum AllWord {
+    #[serde(rename = "all")]
+    All,
+}
+
+impl Default for Events {
+    fn default() -> Events {
+        Events::Of(Vec::new())
+    }
+}
+
+impl<'de> Deserialize<'de> for Events {
+    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Events, D::Error> {
+        use serde::de::Error;
+        let wrong = || D::Error::custom("expected \"all\" or a list of flow names");
+        match Value::deserialize(d)? {
+            Value::String(s) if s == "all" => Ok(Events::All(AllWord::All)),
+            Value::Array(items) => {
+                let names = items.iter().map(|v| v.as_str().map(String::from)).collect::<Option<Vec<_>>>();
+                Ok(Events::Of(names.ok_or_else(wrong)?))
+            }
+            _ => Err(wrong()),
+        }
+    }
+}
