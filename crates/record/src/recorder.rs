@@ -1,0 +1,94 @@
+//! The one observer of a run: an event log, a capture, both or neither.
+
+use crate::{EventLog, PcapngWriter};
+use crosswind_base::{Event, FlowId, Observer, Packet, Pool, Time, Vantage};
+use std::io::Write;
+
+/// Which flows an observer cares about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Flows {
+    #[default]
+    None,
+    All,
+    /// Indexed by flow number; flows beyond the end are not chosen. Build it with [`Flows::only`].
+    Some(Vec<bool>),
+}
+
+impl Flows {
+    pub fn only(flows: impl IntoIterator<Item = FlowId>) -> Flows {
+        let mut chosen = Vec::new();
+        for FlowId(i) in flows {
+            if chosen.len() <= i as usize {
+                chosen.resize(i as usize + 1, false);
+            }
+            chosen[i as usize] = true;
+        }
+        Flows::Some(chosen)
+    }
+
+    #[inline]
+    pub fn contains(&self, flow: FlowId) -> bool {
+        match self {
+            Flows::None => false,
+            Flows::All => true,
+            Flows::Some(chosen) => chosen.get(flow.0 as usize).copied().unwrap_or(false),
+        }
+    }
+}
+
+/// Joins the two observers there are. A run without a capture is a `Recorder<std::io::Sink>`.
+pub struct Recorder<W: Write> {
+    pub events: Option<EventLog>,
+    pub capture: Option<PcapngWriter<W>>,
+}
+
+impl<W: Write> Recorder<W> {
+    /// Nobody watches: give the driver no observer at all, which costs less than this one.
+    pub fn is_idle(&self) -> bool {
+        self.events.is_none() && self.capture.is_none()
+    }
+}
+
+impl<W: Write> Observer for Recorder<W> {
+    #[inline]
+    fn wants(&self, flow: FlowId) -> bool {
+        self.events.as_ref().is_some_and(|e| e.wants(flow))
+    }
+    fn event(&mut self, e: Event) {
+        if let Some(log) = &mut self.events {
+            log.event(e);
+        }
+    }
+    fn packet(&mut self, at: Time, seen: Vantage, p: &Packet, pool: &Pool) {
+        if let Some(capture) = &mut self.capture {
+            capture.packet(at, seen, p, pool);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{EventLimit, PcapngOptions};
+    use crosswind_base::EventKind;
+
+    #[test]
+    fn chosen_flows_are_exactly_those_named() {
+        let flows = Flows::only([FlowId(5), FlowId(2)]);
+        let chosen: Vec<u32> = (0..8).filter(|i| flows.contains(FlowId(*i))).collect();
+        assert_eq!(chosen, [2, 5]);
+        assert!(Flows::All.contains(FlowId(9)) && !Flows::None.contains(FlowId(0)));
+    }
+
+    #[test]
+    fn a_recorder_feeds_both_of_its_parts() {
+        let capture = PcapngWriter::new(Vec::new(), PcapngOptions::default()).unwrap();
+        let events = EventLog::new(Flows::only([FlowId(1)]), EventLimit::default());
+        let mut r = Recorder { events: Some(events), capture: Some(capture) };
+        assert!(!r.is_idle() && r.wants(FlowId(1)) && !r.wants(FlowId(0)));
+        r.event(Event { at: Time(5), flow: FlowId(1), kind: EventKind::Ack, seq: 1, len: 0, aux: 0 });
+        r.packet(Time(5), Vantage::Sender, &packet!(Packet::default(); len: 40), &Pool::new());
+        assert_eq!(r.events.unwrap().kept_events(), 1);
+        assert_eq!(r.capture.unwrap().finish().unwrap().1.written_packets, 1);
+    }
+}
