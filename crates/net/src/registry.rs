@@ -5,8 +5,9 @@ use crate::egress::Egress;
 use crate::link::loss::{BoxLoss, list, none, uniform};
 use crate::link::{BoxLink, Link, seawind, wire};
 use crate::params::{self, Params};
+use crate::queue::red::{Red, damping_rate, floyd_jacobson, linux, ns2};
 use crate::queue::{BoxQueue, QueueDisc, droptail};
-use crosswind_base::{ConfigError, Rng, Stage, Streams};
+use crosswind_base::{BitRate, ConfigError, Dur, Rng, Stage, Streams, units};
 use schemars::{Schema, schema_for};
 use serde_json::{Map, Value};
 
@@ -39,12 +40,24 @@ impl Kind {
 /// What building an element needs besides its parameters.
 #[derive(Clone, Copy)]
 pub struct BuildCx<'a> {
-    pub streams: &'a Streams,
-    /// Name of the component, e.g. `link/last-hop/forward`; its random streams are named below it.
-    pub component: &'a str,
+    streams: &'a Streams,
+    component: &'a str,
+    link_rate: Option<BitRate>,
+    link_delay: Option<Dur>,
 }
 
-impl BuildCx<'_> {
+impl<'a> BuildCx<'a> {
+    /// `component` is e.g. `link/last-hop/forward`; the random streams of its parts are named below it.
+    pub fn new(streams: &'a Streams, component: &'a str) -> BuildCx<'a> {
+        BuildCx { streams, component, link_rate: None, link_delay: None }
+    }
+    /// Rate and delay of the link behind the queue, where its parameters (all defaults filled in) have such keys.
+    fn with_link(mut self, link: &Value) -> BuildCx<'a> {
+        let text = |key: &str| link.get(key).and_then(Value::as_str);
+        self.link_rate = text("rate").and_then(units::parse_rate);
+        self.link_delay = text("delay").and_then(units::parse_dur);
+        self
+    }
     /// The random stream of one part of the component.
     pub fn rng(&self, part: &str) -> Rng {
         self.streams.named(&format!("{}/{part}", self.component))
@@ -97,8 +110,8 @@ macro_rules! rows {
             normalise: normalised::<$params>,
             build: Build::$kind(|value, path, cx| {
                 let params: $params = params::read(value, path)?;
-                let build: fn($params, &BuildCx<'_>) -> _ = $build;
-                Ok(Box::new(build(params, cx)))
+                let build: fn($params, &BuildCx<'_>) -> Result<_, ConfigError> = $build;
+                Ok(Box::new(build(params, cx).map_err(|e| e.under(path))?))
             }),
         }),*]
     };
@@ -106,19 +119,42 @@ macro_rules! rows {
 
 /// All elements, in the order of the reference.
 pub static ROWS: &[Row] = rows! {
-    Queue "droptail" "Drop-tail queue" "queue/droptail.rs" droptail::DropTailParams
-        => |p, _| droptail::DropTail::new(p);
-    Link "wire" "Wire" "link/wire.rs" wire::WireParams
-        => |p, _| wire::Wire::new(p);
+    Queue "droptail" "Drop-tail queue" "queue/droptail.rs" droptail::DropTailParams => new_droptail;
+    Queue "red-floyd-jacobson" "RED as published" "queue/red/floyd_jacobson.rs" floyd_jacobson::FloydJacobsonParams
+        => new_red_floyd_jacobson;
+    Queue "red-linux" "RED of Linux" "queue/red/linux.rs" linux::LinuxParams => new_red_linux;
+    Queue "red-ns2" "RED of ns-2" "queue/red/ns2.rs" ns2::Ns2Params => new_red_ns2;
+    Link "wire" "Wire" "link/wire.rs" wire::WireParams => |p, _| Ok(wire::Wire::new(p));
     Link "seawind" "Seawind link, error-free" "link/seawind.rs" seawind::SeawindParams
-        => |p, _| seawind::Seawind::new(p);
-    Loss "none" "No loss" "link/loss/none.rs" none::NoLossParams
-        => |_, _| none::NoLoss;
-    Loss "list" "Listed losses" "link/loss/list.rs" list::ListParams
-        => |p, _| list::List::new(p);
+        => |p, _| Ok(seawind::Seawind::new(p));
+    Loss "none" "No loss" "link/loss/none.rs" none::NoLossParams => |_, _| Ok(none::NoLoss);
+    Loss "list" "Listed losses" "link/loss/list.rs" list::ListParams => |p, _| Ok(list::List::new(p));
     Loss "uniform" "Independent losses" "link/loss/uniform.rs" uniform::UniformParams
-        => |p, cx| uniform::Uniform::new(p, cx.rng("loss"));
+        => |p, cx| Ok(uniform::Uniform::new(p, cx.rng("loss")));
 };
+
+fn new_droptail(p: droptail::DropTailParams, _: &BuildCx<'_>) -> Result<droptail::DropTail, ConfigError> {
+    Ok(droptail::DropTail::new(p))
+}
+
+fn new_red_floyd_jacobson(
+    p: floyd_jacobson::FloydJacobsonParams,
+    cx: &BuildCx<'_>,
+) -> Result<Red<floyd_jacobson::FloydJacobson>, ConfigError> {
+    let rate = damping_rate(p.rate, cx.link_rate)?;
+    Ok(Red::new(p.common(), floyd_jacobson::FloydJacobson::new(p, rate), cx.rng("red")))
+}
+
+fn new_red_linux(p: linux::LinuxParams, cx: &BuildCx<'_>) -> Result<Red<linux::Linux>, ConfigError> {
+    let rate = damping_rate(p.rate, cx.link_rate)?;
+    Ok(Red::new(p.common(), linux::Linux::new(p, rate), cx.rng("red")))
+}
+
+fn new_red_ns2(p: ns2::Ns2Params, cx: &BuildCx<'_>) -> Result<Red<ns2::Ns2>, ConfigError> {
+    let rate = damping_rate(p.rate, cx.link_rate)?;
+    let link = ns2::LinkFacts { rate, delay: p.delay.or(cx.link_delay).unwrap_or_default() };
+    Ok(Red::new(p.common(), ns2::Ns2::new(p, link), cx.rng("red")))
+}
 
 /// Names of one kind, in the order of the reference.
 pub fn names(kind: Kind) -> Vec<&'static str> {
@@ -203,16 +239,18 @@ pub fn build_egress(
     cx: &BuildCx<'_>,
 ) -> Result<BoxStage, ConfigError> {
     let queue_path = format!("{path}.queue");
+    let loss_path = format!("{path}.loss");
+    let cx = &cx.with_link(&normalise(Kind::Link, link, path)?);
     let loss = match loss {
-        Some(value) if type_of(Kind::Loss, value, path)? != "none" => {
-            Some(build_loss(value, &format!("{path}.loss"), cx)?)
-        }
+        Some(value) if type_of(Kind::Loss, value, &loss_path)? != "none" => Some(build_loss(value, &loss_path, cx)?),
         _ => None,
     };
-    let (queue_row, queue_table) = resolve(Kind::Queue, queue, &queue_path)?;
-    // The pairs that most runs consist of are compiled as a whole; all others go through two virtual calls.
-    match queue_row.name {
-        "droptail" => with_link(droptail::DropTail::new(params::read(&queue_table, &queue_path)?), link, loss, path, cx),
+    let (row, table) = resolve(Kind::Queue, queue, &queue_path)?;
+    // The queues that most runs have are compiled together with their links; all others go through a virtual call.
+    match row.name {
+        "droptail" => with_link(new_droptail(params::read(&table, &queue_path)?, cx)?, link, loss, path, cx),
+        "red-linux" => with_link(new_red_linux(params::read(&table, &queue_path)?, cx)?, link, loss, path, cx),
+        "red-ns2" => with_link(new_red_ns2(params::read(&table, &queue_path)?, cx)?, link, loss, path, cx),
         _ => with_link(build_queue(queue, &queue_path, cx)?, link, loss, path, cx),
     }
 }

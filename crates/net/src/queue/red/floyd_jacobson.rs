@@ -1,0 +1,163 @@
+//! # RED as published
+//!
+//! **Source**: floyd-jacobson-1993 sections IV and XI (algorithm and pseudo-code); rfc3168 section 5 (marking).
+//!
+//! **Idea**: `avg` is an exponential average of the queue; between `min_th` and `max_th` packets are picked with
+//! `p_b = max_p (avg - min_th) / (max_th - min_th)`, spread evenly by `p_a = p_b / (1 - count p_b)`; above `max_th` all
+//! are picked. An idle queue decays as if `m` packets had arrived at it: `avg (1 - w_q)^m`.
+//!
+//! | parameter | unit | default | origin of the default |
+//! |---|---|---|---|
+//! | `limit` | bytes or packets | 60 packets | ours: four times `max_th` |
+//! | `admission` | - | fits | as for drop-tail |
+//! | `ecn` | - | mark | rfc3168 |
+//! | `min_th` | bytes or packets | 5 packets | floyd-jacobson-1993 section VI |
+//! | `max_th` | bytes or packets | 15 packets | three times `min_th`, same place |
+//! | `w_q` | 1 | 0.002 | floyd-jacobson-1993 section VI |
+//! | `max_p` | 1 | 0.1 | floyd-1997 (the paper itself used 0.02) |
+//! | `measure` | - | packets | floyd-jacobson-1993: queue counted in packets |
+//! | `avpkt` | bytes | 1000 B | ours; used for idle time and to convert between bytes and packets |
+//! | `rate` | bit/s | the link's | - |
+//!
+//! **Deviations**: 1. `m` is a real number: idle time over the transmission time of `avpkt`. (The paper leaves the
+//! function open.) 2. A packet that is dropped at an empty queue restarts the idle clock; taken literally the
+//! pseudo-code would count the same idle time twice. 3. After a mark `count` is 0 and the next packet already sees 1, as
+//! the pseudo-code has it: the gap is uniform on 1 to 1/p_b - 1 except for the first after `avg` rose above `min_th`,
+//! which is uniform on 1 to 1/p_b as in the text.
+//!
+//! **Checked by**: conformance suite; oracle `red::FloydJacobson`; tests of claims 14 to 17 of jarvinen-2006.
+
+use super::{Admission, Arrival, Common, EcnMode, Law, Measure, Verdict, check_common, check_weight};
+use crate::params::{self, Params};
+use crosswind_base::{BitRate, ConfigError, DropReason, Limit, Rng, Size, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of RED as published.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FloydJacobsonParams {
+    /// How much the queue holds, in bytes or packets.
+    pub limit: Limit,
+    /// Whether the limit is tested with the arriving packet (fits) or without it (overshoot).
+    pub admission: Admission,
+    /// Whether picked ECN-capable packets are marked or dropped.
+    pub ecn: EcnMode,
+    /// Average queue below which no packet is picked.
+    pub min_th: Limit,
+    /// Average queue from which every packet is picked.
+    pub max_th: Limit,
+    /// Weight of one arrival in the average.
+    pub w_q: f64,
+    /// Probability of being picked just below `max_th`.
+    pub max_p: f64,
+    /// Whether the average is over bytes or packets.
+    pub measure: Measure,
+    /// Typical packet, for idle time.
+    pub avpkt: Size,
+    /// Rate at which the idle link could have sent; the link's own when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BitRate>,
+}
+
+impl Default for FloydJacobsonParams {
+    fn default() -> Self {
+        FloydJacobsonParams {
+            limit: Limit::Packets(60),
+            admission: Admission::Fits,
+            ecn: EcnMode::Mark,
+            min_th: Limit::Packets(5),
+            max_th: Limit::Packets(15),
+            w_q: 0.002,
+            max_p: 0.1,
+            measure: Measure::Packets,
+            avpkt: Size(1000),
+            rate: None,
+        }
+    }
+}
+
+impl Params for FloydJacobsonParams {
+    fn check(&self) -> Result<(), ConfigError> {
+        params::check_limit("limit", self.limit)?;
+        params::check_packet_size("avpkt", self.avpkt)?;
+        check_weight(self.w_q)?;
+        let threshold = |limit| self.measure.threshold(limit, self.avpkt);
+        check_common(threshold(self.min_th), threshold(self.max_th), self.max_p, self.rate)
+    }
+}
+
+impl FloydJacobsonParams {
+    pub fn common(&self) -> Common {
+        Common { limit: self.limit, admission: self.admission, ecn: self.ecn }
+    }
+}
+
+/// The law of the paper.
+pub struct FloydJacobson {
+    params: FloydJacobsonParams,
+    min_th: f64,
+    max_th: f64,
+    /// Packets of `avpkt` bytes that the link sends in a nanosecond.
+    packets_per_ns: f64,
+    avg: f64,
+    /// Packets since the last one that was picked; -1 below `min_th`.
+    count: i64,
+    q_time: Time,
+}
+
+impl FloydJacobson {
+    pub fn new(params: FloydJacobsonParams, rate: BitRate) -> FloydJacobson {
+        FloydJacobson {
+            min_th: params.measure.threshold(params.min_th, params.avpkt),
+            max_th: params.measure.threshold(params.max_th, params.avpkt),
+            packets_per_ns: rate.as_f64() / (8e9 * params.avpkt.0 as f64),
+            avg: 0.0,
+            count: -1,
+            q_time: Time::ZERO,
+            params,
+        }
+    }
+
+    fn average(&mut self, a: &Arrival) {
+        if a.backlog.packets > 0 {
+            self.avg += self.params.w_q * (self.params.measure.of(a.backlog) - self.avg);
+        } else {
+            let m = a.now.since(self.q_time).0 as f64 * self.packets_per_ns;
+            self.avg *= (1.0 - self.params.w_q).powf(m);
+        }
+    }
+}
+
+impl Law for FloydJacobson {
+    fn arrive(&mut self, a: &Arrival, rng: &mut Rng) -> Verdict {
+        self.average(a);
+        if self.avg < self.min_th {
+            self.count = -1;
+            return Verdict::Pass;
+        }
+        if self.avg >= self.max_th {
+            self.count = 0;
+            return Verdict::Signal(DropReason::ForcedDrop);
+        }
+        self.count += 1;
+        let p_b = self.params.max_p * (self.avg - self.min_th) / (self.max_th - self.min_th);
+        let spread = 1.0 - self.count as f64 * p_b;
+        // Where count p_b reaches 1 the interval is used up and the packet is picked for certain.
+        let p_a = if spread > 0.0 { p_b / spread } else { 1.0 };
+        if rng.chance(p_a) {
+            self.count = 0;
+            return Verdict::Signal(DropReason::EarlyDrop);
+        }
+        Verdict::Pass
+    }
+    fn emptied(&mut self, now: Time, _last_len: u32) {
+        self.q_time = now;
+    }
+    fn avg_bytes(&self) -> f64 {
+        self.avg * self.params.measure.bytes(self.params.avpkt)
+    }
+    fn max_p(&self) -> f64 {
+        self.params.max_p
+    }
+}

@@ -1,0 +1,341 @@
+//! # RED of Linux
+//!
+//! **Source**: linux-sch-red (kernels 2.4 and 2.6; the integer arithmetic of `red.h`); iproute2-tc-red (how `tc` rounds);
+//! jarvinen-2006 section 2.3, Table 6 and appendix C.
+//!
+//! **Idea**: `qavg` holds `avg << w_log`; an arrival adds `backlog - (qavg >> w_log)`. Between the thresholds a packet is
+//! picked when `((qavg - min) >> w_log) * count >= R`, `R` uniform below `(max_th - min_th) / max_p` and redrawn after
+//! each pick: gaps are uniform on 1 to 1/p_b. After idle time damping replaces the update: `qavg >> table[t >> cell]`,
+//! and where the table says 0, `qavg - min(qavg t >> cell, qavg / 2)`, `t` in microseconds.
+//!
+//! | parameter | unit | default | origin of the default |
+//! |---|---|---|---|
+//! | `limit` | bytes or packets | 11520 B | jarvinen-2006 Table 6 |
+//! | `admission` | - | fits | Linux since 2.6.17; 2.4 let the last packet overshoot |
+//! | `ecn` | - | mark | jarvinen-2006 section 4.4 |
+//! | `min_th` | bytes | 1728 B | jarvinen-2006 Table 6 |
+//! | `max_th` | bytes | 5184 B | jarvinen-2006 Table 6 |
+//! | `w_q` | 1 | 2^-9 | jarvinen-2006 Table 6; rounded to a power of two |
+//! | `burst` | packets | - | instead of `w_q`: `tc` derives the weight from it |
+//! | `w_log` | - | from `w_q` or `burst` | - |
+//! | `max_p` | 1 | 0.1 | jarvinen-2006 Table 6 |
+//! | `max_p_rounding` | - | none | ours (the source does not say); Linux since 3.3 does not round either |
+//! | `p_log` | - | from `max_p` when rounding is `tc-plog` | `tc`: doubles max_p/(max_th - min_th) until it exceeds 1 |
+//! | `avpkt` | bytes | 576 B | jarvinen-2006 Table 6 |
+//! | `rate` | bit/s | the link's | - |
+//! | `scell_log` | - | from `w_log`, `avpkt` and `rate` | `tc`: the smallest cell that covers the decay in 512 |
+//! | `idle_damping` | - | fixed | jarvinen-2006 appendix C |
+//!
+//! **Deviations**: 1. Integers are 64 bits wide, so a large queue with a small weight does not overflow as it could on
+//! 32-bit kernels; the one overflow that mattered is `idle_damping = "overflow32"`. 2. A packet that would be marked and
+//! does not fit counts as dropped only. 3. The clock ticks in microseconds, not in the kernel's scheduler ticks.
+//! 4. With `idle_damping = "exact"` the average decays by `(1 - 2^-w_log)^m`, m = idle time over the transmission time of
+//! `avpkt`. The kernel's own line is much steeper when `tc` chose the cell: one idle second at 64 kbit/s leaves 76 %
+//! of the average, where the exponential leaves 97 %.
+//!
+//! **Checked by**: conformance suite; oracle `red::Linux`; tests of claims 14 to 17 of jarvinen-2006.
+
+use super::{Admission, Arrival, Common, EcnMode, Law, Verdict, check_common, check_weight};
+use crate::params::{self, Params};
+use crosswind_base::{BitRate, ConfigError, DropReason, Limit, Rng, Size, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How `max_p` reaches the kernel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MaxPRounding {
+    /// As it is written.
+    #[default]
+    None,
+    /// As `(max_th - min_th) / 2^p_log`, which is between half of it and all of it.
+    TcPlog,
+}
+
+/// How the average decays over idle time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum IdleDamping {
+    /// The kernel's table and line, with a product that is wide enough.
+    #[default]
+    Fixed,
+    /// The same with the product cut to 32 bits, as kernels up to 2.6.15 at least computed it on 32-bit machines.
+    Overflow32,
+    /// The exponential that table and line stand for.
+    Exact,
+}
+
+/// Parameters of RED as Linux has it.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct LinuxParams {
+    /// How much the queue holds, in bytes or packets.
+    pub limit: Limit,
+    /// Whether the limit is tested with the arriving packet (fits) or without it (overshoot).
+    pub admission: Admission,
+    /// Whether picked ECN-capable packets are marked or dropped.
+    pub ecn: EcnMode,
+    /// Average queue below which no packet is picked.
+    pub min_th: Size,
+    /// Average queue from which every packet is picked.
+    pub max_th: Size,
+    /// Weight of one arrival in the average; rounded to a power of two.
+    pub w_q: f64,
+    /// Burst in packets that shall pass unpicked; replaces `w_q` by the weight that `tc` derives from it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub burst: Option<u32>,
+    /// The weight as 2^-w_log; replaces `w_q` and `burst`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub w_log: Option<u32>,
+    /// Probability of being picked just below `max_th`.
+    pub max_p: f64,
+    /// Whether `max_p` is rounded to what `tc` can express.
+    pub max_p_rounding: MaxPRounding,
+    /// The range of the random number as 2^p_log; replaces `max_p`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub p_log: Option<u32>,
+    /// Typical packet, for idle time.
+    pub avpkt: Size,
+    /// Rate at which the idle link could have sent; the link's own when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BitRate>,
+    /// Width of a cell of the damping table, 2^scell_log microseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scell_log: Option<u32>,
+    /// How the average decays over idle time.
+    pub idle_damping: IdleDamping,
+}
+
+impl Default for LinuxParams {
+    fn default() -> Self {
+        LinuxParams {
+            limit: Limit::Bytes(11_520),
+            admission: Admission::Fits,
+            ecn: EcnMode::Mark,
+            min_th: Size(1728),
+            max_th: Size(5184),
+            w_q: 1.0 / 512.0,
+            burst: None,
+            w_log: None,
+            max_p: 0.1,
+            max_p_rounding: MaxPRounding::None,
+            p_log: None,
+            avpkt: Size(576),
+            rate: None,
+            scell_log: None,
+            idle_damping: IdleDamping::Fixed,
+        }
+    }
+}
+
+impl Params for LinuxParams {
+    fn check(&self) -> Result<(), ConfigError> {
+        params::check_limit("limit", self.limit)?;
+        params::check_packet_size("avpkt", self.avpkt)?;
+        check_weight(self.w_q)?;
+        check_common(self.min_th.0 as f64, self.max_th.0 as f64, self.max_p, self.rate)?;
+        for (key, value, range) in
+            [("w_log", self.w_log, 0..=31), ("p_log", self.p_log, 0..=40), ("scell_log", self.scell_log, 0..=31)]
+        {
+            if let Some(v) = value.filter(|v| !range.contains(v)) {
+                return Err(ConfigError::new(key, v.to_string(), format!("{} to {}", range.start(), range.end())));
+            }
+        }
+        if self.weight_log().is_none() {
+            let found = self.burst.map_or_else(|| self.w_q.to_string(), |b| b.to_string());
+            let key = if self.burst.is_some() { "burst" } else { "w_q" };
+            return Err(ConfigError::new(key, found, "a value that gives a weight from 2^-31 to 1")
+                .hint("`burst` must be at least min_th / avpkt"));
+        }
+        Ok(())
+    }
+}
+
+impl LinuxParams {
+    pub fn common(&self) -> Common {
+        Common { limit: self.limit, admission: self.admission, ecn: self.ecn }
+    }
+
+    /// The weight's exponent, however it was given.
+    pub fn weight_log(&self) -> Option<u32> {
+        if self.w_log.is_some() {
+            return self.w_log;
+        }
+        match self.burst {
+            Some(burst) => self.weight_log_of_burst(burst),
+            None => Some((-self.w_q.log2()).round() as u32).filter(|w| *w <= 31),
+        }
+    }
+
+    /// The largest weight 2^-n, n from 1, whose average stays below `min_th` while `burst` packets arrive at an empty
+    /// queue: burst + 1 - min_th/avpkt <= (1 - (1 - w)^burst) / w.
+    fn weight_log_of_burst(&self, burst: u32) -> Option<u32> {
+        let target = burst as f64 + 1.0 - self.min_th.0 as f64 / self.avpkt.0 as f64;
+        let reached = |n: &u32| {
+            let w = 0.5f64.powi(*n as i32);
+            target <= (1.0 - (1.0 - w).powf(burst as f64)) / w
+        };
+        if target < 1.0 { None } else { (1..32).find(reached) }
+    }
+
+    /// The random number lies below this: (max_th - min_th) / max_p, rounded as asked.
+    pub fn random_range(&self) -> u64 {
+        let span = (self.max_th.0 - self.min_th.0) as f64;
+        match (self.p_log, self.max_p_rounding) {
+            (Some(p_log), _) => 1 << p_log,
+            (None, MaxPRounding::None) => (span / self.max_p).round() as u64,
+            // The smallest power of two above span / max_p.
+            (None, MaxPRounding::TcPlog) => (0..63).map(|n| 1u64 << n).find(|r| *r as f64 * self.max_p > span).unwrap_or(1 << 63),
+        }
+    }
+}
+
+/// The damping table: by how much to shift after so many cells of idle time.
+struct Damping {
+    cell_log: u32,
+    shifts: [u8; 256],
+}
+
+impl Damping {
+    fn new(params: &LinuxParams, w_log: u32, rate: BitRate) -> Damping {
+        let tx_us = 8e6 * params.avpkt.0 as f64 / rate.as_f64();
+        let decay_per_us = -(1.0 - 0.5f64.powi(w_log as i32)).ln() / tx_us;
+        let fits = |cell_log: &u32| 31.0 / decay_per_us / 2f64.powi(*cell_log as i32) < 512.0;
+        let cell_log = params.scell_log.unwrap_or_else(|| (0..32).find(fits).unwrap_or(31));
+        let shift = |i: usize| ((i as f64 * 2f64.powi(cell_log as i32) * decay_per_us) as u64).min(31) as u8;
+        let mut shifts = std::array::from_fn(shift);
+        shifts[0] = 0;
+        shifts[255] = 31;
+        Damping { cell_log, shifts }
+    }
+}
+
+/// The law of the kernel.
+pub struct Linux {
+    w_log: u32,
+    min: u64,
+    max: u64,
+    range: u64,
+    damping: Damping,
+    idle_damping: IdleDamping,
+    /// ln of what `avg` is multiplied by in a nanosecond of idle time.
+    ln_decay_per_ns: f64,
+    span: u64,
+    /// avg << w_log.
+    qavg: u64,
+    /// Packets since the last pick; -1 outside the thresholds.
+    qcount: i64,
+    /// The random number to be reached.
+    qr: u64,
+    idle_since: Option<Time>,
+}
+
+impl Linux {
+    pub fn new(params: LinuxParams, rate: BitRate) -> Linux {
+        let w_log = params.weight_log().expect("checked with the parameters");
+        let tx_ns = 8e9 * params.avpkt.0 as f64 / rate.as_f64();
+        Linux {
+            w_log,
+            min: params.min_th.0 << w_log,
+            max: params.max_th.0 << w_log,
+            range: params.random_range().max(1),
+            damping: Damping::new(&params, w_log, rate),
+            idle_damping: params.idle_damping,
+            ln_decay_per_ns: (1.0 - 0.5f64.powi(w_log as i32)).ln() / tx_ns,
+            span: params.max_th.0 - params.min_th.0,
+            qavg: 0,
+            qcount: -1,
+            qr: 0,
+            idle_since: Some(Time::ZERO),
+        }
+    }
+
+    fn damp(&mut self, idle_ns: u64) {
+        if self.idle_damping == IdleDamping::Exact {
+            self.qavg = (self.qavg as f64 * (self.ln_decay_per_ns * idle_ns as f64).exp()) as u64;
+            return;
+        }
+        let cell_log = self.damping.cell_log;
+        let us = (idle_ns / 1000).min(255 << cell_log);
+        let shift = self.damping.shifts[(us >> cell_log) as usize & 255];
+        if shift > 0 {
+            self.qavg >>= shift;
+            return;
+        }
+        let less = match self.idle_damping {
+            IdleDamping::Overflow32 => ((self.qavg as u32).wrapping_mul(us as u32) >> cell_log) as u64,
+            _ => ((self.qavg as u128 * us as u128) >> cell_log) as u64,
+        };
+        self.qavg -= less.min(self.qavg / 2);
+    }
+}
+
+impl Law for Linux {
+    fn arrive(&mut self, a: &Arrival, rng: &mut Rng) -> Verdict {
+        match self.idle_since.take() {
+            Some(since) => self.damp(a.now.since(since).0),
+            None => self.qavg = self.qavg + a.backlog.bytes - (self.qavg >> self.w_log),
+        }
+        if self.qavg < self.min {
+            self.qcount = -1;
+            return Verdict::Pass;
+        }
+        if self.qavg >= self.max {
+            self.qcount = -1;
+            return Verdict::Signal(DropReason::ForcedDrop);
+        }
+        self.qcount += 1;
+        if self.qcount == 0 {
+            self.qr = rng.below(self.range);
+            return Verdict::Pass;
+        }
+        if ((self.qavg - self.min) >> self.w_log) * (self.qcount as u64) < self.qr {
+            return Verdict::Pass;
+        }
+        self.qcount = 0;
+        self.qr = rng.below(self.range);
+        Verdict::Signal(DropReason::EarlyDrop)
+    }
+    fn emptied(&mut self, now: Time, _last_len: u32) {
+        self.idle_since = Some(now);
+    }
+    fn avg_bytes(&self) -> f64 {
+        self.qavg as f64 / (1u64 << self.w_log) as f64
+    }
+    fn max_p(&self) -> f64 {
+        self.span as f64 / self.range as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tc_rounds_the_thesis_probability_to_about_half() {
+        let tc = LinuxParams { max_p_rounding: MaxPRounding::TcPlog, ..LinuxParams::default() };
+        assert_eq!(tc.random_range(), 1 << 16);
+        let law = Linux::new(tc, BitRate(64_000));
+        assert!((law.max_p() - 0.0527).abs() < 1e-4, "{}", law.max_p());
+        assert_eq!(LinuxParams::default().random_range(), 34_560);
+    }
+
+    #[test]
+    fn a_burst_gives_the_weight_that_admits_it() {
+        // min 3 packets: a burst of 10 fits below 2^-n when 10 + 1 - 3 <= (1 - (1 - w)^10) / w, first at n = 5 (8.7).
+        let p = LinuxParams { burst: Some(10), ..LinuxParams::default() };
+        assert_eq!(p.weight_log(), Some(5));
+        let too_small = LinuxParams { burst: Some(2), ..LinuxParams::default() };
+        assert_eq!(too_small.check().expect_err("below min_th / avpkt").path, "burst");
+    }
+
+    #[test]
+    fn the_damping_cell_of_the_thesis_link_is_four_seconds() {
+        // 31 / ln(512/511) * 72 ms = 1142 s; in cells of 2^22 us that is 272 < 512, of 2^21 us 545.
+        let d = Damping::new(&LinuxParams::default(), 9, BitRate(64_000));
+        assert_eq!(d.cell_log, 22);
+        assert_eq!(d.shifts[8], 0);
+        assert_eq!(d.shifts[9], 1);
+        assert_eq!(d.shifts[255], 31);
+    }
+}
