@@ -33,8 +33,8 @@ mod recorder;
 
 pub use eventlog::{EventLimit, EventLog, Truncation};
 pub use manifest::{Manifest, Mode, scenario_hash};
-
+pub use metric::{METRICS, Metric, MetricKind, Unit};
 pub use pcapng::{PcapngOptions, PcapngSummary, PcapngWriter, Snap, Vantages};
 pub use recorder::{Flows, Recorder};
-pub use table::{Cell, Code, Col, Column, ColumnType, RunKey, Table, Tables, Text};
+pub use table::{Cell, Code, Col, Column, ColumnType, RunKey, Sample, Subject, Table, Tables, Text};
 pub use wire::{TcpOptions, tcp_header_len};

@@ -1,0 +1,153 @@
+//! The registry of metrics: every name that appears in a table, with its unit, its definition and its source.
+//!
+//! A metric is known by its [`MetricKind`] and its name: `sent_packets` of a flow and of a link are two metrics. Names
+//! end in their unit, unless the value is a plain count, a text or the number of something.
+
+mod rows;
+
+pub use rows::METRICS;
+use serde::Serialize;
+
+/// Where a metric appears.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MetricKind {
+    /// A column of the table `run`: one row per run.
+    Run,
+    /// A column of the table `flow`: one row per flow and run.
+    Flow,
+    /// A column of the table `link`: one row per direction of a link and run.
+    Link,
+    /// A name in the column `metric` of the table `sample`.
+    Sample,
+    /// A name in the column `metric` of the table `hist`.
+    Hist,
+    /// A column that says what the row of a table is about, or holds what its `metric` or `kind` names.
+    Column,
+}
+
+/// What a metric is measured in.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// Nanoseconds of the run's clock.
+    Ns,
+    Bytes,
+    /// Bits per second.
+    #[serde(rename = "bps")]
+    BitsPerSecond,
+    /// Bytes per second.
+    #[serde(rename = "Bps")]
+    BytesPerSecond,
+    Packets,
+    Segments,
+    /// A share of one.
+    Ratio,
+    /// How many times something happened.
+    Count,
+    /// The number of a thing, counted from zero, or a seed.
+    Index,
+    Text,
+    /// The unit in which the name in the columns `metric` or `kind` of the same row ends.
+    Varies,
+}
+
+impl Unit {
+    /// What the names of such metrics end in.
+    pub fn suffix(self) -> Option<&'static str> {
+        match self {
+            Unit::Ns => Some("ns"),
+            Unit::Bytes => Some("bytes"),
+            Unit::BitsPerSecond => Some("bps"),
+            Unit::BytesPerSecond => Some("Bps"),
+            Unit::Packets => Some("packets"),
+            Unit::Segments => Some("segments"),
+            Unit::Ratio => Some("ratio"),
+            Unit::Count | Unit::Index | Unit::Text | Unit::Varies => None,
+        }
+    }
+}
+
+/// One row of the registry.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+pub struct Metric {
+    pub name: &'static str,
+    pub unit: Unit,
+    pub kind: MetricKind,
+    pub definition: &'static str,
+    /// An RFC, a key of the bibliography, or "Crosswind" for the bookkeeping of this program.
+    pub source: &'static str,
+}
+
+/// The metric of that kind and name.
+pub fn find(kind: MetricKind, name: &str) -> Option<&'static Metric> {
+    METRICS.iter().find(|m| m.kind == kind && m.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{EventLimit, EventLog, RunKey, Tables, recorder::Flows, table};
+    use crosswind_base::{DropReason, Histogram, Time};
+    use std::collections::BTreeSet;
+
+    const COUNTS: &[&str] = &[
+        "count", "ecn_reductions", "events", "fast_recoveries", "spurious_detected", "spurious_timeouts", "timeouts",
+    ];
+
+    #[test]
+    fn every_name_ends_in_its_unit_or_is_a_known_count() {
+        for m in METRICS {
+            match m.unit.suffix() {
+                Some(s) => assert!(m.name == s || m.name.ends_with(&format!("_{s}")), "{m:?}"),
+                None if m.unit == Unit::Count => assert!(COUNTS.contains(&m.name), "{m:?}"),
+                None => assert!(m.kind == MetricKind::Column || m.kind == MetricKind::Run, "{m:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn every_metric_appears_once() {
+        let mut seen = BTreeSet::new();
+        for m in METRICS {
+            assert!(seen.insert((m.kind, m.name)), "{m:?}");
+        }
+    }
+
+    #[test]
+    fn every_metric_is_defined_in_sentences_and_has_a_source() {
+        for m in METRICS {
+            assert!(m.definition.len() >= 20 && m.definition.ends_with('.'), "{m:?}");
+            assert!(["RFC ", "[", "Crosswind"].iter().any(|s| m.source.starts_with(s)), "{m:?}");
+        }
+    }
+
+    #[test]
+    fn every_reason_of_a_drop_has_its_column() {
+        for reason in DropReason::NAMES {
+            let name = format!("drops_{reason}_packets");
+            assert!(find(MetricKind::Link, &name).is_some(), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_column_of_the_long_tables_is_registered() {
+        let mut tables = Tables::new();
+        tables.add(EventLog::new(Flows::All, EventLimit::default()).into_table());
+        tables.push_sample(table::Sample { at: Time(0), entity: "a", metric: "cwnd_bytes", value: 1.0 });
+        tables.push_histogram(table::Subject { entity: "a", metric: "rtt_ns" }, &Histogram::new());
+        tables.stamp(RunKey { scenario: 0, rep: 0 });
+        for t in tables.iter() {
+            for (name, _) in t.columns() {
+                assert!(find(MetricKind::Column, name).is_some(), "{} {name}", t.name());
+            }
+        }
+    }
+
+    #[test]
+    fn a_metric_is_written_as_people_read_it() {
+        let m = find(MetricKind::Flow, "simultaneous_Bps").unwrap();
+        let json = serde_json::to_value(m).unwrap();
+        assert_eq!((&json["unit"], &json["kind"]), (&"Bps".into(), &"flow".into()));
+    }
+}

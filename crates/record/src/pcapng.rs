@@ -1,17 +1,26 @@
 //! A capture of both ends of every flow, streamed in the pcapng format that Wireshark, tshark and libpcap read.
 //!
-//! The capture has two interfaces, `sender` (0) and `receiver` (1), which see the packets that leave or reach that end
-//! of their flow; `frame.interface_id == 0` in Wireshark shows one of them. Programs that know nothing of interfaces
-//! (tcptrace) take the second sight of a packet for a duplicate: capture one vantage for them, see [`Vantages`].
-//! Frames are bare IPv4 packets (link type 101) as [`crate::wire`] builds them. Time stamps are nanoseconds since the
-//! start of the run, shown as if it had started at the epoch of Unix time.
+//! A capture of both ends has two interfaces, `sender` (0) and `receiver` (1), which see the packets that leave or
+//! reach that end of their flow; `frame.interface_id == 0` in Wireshark shows one of them. Programs that know nothing
+//! of interfaces (tcptrace) would take the second sight of a packet for a duplicate: capture one vantage for them, see
+//! [`Vantages`]; the file then has one interface.
+//!
+//! Frames are bare IPv4 packets as [`crate::wire`] builds them. Time stamps have nanoseconds; every run is shown as if it
+//! had started at [`START_UNIX_S`].
 
 use crate::recorder::Flows;
 use crate::wire::{Framed, Framer};
 use crosswind_base::{Event, FlowId, Observer, Packet, Pool, Time, Vantage};
 use std::io::{self, Write};
 
-/// Raw IP: the first nibble tells the version.
+/// Start of every run in Unix time: 9 September 2001, 01:46:40 UTC, so that run time can be read off after the nine
+/// zeros. It is not zero because some programs (tcptrace) take zero for "no time".
+pub const START_UNIX_S: u64 = 1_000_000_000;
+
+/// Bare IPv4 packets, the type of files with two interfaces: libpcap refuses a second interface whose type has another
+/// number inside libpcap than in the file, as type 101 has.
+const LINKTYPE_IPV4: u16 = 228;
+/// Bare IP packets, the type of files with one interface: older programs (tcptrace) know no other for bare IP.
 const LINKTYPE_RAW: u16 = 101;
 /// No IPv4 packet is longer.
 const FULL_BYTES: u32 = 65_535;
@@ -50,6 +59,27 @@ pub enum Vantages {
     Only(Vantage),
 }
 
+impl Vantages {
+    /// One per interface of the file.
+    fn list(self) -> &'static [Vantage] {
+        match self {
+            Vantages::Both => &[Vantage::Sender, Vantage::Receiver],
+            Vantages::Only(Vantage::Sender) => &[Vantage::Sender],
+            Vantages::Only(Vantage::Receiver) => &[Vantage::Receiver],
+        }
+    }
+    fn linktype(self) -> u16 {
+        match self {
+            Vantages::Both => LINKTYPE_IPV4,
+            Vantages::Only(_) => LINKTYPE_RAW,
+        }
+    }
+    /// Number of the interface that captures what is seen there.
+    fn interface(self, seen: Vantage) -> Option<u32> {
+        self.list().iter().position(|v| *v == seen).map(|i| i as u32)
+    }
+}
+
 /// What to capture.
 #[derive(Clone, Debug)]
 pub struct PcapngOptions {
@@ -86,12 +116,12 @@ pub struct PcapngWriter<W: Write> {
 }
 
 impl<W: Write> PcapngWriter<W> {
-    /// Writes the section header and the two interfaces.
+    /// Writes the section header and the interfaces.
     pub fn new(mut out: W, options: PcapngOptions) -> io::Result<PcapngWriter<W>> {
         let mut block = Vec::new();
         section_header(&mut block);
-        for name in ["sender", "receiver"] {
-            interface(name, options.snap, &mut block);
+        for seen in options.vantages.list() {
+            interface(*seen, &options, &mut block);
         }
         out.write_all(&block)?;
         Ok(PcapngWriter { out, options, framer: Framer::new(), summary: PcapngSummary::default(), error: None, block })
@@ -104,13 +134,6 @@ impl<W: Write> PcapngWriter<W> {
         }
         self.out.flush()?;
         Ok((self.out, self.summary))
-    }
-
-    fn is_wanted(&self, seen: Vantage) -> bool {
-        match self.options.vantages {
-            Vantages::Both => true,
-            Vantages::Only(v) => v == seen,
-        }
     }
 }
 
@@ -128,10 +151,8 @@ impl<W: Write> Observer for PcapngWriter<W> {
         let start = begin_block(6, &mut self.block);
         self.block.resize(start + 28, 0);
         let framed = self.framer.frame(p, pool.ext(p), &mut self.block);
-        if !self.is_wanted(seen) {
-            return;
-        }
-        enhanced_packet(Sight { at, seen, snap: self.options.snap, framed }, &mut self.block);
+        let Some(interface) = self.options.vantages.interface(seen) else { return };
+        enhanced_packet(Sight { at, interface, snap: self.options.snap, framed }, &mut self.block);
         match self.out.write_all(&self.block) {
             Ok(()) => {
                 self.summary.written_packets += 1;
@@ -188,11 +209,15 @@ fn section_header(out: &mut Vec<u8>) {
     end_block(start, out);
 }
 
-fn interface(name: &str, snap: Snap, out: &mut Vec<u8>) {
+fn interface(seen: Vantage, options: &PcapngOptions, out: &mut Vec<u8>) {
+    let name = match seen {
+        Vantage::Sender => "sender",
+        Vantage::Receiver => "receiver",
+    };
     let start = append_block_head(1, out);
-    out.extend(LINKTYPE_RAW.to_le_bytes());
+    out.extend(options.vantages.linktype().to_le_bytes());
     out.extend([0, 0]);
-    out.extend(snap.limit_bytes().to_le_bytes());
+    out.extend(options.snap.limit_bytes().to_le_bytes());
     option(2, name.as_bytes(), out);
     option(3, format!("packets that leave or reach the {name} of their flow").as_bytes(), out);
     option(9, &[9], out); // time stamps in 10^-9 s
@@ -203,7 +228,7 @@ fn interface(name: &str, snap: Snap, out: &mut Vec<u8>) {
 /// One packet at one place.
 struct Sight {
     at: Time,
-    seen: Vantage,
+    interface: u32,
     snap: Snap,
     framed: Framed,
 }
@@ -212,11 +237,8 @@ struct Sight {
 fn enhanced_packet(s: Sight, block: &mut Vec<u8>) {
     let original = (s.framed.header_bytes + s.framed.payload_bytes) as u32;
     let captured = original.min(s.snap.limit_bytes());
-    let interface = match s.seen {
-        Vantage::Sender => 0u32,
-        Vantage::Receiver => 1,
-    };
-    let head = [interface, (s.at.0 >> 32) as u32, s.at.0 as u32, captured, original];
+    let stamp = START_UNIX_S * 1_000_000_000 + s.at.0;
+    let head = [s.interface, (stamp >> 32) as u32, stamp as u32, captured, original];
     for (slot, value) in block[8..28].chunks_exact_mut(4).zip(head) {
         slot.copy_from_slice(&value.to_le_bytes());
     }
@@ -262,7 +284,7 @@ mod tests {
         assert_eq!(all.iter().map(|(t, _)| *t).collect::<Vec<_>>(), [0x0a0d0d0a, 1, 1]);
         assert_eq!(u32_at(&all[0].1, 0), 0x1a2b3c4d);
         for ((_, body), name) in all[1..].iter().zip(["sender", "receiver"]) {
-            assert_eq!((u32_at(body, 0), u32_at(body, 4)), (101, 128));
+            assert_eq!((u32_at(body, 0), u32_at(body, 4)), (228, 128));
             assert_eq!(&body[12..12 + name.len()], name.as_bytes());
             assert!(body.windows(5).any(|w| w == [9, 0, 1, 0, 9]), "time stamps are nanoseconds");
         }
@@ -270,12 +292,12 @@ mod tests {
 
     #[test]
     fn a_packet_keeps_its_time_its_vantage_and_both_lengths() {
-        let at = 5_000_000_123; // above 2^32
+        let at = 5_000_000_123;
         let (bytes, summary) = capture(PcapngOptions::default(), &[(at, Vantage::Receiver, data(1))]);
         let all = blocks(&bytes);
         let (kind, body) = &all[3];
         assert_eq!((*kind, u32_at(body, 0)), (6, 1));
-        assert_eq!(u64::from(u32_at(body, 4)) << 32 | u64::from(u32_at(body, 8)), at);
+        assert_eq!(u64::from(u32_at(body, 4)) << 32 | u64::from(u32_at(body, 8)), 1_000_000_005_000_000_123);
         assert_eq!((u32_at(body, 12), u32_at(body, 16), body.len()), (128, 1041, 20 + 128));
         assert_eq!((body[20], body[21]), (0x45, Ecn::Ect0 as u8));
         assert_eq!(summary, PcapngSummary { written_packets: 1, relabelled_packets: 0 });
@@ -305,7 +327,9 @@ mod tests {
         };
         let packets = [(0, Vantage::Sender, data(1)), (1, Vantage::Receiver, data(1)), (2, Vantage::Sender, data(0))];
         let (bytes, summary) = capture(options, &packets);
-        assert_eq!((blocks(&bytes).len(), summary.written_packets), (4, 1));
+        let all = blocks(&bytes);
+        assert_eq!((all.len(), summary.written_packets), (3, 1), "a section, one interface, one packet");
+        assert_eq!(u32_at(&all[1].1, 0), 101);
     }
 
     #[test]
@@ -320,7 +344,7 @@ mod tests {
         }
         w.packet(Time(1), Vantage::Sender, &packet!(Packet::default(); wnd: 800), &pool);
         let all = blocks(&w.finish().unwrap().0);
-        assert_eq!(all[4].1[20 + 34..20 + 36], [0, 100]);
+        assert_eq!(all[3].1[20 + 34..20 + 36], [0, 100]);
     }
 
     /// Accepts some bytes, then fails.

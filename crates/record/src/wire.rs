@@ -12,7 +12,7 @@
 //! | options | MSS, window scale, SACK-permitted on a SYN; timestamps when the packet has any; SACK blocks |
 //! | payload | zeros; checksums cover all of it even where a capture keeps only the beginning |
 //!
-//! The flow's *sender* is the end that opened it; [`crosswind_base::packet::Meta::is_reverse`] tells the other direction.
+//! The flow's *sender* is the end that opened it; `Meta::is_reverse` of a packet tells the other direction.
 //! IP lengths are those of the headers written here. A transport profile that counts fewer header bytes than its
 //! options take on a real wire (40 on every segment, say) is shown with the real length; [`Framed::is_relabelled`]
 //! tells when that happened.

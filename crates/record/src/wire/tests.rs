@@ -59,7 +59,7 @@ fn checksums_cover_the_pseudo_header_and_all_of_the_payload() {
     let ext = Ext { sack, ..Ext::default() };
     for payload in [0, 1, 536, 1447] {
         for proto in [Proto::Tcp, Proto::Udp] {
-            let p = packet!(Packet::default(); proto: proto, payload: payload, ts_val: 77, flow: FlowId(70_000), seq: 1 << 33);
+            let p = packet!(Packet::default(); proto: proto, payload: payload, ts_val: 77, flow: FlowId(70_000));
             let (b, f) = frame(&mut Framer::new(), &p, Some(&ext));
             assert_eq!(ones_complement(&with_pseudo_header(&b, &f)), 0xffff, "{proto:?} {payload}");
         }

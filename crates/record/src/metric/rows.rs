@@ -1,0 +1,151 @@
+//! The rows of the metric registry.
+
+use super::Metric;
+use super::MetricKind::{self, Column, Flow, Hist, Link, Run, Sample};
+use super::Unit::{
+    self, BitsPerSecond, Bytes, BytesPerSecond, Count, Index, Ns, Packets, Ratio, Text, Varies,
+};
+
+const fn row(
+    (kind, name, unit): (MetricKind, &'static str, Unit), definition: &'static str, Source(source): Source,
+) -> Metric {
+    Metric { name, unit, kind, definition, source }
+}
+
+struct Source(&'static str);
+
+const OWN: Source = Source("Crosswind");
+const THESIS: Source = Source("[Järvinen 2006]");
+const CONGESTION_CONTROL: Source = Source("RFC 5681");
+const TIMER: Source = Source("RFC 6298");
+const ECN: Source = Source("RFC 3168");
+const EVALUATION: Source = Source("RFC 5166 section 2");
+const ONE_WAY_DELAY: Source = Source("RFC 7679");
+const ROUND_TRIP: Source = Source("RFC 2681");
+const SOJOURN: Source = Source("RFC 8289");
+const RED: Source = Source("[Floyd Jacobson 1993]");
+
+/// Every metric and column, by table.
+#[rustfmt::skip]
+pub const METRICS: &[Metric] = &[
+    // --- what a row is about ---
+    row((Column, "scenario", Index), "Number of the scenario in the list that was run.", OWN),
+    row((Column, "rep", Index), "Number of the repetition; repetitions of one scenario differ in their random draws only.", OWN),
+    row((Column, "flow", Index), "Number of the flow within its scenario, in order of declaration.", OWN),
+    row((Column, "name", Text), "Name of the flow: that of its group, with a number when the group has several members.", OWN),
+    row((Column, "group", Text), "Name of the group of equal flows that the flow was declared in.", OWN),
+    row((Column, "link", Text), "Name of the link in the scenario.", OWN),
+    row((Column, "direction", Text), "forward is from the link's `from` to its `to`; reverse is the other way.", OWN),
+    row((Column, "from", Text), "Node at which packets enter this direction of the link.", OWN),
+    row((Column, "to", Text), "Node at which packets leave this direction of the link.", OWN),
+    row((Column, "entity", Text), "Name of the flow or link that a sample or histogram belongs to.", OWN),
+    row((Column, "metric", Text), "Name of the sampled or counted metric; it ends in the unit of the value.", OWN),
+    row((Column, "time_ns", Ns), "Time since the start of the run.", OWN),
+    row((Column, "value", Varies), "Value of the metric at that time.", OWN),
+    row((Column, "low", Varies), "Smallest value that falls into the bucket.", OWN),
+    row((Column, "high", Varies), "Smallest value above the bucket.", OWN),
+    row((Column, "count", Count), "How many values fell into the bucket.", OWN),
+    row((Column, "kind", Text), "What happened; the names are those of the event kinds.", OWN),
+    row((Column, "seq", Varies), "Sequence number of the event as an offset from the initial one, or the value that the kind of event defines (a window in bytes, a round-trip time in nanoseconds).", OWN),
+    row((Column, "len", Varies), "Payload bytes of the segment, or the length of the SACK block.", OWN),
+    row((Column, "aux", Varies), "A further number that the kind of event defines: the stage that dropped or marked, the slow start threshold.", OWN),
+
+    // --- run ---
+    row((Run, "seed", Index), "Seed of all random streams of the run.", OWN),
+    row((Run, "end_ns", Ns), "Virtual time at which the run ended.", OWN),
+    row((Run, "events", Count), "Events that the driver handled.", OWN),
+    row((Run, "packets", Packets), "Packets that came into being.", OWN),
+    row((Run, "peak_packets", Packets), "The most packets that existed at one time.", OWN),
+    row((Run, "wall_ns", Ns), "Wall time that the run took. It differs from run to run and is no result.", OWN),
+    row((Run, "outcome", Text), "Why the run ended: all flows closed, the duration was reached, or nothing was left to do.", OWN),
+
+    // --- flow: times ---
+    row((Flow, "start_ns", Ns), "When the flow was told to start.", OWN),
+    row((Flow, "open_ns", Ns), "When the first packet of the flow was sent: the first SYN of a TCP connection. -1 when none was.", THESIS),
+    row((Flow, "close_ns", Ns), "When the flow was over: the acknowledgement of the last FIN of a TCP connection. -1 when it was still open at the end of the run.", THESIS),
+    row((Flow, "elapsed_ns", Ns), "From the first SYN to the acknowledgement of the last FIN, set-up and tear-down included. -1 when the flow did not close.", THESIS),
+
+    // --- flow: volume ---
+    row((Flow, "size_bytes", Bytes), "Application bytes that reached the receiving application, in order and once.", OWN),
+    row((Flow, "goodput_bps", BitsPerSecond), "Application bits delivered per second, over the elapsed time of a closed flow and else until the end of the run.", EVALUATION),
+    row((Flow, "throughput_bps", BitsPerSecond), "As goodput, but of the delivered data with its transport and IP headers.", THESIS),
+    row((Flow, "simultaneous_Bps", BytesPerSecond), "Bytes with headers per second while all flows were active, that is from the first packet of the last to start to the last packet of the first to finish. Resends of segments first sent before do not count.", THESIS),
+    row((Flow, "sent_packets", Packets), "Packets that the data sender gave to the network, resends included.", OWN),
+    row((Flow, "sent_bytes", Bytes), "Bytes of those packets, IP header included.", OWN),
+
+    // --- flow: recovery ---
+    row((Flow, "resent_packets", Packets), "Packets whose data the sender had sent before.", OWN),
+    row((Flow, "resent_bytes", Bytes), "Payload bytes of those packets.", OWN),
+    row((Flow, "unnecessary_resends_packets", Packets), "Resent packets of which an earlier copy arrived, or was still going to.", THESIS),
+    row((Flow, "timeouts", Count), "Expiries of the retransmission timer.", TIMER),
+    row((Flow, "spurious_timeouts", Count), "Expiries that a longer timer would have avoided, because the data or its acknowledgement was still on its way. Known to the simulator, not to the sender.", THESIS),
+    row((Flow, "spurious_detected", Count), "Expiries that the sender itself judged to be spurious.", Source("RFC 5682")),
+    row((Flow, "fast_recoveries", Count), "Loss recoveries that began without a timeout.", CONGESTION_CONTROL),
+    row((Flow, "ecn_reductions", Count), "Reductions of the congestion window in answer to an ECN echo.", ECN),
+
+    // --- flow: what the network did to it ---
+    row((Flow, "drops_packets", Packets), "Packets of the flow, in both directions, that queues dropped.", THESIS),
+    row((Flow, "lost_packets", Packets), "Packets of the flow, in both directions, that links lost.", THESIS),
+    row((Flow, "marks_packets", Packets), "Packets of the flow on which a queue set the ECN codepoint CE.", ECN),
+    row((Flow, "out_of_order_packets", Packets), "Data packets that arrived with a sequence number below one that had arrived before, resends included.", Source("RFC 4737 section 3")),
+
+    // --- flow: delays ---
+    row((Flow, "rtt_min_ns", Ns), "Smallest round-trip time sample of the sender.", ROUND_TRIP),
+    row((Flow, "rtt_mean_ns", Ns), "Mean of the round-trip time samples of the sender.", ROUND_TRIP),
+    row((Flow, "rtt_p50_ns", Ns), "Median of the round-trip time samples of the sender.", ROUND_TRIP),
+    row((Flow, "rtt_p95_ns", Ns), "95th percentile of the round-trip time samples of the sender.", ROUND_TRIP),
+    row((Flow, "rtt_max_ns", Ns), "Largest round-trip time sample of the sender.", ROUND_TRIP),
+    row((Flow, "delay_p50_ns", Ns), "Median one-way delay of data packets, from their transport to the receiving end.", ONE_WAY_DELAY),
+    row((Flow, "delay_p95_ns", Ns), "95th percentile of the one-way delay of data packets.", ONE_WAY_DELAY),
+    row((Flow, "delay_max_ns", Ns), "Largest one-way delay of a data packet.", ONE_WAY_DELAY),
+    row((Flow, "queue_delay_mean_ns", Ns), "Mean time that data packets of the flow spent in queues, summed over the queues of their path.", SOJOURN),
+    row((Flow, "queue_delay_p50_ns", Ns), "Median of the time that a data packet of the flow spent in queues.", SOJOURN),
+    row((Flow, "queue_delay_p95_ns", Ns), "95th percentile of the time that a data packet of the flow spent in queues.", SOJOURN),
+    row((Flow, "queue_delay_max_ns", Ns), "Longest time that a data packet of the flow spent in queues.", SOJOURN),
+
+    // --- flow: windows ---
+    row((Flow, "cwnd_max_bytes", Bytes), "Largest congestion window of the sender.", CONGESTION_CONTROL),
+    row((Flow, "ssthresh_initial_bytes", Bytes), "Slow start threshold with which the connection began.", CONGESTION_CONTROL),
+
+    // --- link ---
+    row((Link, "arrived_packets", Packets), "Packets that came to this direction of the link, before any was dropped.", OWN),
+    row((Link, "sent_packets", Packets), "Packets whose transmission on the link was completed.", OWN),
+    row((Link, "sent_bytes", Bytes), "Bytes of those packets, IP header included.", OWN),
+    row((Link, "delivered_packets", Packets), "Packets that left the far end of the link.", OWN),
+    row((Link, "busy_ns", Ns), "Time during which the link was transmitting.", OWN),
+    row((Link, "utilisation_ratio", Ratio), "Share of the run during which the link was transmitting.", EVALUATION),
+    row((Link, "drops_queue_full_packets", Packets), "Packets dropped because the limit of the queue was reached.", OWN),
+    row((Link, "drops_early_drop_packets", Packets), "Packets that the law of the queue dropped before its limit was reached, since they could not be marked.", RED),
+    row((Link, "drops_forced_drop_packets", Packets), "Packets dropped because the average queue was above the hard maximum of the law.", RED),
+    row((Link, "drops_link_error_packets", Packets), "Packets that the link lost to errors, after its own retransmissions if it has any.", OWN),
+    row((Link, "drops_listed_packets", Packets), "Packets dropped because the scenario listed them.", OWN),
+    row((Link, "drops_no_endpoint_packets", Packets), "Packets that arrived where nobody listened any more.", OWN),
+    row((Link, "marks_packets", Packets), "Packets on which the queue of the link set the ECN codepoint CE.", ECN),
+    row((Link, "queue_mean_bytes", Bytes), "Mean backlog of the queue over time.", OWN),
+    row((Link, "queue_p95_bytes", Bytes), "Backlog that was exceeded by one arrival in twenty.", OWN),
+    row((Link, "queue_max_bytes", Bytes), "Largest backlog of the queue.", OWN),
+    row((Link, "queue_delay_mean_ns", Ns), "Mean time from a packet's arrival at the queue to the start of its transmission.", SOJOURN),
+    row((Link, "queue_delay_p50_ns", Ns), "Median of the time that packets spent in the queue.", SOJOURN),
+    row((Link, "queue_delay_p95_ns", Ns), "95th percentile of the time that packets spent in the queue.", SOJOURN),
+    row((Link, "queue_delay_max_ns", Ns), "Longest time that a packet spent in the queue.", SOJOURN),
+
+    // --- sample ---
+    row((Sample, "queue_bytes", Bytes), "Backlog of the queue.", OWN),
+    row((Sample, "queue_packets", Packets), "Backlog of the queue in packets.", OWN),
+    row((Sample, "red_avg_bytes", Bytes), "Moving average of the backlog on which RED decides.", RED),
+    row((Sample, "in_transit_packets", Packets), "Packets between the router's queue and the send buffer of the link.", THESIS),
+    row((Sample, "send_buffer_bytes", Bytes), "Bytes that the send buffer of the link holds.", THESIS),
+    row((Sample, "cwnd_bytes", Bytes), "Congestion window of the sender.", CONGESTION_CONTROL),
+    row((Sample, "ssthresh_bytes", Bytes), "Slow start threshold of the sender.", CONGESTION_CONTROL),
+    row((Sample, "rtt_ns", Ns), "Latest round-trip time sample of the sender.", ROUND_TRIP),
+    row((Sample, "srtt_ns", Ns), "Smoothed round-trip time of the sender.", TIMER),
+    row((Sample, "rto_ns", Ns), "Retransmission timeout of the sender, back-off included.", TIMER),
+    row((Sample, "in_flight_bytes", Bytes), "Payload bytes that the sender takes to be in the network.", Source("RFC 6675")),
+    row((Sample, "goodput_bps", BitsPerSecond), "Application bits delivered per second since the sample before.", EVALUATION),
+
+    // --- hist ---
+    row((Hist, "queue_bytes", Bytes), "Backlog of the queue as each arriving packet found it.", OWN),
+    row((Hist, "queue_delay_ns", Ns), "Time from a packet's arrival at the queue to the start of its transmission.", SOJOURN),
+    row((Hist, "rtt_ns", Ns), "Round-trip time samples of the sender.", ROUND_TRIP),
+    row((Hist, "delay_ns", Ns), "One-way delay of data packets, from their transport to the receiving end.", ONE_WAY_DELAY),
+];
