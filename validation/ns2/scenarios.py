@@ -104,7 +104,7 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("tail", "the last segment is lost: timeout", (60,)),
     Pattern("two-at-the-tail", "the last two segments are lost: timeout", (59, 60)),
     Pattern("a-window", "a whole window is lost: timeout and go-back-N", tuple(range(15, 29))),
-    Pattern("three-windows", "one loss in each of three windows", (14, 47, 88), segments=120),
+    Pattern("three-windows", "one loss in each of three windows", (14, 52, 84), segments=110),
     Pattern("every-tenth", "every tenth packet is lost, retransmissions included", tuple(range(10, 61, 10))),
 )
 
