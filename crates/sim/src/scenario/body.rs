@@ -36,7 +36,7 @@ const DEFAULT_QUEUE: &str = "droptail";
 const NO_LOSS: &str = "none";
 
 impl Body {
-    /// Reads the keys of a link other than `from` and `to`.
+    /// Reads the keys of a link; `from` and `to` are no part of its body.
     pub(super) fn read(keys: &Keys, cat: &dyn Catalogue, path: &str) -> Result<Body, ConfigError> {
         let forward = Written::split(keys);
         let mut reverse = forward.clone();
@@ -114,7 +114,7 @@ struct Written {
 
 impl Written {
     fn split(keys: &Keys) -> Written {
-        const OTHERS: [&str; 5] = ["from", "to", "queue", "loss", "reverse"];
+        const OTHERS: [&str; 3] = ["queue", "loss", "reverse"];
         let own = keys.iter().filter(|(k, _)| !OTHERS.contains(&k.as_str()));
         Written {
             link: own.map(|(k, v)| (k.clone(), v.clone())).collect(),

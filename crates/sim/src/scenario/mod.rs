@@ -14,6 +14,7 @@ mod catalogue;
 mod check;
 mod compile;
 mod parse;
+mod registries;
 mod routes;
 mod schema;
 mod set;
@@ -24,7 +25,7 @@ mod types;
 #[cfg(test)]
 mod fuzz;
 #[cfg(test)]
-mod stand_in;
+mod schema_check;
 #[cfg(test)]
 mod tests;
 
@@ -32,6 +33,7 @@ pub use body::{Body, EgressSpec};
 pub use catalogue::{Catalogue, Kind, Row};
 pub use compile::{Direction, EgressPlan, FlowPlan, GroupPlan, Plan, compile};
 pub use parse::{normalise, parse, parse_value};
+pub use registries::Registries;
 pub use schema::json_schema;
 pub use set::set;
 pub use start::{Repetition, StartRule};

@@ -10,6 +10,8 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
+const START_RULES: [&str; 3] = ["uniform", "stratified", "every"];
+
 /// Longest scenario text that is read.
 const TEXT_LIMIT_BYTES: usize = 64 << 20;
 
@@ -86,7 +88,10 @@ fn link(value: &Value, cat: &dyn Catalogue, path: &str) -> Result<Link, ConfigEr
             None => Err(ConfigError::new(at, "nothing", "the name of a node")),
         }
     };
-    Ok(Link { from: end("from")?, to: end("to")?, body: Body::read(keys, cat, path)? })
+    let (from, to) = (end("from")?, end("to")?);
+    let body: Map<String, Value> =
+        keys.iter().filter(|(k, _)| !matches!(k.as_str(), "from" | "to")).map(|(k, v)| (k.clone(), v.clone())).collect();
+    Ok(Link { from, to, body: Body::read(&body, cat, path)? })
 }
 
 fn topology(value: &Value, cat: &dyn Catalogue) -> Result<Topology, ConfigError> {
@@ -133,7 +138,12 @@ fn flow(value: &Value, cat: &dyn Catalogue, path: &str) -> Result<Flow, ConfigEr
             let found = format!("{} keys", keys.len());
             return Err(ConfigError::new(at, found, "one of the keys uniform, stratified, every"));
         }
-        Some(v @ Value::Object(_)) => read::<WrittenRule>(&v, &at)?.into(),
+        Some(Value::Object(keys)) => {
+            if let Some(key) = keys.keys().find(|k| !START_RULES.contains(&k.as_str())) {
+                return Err(ConfigError::unknown(format!("{at}.{key}"), key, "a rule for starts", &START_RULES));
+            }
+            read::<WrittenRule>(&Value::Object(keys), &at)?.into()
+        }
         Some(v) => StartRule::Fixed(read(&v, &at).map_err(|e| e.hint("or a rule such as { every = \"10 ms\" }"))?),
     };
     let at = format!("{path}.workload");
