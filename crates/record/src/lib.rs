@@ -16,8 +16,11 @@
 #[cfg(test)]
 macro_rules! packet {
     ($like:expr; $($field:ident: $value:expr),*) => {{
-        let mut p: crosswind_base::Packet = $like;
-        $(p.$field = $value;)*
+        let change = |p: &mut crosswind_base::Packet| {
+            $(p.$field = $value;)*
+        };
+        let mut p = $like;
+        change(&mut p);
         p
     }};
 }

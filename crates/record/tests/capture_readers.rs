@@ -148,8 +148,8 @@ fn write_capture(name: &str, vantages: Vantages) -> PathBuf {
 
 /// Straight to the terminal: what a passing test prints with `eprintln!` is not shown.
 fn skipped(program: &str) {
-    let note = format!("\n*** SKIPPED ({program} missing): captures were not checked by it ***\n");
-    writeln!(std::io::stderr(), "{note}").unwrap();
+    let note = format!("\n*** SKIPPED ({program} missing): captures were not checked by it ***\n\n");
+    std::io::stderr().write_all(note.as_bytes()).unwrap();
 }
 
 /// One row per packet, one text per field; None when tshark is not installed.
