@@ -111,14 +111,15 @@ def maximum(values: Values) -> Estimate:
     return exact(float(v.max()), v.size) if v.size else NOTHING
 
 
-def _iqr(x: npt.NDArray[np.float64], axis: int = -1) -> Any:
+def iqr_of(x: npt.NDArray[np.float64], axis: int = -1) -> Any:
+    """Q75 - Q25 along `axis`, as a plain number."""
     low, high = np.quantile(x, [0.25, 0.75], axis=axis)
     return high - low
 
 
 def iqr(values: Values) -> Estimate:
     """The interquartile range Q75 - Q25 with its interval."""
-    return estimate(_iqr, values)
+    return estimate(iqr_of, values)
 
 
 def quartiles(values: Values) -> tuple[float, float, float, float, float]:
@@ -140,11 +141,6 @@ def jain(x: npt.ArrayLike, axis: int = -1) -> Any:
 def change(new: Values, old: Values, of: Statistic = np.median) -> Estimate:
     """Relative change of a statistic, `of(new) / of(old) - 1`, with its interval; repetitions must be paired."""
     return estimate(lambda a, b, axis: of(a, axis=axis) / of(b, axis=axis) - 1.0, new, old, pairing="paired")
-
-
-def change_of_iqr(new: Values, old: Values) -> Estimate:
-    """Relative change of the interquartile range."""
-    return change(new, old, of=_iqr)
 
 
 def difference(new: Values, old: Values, of: Statistic = np.median) -> Estimate:

@@ -1,0 +1,20 @@
+"""Crosswind: a packet-level laboratory for congestion control, queue management and wireless links.
+
+>>> import crosswind as cw                                                    # doctest: +SKIP
+>>> runs = cw.run(cw.Scenario.load("scenarios/gprs.toml"), reps=10)           # doctest: +SKIP
+>>> runs.flows().group_by("name").agg(cw.pl.median("goodput_bps"))            # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from crosswind import claims, figures, stats
+from crosswind.core import registry, version
+from crosswind.errors import CrosswindError, InputError
+from crosswind.run import run
+from crosswind.runs import Runs
+from crosswind.scenario import Scenario
+
+__all__ = ["CrosswindError", "InputError", "Runs", "Scenario", "claims", "figures", "pl", "registry", "run", "stats",
+           "version"]

@@ -1,0 +1,93 @@
+"""What an experiment is: a question, scenarios that answer it, tables, claims and figures."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from crosswind.claims import Claim, MissingDataError
+from crosswind.figures import Picture
+from crosswind.runs import Runs
+from crosswind.scenario import Scenario
+
+Tables = dict[str, pl.DataFrame]
+
+
+@dataclass
+class Results:
+    """What claims and figures look at: the raw runs and the tables that the experiment derived from them."""
+
+    runs: Runs
+    tables: Tables
+
+    def table(self, name: str) -> pl.DataFrame:
+        """A derived table. Raises MissingDataError when the experiment did not make it."""
+        if name not in self.tables:
+            raise MissingDataError(f"no table `{name}`")
+        return self.tables[name]
+
+    def of(self, configuration: str, column: str, where: pl.Expr | None = None,
+           table: str = "repetition") -> npt.NDArray[np.float64]:
+        """One value per repetition, in order of repetitions: comparable pair by pair between configurations.
+
+        Raises MissingDataError when there is no such column or no repetition of that configuration.
+        """
+        frame = self.table(table).filter(pl.col("configuration") == configuration).sort("rep")
+        if where is not None:
+            frame = frame.filter(where)
+        if column not in frame.columns:
+            raise MissingDataError(f"no column `{column}`")
+        if frame.is_empty():
+            raise MissingDataError(f"no repetition of {configuration} to look at")
+        return frame[column].cast(pl.Float64).fill_null(np.nan).to_numpy()
+
+
+def _no_tables(_: Runs) -> Tables:
+    return {}
+
+
+def _no_pictures(_: Results) -> list[Picture]:
+    return []
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One published experiment.
+
+    `doc` holds the question, what the source printed, what may differ here, and the cause found for claims that fail.
+    `configurations(**variant)` returns label -> scenario; `variants` names other readings of what the source leaves open.
+    """
+
+    id: str
+    title: str
+    source: str
+    doc: str
+    configurations: Callable[..., dict[str, Scenario]]
+    claims: Sequence[Claim]
+    reps: int = 120
+    quick_reps: int = 12
+    seed: int = 1
+    tables: Callable[[Runs], Tables] = _no_tables
+    figures: Callable[[Results], list[Picture]] = _no_pictures
+    variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def question(self) -> str:
+        """The first paragraph of the docstring, on one line."""
+        return " ".join(self.doc.strip().split("\n\n")[0].split())
+
+
+def published(file: str, here: str) -> dict[tuple[str, str], float]:
+    """Printed numbers out of `data/<file>` beside the module `here`: (quantity, configuration) -> value.
+
+    The file has the columns quantity, configuration, value, unit, where.
+    """
+    path = Path(here).parent / "data" / file
+    with path.open(encoding="utf-8", newline="") as f:
+        return {(r["quantity"], r["configuration"]): float(r["value"]) for r in csv.DictReader(f)}

@@ -1,0 +1,214 @@
+"""Reports: one self-contained HTML file with tables, inline figures and everything needed to run it again."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import polars as pl
+from markupsafe import Markup, escape
+
+from crosswind import figures
+from crosswind.claims import VERDICTS, Checked, count
+from crosswind.figures import Picture
+from crosswind.runs import Runs
+from crosswind.scenario import Scenario
+from crosswind.summary import flow_table, link_table
+
+LINES_SHOWN = 6
+
+
+def _environment() -> jinja2.Environment:
+    env = jinja2.Environment(loader=jinja2.PackageLoader("crosswind", "templates"), autoescape=True,
+                             trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+    env.filters["prose"] = prose
+    return env
+
+
+def prose(text: str) -> Markup:
+    """Paragraphs, lists and `code` of a docstring as HTML."""
+    out: list[str] = []
+    for block in re.split(r"\n\s*\n", text.strip()):
+        lines = [line.strip() for line in block.splitlines()]
+        if all(re.match(r"([-*]|\d+\.)\s", line) or not line for line in (lines[0],)) and re.match(r"[-*]|\d+\.", block):
+            items = re.split(r"(?m)^\s*(?:[-*]|\d+\.)\s+", block)[1:]
+            out.append("<ul>" + "".join(f"<li>{_inline(' '.join(i.split()))}</li>" for i in items) + "</ul>")
+        else:
+            out.append(f"<p>{_inline(' '.join(lines))}</p>")
+    return Markup("\n".join(out))
+
+
+def _inline(text: str) -> str:
+    html = str(escape(text))
+    html = re.sub(r"`([^`]+)`", r"<code>\1</code>", html)
+    return re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", html)
+
+
+def _pictures_for_page(pictures: Sequence[Picture]) -> list[dict[str, Any]]:
+    return [{"name": p.name, "caption": p.caption, "svg": Markup(p.svg())} for p in pictures]
+
+
+def _facts(runs: Runs) -> list[tuple[str, str]]:
+    m = runs.manifest
+    facts = [("engine", f"Crosswind {m['code_version']}, packet-level simulation"),
+             ("base seed", str(m["seed"])),
+             ("runs", f"{m['runs']} ({len(runs.scenarios)} configuration{'s' if len(runs.scenarios) != 1 else ''}, "
+                      f"{m['reps']} repetition{'s' if m['reps'] != 1 else ''} each)"),
+             ("wall time", f"{m['wall_s']:.2f} s with {m.get('workers', 1)} workers"),
+             ("run id", runs.run_id), ("made", str(m["created"]))]
+    return facts
+
+
+def _scenario_texts(scenarios: Mapping[str, Scenario]) -> list[tuple[str, str]]:
+    return [(label, s.text if s.text else json.dumps(s.data, indent=2, ensure_ascii=False))
+            for label, s in scenarios.items()]
+
+
+def run_report(runs: Runs, command: str = "") -> tuple[str, list[Picture]]:
+    """The HTML of `crosswind run` and its pictures (the caller saves and closes them)."""
+    pictures = run_pictures(runs)
+    first = next(iter(runs.scenarios.values()))
+    html = _environment().get_template("run.html").render(
+        title=first.title, name=first.name, facts=_facts(runs), warnings=runs.manifest.get("warnings", []),
+        tables=[t for t in (flow_table(runs), link_table(runs)) if t], pictures=_pictures_for_page(pictures),
+        scenarios=_scenario_texts(runs.scenarios), command=command)
+    return html, pictures
+
+
+def reproduction_report(experiment: Any, runs: Runs, checked: Sequence[Checked], pictures: Sequence[Picture],
+                        command: str = "") -> str:
+    """The HTML of `crosswind reproduce`: the question, the claims with their verdicts, the figures."""
+    rows = [c.row(experiment.id, 0.0) for c in checked]
+    counts = [(v, n) for v, n in count(rows).items() if n]
+    return _environment().get_template("reproduction.html").render(
+        title=experiment.title, name=experiment.id, source=experiment.source, doc=experiment.doc, facts=_facts(runs),
+        warnings=runs.manifest.get("warnings", []), checked=checked, counts=counts, verdicts=VERDICTS,
+        pictures=_pictures_for_page(pictures), tables=[t for t in (link_table(runs),) if t],
+        scenarios=_scenario_texts(runs.scenarios), command=command)
+
+
+def run_pictures(runs: Runs) -> list[Picture]:
+    """The pictures that the tables of a run allow."""
+    out: list[Picture] = []
+    samples = runs.sample()
+    label = next(iter(runs.scenarios))
+    if not samples.is_empty():
+        samples = samples.filter(pl.col("configuration") == label)
+        rep = samples["rep"].min()
+        samples = samples.filter(pl.col("rep") == rep)
+        out += [p for p in (
+            _series(samples, "goodput_bps", "goodput", "Goodput of the flows", "kbit/s", 1e-3),
+            _series(samples, "cwnd_bytes", "cwnd", "Congestion window of the senders", "kB", 1e-3),
+            _series(samples, "queue_bytes", "queue", "Backlog of the queues", "kB", 1e-3),
+        ) if p]
+    if p := _delay_picture(runs):
+        out.append(p)
+    if p := _sequence_picture(runs, label):
+        out.append(p)
+    if int(runs.manifest.get("reps", 1)) > 1:
+        out += _spread_pictures(runs)
+    return out
+
+
+_AXES = {"goodput_bps": "goodput", "cwnd_bytes": "congestion window", "queue_bytes": "queue backlog"}
+
+
+def _series(samples: pl.DataFrame, metric: str, name: str, caption: str, unit: str, scale: float) -> Picture | None:
+    one = samples.filter(pl.col("metric") == metric)
+    if one.is_empty():
+        return None
+    peaks = one.group_by("entity", maintain_order=True).agg(pl.col("value").max()).filter(pl.col("value") > 0)
+    busiest = set(peaks.sort("value", descending=True)["entity"].to_list()[:LINES_SHOWN])
+    lines = {}
+    for entity in peaks["entity"].to_list():
+        if entity in busiest:
+            e = one.filter(pl.col("entity") == entity).sort("time_ns")
+            lines[entity] = ((e["time_ns"] / 1e9).to_numpy(), (e["value"] * scale).to_numpy())
+    if not lines:
+        return None
+    hidden = peaks.height - len(lines)
+    caption += f" (the {LINES_SHOWN} largest of {peaks.height})." if hidden > 0 else "."
+    return figures.over_time(name, caption, lines, f"{_AXES[metric]} ({unit})")
+
+
+def _delay_picture(runs: Runs) -> Picture | None:
+    for metric, what in (("queue_delay_ns", "queueing delay"), ("delay_ns", "one-way delay"),
+                         ("rtt_ns", "round-trip time")):
+        h = runs.hist(metric)
+        if h.is_empty():
+            continue
+        totals = h.group_by("entity", maintain_order=True).agg((pl.col("count") * pl.col("high")).sum().alias("weight"))
+        names = totals.sort("weight", descending=True)["entity"].to_list()[:LINES_SHOWN]
+        hists = {n: h.filter(pl.col("entity") == n) for n in names}
+        return figures.cumulative("delay-cdf", f"Distribution of the {what} over all packets.", hists,
+                                  f"{what} (ms)", 1e-6)
+    return None
+
+
+def _sequence_picture(runs: Runs, label: str) -> Picture | None:
+    events = runs.events()
+    if events.is_empty():
+        return None
+    events = events.filter(pl.col("configuration") == label)
+    events = events.filter(pl.col("rep") == events["rep"].min())
+    logged = events.filter(pl.col("kind") == "send")["name"].unique(maintain_order=True).to_list()
+    if not logged:
+        return None
+    wanted = runs.scenarios[label].get("record.events", [])
+    chosen = next((n for n in wanted if n in logged), logged[0]) if isinstance(wanted, list) else logged[0]
+    return figures.time_sequence("time-sequence", f"Flow {chosen}, segment by segment.",
+                                 events.filter(pl.col("name") == chosen))
+
+
+def _spread_pictures(runs: Runs) -> list[Picture]:
+    flows = runs.flows()
+    key = "name" if flows["name"].n_unique() <= LINES_SHOWN else "group"
+    out = []
+    for column, name, what, scale in (("goodput_bps", "goodput-spread", "goodput (kbit/s)", 1e-3),
+                                      ("elapsed_ns", "elapsed-spread", "elapsed time (s)", 1e-9)):
+        part = flows.filter(pl.col(column) >= 0)
+        groups = {str(c): {str(n): part.filter((pl.col("configuration") == c) & (pl.col(key) == n))[column] * scale
+                           for n in part[key].unique(maintain_order=True)} for c in runs.scenarios}
+        if part.height:
+            caption = f"{what.split(' (')[0].capitalize()} over the repetitions: median, quartiles, range."
+            out.append(figures.quartile_bars(name, caption, groups, what))
+    return out
+
+
+def write(folder: Path, html: str, pictures: Sequence[Picture]) -> Path:
+    """Writes report.html and the figures as SVG and PNG; returns the path of the report."""
+    page = folder / "report.html"
+    page.write_text(html, encoding="utf-8")
+    for p in pictures:
+        p.save(folder / "figures")
+    figures.close_all(pictures)
+    return page
+
+
+def markdown_reproduction(rows: Sequence[Mapping[str, Any]], seconds: float, version: str) -> str:
+    """REPRODUCTION.md: counts per source, every claim, wall time."""
+    today = datetime.date.today().isoformat()
+    total = count([dict(r) for r in rows])
+    lines = ["# Reproduction", "", f"Written by `crosswind reproduce all` (Crosswind {version}, {today}; "
+             f"{seconds:.0f} s of wall time). Do not edit.", "",
+             "| source | " + " | ".join(VERDICTS) + " |", "|---|" + "---|" * len(VERDICTS)]
+    for source in dict.fromkeys(r["experiment"].split("/")[0] for r in rows):
+        n = count([dict(r) for r in rows if r["experiment"].split("/")[0] == source])
+        lines.append(f"| {source} | " + " | ".join(str(n[v]) for v in VERDICTS) + " |")
+    lines += ["| **all** | " + " | ".join(str(total[v]) for v in VERDICTS) + " |", ""]
+    for experiment in dict.fromkeys(r["experiment"] for r in rows):
+        lines += [f"## {experiment}", "", "| claim | statement | published | measured | accepted | verdict |",
+                  "|---|---|---|---|---|---|"]
+        for r in rows:
+            if r["experiment"] == experiment:
+                cells = (r["claim"], r["statement"], r["published"], r["measured"], r["accept"], r["verdict"])
+                lines.append("| " + " | ".join(str(c).replace("|", "\\|") for c in cells) + " |")
+        lines.append("")
+    return "\n".join(lines)
+
+

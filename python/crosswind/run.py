@@ -1,0 +1,103 @@
+"""Runs scenarios: many seeds on all cores, results as tables."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from crosswind.core import core, version
+from crosswind.errors import InputError
+from crosswind.progress import Listener
+from crosswind.runs import SCHEMA_VERSION, Runs
+from crosswind.scenario import Scenario
+
+Runnable = Scenario | str | Path | Sequence[Scenario] | Mapping[str, Scenario]
+Ties = Literal["fixed", "shuffled"]
+MAX_SEED = 2**63 - 1
+
+
+def run(
+    scenario: Runnable,
+    *,
+    seed: int | None = None,
+    reps: int | Sequence[int] = 1,
+    reps_total: int | None = None,
+    workers: int | None = None,
+    ties: Ties = "fixed",
+    progress: Listener | None = None,
+) -> Runs:
+    """Runs one scenario, or several with labels, and returns their tables.
+
+    `scenario`: a Scenario, the path of a TOML file, a list of scenarios, or a dict label -> scenario.
+    `seed`: base seed (default: the scenario's own, else 1). Configurations that share a seed share random numbers.
+    `reps`: how many repetitions, or which ones (`reps_total` then says of how many: it fixes the strata).
+    `workers`: threads (default: all cores). `ties`: "shuffled" permutes simultaneous events.
+
+    Raises InputError when a scenario is wrong. Ctrl-C returns what is finished, with `runs.interrupted` set.
+    """
+    labelled = _labelled(scenario)
+    first = next(iter(labelled.values()))
+    base = seed if seed is not None else int(first.get("seed", 1))
+    wanted = list(range(reps)) if isinstance(reps, int) else [int(r) for r in reps]
+    total = reps_total if reps_total is not None else max(wanted, default=-1) + 1
+    _check(base, wanted, total, workers)
+    count = workers or os.cpu_count() or 1
+    engine = core()
+    for one in labelled.values():
+        one.validate()
+    began = time.monotonic()
+    try:
+        result = engine.run_many(
+            [s.to_json() for s in labelled.values()], base, wanted, total, count, ties == "shuffled", progress
+        )
+    except engine.ScenarioError as e:
+        raise first.explain(e) from None
+    manifest = _manifest(labelled, base, wanted, total, ties)
+    manifest["wall_s"] = round(time.monotonic() - began, 3)
+    manifest["workers"] = count
+    manifest["interrupted"] = bool(result["interrupted"])
+    return Runs.from_engine(result["tables"], labelled, manifest)
+
+
+def _labelled(scenario: Runnable) -> dict[str, Scenario]:
+    if isinstance(scenario, str | Path):
+        scenario = Scenario.load(scenario)
+    if isinstance(scenario, Scenario):
+        return {scenario.name: scenario}
+    if isinstance(scenario, Mapping):
+        out = dict(scenario)
+    else:
+        names = [s.name for s in scenario]
+        unique = len(set(names)) == len(names)
+        out = {n if unique else f"{n}-{i + 1}": s for i, (n, s) in enumerate(zip(names, scenario, strict=True))}
+    if not out:
+        raise InputError("run", found="no scenario", expected="at least one")
+    return out
+
+
+def _check(seed: int, reps: list[int], total: int, workers: int | None) -> None:
+    if not 0 <= seed <= MAX_SEED:
+        raise InputError("--seed", found=str(seed), expected=f"a whole number from 0 to {MAX_SEED}")
+    if not reps or min(reps) < 0 or max(reps) >= total:
+        raise InputError("--reps", found=f"{reps[:3] or 'none'} of {total}", expected="at least one repetition")
+    if workers is not None and workers < 1:
+        raise InputError("--workers", found=str(workers), expected="at least one")
+
+
+def _manifest(labelled: dict[str, Scenario], seed: int, reps: list[int], total: int, ties: Ties) -> dict[str, Any]:
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "code_version": version(),
+        "mode": "simulate",
+        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "seed": seed,
+        "reps": len(reps),
+        "reps_total": total,
+        "ties": ties,
+        "scenarios": [{"configuration": label, "digest": s.digest(), "file": Path(s.file).name if s.file else None,
+                       "scenario": s.data} for label, s in labelled.items()],
+    }

@@ -1,0 +1,200 @@
+"""The results of many runs: long tables, read as polars frames, kept as Parquet with a manifest."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from crosswind.errors import CrosswindError, InputError
+from crosswind.scenario import Scenario
+
+SCHEMA_VERSION = 1
+TABLES = ("run", "flow", "link", "sample", "event", "hist")
+
+
+@dataclass
+class Runs:
+    """Tables of finished runs. Every table has `configuration` (the scenario's label) and `rep`.
+
+    Times are nanoseconds since the start of a run, sizes bytes, rates bits per second (`_Bps` columns: bytes per
+    second); -1 in a `_ns` column of the flow table means that it did not happen.
+    """
+
+    tables: dict[str, pl.DataFrame]
+    scenarios: dict[str, Scenario]
+    manifest: dict[str, Any]
+    extra: dict[str, pl.DataFrame] = field(default_factory=dict)
+
+    @staticmethod
+    def from_engine(raw: Mapping[str, Mapping[str, Any]], scenarios: dict[str, Scenario],
+                    manifest: dict[str, Any]) -> Runs:
+        """Builds the frames out of the engine's columns and notes in the manifest what a reader must know."""
+        labels = pl.DataFrame({"scenario": pl.Series(range(len(scenarios)), dtype=pl.Int64),
+                               "configuration": list(scenarios)})
+        tables: dict[str, pl.DataFrame] = {}
+        for name, columns in raw.items():
+            frame = pl.DataFrame({k: pl.Series(k, v) for k, v in columns.items()})
+            if "scenario" in frame.columns:
+                keys = frame.select(pl.col("scenario").cast(pl.Int64))
+                frame = frame.drop("scenario").insert_column(
+                    0, keys.join(labels, on="scenario", how="left", maintain_order="left")["configuration"])
+            tables[name] = frame
+        out = Runs(tables, scenarios, manifest)
+        finished = tables["run"].height if "run" in tables else 0
+        manifest["runs"] = finished
+        manifest["warnings"] = out._warnings()
+        manifest["trusted"] = not manifest["interrupted"]
+        return out
+
+    @property
+    def interrupted(self) -> bool:
+        """Ctrl-C ended the work early; the tables hold what was finished."""
+        return bool(self.manifest.get("interrupted", False))
+
+    @property
+    def run_id(self) -> str:
+        """Names a set of runs by what went into it: the same scenarios, seed and repetitions give the same id."""
+        parts = [s.digest() for s in self.scenarios.values()]
+        key = ":".join([*parts, *(str(self.manifest.get(k)) for k in ("seed", "reps", "reps_total", "ties"))])
+        return hashlib.sha256(key.encode()).hexdigest()[:10]
+
+    def table(self, name: str) -> pl.DataFrame:
+        """A table by name; an empty frame when the runs did not record it."""
+        return self.tables.get(name, pl.DataFrame())
+
+    def runs(self) -> pl.DataFrame:
+        """One row per run: seed, end, events, packets, outcome."""
+        return self.table("run")
+
+    def flows(self) -> pl.DataFrame:
+        """One row per flow and run."""
+        return self.table("flow")
+
+    def links(self) -> pl.DataFrame:
+        """One row per link direction and run."""
+        return self.table("link")
+
+    def sample(self, metric: str | None = None, entity: str | None = None) -> pl.DataFrame:
+        """Sampled time series (time_ns, entity, metric, value), all or those of one metric and entity."""
+        return _filtered(self.table("sample"), metric=metric, entity=entity)
+
+    def hist(self, metric: str | None = None, entity: str | None = None) -> pl.DataFrame:
+        """Histograms (entity, metric, low, high, count), all or those of one metric and entity."""
+        return _filtered(self.table("hist"), metric=metric, entity=entity)
+
+    def events(self, flow: str | None = None, kind: str | None = None) -> pl.DataFrame:
+        """Logged events with the flow's name in `name`, all or those of one flow and kind, in order of time."""
+        events = self.table("event")
+        if events.is_empty():
+            return events
+        names = self.flows().select("configuration", "rep", "flow", "name")
+        keys = ["configuration", "rep", "flow"]
+        events = events.with_columns(pl.col("flow").cast(names["flow"].dtype), pl.col("rep").cast(names["rep"].dtype))
+        events = events.join(names, on=keys, how="left", maintain_order="left")
+        return _filtered(events, name=flow, kind=kind)
+
+    def only(self, configuration: str, reps: Iterable[int] | None = None) -> Runs:
+        """The part that belongs to one configuration (and, if given, to some repetitions)."""
+        if configuration not in self.scenarios:
+            raise KeyError(configuration)
+        test = pl.col("configuration") == configuration
+        if reps is not None:
+            test = test & pl.col("rep").is_in(list(reps))
+        tables = {k: t.filter(test) if "configuration" in t.columns else t for k, t in self.tables.items()}
+        return Runs(tables, {configuration: self.scenarios[configuration]}, self.manifest)
+
+    def save(self, directory: str | Path) -> Path:
+        """Writes Parquet tables and manifest.json. Raises InputError when the folder cannot be written."""
+        out = prepare_out(directory)
+        for name, frame in {**self.tables, **self.extra}.items():
+            if frame.width:
+                temporary = out / f".{name}.parquet.part"
+                frame.write_parquet(temporary)
+                temporary.replace(out / f"{name}.parquet")
+        self.manifest["run_id"] = self.run_id
+        self.manifest["tables"] = sorted(n for n, f in {**self.tables, **self.extra}.items() if f.width)
+        text = json.dumps(self.manifest, indent=2, ensure_ascii=False)
+        (out / "manifest.json").write_text(text + "\n", encoding="utf-8")
+        return out
+
+    @staticmethod
+    def load(directory: str | Path) -> Runs:
+        """Reads what `save` wrote. Raises InputError when it is not a folder of results."""
+        folder = Path(directory)
+        try:
+            manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+            tables = {n: pl.read_parquet(folder / f"{n}.parquet") for n in manifest["tables"]}
+            scenarios = {s["configuration"]: Scenario(s["scenario"], s.get("file")) for s in manifest["scenarios"]}
+        except FileNotFoundError as e:
+            missing = Path(e.filename or "manifest.json").name
+            raise InputError(str(folder), found=f"no {missing}",
+                             expected="a folder written by `crosswind run` or `reproduce`") from None
+        except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as e:
+            raise InputError(str(folder), found=f"results that cannot be read ({type(e).__name__}: {e})",
+                             expected="a folder written by `crosswind run` or `reproduce`") from None
+        if manifest.get("schema_version") != SCHEMA_VERSION:
+            raise InputError(str(folder), found=f"schema version {manifest.get('schema_version')}",
+                             expected=f"schema version {SCHEMA_VERSION}")
+        main = {k: v for k, v in tables.items() if k in TABLES}
+        return Runs(main, scenarios, manifest, {k: v for k, v in tables.items() if k not in TABLES})
+
+    def _warnings(self) -> list[str]:
+        found: list[str] = []
+        runs = self.runs()
+        if not runs.is_empty() and "outcome" in runs.columns and not self.flows().is_empty():
+            late = runs.filter(pl.col("outcome") == "duration reached")
+            finite = [label for label, s in self.scenarios.items() if _has_finite_flow(s)]
+            late = late.filter(pl.col("configuration").is_in(finite))
+            if late.height:
+                found.append(f"{late.height} of {runs.height} runs reached the time limit with transfers still open")
+        if self.manifest.get("interrupted"):
+            found.append(f"interrupted: {runs.height} runs finished of "
+                         f"{self.manifest['reps'] * len(self.scenarios)} asked for")
+        if self.manifest.get("ties") == "shuffled":
+            found.append("simultaneous events were shuffled")
+        return found
+
+
+def _has_finite_flow(scenario: Scenario) -> bool:
+    flows = scenario.get("flow", {})
+    return any("size" in f.get("workload", {}) for f in flows.values() if isinstance(f, dict))
+
+
+def _filtered(frame: pl.DataFrame, **wanted: str | None) -> pl.DataFrame:
+    for column, value in wanted.items():
+        if value is not None and column in frame.columns:
+            frame = frame.filter(pl.col(column) == value)
+    return frame
+
+
+def prepare_out(directory: str | Path) -> Path:
+    """Makes sure that a folder exists and can be written, before any long work. Raises InputError otherwise."""
+    out = Path(directory)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        probe = out / f".probe-{os.getpid()}"
+        probe.write_bytes(b"")
+        probe.unlink()
+    except FileExistsError:
+        raise InputError("--out", found=f"{out}, which is a file", expected="a folder to write results into") from None
+    except NotADirectoryError:
+        raise InputError("--out", found=f"{out}, which lies below a file",
+                         expected="a folder to write results into") from None
+    except OSError as e:
+        raise InputError("--out", found=f"{out} ({e.strerror})", expected="a folder that can be written") from None
+    return out
+
+
+def latest(directory: Path) -> Path:
+    """The newest result folder at or below `directory`. Raises CrosswindError when there is none."""
+    found = [p.parent for p in directory.rglob("manifest.json")]
+    if not found:
+        raise CrosswindError(f"{directory}: no results here")
+    return max(found, key=lambda p: (p / "manifest.json").stat().st_mtime)
