@@ -52,6 +52,24 @@ pub trait Stage {
     fn report(&self, _now: Time, _out: &mut dyn Metrics) {}
 }
 
+impl<S: Stage + ?Sized> Stage for Box<S> {
+    fn accept(&mut self, p: PacketId, cx: &mut Cx<'_>) {
+        (**self).accept(p, cx)
+    }
+    fn wake(&mut self, cx: &mut Cx<'_>) {
+        (**self).wake(cx)
+    }
+    fn next_wake(&self) -> Option<Time> {
+        (**self).next_wake()
+    }
+    fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+        (**self).sample(now, out)
+    }
+    fn report(&self, now: Time, out: &mut dyn Metrics) {
+        (**self).report(now, out)
+    }
+}
+
 /// Where a stage writes its totals; names come from the metric registry and end in their unit.
 pub trait Metrics {
     fn value(&mut self, name: &'static str, v: f64);

@@ -1,0 +1,188 @@
+//! The suite that every row of the registry passes: what an element promises whatever it does inside.
+
+use crate::bench::{Bench, Delivery, Entry};
+use crosswind_base::{Dur, Ecn, Limit, Streams, Time, units};
+use crosswind_net::registry::{self, BoxStage, BuildCx, Kind, Row};
+use serde_json::{Map, Value, json};
+
+/// One way to set an element up.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    pub queue: Value,
+    pub link: Value,
+    pub loss: Value,
+}
+
+impl Setup {
+    pub fn build(&self, seed: u64) -> BoxStage {
+        let streams = Streams::new(seed);
+        let cx = BuildCx::new(&streams, "link/test/forward");
+        registry::build_egress(&self.queue, &self.link, Some(&self.loss), "link.test", &cx)
+            .unwrap_or_else(|e| panic!("{self:?} does not build: {e}"))
+    }
+}
+
+/// The element of a row with its defaults, and in variants that make rare things happen soon.
+pub fn setups(row: &Row) -> Vec<Setup> {
+    let base = Setup {
+        queue: json!({"type": "droptail", "limit": "9000 B"}),
+        link: json!({"type": "wire", "rate": "2 Mbit/s", "delay": "7 ms"}),
+        loss: json!({"type": "none"}),
+    };
+    let own = |extra: Value| {
+        let mut map = Map::new();
+        map.insert("type".into(), row.name.into());
+        let schema = serde_json::to_value((row.schema)()).expect("a schema is JSON");
+        for (key, v) in extra.as_object().into_iter().flatten() {
+            // A variant sets only what the element has.
+            if schema["properties"].get(key).is_some() {
+                map.insert(key.clone(), v.clone());
+            }
+        }
+        Value::Object(map)
+    };
+    let variants = [
+        json!({}),
+        json!({"limit": "8 packets", "w_q": 0.25, "ecn": "mark", "packets": [1, 2, 40], "probability": 0.2}),
+        json!({"limit": "6000 B", "admission": "fits", "w_q": 0.25, "ecn": "mark", "at": "entry", "counts": "all",
+               "probability": 1.0, "packets": [5], "send_buffer": "1500 B", "mtu": "1500 B", "in_transit": 1}),
+        json!({"limit": "6000 B", "admission": "overshoot", "w_q": 0.25, "ecn": "drop", "rate": "100 kbit/s",
+               "delay": "0 ms"}),
+    ];
+    let with = |v: Value| match row.kind {
+        Kind::Queue => Setup { queue: own(v), ..base.clone() },
+        Kind::Link => Setup { link: own(v), ..base.clone() },
+        Kind::Loss => Setup { loss: own(v), ..base.clone() },
+    };
+    variants.map(with).to_vec()
+}
+
+/// Everything at once, for one row.
+pub fn check(row: &Row) {
+    check_page(row);
+    check_parameters(row);
+    for (i, setup) in setups(row).iter().enumerate() {
+        for seed in 0..3 {
+            check_traffic(setup, seed + 10 * i as u64);
+        }
+    }
+}
+
+/// The reference page has all its parts, and its table names exactly the parameters of the schema.
+pub fn check_page(row: &Row) {
+    let doc = row.doc();
+    let first = doc.lines().next().unwrap_or_default();
+    assert_eq!(first, format!("# {}", row.title), "{}: the page starts with its title", row.name);
+    for part in
+        ["**Source**: ", "**Idea**: ", "| parameter | unit | default | origin of the default |", "**Deviations**: ", "**Checked by**: "]
+    {
+        assert!(doc.contains(part), "{}: the page has no {part}", row.name);
+    }
+    let mut in_page: Vec<&str> = doc.lines().filter_map(|l| l.strip_prefix("| `")?.split_once('`')).map(|p| p.0).collect();
+    let schema = serde_json::to_value((row.schema)()).expect("a schema is JSON");
+    let properties = schema["properties"].as_object().cloned().unwrap_or_default();
+    let mut in_schema: Vec<&str> = properties.keys().map(String::as_str).collect();
+    in_page.sort_unstable();
+    in_schema.sort_unstable();
+    assert_eq!(in_page, in_schema, "{}: parameters on the page and in the schema", row.name);
+    for (key, p) in &properties {
+        assert!(p.get("description").is_some(), "{}.{key} has no doc comment", row.name);
+    }
+}
+
+/// Defaults are valid, filling them in twice changes nothing, and a wrong key is refused with its path.
+pub fn check_parameters(row: &Row) {
+    let bare = json!({"type": row.name});
+    let full = registry::normalise(row.kind, &bare, "x").expect("defaults are valid");
+    assert_eq!(full["type"], row.name);
+    let again = registry::normalise(row.kind, &full, "x").expect("what was written can be read");
+    assert_eq!(full, again, "{}: normalising twice", row.name);
+    let short = Value::String(row.name.to_string());
+    assert_eq!(registry::normalise(row.kind, &short, "x").expect("a name alone is enough"), full);
+    let wrong = json!({"type": row.name, "no_such_key": 1});
+    let e = registry::normalise(row.kind, &wrong, "x").expect_err("unknown keys are refused");
+    assert_eq!(e.path, "x.no_such_key", "{}", row.name);
+}
+
+/// What a run gave, for comparing runs.
+#[derive(PartialEq, Debug)]
+struct Outcome {
+    deliveries: Vec<Delivery>,
+    entries: Vec<Entry>,
+}
+
+/// Random traffic: conservation, limits, ECN, the wake contract, order of time, names of values, determinism.
+pub fn check_traffic(setup: &Setup, seed: u64) {
+    let first = run(setup, seed);
+    let second = run(setup, seed);
+    assert_eq!(first, second, "{setup:?}: two runs with seed {seed}");
+}
+
+fn run(setup: &Setup, seed: u64) -> Outcome {
+    let mut bench = Bench::new(setup.build(seed));
+    let mut rng = Streams::new(seed).named("traffic");
+    for i in 0..3_000 {
+        let load = [0.3, 1.6, 0.9][i / 300 % 3];
+        let gap = if rng.chance(0.2) { 0.0 } else { rng.exponential(700.0 * 8.0 / 2e6 / load) };
+        let pause = if rng.chance(0.002) { rng.exponential(0.5) } else { 0.0 };
+        let at = bench.now + Dur::from_secs_f64(gap + pause);
+        let len = if rng.chance(0.6) { 1500 } else { 40 + rng.below(600) as u16 };
+        let ecn = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce][rng.below(4) as usize];
+        bench.offer(at, len, ecn);
+        check_now(&bench, setup);
+    }
+    bench.drain();
+    check_end(&bench);
+    Outcome { deliveries: bench.deliveries, entries: bench.log.entries }
+}
+
+fn check_now(bench: &Bench<BoxStage>, setup: &Setup) {
+    let gone = bench.deliveries.len() + bench.dropped();
+    assert_eq!(bench.offered.len(), gone + bench.pool.in_use(), "arrived = delivered + dropped + held");
+    let sample = bench.sample();
+    for (name, v) in &sample {
+        assert!(v.is_finite() && *v >= 0.0, "{name} = {v}");
+        assert!(has_unit(name), "{name} does not end in a unit");
+    }
+    let value = |name: &str| sample.iter().find(|s| s.0 == name).expect("every egress samples its queue").1;
+    let text = |key: &str| setup.queue.get(key).and_then(Value::as_str);
+    let slack = if text("admission").unwrap_or("overshoot") == "fits" { 0.0 } else { 1499.0 };
+    match text("limit").and_then(units::parse_limit) {
+        Some(Limit::Bytes(b)) => assert!(value("queue_bytes") <= b as f64 + slack),
+        Some(Limit::Packets(p)) => assert!(value("queue_packets") <= p as f64),
+        None => {}
+    }
+}
+
+fn check_end(bench: &Bench<BoxStage>) {
+    assert_eq!(bench.pool.in_use(), 0, "nothing is held once no wake is wanted");
+    let times: Vec<Time> = bench.deliveries.iter().map(|d| d.at).collect();
+    assert!(times.is_sorted(), "deliveries go back in time");
+    let mut marks = 0;
+    for d in &bench.deliveries {
+        let was = bench.offered[d.seq as usize].ecn;
+        assert!(d.ecn == was || (d.ecn == Ecn::Ce && was.is_capable()), "{was:?} became {:?}", d.ecn);
+    }
+    for e in &bench.log.entries {
+        if let Entry::Marked { seq, .. } = e {
+            marks += 1;
+            assert!(bench.offered[*seq as usize].ecn.is_capable(), "packet {seq} was marked without being capable");
+        }
+    }
+    let delivered_marks =
+        bench.deliveries.iter().filter(|d| d.ecn == Ecn::Ce && bench.offered[d.seq as usize].ecn != Ecn::Ce).count();
+    assert!(delivered_marks <= marks, "{delivered_marks} new marks arrived, {marks} were counted");
+    let report = bench.report();
+    assert_eq!(report.get("arrived_packets"), bench.offered.len() as f64);
+    assert_eq!(report.get("delivered_packets"), bench.deliveries.len() as f64);
+    assert!(report.get("sent_packets") >= bench.deliveries.len() as f64);
+    assert!(report.get("queue_mean_bytes") <= report.get("queue_max_bytes"));
+    assert!((0.0..=1.0).contains(&report.get("utilisation_ratio")));
+    for (name, ..) in &report.values {
+        assert!(has_unit(name), "{name} does not end in a unit");
+    }
+}
+
+fn has_unit(name: &str) -> bool {
+    ["_bytes", "_packets", "_ns", "_ratio", "_bps"].iter().any(|u| name.ends_with(u))
+}

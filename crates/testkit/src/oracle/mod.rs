@@ -1,0 +1,17 @@
+//! Plain, slow, literal forms of published algorithms. They share no code with what they check.
+
+pub mod droptail;
+pub mod red_floyd_jacobson;
+pub mod red_linux;
+pub mod red_ns2;
+pub mod seawind;
+
+/// What an oracle says about an arriving packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Decision {
+    Admit,
+    Mark,
+    DropEarly,
+    DropForced,
+    DropFull,
+}

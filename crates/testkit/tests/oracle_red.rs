@@ -1,0 +1,293 @@
+//! The three RED profiles against their literal oracles on random traces.
+
+use crosswind_base::{BitRate, Dur, DropReason, Ecn, Limit, Rng, Size, Streams, Time};
+use crosswind_net::queue::QueueDisc;
+use crosswind_net::queue::red::floyd_jacobson::{FloydJacobson, FloydJacobsonParams};
+use crosswind_net::queue::red::linux::{IdleDamping, Linux, LinuxParams, MaxPRounding};
+use crosswind_net::queue::red::ns2::{LinkFacts, Ns2, Ns2Params, Weight};
+use crosswind_net::queue::red::{EcnMode, Law, Measure, Red};
+use crosswind_testkit::bench::{DiscBench, Outcome};
+use crosswind_testkit::oracle::{self, Decision};
+
+fn expected(d: Decision) -> Outcome {
+    match d {
+        Decision::Admit => Outcome::Admitted,
+        Decision::Mark => Outcome::Marked,
+        Decision::DropEarly => Outcome::Dropped(DropReason::EarlyDrop),
+        Decision::DropForced => Outcome::Dropped(DropReason::ForcedDrop),
+        Decision::DropFull => Outcome::Dropped(DropReason::QueueFull),
+    }
+}
+
+/// What a trace does next. Idle phases, bursts and mixed sizes alternate.
+enum Step {
+    Arrive(u16, Ecn),
+    Depart,
+}
+
+/// How often each outcome occurred, so that a test can demand that all did.
+#[derive(Default, Debug)]
+struct Tally {
+    marked: u32,
+    early: u32,
+    forced: u32,
+    full: u32,
+}
+
+impl Tally {
+    fn add(&mut self, o: Outcome) {
+        match o {
+            Outcome::Admitted => {}
+            Outcome::Marked => self.marked += 1,
+            Outcome::Dropped(DropReason::EarlyDrop) => self.early += 1,
+            Outcome::Dropped(DropReason::ForcedDrop) => self.forced += 1,
+            Outcome::Dropped(_) => self.full += 1,
+        }
+    }
+}
+
+/// Random steps; load drifts between idle and overload so that every branch is visited.
+fn trace(rng: &mut Rng, steps: usize) -> Vec<(Time, Step)> {
+    let mut now = Time::ZERO;
+    let mut load = 0.5;
+    let mut out = Vec::with_capacity(steps);
+    for i in 0..steps {
+        if i % 200 == 0 {
+            load = rng.between(0.2, 0.75);
+            if rng.chance(0.3) {
+                now += Dur::from_secs_f64(rng.exponential(3.0));
+            }
+        }
+        now += Dur::from_secs_f64(rng.exponential(0.02));
+        let step = if rng.chance(load) {
+            let len = if rng.chance(0.8) { 576 } else { 40 + rng.below(500) as u16 };
+            Step::Arrive(len, if rng.chance(0.5) { Ecn::Ect0 } else { Ecn::NotEct })
+        } else {
+            Step::Depart
+        };
+        out.push((now, step));
+    }
+    out
+}
+
+/// Runs a trace through both sides and compares every decision and the average after it.
+fn compare<L: Law>(
+    bench: &mut DiscBench<Red<L>>,
+    steps: &[(Time, Step)],
+    mut arrive: impl FnMut(Time, u16, bool) -> (Decision, f64),
+    mut depart: impl FnMut(Time),
+) -> Tally {
+    let mut tally = Tally::default();
+    let mut arrive_both = |bench: &mut DiscBench<Red<L>>, at: Time, len, ecn: Ecn, i: usize| {
+        let got = bench.arrive(at, len, ecn);
+        let (want, avg) = arrive(at, len, ecn.is_capable());
+        assert_eq!(got, expected(want), "step {i} at {at:?}");
+        let mine = bench.disc.law().avg_bytes();
+        assert!((mine - avg).abs() <= 1e-6 * avg.max(1.0), "step {i}: average {mine}, oracle {avg}");
+        tally.add(got);
+    };
+    for (i, (at, step)) in steps.iter().enumerate() {
+        match step {
+            Step::Arrive(len, ecn) => arrive_both(bench, *at, *len, *ecn, i),
+            Step::Depart => {
+                bench.depart(*at);
+                depart(*at);
+            }
+        }
+    }
+    tally
+}
+
+#[test]
+fn the_published_law_decides_like_its_pseudo_code() {
+    for seed in 0..20 {
+        let streams = Streams::new(seed);
+        let params = FloydJacobsonParams {
+            limit: Limit::Bytes(11_520),
+            ecn: if seed % 3 == 0 { EcnMode::Drop } else { EcnMode::Mark },
+            min_th: Limit::Bytes(1728),
+            max_th: Limit::Bytes(8000),
+            w_q: 0.05,
+            measure: Measure::Bytes,
+            avpkt: Size(576),
+            ..FloydJacobsonParams::default()
+        };
+        let is_ecn = params.ecn == EcnMode::Mark;
+        let law = FloydJacobson::new(params.clone(), BitRate(64_000));
+        let mut bench = DiscBench::new(Red::new(params.common(), law, streams.named("red")));
+        let oracle = std::cell::RefCell::new(oracle::red_floyd_jacobson::Red {
+            min_th: 1728.0,
+            max_th: 8000.0,
+            w_q: 0.05,
+            max_p: 0.1,
+            s: 0.072,
+            limit: 11_520.0,
+            is_ecn,
+            avg: 0.0,
+            count: -1.0,
+            q_time: 0.0,
+            queue: Vec::new(),
+            rng: streams.named("red"),
+        });
+        let steps = trace(&mut streams.named("trace"), 20_000);
+        let arrive = |at: Time, len: u16, capable| {
+            let mut o = oracle.borrow_mut();
+            (o.arrive(at.as_secs_f64(), len as f64, capable), o.avg)
+        };
+        let t = compare(&mut bench, &steps, arrive, |at| oracle.borrow_mut().depart(at.as_secs_f64()));
+        assert!(t.early > 20 && t.forced > 20 && t.full > 20 && (t.marked > 20) == is_ecn, "seed {seed}: {t:?}");
+    }
+}
+
+fn linux(seed: u64, params: LinuxParams) -> Tally {
+    let streams = Streams::new(seed);
+    let law = Linux::new(params.clone(), BitRate(64_000));
+    let mut bench = DiscBench::new(Red::new(params.common(), law, streams.named("red")));
+    let w_log = params.w_log.expect("the tests set it");
+    let (scell_log, stab) = oracle::red_linux::table(w_log, 576.0, 8000.0);
+    let oracle = std::cell::RefCell::new(oracle::red_linux::Red {
+        qth_min: 1728,
+        qth_max: 8000,
+        w_log,
+        // 6272 / 0.1 as it is, or the power of two above it.
+        r_range: if params.max_p_rounding == MaxPRounding::None { 62_720 } else { 65_536 },
+        scell_log,
+        stab,
+        is_product_32_bits: params.idle_damping == IdleDamping::Overflow32,
+        limit: 11_520,
+        is_ecn: true,
+        qave: 0,
+        qcount: -1,
+        qr: 0,
+        idle_start_ns: Some(0),
+        queue: Vec::new(),
+        rng: streams.named("red"),
+    });
+    let steps = trace(&mut streams.named("trace"), 20_000);
+    let arrive = |at: Time, len: u16, capable| {
+        let mut o = oracle.borrow_mut();
+        (o.arrive(at.0, len as u64, capable), o.qave as f64 / (1u64 << w_log) as f64)
+    };
+    compare(&mut bench, &steps, arrive, |at| oracle.borrow_mut().depart(at.0))
+}
+
+#[test]
+fn the_linux_law_decides_like_its_description() {
+    for seed in 0..20 {
+        let params = LinuxParams {
+            max_th: Size(8000),
+            w_log: Some(4 + seed as u32 % 2),
+            max_p_rounding: if seed % 2 == 0 { MaxPRounding::None } else { MaxPRounding::TcPlog },
+            idle_damping: if seed % 4 < 2 { IdleDamping::Fixed } else { IdleDamping::Overflow32 },
+            ..LinuxParams::default()
+        };
+        let t = linux(seed, params);
+        assert!(t.early > 20 && t.forced > 20 && t.full > 20 && t.marked > 20, "seed {seed}: {t:?}");
+    }
+}
+
+fn ns2(seed: u64, params: Ns2Params) -> Tally {
+    let streams = Streams::new(seed);
+    let rate = BitRate(64_000);
+    let link = LinkFacts { rate, delay: Dur::from_millis(100) };
+    let (th_min, th_max) = params.thresholds(rate);
+    let mut bench = DiscBench::new(Red::new(params.common(), Ns2::new(params.clone(), link), streams.named("red")));
+    let is_in_bytes = params.measure == Measure::Bytes;
+    let oracle = std::cell::RefCell::new(oracle::red_ns2::Red {
+        is_in_bytes,
+        is_by_size: params.drop_by == Measure::Bytes,
+        is_gentle: params.gentle,
+        is_waiting: params.wait,
+        is_adaptive: params.adaptive,
+        th_min,
+        th_max,
+        q_w: 0.05,
+        max_p: 0.1,
+        mark_p: params.mark_p,
+        mean_size: 576.0,
+        alpha: 0.01,
+        beta: 0.9,
+        interval: 0.5,
+        top: 0.5,
+        bottom: 0.01,
+        ptc: 64_000.0 / (8.0 * 576.0),
+        bits_per_s: 64_000.0,
+        limit: if is_in_bytes { 11_520.0 } else { 20.0 },
+        is_ecn: true,
+        cur_max_p: 0.1,
+        last_set: 0.0,
+        ave: 0.0,
+        count: 0.0,
+        count_bytes: 0.0,
+        is_old: false,
+        is_idle: true,
+        idle_time: 0.0,
+        line_free: 0.0,
+        queue: Vec::new(),
+        rng: streams.named("red"),
+    });
+    let unit = if is_in_bytes { 1.0 } else { 576.0 };
+    let steps = trace(&mut streams.named("trace"), 20_000);
+    let arrive = |at: Time, len: u16, capable| {
+        let mut o = oracle.borrow_mut();
+        (o.arrive(at.as_secs_f64(), len as f64, capable), o.ave * unit)
+    };
+    compare(&mut bench, &steps, arrive, |at| oracle.borrow_mut().depart(at.as_secs_f64()))
+}
+
+#[test]
+fn the_ns2_law_decides_like_ns2_in_all_its_modes() {
+    let mut total = Tally::default();
+    for seed in 0..32u64 {
+        let bit = |n: u32| seed >> n & 1 == 1;
+        let in_bytes = bit(0);
+        let params = Ns2Params {
+            limit: if in_bytes { Limit::Bytes(11_520) } else { Limit::Packets(20) },
+            ecn: EcnMode::Mark,
+            min_th: Some(Limit::Packets(3)),
+            max_th: Some(Limit::Packets(9)),
+            measure: if in_bytes { Measure::Bytes } else { Measure::Packets },
+            drop_by: if bit(1) { Measure::Bytes } else { Measure::Packets },
+            gentle: bit(2),
+            wait: bit(3),
+            adaptive: bit(4),
+            mean_packet: Size(576),
+            w_q: Weight::Value(0.05),
+            ..Ns2Params::default()
+        };
+        let t = ns2(seed, params);
+        assert!(t.early > 10 && t.marked > 10, "seed {seed}: {t:?}");
+        total = Tally { forced: total.forced + t.forced, full: total.full + t.full, ..total };
+    }
+    assert!(total.forced > 100 && total.full > 100, "{total:?}");
+}
+
+#[test]
+fn the_oracles_notice_a_law_that_is_slightly_wrong() {
+    // The average of one side gets a weight that is 1 % off: the comparison must fail.
+    let wrong = std::panic::catch_unwind(|| {
+        let params = Ns2Params {
+            limit: Limit::Packets(20),
+            ecn: EcnMode::Mark,
+            min_th: Some(Limit::Packets(3)),
+            max_th: Some(Limit::Packets(9)),
+            measure: Measure::Packets,
+            mean_packet: Size(576),
+            w_q: Weight::Value(0.0505),
+            ..Ns2Params::default()
+        };
+        ns2(1, params)
+    });
+    assert!(wrong.is_err());
+}
+
+#[test]
+fn a_departure_from_an_empty_queue_changes_nothing() {
+    let params = LinuxParams::default();
+    let law = Linux::new(params.clone(), BitRate(64_000));
+    let mut bench = DiscBench::new(Red::new(params.common(), law, Streams::new(1).named("red")));
+    assert_eq!(bench.depart(Time(5)), None);
+    assert_eq!(bench.disc.backlog().packets, 0);
+    assert_eq!(bench.arrive(Time(6), 576, Ecn::NotEct), Outcome::Admitted);
+    assert_eq!(bench.depart(Time(7)), Some(0));
+}
