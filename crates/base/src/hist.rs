@@ -1,7 +1,7 @@
 //! A histogram with bounded relative error, cheap enough for every packet.
 
 /// Log-linear buckets: 32 per octave, so a value is known to 3 %. Counts are exact.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Histogram {
     counts: Vec<u64>,
     n: u64,

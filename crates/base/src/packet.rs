@@ -150,7 +150,7 @@ pub struct Packet {
     /// Cursor into the driver's table of routes: the stage that gets the packet next.
     pub hop: u32,
     /// Index + 1 of the side-table entry; 0 = none. Use [`Pool::ext`].
-    pub(crate) ext: u32,
+    pub ext: u32,
     /// RFC 7323 timestamps in ticks of the sender's clock; 0/0 when the option is absent.
     pub ts_val: u32,
     pub ts_ecr: u32,

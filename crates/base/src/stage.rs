@@ -93,7 +93,7 @@ pub struct Cx<'a> {
     pub pool: &'a mut Pool,
     pub out: &'a mut Outbox,
     pub ledger: &'a mut dyn Ledger,
-    pub observer: Option<&'a mut dyn Observer>,
+    pub observer: Option<&'a mut (dyn Observer + 'static)>,
 }
 
 impl Cx<'_> {

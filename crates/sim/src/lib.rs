@@ -1,2 +1,10 @@
-//! Under construction.
+//! The simulator: scenarios, worlds, and the driver of many runs.
+
+pub mod agenda;
+pub mod collect;
+pub mod endpoint;
+pub mod ledger;
+pub mod many;
 pub mod scenario;
+pub mod workload;
+pub mod world;

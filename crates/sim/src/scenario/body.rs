@@ -1,7 +1,7 @@
 //! The body of a link: queue, link and loss of both directions, with the inheritance from forward to reverse.
 //!
-//! The reverse direction inherits every key of the forward one. Under `reverse` a key replaces the inherited one, except
-//! that `queue` and `loss` tables of the same `type` are merged key by key. A reverse link of another `type` inherits
+//! The reverse direction inherits every key of the forward one. Under `reverse` a key replaces the inherited one,
+//! except that `queue` and `loss` tables of the same `type` are merged key by key. A reverse link of another `type` inherits
 //! the keys that it knows. `loss = "none"` ends an inherited loss.
 
 use super::catalogue::{Catalogue, Kind, object, parameters, shown};
@@ -141,7 +141,9 @@ impl Written {
         let at = format!("{path}.queue");
         let queue = match &self.queue {
             None => named(&Keys::new(), DEFAULT_QUEUE),
-            Some(q) => named(object(q, &at, "a table such as { type = \"droptail\", limit = \"20 packets\" }")?, DEFAULT_QUEUE),
+            Some(q) => {
+                named(object(q, &at, "a table such as { type = \"droptail\", limit = \"20 packets\" }")?, DEFAULT_QUEUE)
+            }
         };
         let queue = cat.normalise(Kind::Queue, &queue, &at)?;
         let loss = self.resolve_loss(cat, &format!("{path}.loss"))?;

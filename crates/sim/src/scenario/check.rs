@@ -12,6 +12,8 @@ pub const DURATION_LIMIT: Dur = Dur::from_secs(1_000_000);
 pub const FLOWS_LIMIT: u64 = 1_000_000;
 /// Most duplex links of a scenario, after the template has been expanded.
 pub const LINKS_LIMIT: u64 = 1_000_000;
+/// Most routers in a row: an IP packet survives no more than 255.
+pub const HOPS_LIMIT: u32 = 250;
 /// Most points of one time series.
 pub const SAMPLES_LIMIT: u64 = 10_000_000;
 const NAME_LIMIT_CHARS: usize = 64;
@@ -77,7 +79,13 @@ fn at_least_one(n: u32, path: &str) -> Result<(), ConfigError> {
 fn template(t: &Topology) -> Result<(), ConfigError> {
     match t {
         Topology::Dumbbell(d) => at_least_one(d.pairs, "topology.pairs"),
-        Topology::Chain(c) => at_least_one(c.hops, "topology.hops").and_then(|()| at_least_one(c.pairs, "topology.pairs")),
+        Topology::Chain(c) if c.hops > HOPS_LIMIT => {
+            Err(ConfigError::new("topology.hops", c.hops.to_string(), format!("from 1 to {HOPS_LIMIT}")))
+        }
+        Topology::Chain(c) => {
+            at_least_one(c.hops, "topology.hops")?;
+            at_least_one(c.pairs, "topology.pairs")
+        }
         Topology::AccessTree(a) => at_least_one(a.clients, "topology.clients"),
     }
 }
@@ -87,7 +95,6 @@ fn links_fit(s: &Scenario) -> Result<(), ConfigError> {
     let (key, made) = match &s.topology {
         None => ("link", 0),
         Some(Topology::Dumbbell(d)) => ("topology.pairs", 1 + 2 * u64::from(d.pairs)),
-        Some(Topology::Chain(c)) if c.hops > c.pairs => ("topology.hops", 3 * u64::from(c.hops) + 2 * u64::from(c.pairs)),
         Some(Topology::Chain(c)) => ("topology.pairs", 3 * u64::from(c.hops) + 2 * u64::from(c.pairs)),
         Some(Topology::AccessTree(a)) => ("topology.clients", 1 + u64::from(a.clients)),
     };
@@ -111,7 +118,11 @@ fn flow(f: &Flow, duration: Dur) -> Result<(), ConfigError> {
     let WorkloadParams::Bulk(Bulk { size, write, close: _ }) = &f.workload;
     for (key, value) in [("size", size), ("write", write)] {
         if *value == Some(Size(0)) {
-            return Err(ConfigError::new(format!("workload.{key}"), "0 B", "at least 1 B; leave the key out for no limit"));
+            return Err(ConfigError::new(
+                format!("workload.{key}"),
+                "0 B",
+                "at least 1 B; leave the key out for no limit",
+            ));
         }
     }
     Ok(())

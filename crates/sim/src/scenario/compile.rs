@@ -8,7 +8,7 @@ use super::types::{Events, Record, Scenario, WorkloadParams};
 use crosswind_base::{ConfigError, Dur, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Which way along a duplex link.
@@ -87,6 +87,7 @@ pub struct Plan {
     pub routes: Vec<Vec<u32>>,
     pub groups: Vec<GroupPlan>,
     pub flows: Vec<FlowPlan>,
+    pub sharing: super::Sharing,
     pub record: Record,
 }
 
@@ -144,6 +145,7 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
         routes,
         groups,
         flows,
+        sharing: s.sharing.clone(),
         record: s.record.clone(),
     })
 }
@@ -160,10 +162,13 @@ fn flow_ends<'a>(s: &Scenario, graph: &'a Graph) -> Result<Vec<(Ends<'a>, Ends<'
     s.flow.iter().map(|(name, f)| Ok((end(name, "from", &f.from)?, end(name, "to", &f.to)?))).collect()
 }
 
+/// Most steps that finding the routes may take: some seconds.
+const SEARCH_LIMIT: u64 = 1_000_000_000;
+
 type Routes = (Vec<Vec<u32>>, BTreeMap<Pair, u32>);
 
 fn find_routes(s: &Scenario, graph: &Graph, ends: &[(Ends, Ends)]) -> Result<Routes, ConfigError> {
-    let mut pairs = BTreeMap::new();
+    let mut pairs = BTreeSet::new();
     // For the message should there be no route: the flow that asked first.
     let mut asked: BTreeMap<Pair, &str> = BTreeMap::new();
     for ((name, f), (from, to)) in s.flow.iter().zip(ends) {
@@ -175,14 +180,20 @@ fn find_routes(s: &Scenario, graph: &Graph, ends: &[(Ends, Ends)]) -> Result<Rou
                 return Err(ConfigError::new(format!("flow.{name}.to"), found, "another node than `from`"));
             }
             for pair in [Pair { from, to }, Pair { from: to, to: from }] {
-                pairs.insert(pair, ());
+                pairs.insert(pair);
                 asked.entry(pair).or_insert(name);
             }
         }
     }
+    let mut router = Router::new(graph);
+    let (searches, links) = router.effort(&pairs);
+    if searches.saturating_mul(links) > SEARCH_LIMIT {
+        let found = format!("routes to {searches} nodes through {links} directed links");
+        return Err(ConfigError::new("flow", found, format!("at most {SEARCH_LIMIT} as the product of the two")));
+    }
     let mut routes = Vec::with_capacity(pairs.len());
     let mut route_of = BTreeMap::new();
-    for (pair, route) in Router::new(graph).routes(&pairs) {
+    for (pair, route) in router.routes(&pairs) {
         let Some(route) = route else {
             let name = |n: u32| &graph.nodes[n as usize];
             let found = format!("`{}`, which no path of links reaches from `{}`", name(pair.to), name(pair.from));

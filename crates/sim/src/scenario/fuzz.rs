@@ -45,7 +45,8 @@ fn mutilated_text_is_refused_without_a_panic() {
                 _ => bytes.truncate(at.max(1)),
             }
         }
-        let _ = parse(&String::from_utf8_lossy(&bytes), &Registries).map(|s| s.topology.is_none() && compile(&s).is_ok());
+        let _ =
+            parse(&String::from_utf8_lossy(&bytes), &Registries).map(|s| s.topology.is_none() && compile(&s).is_ok());
     }
     for text in ["", "null", "[]", "3", "\"x\"", "{}", "{\"link\":{\"\":{}}}"] {
         assert!(parse(text, &Registries).is_err(), "{text}");
@@ -56,8 +57,10 @@ fn mutilated_text_is_refused_without_a_panic() {
 
 #[test]
 fn random_paths_are_set_or_refused_without_a_panic() {
-    const WORDS: [&str; 14] =
-        ["link", "flow", "last-hop", "bulk", "queue", "limit", "reverse", "loss", "packets", "0", "", "tcp", "record", "ünï"];
+    const WORDS: [&str; 14] = [
+        "link", "flow", "last-hop", "bulk", "queue", "limit", "reverse", "loss", "packets", "0", "", "tcp", "record",
+        "ünï",
+    ];
     for round in 0..ROUNDS {
         let mut rng = Streams::new(round).named("paths");
         let mut v = gprs();
@@ -120,8 +123,32 @@ fn mutate(v: &mut Value, rng: &mut Rng) {
 
 fn odd_text(rng: &mut Rng) -> String {
     const TEXTS: [&str; 26] = [
-        "", "none", "type", "rate", "queue", "reverse", "0 s", "1 s", "1e308 s", "-1 s", "NaN s", "1e400 B", "18446744073709551615 B",
-        "1e15 bit/s", "3 packets", "9e18 ns", "ü", "a.b", "all", "left", "router", "third", "droptail", "wire", "on", "🦀 ms",
+        "",
+        "none",
+        "type",
+        "rate",
+        "queue",
+        "reverse",
+        "0 s",
+        "1 s",
+        "1e308 s",
+        "-1 s",
+        "NaN s",
+        "1e400 B",
+        "18446744073709551615 B",
+        "1e15 bit/s",
+        "3 packets",
+        "9e18 ns",
+        "ü",
+        "a.b",
+        "all",
+        "left",
+        "router",
+        "third",
+        "droptail",
+        "wire",
+        "on",
+        "🦀 ms",
     ];
     TEXTS[rng.below(TEXTS.len() as u64) as usize].to_string()
 }

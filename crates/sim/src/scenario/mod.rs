@@ -18,6 +18,7 @@ mod registries;
 mod routes;
 mod schema;
 mod set;
+mod sharing;
 mod start;
 mod topology;
 mod types;
@@ -36,5 +37,8 @@ pub use parse::{normalise, parse, parse_value};
 pub use registries::Registries;
 pub use schema::json_schema;
 pub use set::set;
+pub use sharing::{Persist, Sharing};
 pub use start::{Repetition, StartRule};
-pub use types::{AccessTree, Bulk, Chain, Close, Dumbbell, Events, Flow, Link, Record, Scenario, Topology, WorkloadParams};
+pub use types::{
+    AccessTree, Bulk, Chain, Close, Dumbbell, Events, Flow, Link, Record, Scenario, Topology, WorkloadParams,
+};

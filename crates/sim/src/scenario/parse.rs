@@ -38,6 +38,7 @@ pub fn parse_value(value: &Value, cat: &dyn Catalogue) -> Result<Scenario, Confi
         topology: written.topology.map(|t| topology(&t, cat)).transpose()?,
         link: each(&written.link, "link", |v, path| link(v, cat, path))?,
         flow: each(&written.flow, "flow", |v, path| flow(v, cat, path))?,
+        sharing: written.sharing,
         record: written.record,
     };
     check::scenario(&scenario)?;
@@ -89,8 +90,11 @@ fn link(value: &Value, cat: &dyn Catalogue, path: &str) -> Result<Link, ConfigEr
         }
     };
     let (from, to) = (end("from")?, end("to")?);
-    let body: Map<String, Value> =
-        keys.iter().filter(|(k, _)| !matches!(k.as_str(), "from" | "to")).map(|(k, v)| (k.clone(), v.clone())).collect();
+    let body: Map<String, Value> = keys
+        .iter()
+        .filter(|(k, _)| !matches!(k.as_str(), "from" | "to"))
+        .map(|(k, v)| (k.clone(), v.clone()))
+        .collect();
     Ok(Link { from, to, body: Body::read(&body, cat, path)? })
 }
 
@@ -169,6 +173,7 @@ fn tagged(value: &Value, key: &str, path: &str, valid: &[&str]) -> Result<(Strin
     if !valid.contains(&found.as_str()) {
         return Err(ConfigError::unknown(at, found, &what, valid));
     }
-    let rest: Map<String, Value> = keys.iter().filter(|(k, _)| *k != key).map(|(k, v)| (k.clone(), v.clone())).collect();
+    let rest: Map<String, Value> =
+        keys.iter().filter(|(k, _)| *k != key).map(|(k, v)| (k.clone(), v.clone())).collect();
     Ok((found.clone(), Value::Object(rest)))
 }

@@ -1,15 +1,19 @@
-//! Static shortest paths: fewest hops, then least delay, then the alphabet. Deterministic whatever the order in the file.
+//! Static shortest paths: fewest hops, then least delay, then the alphabet; the order in the file plays no part.
 //!
 //! One breadth-first search serves every route to one destination. A host with a single link needs none of its own: the
 //! routes to it are the routes to its neighbour plus one hop, so a dumbbell of ten thousand pairs needs two searches.
 
 use super::topology::{Graph, NodeIndex};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A directed link: `2 * edge` is forward, `2 * edge + 1` is reverse.
 pub type EgressIndex = u32;
 
 const UNREACHED: u32 = u32::MAX;
+
+fn is_forward(egress: EgressIndex) -> bool {
+    egress & 1 == 0
+}
 
 /// The ends of a route.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -49,10 +53,16 @@ impl<'a> Router<'a> {
         Router { graph, first, into, next: Vec::new(), tree_of: None }
     }
 
+    /// How many searches the routes of `pairs` take, and how many directed links each may have to look at.
+    pub fn effort(&self, pairs: &BTreeSet<Pair>) -> (u64, u64) {
+        let anchors: BTreeSet<NodeIndex> = pairs.iter().map(|p| self.anchor(p.to)).collect();
+        (anchors.len() as u64, self.into.len() as u64)
+    }
+
     /// The routes of all `pairs` (`None` where there is no path).
-    pub fn routes(&mut self, pairs: &BTreeMap<Pair, ()>) -> BTreeMap<Pair, Option<Vec<EgressIndex>>> {
+    pub fn routes(&mut self, pairs: &BTreeSet<Pair>) -> BTreeMap<Pair, Option<Vec<EgressIndex>>> {
         // Grouped by the node that the search starts from, so that only one search result is held at a time.
-        let mut by_anchor: Vec<(NodeIndex, Pair)> = pairs.keys().map(|p| (self.anchor(p.to), *p)).collect();
+        let mut by_anchor: Vec<(NodeIndex, Pair)> = pairs.iter().map(|p| (self.anchor(p.to), *p)).collect();
         by_anchor.sort_unstable();
         let mut out = BTreeMap::new();
         for (anchor, pair) in by_anchor {
@@ -71,7 +81,7 @@ impl<'a> Router<'a> {
 
     fn tail(&self, egress: EgressIndex) -> NodeIndex {
         let e = &self.graph.edges[egress as usize / 2];
-        if egress.is_multiple_of(2) { e.from } else { e.to }
+        if is_forward(egress) { e.from } else { e.to }
     }
 
     fn head(&self, egress: EgressIndex) -> NodeIndex {
@@ -80,7 +90,7 @@ impl<'a> Router<'a> {
 
     fn delay_ns(&self, egress: EgressIndex) -> u64 {
         let body = &self.graph.edges[egress as usize / 2].body;
-        if egress.is_multiple_of(2) { body.forward.delay.0 } else { body.reverse.delay.0 }
+        if is_forward(egress) { body.forward.delay.0 } else { body.reverse.delay.0 }
     }
 
     /// The destination itself, or its only neighbour.

@@ -20,7 +20,8 @@ pub fn json_schema(cat: &dyn Catalogue) -> Value {
     let losses = rows(cat, Kind::Loss, &mut defs);
     let presets = rows(cat, Kind::Tcp, &mut defs);
     for body in ["Link", "LinkBody"] {
-        let ends = defs.get(body).and_then(|d| d.get("properties")).and_then(Value::as_object).cloned().unwrap_or_default();
+        let ends =
+            defs.get(body).and_then(|d| d.get("properties")).and_then(Value::as_object).cloned().unwrap_or_default();
         defs.insert(body.into(), link(&links, &ends));
     }
     defs.insert("reverse".into(), reverse(&links));
@@ -132,7 +133,10 @@ fn reverse(rows: &[Row]) -> Value {
 fn tcp(presets: &[Row]) -> Value {
     let names: Vec<Value> = presets.iter().map(|r| json!({"const": r.name, "title": r.title})).collect();
     let mut keys = Keys::new();
-    keys.insert("preset".into(), json!({"oneOf": names, "description": "The bundle that gives every key not set here."}));
+    keys.insert(
+        "preset".into(),
+        json!({"oneOf": names, "description": "The bundle that gives every key not set here."}),
+    );
     if let Some(first) = presets.first() {
         keys.extend(properties(first));
     }

@@ -26,7 +26,9 @@ fn check(root: &Value, schema: &Value, value: &Value, at: &str) -> Result<(), St
             "enum" => arg.as_array().is_some_and(|a| a.contains(value)),
             "minimum" => value.as_f64().is_none_or(|v| v >= arg.as_f64().unwrap_or(f64::MIN)),
             "maximum" => value.as_f64().is_none_or(|v| v <= arg.as_f64().unwrap_or(f64::MAX)),
-            "required" => arg.as_array().into_iter().flatten().filter_map(Value::as_str).all(|k| value.get(k).is_some()),
+            "required" => {
+                arg.as_array().into_iter().flatten().filter_map(Value::as_str).all(|k| value.get(k).is_some())
+            }
             "oneOf" | "anyOf" => {
                 let all = arg.as_array().ok_or(format!("{at}: {keyword} is no list"))?;
                 let tried: Vec<_> = all.iter().map(|s| check(root, s, value, at)).collect();

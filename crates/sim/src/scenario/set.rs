@@ -5,7 +5,8 @@ use super::check;
 use crosswind_base::ConfigError;
 use serde_json::{Map, Value};
 
-const TOP: [&str; 8] = ["name", "title", "seed", "duration", "topology", "link", "flow", "record"];
+pub(super) const TOP: [&str; 9] =
+    ["name", "title", "seed", "duration", "topology", "link", "flow", "sharing", "record"];
 
 /// Puts `value` at `path` (such as `link.last-hop.queue.limit`) of a scenario in JSON.
 ///

@@ -33,8 +33,8 @@ enum WrittenStart {
 pub(super) enum WrittenRule {
     /// Uniform in [from, to], drawn anew in each repetition.
     Uniform([Dur; 2]),
-    /// Uniform in one of as many equal strata as there are repetitions. The order of the strata depends on the base seed
-    /// and the flow's name alone, so repetition i has the same start in every configuration.
+    /// Uniform in one of as many equal strata as there are repetitions. The order of the strata depends on the base
+    /// seed and the flow's name alone, so repetition i has the same start in every configuration.
     Stratified([Dur; 2]),
     /// Member k starts at k intervals (k from zero).
     Every(Dur),

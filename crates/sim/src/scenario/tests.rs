@@ -456,12 +456,30 @@ fn a_group_that_has_the_name_of_another_groups_member_is_refused() {
 
 #[test]
 fn absurd_sizes_are_refused_before_anything_is_built() {
-    for (pairs, flows, path) in [(4_000_000_000u32, 1, "topology.pairs"), (1, 4_000_000_000, "flow.f.count"), (0, 1, "topology.pairs")] {
+    for (pairs, flows, path) in
+        [(4_000_000_000u32, 1, "topology.pairs"), (1, 4_000_000_000, "flow.f.count"), (0, 1, "topology.pairs")]
+    {
         let e = read(&dumbbell(pairs, flows)).unwrap_err();
         assert_eq!(e.path, path, "{e}");
     }
+    assert_eq!(read(&chain(251)).unwrap_err().path, "topology.hops");
     let e = read(&dumbbell(4_000_000_000, 1)).unwrap_err();
     assert!(e.expected.contains("1000000"), "the limit is named: {e}");
+}
+
+#[test]
+fn a_network_that_would_take_too_long_to_route_is_refused() {
+    // 8 000 spokes of eight links each: no node has a single link, so each destination needs a search of its own.
+    let mut v = mesh(&[("x", "a", "b", "1 ms")], "b");
+    for n in 0..64_000 {
+        let node = format!("n{}", n / 8);
+        v["link"][format!("l{n}")] = json!({"from": "hub", "to": node, "rate": "1 Mbit/s", "delay": "1 ms"});
+    }
+    for n in 0..8_000 {
+        v["flow"][format!("f{n}")] = json!({"from": "hub", "to": format!("n{n}"), "workload": {"type": "bulk"}});
+    }
+    let e = plan(&v).unwrap_err();
+    assert!(e.path == "flow" && e.expected.contains("1000000000"), "{e}");
 }
 
 // ---------------------------------------------------------------------------------------------------------------- set
@@ -473,13 +491,21 @@ fn setting_a_value_makes_missing_tables_but_no_new_links() {
     assert_eq!(plan(&v).unwrap().egresses[0].spec.queue["limit"], "20 packets");
     set(&mut v, "link.last-hop.loss.packets.1", json!(99)).unwrap();
     assert_eq!(v["link"]["last-hop"]["loss"]["packets"], json!([14, 99]));
-    for (path, hint) in [("link.lasthop.rate", "`last-hop`"), ("flow.blk.count", "`bulk`"), ("lnk.lan.rate", "`link`")] {
+    for (path, hint) in [("link.lasthop.rate", "`last-hop`"), ("flow.blk.count", "`bulk`"), ("lnk.lan.rate", "`link`")]
+    {
         let e = set(&mut v, path, json!("1 bit/s")).unwrap_err();
         assert!(e.path == path && e.hint.contains(hint), "{e}");
     }
     for path in ["", ".", "link", "link.", "link.lan.rate.x", "link.last-hop.loss.packets.7", "flow.bulk.start.every"] {
         assert!(set(&mut v, path, json!(1)).is_err(), "{path}");
     }
+}
+
+#[test]
+fn every_key_of_a_scenario_can_be_set() {
+    let schema = json_schema(&Registries);
+    let known: Vec<&str> = schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(BTreeSet::from_iter(known), BTreeSet::from(super::set::TOP));
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::body::Body;
 use super::check;
 use super::types::{AccessTree, Chain, Dumbbell, Scenario, Topology};
 use crosswind_base::ConfigError;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Index of a node in [`Graph::nodes`].
 pub type NodeIndex = u32;
@@ -24,7 +24,7 @@ pub struct Graph {
     pub nodes: Vec<String>,
     pub edges: Vec<Edge>,
     index: BTreeMap<String, NodeIndex>,
-    links: BTreeMap<String, u32>,
+    links: BTreeSet<String>,
     /// Numbered nodes of a template under their common name.
     groups: BTreeMap<&'static str, Vec<NodeIndex>>,
 }
@@ -40,14 +40,18 @@ impl Graph {
             Some(Topology::AccessTree(t)) => g.access_tree(t),
         }
         for (name, link) in &s.link {
-            if g.links.contains_key(name) {
+            if g.links.contains(name) {
                 let found = format!("`{name}`, which the template of `topology` has made already");
                 return Err(ConfigError::new(format!("link.{name}"), found, "a name of its own"));
             }
             let ends = [("from", &link.from), ("to", &link.to)];
             if let Some((key, end)) = ends.iter().find(|(_, end)| g.groups.contains_key(end.as_str())) {
                 let expected = format!("a single node such as `{end}-1`");
-                return Err(ConfigError::new(format!("link.{name}.{key}"), format!("`{end}`, a group of nodes"), expected));
+                return Err(ConfigError::new(
+                    format!("link.{name}.{key}"),
+                    format!("`{end}`, a group of nodes"),
+                    expected,
+                ));
             }
             g.connect(name.clone(), [link.from.clone(), link.to.clone()], &link.body);
         }
@@ -86,7 +90,7 @@ impl Graph {
 
     fn connect(&mut self, name: String, [from, to]: [String; 2], body: &Body) {
         let (from, to) = (self.node(from), self.node(to));
-        self.links.insert(name.clone(), self.edges.len() as u32);
+        self.links.insert(name.clone());
         self.edges.push(Edge { name, from, to, body: body.clone() });
     }
 

@@ -4,6 +4,7 @@
 //! `serde_json::Value` in those places they read a file key by key; with the final types they hold the checked result.
 
 use super::body::{Body, written_body_schema};
+use super::sharing::Sharing;
 use super::start::StartRule;
 use crosswind_base::{Dur, Size};
 use schemars::JsonSchema;
@@ -34,6 +35,9 @@ pub struct Scenario<T = Topology, L = Link, F = Flow> {
     /// Groups of equal flows by name.
     #[serde(default = "BTreeMap::<String, F>::new")]
     pub flow: BTreeMap<String, F>,
+    /// What hosts remember of ended connections.
+    #[serde(default, skip_serializing_if = "Sharing::is_default")]
+    pub sharing: Sharing,
     /// What is recorded beyond the summary tables.
     #[serde(default)]
     pub record: Record,
@@ -108,7 +112,7 @@ pub struct Dumbbell<B = Body> {
 pub struct Chain<B = Body> {
     /// Number of links between routers.
     #[serde(default = "two_u32")]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 250))]
     pub hops: u32,
     /// Number of end-to-end pairs of a source and a sink.
     #[serde(default = "one_u32")]

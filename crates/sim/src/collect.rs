@@ -1,0 +1,291 @@
+//! From a finished world to the result tables. Names and units are those of the metric registry.
+
+use crate::endpoint::Endpoint;
+use crate::world::{Outcome, World};
+use crosswind_base::{DropReason, Dur, Histogram, Metrics, Stage, Time};
+use crosswind_record::{ColumnType, Sample, Subject, Table, Tables};
+use crosswind_transport::tcp::law::WindowLaw;
+
+/// Facts about a run that the world itself does not know.
+#[derive(Clone, Copy, Debug)]
+pub struct RunFacts {
+    pub seed: u64,
+    pub wall: Dur,
+    pub outcome: Outcome,
+    pub leaked_packets: usize,
+    /// Events are in tables; this many did not fit.
+    pub truncated_events: u64,
+}
+
+/// Puts one cell of the row that is being filled.
+struct Row<'a>(&'a mut Table);
+
+impl Row<'_> {
+    fn int(&mut self, name: &str, v: u64) -> &mut Self {
+        let c = self.0.column(name, ColumnType::U64);
+        self.0.put(c, v);
+        self
+    }
+    fn float(&mut self, name: &str, v: f64) -> &mut Self {
+        let c = self.0.column(name, ColumnType::F64);
+        self.0.put(c, v);
+        self
+    }
+    fn text(&mut self, name: &str, v: &str) -> &mut Self {
+        let c = self.0.column(name, ColumnType::Text);
+        self.0.put(c, v);
+        self
+    }
+    /// -1 when there is none.
+    fn time(&mut self, name: &str, v: Option<Time>) -> &mut Self {
+        let c = self.0.column(name, ColumnType::I64);
+        self.0.put(c, v);
+        self
+    }
+    fn span(&mut self, name: &str, v: Option<Dur>) -> &mut Self {
+        let c = self.0.column(name, ColumnType::I64);
+        self.0.put(c, v);
+        self
+    }
+    fn end(&mut self) {
+        self.0.end_row();
+    }
+}
+
+/// The tables `run`, `flow` and `link`.
+pub fn summary(w: &World<'_>, end: Time, facts: RunFacts, tables: &mut Tables) {
+    run_row(w, end, facts, tables.table("run"));
+    for flow in 0..w.plan.flows.len() {
+        flow_row(w, flow, end, tables.table("flow"));
+    }
+    for egress in 0..w.stages.len() {
+        link_row(w, egress, end, tables.table("link"));
+    }
+}
+
+fn run_row(w: &World<'_>, end: Time, f: RunFacts, t: &mut Table) {
+    let packets: u64 = w.ends.iter().map(|e| e.sent_packets).sum();
+    Row(t)
+        .int("seed", f.seed)
+        .int("end_ns", end.0)
+        .int("events", w.events)
+        .int("packets", packets)
+        .int("peak_packets", w.pool.peak() as u64)
+        .int("wall_ns", f.wall.0)
+        .text("outcome", f.outcome.text())
+        .int("leaked_packets", f.leaked_packets as u64)
+        .int("truncated_events", f.truncated_events)
+        .end();
+}
+
+fn rate_bps(bytes: u64, over: Option<Dur>) -> f64 {
+    match over {
+        Some(d) if d.0 > 0 => bytes as f64 * 8.0 / d.as_secs_f64(),
+        _ => f64::NAN,
+    }
+}
+
+fn flow_row(w: &World<'_>, flow: usize, end: Time, t: &mut Table) {
+    let plan = &w.plan.flows[flow];
+    let (tx, rx) = (&w.ends[2 * flow], &w.ends[2 * flow + 1]);
+    let s = &tx.conn.tx.stats;
+    let open = tx.conn.opened_at;
+    let close = tx.conn.closed_at;
+    let elapsed = open.and_then(|o| close.map(|c| c.since(o)));
+    let active = elapsed.or(open.map(|o| end.since(o)));
+    let delivered = rx.conn.rx.delivered();
+    let start = w.plan.groups[plan.group as usize].name.as_str();
+    let mut row = Row(t);
+    row.int("flow", flow as u64).text("name", &plan.name).text("group", start);
+    row.time("open_ns", open).time("close_ns", close).span("elapsed_ns", elapsed);
+    row.int("size_bytes", delivered)
+        .float("goodput_bps", rate_bps(delivered, active))
+        .float("throughput_bps", rate_bps(rx.arrivals.bytes, active))
+        .int("sent_packets", tx.sent_packets)
+        .int("sent_bytes", tx.sent_bytes)
+        .int("resent_packets", s.resent_segments)
+        .int("resent_bytes", s.resent_bytes)
+        .int("timeouts", s.timeouts)
+        .int("spurious_timeouts", s.spurious_timeouts)
+        .int("spurious_detected", s.spurious_detected)
+        .int("syn_timeouts", tx.conn.syn_resends as u64)
+        .int("fast_recoveries", s.fast_recoveries)
+        .int("ecn_reductions", s.ecn_reductions)
+        .time("first_congestion_ns", s.first_loss_at)
+        .time("last_timeout_ns", s.last_timeout_at);
+    let l = w.losses.flows[flow];
+    row.int("drops_packets", l.drops_packets)
+        .int("lost_packets", l.lost_packets)
+        .int("marks_packets", l.marks_packets)
+        .int("unnecessary_resends_packets", rx.arrivals.unnecessary_resends)
+        .int("out_of_order_packets", rx.conn.rx.stats.out_of_order_segments);
+    quantiles(&mut row, "rtt", &s.rtt_ns);
+    quantiles(&mut row, "delay", &rx.arrivals.delay_ns);
+    row.float("simultaneous_Bps", simultaneous(w, flow))
+        .float("cwnd_max_bytes", s.cwnd_max_bytes)
+        .float("cwnd_bytes", tx.conn.tx.law.cwnd())
+        .float("ssthresh_bytes", tx.conn.tx.law.ssthresh())
+        .int("ssthresh_initial_bytes", tx.conn.ssthresh_initial)
+        .end();
+}
+
+fn quantiles(row: &mut Row<'_>, what: &str, h: &Histogram) {
+    let empty = h.count() == 0;
+    let exact = |v: u64| if empty { f64::NAN } else { v as f64 };
+    row.float(&format!("{what}_min_ns"), exact(h.min()))
+        .float(&format!("{what}_mean_ns"), h.mean())
+        .float(&format!("{what}_p50_ns"), h.quantile(0.5))
+        .float(&format!("{what}_p95_ns"), h.quantile(0.95))
+        .float(&format!("{what}_max_ns"), exact(h.max()));
+}
+
+fn simultaneous(w: &World<'_>, flow: usize) -> f64 {
+    let i = &w.simultaneous;
+    match (i.from, i.until) {
+        (Some(a), Some(b)) if b > a => i.bytes[flow] as f64 / b.since(a).as_secs_f64(),
+        _ => f64::NAN,
+    }
+}
+
+/// Turns a stage's report into cells of one row.
+struct StageRow<'a, 'b>(&'b mut Row<'a>);
+
+impl Metrics for StageRow<'_, '_> {
+    fn value(&mut self, name: &'static str, v: f64) {
+        if name.ends_with("_packets") || name.ends_with("_bytes") && !name.contains("mean") {
+            self.0.int(name, v as u64);
+        } else {
+            self.0.float(name, v);
+        }
+    }
+    fn histogram(&mut self, name: &'static str, h: &Histogram) {
+        if let Some(what) = name.strip_suffix("_ns") {
+            quantiles(self.0, what, h);
+        } else if let Some(what) = name.strip_suffix("_bytes") {
+            self.0.float(&format!("{what}_p95_bytes"), h.quantile(0.95));
+        }
+    }
+}
+
+fn link_row(w: &World<'_>, egress: usize, end: Time, t: &mut Table) {
+    let e = &w.plan.egresses[egress];
+    let mut row = Row(t);
+    row.text("link", &e.name)
+        .text("direction", e.direction.word())
+        .text("from", &w.plan.nodes[e.from as usize])
+        .text("to", &w.plan.nodes[e.to as usize])
+        .int("rate_bps", e.spec.rate.map_or(0, |r| r.0));
+    w.stages[egress].report(end, &mut StageRow(&mut row));
+    let l = &w.losses.stages[egress];
+    for (name, n) in DROP_COLUMNS.iter().zip(l.by_reason) {
+        row.int(name, n);
+    }
+    row.int("marks_packets", l.marks_packets).end();
+}
+
+const DROP_COLUMNS: [&str; DropReason::COUNT] = [
+    "drops_queue_full_packets",
+    "drops_early_drop_packets",
+    "drops_forced_drop_packets",
+    "drops_link_error_packets",
+    "drops_listed_packets",
+    "drops_no_endpoint_packets",
+];
+
+/// Histograms of flows and links, for detailed runs.
+pub fn histograms(w: &World<'_>, end: Time, tables: &mut Tables) {
+    for (i, f) in w.plan.flows.iter().enumerate() {
+        tables.push_histogram(Subject { entity: &f.name, metric: "rtt_ns" }, &w.ends[2 * i].conn.tx.stats.rtt_ns);
+        tables.push_histogram(Subject { entity: &f.name, metric: "delay_ns" }, &w.ends[2 * i + 1].arrivals.delay_ns);
+    }
+    struct ToTable<'a>(&'a mut Tables, String);
+    impl Metrics for ToTable<'_> {
+        fn value(&mut self, _: &'static str, _: f64) {}
+        fn histogram(&mut self, name: &'static str, h: &Histogram) {
+            self.0.push_histogram(Subject { entity: &self.1, metric: name }, h);
+        }
+    }
+    for (i, stage) in w.stages.iter().enumerate() {
+        stage.report(end, &mut ToTable(tables, entity(w, i)));
+    }
+}
+
+fn entity(w: &World<'_>, egress: usize) -> String {
+    let e = &w.plan.egresses[egress];
+    format!("{}/{}", e.name, e.direction.word())
+}
+
+/// Time series: what was delivered up to the last sample, per flow.
+pub struct Sampler {
+    delivered: Vec<u64>,
+    sent: Vec<f64>,
+    links: Vec<String>,
+    last: Time,
+}
+
+impl Sampler {
+    pub fn new(w: &World<'_>) -> Sampler {
+        Sampler {
+            delivered: vec![0; w.plan.flows.len()],
+            sent: vec![0.0; w.stages.len()],
+            links: (0..w.stages.len()).map(|i| entity(w, i)).collect(),
+            last: Time::ZERO,
+        }
+    }
+
+    pub fn sample(&mut self, w: &World<'_>, tables: &mut Tables) {
+        let at = w.now;
+        let since = at.since(self.last);
+        self.last = at;
+        for (i, f) in w.plan.flows.iter().enumerate() {
+            let (tx, rx) = (&w.ends[2 * i], &w.ends[2 * i + 1]);
+            if tx.conn.opened_at.is_none() || tx.conn.closed_at.is_some_and(|c| c < at - since) {
+                continue;
+            }
+            let now = rx.conn.rx.delivered();
+            let goodput = rate_bps(now - self.delivered[i], Some(since));
+            self.delivered[i] = now;
+            let mut put = |metric, value: f64| tables.push_sample(Sample { at, entity: &f.name, metric, value });
+            flow_gauges(tx, &mut put);
+            put("goodput_bps", goodput);
+        }
+        for (i, stage) in w.stages.iter().enumerate() {
+            let rate = w.plan.egresses[i].spec.rate.map_or(f64::NAN, |r| r.as_f64());
+            let links = &self.links;
+            stage.sample(at, &mut |metric, value| {
+                tables.push_sample(Sample { at, entity: &links[i], metric, value });
+                if metric == "queue_bytes" {
+                    let delay = value * 8e9 / rate;
+                    tables.push_sample(Sample { at, entity: &links[i], metric: "queue_delay_ns", value: delay });
+                }
+            });
+            let mut sent = SentBytes(0.0);
+            stage.report(at, &mut sent);
+            let bps = (sent.0 - self.sent[i]) * 8.0 / since.as_secs_f64();
+            self.sent[i] = sent.0;
+            tables.push_sample(Sample { at, entity: &self.links[i], metric: "throughput_bps", value: bps });
+        }
+    }
+}
+
+struct SentBytes(f64);
+
+impl Metrics for SentBytes {
+    fn value(&mut self, name: &'static str, v: f64) {
+        if name == "sent_bytes" {
+            self.0 = v;
+        }
+    }
+    fn histogram(&mut self, _: &'static str, _: &Histogram) {}
+}
+
+fn flow_gauges(e: &Endpoint, put: &mut impl FnMut(&'static str, f64)) {
+    let tx = &e.conn.tx;
+    put("cwnd_bytes", tx.law.cwnd());
+    put("ssthresh_bytes", tx.law.ssthresh());
+    put("in_flight_bytes", tx.in_flight(e.conn.params()) as f64);
+    put("rto_ns", tx.rtt.rto(e.conn.params()).0 as f64);
+    if let Some(s) = tx.rtt.srtt {
+        put("srtt_ns", s.0 as f64);
+    }
+}

@@ -1,0 +1,229 @@
+//! Many runs: every repetition of every scenario, on as many threads as asked, with the same result on any number.
+
+use crate::collect::{self, RunFacts, Sampler};
+use crate::scenario::{Plan, Repetition};
+use crate::world::{Outcome, Parameters, Ties, World};
+use crosswind_base::{ConfigError, Dur, FlowId, Observer, Time};
+use crosswind_record::{EventLimit, EventLog, Flows, PcapngOptions, PcapngWriter, Recorder, RunKey, Tables};
+use crosswind_transport::tcp::share::Cache;
+use rayon::prelude::*;
+use std::fs::File;
+use std::io::BufWriter;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// What to run, beside the scenarios themselves.
+#[derive(Clone, Debug)]
+pub struct Request {
+    pub seed: u64,
+    /// Indices of the repetitions to run.
+    pub reps: Vec<u32>,
+    /// Number of repetitions of the whole design (strata are cut by it).
+    pub reps_total: u32,
+    pub workers: usize,
+    pub ties: Ties,
+}
+
+/// Shared between the runs and whoever waits for them.
+#[derive(Default)]
+pub struct Progress {
+    pub done: AtomicUsize,
+    pub cancel: AtomicBool,
+}
+
+/// Why a run could not be made.
+#[derive(Debug)]
+pub enum RunError {
+    Config(ConfigError),
+    /// A file could not be written: its path and the reason.
+    File(String, std::io::Error),
+    /// A stage or the engine found itself in an impossible state.
+    Broken(String),
+}
+
+impl From<ConfigError> for RunError {
+    fn from(e: ConfigError) -> RunError {
+        RunError::Config(e)
+    }
+}
+
+impl std::fmt::Display for RunError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            RunError::Config(e) => e.fmt(f),
+            RunError::File(path, e) => write!(f, "{path}: cannot be written: {e}"),
+            RunError::Broken(what) => write!(f, "internal error: {what}"),
+        }
+    }
+}
+
+/// Results of all finished runs, in the order of scenarios and repetitions.
+pub struct Finished {
+    pub tables: Tables,
+    pub interrupted: bool,
+}
+
+/// Runs whose repetitions follow each other because they share state; most chains hold one run.
+struct Chain {
+    scenario: usize,
+    reps: Vec<u32>,
+}
+
+pub fn run_many(plans: &[Plan], request: &Request, progress: &Progress) -> Result<Finished, RunError> {
+    let parameters = plans.iter().map(Parameters::of).collect::<Result<Vec<_>, _>>()?;
+    let mut chains = Vec::new();
+    for (scenario, plan) in plans.iter().enumerate() {
+        if plan.sharing.across_repetitions() {
+            chains.push(Chain { scenario, reps: request.reps.clone() });
+        } else {
+            chains.extend(request.reps.iter().map(|r| Chain { scenario, reps: vec![*r] }));
+        }
+    }
+    // Long chains first, so that no thread is left alone with one at the end.
+    let mut order: Vec<usize> = (0..chains.len()).collect();
+    order.sort_by_key(|i| std::cmp::Reverse(chains[*i].reps.len()));
+    let results: Vec<Mutex<Option<Tables>>> = chains.iter().map(|_| Mutex::new(None)).collect();
+    let next = AtomicUsize::new(0);
+    let work = || -> Result<(), RunError> {
+        loop {
+            let Some(&i) = order.get(next.fetch_add(1, Ordering::Relaxed)) else { return Ok(()) };
+            if progress.cancel.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            let chain = &chains[i];
+            let tables = run_chain(&plans[chain.scenario], &parameters[chain.scenario], chain, request, progress)?;
+            *results[i].lock().expect("no run panics while it holds its slot") = Some(tables);
+        }
+    };
+    let workers = request.workers.clamp(1, 1024);
+    if workers == 1 {
+        work()?;
+    } else {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(workers)
+            .build()
+            .map_err(|e| RunError::Broken(format!("no threads: {e}")))?;
+        pool.install(|| (0..workers).into_par_iter().with_max_len(1).map(|_| work()).collect::<Result<Vec<()>, _>>())?;
+    }
+    let mut tables = Tables::new();
+    let mut interrupted = progress.cancel.load(Ordering::Relaxed);
+    for slot in results {
+        match slot.into_inner().expect("all workers have returned") {
+            Some(t) => tables.append(t),
+            None => interrupted = true,
+        }
+    }
+    Ok(Finished { tables, interrupted })
+}
+
+fn run_chain(plan: &Plan, p: &Parameters, chain: &Chain, q: &Request, progress: &Progress) -> Result<Tables, RunError> {
+    let fresh = || vec![Cache::new(plan.sharing.lifetime()); plan.nodes.len()];
+    let mut caches = fresh();
+    let mut all = Tables::new();
+    for &index in &chain.reps {
+        if progress.cancel.load(Ordering::Relaxed) {
+            break;
+        }
+        let rep = Repetition { seed: q.seed, index, of: q.reps_total };
+        let (mut tables, used, end) = run_one(plan, p, rep, q.ties, caches, progress)?;
+        // A run that was cut short is no result.
+        if progress.cancel.load(Ordering::Relaxed) && used.is_none() {
+            break;
+        }
+        caches = used.unwrap_or_else(fresh);
+        for c in &mut caches {
+            c.epoch = c.epoch + end.since(Time::ZERO) + plan.sharing.gap();
+        }
+        tables.stamp(RunKey { scenario: chain.scenario as u32, rep: index });
+        all.append(tables);
+        progress.done.fetch_add(1, Ordering::Relaxed);
+    }
+    Ok(all)
+}
+
+type OneRun = (Tables, Option<Vec<Cache>>, Time);
+
+/// One repetition. `None` instead of the caches: cancelled.
+fn run_one(
+    plan: &Plan,
+    p: &Parameters,
+    rep: Repetition,
+    ties: Ties,
+    caches: Vec<Cache>,
+    progress: &Progress,
+) -> Result<OneRun, RunError> {
+    let began = std::time::Instant::now();
+    let mut world = World::build(plan, p, rep, ties, caches)?;
+    let mut recorder = recorder(plan, rep)?;
+    let mut tables = Tables::new();
+    let mut sampler = plan.record.sample.map(|_| Sampler::new(&world));
+    let stop = Time::ZERO + plan.duration;
+    let step = plan.record.sample.unwrap_or(Dur::from_secs(10)).0.max(1);
+    let mut until = Time(step);
+    let outcome = loop {
+        let observer = if recorder.is_idle() { None } else { Some(&mut recorder as &mut (dyn Observer + 'static)) };
+        let over = world.run_until(until.min(stop), observer);
+        if let Some(s) = &mut sampler {
+            s.sample(&world, &mut tables);
+        }
+        match over {
+            Some(o) => break o,
+            None if until >= stop => break Outcome::DurationReached,
+            None if progress.cancel.load(Ordering::Relaxed) => return Ok((Tables::new(), None, world.now)),
+            None => until = until + Dur(step),
+        }
+    };
+    let end = world.now;
+    let truncated = recorder.events.as_ref().and_then(|e| e.truncation()).map_or(0, |t| t.dropped_events);
+    if let Some(log) = recorder.events.take() {
+        tables.add(log.into_table());
+    }
+    if let Some(c) = recorder.capture.take() {
+        c.finish().map_err(|e| RunError::File(pcap_path(plan, rep), e))?;
+    }
+    let facts = RunFacts {
+        seed: rep.seed,
+        wall: Dur(began.elapsed().as_nanos() as u64),
+        outcome,
+        leaked_packets: 0,
+        truncated_events: truncated,
+    };
+    collect::summary(&world, end, facts, &mut tables);
+    if sampler.is_some() {
+        collect::histograms(&world, end, &mut tables);
+    }
+    if outcome == Outcome::AllFlowsClosed {
+        let left = world.drain(Dur::from_secs(3600));
+        if left > 0 {
+            return Err(RunError::Broken(format!("{left} packets are unaccounted for after all flows closed")));
+        }
+    }
+    Ok((tables, Some(world.caches), end))
+}
+
+fn pcap_path(plan: &Plan, rep: Repetition) -> String {
+    let path = plan.record.pcap.clone().unwrap_or_default();
+    if rep.of <= 1 {
+        return path;
+    }
+    match path.rsplit_once('.') {
+        Some((stem, ext)) if !ext.contains('/') => format!("{stem}-rep{}.{ext}", rep.index),
+        _ => format!("{path}-rep{}", rep.index),
+    }
+}
+
+fn recorder(plan: &Plan, rep: Repetition) -> Result<Recorder<BufWriter<File>>, RunError> {
+    let wanted = plan.flows.iter().enumerate().filter(|(_, f)| f.events).map(|(i, _)| FlowId(i as u32));
+    let flows = Flows::only(wanted);
+    let events = (flows != Flows::only([])).then(|| EventLog::new(flows, EventLimit::default()));
+    let capture = match &plan.record.pcap {
+        None => None,
+        Some(_) => {
+            let path = pcap_path(plan, rep);
+            let file = File::create(&path).map_err(|e| RunError::File(path.clone(), e))?;
+            let writer = PcapngWriter::new(BufWriter::new(file), PcapngOptions::default());
+            Some(writer.map_err(|e| RunError::File(path, e))?)
+        }
+    };
+    Ok(Recorder { events, capture })
+}

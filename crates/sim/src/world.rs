@@ -1,0 +1,332 @@
+//! A world: one run of a scenario. One thread, virtual time, no global state.
+//!
+//! Order of events: time; at one time, wakes before arrivals; wakes by stage; arrivals in the order in which they were
+//! emitted. With shuffled ties, simultaneous wakes and simultaneous arrivals at different stages are permuted.
+
+use crate::agenda::Agenda;
+use crate::endpoint::{Endpoint, Milestone, Setup};
+use crate::ledger::Losses;
+use crate::scenario::{Plan, Repetition, WorkloadParams};
+use crate::workload::{App, bulk};
+use crosswind_base::{ConfigError, Cx, Dur, FlowId, Observer, PacketId, Pool, Rng, Stage, Streams, Time, Vantage};
+use crosswind_net::registry::{BoxStage, BuildCx, build_egress};
+use crosswind_transport::tcp::TcpParams;
+use crosswind_transport::tcp::share::Cache;
+use std::sync::Arc;
+
+/// Why a run ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    AllFlowsClosed,
+    DurationReached,
+    /// Nothing was left to happen although some finite flow was not complete.
+    NothingLeft,
+    Cancelled,
+}
+
+impl Outcome {
+    pub fn text(self) -> &'static str {
+        match self {
+            Outcome::AllFlowsClosed => "all flows closed",
+            Outcome::DurationReached => "duration reached",
+            Outcome::NothingLeft => "nothing left to do",
+            Outcome::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// How simultaneous events are ordered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Ties {
+    /// By stage and order of emission.
+    #[default]
+    Ordered,
+    /// Permuted by the seed, to expose results that depend on the order of simultaneous events.
+    Shuffled,
+}
+
+/// The interval in which all flows were active: from the opening of the last to the closing of the first.
+#[derive(Clone, Debug, Default)]
+pub struct Simultaneous {
+    pub from: Option<Time>,
+    pub until: Option<Time>,
+    /// Bytes counted per flow when the interval began, then within it.
+    pub bytes: Vec<u64>,
+}
+
+pub struct World<'p> {
+    pub plan: &'p Plan,
+    pub now: Time,
+    pub stages: Vec<BoxStage>,
+    pub ends: Vec<Endpoint>,
+    /// Routes, flattened: each is its egresses followed by the endpoint.
+    hops: Vec<u32>,
+    agenda: Agenda,
+    pub pool: Pool,
+    out: Vec<PacketId>,
+    out_head: usize,
+    pub losses: Losses,
+    pub caches: Vec<Cache>,
+    pub events: u64,
+    still_open: usize,
+    pub simultaneous: Simultaneous,
+    ties: Option<Rng>,
+    same_instant: u32,
+}
+
+/// More events than this at one instant is a loop, not a simulation.
+const SAME_INSTANT_MAX: u32 = 50_000_000;
+/// Above this many flows the simultaneous interval is not tracked: it costs one pass over all flows per opening.
+const SIMULTANEOUS_FLOWS_MAX: usize = 256;
+
+impl<'p> World<'p> {
+    /// Builds the world of one repetition. `caches` are the hosts' shared control blocks, one per node.
+    pub fn build(plan: &'p Plan, params: &Parameters, rep: Repetition, ties: Ties, caches: Vec<Cache>) -> Result<World<'p>, ConfigError> {
+        let streams = streams_of(rep);
+        let mut stages = Vec::with_capacity(plan.egresses.len());
+        for e in &plan.egresses {
+            let component = format!("link/{}/{}", e.name, e.direction.word());
+            let cx = BuildCx::new(&streams, &component);
+            let path = format!("link.{}", e.name);
+            stages.push(build_egress(&e.spec.queue, &e.spec.link, e.spec.loss.as_ref(), &path, &cx)?);
+        }
+        let (hops, starts) = flatten(plan);
+        let mut ends = Vec::with_capacity(plan.flows.len() * 2);
+        for (i, f) in plan.flows.iter().enumerate() {
+            let group = plan.group(f);
+            let tcp = &params.tcp[f.group as usize];
+            let WorkloadParams::Bulk(b) = &group.workload;
+            let flow = FlowId(i as u32);
+            let start = Some(plan.start_of(f, rep));
+            let sender = Setup { flow, seen: Vantage::Sender, route: starts[2 * i], start, peer: f.to };
+            ends.push(Endpoint::new(tcp.clone(), App::Bulk(bulk::Sender::new(b)), sender));
+            let receiver = Setup { flow, seen: Vantage::Receiver, route: starts[2 * i + 1], start: None, peer: f.from };
+            ends.push(Endpoint::new(tcp.clone(), App::Sink, receiver));
+        }
+        let n = stages.len() + ends.len();
+        let shuffle = match ties {
+            Ties::Ordered => 0,
+            Ties::Shuffled => streams.named("ties/wakes").bits() | 1,
+        };
+        let mut world = World {
+            plan,
+            now: Time::ZERO,
+            losses: Losses::new(plan.flows.len(), n),
+            agenda: Agenda::new(n, shuffle),
+            stages,
+            ends,
+            hops,
+            pool: Pool::new(),
+            out: Vec::new(),
+            out_head: 0,
+            caches,
+            events: 0,
+            still_open: plan.flows.len(),
+            simultaneous: Simultaneous { bytes: vec![0; plan.flows.len()], ..Simultaneous::default() },
+            ties: (ties == Ties::Shuffled).then(|| streams.named("ties/arrivals")),
+            same_instant: 0,
+        };
+        for (i, e) in world.ends.iter().enumerate() {
+            if let Some(at) = e.next_wake() {
+                world.agenda.at_latest((world.stages.len() + i) as u32, at);
+            }
+        }
+        Ok(world)
+    }
+
+    /// Runs until `stop` or until nothing is left to do; returns why it stopped when the run is over.
+    pub fn run_until(&mut self, stop: Time, mut observer: Option<&mut (dyn Observer + 'static)>) -> Option<Outcome> {
+        loop {
+            let due = self.agenda.first_time();
+            if due <= self.now || self.out_head == self.out.len() {
+                if due > stop {
+                    let idle = due == Time::NEVER;
+                    self.now = if idle { self.now } else { stop };
+                    return idle.then_some(Outcome::NothingLeft);
+                }
+                self.wake_first(observer.as_deref_mut());
+            } else {
+                self.deliver_one(observer.as_deref_mut());
+            }
+            if self.still_open == 0 {
+                return Some(Outcome::AllFlowsClosed);
+            }
+        }
+    }
+
+    /// Lets everything still in the network arrive. A finished world must be empty afterwards.
+    pub fn drain(&mut self, limit: Dur) -> usize {
+        let stop = self.now + limit;
+        self.still_open = usize::MAX;
+        self.run_until(stop, None);
+        self.pool.in_use()
+    }
+
+    #[inline]
+    fn tick(&mut self, now: Time) {
+        assert!(now >= self.now, "time runs forward: {:?} after {:?}", now, self.now);
+        if now > self.now {
+            self.now = now;
+            self.same_instant = 0;
+        }
+        self.events += 1;
+        self.same_instant += 1;
+        assert!(self.same_instant < SAME_INSTANT_MAX, "endless activity at {now:?}: two stages keep waking each other");
+    }
+
+    #[inline]
+    fn wake_first(&mut self, observer: Option<&mut (dyn Observer + 'static)>) {
+        let (at, stage) = self.agenda.first().expect("the caller saw an entry");
+        let n = self.stages.len();
+        let s = stage as usize;
+        // The wish may have moved to a later time since it was entered.
+        let wish = if s < n { self.stages[s].next_wake() } else { self.ends[s - n].next_wake() };
+        match wish {
+            Some(w) if w <= at => {}
+            later => return self.agenda.replace_first(later),
+        }
+        self.tick(at);
+        let mut cx = Cx {
+            now: self.now,
+            stage,
+            pool: &mut self.pool,
+            out: &mut self.out,
+            ledger: &mut self.losses,
+            observer,
+        };
+        let (next, milestone) = if s < n {
+            self.stages[s].wake(&mut cx);
+            (self.stages[s].next_wake(), None)
+        } else {
+            let cache = &mut self.caches[host_of(self.plan, s - n)];
+            let m = self.ends[s - n].wake(&mut cx, cache);
+            (self.ends[s - n].next_wake(), m)
+        };
+        assert!(next.is_none_or(|t| t >= self.now), "stage {stage} asks to be woken in the past");
+        self.agenda.replace_first(next);
+        if let Some(m) = milestone {
+            self.milestone(s - n, m);
+        }
+    }
+
+    #[inline]
+    fn deliver_one(&mut self, observer: Option<&mut (dyn Observer + 'static)>) {
+        if self.ties.is_some() {
+            self.shuffle_arrivals();
+        }
+        let id = self.out[self.out_head];
+        self.out_head += 1;
+        if self.out_head == self.out.len() {
+            self.out.clear();
+            self.out_head = 0;
+        }
+        self.tick(self.now);
+        let p = self.pool.get_mut(id);
+        let stage = self.hops[p.hop as usize];
+        p.hop += 1;
+        let n = self.stages.len();
+        let s = stage as usize;
+        let mut cx = Cx {
+            now: self.now,
+            stage,
+            pool: &mut self.pool,
+            out: &mut self.out,
+            ledger: &mut self.losses,
+            observer,
+        };
+        let (next, milestone) = if s < n {
+            self.stages[s].accept(id, &mut cx);
+            (self.stages[s].next_wake(), None)
+        } else {
+            let cache = &mut self.caches[host_of(self.plan, s - n)];
+            let m = self.ends[s - n].accept(id, &mut cx, cache);
+            (self.ends[s - n].next_wake(), m)
+        };
+        if let Some(at) = next {
+            assert!(at >= self.now, "stage {stage} asks to be woken in the past");
+            self.agenda.at_latest(stage, at);
+        }
+        if let Some(m) = milestone {
+            self.milestone(s - n, m);
+        }
+    }
+
+    /// Brings a random waiting arrival to the front; arrivals at one stage keep their order.
+    fn shuffle_arrivals(&mut self) {
+        let waiting = self.out.len() - self.out_head;
+        let rng = self.ties.as_mut().expect("the caller checked");
+        if waiting < 2 {
+            return;
+        }
+        let pick = self.out_head + rng.below(waiting as u64) as usize;
+        let stage = |id: PacketId| self.hops[self.pool.get(id).hop as usize];
+        let wanted = stage(self.out[pick]);
+        let first = (self.out_head..=pick).find(|i| stage(self.out[*i]) == wanted).unwrap_or(pick);
+        self.out[self.out_head..=first].rotate_right(1);
+    }
+
+    fn milestone(&mut self, end: usize, m: Milestone) {
+        let tracked = self.plan.flows.len() <= SIMULTANEOUS_FLOWS_MAX;
+        match m {
+            Milestone::Opened if tracked => {
+                self.simultaneous.from = Some(self.now);
+                for f in 0..self.plan.flows.len() {
+                    let first_unsent = self.ends[2 * f].conn.tx.nxt;
+                    let a = &mut self.ends[2 * f + 1].arrivals;
+                    a.count_from = first_unsent;
+                    self.simultaneous.bytes[f] = a.counted_bytes;
+                }
+            }
+            Milestone::Closed if end % 2 == 0 => {
+                self.still_open -= 1;
+                if tracked && self.simultaneous.until.is_none() {
+                    self.simultaneous.until = Some(self.now);
+                    for f in 0..self.plan.flows.len() {
+                        let now = self.ends[2 * f + 1].arrivals.counted_bytes;
+                        self.simultaneous.bytes[f] = now - self.simultaneous.bytes[f];
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The random streams of one repetition: they depend on the base seed and the index, not on the scenario.
+fn streams_of(rep: Repetition) -> Streams {
+    Streams::new(Streams::new(rep.seed).named(&format!("repetition/{}", rep.index)).bits())
+}
+
+/// What is the same in all repetitions of a plan and costs something to prepare.
+pub struct Parameters {
+    pub tcp: Vec<Arc<TcpParams>>,
+}
+
+impl Parameters {
+    pub fn of(plan: &Plan) -> Result<Parameters, ConfigError> {
+        let read = |g: &crate::scenario::GroupPlan| {
+            crosswind_transport::tcp::preset::read(&g.tcp, &format!("flow.{}.tcp", g.name)).map(Arc::new)
+        };
+        Ok(Parameters { tcp: plan.groups.iter().map(read).collect::<Result<_, _>>()? })
+    }
+}
+
+#[inline]
+fn host_of(plan: &Plan, end: usize) -> usize {
+    let f = &plan.flows[end / 2];
+    (if end % 2 == 0 { f.from } else { f.to }) as usize
+}
+
+/// The table of hops, and where the route of each endpoint starts in it.
+fn flatten(plan: &Plan) -> (Vec<u32>, Vec<u32>) {
+    let n = plan.egresses.len() as u32;
+    let (mut hops, mut starts) = (Vec::new(), Vec::new());
+    for (i, f) in plan.flows.iter().enumerate() {
+        for (route, end) in [(f.route_forward, 2 * i + 1), (f.route_reverse, 2 * i)] {
+            starts.push(hops.len() as u32);
+            hops.extend(&plan.routes[route as usize]);
+            hops.push(n + end as u32);
+        }
+    }
+    (hops, starts)
+}

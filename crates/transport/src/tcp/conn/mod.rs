@@ -1,0 +1,502 @@
+//! A connection: handshake and teardown around a sender and a receiver, and the headers that both share.
+//!
+//! **Source**: rfc9293 (state machine, without simultaneous open and TIME-WAIT); rfc7323 (window scale, timestamps);
+//! rfc3168 section 6.1.1 (ECN negotiation).
+//!
+//! Sequence numbers are 64-bit offsets: the SYN is 0, data starts at 1, the FIN follows the data.
+//!
+//! **Deviations**: 1. TIME-WAIT is not modelled: a closed connection keeps answering and costs nothing. 2. Persist
+//! probes are not modelled: applications read at once, so a window closes only while a hole is being repaired, and the
+//! retransmission timer covers that.
+
+pub mod receiver;
+pub mod rtt;
+pub mod scoreboard;
+
+use super::params::{Handshake, TcpParams};
+use super::sender::{Line, Outgoing, Sender};
+use super::law::WindowLaw;
+use super::share::Closing;
+use super::{Io, CloseRule};
+use crosswind_base::packet::{Ext, Meta};
+use crosswind_base::{Ecn, EventKind, Packet, TcpFlags, Time};
+use receiver::{AckNow, Receiver};
+use std::sync::Arc;
+
+/// Which end sends the SYN.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Opener {
+    Active,
+    Passive,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    Closed,
+    SynSent,
+    SynReceived,
+    Established,
+    /// Both directions are finished.
+    Done,
+    /// Reset, or given up after too many timeouts.
+    Aborted,
+}
+
+/// What was agreed in the handshake.
+#[derive(Clone, Copy, Debug, Default)]
+struct Agreed {
+    sack: bool,
+    timestamps: bool,
+    scaled: bool,
+}
+
+pub struct Connection {
+    params: Arc<TcpParams>,
+    pub state: State,
+    pub tx: Sender,
+    pub rx: Receiver,
+    agreed: Agreed,
+    /// When to send the SYN or SYN-ACK again.
+    syn_timer: Option<Time>,
+    syn_sent_at: Time,
+    pub syn_resends: u32,
+    /// Of those, sent although the first SYN had arrived (an oracle's view).
+    pub syn_spurious: u32,
+    /// Close as soon as the peer has closed.
+    close_with_peer: CloseRule,
+    /// The peer, as the host's cache of control blocks knows it.
+    peer: u32,
+    pub opened_at: Option<Time>,
+    pub established_at: Option<Time>,
+    pub closed_at: Option<Time>,
+    pub ssthresh_initial: u64,
+}
+
+const IP_TCP_HEADER: u16 = 40;
+
+impl Connection {
+    pub fn new(params: Arc<TcpParams>, peer: u32, close_with_peer: CloseRule) -> Connection {
+        let tx = Sender::new(&params, params.sack.on());
+        let rx = Receiver::new(&params);
+        let ssthresh_initial = params.initial_ssthresh.0;
+        Connection {
+            params,
+            state: State::Closed,
+            tx,
+            rx,
+            agreed: Agreed::default(),
+            syn_timer: None,
+            syn_sent_at: Time::ZERO,
+            syn_resends: 0,
+            syn_spurious: 0,
+            close_with_peer,
+            peer,
+            opened_at: None,
+            established_at: None,
+            closed_at: None,
+            ssthresh_initial,
+        }
+    }
+
+    pub fn params(&self) -> &TcpParams {
+        &self.params
+    }
+    pub fn is_over(&self) -> bool {
+        matches!(self.state, State::Done | State::Aborted)
+    }
+
+    /// Sends the SYN.
+    pub fn open(&mut self, io: &mut impl Io) {
+        debug_assert_eq!(self.state, State::Closed);
+        let now = io.now();
+        if self.params.share_ssthresh.on()
+            && let Some(v) = io.shared().and_then(|c| c.lookup(self.peer, now))
+        {
+            self.tx.law.set_ssthresh(v as f64);
+            self.ssthresh_initial = v;
+        }
+        self.state = State::SynSent;
+        self.opened_at = Some(now);
+        io.note(EventKind::Open, 0, 0, 0);
+        self.send_syn(io);
+        self.syn_timer = Some(now + self.tx.rtt.rto(&self.params));
+    }
+
+    /// The application writes; returns nothing because the caller keeps to `tx.send_space`.
+    pub fn write(&mut self, bytes: u64, io: &mut impl Io) {
+        self.tx.write(bytes);
+        self.push(io);
+    }
+
+    /// The application will write no more.
+    pub fn close(&mut self, io: &mut impl Io) {
+        self.tx.close();
+        self.push(io);
+    }
+
+    /// Sends what may be sent.
+    pub fn push(&mut self, io: &mut impl Io) {
+        if self.state == State::Established {
+            let (tx, mut line) = self.split(io);
+            tx.0.transmit(tx.1, &mut line);
+            self.settle(io);
+        }
+    }
+
+    /// Drops the connection at once and tells the peer.
+    pub fn abort(&mut self, io: &mut impl Io) {
+        if !self.is_over() {
+            let mut p = self.header(TcpFlags::RST.with(TcpFlags::ACK), io.now());
+            p.seq = self.tx.nxt;
+            io.send(p, None);
+            self.end(State::Aborted, io);
+        }
+    }
+
+    pub fn next_wake(&self) -> Option<Time> {
+        if self.is_over() && self.tx.timer.is_none() {
+            return None;
+        }
+        [self.tx.timer, self.rx.delack_at, self.syn_timer].into_iter().flatten().min()
+    }
+
+    pub fn on_wake(&mut self, io: &mut impl Io) {
+        let now = io.now();
+        if self.syn_timer.is_some_and(|t| t <= now) {
+            self.on_syn_timeout(io);
+        }
+        if self.rx.delack_at.is_some_and(|t| t <= now) {
+            self.send_ack(io);
+        }
+        if self.tx.timer.is_some_and(|t| t <= now) {
+            let (tx, mut line) = self.split(io);
+            tx.0.on_timeout(tx.1, &mut line);
+            if self.tx.gave_up {
+                self.end(State::Aborted, io);
+            }
+        }
+    }
+
+    pub fn on_packet(&mut self, p: &Packet, ext: Option<&Ext>, io: &mut impl Io) {
+        if p.flags.has(TcpFlags::RST) {
+            self.end(State::Aborted, io);
+            return;
+        }
+        if p.flags.has(TcpFlags::SYN) {
+            self.on_syn(p, ext, io);
+            return;
+        }
+        match self.state {
+            State::SynReceived if p.ack >= 1 => self.establish_passive(p, io),
+            State::Closed | State::SynSent | State::SynReceived | State::Aborted => return,
+            State::Established | State::Done => {}
+        }
+        let had_payload = p.payload > 0 || p.flags.has(TcpFlags::FIN);
+        if had_payload && p.meta.is_rexmit() {
+            let (tx, mut line) = self.split(io);
+            tx.0.on_peer_resend(tx.1, &mut line);
+        }
+        let answer = if had_payload { self.on_data(p, io) } else { AckNow::No };
+        let sent_before = self.tx.stats.segments;
+        if p.flags.has(TcpFlags::ACK) && p.ack >= 1 {
+            let blocks = ext.map_or(&[][..], |e| e.sack.as_slice());
+            let (tx, mut line) = self.split(io);
+            tx.0.on_ack(p, blocks, tx.1, &mut line);
+        }
+        // A segment sent meanwhile has carried the acknowledgement.
+        if answer == AckNow::Yes && self.tx.stats.segments == sent_before {
+            self.send_ack(io);
+        }
+        self.settle(io);
+    }
+
+    fn on_data(&mut self, p: &Packet, io: &mut impl Io) -> AckNow {
+        let answer = self.rx.on_segment(p, &self.params, io.now());
+        io.note(EventKind::Receive, p.seq, p.payload as u32, 0);
+        if self.rx.fin_reached() && self.close_with_peer == CloseRule::WithPeer && self.state == State::Established {
+            self.tx.close();
+            self.push(io);
+        }
+        answer
+    }
+
+    /// Ends the connection once both directions are complete.
+    fn settle(&mut self, io: &mut impl Io) {
+        if self.state == State::Established && self.rx.fin_reached() && self.tx.all_acked() && self.tx.is_closing() {
+            self.end(State::Done, io);
+        }
+    }
+
+    fn end(&mut self, state: State, io: &mut impl Io) {
+        if self.is_over() {
+            return;
+        }
+        self.state = state;
+        self.syn_timer = None;
+        self.tx.timer = None;
+        let now = io.now();
+        self.closed_at = Some(now);
+        io.note(EventKind::Close, self.tx.nxt, 0, 0);
+        if self.params.share_ssthresh.on() && state == State::Done {
+            let closing = Closing {
+                cwnd: self.tx.law.cwnd() as u64,
+                ssthresh: self.tx.law.ssthresh() as u64,
+                initial_ssthresh: self.params.initial_ssthresh.0,
+                open: self.tx.is_open(),
+            };
+            if let Some(c) = io.shared() {
+                c.store(self.peer, now, closing);
+            }
+        }
+    }
+
+    fn on_syn(&mut self, p: &Packet, ext: Option<&Ext>, io: &mut impl Io) {
+        let now = io.now();
+        let answer = p.flags.has(TcpFlags::ACK);
+        match (self.state, answer) {
+            (State::Closed, false) => {
+                self.agree(p, ext);
+                self.state = State::SynReceived;
+                self.opened_at = Some(now);
+                self.rx.next = 1;
+                self.rx.cause = p.sent_at;
+                self.send_syn(io);
+                if self.params.handshake != Handshake::Ns2 {
+                    self.syn_timer = Some(now + self.tx.rtt.rto(&self.params));
+                }
+            }
+            (State::SynReceived, false) => {
+                // The SYN came again: our answer was lost, or is late.
+                self.rx.cause = p.sent_at;
+                self.send_syn(io);
+            }
+            (State::SynSent, true) => self.establish_active(p, ext, io),
+            (State::Established | State::Done, _) => {
+                let (tx, mut line) = self.split(io);
+                tx.0.on_peer_resend(tx.1, &mut line);
+                if self.params.handshake != Handshake::Ns2 {
+                    self.send_ack(io);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn establish_active(&mut self, p: &Packet, ext: Option<&Ext>, io: &mut impl Io) {
+        let now = io.now();
+        self.agree(p, ext);
+        self.rx.next = 1;
+        self.rx.cause = p.sent_at;
+        self.state = State::Established;
+        self.established_at = Some(now);
+        self.syn_timer = None;
+        self.tx.open_window(1 + p.wnd as u64);
+        if self.syn_resends == 0 {
+            self.sample_handshake(now);
+        } else {
+            if p.cause < self.syn_sent_at {
+                self.syn_spurious += 1;
+            }
+            self.tx.restart_after_syn_loss(&self.params);
+        }
+        if self.params.handshake != Handshake::Ns2 {
+            self.send_ack(io);
+        }
+        self.push(io);
+    }
+
+    fn establish_passive(&mut self, p: &Packet, io: &mut impl Io) {
+        let now = io.now();
+        self.state = State::Established;
+        self.established_at = Some(now);
+        self.syn_timer = None;
+        self.tx.open_window(1 + p.wnd as u64);
+        if self.syn_resends == 0 {
+            self.sample_handshake(now);
+        }
+    }
+
+    fn sample_handshake(&mut self, now: Time) {
+        let rtt = now.since(self.syn_sent_at);
+        self.tx.rtt.sample(rtt, &self.params, 0, 1);
+        self.tx.stats.rtt_ns.record(rtt.0);
+    }
+
+    fn agree(&mut self, p: &Packet, ext: Option<&Ext>) {
+        let e = ext.copied().unwrap_or_default();
+        let ns2 = self.params.handshake == Handshake::Ns2;
+        self.agreed.sack = self.params.sack.on() && (e.sack_permitted || ns2);
+        self.agreed.timestamps = self.params.timestamps.on() && p.ts_val != 0;
+        self.agreed.scaled = ns2 || (self.params.window_scaling.on() && e.wscale.is_some());
+        self.tx.use_sack(&self.params, self.agreed.sack);
+        let wants_ecn = p.flags.has(TcpFlags::ECE);
+        self.tx.ecn.active = self.params.ecn.on() && wants_ecn;
+        self.rx.ecn = self.tx.ecn.active;
+        self.rx.ts_recent = p.ts_val;
+    }
+
+    fn on_syn_timeout(&mut self, io: &mut impl Io) {
+        self.syn_resends += 1;
+        if self.syn_resends > self.params.retries_max {
+            self.end(State::Aborted, io);
+            return;
+        }
+        self.tx.rtt.back_off();
+        io.note(EventKind::Timeout, 0, 0, 0);
+        self.send_syn(io);
+        self.syn_timer = Some(io.now() + self.tx.rtt.rto(&self.params));
+    }
+
+    /// Sends the SYN, or the SYN-ACK when one was received.
+    fn send_syn(&mut self, io: &mut impl Io) {
+        let now = io.now();
+        let answering = self.state == State::SynReceived;
+        let mut flags = TcpFlags::SYN;
+        let p = &self.params;
+        if answering {
+            flags = flags.with(TcpFlags::ACK);
+            if self.tx.ecn.active {
+                flags = flags.with(TcpFlags::ECE);
+            }
+        } else if p.ecn.on() {
+            flags = flags.with(TcpFlags::ECE).with(TcpFlags::CWR);
+        }
+        let mut out = self.header(flags, now);
+        out.seq = 0;
+        out.wnd = self.rx.window(p).min(65535) as u32;
+        if p.timestamps.on() && (!answering || self.agreed.timestamps) {
+            out.ts_val = self.ts_now(now);
+        }
+        if self.syn_resends > 0 {
+            out.meta = Meta(out.meta.0 | Meta::REXMIT);
+        }
+        let ns2 = p.handshake == Handshake::Ns2;
+        let ext = Ext {
+            mss: p.mss.0 as u16,
+            wscale: (p.window_scaling.on() && (!answering || self.agreed.scaled)).then_some(self.scale_shift()),
+            sack_permitted: p.sack.on() && (!answering || self.agreed.sack),
+            ..Ext::default()
+        };
+        let options = 4 + if ext.wscale.is_some() { 4 } else { 0 } + syn_sack_ts(ext.sack_permitted, out.ts_val != 0);
+        out.len = if ns2 { IP_TCP_HEADER } else { IP_TCP_HEADER + options };
+        self.syn_sent_at = now;
+        io.send(out, if ns2 { None } else { Some(ext) });
+    }
+
+    /// RFC 7323: the smallest shift with which 16 bits cover the receive buffer.
+    fn scale_shift(&self) -> u8 {
+        (0..14).find(|s| self.params.receive_buffer.0 >> s <= 65535).unwrap_or(14)
+    }
+
+    fn ts_now(&self, now: Time) -> u32 {
+        (now.0 / self.params.timestamp_tick.0) as u32 + 1
+    }
+
+    fn header(&self, flags: TcpFlags, now: Time) -> Packet {
+        header(flags, now, &self.rx, &self.agreed, &self.params)
+    }
+
+    fn send_ack(&mut self, io: &mut impl Io) {
+        send_ack(&mut self.rx, &self.agreed, &self.params, self.tx.nxt, io);
+    }
+
+    #[allow(clippy::type_complexity)]
+    fn split<'a, I: Io>(&'a mut self, io: &'a mut I) -> ((&'a mut Sender, &'a TcpParams), ConnLine<'a, I>) {
+        let line = ConnLine { io, rx: &mut self.rx, agreed: self.agreed, params: &self.params };
+        ((&mut self.tx, &self.params), line)
+    }
+}
+
+/// Length of SACK-permitted and timestamps on a SYN; the usual packing puts both in 12 bytes.
+fn syn_sack_ts(sack: bool, ts: bool) -> u16 {
+    match (sack, ts) {
+        (false, false) => 0,
+        (true, false) => 4,
+        (_, true) => 12,
+    }
+}
+
+fn header(flags: TcpFlags, now: Time, rx: &Receiver, agreed: &Agreed, p: &TcpParams) -> Packet {
+    let window = rx.window(p).min(if agreed.scaled { 1 << 30 } else { 65535 });
+    let stamped = agreed.timestamps;
+    Packet {
+        sent_at: now,
+        cause: rx.cause,
+        ack: rx.next,
+        wnd: window as u32,
+        ts_val: if stamped { (now.0 / p.timestamp_tick.0) as u32 + 1 } else { 0 },
+        ts_ecr: if stamped { rx.ts_recent } else { 0 },
+        len: IP_TCP_HEADER + if stamped { 12 } else { 0 },
+        flags,
+        ..Packet::default()
+    }
+}
+
+fn send_ack(rx: &mut Receiver, agreed: &Agreed, p: &TcpParams, seq: u64, io: &mut impl Io) {
+    let mut flags = TcpFlags::ACK;
+    if rx.echoes() {
+        flags = flags.with(TcpFlags::ECE);
+    }
+    let mut out = header(flags, io.now(), rx, agreed, p);
+    out.seq = seq;
+    let sack = if agreed.sack { rx.sack_blocks(p.sack_blocks) } else { Default::default() };
+    rx.acked();
+    if sack.is_empty() {
+        io.send(out, None);
+    } else {
+        out.len += 4 + 8 * sack.len() as u16;
+        io.send(out, Some(Ext { sack, ..Ext::default() }));
+    }
+}
+
+/// Puts the sender's segments on the wire with the receiver's acknowledgement in them.
+struct ConnLine<'a, I: Io> {
+    io: &'a mut I,
+    rx: &'a mut Receiver,
+    agreed: Agreed,
+    params: &'a TcpParams,
+}
+
+impl<I: Io> Io for ConnLine<'_, I> {
+    fn now(&self) -> Time {
+        self.io.now()
+    }
+    fn send(&mut self, p: Packet, ext: Option<Ext>) {
+        self.io.send(p, ext);
+    }
+    #[inline]
+    fn note(&mut self, kind: EventKind, seq: u64, len: u32, aux: u32) {
+        self.io.note(kind, seq, len, aux);
+    }
+    fn shared(&mut self) -> Option<&mut super::share::Cache> {
+        self.io.shared()
+    }
+}
+
+impl<I: Io> Line for ConnLine<'_, I> {
+    #[inline]
+    fn emit(&mut self, s: Outgoing) {
+        let mut flags = TcpFlags::ACK;
+        if s.fin {
+            flags = flags.with(TcpFlags::FIN);
+        }
+        if s.cwr {
+            flags = flags.with(TcpFlags::CWR);
+        }
+        if self.rx.echoes() {
+            flags = flags.with(TcpFlags::ECE);
+        }
+        let mut p = header(flags, self.io.now(), self.rx, &self.agreed, self.params);
+        p.seq = s.seq;
+        p.payload = s.payload as u16;
+        p.len += s.payload as u16;
+        p.ecn = if s.ect { Ecn::Ect0 } else { Ecn::NotEct };
+        let kind = if s.resend { EventKind::Resend } else { EventKind::Send };
+        if s.resend {
+            p.meta = Meta(Meta::REXMIT);
+        }
+        self.rx.acked();
+        self.io.note(kind, s.seq, s.payload, 0);
+        self.io.send(p, None);
+    }
+}

@@ -1,0 +1,210 @@
+//! The receiving half: reassembly, acknowledgement policy, SACK blocks, ECN echo, window.
+//!
+//! **Source**: rfc9293 section 3.8.6.3; rfc5681 section 4.2 (delayed ACKs, immediate ACK out of order); rfc2018 section
+//! 4 (order of SACK blocks); rfc3168 section 6.1.3 (echo until CWR).
+
+use super::super::params::TcpParams;
+use crosswind_base::{Ecn, Packet, SackList, TcpFlags, Time};
+
+/// What the receiver wants done about an ACK after a segment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AckNow {
+    /// Send one at once.
+    Yes,
+    /// Wait for another segment or the timer.
+    Later,
+    /// Nothing to acknowledge.
+    No,
+}
+
+/// What the world may read.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct ReceiverStats {
+    pub segments: u64,
+    /// Segments whose bytes had all arrived before.
+    pub duplicate_segments: u64,
+    /// Segments above the next expected byte.
+    pub out_of_order_segments: u64,
+}
+
+#[derive(Debug)]
+pub struct Receiver {
+    /// Next byte expected.
+    pub next: u64,
+    /// Received above `next`, ascending and disjoint.
+    islands: Vec<(u64, u64)>,
+    /// Left edges of islands, most recently changed first (RFC 2018 section 4).
+    recent: Vec<u64>,
+    /// Segments since the last ACK.
+    unacked: u32,
+    pub delack_at: Option<Time>,
+    quick_left: u32,
+    echo: bool,
+    pub ecn: bool,
+    pub fin_at: Option<u64>,
+    /// `sent_at` of the latest segment, for the ACK's `cause`.
+    pub cause: Time,
+    /// Timestamp to echo (RFC 7323 section 4.3).
+    pub ts_recent: u32,
+    last_ack_sent: u64,
+    pub stats: ReceiverStats,
+}
+
+impl Receiver {
+    pub fn new(p: &TcpParams) -> Receiver {
+        Receiver {
+            next: 0,
+            islands: Vec::new(),
+            recent: Vec::new(),
+            unacked: 0,
+            delack_at: None,
+            quick_left: p.quick_acks,
+            echo: false,
+            ecn: false,
+            fin_at: None,
+            cause: Time::ZERO,
+            ts_recent: 0,
+            last_ack_sent: 0,
+            stats: ReceiverStats::default(),
+        }
+    }
+
+    /// Bytes of data delivered in order (SYN and FIN not counted).
+    pub fn delivered(&self) -> u64 {
+        let fin = self.fin_at.is_some_and(|f| self.next > f) as u64;
+        self.next.saturating_sub(1 + fin)
+    }
+    pub fn fin_reached(&self) -> bool {
+        self.fin_at.is_some_and(|f| self.next > f)
+    }
+    pub fn buffered(&self) -> u64 {
+        self.islands.iter().map(|i| i.1 - i.0).sum()
+    }
+
+    /// Takes a segment with payload or FIN. `p.seq` is its first byte.
+    pub fn on_segment(&mut self, p: &Packet, params: &TcpParams, now: Time) -> AckNow {
+        let fin = p.flags.has(TcpFlags::FIN);
+        let (left, mut right) = (p.seq, p.seq + p.payload as u64);
+        if fin {
+            self.fin_at = Some(right);
+            right += 1;
+        }
+        self.cause = p.sent_at;
+        self.on_ecn(p);
+        if p.ts_val != 0 && left <= self.last_ack_sent && self.last_ack_sent < right {
+            self.ts_recent = p.ts_val;
+        }
+        self.stats.segments += 1;
+        if right <= self.next {
+            self.stats.duplicate_segments += 1;
+            return AckNow::Yes;
+        }
+        if left > self.next {
+            self.stats.out_of_order_segments += 1;
+            if self.covered(left, right) {
+                self.stats.duplicate_segments += 1;
+            }
+            self.add_island(left, right);
+            return AckNow::Yes;
+        }
+        let had_islands = !self.islands.is_empty();
+        self.next = right;
+        if had_islands {
+            self.absorb();
+            return AckNow::Yes;
+        }
+        self.policy(params, now, fin)
+    }
+
+    fn policy(&mut self, params: &TcpParams, now: Time, fin: bool) -> AckNow {
+        self.unacked += 1;
+        if self.quick_left > 0 {
+            self.quick_left -= 1;
+            return AckNow::Yes;
+        }
+        if fin || params.delayed_ack.0 == 0 || self.unacked >= params.ack_every_segments {
+            return AckNow::Yes;
+        }
+        if self.delack_at.is_none() {
+            self.delack_at = Some(now + params.delayed_ack);
+        }
+        AckNow::Later
+    }
+
+    fn on_ecn(&mut self, p: &Packet) {
+        if !self.ecn {
+            return;
+        }
+        // RFC 3168 section 6.1.3: CWR ends the echo; a CE on the same or a later segment starts it anew.
+        if p.flags.has(TcpFlags::CWR) {
+            self.echo = false;
+        }
+        if p.ecn == Ecn::Ce {
+            self.echo = true;
+        }
+    }
+
+    /// Whether all bytes of [left, right) have arrived.
+    #[inline]
+    pub fn has(&self, left: u64, right: u64) -> bool {
+        right <= self.next || (left > self.next && self.covered(left, right))
+    }
+
+    fn covered(&self, left: u64, right: u64) -> bool {
+        self.islands.iter().any(|i| i.0 <= left && right <= i.1)
+    }
+
+    fn add_island(&mut self, left: u64, right: u64) {
+        let start = self.islands.partition_point(|i| i.1 < left);
+        let mut end = start;
+        let (mut l, mut r) = (left, right);
+        while end < self.islands.len() && self.islands[end].0 <= right {
+            l = l.min(self.islands[end].0);
+            r = r.max(self.islands[end].1);
+            let gone = self.islands[end].0;
+            self.recent.retain(|x| *x != gone);
+            end += 1;
+        }
+        self.islands.splice(start..end, [(l, r)]);
+        self.recent.retain(|x| *x != l);
+        self.recent.insert(0, l);
+    }
+
+    /// Moves `next` over islands that it has reached.
+    fn absorb(&mut self) {
+        let mut n = 0;
+        while n < self.islands.len() && self.islands[n].0 <= self.next {
+            self.next = self.next.max(self.islands[n].1);
+            let gone = self.islands[n].0;
+            self.recent.retain(|x| *x != gone);
+            n += 1;
+        }
+        self.islands.drain(..n);
+    }
+
+    /// Whether ACKs carry ECE now.
+    pub fn echoes(&self) -> bool {
+        self.echo
+    }
+
+    pub fn sack_blocks(&self, most: u32) -> SackList {
+        let mut list = SackList::EMPTY;
+        for left in self.recent.iter().take(most as usize) {
+            let i = self.islands.partition_point(|x| x.0 < *left);
+            list.push(self.islands[i].0, self.islands[i].1);
+        }
+        list
+    }
+
+    /// An ACK (or a segment that carries one) has been sent.
+    pub fn acked(&mut self) {
+        self.unacked = 0;
+        self.delack_at = None;
+        self.last_ack_sent = self.next;
+    }
+
+    /// Window to advertise: the buffer less what waits out of order. The application reads at once.
+    pub fn window(&self, params: &TcpParams) -> u64 {
+        params.receive_buffer.0.saturating_sub(self.buffered())
+    }
+}

@@ -1,0 +1,158 @@
+//! Round-trip time and the retransmission timeout.
+//!
+//! **Source**: rfc6298; Linux 2.4 `tcp_rtt_estimator`; ns-2.35 `TcpAgent`.
+//!
+//! **Idea**: `RTO = SRTT + 4 RTTVAR` (RFC 6298), doubled at every expiry. The profiles differ in arithmetic, in what
+//! lifts the variance term, and in the clock's tick.
+//!
+//! **Deviations**: Linux 2.4 keeps the largest mean deviation of the current window (`mdev_max`), never below the
+//! floor, and lets the variance term fall only once per window. ns-2 works in integer ticks with SRTT scaled by 8 and
+//! RTTVAR by 4, and rounds every sample to ticks.
+
+use super::super::params::{RtoProfile, TcpParams};
+use crosswind_base::Dur;
+
+/// The estimator of one connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Rtt {
+    pub srtt: Option<Dur>,
+    rttvar_ns: f64,
+    srtt_ns: f64,
+    state: State,
+    /// Timeout before back-off.
+    base: Dur,
+    backoff: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Rfc,
+    /// Jiffies: srtt x8, mdev x4, mdev_max x4, rttvar x4, and the sequence number at which the window ends.
+    Linux { srtt: i64, mdev: i64, mdev_max: i64, rttvar: i64, window_end: u64 },
+    /// Ticks: srtt x8, rttvar x4.
+    Ns2 { srtt: i64, rttvar: i64 },
+}
+
+impl Rtt {
+    pub fn new(p: &TcpParams) -> Rtt {
+        let state = match p.rto {
+            RtoProfile::Rfc6298 => State::Rfc,
+            RtoProfile::Linux24 => State::Linux { srtt: 0, mdev: 0, mdev_max: 0, rttvar: 0, window_end: 0 },
+            RtoProfile::Ns2 => State::Ns2 { srtt: 0, rttvar: 0 },
+        };
+        Rtt { srtt: None, rttvar_ns: 0.0, srtt_ns: 0.0, state, base: p.rto_initial, backoff: 0 }
+    }
+
+    /// The timeout that a timer started now gets.
+    pub fn rto(&self, p: &TcpParams) -> Dur {
+        let mut v = self.base;
+        for _ in 0..self.backoff.min(40) {
+            v = v.saturating_mul(2);
+            if v > p.rto_max {
+                break;
+            }
+        }
+        Dur(v.0.min(p.rto_max.0))
+    }
+
+    pub fn backoff_count(&self) -> u32 {
+        self.backoff
+    }
+    /// The timer expired.
+    pub fn back_off(&mut self) {
+        self.backoff = self.backoff.saturating_add(1);
+    }
+    /// New data was acknowledged.
+    pub fn reset_backoff(&mut self) {
+        self.backoff = 0;
+    }
+
+    /// One sample. `una` and `nxt` tell the Linux profile where the current window of data ends.
+    pub fn sample(&mut self, rtt: Dur, p: &TcpParams, una: u64, nxt: u64) {
+        match &mut self.state {
+            State::Rfc => self.sample_rfc(rtt, p),
+            State::Linux { srtt, mdev, mdev_max, rttvar, window_end } => {
+                let tick = p.rto_tick.0.max(1);
+                let floor = (p.rto_min.0 / tick) as i64;
+                let m = (rtt.0 / tick).max(1) as i64;
+                if *srtt == 0 {
+                    *srtt = m << 3;
+                    *mdev = m << 1;
+                    *mdev_max = floor.max(*mdev);
+                    *rttvar = *mdev_max;
+                    *window_end = nxt;
+                } else {
+                    linux_update(m, floor, srtt, mdev, mdev_max, rttvar);
+                    if una > *window_end {
+                        if *mdev_max < *rttvar {
+                            *rttvar -= (*rttvar - *mdev_max) >> 2;
+                        }
+                        *window_end = nxt;
+                        *mdev_max = floor;
+                    }
+                }
+                self.base = Dur((((*srtt >> 3) + *rttvar) as u64) * tick);
+                self.srtt = Some(Dur(*srtt as u64 * tick / 8));
+            }
+            State::Ns2 { srtt, rttvar } => {
+                let tick = p.rto_tick.0.max(1);
+                // ns-2 counts whole ticks between two readings of a coarse clock.
+                let m = ((rtt.0 + tick / 2) / tick).max(1) as i64;
+                if *srtt != 0 {
+                    let mut delta = m - (*srtt >> 3);
+                    *srtt = (*srtt + delta).max(1);
+                    delta = delta.abs() - (*rttvar >> 2);
+                    *rttvar = (*rttvar + delta).max(1);
+                } else {
+                    *srtt = m << 3;
+                    *rttvar = m << 1;
+                }
+                self.base = Dur((((*rttvar << 2) + *srtt) >> 3) as u64 * tick);
+                self.srtt = Some(Dur(*srtt as u64 * tick / 8));
+                self.base = Dur(ns2_rto(*srtt, *rttvar, tick).max(p.rto_min.0));
+            }
+        }
+    }
+
+    fn sample_rfc(&mut self, rtt: Dur, p: &TcpParams) {
+        let r = rtt.0 as f64;
+        if self.srtt.is_none() {
+            self.srtt_ns = r;
+            self.rttvar_ns = r / 2.0;
+        } else {
+            // RFC 6298 (2.3): RTTVAR first, with the old SRTT.
+            self.rttvar_ns = 0.75 * self.rttvar_ns + 0.25 * (self.srtt_ns - r).abs();
+            self.srtt_ns = 0.875 * self.srtt_ns + 0.125 * r;
+        }
+        let rto = self.srtt_ns + (4.0 * self.rttvar_ns).max(p.rto_tick.0 as f64);
+        self.srtt = Some(Dur(self.srtt_ns as u64));
+        self.base = Dur((rto as u64).max(p.rto_min.0));
+    }
+}
+
+/// `srtt` scaled by 8, `rttvar` by 4: SRTT + 4 RTTVAR in nanoseconds.
+fn ns2_rto(srtt: i64, rttvar: i64, tick: u64) -> u64 {
+    (((rttvar << 2) + (srtt >> 1)) >> 2) as u64 * tick
+}
+
+fn linux_update(m: i64, floor: i64, srtt: &mut i64, mdev: &mut i64, mdev_max: &mut i64, rttvar: &mut i64) {
+    let _ = floor;
+    let mut err = m - (*srtt >> 3);
+    *srtt += err;
+    if err < 0 {
+        err = -err - (*mdev >> 2);
+        // A falling RTT lowers the deviation slowly, so that the timeout does not jump up on an improvement.
+        if err > 0 {
+            err >>= 3;
+        }
+    } else {
+        err -= *mdev >> 2;
+    }
+    *mdev += err;
+    if *mdev > *mdev_max {
+        *mdev_max = *mdev;
+        if *mdev_max > *rttvar {
+            *rttvar = *mdev_max;
+        }
+    }
+}

@@ -1,0 +1,422 @@
+//! The sender's record of every segment in the network: what was SACKed, what is held lost, what was sent again.
+//!
+//! Segments stand in a ring in sequence order. Each is touched a constant number of times in its life, whatever the
+//! window: SACK blocks are compared with the ranges already known and only the difference is walked; the loss
+//! boundary and the cursor of the next retransmission only move forward between timeouts.
+
+use super::super::params::SackAfterTimeout;
+use crosswind_base::Time;
+use std::collections::VecDeque;
+
+const SACKED: u8 = 1;
+const LOST: u8 = 2;
+/// Sent again after it was held lost, and not held lost since.
+const RESENT: u8 = 4;
+/// Sent more than once, ever (Karn's rule).
+const EVER_RESENT: u8 = 8;
+
+/// One segment in the network.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    pub start: u64,
+    pub len: u32,
+    flags: u8,
+    /// Last transmission.
+    pub sent_at: Time,
+}
+
+impl Sent {
+    pub fn end(&self) -> u64 {
+        self.start + self.len as u64
+    }
+    pub fn is_sacked(&self) -> bool {
+        self.flags & SACKED != 0
+    }
+    pub fn is_lost(&self) -> bool {
+        self.flags & LOST != 0
+    }
+    pub fn is_resent(&self) -> bool {
+        self.flags & RESENT != 0
+    }
+    pub fn was_ever_resent(&self) -> bool {
+        self.flags & EVER_RESENT != 0
+    }
+}
+
+/// What a cumulative acknowledgement took off the board.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Acked {
+    pub bytes: u64,
+    pub segments: u32,
+    /// Transmission time of the oldest segment covered, if none of them was ever retransmitted (Karn).
+    pub timed: Option<Time>,
+    pub any_resent: bool,
+    /// Some segment below the given mark was covered that had never been retransmitted (and was not SACKed before).
+    pub original_below_mark: bool,
+}
+
+#[derive(Default, Debug)]
+pub struct Scoreboard {
+    ring: VecDeque<Sent>,
+    /// Segments taken off the front so far; turns ring positions into numbers that stay valid.
+    popped: u64,
+    /// Number of the next segment that may be lost and not yet resent.
+    resend_cursor: u64,
+    /// Everything unsacked below this sequence number is marked lost.
+    loss_boundary: u64,
+    /// SACKed ranges, ascending and disjoint.
+    ranges: VecDeque<(u64, u64)>,
+    sacked: u64,
+    lost: u64,
+    resent: u64,
+}
+
+impl Scoreboard {
+    /// Bytes reported by SACK and not yet acknowledged cumulatively.
+    pub fn sacked_bytes(&self) -> u64 {
+        self.sacked
+    }
+    /// Bytes held lost (retransmitted or not), not SACKed.
+    pub fn lost_bytes(&self) -> u64 {
+        self.lost
+    }
+    /// Bytes held lost, sent again, and neither acknowledged nor held lost a second time.
+    pub fn resent_bytes(&self) -> u64 {
+        self.resent
+    }
+    pub fn is_empty(&self) -> bool {
+        self.ring.is_empty()
+    }
+    pub fn len(&self) -> usize {
+        self.ring.len()
+    }
+    pub fn first(&self) -> Option<&Sent> {
+        self.ring.front()
+    }
+    pub fn last(&self) -> Option<&Sent> {
+        self.ring.back()
+    }
+    pub fn segments(&self) -> impl Iterator<Item = &Sent> {
+        self.ring.iter()
+    }
+    /// Highest sequence number reported by SACK; zero when there is none.
+    pub fn highest_sacked(&self) -> u64 {
+        self.ranges.back().map_or(0, |r| r.1)
+    }
+    pub fn sacked_ranges(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> + '_ {
+        self.ranges.iter().copied()
+    }
+
+    /// A segment leaves for the first time; it follows the last one.
+    #[inline]
+    pub fn push(&mut self, start: u64, len: u32, now: Time) {
+        debug_assert!(self.ring.back().is_none_or(|s| s.end() == start), "segments are contiguous");
+        self.ring.push_back(Sent { start, len, flags: 0, sent_at: now });
+    }
+
+    /// Takes off everything below `ack`. A partly acknowledged segment keeps its unacknowledged part.
+    pub fn ack_to(&mut self, ack: u64, mark: u64) -> Acked {
+        let mut out = Acked::default();
+        while let Some(s) = self.ring.front().copied() {
+            if s.end() > ack {
+                if s.start < ack {
+                    self.trim_front(ack, &mut out);
+                }
+                break;
+            }
+            out.bytes += s.len as u64;
+            out.segments += 1;
+            out.any_resent |= s.was_ever_resent();
+            out.original_below_mark |= s.start < mark && !s.was_ever_resent() && !s.is_sacked();
+            out.timed = out.timed.or(Some(s.sent_at));
+            self.forget(&s, s.len as u64);
+            self.ring.pop_front();
+            self.popped += 1;
+        }
+        if out.any_resent {
+            out.timed = None;
+        }
+        while self.ranges.front().is_some_and(|r| r.1 <= ack) {
+            self.ranges.pop_front();
+        }
+        if let Some(r) = self.ranges.front_mut() {
+            r.0 = r.0.max(ack);
+        }
+        self.resend_cursor = self.resend_cursor.max(self.popped);
+        out
+    }
+
+    fn trim_front(&mut self, ack: u64, out: &mut Acked) {
+        let s = *self.ring.front().expect("the caller looked at the front");
+        let cut = ack - s.start;
+        out.bytes += cut;
+        self.forget(&s, cut);
+        let front = self.ring.front_mut().expect("the caller looked at the front");
+        front.start = ack;
+        front.len -= cut as u32;
+    }
+
+    fn forget(&mut self, s: &Sent, bytes: u64) {
+        if s.is_sacked() {
+            self.sacked -= bytes;
+        } else if s.is_lost() {
+            self.lost -= bytes;
+            if s.is_resent() {
+                self.resent -= bytes;
+            }
+        }
+    }
+
+    /// Position in the ring of the segment that contains `seq`, or where it would stand.
+    fn find(&self, seq: u64) -> usize {
+        let Some(first) = self.ring.front() else { return 0 };
+        if seq <= first.start {
+            return 0;
+        }
+        let guess = ((seq - first.start) / first.len.max(1) as u64) as usize;
+        if let Some(s) = self.ring.get(guess)
+            && s.start <= seq
+            && seq < s.end()
+        {
+            return guess;
+        }
+        self.ring.partition_point(|s| s.end() <= seq)
+    }
+
+    /// Records one SACK block; returns the bytes that were not known before. `fresh` is set when one of the newly
+    /// SACKed segments below `mark` had never been retransmitted.
+    pub fn sack(&mut self, block: (u64, u64), mark: u64, fresh: &mut bool) -> u64 {
+        let low = self.ring.front().map_or(u64::MAX, |s| s.start);
+        let high = self.ring.back().map_or(0, |s| s.end());
+        let (left, right) = (block.0.max(low), block.1.min(high));
+        if left >= right {
+            return 0;
+        }
+        let mut i = self.ranges.partition_point(|r| r.1 < left);
+        let (mut new_left, mut new_right, mut at, mut news) = (left, right, left, 0);
+        // Absorb every known range that touches [left, right); walk only the gaps between them.
+        while i < self.ranges.len() && self.ranges[i].0 <= right {
+            let r = self.ranges.remove(i).expect("the index is below the length");
+            if at < r.0 {
+                news += self.sack_gap(at, r.0, mark, fresh);
+            }
+            at = at.max(r.1);
+            new_left = new_left.min(r.0);
+            new_right = new_right.max(r.1);
+        }
+        if at < right {
+            news += self.sack_gap(at, right, mark, fresh);
+        }
+        i = self.ranges.partition_point(|r| r.0 < new_left);
+        self.ranges.insert(i, (new_left, new_right));
+        news
+    }
+
+    fn sack_gap(&mut self, from: u64, to: u64, mark: u64, fresh: &mut bool) -> u64 {
+        let mut i = self.find(from);
+        let mut news = 0;
+        while let Some(s) = self.ring.get_mut(i) {
+            if s.end() > to {
+                break;
+            }
+            if s.start >= from && !s.is_sacked() {
+                if s.is_lost() {
+                    self.lost -= s.len as u64;
+                    if s.is_resent() {
+                        self.resent -= s.len as u64;
+                    }
+                }
+                *fresh |= s.start < mark && !s.was_ever_resent();
+                s.flags = (s.flags & EVER_RESENT) | SACKED;
+                self.sacked += s.len as u64;
+                news += s.len as u64;
+            }
+            i += 1;
+        }
+        news
+    }
+
+    /// RFC 6675 `IsLost`: marks every unsacked segment below which `dupthresh` SACKed ranges, or more than
+    /// `dupthresh - 1` segments' worth of SACKed bytes, lie above. Returns whether anything new was marked.
+    pub fn mark_lost_by_sack(&mut self, dupthresh: u32, mss: u64) -> bool {
+        let (mut bytes, mut count) = (0u64, 0u32);
+        let mut boundary = 0;
+        for r in self.ranges.iter().rev() {
+            bytes += r.1 - r.0;
+            count += 1;
+            if count >= dupthresh || bytes > (dupthresh as u64 - 1) * mss {
+                boundary = r.0;
+                break;
+            }
+        }
+        self.mark_lost_below(boundary)
+    }
+
+    /// Marks every unsacked, not yet marked segment below `boundary` lost.
+    pub fn mark_lost_below(&mut self, boundary: u64) -> bool {
+        if boundary <= self.loss_boundary {
+            return false;
+        }
+        let before = self.lost;
+        let mut i = self.find(self.loss_boundary);
+        while let Some(s) = self.ring.get_mut(i) {
+            if s.end() > boundary {
+                break;
+            }
+            if s.flags & (SACKED | LOST) == 0 {
+                s.flags |= LOST;
+                self.lost += s.len as u64;
+                self.resend_cursor = self.resend_cursor.min(self.popped + i as u64);
+            }
+            i += 1;
+        }
+        self.loss_boundary = boundary;
+        self.lost > before
+    }
+
+    /// Marks the first segment lost unless it is already; returns whether it was new.
+    pub fn mark_first_lost(&mut self) -> bool {
+        let popped = self.popped;
+        let Some(s) = self.ring.front_mut() else { return false };
+        if s.flags & (SACKED | LOST) != 0 {
+            return false;
+        }
+        s.flags |= LOST;
+        self.lost += s.len as u64;
+        self.resend_cursor = self.resend_cursor.min(popped);
+        true
+    }
+
+    /// A timeout: everything that ends at or below `high` is held lost, SACKed segments too unless they are kept.
+    pub fn mark_all_lost(&mut self, keep: SackAfterTimeout, high: u64) {
+        if keep == SackAfterTimeout::Clear {
+            self.ranges.clear();
+            self.sacked = 0;
+        }
+        (self.lost, self.resent) = (0, 0);
+        for s in &mut self.ring {
+            if keep == SackAfterTimeout::Clear {
+                s.flags &= !SACKED;
+            }
+            s.flags &= !(RESENT | LOST);
+            if s.flags & SACKED == 0 && s.end() <= high {
+                s.flags |= LOST;
+                self.lost += s.len as u64;
+            }
+        }
+        self.resend_cursor = self.popped;
+        self.loss_boundary = self.ring.back().map_or(self.loss_boundary, |s| s.end().min(high));
+    }
+
+    /// The timeout was a mistake: nothing is held lost any more.
+    pub fn clear_lost(&mut self) {
+        for s in &mut self.ring {
+            s.flags &= !(LOST | RESENT);
+        }
+        (self.lost, self.resent) = (0, 0);
+        self.loss_boundary = 0;
+        self.resend_cursor = self.popped;
+    }
+
+    /// The next segment that is lost and waits to be sent again.
+    pub fn next_lost(&mut self) -> Option<Sent> {
+        if self.lost == self.resent {
+            return None;
+        }
+        loop {
+            let s = *self.ring.get((self.resend_cursor - self.popped) as usize)?;
+            if s.flags & (LOST | RESENT) == LOST {
+                return Some(s);
+            }
+            self.resend_cursor += 1;
+        }
+    }
+
+    /// RFC 6675 `NextSeg` rule 3: the first unsacked segment below the highest SACK that was never retransmitted.
+    pub fn next_suspect(&self) -> Option<Sent> {
+        let high = self.highest_sacked();
+        self.ring.iter().take_while(|s| s.end() <= high).find(|s| s.flags & (SACKED | LOST | RESENT) == 0).copied()
+    }
+
+    /// The segment that starts at `start` is being sent again.
+    pub fn resend(&mut self, start: u64, now: Time) {
+        let i = self.find(start);
+        let Some(s) = self.ring.get_mut(i) else { return };
+        debug_assert_eq!(s.start, start, "whole segments are retransmitted");
+        if s.flags & LOST == 0 {
+            s.flags |= LOST;
+            self.lost += s.len as u64;
+        }
+        if s.flags & RESENT == 0 {
+            s.flags |= RESENT;
+            self.resent += s.len as u64;
+        }
+        s.flags |= EVER_RESENT;
+        s.sent_at = now;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn board(n: u64) -> Scoreboard {
+        let mut b = Scoreboard::default();
+        (0..n).for_each(|i| b.push(i * 100, 100, Time(i)));
+        b
+    }
+
+    #[test]
+    fn three_sacked_segments_mark_everything_below_them_lost() {
+        let mut b = board(10);
+        assert_eq!(b.sack((300, 500), 0, &mut false), 200);
+        assert!(!b.mark_lost_by_sack(3, 100));
+        assert_eq!(b.sack((300, 600), 0, &mut false), 100);
+        assert!(b.mark_lost_by_sack(3, 100));
+        assert_eq!(b.lost_bytes(), 300);
+        assert_eq!(b.next_lost().map(|s| s.start), Some(0));
+        b.resend(0, Time(9));
+        assert_eq!(b.next_lost().map(|s| s.start), Some(100));
+    }
+
+    #[test]
+    fn three_separate_holes_count_as_three_even_when_short() {
+        let mut b = board(10);
+        for k in [2, 4, 6] {
+            b.sack((k * 100, k * 100 + 100), 0, &mut false);
+        }
+        b.mark_lost_by_sack(3, 100);
+        assert_eq!(b.lost_bytes(), 200);
+    }
+
+    #[test]
+    fn karn_no_sample_from_an_ack_that_covers_a_retransmission() {
+        let mut b = board(3);
+        b.resend(0, Time(50));
+        assert_eq!(b.ack_to(300, 0).timed, None);
+        let mut b = board(3);
+        assert_eq!(b.ack_to(300, 0).timed, Some(Time(0)));
+    }
+
+    #[test]
+    fn after_a_timeout_kept_sacks_are_not_sent_again() {
+        let mut b = board(5);
+        b.sack((200, 300), 0, &mut false);
+        b.mark_all_lost(SackAfterTimeout::Keep, u64::MAX);
+        assert_eq!((b.lost_bytes(), b.sacked_bytes()), (400, 100));
+        b.mark_all_lost(SackAfterTimeout::Clear, u64::MAX);
+        assert_eq!((b.lost_bytes(), b.sacked_bytes()), (500, 0));
+    }
+
+    #[test]
+    fn overlapping_and_repeated_blocks_count_once() {
+        let mut b = board(10);
+        assert_eq!(b.sack((200, 400), 0, &mut false), 200);
+        assert_eq!(b.sack((200, 400), 0, &mut false), 0);
+        assert_eq!(b.sack((600, 700), 0, &mut false), 100);
+        assert_eq!(b.sack((100, 800), 0, &mut false), 400);
+        assert_eq!(b.sacked_ranges().collect::<Vec<_>>(), [(100, 800)]);
+        assert_eq!(b.ack_to(900, 0).bytes, 900);
+        assert_eq!((b.sacked_bytes(), b.len()), (0, 1));
+    }
+}

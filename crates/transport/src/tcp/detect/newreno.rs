@@ -1,0 +1,122 @@
+//! # Reno and NewReno: duplicate ACKs
+//!
+//! **Source**: rfc5681 section 3.2; rfc6582 section 3.2; ns-2.35 `RenoTcpAgent`, `NewRenoTcpAgent`.
+//!
+//! **Idea**: `dupthresh` duplicate ACKs mean that the first segment is lost; every duplicate tells that one segment has
+//! left the network, so `in flight = outstanding - duplicates - lost + sent again`. Reno leaves recovery on the
+//! first new ACK, NewReno stays until everything outstanding at its start is acknowledged and sends the first
+//! unacknowledged segment again on each partial ACK.
+//!
+//! | parameter | unit | default | origin of the default |
+//! |---|---|---|---|
+//! | `dupthresh` | segments | 3 | rfc5681 section 3.2 |
+//! | `limited_transmit` | - | `on` | rfc3042 |
+//!
+//! **Deviations**: 1. Window inflation is expressed as a smaller count of bytes in flight; the segments sent are the
+//! same. 2. ns-2 variants: two segments at most per ACK during NewReno recovery; when a partial ACK covers more than the
+//! duplicates counted, the window itself is deflated; duplicates after a timeout release new segments only for the
+//! first two.
+//!
+//! **Checked by**: `tcp/tests.rs`; the ns-2 comparison, segment by segment.
+
+use super::super::Ack;
+use super::super::conn::scoreboard::Scoreboard;
+use super::{Phase, Verdict, View};
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Variant {
+    Reno,
+    NewReno,
+    Ns2Reno,
+    Ns2NewReno,
+}
+
+#[derive(Clone, Debug)]
+pub struct NewReno {
+    variant: Variant,
+    /// Consecutive duplicate ACKs; during recovery, segments known to have left the network.
+    dups: u64,
+    /// ns-2 keeps counting duplicates through partial ACKs, for its burst rule alone.
+    dups_ever: u64,
+    /// Bytes by which ns-2 deflates the window beyond the duplicates counted.
+    pub deflate: u64,
+}
+
+impl NewReno {
+    pub fn new(variant: Variant) -> NewReno {
+        NewReno { variant, dups: 0, dups_ever: 0, deflate: 0 }
+    }
+
+    fn stays_on_partial(&self) -> bool {
+        matches!(self.variant, Variant::NewReno | Variant::Ns2NewReno)
+    }
+    fn is_ns2(&self) -> bool {
+        matches!(self.variant, Variant::Ns2Reno | Variant::Ns2NewReno)
+    }
+
+    pub fn on_ack(&mut self, a: &Ack, board: &mut Scoreboard, v: &View) -> Verdict {
+        if a.bytes > 0 { self.on_new(a, board, v) } else { self.on_duplicate(a, board, v) }
+    }
+
+    fn on_new(&mut self, a: &Ack, board: &mut Scoreboard, v: &View) -> Verdict {
+        let Phase::Recovery { high } = v.phase else {
+            (self.dups, self.dups_ever) = (0, 0);
+            return Verdict::Nothing;
+        };
+        if v.una >= high || !self.stays_on_partial() {
+            (self.dups, self.dups_ever) = (0, 0);
+            return Verdict::Recovered;
+        }
+        // RFC 6582 step 3, partial ACK: deflate by what was acknowledged, add back one segment.
+        let acked = a.bytes.div_ceil(v.mss);
+        self.deflate = 0;
+        if self.dups > acked {
+            self.dups -= acked - 1;
+        } else {
+            if self.is_ns2() {
+                self.deflate = (acked - self.dups) * v.mss;
+            }
+            self.dups = 1;
+        }
+        board.mark_first_lost();
+        Verdict::Partial
+    }
+
+    fn on_duplicate(&mut self, a: &Ack, board: &mut Scoreboard, v: &View) -> Verdict {
+        if !a.duplicate {
+            return Verdict::Nothing;
+        }
+        self.dups += 1;
+        self.dups_ever += 1;
+        let recovering = matches!(v.phase, Phase::Recovery { .. });
+        if recovering || self.dups != v.dupthresh as u64 || v.una <= v.guard {
+            return Verdict::Nothing;
+        }
+        if board.mark_first_lost() { Verdict::Loss } else { Verdict::Nothing }
+    }
+
+    pub fn in_flight(&self, board: &Scoreboard, v: &View) -> u64 {
+        let outstanding = v.nxt - v.una;
+        let recovering = matches!(v.phase, Phase::Recovery { .. });
+        let limit = v.dupthresh as u64;
+        let left = if recovering {
+            self.dups
+        } else if !v.limited_transmit || (self.is_ns2() && self.dups >= limit) {
+            0
+        } else if self.is_ns2() {
+            self.dups
+        } else {
+            // RFC 3042: the first two duplicates release a segment each.
+            self.dups.min(limit - 1)
+        };
+        (outstanding + board.resent_bytes()).saturating_sub(left * v.mss + board.lost_bytes())
+    }
+
+    pub fn burst_limit(&self) -> u32 {
+        if self.variant == Variant::Ns2NewReno && self.dups_ever >= 3 { 2 } else { 0 }
+    }
+
+    pub fn on_timeout(&mut self) {
+        (self.dups, self.dups_ever) = (0, 0);
+    }
+}

@@ -1,0 +1,155 @@
+//! # ns-2 Sack1
+//!
+//! **Source**: ns-2.35 `Sack1TcpAgent` and its scoreboard; Fall and Floyd 1996 (the `pipe` algorithm).
+//!
+//! **Idea**: the third duplicate that brings new SACK information starts recovery with `pipe = outstanding - 3`; every ACK
+//! lowers `pipe` by one, a partial ACK by two, every segment sent raises it; any hole below the highest SACK is sent
+//! again, once.
+//!
+//! | parameter | unit | default | origin of the default |
+//! |---|---|---|---|
+//! | `dupthresh` | segments | 3 | ns-2 `numdupacks_` |
+//!
+//! **Deviations**: 1. Counts in segments of one `mss`, like the original: a flow must send full segments.
+//!
+//! **Checked by**: the ns-2 comparison, segment by segment.
+
+use super::super::Ack;
+use super::super::conn::scoreboard::{Scoreboard, Sent};
+use super::{Phase, Verdict, View};
+
+#[derive(Clone, Debug, Default)]
+pub struct Ns2Sack1 {
+    /// Segments reported by SACK, as ascending, disjoint byte ranges. Outside recovery every new ACK forgets them.
+    ranges: Vec<(u64, u64)>,
+    /// Next byte to consider as a hole.
+    hole: u64,
+    dups: u64,
+    /// Segments held to be in the network during recovery; may fall below zero.
+    pipe: i64,
+    recovering: bool,
+    /// Duplicates are ignored between a timeout and the next new ACK.
+    after_timeout: bool,
+    may_send: bool,
+}
+
+impl Ns2Sack1 {
+    pub fn in_recovery(&self) -> bool {
+        self.recovering
+    }
+    pub fn may_send(&self) -> bool {
+        self.may_send
+    }
+    pub fn on_sent(&mut self, _len: u64) {
+        if self.recovering {
+            self.pipe += 1;
+        }
+    }
+
+    fn clear(&mut self) {
+        self.ranges.clear();
+        self.hole = 0;
+    }
+
+    /// Adds blocks above `una`; returns whether the record changed.
+    fn update(&mut self, una: u64, blocks: &[(u64, u64)]) -> bool {
+        let size = |r: &[(u64, u64)]| r.iter().map(|x| x.1 - x.0).sum::<u64>();
+        let before = size(&self.ranges);
+        let dropped = self.ranges.iter().any(|r| r.0 < una);
+        self.ranges.retain(|r| r.1 > una);
+        if let Some(r) = self.ranges.first_mut() {
+            r.0 = r.0.max(una);
+        }
+        for &(l, r) in blocks.iter().filter(|b| b.1 > una) {
+            let start = self.ranges.partition_point(|x| x.1 < l);
+            let end = self.ranges.partition_point(|x| x.0 <= r);
+            let (mut nl, mut nr) = (l.max(una), r);
+            if let (Some(a), true) = (self.ranges.get(start), start < end) {
+                nl = nl.min(a.0);
+                nr = nr.max(self.ranges[end - 1].1);
+            }
+            self.ranges.splice(start..end, [(nl, nr)]);
+        }
+        dropped || size(&self.ranges) != before
+    }
+
+    pub fn on_ack(&mut self, a: &Ack, blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict {
+        if self.recovering { self.on_ack_recovering(a, blocks, v) } else { self.on_ack_open(a, blocks, board, v) }
+    }
+
+    fn on_ack_open(&mut self, a: &Ack, blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict {
+        if a.bytes > 0 {
+            self.after_timeout = false;
+            self.dups = 0;
+            self.clear();
+            self.may_send = true;
+            return Verdict::Nothing;
+        }
+        self.may_send = self.dups == 0;
+        if self.after_timeout || !self.update(v.una, blocks) {
+            return Verdict::Nothing;
+        }
+        self.dups += 1;
+        // Limited transmit on the first two; nothing but the retransmission itself on the third.
+        self.may_send = self.dups < v.dupthresh as u64;
+        if self.dups != v.dupthresh as u64 || v.una <= v.guard {
+            return Verdict::Nothing;
+        }
+        self.pipe = ((v.nxt - v.una) / v.mss) as i64 - 3;
+        self.recovering = true;
+        self.hole = board.first().map_or(0, |s| s.end());
+        // The retransmission that starts recovery is not counted in the pipe.
+        self.pipe -= 1;
+        board.mark_first_lost();
+        Verdict::Loss
+    }
+
+    fn on_ack_recovering(&mut self, a: &Ack, blocks: &[(u64, u64)], v: &View) -> Verdict {
+        self.may_send = true;
+        self.pipe -= 1;
+        let Phase::Recovery { high } = v.phase else { return Verdict::Nothing };
+        if v.una >= high {
+            self.recovering = false;
+            self.after_timeout = false;
+            self.dups = 0;
+            self.clear();
+            return Verdict::Recovered;
+        }
+        self.update(v.una, blocks);
+        if a.bytes > 0 {
+            self.pipe -= 1;
+            return Verdict::Partial;
+        }
+        Verdict::Nothing
+    }
+
+    /// The first segment at or above the hole cursor that is not SACKed while something above it is.
+    pub fn next_hole(&mut self, board: &mut Scoreboard) -> Option<Sent> {
+        let top = self.ranges.last()?.1;
+        let from = self.hole;
+        let ranges = &self.ranges;
+        let s = board
+            .segments()
+            .take_while(|s| s.end() <= top)
+            .find(|s| s.start >= from && !ranges.iter().any(|r| r.0 <= s.start && s.end() <= r.1))
+            .copied()?;
+        self.hole = s.end();
+        Some(s)
+    }
+
+    pub fn in_flight(&self, board: &Scoreboard, v: &View) -> u64 {
+        if self.recovering {
+            return self.pipe.max(0) as u64 * v.mss;
+        }
+        let dups = if v.limited_transmit && self.dups < v.dupthresh as u64 { self.dups } else { 0 };
+        (v.nxt - v.una + board.resent_bytes()).saturating_sub(dups * v.mss + board.lost_bytes())
+    }
+
+    pub fn on_timeout(&mut self) {
+        self.recovering = false;
+        self.after_timeout = true;
+        self.dups = 0;
+        self.may_send = true;
+        self.clear();
+    }
+}

@@ -1,0 +1,55 @@
+//! # SACK-based detection
+//!
+//! **Source**: rfc6675 sections 3 to 5 (rfc3517).
+//!
+//! **Idea**: a segment is lost when `dupthresh` SACKed ranges, or more than `(dupthresh - 1) MSS` SACKed bytes, lie above
+//! it; `pipe` counts what is neither SACKed nor lost, plus what was sent again.
+//!
+//! | parameter | unit | default | origin of the default |
+//! |---|---|---|---|
+//! | `dupthresh` | segments | 3 | rfc6675 section 2 |
+//! | `sack_after_timeout` | - | `clear` | rfc2018 section 8; Linux: `keep` |
+//!
+//! **Deviations**: 1. Ranges are counted instead of duplicate ACKs: a lost duplicate ACK does not delay recovery
+//! (rfc6675 allows both). 2. The rescue retransmission (rule 4) is not made. A tail loss after the last SACK waits for
+//! the timer.
+//!
+//! **Checked by**: the SACK pipe oracle (`tests/oracle_sack.rs`), `tcp/tests.rs`.
+
+use super::super::Ack;
+use super::super::conn::scoreboard::Scoreboard;
+use super::{Phase, Verdict, View};
+
+#[derive(Clone, Debug, Default)]
+pub struct Sack {}
+
+impl Sack {
+    pub fn on_ack(&mut self, a: &Ack, board: &mut Scoreboard, v: &View) -> Verdict {
+        match v.phase {
+            Phase::Recovery { high } if v.una >= high => return Verdict::Recovered,
+            Phase::Recovery { .. } => {
+                if a.sacked > 0 {
+                    board.mark_lost_by_sack(v.dupthresh, v.mss);
+                }
+                return if a.bytes > 0 { Verdict::Partial } else { Verdict::Nothing };
+            }
+            // After a timeout everything outstanding is held lost already.
+            Phase::Timeout { .. } => return Verdict::Nothing,
+            Phase::Open | Phase::Echo { .. } => {}
+        }
+        if a.sacked == 0 || v.una < v.guard {
+            return Verdict::Nothing;
+        }
+        if board.mark_lost_by_sack(v.dupthresh, v.mss) { Verdict::Loss } else { Verdict::Nothing }
+    }
+
+    #[inline]
+    pub fn in_flight(&self, board: &Scoreboard, v: &View) -> u64 {
+        let outstanding = v.nxt - v.una;
+        let sacked = board.sacked_bytes();
+        let quiet = matches!(v.phase, Phase::Open | Phase::Echo { .. });
+        // Without limited transmit nothing new leaves before a loss is certain.
+        let gone = if quiet && !v.limited_transmit { 0 } else { sacked };
+        outstanding - gone - board.lost_bytes() + board.resent_bytes()
+    }
+}

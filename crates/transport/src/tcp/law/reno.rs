@@ -1,0 +1,88 @@
+//! # Reno
+//!
+//! **Source**: rfc5681 section 3.1; Linux 2.4 `tcp_cong_avoid`; ns-2.35 `TcpAgent::opencwnd`.
+//!
+//! **Idea**: slow start adds one segment per ACK; congestion avoidance adds one segment per window;
+//! a reduction sets `ssthresh = max(base / 2, 2 segments)` and continues from there, or from one segment on a timeout.
+//!
+//! | parameter | unit | default | origin of the default |
+//! |---|---|---|---|
+//! | `avoidance_counting` | - | `bytes` | rfc5681 section 3.1 |
+//! | `reduce_from` | - | `flight` | rfc5681 equation 4 |
+//!
+//! **Deviations**: 1. `acks` counts ACKs, so a receiver that delays them halves the growth (Linux 2.4). 2. `fraction`
+//! adds 1/cwnd per ACK in floating point (ns-2). 3. Both round a reduction down to whole segments.
+//!
+//! **Checked by**: `tcp/tests.rs`, the ns-2 comparison.
+
+use super::super::params::{AvoidanceCounting, TcpParams};
+use super::super::{Ack, Trigger};
+use super::{Window, WindowLaw};
+
+#[derive(Clone, Debug)]
+pub struct Reno {
+    w: Window,
+    counting: AvoidanceCounting,
+    /// ACKs or bytes since the window last grew in congestion avoidance.
+    counted: f64,
+}
+
+impl Reno {
+    pub fn new(p: &TcpParams) -> Reno {
+        Reno { w: Window::new(p), counting: p.avoidance_counting, counted: 0.0 }
+    }
+}
+
+impl WindowLaw for Reno {
+    #[inline]
+    fn on_ack(&mut self, a: &Ack) {
+        let w = &mut self.w;
+        // Linux stays in slow start until the window exceeds the threshold; the others until it reaches it.
+        let slow_start = match self.counting {
+            AvoidanceCounting::Acks => w.cwnd <= w.ssthresh,
+            _ => w.cwnd < w.ssthresh,
+        };
+        if slow_start {
+            w.cwnd += match self.counting {
+                AvoidanceCounting::Bytes => w.mss.min(a.bytes as f64),
+                _ => w.mss,
+            };
+            return;
+        }
+        match self.counting {
+            AvoidanceCounting::Fraction => w.cwnd += w.mss * w.mss / w.cwnd,
+            AvoidanceCounting::Bytes => {
+                self.counted += a.bytes as f64;
+                if self.counted >= w.cwnd {
+                    self.counted -= w.cwnd;
+                    w.cwnd += w.mss;
+                }
+            }
+            AvoidanceCounting::Acks => {
+                self.counted += 1.0;
+                if self.counted * w.mss >= w.cwnd {
+                    self.counted = 0.0;
+                    w.cwnd += w.mss;
+                }
+            }
+        }
+    }
+
+    fn reduce(&mut self, why: Trigger, base: u64) {
+        let w = &mut self.w;
+        let mut half = base as f64 / 2.0;
+        if self.counting != AvoidanceCounting::Bytes {
+            half = (half / w.mss).floor() * w.mss;
+        }
+        w.ssthresh = half.max(2.0 * w.mss);
+        w.cwnd = if why == Trigger::Timeout { w.mss } else { w.ssthresh };
+        self.counted = 0.0;
+    }
+
+    fn window(&self) -> &Window {
+        &self.w
+    }
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.w
+    }
+}

@@ -1,0 +1,93 @@
+//! TCP: one connection type built from small, independent axes.
+//!
+//! | folder | the question that it answers |
+//! |---|---|
+//! | [`conn`] | facts: scoreboard, round-trip time, receiver, handshake and teardown |
+//! | [`detect`] | what is lost? |
+//! | [`signal`] | is there congestion without loss? |
+//! | [`law`] | how large may the window be? |
+//! | [`spend`] | how is a reduction paid out? |
+//! | [`undo`] | was the reduction a mistake? |
+//! | [`pace`] | when may the next segment leave? |
+//! | [`share`] | what do connections to one host tell each other? |
+//!
+//! Control flow lives in one place, [`sender`]; everything else is a question it asks.
+
+pub mod conn;
+pub mod detect;
+pub mod law;
+pub mod pace;
+pub mod params;
+pub mod preset;
+pub mod sender;
+pub mod share;
+pub mod signal;
+pub mod spend;
+pub mod undo;
+
+pub use conn::{Connection, Opener};
+pub use params::TcpParams;
+
+use crosswind_base::packet::Ext;
+use crosswind_base::{EventKind, Packet, Time};
+
+/// What a connection needs from its surroundings.
+pub trait Io {
+    fn now(&self) -> Time;
+    /// Puts a packet on the network. Addresses and routing are the driver's business.
+    fn send(&mut self, p: Packet, ext: Option<Ext>);
+    /// Tells observers; must not change anything.
+    fn note(&mut self, kind: EventKind, seq: u64, len: u32, aux: u32);
+    /// What the host remembers about the peer, if control-block sharing is on.
+    fn shared(&mut self) -> Option<&mut share::Cache>;
+}
+
+/// Facts about one arriving acknowledgement, gathered once and shown to every axis.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Ack {
+    pub now: Time,
+    /// Cumulative acknowledgement number.
+    pub ack: u64,
+    /// Bytes newly acknowledged cumulatively.
+    pub bytes: u64,
+    /// Segments newly acknowledged cumulatively.
+    pub segments: u32,
+    /// Bytes newly reported by SACK blocks.
+    pub sacked: u64,
+    /// A duplicate in the sense of RFC 5681 section 2 (or RFC 6675: it carries new SACK information).
+    pub duplicate: bool,
+    /// ECN echo was set.
+    pub echo: bool,
+    /// A round-trip time sample, where this ACK gives one.
+    pub rtt: Option<crosswind_base::Dur>,
+    /// Bytes in the network before this ACK.
+    pub in_flight_before: u64,
+    /// The window, not the application, limited the sender.
+    pub window_limited: bool,
+    /// Some newly acknowledged segment had been retransmitted.
+    pub covers_resent: bool,
+    /// Some newly acknowledged or SACKed segment, outstanding at the last timeout, had never been retransmitted.
+    pub covers_original: bool,
+}
+
+/// When an end closes its own direction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CloseRule {
+    /// When its application says so.
+    ByApplication,
+    /// As soon as the peer has closed (the reading end of a transfer).
+    WithPeer,
+}
+
+/// Why a window is reduced.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Trigger {
+    /// A detector found a loss while ACKs kept arriving.
+    Loss,
+    /// The retransmission timer expired.
+    Timeout,
+    /// The network said so (an ECN echo).
+    Echo,
+}
+

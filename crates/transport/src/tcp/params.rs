@@ -1,0 +1,261 @@
+//! What a user may set on a TCP connection. Presets ([`super::preset`]) are values of this type.
+
+use crosswind_base::units::Size;
+use crosswind_base::{ConfigError, Dur};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+macro_rules! choice {
+    ($(#[$m:meta])* $name:ident { $($(#[$vm:meta])* $v:ident),+ $(,)? }) => {
+        $(#[$m])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum $name { $($(#[$vm])* $v),+ }
+    };
+}
+
+choice!(
+    /// On or off.
+    Switch { On, Off }
+);
+impl Switch {
+    pub fn on(self) -> bool {
+        self == Switch::On
+    }
+}
+choice!(
+    /// How a connection comes to be.
+    Handshake {
+        /// SYN, SYN-ACK, ACK with options (RFC 9293).
+        ThreeWay,
+        /// ns-2's one-way agents: a bare 40-byte SYN, its ACK releases data, and nothing ever closes.
+        #[serde(rename = "ns-2")]
+        Ns2,
+    }
+);
+choice!(
+    /// Which rule finds lost segments and how many bytes it holds to be in the network.
+    Detection { Reno, Newreno, Sack, Ns2Reno, Ns2Newreno, Ns2Sack1 }
+);
+choice!(
+    /// How the retransmission timeout is computed.
+    RtoProfile {
+        /// RFC 6298 with a configurable floor.
+        Rfc6298,
+        /// Linux 2.4: 10 ms jiffies, variance term from the largest mean deviation of the last window, at least 200 ms.
+        #[serde(rename = "linux-2.4")]
+        Linux24,
+        /// ns-2: integer arithmetic in ticks.
+        #[serde(rename = "ns-2")]
+        Ns2,
+    }
+);
+choice!(
+    /// Which segments are timed when timestamps are off.
+    RttSampling {
+        /// Every ACK of segments that were not retransmitted.
+        PerAck,
+        /// One segment at a time.
+        PerWindow,
+    }
+);
+choice!(
+    /// What the scoreboard keeps after a timeout.
+    SackAfterTimeout {
+        /// Linux: segments reported by SACK are not sent again.
+        Keep,
+        /// RFC 2018: the receiver may have reneged; everything is sent again.
+        Clear,
+    }
+);
+choice!(
+    /// Forward RTO-recovery (RFC 5682).
+    Frto { Off, Basic, Sack }
+);
+choice!(
+    /// What F-RTO makes of a segment that the peer sent again (a SYN-ACK, a request).
+    PeerResends {
+        /// Ignored, as it should be.
+        Ignore,
+        /// Counted as a duplicate ACK: the defect of an early kernel described in [Järvinen 2006] section 5.3.1.
+        CountAsDuplicate,
+    }
+);
+choice!(
+    /// When the window may grow.
+    GrowWhen {
+        /// Only while the window, not the application, limits the sender (RFC 9293, Linux).
+        WindowLimited,
+        /// On every ACK (ns-2).
+        Always,
+    }
+);
+choice!(
+    /// What congestion avoidance counts.
+    AvoidanceCounting {
+        /// One segment per window of acknowledged bytes (RFC 5681 section 3.1, second form).
+        Bytes,
+        /// 1/cwnd of a segment per ACK (ns-2).
+        Fraction,
+        /// One segment per cwnd ACKs, in integers (Linux 2.4).
+        Acks,
+    }
+);
+choice!(
+    /// Which quantity is halved.
+    ReduceFrom {
+        /// Bytes in flight (RFC 5681).
+        Flight,
+        /// The congestion window (Linux 2.4).
+        Cwnd,
+        /// The smaller of congestion and receive window, rounded down to whole segments (ns-2).
+        Ns2Window,
+    }
+);
+choice!(
+    /// Whether a timeout during fast recovery reduces the window once more.
+    TimeoutInRecovery {
+        /// Yes (RFC 5681).
+        Reduce,
+        /// No: one reduction per window of data (Linux).
+        Hold,
+    }
+);
+choice!(
+    /// The window arithmetic.
+    LawName { Reno }
+);
+
+/// Everything about one TCP connection. Both ends share it; receiver fields matter at the receiving end only.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TcpParams {
+    /// Largest payload of a segment, without any header or option.
+    pub mss: Size,
+    /// How the connection is set up.
+    pub handshake: Handshake,
+    /// Initial window in segments.
+    pub initial_window_segments: u32,
+    /// Slow-start threshold of a fresh connection.
+    pub initial_ssthresh: Size,
+    /// Whether the ACK that ends a fast recovery may also grow the window (ns-2).
+    pub grow_on_recovery_exit: Switch,
+    /// Window arithmetic.
+    pub law: LawName,
+    /// What congestion avoidance counts.
+    pub avoidance_counting: AvoidanceCounting,
+    /// When the window may grow.
+    pub grow_when: GrowWhen,
+    /// Which quantity a reduction halves.
+    pub reduce_from: ReduceFrom,
+    /// Loss detection and recovery.
+    pub recovery: Detection,
+    /// Duplicate ACKs (or SACKed segments) that mean a loss.
+    pub dupthresh: u32,
+    /// RFC 3042: one new segment on each of the first two duplicate ACKs.
+    pub limited_transmit: Switch,
+    /// Offer and use selective acknowledgements (RFC 2018).
+    pub sack: Switch,
+    /// Scoreboard after a timeout.
+    pub sack_after_timeout: SackAfterTimeout,
+    /// Offer and use timestamps (RFC 7323).
+    pub timestamps: Switch,
+    /// Tick of the timestamp clock.
+    pub timestamp_tick: Dur,
+    /// Offer window scaling (RFC 7323).
+    pub window_scaling: Switch,
+    /// Negotiate and use ECN (RFC 3168).
+    pub ecn: Switch,
+    /// Timeout computation.
+    pub rto: RtoProfile,
+    /// Timeout before the first round-trip sample (RFC 6298: 1 s; RFC 2988: 3 s).
+    pub rto_initial: Dur,
+    /// Floor of the timeout (for `linux-2.4`: of its variance term).
+    pub rto_min: Dur,
+    /// Ceiling of the timeout, back-off included.
+    pub rto_max: Dur,
+    /// Clock granularity of the timer.
+    pub rto_tick: Dur,
+    /// Which segments are timed.
+    pub rtt_sampling: RttSampling,
+    /// Start the timer afresh when the first unacknowledged segment is retransmitted (Linux), or leave it running.
+    pub restart_timer_on_resend: Switch,
+    /// Whether a timeout during fast recovery reduces the window once more.
+    pub timeout_in_recovery: TimeoutInRecovery,
+    /// Retransmission timeouts in a row before the connection is given up.
+    pub retries_max: u32,
+    /// Spurious-timeout detection by F-RTO, with the conservative response.
+    pub frto: Frto,
+    /// F-RTO and segments that the peer retransmits.
+    pub frto_peer_resends: PeerResends,
+    /// Restart from the initial window after an idle period of one timeout (RFC 5681 section 4.1).
+    pub idle_restart: Switch,
+    /// Hold back a short segment while data is unacknowledged (RFC 9293 section 3.7.4).
+    pub nagle: Switch,
+    /// Bytes that the socket holds, sent or not, before a write blocks.
+    pub send_buffer: Size,
+    /// Receive buffer: the largest window advertised.
+    pub receive_buffer: Size,
+    /// How long an ACK may wait for a second segment; zero acknowledges every segment at once.
+    pub delayed_ack: Dur,
+    /// Segments received in order that force an ACK.
+    pub ack_every_segments: u32,
+    /// In-order segments acknowledged at once at the start of a connection (Linux quick ACKs).
+    pub quick_acks: u32,
+    /// Most SACK blocks that an ACK carries.
+    pub sack_blocks: u32,
+    /// Start from the slow-start threshold that earlier connections to this host left behind (RFC 2140).
+    pub share_ssthresh: Switch,
+    /// Largest number of segments sent in answer to one ACK; 0 = no limit.
+    pub max_burst_segments: u32,
+    /// Hard limit of the window in segments; 0 = none (ns-2's `window_`).
+    pub window_limit_segments: u32,
+}
+
+impl TcpParams {
+    /// Refuses combinations that make no sense. `path` is where the parameters stand in the scenario.
+    pub fn check(&self, path: &str) -> Result<(), ConfigError> {
+        let at = |key: &str| format!("{path}.{key}");
+        if !(1..=65_000).contains(&self.mss.0) {
+            return Err(ConfigError::new(at("mss"), format!("{} B", self.mss.0), "a size from 1 B to 65000 B"));
+        }
+        if !(1..=10_000).contains(&self.initial_window_segments) {
+            let found = self.initial_window_segments.to_string();
+            return Err(ConfigError::new(at("initial_window_segments"), found, "1 to 10000 segments"));
+        }
+        if self.dupthresh == 0 || self.ack_every_segments == 0 {
+            let key = if self.dupthresh == 0 { "dupthresh" } else { "ack_every_segments" };
+            return Err(ConfigError::new(at(key), "0", "a number of at least 1"));
+        }
+        if self.rto_min > self.rto_max || self.rto_initial > self.rto_max || self.rto_initial.0 == 0 {
+            return Err(ConfigError::new(
+                at("rto_max"),
+                format!("{:?}", self.rto_max),
+                "a timeout with 0 < rto_initial and rto_min, rto_initial <= rto_max",
+            ));
+        }
+        if self.receive_buffer.0 < self.mss.0 || self.send_buffer.0 < self.mss.0 {
+            let key = if self.receive_buffer.0 < self.mss.0 { "receive_buffer" } else { "send_buffer" };
+            return Err(ConfigError::new(at(key), "less than one segment", "a buffer of at least one mss"));
+        }
+        if self.receive_buffer.0 > 1 << 30 {
+            return Err(ConfigError::new(
+                at("receive_buffer"),
+                format!("{} B", self.receive_buffer.0),
+                "at most 1 GiB (RFC 7323 section 2.3)",
+            ));
+        }
+        let needs_sack = matches!(self.recovery, Detection::Sack | Detection::Ns2Sack1);
+        if needs_sack && !self.sack.on() {
+            return Err(ConfigError::new(at("recovery"), "sack recovery with `sack = \"off\"`", "sack = \"on\"")
+                .hint("use recovery = \"newreno\" or switch sack on"));
+        }
+        if self.frto == Frto::Sack && !self.sack.on() {
+            return Err(ConfigError::new(at("frto"), "\"sack\" with `sack = \"off\"`", "sack = \"on\", or \"basic\""));
+        }
+        if self.timestamps.on() && self.timestamp_tick.0 == 0 {
+            return Err(ConfigError::new(at("timestamp_tick"), "0", "a positive tick"));
+        }
+        Ok(())
+    }
+}

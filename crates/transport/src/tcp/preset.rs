@@ -1,0 +1,180 @@
+//! Named bundles of parameters: a paper or an operating system is a row, not a class.
+
+use super::params::*;
+use crosswind_base::units::Size;
+use crosswind_base::{ConfigError, Dur};
+use serde_json::Value;
+
+/// One named bundle.
+pub struct Preset {
+    pub name: &'static str,
+    pub title: &'static str,
+    pub source: &'static str,
+    pub make: fn() -> TcpParams,
+}
+
+/// Every preset, in the order of `crosswind list presets`.
+pub const PRESETS: &[Preset] = &[
+    Preset { name: "rfc", title: "What the RFCs recommend", source: "rfc5681, rfc6675, rfc6298, rfc3042", make: rfc },
+    Preset {
+        name: "baseline-linux-2.4",
+        title: "Baseline TCP: patched Linux 2.4.22",
+        source: "jarvinen-2006 section 2.5",
+        make: baseline,
+    },
+    Preset {
+        name: "enhanced-linux-2.4",
+        title: "Enhanced TCP: baseline + initial window 4, shared ssthresh, F-RTO",
+        source: "jarvinen-2006 section 2.6",
+        make: enhanced,
+    },
+    Preset { name: "ns2-reno", title: "ns-2 Agent/TCP/Reno", source: "ns-2.35", make: ns2_reno },
+    Preset { name: "ns2-newreno", title: "ns-2 Agent/TCP/Newreno", source: "ns-2.35", make: ns2_newreno },
+    Preset { name: "ns2-sack1", title: "ns-2 Agent/TCP/Sack1", source: "ns-2.35", make: ns2_sack1 },
+];
+
+fn rfc() -> TcpParams {
+    TcpParams {
+        mss: Size(1460),
+        handshake: Handshake::ThreeWay,
+        initial_window_segments: 10,
+        initial_ssthresh: Size(1 << 30),
+        grow_on_recovery_exit: Switch::Off,
+        law: LawName::Reno,
+        avoidance_counting: AvoidanceCounting::Bytes,
+        grow_when: GrowWhen::WindowLimited,
+        reduce_from: ReduceFrom::Flight,
+        recovery: Detection::Sack,
+        dupthresh: 3,
+        limited_transmit: Switch::On,
+        sack: Switch::On,
+        sack_after_timeout: SackAfterTimeout::Clear,
+        timestamps: Switch::Off,
+        timestamp_tick: Dur::from_millis(1),
+        window_scaling: Switch::On,
+        ecn: Switch::Off,
+        rto: RtoProfile::Rfc6298,
+        rto_initial: Dur::from_secs(1),
+        rto_min: Dur::from_secs(1),
+        rto_max: Dur::from_secs(60),
+        rto_tick: Dur::from_millis(1),
+        rtt_sampling: RttSampling::PerAck,
+        restart_timer_on_resend: Switch::Off,
+        timeout_in_recovery: TimeoutInRecovery::Reduce,
+        retries_max: 15,
+        frto: Frto::Off,
+        frto_peer_resends: PeerResends::Ignore,
+        idle_restart: Switch::On,
+        nagle: Switch::On,
+        send_buffer: Size(1 << 30),
+        receive_buffer: Size(64 << 20),
+        delayed_ack: Dur::from_millis(200),
+        ack_every_segments: 2,
+        quick_acks: 0,
+        sack_blocks: 3,
+        share_ssthresh: Switch::Off,
+        max_burst_segments: 0,
+        window_limit_segments: 0,
+    }
+}
+
+fn baseline() -> TcpParams {
+    TcpParams {
+        mss: Size(536),
+        initial_window_segments: 2,
+        initial_ssthresh: Size(65535),
+        avoidance_counting: AvoidanceCounting::Acks,
+        reduce_from: ReduceFrom::Flight,
+        sack_after_timeout: SackAfterTimeout::Keep,
+        window_scaling: Switch::Off,
+        rto: RtoProfile::Linux24,
+        rto_initial: Dur::from_secs(3),
+        rto_min: Dur::from_millis(200),
+        rto_max: Dur::from_secs(120),
+        rto_tick: Dur::from_millis(10),
+        restart_timer_on_resend: Switch::On,
+        timeout_in_recovery: TimeoutInRecovery::Hold,
+        receive_buffer: Size(65535),
+        ..rfc()
+    }
+}
+
+fn enhanced() -> TcpParams {
+    TcpParams { initial_window_segments: 4, share_ssthresh: Switch::On, frto: Frto::Basic, ..baseline() }
+}
+
+fn ns2_reno() -> TcpParams {
+    TcpParams {
+        mss: Size(1000),
+        handshake: Handshake::Ns2,
+        initial_window_segments: 2,
+        grow_on_recovery_exit: Switch::On,
+        initial_ssthresh: Size(20_000),
+        window_limit_segments: 20,
+        restart_timer_on_resend: Switch::On,
+        avoidance_counting: AvoidanceCounting::Fraction,
+        grow_when: GrowWhen::Always,
+        reduce_from: ReduceFrom::Ns2Window,
+        recovery: Detection::Ns2Reno,
+        sack: Switch::Off,
+        rto: RtoProfile::Ns2,
+        rto_initial: Dur::from_secs(3),
+        rto_min: Dur::from_millis(200),
+        rto_max: Dur::from_secs(60),
+        rto_tick: Dur::from_millis(10),
+        rtt_sampling: RttSampling::PerWindow,
+        retries_max: 1_000_000,
+        idle_restart: Switch::Off,
+        nagle: Switch::Off,
+        delayed_ack: Dur::ZERO,
+        ..rfc()
+    }
+}
+
+fn ns2_newreno() -> TcpParams {
+    TcpParams { recovery: Detection::Ns2Newreno, ..ns2_reno() }
+}
+
+fn ns2_sack1() -> TcpParams {
+    TcpParams {
+        recovery: Detection::Ns2Sack1,
+        sack: Switch::On,
+        grow_on_recovery_exit: Switch::Off,
+        ..ns2_reno()
+    }
+}
+
+/// Names of all presets.
+pub fn names() -> Vec<&'static str> {
+    PRESETS.iter().map(|p| p.name).collect()
+}
+
+/// The parameters of a preset.
+pub fn preset(name: &str) -> Option<TcpParams> {
+    PRESETS.iter().find(|p| p.name == name).map(|p| (p.make)())
+}
+
+/// Reads the `tcp` table of a flow: `preset` (default `rfc`) with everything else as overrides.
+pub fn read(value: &Value, path: &str) -> Result<TcpParams, ConfigError> {
+    let empty = serde_json::Map::new();
+    let table = match value {
+        Value::Null => &empty,
+        Value::Object(m) => m,
+        other => return Err(ConfigError::new(path, other.to_string(), "a table such as { preset = \"rfc\" }")),
+    };
+    let name = match table.get("preset") {
+        None => "rfc",
+        Some(Value::String(s)) => s.as_str(),
+        Some(other) => return Err(ConfigError::new(format!("{path}.preset"), other.to_string(), "a name in quotes")),
+    };
+    let base = preset(name)
+        .ok_or_else(|| ConfigError::unknown(format!("{path}.preset"), name, "a preset", &names()))?;
+    let mut merged = serde_json::to_value(base).expect("parameters of a preset serialise");
+    let target = merged.as_object_mut().expect("parameters are a table");
+    for (k, v) in table.iter().filter(|(k, _)| *k != "preset") {
+        target.insert(k.clone(), v.clone());
+    }
+    let params: TcpParams = crosswind_base::config::read(&merged, path)?;
+    params.check(path)?;
+    Ok(params)
+}

@@ -1,0 +1,631 @@
+//! The sending half: the only place with control flow.
+//!
+//! An arriving ACK is turned into facts ([`Ack`]) once. Then, always in this order: judges, undo, law, detector,
+//! signals, and one gate ([`Sender::congested`]) through which every reduction passes and where the state that an undo
+//! would need is kept. Last, whatever the window allows is sent.
+
+use super::conn::rtt::Rtt;
+use super::conn::scoreboard::{Scoreboard, Sent};
+use super::detect::{Detector, Phase, Verdict, View};
+use super::law::{Law, WindowLaw};
+use super::params::*;
+use super::signal::ecn::EcnEcho;
+use super::undo::Judgement;
+use super::undo::frto::Frto;
+use super::{Ack, Io, Trigger};
+use crosswind_base::{Dur, EventKind, Histogram, Packet, Time};
+
+/// What the world may read.
+#[derive(Clone, Debug, Default)]
+pub struct SenderStats {
+    pub segments: u64,
+    pub resent_segments: u64,
+    pub resent_bytes: u64,
+    pub timeouts: u64,
+    /// Timeouts after which an ACK of a segment sent earlier arrived (an oracle's view; see metric `spurious_timeouts`).
+    pub spurious_timeouts: u64,
+    /// Timeouts that the sender itself judged spurious.
+    pub spurious_detected: u64,
+    pub fast_recoveries: u64,
+    pub ecn_reductions: u64,
+    pub rtt_ns: Histogram,
+    pub cwnd_max_bytes: f64,
+    /// `None` until slow start ended for the first time.
+    pub first_loss_at: Option<Time>,
+    pub last_timeout_at: Option<Time>,
+}
+
+/// What is put on the wire; the connection adds the rest of the header.
+#[derive(Clone, Copy, Debug)]
+pub struct Outgoing {
+    pub seq: u64,
+    pub payload: u32,
+    pub fin: bool,
+    pub resend: bool,
+    pub cwr: bool,
+    pub ect: bool,
+}
+
+/// A timeout that may still turn out to have been spurious.
+#[derive(Clone, Copy, Debug)]
+struct PendingTimeout {
+    at: Time,
+    high: u64,
+}
+
+pub struct Sender {
+    pub una: u64,
+    /// Next byte to be sent for the first time.
+    pub nxt: u64,
+    /// End of what the application has written.
+    data_end: u64,
+    /// No more data will be written; a FIN follows `data_end`.
+    closing: bool,
+    /// Right edge of the peer's window.
+    window_edge: u64,
+    board: Scoreboard,
+    pub rtt: Rtt,
+    pub law: Law,
+    detector: Detector,
+    pub ecn: EcnEcho,
+    frto: Frto,
+    pub phase: Phase,
+    guard: u64,
+    /// The law as it was before the last reduction.
+    pub before: Option<Law>,
+    pub timer: Option<Time>,
+    timeouts_in_a_row: u32,
+    last_sent: Time,
+    /// One segment being timed (`per-window` sampling): its end and when it left.
+    timed: Option<(u64, Time)>,
+    /// Most bytes that one ACK may release during recovery from a timeout probe; see F-RTO.
+    probe_budget: Option<u32>,
+    pending_timeout: Option<PendingTimeout>,
+    pub gave_up: bool,
+    /// No partial ACK has been seen in the present recovery.
+    partial_is_first: bool,
+    pub stats: SenderStats,
+}
+
+/// Connection-level services the sender needs while it handles one call.
+pub trait Line: Io {
+    fn emit(&mut self, s: Outgoing);
+}
+
+impl Sender {
+    pub fn new(p: &TcpParams, sack: bool) -> Sender {
+        Sender {
+            una: 1,
+            nxt: 1,
+            data_end: 1,
+            closing: false,
+            window_edge: 1,
+            board: Scoreboard::default(),
+            rtt: Rtt::new(p),
+            law: Law::new(p),
+            detector: Detector::new(p, sack),
+            ecn: EcnEcho::default(),
+            frto: Frto::new(p.frto),
+            phase: Phase::Open,
+            guard: 0,
+            before: None,
+            timer: None,
+            timeouts_in_a_row: 0,
+            last_sent: Time::ZERO,
+            timed: None,
+            probe_budget: None,
+            pending_timeout: None,
+            gave_up: false,
+            partial_is_first: true,
+            stats: SenderStats::default(),
+        }
+    }
+
+    pub fn use_sack(&mut self, p: &TcpParams, sack: bool) {
+        self.detector = Detector::new(p, sack);
+    }
+    /// The application writes `bytes` more. The caller keeps to [`Sender::send_space`].
+    pub fn write(&mut self, bytes: u64) {
+        debug_assert!(!self.closing, "nothing is written after close");
+        self.data_end = self.data_end.saturating_add(bytes);
+    }
+    pub fn close(&mut self) {
+        self.closing = true;
+    }
+    pub fn written(&self) -> u64 {
+        self.data_end - 1
+    }
+    /// Room in the socket's send buffer.
+    pub fn send_space(&self, p: &TcpParams) -> u64 {
+        p.send_buffer.0.saturating_sub(self.data_end - self.una.min(self.data_end))
+    }
+    pub fn open_window(&mut self, edge: u64) {
+        self.window_edge = self.window_edge.max(edge);
+    }
+    pub fn is_closing(&self) -> bool {
+        self.closing
+    }
+    /// No loss recovery is under way.
+    pub fn is_open(&self) -> bool {
+        self.phase == Phase::Open
+    }
+    /// The SYN had to be sent again: the timeout starts over for data (RFC 6298 section 5.7), and so may the window.
+    pub fn restart_after_syn_loss(&mut self, p: &TcpParams) {
+        self.rtt = Rtt::new(p);
+        if p.handshake == Handshake::Ns2 {
+            let w = self.law.window_mut();
+            w.cwnd = w.mss;
+        }
+    }
+    pub fn outstanding(&self) -> u64 {
+        self.nxt - self.una
+    }
+    /// Everything written, and the FIN if there is one, has been acknowledged.
+    pub fn all_acked(&self) -> bool {
+        self.una >= self.data_end + self.closing as u64
+    }
+    fn sent_everything(&self) -> bool {
+        self.nxt >= self.data_end + self.closing as u64
+    }
+
+    #[inline]
+    fn view(&self, p: &TcpParams) -> View {
+        View {
+            una: self.una,
+            nxt: self.nxt,
+            mss: p.mss.0,
+            dupthresh: p.dupthresh,
+            phase: self.phase,
+            guard: self.guard,
+            limited_transmit: p.limited_transmit.on(),
+        }
+    }
+    pub fn in_flight(&self, p: &TcpParams) -> u64 {
+        self.detector.in_flight(&self.board, &self.view(p))
+    }
+    /// The window in bytes that counts: congestion window and hard limit.
+    #[inline]
+    fn cwnd(&self, p: &TcpParams) -> f64 {
+        let c = self.law.window().cwnd;
+        if p.window_limit_segments == 0 { c } else { c.min(p.window_limit_segments as f64 * p.mss.0 as f64) }
+    }
+
+    /// An acknowledgement arrives. `pkt.ack` is above zero and the handshake is done.
+    pub fn on_ack(&mut self, pkt: &Packet, blocks: &[(u64, u64)], p: &TcpParams, line: &mut impl Line) {
+        if pkt.ack > self.nxt || (pkt.ack < self.una && blocks.is_empty()) {
+            return;
+        }
+        let now = line.now();
+        line.note(EventKind::Ack, pkt.ack, 0, 0);
+        let a = self.facts(pkt, blocks, p, now);
+        for b in blocks {
+            line.note(EventKind::Sack, b.0, (b.1 - b.0) as u32, 0);
+        }
+        if a.bytes == 0 && !a.duplicate && a.sacked == 0 && !a.echo {
+            // A window update, or news we already had.
+            self.transmit(p, line);
+            return;
+        }
+        if let Some(r) = a.rtt {
+            self.rtt.sample(r, p, self.una, self.nxt);
+            self.rtt.reset_backoff();
+            self.stats.rtt_ns.record(r.0);
+            line.note(EventKind::Rtt, r.0, 0, 0);
+        }
+        self.watch_for_spurious(pkt, &a);
+        self.judge(&a, p, line);
+        self.grow(&a, p);
+        let verdict = if self.frto.is_active() {
+            Verdict::Nothing
+        } else {
+            let v = self.view(p);
+            self.detector.on_ack(&a, blocks, &mut self.board, &v)
+        };
+        self.conclude(verdict, &a, p, line);
+        if self.phase == Phase::Open && self.ecn.congested(&a) {
+            self.congested(Trigger::Echo, p, line);
+        }
+        if a.bytes > 0 {
+            self.timeouts_in_a_row = 0;
+            let first_partial = verdict != Verdict::Partial || self.restarts_timer_on_partial(p);
+            if self.outstanding() == 0 {
+                self.timer = None;
+            } else if first_partial {
+                self.timer = Some(now + self.rtt.rto(p));
+            }
+        }
+        if self.detector.may_send() {
+            self.transmit(p, line);
+        }
+        self.trace_window(line);
+    }
+
+    /// RFC 6582 section 4 (the "impatient" variant): only the first partial ACK of a recovery restarts the timer.
+    fn restarts_timer_on_partial(&mut self, p: &TcpParams) -> bool {
+        if p.recovery != Detection::Ns2Newreno && p.recovery != Detection::Newreno {
+            return true;
+        }
+        std::mem::replace(&mut self.partial_is_first, false)
+    }
+
+    #[inline]
+    fn facts(&mut self, pkt: &Packet, blocks: &[(u64, u64)], p: &TcpParams, now: Time) -> Ack {
+        let in_flight_before = self.in_flight(p);
+        let mark = if self.frto.is_active() { self.frto.high() } else { self.guard };
+        let before = self.una;
+        let acked = if pkt.ack > self.una { self.board.ack_to(pkt.ack, mark) } else { Default::default() };
+        self.una = self.una.max(pkt.ack);
+        let (mut sacked, mut original) = (0, acked.original_below_mark);
+        if self.detector.uses_scoreboard() {
+            for b in blocks {
+                sacked += self.board.sack(*b, mark, &mut original);
+            }
+        }
+        let edge = pkt.ack + pkt.wnd as u64;
+        let window_update = edge > self.window_edge;
+        self.window_edge = self.window_edge.max(edge);
+        let bare = pkt.payload == 0 && !pkt.flags.has(crosswind_base::TcpFlags::FIN.with(crosswind_base::TcpFlags::SYN));
+        let duplicate = pkt.ack == before && bare && self.nxt > before;
+        let duplicate = duplicate && (!window_update || !blocks.is_empty() || p.handshake == Handshake::Ns2);
+        let cwnd = self.cwnd(p);
+        Ack {
+            now,
+            ack: pkt.ack,
+            bytes: self.una - before,
+            segments: acked.segments,
+            sacked,
+            duplicate,
+            echo: pkt.flags.has(crosswind_base::TcpFlags::ECE),
+            rtt: if pkt.ack > before { self.rtt_sample(pkt, acked.timed, p, now) } else { None },
+            in_flight_before,
+            window_limited: in_flight_before as f64 + p.mss.0 as f64 > cwnd,
+            covers_resent: acked.any_resent,
+            covers_original: original,
+        }
+    }
+
+    fn rtt_sample(&mut self, pkt: &Packet, timed: Option<Time>, p: &TcpParams, now: Time) -> Option<Dur> {
+        if p.timestamps.on() && pkt.ts_ecr != 0 {
+            let tick = p.timestamp_tick.0;
+            let ticks = ((now.0 / tick) as u32).wrapping_sub(pkt.ts_ecr.wrapping_sub(1));
+            return Some(Dur((ticks as u64 * tick).max(1)));
+        }
+        match p.rtt_sampling {
+            RttSampling::PerAck => timed.map(|t| now.since(t)),
+            RttSampling::PerWindow => {
+                let (end, at) = self.timed?;
+                if pkt.ack < end {
+                    return None;
+                }
+                self.timed = None;
+                Some(now.since(at))
+            }
+        }
+    }
+
+    /// Counts timeouts that an omniscient observer calls spurious: an ACK caused by a segment sent before the timeout
+    /// acknowledges something that was outstanding then ([Järvinen 2006] open point 7-37).
+    fn watch_for_spurious(&mut self, pkt: &Packet, a: &Ack) {
+        let Some(t) = self.pending_timeout else { return };
+        if pkt.cause < t.at && (a.bytes > 0 || a.sacked > 0) {
+            self.stats.spurious_timeouts += 1;
+            self.pending_timeout = None;
+        } else if self.una >= t.high {
+            self.pending_timeout = None;
+        }
+    }
+
+    fn judge(&mut self, a: &Ack, p: &TcpParams, line: &mut impl Line) {
+        match self.frto.judge(a) {
+            Judgement::None | Judgement::Wait => {}
+            Judgement::ProbeWithNewData => {
+                // Two new segments, whatever the window.
+                self.law.window_mut().cwnd = (self.in_flight(p) + 2 * p.mss.0) as f64;
+                self.probe_budget = Some(2);
+            }
+            Judgement::Genuine { window_segments } => {
+                self.probe_budget = None;
+                // The probes themselves are not held lost (Linux).
+                self.board.mark_all_lost(p.sack_after_timeout, self.frto.high());
+                let w = self.law.window_mut();
+                w.cwnd = window_segments as f64 * w.mss;
+            }
+            Judgement::Spurious => {
+                self.probe_budget = None;
+                self.stats.spurious_detected += 1;
+                line.note(EventKind::Spurious, self.una, 0, 0);
+                self.board.clear_lost();
+                // Conservative response: the halved threshold is kept and the window goes there.
+                let flight = self.in_flight(p) as f64;
+                let w = self.law.window_mut();
+                w.cwnd = w.cwnd.max(flight).min(w.ssthresh);
+                self.phase = Phase::Open;
+            }
+        }
+    }
+
+    #[inline]
+    fn grow(&mut self, a: &Ack, p: &TcpParams) {
+        let may = match self.phase {
+            Phase::Open => !a.echo || !self.ecn.active,
+            Phase::Timeout { .. } => !self.frto.is_active(),
+            Phase::Recovery { high } => {
+                let leaves = self.una >= high || matches!(p.recovery, Detection::Reno | Detection::Ns2Reno);
+                leaves && p.grow_on_recovery_exit.on()
+            }
+            Phase::Echo { high } => p.handshake == Handshake::Ns2 && !a.echo || self.una >= high && !a.echo,
+        };
+        if a.bytes > 0 && may && (a.window_limited || p.grow_when == GrowWhen::Always) {
+            self.law.on_ack(a);
+        }
+        let c = self.law.window().cwnd;
+        if c > self.stats.cwnd_max_bytes {
+            self.stats.cwnd_max_bytes = c;
+        }
+    }
+
+    /// Acts on the detector's verdict and ends episodes that are complete.
+    fn conclude(&mut self, verdict: Verdict, a: &Ack, p: &TcpParams, line: &mut impl Line) {
+        match verdict {
+            Verdict::Loss => {
+                self.congested(Trigger::Loss, p, line);
+                self.resend_first(p, line);
+            }
+            Verdict::Recovered => {
+                self.phase = Phase::Open;
+                if p.recovery == Detection::Ns2Sack1 {
+                    self.guard = 0;
+                }
+                line.note(EventKind::Recovered, self.una, 0, 0);
+            }
+            Verdict::Partial => {
+                if let Detector::NewReno(d) = &mut self.detector {
+                    let cut = std::mem::take(&mut d.deflate) as f64;
+                    let w = self.law.window_mut();
+                    w.cwnd = (w.cwnd - cut).max(w.mss);
+                    if p.rtt_sampling == RttSampling::PerWindow && self.timed.is_some_and(|t| self.una >= t.0) {
+                        self.timed = None;
+                    }
+                    self.resend_first(p, line);
+                } else if p.recovery == Detection::Ns2Sack1 {
+                    self.rtt.reset_backoff();
+                }
+            }
+            Verdict::Nothing => {}
+        }
+        let over = match self.phase {
+            Phase::Timeout { high } | Phase::Echo { high } => self.una >= high,
+            _ => false,
+        };
+        if over && !(self.frto.is_active() && a.bytes == 0) {
+            self.phase = Phase::Open;
+        }
+    }
+
+    /// The one gate: every reduction of the window passes here.
+    fn congested(&mut self, why: Trigger, p: &TcpParams, line: &mut impl Line) {
+        let base = match p.reduce_from {
+            ReduceFrom::Flight => self.outstanding(),
+            ReduceFrom::Cwnd => self.law.window().cwnd as u64,
+            ReduceFrom::Ns2Window => self.cwnd(p) as u64,
+        };
+        self.before = Some(self.law.clone());
+        self.law.reduce(why, base);
+        self.stats.first_loss_at.get_or_insert(line.now());
+        let high = self.nxt;
+        self.guard = high;
+        self.partial_is_first = true;
+        match why {
+            Trigger::Loss => {
+                self.phase = Phase::Recovery { high };
+                self.stats.fast_recoveries += 1;
+                line.note(EventKind::Recovery, self.una, 0, 0);
+                if p.recovery != Detection::Sack {
+                    self.timer = Some(line.now() + self.rtt.rto(p));
+                    self.timed = None;
+                }
+            }
+            Trigger::Echo => {
+                self.phase = Phase::Echo { high };
+                self.stats.ecn_reductions += 1;
+                self.ecn.cwr_pending = true;
+                line.note(EventKind::EcnReduce, self.una, 0, 0);
+            }
+            Trigger::Timeout => self.phase = Phase::Timeout { high },
+        }
+    }
+
+    /// The retransmission timer has expired.
+    pub fn on_timeout(&mut self, p: &TcpParams, line: &mut impl Line) {
+        self.timer = None;
+        if self.outstanding() == 0 {
+            return;
+        }
+        let now = line.now();
+        self.stats.timeouts += 1;
+        self.stats.last_timeout_at = Some(now);
+        self.timeouts_in_a_row += 1;
+        line.note(EventKind::Timeout, self.una, 0, 0);
+        if self.timeouts_in_a_row > p.retries_max {
+            self.gave_up = true;
+            return;
+        }
+        self.pending_timeout = Some(PendingTimeout { at: now, high: self.nxt });
+        let repeated = matches!(self.phase, Phase::Timeout { .. }) && self.timeouts_in_a_row > 1;
+        let use_frto = self.frto.is_on() && !self.frto.is_active() && !matches!(self.phase, Phase::Timeout { .. });
+        self.frto.stop();
+        let hold = match self.phase {
+            // RFC 5681: the threshold is held when the same segment times out again; ns-2 halves every time.
+            Phase::Timeout { .. } => repeated && p.reduce_from != ReduceFrom::Ns2Window,
+            Phase::Recovery { .. } => p.timeout_in_recovery == TimeoutInRecovery::Hold,
+            _ => false,
+        };
+        let ssthresh = self.law.window().ssthresh;
+        self.congested(Trigger::Timeout, p, line);
+        if hold {
+            self.law.window_mut().ssthresh = ssthresh;
+        }
+        self.detector.on_timeout();
+        self.rtt.back_off();
+        self.timed = None;
+        self.probe_budget = None;
+        if use_frto {
+            self.frto.start(self.nxt);
+            self.board.clear_lost();
+            self.board.mark_first_lost();
+        } else {
+            self.board.mark_all_lost(p.sack_after_timeout, u64::MAX);
+        }
+        self.timer = Some(now + self.rtt.rto(p));
+        self.resend_first_lost(p, line);
+        self.trace_window(line);
+    }
+
+    /// A retransmission by the peer arrived: with the defect it counts as a duplicate ACK for F-RTO.
+    pub fn on_peer_resend(&mut self, p: &TcpParams, line: &mut impl Line) {
+        if self.frto.is_active() && p.frto_peer_resends == PeerResends::CountAsDuplicate {
+            self.frto.stop();
+            self.board.mark_all_lost(p.sack_after_timeout, self.frto.high());
+            let w = self.law.window_mut();
+            w.cwnd = 2.0 * w.mss;
+            self.probe_budget = None;
+            self.transmit(p, line);
+        }
+    }
+
+    fn resend_first_lost(&mut self, p: &TcpParams, line: &mut impl Line) {
+        if let Some(s) = self.board.next_lost() {
+            self.resend(s, p, line);
+        }
+    }
+
+    fn resend_first(&mut self, p: &TcpParams, line: &mut impl Line) {
+        if let Some(s) = self.board.first().copied()
+            && !s.is_sacked()
+        {
+            self.resend(s, p, line);
+        }
+    }
+
+    /// Sends whatever the window allows: first what is lost, then new data, then what might be lost.
+    pub fn transmit(&mut self, p: &TcpParams, line: &mut impl Line) {
+        let mss = p.mss.0;
+        self.restart_after_idle(p, line.now());
+        let limit = match (p.max_burst_segments, self.detector.burst_limit()) {
+            (0, 0) => u32::MAX,
+            (0, b) | (b, 0) => b,
+            (a, b) => a.min(b),
+        };
+        let mut sent = 0;
+        while sent < limit {
+            let room = self.cwnd(p) - self.in_flight(p) as f64;
+            if room < 1.0 {
+                break;
+            }
+            if !self.frto.is_active()
+                && room >= mss as f64
+                && let Some(s) = self.detector.next_resend(&mut self.board)
+            {
+                self.resend(s, p, line);
+            } else if !self.send_new(room, p, line) && !self.send_suspect(room, p, line) {
+                break;
+            }
+            sent += 1;
+        }
+    }
+
+    fn restart_after_idle(&mut self, p: &TcpParams, now: Time) {
+        if self.outstanding() == 0 && p.idle_restart.on() && self.stats.segments > 0 {
+            let idle = now.since(self.last_sent);
+            if idle > self.rtt.rto(p) {
+                let initial = p.initial_window_segments as f64 * p.mss.0 as f64;
+                let w = self.law.window_mut();
+                w.cwnd = w.cwnd.min(initial);
+            }
+        }
+    }
+
+    /// One segment of new data (or the bare FIN), if data, peer window, Nagle and `room` allow.
+    #[inline]
+    fn send_new(&mut self, room: f64, p: &TcpParams, line: &mut impl Line) -> bool {
+        if self.sent_everything() || self.probe_budget == Some(0) {
+            return false;
+        }
+        let mss = p.mss.0;
+        let len = mss.min(self.data_end.saturating_sub(self.nxt));
+        let last = self.nxt + len == self.data_end;
+        let fin = self.closing && last;
+        if room < len as f64 || self.nxt + len > self.window_edge {
+            return false;
+        }
+        let held_by_nagle = len < mss && !fin && p.nagle.on() && self.outstanding() > 0;
+        if held_by_nagle || (len == 0 && !fin) {
+            return false;
+        }
+        let seq = self.nxt;
+        let idle = self.outstanding() == 0;
+        let now = line.now();
+        let cwr = std::mem::take(&mut self.ecn.cwr_pending) && len > 0;
+        line.emit(Outgoing { seq, payload: len as u32, fin, resend: false, cwr, ect: self.ecn.active && len > 0 });
+        self.board.push(seq, len as u32 + fin as u32, now);
+        self.nxt += len + fin as u64;
+        self.stats.segments += 1;
+        self.last_sent = now;
+        if self.timed.is_none() && p.rtt_sampling == RttSampling::PerWindow {
+            self.timed = Some((self.nxt, now));
+        }
+        if self.timer.is_none() || idle {
+            self.timer = Some(now + self.rtt.rto(p));
+        }
+        if let Some(b) = &mut self.probe_budget {
+            *b -= 1;
+        }
+        self.detector.on_sent(len);
+        true
+    }
+
+    /// RFC 6675 NextSeg rule 3: nothing new to send, but a hole below the highest SACK.
+    fn send_suspect(&mut self, room: f64, p: &TcpParams, line: &mut impl Line) -> bool {
+        if !matches!(self.phase, Phase::Recovery { .. }) || p.recovery != Detection::Sack || room < p.mss.0 as f64 {
+            return false;
+        }
+        match self.board.next_suspect() {
+            Some(s) => {
+                self.resend(s, p, line);
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn resend(&mut self, s: Sent, p: &TcpParams, line: &mut impl Line) {
+        let now = line.now();
+        let payload = s.end().min(self.data_end).saturating_sub(s.start);
+        let fin = self.closing && s.end() > self.data_end;
+        // RFC 3168 section 6.1.5: a retransmission is never ECN-capable. ns-2 marks them capable.
+        let ect = self.ecn.active && p.handshake == Handshake::Ns2;
+        line.emit(Outgoing { seq: s.start, payload: payload as u32, fin, resend: true, cwr: false, ect });
+        self.board.resend(s.start, now);
+        self.stats.segments += 1;
+        self.stats.resent_segments += 1;
+        self.stats.resent_bytes += payload;
+        self.last_sent = now;
+        if self.timed.is_some_and(|t| s.start < t.0) && p.handshake != Handshake::Ns2 {
+            self.timed = None;
+        }
+        let head = s.start == self.una;
+        if self.timer.is_none() || (head && p.restart_timer_on_resend.on() && self.phase_is_recovery()) {
+            self.timer = Some(now + self.rtt.rto(p));
+        }
+        self.detector.on_sent(payload);
+    }
+
+    fn phase_is_recovery(&self) -> bool {
+        matches!(self.phase, Phase::Recovery { .. })
+    }
+
+    fn trace_window(&self, line: &mut impl Line) {
+        let w = self.law.window();
+        line.note(EventKind::Cwnd, w.cwnd as u64, 0, w.ssthresh.min(u32::MAX as f64) as u32);
+    }
+}

@@ -1,0 +1,106 @@
+//! # Control-block sharing: the slow-start threshold
+//!
+//! **Source**: rfc2140; [Järvinen 2006] section 2.6.2 (ssthresh only); Linux 2.4/2.6 `tcp_update_metrics`.
+//!
+//! **Idea**: a host remembers, per peer, the slow-start threshold of connections that have *ended*, and the next
+//! connection to that peer starts from it. Concurrent connections do not see each other.
+//!
+//! | parameter | unit | default | origin of the default |
+//! |---|---|---|---|
+//! | `share_ssthresh` | - | `off` | Linux tunable `iip_cbi_reuse_ssthresh` |
+//! | lifetime | s | for ever | open point 7-18: the route cache's garbage collector |
+//!
+//! **Deviations**: 1. The cache is flushed as a whole when its lifetime has passed since the last flush, like the
+//! kernel's periodic rebuild; an entry does not age on its own.
+//!
+//! **Checked by**: `share/tests` below.
+
+use crosswind_base::{Dur, Time};
+use std::collections::BTreeMap;
+
+/// What one host remembers about its peers. The driver keeps it; connections read it when they open and write it
+/// when they close.
+#[derive(Clone, Debug, Default)]
+pub struct Cache {
+    ssthresh: BTreeMap<u32, u64>,
+    /// Whole-cache flush period.
+    pub lifetime: Option<Dur>,
+    /// Time that had passed in earlier runs when the present one began.
+    pub epoch: Dur,
+    last_flush: Time,
+}
+
+/// The state of a connection that ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Closing {
+    pub cwnd: u64,
+    pub ssthresh: u64,
+    pub initial_ssthresh: u64,
+    /// No loss recovery is under way.
+    pub open: bool,
+}
+
+impl Cache {
+    pub fn new(lifetime: Option<Dur>) -> Cache {
+        Cache { lifetime, ..Cache::default() }
+    }
+
+    fn expire(&mut self, now: Time) {
+        let now = now + self.epoch;
+        if let Some(l) = self.lifetime
+            && now >= self.last_flush + l
+        {
+            self.ssthresh.clear();
+            while now >= self.last_flush + l {
+                self.last_flush += l;
+            }
+        }
+    }
+
+    /// Threshold in bytes left behind by earlier connections to `peer`.
+    pub fn lookup(&mut self, peer: u32, now: Time) -> Option<u64> {
+        self.expire(now);
+        self.ssthresh.get(&peer).copied()
+    }
+
+    /// A connection to `peer` has ended.
+    pub fn store(&mut self, peer: u32, now: Time, c: Closing) {
+        self.expire(now);
+        let stored = self.ssthresh.get(&peer).copied();
+        let new = if c.ssthresh >= c.initial_ssthresh {
+            // Never left initial slow start: it only proves that more is possible.
+            stored.map(|s| s.max(c.cwnd / 2))
+        } else if c.cwnd > c.ssthresh && c.open {
+            Some((c.cwnd / 2).max(c.ssthresh))
+        } else {
+            Some(stored.map_or(c.ssthresh, |s| s.max(c.ssthresh)))
+        };
+        if let Some(v) = new {
+            self.ssthresh.insert(peer, v);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLOSING: Closing = Closing { cwnd: 8000, ssthresh: 3000, initial_ssthresh: 65535, open: true };
+
+    #[test]
+    fn only_closed_connections_are_remembered_and_a_flush_forgets_them() {
+        let mut c = Cache::new(Some(Dur::from_secs(600)));
+        assert_eq!(c.lookup(1, Time::ZERO), None);
+        c.store(1, Time::ZERO, CLOSING);
+        assert_eq!(c.lookup(1, Time::from_secs_f64(599.0)), Some(4000));
+        assert_eq!(c.lookup(2, Time::ZERO), None);
+        assert_eq!(c.lookup(1, Time::from_secs_f64(600.0)), None);
+    }
+
+    #[test]
+    fn a_connection_that_never_saw_congestion_creates_no_entry() {
+        let mut c = Cache::new(None);
+        c.store(1, Time::ZERO, Closing { ssthresh: 65535, ..CLOSING });
+        assert_eq!(c.lookup(1, Time::ZERO), None);
+    }
+}

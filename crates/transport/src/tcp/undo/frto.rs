@@ -1,0 +1,111 @@
+//! # F-RTO: forward RTO-recovery
+//!
+//! **Source**: rfc5682 sections 2 and 3 (rfc4138); [Järvinen 2006] section 2.6.3; Linux 2.6.20 `tcp_process_frto`.
+//!
+//! **Idea**: after a timeout send the first segment again, then *new* data on the next ACK that advances. If the ACK after
+//! that advances too, it was caused by a segment of the original flight: the timeout was spurious.
+//!
+//! | parameter | unit | default | origin of the default |
+//! |---|---|---|---|
+//! | `frto` | - | `off` | per preset: `off`, `basic`, `sack` |
+//! | `frto_peer_resends` | - | `ignore` | `count-as-duplicate` is the defect of [Järvinen 2006] section 5.3.1 |
+//!
+//! **Deviations**: 1. The response is the conservative one: the window stays at the halved threshold; nothing is
+//! restored. 2. A timeout while F-RTO or another timeout's recovery is under way is taken as genuine (rfc5682 step 1).
+//!
+//! **Checked by**: `tcp/tests.rs` (claims J28 to J32), the step-by-step oracle there.
+
+use super::super::Ack;
+use super::super::params::Frto as Variant;
+use super::Judgement;
+
+/// Where the algorithm stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Step {
+    Idle,
+    /// The first segment was sent again; waiting for the first ACK.
+    First,
+    /// Two new segments were sent; waiting for the second ACK.
+    Second,
+}
+
+#[derive(Clone, Debug)]
+pub struct Frto {
+    variant: Variant,
+    step: Step,
+    /// Highest sequence number sent before the timeout.
+    high: u64,
+}
+
+impl Frto {
+    pub fn new(variant: Variant) -> Frto {
+        Frto { variant, step: Step::Idle, high: 0 }
+    }
+    pub fn is_on(&self) -> bool {
+        self.variant != Variant::Off
+    }
+    pub fn is_active(&self) -> bool {
+        self.step != Step::Idle
+    }
+    /// Highest sequence number sent before the timeout that is being judged.
+    pub fn high(&self) -> u64 {
+        self.high
+    }
+    /// A timeout occurred; `high` is the highest sequence number sent.
+    pub fn start(&mut self, high: u64) {
+        self.step = Step::First;
+        self.high = high;
+    }
+    pub fn stop(&mut self) {
+        self.step = Step::Idle;
+    }
+
+    pub fn judge(&mut self, a: &Ack) -> Judgement {
+        let verdict = match (self.step, self.variant) {
+            (Step::Idle, _) => return Judgement::None,
+            (Step::First, v) => self.first(a, v),
+            (Step::Second, Variant::Sack) => self.second_sack(a),
+            (Step::Second, _) => self.second_basic(a),
+        };
+        match verdict {
+            Judgement::ProbeWithNewData => self.step = Step::Second,
+            Judgement::Spurious | Judgement::Genuine { .. } => self.step = Step::Idle,
+            _ => {}
+        }
+        verdict
+    }
+
+    fn first(&self, a: &Ack, variant: Variant) -> Judgement {
+        if a.bytes > 0 && a.ack < self.high {
+            return Judgement::ProbeWithNewData;
+        }
+        // With SACK a duplicate only updates the scoreboard (rfc5682 section 3.1 step 2).
+        if a.bytes == 0 && variant == Variant::Sack {
+            return Judgement::Wait;
+        }
+        if a.bytes == 0 && !a.duplicate {
+            return Judgement::Wait;
+        }
+        Judgement::Genuine { window_segments: 2 }
+    }
+
+    fn second_basic(&self, a: &Ack) -> Judgement {
+        if a.bytes > 0 && a.ack < self.high {
+            Judgement::Spurious
+        } else if a.bytes > 0 || a.duplicate {
+            Judgement::Genuine { window_segments: 3 }
+        } else {
+            Judgement::Wait
+        }
+    }
+
+    fn second_sack(&self, a: &Ack) -> Judgement {
+        if a.covers_original {
+            Judgement::Spurious
+        } else if a.bytes > 0 || a.duplicate {
+            Judgement::Genuine { window_segments: 3 }
+        } else {
+            Judgement::Wait
+        }
+    }
+}
