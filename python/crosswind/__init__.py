@@ -16,5 +16,16 @@ from crosswind.run import run
 from crosswind.runs import Runs
 from crosswind.scenario import Scenario
 
-__all__ = ["CrosswindError", "InputError", "Runs", "Scenario", "claims", "figures", "pl", "registry", "run", "stats",
-           "version"]
+__all__ = [
+    "CrosswindError",
+    "InputError",
+    "Runs",
+    "Scenario",
+    "claims",
+    "figures",
+    "pl",
+    "registry",
+    "run",
+    "stats",
+    "version",
+]

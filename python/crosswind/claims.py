@@ -7,7 +7,7 @@ the experiment and never widened.
 |---|---|
 | pass | the measured value of every part lies in its band |
 | fail | some part's value lies outside its band, and so does its whole interval |
-| unclear | no part fails, but some value lies outside while its interval reaches into the band, or nothing was measured |
+| unclear | no part fails, but a value lies outside while its interval reaches into the band; or nothing to measure |
 | withheld | the published value is not known here: the measurement is reported |
 | not yet | the claim needs a part of the laboratory that does not exist yet; it says which |
 """
@@ -30,16 +30,21 @@ VERDICTS: tuple[Verdict, ...] = ("pass", "fail", "unclear", "withheld", "not yet
 
 @dataclass(frozen=True)
 class Band:
-    """The values that a claim accepts: low <= value <= high."""
+    """The values that a claim accepts: low <= value <= high, or low < value < high when the ends are open."""
 
     low: float = -math.inf
     high: float = math.inf
+    ends: Literal["closed", "open"] = "closed"
 
     def holds(self, value: float) -> bool:
+        if self.ends == "open":
+            return self.low < value < self.high
         return self.low <= value <= self.high
 
     def touches(self, e: Estimate) -> bool:
         """Whether the interval of an estimate reaches into the band."""
+        if self.ends == "open":
+            return e.low < self.high and e.high > self.low
         return e.low <= self.high and e.high >= self.low
 
 
@@ -67,12 +72,12 @@ def between(low: float, high: float) -> Band:
 
 def above(value: float) -> Band:
     """Strictly above `value`."""
-    return Band(low=math.nextafter(value, math.inf))
+    return Band(low=value, ends="open")
 
 
 def below(value: float) -> Band:
     """Strictly below `value`."""
-    return Band(high=math.nextafter(value, -math.inf))
+    return Band(high=value, ends="open")
 
 
 @dataclass(frozen=True)
@@ -90,6 +95,7 @@ class Part:
         """A value in the unit of the part; shares and relative changes are shown in per cent."""
         if math.isnan(value):
             return "nothing"
+        value = value + 0.0 if abs(value) > 0 else 0.0
         if self.unit == "%":
             return f"{value * 100:.{self.digits}f} %"
         return f"{value:.{self.digits}f} {self.unit}".rstrip()
@@ -100,12 +106,13 @@ class Part:
 
     def show_band(self) -> str:
         low, high = self.accept.low, self.accept.high
+        equal = "" if self.accept.ends == "open" else "="
         if math.isinf(low) and math.isinf(high):
             return "reported"
         if math.isinf(low):
-            return f"<= {self.show(high)}"
+            return f"<{equal} {self.show(high)}"
         if math.isinf(high):
-            return f">= {self.show(low)}"
+            return f">{equal} {self.show(low)}"
         return f"{self.show(low)} to {self.show(high)}"
 
 
@@ -217,9 +224,18 @@ def _finite(value: float) -> float | None:
 
 def _numbers(m: MeasuredPart) -> dict[str, Any]:
     e, accept = m.estimate, m.part.accept
-    return {"label": m.part.label, "unit": m.part.unit, "published": m.part.published, "value": _finite(e.value),
-            "low": _finite(e.low), "high": _finite(e.high), "n": e.n, "accept_low": _finite(accept.low),
-            "accept_high": _finite(accept.high), "verdict": m.verdict}
+    return {
+        "label": m.part.label,
+        "unit": m.part.unit,
+        "published": m.part.published,
+        "value": _finite(e.value),
+        "low": _finite(e.low),
+        "high": _finite(e.high),
+        "n": e.n,
+        "accept_low": _finite(accept.low),
+        "accept_high": _finite(accept.high),
+        "verdict": m.verdict,
+    }
 
 
 def count(rows: Sequence[dict[str, Any]]) -> dict[str, int]:

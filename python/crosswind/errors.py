@@ -42,8 +42,11 @@ class InputError(CrosswindError):
 
     def __str__(self) -> str:
         head = f"{self.where}: {self.path}" if self.path else self.where
-        said = [part for part in (self.found and f"found {self.found}", self.expected and f"expected {self.expected}")
-                if part]
+        said = [
+            part
+            for part in (self.found and f"found {self.found}", self.expected and f"expected {self.expected}")
+            if part
+        ]
         text = f"{head}: {', '.join(said)}" if said else head
         return f"{text}; {self.hint}" if self.hint else text
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 import matplotlib
 
@@ -34,16 +35,38 @@ SIZE_IN = (4.9, 3.1)
 RASTER_ABOVE = 4000
 
 STYLE: dict[str, Any] = {
-    "figure.figsize": SIZE_IN, "figure.constrained_layout.use": True, "savefig.transparent": True,
-    "font.size": 9, "axes.labelsize": 9, "axes.titlesize": 9.5, "legend.fontsize": 8, "xtick.labelsize": 8,
-    "ytick.labelsize": 8, "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"],
-    "axes.spines.top": False, "axes.spines.right": False, "axes.edgecolor": INK, "axes.labelcolor": INK,
-    "text.color": INK, "xtick.color": INK, "ytick.color": INK, "axes.linewidth": 0.8, "axes.grid": True,
-    "axes.axisbelow": True, "grid.color": GRID, "grid.linewidth": 0.6, "legend.frameon": False,
-    "lines.linewidth": 1.3, "lines.markersize": 4.0, "svg.fonttype": "none", "svg.hashsalt": "crosswind",
+    "figure.figsize": SIZE_IN,
+    "figure.constrained_layout.use": True,
+    "savefig.transparent": True,
+    "font.size": 9,
+    "axes.labelsize": 9,
+    "axes.titlesize": 9.5,
+    "legend.fontsize": 8,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "axes.linewidth": 0.8,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "lines.linewidth": 1.3,
+    "lines.markersize": 4.0,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "crosswind",
     "pdf.fonttype": 42,
 }
 
+P = ParamSpec("P")
 Sample = npt.ArrayLike | pl.Series
 
 
@@ -62,7 +85,7 @@ class Picture:
         with plt.rc_context(STYLE):
             self.figure.savefig(raw, format="svg", metadata={"Date": None, "Creator": "crosswind"})
         text = raw.getvalue()
-        text = text[text.index("<svg"):]
+        text = text[text.index("<svg") :]
         text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
         text = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1)
         text = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", text, count=1)
@@ -86,9 +109,15 @@ def _attribute(text: str) -> str:
     return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
 
 
-def _new() -> tuple[Figure, Axes]:
-    with plt.rc_context(STYLE):
-        return plt.subplots()
+def _styled(make: Callable[P, Picture]) -> Callable[P, Picture]:
+    """Draws in the house style without touching matplotlib's global settings."""
+
+    @wraps(make)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> Picture:
+        with plt.rc_context(STYLE):
+            return make(*args, **kwargs)
+
+    return drawn
 
 
 def _finish(ax: Axes, xlabel: str, ylabel: str, floor: float | None = 0.0) -> None:
@@ -102,7 +131,8 @@ def _one_quartile_bar(ax: Axes, x: float, values: Sample, colour: str, marker: s
     low, q1, middle, q3, high = quartiles(values)
     if np.isnan(middle):
         return False
-    ax.plot([x, x], [low, high], color=colour, linestyle=(0, (1, 1.6)), linewidth=1.2)
+    for ends in ([low, q1], [q3, high]):
+        ax.plot([x, x], ends, color=colour, linestyle=(0, (1, 1.6)), linewidth=1.2)
     ax.plot([x - 0.05, x + 0.05], [low, low], color=colour, linewidth=1)
     ax.plot([x - 0.05, x + 0.05], [high, high], color=colour, linewidth=1)
     ax.plot([x, x], [q1, q3], color=colour, linewidth=5, alpha=0.45, solid_capstyle="butt")
@@ -110,13 +140,15 @@ def _one_quartile_bar(ax: Axes, x: float, values: Sample, colour: str, marker: s
     return True
 
 
-def quartile_bars(name: str, caption: str, groups: Mapping[str, Mapping[str, Sample]], ylabel: str,
-                  floor: float | None = 0.0) -> Picture:
+@_styled
+def quartile_bars(
+    name: str, caption: str, groups: Mapping[str, Mapping[str, Sample]], ylabel: str, floor: float | None = 0.0
+) -> Picture:
     """Median (mark), quartiles (thick bar) and range (dotted) of each series in each configuration.
 
     `groups`: configuration -> series -> values in the unit that `ylabel` names.
     """
-    fig, ax = _new()
+    fig, ax = plt.subplots()
     series = list(dict.fromkeys(s for g in groups.values() for s in g))
     step = 0.62 / max(1, len(series))
     for i, (_, group) in enumerate(groups.items()):
@@ -130,21 +162,38 @@ def quartile_bars(name: str, caption: str, groups: Mapping[str, Mapping[str, Sam
     _finish(ax, "", ylabel, floor)
     if len(series) > 1:
         for j, label in enumerate(series):
-            ax.plot([], [], marker=MARKERS[j % len(MARKERS)], color=PALETTE[j % len(PALETTE)], linestyle="",
-                    label=label)
+            ax.plot(
+                [], [], marker=MARKERS[j % len(MARKERS)], color=PALETTE[j % len(PALETTE)], linestyle="", label=label
+            )
         fig.legend(loc="outside upper center", ncols=len(series))
     medians = "; ".join(f"{g} {s} {quartiles(v)[2]:.4g}" for g, inner in groups.items() for s, v in inner.items())
     return Picture(name, caption, f"{caption} Medians in {ylabel}: {medians}.", fig)
 
 
-def scatter(name: str, caption: str, series: Mapping[str, tuple[Sample, Sample]], xlabel: str, ylabel: str,
-            limits: Sequence[float] = ()) -> Picture:
+@_styled
+def scatter(
+    name: str,
+    caption: str,
+    series: Mapping[str, tuple[Sample, Sample]],
+    xlabel: str,
+    ylabel: str,
+    limits: Sequence[float] = (),
+) -> Picture:
     """Points of several series, e.g. elapsed time against start time; `limits` draws vertical class boundaries."""
-    fig, ax = _new()
+    fig, ax = plt.subplots()
     for j, (label, (x, y)) in enumerate(series.items()):
-        ax.plot(np.asarray(x), np.asarray(y), linestyle="", marker=MARKERS[j % len(MARKERS)],
-                color=PALETTE[j % len(PALETTE)], markersize=4.2, alpha=0.85, markeredgewidth=0.4,
-                markeredgecolor="white", label=label)
+        ax.plot(
+            np.asarray(x),
+            np.asarray(y),
+            linestyle="",
+            marker=MARKERS[j % len(MARKERS)],
+            color=PALETTE[j % len(PALETTE)],
+            markersize=4.2,
+            alpha=0.85,
+            markeredgewidth=0.4,
+            markeredgecolor="white",
+            label=label,
+        )
     for limit in limits:
         ax.axvline(limit, color=INK, linewidth=0.8, linestyle=(0, (4, 3)), alpha=0.6)
     _finish(ax, xlabel, ylabel)
@@ -154,30 +203,47 @@ def scatter(name: str, caption: str, series: Mapping[str, tuple[Sample, Sample]]
     return Picture(name, caption, f"{caption} {ylabel} against {xlabel}: {points}.", fig)
 
 
+@_styled
 def over_time(name: str, caption: str, lines: Mapping[str, tuple[Sample, Sample]], ylabel: str) -> Picture:
     """Time series, time in seconds: label -> (times, values)."""
-    fig, ax = _new()
+    fig, ax = plt.subplots()
     for j, (label, (t, v)) in enumerate(lines.items()):
-        ax.plot(np.asarray(t), np.asarray(v), color=PALETTE[j % len(PALETTE)], linestyle=DASHES[j % len(DASHES)],
-                drawstyle="steps-post", linewidth=1.1, label=label)
+        ax.plot(
+            np.asarray(t),
+            np.asarray(v),
+            color=PALETTE[j % len(PALETTE)],
+            linestyle=DASHES[j % len(DASHES)],
+            drawstyle="steps-post",
+            linewidth=1.1,
+            label=label,
+        )
     _finish(ax, "time (s)", ylabel)
     if 1 < len(lines) <= 8:
         fig.legend(loc="outside upper center", ncols=min(4, len(lines)))
-    ends = "; ".join(f"{label} highest {np.nanmax(np.asarray(v, dtype=float)):.4g}"
-                     for label, (_, v) in lines.items() if np.asarray(v).size)
+    ends = "; ".join(
+        f"{label} highest {np.nanmax(np.asarray(v, dtype=float)):.4g}"
+        for label, (_, v) in lines.items()
+        if np.asarray(v).size
+    )
     return Picture(name, caption, f"{caption} {ylabel} over time: {ends}.", fig)
 
 
+@_styled
 def cumulative(name: str, caption: str, hists: Mapping[str, pl.DataFrame], xlabel: str, scale: float) -> Picture:
     """Cumulative distributions out of histograms (low, high, count); values are multiplied by `scale`."""
-    fig, ax = _new()
+    fig, ax = plt.subplots()
     for j, (label, h) in enumerate(hists.items()):
         h = h.group_by("high").agg(pl.col("count").sum()).sort("high")
         total = float(h["count"].sum())
         share = h["count"].cum_sum().to_numpy() / max(total, 1.0)
         x = h["high"].to_numpy() * scale
-        ax.plot(np.concatenate([x[:1], x]), np.concatenate([[0.0], share]), color=PALETTE[j % len(PALETTE)],
-                linestyle=DASHES[j % len(DASHES)], label=label)
+        ax.plot(
+            np.concatenate([x[:1], x]),
+            np.concatenate([[0.0], share]),
+            color=PALETTE[j % len(PALETTE)],
+            linestyle=DASHES[j % len(DASHES)],
+            label=label,
+        )
     ax.set_ylim(0, 1.02)
     _finish(ax, xlabel, "share of packets at or below")
     if len(hists) > 1:
@@ -186,14 +252,18 @@ def cumulative(name: str, caption: str, hists: Mapping[str, pl.DataFrame], xlabe
 
 
 _MARKS: tuple[tuple[str, str, str, str, float], ...] = (
-    ("send", "sent", ".", "#56B4E9", 2.6), ("resend", "sent again", "D", "#E69F00", 4.2),
-    ("drop", "dropped by a queue", "x", "#D55E00", 5.5), ("lost", "lost on a link", "X", "#CC79A7", 5.5),
-    ("mark", "marked (CE)", "^", "#009E73", 4.8))
+    ("send", "sent", ".", "#56B4E9", 2.6),
+    ("resend", "sent again", "D", "#E69F00", 4.2),
+    ("drop", "dropped by a queue", "x", "#D55E00", 5.5),
+    ("lost", "lost on a link", "X", "#CC79A7", 5.5),
+    ("mark", "marked (CE)", "^", "#009E73", 4.8),
+)
 
 
+@_styled
 def time_sequence(name: str, caption: str, events: pl.DataFrame) -> Picture:
     """Time-sequence graph of one flow: segments sent and resent, the ACK line, drops, losses, marks, timeouts."""
-    fig, ax = _new()
+    fig, ax = plt.subplots()
     counts: list[str] = []
     t0 = 0.0
     for kind, label, marker, colour, size in _MARKS:
@@ -201,18 +271,40 @@ def time_sequence(name: str, caption: str, events: pl.DataFrame) -> Picture:
         if e.is_empty():
             continue
         x, y = e["time_ns"].to_numpy() / 1e9 - t0, e["seq"].to_numpy() / 1e3
-        ax.plot(x, y, linestyle="", marker=marker, color=colour, markersize=size, label=f"{label} ({e.height})",
-                rasterized=e.height > RASTER_ABOVE, zorder=2 if kind == "send" else 3)
+        ax.plot(
+            x,
+            y,
+            linestyle="",
+            marker=marker,
+            color=colour,
+            markersize=size,
+            label=f"{label} ({e.height})",
+            rasterized=e.height > RASTER_ABOVE,
+            zorder=2 if kind == "send" else 3,
+        )
         counts.append(f"{e.height} {label}")
     acks = events.filter(pl.col("kind") == "ack")
     if not acks.is_empty():
-        ax.plot(acks["time_ns"].to_numpy() / 1e9, acks["seq"].to_numpy() / 1e3, color="#0072B2",
-                drawstyle="steps-post", linewidth=0.9, label="acknowledged", zorder=1,
-                rasterized=acks.height > RASTER_ABOVE)
+        ax.plot(
+            acks["time_ns"].to_numpy() / 1e9,
+            acks["seq"].to_numpy() / 1e3,
+            color="#0072B2",
+            drawstyle="steps-post",
+            linewidth=0.9,
+            label="acknowledged",
+            zorder=1,
+            rasterized=acks.height > RASTER_ABOVE,
+        )
     timeouts = events.filter(pl.col("kind") == "timeout")
     for i, t in enumerate(timeouts["time_ns"].to_numpy() / 1e9 if not timeouts.is_empty() else []):
-        ax.axvline(t, color=INK, linewidth=0.7, linestyle=(0, (2, 2)), alpha=0.6,
-                   label=f"timeout ({timeouts.height})" if i == 0 else None)
+        ax.axvline(
+            t,
+            color=INK,
+            linewidth=0.7,
+            linestyle=(0, (2, 2)),
+            alpha=0.6,
+            label=f"timeout ({timeouts.height})" if i == 0 else None,
+        )
     _finish(ax, "time (s)", "sequence number (kB)")
     fig.legend(loc="outside upper center", ncols=3, handletextpad=0.3, columnspacing=1.0)
     return Picture(name, caption, f"{caption} Time-sequence graph: {', '.join(counts)}.", fig)

@@ -26,8 +26,15 @@ class Bar:
         self._what = what
         console = Console(stderr=True)
         self._progress = Progress(
-            TextColumn("{task.description}"), BarColumn(bar_width=32), MofNCompleteColumn(), TextColumn("runs"),
-            TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), console=console, transient=True,
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=32),
+            MofNCompleteColumn(),
+            TextColumn("runs"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            console=console,
+            transient=True,
             disable=not (console.is_terminal and sys.stderr.isatty()),
         )
         self._task = self._progress.add_task(what, total=None)

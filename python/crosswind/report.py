@@ -24,8 +24,13 @@ LINES_SHOWN = 6
 
 
 def _environment() -> jinja2.Environment:
-    env = jinja2.Environment(loader=jinja2.PackageLoader("crosswind", "templates"), autoescape=True,
-                             trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+    env = jinja2.Environment(
+        loader=jinja2.PackageLoader("crosswind", "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
     env.filters["prose"] = prose
     return env
 
@@ -35,7 +40,7 @@ def prose(text: str) -> Markup:
     out: list[str] = []
     for block in re.split(r"\n\s*\n", text.strip()):
         lines = [line.strip() for line in block.splitlines()]
-        if all(re.match(r"([-*]|\d+\.)\s", line) or not line for line in (lines[0],)) and re.match(r"[-*]|\d+\.", block):
+        if re.match(r"\s*([-*]|\d+\.)\s", block):
             items = re.split(r"(?m)^\s*(?:[-*]|\d+\.)\s+", block)[1:]
             out.append("<ul>" + "".join(f"<li>{_inline(' '.join(i.split()))}</li>" for i in items) + "</ul>")
         else:
@@ -55,41 +60,73 @@ def _pictures_for_page(pictures: Sequence[Picture]) -> list[dict[str, Any]]:
 
 def _facts(runs: Runs) -> list[tuple[str, str]]:
     m = runs.manifest
-    facts = [("engine", f"Crosswind {m['code_version']}, packet-level simulation"),
-             ("base seed", str(m["seed"])),
-             ("runs", f"{m['runs']} ({len(runs.scenarios)} configuration{'s' if len(runs.scenarios) != 1 else ''}, "
-                      f"{m['reps']} repetition{'s' if m['reps'] != 1 else ''} each)"),
-             ("wall time", f"{m['wall_s']:.2f} s with {m.get('workers', 1)} workers"),
-             ("run id", runs.run_id), ("made", str(m["created"]))]
-    return facts
+    return [
+        ("engine", f"Crosswind {m['code_version']}, packet-level simulation"),
+        ("base seed", str(m["seed"])),
+        (
+            "runs",
+            f"{m['runs']} ({len(runs.scenarios)} configuration{'s' if len(runs.scenarios) != 1 else ''}, "
+            f"{m['reps']} repetition{'s' if m['reps'] != 1 else ''} each)",
+        ),
+        ("wall time", f"{m['wall_s']:.2f} s with {m.get('workers', 1)} workers"),
+        ("run id", runs.run_id),
+        ("made", str(m["created"])),
+    ]
 
 
 def _scenario_texts(scenarios: Mapping[str, Scenario]) -> list[tuple[str, str]]:
-    return [(label, s.text if s.text else json.dumps(s.data, indent=2, ensure_ascii=False))
-            for label, s in scenarios.items()]
+    return [
+        (label, s.text if s.text else json.dumps(s.data, indent=2, ensure_ascii=False))
+        for label, s in scenarios.items()
+    ]
 
 
 def run_report(runs: Runs, command: str = "") -> tuple[str, list[Picture]]:
     """The HTML of `crosswind run` and its pictures (the caller saves and closes them)."""
     pictures = run_pictures(runs)
     first = next(iter(runs.scenarios.values()))
-    html = _environment().get_template("run.html").render(
-        title=first.title, name=first.name, facts=_facts(runs), warnings=runs.manifest.get("warnings", []),
-        tables=[t for t in (flow_table(runs), link_table(runs)) if t], pictures=_pictures_for_page(pictures),
-        scenarios=_scenario_texts(runs.scenarios), command=command)
+    html = (
+        _environment()
+        .get_template("run.html")
+        .render(
+            title=first.title,
+            name=first.name,
+            facts=_facts(runs),
+            warnings=runs.manifest.get("warnings", []),
+            tables=[t for t in (flow_table(runs), link_table(runs)) if t],
+            pictures=_pictures_for_page(pictures),
+            scenarios=_scenario_texts(runs.scenarios),
+            command=command,
+        )
+    )
     return html, pictures
 
 
-def reproduction_report(experiment: Any, runs: Runs, checked: Sequence[Checked], pictures: Sequence[Picture],
-                        command: str = "") -> str:
+def reproduction_report(
+    experiment: Any, runs: Runs, checked: Sequence[Checked], pictures: Sequence[Picture], command: str = ""
+) -> str:
     """The HTML of `crosswind reproduce`: the question, the claims with their verdicts, the figures."""
     rows = [c.row(experiment.id, 0.0) for c in checked]
     counts = [(v, n) for v, n in count(rows).items() if n]
-    return _environment().get_template("reproduction.html").render(
-        title=experiment.title, name=experiment.id, source=experiment.source, doc=experiment.doc, facts=_facts(runs),
-        warnings=runs.manifest.get("warnings", []), checked=checked, counts=counts, verdicts=VERDICTS,
-        pictures=_pictures_for_page(pictures), tables=[t for t in (link_table(runs),) if t],
-        scenarios=_scenario_texts(runs.scenarios), command=command)
+    return (
+        _environment()
+        .get_template("reproduction.html")
+        .render(
+            title=experiment.title,
+            name=experiment.id,
+            source=experiment.source,
+            doc=experiment.doc,
+            facts=_facts(runs),
+            warnings=runs.manifest.get("warnings", []),
+            checked=checked,
+            counts=counts,
+            verdicts=VERDICTS,
+            pictures=_pictures_for_page(pictures),
+            tables=[t for t in (link_table(runs),) if t],
+            scenarios=_scenario_texts(runs.scenarios),
+            command=command,
+        )
+    )
 
 
 def run_pictures(runs: Runs) -> list[Picture]:
@@ -101,11 +138,15 @@ def run_pictures(runs: Runs) -> list[Picture]:
         samples = samples.filter(pl.col("configuration") == label)
         rep = samples["rep"].min()
         samples = samples.filter(pl.col("rep") == rep)
-        out += [p for p in (
-            _series(samples, "goodput_bps", "goodput", "Goodput of the flows", "kbit/s", 1e-3),
-            _series(samples, "cwnd_bytes", "cwnd", "Congestion window of the senders", "kB", 1e-3),
-            _series(samples, "queue_bytes", "queue", "Backlog of the queues", "kB", 1e-3),
-        ) if p]
+        out += [
+            p
+            for p in (
+                _series(samples, "goodput_bps", "goodput", "Goodput of the flows", "kbit/s", 1e-3),
+                _series(samples, "cwnd_bytes", "cwnd", "Congestion window of the senders", "kB", 1e-3),
+                _series(samples, "queue_bytes", "queue", "Backlog of the queues", "kB", 1e-3),
+            )
+            if p
+        ]
     if p := _delay_picture(runs):
         out.append(p)
     if p := _sequence_picture(runs, label):
@@ -137,16 +178,20 @@ def _series(samples: pl.DataFrame, metric: str, name: str, caption: str, unit: s
 
 
 def _delay_picture(runs: Runs) -> Picture | None:
-    for metric, what in (("queue_delay_ns", "queueing delay"), ("delay_ns", "one-way delay"),
-                         ("rtt_ns", "round-trip time")):
+    for metric, what in (
+        ("queue_delay_ns", "queueing delay"),
+        ("delay_ns", "one-way delay"),
+        ("rtt_ns", "round-trip time"),
+    ):
         h = runs.hist(metric)
         if h.is_empty():
             continue
         totals = h.group_by("entity", maintain_order=True).agg((pl.col("count") * pl.col("high")).sum().alias("weight"))
         names = totals.sort("weight", descending=True)["entity"].to_list()[:LINES_SHOWN]
         hists = {n: h.filter(pl.col("entity") == n) for n in names}
-        return figures.cumulative("delay-cdf", f"Distribution of the {what} over all packets.", hists,
-                                  f"{what} (ms)", 1e-6)
+        return figures.cumulative(
+            "delay-cdf", f"Distribution of the {what} over all packets.", hists, f"{what} (ms)", 1e-6
+        )
     return None
 
 
@@ -161,19 +206,27 @@ def _sequence_picture(runs: Runs, label: str) -> Picture | None:
         return None
     wanted = runs.scenarios[label].get("record.events", [])
     chosen = next((n for n in wanted if n in logged), logged[0]) if isinstance(wanted, list) else logged[0]
-    return figures.time_sequence("time-sequence", f"Flow {chosen}, segment by segment.",
-                                 events.filter(pl.col("name") == chosen))
+    return figures.time_sequence(
+        "time-sequence", f"Flow {chosen}, segment by segment.", events.filter(pl.col("name") == chosen)
+    )
 
 
 def _spread_pictures(runs: Runs) -> list[Picture]:
     flows = runs.flows()
     key = "name" if flows["name"].n_unique() <= LINES_SHOWN else "group"
     out = []
-    for column, name, what, scale in (("goodput_bps", "goodput-spread", "goodput (kbit/s)", 1e-3),
-                                      ("elapsed_ns", "elapsed-spread", "elapsed time (s)", 1e-9)):
+    for column, name, what, scale in (
+        ("goodput_bps", "goodput-spread", "goodput (kbit/s)", 1e-3),
+        ("elapsed_ns", "elapsed-spread", "elapsed time (s)", 1e-9),
+    ):
         part = flows.filter(pl.col(column) >= 0)
-        groups = {str(c): {str(n): part.filter((pl.col("configuration") == c) & (pl.col(key) == n))[column] * scale
-                           for n in part[key].unique(maintain_order=True)} for c in runs.scenarios}
+        groups = {
+            str(c): {
+                str(n): part.filter((pl.col("configuration") == c) & (pl.col(key) == n))[column] * scale
+                for n in part[key].unique(maintain_order=True)
+            }
+            for c in runs.scenarios
+        }
         if part.height:
             caption = f"{what.split(' (')[0].capitalize()} over the repetitions: median, quartiles, range."
             out.append(figures.quartile_bars(name, caption, groups, what))
@@ -194,21 +247,29 @@ def markdown_reproduction(rows: Sequence[Mapping[str, Any]], seconds: float, ver
     """REPRODUCTION.md: counts per source, every claim, wall time."""
     today = datetime.date.today().isoformat()
     total = count([dict(r) for r in rows])
-    lines = ["# Reproduction", "", f"Written by `crosswind reproduce all` (Crosswind {version}, {today}; "
-             f"{seconds:.0f} s of wall time). Do not edit.", "",
-             "| source | " + " | ".join(VERDICTS) + " |", "|---|" + "---|" * len(VERDICTS)]
+    lines = [
+        "# Reproduction",
+        "",
+        f"Written by `crosswind reproduce all` (Crosswind {version}, {today}; "
+        f"{seconds:.0f} s of wall time). Do not edit.",
+        "",
+        "| source | " + " | ".join(VERDICTS) + " |",
+        "|---|" + "---|" * len(VERDICTS),
+    ]
     for source in dict.fromkeys(r["experiment"].split("/")[0] for r in rows):
         n = count([dict(r) for r in rows if r["experiment"].split("/")[0] == source])
         lines.append(f"| {source} | " + " | ".join(str(n[v]) for v in VERDICTS) + " |")
     lines += ["| **all** | " + " | ".join(str(total[v]) for v in VERDICTS) + " |", ""]
     for experiment in dict.fromkeys(r["experiment"] for r in rows):
-        lines += [f"## {experiment}", "", "| claim | statement | published | measured | accepted | verdict |",
-                  "|---|---|---|---|---|---|"]
+        lines += [
+            f"## {experiment}",
+            "",
+            "| claim | statement | published | measured | accepted | verdict |",
+            "|---|---|---|---|---|---|",
+        ]
         for r in rows:
             if r["experiment"] == experiment:
                 cells = (r["claim"], r["statement"], r["published"], r["measured"], r["accept"], r["verdict"])
                 lines.append("| " + " | ".join(str(c).replace("|", "\\|") for c in cells) + " |")
         lines.append("")
     return "\n".join(lines)
-
-

@@ -98,6 +98,13 @@ def _manifest(labelled: dict[str, Scenario], seed: int, reps: list[int], total: 
         "reps": len(reps),
         "reps_total": total,
         "ties": ties,
-        "scenarios": [{"configuration": label, "digest": s.digest(), "file": Path(s.file).name if s.file else None,
-                       "scenario": s.data} for label, s in labelled.items()],
+        "scenarios": [
+            {
+                "configuration": label,
+                "digest": s.digest(),
+                "file": Path(s.file).name if s.file else None,
+                "scenario": s.data,
+            }
+            for label, s in labelled.items()
+        ],
     }

@@ -33,18 +33,21 @@ class Runs:
     extra: dict[str, pl.DataFrame] = field(default_factory=dict)
 
     @staticmethod
-    def from_engine(raw: Mapping[str, Mapping[str, Any]], scenarios: dict[str, Scenario],
-                    manifest: dict[str, Any]) -> Runs:
+    def from_engine(
+        raw: Mapping[str, Mapping[str, Any]], scenarios: dict[str, Scenario], manifest: dict[str, Any]
+    ) -> Runs:
         """Builds the frames out of the engine's columns and notes in the manifest what a reader must know."""
-        labels = pl.DataFrame({"scenario": pl.Series(range(len(scenarios)), dtype=pl.Int64),
-                               "configuration": list(scenarios)})
+        labels = pl.DataFrame(
+            {"scenario": pl.Series(range(len(scenarios)), dtype=pl.Int64), "configuration": list(scenarios)}
+        )
         tables: dict[str, pl.DataFrame] = {}
         for name, columns in raw.items():
             frame = pl.DataFrame({k: pl.Series(k, v) for k, v in columns.items()})
             if "scenario" in frame.columns:
                 keys = frame.select(pl.col("scenario").cast(pl.Int64))
                 frame = frame.drop("scenario").insert_column(
-                    0, keys.join(labels, on="scenario", how="left", maintain_order="left")["configuration"])
+                    0, keys.join(labels, on="scenario", how="left", maintain_order="left")["configuration"]
+                )
             tables[name] = frame
         out = Runs(tables, scenarios, manifest)
         finished = tables["run"].height if "run" in tables else 0
@@ -134,14 +137,21 @@ class Runs:
             scenarios = {s["configuration"]: Scenario(s["scenario"], s.get("file")) for s in manifest["scenarios"]}
         except FileNotFoundError as e:
             missing = Path(e.filename or "manifest.json").name
-            raise InputError(str(folder), found=f"no {missing}",
-                             expected="a folder written by `crosswind run` or `reproduce`") from None
+            raise InputError(
+                str(folder), found=f"no {missing}", expected="a folder written by `crosswind run` or `reproduce`"
+            ) from None
         except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as e:
-            raise InputError(str(folder), found=f"results that cannot be read ({type(e).__name__}: {e})",
-                             expected="a folder written by `crosswind run` or `reproduce`") from None
+            raise InputError(
+                str(folder),
+                found=f"results that cannot be read ({type(e).__name__}: {e})",
+                expected="a folder written by `crosswind run` or `reproduce`",
+            ) from None
         if manifest.get("schema_version") != SCHEMA_VERSION:
-            raise InputError(str(folder), found=f"schema version {manifest.get('schema_version')}",
-                             expected=f"schema version {SCHEMA_VERSION}")
+            raise InputError(
+                str(folder),
+                found=f"schema version {manifest.get('schema_version')}",
+                expected=f"schema version {SCHEMA_VERSION}",
+            )
         main = {k: v for k, v in tables.items() if k in TABLES}
         return Runs(main, scenarios, manifest, {k: v for k, v in tables.items() if k not in TABLES})
 
@@ -155,8 +165,9 @@ class Runs:
             if late.height:
                 found.append(f"{late.height} of {runs.height} runs reached the time limit with transfers still open")
         if self.manifest.get("interrupted"):
-            found.append(f"interrupted: {runs.height} runs finished of "
-                         f"{self.manifest['reps'] * len(self.scenarios)} asked for")
+            found.append(
+                f"interrupted: {runs.height} runs finished of {self.manifest['reps'] * len(self.scenarios)} asked for"
+            )
         if self.manifest.get("ties") == "shuffled":
             found.append("simultaneous events were shuffled")
         return found
@@ -185,8 +196,9 @@ def prepare_out(directory: str | Path) -> Path:
     except FileExistsError:
         raise InputError("--out", found=f"{out}, which is a file", expected="a folder to write results into") from None
     except NotADirectoryError:
-        raise InputError("--out", found=f"{out}, which lies below a file",
-                         expected="a folder to write results into") from None
+        raise InputError(
+            "--out", found=f"{out}, which lies below a file", expected="a folder to write results into"
+        ) from None
     except OSError as e:
         raise InputError("--out", found=f"{out} ({e.strerror})", expected="a folder that can be written") from None
     return out

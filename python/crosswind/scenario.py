@@ -53,8 +53,9 @@ class Scenario:
         except IsADirectoryError:
             raise InputError(str(path), found="a directory", expected="a scenario file (.toml)") from None
         except UnicodeDecodeError as e:
-            raise InputError(str(path), found=f"bytes that are not UTF-8 (at byte {e.start})",
-                             expected="a TOML file in UTF-8") from None
+            raise InputError(
+                str(path), found=f"bytes that are not UTF-8 (at byte {e.start})", expected="a TOML file in UTF-8"
+            ) from None
         except OSError as e:
             raise InputError(str(path), found=e.strerror or str(e), expected="a readable scenario file") from None
         return Scenario.from_toml(text, file=str(path))
@@ -117,13 +118,21 @@ class Scenario:
         node = self.data
         for depth, key in enumerate(keys[:-1]):
             if depth == 1 and keys[0] in _NAMED and key not in node and "topology" not in self.data:
-                raise InputError(where, path=".".join(keys[:2]), found=f"no {keys[0]} `{key}`",
-                                 expected=f"one of {', '.join(sorted(node)) or '(none)'}",
-                                 hint=did_you_mean(key, node))
+                raise InputError(
+                    where,
+                    path=".".join(keys[:2]),
+                    found=f"no {keys[0]} `{key}`",
+                    expected=f"one of {', '.join(sorted(node)) or '(none)'}",
+                    hint=did_you_mean(key, node),
+                )
             node = node.setdefault(key, {})
             if not isinstance(node, dict):
-                raise InputError(where, path=".".join(keys[: depth + 1]), found=f"the value {show(node)}",
-                                 expected=f"a table that could hold `{keys[depth + 1]}`")
+                raise InputError(
+                    where,
+                    path=".".join(keys[: depth + 1]),
+                    found=f"the value {show(node)}",
+                    expected=f"a table that could hold `{keys[depth + 1]}`",
+                )
         if value is None:
             node.pop(keys[-1], None)
         else:
@@ -150,8 +159,13 @@ class Scenario:
     def explain(self, e: Any) -> InputError:
         """Turns the engine's complaint into an InputError that names the file and, if possible, the line."""
         path = str(getattr(e, "path", ""))
-        return InputError(self.place(path), path=path, found=str(getattr(e, "found", e)),
-                          expected=str(getattr(e, "expected", "")), hint=str(getattr(e, "hint", "")))
+        return InputError(
+            self.place(path),
+            path=path,
+            found=str(getattr(e, "found", e)),
+            expected=str(getattr(e, "expected", "")),
+            hint=str(getattr(e, "hint", "")),
+        )
 
     def place(self, path: str) -> str:
         """`file:line` of a dotted path for messages; just the file (or the scenario's name) when it is not found."""
@@ -205,11 +219,17 @@ def _explain_toml(message: str, text: str, where: str) -> InputError:
         name = ".".join(here)
         both = table_lines(text, name) or [n for parts, n in places(text) if parts == here]
         first = f" (first on line {both[0]})" if both and both[0] != line else ""
-        kind = f"a second {here[0]} with the name `{here[1]}`" if len(here) == 2 and here[0] in _NAMED else \
-            f"`{name}` a second time"
+        kind = (
+            f"a second {here[0]} with the name `{here[1]}`"
+            if len(here) == 2 and here[0] in _NAMED
+            else f"`{name}` a second time"
+        )
         return InputError(f"{where}:{line}", path=name, found=kind + first, expected="each name once")
-    return InputError(f"{where}:{line}", found=f"text that is not TOML ({said[:1].lower()}{said[1:]})",
-                      expected="a value such as \"64 kbit/s\" (text in quotes), a number, a list or a table")
+    return InputError(
+        f"{where}:{line}",
+        found=f"text that is not TOML ({said[:1].lower()}{said[1:]})",
+        expected='a value such as "64 kbit/s" (text in quotes), a number, a list or a table',
+    )
 
 
 def _check_values(scenario: Scenario, value: Any, path: str) -> None:
@@ -221,10 +241,15 @@ def _check_values(scenario: Scenario, value: Any, path: str) -> None:
         for i, inner in enumerate(value):
             _check_values(scenario, inner, f"{path}[{i}]")
     elif isinstance(value, datetime.date | datetime.time | datetime.datetime):
-        raise InputError(scenario.place(path), path=path, found=f"the date or time {value}",
-                         expected="text, a number, a list or a table")
+        raise InputError(
+            scenario.place(path),
+            path=path,
+            found=f"the date or time {value}",
+            expected="text, a number, a list or a table",
+        )
     elif isinstance(value, float) and not math.isfinite(value):
         raise InputError(scenario.place(path), path=path, found=f"{value}", expected="a finite number")
     elif not isinstance(value, str | int | float | bool):
-        raise InputError(scenario.place(path), path=path, found=show(value),
-                         expected="text, a number, a list or a table")
+        raise InputError(
+            scenario.place(path), path=path, found=show(value), expected="text, a number, a list or a table"
+        )

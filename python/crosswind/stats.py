@@ -6,6 +6,7 @@ gives the same interval. The percentile method is used because medians of tables
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -79,8 +80,15 @@ def estimate(
         return Estimate(value, value, value, 1)
     with np.errstate(all="ignore"):
         interval = scipy_stats.bootstrap(
-            data, statistic, n_resamples=RESAMPLES, paired=pairing == "paired", vectorized=True, axis=-1,
-            confidence_level=confidence, method="percentile", rng=np.random.default_rng(0),
+            data,
+            statistic,
+            n_resamples=RESAMPLES,
+            paired=pairing == "paired",
+            vectorized=True,
+            axis=-1,
+            confidence_level=confidence,
+            method="percentile",
+            rng=np.random.default_rng(0),
         ).confidence_interval
     return Estimate(value, float(interval.low), float(interval.high), n)
 
@@ -156,4 +164,4 @@ def paired_differences(new: Values, old: Values) -> Estimate:
 def ordered(samples: Sequence[Values], slack: float = 0.0) -> bool:
     """Whether the medians decrease along the list, each at most `slack` (relative) above its predecessor."""
     medians = [float(np.median(clean(s))) for s in samples]
-    return all(b <= a * (1.0 + slack) for a, b in zip(medians, medians[1:], strict=False))
+    return all(b <= a * (1.0 + slack) for a, b in itertools.pairwise(medians))

@@ -28,8 +28,7 @@ def show_time(ns: float) -> str:
         return "-"
     for limit, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "µs")):
         if ns >= limit:
-            value = ns / limit
-            return f"{value:.1f} {unit}" if value >= 100 else f"{value:.3g} {unit}"
+            return f"{ns / limit:.4g} {unit}" if ns / limit >= 100 else f"{ns / limit:.3g} {unit}"
     return f"{ns:.3g} ns"
 
 
@@ -88,6 +87,7 @@ LINK_COLUMNS: tuple[Column, ...] = (
 
 def _medians(frame: pl.DataFrame, keys: list[str], columns: Sequence[str]) -> pl.DataFrame:
     """Medians over repetitions; what did not happen (-1 ns) is left out."""
+
     def middle(c: str) -> pl.Expr:
         value = pl.col(c).cast(pl.Float64)
         return (value.filter(value >= 0) if c.endswith("_ns") else value).median().alias(c)
@@ -100,14 +100,20 @@ def _cell(value: object, show: Callable[[float], str]) -> str:
 
 
 def _table(title: str, frame: pl.DataFrame, keys: list[str], columns: Sequence[Column], note: str) -> Table:
-    present = [(head, next(n for n in names if n in frame.columns), show) for head, names, show in columns
-               if any(n in frame.columns for n in names)]
+    present = [
+        (head, next(n for n in names if n in frame.columns), show)
+        for head, names, show in columns
+        if any(n in frame.columns for n in names)
+    ]
     middle = _medians(frame, keys, [n for _, n, _ in present])
     # A column in which nothing ever happened says nothing.
-    present = [(h, n, s) for h, n, s in present
-               if h not in ("lost", "marks") or float(middle[n].fill_null(0).sum()) > 0]
-    rows = [[*(str(row[k]) for k in keys), *(_cell(row[n], show) for _, n, show in present)]
-            for row in middle.iter_rows(named=True)]
+    present = [
+        (h, n, s) for h, n, s in present if h not in ("lost", "marks") or float(middle[n].fill_null(0).sum()) > 0
+    ]
+    rows = [
+        [*(str(row[k]) for k in keys), *(_cell(row[n], show) for _, n, show in present)]
+        for row in middle.iter_rows(named=True)
+    ]
     return Table(title, [*keys, *(h for h, _, _ in present)], rows, note)
 
 
@@ -137,7 +143,8 @@ def link_table(runs: Runs) -> Table | None:
     reasons = [c for c in reasons if float(links[c].sum()) > 0]
     drops: tuple[Column, ...] = tuple(
         (f"dropped: {c.removeprefix('drops_').removesuffix('_packets').replace('_', ' ')}", (c,), show_count)
-        for c in reasons)
+        for c in reasons
+    )
     keys = (["configuration"] if len(runs.scenarios) > 1 else []) + ["link", "direction"]
     return _table("Links", links, keys, LINK_COLUMNS[:2] + drops + LINK_COLUMNS[2:], _note(runs))
 

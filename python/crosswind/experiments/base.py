@@ -33,8 +33,9 @@ class Results:
             raise MissingDataError(f"no table `{name}`")
         return self.tables[name]
 
-    def of(self, configuration: str, column: str, where: pl.Expr | None = None,
-           table: str = "repetition") -> npt.NDArray[np.float64]:
+    def of(
+        self, configuration: str, column: str, where: pl.Expr | None = None, table: str = "repetition"
+    ) -> npt.NDArray[np.float64]:
         """One value per repetition, in order of repetitions: comparable pair by pair between configurations.
 
         Raises MissingDataError when there is no such column or no repetition of that configuration.
@@ -62,7 +63,7 @@ class Experiment:
     """One published experiment.
 
     `doc` holds the question, what the source printed, what may differ here, and the cause found for claims that fail.
-    `configurations(**variant)` returns label -> scenario; `variants` names other readings of what the source leaves open.
+    `configurations(**variant)` returns label -> scenario; `variants` names other readings of what the source left open.
     """
 
     id: str

@@ -6,6 +6,7 @@ fast and short; the last hop is the emulated wireless link in both directions.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -41,8 +42,15 @@ def red_queue(max_p: MaxP = "nominal") -> dict[str, Any]:
     thesis met that rounding is unknown, so both readings exist.
     """
     return {
-        "type": "red-linux", "limit": "11520 B", "min_th": "1728 B", "max_th": "5184 B", "w_q": 2.0**-9, "max_p": 0.1,
-        "max_p_rounding": "tc-plog" if max_p == "linux-plog" else "none", "avpkt": "576 B", "ecn": "mark",
+        "type": "red-linux",
+        "limit": "11520 B",
+        "min_th": "1728 B",
+        "max_th": "5184 B",
+        "w_q": 2.0**-9,
+        "max_p": 0.1,
+        "max_p_rounding": "tc-plog" if max_p == "linux-plog" else "none",
+        "avpkt": "576 B",
+        "ecn": "mark",
         "rate": "64 kbit/s",
     }
 
@@ -50,45 +58,78 @@ def red_queue(max_p: MaxP = "nominal") -> dict[str, Any]:
 def last_hop(queue: dict[str, Any], rate: str = "64 kbit/s") -> dict[str, Any]:
     """The router's queue and the emulated wireless link behind it; the uplink input queue is unlimited."""
     return {
-        "from": "router", "to": "mobile", "type": "seawind", "rate": rate, "delay": "300 ms",
-        "send_buffer": "12000 B", "receive_buffer": "12000 B", "in_transit": 3, "queue": queue,
+        "from": "router",
+        "to": "mobile",
+        "type": "seawind",
+        "rate": rate,
+        "delay": "300 ms",
+        "send_buffer": "12000 B",
+        "receive_buffer": "12000 B",
+        "in_transit": 3,
+        "queue": queue,
         "reverse": {"queue": {"type": "droptail", "limit": "100000 packets"}},
     }
 
 
 def lan() -> dict[str, Any]:
     """The local network in front of the router; its delay does not matter."""
-    return {"from": "server", "to": "router", "type": "wire", "rate": "100 Mbit/s", "delay": "100 us",
-            "queue": {"type": "droptail", "limit": "100000 packets"}}
+    return {
+        "from": "server",
+        "to": "router",
+        "type": "wire",
+        "rate": "100 Mbit/s",
+        "delay": "100 us",
+        "queue": {"type": "droptail", "limit": "100000 packets"},
+    }
 
 
 def sender(configuration: str) -> dict[str, Any]:
     """TCP of one configuration: Baseline or Enhanced, with or without ECN."""
     enhanced = configuration.startswith("ETCP")
-    return {"preset": "enhanced-linux-2.4" if enhanced else "baseline-linux-2.4", "mss": f"{MSS} B",
-            "ecn": "on" if configuration.endswith("+ECN") else "off"}
+    return {
+        "preset": "enhanced-linux-2.4" if enhanced else "baseline-linux-2.4",
+        "mss": f"{MSS} B",
+        "ecn": "on" if configuration.endswith("+ECN") else "off",
+    }
 
 
-def workload(name: str, configuration: str, third_bytes: int, *, max_p: MaxP = "nominal",
-             lifetime: str = "600 s") -> Scenario:
+def workload(
+    name: str, configuration: str, third_bytes: int, *, max_p: MaxP = "nominal", lifetime: str = "600 s"
+) -> Scenario:
     """Two bulk flows from the start and a third flow that starts somewhere in the first 36 s, on the error-free link.
 
     `lifetime`: how long the cache of shared control blocks lives ("forever": the entry is never thrown away).
     """
     queue = red_queue(max_p) if configuration.endswith("+ECN") else {"type": "droptail", "limit": "11520 B"}
     tcp = sender(configuration)
-    return Scenario.from_dict({
-        "name": name, "title": f"{name}, {configuration}", "seed": 1, "duration": "1500 s",
-        "link": {"lan": lan(), "last-hop": last_hop(queue)},
-        "flow": {
-            "bulk": {"from": "server", "to": "mobile", "count": 2, "start": "0 s", "tcp": tcp,
-                     "workload": {"type": "bulk", "size": f"{BULK_BYTES} B", "write": "4288 B"}},
-            "third": {"from": "server", "to": "mobile", "start": {"stratified": ["0 s", "36 s"]}, "tcp": tcp,
-                      "workload": {"type": "bulk", "size": f"{third_bytes} B", "write": "4288 B"}},
-        },
-        "sharing": {"persist": "across-repetitions", "lifetime": lifetime, "gap": "10 s"},
-        "record": {"events": ["third"]},
-    })
+    return Scenario.from_dict(
+        {
+            "name": name,
+            "title": f"{name}, {configuration}",
+            "seed": 1,
+            "duration": "1500 s",
+            "link": {"lan": lan(), "last-hop": last_hop(queue)},
+            "flow": {
+                "bulk": {
+                    "from": "server",
+                    "to": "mobile",
+                    "count": 2,
+                    "start": "0 s",
+                    "tcp": tcp,
+                    "workload": {"type": "bulk", "size": f"{BULK_BYTES} B", "write": "4288 B"},
+                },
+                "third": {
+                    "from": "server",
+                    "to": "mobile",
+                    "start": {"stratified": ["0 s", "36 s"]},
+                    "tcp": tcp,
+                    "workload": {"type": "bulk", "size": f"{third_bytes} B", "write": "4288 B"},
+                },
+            },
+            "sharing": {"persist": "across-repetitions", "lifetime": lifetime, "gap": "10 s"},
+            "record": {"events": ["third"]},
+        }
+    )
 
 
 def _on_the_wire(size_bytes: pl.Expr) -> pl.Expr:
@@ -106,31 +147,48 @@ def repetitions(runs: Runs) -> pl.DataFrame:
     flows = runs.flows().with_columns(
         pl.when(pl.col("elapsed_ns") >= 0).then(pl.col("elapsed_ns") / 1e9).alias("elapsed_s"),
         pl.when(pl.col("close_ns") >= 0).then(pl.col("close_ns") / 1e9).alias("close_s"),
-        (pl.col("start_ns") / 1e9).alias("start_s"), _on_the_wire(pl.col("size_bytes")).alias("object_bytes"))
+        (pl.col("start_ns") / 1e9).alias("start_s"),
+        _on_the_wire(pl.col("size_bytes")).alias("object_bytes"),
+    )
     flows = flows.sort(*keys, "elapsed_ns").with_columns(
-        pl.when(pl.col("group") == "third").then(pl.lit("third"))
-        .when(pl.int_range(pl.len()).over(*keys, "group") == 0).then(pl.lit("faster"))
-        .otherwise(pl.lit("slower")).alias("role"))
+        pl.when(pl.col("group") == "third")
+        .then(pl.lit("third"))
+        .when(pl.int_range(pl.len()).over(*keys, "group") == 0)
+        .then(pl.lit("faster"))
+        .otherwise(pl.lit("slower"))
+        .alias("role")
+    )
     whole = flows.group_by(keys).agg(
         (pl.col("close_s").max() - pl.col("start_s").min()).alias("total_elapsed_s"),
-        pl.col("close_s").is_null().any().alias("unfinished"), pl.col("object_bytes").sum(),
-        pl.col("drops_packets").sum().alias("drops"), pl.col("marks_packets").sum().alias("marks"))
+        pl.col("close_s").is_null().any().alias("unfinished"),
+        pl.col("object_bytes").sum(),
+        pl.col("drops_packets").sum().alias("drops"),
+        pl.col("marks_packets").sum().alias("marks"),
+    )
     for role in ("faster", "slower", "third"):
         one = flows.filter(pl.col("role") == role).select(
-            *keys, pl.col("start_s").alias(f"{role}_start_s"), pl.col("elapsed_s").alias(f"{role}_elapsed_s"),
-            pl.col("drops_packets").alias(f"{role}_drops"), pl.col("timeouts").alias(f"{role}_timeouts"),
+            *keys,
+            pl.col("start_s").alias(f"{role}_start_s"),
+            pl.col("elapsed_s").alias(f"{role}_elapsed_s"),
+            pl.col("drops_packets").alias(f"{role}_drops"),
+            pl.col("timeouts").alias(f"{role}_timeouts"),
             pl.col("spurious_timeouts").alias(f"{role}_spurious"),
-            pl.col("simultaneous_Bps").alias(f"simultaneous_{role}"))
+            pl.col("simultaneous_Bps").alias(f"simultaneous_{role}"),
+        )
         whole = whole.join(one, on=keys, how="left")
     link = runs.links().filter((pl.col("link") == "last-hop") & (pl.col("direction") == "forward"))
     whole = whole.join(link.select(*keys, pl.col("sent_bytes").alias("link_bytes")), on=keys, how="left")
     shares = whole.select("simultaneous_faster", "simultaneous_slower", "simultaneous_third").to_numpy()
     finished = pl.col("total_elapsed_s").is_not_null() & ~pl.col("unfinished")
-    return whole.with_columns(
-        pl.when(finished).then(pl.col("object_bytes") / pl.col("total_elapsed_s")).alias("overall_throughput"),
-        (pl.col("link_bytes") / pl.col("total_elapsed_s") / RATE_Bps).alias("utilisation"),
-        pl.Series("jain", jain(shares.astype(float)) if len(shares) else []),
-    ).join(third_story(runs), on=keys, how="left").sort(*keys)
+    return (
+        whole.with_columns(
+            pl.when(finished).then(pl.col("object_bytes") / pl.col("total_elapsed_s")).alias("overall_throughput"),
+            (pl.col("link_bytes") / pl.col("total_elapsed_s") / RATE_Bps).alias("utilisation"),
+            pl.Series("jain", jain(shares.astype(float)) if len(shares) else []),
+        )
+        .join(third_story(runs), on=keys, how="left")
+        .sort(*keys)
+    )
 
 
 def third_story(runs: Runs) -> pl.DataFrame:
@@ -140,13 +198,21 @@ def third_story(runs: Runs) -> pl.DataFrame:
     nothing was dropped. `first_timeout_spurious`: a timeout before anything beyond the initial window had been sent,
     judged by hindsight. `last_window_timeout`: a timeout after the last new segment had been sent.
     """
-    schema = {"configuration": pl.String, "rep": pl.Int64, "first_drop_round": pl.Float64,
-              "initial_timeout": pl.Boolean, "last_window_timeout": pl.Boolean, "first_ack_s": pl.Float64}
+    schema = {
+        "configuration": pl.String,
+        "rep": pl.Int64,
+        "first_drop_round": pl.Float64,
+        "initial_timeout": pl.Boolean,
+        "last_window_timeout": pl.Boolean,
+        "first_ack_s": pl.Float64,
+    }
     events = runs.events(flow="third")
     rows: list[tuple[Any, ...]] = []
     if not events.is_empty():
         kinds = ["send", "ack", "drop", "timeout", "resend"]
-        small = events.filter(pl.col("kind").is_in(kinds)).select("configuration", "rep", "time_ns", "kind", "seq", "len")
+        small = events.filter(pl.col("kind").is_in(kinds)).select(
+            "configuration", "rep", "time_ns", "kind", "seq", "len"
+        )
         for key, part in small.group_by(["configuration", "rep"], maintain_order=True):
             rows.append((*key, *_story(part)))
     frame = pl.DataFrame(rows, schema=schema, orient="row")
@@ -161,7 +227,9 @@ def _story(events: pl.DataFrame) -> tuple[float | None, bool, bool, float | None
         return None, False, False, None
     timeouts = data.filter(pl.col("kind") == "timeout")["time_ns"].to_list()
     first_sent, last_sent = sends["time_ns"][0], sends["time_ns"][-1]
-    opening = data.filter((pl.col("kind") == "ack") & (pl.col("time_ns") > first_sent) & (pl.col("seq") > sends["seq"][0]))
+    opening = data.filter(
+        (pl.col("kind") == "ack") & (pl.col("time_ns") > first_sent) & (pl.col("seq") > sends["seq"][0])
+    )
     first_ack = opening["time_ns"][0] if opening.height else None
     until = first_ack if first_ack is not None else math.inf
     initial = any(first_sent < t <= until for t in timeouts)
@@ -193,15 +261,32 @@ def tables(runs: Runs) -> Tables:
     return {"repetition": repetitions(runs)}
 
 
-def median_part(label: str, configuration: str, column: str, accept: Band, printed: float | None = None, *,
-                unit: str = "", digits: int = 1) -> Part:
+def median_part(
+    label: str,
+    configuration: str,
+    column: str,
+    accept: Band,
+    printed: float | None = None,
+    *,
+    unit: str = "",
+    digits: int = 1,
+) -> Part:
     """The median of a column of the repetition table."""
     text = "" if printed is None else (f"{printed * 100:g} %" if unit == "%" else f"{printed:g} {unit}".rstrip())
     return Part(label, lambda r: median(r.of(configuration, column)), accept, text, unit, digits)
 
 
-def change_part(label: str, new: str, old: str, column: str, accept: Band, printed: float | None = None, *,
-                of: Any = np.median, where: pl.Expr | None = None) -> Part:
+def change_part(
+    label: str,
+    new: str,
+    old: str,
+    column: str,
+    accept: Band,
+    printed: float | None = None,
+    *,
+    of: Any = np.median,
+    where: pl.Expr | None = None,
+) -> Part:
     """The relative change of a statistic between two configurations, repetition by repetition."""
     text = "" if printed is None else f"{printed * 100:+g} %"
     return Part(label, lambda r: change(r.of(new, column, where), r.of(old, column, where), of=of), accept, text, "%")
@@ -210,18 +295,27 @@ def change_part(label: str, new: str, old: str, column: str, accept: Band, print
 def falling(column: str, order: Sequence[str], slack: dict[str, float] | None = None) -> list[Part]:
     """Medians that fall along `order`: one part per neighbouring pair, strict unless `slack` allows some for it."""
     allowed = slack or {}
-    return [change_part(f"{b} against {a}", b, a, column,
-                        Band(high=allowed[b]) if b in allowed else below(0.0))
-            for a, b in zip(order, order[1:], strict=False)]
+    return [
+        change_part(f"{b} against {a}", b, a, column, Band(high=allowed[b]) if b in allowed else below(0.0))
+        for a, b in itertools.pairwise(order)
+    ]
 
 
 def rising(column: str, order: Sequence[str]) -> list[Part]:
     """Medians that rise strictly along `order`."""
-    return [change_part(f"{b} against {a}", b, a, column, above(0.0)) for a, b in zip(order, order[1:], strict=False)]
+    return [change_part(f"{b} against {a}", b, a, column, above(0.0)) for a, b in itertools.pairwise(order)]
 
 
-def table_parts(column: str, quantity: str, printed: dict[tuple[str, str], float], tolerance: float, *,
-                unit: str, digits: int = 1, absolute: bool = False) -> list[Part]:
+def table_parts(
+    column: str,
+    quantity: str,
+    printed: dict[tuple[str, str], float],
+    tolerance: float,
+    *,
+    unit: str,
+    digits: int = 1,
+    absolute: bool = False,
+) -> list[Part]:
     """One part per configuration with a printed median, each within the tolerance (relative unless `absolute`)."""
     out = []
     for c in CONFIGURATIONS:
@@ -240,5 +334,8 @@ def configurations(name: str, third_bytes: int, **variant: Any) -> dict[str, Sce
 def columns(results: Results, names: dict[str, str], scale: float = 1.0) -> dict[str, dict[str, Any]]:
     """configuration -> label -> values, for quartile figures; `names`: label -> column."""
     present = results.table("repetition")["configuration"].unique(maintain_order=True).to_list()
-    return {c: {label: results.of(c, column) * scale for label, column in names.items()}
-            for c in CONFIGURATIONS if c in present}
+    return {
+        c: {label: results.of(c, column) * scale for label, column in names.items()}
+        for c in CONFIGURATIONS
+        if c in present
+    }

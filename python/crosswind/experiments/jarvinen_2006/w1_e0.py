@@ -34,8 +34,12 @@ from crosswind.stats import Estimate
 P = published("w1_e0.csv", __file__)
 START = "third_start_s"
 THIRD = "third_elapsed_s"
-CLASSES = {"below 2.5 s": (0.0, 2.5), "2.5 s to 8.2 s": (2.5, 8.2), "8.2 s to 15.5 s": (8.2, 15.5),
-           "above 15.5 s": (15.5, 1e9)}
+CLASSES = {
+    "below 2.5 s": (0.0, 2.5),
+    "2.5 s to 8.2 s": (2.5, 8.2),
+    "8.2 s to 15.5 s": (8.2, 15.5),
+    "above 15.5 s": (15.5, 1e9),
+}
 OBJECTS_BYTES = 760_320
 
 
@@ -50,14 +54,20 @@ def _class(name: str) -> pl.Expr:
 
 
 def _class_part(name: str) -> Part:
-    value = P[(f"third_elapsed_{name.replace(' s to ', 's_to_').replace(' ', '_', 1).replace(' ', '')}", "BL")]
-    return Part(name, lambda r: stats.median(r.of("BL", THIRD, _class(name))), within(value, 0.20), f"{value:g} s", "s", 2)
+    value = P[(f"third_elapsed {name}", "BL")]
+    return Part(
+        name, lambda r: stats.median(r.of("BL", THIRD, _class(name))), within(value, 0.20), f"{value:g} s", "s", 2
+    )
 
 
 def _class_ratio(upper: str, lower: str) -> Any:
     def measure(r: Results) -> Estimate:
-        return stats.estimate(lambda a, b, axis: np.median(a, axis=axis) / np.median(b, axis=axis),
-                              r.of("BL", THIRD, _class(upper)), r.of("BL", THIRD, _class(lower)))
+        return stats.estimate(
+            lambda a, b, axis: np.median(a, axis=axis) / np.median(b, axis=axis),
+            r.of("BL", THIRD, _class(upper)),
+            r.of("BL", THIRD, _class(lower)),
+        )
+
     return measure
 
 
@@ -65,7 +75,11 @@ def _identity(configuration: str) -> Any:
     def measure(r: Results) -> Estimate:
         return stats.estimate(
             lambda t, e, axis: np.median(t, axis=axis) * np.median(e, axis=axis),
-            r.of(configuration, "overall_throughput"), r.of(configuration, "slower_elapsed_s"), pairing="paired")
+            r.of(configuration, "overall_throughput"),
+            r.of(configuration, "slower_elapsed_s"),
+            pairing="paired",
+        )
+
     return measure
 
 
@@ -98,60 +112,176 @@ def _late_scatter(r: Results) -> Estimate:
 
 def _timeouts(configuration: str) -> Part:
     value = P[("last_window_timeout_share", configuration)]
-    return Part(configuration, lambda r: stats.share(r.of(configuration, "last_window_timeout")), near(value, 0.10),
-                f"{value:.0%}", "%")
+    return Part(
+        configuration,
+        lambda r: stats.share(r.of(configuration, "last_window_timeout")),
+        near(value, 0.10),
+        f"{value:.0%}",
+        "%",
+    )
 
 
 CLAIMS = (
-    Claim("J5", "Overall throughput times elapsed time of the slower flow is the size of the objects",
-          "760320 B (W1); 7817 B/s x 97.3 s", [
-              Part(c, _identity(c), within(OBJECTS_BYTES, 0.003), "760320 B", "B", 0) for c in common.CONFIGURATIONS]),
-    Claim("J35", "Overall throughput; Enhanced TCP a little higher", "BL 7817 B/s; ETCP 7872 B/s (0.4 to 1.0 % more)", [
-        *table_parts("overall_throughput", "overall_throughput", P, 0.01, unit="B/s", digits=0),
-        change_part("ETCP against BL", "ETCP", "BL", "overall_throughput", between(0.004, 0.010), 0.007)]),
-    Claim("J36", "Elapsed time of the third flow: BL >= BL+ECN > ETCP > ETCP+ECN", "26.1, 25.6, 19.1, 17.5 s", [
-        *table_parts(THIRD, "third_elapsed", P, 0.15, unit="s"),
-        *common.falling(THIRD, common.CONFIGURATIONS, {"BL+ECN": 0.02})]),
-    Claim("J37", "Interquartile range of the third flow's elapsed time shrinks",
-          "BL 16.4 s; BL+ECN -30 %, ETCP -65 %, ETCP+ECN -76 %", [
-              Part("BL", lambda r: stats.iqr(r.of("BL", THIRD)), within(16.4, 0.15), "16.4 s", "s", 2),
-              change_part("BL+ECN", "BL+ECN", "BL", THIRD, near(-0.30, 0.10), -0.30, of=stats.iqr_of),
-              change_part("ETCP", "ETCP", "BL", THIRD, at_most(-0.45), -0.65, of=stats.iqr_of),
-              change_part("ETCP+ECN", "ETCP+ECN", "BL", THIRD, at_most(-0.45), -0.76, of=stats.iqr_of)]),
-    Claim("J38", "ECN shortens the worst third flows", "maximum -30 %, upper quartile -13 %", [
-        change_part("maximum", "BL+ECN", "BL", THIRD, at_most(-0.05), -0.30, of=np.max),
-        change_part("upper quartile", "BL+ECN", "BL", THIRD, at_most(-0.05), -0.13, of=_upper)]),
-    Claim("J39", "BL, by start time: medians in the order of Table 7", "17.55 < 20.88 < 30.00 < 37.61 s", [
-        *(_class_part(c) for c in CLASSES),
-        Part("8.2-15.5 s against below 2.5 s", _class_ratio("8.2 s to 15.5 s", "below 2.5 s"), above(1.0), "> 1", "", 2),
-        Part("above 15.5 s against 8.2-15.5 s", _class_ratio("above 15.5 s", "8.2 s to 15.5 s"), above(1.0), "> 1", "", 2),
-        Part("2.5-8.2 s against above 15.5 s", _class_ratio("2.5 s to 8.2 s", "above 15.5 s"), above(1.0), "> 1", "", 2)]),
-    Claim("J40", "BL: starting in the recovery of the bulk flows is far better than starting in their overshoot",
-          "37.61 s against 20.88 s", [
-              Part("ratio", _class_ratio("2.5 s to 8.2 s", "8.2 s to 15.5 s"), at_least(1.5), "1.80", "", 2)]),
-    Claim("J41", "Starts above 15 s: BL+ECN is shorter than BL", "-9 %", [
-        change_part("median", "BL+ECN", "BL", THIRD, between(-0.17, -0.01), -0.09, where=pl.col(START) > 15.0)]),
-    Claim("J42", "A drop in the last window forces a timeout on the third flow, more often with ECN",
-          "BL 13 %, BL+ECN 25 % of repetitions", [
-              _timeouts("BL"), _timeouts("BL+ECN"),
-              Part("BL+ECN minus BL", lambda r: stats.paired_differences(
-                  r.of("BL+ECN", "last_window_timeout"), r.of("BL", "last_window_timeout")), above(0.0), "+12 %", "%")]),
-    Claim("J43", "Drops: BL and BL+ECN about equal, ETCP less than half", "equal; few", [
-        change_part("BL+ECN against BL", "BL+ECN", "BL", "drops", near(0.0, 0.15)),
-        change_part("ETCP against BL", "ETCP", "BL", "drops", below(-0.5))]),
-    Claim("J44", "Faster flow gains a little, slower flow is steady",
-          "faster 92.4 s, -0.7 %, -1.5 %, -3.9 %; slower 97.3 s, IQR 0.14 s", [
-              median_part("faster, BL", "BL", "faster_elapsed_s", within(92.4, 0.15), 92.4, unit="s"),
-              *(change_part(f"faster, {c}", c, "BL", "faster_elapsed_s", near(P[("faster_elapsed_change", c)], 0.10),
-                            P[("faster_elapsed_change", c)]) for c in common.CONFIGURATIONS[1:]),
-              median_part("slower, BL", "BL", "slower_elapsed_s", within(97.3, 0.15), 97.3, unit="s"),
-              Part("slower IQR, BL", lambda r: stats.iqr(r.of("BL", "slower_elapsed_s")), below(1.0), "0.14 s", "s", 2)]),
-    Claim("J45", "Utilisation of the last hop", "BL 97 %, ETCP 98 %", [
-        median_part(c, c, "utilisation", near(P[("utilisation", c)], 0.01), P[("utilisation", c)], unit="%")
-        for c in ("BL", "ETCP")]),
-    Claim("J46", "ETCP: nearly flat for starts below 15 s, then scattered 3 to 10 s upwards", "flat; 3 to 10 s", [
-        Part("spread around a line, starts below 15 s (IQR)", _early_spread, below(3.0), "nearly flat", "s", 2),
-        Part("above that line, starts from 15 s (upper quartile)", _late_scatter, between(3.0, 10.0), "3 to 10 s", "s")]),
+    Claim(
+        "J5",
+        "Overall throughput times elapsed time of the slower flow is the size of the objects",
+        "760320 B (W1); 7817 B/s x 97.3 s",
+        [Part(c, _identity(c), within(OBJECTS_BYTES, 0.003), "760320 B", "B", 0) for c in common.CONFIGURATIONS],
+    ),
+    Claim(
+        "J35",
+        "Overall throughput; Enhanced TCP a little higher",
+        "BL 7817 B/s; ETCP 7872 B/s (0.4 to 1.0 % more)",
+        [
+            *table_parts("overall_throughput", "overall_throughput", P, 0.01, unit="B/s", digits=0),
+            change_part("ETCP against BL", "ETCP", "BL", "overall_throughput", between(0.004, 0.010), 0.007),
+        ],
+    ),
+    Claim(
+        "J36",
+        "Elapsed time of the third flow: BL >= BL+ECN > ETCP > ETCP+ECN",
+        "26.1, 25.6, 19.1, 17.5 s",
+        [
+            *table_parts(THIRD, "third_elapsed", P, 0.15, unit="s"),
+            *common.falling(THIRD, common.CONFIGURATIONS, {"BL+ECN": 0.02}),
+        ],
+    ),
+    Claim(
+        "J37",
+        "Interquartile range of the third flow's elapsed time shrinks",
+        "BL 16.4 s; BL+ECN -30 %, ETCP -65 %, ETCP+ECN -76 %",
+        [
+            Part("BL", lambda r: stats.iqr(r.of("BL", THIRD)), within(16.4, 0.15), "16.4 s", "s", 2),
+            change_part("BL+ECN", "BL+ECN", "BL", THIRD, near(-0.30, 0.10), -0.30, of=stats.iqr_of),
+            change_part("ETCP", "ETCP", "BL", THIRD, at_most(-0.45), -0.65, of=stats.iqr_of),
+            change_part("ETCP+ECN", "ETCP+ECN", "BL", THIRD, at_most(-0.45), -0.76, of=stats.iqr_of),
+        ],
+    ),
+    Claim(
+        "J38",
+        "ECN shortens the worst third flows",
+        "maximum -30 %, upper quartile -13 %",
+        [
+            change_part("maximum", "BL+ECN", "BL", THIRD, at_most(-0.05), -0.30, of=np.max),
+            change_part("upper quartile", "BL+ECN", "BL", THIRD, at_most(-0.05), -0.13, of=_upper),
+        ],
+    ),
+    Claim(
+        "J39",
+        "BL, by start time: medians in the order of Table 7",
+        "17.55 < 20.88 < 30.00 < 37.61 s",
+        [
+            *(_class_part(c) for c in CLASSES),
+            Part(
+                "8.2-15.5 s against below 2.5 s",
+                _class_ratio("8.2 s to 15.5 s", "below 2.5 s"),
+                above(1.0),
+                "> 1",
+                "",
+                2,
+            ),
+            Part(
+                "above 15.5 s against 8.2-15.5 s",
+                _class_ratio("above 15.5 s", "8.2 s to 15.5 s"),
+                above(1.0),
+                "> 1",
+                "",
+                2,
+            ),
+            Part(
+                "2.5-8.2 s against above 15.5 s",
+                _class_ratio("2.5 s to 8.2 s", "above 15.5 s"),
+                above(1.0),
+                "> 1",
+                "",
+                2,
+            ),
+        ],
+    ),
+    Claim(
+        "J40",
+        "BL: starting in the recovery of the bulk flows is far better than starting in their overshoot",
+        "37.61 s against 20.88 s",
+        [Part("ratio", _class_ratio("2.5 s to 8.2 s", "8.2 s to 15.5 s"), at_least(1.5), "1.80", "", 2)],
+    ),
+    Claim(
+        "J41",
+        "Starts above 15 s: BL+ECN is shorter than BL",
+        "-9 %",
+        [change_part("median", "BL+ECN", "BL", THIRD, between(-0.17, -0.01), -0.09, where=pl.col(START) > 15.0)],
+    ),
+    Claim(
+        "J42",
+        "A drop in the last window forces a timeout on the third flow, more often with ECN",
+        "BL 13 %, BL+ECN 25 % of repetitions",
+        [
+            _timeouts("BL"),
+            _timeouts("BL+ECN"),
+            Part(
+                "BL+ECN minus BL",
+                lambda r: stats.paired_differences(
+                    r.of("BL+ECN", "last_window_timeout"), r.of("BL", "last_window_timeout")
+                ),
+                above(0.0),
+                "+12 %",
+                "%",
+            ),
+        ],
+    ),
+    Claim(
+        "J43",
+        "Drops: BL and BL+ECN about equal, ETCP less than half",
+        "equal; few",
+        [
+            change_part("BL+ECN against BL", "BL+ECN", "BL", "drops", near(0.0, 0.15)),
+            change_part("ETCP against BL", "ETCP", "BL", "drops", below(-0.5)),
+        ],
+    ),
+    Claim(
+        "J44",
+        "Faster flow gains a little, slower flow is steady",
+        "faster 92.4 s, -0.7 %, -1.5 %, -3.9 %; slower 97.3 s, IQR 0.14 s",
+        [
+            median_part("faster, BL", "BL", "faster_elapsed_s", within(92.4, 0.15), 92.4, unit="s"),
+            *(
+                change_part(
+                    f"faster, {c}",
+                    c,
+                    "BL",
+                    "faster_elapsed_s",
+                    near(P[("faster_elapsed_change", c)], 0.10),
+                    P[("faster_elapsed_change", c)],
+                )
+                for c in common.CONFIGURATIONS[1:]
+            ),
+            median_part("slower, BL", "BL", "slower_elapsed_s", within(97.3, 0.15), 97.3, unit="s"),
+            Part("slower IQR, BL", lambda r: stats.iqr(r.of("BL", "slower_elapsed_s")), below(1.0), "0.14 s", "s", 2),
+        ],
+    ),
+    Claim(
+        "J45",
+        "Utilisation of the last hop",
+        "BL 97 %, ETCP 98 %",
+        [
+            median_part(c, c, "utilisation", near(P[("utilisation", c)], 0.01), P[("utilisation", c)], unit="%")
+            for c in ("BL", "ETCP")
+        ],
+    ),
+    Claim(
+        "J46",
+        "ETCP: nearly flat for starts below 15 s, then scattered 3 to 10 s upwards",
+        "flat; 3 to 10 s",
+        [
+            Part("spread around a line, starts below 15 s (IQR)", _early_spread, below(3.0), "nearly flat", "s", 2),
+            Part(
+                "above that line, starts from 15 s (upper quartile)",
+                _late_scatter,
+                between(3.0, 10.0),
+                "3 to 10 s",
+                "s",
+            ),
+        ],
+    ),
 )
 
 
@@ -160,25 +290,53 @@ def pictures(r: Results) -> list[Picture]:
     bulk = {"faster": "faster_elapsed_s", "slower": "slower_elapsed_s"}
     drops = {"faster": "faster_drops", "slower": "slower_drops", "third": "third_drops"}
     out = [
-        figures.quartile_bars("fig-7a", "Overall throughput (Fig. 7a): median, quartiles, range.",
-                              common.columns(r, {"all": "overall_throughput"}), "overall throughput (B/s)", None),
-        figures.quartile_bars("fig-7b", "Elapsed time of the third flow (Fig. 7b).",
-                              common.columns(r, {"third": THIRD}), "elapsed time (s)"),
-        figures.quartile_bars("fig-7c", "Packets dropped at the router, by flow (Fig. 7c).", common.columns(r, drops),
-                              "drops (packets)"),
-        figures.quartile_bars("fig-7d", "Elapsed times of the bulk flows (Fig. 7d).", common.columns(r, bulk),
-                              "elapsed time (s)", None),
+        figures.quartile_bars(
+            "fig-7a",
+            "Overall throughput (Fig. 7a): median, quartiles, range.",
+            common.columns(r, {"all": "overall_throughput"}),
+            "overall throughput (B/s)",
+            None,
+        ),
+        figures.quartile_bars(
+            "fig-7b",
+            "Elapsed time of the third flow (Fig. 7b).",
+            common.columns(r, {"third": THIRD}),
+            "elapsed time (s)",
+        ),
+        figures.quartile_bars(
+            "fig-7c", "Packets dropped at the router, by flow (Fig. 7c).", common.columns(r, drops), "drops (packets)"
+        ),
+        figures.quartile_bars(
+            "fig-7d", "Elapsed times of the bulk flows (Fig. 7d).", common.columns(r, bulk), "elapsed time (s)", None
+        ),
     ]
-    for name, figure, limits, chosen in (("fig-9", "Fig. 9", [2.5, 8.2, 15.5], ["BL"]),
-                                         ("fig-11", "Fig. 11", [15.0], ["BL", "ETCP"]),
-                                         ("fig-12", "Fig. 12", [], ["ETCP", "ETCP+ECN"])):
+    for name, figure, limits, chosen in (
+        ("fig-9", "Fig. 9", [2.5, 8.2, 15.5], ["BL"]),
+        ("fig-11", "Fig. 11", [15.0], ["BL", "ETCP"]),
+        ("fig-12", "Fig. 12", [], ["ETCP", "ETCP+ECN"]),
+    ):
         points = {c: (r.of(c, START), r.of(c, THIRD)) for c in chosen}
-        out.append(figures.scatter(name, f"Elapsed time of the third flow against its start: {' and '.join(chosen)} "
-                                   f"({figure}).", points, "start of the third flow (s)", "elapsed time (s)", limits))
+        out.append(
+            figures.scatter(
+                name,
+                f"Elapsed time of the third flow against its start: {' and '.join(chosen)} ({figure}).",
+                points,
+                "start of the third flow (s)",
+                "elapsed time (s)",
+                limits,
+            )
+        )
     return out
 
 
 EXPERIMENT = Experiment(
-    id="jarvinen-2006/w1-e0", title="Two bulk flows and a short one on an error-free 64 kbit/s last hop",
-    source=common.SOURCE, doc=__doc__ or "", configurations=configurations, claims=CLAIMS, tables=common.tables,
-    figures=pictures, variants=common.VARIANTS)
+    id="jarvinen-2006/w1-e0",
+    title="Two bulk flows and a short one on an error-free 64 kbit/s last hop",
+    source=common.SOURCE,
+    doc=__doc__ or "",
+    configurations=configurations,
+    claims=CLAIMS,
+    tables=common.tables,
+    figures=pictures,
+    variants=common.VARIANTS,
+)

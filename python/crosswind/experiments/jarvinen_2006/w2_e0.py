@@ -39,6 +39,7 @@ def configurations(**variant: Any) -> dict[str, Scenario]:
 
 def _extreme(configuration: str, side: str) -> Any:
     """Median of the faster flow's share in one configuration, relative to the highest or lowest of the other three."""
+
     def statistic(*samples: Any, axis: int) -> Any:
         first, *rest = (np.median(s, axis=axis) for s in samples)
         rest_ = np.max(rest, axis=0) if side == "highest" else np.min(rest, axis=0)
@@ -47,6 +48,7 @@ def _extreme(configuration: str, side: str) -> Any:
     def measure(r: Results) -> Estimate:
         names = [configuration, *(c for c in common.CONFIGURATIONS if c != configuration)]
         return stats.estimate(statistic, *(r.of(c, "simultaneous_faster") for c in names), pairing="paired")
+
     return measure
 
 
@@ -55,14 +57,26 @@ def _lower(x: Any, axis: int = -1) -> Any:
 
 
 def _jain_step(new: str, old: str, of: Any, accept: Band) -> Part:
-    return Part(f"{new} minus {old}", lambda r: stats.difference(r.of(new, "jain"), r.of(old, "jain"), of=of), accept,
-                "> 0", "", 3)
+    return Part(
+        f"{new} minus {old}",
+        lambda r: stats.difference(r.of(new, "jain"), r.of(old, "jain"), of=of),
+        accept,
+        "> 0",
+        "",
+        3,
+    )
 
 
 def _jain_quartile(configuration: str) -> Part:
     value = P[("jain_lower_quartile", configuration)]
-    return Part(configuration, lambda r: stats.quantile(r.of(configuration, "jain"), 0.25), near(value, 0.04),
-                f"{value:g}", "", 3)
+    return Part(
+        configuration,
+        lambda r: stats.quantile(r.of(configuration, "jain"), 0.25),
+        near(value, 0.04),
+        f"{value:g}",
+        "",
+        3,
+    )
 
 
 def _early_and_late(r: Results) -> tuple[Any, Any]:
@@ -75,15 +89,19 @@ def _early_and_late(r: Results) -> tuple[Any, Any]:
 
 
 def _early_against_late(r: Results) -> Estimate:
-    return stats.estimate(lambda a, b, axis: np.median(a, axis=axis) / np.median(b, axis=axis) - 1.0, *_early_and_late(r))
+    return stats.estimate(
+        lambda a, b, axis: np.median(a, axis=axis) / np.median(b, axis=axis) - 1.0, *_early_and_late(r)
+    )
 
 
 def _slow_opening(configuration: str) -> Any:
     """Repetitions whose third flow waits more than 3 s (the initial timeout) for the ACK of its first segment."""
+
     def measure(r: Results) -> Estimate:
         waited = r.of(configuration, "first_ack_s") > 3.0
         spurious = (r.of(configuration, "initial_timeout") > 0) & (r.of(configuration, "third_spurious") > 0)
         return stats.exact(float((waited & spurious).sum()), waited.size)
+
     return measure
 
 
@@ -92,8 +110,9 @@ def _fairness_after_slow_opening(r: Results) -> Estimate:
     fairness = r.of("ETCP", "jain")
     if not hit.any() or hit.all():
         raise MissingDataError(f"{int(hit.sum())} of {hit.size} repetitions have a spurious initial timeout")
-    return stats.estimate(lambda a, b, axis: np.median(a, axis=axis) - np.median(b, axis=axis), fairness[hit],
-                          fairness[~hit])
+    return stats.estimate(
+        lambda a, b, axis: np.median(a, axis=axis) - np.median(b, axis=axis), fairness[hit], fairness[~hit]
+    )
 
 
 def _avoided(role: str) -> Any:
@@ -101,38 +120,105 @@ def _avoided(role: str) -> Any:
 
 
 CLAIMS = (
-    Claim("J55", "Overall throughput; Enhanced TCP higher", "BL 7871 B/s, ETCP 7909 B/s", [
-        *table_parts("overall_throughput", "overall_throughput", P, 0.01, unit="B/s", digits=0),
-        change_part("ETCP against BL", "ETCP", "BL", "overall_throughput", above(0.0), 0.005)]),
-    Claim("J56", "Simultaneous throughput of the third flow rises: BL < BL+ECN < ETCP < ETCP+ECN",
-          "1520, 1915, 2048, 2292 B/s", [
-              *table_parts(SHARE, SHARE, P, 0.15, unit="B/s", digits=0), *common.rising(SHARE, common.CONFIGURATIONS)]),
-    Claim("J57", "Simultaneous throughput of the faster flow: BL highest, ETCP+ECN lowest", "3370 and 3042 B/s", [
-        *[p for p in table_parts("simultaneous_faster", "simultaneous_faster", P, 0.05, unit="B/s", digits=0)
-          if p.label in ("BL", "ETCP+ECN")],
-        Part("BL against the highest other", _extreme("BL", "highest"), above(0.0), "+7 %", "%"),
-        Part("ETCP+ECN against the lowest other", _extreme("ETCP+ECN", "lowest"), below(0.0), "-3 %", "%")]),
-    Claim("J58", "Jain's index over the simultaneous throughputs rises (median)", "0.91 < 0.94 < 0.96 < 0.97", [
-        *table_parts("jain", "jain_median", P, 0.03, unit="", digits=3, absolute=True),
-        *(_jain_step(new, old, np.median, above(0.0))
-          for old, new in zip(common.CONFIGURATIONS, common.CONFIGURATIONS[1:], strict=False))]),
-    Claim("J59", "Lower quartile of Jain's index; BL worst", "0.84, 0.90, 0.91, 0.94", [
-        *(_jain_quartile(c) for c in common.CONFIGURATIONS),
-        *(_jain_step(c, "BL", _lower, above(0.0)) for c in OTHERS)]),
-    Claim("J60", "BL: a third flow that overshoots by its third round trip gets less than one that reaches its fifth",
-          "less", [Part("simultaneous throughput, early against late", _early_against_late, below(0.0), "less", "%")]),
-    Claim("J61", "ETCP removes nearly all drops; ECN avoids one to two drops of every flow", "drops << BL; 1 to 2", [
-        Part("ETCP drops as a share of BL", lambda r: stats.estimate(
-            lambda a, b, axis: np.median(a, axis=axis) / np.median(b, axis=axis), r.of("ETCP", "drops"),
-            r.of("BL", "drops"), pairing="paired"), at_most(FEW), "<< 1", "%"),
-        *(Part(f"drops avoided by ECN, {role} flow (BL minus BL+ECN)", _avoided(role), between(1.0, 2.0), "1 to 2", "", 1)
-          for role in ("faster", "slower", "third"))]),
-    Claim("J62", "ETCP without ECN: a first round trip beyond 3 s gives the third flow a spurious timeout and poor "
-          "fairness; with ECN there is no such repetition", "some; none", [
-              Part("repetitions, ETCP", _slow_opening("ETCP"), at_least(1), "some", "", 0),
-              Part("Jain's index against other repetitions, ETCP", _fairness_after_slow_opening, below(0.0), "lower", "",
-                   3),
-              Part("repetitions, ETCP+ECN", _slow_opening("ETCP+ECN"), at_most(0), "0", "", 0)]),
+    Claim(
+        "J55",
+        "Overall throughput; Enhanced TCP higher",
+        "BL 7871 B/s, ETCP 7909 B/s",
+        [
+            *table_parts("overall_throughput", "overall_throughput", P, 0.01, unit="B/s", digits=0),
+            change_part("ETCP against BL", "ETCP", "BL", "overall_throughput", above(0.0), 0.005),
+        ],
+    ),
+    Claim(
+        "J56",
+        "Simultaneous throughput of the third flow rises: BL < BL+ECN < ETCP < ETCP+ECN",
+        "1520, 1915, 2048, 2292 B/s",
+        [*table_parts(SHARE, SHARE, P, 0.15, unit="B/s", digits=0), *common.rising(SHARE, common.CONFIGURATIONS)],
+    ),
+    Claim(
+        "J57",
+        "Simultaneous throughput of the faster flow: BL highest, ETCP+ECN lowest",
+        "3370 and 3042 B/s",
+        [
+            *[
+                p
+                for p in table_parts("simultaneous_faster", "simultaneous_faster", P, 0.05, unit="B/s", digits=0)
+                if p.label in ("BL", "ETCP+ECN")
+            ],
+            Part("BL against the highest other", _extreme("BL", "highest"), above(0.0), "+7 %", "%"),
+            Part("ETCP+ECN against the lowest other", _extreme("ETCP+ECN", "lowest"), below(0.0), "-3 %", "%"),
+        ],
+    ),
+    Claim(
+        "J58",
+        "Jain's index over the simultaneous throughputs rises (median)",
+        "0.91 < 0.94 < 0.96 < 0.97",
+        [
+            *table_parts("jain", "jain_median", P, 0.03, unit="", digits=3, absolute=True),
+            *(
+                _jain_step(new, old, np.median, above(0.0))
+                for old, new in zip(common.CONFIGURATIONS, common.CONFIGURATIONS[1:], strict=False)
+            ),
+        ],
+    ),
+    Claim(
+        "J59",
+        "Lower quartile of Jain's index; BL worst",
+        "0.84, 0.90, 0.91, 0.94",
+        [
+            *(_jain_quartile(c) for c in common.CONFIGURATIONS),
+            *(_jain_step(c, "BL", _lower, above(0.0)) for c in OTHERS),
+        ],
+    ),
+    Claim(
+        "J60",
+        "BL: a third flow that overshoots by its third round trip gets less than one that reaches its fifth",
+        "less",
+        [Part("simultaneous throughput, early against late", _early_against_late, below(0.0), "less", "%")],
+    ),
+    Claim(
+        "J61",
+        "ETCP removes nearly all drops; ECN avoids one to two drops of every flow",
+        "drops << BL; 1 to 2",
+        [
+            Part(
+                "ETCP drops as a share of BL",
+                lambda r: stats.estimate(
+                    lambda a, b, axis: np.median(a, axis=axis) / np.median(b, axis=axis),
+                    r.of("ETCP", "drops"),
+                    r.of("BL", "drops"),
+                    pairing="paired",
+                ),
+                at_most(FEW),
+                "<< 1",
+                "%",
+            ),
+            *(
+                Part(
+                    f"drops avoided by ECN, {role} flow (BL minus BL+ECN)",
+                    _avoided(role),
+                    between(1.0, 2.0),
+                    "1 to 2",
+                    "",
+                    1,
+                )
+                for role in ("faster", "slower", "third")
+            ),
+        ],
+    ),
+    Claim(
+        "J62",
+        "ETCP without ECN: a first round trip beyond 3 s gives the third flow a spurious timeout and poor "
+        "fairness; with ECN there is no such repetition",
+        "some; none",
+        [
+            Part("repetitions, ETCP", _slow_opening("ETCP"), at_least(1), "some", "", 0),
+            Part(
+                "Jain's index against other repetitions, ETCP", _fairness_after_slow_opening, below(0.0), "lower", "", 3
+            ),
+            Part("repetitions, ETCP+ECN", _slow_opening("ETCP+ECN"), at_most(0), "0", "", 0),
+        ],
+    ),
 )
 
 
@@ -144,21 +230,50 @@ def pictures(r: Results) -> list[Picture]:
     late = (first >= 4) | np.isnan(first)
     groups = {"first drop by round trip 3": (start[~late], share[~late]), "later, or none": (start[late], share[late])}
     return [
-        figures.quartile_bars("fig-16a", "Overall throughput (Fig. 16a): median, quartiles, range.",
-                              common.columns(r, {"all": "overall_throughput"}), "overall throughput (B/s)", None),
-        figures.quartile_bars("fig-16b", "Simultaneous throughput of the three flows (Fig. 16b).",
-                              common.columns(r, {x: f"simultaneous_{x}" for x in roles}),
-                              "simultaneous throughput (B/s)"),
-        figures.quartile_bars("fig-16c", "Jain's index over the simultaneous throughputs (Fig. 16c).",
-                              common.columns(r, {"all": "jain"}), "Jain's index", None),
-        figures.quartile_bars("fig-16d", "Packets dropped at the router, by flow (Fig. 16d).",
-                              common.columns(r, {x: f"{x}_drops" for x in roles}), "drops (packets)"),
-        figures.scatter("fig-17", "Simultaneous throughput of the third flow against its start, BL (Fig. 17).", groups,
-                        "start of the third flow (s)", "simultaneous throughput (B/s)"),
+        figures.quartile_bars(
+            "fig-16a",
+            "Overall throughput (Fig. 16a): median, quartiles, range.",
+            common.columns(r, {"all": "overall_throughput"}),
+            "overall throughput (B/s)",
+            None,
+        ),
+        figures.quartile_bars(
+            "fig-16b",
+            "Simultaneous throughput of the three flows (Fig. 16b).",
+            common.columns(r, {x: f"simultaneous_{x}" for x in roles}),
+            "simultaneous throughput (B/s)",
+        ),
+        figures.quartile_bars(
+            "fig-16c",
+            "Jain's index over the simultaneous throughputs (Fig. 16c).",
+            common.columns(r, {"all": "jain"}),
+            "Jain's index",
+            None,
+        ),
+        figures.quartile_bars(
+            "fig-16d",
+            "Packets dropped at the router, by flow (Fig. 16d).",
+            common.columns(r, {x: f"{x}_drops" for x in roles}),
+            "drops (packets)",
+        ),
+        figures.scatter(
+            "fig-17",
+            "Simultaneous throughput of the third flow against its start, BL (Fig. 17).",
+            groups,
+            "start of the third flow (s)",
+            "simultaneous throughput (B/s)",
+        ),
     ]
 
 
 EXPERIMENT = Experiment(
-    id="jarvinen-2006/w2-e0", title="Three bulk flows, one of them late, on an error-free 64 kbit/s last hop",
-    source=common.SOURCE, doc=__doc__ or "", configurations=configurations, claims=CLAIMS, tables=common.tables,
-    figures=pictures, variants=common.VARIANTS)
+    id="jarvinen-2006/w2-e0",
+    title="Three bulk flows, one of them late, on an error-free 64 kbit/s last hop",
+    source=common.SOURCE,
+    doc=__doc__ or "",
+    configurations=configurations,
+    claims=CLAIMS,
+    tables=common.tables,
+    figures=pictures,
+    variants=common.VARIANTS,
+)

@@ -1,0 +1,77 @@
+# Crosswind. `make demo` shows what it does, `make test` checks everything. Both set up what they need.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUST := $(shell find crates -name '*.rs' -o -name 'Cargo.toml' 2>/dev/null) Cargo.toml Cargo.lock
+DEMO := out/demo
+REPRODUCED := out/jarvinen-2006/w2-e0
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint format bench docs validate wheel lock optional-tools clean
+
+help:
+	@echo "make demo      build, run one example scenario and one published experiment (about four minutes)"
+	@echo "make test      all tests and checks; prints counts and what was skipped"
+	@echo "make lint      formatting, clippy, ruff, tidy"
+	@echo "make bench     packets per CPU second, side by side with ns-2 where it is installed"
+	@echo "make validate  the same scenarios here and in ns-2, compared"
+	@echo "make docs      the generated reference pages"
+	@echo "make wheel     a wheel in dist/"
+	@echo "make setup     only build;  make clean  remove everything that was built"
+
+setup: $(VENV)/.built
+
+$(VENV)/.installed: requirements.lock
+	@sh tools/need.sh $(PYTHON)
+	@echo "== Python environment in $(VENV)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	@touch $@
+
+$(VENV)/.built: $(VENV)/.installed $(RUST) pyproject.toml
+	@sh tools/need.sh $(PYTHON)
+	@echo "== Building the engine (release)"
+	@VIRTUAL_ENV="$(CURDIR)/$(VENV)" PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin develop --release --quiet
+	@touch $@
+
+demo: setup
+	$(BIN)/crosswind run scenarios/gprs.toml --out $(DEMO)
+	@code=0; $(BIN)/crosswind reproduce jarvinen-2006/w2-e0 --out $(REPRODUCED) || code=$$?; \
+	  if [ $$code -gt 1 ]; then exit $$code; fi; echo; \
+	  if [ $$code -eq 1 ]; then echo "Some published claims were not met; the table and the report say which."; fi; \
+	  echo "Open these in a browser:"; \
+	  echo "  $(CURDIR)/$(DEMO)/report.html"; echo "  $(CURDIR)/$(REPRODUCED)/report.html"
+
+test: setup optional-tools
+	@$(BIN)/python tools/check.py all
+
+lint: setup
+	@$(BIN)/python tools/check.py lint
+
+format: $(VENV)/.installed
+	cargo fmt --all
+	$(BIN)/ruff check --fix python tools
+	$(BIN)/ruff format python tools
+
+optional-tools:
+	@sh tools/optional-tools.sh
+
+bench: setup
+	$(BIN)/crosswind bench
+
+docs: setup
+	$(BIN)/python tools/reference.py docs/reference
+
+validate: setup
+	$(BIN)/python -m validation
+
+wheel: $(VENV)/.installed
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --out dist
+
+lock: $(VENV)/.installed
+	@{ head -1 requirements.lock; $(BIN)/python -m pip freeze --exclude crosswind; } > requirements.lock.new
+	@mv requirements.lock.new requirements.lock
+
+clean:
+	rm -rf $(VENV) target dist out python/crosswind/_core*.so

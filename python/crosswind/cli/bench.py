@@ -1,0 +1,36 @@
+"""`crosswind bench`: how fast is the engine here?"""
+
+from __future__ import annotations
+
+import json as json_module
+
+import typer
+
+from crosswind.cli.shared import JsonOption, print_json, print_table
+from crosswind.core import core, has_hook
+from crosswind.errors import CrosswindError
+from crosswind.summary import Table
+
+EPILOG = "Example: crosswind bench --json"
+HEADS = ("flows", "rate", "queue", "packets_per_cpu_s", "events_per_s", "bytes_per_flow", "ratio_ns2", "ratio_ns3")
+
+
+def register(app: typer.Typer) -> None:
+    app.command("bench", epilog=EPILOG)(bench)
+
+
+def bench(json: JsonOption = False) -> None:
+    """Runs the dumbbell at 1 to 1000 flows; prints data packets through the bottleneck per CPU second."""
+    if not has_hook("bench"):
+        raise CrosswindError("this build of the engine has no benchmark (crosswind._core.bench)")
+    rows = json_module.loads(core().bench())
+    if json:
+        print_json(rows)
+        return
+    print_table(Table("Dumbbell, 60 ms round trip", list(HEADS), [[_cell(r.get(h)) for h in HEADS] for r in rows]))
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    return f"{value:,.3g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,53 @@
+"""`crosswind list`: what there is, by kind."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from crosswind.cli.shared import JsonOption, print_json, print_table
+from crosswind.core import KINDS, registry
+from crosswind.errors import InputError, did_you_mean
+from crosswind.experiments import registry as experiments
+from crosswind.summary import Table
+
+PLURALS = {f"{k}s" if not k.endswith("s") else f"{k}es": k for k in KINDS} | {"queues": "queue", "undo": "undo"}
+EPILOG = (
+    "Example: crosswind list queues   (kinds: laws, queues, links, losses, workloads, presets, metrics, experiments)"
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("list", epilog=EPILOG)(list_)
+
+
+def list_(
+    kind: Annotated[str | None, typer.Argument(metavar="[KIND]", help="One kind only, e.g. queues.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Lists elements, presets, metrics and experiments."""
+    rows = entries(kind)
+    if json:
+        print_json(rows)
+        return
+    print_table(Table("", ["kind", "name", "what it is"], [[r["kind"], r["name"], r["title"]] for r in rows]))
+
+
+def entries(kind: str | None = None) -> list[dict[str, str]]:
+    """Rows {kind, name, title}. Raises InputError for an unknown kind."""
+    valid = sorted({*PLURALS, *KINDS, "experiments", "experiment"})
+    if kind is not None and kind not in valid:
+        raise InputError(
+            "list",
+            found=f"`{kind}`",
+            expected=f"one of {', '.join(sorted({*PLURALS, 'experiments'}))}",
+            hint=did_you_mean(kind, valid),
+        )
+    rows: list[dict[str, str]] = []
+    if kind not in ("experiment", "experiments"):
+        wanted = PLURALS.get(kind, kind) if kind else None
+        rows += [{"kind": r["kind"], "name": r["name"], "title": r["title"]} for r in registry(wanted)]
+    if kind in (None, "experiment", "experiments"):
+        rows += [{"kind": "experiment", "name": e.id, "title": e.title} for e in experiments().values()]
+    return rows

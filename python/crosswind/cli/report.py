@@ -1,0 +1,31 @@
+"""`crosswind report`: makes the report of saved results again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from crosswind import experiments, report
+from crosswind.reproduce import conclude
+from crosswind.runs import Runs, prepare_out
+
+EPILOG = "Example: crosswind report out/demo"
+
+
+def register(app: typer.Typer) -> None:
+    app.command("report", epilog=EPILOG)(make)
+
+
+def make(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of results.")]) -> None:
+    """Writes report.html and the figures of saved results again; for an experiment, checks its claims again."""
+    runs = Runs.load(folder)
+    prepare_out(folder)
+    known = experiments.registry().get(str(runs.manifest.get("experiment", "")))
+    if known is not None and not runs.interrupted:
+        conclude(known, runs, folder)
+    else:
+        html, pictures = report.run_report(runs)
+        report.write(folder, html, pictures)
+    print(folder / "report.html")

@@ -1,0 +1,113 @@
+"""`crosswind run`: one scenario, a summary, tables, a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.text import Text
+
+from crosswind import report
+from crosswind.cli.shared import (
+    JsonOption,
+    OutOption,
+    RepsOption,
+    SeedOption,
+    SetOption,
+    ShuffleOption,
+    WorkersOption,
+    changed,
+    command_line,
+    console,
+    print_json,
+    print_table,
+)
+from crosswind.errors import EXIT_DONE, EXIT_INTERRUPTED, InputError
+from crosswind.progress import Bar
+from crosswind.run import run as run_scenario
+from crosswind.runs import Runs, prepare_out
+from crosswind.scenario import Scenario
+from crosswind.summary import flow_table, link_table, sparks
+
+SAMPLED_FLOWS_MAX = 20
+EPILOG = "Example: crosswind run scenarios/gprs.toml --reps 10 --set link.last-hop.rate='384 kbit/s' --out out/gprs"
+
+
+def register(app: typer.Typer) -> None:
+    app.command("run", epilog=EPILOG)(run)
+
+
+def run(
+    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.toml", help="The scenario file.")],
+    seed: SeedOption = None,
+    reps: RepsOption = None,
+    assign: SetOption = None,
+    out: OutOption = None,
+    pcap: Annotated[bool, typer.Option("--pcap", help="Write the packets to OUT/packets.pcapng.")] = False,
+    workers: WorkersOption = None,
+    shuffle_ties: ShuffleOption = False,
+    json: JsonOption = False,
+) -> int:
+    """Runs a scenario; prints a summary and writes Parquet tables, manifest.json and report.html."""
+    what = _recorded(changed(scenario, assign), reps or 1)
+    if pcap and (reps or 1) > 1:
+        raise InputError("--pcap", found=f"--reps {reps}", expected="one repetition: a capture holds one run")
+    what.validate()
+    folder = out or Path("out") / what.name / f"{what.digest()}-s{seed if seed is not None else what.get('seed', 1)}"
+    prepare_out(folder)
+    if pcap:
+        what = what.with_({"record.pcap": str(folder / "packets.pcapng")})
+    with Bar(what.name) as bar:
+        runs = run_scenario(
+            what, seed=seed, reps=reps or 1, workers=workers, ties="shuffled" if shuffle_ties else "fixed", progress=bar
+        )
+    runs.save(folder)
+    html, pictures = report.run_report(runs, command_line())
+    page = report.write(folder, html, pictures)
+    if json:
+        print_json(_as_json(runs, folder))
+    else:
+        _print(runs, page)
+    return EXIT_INTERRUPTED if runs.interrupted else EXIT_DONE
+
+
+def _recorded(scenario: Scenario, reps: int) -> Scenario:
+    """Adds time series to a single run of few flows when the file does not say what to record."""
+    flows = [f for f in (scenario.get("flow") or {}).values() if isinstance(f, dict)]
+    members = sum(f.get("count", 1) for f in flows if isinstance(f.get("count", 1), int))
+    if reps == 1 and members <= SAMPLED_FLOWS_MAX and scenario.get("record") is None:
+        return scenario.with_({"record": {"sample": "100 ms"}})
+    return scenario
+
+
+def _print(runs: Runs, page: Path) -> None:
+    screen = console()
+    for table in (flow_table(runs), link_table(runs)):
+        if table:
+            print_table(table)
+    lines = sparks(runs)
+    if lines:
+        width = max(len(s.label) for s in lines)
+        end = float(runs.runs()["end_ns"][0]) / 1e9
+        screen.print(Text(f"Over the first repetition (0 to {end:.1f} s)", style="bold"))
+        for s in lines:
+            screen.print(Text(f"{s.label:<{width}}  {s.line}  max {s.top}"))
+    for warning in runs.manifest["warnings"]:
+        screen.print(Text(f"warning: {warning}", style="yellow"))
+    m = runs.manifest
+    screen.print(Text(f"{m['runs']} run{'s' if m['runs'] != 1 else ''} in {m['wall_s']:.2f} s; report: {page}"))
+
+
+def _as_json(runs: Runs, folder: Path) -> dict[str, Any]:
+    return {
+        "folder": str(folder),
+        "report": str(folder / "report.html"),
+        "interrupted": runs.interrupted,
+        "seed": runs.manifest["seed"],
+        "reps": runs.manifest["reps"],
+        "warnings": runs.manifest["warnings"],
+        "flows": runs.flows().to_dicts(),
+        "links": runs.links().to_dicts(),
+        "runs": runs.runs().to_dicts(),
+    }

@@ -1,0 +1,122 @@
+"""Runs tests and checks, counts them, and lists loudly what was skipped. Exit code 0 only when everything passed.
+
+Usage: check.py all | lint | test
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BIN = Path(sys.executable).parent
+TAIL_LINES = 80
+
+
+@dataclass
+class Stage:
+    """One command with what came out of it."""
+
+    name: str
+    command: list[str]
+    kind: str
+    code: int = 0
+    seconds: float = 0.0
+    passed: int = 0
+    failed: int = 0
+    skipped: list[str] = field(default_factory=list)
+
+
+def stages(what: str) -> list[Stage]:
+    """The stages of `all`, `lint` or `test`, in order."""
+    python = sys.executable
+    lint = [
+        Stage("cargo fmt", ["cargo", "fmt", "--all", "--check"], "check"),
+        Stage("clippy", ["cargo", "clippy", "-q", "--workspace", "--all-targets", "--", "-D", "warnings"], "check"),
+        Stage("ruff check", [str(BIN / "ruff"), "check", "-q", "python", "tools"], "check"),
+        Stage("ruff format", [str(BIN / "ruff"), "format", "--check", "-q", "python", "tools"], "check"),
+        Stage("tidy", [python, "tools/tidy.py"], "check"),
+    ]
+    tests = [
+        Stage("Rust tests", ["cargo", "test", "--workspace", "--exclude", "crosswind-py", "--no-fail-fast"], "rust"),
+        Stage("Python tests", [python, "-m", "pytest", "-rs"], "python"),
+    ]
+    return {"all": lint + tests, "lint": lint, "test": tests}[what]
+
+
+def run(stage: Stage) -> str:
+    """Runs a stage and returns its output."""
+    began = time.monotonic()
+    done = subprocess.run(
+        stage.command,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        env={**os.environ, "CARGO_TERM_COLOR": "never"},
+        check=False,
+    )
+    stage.seconds = time.monotonic() - began
+    stage.code = done.returncode
+    return done.stdout
+
+
+def count(stage: Stage, output: str) -> None:
+    """Reads passed, failed and skipped out of the output."""
+    if stage.kind == "rust":
+        for passed, failed in re.findall(r"test result: \w+\. (\d+) passed; (\d+) failed", output):
+            stage.passed += int(passed)
+            stage.failed += int(failed)
+        stage.skipped = [
+            f"{m.group(1)}: {m.group(2) or 'ignored'}"
+            for m in re.finditer(r"^test (.+?) \.\.\. ignored(?:, (.*))?$", output, re.MULTILINE)
+        ]
+    elif stage.kind == "python":
+        for number, word in re.findall(r"(\d+) (passed|failed|error)", output.splitlines()[-1] if output else ""):
+            if word == "passed":
+                stage.passed += int(number)
+            else:
+                stage.failed += int(number)
+        for times, reason in re.findall(r"^SKIPPED \[(\d+)\] (.*)$", output, re.MULTILINE):
+            stage.skipped += [reason] * int(times)
+    else:
+        stage.passed, stage.failed = (1, 0) if stage.code == 0 else (0, 1)
+    if stage.code != 0 and stage.failed == 0:
+        stage.failed = 1
+
+
+def main(arguments: list[str]) -> int:
+    what = arguments[0] if arguments else "all"
+    todo = stages(what)
+    print(f"== make {'test' if what != 'lint' else 'lint'}: {len(todo)} stages", flush=True)
+    for stage in todo:
+        output = run(stage)
+        count(stage, output)
+        word = "ok    " if stage.code == 0 else "FAILED"
+        numbers = f"{stage.passed} passed" + (f", {stage.failed} failed" if stage.failed else "")
+        numbers += f", {len(stage.skipped)} SKIPPED" if stage.skipped else ""
+        print(f"{word} {stage.name:<14} {stage.seconds:7.1f} s   {numbers}", flush=True)
+        if stage.code != 0:
+            print("\n".join("    " + line for line in output.splitlines()[-TAIL_LINES:]), flush=True)
+    skipped = [(s.name, reason) for s in todo for reason in s.skipped]
+    if skipped:
+        print(f"\n!! {len(skipped)} SKIPPED:")
+        for name, reason in skipped:
+            print(f"!!   {name}: {reason}")
+    bad = [s.name for s in todo if s.code != 0]
+    passed, failed = sum(s.passed for s in todo), sum(s.failed for s in todo)
+    print(
+        f"\n{passed} passed, {failed} failed, {len(skipped)} skipped in {sum(s.seconds for s in todo):.0f} s: "
+        f"{'FAILED (' + ', '.join(bad) + ')' if bad else 'ok'}"
+    )
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
