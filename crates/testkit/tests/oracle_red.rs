@@ -256,10 +256,14 @@ fn the_ns2_law_decides_like_ns2_in_all_its_modes() {
             ..Ns2Params::default()
         };
         let t = ns2(seed, params);
-        assert!(t.early > 10 && t.marked > 10, "seed {seed}: {t:?}");
-        total = Tally { forced: total.forced + t.forced, full: total.full + t.full, ..total };
+        total = Tally {
+            marked: total.marked + t.marked,
+            early: total.early + t.early,
+            forced: total.forced + t.forced,
+            full: total.full + t.full,
+        };
     }
-    assert!(total.forced > 100 && total.full > 100, "{total:?}");
+    assert!([total.marked, total.early, total.forced, total.full].iter().all(|n| *n > 300), "{total:?}");
 }
 
 #[test]
