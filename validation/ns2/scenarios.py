@@ -26,7 +26,8 @@ SEED_OF_PHASE_ZERO = 1
 
 @dataclass(frozen=True)
 class Red:
-    """RED at the bottleneck, in the terms of ns-2; thresholds in packets of `mean_packet_bytes`."""
+    """RED at the bottleneck, in the terms of ns-2: byte mode, gentle, `wait_`; thresholds in packets of
+    `mean_packet_bytes`. Zero thresholds and a negative weight let each simulator find them from the link."""
 
     min_packets: float = 5.0
     max_packets: float = 15.0
@@ -79,7 +80,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Pattern:
-    """A list of losses and what it probes. `drops_delayed` replaces `drops` where delayed ACKs move a retransmission."""
+    """A list of losses and what it probes; `drops_delayed` is for delayed ACKs, which move retransmissions."""
 
     name: str
     question: str
@@ -153,8 +154,8 @@ class Study:
 
     def cases(self, repetitions: int = REPETITIONS) -> list[Case]:
         """One case per repetition; both simulators get the same start times."""
-        return [replace(self.base, name=f"{self.name}-{rep}", starts_us=_starts(self.flows, rep), seed=101 + rep)
-                for rep in range(repetitions)]
+        return [replace(self.base, name=f"{self.name}-{rep}", question=self.question, seed=101 + rep,
+                        starts_us=_starts(self.flows, rep)) for rep in range(repetitions)]
 
 
 def _starts(flows: int, rep: int) -> tuple[int, ...]:
@@ -165,17 +166,19 @@ def _starts(flows: int, rep: int) -> tuple[int, ...]:
 
 def studies() -> list[Study]:
     """RED with one and ten flows, dropping and marking."""
-    base = Case(name="red", family="RED", question="", segments=0, window=100, rate_bps=5_000_000, delay_us=20_000,
-                access_rate_bps=100_000_000, limit_packets=60, duration_s=60, red=Red())
-    rows = [
-        ("red-1", "one flow, RED drops", 1, "Sack1", False),
-        ("red-1-ecn", "one flow, RED marks", 1, "Sack1", True),
-        ("red-10", "ten flows, RED drops", 10, "Sack1", False),
-        ("red-10-ecn", "ten flows, RED marks", 10, "Sack1", True),
-        ("red-10-reno", "ten Reno flows, RED drops", 10, "Reno", False),
-        ("red-10-newreno", "ten NewReno flows, RED drops", 10, "Newreno", False),
+    drops = Case(name="red", family="RED", question="", segments=0, window=100, rate_bps=5_000_000, delay_us=20_000,
+                 access_rate_bps=100_000_000, limit_packets=60, duration_s=60, red=Red())
+    marks = replace(drops, ecn=True)
+    found = replace(drops, limit_packets=100, red=Red(min_packets=0, max_packets=0, weight=-1, mean_packet_bytes=500))
+    return [
+        Study("red-1", "one flow, RED drops", 1, drops),
+        Study("red-1-ecn", "one flow, RED marks", 1, marks),
+        Study("red-10", "ten flows, RED drops", 10, drops),
+        Study("red-10-ecn", "ten flows, RED marks", 10, marks),
+        Study("red-10-reno", "ten Reno flows, RED drops", 10, replace(drops, sender="Reno")),
+        Study("red-10-newreno", "ten NewReno flows, RED drops", 10, replace(drops, sender="Newreno")),
+        Study("red-10-defaults", "ten flows, RED with everything left to ns-2's defaults", 10, found),
     ]
-    return [Study(n, q, k, replace(base, name=n, question=q, sender=s, ecn=e)) for n, q, k, s, e in rows]  # type: ignore[arg-type]
 
 
 # -- translations -----------------------------------------------------------------------------------------------------
@@ -219,7 +222,8 @@ def crosswind_scenario(case: Case) -> dict[str, Any]:
             "from": f"sender-{k}", "to": "far", "start": f"{start} us", "workload": _workload(case), "tcp": _tcp(case),
         }
     return {
-        "name": case.key.replace("/", "-"), "title": case.question, "seed": case.seed, "duration": f"{case.duration_s} s",
+        "name": case.key.replace("/", "-"), "title": case.question, "seed": case.seed,
+        "duration": f"{case.duration_s} s",
         "link": links, "flow": flows, "record": {"events": "all"} if case.segments else {},
     }
 
@@ -228,11 +232,15 @@ def _queue(case: Case) -> dict[str, Any]:
     if case.red is None:
         return {"type": "droptail", "limit": f"{case.limit_packets - 1} packets"}
     red, size = case.red, case.red.mean_packet_bytes
-    return {
-        "type": "red", "profile": "ns-2", "min_th": f"{red.min_packets * size:.0f} B",
-        "max_th": f"{red.max_packets * size:.0f} B", "max_p": red.max_p, "weight": red.weight,
-        "limit": f"{case.limit_packets * size} B", "mean_packet": f"{size} B", "ecn": "on" if case.ecn else "off",
+    queue: dict[str, Any] = {
+        "type": "red-ns2", "max_p": red.max_p, "limit": f"{case.limit_packets * size} B", "mean_packet": f"{size} B",
+        "ecn": "mark" if case.ecn else "drop",
     }
+    if red.min_packets > 0:
+        queue |= {"min_th": f"{red.min_packets * size:.0f} B", "max_th": f"{red.max_packets * size:.0f} B"}
+    if red.weight > 0:
+        queue["w_q"] = red.weight
+    return queue
 
 
 def _workload(case: Case) -> dict[str, Any]:
