@@ -1,8 +1,8 @@
 //! The body of a link: queue, link and loss of both directions, with the inheritance from forward to reverse.
 //!
 //! The reverse direction inherits every key of the forward one. Under `reverse` a key replaces the inherited one,
-//! except that `queue` and `loss` tables of the same `type` are merged key by key. A reverse link of another `type` inherits
-//! the keys that it knows. `loss = "none"` ends an inherited loss.
+//! except that `queue` and `loss` tables of the same `type` are merged key by key. A reverse link of another `type`
+//! inherits the keys that it knows. `loss = "none"` ends an inherited loss.
 
 use super::catalogue::{Catalogue, Kind, object, parameters, shown};
 use crosswind_base::units::{parse_dur, parse_rate};

@@ -1,5 +1,6 @@
 //! What a scenario must satisfy beyond the types of its keys. Limits are checked before anything is built.
 
+use super::sharing::Sharing;
 use super::start::StartRule;
 use super::types::{Bulk, Events, Flow, Record, Scenario, Topology, WorkloadParams};
 use crosswind_base::units::show_dur;
@@ -65,7 +66,19 @@ pub fn scenario(s: &Scenario) -> Result<(), ConfigError> {
         }
     }
     member_names(s)?;
+    sharing(&s.sharing)?;
     record(&s.record, s)
+}
+
+fn sharing(s: &Sharing) -> Result<(), ConfigError> {
+    if let Some(lifetime) = s.lifetime.filter(|l| *l == Dur::ZERO || *l > DURATION_LIMIT) {
+        let expected = format!("more than zero and at most {}; leave the key out for no flush", seconds(DURATION_LIMIT));
+        return Err(ConfigError::new("sharing.lifetime", show_dur(lifetime), expected));
+    }
+    if s.gap > DURATION_LIMIT {
+        return Err(ConfigError::new("sharing.gap", show_dur(s.gap), format!("at most {}", seconds(DURATION_LIMIT))));
+    }
+    Ok(())
 }
 
 fn seconds(d: Dur) -> String {
