@@ -72,7 +72,8 @@ pub fn scenario(s: &Scenario) -> Result<(), ConfigError> {
 
 fn sharing(s: &Sharing) -> Result<(), ConfigError> {
     if let Some(lifetime) = s.lifetime.filter(|l| *l == Dur::ZERO || *l > DURATION_LIMIT) {
-        let expected = format!("more than zero and at most {}; leave the key out for no flush", seconds(DURATION_LIMIT));
+        let expected =
+            format!("more than zero and at most {}; leave the key out for no flush", seconds(DURATION_LIMIT));
         return Err(ConfigError::new("sharing.lifetime", show_dur(lifetime), expected));
     }
     if s.gap > DURATION_LIMIT {
