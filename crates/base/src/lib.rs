@@ -4,6 +4,7 @@
 //! Nothing here reads a clock, opens a file or spawns a thread: components are told the time.
 
 pub mod config;
+pub mod doc;
 pub mod hist;
 pub mod packet;
 pub mod probe;

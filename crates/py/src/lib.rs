@@ -1,1 +1,134 @@
-//! Under construction.
+//! `crosswind._core`: thin functions. JSON text in, columns out; Python never sees an event.
+
+mod convert;
+mod elements;
+
+use crosswind_base::ConfigError;
+use crosswind_sim::many::{Progress, Request, RunError, run_many as run_plans};
+use crosswind_sim::scenario::{self, Plan, Registries};
+use crosswind_sim::world::Ties;
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+create_exception!(_core, ScenarioError, PyException, "A scenario is wrong: path, found, expected, hint.");
+
+fn scenario_error(py: Python<'_>, e: ConfigError) -> PyErr {
+    let err = ScenarioError::new_err(e.to_string());
+    let value = err.value(py);
+    for (name, text) in [("path", &e.path), ("found", &e.found), ("expected", &e.expected), ("hint", &e.hint)] {
+        // Setting an attribute on a fresh exception object fails only without memory.
+        let _ = value.setattr(name, text.as_str());
+    }
+    err
+}
+
+fn run_error(py: Python<'_>, e: RunError) -> PyErr {
+    match e {
+        RunError::Config(e) => scenario_error(py, e),
+        RunError::File(path, e) => PyOSError::new_err(format!("{path}: {e}")),
+        RunError::Broken(what) => PyRuntimeError::new_err(what),
+    }
+}
+
+/// Version of the compiled core.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// JSON Schema of a scenario file.
+#[pyfunction]
+fn schema() -> String {
+    scenario::json_schema(&Registries).to_string()
+}
+
+/// Everything that has a name, as a JSON list.
+#[pyfunction]
+fn registry() -> String {
+    elements::all().to_string()
+}
+
+/// The scenario with every default filled in; raises `ScenarioError`.
+#[pyfunction]
+fn validate(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
+    let parsed = scenario::parse(scenario_json, &Registries).map_err(|e| scenario_error(py, e))?;
+    scenario::compile(&parsed).map_err(|e| scenario_error(py, e))?;
+    Ok(scenario::normalise(&parsed).to_string())
+}
+
+/// Runs repetitions of scenarios; see the Python function `crosswind.run`.
+#[pyfunction]
+#[pyo3(signature = (scenarios, seed, reps, reps_total, workers, shuffle_ties=false, progress=None))]
+#[allow(clippy::too_many_arguments)]
+fn run_many<'py>(
+    py: Python<'py>,
+    scenarios: Vec<String>,
+    seed: u64,
+    reps: Vec<u32>,
+    reps_total: u32,
+    workers: usize,
+    shuffle_ties: bool,
+    progress: Option<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let mut plans: Vec<Plan> = Vec::with_capacity(scenarios.len());
+    for text in &scenarios {
+        let parsed = scenario::parse(text, &Registries).map_err(|e| scenario_error(py, e))?;
+        plans.push(scenario::compile(&parsed).map_err(|e| scenario_error(py, e))?);
+    }
+    let total = plans.len() * reps.len();
+    let ties = if shuffle_ties { Ties::Shuffled } else { Ties::Ordered };
+    let request = Request { seed, reps, reps_total, workers, ties };
+    let state = Progress::default();
+    let result = std::thread::scope(|s| {
+        let job = s.spawn(|| run_plans(&plans, &request, &state));
+        watch(py, &state, total, progress.as_ref(), || job.is_finished());
+        py.detach(|| job.join())
+    });
+    let finished = match result {
+        Ok(r) => r.map_err(|e| run_error(py, e))?,
+        Err(panic) => return Err(PyRuntimeError::new_err(convert::panic_text(panic.as_ref()))),
+    };
+    let out = PyDict::new(py);
+    out.set_item("tables", convert::tables(py, finished.tables)?)?;
+    out.set_item("interrupted", finished.interrupted)?;
+    Ok(out)
+}
+
+/// Reports progress and listens for Ctrl-C until the job is done. An error of the callback cancels too.
+fn watch(
+    py: Python<'_>,
+    state: &Progress,
+    total: usize,
+    progress: Option<&Bound<'_, PyAny>>,
+    done: impl Fn() -> bool + Send + Sync,
+) {
+    let mut wait_us = 200;
+    while !done() {
+        // Short runs end at once; long ones are looked at ten times a second.
+        py.detach(|| std::thread::sleep(Duration::from_micros(wait_us)));
+        wait_us = (wait_us * 2).min(100_000);
+        let interrupted = py.check_signals().is_err();
+        let failed = progress.is_some_and(|f| f.call1((state.done.load(Ordering::Relaxed), total)).is_err());
+        if interrupted || failed {
+            state.cancel.store(true, Ordering::Relaxed);
+        }
+    }
+    if let Some(f) = progress {
+        let _ = f.call1((state.done.load(Ordering::Relaxed), total));
+    }
+}
+
+#[pymodule]
+fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add("ScenarioError", m.py().get_type::<ScenarioError>())?;
+    m.add_function(wrap_pyfunction!(version, m)?)?;
+    m.add_function(wrap_pyfunction!(schema, m)?)?;
+    m.add_function(wrap_pyfunction!(registry, m)?)?;
+    m.add_function(wrap_pyfunction!(validate, m)?)?;
+    m.add_function(wrap_pyfunction!(run_many, m)?)?;
+    Ok(())
+}

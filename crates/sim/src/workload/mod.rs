@@ -22,3 +22,23 @@ impl App {
         }
     }
 }
+
+/// One kind of workload in the registry.
+pub struct Row {
+    pub name: &'static str,
+    pub schema: fn() -> schemars::Schema,
+    source: &'static str,
+}
+
+impl Row {
+    pub fn title(&self) -> String {
+        crosswind_base::doc::title(self.source)
+    }
+    pub fn doc(&self) -> String {
+        crosswind_base::doc::header(self.source)
+    }
+}
+
+/// Every workload, in the order of the reference.
+pub const ROWS: &[Row] =
+    &[Row { name: "bulk", schema: || schemars::schema_for!(crate::scenario::Bulk), source: include_str!("bulk.rs") }];

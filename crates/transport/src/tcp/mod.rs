@@ -19,6 +19,7 @@ pub mod law;
 pub mod pace;
 pub mod params;
 pub mod preset;
+pub mod registry;
 pub mod sender;
 pub mod share;
 pub mod signal;
