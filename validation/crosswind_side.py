@@ -45,7 +45,7 @@ def _outcome(case: Case, flows: pl.DataFrame, links: pl.DataFrame, events: pl.Da
 
 def _flow(case: Case, row: dict[str, int]) -> FlowTotals:
     return FlowTotals(
-        start_s=row["start_ns"] / 1e9, done_s=row["close_ns"] / 1e9 if row["close_ns"] >= 0 else -1.0,
+        start_s=row["open_ns"] / 1e9, done_s=row["close_ns"] / 1e9 if row["close_ns"] >= 0 else -1.0,
         acked_segments=row["size_bytes"] // case.packet_bytes, sent_packets=row["sent_packets"],
         resent_packets=row["resent_packets"], timeouts=row["timeouts"], ecn_reductions=row["ecn_reductions"],
     )
