@@ -136,12 +136,18 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     /// Puts a packet into the ring behind everything that arrives no later than it.
     #[inline]
     fn launch(&mut self, packet: InFlight) {
-        self.ring.push_back(packet);
-        let mut i = self.ring.len() - 1;
-        while i > 0 && self.ring[i - 1].at > packet.at {
-            self.ring.swap(i - 1, i);
-            i -= 1;
+        if self.ring.back().is_none_or(|last| last.at <= packet.at) {
+            self.ring.push_back(packet);
+        } else {
+            self.overtake(packet);
         }
+    }
+
+    /// The rare case of a link that reorders.
+    #[cold]
+    fn overtake(&mut self, packet: InFlight) {
+        let i = self.ring.iter().rposition(|p| p.at <= packet.at).map_or(0, |i| i + 1);
+        self.ring.insert(i, packet);
     }
 
     #[inline]
@@ -162,8 +168,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
 
     /// Notes the backlog and when to be woken next.
     #[inline]
-    fn settle(&mut self, now: Time) {
-        let backlog = self.queue.backlog();
+    fn settle(&mut self, backlog: Backlog, now: Time) {
         self.stats.queue_is(backlog, now);
         let mut wake_at = self.ring.front().map_or(Time::NEVER, |p| p.at);
         if backlog.packets > 0 && self.free_at > now {
@@ -187,9 +192,13 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
         }
         self.stats.queue_bytes_seen.record(self.queue.backlog().bytes);
         self.queue.enqueue(id, cx);
-        self.stats.queue_bytes_max = self.stats.queue_bytes_max.max(self.queue.backlog().bytes);
-        self.pump(cx);
-        self.settle(cx.now);
+        let mut backlog = self.queue.backlog();
+        self.stats.queue_bytes_max = self.stats.queue_bytes_max.max(backlog.bytes);
+        if cx.now >= self.free_at {
+            self.pump(cx);
+            backlog = self.queue.backlog();
+        }
+        self.settle(backlog, cx.now);
     }
 
     #[inline]
@@ -199,7 +208,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
             self.queue.wake(cx);
         }
         self.pump(cx);
-        self.settle(cx.now);
+        self.settle(self.queue.backlog(), cx.now);
     }
 
     #[inline]

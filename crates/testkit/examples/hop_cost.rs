@@ -33,7 +33,7 @@ impl Stage for Nothing {
     }
 }
 
-const PACKETS: u32 = 4_000_000;
+const PACKETS: u32 = 2_000_000;
 
 fn call<S: Stage + ?Sized>(
     stage: &mut S,
@@ -76,7 +76,11 @@ fn main() {
     let driver = measure(Box::new(Nothing), Dur::from_nanos(8_000));
     println!("the driver alone: {driver:5.1} ns/packet; it is subtracted below");
     // 1000 bytes take 8 us at 1 Gbit/s: an idle link, and one that always has a queue.
+    let only = std::env::args().nth(1);
     for queue in registry::names(registry::Kind::Queue) {
+        if only.as_deref().is_some_and(|q| q != queue) {
+            continue;
+        }
         for link in registry::names(registry::Kind::Link) {
             let cost = |ns: &u64| format!("{:5.1}", measure(build(queue, link), Dur::from_nanos(*ns)) - driver);
             let row: Vec<String> = [8_100, 7_900].iter().map(cost).collect();

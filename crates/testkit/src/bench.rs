@@ -36,12 +36,7 @@ pub struct Delivery {
 
 /// A data packet of `len` bytes; `seq` identifies it.
 pub fn packet(seq: u64, len: u16, ecn: Ecn) -> Packet {
-    let mut p = Packet::default();
-    p.seq = seq;
-    p.len = len;
-    p.payload = len.saturating_sub(40);
-    p.ecn = ecn;
-    p
+    Packet { seq, len, payload: len.saturating_sub(40), ecn, ..Packet::default() }
 }
 
 /// Drives one stage: hands it packets, wakes it when it asks, and checks the wake contract on the way.

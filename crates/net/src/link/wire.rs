@@ -75,9 +75,7 @@ mod tests {
     use super::*;
 
     fn packet(len: u16) -> Packet {
-        let mut p = Packet::default();
-        p.len = len;
-        p
+        Packet { len, ..Packet::default() }
     }
 
     #[test]

@@ -30,7 +30,7 @@ impl Red {
             self.avg = (1.0 - self.w_q) * self.avg + self.w_q * self.q();
         } else {
             let m = (time - self.q_time) / self.s;
-            self.avg = (1.0 - self.w_q).powf(m) * self.avg;
+            self.avg *= (1.0 - self.w_q).powf(m);
         }
         let picked = if self.min_th <= self.avg && self.avg < self.max_th {
             self.count += 1.0;

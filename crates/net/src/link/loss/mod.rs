@@ -57,7 +57,5 @@ impl<M: LossModel + ?Sized> LossModel for Box<M> {
 
 #[cfg(test)]
 fn packet_with_payload(payload: u16) -> Packet {
-    let mut p = Packet::default();
-    p.payload = payload;
-    p
+    Packet { payload, ..Packet::default() }
 }
