@@ -1,0 +1,135 @@
+"""The cross-check itself: its references, its comparison and its page, without ns-2 and without the engine."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from validation.compare import Comparison, compare_sequences, compare_study
+from validation.ns2 import driver
+from validation.ns2.driver import FlowTotals, Outcome, Reference, Sent
+from validation.ns2.scenarios import (
+    PATTERNS,
+    SENDERS,
+    Case,
+    crosswind_scenario,
+    deterministic_cases,
+    ns2_arguments,
+    studies,
+)
+from validation.report import Findings, page
+
+CASE = Case(name="two", family="listed drops", question="two segments")
+REFERENCE = Reference((Sent(0, 1, False), Sent(0, 2, False), Sent(500_000, 1, True)), 3, 1, 1, 900_000, 1)
+
+
+def outcome(sequence: tuple[Sent, ...], resent: int = 1, timeouts: int = 1, acked: int = 2) -> Outcome:
+    flow = FlowTotals(0.0, 0.9, acked, len(sequence), resent, timeouts, 0)
+    return Outcome(sequence, (flow,), 100.0, 1, 3)
+
+
+def compared(*sequence: Sent, resent: int = 1, timeouts: int = 1) -> Comparison:
+    return compare_sequences(CASE, REFERENCE, outcome(sequence, resent, timeouts))
+
+
+def test_every_deterministic_case_has_a_reference_whose_totals_fit_its_sequence() -> None:
+    references = driver.references()
+    assert set(references) == {c.key for c in deterministic_cases()}
+    for key, r in references.items():
+        assert r.sent_packets == len(r.sequence), key
+        assert r.resent_packets == sum(s.resend for s in r.sequence), key
+        assert [s.time_us for s in r.sequence] == sorted(s.time_us for s in r.sequence), key
+
+
+def test_every_reference_delivers_every_segment_and_repairs_every_listed_loss() -> None:
+    references = driver.references()
+    for c in deterministic_cases():
+        r = references[c.key]
+        assert {s.segment for s in r.sequence} == set(range(1, c.segments + 1)), c.key
+        for n in c.drops:
+            lost = r.sequence[n - 1]
+            later = [s for s in r.sequence[n:] if s.segment == lost.segment]
+            assert later, f"{c.key}: packet {n} was lost and never sent again"
+
+
+def test_each_sender_meets_at_least_ten_patterns_with_and_without_delayed_acks() -> None:
+    assert len([p for p in PATTERNS if p.drops]) >= 10
+    keys = {c.key for c in deterministic_cases()}
+    for p in PATTERNS:
+        for s in SENDERS:
+            assert {f"{p.name}/{s.lower()}/every", f"{p.name}/{s.lower()}/delack"} <= keys
+
+
+def test_the_same_sequence_is_the_same() -> None:
+    assert compared(*REFERENCE.sequence).verdict == "same"
+
+
+def test_a_shift_within_a_tick_is_the_same_and_its_size_is_reported() -> None:
+    late = replace(REFERENCE.sequence[2], time_us=510_000)
+    got = compared(*REFERENCE.sequence[:2], late)
+    assert (got.verdict, got.largest_dt_us) == ("same", 10_000)
+
+
+@pytest.mark.parametrize("last", [Sent(510_001, 1, True), Sent(500_000, 2, True), Sent(500_000, 1, False)])
+def test_a_late_or_another_or_an_unmarked_segment_differs(last: Sent) -> None:
+    assert compared(*REFERENCE.sequence[:2], last).verdict == "differs"
+
+
+def test_a_missing_and_a_surplus_segment_differ() -> None:
+    assert "nothing here" in compared(*REFERENCE.sequence[:2]).remark
+    assert "nothing in ns-2" in compared(*REFERENCE.sequence, Sent(600_000, 3, False)).remark
+
+
+def test_other_totals_differ_even_if_the_segments_agree() -> None:
+    assert compared(*REFERENCE.sequence, timeouts=0).verdict == "differs"
+
+
+def test_a_difference_with_a_written_reason_is_explained() -> None:
+    case = replace(CASE, expect="a reason")
+    assert compare_sequences(case, REFERENCE, outcome(REFERENCE.sequence[:2])).verdict == "explained"
+
+
+def test_the_script_reads_exactly_the_arguments_that_it_is_given() -> None:
+    read = set(re.findall(r"\$opt\((\w+)\)", driver.SCRIPT.read_text()))
+    assert read == {a.partition("=")[0] for a in ns2_arguments(CASE)}
+
+
+def test_the_translation_counts_waiting_packets_and_never_closes() -> None:
+    scenario = crosswind_scenario(replace(CASE, limit_packets=20, drops=(3,)))
+    assert scenario["link"]["bottleneck"]["queue"]["limit"] == "19 packets"
+    assert scenario["link"]["bottleneck"]["loss"]["packets"] == [3]
+    assert scenario["flow"]["flow-0"]["workload"] == {"type": "bulk", "size": "60000 B", "close": "never"}
+
+
+def test_repetitions_of_a_study_start_at_other_times_and_stay_within_the_spread() -> None:
+    for study in studies():
+        cases = study.cases()
+        assert len({c.starts_us for c in cases}) == len(cases) >= 10
+        assert all(c.flows == study.flows and max(c.starts_us) < 2_000_000 for c in cases)
+
+
+def test_a_systematic_difference_is_found_and_an_absent_one_is_not() -> None:
+    study = studies()[0]
+    cases = study.cases()
+    base = [outcome((), resent=20 + k) for k in range(len(cases))]
+    more = [outcome((), resent=30 + k) for k in range(len(cases))]
+    verdicts = {r.metric: r.verdict for r in compare_study(study, cases, base, more)}
+    assert verdicts["packets sent again, all flows"] == "differs"
+    assert verdicts["timeouts, all flows"] == "same"
+
+
+def test_the_page_shows_what_differs() -> None:
+    found = [compared(*REFERENCE.sequence), compared(*REFERENCE.sequence[:2])]
+    text = page(Findings("2.35", found[1:], ["a/b/c"], [], 0))
+    assert "**differs**" in text and "transmission 3" in text and "a/b/c" in text
+    assert "**differs**" not in page(Findings("2.35", found[:1], [], [], 0))
+
+
+@pytest.mark.skipif(driver.ns2_program() is None, reason="ns-2 is not installed")
+def test_ns2_gives_a_stored_reference_again() -> None:
+    program = driver.ns2_program()
+    assert program is not None
+    case = next(c for c in deterministic_cases() if c.key == "retransmission/sack1/delack")
+    assert driver.as_reference(driver.run(case, program)) == driver.references()[case.key]
