@@ -265,12 +265,11 @@ def time_sequence(name: str, caption: str, events: pl.DataFrame) -> Picture:
     """Time-sequence graph of one flow: segments sent and resent, the ACK line, drops, losses, marks, timeouts."""
     fig, ax = plt.subplots()
     counts: list[str] = []
-    t0 = 0.0
     for kind, label, marker, colour, size in _MARKS:
         e = events.filter(pl.col("kind") == kind)
         if e.is_empty():
             continue
-        x, y = e["time_ns"].to_numpy() / 1e9 - t0, e["seq"].to_numpy() / 1e3
+        x, y = e["time_ns"].to_numpy() / 1e9, e["seq"].to_numpy() / 1e3
         ax.plot(
             x,
             y,
@@ -306,7 +305,8 @@ def time_sequence(name: str, caption: str, events: pl.DataFrame) -> Picture:
             label=f"timeout ({timeouts.height})" if i == 0 else None,
         )
     _finish(ax, "time (s)", "sequence number (kB)")
-    fig.legend(loc="outside upper center", ncols=3, handletextpad=0.3, columnspacing=1.0)
+    if ax.get_legend_handles_labels()[1]:
+        fig.legend(loc="outside upper center", ncols=3, handletextpad=0.3, columnspacing=1.0)
     return Picture(name, caption, f"{caption} Time-sequence graph: {', '.join(counts)}.", fig)
 
 

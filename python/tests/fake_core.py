@@ -68,7 +68,7 @@ class FakeCore:
         reps: list[int],
         reps_total: int,
         workers: int,
-        shuffle_ties: bool,
+        shuffle_ties: bool,  # noqa: FBT001 (the engine's signature)
         progress: Any,
     ) -> dict[str, Any]:
         table: dict[str, dict[str, list[Any]]] = {k: {} for k in ("run", "flow", "link", "sample", "event", "hist")}
@@ -221,6 +221,20 @@ def one_flow(
         queue_delay_p50_ns=7e8,
         queue_delay_p95_ns=1.4e9,
     )
+    recorded(table, i, rep, k, name, group, start, rng, data)
+
+
+def recorded(
+    table: dict[str, Any],
+    i: int,
+    rep: int,
+    k: int,
+    name: str,
+    group: str,
+    start: int,
+    rng: np.random.Generator,
+    data: dict[str, Any],
+) -> None:
     wanted = data.get("record", {}).get("events", [])
     if wanted == "all" or name in wanted or group in wanted:
         events(table["event"], i, rep, k, start, rng)

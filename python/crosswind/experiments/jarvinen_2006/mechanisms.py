@@ -1,0 +1,480 @@
+"""Do the parts of the testbed, each looked at alone, do what the source says they do?
+
+Small scenarios with one or two flows, each made so that one mechanism shows: serialisation, RED's law, ECN at the end
+hosts, limited transmit, initial windows, shared control blocks, F-RTO, the scoreboard after a timeout, and the
+slow-start overshoot of two flows on the 64 kbit/s link. They are deterministic and run once.
+
+The spurious timeouts are made without any loss by a line so slow that a data segment takes longer than the timeout that
+the short SYN has taught the sender: 4 kbit/s and 100 ms give the SYN a round trip of about 0.4 s, hence a first timeout
+of about 1.2 s, and a segment of 576 B one of about 1.6 s.
+
+What may differ here: the source's identities for 76-byte packets are checked with TCP segments of that size, since
+there is no audio stream yet. Claims that need parts which do not exist yet are listed as such.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from crosswind import stats
+from crosswind.claims import Claim, MissingDataError, Part, at_least, at_most, between, near, within
+from crosswind.experiments.base import Experiment, Results
+from crosswind.experiments.jarvinen_2006 import common, red_law
+from crosswind.scenario import Scenario
+from crosswind.stats import Estimate
+
+FLOW = "one"
+CWR, ECE = 0x80, 0x40
+SLOW: dict[str, Any] = {"rate": "4 kbit/s", "delay": "100 ms"}
+
+
+def single(label: str, segments: int, link: dict[str, Any], tcp: dict[str, Any], **more: Any) -> Scenario:
+    """One bulk flow over one link, all events recorded."""
+    mss = int(str(tcp.get("mss", "536 B")).split()[0])
+    flow = {
+        "from": "server",
+        "to": "mobile",
+        "tcp": {"preset": "baseline-linux-2.4", **tcp},
+        "workload": {"type": "bulk", "size": f"{segments * mss} B"},
+    }
+    data: dict[str, Any] = {
+        "name": label,
+        "duration": "2000 s",
+        "link": {
+            "path": {"from": "server", "to": "mobile", "type": "wire", "rate": "64 kbit/s", "delay": "300 ms", **link}
+        },
+        "flow": {FLOW: flow},
+        "record": {"events": "all"},
+    }
+    return Scenario.from_dict({**data, **more})
+
+
+def _serialisation() -> dict[str, Scenario]:
+    out = {}
+    for rate in (64, 384):
+        for size in (576, 76):
+            tcp = {"mss": f"{size - 40} B", "initial_window_segments": 30}
+            out[f"serialise {size} B {rate}k"] = single(f"serialise-{size}-{rate}", 30, {"rate": f"{rate} kbit/s"}, tcp)
+    return out
+
+
+def _ecn() -> dict[str, Scenario]:
+    red = {**common.red_queue(), "min_th": "1152 B", "max_th": "5184 B", "limit": "100000 B", "w_q": 2.0**-4}
+    drop = {"type": "list", "packets": [40, 41]}
+    return {
+        "ecn": single("ecn", 400, {"queue": red}, {"ecn": "on"}),
+        "ecn with losses": single("ecn-with-losses", 200, {"queue": red, "loss": drop}, {"ecn": "on"}),
+    }
+
+
+def _windows() -> dict[str, Scenario]:
+    first = {"loss": {"type": "list", "packets": [1]}, "queue": {"type": "droptail", "limit": "100 packets"}}
+    three = {"initial_window_segments": 3}
+    return {
+        "limited transmit on": single("limited-transmit-on", 40, first, three),
+        "limited transmit off": single("limited-transmit-off", 40, first, {**three, "limited_transmit": "off"}),
+        "BL alone": single("bl-alone", 20, {}, {}),
+        "ETCP alone": single("etcp-alone", 20, {}, {"preset": "enhanced-linux-2.4"}),
+    }
+
+
+def _sharing() -> dict[str, Scenario]:
+    """Two flows at once, then a third, then a fourth, to one host; with a cache that lives, and one that does not."""
+    tcp = {"preset": "enhanced-linux-2.4", "mss": "536 B", "initial_window_segments": 2}
+
+    def world(label: str, lifetime: str) -> Scenario:
+        def flow(start: str) -> dict[str, Any]:
+            return {
+                "from": "server",
+                "to": "mobile",
+                "start": start,
+                "tcp": tcp,
+                "workload": {"type": "bulk", "size": f"{common.BULK_BYTES} B", "write": "4288 B"},
+            }
+
+        return Scenario.from_dict(
+            {
+                "name": label,
+                "duration": "3000 s",
+                "link": {"lan": common.lan(), "last-hop": common.last_hop({"type": "droptail", "limit": "11520 B"})},
+                "flow": {"first": flow("0 s"), "beside": flow("1 s"), "second": flow("400 s"), "third": flow("900 s")},
+                "sharing": {"persist": "within-run", "lifetime": lifetime},
+            }
+        )
+
+    return {"cache": world("cache", "forever"), "cache flushed": world("cache-flushed", "600 s")}
+
+
+def _frto() -> dict[str, Scenario]:
+    def slow(label: str, window: int, frto: str, **link: Any) -> Scenario:
+        tcp = {"initial_window_segments": window, "frto": frto}
+        return single(label, 12, {**SLOW, **link}, tcp)
+
+    return {
+        "spurious, F-RTO, IW 4": slow("frto-iw4", 4, "basic"),
+        "spurious, no F-RTO, IW 4": slow("no-frto-iw4", 4, "off"),
+        "spurious, F-RTO, IW 2": slow("frto-iw2", 2, "basic"),
+        "genuine, F-RTO, IW 4": slow("frto-genuine", 4, "basic", loss={"type": "list", "packets": [2]}),
+    }
+
+
+def _others() -> dict[str, Scenario]:
+    # The segment and its fast retransmission are lost: a timeout with much of the window reported by SACK.
+    tcp = {"initial_window_segments": 10, "receive_buffer": "5360 B"}
+    twice = {"type": "list", "packets": [3, 11, 12]}
+    two = common.workload("overshoot", "BL", common.SHORT_BYTES)
+    two = two.with_({"flow.third": None, "sharing": None, "record.events": "all"})
+    return {"scoreboard": single("scoreboard", 60, {"loss": twice}, tcp), "overshoot": two}
+
+
+def configurations(**_: Any) -> dict[str, Scenario]:
+    """Every small scenario by label."""
+    return {**_serialisation(), **_ecn(), **_windows(), **_sharing(), **_frto(), **_others()}
+
+
+# ---- looking at events -----------------------------------------------------------------------------------------------
+
+
+def events(r: Results, label: str, *kinds: str, flow: str = FLOW) -> pl.DataFrame:
+    """The events of one flow of a small scenario, data segments only where there are segments."""
+    e = r.runs.events(flow=flow).filter(pl.col("configuration") == label)
+    if e.is_empty():
+        raise MissingDataError(f"no events of scenario `{label}`")
+    if kinds:
+        e = e.filter(pl.col("kind").is_in(list(kinds)))
+    return e.filter(~pl.col("kind").is_in(["send", "resend", "receive", "drop", "mark"]) | (pl.col("len") > 0))
+
+
+def flow_value(r: Results, label: str, column: str, flow: str = FLOW) -> float:
+    """One value of the flow table."""
+    rows = r.runs.flows().filter((pl.col("configuration") == label) & (pl.col("name") == flow))
+    if rows.is_empty():
+        raise MissingDataError(f"no flow `{flow}` in scenario `{label}`")
+    return float(rows[column][0])
+
+
+def _column(label: str, column: str, flow: str = FLOW) -> Any:
+    return lambda r: stats.exact(flow_value(r, label, column, flow))
+
+
+def _times(e: pl.DataFrame) -> npt.NDArray[np.float64]:
+    return e["time_ns"].to_numpy() / 1e9
+
+
+def _gap(label: str) -> Any:
+    def measure(r: Results) -> Estimate:
+        t = r.runs.events(flow=FLOW).filter((pl.col("configuration") == label) & (pl.col("kind") == "receive"))
+        gaps = np.diff(_times(t.filter(pl.col("len") > 0)))
+        if not gaps.size:
+            raise MissingDataError(f"nothing received in scenario `{label}`")
+        return stats.exact(float(np.median(gaps)) * 1e3, gaps.size)
+
+    return measure
+
+
+def _first_flight(label: str) -> Any:
+    def measure(r: Results) -> Estimate:
+        sent = _times(events(r, label, "send"))
+        return stats.exact(float((sent < sent[0] + 0.3).sum()))
+
+    return measure
+
+
+def _reductions_per_rtt(r: Results) -> Estimate:
+    """The smallest distance between reductions, in units of the round trip measured last before the second one."""
+    cut = _times(events(r, "ecn", "ecn_reduce"))
+    rtt = events(r, "ecn", "rtt")
+    if cut.size < 2:
+        raise MissingDataError(f"{cut.size} reductions on ECN")
+    when, value = _times(rtt), rtt["seq"].to_numpy() / 1e9
+    last = value[np.maximum(np.searchsorted(when, cut[:-1], side="right") - 1, 0)]
+    return stats.exact(float((np.diff(cut) / last).min()), cut.size)
+
+
+def _flags(e: pl.DataFrame) -> npt.NDArray[np.int64]:
+    flags = e["aux"].to_numpy().astype(np.int64)
+    if not flags.any():
+        raise MissingDataError("the event log of this engine holds no TCP flags (aux of send, resend and ack)")
+    return flags
+
+
+def _cwr_per_reduction(r: Results) -> Estimate:
+    marked = (_flags(events(r, "ecn", "send")) & CWR > 0).sum()
+    cuts = events(r, "ecn", "ecn_reduce").height
+    return stats.exact(float(marked) / max(1, cuts), cuts)
+
+
+def _echo_until_cwr(r: Results) -> Estimate:
+    """Share of the ACKs between a first echo and the CWR that answers it that carry the echo."""
+    log = events(r, "ecn", "ack", "send")
+    flags, kinds = _flags(log), log["kind"].to_list()
+    if not any(k == "ack" and f & ECE for k, f in zip(kinds, flags, strict=True)):
+        raise MissingDataError("no ACK with an echo in the event log")
+    during, good, total = False, 0, 0
+    for kind, f in zip(kinds, flags, strict=True):
+        if kind == "send" and f & CWR:
+            during = False
+        elif kind == "ack":
+            during = during or bool(f & ECE)
+            good, total = good + (during and bool(f & ECE)), total + during
+    return stats.exact(good / max(1, total), total)
+
+
+def _resends_with_ect(r: Results) -> Estimate:
+    resent = events(r, "ecn with losses", "resend")
+    sent = _flags(events(r, "ecn with losses", "send"))
+    if not resent.height or not (sent >> 8).any():
+        raise MissingDataError("no resends, or no ECN field in the event log (bits 8 and 9 of aux)")
+    return stats.exact(float(((resent["aux"].to_numpy().astype(np.int64) >> 8) & 3 > 0).sum()), resent.height)
+
+
+def _share_left(label: str, flow: str) -> Any:
+    return lambda r: stats.exact(flow_value(r, label, "ssthresh_initial_bytes", flow))
+
+
+def _window_after_spurious(r: Results) -> Estimate:
+    """Largest window between the judgement and the next ACK, against half of what was in flight at the timeout."""
+    label = "spurious, F-RTO, IW 4"
+    judged = events(r, label, "spurious")
+    if judged.is_empty():
+        raise MissingDataError("the timeout was not judged spurious")
+    at = judged["time_ns"][0]
+    windows = events(r, label, "cwnd").filter(pl.col("time_ns") >= at)
+    if windows.is_empty():
+        raise MissingDataError("no window after the judgement")
+    return stats.exact(float(windows["seq"][0]) / float(windows["aux"][0]))
+
+
+def _sacked_again(r: Results) -> Estimate:
+    """Segments sent again after the timeout although a SACK had reported them before."""
+    log = events(r, "scoreboard", "timeout", "sack", "resend")
+    timeouts = log.filter(pl.col("kind") == "timeout")
+    if timeouts.is_empty():
+        raise MissingDataError("no timeout in the scenario")
+    at = timeouts["time_ns"][0]
+    blocks = log.filter((pl.col("kind") == "sack") & (pl.col("time_ns") <= at)).select("seq", "len").rows()
+    if not blocks:
+        raise MissingDataError("nothing was reported by SACK before the timeout")
+    again = log.filter((pl.col("kind") == "resend") & (pl.col("time_ns") >= at)).select("seq", "len").rows()
+    hit = sum(any(left <= s and s + n <= left + size for left, size in blocks) for s, n in again)
+    return stats.exact(float(hit), len(again))
+
+
+def _recovery_at(flow: str) -> Any:
+    def measure(r: Results) -> Estimate:
+        t = _times(events(r, "overshoot", "recovery", flow=flow))
+        if not t.size:
+            raise MissingDataError(f"flow {flow} never entered recovery")
+        return stats.exact(float(t[0]))
+
+    return measure
+
+
+def _first_drop(r: Results) -> Estimate:
+    firsts = [_times(events(r, "overshoot", "drop", flow=f)) for f in ("bulk-1", "bulk-2")]
+    seen = [f[0] for f in firsts if f.size]
+    if not seen:
+        raise MissingDataError("nothing was dropped")
+    return stats.exact(float(min(seen)))
+
+
+def _events_of(label: str, kind: str) -> Any:
+    return lambda r: stats.exact(float(events(r, label, kind).height))
+
+
+def _not_yet(number: int, statement: str, needs: str) -> Claim:
+    return Claim(f"J{number}", statement, "", needs=needs)
+
+
+STREAM, ARQ = "the audio stream workload", "the ARQ link"
+SERIALISATION = [("576 B", "64k", 72.0), ("576 B", "384k", 12.0), ("76 B", "64k", 9.5), ("76 B", "384k", 76 * 8 / 384)]
+CLAIMS = (
+    Claim(
+        "J1",
+        "Serialisation times of 576 B and 76 B packets at 64 and 384 kbit/s",
+        "72, 12, 9.5, 1.58 ms",
+        [
+            Part(f"{size} at {rate}bit/s", _gap(f"serialise {size} {rate}"), within(ms, 0.001), f"{ms:.4g} ms", "ms", 4)
+            for size, rate, ms in SERIALISATION
+        ],
+    ),
+    _not_yet(2, "Minimum one-way delay of the stream", STREAM),
+    _not_yet(3, "Full-rate stream throughput is 3803 B/s", STREAM),
+    _not_yet(4, "Stream throughput follows from its drops", STREAM),
+    _not_yet(6, "Delay variation of the stream is quantised at 64 kbit/s", STREAM),
+    _not_yet(7, "Delay variation of the stream is quantised at 384 kbit/s", STREAM),
+    _not_yet(8, "Upper bound of the stream's delay without service classes", STREAM),
+    _not_yet(9, "With service classes the stream's delay is a full send buffer", f"{STREAM} and the HTB scheduler"),
+    _not_yet(10, "Residual loss of the ARQ links", ARQ),
+    _not_yet(11, "Share of time in the bad state", ARQ),
+    _not_yet(12, "Delays that ARQ can add", ARQ),
+    _not_yet(13, "Delivery in order, and held packets released back to back", ARQ),
+    *red_law.CLAIMS,
+    _not_yet(18, "No stream drops with service classes", f"{STREAM} and the HTB scheduler"),
+    _not_yet(19, "HTB shares the link equally between two backlogged classes", "the HTB scheduler"),
+    Claim(
+        "J20",
+        "ECN sender: one reduction a round trip, nothing resent for it, CWR on one segment a reduction",
+        "1 a round trip; 0; 1",
+        [
+            Part("smallest distance of reductions in round trips", _reductions_per_rtt, at_least(1.0), ">= 1", "", 2),
+            Part("resent packets", _column("ecn", "resent_packets"), at_most(0), "0", "", 0),
+            Part("segments with CWR per reduction", _cwr_per_reduction, between(1.0, 1.0), "1", "", 2),
+        ],
+    ),
+    Claim(
+        "J21",
+        "The receiver echoes until CWR arrives",
+        "every ACK",
+        [Part("ACKs with ECE between first echo and CWR", _echo_until_cwr, at_least(1.0), "100 %", "%")],
+    ),
+    Claim(
+        "J22",
+        "What is sent again is never ECN-capable",
+        "0",
+        [Part("ECN-capable resends", _resends_with_ect, at_most(0), "0", "", 0)],
+    ),
+    Claim(
+        "J23",
+        "Limited transmit repairs the loss of the first of three segments without a timeout",
+        "no timeout",
+        [
+            Part("fast recoveries, on", _column("limited transmit on", "fast_recoveries"), at_least(1), "1", "", 0),
+            Part("timeouts, on", _column("limited transmit on", "timeouts"), at_most(0), "0", "", 0),
+            Part("timeouts, off", _column("limited transmit off", "timeouts"), at_least(1), ">= 1", "", 0),
+        ],
+    ),
+    Claim(
+        "J24",
+        "First flight: 2 segments in BL, 4 in ETCP",
+        "2; 4",
+        [
+            Part("BL", _first_flight("BL alone"), between(2, 2), "2", "segments", 0),
+            Part("ETCP", _first_flight("ETCP alone"), between(4, 4), "4", "segments", 0),
+        ],
+    ),
+    Claim(
+        "J25",
+        "Shared ssthresh: the first connection has 65535 and overshoots, a later one starts lower and does not",
+        "65535; finite; no drops",
+        [
+            Part("first: initial ssthresh", _share_left("cache", "first"), between(65535, 65535), "65535 B", "B", 0),
+            Part("first: drops", _column("cache", "drops_packets", "first"), at_least(1), ">= 1", "", 0),
+            Part("second: initial ssthresh", _share_left("cache", "second"), between(1, 65534), "< 65535 B", "B", 0),
+            Part("second: drops by its overshoot", _column("cache", "drops_packets", "second"), at_most(1), "0", "", 0),
+        ],
+    ),
+    Claim(
+        "J26",
+        "Connections that run at the same time do not see each other; only closed ones count",
+        "65535; lower",
+        [
+            Part(
+                "beside the first: initial ssthresh",
+                _share_left("cache", "beside"),
+                between(65535, 65535),
+                "65535 B",
+                "B",
+                0,
+            ),
+            Part(
+                "after both: initial ssthresh", _share_left("cache", "second"), between(1, 65534), "< 65535 B", "B", 0
+            ),
+        ],
+    ),
+    Claim(
+        "J27",
+        "With the entry thrown away, the overshoot returns",
+        "65535; drops",
+        [
+            Part(
+                "initial ssthresh after the flush",
+                _share_left("cache flushed", "third"),
+                between(65535, 65535),
+                "65535 B",
+                "B",
+                0,
+            ),
+            Part(
+                "drops after the flush", _column("cache flushed", "drops_packets", "third"), at_least(2), "many", "", 0
+            ),
+            Part(
+                "initial ssthresh without flush", _share_left("cache", "third"), between(1, 65534), "< 65535 B", "B", 0
+            ),
+        ],
+    ),
+    Claim(
+        "J28",
+        "A spurious timeout costs one unnecessary retransmission with F-RTO, about the window without",
+        "1; 4",
+        [
+            Part(
+                "with F-RTO", _column("spurious, F-RTO, IW 4", "unnecessary_resends_packets"), between(1, 1), "1", "", 0
+            ),
+            Part(
+                "without F-RTO, window of 4",
+                _column("spurious, no F-RTO, IW 4", "unnecessary_resends_packets"),
+                at_least(3),
+                "about 4",
+                "",
+                0,
+            ),
+        ],
+    ),
+    Claim(
+        "J29",
+        "F-RTO needs an initial window above 2 to detect a spurious timeout of the first segment",
+        "no; yes",
+        [
+            Part("detected, IW 2", _column("spurious, F-RTO, IW 2", "spurious_detected"), at_most(0), "0", "", 0),
+            Part("detected, IW 4", _column("spurious, F-RTO, IW 4", "spurious_detected"), at_least(1), "1", "", 0),
+        ],
+    ),
+    Claim(
+        "J30",
+        "After a spurious timeout the window is at most the halved threshold",
+        "cwnd <= ssthresh",
+        [Part("cwnd / ssthresh at the judgement", _window_after_spurious, at_most(1.0), "<= 1", "", 2)],
+    ),
+    Claim(
+        "J31",
+        "A genuine loss right after the timed-out segment: F-RTO reverts to conventional recovery",
+        "reverts",
+        [
+            Part("detected as spurious", _column("genuine, F-RTO, IW 4", "spurious_detected"), at_most(0), "0", "", 0),
+            Part("resent packets", _column("genuine, F-RTO, IW 4", "resent_packets"), at_least(2), ">= 2", "", 0),
+        ],
+    ),
+    _not_yet(32, "A retransmission by the peer makes the defective F-RTO revert", "the HTTP workload"),
+    Claim(
+        "J33",
+        "After a timeout, segments reported by SACK are not sent again",
+        "0",
+        [Part("reported segments sent again", _sacked_again, at_most(0), "0", "", 0)],
+    ),
+    Claim(
+        "J34",
+        "Two BL flows overshoot: first drops near 7.5 s, slow start left between 11 and 13 s",
+        "7.5 s; 11.7 and 12.8 s",
+        [
+            Part("first drop", _first_drop, near(7.5, 1.5), "7.5 s", "s", 2),
+            Part("bulk-1 leaves slow start", _recovery_at("bulk-1"), between(11.0, 13.0), "11.7 s", "s", 2),
+            Part("bulk-2 leaves slow start", _recovery_at("bulk-2"), between(11.0, 13.0), "12.8 s", "s", 2),
+        ],
+    ),
+)
+
+EXPERIMENT = Experiment(
+    id="jarvinen-2006/mechanisms",
+    title="The mechanisms of the testbed, one by one",
+    source=common.SOURCE,
+    doc=__doc__ or "",
+    configurations=configurations,
+    claims=CLAIMS,
+    reps=1,
+    quick_reps=1,
+)

@@ -1,0 +1,108 @@
+"""Claims: bands, verdicts, rows."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from crosswind.claims import (
+    Band,
+    Claim,
+    MissingDataError,
+    Part,
+    above,
+    at_most,
+    below,
+    count,
+    judge,
+    near,
+    overall,
+    within,
+)
+from crosswind.stats import NOTHING, Estimate, exact
+
+NO_RESULTS: Any = None
+
+
+def part(value: float, band: Band, low: float | None = None, high: float | None = None) -> Part:
+    e = Estimate(value, value if low is None else low, value if high is None else high, 120)
+    return Part("x", lambda _: e, band, "10 s", "s")
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "verdict"),
+    [
+        (10, 9, 11, "pass"),
+        (10, 0, 99, "pass"),
+        (12, 11.5, 13, "fail"),
+        (12, 10.5, 13, "unclear"),
+        (8, 7, 9, "unclear"),
+        (8, 7, 8.9, "fail"),
+    ],
+)
+def test_a_value_is_judged_by_where_it_and_its_interval_lie(
+    value: float, low: float, high: float, verdict: str
+) -> None:
+    assert judge(Estimate(value, low, high, 120), Band(9, 11)) == verdict
+
+
+def test_bands_are_what_they_say() -> None:
+    assert within(7817, 0.01).holds(7739) and not within(7817, 0.01).holds(7738)
+    assert within(-10, 0.1) == Band(-11, -9)
+    assert near(-0.27, 0.1).holds(-0.17) and not near(-0.27, 0.1).holds(-0.16)
+    assert not below(0).holds(0) and not above(0).holds(0)
+    assert at_most(0).holds(0)
+
+
+def test_a_strict_band_does_not_accept_its_edge_from_an_exact_value() -> None:
+    assert judge(exact(0.0), below(0.0)) == "fail"
+
+
+def test_nothing_measured_is_unclear() -> None:
+    assert judge(NOTHING, Band()) == "unclear"
+
+
+@pytest.mark.parametrize(
+    ("parts", "verdict"),
+    [(["pass", "pass"], "pass"), (["pass", "unclear"], "unclear"), (["unclear", "fail"], "fail"), ([], "unclear")],
+)
+def test_a_claim_passes_only_when_all_parts_pass(parts: list[Any], verdict: str) -> None:
+    assert overall(parts) == verdict
+
+
+def test_every_part_shows_its_value() -> None:
+    claim = Claim("J0", "two things", "10 s", [part(10, Band(9, 11)), part(20, Band(9, 11))])
+    row = claim.check(NO_RESULTS).row("a/b", 1.234)
+    assert row["verdict"] == "fail"
+    assert row["measured"] == "x: 10.0 s; x: 20.0 s"
+    assert row["accept"] == "x: 9.0 s to 11.0 s; x: 9.0 s to 11.0 s"
+    assert (row["n"], row["seconds"], row["claim"]) == (120, 1.23, "J0")
+    assert [p["verdict"] for p in row["parts"]] == ["pass", "fail"]
+
+
+def test_missing_data_is_said_and_makes_a_claim_unclear() -> None:
+    def measure(_: Any) -> Estimate:
+        raise MissingDataError("no third flow")
+
+    row = Claim("J0", "s", "p", [Part("x", measure)]).check(NO_RESULTS).row("a/b", 0)
+    assert (row["verdict"], row["measured"]) == ("unclear", "x: no third flow")
+    assert row["parts"][0]["value"] is None
+
+
+def test_withheld_and_not_yet_are_neither_passed_nor_failed() -> None:
+    withheld = Claim("J63", "s", "withheld", [part(99, Band(9, 11))], withheld="yes").check(NO_RESULTS)
+    later = Claim("J2", "s", "", needs="the stream").check(NO_RESULTS)
+    rows = [c.row("a/b", 0) for c in (withheld, later)]
+    assert [r["verdict"] for r in rows] == ["withheld", "not yet"]
+    assert rows[0]["measured"] == "x: 99.0 s"
+    assert rows[1]["measured"] == "needs the stream"
+    assert count(rows) == {"pass": 0, "fail": 0, "unclear": 0, "withheld": 1, "not yet": 1}
+
+
+def test_values_are_shown_in_their_unit() -> None:
+    share = Part("x", lambda _: exact(0), below(0.0), "-27 %", "%")
+    assert (share.show(-0.2712), share.show_change(0.05), share.show_band()) == ("-27.1 %", "+5.0 %", "< 0.0 %")
+    assert Part("x", lambda _: exact(0), Band()).show_band() == "reported"
+    assert share.show(math.nan) == "nothing"

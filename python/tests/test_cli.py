@@ -1,0 +1,200 @@
+"""The command line as a person or a script meets it: output, files, exit codes, messages."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crosswind.cli import main
+
+Engine = Callable[..., Any]
+Capture = pytest.CaptureFixture[str]
+COMMANDS = ("run", "sweep", "reproduce", "list", "show", "validate", "report", "bench")
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def refused(capture: Capture, arguments: list[str], *said: str) -> None:
+    """The command ends with 2, prints one line to stderr and nothing to stdout, and no traceback."""
+    assert main(arguments) == 2
+    out, err = capture.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1, err
+    assert "Traceback" not in err
+    for text in said:
+        assert text in err, err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_an_example(command: str, capsys: Capture) -> None:
+    assert main([command, "--help"]) == 0
+    assert f"Example: crosswind {command}" in " ".join(capsys.readouterr().out.split())
+
+
+def test_run_writes_tables_manifest_and_report(engine: Engine, file: Path, tmp_path: Path, capsys: Capture) -> None:
+    assert main(["run", str(file), "--out", "results"]) == 0
+    out = capsys.readouterr().out
+    assert "bulk-1" in out and "utilisation" in out and "queue last-hop" in out and "report.html" in out
+    written = {p.name for p in (tmp_path / "results").iterdir()}
+    assert {"manifest.json", "flow.parquet", "link.parquet", "report.html", "figures"} <= written
+
+
+def test_run_prints_json_for_scripts(engine: Engine, file: Path, capsys: Capture) -> None:
+    assert main(["run", str(file), "--out", "r", "--reps", "2", "--seed", "9", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["seed"] == 9 and len(data["flows"]) == 4
+    assert {"goodput_bps", "resent_packets", "rtt_p95_ns"} <= set(data["flows"][0])
+
+
+def test_set_reaches_the_engine_and_the_manifest(engine: Engine, file: Path, tmp_path: Path) -> None:
+    assert main(["run", str(file), "--set", "link.last-hop.rate=384 kbit/s", "--out", "r"]) == 0
+    manifest = json.loads((tmp_path / "r/manifest.json").read_text())
+    assert manifest["scenarios"][0]["scenario"]["link"]["last-hop"]["rate"] == "384 kbit/s"
+
+
+def test_pcap_names_a_file_in_the_out_folder(engine: Engine, file: Path, tmp_path: Path) -> None:
+    assert main(["run", str(file), "--pcap", "--out", "r"]) == 0
+    manifest = json.loads((tmp_path / "r/manifest.json").read_text())
+    assert manifest["scenarios"][0]["scenario"]["record"]["pcap"] == str(Path("r") / "packets.pcapng")
+
+
+def test_bad_input_is_refused_with_one_clear_message(engine: Engine, file: Path, capsys: Capture) -> None:
+    run = ["run", str(file), "--out", "r"]
+    refused(capsys, ["run", "nowhere.toml"], "nowhere.toml", "no such file")
+    refused(capsys, ["run", str(file.parent)], "a directory")
+    refused(capsys, [*run, "--set", "link.last-hop.rate=-1 bit/s"], "link.last-hop.rate", "-1 bit/s", "positive rate")
+    refused(capsys, [*run, "--set", "link.lasthop.rate=1 bit/s"], "did you mean `last-hop`")
+    refused(capsys, [*run, "--set", "lnk.a=1"], "lnk", "did you mean `link`")
+    refused(capsys, [*run, "--set", "seed"], "--set", "path=value")
+    refused(capsys, [*run, "--pcap", "--reps", "2"], "--pcap", "one repetition")
+    refused(capsys, [*run, "--reps", "0"], "--reps")
+    refused(capsys, [*run, "--seed", "x"], "--seed")
+    refused(capsys, ["runn"], "runn")
+    refused(capsys, ["run"], "SCENARIO.toml")
+    refused(capsys, ["reproduce", "jarvinen-2006/w2e0"], "did you mean `jarvinen-2006/w2-e0`")
+    refused(capsys, ["reproduce", "w1-e0"], "did you mean `jarvinen-2006/w1-e0`")
+    refused(capsys, ["reproduce", "jarvinen-2006/w1-e0", "--variant", "linux-plg"], "did you mean `linux-plog`")
+    refused(capsys, ["list", "ques"], "did you mean `queues`")
+    refused(capsys, ["show", "drop-tail"], "did you mean `droptail`")
+    refused(capsys, ["report", str(file.parent)], "no manifest.json")
+    refused(capsys, ["sweep", str(file), "--vary", "seed"], "path=a,b,c")
+
+
+def test_a_second_link_of_the_same_name_is_refused(engine: Engine, file: Path, capsys: Capture) -> None:
+    file.write_text(file.read_text() + '\n[link.last-hop]\nfrom = "a"\n')
+    refused(capsys, ["validate", str(file)], "a second link with the name `last-hop`", "first on line 5")
+
+
+def test_an_out_folder_that_cannot_be_written_is_refused_before_anything_runs(
+    engine: Engine, file: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    (tmp_path / "taken").write_text("")
+    refused(capsys, ["run", str(file), "--out", "taken"], "--out", "which is a file")
+    refused(capsys, ["run", str(file), "--out", "taken/below"], "--out", "below a file")
+    if os.geteuid() != 0:
+        (tmp_path / "locked").mkdir(mode=0o500)
+        refused(capsys, ["run", str(file), "--out", "locked/r"], "--out")
+
+
+def test_ctrl_c_keeps_finished_runs_and_ends_with_130(
+    engine: Engine, file: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    engine(stop_after=3)
+    assert main(["run", str(file), "--reps", "9", "--out", "r"]) == 130
+    assert "3 runs finished of 9" in capsys.readouterr().out
+    assert json.loads((tmp_path / "r/manifest.json").read_text())["runs"] == 3
+    assert main(["reproduce", "jarvinen-2006/w1-e0", "--quick", "--out", "w1"]) == 130
+    assert "3 finished runs are kept" in capsys.readouterr().err
+    assert (tmp_path / "w1/flow.parquet").exists()
+
+
+def test_reproduce_prints_and_writes_every_claim(engine: Engine, tmp_path: Path, capsys: Capture) -> None:
+    assert main(["reproduce", "jarvinen-2006/w2-e0", "--quick", "--out", "w2"]) == 1
+    out = capsys.readouterr().out
+    for claim in ("J55", "J56", "J57", "J58", "J59", "J60", "J61", "J62"):
+        assert claim in out
+    page = (tmp_path / "w2/report.html").read_text()
+    assert page.count("<svg") == 5 and "J62" in page
+    assert {"claim.parquet", "claims.json", "repetition.parquet", "manifest.json"} <= {
+        p.name for p in (tmp_path / "w2").iterdir()
+    }
+    assert main(["report", "w2"]) == 0
+
+
+def test_reproduce_json_rows_have_the_agreed_keys(engine: Engine, capsys: Capture) -> None:
+    main(["reproduce", "jarvinen-2006/w1-e0", "--quick", "--json", "--out", "w1"])
+    rows = json.loads(capsys.readouterr().out)
+    keys = {"experiment", "claim", "statement", "published", "measured", "ci", "accept", "verdict", "n", "seconds"}
+    assert rows and all(keys <= set(r) for r in rows)
+    assert {f"J{n}" for n in range(35, 47)} <= {r["claim"] for r in rows}
+
+
+def test_list_and_show_know_elements_and_experiments(engine: Engine, capsys: Capture) -> None:
+    assert main(["list", "--json"]) == 0
+    names = {r["name"] for r in json.loads(capsys.readouterr().out)}
+    assert {"droptail", "rfc", "jarvinen-2006/w1-e0", "jarvinen-2006/mechanisms"} <= names
+    assert main(["show", "droptail"]) == 0
+    assert "Most it holds." in capsys.readouterr().out
+    assert main(["show", "jarvinen-2006/mechanisms"]) == 0
+    assert "J34" in capsys.readouterr().out
+
+
+def test_validate_says_ok_or_fills_in_defaults(engine: Engine, file: Path, capsys: Capture) -> None:
+    assert main(["validate", str(file)]) == 0
+    assert "ok (2 flows" in capsys.readouterr().out
+    assert main(["validate", str(file), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["seed"] == 1
+
+
+def test_a_sweep_runs_every_combination_once(engine: Engine, file: Path, tmp_path: Path, capsys: Capture) -> None:
+    command = [
+        "sweep",
+        str(file),
+        "--vary",
+        "flow.bulk.count=1,2",
+        "--vary",
+        "link.last-hop.rate=1 Mbit/s,2 Mbit/s",
+        "--out",
+        "s",
+        "--json",
+    ]
+    assert main(command) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert len(rows) == 2 * 1 + 2 * 2
+    before = {p: p.stat().st_mtime_ns for p in (tmp_path / "s").glob("*/manifest.json")}
+    assert len(before) == 4
+    assert main(command) == 0
+    assert before == {p: p.stat().st_mtime_ns for p in (tmp_path / "s").glob("*/manifest.json")}
+
+
+def test_reproduce_all_writes_the_page(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    from crosswind import experiments
+
+    only = experiments.find("jarvinen-2006/w1-e0")
+    monkeypatch.setattr(experiments, "find", lambda _: only)
+    main(["reproduce", "all", "--quick"])
+    text = (tmp_path / "REPRODUCTION.md").read_text()
+    assert "| jarvinen-2006 |" in text and "| J46 |" in text
+
+
+def test_without_the_engine_the_message_says_how_to_build_it(
+    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    import sys
+
+    import crosswind
+
+    monkeypatch.setitem(sys.modules, "crosswind._core", None)
+    monkeypatch.delattr(crosswind, "_core", raising=False)
+    assert main(["run", str(file)]) == 1
+    assert "make setup" in capsys.readouterr().err

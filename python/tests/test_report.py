@@ -1,0 +1,122 @@
+"""Reports and figures: self-contained, labelled, readable without pictures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+import crosswind as cw
+from crosswind import figures, report
+from crosswind.summary import show_bytes, show_rate, show_time, spark
+
+Engine = Callable[..., Any]
+VOID = {"meta", "br", "img", "link", "input", "hr", "path", "use", "rect", "line", "circle", "stop"}
+
+
+class Balanced(HTMLParser):
+    """Fails when a tag is closed that is not open."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open.pop() == tag, tag
+
+
+def page(file: Path, **options: Any) -> str:
+    html, pictures = report.run_report(cw.run(file, **options))
+    figures.close_all(pictures)
+    return html
+
+
+def test_the_report_stands_alone_and_is_well_formed(engine: Engine, file: Path) -> None:
+    html = page(file)
+    assert not re.search(r'(?:src|href)="(?!#)', html)
+    assert "@import" not in html and "url(http" not in html
+    checker = Balanced()
+    checker.feed(html)
+    assert checker.open == []
+
+
+def test_the_report_shows_every_kind_of_figure(engine: Engine, file: Path) -> None:
+    html = page(file)
+    for name in ("goodput", "cwnd", "queue", "delay-cdf", "time-sequence"):
+        assert f'id="fig-{name}"' in html
+    assert html.count('role="img" aria-label="') == html.count("<svg") == 5
+    for label in (
+        "time (s)",
+        "congestion window (kB)",
+        "queue backlog (kB)",
+        "queueing delay (ms)",
+        "sequence number (kB)",
+    ):
+        assert label in html
+
+
+def test_ids_of_inline_figures_do_not_collide(engine: Engine, file: Path) -> None:
+    ids = re.findall(r'<(?!g)\w+ [^>]*?id="([^"]+)"', page(file))
+    assert len(ids) == len(set(ids))
+
+
+def test_text_from_a_scenario_cannot_become_markup(engine: Engine, file: Path) -> None:
+    file.write_text(file.read_text().replace("Two flows on a slow link", "<script>alert(1)</script>"))
+    html = page(file)
+    assert "<script" not in html and "&lt;script&gt;" in html
+
+
+def test_repetitions_add_spread_figures_and_a_note(engine: Engine, file: Path) -> None:
+    html = page(file, reps=4)
+    assert 'id="fig-goodput-spread"' in html and "Medians over 4 repetitions" in html
+
+
+def test_an_interrupted_run_carries_a_warning(engine: Engine, file: Path) -> None:
+    engine(stop_after=1)
+    assert "Check before trusting" in page(file, reps=3)
+
+
+def test_a_picture_is_written_as_svg_and_png(tmp_path: Path) -> None:
+    picture = figures.quartile_bars("p", "Caption.", {"A": {"x": [1, 2, 3]}, "B": {"x": [2, 3]}}, "elapsed time (s)")
+    picture.save(tmp_path)
+    assert (tmp_path / "p.svg").stat().st_size > 1000 and (tmp_path / "p.png").stat().st_size > 1000
+    assert "A x 2" in picture.alt and "elapsed time (s)" in picture.alt
+    picture.close()
+
+
+def test_figures_leave_matplotlibs_settings_alone() -> None:
+    import matplotlib
+
+    before = dict(matplotlib.rcParams)
+    figures.scatter("s", "c", {"a": (np.arange(3), np.arange(3))}, "x (s)", "y (s)").close()
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_a_figure_of_nothing_does_not_fail() -> None:
+    figures.quartile_bars("p", "c", {"A": {"x": []}}, "y").close()
+    empty = pl.DataFrame(
+        {"kind": [], "time_ns": [], "seq": []}, schema={"kind": pl.String, "time_ns": pl.Int64, "seq": pl.Int64}
+    )
+    figures.time_sequence("t", "c", empty).close()
+
+
+def test_numbers_get_fitting_units() -> None:
+    assert (show_rate(64_000), show_rate(1.25e9)) == ("64 kbit/s", "1.25 Gbit/s")
+    assert (show_time(72e6), show_time(1.5e9), show_time(-1), show_time(700e6)) == ("72 ms", "1.5 s", "-", "700 ms")
+    assert (show_bytes(576), show_bytes(11520), show_bytes(2.5e6)) == ("576 B", "11.5 kB", "2.5 MB")
+
+
+def test_a_sparkline_has_the_width_asked_for_and_its_peak() -> None:
+    line = spark([0.0] * 50 + [8.0] * 50, width=10)
+    assert line == "▁▁▁▁▁█████"
+    assert spark([]) == "" and len(spark([1, 2, 3], width=10)) == 3
