@@ -1,0 +1,179 @@
+//! The same scenario and seed give the same tables, byte by byte, whatever the number of workers; ties can be shuffled;
+//! and a component draws from its own random stream, whoever its neighbours are.
+
+mod common;
+
+use common::*;
+use crosswind_record::{Column, Table, Tables};
+use crosswind_sim::many::Request;
+use crosswind_sim::world::Ties;
+use serde_json::{Value, json};
+
+/// Everything that draws random numbers: starts, losses, RED.
+fn noisy() -> Value {
+    json!({
+        "name": "noisy",
+        "duration": "20 s",
+        "topology": {
+            "template": "dumbbell", "pairs": 4,
+            "access": { "rate": "100 Mbit/s", "delay": "2 ms" },
+            "bottleneck": {
+                "rate": "5 Mbit/s", "delay": "20 ms",
+                "queue": { "type": "red-ns2", "limit": "100 packets" },
+                "loss": { "type": "uniform", "probability": 0.002 }
+            }
+        },
+        "flow": {
+            "long": { "from": "left", "to": "right", "count": 4, "start": { "uniform": ["0 s", "2 s"] },
+                      "workload": { "type": "bulk" }, "tcp": { "preset": "rfc", "ecn": "on" } },
+            "short": { "from": "left-1", "to": "right-2", "start": { "stratified": ["1 s", "9 s"] },
+                       "workload": { "type": "bulk", "size": "100 kB" },
+                       "tcp": { "preset": "enhanced-linux-2.4" } }
+        },
+        "record": { "sample": "100 ms", "events": "all" }
+    })
+}
+
+/// Symmetric flows that start together: full of simultaneous events, without any random number.
+fn symmetric() -> Value {
+    json!({
+        "name": "symmetric",
+        "duration": "10 s",
+        "topology": {
+            "template": "dumbbell", "pairs": 3,
+            "access": { "rate": "10 Mbit/s", "delay": "1 ms" },
+            "bottleneck": { "rate": "5 Mbit/s", "delay": "20 ms", "queue": { "limit": "20 packets" } }
+        },
+        "flow": { "bulk": { "from": "left", "to": "right", "count": 3, "workload": { "type": "bulk" } } }
+    })
+}
+
+/// Wall time is the one thing that may differ between equal runs.
+fn is_measured_outside(table: &str, column: &str) -> bool {
+    table == "run" && column == "wall_ns"
+}
+
+/// The first cell in which two results differ.
+fn difference(a: &Tables, b: &Tables) -> Option<String> {
+    let names = |t: &Tables| t.iter().map(|t| t.name().to_string()).collect::<Vec<_>>();
+    if names(a) != names(b) {
+        return Some(format!("tables {:?} and {:?}", names(a), names(b)));
+    }
+    a.iter().zip(b.iter()).find_map(|(x, y)| table_difference(x, y))
+}
+
+fn table_difference(x: &Table, y: &Table) -> Option<String> {
+    if x.rows() != y.rows() {
+        return Some(format!("table {} has {} rows and {} rows", x.name(), x.rows(), y.rows()));
+    }
+    let columns = x.columns().iter().zip(y.columns());
+    columns.filter(|((n, _), _)| !is_measured_outside(x.name(), n)).find_map(|((n, c), (m, d))| {
+        (n != m || c != d).then(|| format!("table {}, column {n} (or {m})", x.name()))
+    })
+}
+
+#[test]
+fn a_scenario_run_twice_gives_identical_tables() {
+    let (a, b) = (run(&noisy()), run(&noisy()));
+    assert_eq!(difference(&a, &b), None);
+    assert!(table(&a, "event").rows() > 1000 && table(&a, "sample").rows() > 1000, "there is something to compare");
+}
+
+#[test]
+fn another_seed_gives_other_tables() {
+    let other = Request { seed: 2, ..request() };
+    assert!(difference(&run(&noisy()), &run_with(&[noisy()], &other)).is_some());
+}
+
+#[test]
+fn one_worker_and_many_give_identical_tables_in_the_same_order() {
+    let of = |workers| Request { reps: (0..6).collect(), reps_total: 6, workers, ..request() };
+    let scenarios = [noisy(), symmetric()];
+    let alone = run_with(&scenarios, &of(1));
+    for workers in [2, 5] {
+        assert_eq!(difference(&alone, &run_with(&scenarios, &of(workers))), None, "{workers} workers");
+    }
+}
+
+#[test]
+fn a_repetition_is_the_same_alone_and_among_others() {
+    let of = |reps: Vec<u32>| Request { reps, reps_total: 6, ..request() };
+    let all = run_with(&[noisy()], &of((0..6).collect()));
+    let fourth = run_with(&[noisy()], &of(vec![4]));
+    let (all, fourth) = (table(&all, "flow"), table(&fourth, "flow"));
+    let flows = fourth.rows();
+    for row in 0..flows {
+        for column in ["sent_packets", "drops_packets", "lost_packets", "marks_packets", "size_bytes"] {
+            assert_eq!(number(all, column, 4 * flows + row), number(fourth, column, row), "{column} of row {row}");
+        }
+    }
+}
+
+#[test]
+fn shuffled_ties_change_the_order_but_not_the_determinism() {
+    let shuffled = |seed| Request { seed, ties: Ties::Shuffled, ..request() };
+    let once = run_with(&[symmetric()], &shuffled(1));
+    assert_eq!(difference(&once, &run_with(&[symmetric()], &shuffled(1))), None, "a seed decides the order");
+    assert!(difference(&once, &run(&symmetric())).is_some(), "this scenario has ties, so their order shows");
+    assert!(difference(&once, &run_with(&[symmetric()], &shuffled(2))).is_some(), "another seed, another order");
+}
+
+#[test]
+fn shuffled_ties_keep_the_books_balanced() {
+    let t = run_with(&[symmetric()], &Request { ties: Ties::Shuffled, ..request() });
+    // The shared link stays as busy whoever comes first.
+    assert!(of_link(&t, "bottleneck", "utilisation_ratio") > 0.9);
+    assert!(of_link(&t, "bottleneck", "queue_max_bytes") <= 20.0 * 1500.0);
+}
+
+/// A lossy link with one flow, and on request an unrelated one beside it that sorts first and draws a lot.
+fn beside(neighbour: bool) -> Value {
+    let link = |from: &str, to: &str| {
+        json!({ "from": from, "to": to, "rate": "3 Mbit/s", "delay": "30 ms",
+                "queue": { "type": "red-floyd-jacobson", "limit": "60 packets", "min_th": "5 packets",
+                           "max_th": "30 packets" },
+                "loss": { "type": "uniform", "probability": 0.01 } })
+    };
+    let flow = |from: &str, to: &str| {
+        json!({ "from": from, "to": to, "start": { "uniform": ["0 s", "1 s"] }, "workload": { "type": "bulk" } })
+    };
+    let mut s = json!({
+        "name": "beside", "duration": "30 s",
+        "link": { "path": link("server", "client") },
+        "flow": { "mine": flow("server", "client") }
+    });
+    if neighbour {
+        s["link"]["a-path"] = link("a-server", "a-client");
+        s["flow"]["a-flow"] = flow("a-server", "a-client");
+    }
+    s
+}
+
+fn cells(t: &Table, row: usize, without: &[&str]) -> Vec<(String, String)> {
+    let cell = |c: &Column| match c {
+        Column::U64(v) => v[row].to_string(),
+        Column::I64(v) => v[row].to_string(),
+        Column::F64(v) => v[row].to_bits().to_string(),
+        Column::U32(v) => v[row].to_string(),
+        Column::Text(v) => v.iter().nth(row).expect("the row exists").to_string(),
+    };
+    let wanted = t.columns().iter().filter(|(n, _)| !without.contains(&n.as_str()));
+    wanted.map(|(n, c)| (n.clone(), cell(c))).collect()
+}
+
+fn row_of(t: &Table, column: &str, name: &str) -> usize {
+    (0..t.rows()).find(|r| text(t, column, *r) == name).expect("the row exists")
+}
+
+#[test]
+fn a_new_component_shifts_nobody_elses_draws() {
+    let (alone, beside) = (run(&beside(false)), run(&beside(true)));
+    assert!(of_flow(&alone, "mine", "lost_packets") > 10.0, "the flow has met its random losses");
+    for (name, column, key) in [("flow", "name", "mine"), ("link", "link", "path")] {
+        let (x, y) = (table(&alone, name), table(&beside, name));
+        // The number of the flow moves, and the interval in which all flows are active is another one.
+        let without = ["flow", "simultaneous_Bps"];
+        let (x_row, y_row) = (row_of(x, column, key), row_of(y, column, key));
+        assert_eq!(cells(x, x_row, &without), cells(y, y_row, &without), "table {name}");
+    }
+}
