@@ -39,7 +39,11 @@ pub fn check_limit(key: &str, limit: Limit) -> Result<(), ConfigError> {
             .hint("a queue of zero size can hold no packet, not even the one being sent; use at least \"1 packets\""));
     }
     if n > max {
-        return Err(ConfigError::new(key, found, format!("at most {LIMIT_PACKETS_MAX} packets or {LIMIT_BYTES_MAX} B")));
+        return Err(ConfigError::new(
+            key,
+            found,
+            format!("at most {LIMIT_PACKETS_MAX} packets or {LIMIT_BYTES_MAX} B"),
+        ));
     }
     Ok(())
 }

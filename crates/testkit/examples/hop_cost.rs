@@ -1,11 +1,11 @@
 //! What one packet costs at one egress: its arrival, its service and its delivery.
 //! `cargo run --release -p crosswind-testkit --example hop_cost`
-#![allow(clippy::print_stdout, clippy::disallowed_methods, clippy::disallowed_types)]
 
 use crosswind_base::{Cx, Dur, Ecn, Ledger, Packet, PacketId, Pool, Stage, Streams, Time};
 use crosswind_net::registry::{self, BuildCx};
 use crosswind_testkit::bench::packet;
 use serde_json::json;
+use std::io::Write as _;
 
 struct Silent;
 
@@ -15,6 +15,7 @@ impl Ledger for Silent {
 }
 
 /// Nanoseconds of processor time that this thread has used; other work on the machine does not count (Linux).
+#[allow(clippy::disallowed_methods, reason = "a measurement of the machine, not of a model")]
 fn cpu_ns() -> u64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux tells the time of a thread");
     text.split(' ').next().and_then(|t| t.parse().ok()).expect("the first number is the time on the processor")
@@ -72,9 +73,10 @@ fn build(queue: &str, link: &str) -> Box<dyn Stage + Send> {
     registry::build_egress(&json!({"type": queue}), &link, None, "link.a", &cx).expect("it builds")
 }
 
-fn main() {
+fn main() -> std::io::Result<()> {
+    let mut out = std::io::stdout();
     let driver = measure(Box::new(Nothing), Dur::from_nanos(8_000));
-    println!("the driver alone: {driver:5.1} ns/packet; it is subtracted below");
+    writeln!(out, "the driver alone: {driver:5.1} ns/packet; it is subtracted below")?;
     // 1000 bytes take 8 us at 1 Gbit/s: an idle link, and one that always has a queue.
     let only = std::env::args().nth(1);
     for queue in registry::names(registry::Kind::Queue) {
@@ -84,7 +86,8 @@ fn main() {
         for link in registry::names(registry::Kind::Link) {
             let cost = |ns: &u64| format!("{:5.1}", measure(build(queue, link), Dur::from_nanos(*ns)) - driver);
             let row: Vec<String> = [8_100, 7_900].iter().map(cost).collect();
-            println!("{queue:20} {link:10} {} ns/packet (idle, overloaded)", row.join(" "));
+            writeln!(out, "{queue:20} {link:10} {} ns/packet (idle, overloaded)", row.join(" "))?;
         }
     }
+    Ok(())
 }

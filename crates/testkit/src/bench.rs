@@ -176,8 +176,7 @@ impl<Q: QueueDisc> DiscBench<Q> {
     fn call<T>(&mut self, now: Time, f: impl FnOnce(&mut Q, &mut Cx<'_>) -> T) -> T {
         self.log.now = now;
         let mut out = Vec::new();
-        let mut cx =
-            Cx { now, stage: 0, pool: &mut self.pool, out: &mut out, ledger: &mut self.log, observer: None };
+        let mut cx = Cx { now, stage: 0, pool: &mut self.pool, out: &mut out, ledger: &mut self.log, observer: None };
         let result = f(&mut self.disc, &mut cx);
         assert!(out.is_empty(), "a discipline never forwards");
         result

@@ -73,12 +73,17 @@ pub fn check_page(row: &Row) {
     let doc = row.doc();
     let first = doc.lines().next().unwrap_or_default();
     assert_eq!(first, format!("# {}", row.title), "{}: the page starts with its title", row.name);
-    for part in
-        ["**Source**: ", "**Idea**: ", "| parameter | unit | default | origin of the default |", "**Deviations**: ", "**Checked by**: "]
-    {
+    for part in [
+        "**Source**: ",
+        "**Idea**: ",
+        "| parameter | unit | default | origin of the default |",
+        "**Deviations**: ",
+        "**Checked by**: ",
+    ] {
         assert!(doc.contains(part), "{}: the page has no {part}", row.name);
     }
-    let mut in_page: Vec<&str> = doc.lines().filter_map(|l| l.strip_prefix("| `")?.split_once('`')).map(|p| p.0).collect();
+    let mut in_page: Vec<&str> =
+        doc.lines().filter_map(|l| l.strip_prefix("| `")?.split_once('`')).map(|p| p.0).collect();
     let schema = serde_json::to_value((row.schema)()).expect("a schema is JSON");
     let properties = schema["properties"].as_object().cloned().unwrap_or_default();
     let mut in_schema: Vec<&str> = properties.keys().map(String::as_str).collect();

@@ -107,13 +107,16 @@ fn claim_16_the_average_reaches_half_of_a_step_after_355_arrivals() {
         let mut rng = Streams::new(16).named("red");
         // The very first arrival ends an idle period.
         arrive(law, 0, &mut rng);
-        (1..).find(|_| {
-            arrive(law, 9, &mut rng);
-            law.avg_bytes() >= 4.5 * 576.0
-        })
-        .expect("the average rises")
+        (1..)
+            .find(|_| {
+                arrive(law, 9, &mut rng);
+                law.avg_bytes() >= 4.5 * 576.0
+            })
+            .expect("the average rises")
     }
-    for m in [arrivals_to_half(&mut linux(IdleDamping::Fixed)), arrivals_to_half(&mut FloydJacobson::new(published(), RATE))] {
+    for m in
+        [arrivals_to_half(&mut linux(IdleDamping::Fixed)), arrivals_to_half(&mut FloydJacobson::new(published(), RATE))]
+    {
         assert!(m.abs_diff(355) <= 2, "{m}");
     }
 }
@@ -134,7 +137,8 @@ fn idle_second(law: &mut impl Law) -> f64 {
 
 #[test]
 fn claim_17_one_idle_second_leaves_973_thousandths_by_the_exponential() {
-    for factor in [idle_second(&mut FloydJacobson::new(published(), RATE)), idle_second(&mut linux(IdleDamping::Exact))] {
+    for factor in [idle_second(&mut FloydJacobson::new(published(), RATE)), idle_second(&mut linux(IdleDamping::Exact))]
+    {
         assert!((factor / 0.973 - 1.0).abs() < 0.005, "{factor}");
     }
 }

@@ -97,7 +97,9 @@ fn a_queue_that_needs_the_rate_of_its_link_takes_it_or_says_so() {
     let streams = Streams::new(1);
     let cx = BuildCx::new(&streams, "link/a/forward");
     let red = json!({"type": "red-linux"});
-    registry::build_egress(&red, &json!({"type": "wire"}), None, "link.a", &cx).map(|_| ()).expect("the link has a rate");
+    registry::build_egress(&red, &json!({"type": "wire"}), None, "link.a", &cx)
+        .map(|_| ())
+        .expect("the link has a rate");
     let e = registry::build_queue(&red, "link.a.queue", &cx).map(|_| ()).expect_err("no link, no rate");
     assert_eq!(e.path, "link.a.queue.rate");
 }

@@ -59,13 +59,11 @@ fn one_wake_serves_everything_that_is_due() {
     for _ in 0..5 {
         b.offer(ms(0), 1000, Ecn::NotEct);
     }
-    // At 24 ms the link is free; at 28 ms the first arrives.
-    b.run_until(ms(24));
-    assert_eq!(b.stage.backlog().packets, 1);
-    assert_eq!(b.stage.in_flight_packets(), 4);
-    assert_eq!(b.deliveries.len(), 0);
+    // By 28 ms four have been sent, 8 ms apart; the first of them arrives then.
     b.run_until(ms(28));
-    assert_eq!(b.deliveries.len(), 1);
+    assert_eq!(b.deliveries.iter().map(|d| (d.at, d.seq)).collect::<Vec<_>>(), [(ms(28), 0)]);
+    assert_eq!(b.stage.in_flight_packets(), 3);
+    assert_eq!(b.stage.backlog().packets, 1);
 }
 
 /// Every second packet overtakes; every fifth is lost.

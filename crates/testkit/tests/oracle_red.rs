@@ -1,6 +1,6 @@
 //! The three RED profiles against their literal oracles on random traces.
 
-use crosswind_base::{BitRate, Dur, DropReason, Ecn, Limit, Rng, Size, Streams, Time};
+use crosswind_base::{BitRate, DropReason, Dur, Ecn, Limit, Rng, Size, Streams, Time};
 use crosswind_net::queue::QueueDisc;
 use crosswind_net::queue::red::floyd_jacobson::{FloydJacobson, FloydJacobsonParams};
 use crosswind_net::queue::red::linux::{IdleDamping, Linux, LinuxParams, MaxPRounding};
@@ -70,30 +70,63 @@ fn trace(rng: &mut Rng, steps: usize) -> Vec<(Time, Step)> {
     out
 }
 
+/// An oracle, seen from a trace.
+trait Oracle {
+    fn arrive(&mut self, at: Time, len: u16, ecn: Ecn) -> Decision;
+    fn depart(&mut self, at: Time);
+    fn avg_bytes(&self) -> f64;
+}
+
+impl Oracle for oracle::red_floyd_jacobson::Red {
+    fn arrive(&mut self, at: Time, len: u16, ecn: Ecn) -> Decision {
+        self.arrive(at.as_secs_f64(), len as f64, ecn.is_capable())
+    }
+    fn depart(&mut self, at: Time) {
+        self.depart(at.as_secs_f64())
+    }
+    fn avg_bytes(&self) -> f64 {
+        self.avg
+    }
+}
+
+impl Oracle for oracle::red_linux::Red {
+    fn arrive(&mut self, at: Time, len: u16, ecn: Ecn) -> Decision {
+        self.arrive(at.0, len as u64, ecn.is_capable())
+    }
+    fn depart(&mut self, at: Time) {
+        self.depart(at.0)
+    }
+    fn avg_bytes(&self) -> f64 {
+        self.qave as f64 / (1u64 << self.w_log) as f64
+    }
+}
+
+impl Oracle for oracle::red_ns2::Red {
+    fn arrive(&mut self, at: Time, len: u16, ecn: Ecn) -> Decision {
+        self.arrive(at.as_secs_f64(), len as f64, ecn.is_capable())
+    }
+    fn depart(&mut self, at: Time) {
+        self.depart(at.as_secs_f64())
+    }
+    fn avg_bytes(&self) -> f64 {
+        if self.is_in_bytes { self.ave } else { self.ave * self.mean_size }
+    }
+}
+
 /// Runs a trace through both sides and compares every decision and the average after it.
-fn compare<L: Law>(
-    bench: &mut DiscBench<Red<L>>,
-    steps: &[(Time, Step)],
-    mut arrive: impl FnMut(Time, u16, bool) -> (Decision, f64),
-    mut depart: impl FnMut(Time),
-) -> Tally {
+fn compare<L: Law>(bench: &mut DiscBench<Red<L>>, oracle: &mut impl Oracle, steps: &[(Time, Step)]) -> Tally {
     let mut tally = Tally::default();
-    let mut arrive_both = |bench: &mut DiscBench<Red<L>>, at: Time, len, ecn: Ecn, i: usize| {
+    for (i, &(at, ref step)) in steps.iter().enumerate() {
+        let Step::Arrive(len, ecn) = *step else {
+            bench.depart(at);
+            oracle.depart(at);
+            continue;
+        };
         let got = bench.arrive(at, len, ecn);
-        let (want, avg) = arrive(at, len, ecn.is_capable());
-        assert_eq!(got, expected(want), "step {i} at {at:?}");
-        let mine = bench.disc.law().avg_bytes();
+        assert_eq!(got, expected(oracle.arrive(at, len, ecn)), "step {i} at {at:?}");
+        let (mine, avg) = (bench.disc.law().avg_bytes(), oracle.avg_bytes());
         assert!((mine - avg).abs() <= 1e-6 * avg.max(1.0), "step {i}: average {mine}, oracle {avg}");
         tally.add(got);
-    };
-    for (i, (at, step)) in steps.iter().enumerate() {
-        match step {
-            Step::Arrive(len, ecn) => arrive_both(bench, *at, *len, *ecn, i),
-            Step::Depart => {
-                bench.depart(*at);
-                depart(*at);
-            }
-        }
     }
     tally
 }
@@ -115,7 +148,7 @@ fn the_published_law_decides_like_its_pseudo_code() {
         let is_ecn = params.ecn == EcnMode::Mark;
         let law = FloydJacobson::new(params.clone(), BitRate(64_000));
         let mut bench = DiscBench::new(Red::new(params.common(), law, streams.named("red")));
-        let oracle = std::cell::RefCell::new(oracle::red_floyd_jacobson::Red {
+        let mut oracle = oracle::red_floyd_jacobson::Red {
             min_th: 1728.0,
             max_th: 8000.0,
             w_q: 0.05,
@@ -128,13 +161,9 @@ fn the_published_law_decides_like_its_pseudo_code() {
             q_time: 0.0,
             queue: Vec::new(),
             rng: streams.named("red"),
-        });
-        let steps = trace(&mut streams.named("trace"), 20_000);
-        let arrive = |at: Time, len: u16, capable| {
-            let mut o = oracle.borrow_mut();
-            (o.arrive(at.as_secs_f64(), len as f64, capable), o.avg)
         };
-        let t = compare(&mut bench, &steps, arrive, |at| oracle.borrow_mut().depart(at.as_secs_f64()));
+        let steps = trace(&mut streams.named("trace"), 20_000);
+        let t = compare(&mut bench, &mut oracle, &steps);
         assert!(t.early > 20 && t.forced > 20 && t.full > 20 && (t.marked > 20) == is_ecn, "seed {seed}: {t:?}");
     }
 }
@@ -145,7 +174,7 @@ fn linux(seed: u64, params: LinuxParams) -> Tally {
     let mut bench = DiscBench::new(Red::new(params.common(), law, streams.named("red")));
     let w_log = params.w_log.expect("the tests set it");
     let (scell_log, stab) = oracle::red_linux::table(w_log, 576.0, 8000.0);
-    let oracle = std::cell::RefCell::new(oracle::red_linux::Red {
+    let mut oracle = oracle::red_linux::Red {
         qth_min: 1728,
         qth_max: 8000,
         w_log,
@@ -162,13 +191,9 @@ fn linux(seed: u64, params: LinuxParams) -> Tally {
         idle_start_ns: Some(0),
         queue: Vec::new(),
         rng: streams.named("red"),
-    });
-    let steps = trace(&mut streams.named("trace"), 20_000);
-    let arrive = |at: Time, len: u16, capable| {
-        let mut o = oracle.borrow_mut();
-        (o.arrive(at.0, len as u64, capable), o.qave as f64 / (1u64 << w_log) as f64)
     };
-    compare(&mut bench, &steps, arrive, |at| oracle.borrow_mut().depart(at.0))
+    let steps = trace(&mut streams.named("trace"), 20_000);
+    compare(&mut bench, &mut oracle, &steps)
 }
 
 #[test]
@@ -193,7 +218,7 @@ fn ns2(seed: u64, params: Ns2Params) -> Tally {
     let (th_min, th_max) = params.thresholds(rate);
     let mut bench = DiscBench::new(Red::new(params.common(), Ns2::new(params.clone(), link), streams.named("red")));
     let is_in_bytes = params.measure == Measure::Bytes;
-    let oracle = std::cell::RefCell::new(oracle::red_ns2::Red {
+    let mut oracle = oracle::red_ns2::Red {
         is_in_bytes,
         is_by_size: params.drop_by == Measure::Bytes,
         is_gentle: params.gentle,
@@ -225,14 +250,9 @@ fn ns2(seed: u64, params: Ns2Params) -> Tally {
         line_free: 0.0,
         queue: Vec::new(),
         rng: streams.named("red"),
-    });
-    let unit = if is_in_bytes { 1.0 } else { 576.0 };
-    let steps = trace(&mut streams.named("trace"), 20_000);
-    let arrive = |at: Time, len: u16, capable| {
-        let mut o = oracle.borrow_mut();
-        (o.arrive(at.as_secs_f64(), len as f64, capable), o.ave * unit)
     };
-    compare(&mut bench, &steps, arrive, |at| oracle.borrow_mut().depart(at.as_secs_f64()))
+    let steps = trace(&mut streams.named("trace"), 20_000);
+    compare(&mut bench, &mut oracle, &steps)
 }
 
 #[test]

@@ -83,9 +83,7 @@ mod tests {
 
     fn lost(params: ListParams, payloads: &[u16]) -> Vec<usize> {
         let mut m = List::new(params);
-        let one = |(i, payload): (usize, &u16)| {
-            m.lose(&packet(*payload)).map(|_| i)
-        };
+        let one = |(i, payload): (usize, &u16)| m.lose(&packet(*payload)).map(|_| i);
         payloads.iter().enumerate().filter_map(one).collect()
     }
 

@@ -185,7 +185,9 @@ impl LinuxParams {
             (Some(p_log), _) => 1 << p_log,
             (None, MaxPRounding::None) => (span / self.max_p).round() as u64,
             // The smallest power of two above span / max_p.
-            (None, MaxPRounding::TcPlog) => (0..63).map(|n| 1u64 << n).find(|r| *r as f64 * self.max_p > span).unwrap_or(1 << 63),
+            (None, MaxPRounding::TcPlog) => {
+                (0..63).map(|n| 1u64 << n).find(|r| *r as f64 * self.max_p > span).unwrap_or(1 << 63)
+            }
         }
     }
 }

@@ -6,6 +6,7 @@
 pub mod floyd_jacobson;
 pub mod linux;
 pub mod ns2;
+pub mod trace;
 
 pub use floyd_jacobson::FloydJacobson;
 pub use linux::Linux;
