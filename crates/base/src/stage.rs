@@ -46,6 +46,9 @@ pub trait Stage {
     fn wake(&mut self, cx: &mut Cx<'_>);
     /// When the stage wants to be woken next. The driver asks again after every call; there is no cancelling.
     fn next_wake(&self) -> Option<Time>;
+    /// Brings the state up to now, for stages that put work off until they are next called. Asked before `sample` and
+    /// `report`.
+    fn catch_up(&mut self, _cx: &mut Cx<'_>) {}
     /// Momentary values for the `sample` table (name ends in its unit).
     fn sample(&self, _now: Time, _out: &mut dyn FnMut(&'static str, f64)) {}
     /// Totals at the end of a run.

@@ -116,6 +116,23 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         }
     }
 
+    /// Serves what the link could have taken since the last call, each packet at its own time. What waits now was
+    /// admitted while the link was busy, so its turn came exactly when the link became free.
+    #[inline]
+    fn serve_until_now(&mut self, cx: &mut Cx<'_>) {
+        if !self.link.is_in_order() {
+            return;
+        }
+        let now = cx.now;
+        while self.free_at <= now && self.queue.backlog().packets > 0 {
+            cx.now = self.free_at;
+            let Some(head) = self.queue.dequeue(cx) else { break };
+            self.transmit(head, cx);
+            self.stats.queue_is(self.queue.backlog(), cx.now);
+        }
+        cx.now = now;
+    }
+
     #[inline]
     fn transmit(&mut self, head: Head, cx: &mut Cx<'_>) {
         let packet = cx.packet(head.id);
@@ -171,7 +188,8 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     fn settle(&mut self, backlog: Backlog, now: Time) {
         self.stats.queue_is(backlog, now);
         let mut wake_at = self.ring.front().map_or(Time::NEVER, |p| p.at);
-        if backlog.packets > 0 && self.free_at > now {
+        let waits_for_delivery = self.link.is_in_order() && wake_at != Time::NEVER;
+        if backlog.packets > 0 && self.free_at > now && !waits_for_delivery {
             wake_at = wake_at.min(self.free_at);
         }
         if let Some(at) = self.queue.next_wake() {
@@ -184,6 +202,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
 impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
     #[inline]
     fn accept(&mut self, id: PacketId, cx: &mut Cx<'_>) {
+        self.serve_until_now(cx);
         self.stats.arrived_packets += 1;
         if self.loss.point() == LossPoint::Entry
             && let Some(why) = self.loss.lose(cx.packet(id))
@@ -203,6 +222,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
 
     #[inline]
     fn wake(&mut self, cx: &mut Cx<'_>) {
+        self.serve_until_now(cx);
         self.deliver(cx);
         if self.queue.next_wake().is_some_and(|at| at <= cx.now) {
             self.queue.wake(cx);
@@ -214,6 +234,12 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
     #[inline]
     fn next_wake(&self) -> Option<Time> {
         if self.wake_at == Time::NEVER { None } else { Some(self.wake_at) }
+    }
+
+    fn catch_up(&mut self, cx: &mut Cx<'_>) {
+        self.serve_until_now(cx);
+        self.pump(cx);
+        self.settle(self.queue.backlog(), cx.now);
     }
 
     fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {

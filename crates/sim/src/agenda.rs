@@ -7,21 +7,27 @@
 
 use crosswind_base::Time;
 
-/// What is compared: time, then rank among simultaneous entries.
+/// Time (64 bits), rank among simultaneous entries (32), stage (32) in one number: compared without a branch.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
-    at: Time,
-    rank: u32,
-}
+struct Entry(u128);
 
-#[derive(Clone, Copy)]
-struct Entry {
-    key: Key,
-    stage: u32,
+impl Entry {
+    #[inline]
+    fn new(at: Time, rank: u32, stage: u32) -> Entry {
+        Entry((at.0 as u128) << 64 | (rank as u128) << 32 | stage as u128)
+    }
+    #[inline]
+    fn at(self) -> Time {
+        Time((self.0 >> 64) as u64)
+    }
+    #[inline]
+    fn stage(self) -> u32 {
+        self.0 as u32
+    }
 }
 
 const ABSENT: u32 = u32::MAX;
-/// Children per node: four keys of 16 bytes are one cache line.
+/// Children per node: four entries of 16 bytes are one cache line.
 const ARITY: usize = 4;
 
 /// An indexed heap over stages.
@@ -53,11 +59,11 @@ impl Agenda {
     /// The next entry: time and stage.
     #[inline]
     pub fn first(&self) -> Option<(Time, u32)> {
-        self.heap.first().map(|e| (e.key.at, e.stage))
+        self.heap.first().map(|e| (e.at(), e.stage()))
     }
     #[inline]
     pub fn first_time(&self) -> Time {
-        self.heap.first().map_or(Time::NEVER, |e| e.key.at)
+        self.heap.first().map_or(Time::NEVER, |e| e.at())
     }
 
     /// The stage wants to be woken at `at`; an entry that is due earlier is left where it is.
@@ -65,11 +71,11 @@ impl Agenda {
     pub fn at_latest(&mut self, stage: u32, at: Time) {
         let place = self.place[stage as usize];
         if place == ABSENT {
-            let key = Key { at, rank: self.rank(stage) };
-            self.heap.push(Entry { key, stage });
+            let entry = Entry::new(at, self.rank(stage), stage);
+            self.heap.push(entry);
             self.sift_up(self.heap.len() - 1);
-        } else if at < self.heap[place as usize].key.at {
-            self.heap[place as usize].key = Key { at, rank: self.rank(stage) };
+        } else if at < self.heap[place as usize].at() {
+            self.heap[place as usize] = Entry::new(at, self.rank(stage), stage);
             self.sift_up(place as usize);
         }
     }
@@ -77,10 +83,10 @@ impl Agenda {
     /// The first entry has been served: its stage now wants `at`, or nothing.
     #[inline]
     pub fn replace_first(&mut self, at: Option<Time>) {
-        let stage = self.heap[0].stage;
+        let stage = self.heap[0].stage();
         match at {
             Some(at) => {
-                self.heap[0].key = Key { at, rank: self.rank(stage) };
+                self.heap[0] = Entry::new(at, self.rank(stage), stage);
                 self.sift_down(0);
             }
             None => {
@@ -99,41 +105,41 @@ impl Agenda {
         let e = self.heap[i];
         while i > 0 {
             let parent = (i - 1) / ARITY;
-            if self.heap[parent].key <= e.key {
+            if self.heap[parent] <= e {
                 break;
             }
             self.heap[i] = self.heap[parent];
-            self.place[self.heap[i].stage as usize] = i as u32;
+            self.place[self.heap[i].stage() as usize] = i as u32;
             i = parent;
         }
         self.heap[i] = e;
-        self.place[e.stage as usize] = i as u32;
+        self.place[e.stage() as usize] = i as u32;
     }
 
     #[inline]
     fn sift_down(&mut self, mut i: usize) {
         let e = self.heap[i];
-        let n = self.heap.len();
+        let heap = &mut self.heap[..];
+        let place = &mut self.place[..];
         loop {
             let first = i * ARITY + 1;
-            if first >= n {
+            let Some(children) = heap.get(first..).map(|c| &c[..c.len().min(ARITY)]) else { break };
+            let Some(&head) = children.first() else { break };
+            let (mut best, mut least) = (0, head);
+            for (k, &c) in children.iter().enumerate().skip(1) {
+                // Written as two selections, which compile to conditional moves.
+                best = if c < least { k } else { best };
+                least = if c < least { c } else { least };
+            }
+            if e <= least {
                 break;
             }
-            let mut best = first;
-            for c in first + 1..(first + ARITY).min(n) {
-                if self.heap[c].key < self.heap[best].key {
-                    best = c;
-                }
-            }
-            if e.key <= self.heap[best].key {
-                break;
-            }
-            self.heap[i] = self.heap[best];
-            self.place[self.heap[i].stage as usize] = i as u32;
-            i = best;
+            heap[i] = least;
+            place[least.stage() as usize] = i as u32;
+            i = first + best;
         }
-        self.heap[i] = e;
-        self.place[e.stage as usize] = i as u32;
+        heap[i] = e;
+        place[e.stage() as usize] = i as u32;
     }
 }
 

@@ -164,6 +164,7 @@ fn run_one(
         let observer = if recorder.is_idle() { None } else { Some(&mut recorder as &mut (dyn Observer + 'static)) };
         let over = world.run_until(until.min(stop), observer);
         if let Some(s) = &mut sampler {
+            world.catch_up();
             s.sample(&world, &mut tables);
         }
         match over {
@@ -173,6 +174,7 @@ fn run_one(
             None => until = until + Dur(step),
         }
     };
+    world.catch_up();
     let end = world.now;
     let truncated = recorder.events.as_ref().and_then(|e| e.truncation()).map_or(0, |t| t.dropped_events);
     if let Some(log) = recorder.events.take() {

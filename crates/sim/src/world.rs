@@ -62,6 +62,8 @@ pub struct World<'p> {
     /// Routes, flattened: each is its egresses followed by the endpoint.
     hops: Vec<u32>,
     agenda: Agenda,
+    /// What each stage said last about when to be woken; entries of the agenda may be earlier.
+    wishes: Vec<Time>,
     pub pool: Pool,
     out: Vec<PacketId>,
     out_head: usize,
@@ -113,6 +115,7 @@ impl<'p> World<'p> {
             now: Time::ZERO,
             losses: Losses::new(plan.flows.len(), n),
             agenda: Agenda::new(n, shuffle),
+            wishes: vec![Time::NEVER; n],
             stages,
             ends,
             hops,
@@ -128,7 +131,9 @@ impl<'p> World<'p> {
         };
         for (i, e) in world.ends.iter().enumerate() {
             if let Some(at) = e.next_wake() {
-                world.agenda.at_latest((world.stages.len() + i) as u32, at);
+                let stage = world.stages.len() + i;
+                world.wishes[stage] = at;
+                world.agenda.at_latest(stage as u32, at);
             }
         }
         Ok(world)
@@ -150,6 +155,26 @@ impl<'p> World<'p> {
             }
             if self.still_open == 0 {
                 return Some(Outcome::AllFlowsClosed);
+            }
+        }
+    }
+
+    /// Brings every egress up to now, so that it can be sampled and reported.
+    pub fn catch_up(&mut self) {
+        for (i, stage) in self.stages.iter_mut().enumerate() {
+            let mut cx = Cx {
+                now: self.now,
+                stage: i as u32,
+                pool: &mut self.pool,
+                out: &mut self.out,
+                ledger: &mut self.losses,
+                observer: None,
+            };
+            stage.catch_up(&mut cx);
+            let next = stage.next_wake();
+            self.wishes[i] = next.unwrap_or(Time::NEVER);
+            if let Some(at) = next {
+                self.agenda.at_latest(i as u32, at);
             }
         }
     }
@@ -180,10 +205,9 @@ impl<'p> World<'p> {
         let n = self.stages.len();
         let s = stage as usize;
         // The wish may have moved to a later time since it was entered.
-        let wish = if s < n { self.stages[s].next_wake() } else { self.ends[s - n].next_wake() };
-        match wish {
-            Some(w) if w <= at => {}
-            later => return self.agenda.replace_first(later),
+        let wish = self.wishes[s];
+        if wish > at {
+            return self.agenda.replace_first((wish != Time::NEVER).then_some(wish));
         }
         self.tick(at);
         let mut cx = Cx {
@@ -203,6 +227,7 @@ impl<'p> World<'p> {
             (self.ends[s - n].next_wake(), m)
         };
         assert!(next.is_none_or(|t| t >= self.now), "stage {stage} asks to be woken in the past");
+        self.wishes[s] = next.unwrap_or(Time::NEVER);
         self.agenda.replace_first(next);
         if let Some(m) = milestone {
             self.milestone(s - n, m);
@@ -242,9 +267,14 @@ impl<'p> World<'p> {
             let m = self.ends[s - n].accept(id, &mut cx, cache);
             (self.ends[s - n].next_wake(), m)
         };
-        if let Some(at) = next {
-            assert!(at >= self.now, "stage {stage} asks to be woken in the past");
-            self.agenda.at_latest(stage, at);
+        let at = next.unwrap_or(Time::NEVER);
+        assert!(at >= self.now, "stage {stage} asks to be woken in the past");
+        // Most arrivals change nothing: a link that is busy already has its wake.
+        if at != self.wishes[s] {
+            self.wishes[s] = at;
+            if next.is_some() {
+                self.agenda.at_latest(stage, at);
+            }
         }
         if let Some(m) = milestone {
             self.milestone(s - n, m);

@@ -91,6 +91,7 @@ impl<S: Stage> Bench<S> {
             assert!(again.is_none_or(|t| t > at), "woken at {at:?}, the stage asks for {again:?} again");
         }
         self.now = self.now.max(until);
+        self.call(|s, cx| s.catch_up(cx));
     }
 
     /// Hands a packet over at `at`, after the wakes due by then. Its `seq` becomes its ordinal, from 0.

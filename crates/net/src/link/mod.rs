@@ -34,6 +34,11 @@ pub struct TxPlan {
 pub trait Link {
     /// Called only when `now >= free_at` of the previous plan.
     fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan;
+    /// Whether packets arrive in the order of transmission, each no earlier than the one before. The egress then need
+    /// not be woken when the link becomes free: it catches up, at the logical time, with the next arrival or delivery.
+    fn is_in_order(&self) -> bool {
+        false
+    }
     /// Momentary values such as bytes in a buffer below IP, name ending in its unit.
     fn sample(&self, _now: Time, _out: &mut dyn FnMut(&'static str, f64)) {}
 }

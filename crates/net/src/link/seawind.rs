@@ -68,8 +68,12 @@ impl Params for SeawindParams {
         for (key, size) in [("send_buffer", self.send_buffer), ("receive_buffer", self.receive_buffer)] {
             params::check_limit(key, crosswind_base::Limit::Bytes(size.0))?;
             if size < self.mtu {
-                return Err(ConfigError::new(key, units::show_size(size), format!("at least one mtu ({} B)", self.mtu.0))
-                    .hint("a packet enters the buffer only when it fits wholly; lower `mtu` if packets are smaller"));
+                return Err(ConfigError::new(
+                    key,
+                    units::show_size(size),
+                    format!("at least one mtu ({} B)", self.mtu.0),
+                )
+                .hint("a packet enters the buffer only when it fits wholly; lower `mtu` if packets are smaller"));
             }
         }
         if !(1..=1_000_000).contains(&self.in_transit) {
@@ -146,6 +150,10 @@ impl Seawind {
 }
 
 impl Link for Seawind {
+    #[inline]
+    fn is_in_order(&self) -> bool {
+        true
+    }
     fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan {
         self.tidy(now);
         debug_assert!(self.transit.len() < self.params.in_transit as usize, "no room in transit");

@@ -59,6 +59,10 @@ impl Wire {
 
 impl Link for Wire {
     #[inline]
+    fn is_in_order(&self) -> bool {
+        true
+    }
+    #[inline]
     fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan {
         debug_assert!(now >= self.busy_until, "the previous packet is still on the line");
         if now > self.busy_until {
