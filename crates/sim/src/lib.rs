@@ -1,6 +1,7 @@
 //! The simulator: scenarios, worlds, and the driver of many runs.
 
 pub mod agenda;
+pub mod bench;
 pub mod collect;
 pub mod endpoint;
 pub mod ledger;
