@@ -161,7 +161,7 @@ pub fn names(kind: Kind) -> Vec<&'static str> {
     ROWS.iter().filter(|r| r.kind == kind).map(|r| r.name).collect()
 }
 
-/// The `type` of an element. `"droptail"` is short for `{ type = "droptail" }`; without a type the kind's default counts.
+/// The `type` of an element. `"droptail"` is short for `{ type = "droptail" }`; the kind's default needs no type.
 fn type_of<'a>(kind: Kind, value: &'a Value, path: &str) -> Result<&'a str, ConfigError> {
     match value {
         Value::Null => Ok(kind.default_type()),

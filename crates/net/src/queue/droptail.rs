@@ -1,6 +1,6 @@
 //! # Drop-tail queue
 //!
-//! **Source**: jarvinen-2006 section 4.4, Table 6 (queue sizes); linux-sch-fifo (`bfifo`, `pfifo`); ns-2.35 (DropTail).
+//! **Source**: jarvinen-2006 Tables 6 and 11 (queue sizes); linux-sch-fifo (`bfifo`, `pfifo`); ns-2.35 (DropTail).
 //!
 //! **Idea**: first in, first out; an arriving packet is dropped iff it does not fit:
 //! `backlog + length <= limit` (fits) or `backlog < limit` (overshoot).

@@ -1,4 +1,4 @@
-//! RED as section 2.3 of the Järvinen specification describes Linux: scaled integers, a random threshold, a table.
+//! RED as the descriptions of Linux have it: scaled integers, a random threshold, a table.
 
 use super::Decision;
 use crosswind_base::Rng;

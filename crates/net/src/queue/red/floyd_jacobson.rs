@@ -1,6 +1,6 @@
 //! # RED as published
 //!
-//! **Source**: floyd-jacobson-1993 sections IV and XI (algorithm and pseudo-code); rfc3168 section 5 (marking).
+//! **Source**: floyd-jacobson-1993 section IV (the detailed algorithm); rfc3168 section 5 (marking).
 //!
 //! **Idea**: `avg` is an exponential average of the queue; between `min_th` and `max_th` packets are picked with
 //! `p_b = max_p (avg - min_th) / (max_th - min_th)`, spread evenly by `p_a = p_b / (1 - count p_b)`; above `max_th` all
@@ -11,18 +11,18 @@
 //! | `limit` | bytes or packets | 60 packets | ours: four times `max_th` |
 //! | `admission` | - | fits | as for drop-tail |
 //! | `ecn` | - | mark | rfc3168 |
-//! | `min_th` | bytes or packets | 5 packets | floyd-jacobson-1993 section VI |
+//! | `min_th` | bytes or packets | 5 packets | floyd-jacobson-1993, as jarvinen-2006 Table 6 quotes it |
 //! | `max_th` | bytes or packets | 15 packets | three times `min_th`, same place |
-//! | `w_q` | 1 | 0.002 | floyd-jacobson-1993 section VI |
-//! | `max_p` | 1 | 0.1 | floyd-1997 (the paper itself used 0.02) |
+//! | `w_q` | 1 | 0.002 | same place |
+//! | `max_p` | 1 | 0.1 | floyd-1997 |
 //! | `measure` | - | packets | floyd-jacobson-1993: queue counted in packets |
 //! | `avpkt` | bytes | 1000 B | ours; used for idle time and to convert between bytes and packets |
 //! | `rate` | bit/s | the link's | - |
 //!
 //! **Deviations**: 1. `m` is a real number: idle time over the transmission time of `avpkt`. (The paper leaves the
 //! function open.) 2. A packet that is dropped at an empty queue restarts the idle clock; taken literally the
-//! pseudo-code would count the same idle time twice. 3. After a mark `count` is 0 and the next packet already sees 1, as
-//! the pseudo-code has it: the gap is uniform on 1 to 1/p_b - 1 except for the first after `avg` rose above `min_th`,
+//! pseudo-code would count the same idle time twice. 3. After a mark `count` is 0 and the next packet already sees 1,
+//! as the pseudo-code has it: the gap is uniform on 1 to 1/p_b - 1 except for the first after `avg` rose above `min_th`,
 //! which is uniform on 1 to 1/p_b as in the text.
 //!
 //! **Checked by**: conformance suite; oracle `red::FloydJacobson`; tests of claims 14 to 17 of jarvinen-2006.

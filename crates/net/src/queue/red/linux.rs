@@ -1,9 +1,9 @@
 //! # RED of Linux
 //!
-//! **Source**: linux-sch-red (kernels 2.4 and 2.6; the integer arithmetic of `red.h`); iproute2-tc-red (how `tc` rounds);
-//! jarvinen-2006 section 2.3, Table 6 and appendix C.
+//! **Source**: linux-sch-red (kernels 2.4 and 2.6, the arithmetic of `red.h`); iproute2-tc-red (how `tc` rounds);
+//! jarvinen-2006 Figures 2 and 3, Table 6 and appendix C.
 //!
-//! **Idea**: `qavg` holds `avg << w_log`; an arrival adds `backlog - (qavg >> w_log)`. Between the thresholds a packet is
+//! **Idea**: `qavg` holds `avg << w_log`; an arrival adds `backlog - (qavg >> w_log)`. Between the thresholds one is
 //! picked when `((qavg - min) >> w_log) * count >= R`, `R` uniform below `(max_th - min_th) / max_p` and redrawn after
 //! each pick: gaps are uniform on 1 to 1/p_b. After idle time damping replaces the update: `qavg >> table[t >> cell]`,
 //! and where the table says 0, `qavg - min(qavg t >> cell, qavg / 2)`, `t` in microseconds.
@@ -12,15 +12,15 @@
 //! |---|---|---|---|
 //! | `limit` | bytes or packets | 11520 B | jarvinen-2006 Table 6 |
 //! | `admission` | - | fits | Linux since 2.6.17; 2.4 let the last packet overshoot |
-//! | `ecn` | - | mark | jarvinen-2006 section 4.4 |
+//! | `ecn` | - | mark | jarvinen-2006: always on together with RED |
 //! | `min_th` | bytes | 1728 B | jarvinen-2006 Table 6 |
 //! | `max_th` | bytes | 5184 B | jarvinen-2006 Table 6 |
 //! | `w_q` | 1 | 2^-9 | jarvinen-2006 Table 6; rounded to a power of two |
 //! | `burst` | packets | - | instead of `w_q`: `tc` derives the weight from it |
 //! | `w_log` | - | from `w_q` or `burst` | - |
 //! | `max_p` | 1 | 0.1 | jarvinen-2006 Table 6 |
-//! | `max_p_rounding` | - | none | ours (the source does not say); Linux since 3.3 does not round either |
-//! | `p_log` | - | from `max_p` when rounding is `tc-plog` | `tc`: doubles max_p/(max_th - min_th) until it exceeds 1 |
+//! | `max_p_rounding` | - | none | ours (the source does not say); as Linux since 3.3 |
+//! | `p_log` | - | from `max_p` when rounding is `tc-plog` | `tc`: doubles max_p/(max_th - min_th) until above 1 |
 //! | `avpkt` | bytes | 576 B | jarvinen-2006 Table 6 |
 //! | `rate` | bit/s | the link's | - |
 //! | `scell_log` | - | from `w_log`, `avpkt` and `rate` | `tc`: the smallest cell that covers the decay in 512 |

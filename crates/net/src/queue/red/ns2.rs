@@ -38,8 +38,8 @@
 //!
 //! **Deviations**: 1. `limit` in packets counts packets even when `measure` is bytes; ns-2 multiplies by `mean_packet`.
 //! Write the limit in bytes for that. 2. A packet that does not fit counts as dropped only, even if it had been marked.
-//! 3. Experimental switches (`cautious_`, `feng_adaptive_`, `drop_front_`, `drop_rand_`) are absent; the arriving packet
-//! is the one that is dropped. 4. Idle time begins when the last packet has left the line at `rate`.
+//! 3. Experimental switches (`cautious_`, `feng_adaptive_`, `drop_front_`, `drop_rand_`) are absent; the arriving one
+//! is always the one that is dropped. 4. Idle time begins when the last packet has left the line at `rate`.
 //!
 //! **Checked by**: conformance suite; oracle `red::Ns2`.
 
