@@ -266,7 +266,7 @@ def time_sequence(name: str, caption: str, events: pl.DataFrame) -> Picture:
     fig, ax = plt.subplots()
     counts: list[str] = []
     for kind, label, marker, colour, size in _MARKS:
-        e = events.filter(pl.col("kind") == kind)
+        e = events.filter((pl.col("kind") == kind) & (pl.col("len") > 0))
         if e.is_empty():
             continue
         x, y = e["time_ns"].to_numpy() / 1e9, e["seq"].to_numpy() / 1e3
@@ -283,6 +283,7 @@ def time_sequence(name: str, caption: str, events: pl.DataFrame) -> Picture:
         )
         counts.append(f"{e.height} {label}")
     acks = events.filter(pl.col("kind") == "ack")
+    acks = acks.filter(pl.col("seq") >= pl.col("seq").cum_max())  # not those that reach the receiving end
     if not acks.is_empty():
         ax.plot(
             acks["time_ns"].to_numpy() / 1e9,

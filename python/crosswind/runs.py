@@ -42,7 +42,7 @@ class Runs:
         )
         tables: dict[str, pl.DataFrame] = {}
         for name, columns in raw.items():
-            frame = pl.DataFrame({k: pl.Series(k, v) for k, v in columns.items()})
+            frame = pl.DataFrame({k: _column(k, v) for k, v in columns.items()})
             if "scenario" in frame.columns:
                 keys = frame.select(pl.col("scenario").cast(pl.Int64))
                 frame = frame.drop("scenario").insert_column(
@@ -171,6 +171,15 @@ class Runs:
         if self.manifest.get("ties") == "shuffled":
             found.append("simultaneous events were shuffled")
         return found
+
+
+def _column(name: str, data: Any) -> pl.Series:
+    """A column of the engine: an array, or a pair (codes, texts). Whole numbers become signed."""
+    if isinstance(data, tuple):
+        codes, texts = data
+        return pl.Series(name, texts, dtype=pl.String).gather(pl.Series(codes, dtype=pl.UInt32)).alias(name)
+    column = pl.Series(name, data)
+    return column.cast(pl.Int64) if column.dtype.is_unsigned_integer() else column
 
 
 def _has_finite_flow(scenario: Scenario) -> bool:

@@ -82,10 +82,17 @@ class FakeCore:
                 done += 1
                 if progress is not None:
                     progress(done, total)
-        columns = {
-            k: {c: v if v and isinstance(v[0], str) else np.array(v) for c, v in t.items()} for k, t in table.items()
-        }
+        columns = {k: {c: column(v) for c, v in t.items()} for k, t in table.items()}
         return {"tables": columns, "interrupted": interrupted}
+
+
+def column(values: list[Any]) -> Any:
+    """Texts become a pair (codes, distinct texts), whole numbers an unsigned array where none is negative."""
+    if values and isinstance(values[0], str):
+        texts = list(dict.fromkeys(values))
+        return np.array([texts.index(v) for v in values], dtype=np.uint32), texts
+    array = np.array(values)
+    return array.astype(np.uint64) if array.dtype.kind == "i" and (array >= 0).all() else array
 
 
 def add(table: dict[str, list[Any]], **row: Any) -> None:
@@ -186,7 +193,6 @@ def one_flow(
         flow=k,
         name=name,
         group=group,
-        start_ns=start,
         open_ns=start,
         close_ns=start + elapsed,
         elapsed_ns=elapsed,

@@ -31,7 +31,7 @@ MaxP = Literal["nominal", "linux-plog"]
 # Open points of the source, as other readings that can be run beside the main one.
 VARIANTS: dict[str, dict[str, Any]] = {
     "linux-plog": {"max_p": "linux-plog"},
-    "cache-forever": {"lifetime": "forever"},
+    "cache-forever": {"lifetime": None},
 }
 
 
@@ -93,12 +93,18 @@ def sender(configuration: str) -> dict[str, Any]:
     }
 
 
+def sharing(lifetime: str | None) -> dict[str, Any]:
+    """The memory of the hosts: it outlives a repetition; the next one starts 19 s later, as the source's flows do."""
+    memory = {"persist": "across-repetitions", "gap": "19 s"}
+    return {"sharing": memory | ({"lifetime": lifetime} if lifetime else {})}
+
+
 def workload(
-    name: str, configuration: str, third_bytes: int, *, max_p: MaxP = "nominal", lifetime: str = "600 s"
+    name: str, configuration: str, third_bytes: int, *, max_p: MaxP = "nominal", lifetime: str | None = "600 s"
 ) -> Scenario:
     """Two bulk flows from the start and a third flow that starts somewhere in the first 36 s, on the error-free link.
 
-    `lifetime`: how long the cache of shared control blocks lives ("forever": the entry is never thrown away).
+    `lifetime`: the cache of shared control blocks is emptied whenever this time has passed (None: never).
     """
     queue = red_queue(max_p) if configuration.endswith("+ECN") else {"type": "droptail", "limit": "11520 B"}
     tcp = sender(configuration)
@@ -126,7 +132,7 @@ def workload(
                     "workload": {"type": "bulk", "size": f"{third_bytes} B", "write": "4288 B"},
                 },
             },
-            "sharing": {"persist": "across-repetitions", "lifetime": lifetime, "gap": "10 s"},
+            **(sharing(lifetime) if configuration.startswith("ETCP") else {}),
             "record": {"events": ["third"]},
         }
     )
@@ -147,7 +153,7 @@ def repetitions(runs: Runs) -> pl.DataFrame:
     flows = runs.flows().with_columns(
         pl.when(pl.col("elapsed_ns") >= 0).then(pl.col("elapsed_ns") / 1e9).alias("elapsed_s"),
         pl.when(pl.col("close_ns") >= 0).then(pl.col("close_ns") / 1e9).alias("close_s"),
-        (pl.col("start_ns") / 1e9).alias("start_s"),
+        (pl.col("open_ns") / 1e9).alias("start_s"),
         _on_the_wire(pl.col("size_bytes")).alias("object_bytes"),
     )
     flows = flows.sort(*keys, "elapsed_ns").with_columns(
