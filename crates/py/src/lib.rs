@@ -64,6 +64,7 @@ fn validate(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
 #[pyfunction]
 #[pyo3(signature = (scenarios, seed, reps, reps_total, workers, shuffle_ties=false, progress=None))]
 #[allow(clippy::too_many_arguments)]
+#[expect(clippy::disallowed_methods, reason = "Python waits in this thread while the runs have theirs")]
 fn run_many<'py>(
     py: Python<'py>,
     scenarios: Vec<String>,
@@ -99,6 +100,7 @@ fn run_many<'py>(
 }
 
 /// Reports progress and listens for Ctrl-C until the job is done. An error of the callback cancels too.
+#[expect(clippy::disallowed_methods, reason = "Python waits in this thread while the runs have theirs")]
 fn watch(
     py: Python<'_>,
     state: &Progress,

@@ -2,6 +2,7 @@
 //!
 //! The tests need tshark and tcptrace and say so loudly when one is missing. Set `KEEP_CAPTURE=1` to look at the files
 //! afterwards.
+#![expect(clippy::disallowed_methods, reason = "other programs read the capture from a file")]
 
 use crosswind_base::packet::{Ext, Meta, Proto};
 use crosswind_base::{Ecn, FlowId, Observer, Packet, PacketId, Pool, SackList, TcpFlags, Time, Vantage};

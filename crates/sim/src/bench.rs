@@ -106,6 +106,7 @@ pub fn run(spec: &BenchSpec) -> Result<BenchRow, ConfigError> {
     let mut world = World::build(&plan, &parameters, rep, Ties::Ordered, caches)?;
     let built = cpu_time();
     world.run_until(Time::ZERO + plan.duration, None);
+    world.catch_up();
     let cpu_s = (cpu_time() - built).max(1e-9);
     let (packets, drops_packets) = at_bottleneck(&world, &plan);
     Ok(BenchRow {

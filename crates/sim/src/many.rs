@@ -144,6 +144,7 @@ fn run_chain(plan: &Plan, p: &Parameters, chain: &Chain, q: &Request, progress: 
 type OneRun = (Tables, Option<Vec<Cache>>, Time);
 
 /// One repetition. `None` instead of the caches: cancelled.
+#[expect(clippy::disallowed_methods, reason = "the manifest tells how long a run took; nothing in the run sees it")]
 fn run_one(
     plan: &Plan,
     p: &Parameters,
@@ -171,7 +172,7 @@ fn run_one(
             Some(o) => break o,
             None if until >= stop => break Outcome::DurationReached,
             None if progress.cancel.load(Ordering::Relaxed) => return Ok((Tables::new(), None, world.now)),
-            None => until = until + Dur(step),
+            None => until += Dur(step),
         }
     };
     world.catch_up();
@@ -214,6 +215,7 @@ fn pcap_path(plan: &Plan, rep: Repetition) -> String {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "a capture is a file; the stages never see it")]
 fn recorder(plan: &Plan, rep: Repetition) -> Result<Recorder<BufWriter<File>>, RunError> {
     let wanted = plan.flows.iter().enumerate().filter(|(_, f)| f.events).map(|(i, _)| FlowId(i as u32));
     let flows = Flows::only(wanted);

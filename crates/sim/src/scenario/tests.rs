@@ -193,6 +193,7 @@ fn clients_of_an_access_tree_have_a_last_hop_each() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the test is about time on the wall")]
 fn ten_thousand_pairs_compile_fast_because_searches_do_not_grow_with_hosts() {
     let started = std::time::Instant::now();
     let p = plan(&dumbbell(10_000, 9_000)).unwrap();

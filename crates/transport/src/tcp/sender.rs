@@ -353,7 +353,7 @@ impl Sender {
                 let leaves = self.una >= high || matches!(p.recovery, Detection::Reno | Detection::Ns2Reno);
                 leaves && p.grow_on_recovery_exit.on()
             }
-            Phase::Echo { high } => p.handshake == Handshake::Ns2 && !a.echo || self.una >= high && !a.echo,
+            Phase::Echo { high } => (p.handshake == Handshake::Ns2 || self.una >= high) && !a.echo,
         };
         if a.bytes > 0 && may && (a.window_limited || p.grow_when == GrowWhen::Always) {
             self.law.on_ack(a);
