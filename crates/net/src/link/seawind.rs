@@ -1,6 +1,6 @@
 //! # Seawind link, error-free
 //!
-//! **Source**: jarvinen-2006 sections 4.2-4.4, Tables 1 and 14-17 (its use of the Seawind emulator).
+//! **Source**: jarvinen-2006 Tables 1 and 14-17, appendix B.2 (its use of the Seawind emulator).
 //!
 //! **Idea**: below the router's queue a packet passes three places in order: up to `in_transit` packets between router
 //! and emulator (when they are full, the router may not dequeue), the send buffer of `send_buffer` bytes (a packet
@@ -12,8 +12,8 @@
 //! | `delay` | time | 300 ms | jarvinen-2006 Table 1 |
 //! | `send_buffer` | bytes | 12000 B | jarvinen-2006 Table 1 |
 //! | `receive_buffer` | bytes | 12000 B | jarvinen-2006 Table 1; resequencing only, never limits an error-free link |
-//! | `in_transit` | packets | 3 | jarvinen-2006 section 4.4 |
-//! | `mtu` | bytes | 576 B | jarvinen-2006 section 4.1; `send_buffer` must hold one |
+//! | `in_transit` | packets | 3 | jarvinen-2006: what sat between router and emulator |
+//! | `mtu` | bytes | 576 B | jarvinen-2006 Table 6; `send_buffer` must hold one |
 //!
 //! **Deviations**: 1. A packet larger than `send_buffer` (hence larger than `mtu`) enters when the buffer is empty,
 //! instead of blocking the link for ever. 2. Moving between router and emulator takes no time. (It took well below

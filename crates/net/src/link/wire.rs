@@ -1,6 +1,6 @@
 //! # Wire
 //!
-//! **Source**: ns-2.35 (SimpleLink, DelayLink); jarvinen-2006 section 3.1 (the access network).
+//! **Source**: ns-2.35 (SimpleLink, DelayLink).
 //!
 //! **Idea**: a packet of `L` bytes occupies the line for `8 L / rate` and arrives `delay` after its last bit has left:
 //! `tx_end = tx_start + 8 L / rate`, `arrival = tx_end + delay`.
