@@ -1,7 +1,24 @@
-//! The receiving half: reassembly, acknowledgement policy, SACK blocks, ECN echo, window.
+//! # Receiver
 //!
 //! **Source**: rfc9293 section 3.8.6.3; rfc5681 section 4.2 (delayed ACKs, immediate ACK out of order); rfc2018 section
 //! 4 (order of SACK blocks); rfc3168 section 6.1.3 (echo until CWR).
+//!
+//! **Idea**: the receiving half. Puts bytes back in order; acknowledges every `ack_every_segments`-th segment in order,
+//! or after `delayed_ack`, and at once whatever is out of order; reports islands as SACK blocks, the latest first; echoes
+//! CE until CWR; advertises `receive_buffer` less what waits out of order.
+//!
+//! | parameter | unit | default | origin of the default |
+//! |---|---|---|---|
+//! | `delayed_ack` | time | 200 ms | Linux and BSD; rfc5681 section 4.2 asks for at most 500 ms |
+//! | `ack_every_segments` | segments | 2 | rfc5681 section 4.2 |
+//! | `quick_acks` | segments | 0 | ours; Linux acknowledges the first ones at once |
+//! | `sack_blocks` | blocks | 3 | rfc2018 section 3, with timestamps |
+//! | `receive_buffer` | bytes | 64 MiB | ours: no limit in usual scenarios |
+//!
+//! **Deviations**: 1. The application reads at once, so the window closes only while a hole is open; a slow reader cannot
+//! be studied.
+//!
+//! **Checked by**: `crates/sim/tests/worlds.rs` (window-limited flows, slow start, times of one segment).
 
 use super::super::params::TcpParams;
 use crosswind_base::{Ecn, Packet, SackList, TcpFlags, Time};

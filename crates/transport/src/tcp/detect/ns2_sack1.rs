@@ -1,6 +1,6 @@
 //! # ns-2 Sack1
 //!
-//! **Source**: ns-2.35 `Sack1TcpAgent` and its scoreboard; Fall and Floyd 1996 (the `pipe` algorithm).
+//! **Source**: ns-2.35 `Sack1TcpAgent` and its scoreboard; fall-floyd-1996 (the `pipe` algorithm).
 //!
 //! **Idea**: the third duplicate that brings new SACK information starts recovery with `pipe = outstanding - 3`; every ACK
 //! lowers `pipe` by one, a partial ACK by two, every segment sent raises it; any hole below the highest SACK is sent

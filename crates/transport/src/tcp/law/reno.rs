@@ -1,6 +1,6 @@
 //! # Reno
 //!
-//! **Source**: rfc5681 section 3.1; Linux 2.4 `tcp_cong_avoid`; ns-2.35 `TcpAgent::opencwnd`.
+//! **Source**: rfc5681 section 3.1; linux-2.4 `tcp_cong_avoid`; ns-2.35 `TcpAgent::opencwnd`.
 //!
 //! **Idea**: slow start adds one segment per ACK; congestion avoidance adds one segment per window;
 //! a reduction sets `ssthresh = max(base / 2, 2 segments)` and continues from there, or from one segment on a timeout.

@@ -1,6 +1,7 @@
 //! # Control-block sharing: the slow-start threshold
 //!
-//! **Source**: rfc2140; [Järvinen 2006] section 2.6.2 (ssthresh only); Linux 2.4/2.6 `tcp_update_metrics`.
+//! **Source**: rfc2140; jarvinen-2006 section 2.6.2 (ssthresh only); linux-2.4 and linux-2.6
+//! `tcp_update_metrics`.
 //!
 //! **Idea**: a host remembers, per peer, the slow-start threshold of connections that have *ended*, and the next
 //! connection to that peer starts from it. Concurrent connections do not see each other.

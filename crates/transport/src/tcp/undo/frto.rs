@@ -1,6 +1,6 @@
 //! # F-RTO: forward RTO-recovery
 //!
-//! **Source**: rfc5682 sections 2 and 3 (rfc4138); [Järvinen 2006] section 2.6.3; Linux 2.6.20 `tcp_process_frto`.
+//! **Source**: rfc5682 sections 2 and 3 (rfc4138); jarvinen-2006 section 2.6.3; linux-2.6 `tcp_process_frto`.
 //!
 //! **Idea**: after a timeout send the first segment again, then *new* data on the next ACK that advances. If the ACK after
 //! that advances too, it was caused by a segment of the original flight: the timeout was spurious.
