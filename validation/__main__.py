@@ -83,7 +83,8 @@ def verdict(f: Findings) -> int:
     for key in f.stale:
         print(f"stale reference: {key}")
     for r in (r for r in f.rows if r.verdict == "differs"):
-        print(f"statistical difference: {r.study.name}: {r.metric}: ns-2 {r.ns2:.4g}, Crosswind {r.crosswind:.4g}")
+        print(f"statistical difference: {r.study.name}: {r.metric}: ns-2 {r.ns2:.4g}, Crosswind {r.crosswind:.4g}"
+              f" ({r.reason or 'no cause known'})")
     same = sum(c.verdict == "same" for c in f.comparisons)
     near = sum(r.verdict != "differs" for r in f.rows)
     print(f"deterministic: {same} of {len(f.comparisons)} the same; statistical: {near} of {len(f.rows)} without a "

@@ -96,9 +96,13 @@ def _study_tables(rows: Sequence[Row]) -> list[str]:
         lines = [f"### {study.name}: {study.question}", "",
                  "| metric | ns-2 | Crosswind | difference | 95 % interval | |", "|---|---|---|---|---|---|"]
         lines += [f"| {r.metric} | {_number(r.ns2)} | {_number(r.crosswind)} | {_number(r.difference.value)} | "
-                  f"[{_number(r.difference.low)}, {_number(r.difference.high)}] | {WORDS[r.verdict]} |" for r in group]
+                  f"[{_number(r.difference.low)}, {_number(r.difference.high)}] | {_word(r)} |" for r in group]
         out.append("\n".join(lines))
     return out
+
+
+def _word(r: Row) -> str:
+    return f"differs: {r.reason}" if r.verdict == "differs" and r.reason else WORDS[r.verdict]
 
 
 def _number(v: float) -> str:

@@ -120,6 +120,17 @@ def test_a_systematic_difference_is_found_and_an_absent_one_is_not() -> None:
     assert verdicts["timeouts, all flows"] == "same"
 
 
+def test_unfairness_is_a_difference_although_the_index_is_below_one() -> None:
+    study = next(s for s in studies() if s.flows == 10)
+    cases = study.cases()
+    flow = FlowTotals(0.0, -1.0, 1000, 1000, 0, 0, 0)
+    fair = Outcome((), (flow,) * 10, 100.0, 0, 0)
+    poor, rich = replace(flow, acked_segments=1), replace(flow, acked_segments=1999)
+    starved = Outcome((), (poor,) * 5 + (rich,) * 5, 100.0, 0, 0)
+    rows = compare_study(study, cases, [fair] * len(cases), [starved] * len(cases))
+    assert {r.metric: r.verdict for r in rows}["Jain index of goodput"] == "differs"
+
+
 def test_the_page_shows_what_differs() -> None:
     found = [compared(*REFERENCE.sequence), compared(*REFERENCE.sequence[:2])]
     text = page(Findings("2.35", found[1:], ["a/b/c"], [], 0))
