@@ -115,7 +115,8 @@ impl Cx<'_> {
     pub fn drop(&mut self, id: PacketId, why: DropReason) {
         let p = *self.pool.get(id);
         self.ledger.dropped(self.stage, &p, why);
-        let kind = if why == DropReason::LinkError { EventKind::Lost } else { EventKind::Drop };
+        let is_loss = matches!(why, DropReason::LinkError | DropReason::Listed);
+        let kind = if is_loss { EventKind::Lost } else { EventKind::Drop };
         self.note(p.flow, kind, p.seq, p.payload as u32, self.stage);
         self.pool.remove(id);
     }
