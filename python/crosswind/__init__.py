@@ -7,14 +7,29 @@
 
 from __future__ import annotations
 
+import importlib
+from types import ModuleType
+from typing import TYPE_CHECKING
+
 import polars as pl
 
-from crosswind import claims, figures, stats
+from crosswind import stats
 from crosswind.core import registry, version
 from crosswind.errors import CrosswindError, InputError
 from crosswind.run import run
 from crosswind.runs import Runs
 from crosswind.scenario import Scenario
+
+if TYPE_CHECKING:
+    from crosswind import claims, figures
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Loads what needs matplotlib only when it is asked for."""
+    if name in ("claims", "figures"):
+        return importlib.import_module(f"crosswind.{name}")
+    raise AttributeError(f"module 'crosswind' has no attribute {name!r}")
+
 
 __all__ = [
     "CrosswindError",

@@ -15,7 +15,6 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy import stats as scipy_stats
 
 Values = npt.ArrayLike | pl.Series
 Statistic = Callable[..., Any]
@@ -78,8 +77,10 @@ def estimate(
     value = float(statistic(*data, axis=-1))
     if n == 1:
         return Estimate(value, value, value, 1)
+    from scipy.stats import bootstrap  # takes a second to import
+
     with np.errstate(all="ignore"):
-        interval = scipy_stats.bootstrap(
+        interval = bootstrap(
             data,
             statistic,
             n_resamples=RESAMPLES,

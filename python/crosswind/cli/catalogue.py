@@ -9,7 +9,6 @@ import typer
 from crosswind.cli.shared import JsonOption, print_json, print_table
 from crosswind.core import KINDS, registry
 from crosswind.errors import InputError, did_you_mean
-from crosswind.experiments import registry as experiments
 from crosswind.summary import Table
 
 PLURALS = {f"{k}s" if not k.endswith("s") else f"{k}es": k for k in KINDS} | {"queues": "queue", "undo": "undo"}
@@ -49,5 +48,7 @@ def entries(kind: str | None = None) -> list[dict[str, str]]:
         wanted = PLURALS.get(kind, kind) if kind else None
         rows += [{"kind": r["kind"], "name": r["name"], "title": r["title"]} for r in registry(wanted)]
     if kind in (None, "experiment", "experiments"):
+        from crosswind.experiments import registry as experiments  # loads matplotlib
+
         rows += [{"kind": "experiment", "name": e.id, "title": e.title} for e in experiments().values()]
     return rows

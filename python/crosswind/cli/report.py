@@ -7,8 +7,6 @@ from typing import Annotated
 
 import typer
 
-from crosswind import experiments, report
-from crosswind.reproduce import conclude
 from crosswind.runs import Runs, prepare_out
 
 EPILOG = "Example: crosswind report out/demo"
@@ -20,6 +18,9 @@ def register(app: typer.Typer) -> None:
 
 def make(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of results.")]) -> None:
     """Writes report.html and the figures of saved results again; for an experiment, checks its claims again."""
+    from crosswind import experiments, report  # loads matplotlib
+    from crosswind.reproduce import conclude
+
     runs = Runs.load(folder)
     prepare_out(folder)
     known = experiments.registry().get(str(runs.manifest.get("experiment", "")))

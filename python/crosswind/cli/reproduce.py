@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from crosswind import experiments, report
 from crosswind.claims import VERDICTS, count
 from crosswind.cli.shared import (
     VERDICT_STYLE,
@@ -27,10 +26,11 @@ from crosswind.cli.shared import (
 )
 from crosswind.core import version
 from crosswind.errors import EXIT_DONE, EXIT_FAILED, InputError
-from crosswind.experiments.base import Experiment
 from crosswind.progress import Bar
-from crosswind.reproduce import Outcome, Plan
-from crosswind.reproduce import reproduce as run_experiment
+
+if TYPE_CHECKING:
+    from crosswind.experiments.base import Experiment
+    from crosswind.reproduce import Outcome
 
 EPILOG = "Example: crosswind reproduce jarvinen-2006/w2-e0 --out out/w2   (all experiments: crosswind reproduce all)"
 MARKDOWN = Path("REPRODUCTION.md")
@@ -55,6 +55,10 @@ def reproduce(
 
     Exit code 1 when a claim fails.
     """
+    from crosswind import experiments, report  # loads matplotlib
+    from crosswind.reproduce import Plan
+    from crosswind.reproduce import reproduce as run_experiment
+
     chosen = experiments.find(name)
     if quick and reps:
         raise InputError("--quick", found=f"--quick with --reps {reps}", expected="one of the two")

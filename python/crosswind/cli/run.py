@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from crosswind import report
 from crosswind.cli.shared import (
     JsonOption,
     OutOption,
@@ -63,6 +62,8 @@ def run(
             what, seed=seed, reps=reps or 1, workers=workers, ties="shuffled" if shuffle_ties else "fixed", progress=bar
         )
     runs.save(folder)
+    from crosswind import report  # loads matplotlib
+
     html, pictures = report.run_report(runs, command_line())
     page = report.write(folder, html, pictures)
     if json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markdown import Markdown
@@ -11,8 +11,9 @@ from rich.text import Text
 from crosswind.cli.shared import JsonOption, console, print_json
 from crosswind.core import core, registry
 from crosswind.errors import InputError, did_you_mean
-from crosswind.experiments import registry as experiments
-from crosswind.experiments.base import Experiment
+
+if TYPE_CHECKING:
+    from crosswind.experiments.base import Experiment
 
 EPILOG = "Example: crosswind show red-linux   (or an experiment: crosswind show jarvinen-2006/w2-e0; or: show schema)"
 
@@ -29,6 +30,8 @@ def show(
     if name == "schema":
         print(core().schema())
         return
+    from crosswind.experiments import registry as experiments  # loads matplotlib
+
     found = experiments().get(name)
     if found is not None:
         _show_experiment(found, "json" if json else "text")
