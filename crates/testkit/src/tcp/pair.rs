@@ -77,7 +77,7 @@ impl Pipe {
     fn fates(&mut self, p: &Packet, now: Time) -> Vec<Fate> {
         let index = self.entered;
         self.entered += 1;
-        let copy = *self.copies.entry(p.seq).and_modify(|c| *c += (p.payload > 0) as u32).or_insert(0);
+        let copy = if p.payload == 0 { 0 } else { *self.copies.entry(p.seq).and_modify(|c| *c += 1).or_insert(0) };
         let applies = |pick: &Pick| match *pick {
             Pick::Index(i) => i == index,
             Pick::Seq { seq, copy: c } => p.payload > 0 && seq == p.seq && c == copy,

@@ -81,6 +81,8 @@ pub struct Sender {
     /// Most bytes that one ACK may release during recovery from a timeout probe; see F-RTO.
     probe_budget: Option<u32>,
     pending_timeout: Option<PendingTimeout>,
+    /// Bytes that the ACK in hand acknowledged: they were in the network when it arrived.
+    acked_now: u64,
     pub gave_up: bool,
     /// No partial ACK has been seen in the present recovery.
     partial_is_first: bool,
@@ -115,6 +117,7 @@ impl Sender {
             timed: None,
             probe_budget: None,
             pending_timeout: None,
+            acked_now: 0,
             gave_up: false,
             partial_is_first: true,
             stats: SenderStats::default(),
@@ -151,7 +154,9 @@ impl Sender {
     }
     /// The SYN had to be sent again: the timeout starts over for data (RFC 6298 section 5.7), and so may the window.
     pub fn restart_after_syn_loss(&mut self, p: &TcpParams) {
-        self.rtt = Rtt::new(p);
+        if p.handshake != Handshake::Ns2 {
+            self.rtt = Rtt::after_syn_loss(p);
+        }
         if p.handshake == Handshake::Ns2 {
             let w = self.law.window_mut();
             w.cwnd = w.mss;
@@ -213,8 +218,10 @@ impl Sender {
             line.note(EventKind::Rtt, r.0, 0, 0);
         }
         self.watch_for_spurious(pkt, &a);
-        self.judge(&a, p, line);
-        self.grow(&a, p);
+        self.acked_now = a.bytes;
+        if !self.judge(&a, p, line) {
+            self.grow(&a, p);
+        }
         let verdict = if self.frto.is_active() {
             Verdict::Nothing
         } else {
@@ -315,9 +322,22 @@ impl Sender {
         }
     }
 
-    fn judge(&mut self, a: &Ack, p: &TcpParams, line: &mut impl Line) {
-        match self.frto.judge(a) {
-            Judgement::None | Judgement::Wait => {}
+    /// Whether some new segment could be sent now, as far as data and the peer's window go.
+    fn has_new_data(&self, p: &TcpParams) -> bool {
+        let len = p.mss.0.min(self.data_end.saturating_sub(self.nxt));
+        !self.sent_everything() && (len > 0 || self.closing) && self.nxt + len <= self.window_edge
+    }
+
+    /// Asks the judge; returns whether the verdict has set the window.
+    fn judge(&mut self, a: &Ack, p: &TcpParams, line: &mut impl Line) -> bool {
+        let mut judgement = self.frto.judge(a);
+        if judgement == Judgement::ProbeWithNewData && !self.has_new_data(p) {
+            // RFC 5682 step 2b: with nothing new to send, conventional recovery.
+            self.frto.stop();
+            judgement = Judgement::Genuine { window_segments: 2 };
+        }
+        match judgement {
+            Judgement::None | Judgement::Wait => return false,
             Judgement::ProbeWithNewData => {
                 // Two new segments, whatever the window.
                 self.law.window_mut().cwnd = (self.in_flight(p) + 2 * p.mss.0) as f64;
@@ -325,8 +345,8 @@ impl Sender {
             }
             Judgement::Genuine { window_segments } => {
                 self.probe_budget = None;
-                // The probes themselves are not held lost (Linux).
-                self.board.mark_all_lost(p.sack_after_timeout, self.frto.high());
+                // The probes themselves are not held lost (Linux), and what the timeout sent again is on its way.
+                self.board.mark_lost_but_resent(p.sack_after_timeout, self.frto.high());
                 let w = self.law.window_mut();
                 w.cwnd = window_segments as f64 * w.mss;
             }
@@ -340,8 +360,11 @@ impl Sender {
                 let w = self.law.window_mut();
                 w.cwnd = w.cwnd.max(flight).min(w.ssthresh);
                 self.phase = Phase::Open;
+                // RFC 5682 step 3b: a loss in the flight that was never lost may start a recovery.
+                self.guard = self.una;
             }
         }
+        true
     }
 
     #[inline]
@@ -353,7 +376,7 @@ impl Sender {
                 let leaves = self.una >= high || matches!(p.recovery, Detection::Reno | Detection::Ns2Reno);
                 leaves && p.grow_on_recovery_exit.on()
             }
-            Phase::Echo { high } => (p.handshake == Handshake::Ns2 || self.una >= high) && !a.echo,
+            Phase::Echo { .. } => p.handshake == Handshake::Ns2 && !a.echo,
         };
         if a.bytes > 0 && may && (a.window_limited || p.grow_when == GrowWhen::Always) {
             self.law.on_ack(a);
@@ -394,7 +417,10 @@ impl Sender {
             Verdict::Nothing => {}
         }
         let over = match self.phase {
-            Phase::Timeout { high } | Phase::Echo { high } => self.una >= high,
+            Phase::Timeout { high } => self.una >= high,
+            // The segment that carries CWR starts at `high`; until it is acknowledged the receiver still echoes the
+            // mark that was answered already.
+            Phase::Echo { high } => self.una > high,
             _ => false,
         };
         if over && !(self.frto.is_active() && a.bytes == 0) {
@@ -405,15 +431,29 @@ impl Sender {
     /// The one gate: every reduction of the window passes here.
     fn congested(&mut self, why: Trigger, p: &TcpParams, line: &mut impl Line) {
         let base = match p.reduce_from {
-            ReduceFrom::Flight => self.outstanding(),
+            // RFC 5681 section 3.2 step 2: what limited transmit has sent beyond the window does not count.
+            ReduceFrom::Flight => {
+                let just_left = if why == Trigger::Echo { self.acked_now } else { 0 };
+                (self.outstanding() + just_left).min(self.cwnd(p) as u64)
+            }
             ReduceFrom::Cwnd => self.law.window().cwnd as u64,
             ReduceFrom::Ns2Window => self.cwnd(p) as u64,
         };
-        self.before = Some(self.law.clone());
-        self.law.reduce(why, base);
+        // One reduction per window of data: a loss in the window that an echo has reduced already starts a recovery, but
+        // costs nothing more (RFC 3168 section 6.1.2; Linux; ns-2).
+        let reduced_already = why == Trigger::Loss && matches!(self.phase, Phase::Echo { .. });
+        if !reduced_already {
+            self.before = Some(self.law.clone());
+            self.law.reduce(why, base);
+            // RFC 3168 section 6.1.2: the receiver learns of every reduction.
+            self.ecn.cwr_pending = self.ecn.active;
+        }
         self.stats.first_loss_at.get_or_insert(line.now());
         let high = self.nxt;
-        self.guard = high;
+        // An echo says nothing about losses: those of its window are still to be found. ns-2 keeps one `recover` for all.
+        if why != Trigger::Echo || p.handshake == Handshake::Ns2 {
+            self.guard = high;
+        }
         self.partial_is_first = true;
         match why {
             Trigger::Loss => {
@@ -428,7 +468,6 @@ impl Sender {
             Trigger::Echo => {
                 self.phase = Phase::Echo { high };
                 self.stats.ecn_reductions += 1;
-                self.ecn.cwr_pending = true;
                 line.note(EventKind::EcnReduce, self.una, 0, 0);
             }
             Trigger::Timeout => self.phase = Phase::Timeout { high },
@@ -458,7 +497,8 @@ impl Sender {
             // RFC 5681: the threshold is held when the same segment times out again; ns-2 halves every time.
             Phase::Timeout { .. } => repeated && p.reduce_from != ReduceFrom::Ns2Window,
             Phase::Recovery { .. } => p.timeout_in_recovery == TimeoutInRecovery::Hold,
-            _ => false,
+            Phase::Echo { .. } => true,
+            Phase::Open => false,
         };
         let ssthresh = self.law.window().ssthresh;
         self.congested(Trigger::Timeout, p, line);
@@ -485,7 +525,7 @@ impl Sender {
     pub fn on_peer_resend(&mut self, p: &TcpParams, line: &mut impl Line) {
         if self.frto.is_active() && p.frto_peer_resends == PeerResends::CountAsDuplicate {
             self.frto.stop();
-            self.board.mark_all_lost(p.sack_after_timeout, self.frto.high());
+            self.board.mark_lost_but_resent(p.sack_after_timeout, self.frto.high());
             let w = self.law.window_mut();
             w.cwnd = 2.0 * w.mss;
             self.probe_budget = None;

@@ -70,6 +70,8 @@ pub struct Connection {
     pub established_at: Option<Time>,
     pub closed_at: Option<Time>,
     pub ssthresh_initial: u64,
+    /// The SYN-ACK was sent again because the SYN came again: which one is being answered is unknown (Karn).
+    answered_again: bool,
 }
 
 const IP_TCP_HEADER: u16 = 40;
@@ -95,6 +97,7 @@ impl Connection {
             established_at: None,
             closed_at: None,
             ssthresh_initial,
+            answered_again: false,
         }
     }
 
@@ -196,8 +199,8 @@ impl Connection {
             let (tx, mut line) = self.split(io);
             tx.0.on_peer_resend(tx.1, &mut line);
         }
-        let answer = if had_payload { self.on_data(p, io) } else { AckNow::No };
         let sent_before = self.tx.stats.segments;
+        let answer = if had_payload { self.on_data(p, io) } else { AckNow::No };
         if p.flags.has(TcpFlags::ACK) && p.ack >= 1 {
             let blocks = ext.map_or(&[][..], |e| e.sack.as_slice());
             let (tx, mut line) = self.split(io);
@@ -268,6 +271,7 @@ impl Connection {
             (State::SynReceived, false) => {
                 // The SYN came again: our answer was lost, or is late.
                 self.rx.cause = p.sent_at;
+                self.answered_again = true;
                 self.send_syn(io);
             }
             (State::SynSent, true) => self.establish_active(p, ext, io),
@@ -311,7 +315,9 @@ impl Connection {
         self.established_at = Some(now);
         self.syn_timer = None;
         self.tx.open_window(1 + p.wnd as u64);
-        if self.syn_resends == 0 {
+        if self.syn_resends > 0 {
+            self.tx.restart_after_syn_loss(&self.params);
+        } else if !self.answered_again {
             self.sample_handshake(now);
         }
     }
@@ -367,7 +373,7 @@ impl Connection {
         if p.timestamps.on() && (!answering || self.agreed.timestamps) {
             out.ts_val = self.ts_now(now);
         }
-        if self.syn_resends > 0 {
+        if self.syn_resends > 0 || self.answered_again {
             out.meta = Meta(out.meta.0 | Meta::REXMIT);
         }
         let ns2 = p.handshake == Handshake::Ns2;

@@ -54,6 +54,12 @@ impl Rtt {
         Rtt { srtt: None, rttvar_ns: 0.0, srtt_ns: 0.0, state, base: p.rto_initial, backoff: 0 }
     }
 
+    /// The estimator of a connection whose SYN timed out: at least 3 s until the first sample (RFC 6298 section 5.7).
+    pub fn after_syn_loss(p: &TcpParams) -> Rtt {
+        let fresh = Rtt::new(p);
+        Rtt { base: fresh.base.max(Dur::from_secs(3)), ..fresh }
+    }
+
     /// The timeout that a timer started now gets.
     pub fn rto(&self, p: &TcpParams) -> Dur {
         let mut v = self.base;

@@ -308,6 +308,15 @@ impl Scoreboard {
         self.loss_boundary = self.ring.back().map_or(self.loss_boundary, |s| s.end().min(high));
     }
 
+    /// As [`Scoreboard::mark_all_lost`], but what has been sent again since the timeout is on its way.
+    pub fn mark_lost_but_resent(&mut self, keep: SackAfterTimeout, high: u64) {
+        let resent: Vec<(u64, Time)> = self.ring.iter().filter(|s| s.is_resent()).map(|s| (s.start, s.sent_at)).collect();
+        self.mark_all_lost(keep, high);
+        for (start, at) in resent {
+            self.resend(start, at);
+        }
+    }
+
     /// The timeout was a mistake: nothing is held lost any more.
     pub fn clear_lost(&mut self) {
         for s in &mut self.ring {

@@ -101,6 +101,9 @@ impl NewReno {
         let limit = v.dupthresh as u64;
         let left = if recovering {
             self.dups
+        } else if matches!(v.phase, Phase::Timeout { .. }) && !self.is_ns2() {
+            // Duplicates after a timeout answer segments that were sent twice.
+            0
         } else if !v.limited_transmit || (self.is_ns2() && self.dups >= limit) {
             0
         } else if self.is_ns2() {

@@ -21,10 +21,14 @@ use super::super::conn::scoreboard::Scoreboard;
 use super::{Phase, Verdict, View};
 
 #[derive(Clone, Debug, Default)]
-pub struct Sack {}
+pub struct Sack {
+    /// ACKs in a row that brought SACK information and nothing else (rfc6675 section 2, `DupAcks`).
+    dups: u32,
+}
 
 impl Sack {
     pub fn on_ack(&mut self, a: &Ack, board: &mut Scoreboard, v: &View) -> Verdict {
+        self.dups = if a.bytes > 0 { 0 } else { self.dups + (a.sacked > 0) as u32 };
         match v.phase {
             Phase::Recovery { high } if v.una >= high => return Verdict::Recovered,
             Phase::Recovery { .. } => {
@@ -40,7 +44,10 @@ impl Sack {
         if a.sacked == 0 || v.una < v.guard {
             return Verdict::Nothing;
         }
-        if board.mark_lost_by_sack(v.dupthresh, v.mss) { Verdict::Loss } else { Verdict::Nothing }
+        let by_sack = board.mark_lost_by_sack(v.dupthresh, v.mss);
+        // Short segments: three duplicates report a loss that their bytes do not.
+        let by_count = self.dups >= v.dupthresh && board.mark_first_lost();
+        if by_sack || by_count { Verdict::Loss } else { Verdict::Nothing }
     }
 
     #[inline]

@@ -74,7 +74,7 @@ impl Cache {
         } else if c.cwnd > c.ssthresh && c.open {
             Some((c.cwnd / 2).max(c.ssthresh))
         } else {
-            Some(stored.map_or(c.ssthresh, |s| s.max(c.ssthresh)))
+            stored.map(|s| s.max(c.ssthresh))
         };
         if let Some(v) = new {
             self.ssthresh.insert(peer, v);

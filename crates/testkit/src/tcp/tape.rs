@@ -1,0 +1,456 @@
+//! Tapes: one connection is played a script. It is told when to open, write and close and which segments arrive; it
+//! must send exactly the segments that the script lists, at the times listed, and nothing else.
+//!
+//! ```text
+//! # a comment; blank lines are free
+//! params preset=baseline-linux-2.4 mss="1000 B" delayed_ack="0 s"     must come first; values as in a scenario
+//! remember 8000                     the host's cache of control blocks knows this slow-start threshold (bytes)
+//! 0.000 open                        absolute seconds, or +0.1 after the line before
+//! +0    > S mss 1000 wscale 0 sackok
+//! +0.1  < S. ack 1 win 65535 mss 1000 sackok
+//! +0    > .
+//! handshake 0.1 win 65535           short for the four lines above, with every option that the parameters offer
+//! +0    write 10000
+//! +0    > . 1:1001                  a data segment, first byte and the byte after the last
+//! *     > . 1:1001 again            `*`: at any time; `again`: flagged as a retransmission
+//! +0.1  < . ack 1001 sack 2001:3001,4001:5001
+//! +0    < . 1:101 ack 1 ce          data from the peer, marked
+//! +0    close | abort
+//! +0    expect cwnd 2000            also ssthresh una nxt in_flight rto srtt timer state phase timeouts spurious
+//!                                   recoveries reductions resent delivered segments shared
+//! ```
+//!
+//! Flags: `S` SYN, `F` FIN, `R` RST, `.` ACK, `E` ECE, `W` CWR. A segment that the connection sends is compared in
+//! flags, byte range, SACK blocks (exactly), for SYNs also in the presence of each option, and in everything else that
+//! the line mentions (`ack`, `win`, `mss`, `ts val:ecr`, `ect`, `not-ect`, `len` on the wire). `win` of an arriving
+//! segment is in bytes and stays as it was when not given; `ack` likewise; `rexmit` flags a retransmission by the peer.
+
+use super::Surroundings;
+use crosswind_base::packet::{Ext, Meta};
+use crosswind_base::{Dur, Ecn, Event, Packet, SackList, TcpFlags, Time};
+use crosswind_transport::tcp::conn::State;
+use crosswind_transport::tcp::law::WindowLaw;
+use crosswind_transport::tcp::share::Cache;
+use crosswind_transport::tcp::{CloseRule, Connection, preset};
+use std::fmt;
+use std::sync::Arc;
+
+/// Where a tape and the connection disagree, or the tape makes no sense.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TapeError {
+    pub file: String,
+    pub line: usize,
+    pub expected: String,
+    pub found: String,
+}
+
+impl fmt::Display for TapeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: expected {}, found {}", self.file, self.line, self.expected, self.found)
+    }
+}
+
+/// Expected and found; the player adds file and line.
+type Mismatch = (String, String);
+
+fn differ<T>(expected: impl Into<String>, found: impl Into<String>) -> Result<T, Mismatch> {
+    Err((expected.into(), found.into()))
+}
+
+/// A segment as a tape writes it.
+#[derive(Clone, Debug, Default)]
+struct Segment {
+    flags: u8,
+    range: Option<(u64, u64)>,
+    ack: Option<u64>,
+    win: Option<u32>,
+    sack: Vec<(u64, u64)>,
+    mss: Option<u16>,
+    wscale: Option<u8>,
+    sackok: bool,
+    ts: Option<(u32, u32)>,
+    ecn: Option<Ecn>,
+    len: Option<u16>,
+    again: bool,
+}
+
+fn number<T: std::str::FromStr>(word: Option<&str>, what: &str) -> Result<T, Mismatch> {
+    let w = word.unwrap_or("nothing");
+    w.parse().or_else(|_| differ(format!("a number for `{what}`"), format!("`{w}`")))
+}
+
+fn pair<T: std::str::FromStr>(word: &str, what: &str) -> Result<(T, T), Mismatch> {
+    let (a, b) = word.split_once(':').ok_or_else(|| (format!("`a:b` for {what}"), format!("`{word}`")))?;
+    Ok((number(Some(a), what)?, number(Some(b), what)?))
+}
+
+fn flags(word: &str) -> Result<u8, Mismatch> {
+    let bit = |c| match c {
+        'S' => Some(TcpFlags::SYN),
+        'F' => Some(TcpFlags::FIN),
+        'R' => Some(TcpFlags::RST),
+        '.' => Some(TcpFlags::ACK),
+        'E' => Some(TcpFlags::ECE),
+        'W' => Some(TcpFlags::CWR),
+        _ => None,
+    };
+    word.chars().try_fold(0, |f, c| match bit(c) {
+        Some(b) => Ok(f | b.0),
+        None => differ("flags out of `SFR.EW`", format!("`{word}`")),
+    })
+}
+
+fn segment(words: &[&str]) -> Result<Segment, Mismatch> {
+    let mut w = words.iter().copied();
+    let mut s = Segment { flags: flags(w.next().unwrap_or(""))?, ..Segment::default() };
+    while let Some(key) = w.next() {
+        match key {
+            "ack" => s.ack = Some(number(w.next(), key)?),
+            "win" => s.win = Some(number(w.next(), key)?),
+            "mss" => s.mss = Some(number(w.next(), key)?),
+            "wscale" => s.wscale = Some(number(w.next(), key)?),
+            "len" => s.len = Some(number(w.next(), key)?),
+            "ts" => s.ts = Some(pair(w.next().unwrap_or(""), key)?),
+            "sack" => {
+                for b in w.next().unwrap_or("").split(',') {
+                    s.sack.push(pair(b, key)?);
+                }
+            }
+            "sackok" => s.sackok = true,
+            "again" | "rexmit" => s.again = true,
+            "ect" => s.ecn = Some(Ecn::Ect0),
+            "not-ect" => s.ecn = Some(Ecn::NotEct),
+            "ce" => s.ecn = Some(Ecn::Ce),
+            range if range.contains(':') => s.range = Some(pair(range, "first:end")?),
+            other => return differ("a part of a segment (see the head of the parser)", format!("`{other}`")),
+        }
+    }
+    Ok(s)
+}
+
+fn show(p: &Packet, ext: Option<&Ext>) -> String {
+    let mut t = format!("{:?} {}:{} ack {} win {}", p.flags, p.seq, p.seq + p.payload as u64, p.ack, p.wnd);
+    if let Some(e) = ext {
+        let blocks: Vec<String> = e.sack.as_slice().iter().map(|b| format!("{}:{}", b.0, b.1)).collect();
+        if !blocks.is_empty() {
+            t += &format!(" sack {}", blocks.join(","));
+        }
+        if p.flags.has(TcpFlags::SYN) {
+            t += &format!(" mss {} wscale {:?} sackok {}", e.mss, e.wscale, e.sack_permitted);
+        }
+    }
+    if p.ts_val != 0 {
+        t += &format!(" ts {}:{}", p.ts_val, p.ts_ecr);
+    }
+    t + &format!(" {:?} len {}{}", p.ecn, p.len, if p.meta.is_rexmit() { " again" } else { "" })
+}
+
+impl Segment {
+    /// Whether the connection's packet is the one that the tape asks for.
+    fn matches(&self, p: &Packet, ext: Option<&Ext>) -> bool {
+        let e = ext.copied().unwrap_or_default();
+        let syn = p.flags.has(TcpFlags::SYN);
+        let range = self.range.unwrap_or(if syn { (0, 0) } else { (p.seq, p.seq) });
+        let options = !syn
+            || self.mss.is_none_or(|m| m == e.mss)
+                && self.wscale == e.wscale
+                && self.sackok == e.sack_permitted
+                && self.ts.is_some() == (p.ts_val != 0);
+        p.flags.0 & !TcpFlags::PSH.0 == self.flags
+            && range == (p.seq, p.seq + p.payload as u64)
+            && self.sack == e.sack.as_slice()
+            && options
+            && self.ack.is_none_or(|a| a == p.ack)
+            && self.win.is_none_or(|w| w == p.wnd)
+            && self.ts.is_none_or(|t| t == (p.ts_val, p.ts_ecr))
+            && self.ecn.is_none_or(|x| x == p.ecn)
+            && self.len.is_none_or(|l| l == p.len)
+            && self.again == p.meta.is_rexmit()
+    }
+}
+
+/// The player: a connection, and what it has sent and the tape has not yet asked for.
+struct Player {
+    conn: Connection,
+    cache: Cache,
+    now: Time,
+    sent: Vec<(Packet, Option<Ext>)>,
+    /// When each of `sent` left.
+    sent_at: Vec<Time>,
+    notes: Vec<Event>,
+    /// What the peer says when a line does not.
+    peer_ack: u64,
+    peer_win: u32,
+    peer_next: u64,
+}
+
+const PEER: u32 = 1;
+
+impl Player {
+    fn new(params: serde_json::Value) -> Result<Player, Mismatch> {
+        let p = preset::read(&params, "params").map_err(|e| ("valid parameters".to_string(), e.to_string()))?;
+        Ok(Player {
+            conn: Connection::new(Arc::new(p), PEER, CloseRule::ByApplication),
+            cache: Cache::new(None),
+            now: Time::ZERO,
+            sent: Vec::new(),
+            sent_at: Vec::new(),
+            notes: Vec::new(),
+            peer_ack: 1,
+            peer_win: 65535,
+            peer_next: 1,
+        })
+    }
+
+    fn call(&mut self, f: impl FnOnce(&mut Connection, &mut Surroundings<'_>)) {
+        let Player { conn, cache, now, sent, notes, .. } = self;
+        f(conn, &mut Surroundings { now: *now, sent, notes, cache: Some(cache) });
+        self.sent_at.resize(self.sent.len(), self.now);
+    }
+
+    /// Serves timers up to and including `until`. Nothing unasked-for may have been sent before that instant.
+    fn advance(&mut self, until: Time) -> Result<(), Mismatch> {
+        while let Some(t) = self.conn.next_wake().filter(|t| *t <= until) {
+            if t < self.now {
+                return differ("timers that lie ahead", format!("one at {t:?}, and it is {:?}", self.now));
+            }
+            self.now = t;
+            self.call(|c, io| c.on_wake(io));
+            if self.sent.len() > 10_000 {
+                return differ("progress", "more than 10000 segments unasked for");
+            }
+        }
+        self.now = until;
+        Ok(())
+    }
+
+    fn nothing_pending(&self, before: Time) -> Result<(), Mismatch> {
+        match self.sent.first() {
+            Some((p, e)) if self.sent_at[0] < before => {
+                differ("nothing to be sent", format!("`{}` at {:?}", show(p, e.as_ref()), self.sent_at[0]))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn take(&mut self, want: &Segment, text: &str, at: Option<Time>) -> Result<(), Mismatch> {
+        if at.is_none() && self.sent.is_empty() {
+            while self.sent.is_empty() {
+                let Some(t) = self.conn.next_wake() else { break };
+                self.now = self.now.max(t);
+                self.call(|c, io| c.on_wake(io));
+            }
+        }
+        if self.sent.is_empty() {
+            return differ(format!("`> {text}`"), format!("nothing sent at {:?}", self.now));
+        }
+        let (p, e) = self.sent.remove(0);
+        let left = self.sent_at.remove(0);
+        let shown = format!("`> {}` at {left:?}", show(&p, e.as_ref()));
+        if !want.matches(&p, e.as_ref()) {
+            return differ(format!("`> {text}`"), shown);
+        }
+        // Tapes are written in microseconds.
+        match at {
+            Some(t) if left.since(t).max(t.since(left)) > Dur::from_micros(1) => {
+                differ(format!("`> {text}` at {t:?}"), shown)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn inject(&mut self, s: &Segment) {
+        let syn = s.flags & TcpFlags::SYN.0 != 0;
+        let fin = s.flags & TcpFlags::FIN.0 != 0;
+        let (seq, end) = s.range.unwrap_or(if syn { (0, 0) } else { (self.peer_next, self.peer_next) });
+        self.peer_ack = s.ack.unwrap_or(self.peer_ack);
+        self.peer_win = s.win.unwrap_or(self.peer_win);
+        if !syn {
+            self.peer_next = self.peer_next.max(end + fin as u64);
+        }
+        let mut sack = SackList::EMPTY;
+        for b in &s.sack {
+            sack.push(b.0, b.1);
+        }
+        let ext = Ext { sack, mss: s.mss.unwrap_or(0), wscale: s.wscale, sack_permitted: s.sackok };
+        let p = Packet {
+            sent_at: self.now,
+            cause: self.now,
+            seq,
+            ack: if s.flags & TcpFlags::ACK.0 != 0 { self.peer_ack } else { 0 },
+            wnd: self.peer_win,
+            payload: (end - seq) as u16,
+            len: 40 + (end - seq) as u16,
+            flags: TcpFlags(s.flags),
+            ecn: s.ecn.unwrap_or_default(),
+            ts_val: s.ts.map_or(0, |t| t.0),
+            ts_ecr: s.ts.map_or(0, |t| t.1),
+            meta: if s.again { Meta(Meta::REXMIT) } else { Meta::default() },
+            ..Packet::default()
+        };
+        self.call(|c, io| c.on_packet(&p, Some(&ext), io));
+    }
+
+    /// The three-way handshake with every option that the parameters offer.
+    fn handshake(&mut self, words: &[&str]) -> Result<(), Mismatch> {
+        let rtt: f64 = number(words.first().copied(), "the round-trip time")?;
+        self.call(|c, io| c.open(io));
+        let (syn, ext) = self.sent.remove(0);
+        self.sent_at.remove(0);
+        let until = self.now + Dur::from_secs_f64(rtt);
+        self.advance(until)?;
+        let e = ext.unwrap_or_default();
+        let ecn = syn.flags.has(TcpFlags::ECE);
+        let mut answer = segment(&words[1..].iter().copied().fold(vec!["S."], |mut v, w| {
+            v.push(w);
+            v
+        }))?;
+        if ecn {
+            answer.flags |= TcpFlags::ECE.0;
+        }
+        (answer.ack, answer.mss, answer.wscale, answer.sackok) = (Some(1), Some(e.mss), e.wscale, e.sack_permitted);
+        answer.ts = answer.ts.or((syn.ts_val != 0).then_some((1, syn.ts_val)));
+        self.inject(&answer);
+        self.take(&segment(&["."])?, ". (the third segment of the handshake)", Some(until))
+    }
+
+    fn expect(&self, words: &[&str]) -> Result<(), Mismatch> {
+        let (what, want) = match words {
+            [a, b] => (*a, *b),
+            _ => return differ("`expect quantity value`", format!("`{}`", words.join(" "))),
+        };
+        let c = &self.conn;
+        let s = &c.tx.stats;
+        let secs = |t: Option<f64>| t.map_or("none".to_string(), |v| format!("{v}"));
+        let timer = c.tx.timer.map(|t| t.as_secs_f64());
+        let found = match what {
+            "cwnd" => format!("{}", c.tx.law.cwnd()),
+            "ssthresh" => format!("{}", c.tx.law.ssthresh()),
+            "una" => c.tx.una.to_string(),
+            "nxt" => c.tx.nxt.to_string(),
+            "in_flight" => c.tx.in_flight(c.params()).to_string(),
+            "rto" => secs(Some(c.tx.rtt.rto(c.params()).as_secs_f64())),
+            "srtt" => secs(c.tx.rtt.srtt.map(|d| d.as_secs_f64())),
+            "timer" => secs(timer),
+            "state" => format!("{:?}", c.state).to_lowercase(),
+            "phase" => format!("{:?}", c.tx.phase).split(' ').next().unwrap_or("").to_lowercase(),
+            "timeouts" => s.timeouts.to_string(),
+            "spurious" => s.spurious_detected.to_string(),
+            "recoveries" => s.fast_recoveries.to_string(),
+            "reductions" => s.ecn_reductions.to_string(),
+            "resent" => s.resent_segments.to_string(),
+            "segments" => s.segments.to_string(),
+            "delivered" => c.rx.delivered().to_string(),
+            "shared" => self.cache.clone().lookup(PEER, self.now).map_or("none".into(), |v| v.to_string()),
+            _ => return differ("a known quantity after `expect`", format!("`{what}`")),
+        };
+        let same = match (want.parse::<f64>(), found.parse::<f64>()) {
+            (Ok(a), Ok(b)) => (a - b).abs() < 1e-6,
+            _ => want == found,
+        };
+        if same { Ok(()) } else { differ(format!("{what} {want}"), format!("{what} {found}")) }
+    }
+
+    fn remember(&mut self, words: &[&str]) -> Result<(), Mismatch> {
+        let v: u64 = number(words.first().copied(), "remember")?;
+        let closing =
+            crosswind_transport::tcp::share::Closing { cwnd: v + 1, ssthresh: v, initial_ssthresh: u64::MAX, open: true };
+        self.cache.store(PEER, Time::ZERO, closing);
+        Ok(())
+    }
+
+    /// One line after `params`.
+    fn line(&mut self, text: &str) -> Result<(), Mismatch> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        match words[0] {
+            "handshake" => return self.handshake(&words[1..]),
+            "remember" => return self.remember(&words[1..]),
+            _ => {}
+        }
+        let at = match words[0] {
+            "*" => None,
+            w => {
+                let (from, digits) = match w.strip_prefix('+') {
+                    Some(d) => (self.now, d),
+                    None => (Time::ZERO, w),
+                };
+                let secs: f64 = number(Some(digits), "time")?;
+                Some(from + Dur::from_secs_f64(secs))
+            }
+        };
+        if let Some(t) = at {
+            if t < self.now {
+                return differ(format!("a time not before {:?}", self.now), format!("{t:?}"));
+            }
+            self.advance(t)?;
+        }
+        let rest = words.get(2..).unwrap_or(&[]);
+        let verb = words.get(1).copied().unwrap_or("nothing");
+        if verb == ">" {
+            return self.take(&segment(rest)?, &rest.join(" "), at);
+        }
+        // What was sent before this instant should have been asked for.
+        if let Some(t) = at {
+            self.nothing_pending(t)?;
+        }
+        match verb {
+            "<" => self.inject(&segment(rest)?),
+            "open" => self.call(|c, io| c.open(io)),
+            "close" => self.call(|c, io| c.close(io)),
+            "abort" => self.call(|c, io| c.abort(io)),
+            "write" => {
+                let n = number(rest.first().copied(), verb)?;
+                self.call(|c, io| c.write(n, io));
+            }
+            "expect" => self.expect(rest)?,
+            other => return differ("one of > < open close abort write expect", format!("`{other}`")),
+        }
+        Ok(())
+    }
+
+    fn finish(&self) -> Result<(), Mismatch> {
+        self.nothing_pending(Time::NEVER)?;
+        if self.conn.state == State::Closed {
+            return differ("a tape that opens the connection", "one that does not");
+        }
+        Ok(())
+    }
+}
+
+/// `key=value` words as a table; a value in quotes may hold spaces.
+fn params(text: &str) -> Result<serde_json::Value, Mismatch> {
+    let mut table = serde_json::Map::new();
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        let (key, after) = rest.split_once('=').ok_or_else(|| ("`key=value`".to_string(), format!("`{rest}`")))?;
+        let (value, tail) = match after.strip_prefix('"') {
+            Some(q) => q.split_once('"').ok_or_else(|| ("a closing quote".to_string(), format!("`{after}`")))?,
+            None => after.split_once(' ').unwrap_or((after, "")),
+        };
+        let json = value.parse::<u64>().map_or_else(|_| value.into(), serde_json::Value::from);
+        table.insert(key.trim().to_string(), json);
+        rest = tail.trim();
+    }
+    Ok(serde_json::Value::Object(table))
+}
+
+/// Plays a tape; `file` is its name for messages.
+pub fn play(file: &str, text: &str) -> Result<(), TapeError> {
+    let mut player: Option<Player> = None;
+    let mut last = 0;
+    for (i, raw) in text.lines().enumerate() {
+        let line = raw.split('#').next().unwrap_or("").trim();
+        if line.is_empty() {
+            continue;
+        }
+        last = i + 1;
+        let done = match (&mut player, line.strip_prefix("params")) {
+            (None, Some(p)) => params(p).and_then(Player::new).map(|p| player = Some(p)),
+            (None, None) => differ("`params` first", format!("`{line}`")),
+            (Some(p), _) => p.line(line),
+        };
+        done.map_err(|(expected, found)| TapeError { file: file.into(), line: i + 1, expected, found })?;
+    }
+    let done = player.map_or_else(|| differ("a tape", "an empty file"), |p| p.finish());
+    done.map_err(|(expected, found)| TapeError { file: file.into(), line: last, expected, found })
+}
