@@ -111,7 +111,7 @@ fn ns2_reno() -> TcpParams {
         grow_on_recovery_exit: Switch::On,
         initial_ssthresh: Size(20_000),
         window_limit_segments: 20,
-        restart_timer_on_resend: Switch::On,
+        restart_timer_on_resend: Switch::Off,
         avoidance_counting: AvoidanceCounting::Fraction,
         grow_when: GrowWhen::Always,
         reduce_from: ReduceFrom::Ns2Window,

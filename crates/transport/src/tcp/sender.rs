@@ -165,6 +165,10 @@ impl Sender {
     pub fn outstanding(&self) -> u64 {
         self.nxt - self.una
     }
+    /// Compares the counters of the scoreboard with a recount (for tests; it walks the whole window).
+    pub fn audit(&self) -> Result<(), String> {
+        self.board.audit(self.una, self.nxt)
+    }
     /// Everything written, and the FIN if there is one, has been acknowledged.
     pub fn all_acked(&self) -> bool {
         self.una >= self.data_end + self.closing as u64
@@ -212,7 +216,7 @@ impl Sender {
             return;
         }
         if let Some(r) = a.rtt {
-            self.rtt.sample(r, p, self.una, self.nxt);
+            self.rtt.sample(r, now, p, self.una, self.nxt);
             self.rtt.reset_backoff();
             self.stats.rtt_ns.record(r.0);
             line.note(EventKind::Rtt, r.0, 0, 0);
@@ -235,7 +239,9 @@ impl Sender {
         if a.bytes > 0 {
             self.timeouts_in_a_row = 0;
             let first_partial = verdict != Verdict::Partial || self.restarts_timer_on_partial(p);
-            if self.outstanding() == 0 {
+            // A window below one segment releases nothing more: only the timer can open it again (ns-2).
+            let stuck = !self.sent_everything() && self.law.window().cwnd < p.mss.0 as f64;
+            if self.outstanding() == 0 && !stuck {
                 self.timer = None;
             } else if first_partial {
                 self.timer = Some(now + self.rtt.rto(p));
@@ -434,10 +440,10 @@ impl Sender {
             // RFC 5681 section 3.2 step 2: what limited transmit has sent beyond the window does not count.
             ReduceFrom::Flight => {
                 let just_left = if why == Trigger::Echo { self.acked_now } else { 0 };
-                (self.outstanding() + just_left).min(self.cwnd(p) as u64)
+                ((self.outstanding() + just_left) as f64).min(self.cwnd(p))
             }
-            ReduceFrom::Cwnd => self.law.window().cwnd as u64,
-            ReduceFrom::Ns2Window => self.cwnd(p) as u64,
+            ReduceFrom::Cwnd => self.law.window().cwnd,
+            ReduceFrom::Ns2Window => self.cwnd(p),
         };
         // One reduction per window of data: a loss in the window that an echo has reduced already starts a recovery, but
         // costs nothing more (RFC 3168 section 6.1.2; Linux; ns-2).
@@ -478,7 +484,9 @@ impl Sender {
     pub fn on_timeout(&mut self, p: &TcpParams, line: &mut impl Line) {
         self.timer = None;
         if self.outstanding() == 0 {
-            return;
+            let w = self.law.window_mut();
+            w.cwnd = w.cwnd.max(w.mss);
+            return self.transmit(p, line);
         }
         let now = line.now();
         self.stats.timeouts += 1;
@@ -595,7 +603,9 @@ impl Sender {
         let len = mss.min(self.data_end.saturating_sub(self.nxt));
         let last = self.nxt + len == self.data_end;
         let fin = self.closing && last;
-        if room < len as f64 || self.nxt + len > self.window_edge {
+        let limit = p.window_limit_segments as u64 * mss;
+        let beyond_limit = limit > 0 && self.nxt + len - self.una > limit;
+        if room < len as f64 || self.nxt + len > self.window_edge || beyond_limit {
             return false;
         }
         let held_by_nagle = len < mss && !fin && p.nagle.on() && self.outstanding() > 0;

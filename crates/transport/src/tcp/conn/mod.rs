@@ -324,7 +324,7 @@ impl Connection {
 
     fn sample_handshake(&mut self, now: Time) {
         let rtt = now.since(self.syn_sent_at);
-        self.tx.rtt.sample(rtt, &self.params, 0, 1);
+        self.tx.rtt.sample(rtt, now, &self.params, 0, 1);
         self.tx.stats.rtt_ns.record(rtt.0);
     }
 

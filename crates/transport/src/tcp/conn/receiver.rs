@@ -114,6 +114,10 @@ impl Receiver {
         self.stats.segments += 1;
         if right <= self.next {
             self.stats.duplicate_segments += 1;
+            // ns-2 delays the ACK of any segment that ends at the in-order edge, received before or not.
+            if params.handshake == super::super::params::Handshake::Ns2 && right == self.next && self.islands.is_empty() {
+                return self.policy(params, now, fin);
+            }
             return AckNow::Yes;
         }
         if left > self.next {

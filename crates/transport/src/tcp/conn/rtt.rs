@@ -78,6 +78,13 @@ impl Rtt {
     /// The timer expired.
     pub fn back_off(&mut self) {
         self.backoff = self.backoff.saturating_add(1);
+        // ns-2 distrusts the mean after four expiries: it moves into the deviation, and the next sample starts afresh.
+        if let State::Ns2 { srtt, rttvar } = &mut self.state
+            && self.backoff >= 4
+        {
+            *rttvar += *srtt >> 3;
+            *srtt = 0;
+        }
     }
     /// New data was acknowledged.
     pub fn reset_backoff(&mut self) {
@@ -85,7 +92,7 @@ impl Rtt {
     }
 
     /// One sample. `una` and `nxt` tell the Linux profile where the current window of data ends.
-    pub fn sample(&mut self, rtt: Dur, p: &TcpParams, una: u64, nxt: u64) {
+    pub fn sample(&mut self, rtt: Dur, now: crosswind_base::Time, p: &TcpParams, una: u64, nxt: u64) {
         match &mut self.state {
             State::Rfc => self.sample_rfc(rtt, p),
             State::Linux { srtt, mdev, mdev_max, rttvar, window_end } => {
@@ -113,8 +120,8 @@ impl Rtt {
             }
             State::Ns2 { srtt, rttvar } => {
                 let tick = p.rto_tick.0.max(1);
-                // ns-2 counts whole ticks between two readings of a coarse clock.
-                let m = ((rtt.0 + tick / 2) / tick).max(1) as i64;
+                // ns-2 counts the ticks of a coarse clock between sending and acknowledgement.
+                let m = (now.0 / tick - (now.0 - rtt.0) / tick).max(1) as i64;
                 if *srtt != 0 {
                     let mut delta = m - (*srtt >> 3);
                     *srtt = (*srtt + delta).max(1);
@@ -124,7 +131,6 @@ impl Rtt {
                     *srtt = m << 3;
                     *rttvar = m << 1;
                 }
-                self.base = Dur((((*rttvar << 2) + *srtt) >> 3) as u64 * tick);
                 self.srtt = Some(Dur(*srtt as u64 * tick / 8));
                 self.base = Dur(ns2_rto(*srtt, *rttvar, tick).max(p.rto_min.0));
             }

@@ -347,6 +347,26 @@ impl Scoreboard {
         self.ring.iter().take_while(|s| s.end() <= high).find(|s| s.flags & (SACKED | LOST | RESENT) == 0).copied()
     }
 
+    /// Compares every counter with a recount; `una` and `nxt` are the ends of the window.
+    pub fn audit(&self, una: u64, nxt: u64) -> Result<(), String> {
+        let sum = |f: &dyn Fn(&Sent) -> bool| self.ring.iter().filter(|s| f(s)).map(|s| s.len as u64).sum::<u64>();
+        let same = |what: &str, kept: u64, counted: u64| {
+            if kept == counted { Ok(()) } else { Err(format!("{what}: {kept} kept, {counted} counted")) }
+        };
+        same("outstanding bytes", nxt - una, sum(&|_| true))?;
+        same("SACKed bytes", self.sacked, sum(&|s| s.is_sacked()))?;
+        same("lost bytes", self.lost, sum(&|s| s.is_lost()))?;
+        same("resent bytes", self.resent, sum(&|s| s.is_resent()))?;
+        same("SACKed and lost", 0, sum(&|s| s.is_sacked() && s.is_lost()))?;
+        same("bytes in ranges", self.sacked, self.ranges.iter().map(|r| r.1 - r.0).sum())?;
+        let waiting = |s: &Sent| s.is_lost() && !s.is_resent();
+        let first = self.ring.iter().position(waiting).map_or(u64::MAX, |i| self.popped + i as u64);
+        if first < self.resend_cursor {
+            return Err(format!("segment {first} waits behind the cursor {}", self.resend_cursor));
+        }
+        Ok(())
+    }
+
     /// The segment that starts at `start` is being sent again.
     pub fn resend(&mut self, start: u64, now: Time) {
         let i = self.find(start);

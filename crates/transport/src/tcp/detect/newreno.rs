@@ -89,10 +89,15 @@ impl NewReno {
         self.dups += 1;
         self.dups_ever += 1;
         let recovering = matches!(v.phase, Phase::Recovery { .. });
-        if recovering || self.dups != v.dupthresh as u64 || v.una <= v.guard {
+        if recovering || self.dups != v.dupthresh as u64 || self.is_guarded(v) {
             return Verdict::Nothing;
         }
         if board.mark_first_lost() { Verdict::Loss } else { Verdict::Nothing }
+    }
+
+    /// The window that was in the network at the last loss is not yet acknowledged. ns-2 lets the very first segment pass.
+    fn is_guarded(&self, v: &View) -> bool {
+        v.una <= v.guard && !(self.is_ns2() && v.una == 1)
     }
 
     pub fn in_flight(&self, board: &Scoreboard, v: &View) -> u64 {

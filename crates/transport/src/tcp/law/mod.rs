@@ -14,7 +14,7 @@ pub trait WindowLaw: Clone {
     /// New data was acknowledged while the window may grow.
     fn on_ack(&mut self, a: &Ack);
     /// Congestion. `base` is the number of bytes that the profile reduces from (flight or window).
-    fn reduce(&mut self, why: Trigger, base: u64);
+    fn reduce(&mut self, why: Trigger, base: f64);
     fn window(&self) -> &Window;
     fn window_mut(&mut self) -> &mut Window;
     fn cwnd(&self) -> f64 {
@@ -73,7 +73,7 @@ impl WindowLaw for Law {
             Law::Reno(l) => l.on_ack(a),
         }
     }
-    fn reduce(&mut self, why: Trigger, base: u64) {
+    fn reduce(&mut self, why: Trigger, base: f64) {
         match self {
             Law::Reno(l) => l.reduce(why, base),
         }

@@ -68,14 +68,16 @@ impl WindowLaw for Reno {
         }
     }
 
-    fn reduce(&mut self, why: Trigger, base: u64) {
+    fn reduce(&mut self, why: Trigger, base: f64) {
         let w = &mut self.w;
-        let mut half = base as f64 / 2.0;
+        let mut half = base / 2.0;
         if self.counting != AvoidanceCounting::Bytes {
             half = (half / w.mss).floor() * w.mss;
         }
         w.ssthresh = half.max(2.0 * w.mss);
-        w.cwnd = if why == Trigger::Timeout { w.mss } else { w.ssthresh };
+        // ns-2 halves the window exactly and rounds the threshold alone.
+        let reduced = if self.counting == AvoidanceCounting::Fraction { base / 2.0 } else { w.ssthresh };
+        w.cwnd = if why == Trigger::Timeout { w.mss } else { reduced };
         self.counted = 0.0;
     }
 
