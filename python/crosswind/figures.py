@@ -34,7 +34,7 @@ INK, GRID = "#16191f", "#d5d9e0"
 SIZE_IN = (4.9, 3.1)
 RASTER_ABOVE = 4000
 
-STYLE: dict[str, Any] = {
+STYLE: Any = {
     "figure.figsize": SIZE_IN,
     "figure.constrained_layout.use": True,
     "savefig.transparent": True,
@@ -295,7 +295,9 @@ def time_sequence(name: str, caption: str, events: pl.DataFrame) -> Picture:
             zorder=1,
             rasterized=acks.height > RASTER_ABOVE,
         )
-    timeouts = events.filter(pl.col("kind") == "timeout")
+    resent = events.filter((pl.col("kind") == "resend") & (pl.col("len") > 0))["time_ns"]
+    # Timeouts of data only: the log also has those of SYN and FIN, of both ends.
+    timeouts = events.filter((pl.col("kind") == "timeout") & pl.col("time_ns").is_in(resent.implode()))
     for i, t in enumerate(timeouts["time_ns"].to_numpy() / 1e9 if not timeouts.is_empty() else []):
         ax.axvline(
             t,

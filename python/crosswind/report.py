@@ -21,6 +21,7 @@ from crosswind.scenario import Scenario
 from crosswind.summary import flow_table, link_table
 
 LINES_SHOWN = 6
+BINS = 100
 
 
 def _environment() -> jinja2.Environment:
@@ -168,13 +169,22 @@ def _series(samples: pl.DataFrame, metric: str, name: str, caption: str, unit: s
     lines = {}
     for entity in peaks["entity"].to_list():
         if entity in busiest:
-            e = one.filter(pl.col("entity") == entity).sort("time_ns")
+            e = _smoothed(one.filter(pl.col("entity") == entity).sort("time_ns"), metric)
             lines[entity] = ((e["time_ns"] / 1e9).to_numpy(), (e["value"] * scale).to_numpy())
     if not lines:
         return None
     hidden = peaks.height - len(lines)
     caption += f" (the {LINES_SHOWN} largest of {peaks.height})." if hidden > 0 else "."
     return figures.over_time(name, caption, lines, f"{_AXES[metric]} ({unit})")
+
+
+def _smoothed(series: pl.DataFrame, metric: str) -> pl.DataFrame:
+    """Rates are shown as means over a hundredth of the run: a slow link delivers a packet in some samples only."""
+    if metric != "goodput_bps" or series.height < 2 * BINS:
+        return series
+    width = max(1, int(series["time_ns"].max()) // BINS)  # type: ignore[arg-type]
+    bins = series.group_by((pl.col("time_ns") // width).alias("bin"), maintain_order=True)
+    return bins.agg(pl.col("time_ns").first(), pl.col("value").mean())
 
 
 def _delay_picture(runs: Runs) -> Picture | None:
@@ -187,6 +197,7 @@ def _delay_picture(runs: Runs) -> Picture | None:
         if h.is_empty():
             continue
         totals = h.group_by("entity", maintain_order=True).agg((pl.col("count") * pl.col("high")).sum().alias("weight"))
+        totals = totals.filter(pl.col("weight") * 100 >= pl.col("weight").max())
         names = totals.sort("weight", descending=True)["entity"].to_list()[:LINES_SHOWN]
         hists = {n: h.filter(pl.col("entity") == n) for n in names}
         return figures.cumulative(

@@ -110,12 +110,12 @@ def _print(experiment: Experiment, outcome: Outcome) -> None:
             Text(checked.verdict, style=VERDICT_STYLE[checked.verdict]),
         )
     screen.print(table)
-    m = outcome.results.runs.manifest
-    for warning in m["warnings"]:
+    manifest = outcome.results.runs.manifest
+    for warning in manifest["warnings"]:
         screen.print(Text(f"warning: {warning}", style="yellow"))
     screen.print(
         Text(
-            f"{_counts(outcome.rows)}; {m['runs']} runs in {m['wall_s']:.1f} s; "
+            f"{_counts(outcome.rows)}; {manifest['runs']} runs in {manifest['wall_s']:.1f} s; "
             f"report: {outcome.folder / 'report.html'}"
         )
     )

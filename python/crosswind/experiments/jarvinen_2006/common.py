@@ -225,7 +225,9 @@ def third_story(runs: Runs) -> pl.DataFrame:
     events = runs.events(flow="third")
     if events.is_empty():
         return pl.DataFrame(schema=schema)
-    data = (pl.col("kind").is_in(["send", "drop"]) & (pl.col("len") > 0)) | pl.col("kind").is_in(["ack", "timeout"])
+    data = (pl.col("kind").is_in(["send", "resend", "drop"]) & (pl.col("len") > 0)) | pl.col("kind").is_in(
+        ["ack", "timeout"]
+    )
     parts = (
         events.filter(data).group_by(["configuration", "rep"], maintain_order=True).agg("time_ns", "kind", "seq", "len")
     )
@@ -243,7 +245,9 @@ def _story(
     if not sent:
         return None, False, False, None
     first_seq = next(s for s, k in zip(seqs, kinds, strict=True) if k == "send")
-    timeouts = [t for t, k in zip(times, kinds, strict=True) if k == "timeout"]
+    # A timeout of data is followed by a resend at once; those of SYN, SYN-ACK and FIN are not meant.
+    resent = {t for t, k in zip(times, kinds, strict=True) if k == "resend"}
+    timeouts = [t for t, k in zip(times, kinds, strict=True) if k == "timeout" and t in resent]
     first_ack = next((t for t, k, s in zip(times, kinds, seqs, strict=True) if k == "ack" and s > first_seq), None)
     until = math.inf if first_ack is None else first_ack
     return (
