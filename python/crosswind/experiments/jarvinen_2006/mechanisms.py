@@ -83,25 +83,30 @@ def _windows() -> dict[str, Scenario]:
 
 
 def _sharing() -> dict[str, Scenario]:
-    """Two flows at once, then a third, then a fourth, to one host; with a cache that lives, and one that does not."""
+    """Three long flows to one host, one after the other, and a tiny one beside the first."""
     tcp = {"preset": "enhanced-linux-2.4", "mss": "536 B", "initial_window_segments": 2}
 
-    def world(label: str, memory: dict[str, str]) -> Scenario:
-        def flow(start: str) -> dict[str, Any]:
-            return {
-                "from": "server",
-                "to": "mobile",
-                "start": start,
-                "tcp": tcp,
-                "workload": {"type": "bulk", "size": f"{common.BULK_BYTES} B", "write": "4288 B"},
-            }
+    def flow(start: str, size: int = common.BULK_BYTES) -> dict[str, Any]:
+        return {
+            "from": "server",
+            "to": "mobile",
+            "start": start,
+            "tcp": tcp,
+            "workload": {"type": "bulk", "size": f"{size} B", "write": "4288 B"},
+        }
 
+    def world(label: str, memory: dict[str, str]) -> Scenario:
         return Scenario.from_dict(
             {
                 "name": label,
                 "duration": "3000 s",
                 "link": {"lan": common.lan(), "last-hop": common.last_hop({"type": "droptail", "limit": "11520 B"})},
-                "flow": {"first": flow("0 s"), "beside": flow("1 s"), "second": flow("400 s"), "third": flow("900 s")},
+                "flow": {
+                    "first": flow("0 s"),
+                    "beside": flow("20 s", 4 * common.MSS),
+                    "second": flow("400 s"),
+                    "third": flow("900 s"),
+                },
                 "sharing": {"persist": "within-run", **memory},
             }
         )
