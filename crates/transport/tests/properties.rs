@@ -3,7 +3,7 @@
 
 use crosswind_base::units::Size;
 use crosswind_base::{Dur, Streams, Time};
-use crosswind_testkit::tcp::pair::{Dice, End, Host, Pair};
+use crosswind_testkit::tcp::pair::{Closes, Dice, End, Host, Pair};
 use crosswind_transport::tcp::law::WindowLaw;
 use crosswind_transport::tcp::params::*;
 use crosswind_transport::tcp::{TcpParams, preset};
@@ -45,6 +45,7 @@ fn world(p: &TcpParams, seed: u64) -> Pair {
     let mss = p.mss.0;
     if p.handshake == Handshake::Ns2 {
         w.left.to_write = w.left.to_write.div_ceil(mss) * mss;
+        w.left.closes = Closes::Never;
     }
     w.left.write_size = if r.chance(0.5) || p.handshake == Handshake::Ns2 { 1 << 40 } else { 1 + r.below(8 * mss) };
     let dice = |r: &mut crosswind_base::Rng| Dice {

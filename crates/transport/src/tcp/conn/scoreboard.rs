@@ -66,9 +66,13 @@ pub struct Scoreboard {
     loss_boundary: u64,
     /// SACKed ranges, ascending and disjoint.
     ranges: VecDeque<(u64, u64)>,
+    /// No segment before this number is unsacked, unmarked and never sent again.
+    suspect_cursor: u64,
     sacked: u64,
     lost: u64,
     resent: u64,
+    /// Lost and not sent again yet.
+    waiting: u64,
 }
 
 impl Scoreboard {
@@ -80,7 +84,7 @@ impl Scoreboard {
     pub fn lost_bytes(&self) -> u64 {
         self.lost
     }
-    /// Bytes held lost, sent again, and neither acknowledged nor held lost a second time.
+    /// Bytes sent again, and neither acknowledged nor held lost since. Most of them are counted as lost as well.
     pub fn resent_bytes(&self) -> u64 {
         self.resent
     }
@@ -159,12 +163,16 @@ impl Scoreboard {
     fn forget(&mut self, s: &Sent, bytes: u64) {
         if s.is_sacked() {
             self.sacked -= bytes;
-        } else if s.is_lost() {
-            self.lost -= bytes;
-            if s.is_resent() {
-                self.resent -= bytes;
-            }
+        } else {
+            self.uncount(s, bytes);
         }
+    }
+
+    /// Takes bytes of an unsacked segment out of the counters.
+    fn uncount(&mut self, s: &Sent, bytes: u64) {
+        self.lost -= if s.is_lost() { bytes } else { 0 };
+        self.resent -= if s.is_resent() { bytes } else { 0 };
+        self.waiting -= if s.is_lost() && !s.is_resent() { bytes } else { 0 };
     }
 
     /// Position in the ring of the segment that contains `seq`, or where it would stand.
@@ -220,16 +228,12 @@ impl Scoreboard {
                 break;
             }
             if s.start >= from && !s.is_sacked() {
-                if s.is_lost() {
-                    self.lost -= s.len as u64;
-                    if s.is_resent() {
-                        self.resent -= s.len as u64;
-                    }
-                }
-                *fresh |= s.start < mark && !s.was_ever_resent();
+                let was = *s;
                 s.flags = (s.flags & EVER_RESENT) | SACKED;
-                self.sacked += s.len as u64;
-                news += s.len as u64;
+                *fresh |= was.start < mark && !was.was_ever_resent();
+                self.uncount(&was, was.len as u64);
+                self.sacked += was.len as u64;
+                news += was.len as u64;
             }
             i += 1;
         }
@@ -266,7 +270,10 @@ impl Scoreboard {
             if s.flags & (SACKED | LOST) == 0 {
                 s.flags |= LOST;
                 self.lost += s.len as u64;
-                self.resend_cursor = self.resend_cursor.min(self.popped + i as u64);
+                if !s.is_resent() {
+                    self.waiting += s.len as u64;
+                    self.resend_cursor = self.resend_cursor.min(self.popped + i as u64);
+                }
             }
             i += 1;
         }
@@ -283,7 +290,10 @@ impl Scoreboard {
         }
         s.flags |= LOST;
         self.lost += s.len as u64;
-        self.resend_cursor = self.resend_cursor.min(popped);
+        if !s.is_resent() {
+            self.waiting += s.len as u64;
+            self.resend_cursor = self.resend_cursor.min(popped);
+        }
         true
     }
 
@@ -293,7 +303,7 @@ impl Scoreboard {
             self.ranges.clear();
             self.sacked = 0;
         }
-        (self.lost, self.resent) = (0, 0);
+        (self.lost, self.resent, self.waiting, self.suspect_cursor) = (0, 0, 0, self.popped);
         for s in &mut self.ring {
             if keep == SackAfterTimeout::Clear {
                 s.flags &= !SACKED;
@@ -304,6 +314,7 @@ impl Scoreboard {
                 self.lost += s.len as u64;
             }
         }
+        self.waiting = self.lost;
         self.resend_cursor = self.popped;
         self.loss_boundary = self.ring.back().map_or(self.loss_boundary, |s| s.end().min(high));
     }
@@ -322,14 +333,14 @@ impl Scoreboard {
         for s in &mut self.ring {
             s.flags &= !(LOST | RESENT);
         }
-        (self.lost, self.resent) = (0, 0);
+        (self.lost, self.resent, self.waiting, self.suspect_cursor) = (0, 0, 0, self.popped);
         self.loss_boundary = 0;
         self.resend_cursor = self.popped;
     }
 
     /// The next segment that is lost and waits to be sent again.
     pub fn next_lost(&mut self) -> Option<Sent> {
-        if self.lost == self.resent {
+        if self.waiting == 0 {
             return None;
         }
         loop {
@@ -342,9 +353,16 @@ impl Scoreboard {
     }
 
     /// RFC 6675 `NextSeg` rule 3: the first unsacked segment below the highest SACK that was never retransmitted.
-    pub fn next_suspect(&self) -> Option<Sent> {
+    pub fn next_suspect(&mut self) -> Option<Sent> {
         let high = self.highest_sacked();
-        self.ring.iter().take_while(|s| s.end() <= high).find(|s| s.flags & (SACKED | LOST | RESENT) == 0).copied()
+        self.suspect_cursor = self.suspect_cursor.max(self.popped);
+        loop {
+            let s = self.ring.get((self.suspect_cursor - self.popped) as usize).filter(|s| s.end() <= high)?;
+            if s.flags & (SACKED | LOST | RESENT) == 0 {
+                return Some(*s);
+            }
+            self.suspect_cursor += 1;
+        }
     }
 
     /// Compares every counter with a recount; `una` and `nxt` are the ends of the window.
@@ -357,6 +375,7 @@ impl Scoreboard {
         same("SACKed bytes", self.sacked, sum(&|s| s.is_sacked()))?;
         same("lost bytes", self.lost, sum(&|s| s.is_lost()))?;
         same("resent bytes", self.resent, sum(&|s| s.is_resent()))?;
+        same("bytes that wait", self.waiting, sum(&|s| s.is_lost() && !s.is_resent()))?;
         same("SACKed and lost", 0, sum(&|s| s.is_sacked() && s.is_lost()))?;
         same("bytes in ranges", self.sacked, self.ranges.iter().map(|r| r.1 - r.0).sum())?;
         let waiting = |s: &Sent| s.is_lost() && !s.is_resent();
@@ -372,11 +391,8 @@ impl Scoreboard {
         let i = self.find(start);
         let Some(s) = self.ring.get_mut(i) else { return };
         debug_assert_eq!(s.start, start, "whole segments are retransmitted");
-        if s.flags & LOST == 0 {
-            s.flags |= LOST;
-            self.lost += s.len as u64;
-        }
         if s.flags & RESENT == 0 {
+            self.waiting -= if s.is_lost() { s.len as u64 } else { 0 };
             s.flags |= RESENT;
             self.resent += s.len as u64;
         }
