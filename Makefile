@@ -32,7 +32,8 @@ $(VENV)/.installed: requirements.lock
 $(VENV)/.built: $(VENV)/.installed $(RUST) pyproject.toml
 	@sh tools/need.sh $(PYTHON)
 	@echo "== Building the engine (release)"
-	@VIRTUAL_ENV="$(CURDIR)/$(VENV)" PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin develop --release --quiet
+	@VIRTUAL_ENV="$(CURDIR)/$(VENV)" PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin develop --release \
+	  > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
 	@touch $@
 
 demo: setup
