@@ -518,7 +518,7 @@ impl Sender {
         self.timed = None;
         self.probe_budget = None;
         if use_frto {
-            self.frto.start(self.nxt);
+            self.frto.start(self.nxt, self.board.first().map_or(self.una, Sent::end));
             self.board.clear_lost();
             self.board.mark_first_lost();
         } else {

@@ -172,7 +172,8 @@ impl Receiver {
     }
 
     fn covered(&self, left: u64, right: u64) -> bool {
-        self.islands.iter().any(|i| i.0 <= left && right <= i.1)
+        let i = self.islands.partition_point(|i| i.1 < right);
+        self.islands.get(i).is_some_and(|i| i.0 <= left)
     }
 
     fn add_island(&mut self, left: u64, right: u64) {
@@ -224,8 +225,9 @@ impl Receiver {
         self.last_ack_sent = self.next;
     }
 
-    /// Window to advertise: the buffer less what waits out of order. The application reads at once.
+    /// Window to advertise: the whole buffer, because the application reads at once and what waits out of order lies
+    /// inside the window that was offered for it (its right edge never moves back, RFC 9293 section 3.8.6).
     pub fn window(&self, params: &TcpParams) -> u64 {
-        params.receive_buffer.0.saturating_sub(self.buffered())
+        params.receive_buffer.0
     }
 }

@@ -35,11 +35,13 @@ pub struct Frto {
     step: Step,
     /// Highest sequence number sent before the timeout.
     high: u64,
+    /// End of the segment that the timeout sent again.
+    resent_end: u64,
 }
 
 impl Frto {
     pub fn new(variant: Variant) -> Frto {
-        Frto { variant, step: Step::Idle, high: 0 }
+        Frto { variant, step: Step::Idle, high: 0, resent_end: 0 }
     }
     pub fn is_on(&self) -> bool {
         self.variant != Variant::Off
@@ -51,10 +53,10 @@ impl Frto {
     pub fn high(&self) -> u64 {
         self.high
     }
-    /// A timeout occurred; `high` is the highest sequence number sent.
-    pub fn start(&mut self, high: u64) {
+    /// A timeout occurred; `high` is the highest sequence number sent, `resent_end` the end of what is sent again.
+    pub fn start(&mut self, high: u64, resent_end: u64) {
         self.step = Step::First;
-        self.high = high;
+        (self.high, self.resent_end) = (high, resent_end);
     }
     pub fn stop(&mut self) {
         self.step = Step::Idle;
@@ -76,7 +78,7 @@ impl Frto {
     }
 
     fn first(&self, a: &Ack, variant: Variant) -> Judgement {
-        if a.bytes > 0 && a.ack < self.high {
+        if a.bytes > 0 && self.resent_end <= a.ack && a.ack < self.high {
             return Judgement::ProbeWithNewData;
         }
         // With SACK a duplicate only updates the scoreboard (rfc5682 section 3.1 step 2).

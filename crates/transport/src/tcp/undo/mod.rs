@@ -1,6 +1,8 @@
 //! Judges: was the last timeout or reduction a mistake? One file per judge.
 
 pub mod frto;
+#[cfg(test)]
+mod frto_oracle;
 
 /// What a judge says after an ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,0 +1,114 @@
+//! F-RTO against a plain transcription of RFC 5682 sections 2.1 and 3.1, with the two rules that Linux adds.
+
+use super::Judgement;
+use super::frto::Frto;
+use crate::tcp::Ack;
+use crate::tcp::params::Frto as Variant;
+use crosswind_base::{Rng, Streams, Time};
+
+/// What a sender does next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Do {
+    /// Conventional recovery with this window.
+    Conventional(u32),
+    SendTwoNew,
+    Spurious,
+    Stay,
+    NotRunning,
+}
+
+/// One connection's algorithm as prose.
+struct Plain {
+    sack: bool,
+    step: u32,
+    recover: u64,
+    /// What the timeout sent again: [una, una + mss).
+    resent_end: u64,
+}
+
+impl Plain {
+    fn on_ack(&mut self, a: &Ack) -> Do {
+        let advances = a.bytes > 0;
+        let covers_recover = a.ack >= self.recover;
+        let out = match (self.step, self.sack) {
+            (0, _) => Do::NotRunning,
+            // 2.1 (2a): a duplicate, or an ACK that covers `recover`, or one that does not cover all that step 1 sent.
+            (2, false) if advances && (covers_recover || a.ack < self.resent_end) => Do::Conventional(2),
+            (2, false) if !advances && a.duplicate => Do::Conventional(2),
+            // (2b): it advances: two new segments.
+            (2, false) if advances => Do::SendTwoNew,
+            // 3.1 (2a): covers `recover`. (2b): a duplicate updates the scoreboard. (2c): advances.
+            (2, true) if advances && (covers_recover || a.ack < self.resent_end) => Do::Conventional(2),
+            (2, true) if advances => Do::SendTwoNew,
+            // 2.1 (3a): duplicate. Linux: so is an ACK of everything sent before the timeout.
+            (3, false) if advances && covers_recover => Do::Conventional(3),
+            (3, false) if advances => Do::Spurious,
+            (3, false) if a.duplicate => Do::Conventional(3),
+            // 3.1 (3b): something that was outstanding at the timeout and never sent again has arrived.
+            (3, true) if a.covers_original => Do::Spurious,
+            (3, true) if advances || a.duplicate => Do::Conventional(3),
+            _ => Do::Stay,
+        };
+        self.step = match out {
+            Do::Conventional(_) | Do::Spurious | Do::NotRunning => 0,
+            Do::SendTwoNew => 3,
+            Do::Stay => self.step,
+        };
+        out
+    }
+}
+
+fn ack(r: &mut Rng, una: u64, high: u64) -> Ack {
+    let advances = r.chance(0.6);
+    let ack = if !advances {
+        una
+    } else if r.chance(0.15) {
+        una + 1 + r.below(999)
+    } else {
+        (una + 1000 * (1 + r.below(4))).min(high.max(una) + 2000)
+    };
+    Ack {
+        now: Time::ZERO,
+        ack,
+        bytes: ack - una,
+        segments: 1,
+        sacked: 0,
+        duplicate: !advances && r.chance(0.8),
+        echo: false,
+        rtt: None,
+        in_flight_before: 0,
+        window_limited: true,
+        covers_resent: false,
+        covers_original: r.chance(0.4),
+    }
+}
+
+#[test]
+fn every_step_is_that_of_rfc_5682() {
+    let mut seen = std::collections::BTreeMap::new();
+    for seed in 0..4000 {
+        let mut r = Streams::new(seed).named("frto");
+        let sack = seed % 2 == 1;
+        let high = 1 + 1000 * (1 + r.below(6));
+        let mut ours = Frto::new(if sack { Variant::Sack } else { Variant::Basic });
+        ours.start(high, 1001);
+        let mut plain = Plain { sack, step: 2, recover: high, resent_end: 1001 };
+        let mut una = 1;
+        for step in 0..6 {
+            let a = ack(&mut r, una, high);
+            una = a.ack;
+            let want = plain.on_ack(&a);
+            let got = match ours.judge(&a) {
+                Judgement::None => Do::NotRunning,
+                Judgement::Wait => Do::Stay,
+                Judgement::ProbeWithNewData => Do::SendTwoNew,
+                Judgement::Spurious => Do::Spurious,
+                Judgement::Genuine { window_segments } => Do::Conventional(window_segments),
+            };
+            assert_eq!(got, want, "seed {seed} step {step} {a:?}");
+            *seen.entry(format!("{got:?}")).or_insert(0) += 1;
+        }
+    }
+    // Every outcome was reached: NotRunning, Stay, SendTwoNew, Spurious, Conventional(2), Conventional(3).
+    assert_eq!(seen.len(), 6, "{seen:?}");
+}
