@@ -3,12 +3,15 @@
 mod convert;
 mod elements;
 
-use crosswind_base::ConfigError;
+use crosswind_base::{BitRate, ConfigError, Dur, Streams, Time};
+use crosswind_net::queue::red::trace::{self, IsCapable, Told};
+use crosswind_sim::bench::{Acks, BenchSpec};
 use crosswind_sim::many::{Progress, Request, RunError, run_many as run_plans};
 use crosswind_sim::scenario::{self, Plan, Registries};
 use crosswind_sim::world::Ties;
 use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError};
+use numpy::{IntoPyArray, PyReadonlyArray1};
+use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::atomic::Ordering;
@@ -58,6 +61,54 @@ fn validate(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
     let parsed = scenario::parse(scenario_json, &Registries).map_err(|e| scenario_error(py, e))?;
     scenario::compile(&parsed).map_err(|e| scenario_error(py, e))?;
     Ok(scenario::normalise(&parsed).to_string())
+}
+
+/// One row of the speed benchmark, as JSON. `acks`: "every-segment" or "every-second".
+#[pyfunction]
+#[pyo3(name = "bench")]
+fn run_bench(py: Python<'_>, flows: u32, rate_bps: u64, duration_s: f64, acks: &str) -> PyResult<String> {
+    let acks = match acks {
+        "every-segment" => Acks::EverySegment,
+        "every-second" => Acks::EverySecond,
+        other => return Err(PyValueError::new_err(format!("acks: found `{other}`, expected every-segment or every-second"))),
+    };
+    if flows == 0 || rate_bps == 0 || duration_s.is_nan() || duration_s <= 0.0 {
+        return Err(PyValueError::new_err("flows, rate_bps and duration_s must be positive"));
+    }
+    let spec = BenchSpec { flows, rate: BitRate(rate_bps), duration: Dur::from_secs_f64(duration_s), acks };
+    let row = py.detach(|| crosswind_sim::bench::run(&spec)).map_err(|e| scenario_error(py, e))?;
+    serde_json::to_string(&row).map_err(|e| PyRuntimeError::new_err(e.to_string()))
+}
+
+/// Feeds chosen backlogs to the law of a `red-linux` queue: its average after each arrival, in bytes, and the verdict
+/// (0 passed, 1 marked, 2 dropped early, 3 dropped above the maximum threshold).
+#[pyfunction]
+fn red_trace<'py>(
+    py: Python<'py>,
+    params_json: &str,
+    seed: u64,
+    time_ns: PyReadonlyArray1<'py, i64>,
+    backlog_bytes: PyReadonlyArray1<'py, i64>,
+    ect: PyReadonlyArray1<'py, u8>,
+) -> PyResult<Bound<'py, PyDict>> {
+    let params = serde_json::from_str(params_json).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let (times, backlogs, ect) = (time_ns.as_slice()?, backlog_bytes.as_slice()?, ect.as_slice()?);
+    if times.len() != backlogs.len() || times.len() != ect.len() {
+        return Err(PyValueError::new_err("time_ns, backlog_bytes and ect must have one length"));
+    }
+    let told: Vec<Told> = times
+        .iter()
+        .zip(backlogs)
+        .map(|(t, b)| Told { at: Time((*t).max(0) as u64), backlog_bytes: (*b).max(0) as u64 })
+        .collect();
+    let mut rng = Streams::new(seed).named("red_trace");
+    let rows = trace::linux(&params, &told, &mut rng).map_err(|e| scenario_error(py, e))?;
+    let capable = |e: u8| if e == 0 { IsCapable::No } else { IsCapable::Yes };
+    let verdicts: Vec<u8> = rows.iter().zip(ect).map(|(r, e)| trace::code(r.1, capable(*e))).collect();
+    let out = PyDict::new(py);
+    out.set_item("avg_bytes", rows.iter().map(|r| r.0).collect::<Vec<f64>>().into_pyarray(py))?;
+    out.set_item("verdict", verdicts.into_pyarray(py))?;
+    Ok(out)
 }
 
 /// Runs repetitions of scenarios; see the Python function `crosswind.run`.
@@ -132,5 +183,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(registry, m)?)?;
     m.add_function(wrap_pyfunction!(validate, m)?)?;
     m.add_function(wrap_pyfunction!(run_many, m)?)?;
+    m.add_function(wrap_pyfunction!(run_bench, m)?)?;
+    m.add_function(wrap_pyfunction!(red_trace, m)?)?;
     Ok(())
 }
