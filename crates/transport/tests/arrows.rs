@@ -16,8 +16,7 @@ fn table<'a>(text: &'a str, name: &str) -> Vec<&'a str> {
 #[test]
 fn transport_depends_on_base_alone() {
     let text = manifest();
-    let ours: Vec<&str> =
-        table(&text, "dependencies").into_iter().filter(|n| n.starts_with("crosswind")).collect();
+    let ours: Vec<&str> = table(&text, "dependencies").into_iter().filter(|n| n.starts_with("crosswind")).collect();
     assert_eq!(ours, ["crosswind-base"]);
     assert!(table(&text, "dependencies").contains(&"serde"), "the table was read");
 }

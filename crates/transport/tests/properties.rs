@@ -11,8 +11,7 @@ use crosswind_transport::tcp::{TcpParams, preset};
 /// Every preset, and every detector and switch that a preset does not reach.
 fn variants() -> Vec<(String, TcpParams)> {
     let make = |name: &str| preset::preset(name).expect("a preset of that name");
-    let mut out: Vec<(String, TcpParams)> =
-        preset::names().into_iter().map(|n| (n.to_string(), make(n))).collect();
+    let mut out: Vec<(String, TcpParams)> = preset::names().into_iter().map(|n| (n.to_string(), make(n))).collect();
     let rfc = TcpParams { mss: Size(1000), ecn: Switch::On, ..make("rfc") };
     for (name, recovery) in [("reno", Detection::Reno), ("newreno", Detection::Newreno), ("sack", Detection::Sack)] {
         for frto in [Frto::Off, Frto::Basic] {

@@ -10,7 +10,9 @@ fn tapes() -> Vec<(String, String)> {
         .expect("the folder of tapes is beside this file")
         .map(|e| e.expect("a readable folder").path())
         .filter(|p| p.extension().is_some_and(|x| x == "tape"))
-        .map(|p| (format!("{}", p.file_name().expect("a file").display()), std::fs::read_to_string(p).expect("text")))
+        .map(|p| {
+            (p.file_name().expect("a file").to_string_lossy().into_owned(), std::fs::read_to_string(p).expect("text"))
+        })
         .collect();
     out.sort();
     out

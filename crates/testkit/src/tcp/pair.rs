@@ -86,7 +86,8 @@ impl Pipe {
         let mut out: Vec<Fate> = self.rules.iter().filter(|r| applies(&r.0)).map(|r| r.1).collect();
         let d = self.dice;
         // Every packet draws the same number of values, so that one rule more does not shift what follows.
-        let draws = [self.rng.uniform(), self.rng.uniform(), self.rng.uniform(), self.rng.uniform(), self.rng.uniform()];
+        let draws =
+            [self.rng.uniform(), self.rng.uniform(), self.rng.uniform(), self.rng.uniform(), self.rng.uniform()];
         if draws[0] < d.lose {
             out.push(Fate::Lose);
         }

@@ -353,8 +353,12 @@ impl Player {
 
     fn remember(&mut self, words: &[&str]) -> Result<(), Mismatch> {
         let v: u64 = number(words.first().copied(), "remember")?;
-        let closing =
-            crosswind_transport::tcp::share::Closing { cwnd: v + 1, ssthresh: v, initial_ssthresh: u64::MAX, open: true };
+        let closing = crosswind_transport::tcp::share::Closing {
+            cwnd: v + 1,
+            ssthresh: v,
+            initial_ssthresh: u64::MAX,
+            open: true,
+        };
         self.cache.store(PEER, Time::ZERO, closing);
         Ok(())
     }

@@ -97,7 +97,7 @@ choice!(
         Bytes,
         /// 1/cwnd of a segment per ACK (ns-2).
         Fraction,
-        /// One segment per cwnd ACKs, in integers (Linux 2.4).
+        /// One segment per cwnd + 1 ACKs, in integers (Linux 2.4).
         Acks,
     }
 );
@@ -249,6 +249,12 @@ impl TcpParams {
         if needs_sack && !self.sack.on() {
             return Err(ConfigError::new(at("recovery"), "sack recovery with `sack = \"off\"`", "sack = \"on\"")
                 .hint("use recovery = \"newreno\" or switch sack on"));
+        }
+        // 40 bytes of options: two for the kind and length, eight per block, twelve for timestamps (RFC 2018 section 3).
+        let blocks_max = if self.timestamps.on() { 3 } else { 4 };
+        if self.sack.on() && !(1..=blocks_max).contains(&self.sack_blocks) {
+            let expected = format!("1 to {blocks_max} blocks{}", if self.timestamps.on() { " with timestamps" } else { "" });
+            return Err(ConfigError::new(at("sack_blocks"), self.sack_blocks.to_string(), expected));
         }
         if self.frto == Frto::Sack && !self.sack.on() {
             return Err(ConfigError::new(at("frto"), "\"sack\" with `sack = \"off\"`", "sack = \"on\", or \"basic\""));

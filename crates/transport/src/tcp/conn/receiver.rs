@@ -18,7 +18,7 @@
 //! **Deviations**: 1. The application reads at once, so the window closes only while a hole is open; a slow reader cannot
 //! be studied.
 //!
-//! **Checked by**: `crates/sim/tests/worlds.rs` (window-limited flows, slow start, times of one segment).
+//! **Checked by**: `tests/oracle_receiver.rs` (a set of bytes), `tests/tapes`; `crates/sim/tests/worlds.rs` (window-limited flows, slow start, times of one segment).
 
 use super::super::params::TcpParams;
 use crosswind_base::{Ecn, Packet, SackList, TcpFlags, Time};

@@ -18,7 +18,7 @@
 //! rfc6298 would have it. 2. `ns-2` works in integer ticks with SRTT scaled by 8 and RTTVAR by 4, and rounds every sample
 //! to ticks: timeouts come in steps of a tick.
 //!
-//! **Checked by**: `crates/sim/tests/worlds.rs` (the cost of one lost segment, to the nanosecond); the ns-2 comparison.
+//! **Checked by**: `tests/oracle_rto.rs` (all three profiles, transcribed); `crates/sim/tests/worlds.rs` (the cost of one lost segment, to the nanosecond); the ns-2 comparison.
 
 use super::super::params::{RtoProfile, TcpParams};
 use crosswind_base::Dur;

@@ -17,7 +17,7 @@
 //! duplicates counted, the window itself is deflated; duplicates after a timeout release new segments only for the
 //! first two.
 //!
-//! **Checked by**: `tcp/tests.rs`; the ns-2 comparison, segment by segment.
+//! **Checked by**: `tests/tapes/*reno_*.tape`; the ns-2 comparison, segment by segment.
 
 use super::super::Ack;
 use super::super::conn::scoreboard::Scoreboard;

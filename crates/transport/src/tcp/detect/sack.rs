@@ -10,11 +10,10 @@
 //! | `dupthresh` | segments | 3 | rfc6675 section 2 |
 //! | `sack_after_timeout` | - | `clear` | rfc2018 section 8; Linux: `keep` |
 //!
-//! **Deviations**: 1. Ranges are counted instead of duplicate ACKs: a lost duplicate ACK does not delay recovery
-//! (rfc6675 allows both). 2. The rescue retransmission (rule 4) is not made. A tail loss after the last SACK waits for
+//! **Deviations**: 1. Outside recovery a loss is looked for only on ACKs that bring SACK information. 2. The rescue retransmission (rule 4) is not made. A tail loss after the last SACK waits for
 //! the timer.
 //!
-//! **Checked by**: the SACK pipe oracle (`tests/oracle_sack.rs`), `tcp/tests.rs`.
+//! **Checked by**: `tests/oracle_sack.rs` (`IsLost`, `SetPipe` and `NextSeg` over every segment), `tests/tapes`.
 
 use super::super::Ack;
 use super::super::conn::scoreboard::Scoreboard;

@@ -3,6 +3,8 @@
 //! A law sees facts and answers with a window. It owns no packets, no timers and no recovery state.
 
 pub mod reno;
+#[cfg(test)]
+mod reno_oracle;
 
 use super::params::{LawName, TcpParams};
 use super::{Ack, Trigger};

@@ -10,10 +10,12 @@
 //! | `avoidance_counting` | - | `bytes` | rfc5681 section 3.1 |
 //! | `reduce_from` | - | `flight` | rfc5681 equation 4 |
 //!
-//! **Deviations**: 1. `acks` counts ACKs, so a receiver that delays them halves the growth (Linux 2.4). 2. `fraction`
+//! **Deviations**: 1. `acks` counts ACKs, so a receiver that delays them halves the growth, and
+//! needs one ACK more than the window has segments (Linux 2.4). 2. `fraction`
 //! adds 1/cwnd per ACK in floating point (ns-2). 3. Both round a reduction down to whole segments.
 //!
-//! **Checked by**: `tcp/tests.rs`, the ns-2 comparison.
+//! **Checked by**: `law/reno_oracle.rs` (the routines of Linux 2.4, RFC 5681 and ns-2 in their own units), the ns-2
+//! comparison.
 
 use super::super::params::{AvoidanceCounting, TcpParams};
 use super::super::{Ack, Trigger};
@@ -59,10 +61,12 @@ impl WindowLaw for Reno {
                 }
             }
             AvoidanceCounting::Acks => {
-                self.counted += 1.0;
+                // The ACK that finds the count full grows the window and is not counted: cwnd + 1 ACKs per segment.
                 if self.counted * w.mss >= w.cwnd {
                     self.counted = 0.0;
                     w.cwnd += w.mss;
+                } else {
+                    self.counted += 1.0;
                 }
             }
         }

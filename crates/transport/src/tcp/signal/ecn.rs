@@ -11,7 +11,7 @@
 //!
 //! **Deviations**: none.
 //!
-//! **Checked by**: `tcp/tests.rs` (one reduction per round trip, CWR once, retransmissions never ECT).
+//! **Checked by**: `tests/tapes/ecn_*.tape` (one reduction per round trip, CWR once, retransmissions never ECT).
 
 use super::super::Ack;
 

@@ -12,8 +12,10 @@
 //!
 //! **Deviations**: 1. The response is the conservative one: the window stays at the halved threshold; nothing is
 //! restored. 2. A timeout while F-RTO or another timeout's recovery is under way is taken as genuine (rfc5682 step 1).
+//! 3. Linux, not the RFC: in the basic variant a second ACK that covers everything sent before the timeout is no proof,
+//! so that a timeout in a window of two is never judged spurious.
 //!
-//! **Checked by**: `tcp/tests.rs` (claims J28 to J32), the step-by-step oracle there.
+//! **Checked by**: `tests/tapes/frto_*.tape` (claims J28 to J32), `undo/frto_oracle.rs` (every step on random ACKs).
 
 use super::super::Ack;
 use super::super::params::Frto as Variant;
