@@ -16,7 +16,7 @@ pub mod units;
 pub use config::ConfigError;
 pub use hist::Histogram;
 pub use packet::{Ecn, FlowId, Packet, PacketId, Pool, SackList, TcpFlags};
-pub use probe::{Event, EventKind, Observer, Vantage};
+pub use probe::{End, Event, EventKind, Observer, Vantage};
 pub use rng::{Rng, Streams};
 pub use stage::{Clock, Cx, DropReason, Ledger, Metrics, Outbox, Stage, Sync, VirtualClock};
 pub use time::{BitRate, Dur, Serializer, Time};

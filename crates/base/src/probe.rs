@@ -56,20 +56,46 @@ impl EventKind {
 #[derive(Clone, Copy, Debug)]
 pub struct Event {
     pub at: Time,
-    pub flow: FlowId,
+    pub end: End,
     pub kind: EventKind,
     pub seq: u64,
     pub len: u32,
+    /// Send, resend, ack, receive: TCP flags in bits 0 to 7, the ECN field in bits 8 and 9. Otherwise see the kind.
     pub aux: u32,
+}
+
+/// One end of a flow: the one that an event happened at, or that a packet in the network came from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct End {
+    pub flow: FlowId,
+    pub seen: Vantage,
+}
+
+impl End {
+    /// The end that sent this packet.
+    pub fn source_of(p: &Packet) -> End {
+        let seen = if p.meta.is_reverse() { Vantage::Receiver } else { Vantage::Sender };
+        End { flow: p.flow, seen }
+    }
+}
+
+/// What `aux` holds for events about one segment.
+pub fn header_bits(p: &Packet) -> u32 {
+    u32::from(p.flags.0) | (p.ecn as u32) << 8
 }
 
 /// Where a packet was seen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
 pub enum Vantage {
     /// Leaving or reaching the end that opened the flow (the data sender of a one-way transfer).
-    Sender,
+    Sender = 0,
     /// Leaving or reaching the other end.
-    Receiver,
+    Receiver = 1,
+}
+
+impl Vantage {
+    pub const NAMES: [&'static str; 2] = ["sender", "receiver"];
 }
 
 /// Something that watches a run: an event log, a packet capture. Never changes what happens.

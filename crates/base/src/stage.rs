@@ -4,7 +4,7 @@
 //! source. A **driver** owns the clock and the order of events. A stage never calls another stage: it emits into its
 //! [`Cx`], and the driver delivers.
 
-use crate::{Dur, Ecn, Event, EventKind, FlowId, Histogram, Observer, Packet, PacketId, Pool, Time};
+use crate::{Dur, Ecn, End, Event, EventKind, Histogram, Observer, Packet, PacketId, Pool, Time};
 
 /// Why a packet ceased to exist before reaching its destination. Closed on purpose: a new way of losing packets is a
 /// new row here, with its metric.
@@ -117,7 +117,7 @@ impl Cx<'_> {
         self.ledger.dropped(self.stage, &p, why);
         let is_loss = matches!(why, DropReason::LinkError | DropReason::Listed);
         let kind = if is_loss { EventKind::Lost } else { EventKind::Drop };
-        self.note(p.flow, kind, p.seq, p.payload as u32, self.stage);
+        self.note(End::source_of(&p), kind, p.seq, p.payload as u32, self.stage);
         self.pool.remove(id);
     }
 
@@ -128,16 +128,16 @@ impl Cx<'_> {
         p.ecn = Ecn::Ce;
         let p = *p;
         self.ledger.marked(self.stage, &p);
-        self.note(p.flow, EventKind::Mark, p.seq, p.payload as u32, self.stage);
+        self.note(End::source_of(&p), EventKind::Mark, p.seq, p.payload as u32, self.stage);
     }
 
     /// Tells the observer, if there is one and it cares about the flow.
     #[inline]
-    pub fn note(&mut self, flow: FlowId, kind: EventKind, seq: u64, len: u32, aux: u32) {
+    pub fn note(&mut self, end: End, kind: EventKind, seq: u64, len: u32, aux: u32) {
         if let Some(o) = self.observer.as_deref_mut()
-            && o.wants(flow)
+            && o.wants(end.flow)
         {
-            o.event(Event { at: self.now, flow, kind, seq, len, aux });
+            o.event(Event { at: self.now, end, kind, seq, len, aux });
         }
     }
 }

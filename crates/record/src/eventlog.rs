@@ -1,6 +1,6 @@
 //! The events of chosen flows, kept in columns until they become the table `event`.
 //!
-//! An event takes 29 bytes. The log is bounded: it keeps the first [`EventLimit`] events and counts the rest, and
+//! An event takes 30 bytes. The log is bounded: it keeps the first [`EventLimit`] events and counts the rest, and
 //! [`EventLog::truncation`] says so in a sentence that belongs into the warnings of the manifest.
 
 use crate::recorder::Flows;
@@ -47,6 +47,7 @@ pub struct EventLog {
     limit: EventLimit,
     time_ns: Vec<u64>,
     flow: Vec<u32>,
+    end: Vec<u8>,
     kind: Vec<u8>,
     seq: Vec<u64>,
     len: Vec<u32>,
@@ -61,6 +62,7 @@ impl EventLog {
             limit,
             time_ns: Vec::new(),
             flow: Vec::new(),
+            end: Vec::new(),
             kind: Vec::new(),
             seq: Vec::new(),
             len: Vec::new(),
@@ -78,9 +80,11 @@ impl EventLog {
     /// The table `event`, without the columns of the run key.
     pub fn into_table(self) -> Table {
         let kinds = Column::from_codes(self.kind.into_iter().map(u32::from).collect(), &EventKind::NAMES);
+        let ends = Column::from_codes(self.end.into_iter().map(u32::from).collect(), &Vantage::NAMES);
         let columns = [
             ("time_ns", Column::U64(self.time_ns)),
             ("flow", Column::U32(self.flow)),
+            ("end", ends),
             ("kind", kinds),
             ("seq", Column::U64(self.seq)),
             ("len", Column::U32(self.len)),
@@ -103,7 +107,8 @@ impl Observer for EventLog {
             return;
         }
         self.time_ns.push(e.at.0);
-        self.flow.push(e.flow.0);
+        self.flow.push(e.end.flow.0);
+        self.end.push(e.end.seen as u8);
         self.kind.push(e.kind as u8);
         self.seq.push(e.seq);
         self.len.push(e.len);
@@ -115,9 +120,10 @@ impl Observer for EventLog {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crosswind_base::End;
 
     fn event(at: u64, kind: EventKind) -> Event {
-        Event { at: Time(at), flow: FlowId(3), kind, seq: at * 10, len: 536, aux: 7 }
+        Event { at: Time(at), end: End { flow: FlowId(3), seen: Vantage::Receiver }, kind, seq: at * 10, len: 536, aux: 7 }
     }
 
     #[test]

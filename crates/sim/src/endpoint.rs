@@ -2,7 +2,7 @@
 
 use crate::workload::App;
 use crosswind_base::packet::{Ext, Meta};
-use crosswind_base::{Cx, EventKind, FlowId, Histogram, Packet, PacketId, Time, Vantage};
+use crosswind_base::{Cx, End, EventKind, FlowId, Histogram, Packet, PacketId, Time, Vantage};
 use crosswind_transport::tcp::share::Cache;
 use crosswind_transport::tcp::{CloseRule, Connection, Io, TcpParams};
 use std::sync::Arc;
@@ -174,7 +174,7 @@ impl Io for EndIo<'_, '_> {
 
     #[inline]
     fn note(&mut self, kind: EventKind, seq: u64, len: u32, aux: u32) {
-        self.cx.note(self.flow, kind, seq, len, aux);
+        self.cx.note(End { flow: self.flow, seen: self.seen }, kind, seq, len, aux);
     }
 
     fn shared(&mut self) -> Option<&mut Cache> {

@@ -5,7 +5,7 @@ pub mod pair;
 pub mod tape;
 
 use crosswind_base::packet::Ext;
-use crosswind_base::{Event, EventKind, FlowId, Packet, Time};
+use crosswind_base::{End, Event, EventKind, FlowId, Packet, Time, Vantage};
 use crosswind_transport::tcp::Io;
 use crosswind_transport::tcp::share::Cache;
 
@@ -25,7 +25,7 @@ impl Io for Surroundings<'_> {
         self.sent.push((p, ext));
     }
     fn note(&mut self, kind: EventKind, seq: u64, len: u32, aux: u32) {
-        self.notes.push(Event { at: self.now, flow: FlowId(0), kind, seq, len, aux });
+        self.notes.push(Event { at: self.now, end: End { flow: FlowId(0), seen: Vantage::Sender }, kind, seq, len, aux });
     }
     fn shared(&mut self) -> Option<&mut Cache> {
         self.cache.as_deref_mut()

@@ -13,6 +13,7 @@ use super::signal::ecn::EcnEcho;
 use super::undo::Judgement;
 use super::undo::frto::Frto;
 use super::{Ack, Io, Trigger};
+use crosswind_base::probe::header_bits;
 use crosswind_base::{Dur, EventKind, Histogram, Packet, Time};
 
 /// What the world may read.
@@ -205,7 +206,7 @@ impl Sender {
             return;
         }
         let now = line.now();
-        line.note(EventKind::Ack, pkt.ack, 0, 0);
+        line.note(EventKind::Ack, pkt.ack, 0, header_bits(pkt));
         let a = self.facts(pkt, blocks, p, now);
         for b in blocks {
             line.note(EventKind::Sack, b.0, (b.1 - b.0) as u32, 0);

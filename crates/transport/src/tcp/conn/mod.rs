@@ -19,6 +19,7 @@ use super::law::WindowLaw;
 use super::share::Closing;
 use super::{Io, CloseRule};
 use crosswind_base::packet::{Ext, Meta};
+use crosswind_base::probe::header_bits;
 use crosswind_base::{Ecn, EventKind, Packet, TcpFlags, Time};
 use receiver::{AckNow, Receiver};
 use std::sync::Arc;
@@ -215,7 +216,7 @@ impl Connection {
 
     fn on_data(&mut self, p: &Packet, io: &mut impl Io) -> AckNow {
         let answer = self.rx.on_segment(p, &self.params, io.now());
-        io.note(EventKind::Receive, p.seq, p.payload as u32, 0);
+        io.note(EventKind::Receive, p.seq, p.payload as u32, header_bits(p));
         if self.rx.fin_reached() && self.close_with_peer == CloseRule::WithPeer && self.state == State::Established {
             self.tx.close();
             self.push(io);
@@ -502,7 +503,7 @@ impl<I: Io> Line for ConnLine<'_, I> {
             p.meta = Meta(Meta::REXMIT);
         }
         self.rx.acked();
-        self.io.note(kind, s.seq, s.payload, 0);
+        self.io.note(kind, s.seq, s.payload, header_bits(&p));
         self.io.send(p, None);
     }
 }
