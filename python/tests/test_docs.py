@@ -1,0 +1,58 @@
+"""The pages that people read first: what they tell to type works, and what they point to exists."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "ARCHITECTURE.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+    ROOT / "benches/README.md",
+]
+
+
+def blocks(page: str, language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL)
+
+
+def run(source: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", source], cwd=folder, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_links_between_pages_point_to_files_that_exist(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    targets = [t.partition("#")[0] for t in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in t]
+    missing = [t for t in targets if t and not (page.parent / t).exists()]
+    assert not missing, f"{page.name} points to {missing}"
+
+
+@pytest.mark.engine
+def test_the_example_of_the_readme_runs() -> None:
+    (example,) = blocks("README.md", "python")
+    done = run(example, ROOT)
+    assert done.returncode == 0, done.stderr
+    assert "40 packets" in done.stdout
+
+
+@pytest.mark.engine
+def test_the_scenario_and_the_program_of_the_tutorial_run(tmp_path: Path) -> None:
+    (scenario,) = blocks("docs/tutorial.md", "toml")
+    (tmp_path / "mine.toml").write_text(scenario, encoding="utf-8")
+    (program,) = blocks("docs/tutorial.md", "python")
+    done = run(program, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "100 packets" in done.stdout
+
+
+@pytest.mark.engine
+def test_the_metric_tables_are_those_of_the_engine() -> None:
+    done = subprocess.run([sys.executable, "tools/results.py", "--check"], cwd=ROOT, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout
