@@ -44,8 +44,23 @@ pub enum EventKind {
 
 impl EventKind {
     pub const NAMES: [&'static str; 17] = [
-        "send", "resend", "ack", "receive", "drop", "lost", "mark", "timeout", "recovery", "recovered", "ecn_reduce",
-        "spurious", "open", "close", "sack", "cwnd", "rtt",
+        "send",
+        "resend",
+        "ack",
+        "receive",
+        "drop",
+        "lost",
+        "mark",
+        "timeout",
+        "recovery",
+        "recovered",
+        "ecn_reduce",
+        "spurious",
+        "open",
+        "close",
+        "sack",
+        "cwnd",
+        "rtt",
     ];
     pub fn name(self) -> &'static str {
         Self::NAMES[self as usize]

@@ -23,7 +23,13 @@ const DURATIONS: &[(&str, f64)] =
 const RATES: &[(&str, f64)] =
     &[("bit/s", 1.0), ("kbit/s", 1e3), ("Mbit/s", 1e6), ("Gbit/s", 1e9), ("B/s", 8.0), ("kB/s", 8e3), ("MB/s", 8e6)];
 const SIZES: &[(&str, f64)] = &[
-    ("B", 1.0), ("bytes", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("KiB", 1024.0), ("MiB", 1048576.0),
+    ("B", 1.0),
+    ("bytes", 1.0),
+    ("kB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("KiB", 1024.0),
+    ("MiB", 1048576.0),
     ("GiB", 1073741824.0),
 ];
 
@@ -33,8 +39,8 @@ fn split(text: &str) -> Option<(f64, &str)> {
     let end = t
         .char_indices()
         .find(|(i, c)| {
-            let exponent = matches!(c, 'e' | 'E')
-                && t[i + 1..].starts_with(|d: char| d.is_ascii_digit() || d == '-' || d == '+');
+            let exponent =
+                matches!(c, 'e' | 'E') && t[i + 1..].starts_with(|d: char| d.is_ascii_digit() || d == '-' || d == '+');
             let sign_of_exponent = matches!(c, '-' | '+') && (*i == 0 || t[..*i].ends_with(['e', 'E']));
             !(c.is_ascii_digit() || *c == '.' || *c == '_' || exponent || sign_of_exponent)
         })
@@ -158,15 +164,30 @@ macro_rules! human {
 
 human!(crate::Dur, dur, parse_dur, show_dur, DUR_HELP, "Duration", r"^\s*[0-9.eE_+-]+\s*(ns|us|µs|ms|s|min|h)?\s*$");
 human!(
-    crate::BitRate, rate, parse_rate, show_rate, RATE_HELP, "Rate",
+    crate::BitRate,
+    rate,
+    parse_rate,
+    show_rate,
+    RATE_HELP,
+    "Rate",
     r"^\s*[0-9.eE_+-]+\s*(bit/s|kbit/s|Mbit/s|Gbit/s|B/s|kB/s|MB/s)?\s*$"
 );
 human!(
-    crate::Size, size, parse_size, show_size, SIZE_HELP, "Size",
+    crate::Size,
+    size,
+    parse_size,
+    show_size,
+    SIZE_HELP,
+    "Size",
     r"^\s*[0-9.eE_+-]+\s*(B|bytes|kB|MB|GB|KiB|MiB|GiB)?\s*$"
 );
 human!(
-    crate::Limit, limit, parse_limit, show_limit, LIMIT_HELP, "Limit",
+    crate::Limit,
+    limit,
+    parse_limit,
+    show_limit,
+    LIMIT_HELP,
+    "Limit",
     r"^\s*[0-9.eE_+-]+\s*(packet|packets|p|B|bytes|kB|MB|GB|KiB|MiB|GiB)?\s*$"
 );
 

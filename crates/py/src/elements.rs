@@ -11,7 +11,9 @@ pub fn all() -> Value {
         rows.push(json!({"kind": row.kind.name(), "name": row.name, "title": row.title, "doc": row.doc(), "params": (row.schema)()}));
     }
     for row in tcp::ROWS {
-        rows.push(json!({"kind": row.kind, "name": row.name, "title": row.title(), "doc": row.doc(), "params": Value::Null}));
+        rows.push(
+            json!({"kind": row.kind, "name": row.name, "title": row.title(), "doc": row.doc(), "params": Value::Null}),
+        );
     }
     for p in preset::PRESETS {
         let params = serde_json::to_value((p.make)()).unwrap_or(Value::Null);

@@ -9,8 +9,8 @@ use crosswind_sim::bench::{Acks, BenchSpec};
 use crosswind_sim::many::{Progress, Request, RunError, run_many as run_plans};
 use crosswind_sim::scenario::{self, Plan, Registries};
 use crosswind_sim::world::Ties;
-use pyo3::create_exception;
 use numpy::{IntoPyArray, PyReadonlyArray1};
+use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -70,7 +70,9 @@ fn run_bench(py: Python<'_>, flows: u32, rate_bps: u64, duration_s: f64, acks: &
     let acks = match acks {
         "every-segment" => Acks::EverySegment,
         "every-second" => Acks::EverySecond,
-        other => return Err(PyValueError::new_err(format!("acks: found `{other}`, expected every-segment or every-second"))),
+        other => {
+            return Err(PyValueError::new_err(format!("acks: found `{other}`, expected every-segment or every-second")));
+        }
     };
     if flows == 0 || rate_bps == 0 || duration_s.is_nan() || duration_s <= 0.0 {
         return Err(PyValueError::new_err("flows, rate_bps and duration_s must be positive"));

@@ -123,7 +123,14 @@ mod tests {
     use crosswind_base::End;
 
     fn event(at: u64, kind: EventKind) -> Event {
-        Event { at: Time(at), end: End { flow: FlowId(3), seen: Vantage::Receiver }, kind, seq: at * 10, len: 536, aux: 7 }
+        Event {
+            at: Time(at),
+            end: End { flow: FlowId(3), seen: Vantage::Receiver },
+            kind,
+            seq: at * 10,
+            len: 536,
+            aux: 7,
+        }
     }
 
     #[test]

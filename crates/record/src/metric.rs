@@ -91,9 +91,8 @@ mod tests {
     use crosswind_base::{DropReason, Histogram, Time};
     use std::collections::BTreeSet;
 
-    const COUNTS: &[&str] = &[
-        "count", "ecn_reductions", "events", "fast_recoveries", "spurious_detected", "spurious_timeouts", "timeouts",
-    ];
+    const COUNTS: &[&str] =
+        &["count", "ecn_reductions", "events", "fast_recoveries", "spurious_detected", "spurious_timeouts", "timeouts"];
 
     #[test]
     fn every_name_ends_in_its_unit_or_is_a_known_count() {

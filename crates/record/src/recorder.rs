@@ -86,7 +86,14 @@ mod tests {
         let events = EventLog::new(Flows::only([FlowId(1)]), EventLimit::default());
         let mut r = Recorder { events: Some(events), capture: Some(capture) };
         assert!(!r.is_idle() && r.wants(FlowId(1)) && !r.wants(FlowId(0)));
-        r.event(Event { at: Time(5), end: End { flow: FlowId(1), seen: Vantage::Sender }, kind: EventKind::Ack, seq: 1, len: 0, aux: 0 });
+        r.event(Event {
+            at: Time(5),
+            end: End { flow: FlowId(1), seen: Vantage::Sender },
+            kind: EventKind::Ack,
+            seq: 1,
+            len: 0,
+            aux: 0,
+        });
         r.packet(Time(5), Vantage::Sender, &packet!(Packet::default(); len: 40), &Pool::new());
         assert_eq!(r.events.unwrap().kept_events(), 1);
         assert_eq!(r.capture.unwrap().finish().unwrap().1.written_packets, 1);

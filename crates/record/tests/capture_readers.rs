@@ -184,8 +184,13 @@ fn clean_up(capture: &Path) {
 fn an_independent_reader_finds_every_checksum_right_at_both_vantages() {
     let file = write_capture("checksums.pcapng", Vantages::Both);
     let fields = [
-        "ip.checksum.status", "tcp.checksum.status", "udp.checksum.status", "frame.interface_name", "_ws.malformed",
-        "frame.len", "ip.len",
+        "ip.checksum.status",
+        "tcp.checksum.status",
+        "udp.checksum.status",
+        "frame.interface_name",
+        "_ws.malformed",
+        "frame.len",
+        "ip.len",
     ];
     if let Some(rows) = tshark(&file, &fields) {
         assert_eq!(rows.len(), 37);
@@ -204,9 +209,20 @@ fn an_independent_reader_finds_every_checksum_right_at_both_vantages() {
 fn an_independent_reader_sees_the_handshake_sack_blocks_ecn_and_windows() {
     let file = write_capture("fields.pcapng", Vantages::Only(Vantage::Sender));
     let fields = [
-        "frame.time_relative", "tcp.flags.str", "tcp.seq", "tcp.ack", "tcp.window_size", "tcp.options.mss_val",
-        "tcp.options.wscale.shift", "tcp.options.sack_perm", "tcp.options.timestamp.tsval", "tcp.options.sack_le",
-        "tcp.options.sack_re", "ip.dsfield.ecn", "tcp.analysis.fast_retransmission", "tcp.analysis.duplicate_ack",
+        "frame.time_relative",
+        "tcp.flags.str",
+        "tcp.seq",
+        "tcp.ack",
+        "tcp.window_size",
+        "tcp.options.mss_val",
+        "tcp.options.wscale.shift",
+        "tcp.options.sack_perm",
+        "tcp.options.timestamp.tsval",
+        "tcp.options.sack_le",
+        "tcp.options.sack_re",
+        "ip.dsfield.ecn",
+        "tcp.analysis.fast_retransmission",
+        "tcp.analysis.duplicate_ack",
         "ip.src",
     ];
     if let Some(rows) = tshark(&file, &fields) {

@@ -1,5 +1,10 @@
 //! Runs one scenario given as JSON and prints the flow table: `cargo run --example smoke -- file.json`.
-#![expect(clippy::print_stdout, clippy::disallowed_methods, clippy::disallowed_macros, reason = "a program reads and prints")]
+#![expect(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "a program reads and prints"
+)]
 use crosswind_sim::many::{Progress, Request, run_many};
 use crosswind_sim::scenario::{Registries, compile, parse};
 use crosswind_sim::world::Ties;

@@ -191,12 +191,8 @@ mod tests {
 
     #[test]
     fn the_dumbbell_is_the_published_one_and_its_bottleneck_is_full() {
-        let spec = BenchSpec {
-            flows: 10,
-            rate: BitRate(100_000_000),
-            duration: Dur::from_secs(10),
-            acks: Acks::EverySegment,
-        };
+        let spec =
+            BenchSpec { flows: 10, rate: BitRate(100_000_000), duration: Dur::from_secs(10), acks: Acks::EverySegment };
         let row = run(&spec).unwrap();
         assert_eq!(row.queue, "droptail 721 packets");
         // 100 Mbit/s carry 12019 packets of 1040 bytes a second; the first second fills the path.

@@ -83,7 +83,13 @@ const SIMULTANEOUS_FLOWS_MAX: usize = 256;
 
 impl<'p> World<'p> {
     /// Builds the world of one repetition. `caches` are the hosts' shared control blocks, one per node.
-    pub fn build(plan: &'p Plan, params: &Parameters, rep: Repetition, ties: Ties, caches: Vec<Cache>) -> Result<World<'p>, ConfigError> {
+    pub fn build(
+        plan: &'p Plan,
+        params: &Parameters,
+        rep: Repetition,
+        ties: Ties,
+        caches: Vec<Cache>,
+    ) -> Result<World<'p>, ConfigError> {
         let streams = streams_of(rep);
         let mut stages = Vec::with_capacity(plan.egresses.len());
         for e in &plan.egresses {
@@ -210,14 +216,8 @@ impl<'p> World<'p> {
             return self.agenda.replace_first((wish != Time::NEVER).then_some(wish));
         }
         self.tick(at);
-        let mut cx = Cx {
-            now: self.now,
-            stage,
-            pool: &mut self.pool,
-            out: &mut self.out,
-            ledger: &mut self.losses,
-            observer,
-        };
+        let mut cx =
+            Cx { now: self.now, stage, pool: &mut self.pool, out: &mut self.out, ledger: &mut self.losses, observer };
         let (next, milestone) = if s < n {
             self.stages[s].wake(&mut cx);
             (self.stages[s].next_wake(), None)
@@ -251,14 +251,8 @@ impl<'p> World<'p> {
         p.hop += 1;
         let n = self.stages.len();
         let s = stage as usize;
-        let mut cx = Cx {
-            now: self.now,
-            stage,
-            pool: &mut self.pool,
-            out: &mut self.out,
-            ledger: &mut self.losses,
-            observer,
-        };
+        let mut cx =
+            Cx { now: self.now, stage, pool: &mut self.pool, out: &mut self.out, ledger: &mut self.losses, observer };
         let (next, milestone) = if s < n {
             self.stages[s].accept(id, &mut cx);
             (self.stages[s].next_wake(), None)

@@ -67,9 +67,9 @@ fn table_difference(x: &Table, y: &Table) -> Option<String> {
         return Some(format!("table {} has {} rows and {} rows", x.name(), x.rows(), y.rows()));
     }
     let columns = x.columns().iter().zip(y.columns());
-    columns.filter(|((n, _), _)| !is_measured_outside(x.name(), n)).find_map(|((n, c), (m, d))| {
-        (n != m || c != d).then(|| format!("table {}, column {n} (or {m})", x.name()))
-    })
+    columns
+        .filter(|((n, _), _)| !is_measured_outside(x.name(), n))
+        .find_map(|((n, c), (m, d))| (n != m || c != d).then(|| format!("table {}, column {n} (or {m})", x.name())))
 }
 
 #[test]
@@ -134,9 +134,7 @@ fn beside(neighbour: bool) -> Value {
                            "max_th": "30 packets" },
                 "loss": { "type": "uniform", "probability": 0.01 } })
     };
-    let flow = |from: &str, to: &str| {
-        json!({ "from": from, "to": to, "start": { "uniform": ["0 s", "1 s"] }, "workload": { "type": "bulk" } })
-    };
+    let flow = |from: &str, to: &str| json!({ "from": from, "to": to, "start": { "uniform": ["0 s", "1 s"] }, "workload": { "type": "bulk" } });
     let mut s = json!({
         "name": "beside", "duration": "30 s",
         "link": { "path": link("server", "client") },

@@ -2,12 +2,12 @@
 
 use super::Metric;
 use super::MetricKind::{self, Column, Flow, Hist, Link, Run, Sample};
-use super::Unit::{
-    self, BitsPerSecond, Bytes, BytesPerSecond, Count, Index, Ns, Packets, Ratio, Text, Varies,
-};
+use super::Unit::{self, BitsPerSecond, Bytes, BytesPerSecond, Count, Index, Ns, Packets, Ratio, Text, Varies};
 
 const fn row(
-    (kind, name, unit): (MetricKind, &'static str, Unit), definition: &'static str, Source(source): Source,
+    (kind, name, unit): (MetricKind, &'static str, Unit),
+    definition: &'static str,
+    Source(source): Source,
 ) -> Metric {
     Metric { name, unit, kind, definition, source }
 }

@@ -66,8 +66,7 @@ fn a_column_added_late_is_missing_in_earlier_rows() {
 #[test]
 fn numbers_widen_into_the_column() {
     let mut t = Table::new("run");
-    let (f, i, u) =
-        (t.column("f", ColumnType::F64), t.column("i", ColumnType::I64), t.column("u", ColumnType::U64));
+    let (f, i, u) = (t.column("f", ColumnType::F64), t.column("i", ColumnType::I64), t.column("u", ColumnType::U64));
     t.put(f, 3u64);
     t.put(i, Some(Time(9)));
     t.put(u, 4u32);

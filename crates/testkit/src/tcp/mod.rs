@@ -25,7 +25,14 @@ impl Io for Surroundings<'_> {
         self.sent.push((p, ext));
     }
     fn note(&mut self, kind: EventKind, seq: u64, len: u32, aux: u32) {
-        self.notes.push(Event { at: self.now, end: End { flow: FlowId(0), seen: Vantage::Sender }, kind, seq, len, aux });
+        self.notes.push(Event {
+            at: self.now,
+            end: End { flow: FlowId(0), seen: Vantage::Sender },
+            kind,
+            seq,
+            len,
+            aux,
+        });
     }
     fn shared(&mut self) -> Option<&mut Cache> {
         self.cache.as_deref_mut()

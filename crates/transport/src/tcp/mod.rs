@@ -91,4 +91,3 @@ pub enum Trigger {
     /// The network said so (an ECN echo).
     Echo,
 }
-

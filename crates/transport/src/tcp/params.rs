@@ -253,7 +253,8 @@ impl TcpParams {
         // 40 bytes of options: two for the kind and length, eight per block, twelve for timestamps (RFC 2018 section 3).
         let blocks_max = if self.timestamps.on() { 3 } else { 4 };
         if self.sack.on() && !(1..=blocks_max).contains(&self.sack_blocks) {
-            let expected = format!("1 to {blocks_max} blocks{}", if self.timestamps.on() { " with timestamps" } else { "" });
+            let expected =
+                format!("1 to {blocks_max} blocks{}", if self.timestamps.on() { " with timestamps" } else { "" });
             return Err(ConfigError::new(at("sack_blocks"), self.sack_blocks.to_string(), expected));
         }
         if self.frto == Frto::Sack && !self.sack.on() {

@@ -136,12 +136,7 @@ fn ns2_newreno() -> TcpParams {
 }
 
 fn ns2_sack1() -> TcpParams {
-    TcpParams {
-        recovery: Detection::Ns2Sack1,
-        sack: Switch::On,
-        grow_on_recovery_exit: Switch::Off,
-        ..ns2_reno()
-    }
+    TcpParams { recovery: Detection::Ns2Sack1, sack: Switch::On, grow_on_recovery_exit: Switch::Off, ..ns2_reno() }
 }
 
 /// Names of all presets.
@@ -167,8 +162,8 @@ pub fn read(value: &Value, path: &str) -> Result<TcpParams, ConfigError> {
         Some(Value::String(s)) => s.as_str(),
         Some(other) => return Err(ConfigError::new(format!("{path}.preset"), other.to_string(), "a name in quotes")),
     };
-    let base = preset(name)
-        .ok_or_else(|| ConfigError::unknown(format!("{path}.preset"), name, "a preset", &names()))?;
+    let base =
+        preset(name).ok_or_else(|| ConfigError::unknown(format!("{path}.preset"), name, "a preset", &names()))?;
     let mut merged = serde_json::to_value(base).expect("parameters of a preset serialise");
     let target = merged.as_object_mut().expect("parameters are a table");
     for (k, v) in table.iter().filter(|(k, _)| *k != "preset") {

@@ -278,7 +278,8 @@ impl Sender {
         let edge = pkt.ack + pkt.wnd as u64;
         let window_update = edge > self.window_edge;
         self.window_edge = self.window_edge.max(edge);
-        let bare = pkt.payload == 0 && !pkt.flags.has(crosswind_base::TcpFlags::FIN.with(crosswind_base::TcpFlags::SYN));
+        let bare =
+            pkt.payload == 0 && !pkt.flags.has(crosswind_base::TcpFlags::FIN.with(crosswind_base::TcpFlags::SYN));
         let duplicate = pkt.ack == before && bare && self.nxt > before;
         let duplicate = duplicate && (!window_update || !blocks.is_empty() || p.handshake == Handshake::Ns2);
         let cwnd = self.cwnd(p);

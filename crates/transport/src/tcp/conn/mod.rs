@@ -13,11 +13,11 @@ pub mod receiver;
 pub mod rtt;
 pub mod scoreboard;
 
+use super::law::WindowLaw;
 use super::params::{Handshake, TcpParams};
 use super::sender::{Line, Outgoing, Sender};
-use super::law::WindowLaw;
 use super::share::Closing;
-use super::{Io, CloseRule};
+use super::{CloseRule, Io};
 use crosswind_base::packet::{Ext, Meta};
 use crosswind_base::probe::header_bits;
 use crosswind_base::{Ecn, EventKind, Packet, TcpFlags, Time};

@@ -115,7 +115,8 @@ impl Receiver {
         if right <= self.next {
             self.stats.duplicate_segments += 1;
             // ns-2 delays the ACK of any segment that ends at the in-order edge, received before or not.
-            if params.handshake == super::super::params::Handshake::Ns2 && right == self.next && self.islands.is_empty() {
+            if params.handshake == super::super::params::Handshake::Ns2 && right == self.next && self.islands.is_empty()
+            {
                 return self.policy(params, now, fin);
             }
             return AckNow::Yes;

@@ -39,9 +39,18 @@ pub struct Rtt {
 enum State {
     Rfc,
     /// Jiffies: srtt x8, mdev x4, mdev_max x4, rttvar x4, and the sequence number at which the window ends.
-    Linux { srtt: i64, mdev: i64, mdev_max: i64, rttvar: i64, window_end: u64 },
+    Linux {
+        srtt: i64,
+        mdev: i64,
+        mdev_max: i64,
+        rttvar: i64,
+        window_end: u64,
+    },
     /// Ticks: srtt x8, rttvar x4.
-    Ns2 { srtt: i64, rttvar: i64 },
+    Ns2 {
+        srtt: i64,
+        rttvar: i64,
+    },
 }
 
 impl Rtt {

@@ -321,7 +321,8 @@ impl Scoreboard {
 
     /// As [`Scoreboard::mark_all_lost`], but what has been sent again since the timeout is on its way.
     pub fn mark_lost_but_resent(&mut self, keep: SackAfterTimeout, high: u64) {
-        let resent: Vec<(u64, Time)> = self.ring.iter().filter(|s| s.is_resent()).map(|s| (s.start, s.sent_at)).collect();
+        let resent: Vec<(u64, Time)> =
+            self.ring.iter().filter(|s| s.is_resent()).map(|s| (s.start, s.sent_at)).collect();
         self.mark_all_lost(keep, high);
         for (start, at) in resent {
             self.resend(start, at);

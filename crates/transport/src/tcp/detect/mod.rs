@@ -31,11 +31,17 @@ pub struct View {
 pub enum Phase {
     Open,
     /// Fast recovery, until `high` is acknowledged.
-    Recovery { high: u64 },
+    Recovery {
+        high: u64,
+    },
     /// After a timeout, until `high` is acknowledged.
-    Timeout { high: u64 },
+    Timeout {
+        high: u64,
+    },
     /// After an ECN echo, until `high` is acknowledged.
-    Echo { high: u64 },
+    Echo {
+        high: u64,
+    },
 }
 
 /// What a detector concludes from an ACK.
