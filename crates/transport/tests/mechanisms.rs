@@ -1,0 +1,156 @@
+//! Claims J20 to J32 of [Järvinen 2006] with both ends at work: what one end sends is what the other end makes of it.
+
+use crosswind_base::units::Size;
+use crosswind_base::{Dur, TcpFlags, Time};
+use crosswind_testkit::tcp::pair::{End, Fate, Pair, Pick};
+use crosswind_transport::tcp::law::WindowLaw;
+use crosswind_transport::tcp::params::*;
+use crosswind_transport::tcp::{TcpParams, preset};
+
+const MSS: u64 = 536;
+const END: Time = Time(600_000_000_000);
+
+fn make(name: &str) -> TcpParams {
+    preset::preset(name).expect("a preset of that name")
+}
+
+fn segment(i: u64) -> u64 {
+    1 + i * MSS
+}
+
+/// Marks within one round trip, at any place in the window.
+#[test]
+fn any_number_of_marks_in_one_window_costs_one_reduction_one_cwr_and_no_retransmission() {
+    for preset in ["baseline-linux-2.4", "rfc"] {
+        let p = TcpParams { mss: Size(MSS), ecn: Switch::On, initial_window_segments: 10, ..make(preset) };
+        for first in 0..10 {
+            for count in 1..=10 - first {
+                let mut w = Pair::new(p.clone(), 100 * MSS, Dur::from_millis(100), 1);
+                for i in first..first + count {
+                    w.forward.rules.push((Pick::Seq { seq: segment(i), copy: 0 }, Fate::Mark));
+                }
+                w.run(END);
+                let what = format!("{preset}: marks {first}..{}", first + count);
+                assert_eq!(w.left.conn.tx.stats.ecn_reductions, 1, "{what}");
+                assert_eq!(w.resent(End::Left), Vec::<u64>::new(), "{what}");
+                let data = w.log.iter().filter(|l| l.from == End::Left && l.packet.payload > 0);
+                let cwr: Vec<Time> = data.filter(|l| l.packet.flags.has(TcpFlags::CWR)).map(|l| l.at).collect();
+                assert_eq!(cwr.len(), 1, "{what}");
+                // Every ACK echoes from the first mark until CWR has arrived, and none after.
+                let mut acks = w.log.iter().filter(|l| l.from == End::Right && !l.packet.flags.has(TcpFlags::SYN));
+                let echoes: Vec<bool> = acks.by_ref().map(|l| l.packet.flags.has(TcpFlags::ECE)).collect();
+                let from = echoes.iter().position(|e| *e).expect("the mark is echoed");
+                let until = echoes.iter().rposition(|e| *e).expect("the mark is echoed");
+                assert!(echoes[from..=until].iter().all(|e| *e), "{what}");
+                let at = |i: usize| {
+                    let acks = w.log.iter().filter(|l| l.from == End::Right && !l.packet.flags.has(TcpFlags::SYN));
+                    acks.map(|l| l.at).nth(i).expect("counted before")
+                };
+                assert!(at(until) <= cwr[0] + Dur::from_millis(100), "{what}: the echo outlives CWR");
+                assert!(w.is_done(), "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn only_new_data_is_ecn_capable() {
+    let p = TcpParams { ecn: Switch::On, ..make("baseline-linux-2.4") };
+    let mut w = Pair::new(p, 200 * MSS, Dur::from_millis(50), 1);
+    for i in [5, 6, 20, 50] {
+        w.forward.rules.push((Pick::Seq { seq: segment(i), copy: 0 }, Fate::Lose));
+    }
+    w.forward.rules.push((Pick::Seq { seq: segment(5), copy: 1 }, Fate::Lose));
+    w.run(END);
+    assert!(w.is_done() && w.resent(End::Left).len() >= 5);
+    for l in &w.log {
+        let new_data = l.packet.payload > 0 && !l.packet.meta.is_rexmit();
+        assert_eq!(l.packet.ecn.is_capable(), new_data, "{:?}", l.packet);
+    }
+}
+
+/// A spike: everything sent from the first flight on arrives together 1.3 s later, and nothing is lost. The round trip
+/// of 0.2 s gives a timeout of 0.2 + 0.4 s, so the retransmission leaves at 0.8 s and waits behind the flight.
+fn spike(p: &TcpParams) -> Pair {
+    let p = TcpParams { mss: Size(MSS), ..p.clone() };
+    let mut w = Pair::new(p, 60 * MSS, Dur::from_millis(100), 1);
+    let (from, until) = (Time::from_secs_f64(0.15), Time::from_secs_f64(1.4));
+    w.forward.rules.push((Pick::During { from, until }, Fate::HoldUntil(Time::from_secs_f64(1.5))));
+    w.run(END);
+    assert!(w.is_done());
+    w
+}
+
+#[test]
+fn a_delay_spike_costs_one_retransmission_with_frto_and_the_window_without() {
+    // Every segment is acknowledged by itself: with delayed ACKs the second one covers the whole flight of four.
+    let with = TcpParams { delayed_ack: Dur::ZERO, ..make("enhanced-linux-2.4") };
+    let w = spike(&with);
+    assert_eq!(w.resent(End::Left), [segment(0)]);
+    assert_eq!((w.left.conn.tx.stats.spurious_detected, w.left.conn.tx.stats.timeouts), (1, 1));
+    assert_eq!(w.left.conn.tx.stats.spurious_timeouts, 1, "the observer agrees");
+    let w = spike(&TcpParams { frto: Frto::Off, ..with });
+    assert_eq!(w.resent(End::Left), [segment(0), segment(1), segment(2), segment(3)]);
+    assert_eq!(w.left.conn.tx.stats.spurious_timeouts, 1);
+}
+
+#[test]
+fn frto_needs_more_than_two_segments_unless_sack_helps() {
+    let separate = TcpParams { delayed_ack: Dur::ZERO, ..make("enhanced-linux-2.4") };
+    for (segments, frto, detected) in
+        [(2, Frto::Basic, 0), (3, Frto::Basic, 1), (4, Frto::Basic, 1), (2, Frto::Sack, 1), (4, Frto::Sack, 1)]
+    {
+        let w = spike(&TcpParams { initial_window_segments: segments, frto, ..separate.clone() });
+        assert_eq!(w.left.conn.tx.stats.spurious_detected, detected, "{segments} segments, {frto:?}");
+    }
+}
+
+#[test]
+fn a_genuine_timeout_is_never_judged_spurious() {
+    for frto in [Frto::Basic, Frto::Sack] {
+        // The whole first flight is lost, or all of it but the last segment.
+        for lost in [4, 3] {
+            let p = TcpParams { frto, limited_transmit: Switch::Off, ..make("enhanced-linux-2.4") };
+            let mut w = Pair::new(p, 60 * MSS, Dur::from_millis(100), 1);
+            for i in 0..lost {
+                w.forward.rules.push((Pick::Seq { seq: segment(i), copy: 0 }, Fate::Lose));
+            }
+            w.run(END);
+            assert!(w.is_done());
+            assert_eq!(w.left.conn.tx.stats.spurious_detected, 0, "{frto:?}, {lost} lost");
+            assert_eq!(w.left.conn.tx.stats.spurious_timeouts, 0, "{frto:?}, {lost} lost");
+            assert_eq!(w.left.conn.tx.stats.timeouts, 1, "{frto:?}, {lost} lost");
+            assert_eq!(w.resent(End::Left), (0..lost).map(segment).collect::<Vec<_>>(), "{frto:?}");
+        }
+    }
+}
+
+#[test]
+fn a_closed_connection_hands_its_threshold_to_the_next_and_a_flush_takes_it_away() {
+    let p = TcpParams { initial_window_segments: 4, ..make("enhanced-linux-2.4") };
+    let connection = |cache: Option<crosswind_transport::tcp::share::Cache>| {
+        let mut w = Pair::new(p.clone(), 200 * MSS, Dur::from_millis(100), 1);
+        if let Some(c) = cache {
+            w.left.cache = c;
+        }
+        // Two losses in a row while the window still doubles.
+        for i in [60, 61] {
+            w.forward.rules.push((Pick::Seq { seq: segment(i), copy: 0 }, Fate::Lose));
+        }
+        w.run(END);
+        assert!(w.is_done());
+        w
+    };
+    let first = connection(None);
+    assert_eq!(first.left.conn.ssthresh_initial, 65535);
+    let mut cache = first.left.cache.clone();
+    let stored = cache.lookup(1, Time::ZERO).expect("a connection that saw congestion and recovered is remembered");
+    let t = &first.left.conn.tx.law;
+    // Congestion avoidance: the larger of half the window and the threshold.
+    assert_eq!(stored, ((t.cwnd() / 2.0) as u64).max(t.ssthresh() as u64));
+    let second = connection(Some(cache));
+    assert_eq!(second.left.conn.ssthresh_initial, stored);
+    assert!(second.left.conn.tx.stats.cwnd_max_bytes < first.left.conn.tx.stats.cwnd_max_bytes);
+    let third = connection(Some(crosswind_transport::tcp::share::Cache::new(None)));
+    assert_eq!(third.left.conn.ssthresh_initial, 65535);
+}
