@@ -5,7 +5,7 @@
 //!
 //! **Idea**: the receiving half. Puts bytes back in order; acknowledges every `ack_every_segments`-th segment in order,
 //! or after `delayed_ack`, and at once whatever is out of order; reports islands as SACK blocks, the latest first; echoes
-//! CE until CWR; advertises `receive_buffer` less what waits out of order.
+//! CE until CWR; advertises `receive_buffer`, whose right edge never moves back.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
@@ -15,10 +15,10 @@
 //! | `sack_blocks` | blocks | 3 | rfc2018 section 3, with timestamps |
 //! | `receive_buffer` | bytes | 64 MiB | ours: no limit in usual scenarios |
 //!
-//! **Deviations**: 1. The application reads at once, so the window closes only while a hole is open; a slow reader cannot
-//! be studied.
+//! **Deviations**: 1. The application reads at once, so the window never closes; a slow reader cannot be studied.
 //!
-//! **Checked by**: `tests/oracle_receiver.rs` (a set of bytes), `tests/tapes`; `crates/sim/tests/worlds.rs` (window-limited flows, slow start, times of one segment).
+//! **Checked by**: `tests/oracle_receiver.rs` (a set of bytes), `tests/tapes`; `crates/sim/tests/worlds.rs`
+//! (window-limited flows, slow start, times of one segment).
 
 use super::super::params::TcpParams;
 use crosswind_base::{Ecn, Packet, SackList, TcpFlags, Time};
