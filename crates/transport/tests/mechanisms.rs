@@ -69,13 +69,13 @@ fn only_new_data_is_ecn_capable() {
     }
 }
 
-/// A spike: everything sent from the first flight on arrives together 1.3 s later, and nothing is lost. The round trip
-/// of 0.2 s gives a timeout of 0.2 + 0.4 s, so the retransmission leaves at 0.8 s and waits behind the flight.
+/// A spike: everything sent from the first flight at 0.2 s on arrives together at 4 s, and nothing is lost. The initial
+/// timeout is 3 s, so the retransmission leaves at 3.2 s and waits behind the flight.
 fn spike(p: &TcpParams) -> Pair {
     let p = TcpParams { mss: Size(MSS), ..p.clone() };
     let mut w = Pair::new(p, 60 * MSS, Dur::from_millis(100), 1);
-    let (from, until) = (Time::from_secs_f64(0.15), Time::from_secs_f64(1.4));
-    w.forward.rules.push((Pick::During { from, until }, Fate::HoldUntil(Time::from_secs_f64(1.5))));
+    let (from, until) = (Time::from_secs_f64(0.15), Time::from_secs_f64(3.9));
+    w.forward.rules.push((Pick::During { from, until }, Fate::HoldUntil(Time::from_secs_f64(4.0))));
     w.run(END);
     assert!(w.is_done());
     w

@@ -14,7 +14,7 @@ pub mod rtt;
 pub mod scoreboard;
 
 use super::law::WindowLaw;
-use super::params::{Handshake, TcpParams};
+use super::params::{Handshake, RtoProfile, TcpParams};
 use super::sender::{Line, Outgoing, Sender};
 use super::share::Closing;
 use super::{CloseRule, Io};
@@ -325,6 +325,12 @@ impl Connection {
 
     fn sample_handshake(&mut self, now: Time) {
         let rtt = now.since(self.syn_sent_at);
+        if self.params.rto == RtoProfile::Linux24 && !self.agreed.timestamps {
+            // Linux forgets the round trip of the small SYN without timestamps (`tcp_init_metrics`), and never learns
+            // that of a SYN-ACK: the first flight runs under the initial timeout.
+            self.tx.stats.rtt_ns.record(rtt.0);
+            return;
+        }
         self.tx.rtt.sample(rtt, now, &self.params, 0, 1);
         self.tx.stats.rtt_ns.record(rtt.0);
     }
