@@ -183,6 +183,21 @@ fn pipe_and_next_segment_are_those_of_rfc_6675() {
 }
 
 #[test]
+fn a_segment_reported_in_two_halves_counts_once_it_is_whole() {
+    let mut b = Scoreboard::default();
+    (0..5).for_each(|i| b.push(1 + i * 1000, 1000, Time(i)));
+    let audit = |b: &Scoreboard| b.audit(1, 5001).expect("the counters agree");
+    assert_eq!(b.sack((1501, 2001), 0, &mut false), 0);
+    audit(&b);
+    assert_eq!(b.sack((3001, 3301), 0, &mut false), 0);
+    assert_eq!(b.sack((1001, 1501), 0, &mut false), 1000);
+    audit(&b);
+    assert_eq!(b.sack((2001, 4001), 0, &mut false), 2000);
+    audit(&b);
+    assert_eq!((b.sacked_bytes(), b.sacked_ranges().count()), (3000, 1));
+}
+
+#[test]
 fn a_partly_acknowledged_segment_keeps_its_tail() {
     let mut b = Scoreboard::default();
     (0..5).for_each(|i| b.push(1 + i * 1000, 1000, Time(i)));

@@ -201,33 +201,37 @@ impl Scoreboard {
             return 0;
         }
         let mut i = self.ranges.partition_point(|r| r.1 < left);
-        let (mut new_left, mut new_right, mut at, mut news) = (left, right, left, 0);
+        let end = self.ranges.partition_point(|r| r.0 <= right);
+        let touched = i < end;
+        let new_left = if touched { left.min(self.ranges[i].0) } else { left };
+        let new_right = if touched { right.max(self.ranges[end - 1].1) } else { right };
+        let whole = (new_left, new_right);
+        let (mut at, mut news) = (left, 0);
         // Absorb every known range that touches [left, right); walk only the gaps between them.
         while i < self.ranges.len() && self.ranges[i].0 <= right {
             let r = self.ranges.remove(i).expect("the index is below the length");
             if at < r.0 {
-                news += self.sack_gap(at, r.0, mark, fresh);
+                news += self.sack_gap((at, r.0), whole, mark, fresh);
             }
             at = at.max(r.1);
-            new_left = new_left.min(r.0);
-            new_right = new_right.max(r.1);
         }
         if at < right {
-            news += self.sack_gap(at, right, mark, fresh);
+            news += self.sack_gap((at, right), whole, mark, fresh);
         }
         i = self.ranges.partition_point(|r| r.0 < new_left);
         self.ranges.insert(i, (new_left, new_right));
         news
     }
 
-    fn sack_gap(&mut self, from: u64, to: u64, mark: u64, fresh: &mut bool) -> u64 {
-        let mut i = self.find(from);
+    /// Marks the segments that touch `gap` and lie within `whole`, the SACKed range that it has become part of.
+    fn sack_gap(&mut self, gap: (u64, u64), whole: (u64, u64), mark: u64, fresh: &mut bool) -> u64 {
+        let mut i = self.find(gap.0);
         let mut news = 0;
         while let Some(s) = self.ring.get_mut(i) {
-            if s.end() > to {
+            if s.start >= gap.1 || s.end() > whole.1 {
                 break;
             }
-            if s.start >= from && !s.is_sacked() {
+            if s.start >= whole.0 && !s.is_sacked() {
                 let was = *s;
                 s.flags = (s.flags & EVER_RESENT) | SACKED;
                 *fresh |= was.start < mark && !was.was_ever_resent();
@@ -378,7 +382,11 @@ impl Scoreboard {
         same("resent bytes", self.resent, sum(&|s| s.is_resent()))?;
         same("bytes that wait", self.waiting, sum(&|s| s.is_lost() && !s.is_resent()))?;
         same("SACKed and lost", 0, sum(&|s| s.is_sacked() && s.is_lost()))?;
-        same("bytes in ranges", self.sacked, self.ranges.iter().map(|r| r.1 - r.0).sum())?;
+        let within = |s: &Sent| {
+            let i = self.ranges.partition_point(|r| r.1 < s.end());
+            self.ranges.get(i).is_some_and(|r| r.0 <= s.start)
+        };
+        same("bytes in ranges", self.sacked, sum(&within))?;
         let waiting = |s: &Sent| s.is_lost() && !s.is_resent();
         let first = self.ring.iter().position(waiting).map_or(u64::MAX, |i| self.popped + i as u64);
         if first < self.resend_cursor {
