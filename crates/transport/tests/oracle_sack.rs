@@ -183,6 +183,20 @@ fn pipe_and_next_segment_are_those_of_rfc_6675() {
 }
 
 #[test]
+fn three_separate_short_segments_above_a_hole_mean_a_loss() {
+    // 300 bytes are no reason (RFC 6675 asks for more than two full segments); three sequences are.
+    let mut b = Scoreboard::default();
+    (0..7).for_each(|i| b.push(1 + i * 100, 100, Time(i)));
+    for i in [2, 4] {
+        b.sack((1 + i * 100, 101 + i * 100), 0, &mut false);
+        assert!(!b.mark_lost_by_sack(DUPTHRESH, MSS));
+    }
+    b.sack((601, 701), 0, &mut false);
+    assert!(b.mark_lost_by_sack(DUPTHRESH, MSS));
+    assert_eq!(b.lost_bytes(), 200);
+}
+
+#[test]
 fn a_segment_reported_in_two_halves_counts_once_it_is_whole() {
     let mut b = Scoreboard::default();
     (0..5).for_each(|i| b.push(1 + i * 1000, 1000, Time(i)));
