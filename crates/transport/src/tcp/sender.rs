@@ -227,6 +227,7 @@ impl Sender {
         if !self.judge(&a, p, line) {
             self.grow(&a, p);
         }
+        let echo_in_ns2 = p.handshake == Handshake::Ns2 && self.ecn.congested_in_ns2(&a, &self.view(p));
         let verdict = if self.frto.is_active() {
             Verdict::Nothing
         } else {
@@ -234,7 +235,11 @@ impl Sender {
             self.detector.on_ack(&a, blocks, &mut self.board, &v)
         };
         self.conclude(verdict, &a, p, line);
-        if self.phase == Phase::Open && self.ecn.congested(&a) {
+        let echo = match p.handshake {
+            Handshake::Ns2 => echo_in_ns2 && !self.phase_is_recovery(),
+            _ => self.phase == Phase::Open && self.ecn.congested(&a),
+        };
+        if echo {
             self.congested(Trigger::Echo, p, line);
         }
         if a.bytes > 0 {
@@ -379,6 +384,7 @@ impl Sender {
     fn grow(&mut self, a: &Ack, p: &TcpParams) {
         let may = match self.phase {
             Phase::Open => !a.echo || !self.ecn.active,
+            _ if p.handshake == Handshake::Ns2 && a.echo && self.ecn.active => false,
             Phase::Timeout { .. } => !self.frto.is_active(),
             Phase::Recovery { high } => {
                 let leaves = self.una >= high || matches!(p.recovery, Detection::Reno | Detection::Ns2Reno);
@@ -456,8 +462,10 @@ impl Sender {
             // RFC 3168 section 6.1.2: the receiver learns of every reduction.
             self.ecn.cwr_pending = self.ecn.active;
         }
+        self.ecn.answered_last = why == Trigger::Echo;
         self.stats.first_loss_at.get_or_insert(line.now());
-        let high = self.nxt;
+        // A recovery inside a window that an echo has reduced keeps that window's end in ns-2.
+        let high = if reduced_already && p.handshake == Handshake::Ns2 { self.guard } else { self.nxt };
         // An echo says nothing about losses: those of its window are still to be found. ns-2 keeps one `recover` for all.
         if why != Trigger::Echo || p.handshake == Handshake::Ns2 {
             self.guard = high;
@@ -504,6 +512,7 @@ impl Sender {
         let use_frto = self.frto.is_on() && !self.frto.is_active() && !matches!(self.phase, Phase::Timeout { .. });
         self.frto.stop();
         let hold = match self.phase {
+            _ if p.handshake == Handshake::Ns2 => self.ecn.answered_last,
             // RFC 5681: the threshold is held when the same segment times out again; ns-2 halves every time.
             Phase::Timeout { .. } => repeated && p.reduce_from != ReduceFrom::Ns2Window,
             Phase::Recovery { .. } => p.timeout_in_recovery == TimeoutInRecovery::Hold,
@@ -656,7 +665,8 @@ impl Sender {
         let fin = self.closing && s.end() > self.data_end;
         // RFC 3168 section 6.1.5: a retransmission is never ECN-capable. ns-2 marks them capable.
         let ect = self.ecn.active && p.handshake == Handshake::Ns2;
-        line.emit(Outgoing { seq: s.start, payload: payload as u32, fin, resend: true, cwr: false, ect });
+        let cwr = ect && std::mem::take(&mut self.ecn.cwr_pending);
+        line.emit(Outgoing { seq: s.start, payload: payload as u32, fin, resend: true, cwr, ect });
         self.board.resend(s.start, now);
         self.stats.segments += 1;
         self.stats.resent_segments += 1;

@@ -457,7 +457,9 @@ fn send_ack(rx: &mut Receiver, agreed: &Agreed, p: &TcpParams, seq: u64, io: &mu
     if sack.is_empty() {
         io.send(out, None);
     } else {
-        out.len += 4 + 8 * sack.len() as u16;
+        // ns-2 counts the blocks alone, not the option around them.
+        let option_header = if p.handshake == Handshake::Ns2 { 0 } else { 4 };
+        out.len += option_header + 8 * sack.len() as u16;
         io.send(out, Some(Ext { sack, ..Ext::default() }));
     }
 }

@@ -26,6 +26,14 @@ pub struct View {
     pub limited_transmit: bool,
 }
 
+impl View {
+    /// ns-2's `recover_` rule. It lets the very first segment pass (`bugfix_ss_`), and a loss in a window that an ECN echo
+    /// has reduced already.
+    pub fn is_guarded_in_ns2(&self) -> bool {
+        self.una <= self.guard && self.una > 1 && !matches!(self.phase, Phase::Echo { .. })
+    }
+}
+
 /// Where the sender stands between losses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phase {

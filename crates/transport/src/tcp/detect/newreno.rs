@@ -95,9 +95,9 @@ impl NewReno {
         if board.mark_first_lost() { Verdict::Loss } else { Verdict::Nothing }
     }
 
-    /// The window that was in the network at the last loss is not yet acknowledged. ns-2 lets the very first segment pass.
+    /// The window that was in the network at the last loss is not yet acknowledged. ns-2 has exceptions.
     fn is_guarded(&self, v: &View) -> bool {
-        v.una <= v.guard && !(self.is_ns2() && v.una == 1)
+        if self.is_ns2() { v.is_guarded_in_ns2() } else { v.una <= v.guard }
     }
 
     pub fn in_flight(&self, board: &Scoreboard, v: &View) -> u64 {

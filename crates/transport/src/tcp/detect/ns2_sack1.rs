@@ -92,7 +92,7 @@ impl Ns2Sack1 {
         self.dups += 1;
         // Limited transmit on the first two; nothing but the retransmission itself on the third.
         self.may_send = self.dups < v.dupthresh as u64;
-        if self.dups != v.dupthresh as u64 || (v.una <= v.guard && v.una > 1) {
+        if self.dups != v.dupthresh as u64 || v.is_guarded_in_ns2() {
             return Verdict::Nothing;
         }
         self.pipe = ((v.nxt - v.una) / v.mss) as i64 - 3;

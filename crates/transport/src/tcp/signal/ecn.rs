@@ -9,11 +9,13 @@
 //! |---|---|---|---|
 //! | `ecn` | - | `off` | per scenario |
 //!
-//! **Deviations**: none.
+//! **Deviations**: 1. ns-2 profile: retransmissions are ECN-capable and may carry CWR, an echo is heeded after a timeout
+//! as well, and a timeout that follows an answered echo keeps the slow-start threshold, however long ago that was.
 //!
 //! **Checked by**: `tests/tapes/ecn_*.tape` (one reduction per round trip, CWR once, retransmissions never ECT).
 
 use super::super::Ack;
+use super::super::detect::{Phase, View};
 
 /// The sender's side of ECN.
 #[derive(Clone, Debug, Default)]
@@ -22,11 +24,18 @@ pub struct EcnEcho {
     pub active: bool,
     /// The next new data segment carries CWR.
     pub cwr_pending: bool,
+    /// The last reduction answered an echo, not a loss or a timeout.
+    pub answered_last: bool,
 }
 
 impl EcnEcho {
     /// Whether this ACK asks for a reduction. The sender ignores it inside an episode.
     pub fn congested(&self, a: &Ack) -> bool {
         self.active && a.echo
+    }
+
+    /// The same in ns-2, which asks its `recover_` before it handles the ACK: one answer per window, except after a timeout.
+    pub fn congested_in_ns2(&self, a: &Ack, v: &View) -> bool {
+        self.congested(a) && (v.una > v.guard || matches!(v.phase, Phase::Timeout { .. }))
     }
 }
