@@ -32,6 +32,15 @@ impl Histogram {
     pub fn new() -> Histogram {
         Histogram::default()
     }
+    /// The same value `times` over.
+    pub fn record_many(&mut self, v: u64, times: u64) {
+        if times > 0 {
+            self.record(v);
+            self.counts[index(v)] += times - 1;
+            self.n += times - 1;
+            self.sum += v as f64 * (times - 1) as f64;
+        }
+    }
     #[inline]
     pub fn record(&mut self, v: u64) {
         let i = index(v);

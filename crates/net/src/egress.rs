@@ -33,6 +33,8 @@ pub struct Egress<Q, L, M = NoLoss> {
 #[derive(Default)]
 struct Stats {
     arrived_packets: u64,
+    /// Of the arrived ones, those that found an empty queue and a free link: their delay and the backlog they saw are zero.
+    passed_packets: u64,
     sent_packets: u64,
     sent_bytes: u64,
     delivered_packets: u64,
@@ -135,6 +137,12 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
 
     #[inline]
     fn transmit(&mut self, head: Head, cx: &mut Cx<'_>) {
+        self.stats.queue_delay_ns.record(cx.now.since(head.since).0);
+        self.put_on_link(head, cx);
+    }
+
+    #[inline]
+    fn put_on_link(&mut self, head: Head, cx: &mut Cx<'_>) {
         let packet = cx.packet(head.id);
         let plan = self.link.transmit(packet, cx.now);
         let listed = if self.loss.point() == LossPoint::Exit { self.loss.lose(packet) } else { None };
@@ -145,7 +153,6 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         self.free_at = plan.free_at;
         self.stats.sent_packets += 1;
         self.stats.sent_bytes += head.len as u64;
-        self.stats.queue_delay_ns.record(cx.now.since(head.since).0);
         self.stats.transmission(plan.tx_start, plan.tx_end);
         self.launch(InFlight { at, id: head.id, lost });
     }
@@ -209,6 +216,18 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
         {
             return cx.drop(id, why);
         }
+        let len = cx.packet(id).len as u32;
+        if cx.now >= self.free_at && self.queue.backlog().packets == 0 && self.queue.may_pass(len) {
+            self.stats.passed_packets += 1;
+            self.stats.queue_bytes_max = self.stats.queue_bytes_max.max(len as u64);
+            let before = self.ring.front().map_or(Time::NEVER, |p| p.at);
+            self.put_on_link(Head { id, len, since: cx.now }, cx);
+            let first = self.ring.front().map_or(Time::NEVER, |p| p.at);
+            if before == Time::NEVER || first < before || self.queue.next_wake().is_some() {
+                self.settle(Backlog::default(), cx.now);
+            }
+            return;
+        }
         self.stats.queue_bytes_seen.record(self.queue.backlog().bytes);
         self.queue.enqueue(id, cx);
         let mut backlog = self.queue.backlog();
@@ -261,7 +280,12 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
         out.value("utilisation_ratio", if now == Time::ZERO { 0.0 } else { busy_ns as f64 / now.0 as f64 });
         out.value("queue_mean_bytes", s.queue_mean_bytes(now));
         out.value("queue_max_bytes", s.queue_bytes_max as f64);
-        out.histogram("queue_delay_ns", &s.queue_delay_ns);
-        out.histogram("queue_bytes", &s.queue_bytes_seen);
+        let with_passed = |h: &Histogram| {
+            let mut all = h.clone();
+            all.record_many(0, s.passed_packets);
+            all
+        };
+        out.histogram("queue_delay_ns", &with_passed(&s.queue_delay_ns));
+        out.histogram("queue_bytes", &with_passed(&s.queue_bytes_seen));
     }
 }

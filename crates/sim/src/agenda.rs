@@ -1,40 +1,30 @@
 //! The agenda: when each stage wants to be woken next.
 //!
-//! A stage has at most one entry, so the size of the agenda is the number of stages with something to wait for, not the
-//! number of packets or timers. Entries are never cancelled. One that turns out to be early (the stage has moved its
-//! wish to a later time) is put back when it comes up; a retransmission timer that is restarted on every ACK therefore
-//! costs one look per timeout, not one per ACK.
+//! A stage has one place in it, so its size is the number of stages, not the number of packets or timers. It is a
+//! tournament: stages are the leaves of a binary tree, each inner node holds the earlier of its two children, and the
+//! root is the next to be woken. Changing a wish replays the matches between that leaf and the root, and stops where
+//! the winner stays the same; there is no search, no allocation, and hardly a branch that depends on data.
+//!
+//! Wishes that move to a later time are not replayed at once (see [`Agenda::at_latest`]): a retransmission timer that is
+//! restarted on every ACK costs one look per timeout.
 
 use crosswind_base::Time;
 
-/// Time (64 bits), rank among simultaneous entries (32), stage (32) in one number: compared without a branch.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry(u128);
-
-impl Entry {
-    #[inline]
-    fn new(at: Time, rank: u32, stage: u32) -> Entry {
-        Entry((at.0 as u128) << 64 | (rank as u128) << 32 | stage as u128)
-    }
-    #[inline]
-    fn at(self) -> Time {
-        Time((self.0 >> 64) as u64)
-    }
-    #[inline]
-    fn stage(self) -> u32 {
-        self.0 as u32
-    }
+/// Leaf or winner: time, rank among simultaneous wishes, stage.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Entry {
+    at: u64,
+    rank: u32,
+    stage: u32,
 }
 
-const ABSENT: u32 = u32::MAX;
-/// Children per node: four entries of 16 bytes are one cache line.
-const ARITY: usize = 4;
+const NEVER: u64 = u64::MAX;
 
-/// An indexed heap over stages.
+/// A tournament over stages.
 pub struct Agenda {
-    heap: Vec<Entry>,
-    /// Position of each stage in the heap.
-    place: Vec<u32>,
+    /// Node 1 is the root, the children of node i are 2i and 2i + 1, the leaves start at `leaves`.
+    nodes: Vec<Entry>,
+    leaves: usize,
     /// State of the generator that permutes simultaneous entries; zero keeps them in stage order.
     shuffle: u64,
 }
@@ -42,7 +32,13 @@ pub struct Agenda {
 impl Agenda {
     /// `shuffle_seed` zero orders simultaneous wakes by stage; any other value permutes them.
     pub fn new(stages: usize, shuffle_seed: u64) -> Agenda {
-        Agenda { heap: Vec::with_capacity(stages.min(1024)), place: vec![ABSENT; stages], shuffle: shuffle_seed }
+        let leaves = stages.next_power_of_two().max(2);
+        let nobody = Entry { at: NEVER, rank: 0, stage: 0 };
+        let mut nodes = vec![nobody; 2 * leaves];
+        for (i, leaf) in nodes[leaves..].iter_mut().enumerate() {
+            (leaf.rank, leaf.stage) = (i as u32, i as u32);
+        }
+        Agenda { nodes, leaves, shuffle: shuffle_seed }
     }
 
     fn rank(&mut self, stage: u32) -> u32 {
@@ -59,94 +55,53 @@ impl Agenda {
     /// The next entry: time and stage.
     #[inline]
     pub fn first(&self) -> Option<(Time, u32)> {
-        self.heap.first().map(|e| (e.at(), e.stage()))
+        let root = &self.nodes[1];
+        (root.at != NEVER).then_some((Time(root.at), root.stage))
     }
+    /// `Time::NEVER` when nothing is entered.
     #[inline]
     pub fn first_time(&self) -> Time {
-        self.heap.first().map_or(Time::NEVER, |e| e.at())
+        Time(self.nodes[1].at)
     }
 
     /// The stage wants to be woken at `at`; an entry that is due earlier is left where it is.
     #[inline]
     pub fn at_latest(&mut self, stage: u32, at: Time) {
-        let place = self.place[stage as usize];
-        if place == ABSENT {
-            let entry = Entry::new(at, self.rank(stage), stage);
-            self.heap.push(entry);
-            self.sift_up(self.heap.len() - 1);
-        } else if at < self.heap[place as usize].at() {
-            self.heap[place as usize] = Entry::new(at, self.rank(stage), stage);
-            self.sift_up(place as usize);
+        if at.0 < self.nodes[self.leaves + stage as usize].at {
+            self.set(stage, at.0);
         }
     }
 
     /// The first entry has been served: its stage now wants `at`, or nothing.
     #[inline]
     pub fn replace_first(&mut self, at: Option<Time>) {
-        let stage = self.heap[0].stage();
-        match at {
-            Some(at) => {
-                self.heap[0] = Entry::new(at, self.rank(stage), stage);
-                self.sift_down(0);
-            }
-            None => {
-                self.place[stage as usize] = ABSENT;
-                let last = self.heap.pop().expect("the caller looked at the first entry");
-                if !self.heap.is_empty() {
-                    self.heap[0] = last;
-                    self.sift_down(0);
-                }
-            }
-        }
+        let stage = self.nodes[1].stage;
+        self.set(stage, at.map_or(NEVER, |t| t.0));
     }
 
     #[inline]
-    fn sift_up(&mut self, mut i: usize) {
-        let e = self.heap[i];
-        while i > 0 {
-            let parent = (i - 1) / ARITY;
-            if self.heap[parent] <= e {
+    fn set(&mut self, stage: u32, at: u64) {
+        let rank = self.rank(stage);
+        let nodes = &mut self.nodes[..];
+        let mut i = self.leaves + stage as usize;
+        nodes[i] = Entry { at, rank, stage };
+        while i > 1 {
+            let (left, right) = (nodes[i & !1], nodes[i | 1]);
+            let right_wins = right.at < left.at || (right.at == left.at && right.rank < left.rank);
+            let winner = if right_wins { right } else { left };
+            i >>= 1;
+            if nodes[i] == winner {
                 break;
             }
-            self.heap[i] = self.heap[parent];
-            self.place[self.heap[i].stage() as usize] = i as u32;
-            i = parent;
+            nodes[i] = winner;
         }
-        self.heap[i] = e;
-        self.place[e.stage() as usize] = i as u32;
-    }
-
-    #[inline]
-    fn sift_down(&mut self, mut i: usize) {
-        let e = self.heap[i];
-        let heap = &mut self.heap[..];
-        let place = &mut self.place[..];
-        loop {
-            let first = i * ARITY + 1;
-            let Some(children) = heap.get(first..).map(|c| &c[..c.len().min(ARITY)]) else { break };
-            let Some(&head) = children.first() else { break };
-            let (mut best, mut least) = (0, head);
-            for (k, &c) in children.iter().enumerate().skip(1) {
-                // Written as two selections, which compile to conditional moves.
-                best = if c < least { k } else { best };
-                least = if c < least { c } else { least };
-            }
-            if e <= least {
-                break;
-            }
-            heap[i] = least;
-            place[least.stage() as usize] = i as u32;
-            i = first + best;
-        }
-        heap[i] = e;
-        place[e.stage() as usize] = i as u32;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crosswind_base::Streams;
+    use crosswind_base::{Dur, Streams};
     use std::collections::BTreeSet;
 
     #[test]
@@ -155,9 +110,9 @@ mod tests {
         let mut agenda = Agenda::new(200, 0);
         let mut model: BTreeSet<(Time, u32)> = BTreeSet::new();
         let mut now = Time::ZERO;
-        for _ in 0..20_000 {
+        for _ in 0..50_000 {
             let stage = rng.below(200) as u32;
-            let at = now + crosswind_base::Dur(rng.below(50));
+            let at = now + Dur(rng.below(50));
             let old = model.iter().find(|e| e.1 == stage).copied();
             if old.is_none_or(|o| at < o.0) {
                 old.map(|o| model.remove(&o));
@@ -169,10 +124,37 @@ mod tests {
                 assert_eq!(agenda.first(), Some(want));
                 model.remove(&want);
                 now = want.0;
-                let next = rng.chance(0.5).then(|| now + crosswind_base::Dur(rng.below(80)));
+                let next = rng.chance(0.5).then(|| now + Dur(rng.below(80)));
                 next.map(|t| model.insert((t, want.1)));
                 agenda.replace_first(next);
             }
         }
+    }
+
+    #[test]
+    fn a_shuffled_agenda_permutes_simultaneous_wishes_and_nothing_else() {
+        let order = |seed| {
+            let mut agenda = Agenda::new(6, seed);
+            (0..6).for_each(|s| agenda.at_latest(s, Time(if s < 4 { 7 } else { 9 })));
+            let mut out = Vec::new();
+            while let Some((_, s)) = agenda.first() {
+                out.push(s);
+                agenda.replace_first(None);
+            }
+            out
+        };
+        assert_eq!(order(0), [0, 1, 2, 3, 4, 5]);
+        let shuffled: Vec<Vec<u32>> = (1..20).map(order).collect();
+        assert!(shuffled.iter().any(|o| o[..4] != [0, 1, 2, 3]));
+        assert!(shuffled.iter().all(|o| o[..4].iter().all(|s| *s < 4)));
+    }
+
+    #[test]
+    fn an_empty_agenda_has_no_first_entry() {
+        let mut agenda = Agenda::new(0, 0);
+        assert_eq!((agenda.first(), agenda.first_time()), (None, Time::NEVER));
+        agenda.at_latest(0, Time(3));
+        agenda.replace_first(None);
+        assert_eq!(agenda.first(), None);
     }
 }

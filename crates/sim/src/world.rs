@@ -61,6 +61,8 @@ pub struct World<'p> {
     pub ends: Vec<Endpoint>,
     /// Routes, flattened: each is its egresses followed by the endpoint.
     hops: Vec<u32>,
+    /// Index of the host of each endpoint.
+    hosts: Vec<u32>,
     agenda: Agenda,
     /// What each stage said last about when to be woken; entries of the agenda may be earlier.
     wishes: Vec<Time>,
@@ -125,6 +127,7 @@ impl<'p> World<'p> {
             stages,
             ends,
             hops,
+            hosts: plan.flows.iter().flat_map(|f| [f.from, f.to]).collect(),
             pool: Pool::new(),
             out: Vec::new(),
             out_head: 0,
@@ -222,7 +225,7 @@ impl<'p> World<'p> {
             self.stages[s].wake(&mut cx);
             (self.stages[s].next_wake(), None)
         } else {
-            let cache = &mut self.caches[host_of(self.plan, s - n)];
+            let cache = &mut self.caches[self.hosts[s - n] as usize];
             let m = self.ends[s - n].wake(&mut cx, cache);
             (self.ends[s - n].next_wake(), m)
         };
@@ -257,7 +260,7 @@ impl<'p> World<'p> {
             self.stages[s].accept(id, &mut cx);
             (self.stages[s].next_wake(), None)
         } else {
-            let cache = &mut self.caches[host_of(self.plan, s - n)];
+            let cache = &mut self.caches[self.hosts[s - n] as usize];
             let m = self.ends[s - n].accept(id, &mut cx, cache);
             (self.ends[s - n].next_wake(), m)
         };
@@ -333,12 +336,6 @@ impl Parameters {
         };
         Ok(Parameters { tcp: plan.groups.iter().map(read).collect::<Result<_, _>>()? })
     }
-}
-
-#[inline]
-fn host_of(plan: &Plan, end: usize) -> usize {
-    let f = &plan.flows[end / 2];
-    (if end % 2 == 0 { f.from } else { f.to }) as usize
 }
 
 /// The table of hops, and where the route of each endpoint starts in it.

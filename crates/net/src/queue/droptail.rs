@@ -67,6 +67,10 @@ impl QueueDisc for DropTail {
         }
     }
     #[inline]
+    fn may_pass(&mut self, len: u32) -> bool {
+        self.params.admission.admits(Backlog::default(), len, self.params.limit)
+    }
+    #[inline]
     fn dequeue(&mut self, _cx: &mut Cx<'_>) -> Option<Head> {
         self.store.pop()
     }

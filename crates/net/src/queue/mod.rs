@@ -29,6 +29,11 @@ pub struct Head {
 pub trait QueueDisc {
     fn enqueue(&mut self, id: PacketId, cx: &mut Cx<'_>);
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Head>;
+    /// The queue is empty and the link is free: whether a packet of `len` bytes may go straight through. Saying yes must
+    /// leave the discipline as `enqueue` followed by `dequeue` would; saying no is always right.
+    fn may_pass(&mut self, _len: u32) -> bool {
+        false
+    }
     fn backlog(&self) -> Backlog;
     /// For disciplines that hold packets back although the link is free, or that keep time of their own.
     fn next_wake(&self) -> Option<Time> {

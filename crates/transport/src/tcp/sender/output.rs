@@ -1,0 +1,144 @@
+//! What leaves: retransmissions, new data, and what might be lost, as far as window, peer and application allow.
+
+use super::{Line, Outgoing, Sender};
+use crate::tcp::conn::scoreboard::Sent;
+use crate::tcp::detect::Phase;
+use crate::tcp::law::WindowLaw;
+use crate::tcp::params::{Detection, Handshake, RttSampling, TcpParams};
+use crosswind_base::Time;
+
+impl Sender {
+    pub(super) fn resend_first_lost(&mut self, p: &TcpParams, line: &mut impl Line) {
+        if let Some(s) = self.board.next_lost() {
+            self.resend(s, p, line);
+        }
+    }
+
+    pub(super) fn resend_first(&mut self, p: &TcpParams, line: &mut impl Line) {
+        if let Some(s) = self.board.first().copied()
+            && !s.is_sacked()
+        {
+            self.resend(s, p, line);
+        }
+    }
+
+    /// Sends whatever the window allows: first what is lost, then new data, then what might be lost.
+    pub fn transmit(&mut self, p: &TcpParams, line: &mut impl Line) {
+        let mss = p.mss.0;
+        self.restart_after_idle(p, line.now());
+        let limit = match (p.max_burst_segments, self.detector.burst_limit()) {
+            (0, 0) => u32::MAX,
+            (0, b) | (b, 0) => b,
+            (a, b) => a.min(b),
+        };
+        let mut room = self.cwnd(p) - self.in_flight(p) as f64;
+        for _ in 0..limit {
+            if room < 1.0 {
+                break;
+            }
+            let before = self.nxt;
+            if !self.frto.is_active()
+                && room >= mss as f64
+                && let Some(s) = self.detector.next_resend(&mut self.board)
+            {
+                self.resend(s, p, line);
+            } else if !self.send_new(room, p, line) && !self.send_suspect(room, p, line) {
+                break;
+            }
+            // New data adds what it is long; what a retransmission adds is for the detector to say.
+            room = match self.nxt - before {
+                0 => self.cwnd(p) - self.in_flight(p) as f64,
+                new => room - new as f64,
+            };
+        }
+    }
+
+    fn restart_after_idle(&mut self, p: &TcpParams, now: Time) {
+        if self.outstanding() == 0 && p.idle_restart.on() && self.stats.segments > 0 {
+            let idle = now.since(self.last_sent);
+            if idle > self.rtt.rto(p) {
+                let initial = p.initial_window_segments as f64 * p.mss.0 as f64;
+                let w = self.law.window_mut();
+                w.cwnd = w.cwnd.min(initial);
+            }
+        }
+    }
+
+    /// One segment of new data (or the bare FIN), if data, peer window, Nagle and `room` allow.
+    #[inline]
+    fn send_new(&mut self, room: f64, p: &TcpParams, line: &mut impl Line) -> bool {
+        if self.sent_everything() || self.probe_budget == Some(0) {
+            return false;
+        }
+        let mss = p.mss.0;
+        let len = mss.min(self.data_end.saturating_sub(self.nxt));
+        let last = self.nxt + len == self.data_end;
+        let fin = self.closing && last;
+        let limit = p.window_limit_segments as u64 * mss;
+        let beyond_limit = limit > 0 && self.nxt + len - self.una > limit;
+        if room < len as f64 || self.nxt + len > self.window_edge || beyond_limit {
+            return false;
+        }
+        let held_by_nagle = len < mss && !fin && p.nagle.on() && self.outstanding() > 0;
+        if held_by_nagle || (len == 0 && !fin) {
+            return false;
+        }
+        let seq = self.nxt;
+        let idle = self.outstanding() == 0;
+        let now = line.now();
+        let cwr = std::mem::take(&mut self.ecn.cwr_pending) && len > 0;
+        line.emit(Outgoing { seq, payload: len as u32, fin, resend: false, cwr, ect: self.ecn.active && len > 0 });
+        self.board.push(seq, len as u32 + fin as u32, now);
+        self.nxt += len + fin as u64;
+        self.stats.segments += 1;
+        self.last_sent = now;
+        if self.timed.is_none() && p.rtt_sampling == RttSampling::PerWindow {
+            self.timed = Some((self.nxt, now));
+        }
+        if self.timer.is_none() || idle {
+            self.timer = Some(now + self.rtt.rto(p));
+        }
+        if let Some(b) = &mut self.probe_budget {
+            *b -= 1;
+        }
+        self.detector.on_sent(len);
+        true
+    }
+
+    /// RFC 6675 NextSeg rule 3: nothing new to send, but a hole below the highest SACK.
+    fn send_suspect(&mut self, room: f64, p: &TcpParams, line: &mut impl Line) -> bool {
+        if !matches!(self.phase, Phase::Recovery { .. }) || p.recovery != Detection::Sack || room < p.mss.0 as f64 {
+            return false;
+        }
+        match self.board.next_suspect() {
+            Some(s) => {
+                self.resend(s, p, line);
+                true
+            }
+            None => false,
+        }
+    }
+
+    pub(super) fn resend(&mut self, s: Sent, p: &TcpParams, line: &mut impl Line) {
+        let now = line.now();
+        let payload = s.end().min(self.data_end).saturating_sub(s.start);
+        let fin = self.closing && s.end() > self.data_end;
+        // RFC 3168 section 6.1.5: a retransmission is never ECN-capable. ns-2 marks them capable.
+        let ect = self.ecn.active && p.handshake == Handshake::Ns2;
+        let cwr = ect && std::mem::take(&mut self.ecn.cwr_pending);
+        line.emit(Outgoing { seq: s.start, payload: payload as u32, fin, resend: true, cwr, ect });
+        self.board.resend(s.start, now);
+        self.stats.segments += 1;
+        self.stats.resent_segments += 1;
+        self.stats.resent_bytes += payload;
+        self.last_sent = now;
+        if self.timed.is_some_and(|t| s.start < t.0) && p.handshake != Handshake::Ns2 {
+            self.timed = None;
+        }
+        let head = s.start == self.una;
+        if self.timer.is_none() || (head && p.restart_timer_on_resend.on() && self.phase_is_recovery()) {
+            self.timer = Some(now + self.rtt.rto(p));
+        }
+        self.detector.on_sent(payload);
+    }
+}
