@@ -264,6 +264,7 @@ _MARKS: tuple[tuple[str, str, str, str, float], ...] = (
 def time_sequence(name: str, caption: str, events: pl.DataFrame) -> Picture:
     """Time-sequence graph of one flow: segments sent and resent, the ACK line, drops, losses, marks, timeouts."""
     fig, ax = plt.subplots()
+    events = events.filter(pl.col("end") == "sender")
     counts: list[str] = []
     for kind, label, marker, colour, size in _MARKS:
         e = events.filter((pl.col("kind") == kind) & (pl.col("len") > 0))
@@ -283,7 +284,6 @@ def time_sequence(name: str, caption: str, events: pl.DataFrame) -> Picture:
         )
         counts.append(f"{e.height} {label}")
     acks = events.filter(pl.col("kind") == "ack")
-    acks = acks.filter(pl.col("seq") >= pl.col("seq").cum_max())  # not those that reach the receiving end
     if not acks.is_empty():
         ax.plot(
             acks["time_ns"].to_numpy() / 1e9,
@@ -295,9 +295,7 @@ def time_sequence(name: str, caption: str, events: pl.DataFrame) -> Picture:
             zorder=1,
             rasterized=acks.height > RASTER_ABOVE,
         )
-    resent = events.filter((pl.col("kind") == "resend") & (pl.col("len") > 0))["time_ns"]
-    # Timeouts of data only: the log also has those of SYN and FIN, of both ends.
-    timeouts = events.filter((pl.col("kind") == "timeout") & pl.col("time_ns").is_in(resent.implode()))
+    timeouts = events.filter((pl.col("kind") == "timeout") & (pl.col("seq") > 0))  # not those of the SYN
     for i, t in enumerate(timeouts["time_ns"].to_numpy() / 1e9 if not timeouts.is_empty() else []):
         ax.axvline(
             t,

@@ -15,7 +15,9 @@ from markupsafe import Markup, escape
 
 from crosswind import figures
 from crosswind.claims import VERDICTS, Checked, count
+from crosswind.experiments.base import Experiment
 from crosswind.figures import Picture
+from crosswind.readings import MAIN, MAIN_TITLE, Reading, comparison
 from crosswind.runs import Runs
 from crosswind.scenario import Scenario
 from crosswind.summary import flow_table, link_table
@@ -104,9 +106,15 @@ def run_report(runs: Runs, command: str = "") -> tuple[str, list[Picture]]:
 
 
 def reproduction_report(
-    experiment: Any, runs: Runs, checked: Sequence[Checked], pictures: Sequence[Picture], command: str = ""
+    experiment: Experiment,
+    runs: Runs,
+    checked: Sequence[Checked],
+    pictures: Sequence[Picture],
+    *,
+    command: str = "",
+    readings: Sequence[Reading] = (),
 ) -> str:
-    """The HTML of `crosswind reproduce`: the question, the claims with their verdicts, the figures."""
+    """The HTML of `crosswind reproduce`: the question, the claims with their verdicts, the figures, other readings."""
     rows = [c.row(experiment.id, 0.0) for c in checked]
     counts = [(v, n) for v, n in count(rows).items() if n]
     return (
@@ -122,6 +130,10 @@ def reproduction_report(
             checked=checked,
             counts=counts,
             verdicts=VERDICTS,
+            readings=comparison(readings),
+            variants=experiment.variants,
+            main_title=MAIN_TITLE,
+            variant=runs.manifest.get("variant", MAIN),
             pictures=_pictures_for_page(pictures),
             tables=[t for t in (link_table(runs),) if t],
             scenarios=_scenario_texts(runs.scenarios),
@@ -254,8 +266,10 @@ def write(folder: Path, html: str, pictures: Sequence[Picture]) -> Path:
     return page
 
 
-def markdown_reproduction(rows: Sequence[Mapping[str, Any]], seconds: float, version: str) -> str:
-    """REPRODUCTION.md: counts per source, every claim, wall time."""
+def markdown_reproduction(
+    rows: Sequence[Mapping[str, Any]], readings: Mapping[str, Sequence[Reading]], seconds: float, version: str
+) -> str:
+    """REPRODUCTION.md: counts per source, every claim, wall time. `readings`: experiment -> its readings."""
     today = datetime.date.today().isoformat()
     total = count([dict(r) for r in rows])
     lines = [
@@ -282,5 +296,18 @@ def markdown_reproduction(rows: Sequence[Mapping[str, Any]], seconds: float, ver
             if r["experiment"] == experiment:
                 cells = (r["claim"], r["statement"], r["published"], r["measured"], r["accept"], r["verdict"])
                 lines.append("| " + " | ".join(str(c).replace("|", "\\|") for c in cells) + " |")
-        lines.append("")
+        lines += ["", *_markdown_readings(readings.get(experiment, ()))]
     return "\n".join(lines)
+
+
+def _markdown_readings(readings: Sequence[Reading]) -> list[str]:
+    table = comparison(readings)
+    if table is None:
+        return []
+    head = ["| " + " | ".join(table.heads) + " |", "|" + "---|" * len(table.heads)]
+    titles = [f"* `{r.name}`: {r.title}" for r in readings]
+    return (
+        ["Other readings of the open points:", "", *titles, "", *head]
+        + ["| " + " | ".join(row) + " |" for row in table.rows]
+        + [""]
+    )

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -15,6 +15,7 @@ from crosswind.claims import Checked
 from crosswind.errors import CrosswindError, InputError, did_you_mean
 from crosswind.experiments.base import Experiment, Results
 from crosswind.progress import Listener
+from crosswind.readings import MAIN, Reading, reading
 from crosswind.run import Ties, run
 from crosswind.runs import Runs, prepare_out
 
@@ -27,24 +28,29 @@ class InterruptedRunError(CrosswindError):
 
 @dataclass(frozen=True)
 class Plan:
-    """How an experiment is to be run; None means its own value. `variant` names another reading of its source."""
+    """How an experiment is to be run; None means its own value.
+
+    `variant` names another reading of its source; with `readings="all"` every one is run beside the suggested one.
+    """
 
     reps: int | None = None
     seed: int | None = None
     workers: int | None = None
     variant: str = ""
     ties: Ties = "fixed"
+    readings: Literal["one", "all"] = "one"
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """A finished experiment. `rows` are the rows of the claim table."""
+    """A finished experiment. `rows` are the rows of the claim table; `readings` begins with the one they belong to."""
 
     experiment: Experiment
     results: Results
     checked: Sequence[Checked]
     rows: list[dict[str, Any]]
     folder: Path
+    readings: Sequence[Reading] = ()
 
     @property
     def name(self) -> str:
@@ -66,10 +72,26 @@ def reproduce(
             hint=did_you_mean(plan.variant, experiment.variants),
         )
     prepare_out(out)
-    scenarios = experiment.configurations(**experiment.variants.get(plan.variant, {}))
+    wanted = ["", *experiment.variants] if plan.readings == "all" else [plan.variant]
+    first = _run(experiment, out, plan, wanted[0], _stretch(progress, 0, len(wanted)))
+    others = []
+    for i, variant in enumerate(wanted[1:], start=1):
+        runs = _run(experiment, out / "variants" / variant, plan, variant, _stretch(progress, i, len(wanted)))
+        others.append(_conclude_briefly(experiment, runs, out / "variants" / variant))
+    first.manifest["readings"] = [o.as_dict() for o in others]
+    return conclude(experiment, first, out, command)
+
+
+def _stretch(progress: Listener | None, number: int, of: int) -> Listener | None:
+    """Makes the progress of one of several readings part of the whole."""
+    return progress and (lambda done, total: progress(number * total + done, of * total))
+
+
+def _run(experiment: Experiment, out: Path, plan: Plan, variant: str, progress: Listener | None) -> Runs:
+    settings = experiment.variants[variant].settings if variant else {}
     reps = plan.reps or experiment.reps
     runs = run(
-        scenarios,
+        experiment.configurations(**settings),
         seed=plan.seed if plan.seed is not None else experiment.seed,
         reps=reps,
         workers=plan.workers,
@@ -77,27 +99,50 @@ def reproduce(
         progress=progress,
     )
     runs.manifest["experiment"] = experiment.id
-    runs.manifest["variant"] = plan.variant or "main"
+    runs.manifest["variant"] = variant or MAIN
     if reps < experiment.reps:
         runs.manifest["warnings"].append(f"{reps} repetitions instead of the {experiment.reps} of the source")
     if runs.interrupted:
         runs.save(out)
         raise InterruptedRunError(f"interrupted: {runs.manifest['runs']} finished runs are kept in {out}")
-    return conclude(experiment, runs, out, command)
+    return runs
+
+
+def _check(experiment: Experiment, runs: Runs) -> tuple[Results, list[Checked], list[dict[str, Any]]]:
+    results = Results(runs, experiment.tables(runs))
+    checked = [claim.check(results) for claim in experiment.claims]
+    variant = runs.manifest.get("variant", MAIN)
+    name = experiment.id if variant == MAIN else f"{experiment.id} ({variant})"
+    rows = [c.row(name, float(runs.manifest.get("wall_s", 0.0))) for c in checked]
+    flat = [{k: (json.dumps(v) if k == "parts" else v) for k, v in r.items()} for r in rows]
+    runs.extra = {**results.tables, "claim": pl.DataFrame(flat)}
+    return results, checked, rows
+
+
+def _save(runs: Runs, rows: list[dict[str, Any]], out: Path) -> None:
+    runs.save(out)
+    (out / "claims.json").write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _conclude_briefly(experiment: Experiment, runs: Runs, out: Path) -> Reading:
+    """Tables and claims without figures and report."""
+    results, checked, rows = _check(experiment, runs)
+    _save(runs, rows, out)
+    return reading(experiment, str(runs.manifest["variant"]), results, checked)
 
 
 def conclude(experiment: Experiment, runs: Runs, out: Path, command: str = "") -> Outcome:
     """Checks the claims on finished runs and writes tables, figures and report."""
-    results = Results(runs, experiment.tables(runs))
-    checked = [claim.check(results) for claim in experiment.claims]
-    variant = runs.manifest.get("variant", "main")
-    name = experiment.id if variant == "main" else f"{experiment.id} ({variant})"
-    seconds = float(runs.manifest.get("wall_s", 0.0))
-    rows = [c.row(name, seconds) for c in checked]
-    flat = [{k: (json.dumps(v) if k == "parts" else v) for k, v in r.items()} for r in rows]
-    runs.extra = {**results.tables, "claim": pl.DataFrame(flat)}
-    runs.save(out)
-    (out / "claims.json").write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    results, checked, rows = _check(experiment, runs)
+    own = reading(experiment, str(runs.manifest.get("variant", MAIN)), results, checked)
+    readings = [own, *(Reading(**r) for r in runs.manifest.get("readings", []))]
+    for row in rows:
+        row["readings"] = {r.name: r.verdicts[row["claim"]] for r in readings[1:] if row["claim"] in r.verdicts}
+    _save(runs, rows, out)
     pictures = experiment.figures(results)
-    report.write(out, report.reproduction_report(experiment, runs, checked, pictures, command), pictures)
-    return Outcome(experiment, results, checked, rows, out)
+    report.write(
+        out,
+        report.reproduction_report(experiment, runs, checked, pictures, command=command, readings=readings),
+        pictures,
+    )
+    return Outcome(experiment, results, checked, rows, out, readings)

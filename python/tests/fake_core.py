@@ -259,15 +259,18 @@ def recorded(
             )
 
 
-def events(table: dict[str, Any], i: int, rep: int, k: int, start: int, rng: np.random.Generator) -> None:
+def events(table: dict[str, list[Any]], i: int, rep: int, k: int, start: int, rng: np.random.Generator) -> None:
+    def log(time_ns: int, kind: str, seq: int, length: int) -> None:
+        row = {"scenario": i, "rep": rep, "time_ns": time_ns, "flow": k, "end": "sender", "kind": kind}
+        add(table, **row, seq=1 + seq, len=length, aux=16)
+
     lost = int(rng.integers(2, 30))
     time = start
     for n in range(40):
         time = start + 680_000_000 * (1 + n // 4) + (n % 4) * 72_000_000
-        add(table, scenario=i, rep=rep, time_ns=time, flow=k, kind="send", seq=n * 536, len=536, aux=0)
+        log(time, "send", n * 536, 536)
         if n == lost:
-            add(table, scenario=i, rep=rep, time_ns=time, flow=k, kind="drop", seq=n * 536, len=536, aux=0)
-        acked = min(n + 1, lost) * 536
-        add(table, scenario=i, rep=rep, time_ns=time + 680_000_000, flow=k, kind="ack", seq=acked, len=0, aux=0)
-    add(table, scenario=i, rep=rep, time_ns=time + 3 * 10**9, flow=k, kind="timeout", seq=lost * 536, len=0, aux=0)
-    add(table, scenario=i, rep=rep, time_ns=time + 3 * 10**9, flow=k, kind="resend", seq=lost * 536, len=536, aux=0)
+            log(time, "drop", n * 536, 536)
+        log(time + 680_000_000, "ack", min(n + 1, lost) * 536, 0)
+    log(time + 3 * 10**9, "timeout", lost * 536, 0)
+    log(time + 3 * 10**9, "resend", lost * 536, 536)

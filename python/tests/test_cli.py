@@ -129,6 +129,38 @@ def test_reproduce_prints_and_writes_every_claim(engine: Engine, tmp_path: Path,
     assert main(["report", "w2"]) == 0
 
 
+def test_all_readings_are_run_and_compared_beside_the_suggested_one(
+    engine: Engine, tmp_path: Path, capsys: Capture
+) -> None:
+    assert main(["reproduce", "jarvinen-2006/w2-e0", "--reps", "3", "--variants", "--out", "w2", "--json"]) == 1
+    rows = json.loads(capsys.readouterr().out)
+    names = {"linux-plog", "lan-damping", "exact-damping", "cache-forever", "window-17k", "byte-counting", "newreno"}
+    assert [r["claim"] for r in rows] == [f"J{n}" for n in range(55, 63)]
+    assert all(set(r["readings"]) == names and r["experiment"] == "jarvinen-2006/w2-e0" for r in rows)
+    assert {p.parent.name for p in (tmp_path / "w2/variants").glob("*/claims.json")} == names
+    changed = json.loads((tmp_path / "w2/variants/window-17k/manifest.json").read_text())
+    assert changed["scenarios"][0]["scenario"]["flow"]["bulk"]["tcp"]["receive_buffer"] == "17152 B"
+    page = (tmp_path / "w2/report.html").read_text()
+    assert all(f"<td>{name}</td>" in page for name in ("main", *names))
+    assert main(["report", "w2"]) == 0
+    assert (tmp_path / "w2/report.html").read_text().count("<td>window-17k</td>") == 1
+    capsys.readouterr()
+    refused(capsys, ["reproduce", "w2-e0", "--variants"], "did you mean")
+    refused(
+        capsys,
+        ["reproduce", "jarvinen-2006/w2-e0", "--variants", "--variant", "newreno"],
+        "--variants",
+        "one of the two",
+    )
+
+
+def test_without_asking_the_report_only_names_the_other_readings(engine: Engine, tmp_path: Path) -> None:
+    main(["reproduce", "jarvinen-2006/w1-e0", "--reps", "3", "--out", "w1"])
+    page = (tmp_path / "w1/report.html").read_text()
+    assert "window-17k" in page and "They were not run" in page and "<td>window-17k</td>" not in page
+    assert not (tmp_path / "w1/variants").exists()
+
+
 def test_reproduce_json_rows_have_the_agreed_keys(engine: Engine, capsys: Capture) -> None:
     main(["reproduce", "jarvinen-2006/w1-e0", "--quick", "--json", "--out", "w1"])
     rows = json.loads(capsys.readouterr().out)
@@ -185,6 +217,9 @@ def test_reproduce_all_writes_the_page(
     main(["reproduce", "all", "--quick"])
     text = (tmp_path / "REPRODUCTION.md").read_text()
     assert "| jarvinen-2006 |" in text and "| J46 |" in text
+    assert "| reading |" not in text
+    main(["reproduce", "all", "--quick", "--variants"])
+    assert "| window-17k | " in (tmp_path / "REPRODUCTION.md").read_text()
 
 
 def test_without_the_engine_the_message_says_how_to_build_it(

@@ -29,8 +29,8 @@ def test_every_example_scenario_is_valid(path: Path) -> None:
 @pytest.mark.parametrize("name", list(experiments.registry()))
 def test_every_scenario_of_every_experiment_and_variant_is_valid(name: str) -> None:
     experiment = experiments.registry()[name]
-    for variant in [{}, *experiment.variants.values()]:
-        for scenario in experiment.configurations(**variant).values():
+    for settings in [{}, *(v.settings for v in experiment.variants.values())]:
+        for scenario in experiment.configurations(**settings).values():
             scenario.validate()
 
 

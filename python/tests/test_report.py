@@ -105,8 +105,8 @@ def test_figures_leave_matplotlibs_settings_alone() -> None:
 def test_a_figure_of_nothing_does_not_fail() -> None:
     figures.quartile_bars("p", "c", {"A": {"x": []}}, "y").close()
     empty = pl.DataFrame(
-        {"kind": [], "time_ns": [], "seq": [], "len": []},
-        schema={"kind": pl.String, "time_ns": pl.Int64, "seq": pl.Int64, "len": pl.Int64},
+        {"kind": [], "end": [], "time_ns": [], "seq": [], "len": []},
+        schema={"kind": pl.String, "end": pl.String, "time_ns": pl.Int64, "seq": pl.Int64, "len": pl.Int64},
     )
     figures.time_sequence("t", "c", empty).close()
 

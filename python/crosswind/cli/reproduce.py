@@ -23,6 +23,7 @@ from crosswind.cli.shared import (
     command_line,
     console,
     print_json,
+    print_table,
 )
 from crosswind.core import version
 from crosswind.errors import EXIT_DONE, EXIT_FAILED, InputError
@@ -46,6 +47,9 @@ def reproduce(
     quick: Annotated[bool, typer.Option("--quick", help="A tenth of the repetitions: a first look.")] = False,
     seed: SeedOption = None,
     variant: Annotated[str, typer.Option("--variant", help="Another reading of what the source leaves open.")] = "",
+    variants: Annotated[
+        bool, typer.Option("--variants", help="Run every other reading too, and compare the verdicts.")
+    ] = False,
     out: OutOption = None,
     workers: WorkersOption = None,
     shuffle_ties: ShuffleOption = False,
@@ -53,6 +57,7 @@ def reproduce(
 ) -> int:
     """Runs published experiments; prints published | measured | verdict; writes figures, report.html, claim tables.
 
+    With `all`, also writes REPRODUCTION.md here.
     Exit code 1 when a claim fails.
     """
     from crosswind import experiments, report  # loads matplotlib
@@ -62,20 +67,30 @@ def reproduce(
     chosen = experiments.find(name)
     if quick and reps:
         raise InputError("--quick", found=f"--quick with --reps {reps}", expected="one of the two")
+    if variant and variants:
+        raise InputError("--variants", found=f"--variants with --variant {variant}", expected="one of the two")
     began = time.monotonic()
     rows: list[dict[str, Any]] = []
+    readings: dict[str, Any] = {}
     for experiment in chosen:
         folder = out / experiment.id if out and len(chosen) > 1 else out or Path("out") / experiment.id
         plan = Plan(
-            experiment.quick_reps if quick else reps, seed, workers, variant, "shuffled" if shuffle_ties else "fixed"
+            reps=experiment.quick_reps if quick else reps,
+            seed=seed,
+            workers=workers,
+            variant=variant,
+            ties="shuffled" if shuffle_ties else "fixed",
+            readings="all" if variants else "one",
         )
         with Bar(experiment.id) as bar:
             outcome = run_experiment(experiment, folder, plan, command=command_line(), progress=bar)
         rows += outcome.rows
+        readings[outcome.name] = outcome.readings
         if not json:
             _print(experiment, outcome)
     if name.strip() == "all":
-        MARKDOWN.write_text(report.markdown_reproduction(rows, time.monotonic() - began, version()), encoding="utf-8")
+        text = report.markdown_reproduction(rows, readings, time.monotonic() - began, version())
+        MARKDOWN.write_text(text, encoding="utf-8")
     if json:
         print_json(rows)
     elif len(chosen) > 1:
@@ -89,6 +104,8 @@ def _counts(rows: list[dict[str, Any]]) -> str:
 
 
 def _print(experiment: Experiment, outcome: Outcome) -> None:
+    from crosswind.readings import comparison
+
     screen = console()
     screen.print(Text(f"{outcome.name}: {experiment.title}", style="bold"))
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_lines=False)
@@ -110,6 +127,8 @@ def _print(experiment: Experiment, outcome: Outcome) -> None:
             Text(checked.verdict, style=VERDICT_STYLE[checked.verdict]),
         )
     screen.print(table)
+    if compared := comparison(outcome.readings):
+        print_table(compared)
     manifest = outcome.results.runs.manifest
     for warning in manifest["warnings"]:
         screen.print(Text(f"warning: {warning}", style="yellow"))

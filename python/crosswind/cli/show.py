@@ -71,7 +71,7 @@ def _show_experiment(e: Experiment, form: str) -> None:
                 "source": e.source,
                 "reps": e.reps,
                 "doc": e.doc,
-                "variants": sorted(e.variants),
+                "variants": {name: v.title for name, v in e.variants.items()},
                 "claims": [
                     {"claim": c.id, "statement": c.statement, "published": c.published, "needs": c.needs}
                     for c in e.claims
@@ -83,6 +83,9 @@ def _show_experiment(e: Experiment, form: str) -> None:
     screen.print(Text(f"{e.id}: {e.title}", style="bold"))
     screen.print(Text(f"Source: {e.source}; {e.reps} repetitions of each configuration\n"))
     screen.print(Markdown(e.doc))
+    if e.variants:
+        lines = [f"* `{name}`: {v.title}" for name, v in e.variants.items()]
+        screen.print(Markdown("\n".join(["Other readings (`--variant NAME`):", "", *lines])))
     rows = [
         f"| {c.id} | {c.statement} | {c.published}{f' (not yet: needs {c.needs})' if c.needs else ''} |"
         for c in e.claims

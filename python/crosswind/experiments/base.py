@@ -58,12 +58,25 @@ def _no_pictures(_: Results) -> list[Picture]:
     return []
 
 
+def _no_headline(_: Results) -> dict[str, str]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Another reading of a point that the source leaves open: what it is, and what `configurations` is given for it."""
+
+    title: str
+    settings: Mapping[str, Any]
+
+
 @dataclass(frozen=True)
 class Experiment:
     """One published experiment.
 
     `doc` holds the question, what the source printed, what may differ here, and the cause found for claims that fail.
-    `configurations(**variant)` returns label -> scenario; `variants` names other readings of what the source left open.
+    `configurations(**settings)` returns label -> scenario; `variants` names other readings of what the source left
+    open, `headline` the numbers by which readings are compared (label -> text).
     """
 
     id: str
@@ -77,7 +90,8 @@ class Experiment:
     seed: int = 1
     tables: Callable[[Runs], Tables] = _no_tables
     figures: Callable[[Results], list[Picture]] = _no_pictures
-    variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    variants: Mapping[str, Variant] = field(default_factory=dict)
+    headline: Callable[[Results], dict[str, str]] = _no_headline
 
     def question(self) -> str:
         """The first paragraph of the docstring, on one line."""

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
 from crosswind.claims import Band, Part, above, below, near, within
-from crosswind.experiments.base import Results, Tables
+from crosswind.experiments.base import Results, Tables, Variant
 from crosswind.runs import Runs
 from crosswind.scenario import Scenario
 from crosswind.stats import change, jain, median
@@ -27,21 +27,44 @@ BULK_BYTES = 640 * MSS
 SHORT_BYTES = 40 * MSS
 RATE_Bps = 8000.0
 MaxP = Literal["nominal", "linux-plog"]
+Damping = Literal["fixed", "exact"]
 
 # Open points of the source, as other readings that can be run beside the main one.
-VARIANTS: dict[str, dict[str, Any]] = {
-    "linux-plog": {"max_p": "linux-plog"},
-    "lan-damping": {"damping_rate": "100 Mbit/s"},
-    "cache-forever": {"lifetime": None},
+VARIANTS: dict[str, Variant] = {
+    "linux-plog": Variant(
+        "RED's maximum probability as Linux's traffic-control tool rounds it: 0.0527 in effect", {"max_p": "linux-plog"}
+    ),
+    "lan-damping": Variant(
+        "RED's average damped in idle time as for a 10 Mbit/s card, not for the last hop", {"damping_rate": "10 Mbit/s"}
+    ),
+    "exact-damping": Variant(
+        "RED's average damped by the exponential of the source, not by the kernel's line", {"idle_damping": "exact"}
+    ),
+    "cache-forever": Variant("shared thresholds are never forgotten", {"lifetime": None}),
+    "window-17k": Variant(
+        "receive window of 17152 B (32 segments), as Linux 2.4 lets it grow with small segments",
+        {"tcp": {"receive_buffer": "17152 B"}},
+    ),
+    "byte-counting": Variant(
+        "congestion avoidance grows by a segment per round trip, whatever the rate of ACKs",
+        {"tcp": {"avoidance_counting": "bytes"}},
+    ),
+    "newreno": Variant(
+        "for orientation: recovery repairs one hole per round trip (NewReno, no SACK)",
+        {"tcp": {"recovery": "newreno", "sack": "off"}},
+    ),
 }
 
 
-def red_queue(max_p: MaxP = "nominal", damping_rate: str = "64 kbit/s") -> dict[str, Any]:
+def red_queue(
+    max_p: MaxP = "nominal", damping_rate: str = "64 kbit/s", idle_damping: Damping = "fixed"
+) -> dict[str, Any]:
     """The RED queue of the source's Table 6, as Linux computes it; ECN marks what is ECN-capable.
 
     The traffic-control tool of Linux rounds max_p so that 0.1 becomes 3456/65536 = 0.0527 in effect; whether the
     thesis met that rounding is unknown, so both readings exist. Nor is it known which rate the tool was told for its
-    damping in idle periods: that of the emulated link, or that of the network card it was attached to.
+    damping in idle periods: that of the emulated link, or that of the network card it was attached to. The kernel
+    damps along a line that is steeper than the exponential that the source prints; `exact` is the exponential.
     """
     return {
         "type": "red-linux",
@@ -54,6 +77,7 @@ def red_queue(max_p: MaxP = "nominal", damping_rate: str = "64 kbit/s") -> dict[
         "avpkt": "576 B",
         "ecn": "mark",
         "rate": damping_rate,
+        "idle_damping": idle_damping,
     }
 
 
@@ -108,16 +132,18 @@ def workload(
     *,
     max_p: MaxP = "nominal",
     damping_rate: str = "64 kbit/s",
+    idle_damping: Damping = "fixed",
     lifetime: str | None = "600 s",
+    tcp: dict[str, Any] | None = None,
 ) -> Scenario:
     """Two bulk flows from the start and a third flow that starts somewhere in the first 36 s, on the error-free link.
 
-    `lifetime`: the cache of shared control blocks is emptied whenever this time has passed (None: never).
+    `lifetime`: the cache of shared control blocks is emptied whenever this time has passed (None: never). `tcp`:
+    changes to TCP, at both ends of every flow.
     """
-    queue = (
-        red_queue(max_p, damping_rate) if configuration.endswith("+ECN") else {"type": "droptail", "limit": "11520 B"}
-    )
-    tcp = sender(configuration)
+    red = red_queue(max_p, damping_rate, idle_damping)
+    queue = red if configuration.endswith("+ECN") else {"type": "droptail", "limit": "11520 B"}
+    both_ends = {**sender(configuration), **(tcp or {})}
     return Scenario.from_dict(
         {
             "name": name,
@@ -131,14 +157,14 @@ def workload(
                     "to": "mobile",
                     "count": 2,
                     "start": "0 s",
-                    "tcp": tcp,
+                    "tcp": both_ends,
                     "workload": {"type": "bulk", "size": f"{BULK_BYTES} B", "write": "4288 B"},
                 },
                 "third": {
                     "from": "server",
                     "to": "mobile",
                     "start": {"stratified": ["0 s", "36 s"]},
-                    "tcp": tcp,
+                    "tcp": both_ends,
                     "workload": {"type": "bulk", "size": f"{third_bytes} B", "write": "4288 B"},
                 },
             },
@@ -190,6 +216,7 @@ def repetitions(runs: Runs) -> pl.DataFrame:
             pl.col("timeouts").alias(f"{role}_timeouts"),
             pl.col("spurious_timeouts").alias(f"{role}_spurious"),
             pl.col("simultaneous_Bps").alias(f"simultaneous_{role}"),
+            pl.col("ssthresh_initial_bytes").alias(f"{role}_ssthresh_initial"),
         )
         whole = whole.join(one, on=keys, how="left")
     link = runs.links().filter((pl.col("link") == "last-hop") & (pl.col("direction") == "forward"))
@@ -225,11 +252,12 @@ def third_story(runs: Runs) -> pl.DataFrame:
     events = runs.events(flow="third")
     if events.is_empty():
         return pl.DataFrame(schema=schema)
-    data = (pl.col("kind").is_in(["send", "resend", "drop"]) & (pl.col("len") > 0)) | pl.col("kind").is_in(
-        ["ack", "timeout"]
-    )
+    # What the data sender sent, heard and waited for in vain; SYN and FIN (no data, sequence number 0) are not meant.
+    kind, of_data = pl.col("kind"), pl.col("len") > 0
+    heard = kind.is_in(["ack", "timeout"]) & (pl.col("seq") > 0)
+    mine = (pl.col("end") == "sender") & ((kind.is_in(["send", "drop"]) & of_data) | heard)
     parts = (
-        events.filter(data).group_by(["configuration", "rep"], maintain_order=True).agg("time_ns", "kind", "seq", "len")
+        events.filter(mine).group_by(["configuration", "rep"], maintain_order=True).agg("time_ns", "kind", "seq", "len")
     )
     rows = [
         (row["configuration"], row["rep"], *_story(row["time_ns"], row["kind"], row["seq"], row["len"]))
@@ -245,9 +273,7 @@ def _story(
     if not sent:
         return None, False, False, None
     first_seq = next(s for s, k in zip(seqs, kinds, strict=True) if k == "send")
-    # A timeout of data is followed by a resend at once; those of SYN, SYN-ACK and FIN are not meant.
-    resent = {t for t, k in zip(times, kinds, strict=True) if k == "resend"}
-    timeouts = [t for t, k in zip(times, kinds, strict=True) if k == "timeout" and t in resent]
+    timeouts = [t for t, k in zip(times, kinds, strict=True) if k == "timeout"]
     first_ack = next((t for t, k, s in zip(times, kinds, seqs, strict=True) if k == "ack" and s > first_seq), None)
     until = math.inf if first_ack is None else first_ack
     return (
@@ -279,6 +305,15 @@ def _round_of_first_drop(kinds: list[str], seqs: list[int], lengths: list[int]) 
 def tables(runs: Runs) -> Tables:
     """The derived tables of W1 and W2."""
     return {"repetition": repetitions(runs)}
+
+
+def headline(column: str, unit: str, digits: int = 1) -> Callable[[Results], dict[str, str]]:
+    """The median of a column in every configuration, as the numbers by which readings are compared."""
+
+    def numbers(r: Results) -> dict[str, str]:
+        return {c: f"{np.nanmedian(r.of(c, column)):.{digits}f} {unit}".rstrip() for c in CONFIGURATIONS}
+
+    return numbers
 
 
 def median_part(

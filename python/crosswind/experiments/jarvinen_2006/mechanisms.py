@@ -4,9 +4,12 @@ Small scenarios with one or two flows, each made so that one mechanism shows: se
 hosts, limited transmit, initial windows, shared control blocks, F-RTO, the scoreboard after a timeout, and the
 slow-start overshoot of two flows on the 64 kbit/s link. They are deterministic and run once.
 
-The spurious timeouts are made without any loss by a line so slow that a data segment takes longer than the timeout that
-the short SYN has taught the sender: 4 kbit/s and 100 ms give the SYN a round trip of about 0.4 s, hence a first timeout
-of about 1.2 s, and a segment of 576 B one of about 1.6 s.
+The spurious timeouts are made without any loss by a line so slow that the first data segment needs longer than the
+initial timeout of 3 s, under which the first flight runs: 1.5 kbit/s and 100 ms give it a round trip of 3.4 s.
+
+J17 fails: Linux damps RED's average in idle time along a line that at this weight and rate is ten times steeper than
+the exponential it stands for (0.76 instead of 0.973 after one second); the parenthesis of the specification that both
+give about the same does not hold. The variant `exact-damping` of the workloads uses the exponential.
 
 What may differ here: the source's identities for 76-byte packets are checked with TCP segments of that size, since
 there is no audio stream yet. Claims that need parts which do not exist yet are listed as such.
@@ -14,7 +17,7 @@ there is no audio stream yet. Claims that need parts which do not exist yet are 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +32,8 @@ from crosswind.stats import Estimate
 
 FLOW = "one"
 CWR, ECE = 0x80, 0x40
-SLOW: dict[str, Any] = {"rate": "4 kbit/s", "delay": "100 ms"}
+CE = 3
+SLOW: dict[str, Any] = {"rate": "1.5 kbit/s", "delay": "100 ms"}
 
 
 def single(label: str, segments: int, link: dict[str, Any], tcp: dict[str, Any], **more: Any) -> Scenario:
@@ -145,20 +149,16 @@ def configurations(**_: Any) -> dict[str, Scenario]:
 
 
 def events(r: Results, label: str, *kinds: str, flow: str = FLOW) -> pl.DataFrame:
-    """The events of one flow of a small scenario, data segments only where there are segments."""
+    """The events of one flow of a small scenario: data segments and what concerns them, seen at their own end."""
     e = r.runs.events(flow=flow).filter(pl.col("configuration") == label)
     if e.is_empty():
         raise MissingDataError(f"no events of scenario `{label}`")
     if kinds:
         e = e.filter(pl.col("kind").is_in(list(kinds)))
-    # The receiving end logs its own FIN and what data acknowledges to it (nothing: sequence number 1).
-    data = pl.col("kind").is_in(["send", "resend", "receive", "drop", "mark"])
+    segment = pl.col("kind").is_in(["send", "resend", "receive", "drop", "lost", "mark"])
+    e = e.filter(~segment | (pl.col("len") > 0))
     return e.filter(
-        pl.when(data)
-        .then(pl.col("len") > 0)
-        .when(pl.col("kind") == "ack")
-        .then(pl.col("seq") > 1)
-        .otherwise(pl.lit(True))
+        pl.col("end") == pl.when(pl.col("kind") == "receive").then(pl.lit("receiver")).otherwise(pl.lit("sender"))
     )
 
 
@@ -212,40 +212,51 @@ def _too_early(r: Results) -> Estimate:
 
 
 def _flags(e: pl.DataFrame) -> npt.NDArray[np.int64]:
-    flags = e["aux"].to_numpy().astype(np.int64)
-    if not flags.any():
-        raise MissingDataError("the event log of this engine holds no TCP flags (aux of send, resend and ack)")
-    return flags
+    return e["aux"].to_numpy() & 0xFF
+
+
+def _ecn_field(e: pl.DataFrame) -> npt.NDArray[np.int64]:
+    return e["aux"].to_numpy() >> 8 & 3
 
 
 def _cwr_per_reduction(r: Results) -> Estimate:
     marked = (_flags(events(r, "ecn", "send")) & CWR > 0).sum()
     cuts = events(r, "ecn", "ecn_reduce").height
-    return stats.exact(float(marked) / max(1, cuts), cuts)
+    if not cuts:
+        raise MissingDataError("no reduction on ECN")
+    return stats.exact(float(marked) / cuts, cuts)
 
 
-def _echo_until_cwr(r: Results) -> Estimate:
-    """Share of the ACKs between a first echo and the CWR that answers it that carry the echo."""
-    log = events(r, "ecn", "ack", "send")
-    flags, kinds = _flags(log), log["kind"].to_list()
-    if not any(k == "ack" and f & ECE for k, f in zip(kinds, flags, strict=True)):
-        raise MissingDataError("no ACK with an echo in the event log")
-    during, good, total = False, 0, 0
-    for kind, f in zip(kinds, flags, strict=True):
-        if kind == "send" and f & CWR:
-            during = False
-        elif kind == "ack":
-            during = during or bool(f & ECE)
-            good, total = good + (during and bool(f & ECE)), total + during
-    return stats.exact(good / max(1, total), total)
+def _echoes(r: Results) -> pl.DataFrame:
+    """The ACKs of the loss-free scenario: whether each carries the echo, and whether the receiver owed it.
+
+    An ACK leaves on the arrival of the segment that it acknowledges last. The receiver owes the echo from the arrival
+    of a segment with CE until that of one with CWR (which may itself carry CE, and then owes it again).
+    """
+    owes, owed = False, {}
+    for seq, length, bits in events(r, "ecn", "receive").select("seq", "len", "aux").iter_rows():
+        owes = (owes and not bits & CWR) or bits >> 8 & 3 == CE
+        owed[seq + length] = owes
+    acks = events(r, "ecn", "ack")
+    rows = [(bool(f & ECE), owed[s]) for f, s in zip(_flags(acks), acks["seq"], strict=True) if s in owed]
+    if not any(due for _, due in rows):
+        raise MissingDataError("no CE reached the receiver")
+    return pl.DataFrame(rows, schema={"echo": pl.Boolean, "owed": pl.Boolean}, orient="row")
+
+
+def _echo_where(due: Literal["owed", "not owed"]) -> Any:
+    def measure(r: Results) -> Estimate:
+        acks = _echoes(r).filter(pl.col("owed") == (due == "owed"))
+        return stats.exact(float(acks["echo"].mean()), acks.height)  # type: ignore[arg-type]
+
+    return measure
 
 
 def _resends_with_ect(r: Results) -> Estimate:
-    resent = events(r, "ecn with losses", "resend")
-    sent = _flags(events(r, "ecn with losses", "send"))
-    if not resent.height or not (sent >> 8).any():
-        raise MissingDataError("no resends, or no ECN field in the event log (bits 8 and 9 of aux)")
-    return stats.exact(float(((resent["aux"].to_numpy().astype(np.int64) >> 8) & 3 > 0).sum()), resent.height)
+    resent, sent = events(r, "ecn with losses", "resend"), events(r, "ecn with losses", "send")
+    if not resent.height or not _ecn_field(sent).any():
+        raise MissingDataError("no resends, or nothing ECN-capable")
+    return stats.exact(float((_ecn_field(resent) > 0).sum()), resent.height)
 
 
 def _share_left(label: str, flow: str) -> Any:
@@ -346,7 +357,10 @@ CLAIMS = (
         "J21",
         "The receiver echoes until CWR arrives",
         "every ACK",
-        [Part("ACKs with ECE between first echo and CWR", _echo_until_cwr, at_least(1.0), "100 %", "%")],
+        [
+            Part("ACKs with ECE from CE to CWR", _echo_where("owed"), at_least(1.0), "100 %", "%"),
+            Part("ACKs with ECE otherwise", _echo_where("not owed"), at_most(0.0), "none", "%"),
+        ],
     ),
     Claim(
         "J22",

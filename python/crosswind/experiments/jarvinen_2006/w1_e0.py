@@ -339,4 +339,5 @@ EXPERIMENT = Experiment(
     tables=common.tables,
     figures=pictures,
     variants=common.VARIANTS,
+    headline=common.headline("third_elapsed_s", "s", 1),
 )
