@@ -2,20 +2,31 @@
 //!
 //! A stage has one place in it, so its size is the number of stages, not the number of packets or timers. It is a
 //! tournament: stages are the leaves of a binary tree, each inner node holds the earlier of its two children, and the
-//! root is the next to be woken. Changing a wish replays the matches between that leaf and the root, and stops where
-//! the winner stays the same; there is no search, no allocation, and hardly a branch that depends on data.
+//! root is the next to be woken. Changing a wish replays the matches between that leaf and the root; there is no search, no
+//! allocation, and hardly a branch that depends on data.
 //!
 //! Wishes that move to a later time are not replayed at once (see [`Agenda::at_latest`]): a retransmission timer that is
 //! restarted on every ACK costs one look per timeout.
 
 use crosswind_base::Time;
 
-/// Leaf or winner: time, rank among simultaneous wishes, stage.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Entry {
-    at: u64,
-    rank: u32,
-    stage: u32,
+/// Leaf or winner: time (64 bits), rank among simultaneous wishes (32), stage (32) in one number, compared at once.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Entry(u128);
+
+impl Entry {
+    #[inline]
+    fn new(at: u64, rank: u32, stage: u32) -> Entry {
+        Entry((at as u128) << 64 | (rank as u128) << 32 | stage as u128)
+    }
+    #[inline]
+    fn at(self) -> u64 {
+        (self.0 >> 64) as u64
+    }
+    #[inline]
+    fn stage(self) -> u32 {
+        self.0 as u32
+    }
 }
 
 const NEVER: u64 = u64::MAX;
@@ -33,14 +44,14 @@ impl Agenda {
     /// `shuffle_seed` zero orders simultaneous wakes by stage; any other value permutes them.
     pub fn new(stages: usize, shuffle_seed: u64) -> Agenda {
         let leaves = stages.next_power_of_two().max(2);
-        let nobody = Entry { at: NEVER, rank: 0, stage: 0 };
-        let mut nodes = vec![nobody; 2 * leaves];
-        for (i, leaf) in nodes[leaves..].iter_mut().enumerate() {
-            (leaf.rank, leaf.stage) = (i as u32, i as u32);
+        let mut nodes: Vec<Entry> = (0..leaves as u32).chain(0..leaves as u32).map(|i| Entry::new(NEVER, i, i)).collect();
+        for i in (1..leaves).rev() {
+            nodes[i] = nodes[2 * i].min(nodes[2 * i + 1]);
         }
         Agenda { nodes, leaves, shuffle: shuffle_seed }
     }
 
+    #[inline]
     fn rank(&mut self, stage: u32) -> u32 {
         if self.shuffle == 0 {
             return stage;
@@ -55,44 +66,44 @@ impl Agenda {
     /// The next entry: time and stage.
     #[inline]
     pub fn first(&self) -> Option<(Time, u32)> {
-        let root = &self.nodes[1];
-        (root.at != NEVER).then_some((Time(root.at), root.stage))
+        let root = self.nodes[1];
+        (root.at() != NEVER).then_some((Time(root.at()), root.stage()))
     }
     /// `Time::NEVER` when nothing is entered.
     #[inline]
     pub fn first_time(&self) -> Time {
-        Time(self.nodes[1].at)
+        Time(self.nodes[1].at())
     }
 
     /// The stage wants to be woken at `at`; an entry that is due earlier is left where it is.
     #[inline]
     pub fn at_latest(&mut self, stage: u32, at: Time) {
-        if at.0 < self.nodes[self.leaves + stage as usize].at {
-            self.set(stage, at.0);
+        let mut i = self.leaves + stage as usize;
+        if at.0 >= self.nodes[i].at() {
+            return;
+        }
+        let mine = Entry::new(at.0, self.rank(stage), stage);
+        let nodes = &mut self.nodes[..];
+        nodes[i] = mine;
+        // An entry that moved forward wins more matches than before: above its first defeat nothing changes.
+        while i > 1 && mine < nodes[i ^ 1] {
+            i >>= 1;
+            nodes[i] = mine;
         }
     }
 
     /// The first entry has been served: its stage now wants `at`, or nothing.
     #[inline]
     pub fn replace_first(&mut self, at: Option<Time>) {
-        let stage = self.nodes[1].stage;
-        self.set(stage, at.map_or(NEVER, |t| t.0));
-    }
-
-    #[inline]
-    fn set(&mut self, stage: u32, at: u64) {
-        let rank = self.rank(stage);
-        let nodes = &mut self.nodes[..];
+        let stage = self.nodes[1].stage();
+        let mut winner = Entry::new(at.map_or(NEVER, |t| t.0), self.rank(stage), stage);
         let mut i = self.leaves + stage as usize;
-        nodes[i] = Entry { at, rank, stage };
+        let nodes = &mut self.nodes[..];
+        nodes[i] = winner;
+        // It had won every match on its way: all of them are played again.
         while i > 1 {
-            let (left, right) = (nodes[i & !1], nodes[i | 1]);
-            let right_wins = right.at < left.at || (right.at == left.at && right.rank < left.rank);
-            let winner = if right_wins { right } else { left };
+            winner = winner.min(nodes[i ^ 1]);
             i >>= 1;
-            if nodes[i] == winner {
-                break;
-            }
             nodes[i] = winner;
         }
     }
