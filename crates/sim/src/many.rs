@@ -1,10 +1,10 @@
 //! Many runs: every repetition of every scenario, on as many threads as asked, with the same result on any number.
 
 use crate::collect::{self, RunFacts, Sampler};
-use crate::scenario::{Plan, Repetition};
+use crate::scenario::{PcapAt, Plan, Repetition};
 use crate::world::{Outcome, Parameters, Ties, World};
-use crosswind_base::{ConfigError, Dur, FlowId, Observer, Time};
-use crosswind_record::{EventLimit, EventLog, Flows, PcapngOptions, PcapngWriter, Recorder, RunKey, Tables};
+use crosswind_base::{ConfigError, Dur, FlowId, Observer, Time, Vantage};
+use crosswind_record::{EventLimit, EventLog, Flows, PcapngOptions, PcapngWriter, Recorder, RunKey, Tables, Vantages};
 use crosswind_transport::tcp::share::Cache;
 use rayon::prelude::*;
 use std::fs::File;
@@ -215,6 +215,14 @@ fn pcap_path(plan: &Plan, rep: Repetition) -> String {
     }
 }
 
+fn vantages(at: PcapAt) -> Vantages {
+    match at {
+        PcapAt::Both => Vantages::Both,
+        PcapAt::Sender => Vantages::Only(Vantage::Sender),
+        PcapAt::Receiver => Vantages::Only(Vantage::Receiver),
+    }
+}
+
 #[expect(clippy::disallowed_methods, reason = "a capture is a file; the stages never see it")]
 fn recorder(plan: &Plan, rep: Repetition) -> Result<Recorder<BufWriter<File>>, RunError> {
     let wanted = plan.flows.iter().enumerate().filter(|(_, f)| f.events).map(|(i, _)| FlowId(i as u32));
@@ -225,7 +233,8 @@ fn recorder(plan: &Plan, rep: Repetition) -> Result<Recorder<BufWriter<File>>, R
         Some(_) => {
             let path = pcap_path(plan, rep);
             let file = File::create(&path).map_err(|e| RunError::File(path.clone(), e))?;
-            let writer = PcapngWriter::new(BufWriter::new(file), PcapngOptions::default());
+            let options = PcapngOptions { vantages: vantages(plan.record.pcap_at), ..PcapngOptions::default() };
+            let writer = PcapngWriter::new(BufWriter::new(file), options);
             Some(writer.map_err(|e| RunError::File(path, e))?)
         }
     };

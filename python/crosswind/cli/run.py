@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,6 +34,14 @@ SAMPLED_FLOWS_MAX = 20
 EPILOG = "Example: crosswind run scenarios/gprs.toml --reps 10 --set link.last-hop.rate='384 kbit/s' --out out/gprs"
 
 
+class Vantage(Enum):
+    """Where a capture is taken."""
+
+    both = "both"
+    sender = "sender"
+    receiver = "receiver"
+
+
 def register(app: typer.Typer) -> None:
     app.command("run", epilog=EPILOG)(run)
 
@@ -44,6 +53,9 @@ def run(
     assign: SetOption = None,
     out: OutOption = None,
     pcap: Annotated[bool, typer.Option("--pcap", help="Write the packets to OUT/packets.pcapng.")] = False,
+    pcap_at: Annotated[
+        Vantage, typer.Option("--pcap-at", help="Which end of a flow --pcap looks at; tcptrace needs one end.")
+    ] = Vantage.both,
     workers: WorkersOption = None,
     shuffle_ties: ShuffleOption = False,
     json: JsonOption = False,
@@ -52,11 +64,13 @@ def run(
     what = _recorded(changed(scenario, assign), reps or 1)
     if pcap and (reps or 1) > 1:
         raise InputError("--pcap", found=f"--reps {reps}", expected="one repetition: a capture holds one run")
+    if pcap_at is not Vantage.both and not pcap:
+        raise InputError("--pcap-at", found="no --pcap", expected="--pcap with it")
     what.validate()
     folder = out or Path("out") / what.name / f"{what.digest()}-s{seed if seed is not None else what.get('seed', 1)}"
     prepare_out(folder)
     if pcap:
-        what = what.with_({"record.pcap": str(folder / "packets.pcapng")})
+        what = what.with_({"record.pcap": str(folder / "packets.pcapng"), "record.pcap_at": pcap_at.value})
     with Bar(what.name) as bar:
         runs = run_scenario(
             what, seed=seed, reps=reps or 1, workers=workers, ties="shuffled" if shuffle_ties else "fixed", progress=bar

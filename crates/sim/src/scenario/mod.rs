@@ -40,5 +40,5 @@ pub use set::set;
 pub use sharing::{Persist, Sharing};
 pub use start::{Repetition, StartRule};
 pub use types::{
-    AccessTree, Bulk, Chain, Close, Dumbbell, Events, Flow, Link, Record, Scenario, Topology, WorkloadParams,
+    AccessTree, Bulk, Chain, Close, Dumbbell, Events, Flow, Link, PcapAt, Record, Scenario, Topology, WorkloadParams,
 };

@@ -223,6 +223,21 @@ pub struct Record {
     /// File for the packets, in pcapng format. Left out: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pcap: Option<String>,
+    /// Where the packets are captured.
+    pub pcap_at: PcapAt,
+}
+
+/// The ends of a flow at which its packets are captured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum PcapAt {
+    /// At both ends. The file has one interface for each: a packet is in it as it was sent and as it arrived.
+    #[default]
+    Both,
+    /// At the sender of data only. Programs that know nothing of interfaces, such as tcptrace, need one end.
+    Sender,
+    /// At the receiver of data only.
+    Receiver,
 }
 
 /// `"all"`, or the names of flows or groups of flows.

@@ -40,7 +40,7 @@ pub struct ReceiverStats {
     pub segments: u64,
     /// Segments whose bytes had all arrived before.
     pub duplicate_segments: u64,
-    /// Segments above the next expected byte.
+    /// Data segments that start below one that had arrived before (RFC 4737 section 3); resends mostly do.
     pub out_of_order_segments: u64,
 }
 
@@ -64,6 +64,8 @@ pub struct Receiver {
     /// Timestamp to echo (RFC 7323 section 4.3).
     pub ts_recent: u32,
     last_ack_sent: u64,
+    /// First byte of the highest data segment so far.
+    highest_start: u64,
     pub stats: ReceiverStats,
 }
 
@@ -82,6 +84,7 @@ impl Receiver {
             cause: Time::ZERO,
             ts_recent: 0,
             last_ack_sent: 0,
+            highest_start: 0,
             stats: ReceiverStats::default(),
         }
     }
@@ -112,6 +115,10 @@ impl Receiver {
             self.ts_recent = p.ts_val;
         }
         self.stats.segments += 1;
+        if p.payload > 0 {
+            self.stats.out_of_order_segments += u64::from(left < self.highest_start);
+            self.highest_start = self.highest_start.max(left);
+        }
         if right <= self.next {
             self.stats.duplicate_segments += 1;
             // ns-2 delays the ACK of any segment that ends at the in-order edge, received before or not.
@@ -122,7 +129,6 @@ impl Receiver {
             return AckNow::Yes;
         }
         if left > self.next {
-            self.stats.out_of_order_segments += 1;
             if self.covered(left, right) {
                 self.stats.duplicate_segments += 1;
             }
