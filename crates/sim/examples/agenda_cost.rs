@@ -1,7 +1,7 @@
 //! What an entry of the agenda costs: `cargo run --release --example agenda_cost`. The figures of decision 0001.
 //!
 //! The same hold model twice: take the earliest, put it back a random while later. Once with one entry per stage in the
-//! indexed heap, once with one entry per packet in the standard library's binary heap.
+//! tournament of the agenda, once with one entry per packet in the standard library's binary heap.
 #![expect(
     clippy::disallowed_macros,
     clippy::disallowed_methods,
@@ -54,6 +54,6 @@ fn binary_heap_ns(packets: u32) -> f64 {
 
 fn main() {
     for n in [10, 100, 1_000, 10_000, 100_000] {
-        println!("{n:>7} entries: indexed heap {:6.1} ns, binary heap {:6.1} ns", agenda_ns(n), binary_heap_ns(n));
+        println!("{n:>7} entries: tournament {:6.1} ns, binary heap {:6.1} ns", agenda_ns(n), binary_heap_ns(n));
     }
 }
