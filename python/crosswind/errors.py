@@ -54,6 +54,12 @@ class InputError(CrosswindError):
         super().__init__(str(self))
 
 
+class InterruptedRunError(CrosswindError):
+    """Ctrl-C; what was finished has been saved, and the message says where."""
+
+    exit_code = EXIT_INTERRUPTED
+
+
 class EngineMissingError(CrosswindError):
     """The compiled engine cannot be imported."""
 

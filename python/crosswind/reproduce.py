@@ -12,18 +12,12 @@ import polars as pl
 
 from crosswind import report
 from crosswind.claims import Checked
-from crosswind.errors import CrosswindError, InputError, did_you_mean
+from crosswind.errors import InputError, InterruptedRunError, did_you_mean
 from crosswind.experiments.base import Experiment, Results
 from crosswind.progress import Listener
 from crosswind.readings import MAIN, Reading, reading
 from crosswind.run import Ties, run
 from crosswind.runs import Runs, prepare_out
-
-
-class InterruptedRunError(CrosswindError):
-    """Ctrl-C; what was finished has been saved."""
-
-    exit_code = 130
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from crosswind.errors import CrosswindError, InputError
+from crosswind.interrupt import held
 from crosswind.scenario import Scenario
 
 SCHEMA_VERSION = 1
@@ -114,17 +115,21 @@ class Runs:
         return Runs(tables, {configuration: self.scenarios[configuration]}, self.manifest)
 
     def save(self, directory: str | Path) -> Path:
-        """Writes Parquet tables and manifest.json. Raises InputError when the folder cannot be written."""
+        """Writes Parquet tables and manifest.json; Ctrl-C waits until they are whole.
+
+        Raises InputError when the folder cannot be written.
+        """
         out = prepare_out(directory)
-        for name, frame in {**self.tables, **self.extra}.items():
-            if frame.width:
-                temporary = out / f".{name}.parquet.part"
-                frame.write_parquet(temporary)
-                temporary.replace(out / f"{name}.parquet")
-        self.manifest["run_id"] = self.run_id
-        self.manifest["tables"] = sorted(n for n, f in {**self.tables, **self.extra}.items() if f.width)
-        text = json.dumps(self.manifest, indent=2, ensure_ascii=False)
-        (out / "manifest.json").write_text(text + "\n", encoding="utf-8")
+        with held():
+            for name, frame in {**self.tables, **self.extra}.items():
+                if frame.width:
+                    temporary = out / f".{name}.parquet.part"
+                    frame.write_parquet(temporary)
+                    temporary.replace(out / f"{name}.parquet")
+            self.manifest["run_id"] = self.run_id
+            self.manifest["tables"] = sorted(n for n, f in {**self.tables, **self.extra}.items() if f.width)
+            text = json.dumps(self.manifest, indent=2, ensure_ascii=False)
+            (out / "manifest.json").write_text(text + "\n", encoding="utf-8")
         return out
 
     @staticmethod

@@ -26,6 +26,8 @@ _AT = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
 _DECLARED_TWICE = re.compile(r"Cannot (?:declare|redefine|overwrite)|twice|already")
 # Tables whose members are named by the user: a change to a member that does not exist is a slip, not a new member.
 _NAMED = ("link", "flow")
+# A list of valid names longer than this is left out where the nearest one is named.
+LONG = 160
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class Scenario:
     data: dict[str, Any]
     file: str | None = None
     text: str = field(default="", repr=False)
+    changed: tuple[str, ...] = ()
 
     @staticmethod
     def load(path: str | Path) -> Scenario:
@@ -104,7 +107,8 @@ class Scenario:
         A value of None removes the key. Raises InputError when the path leads through something that is not a table,
         or names a link or flow that does not exist.
         """
-        out = Scenario(copy.deepcopy(self.data), self.file, self.text)
+        paths = (*(changes or {}), *more)
+        out = Scenario(copy.deepcopy(self.data), self.file, self.text, (*self.changed, *paths))
         for path, value in {**(changes or {}), **more}.items():
             out._put(path, copy.deepcopy(value))
         _check_values(out, out.data, "")
@@ -158,18 +162,19 @@ class Scenario:
 
     def explain(self, e: Any) -> InputError:
         """Turns the engine's complaint into an InputError that names the file and, if possible, the line."""
-        path = str(getattr(e, "path", ""))
-        return InputError(
-            self.place(path),
-            path=path,
-            found=str(getattr(e, "found", e)),
-            expected=str(getattr(e, "expected", "")),
-            hint=str(getattr(e, "hint", "")),
-        )
+        path, expected, hint = (str(getattr(e, name, "")) for name in ("path", "expected", "hint"))
+        if hint and len(expected) > LONG:
+            expected = expected.split(": one of ")[0]
+        return InputError(self.place(path), path=path, found=str(getattr(e, "found", e)), expected=expected, hint=hint)
 
     def place(self, path: str) -> str:
-        """`file:line` of a dotted path for messages; just the file (or the scenario's name) when it is not found."""
+        """`file:line` of a dotted path for messages; just the file (or the scenario's name) when it is not found.
+
+        What was changed after loading (`with_`, `--set`) stands on no line.
+        """
         where = self.file or f"scenario `{self.name}`"
+        if any(path == c or path.startswith(f"{c}.") for c in self.changed):
+            return f"{where} as changed"
         line = line_of(self.text, path) if self.text and path else None
         return f"{where}:{line}" if line else where
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -77,9 +78,10 @@ def estimate(
     value = float(statistic(*data, axis=-1))
     if n == 1:
         return Estimate(value, value, value, 1)
-    from scipy.stats import bootstrap  # takes a second to import
+    from scipy.stats import DegenerateDataWarning, bootstrap  # takes a second to import
 
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", DegenerateDataWarning)  # equal values: the interval is that value
         interval = bootstrap(
             data,
             statistic,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from crosswind.cli import main
@@ -109,11 +111,51 @@ def test_ctrl_c_keeps_finished_runs_and_ends_with_130(
 ) -> None:
     engine(stop_after=3)
     assert main(["run", str(file), "--reps", "9", "--out", "r"]) == 130
-    assert "3 runs finished of 9" in capsys.readouterr().out
+    out, err = capsys.readouterr()
+    assert "3 runs finished of 9" in out and "3 finished runs are kept in r" in err
     assert json.loads((tmp_path / "r/manifest.json").read_text())["runs"] == 3
     assert main(["reproduce", "jarvinen-2006/w1-e0", "--quick", "--out", "w1"]) == 130
     assert "3 finished runs are kept" in capsys.readouterr().err
     assert (tmp_path / "w1/flow.parquet").exists()
+
+
+def test_ctrl_c_outside_of_runs_is_said_too(
+    engine: Engine, file: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    def pressed(_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("crosswind.scenario.Scenario.validate", pressed)
+    assert main(["run", str(file), "--out", "r"]) == 130
+    assert capsys.readouterr().err == "crosswind: interrupted\n"
+
+
+def test_ctrl_c_while_saving_waits_until_the_files_are_whole(
+    engine: Engine, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    write = pl.DataFrame.write_parquet
+
+    def slow(frame: pl.DataFrame, path: Path) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        write(frame, path)
+
+    monkeypatch.setattr(pl.DataFrame, "write_parquet", slow)
+    assert main(["sweep", str(file), "--vary", "seed=1,2", "--out", "s"]) == 130
+    assert "0 of 2 combinations are finished" in capsys.readouterr().err
+    monkeypatch.undo()
+    monkeypatch.chdir(tmp_path)
+    (saved,) = (tmp_path / "s").glob("*/manifest.json")
+    assert json.loads(saved.read_text())["runs"] == 1
+    assert not list((tmp_path / "s").rglob("*.part"))
+
+
+def test_a_sweep_that_was_interrupted_says_how_far_it_came(
+    engine: Engine, file: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    assert main(["sweep", str(file), "--vary", "seed=1", "--reps", "2", "--out", "s"]) == 0
+    engine(stop_after=1)
+    assert main(["sweep", str(file), "--vary", "seed=1,2", "--reps", "2", "--out", "s"]) == 130
+    assert "1 of 2 combinations are finished and kept in s" in capsys.readouterr().err
 
 
 def test_reproduce_prints_and_writes_every_claim(engine: Engine, tmp_path: Path, capsys: Capture) -> None:

@@ -116,3 +116,22 @@ def test_the_line_of_a_path_inside_an_inline_table_is_that_of_the_table() -> Non
     assert found is not None
     assert lines[found - 1].startswith("queue =")
     assert line_of(SCENARIO, "flow.nobody.rate") is None
+
+
+def test_what_was_changed_after_loading_is_not_blamed_on_a_line_of_the_file(engine: object, file: Path) -> None:
+    base = Scenario.load(file)
+    with pytest.raises(InputError, match=r"pair\.toml as changed: link\.last-hop\.rate: found"):
+        base.with_({"link.last-hop.rate": "fast"}).validate()
+    file.write_text(file.read_text().replace("64 kbit/s", "fast"))
+    with pytest.raises(InputError, match=r"pair\.toml:8: link\.last-hop\.rate: found"):
+        Scenario.load(file).with_({"seed": 2}).validate()
+
+
+def test_a_long_list_of_valid_names_gives_way_to_the_nearest_one(engine: object, file: Path) -> None:
+    class Complaint:
+        path, found = "lnk", "`lnk`"
+        expected = "a known key: one of " + ", ".join(f"name-{i}" for i in range(40))
+        hint = "did you mean `link`?"
+
+    text = str(Scenario.load(file).explain(Complaint()))
+    assert "expected a known key; did you mean `link`?" in text and "name-1" not in text

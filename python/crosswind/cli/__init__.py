@@ -51,14 +51,15 @@ def main(arguments: list[str] | None = None) -> int:
         _show_usage_error(e)
         return EXIT_BAD_INPUT
     except (KeyboardInterrupt, typer.Abort):
-        print("crosswind: interrupted", file=sys.stderr)
-        return EXIT_INTERRUPTED
+        result = EXIT_INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_DONE
     except CrosswindError as e:
         print(f"crosswind: {e}", file=sys.stderr)
         return e.exit_code
+    if result == EXIT_INTERRUPTED:
+        print("crosswind: interrupted", file=sys.stderr)
     return result if isinstance(result, int) else EXIT_DONE
 
 

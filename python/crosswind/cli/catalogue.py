@@ -11,7 +11,7 @@ from crosswind.core import KINDS, registry
 from crosswind.errors import InputError, did_you_mean
 from crosswind.summary import Table
 
-PLURALS = {f"{k}s" if not k.endswith("s") else f"{k}es": k for k in KINDS} | {"queues": "queue", "undo": "undo"}
+PLURALS = {k if k == "undo" else f"{k}es" if k.endswith("s") else f"{k}s": k for k in KINDS}
 EPILOG = (
     "Example: crosswind list queues   (kinds: laws, queues, links, losses, workloads, presets, metrics, experiments)"
 )

@@ -23,7 +23,7 @@ from crosswind.cli.shared import (
     print_json,
     print_table,
 )
-from crosswind.errors import EXIT_DONE, EXIT_INTERRUPTED, InputError
+from crosswind.errors import EXIT_DONE, InputError, InterruptedRunError
 from crosswind.progress import Bar
 from crosswind.run import run as run_scenario
 from crosswind.runs import Runs, prepare_out
@@ -84,7 +84,9 @@ def run(
         print_json(_as_json(runs, folder))
     else:
         _print(runs, page)
-    return EXIT_INTERRUPTED if runs.interrupted else EXIT_DONE
+    if runs.interrupted:
+        raise InterruptedRunError(f"interrupted: {runs.manifest['runs']} finished runs are kept in {folder}")
+    return EXIT_DONE
 
 
 def _recorded(scenario: Scenario, reps: int) -> Scenario:

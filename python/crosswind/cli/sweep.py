@@ -20,7 +20,7 @@ from crosswind.cli.shared import (
     print_json,
     print_table,
 )
-from crosswind.errors import EXIT_DONE, EXIT_INTERRUPTED, InputError
+from crosswind.errors import EXIT_DONE, InputError, InterruptedRunError
 from crosswind.progress import Bar
 from crosswind.run import run as run_scenario
 from crosswind.runs import Runs, prepare_out
@@ -58,13 +58,18 @@ def sweep(
         s.validate()
     rows: list[dict[str, Any]] = []
     params: list[dict[str, str]] = []
-    for i, (point, s) in enumerate(points, start=1):
-        runs = _one(s, folder, i, len(points), {"seed": seed, "reps": reps or 1, "workers": workers})
-        params += [{"run_id": runs.run_id, "path": path, "value": str(value)} for path, value in point]
-        if runs.interrupted:
-            print(f"interrupted: finished combinations are kept in {folder}")
-            return EXIT_INTERRUPTED
-        rows += _summary(point, runs)
+    finished = 0
+    try:
+        for i, (point, s) in enumerate(points, start=1):
+            runs = _one(s, folder, i, len(points), {"seed": seed, "reps": reps or 1, "workers": workers})
+            if runs.interrupted:
+                raise KeyboardInterrupt
+            params += [{"run_id": runs.run_id, "path": path, "value": str(value)} for path, value in point]
+            rows += _summary(point, runs)
+            finished = i
+    except KeyboardInterrupt:
+        done = f"{finished} of {len(points)} combinations are finished and kept in {folder}"
+        raise InterruptedRunError(f"interrupted: {done}; the same command goes on from there") from None
     pl.DataFrame(params).write_parquet(folder / "param.parquet")
     if json:
         print_json(rows)
