@@ -102,6 +102,15 @@ choice!(
     }
 );
 choice!(
+    /// When the delayed-ACK timer fires.
+    DelayedAckTimer {
+        /// `delayed_ack` after the first segment that waits (RFC 9293, Linux).
+        PerSegment,
+        /// At the next multiple of `delayed_ack`: one clock for the whole host (BSD), so the wait is half as long on average.
+        Heartbeat,
+    }
+);
+choice!(
     /// Which quantity is halved.
     ReduceFrom {
         /// Bytes in flight (RFC 5681).
@@ -198,6 +207,8 @@ pub struct TcpParams {
     pub receive_buffer: Size,
     /// How long an ACK may wait for a second segment; zero acknowledges every segment at once.
     pub delayed_ack: Dur,
+    /// When the delayed-ACK timer fires.
+    pub delayed_ack_timer: DelayedAckTimer,
     /// Segments received in order that force an ACK.
     pub ack_every_segments: u32,
     /// In-order segments acknowledged at once at the start of a connection (Linux quick ACKs).

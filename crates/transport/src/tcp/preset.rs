@@ -69,6 +69,7 @@ fn rfc() -> TcpParams {
         send_buffer: Size(1 << 30),
         receive_buffer: Size(64 << 20),
         delayed_ack: Dur::from_millis(200),
+        delayed_ack_timer: DelayedAckTimer::PerSegment,
         ack_every_segments: 2,
         quick_acks: 0,
         sack_blocks: 3,

@@ -20,7 +20,7 @@
 //! **Checked by**: `tests/oracle_receiver.rs` (a set of bytes), `tests/tapes`; `crates/sim/tests/worlds.rs`
 //! (window-limited flows, slow start, times of one segment).
 
-use super::super::params::TcpParams;
+use super::super::params::{DelayedAckTimer, TcpParams};
 use crosswind_base::{Ecn, Packet, SackList, TcpFlags, Time};
 
 /// What the receiver wants done about an ACK after a segment.
@@ -154,7 +154,11 @@ impl Receiver {
             return AckNow::Yes;
         }
         if self.delack_at.is_none() {
-            self.delack_at = Some(now + params.delayed_ack);
+            let tick = params.delayed_ack.0;
+            self.delack_at = Some(match params.delayed_ack_timer {
+                DelayedAckTimer::PerSegment => now + params.delayed_ack,
+                DelayedAckTimer::Heartbeat => Time((now.0 / tick + 1) * tick),
+            });
         }
         AckNow::Later
     }
