@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any, Literal, ParamSpec
 
 import matplotlib
 
@@ -204,8 +204,14 @@ def scatter(
 
 
 @_styled
-def over_time(name: str, caption: str, lines: Mapping[str, tuple[Sample, Sample]], ylabel: str) -> Picture:
-    """Time series, time in seconds: label -> (times, values)."""
+def over_time(
+    name: str,
+    caption: str,
+    lines: Mapping[str, tuple[Sample, Sample]],
+    ylabel: str,
+    drawn: Literal["steps", "lines"] = "steps",
+) -> Picture:
+    """Time series, time in seconds: label -> (times, values). Values that hold until the next one are steps."""
     fig, ax = plt.subplots()
     for j, (label, (t, v)) in enumerate(lines.items()):
         ax.plot(
@@ -213,7 +219,7 @@ def over_time(name: str, caption: str, lines: Mapping[str, tuple[Sample, Sample]
             np.asarray(v),
             color=PALETTE[j % len(PALETTE)],
             linestyle=DASHES[j % len(DASHES)],
-            drawstyle="steps-post",
+            drawstyle="steps-post" if drawn == "steps" else "default",
             linewidth=1.1,
             label=label,
         )

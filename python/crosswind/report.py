@@ -23,7 +23,9 @@ from crosswind.scenario import Scenario
 from crosswind.summary import flow_table, link_table
 
 LINES_SHOWN = 6
-BINS = 100
+BINS = 60
+# A line that never reaches this share of the highest one is left out: it would lie on the axis.
+NOTICEABLE = 0.02
 
 
 def _environment() -> jinja2.Environment:
@@ -176,27 +178,39 @@ def _series(samples: pl.DataFrame, metric: str, name: str, caption: str, unit: s
     one = samples.filter(pl.col("metric") == metric)
     if one.is_empty():
         return None
-    peaks = one.group_by("entity", maintain_order=True).agg(pl.col("value").max()).filter(pl.col("value") > 0)
+    peaks = one.group_by("entity").agg(pl.col("value").max())
+    peaks = peaks.filter(pl.col("value") > NOTICEABLE * pl.col("value").max())
     busiest = set(peaks.sort("value", descending=True)["entity"].to_list()[:LINES_SHOWN])
     lines = {}
-    for entity in peaks["entity"].to_list():
+    for entity in sorted(peaks["entity"].to_list(), key=_natural):
         if entity in busiest:
             e = _smoothed(one.filter(pl.col("entity") == entity).sort("time_ns"), metric)
             lines[entity] = ((e["time_ns"] / 1e9).to_numpy(), (e["value"] * scale).to_numpy())
     if not lines:
         return None
     hidden = peaks.height - len(lines)
-    caption += f" (the {LINES_SHOWN} largest of {peaks.height})." if hidden > 0 else "."
-    return figures.over_time(name, caption, lines, f"{_AXES[metric]} ({unit})")
+    caption += f" (the {LINES_SHOWN} largest of {peaks.height})" if hidden > 0 else _only(list(lines))
+    drawn: Any = "lines" if metric == "goodput_bps" else "steps"
+    return figures.over_time(name, f"{caption}.", lines, f"{_AXES[metric]} ({unit})", drawn)
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """Sorts bulk-10 after bulk-9."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
+
+
+def _only(names: list[str]) -> str:
+    """A picture with one series has no legend: the caption names it."""
+    return f": {names[0]}" if len(names) == 1 else ""
 
 
 def _smoothed(series: pl.DataFrame, metric: str) -> pl.DataFrame:
-    """Rates are shown as means over a hundredth of the run: a slow link delivers a packet in some samples only."""
+    """Rates are shown as means over a part of the run: a slow link delivers a packet in some samples only."""
     if metric != "goodput_bps" or series.height < 2 * BINS:
         return series
-    width = max(1, int(series["time_ns"].max()) // BINS)  # type: ignore[arg-type]
+    width = int(series["time_ns"].max()) // BINS + 1  # type: ignore[arg-type]
     bins = series.group_by((pl.col("time_ns") // width).alias("bin"), maintain_order=True)
-    return bins.agg(pl.col("time_ns").first(), pl.col("value").mean())
+    return bins.agg(pl.col("time_ns").mean(), pl.col("value").mean())
 
 
 def _delay_picture(runs: Runs) -> Picture | None:
@@ -213,7 +227,7 @@ def _delay_picture(runs: Runs) -> Picture | None:
         names = totals.sort("weight", descending=True)["entity"].to_list()[:LINES_SHOWN]
         hists = {n: h.filter(pl.col("entity") == n) for n in names}
         return figures.cumulative(
-            "delay-cdf", f"Distribution of the {what} over all packets.", hists, f"{what} (ms)", 1e-6
+            "delay-cdf", f"Distribution of the {what} over all packets{_only(names)}.", hists, f"{what} (ms)", 1e-6
         )
     return None
 
