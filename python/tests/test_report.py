@@ -65,6 +65,34 @@ def test_the_report_shows_every_kind_of_figure(engine: Engine, file: Path) -> No
         assert label in html
 
 
+def test_a_picture_of_one_series_names_it_and_lines_come_in_natural_order(engine: Engine, file: Path) -> None:
+    file.write_text(file.read_text().replace("count = 2", "count = 11"))
+    runs = cw.run(file)
+    pictures = {p.name: p for p in report.run_pictures(runs)}
+    assert pictures["queue"].caption == "Backlog of the queues: last-hop."
+    legend = [t.get_text() for t in pictures["cwnd"].figure.legends[0].get_texts()]
+    assert len(legend) == 6 and legend == sorted(legend, key=lambda n: int(n.split("-")[1]))
+    assert "the 6 largest of 11" in pictures["cwnd"].caption
+    figures.close_all(list(pictures.values()))
+
+
+def test_goodput_is_shown_as_means_over_whole_parts_of_the_run(engine: Engine, file: Path) -> None:
+    (picture,) = (p for p in report.run_pictures(cw.run(file)) if p.name == "goodput")
+    line = picture.figure.axes[0].lines[0]
+    assert len(line.get_xdata()) == 60
+    steps = np.diff(np.asarray(line.get_xdata(), dtype=float))
+    assert np.allclose(steps, steps[0], rtol=0.1)
+    picture.close()
+
+
+def test_a_flow_that_the_receiving_end_saw_is_not_mixed_into_its_time_sequence_graph() -> None:
+    rows = {"kind": ["send", "timeout", "ack", "timeout"], "end": ["sender", "sender", "sender", "receiver"]}
+    events = pl.DataFrame({**rows, "time_ns": [1, 2, 3, 4], "seq": [1, 0, 537, 1], "len": [536, 0, 0, 0]})
+    picture = figures.time_sequence("t", "c", events)
+    assert picture.figure.legends and "timeout" not in {t.get_text()[:7] for t in picture.figure.legends[0].get_texts()}
+    picture.close()
+
+
 def test_ids_of_inline_figures_do_not_collide(engine: Engine, file: Path) -> None:
     ids = re.findall(r'<(?!g)\w+ [^>]*?id="([^"]+)"', page(file))
     assert len(ids) == len(set(ids))

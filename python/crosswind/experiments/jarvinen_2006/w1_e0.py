@@ -32,8 +32,9 @@ Why claims fail. Measured here, by changing one thing at a time (the table of re
   window; where the first flight has more luck (`window-17k`) the share in the last window is 19 % (13 % printed), but
   ECN makes it smaller, not larger.
 * **Late starts with ETCP (J46).** Third flows lose nothing here (drops are 5 % of BL's), so nothing scatters upwards
-  before 30 s; from there on some open with a spurious timeout, as in the source. Counting acknowledged bytes in congestion avoidance (`byte-counting`) fills the queue sooner, delays
-  late third flows, and is the only reading that moves this claim.
+  before 30 s; from there on some open with a spurious timeout, as in the source. Counting acknowledged bytes in
+  congestion avoidance (`byte-counting`) fills the queue sooner, delays late third flows, and is the only reading that
+  moves this claim.
 
 Hypotheses, not measured: that the receivers of the source advertised 17 to 20 kB in spite of their large buffers,
 because Linux 2.4 lets the window grow slowly when segments are small; that its recovery was slower than RFC 6675 as we
