@@ -13,7 +13,7 @@ REPRODUCED := out/jarvinen-2006/w2-e0
 help:
 	@echo "make demo      build, run one example scenario and one published experiment (about four minutes)"
 	@echo "make test      all tests and checks; prints counts and what was skipped"
-	@echo "make lint      formatting, clippy, ruff, tidy"
+	@echo "make lint      formatting, clippy, ruff, mypy, tidy"
 	@echo "make bench     packets per CPU second, side by side with ns-2 where it is installed"
 	@echo "make validate  the same scenarios here and in ns-2, compared"
 	@echo "make docs      the generated reference pages"

@@ -40,6 +40,7 @@ def stages(what: str) -> list[Stage]:
         Stage("clippy", ["cargo", "clippy", "-q", "--workspace", "--all-targets", "--", "-D", "warnings"], "check"),
         Stage("ruff check", [str(BIN / "ruff"), "check", "-q", "python", "tools"], "check"),
         Stage("ruff format", [str(BIN / "ruff"), "format", "--check", "-q", "python", "tools"], "check"),
+        Stage("mypy", [str(BIN / "mypy")], "check"),
         Stage("tidy", [python, "tools/tidy.py"], "check"),
     ]
     tests = [
