@@ -1,12 +1,17 @@
-"""The cross-check itself: its references, its comparison and its page, without ns-2 and without the engine."""
+"""The cross-check itself: its references, its comparison and its page; and Crosswind against the stored references.
+
+ns-2 is needed for the last test only."""
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from dataclasses import replace
 
 import pytest
 
+from validation import crosswind_side
+from validation.__main__ import deterministic
 from validation.compare import Comparison, compare_sequences, compare_study
 from validation.ns2 import driver
 from validation.ns2.driver import FlowTotals, Outcome, Reference, Sent
@@ -136,6 +141,36 @@ def test_the_page_shows_what_differs() -> None:
     text = page(Findings("2.35", found[1:], ["a/b/c"], [], 0))
     assert "**differs**" in text and "transmission 3" in text and "a/b/c" in text
     assert "**differs**" not in page(Findings("2.35", found[:1], [], [], 0))
+
+
+needs_engine = pytest.mark.skipif(
+    importlib.util.find_spec("crosswind._core") is None, reason="the engine has not been built"
+)
+
+
+@pytest.fixture(scope="module")
+def compared_cases() -> dict[str, Comparison]:
+    """Every deterministic case in Crosswind, against its stored reference."""
+    return {c.case.key: c for c in deterministic()}
+
+
+@pytest.mark.engine
+@needs_engine
+@pytest.mark.parametrize("key", [c.key for c in deterministic_cases()])
+def test_crosswind_sends_the_segments_of_ns2_within_a_tick(compared_cases: dict[str, Comparison], key: str) -> None:
+    assert compared_cases[key].verdict == "same", compared_cases[key].remark
+
+
+@pytest.mark.engine
+@needs_engine
+def test_another_sender_is_told_apart_from_the_reference() -> None:
+    """Reno and NewReno differ from the references of Sack1 in most cases with several losses."""
+    references = driver.references()
+    for preset in ("Reno", "Newreno"):
+        cases = [c for c in deterministic_cases() if c.sender == "Sack1" and len(c.drops) > 1 and not c.delayed_ack]
+        other = crosswind_side.run_all([replace(c, sender=preset) for c in cases])
+        verdicts = [compare_sequences(c, references[c.key], o).verdict for c, o in zip(cases, other, strict=True)]
+        assert verdicts.count("differs") > len(cases) / 2
 
 
 @pytest.mark.skipif(driver.ns2_program() is None, reason="ns-2 is not installed")
