@@ -96,10 +96,13 @@ def test_bad_values_end_with_2_and_say_what_would_be_right(
     assert said in err and "gprs.toml" in err, err
 
 
-def test_mechanism_checks_pass_or_say_what_is_missing(tmp_path: Path) -> None:
+def test_mechanism_claims_are_met_or_say_what_is_missing(tmp_path: Path) -> None:
     from crosswind.reproduce import Plan, reproduce
 
     outcome = reproduce(experiments.registry()["jarvinen-2006/mechanisms"], tmp_path, Plan())
     verdicts = {r["claim"]: r["verdict"] for r in outcome.rows}
-    for claim in ("J1", "J23", "J24", "J25", "J26", "J27", "J28", "J29", "J31", "J33", "J34"):
-        assert verdicts[claim] == "pass", (claim, verdicts[claim])
+    met = {1, *range(14, 17), *range(20, 32), 33, 34}
+    assert {n for n in met if verdicts[f"J{n}"] != "pass"} == set()
+    assert verdicts["J17"] == "fail"  # the kernel's damping is not the exponential that the specification takes it for
+    later = {"J2", "J3", "J4", *(f"J{n}" for n in range(6, 14)), "J18", "J19", "J32"}
+    assert {c for c, v in verdicts.items() if v == "not yet"} == later
