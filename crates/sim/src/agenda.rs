@@ -10,26 +10,17 @@
 
 use crosswind_base::Time;
 
-/// Leaf or winner: time (64 bits), rank among simultaneous wishes (32), stage (32) in one number, compared at once.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry(u128);
-
-impl Entry {
-    #[inline]
-    fn new(at: u64, rank: u32, stage: u32) -> Entry {
-        Entry((at as u128) << 64 | (rank as u128) << 32 | stage as u128)
-    }
-    #[inline]
-    fn at(self) -> u64 {
-        (self.0 >> 64) as u64
-    }
-    #[inline]
-    fn stage(self) -> u32 {
-        self.0 as u32
-    }
+/// Leaf or winner.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Entry {
+    at: u64,
+    stage: u32,
+    /// Order among simultaneous wishes when ties are shuffled; otherwise the stage decides, through its place.
+    rank: u32,
 }
 
-const NEVER: u64 = u64::MAX;
+/// Later than every wish, and small enough that one may be added.
+const NEVER: u64 = u64::MAX - 1;
 
 /// A tournament over stages.
 pub struct Agenda {
@@ -40,22 +31,31 @@ pub struct Agenda {
     shuffle: u64,
 }
 
+/// Whether the sibling of node `i` beats `mine` there. At equal times the left one wins: the lower stage.
+#[inline]
+fn sibling_wins(sibling: &Entry, mine: &Entry, i: usize) -> bool {
+    sibling.at < mine.at + (i & 1) as u64
+}
+
+/// The same with shuffled ties.
+#[inline]
+fn sibling_wins_shuffled(sibling: &Entry, mine: &Entry) -> bool {
+    (sibling.at, sibling.rank, sibling.stage) < (mine.at, mine.rank, mine.stage)
+}
+
 impl Agenda {
     /// `shuffle_seed` zero orders simultaneous wakes by stage; any other value permutes them.
     pub fn new(stages: usize, shuffle_seed: u64) -> Agenda {
         let leaves = stages.next_power_of_two().max(2);
-        let mut nodes: Vec<Entry> = (0..leaves as u32).chain(0..leaves as u32).map(|i| Entry::new(NEVER, i, i)).collect();
+        let nobody = |i: usize| Entry { at: NEVER, stage: i as u32, rank: 0 };
+        let mut nodes: Vec<Entry> = (0..leaves).chain(0..leaves).map(nobody).collect();
         for i in (1..leaves).rev() {
-            nodes[i] = nodes[2 * i].min(nodes[2 * i + 1]);
+            nodes[i] = nodes[2 * i];
         }
         Agenda { nodes, leaves, shuffle: shuffle_seed }
     }
 
-    #[inline]
-    fn rank(&mut self, stage: u32) -> u32 {
-        if self.shuffle == 0 {
-            return stage;
-        }
+    fn rank(&mut self) -> u32 {
         // xorshift64: any permutation will do, as long as the seed decides it.
         self.shuffle ^= self.shuffle << 13;
         self.shuffle ^= self.shuffle >> 7;
@@ -67,26 +67,30 @@ impl Agenda {
     #[inline]
     pub fn first(&self) -> Option<(Time, u32)> {
         let root = self.nodes[1];
-        (root.at() != NEVER).then_some((Time(root.at()), root.stage()))
+        (root.at != NEVER).then_some((Time(root.at), root.stage))
     }
     /// `Time::NEVER` when nothing is entered.
     #[inline]
     pub fn first_time(&self) -> Time {
-        Time(self.nodes[1].at())
+        let at = self.nodes[1].at;
+        if at == NEVER { Time::NEVER } else { Time(at) }
     }
 
     /// The stage wants to be woken at `at`; an entry that is due earlier is left where it is.
     #[inline]
     pub fn at_latest(&mut self, stage: u32, at: Time) {
         let mut i = self.leaves + stage as usize;
-        if at.0 >= self.nodes[i].at() {
+        if at.0 >= self.nodes[i].at {
             return;
         }
-        let mine = Entry::new(at.0, self.rank(stage), stage);
+        if self.shuffle != 0 {
+            return self.set_shuffled(stage, at.0);
+        }
+        let mine = Entry { at: at.0, stage, rank: 0 };
         let nodes = &mut self.nodes[..];
         nodes[i] = mine;
         // An entry that moved forward wins more matches than before: above its first defeat nothing changes.
-        while i > 1 && mine < nodes[i ^ 1] {
+        while i > 1 && !sibling_wins(&nodes[i ^ 1], &mine, i) {
             i >>= 1;
             nodes[i] = mine;
         }
@@ -95,16 +99,34 @@ impl Agenda {
     /// The first entry has been served: its stage now wants `at`, or nothing.
     #[inline]
     pub fn replace_first(&mut self, at: Option<Time>) {
-        let stage = self.nodes[1].stage();
-        let mut winner = Entry::new(at.map_or(NEVER, |t| t.0), self.rank(stage), stage);
+        let stage = self.nodes[1].stage;
+        let at = at.map_or(NEVER, |t| t.0.min(NEVER));
+        if self.shuffle != 0 {
+            return self.set_shuffled(stage, at);
+        }
+        let mut winner = Entry { at, stage, rank: 0 };
         let mut i = self.leaves + stage as usize;
         let nodes = &mut self.nodes[..];
         nodes[i] = winner;
         // It had won every match on its way: all of them are played again.
         while i > 1 {
-            winner = winner.min(nodes[i ^ 1]);
+            let sibling = nodes[i ^ 1];
+            winner = if sibling_wins(&sibling, &winner, i) { sibling } else { winner };
             i >>= 1;
             nodes[i] = winner;
+        }
+    }
+
+    #[cold]
+    fn set_shuffled(&mut self, stage: u32, at: u64) {
+        let mut winner = Entry { at, stage, rank: self.rank() };
+        let mut i = self.leaves + stage as usize;
+        self.nodes[i] = winner;
+        while i > 1 {
+            let (mine, sibling) = (self.nodes[i], self.nodes[i ^ 1]);
+            winner = if sibling_wins_shuffled(&sibling, &mine) { sibling } else { mine };
+            i >>= 1;
+            self.nodes[i] = winner;
         }
     }
 }
