@@ -325,7 +325,14 @@ CLAIMS = (
         "Serialisation times of 576 B and 76 B packets at 64 and 384 kbit/s",
         "72, 12, 9.5, 1.58 ms",
         [
-            Part(f"{size} at {rate[:-1]} kbit/s", _gap(f"serialise {size} {rate}"), within(ms, 0.001), f"{ms:.4g} ms", "ms", 4)
+            Part(
+                f"{size} at {rate[:-1]} kbit/s",
+                _gap(f"serialise {size} {rate}"),
+                within(ms, 0.001),
+                f"{ms:.4g} ms",
+                "ms",
+                4,
+            )
             for size, rate, ms in SERIALISATION
         ],
     ),
