@@ -71,7 +71,7 @@ def test_progress_counts_every_run_of_every_cell(engines: Engines) -> None:
 def test_the_command_prints_a_table_or_json_rows(engines: Engines, capsys: Capture) -> None:
     assert main(["bench", "--reps", "1"]) == 0
     out = capsys.readouterr().out
-    assert "packets_per_cpu_s" in out and "droptail 750000 B" in out
+    assert "packets per CPU second" in out and "1,000,000" in out and "2.00" in out and "droptail 750000 B" in out
     assert main(["bench", "--reps", "1", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert len(rows) == 8 and all(set(r) >= KEYS for r in rows)

@@ -14,7 +14,16 @@ from crosswind.progress import Bar
 from crosswind.summary import Table
 
 EPILOG = "Example: crosswind bench --reps 3 --json"
-HEADS = ("flows", "rate", "queue", "packets_per_cpu_s", "events_per_s", "bytes_per_flow", "ratio_ns2", "ratio_ns3")
+COLUMNS: dict[str, str] = {
+    "flows": "flows",
+    "rate": "rate",
+    "queue": "queue",
+    "packets_per_cpu_s": "packets per CPU second",
+    "events_per_s": "events per second",
+    "bytes_per_flow": "bytes per flow",
+    "ratio_ns2": "times ns-2",
+    "ratio_ns3": "times ns-3",
+}
 
 
 def register(app: typer.Typer) -> None:
@@ -36,10 +45,13 @@ def bench(
     if json:
         print_json(rows)
         return
-    print_table(Table("Dumbbell, 60 ms round trip", list(HEADS), [[_cell(r.get(h)) for h in HEADS] for r in rows]))
+    cells = [[_cell(r.get(name)) for name in COLUMNS] for r in rows]
+    print_table(Table("Dumbbell, 60 ms round trip", list(COLUMNS.values()), cells))
 
 
 def _cell(value: object) -> str:
     if value is None:
         return "-"
-    return f"{value:,.3g}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.2f}" if value < 100 else f"{float(f'{value:.3g}'):,.0f}"
