@@ -49,6 +49,14 @@ VARIANTS: dict[str, Variant] = {
         "congestion avoidance grows by a segment per round trip, whatever the rate of ACKs",
         {"tcp": {"avoidance_counting": "bytes"}},
     ),
+    "heartbeat": Variant(
+        "delayed ACKs by one 200 ms clock of the host, as in BSD, instead of 200 ms after each first segment",
+        {"tcp": {"delayed_ack_timer": "heartbeat"}},
+    ),
+    "heartbeat-window-17k": Variant(
+        "the two receiver readings together",
+        {"tcp": {"delayed_ack_timer": "heartbeat", "receive_buffer": "17152 B"}},
+    ),
     "newreno": Variant(
         "for orientation: recovery repairs one hole per round trip (NewReno, no SACK)",
         {"tcp": {"recovery": "newreno", "sack": "off"}},
