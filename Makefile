@@ -52,8 +52,8 @@ lint: setup
 
 format: $(VENV)/.installed
 	cargo fmt --all
-	$(BIN)/ruff check --fix python tools
-	$(BIN)/ruff format python tools
+	$(BIN)/ruff check --fix python tools validation
+	$(BIN)/ruff format python tools validation
 
 optional-tools:
 	@sh tools/optional-tools.sh

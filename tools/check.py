@@ -38,8 +38,8 @@ def stages(what: str) -> list[Stage]:
     lint = [
         Stage("cargo fmt", ["cargo", "fmt", "--all", "--check"], "check"),
         Stage("clippy", ["cargo", "clippy", "-q", "--workspace", "--all-targets", "--", "-D", "warnings"], "check"),
-        Stage("ruff check", [str(BIN / "ruff"), "check", "-q", "python", "tools"], "check"),
-        Stage("ruff format", [str(BIN / "ruff"), "format", "--check", "-q", "python", "tools"], "check"),
+        Stage("ruff check", [str(BIN / "ruff"), "check", "-q", "python", "tools", "validation"], "check"),
+        Stage("ruff format", [str(BIN / "ruff"), "format", "--check", "-q", "python", "tools", "validation"], "check"),
         Stage("mypy", [str(BIN / "mypy")], "check"),
         Stage("tidy", [python, "tools/tidy.py"], "check"),
     ]

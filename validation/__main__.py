@@ -71,8 +71,11 @@ def statistical(program: str, workers: int) -> list[Row]:
 
 def say_missing(skipped: int) -> None:
     line = "!" * 72
-    print(f"{line}\nns-2 IS NOT INSTALLED (Debian: apt-get install ns2).\n"
-          f"Only stored references were compared; {skipped} runs of ns-2 were SKIPPED.\n{line}", file=sys.stderr)
+    print(
+        f"{line}\nns-2 IS NOT INSTALLED (Debian: apt-get install ns2).\n"
+        f"Only stored references were compared; {skipped} runs of ns-2 were SKIPPED.\n{line}",
+        file=sys.stderr,
+    )
 
 
 def verdict(f: Findings) -> int:
@@ -83,12 +86,16 @@ def verdict(f: Findings) -> int:
     for key in f.stale:
         print(f"stale reference: {key}")
     for r in (r for r in f.rows if r.verdict == "differs"):
-        print(f"statistical difference: {r.study.name}: {r.metric}: ns-2 {r.ns2:.4g}, Crosswind {r.crosswind:.4g}"
-              f" ({r.reason or 'no cause known'})")
+        print(
+            f"statistical difference: {r.study.name}: {r.metric}: ns-2 {r.ns2:.4g}, Crosswind {r.crosswind:.4g}"
+            f" ({r.reason or 'no cause known'})"
+        )
     same = sum(c.verdict == "same" for c in f.comparisons)
     near = sum(r.verdict != "differs" for r in f.rows)
-    print(f"deterministic: {same} of {len(f.comparisons)} the same; statistical: {near} of {len(f.rows)} without a "
-          f"difference that matters; {f.skipped} skipped")
+    print(
+        f"deterministic: {same} of {len(f.comparisons)} the same; statistical: {near} of {len(f.rows)} without a "
+        f"difference that matters; {f.skipped} skipped"
+    )
     return 1 if wrong or f.stale else 0
 
 

@@ -75,8 +75,10 @@ def _show(sequence: Sequence[Sent], at: int) -> str:
 
 def _goodput(case: Case, o: Outcome) -> float:
     """Mean over the flows of the rate of acknowledged data, in kbit/s."""
-    rates = [f.acked_segments * case.packet_bytes * 8 / (case.duration_s - start / 1e6) / 1000
-             for f, start in zip(o.flows, case.starts_us, strict=True)]
+    rates = [
+        f.acked_segments * case.packet_bytes * 8 / (case.duration_s - start / 1e6) / 1000
+        for f, start in zip(o.flows, case.starts_us, strict=True)
+    ]
     return float(np.mean(rates))
 
 
@@ -99,9 +101,11 @@ COUNTS = frozenset(METRICS) - {"goodput of a flow (kbit/s)", "Jain index of good
 
 
 REASONS: Mapping[tuple[str, str], str] = {
-    ("red-10-defaults", "timeouts, all flows"):
-        "ties: ns-2 lets an arrival see the packet that leaves at the same instant, and so does RED's average; with "
-        "thresholds at 2.4 and 7.2 packets that matters most here",
+    (
+        "red-10-defaults",
+        "timeouts, all flows",
+    ): "ties: ns-2 lets an arrival see the packet that leaves at the same instant, and so does RED's average; with "
+    "thresholds at 2.4 and 7.2 packets that matters most here",
 }
 """Known differences of a study's metric, with their causes."""
 

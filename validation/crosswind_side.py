@@ -34,20 +34,30 @@ def _transmissions(runs: cw.Runs) -> pl.DataFrame:
 def _outcome(case: Case, flows: pl.DataFrame, links: pl.DataFrame, events: pl.DataFrame | None) -> Outcome:
     link = links.filter((pl.col("link") == BOTTLENECK) & (pl.col("direction") == "forward")).row(0, named=True)
     drops = sum(int(v) for k, v in link.items() if k.startswith("drops_") and k.endswith("_packets"))
-    sequence = () if events is None else tuple(
-        Sent(round(time_ns / 1000), (seq - 1) // case.packet_bytes + 1, kind == "resend")
-        for time_ns, seq, kind in events.select("time_ns", "seq", "kind").iter_rows()
+    sequence = (
+        ()
+        if events is None
+        else tuple(
+            Sent(round(time_ns / 1000), (seq - 1) // case.packet_bytes + 1, kind == "resend")
+            for time_ns, seq, kind in events.select("time_ns", "seq", "kind").iter_rows()
+        )
     )
     return Outcome(
-        sequence=sequence, flows=tuple(_flow(case, row) for row in flows.sort("flow").iter_rows(named=True)),
-        queue_mean_bytes=float(link["queue_mean_bytes"]), drops_packets=drops,
+        sequence=sequence,
+        flows=tuple(_flow(case, row) for row in flows.sort("flow").iter_rows(named=True)),
+        queue_mean_bytes=float(link["queue_mean_bytes"]),
+        drops_packets=drops,
         bottleneck_packets=int(link["sent_packets"]),
     )
 
 
 def _flow(case: Case, row: dict[str, int]) -> FlowTotals:
     return FlowTotals(
-        start_s=row["open_ns"] / 1e9, done_s=row["close_ns"] / 1e9 if row["close_ns"] >= 0 else -1.0,
-        acked_segments=row["size_bytes"] // case.packet_bytes, sent_packets=row["sent_packets"],
-        resent_packets=row["resent_packets"], timeouts=row["timeouts"], ecn_reductions=row["ecn_reductions"],
+        start_s=row["open_ns"] / 1e9,
+        done_s=row["close_ns"] / 1e9 if row["close_ns"] >= 0 else -1.0,
+        acked_segments=row["size_bytes"] // case.packet_bytes,
+        sent_packets=row["sent_packets"],
+        resent_packets=row["resent_packets"],
+        timeouts=row["timeouts"],
+        ecn_reductions=row["ecn_reductions"],
     )

@@ -31,8 +31,11 @@ class Findings:
 def page(f: Findings) -> str:
     """The Markdown page."""
     return Template(TEMPLATE.read_text()).substitute(
-        summary=_summary(f), tick_ms=TICK_US // 1000, deterministic=_deterministic_table(f.comparisons),
-        repetitions=REPETITIONS, tolerance=f"{TOLERANCE:.0%}",
+        summary=_summary(f),
+        tick_ms=TICK_US // 1000,
+        deterministic=_deterministic_table(f.comparisons),
+        repetitions=REPETITIONS,
+        tolerance=f"{TOLERANCE:.0%}",
         statistical="\n\n".join(_study_tables(f.rows)) or "Skipped.",
     )
 
@@ -63,8 +66,9 @@ def _deterministic_table(comparisons: Iterable[Comparison]) -> str:
             cells = {_column(c): c for c in row}
             first = next(iter(cells.values()))
             lost = " / ".join(dict.fromkeys(_listed(c.case.drops) for c in cells.values()))
-            lines.append(f"| **{name}**: {first.case.question} | {lost} | "
-                         + " | ".join(_cell(cells[k]) for k in columns) + " |")
+            lines.append(
+                f"| **{name}**: {first.case.question} | {lost} | " + " | ".join(_cell(cells[k]) for k in columns) + " |"
+            )
         remarks = [c for c in group if c.verdict != "same"]
         if remarks:
             lines += ["", "| case | difference | explanation |", "|---|---|---|"]
@@ -93,10 +97,17 @@ def _cell(c: Comparison) -> str:
 def _study_tables(rows: Sequence[Row]) -> list[str]:
     out = []
     for study, group in groupby(rows, key=lambda r: r.study):
-        lines = [f"### {study.name}: {study.question}", "",
-                 "| metric | ns-2 | Crosswind | difference | 95 % interval | |", "|---|---|---|---|---|---|"]
-        lines += [f"| {r.metric} | {_number(r.ns2)} | {_number(r.crosswind)} | {_number(r.difference.value)} | "
-                  f"[{_number(r.difference.low)}, {_number(r.difference.high)}] | {_word(r)} |" for r in group]
+        lines = [
+            f"### {study.name}: {study.question}",
+            "",
+            "| metric | ns-2 | Crosswind | difference | 95 % interval | |",
+            "|---|---|---|---|---|---|",
+        ]
+        lines += [
+            f"| {r.metric} | {_number(r.ns2)} | {_number(r.crosswind)} | {_number(r.difference.value)} | "
+            f"[{_number(r.difference.low)}, {_number(r.difference.high)}] | {_word(r)} |"
+            for r in group
+        ]
         out.append("\n".join(lines))
     return out
 

@@ -1,8 +1,8 @@
 """Runs cases in ns-2 and reads what came out.
 
-    python -m validation.ns2.driver                     list the cases
-    python -m validation.ns2.driver one/sack1/every     print the send sequence of one case
-    python -m validation.ns2.driver --write             write the reference sequences anew
+python -m validation.ns2.driver                     list the cases
+python -m validation.ns2.driver one/sack1/every     print the send sequence of one case
+python -m validation.ns2.driver --write             write the reference sequences anew
 """
 
 from __future__ import annotations
@@ -75,16 +75,18 @@ def ns2_program() -> str | None:
 
 def _is_ns2(path: str) -> bool:
     try:
-        answer = subprocess.run([path, "-"], input="puts [ns-version]\nexit 0\n", text=True, capture_output=True,
-                                timeout=20, check=False)
+        answer = subprocess.run(
+            [path, "-"], input="puts [ns-version]\nexit 0\n", text=True, capture_output=True, timeout=20, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
         return False
     return answer.stdout.strip().startswith("2.")
 
 
 def ns2_version(program: str) -> str:
-    answer = subprocess.run([program, "-"], input="puts [ns-version]\nexit 0\n", text=True, capture_output=True,
-                            timeout=20, check=False)
+    answer = subprocess.run(
+        [program, "-"], input="puts [ns-version]\nexit 0\n", text=True, capture_output=True, timeout=20, check=False
+    )
     return answer.stdout.strip()
 
 
@@ -92,8 +94,13 @@ def run(case: Case, program: str) -> Outcome:
     """Runs one case. Raises Ns2Error when ns-2 fails."""
     with tempfile.TemporaryDirectory(prefix="crosswind-ns2-") as folder:
         trace = str(Path(folder) / "send.tr") if case.segments else ""
-        done = subprocess.run([program, str(SCRIPT), *ns2_arguments(case, trace)], capture_output=True, text=True,
-                              timeout=TIMEOUT_S, check=False)
+        done = subprocess.run(
+            [program, str(SCRIPT), *ns2_arguments(case, trace)],
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
+        )
         if done.returncode != 0:
             raise Ns2Error(f"{case.key}: ns-2 exited with {done.returncode}: {done.stderr.strip()[:500]}")
         sequence = tuple(_sequence(Path(trace).read_text().splitlines())) if trace else ()
@@ -129,15 +136,25 @@ def _outcome(case: Case, text: str, sequence: tuple[Sent, ...]) -> Outcome:
             values[key] = rest
     if len(flows) != case.flows or "bottleneck_drops" not in values:
         raise Ns2Error(f"{case.key}: no totals in the output of ns-2: {text[:200]!r}")
-    return Outcome(sequence, tuple(flows), float(values["queue_mean_bytes"]), int(values["bottleneck_drops"]),
-                   int(values["bottleneck_packets"]), float(values["tick_phase_s"]))
+    return Outcome(
+        sequence,
+        tuple(flows),
+        float(values["queue_mean_bytes"]),
+        int(values["bottleneck_drops"]),
+        int(values["bottleneck_packets"]),
+        float(values["tick_phase_s"]),
+    )
 
 
 def _flow(words: list[str]) -> FlowTotals:
     pairs = dict(zip(words[::2], words[1::2], strict=True))
     return FlowTotals(
-        start_s=float(pairs["start_s"]), done_s=float(pairs["done_s"]), acked_segments=max(0, int(pairs["acked"])),
-        sent_packets=int(pairs["sent"]) - 1, resent_packets=int(pairs["resent"]), timeouts=int(pairs["timeouts"]),
+        start_s=float(pairs["start_s"]),
+        done_s=float(pairs["done_s"]),
+        acked_segments=max(0, int(pairs["acked"])),
+        sent_packets=int(pairs["sent"]) - 1,
+        resent_packets=int(pairs["resent"]),
+        timeouts=int(pairs["timeouts"]),
         ecn_reductions=int(pairs["ecn"]),
     )
 

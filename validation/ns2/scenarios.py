@@ -113,21 +113,39 @@ PATTERNS: tuple[Pattern, ...] = (
 def _pattern_cases() -> list[Case]:
     return [
         Case(
-            name=p.name, family="listed drops", question=p.question, sender=sender, delayed_ack=delayed,
+            name=p.name,
+            family="listed drops",
+            question=p.question,
+            sender=sender,
+            delayed_ack=delayed,
             segments=p.segments,
             drops=p.drops_delayed if delayed and p.drops_delayed is not None else p.drops,
         )
-        for p in PATTERNS for sender in SENDERS for delayed in (False, True)
+        for p in PATTERNS
+        for sender in SENDERS
+        for delayed in (False, True)
     ]
 
 
 def _undisturbed_cases() -> list[Case]:
-    limited = Case(name="window-limited", family="window-limited", question="the receiver's window limits the flow",
-                   window=8, segments=400)
+    limited = Case(
+        name="window-limited",
+        family="window-limited",
+        question="the receiver's window limits the flow",
+        window=8,
+        segments=400,
+    )
     # The path holds fewer packets than the queue: from the second round on the queue does not run empty before it
     # overflows, so no packet arrives at the very instant at which another leaves and no tie decides a drop.
-    overflow = Case(name="slow-start", family="slow start into drop-tail", question="slow start overflows the queue",
-                    window=100, segments=400, limit_packets=20, delay_us=10_300)
+    overflow = Case(
+        name="slow-start",
+        family="slow start into drop-tail",
+        question="slow start overflows the queue",
+        window=100,
+        segments=400,
+        limit_packets=20,
+        delay_us=10_300,
+    )
     return [replace(c, sender=s, delayed_ack=d) for c in (limited, overflow) for s in SENDERS for d in (False, True)]
 
 
@@ -154,8 +172,16 @@ class Study:
 
     def cases(self, repetitions: int = REPETITIONS) -> list[Case]:
         """One case per repetition; both simulators get the same start times."""
-        return [replace(self.base, name=f"{self.name}-{rep}", question=self.question, seed=101 + rep,
-                        starts_us=_starts(self.flows, rep)) for rep in range(repetitions)]
+        return [
+            replace(
+                self.base,
+                name=f"{self.name}-{rep}",
+                question=self.question,
+                seed=101 + rep,
+                starts_us=_starts(self.flows, rep),
+            )
+            for rep in range(repetitions)
+        ]
 
 
 def _starts(flows: int, rep: int) -> tuple[int, ...]:
@@ -166,8 +192,19 @@ def _starts(flows: int, rep: int) -> tuple[int, ...]:
 
 def studies() -> list[Study]:
     """RED with one and ten flows, dropping and marking."""
-    drops = Case(name="red", family="RED", question="", segments=0, window=100, rate_bps=5_000_000, delay_us=20_000,
-                 access_rate_bps=100_000_000, limit_packets=60, duration_s=60, red=Red())
+    drops = Case(
+        name="red",
+        family="RED",
+        question="",
+        segments=0,
+        window=100,
+        rate_bps=5_000_000,
+        delay_us=20_000,
+        access_rate_bps=100_000_000,
+        limit_packets=60,
+        duration_s=60,
+        red=Red(),
+    )
     marks = replace(drops, ecn=True)
     found = replace(drops, limit_packets=100, red=Red(min_packets=0, max_packets=0, weight=-1, mean_packet_bytes=500))
     return [
@@ -188,15 +225,29 @@ def ns2_arguments(case: Case, trace: str = "") -> list[str]:
     """`key=value` arguments for dumbbell.tcl."""
     red = case.red or Red()
     values: dict[str, Any] = {
-        "sender": case.sender, "delayed_ack": int(case.delayed_ack), "window": case.window,
-        "packet_size": case.packet_bytes, "ecn": int(case.ecn), "queue": "RED" if case.red else "DropTail",
-        "limit": case.limit_packets, "rate_bps": case.rate_bps, "delay_s": case.delay_us / 1e6,
-        "access_rate_bps": case.access_rate_bps, "access_delay_s": case.access_delay_us / 1e6,
-        "segments": case.segments, "drops": " ".join(map(str, case.drops)),
-        "starts": " ".join(f"{us / 1e6:.6f}" for us in case.starts_us), "duration_s": case.duration_s,
-        "seed": case.seed, "trace": trace, "delayed_ack_ms": DELAYED_ACK_MS,
-        "red_min": red.min_packets, "red_max": red.max_packets, "red_weight": red.weight,
-        "red_mean_packet": red.mean_packet_bytes, "red_linterm": 1 / red.max_p,
+        "sender": case.sender,
+        "delayed_ack": int(case.delayed_ack),
+        "window": case.window,
+        "packet_size": case.packet_bytes,
+        "ecn": int(case.ecn),
+        "queue": "RED" if case.red else "DropTail",
+        "limit": case.limit_packets,
+        "rate_bps": case.rate_bps,
+        "delay_s": case.delay_us / 1e6,
+        "access_rate_bps": case.access_rate_bps,
+        "access_delay_s": case.access_delay_us / 1e6,
+        "segments": case.segments,
+        "drops": " ".join(map(str, case.drops)),
+        "starts": " ".join(f"{us / 1e6:.6f}" for us in case.starts_us),
+        "duration_s": case.duration_s,
+        "seed": case.seed,
+        "trace": trace,
+        "delayed_ack_ms": DELAYED_ACK_MS,
+        "red_min": red.min_packets,
+        "red_max": red.max_packets,
+        "red_weight": red.weight,
+        "red_mean_packet": red.mean_packet_bytes,
+        "red_linterm": 1 / red.max_p,
     }
     return [f"{k}={v}" for k, v in values.items()]
 
@@ -205,8 +256,12 @@ def crosswind_scenario(case: Case) -> dict[str, Any]:
     """The same run as a scenario of Crosswind."""
     wide = {"type": "droptail", "limit": "1000000 packets"}
     bottleneck: dict[str, Any] = {
-        "from": "router", "to": "far", "rate": f"{case.rate_bps} bit/s", "delay": f"{case.delay_us} us",
-        "queue": _queue(case), "reverse": {"queue": wide},
+        "from": "router",
+        "to": "far",
+        "rate": f"{case.rate_bps} bit/s",
+        "delay": f"{case.delay_us} us",
+        "queue": _queue(case),
+        "reverse": {"queue": wide},
     }
     if case.drops:
         bottleneck["loss"] = {"type": "list", "packets": list(case.drops), "counts": "data", "at": "entry"}
@@ -215,16 +270,27 @@ def crosswind_scenario(case: Case) -> dict[str, Any]:
     flows: dict[str, Any] = {}
     for k, start in enumerate(case.starts_us):
         links[f"access-{k}"] = {
-            "from": f"sender-{k}", "to": "router", "rate": f"{case.access_rate_bps} bit/s",
-            "delay": f"{case.access_delay_us} us", "queue": wide,
+            "from": f"sender-{k}",
+            "to": "router",
+            "rate": f"{case.access_rate_bps} bit/s",
+            "delay": f"{case.access_delay_us} us",
+            "queue": wide,
         }
         flows[f"flow-{k}"] = {
-            "from": f"sender-{k}", "to": "far", "start": f"{start} us", "workload": _workload(case), "tcp": _tcp(case),
+            "from": f"sender-{k}",
+            "to": "far",
+            "start": f"{start} us",
+            "workload": _workload(case),
+            "tcp": _tcp(case),
         }
     return {
-        "name": case.key.replace("/", "-"), "title": case.question, "seed": case.seed,
+        "name": case.key.replace("/", "-"),
+        "title": case.question,
+        "seed": case.seed,
         "duration": f"{case.duration_s} s",
-        "link": links, "flow": flows, "record": {"events": "all"} if case.segments else {},
+        "link": links,
+        "flow": flows,
+        "record": {"events": "all"} if case.segments else {},
     }
 
 
@@ -233,7 +299,10 @@ def _queue(case: Case) -> dict[str, Any]:
         return {"type": "droptail", "limit": f"{case.limit_packets - 1} packets"}
     red, size = case.red, case.red.mean_packet_bytes
     queue: dict[str, Any] = {
-        "type": "red-ns2", "max_p": red.max_p, "limit": f"{case.limit_packets * size} B", "mean_packet": f"{size} B",
+        "type": "red-ns2",
+        "max_p": red.max_p,
+        "limit": f"{case.limit_packets * size} B",
+        "mean_packet": f"{size} B",
         "ecn": "mark" if case.ecn else "drop",
     }
     if red.min_packets > 0:
@@ -251,7 +320,10 @@ def _workload(case: Case) -> dict[str, Any]:
 
 def _tcp(case: Case) -> dict[str, Any]:
     return {
-        "preset": PRESETS[case.sender], "mss": f"{case.packet_bytes} B", "window_limit_segments": case.window,
-        "initial_ssthresh": f"{case.window * case.packet_bytes} B", "ecn": "on" if case.ecn else "off",
+        "preset": PRESETS[case.sender],
+        "mss": f"{case.packet_bytes} B",
+        "window_limit_segments": case.window,
+        "initial_ssthresh": f"{case.window * case.packet_bytes} B",
+        "ecn": "on" if case.ecn else "off",
         "delayed_ack": f"{DELAYED_ACK_MS} ms" if case.delayed_ack else "0 ms",
     }

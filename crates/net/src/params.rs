@@ -35,8 +35,9 @@ pub fn check_limit(key: &str, limit: Limit) -> Result<(), ConfigError> {
     };
     let found = units::show_limit(limit);
     if n == 0 {
-        return Err(ConfigError::new(key, found, "a limit above zero")
-            .hint("a queue of zero size can hold no packet, not even the one being sent; use at least \"1 packets\""));
+        return Err(ConfigError::new(key, found, "a limit above zero").hint(
+            "a buffer of zero size can hold no packet, not even the one being sent; use at least \"1 packets\"",
+        ));
     }
     if n > max {
         return Err(ConfigError::new(

@@ -71,7 +71,9 @@ fn run_bench(py: Python<'_>, flows: u32, rate_bps: u64, duration_s: f64, acks: &
         "every-segment" => Acks::EverySegment,
         "every-second" => Acks::EverySecond,
         other => {
-            return Err(PyValueError::new_err(format!("acks: found `{other}`, expected every-segment or every-second")));
+            return Err(PyValueError::new_err(format!(
+                "acks: found `{other}`, expected every-segment or every-second"
+            )));
         }
     };
     if flows == 0 || rate_bps == 0 || duration_s.is_nan() || duration_s <= 0.0 {

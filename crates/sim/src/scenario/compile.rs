@@ -195,8 +195,9 @@ fn find_routes(s: &Scenario, graph: &Graph, ends: &[(Ends, Ends)]) -> Result<Rou
     let mut route_of = BTreeMap::new();
     for (pair, route) in router.routes(&pairs) {
         let Some(route) = route else {
-            let name = |n: u32| &graph.nodes[n as usize];
-            let found = format!("`{}`, which no path of links reaches from `{}`", name(pair.to), name(pair.from));
+            // Links are duplex: what cannot be reached cannot answer either, whichever way was looked up first.
+            let flow = &s.flow[asked[&pair]];
+            let found = format!("`{}`, which no path of links reaches from `{}`", flow.to, flow.from);
             return Err(ConfigError::new(format!("flow.{}.to", asked[&pair]), found, "a node that can be reached"));
         };
         route_of.insert(pair, routes.len() as u32);

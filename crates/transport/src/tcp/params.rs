@@ -246,8 +246,11 @@ impl TcpParams {
             ));
         }
         if self.receive_buffer.0 < self.mss.0 || self.send_buffer.0 < self.mss.0 {
-            let key = if self.receive_buffer.0 < self.mss.0 { "receive_buffer" } else { "send_buffer" };
-            return Err(ConfigError::new(at(key), "less than one segment", "a buffer of at least one mss"));
+            let receive = self.receive_buffer.0 < self.mss.0;
+            let (key, size) =
+                if receive { ("receive_buffer", self.receive_buffer) } else { ("send_buffer", self.send_buffer) };
+            let expected = format!("at least one segment (mss = {} B)", self.mss.0);
+            return Err(ConfigError::new(at(key), format!("{} B", size.0), expected));
         }
         if self.receive_buffer.0 > 1 << 30 {
             return Err(ConfigError::new(
