@@ -63,6 +63,7 @@ bench: setup
 
 docs: setup
 	$(BIN)/python tools/reference.py docs/reference
+	$(BIN)/python tools/results.py
 
 validate: setup
 	$(BIN)/python -m validation
