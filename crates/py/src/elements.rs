@@ -10,7 +10,7 @@ pub fn all() -> Value {
     for row in net::ROWS {
         rows.push(json!({"kind": row.kind.name(), "name": row.name, "title": row.title, "doc": row.doc(), "params": (row.schema)()}));
     }
-    for row in tcp::ROWS {
+    for row in tcp::rows() {
         rows.push(
             json!({"kind": row.kind, "name": row.name, "title": row.title(), "doc": row.doc(), "params": Value::Null}),
         );

@@ -4,7 +4,7 @@
 use crosswind_base::{Rng, Streams, Time};
 use crosswind_transport::tcp::conn::scoreboard::{Scoreboard, Sent};
 use crosswind_transport::tcp::detect::sack::Sack;
-use crosswind_transport::tcp::detect::{Phase, View};
+use crosswind_transport::tcp::detect::{Detect, Phase, View};
 use crosswind_transport::tcp::params::SackAfterTimeout;
 
 const MSS: u64 = 1000;

@@ -5,6 +5,9 @@ use crosswind_base::{ConfigError, Dur};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use super::detect::Detection;
+pub use super::law::LawName;
+
 macro_rules! choice {
     ($(#[$m:meta])* $name:ident { $($(#[$vm:meta])* $v:ident),+ $(,)? }) => {
         $(#[$m])*
@@ -32,10 +35,6 @@ choice!(
         #[serde(rename = "ns-2")]
         Ns2,
     }
-);
-choice!(
-    /// Which rule finds lost segments and how many bytes it holds to be in the network.
-    Detection { Reno, Newreno, Sack, Ns2Reno, Ns2Newreno, Ns2Sack1 }
 );
 choice!(
     /// How the retransmission timeout is computed.
@@ -129,10 +128,6 @@ choice!(
         /// No: one reduction per window of data (Linux).
         Hold,
     }
-);
-choice!(
-    /// The window arithmetic.
-    LawName { Reno }
 );
 
 /// Everything about one TCP connection. Both ends share it; receiver fields matter at the receiving end only.
@@ -259,8 +254,7 @@ impl TcpParams {
                 "at most 1 GiB (RFC 7323 section 2.3)",
             ));
         }
-        let needs_sack = matches!(self.recovery, Detection::Sack | Detection::Ns2Sack1);
-        if needs_sack && !self.sack.on() {
+        if self.recovery.needs_sack() && !self.sack.on() {
             return Err(ConfigError::new(at("recovery"), "sack recovery with `sack = \"off\"`", "sack = \"on\"")
                 .hint("use recovery = \"newreno\" or switch sack on"));
         }

@@ -8,12 +8,11 @@ mod output;
 
 use super::conn::rtt::Rtt;
 use super::conn::scoreboard::{Scoreboard, Sent};
-use super::detect::{Detector, Phase, Verdict, View};
+use super::detect::{Detect, Detector, Phase, Verdict, View};
 use super::law::{Law, WindowLaw};
 use super::params::*;
 use super::signal::ecn::EcnEcho;
-use super::undo::Judgement;
-use super::undo::frto::Frto;
+use super::undo::{Bench, Judge, Judgement};
 use super::{Ack, Io, Trigger};
 use crosswind_base::probe::header_bits;
 use crosswind_base::{Dur, EventKind, Histogram, Packet, Time};
@@ -71,7 +70,7 @@ pub struct Sender {
     pub law: Law,
     detector: Detector,
     pub ecn: EcnEcho,
-    frto: Frto,
+    judges: Bench,
     pub phase: Phase,
     guard: u64,
     /// The law as it was before the last reduction.
@@ -110,7 +109,7 @@ impl Sender {
             law: Law::new(p),
             detector: Detector::new(p, sack),
             ecn: EcnEcho::default(),
-            frto: Frto::new(p.frto),
+            judges: Bench::new(p),
             phase: Phase::Open,
             guard: 0,
             before: None,
@@ -230,7 +229,7 @@ impl Sender {
             self.grow(&a, p);
         }
         let echo_in_ns2 = p.handshake == Handshake::Ns2 && self.ecn.congested_in_ns2(&a, &self.view(p));
-        let verdict = if self.frto.is_active() {
+        let verdict = if self.judges.is_active() {
             Verdict::Nothing
         } else {
             let v = self.view(p);
@@ -246,7 +245,7 @@ impl Sender {
         }
         if a.bytes > 0 {
             self.timeouts_in_a_row = 0;
-            let first_partial = verdict != Verdict::Partial || self.restarts_timer_on_partial(p);
+            let first_partial = verdict != Verdict::Partial || self.restarts_timer_on_partial();
             // A window below one segment releases nothing more: only the timer can open it again (ns-2).
             let stuck = !self.sent_everything() && self.law.window().cwnd < p.mss.0 as f64;
             if self.outstanding() == 0 && !stuck {
@@ -262,8 +261,8 @@ impl Sender {
     }
 
     /// RFC 6582 section 4 (the "impatient" variant): only the first partial ACK of a recovery restarts the timer.
-    fn restarts_timer_on_partial(&mut self, p: &TcpParams) -> bool {
-        if p.recovery != Detection::Ns2Newreno && p.recovery != Detection::Newreno {
+    fn restarts_timer_on_partial(&mut self) -> bool {
+        if !self.detector.habits().first_partial_restarts_timer {
             return true;
         }
         std::mem::replace(&mut self.partial_is_first, false)
@@ -272,12 +271,12 @@ impl Sender {
     #[inline]
     fn facts(&mut self, pkt: &Packet, blocks: &[(u64, u64)], p: &TcpParams, now: Time) -> Ack {
         let in_flight_before = self.in_flight(p);
-        let mark = if self.frto.is_active() { self.frto.high() } else { self.guard };
+        let mark = if self.judges.is_active() { self.judges.high() } else { self.guard };
         let before = self.una;
         let acked = if pkt.ack > self.una { self.board.ack_to(pkt.ack, mark) } else { Default::default() };
         self.una = self.una.max(pkt.ack);
         let (mut sacked, mut original) = (0, acked.original_below_mark);
-        if self.detector.uses_scoreboard() {
+        if self.detector.habits().uses_scoreboard {
             for b in blocks {
                 sacked += self.board.sack(*b, mark, &mut original);
             }
@@ -345,10 +344,10 @@ impl Sender {
 
     /// Asks the judge; returns whether the verdict has set the window.
     fn judge(&mut self, a: &Ack, p: &TcpParams, line: &mut impl Line) -> bool {
-        let mut judgement = self.frto.judge(a);
+        let mut judgement = self.judges.judge(a);
         if judgement == Judgement::ProbeWithNewData && !self.has_new_data(p) {
             // RFC 5682 step 2b: with nothing new to send, conventional recovery.
-            self.frto.stop();
+            self.judges.stop();
             judgement = Judgement::Genuine { window_segments: 2 };
         }
         match judgement {
@@ -361,7 +360,7 @@ impl Sender {
             Judgement::Genuine { window_segments } => {
                 self.probe_budget = None;
                 // The probes themselves are not held lost (Linux), and what the timeout sent again is on its way.
-                self.board.mark_lost_but_resent(p.sack_after_timeout, self.frto.high());
+                self.board.mark_lost_but_resent(p.sack_after_timeout, self.judges.high());
                 let w = self.law.window_mut();
                 w.cwnd = window_segments as f64 * w.mss;
             }
@@ -387,9 +386,9 @@ impl Sender {
         let may = match self.phase {
             Phase::Open => !a.echo || !self.ecn.active,
             _ if p.handshake == Handshake::Ns2 && a.echo && self.ecn.active => false,
-            Phase::Timeout { .. } => !self.frto.is_active(),
+            Phase::Timeout { .. } => !self.judges.is_active(),
             Phase::Recovery { high } => {
-                let leaves = self.una >= high || matches!(p.recovery, Detection::Reno | Detection::Ns2Reno);
+                let leaves = self.una >= high || self.detector.habits().ends_on_any_ack;
                 leaves && p.grow_on_recovery_exit.on()
             }
             Phase::Echo { .. } => p.handshake == Handshake::Ns2 && !a.echo,
@@ -412,22 +411,24 @@ impl Sender {
             }
             Verdict::Recovered => {
                 self.phase = Phase::Open;
-                if p.recovery == Detection::Ns2Sack1 {
+                if self.detector.habits().forgets_guard {
                     self.guard = 0;
                 }
                 line.note(EventKind::Recovered, self.una, 0, 0);
             }
             Verdict::Partial => {
-                if let Detector::NewReno(d) = &mut self.detector {
-                    let cut = std::mem::take(&mut d.deflate) as f64;
-                    let w = self.law.window_mut();
+                let habits = self.detector.habits();
+                let cut = self.detector.take_deflation() as f64;
+                let w = self.law.window_mut();
+                if habits.partial_ends_backoff {
+                    self.rtt.reset_backoff();
+                }
+                if habits.partial_resends {
                     w.cwnd = (w.cwnd - cut).max(w.mss);
                     if p.rtt_sampling == RttSampling::PerWindow && self.timed.is_some_and(|t| self.una >= t.0) {
                         self.timed = None;
                     }
                     self.resend_first(p, line);
-                } else if p.recovery == Detection::Ns2Sack1 {
-                    self.rtt.reset_backoff();
                 }
             }
             Verdict::Nothing => {}
@@ -439,7 +440,7 @@ impl Sender {
             Phase::Echo { high } => self.una > high,
             _ => false,
         };
-        if over && !(self.frto.is_active() && a.bytes == 0) {
+        if over && !(self.judges.is_active() && a.bytes == 0) {
             self.phase = Phase::Open;
         }
     }
@@ -478,7 +479,7 @@ impl Sender {
                 self.phase = Phase::Recovery { high };
                 self.stats.fast_recoveries += 1;
                 line.note(EventKind::Recovery, self.una, 0, 0);
-                if p.recovery != Detection::Sack {
+                if self.detector.habits().loss_restarts_timer {
                     self.timer = Some(line.now() + self.rtt.rto(p));
                     self.timed = None;
                 }
@@ -511,8 +512,9 @@ impl Sender {
         }
         self.pending_timeout = Some(PendingTimeout { at: now, high: self.nxt });
         let repeated = matches!(self.phase, Phase::Timeout { .. }) && self.timeouts_in_a_row > 1;
-        let use_frto = self.frto.is_on() && !self.frto.is_active() && !matches!(self.phase, Phase::Timeout { .. });
-        self.frto.stop();
+        let is_judged =
+            !self.judges.is_empty() && !self.judges.is_active() && !matches!(self.phase, Phase::Timeout { .. });
+        self.judges.stop();
         let hold = match self.phase {
             _ if p.handshake == Handshake::Ns2 => self.ecn.answered_last,
             // RFC 5681: the threshold is held when the same segment times out again; ns-2 halves every time.
@@ -530,8 +532,8 @@ impl Sender {
         self.rtt.back_off();
         self.timed = None;
         self.probe_budget = None;
-        if use_frto {
-            self.frto.start(self.nxt, self.board.first().map_or(self.una, Sent::end));
+        if is_judged {
+            self.judges.start(self.nxt, self.board.first().map_or(self.una, Sent::end));
             self.board.clear_lost();
             self.board.mark_first_lost();
         } else {
@@ -544,9 +546,9 @@ impl Sender {
 
     /// A retransmission by the peer arrived: with the defect it counts as a duplicate ACK for F-RTO.
     pub fn on_peer_resend(&mut self, p: &TcpParams, line: &mut impl Line) {
-        if self.frto.is_active() && p.frto_peer_resends == PeerResends::CountAsDuplicate {
-            self.frto.stop();
-            self.board.mark_lost_but_resent(p.sack_after_timeout, self.frto.high());
+        if self.judges.is_active() && p.frto_peer_resends == PeerResends::CountAsDuplicate {
+            self.judges.stop();
+            self.board.mark_lost_but_resent(p.sack_after_timeout, self.judges.high());
             let w = self.law.window_mut();
             w.cwnd = 2.0 * w.mss;
             self.probe_budget = None;

@@ -8,7 +8,8 @@ pub mod sack;
 
 use super::Ack;
 use super::conn::scoreboard::{Scoreboard, Sent};
-use super::params::{Detection, TcpParams};
+use super::params::TcpParams;
+use super::registry::Row;
 
 /// What the sender shows a detector.
 #[derive(Clone, Copy, Debug)]
@@ -64,88 +65,186 @@ pub enum Verdict {
     Recovered,
 }
 
-/// The detector of one connection: one variant per file of this folder.
-#[derive(Clone, Debug)]
-pub enum Detector {
-    NewReno(newreno::NewReno),
-    Sack(sack::Sack),
-    Ns2Sack1(Box<ns2_sack1::Ns2Sack1>),
+/// What a detector asks of the sender beyond its verdicts. The default is RFC 6675's.
+#[derive(Clone, Copy, Debug)]
+pub struct Habits {
+    /// SACK blocks go to the sender's scoreboard.
+    pub uses_scoreboard: bool,
+    /// Any new ACK ends the recovery, not only that of everything outstanding at its start.
+    pub ends_on_any_ack: bool,
+    /// Only the first partial ACK of a recovery restarts the timer (RFC 6582 section 4, "impatient").
+    pub first_partial_restarts_timer: bool,
+    /// A partial ACK sends the first segment again.
+    pub partial_resends: bool,
+    /// A partial ACK ends the back-off of the timer.
+    pub partial_ends_backoff: bool,
+    /// A loss restarts the timer.
+    pub loss_restarts_timer: bool,
+    /// After a recovery the next one may begin at once.
+    pub forgets_guard: bool,
+    /// With nothing new to send, holes that are not yet held lost are sent again (RFC 6675 NextSeg rule 3).
+    pub resends_suspects: bool,
 }
 
-impl Detector {
-    pub fn new(p: &TcpParams, sack_negotiated: bool) -> Detector {
-        use newreno::{NewReno, Variant};
-        match p.recovery {
-            Detection::Sack if sack_negotiated => Detector::Sack(sack::Sack::default()),
-            Detection::Ns2Sack1 => Detector::Ns2Sack1(Box::default()),
-            Detection::Reno => Detector::NewReno(NewReno::new(Variant::Reno)),
-            Detection::Ns2Reno => Detector::NewReno(NewReno::new(Variant::Ns2Reno)),
-            Detection::Ns2Newreno => Detector::NewReno(NewReno::new(Variant::Ns2NewReno)),
-            Detection::Newreno | Detection::Sack => Detector::NewReno(NewReno::new(Variant::NewReno)),
+impl Default for Habits {
+    fn default() -> Habits {
+        Habits {
+            uses_scoreboard: true,
+            ends_on_any_ack: false,
+            first_partial_restarts_timer: false,
+            partial_resends: false,
+            partial_ends_backoff: false,
+            loss_restarts_timer: false,
+            forgets_guard: false,
+            resends_suspects: true,
         }
     }
+}
 
-    /// Whether SACK blocks go to the sender's scoreboard.
-    pub fn uses_scoreboard(&self) -> bool {
-        matches!(self, Detector::Sack(_))
-    }
-
-    #[inline]
-    pub fn on_ack(&mut self, a: &Ack, blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict {
-        match self {
-            Detector::NewReno(d) => d.on_ack(a, board, v),
-            Detector::Sack(d) => d.on_ack(a, board, v),
-            Detector::Ns2Sack1(d) => d.on_ack(a, blocks, board, v),
-        }
-    }
-
+/// A rule that finds lost segments.
+pub trait Detect: Clone + std::fmt::Debug {
+    fn on_ack(&mut self, a: &Ack, blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict;
     /// Bytes that the rule holds to be in the network.
-    #[inline]
-    pub fn in_flight(&self, board: &Scoreboard, v: &View) -> u64 {
-        match self {
-            Detector::NewReno(d) => d.in_flight(board, v),
-            Detector::Sack(d) => d.in_flight(board, v),
-            Detector::Ns2Sack1(d) => d.in_flight(board, v),
-        }
+    fn in_flight(&self, board: &Scoreboard, v: &View) -> u64;
+    fn on_timeout(&mut self) {}
+    fn habits(&self) -> Habits {
+        Habits::default()
     }
-
     /// The segment to send again next, if any waits.
     #[inline]
-    pub fn next_resend(&mut self, board: &mut Scoreboard) -> Option<Sent> {
-        match self {
-            Detector::Ns2Sack1(d) if d.in_recovery() => d.next_hole(board),
-            _ => board.next_lost(),
-        }
+    fn next_resend(&mut self, board: &mut Scoreboard) -> Option<Sent> {
+        board.next_lost()
     }
-
-    /// Segments that may leave in answer to one ACK, where the rule limits them; 0 = no limit.
-    pub fn burst_limit(&self) -> u32 {
-        match self {
-            Detector::NewReno(d) => d.burst_limit(),
-            _ => 0,
-        }
+    /// Segments that may leave in answer to one ACK; 0 = no limit.
+    fn burst_limit(&self) -> u32 {
+        0
     }
-
-    /// Whether this ACK may release segments at all.
-    pub fn may_send(&self) -> bool {
-        match self {
-            Detector::Ns2Sack1(d) => d.may_send(),
-            _ => true,
-        }
+    /// Whether the ACK in hand may release segments at all.
+    fn may_send(&self) -> bool {
+        true
     }
-
-    /// A segment has left, new or again.
-    pub fn on_sent(&mut self, len: u64) {
-        if let Detector::Ns2Sack1(d) = self {
-            d.on_sent(len);
-        }
+    /// A segment of `len` bytes has left, new or again.
+    fn on_sent(&mut self, _len: u64) {}
+    /// Bytes by which a partial ACK deflates the window itself.
+    fn take_deflation(&mut self) -> u64 {
+        0
     }
+}
 
-    pub fn on_timeout(&mut self) {
-        match self {
-            Detector::NewReno(d) => d.on_timeout(),
-            Detector::Sack(_) => {}
-            Detector::Ns2Sack1(d) => d.on_timeout(),
+/// One row per rule: variant, type, name in scenario files, whether it needs SACK, how it is made, and the file of its
+/// reference page. The rows make the enum that a connection holds and the names that scenarios may use.
+macro_rules! detectors {
+    ($($variant:ident($t:ty) $name:literal $sack:ident = $make:expr, $file:literal;)*) => {
+        /// The detector of one connection.
+        #[derive(Clone, Debug)]
+        pub enum Detector { $($variant($t)),* }
+
+        /// Which rule finds lost segments and how many bytes it holds to be in the network.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        pub enum Detection { $(#[serde(rename = $name)] $variant),* }
+
+        impl Detection {
+            pub fn needs_sack(self) -> bool {
+                match self { $(Detection::$variant => Needs::$sack == Needs::Sack),* }
+            }
         }
+
+        impl Detector {
+            /// Without SACK at both ends a rule that needs it gives way to NewReno.
+            pub fn new(p: &TcpParams, sack_negotiated: bool) -> Detector {
+                let usable = sack_negotiated || !p.recovery.needs_sack();
+                match if usable { p.recovery } else { Detection::Newreno } {
+                    $(Detection::$variant => Detector::$variant($make)),*
+                }
+            }
+        }
+
+        impl Detect for Detector {
+            #[inline]
+            fn on_ack(&mut self, a: &Ack, blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict {
+                match self { $(Detector::$variant(d) => d.on_ack(a, blocks, board, v)),* }
+            }
+            #[inline]
+            fn in_flight(&self, board: &Scoreboard, v: &View) -> u64 {
+                match self { $(Detector::$variant(d) => d.in_flight(board, v)),* }
+            }
+            fn on_timeout(&mut self) {
+                match self { $(Detector::$variant(d) => d.on_timeout()),* }
+            }
+            #[inline]
+            fn habits(&self) -> Habits {
+                match self { $(Detector::$variant(d) => d.habits()),* }
+            }
+            #[inline]
+            fn next_resend(&mut self, board: &mut Scoreboard) -> Option<Sent> {
+                match self { $(Detector::$variant(d) => d.next_resend(board)),* }
+            }
+            #[inline]
+            fn burst_limit(&self) -> u32 {
+                match self { $(Detector::$variant(d) => d.burst_limit()),* }
+            }
+            #[inline]
+            fn may_send(&self) -> bool {
+                match self { $(Detector::$variant(d) => d.may_send()),* }
+            }
+            #[inline]
+            fn on_sent(&mut self, len: u64) {
+                match self { $(Detector::$variant(d) => d.on_sent(len)),* }
+            }
+            fn take_deflation(&mut self) -> u64 {
+                match self { $(Detector::$variant(d) => d.take_deflation()),* }
+            }
+        }
+
+        pub(super) const ROWS: &[Row] =
+            &[$(Row { kind: "detector", name: $name, source: include_str!($file) }),*];
+    };
+}
+
+/// Whether a rule lives on SACK blocks.
+#[derive(PartialEq, Eq)]
+enum Needs {
+    Sack,
+    Acks,
+}
+
+use newreno::{NewReno, Variant};
+
+detectors! {
+    Reno(NewReno) "reno" Acks = NewReno::new(Variant::Reno), "newreno.rs";
+    Newreno(NewReno) "newreno" Acks = NewReno::new(Variant::NewReno), "newreno.rs";
+    Sack(sack::Sack) "sack" Sack = sack::Sack::default(), "sack.rs";
+    Ns2Reno(NewReno) "ns2-reno" Acks = NewReno::new(Variant::Ns2Reno), "newreno.rs";
+    Ns2Newreno(NewReno) "ns2-newreno" Acks = NewReno::new(Variant::Ns2NewReno), "newreno.rs";
+    Ns2Sack1(Box<ns2_sack1::Ns2Sack1>) "ns2-sack1" Sack = Box::default(), "ns2_sack1.rs";
+}
+
+impl<D: Detect> Detect for Box<D> {
+    fn on_ack(&mut self, a: &Ack, blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict {
+        (**self).on_ack(a, blocks, board, v)
+    }
+    fn in_flight(&self, board: &Scoreboard, v: &View) -> u64 {
+        (**self).in_flight(board, v)
+    }
+    fn on_timeout(&mut self) {
+        (**self).on_timeout();
+    }
+    fn habits(&self) -> Habits {
+        (**self).habits()
+    }
+    fn next_resend(&mut self, board: &mut Scoreboard) -> Option<Sent> {
+        (**self).next_resend(board)
+    }
+    fn burst_limit(&self) -> u32 {
+        (**self).burst_limit()
+    }
+    fn may_send(&self) -> bool {
+        (**self).may_send()
+    }
+    fn on_sent(&mut self, len: u64) {
+        (**self).on_sent(len);
+    }
+    fn take_deflation(&mut self) -> u64 {
+        (**self).take_deflation()
     }
 }

@@ -21,7 +21,7 @@
 
 use super::super::Ack;
 use super::super::conn::scoreboard::Scoreboard;
-use super::{Phase, Verdict, View};
+use super::{Detect, Habits, Phase, Verdict, View};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Variant {
@@ -39,7 +39,7 @@ pub struct NewReno {
     /// ns-2 keeps counting duplicates through partial ACKs, for its burst rule alone.
     dups_ever: u64,
     /// Bytes by which ns-2 deflates the window beyond the duplicates counted.
-    pub deflate: u64,
+    deflate: u64,
 }
 
 impl NewReno {
@@ -52,10 +52,6 @@ impl NewReno {
     }
     fn is_ns2(&self) -> bool {
         matches!(self.variant, Variant::Ns2Reno | Variant::Ns2NewReno)
-    }
-
-    pub fn on_ack(&mut self, a: &Ack, board: &mut Scoreboard, v: &View) -> Verdict {
-        if a.bytes > 0 { self.on_new(a, board, v) } else { self.on_duplicate(a, board, v) }
     }
 
     fn on_new(&mut self, a: &Ack, board: &mut Scoreboard, v: &View) -> Verdict {
@@ -99,8 +95,14 @@ impl NewReno {
     fn is_guarded(&self, v: &View) -> bool {
         if self.is_ns2() { v.is_guarded_in_ns2() } else { v.una <= v.guard }
     }
+}
 
-    pub fn in_flight(&self, board: &Scoreboard, v: &View) -> u64 {
+impl Detect for NewReno {
+    fn on_ack(&mut self, a: &Ack, _blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict {
+        if a.bytes > 0 { self.on_new(a, board, v) } else { self.on_duplicate(a, board, v) }
+    }
+
+    fn in_flight(&self, board: &Scoreboard, v: &View) -> u64 {
         let outstanding = v.nxt - v.una;
         let recovering = matches!(v.phase, Phase::Recovery { .. });
         let limit = v.dupthresh as u64;
@@ -120,11 +122,26 @@ impl NewReno {
         (outstanding + board.resent_bytes()).saturating_sub(left * v.mss + board.lost_bytes())
     }
 
-    pub fn burst_limit(&self) -> u32 {
+    fn burst_limit(&self) -> u32 {
         if self.variant == Variant::Ns2NewReno && self.dups_ever >= 3 { 2 } else { 0 }
     }
 
-    pub fn on_timeout(&mut self) {
+    fn on_timeout(&mut self) {
         (self.dups, self.dups_ever) = (0, 0);
+    }
+
+    fn habits(&self) -> Habits {
+        Habits {
+            uses_scoreboard: false,
+            ends_on_any_ack: !self.stays_on_partial(),
+            first_partial_restarts_timer: self.stays_on_partial(),
+            partial_resends: true,
+            loss_restarts_timer: true,
+            resends_suspects: false,
+            ..Habits::default()
+        }
+    }
+    fn take_deflation(&mut self) -> u64 {
+        std::mem::take(&mut self.deflate)
     }
 }

@@ -16,7 +16,7 @@
 
 use super::super::Ack;
 use super::super::conn::scoreboard::{Scoreboard, Sent};
-use super::{Phase, Verdict, View};
+use super::{Detect, Habits, Phase, Verdict, View};
 
 #[derive(Clone, Debug, Default)]
 pub struct Ns2Sack1 {
@@ -34,18 +34,6 @@ pub struct Ns2Sack1 {
 }
 
 impl Ns2Sack1 {
-    pub fn in_recovery(&self) -> bool {
-        self.recovering
-    }
-    pub fn may_send(&self) -> bool {
-        self.may_send
-    }
-    pub fn on_sent(&mut self, _len: u64) {
-        if self.recovering {
-            self.pipe += 1;
-        }
-    }
-
     fn clear(&mut self) {
         self.ranges.clear();
         self.hole = 0;
@@ -71,10 +59,6 @@ impl Ns2Sack1 {
             self.ranges.splice(start..end, [(nl, nr)]);
         }
         dropped || size(&self.ranges) != before
-    }
-
-    pub fn on_ack(&mut self, a: &Ack, blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict {
-        if self.recovering { self.on_ack_recovering(a, blocks, v) } else { self.on_ack_open(a, blocks, board, v) }
     }
 
     fn on_ack_open(&mut self, a: &Ack, blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict {
@@ -124,7 +108,7 @@ impl Ns2Sack1 {
     }
 
     /// The first segment at or above the hole cursor that is not SACKed while something above it is.
-    pub fn next_hole(&mut self, board: &mut Scoreboard) -> Option<Sent> {
+    fn next_hole(&mut self, board: &mut Scoreboard) -> Option<Sent> {
         let top = self.ranges.last()?.1;
         let from = self.hole;
         let ranges = &self.ranges;
@@ -136,8 +120,14 @@ impl Ns2Sack1 {
         self.hole = s.end();
         Some(s)
     }
+}
 
-    pub fn in_flight(&self, board: &Scoreboard, v: &View) -> u64 {
+impl Detect for Ns2Sack1 {
+    fn on_ack(&mut self, a: &Ack, blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict {
+        if self.recovering { self.on_ack_recovering(a, blocks, v) } else { self.on_ack_open(a, blocks, board, v) }
+    }
+
+    fn in_flight(&self, board: &Scoreboard, v: &View) -> u64 {
         if self.recovering {
             return self.pipe.max(0) as u64 * v.mss;
         }
@@ -145,11 +135,35 @@ impl Ns2Sack1 {
         (v.nxt - v.una + board.resent_bytes()).saturating_sub(dups * v.mss + board.lost_bytes())
     }
 
-    pub fn on_timeout(&mut self) {
+    fn may_send(&self) -> bool {
+        self.may_send
+    }
+
+    fn on_sent(&mut self, _len: u64) {
+        if self.recovering {
+            self.pipe += 1;
+        }
+    }
+
+    fn on_timeout(&mut self) {
         self.recovering = false;
         self.after_timeout = true;
         self.dups = 0;
         self.may_send = true;
         self.clear();
+    }
+
+    fn habits(&self) -> Habits {
+        Habits {
+            uses_scoreboard: false,
+            partial_ends_backoff: true,
+            loss_restarts_timer: true,
+            forgets_guard: true,
+            resends_suspects: false,
+            ..Habits::default()
+        }
+    }
+    fn next_resend(&mut self, board: &mut Scoreboard) -> Option<Sent> {
+        if self.recovering { self.next_hole(board) } else { board.next_lost() }
     }
 }

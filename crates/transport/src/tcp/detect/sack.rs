@@ -17,7 +17,7 @@
 
 use super::super::Ack;
 use super::super::conn::scoreboard::Scoreboard;
-use super::{Phase, Verdict, View};
+use super::{Detect, Phase, Verdict, View};
 
 #[derive(Clone, Debug, Default)]
 pub struct Sack {
@@ -25,8 +25,8 @@ pub struct Sack {
     dups: u32,
 }
 
-impl Sack {
-    pub fn on_ack(&mut self, a: &Ack, board: &mut Scoreboard, v: &View) -> Verdict {
+impl Detect for Sack {
+    fn on_ack(&mut self, a: &Ack, _blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict {
         self.dups = if a.bytes > 0 { 0 } else { self.dups + (a.sacked > 0) as u32 };
         match v.phase {
             Phase::Recovery { high } if v.una >= high => return Verdict::Recovered,
@@ -50,7 +50,7 @@ impl Sack {
     }
 
     #[inline]
-    pub fn in_flight(&self, board: &Scoreboard, v: &View) -> u64 {
+    fn in_flight(&self, board: &Scoreboard, v: &View) -> u64 {
         let outstanding = v.nxt - v.una;
         let sacked = board.sacked_bytes();
         let quiet = matches!(v.phase, Phase::Open | Phase::Echo { .. });

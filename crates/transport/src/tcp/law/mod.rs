@@ -6,7 +6,8 @@ pub mod reno;
 #[cfg(test)]
 mod reno_oracle;
 
-use super::params::{LawName, TcpParams};
+use super::params::TcpParams;
+use super::registry::Row;
 use super::{Ack, Trigger};
 use crosswind_base::BitRate;
 
@@ -54,41 +55,49 @@ impl Window {
     }
 }
 
-/// The law of one connection: one variant per file of this folder.
-#[derive(Clone, Debug)]
-pub enum Law {
-    Reno(reno::Reno),
+/// One row per law: variant, type, name in scenario files, file. The rows make the enum that a connection holds, the
+/// names that scenarios may use, and the reference pages.
+macro_rules! laws {
+    ($($variant:ident($t:ty) $name:literal $file:literal;)*) => {
+        /// The law of one connection.
+        #[derive(Clone, Debug)]
+        pub enum Law { $($variant($t)),* }
+
+        /// The window arithmetic.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        pub enum LawName { $(#[serde(rename = $name)] $variant),* }
+
+        impl Law {
+            pub fn new(p: &TcpParams) -> Law {
+                match p.law { $(LawName::$variant => Law::$variant(<$t>::new(p))),* }
+            }
+        }
+
+        impl WindowLaw for Law {
+            #[inline]
+            fn on_ack(&mut self, a: &Ack) {
+                match self { $(Law::$variant(l) => l.on_ack(a)),* }
+            }
+            fn reduce(&mut self, why: Trigger, base: f64) {
+                match self { $(Law::$variant(l) => l.reduce(why, base)),* }
+            }
+            #[inline]
+            fn window(&self) -> &Window {
+                match self { $(Law::$variant(l) => l.window()),* }
+            }
+            fn window_mut(&mut self) -> &mut Window {
+                match self { $(Law::$variant(l) => l.window_mut()),* }
+            }
+            fn pacing_rate(&self) -> Option<BitRate> {
+                match self { $(Law::$variant(l) => l.pacing_rate()),* }
+            }
+        }
+
+        pub(super) const ROWS: &[Row] =
+            &[$(Row { kind: "law", name: $name, source: include_str!($file) }),*];
+    };
 }
 
-impl Law {
-    pub fn new(p: &TcpParams) -> Law {
-        match p.law {
-            LawName::Reno => Law::Reno(reno::Reno::new(p)),
-        }
-    }
-}
-
-impl WindowLaw for Law {
-    #[inline]
-    fn on_ack(&mut self, a: &Ack) {
-        match self {
-            Law::Reno(l) => l.on_ack(a),
-        }
-    }
-    fn reduce(&mut self, why: Trigger, base: f64) {
-        match self {
-            Law::Reno(l) => l.reduce(why, base),
-        }
-    }
-    #[inline]
-    fn window(&self) -> &Window {
-        match self {
-            Law::Reno(l) => l.window(),
-        }
-    }
-    fn window_mut(&mut self) -> &mut Window {
-        match self {
-            Law::Reno(l) => l.window_mut(),
-        }
-    }
+laws! {
+    Reno(reno::Reno) "reno" "reno.rs";
 }

@@ -2,9 +2,10 @@
 
 use super::{Line, Outgoing, Sender};
 use crate::tcp::conn::scoreboard::Sent;
-use crate::tcp::detect::Phase;
+use crate::tcp::detect::{Detect, Phase};
 use crate::tcp::law::WindowLaw;
-use crate::tcp::params::{Detection, Handshake, RttSampling, TcpParams};
+use crate::tcp::params::{Handshake, RttSampling, TcpParams};
+use crate::tcp::undo::Judge;
 use crosswind_base::Time;
 
 impl Sender {
@@ -37,7 +38,7 @@ impl Sender {
                 break;
             }
             let before = self.nxt;
-            if !self.frto.is_active()
+            if !self.judges.is_active()
                 && room >= mss as f64
                 && let Some(s) = self.detector.next_resend(&mut self.board)
             {
@@ -107,7 +108,10 @@ impl Sender {
 
     /// RFC 6675 NextSeg rule 3: nothing new to send, but a hole below the highest SACK.
     fn send_suspect(&mut self, room: f64, p: &TcpParams, line: &mut impl Line) -> bool {
-        if !matches!(self.phase, Phase::Recovery { .. }) || p.recovery != Detection::Sack || room < p.mss.0 as f64 {
+        if !matches!(self.phase, Phase::Recovery { .. })
+            || !self.detector.habits().resends_suspects
+            || room < p.mss.0 as f64
+        {
             return false;
         }
         match self.board.next_suspect() {

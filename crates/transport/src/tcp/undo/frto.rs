@@ -19,7 +19,7 @@
 
 use super::super::Ack;
 use super::super::params::Frto as Variant;
-use super::Judgement;
+use super::{Judge, Judgement};
 
 /// Where the algorithm stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,40 +45,6 @@ impl Frto {
     pub fn new(variant: Variant) -> Frto {
         Frto { variant, step: Step::Idle, high: 0, resent_end: 0 }
     }
-    pub fn is_on(&self) -> bool {
-        self.variant != Variant::Off
-    }
-    pub fn is_active(&self) -> bool {
-        self.step != Step::Idle
-    }
-    /// Highest sequence number sent before the timeout that is being judged.
-    pub fn high(&self) -> u64 {
-        self.high
-    }
-    /// A timeout occurred; `high` is the highest sequence number sent, `resent_end` the end of what is sent again.
-    pub fn start(&mut self, high: u64, resent_end: u64) {
-        self.step = Step::First;
-        (self.high, self.resent_end) = (high, resent_end);
-    }
-    pub fn stop(&mut self) {
-        self.step = Step::Idle;
-    }
-
-    pub fn judge(&mut self, a: &Ack) -> Judgement {
-        let verdict = match (self.step, self.variant) {
-            (Step::Idle, _) => return Judgement::None,
-            (Step::First, v) => self.first(a, v),
-            (Step::Second, Variant::Sack) => self.second_sack(a),
-            (Step::Second, _) => self.second_basic(a),
-        };
-        match verdict {
-            Judgement::ProbeWithNewData => self.step = Step::Second,
-            Judgement::Spurious | Judgement::Genuine { .. } => self.step = Step::Idle,
-            _ => {}
-        }
-        verdict
-    }
-
     fn first(&self, a: &Ack, variant: Variant) -> Judgement {
         if a.bytes > 0 && self.resent_end <= a.ack && a.ack < self.high {
             return Judgement::ProbeWithNewData;
@@ -111,5 +77,39 @@ impl Frto {
         } else {
             Judgement::Wait
         }
+    }
+}
+
+impl Judge for Frto {
+    fn start(&mut self, high: u64, resent_end: u64) {
+        self.step = Step::First;
+        (self.high, self.resent_end) = (high, resent_end);
+    }
+
+    fn stop(&mut self) {
+        self.step = Step::Idle;
+    }
+
+    fn is_active(&self) -> bool {
+        self.step != Step::Idle
+    }
+
+    fn high(&self) -> u64 {
+        self.high
+    }
+
+    fn judge(&mut self, a: &Ack) -> Judgement {
+        let verdict = match (self.step, self.variant) {
+            (Step::Idle, _) => return Judgement::None,
+            (Step::First, v) => self.first(a, v),
+            (Step::Second, Variant::Sack) => self.second_sack(a),
+            (Step::Second, _) => self.second_basic(a),
+        };
+        match verdict {
+            Judgement::ProbeWithNewData => self.step = Step::Second,
+            Judgement::Spurious | Judgement::Genuine { .. } => self.step = Step::Idle,
+            _ => {}
+        }
+        verdict
     }
 }

@@ -1,5 +1,6 @@
 //! F-RTO against a plain transcription of RFC 5682 sections 2.1 and 3.1, with the two rules that Linux adds.
 
+use super::Judge;
 use super::Judgement;
 use super::frto::Frto;
 use crate::tcp::Ack;
