@@ -112,10 +112,8 @@ def main(arguments: list[str]) -> int:
             print(f"!!   {name}: {reason}")
     bad = [s.name for s in todo if s.code != 0]
     passed, failed = sum(s.passed for s in todo), sum(s.failed for s in todo)
-    print(
-        f"\n{passed} passed, {failed} failed, {len(skipped)} skipped in {sum(s.seconds for s in todo):.0f} s: "
-        f"{'FAILED (' + ', '.join(bad) + ')' if bad else 'ok'}"
-    )
+    print(f"\n{'FAILED: ' + ', '.join(bad) if bad else 'ok'}, {sum(s.seconds for s in todo):.0f} s")
+    print(f"{passed} passed, {failed} failed, {len(skipped)} skipped")
     return 1 if bad else 0
 
 

@@ -64,7 +64,7 @@ pub fn summary(w: &World<'_>, end: Time, facts: RunFacts, tables: &mut Tables) {
 }
 
 fn run_row(w: &World<'_>, end: Time, f: RunFacts, t: &mut Table) {
-    let packets: u64 = w.ends.iter().map(|e| e.sent_packets).sum();
+    let packets: u64 = w.ends.iter().map(|e| e.port.sent_packets).sum();
     Row(t)
         .int("seed", f.seed)
         .int("end_ns", end.0)
@@ -101,8 +101,8 @@ fn flow_row(w: &World<'_>, flow: usize, end: Time, t: &mut Table) {
     row.int("size_bytes", delivered)
         .float("goodput_bps", rate_bps(delivered, active))
         .float("throughput_bps", rate_bps(rx.arrivals.bytes, active))
-        .int("sent_packets", tx.sent_packets)
-        .int("sent_bytes", tx.sent_bytes)
+        .int("sent_packets", tx.port.sent_packets)
+        .int("sent_bytes", tx.port.sent_bytes)
         .int("resent_packets", s.resent_segments)
         .int("resent_bytes", s.resent_bytes)
         .int("timeouts", s.timeouts)

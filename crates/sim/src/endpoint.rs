@@ -31,13 +31,18 @@ pub struct Arrivals {
 pub struct Endpoint {
     pub conn: Connection,
     pub app: App,
+    pub port: Port,
+    /// When the application starts; `None` once it has, or at the end that only answers.
+    start: Option<Time>,
+    pub arrivals: Arrivals,
+}
+
+/// Where an endpoint meets the network, and what it has sent.
+pub struct Port {
     flow: FlowId,
     seen: Vantage,
     /// First entry of this endpoint's route in the driver's table.
     route: u32,
-    /// When the application starts; `None` once it has, or at the end that only answers.
-    start: Option<Time>,
-    pub arrivals: Arrivals,
     pub sent_packets: u64,
     pub sent_bytes: u64,
 }
@@ -57,13 +62,9 @@ impl Endpoint {
         Endpoint {
             conn: Connection::new(params, s.peer, rule),
             app,
-            flow: s.flow,
-            seen: s.seen,
-            route: s.route,
+            port: Port { flow: s.flow, seen: s.seen, route: s.route, sent_packets: 0, sent_bytes: 0 },
             start: s.start,
             arrivals: Arrivals::default(),
-            sent_packets: 0,
-            sent_bytes: 0,
         }
     }
 
@@ -77,21 +78,13 @@ impl Endpoint {
         let p = *cx.packet(id);
         let ext = cx.pool.ext(&p).copied();
         if let Some(o) = cx.observer.as_deref_mut() {
-            o.packet(cx.now, self.seen, &p, cx.pool);
+            o.packet(cx.now, self.port.seen, &p, cx.pool);
         }
         cx.pool.remove(id);
         self.count(&p, cx.now);
         let before = self.conn.is_over();
-        let Endpoint { conn, app, .. } = self;
-        let mut io = EndIo {
-            cx,
-            cache,
-            flow: self.flow,
-            seen: self.seen,
-            route: self.route,
-            sent_packets: &mut self.sent_packets,
-            sent_bytes: &mut self.sent_bytes,
-        };
+        let Endpoint { conn, app, port, .. } = self;
+        let mut io = EndIo { cx, cache, port };
         conn.on_packet(&p, ext.as_ref(), &mut io);
         app.run(conn, &mut io);
         (conn.is_over() && !before).then_some(Milestone::Closed)
@@ -116,16 +109,8 @@ impl Endpoint {
     pub fn wake(&mut self, cx: &mut Cx<'_>, cache: &mut Cache) -> Option<Milestone> {
         let before = self.conn.is_over();
         let starting = self.start.take().is_some();
-        let Endpoint { conn, app, .. } = self;
-        let mut io = EndIo {
-            cx,
-            cache,
-            flow: self.flow,
-            seen: self.seen,
-            route: self.route,
-            sent_packets: &mut self.sent_packets,
-            sent_bytes: &mut self.sent_bytes,
-        };
+        let Endpoint { conn, app, port, .. } = self;
+        let mut io = EndIo { cx, cache, port };
         if starting {
             conn.open(&mut io);
             return Some(Milestone::Opened);
@@ -140,11 +125,7 @@ impl Endpoint {
 pub struct EndIo<'a, 'b> {
     cx: &'a mut Cx<'b>,
     cache: &'a mut Cache,
-    flow: FlowId,
-    seen: Vantage,
-    route: u32,
-    sent_packets: &'a mut u64,
-    sent_bytes: &'a mut u64,
+    port: &'a mut Port,
 }
 
 impl Io for EndIo<'_, '_> {
@@ -155,26 +136,26 @@ impl Io for EndIo<'_, '_> {
 
     #[inline]
     fn send(&mut self, mut p: Packet, ext: Option<Ext>) {
-        p.flow = self.flow;
-        p.hop = self.route;
-        if self.seen == Vantage::Receiver {
+        p.flow = self.port.flow;
+        p.hop = self.port.route;
+        if self.port.seen == Vantage::Receiver {
             p.meta = Meta(p.meta.0 | Meta::REVERSE);
         }
-        *self.sent_packets += 1;
-        *self.sent_bytes += p.len as u64;
+        self.port.sent_packets += 1;
+        self.port.sent_bytes += p.len as u64;
         let id = self.cx.pool.insert(p);
         if let Some(e) = ext {
             self.cx.pool.attach(id, e);
         }
         if let Some(o) = self.cx.observer.as_deref_mut() {
-            o.packet(self.cx.now, self.seen, self.cx.pool.get(id), self.cx.pool);
+            o.packet(self.cx.now, self.port.seen, self.cx.pool.get(id), self.cx.pool);
         }
         self.cx.forward(id);
     }
 
     #[inline]
     fn note(&mut self, kind: EventKind, seq: u64, len: u32, aux: u32) {
-        self.cx.note(End { flow: self.flow, seen: self.seen }, kind, seq, len, aux);
+        self.cx.note(End { flow: self.port.flow, seen: self.port.seen }, kind, seq, len, aux);
     }
 
     fn shared(&mut self) -> Option<&mut Cache> {

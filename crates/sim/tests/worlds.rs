@@ -197,7 +197,7 @@ fn with_world(scenario: &Value, look: impl FnOnce(&mut World<'_>)) {
 
 /// sent = arrived + dropped or lost + in the network, at any moment.
 fn books_balance(w: &World<'_>) {
-    let sent: u64 = w.ends.iter().map(|e| e.sent_packets).sum();
+    let sent: u64 = w.ends.iter().map(|e| e.port.sent_packets).sum();
     let arrived: u64 = w.ends.iter().map(|e| e.arrivals.packets).sum();
     let dropped: u64 = w.losses.stages.iter().flat_map(|s| s.by_reason).sum();
     assert_eq!(sent, arrived + dropped + w.pool.in_use() as u64, "at {:?}", w.now);
