@@ -48,9 +48,9 @@ def print_table(table: Table) -> None:
     """A summary table: heads, rows, note."""
     rich = RichTable(title=table.title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
     for i, head in enumerate(table.heads):
-        rich.add_column(
-            head, justify="left" if i == 0 or head in ("link", "direction", "flow") else "right", overflow="fold"
-        )
+        # Numbers begin with a digit, a sign or a dash for "none"; what begins otherwise is read as words.
+        words = any(row[i][:1].isalpha() for row in table.rows)
+        rich.add_column(head, justify="left" if i == 0 or words else "right", overflow="fold")
     for row in table.rows:
         rich.add_row(*(Text(cell) for cell in row))
     console().print(rich)
