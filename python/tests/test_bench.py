@@ -45,6 +45,7 @@ def engines(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Engines:
     monkeypatch.setattr(engine(), "bench", both.bench, raising=False)
     monkeypatch.setattr(bench, "ns2_program", lambda: "ns")
     monkeypatch.setattr(bench, "run_ns2", both.ns2)
+    monkeypatch.setattr(bench, "build_ns3", lambda _folder: None)
     return both
 
 
@@ -60,6 +61,20 @@ def test_runs_alternate_and_ratios_are_taken_round_by_round(engines: Engines) ->
 def test_without_ns2_ratios_are_empty(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "ns2_program", lambda: None)
     assert all(r["ratio_ns2"] is None and r["ns2_packets_per_cpu_s"] is None for r in bench.cases(1))
+
+
+def test_ns3_runs_once_a_cell_beside_the_first_of_our_runs(engines: Engines, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench, "build_ns3", lambda folder: folder / "ns3-bench")
+    asked: list[tuple[int, int]] = []
+
+    def ns3(_program: Path, flows: int, rate_bps: int, _seconds: float) -> float:
+        asked.append((flows, rate_bps))
+        return 1e4
+
+    monkeypatch.setattr(bench, "run_ns3", ns3)
+    rows = list(bench.cases(2))
+    assert len(asked) == len(set(asked)) == len(rows)
+    assert all(r["ratio_ns3"] == 100.0 and r["ns3_packets_per_cpu_s"] == 1e4 for r in rows)
 
 
 def test_progress_counts_every_run_of_every_cell(engines: Engines) -> None:
