@@ -5,6 +5,7 @@
 
 pub mod config;
 pub mod doc;
+pub mod ds;
 pub mod hist;
 pub mod packet;
 pub mod probe;
@@ -14,6 +15,7 @@ pub mod time;
 pub mod units;
 
 pub use config::ConfigError;
+pub use ds::{DsByte, Dscp};
 pub use hist::Histogram;
 pub use packet::{Ecn, FlowId, Packet, PacketId, Pool, SackList, TcpFlags};
 pub use probe::{End, Event, EventKind, Observer, Vantage};

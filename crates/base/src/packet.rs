@@ -1,5 +1,7 @@
 //! Packets: one cache line of hot fields in a slab, and a side table for what few packets carry.
 
+use crate::ds::{DsByte, Dscp};
+
 /// Index of a packet in its [`Pool`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct PacketId(pub u32);
@@ -159,7 +161,8 @@ pub struct Packet {
     /// Transport payload bytes.
     pub payload: u16,
     pub flags: TcpFlags,
-    pub ecn: Ecn,
+    /// Code point and ECN bits; see [`Packet::ecn`] and [`Packet::dscp`].
+    pub ds: DsByte,
     pub proto: Proto,
     pub meta: Meta,
 }
@@ -182,10 +185,29 @@ impl Default for Packet {
             len: 0,
             payload: 0,
             flags: TcpFlags::default(),
-            ecn: Ecn::NotEct,
+            ds: DsByte::default(),
             proto: Proto::Tcp,
             meta: Meta::default(),
         }
+    }
+}
+
+impl Packet {
+    #[inline]
+    pub fn ecn(&self) -> Ecn {
+        self.ds.ecn()
+    }
+    #[inline]
+    pub fn set_ecn(&mut self, ecn: Ecn) {
+        self.ds = self.ds.with_ecn(ecn);
+    }
+    #[inline]
+    pub fn dscp(&self) -> Dscp {
+        self.ds.dscp()
+    }
+    #[inline]
+    pub fn set_dscp(&mut self, dscp: Dscp) {
+        self.ds = self.ds.with_dscp(dscp);
     }
 }
 

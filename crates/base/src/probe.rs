@@ -96,7 +96,7 @@ impl End {
 
 /// What `aux` holds for events about one segment.
 pub fn header_bits(p: &Packet) -> u32 {
-    u32::from(p.flags.0) | (p.ecn as u32) << 8
+    u32::from(p.flags.0) | (p.ecn() as u32) << 8
 }
 
 /// Where a packet was seen.

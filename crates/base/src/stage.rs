@@ -124,8 +124,8 @@ impl Cx<'_> {
     /// Sets CE on an ECN-capable packet and counts it. The caller has checked that it is capable.
     pub fn mark(&mut self, id: PacketId) {
         let p = self.pool.get_mut(id);
-        debug_assert!(p.ecn.is_capable(), "only ECN-capable packets are marked (RFC 3168)");
-        p.ecn = Ecn::Ce;
+        debug_assert!(p.ecn().is_capable(), "only ECN-capable packets are marked (RFC 3168)");
+        p.set_ecn(Ecn::Ce);
         let p = *p;
         self.ledger.marked(self.stage, &p);
         self.note(End::source_of(&p), EventKind::Mark, p.seq, p.payload as u32, self.stage);

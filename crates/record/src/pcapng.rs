@@ -275,7 +275,7 @@ mod tests {
     }
 
     fn data(flow: u32) -> Packet {
-        packet!(Packet::default(); flow: FlowId(flow), len: 1041, payload: 1001, ecn: Ecn::Ect0)
+        packet!(Packet::default(); flow: FlowId(flow), len: 1041, payload: 1001, ds: Ecn::Ect0.into())
     }
 
     #[test]

@@ -207,7 +207,7 @@ impl Framer {
 fn ipv4_header(p: &Packet, total: u16, out: &mut Vec<u8>) {
     let start = out.len();
     let way = Way::of(p);
-    out.extend([0x45, p.ecn as u8]);
+    out.extend([0x45, p.ds.0]);
     out.extend(total.to_be_bytes());
     out.extend(identification(p).to_be_bytes());
     out.extend([0x40, 0x00, 64, p.proto as u8, 0, 0]);

@@ -65,7 +65,7 @@ fn forward(flags: TcpFlags) -> Packet {
 
 fn data(seq: u64) -> Packet {
     let mut p = forward(ACK);
-    (p.seq, p.payload, p.ecn) = (seq, 1000, Ecn::Ect0);
+    (p.seq, p.payload, p.ds) = (seq, 1000, Ecn::Ect0.into());
     p
 }
 
@@ -98,7 +98,7 @@ fn script() -> Script {
     for (i, seq) in [1, 1001, 2001, 3001, 4001].into_iter().enumerate() {
         let mut p = data(seq);
         if i == 2 {
-            p.ecn = Ecn::Ce;
+            p.set_ecn(Ecn::Ce);
         }
         s.send(101 + i as u64, p, None);
         if i == 1 {
@@ -110,7 +110,7 @@ fn script() -> Script {
     s.send(154, reverse(ACK.with(TcpFlags::ECE), 1001), sack(&[(2001, 4001)]));
     s.send(155, reverse(ACK.with(TcpFlags::ECE), 1001), sack(&[(2001, 5001), (1, 501), (501, 801), (801, 901)]));
     let mut resend = data(1001);
-    (resend.ecn, resend.meta) = (Ecn::NotEct, Meta(Meta::REXMIT));
+    (resend.ds, resend.meta) = (Ecn::NotEct.into(), Meta(Meta::REXMIT));
     s.send(205, resend, None);
     let mut cwr = data(5001);
     cwr.flags = ACK.with(TcpFlags::CWR).with(TcpFlags::PSH);

@@ -36,7 +36,7 @@ pub struct Delivery {
 
 /// A data packet of `len` bytes; `seq` identifies it.
 pub fn packet(seq: u64, len: u16, ecn: Ecn) -> Packet {
-    Packet { seq, len, payload: len.saturating_sub(40), ecn, ..Packet::default() }
+    Packet { seq, len, payload: len.saturating_sub(40), ds: ecn.into(), ..Packet::default() }
 }
 
 /// Drives one stage: hands it packets, wakes it when it asks, and checks the wake contract on the way.
@@ -76,7 +76,7 @@ impl<S: Stage> Bench<S> {
         f(&mut self.stage, &mut cx);
         for id in self.out.drain(..) {
             let p = self.pool.get(id);
-            self.deliveries.push(Delivery { at: self.now, seq: p.seq, ecn: p.ecn });
+            self.deliveries.push(Delivery { at: self.now, seq: p.seq, ecn: p.ecn() });
             self.pool.remove(id);
         }
     }

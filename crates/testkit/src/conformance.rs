@@ -165,17 +165,17 @@ fn check_end(bench: &Bench<BoxStage>) {
     assert!(times.is_sorted(), "deliveries go back in time");
     let mut marks = 0;
     for d in &bench.deliveries {
-        let was = bench.offered[d.seq as usize].ecn;
+        let was = bench.offered[d.seq as usize].ecn();
         assert!(d.ecn == was || (d.ecn == Ecn::Ce && was.is_capable()), "{was:?} became {:?}", d.ecn);
     }
     for e in &bench.log.entries {
         if let Entry::Marked { seq, .. } = e {
             marks += 1;
-            assert!(bench.offered[*seq as usize].ecn.is_capable(), "packet {seq} was marked without being capable");
+            assert!(bench.offered[*seq as usize].ecn().is_capable(), "packet {seq} was marked without being capable");
         }
     }
     let delivered_marks =
-        bench.deliveries.iter().filter(|d| d.ecn == Ecn::Ce && bench.offered[d.seq as usize].ecn != Ecn::Ce).count();
+        bench.deliveries.iter().filter(|d| d.ecn == Ecn::Ce && bench.offered[d.seq as usize].ecn() != Ecn::Ce).count();
     assert!(delivered_marks <= marks, "{delivered_marks} new marks arrived, {marks} were counted");
     let report = bench.report();
     assert_eq!(report.get("arrived_packets"), bench.offered.len() as f64);

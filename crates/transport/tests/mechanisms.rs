@@ -65,7 +65,7 @@ fn only_new_data_is_ecn_capable() {
     assert!(w.is_done() && w.resent(End::Left).len() >= 5);
     for l in &w.log {
         let new_data = l.packet.payload > 0 && !l.packet.meta.is_rexmit();
-        assert_eq!(l.packet.ecn.is_capable(), new_data, "{:?}", l.packet);
+        assert_eq!(l.packet.ecn().is_capable(), new_data, "{:?}", l.packet);
     }
 }
 

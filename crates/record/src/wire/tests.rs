@@ -43,7 +43,7 @@ fn syn(meta: u8) -> Packet {
 
 #[test]
 fn an_ip_header_carries_the_packet() {
-    let p = packet!(Packet::default(); flow: FlowId(0x0102), ecn: Ecn::Ce, payload: 1000, len: 1040);
+    let p = packet!(Packet::default(); flow: FlowId(0x0102), ds: Ecn::Ce.into(), payload: 1000, len: 1040);
     let (b, f) = frame(&mut Framer::new(), &p, None);
     assert_eq!((b[0], b[1], b[8], b[9]), (0x45, 3, 64, 6));
     assert_eq!((u16_at(&b, 2), u16_at(&b, 6)), (1040, 0x4000), "length and DF");
@@ -156,7 +156,7 @@ fn a_udp_datagram_has_its_length() {
 fn a_packet_keeps_its_identification_and_a_resend_gets_a_new_one() {
     let p = packet!(Packet::default(); seq: 1, payload: 536, sent_at: Time(5));
     let id = |p: &Packet| u16_at(&frame(&mut Framer::new(), p, None).0, 4);
-    assert_eq!(id(&p), id(&packet!(p; hop: 3, ecn: Ecn::Ce)));
+    assert_eq!(id(&p), id(&packet!(p; hop: 3, ds: Ecn::Ce.into())));
     assert_ne!(id(&p), id(&packet!(p; sent_at: Time(6))));
 }
 

@@ -228,7 +228,7 @@ impl Pair {
         for f in &fates {
             match f {
                 Fate::Lose => copies = 0,
-                Fate::Mark if p.ecn.is_capable() => p.ecn = Ecn::Ce,
+                Fate::Mark if p.ecn().is_capable() => p.set_ecn(Ecn::Ce),
                 Fate::Mark => {}
                 Fate::Duplicate => copies *= 2,
                 Fate::Late(d) => at += *d,

@@ -142,7 +142,7 @@ fn show(p: &Packet, ext: Option<&Ext>) -> String {
     if p.ts_val != 0 {
         t += &format!(" ts {}:{}", p.ts_val, p.ts_ecr);
     }
-    t + &format!(" {:?} len {}{}", p.ecn, p.len, if p.meta.is_rexmit() { " again" } else { "" })
+    t + &format!(" {:?} len {}{}", p.ecn(), p.len, if p.meta.is_rexmit() { " again" } else { "" })
 }
 
 impl Segment {
@@ -163,7 +163,7 @@ impl Segment {
             && self.ack.is_none_or(|a| a == p.ack)
             && self.win.is_none_or(|w| w == p.wnd)
             && self.ts.is_none_or(|t| t == (p.ts_val, p.ts_ecr))
-            && self.ecn.is_none_or(|x| x == p.ecn)
+            && self.ecn.is_none_or(|x| x == p.ecn())
             && self.len.is_none_or(|l| l == p.len)
             && self.again == p.meta.is_rexmit()
     }
@@ -282,7 +282,7 @@ impl Player {
             payload: (end - seq) as u16,
             len: 40 + (end - seq) as u16,
             flags: TcpFlags(s.flags),
-            ecn: s.ecn.unwrap_or_default(),
+            ds: s.ecn.unwrap_or_default().into(),
             ts_val: s.ts.map_or(0, |t| t.0),
             ts_ecr: s.ts.map_or(0, |t| t.1),
             meta: if s.again { Meta(Meta::REXMIT) } else { Meta::default() },

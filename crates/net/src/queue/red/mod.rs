@@ -122,7 +122,7 @@ impl<L: Law> Red<L> {
     fn admit_or_drop(&mut self, id: PacketId, a: &Arrival, verdict: Verdict, cx: &mut Cx<'_>) {
         let is_marked = match verdict {
             Verdict::Pass => false,
-            Verdict::Signal(_) if self.common.ecn == EcnMode::Mark && cx.packet(id).ecn.is_capable() => true,
+            Verdict::Signal(_) if self.common.ecn == EcnMode::Mark && cx.packet(id).ecn().is_capable() => true,
             Verdict::Signal(why) | Verdict::Drop(why) => return cx.drop(id, why),
         };
         if !self.common.admission.admits(a.backlog, a.len, self.common.limit) {

@@ -505,7 +505,7 @@ impl<I: Io> Line for ConnLine<'_, I> {
         p.seq = s.seq;
         p.payload = s.payload as u16;
         p.len += s.payload as u16;
-        p.ecn = if s.ect { Ecn::Ect0 } else { Ecn::NotEct };
+        p.set_ecn(if s.ect { Ecn::Ect0 } else { Ecn::NotEct });
         let kind = if s.resend { EventKind::Resend } else { EventKind::Send };
         if s.resend {
             p.meta = Meta(Meta::REXMIT);

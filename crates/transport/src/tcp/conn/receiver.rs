@@ -171,7 +171,7 @@ impl Receiver {
         if p.flags.has(TcpFlags::CWR) {
             self.echo = false;
         }
-        if p.ecn == Ecn::Ce {
+        if p.ecn() == Ecn::Ce {
             self.echo = true;
         }
     }
