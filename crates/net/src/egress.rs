@@ -38,6 +38,8 @@ struct Stats {
     sent_packets: u64,
     sent_bytes: u64,
     delivered_packets: u64,
+    /// Retransmissions below IP.
+    resent_packets: u64,
     queue_bytes_max: u64,
     /// Integral of the queue over time, in byte nanoseconds, up to `integral_at`.
     queue_integral: u128,
@@ -153,6 +155,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         self.free_at = plan.free_at;
         self.stats.sent_packets += 1;
         self.stats.sent_bytes += head.len as u64;
+        self.stats.resent_packets += plan.attempts as u64 - 1;
         self.stats.transmission(plan.tx_start, plan.tx_end);
         self.launch(InFlight { at, id: head.id, lost });
     }
@@ -276,6 +279,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
         out.value("sent_packets", s.sent_packets as f64);
         out.value("sent_bytes", s.sent_bytes as f64);
         out.value("delivered_packets", s.delivered_packets as f64);
+        out.value("link_resent_packets", s.resent_packets as f64);
         out.value("busy_ns", busy_ns as f64);
         out.value("utilisation_ratio", if now == Time::ZERO { 0.0 } else { busy_ns as f64 / now.0 as f64 });
         out.value("queue_mean_bytes", s.queue_mean_bytes(now));

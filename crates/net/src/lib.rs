@@ -5,6 +5,8 @@ pub mod link;
 pub mod params;
 pub mod queue;
 pub mod registry;
+pub mod spread;
+pub mod switch;
 
 pub use egress::Egress;
 pub use registry::{BuildCx, Kind};

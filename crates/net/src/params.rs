@@ -4,12 +4,18 @@ use crosswind_base::{BitRate, ConfigError, Limit, Size, config, units};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The parameters of one element.
 pub trait Params: Clone + Default + Serialize + DeserializeOwned + JsonSchema {
     /// Refuses values that have the right type and still make no sense. Paths are relative to the element.
     fn check(&self) -> Result<(), ConfigError>;
+    /// Fills in what lies below other tables, such as the queues inside a queue. Called before `check`.
+    fn complete(&mut self) -> Result<(), ConfigError> {
+        Ok(())
+    }
+    /// Fills in defaults that depend on other keys, before the parameters are read.
+    fn fill(_written: &mut Map<String, Value>) {}
 }
 
 /// Reads and checks parameters; `value` may carry the `type` key that chose the element.
@@ -17,9 +23,10 @@ pub fn read<P: Params>(value: &Value, path: &str) -> Result<P, ConfigError> {
     let mut own = value.clone();
     if let Some(map) = own.as_object_mut() {
         map.shift_remove("type");
+        P::fill(map);
     }
-    let params: P = config::read(&own, path)?;
-    params.check().map_err(|e| e.under(path))?;
+    let mut params: P = config::read(&own, path)?;
+    params.complete().and_then(|()| params.check()).map_err(|e| e.under(path))?;
     Ok(params)
 }
 

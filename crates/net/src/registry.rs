@@ -62,6 +62,11 @@ impl<'a> BuildCx<'a> {
     pub fn rng(&self, part: &str) -> Rng {
         self.streams.named(&format!("{}/{part}", self.component))
     }
+    /// The random stream of one part that both directions of a link share: each gets the same numbers.
+    pub fn shared_rng(&self, part: &str) -> Rng {
+        let link = self.component.rsplit_once('/').map_or(self.component, |(link, _)| link);
+        self.streams.named(&format!("{link}/{part}"))
+    }
 }
 
 type BuildFn<T> = fn(&Value, &str, &BuildCx<'_>) -> Result<T, ConfigError>;
@@ -125,8 +130,7 @@ pub static ROWS: &[Row] = rows! {
     Queue "red-linux" "RED of Linux" "queue/red/linux.rs" linux::LinuxParams => new_red_linux;
     Queue "red-ns2" "RED of ns-2" "queue/red/ns2.rs" ns2::Ns2Params => new_red_ns2;
     Link "wire" "Wire" "link/wire.rs" wire::WireParams => |p, _| Ok(wire::Wire::new(p));
-    Link "seawind" "Seawind link, error-free" "link/seawind.rs" seawind::SeawindParams
-        => |p, _| Ok(seawind::Seawind::new(p));
+    Link "seawind" "Seawind link" "link/seawind/mod.rs" seawind::SeawindParams => |p, cx| Ok(p.build(cx));
     Loss "none" "No loss" "link/loss/none.rs" none::NoLossParams => |_, _| Ok(none::NoLoss);
     Loss "list" "Listed losses" "link/loss/list.rs" list::ListParams => |p, _| Ok(list::List::new(p));
     Loss "uniform" "Independent losses" "link/loss/uniform.rs" uniform::UniformParams
@@ -265,7 +269,14 @@ fn with_link<Q: QueueDisc + Send + 'static>(
     let (row, table) = resolve(Kind::Link, link, path)?;
     Ok(match row.name {
         "wire" => join(queue, wire::Wire::new(params::read(&table, path)?), loss),
-        "seawind" => join(queue, seawind::Seawind::new(params::read(&table, path)?), loss),
+        "seawind" => {
+            let params: seawind::SeawindParams = params::read(&table, path)?;
+            if params.is_plain() {
+                join(queue, seawind::Plain::new(&params), loss)
+            } else {
+                join(queue, seawind::Full::new(params, cx), loss)
+            }
+        }
         _ => join(queue, build_link(link, path, cx)?, loss),
     })
 }

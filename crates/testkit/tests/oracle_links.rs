@@ -1,14 +1,17 @@
 //! Drop tail and the Seawind link against their oracles on random traces.
 
-use crosswind_base::{BitRate, DropReason, Dur, Ecn, Limit, Size, Streams, Time};
+use crosswind_base::{BitRate, DropReason, Ecn, Limit, Streams, Time};
 use crosswind_net::Egress;
-use crosswind_net::link::seawind::{Seawind, SeawindParams};
+use crosswind_net::link::seawind::{Channel, ChannelParams, Plain, SeawindParams, State};
 use crosswind_net::queue::QueueDisc;
 use crosswind_net::queue::droptail::{DropTail, DropTailParams};
 use crosswind_net::queue::store::Admission;
+use crosswind_net::registry::{self, BuildCx};
 use crosswind_testkit::bench::{Bench, DiscBench, Entry, Outcome};
 use crosswind_testkit::oracle::droptail::Rule;
+use crosswind_testkit::oracle::seawind::{Arq, Freed, History, SendBuffer, Trace};
 use crosswind_testkit::oracle::{self, Decision};
+use serde_json::{Value, json};
 
 #[test]
 fn drop_tail_admits_what_a_list_of_lengths_admits() {
@@ -43,27 +46,44 @@ fn drop_tail_admits_what_a_list_of_lengths_admits() {
     }
 }
 
+/// A setting of the link, as scenarios write it, and the same for the oracle.
 struct Case {
     seed: u64,
-    send_buffer: u64,
-    in_transit: u32,
     rate: u64,
+    in_transit: u32,
     load: f64,
+    /// `send_buffer` and, for lossy links, `preset` and its overrides.
+    link: Value,
+    buffer: SendBuffer,
+    freed: Freed,
+    arq: Option<Reading>,
 }
 
-fn seawind_case(case: Case) -> (usize, usize) {
-    let params = SeawindParams {
-        rate: BitRate(case.rate),
-        delay: Dur::from_millis(300),
-        send_buffer: Size(case.send_buffer),
-        in_transit: case.in_transit,
-        ..SeawindParams::default()
-    };
-    let queue = DropTail::new(DropTailParams { limit: Limit::Bytes(11_520), admission: Admission::Fits });
-    let mut bench = Bench::new(Egress::new(queue, Seawind::new(params)));
+#[derive(Clone, Copy)]
+struct Reading {
+    drop_threshold_ns: u64,
+    is_frozen: bool,
+}
+
+/// Both name their random streams after this place.
+const PLACE: &str = "link/test/forward";
+
+/// The history that a default channel has in the streams of `seed`, and the draws of its errors.
+fn trace(seed: u64) -> Trace {
+    let mut c = Channel::new(ChannelParams::default(), Streams::new(seed).named("link/test/channel"));
+    let (first, mut end) = c.at(Time::ZERO);
+    let mut ends_ns = Vec::new();
+    for _ in 0..1_000 {
+        ends_ns.push(end.0);
+        end = c.at(end).1;
+    }
+    Trace { ends_ns, first_is_bad: first == State::Bad }
+}
+
+fn arrivals_of(case: &Case) -> Vec<(u64, u64)> {
     let mut rng = Streams::new(case.seed).named("trace");
-    let mut arrivals = Vec::new();
     let mut now = 0u64;
+    let mut arrivals = Vec::new();
     for i in 0..5_000 {
         let load = if (i / 500) % 2 == 0 { case.load } else { case.load * 0.4 };
         // Some arrivals coincide, some fall exactly on the end of a transmission.
@@ -72,57 +92,154 @@ fn seawind_case(case: Case) -> (usize, usize) {
             1 => BitRate(case.rate).tx_time(576).0,
             _ => (rng.exponential(576.0 * 8.0 / case.rate as f64 / load) * 1e9) as u64,
         };
-        let len = if rng.chance(0.7) { 576 } else { 40 + rng.below(537) };
-        arrivals.push((now, len));
-        bench.offer(Time(now), len as u16, Ecn::NotEct);
+        arrivals.push((now, if rng.chance(0.7) { 576 } else { 40 + rng.below(537) }));
+    }
+    arrivals
+}
+
+fn play(case: &Case, arrivals: &[(u64, u64)]) -> History {
+    let streams = Streams::new(case.seed);
+    let mut link = case.link.clone();
+    link["type"] = "seawind".into();
+    link["rate"] = format!("{} bit/s", case.rate).into();
+    link["in_transit"] = case.in_transit.into();
+    let queue = json!({"type": "droptail", "limit": "11520 B"});
+    let egress = registry::build_egress(&queue, &link, None, "link.test", &BuildCx::new(&streams, PLACE));
+    let mut bench = Bench::new(egress.unwrap_or_else(|e| panic!("{link}: {e}")));
+    for &(at, len) in arrivals {
+        bench.offer(Time(at), len as u16, Ecn::NotEct);
     }
     bench.drain();
+    let drops = |wanted: DropReason| {
+        let one = |e: &Entry| match e {
+            Entry::Dropped { at, seq, why } if *why == wanted => Some((at.0, *seq)),
+            _ => None,
+        };
+        bench.log.entries.iter().filter_map(one).collect()
+    };
+    History {
+        delivered: bench.deliveries.iter().map(|d| (d.at.0, d.seq)).collect(),
+        dropped: drops(DropReason::QueueFull),
+        lost: drops(DropReason::LinkError),
+        resent: bench.report().get("link_resent_packets") as u64,
+    }
+}
+
+fn seawind_case(case: &Case) -> History {
+    let arrivals = arrivals_of(case);
+    let got = play(case, &arrivals);
+    let mut errors = Streams::new(case.seed).named(&format!("{PLACE}/errors"));
+    let mut rand = move || errors.uniform();
+    let arq = case.arq.as_ref().map(|r| Arq {
+        trace: trace(case.seed),
+        error_in_bad: 0.6,
+        delay_ns: 700_000_000,
+        drop_threshold_ns: r.drop_threshold_ns,
+        is_frozen: r.is_frozen,
+        rand: &mut rand,
+    });
     let want = oracle::seawind::Seawind {
         queue_limit_bytes: 11_520,
         in_transit_max: case.in_transit as usize,
-        send_buffer_bytes: case.send_buffer,
+        send_buffer: case.buffer,
         bits_per_s: case.rate,
         delay_ns: 300_000_000,
+        freed: case.freed,
+        arq,
     }
     .run(&arrivals);
-    let delivered: Vec<(u64, u64)> = bench.deliveries.iter().map(|d| (d.at.0, d.seq)).collect();
-    let dropped: Vec<(u64, u64)> = bench
-        .log
-        .entries
-        .iter()
-        .map(|e| match e {
-            Entry::Dropped { at, seq, .. } => (at.0, *seq),
-            Entry::Marked { .. } => panic!("drop tail does not mark"),
-        })
-        .collect();
-    for (what, mine, theirs) in [("drop", &dropped, &want.dropped), ("delivery", &delivered, &want.delivered)] {
+    let parts = [
+        ("drop", &got.dropped, &want.dropped),
+        ("loss", &got.lost, &want.lost),
+        ("delivery", &got.delivered, &want.delivered),
+    ];
+    for (what, mine, theirs) in parts {
         let i = mine.iter().zip(theirs).position(|(a, b)| a != b).unwrap_or(mine.len().min(theirs.len()));
-        assert_eq!(mine.get(i), theirs.get(i), "seed {}: {what} {i} (time in ns, ordinal)", case.seed);
+        assert_eq!(mine.get(i), theirs.get(i), "{} seed {}: {what} {i} (time, ordinal)", case.link, case.seed);
     }
-    (delivered.len(), dropped.len())
+    assert_eq!(got.resent, want.resent, "{}", case.link);
+    assert_eq!(got.delivered.len() + got.dropped.len() + got.lost.len(), 5_000);
+    got
 }
 
 #[test]
-fn the_seawind_link_delivers_exactly_like_an_event_by_event_simulation() {
+fn the_error_free_link_delivers_exactly_like_an_event_by_event_simulation() {
     let mut drops = 0;
     for seed in 0..24 {
-        let (delivered, dropped) = seawind_case(Case {
+        let (text, buffer) = [
+            ("12000 B", SendBuffer::Bytes(12_000)),
+            ("576 B", SendBuffer::Bytes(576)),
+            ("1 packets", SendBuffer::Packets(1)),
+            ("2000 B", SendBuffer::Bytes(2_000)),
+        ][seed as usize % 4];
+        let got = seawind_case(&Case {
             seed,
-            send_buffer: [12_000, 576, 1_200, 2_000][seed as usize % 4],
+            link: json!({"send_buffer": text}),
+            buffer,
             in_transit: [3, 1, 2][seed as usize % 3],
             rate: [64_000, 384_000, 63_997][seed as usize / 8],
             load: 1.2,
+            freed: Freed::AtEndOfTransmission,
+            arq: None,
         });
-        assert_eq!(delivered + dropped, 5_000);
-        drops += dropped;
+        assert_eq!((got.lost.len(), got.resent), (0, 0));
+        drops += got.dropped.len();
     }
     assert!(drops > 1_000, "only {drops} drops: the traces never fill the queue");
 }
 
 #[test]
+fn links_with_retransmission_deliver_and_lose_exactly_like_the_pseudo_code() {
+    let (s, ms) = (1_000_000_000, 1_000_000);
+    let reading = |drop_threshold_ns| Reading { drop_threshold_ns, is_frozen: false };
+    let after = Freed::AfterRelease;
+    let settings = [
+        (json!({"preset": "arq-low"}), after(300 * ms), reading(701 * ms)),
+        (json!({"preset": "arq-medium"}), after(300 * ms), reading(1_401 * ms)),
+        (json!({"preset": "arq-high"}), after(300 * ms), reading(2_801 * ms)),
+        (json!({"preset": "arq-high", "arq": {"drop_threshold": "2801 ms"}}), after(300 * ms), reading(2_801 * ms)),
+        (json!({"preset": "arq-medium", "ack_delay": "0 ms"}), after(0), reading(1_401 * ms)),
+        (json!({"preset": "arq-high", "ack_order": "each"}), Freed::AfterArrival(300 * ms), reading(2_801 * ms)),
+        (json!({"preset": "arq-low", "hold": "sent"}), Freed::AtEndOfTransmission, reading(701 * ms)),
+        (
+            json!({"preset": "arq-medium", "arq": {"state_at": "first"}, "ack_delay": "1 s"}),
+            after(s),
+            Reading { drop_threshold_ns: 1_401 * ms, is_frozen: true },
+        ),
+    ];
+    let buffers = [
+        ("12000 B", SendBuffer::Bytes(12_000)),
+        ("1 packets", SendBuffer::Packets(1)),
+        ("3000 B", SendBuffer::Bytes(3_000)),
+    ];
+    let (mut lost, mut resent) = (0, 0);
+    for (i, (link, freed, reading)) in settings.into_iter().enumerate() {
+        for (j, (text, buffer)) in buffers.into_iter().enumerate() {
+            let mut link = link.clone();
+            link["send_buffer"] = text.into();
+            // A receive buffer that never fills, as the pseudo-code has it.
+            link["receive_buffer"] = "1 MB".into();
+            let got = seawind_case(&Case {
+                seed: (10 * i + j) as u64,
+                link,
+                buffer,
+                in_transit: [3, 1, 2][(i + j) % 3],
+                rate: 64_000,
+                load: [0.8, 1.2][j % 2],
+                freed,
+                arq: Some(reading),
+            });
+            lost += got.lost.len();
+            resent += got.resent;
+        }
+    }
+    assert!(lost > 1_000 && resent > 5_000, "{lost} losses and {resent} retransmissions are too few to tell");
+}
+
+#[test]
 fn below_the_queue_the_thesis_link_holds_three_packets_and_twelve_thousand_bytes() {
     let queue = DropTail::new(DropTailParams { limit: Limit::Bytes(11_520), admission: Admission::Fits });
-    let mut bench = Bench::new(Egress::new(queue, Seawind::new(SeawindParams::default())));
+    let mut bench = Bench::new(Egress::new(queue, Plain::new(&SeawindParams::default())));
     for _ in 0..60 {
         bench.offer(Time::ZERO, 576, Ecn::NotEct);
     }

@@ -47,6 +47,9 @@ impl<L: Link + ?Sized> Link for Box<L> {
     fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan {
         (**self).transmit(p, now)
     }
+    fn is_in_order(&self) -> bool {
+        (**self).is_in_order()
+    }
     fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
         (**self).sample(now, out)
     }
