@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -103,7 +104,7 @@ def _run(experiment: Experiment, out: Path, plan: Plan, variant: str, progress: 
 
 
 def _check(experiment: Experiment, runs: Runs) -> tuple[Results, list[Checked], list[dict[str, Any]]]:
-    results = Results(runs, experiment.tables(runs))
+    results = Results(runs, experiment.tables(runs), _companions(experiment, runs))
     checked = [claim.check(results) for claim in experiment.claims]
     variant = runs.manifest.get("variant", MAIN)
     name = experiment.id if variant == MAIN else f"{experiment.id} ({variant})"
@@ -111,6 +112,27 @@ def _check(experiment: Experiment, runs: Runs) -> tuple[Results, list[Checked], 
     flat = [{k: (json.dumps(v) if k == "parts" else v) for k, v in r.items()} for r in rows]
     runs.extra = {**results.tables, "claim": pl.DataFrame(flat)}
     return results, checked, rows
+
+
+def _companions(experiment: Experiment, runs: Runs) -> dict[str, Results]:
+    """The results of the experiments that this one compares itself with, made in the same way as `runs`."""
+    source, m = experiment.id.split("/")[0], runs.manifest
+    how = (int(m["seed"]), int(m["reps"]), str(m.get("variant", MAIN)))
+    return {name: _companion(f"{source}/{name}", *how) for name in experiment.uses}
+
+
+@cache
+def _companion(name: str, seed: int, reps: int, variant: str) -> Results:
+    """Tables of an experiment without its runs. A reading that it does not have changes nothing in it."""
+    from crosswind import experiments
+
+    experiment = experiments.registry()[name]
+    settings = experiment.variants[variant].settings if variant in experiment.variants else {}
+    runs = run(experiment.configurations(**settings), seed=seed, reps=reps)
+    if runs.interrupted:
+        raise InterruptedRunError(f"interrupted while running {name}")
+    slim = Runs({}, runs.scenarios, runs.manifest)
+    return Results(slim, experiment.tables(runs))
 
 
 def _save(runs: Runs, rows: list[dict[str, Any]], out: Path) -> None:

@@ -22,10 +22,14 @@ Tables = dict[str, pl.DataFrame]
 
 @dataclass
 class Results:
-    """What claims and figures look at: the raw runs and the tables that the experiment derived from them."""
+    """What claims and figures look at: the raw runs and the tables that the experiment derived from them.
+
+    `others` holds the results of the experiments that this one `uses`, by the last part of their id.
+    """
 
     runs: Runs
     tables: Tables
+    others: Mapping[str, Results] = field(default_factory=dict)
 
     def table(self, name: str) -> pl.DataFrame:
         """A derived table. Raises MissingDataError when the experiment did not make it."""
@@ -38,8 +42,14 @@ class Results:
     ) -> npt.NDArray[np.float64]:
         """One value per repetition, in order of repetitions: comparable pair by pair between configurations.
 
+        `configuration` is a label, or `w1-e0/BL` for one of another experiment that this one uses.
         Raises MissingDataError when there is no such column or no repetition of that configuration.
         """
+        other, _, label = configuration.rpartition("/")
+        if other:
+            if other not in self.others:
+                raise MissingDataError(f"no results of experiment {other}")
+            return self.others[other].of(label, column, where, table)
         frame = self.table(table).filter(pl.col("configuration") == configuration).sort("rep")
         if where is not None:
             frame = frame.filter(where)
@@ -76,7 +86,8 @@ class Experiment:
 
     `doc` holds the question, what the source printed, what may differ here, and the cause found for claims that fail.
     `configurations(**settings)` returns label -> scenario; `variants` names other readings of what the source left
-    open, `headline` the numbers by which readings are compared (label -> text).
+    open, `headline` the numbers by which readings are compared (label -> text). `uses` names other experiments of the
+    same source (`w1-e0`) whose results its claims look at too; they are run as well.
     """
 
     id: str
@@ -91,6 +102,7 @@ class Experiment:
     tables: Callable[[Runs], Tables] = _no_tables
     figures: Callable[[Results], list[Picture]] = _no_pictures
     variants: Mapping[str, Variant] = field(default_factory=dict)
+    uses: Sequence[str] = ()
     headline: Callable[[Results], dict[str, str]] = _no_headline
 
     def question(self) -> str:

@@ -25,8 +25,8 @@ import polars as pl
 
 from crosswind import stats
 from crosswind.claims import Claim, MissingDataError, Part, at_least, at_most, between, near, within
-from crosswind.experiments.base import Experiment, Results
-from crosswind.experiments.jarvinen_2006 import common, red_law
+from crosswind.experiments.base import Results
+from crosswind.experiments.jarvinen_2006 import red_law, study, testbed
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
 
@@ -67,7 +67,7 @@ def _serialisation() -> dict[str, Scenario]:
 
 
 def _ecn() -> dict[str, Scenario]:
-    red = {**common.red_queue(), "min_th": "1152 B", "max_th": "5184 B", "limit": "100000 B", "w_q": 2.0**-4}
+    red = {**testbed.red_queue(), "min_th": "1152 B", "max_th": "5184 B", "limit": "100000 B", "w_q": 2.0**-4}
     drop = {"type": "list", "packets": [40, 41]}
     return {
         "ecn": single("ecn", 400, {"queue": red}, {"ecn": "on"}),
@@ -90,7 +90,7 @@ def _sharing() -> dict[str, Scenario]:
     """Three long flows to one host, one after the other, and a tiny one beside the first."""
     tcp = {"preset": "enhanced-linux-2.4", "mss": "536 B", "initial_window_segments": 2}
 
-    def flow(start: str, size: int = common.BULK_BYTES) -> dict[str, Any]:
+    def flow(start: str, size: int = testbed.BULK_BYTES) -> dict[str, Any]:
         return {
             "from": "server",
             "to": "mobile",
@@ -104,10 +104,13 @@ def _sharing() -> dict[str, Scenario]:
             {
                 "name": label,
                 "duration": "3000 s",
-                "link": {"lan": common.lan(), "last-hop": common.last_hop({"type": "droptail", "limit": "11520 B"})},
+                "link": {
+                    "lan": testbed.lan(),
+                    "last-hop": testbed.last_hop(testbed.setting("ETCP"), {"type": "droptail", "limit": "11520 B"}),
+                },
                 "flow": {
                     "first": flow("0 s"),
-                    "beside": flow("20 s", 4 * common.MSS),
+                    "beside": flow("20 s", 4 * testbed.MSS),
                     "second": flow("400 s"),
                     "third": flow("900 s"),
                 },
@@ -135,8 +138,7 @@ def _others() -> dict[str, Scenario]:
     # The segment and its fast retransmission are lost: a timeout with much of the window reported by SACK.
     tcp = {"initial_window_segments": 10, "receive_buffer": "5360 B"}
     twice = {"type": "list", "packets": [3, 13]}
-    two = common.workload("overshoot", "BL", common.SHORT_BYTES)
-    two = two.with_({"flow.third": None, "sharing": None, "record.events": "all"})
+    two = testbed.world(testbed.Workload("overshoot", (), events=("bulk",)), testbed.setting("BL"))
     return {"scoreboard": single("scoreboard", 60, {"loss": twice}, tcp), "overshoot": two}
 
 
@@ -505,13 +507,13 @@ CLAIMS = (
     ),
 )
 
-EXPERIMENT = Experiment(
-    id="jarvinen-2006/mechanisms",
-    title="The mechanisms of the testbed, one by one",
-    source=common.SOURCE,
-    doc=__doc__ or "",
-    configurations=configurations,
-    claims=CLAIMS,
+EXPERIMENT = study.experiment(
+    "mechanisms",
+    "The mechanisms of the testbed, one by one",
+    __doc__,
+    configurations,
+    CLAIMS,
     reps=1,
     quick_reps=1,
+    tables=lambda _: {},
 )

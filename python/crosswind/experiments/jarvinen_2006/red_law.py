@@ -24,7 +24,7 @@ from crosswind import stats
 from crosswind.claims import Band, Claim, MissingDataError, Part, at_least, between, near, within
 from crosswind.core import core, has_hook
 from crosswind.experiments.base import Results
-from crosswind.experiments.jarvinen_2006.common import MTU, red_queue
+from crosswind.experiments.jarvinen_2006.testbed import MTU, red_queue
 from crosswind.stats import Estimate
 
 PASSED, MARKED, EARLY, FORCED = range(4)

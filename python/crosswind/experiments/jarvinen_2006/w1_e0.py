@@ -21,7 +21,7 @@ Why claims fail. Measured here, by changing one thing at a time (the table of re
   have. The router's queue is then half full (6.9 kB), no phase of short queues follows, and the round trip is beyond
   the initial timeout of 3 s: in 70 % of the BL repetitions the third flow times out before its first ACK, mostly for
   nothing, and opens with a halved threshold. The class of 8.2 to 15.5 s takes 29 s instead of 20.9 s, that above 15.5 s
-  36 s instead of 30.0 s. With a receive window of 32 segments (`window-17k`) the flows keep 16 segments each, the queue
+  36 s instead of 30.0 s. With a receive window of 32 segments (`linux-window`) the flows keep 16 segments each, the queue
   is empty at 16 s and 5 kB long at 36 s; BL takes 29 s, BL+ECN 25 s, and J36 and J41 are met.
 * **How RED's average decays (J36, J41).** The average falls only while the queue is empty. Damped as for a 10 Mbit/s
   card (`lan-damping`), RED marks less and BL+ECN takes 28 s instead of 19 s (25.6 s printed); damped by the exponential
@@ -29,7 +29,7 @@ Why claims fail. Measured here, by changing one thing at a time (the table of re
 * **The speed of recovery (J39, J40).** With one hole repaired per round trip (`newreno`) the class of 8.2 to 15.5 s
   takes 13 s, and J40's ratio is 1.8, as printed; but so does the class above 15.5 s, and J39 fails all the more.
 * **Timeouts at the end (J42).** All timeouts of BL third flows here come before their first ACK, none in the last
-  window; where the first flight has more luck (`window-17k`) the share in the last window is 19 % (13 % printed), but
+  window; where the first flight has more luck (`linux-window`) the share in the last window is 19 % (13 % printed), but
   ECN makes it smaller, not larger.
 * **Late starts with ETCP (J46).** Third flows lose nothing here (drops are 5 % of BL's), so nothing scatters upwards
   before 30 s; from there on some open with a spurious timeout, as in the source. Counting acknowledged bytes in
@@ -38,7 +38,7 @@ Why claims fail. Measured here, by changing one thing at a time (the table of re
 
 * **The clock of delayed ACKs.** The source says "static 200 ms timer". Read as one clock for the whole host
   (`heartbeat`), a third flow that starts before 2.5 s takes 15.7 / 17.5 / 20.9 s (quartiles; 15.3 / 17.55 / 20.2 s
-  printed) instead of 16.9 / 17.7 / 18.9 s. Together with the 32-segment window (`heartbeat-window-17k`) BL takes 28 s,
+  printed) instead of 16.9 / 17.7 / 18.9 s. Together with the 32-segment window (`heartbeat-linux-window`) BL takes 28 s,
   BL+ECN 25 s, ETCP 18.6 s, ETCP+ECN 17.9 s: of all readings the nearest to the printed medians.
 
 Hypotheses, not measured: that the receivers of the source advertised 17 to 20 kB in spite of their large buffers,
@@ -56,14 +56,15 @@ import polars as pl
 
 from crosswind import figures, stats
 from crosswind.claims import Claim, MissingDataError, Part, above, at_least, at_most, below, between, near, within
-from crosswind.experiments.base import Experiment, Results, published
-from crosswind.experiments.jarvinen_2006 import common
-from crosswind.experiments.jarvinen_2006.common import change_part, median_part, table_parts
+from crosswind.experiments.base import Results, published
+from crosswind.experiments.jarvinen_2006 import measures, parts, readings, study, testbed
+from crosswind.experiments.jarvinen_2006.parts import change_part, table_parts, upper, value_part
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
 
 P = published("w1_e0.csv", __file__)
+WORKLOAD = testbed.Workload("w1-e0", ("third",), events=("third",))
 START = "third_start_s"
 THIRD = "third_elapsed_s"
 CLASSES = {
@@ -76,8 +77,8 @@ OBJECTS_BYTES = 760_320
 
 
 def configurations(**variant: Any) -> dict[str, Scenario]:
-    """The four configurations; see common.workload for the variants."""
-    return common.configurations("w1-e0", common.SHORT_BYTES, **variant)
+    """The four configurations; `variant` names what differs from the suggested reading (testbed.Reading)."""
+    return testbed.configurations(WORKLOAD, testbed.FOUR, variant)
 
 
 def _class(name: str) -> pl.Expr:
@@ -113,10 +114,6 @@ def _identity(configuration: str) -> Any:
         )
 
     return measure
-
-
-def _upper(x: Any, axis: int = -1) -> Any:
-    return np.quantile(x, 0.75, axis=axis)
 
 
 def _early_line(r: Results, configuration: str) -> tuple[Any, Any, Any, Any]:
@@ -158,7 +155,7 @@ CLAIMS = (
         "J5",
         "Overall throughput times elapsed time of the slower flow is the size of the objects",
         "760320 B (W1); 7817 B/s x 97.3 s",
-        [Part(c, _identity(c), within(OBJECTS_BYTES, 0.003), "760320 B", "B", 0) for c in common.CONFIGURATIONS],
+        [Part(c, _identity(c), within(OBJECTS_BYTES, 0.003), "760320 B", "B", 0) for c in testbed.FOUR],
     ),
     Claim(
         "J35",
@@ -175,7 +172,7 @@ CLAIMS = (
         "26.1, 25.6, 19.1, 17.5 s",
         [
             *table_parts(THIRD, "third_elapsed", P, 0.15, unit="s"),
-            *common.falling(THIRD, common.CONFIGURATIONS, {"BL+ECN": 0.02}),
+            *parts.falling(THIRD, testbed.FOUR, {"BL+ECN": 0.02}),
         ],
     ),
     Claim(
@@ -195,7 +192,7 @@ CLAIMS = (
         "maximum -30 %, upper quartile -13 %",
         [
             change_part("maximum", "BL+ECN", "BL", THIRD, at_most(-0.05), -0.30, of=np.max),
-            change_part("upper quartile", "BL+ECN", "BL", THIRD, at_most(-0.05), -0.13, of=_upper),
+            change_part("upper quartile", "BL+ECN", "BL", THIRD, at_most(-0.05), -0.13, of=upper),
         ],
     ),
     Claim(
@@ -274,7 +271,7 @@ CLAIMS = (
         "Faster flow gains a little, slower flow is steady",
         "faster 92.4 s, -0.7 %, -1.5 %, -3.9 %; slower 97.3 s, IQR 0.14 s",
         [
-            median_part("faster, BL", "BL", "faster_elapsed_s", within(92.4, 0.15), 92.4, unit="s"),
+            value_part("faster, BL", "BL", "faster_elapsed_s", within(92.4, 0.15), 92.4, unit="s"),
             *(
                 change_part(
                     f"faster, {c}",
@@ -284,9 +281,9 @@ CLAIMS = (
                     near(P[("faster_elapsed_change", c)], 0.10),
                     P[("faster_elapsed_change", c)],
                 )
-                for c in common.CONFIGURATIONS[1:]
+                for c in testbed.FOUR[1:]
             ),
-            median_part("slower, BL", "BL", "slower_elapsed_s", within(97.3, 0.15), 97.3, unit="s"),
+            value_part("slower, BL", "BL", "slower_elapsed_s", within(97.3, 0.15), 97.3, unit="s"),
             Part("slower IQR, BL", lambda r: stats.iqr(r.of("BL", "slower_elapsed_s")), below(1.0), "0.14 s", "s", 2),
         ],
     ),
@@ -295,7 +292,7 @@ CLAIMS = (
         "Utilisation of the last hop",
         "BL 97 %, ETCP 98 %",
         [
-            median_part(c, c, "utilisation", near(P[("utilisation", c)], 0.01), P[("utilisation", c)], unit="%")
+            value_part(c, c, "utilisation", near(P[("utilisation", c)], 0.01), P[("utilisation", c)], unit="%")
             for c in ("BL", "ETCP")
         ],
     ),
@@ -325,21 +322,21 @@ def pictures(r: Results) -> list[Picture]:
         figures.quartile_bars(
             "fig-7a",
             "Overall throughput (Fig. 7a): median, quartiles, range.",
-            common.columns(r, {"all": "overall_throughput"}),
+            measures.columns(r, {"all": "overall_throughput"}),
             "overall throughput (B/s)",
             None,
         ),
         figures.quartile_bars(
             "fig-7b",
             "Elapsed time of the third flow (Fig. 7b).",
-            common.columns(r, {"third": THIRD}),
+            measures.columns(r, {"third": THIRD}),
             "elapsed time (s)",
         ),
         figures.quartile_bars(
-            "fig-7c", "Packets dropped at the router, by flow (Fig. 7c).", common.columns(r, drops), "drops (packets)"
+            "fig-7c", "Packets dropped at the router, by flow (Fig. 7c).", measures.columns(r, drops), "drops (packets)"
         ),
         figures.quartile_bars(
-            "fig-7d", "Elapsed times of the bulk flows (Fig. 7d).", common.columns(r, bulk), "elapsed time (s)", None
+            "fig-7d", "Elapsed times of the bulk flows (Fig. 7d).", measures.columns(r, bulk), "elapsed time (s)", None
         ),
     ]
     for name, figure, limits, chosen in (
@@ -361,15 +358,13 @@ def pictures(r: Results) -> list[Picture]:
     return out
 
 
-EXPERIMENT = Experiment(
-    id="jarvinen-2006/w1-e0",
-    title="Two bulk flows and a short one on an error-free 64 kbit/s last hop",
-    source=common.SOURCE,
-    doc=__doc__ or "",
-    configurations=configurations,
-    claims=CLAIMS,
-    tables=common.tables,
+EXPERIMENT = study.experiment(
+    "w1-e0",
+    "Two bulk flows and a short one on an error-free 64 kbit/s last hop",
+    __doc__,
+    configurations,
+    CLAIMS,
     figures=pictures,
-    variants=common.VARIANTS,
-    headline=common.headline("third_elapsed_s", "s", 1),
+    variants=readings.TCP,
+    headline=parts.headline("third_elapsed_s", "s", testbed.FOUR),
 )

@@ -16,7 +16,7 @@ Why claims fail. Measured here, by changing one thing at a time (the table of re
 * **The windows that the bulk flows keep after the overshoot (J56, J57, J58).** They leave it with 21 and 22 segments,
   which keep the router's queue half full from then on (see W1): a third flow in BL meets round trips beyond its initial
   timeout and gets 1143 B/s (1520 printed), Jain's index 0.85 (0.91). With a receive window of 32 segments
-  (`window-17k`) it gets 1750 B/s, Jain 0.94, and J58 and J59 are met; the third flow then lies within 15 % in BL+ECN,
+  (`linux-window`) it gets 1750 B/s, Jain 0.94, and J58 and J59 are met; the third flow then lies within 15 % in BL+ECN,
   ETCP and ETCP+ECN too. Counting bytes in congestion avoidance (`byte-counting`) helps BL as much (1730 B/s), but
   spoils ETCP (1760 B/s, 2048 printed).
 * **How RED's average decays (J56).** BL+ECN gives the third flow 2330 B/s (1915 printed), more than ETCP. Damped as for
@@ -41,14 +41,15 @@ import numpy as np
 
 from crosswind import figures, stats
 from crosswind.claims import Band, Claim, MissingDataError, Part, above, at_least, at_most, below, between, near
-from crosswind.experiments.base import Experiment, Results, published
-from crosswind.experiments.jarvinen_2006 import common
-from crosswind.experiments.jarvinen_2006.common import change_part, table_parts
+from crosswind.experiments.base import Results, published
+from crosswind.experiments.jarvinen_2006 import measures, parts, readings, study, testbed
+from crosswind.experiments.jarvinen_2006.parts import change_part, highest, lower, lowest, table_parts
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
 
 P = published("w2_e0.csv", __file__)
+WORKLOAD = testbed.Workload("w2-e0", ("third",), third_bytes=testbed.BULK_BYTES, events=("third",))
 SHARE = "simultaneous_third"
 OTHERS = ("BL+ECN", "ETCP", "ETCP+ECN")
 FEW = 0.25
@@ -56,27 +57,8 @@ DEFAULT_SSTHRESH = 65535
 
 
 def configurations(**variant: Any) -> dict[str, Scenario]:
-    """The four configurations; see common.workload for the variants."""
-    return common.configurations("w2-e0", common.BULK_BYTES, **variant)
-
-
-def _extreme(configuration: str, side: str) -> Any:
-    """Median of the faster flow's share in one configuration, relative to the highest or lowest of the other three."""
-
-    def statistic(*samples: Any, axis: int) -> Any:
-        first, *rest = (np.median(s, axis=axis) for s in samples)
-        rest_ = np.max(rest, axis=0) if side == "highest" else np.min(rest, axis=0)
-        return first / rest_ - 1.0
-
-    def measure(r: Results) -> Estimate:
-        names = [configuration, *(c for c in common.CONFIGURATIONS if c != configuration)]
-        return stats.estimate(statistic, *(r.of(c, "simultaneous_faster") for c in names), pairing="paired")
-
-    return measure
-
-
-def _lower(x: Any, axis: int = -1) -> Any:
-    return np.quantile(x, 0.25, axis=axis)
+    """The four configurations; `variant` names what differs from the suggested reading (testbed.Reading)."""
+    return testbed.configurations(WORKLOAD, testbed.FOUR, variant)
 
 
 def _jain_step(new: str, old: str, of: Any, accept: Band) -> Part:
@@ -169,7 +151,7 @@ CLAIMS = (
         "J56",
         "Simultaneous throughput of the third flow rises: BL < BL+ECN < ETCP < ETCP+ECN",
         "1520, 1915, 2048, 2292 B/s",
-        [*table_parts(SHARE, SHARE, P, 0.15, unit="B/s", digits=0), *common.rising(SHARE, common.CONFIGURATIONS)],
+        [*table_parts(SHARE, SHARE, P, 0.15, unit="B/s", digits=0), *parts.rising(SHARE, testbed.FOUR)],
     ),
     Claim(
         "J57",
@@ -181,8 +163,8 @@ CLAIMS = (
                 for p in table_parts("simultaneous_faster", "simultaneous_faster", P, 0.05, unit="B/s", digits=0)
                 if p.label in ("BL", "ETCP+ECN")
             ],
-            Part("BL against the highest other", _extreme("BL", "highest"), above(0.0), "+7 %", "%"),
-            Part("ETCP+ECN against the lowest other", _extreme("ETCP+ECN", "lowest"), below(0.0), "-3 %", "%"),
+            highest("BL", testbed.FOUR, "simultaneous_faster"),
+            lowest("ETCP+ECN", testbed.FOUR, "simultaneous_faster"),
         ],
     ),
     Claim(
@@ -193,7 +175,7 @@ CLAIMS = (
             *table_parts("jain", "jain_median", P, 0.03, unit="", digits=3, absolute=True),
             *(
                 _jain_step(new, old, np.median, above(0.0))
-                for old, new in zip(common.CONFIGURATIONS, common.CONFIGURATIONS[1:], strict=False)
+                for old, new in zip(testbed.FOUR, testbed.FOUR[1:], strict=False)
             ),
         ],
     ),
@@ -202,8 +184,8 @@ CLAIMS = (
         "Lower quartile of Jain's index; BL worst",
         "0.84, 0.90, 0.91, 0.94",
         [
-            *(_jain_quartile(c) for c in common.CONFIGURATIONS),
-            *(_jain_step(c, "BL", _lower, above(0.0)) for c in OTHERS),
+            *(_jain_quartile(c) for c in testbed.FOUR),
+            *(_jain_step(c, "BL", lower, above(0.0)) for c in OTHERS),
         ],
     ),
     Claim(
@@ -282,27 +264,27 @@ def pictures(r: Results) -> list[Picture]:
         figures.quartile_bars(
             "fig-16a",
             "Overall throughput (Fig. 16a): median, quartiles, range.",
-            common.columns(r, {"all": "overall_throughput"}),
+            measures.columns(r, {"all": "overall_throughput"}),
             "overall throughput (B/s)",
             None,
         ),
         figures.quartile_bars(
             "fig-16b",
             "Simultaneous throughput of the three flows (Fig. 16b).",
-            common.columns(r, {x: f"simultaneous_{x}" for x in roles}),
+            measures.columns(r, {x: f"simultaneous_{x}" for x in roles}),
             "simultaneous throughput (B/s)",
         ),
         figures.quartile_bars(
             "fig-16c",
             "Jain's index over the simultaneous throughputs (Fig. 16c).",
-            common.columns(r, {"all": "jain"}),
+            measures.columns(r, {"all": "jain"}),
             "Jain's index",
             None,
         ),
         figures.quartile_bars(
             "fig-16d",
             "Packets dropped at the router, by flow (Fig. 16d).",
-            common.columns(r, {x: f"{x}_drops" for x in roles}),
+            measures.columns(r, {x: f"{x}_drops" for x in roles}),
             "drops (packets)",
         ),
         figures.scatter(
@@ -315,15 +297,13 @@ def pictures(r: Results) -> list[Picture]:
     ]
 
 
-EXPERIMENT = Experiment(
-    id="jarvinen-2006/w2-e0",
-    title="Three bulk flows, one of them late, on an error-free 64 kbit/s last hop",
-    source=common.SOURCE,
-    doc=__doc__ or "",
-    configurations=configurations,
-    claims=CLAIMS,
-    tables=common.tables,
+EXPERIMENT = study.experiment(
+    "w2-e0",
+    "Three bulk flows, one of them late, on an error-free 64 kbit/s last hop",
+    __doc__,
+    configurations,
+    CLAIMS,
     figures=pictures,
-    variants=common.VARIANTS,
-    headline=common.headline("simultaneous_third", "B/s", 0),
+    variants=readings.TCP,
+    headline=parts.headline(SHARE, "B/s", testbed.FOUR, 0),
 )

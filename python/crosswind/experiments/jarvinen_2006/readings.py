@@ -1,0 +1,49 @@
+"""Open points of the source, as other readings that can be run beside the suggested one."""
+
+from __future__ import annotations
+
+from crosswind.experiments.base import Variant
+
+_MAX_P = "RED's maximum probability as Linux's traffic-control tool rounds it: 0.0527 in effect"
+_LAN = "RED's average damped in idle time as for a 10 Mbit/s card, not for the last hop"
+_EXACT = "RED's average damped by the exponential of the source, not by the kernel's line"
+_WINDOW = {"receive_buffer": "17152 B"}
+
+TCP: dict[str, Variant] = {
+    "linux-plog": Variant(_MAX_P, {"max_p": "linux-plog"}),
+    "lan-damping": Variant(_LAN, {"damping_rate": "10 Mbit/s"}),
+    "exact-damping": Variant(_EXACT, {"idle_damping": "exact"}),
+    "cache-forever": Variant("shared thresholds are never forgotten", {"lifetime": None}),
+    "linux-window": Variant(
+        "receive window as Linux 2.4 lets it grow with small segments: 17152 B, 32 segments", {"tcp": _WINDOW}
+    ),
+    "byte-counting": Variant(
+        "congestion avoidance grows by a segment per round trip, whatever the rate of ACKs",
+        {"tcp": {"avoidance_counting": "bytes"}},
+    ),
+    "heartbeat": Variant(
+        "delayed ACKs by one 200 ms clock of the host, as in BSD, instead of 200 ms after each first segment",
+        {"tcp": {"delayed_ack_timer": "heartbeat"}},
+    ),
+    "heartbeat-linux-window": Variant(
+        "the two receiver readings together", {"tcp": {"delayed_ack_timer": "heartbeat", **_WINDOW}}
+    ),
+    "newreno": Variant(
+        "for orientation: recovery repairs one hole per round trip (NewReno, no SACK)",
+        {"tcp": {"recovery": "newreno", "sack": "off"}},
+    ),
+}
+
+_SHARED = {k: TCP[k] for k in ("linux-plog", "cache-forever", "linux-window")}
+PACKET_LIMIT = Variant("the drop-tail limit is 20 packets instead of 11520 B", {"limit_unit": "packets"})
+STREAM: dict[str, Variant] = {**_SHARED, "packet-limit": PACKET_LIMIT}
+PAGE: dict[str, Variant] = dict(_SHARED)
+ARQ: dict[str, Variant] = {
+    **_SHARED,
+    "short-hold": Variant(
+        "on ARQ links the send buffer is free at delivery, one propagation delay after transmission",
+        {"ack_delay": "0 ms"},
+    ),
+    "frozen-state": Variant("all attempts of a frame meet the channel state of the first", {"state_at": "first"}),
+    "clamped-states": Variant("state lengths outside their limits are clamped, not drawn again", {"outside": "clamp"}),
+}
