@@ -1,0 +1,167 @@
+//! The loop that joins a network with a clock and with what arrives.
+//!
+//! An arrival is stamped once, where it comes in. What is due at or before its stamp is served first, each event at its
+//! own logical time. A packet leaves when the clock has reached its logical time; by how much later that was is
+//! measured by the shore and never told to the network.
+
+use crate::network::{Network, Port, Sink};
+use crate::tape::{End, TapeWriter};
+use crosswind_base::{Clock, Dur, Sync, Time};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::VecDeque;
+use std::io::Write;
+
+/// New values for parameters of a link, from one moment on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    pub link: String,
+    /// `forward` or `reverse`; both when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub direction: Option<String>,
+    pub set: Map<String, Value>,
+}
+
+/// What comes in beside packets.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Order {
+    Change(Time, Change),
+    Stop(Time),
+}
+
+/// Where the network meets hosts: a machine, or a tape.
+pub trait Shore: Clock + Sink {
+    /// The next frame that waits, with the time of its arrival; stamps never run backwards.
+    fn receive(&mut self, frame: &mut Vec<u8>) -> Option<(Time, Port)>;
+    /// The next order that waits.
+    fn order(&mut self) -> Option<Order>;
+}
+
+/// Watches a run from the driver's thread, at a fixed interval of logical time.
+pub trait Watcher {
+    fn look(&mut self, at: Time, network: &Network);
+    /// A change was made, or refused with this reason.
+    fn changed(&mut self, at: Time, change: &Change, refused: Option<String>);
+}
+
+/// Nobody watches.
+pub struct Unwatched;
+
+impl Watcher for Unwatched {
+    fn look(&mut self, _at: Time, _network: &Network) {}
+    fn changed(&mut self, _at: Time, _change: &Change, _refused: Option<String>) {}
+}
+
+/// After so many frames the driver listens to orders again.
+const BATCH_FRAMES: usize = 256;
+
+/// A network being driven.
+pub struct Driver<'w> {
+    pub network: Network,
+    watcher: &'w mut dyn Watcher,
+    interval: Dur,
+    next_look: Time,
+    timeline: VecDeque<(Time, Change)>,
+    tape: Option<TapeWriter<Box<dyn Write + Send>>>,
+}
+
+impl<'w> Driver<'w> {
+    /// `timeline` is in order of time. A zero interval means that nobody looks.
+    pub fn new(network: Network, watcher: &'w mut dyn Watcher, interval: Dur) -> Driver<'w> {
+        let next_look = if interval == Dur::ZERO { Time::NEVER } else { Time::ZERO + interval };
+        Driver { network, watcher, interval, next_look, timeline: VecDeque::new(), tape: None }
+    }
+    pub fn with_timeline(mut self, mut timeline: Vec<(Time, Change)>) -> Driver<'w> {
+        timeline.sort_by_key(|(at, _)| *at);
+        self.timeline = timeline.into();
+        self
+    }
+    /// Records arrivals and changes. A tape that is played carries its changes itself.
+    pub fn with_tape(mut self, tape: TapeWriter<Box<dyn Write + Send>>) -> Driver<'w> {
+        self.tape = Some(tape);
+        self
+    }
+
+    /// Runs until the shore orders to stop; returns what was decided by then, and the error of the tape if there was one.
+    pub fn run<S: Shore>(&mut self, shore: &mut S) -> (End, std::io::Result<()>) {
+        let mut frame = Vec::new();
+        loop {
+            let due = self.next_due();
+            match shore.sync(due) {
+                Sync::OnTime => self.advance(due, shore),
+                Sync::Late(by) => self.advance(due + by, shore),
+                Sync::Interrupted(_) => {
+                    if let Some(stop) = self.take_in(&mut frame, shore) {
+                        return self.finish(stop);
+                    }
+                }
+            }
+        }
+    }
+
+    fn next_due(&self) -> Time {
+        let own = self.next_look.min(self.timeline.front().map_or(Time::NEVER, |(at, _)| *at));
+        own.min(self.network.next_due())
+    }
+
+    /// Everything that waits at the shore; the time at which to stop, if that was ordered.
+    fn take_in<S: Shore>(&mut self, frame: &mut Vec<u8>, shore: &mut S) -> Option<Time> {
+        for _ in 0..BATCH_FRAMES {
+            let Some((at, port)) = shore.receive(frame) else { break };
+            self.advance(at, shore);
+            if let Some(tape) = &mut self.tape {
+                tape.arrival(at, port, frame);
+            }
+            self.network.arrive(at, port, frame, shore);
+        }
+        match shore.order() {
+            None => None,
+            Some(Order::Change(at, change)) => {
+                self.advance(at, shore);
+                self.change(at, change);
+                None
+            }
+            Some(Order::Stop(at)) => {
+                self.advance(at, shore);
+                Some(at)
+            }
+        }
+    }
+
+    /// Serves the network up to `until`, with the driver's own events between; at one time the network comes first.
+    fn advance<S: Shore>(&mut self, until: Time, shore: &mut S) {
+        loop {
+            let change = self.timeline.front().map_or(Time::NEVER, |(at, _)| *at);
+            let at = self.next_look.min(change);
+            if at > until || at == Time::NEVER {
+                return self.network.serve(until, shore);
+            }
+            self.network.serve(at, shore);
+            if change <= self.next_look {
+                let (at, change) = self.timeline.pop_front().expect("its time was read just now");
+                self.change(at, change);
+            } else {
+                self.watcher.look(at, &self.network);
+                self.next_look = at + self.interval;
+            }
+        }
+    }
+
+    fn change(&mut self, at: Time, change: Change) {
+        let refused = self.network.change(at, &change).err().map(|e| e.to_string());
+        if refused.is_none()
+            && let Some(tape) = &mut self.tape
+        {
+            tape.change(at, &change);
+        }
+        self.watcher.changed(at, &change, refused);
+    }
+
+    fn finish(&mut self, at: Time) -> (End, std::io::Result<()>) {
+        let journal = &self.network.journal;
+        let end = End { at, fingerprint: journal.fingerprint(), decisions: journal.count() };
+        let written = self.tape.take().map_or(Ok(()), |t| t.finish(end).map(|_| ()));
+        (end, written)
+    }
+}

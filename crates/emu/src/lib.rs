@@ -1,0 +1,25 @@
+//! Emulation: the queues and links of a scenario between real hosts, in real time.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`spec`] | what is emulated, as plain data |
+//! | [`frame`] | IP headers: reading them, and changing ECN and DSCP |
+//! | [`network`] | egresses and routes, told the time; nothing in it waits |
+//! | [`journal`] | what was decided, packet by packet |
+//! | [`tape`] | arrivals, recorded and played again |
+//! | [`driver`] | the loop that joins a network with a clock and with ports |
+//! | [`live`] | the clock of the machine and TUN devices (Linux) |
+//!
+//! Only [`live`], [`tun`] and [`bench`] know of a machine. There is no transport in here: in emulation the kernels are the hosts.
+
+pub mod driver;
+pub mod flows;
+pub mod frame;
+pub mod journal;
+#[cfg(target_os = "linux")]
+pub mod live;
+pub mod network;
+pub mod spec;
+pub mod tape;
+#[cfg(target_os = "linux")]
+pub mod tun;

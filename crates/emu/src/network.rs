@@ -1,0 +1,289 @@
+//! The network between the hosts: the egresses of the scenario, told the time by whoever drives them.
+//!
+//! Nothing in here waits or asks what time it is. The same arrivals at the same times give the same decisions, live or
+//! from a tape. Order of events: time; at one time, wakes before arrivals, wakes by stage.
+
+use crate::driver::Change;
+use crate::flows::Flows;
+use crate::frame::{self, Addresses, Header};
+use crate::journal::{Decision, Journal, Keep, What};
+use crate::spec::{HOSTS_MAX, Spec, host_of_v4, host_of_v6};
+use crosswind_base::packet::Proto;
+use crosswind_base::{ConfigError, Cx, DropReason, DsByte, Ledger, Packet, PacketId, Pool, Stage, Streams, Time};
+use crosswind_net::registry::{BoxStage, BuildCx, build_egress};
+
+/// Index of a host.
+pub type Port = u32;
+
+/// A packet that leaves the network.
+pub struct Delivery<'a> {
+    /// Logical time at which it arrives.
+    pub at: Time,
+    pub port: Port,
+    pub frame: &'a [u8],
+}
+
+/// Takes what the network delivers.
+pub trait Sink {
+    fn deliver(&mut self, d: Delivery<'_>);
+}
+
+/// An entry of the table of hops that stands for a host.
+const EXIT: u32 = 1 << 31;
+const NO_ROUTE: u32 = u32::MAX;
+
+/// Losses and marks by egress.
+#[derive(Clone, Default, Debug)]
+pub struct Losses {
+    pub by_reason: Vec<[u64; DropReason::COUNT]>,
+    pub marks_packets: Vec<u64>,
+}
+
+impl Ledger for Losses {
+    fn dropped(&mut self, stage: u32, _p: &Packet, why: DropReason) {
+        self.by_reason[stage as usize][why as usize] += 1;
+    }
+    fn marked(&mut self, stage: u32, _p: &Packet) {
+        self.marks_packets[stage as usize] += 1;
+    }
+}
+
+/// What the network counts beside what its egresses do.
+#[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
+pub struct Totals {
+    pub arrived_packets: u64,
+    pub delivered_packets: u64,
+    pub delivered_bytes: u64,
+    /// No packets of IP, or with lengths that do not fit.
+    pub refused_packets: u64,
+    /// Addressed to nobody here: multicast, and whatever has no route.
+    pub unrouted_packets: u64,
+}
+
+pub struct Network {
+    pub now: Time,
+    egresses: Vec<BoxStage>,
+    wishes: Vec<Time>,
+    hops: Vec<u32>,
+    /// First hop from host to host, as a square.
+    starts: Vec<u32>,
+    hosts: usize,
+    gateway: Option<usize>,
+    pool: Pool,
+    /// The bytes of each packet of the pool.
+    frames: Vec<Vec<u8>>,
+    out: Vec<PacketId>,
+    flows: Flows,
+    pub losses: Losses,
+    pub totals: Totals,
+    pub journal: Journal,
+}
+
+impl Network {
+    pub fn build(spec: &Spec, keep: Keep) -> Result<Network, ConfigError> {
+        let hosts = spec.hosts.len();
+        if hosts > HOSTS_MAX {
+            return Err(ConfigError::new("link", format!("{hosts} hosts"), format!("at most {HOSTS_MAX} to emulate")));
+        }
+        let seed = Streams::new(spec.seed).named(&format!("repetition/{}", spec.rep)).bits();
+        let streams = Streams::new(seed);
+        let mut egresses = Vec::with_capacity(spec.egresses.len());
+        for e in &spec.egresses {
+            let component = format!("link/{}/{}", e.link, e.direction);
+            let cx = BuildCx::new(&streams, &component);
+            egresses.push(build_egress(&e.queue, &e.body, e.loss.as_ref(), &format!("link.{}", e.link), &cx)?);
+        }
+        let (hops, starts) = flatten(spec, egresses.len())?;
+        let n = egresses.len();
+        Ok(Network {
+            now: Time::ZERO,
+            wishes: egresses.iter().map(|e| e.next_wake().unwrap_or(Time::NEVER)).collect(),
+            egresses,
+            hops,
+            starts,
+            hosts,
+            gateway: spec.gateway.map(|g| g as usize),
+            pool: Pool::new(),
+            frames: Vec::new(),
+            out: Vec::new(),
+            flows: Flows::new(spec.flow_ports),
+            losses: Losses { by_reason: vec![[0; DropReason::COUNT]; n], marks_packets: vec![0; n] },
+            totals: Totals::default(),
+            journal: Journal::new(keep),
+        })
+    }
+
+    pub fn egresses(&self) -> &[BoxStage] {
+        &self.egresses
+    }
+    pub fn packets_inside(&self) -> usize {
+        self.pool.in_use()
+    }
+    pub fn peak_packets(&self) -> usize {
+        self.pool.peak()
+    }
+
+    /// When something happens next by itself.
+    #[inline]
+    pub fn next_due(&self) -> Time {
+        self.wishes.iter().copied().min().unwrap_or(Time::NEVER)
+    }
+
+    /// Everything that is due up to and at `until`, each at its own time.
+    pub fn serve(&mut self, until: Time, sink: &mut impl Sink) {
+        loop {
+            let (stage, at) = self.first();
+            if at > until {
+                break;
+            }
+            self.now = at;
+            self.call(stage, at, |s, cx| s.wake(cx));
+            self.carry(sink);
+        }
+        self.now = until;
+    }
+
+    #[inline]
+    fn first(&self) -> (usize, Time) {
+        let mut best = (0, Time::NEVER);
+        for (i, at) in self.wishes.iter().enumerate() {
+            if *at < best.1 {
+                best = (i, *at);
+            }
+        }
+        best
+    }
+
+    /// A frame comes from a host, stamped `at`. What was due by then is served first. The buffer is exchanged for
+    /// another one.
+    pub fn arrive(&mut self, at: Time, from: Port, frame: &mut Vec<u8>, sink: &mut impl Sink) {
+        debug_assert!(at >= self.now, "stamps do not run backwards");
+        self.serve(at, sink);
+        self.totals.arrived_packets += 1;
+        let Ok(h) = frame::parse(frame) else {
+            self.totals.refused_packets += 1;
+            return;
+        };
+        let Some(hop) = self.route(from, &h) else {
+            self.totals.unrouted_packets += 1;
+            return;
+        };
+        let proto = if h.protocol == Proto::Udp as u8 { Proto::Udp } else { Proto::Tcp };
+        let id = self.pool.insert(Packet {
+            sent_at: at,
+            cause: at,
+            seq: self.totals.arrived_packets,
+            flow: self.flows.of(&h),
+            hop,
+            len: h.len,
+            payload: h.payload,
+            flags: h.tcp_flags,
+            ds: DsByte(h.ds),
+            proto,
+            ..Packet::default()
+        });
+        let slot = id.0 as usize;
+        if self.frames.len() <= slot {
+            self.frames.resize_with(slot + 1, || Vec::with_capacity(frame.capacity()));
+        }
+        frame.truncate(usize::from(h.len));
+        std::mem::swap(&mut self.frames[slot], frame);
+        self.out.push(id);
+        self.carry(sink);
+    }
+
+    fn route(&self, from: Port, h: &Header) -> Option<u32> {
+        let to = match h.addresses {
+            Addresses::V4([_, to]) if to[0] & 0xf0 == 0xe0 => None,
+            Addresses::V6([_, to]) if to[0] == 0xff || to[..2] == [0xfe, 0x80] => None,
+            Addresses::V4([_, to]) => host_of_v4(to).or(self.gateway),
+            Addresses::V6([_, to]) => host_of_v6(to).or(self.gateway),
+        }?;
+        if to >= self.hosts || to == from as usize {
+            return None;
+        }
+        let start = self.starts[from as usize * self.hosts + to];
+        (start != NO_ROUTE).then_some(start)
+    }
+
+    #[inline]
+    fn call(&mut self, stage: usize, now: Time, f: impl FnOnce(&mut BoxStage, &mut Cx<'_>)) {
+        let mut cx = Cx {
+            now,
+            stage: stage as u32,
+            pool: &mut self.pool,
+            out: &mut self.out,
+            ledger: &mut self.losses,
+            observer: Some(&mut self.journal),
+        };
+        let s = &mut self.egresses[stage];
+        f(s, &mut cx);
+        self.wishes[stage] = s.next_wake().unwrap_or(Time::NEVER);
+    }
+
+    /// Takes every packet that was emitted to its next stage, or out of the network.
+    #[inline]
+    fn carry(&mut self, sink: &mut impl Sink) {
+        let mut head = 0;
+        while head < self.out.len() {
+            let id = self.out[head];
+            head += 1;
+            let p = self.pool.get_mut(id);
+            let hop = self.hops[p.hop as usize];
+            p.hop += 1;
+            if hop & EXIT == 0 {
+                self.call(hop as usize, self.now, |s, cx| s.accept(id, cx));
+            } else {
+                self.leave(id, hop & !EXIT, sink);
+            }
+        }
+        self.out.clear();
+    }
+
+    fn leave(&mut self, id: PacketId, port: Port, sink: &mut impl Sink) {
+        let p = *self.pool.get(id);
+        let bytes = &mut self.frames[id.0 as usize];
+        let was = if bytes[0] >> 4 == 6 { bytes[0] << 4 | bytes[1] >> 4 } else { bytes[1] };
+        let ds = p.ds.0;
+        if ds != was {
+            frame::set_ds(bytes, ds);
+        }
+        self.totals.delivered_packets += 1;
+        self.totals.delivered_bytes += u64::from(p.len);
+        self.journal.note(Decision { at: self.now, what: What::Delivered, packet: p.seq, place: port });
+        sink.deliver(Delivery { at: self.now, port, frame: bytes });
+        self.pool.remove(id);
+    }
+
+    /// New parameters for a link, from `at` on; what was due by then has been served.
+    pub fn change(&mut self, at: Time, change: &Change) -> Result<(), ConfigError> {
+        debug_assert!(at >= self.now, "changes come in order of time");
+        Err(ConfigError::new(format!("link.{}", change.link), "a change", "nothing yet"))
+    }
+
+    /// Brings every egress up to `at`, so that it can be sampled and reported.
+    pub fn catch_up(&mut self, at: Time, sink: &mut impl Sink) {
+        self.serve(at, sink);
+        for stage in 0..self.egresses.len() {
+            self.call(stage, at, |s, cx| (**s).catch_up(cx));
+        }
+        self.carry(sink);
+    }
+}
+
+/// The table of hops, and where the route of each pair of hosts starts in it.
+fn flatten(spec: &Spec, egresses: usize) -> Result<(Vec<u32>, Vec<u32>), ConfigError> {
+    let hosts = spec.hosts.len();
+    let mut hops = Vec::new();
+    let mut starts = vec![NO_ROUTE; hosts * hosts];
+    for r in &spec.routes {
+        let inside = [r.from, r.to].iter().all(|h| (*h as usize) < hosts);
+        if !inside || r.hops.iter().any(|h| *h as usize >= egresses) {
+            return Err(ConfigError::new("routes", format!("{r:?}"), "hosts and egresses that exist"));
+        }
+        starts[r.from as usize * hosts + r.to as usize] = hops.len() as u32;
+        hops.extend(&r.hops);
+        hops.push(EXIT | r.to);
+    }
+    Ok((hops, starts))
+}

@@ -1,0 +1,109 @@
+//! What is emulated: hosts, egresses, routes. Plain data that is built from a scenario elsewhere and travels as JSON, so
+//! that a tape can carry it and be replayed alone.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Everything that decides what the network does to an arrival.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    pub name: String,
+    /// Base seed, and which repetition this is: together they name the random streams, as in a simulation.
+    pub seed: u64,
+    pub rep: u32,
+    pub hosts: Vec<Host>,
+    pub egresses: Vec<EgressSpec>,
+    pub routes: Vec<Route>,
+    /// Flow `i` of the scenario is known by this port plus `i`; there are so many of them.
+    pub flow_ports: FlowPorts,
+    /// Index of the host to which everything goes that is addressed to nobody here.
+    #[serde(default)]
+    pub gateway: Option<u32>,
+}
+
+/// An end of routes: a namespace with a network device.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Host {
+    pub name: String,
+}
+
+/// One direction of a link, in the words of the scenario.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EgressSpec {
+    pub link: String,
+    pub direction: String,
+    pub from: String,
+    pub to: String,
+    pub rate_bps: u64,
+    pub body: Value,
+    pub queue: Value,
+    #[serde(default)]
+    pub loss: Option<Value>,
+}
+
+/// The egresses between two hosts, in order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Route {
+    pub from: u32,
+    pub to: u32,
+    pub hops: Vec<u32>,
+}
+
+/// How packets of declared flows are told from others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowPorts {
+    pub first: u16,
+    pub flows: u32,
+}
+
+/// The addresses of host `i` are `i + 1` within these networks. 198.18.0.0/15 is set aside for tests of networks
+/// (RFC 2544), fd63:7773::/64 is a unique local prefix (RFC 4193): neither is anybody's.
+pub const V4_NETWORK: [u8; 4] = [198, 18, 0, 0];
+pub const V4_PREFIX_BITS: u32 = 15;
+pub const V6_NETWORK: [u8; 16] = [0xfd, 0x63, 0x77, 0x73, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+pub const V6_PREFIX_BITS: u32 = 64;
+/// More hosts than this have no place in one machine.
+pub const HOSTS_MAX: usize = 1024;
+
+pub fn v4_of(host: usize) -> [u8; 4] {
+    let n = u32::from_be_bytes(V4_NETWORK) + host as u32 + 1;
+    n.to_be_bytes()
+}
+
+pub fn v6_of(host: usize) -> [u8; 16] {
+    let mut a = V6_NETWORK;
+    a[12..].copy_from_slice(&(host as u32 + 1).to_be_bytes());
+    a
+}
+
+/// The host that an address belongs to.
+pub fn host_of_v4(a: [u8; 4]) -> Option<usize> {
+    let n = u32::from_be_bytes(a).wrapping_sub(u32::from_be_bytes(V4_NETWORK));
+    (1..=HOSTS_MAX as u32).contains(&n).then(|| n as usize - 1)
+}
+
+pub fn host_of_v6(a: [u8; 16]) -> Option<usize> {
+    let n = u32::from_be_bytes([a[12], a[13], a[14], a[15]]);
+    (a[..12] == V6_NETWORK[..12] && (1..=HOSTS_MAX as u32).contains(&n)).then(|| n as usize - 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_host_has_addresses_that_lead_back_to_it() {
+        for h in [0, 1, 254, 255, 256, HOSTS_MAX - 1] {
+            assert_eq!(host_of_v4(v4_of(h)), Some(h));
+            assert_eq!(host_of_v6(v6_of(h)), Some(h));
+        }
+        assert_eq!(v4_of(0), [198, 18, 0, 1]);
+        assert_eq!((host_of_v4([198, 18, 0, 0]), host_of_v4([8, 8, 8, 8])), (None, None));
+        assert_eq!(host_of_v6([0xff; 16]), None);
+    }
+}
