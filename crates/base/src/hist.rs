@@ -88,6 +88,69 @@ impl Histogram {
     }
 }
 
+/// Counts of signed values in buckets of one width: known to that width, whatever their size.
+#[derive(Clone, Debug)]
+pub struct LinearHistogram {
+    width: i64,
+    /// Bucket k holds [k, k + 1) widths; `below` begins with -1 and goes down.
+    below: Vec<u64>,
+    above: Vec<u64>,
+    n: u64,
+    min: i64,
+    max: i64,
+}
+
+/// Values beyond this many widths share the outermost bucket.
+const LINEAR_BUCKETS_MAX: i64 = 1 << 18;
+
+impl LinearHistogram {
+    pub fn new(width: u32) -> LinearHistogram {
+        LinearHistogram { width: i64::from(width.max(1)), below: Vec::new(), above: Vec::new(), n: 0, min: 0, max: 0 }
+    }
+    pub fn record(&mut self, v: i64) {
+        let k = v.div_euclid(self.width).clamp(-LINEAR_BUCKETS_MAX, LINEAR_BUCKETS_MAX - 1);
+        let (side, i) = if k < 0 { (&mut self.below, (-1 - k) as usize) } else { (&mut self.above, k as usize) };
+        if i >= side.len() {
+            side.resize(i + 1, 0);
+        }
+        side[i] += 1;
+        self.min = if self.n == 0 { v } else { self.min.min(v) };
+        self.max = if self.n == 0 { v } else { self.max.max(v) };
+        self.n += 1;
+    }
+    pub fn count(&self) -> u64 {
+        self.n
+    }
+    /// `None` when empty.
+    pub fn range(&self) -> Option<(i64, i64)> {
+        (self.n > 0).then_some((self.min, self.max))
+    }
+    /// Buckets that are not empty, upwards, as (low, high exclusive, count).
+    pub fn buckets(&self) -> impl Iterator<Item = (i64, i64, u64)> + '_ {
+        let below = self.below.iter().enumerate().rev().map(|(i, c)| (-1 - i as i64, *c));
+        let above = self.above.iter().enumerate().map(|(i, c)| (i as i64, *c));
+        let w = self.width;
+        below.chain(above).filter(|(_, c)| *c > 0).map(move |(k, c)| (k * w, (k + 1) * w, c))
+    }
+    /// The `q` quantile (0..=1), interpolated inside its bucket; NaN when empty.
+    pub fn quantile(&self, q: f64) -> f64 {
+        if self.n == 0 {
+            return f64::NAN;
+        }
+        let rank = q.clamp(0.0, 1.0) * (self.n - 1) as f64;
+        let mut before = 0u64;
+        for (low, high, c) in self.buckets() {
+            if rank < (before + c) as f64 {
+                let inside = (rank - before as f64 + 0.5) / c as f64;
+                let v = low as f64 + inside * (high - low) as f64;
+                return v.clamp(self.min as f64, self.max as f64);
+            }
+            before += c;
+        }
+        self.max as f64
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,5 +172,22 @@ mod tests {
             assert!((h.quantile(q) - want).abs() / want < 0.032, "{q} {}", h.quantile(q));
         }
         assert_eq!((h.quantile(0.0), h.quantile(1.0)), (1.0, 100_000.0));
+    }
+
+    #[test]
+    fn signed_values_are_known_to_one_width_on_both_sides_of_zero() {
+        let mut h = LinearHistogram::new(100);
+        assert!(h.quantile(0.5).is_nan() && h.range().is_none());
+        let values: Vec<i64> = (-5000..5000).map(|k| k * 7).collect();
+        values.iter().for_each(|v| h.record(*v));
+        assert_eq!(h.range(), Some((-35_000, 34_993)));
+        assert_eq!(h.count(), 10_000);
+        for q in [0.01, 0.25, 0.5, 0.75, 0.99] {
+            let want = values[(q * 9999.0) as usize] as f64;
+            assert!((h.quantile(q) - want).abs() <= 100.0, "{q}: {} instead of {want}", h.quantile(q));
+        }
+        assert!(h.buckets().all(|(low, high, _)| low % 100 == 0 && high - low == 100));
+        assert!(h.buckets().map(|b| b.0).is_sorted());
+        assert_eq!(h.buckets().map(|b| b.2).sum::<u64>(), 10_000);
     }
 }

@@ -16,7 +16,7 @@ pub mod units;
 
 pub use config::ConfigError;
 pub use ds::{DsByte, Dscp};
-pub use hist::Histogram;
+pub use hist::{Histogram, LinearHistogram};
 pub use packet::{Ecn, FlowId, Packet, PacketId, Pool, SackList, TcpFlags};
 pub use probe::{End, Event, EventKind, Observer, Vantage};
 pub use rng::{Rng, Streams};

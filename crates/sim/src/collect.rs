@@ -1,10 +1,13 @@
 //! From a finished world to the result tables. Names and units are those of the metric registry.
 
+mod flow;
+
 use crate::endpoint::Endpoint;
 use crate::world::{Outcome, World};
 use crosswind_base::{DropReason, Dur, Histogram, Metrics, Stage, Time};
 use crosswind_record::{ColumnType, Sample, Subject, Table, Tables};
 use crosswind_transport::tcp::law::WindowLaw;
+use flow::{Ends, flow_row, rate_bps};
 
 /// Facts about a run that the world itself does not know.
 #[derive(Clone, Copy, Debug)]
@@ -58,13 +61,15 @@ pub fn summary(w: &World<'_>, end: Time, facts: RunFacts, tables: &mut Tables) {
     for flow in 0..w.plan.flows.len() {
         flow_row(w, flow, end, tables.table("flow"));
     }
+    flow::pages(w, tables);
     for egress in 0..w.stages.len() {
         link_row(w, egress, end, tables.table("link"));
     }
 }
 
 fn run_row(w: &World<'_>, end: Time, f: RunFacts, t: &mut Table) {
-    let packets: u64 = w.ends.iter().map(|e| e.port.sent_packets).sum();
+    let whole = flow::whole(w);
+    let packets: u64 = w.ends.iter().map(|e| e.port().sent_packets).sum();
     Row(t)
         .int("seed", f.seed)
         .int("end_ns", end.0)
@@ -75,57 +80,9 @@ fn run_row(w: &World<'_>, end: Time, f: RunFacts, t: &mut Table) {
         .text("outcome", f.outcome.text())
         .int("leaked_packets", f.leaked_packets as u64)
         .int("truncated_events", f.truncated_events)
-        .end();
-}
-
-fn rate_bps(bytes: u64, over: Option<Dur>) -> f64 {
-    match over {
-        Some(d) if d.0 > 0 => bytes as f64 * 8.0 / d.as_secs_f64(),
-        _ => f64::NAN,
-    }
-}
-
-fn flow_row(w: &World<'_>, flow: usize, end: Time, t: &mut Table) {
-    let plan = &w.plan.flows[flow];
-    let (tx, rx) = (&w.ends[2 * flow], &w.ends[2 * flow + 1]);
-    let s = &tx.conn.tx.stats;
-    let open = tx.conn.opened_at;
-    let close = tx.conn.closed_at;
-    let elapsed = open.and_then(|o| close.map(|c| c.since(o)));
-    let active = elapsed.or(open.map(|o| end.since(o)));
-    let delivered = rx.conn.rx.delivered();
-    let start = w.plan.groups[plan.group as usize].name.as_str();
-    let mut row = Row(t);
-    row.int("flow", flow as u64).text("name", &plan.name).text("group", start);
-    row.time("open_ns", open).time("close_ns", close).span("elapsed_ns", elapsed);
-    row.int("size_bytes", delivered)
-        .float("goodput_bps", rate_bps(delivered, active))
-        .float("throughput_bps", rate_bps(rx.arrivals.bytes, active))
-        .int("sent_packets", tx.port.sent_packets)
-        .int("sent_bytes", tx.port.sent_bytes)
-        .int("resent_packets", s.resent_segments)
-        .int("resent_bytes", s.resent_bytes)
-        .int("timeouts", s.timeouts)
-        .int("spurious_timeouts", s.spurious_timeouts)
-        .int("spurious_detected", s.spurious_detected)
-        .int("syn_timeouts", tx.conn.syn_resends as u64)
-        .int("fast_recoveries", s.fast_recoveries)
-        .int("ecn_reductions", s.ecn_reductions)
-        .time("first_congestion_ns", s.first_loss_at)
-        .time("last_timeout_ns", s.last_timeout_at);
-    let l = w.losses.flows[flow];
-    row.int("drops_packets", l.drops_packets)
-        .int("lost_packets", l.lost_packets)
-        .int("marks_packets", l.marks_packets)
-        .int("unnecessary_resends_packets", rx.arrivals.unnecessary_resends)
-        .int("out_of_order_packets", rx.conn.rx.stats.out_of_order_segments);
-    quantiles(&mut row, "rtt", &s.rtt_ns);
-    quantiles(&mut row, "delay", &rx.arrivals.delay_ns);
-    row.float("simultaneous_Bps", simultaneous(w, flow))
-        .float("cwnd_max_bytes", s.cwnd_max_bytes)
-        .float("cwnd_bytes", tx.conn.tx.law.cwnd())
-        .float("ssthresh_bytes", tx.conn.tx.law.ssthresh())
-        .int("ssthresh_initial_bytes", tx.conn.ssthresh_initial)
+        .span("elapsed_ns", whole.elapsed)
+        .float("overall_Bps", whole.overall_bytes_per_s)
+        .float("simultaneous_jain_ratio", whole.simultaneous_jain)
         .end();
 }
 
@@ -137,14 +94,6 @@ fn quantiles(row: &mut Row<'_>, what: &str, h: &Histogram) {
         .float(&format!("{what}_p50_ns"), h.quantile(0.5))
         .float(&format!("{what}_p95_ns"), h.quantile(0.95))
         .float(&format!("{what}_max_ns"), exact(h.max()));
-}
-
-fn simultaneous(w: &World<'_>, flow: usize) -> f64 {
-    let i = &w.simultaneous;
-    match (i.from, i.until) {
-        (Some(a), Some(b)) if b > a => i.bytes[flow] as f64 / b.since(a).as_secs_f64(),
-        _ => f64::NAN,
-    }
 }
 
 /// Turns a stage's report into cells of one row.
@@ -195,8 +144,10 @@ const DROP_COLUMNS: [&str; DropReason::COUNT] = [
 /// Histograms of flows and links, for detailed runs.
 pub fn histograms(w: &World<'_>, end: Time, tables: &mut Tables) {
     for (i, f) in w.plan.flows.iter().enumerate() {
-        tables.push_histogram(Subject { entity: &f.name, metric: "rtt_ns" }, &w.ends[2 * i].conn.tx.stats.rtt_ns);
-        tables.push_histogram(Subject { entity: &f.name, metric: "delay_ns" }, &w.ends[2 * i + 1].arrivals.delay_ns);
+        if let Some(tx) = w.ends[2 * i].tcp() {
+            tables.push_histogram(Subject { entity: &f.name, metric: "rtt_ns" }, &tx.conn.tx.stats.rtt_ns);
+        }
+        tables.push_histogram(Subject { entity: &f.name, metric: "delay_ns" }, &w.ends[2 * i + 1].arrivals().delay_ns);
     }
     struct ToTable<'a>(&'a mut Tables, String);
     impl Metrics for ToTable<'_> {
@@ -238,15 +189,17 @@ impl Sampler {
         let since = at.since(self.last);
         self.last = at;
         for (i, f) in w.plan.flows.iter().enumerate() {
-            let (tx, rx) = (&w.ends[2 * i], &w.ends[2 * i + 1]);
-            if tx.conn.opened_at.is_none() || tx.conn.closed_at.is_some_and(|c| c < at - since) {
+            let ends = Ends::of(w, i);
+            if ends.open().is_none() || ends.close().is_some_and(|c| c < at - since) {
                 continue;
             }
-            let now = rx.conn.rx.delivered();
+            let now = ends.delivered();
             let goodput = rate_bps(now - self.delivered[i], Some(since));
             self.delivered[i] = now;
             let mut put = |metric, value: f64| tables.push_sample(Sample { at, entity: &f.name, metric, value });
-            flow_gauges(tx, &mut put);
+            if let Ends::Tcp(tx, _) = ends {
+                flow_gauges(tx, &mut put);
+            }
             put("goodput_bps", goodput);
         }
         for (i, stage) in w.stages.iter().enumerate() {

@@ -1,8 +1,10 @@
-//! An endpoint: one end of a flow, a TCP connection and the application on top of it.
+//! An endpoint: one end of a flow, a TCP connection and the application on top of it, or a source or sink of datagrams.
 
+use crate::datagrams::Datagrams;
 use crate::workload::App;
 use crosswind_base::packet::{Ext, Meta};
-use crosswind_base::{Cx, End, EventKind, FlowId, Histogram, Packet, PacketId, Time, Vantage};
+use crosswind_base::probe::header_bits;
+use crosswind_base::{Cx, Dscp, End, EventKind, FlowId, Histogram, Packet, PacketId, Time, Vantage};
 use crosswind_transport::tcp::share::Cache;
 use crosswind_transport::tcp::{CloseRule, Connection, Io, TcpParams};
 use std::sync::Arc;
@@ -12,6 +14,12 @@ use std::sync::Arc;
 pub enum Milestone {
     Opened,
     Closed,
+    /// The first data of an answer has arrived.
+    FirstData,
+    /// All data of an answer has arrived.
+    Complete,
+    /// A datagram has arrived.
+    Arrived,
 }
 
 /// What the world may read of what arrived at an endpoint.
@@ -19,13 +27,107 @@ pub enum Milestone {
 pub struct Arrivals {
     pub packets: u64,
     pub bytes: u64,
-    /// Packets sent again although their bytes had arrived.
+    /// Packets sent again although an earlier copy had arrived, or was still going to.
     pub unnecessary_resends: u64,
+    /// Resends that were dropped before their data had arrived: an earlier copy may still be on its way.
+    pub dropped_resends: Vec<DroppedResend>,
     /// One-way delay of packets with payload.
     pub delay_ns: Histogram,
     /// Bytes with headers, without retransmissions of what was first sent before `count_from`.
     pub counted_bytes: u64,
     pub count_from: u64,
+}
+
+/// A retransmission that never arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct DroppedResend {
+    pub seq: u64,
+    pub end: u64,
+    pub sent_at: Time,
+}
+
+impl Arrivals {
+    /// A copy of a segment arrives: resends of it that left later, and were dropped, were unnecessary.
+    fn settle_dropped_resends(&mut self, p: &Packet) {
+        let (from, to) = (p.seq, p.seq + p.payload as u64);
+        let before = self.dropped_resends.len();
+        self.dropped_resends.retain(|d| d.seq < from || d.end > to || d.sent_at <= p.sent_at);
+        self.unnecessary_resends += (before - self.dropped_resends.len()) as u64;
+    }
+}
+
+/// One end of a flow, over whichever transport.
+#[expect(clippy::large_enum_variant, reason = "nearly all ends are connections, and they are used all the time")]
+pub enum FlowEnd {
+    Tcp(Endpoint),
+    Udp(Datagrams),
+}
+
+impl FlowEnd {
+    #[inline]
+    pub fn next_wake(&self) -> Option<Time> {
+        match self {
+            FlowEnd::Tcp(e) => e.next_wake(),
+            FlowEnd::Udp(d) => d.next_wake(),
+        }
+    }
+
+    #[inline]
+    pub fn accept(&mut self, id: PacketId, cx: &mut Cx<'_>, cache: &mut Cache) -> Option<Milestone> {
+        match self {
+            FlowEnd::Tcp(e) => e.accept(id, cx, cache),
+            FlowEnd::Udp(d) => {
+                let p = *cx.packet(id);
+                if let Some(o) = cx.observer.as_deref_mut() {
+                    o.packet(cx.now, d.port.seen, &p, cx.pool);
+                }
+                cx.pool.remove(id);
+                d.port.note(cx, EventKind::Receive, &p);
+                d.take(&p, cx.now)
+            }
+        }
+    }
+
+    #[inline]
+    pub fn wake(&mut self, cx: &mut Cx<'_>, cache: &mut Cache) -> Option<Milestone> {
+        match self {
+            FlowEnd::Tcp(e) => e.wake(cx, cache),
+            FlowEnd::Udp(d) => d.wake(cx),
+        }
+    }
+
+    /// Tells it to start at a time.
+    pub fn start_at(&mut self, at: Time) {
+        match self {
+            FlowEnd::Tcp(e) => e.start = Some(at),
+            FlowEnd::Udp(d) => d.start = Some(at),
+        }
+    }
+
+    pub fn tcp(&self) -> Option<&Endpoint> {
+        match self {
+            FlowEnd::Tcp(e) => Some(e),
+            FlowEnd::Udp(_) => None,
+        }
+    }
+    pub fn port(&self) -> &Port {
+        match self {
+            FlowEnd::Tcp(e) => &e.port,
+            FlowEnd::Udp(d) => &d.port,
+        }
+    }
+    pub fn arrivals(&self) -> &Arrivals {
+        match self {
+            FlowEnd::Tcp(e) => &e.arrivals,
+            FlowEnd::Udp(d) => &d.arrivals,
+        }
+    }
+    pub fn arrivals_mut(&mut self) -> &mut Arrivals {
+        match self {
+            FlowEnd::Tcp(e) => &mut e.arrivals,
+            FlowEnd::Udp(d) => &mut d.arrivals,
+        }
+    }
 }
 
 pub struct Endpoint {
@@ -40,11 +142,44 @@ pub struct Endpoint {
 /// Where an endpoint meets the network, and what it has sent.
 pub struct Port {
     flow: FlowId,
-    seen: Vantage,
+    pub seen: Vantage,
     /// First entry of this endpoint's route in the driver's table.
     route: u32,
+    dscp: Dscp,
     pub sent_packets: u64,
     pub sent_bytes: u64,
+}
+
+impl Port {
+    pub fn new(s: &Setup) -> Port {
+        Port { flow: s.flow, seen: s.seen, route: s.route, dscp: s.dscp, sent_packets: 0, sent_bytes: 0 }
+    }
+
+    /// Puts a packet on the network.
+    #[inline]
+    pub fn send(&mut self, mut p: Packet, ext: Option<Ext>, cx: &mut Cx<'_>) {
+        p.flow = self.flow;
+        p.hop = self.route;
+        p.set_dscp(self.dscp);
+        if self.seen == Vantage::Receiver {
+            p.meta = Meta(p.meta.0 | Meta::REVERSE);
+        }
+        self.sent_packets += 1;
+        self.sent_bytes += p.len as u64;
+        let id = cx.pool.insert(p);
+        if let Some(e) = ext {
+            cx.pool.attach(id, e);
+        }
+        if let Some(o) = cx.observer.as_deref_mut() {
+            o.packet(cx.now, self.seen, cx.pool.get(id), cx.pool);
+        }
+        cx.forward(id);
+    }
+
+    /// Tells observers about a datagram.
+    pub fn note(&self, cx: &mut Cx<'_>, kind: EventKind, p: &Packet) {
+        cx.note(End { flow: self.flow, seen: self.seen }, kind, p.seq, p.payload.into(), header_bits(p));
+    }
 }
 
 /// What tells one end from the other.
@@ -52,6 +187,7 @@ pub struct Setup {
     pub flow: FlowId,
     pub seen: Vantage,
     pub route: u32,
+    pub dscp: Dscp,
     pub start: Option<Time>,
     pub peer: u32,
 }
@@ -62,7 +198,7 @@ impl Endpoint {
         Endpoint {
             conn: Connection::new(params, s.peer, rule),
             app,
-            port: Port { flow: s.flow, seen: s.seen, route: s.route, sent_packets: 0, sent_bytes: 0 },
+            port: Port::new(&s),
             start: s.start,
             arrivals: Arrivals::default(),
         }
@@ -86,8 +222,8 @@ impl Endpoint {
         let Endpoint { conn, app, port, .. } = self;
         let mut io = EndIo { cx, cache, port };
         conn.on_packet(&p, ext.as_ref(), &mut io);
-        app.run(conn, &mut io);
-        (conn.is_over() && !before).then_some(Milestone::Closed)
+        let told = app.run(conn, &mut io);
+        if conn.is_over() && !before { Some(Milestone::Closed) } else { told }
     }
 
     fn count(&mut self, p: &Packet, now: Time) {
@@ -98,8 +234,9 @@ impl Endpoint {
             a.delay_ns.record(now.since(p.sent_at).0);
         }
         let known = p.payload > 0 && self.conn.rx.has(p.seq, p.seq + p.payload as u64);
-        if p.meta.is_rexmit() && known {
-            a.unnecessary_resends += 1;
+        a.unnecessary_resends += u64::from(known);
+        if !a.dropped_resends.is_empty() {
+            a.settle_dropped_resends(p);
         }
         if !known && (!p.meta.is_rexmit() || p.seq >= a.count_from) {
             a.counted_bytes += p.len as u64;
@@ -116,8 +253,8 @@ impl Endpoint {
             return Some(Milestone::Opened);
         }
         conn.on_wake(&mut io);
-        app.run(conn, &mut io);
-        (conn.is_over() && !before).then_some(Milestone::Closed)
+        let told = app.run(conn, &mut io);
+        if conn.is_over() && !before { Some(Milestone::Closed) } else { told }
     }
 }
 
@@ -135,22 +272,8 @@ impl Io for EndIo<'_, '_> {
     }
 
     #[inline]
-    fn send(&mut self, mut p: Packet, ext: Option<Ext>) {
-        p.flow = self.port.flow;
-        p.hop = self.port.route;
-        if self.port.seen == Vantage::Receiver {
-            p.meta = Meta(p.meta.0 | Meta::REVERSE);
-        }
-        self.port.sent_packets += 1;
-        self.port.sent_bytes += p.len as u64;
-        let id = self.cx.pool.insert(p);
-        if let Some(e) = ext {
-            self.cx.pool.attach(id, e);
-        }
-        if let Some(o) = self.cx.observer.as_deref_mut() {
-            o.packet(self.cx.now, self.port.seen, self.cx.pool.get(id), self.cx.pool);
-        }
-        self.cx.forward(id);
+    fn send(&mut self, p: Packet, ext: Option<Ext>) {
+        self.port.send(p, ext, self.cx);
     }
 
     #[inline]

@@ -1,6 +1,7 @@
 //! Who lost what, and where: the counters behind `Cx::drop` and `Cx::mark`.
 
-use crosswind_base::{DropReason, Ledger, Packet};
+use crate::endpoint::DroppedResend;
+use crosswind_base::{DropReason, End, Ledger, Packet, Vantage};
 
 /// Losses of one flow.
 #[derive(Clone, Copy, Default, Debug)]
@@ -8,6 +9,8 @@ pub struct FlowLosses {
     pub drops_packets: u64,
     pub lost_packets: u64,
     pub marks_packets: u64,
+    /// Of a stream of datagrams that has ended: how many are still on their way. Zero before, and for connections.
+    pub awaited_packets: u64,
 }
 
 /// Losses at one stage.
@@ -21,11 +24,41 @@ pub struct StageLosses {
 pub struct Losses {
     pub flows: Vec<FlowLosses>,
     pub stages: Vec<StageLosses>,
+    /// Flows that are not over: a connection until it is closed, a stream until its last packet has arrived or is lost.
+    pub open: usize,
+    /// Retransmissions dropped since the driver looked last: their flow, the direction, and what they held.
+    pub resends: Vec<(u32, Vantage, DroppedResend)>,
+    /// Something here wants the driver's attention: nothing is open, or `resends` is not empty.
+    pub news: bool,
 }
 
 impl Losses {
     pub fn new(flows: usize, stages: usize) -> Losses {
-        Losses { flows: vec![FlowLosses::default(); flows], stages: vec![StageLosses::default(); stages] }
+        Losses {
+            flows: vec![FlowLosses::default(); flows],
+            stages: vec![StageLosses::default(); stages],
+            open: flows,
+            resends: Vec::new(),
+            news: flows == 0,
+        }
+    }
+
+    /// A flow is over.
+    pub fn close(&mut self) {
+        self.open -= 1;
+        self.news |= self.open == 0;
+    }
+
+    /// One of the packets that an ended stream still had on its way is accounted for.
+    #[inline]
+    pub fn settle(&mut self, flow: usize) {
+        let f = &mut self.flows[flow];
+        if f.awaited_packets > 0 {
+            f.awaited_packets -= 1;
+            if f.awaited_packets == 0 {
+                self.close();
+            }
+        }
     }
 }
 
@@ -36,6 +69,14 @@ impl Ledger for Losses {
             DropReason::LinkError | DropReason::Listed => flow.lost_packets += 1,
             DropReason::NoEndpoint => {}
             _ => flow.drops_packets += 1,
+        }
+        if flow.awaited_packets > 0 {
+            self.settle(p.flow.0 as usize);
+        }
+        if p.meta.is_rexmit() && p.payload > 0 {
+            let lost = DroppedResend { seq: p.seq, end: p.seq + u64::from(p.payload), sent_at: p.sent_at };
+            self.resends.push((p.flow.0, End::source_of(p).seen, lost));
+            self.news = true;
         }
         if let Some(s) = self.stages.get_mut(stage as usize) {
             s.by_reason[why as usize] += 1;

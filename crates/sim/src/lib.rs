@@ -3,9 +3,11 @@
 pub mod agenda;
 pub mod bench;
 pub mod collect;
+pub mod datagrams;
 pub mod endpoint;
 pub mod ledger;
 pub mod many;
 pub mod scenario;
+pub mod simultaneous;
 pub mod workload;
 pub mod world;

@@ -4,11 +4,12 @@
 //! emitted. With shuffled ties, simultaneous wakes and simultaneous arrivals at different stages are permuted.
 
 use crate::agenda::Agenda;
-use crate::endpoint::{Endpoint, Milestone, Setup};
+use crate::endpoint::{FlowEnd, Milestone};
 use crate::ledger::Losses;
-use crate::scenario::{Plan, Repetition, WorkloadParams};
-use crate::workload::{App, bulk};
-use crosswind_base::{ConfigError, Cx, Dur, FlowId, Observer, PacketId, Pool, Rng, Stage, Streams, Time, Vantage};
+use crate::scenario::{Plan, Repetition};
+use crate::simultaneous::Simultaneous;
+use crate::workload::{self, page};
+use crosswind_base::{ConfigError, Cx, Dur, Observer, PacketId, Pool, Rng, Stage, Streams, Time, Vantage};
 use crosswind_net::registry::{BoxStage, BuildCx, build_egress};
 use crosswind_transport::tcp::TcpParams;
 use crosswind_transport::tcp::share::Cache;
@@ -45,20 +46,11 @@ pub enum Ties {
     Shuffled,
 }
 
-/// The interval in which all flows were active: from the opening of the last to the closing of the first.
-#[derive(Clone, Debug, Default)]
-pub struct Simultaneous {
-    pub from: Option<Time>,
-    pub until: Option<Time>,
-    /// Bytes counted per flow when the interval began, then within it.
-    pub bytes: Vec<u64>,
-}
-
 pub struct World<'p> {
     pub plan: &'p Plan,
     pub now: Time,
     pub stages: Vec<BoxStage>,
-    pub ends: Vec<Endpoint>,
+    pub ends: Vec<FlowEnd>,
     /// Routes, flattened: each is its egresses followed by the endpoint.
     hops: Vec<u32>,
     /// Index of the host of each endpoint.
@@ -72,16 +64,16 @@ pub struct World<'p> {
     pub losses: Losses,
     pub caches: Vec<Cache>,
     pub events: u64,
-    still_open: usize,
     pub simultaneous: Simultaneous,
+    /// Pages being loaded, and which one a flow belongs to; both empty where there are none.
+    pub pages: Vec<page::Session>,
+    page_of: Vec<Option<u32>>,
     ties: Option<Rng>,
     same_instant: u32,
 }
 
 /// More events than this at one instant is a loop, not a simulation.
 const SAME_INSTANT_MAX: u32 = 50_000_000;
-/// Above this many flows the simultaneous interval is not tracked: it costs one pass over all flows per opening.
-const SIMULTANEOUS_FLOWS_MAX: usize = 256;
 
 impl<'p> World<'p> {
     /// Builds the world of one repetition. `caches` are the hosts' shared control blocks, one per node.
@@ -101,18 +93,8 @@ impl<'p> World<'p> {
             stages.push(build_egress(&e.spec.queue, &e.spec.link, e.spec.loss.as_ref(), &path, &cx)?);
         }
         let (hops, starts) = flatten(plan);
-        let mut ends = Vec::with_capacity(plan.flows.len() * 2);
-        for (i, f) in plan.flows.iter().enumerate() {
-            let group = plan.group(f);
-            let tcp = &params.tcp[f.group as usize];
-            let WorkloadParams::Bulk(b) = &group.workload;
-            let flow = FlowId(i as u32);
-            let start = Some(plan.start_of(f, rep));
-            let sender = Setup { flow, seen: Vantage::Sender, route: starts[2 * i], start, peer: f.to };
-            ends.push(Endpoint::new(tcp.clone(), App::Bulk(bulk::Sender::new(b)), sender));
-            let receiver = Setup { flow, seen: Vantage::Receiver, route: starts[2 * i + 1], start: None, peer: f.from };
-            ends.push(Endpoint::new(tcp.clone(), App::Sink, receiver));
-        }
+        let ends = workload::ends(plan, &params.tcp, rep, &streams, &starts);
+        let (pages, page_of) = workload::pages(plan);
         let n = stages.len() + ends.len();
         let shuffle = match ties {
             Ties::Ordered => 0,
@@ -133,8 +115,9 @@ impl<'p> World<'p> {
             out_head: 0,
             caches,
             events: 0,
-            still_open: plan.flows.len(),
-            simultaneous: Simultaneous { bytes: vec![0; plan.flows.len()], ..Simultaneous::default() },
+            simultaneous: Simultaneous::new(plan.generators()),
+            pages,
+            page_of,
             ties: (ties == Ties::Shuffled).then(|| streams.named("ties/arrivals")),
             same_instant: 0,
         };
@@ -162,7 +145,7 @@ impl<'p> World<'p> {
             } else {
                 self.deliver_one(observer.as_deref_mut());
             }
-            if self.still_open == 0 {
+            if self.losses.news && self.attend() {
                 return Some(Outcome::AllFlowsClosed);
             }
         }
@@ -191,7 +174,8 @@ impl<'p> World<'p> {
     /// Lets everything still in the network arrive. A finished world must be empty afterwards.
     pub fn drain(&mut self, limit: Dur) -> usize {
         let stop = self.now + limit;
-        self.still_open = usize::MAX;
+        self.losses.open = usize::MAX;
+        self.losses.news = false;
         self.run_until(stop, None);
         self.pool.in_use()
     }
@@ -292,29 +276,81 @@ impl<'p> World<'p> {
         self.out[self.out_head..=first].rotate_right(1);
     }
 
+    /// Looks at what the ledger has to tell. Whether everything is over.
+    #[cold]
+    fn attend(&mut self) -> bool {
+        self.losses.news = self.losses.open == 0;
+        for (flow, from, lost) in std::mem::take(&mut self.losses.resends) {
+            let to = 2 * flow as usize + usize::from(from == Vantage::Sender);
+            let FlowEnd::Tcp(end) = &mut self.ends[to] else { continue };
+            if end.conn.rx.has(lost.seq, lost.end) {
+                end.arrivals.unnecessary_resends += 1;
+            } else {
+                end.arrivals.dropped_resends.push(lost);
+            }
+        }
+        self.losses.open == 0
+    }
+
     fn milestone(&mut self, end: usize, m: Milestone) {
-        let tracked = self.plan.flows.len() <= SIMULTANEOUS_FLOWS_MAX;
+        let flow = end / 2;
+        let generator = flow - self.plan.flows[flow].connection as usize;
         match m {
-            Milestone::Opened if tracked => {
-                self.simultaneous.from = Some(self.now);
+            Milestone::Arrived => self.losses.settle(flow),
+            Milestone::Opened if self.simultaneous.opens(generator, self.now) => {
                 for f in 0..self.plan.flows.len() {
-                    let first_unsent = self.ends[2 * f].conn.tx.nxt;
-                    let a = &mut self.ends[2 * f + 1].arrivals;
+                    let first_unsent = self.ends[2 * f].tcp().map_or(0, |e| e.conn.tx.nxt);
+                    let a = self.ends[2 * f + 1].arrivals_mut();
                     a.count_from = first_unsent;
                     self.simultaneous.bytes[f] = a.counted_bytes;
                 }
             }
-            Milestone::Closed if end % 2 == 0 => {
-                self.still_open -= 1;
-                if tracked && self.simultaneous.until.is_none() {
-                    self.simultaneous.until = Some(self.now);
+            Milestone::Closed if self.ends_the_flow(end) => {
+                if self.simultaneous.closes(generator, self.now) {
                     for f in 0..self.plan.flows.len() {
-                        let now = self.ends[2 * f + 1].arrivals.counted_bytes;
+                        let now = self.ends[2 * f + 1].arrivals().counted_bytes;
                         self.simultaneous.bytes[f] = now - self.simultaneous.bytes[f];
                     }
                 }
+                self.close(flow);
             }
             _ => {}
+        }
+        if let Some(Some(page)) = self.page_of.get(flow) {
+            self.tell_page(*page as usize, flow, m);
+        }
+    }
+
+    /// A connection is over when the sender of the data says so, or when the other end gives up before it was reached.
+    fn ends_the_flow(&self, end: usize) -> bool {
+        end % 2 == 0 || self.ends[end - 1].tcp().is_some_and(|sender| sender.conn.opened_at.is_none())
+    }
+
+    fn close(&mut self, flow: usize) {
+        let on_their_way = match &self.ends[2 * flow] {
+            FlowEnd::Tcp(_) => 0,
+            FlowEnd::Udp(_) => {
+                let l = self.losses.flows[flow];
+                let known = self.ends[2 * flow + 1].arrivals().packets + l.drops_packets + l.lost_packets;
+                self.ends[2 * flow].port().sent_packets - known
+            }
+        };
+        if on_their_way == 0 {
+            self.losses.close();
+        } else {
+            self.losses.flows[flow].awaited_packets = on_their_way;
+        }
+    }
+
+    fn tell_page(&mut self, page: usize, flow: usize, m: Milestone) {
+        let page = &mut self.pages[page];
+        let first = page.first_flow;
+        for connection in page.told(flow as u32 - first, m, self.now) {
+            let end = 2 * (first + connection) as usize + 1;
+            let stage = self.stages.len() + end;
+            self.ends[end].start_at(self.now);
+            self.wishes[stage] = self.now;
+            self.agenda.at_latest(stage as u32, self.now);
         }
     }
 }

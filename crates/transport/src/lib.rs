@@ -3,3 +3,4 @@
 //! Nothing here knows queues or links. Whoever drives a connection implements [`tcp::Io`].
 
 pub mod tcp;
+pub mod udp;

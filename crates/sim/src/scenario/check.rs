@@ -2,9 +2,10 @@
 
 use super::sharing::Sharing;
 use super::start::StartRule;
-use super::types::{Bulk, Events, Flow, Record, Scenario, Topology, WorkloadParams};
+use super::types::{Events, Flow, Record, Scenario, Topology};
+use super::workloads;
 use crosswind_base::units::show_dur;
-use crosswind_base::{ConfigError, Dur, Size, config};
+use crosswind_base::{ConfigError, Dur, config};
 use std::collections::BTreeSet;
 
 /// Longest run: about eleven days of network time.
@@ -59,7 +60,7 @@ pub fn scenario(s: &Scenario) -> Result<(), ConfigError> {
     let mut flows = 0u64;
     for (name, f) in &s.flow {
         flow(f, s.duration).map_err(|e| e.under(&format!("flow.{name}")))?;
-        flows += u64::from(f.count);
+        flows += u64::from(f.count) * u64::from(f.workload.connections());
         if flows > FLOWS_LIMIT {
             let expected = format!("at most {FLOWS_LIMIT} flows in a scenario");
             return Err(ConfigError::new(format!("flow.{name}.count"), format!("{flows} flows so far"), expected));
@@ -129,17 +130,7 @@ fn flow(f: &Flow, duration: Dur) -> Result<(), ConfigError> {
     if let Some(rule) = f.start {
         start(rule, f.count, duration)?;
     }
-    let WorkloadParams::Bulk(Bulk { size, write, close: _ }) = &f.workload;
-    for (key, value) in [("size", size), ("write", write)] {
-        if *value == Some(Size(0)) {
-            return Err(ConfigError::new(
-                format!("workload.{key}"),
-                "0 B",
-                "at least 1 B; leave the key out for no limit",
-            ));
-        }
-    }
-    Ok(())
+    workloads::check(&f.workload)
 }
 
 fn start(rule: StartRule, count: u32, duration: Dur) -> Result<(), ConfigError> {
@@ -199,6 +190,12 @@ fn record(r: &Record, s: &Scenario) -> Result<(), ConfigError> {
 
 /// Whether `name` is a group of flows or a member of one.
 fn is_flow(name: &str, s: &Scenario) -> bool {
+    if let Some((member, _)) = name.split_once('/') {
+        let group = if s.flow.contains_key(member) { member } else { member.rsplit_once('-').map_or(member, |m| m.0) };
+        let Some(f) = s.flow.get(group) else { return false };
+        let among = |k| super::compile::connection_name(&f.workload, member, k) == name;
+        return is_flow(member, s) && (0..f.workload.connections()).any(among);
+    }
     let member = || {
         let (group, index) = name.rsplit_once('-')?;
         let count = s.flow.get(group)?.count;

@@ -2,10 +2,11 @@
 
 use super::body::EgressSpec;
 use super::routes::{Pair, Router};
-use super::start::{Repetition, StartRule};
+use super::start::{self, Repetition, StartRule};
 use super::topology::{Ends, Graph};
-use super::types::{Events, Record, Scenario, WorkloadParams};
-use crosswind_base::{ConfigError, Dur, Time};
+use super::types::{Events, Record, Scenario};
+use super::workloads::WorkloadParams;
+use crosswind_base::{ConfigError, Dscp, Dur, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,9 +46,11 @@ pub struct EgressPlan {
 #[derive(Clone, Debug)]
 pub struct GroupPlan {
     pub name: String,
+    /// Number of flows: members times the connections of each.
     pub count: u32,
-    /// Index of the first member in [`Plan::flows`]; the others follow it.
+    /// Index of the first flow in [`Plan::flows`]; the others follow it.
     pub first: u32,
+    pub dscp: Dscp,
     pub start: StartRule,
     pub workload: WorkloadParams,
     /// Normalised parameters of TCP.
@@ -62,8 +65,10 @@ pub struct FlowPlan {
     pub name: String,
     /// Index into [`Plan::groups`].
     pub group: u32,
-    /// From zero.
+    /// Number of the member of the group, from zero.
     pub index_in_group: u32,
+    /// Number of the connection of this member, from zero: the members of most workloads have one.
+    pub connection: u32,
     /// Indices into [`Plan::nodes`].
     pub from: u32,
     pub to: u32,
@@ -72,6 +77,13 @@ pub struct FlowPlan {
     pub route_reverse: u32,
     /// Whether the events of this flow are logged.
     pub events: bool,
+}
+
+impl FlowPlan {
+    /// Name of the member that this flow belongs to: its own, without the connection.
+    pub fn member(&self) -> &str {
+        self.name.split_once('/').map_or(&self.name, |(member, _)| member)
+    }
 }
 
 /// A scenario ready to be run any number of times.
@@ -95,9 +107,31 @@ impl Plan {
     pub fn group(&self, flow: &FlowPlan) -> &GroupPlan {
         &self.groups[flow.group as usize]
     }
-    /// When this flow starts in one repetition.
-    pub fn start_of(&self, flow: &FlowPlan, rep: Repetition) -> Time {
-        self.group(flow).start.resolve(rep, flow.index_in_group, &flow.name)
+    /// Number of flows of the generator (the member of a group) that begins with each flow; 0 for its other connections.
+    pub fn generators(&self) -> Vec<u32> {
+        let of = |f: &FlowPlan| if f.connection > 0 { 0 } else { self.group(f).workload.connections() };
+        self.flows.iter().map(of).collect()
+    }
+    /// When each flow starts in one repetition. The later connections of a member start when its application says so.
+    pub fn starts(&self, rep: Repetition) -> Vec<Time> {
+        let mut out = Vec::with_capacity(self.flows.len());
+        for g in &self.groups {
+            let of_group = &self.flows[g.first as usize..][..g.count as usize];
+            match g.start {
+                StartRule::Poisson(rate) => {
+                    let mut arrivals = start::arrivals(rate, rep, &g.name);
+                    let mut at = Time::ZERO;
+                    out.extend(of_group.iter().map(|f| {
+                        if f.connection == 0 {
+                            at = arrivals.next().expect("arrivals never end");
+                        }
+                        at
+                    }));
+                }
+                rule => out.extend(of_group.iter().map(|f| rule.resolve(rep, f.index_in_group, f.member()))),
+            }
+        }
+        out
     }
 }
 
@@ -113,8 +147,9 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
         let events = recorded(&s.record, name);
         groups.push(GroupPlan {
             name: name.clone(),
-            count: f.count,
+            count: f.count * f.workload.connections(),
             first: flows.len() as u32,
+            dscp: f.dscp,
             start: f.start.unwrap_or(StartRule::Fixed(Dur::ZERO)),
             workload: f.workload.clone(),
             tcp: f.tcp.clone(),
@@ -123,16 +158,21 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
         for k in 0..f.count {
             let pair = Pair { from: from.of_member(k), to: to.of_member(k) };
             let member = if f.count == 1 { name.clone() } else { format!("{name}-{}", k + 1) };
-            flows.push(FlowPlan {
-                events: events || recorded(&s.record, &member),
-                name: member,
-                group,
-                index_in_group: k,
-                from: pair.from,
-                to: pair.to,
-                route_forward: route_of[&pair],
-                route_reverse: route_of[&Pair { from: pair.to, to: pair.from }],
-            });
+            let events = events || recorded(&s.record, &member);
+            for connection in 0..f.workload.connections() {
+                let name = connection_name(&f.workload, &member, connection);
+                flows.push(FlowPlan {
+                    events: events || recorded(&s.record, &name),
+                    name,
+                    group,
+                    index_in_group: k,
+                    connection,
+                    from: pair.from,
+                    to: pair.to,
+                    route_forward: route_of[&pair],
+                    route_reverse: route_of[&Pair { from: pair.to, to: pair.from }],
+                });
+            }
         }
     }
     Ok(Plan {
@@ -148,6 +188,15 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
         sharing: s.sharing.clone(),
         record: s.record.clone(),
     })
+}
+
+/// The connections of a page are `member/body`, `member/1`, `member/2`..
+pub(super) fn connection_name(w: &WorkloadParams, member: &str, connection: u32) -> String {
+    match (w, connection) {
+        (WorkloadParams::Page(_), 0) => format!("{member}/body"),
+        (WorkloadParams::Page(_), k) => format!("{member}/{k}"),
+        _ => member.to_string(),
+    }
 }
 
 fn recorded(record: &Record, name: &str) -> bool {

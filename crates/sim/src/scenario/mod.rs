@@ -13,6 +13,7 @@ mod body;
 mod catalogue;
 mod check;
 mod compile;
+mod draw;
 mod parse;
 mod registries;
 mod routes;
@@ -22,6 +23,7 @@ mod sharing;
 mod start;
 mod topology;
 mod types;
+mod workloads;
 
 #[cfg(test)]
 mod fuzz;
@@ -33,12 +35,12 @@ mod tests;
 pub use body::{Body, EgressSpec};
 pub use catalogue::{Catalogue, Kind, Row};
 pub use compile::{Direction, EgressPlan, FlowPlan, GroupPlan, Plan, compile};
+pub use draw::Draw;
 pub use parse::{normalise, parse, parse_value};
 pub use registries::Registries;
 pub use schema::json_schema;
 pub use set::set;
 pub use sharing::{Persist, Sharing};
 pub use start::{Repetition, StartRule};
-pub use types::{
-    AccessTree, Bulk, Chain, Close, Dumbbell, Events, Flow, Link, PcapAt, Record, Scenario, Topology, WorkloadParams,
-};
+pub use types::{AccessTree, Chain, Dumbbell, Events, Flow, Link, PcapAt, Record, Scenario, Topology};
+pub use workloads::{Bulk, Cbr, Close, OnOff, Page, UDP_IP_HEADER, WorkloadParams, interval_of};

@@ -4,13 +4,14 @@ use super::body::Body;
 use super::catalogue::{Catalogue, Kind, object, shown};
 use super::check;
 use super::start::{StartRule, WrittenRule};
-use super::types::{AccessTree, Bulk, Chain, Dumbbell, Flow, Link, Scenario, Topology, WorkloadParams};
+use super::types::{AccessTree, Chain, Dumbbell, Flow, Link, Scenario, Topology};
+use super::workloads::{self, WorkloadParams};
 use crosswind_base::{BitRate, ConfigError, Dur, config};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-const START_RULES: [&str; 3] = ["uniform", "stratified", "every"];
+const START_RULES: [&str; 4] = ["uniform", "stratified", "every", "poisson"];
 
 /// Longest scenario text that is read.
 const TEXT_LIMIT_BYTES: usize = 64 << 20;
@@ -140,7 +141,7 @@ fn flow(value: &Value, cat: &dyn Catalogue, path: &str) -> Result<Flow, ConfigEr
         None => StartRule::Fixed(Dur::ZERO),
         Some(Value::Object(keys)) if keys.len() != 1 => {
             let found = format!("{} keys", keys.len());
-            return Err(ConfigError::new(at, found, "one of the keys uniform, stratified, every"));
+            return Err(ConfigError::new(at, found, "one of the keys uniform, stratified, every, poisson"));
         }
         Some(Value::Object(keys)) => {
             if let Some(key) = keys.keys().find(|k| !START_RULES.contains(&k.as_str())) {
@@ -151,13 +152,25 @@ fn flow(value: &Value, cat: &dyn Catalogue, path: &str) -> Result<Flow, ConfigEr
         Some(v) => StartRule::Fixed(read(&v, &at).map_err(|e| e.hint("or a rule such as { every = \"10 ms\" }"))?),
     };
     let at = format!("{path}.workload");
-    let (kind, rest) = tagged(&written.workload, "type", &at, &["bulk"])?;
-    debug_assert_eq!(kind, "bulk");
-    let workload = WorkloadParams::Bulk(read::<Bulk>(&rest, &at)?);
+    let (kind, rest) = tagged(&written.workload, "type", &at, &workloads::NAMES)?;
+    let workload = match kind.as_str() {
+        "page" => WorkloadParams::Page(read(&rest, &at)?),
+        "cbr" => WorkloadParams::Cbr(read(&rest, &at)?),
+        "on-off" => WorkloadParams::OnOff(read(&rest, &at)?),
+        _ => WorkloadParams::Bulk(read(&rest, &at)?),
+    };
     let at = format!("{path}.tcp");
-    object(&written.tcp, &at, "a table such as { preset = \"rfc\", mss = \"1460 B\" }")?;
-    let tcp = cat.normalise(Kind::Tcp, &written.tcp, &at)?;
-    Ok(Flow { from: written.from, to: written.to, count: written.count, start: Some(start), workload, tcp })
+    let keys = object(&written.tcp, &at, "a table such as { preset = \"rfc\", mss = \"1460 B\" }")?;
+    let tcp = match workload.is_datagrams() {
+        true if keys.is_empty() => written.tcp,
+        true => {
+            let expected = format!("nothing: `{kind}` runs over UDP");
+            return Err(ConfigError::new(at, shown(&written.tcp), expected));
+        }
+        false => cat.normalise(Kind::Tcp, &written.tcp, &at)?,
+    };
+    let Flow { from, to, count, dscp, .. } = written;
+    Ok(Flow { from, to, count, start: Some(start), dscp, workload, tcp })
 }
 
 /// Splits a table into the name under `key` and everything else.

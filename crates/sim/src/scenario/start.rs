@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize, Serializer};
 
 /// When the members of a flow group start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema)]
 #[schemars(with = "WrittenStart")]
 pub enum StartRule {
     /// All at one time.
@@ -16,6 +16,38 @@ pub enum StartRule {
     Stratified(Dur, Dur),
     /// Member k (counted from zero) at k times the interval.
     Every(Dur),
+    /// Members arrive as a Poisson process of this many starts a second.
+    Poisson(Frequency),
+}
+
+/// Events per second.
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema)]
+#[schemars(with = "String")]
+pub struct Frequency(pub f64);
+
+const FREQUENCIES: [(&str, f64); 3] = [("s", 1.0), ("ms", 1e3), ("min", 1.0 / 60.0)];
+
+impl<'de> Deserialize<'de> for Frequency {
+    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Frequency, D::Error> {
+        use serde::de::Error;
+        let wrong =
+            || D::Error::custom("expected a positive number of starts per time, such as \"1000 /s\" or \"3 /min\"");
+        let text = match serde_json::Value::deserialize(d)? {
+            serde_json::Value::String(s) => s,
+            _ => return Err(wrong()),
+        };
+        let (number, per) = text.split_once('/').ok_or_else(wrong)?;
+        let n: f64 = number.trim().parse().map_err(|_| wrong())?;
+        let (_, scale) = FREQUENCIES.iter().find(|(unit, _)| *unit == per.trim()).ok_or_else(wrong)?;
+        let hz = n * scale;
+        if hz.is_finite() && hz > 1e-9 && hz < 1e9 { Ok(Frequency(hz)) } else { Err(wrong()) }
+    }
+}
+
+impl Serialize for Frequency {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.serialize_str(&format!("{} /s", self.0))
+    }
 }
 
 /// A start rule as written in a file.
@@ -38,6 +70,8 @@ pub(super) enum WrittenRule {
     Stratified([Dur; 2]),
     /// Member k starts at k intervals (k from zero).
     Every(Dur),
+    /// Members start as a Poisson process: this many a second on average, such as `1000 /s`.
+    Poisson(Frequency),
 }
 
 impl From<WrittenRule> for StartRule {
@@ -46,6 +80,7 @@ impl From<WrittenRule> for StartRule {
             WrittenRule::Uniform([a, b]) => StartRule::Uniform(a, b),
             WrittenRule::Stratified([a, b]) => StartRule::Stratified(a, b),
             WrittenRule::Every(d) => StartRule::Every(d),
+            WrittenRule::Poisson(f) => StartRule::Poisson(f),
         }
     }
 }
@@ -57,6 +92,7 @@ impl Serialize for StartRule {
             StartRule::Uniform(a, b) => WrittenStart::Rule(WrittenRule::Uniform([a, b])),
             StartRule::Stratified(a, b) => WrittenStart::Rule(WrittenRule::Stratified([a, b])),
             StartRule::Every(d) => WrittenStart::Rule(WrittenRule::Every(d)),
+            StartRule::Poisson(f) => WrittenStart::Rule(WrittenRule::Poisson(f)),
         }
         .serialize(s)
     }
@@ -73,8 +109,22 @@ pub struct Repetition {
     pub of: u32,
 }
 
+/// The starts of one group in one repetition, as a Poisson process.
+pub fn arrivals(rate: Frequency, rep: Repetition, group: &str) -> impl Iterator<Item = Time> {
+    let mut rng = Streams::new(rep.seed).named(&format!("start/{group}/arrivals/rep{}", rep.index));
+    let mut at = 0.0;
+    std::iter::repeat_with(move || {
+        at += rng.exponential(1.0 / rate.0);
+        Time::from_secs_f64(at.min(LATEST_S))
+    })
+}
+
+/// Beyond the end of any run.
+const LATEST_S: f64 = 1e8;
+
 impl StartRule {
-    /// The start of the member with this index (from zero) and name in one repetition.
+    /// The start of the member with this index (from zero) and name in one repetition. For Poisson arrivals, the name is
+    /// that of the group, and the way to all members is [`arrivals`].
     pub fn resolve(&self, rep: Repetition, member: u32, flow: &str) -> Time {
         let streams = Streams::new(rep.seed);
         let draw = || streams.named(&format!("start/{flow}/rep{}", rep.index)).uniform();
@@ -85,6 +135,7 @@ impl StartRule {
         match *self {
             StartRule::Fixed(at) => Time(at.0),
             StartRule::Every(interval) => Time(interval.saturating_mul(u64::from(member)).0),
+            StartRule::Poisson(rate) => arrivals(rate, rep, flow).nth(member as usize).expect("arrivals never end"),
             StartRule::Uniform(from, to) => within(from, to, draw()),
             StartRule::Stratified(from, to) => {
                 let of = rep.of.max(1);
@@ -102,6 +153,8 @@ impl StartRule {
             StartRule::Fixed(at) => at,
             StartRule::Uniform(_, to) | StartRule::Stratified(_, to) => to,
             StartRule::Every(d) => d.saturating_mul(u64::from(count.saturating_sub(1))),
+            // Members whose turn comes after the end of the run do not start.
+            StartRule::Poisson(_) => Dur::ZERO,
         }
     }
 }

@@ -310,8 +310,8 @@ fn a_start_depends_on_seed_repetition_and_flow_name_only() {
     let mut v = gprs();
     let start = |v: &Value| {
         let p = plan(v).unwrap();
-        let f = p.flows.iter().find(|f| f.name == "third").unwrap().clone();
-        p.start_of(&f, Repetition { seed: 5, index: 3, of: 120 })
+        let third = p.flows.iter().position(|f| f.name == "third").unwrap();
+        p.starts(Repetition { seed: 5, index: 3, of: 120 })[third]
     };
     let before = start(&v);
     v["flow"]["another"] = v["flow"]["third"].clone();
@@ -332,7 +332,7 @@ fn uniform_starts_cover_their_range() {
 fn every_member_starts_one_interval_after_the_previous() {
     let p = plan(&dumbbell(2, 4)).unwrap();
     let rep = Repetition { seed: 1, index: 0, of: 1 };
-    let at: Vec<u64> = p.flows.iter().map(|f| p.start_of(f, rep).0 / 1_000_000).collect();
+    let at: Vec<u64> = p.starts(rep).iter().map(|t| t.0 / 1_000_000).collect();
     assert_eq!(at, [0, 1, 2, 3]);
 }
 

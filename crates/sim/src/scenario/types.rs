@@ -6,7 +6,8 @@
 use super::body::{Body, written_body_schema};
 use super::sharing::Sharing;
 use super::start::StartRule;
-use crosswind_base::{Dur, Size};
+use super::workloads::WorkloadParams;
+use crosswind_base::{Dscp, Dur};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -164,51 +165,25 @@ pub struct Flow<S = StartRule, W = WorkloadParams> {
     /// When the members start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<S>,
+    /// DiffServ code point of all packets of the flow, in both directions: a name such as `EF`, or a number.
+    #[serde(default, skip_serializing_if = "is_default_treatment")]
+    pub dscp: Dscp,
     /// What the application does.
     pub workload: W,
-    /// A preset and what differs from it.
+    /// A preset and what differs from it. Workloads over UDP have none.
     #[serde(default = "empty_object")]
     #[schemars(schema_with = "tcp_reference")]
     pub tcp: Value,
 }
 
+fn is_default_treatment(d: &Dscp) -> bool {
+    *d == Dscp::DEFAULT
+}
 fn empty_object() -> Value {
     Value::Object(Map::new())
 }
 fn tcp_reference(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({"$ref": "#/$defs/tcp"})
-}
-
-/// What the application of a flow does; `type` chooses.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[serde(tag = "type", rename_all = "kebab-case")]
-pub enum WorkloadParams {
-    Bulk(Bulk),
-}
-
-/// One transfer, as fast as TCP allows.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct Bulk {
-    /// Bytes of application data. Left out: the transfer never ends.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub size: Option<Size>,
-    /// Bytes per write to the socket. Left out: everything at once.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub write: Option<Size>,
-    /// What follows the last byte.
-    pub close: Close,
-}
-
-/// What a sender does after its last byte.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Close {
-    /// Closes the connection; the flow is finished when the FIN of both ends is acknowledged.
-    #[default]
-    Fin,
-    /// Leaves the connection open; the flow is never finished.
-    Never,
 }
 
 /// What is recorded beyond the summary tables.

@@ -2,12 +2,24 @@
 //! [`crate::scenario::WorkloadParams`].
 
 pub mod bulk;
+pub mod cbr;
+pub mod page;
 
-use crosswind_transport::tcp::{Connection, Io};
+use crate::datagrams::{Datagrams, Half};
+use crate::endpoint::{Arrivals, Endpoint, FlowEnd, Milestone, Port, Setup};
+use crate::scenario::{self, Plan, Repetition, WorkloadParams};
+use crosswind_base::{FlowId, Streams, Time, Vantage};
+use crosswind_transport::tcp::{Connection, Io, TcpParams};
+use schemars::schema_for;
+use std::sync::Arc;
 
 /// The application at one end of a flow.
 pub enum App {
     Bulk(bulk::Sender),
+    /// The browser's side of one connection of a page.
+    Fetch(page::Fetch),
+    /// The server's side of it.
+    Answer(page::Answer),
     /// Reads everything at once and closes when the peer does.
     Sink,
 }
@@ -15,11 +27,14 @@ pub enum App {
 impl App {
     /// Called after anything that may have changed what the application can do.
     #[inline]
-    pub fn run(&mut self, conn: &mut Connection, io: &mut impl Io) {
+    pub fn run(&mut self, conn: &mut Connection, io: &mut impl Io) -> Option<Milestone> {
         match self {
             App::Bulk(b) => b.run(conn, io),
             App::Sink => {}
+            App::Fetch(f) => return f.run(conn, io),
+            App::Answer(a) => a.run(conn, io),
         }
+        None
     }
 }
 
@@ -40,5 +55,72 @@ impl Row {
 }
 
 /// Every workload, in the order of the reference.
-pub const ROWS: &[Row] =
-    &[Row { name: "bulk", schema: || schemars::schema_for!(crate::scenario::Bulk), source: include_str!("bulk.rs") }];
+pub const ROWS: &[Row] = &[
+    Row { name: "bulk", schema: || schema_for!(scenario::Bulk), source: include_str!("bulk.rs") },
+    Row { name: "page", schema: || schema_for!(scenario::Page), source: include_str!("page.rs") },
+    Row { name: "cbr", schema: || schema_for!(scenario::Cbr), source: include_str!("cbr.rs") },
+    Row { name: "on-off", schema: || schema_for!(scenario::OnOff), source: include_str!("onoff.rs") },
+];
+
+/// Both ends of every flow of a plan: the sender of data, then its receiver. `routes`: where each end's route begins.
+pub fn ends(plan: &Plan, tcp: &[Arc<TcpParams>], rep: Repetition, streams: &Streams, routes: &[u32]) -> Vec<FlowEnd> {
+    let starts = plan.starts(rep);
+    let mut out = Vec::with_capacity(plan.flows.len() * 2);
+    for (i, f) in plan.flows.iter().enumerate() {
+        let group = plan.group(f);
+        let setup = |seen: Vantage, start: Option<Time>| {
+            let (route, peer) = match seen {
+                Vantage::Sender => (routes[2 * i], f.to),
+                Vantage::Receiver => (routes[2 * i + 1], f.from),
+            };
+            Setup { flow: FlowId(i as u32), seen, route, dscp: group.dscp, start, peer }
+        };
+        let start = Some(starts[i]);
+        let (sender, receiver, opener) = match &group.workload {
+            WorkloadParams::Bulk(b) => (App::Bulk(bulk::Sender::new(b)), App::Sink, Vantage::Sender),
+            WorkloadParams::Page(p) => {
+                let (answer, fetch) = (page::Answer::new(p, f.connection), page::Fetch::new(p, f.connection));
+                (App::Answer(answer), App::Fetch(fetch), Vantage::Receiver)
+            }
+            WorkloadParams::Cbr(_) | WorkloadParams::OnOff(_) => {
+                let rng = streams.named(&format!("flow/{}/source", f.name));
+                let source = match &group.workload {
+                    WorkloadParams::OnOff(p) => cbr::Source::on_off(p, rng),
+                    WorkloadParams::Cbr(p) => cbr::Source::cbr(p, rng),
+                    _ => unreachable!("the arm above names the two"),
+                };
+                out.push(datagrams(Half::Source(Box::new(source)), setup(Vantage::Sender, start)));
+                out.push(datagrams(Half::Sink(Box::default()), setup(Vantage::Receiver, None)));
+                continue;
+            }
+        };
+        // The later connections of a page are opened when the page says so.
+        let start = start.filter(|_| f.connection == 0);
+        for (seen, app) in [(Vantage::Sender, sender), (Vantage::Receiver, receiver)] {
+            let setup = setup(seen, start.filter(|_| seen == opener));
+            out.push(FlowEnd::Tcp(Endpoint::new(tcp[f.group as usize].clone(), app, setup)));
+        }
+    }
+    out
+}
+
+fn datagrams(half: Half, s: Setup) -> FlowEnd {
+    FlowEnd::Udp(Datagrams { half, port: Port::new(&s), start: s.start, arrivals: Arrivals::default() })
+}
+
+/// The pages of a plan, and the page that each flow belongs to. Both are empty where there are no pages.
+pub fn pages(plan: &Plan) -> (Vec<page::Session>, Vec<Option<u32>>) {
+    let mut sessions = Vec::new();
+    let mut page_of = vec![None; plan.flows.len()];
+    for (i, f) in plan.flows.iter().enumerate() {
+        let WorkloadParams::Page(p) = &plan.group(f).workload else { continue };
+        if f.connection == 0 {
+            sessions.push(page::Session::new(p, i as u32));
+        }
+        page_of[i] = Some(sessions.len() as u32 - 1);
+    }
+    if sessions.is_empty() {
+        page_of.clear();
+    }
+    (sessions, page_of)
+}

@@ -105,6 +105,10 @@ impl Connection {
     pub fn params(&self) -> &TcpParams {
         &self.params
     }
+    /// IP and TCP headers of a data segment.
+    pub fn header_bytes(&self) -> u64 {
+        u64::from(IP_TCP_HEADER) + if self.agreed.timestamps { 12 } else { 0 }
+    }
     pub fn is_over(&self) -> bool {
         matches!(self.state, State::Done | State::Aborted)
     }

@@ -1,0 +1,277 @@
+//! The rows of flows, and of pages and their objects.
+
+use super::{Row, quantiles};
+use crate::datagrams::{Datagrams, Half};
+use crate::endpoint::{Endpoint, FlowEnd};
+use crate::workload::App;
+use crate::workload::cbr::Source;
+use crate::workload::page::{Fetch, Session};
+use crate::world::World;
+use crosswind_base::{Dur, Histogram, Time};
+use crosswind_record::{Table, Tables};
+use crosswind_transport::tcp::law::WindowLaw;
+use crosswind_transport::udp::Receiver;
+
+/// A flow's two ends: the sender of its data, and the receiver.
+pub(super) enum Ends<'a> {
+    Tcp(&'a Endpoint, &'a Endpoint),
+    Udp(&'a Datagrams, &'a Datagrams),
+}
+
+impl<'a> Ends<'a> {
+    pub(super) fn of(w: &'a World<'_>, flow: usize) -> Ends<'a> {
+        match (&w.ends[2 * flow], &w.ends[2 * flow + 1]) {
+            (FlowEnd::Tcp(tx), FlowEnd::Tcp(rx)) => Ends::Tcp(tx, rx),
+            (FlowEnd::Udp(tx), FlowEnd::Udp(rx)) => Ends::Udp(tx, rx),
+            _ => unreachable!("both ends of a flow run over one transport"),
+        }
+    }
+
+    /// When its first packet was sent: a browser opens its connections itself.
+    pub(super) fn open(&self) -> Option<Time> {
+        match self {
+            Ends::Tcp(tx, rx) => [tx.conn.opened_at, rx.conn.opened_at].into_iter().flatten().min(),
+            Ends::Udp(tx, _) => source(tx).opened_at,
+        }
+    }
+    pub(super) fn close(&self) -> Option<Time> {
+        match self {
+            Ends::Tcp(tx, _) => tx.conn.closed_at,
+            Ends::Udp(tx, _) => source(tx).closed_at,
+        }
+    }
+    /// Application bytes that arrived, once.
+    pub(super) fn delivered(&self) -> u64 {
+        match self {
+            Ends::Tcp(_, rx) => rx.conn.rx.delivered(),
+            Ends::Udp(_, rx) => receiver(rx).payload_bytes,
+        }
+    }
+    /// The same with the headers that it took, each byte once.
+    pub(super) fn wire_size(&self) -> u64 {
+        match self {
+            Ends::Tcp(tx, _) => {
+                let size = self.delivered();
+                size + size.div_ceil(tx.conn.params().mss.0) * tx.conn.header_bytes()
+            }
+            Ends::Udp(_, rx) => receiver(rx).bytes,
+        }
+    }
+}
+
+fn source(d: &Datagrams) -> &Source {
+    match &d.half {
+        Half::Source(s) => s,
+        Half::Sink(_) => unreachable!("the sending end of a stream is its source"),
+    }
+}
+
+fn receiver(d: &Datagrams) -> &Receiver {
+    match &d.half {
+        Half::Sink(r) => r,
+        Half::Source(_) => unreachable!("the receiving end of a stream is its sink"),
+    }
+}
+
+pub(super) fn rate_bps(bytes: u64, over: Option<Dur>) -> f64 {
+    match over {
+        Some(d) if d.0 > 0 => bytes as f64 * 8.0 / d.as_secs_f64(),
+        _ => f64::NAN,
+    }
+}
+
+pub(super) fn flow_row(w: &World<'_>, flow: usize, end: Time, t: &mut Table) {
+    let plan = &w.plan.flows[flow];
+    let ends = Ends::of(w, flow);
+    let (tx, rx) = (&w.ends[2 * flow], &w.ends[2 * flow + 1]);
+    let (open, close) = (ends.open(), ends.close());
+    let elapsed = open.and_then(|o| close.map(|c| c.since(o)));
+    let active = match &ends {
+        Ends::Tcp(..) => elapsed.or(open.map(|o| end.since(o))),
+        Ends::Udp(tx, _) => Some(source(tx).span()),
+    };
+    let delivered = ends.delivered();
+    let mut row = Row(t);
+    row.int("flow", flow as u64).text("name", &plan.name).text("group", &w.plan.group(plan).name);
+    row.time("open_ns", open).time("close_ns", close).span("elapsed_ns", elapsed);
+    row.text("protocol", if matches!(ends, Ends::Tcp(..)) { "tcp" } else { "udp" })
+        .int("size_bytes", delivered)
+        .int("wire_size_bytes", ends.wire_size())
+        .float("goodput_bps", rate_bps(delivered, active))
+        .float("throughput_bps", rate_bps(rx.arrivals().bytes, active))
+        .int("sent_packets", tx.port().sent_packets)
+        .int("sent_bytes", tx.port().sent_bytes)
+        .int("received_packets", rx.arrivals().packets)
+        .int("received_bytes", rx.arrivals().bytes);
+    let l = w.losses.flows[flow];
+    row.int("drops_packets", l.drops_packets).int("lost_packets", l.lost_packets).int("marks_packets", l.marks_packets);
+    quantiles(&mut row, "delay", &rx.arrivals().delay_ns);
+    row.float("delay_p25_ns", rx.arrivals().delay_ns.quantile(0.25))
+        .float("delay_p75_ns", rx.arrivals().delay_ns.quantile(0.75))
+        .float("simultaneous_Bps", w.simultaneous.rate_of(flow));
+    match ends {
+        Ends::Tcp(tx, rx) => connection(&mut row, tx, rx),
+        Ends::Udp(tx, rx) => stream(&mut row, source(tx), receiver(rx)),
+    }
+    row.end();
+}
+
+fn connection(row: &mut Row<'_>, tx: &Endpoint, rx: &Endpoint) {
+    let s = &tx.conn.tx.stats;
+    row.int("resent_packets", s.resent_segments)
+        .int("resent_bytes", s.resent_bytes)
+        .int("timeouts", s.timeouts)
+        .int("spurious_timeouts", s.spurious_timeouts)
+        .int("spurious_detected", s.spurious_detected)
+        .int("syn_timeouts", u64::from(tx.conn.syn_resends + rx.conn.syn_resends))
+        .int("syn_spurious_timeouts", u64::from(tx.conn.syn_spurious + rx.conn.syn_spurious))
+        .int("fast_recoveries", s.fast_recoveries)
+        .int("ecn_reductions", s.ecn_reductions)
+        .time("first_congestion_ns", s.first_loss_at)
+        .time("last_timeout_ns", s.last_timeout_at)
+        .int("unnecessary_resends_packets", rx.arrivals.unnecessary_resends)
+        .int("out_of_order_packets", rx.conn.rx.stats.out_of_order_segments);
+    quantiles(row, "rtt", &s.rtt_ns);
+    row.float("cwnd_max_bytes", s.cwnd_max_bytes)
+        .float("cwnd_bytes", tx.conn.tx.law.cwnd())
+        .float("ssthresh_bytes", tx.conn.tx.law.ssthresh())
+        .int("ssthresh_initial_bytes", tx.conn.ssthresh_initial);
+}
+
+fn stream(row: &mut Row<'_>, tx: &Source, rx: &Receiver) {
+    row.int("out_of_order_packets", rx.out_of_order_packets);
+    let v = &rx.variation_ns;
+    let pairs = tx.pairs();
+    let (min, max) = v.range().map_or((f64::NAN, f64::NAN), |(a, b)| (a as f64, b as f64));
+    row.float("ipdv_min_ns", min)
+        .float("ipdv_p25_ns", v.quantile(0.25))
+        .float("ipdv_p50_ns", v.quantile(0.5))
+        .float("ipdv_p75_ns", v.quantile(0.75))
+        .float("ipdv_max_ns", max)
+        .int("ipdv_undefined_packets", pairs.saturating_sub(v.count()))
+        .float("ipdv_over_20ms_ratio", share(rx.variations_over_mark, v.count()));
+    for (name, n) in DELAY_COLUMNS.iter().zip(rx.delays_over_marks) {
+        row.float(name, share(n, rx.packets));
+    }
+    // What a stream that goes on has on its way is not lost.
+    let known = if tx.closed_at.is_some() { tx.tx.packets } else { rx.highest().map_or(0, |h| h + 1) };
+    let runs: Histogram = rx.loss_runs(known);
+    let longest = if runs.count() > 0 { runs.max() } else { 0 };
+    row.int("loss_runs", runs.count())
+        .float("loss_run_mean_packets", runs.mean())
+        .float("loss_run_p50_packets", runs.quantile(0.5))
+        .int("loss_run_max_packets", longest);
+}
+
+const DELAY_COLUMNS: [&str; 4] =
+    ["delay_over_150ms_ratio", "delay_over_250ms_ratio", "delay_over_400ms_ratio", "delay_over_500ms_ratio"];
+
+fn share(part: u64, of: u64) -> f64 {
+    if of == 0 { f64::NAN } else { part as f64 / of as f64 }
+}
+
+/// The tables `page` and `object`.
+pub(super) fn pages(w: &World<'_>, tables: &mut Tables) {
+    for page in &w.pages {
+        page_row(w, page, tables.table("page"));
+        for flow in page.flows() {
+            object_row(w, flow, tables.table("object"));
+        }
+    }
+}
+
+fn fetch<'a>(w: &'a World<'_>, flow: usize) -> Option<(&'a Endpoint, &'a Endpoint, &'a Fetch)> {
+    match Ends::of(w, flow) {
+        Ends::Tcp(tx, rx) => match &rx.app {
+            App::Fetch(f) => Some((tx, rx, f)),
+            _ => None,
+        },
+        Ends::Udp(..) => None,
+    }
+}
+
+fn page_row(w: &World<'_>, page: &Session, t: &mut Table) {
+    let first = &w.plan.flows[page.first_flow as usize];
+    let open = Ends::of(w, page.first_flow as usize).open();
+    let mut done = Some(Time::ZERO);
+    let (mut size, mut simultaneous) = (0, 0.0);
+    let (mut drops, mut lost, mut marks) = (0, 0, 0);
+    let (mut timeouts, mut spurious, mut unnecessary) = (0, 0, 0);
+    for flow in page.flows() {
+        let Some((tx, rx, f)) = fetch(w, flow) else { continue };
+        done = done.and_then(|d| f.done_at.map(|at| d.max(at)));
+        size += rx.conn.rx.delivered();
+        simultaneous += w.simultaneous.rate_of(flow);
+        let l = w.losses.flows[flow];
+        (drops, lost, marks) = (drops + l.drops_packets, lost + l.lost_packets, marks + l.marks_packets);
+        for end in [tx, rx] {
+            let s = &end.conn.tx.stats;
+            timeouts += s.timeouts + u64::from(end.conn.syn_resends);
+            spurious += s.spurious_timeouts + u64::from(end.conn.syn_spurious);
+            unnecessary += end.arrivals.unnecessary_resends;
+        }
+    }
+    let response = done.and_then(|d| open.map(|o| d.since(o)));
+    Row(t)
+        .text("name", first.member())
+        .text("group", &w.plan.group(first).name)
+        .time("open_ns", open)
+        .time("done_ns", done)
+        .span("response_ns", response)
+        .int("size_bytes", size)
+        .int("drops_packets", drops)
+        .int("lost_packets", lost)
+        .int("marks_packets", marks)
+        .int("timeouts", timeouts)
+        .int("spurious_timeouts", spurious)
+        .int("unnecessary_resends_packets", unnecessary)
+        .float("simultaneous_Bps", simultaneous)
+        .end();
+}
+
+fn object_row(w: &World<'_>, flow: usize, t: &mut Table) {
+    let plan = &w.plan.flows[flow];
+    let Some((_, rx, f)) = fetch(w, flow) else { return };
+    let open = Ends::of(w, flow).open();
+    let response = f.done_at.and_then(|d| open.map(|o| d.since(o)));
+    Row(t)
+        .int("flow", flow as u64)
+        .text("name", &plan.name)
+        .text("page", plan.member())
+        .int("object", u64::from(plan.connection))
+        .time("open_ns", open)
+        .time("first_byte_ns", f.first_at)
+        .time("done_ns", f.done_at)
+        .span("response_ns", response)
+        .int("size_bytes", rx.conn.rx.delivered())
+        .end();
+}
+
+/// What the whole run gave: from the first packet of any flow to the last, and how evenly.
+pub(super) struct Whole {
+    pub elapsed: Option<Dur>,
+    pub overall_bytes_per_s: f64,
+    pub simultaneous_jain: f64,
+}
+
+pub(super) fn whole(w: &World<'_>) -> Whole {
+    let flows = w.plan.flows.len();
+    let ends = || (0..flows).map(|f| Ends::of(w, f));
+    let first = ends().filter_map(|e| e.open()).min();
+    let last = ends().map(|e| e.close()).try_fold(Time::ZERO, |last, close| close.map(|c| c.max(last)));
+    let elapsed = first.and_then(|a| last.map(|b| b.since(a)));
+    let bytes: u64 = ends().map(|e| e.wire_size()).sum();
+    let mut shares: Vec<f64> = Vec::new();
+    for (flow, connections) in w.plan.generators().iter().enumerate() {
+        if *connections > 0 {
+            let rates = (flow..flow + *connections as usize).map(|f| w.simultaneous.rate_of(f));
+            shares.push(rates.sum());
+        }
+    }
+    let (sum, squares): (f64, f64) = shares.iter().fold((0.0, 0.0), |(s, q), x| (s + x, q + x * x));
+    Whole {
+        elapsed,
+        overall_bytes_per_s: rate_bps(bytes, elapsed) / 8.0,
+        simultaneous_jain: sum * sum / (shares.len() as f64 * squares),
+    }
+}

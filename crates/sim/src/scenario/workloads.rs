@@ -1,0 +1,229 @@
+//! What the application of a flow does: the parameters of every workload.
+
+use super::draw::Draw;
+use crosswind_base::{BitRate, ConfigError, Dur, Size};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What the application of a flow does; `type` chooses.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum WorkloadParams {
+    Bulk(Bulk),
+    Page(Page),
+    Cbr(Cbr),
+    OnOff(OnOff),
+}
+
+/// The names of the workloads, as `type` wants them.
+pub(super) const NAMES: [&str; 4] = ["bulk", "page", "cbr", "on-off"];
+
+impl WorkloadParams {
+    /// Runs over UDP: there is no connection, and no parameter of TCP matters.
+    pub fn is_datagrams(&self) -> bool {
+        matches!(self, WorkloadParams::Cbr(_) | WorkloadParams::OnOff(_))
+    }
+    /// How many connections (or streams) one member of the group has.
+    pub fn connections(&self) -> u32 {
+        match self {
+            WorkloadParams::Page(p) => p.objects + 1,
+            _ => 1,
+        }
+    }
+}
+
+/// One transfer, as fast as TCP allows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Bulk {
+    /// Bytes of application data. Left out: the transfer never ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<Size>,
+    /// Bytes per write to the socket. Left out: everything at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write: Option<Size>,
+    /// What follows the last byte.
+    pub close: Close,
+}
+
+/// What a sender does after its last byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Close {
+    /// Closes the connection; the flow is finished when the FIN of both ends is acknowledged.
+    #[default]
+    Fin,
+    /// Leaves the connection open; the flow is never finished.
+    Never,
+}
+
+/// A web page over HTTP/1.0: one connection for each object, some of them at the same time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Page {
+    /// Bytes of the answer that holds the page itself.
+    pub body: Size,
+    /// Number of inline objects.
+    #[schemars(range(max = 10_000))]
+    pub objects: u32,
+    /// Bytes of the answer that holds an inline object.
+    pub object: Size,
+    /// Bytes of the request for the page.
+    pub request: Size,
+    /// Bytes of the request for an inline object.
+    pub object_request: Size,
+    /// Most connections of one page at a time.
+    #[schemars(range(min = 1))]
+    pub parallel: u32,
+    /// Bytes per write of the server. Left out: everything at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write: Option<Size>,
+}
+
+impl Default for Page {
+    fn default() -> Page {
+        Page {
+            body: Size(11_792),
+            objects: 8,
+            object: Size(8576),
+            request: Size(351),
+            object_request: Size(350),
+            parallel: 4,
+            write: Some(Size(4288)),
+        }
+    }
+}
+
+/// Datagrams of one size at a constant rate, in one burst or several.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Cbr {
+    /// Bytes of UDP payload in each packet.
+    pub payload: Size,
+    /// Time from one packet to the next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Dur>,
+    /// Instead of `interval`: bits per second with UDP and IP headers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BitRate>,
+    /// Packets of a burst. Left out: the first burst never ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets: Option<u64>,
+    /// Number of bursts.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1))]
+    pub bursts: u64,
+    /// Time between the end of a burst (one interval after its last packet) and the next.
+    #[serde(default)]
+    pub idle: Draw,
+}
+
+fn one() -> u64 {
+    1
+}
+
+/// Datagrams at a constant rate during active periods, with silence between them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OnOff {
+    /// Bytes of UDP payload in each packet.
+    pub payload: Size,
+    /// Time from one packet to the next while active.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Dur>,
+    /// Instead of `interval`: bits per second with UDP and IP headers while active.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BitRate>,
+    /// Length of each active period; it holds at least one packet.
+    pub on: Draw,
+    /// Length of each silence.
+    pub off: Draw,
+    /// Number of active periods. Left out: it never ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bursts: Option<u64>,
+}
+
+/// IP and UDP headers.
+pub const UDP_IP_HEADER: u64 = 28;
+const PAYLOAD_LIMIT: u64 = 65_535 - UDP_IP_HEADER;
+const OBJECTS_LIMIT: u32 = 10_000;
+
+/// Time from packet to packet, from whichever of the two keys is there.
+pub fn interval_of(payload: Size, interval: Option<Dur>, rate: Option<BitRate>) -> Dur {
+    match (interval, rate) {
+        (Some(d), _) => d,
+        (None, Some(r)) => r.tx_time(payload.0 + UDP_IP_HEADER),
+        (None, None) => Dur::ZERO,
+    }
+}
+
+fn at_least(value: u64, key: &str, expected: &str) -> Result<(), ConfigError> {
+    if value > 0 { Ok(()) } else { Err(ConfigError::new(format!("workload.{key}"), "0", expected)) }
+}
+
+fn pace(payload: Size, interval: Option<Dur>, rate: Option<BitRate>) -> Result<(), ConfigError> {
+    if payload.0 == 0 || payload.0 > PAYLOAD_LIMIT {
+        let expected = format!("from 1 B to {PAYLOAD_LIMIT} B");
+        return Err(ConfigError::new("workload.payload", format!("{} B", payload.0), expected));
+    }
+    match (interval, rate) {
+        (None, None) => {
+            Err(ConfigError::new("workload.interval", "nothing", "`interval` (or `rate`), such as \"20 ms\""))
+        }
+        (Some(_), Some(_)) => Err(ConfigError::new("workload.rate", "both `interval` and `rate`", "one of the two")),
+        _ if interval_of(payload, interval, rate) == Dur::ZERO => {
+            Err(ConfigError::new("workload.interval", "less than a nanosecond", "a longer interval"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What the types cannot say. Paths are relative to the flow.
+pub(super) fn check(w: &WorkloadParams) -> Result<(), ConfigError> {
+    match w {
+        WorkloadParams::Bulk(Bulk { size, write, close: _ }) => {
+            for (key, value) in [("size", size), ("write", write)] {
+                if *value == Some(Size(0)) {
+                    let expected = "at least 1 B; leave the key out for no limit";
+                    return Err(ConfigError::new(format!("workload.{key}"), "0 B", expected));
+                }
+            }
+            Ok(())
+        }
+        WorkloadParams::Page(p) => {
+            for (key, value) in [
+                ("body", p.body),
+                ("object", p.object),
+                ("request", p.request),
+                ("object_request", p.object_request),
+                ("write", p.write.unwrap_or(Size(1))),
+            ] {
+                at_least(value.0, key, "at least 1 B")?;
+            }
+            at_least(p.parallel.into(), "parallel", "at least one connection")?;
+            if p.objects > OBJECTS_LIMIT {
+                let expected = format!("at most {OBJECTS_LIMIT} objects");
+                return Err(ConfigError::new("workload.objects", p.objects.to_string(), expected));
+            }
+            Ok(())
+        }
+        WorkloadParams::Cbr(c) => {
+            pace(c.payload, c.interval, c.rate)?;
+            at_least(c.bursts, "bursts", "at least one burst")?;
+            at_least(c.packets.unwrap_or(1), "packets", "at least one packet; leave the key out for no end")?;
+            if c.packets.is_none() && c.bursts > 1 {
+                let found = "nothing, with more than one burst";
+                return Err(ConfigError::new("workload.packets", found, "the number of packets of a burst"));
+            }
+            Ok(())
+        }
+        WorkloadParams::OnOff(o) => {
+            pace(o.payload, o.interval, o.rate)?;
+            at_least(o.bursts.unwrap_or(1), "bursts", "at least one; leave the key out for no end")?;
+            if o.on.is_never_positive() {
+                return Err(ConfigError::new("workload.on", "an active period of zero", "a positive length"));
+            }
+            Ok(())
+        }
+    }
+}

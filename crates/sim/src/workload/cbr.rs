@@ -1,0 +1,155 @@
+//! # Constant rate over UDP
+//!
+//! **Source**: jarvinen-2006 sections 2.7 and 3.3 (`jtg`, audio); open points 7-15 and 7-16.
+//!
+//! **Idea**: sends a datagram of `payload` bytes every `interval` (or at `rate`, which counts the 28 bytes of UDP and IP
+//! headers as well). `packets` make a burst; `bursts` of them follow each other with `idle` between. The defaults of the
+//! thesis's audio are `payload = "48 B"`, `interval = "20 ms"`, `packets = 1147`: 76 bytes and 30400 bit/s on the wire.
+//!
+//! | parameter | unit | default | origin of the default |
+//! |---|---|---|---|
+//! | `payload` | B | - | - |
+//! | `interval` | time | - | one of the two is needed |
+//! | `rate` | bit/s | - | |
+//! | `packets` | packets | endless | - |
+//! | `bursts` | - | 1 | - |
+//! | `idle` | time | 0 s | - |
+//!
+//! **Deviations**: none.
+//!
+//! **Checked by**: `crates/sim/tests/datagrams.rs`.
+
+use crate::scenario::{Cbr, Draw, OnOff, interval_of};
+use crosswind_base::{Dur, Packet, Rng, Time};
+use crosswind_transport::udp;
+
+/// How many packets a burst has.
+#[derive(Clone, Copy, Debug)]
+enum Burst {
+    Endless,
+    Packets(u64),
+    /// As many as begin within a drawn time, at least one.
+    Lasting(Draw),
+}
+
+/// Sends bursts of datagrams: the sending end of `cbr` and `on-off`.
+pub struct Source {
+    payload: u16,
+    interval: Dur,
+    burst: Burst,
+    silence: Draw,
+    /// Bursts still to begin; `None`: without end.
+    bursts_left: Option<u64>,
+    /// Number of the present burst, from 1.
+    number: u64,
+    /// Packets left in the present burst.
+    left: u64,
+    pub next_at: Option<Time>,
+    rng: Rng,
+    pub tx: udp::Sender,
+    burst_began: Time,
+    last_sent: Time,
+    /// From the first to the last packet of each burst that is over, added up.
+    spans: Dur,
+    pub opened_at: Option<Time>,
+    pub closed_at: Option<Time>,
+}
+
+/// What a source has to send and has not sent yet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Left {
+    More,
+    Nothing,
+}
+
+impl Source {
+    pub fn cbr(p: &Cbr, rng: Rng) -> Source {
+        let burst = p.packets.map_or(Burst::Endless, Burst::Packets);
+        Source::new([p.payload.0, interval_of(p.payload, p.interval, p.rate).0], burst, p.idle, Some(p.bursts), rng)
+    }
+
+    pub fn on_off(p: &OnOff, rng: Rng) -> Source {
+        let shape = [p.payload.0, interval_of(p.payload, p.interval, p.rate).0];
+        Source::new(shape, Burst::Lasting(p.on), p.off, p.bursts, rng)
+    }
+
+    fn new([payload, interval]: [u64; 2], burst: Burst, silence: Draw, bursts: Option<u64>, rng: Rng) -> Source {
+        Source {
+            payload: payload as u16,
+            interval: Dur(interval),
+            burst,
+            silence,
+            bursts_left: bursts,
+            number: 0,
+            left: 0,
+            next_at: None,
+            rng,
+            tx: udp::Sender::default(),
+            burst_began: Time::ZERO,
+            last_sent: Time::ZERO,
+            spans: Dur::ZERO,
+            opened_at: None,
+            closed_at: None,
+        }
+    }
+
+    /// Whether it ends by itself.
+    pub fn is_finite(&self) -> bool {
+        self.bursts_left.is_some() && !matches!(self.burst, Burst::Endless)
+    }
+
+    /// The first burst begins now.
+    pub fn begin(&mut self, now: Time) {
+        self.opened_at = Some(now);
+        self.next_burst(now);
+    }
+
+    fn next_burst(&mut self, at: Time) {
+        if self.bursts_left == Some(0) {
+            self.next_at = None;
+            return;
+        }
+        self.bursts_left = self.bursts_left.map(|n| n - 1);
+        self.number += 1;
+        self.left = match self.burst {
+            Burst::Endless => u64::MAX,
+            Burst::Packets(n) => n,
+            Burst::Lasting(on) => on.draw(&mut self.rng).0.div_ceil(self.interval.0).max(1),
+        };
+        self.next_at = Some(at);
+        self.burst_began = at;
+    }
+
+    /// The datagram that is due now.
+    pub fn send(&mut self, now: Time) -> (Packet, Left) {
+        let p = self.tx.datagram(self.payload, self.number, now);
+        self.last_sent = now;
+        self.left -= 1;
+        if self.left > 0 {
+            self.next_at = Some(now + self.interval);
+            return (p, Left::More);
+        }
+        self.spans = self.spans + now.since(self.burst_began);
+        let silence = self.silence.draw(&mut self.rng);
+        self.next_burst(now + self.interval + silence);
+        match self.next_at {
+            Some(_) => (p, Left::More),
+            None => {
+                self.closed_at = Some(now);
+                (p, Left::Nothing)
+            }
+        }
+    }
+
+    /// Pairs of consecutive packets within a burst.
+    pub fn pairs(&self) -> u64 {
+        let begun = if self.next_at == Some(self.burst_began) { self.number - 1 } else { self.number };
+        self.tx.packets - begun.min(self.tx.packets)
+    }
+
+    /// Time from the first to the last packet of each burst, added up over all bursts.
+    pub fn span(&self) -> Dur {
+        let present = if self.closed_at.is_some() { Dur::ZERO } else { self.last_sent.since(self.burst_began) };
+        self.spans + present
+    }
+}

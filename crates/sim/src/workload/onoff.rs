@@ -1,0 +1,20 @@
+//! # On and off over UDP
+//!
+//! **Source**: ours; sources of this kind stand in many studies, first of all to make background traffic.
+//!
+//! **Idea**: active periods drawn from `on`, with a datagram every `interval` (or at `rate`), and silences drawn from
+//! `off`. Both may be fixed, uniform, exponential or Pareto: many heavy-tailed sources make self-similar traffic.
+//!
+//! | parameter | unit | default | origin of the default |
+//! |---|---|---|---|
+//! | `payload` | B | - | - |
+//! | `interval` | time | - | one of the two is needed |
+//! | `rate` | bit/s | - | |
+//! | `on` | time | - | - |
+//! | `off` | time | - | - |
+//! | `bursts` | - | endless | - |
+//!
+//! **Deviations**: 1. An active period holds at least one packet and ends one interval after its last (which lengthens
+//! periods shorter than an interval).
+//!
+//! **Checked by**: `crates/sim/tests/datagrams.rs`; the machine is that of `cbr.rs`.
