@@ -65,6 +65,9 @@ impl<S: Stage + ?Sized> Stage for Box<S> {
     fn next_wake(&self) -> Option<Time> {
         (**self).next_wake()
     }
+    fn catch_up(&mut self, cx: &mut Cx<'_>) {
+        (**self).catch_up(cx)
+    }
     fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
         (**self).sample(now, out)
     }

@@ -45,7 +45,14 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for SwitchVisitor<T> {
         f.write_str("its parameters, or \"none\"")
     }
     fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Switch<T>, E> {
-        if text == "none" { Ok(Switch::Off) } else { T::deserialize(StrDeserializer::new(text)).map(Switch::On) }
+        if text == "none" {
+            return Ok(Switch::Off);
+        }
+        T::deserialize(StrDeserializer::<E>::new(text)).map(Switch::On).map_err(|e| {
+            // Text where a table belongs; other complaints are about the text itself.
+            let of_kind = e.to_string().starts_with("invalid type");
+            if of_kind { E::custom("expected a table of its parameters, or \"none\"") } else { e }
+        })
     }
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Switch<T>, A::Error> {
         T::deserialize(MapAccessDeserializer::new(map)).map(Switch::On)

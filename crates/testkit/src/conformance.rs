@@ -48,6 +48,11 @@ pub fn setups(row: &Row) -> Vec<Setup> {
                "probability": 1.0, "packets": [5], "send_buffer": "1500 B", "mtu": "1500 B", "in_transit": 1}),
         json!({"limit": "6000 B", "admission": "overshoot", "w_q": 0.25, "ecn": "drop", "rate": "100 kbit/s",
                "delay": "0 ms"}),
+        json!({"preset": "arq-low", "mtu": "1500 B", "channel": {"good": {"length": "300 ms"}, "offset": "0 s"}}),
+        json!({"error": 0.2, "order": "as-arrived", "fragment": "333 B", "overhead": "4 B", "rate": "1 Mbit/s",
+               "outages": {"every": "1 s", "length": "100 ms"}, "arq": {"retransmissions": 1, "delay": "20 ms"},
+               "random_delay": {"probability": 0.3, "length": {"exponential": "20 ms"}}, "mtu": "1500 B",
+               "allocation": {"delay": "30 ms", "idle_timeout": "50 ms"}}),
     ];
     let with = |v: Value| match row.kind {
         Kind::Queue => Setup { queue: own(v), ..base.clone() },

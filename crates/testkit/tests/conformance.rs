@@ -52,6 +52,25 @@ fn refused(kind: Kind, value: Value) -> (String, String) {
     (e.path.clone(), e.to_string())
 }
 
+const MIN_LENGTH: &str = "link.a.channel.bad.length.min";
+const THRESHOLD: &str = "link.a.arq.drop_threshold";
+const PROBABILITY: &str = "link.a.random_delay.probability";
+const RATES: &str = "link.a.rate_changes.rates";
+
+/// A Seawind link with one key.
+fn seawind(key: &str, value: Value) -> Value {
+    json!({"type": "seawind", "preset": "arq-low", key: value})
+}
+
+/// A bad state of 2.5 s on average that lasts no less than `min`.
+fn exponential(min: &str) -> Value {
+    json!({"exponential": "2.5 s", "min": min, "max": "8 s"})
+}
+
+fn background(own: u32) -> Value {
+    json!({"channels": 4, "own": own, "arrivals": "1 s", "holding": "1 s"})
+}
+
 #[test]
 fn nonsense_is_refused_where_it_stands() {
     let cases = [
@@ -76,6 +95,33 @@ fn nonsense_is_refused_where_it_stands() {
         (Kind::Link, json!({"delay": "25 h"}), "link.a.delay", "24 h"),
         (Kind::Link, json!({"type": "seawind", "send_buffer": "575 B"}), "link.a.send_buffer", "mtu"),
         (Kind::Link, json!({"type": "seawind", "in_transit": 0}), "link.a.in_transit", "1 to"),
+        (Kind::Link, seawind("preset", json!("arq-hi")), "link.a.preset", "arq-high"),
+        (
+            Kind::Link,
+            seawind("channel", json!({"bad": {"length": exponential("5 s")}})),
+            MIN_LENGTH,
+            "at most the mean",
+        ),
+        (Kind::Link, seawind("channel", json!({"bad": {"error": 1.2}})), "link.a.channel.bad.error", "0 to 1"),
+        (Kind::Link, seawind("channel", json!({"bad": {"eror": 0.2}})), "link.a.channel.bad.eror", "error"),
+        (Kind::Link, seawind("channel", json!({"good": {"length": "0 s"}})), "link.a.channel.good.length", "1 ms"),
+        (Kind::Link, seawind("channel", json!("bad")), "link.a.channel", "none"),
+        (Kind::Link, seawind("arq", json!({"retries": 1})), "link.a.arq.retries", "retransmissions"),
+        (Kind::Link, seawind("arq", json!({"retransmissions": 1, "drop_threshold": "1 s"})), THRESHOLD, "not both"),
+        (
+            Kind::Link,
+            seawind("arq", json!({"drop_threshold": "1 s", "delay": "0 s"})),
+            "link.a.arq.delay",
+            "above zero",
+        ),
+        (Kind::Link, json!({"type": "seawind", "arq": {}, "error": 1.0}), "link.a.error", "retransmissions"),
+        (Kind::Link, json!({"type": "seawind", "channel": {}, "error": 0.1}), "link.a.error", "beside a channel"),
+        (Kind::Link, seawind("fragment", json!("0 B")), "link.a.fragment", "65535"),
+        (Kind::Link, seawind("overhead", json!("1 MB")), "link.a.overhead", "65535"),
+        (Kind::Link, seawind("random_delay", json!({"probability": 2.0, "length": "1 s"})), PROBABILITY, "0 to 1"),
+        (Kind::Link, seawind("random_delay", json!({"probability": 0.5})), "link.a.random_delay.length", "length"),
+        (Kind::Link, seawind("rate_changes", json!({"every": "1 s", "rates": []})), RATES, "at least one"),
+        (Kind::Link, seawind("background", background(5)), "link.a.background.own", "4 channels"),
         (Kind::Loss, json!({"type": "list", "packets": [3, 0]}), "link.a.packets[1]", "from 1"),
         (Kind::Loss, json!({"type": "uniform", "probability": -0.1}), "link.a.probability", "0 to 1"),
     ];
@@ -84,6 +130,22 @@ fn nonsense_is_refused_where_it_stands() {
         assert_eq!(at, path, "{value}: {text}");
         assert!(text.contains(word), "{value}: {text}");
     }
+}
+
+#[test]
+fn a_preset_gives_way_to_every_key_beside_it() {
+    let link = |v: Value| registry::normalise(Kind::Link, &v, "x").unwrap_or_else(|e| panic!("{v}: {e}"));
+    let high = link(json!({"type": "seawind", "preset": "arq-high"}));
+    assert_eq!((&high["arq"]["retransmissions"], &high["hold"]), (&json!(4), &json!("acknowledged")));
+    assert_eq!(high["channel"]["bad"]["length"], json!({"exponential": "2.5 s", "min": "1.4 s", "max": "4 s"}));
+    let other = link(json!({"type": "seawind", "preset": "arq-high", "channel": {"bad": {"error": 0.3}},
+                            "arq": {"drop_threshold": "701 ms"}, "hold": "sent"}));
+    assert_eq!(other["channel"]["bad"]["length"], high["channel"]["bad"]["length"]);
+    assert_eq!((&other["channel"]["bad"]["error"], &other["hold"]), (&json!(0.3), &json!("sent")));
+    assert_eq!(other["arq"].get("retransmissions"), None, "a threshold takes the place of the number");
+    let none = link(json!({"type": "seawind", "preset": "arq-high", "channel": "none", "arq": "none"}));
+    assert_eq!((&none["channel"], &none["arq"]), (&json!("none"), &json!("none")));
+    assert_eq!(link(json!({"type": "seawind", "preset": "high-speed"}))["rate"], "384 kbit/s");
 }
 
 #[test]
