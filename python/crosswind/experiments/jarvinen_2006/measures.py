@@ -169,11 +169,12 @@ def tables(runs: Runs) -> Tables:
     return out
 
 
-def columns(results: Results, names: dict[str, str], scale: float = 1.0) -> dict[str, dict[str, Any]]:
-    """configuration -> label -> values, for quartile figures; `names`: label -> column."""
+def columns(results: Results, names: dict[str, str], scale: float = 1.0, link: str = "") -> dict[str, dict[str, Any]]:
+    """configuration -> label -> values, for quartile figures; `names`: label -> column; `link`: those of one link."""
     present = set(results.table("repetition")["configuration"].unique())
+    front = f"{link} " if link else ""
     return {
-        c: {label: results.of(c, column) * scale for label, column in names.items()}
+        c.removeprefix(front): {label: results.of(c, column) * scale for label, column in names.items()}
         for c in results.runs.scenarios
-        if c in present
+        if c in present and c.startswith(front)
     }

@@ -21,7 +21,7 @@ Why claims fail. Measured here, by changing one thing at a time (the table of re
   have. The router's queue is then half full (6.9 kB), no phase of short queues follows, and the round trip is beyond
   the initial timeout of 3 s: in 70 % of the BL repetitions the third flow times out before its first ACK, mostly for
   nothing, and opens with a halved threshold. The class of 8.2 to 15.5 s takes 29 s instead of 20.9 s, that above 15.5 s
-  36 s instead of 30.0 s. With a receive window of 32 segments (`linux-window`) the flows keep 16 segments each, the queue
+  36 s instead of 30.0 s. With a window of 32 segments (`linux-window`) the flows keep 16 segments each; the queue
   is empty at 16 s and 5 kB long at 36 s; BL takes 29 s, BL+ECN 25 s, and J36 and J41 are met.
 * **How RED's average decays (J36, J41).** The average falls only while the queue is empty. Damped as for a 10 Mbit/s
   card (`lan-damping`), RED marks less and BL+ECN takes 28 s instead of 19 s (25.6 s printed); damped by the exponential
@@ -38,7 +38,7 @@ Why claims fail. Measured here, by changing one thing at a time (the table of re
 
 * **The clock of delayed ACKs.** The source says "static 200 ms timer". Read as one clock for the whole host
   (`heartbeat`), a third flow that starts before 2.5 s takes 15.7 / 17.5 / 20.9 s (quartiles; 15.3 / 17.55 / 20.2 s
-  printed) instead of 16.9 / 17.7 / 18.9 s. Together with the 32-segment window (`heartbeat-linux-window`) BL takes 28 s,
+  printed) instead of 16.9 / 17.7 / 18.9 s. Together with that window (`heartbeat-linux-window`) BL takes 28 s,
   BL+ECN 25 s, ETCP 18.6 s, ETCP+ECN 17.9 s: of all readings the nearest to the printed medians.
 
 Hypotheses, not measured: that the receivers of the source advertised 17 to 20 kB in spite of their large buffers,
