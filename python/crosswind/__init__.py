@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from crosswind import stats
+from crosswind import design, place, stats
 from crosswind.core import registry, version
 from crosswind.errors import CrosswindError, InputError
 from crosswind.run import run
 from crosswind.runs import Runs
 from crosswind.scenario import Scenario
+from crosswind.sweep import Sweep, sweep
 
 if TYPE_CHECKING:
     from crosswind import claims, figures
@@ -36,11 +37,15 @@ __all__ = [
     "InputError",
     "Runs",
     "Scenario",
+    "Sweep",
     "claims",
+    "design",
     "figures",
     "pl",
+    "place",
     "registry",
     "run",
     "stats",
+    "sweep",
     "version",
 ]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import json
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from crosswind.errors import EngineMissingError
@@ -30,6 +32,17 @@ def has_hook(name: str) -> bool:
 def version() -> str:
     """Version of the engine, as text."""
     return str(core().version())
+
+
+def build() -> str:
+    """Version and fingerprint of the compiled engine: two builds that may compute differently differ here."""
+    file = getattr(core(), "__file__", None)
+    return f"{version()}+{_fingerprint(str(file), Path(file).stat().st_mtime_ns)}" if file else version()
+
+
+@cache
+def _fingerprint(file: str, _changed_ns: int) -> str:
+    return hashlib.blake2b(Path(file).read_bytes(), digest_size=5).hexdigest()
 
 
 @cache

@@ -72,12 +72,13 @@ Sample = npt.ArrayLike | pl.Series
 
 @dataclass
 class Picture:
-    """A figure with its file name (no suffix), caption and text alternative."""
+    """A figure with its file name (no suffix), caption and text alternative; `data` is what is drawn, as a table."""
 
     name: str
     caption: str
     alt: str
     figure: Figure
+    data: pl.DataFrame | None = None
 
     def svg(self) -> str:
         """The figure as inline SVG that scales with its container and follows the text colour of the page."""
@@ -94,12 +95,24 @@ class Picture:
         label = f'role="img" aria-label="{_attribute(self.alt)}"'
         return text.replace("<svg ", f"<svg {label} ", 1).strip()
 
-    def save(self, folder: Path) -> None:
-        """Writes `<name>.svg` and `<name>.png` (200 dpi, white ground)."""
+    def save(self, folder: Path, command: str = "") -> None:
+        """Writes `<name>.svg`, `.pdf`, `.png` (200 dpi, white ground) and `.csv` with what is drawn.
+
+        The files carry the caption and the command that made them.
+        """
         folder.mkdir(parents=True, exist_ok=True)
+        said = f"{self.caption} Made by: {command}" if command else self.caption
         with plt.rc_context(STYLE):
-            self.figure.savefig(folder / f"{self.name}.svg", metadata={"Date": None}, transparent=True)
-            self.figure.savefig(folder / f"{self.name}.png", dpi=200, transparent=False, facecolor="white")
+            svg = {"Date": None, "Title": self.name, "Description": said}
+            self.figure.savefig(folder / f"{self.name}.svg", metadata=svg, transparent=True)
+            pdf = {"Title": self.name, "Subject": said, "Creator": "crosswind", "CreationDate": None}
+            self.figure.savefig(folder / f"{self.name}.pdf", metadata=pdf)
+            png = {"Title": self.name, "Description": said}
+            self.figure.savefig(
+                folder / f"{self.name}.png", dpi=200, transparent=False, facecolor="white", metadata=png
+            )
+        if self.data is not None:
+            self.data.write_csv(folder / f"{self.name}.csv")
 
     def close(self) -> None:
         plt.close(self.figure)
@@ -109,7 +122,7 @@ def _attribute(text: str) -> str:
     return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
 
 
-def _styled(make: Callable[P, Picture]) -> Callable[P, Picture]:
+def styled(make: Callable[P, Picture]) -> Callable[P, Picture]:
     """Draws in the house style without touching matplotlib's global settings."""
 
     @wraps(make)
@@ -140,7 +153,7 @@ def _one_quartile_bar(ax: Axes, x: float, values: Sample, colour: str, marker: s
     return True
 
 
-@_styled
+@styled
 def quartile_bars(
     name: str, caption: str, groups: Mapping[str, Mapping[str, Sample]], ylabel: str, floor: float | None = 0.0
 ) -> Picture:
@@ -170,7 +183,7 @@ def quartile_bars(
     return Picture(name, caption, f"{caption} Medians in {ylabel}: {medians}.", fig)
 
 
-@_styled
+@styled
 def scatter(
     name: str,
     caption: str,
@@ -203,7 +216,7 @@ def scatter(
     return Picture(name, caption, f"{caption} {ylabel} against {xlabel}: {points}.", fig)
 
 
-@_styled
+@styled
 def over_time(
     name: str,
     caption: str,
@@ -234,7 +247,7 @@ def over_time(
     return Picture(name, caption, f"{caption} {ylabel} over time: {ends}.", fig)
 
 
-@_styled
+@styled
 def cumulative(name: str, caption: str, hists: Mapping[str, pl.DataFrame], xlabel: str, scale: float) -> Picture:
     """Cumulative distributions out of histograms (low, high, count); values are multiplied by `scale`."""
     fig, ax = plt.subplots()
@@ -266,7 +279,7 @@ _MARKS: tuple[tuple[str, str, str, str, float], ...] = (
 )
 
 
-@_styled
+@styled
 def time_sequence(name: str, caption: str, events: pl.DataFrame) -> Picture:
     """Time-sequence graph of one flow: segments sent and resent, the ACK line, drops, losses, marks, timeouts."""
     fig, ax = plt.subplots()

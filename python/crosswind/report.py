@@ -20,7 +20,7 @@ from crosswind.figures import Picture
 from crosswind.readings import MAIN, MAIN_TITLE, Reading, comparison
 from crosswind.runs import Runs
 from crosswind.scenario import Scenario
-from crosswind.summary import flow_table, link_table
+from crosswind.summary import Table, flow_table, link_table
 
 LINES_SHOWN = 6
 BINS = 60
@@ -60,7 +60,20 @@ def _inline(text: str) -> str:
 
 
 def _pictures_for_page(pictures: Sequence[Picture]) -> list[dict[str, Any]]:
-    return [{"name": p.name, "caption": p.caption, "svg": Markup(p.svg())} for p in pictures]
+    def shape(p: Picture) -> str:
+        width, height = p.figure.get_size_inches()
+        return "wide" if width > 6.5 and width > 1.3 * height else ""
+
+    return [
+        {
+            "name": p.name,
+            "caption": p.caption,
+            "svg": Markup(p.svg()),
+            "shape": shape(p),
+            "data": p.data is not None,
+        }
+        for p in pictures
+    ]
 
 
 def _facts(runs: Runs) -> list[tuple[str, str]]:
@@ -105,6 +118,34 @@ def run_report(runs: Runs, command: str = "") -> tuple[str, list[Picture]]:
         )
     )
     return html, pictures
+
+
+def sweep_page(
+    runs: Runs,
+    *,
+    title: str,
+    varied: Sequence[tuple[str, str]],
+    tables: Sequence[Table],
+    pictures: Sequence[Picture],
+    command: str = "",
+) -> str:
+    """The HTML of `crosswind sweep`."""
+    base = Scenario(runs.manifest["base"])
+    return (
+        _environment()
+        .get_template("sweep.html")
+        .render(
+            title=title,
+            name=base.name,
+            varied=varied,
+            facts=_facts(runs),
+            warnings=runs.manifest.get("warnings", []),
+            tables=tables,
+            pictures=_pictures_for_page(pictures),
+            scenarios=_scenario_texts({base.name: base}),
+            command=command,
+        )
+    )
 
 
 def reproduction_report(
@@ -270,12 +311,12 @@ def _spread_pictures(runs: Runs) -> list[Picture]:
     return out
 
 
-def write(folder: Path, html: str, pictures: Sequence[Picture]) -> Path:
-    """Writes report.html and the figures as SVG and PNG; returns the path of the report."""
+def write(folder: Path, html: str, pictures: Sequence[Picture], command: str = "") -> Path:
+    """Writes report.html and the figures with their data; returns the path of the report."""
     page = folder / "report.html"
     page.write_text(html, encoding="utf-8")
     for p in pictures:
-        p.save(folder / "figures")
+        p.save(folder / "figures", command)
     figures.close_all(pictures)
     return page
 

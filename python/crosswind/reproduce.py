@@ -160,5 +160,6 @@ def conclude(experiment: Experiment, runs: Runs, out: Path, command: str = "") -
         out,
         report.reproduction_report(experiment, runs, checked, pictures, command=command, readings=readings),
         pictures,
+        command,
     )
     return Outcome(experiment, results, checked, rows, out, readings)

@@ -43,7 +43,7 @@ class Runs:
         )
         tables: dict[str, pl.DataFrame] = {}
         for name, columns in raw.items():
-            frame = pl.DataFrame({k: _column(k, v) for k, v in columns.items()})
+            frame = pl.DataFrame({k: column(k, v) for k, v in columns.items()})
             if "scenario" in frame.columns:
                 keys = frame.select(pl.col("scenario").cast(pl.Int64))
                 frame = frame.drop("scenario").insert_column(
@@ -53,7 +53,7 @@ class Runs:
         out = Runs(tables, scenarios, manifest)
         finished = tables["run"].height if "run" in tables else 0
         manifest["runs"] = finished
-        manifest["warnings"] = out._warnings()
+        manifest["warnings"] = out.warnings()
         manifest["trusted"] = not manifest["interrupted"]
         return out
 
@@ -117,20 +117,35 @@ class Runs:
     def save(self, directory: str | Path) -> Path:
         """Writes Parquet tables and manifest.json; Ctrl-C waits until they are whole.
 
-        Raises InputError when the folder cannot be written.
+        Raises InputError when the folder cannot be written, CrosswindError when the disk is full.
         """
         out = prepare_out(directory)
+        try:
+            self._write(out)
+        except (OSError, pl.exceptions.ComputeError) as e:
+            for part in out.glob(".*.part"):
+                part.unlink(missing_ok=True)
+            why = getattr(e, "strerror", None) or " ".join(str(e).split())
+            raise CrosswindError(
+                f"{out}: the results cannot be written ({why}); what was there before is kept"
+            ) from None
+        return out
+
+    def _write(self, out: Path) -> None:
         with held():
             for name, frame in {**self.tables, **self.extra}.items():
                 if frame.width:
                     temporary = out / f".{name}.parquet.part"
                     frame.write_parquet(temporary)
                     temporary.replace(out / f"{name}.parquet")
-            self.manifest["run_id"] = self.run_id
-            self.manifest["tables"] = sorted(n for n, f in {**self.tables, **self.extra}.items() if f.width)
-            text = json.dumps(self.manifest, indent=2, ensure_ascii=False)
+            text = json.dumps(self.complete_manifest(), indent=2, ensure_ascii=False)
             (out / "manifest.json").write_text(text + "\n", encoding="utf-8")
-        return out
+
+    def complete_manifest(self) -> dict[str, Any]:
+        """The manifest with the name of these runs and the list of their tables."""
+        self.manifest["run_id"] = self.run_id
+        self.manifest["tables"] = sorted(n for n, f in {**self.tables, **self.extra}.items() if f.width)
+        return self.manifest
 
     @staticmethod
     def load(directory: str | Path) -> Runs:
@@ -139,7 +154,7 @@ class Runs:
         try:
             manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
             tables = {n: pl.read_parquet(folder / f"{n}.parquet") for n in manifest["tables"]}
-            scenarios = {s["configuration"]: Scenario(s["scenario"], s.get("file")) for s in manifest["scenarios"]}
+            scenarios = _scenarios(manifest)
         except FileNotFoundError as e:
             missing = Path(e.filename or "manifest.json").name
             raise InputError(
@@ -160,7 +175,8 @@ class Runs:
         main = {k: v for k, v in tables.items() if k in TABLES}
         return Runs(main, scenarios, manifest, {k: v for k, v in tables.items() if k not in TABLES})
 
-    def _warnings(self) -> list[str]:
+    def warnings(self) -> list[str]:
+        """What a reader of these runs must know before trusting them."""
         found: list[str] = []
         runs = self.runs()
         if not runs.is_empty() and "outcome" in runs.columns and not self.flows().is_empty():
@@ -170,21 +186,28 @@ class Runs:
             if late.height:
                 found.append(f"{late.height} of {runs.height} runs reached the time limit with transfers still open")
         if self.manifest.get("interrupted"):
-            found.append(
-                f"interrupted: {runs.height} runs finished of {self.manifest['reps'] * len(self.scenarios)} asked for"
-            )
+            asked = self.manifest.get("asked", self.manifest["reps"] * len(self.scenarios))
+            found.append(f"interrupted: {runs.height} runs finished of {asked} asked for")
         if self.manifest.get("ties") == "shuffled":
             found.append("simultaneous events were shuffled")
         return found
 
 
-def _column(name: str, data: Any) -> pl.Series:
+def column(name: str, data: Any) -> pl.Series:
     """A column of the engine: an array, or a pair (codes, texts). Whole numbers become signed."""
     if isinstance(data, tuple):
         codes, texts = data
         return pl.Series(name, texts, dtype=pl.String).gather(pl.Series(codes, dtype=pl.UInt32)).alias(name)
     column = pl.Series(name, data)
     return column.cast(pl.Int64) if column.dtype.is_unsigned_integer() else column
+
+
+def _scenarios(manifest: dict[str, Any]) -> dict[str, Scenario]:
+    """Label -> scenario; those of a sweep are written as changes of one."""
+    if "base" in manifest:
+        base = Scenario(manifest["base"])
+        return {s["configuration"]: base.with_(s["changes"]) for s in manifest["scenarios"]}
+    return {s["configuration"]: Scenario(s["scenario"], s.get("file")) for s in manifest["scenarios"]}
 
 
 def _has_finite_flow(scenario: Scenario) -> bool:

@@ -43,6 +43,8 @@ class Scenario:
     file: str | None = None
     text: str = field(default="", repr=False)
     changed: tuple[str, ...] = ()
+    # The [sweep] table of the file: what `crosswind sweep` varies. No part of what is run.
+    sweep: dict[str, Any] = field(default_factory=dict)
 
     @staticmethod
     def load(path: str | Path) -> Scenario:
@@ -71,8 +73,9 @@ class Scenario:
             data = tomllib.loads(text)
         except tomllib.TOMLDecodeError as e:
             raise _explain_toml(str(e), text, where) from None
-        scenario = Scenario(data, file, text)
+        scenario = Scenario(data, file, text, sweep=_sweep_of(data, where))
         _check_values(scenario, data, "")
+        _check_values(scenario, scenario.sweep, "sweep")
         if "name" not in data and file:
             scenario.data["name"] = re.sub(r"[^a-z0-9_-]+", "-", Path(file).stem.lower())
         return scenario
@@ -80,7 +83,8 @@ class Scenario:
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Scenario:
         """A scenario from nested dicts shaped like the TOML file."""
-        scenario = Scenario(copy.deepcopy(dict(data)))
+        plain = copy.deepcopy(dict(data))
+        scenario = Scenario(plain, sweep=_sweep_of(plain, "scenario"))
         _check_values(scenario, scenario.data, "")
         return scenario
 
@@ -108,7 +112,7 @@ class Scenario:
         or names a link or flow that does not exist.
         """
         paths = (*(changes or {}), *more)
-        out = Scenario(copy.deepcopy(self.data), self.file, self.text, (*self.changed, *paths))
+        out = Scenario(copy.deepcopy(self.data), self.file, self.text, (*self.changed, *paths), self.sweep)
         for path, value in {**(changes or {}), **more}.items():
             out._put(path, copy.deepcopy(value))
         _check_values(out, out.data, "")
@@ -177,6 +181,14 @@ class Scenario:
             return f"{where} as changed"
         line = line_of(self.text, path) if self.text and path else None
         return f"{where}:{line}" if line else where
+
+
+def _sweep_of(data: dict[str, Any], where: str) -> dict[str, Any]:
+    """Takes the [sweep] table out of a file."""
+    sweep = data.pop("sweep", {})
+    if not isinstance(sweep, dict):
+        raise InputError(where, path="sweep", found=show(sweep), expected="a table")
+    return sweep
 
 
 def parse_value(text: str) -> Any:

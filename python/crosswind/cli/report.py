@@ -23,6 +23,13 @@ def make(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of
 
     runs = Runs.load(folder)
     prepare_out(folder)
+    if runs.manifest.get("kind") == "sweep":
+        from crosswind import sweep_report
+        from crosswind.sweep import load
+
+        sweep_report.write(load(folder), folder)
+        print(folder / "report.html")
+        return
     known = experiments.registry().get(str(runs.manifest.get("experiment", "")))
     if known is not None and not runs.interrupted:
         conclude(known, runs, folder)

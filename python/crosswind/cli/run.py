@@ -79,7 +79,7 @@ def run(
     from crosswind import report  # loads matplotlib
 
     html, pictures = report.run_report(runs, command_line())
-    page = report.write(folder, html, pictures)
+    page = report.write(folder, html, pictures, command_line())
     if json:
         print_json(_as_json(runs, folder))
     else:
