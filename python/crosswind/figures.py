@@ -184,6 +184,25 @@ def quartile_bars(
 
 
 @styled
+def bars(name: str, caption: str, series: Mapping[str, Mapping[str, float]], ylabel: str) -> Picture:
+    """Bars side by side: series -> category -> value."""
+    fig, ax = plt.subplots()
+    categories = list(dict.fromkeys(c for inner in series.values() for c in inner))
+    step = 0.8 / max(1, len(series))
+    for j, (label, inner) in enumerate(series.items()):
+        x = np.arange(len(categories)) + (j - (len(series) - 1) / 2) * step
+        heights = [inner.get(c, 0.0) for c in categories]
+        ax.bar(x, heights, step * 0.92, color=PALETTE[j % len(PALETTE)], hatch=("", "//", "..")[j % 3], label=label)
+    ax.set_xticks(range(len(categories)), categories)
+    ax.grid(axis="x", visible=False)
+    _finish(ax, "", ylabel)
+    if len(series) > 1:
+        fig.legend(loc="outside upper center", ncols=len(series))
+    values = "; ".join(f"{s} {c} {v:.4g}" for s, inner in series.items() for c, v in inner.items())
+    return Picture(name, caption, f"{caption} {ylabel}: {values}.", fig)
+
+
+@styled
 def scatter(
     name: str,
     caption: str,

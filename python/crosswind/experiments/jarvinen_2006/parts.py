@@ -110,6 +110,23 @@ def share_part(
     )
 
 
+def identity_part(configuration: str, accept: Band, printed: str) -> Part:
+    """Overall throughput times the elapsed time of the slower flow: the size of all objects."""
+    return Part(
+        configuration,
+        lambda r: stats.estimate(
+            lambda t, e, axis: np.median(t, axis=axis) * np.median(e, axis=axis),
+            r.of(configuration, "overall_throughput"),
+            r.of(configuration, "slower_elapsed_s"),
+            pairing="paired",
+        ),
+        accept,
+        printed,
+        "B",
+        0,
+    )
+
+
 def falling(column: str, order: Sequence[str], slack: Mapping[str, float] | None = None) -> list[Part]:
     """Medians that fall along `order`: one part per neighbouring pair, strict unless `slack` allows some for it."""
     allowed = slack or {}

@@ -104,18 +104,6 @@ def _class_ratio(upper: str, lower: str) -> Any:
     return measure
 
 
-def _identity(configuration: str) -> Any:
-    def measure(r: Results) -> Estimate:
-        return stats.estimate(
-            lambda t, e, axis: np.median(t, axis=axis) * np.median(e, axis=axis),
-            r.of(configuration, "overall_throughput"),
-            r.of(configuration, "slower_elapsed_s"),
-            pairing="paired",
-        )
-
-    return measure
-
-
 def _early_line(r: Results, configuration: str) -> tuple[Any, Any, Any, Any]:
     """Starts and elapsed times below and above 15 s, without missing values."""
     start, took = r.of(configuration, START), r.of(configuration, THIRD)
@@ -155,7 +143,7 @@ CLAIMS = (
         "J5",
         "Overall throughput times elapsed time of the slower flow is the size of the objects",
         "760320 B (W1); 7817 B/s x 97.3 s",
-        [Part(c, _identity(c), within(OBJECTS_BYTES, 0.003), "760320 B", "B", 0) for c in testbed.FOUR],
+        [parts.identity_part(c, within(OBJECTS_BYTES, 0.003), "760320 B") for c in testbed.FOUR],
     ),
     Claim(
         "J35",
