@@ -6,7 +6,7 @@ use crate::link::loss::{BoxLoss, list, none, uniform};
 use crate::link::{BoxLink, Link, seawind, wire};
 use crate::params::{self, Params};
 use crate::queue::red::{Red, damping_rate, floyd_jacobson, linux, ns2};
-use crate::queue::{BoxQueue, QueueDisc, droptail};
+use crate::queue::{BoxQueue, QueueDisc, bounded, droptail};
 use crosswind_base::{BitRate, ConfigError, Dur, Rng, Stage, Streams, units};
 use schemars::{Schema, schema_for};
 use serde_json::{Map, Value};
@@ -125,6 +125,8 @@ macro_rules! rows {
 /// All elements, in the order of the reference.
 pub static ROWS: &[Row] = rows! {
     Queue "droptail" "Drop-tail queue" "queue/droptail.rs" droptail::DropTailParams => new_droptail;
+    Queue "bounded" "Bounded queue" "queue/bounded.rs" bounded::BoundedParams
+        => |p, cx| Ok(bounded::Bounded::new(p, cx.rng("overflow")));
     Queue "red-floyd-jacobson" "RED as published" "queue/red/floyd_jacobson.rs" floyd_jacobson::FloydJacobsonParams
         => new_red_floyd_jacobson;
     Queue "red-linux" "RED of Linux" "queue/red/linux.rs" linux::LinuxParams => new_red_linux;

@@ -1,5 +1,6 @@
 //! Queue disciplines: what waits in front of a link, who is let in and who is thrown out.
 
+pub mod bounded;
 pub mod droptail;
 pub mod red;
 pub mod store;

@@ -1,5 +1,6 @@
 //! Plain, slow, literal forms of published algorithms. They share no code with what they check.
 
+pub mod bounded;
 pub mod droptail;
 pub mod red_floyd_jacobson;
 pub mod red_linux;
