@@ -4,7 +4,7 @@ use crate::datagrams::Datagrams;
 use crate::workload::App;
 use crosswind_base::packet::{Ext, Meta};
 use crosswind_base::probe::header_bits;
-use crosswind_base::{Cx, Dscp, End, EventKind, FlowId, Histogram, Packet, PacketId, Time, Vantage};
+use crosswind_base::{Cx, Dscp, End, EventKind, FlowId, Histogram, Packet, PacketId, TcpFlags, Time, Vantage};
 use crosswind_transport::tcp::share::Cache;
 use crosswind_transport::tcp::{CloseRule, Connection, Io, TcpParams};
 use std::sync::Arc;
@@ -29,6 +29,8 @@ pub struct Arrivals {
     pub bytes: u64,
     /// Packets sent again although an earlier copy had arrived, or was still going to.
     pub unnecessary_resends: u64,
+    /// Segments sent again that arrived.
+    pub resends: u64,
     /// Resends that were dropped before their data had arrived: an earlier copy may still be on its way.
     pub dropped_resends: Vec<DroppedResend>,
     /// One-way delay of packets with payload.
@@ -235,6 +237,7 @@ impl Endpoint {
         }
         let known = p.payload > 0 && self.conn.rx.has(p.seq, p.seq + p.payload as u64);
         a.unnecessary_resends += u64::from(known);
+        a.resends += u64::from(p.meta.is_rexmit() && !p.flags.has(TcpFlags::SYN));
         if !a.dropped_resends.is_empty() {
             a.settle_dropped_resends(p);
         }

@@ -1,7 +1,7 @@
 //! Who lost what, and where: the counters behind `Cx::drop` and `Cx::mark`.
 
 use crate::endpoint::DroppedResend;
-use crosswind_base::{DropReason, End, Ledger, Packet, Vantage};
+use crosswind_base::{DropReason, End, Ledger, Packet, TcpFlags, Vantage};
 
 /// Losses of one flow.
 #[derive(Clone, Copy, Default, Debug)]
@@ -9,6 +9,8 @@ pub struct FlowLosses {
     pub drops_packets: u64,
     pub lost_packets: u64,
     pub marks_packets: u64,
+    /// Segments that the data sender had sent again, among the dropped and lost.
+    pub resends: u64,
     /// Of a stream of datagrams that has ended: how many are still on their way. Zero before, and for connections.
     pub awaited_packets: u64,
 }
@@ -70,13 +72,16 @@ impl Ledger for Losses {
             DropReason::NoEndpoint => {}
             _ => flow.drops_packets += 1,
         }
-        if flow.awaited_packets > 0 {
-            self.settle(p.flow.0 as usize);
-        }
-        if p.meta.is_rexmit() && p.payload > 0 {
+        if p.meta.is_rexmit() && !p.flags.has(TcpFlags::SYN) {
+            let seen = End::source_of(p).seen;
+            flow.resends += u64::from(seen == Vantage::Sender);
             let lost = DroppedResend { seq: p.seq, end: p.seq + u64::from(p.payload), sent_at: p.sent_at };
-            self.resends.push((p.flow.0, End::source_of(p).seen, lost));
-            self.news = true;
+            if p.payload > 0 {
+                self.resends.push((p.flow.0, seen, lost));
+                self.news = true;
+            }
+        } else if flow.awaited_packets > 0 {
+            self.settle(p.flow.0 as usize);
         }
         if let Some(s) = self.stages.get_mut(stage as usize) {
             s.by_reason[why as usize] += 1;

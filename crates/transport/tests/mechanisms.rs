@@ -22,7 +22,10 @@ fn segment(i: u64) -> u64 {
 #[test]
 fn any_number_of_marks_in_one_window_costs_one_reduction_one_cwr_and_no_retransmission() {
     for preset in ["baseline-linux-2.4", "rfc"] {
-        let p = TcpParams { mss: Size(MSS), ecn: Switch::On, initial_window_segments: 10, ..make(preset) };
+        // The peer offers the ten segments of the first window.
+        let receive_window = ReceiveWindow::Buffer;
+        let first_window = TcpParams { initial_window_segments: 10, receive_window, ..make(preset) };
+        let p = TcpParams { mss: Size(MSS), ecn: Switch::On, ..first_window };
         for first in 0..10 {
             for count in 1..=10 - first {
                 let mut w = Pair::new(p.clone(), 100 * MSS, Dur::from_millis(100), 1);

@@ -110,7 +110,10 @@ pub(super) fn flow_row(w: &World<'_>, flow: usize, end: Time, t: &mut Table) {
         .float("delay_p75_ns", rx.arrivals().delay_ns.quantile(0.75))
         .float("simultaneous_Bps", w.simultaneous.rate_of(flow));
     match ends {
-        Ends::Tcp(tx, rx) => connection(&mut row, tx, rx),
+        Ends::Tcp(tx, rx) => {
+            connection(&mut row, tx, rx);
+            row.int("unnecessary_resends_packets", unnecessary_resends(w, flow, (tx, rx)));
+        }
         Ends::Udp(tx, rx) => stream(&mut row, source(tx), receiver(rx)),
     }
     row.end();
@@ -129,13 +132,20 @@ fn connection(row: &mut Row<'_>, tx: &Endpoint, rx: &Endpoint) {
         .int("ecn_reductions", s.ecn_reductions)
         .time("first_congestion_ns", s.first_loss_at)
         .time("last_timeout_ns", s.last_timeout_at)
-        .int("unnecessary_resends_packets", rx.arrivals.unnecessary_resends)
         .int("out_of_order_packets", rx.conn.rx.stats.out_of_order_segments);
     quantiles(row, "rtt", &s.rtt_ns);
     row.float("cwnd_max_bytes", s.cwnd_max_bytes)
         .float("cwnd_bytes", tx.conn.tx.law.cwnd())
         .float("ssthresh_bytes", tx.conn.tx.law.ssthresh())
         .int("ssthresh_initial_bytes", tx.conn.ssthresh_initial);
+}
+
+/// Resends of data of which an earlier copy arrived. Those still on their way when the connection is closed are among
+/// them: all data had arrived.
+fn unnecessary_resends(w: &World<'_>, flow: usize, (tx, rx): (&Endpoint, &Endpoint)) -> u64 {
+    let known = rx.arrivals.resends + w.losses.flows[flow].resends;
+    let on_their_way = tx.conn.tx.stats.resent_segments.saturating_sub(known);
+    rx.arrivals.unnecessary_resends + if tx.conn.closed_at.is_some() { on_their_way } else { 0 }
 }
 
 fn stream(row: &mut Row<'_>, tx: &Source, rx: &Receiver) {
@@ -208,8 +218,8 @@ fn page_row(w: &World<'_>, page: &Session, t: &mut Table) {
             let s = &end.conn.tx.stats;
             timeouts += s.timeouts + u64::from(end.conn.syn_resends);
             spurious += s.spurious_timeouts + u64::from(end.conn.syn_spurious);
-            unnecessary += end.arrivals.unnecessary_resends;
         }
+        unnecessary += unnecessary_resends(w, flow, (tx, rx)) + tx.arrivals.unnecessary_resends;
     }
     let response = done.and_then(|d| open.map(|o| d.since(o)));
     Row(t)

@@ -1,6 +1,7 @@
 //! What the tests of whole worlds share: running a scenario written as JSON, and reading cells of its tables.
 #![allow(dead_code)] // each test program uses its own part
 
+use crosswind_base::ConfigError;
 use crosswind_record::{Column, Table, Tables};
 use crosswind_sim::many::{Progress, Request, run_many};
 use crosswind_sim::scenario::{Plan, Registries, compile, parse};
@@ -10,6 +11,14 @@ use serde_json::Value;
 pub fn plan(scenario: &Value) -> Plan {
     let parsed = parse(&scenario.to_string(), &Registries).unwrap_or_else(|e| panic!("{e}"));
     compile(&parsed).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// Why a scenario is refused.
+pub fn refusal(scenario: &Value) -> ConfigError {
+    match parse(&scenario.to_string(), &Registries) {
+        Err(e) => e,
+        Ok(s) => compile(&s).expect_err("the scenario should have been refused"),
+    }
 }
 
 /// One run with seed 1.

@@ -166,7 +166,11 @@ fn gprs(preset: &str) -> Value {
 fn gprs_with_memory() -> Value {
     let mut s = gprs("enhanced-linux-2.4");
     s["sharing"] = json!({ "persist": "across-repetitions", "gap": "5 s" });
-    // A deep queue and a crowd that comes at once: timeouts without losses.
+    // A deep queue, windows that fill it, and a crowd that comes at once: timeouts without losses.
+    for flow in ["bulk", "third"] {
+        s["flow"][flow]["tcp"]["receive_window"] = json!("buffer");
+        s["flow"][flow]["tcp"]["receive_buffer"] = json!("65535 B");
+    }
     s["link"]["last-hop"]["queue"] = json!({ "limit": "300 packets" });
     s["flow"]["third"]["count"] = json!(8);
     s["flow"]["third"]["start"] = json!("12 s");

@@ -110,6 +110,17 @@ choice!(
     }
 );
 choice!(
+    /// How the advertised window comes about.
+    ReceiveWindow {
+        /// It is `receive_buffer`.
+        Buffer,
+        /// It grows with the segments that arrive, as the kernel's memory for `receive_buffer` allows: see the page of
+        /// the receive window.
+        #[serde(rename = "linux-2.4")]
+        Linux24,
+    }
+);
+choice!(
     /// Which quantity is halved.
     ReduceFrom {
         /// Bytes in flight (RFC 5681).
@@ -198,8 +209,16 @@ pub struct TcpParams {
     pub nagle: Switch,
     /// Bytes that the socket holds, sent or not, before a write blocks.
     pub send_buffer: Size,
-    /// Receive buffer: the largest window advertised.
+    /// Receive buffer: the largest window advertised, or the memory that windows are made of.
     pub receive_buffer: Size,
+    /// How the advertised window comes about.
+    pub receive_window: ReceiveWindow,
+    /// `linux-2.4`: memory that the kernel takes for a data segment, whatever its length (`skb->truesize`).
+    pub receive_truesize: Size,
+    /// `linux-2.4`: this power of two of the memory is not offered (`tcp_adv_win_scale`).
+    pub receive_overhead_shift: u32,
+    /// `linux-2.4`: this power of two of the window is kept for the application (`tcp_app_win`).
+    pub receive_application_shift: u32,
     /// How long an ACK may wait for a second segment; zero acknowledges every segment at once.
     pub delayed_ack: Dur,
     /// When the delayed-ACK timer fires.
@@ -247,6 +266,9 @@ impl TcpParams {
             let expected = format!("at least one segment (mss = {} B)", self.mss.0);
             return Err(ConfigError::new(at(key), format!("{} B", size.0), expected));
         }
+        if self.receive_window == ReceiveWindow::Linux24 {
+            self.check_growing_window(&at)?;
+        }
         if self.receive_buffer.0 > 1 << 30 {
             return Err(ConfigError::new(
                 at("receive_buffer"),
@@ -270,6 +292,33 @@ impl TcpParams {
         }
         if self.timestamps.on() && self.timestamp_tick.0 == 0 {
             return Err(ConfigError::new(at("timestamp_tick"), "0", "a positive tick"));
+        }
+        Ok(())
+    }
+
+    fn check_growing_window(&self, at: &dyn Fn(&str) -> String) -> Result<(), ConfigError> {
+        if !(1..=31).contains(&self.receive_overhead_shift) {
+            let found = self.receive_overhead_shift.to_string();
+            return Err(ConfigError::new(at("receive_overhead_shift"), found, "from 1 to 31"));
+        }
+        if !(1..=31).contains(&self.receive_application_shift) {
+            let found = self.receive_application_shift.to_string();
+            return Err(ConfigError::new(at("receive_application_shift"), found, "from 1 to 31"));
+        }
+        if self.receive_truesize.0 < self.mss.0 {
+            let found = format!("{} B", self.receive_truesize.0);
+            let expected = format!("at least one segment (mss = {} B)", self.mss.0);
+            return Err(ConfigError::new(at("receive_truesize"), found, expected));
+        }
+        // A smaller buffer the kernel would enlarge by itself.
+        let least = 4 * self.receive_truesize.0 * 2;
+        if self.receive_buffer.0 < least {
+            let found = format!("{} B", self.receive_buffer.0);
+            return Err(ConfigError::new(
+                at("receive_buffer"),
+                found,
+                format!("at least {least} B (8 segments of receive_truesize)"),
+            ));
         }
         Ok(())
     }

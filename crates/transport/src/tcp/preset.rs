@@ -68,6 +68,10 @@ fn rfc() -> TcpParams {
         nagle: Switch::On,
         send_buffer: Size(1 << 30),
         receive_buffer: Size(64 << 20),
+        receive_window: ReceiveWindow::Buffer,
+        receive_truesize: Size(1728),
+        receive_overhead_shift: 2,
+        receive_application_shift: 31,
         delayed_ack: Dur::from_millis(200),
         delayed_ack_timer: DelayedAckTimer::PerSegment,
         ack_every_segments: 2,
@@ -95,7 +99,8 @@ fn baseline() -> TcpParams {
         rto_tick: Dur::from_millis(10),
         restart_timer_on_resend: Switch::On,
         timeout_in_recovery: TimeoutInRecovery::Hold,
-        receive_buffer: Size(65535),
+        receive_buffer: Size(87380),
+        receive_window: ReceiveWindow::Linux24,
         ..rfc()
     }
 }

@@ -12,6 +12,7 @@
 pub mod receiver;
 pub mod rtt;
 pub mod scoreboard;
+pub mod window;
 
 use super::law::WindowLaw;
 use super::params::{Handshake, RtoProfile, TcpParams};
@@ -117,17 +118,22 @@ impl Connection {
     pub fn open(&mut self, io: &mut impl Io) {
         debug_assert_eq!(self.state, State::Closed);
         let now = io.now();
+        self.state = State::SynSent;
+        self.opened_at = Some(now);
+        io.note(EventKind::Open, 0, 0, 0);
+        self.send_syn(io);
+        self.syn_timer = Some(now + self.tx.rtt.rto(&self.params));
+    }
+
+    /// Linux reads what it remembers of a peer when the connection is established, at either end.
+    fn recall(&mut self, io: &mut impl Io) {
+        let now = io.now();
         if self.params.share_ssthresh.on()
             && let Some(v) = io.shared().and_then(|c| c.lookup(self.peer, now))
         {
             self.tx.law.set_ssthresh(v as f64);
             self.ssthresh_initial = v;
         }
-        self.state = State::SynSent;
-        self.opened_at = Some(now);
-        io.note(EventKind::Open, 0, 0, 0);
-        self.send_syn(io);
-        self.syn_timer = Some(now + self.tx.rtt.rto(&self.params));
     }
 
     /// The application writes; returns nothing because the caller keeps to `tx.send_space`.
@@ -299,6 +305,7 @@ impl Connection {
         self.state = State::Established;
         self.established_at = Some(now);
         self.syn_timer = None;
+        self.recall(io);
         self.tx.open_window(1 + p.wnd as u64);
         if self.syn_resends == 0 {
             self.sample_handshake(now);
@@ -319,6 +326,7 @@ impl Connection {
         self.state = State::Established;
         self.established_at = Some(now);
         self.syn_timer = None;
+        self.recall(io);
         self.tx.open_window(1 + p.wnd as u64);
         if self.syn_resends > 0 {
             self.tx.restart_after_syn_loss(&self.params);

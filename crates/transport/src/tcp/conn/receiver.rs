@@ -5,7 +5,7 @@
 //!
 //! **Idea**: the receiving half. Puts bytes back in order; acknowledges every `ack_every_segments`-th segment in order,
 //! or after `delayed_ack`, and at once whatever is out of order; reports islands as SACK blocks, the latest first; echoes
-//! CE until CWR; advertises `receive_buffer`, whose right edge never moves back.
+//! CE until CWR; advertises `receive_buffer` (or what `window.rs` makes of it); its right edge never moves back.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
@@ -20,7 +20,8 @@
 //! **Checked by**: `tests/oracle_receiver.rs` (a set of bytes), `tests/tapes`; `crates/sim/tests/worlds.rs`
 //! (window-limited flows, slow start, times of one segment).
 
-use super::super::params::{DelayedAckTimer, TcpParams};
+use super::super::params::{DelayedAckTimer, ReceiveWindow, TcpParams};
+use super::window::Growing;
 use crosswind_base::{Ecn, Packet, SackList, TcpFlags, Time};
 
 /// What the receiver wants done about an ACK after a segment.
@@ -66,6 +67,8 @@ pub struct Receiver {
     last_ack_sent: u64,
     /// First byte of the highest data segment so far.
     highest_start: u64,
+    /// The window, where it is not simply the buffer.
+    growing: Option<Box<Growing>>,
     pub stats: ReceiverStats,
 }
 
@@ -85,6 +88,7 @@ impl Receiver {
             ts_recent: 0,
             last_ack_sent: 0,
             highest_start: 0,
+            growing: (p.receive_window == ReceiveWindow::Linux24).then(|| Box::new(Growing::new(p))),
             stats: ReceiverStats::default(),
         }
     }
@@ -139,6 +143,14 @@ impl Receiver {
         self.next = right;
         if had_islands {
             self.absorb();
+        }
+        if self.growing.is_some() {
+            let waiting = self.buffered();
+            if let Some(g) = &mut self.growing {
+                g.on_data(p.payload.into(), waiting);
+            }
+        }
+        if had_islands {
             return AckNow::Yes;
         }
         self.policy(params, now, fin)
@@ -234,11 +246,20 @@ impl Receiver {
         self.unacked = 0;
         self.delack_at = None;
         self.last_ack_sent = self.next;
+        if self.growing.is_some() {
+            let waiting = self.buffered();
+            if let Some(g) = &mut self.growing {
+                g.sent(self.next, waiting);
+            }
+        }
     }
 
-    /// Window to advertise: the whole buffer, because the application reads at once and what waits out of order lies
+    /// Window to advertise: usually the whole buffer, because the application reads at once and what waits out of order lies
     /// inside the window that was offered for it (its right edge never moves back, RFC 9293 section 3.8.6).
     pub fn window(&self, params: &TcpParams) -> u64 {
-        params.receive_buffer.0
+        match &self.growing {
+            None => params.receive_buffer.0,
+            Some(g) => g.window(self.next, self.buffered()),
+        }
     }
 }
