@@ -141,7 +141,8 @@ def drawn_points(
 @styled
 def forest(name: str, caption: str, rows: Mapping[str, Estimate], xlabel: str, centre: float = 0.0) -> Picture:
     """Estimates with intervals, one below the other; `centre` is where there would be no difference."""
-    fig, ax = plt.subplots(figsize=(5.4, 0.32 * len(rows) + 1.0))
+    lines = sum(1 + label.count("\n") for label in rows)
+    fig, ax = plt.subplots(figsize=(5.4, 0.22 * lines + 0.1 * len(rows) + 0.9))
     for i, (_, e) in enumerate(rows.items()):
         y = len(rows) - 1 - i
         clear = e.low > centre or e.high < centre

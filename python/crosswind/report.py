@@ -76,7 +76,8 @@ def _pictures_for_page(pictures: Sequence[Picture]) -> list[dict[str, Any]]:
     ]
 
 
-def _facts(runs: Runs) -> list[tuple[str, str]]:
+def facts(runs: Runs) -> list[tuple[str, str]]:
+    """What a reader must know to run it again."""
     m = runs.manifest
     return [
         ("engine", f"Crosswind {m['code_version']}, packet-level simulation"),
@@ -109,7 +110,7 @@ def run_report(runs: Runs, command: str = "") -> tuple[str, list[Picture]]:
         .render(
             title=first.title,
             name=first.name,
-            facts=_facts(runs),
+            facts=facts(runs),
             warnings=runs.manifest.get("warnings", []),
             tables=[t for t in (flow_table(runs), link_table(runs)) if t],
             pictures=_pictures_for_page(pictures),
@@ -138,13 +139,27 @@ def sweep_page(
             title=title,
             name=base.name,
             varied=varied,
-            facts=_facts(runs),
+            facts=facts(runs),
             warnings=runs.manifest.get("warnings", []),
             tables=tables,
             pictures=_pictures_for_page(pictures),
             scenarios=_scenario_texts({base.name: base}),
             command=command,
         )
+    )
+
+
+def comparison_page(
+    *,
+    table: Table,
+    pictures: Sequence[Picture],
+    sides: Sequence[tuple[str, list[tuple[str, str]]]],
+    command: str = "",
+) -> str:
+    """The HTML of `crosswind compare`; `sides`: name and facts of what is compared."""
+    page = _environment().get_template("comparison.html")
+    return page.render(
+        title="Comparison", table=table, pictures=_pictures_for_page(pictures), sides=sides, command=command
     )
 
 
@@ -168,7 +183,7 @@ def reproduction_report(
             name=experiment.id,
             source=experiment.source,
             doc=experiment.doc,
-            facts=_facts(runs),
+            facts=facts(runs),
             warnings=runs.manifest.get("warnings", []),
             checked=checked,
             counts=counts,

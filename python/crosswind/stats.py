@@ -6,6 +6,7 @@ gives the same interval. The percentile method is used because medians of tables
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import math
 import warnings
@@ -181,3 +182,25 @@ def ordered(samples: Sequence[Values], slack: float = 0.0) -> bool:
     """Whether the medians decrease along the list, each at most `slack` (relative) above its predecessor."""
     medians = [float(np.median(clean(s))) for s in samples]
     return all(b <= a * (1.0 + slack) for a, b in itertools.pairwise(medians))
+
+
+# Comparisons and planning live in files of their own; they are reached as `stats.compare`, `stats.required`, ...
+_ELSEWHERE = {
+    "crosswind.comparing": (
+        *("bca", "cliff_delta", "cohen_d", "compare", "Comparison", "holm", "jain_interval"),
+        *("same_distribution", "SameDistribution"),
+    ),
+    "crosswind.effects": ("Effect", "shares"),
+    "crosswind.precision": ("Precision", "half_width", "required", "warm_up"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _ELSEWHERE.items():
+        if name in names:
+            return getattr(importlib.import_module(module), name)
+    raise AttributeError(f"module 'crosswind.stats' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *(n for names in _ELSEWHERE.values() for n in names)])

@@ -75,3 +75,96 @@ def test_order_with_slack() -> None:
     assert stats.ordered([[3], [2], [1]])
     assert not stats.ordered([[3], [3.1], [1]])
     assert stats.ordered([[3], [3.05], [1]], slack=0.02)
+
+
+def test_bca_intervals_of_a_skewed_mean_cover_better_than_percentile_ones() -> None:
+    rng = np.random.default_rng(11)
+    truth, hits, plain = float(np.exp(0.5)), 0, 0
+    mean = lambda x, axis: np.mean(x, axis=axis)  # noqa: E731
+    for _ in range(60):
+        x = rng.lognormal(size=25)
+        e, p = stats.bca(mean, x), stats.estimate(mean, x)
+        hits += e.low <= truth <= e.high
+        plain += p.low <= truth <= p.high
+        assert e.value == pytest.approx(p.value)
+    assert hits >= plain and hits / 60 > 0.75
+
+
+def test_bca_of_equal_values_is_that_value() -> None:
+    assert stats.bca(lambda x, axis: np.mean(x, axis=axis), [4.0] * 9) == stats.Estimate(4, 4, 4, 9)
+
+
+def test_a_comparison_says_how_large_how_sure_and_on_how_many_pairs() -> None:
+    rng = np.random.default_rng(2)
+    base = rng.normal(100, 20, 40)
+    c = stats.compare(base + rng.normal(3, 1, 40), base)
+    assert c.clear and c.n == 40 and c.pairing == "paired" and c.p_value < 1e-6
+    assert 2.5 < c.difference.low < c.difference.value < c.difference.high < 3.5
+    assert c.cohen_d > 2 and c.size == "negligible" and "n = 40" in str(c)
+    loose = stats.compare(base + 3, base, pairing="independent")
+    assert not loose.clear and loose.difference.high - loose.difference.low > 10
+    assert stats.compare([], []).n == 0
+
+
+def test_cliffs_delta_against_counting_all_pairs() -> None:
+    rng = np.random.default_rng(5)
+    a, b = rng.integers(0, 9, 17).astype(float), rng.integers(2, 11, 23).astype(float)
+    pairs = [float(np.sign(x - y)) for x in a for y in b]
+    assert stats.cliff_delta(a, b).value == pytest.approx(np.mean(pairs))
+    assert stats.cliff_delta([2.0, 3.0], [0.0, 1.0]).value == 1
+
+
+def test_the_median_of_order_statistics_covers_at_least_as_often_as_it_says() -> None:
+    from crosswind.comparing import median
+
+    rng = np.random.default_rng(8)
+    hits = sum(e.low <= 0 <= e.high for e in (median(rng.standard_cauchy(15)) for _ in range(400)))
+    assert hits / 400 >= 0.94
+
+
+def test_tests_of_distributions_know_equal_from_shifted() -> None:
+    rng = np.random.default_rng(4)
+    a = rng.exponential(size=60)
+    equal, shifted = stats.same_distribution(a, rng.exponential(size=60)), stats.same_distribution(a, a + 1)
+    assert equal.kolmogorov_smirnov_p > 0.05 and equal.anderson_darling_p > 0.05
+    assert shifted.kolmogorov_smirnov_p < 0.001 and shifted.anderson_darling_p < 0.01
+    assert stats.same_distribution([1.0] * 5, [1.0] * 5).kolmogorov_smirnov_p == 1
+
+
+def test_jain_with_interval_over_repetitions_and_over_flows() -> None:
+    rng = np.random.default_rng(6)
+    e = stats.jain_interval(rng.uniform(0.8, 1.2, (30, 5)))
+    assert 0.97 < e.low < e.value < e.high <= 1 and e.n == 30
+    assert stats.jain_interval([1.0, 1.0, 1.0, 1.0]).value == 1
+
+
+def test_holm_adjusts_and_keeps_the_order() -> None:
+    assert stats.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert stats.holm([]) == []
+
+
+def test_the_number_of_required_repetitions_reaches_the_wanted_precision() -> None:
+    rng = np.random.default_rng(9)
+    pilot = rng.normal(100, 10, 20)
+    n = stats.required(pilot, 0.01)
+    assert 250 < n < 900
+    assert stats.half_width(rng.normal(100, 10, n)) <= 1.2
+    assert stats.required([5.0], 0.1) == 2 and stats.required([5.0] * 4, 0.1) == 4
+
+
+def test_mser_finds_where_the_warm_up_ends() -> None:
+    rng = np.random.default_rng(10)
+    ramp = np.concatenate([np.linspace(0, 100, 150), 100 + rng.normal(0, 3, 600)])
+    assert 125 <= stats.warm_up(ramp) <= 180
+    assert stats.warm_up(rng.normal(5, 1, 500)) <= 100
+    assert stats.warm_up([1.0, 2.0]) == 0
+
+
+def test_shares_of_variation_are_those_of_the_analysis_of_variance() -> None:
+    import polars as pl
+
+    rows = [(a, b, r, 3 * a + 1 * b + 2 * a * b) for a in (-1, 1) for b in (-1, 1) for r in range(3)]
+    frame = pl.DataFrame(rows, schema=["a", "b", "rep", "y"], orient="row")
+    found = {e.name: e.share for e in stats.shares(frame, ["a", "b"], "y")}
+    assert found == pytest.approx({"a": 9 / 14, "a x b": 4 / 14, "b": 1 / 14, "rest": 0.0})
+    assert stats.shares(frame.head(10), ["a", "b"], "y") == []

@@ -1,0 +1,63 @@
+"""Comparisons of results: pairs where random numbers are shared, intervals and n everywhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import crosswind as cw
+from crosswind.cli import main
+
+Engine = Callable[..., Any]
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_two_results_of_one_seed_are_compared_in_pairs(engine: Engine, file: Path, capsys: Capture) -> None:
+    cw.run(file, reps=9).save("old")
+    cw.run(cw.Scenario.load(file).with_({"flow.bulk.workload.size": "300000 B"}), reps=9).save("new")
+    assert main(["compare", "new", "old", "--json", "--out", "c"]) == 0
+    rows = {(r["flow"], r["metric"]): r for r in json.loads(capsys.readouterr().out)}
+    elapsed = rows["bulk", "elapsed_ns"]
+    assert elapsed["pairing"] == "paired" and elapsed["n"] == 9 and elapsed["clear"] and elapsed["change_high"] < 0
+    page = Path("c/report.html").read_text()
+    assert "Wilcoxon" in page and "(new) against" in page and "change-elapsed-bulk" in page
+    assert Path("c/comparison.csv").exists() and Path("c/figures/change-elapsed-bulk.pdf").exists()
+    cw.run(file, reps=9, seed=4).save("other")
+    assert main(["compare", "other", "old", "--metric", "goodput", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["pairing"] == "independent" and not row["clear"]
+
+
+def test_the_values_of_one_axis_are_compared_inside_a_sweep(engine: Engine, file: Path, capsys: Capture) -> None:
+    vary = {"flow.bulk.workload.size": ["343040 B", "171520 B"], "link.last-hop.rate": ["1 Mbit/s", "2 Mbit/s"]}
+    cw.sweep(file, vary, reps=5, out="s")
+    assert main(["compare", "s", "--by", "workload_size", "--metric", "elapsed", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [r["where"] for r in rows] == [f"rate={rate}" for rate in ("1 Mbit/s", "2 Mbit/s")]
+    assert all(r["n"] == 5 and r["change"] < -0.3 for r in rows)
+    assert main(["compare", "s", "--by", "workload_size", "--base", "171520 B"]) == 0
+
+
+def test_what_cannot_be_compared_is_refused(engine: Engine, file: Path, capsys: Capture) -> None:
+    cw.run(file, reps=2).save("a")
+    cw.run({"x": cw.Scenario.load(file), "y": cw.Scenario.load(file)}, reps=2).save("b")
+    for arguments, said in (
+        (["a"], "neither OLD nor --by"),
+        (["a", "b", "--by", "x"], "one of the two"),
+        (["a", "b"], "configurations of the same name"),
+        (["a", "--by", "rate"], "not a sweep"),
+        (["a", "a", "--metric", "godput"], "did you mean"),
+        (["a", "nowhere"], "no manifest.json"),
+    ):
+        assert main(["compare", *arguments]) == 2
+        err = capsys.readouterr().err
+        assert said in err and err.count("\n") == 1
