@@ -117,16 +117,18 @@ def _check(experiment: Experiment, runs: Runs) -> tuple[Results, list[Checked], 
 def _companions(experiment: Experiment, runs: Runs) -> dict[str, Results]:
     """The results of the experiments that this one compares itself with, made in the same way as `runs`."""
     source, m = experiment.id.split("/")[0], runs.manifest
-    how = (int(m["seed"]), int(m["reps"]), str(m.get("variant", MAIN)))
+    fewer = int(m["reps"]) if int(m["reps"]) < experiment.reps else None
+    how = (int(m["seed"]), fewer, str(m.get("variant", MAIN)))
     return {name: _companion(f"{source}/{name}", *how) for name in experiment.uses}
 
 
 @cache
-def _companion(name: str, seed: int, reps: int, variant: str) -> Results:
+def _companion(name: str, seed: int, fewer: int | None, variant: str) -> Results:
     """Tables of an experiment without its runs. A reading that it does not have changes nothing in it."""
     from crosswind import experiments
 
     experiment = experiments.registry()[name]
+    reps = min(fewer or experiment.reps, experiment.reps)
     settings = experiment.variants[variant].settings if variant in experiment.variants else {}
     runs = run(experiment.configurations(**settings), seed=seed, reps=reps)
     if runs.interrupted:

@@ -154,7 +154,7 @@ def test_all_readings_are_run_and_compared_beside_the_suggested_one(
     assert all(set(r["readings"]) == names and r["experiment"] == "jarvinen-2006/w2-e0" for r in rows)
     assert {p.parent.name for p in (tmp_path / "w2/variants").glob("*/claims.json")} == names
     changed = json.loads((tmp_path / "w2/variants/linux-window/manifest.json").read_text())
-    assert changed["scenarios"][0]["scenario"]["flow"]["bulk"]["tcp"]["receive_buffer"] == "17152 B"
+    assert changed["scenarios"][0]["scenario"]["flow"]["bulk"]["tcp"]["receive_window"] == "linux-2.4"
     page = (tmp_path / "w2/report.html").read_text()
     assert all(f"<td>{name}</td>" in page for name in ("main", *names))
     assert main(["report", "w2"]) == 0

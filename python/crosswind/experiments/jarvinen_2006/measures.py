@@ -101,6 +101,7 @@ def _audio(flows: pl.DataFrame) -> pl.DataFrame:
         pl.col("simultaneous_Bps").alias("simultaneous_audio"),
         pl.col("drops_packets").alias("audio_drops"),
         pl.col("lost_packets").alias("audio_lost"),
+        (pl.col("drops_packets") + pl.col("lost_packets")).alias("audio_missing"),
         pl.col("sent_packets").alias("audio_sent"),
         pl.col("loss_runs").alias("audio_loss_runs"),
         pl.col("loss_run_p50_packets").alias("audio_loss_run_median"),
@@ -166,6 +167,9 @@ def tables(runs: Runs) -> Tables:
     out = {"repetition": repetitions(runs)}
     if "page" in set(runs.flows()["group"].unique()):
         out["object"] = objects(runs)
+    packets = runs.hist(entity="audio")
+    if not packets.is_empty():
+        out["hist"] = packets.group_by("configuration", "metric", "low", "high").agg(pl.col("count").sum())
     return out
 
 

@@ -24,13 +24,14 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import stats
-from crosswind.claims import Claim, MissingDataError, Part, at_least, at_most, between, near, within
+from crosswind.claims import Band, Claim, MissingDataError, Part, at_least, at_most, between, near, within
 from crosswind.experiments.base import Results
 from crosswind.experiments.jarvinen_2006 import red_law, study, testbed
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
 
 FLOW = "one"
+BODY = "page/body"
 CWR, ECE = 0x80, 0x40
 CE = 3
 SLOW: dict[str, Any] = {"rate": "1.5 kbit/s", "delay": "100 ms"}
@@ -134,12 +135,27 @@ def _frto() -> dict[str, Scenario]:
     }
 
 
+def _peer() -> dict[str, Scenario]:
+    """A page over the slow line: the browser repeats its request while the server's first flight is under way."""
+
+    def page(label: str, resends: str) -> Scenario:
+        tcp = {"preset": "enhanced-linux-2.4", "initial_window_segments": 4, "frto_peer_resends": resends}
+        one = single(label, 1, SLOW, tcp)
+        flow = {**one.data["flow"][FLOW], "workload": {"type": "page", "body": "6432 B", "objects": 0}}
+        return one.with_({"flow": {"page": flow}})
+
+    return {
+        "peer, defective": page("peer-defective", "count-as-duplicate"),
+        "peer, repaired": page("peer-repaired", "ignore"),
+    }
+
+
 def _others() -> dict[str, Scenario]:
     # The segment and its fast retransmission are lost: a timeout with much of the window reported by SACK.
     tcp = {"initial_window_segments": 10, "receive_buffer": "5360 B"}
     twice = {"type": "list", "packets": [3, 13]}
     two = testbed.world(testbed.Workload("overshoot", (), events=("bulk",)), testbed.setting("BL"))
-    return {"scoreboard": single("scoreboard", 60, {"loss": twice}, tcp), "overshoot": two}
+    return {**_peer(), "scoreboard": single("scoreboard", 60, {"loss": twice}, tcp), "overshoot": two}
 
 
 def configurations(**_: Any) -> dict[str, Scenario]:
@@ -315,11 +331,6 @@ def _events_of(label: str, kind: str) -> Any:
     return lambda r: stats.exact(float(events(r, label, kind).height))
 
 
-def _not_yet(number: int, statement: str, needs: str) -> Claim:
-    return Claim(f"J{number}", statement, "", needs=needs)
-
-
-STREAM, ARQ = "the audio stream workload", "the ARQ link"
 SERIALISATION = [("576 B", "64k", 72.0), ("576 B", "384k", 12.0), ("76 B", "64k", 9.5), ("76 B", "384k", 76 * 8 / 384)]
 CLAIMS = (
     Claim(
@@ -338,20 +349,7 @@ CLAIMS = (
             for size, rate, ms in SERIALISATION
         ],
     ),
-    _not_yet(2, "Minimum one-way delay of the stream", STREAM),
-    _not_yet(3, "Full-rate stream throughput is 3803 B/s", STREAM),
-    _not_yet(4, "Stream throughput follows from its drops", STREAM),
-    _not_yet(6, "Delay variation of the stream is quantised at 64 kbit/s", STREAM),
-    _not_yet(7, "Delay variation of the stream is quantised at 384 kbit/s", STREAM),
-    _not_yet(8, "Upper bound of the stream's delay without service classes", STREAM),
-    _not_yet(9, "With service classes the stream's delay is a full send buffer", f"{STREAM} and the HTB scheduler"),
-    _not_yet(10, "Residual loss of the ARQ links", ARQ),
-    _not_yet(11, "Share of time in the bad state", ARQ),
-    _not_yet(12, "Delays that ARQ can add", ARQ),
-    _not_yet(13, "Delivery in order, and held packets released back to back", ARQ),
     *red_law.CLAIMS,
-    _not_yet(18, "No stream drops with service classes", f"{STREAM} and the HTB scheduler"),
-    _not_yet(19, "HTB shares the link equally between two backlogged classes", "the HTB scheduler"),
     Claim(
         "J20",
         "ECN sender: one reduction a round trip, nothing resent for it, CWR on one segment a reduction",
@@ -488,7 +486,16 @@ CLAIMS = (
             Part("resent packets", _column("genuine, F-RTO, IW 4", "resent_packets"), at_least(2), ">= 2", "", 0),
         ],
     ),
-    _not_yet(32, "A retransmission by the peer makes the defective F-RTO revert", "the HTTP workload"),
+    Claim(
+        "J32",
+        "A request that its sender repeats makes the defective F-RTO give up; the repaired one detects the timeout",
+        "reverts; detects",
+        [
+            Part("repeated requests", _column("peer, repaired", "syn_timeouts", BODY), Band(), "", "", 0),
+            Part("detected, defective", _column("peer, defective", "spurious_detected", BODY), at_most(0), "0", "", 0),
+            Part("detected, repaired", _column("peer, repaired", "spurious_detected", BODY), at_least(1), "1", "", 0),
+        ],
+    ),
     Claim(
         "J33",
         "After a timeout, segments reported by SACK are not sent again",

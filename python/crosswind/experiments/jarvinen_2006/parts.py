@@ -97,6 +97,28 @@ def difference_part(
     )
 
 
+def apart_part(
+    label: str, new: str, old: str, column: str, accept: Band = FREE, published: str = "", *, unit: str = ""
+) -> Part:
+    """The difference of medians between configurations of different experiments, whose repetitions do not pair."""
+    return Part(
+        label,
+        lambda r: stats.estimate(
+            lambda a, b, axis: np.median(a, axis=axis) - np.median(b, axis=axis), r.of(new, column), r.of(old, column)
+        ),
+        accept,
+        published,
+        unit,
+    )
+
+
+def rank_correlation(x: Any, y: Any) -> float:
+    """Spearman's coefficient of two samples of repetitions."""
+    keep = np.isfinite(x) & np.isfinite(y)
+    rank = [np.argsort(np.argsort(v[keep])).astype(float) for v in (np.asarray(x), np.asarray(y))]
+    return float(np.corrcoef(np.vstack(rank))[0, 1])
+
+
 def share_part(
     label: str,
     configuration: str,

@@ -7,7 +7,7 @@ from crosswind.experiments.base import Variant
 _MAX_P = "RED's maximum probability as Linux's traffic-control tool rounds it: 0.0527 in effect"
 _LAN = "RED's average damped in idle time as for a 10 Mbit/s card, not for the last hop"
 _EXACT = "RED's average damped by the exponential of the source, not by the kernel's line"
-_WINDOW = {"receive_buffer": "17152 B"}
+_WINDOW = {"receive_window": "linux-2.4"}
 
 TCP: dict[str, Variant] = {
     "linux-plog": Variant(_MAX_P, {"max_p": "linux-plog"}),
@@ -37,7 +37,10 @@ TCP: dict[str, Variant] = {
 _SHARED = {k: TCP[k] for k in ("linux-plog", "cache-forever", "linux-window")}
 PACKET_LIMIT = Variant("the drop-tail limit is 20 packets instead of 11520 B", {"limit_unit": "packets"})
 STREAM: dict[str, Variant] = {**_SHARED, "packet-limit": PACKET_LIMIT}
-PAGE: dict[str, Variant] = dict(_SHARED)
+PAGE: dict[str, Variant] = {
+    **_SHARED,
+    "repaired-frto": Variant("F-RTO ignores what the peer sends again", {"tcp": {"frto_peer_resends": "ignore"}}),
+}
 ARQ: dict[str, Variant] = {
     **_SHARED,
     "short-hold": Variant(

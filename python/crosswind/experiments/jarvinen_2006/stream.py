@@ -1,0 +1,136 @@
+"""What recurs in the claims about the audio stream: pooled delays, drops, the identities of its metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from crosswind import figures, stats
+from crosswind.claims import Band, MissingDataError, Part
+from crosswind.experiments.base import Results
+from crosswind.experiments.jarvinen_2006 import measures
+from crosswind.experiments.jarvinen_2006.testbed import STREAM_PACKET_BYTES, STREAM_PACKETS
+from crosswind.figures import Picture
+from crosswind.stats import Estimate
+
+FREE = Band()
+FULL_RATE_Bps = STREAM_PACKETS * STREAM_PACKET_BYTES / ((STREAM_PACKETS - 1) * 0.020)
+
+
+def pooled(r: Results, configuration: str, metric: str, q: float) -> float:
+    """A quantile over the packets of all repetitions, in milliseconds, interpolated inside the histogram's buckets."""
+    other, _, label = configuration.rpartition("/")
+    if other:
+        return pooled(r.others[other], label, metric, q)
+    h = r.table("hist").filter((pl.col("configuration") == label) & (pl.col("metric") == metric)).sort("low")
+    if h.is_empty():
+        raise MissingDataError(f"no histogram of {metric} in {configuration}")
+    count = h["count"].to_numpy().astype(float)
+    end = np.cumsum(count)
+    i = int(np.searchsorted(end, q * end[-1]))
+    within = (q * end[-1] - (end[i] - count[i])) / count[i]
+    low, high = float(h["low"][i]), float(h["high"][i])
+    return (low + within * (high - low)) / 1e6
+
+
+def pooled_part(label: str, configuration: str, metric: str, q: float, accept: Band = FREE, printed: str = "") -> Part:
+    """A quantile over all packets of all repetitions."""
+    return Part(label, lambda r: stats.exact(pooled(r, configuration, metric, q)), accept, printed, "ms", 0)
+
+
+def pooled_change(label: str, new: str, old: str, q: float, accept: Band = FREE, printed: str = "") -> Part:
+    """The relative change of a quantile of the delay over all packets."""
+
+    def measure(r: Results) -> Estimate:
+        return stats.exact(pooled(r, new, "delay_ns", q) / pooled(r, old, "delay_ns", q) - 1.0)
+
+    return Part(label, measure, accept, printed, "%")
+
+
+def extreme_part(
+    label: str,
+    names: Sequence[str],
+    column: str,
+    of: Any,
+    accept: Band,
+    printed: str = "",
+    unit: str = "ms",
+    digits: int = 1,
+) -> Part:
+    """The smallest or largest value over all repetitions of some configurations."""
+
+    def measure(r: Results) -> Estimate:
+        values = np.concatenate([stats.clean(r.of(c, column)) for c in names])
+        if not values.size:
+            raise MissingDataError(f"no {column}")
+        return stats.exact(float(of(values)), values.size)
+
+    return Part(label, measure, accept, printed, unit, digits)
+
+
+def rate_from_drops(names: Sequence[str], packets: int, accept: Band) -> Part:
+    """How far the stream's rate lies from the full rate times the share of packets that arrived."""
+
+    def measure(r: Results) -> Estimate:
+        off = []
+        for c in names:
+            lost = r.of(c, "audio_drops") + r.of(c, "audio_lost")
+            off.append(np.abs(r.of(c, "audio_throughput") - FULL_RATE_Bps * (1.0 - lost / packets)))
+        worst = np.concatenate(off)
+        return stats.exact(float(np.nanmax(worst)), worst.size)
+
+    return Part("largest deviation over all repetitions", measure, accept, "", "B/s", 2)
+
+
+def lattice_part(label: str, configuration: str, column: str, step_ms: float, offset_ms: float, accept: Band) -> Part:
+    """How far a delay variation lies from k * step + offset: the median over repetitions of the distance."""
+
+    def measure(r: Results) -> Estimate:
+        x = stats.clean(r.of(configuration, column))
+        k = np.round((x - offset_ms) / step_ms)
+        return stats.median(np.abs(x - (k * step_ms + offset_ms)))
+
+    return Part(label, measure, accept, f"0 (72k {offset_ms:g})" if step_ms == 72 else "0", "ms", 2)
+
+
+def starts(r: Results, configuration: str, low_s: float, high_s: float, column: str) -> npt.NDArray[np.float64]:
+    """A column where the stream starts in [low, high)."""
+    where = (pl.col("audio_start_s") >= low_s) & (pl.col("audio_start_s") < high_s)
+    return r.of(configuration, column, where)
+
+
+def delay_picture(name: str, caption: str, r: Results, names: Sequence[str]) -> Picture:
+    """Cumulative distribution of the stream's one-way delay over all packets, by configuration."""
+    h = r.table("hist").filter(pl.col("metric") == "delay_ns")
+    return figures.cumulative(
+        name, caption, {c: h.filter(pl.col("configuration") == c) for c in names}, "one-way delay (ms)", 1e-6
+    )
+
+
+def pictures(r: Results, figure: int, link: str = "", names: Sequence[str] = ()) -> list[Picture]:
+    """The six panels that the source has for every stream workload, and the distribution of the delay."""
+    front, where = (f"{link} " if link else ""), (f" on {link}" if link else "")
+    bulk = {"faster": "faster_elapsed_s", "slower": "slower_elapsed_s"}
+    delay = {q: f"audio_delay_{q}_ms" for q in ("p25", "p50", "p75", "max")}
+    variation = {q: f"audio_ipdv_{q}_ms" for q in ("p25", "p50", "p75", "max")}
+    shares = {x: f"simultaneous_{x}" for x in ("faster", "slower", "audio")}
+    panels = (
+        ("a", "Overall throughput", {"all": "overall_throughput"}, "overall throughput (B/s)", None),
+        ("b", "Throughput of the stream", {"stream": "audio_throughput"}, "throughput (B/s)", None),
+        ("c", "One-way delay of the stream", delay, "delay (ms)", 0.0),
+        ("d", "Delay variation of the stream", variation, "IPDV (ms)", None),
+        ("e", "Elapsed times of the bulk flows", bulk, "elapsed time (s)", None),
+        ("f", "Simultaneous throughput", shares, "simultaneous throughput (B/s)", 0.0),
+    )
+    out = [
+        figures.quartile_bars(
+            f"fig-{figure}{x}", f"{title}{where} (Fig. {figure}{x}).", measures.columns(r, what, link=link), y, floor
+        )
+        for x, title, what, y, floor in panels
+    ]
+    chosen = [front + c for c in names]
+    return [*out, delay_picture(f"delay-{figure}", f"One-way delay of the stream's packets{where}.", r, chosen)]

@@ -1,0 +1,229 @@
+"""What happens to an audio stream beside two long downloads at 384 kbit/s, and with hardly any buffer in the link?
+
+Two bulk transfers of 1920 segments and the audio stream, which starts somewhere in the first 13.5 s, on an error-free
+link of 384 kbit/s and 200 ms. The router's queue is 20 packets (B20) or 80 (B80). Eight configurations with B20, the
+four without ECN with B80, all of them again with the link's send buffer cut to one packet (LSB1); 120 repetitions.
+
+What the source printed: Baseline TCP loses packets of the stream in the overshoot only, Enhanced TCP none; the stream's
+delay with classes is that of the link's buffer, and is low and steady without it. B80 with ECN could not be measured:
+the average stays above the maximum threshold and every retransmission is dropped. Here these configurations are run.
+
+What may differ here: with B80, RED keeps its thresholds of 3 and 9 packets. A run counts as stalled when its slower
+bulk flow takes more than twice as long as without ECN, or never ends.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from crosswind import figures, stats
+from crosswind.claims import Claim, MissingDataError, Part, above, at_least, at_most, below, between, near, within
+from crosswind.experiments.base import Results
+from crosswind.experiments.jarvinen_2006 import measures, parts, readings, stream, study, testbed
+from crosswind.experiments.jarvinen_2006.parts import change_part, share_part, value_part
+from crosswind.experiments.jarvinen_2006.stream import extreme_part, pooled_part
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+from crosswind.stats import Estimate
+
+WORKLOAD = testbed.Workload("w4h", ("audio",), bulk_bytes=1920 * testbed.MSS)
+PLAIN = tuple(c for c in testbed.EIGHT if not c.endswith("+ECN"))
+NORMAL = (*(f"B20 {c}" for c in testbed.EIGHT), *(f"B80 {c}" for c in PLAIN))
+MINIMAL = tuple(f"LSB1 {c}" for c in NORMAL)
+INFEASIBLE = ("B80 BL+ECN",)
+LABELS = (*NORMAL, *MINIMAL, *INFEASIBLE)
+OVERALL, DROPS = "overall_throughput", "audio_drops"
+
+
+def configurations(**variant: Any) -> dict[str, Scenario]:
+    """Twelve configurations, the same with a minimal link buffer, and the one that the source could not finish."""
+    return testbed.configurations(WORKLOAD, LABELS, variant, speed=384)
+
+
+def _stalled(r: Results) -> Any:
+    took = r.of("B80 BL+ECN", "slower_elapsed_s")
+    usual = np.nanmedian(r.of("B80 BL", "slower_elapsed_s"))
+    return ~(took <= 2.0 * usual) | (r.of("B80 BL+ECN", "unfinished") > 0)
+
+
+def _with_start(r: Results) -> Estimate:
+    return stats.exact(parts.rank_correlation(r.of("B20 BL", "audio_start_s"), r.of("B20 BL", DROPS)))
+
+
+def _run_length(r: Results) -> Estimate:
+    lengths = r.of("B20 BL", "audio_loss_run_median")
+    lengths = lengths[r.of("B20 BL", DROPS) > 0]
+    if not lengths.size:
+        raise MissingDataError("no drops")
+    return stats.median(lengths)
+
+
+def _at_five(r: Results) -> Estimate:
+    medians = [np.nanmedian(r.of(c, "audio_ipdv_p50_ms")) for c in NORMAL]
+    return stats.exact(float(np.mean([abs(m - 5.6) <= 1.0 for m in medians])), len(medians))
+
+
+CLAIMS = (
+    Claim(
+        "J2",
+        "Least one-way delay of the stream at 384 kbit/s",
+        "201.6 ms",
+        [extreme_part("minimum", NORMAL, "audio_delay_min_ms", np.min, near(201.6, 2.0), "201.6 ms")],
+    ),
+    Claim(
+        "J7",
+        "Delay variation at 384 kbit/s comes in steps of a segment: 12 k - 18.4 ms",
+        "-7, 5, 17 ms",
+        [
+            stream.lattice_part(
+                f"distance of the median from a step, {c}", c, "audio_ipdv_p50_ms", 12.0, -18.42, at_most(1.0)
+            )
+            for c in ("B20 BL", "B20 BL+DS", "B80 BL+DS")
+        ],
+    ),
+    Claim(
+        "J109",
+        "Overall throughput at 384 kbit/s",
+        "BL 46535, ETCP 46978 B/s (+1 %)",
+        [
+            value_part("BL", "B20 BL", OVERALL, within(46535, 0.015), 46535, unit="B/s", digits=0),
+            value_part("ETCP", "B20 ETCP", OVERALL, within(46978, 0.015), 46978, unit="B/s", digits=0),
+            change_part("ETCP against BL", "B20 ETCP", "B20 BL", OVERALL, above(0.0), 0.01),
+        ],
+    ),
+    Claim(
+        "J110",
+        "B20: BL drops up to about 40 packets of the stream, fewer for later starts, two in a row; DS and ETCP none",
+        "39; falling; 2; 0",
+        [
+            extreme_part("largest count, BL", ["B20 BL"], DROPS, np.max, at_most(40 * 1.15), "39", "", 0),
+            Part("rank correlation of drops and start, BL", _with_start, below(0.0), "falling", "", 2),
+            extreme_part("largest count, DS", [c for c in NORMAL if "+DS" in c], DROPS, np.max, at_most(0), "0", "", 0),
+            value_part("median, ETCP", "B20 ETCP", DROPS, at_most(0), 0, digits=0),
+            Part("drops in a row, BL", _run_length, between(2, 2), "2", "", 1),
+        ],
+    ),
+    Claim(
+        "J111",
+        "B80 with ECN fails: retransmissions of the overshoot's recovery are dropped and flows stall",
+        "could not be measured",
+        [share_part("stalled repetitions", "B80 BL+ECN", _stalled, at_least(0.5), "all")],
+    ),
+    Claim(
+        "J112",
+        "Median delay variation 5 ms in most configurations; B80 with classes -7 ms, upper quartile 17 ms",
+        "5; -7; 17 ms",
+        [
+            Part("share of configurations at 5 ms", _at_five, at_least(0.5), "most", "%"),
+            *(
+                value_part(f"median, {c}", c, "audio_ipdv_p50_ms", near(-6.4, 1.0), -7, unit="ms")
+                for c in ("B80 BL+DS", "B80 ETCP+DS")
+            ),
+            *(
+                value_part(f"upper quartile, {c}", c, "audio_ipdv_p75_ms", near(17.6, 1.0), 17, unit="ms")
+                for c in ("B80 BL+DS", "B80 ETCP+DS")
+            ),
+        ],
+    ),
+    Claim(
+        "J113",
+        "ETCP: the bulk flows end far closer together than with BL",
+        "far smaller gap",
+        [
+            change_part(f"gap, ETCP against BL, {b}", f"{b} ETCP", f"{b} BL", "bulk_gap_s", at_most(-0.5))
+            for b in ("B20", "B80")
+        ],
+    ),
+    Claim(
+        "J114",
+        "LSB1 with classes: short, steady delay, whatever the TCP; overall throughput best with B80",
+        "low, stable, equal; B80",
+        [
+            *(
+                change_part(
+                    f"median delay, {b} BL+DS, against the normal buffer",
+                    f"LSB1 {b} BL+DS",
+                    f"{b} BL+DS",
+                    "audio_delay_p50_ms",
+                    below(0.0),
+                )
+                for b in ("B20", "B80")
+            ),
+            *(
+                change_part(
+                    f"median delay, ETCP+DS against BL+DS, {b}",
+                    f"LSB1 {b} ETCP+DS",
+                    f"LSB1 {b} BL+DS",
+                    "audio_delay_p50_ms",
+                    near(0.0, 0.05),
+                )
+                for b in ("B20", "B80")
+            ),
+            *(pooled_part(f"95th percentile, {c}", c, "delay_ns", 0.95) for c in ("LSB1 B20 BL+DS", "LSB1 B80 BL+DS")),
+            *(
+                change_part(
+                    f"overall throughput, B80 against B20, {c}", f"LSB1 B80 {c}", f"LSB1 B20 {c}", OVERALL, above(0.0)
+                )
+                for c in PLAIN
+            ),
+        ],
+    ),
+)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """The source's Figures 36 to 38."""
+    roles = {"faster": "faster_drops", "slower": "slower_drops", "stream": DROPS}
+    bulk = {"faster": "faster_elapsed_s", "slower": "slower_elapsed_s"}
+    delay = {q: f"audio_delay_{q}_ms" for q in ("p25", "p50", "p75", "max")}
+    variation = {q: f"audio_ipdv_{q}_ms" for q in ("p25", "p50", "p75")}
+    both = (
+        ("Overall throughput", {"all": OVERALL}, "overall throughput (B/s)", None),
+        ("Throughput of the stream", {"stream": "audio_throughput"}, "throughput (B/s)", None),
+        ("One-way delay of the stream", delay, "delay (ms)", 0.0),
+        ("Delay variation of the stream", variation, "IPDV (ms)", None),
+    )
+    out = []
+    for figure, names, letters, where in ((36, NORMAL, "adef", ""), (38, MINIMAL, "abcd", ", minimal link buffer")):
+        for x, (title, what, y, floor) in zip(letters, both, strict=True):
+            groups = {c.removeprefix("LSB1 "): v for c, v in measures.columns(r, what).items() if c in names}
+            out.append(
+                figures.quartile_bars(f"fig-{figure}{x}", f"{title}{where} (Fig. {figure}{x}).", groups, y, floor)
+            )
+    for x, title, what, y in (
+        ("b", "Drops by flow", roles, "drops (packets)"),
+        ("c", "Elapsed times of the bulk flows", bulk, "elapsed time (s)"),
+    ):
+        groups = {c: v for c, v in measures.columns(r, what).items() if c in NORMAL}
+        out.append(figures.quartile_bars(f"fig-36{x}", f"{title} (Fig. 36{x}).", groups, y))
+    points = {c: (r.of(c, "audio_start_s"), r.of(c, DROPS)) for c in ("B20 BL", "B80 BL")}
+    return [
+        *out,
+        figures.scatter(
+            "fig-37",
+            "Drops of the stream against its start, BL (Fig. 37).",
+            points,
+            "start of the stream (s)",
+            "drops of the stream (packets)",
+        ),
+        stream.delay_picture(
+            "delay-38",
+            "One-way delay of the stream's packets, minimal link buffer.",
+            r,
+            [c for c in MINIMAL if "+ECN" not in c],
+        ),
+    ]
+
+
+EXPERIMENT = study.experiment(
+    "w4h",
+    "Two bulk flows and an audio stream at 384 kbit/s, with a normal and a minimal link buffer",
+    __doc__,
+    configurations,
+    CLAIMS,
+    figures=pictures,
+    variants=readings.STREAM,
+    headline=parts.headline(DROPS, "drops", NORMAL, 0),
+)

@@ -1,0 +1,101 @@
+"""How do a web page and an audio stream fare together beside two long downloads when the last hop has errors?
+
+The workload of W5 on the three ARQ links (see W1 on the same links), twelve configurations on each, 40 repetitions.
+
+What the source printed: orders only. ECN alone makes pages faster than classes do; with classes marks hardly occur.
+
+What may differ here: the history of states, as for W1; the classes' rates, as for W3.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from crosswind.claims import Claim, below, near
+from crosswind.experiments.base import Results
+from crosswind.experiments.jarvinen_2006 import parts, readings, study, testbed, w5
+from crosswind.experiments.jarvinen_2006.parts import change_part
+from crosswind.experiments.jarvinen_2006.w5 import RESPONSE
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+WORKLOAD = w5.workload("w5-arq")
+LABELS = tuple(f"{link} {c}" for link in testbed.LOSSY for c in testbed.TWELVE)
+BOTH = ("BL", "ETCP")
+
+
+def configurations(**variant: Any) -> dict[str, Scenario]:
+    """Thirty-six configurations: three links, twelve each."""
+    return testbed.configurations(WORKLOAD, LABELS, variant)
+
+
+def _ninety_fifth(x: Any, axis: int = -1) -> Any:
+    return np.quantile(x, 0.95, axis=axis)
+
+
+CLAIMS = (
+    Claim(
+        "J122",
+        "r4: ECN alone gives faster pages than classes for stream, page and bulk",
+        "shorter, BL and ETCP",
+        [change_part(f"{t}+ECN against {t}+DS", f"r4 {t}+ECN", f"r4 {t}+DS", RESPONSE, below(0.0)) for t in BOTH],
+    ),
+    Claim(
+        "J123",
+        "r2: ECN alone gives faster pages than classes; ECN beside classes shortens only the longest response times",
+        "shorter; median equal",
+        [
+            *(change_part(f"{t}+ECN against {t}+DS", f"r2 {t}+ECN", f"r2 {t}+DS", RESPONSE, below(0.0)) for t in BOTH),
+            *(
+                change_part(
+                    f"{t}+DS+ECN against {t}+DS: median", f"r2 {t}+DS+ECN", f"r2 {t}+DS", RESPONSE, near(0.0, 0.03)
+                )
+                for t in BOTH
+            ),
+            *(
+                change_part(
+                    f"{t}+DS+ECN against {t}+DS: 95th percentile",
+                    f"r2 {t}+DS+ECN",
+                    f"r2 {t}+DS",
+                    RESPONSE,
+                    below(0.0),
+                    of=_ninety_fifth,
+                )
+                for t in BOTH
+            ),
+        ],
+    ),
+)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """The source's Figures 40 to 42."""
+    r4 = {
+        "40a": "overall",
+        "40b": "response",
+        "40c": "stream",
+        "40d": "bulk",
+        "40e": "spurious",
+        "40e-resends": "vain",
+        "40f": "drops",
+    }
+    return [
+        *w5.pictures(r, r4, "r4"),
+        *w5.pictures(r, {"41a": "overall", "41b": "response"}, "r2"),
+        *w5.pictures(r, {"42a": "response", "42b": "stream"}, "r1"),
+    ]
+
+
+EXPERIMENT = study.experiment(
+    "w5-arq",
+    "Two bulk flows, a web page and an audio stream on a 64 kbit/s last hop with ARQ",
+    __doc__,
+    configurations,
+    CLAIMS,
+    figures=pictures,
+    variants=readings.ARQ,
+    headline=parts.headline(RESPONSE, "s", LABELS),
+    reps=w5.REPS,
+)

@@ -1,0 +1,136 @@
+"""How do a web page and an audio stream fare together beside two long downloads, error-free at 64 kbit/s?
+
+Two bulk transfers of 640 segments, the page of W3, and two bursts of the stream of W4; page and stream start
+independently in the first 36 s. Twelve configurations: Baseline or Enhanced TCP; one queue, a class for the stream
+(DS-U), or classes for stream, page and bulk (DS); drop-tail or RED with ECN. 40 repetitions, as in the source.
+
+What the source printed is withheld: what is measured here is reported without a judgement.
+
+What may differ here: as for W3 and W4.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from crosswind import stats
+from crosswind.claims import MissingDataError, Part
+from crosswind.experiments.base import Results
+from crosswind.experiments.jarvinen_2006 import parts, readings, study, testbed, w5
+from crosswind.experiments.jarvinen_2006.parts import (
+    apart_part,
+    change_part,
+    report_changes,
+    report_parts,
+    value_part,
+    withheld,
+)
+from crosswind.experiments.jarvinen_2006.w5 import RESPONSE
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+from crosswind.stats import Estimate
+
+WORKLOAD = w5.workload("w5-e0")
+NAMES = testbed.TWELVE
+LOGGED = "BL+DS-U+ECN"
+
+
+def configurations(**variant: Any) -> dict[str, Scenario]:
+    """The twelve configurations; the bulk flows of one are logged to tell its overshoot from later drops."""
+    out = testbed.configurations(WORKLOAD, NAMES, variant)
+    return {**out, LOGGED: out[LOGGED].with_({"record.events": ["bulk"]})}
+
+
+def _only_overshoot(r: Results) -> Estimate:
+    """Whether no bulk flow has a drop after the start of its first recovery, by repetition."""
+    log = r.runs.events()
+    if log.is_empty():
+        raise MissingDataError("no event log")
+    log = log.filter(pl.col("configuration") == LOGGED)
+    first = (
+        log.filter(pl.col("kind").is_in(["recovery", "timeout"]))
+        .group_by("rep", "flow")
+        .agg(pl.col("time_ns").min().alias("learnt_ns"))
+    )
+    drops = log.filter((pl.col("kind") == "drop") & (pl.col("len") > 0)).join(first, on=["rep", "flow"], how="left")
+    late = set(drops.filter(pl.col("time_ns") > pl.col("learnt_ns"))["rep"])
+    return stats.share([rep not in late for rep in sorted(set(log["rep"]))])
+
+
+def _against(pairs: list[tuple[str, str]]) -> list[Part]:
+    return [change_part(f"{new} against {old}", new, old, RESPONSE) for new, old in pairs]
+
+
+BOTH = ("BL", "ETCP")
+CLAIMS = (
+    withheld(
+        115,
+        "Response time of the page in twelve configurations, median over 40",
+        [
+            *report_parts(NAMES, RESPONSE, unit="s"),
+            *report_parts(NAMES, RESPONSE, of=stats.iqr_of, unit="s", word=", IQR"),
+            *report_changes(NAMES, "BL", RESPONSE),
+        ],
+    ),
+    withheld(
+        116,
+        "Response time: DS-U against one queue, DS-U with ECN against ECN alone",
+        _against([(f"{t}+DS-U", t) for t in BOTH] + [(f"{t}+DS-U+ECN", f"{t}+ECN") for t in BOTH]),
+    ),
+    withheld(
+        117,
+        "Order of the twelve response times; ECN alone against DS with ECN",
+        [
+            *report_parts(NAMES, RESPONSE, unit="s"),
+            *_against([(f"{t}+ECN", f"{t}+DS+ECN") for t in BOTH]),
+        ],
+    ),
+    withheld(
+        118,
+        "Response time with the stream minus without it (W5 minus W3)",
+        [apart_part(c, c, f"w3-e0/{c}", RESPONSE, unit="s") for c in testbed.EIGHT],
+    ),
+    withheld(119, "Throughput of the stream, median", report_parts(NAMES, "audio_throughput", unit="B/s", digits=0)),
+    withheld(
+        120,
+        "Drops, spurious timeouts and unnecessary retransmissions of the page, medians",
+        [
+            value_part(f"{what}, {c}", c, f"page_{column}")
+            for what, column in (("drops", "drops"), ("spurious timeouts", "spurious"), ("in vain", "unnecessary"))
+            for c in ("BL", "BL+ECN", "ETCP")
+        ],
+    ),
+    withheld(
+        121, f"{LOGGED}: repetitions with bulk drops in the overshoot only", [Part("share", _only_overshoot, unit="%")]
+    ),
+)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """The source's Figures 39a-f."""
+    panels = {
+        "39a": "overall",
+        "39b": "response",
+        "39c": "stream",
+        "39d": "bulk",
+        "39e": "spurious",
+        "39e-resends": "vain",
+        "39f": "drops",
+    }
+    return w5.pictures(r, panels)
+
+
+EXPERIMENT = study.experiment(
+    "w5-e0",
+    "Two bulk flows, a web page and an audio stream on an error-free 64 kbit/s last hop",
+    __doc__,
+    configurations,
+    CLAIMS,
+    figures=pictures,
+    variants=readings.STREAM,
+    headline=parts.headline(RESPONSE, "s", NAMES),
+    reps=w5.REPS,
+    uses=("w3-e0",),
+)

@@ -1,0 +1,184 @@
+"""How do a web page and an audio stream fare together at 384 kbit/s, and with hardly any buffer in the link?
+
+Two bulk transfers of 4800 segments, the page of W3 and two bursts of the stream; page and stream start independently
+in the first 13.5 s. The router's queue is 20 packets (twelve configurations) or 80 (the six without ECN), the link's
+send buffer as printed or a single packet (LSB1). 40 repetitions, as in the source.
+
+What the source printed: no spurious timeouts of the page; Enhanced TCP has no drops with B80, and with B20 only the
+slower flow has. Overall throughput and the page's response time are withheld.
+
+What may differ here: as for W4 at this speed. Repetitions whose hosts remember nothing (the first ones, and after a
+flush of the cache) overshoot as Baseline TCP does; claims about Enhanced TCP leave them out, as the source does. The
+comparison "more than 50 % cut" of LSB1 is read as classes against one queue with B80; the other one, against the
+normal link buffer, is reported.
+
+The claims about all workloads together are listed here, since this is the last one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from crosswind import stats
+from crosswind.claims import Claim, Part, above, at_most, between
+from crosswind.experiments.base import Results
+from crosswind.experiments.jarvinen_2006 import parts, readings, study, testbed, w5
+from crosswind.experiments.jarvinen_2006.parts import change_part, report_changes, report_parts, value_part, withheld
+from crosswind.experiments.jarvinen_2006.stream import extreme_part
+from crosswind.experiments.jarvinen_2006.w5 import OVERALL, RESPONSE
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+from crosswind.stats import Estimate
+
+WORKLOAD = w5.workload("w5h", 4800 * testbed.MSS)
+NORMAL = (*(f"B20 {c}" for c in testbed.TWELVE), *(f"B80 {c}" for c in testbed.TWELVE if not c.endswith("+ECN")))
+MINIMAL = tuple(f"LSB1 {c}" for c in NORMAL)
+WARM = (pl.col("slower_ssthresh_initial") < 65535) & (pl.col("faster_ssthresh_initial") < 65535)
+ALL_WORKLOADS = {"W1": "w1-e0", "W2": "w2-e0", "W3": "w3-e0", "W4": "w4-e0", "W5": "w5-e0"}
+
+
+def configurations(**variant: Any) -> dict[str, Scenario]:
+    """Eighteen configurations, and the same with a minimal link buffer."""
+    return testbed.configurations(WORKLOAD, (*NORMAL, *MINIMAL), variant, speed=384)
+
+
+def _unilateral(r: Results) -> Estimate:
+    """ETCP in W4: do the bulk flows end further apart the more unevenly drops hit them?"""
+    c = "w4-e0/ETCP"
+    uneven = np.abs(r.of(c, "faster_drops") - r.of(c, "slower_drops"))
+    return stats.exact(parts.rank_correlation(uneven, r.of(c, "bulk_gap_s")), uneven.size)
+
+
+CLAIMS = (
+    withheld(
+        124,
+        "Overall throughput of BL and ETCP, median, and their ratio",
+        [
+            *report_parts([c for c in NORMAL if c.split()[1] in ("BL", "ETCP")], OVERALL, unit="B/s", digits=0),
+            *(change_part(f"{b} ETCP against {b} BL", f"{b} ETCP", f"{b} BL", OVERALL) for b in ("B20", "B80")),
+        ],
+    ),
+    withheld(
+        125,
+        "Response time of the page: classes against one queue, at B80 and B20",
+        [
+            *report_parts(NORMAL, RESPONSE, unit="s"),
+            *(
+                change_part(f"{b} {t}+DS against {b} {t}", f"{b} {t}+DS", f"{b} {t}", RESPONSE)
+                for b in ("B80", "B20")
+                for t in ("BL", "ETCP")
+            ),
+        ],
+    ),
+    Claim(
+        "J126",
+        "No spurious timeouts of the page; LSB1 with B80: classes more than halve its response time",
+        "none; > 50 % cut",
+        [
+            extreme_part("largest count of spurious timeouts", NORMAL, "page_spurious", np.max, at_most(0), "0", "", 0),
+            *(
+                change_part(
+                    f"LSB1 B80 {t}+DS against LSB1 B80 {t}",
+                    f"LSB1 B80 {t}+DS",
+                    f"LSB1 B80 {t}",
+                    RESPONSE,
+                    at_most(-0.5),
+                    -0.5,
+                )
+                for t in ("BL", "ETCP")
+            ),
+            *report_changes(["LSB1 B80 BL+DS"], "B80 BL+DS", RESPONSE),
+        ],
+    ),
+    Claim(
+        "J127",
+        "ETCP with B80: no drops at all; with B20: only the slower bulk flow has drops",
+        "0; slower only",
+        [
+            *(
+                value_part(
+                    f"largest count, {role}, B80 ETCP",
+                    "B80 ETCP",
+                    f"{role}_drops",
+                    at_most(0),
+                    0,
+                    of=np.max,
+                    where=WARM,
+                    digits=0,
+                )
+                for role in w5.ROLES
+            ),
+            value_part(
+                "largest count, faster, B20 ETCP",
+                "B20 ETCP",
+                "faster_drops",
+                at_most(0),
+                0,
+                of=np.max,
+                where=WARM,
+                digits=0,
+            ),
+            value_part(
+                "median, slower, B20 ETCP", "B20 ETCP", "slower_drops", above(0.0), of=np.median, where=WARM, digits=0
+            ),
+        ],
+    ),
+    Claim(
+        "J128",
+        "Error-free links: ETCP's overall throughput exceeds BL's by 0.3 to 1.0 % (W1 to W4, W4h)",
+        "0.3 to 1.0 %; W5 withheld",
+        [
+            *(
+                change_part(w, f"{e}/ETCP", f"{e}/BL", OVERALL, between(0.003, 0.010) if w != "W5" else parts.FREE)
+                for w, e in ALL_WORKLOADS.items()
+            ),
+            change_part("W4h, B20", "w4h/B20 ETCP", "w4h/B20 BL", OVERALL, between(0.003, 0.010)),
+            change_part("W5h, B20", "B20 ETCP", "B20 BL", OVERALL),
+        ],
+    ),
+    Claim(
+        "J131",
+        "A drop that hits one bulk flow sets the two apart; the slower one's time stays the same on error-free links",
+        "gap grows; IQR < 1 s",
+        [
+            Part("rank correlation of uneven drops and gap, W4 ETCP", _unilateral, above(0.0), "> 0", "", 2),
+            *(
+                Part(
+                    f"IQR of the slower flow, {w} BL",
+                    lambda r, e=e: stats.iqr(r.of(f"{e}/BL", "slower_elapsed_s")),  # type: ignore[misc]
+                    at_most(1.0),
+                    "< 1 s",
+                    "s",
+                    2,
+                )
+                for w, e in ALL_WORKLOADS.items()
+                if w in ("W1", "W3", "W4")
+            ),
+        ],
+    ),
+)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """The source's Figures 43 and 44."""
+    return [
+        *w5.pictures(r, {"43a": "overall", "43b": "stream", "43c": "bulk", "43d": "response"}, only=NORMAL),
+        *w5.pictures(r, {"44a": "response", "44b": "stream"}, only=MINIMAL, where=", minimal link buffer"),
+    ]
+
+
+EXPERIMENT = study.experiment(
+    "w5h",
+    "Two bulk flows, a web page and an audio stream at 384 kbit/s, with a normal and a minimal link buffer",
+    __doc__,
+    configurations,
+    CLAIMS,
+    figures=pictures,
+    variants=readings.STREAM,
+    headline=parts.headline(RESPONSE, "s", NORMAL),
+    reps=w5.REPS,
+    uses=(*ALL_WORKLOADS.values(), "w4h"),
+)
