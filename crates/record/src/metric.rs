@@ -16,6 +16,10 @@ pub enum MetricKind {
     Run,
     /// A column of the table `flow`: one row per flow and run.
     Flow,
+    /// A column of the table `page`: one row per web page and run.
+    Page,
+    /// A column of the table `object`: one row per object of a web page and run.
+    Object,
     /// A column of the table `link`: one row per direction of a link and run.
     Link,
     /// A name in the column `metric` of the table `sample`.
@@ -91,8 +95,19 @@ mod tests {
     use crosswind_base::{DropReason, Histogram, Time};
     use std::collections::BTreeSet;
 
-    const COUNTS: &[&str] =
-        &["count", "ecn_reductions", "events", "fast_recoveries", "spurious_detected", "spurious_timeouts", "timeouts"];
+    const COUNTS: &[&str] = &[
+        "count",
+        "ecn_reductions",
+        "events",
+        "fast_recoveries",
+        "loss_runs",
+        "spurious_detected",
+        "spurious_timeouts",
+        "syn_spurious_timeouts",
+        "syn_timeouts",
+        "timeouts",
+        "truncated_events",
+    ];
 
     #[test]
     fn every_name_ends_in_its_unit_or_is_a_known_count() {
@@ -100,7 +115,7 @@ mod tests {
             match m.unit.suffix() {
                 Some(s) => assert!(m.name == s || m.name.ends_with(&format!("_{s}")), "{m:?}"),
                 None if m.unit == Unit::Count => assert!(COUNTS.contains(&m.name), "{m:?}"),
-                None => assert!(m.kind == MetricKind::Column || m.kind == MetricKind::Run, "{m:?}"),
+                None => assert!(matches!(m.unit, Unit::Index | Unit::Text | Unit::Varies), "{m:?}"),
             }
         }
     }

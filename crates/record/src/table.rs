@@ -7,7 +7,7 @@
 //! A cell that nobody put is *missing*: NaN in a column of floats, -1 in one of signed integers, the empty text in one
 //! of text. Unsigned integers have no value to spare, so an unsigned column that misses a cell becomes signed.
 
-use crosswind_base::{Dur, Histogram, Time};
+use crosswind_base::{Dur, Histogram, LinearHistogram, Time};
 use std::collections::BTreeMap;
 
 /// What a column holds.
@@ -443,12 +443,21 @@ impl Tables {
 
     /// One row of the table `hist` per bucket that is not empty.
     pub fn push_histogram(&mut self, of: Subject<'_>, h: &Histogram) {
-        use ColumnType::{Text, U64};
+        self.push_buckets(of, h.buckets().map(|(low, high, n)| (low as i64, high as i64, n)));
+    }
+
+    /// The same for values that may be negative.
+    pub fn push_linear_histogram(&mut self, of: Subject<'_>, h: &LinearHistogram) {
+        self.push_buckets(of, h.buckets());
+    }
+
+    fn push_buckets(&mut self, of: Subject<'_>, buckets: impl Iterator<Item = (i64, i64, u64)>) {
+        use ColumnType::{I64, Text, U64};
         let t = self.table("hist");
-        let cols = [("entity", Text), ("metric", Text), ("low", U64), ("high", U64), ("count", U64)]
+        let cols = [("entity", Text), ("metric", Text), ("low", I64), ("high", I64), ("count", U64)]
             .map(|(n, ty)| t.column(n, ty));
         let (entity, metric) = (t.code(cols[0], of.entity), t.code(cols[1], of.metric));
-        for (low, high, count) in h.buckets() {
+        for (low, high, count) in buckets {
             t.put(cols[0], entity);
             t.put(cols[1], metric);
             t.put(cols[2], low);

@@ -141,14 +141,20 @@ const DROP_COLUMNS: [&str; DropReason::COUNT] = [
     "drops_no_endpoint_packets",
 ];
 
-/// Histograms of flows and links, for detailed runs.
-pub fn histograms(w: &World<'_>, end: Time, tables: &mut Tables) {
-    for (i, f) in w.plan.flows.iter().enumerate() {
-        if let Some(tx) = w.ends[2 * i].tcp() {
-            tables.push_histogram(Subject { entity: &f.name, metric: "rtt_ns" }, &tx.conn.tx.stats.rtt_ns);
+/// Histograms of the flows that were asked for; of all in detailed runs.
+pub fn flow_histograms(w: &World<'_>, tables: &mut Tables) {
+    for (i, f) in w.plan.flows.iter().enumerate().filter(|(_, f)| f.hist || w.plan.record.sample.is_some()) {
+        let of = |metric| Subject { entity: &f.name, metric };
+        match Ends::of(w, i) {
+            Ends::Tcp(tx, _) => tables.push_histogram(of("rtt_ns"), &tx.conn.tx.stats.rtt_ns),
+            Ends::Udp(_, rx) => tables.push_linear_histogram(of("ipdv_ns"), flow::variations(rx)),
         }
-        tables.push_histogram(Subject { entity: &f.name, metric: "delay_ns" }, &w.ends[2 * i + 1].arrivals().delay_ns);
+        tables.push_histogram(of("delay_ns"), &w.ends[2 * i + 1].arrivals().delay_ns);
     }
+}
+
+/// Histograms of links, for detailed runs.
+pub fn link_histograms(w: &World<'_>, end: Time, tables: &mut Tables) {
     struct ToTable<'a>(&'a mut Tables, String);
     impl Metrics for ToTable<'_> {
         fn value(&mut self, _: &'static str, _: f64) {}

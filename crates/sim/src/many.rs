@@ -192,8 +192,9 @@ fn run_one(
         truncated_events: truncated,
     };
     collect::summary(&world, end, facts, &mut tables);
+    collect::flow_histograms(&world, &mut tables);
     if sampler.is_some() {
-        collect::histograms(&world, end, &mut tables);
+        collect::link_histograms(&world, end, &mut tables);
     }
     if outcome == Outcome::AllFlowsClosed {
         let left = world.drain(Dur::from_secs(3600));

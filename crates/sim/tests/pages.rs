@@ -155,3 +155,61 @@ fn names_of_connections_can_be_asked_for_and_wrong_ones_are_refused() {
         assert_eq!(e.path, format!("flow.web.workload.{key}"), "{e}");
     }
 }
+
+#[test]
+fn every_column_that_a_run_can_have_is_in_the_registry_of_metrics() {
+    use crosswind_record::metric::{MetricKind, find};
+    let mut s = scenario(json!({ "rate": "1 Mbit/s", "delay": "10 ms" }), json!({ "objects": 1 }), json!({}));
+    let stream = json!({ "type": "cbr", "payload": "48 B", "interval": "20 ms", "packets": 20 });
+    s["flow"]["audio"] = json!({ "from": "server", "to": "browser", "workload": stream });
+    s["record"] = json!({ "sample": "100 ms", "events": "all" });
+    let t = run(&s);
+    let mut unknown = Vec::new();
+    for table in t.iter() {
+        let kind = match table.name() {
+            "run" => MetricKind::Run,
+            "flow" => MetricKind::Flow,
+            "page" => MetricKind::Page,
+            "object" => MetricKind::Object,
+            "link" => MetricKind::Link,
+            _ => MetricKind::Column,
+        };
+        for (name, column) in table.columns() {
+            if find(kind, name).is_none() && find(MetricKind::Column, name).is_none() {
+                unknown.push(format!("{}.{name}", table.name()));
+            }
+            let kind = match table.name() {
+                "hist" => MetricKind::Hist,
+                "sample" => MetricKind::Sample,
+                _ => continue,
+            };
+            if let (true, crosswind_record::Column::Text(names)) = (name == "metric", column) {
+                let missing = names.iter().filter(|n| find(kind, n).is_none());
+                unknown.extend(missing.map(|n| format!("{}: {n}", table.name())));
+            }
+        }
+    }
+    unknown.sort();
+    unknown.dedup();
+    assert!(unknown.is_empty(), "{unknown:#?}");
+}
+
+#[test]
+fn histograms_of_single_flows_can_be_asked_for_and_hold_every_packet() {
+    let mut s = scenario(json!({ "rate": "1 Mbit/s", "delay": "10 ms" }), json!({ "objects": 1 }), json!({}));
+    let stream = json!({ "type": "cbr", "payload": "48 B", "interval": "20 ms", "packets": 300 });
+    s["flow"]["audio"] = json!({ "from": "server", "to": "browser", "workload": stream });
+    s["record"] = json!({ "hist": ["audio"] });
+    let t = run(&s);
+    let hist = table(&t, "hist");
+    let sum = |metric: &str| -> f64 {
+        let rows = (0..hist.rows()).filter(|r| text(hist, "metric", *r) == metric);
+        rows.inspect(|r| assert_eq!(text(hist, "entity", *r), "audio")).map(|r| number(hist, "count", r)).sum()
+    };
+    assert_eq!((sum("delay_ns"), sum("ipdv_ns"), sum("rtt_ns")), (300.0, 299.0, 0.0));
+    let variations = (0..hist.rows()).filter(|r| text(hist, "metric", *r) == "ipdv_ns");
+    assert!(variations.map(|r| number(hist, "low", r)).any(|low| low < 0.0), "delays shrink as well");
+    s["record"] = json!({ "hist": ["adio"] });
+    let e = refusal(&s);
+    assert!(e.path == "record.hist[0]" && e.hint.contains("audio"), "{e}");
+}

@@ -1,7 +1,7 @@
 //! The rows of the metric registry.
 
 use super::Metric;
-use super::MetricKind::{self, Column, Flow, Hist, Link, Run, Sample};
+use super::MetricKind::{self, Column, Flow, Hist, Link, Object, Page, Run, Sample};
 use super::Unit::{self, BitsPerSecond, Bytes, BytesPerSecond, Count, Index, Ns, Packets, Ratio, Text, Varies};
 
 const fn row(
@@ -23,6 +23,8 @@ const EVALUATION: Source = Source("RFC 5166 section 2");
 const ONE_WAY_DELAY: Source = Source("RFC 7679");
 const ROUND_TRIP: Source = Source("RFC 2681");
 const SOJOURN: Source = Source("RFC 8289");
+const VARIATION: Source = Source("RFC 3393");
+const LOSS_PATTERN: Source = Source("RFC 3357");
 const RED: Source = Source("[Floyd Jacobson 1993]");
 
 /// Every metric and column, by table.
@@ -59,34 +61,46 @@ pub const METRICS: &[Metric] = &[
     row((Run, "peak_packets", Packets), "The most packets that existed at one time.", OWN),
     row((Run, "wall_ns", Ns), "Wall time that the run took. It differs from run to run and is no result.", OWN),
     row((Run, "outcome", Text), "Why the run ended: all flows closed, the duration was reached, or nothing was left to do.", OWN),
+    row((Run, "leaked_packets", Packets), "Packets that were unaccounted for at the end; always 0, or the run is refused.", OWN),
+    row((Run, "truncated_events", Count), "Events that did not fit into the log of this run.", OWN),
+    row((Run, "elapsed_ns", Ns), "Total elapsed time: from the first packet of any flow to the last, set-up and tear-down included. -1 when some flow did not close.", THESIS),
+    row((Run, "overall_Bps", BytesPerSecond), "Overall throughput: what all flows delivered, with headers and each byte once, per second of the total elapsed time.", THESIS),
+    row((Run, "simultaneous_jain_ratio", Ratio), "Jain's index (sum x)^2 / (n sum x^2) of the simultaneous throughputs of the traffic generators: transfers, streams, pages with all their connections.", THESIS),
 
     // --- flow: times ---
-    row((Flow, "start_ns", Ns), "When the flow was told to start.", OWN),
     row((Flow, "open_ns", Ns), "When the first packet of the flow was sent: the first SYN of a TCP connection. -1 when none was.", THESIS),
     row((Flow, "close_ns", Ns), "When the flow was over: the acknowledgement of the last FIN of a TCP connection. -1 when it was still open at the end of the run.", THESIS),
     row((Flow, "elapsed_ns", Ns), "From the first SYN to the acknowledgement of the last FIN, set-up and tear-down included. -1 when the flow did not close.", THESIS),
 
     // --- flow: volume ---
     row((Flow, "size_bytes", Bytes), "Application bytes that reached the receiving application, in order and once.", OWN),
-    row((Flow, "goodput_bps", BitsPerSecond), "Application bits delivered per second, over the elapsed time of a closed flow and else until the end of the run.", EVALUATION),
+    row((Flow, "protocol", Text), "Transport of the flow: tcp or udp.", OWN),
+    row((Flow, "wire_size_bytes", Bytes), "The same bytes with the headers of as many full packets as they take; for a stream, the bytes of the packets that arrived.", THESIS),
+    row((Flow, "goodput_bps", BitsPerSecond), "Application bits delivered per second, over the elapsed time of a closed flow and else until the end of the run. For a stream the time is the sender's: from the first to the last packet of each burst.", EVALUATION),
     row((Flow, "throughput_bps", BitsPerSecond), "As goodput, but of the delivered data with its transport and IP headers.", THESIS),
-    row((Flow, "simultaneous_Bps", BytesPerSecond), "Bytes with headers per second while all flows were active, that is from the first packet of the last to start to the last packet of the first to finish. Resends of segments first sent before do not count.", THESIS),
+    row((Flow, "simultaneous_Bps", BytesPerSecond), "Bytes with headers per second while all flows were active, that is from the first packet of the last generator to start to the last packet of the first to finish (a page is one generator). Only original transmissions count: resends of segments first sent before the interval do not.", THESIS),
     row((Flow, "sent_packets", Packets), "Packets that the data sender gave to the network, resends included.", OWN),
     row((Flow, "sent_bytes", Bytes), "Bytes of those packets, IP header included.", OWN),
+    row((Flow, "received_packets", Packets), "Packets that arrived at the receiver of the data.", OWN),
+    row((Flow, "received_bytes", Bytes), "Bytes of those packets, IP header included.", OWN),
 
     // --- flow: recovery ---
     row((Flow, "resent_packets", Packets), "Packets whose data the sender had sent before.", OWN),
     row((Flow, "resent_bytes", Bytes), "Payload bytes of those packets.", OWN),
-    row((Flow, "unnecessary_resends_packets", Packets), "Resent packets of which an earlier copy arrived, or was still going to.", THESIS),
+    row((Flow, "unnecessary_resends_packets", Packets), "Resent packets of which an earlier copy arrived, or was still going to; whether the resent copy arrived does not matter.", THESIS),
     row((Flow, "timeouts", Count), "Expiries of the retransmission timer.", TIMER),
     row((Flow, "spurious_timeouts", Count), "Expiries that a longer timer would have avoided, because the data or its acknowledgement was still on its way. Known to the simulator, not to the sender.", THESIS),
+    row((Flow, "syn_timeouts", Count), "Expiries of the timer of the SYN or SYN-ACK, at both ends.", TIMER),
+    row((Flow, "syn_spurious_timeouts", Count), "Of those, the ones that a longer timer would have avoided.", THESIS),
     row((Flow, "spurious_detected", Count), "Expiries that the sender itself judged to be spurious.", Source("RFC 5682")),
     row((Flow, "fast_recoveries", Count), "Loss recoveries that began without a timeout.", CONGESTION_CONTROL),
+    row((Flow, "first_congestion_ns", Ns), "When the window was reduced for the first time. -1 when it never was.", CONGESTION_CONTROL),
+    row((Flow, "last_timeout_ns", Ns), "The last expiry of the retransmission timer. -1 when there was none.", TIMER),
     row((Flow, "ecn_reductions", Count), "Reductions of the congestion window in answer to an ECN echo.", ECN),
 
     // --- flow: what the network did to it ---
-    row((Flow, "drops_packets", Packets), "Packets of the flow, in both directions, that queues dropped.", THESIS),
-    row((Flow, "lost_packets", Packets), "Packets of the flow, in both directions, that links lost.", THESIS),
+    row((Flow, "drops_packets", Packets), "Congestion drops: packets of the flow, in both directions, that queues dropped.", THESIS),
+    row((Flow, "lost_packets", Packets), "Error drops: packets of the flow, in both directions, that links lost.", THESIS),
     row((Flow, "marks_packets", Packets), "Packets of the flow on which a queue set the ECN codepoint CE.", ECN),
     row((Flow, "out_of_order_packets", Packets), "Data packets that arrived with a sequence number below one that had arrived before, resends included.", Source("RFC 4737 section 3")),
 
@@ -96,9 +110,28 @@ pub const METRICS: &[Metric] = &[
     row((Flow, "rtt_p50_ns", Ns), "Median of the round-trip time samples of the sender.", ROUND_TRIP),
     row((Flow, "rtt_p95_ns", Ns), "95th percentile of the round-trip time samples of the sender.", ROUND_TRIP),
     row((Flow, "rtt_max_ns", Ns), "Largest round-trip time sample of the sender.", ROUND_TRIP),
+    row((Flow, "delay_min_ns", Ns), "Smallest one-way delay of a data packet.", ONE_WAY_DELAY),
+    row((Flow, "delay_mean_ns", Ns), "Mean one-way delay of data packets.", ONE_WAY_DELAY),
+    row((Flow, "delay_p25_ns", Ns), "Lower quartile of the one-way delay of data packets.", ONE_WAY_DELAY),
     row((Flow, "delay_p50_ns", Ns), "Median one-way delay of data packets, from their transport to the receiving end.", ONE_WAY_DELAY),
+    row((Flow, "delay_p75_ns", Ns), "Upper quartile of the one-way delay of data packets.", ONE_WAY_DELAY),
     row((Flow, "delay_p95_ns", Ns), "95th percentile of the one-way delay of data packets.", ONE_WAY_DELAY),
     row((Flow, "delay_max_ns", Ns), "Largest one-way delay of a data packet.", ONE_WAY_DELAY),
+    row((Flow, "delay_over_150ms_ratio", Ratio), "Share of the packets of a stream that arrived more than 150 ms after they were sent.", THESIS),
+    row((Flow, "delay_over_250ms_ratio", Ratio), "Share of the packets of a stream that arrived more than 250 ms after they were sent.", THESIS),
+    row((Flow, "delay_over_400ms_ratio", Ratio), "Share of the packets of a stream that arrived more than 400 ms after they were sent.", THESIS),
+    row((Flow, "delay_over_500ms_ratio", Ratio), "Share of the packets of a stream that arrived more than 500 ms after they were sent.", THESIS),
+    row((Flow, "ipdv_min_ns", Ns), "Smallest delay variation of a stream: the delay of a packet less that of the packet before it, where both arrived and belong to one burst.", VARIATION),
+    row((Flow, "ipdv_p25_ns", Ns), "Lower quartile of the delay variation, known to 0.1 ms.", VARIATION),
+    row((Flow, "ipdv_p50_ns", Ns), "Median of the delay variation, known to 0.1 ms.", VARIATION),
+    row((Flow, "ipdv_p75_ns", Ns), "Upper quartile of the delay variation, known to 0.1 ms.", VARIATION),
+    row((Flow, "ipdv_max_ns", Ns), "Largest delay variation.", VARIATION),
+    row((Flow, "ipdv_undefined_packets", Packets), "Consecutive pairs of packets of a burst whose delay variation is undefined, because one of them did not arrive.", VARIATION),
+    row((Flow, "ipdv_over_20ms_ratio", Ratio), "Share of the delay variations that exceed 20 ms in either direction.", THESIS),
+    row((Flow, "loss_runs", Count), "How often one or more consecutive packets of a stream did not arrive.", LOSS_PATTERN),
+    row((Flow, "loss_run_mean_packets", Packets), "Mean number of consecutive packets that did not arrive.", LOSS_PATTERN),
+    row((Flow, "loss_run_p50_packets", Packets), "Median number of consecutive packets that did not arrive.", LOSS_PATTERN),
+    row((Flow, "loss_run_max_packets", Packets), "The most consecutive packets that did not arrive; 0 when all did.", LOSS_PATTERN),
     row((Flow, "queue_delay_mean_ns", Ns), "Mean time that data packets of the flow spent in queues, summed over the queues of their path.", SOJOURN),
     row((Flow, "queue_delay_p50_ns", Ns), "Median of the time that a data packet of the flow spent in queues.", SOJOURN),
     row((Flow, "queue_delay_p95_ns", Ns), "95th percentile of the time that a data packet of the flow spent in queues.", SOJOURN),
@@ -107,8 +140,33 @@ pub const METRICS: &[Metric] = &[
     // --- flow: windows ---
     row((Flow, "cwnd_max_bytes", Bytes), "Largest congestion window of the sender.", CONGESTION_CONTROL),
     row((Flow, "ssthresh_initial_bytes", Bytes), "Slow start threshold with which the connection began.", CONGESTION_CONTROL),
+    row((Flow, "cwnd_bytes", Bytes), "Congestion window of the sender at the end.", CONGESTION_CONTROL),
+    row((Flow, "ssthresh_bytes", Bytes), "Slow start threshold of the sender at the end.", CONGESTION_CONTROL),
+
+    // --- page ---
+    row((Page, "open_ns", Ns), "When the first SYN of the connection for the page itself was sent. -1 when it was not.", THESIS),
+    row((Page, "done_ns", Ns), "When the last data segment of the last object arrived. -1 when some object did not.", THESIS),
+    row((Page, "response_ns", Ns), "Response time: from the opening of the connection for the page itself to the last data segment of the last object. -1 when some object did not arrive.", THESIS),
+    row((Page, "size_bytes", Bytes), "Application bytes of all its objects that arrived.", THESIS),
+    row((Page, "drops_packets", Packets), "Congestion drops of all its connections, in both directions.", THESIS),
+    row((Page, "lost_packets", Packets), "Error drops of all its connections, in both directions.", THESIS),
+    row((Page, "marks_packets", Packets), "Packets of all its connections on which a queue set CE.", ECN),
+    row((Page, "timeouts", Count), "Expiries of the timers of all its connections, at both ends, those of SYN and SYN-ACK included.", THESIS),
+    row((Page, "spurious_timeouts", Count), "Of those, the ones that a longer timer would have avoided.", THESIS),
+    row((Page, "unnecessary_resends_packets", Packets), "Resent packets of all its connections, in both directions, of which an earlier copy arrived or was still going to.", THESIS),
+    row((Page, "simultaneous_Bps", BytesPerSecond), "Simultaneous throughput of all its connections together.", THESIS),
+
+    // --- object ---
+    row((Object, "page", Text), "Name of the page that the object belongs to.", OWN),
+    row((Object, "object", Index), "Number of the object: 0 is the page itself.", OWN),
+    row((Object, "open_ns", Ns), "When the first SYN of its connection was sent. -1 when it was not.", THESIS),
+    row((Object, "first_byte_ns", Ns), "When its first data arrived, in order. -1 when none did.", THESIS),
+    row((Object, "done_ns", Ns), "When its last data arrived, in order. -1 when it did not.", THESIS),
+    row((Object, "response_ns", Ns), "From the first SYN to the last data. -1 when it did not arrive.", THESIS),
+    row((Object, "size_bytes", Bytes), "Application bytes of the object that arrived.", THESIS),
 
     // --- link ---
+    row((Link, "rate_bps", BitsPerSecond), "Capacity of the link; 0 when it has none.", OWN),
     row((Link, "arrived_packets", Packets), "Packets that came to this direction of the link, before any was dropped.", OWN),
     row((Link, "sent_packets", Packets), "Packets whose transmission on the link was completed.", OWN),
     row((Link, "sent_bytes", Bytes), "Bytes of those packets, IP header included.", OWN),
@@ -126,6 +184,7 @@ pub const METRICS: &[Metric] = &[
     row((Link, "queue_mean_bytes", Bytes), "Mean backlog of the queue over time.", OWN),
     row((Link, "queue_p95_bytes", Bytes), "Backlog that was exceeded by one arrival in twenty.", OWN),
     row((Link, "queue_max_bytes", Bytes), "Largest backlog of the queue.", OWN),
+    row((Link, "queue_delay_min_ns", Ns), "Shortest time that a packet spent in the queue.", SOJOURN),
     row((Link, "queue_delay_mean_ns", Ns), "Mean time from a packet's arrival at the queue to the start of its transmission.", SOJOURN),
     row((Link, "queue_delay_p50_ns", Ns), "Median of the time that packets spent in the queue.", SOJOURN),
     row((Link, "queue_delay_p95_ns", Ns), "95th percentile of the time that packets spent in the queue.", SOJOURN),
@@ -143,6 +202,8 @@ pub const METRICS: &[Metric] = &[
     row((Sample, "rtt_ns", Ns), "Latest round-trip time sample of the sender.", ROUND_TRIP),
     row((Sample, "srtt_ns", Ns), "Smoothed round-trip time of the sender.", TIMER),
     row((Sample, "rto_ns", Ns), "Retransmission timeout of the sender, back-off included.", TIMER),
+    row((Sample, "queue_delay_ns", Ns), "Backlog of the queue divided by the rate of its link.", SOJOURN),
+    row((Sample, "throughput_bps", BitsPerSecond), "Bits sent on the link per second since the sample before, headers included.", EVALUATION),
     row((Sample, "in_flight_bytes", Bytes), "Payload bytes that the sender takes to be in the network.", Source("RFC 6675")),
     row((Sample, "goodput_bps", BitsPerSecond), "Application bits delivered per second since the sample before.", EVALUATION),
 
@@ -151,4 +212,5 @@ pub const METRICS: &[Metric] = &[
     row((Hist, "queue_delay_ns", Ns), "Time from a packet's arrival at the queue to the start of its transmission.", SOJOURN),
     row((Hist, "rtt_ns", Ns), "Round-trip time samples of the sender.", ROUND_TRIP),
     row((Hist, "delay_ns", Ns), "One-way delay of data packets, from their transport to the receiving end.", ONE_WAY_DELAY),
+    row((Hist, "ipdv_ns", Ns), "Delay variation of consecutive packets of a stream, in buckets of 0.1 ms.", VARIATION),
 ];

@@ -160,7 +160,7 @@ fn a_histogram_becomes_one_row_per_bucket() {
     let t = tables.get("hist").unwrap();
     assert_eq!(t.get("count"), Some(&Column::U64(vec![2, 1, 1])));
     assert_eq!(texts(t, "metric"), ["rtt_ns"; 3]);
-    let (Some(Column::U64(low)), Some(Column::U64(high))) = (t.get("low"), t.get("high")) else { panic!() };
+    let (Some(Column::I64(low)), Some(Column::I64(high))) = (t.get("low"), t.get("high")) else { panic!() };
     assert!(low[2] <= 700 && 700 < high[2]);
 }
 

@@ -7,7 +7,7 @@ use crate::workload::App;
 use crate::workload::cbr::Source;
 use crate::workload::page::{Fetch, Session};
 use crate::world::World;
-use crosswind_base::{Dur, Histogram, Time};
+use crosswind_base::{Dur, Histogram, LinearHistogram, Time};
 use crosswind_record::{Table, Tables};
 use crosswind_transport::tcp::law::WindowLaw;
 use crosswind_transport::udp::Receiver;
@@ -71,6 +71,11 @@ fn receiver(d: &Datagrams) -> &Receiver {
         Half::Sink(r) => r,
         Half::Source(_) => unreachable!("the receiving end of a stream is its sink"),
     }
+}
+
+/// Delay variations of a stream.
+pub(super) fn variations(d: &Datagrams) -> &LinearHistogram {
+    &receiver(d).variation_ns
 }
 
 pub(super) fn rate_bps(bytes: u64, over: Option<Dur>) -> f64 {

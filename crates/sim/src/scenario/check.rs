@@ -174,10 +174,15 @@ fn record(r: &Record, s: &Scenario) -> Result<(), ConfigError> {
     if r.pcap.as_deref().is_some_and(|p| p.is_empty() || p.contains('\0')) {
         return Err(ConfigError::new("record.pcap", "an empty or impossible path", "the path of a file"));
     }
-    let Events::Of(names) = &r.events else { return Ok(()) };
+    flow_names(&r.events, "record.events", s)?;
+    flow_names(&r.hist, "record.hist", s)
+}
+
+fn flow_names(wanted: &Events, key: &str, s: &Scenario) -> Result<(), ConfigError> {
+    let Events::Of(names) = wanted else { return Ok(()) };
     let mut seen = BTreeSet::new();
     for (i, name) in names.iter().enumerate() {
-        let path = format!("record.events[{i}]");
+        let path = format!("{key}[{i}]");
         if !seen.insert(name) {
             return Err(ConfigError::new(path, format!("`{name}` a second time"), "each flow once"));
         }

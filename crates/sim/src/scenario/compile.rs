@@ -77,6 +77,8 @@ pub struct FlowPlan {
     pub route_reverse: u32,
     /// Whether the events of this flow are logged.
     pub events: bool,
+    /// Whether its histograms are kept.
+    pub hist: bool,
 }
 
 impl FlowPlan {
@@ -144,7 +146,8 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
     let mut flows = Vec::new();
     for ((name, f), (from, to)) in s.flow.iter().zip(&ends) {
         let group = groups.len() as u32;
-        let events = recorded(&s.record, name);
+        let events = recorded(&s.record.events, name);
+        let hist = recorded(&s.record.hist, name);
         groups.push(GroupPlan {
             name: name.clone(),
             count: f.count * f.workload.connections(),
@@ -158,11 +161,13 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
         for k in 0..f.count {
             let pair = Pair { from: from.of_member(k), to: to.of_member(k) };
             let member = if f.count == 1 { name.clone() } else { format!("{name}-{}", k + 1) };
-            let events = events || recorded(&s.record, &member);
+            let events = events || recorded(&s.record.events, &member);
+            let hist = hist || recorded(&s.record.hist, &member);
             for connection in 0..f.workload.connections() {
                 let name = connection_name(&f.workload, &member, connection);
                 flows.push(FlowPlan {
-                    events: events || recorded(&s.record, &name),
+                    events: events || recorded(&s.record.events, &name),
+                    hist: hist || recorded(&s.record.hist, &name),
                     name,
                     group,
                     index_in_group: k,
@@ -199,8 +204,8 @@ pub(super) fn connection_name(w: &WorkloadParams, member: &str, connection: u32)
     }
 }
 
-fn recorded(record: &Record, name: &str) -> bool {
-    match &record.events {
+fn recorded(wanted: &Events, name: &str) -> bool {
+    match wanted {
         Events::All(_) => true,
         Events::Of(names) => names.iter().any(|n| n == name),
     }

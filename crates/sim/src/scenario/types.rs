@@ -195,6 +195,9 @@ pub struct Record {
     pub sample: Option<Dur>,
     /// Flows (or groups of flows) whose events are logged.
     pub events: Events,
+    /// Flows (or groups of flows) whose histograms are kept: round-trip times, delays, delay variations. A time series
+    /// keeps those of all flows and links.
+    pub hist: Events,
     /// File for the packets, in pcapng format. Left out: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pcap: Option<String>,

@@ -1,6 +1,6 @@
 //! # Constant rate over UDP
 //!
-//! **Source**: jarvinen-2006 sections 2.7 and 3.3 (`jtg`, audio); open points 7-15 and 7-16.
+//! **Source**: jarvinen-2006 sections 2.7 and 3.3 (`jtg`, audio), open points 7-15 and 7-16.
 //!
 //! **Idea**: sends a datagram of `payload` bytes every `interval` (or at `rate`, which counts the 28 bytes of UDP and IP
 //! headers as well). `packets` make a burst; `bursts` of them follow each other with `idle` between. The defaults of the

@@ -1,6 +1,6 @@
 //! # On and off over UDP
 //!
-//! **Source**: ours; sources of this kind stand in many studies, first of all to make background traffic.
+//! **Source**: ours. Sources of this kind stand in many studies, first of all to make background traffic.
 //!
 //! **Idea**: active periods drawn from `on`, with a datagram every `interval` (or at `rate`), and silences drawn from
 //! `off`. Both may be fixed, uniform, exponential or Pareto: many heavy-tailed sources make self-similar traffic.

@@ -1,6 +1,6 @@
 //! # Web page over HTTP/1.0
 //!
-//! **Source**: jarvinen-2006 sections 2.7 and 3.3; open points 7-14 and 7-17; rfc1945 section 1.3 (one connection for
+//! **Source**: jarvinen-2006 sections 2.7 and 3.3, open points 7-14 and 7-17; rfc1945 section 1.3 (one connection for
 //! each object).
 //!
 //! **Idea**: the browser (`to`) opens a connection to the server (`from`), sends a request, reads the answer; the server

@@ -71,7 +71,7 @@ impl Growing {
             offered: 0,
             offered_at: 0,
         };
-        let space = g.from_space(g.buffer);
+        let space = g.offerable(g.buffer);
         let scale = if p.window_scaling.on() { 14 } else { 0 };
         g.clamp = space.min(65_535 << scale);
         if g.clamp > 4 * mss {
@@ -89,14 +89,14 @@ impl Growing {
     }
 
     /// What of some memory may be offered.
-    fn from_space(&self, space: u64) -> u64 {
+    fn offerable(&self, space: u64) -> u64 {
         space - space.checked_shr(self.overhead_shift).unwrap_or(0)
     }
 
     /// What may be offered while this many bytes wait out of order.
     fn free(&self, waiting: u64) -> u64 {
         let used = waiting.div_ceil(self.segment) * self.truesize;
-        self.from_space(self.buffer.saturating_sub(used))
+        self.offerable(self.buffer.saturating_sub(used))
     }
 
     /// A data segment has arrived in order; `waiting` bytes are out of order behind it.
@@ -107,18 +107,18 @@ impl Growing {
         }
         // The segment itself still takes its memory.
         let space =
-            self.from_space(self.buffer.saturating_sub(waiting.div_ceil(self.segment) * self.truesize + self.truesize));
+            self.offerable(self.buffer.saturating_sub(waiting.div_ceil(self.segment) * self.truesize + self.truesize));
         if self.threshold >= self.clamp || self.threshold >= space {
             return;
         }
-        let more = if self.from_space(self.truesize) <= len { 2 * self.advertised_mss } else { self.growth(len) };
+        let more = if self.offerable(self.truesize) <= len { 2 * self.advertised_mss } else { self.growth(len) };
         self.threshold = (self.threshold + more).min(self.clamp);
     }
 
     /// Halves the overhead and the space together until the data would fill it, as long as the space is above the threshold.
     fn growth(&self, len: u64) -> u64 {
-        let mut overhead = self.from_space(self.truesize) / 2;
-        let mut space = self.from_space(self.buffer) / 2;
+        let mut overhead = self.offerable(self.truesize) / 2;
+        let mut space = self.offerable(self.buffer) / 2;
         while self.threshold <= space {
             if overhead <= len {
                 return 2 * self.segment;
@@ -136,7 +136,7 @@ impl Growing {
     }
 
     fn select(&self, waiting: u64) -> u64 {
-        let full = self.clamp.min(self.from_space(self.buffer));
+        let full = self.clamp.min(self.offerable(self.buffer));
         let mss = self.segment.min(full);
         let free = self.free(waiting);
         if free < full / 2 && free < mss {
