@@ -235,6 +235,7 @@ def _numbers(m: MeasuredPart) -> dict[str, Any]:
         "accept_low": _finite(accept.low),
         "accept_high": _finite(accept.high),
         "verdict": m.verdict,
+        "text": m.text() + ("" if m.verdict == "pass" else f" (accepted {m.part.show_band()})"),
     }
 
 

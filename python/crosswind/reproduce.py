@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from crosswind import report
+from crosswind import figures, report
 from crosswind.claims import Checked
 from crosswind.errors import InputError, InterruptedRunError, did_you_mean
 from crosswind.experiments.base import Experiment, Results
@@ -25,15 +25,20 @@ from crosswind.runs import Runs, prepare_out
 class Plan:
     """How an experiment is to be run; None means its own value.
 
-    `variant` names another reading of its source; with `readings="all"` every one is run beside the suggested one.
+    `size="quick"` takes a tenth of its repetitions. `variant` names another reading of its source; with
+    `readings="all"` every one is run beside the suggested one. `figures`: in the report and as files, in the report
+    only, or not at all. `fresh` names experiments whose results lie beside this one's and may be read.
     """
 
     reps: int | None = None
+    size: Literal["full", "quick"] = "full"
     seed: int | None = None
     workers: int | None = None
     variant: str = ""
     ties: Ties = "fixed"
     readings: Literal["one", "all"] = "one"
+    figures: Literal["files", "report", "none"] = "files"
+    fresh: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -72,9 +77,9 @@ def reproduce(
     others = []
     for i, variant in enumerate(wanted[1:], start=1):
         runs = _run(experiment, out / "variants" / variant, plan, variant, _stretch(progress, i, len(wanted)))
-        others.append(_conclude_briefly(experiment, runs, out / "variants" / variant))
+        others.append(_conclude_briefly(experiment, runs, out / "variants" / variant, plan.fresh))
     first.manifest["readings"] = [o.as_dict() for o in others]
-    return conclude(experiment, first, out, command)
+    return conclude(experiment, first, out, command, plan)
 
 
 def _stretch(progress: Listener | None, number: int, of: int) -> Listener | None:
@@ -84,7 +89,7 @@ def _stretch(progress: Listener | None, number: int, of: int) -> Listener | None
 
 def _run(experiment: Experiment, out: Path, plan: Plan, variant: str, progress: Listener | None) -> Runs:
     settings = experiment.variants[variant].settings if variant else {}
-    reps = plan.reps or experiment.reps
+    reps = plan.reps or (experiment.quick_reps if plan.size == "quick" else experiment.reps)
     runs = run(
         experiment.configurations(**settings),
         seed=plan.seed if plan.seed is not None else experiment.seed,
@@ -103,8 +108,10 @@ def _run(experiment: Experiment, out: Path, plan: Plan, variant: str, progress: 
     return runs
 
 
-def _check(experiment: Experiment, runs: Runs) -> tuple[Results, list[Checked], list[dict[str, Any]]]:
-    results = Results(runs, experiment.tables(runs), _companions(experiment, runs))
+def _check(
+    experiment: Experiment, runs: Runs, out: Path, fresh: frozenset[str]
+) -> tuple[Results, list[Checked], list[dict[str, Any]]]:
+    results = Results(runs, experiment.tables(runs), _companions(experiment, runs, out, fresh))
     checked = [claim.check(results) for claim in experiment.claims]
     variant = runs.manifest.get("variant", MAIN)
     name = experiment.id if variant == MAIN else f"{experiment.id} ({variant})"
@@ -114,27 +121,35 @@ def _check(experiment: Experiment, runs: Runs) -> tuple[Results, list[Checked], 
     return results, checked, rows
 
 
-def _companions(experiment: Experiment, runs: Runs) -> dict[str, Results]:
+def _companions(experiment: Experiment, runs: Runs, out: Path, fresh: frozenset[str]) -> dict[str, Results]:
     """The results of the experiments that this one compares itself with, made in the same way as `runs`."""
-    source, m = experiment.id.split("/")[0], runs.manifest
+    m = runs.manifest
     fewer = int(m["reps"]) if int(m["reps"]) < experiment.reps else None
-    how = (int(m["seed"]), fewer, str(m.get("variant", MAIN)))
-    return {name: _companion(f"{source}/{name}", *how) for name in experiment.uses}
+    variant = str(m.get("variant", MAIN))
+    found = {}
+    for id in sorted(experiment.companions()):
+        name = id.split("/")[1]
+        beside = out.parent / name if variant == MAIN else out.parents[2] / name / "variants" / variant
+        if id in fresh and (beside / "manifest.json").is_file():
+            saved = Runs.load(beside)
+            found[name] = Results(Runs({}, saved.scenarios, saved.manifest), saved.extra)
+        else:
+            found[name] = _companion(id, int(m["seed"]), fewer, variant)
+    return found
 
 
 @cache
-def _companion(name: str, seed: int, fewer: int | None, variant: str) -> Results:
+def _companion(id: str, seed: int, fewer: int | None, variant: str) -> Results:
     """Tables of an experiment without its runs. A reading that it does not have changes nothing in it."""
     from crosswind import experiments
 
-    experiment = experiments.registry()[name]
+    experiment = experiments.registry()[id]
     reps = min(fewer or experiment.reps, experiment.reps)
     settings = experiment.variants[variant].settings if variant in experiment.variants else {}
     runs = run(experiment.configurations(**settings), seed=seed, reps=reps)
     if runs.interrupted:
-        raise InterruptedRunError(f"interrupted while running {name}")
-    slim = Runs({}, runs.scenarios, runs.manifest)
-    return Results(slim, experiment.tables(runs))
+        raise InterruptedRunError(f"interrupted while running {id}")
+    return Results(Runs({}, runs.scenarios, runs.manifest), experiment.tables(runs))
 
 
 def _save(runs: Runs, rows: list[dict[str, Any]], out: Path) -> None:
@@ -142,26 +157,23 @@ def _save(runs: Runs, rows: list[dict[str, Any]], out: Path) -> None:
     (out / "claims.json").write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _conclude_briefly(experiment: Experiment, runs: Runs, out: Path) -> Reading:
+def _conclude_briefly(experiment: Experiment, runs: Runs, out: Path, fresh: frozenset[str]) -> Reading:
     """Tables and claims without figures and report."""
-    results, checked, rows = _check(experiment, runs)
+    results, checked, rows = _check(experiment, runs, out, fresh)
     _save(runs, rows, out)
     return reading(experiment, str(runs.manifest["variant"]), results, checked)
 
 
-def conclude(experiment: Experiment, runs: Runs, out: Path, command: str = "") -> Outcome:
+def conclude(experiment: Experiment, runs: Runs, out: Path, command: str = "", plan: Plan = Plan()) -> Outcome:
     """Checks the claims on finished runs and writes tables, figures and report."""
-    results, checked, rows = _check(experiment, runs)
+    results, checked, rows = _check(experiment, runs, out, plan.fresh)
     own = reading(experiment, str(runs.manifest.get("variant", MAIN)), results, checked)
     readings = [own, *(Reading(**r) for r in runs.manifest.get("readings", []))]
     for row in rows:
         row["readings"] = {r.name: r.verdicts[row["claim"]] for r in readings[1:] if row["claim"] in r.verdicts}
     _save(runs, rows, out)
-    pictures = experiment.figures(results)
-    report.write(
-        out,
-        report.reproduction_report(experiment, runs, checked, pictures, command=command, readings=readings),
-        pictures,
-        command,
-    )
+    pictures = experiment.figures(results) if plan.figures != "none" else []
+    html = report.reproduction_report(experiment, runs, checked, pictures, command=command, readings=readings)
+    report.write(out, html, pictures if plan.figures == "files" else [], command)
+    figures.close_all(pictures)
     return Outcome(experiment, results, checked, rows, out, readings)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich import box
@@ -30,8 +31,9 @@ from crosswind.errors import EXIT_DONE, EXIT_FAILED, InputError
 from crosswind.progress import Bar
 
 if TYPE_CHECKING:
+    from crosswind.campaign import Finished
     from crosswind.experiments.base import Experiment
-    from crosswind.reproduce import Outcome
+    from crosswind.reproduce import Outcome, Plan
 
 EPILOG = "Example: crosswind reproduce jarvinen-2006/w2-e0 --out out/w2   (all experiments: crosswind reproduce all)"
 MARKDOWN = Path("REPRODUCTION.md")
@@ -70,32 +72,69 @@ def reproduce(
     if variant and variants:
         raise InputError("--variants", found=f"--variants with --variant {variant}", expected="one of the two")
     began = time.monotonic()
-    rows: list[dict[str, Any]] = []
-    readings: dict[str, Any] = {}
-    for experiment in chosen:
-        folder = out / experiment.id if out and len(chosen) > 1 else out or Path("out") / experiment.id
-        plan = Plan(
-            reps=experiment.quick_reps if quick else reps,
-            seed=seed,
-            workers=workers,
-            variant=variant,
-            ties="shuffled" if shuffle_ties else "fixed",
-            readings="all" if variants else "one",
-        )
-        with Bar(experiment.id) as bar:
-            outcome = run_experiment(experiment, folder, plan, command=command_line(), progress=bar)
-        rows += outcome.rows
-        readings[outcome.name] = outcome.readings
+    plan = Plan(
+        reps=reps,
+        size="quick" if quick else "full",
+        seed=seed,
+        workers=workers,
+        variant=variant,
+        ties="shuffled" if shuffle_ties else "fixed",
+        readings="all" if variants else "one",
+    )
+    if len(chosen) == 1:
+        with Bar(chosen[0].id) as bar:
+            folder = out or Path("out") / chosen[0].id
+            outcome = run_experiment(chosen[0], folder, plan, command=command_line(), progress=bar)
+        rows, readings = outcome.rows, {outcome.name: outcome.readings}
         if not json:
-            _print(experiment, outcome)
+            _print(chosen[0], outcome)
+    else:
+        rows, readings = _several(chosen, out or Path("out"), plan, "quiet" if json else "table")
+    seconds = time.monotonic() - began
     if name.strip() == "all":
-        text = report.markdown_reproduction(rows, readings, time.monotonic() - began, version())
-        MARKDOWN.write_text(text, encoding="utf-8")
+        MARKDOWN.write_text(report.markdown_reproduction(rows, readings, seconds, version()), encoding="utf-8")
     if json:
         print_json(rows)
     elif len(chosen) > 1:
-        console().print(Text(_counts(rows), style="bold"))
+        console().print(Text(f"{_counts(rows)}; {seconds:.0f} s", style="bold"))
     return EXIT_FAILED if count(rows)["fail"] else EXIT_DONE
+
+
+def _several(
+    chosen: list[Experiment], out: Path, plan: Plan, say: Literal["quiet", "table"]
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Side by side, with figures in the reports only (none with --quick: `crosswind report DIR` draws them)."""
+    from crosswind.campaign import campaign
+
+    if plan.variant:
+        chosen = [e for e in chosen if plan.variant in e.variants] or chosen
+    plan = replace(plan, figures="none" if plan.size == "quick" else "report")
+    with Bar("experiments") as bar:
+        done = campaign(chosen, lambda e: out / e.id, plan, command=command_line(), progress=bar)
+    if say == "table":
+        _print_summary(done)
+    rows = [row for one in done for row in one.rows]
+    return rows, {str(one.rows[0]["experiment"]): one.readings for one in done if one.rows}
+
+
+def _print_summary(done: list[Finished]) -> None:
+    """One line per experiment, then every claim that did not come out."""
+    screen = console()
+    table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in ("experiment", *VERDICTS, "report"):
+        table.add_column(column, justify="left" if column in ("experiment", "report") else "right")
+    for one in done:
+        n = count(one.rows)
+        table.add_row(one.id, *(str(n[v]) if n[v] else "" for v in VERDICTS), str(one.folder / "report.html"))
+    screen.print(table)
+    for one in done:
+        for row in one.rows:
+            if row["verdict"] in ("fail", "unclear", "not yet"):
+                head = Text(f"{row['experiment']} {row['claim']} ", style="bold")
+                screen.print(head.append(row["verdict"], style=VERDICT_STYLE[row["verdict"]]), Text(row["statement"]))
+                for part in row["parts"]:
+                    if part["verdict"] in ("fail", "unclear"):
+                        screen.print(Text(f"    {part['text']}", style="dim"))
 
 
 def _counts(rows: list[dict[str, Any]]) -> str:

@@ -105,6 +105,10 @@ class Experiment:
     uses: Sequence[str] = ()
     headline: Callable[[Results], dict[str, str]] = _no_headline
 
+    def companions(self) -> set[str]:
+        """The ids of the experiments that this one uses."""
+        return {f"{self.id.split('/')[0]}/{name}" for name in self.uses}
+
     def question(self) -> str:
         """The first paragraph of the docstring, on one line."""
         return " ".join(self.doc.strip().split("\n\n")[0].split())

@@ -1,0 +1,94 @@
+"""Several experiments at once: each in a process of its own, as many at a time as there are cores.
+
+An experiment that compares itself with others starts when they are done, and reads their tables instead of running them
+again. Only results of the same campaign are read: older ones may stem from another engine.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from crosswind.errors import InterruptedRunError
+from crosswind.experiments.base import Experiment
+from crosswind.readings import Reading
+from crosswind.reproduce import Plan, reproduce
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What remains of an experiment that another process ran."""
+
+    id: str
+    title: str
+    rows: list[dict[str, Any]]
+    readings: Sequence[Reading]
+    folder: Path
+    warnings: Sequence[str]
+
+
+def _one(name: str, folder: Path, plan: Plan, command: str) -> Finished:
+    from crosswind import experiments
+
+    experiment = experiments.registry()[name]
+    outcome = reproduce(experiment, folder, plan, command=command)
+    warnings = outcome.results.runs.manifest["warnings"]
+    return Finished(name, experiment.title, outcome.rows, outcome.readings, folder, warnings)
+
+
+def campaign(
+    chosen: Sequence[Experiment],
+    folder: Callable[[Experiment], Path],
+    plan: Plan,
+    *,
+    command: str = "",
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Finished]:
+    """Runs experiments side by side; the results are in the order of `chosen`.
+
+    `folder` says where each one's results go. Raises what an experiment raises; Ctrl-C ends all of them.
+    """
+    processes = min(plan.workers or os.cpu_count() or 1, len(chosen))
+    finished: dict[str, Finished] = {}
+    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
+        try:
+            for one in _in_turn(pool, chosen, folder, replace(plan, workers=1), command, processes):
+                finished[one.id] = one
+                if progress is not None:
+                    progress(len(finished), len(chosen))
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise InterruptedRunError(f"interrupted: {len(finished)} of {len(chosen)} experiments are done") from None
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return [finished[e.id] for e in chosen]
+
+
+def _in_turn(
+    pool: ProcessPoolExecutor,
+    chosen: Sequence[Experiment],
+    folder: Callable[[Experiment], Path],
+    plan: Plan,
+    command: str,
+    processes: int,
+) -> Iterator[Finished]:
+    """Largest experiments first, but none before those that it uses; yields what is finished."""
+    waiting = sorted(chosen, key=lambda e: -e.reps * len(e.configurations()))
+    running: dict[Future[Finished], str] = {}
+    done: set[str] = set()
+    ids = {e.id for e in chosen}
+    while waiting or running:
+        for e in [e for e in waiting if not (e.companions() & ids) - done][: processes - len(running)]:
+            fresh = frozenset(done & e.companions())
+            running[pool.submit(_one, e.id, folder(e), replace(plan, fresh=fresh), command)] = e.id
+            waiting.remove(e)
+        ready, _ = wait(running, return_when=FIRST_COMPLETED)
+        for future in ready:
+            done.add(running.pop(future))
+            yield future.result()
