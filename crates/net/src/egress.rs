@@ -25,6 +25,8 @@ pub struct Egress<Q, L, M = NoLoss> {
     loss: M,
     ring: VecDeque<InFlight>,
     free_at: Time,
+    /// When it is worth asking the queue: the link is free then, and the queue has not refused since its last wake.
+    ask_at: Time,
     wake_at: Time,
     stats: Stats,
 }
@@ -96,6 +98,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
             loss,
             ring: VecDeque::new(),
             free_at: Time::ZERO,
+            ask_at: Time::ZERO,
             wake_at: Time::NEVER,
             stats: Stats::default(),
         }
@@ -115,23 +118,40 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     #[inline]
     fn pump(&mut self, cx: &mut Cx<'_>) {
         while cx.now >= self.free_at {
-            let Some(head) = self.queue.dequeue(cx) else { break };
+            let Some(head) = self.queue.dequeue(cx) else {
+                self.ask_at = Time::NEVER;
+                break;
+            };
             self.transmit(head, cx);
         }
     }
 
-    /// Serves what the link could have taken since the last call, each packet at its own time. What waits now was
-    /// admitted while the link was busy, so its turn came exactly when the link became free.
+    /// Does what was due since the last call, each thing at its own time: the queue's own alarms, and serving it. What
+    /// waits now was admitted while the link was busy or the queue held it back.
     #[inline]
     fn serve_until_now(&mut self, cx: &mut Cx<'_>) {
         if !self.link.is_in_order() {
             return;
         }
         let now = cx.now;
-        while self.free_at <= now && self.queue.backlog().packets > 0 {
-            cx.now = self.free_at;
-            let Some(head) = self.queue.dequeue(cx) else { break };
-            self.transmit(head, cx);
+        // The last alarm that was served: a queue may repeat it until it is asked.
+        let mut heard = None;
+        loop {
+            let ask_at = if self.queue.backlog().packets > 0 { self.ask_at } else { Time::NEVER };
+            let alarm = self.queue.next_wake().filter(|at| Some(*at) > heard).unwrap_or(Time::NEVER);
+            if ask_at.min(alarm) > now {
+                break;
+            }
+            cx.now = ask_at.min(alarm);
+            if alarm <= ask_at {
+                self.queue.wake(cx);
+                heard = Some(alarm);
+                self.ask_at = self.free_at.max(cx.now);
+            } else if let Some(head) = self.queue.dequeue(cx) {
+                self.transmit(head, cx);
+            } else {
+                self.ask_at = Time::NEVER;
+            }
             self.stats.queue_is(self.queue.backlog(), cx.now);
         }
         cx.now = now;
@@ -153,6 +173,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
             Fate::Lost(at) => (at, Some(DropReason::LinkError)),
         };
         self.free_at = plan.free_at;
+        self.ask_at = plan.free_at;
         self.stats.sent_packets += 1;
         self.stats.sent_bytes += head.len as u64;
         self.stats.resent_packets += plan.attempts as u64 - 1;
@@ -202,7 +223,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         if backlog.packets > 0 && self.free_at > now && !waits_for_delivery {
             wake_at = wake_at.min(self.free_at);
         }
-        if let Some(at) = self.queue.next_wake() {
+        if let Some(at) = self.queue.next_wake().filter(|at| *at > now) {
             wake_at = wake_at.min(at);
         }
         self.wake_at = wake_at;

@@ -5,6 +5,7 @@ pub mod link;
 pub mod params;
 pub mod queue;
 pub mod registry;
+pub mod sched;
 pub mod spread;
 pub mod switch;
 

@@ -7,6 +7,8 @@ use crate::link::{BoxLink, Link, seawind, wire};
 use crate::params::{self, Params};
 use crate::queue::red::{Red, damping_rate, floyd_jacobson, linux, ns2};
 use crate::queue::{BoxQueue, QueueDisc, bounded, droptail};
+use crate::sched::classify::FlowNames;
+use crate::sched::{htb, prio, tbf};
 use crosswind_base::{BitRate, ConfigError, Dur, Rng, Stage, Streams, units};
 use schemars::{Schema, schema_for};
 use serde_json::{Map, Value};
@@ -44,12 +46,33 @@ pub struct BuildCx<'a> {
     component: &'a str,
     link_rate: Option<BitRate>,
     link_delay: Option<Dur>,
+    flows: Option<&'a dyn FlowNames>,
 }
 
 impl<'a> BuildCx<'a> {
     /// `component` is e.g. `link/last-hop/forward`; the random streams of its parts are named below it.
     pub fn new(streams: &'a Streams, component: &'a str) -> BuildCx<'a> {
-        BuildCx { streams, component, link_rate: None, link_delay: None }
+        BuildCx { streams, component, link_rate: None, link_delay: None, flows: None }
+    }
+    /// The flows of the scenario, for filters that name them.
+    pub fn with_flows(self, flows: &'a dyn FlowNames) -> BuildCx<'a> {
+        BuildCx { flows: Some(flows), ..self }
+    }
+    pub fn flows(&self) -> Option<&'a dyn FlowNames> {
+        self.flows
+    }
+    /// The component of a queue inside this one.
+    pub fn below(&self, class: &str) -> String {
+        let between = if class.is_empty() { "" } else { "/class/" };
+        format!("{}{between}{class}", self.component)
+    }
+    /// For a queue inside this one, which is emptied at no more than `rate_max`.
+    pub fn inside<'b>(&'b self, component: &'b str, rate_max: Option<BitRate>) -> BuildCx<'b> {
+        let link_rate = match (self.link_rate, rate_max) {
+            (Some(link), Some(own)) => Some(link.min(own)),
+            (link, own) => link.or(own),
+        };
+        BuildCx { component, link_rate, ..*self }
     }
     /// Rate and delay of the link behind the queue, where its parameters (all defaults filled in) have such keys.
     fn with_link(mut self, link: &Value) -> BuildCx<'a> {
@@ -131,6 +154,9 @@ pub static ROWS: &[Row] = rows! {
         => new_red_floyd_jacobson;
     Queue "red-linux" "RED of Linux" "queue/red/linux.rs" linux::LinuxParams => new_red_linux;
     Queue "red-ns2" "RED of ns-2" "queue/red/ns2.rs" ns2::Ns2Params => new_red_ns2;
+    Queue "tbf" "Token bucket filter" "sched/tbf.rs" tbf::TbfParams => tbf::build;
+    Queue "prio" "Strict priority" "sched/prio.rs" prio::PrioParams => prio::build;
+    Queue "htb" "Hierarchical token bucket" "sched/htb/mod.rs" htb::HtbParams => htb::build;
     Link "wire" "Wire" "link/wire.rs" wire::WireParams => |p, _| Ok(wire::Wire::new(p));
     Link "seawind" "Seawind link" "link/seawind/mod.rs" seawind::SeawindParams => |p, cx| Ok(p.build(cx));
     Loss "none" "No loss" "link/loss/none.rs" none::NoLossParams => |_, _| Ok(none::NoLoss);

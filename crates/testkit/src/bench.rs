@@ -1,6 +1,6 @@
 //! Drivers with a virtual clock for one stage or one queue discipline.
 
-use crosswind_base::{Cx, DropReason, Ecn, Ledger, Metrics, Packet, PacketId, Pool, Stage, Time};
+use crosswind_base::{Cx, DropReason, DsByte, Dscp, Ecn, Ledger, Metrics, Packet, PacketId, Pool, Stage, Time};
 use crosswind_net::queue::QueueDisc;
 
 /// A loss or a mark, as the ledger was told.
@@ -184,10 +184,19 @@ impl<Q: QueueDisc> DiscBench<Q> {
     }
 
     pub fn arrive(&mut self, now: Time, len: u16, ecn: Ecn) -> Outcome {
+        self.arrive_marked(now, len, ecn.into())
+    }
+
+    /// A packet with a code point arrives.
+    pub fn arrive_as(&mut self, now: Time, len: u16, dscp: Dscp) -> Outcome {
+        self.arrive_marked(now, len, DsByte::default().with_dscp(dscp))
+    }
+
+    fn arrive_marked(&mut self, now: Time, len: u16, ds: DsByte) -> Outcome {
         let seq = self.next_seq;
         self.next_seq += 1;
         let before = self.log.entries.len();
-        let id = self.pool.insert(packet(seq, len, ecn));
+        let id = self.pool.insert(Packet { ds, ..packet(seq, len, Ecn::NotEct) });
         self.call(now, |q, cx| q.enqueue(id, cx));
         match self.log.entries[before..] {
             [] => Outcome::Admitted,

@@ -59,7 +59,36 @@ pub fn setups(row: &Row) -> Vec<Setup> {
         Kind::Link => Setup { link: own(v), ..base.clone() },
         Kind::Loss => Setup { loss: own(v), ..base.clone() },
     };
-    variants.map(with).to_vec()
+    let classful = classful(row.name).into_iter().map(|queue| Setup { queue, ..base.clone() });
+    variants.map(with).into_iter().chain(classful).collect()
+}
+
+/// Disciplines inside disciplines: short packets against long ones, shaped and not, marked and not.
+fn classful(name: &str) -> Vec<Value> {
+    let filter = json!([{"class": "short", "size_max": "600 B"}]);
+    let red = json!({"type": "red-linux", "w_q": 0.25, "rate": "500 kbit/s"});
+    let shaper = json!({"type": "tbf", "rate": "300 kbit/s", "burst": "700 B", "queue": {"limit": "9 packets"}});
+    match name {
+        "tbf" => {
+            vec![json!({"type": name, "rate": "1 Mbit/s", "burst": "3000 B", "peak_rate": "1.5 Mbit/s", "queue": red})]
+        }
+        "prio" => vec![json!({"type": name, "filter": filter, "default": "long",
+            "class": {"short": {"prio": 1, "queue": shaper}, "long": {"prio": 2, "queue": red}}})],
+        "htb" => {
+            let class = json!({
+                "top": {"rate": "1 Mbit/s"},
+                "short": {"parent": "top", "rate": "200 kbit/s", "ceil": "1 Mbit/s", "prio": 1, "queue": red},
+                "long": {"parent": "top", "rate": "800 kbit/s", "ceil": "900 kbit/s", "queue": {"limit": "7 packets"}},
+            });
+            let mut inner = class.clone();
+            inner["short"]["queue"] = shaper;
+            vec![
+                json!({"type": name, "filter": filter, "default": "long", "class": class}),
+                json!({"type": name, "filter": filter, "default": "long", "class": inner, "hysteresis": "on"}),
+            ]
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// Everything at once, for one row.

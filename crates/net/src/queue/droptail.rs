@@ -3,12 +3,12 @@
 //! **Source**: jarvinen-2006 Tables 6 and 11 (queue sizes); linux-sch-fifo (`bfifo`, `pfifo`); ns-2.35 (DropTail).
 //!
 //! **Idea**: first in, first out; an arriving packet is dropped iff it does not fit:
-//! `backlog + length <= limit` (fits) or `backlog < limit` (overshoot).
+//! `backlog + length <= limit` (fits), `backlog < limit` (overshoot) or `backlog <= limit` (linux-2.4).
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
 //! | `limit` | bytes or packets | 1000 packets | Linux `txqueuelen` |
-//! | `admission` | - | fits | Linux `bfifo`; `overshoot` is what routers do that test before adding |
+//! | `admission` | - | fits | Linux `bfifo` since 2.6; `overshoot` is what routers do that test before adding; `linux-2.4` is riva-2003's kernel, whose test lets a queue at its limit take one more |
 //!
 //! **Deviations**: 1. The packet on the line belongs to the link and is not counted. (ns-2 and Linux do the same; a
 //! model that counts it holds one packet less.)
@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 pub struct DropTailParams {
     /// How much the queue holds, in bytes or packets.
     pub limit: Limit,
-    /// Whether the limit is tested with the arriving packet (fits) or without it (overshoot).
+    /// Whether the limit is tested with the arriving packet (fits) or without it (overshoot, linux-2.4).
     pub admission: Admission,
 }
 
@@ -73,6 +73,10 @@ impl QueueDisc for DropTail {
     #[inline]
     fn dequeue(&mut self, _cx: &mut Cx<'_>) -> Option<Head> {
         self.store.pop()
+    }
+    #[inline]
+    fn peek(&self) -> Option<Head> {
+        self.store.front()
     }
     #[inline]
     fn backlog(&self) -> Backlog {

@@ -35,8 +35,13 @@ pub trait QueueDisc {
     fn may_pass(&mut self, _len: u32) -> bool {
         false
     }
+    /// The packet that `dequeue` would give now, for disciplines that know it and would give it for certain.
+    fn peek(&self) -> Option<Head> {
+        None
+    }
     fn backlog(&self) -> Backlog;
-    /// For disciplines that hold packets back although the link is free, or that keep time of their own.
+    /// For disciplines that hold packets back although the link is free, or that keep time of their own. When this time
+    /// has come, and `wake` has been called, it is worth asking `dequeue` again.
     fn next_wake(&self) -> Option<Time> {
         None
     }
@@ -51,6 +56,9 @@ impl<Q: QueueDisc + ?Sized> QueueDisc for Box<Q> {
     }
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Head> {
         (**self).dequeue(cx)
+    }
+    fn peek(&self) -> Option<Head> {
+        (**self).peek()
     }
     fn backlog(&self) -> Backlog {
         (**self).backlog()

@@ -16,6 +16,9 @@ pub enum Admission {
     Fits,
     /// The limit is tested before the packet is added: backlog < limit, so the last packet may exceed it.
     Overshoot,
+    /// As Linux 2.4 tested: backlog <= limit, in bytes and in packets. A queue exactly at its limit takes one more.
+    #[serde(rename = "linux-2.4")]
+    Linux24,
 }
 
 impl Admission {
@@ -23,6 +26,8 @@ impl Admission {
     #[inline]
     pub fn admits(self, backlog: Backlog, len: u32, limit: Limit) -> bool {
         match (limit, self) {
+            (Limit::Packets(n), Admission::Linux24) => (backlog.packets as u64) <= n,
+            (Limit::Bytes(n), Admission::Linux24) => backlog.bytes <= n,
             (Limit::Packets(n), _) => (backlog.packets as u64) < n,
             (Limit::Bytes(n), Admission::Fits) => backlog.bytes + len as u64 <= n,
             (Limit::Bytes(n), Admission::Overshoot) => backlog.bytes < n,
@@ -52,6 +57,11 @@ impl Fifo {
         self.bytes -= head.len as u64;
         Some(head)
     }
+    /// The packet that `pop` would give.
+    #[inline]
+    pub fn front(&self) -> Option<Head> {
+        self.ring.front().copied()
+    }
     #[inline]
     pub fn backlog(&self) -> Backlog {
         Backlog { bytes: self.bytes, packets: self.ring.len() as u32 }
@@ -76,6 +86,17 @@ mod tests {
         assert_eq!(f.backlog(), Backlog { bytes: 40, packets: 1 });
         assert_eq!(f.pop().map(|h| h.id), Some(PacketId(3)));
         assert_eq!((f.pop(), f.is_empty(), f.backlog()), (None, true, Backlog::default()));
+    }
+
+    #[test]
+    fn the_rule_of_linux_2_4_takes_one_packet_at_the_limit() {
+        let limit = Limit::Bytes(20_000);
+        // riva-2003: thirteen full packets leave 500 bytes, a fourteenth still fits, then nothing does.
+        assert!(Admission::Linux24.admits(Backlog { bytes: 19_500, packets: 13 }, 1500, limit));
+        assert!(!Admission::Linux24.admits(Backlog { bytes: 21_000, packets: 14 }, 60, limit));
+        assert!(Admission::Linux24.admits(Backlog { bytes: 20_000, packets: 14 }, 1500, limit));
+        assert!(Admission::Linux24.admits(Backlog { bytes: 900, packets: 10 }, 1, Limit::Packets(10)));
+        assert!(!Admission::Linux24.admits(Backlog { bytes: 900, packets: 11 }, 1, Limit::Packets(10)));
     }
 
     #[test]

@@ -2,10 +2,12 @@
 
 pub mod bounded;
 pub mod droptail;
+pub mod htb;
 pub mod red_floyd_jacobson;
 pub mod red_linux;
 pub mod red_ns2;
 pub mod seawind;
+pub mod tbf;
 
 /// What an oracle says about an arriving packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -11,7 +11,7 @@
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
 //! | `limit` | bytes or packets | 11520 B | jarvinen-2006 Table 6 |
-//! | `admission` | - | fits | Linux since 2.6.17; 2.4 let the last packet overshoot |
+//! | `admission` | - | fits | Linux since 2.6.17; `linux-2.4` is how 2.4 tested |
 //! | `ecn` | - | mark | jarvinen-2006: always on together with RED |
 //! | `min_th` | bytes | 1728 B | jarvinen-2006 Table 6 |
 //! | `max_th` | bytes | 5184 B | jarvinen-2006 Table 6 |
@@ -71,7 +71,7 @@ pub enum IdleDamping {
 pub struct LinuxParams {
     /// How much the queue holds, in bytes or packets.
     pub limit: Limit,
-    /// Whether the limit is tested with the arriving packet (fits) or without it (overshoot).
+    /// Whether the limit is tested with the arriving packet (fits) or without it (overshoot, linux-2.4).
     pub admission: Admission,
     /// Whether picked ECN-capable packets are marked or dropped.
     pub ecn: EcnMode,

@@ -152,6 +152,9 @@ impl<L: Law> QueueDisc for Red<L> {
         }
         Some(head)
     }
+    fn peek(&self) -> Option<Head> {
+        self.store.front()
+    }
     fn backlog(&self) -> Backlog {
         self.store.backlog()
     }

@@ -82,7 +82,7 @@ pub struct LinkFacts {
 pub struct Ns2Params {
     /// How much the queue holds, in bytes or packets.
     pub limit: Limit,
-    /// Whether the limit is tested with the arriving packet (fits) or without it (overshoot).
+    /// Whether the limit is tested with the arriving packet (fits) or without it (overshoot, linux-2.4).
     pub admission: Admission,
     /// Whether picked ECN-capable packets are marked or dropped.
     pub ecn: EcnMode,

@@ -1,0 +1,142 @@
+//! The disciplines inside a classful one: what they hold together, and when the first of them wants to be woken.
+
+use crate::queue::{Backlog, BoxQueue, Head};
+use crate::registry::{self, BuildCx, Kind};
+use crosswind_base::{BitRate, ConfigError, Cx, PacketId, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// The table of a queue inside another one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Inner(pub Value);
+
+impl Default for Inner {
+    fn default() -> Inner {
+        Inner(Kind::Queue.default_type().into())
+    }
+}
+
+impl JsonSchema for Inner {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Inner".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({"$ref": "#/$defs/queue"})
+    }
+}
+
+impl Inner {
+    /// Fills in all defaults; `path` is where the table stands.
+    pub fn complete(&mut self, path: &str) -> Result<(), ConfigError> {
+        self.0 = registry::normalise(Kind::Queue, &self.0, path)?;
+        Ok(())
+    }
+}
+
+/// Where an inner queue stands in its scenario, and how fast it is emptied at most.
+pub struct Place<'a> {
+    /// The name of the class, part of the names of random streams. Empty for a queue without a class.
+    pub class: &'a str,
+    pub path: &'a str,
+    pub rate_max: Option<BitRate>,
+}
+
+struct Slot {
+    disc: BoxQueue,
+    backlog: Backlog,
+    wake: Time,
+}
+
+/// Queues by number.
+#[derive(Default)]
+pub struct Children {
+    slots: Vec<Slot>,
+    backlog: Backlog,
+    wake: Time,
+}
+
+impl Children {
+    pub fn new() -> Children {
+        Children { slots: Vec::new(), backlog: Backlog::default(), wake: Time::NEVER }
+    }
+
+    /// Builds one more; its number is the count of those before it.
+    pub fn add(&mut self, inner: &Inner, place: &Place<'_>, cx: &BuildCx<'_>) -> Result<(), ConfigError> {
+        let component = cx.below(place.class);
+        let disc = registry::build_queue(&inner.0, place.path, &cx.inside(&component, place.rate_max))?;
+        self.slots.push(Slot { disc, backlog: Backlog::default(), wake: Time::NEVER });
+        Ok(())
+    }
+
+    #[inline]
+    pub fn enqueue(&mut self, i: usize, id: PacketId, cx: &mut Cx<'_>) {
+        self.slots[i].disc.enqueue(id, cx);
+        self.refresh(i);
+    }
+
+    #[inline]
+    pub fn dequeue(&mut self, i: usize, cx: &mut Cx<'_>) -> Option<Head> {
+        let head = self.slots[i].disc.dequeue(cx);
+        self.refresh(i);
+        head
+    }
+
+    /// The same, without asking a queue that holds nothing.
+    #[inline]
+    pub fn dequeue_if_any(&mut self, i: usize, cx: &mut Cx<'_>) -> Option<Head> {
+        if self.is_empty(i) { None } else { self.dequeue(i, cx) }
+    }
+
+    /// What the next `dequeue` of this one will give, where that is known beforehand.
+    #[inline]
+    pub fn peek(&self, i: usize) -> Option<Head> {
+        self.slots[i].disc.peek()
+    }
+
+    /// Wakes those whose time has come.
+    pub fn wake(&mut self, cx: &mut Cx<'_>) {
+        for i in 0..self.slots.len() {
+            if self.slots[i].wake <= cx.now {
+                self.slots[i].disc.wake(cx);
+                self.refresh(i);
+            }
+        }
+    }
+
+    #[inline]
+    fn refresh(&mut self, i: usize) {
+        let slot = &mut self.slots[i];
+        let now = slot.disc.backlog();
+        self.backlog.bytes = self.backlog.bytes + now.bytes - slot.backlog.bytes;
+        self.backlog.packets = self.backlog.packets + now.packets - slot.backlog.packets;
+        slot.backlog = now;
+        let wake = slot.disc.next_wake().unwrap_or(Time::NEVER);
+        if wake != slot.wake {
+            slot.wake = wake;
+            self.wake = self.slots.iter().map(|s| s.wake).min().unwrap_or(Time::NEVER);
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+    #[inline]
+    pub fn is_empty(&self, i: usize) -> bool {
+        self.slots[i].backlog.packets == 0
+    }
+    /// What all of them hold.
+    #[inline]
+    pub fn backlog(&self) -> Backlog {
+        self.backlog
+    }
+    /// When the first of them wants to be woken.
+    #[inline]
+    pub fn next_wake(&self) -> Time {
+        self.wake
+    }
+}

@@ -1,0 +1,179 @@
+//! # Token bucket filter
+//!
+//! **Source**: linux-sch-tbf; jarvinen-2006 section 2.4 (the audio class: 32 kbit/s, bucket of one packet).
+//!
+//! **Idea**: a bucket of `burst` bytes fills at `rate`. The first packet of the inner queue leaves as soon as the bucket
+//! holds its length, which is then taken out. With `peak_rate` a second bucket of `mtu` bytes must hold it too. What
+//! arrives waits in the inner queue, whatever that is.
+//!
+//! | parameter | unit | default | origin of the default |
+//! |---|---|---|---|
+//! | `rate` | bit/s | 1 Mbit/s | ours |
+//! | `burst` | bytes | 1600 B | ours: one Ethernet frame; jarvinen-2006 uses one packet of 576 B |
+//! | `peak_rate` | bit/s | none | linux-sch-tbf |
+//! | `mtu` | bytes | 1600 B | bucket of `peak_rate`; as `burst` |
+//! | `overhead` | bytes | 0 B | IP length is charged; riva-2003, from its finishing times |
+//! | `mpu` | bytes | 0 B | linux-sch-tbf |
+//! | `kbit` | bits | 1000 | 1024 in early versions of tc; every rate of this table is scaled by kbit/1000 |
+//! | `queue` | - | droptail | the inner queue |
+//!
+//! **Deviations**: 1. A packet longer than a bucket could never leave; it is dropped on arrival and counted as not
+//! fitting the queue. (The kernel does the same.) 2. Credit is exact; the kernel rounds it to nanoseconds and the bucket
+//! to ticks of 64 ns, which is invisible. 3. An inner queue that does not say what it will give next has its head taken
+//! out while the head waits for credit, so it sees a backlog that is one packet shorter.
+//!
+//! **Checked by**: conformance suite; oracle `tbf` on random traces; the kernel's tbf (docs/validation-qos.md).
+
+use super::bucket::Bucket;
+use super::charge::{Charge, check_bucket, check_kbit, scaled};
+use super::children::{Children, Inner, Place};
+use crate::params::{self, Params};
+use crate::queue::{Backlog, Head, QueueDisc};
+use crate::registry::BuildCx;
+use crosswind_base::{BitRate, ConfigError, Cx, DropReason, Dur, PacketId, Size, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of the token bucket filter.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TbfParams {
+    /// Rate at which the bucket fills: the long-term limit.
+    pub rate: BitRate,
+    /// Size of the bucket: what may leave at once after a pause.
+    pub burst: Size,
+    /// Rate that not even a burst exceeds; none when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub peak_rate: Option<BitRate>,
+    /// Size of the bucket of `peak_rate`.
+    pub mtu: Size,
+    /// Link-layer bytes charged with every packet beyond its IP length.
+    pub overhead: Size,
+    /// Least length that a packet is charged with.
+    pub mpu: Size,
+    /// Bits in a kbit: 1000, or 1024.
+    pub kbit: u32,
+    /// Where packets wait.
+    pub queue: Inner,
+}
+
+impl Default for TbfParams {
+    fn default() -> Self {
+        TbfParams {
+            rate: BitRate(1_000_000),
+            burst: Size(1600),
+            peak_rate: None,
+            mtu: Size(1600),
+            overhead: Size(0),
+            mpu: Size(0),
+            kbit: 1000,
+            queue: Inner::default(),
+        }
+    }
+}
+
+impl TbfParams {
+    fn charge(&self) -> Charge {
+        Charge { overhead: self.overhead, mpu: self.mpu }
+    }
+}
+
+impl Params for TbfParams {
+    fn complete(&mut self) -> Result<(), ConfigError> {
+        self.queue.complete("queue")
+    }
+    fn check(&self) -> Result<(), ConfigError> {
+        params::check_rate("rate", self.rate)?;
+        check_bucket("burst", self.burst)?;
+        check_bucket("mtu", self.mtu)?;
+        check_kbit(self.kbit)?;
+        self.charge().check()?;
+        let Some(peak) = self.peak_rate else { return Ok(()) };
+        params::check_rate("peak_rate", peak)?;
+        if peak <= self.rate {
+            let (found, least) = (crosswind_base::units::show_rate(peak), crosswind_base::units::show_rate(self.rate));
+            return Err(ConfigError::new("peak_rate", found, format!("more than the rate ({least})")));
+        }
+        Ok(())
+    }
+}
+
+/// The token bucket filter.
+pub struct Tbf {
+    charge: Charge,
+    bucket: Bucket,
+    peak: Option<Bucket>,
+    /// What the smaller bucket holds.
+    longest: u64,
+    inner: Children,
+    /// Taken out of an inner queue that could not be looked into.
+    held: Option<Head>,
+    /// When the head may leave, if it was refused last time.
+    retry: Time,
+}
+
+/// Builds the filter and its inner queue.
+pub fn build(p: TbfParams, cx: &BuildCx<'_>) -> Result<Tbf, ConfigError> {
+    let rate = scaled(p.rate, p.kbit);
+    let mut inner = Children::new();
+    inner.add(&p.queue, &Place { class: "", path: "queue", rate_max: Some(rate) }, cx)?;
+    Ok(Tbf {
+        charge: p.charge(),
+        bucket: Bucket::new(rate, p.burst),
+        peak: p.peak_rate.map(|peak| Bucket::new(scaled(peak, p.kbit), p.mtu)),
+        longest: if p.peak_rate.is_some() { p.burst.0.min(p.mtu.0) } else { p.burst.0 },
+        inner,
+        held: None,
+        retry: Time::NEVER,
+    })
+}
+
+impl QueueDisc for Tbf {
+    fn enqueue(&mut self, id: PacketId, cx: &mut Cx<'_>) {
+        if self.charge.of(cx.packet(id).len as u32) > self.longest {
+            return cx.drop(id, DropReason::QueueFull);
+        }
+        self.inner.enqueue(0, id, cx);
+    }
+
+    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Head> {
+        self.retry = Time::NEVER;
+        let known = self.held.or_else(|| self.inner.peek(0));
+        let head = match known {
+            Some(head) => head,
+            None => {
+                self.held = Some(self.inner.dequeue(0, cx)?);
+                self.held?
+            }
+        };
+        let len = self.charge.of(head.len);
+        let peak_from = self.peak.as_ref().map_or(cx.now, |b| b.covers_from(len, cx.now));
+        let from = self.bucket.covers_from(len, cx.now).max(peak_from);
+        if from > cx.now {
+            self.retry = from;
+            return None;
+        }
+        self.bucket.spend(len, cx.now, Dur::ZERO);
+        if let Some(b) = &mut self.peak {
+            b.spend(len, cx.now, Dur::ZERO);
+        }
+        self.held.take().or_else(|| self.inner.dequeue(0, cx))
+    }
+
+    fn backlog(&self) -> Backlog {
+        let inner = self.inner.backlog();
+        let held = self.held.map_or(0, |h| h.len as u64);
+        Backlog { bytes: inner.bytes + held, packets: inner.packets + self.held.is_some() as u32 }
+    }
+
+    fn next_wake(&self) -> Option<Time> {
+        Some(self.retry.min(self.inner.next_wake())).filter(|at| *at != Time::NEVER)
+    }
+
+    fn wake(&mut self, cx: &mut Cx<'_>) {
+        if self.retry <= cx.now {
+            self.retry = Time::NEVER;
+        }
+        self.inner.wake(cx);
+    }
+}
