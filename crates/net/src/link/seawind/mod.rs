@@ -33,6 +33,23 @@
 //! | `outages` | - | none | ours: the line stands still for `length` `every` so often |
 //! | `background` | - | none | Table 14 (off): `arrivals` of others who take one of `channels` for `holding`; ours use `own` |
 //!
+//! Parts, with what the `arq-high` preset sets (a span is `"700 ms"`, `{ uniform = ["1 s", "3 s"] }` or `{ exponential = "10 s",
+//! min = "5 s", max = "15 s" }`):
+//!
+//! ```toml
+//! channel.good = { length = { exponential = "10 s", min = "5 s", max = "15 s" }, error = 0.0 }     # rate: as the link
+//! channel.bad = { length = { exponential = "2.5 s", min = "1.4 s", max = "4 s" }, error = 0.6 }
+//! channel.first = "good"            # the history begins so, ..
+//! channel.offset = "19 s"           # .. this long before time zero
+//! channel.history = "link"          # both directions share it; or "direction". channel.seed: the same in all repetitions
+//! arq = { delay = "700 ms", retransmissions = 4, state_at = "attempt" }     # or drop_threshold = "2801 ms"; or "first"
+//! allocation = { delay = "500 ms", idle_timeout = "5 s" }                   # from here on: off unless written
+//! random_delay = { probability = 0.01, length = "1 s" }
+//! rate_changes = { every = "10 s", rates = ["32 kbit/s", "64 kbit/s"], pick = "cycle" }     # or "random"
+//! outages = { every = { exponential = "60 s" }, length = "2 s" }
+//! background = { channels = 4, own = 1, arrivals = { exponential = "10 s" }, holding = { exponential = "20 s" } }
+//! ```
+//!
 //! The emulator's input queue with a limit of length, size or delay that drops is the queue `bounded` in front of this
 //! link; its output dropper is a loss model `at = "exit"`.
 //!
