@@ -24,6 +24,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from crosswind import drawn
 from crosswind.stats import quartiles
 
 # Okabe and Ito's palette without its black and yellow: tells apart under the common colour deficiencies.
@@ -83,6 +84,7 @@ class Picture:
     def svg(self) -> str:
         """The figure as inline SVG that scales with its container and follows the text colour of the page."""
         raw = io.StringIO()
+        drawn.name_lines(self.figure)
         with plt.rc_context(STYLE):
             self.figure.savefig(raw, format="svg", metadata={"Date": None, "Creator": "crosswind"})
         text = raw.getvalue()
@@ -111,8 +113,13 @@ class Picture:
             self.figure.savefig(
                 folder / f"{self.name}.png", dpi=200, transparent=False, facecolor="white", metadata=png
             )
-        if self.data is not None:
-            self.data.write_csv(folder / f"{self.name}.csv")
+        table = self.table()
+        if table is not None:
+            table.write_csv(folder / f"{self.name}.csv")
+
+    def table(self) -> pl.DataFrame | None:
+        """What is drawn, as a table; None when it cannot be read back."""
+        return self.data if self.data is not None else drawn.table(self.figure)
 
     def close(self) -> None:
         plt.close(self.figure)
@@ -241,17 +248,18 @@ def over_time(
     caption: str,
     lines: Mapping[str, tuple[Sample, Sample]],
     ylabel: str,
-    drawn: Literal["steps", "lines"] = "steps",
+    shape: Literal["steps", "lines"] = "steps",
 ) -> Picture:
     """Time series, time in seconds: label -> (times, values). Values that hold until the next one are steps."""
     fig, ax = plt.subplots()
     for j, (label, (t, v)) in enumerate(lines.items()):
+        x, y = drawn.thinned(np.asarray(t, dtype=np.float64), np.asarray(v, dtype=np.float64))
         ax.plot(
-            np.asarray(t),
-            np.asarray(v),
+            x,
+            y,
             color=PALETTE[j % len(PALETTE)],
             linestyle=DASHES[j % len(DASHES)],
-            drawstyle="steps-post" if drawn == "steps" else "default",
+            drawstyle="steps-post" if shape == "steps" else "default",
             linewidth=1.1,
             label=label,
         )

@@ -13,7 +13,7 @@ import jinja2
 import polars as pl
 from markupsafe import Markup, escape
 
-from crosswind import figures
+from crosswind import drawn, figures
 from crosswind.claims import VERDICTS, Checked, count
 from crosswind.experiments.base import Experiment
 from crosswind.figures import Picture
@@ -28,7 +28,8 @@ BINS = 60
 NOTICEABLE = 0.02
 
 
-def _environment() -> jinja2.Environment:
+def environment() -> jinja2.Environment:
+    """The templates of the reports."""
     env = jinja2.Environment(
         loader=jinja2.PackageLoader("crosswind", "templates"),
         autoescape=True,
@@ -70,10 +71,18 @@ def _pictures_for_page(pictures: Sequence[Picture]) -> list[dict[str, Any]]:
             "caption": p.caption,
             "svg": Markup(p.svg()),
             "shape": shape(p),
-            "data": p.data is not None,
+            "data": p.table() is not None,
+            "points": _embedded(drawn.points(p.figure)),
         }
         for p in pictures
     ]
+
+
+def _embedded(points: dict[str, Any]) -> Markup:
+    """JSON that may stand in a page; nothing when there are no points."""
+    if not points:
+        return Markup("")
+    return Markup(json.dumps(points, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/"))
 
 
 def facts(runs: Runs) -> list[tuple[str, str]]:
@@ -105,7 +114,7 @@ def run_report(runs: Runs, command: str = "") -> tuple[str, list[Picture]]:
     pictures = run_pictures(runs)
     first = next(iter(runs.scenarios.values()))
     html = (
-        _environment()
+        environment()
         .get_template("run.html")
         .render(
             title=first.title,
@@ -133,7 +142,7 @@ def sweep_page(
     """The HTML of `crosswind sweep`."""
     base = Scenario(runs.manifest["base"])
     return (
-        _environment()
+        environment()
         .get_template("sweep.html")
         .render(
             title=title,
@@ -157,7 +166,7 @@ def comparison_page(
     command: str = "",
 ) -> str:
     """The HTML of `crosswind compare`; `sides`: name and facts of what is compared."""
-    page = _environment().get_template("comparison.html")
+    page = environment().get_template("comparison.html")
     return page.render(
         title="Comparison", table=table, pictures=_pictures_for_page(pictures), sides=sides, command=command
     )
@@ -176,7 +185,7 @@ def reproduction_report(
     rows = [c.row(experiment.id, 0.0) for c in checked]
     counts = [(v, n) for v, n in count(rows).items() if n]
     return (
-        _environment()
+        environment()
         .get_template("reproduction.html")
         .render(
             title=experiment.title,
@@ -246,8 +255,8 @@ def _series(samples: pl.DataFrame, metric: str, name: str, caption: str, unit: s
         return None
     hidden = peaks.height - len(lines)
     caption += f" (the {LINES_SHOWN} largest of {peaks.height})" if hidden > 0 else _only(list(lines))
-    drawn: Any = "lines" if metric == "goodput_bps" else "steps"
-    return figures.over_time(name, f"{caption}.", lines, f"{_AXES[metric]} ({unit})", drawn)
+    shape: Any = "lines" if metric == "goodput_bps" else "steps"
+    return figures.over_time(name, f"{caption}.", lines, f"{_AXES[metric]} ({unit})", shape)
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

@@ -14,7 +14,19 @@ from crosswind.cli import main
 
 Engine = Callable[..., Any]
 Capture = pytest.CaptureFixture[str]
-COMMANDS = ("run", "sweep", "query", "compare", "reproduce", "list", "show", "validate", "report", "bench")
+COMMANDS = [
+    "run",
+    "sweep",
+    "query",
+    "compare",
+    "reproduce",
+    "list",
+    "show",
+    "validate",
+    "report",
+    "scoreboard",
+    "bench",
+]
 
 
 @pytest.fixture(autouse=True)

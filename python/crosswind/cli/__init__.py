@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from crosswind.cli import bench, catalogue, compare, report, reproduce, run, show, sweep, validate
+from crosswind.cli import bench, catalogue, compare, explain, report, reproduce, run, scoreboard, show, sweep, validate
 from crosswind.errors import EXIT_BAD_INPUT, EXIT_DONE, EXIT_INTERRUPTED, CrosswindError
 
 app = typer.Typer(
@@ -39,7 +39,7 @@ def _options(
     """A packet-level laboratory for congestion control, queue management and wireless links."""
 
 
-for command in (run, sweep, compare, reproduce, catalogue, show, validate, report, bench):
+for command in (run, sweep, compare, reproduce, explain, catalogue, show, validate, report, scoreboard, bench):
     command.register(app)
 
 

@@ -1,0 +1,95 @@
+// Figures answer to pointer and keyboard: nearest point with its values, series on and off, a larger view.
+// Without script they are still complete pictures.
+"use strict";
+for (const figure of document.querySelectorAll("figure")) {
+  const source = figure.querySelector("script.points");
+  const svg = figure.querySelector("svg");
+  if (!source || !svg) continue;
+  const data = JSON.parse(source.textContent);
+  const box = figure.querySelector(".drawing");
+  const readout = document.createElement("output");
+  readout.className = "readout";
+  readout.setAttribute("aria-live", "polite");
+  figure.querySelector("figcaption").before(readout);
+  const ring = document.createElementNS("http://www.w3.org/2000/svg", "circle");
+  ring.setAttribute("r", "5");
+  ring.setAttribute("class", "ring");
+  svg.append(ring);
+  const hidden = new Set();
+  let at = [0, -1];
+
+  const show = (s, i) => {
+    const line = data.series[s];
+    const [px, py, x, y] = line.at[i];
+    at = [s, i];
+    ring.setAttribute("cx", px);
+    ring.setAttribute("cy", py);
+    ring.style.stroke = line.colour;
+    ring.style.display = "inline";
+    const name = [line.panel, line.label].filter(Boolean).join(", ");
+    readout.textContent = `${name ? name + ": " : ""}${data.x || "x"} ${x}, ${data.y || "y"} ${y}`;
+  };
+  const clear = () => { ring.style.display = "none"; readout.textContent = ""; };
+
+  box.addEventListener("pointermove", (e) => {
+    const p = new DOMPoint(e.clientX, e.clientY).matrixTransform(svg.getScreenCTM().inverse());
+    let best = [0, 0, Infinity];
+    data.series.forEach((line, s) => {
+      if (hidden.has(s)) return;
+      line.at.forEach(([px, py], i) => {
+        const d = (px - p.x) ** 2 + (py - p.y) ** 2;
+        if (d < best[2]) best = [s, i, d];
+      });
+    });
+    if (best[2] < 900) show(best[0], best[1]); else clear();
+  });
+  box.addEventListener("pointerleave", clear);
+  box.addEventListener("keydown", (e) => {
+    const visible = data.series.map((_, s) => s).filter((s) => !hidden.has(s));
+    if (!visible.length) return;
+    let [s, i] = at;
+    if (hidden.has(s)) s = visible[0];
+    const last = data.series[s].at.length - 1;
+    const step = e.shiftKey ? 10 : 1;
+    if (e.key === "ArrowRight") i = Math.min(last, i + step);
+    else if (e.key === "ArrowLeft") i = Math.max(0, i - step);
+    else if (e.key === "Home") i = 0;
+    else if (e.key === "End") i = last;
+    else if (e.key === "ArrowDown" || e.key === "ArrowUp") {
+      const n = visible.length, turn = e.key === "ArrowDown" ? 1 : n - 1;
+      s = visible[(visible.indexOf(s) + turn) % n];
+    } else if (e.key === "Escape") { clear(); return; } else return;
+    e.preventDefault();
+    show(s, Math.max(0, Math.min(i, data.series[s].at.length - 1)));
+  });
+
+  const bar = document.createElement("div");
+  bar.className = "toggles";
+  const larger = document.createElement("button");
+  larger.type = "button";
+  larger.textContent = "larger";
+  larger.setAttribute("aria-pressed", "false");
+  larger.addEventListener("click", () => larger.setAttribute("aria-pressed", String(figure.classList.toggle("large"))));
+  bar.append(larger);
+  const labels = [...new Set(data.series.map((l) => l.label).filter(Boolean))];
+  if (labels.length > 1) for (const label of labels) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = label;
+    button.setAttribute("aria-pressed", "true");
+    button.style.borderColor = data.series.find((l) => l.label === label).colour;
+    button.addEventListener("click", () => {
+      const on = button.getAttribute("aria-pressed") === "false";
+      button.setAttribute("aria-pressed", String(on));
+      data.series.forEach((line, s) => {
+        if (line.label !== label) return;
+        if (on) hidden.delete(s); else hidden.add(s);
+        const drawn = svg.querySelector(`[id="${figure.id.slice(4)}-${line.id}"]`);
+        if (drawn) drawn.style.display = on ? "" : "none";
+      });
+      clear();
+    });
+    bar.append(button);
+  }
+  readout.after(bar);
+}

@@ -1,0 +1,89 @@
+"""Figures: no peak is lost, what is drawn can be read back, and reports answer to the keyboard."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crosswind import drawn, figures, scoreboard
+from crosswind.cli import main
+from crosswind.errors import InputError
+
+Engine = Callable[..., Any]
+
+
+@settings(deadline=None)
+@given(st.integers(1, 30_000), st.integers(0, 10_000), st.integers(5, 100))
+def test_thinning_keeps_the_highest_the_lowest_and_the_ends(n: int, seed: int, buckets: int) -> None:
+    x, y = np.arange(float(n)), np.random.default_rng(seed).normal(size=n)
+    tx, ty = drawn.thinned(x, y, buckets)
+    assert tx.size <= max(n if n <= 4 * buckets else 0, 4 * buckets)
+    assert ty.max() == y.max() and ty.min() == y.min() and (tx[0], tx[-1]) == (x[0], x[-1])
+    assert (np.diff(tx) > 0).all()
+
+
+def test_what_is_drawn_is_written_beside_the_figure(tmp_path: Path) -> None:
+    p = figures.over_time("w", "Windows.", {"a": ([0.0, 1, 2], [5.0, 9, 7]), "b": ([0.0, 1], [1.0, 2])}, "window (kB)")
+    p.save(tmp_path, "crosswind run x.toml")
+    table = pl.read_csv(tmp_path / "w.csv")
+    assert table.columns == ["panel", "series", "time (s)", "window (kB)"] and table.height == 5
+    assert "crosswind run x.toml" in (tmp_path / "w.svg").read_text()
+    assert (tmp_path / "w.pdf").read_bytes().startswith(b"%PDF")
+    p.close()
+
+
+def test_points_lie_where_the_figure_shows_them() -> None:
+    p = figures.over_time("w", "Windows.", {"a": ([0.0, 10.0], [0.0, 10.0])}, "window (kB)", "lines")
+    svg = p.svg()
+    (line,) = drawn.points(p.figure)["series"]
+    path = re.search(rf'<g id="w-{line["id"]}">\s*<path d="M ([\d.]+) ([\d.]+)\s*L ([\d.]+) ([\d.]+)', svg)
+    assert path is not None
+    ends = [line["at"][0][:2], line["at"][1][:2]]
+    assert np.allclose(np.array(path.groups(), dtype=float).reshape(2, 2), ends, atol=0.1)
+    p.close()
+
+
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
+def test_a_report_answers_to_the_keyboard_in_a_browser(engine: Engine, file: Path, tmp_path: Path) -> None:
+    assert main(["run", str(file), "--out", str(tmp_path / "r")]) == 0
+    page = tmp_path / "r/report.html"
+    press = """<script>for (const d of document.querySelectorAll(".drawing"))
+      for (const key of ["ArrowRight", "End"]) d.dispatchEvent(new KeyboardEvent("keydown", {key}));
+      document.querySelectorAll(".toggles button")[1].click();</script></body>"""
+    page.write_text(page.read_text().replace("</body>", press))
+    command = ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri()]
+    dom = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
+    said = re.findall(r"<output[^>]*>([^<]*)</output>", dom)
+    assert len(said) == 5 and any("congestion window (kB) " in s for s in said), said
+    assert 'aria-pressed="false"' in dom and 'style="display: none;"' in dom
+
+
+def part(value: float | None, low: float, high: float, accept: tuple[float | None, float | None]) -> dict[str, Any]:
+    ends = {"accept_low": accept[0], "accept_high": accept[1]}
+    return {"label": "x", "value": value, "low": low, "high": high, "n": 9, **ends}
+
+
+def test_the_spark_of_a_claim_says_whether_the_value_lies_in_the_band() -> None:
+    assert "inside it" in scoreboard.spark(part(5, 4, 6, (3, 7)))
+    assert "inside it" in scoreboard.spark(part(5, 4, 6, (None, 7)))
+    assert "outside it" in scoreboard.spark(part(9, 8, 10, (3, 7)))
+    assert scoreboard.spark(part(None, 0, 0, (None, None))) == ""
+
+
+def test_the_scoreboard_lists_every_claim_with_its_command(engine: Engine, tmp_path: Path) -> None:
+    assert main(["reproduce", "jarvinen-2006/w2-e0", "--reps", "3", "--out", str(tmp_path / "o/w2")]) in (0, 1)
+    assert main(["scoreboard", str(tmp_path / "o")]) == 0
+    page = (tmp_path / "o/scoreboard.html").read_text()
+    assert "crosswind reproduce jarvinen-2006/w2-e0" in page and "J62" in page and page.count('class="spark"') > 8
+    with pytest.raises(InputError, match="no claims"):
+        scoreboard.collect(tmp_path / "r")
