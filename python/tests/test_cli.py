@@ -14,19 +14,10 @@ from crosswind.cli import main
 
 Engine = Callable[..., Any]
 Capture = pytest.CaptureFixture[str]
-COMMANDS = [
-    "run",
-    "sweep",
-    "query",
-    "compare",
-    "reproduce",
-    "list",
-    "show",
-    "validate",
-    "report",
-    "scoreboard",
-    "bench",
-]
+COMMANDS = (
+    *("run", "sweep", "query", "compare", "reproduce", "scoreboard"),
+    *("list", "show", "validate", "report", "bench"),
+)
 
 
 @pytest.fixture(autouse=True)
