@@ -6,11 +6,14 @@ use crosswind_testkit::bench::Bench;
 use serde_json::{Value, json};
 
 /// A Seawind link behind a queue that never overflows.
-fn link(seed: u64, mut keys: Value) -> Bench<BoxStage> {
+fn link(seed: u64, keys: Value) -> Bench<BoxStage> {
+    link_behind(json!({"limit": "100000000 packets"}), seed, keys)
+}
+
+fn link_behind(queue: Value, seed: u64, mut keys: Value) -> Bench<BoxStage> {
     keys["type"] = "seawind".into();
     let streams = Streams::new(seed);
     let cx = BuildCx::new(&streams, "link/test/forward");
-    let queue = json!({"limit": "100000000 packets"});
     Bench::new(registry::build_egress(&queue, &keys, None, "link.test", &cx).unwrap_or_else(|e| panic!("{e}")))
 }
 
@@ -194,12 +197,12 @@ fn error_probabilities_per_byte_and_per_bit_grow_with_the_length() {
 #[test]
 fn with_other_users_the_rate_follows_the_formula_of_erlang() {
     // Offered load 2 erlang on 4 channels; ours uses 2 of them when they are free.
-    let keys = json!({"background": {"channels": 4, "own": 2, "arrivals": {"exponential": "10 s"},
-                                     "holding": {"exponential": "20 s"}}});
+    let keys = json!({"background": {"channels": 4, "own": 2, "arrivals": {"exponential": "1 s"},
+                                     "holding": {"exponential": "2 s"}}});
     let weight: Vec<f64> = (0..=4).map(|k| 2f64.powi(k) / (1..=k).product::<i32>().max(1) as f64).collect();
     let total: f64 = weight.iter().sum();
     let free_share: f64 = (0..=4).map(|busy| weight[busy] / total * (4 - busy).min(2) as f64 / 2.0).sum();
-    let got = saturated(1, keys, 3_000_000);
+    let got = saturated(1, keys, 400_000);
     assert!((got / (8_000.0 * free_share) - 1.0).abs() < 0.02, "{got} {}", 8_000.0 * free_share);
 }
 
@@ -309,6 +312,43 @@ fn while_a_frame_is_repaired_the_link_stalls_and_the_routers_queue_keeps_everyth
     assert_eq!(b.deliveries.len(), 60);
     let seqs: Vec<u64> = b.deliveries.iter().map(|d| d.seq).collect();
     assert!(seqs.is_sorted());
+}
+
+#[test]
+fn a_scheduler_in_front_of_a_stalled_link_decides_when_the_link_takes_packets_again() {
+    let prio = json!({"type": "prio", "default": "bulk", "filter": [{"class": "audio", "size_max": "100 B"}],
+                      "class": {"audio": {"prio": 0}, "bulk": {"prio": 1}}});
+    let mut b = link_behind(prio, 1, eclipse());
+    for _ in 0..60 {
+        b.offer(Time::ZERO, 576, Ecn::NotEct);
+    }
+    // In the middle of the stall: behind 37 packets of the other class, before them when it ends.
+    b.offer(Time(3_000_000_000), 76, Ecn::NotEct);
+    b.drain();
+    let place = b.deliveries.iter().position(|d| d.seq == 60).expect("it arrives");
+    assert_eq!(place, 23, "only what the link had taken before the stall is ahead of it");
+}
+
+#[test]
+fn classes_of_a_token_bucket_hierarchy_share_what_the_link_takes() {
+    let class = json!({"parent": "all", "rate": "32 kbit/s", "ceil": "64 kbit/s", "quantum": "1500 B"});
+    let htb = json!({"type": "htb", "default": "large", "filter": [{"class": "small", "size_max": "400 B"}],
+                     "class": {"all": {"rate": "64 kbit/s", "burst": "12000 B", "cburst": "12000 B"},
+                               "small": class.clone(), "large": class}});
+    let mut b = link_behind(htb, 2, json!({"preset": "arq-high"}));
+    for _ in 0..400 {
+        b.offer(Time::ZERO, 576, Ecn::NotEct);
+        b.offer(Time::ZERO, 288, Ecn::NotEct);
+        b.offer(Time::ZERO, 288, Ecn::NotEct);
+    }
+    b.run_until(Time(40_000_000_000));
+    let bytes = |small: bool| -> f64 {
+        let of = |seq: u64| b.offered[seq as usize].len as f64;
+        b.deliveries.iter().filter(|d| (d.seq % 3 != 0) == small).map(|d| of(d.seq)).sum()
+    };
+    let (small, large) = (bytes(true), bytes(false));
+    assert!((small / (small + large) - 0.5).abs() < 0.03, "{small} {large}");
+    assert!(small + large < 0.95 * 8_000.0 * 40.0, "the stalls of the link reach the scheduler");
 }
 
 #[test]

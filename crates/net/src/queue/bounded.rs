@@ -150,6 +150,11 @@ impl QueueDisc for Bounded {
         Some(head)
     }
 
+    fn peek(&self) -> Option<Head> {
+        // With a limit of delay it depends on the time whether the head goes or is dropped.
+        if self.params.limit_delay.is_off() { self.ring.front().copied() } else { None }
+    }
+
     fn backlog(&self) -> Backlog {
         Backlog { bytes: self.bytes, packets: self.ring.len() as u32 }
     }
