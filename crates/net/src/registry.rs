@@ -258,6 +258,12 @@ builder!(
     build_loss, Loss, BoxLoss
 );
 
+/// Builds the queue of a link and forgets it: whether it would build.
+pub fn try_queue(queue: &Value, link: &Value, path: &str, cx: &BuildCx<'_>) -> Result<(), ConfigError> {
+    let cx = &cx.with_link(&normalise(Kind::Link, link, path)?);
+    build_queue(queue, &format!("{path}.queue"), cx).map(|_| ())
+}
+
 /// An egress chosen at run time.
 pub type BoxStage = Box<dyn Stage + Send>;
 

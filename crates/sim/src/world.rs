@@ -88,7 +88,7 @@ impl<'p> World<'p> {
         let mut stages = Vec::with_capacity(plan.egresses.len());
         for e in &plan.egresses {
             let component = format!("link/{}/{}", e.name, e.direction.word());
-            let cx = BuildCx::new(&streams, &component);
+            let cx = BuildCx::new(&streams, &component).with_flows(plan);
             let path = format!("link.{}", e.name);
             stages.push(build_egress(&e.spec.queue, &e.spec.link, e.spec.loss.as_ref(), &path, &cx)?);
         }

@@ -1,6 +1,7 @@
 //! From a [`Scenario`] to a [`Plan`]: flat tables from which a world is built, once per run, without looking at names.
 
 use super::body::EgressSpec;
+use super::queues;
 use super::routes::{Pair, Router};
 use super::start::{self, Repetition, StartRule};
 use super::topology::{Ends, Graph};
@@ -180,7 +181,7 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
             }
         }
     }
-    Ok(Plan {
+    let plan = Plan {
         name: s.name.clone(),
         title: s.title.clone(),
         seed: s.seed,
@@ -192,7 +193,9 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
         flows,
         sharing: s.sharing.clone(),
         record: s.record.clone(),
-    })
+    };
+    queues::try_all(s, &plan)?;
+    Ok(plan)
 }
 
 /// The connections of a page are `member/body`, `member/1`, `member/2`..

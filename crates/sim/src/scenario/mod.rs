@@ -15,6 +15,7 @@ mod check;
 mod compile;
 mod draw;
 mod parse;
+mod queues;
 mod registries;
 mod routes;
 mod schema;

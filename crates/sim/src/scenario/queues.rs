@@ -1,0 +1,82 @@
+//! Queues that speak of flows: names in their filters, and a trial build of every queue before anything runs.
+
+use super::body::Body;
+use super::compile::Plan;
+use super::types::{Scenario, Topology};
+use crosswind_base::{ConfigError, Streams};
+use crosswind_net::registry::{self, BuildCx};
+use crosswind_net::sched::classify::FlowNames;
+use std::ops::Range;
+
+/// A name is that of a group, of a member of a group (with all its connections), or of one flow.
+impl FlowNames for Plan {
+    fn ids(&self, name: &str) -> Option<Vec<Range<u32>>> {
+        if let Some(g) = self.groups.iter().find(|g| g.name == name) {
+            return Some(vec![g.first..g.first + g.count]);
+        }
+        let named = |i: &u32| {
+            let f = &self.flows[*i as usize];
+            f.name == name || f.member() == name
+        };
+        let ids: Vec<Range<u32>> = (0..self.flows.len() as u32).filter(named).map(|i| i..i + 1).collect();
+        (!ids.is_empty()).then_some(ids)
+    }
+    fn groups(&self) -> Vec<&str> {
+        self.groups.iter().map(|g| g.name.as_str()).collect()
+    }
+}
+
+/// Builds every queue once, so that what only building can find wrong is found before a run.
+pub(super) fn try_all(s: &Scenario, plan: &Plan) -> Result<(), ConfigError> {
+    let streams = Streams::new(0);
+    let cx = BuildCx::new(&streams, "trial").with_flows(plan);
+    let try_body = |path: &str, body: &Body| -> Result<(), ConfigError> {
+        registry::try_queue(&body.forward.queue, &body.forward.link, path, &cx)?;
+        if body.reverse == body.forward {
+            return Ok(());
+        }
+        registry::try_queue(&body.reverse.queue, &body.reverse.link, &format!("{path}.reverse"), &cx)
+    };
+    let links = s.link.iter().map(|(name, link)| (format!("link.{name}"), &link.body));
+    let templates = s.topology.iter().flat_map(|t| {
+        let bodies = match t {
+            Topology::Dumbbell(d) => [("access", d.access.as_ref()), ("bottleneck", Some(&d.bottleneck))],
+            Topology::Chain(c) => [("access", c.access.as_ref()), ("hop", Some(&c.hop))],
+            Topology::AccessTree(a) => [("trunk", a.trunk.as_ref()), ("last_hop", Some(&a.last_hop))],
+        };
+        bodies.into_iter().filter_map(|(key, body)| Some((format!("topology.{key}"), body?)))
+    });
+    links.chain(templates).try_for_each(|(path, body)| try_body(&path, body))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Registries, compile, parse, tests::gprs};
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn with_filter(flow: Value) -> Result<Plan, ConfigError> {
+        let mut v = gprs();
+        v["link"]["last-hop"]["queue"] = json!({
+            "type": "prio", "default": "rest", "filter": [{"class": "first", "flow": flow}],
+            "class": {"first": {"prio": 0}, "rest": {"prio": 1}},
+        });
+        v["link"]["last-hop"]["reverse"]["queue"] = json!({"type": "droptail", "limit": "7 packets"});
+        compile(&parse(&v.to_string(), &Registries)?)
+    }
+
+    #[test]
+    fn filters_name_groups_and_members() {
+        let plan = with_filter(json!(["bulk-2", "third"])).expect("both exist");
+        assert_eq!(plan.ids("bulk"), Some(vec![Range { start: 0, end: 2 }]));
+        assert_eq!(plan.ids("bulk-2"), Some(vec![Range { start: 1, end: 2 }]));
+        assert_eq!(plan.ids("bulk-3"), None);
+    }
+
+    #[test]
+    fn a_filter_for_an_unknown_flow_is_refused_before_anything_runs() {
+        let e = with_filter(json!("thrid")).expect_err("no such flow");
+        assert_eq!(e.path, "link.last-hop.queue.filter[0].flow");
+        assert!(e.expected.contains("bulk") && e.hint.contains("third"), "{e}");
+    }
+}
