@@ -8,7 +8,21 @@ from typing import Annotated
 
 import typer
 
-from crosswind.cli import bench, catalogue, compare, explain, report, reproduce, run, scoreboard, show, sweep, validate
+from crosswind.cli import (
+    bench,
+    catalogue,
+    compare,
+    doctor,
+    explain,
+    export,
+    report,
+    reproduce,
+    run,
+    scoreboard,
+    show,
+    sweep,
+    validate,
+)
 from crosswind.errors import EXIT_BAD_INPUT, EXIT_DONE, EXIT_INTERRUPTED, CrosswindError
 
 app = typer.Typer(
@@ -39,12 +53,19 @@ def _options(
     """A packet-level laboratory for congestion control, queue management and wireless links."""
 
 
-for command in (run, sweep, compare, reproduce, explain, catalogue, show, validate, report, scoreboard, bench):
+for command in (
+    *(run, sweep, compare, reproduce, explain, catalogue, show, validate, report, scoreboard),
+    *(export, doctor, bench),
+):
     command.register(app)
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs a command and returns its exit code (0 done, 1 failed claims or run, 2 bad input, 130 interrupted)."""
+    if "_CROSSWIND_COMPLETE" in os.environ:  # a shell asks what could come next
+        from typer.completion import completion_init
+
+        completion_init()
     try:
         result = app(args=arguments, prog_name="crosswind", standalone_mode=False)
     except typer.TyperException as e:

@@ -97,7 +97,7 @@ def _audio(flows: pl.DataFrame) -> pl.DataFrame:
     return flows.filter(pl.col("role") == "audio").select(
         *KEYS,
         pl.col("start_s").alias("audio_start_s"),
-        pl.col("throughput_Bps").alias("audio_throughput"),
+        (pl.col("throughput_bps") / 8.0).alias("audio_throughput"),
         pl.col("simultaneous_Bps").alias("simultaneous_audio"),
         pl.col("drops_packets").alias("audio_drops"),
         pl.col("lost_packets").alias("audio_lost"),

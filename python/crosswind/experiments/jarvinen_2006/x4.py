@@ -1,0 +1,64 @@
+"""What did the overflow in Linux's RED do to the results?
+
+The kernel multiplied the average by the idle time in 32 bits, so that after a second of idleness the average fell
+too little. The workload of W2 with Baseline and Enhanced TCP and ECN on the error-free link, with the overflow and
+repaired; 120 repetitions.
+
+What the source printed: the defect and its repair, which all of its runs had; no numbers. The unit claim (J17) looks at
+the law alone; the figures here show what the defect would have cost.
+
+What may differ here: nothing that is known.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crosswind import figures
+from crosswind.experiments.base import Results
+from crosswind.experiments.jarvinen_2006 import measures, parts, study, testbed
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+WORKLOAD = testbed.Workload("x4", ("third",), third_bytes=testbed.BULK_BYTES)
+NAMES = tuple(f"{tcp}+ECN{what}" for tcp in ("BL", "ETCP") for what in ("", " overflow"))
+
+
+def configurations(**variant: Any) -> dict[str, Scenario]:
+    """RED repaired, and with the product in 32 bits."""
+    out = {}
+    for name in NAMES:
+        one = testbed.world(WORKLOAD, testbed.setting(name.split()[0]), testbed.Reading(**variant), name)
+        overflow = {"link.last-hop.queue.idle_damping": "overflow32"} if name.endswith("overflow") else {}
+        out[name] = one.with_(overflow)
+    return out
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Shares of the three flows, and marks."""
+    shares = {x: f"simultaneous_{x}" for x in ("faster", "slower", "third")}
+    return [
+        figures.quartile_bars(
+            "x4-shares",
+            "Simultaneous throughput with the overflow and repaired.",
+            measures.columns(r, shares),
+            "simultaneous throughput (B/s)",
+        ),
+        figures.quartile_bars(
+            "x4-marks",
+            "Marks with the overflow and repaired.",
+            measures.columns(r, {"all": "marks"}),
+            "marks (packets)",
+        ),
+    ]
+
+
+EXPERIMENT = study.experiment(
+    "x4",
+    "Side experiment: the overflow in Linux's RED",
+    __doc__,
+    configurations,
+    (),
+    figures=pictures,
+    headline=parts.headline("simultaneous_third", "B/s", NAMES, 0),
+)
