@@ -86,11 +86,11 @@ LINK_COLUMNS: tuple[Column, ...] = (
 
 
 def _medians(frame: pl.DataFrame, keys: list[str], columns: Sequence[str]) -> pl.DataFrame:
-    """Medians over repetitions; what did not happen (-1 ns) is left out."""
+    """Medians over repetitions; what did not happen, or does not exist for a stream (-1), is left out."""
 
     def middle(c: str) -> pl.Expr:
         value = pl.col(c).cast(pl.Float64)
-        return (value.filter(value >= 0) if c.endswith("_ns") else value).median().alias(c)
+        return value.filter(value != -1).median().alias(c)
 
     return frame.group_by(keys, maintain_order=True).agg([middle(c) for c in columns])
 

@@ -125,6 +125,9 @@ fn run_chain(plan: &Plan, p: &Parameters, chain: &Chain, q: &Request, progress: 
             break;
         }
         let rep = Repetition { seed: q.seed, index, of: q.reps_total };
+        if plan.sharing.forgets_before(rep) {
+            caches.iter_mut().for_each(Cache::forget);
+        }
         let (mut tables, used, end) = run_one(plan, p, rep, q.ties, caches, progress)?;
         // A run that was cut short is no result.
         if progress.cancel.load(Ordering::Relaxed) && used.is_none() {

@@ -175,3 +175,28 @@ fn a_new_component_shifts_nobody_elses_draws() {
         assert_eq!(cells(x, x_row, &without), cells(y, y_row, &without), "table {name}");
     }
 }
+
+#[test]
+fn hosts_forget_between_repetitions_as_often_as_they_are_told_to() {
+    let scenario = |probability: f64| {
+        json!({
+            "name": "memory", "duration": "60 s",
+            "link": { "path": { "from": "server", "to": "client", "rate": "1 Mbit/s", "delay": "50 ms",
+                                "queue": { "limit": "5 packets" } } },
+            "sharing": { "persist": "across-repetitions", "forget_probability": probability },
+            "flow": { "bulk": { "from": "server", "to": "client", "workload": { "type": "bulk", "size": "300 kB" },
+                                "tcp": { "preset": "enhanced-linux-2.4" } } }
+        })
+    };
+    let fresh = |probability: f64| {
+        let reps = 60;
+        let request = Request { reps: (0..reps).collect(), reps_total: reps, ..request() };
+        let t = run_with(&[scenario(probability)], &request);
+        let flows = table(&t, "flow");
+        (0..flows.rows()).filter(|r| number(flows, "ssthresh_initial_bytes", *r) == 65_535.0).count()
+    };
+    // The first repetition knows nothing; what the later ones know, they learnt from the drops of the one before.
+    assert_eq!((fresh(0.0), fresh(1.0)), (1, 60));
+    let some = fresh(0.33);
+    assert!((12..=30).contains(&some), "{some} of 60");
+}

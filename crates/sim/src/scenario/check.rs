@@ -77,6 +77,10 @@ fn sharing(s: &Sharing) -> Result<(), ConfigError> {
             format!("more than zero and at most {}; leave the key out for no flush", seconds(DURATION_LIMIT));
         return Err(ConfigError::new("sharing.lifetime", show_dur(lifetime), expected));
     }
+    if !(0.0..=1.0).contains(&s.forget_probability) {
+        let found = s.forget_probability.to_string();
+        return Err(ConfigError::new("sharing.forget_probability", found, "a probability from 0 to 1"));
+    }
     if s.gap > DURATION_LIMIT {
         return Err(ConfigError::new("sharing.gap", show_dur(s.gap), format!("at most {}", seconds(DURATION_LIMIT))));
     }

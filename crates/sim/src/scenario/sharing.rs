@@ -1,6 +1,7 @@
 //! What hosts remember of ended connections, and for how long.
 
-use crosswind_base::Dur;
+use super::start::Repetition;
+use crosswind_base::{Dur, Streams};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +25,9 @@ pub struct Sharing {
     /// The whole memory is flushed whenever this time has passed. Left out: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lifetime: Option<Dur>,
+    /// Chance that the whole memory is lost between two repetitions, whatever the time.
+    #[serde(skip_serializing_if = "is_never")]
+    pub forget_probability: f64,
     /// Time between the end of one repetition and the start of the next.
     #[serde(skip_serializing_if = "is_zero")]
     pub gap: Dur,
@@ -31,6 +35,10 @@ pub struct Sharing {
 
 fn is_zero(d: &Dur) -> bool {
     d.0 == 0
+}
+
+fn is_never(p: &f64) -> bool {
+    *p == 0.0
 }
 
 impl Sharing {
@@ -42,6 +50,11 @@ impl Sharing {
     }
     pub fn lifetime(&self) -> Option<Dur> {
         self.lifetime
+    }
+    /// Whether the hosts lose their memory before this repetition.
+    pub fn forgets_before(&self, rep: Repetition) -> bool {
+        let path = format!("sharing/forget/rep{}", rep.index);
+        self.forget_probability > 0.0 && Streams::new(rep.seed).named(&path).chance(self.forget_probability)
     }
     pub fn gap(&self) -> Dur {
         self.gap

@@ -388,6 +388,7 @@ fn faults_are_refused_with_their_path() {
         ("record.sample", json!("0 s"), "record.sample"),
         ("record.sample", json!("1 ns"), "record.sample"),
         ("sharing.lifetime", json!("0 s"), "sharing.lifetime"),
+        ("sharing.forget_probability", json!(1.5), "sharing.forget_probability"),
         ("sharing.gap", json!("2e6 s"), "sharing.gap"),
         ("sharing.persist", json!("forever"), "sharing.persist"),
         ("record.samples", json!("1 s"), "record.samples"),

@@ -99,6 +99,7 @@ fn baseline() -> TcpParams {
         rto_tick: Dur::from_millis(10),
         restart_timer_on_resend: Switch::On,
         timeout_in_recovery: TimeoutInRecovery::Hold,
+        send_buffer: Size(131_072),
         receive_buffer: Size(87380),
         receive_window: ReceiveWindow::Linux24,
         ..rfc()

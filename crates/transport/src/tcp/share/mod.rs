@@ -9,7 +9,8 @@
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
 //! | `share_ssthresh` | - | `off` | Linux tunable `iip_cbi_reuse_ssthresh` |
-//! | lifetime | s | for ever | open point 7-18: the route cache's garbage collector |
+//! | lifetime | s | for ever | open point 7-18: the route cache's garbage collector (`sharing.lifetime`) |
+//! | chance | - | 0 | the same, as a chance between repetitions (`sharing.forget_probability`) |
 //!
 //! **Deviations**: 1. The cache is flushed as a whole when its lifetime has passed since the last flush, like the
 //! kernel's periodic rebuild; an entry does not age on its own.
@@ -56,6 +57,11 @@ impl Cache {
                 self.last_flush += l;
             }
         }
+    }
+
+    /// Everything is forgotten, now.
+    pub fn forget(&mut self) {
+        self.ssthresh.clear();
     }
 
     /// Threshold in bytes left behind by earlier connections to `peer`.
