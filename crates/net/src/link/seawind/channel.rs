@@ -66,6 +66,9 @@ pub struct ChannelParams {
     /// Draw the history from this seed instead of the run's: it is then the same in all repetitions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
+    /// A given history instead of a drawn one: lengths of the states in turn, repeated when they are used up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Vec<Dur>>,
 }
 
 impl Default for ChannelParams {
@@ -81,6 +84,7 @@ impl Default for ChannelParams {
             offset: Dur::from_secs(19),
             history: History::Link,
             seed: None,
+            trace: None,
         }
     }
 }
@@ -102,8 +106,22 @@ impl ChannelParams {
                 params::check_rate("rate", rate).map_err(|e| e.under(name))?;
             }
         }
-        params::check_delay("offset", self.offset)
+        params::check_delay("offset", self.offset)?;
+        self.trace.as_ref().map_or(Ok(()), |t| check_trace(t))
     }
+}
+
+fn check_trace(lengths: &[Dur]) -> Result<(), ConfigError> {
+    if lengths.is_empty() || lengths.len() % 2 == 1 {
+        let found = format!("{} lengths", lengths.len());
+        return Err(ConfigError::new(
+            "trace",
+            found,
+            "an even number of them: good and bad take turns when it repeats",
+        ));
+    }
+    let one = |(i, d): (usize, &Dur)| Spread::Fixed(*d).check_recurring(&format!("trace[{i}]"));
+    lengths.iter().enumerate().try_for_each(one)
 }
 
 /// One history of a channel. It is looked at a little ahead and a little behind, in any order.
@@ -114,12 +132,14 @@ pub struct Channel {
     /// Ends of the states that may still be asked for, oldest first; they alternate, from `oldest`.
     ends: VecDeque<Time>,
     oldest: State,
+    /// States that have got their length so far.
+    known: usize,
 }
 
 impl Channel {
     pub fn new(params: ChannelParams, rng: Rng) -> Channel {
         let oldest = params.first;
-        Channel { params, rng, ends: VecDeque::with_capacity(8), oldest }
+        Channel { params, rng, ends: VecDeque::with_capacity(8), oldest, known: 0 }
     }
 
     pub fn params(&self) -> &ChannelParams {
@@ -146,7 +166,11 @@ impl Channel {
 
     fn extend(&mut self, state: State) {
         let from = self.ends.back().copied().unwrap_or(Time::ZERO);
-        let length = self.params.state(state).length.draw(&mut self.rng);
+        let length = match &self.params.trace {
+            Some(given) => given[self.known % given.len()],
+            None => self.params.state(state).length.draw(&mut self.rng),
+        };
+        self.known += 1;
         self.ends.push_back(from + length);
     }
 
@@ -185,6 +209,20 @@ mod tests {
         }
         let mut jump = channel(1);
         assert_eq!(jump.at(times[39_999]).0, seen[39_999]);
+    }
+
+    #[test]
+    fn a_given_history_is_followed_and_repeated() {
+        let trace = Some([3, 1, 2, 1].map(Dur::from_secs).to_vec());
+        let params = ChannelParams { trace, offset: Dur::from_secs(2), ..ChannelParams::default() };
+        assert!(params.check().is_ok());
+        let mut c = Channel::new(params.clone(), Streams::new(1).named("channel"));
+        let bad = |c: &mut Channel, s: u64| c.at(Time(s * 1_000_000_000)).0 == State::Bad;
+        let seen: Vec<bool> = (0..12).map(|s| bad(&mut c, s)).collect();
+        let once = [false, true, false, false, true, false, false];
+        assert_eq!(seen, [&once[..], &once[..5]].concat());
+        let odd = ChannelParams { trace: Some(vec![Dur::from_secs(1)]), ..params };
+        assert_eq!(odd.check().expect_err("odd").path, "trace");
     }
 
     #[test]
