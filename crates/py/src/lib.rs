@@ -4,6 +4,7 @@ mod convert;
 mod elements;
 
 use crosswind_base::{BitRate, ConfigError, Dur, Streams, Time};
+use crosswind_net::queue::red::effective;
 use crosswind_net::queue::red::trace::{self, IsCapable, Told};
 use crosswind_sim::bench::{Acks, BenchSpec};
 use crosswind_sim::many::{Progress, Request, RunError, run_many as run_plans};
@@ -82,6 +83,15 @@ fn run_bench(py: Python<'_>, flows: u32, rate_bps: u64, duration_s: f64, acks: &
     let spec = BenchSpec { flows, rate: BitRate(rate_bps), duration: Dur::from_secs_f64(duration_s), acks };
     let row = py.detach(|| crosswind_sim::bench::run(&spec)).map_err(|e| scenario_error(py, e))?;
     serde_json::to_string(&row).map_err(|e| PyRuntimeError::new_err(e.to_string()))
+}
+
+/// What the kernel makes of the parameters of a `red-linux` queue, as JSON.
+#[pyfunction]
+fn red_effective(py: Python<'_>, queue_json: &str) -> PyResult<String> {
+    let queue: serde_json::Value = serde_json::from_str(queue_json)
+        .map_err(|e| scenario_error(py, ConfigError::new("", e.to_string(), "a queue as valid JSON")))?;
+    let effective = effective::linux(&queue).map_err(|e| scenario_error(py, e))?;
+    Ok(serde_json::to_string(&effective).expect("numbers and lists of numbers"))
 }
 
 /// Feeds chosen backlogs to the law of a `red-linux` queue: its average after each arrival, in bytes, and the verdict
@@ -188,6 +198,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(validate, m)?)?;
     m.add_function(wrap_pyfunction!(run_many, m)?)?;
     m.add_function(wrap_pyfunction!(run_bench, m)?)?;
+    m.add_function(wrap_pyfunction!(red_effective, m)?)?;
     m.add_function(wrap_pyfunction!(red_trace, m)?)?;
     Ok(())
 }

@@ -193,13 +193,13 @@ impl LinuxParams {
 }
 
 /// The damping table: by how much to shift after so many cells of idle time.
-struct Damping {
-    cell_log: u32,
-    shifts: [u8; 256],
+pub(super) struct Damping {
+    pub(super) cell_log: u32,
+    pub(super) shifts: [u8; 256],
 }
 
 impl Damping {
-    fn new(params: &LinuxParams, w_log: u32, rate: BitRate) -> Damping {
+    pub(super) fn new(params: &LinuxParams, w_log: u32, rate: BitRate) -> Damping {
         let tx_us = 8e6 * params.avpkt.0 as f64 / rate.as_f64();
         let decay_per_us = -(1.0 - 0.5f64.powi(w_log as i32)).ln() / tx_us;
         let fits = |cell_log: &u32| 31.0 / decay_per_us / 2f64.powi(*cell_log as i32) < 512.0;

@@ -3,6 +3,7 @@
 //! A profile is a [`Law`]: it is told of every arrival and answers with a verdict. [`Red`] owns the packets, the limit
 //! and the random stream, and turns verdicts into marks and drops.
 
+pub mod effective;
 pub mod floyd_jacobson;
 pub mod linux;
 pub mod ns2;
