@@ -8,7 +8,7 @@ DEMO := out/demo
 REPRODUCED := out/jarvinen-2006/w2-e0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench docs validate wheel lock optional-tools clean
+.PHONY: help setup demo test lint format bench docs validate validate-kernel wheel lock optional-tools clean
 
 help:
 	@echo "make demo      build, run one example scenario and one published experiment (about four minutes)"
@@ -16,7 +16,8 @@ help:
 	@echo "make lint      formatting, clippy, ruff, mypy, tidy"
 	@echo "make bench     packets per CPU second, side by side with ns-2 where it is installed"
 	@echo "make validate  the same scenarios here and in ns-2, compared"
-	@echo "make docs      the generated reference pages"
+	@echo "make validate-kernel  the same shapers here and in the Linux kernel, compared (root)"
+	@echo "make docs      the documentation site in site/, with every link checked"
 	@echo "make wheel     a wheel in dist/"
 	@echo "make setup     only build;  make clean  remove everything that was built"
 
@@ -62,11 +63,15 @@ bench: setup
 	$(BIN)/crosswind bench
 
 docs: setup
-	$(BIN)/python tools/reference.py docs/reference
 	$(BIN)/python tools/results.py
+	$(BIN)/crosswind explain all --out docs/phenomena > /dev/null
+	$(BIN)/python tools/docs_site.py
 
 validate: setup
 	$(BIN)/python -m validation
+
+validate-kernel: setup
+	$(BIN)/python -m validation.kernel
 
 wheel: $(VENV)/.installed
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --out dist

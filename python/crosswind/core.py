@@ -34,6 +34,29 @@ def version() -> str:
     return str(core().version())
 
 
+def schema() -> dict[str, Any]:
+    """JSON Schema of a scenario file: the engine's, and the [sweep] table that the engine never sees."""
+    found: dict[str, Any] = json.loads(core().schema())
+    values = {"type": "object", "description": "Paths, dotted or as tables, with lists of values."}
+    drawn = {"type": "object", "properties": {"points": {"type": "integer", "minimum": 1}, "seed": {"type": "integer"}}}
+    found.setdefault("properties", {})["sweep"] = {
+        "type": "object",
+        "description": "What `crosswind sweep` varies.",
+        "additionalProperties": False,
+        "properties": {
+            "reps": {"type": "integer", "minimum": 1, "description": "Repetitions of each combination."},
+            "seed": {"type": "integer", "minimum": 0, "description": "Base seed of all combinations."},
+            "precision": {"type": ["string", "array"], "description": "Repeat until that sure, e.g. goodput=1%."},
+            "skip_invalid": {"type": "boolean", "description": "Leave out combinations that are no valid scenario."},
+            "grid": {**values, "description": "Every combination of these values."},
+            "zip": {"type": ["array", "object"], "description": "Values that step together."},
+            "random": {**drawn, "description": "Points drawn independently from ranges or choices."},
+            "latin-hypercube": {**drawn, "description": "Points that cover ranges or choices evenly."},
+        },
+    }
+    return found
+
+
 def build() -> str:
     """Version and fingerprint of the compiled engine: two builds that may compute differently differ here."""
     file = getattr(core(), "__file__", None)

@@ -10,7 +10,7 @@ import typer
 from crosswind.cli.shared import JsonOption, print_json
 from crosswind.runs import prepare_out
 
-EPILOG = "Example: crosswind reproduce jarvinen-2006 --quick && crosswind scoreboard out"
+EPILOG = "Example: crosswind scoreboard out   (after: crosswind reproduce jarvinen-2006 --quick)"
 
 
 def register(app: typer.Typer) -> None:
