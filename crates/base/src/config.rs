@@ -1,7 +1,7 @@
 //! Errors of scenario files, and reading typed parameters out of a JSON value with the path to whatever is wrong.
 
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::fmt;
 
 /// What is wrong with a configuration, where, and what would be right.
@@ -20,6 +20,11 @@ pub struct ConfigError {
 impl ConfigError {
     pub fn new(path: impl Into<String>, found: impl Into<String>, expected: impl Into<String>) -> ConfigError {
         ConfigError { path: path.into(), found: found.into(), expected: expected.into(), hint: String::new() }
+    }
+    /// What was to change while a run goes on, and cannot.
+    pub fn cannot_change(set: &Map<String, Value>) -> ConfigError {
+        let keys: Vec<&str> = set.keys().map(String::as_str).collect();
+        ConfigError::new(keys.join(", "), "a change while it runs", "a parameter that can change while it runs")
     }
     pub fn hint(mut self, hint: impl Into<String>) -> ConfigError {
         self.hint = hint.into();

@@ -4,7 +4,8 @@
 //! source. A **driver** owns the clock and the order of events. A stage never calls another stage: it emits into its
 //! [`Cx`], and the driver delivers.
 
-use crate::{Dur, Ecn, End, Event, EventKind, Histogram, Observer, Packet, PacketId, Pool, Time};
+use crate::{ConfigError, Dur, Ecn, End, Event, EventKind, Histogram, Observer, Packet, PacketId, Pool, Time};
+use serde_json::{Map, Value};
 
 /// Why a packet ceased to exist before reaching its destination. Closed on purpose: a new way of losing packets is a
 /// new row here, with its metric.
@@ -49,6 +50,10 @@ pub trait Stage {
     /// Brings the state up to now, for stages that put work off until they are next called. Asked before `sample` and
     /// `report`.
     fn catch_up(&mut self, _cx: &mut Cx<'_>) {}
+    /// New values for some parameters, from now on; keys and values are those of a scenario.
+    fn change(&mut self, set: &Map<String, Value>, _cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        Err(ConfigError::cannot_change(set))
+    }
     /// Momentary values for the `sample` table (name ends in its unit).
     fn sample(&self, _now: Time, _out: &mut dyn FnMut(&'static str, f64)) {}
     /// Totals at the end of a run.
@@ -67,6 +72,9 @@ impl<S: Stage + ?Sized> Stage for Box<S> {
     }
     fn catch_up(&mut self, cx: &mut Cx<'_>) {
         (**self).catch_up(cx)
+    }
+    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        (**self).change(set, cx)
     }
     fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
         (**self).sample(now, out)

@@ -142,6 +142,7 @@ impl<'w> Driver<'w> {
                 let (at, change) = self.timeline.pop_front().expect("its time was read just now");
                 self.change(at, change);
             } else {
+                self.network.catch_up(at, shore);
                 self.watcher.look(at, &self.network);
                 self.next_look = at + self.interval;
             }
@@ -150,9 +151,8 @@ impl<'w> Driver<'w> {
 
     fn change(&mut self, at: Time, change: Change) {
         let refused = self.network.change(at, &change).err().map(|e| e.to_string());
-        if refused.is_none()
-            && let Some(tape) = &mut self.tape
-        {
+        // A refused change too: it may have been made in one direction, and is refused again when it is played.
+        if let Some(tape) = &mut self.tape {
             tape.change(at, &change);
         }
         self.watcher.changed(at, &change, refused);

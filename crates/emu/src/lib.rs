@@ -12,6 +12,8 @@
 //!
 //! Only [`live`], [`tun`] and [`bench`] know of a machine. There is no transport in here: in emulation the kernels are the hosts.
 
+#[cfg(target_os = "linux")]
+pub mod bench;
 pub mod driver;
 pub mod flows;
 pub mod frame;
@@ -19,6 +21,9 @@ pub mod journal;
 #[cfg(target_os = "linux")]
 pub mod live;
 pub mod network;
+pub mod report;
+#[cfg(target_os = "linux")]
+pub mod run;
 pub mod spec;
 pub mod tape;
 #[cfg(target_os = "linux")]

@@ -7,7 +7,7 @@ use crate::driver::{Change, Order, Shore};
 use crate::network::{Delivery, Port, Sink};
 use crate::tun::Tun;
 use crosswind_base::{Clock, Dur, Histogram, Sync, Time};
-use rustix::event::{EventfdFlags, epoll, eventfd};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, epoll, eventfd};
 use rustix::fs::Timespec;
 use rustix::time::{ClockId, clock_gettime};
 use std::collections::VecDeque;
@@ -21,6 +21,7 @@ pub const SPIN: Dur = Dur::from_micros(80);
 /// Longer frames than this do not come out of a TUN device.
 const FRAME_MAX_BYTES: usize = 65_535;
 const BELL: u64 = u64::MAX;
+const NO_TIME: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 
 /// Nanoseconds of the clock that all processes of a machine share and that never jumps.
 pub fn monotonic_ns() -> u64 {
@@ -128,10 +129,19 @@ impl Live {
     /// Looks at all devices, waiting for at most so long; true when something has come.
     #[inline]
     fn poll(&mut self, wait: Option<Dur>) -> bool {
-        let timeout =
-            wait.map(|d| Timespec { tv_sec: (d.0 / 1_000_000_000) as i64, tv_nsec: (d.0 % 1_000_000_000) as i64 });
+        if wait != Some(Dur::ZERO) {
+            // `epoll_wait` counts in milliseconds, `ppoll` in nanoseconds.
+            let seconds = |d: Dur| Timespec {
+                tv_sec: (d.0 / 1_000_000_000).min(1 << 30) as i64,
+                tv_nsec: (d.0 % 1_000_000_000) as i64,
+            };
+            let mut all = [PollFd::new(&self.epoll, PollFlags::IN)];
+            if rustix::event::poll(&mut all, wait.map(seconds).as_ref()).unwrap_or(0) == 0 {
+                return false;
+            }
+        }
         let mut events = [MaybeUninit::<epoll::Event>::uninit(); 32];
-        let Ok((found, _)) = epoll::wait(&self.epoll, &mut events, timeout.as_ref()) else { return false };
+        let Ok((found, _)) = epoll::wait(&self.epoll, &mut events, Some(&NO_TIME)) else { return false };
         let mut any = false;
         for e in found {
             any = true;

@@ -63,6 +63,8 @@ pub struct Totals {
 pub struct Network {
     pub now: Time,
     egresses: Vec<BoxStage>,
+    /// Link and direction of each.
+    names: Vec<(String, String)>,
     wishes: Vec<Time>,
     hops: Vec<u32>,
     /// First hop from host to host, as a square.
@@ -99,6 +101,7 @@ impl Network {
             now: Time::ZERO,
             wishes: egresses.iter().map(|e| e.next_wake().unwrap_or(Time::NEVER)).collect(),
             egresses,
+            names: spec.egresses.iter().map(|e| (e.link.clone(), e.direction.clone())).collect(),
             hops,
             starts,
             hosts,
@@ -258,7 +261,16 @@ impl Network {
     /// New parameters for a link, from `at` on; what was due by then has been served.
     pub fn change(&mut self, at: Time, change: &Change) -> Result<(), ConfigError> {
         debug_assert!(at >= self.now, "changes come in order of time");
-        Err(ConfigError::new(format!("link.{}", change.link), "a change", "nothing yet"))
+        for stage in 0..self.egresses.len() {
+            let (link, direction) = &self.names[stage];
+            if *link != change.link || change.direction.as_ref().is_some_and(|d| d != direction) {
+                continue;
+            }
+            let mut done = Ok(());
+            self.call(stage, at, |s, cx| done = s.change(&change.set, cx));
+            done.map_err(|e| e.under(&format!("link.{}", change.link)))?;
+        }
+        Ok(())
     }
 
     /// Brings every egress up to `at`, so that it can be sampled and reported.

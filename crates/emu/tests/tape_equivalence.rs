@@ -2,7 +2,7 @@
 //! in virtual time give the same decisions, bit by bit.
 
 use crosswind_base::{Clock, Dur, Rng, Streams, Sync, Time};
-use crosswind_emu::driver::{Driver, Order, Shore, Unwatched};
+use crosswind_emu::driver::{Change, Driver, Order, Shore, Unwatched};
 use crosswind_emu::journal::{Decision, Keep, What};
 use crosswind_emu::network::{Delivery, Network, Port, Sink};
 use crosswind_emu::spec::{EgressSpec, FlowPorts, Host, Route, Spec};
@@ -80,6 +80,8 @@ struct Rough {
     slack: Dur,
     coming: std::collections::VecDeque<(Time, Port, Vec<u8>)>,
     stop: Time,
+    /// Made as soon as the first of these times has passed.
+    changes: Vec<(Time, Change)>,
     deliveries: Vec<(Time, Vec<u8>)>,
 }
 
@@ -117,8 +119,19 @@ impl Shore for Rough {
         Some((self.now, port))
     }
     fn order(&mut self) -> Option<Order> {
+        if self.changes.first().is_some_and(|(at, _)| *at <= self.now) {
+            return Some(Order::Change(self.now, self.changes.remove(0).1));
+        }
         (self.coming.is_empty() && self.now >= self.stop).then_some(Order::Stop(self.now))
     }
+}
+
+/// Slower and longer by a third of the run, back again by two thirds.
+fn changes(stop: Time) -> Vec<(Time, Change)> {
+    let change = |json: Value| serde_json::from_value(json).unwrap();
+    let worse = json!({"link": "path", "direction": "forward", "set": {"rate": "1 Mbit/s", "delay": "30 ms"}});
+    let back = json!({"link": "path", "set": {"rate": "2 Mbit/s", "delay": "7 ms"}});
+    vec![(Time(stop.0 / 3), change(worse)), (Time(stop.0 / 3 * 2), change(back))]
 }
 
 #[derive(Clone, Default)]
@@ -145,12 +158,13 @@ fn live(slack: Dur, seed: u64) -> Run {
     let mut rng = Streams::new(seed).named("arrivals");
     let coming: std::collections::VecDeque<_> = arrivals(&mut rng, 4000).into();
     let stop = coming.back().unwrap().0 + Dur::from_secs(1);
-    let mut shore = Rough { now: Time::ZERO, rng, slack, coming, stop, deliveries: Vec::new() };
+    let mut shore = Rough { now: Time::ZERO, rng, slack, coming, stop, changes: changes(stop), deliveries: Vec::new() };
     let memory = Memory::default();
     let tape = TapeWriter::new(Box::new(memory.clone()) as Box<dyn Write + Send>, &spec()).unwrap();
     let mut nobody = Unwatched;
     let network = Network::build(&spec(), Keep::All).unwrap();
-    let mut driver = Driver::new(network, &mut nobody, Dur::ZERO).with_tape(tape);
+    // Somebody looks at the live run and nobody at its tape: looking changes nothing either.
+    let mut driver = Driver::new(network, &mut nobody, Dur::from_micros(1700)).with_tape(tape);
     let (end, written) = driver.run(&mut shore);
     written.unwrap();
     assert_eq!(driver.network.packets_inside(), 0, "a second is enough for everything to leave");
@@ -202,6 +216,17 @@ fn marked_packets_leave_with_ce_and_a_right_checksum() {
         let sum: u32 = f[..20].chunks(2).map(|w| u32::from(u16::from_be_bytes([w[0], w[1]]))).sum();
         assert_eq!((sum & 0xffff) + (sum >> 16), 0xffff);
     }
+}
+
+#[test]
+fn a_change_slows_the_link_down_from_its_time_on() {
+    let run = live(Dur::from_micros(50), 10);
+    let stop = run.end.at.0 - 1_000_000_000;
+    let bytes = |from: u64, to: u64| -> usize {
+        run.deliveries.iter().filter(|(at, f)| (from..to).contains(&at.0) && f[15] == 1).map(|(_, f)| f.len()).sum()
+    };
+    let (fast, slow) = (bytes(0, stop / 3), bytes(stop / 3 + 200_000_000, stop / 3 * 2));
+    assert!(slow * 10 < fast * 7, "{slow} of {fast} bytes");
 }
 
 #[test]

@@ -7,7 +7,8 @@ use crate::link::loss::none::NoLoss;
 use crate::link::loss::{LossModel, LossPoint};
 use crate::link::{Fate, Link};
 use crate::queue::{Backlog, Head, QueueDisc};
-use crosswind_base::{Cx, DropReason, Histogram, Metrics, PacketId, Stage, Time};
+use crosswind_base::{ConfigError, Cx, DropReason, Histogram, Metrics, PacketId, Stage, Time};
+use serde_json::{Map, Value};
 use std::collections::VecDeque;
 
 /// A packet between the queue and the far end of the link.
@@ -283,6 +284,12 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
         self.serve_until_now(cx);
         self.pump(cx);
         self.settle(self.queue.backlog(), cx.now);
+    }
+
+    /// The link changes for whatever is transmitted from now on. Queue and loss model stay what they are.
+    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.catch_up(cx);
+        self.link.change(set)
     }
 
     fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {

@@ -30,6 +30,15 @@ pub fn read<P: Params>(value: &Value, path: &str) -> Result<P, ConfigError> {
     Ok(params)
 }
 
+/// The same parameters with new values for some keys.
+pub fn merged<P: Params>(old: &P, set: &Map<String, Value>) -> Result<P, ConfigError> {
+    let mut all = serde_json::to_value(old).expect("parameters are plain data with text keys");
+    if let Some(keys) = all.as_object_mut() {
+        keys.extend(set.clone());
+    }
+    read(&all, "")
+}
+
 /// No queue or buffer of the laboratory is larger: 1 TB, or 10^9 packets.
 const LIMIT_BYTES_MAX: u64 = 1_000_000_000_000;
 const LIMIT_PACKETS_MAX: u64 = 1_000_000_000;

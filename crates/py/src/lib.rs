@@ -2,6 +2,8 @@
 
 mod convert;
 mod elements;
+#[cfg(all(feature = "emu", target_os = "linux"))]
+mod emulate;
 
 use crosswind_base::{BitRate, ConfigError, Dur, Streams, Time};
 use crosswind_net::queue::red::effective;
@@ -200,5 +202,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(run_bench, m)?)?;
     m.add_function(wrap_pyfunction!(red_effective, m)?)?;
     m.add_function(wrap_pyfunction!(red_trace, m)?)?;
+    #[cfg(all(feature = "emu", target_os = "linux"))]
+    emulate::add(m)?;
     Ok(())
 }

@@ -13,6 +13,7 @@ from crosswind.cli import (
     catalogue,
     compare,
     doctor,
+    emulate,
     explain,
     export,
     report,
@@ -55,7 +56,7 @@ def _options(
 
 for command in (
     *(run, sweep, compare, reproduce, explain, catalogue, show, validate, report, scoreboard),
-    *(export, doctor, bench),
+    *(emulate, export, doctor, bench),
 ):
     command.register(app)
 

@@ -4,7 +4,8 @@ pub mod loss;
 pub mod seawind;
 pub mod wire;
 
-use crosswind_base::{Packet, Time};
+use crosswind_base::{ConfigError, Packet, Time};
+use serde_json::{Map, Value};
 
 /// A link chosen at run time.
 pub type BoxLink = Box<dyn Link + Send>;
@@ -39,6 +40,10 @@ pub trait Link {
     fn is_in_order(&self) -> bool {
         false
     }
+    /// New values for some parameters; what has been planned stays as it was planned.
+    fn change(&mut self, set: &Map<String, Value>) -> Result<(), ConfigError> {
+        Err(ConfigError::cannot_change(set))
+    }
     /// Momentary values such as bytes in a buffer below IP, name ending in its unit.
     fn sample(&self, _now: Time, _out: &mut dyn FnMut(&'static str, f64)) {}
 }
@@ -49,6 +54,9 @@ impl<L: Link + ?Sized> Link for Box<L> {
     }
     fn is_in_order(&self) -> bool {
         (**self).is_in_order()
+    }
+    fn change(&mut self, set: &Map<String, Value>) -> Result<(), ConfigError> {
+        (**self).change(set)
     }
     fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
         (**self).sample(now, out)

@@ -11,7 +11,8 @@
 //! | `delay` | time | 10 ms | ours |
 //!
 //! **Deviations**: none. Times are whole nanoseconds; within a busy period the remainder is carried, so back-to-back
-//! packets never drift.
+//! packets never drift. When `rate` or `delay` change during a run, what is on the line stays as it was planned; behind
+//! a delay that became shorter nothing overtakes: it arrives no earlier than what was sent before it.
 //!
 //! **Checked by**: conformance suite; a million packets at an awkward rate.
 
@@ -20,6 +21,7 @@ use crate::params::{self, Params};
 use crosswind_base::{BitRate, ConfigError, Dur, Packet, Serializer, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// Parameters of a wire.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -46,14 +48,17 @@ impl Params for WireParams {
 
 /// A line of constant rate and delay.
 pub struct Wire {
-    delay: Dur,
+    params: WireParams,
     serializer: Serializer,
     busy_until: Time,
+    /// No packet arrives earlier; it matters after the delay has become shorter.
+    arrivals_from: Time,
 }
 
 impl Wire {
     pub fn new(params: WireParams) -> Wire {
-        Wire { delay: params.delay, serializer: Serializer::new(params.rate), busy_until: Time::ZERO }
+        let serializer = Serializer::new(params.rate);
+        Wire { params, serializer, busy_until: Time::ZERO, arrivals_from: Time::ZERO }
     }
 }
 
@@ -70,7 +75,17 @@ impl Link for Wire {
         }
         let tx_end = now + self.serializer.take(p.len as u32);
         self.busy_until = tx_end;
-        TxPlan { free_at: tx_end, fate: Fate::Deliver(tx_end + self.delay), attempts: 1, tx_start: now, tx_end }
+        let arrival = (tx_end + self.params.delay).max(self.arrivals_from);
+        TxPlan { free_at: tx_end, fate: Fate::Deliver(arrival), attempts: 1, tx_start: now, tx_end }
+    }
+    fn change(&mut self, set: &Map<String, Value>) -> Result<(), ConfigError> {
+        let new: WireParams = params::merged(&self.params, set)?;
+        self.arrivals_from = self.arrivals_from.max(self.busy_until + self.params.delay);
+        if new.rate != self.params.rate {
+            self.serializer.set_rate(new.rate);
+        }
+        self.params = new;
+        Ok(())
     }
 }
 
@@ -88,6 +103,22 @@ mod tests {
         let plan = w.transmit(&packet(576), Time::from_secs_f64(1.0));
         assert_eq!(plan.free_at, Time::from_secs_f64(1.072));
         assert_eq!(plan.fate, Fate::Deliver(Time::from_secs_f64(1.372)));
+    }
+
+    #[test]
+    fn a_change_counts_for_what_is_sent_after_it_and_nothing_overtakes() {
+        let mut w = Wire::new(WireParams { rate: BitRate(8_000_000), delay: Dur::from_millis(100) });
+        let set = |json: Value| json.as_object().unwrap().clone();
+        let first = w.transmit(&packet(1000), Time::ZERO);
+        assert_eq!(first.fate, Fate::Deliver(Time::from_secs_f64(0.101)));
+        w.change(&set(serde_json::json!({"delay": "10 ms", "rate": "80 Mbit/s"}))).unwrap();
+        let second = w.transmit(&packet(1000), first.free_at);
+        assert_eq!(second.free_at, Time::from_secs_f64(0.0011), "at the new rate");
+        assert_eq!(second.fate, first.fate, "not before the first, although its own way is shorter");
+        let third = w.transmit(&packet(1000), Time::from_secs_f64(0.2));
+        assert_eq!(third.fate, Fate::Deliver(Time::from_secs_f64(0.2101)));
+        let wrong = w.change(&set(serde_json::json!({"rat": "1 Mbit/s"}))).unwrap_err();
+        assert!(wrong.hint.contains("rate"), "{wrong}");
     }
 
     #[test]

@@ -68,6 +68,7 @@ pub fn scenario(s: &Scenario) -> Result<(), ConfigError> {
     }
     member_names(s)?;
     sharing(&s.sharing)?;
+    s.emulate.check()?;
     record(&s.record, s)
 }
 

@@ -41,6 +41,7 @@ pub fn parse_value(value: &Value, cat: &dyn Catalogue) -> Result<Scenario, Confi
         flow: each(&written.flow, "flow", |v, path| flow(v, cat, path))?,
         sharing: written.sharing,
         record: written.record,
+        emulate: written.emulate,
     };
     check::scenario(&scenario)?;
     Ok(scenario)

@@ -4,6 +4,7 @@
 //! `serde_json::Value` in those places they read a file key by key; with the final types they hold the checked result.
 
 use super::body::{Body, written_body_schema};
+use super::emulate::Emulate;
 use super::sharing::Sharing;
 use super::start::StartRule;
 use super::workloads::WorkloadParams;
@@ -42,6 +43,9 @@ pub struct Scenario<T = Topology, L = Link, F = Flow> {
     /// What is recorded beyond the summary tables.
     #[serde(default)]
     pub record: Record,
+    /// What real hosts need; a simulation ignores it.
+    #[serde(default, skip_serializing_if = "Emulate::is_default")]
+    pub emulate: Emulate,
 }
 
 fn one() -> u64 {

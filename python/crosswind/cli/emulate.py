@@ -1,0 +1,127 @@
+"""`crosswind emulate`: a real command behind the links of a scenario."""
+
+from __future__ import annotations
+
+import json as json_text
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from crosswind.cli.shared import JsonOption, OutOption, SeedOption, SetOption, changed, print_json
+from crosswind.errors import EXIT_DONE, InputError
+
+EPILOG = "Example: crosswind emulate scenarios/emulate/gprs.toml -- curl -o /dev/null http://server:8000/"
+
+
+def register(app: typer.Typer) -> None:
+    app.command("emulate", epilog=EPILOG)(emulate)
+
+
+def emulate(
+    scenario: Annotated[Path | None, typer.Argument(metavar="SCENARIO.toml", help="The scenario file.")] = None,
+    command: Annotated[
+        list[str] | None, typer.Argument(metavar="-- COMMAND", help="What to run; left out: a shell.")
+    ] = None,
+    seed: SeedOption = None,
+    assign: SetOption = None,
+    seconds: Annotated[
+        float | None, typer.Option("--for", min=0.1, help="End the command after so many seconds.")
+    ] = None,
+    out: OutOption = None,
+    tape: Annotated[Path | None, typer.Option("--tape", help="Record all arrivals, to be played again.")] = None,
+    play: Annotated[Path | None, typer.Option("--play", help="Play a tape in virtual time.")] = None,
+    control: Annotated[
+        list[str] | None,
+        typer.Option("--control", metavar="LINK.KEY=VALUE", help="Change the emulation that runs. Repeatable."),
+    ] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Show the emulation that runs, once a second.")] = False,
+    number: Annotated[int | None, typer.Option("--of", help="Which emulation, if several run: its process.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No summary at the end.")] = False,
+    json: JsonOption = False,
+) -> int:
+    """Runs a command in a network namespace whose only way out is the emulated network.
+
+    The command takes the place of one host (`emulate.client`); other hosts run the programs of `emulate.serve` and are
+    reached by their names. Queues, links and losses are those of the simulator, in real time.
+    """
+    if play is not None:
+        return _play(play, json)
+    if control:
+        return _control(control, number)
+    if watch:
+        return _watch(number, json)
+    if scenario is None:
+        raise InputError("emulate", found="no scenario", expected="SCENARIO.toml, --play, --control or --watch")
+    what = changed(scenario, assign)
+    what.validate()
+    from crosswind.emulate import needs, sandbox
+    from crosswind.emulate.control import new_door
+    from crosswind.runs import prepare_out
+
+    privileges = needs.check()
+    door = new_door()
+    job: dict[str, Any] = {
+        "kind": "session",
+        "scenario": what.data,
+        "file": what.file,
+        "text": what.text,
+        "seed": seed if seed is not None else int(what.get("seed", 1)),
+        "command": command or [],
+        "seconds": seconds,
+        "out": str(prepare_out(out).resolve()) if out else None,
+        "tape": str(tape.resolve()) if tape else None,
+        "door": str(door),
+        "json": json,
+        "quiet": quiet,
+    }
+    try:
+        return sandbox.run(job, privileges)
+    finally:
+        door.unlink(missing_ok=True)
+
+
+def _play(tape: Path, json: bool) -> int:
+    from crosswind.core import core
+
+    try:
+        said = json_text.loads(core().replay_tape(str(tape)))
+    except OSError as e:
+        raise InputError("--play", found=str(e), expected="a tape of `crosswind emulate --tape`") from None
+    if json:
+        print_json(said)
+    else:
+        print(
+            f"{said['name']}: {said['arrived_packets']} arrivals, {said['decisions']} decisions, "
+            f"fingerprint {said['fingerprint']}"
+        )
+        print(
+            "the live run decided the same"
+            if said["is_identical"]
+            else f"the live run: {said['recorded'] or 'cut off'}"
+        )
+    return EXIT_DONE if said["is_identical"] else 1
+
+
+def _control(wishes: list[str], number: int | None) -> int:
+    from crosswind.emulate.control import ask, parse_change
+
+    links = [v["link"] for v in next(ask({"do": "view"}, number))["links"]]
+    for wish in wishes:
+        for answer in ask(parse_change(wish, list(dict.fromkeys(links))), number):
+            print("\n".join(answer["done"]))
+    return EXIT_DONE
+
+
+def _watch(number: int | None, json: bool) -> int:
+    from crosswind.emulate.control import ask
+    from crosswind.emulate.view import live_lines
+
+    before: dict[str, Any] | None = None
+    for seen in ask({"do": "watch", "every": 1.0}, number):
+        if json:
+            print(json_text.dumps(seen), flush=True)
+        else:
+            print("\n".join(live_lines(seen, before)), flush=True)
+        before = seen
+    return EXIT_DONE

@@ -1,0 +1,115 @@
+"""The emulated network of a scenario, from its namespaces to its tables. Runs inside the sandbox."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from crosswind.core import core
+from crosswind.emulate import hosts as machine
+from crosswind.emulate.hosts import Host
+from crosswind.scenario import Scenario
+
+
+@dataclass
+class Network:
+    """Hosts and a driver between them."""
+
+    scenario: Scenario
+    plan: dict[str, Any]
+    engine: Any
+    hosts: list[Host]
+    has_priority: bool = False
+    start_ns: int = 0
+    drops_before: dict[str, int] = field(default_factory=dict)
+
+    @staticmethod
+    def build(scenario: Scenario, *, seed: int, rep: int = 0, reps: int = 1) -> Network:
+        """Makes namespaces, devices and addresses. Raises InputError or SetupError."""
+        c = core()
+        text = scenario.to_json()
+        try:
+            plan = json.loads(c.emulate_plan(text, seed, rep, reps))
+            engine = c.Emulation(text, seed, rep, reps)
+        except c.ScenarioError as e:
+            raise scenario.explain(e) from None
+        hosts = [Host(h["name"], h["v4"], h["v6"]) for h in plan["hosts"]]
+        machine.make(hosts)
+        return Network(scenario, plan, engine, hosts)
+
+    @property
+    def client(self) -> Host:
+        return self.hosts[self.plan["client"]]
+
+    @property
+    def uplink(self) -> Host:
+        return self.hosts[self.plan["uplink"]]
+
+    def host(self, name: str) -> Host:
+        return next(h for h in self.hosts if h.name == name)
+
+    def open(self, *, gateway: Host | None = None) -> None:
+        """Makes the devices and addresses, with the scenario's kernel settings."""
+        self.engine.open([h.namespace for h in self.hosts], self.hosts.index(gateway) if gateway else None)
+        for host in self.hosts:
+            machine.connect(host, self.plan["mtu"])
+            machine.settings(host, self.plan["sysctl"])
+
+    def start(
+        self, *, start_ns: int = 0, stop_ns: int | None = None, sample_ns: int | None = None, tape: str | None = None
+    ) -> int:
+        """Starts the driver; returns the monotonic time that is zero for it."""
+        options: dict[str, Any] = {
+            "namespaces": [h.namespace for h in self.hosts],
+            "start_ns": start_ns,
+            "mtu_bytes": self.plan["mtu"],
+            "sample_ns": sample_ns,
+            "tape": tape,
+            "timeline": self.plan["timeline"],
+        }
+        if stop_ns is not None:
+            options["stop_ns"] = stop_ns
+        thread, self.start_ns = self.engine.start(json.dumps(options))
+        self.has_priority = machine.realtime(thread)
+        return self.start_ns
+
+    def view(self) -> dict[str, Any]:
+        """The network at the last look, ten times a second or at the scenario's sample interval."""
+        seen: dict[str, Any] = json.loads(self.engine.view()) or {}
+        return seen
+
+    def change(self, link: str, direction: str | None, values: dict[str, Any]) -> None:
+        """Changes a link from now on. Raises ValueError when there is no such link."""
+        self.engine.change(json.dumps({"link": link, "direction": direction, "set": values}))
+
+    def stop(self, during: Callable[[], None] | None = None) -> dict[str, Any]:
+        """Ends the run: raw tables, the last view, what the machine did to it, and whether to trust it."""
+        drops = {h.name: machine.device_drops(h) for h in self.hosts}
+        if during:
+            during()
+        raw = self.engine.stop()
+        seen = json.loads(raw["machine"])
+        seen["has_priority"] = self.has_priority
+        seen["device_drops"] = {name: n for name, n in drops.items() if n}
+        warnings = self.warnings(seen)
+        return {"tables": raw["tables"], "view": json.loads(raw["view"]), "machine": seen, "warnings": warnings}
+
+    def warnings(self, seen: dict[str, Any]) -> list[str]:
+        """Everything that makes the numbers of this run doubtful."""
+        found = []
+        budget, late = self.plan["lateness_ns"], seen["lateness"]["p99_ns"]
+        if late > budget:
+            found.append(
+                f"not to be trusted: one packet in a hundred left {late / 1e6:.3f} ms late or more; "
+                f"the budget (emulate.lateness) is {budget / 1e6:.3f} ms"
+            )
+        if seen["device_drops"]:
+            which = ", ".join(f"{n} at {name}" for name, n in seen["device_drops"].items())
+            found.append(f"not to be trusted: devices dropped packets that no queue of the scenario saw ({which})")
+        if seen["unwritten_packets"]:
+            found.append(f"not to be trusted: {seen['unwritten_packets']} packets were not taken by their device")
+        if seen.get("tape_error"):
+            found.append(f"the tape is not complete: {seen['tape_error']}")
+        return found

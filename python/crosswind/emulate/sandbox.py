@@ -1,0 +1,73 @@
+"""The outer process: makes the sandbox, waits for it, passes signals on. It never touches the machine itself.
+
+The sandbox has process, mount and network namespaces of its own. Its first process is `crosswind.emulate.inside`; when
+that ends, the kernel ends everything in it. It ends too when this process is killed, by whatever signal.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from crosswind.emulate.needs import Privileges
+
+PR_SET_PDEATHSIG = 1
+JOB_VARIABLE = "CROSSWIND_JOB"
+
+
+def _dies_with_parent() -> Callable[[], None]:
+    libc = ctypes.CDLL(None)
+    parent = os.getpid()
+
+    def set_signal() -> None:
+        libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(1)
+
+    return set_signal
+
+
+def first_process(unshare: int) -> int | None:
+    """The first process of the sandbox, as seen from here."""
+    try:
+        children = Path(f"/proc/{unshare}/task/{unshare}/children").read_text(encoding="ascii").split()
+    except OSError:
+        return None
+    return int(children[0]) if children else None
+
+
+def run(job: dict[str, Any], privileges: Privileges) -> int:
+    """Runs a job (see `inside`) in a sandbox and returns its exit code."""
+    reader = os.memfd_create("crosswind-job")
+    os.write(reader, json.dumps(job).encode())
+    os.lseek(reader, 0, os.SEEK_SET)
+    command = [*privileges.unshare, sys.executable, "-m", "crosswind.emulate.inside"]
+    environment = {**os.environ, JOB_VARIABLE: str(reader)}
+    paths = [p for p in sys.path if p and Path(p).is_dir()]
+    environment["PYTHONPATH"] = os.pathsep.join(paths)
+    process = subprocess.Popen(command, env=environment, pass_fds=[reader], preexec_fn=_dies_with_parent())
+    os.close(reader)
+
+    def forward(number: int, _frame: FrameType | None) -> None:
+        # Ctrl-C on a terminal reaches the command by itself; everything else is ours to pass on.
+        if number == signal.SIGINT and os.isatty(0):
+            return
+        inner = first_process(process.pid)
+        if inner is not None:
+            os.kill(inner, number)
+
+    before = {n: signal.signal(n, forward) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        code = process.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    return 128 - code if code < 0 else code

@@ -1,0 +1,222 @@
+"""Emulation with real namespaces, devices and programs; skipped, and counted as skipped, where none can be made."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from crosswind.emulate import control, needs
+from crosswind.errors import CrosswindError, InputError
+
+SCENARIO = """\
+name = "pair"
+duration = "1 h"
+
+[link.path]
+from = "server"
+to = "client"
+rate = "2 Mbit/s"
+delay = "20 ms"
+queue = { type = "droptail", limit = "50 packets" }
+
+[flow.download]
+from = "server"
+to = "client"
+workload = { type = "bulk", size = "100 kB" }
+
+[emulate]
+client = "client"
+
+[emulate.serve.web]
+node = "server"
+command = "exec PYTHON -m http.server --directory FOLDER 8000"
+"""
+FILE_bytes = 250_000
+FETCH = (
+    "import sys, time, urllib.request as u; t = time.monotonic(); "
+    "n = len(u.urlopen('http://server:8000/file').read()); print(n, time.monotonic() - t)"
+)
+
+
+def _why_not() -> str:
+    try:
+        needs.check()
+    except (CrosswindError, OSError) as e:
+        return f"no emulation here: {e}"
+    return ""
+
+
+WHY_NOT = _why_not()
+emulates = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT or "-")
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    (tmp_path / "file").write_bytes(bytes(FILE_bytes))
+    path = tmp_path / "pair.toml"
+    path.write_text(SCENARIO.replace("FOLDER", str(tmp_path)).replace("PYTHON", sys.executable))
+    return path
+
+
+def start(*arguments: str, **options: object) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "crosswind", "emulate", *arguments]
+    return subprocess.Popen(  # type: ignore[call-overload, no-any-return]
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options
+    )
+
+
+def emulate(*arguments: str, **options: object) -> tuple[int, str, str]:
+    process = start(*arguments, **options)
+    out, err = process.communicate(timeout=120)
+    return process.returncode, out, err
+
+
+def ours(mark: str) -> list[int]:
+    """Processes whose command line has `mark` in it."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if mark in line:
+            found.append(int(folder.name))
+    return found
+
+
+def outside() -> tuple[str, str, list[str]]:
+    """What the machine looks like outside: devices, routes, entries of /run."""
+    ip = [subprocess.run(["ip", "-o", what], capture_output=True, text=True).stdout for what in ("link", "route")]
+    # Counters of addresses' lifetimes change by themselves; names do not.
+    links = " ".join(re.findall(r"^\d+: ([^:@]+)", ip[0], re.MULTILINE))
+    return links, ip[1], sorted(p.name for p in Path("/run").iterdir())
+
+
+@emulates
+def test_a_download_takes_the_time_that_the_link_allows_and_the_machine_stays_as_it_was(scenario: Path) -> None:
+    before = outside()
+    code, out, err = emulate(str(scenario), "--json", "--", sys.executable, "-c", FETCH)
+    assert code == 0, err
+    lines = out.splitlines()
+    size, seconds = lines[0].split()
+    assert int(size) == FILE_bytes
+    # 250 kB at 2 Mbit/s are 1 s, with headers 1.03 s, and two round trips of 40 ms.
+    assert 1.05 < float(seconds) < 2.5
+    facts = json.loads(lines[1])
+    down = next(v for v in facts["links"] if v["direction"] == "forward")
+    assert FILE_bytes < down["sent_bytes"] < FILE_bytes * 1.15
+    assert facts["machine"]["lateness"]["count"] == facts["delivered_packets"]
+    assert outside() == before
+
+
+@emulates
+def test_the_exit_code_of_the_command_is_that_of_the_emulation(scenario: Path) -> None:
+    assert emulate(str(scenario), "--quiet", "--", "sh", "-c", "exit 7")[0] == 7
+
+
+@emulates
+def test_a_tape_played_in_virtual_time_decides_as_the_live_run_did(scenario: Path, tmp_path: Path) -> None:
+    tape = tmp_path / "run.tape"
+    code, _, err = emulate(str(scenario), "--tape", str(tape), "--quiet", "--", sys.executable, "-c", FETCH)
+    assert code == 0, err
+    code, out, err = emulate("--play", str(tape), "--json")
+    said = json.loads(out)
+    assert (code, said["is_identical"]) == (0, True), err
+    assert said["decisions"] > FILE_bytes / 1500
+
+
+@emulates
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+def test_whatever_ends_it_nothing_is_left_behind(scenario: Path, number: signal.Signals) -> None:
+    before = outside()
+    mark = f"3{os.getpid()}{int(number)}"
+    process = start(str(scenario), "--", "sh", "-c", f"sleep {mark} & sleep {mark}")
+    until = time.monotonic() + 60
+    while len(ours(f"sleep {mark}")) < 3 and time.monotonic() < until:
+        time.sleep(0.05)
+    assert len(ours(f"sleep {mark}")) >= 3, "the command runs"
+    process.send_signal(number)
+    process.communicate(timeout=60)
+    while ours(f"sleep {mark}") and time.monotonic() < until:
+        time.sleep(0.05)
+    assert ours(f"sleep {mark}") == []
+    assert ours(str(scenario)) == []
+    assert outside() == before
+    # A killed run leaves its door; looking for doors takes it away.
+    assert not [d for d in control.doors() if d.stem == str(process.pid)]
+    assert not (control.folder() / f"{process.pid}.sock").exists()
+
+
+@pytest.fixture
+def running(scenario: Path) -> Iterator[int]:
+    process = start(str(scenario), "--quiet", "--", "sh", "-c", f"while :; do {sys.executable} -c '{_quoted()}'; done")
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        if [d for d in control.doors() if d.stem == str(process.pid)]:
+            break
+        time.sleep(0.05)
+    yield process.pid
+    process.terminate()
+    process.communicate(timeout=60)
+
+
+def _quoted() -> str:
+    return FETCH.replace("'", '"')
+
+
+@emulates
+def test_a_running_emulation_is_watched_and_changed_from_outside(running: int) -> None:
+    code, out, err = emulate("--control", "path.rate=4 Mbit/s", "--of", str(running))
+    assert code == 0, err
+    assert '{"rate":"4 Mbit/s"}' in out and "refused" not in out
+    code, _, err = emulate("--control", "pth.rate=4 Mbit/s", "--of", str(running))
+    assert code == 2 and "did you mean `path`?" in err
+    seen = next(control.ask({"do": "view"}, running))
+    assert [v["direction"] for v in seen["links"]] == ["forward", "reverse"]
+
+
+@emulates
+def test_a_wrong_server_is_named_with_its_own_words(scenario: Path) -> None:
+    scenario.write_text(scenario.read_text().replace("http.server", "http.sever"))
+    code, _, err = emulate(str(scenario), "--", "true")
+    assert code == 1 and "emulate.serve.web" in err and "http.sever" in err
+
+
+@emulates
+@pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv (util-linux) is not installed")
+@pytest.mark.skipif(os.geteuid() != 0, reason="without privileges this is what every other test does")
+def test_without_privileges_it_works_in_a_user_namespace(scenario: Path) -> None:
+    bare = ["setpriv", "--bounding-set=-all,+setfcap", "--inh-caps=-all"]
+    command = [*bare, sys.executable, "-m", "crosswind", "emulate", str(scenario), "--", sys.executable, "-c", FETCH]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    if "no namespaces of our own" in done.stderr:
+        pytest.skip("no user namespaces here")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split()[0] == str(FILE_bytes)
+
+
+def test_what_is_missing_is_named_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(needs.shutil, "which", lambda name: None if name == "ip" else f"/bin/{name}")
+    monkeypatch.setattr(needs, "has_hook", lambda _: True)
+    if sys.platform != "linux":
+        assert "Linux" in needs.missing()[0]
+        return
+    assert any("`ip`" in line and "iproute2" in line for line in needs.missing())
+
+
+def test_changes_are_read_as_they_are_typed() -> None:
+    wish = control.parse_change("last-hop/reverse.rate=32 kbit/s", ["last-hop"])
+    assert wish == {"do": "change", "link": "last-hop", "direction": "reverse", "set": {"rate": "32 kbit/s"}}
+    for wrong in ("rate", "last-hop=3", "last-hop/sideways.rate=1 Mbit/s"):
+        with pytest.raises(InputError):
+            control.parse_change(wrong, ["last-hop"])
