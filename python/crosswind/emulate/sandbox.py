@@ -45,16 +45,8 @@ def first_process(unshare: int) -> int | None:
 
 
 def run(job: dict[str, Any], privileges: Privileges) -> int:
-    """Runs a job (see `inside`) in a sandbox and returns its exit code."""
-    reader = os.memfd_create("crosswind-job")
-    os.write(reader, json.dumps(job).encode())
-    os.lseek(reader, 0, os.SEEK_SET)
-    command = [*privileges.unshare, sys.executable, "-m", "crosswind.emulate.inside"]
-    environment = {**os.environ, JOB_VARIABLE: str(reader)}
-    paths = [p for p in sys.path if p and Path(p).is_dir()]
-    environment["PYTHONPATH"] = os.pathsep.join(paths)
-    process = subprocess.Popen(command, env=environment, pass_fds=[reader], preexec_fn=_dies_with_parent())
-    os.close(reader)
+    """Runs a job (see `inside`) in a sandbox and returns its exit code; signals are passed on to it."""
+    process = start(job, privileges)
 
     def forward(number: int, _frame: FrameType | None) -> None:
         # Ctrl-C on a terminal reaches the command by itself; everything else is ours to pass on.
@@ -71,3 +63,17 @@ def run(job: dict[str, Any], privileges: Privileges) -> int:
         for number, handler in before.items():
             signal.signal(number, handler)
     return 128 - code if code < 0 else code
+
+
+def start(job: dict[str, Any], privileges: Privileges) -> subprocess.Popen[bytes]:
+    """Starts a job in a sandbox. The thread that starts it must outlive it: the sandbox ends with its parent."""
+    reader = os.memfd_create("crosswind-job")
+    os.write(reader, json.dumps(job).encode())
+    os.lseek(reader, 0, os.SEEK_SET)
+    command = [*privileges.unshare, sys.executable, "-m", "crosswind.emulate.inside"]
+    environment = {**os.environ, JOB_VARIABLE: str(reader)}
+    paths = [p for p in sys.path if p and Path(p).is_dir()]
+    environment["PYTHONPATH"] = os.pathsep.join(paths)
+    process = subprocess.Popen(command, env=environment, pass_fds=[reader], preexec_fn=_dies_with_parent())
+    os.close(reader)
+    return process
