@@ -2,7 +2,7 @@
 
 use crate::endpoint::{Arrivals, Milestone, Port};
 use crate::workload::cbr::{Left, Source};
-use crosswind_base::{Cx, Packet, Time};
+use crosswind_base::{Cx, EventKind, Packet, Time};
 use crosswind_transport::udp::Receiver;
 
 pub enum Half {
@@ -41,10 +41,15 @@ impl Datagrams {
         let Half::Source(source) = &mut self.half else { return None };
         if self.start.take().is_some() {
             source.begin(cx.now);
+            self.port.note(cx, EventKind::Open, &Packet::default());
             return Some(Milestone::Opened);
         }
         let (p, left) = source.send(cx.now);
+        self.port.note(cx, EventKind::Send, &p);
         self.port.send(p, None, cx);
+        if left == Left::Nothing {
+            self.port.note(cx, EventKind::Close, &p);
+        }
         (left == Left::Nothing).then_some(Milestone::Closed)
     }
 }

@@ -202,6 +202,22 @@ fn all_packets_of_a_flow_carry_its_code_point_in_both_directions() {
     }
 }
 
+#[test]
+fn the_log_of_a_stream_tells_of_every_packet_sent_lost_and_received() {
+    let link = json!({ "rate": "1 Mbit/s", "delay": "5 ms", "loss": { "type": "list", "packets": [3] } });
+    let mut s = scenario(link, json!({ "audio": { "workload": audio(5) } }));
+    s["record"] = json!({ "events": ["audio"] });
+    let t = run(&s);
+    let events = table(&t, "event");
+    let of = |kind: &str| -> Vec<f64> {
+        let rows = (0..events.rows()).filter(|r| text(events, "kind", *r) == kind);
+        rows.map(|r| number(events, "seq", r)).collect()
+    };
+    assert_eq!(of("send"), [0.0, 1.0, 2.0, 3.0, 4.0]);
+    assert_eq!((of("lost"), of("receive")), (vec![2.0], vec![0.0, 1.0, 3.0, 4.0]));
+    assert_eq!((of("open").len(), of("close")), (1, vec![4.0]));
+}
+
 // ---- resends that nobody needed --------------------------------------------------------------------------------------
 
 #[test]

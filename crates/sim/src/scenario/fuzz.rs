@@ -12,7 +12,11 @@ fn mutated_scenarios_are_read_or_refused_and_what_is_read_normalises_to_a_fixed_
     let (mut read, mut planned) = (0, 0);
     for round in 0..ROUNDS {
         let mut rng = Streams::new(round).named("mutant");
-        let mut v = if rng.chance(0.7) { gprs() } else { dumbbell(2, 3) };
+        let mut v = match rng.uniform() {
+            x if x < 0.4 => gprs(),
+            x if x < 0.8 => mixed(),
+            _ => dumbbell(2, 3),
+        };
         for _ in 0..1 + rng.below(2) {
             mutate(&mut v, &mut rng);
         }
@@ -31,9 +35,25 @@ fn mutated_scenarios_are_read_or_refused_and_what_is_read_normalises_to_a_fixed_
     assert!(planned > ROUNDS / 40, "{planned}");
 }
 
+/// Pages and streams beside a transfer.
+fn mixed() -> Value {
+    let mut v = gprs();
+    let flow = |workload: Value, start: Value| json!({ "from": "server", "to": "mobile", "start": start, "dscp": "EF", "workload": workload });
+    v["flow"]["page"] = flow(json!({ "type": "page", "objects": 3 }), json!({ "uniform": ["0 s", "3 s"] }));
+    v["flow"]["page"]["count"] = 2.into();
+    let audio = json!({ "type": "cbr", "payload": "48 B", "interval": "20 ms", "packets": 10, "bursts": 2,
+                        "idle": { "uniform": ["1 s", "2 s"] } });
+    v["flow"]["audio"] = flow(audio, json!({ "poisson": "3 /s" }));
+    let bursty = json!({ "type": "on-off", "payload": "100 B", "rate": "1 Mbit/s", "on": { "exponential": "1 s" },
+                         "off": { "pareto": { "mean": "1 s", "shape": 1.5 } } });
+    v["flow"]["bursty"] = flow(bursty, json!("1 s"));
+    v["record"] = json!({ "events": ["page-1/body", "audio"], "hist": "all" });
+    v
+}
+
 #[test]
 fn mutilated_text_is_refused_without_a_panic() {
-    let text = gprs().to_string();
+    let text = mixed().to_string();
     for round in 0..ROUNDS {
         let mut rng = Streams::new(round).named("bytes");
         let mut bytes = text.clone().into_bytes();
