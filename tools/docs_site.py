@@ -75,6 +75,8 @@ def relinked(text: str, page: Path, target: Path, pages: dict[Path, str]) -> str
             place = "decisions/index.md"
         if place is not None:
             return f"[{label}]({up(target)}{place}{'#' + anchor if anchor else ''})"
+        if file.suffix == ".ipynb" and file.exists():
+            return f"[{label}]({up(target)}notebooks/{file.stem}.md)"
         if not file.exists():
             raise SystemExit(f"{page.relative_to(ROOT)} points to {to}, which does not exist")
         return label if label.startswith("`") else f"{label} (`{file.relative_to(ROOT)}`)"
@@ -126,6 +128,7 @@ def navigation() -> list[dict[str, object]]:
     menu: list[dict[str, object]] = [
         {"Start": [{"Crosswind": "index.md"}, *some("tutorial.md", "gallery.md")]},
         {"How to": [*folder("how-to"), *some("how-to-add.md")]},
+        {"Notebooks": folder("notebooks")},
         {"Coming from": folder("coming-from")},
         {"Concepts": [*some("concepts.md", "architecture.md", "glossary.md"), *folder("concepts")]},
         {"Phenomena": folder("phenomena")},

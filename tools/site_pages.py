@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import io
+import json
 import os
 import shlex
 import shutil
@@ -46,6 +47,7 @@ def write(pages: Path, gallery: str = "full") -> None:
     (pages / "command-line.md").write_text(command_line(), encoding="utf-8")
     (pages / "python.md").write_text(python(), encoding="utf-8")
     decisions(pages / "decisions")
+    notebooks(pages / "notebooks")
     if gallery == "full":
         make_gallery(pages)
 
@@ -127,6 +129,20 @@ def decisions(folder: Path) -> None:
         lines.append(f"- [{title}]({page.name})")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "index.md").write_text("\n".join([*lines, ""]), encoding="utf-8")
+
+
+def notebooks(folder: Path) -> None:
+    """The notebooks as pages: text and code, with the file to download."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for file in sorted((ROOT / "docs/notebooks").glob("*.ipynb")):
+        cells = json.loads(file.read_text(encoding="utf-8"))["cells"]
+        parts = []
+        for c in cells:
+            text = "".join(c["source"])
+            parts.append(text if c["cell_type"] == "markdown" else f"```python\n{text}\n```")
+        shutil.copyfile(file, folder / file.name)
+        parts.insert(1, f"[Download as a notebook]({file.name})")
+        (folder / f"{file.stem}.md").write_text("\n\n".join([*parts, ""]), encoding="utf-8")
 
 
 def make_gallery(pages: Path) -> None:

@@ -16,18 +16,19 @@ import polars as pl
 from crosswind import design, place, stats
 from crosswind.core import registry, version
 from crosswind.errors import CrosswindError, InputError
+from crosswind.metrics import Metric, metric
 from crosswind.run import run
 from crosswind.runs import Runs
 from crosswind.scenario import Scenario
 from crosswind.sweep import Sweep, sweep
 
 if TYPE_CHECKING:
-    from crosswind import claims, figures
+    from crosswind import claims, export, figures, topology
 
 
 def __getattr__(name: str) -> ModuleType:
     """Loads what needs matplotlib only when it is asked for."""
-    if name in ("claims", "figures"):
+    if name in ("claims", "export", "figures", "topology"):
         return importlib.import_module(f"crosswind.{name}")
     raise AttributeError(f"module 'crosswind' has no attribute {name!r}")
 
@@ -35,17 +36,21 @@ def __getattr__(name: str) -> ModuleType:
 __all__ = [
     "CrosswindError",
     "InputError",
+    "Metric",
     "Runs",
     "Scenario",
     "Sweep",
     "claims",
     "design",
+    "export",
     "figures",
+    "metric",
     "pl",
     "place",
     "registry",
     "run",
     "stats",
     "sweep",
+    "topology",
     "version",
 ]

@@ -121,6 +121,11 @@ class Picture:
         """What is drawn, as a table; None when it cannot be read back."""
         return self.data if self.data is not None else drawn.table(self.figure)
 
+    def _repr_html_(self) -> str:
+        return (
+            f"<figure style='max-width:640px'>{self.svg()}<figcaption>{_attribute(self.caption)}</figcaption></figure>"
+        )
+
     def close(self) -> None:
         plt.close(self.figure)
 

@@ -20,7 +20,7 @@ SCHEMA_VERSION = 1
 TABLES = ("run", "flow", "page", "object", "link", "sample", "event", "hist")
 
 
-@dataclass
+@dataclass(repr=False)
 class Runs:
     """Tables of finished runs. Every table has `configuration` (the scenario's label) and `rep`.
 
@@ -68,6 +68,17 @@ class Runs:
         parts = [s.digest() for s in self.scenarios.values()]
         key = ":".join([*parts, *(str(self.manifest.get(k)) for k in ("seed", "reps", "reps_total", "ties"))])
         return hashlib.sha256(key.encode()).hexdigest()[:10]
+
+    def __repr__(self) -> str:
+        n = self.runs().height
+        return (
+            f"Runs({n} run{'s' if n != 1 else ''} of {', '.join(list(self.scenarios)[:4])}; {', '.join(self.tables)})"
+        )
+
+    def _repr_html_(self) -> str:
+        from crosswind.notebook import runs_html
+
+        return runs_html(self)
 
     def table(self, name: str) -> pl.DataFrame:
         """A table by name; an empty frame when the runs did not record it."""

@@ -146,6 +146,11 @@ class Scenario:
         else:
             node[keys[-1]] = value
 
+    def _repr_html_(self) -> str:
+        from crosswind.notebook import scenario_html
+
+        return scenario_html(self)
+
     def to_json(self) -> str:
         """The scenario as JSON, keys in the order of the file."""
         return json.dumps(self.data, ensure_ascii=False)

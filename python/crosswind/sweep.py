@@ -39,7 +39,7 @@ ROUNDS_MAX = 12
 Vary = Design | Mapping[str, Axis]
 
 
-@dataclass
+@dataclass(repr=False)
 class Sweep:
     """A finished (or interrupted) sweep. Its tables have a column for each varied path beside `configuration`, `rep`.
 
@@ -74,6 +74,11 @@ class Sweep:
     def sql(self, query: str) -> pl.DataFrame:
         """Asks the tables in SQL: `select law, median(goodput_bps) from flow group by law`."""
         return query_tables({**self.runs.tables, "param": self.parameters}, query)
+
+    def _repr_html_(self) -> str:
+        from crosswind.notebook import sweep_html
+
+        return sweep_html(self)
 
     def __repr__(self) -> str:
         return (

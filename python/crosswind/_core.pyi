@@ -1,0 +1,36 @@
+"""The compiled engine: JSON text in, columns out."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+class ScenarioError(Exception):
+    """A scenario is wrong."""
+
+    path: str
+    found: str
+    expected: str
+    hint: str
+
+def version() -> str: ...
+def schema() -> str: ...
+def registry() -> str: ...
+def validate(scenario_json: str) -> str: ...
+def run_many(
+    scenarios: list[str],
+    seed: int,
+    reps: list[int],
+    reps_total: int,
+    workers: int,
+    shuffle_ties: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Any]: ...
+def red_trace(
+    params_json: str,
+    seed: int,
+    time_ns: npt.NDArray[np.int64],
+    backlog_bytes: npt.NDArray[np.int64],
+    ect: npt.NDArray[np.uint8],
+) -> dict[str, npt.NDArray[Any]]: ...
