@@ -19,14 +19,10 @@ METRICS = ("goodput_bps", "elapsed_ns", "queue_delay_p50_ns", "drops_packets", "
 def per_repetition(flows: pl.DataFrame, columns: Sequence[str], axes: Sequence[str] = ()) -> pl.DataFrame:
     """Means over the members of each flow group, one row per configuration, group and repetition.
 
-    What did not happen (-1 in a time) is missing.
+    What did not happen, or does not exist for a stream over UDP (-1), is missing.
     """
     keys = ["configuration", *axes, "group", "rep"]
-    values = [
-        pl.when(pl.col(c) >= 0).then(pl.col(c)).mean().alias(c) if c.endswith("_ns") else pl.col(c).mean()
-        for c in columns
-        if c in flows.columns
-    ]
+    values = [pl.when(pl.col(c) != -1).then(pl.col(c)).mean().alias(c) for c in columns if c in flows.columns]
     return flows.group_by(keys, maintain_order=True).agg(values)
 
 
