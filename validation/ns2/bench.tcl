@@ -1,17 +1,19 @@
 # The speed benchmark in ns-2: N one-way Sack1 flows over a dumbbell with three hops each way, no traces.
 #
-#   ns bench.tcl flows rate_bps duration_s scheduler
+#   ns bench.tcl flows rate_bps duration_s scheduler queue
 #
-# scheduler: Calendar (ns-2's default), Splay, Heap, Map or List. The flows are spread over up to 100 pairs of hosts (more
+# scheduler: Calendar (ns-2's default), Splay, Heap, Map or List. queue: droptail or red. The flows are spread over up to 100 pairs of hosts (more
 # nodes cost ns-2 minutes of set-up and change nothing at the bottleneck); each access link runs at ten times the
 # bottleneck's rate with a tenth of the one-way delay, so the round-trip time is 60 ms without queueing. The bottleneck's
-# drop-tail queue holds one bandwidth-delay product of 1040-byte packets. Starts are spread over the first second. Prints `key value` lines; `cpu_s` is the processor time from the first event on, without the set-up.
+# queue holds one bandwidth-delay product of 1040-byte packets; RED counts packets, has its thresholds at 1/8 and 3/8 of
+# that, max_p 0.1, is gentle and averages over one bandwidth-delay product. Starts are spread over the first second.
+# Prints `key value` lines; `cpu_s` is the processor time from the first event on, without the set-up.
 
-if {$argc != 4} {
-    puts stderr "usage: ns bench.tcl flows rate_bps duration_s scheduler"
+if {$argc != 5} {
+    puts stderr "usage: ns bench.tcl flows rate_bps duration_s scheduler queue"
     exit 2
 }
-lassign $argv flows rate_bps duration_s scheduler
+lassign $argv flows rate_bps duration_s scheduler queue
 set rtt_s 0.060
 set packet_bytes 1040
 set bdp_packets [expr {int($rate_bps * $rtt_s / 8 / $packet_bytes)}]
@@ -47,7 +49,18 @@ proc cpu_s {} {
 
 set left [$ns node]
 set right [$ns node]
-$ns duplex-link $left $right $rate_bps [expr {$rtt_s * 0.8 / 2}] DropTail
+Queue/RED set thresh_ [expr {max(1, $limit / 8)}]
+Queue/RED set maxthresh_ [expr {max(1, 3 * $limit / 8)}]
+Queue/RED set linterm_ 10
+Queue/RED set q_weight_ [expr {1.0 / $limit}]
+Queue/RED set mean_pktsize_ $packet_bytes
+foreach switch {bytes_ queue_in_bytes_ adaptive_ setbit_} {
+    Queue/RED set $switch false
+}
+Queue/RED set gentle_ true
+Queue/RED set wait_ true
+$ns simplex-link $left $right $rate_bps [expr {$rtt_s * 0.8 / 2}] [expr {$queue eq "red" ? "RED" : "DropTail"}]
+$ns simplex-link $right $left $rate_bps [expr {$rtt_s * 0.8 / 2}] DropTail
 $ns queue-limit $left $right $limit
 $ns queue-limit $right $left [expr {10 * $limit}]
 route $left $right
@@ -82,7 +95,7 @@ for {set i 0} {$i < $flows} {incr i} {
 }
 
 proc report {} {
-    global monitor senders flows rate_bps duration_s scheduler set_up_s
+    global monitor senders flows rate_bps duration_s scheduler queue set_up_s
     set run_s [expr {[cpu_s] - $set_up_s}]
     set sent 0
     set resent 0
@@ -96,6 +109,7 @@ proc report {} {
     puts "rate_bps $rate_bps"
     puts "duration_s $duration_s"
     puts "scheduler $scheduler"
+    puts "queue $queue"
     puts "bottleneck_packets [$monitor set pdepartures_]"
     puts "bottleneck_drops [$monitor set pdrops_]"
     puts "sent_packets $sent"

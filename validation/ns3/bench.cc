@@ -1,11 +1,11 @@
 // The speed benchmark in ns-3: N TCP flows over a dumbbell with three hops each way, no traces.
 //
-//   bench flows rate_bps duration_s
+//   bench flows rate_bps duration_s queue
 //
 // The same network as validation/ns2/bench.tcl: up to 100 pairs of hosts, access links ten times as fast as the
-// bottleneck, 60 ms round trip, a drop-tail queue of one bandwidth-delay product of 1040-byte packets, segments of 1000
-// bytes, SACK, one ACK per segment, starts spread over the first second. Prints `key value` lines; `cpu_s` is the
-// processor time of the run without the set-up.
+// bottleneck, 60 ms round trip, a queue of one bandwidth-delay product of 1040-byte packets (queue: droptail or red, with
+// the thresholds, weight and probability of the other two), segments of 1000 bytes, SACK, one ACK per segment, starts
+// spread over the first second. Prints `key value` lines; `cpu_s` is the processor time of the run without the set-up.
 
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <iostream>
+#include <string>
 
 using namespace ns3;
 
@@ -31,14 +32,15 @@ Sent(Ptr<const Packet> p)
 int
 main(int argc, char** argv)
 {
-    if (argc != 4)
+    if (argc != 5)
     {
-        std::cerr << "usage: bench flows rate_bps duration_s\n";
+        std::cerr << "usage: bench flows rate_bps duration_s queue\n";
         return 2;
     }
     const uint32_t flows = std::atoi(argv[1]);
     const uint64_t rate = std::atoll(argv[2]);
     const double seconds = std::atof(argv[3]);
+    const bool red = std::string(argv[4]) == "red";
     const uint32_t pairs = std::min<uint32_t>(std::max<uint32_t>(flows, 1), 100);
     const uint32_t limit = std::max<uint64_t>(2, rate * 60 / 8000 / 1040);
 
@@ -63,19 +65,46 @@ main(int argc, char** argv)
     PointToPointHelper bottleneck;
     bottleneck.SetDeviceAttribute("DataRate", DataRateValue(DataRate(rate)));
     bottleneck.SetChannelAttribute("Delay", StringValue("24ms"));
-    bottleneck.SetQueue("ns3::DropTailQueue", "MaxSize", QueueSizeValue(QueueSize(QueueSizeUnit::PACKETS, limit)));
+    // Under RED the packets wait in the queue disc, so the device holds one only.
+    bottleneck.SetQueue("ns3::DropTailQueue",
+                        "MaxSize",
+                        QueueSizeValue(QueueSize(QueueSizeUnit::PACKETS, red ? 1 : limit)));
     PointToPointHelper access;
     access.SetDeviceAttribute("DataRate", DataRateValue(DataRate(10 * rate)));
     access.SetChannelAttribute("Delay", StringValue("3ms"));
     access.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue("1000000p"));
 
-    // No queue disc above the devices: the device's queue is the bottleneck's only one.
+    // No other queue disc above the devices: the bottleneck has one queue.
     TrafficControlHelper none;
+    TrafficControlHelper law;
+    law.SetRootQueueDisc("ns3::RedQueueDisc",
+                         "MaxSize",
+                         QueueSizeValue(QueueSize(QueueSizeUnit::PACKETS, limit)),
+                         "MinTh",
+                         DoubleValue(std::max<uint32_t>(1, limit / 8)),
+                         "MaxTh",
+                         DoubleValue(std::max<uint32_t>(1, 3 * limit / 8)),
+                         "QW",
+                         DoubleValue(1.0 / limit),
+                         "LInterm",
+                         DoubleValue(10),
+                         "MeanPktSize",
+                         UintegerValue(1040),
+                         "Gentle",
+                         BooleanValue(true),
+                         "LinkBandwidth",
+                         DataRateValue(DataRate(rate)),
+                         "LinkDelay",
+                         StringValue("24ms"));
     Ipv4AddressHelper addresses;
     addresses.SetBase("10.0.0.0", "255.255.255.252");
     NetDeviceContainer middle = bottleneck.Install(routers.Get(0), routers.Get(1));
+    if (red)
+    {
+        law.Install(middle.Get(0));
+    }
     addresses.Assign(middle);
-    none.Uninstall(middle);
+    none.Uninstall(red ? NetDeviceContainer(middle.Get(1)) : middle);
     middle.Get(0)->TraceConnectWithoutContext("PhyTxEnd", MakeCallback(&Sent));
 
     std::vector<Ipv4Address> sinks(pairs);

@@ -66,8 +66,11 @@ fn parse(text: &str, units: &[(&str, f64)]) -> Option<f64> {
 pub fn parse_dur(text: &str) -> Option<Dur> {
     parse(text, DURATIONS).map(|v| Dur(v.round() as u64))
 }
+/// The fastest link: 100 Tbit/s. A byte then takes less than a tenth of a picosecond.
+pub const RATE_LIMIT: BitRate = BitRate(100_000_000_000_000);
+
 pub fn parse_rate(text: &str) -> Option<BitRate> {
-    parse(text, RATES).map(|v| BitRate(v.round() as u64)).filter(|r| r.0 > 0 && r.0 <= 1_000_000_000_000_000)
+    parse(text, RATES).map(|v| BitRate(v.round() as u64)).filter(|r| r.0 > 0 && r.0 <= RATE_LIMIT.0)
 }
 pub fn parse_size(text: &str) -> Option<Size> {
     parse(text, SIZES).map(|v| Size(v.round() as u64))
@@ -83,7 +86,7 @@ pub fn parse_limit(text: &str) -> Option<Limit> {
 
 const DUR_HELP: &str = "a duration with its unit, such as \"300 ms\" or \"2 s\" (ns, us, ms, s, min, h)";
 const RATE_HELP: &str =
-    "a positive rate with its unit, such as \"64 kbit/s\" or \"10 Mbit/s\" (bit/s, kbit/s, Mbit/s, Gbit/s, B/s)";
+    "a positive rate with its unit, such as \"64 kbit/s\" or \"10 Mbit/s\" (bit/s, kbit/s, Mbit/s, Gbit/s, B/s), at most 100000 Gbit/s";
 const SIZE_HELP: &str = "a size with its unit, such as \"576 B\" or \"64 KiB\" (B, kB, MB, GB, KiB, MiB, GiB)";
 const LIMIT_HELP: &str = "a limit such as \"20 packets\" or \"11520 B\"";
 
@@ -212,7 +215,7 @@ mod tests {
             assert_eq!(parse_dur(t), None, "{t}");
         }
         assert_eq!(parse_rate("0 bit/s"), None);
-        assert_eq!(parse_rate("1e16 bit/s"), None);
+        assert_eq!((parse_rate("100000 Gbit/s"), parse_rate("1e15 bit/s")), (Some(RATE_LIMIT), None));
         assert_eq!(parse_limit("1.5 packets"), None);
     }
 

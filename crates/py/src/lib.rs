@@ -5,10 +5,10 @@ mod elements;
 #[cfg(all(feature = "emu", target_os = "linux"))]
 mod emulate;
 
-use crosswind_base::{BitRate, ConfigError, Dur, Streams, Time};
+use crosswind_base::{ConfigError, Streams, Time};
 use crosswind_net::queue::red::effective;
 use crosswind_net::queue::red::trace::{self, IsCapable, Told};
-use crosswind_sim::bench::{Acks, BenchSpec};
+use crosswind_sim::bench::BenchSpec;
 use crosswind_sim::many::{Progress, Request, RunError, run_many as run_plans};
 use crosswind_sim::scenario::{self, Plan, Registries};
 use crosswind_sim::world::Ties;
@@ -66,23 +66,11 @@ fn validate(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
     Ok(scenario::normalise(&parsed).to_string())
 }
 
-/// One row of the speed benchmark, as JSON. `acks`: "every-segment" or "every-second".
+/// One row of the speed benchmark; what to run (`crosswind_sim::bench::BenchSpec`) and the row are JSON.
 #[pyfunction]
 #[pyo3(name = "bench")]
-fn run_bench(py: Python<'_>, flows: u32, rate_bps: u64, duration_s: f64, acks: &str) -> PyResult<String> {
-    let acks = match acks {
-        "every-segment" => Acks::EverySegment,
-        "every-second" => Acks::EverySecond,
-        other => {
-            return Err(PyValueError::new_err(format!(
-                "acks: found `{other}`, expected every-segment or every-second"
-            )));
-        }
-    };
-    if flows == 0 || rate_bps == 0 || duration_s.is_nan() || duration_s <= 0.0 {
-        return Err(PyValueError::new_err("flows, rate_bps and duration_s must be positive"));
-    }
-    let spec = BenchSpec { flows, rate: BitRate(rate_bps), duration: Dur::from_secs_f64(duration_s), acks };
+fn run_bench(py: Python<'_>, spec_json: &str) -> PyResult<String> {
+    let spec: BenchSpec = serde_json::from_str(spec_json).map_err(|e| PyValueError::new_err(format!("bench: {e}")))?;
     let row = py.detach(|| crosswind_sim::bench::run(&spec)).map_err(|e| scenario_error(py, e))?;
     serde_json::to_string(&row).map_err(|e| PyRuntimeError::new_err(e.to_string()))
 }

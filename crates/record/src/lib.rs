@@ -25,19 +25,23 @@ macro_rules! packet {
     }};
 }
 
+pub mod eventfile;
 pub mod eventlog;
 pub mod manifest;
 pub mod metric;
 pub mod pcapng;
+pub mod samples;
 pub mod table;
 pub mod wire;
 
 mod recorder;
 
+pub use eventfile::EventFile;
 pub use eventlog::{EventLimit, EventLog, Truncation};
 pub use manifest::{Manifest, Mode, scenario_hash};
 pub use metric::{METRICS, Metric, MetricKind, Unit};
 pub use pcapng::{PcapngOptions, PcapngSummary, PcapngWriter, Snap, Vantages};
 pub use recorder::{Flows, Recorder};
+pub use samples::{Entity, Samples};
 pub use table::{Cell, Code, Col, Column, ColumnType, RunKey, Sample, Subject, Table, Tables, Text};
 pub use wire::{TcpOptions, tcp_header_len};

@@ -1,6 +1,6 @@
-//! The one observer of a run: an event log, a capture, both or neither.
+//! The one observer of a run: an event log, an event file, a capture, any of them or none.
 
-use crate::{EventLog, PcapngWriter};
+use crate::{EventFile, EventLog, PcapngWriter};
 use crosswind_base::{Event, FlowId, Observer, Packet, Pool, Time, Vantage};
 use std::io::Write;
 
@@ -36,27 +36,33 @@ impl Flows {
     }
 }
 
-/// Joins the two observers there are. A run without a capture is a `Recorder<std::io::Sink>`.
+/// Joins the observers there are. A run without files is a `Recorder<std::io::Sink>`.
 pub struct Recorder<W: Write> {
+    /// Events kept in memory, for the tables.
     pub events: Option<EventLog>,
+    /// Events streamed to a file.
+    pub event_file: Option<EventFile<W>>,
     pub capture: Option<PcapngWriter<W>>,
 }
 
 impl<W: Write> Recorder<W> {
     /// Nobody watches: give the driver no observer at all, which costs less than this one.
     pub fn is_idle(&self) -> bool {
-        self.events.is_none() && self.capture.is_none()
+        self.events.is_none() && self.event_file.is_none() && self.capture.is_none()
     }
 }
 
 impl<W: Write> Observer for Recorder<W> {
     #[inline]
     fn wants(&self, flow: FlowId) -> bool {
-        self.events.as_ref().is_some_and(|e| e.wants(flow))
+        self.events.as_ref().is_some_and(|e| e.wants(flow)) || self.event_file.as_ref().is_some_and(|f| f.wants(flow))
     }
     fn event(&mut self, e: Event) {
         if let Some(log) = &mut self.events {
             log.event(e);
+        }
+        if let Some(file) = &mut self.event_file {
+            file.event(e);
         }
     }
     fn packet(&mut self, at: Time, seen: Vantage, p: &Packet, pool: &Pool) {
@@ -81,11 +87,12 @@ mod tests {
     }
 
     #[test]
-    fn a_recorder_feeds_both_of_its_parts() {
+    fn a_recorder_feeds_all_of_its_parts() {
         let capture = PcapngWriter::new(Vec::new(), PcapngOptions::default()).unwrap();
         let events = EventLog::new(Flows::only([FlowId(1)]), EventLimit::default());
-        let mut r = Recorder { events: Some(events), capture: Some(capture) };
-        assert!(!r.is_idle() && r.wants(FlowId(1)) && !r.wants(FlowId(0)));
+        let file = EventFile::new(Vec::new(), Flows::All).unwrap();
+        let mut r = Recorder { events: Some(events), event_file: Some(file), capture: Some(capture) };
+        assert!(!r.is_idle() && r.wants(FlowId(1)));
         r.event(Event {
             at: Time(5),
             end: End { flow: FlowId(1), seen: Vantage::Sender },
@@ -95,7 +102,7 @@ mod tests {
             aux: 0,
         });
         r.packet(Time(5), Vantage::Sender, &packet!(Packet::default(); len: 40), &Pool::new());
-        assert_eq!(r.events.unwrap().kept_events(), 1);
+        assert_eq!((r.events.unwrap().kept_events(), r.event_file.unwrap().finish().unwrap().1), (1, 1));
         assert_eq!(r.capture.unwrap().finish().unwrap().1.written_packets, 1);
     }
 }

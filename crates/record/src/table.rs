@@ -358,10 +358,11 @@ impl Table {
     /// the other; numbers of different types meet in the wider one.
     pub fn append(&mut self, other: Table) {
         assert_eq!(self.name, other.name, "only tables of one name are merged");
-        for (name, column) in other.columns {
-            let at = match self.columns.iter().position(|(n, _)| *n == name) {
-                Some(i) => i,
-                None => self.column(&name, column.column_type()).0,
+        for (i, (name, column)) in other.columns.into_iter().enumerate() {
+            // Tables of equal runs have equal columns in one order.
+            let at = match self.columns.get(i) {
+                Some((n, _)) if *n == name => i,
+                _ => self.column(&name, column.column_type()).0,
             };
             let fits = self.columns[at].1.extend(column);
             assert!(fits, "column `{name}` of table `{}` is text in one run and a number in another", self.name);

@@ -1,13 +1,13 @@
 //! From a finished world to the result tables. Names and units are those of the metric registry.
 
 mod flow;
+mod sampler;
 
-use crate::endpoint::Endpoint;
 use crate::world::{Outcome, World};
 use crosswind_base::{DropReason, Dur, Histogram, Metrics, Stage, Time};
-use crosswind_record::{ColumnType, Sample, Subject, Table, Tables};
-use crosswind_transport::tcp::law::WindowLaw;
-use flow::{Ends, flow_row, rate_bps};
+use crosswind_record::{ColumnType, Subject, Table, Tables};
+use flow::{Ends, flow_row};
+pub use sampler::Sampler;
 
 /// Facts about a run that the world itself does not know.
 #[derive(Clone, Copy, Debug)]
@@ -170,81 +170,4 @@ pub fn link_histograms(w: &World<'_>, end: Time, tables: &mut Tables) {
 fn entity(w: &World<'_>, egress: usize) -> String {
     let e = &w.plan.egresses[egress];
     format!("{}/{}", e.name, e.direction.word())
-}
-
-/// Time series: what was delivered up to the last sample, per flow.
-pub struct Sampler {
-    delivered: Vec<u64>,
-    sent: Vec<f64>,
-    links: Vec<String>,
-    last: Time,
-}
-
-impl Sampler {
-    pub fn new(w: &World<'_>) -> Sampler {
-        Sampler {
-            delivered: vec![0; w.plan.flows.len()],
-            sent: vec![0.0; w.stages.len()],
-            links: (0..w.stages.len()).map(|i| entity(w, i)).collect(),
-            last: Time::ZERO,
-        }
-    }
-
-    pub fn sample(&mut self, w: &World<'_>, tables: &mut Tables) {
-        let at = w.now;
-        let since = at.since(self.last);
-        self.last = at;
-        for (i, f) in w.plan.flows.iter().enumerate() {
-            let ends = Ends::of(w, i);
-            if ends.open().is_none() || ends.close().is_some_and(|c| c < at - since) {
-                continue;
-            }
-            let now = ends.delivered();
-            let goodput = rate_bps(now - self.delivered[i], Some(since));
-            self.delivered[i] = now;
-            let mut put = |metric, value: f64| tables.push_sample(Sample { at, entity: &f.name, metric, value });
-            if let Ends::Tcp(tx, _) = ends {
-                flow_gauges(tx, &mut put);
-            }
-            put("goodput_bps", goodput);
-        }
-        for (i, stage) in w.stages.iter().enumerate() {
-            let rate = w.plan.egresses[i].spec.rate.map_or(f64::NAN, |r| r.as_f64());
-            let links = &self.links;
-            stage.sample(at, &mut |metric, value| {
-                tables.push_sample(Sample { at, entity: &links[i], metric, value });
-                if metric == "queue_bytes" {
-                    let delay = value * 8e9 / rate;
-                    tables.push_sample(Sample { at, entity: &links[i], metric: "queue_delay_ns", value: delay });
-                }
-            });
-            let mut sent = SentBytes(0.0);
-            stage.report(at, &mut sent);
-            let bps = (sent.0 - self.sent[i]) * 8.0 / since.as_secs_f64();
-            self.sent[i] = sent.0;
-            tables.push_sample(Sample { at, entity: &self.links[i], metric: "throughput_bps", value: bps });
-        }
-    }
-}
-
-struct SentBytes(f64);
-
-impl Metrics for SentBytes {
-    fn value(&mut self, name: &'static str, v: f64) {
-        if name == "sent_bytes" {
-            self.0 = v;
-        }
-    }
-    fn histogram(&mut self, _: &'static str, _: &Histogram) {}
-}
-
-fn flow_gauges(e: &Endpoint, put: &mut impl FnMut(&'static str, f64)) {
-    let tx = &e.conn.tx;
-    put("cwnd_bytes", tx.law.cwnd());
-    put("ssthresh_bytes", tx.law.ssthresh());
-    put("in_flight_bytes", tx.in_flight(e.conn.params()) as f64);
-    put("rto_ns", tx.rtt.rto(e.conn.params()).0 as f64);
-    if let Some(s) = tx.rtt.srtt {
-        put("srtt_ns", s.0 as f64);
-    }
 }

@@ -7,6 +7,7 @@ pub mod datagrams;
 pub mod endpoint;
 pub mod ledger;
 pub mod many;
+pub mod memory;
 pub mod scenario;
 pub mod simultaneous;
 pub mod workload;

@@ -1,14 +1,17 @@
 //! Many runs: every repetition of every scenario, on as many threads as asked, with the same result on any number.
 
 use crate::collect::{self, RunFacts, Sampler};
+use crate::memory;
 use crate::scenario::{PcapAt, Plan, Repetition};
 use crate::world::{Outcome, Parameters, Ties, World};
 use crosswind_base::{ConfigError, Dur, FlowId, Observer, Time, Vantage};
-use crosswind_record::{EventLimit, EventLog, Flows, PcapngOptions, PcapngWriter, Recorder, RunKey, Tables, Vantages};
+use crosswind_record::{
+    EventFile, EventLimit, EventLog, Flows, PcapngOptions, PcapngWriter, Recorder, RunKey, Tables, Vantages, eventfile,
+};
 use crosswind_transport::tcp::share::Cache;
 use rayon::prelude::*;
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{BufWriter, Seek, Write};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -70,6 +73,9 @@ struct Chain {
 }
 
 pub fn run_many(plans: &[Plan], request: &Request, progress: &Progress) -> Result<Finished, RunError> {
+    if let Some(available) = memory::available_bytes() {
+        memory::Estimate::of(plans, request).check(available)?;
+    }
     let parameters = plans.iter().map(Parameters::of).collect::<Result<Vec<_>, _>>()?;
     let mut chains = Vec::new();
     for (scenario, plan) in plans.iter().enumerate() {
@@ -169,7 +175,7 @@ fn run_one(
         let over = world.run_until(until.min(stop), observer);
         if let Some(s) = &mut sampler {
             world.catch_up();
-            s.sample(&world, &mut tables);
+            s.sample(&world);
         }
         match over {
             Some(o) => break o,
@@ -180,12 +186,19 @@ fn run_one(
     };
     world.catch_up();
     let end = world.now;
+    let is_sampled = sampler.is_some();
+    if let Some(s) = sampler {
+        tables.add(s.into_table());
+    }
     let truncated = recorder.events.as_ref().and_then(|e| e.truncation()).map_or(0, |t| t.dropped_events);
     if let Some(log) = recorder.events.take() {
         tables.add(log.into_table());
     }
     if let Some(c) = recorder.capture.take() {
-        c.finish().map_err(|e| RunError::File(pcap_path(plan, rep), e))?;
+        c.finish().map_err(|e| RunError::File(of_rep(plan.record.pcap.as_deref(), rep), e))?;
+    }
+    if let Some(file) = recorder.event_file.take() {
+        end_event_file(file).map_err(|e| RunError::File(of_rep(plan.record.event_file.as_deref(), rep), e))?;
     }
     let facts = RunFacts {
         seed: rep.seed,
@@ -196,7 +209,7 @@ fn run_one(
     };
     collect::summary(&world, end, facts, &mut tables);
     collect::flow_histograms(&world, &mut tables);
-    if sampler.is_some() {
+    if is_sampled {
         collect::link_histograms(&world, end, &mut tables);
     }
     if outcome == Outcome::AllFlowsClosed {
@@ -208,15 +221,24 @@ fn run_one(
     Ok((tables, Some(world.caches), end))
 }
 
-fn pcap_path(plan: &Plan, rep: Repetition) -> String {
-    let path = plan.record.pcap.clone().unwrap_or_default();
+/// The path of a file of one repetition: its number stands before the suffix when there are several.
+fn of_rep(path: Option<&str>, rep: Repetition) -> String {
+    let path = path.unwrap_or_default();
     if rep.of <= 1 {
-        return path;
+        return path.to_string();
     }
     match path.rsplit_once('.') {
         Some((stem, ext)) if !ext.contains('/') => format!("{stem}-rep{}.{ext}", rep.index),
         _ => format!("{path}-rep{}", rep.index),
     }
+}
+
+/// The number of events goes into the header, now that it is known.
+fn end_event_file(file: EventFile<BufWriter<File>>) -> std::io::Result<()> {
+    let (out, events) = file.finish()?;
+    let mut out = out.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+    out.rewind()?;
+    out.write_all(&eventfile::header(events))
 }
 
 fn vantages(at: PcapAt) -> Vantages {
@@ -229,18 +251,26 @@ fn vantages(at: PcapAt) -> Vantages {
 
 #[expect(clippy::disallowed_methods, reason = "a capture is a file; the stages never see it")]
 fn recorder(plan: &Plan, rep: Repetition) -> Result<Recorder<BufWriter<File>>, RunError> {
+    let create = |path: &Option<String>| -> Result<_, RunError> {
+        let path = path.as_ref().map(|p| of_rep(Some(p), rep));
+        let file = path.as_ref().map(|p| File::create(p).map_err(|e| RunError::File(p.clone(), e)));
+        Ok(file.transpose()?.map(BufWriter::new))
+    };
     let wanted = plan.flows.iter().enumerate().filter(|(_, f)| f.events).map(|(i, _)| FlowId(i as u32));
     let flows = Flows::only(wanted);
-    let events = (flows != Flows::only([])).then(|| EventLog::new(flows, EventLimit::default()));
-    let capture = match &plan.record.pcap {
-        None => None,
-        Some(_) => {
-            let path = pcap_path(plan, rep);
-            let file = File::create(&path).map_err(|e| RunError::File(path.clone(), e))?;
-            let options = PcapngOptions { vantages: vantages(plan.record.pcap_at), ..PcapngOptions::default() };
-            let writer = PcapngWriter::new(BufWriter::new(file), options);
-            Some(writer.map_err(|e| RunError::File(path, e))?)
+    let is_wanted = flows != Flows::only([]);
+    let (mut events, mut event_file) = (None, None);
+    match create(&plan.record.event_file)? {
+        Some(out) => {
+            let broken = |e| RunError::File(of_rep(plan.record.event_file.as_deref(), rep), e);
+            event_file = Some(EventFile::new(out, flows).map_err(broken)?);
         }
-    };
-    Ok(Recorder { events, capture })
+        None => events = is_wanted.then(|| EventLog::new(flows, EventLimit::default())),
+    }
+    let capture = create(&plan.record.pcap)?.map(|out| {
+        let options = PcapngOptions { vantages: vantages(plan.record.pcap_at), ..PcapngOptions::default() };
+        let broken = |e| RunError::File(of_rep(plan.record.pcap.as_deref(), rep), e);
+        PcapngWriter::new(out, options).map_err(broken)
+    });
+    Ok(Recorder { events, event_file, capture: capture.transpose()? })
 }

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
-from crosswind import bench as benchmark
-from crosswind.cli.shared import JsonOption, print_json, print_table
+from crosswind.bench import all_cells, dumbbell, page
+from crosswind.cli.shared import JsonOption, console, print_json, print_table
 from crosswind.core import has_hook
-from crosswind.errors import CrosswindError
+from crosswind.errors import CrosswindError, InputError
 from crosswind.progress import Bar
 from crosswind.summary import Table
 
-EPILOG = "Example: crosswind bench --reps 3 --json"
+EPILOG = "Example: crosswind bench --flows 10 --rate '1 Gbit/s' --queue red"
+PARTS = ("dumbbell", *page.PARTS)
 COLUMNS: dict[str, str] = {
     "flows": "flows",
     "rate": "rate",
@@ -24,6 +27,7 @@ COLUMNS: dict[str, str] = {
     "ratio_ns2": "times ns-2",
     "ratio_ns3": "times ns-3",
 }
+RANGES = ("packets_per_cpu_s", "ratio_ns2")
 
 
 def register(app: typer.Typer) -> None:
@@ -32,26 +36,79 @@ def register(app: typer.Typer) -> None:
 
 def bench(
     reps: Annotated[int, typer.Option(min=1, help="Runs of each cell; medians are printed.")] = 3,
+    flows: Annotated[list[int] | None, typer.Option(help="Only this number of flows. Repeatable.")] = None,
+    rate: Annotated[list[str] | None, typer.Option(help="Only this rate: '100 Mbit/s', '1 Gbit/s'.")] = None,
+    queue: Annotated[list[str] | None, typer.Option(help="Only this queue: droptail, red.")] = None,
+    only: Annotated[list[str] | None, typer.Option(help=f"Parts to run: {', '.join(PARTS)}. Repeatable.")] = None,
+    alone: Annotated[bool, typer.Option("--alone", help="Leave ns-2 and ns-3 out.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs: a look, not a result.")] = False,
+    report: Annotated[
+        Path | None, typer.Option(help="Run all parts and write performance.md, its data and figures here.")
+    ] = None,
+    reference: Annotated[
+        bool, typer.Option("--store-instructions", help="Store the instruction counts as the new reference.")
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """Runs the dumbbell at 1 to 1000 flows; prints data packets through the bottleneck per CPU second.
 
-    Ratios compare with ns-2 in the same session, run by run; they stay empty where it is not installed.
+    Ratios compare with ns-2 and ns-3 in the same session, run by run; they stay empty where those are not installed.
     """
     if not has_hook("bench"):
         raise CrosswindError("this build of the engine has no benchmark (crosswind._core.bench)")
-    with Bar("benchmark") as step:
-        rows = list(benchmark.cases(reps, step))
+    cells = all_cells(flows or (), rate or (), queue or ())
+    wanted = _parts(only, whole=report is not None)
+    settings = page.Settings(
+        reps=reps,
+        pace="quick" if quick else "full",
+        peers="none" if alone else "installed",
+        instructions="store" if reference else "compare",
+    )
+    results: dict[str, Any] = {}
+    for part in wanted:
+        if part == "dumbbell":
+            with Bar("benchmark") as step:
+                results[part] = list(dumbbell.cases(reps, cells, step, "ours" if alone else ""))
+        else:
+            results[part] = page.measure(part, settings, _say)
+        if not json:
+            _show(part, results[part])
     if json:
-        print_json(rows)
+        print_json(results["dumbbell"] if wanted == ["dumbbell"] else results)
+    if report is not None:
+        path = page.write(results, settings, report)
+        console().print(f"written: {path}")
+
+
+def _parts(only: list[str] | None, whole: bool) -> list[str]:
+    for name in only or ():
+        if name not in PARTS:
+            raise InputError("--only", found=f"`{name}`", expected=f"one of {', '.join(PARTS)}")
+    if only:
+        return [p for p in PARTS if p in only]
+    return list(PARTS) if whole else ["dumbbell"]
+
+
+def _say(what: str) -> None:
+    print(f"  {what}", file=sys.stderr, flush=True)
+
+
+def _show(part: str, result: Any) -> None:
+    if part == "dumbbell":
+        cells = [[_with_range(r, name) for name in COLUMNS] for r in result]
+        notes = sorted({f"{who}: {r[f'{key}_note']}" for r in result for who, key in PEERS if r[f"{key}_note"]})
+        print_table(Table("Dumbbell, 60 ms round trip", list(COLUMNS.values()), cells, "; ".join(notes)))
         return
-    cells = [[_cell(r.get(name)) for name in COLUMNS] for r in rows]
-    print_table(Table("Dumbbell, 60 ms round trip", list(COLUMNS.values()), cells))
+    for table in page.tables(part, result):
+        print_table(table)
 
 
-def _cell(value: object) -> str:
-    if value is None:
-        return "-"
-    if not isinstance(value, float):
-        return str(value)
-    return f"{value:.2f}" if value < 100 else f"{float(f'{value:.3g}'):,.0f}"
+PEERS = (("ns-2", "ns2"), ("ns-3", "ns3"))
+
+
+def _with_range(row: dict[str, Any], name: str) -> str:
+    text = page.number(row.get(name))
+    low, high = row.get(f"{name}_min"), row.get(f"{name}_max")
+    if name in RANGES and low is not None and low != high:
+        return f"{text} ({page.number(low)}-{page.number(high)})"
+    return text

@@ -176,8 +176,13 @@ fn record(r: &Record, s: &Scenario) -> Result<(), ConfigError> {
             return Err(ConfigError::new("record.sample", show_dur(interval), expected));
         }
     }
-    if r.pcap.as_deref().is_some_and(|p| p.is_empty() || p.contains('\0')) {
-        return Err(ConfigError::new("record.pcap", "an empty or impossible path", "the path of a file"));
+    for (key, path) in [("record.pcap", &r.pcap), ("record.event_file", &r.event_file)] {
+        if path.as_deref().is_some_and(|p| p.is_empty() || p.contains('\0')) {
+            return Err(ConfigError::new(key, "an empty or impossible path", "the path of a file"));
+        }
+    }
+    if r.event_file.is_some() && r.events == Events::default() {
+        return Err(ConfigError::new("record.event_file", "no `record.events`", "the flows whose events are wanted"));
     }
     flow_names(&r.events, "record.events", s)?;
     flow_names(&r.hist, "record.hist", s)

@@ -202,6 +202,9 @@ pub struct Record {
     /// Flows (or groups of flows) whose histograms are kept: round-trip times, delays, delay variations. A time series
     /// keeps those of all flows and links.
     pub hist: Events,
+    /// File to which these events stream, as a NumPy array of records. Left out: they are kept in memory, for the tables.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub event_file: Option<String>,
     /// File for the packets, in pcapng format. Left out: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pcap: Option<String>,

@@ -1,0 +1,132 @@
+//! Repeats one hot path as often as it is told, for counting instructions: `hot_paths hop|ack|agenda|dumbbell N`. Prints how
+//! often the path was taken, which may differ a little from N.
+#![expect(clippy::disallowed_macros, clippy::print_stdout, reason = "a program prints")]
+
+use crosswind_base::packet::Ext;
+use crosswind_base::{
+    BitRate, Cx, DropReason, Dur, EventKind, Ledger, Packet, PacketId, Pool, Rng, Stage, Streams, Time,
+};
+use crosswind_net::registry::{BuildCx, build_egress};
+use crosswind_sim::agenda::Agenda;
+use crosswind_sim::bench::{BenchSpec, run};
+use crosswind_transport::tcp::share::Cache;
+use crosswind_transport::tcp::{CloseRule, Connection, Io, preset};
+use serde_json::json;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+struct Silent;
+
+impl Ledger for Silent {
+    fn dropped(&mut self, _: u32, _: &Packet, _: DropReason) {}
+    fn marked(&mut self, _: u32, _: &Packet) {}
+}
+
+/// Packets of 1000 bytes at a link of 1 Gbit/s, in pairs: every second one waits.
+fn hop(times: u64) -> u64 {
+    let streams = Streams::new(1);
+    let cx = BuildCx::new(&streams, "link/a/forward");
+    let link = json!({ "type": "wire", "rate": "1 Gbit/s", "delay": "1 ms" });
+    let mut stage = build_egress(&json!({ "type": "droptail" }), &link, None, "link.a", &cx).expect("it builds");
+    let (mut pool, mut out, mut ledger) = (Pool::new(), Vec::<PacketId>::new(), Silent);
+    for i in 0..times {
+        let now = Time(i / 2 * 17_000);
+        while let Some(at) = stage.next_wake().filter(|t| *t <= now) {
+            let mut cx = Cx { now: at, stage: 0, pool: &mut pool, out: &mut out, ledger: &mut ledger, observer: None };
+            stage.wake(&mut cx);
+            out.drain(..).for_each(|id| pool.remove(id));
+        }
+        let id = pool.insert(packet(i));
+        let mut cx = Cx { now, stage: 0, pool: &mut pool, out: &mut out, ledger: &mut ledger, observer: None };
+        stage.accept(id, &mut cx);
+        out.drain(..).for_each(|id| pool.remove(id));
+    }
+    times
+}
+
+fn packet(seq: u64) -> Packet {
+    let mut p = Packet::default();
+    p.seq = seq;
+    p.len = 1000;
+    p
+}
+
+/// What one end sends waits here for the other.
+struct Wire {
+    now: Time,
+    sent: VecDeque<(Packet, Option<Ext>)>,
+}
+
+impl Io for Wire {
+    fn now(&self) -> Time {
+        self.now
+    }
+    fn send(&mut self, p: Packet, ext: Option<Ext>) {
+        self.sent.push_back((p, ext));
+    }
+    fn note(&mut self, _: EventKind, _: u64, _: u32, _: u32) {}
+    fn shared(&mut self) -> Option<&mut Cache> {
+        None
+    }
+}
+
+/// An endless transfer with a window of 100 segments, each of them acknowledged.
+fn ack(times: u64) -> u64 {
+    let settings = json!({ "preset": "rfc", "mss": "1000 B", "delayed_ack": "0 s", "window_limit_segments": 100 });
+    let params = Arc::new(preset::read(&settings, "tcp").expect("a preset"));
+    let mut ends = [CloseRule::ByApplication, CloseRule::WithPeer].map(|r| Connection::new(params.clone(), 0, r));
+    let mut wires = [(); 2].map(|()| Wire { now: Time::ZERO, sent: VecDeque::new() });
+    ends[0].open(&mut wires[0]);
+    ends[0].write(1 << 40, &mut wires[0]);
+    let mut segments = 0;
+    while segments < times {
+        for from in [0, 1] {
+            let to = 1 - from;
+            // Half a window at a time, so that there is always something under way.
+            for _ in 0..wires[from].sent.len().div_ceil(2) {
+                let Some((p, ext)) = wires[from].sent.pop_front() else { break };
+                segments += u64::from(from == 0 && p.payload > 0);
+                wires[to].now = wires[from].now.max(wires[to].now) + Dur(10_000);
+                ends[to].on_packet(&p, ext.as_ref(), &mut wires[to]);
+                if ends[0].tx.send_space(&params) > 1 << 20 {
+                    ends[0].write(1 << 20, &mut wires[0]);
+                }
+            }
+        }
+    }
+    segments
+}
+
+fn later(rng: &mut Rng) -> Dur {
+    Dur(1 + rng.below(1_000_000))
+}
+
+fn agenda(times: u64) -> u64 {
+    let mut rng = Streams::new(1).named("agenda");
+    let mut agenda = Agenda::new(1000, 0);
+    (0..1000).for_each(|s| agenda.at_latest(s, Time::ZERO + later(&mut rng)));
+    for _ in 0..times {
+        let (at, _) = agenda.first().expect("every stage has an entry");
+        agenda.replace_first(Some(at + later(&mut rng)));
+    }
+    times
+}
+
+fn dumbbell(times: u64) -> u64 {
+    let duration = Dur(times * 83_200);
+    run(&BenchSpec { rate: BitRate(100_000_000), duration, ..BenchSpec::default() }).expect("it runs").packets
+}
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [path, times] = &words[..] else { panic!("usage: hot_paths hop|ack|agenda|dumbbell N") };
+    let times: u64 = times.parse().expect("N is a number");
+    let taken = match path.as_str() {
+        "hop" => hop(times),
+        "ack" => ack(times),
+        "agenda" => agenda(times),
+        "dumbbell" => dumbbell(times),
+        other => panic!("unknown path `{other}`: hop, ack, agenda or dumbbell"),
+    };
+    println!("{taken}");
+}

@@ -1,0 +1,96 @@
+//! Time series: gauges of flows and links at an interval.
+
+use super::entity;
+use super::flow::{Ends, rate_bps};
+use crate::endpoint::Endpoint;
+use crate::world::World;
+use crosswind_base::{Histogram, Metrics, Stage, Time};
+use crosswind_record::{Entity, Samples, Table};
+use crosswind_transport::tcp::law::WindowLaw;
+
+/// What was delivered and sent up to the last sample, and all samples so far.
+pub struct Sampler {
+    delivered: Vec<u64>,
+    sent: Vec<f64>,
+    flows: Vec<Entity>,
+    links: Vec<Entity>,
+    last: Time,
+    samples: Samples,
+}
+
+impl Sampler {
+    pub fn new(w: &World<'_>) -> Sampler {
+        let mut samples = Samples::default();
+        Sampler {
+            delivered: vec![0; w.plan.flows.len()],
+            sent: vec![0.0; w.stages.len()],
+            flows: w.plan.flows.iter().map(|f| samples.entity(&f.name)).collect(),
+            links: (0..w.stages.len()).map(|i| samples.entity(&entity(w, i))).collect(),
+            last: Time::ZERO,
+            samples,
+        }
+    }
+
+    /// The table `sample`.
+    pub fn into_table(self) -> Table {
+        self.samples.into_table()
+    }
+
+    pub fn sample(&mut self, w: &World<'_>) {
+        let at = w.now;
+        let since = at.since(self.last);
+        self.last = at;
+        let samples = &mut self.samples;
+        for (i, flow) in self.flows.iter().enumerate() {
+            let ends = Ends::of(w, i);
+            if ends.open().is_none() || ends.close().is_some_and(|c| c < at - since) {
+                continue;
+            }
+            let now = ends.delivered();
+            let goodput = rate_bps(now - self.delivered[i], Some(since));
+            self.delivered[i] = now;
+            let mut put = |metric, value: f64| samples.push(at, *flow, metric, value);
+            if let Ends::Tcp(tx, _) = ends {
+                flow_gauges(tx, &mut put);
+            }
+            put("goodput_bps", goodput);
+        }
+        for (i, stage) in w.stages.iter().enumerate() {
+            let rate = w.plan.egresses[i].spec.rate.map_or(f64::NAN, |r| r.as_f64());
+            let link = self.links[i];
+            stage.sample(at, &mut |metric, value| {
+                samples.push(at, link, metric, value);
+                if metric == "queue_bytes" {
+                    samples.push(at, link, "queue_delay_ns", value * 8e9 / rate);
+                }
+            });
+            let mut sent = SentBytes(0.0);
+            stage.report(at, &mut sent);
+            let bps = (sent.0 - self.sent[i]) * 8.0 / since.as_secs_f64();
+            self.sent[i] = sent.0;
+            samples.push(at, link, "throughput_bps", bps);
+        }
+    }
+}
+
+struct SentBytes(f64);
+
+impl Metrics for SentBytes {
+    fn value(&mut self, name: &'static str, v: f64) {
+        if name == "sent_bytes" {
+            self.0 = v;
+        }
+    }
+    fn histogram(&mut self, _: &'static str, _: &Histogram) {}
+}
+
+fn flow_gauges(e: &Endpoint, put: &mut impl FnMut(&'static str, f64)) {
+    let tx = &e.conn.tx;
+    put("cwnd_bytes", tx.law.cwnd());
+    put("ssthresh_bytes", tx.law.ssthresh());
+    put("in_flight_bytes", tx.in_flight(e.conn.params()) as f64);
+    put("rto_ns", tx.rtt.rto(e.conn.params()).0 as f64);
+    if let Some(s) = tx.rtt.srtt {
+        put("srtt_ns", s.0 as f64);
+    }
+}

@@ -1,0 +1,134 @@
+//! How much memory runs will take, before any of it is taken.
+//!
+//! A lower bound out of what the scenario says: flows, links, the rows of time series and of result tables. Packets are
+//! left out, since queues seldom are as long as their limits; so a run may need more, hardly less.
+
+use crate::endpoint::FlowEnd;
+use crate::many::Request;
+use crate::scenario::Plan;
+use crosswind_base::ConfigError;
+
+/// Names, routes and histograms of a flow, beside its two ends.
+const FLOW_BYTES: u64 = 1000;
+/// One direction of a link: queue, ring, statistics.
+const EGRESS_BYTES: u64 = 1000;
+/// A row of the table `flow` or `link`: some fifty numbers.
+const ROW_BYTES: u64 = 400;
+/// Time, entity, metric and value, and the two columns of the run key.
+const SAMPLE_BYTES: u64 = 32;
+/// Metrics that are sampled of each flow and of each direction of a link.
+const FLOW_METRICS: u64 = 5;
+const EGRESS_METRICS: u64 = 3;
+
+/// What runs take at least, by cause.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Estimate {
+    /// The worlds that run at the same time.
+    pub worlds_bytes: u64,
+    /// Rows of the summary tables of all runs.
+    pub rows_bytes: u64,
+    /// Time series of all runs.
+    pub samples_bytes: u64,
+}
+
+impl Estimate {
+    pub fn of(plans: &[Plan], request: &Request) -> Estimate {
+        let runs = request.reps.len() as u64;
+        let at_once = (request.workers as u64).min(runs.saturating_mul(plans.len() as u64));
+        let mut sum = Estimate::default();
+        for plan in plans {
+            let (flows, egresses) = (plan.flows.len() as u64, plan.egresses.len() as u64);
+            let flow = 2 * std::mem::size_of::<FlowEnd>() as u64 + FLOW_BYTES;
+            let world = flows * flow + egresses * EGRESS_BYTES;
+            sum.worlds_bytes = sum.worlds_bytes.max(world.saturating_mul(at_once));
+            sum.rows_bytes = sum.rows_bytes.saturating_add((flows + egresses).saturating_mul(runs * ROW_BYTES));
+            let points = plan.record.sample.map_or(0, |s| plan.duration.0 / s.0.max(1));
+            let series = flows * FLOW_METRICS + egresses * EGRESS_METRICS;
+            let samples = points.saturating_mul(series).saturating_mul(runs * SAMPLE_BYTES);
+            sum.samples_bytes = sum.samples_bytes.saturating_add(samples);
+        }
+        sum
+    }
+
+    pub fn total_bytes(&self) -> u64 {
+        self.worlds_bytes.saturating_add(self.rows_bytes).saturating_add(self.samples_bytes)
+    }
+
+    /// Refuses what does not fit into `available_bytes`, and names what takes most.
+    pub fn check(&self, available_bytes: u64) -> Result<(), ConfigError> {
+        if self.total_bytes() <= available_bytes {
+            return Ok(());
+        }
+        let (path, cause, hint) = if self.samples_bytes >= self.total_bytes() / 2 {
+            ("record.sample", "time series", "a longer interval, a shorter run, or fewer repetitions at a time")
+        } else if self.rows_bytes > self.worlds_bytes {
+            ("flow", "rows of the result tables", "fewer flows, or fewer repetitions at a time")
+        } else {
+            ("flow", "flows and links", "fewer flows or links, or fewer workers")
+        };
+        let gb = |bytes: u64| format!("{:.1} GB", bytes as f64 / 1e9);
+        let found = format!("at least {} of memory, most of it for {cause}", gb(self.total_bytes()));
+        Err(ConfigError::new(path, found, format!("at most the {} that are free", gb(available_bytes))).hint(hint))
+    }
+}
+
+/// Memory that this machine can still give; `None` where it does not tell.
+#[expect(clippy::disallowed_methods, reason = "whether a run fits is a question about the machine")]
+pub fn available_bytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find_map(|l| l.strip_prefix("MemAvailable:"))?;
+    line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{Registries, compile, parse};
+    use crate::world::Ties;
+    use serde_json::json;
+
+    fn plan(flows: u32, sample: &str) -> Plan {
+        let s = json!({
+            "name": "m", "duration": "1000 s", "link": { "path": { "from": "a", "to": "b", "rate": "1 Mbit/s" } },
+            "flow": { "bulk": { "from": "a", "to": "b", "count": flows, "workload": { "type": "bulk" } } },
+            "record": { "sample": sample }
+        });
+        compile(&parse(&s.to_string(), &Registries).unwrap()).unwrap()
+    }
+
+    fn request(reps: u32) -> Request {
+        Request { seed: 1, reps: (0..reps).collect(), reps_total: reps, workers: 2, ties: Ties::Ordered }
+    }
+
+    #[test]
+    fn samples_count_once_per_series_point_and_run() {
+        let e = Estimate::of(&[plan(10, "1 s")], &request(3));
+        assert_eq!(e.samples_bytes, 1000 * (10 * 5 + 2 * 3) * 3 * 32);
+        assert_eq!(e.rows_bytes, 12 * 3 * 400);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_its_cause() {
+        let e = Estimate::of(&[plan(1000, "1 ms")], &request(10));
+        assert!(e.check(u64::MAX).is_ok());
+        let error = e.check(1_000_000_000).unwrap_err();
+        assert_eq!(error.path, "record.sample");
+        assert!(error.found.contains("GB") && error.expected.contains("1.0 GB"), "{error}");
+        let flows = Estimate::of(&[plan(100_000, "1000 s")], &request(1)).check(1000).unwrap_err();
+        assert_eq!(flows.path, "flow");
+    }
+
+    #[test]
+    fn the_estimate_is_no_more_than_what_a_run_of_idle_flows_really_takes() {
+        let spec = crate::bench::BenchSpec {
+            flows: 5000,
+            traffic: crate::bench::Traffic::Idle,
+            duration: crosswind_base::Dur::from_secs(2),
+            ..Default::default()
+        };
+        let plan = compile(&parse(&spec.scenario().to_string(), &Registries).unwrap()).unwrap();
+        let row = crate::bench::run(&spec).unwrap();
+        let estimate = Estimate::of(&[plan], &Request { workers: 1, ..request(1) });
+        assert!((estimate.worlds_bytes as f64) < 1.2 * row.added_bytes, "{estimate:?}, really {}", row.added_bytes);
+    }
+}
