@@ -42,6 +42,8 @@ pub fn all() -> Vec<Kept> {
         once("ns2-agents", ns2_agents()),
         once("simultaneous-starts", simultaneous_starts()),
         Kept { shuffled: true, ..once("shuffled-ties", simultaneous_starts()) },
+        Kept { reps: 3, ..once("radio-link", radio("arq-high", json!("none"))) },
+        Kept { reps: 3, ..once("radio-link-with-everything", radio("arq-low", json!("100 B"))) },
     ]
 }
 
@@ -174,6 +176,23 @@ fn gprs_with_memory() -> Value {
     s["link"]["last-hop"]["queue"] = json!({ "limit": "300 packets" });
     s["flow"]["third"]["count"] = json!(8);
     s["flow"]["third"]["start"] = json!("12 s");
+    s
+}
+
+/// Two states, ARQ and stalls; with frames also everything else that a radio link can do.
+fn radio(preset: &str, fragment: Value) -> Value {
+    let mut s = gprs("baseline-linux-2.4");
+    let link = &mut s["link"]["last-hop"];
+    link["preset"] = json!(preset);
+    if fragment != "none" {
+        link["overhead"] = json!("6 B");
+        link["allocation"] = json!({ "delay": "200 ms", "idle_timeout": "2 s" });
+        link["random_delay"] = json!({ "probability": 0.05, "length": { "uniform": ["100 ms", "900 ms"] } });
+        link["rate_changes"] = json!({ "every": { "exponential": "20 s" }, "rates": ["32 kbit/s", "128 kbit/s"] });
+        link["outages"] = json!({ "every": { "exponential": "40 s" }, "length": "2 s" });
+        link["background"] = json!({ "channels": 4, "own": 2, "arrivals": "9 s", "holding": "21 s" });
+    }
+    link["fragment"] = fragment;
     s
 }
 
