@@ -34,9 +34,22 @@ TCP: dict[str, Variant] = {
     ),
 }
 
-_SHARED = {k: TCP[k] for k in ("linux-plog", "cache-forever", "linux-window")}
+EXACT_FIT = Variant(
+    "router queues take a packet only if it fits, instead of, as Linux 2.4 does, while they are not above the limit",
+    {"admission": "fits"},
+)
+KERNEL = Variant(
+    "the receive window and the rounding of the maximum probability both as in the code of Linux 2.4",
+    {"max_p": "linux-plog", "tcp": _WINDOW},
+)
+TCP |= {"exact-fit": EXACT_FIT, "linux-kernel": KERNEL}
+_SHARED = {k: TCP[k] for k in ("linux-plog", "cache-forever", "linux-window", "exact-fit", "linux-kernel")}
 PACKET_LIMIT = Variant("the drop-tail limit is 20 packets instead of 11520 B", {"limit_unit": "packets"})
-STREAM: dict[str, Variant] = {**_SHARED, "packet-limit": PACKET_LIMIT}
+SHAPED = Variant(
+    "the stream's class is shaped to 32 kbit/s with a bucket of one MTU, behind the link's back-pressure",
+    {"audio_limit": "shaper"},
+)
+STREAM: dict[str, Variant] = {**_SHARED, "packet-limit": PACKET_LIMIT, "shaped-audio": SHAPED}
 PAGE: dict[str, Variant] = {
     **_SHARED,
     "repaired-frto": Variant("F-RTO ignores what the peer sends again", {"tcp": {"frto_peer_resends": "ignore"}}),

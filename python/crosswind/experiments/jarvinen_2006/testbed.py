@@ -40,10 +40,15 @@ class Reading:
 
     `max_p`: RED's maximum probability as printed, or as the Linux tool rounds it. `damping_rate`: the rate that RED's
     damping in idle periods was told (None: that of the link), and `idle_damping` its curve. `lifetime`: how often the
-    cache of shared control blocks is flushed (None: never). `limit_unit`: unit of the drop-tail limit. `ack_delay`:
+    cache of shared control blocks is flushed (None: never). `limit_unit`: unit of the drop-tail limit, and `admission`
+    its rule: as in the code of Linux 2.4, on which the source's router ran, a packet is taken while the backlog before
+    it is not above the limit; or it must fit. `ack_delay`:
     how long after delivery the link's send buffer is freed on ARQ links (None: the propagation delay of the way back).
     `state_at`: the channel's state is looked at for every attempt, or frozen at the first. `outside`: what happens to
-    state lengths outside their limits. `tcp`: changes to TCP at both ends of every flow. `page`: changes to the page.
+    state lengths outside their limits. `audio_limit`: where the stream's class is held to 32 kbit/s: as packets arrive
+    (this stream, at 30.4 kbit/s, never exceeds it), or by a shaper at the head of its queue. `tcp_class_burst`: burst
+    of a shaped TCP class (None: the link's buffer). `tcp`: changes to TCP at both ends of every flow. `page`: changes
+    to the page.
     """
 
     max_p: MaxP = "nominal"
@@ -51,9 +56,12 @@ class Reading:
     idle_damping: Damping = "fixed"
     lifetime: str | None = "600 s"
     limit_unit: Unit = "bytes"
+    admission: Literal["linux-2.4", "fits"] = "linux-2.4"
     ack_delay: str | None = None
     state_at: Literal["attempt", "first"] = "attempt"
     outside: Literal["redraw", "clamp"] = "redraw"
+    audio_limit: Literal["arrival", "shaper"] = "arrival"
+    tcp_class_burst: str | None = None
     tcp: Mapping[str, Any] = field(default_factory=dict)
     page: Mapping[str, Any] = field(default_factory=dict)
 
@@ -125,11 +133,12 @@ def red_queue(
 
 def _leaf(s: Setting, reading: Reading) -> dict[str, Any]:
     """The queue of one class, or of the whole router when there are no classes."""
+    rule = {} if reading.admission == "fits" else {"admission": reading.admission}
     if s.ecn:
         rate = reading.damping_rate or f"{s.speed} kbit/s"
-        return red_queue(reading.max_p, rate, reading.idle_damping, s.queue_packets * MTU)
+        return red_queue(reading.max_p, rate, reading.idle_damping, s.queue_packets * MTU) | rule
     size = f"{s.queue_packets * MTU} B" if reading.limit_unit == "bytes" else f"{s.queue_packets} packets"
-    return {"type": "droptail", "limit": size}
+    return {"type": "droptail", "limit": size} | rule
 
 
 def _intermediate(s: Setting, leaf: dict[str, Any]) -> dict[str, Any]:
@@ -155,8 +164,12 @@ def router(s: Setting, reading: Reading, others: Sequence[str]) -> dict[str, Any
     if "audio" not in others:
         return inner
     if s.tcp_rate == "link":
-        inner = {"type": "tbf", "rate": f"{s.speed} kbit/s", "burst": f"{MTU} B", "queue": inner}
-    priority = {"type": "tbf", "rate": "32 kbit/s", "burst": f"{MTU} B", "queue": leaf}
+        size = reading.tcp_class_burst or f"{MTU if s.buffer == 'lsb1' else send_buffer_bytes(s)} B"
+        own = {"rate": f"{s.speed} kbit/s", "ceil": f"{s.speed} kbit/s", "burst": size, "cburst": size}
+        inner = {"type": "htb", "default": "bulk", "class": {"bulk": {**own, "queue": inner}}}
+    priority = leaf
+    if reading.audio_limit == "shaper":
+        priority = {"type": "tbf", "rate": "32 kbit/s", "burst": f"{MTU} B", "queue": leaf}
     return {
         "type": "prio",
         "default": "tcp",

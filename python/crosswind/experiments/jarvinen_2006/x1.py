@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from crosswind.claims import Claim, within
-from crosswind.experiments.base import Results
+from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.jarvinen_2006 import parts, readings, stream, study, testbed
 from crosswind.experiments.jarvinen_2006.stream import extreme_part, pooled_part
 from crosswind.figures import Picture
@@ -71,6 +71,12 @@ EXPERIMENT = study.experiment(
     configurations,
     CLAIMS,
     figures=pictures,
-    variants=readings.STREAM,
+    variants=readings.STREAM
+    | {
+        "large-burst": Variant(
+            "the class of TCP may send 12000 B at once, as much as the normal link buffer holds",
+            {"tcp_class_burst": "12000 B"},
+        )
+    },
     headline=parts.headline("audio_delay_p50_ms", "ms", (LABEL, FREE), 0),
 )
