@@ -1,0 +1,1 @@
+"""Crosswind's shapers against those of the Linux kernel, in network namespaces."""
