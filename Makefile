@@ -18,7 +18,7 @@ help:
 	@echo "make validate  the same scenarios here and in ns-2, compared"
 	@echo "make validate-kernel  the same shapers here and in the Linux kernel, compared (root)"
 	@echo "make docs      the documentation site in site/, with every link checked"
-	@echo "make wheel     a wheel in dist/"
+	@echo "make wheel     a wheel in dist/, tried out in an empty environment"
 	@echo "make setup     only build;  make clean  remove everything that was built"
 
 setup: $(VENV)/.built
@@ -75,6 +75,7 @@ validate-kernel: setup
 
 wheel: $(VENV)/.installed
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --out dist
+	$(BIN)/python tools/wheel_check.py
 
 lock: $(VENV)/.installed
 	@{ head -1 requirements.lock; $(BIN)/python -m pip freeze --exclude crosswind; } > requirements.lock.new

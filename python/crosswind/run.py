@@ -103,7 +103,7 @@ def _manifest(labelled: dict[str, Scenario], seed: int, reps: list[int], total: 
                 "configuration": label,
                 "digest": s.digest(),
                 "file": Path(s.file).name if s.file else None,
-                "scenario": s.data,
+                "scenario": s.complete(),
             }
             for label, s in labelled.items()
         ],

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from crosswind import traces
 from crosswind.core import core
 from crosswind.errors import InputError, did_you_mean
 from crosswind.toml_lines import line_of, places, table_lines
@@ -152,12 +153,16 @@ class Scenario:
         return scenario_html(self)
 
     def to_json(self) -> str:
-        """The scenario as JSON, keys in the order of the file."""
-        return json.dumps(self.data, ensure_ascii=False)
+        """The scenario as JSON, keys in the order of the file, the contents of trace files filled in."""
+        return json.dumps(self.complete(), ensure_ascii=False)
+
+    def complete(self) -> dict[str, Any]:
+        """The data with the contents of the files that it names."""
+        return traces.expanded(self.data, Path(self.file).parent if self.file else Path())
 
     def digest(self) -> str:
         """Twelve hex digits that change when anything in the scenario changes (order of keys does not matter)."""
-        canonical = json.dumps(self.data, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+        canonical = json.dumps(self.complete(), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()[:12]
 
     def validate(self) -> dict[str, Any]:

@@ -238,7 +238,7 @@ def _write_plan(where: Place, plan: Plan) -> None:
     """What is wanted, so that results can be read even when the process is killed before it ends."""
     content = {
         "schema_version": SCHEMA_VERSION,
-        "base": plan.base.data,
+        "base": plan.base.complete(),
         "file": Path(plan.base.file).name if plan.base.file else None,
         "points": [p.changes for p in plan.points],
         "seeds": [p.seed for p in plan.points],
@@ -331,7 +331,7 @@ def _manifest(plan: Plan, facts: dict[str, Any], finished: int, failed: list[Fai
         "asked": asked,
         "failed": [{"configuration": labels.get(f.key), "message": f.message} for f in failed],
         "columns": plan.columns,
-        "base": plan.base.data,
+        "base": plan.base.complete(),
         "scenarios": [{"configuration": p.label, "changes": p.changes} for p in plan.points],
         "trusted": finished == asked,
         "warnings": said,

@@ -3,7 +3,7 @@
 
 use crate::egress::Egress;
 use crate::link::loss::{BoxLoss, list, none, uniform};
-use crate::link::{BoxLink, Link, seawind, wire};
+use crate::link::{BoxLink, Link, seawind, trace, wire};
 use crate::params::{self, Params};
 use crate::queue::red::{Red, damping_rate, floyd_jacobson, linux, ns2};
 use crate::queue::{BoxQueue, QueueDisc, bounded, droptail};
@@ -159,6 +159,7 @@ pub static ROWS: &[Row] = rows! {
     Queue "htb" "Hierarchical token bucket" "sched/htb/mod.rs" htb::HtbParams => htb::build;
     Link "wire" "Wire" "link/wire.rs" wire::WireParams => |p, _| Ok(wire::Wire::new(p));
     Link "seawind" "Seawind link" "link/seawind/mod.rs" seawind::SeawindParams => |p, cx| Ok(p.build(cx));
+    Link "trace" "Trace-driven link" "link/trace.rs" trace::TraceParams => |p, _| Ok(trace::Trace::new(p));
     Loss "none" "No loss" "link/loss/none.rs" none::NoLossParams => |_, _| Ok(none::NoLoss);
     Loss "list" "Listed losses" "link/loss/list.rs" list::ListParams => |p, _| Ok(list::List::new(p));
     Loss "uniform" "Independent losses" "link/loss/uniform.rs" uniform::UniformParams

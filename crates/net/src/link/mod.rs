@@ -2,6 +2,7 @@
 
 pub mod loss;
 pub mod seawind;
+pub mod trace;
 pub mod wire;
 
 use crosswind_base::{ConfigError, Packet, Time};
