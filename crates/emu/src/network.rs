@@ -37,14 +37,27 @@ const NO_ROUTE: u32 = u32::MAX;
 pub struct Losses {
     pub by_reason: Vec<[u64; DropReason::COUNT]>,
     pub marks_packets: Vec<u64>,
+    /// Of each declared flow: dropped by queues, lost on links, marked.
+    pub by_flow: Vec<[u64; 3]>,
+}
+
+impl Losses {
+    fn of_flow(&mut self, p: &Packet, kind: usize) {
+        if let Some(f) = self.by_flow.get_mut(p.flow.0 as usize) {
+            f[kind] += 1;
+        }
+    }
 }
 
 impl Ledger for Losses {
-    fn dropped(&mut self, stage: u32, _p: &Packet, why: DropReason) {
+    fn dropped(&mut self, stage: u32, p: &Packet, why: DropReason) {
         self.by_reason[stage as usize][why as usize] += 1;
+        let is_loss = matches!(why, DropReason::LinkError | DropReason::Listed);
+        self.of_flow(p, usize::from(is_loss));
     }
-    fn marked(&mut self, stage: u32, _p: &Packet) {
+    fn marked(&mut self, stage: u32, p: &Packet) {
         self.marks_packets[stage as usize] += 1;
+        self.of_flow(p, 2);
     }
 }
 
@@ -97,6 +110,7 @@ impl Network {
         }
         let (hops, starts) = flatten(spec, egresses.len())?;
         let n = egresses.len();
+        let by_flow = vec![[0; 3]; spec.flow_ports.flows as usize];
         Ok(Network {
             now: Time::ZERO,
             wishes: egresses.iter().map(|e| e.next_wake().unwrap_or(Time::NEVER)).collect(),
@@ -110,7 +124,7 @@ impl Network {
             frames: Vec::new(),
             out: Vec::new(),
             flows: Flows::new(spec.flow_ports),
-            losses: Losses { by_reason: vec![[0; DropReason::COUNT]; n], marks_packets: vec![0; n] },
+            losses: Losses { by_reason: vec![[0; DropReason::COUNT]; n], marks_packets: vec![0; n], by_flow },
             totals: Totals::default(),
             journal: Journal::new(keep),
         })

@@ -34,6 +34,8 @@ pub struct View {
     pub refused_packets: u64,
     pub unrouted_packets: u64,
     pub packets_inside: u64,
+    /// Of each declared flow: packets dropped by queues, lost on links, marked.
+    pub flows: Vec<[u64; 3]>,
     /// What happened since the last look: changes that were made, or why not.
     pub notes: Vec<String>,
 }
@@ -75,6 +77,7 @@ pub fn view(spec: &Spec, n: &Network, at: Time) -> View {
         refused_packets: t.refused_packets,
         unrouted_packets: t.unrouted_packets,
         packets_inside: n.packets_inside() as u64,
+        flows: n.losses.by_flow.clone(),
         notes: Vec::new(),
     }
 }

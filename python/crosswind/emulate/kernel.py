@@ -1,0 +1,85 @@
+"""From the TCP parameters of a scenario to the settings of a kernel that come nearest to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from crosswind.emulate.hosts import DEVICE, Host, call, settings
+from crosswind.errors import InputError
+from crosswind.quantity import parse
+
+LAWS = {"reno": "reno", "cubic": "cubic", "bbr": "bbr"}
+AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+# A receive buffer that a scenario sets on purpose; larger ones mean "no limit" and are left to the kernel.
+OWN_BUFFER_MAX_bytes = 16_000_000
+DEFAULTS = {
+    "net.ipv4.tcp_rmem": "4096 131072 67108864",
+    "net.ipv4.tcp_wmem": "4096 131072 67108864",
+}
+SWITCHES = (
+    ("sack", "net.ipv4.tcp_sack", {"on": "1", "off": "0"}),
+    ("timestamps", "net.ipv4.tcp_timestamps", {"on": "1", "off": "0"}),
+    ("window_scaling", "net.ipv4.tcp_window_scaling", {"on": "1", "off": "0"}),
+    ("ecn", "net.ipv4.tcp_ecn", {"on": "1", "off": "0"}),
+)
+
+
+def congestion(flow: dict[str, Any]) -> str:
+    """The kernel's name of a flow's window law. Raises InputError when it has none."""
+    law = flow["tcp"].get("law", "reno")
+    name = law if isinstance(law, str) else law.get("type", "reno")
+    known = AVAILABLE.read_text(encoding="ascii").split() if AVAILABLE.exists() else list(LAWS.values())
+    if LAWS.get(name) not in known:
+        raise InputError(
+            f"flow.{flow['group']}.tcp.law",
+            found=f"`{name}`",
+            expected=f"a law of this kernel: {', '.join(sorted(k for k, v in LAWS.items() if v in known))}",
+        )
+    return LAWS[name]
+
+
+def size(flow: dict[str, Any], key: str) -> int | None:
+    """A size of the flow's TCP parameters in bytes."""
+    found = parse(flow["tcp"].get(key))
+    return int(found.value) if found is not None and found.unit == "bytes" else None
+
+
+def receive_buffer(flow: dict[str, Any]) -> int | None:
+    """The socket's receive buffer, where the scenario limits the window."""
+    limit = size(flow, "receive_buffer")
+    return limit if limit is not None and limit < OWN_BUFFER_MAX_bytes else None
+
+
+def prepare(host: Host, flows: Iterable[dict[str, Any]], own: dict[str, Any]) -> list[str]:
+    """Settings of one host for the TCP flows that begin or end there; what they disagree about comes back as text."""
+    values: dict[str, str] = dict(DEFAULTS)
+    disagreements: list[str] = []
+
+    def want(name: str, value: str, who: str) -> None:
+        if values.setdefault(name, value) != value:
+            disagreements.append(f"host {host.name} has one {name}: {values[name]}; flow {who} wants {value}")
+
+    windows = set()
+    for f in flows:
+        tcp = f["tcp"]
+        for key, name, words in SWITCHES:
+            if tcp.get(key) in words:
+                want(name, words[tcp[key]], f["name"])
+        want("net.ipv4.tcp_frto", "0" if tcp.get("frto", "off") == "off" else "2", f["name"])
+        if not str(tcp.get("recovery", "")).startswith("rack"):
+            # Hosts of the scenario know neither RACK nor tail loss probes.
+            want("net.ipv4.tcp_recovery", "0", f["name"])
+            want("net.ipv4.tcp_early_retrans", "0", f["name"])
+        windows.add(int(tcp.get("initial_window_segments", 10)))
+    settings(host, {**values, **own})
+    if len(windows) > 1:
+        disagreements.append(f"host {host.name} has one initial window: {max(windows)} segments of {sorted(windows)}")
+    if windows:
+        call(["ip", "-n", host.name, "route", "change", "default", "dev", DEVICE, "initcwnd", str(max(windows))])
+        # Everybody is in one network: that route counts too.
+        for line in call(["ip", "-n", host.name, "route", "show", "proto", "kernel"]).splitlines():
+            words = line.split()
+            call(["ip", "-n", host.name, "route", "change", *words, "initcwnd", str(max(windows))])
+    return disagreements

@@ -1,0 +1,318 @@
+"""A whole scenario with real hosts: every flow a pair of real programs, results in the tables of a simulation."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from crosswind.emulate import hosts as machine
+from crosswind.emulate import kernel, needs, sandbox
+from crosswind.emulate.network import Network
+from crosswind.emulate.results import runs_of
+from crosswind.errors import CrosswindError, InputError
+from crosswind.quantity import parse
+from crosswind.runs import Runs
+from crosswind.scenario import Scenario
+
+WORKER = Path(__file__).with_name("worker.py")
+# From the moment when all programs are ready to the start of the run.
+LEAD_ns = 300_000_000
+READY_s = 30.0
+SAMPLE_ns = 100_000_000
+SAMPLED = ("cwnd_bytes", "ssthresh_bytes", "in_flight_bytes", "srtt_ns", "rto_ns")
+
+
+def run(
+    scenario: Scenario,
+    *,
+    seed: int,
+    reps: int = 1,
+    pcap: Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Runs:
+    """Runs a scenario with real hosts, one repetition after the other, each in a sandbox of its own."""
+    scenario.validate()
+    privileges = needs.check()
+    began = time.monotonic()
+    parts: list[Runs] = []
+    for rep in range(reps):
+        with tempfile.TemporaryDirectory() as folder:
+            job = {
+                "kind": "testbed",
+                "scenario": scenario.data,
+                "file": scenario.file,
+                "text": scenario.text,
+                "seed": seed,
+                "rep": rep,
+                "reps": reps,
+                "out": folder,
+                "pcap": str(pcap.resolve()) if pcap else None,
+            }
+            code = sandbox.run(job, privileges)
+            if code != 0:
+                raise CrosswindError(f"the emulation of repetition {rep} ended with exit code {code}")
+            parts.append(Runs.load(folder))
+        if progress:
+            progress(rep + 1, reps)
+    return joined(parts, scenario, reps, round(time.monotonic() - began, 3))
+
+
+def joined(parts: list[Runs], scenario: Scenario, reps: int, wall_s: float) -> Runs:
+    """The repetitions as one set of runs."""
+    names = list(dict.fromkeys(n for p in parts for n in p.tables))
+    tables = {n: pl.concat([p.tables[n] for p in parts if n in p.tables], how="diagonal_relaxed") for n in names}
+    manifest = dict(parts[0].manifest)
+    manifest.update(reps=reps, reps_total=reps, runs=len(parts), wall_s=wall_s)
+    manifest["warnings"] = list(dict.fromkeys(w for p in parts for w in p.manifest["warnings"]))
+    manifest["trusted"] = all(p.manifest["trusted"] for p in parts)
+    return Runs(tables, {scenario.name: scenario}, manifest)
+
+
+def inside(job: dict[str, Any]) -> int:
+    """One repetition, in the sandbox."""
+    scenario = Scenario(job["scenario"], job.get("file"), job.get("text") or "")
+    machine.prepare()
+    network = Network.build(scenario, seed=job["seed"], rep=job["rep"], reps=job["reps"])
+    machine.names(network.hosts)
+    flows = network.plan["flows"]
+    tasks = tasks_of(network)
+    network.open()
+    warnings = []
+    for i, host in enumerate(network.hosts):
+        own = [f for f in flows if i in (f["from"], f["to"]) and f["workload"]["type"] == "bulk"]
+        warnings += kernel.prepare(host, own, network.plan["sysctl"])
+    sample_ns = network.plan["sample_ns"] or SAMPLE_ns
+    with captures(network, job.get("pcap")):
+        said, result = perform(network, tasks, sample_ns)
+    result["warnings"] = [*result["warnings"], *warnings]
+    save(network, job, said, result)
+    return 0
+
+
+def tasks_of(network: Network) -> dict[str, list[dict[str, Any]]]:
+    """What the programs of each host have to do. Raises InputError for workloads that have no program yet."""
+    tasks: dict[str, list[dict[str, Any]]] = {h.name: [] for h in network.hosts}
+    for f in network.plan["flows"]:
+        w, to = f["workload"], network.hosts[f["to"]]
+        common = {"flow": f["flow"], "port": f["port"], "to": to.v4, "start_ns": f["start_ns"]}
+        if w["type"] == "bulk":
+            common |= {"mss": kernel.size(f, "mss")}
+            sender = {
+                "do": "send-bulk",
+                "size": _bytes(w.get("size")),
+                "write": _bytes(w.get("write")),
+                "close": w.get("close", "fin"),
+                "congestion": kernel.congestion(f),
+            }
+            receiver: dict[str, Any] = {"do": "receive-bulk", "receive_buffer": kernel.receive_buffer(f)}
+        elif w["type"] == "cbr":
+            interval = parse(w.get("interval"))
+            sender = {
+                "do": "send-cbr",
+                "payload": _bytes(w["payload"]),
+                "interval_ns": int(interval.value) if interval else _interval_ns(w),
+                "packets": w.get("packets"),
+            }
+            receiver = {"do": "receive-cbr", "packets": w.get("packets")}
+        else:
+            raise InputError(
+                network.scenario.file or network.scenario.name,
+                path=f"flow.{f['group']}.workload.type",
+                found=f"`{w['type']}`",
+                expected="bulk or cbr: other workloads have no program for real hosts yet",
+            )
+        tasks[network.hosts[f["from"]].name].append(common | sender)
+        tasks[to.name].append(common | receiver)
+    return tasks
+
+
+def _bytes(written: Any) -> int | None:
+    found = parse(written)
+    return int(found.value) if found else None
+
+
+def _interval_ns(w: dict[str, Any]) -> int:
+    rate = parse(w.get("rate"))
+    return int((_bytes(w["payload"]) or 0) + 28) * 8 * 1_000_000_000 // int(rate.value) if rate else 20_000_000
+
+
+@contextlib.contextmanager
+def captures(network: Network, folder: str | None) -> Iterator[None]:
+    """A capture at every host, by tcpdump, while the block runs."""
+    if folder is None:
+        yield
+        return
+    running = []
+    for h in network.hosts:
+        file = f"{folder}/{h.name}.pcap"
+        command = h.inside(["tcpdump", "-i", machine.DEVICE, "-s", "128", "-U", "-w", file, "-Z", "root"])
+        running.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+    time.sleep(0.3)
+    try:
+        yield
+    finally:
+        time.sleep(0.2)
+        for p in running:
+            p.terminate()
+            p.wait(5)
+
+
+def perform(
+    network: Network, tasks: dict[str, list[dict[str, Any]]], sample_ns: int
+) -> tuple[dict[int, dict[str, Any]], dict[str, Any]]:
+    """Starts the programs and the driver, waits for the end; what each flow said, and the driver's result."""
+    busy = {h: t for h, t in tasks.items() if t}
+    ready = threading.Semaphore(0)
+    said: dict[int, dict[str, Any]] = {}
+    start_ns = time.monotonic_ns() + int(READY_s * 1e9)
+    programs: list[subprocess.Popen[str]] = []
+    readers = []
+    # The start is announced when all listen: the worker learns it with its job, so listeners get theirs first.
+    start_ns = time.monotonic_ns() + LEAD_ns + 400_000_000 * (1 + len(busy) // 4)
+    job = {"start_ns": start_ns, "stop_ns": network.plan["duration_ns"], "sample_ns": sample_ns}
+    for name, own in busy.items():
+        command = network.host(name).inside([sys.executable, "-I", "-S", str(WORKER)])
+        p = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert p.stdin is not None
+        p.stdin.write(json.dumps({**job, "tasks": own}))
+        p.stdin.close()
+        programs.append(p)
+        reader = threading.Thread(target=listen, args=(p, said, ready), daemon=True)
+        reader.start()
+        readers.append(reader)
+    listeners = sum(t["do"].startswith("receive") for own in busy.values() for t in own)
+    for _ in range(listeners):
+        if not ready.acquire(timeout=READY_s):
+            raise machine.SetupError("a receiving program did not begin to listen")
+    late_ns = time.monotonic_ns() - start_ns
+    network.start(start_ns=start_ns, stop_ns=network.plan["duration_ns"], sample_ns=sample_ns)
+    until = start_ns / 1e9 + network.plan["duration_ns"] / 1e9 + 1.0
+    for p in programs:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            p.wait(max(0.1, until - time.monotonic()))
+    result = network.stop()
+    for p in programs:
+        if p.poll() is None:
+            p.kill()
+    for reader in readers:
+        reader.join(2.0)
+    if late_ns > 0:
+        result["warnings"].append(f"not to be trusted: the programs were ready {late_ns / 1e6:.0f} ms after the start")
+    return said, result
+
+
+def listen(p: subprocess.Popen[str], said: dict[int, dict[str, Any]], ready: threading.Semaphore) -> None:
+    """Gathers what a program says, by flow."""
+    assert p.stdout is not None
+    for line in p.stdout:
+        fact = json.loads(line)
+        if "ready" in fact:
+            ready.release()
+        else:
+            said.setdefault(fact.pop("flow"), {}).update(fact)
+
+
+def save(network: Network, job: dict[str, Any], said: dict[int, dict[str, Any]], result: dict[str, Any]) -> None:
+    """Writes the tables of one repetition."""
+    facts = {"warnings": result["warnings"], "machine": result["machine"]}
+    runs = runs_of(network.scenario, result["tables"], facts, seed=job["seed"], reps=job["reps"])
+    end_ns = result["view"]["time_ns"]
+    key = {"configuration": network.scenario.name, "rep": job["rep"]}
+    rows = [key | flow_row(f, said.get(f["flow"], {}), result, end_ns) for f in network.plan["flows"]]
+    runs.tables["flow"] = pl.DataFrame(rows, infer_schema_length=None)
+    closed = [r["close_ns"] >= 0 for r in rows if r["is_finite"]]
+    over = bool(closed) and all(closed) and len(closed) == len(rows)
+    outcome = pl.lit("all flows closed" if over else "duration reached").alias("outcome")
+    runs.tables["run"] = runs.tables["run"].with_columns(outcome)
+    runs.tables["flow"] = runs.tables["flow"].drop("is_finite")
+    samples = [key | row for f in network.plan["flows"] for row in sample_rows(f, said.get(f["flow"], {}))]
+    if samples and network.plan["sample_ns"]:
+        frames = [f for f in (runs.tables.get("sample"),) if f is not None]
+        runs.tables["sample"] = pl.concat([*frames, pl.DataFrame(samples)], how="diagonal_relaxed")
+    for f in network.plan["flows"]:
+        if "error" in said.get(f["flow"], {}):
+            runs.manifest["warnings"].append(f"flow {f['name']}: {said[f['flow']]['error']}")
+    runs.save(job["out"])
+
+
+def flow_row(f: dict[str, Any], s: dict[str, Any], result: dict[str, Any], end_ns: int) -> dict[str, Any]:
+    """One row of the flow table; what a kernel does not tell is missing."""
+    i = s.get("info", {})
+    open_ns, close_ns = s.get("open_ns", -1), s.get("close_ns", -1)
+    elapsed_ns = close_ns - open_ns if close_ns >= 0 else -1
+    until = (
+        close_ns
+        if close_ns >= 0
+        else min(end_ns, s.get("last_ns", end_ns))
+        if f["workload"]["type"] == "cbr"
+        else end_ns
+    )
+    active_s = (until - open_ns) / 1e9 if open_ns >= 0 and until > open_ns else math.nan
+    received = s.get("received_bytes", 0)
+    drops, lost, marks = result["view"]["flows"][f["flow"]]
+    is_tcp = f["workload"]["type"] == "bulk"
+    mss = max(1, i.get("snd_mss", 1))
+    row = {
+        "flow": f["flow"],
+        "name": f["name"],
+        "group": f["group"],
+        "protocol": "tcp" if is_tcp else "udp",
+        "is_finite": f["workload"].get("size") is not None and f["workload"].get("close", "fin") == "fin",
+        "start_ns": f["start_ns"],
+        "open_ns": open_ns,
+        "close_ns": close_ns,
+        "elapsed_ns": elapsed_ns,
+        "size_bytes": received,
+        "goodput_bps": received * 8 / active_s,
+        "sent_packets": i.get("segs_out", s.get("sent_packets", -1)),
+        "drops_packets": drops,
+        "lost_packets": lost,
+        "marks_packets": marks,
+        **quantiles("rtt", s.get("rtts", [])),
+        **quantiles("delay", s.get("delays", [])),
+    }
+    if is_tcp:
+        row |= {
+            "resent_packets": i.get("total_retrans", -1),
+            "resent_bytes": i.get("bytes_retrans", -1),
+            "timeouts": i.get("total_rto", -1),
+            "cwnd_max_bytes": s.get("cwnd_max", math.nan),
+            "ssthresh_bytes": i["snd_ssthresh"] * mss if i.get("snd_ssthresh", 1 << 31) < 1 << 30 else math.nan,
+            "rtt_min_ns": float(i["min_rtt"] * 1000) if i.get("min_rtt", 0) not in (0, 0xFFFFFFFF) else math.nan,
+        }
+    else:
+        row |= {"received_packets": s.get("received_packets", 0), "received_bytes": received}
+    return row
+
+
+def quantiles(what: str, values: list[int]) -> dict[str, float]:
+    names = [f"{what}_{q}_ns" for q in ("min", "mean", "p50", "p95", "max")]
+    if not values:
+        return dict.fromkeys(names, math.nan)
+    v = pl.Series(values, dtype=pl.Float64)
+    return dict(zip(names, (v.min(), v.mean(), v.quantile(0.5), v.quantile(0.95), v.max()), strict=True))  # type: ignore[arg-type]
+
+
+def sample_rows(f: dict[str, Any], s: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Time series of one flow: what TCP_INFO told, and goodput at the receiver."""
+    for row in s.get("samples", []):
+        for metric, value in zip(SAMPLED, row[1:], strict=True):
+            if value >= 0:
+                yield {"time_ns": row[0], "entity": f["name"], "metric": metric, "value": float(value)}
+    before = [0, 0]
+    for point in s.get("points", []):
+        if point[0] > before[0]:
+            value = (point[1] - before[1]) * 8e9 / (point[0] - before[0])
+            yield {"time_ns": point[0], "entity": f["name"], "metric": "goodput_bps", "value": value}
+        before = point
