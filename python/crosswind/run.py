@@ -56,7 +56,7 @@ def run(
         )
     except engine.ScenarioError as e:
         raise first.explain(e) from None
-    manifest = _manifest(labelled, base, wanted, total, ties)
+    manifest = manifest_of(labelled, base, wanted, total, ties)
     manifest["wall_s"] = round(time.monotonic() - began, 3)
     manifest["workers"] = count
     manifest["interrupted"] = bool(result["interrupted"])
@@ -88,7 +88,8 @@ def _check(seed: int, reps: list[int], total: int, workers: int | None) -> None:
         raise InputError("--workers", found=str(workers), expected="at least one")
 
 
-def _manifest(labelled: dict[str, Scenario], seed: int, reps: list[int], total: int, ties: Ties) -> dict[str, Any]:
+def manifest_of(labelled: dict[str, Scenario], seed: int, reps: list[int], total: int, ties: Ties) -> dict[str, Any]:
+    """What made the tables, as far as it is known before they are made."""
     return {
         "schema_version": SCHEMA_VERSION,
         "code_version": version(),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 
 from crosswind.bench import all_cells, dumbbell, page
 from crosswind.cli.shared import JsonOption, console, print_json, print_table
@@ -17,6 +19,8 @@ from crosswind.summary import Table
 
 EPILOG = "Example: crosswind bench --flows 10 --rate '1 Gbit/s' --queue red"
 PARTS = ("dumbbell", *page.PARTS)
+# Of each measurement in real time.
+SECONDS_LIVE = 3.0
 COLUMNS: dict[str, str] = {
     "flows": "flows",
     "rate": "rate",
@@ -34,7 +38,15 @@ def register(app: typer.Typer) -> None:
     app.command("bench", epilog=EPILOG)(bench)
 
 
+class What(Enum):
+    """What is measured."""
+
+    simulate = "simulate"
+    emulate = "emulate"
+
+
 def bench(
+    what: Annotated[What, typer.Argument(help="The simulator, or emulation in real time.")] = What.simulate,
     reps: Annotated[int, typer.Option(min=1, help="Runs of each cell; medians are printed.")] = 3,
     flows: Annotated[list[int] | None, typer.Option(help="Only this number of flows. Repeatable.")] = None,
     rate: Annotated[list[str] | None, typer.Option(help="Only this rate: '100 Mbit/s', '1 Gbit/s'.")] = None,
@@ -53,7 +65,11 @@ def bench(
     """Runs the dumbbell at 1 to 1000 flows; prints data packets through the bottleneck per CPU second.
 
     Ratios compare with ns-2 and ns-3 in the same session, run by run; they stay empty where those are not installed.
+    With `emulate`: real packets through emulated links; how late they are, how many a second, how exact the rate is.
     """
+    if what is What.emulate:
+        _emulate(json)
+        return
     if not has_hook("bench"):
         raise CrosswindError("this build of the engine has no benchmark (crosswind._core.bench)")
     cells = all_cells(flows or (), rate or (), queue or ())
@@ -78,6 +94,14 @@ def bench(
     if report is not None:
         path = page.write(results, settings, report)
         console().print(f"written: {path}")
+
+
+def _emulate(json: bool) -> None:
+    from crosswind.emulate import bench as live
+
+    rows = live.run(SECONDS_LIVE, None if json else lambda row: console().print(Text(live.line(row))))
+    if json:
+        print_json(rows)
 
 
 def _parts(only: list[str] | None, whole: bool) -> list[str]:

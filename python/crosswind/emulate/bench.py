@@ -235,3 +235,20 @@ def shape_row(rate_bps: int, seconds: float) -> Row:
         "drops_packets": forward["drops_packets"],
         **lateness(result),
     }
+
+
+def line(row: Row) -> str:
+    """A row for people."""
+    head = f"{row['what']:<17}{row['path']:<26}"
+    if row["what"] == "delay error":
+        body = (
+            f"{row['packets_per_s']:>7} packets/s   error p50 {row['error_p50_us']:>8} p99 {row['error_p99_us']:>8} "
+            f"p99.9 {row['error_p999_us']:>8} us"
+        )
+    elif row["what"] == "shaping":
+        body = f"{row['goodput_bps'] / 1e6:>9.2f} Mbit/s goodput, {row['ratio'] * 100:.1f} % of what the rate leaves"
+    else:
+        body = f"{row['packets_per_s']:>7} packets/s of {row['offered_per_s']} offered"
+    if "late_p99_us" in row:
+        body += f"   left late p50 {row['late_p50_us']} p99 {row['late_p99_us']} p99.9 {row['late_p999_us']} us"
+    return f"{head}{body}   load {row['load']}" + "".join(f"\n    {w}" for w in row.get("warnings", []))

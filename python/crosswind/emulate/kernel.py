@@ -80,6 +80,6 @@ def prepare(host: Host, flows: Iterable[dict[str, Any]], own: dict[str, Any]) ->
         call(["ip", "-n", host.name, "route", "change", "default", "dev", DEVICE, "initcwnd", str(max(windows))])
         # Everybody is in one network: that route counts too.
         for line in call(["ip", "-n", host.name, "route", "show", "proto", "kernel"]).splitlines():
-            words = line.split()
-            call(["ip", "-n", host.name, "route", "change", *words, "initcwnd", str(max(windows))])
+            route = line.split()
+            call(["ip", "-n", host.name, "route", "change", *route, "initcwnd", str(max(windows))])
     return disagreements

@@ -5,33 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from crosswind.core import version
 from crosswind.emulate.network import Network
-from crosswind.runs import SCHEMA_VERSION, Runs
+from crosswind.run import manifest_of
+from crosswind.runs import Runs
 from crosswind.scenario import Scenario
-
-
-def manifest(scenario: Scenario, *, seed: int, reps: int, warnings: list[str]) -> dict[str, Any]:
-    """What a reader must know about the tables."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "code_version": version(),
-        "mode": "emulate",
-        "seed": seed,
-        "reps": reps,
-        "reps_total": reps,
-        "ties": "fixed",
-        "interrupted": False,
-        "scenarios": [{"configuration": scenario.name, "scenario": scenario.data, "file": scenario.file}],
-        "emulation_warnings": warnings,
-    }
 
 
 def runs_of(scenario: Scenario, raw: dict[str, Any], facts: dict[str, Any], *, seed: int, reps: int = 1) -> Runs:
     """Tables as a simulation gives them, with what the machine did in the manifest."""
     warnings = list(facts["warnings"])
-    m = manifest(scenario, seed=seed, reps=reps, warnings=warnings)
-    m["machine"] = facts["machine"]
+    m = manifest_of({scenario.name: scenario}, seed, list(range(reps)), reps, "fixed")
+    m |= {"mode": "emulate", "interrupted": False, "workers": 1, "machine": facts["machine"]}
+    m["wall_s"] = round(facts["view"]["time_ns"] / 1e9, 3)
     runs = Runs.from_engine(raw, {scenario.name: scenario}, m)
     runs.manifest["warnings"] += warnings
     runs.manifest["trusted"] = runs.manifest["trusted"] and not any(w.startswith("not to be") for w in warnings)

@@ -129,7 +129,7 @@ def report(network: Network, result: dict[str, Any], job: dict[str, Any], code: 
     if job.get("out"):
         from crosswind.emulate.results import save_session
 
-        save_session(network, result, facts, Path(job["out"]), job)
+        save_session(network, result, {**facts, "view": result["view"]}, Path(job["out"]), job)
     if job.get("json"):
         print(json.dumps(facts), flush=True)
         return

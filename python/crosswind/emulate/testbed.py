@@ -105,7 +105,13 @@ def tasks_of(network: Network) -> dict[str, list[dict[str, Any]]]:
     tasks: dict[str, list[dict[str, Any]]] = {h.name: [] for h in network.hosts}
     for f in network.plan["flows"]:
         w, to = f["workload"], network.hosts[f["to"]]
-        common = {"flow": f["flow"], "port": f["port"], "to": to.v4, "start_ns": f["start_ns"]}
+        common = {
+            "flow": f["flow"],
+            "port": f["port"],
+            "to": to.v4,
+            "start_ns": f["start_ns"],
+            "dscp": f.get("dscp", 0),
+        }
         if w["type"] == "bulk":
             common |= {"mss": kernel.size(f, "mss")}
             sender = {
@@ -225,7 +231,7 @@ def listen(p: subprocess.Popen[str], said: dict[int, dict[str, Any]], ready: thr
 
 def save(network: Network, job: dict[str, Any], said: dict[int, dict[str, Any]], result: dict[str, Any]) -> None:
     """Writes the tables of one repetition."""
-    facts = {"warnings": result["warnings"], "machine": result["machine"]}
+    facts = {"warnings": result["warnings"], "machine": result["machine"], "view": result["view"]}
     runs = runs_of(network.scenario, result["tables"], facts, seed=job["seed"], reps=job["reps"])
     end_ns = result["view"]["time_ns"]
     key = {"configuration": network.scenario.name, "rep": job["rep"]}

@@ -4,6 +4,7 @@ It runs as a program of its own in the place of the host and needs nothing but P
 all processes of the machine share, so that a delay from one host to another is a difference.
 """
 
+import contextlib
 import json
 import socket
 import struct
@@ -46,7 +47,15 @@ def say(**facts):
 def tcp_info(s):
     """What the kernel knows of a connection."""
     raw = s.getsockopt(socket.IPPROTO_TCP, TCP_INFO, LAYOUT.size)
-    return dict(zip(FIELDS, LAYOUT.unpack(raw.ljust(LAYOUT.size, b"\0"))))
+    return dict(zip(FIELDS, LAYOUT.unpack(raw.ljust(LAYOUT.size, b"\0")), strict=True))
+
+
+def marked_socket(kind, task):
+    """A socket whose packets carry the flow's code point."""
+    s = socket.socket(socket.AF_INET, kind)
+    if task.get("dscp"):
+        s.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, task["dscp"] << 2)
+    return s
 
 
 def sleep_until(at_ns):
@@ -87,7 +96,7 @@ class Sampler(threading.Thread):
 
 def send_bulk(task, job):
     """Opens a connection at its time and sends a file, or as much as the time allows."""
-    s = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    s = marked_socket(socket.SOCK_STREAM, task)
     s.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, task["congestion"].encode())
     if task.get("mss"):
         s.setsockopt(socket.IPPROTO_TCP, TCP_MAXSEG, task["mss"])
@@ -141,7 +150,7 @@ def send_bulk(task, job):
 
 def receive_bulk(task, job):
     """Takes one connection and reads it to its end."""
-    s = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    s = marked_socket(socket.SOCK_STREAM, task)
     s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     if task.get("receive_buffer"):
         s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, task["receive_buffer"])
@@ -177,7 +186,7 @@ def receive_bulk(task, job):
 
 def send_cbr(task, job):
     """Sends numbered datagrams at an even pace; idle times between bursts as they were drawn."""
-    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s = marked_socket(socket.SOCK_DGRAM, task)
     s.connect((task["to"], task["port"]))
     start_ns = job["start_ns"]
     at = start_ns + task["start_ns"]
@@ -188,10 +197,8 @@ def send_cbr(task, job):
         sleep_until(at)
         now = time.monotonic_ns()
         first = now if first is None else first
-        try:
+        with contextlib.suppress(OSError):
             s.send((STAMP.pack(sent, now) + padding)[: max(task["payload"], STAMP.size)])
-        except OSError:
-            pass
         sent += 1
         at += task["interval_ns"]
     say(flow=task["flow"], open_ns=(first or at) - start_ns, sent_packets=sent, last_ns=time.monotonic_ns() - start_ns)
@@ -199,7 +206,7 @@ def send_cbr(task, job):
 
 def receive_cbr(task, job):
     """Takes datagrams until the time is up; how long each was under way."""
-    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s = marked_socket(socket.SOCK_DGRAM, task)
     s.bind(("0.0.0.0", task["port"]))
     say(ready=task["flow"])
     stop = job["start_ns"] + job["stop_ns"]

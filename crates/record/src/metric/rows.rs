@@ -66,6 +66,14 @@ pub const METRICS: &[Metric] = &[
     row((Run, "elapsed_ns", Ns), "Total elapsed time: from the first packet of any flow to the last, set-up and tear-down included. -1 when some flow did not close.", THESIS),
     row((Run, "overall_Bps", BytesPerSecond), "Overall throughput: what all flows delivered, with headers and each byte once, per second of the total elapsed time.", THESIS),
     row((Run, "simultaneous_jain_ratio", Ratio), "Jain's index (sum x)^2 / (n sum x^2) of the simultaneous throughputs of the traffic generators: transfers, streams, pages with all their connections.", THESIS),
+    row((Run, "lateness_p50_ns", Ns), "Median of how much later than its logical time a packet was handed to its device, in an emulation.", OWN),
+    row((Run, "lateness_p99_ns", Ns), "99th percentile of how much later than its logical time a packet was handed to its device, in an emulation.", OWN),
+    row((Run, "lateness_p999_ns", Ns), "99.9th percentile of how much later than its logical time a packet was handed to its device, in an emulation.", OWN),
+    row((Run, "lateness_max_ns", Ns), "Largest value of how much later than its logical time a packet was handed to its device, in an emulation.", OWN),
+    row((Run, "oversleep_p50_ns", Ns), "Median of how much later than asked a sleep of the emulation ended.", OWN),
+    row((Run, "oversleep_p99_ns", Ns), "99th percentile of how much later than asked a sleep of the emulation ended.", OWN),
+    row((Run, "oversleep_p999_ns", Ns), "99.9th percentile of how much later than asked a sleep of the emulation ended.", OWN),
+    row((Run, "oversleep_max_ns", Ns), "Largest value of how much later than asked a sleep of the emulation ended.", OWN),
 
     // --- flow: times ---
     row((Flow, "open_ns", Ns), "When the first packet of the flow was sent: the first SYN of a TCP connection. -1 when none was.", THESIS),
@@ -213,4 +221,6 @@ pub const METRICS: &[Metric] = &[
     row((Hist, "rtt_ns", Ns), "Round-trip time samples of the sender.", ROUND_TRIP),
     row((Hist, "delay_ns", Ns), "One-way delay of data packets, from their transport to the receiving end.", ONE_WAY_DELAY),
     row((Hist, "ipdv_ns", Ns), "Delay variation of consecutive packets of a stream, in buckets of 0.1 ms.", VARIATION),
+    row((Hist, "lateness_ns", Ns), "By how much later than its logical time each packet was handed to its device, in an emulation.", OWN),
+    row((Hist, "oversleep_ns", Ns), "By how much later than asked each sleep of an emulation ended.", OWN),
 ];
