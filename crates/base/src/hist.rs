@@ -1,11 +1,14 @@
 //! A histogram with bounded relative error, cheap enough for every packet.
 
 /// Log-linear buckets: 32 per octave, so a value is known to 3 %. Counts are exact.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Histogram {
     counts: Vec<u64>,
+    /// Bucket of the first count: most histograms live in a few octaves.
+    first: u32,
     n: u64,
-    sum: f64,
+    sum: u128,
+    /// The largest number while there is no value.
     min: u64,
     max: u64,
 }
@@ -28,6 +31,12 @@ fn low(i: usize) -> u64 {
     if octave == 0 { sub } else { (SUB + sub) << (octave - 1) }
 }
 
+impl Default for Histogram {
+    fn default() -> Histogram {
+        Histogram { counts: Vec::new(), first: 0, n: 0, sum: 0, min: u64::MAX, max: 0 }
+    }
+}
+
 impl Histogram {
     pub fn new() -> Histogram {
         Histogram::default()
@@ -36,31 +45,49 @@ impl Histogram {
     pub fn record_many(&mut self, v: u64, times: u64) {
         if times > 0 {
             self.record(v);
-            self.counts[index(v)] += times - 1;
+            self.counts[index(v) - self.first as usize] += times - 1;
             self.n += times - 1;
-            self.sum += v as f64 * (times - 1) as f64;
+            self.sum += u128::from(v) * u128::from(times - 1);
         }
     }
     #[inline]
     pub fn record(&mut self, v: u64) {
         let i = index(v);
-        if i >= self.counts.len() {
-            self.counts.resize(i + 1, 0);
-        }
-        self.counts[i] += 1;
-        self.min = if self.n == 0 { v } else { self.min.min(v) };
+        let count = match self.counts.get_mut(i.wrapping_sub(self.first as usize)) {
+            Some(count) => count,
+            None => self.make_room(i),
+        };
+        *count += 1;
+        self.min = self.min.min(v);
         self.max = self.max.max(v);
         self.n += 1;
-        self.sum += v as f64;
+        self.sum += u128::from(v);
+    }
+    /// Widens the range to bucket `i`, and some more, so that it need not be done for each.
+    #[cold]
+    fn make_room(&mut self, i: usize) -> &mut u64 {
+        const MARGIN: usize = SUB as usize / 4;
+        let first = if self.counts.is_empty() { i } else { i.min(self.first as usize) };
+        let first = if first == i { first.saturating_sub(MARGIN) } else { first };
+        if !self.counts.is_empty() {
+            let missing = self.first as usize - first;
+            self.counts.splice(0..0, std::iter::repeat_n(0, missing));
+        }
+        self.first = first as u32;
+        if i - first >= self.counts.len() {
+            self.counts.resize(i - first + MARGIN, 0);
+        }
+        &mut self.counts[i - first]
     }
     pub fn count(&self) -> u64 {
         self.n
     }
     pub fn mean(&self) -> f64 {
-        if self.n == 0 { f64::NAN } else { self.sum / self.n as f64 }
+        if self.n == 0 { f64::NAN } else { self.sum as f64 / self.n as f64 }
     }
+    /// Zero when empty.
     pub fn min(&self) -> u64 {
-        self.min
+        if self.n == 0 { 0 } else { self.min }
     }
     pub fn max(&self) -> u64 {
         self.max
@@ -72,7 +99,7 @@ impl Histogram {
         }
         let rank = q.clamp(0.0, 1.0) * (self.n - 1) as f64;
         let mut before = 0u64;
-        for (i, &c) in self.counts.iter().enumerate() {
+        for (i, &c) in (self.first as usize..).zip(&self.counts) {
             if c > 0 && rank < (before + c) as f64 {
                 let inside = (rank - before as f64 + 0.5) / c as f64;
                 let v = low(i) as f64 + inside * (low(i + 1) - low(i) - 1) as f64;
@@ -84,7 +111,7 @@ impl Histogram {
     }
     /// Non-empty buckets as (low, high exclusive, count).
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
-        self.counts.iter().enumerate().filter(|(_, c)| **c > 0).map(|(i, c)| (low(i), low(i + 1), *c))
+        (self.first as usize..).zip(&self.counts).filter(|(_, c)| **c > 0).map(|(i, c)| (low(i), low(i + 1), *c))
     }
 }
 
@@ -161,6 +188,20 @@ mod tests {
             let i = index(v);
             assert!(low(i) <= v && v < low(i + 1), "{v} {i}");
         }
+    }
+
+    #[test]
+    fn values_may_come_in_any_order() {
+        let values = [5_000_000_u64, 17, 80_000_000_000, 0, 5_000_001, 1 << 40];
+        let mut h = Histogram::new();
+        for v in values {
+            h.record_many(v, 3);
+        }
+        let seen: Vec<u64> = h.buckets().flat_map(|(low, _, n)| std::iter::repeat_n(low, n as usize)).collect();
+        let mut want: Vec<u64> = values.iter().flat_map(|v| [low(index(*v)); 3]).collect();
+        want.sort_unstable();
+        assert_eq!(seen, want);
+        assert_eq!((h.min(), h.max(), h.count()), (0, 1 << 40, 18));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! source. A **driver** owns the clock and the order of events. A stage never calls another stage: it emits into its
 //! [`Cx`], and the driver delivers.
 
-use crate::{ConfigError, Dur, Ecn, End, Event, EventKind, Histogram, Observer, Packet, PacketId, Pool, Time};
+use crate::{BitRate, ConfigError, Dur, Ecn, End, Event, EventKind, Histogram, Observer, Packet, PacketId, Pool, Time};
 use serde_json::{Map, Value};
 
 /// Why a packet ceased to exist before reaching its destination. Closed on purpose: a new way of losing packets is a
@@ -39,6 +39,26 @@ impl DropReason {
     }
 }
 
+/// What a driver that knows the whole network, and that nothing in it will be changed during the run, may permit a stage.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ahead {
+    /// To plan a packet's way through the stage when it arrives.
+    Plan,
+    /// To hand packets on before their time, through [`Cx::forward_at`].
+    HandOn,
+    /// To be handed packets before their time. Until `catch_up` or `wake` reaches the time of such an arrival, it must not
+    /// show in `sample` and `report`.
+    Fed(Feed),
+}
+
+/// One line that is all that feeds a stage, in order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Feed {
+    pub rate: BitRate,
+    /// No packet on it is longer, in bytes.
+    pub longest: u32,
+}
+
 /// A component of the data path.
 pub trait Stage {
     /// A packet arrives, now.
@@ -47,12 +67,26 @@ pub trait Stage {
     fn wake(&mut self, cx: &mut Cx<'_>);
     /// When the stage wants to be woken next. The driver asks again after every call; there is no cancelling.
     fn next_wake(&self) -> Option<Time>;
+    /// [`Stage::accept`], then [`Stage::next_wake`]: one call for the driver.
+    fn accepts(&mut self, p: PacketId, cx: &mut Cx<'_>) -> Option<Time> {
+        self.accept(p, cx);
+        self.next_wake()
+    }
+    /// [`Stage::wake`], then [`Stage::next_wake`].
+    fn wakes(&mut self, cx: &mut Cx<'_>) -> Option<Time> {
+        self.wake(cx);
+        self.next_wake()
+    }
     /// Brings the state up to now, for stages that put work off until they are next called. Asked before `sample` and
     /// `report`.
     fn catch_up(&mut self, _cx: &mut Cx<'_>) {}
     /// New values for some parameters, from now on; keys and values are those of a scenario.
     fn change(&mut self, set: &Map<String, Value>, _cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         Err(ConfigError::cannot_change(set))
+    }
+    /// Asked once, before the run: whether the stage makes use of a permission to decide things before their time.
+    fn look_ahead(&mut self, _how: Ahead) -> bool {
+        false
     }
     /// Momentary values for the `sample` table (name ends in its unit).
     fn sample(&self, _now: Time, _out: &mut dyn FnMut(&'static str, f64)) {}
@@ -70,11 +104,20 @@ impl<S: Stage + ?Sized> Stage for Box<S> {
     fn next_wake(&self) -> Option<Time> {
         (**self).next_wake()
     }
+    fn accepts(&mut self, p: PacketId, cx: &mut Cx<'_>) -> Option<Time> {
+        (**self).accepts(p, cx)
+    }
+    fn wakes(&mut self, cx: &mut Cx<'_>) -> Option<Time> {
+        (**self).wakes(cx)
+    }
     fn catch_up(&mut self, cx: &mut Cx<'_>) {
         (**self).catch_up(cx)
     }
     fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         (**self).change(set, cx)
+    }
+    fn look_ahead(&mut self, how: Ahead) -> bool {
+        (**self).look_ahead(how)
     }
     fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
         (**self).sample(now, out)
@@ -108,9 +151,40 @@ pub struct Cx<'a> {
     pub out: &'a mut Outbox,
     pub ledger: &'a mut dyn Ledger,
     pub observer: Option<&'a mut (dyn Observer + 'static)>,
+    /// How far the run has come: `now`, unless a packet is handed over before its time.
+    pub reached: Time,
+    /// Something was dropped since a driver that cares looked last.
+    pub has_dropped: bool,
+    ahead: Option<(PacketId, Time)>,
 }
 
-impl Cx<'_> {
+impl<'a> Cx<'a> {
+    #[inline]
+    pub fn new(
+        now: Time,
+        stage: u32,
+        pool: &'a mut Pool,
+        out: &'a mut Outbox,
+        ledger: &'a mut dyn Ledger,
+        observer: Option<&'a mut (dyn Observer + 'static)>,
+    ) -> Cx<'a> {
+        Cx { now, stage, pool, out, ledger, observer, reached: now, has_dropped: false, ahead: None }
+    }
+
+    /// Hands a packet to the next stage of its route, where it arrives at `at`. Only for stages that the driver has
+    /// allowed to ([`Ahead::HandOn`]), and at most one packet a call.
+    #[inline]
+    pub fn forward_at(&mut self, id: PacketId, at: Time) {
+        debug_assert!(self.ahead.is_none() && at >= self.now, "one packet a call, never into the past");
+        self.ahead = Some((id, at));
+    }
+
+    /// The packet that was handed on before its time; for drivers.
+    #[inline]
+    pub fn take_ahead(&mut self) -> Option<(PacketId, Time)> {
+        self.ahead.take()
+    }
+
     #[inline]
     pub fn packet(&self, id: PacketId) -> &Packet {
         self.pool.get(id)
@@ -126,6 +200,7 @@ impl Cx<'_> {
     pub fn drop(&mut self, id: PacketId, why: DropReason) {
         let p = *self.pool.get(id);
         self.ledger.dropped(self.stage, &p, why);
+        self.has_dropped = true;
         let is_loss = matches!(why, DropReason::LinkError | DropReason::Listed);
         let kind = if is_loss { EventKind::Lost } else { EventKind::Drop };
         self.note(End::source_of(&p), kind, p.seq, p.payload as u32, self.stage);

@@ -85,8 +85,7 @@ pub fn parse_limit(text: &str) -> Option<Limit> {
 }
 
 const DUR_HELP: &str = "a duration with its unit, such as \"300 ms\" or \"2 s\" (ns, us, ms, s, min, h)";
-const RATE_HELP: &str =
-    "a positive rate with its unit, such as \"64 kbit/s\" or \"10 Mbit/s\" (bit/s, kbit/s, Mbit/s, Gbit/s, B/s), at most 100000 Gbit/s";
+const RATE_HELP: &str = "a positive rate with its unit, such as \"64 kbit/s\" or \"10 Mbit/s\" (bit/s, kbit/s, Mbit/s, Gbit/s, B/s), at most 100000 Gbit/s";
 const SIZE_HELP: &str = "a size with its unit, such as \"576 B\" or \"64 KiB\" (B, kB, MB, GB, KiB, MiB, GiB)";
 const LIMIT_HELP: &str = "a limit such as \"20 packets\" or \"11520 B\"";
 

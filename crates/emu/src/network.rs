@@ -9,7 +9,9 @@ use crate::frame::{self, Addresses, Header};
 use crate::journal::{Decision, Journal, Keep, What};
 use crate::spec::{HOSTS_MAX, Spec, host_of_v4, host_of_v6};
 use crosswind_base::packet::Proto;
-use crosswind_base::{ConfigError, Cx, DropReason, DsByte, Ledger, Packet, PacketId, Pool, Stage, Streams, Time};
+use crosswind_base::{
+    ConfigError, Cx, DropReason, DsByte, Ledger, Observer, Packet, PacketId, Pool, Stage, Streams, Time,
+};
 use crosswind_net::registry::{BoxStage, BuildCx, build_egress};
 
 /// Index of a host.
@@ -225,14 +227,8 @@ impl Network {
 
     #[inline]
     fn call(&mut self, stage: usize, now: Time, f: impl FnOnce(&mut BoxStage, &mut Cx<'_>)) {
-        let mut cx = Cx {
-            now,
-            stage: stage as u32,
-            pool: &mut self.pool,
-            out: &mut self.out,
-            ledger: &mut self.losses,
-            observer: Some(&mut self.journal),
-        };
+        let observer = Some(&mut self.journal as &mut (dyn Observer + 'static));
+        let mut cx = Cx::new(now, stage as u32, &mut self.pool, &mut self.out, &mut self.losses, observer);
         let s = &mut self.egresses[stage];
         f(s, &mut cx);
         self.wishes[stage] = s.next_wake().unwrap_or(Time::NEVER);

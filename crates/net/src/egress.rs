@@ -2,21 +2,48 @@
 //!
 //! Packets on the link wait in a ring ordered by arrival time, so a link with a fixed delay costs one pending wake, not
 //! one for every packet in flight. At one instant deliveries come first, then the queue is served.
+//!
+//! A driver that knows the whole network may let an egress look ahead ([`Ahead`]). When the queue refuses packets on
+//! arrival or never, and the line is steady, a packet's way is known when it arrives: the line is asked at once, and what
+//! the queue holds is worked off later, each packet at its own time, whenever somebody looks. Results are the same.
+
+mod stats;
 
 use crate::link::loss::none::NoLoss;
 use crate::link::loss::{LossModel, LossPoint};
 use crate::link::{Fate, Link};
 use crate::queue::{Backlog, Head, QueueDisc};
-use crosswind_base::{ConfigError, Cx, DropReason, Histogram, Metrics, PacketId, Stage, Time};
+use crosswind_base::{Ahead, ConfigError, Cx, DropReason, Feed, Metrics, PacketId, Ring, Stage, Time};
 use serde_json::{Map, Value};
-use std::collections::VecDeque;
+use stats::{NotYet, Stats};
 
 /// A packet between the queue and the far end of the link.
 #[derive(Clone, Copy)]
 struct InFlight {
     at: Time,
+    /// When its transmission begins and ends.
+    starts: Time,
+    ends: Time,
     id: PacketId,
+    len: u16,
     lost: Option<DropReason>,
+    has_waited: bool,
+}
+
+/// A packet that was handed over before its arrival, and will have to wait.
+#[derive(Clone, Copy)]
+struct Announced {
+    arrives: Time,
+    starts: Time,
+    len: u32,
+}
+
+/// What the driver has allowed.
+#[derive(Clone, Copy, Default)]
+struct Foresight {
+    plans: bool,
+    is_fed: bool,
+    hands_on: bool,
 }
 
 /// A queue in front of a link.
@@ -24,65 +51,19 @@ pub struct Egress<Q, L, M = NoLoss> {
     queue: Q,
     link: L,
     loss: M,
-    ring: VecDeque<InFlight>,
+    ring: Ring<InFlight>,
     free_at: Time,
     /// When it is worth asking the queue: the link is free then, and the queue has not refused since its last wake.
     ask_at: Time,
     wake_at: Time,
+    foresight: Foresight,
+    /// With a plan: when the packets in the queue will leave it.
+    starts: Ring<Time>,
+    /// Arrivals that are known, and those that wait since.
+    announced: Ring<Announced>,
+    /// Of the announced ones, those that have arrived, and their bytes.
+    waiting: Backlog,
     stats: Stats,
-}
-
-/// Totals of an egress.
-#[derive(Default)]
-struct Stats {
-    arrived_packets: u64,
-    /// Of the arrived ones, those that found an empty queue and a free link: their delay and the backlog they saw are zero.
-    passed_packets: u64,
-    sent_packets: u64,
-    sent_bytes: u64,
-    delivered_packets: u64,
-    /// Retransmissions below IP.
-    resent_packets: u64,
-    queue_bytes_max: u64,
-    /// Integral of the queue over time, in byte nanoseconds, up to `integral_at`.
-    queue_integral: u128,
-    integral_at: Time,
-    /// Backlog since `integral_at`.
-    queue_bytes: u64,
-    /// Transmission time up to the start of the present busy period, and that period.
-    busy_ns: u64,
-    busy_from: Time,
-    busy_until: Time,
-    queue_delay_ns: Histogram,
-    queue_bytes_seen: Histogram,
-}
-
-impl Stats {
-    /// Takes note of a backlog that may have changed, now.
-    #[inline]
-    fn queue_is(&mut self, backlog: Backlog, now: Time) {
-        if backlog.bytes != self.queue_bytes {
-            self.queue_integral += self.queue_bytes as u128 * (now - self.integral_at).0 as u128;
-            self.integral_at = now;
-            self.queue_bytes = backlog.bytes;
-        }
-    }
-    #[inline]
-    fn transmission(&mut self, from: Time, until: Time) {
-        if from != self.busy_until {
-            self.busy_ns += (self.busy_until - self.busy_from).0;
-            self.busy_from = from;
-        }
-        self.busy_until = until;
-    }
-    /// Time the line was busy up to now; transmissions that are only planned do not count.
-    fn busy_by(&self, now: Time) -> u64 {
-        self.busy_ns + self.busy_until.min(now).since(self.busy_from).0
-    }
-    fn queue_mean_bytes(&self, now: Time) -> f64 {
-        let integral = self.queue_integral + self.queue_bytes as u128 * now.since(self.integral_at).0 as u128;
-        if now == Time::ZERO { 0.0 } else { integral as f64 / now.0 as f64 }
-    }
 }
 
 impl<Q: QueueDisc, L: Link> Egress<Q, L> {
@@ -97,17 +78,21 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
             queue,
             link,
             loss,
-            ring: VecDeque::new(),
+            ring: Ring::new(),
             free_at: Time::ZERO,
             ask_at: Time::ZERO,
             wake_at: Time::NEVER,
+            foresight: Foresight::default(),
+            starts: Ring::new(),
+            announced: Ring::new(),
+            waiting: Backlog::default(),
             stats: Stats::default(),
         }
     }
 
     /// What waits in the queue now.
     pub fn backlog(&self) -> Backlog {
-        self.queue.backlog()
+        if self.foresight.is_fed { self.waiting } else { self.queue.backlog() }
     }
 
     /// Packets between the queue and the far end of the link.
@@ -123,17 +108,25 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
                 self.ask_at = Time::NEVER;
                 break;
             };
-            self.transmit(head, cx);
+            self.leaves_queue(head, cx.now);
+            self.put_on_link(head.id, cx);
         }
     }
 
     /// Does what was due since the last call, each thing at its own time: the queue's own alarms, and serving it. What
     /// waits now was admitted while the link was busy or the queue held it back.
     #[inline]
-    fn serve_until_now(&mut self, cx: &mut Cx<'_>) {
-        if !self.link.is_in_order() {
-            return;
+    fn work_off(&mut self, cx: &mut Cx<'_>) {
+        if self.foresight.is_fed {
+            self.work_off_announced(cx.now);
+        } else if self.foresight.plans {
+            self.work_off_planned(cx);
+        } else if self.link.is_in_order() {
+            self.serve_until_now(cx);
         }
+    }
+
+    fn serve_until_now(&mut self, cx: &mut Cx<'_>) {
         let now = cx.now;
         // The last alarm that was served: a queue may repeat it until it is asked.
         let mut heard = None;
@@ -149,7 +142,8 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
                 heard = Some(alarm);
                 self.ask_at = self.free_at.max(cx.now);
             } else if let Some(head) = self.queue.dequeue(cx) {
-                self.transmit(head, cx);
+                self.leaves_queue(head, cx.now);
+                self.put_on_link(head.id, cx);
             } else {
                 self.ask_at = Time::NEVER;
             }
@@ -159,14 +153,80 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     }
 
     #[inline]
-    fn transmit(&mut self, head: Head, cx: &mut Cx<'_>) {
-        self.stats.queue_delay_ns.record(cx.now.since(head.since).0);
-        self.put_on_link(head, cx);
+    fn work_off_planned(&mut self, cx: &mut Cx<'_>) {
+        let now = cx.now;
+        while let Some(&start) = self.starts.front()
+            && start <= now
+        {
+            self.starts.pop_front();
+            cx.now = start;
+            let head = self.queue.dequeue(cx).expect("the queue holds what is planned");
+            self.leaves_queue(head, start);
+            self.stats.queue_is(self.queue.backlog(), start);
+        }
+        cx.now = now;
+    }
+
+    /// Arrivals and departures of the few announced packets that had to wait, in the order of time.
+    fn work_off_announced(&mut self, now: Time) {
+        while let Some(&first) = self.announced.front() {
+            let next = self.announced.get(self.waiting.packets).filter(|a| a.arrives <= now);
+            match next {
+                Some(&a) if self.waiting.packets == 0 || a.arrives < first.starts => {
+                    self.stats.arrived_packets += 1;
+                    self.stats.queue_bytes_seen.record(self.waiting.bytes);
+                    self.waiting.packets += 1;
+                    self.waiting.bytes += u64::from(a.len);
+                    self.stats.queue_bytes_max = self.stats.queue_bytes_max.max(self.waiting.bytes);
+                    self.stats.queue_is(self.waiting, a.arrives);
+                }
+                _ if self.waiting.packets > 0 && first.starts <= now => {
+                    self.announced.pop_front();
+                    self.stats.queue_delay_ns.record((first.starts - first.arrives).0);
+                    self.stats.sent(first.len);
+                    self.waiting.packets -= 1;
+                    self.waiting.bytes -= u64::from(first.len);
+                    self.stats.queue_is(self.waiting, first.starts);
+                }
+                _ => break,
+            }
+        }
+    }
+
+    /// Forgets packets that were handed on and have reached the far end.
+    #[inline]
+    fn forget_handed_on(&mut self, reached: Time) {
+        while let Some(first) = self.ring.front()
+            && first.at <= reached
+        {
+            self.stats.queue_was(first.len);
+            self.ring.pop_front();
+            self.stats.delivered_packets += 1;
+        }
     }
 
     #[inline]
-    fn put_on_link(&mut self, head: Head, cx: &mut Cx<'_>) {
-        let packet = cx.packet(head.id);
+    fn leaves_queue(&mut self, head: Head, now: Time) {
+        self.stats.queue_delay_ns.record(now.since(head.since).0);
+        self.stats.sent(head.len);
+    }
+
+    /// Returns whether it was admitted.
+    #[inline]
+    fn joins_queue(&mut self, id: PacketId, cx: &mut Cx<'_>) -> bool {
+        let before = self.queue.backlog();
+        self.stats.queue_bytes_seen.record(before.bytes);
+        self.queue.enqueue(id, cx);
+        let after = self.queue.backlog();
+        self.stats.queue_bytes_max = self.stats.queue_bytes_max.max(after.bytes);
+        after.packets > before.packets
+    }
+
+    /// Asks the line when the packet will arrive; `cx.now` is the time at which it leaves the queue.
+    #[inline(always)]
+    fn put_on_link(&mut self, id: PacketId, cx: &mut Cx<'_>) {
+        let packet = cx.packet(id);
+        let len = packet.len;
         let plan = self.link.transmit(packet, cx.now);
         let listed = if self.loss.point() == LossPoint::Exit { self.loss.lose(packet) } else { None };
         let (at, lost) = match plan.fate {
@@ -175,20 +235,24 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         };
         self.free_at = plan.free_at;
         self.ask_at = plan.free_at;
-        self.stats.sent_packets += 1;
-        self.stats.sent_bytes += head.len as u64;
-        self.stats.resent_packets += plan.attempts as u64 - 1;
+        if plan.attempts > 1 {
+            self.stats.resent_packets += u64::from(plan.attempts - 1);
+        }
         self.stats.transmission(plan.tx_start, plan.tx_end);
-        self.launch(InFlight { at, id: head.id, lost });
+        let flight = InFlight { at, starts: plan.tx_start, ends: plan.tx_end, id, len, lost, has_waited: true };
+        self.launch(flight, cx);
     }
 
     /// Puts a packet into the ring behind everything that arrives no later than it.
-    #[inline]
-    fn launch(&mut self, packet: InFlight) {
+    #[inline(always)]
+    fn launch(&mut self, packet: InFlight, cx: &mut Cx<'_>) {
         if self.ring.back().is_none_or(|last| last.at <= packet.at) {
             self.ring.push_back(packet);
         } else {
             self.overtake(packet);
+        }
+        if self.foresight.hands_on {
+            cx.forward_at(packet.id, packet.at);
         }
     }
 
@@ -196,77 +260,223 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     #[cold]
     fn overtake(&mut self, packet: InFlight) {
         let i = self.ring.iter().rposition(|p| p.at <= packet.at).map_or(0, |i| i + 1);
-        self.ring.insert(i, packet);
+        self.ring.insert(i as u32, packet);
     }
 
     #[inline]
     fn deliver(&mut self, cx: &mut Cx<'_>) {
-        while let Some(first) = self.ring.front().copied()
+        while let Some(first) = self.ring.front()
             && first.at <= cx.now
         {
+            let (id, lost) = (first.id, first.lost);
+            self.stats.queue_was(first.len);
             self.ring.pop_front();
-            match first.lost {
+            match lost {
                 None => {
                     self.stats.delivered_packets += 1;
-                    cx.forward(first.id);
+                    cx.forward(id);
                 }
-                Some(why) => cx.drop(first.id, why),
+                Some(why) => cx.drop(id, why),
             }
         }
+    }
+
+    #[inline]
+    fn first_delivery(&self) -> Time {
+        self.ring.front().map_or(Time::NEVER, |p| p.at)
+    }
+
+    /// When to be woken, with a plan: those who are handed their packets ahead need no wake.
+    #[inline]
+    fn planned_wake(&self) -> Time {
+        if self.foresight.hands_on { Time::NEVER } else { self.first_delivery() }
     }
 
     /// Notes the backlog and when to be woken next.
     #[inline]
     fn settle(&mut self, backlog: Backlog, now: Time) {
         self.stats.queue_is(backlog, now);
-        let mut wake_at = self.ring.front().map_or(Time::NEVER, |p| p.at);
-        let waits_for_delivery = self.link.is_in_order() && wake_at != Time::NEVER;
+        if self.foresight.plans {
+            self.wake_at = self.planned_wake();
+            return;
+        }
+        self.wake_at = self.first_delivery();
+        let waits_for_delivery = self.link.is_in_order() && self.wake_at != Time::NEVER;
         if backlog.packets > 0 && self.free_at > now && !waits_for_delivery {
-            wake_at = wake_at.min(self.free_at);
+            self.wake_at = self.wake_at.min(self.free_at);
         }
         if let Some(at) = self.queue.next_wake().filter(|at| *at > now) {
-            wake_at = wake_at.min(at);
+            self.wake_at = self.wake_at.min(at);
         }
-        self.wake_at = wake_at;
     }
-}
 
-impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
-    #[inline]
-    fn accept(&mut self, id: PacketId, cx: &mut Cx<'_>) {
-        self.serve_until_now(cx);
+    /// A packet arrives, now, and its whole way is planned.
+    #[inline(always)]
+    fn accept_planning(&mut self, id: PacketId, cx: &mut Cx<'_>) {
+        let now = cx.now;
+        if self.foresight.hands_on {
+            self.forget_handed_on(now);
+        }
+        if !self.starts.is_empty() {
+            self.work_off_planned(cx);
+        }
         self.stats.arrived_packets += 1;
-        if self.loss.point() == LossPoint::Entry
-            && let Some(why) = self.loss.lose(cx.packet(id))
-        {
-            return cx.drop(id, why);
+        if self.loses_at_entry(id, cx) {
+            return;
+        }
+        let len = cx.packet(id).len as u32;
+        if now >= self.free_at && self.queue.may_pass(len) {
+            self.stats.passed(len);
+            self.stats.sent(len);
+            self.put_on_link(id, cx);
+        } else {
+            self.queue_and_plan(id, cx);
+        }
+        self.wake_at = self.planned_wake();
+    }
+
+    fn queue_and_plan(&mut self, id: PacketId, cx: &mut Cx<'_>) {
+        let now = cx.now;
+        if self.joins_queue(id, cx) {
+            let start = self.free_at.max(now);
+            self.starts.push_back(start);
+            cx.now = start;
+            self.put_on_link(id, cx);
+            cx.now = now;
+            if start == now {
+                self.work_off_planned(cx);
+            }
+        }
+        self.stats.queue_is(self.queue.backlog(), now);
+    }
+
+    /// A packet will arrive at `cx.now`, which may lie ahead; see [`Ahead::Fed`]. What it will do to the counters is done
+    /// now, and a report takes back what lies after its own time.
+    #[inline(always)]
+    fn accept_announced(&mut self, id: PacketId, cx: &mut Cx<'_>) {
+        let arrives = cx.now;
+        let starts = self.free_at.max(arrives);
+        let packet = cx.packet(id);
+        let len = packet.len;
+        let plan = self.link.transmit(packet, starts);
+        let Fate::Deliver(at) = plan.fate else { unreachable!("a steady line loses nothing") };
+        self.free_at = plan.free_at;
+        self.stats.transmission(starts, plan.tx_end);
+        let has_waited = starts > arrives;
+        if has_waited {
+            self.announced.push_back(Announced { arrives, starts, len: u32::from(len) });
+        } else {
+            self.stats.arrived_packets += 1;
+            self.stats.passed_packets += 1;
+            self.stats.sent(u32::from(len));
+        }
+        if self.foresight.hands_on {
+            // Nothing else would wake this stage.
+            self.forget_handed_on(cx.reached);
+            self.work_off_announced(cx.reached);
+        }
+        self.launch(InFlight { at, starts, ends: plan.tx_end, id, len, lost: None, has_waited }, cx);
+        self.wake_at = self.planned_wake();
+    }
+
+    /// What the counters of an egress with a plan say too much at `now`.
+    fn not_yet(&self, now: Time) -> NotYet {
+        let mut n = NotYet::default();
+        for p in self.ring.iter() {
+            if p.starts <= now {
+                n.queue_bytes_max = n.queue_bytes_max.max(u64::from(p.len));
+            }
+            if p.ends <= now {
+                continue;
+            }
+            n.busy_ns += (p.ends - p.starts.max(now)).0;
+            if self.foresight.is_fed && !p.has_waited && p.starts > now {
+                n.packets += 1;
+                n.bytes += u64::from(p.len);
+            }
+        }
+        n
+    }
+
+    /// A packet arrives, and what becomes of it will be seen.
+    fn accept_now(&mut self, id: PacketId, cx: &mut Cx<'_>) {
+        self.work_off(cx);
+        self.stats.arrived_packets += 1;
+        if self.loses_at_entry(id, cx) {
+            return;
         }
         let len = cx.packet(id).len as u32;
         if cx.now >= self.free_at && self.queue.backlog().packets == 0 && self.queue.may_pass(len) {
-            self.stats.passed_packets += 1;
-            self.stats.queue_bytes_max = self.stats.queue_bytes_max.max(len as u64);
-            let before = self.ring.front().map_or(Time::NEVER, |p| p.at);
-            self.put_on_link(Head { id, len, since: cx.now }, cx);
-            let first = self.ring.front().map_or(Time::NEVER, |p| p.at);
-            if before == Time::NEVER || first < before || self.queue.next_wake().is_some() {
+            self.stats.passed(len);
+            self.stats.sent(len);
+            let before = self.first_delivery();
+            self.put_on_link(id, cx);
+            if self.first_delivery() < before || self.queue.next_wake().is_some() {
                 self.settle(Backlog::default(), cx.now);
             }
             return;
         }
-        self.stats.queue_bytes_seen.record(self.queue.backlog().bytes);
-        self.queue.enqueue(id, cx);
-        let mut backlog = self.queue.backlog();
-        self.stats.queue_bytes_max = self.stats.queue_bytes_max.max(backlog.bytes);
+        self.joins_queue(id, cx);
         if cx.now >= self.free_at {
             self.pump(cx);
-            backlog = self.queue.backlog();
         }
-        self.settle(backlog, cx.now);
+        self.settle(self.queue.backlog(), cx.now);
     }
 
     #[inline]
+    fn loses_at_entry(&mut self, id: PacketId, cx: &mut Cx<'_>) -> bool {
+        let lost = if self.loss.point() == LossPoint::Entry { self.loss.lose(cx.packet(id)) } else { None };
+        if let Some(why) = lost {
+            cx.drop(id, why);
+        }
+        lost.is_some()
+    }
+
+    /// Whether a line of `feed.rate` can never fill this queue: while one packet of the greatest length is being sent
+    /// here, what arrives is at most as many bytes, in packets no shorter than a bare header, and the line that feeds
+    /// needs at least as long for the next long one.
+    fn swallows(&self, feed: Feed) -> bool {
+        const SHORTEST: u64 = 28;
+        let Some(rate) = self.link.steady_rate().filter(|r| *r >= feed.rate) else { return false };
+        let longest = u64::from(feed.longest);
+        let meanwhile = longest * feed.rate.0 / rate.0;
+        let packets = (meanwhile / SHORTEST + 3) as u32;
+        self.queue.always_admits(Backlog { bytes: meanwhile + 3 * longest, packets })
+    }
+}
+
+impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
+    fn accept(&mut self, id: PacketId, cx: &mut Cx<'_>) {
+        self.accepts(id, cx);
+    }
+
+    fn accepts(&mut self, id: PacketId, cx: &mut Cx<'_>) -> Option<Time> {
+        if self.foresight.is_fed {
+            self.accept_announced(id, cx);
+        } else if self.foresight.plans {
+            self.accept_planning(id, cx);
+        } else {
+            self.accept_now(id, cx);
+        }
+        self.next_wake()
+    }
+
+    fn wakes(&mut self, cx: &mut Cx<'_>) -> Option<Time> {
+        self.wake(cx);
+        self.next_wake()
+    }
+
+    #[inline(always)]
     fn wake(&mut self, cx: &mut Cx<'_>) {
-        self.serve_until_now(cx);
+        if self.foresight.plans {
+            if !self.announced.is_empty() {
+                self.work_off_announced(cx.now);
+            }
+            self.deliver(cx);
+            self.wake_at = self.first_delivery();
+            return;
+        }
+        self.work_off(cx);
         self.deliver(cx);
         if self.queue.next_wake().is_some_and(|at| at <= cx.now) {
             self.queue.wake(cx);
@@ -281,19 +491,41 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
     }
 
     fn catch_up(&mut self, cx: &mut Cx<'_>) {
-        self.serve_until_now(cx);
-        self.pump(cx);
-        self.settle(self.queue.backlog(), cx.now);
+        self.work_off(cx);
+        if self.foresight.hands_on {
+            self.forget_handed_on(cx.now);
+        }
+        if !self.foresight.plans {
+            self.pump(cx);
+        }
+        self.settle(self.backlog(), cx.now);
     }
 
-    /// The link changes for whatever is transmitted from now on. Queue and loss model stay what they are.
+    /// The link changes for whatever is transmitted from now on. Queue and loss model stay what they are. A driver that
+    /// changes a stage does not let it look ahead.
     fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        debug_assert!(!self.foresight.plans, "what is planned cannot be changed");
         self.catch_up(cx);
         self.link.change(set)
     }
 
+    fn look_ahead(&mut self, how: Ahead) -> bool {
+        let can_plan = self.queue.decides_on_arrival() && self.link.steady_rate().is_some();
+        let is_lossless = self.loss.loses_nothing();
+        let may = match how {
+            Ahead::Plan => can_plan,
+            Ahead::HandOn => can_plan && is_lossless,
+            Ahead::Fed(feed) => can_plan && is_lossless && self.swallows(feed),
+        };
+        let f = &mut self.foresight;
+        f.plans |= may;
+        f.hands_on |= may && how == Ahead::HandOn;
+        f.is_fed |= may && matches!(how, Ahead::Fed(_));
+        may
+    }
+
     fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
-        let backlog = self.queue.backlog();
+        let backlog = self.backlog();
         out("queue_bytes", backlog.bytes as f64);
         out("queue_packets", backlog.packets as f64);
         self.queue.sample(now, out);
@@ -301,23 +533,6 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
     }
 
     fn report(&self, now: Time, out: &mut dyn Metrics) {
-        let s = &self.stats;
-        let busy_ns = s.busy_by(now);
-        out.value("arrived_packets", s.arrived_packets as f64);
-        out.value("sent_packets", s.sent_packets as f64);
-        out.value("sent_bytes", s.sent_bytes as f64);
-        out.value("delivered_packets", s.delivered_packets as f64);
-        out.value("link_resent_packets", s.resent_packets as f64);
-        out.value("busy_ns", busy_ns as f64);
-        out.value("utilisation_ratio", if now == Time::ZERO { 0.0 } else { busy_ns as f64 / now.0 as f64 });
-        out.value("queue_mean_bytes", s.queue_mean_bytes(now));
-        out.value("queue_max_bytes", s.queue_bytes_max as f64);
-        let with_passed = |h: &Histogram| {
-            let mut all = h.clone();
-            all.record_many(0, s.passed_packets);
-            all
-        };
-        out.histogram("queue_delay_ns", &with_passed(&s.queue_delay_ns));
-        out.histogram("queue_bytes", &with_passed(&s.queue_bytes_seen));
+        self.stats.report(now, self.not_yet(now), out);
     }
 }

@@ -32,12 +32,12 @@ fn hop(times: u64) -> u64 {
     for i in 0..times {
         let now = Time(i / 2 * 17_000);
         while let Some(at) = stage.next_wake().filter(|t| *t <= now) {
-            let mut cx = Cx { now: at, stage: 0, pool: &mut pool, out: &mut out, ledger: &mut ledger, observer: None };
+            let mut cx = Cx::new(at, 0, &mut pool, &mut out, &mut ledger, None);
             stage.wake(&mut cx);
             out.drain(..).for_each(|id| pool.remove(id));
         }
         let id = pool.insert(packet(i));
-        let mut cx = Cx { now, stage: 0, pool: &mut pool, out: &mut out, ledger: &mut ledger, observer: None };
+        let mut cx = Cx::new(now, 0, &mut pool, &mut out, &mut ledger, None);
         stage.accept(id, &mut cx);
         out.drain(..).for_each(|id| pool.remove(id));
     }

@@ -216,11 +216,11 @@ pub fn run(spec: &BenchSpec) -> Result<BenchRow, ConfigError> {
         window_packets: 2 * spec.limit_packets() / u64::from(spec.flows.max(1)),
         packets,
         drops_packets,
-        events: world.events,
+        events: world.tick.events,
         build_cpu_s: built - start,
         cpu_s,
         packets_per_cpu_s: packets as f64 / cpu_s,
-        events_per_s: world.events as f64 / cpu_s,
+        events_per_s: world.tick.events as f64 / cpu_s,
         added_bytes,
         bytes_per_flow: added_bytes / f64::from(spec.flows.max(1)),
     })

@@ -73,7 +73,7 @@ fn run_row(w: &World<'_>, end: Time, f: RunFacts, t: &mut Table) {
     Row(t)
         .int("seed", f.seed)
         .int("end_ns", end.0)
-        .int("events", w.events)
+        .int("events", w.tick.events)
         .int("packets", packets)
         .int("peak_packets", w.pool.peak() as u64)
         .int("wall_ns", f.wall.0)

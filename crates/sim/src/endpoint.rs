@@ -284,6 +284,11 @@ impl Io for EndIo<'_, '_> {
         self.cx.note(End { flow: self.port.flow, seen: self.port.seen }, kind, seq, len, aux);
     }
 
+    #[inline]
+    fn is_watched(&self) -> bool {
+        self.cx.observer.is_some()
+    }
+
     fn shared(&mut self) -> Option<&mut Cache> {
         Some(self.cache)
     }

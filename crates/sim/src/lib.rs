@@ -2,10 +2,12 @@
 
 pub mod agenda;
 pub mod bench;
+mod calendar;
 pub mod collect;
 pub mod datagrams;
 pub mod endpoint;
-pub mod ledger;
+pub mod foresight;
+mod ledger;
 pub mod many;
 pub mod memory;
 pub mod scenario;

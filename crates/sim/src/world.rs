@@ -3,8 +3,9 @@
 //! Order of events: time; at one time, wakes before arrivals; wakes by stage; arrivals in the order in which they were
 //! emitted. With shuffled ties, simultaneous wakes and simultaneous arrivals at different stages are permuted.
 
-use crate::agenda::Agenda;
+use crate::calendar::{Calendar, Tick};
 use crate::endpoint::{FlowEnd, Milestone};
+use crate::foresight::{foresee, longest_packet};
 use crate::ledger::Losses;
 use crate::scenario::{Plan, Repetition};
 use crate::simultaneous::Simultaneous;
@@ -55,25 +56,30 @@ pub struct World<'p> {
     hops: Vec<u32>,
     /// Index of the host of each endpoint.
     hosts: Vec<u32>,
-    agenda: Agenda,
-    /// What each stage said last about when to be woken; entries of the agenda may be earlier.
-    wishes: Vec<Time>,
+    calendar: Calendar,
     pub pool: Pool,
     out: Vec<PacketId>,
     out_head: usize,
     pub losses: Losses,
     pub caches: Vec<Cache>,
-    pub events: u64,
     pub simultaneous: Simultaneous,
     /// Pages being loaded, and which one a flow belongs to; both empty where there are none.
     pub pages: Vec<page::Session>,
     page_of: Vec<Option<u32>>,
     ties: Option<Rng>,
-    same_instant: u32,
+    pub tick: Tick,
 }
 
-/// More events than this at one instant is a loop, not a simulation.
-const SAME_INSTANT_MAX: u32 = 50_000_000;
+/// Why the inner loop ends.
+enum Pause {
+    /// What is due next is due later.
+    Stop,
+    Drop,
+    Milestone {
+        end: usize,
+        what: Milestone,
+    },
+}
 
 impl<'p> World<'p> {
     /// Builds the world of one repetition. `caches` are the hosts' shared control blocks, one per node.
@@ -92,6 +98,7 @@ impl<'p> World<'p> {
             let path = format!("link.{}", e.name);
             stages.push(build_egress(&e.spec.queue, &e.spec.link, e.spec.loss.as_ref(), &path, &cx)?);
         }
+        foresee(plan, &mut stages, longest_packet(plan, params));
         let (hops, starts) = flatten(plan);
         let ends = workload::ends(plan, &params.tcp, rep, &streams, &starts);
         let (pages, page_of) = workload::pages(plan);
@@ -104,8 +111,7 @@ impl<'p> World<'p> {
             plan,
             now: Time::ZERO,
             losses: Losses::new(plan.flows.len(), n),
-            agenda: Agenda::new(n, shuffle),
-            wishes: vec![Time::NEVER; n],
+            calendar: Calendar::new(stages.len(), ends.len(), shuffle),
             stages,
             ends,
             hops,
@@ -114,19 +120,14 @@ impl<'p> World<'p> {
             out: Vec::new(),
             out_head: 0,
             caches,
-            events: 0,
             simultaneous: Simultaneous::new(plan.generators()),
             pages,
             page_of,
             ties: (ties == Ties::Shuffled).then(|| streams.named("ties/arrivals")),
-            same_instant: 0,
+            tick: Tick::default(),
         };
         for (i, e) in world.ends.iter().enumerate() {
-            if let Some(at) = e.next_wake() {
-                let stage = world.stages.len() + i;
-                world.wishes[stage] = at;
-                world.agenda.at_latest(stage as u32, at);
-            }
+            world.calendar.wishes(world.stages.len() + i, e.next_wake());
         }
         Ok(world)
     }
@@ -134,16 +135,14 @@ impl<'p> World<'p> {
     /// Runs until `stop` or until nothing is left to do; returns why it stopped when the run is over.
     pub fn run_until(&mut self, stop: Time, mut observer: Option<&mut (dyn Observer + 'static)>) -> Option<Outcome> {
         loop {
-            let due = self.agenda.first_time();
-            if due <= self.now || self.out_head == self.out.len() {
-                if due > stop {
-                    let idle = due == Time::NEVER;
+            match self.spin(stop, observer.as_deref_mut()) {
+                Pause::Milestone { end, what } => self.milestone(end, what),
+                Pause::Drop => {}
+                Pause::Stop => {
+                    let idle = self.calendar.due() == Time::NEVER;
                     self.now = if idle { self.now } else { stop };
                     return idle.then_some(Outcome::NothingLeft);
                 }
-                self.wake_first(observer.as_deref_mut());
-            } else {
-                self.deliver_one(observer.as_deref_mut());
             }
             if self.losses.news && self.attend() {
                 return Some(Outcome::AllFlowsClosed);
@@ -151,23 +150,75 @@ impl<'p> World<'p> {
         }
     }
 
+    /// Serves events until one of them is more than a matter between two stages.
+    fn spin(&mut self, stop: Time, observer: Option<&mut (dyn Observer + 'static)>) -> Pause {
+        let n = self.stages.len();
+        let mut cx = Cx::new(self.now, 0, &mut self.pool, &mut self.out, &mut self.losses, observer);
+        loop {
+            let due = self.calendar.due();
+            let mut milestone = None;
+            if due <= cx.reached || self.out_head == cx.out.len() {
+                if due > stop {
+                    return Pause::Stop;
+                }
+                let Some(s) = self.calendar.first(due) else { continue };
+                self.tick.at(&mut self.now, due);
+                (cx.now, cx.reached, cx.stage) = (due, due, s as u32);
+                let next = if s < n {
+                    self.stages[s].wakes(&mut cx)
+                } else {
+                    let end = &mut self.ends[s - n];
+                    let told = end.wake(&mut cx, &mut self.caches[self.hosts[s - n] as usize]);
+                    milestone = told.map(|what| Pause::Milestone { end: s - n, what });
+                    end.next_wake()
+                };
+                self.calendar.served(s, next);
+            } else {
+                if let Some(rng) = &mut self.ties {
+                    let pool = &*cx.pool;
+                    shuffle_arrivals(&mut cx.out[self.out_head..], rng, |id| self.hops[pool.get(id).hop as usize]);
+                }
+                let id = cx.out[self.out_head];
+                self.out_head += 1;
+                if self.out_head == cx.out.len() {
+                    cx.out.clear();
+                    self.out_head = 0;
+                }
+                self.tick.at(&mut self.now, cx.reached);
+                let s = next_hop(id, &self.hops, &mut cx);
+                if s < n {
+                    let next = self.stages[s].accepts(id, &mut cx);
+                    self.calendar.wishes(s, next);
+                    // With foresight the packet goes on before its time.
+                    while let Some((id, at)) = cx.take_ahead() {
+                        let s = next_hop(id, &self.hops, &mut cx);
+                        cx.now = at;
+                        let next = self.stages[s].accepts(id, &mut cx);
+                        self.calendar.wishes(s, next);
+                    }
+                    cx.now = cx.reached;
+                } else {
+                    let end = &mut self.ends[s - n];
+                    let told = end.accept(id, &mut cx, &mut self.caches[self.hosts[s - n] as usize]);
+                    milestone = told.map(|what| Pause::Milestone { end: s - n, what });
+                    self.calendar.wishes(s, end.next_wake());
+                }
+            }
+            if let Some(pause) = milestone {
+                return pause;
+            }
+            if cx.has_dropped {
+                return Pause::Drop;
+            }
+        }
+    }
+
     /// Brings every egress up to now, so that it can be sampled and reported.
     pub fn catch_up(&mut self) {
         for (i, stage) in self.stages.iter_mut().enumerate() {
-            let mut cx = Cx {
-                now: self.now,
-                stage: i as u32,
-                pool: &mut self.pool,
-                out: &mut self.out,
-                ledger: &mut self.losses,
-                observer: None,
-            };
+            let mut cx = Cx::new(self.now, i as u32, &mut self.pool, &mut self.out, &mut self.losses, None);
             stage.catch_up(&mut cx);
-            let next = stage.next_wake();
-            self.wishes[i] = next.unwrap_or(Time::NEVER);
-            if let Some(at) = next {
-                self.agenda.at_latest(i as u32, at);
-            }
+            self.calendar.wishes(i, stage.next_wake());
         }
     }
 
@@ -178,102 +229,6 @@ impl<'p> World<'p> {
         self.losses.news = false;
         self.run_until(stop, None);
         self.pool.in_use()
-    }
-
-    #[inline]
-    fn tick(&mut self, now: Time) {
-        assert!(now >= self.now, "time runs forward: {:?} after {:?}", now, self.now);
-        if now > self.now {
-            self.now = now;
-            self.same_instant = 0;
-        }
-        self.events += 1;
-        self.same_instant += 1;
-        assert!(self.same_instant < SAME_INSTANT_MAX, "endless activity at {now:?}: two stages keep waking each other");
-    }
-
-    #[inline]
-    fn wake_first(&mut self, observer: Option<&mut (dyn Observer + 'static)>) {
-        let (at, stage) = self.agenda.first().expect("the caller saw an entry");
-        let n = self.stages.len();
-        let s = stage as usize;
-        // The wish may have moved to a later time since it was entered.
-        let wish = self.wishes[s];
-        if wish > at {
-            return self.agenda.replace_first((wish != Time::NEVER).then_some(wish));
-        }
-        self.tick(at);
-        let mut cx =
-            Cx { now: self.now, stage, pool: &mut self.pool, out: &mut self.out, ledger: &mut self.losses, observer };
-        let (next, milestone) = if s < n {
-            self.stages[s].wake(&mut cx);
-            (self.stages[s].next_wake(), None)
-        } else {
-            let cache = &mut self.caches[self.hosts[s - n] as usize];
-            let m = self.ends[s - n].wake(&mut cx, cache);
-            (self.ends[s - n].next_wake(), m)
-        };
-        assert!(next.is_none_or(|t| t >= self.now), "stage {stage} asks to be woken in the past");
-        self.wishes[s] = next.unwrap_or(Time::NEVER);
-        self.agenda.replace_first(next);
-        if let Some(m) = milestone {
-            self.milestone(s - n, m);
-        }
-    }
-
-    #[inline]
-    fn deliver_one(&mut self, observer: Option<&mut (dyn Observer + 'static)>) {
-        if self.ties.is_some() {
-            self.shuffle_arrivals();
-        }
-        let id = self.out[self.out_head];
-        self.out_head += 1;
-        if self.out_head == self.out.len() {
-            self.out.clear();
-            self.out_head = 0;
-        }
-        self.tick(self.now);
-        let p = self.pool.get_mut(id);
-        let stage = self.hops[p.hop as usize];
-        p.hop += 1;
-        let n = self.stages.len();
-        let s = stage as usize;
-        let mut cx =
-            Cx { now: self.now, stage, pool: &mut self.pool, out: &mut self.out, ledger: &mut self.losses, observer };
-        let (next, milestone) = if s < n {
-            self.stages[s].accept(id, &mut cx);
-            (self.stages[s].next_wake(), None)
-        } else {
-            let cache = &mut self.caches[self.hosts[s - n] as usize];
-            let m = self.ends[s - n].accept(id, &mut cx, cache);
-            (self.ends[s - n].next_wake(), m)
-        };
-        let at = next.unwrap_or(Time::NEVER);
-        assert!(at >= self.now, "stage {stage} asks to be woken in the past");
-        // Most arrivals change nothing: a link that is busy already has its wake.
-        if at != self.wishes[s] {
-            self.wishes[s] = at;
-            if next.is_some() {
-                self.agenda.at_latest(stage, at);
-            }
-        }
-        if let Some(m) = milestone {
-            self.milestone(s - n, m);
-        }
-    }
-
-    /// Brings a random waiting arrival to the front; arrivals at one stage keep their order.
-    fn shuffle_arrivals(&mut self) {
-        let waiting = self.out.len() - self.out_head;
-        let rng = self.ties.as_mut().expect("the caller checked");
-        if waiting < 2 {
-            return;
-        }
-        let pick = self.out_head + rng.below(waiting as u64) as usize;
-        let stage = |id: PacketId| self.hops[self.pool.get(id).hop as usize];
-        let wanted = stage(self.out[pick]);
-        let first = (self.out_head..=pick).find(|i| stage(self.out[*i]) == wanted).unwrap_or(pick);
-        self.out[self.out_head..=first].rotate_right(1);
     }
 
     /// Looks at what the ledger has to tell. Whether everything is over.
@@ -349,10 +304,30 @@ impl<'p> World<'p> {
             let end = 2 * (first + connection) as usize + 1;
             let stage = self.stages.len() + end;
             self.ends[end].start_at(self.now);
-            self.wishes[stage] = self.now;
-            self.agenda.at_latest(stage as u32, self.now);
+            self.calendar.wishes(stage, Some(self.now));
         }
     }
+}
+
+/// The stage that a packet reaches next.
+#[inline]
+fn next_hop(id: PacketId, hops: &[u32], cx: &mut Cx<'_>) -> usize {
+    let p = cx.pool.get_mut(id);
+    let stage = hops[p.hop as usize];
+    p.hop += 1;
+    cx.stage = stage;
+    stage as usize
+}
+
+/// Brings a random waiting arrival to the front; arrivals at one stage keep their order.
+fn shuffle_arrivals(waiting: &mut [PacketId], rng: &mut Rng, stage: impl Fn(PacketId) -> u32) {
+    if waiting.len() < 2 {
+        return;
+    }
+    let pick = rng.below(waiting.len() as u64) as usize;
+    let wanted = stage(waiting[pick]);
+    let first = (0..=pick).find(|i| stage(waiting[*i]) == wanted).unwrap_or(pick);
+    waiting[..=first].rotate_right(1);
 }
 
 /// The random streams of one repetition: they depend on the base seed and the index, not on the scenario.

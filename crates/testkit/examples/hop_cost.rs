@@ -43,7 +43,7 @@ fn call<S: Stage + ?Sized>(
     f: impl FnOnce(&mut S, &mut Cx<'_>),
 ) {
     let (pool, out, ledger) = world;
-    let mut cx = Cx { now, stage: 0, pool, out, ledger, observer: None };
+    let mut cx = Cx::new(now, 0, pool, out, ledger, None);
     f(stage, &mut cx);
     for id in world.1.drain(..) {
         world.0.remove(id);

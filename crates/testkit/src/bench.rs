@@ -65,14 +65,7 @@ impl<S: Stage> Bench<S> {
 
     fn call(&mut self, f: impl FnOnce(&mut S, &mut Cx<'_>)) {
         self.log.now = self.now;
-        let mut cx = Cx {
-            now: self.now,
-            stage: 0,
-            pool: &mut self.pool,
-            out: &mut self.out,
-            ledger: &mut self.log,
-            observer: None,
-        };
+        let mut cx = Cx::new(self.now, 0, &mut self.pool, &mut self.out, &mut self.log, None);
         f(&mut self.stage, &mut cx);
         for id in self.out.drain(..) {
             let p = self.pool.get(id);
@@ -177,7 +170,7 @@ impl<Q: QueueDisc> DiscBench<Q> {
     fn call<T>(&mut self, now: Time, f: impl FnOnce(&mut Q, &mut Cx<'_>) -> T) -> T {
         self.log.now = now;
         let mut out = Vec::new();
-        let mut cx = Cx { now, stage: 0, pool: &mut self.pool, out: &mut out, ledger: &mut self.log, observer: None };
+        let mut cx = Cx::new(now, 0, &mut self.pool, &mut out, &mut self.log, None);
         let result = f(&mut self.disc, &mut cx);
         assert!(out.is_empty(), "a discipline never forwards");
         result

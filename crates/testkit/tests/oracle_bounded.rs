@@ -12,7 +12,8 @@ fn hand_over(bench: &mut DiscBench<Bounded>, now: Time, p: Packet) {
     let id = bench.pool.insert(p);
     bench.log.now = now;
     let (pool, ledger) = (&mut bench.pool, &mut bench.log);
-    let mut cx = Cx { now, stage: 0, pool, out: &mut Vec::new(), ledger, observer: None };
+    let mut out = Vec::new();
+    let mut cx = Cx::new(now, 0, pool, &mut out, ledger, None);
     bench.disc.enqueue(id, &mut cx);
 }
 

@@ -5,7 +5,7 @@ pub mod seawind;
 pub mod trace;
 pub mod wire;
 
-use crosswind_base::{ConfigError, Packet, Time};
+use crosswind_base::{BitRate, ConfigError, Packet, Time};
 use serde_json::{Map, Value};
 
 /// A link chosen at run time.
@@ -44,6 +44,11 @@ pub trait Link {
     /// New values for some parameters; what has been planned stays as it was planned.
     fn change(&mut self, set: &Map<String, Value>) -> Result<(), ConfigError> {
         Err(ConfigError::cannot_change(set))
+    }
+    /// The rate of a line whose plans depend on nothing but the order and the starting times of packets, so that it may
+    /// be asked before those times.
+    fn steady_rate(&self) -> Option<BitRate> {
+        None
     }
     /// Momentary values such as bytes in a buffer below IP, name ending in its unit.
     fn sample(&self, _now: Time, _out: &mut dyn FnMut(&'static str, f64)) {}

@@ -68,6 +68,10 @@ impl Link for Wire {
         true
     }
     #[inline]
+    fn steady_rate(&self) -> Option<BitRate> {
+        Some(self.serializer.rate())
+    }
+    #[inline]
     fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan {
         debug_assert!(now >= self.busy_until, "the previous packet is still on the line");
         if now > self.busy_until {

@@ -71,6 +71,16 @@ impl QueueDisc for DropTail {
         self.params.admission.admits(Backlog::default(), len, self.params.limit)
     }
     #[inline]
+    fn decides_on_arrival(&self) -> bool {
+        true
+    }
+    fn always_admits(&self, below: Backlog) -> bool {
+        match self.params.limit {
+            Limit::Bytes(n) => below.bytes <= n,
+            Limit::Packets(n) => u64::from(below.packets) <= n,
+        }
+    }
+    #[inline]
     fn dequeue(&mut self, _cx: &mut Cx<'_>) -> Option<Head> {
         self.store.pop()
     }

@@ -40,6 +40,14 @@ pub trait QueueDisc {
         None
     }
     fn backlog(&self) -> Backlog;
+    /// Packets are refused on arrival or not at all, and leave in order of arrival.
+    fn decides_on_arrival(&self) -> bool {
+        false
+    }
+    /// No packet is refused as long as what waits stays below this.
+    fn always_admits(&self, _below: Backlog) -> bool {
+        false
+    }
     /// For disciplines that hold packets back although the link is free, or that keep time of their own. When this time
     /// has come, and `wake` has been called, it is worth asking `dequeue` again.
     fn next_wake(&self) -> Option<Time> {
@@ -59,6 +67,15 @@ impl<Q: QueueDisc + ?Sized> QueueDisc for Box<Q> {
     }
     fn peek(&self) -> Option<Head> {
         (**self).peek()
+    }
+    fn may_pass(&mut self, len: u32) -> bool {
+        (**self).may_pass(len)
+    }
+    fn decides_on_arrival(&self) -> bool {
+        (**self).decides_on_arrival()
+    }
+    fn always_admits(&self, below: Backlog) -> bool {
+        (**self).always_admits(below)
     }
     fn backlog(&self) -> Backlog {
         (**self).backlog()

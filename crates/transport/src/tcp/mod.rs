@@ -39,6 +39,10 @@ pub trait Io {
     fn send(&mut self, p: Packet, ext: Option<Ext>);
     /// Tells observers; must not change anything.
     fn note(&mut self, kind: EventKind, seq: u64, len: u32, aux: u32);
+    /// Whether anybody listens to notes; what costs something to note asks first.
+    fn is_watched(&self) -> bool {
+        true
+    }
     /// What the host remembers about the peer, if control-block sharing is on.
     fn shared(&mut self) -> Option<&mut share::Cache>;
 }

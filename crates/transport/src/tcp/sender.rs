@@ -8,7 +8,7 @@ mod output;
 
 use super::conn::rtt::Rtt;
 use super::conn::scoreboard::{Scoreboard, Sent};
-use super::detect::{Detect, Detector, Phase, Verdict, View};
+use super::detect::{Detect, Detector, Habits, Phase, Verdict, View};
 use super::law::{Law, WindowLaw};
 use super::params::*;
 use super::signal::ecn::EcnEcho;
@@ -48,6 +48,12 @@ pub struct Outgoing {
     pub ect: bool,
 }
 
+/// Bytes as a real number. Going through the signed type takes one instruction on most processors, not ten.
+#[inline]
+fn real(bytes: u64) -> f64 {
+    bytes as i64 as f64
+}
+
 /// A timeout that may still turn out to have been spurious.
 #[derive(Clone, Copy, Debug)]
 struct PendingTimeout {
@@ -69,6 +75,8 @@ pub struct Sender {
     pub rtt: Rtt,
     pub law: Law,
     detector: Detector,
+    /// The detector's, which never change.
+    habits: Habits,
     pub ecn: EcnEcho,
     judges: Bench,
     pub phase: Phase,
@@ -107,6 +115,7 @@ impl Sender {
             board: Scoreboard::default(),
             rtt: Rtt::new(p),
             law: Law::new(p),
+            habits: Detector::new(p, sack).habits(),
             detector: Detector::new(p, sack),
             ecn: EcnEcho::default(),
             judges: Bench::new(p),
@@ -128,6 +137,7 @@ impl Sender {
 
     pub fn use_sack(&mut self, p: &TcpParams, sack: bool) {
         self.detector = Detector::new(p, sack);
+        self.habits = self.detector.habits();
     }
     /// The application writes `bytes` more. The caller keeps to [`Sender::send_space`].
     pub fn write(&mut self, bytes: u64) {
@@ -198,7 +208,7 @@ impl Sender {
     #[inline]
     fn cwnd(&self, p: &TcpParams) -> f64 {
         let c = self.law.window().cwnd;
-        if p.window_limit_segments == 0 { c } else { c.min(p.window_limit_segments as f64 * p.mss.0 as f64) }
+        if p.window_limit_segments == 0 { c } else { c.min(f64::from(p.window_limit_segments) * real(p.mss.0)) }
     }
 
     /// An acknowledgement arrives. `pkt.ack` is above zero and the handshake is done.
@@ -247,7 +257,7 @@ impl Sender {
             self.timeouts_in_a_row = 0;
             let first_partial = verdict != Verdict::Partial || self.restarts_timer_on_partial();
             // A window below one segment releases nothing more: only the timer can open it again (ns-2).
-            let stuck = !self.sent_everything() && self.law.window().cwnd < p.mss.0 as f64;
+            let stuck = !self.sent_everything() && self.law.window().cwnd < real(p.mss.0);
             if self.outstanding() == 0 && !stuck {
                 self.timer = None;
             } else if first_partial {
@@ -262,7 +272,7 @@ impl Sender {
 
     /// RFC 6582 section 4 (the "impatient" variant): only the first partial ACK of a recovery restarts the timer.
     fn restarts_timer_on_partial(&mut self) -> bool {
-        if !self.detector.habits().first_partial_restarts_timer {
+        if !self.habits.first_partial_restarts_timer {
             return true;
         }
         std::mem::replace(&mut self.partial_is_first, false)
@@ -276,7 +286,7 @@ impl Sender {
         let acked = if pkt.ack > self.una { self.board.ack_to(pkt.ack, mark) } else { Default::default() };
         self.una = self.una.max(pkt.ack);
         let (mut sacked, mut original) = (0, acked.original_below_mark);
-        if self.detector.habits().uses_scoreboard {
+        if self.habits.uses_scoreboard {
             for b in blocks {
                 sacked += self.board.sack(*b, mark, &mut original);
             }
@@ -299,7 +309,7 @@ impl Sender {
             echo: pkt.flags.has(crosswind_base::TcpFlags::ECE),
             rtt: if pkt.ack > before { self.rtt_sample(pkt, acked.timed, p, now) } else { None },
             in_flight_before,
-            window_limited: in_flight_before as f64 + p.mss.0 as f64 > cwnd,
+            window_limited: real(in_flight_before + p.mss.0) > cwnd,
             covers_resent: acked.any_resent,
             covers_original: original,
         }
@@ -388,7 +398,7 @@ impl Sender {
             _ if p.handshake == Handshake::Ns2 && a.echo && self.ecn.active => false,
             Phase::Timeout { .. } => !self.judges.is_active(),
             Phase::Recovery { high } => {
-                let leaves = self.una >= high || self.detector.habits().ends_on_any_ack;
+                let leaves = self.una >= high || self.habits.ends_on_any_ack;
                 leaves && p.grow_on_recovery_exit.on()
             }
             Phase::Echo { .. } => p.handshake == Handshake::Ns2 && !a.echo,
@@ -411,13 +421,13 @@ impl Sender {
             }
             Verdict::Recovered => {
                 self.phase = Phase::Open;
-                if self.detector.habits().forgets_guard {
+                if self.habits.forgets_guard {
                     self.guard = 0;
                 }
                 line.note(EventKind::Recovered, self.una, 0, 0);
             }
             Verdict::Partial => {
-                let habits = self.detector.habits();
+                let habits = self.habits;
                 let cut = self.detector.take_deflation() as f64;
                 let w = self.law.window_mut();
                 if habits.partial_ends_backoff {
@@ -479,7 +489,7 @@ impl Sender {
                 self.phase = Phase::Recovery { high };
                 self.stats.fast_recoveries += 1;
                 line.note(EventKind::Recovery, self.una, 0, 0);
-                if self.detector.habits().loss_restarts_timer {
+                if self.habits.loss_restarts_timer {
                     self.timer = Some(line.now() + self.rtt.rto(p));
                     self.timed = None;
                 }
@@ -560,7 +570,11 @@ impl Sender {
         matches!(self.phase, Phase::Recovery { .. })
     }
 
+    #[inline]
     fn trace_window(&self, line: &mut impl Line) {
+        if !line.is_watched() {
+            return;
+        }
         let w = self.law.window();
         line.note(EventKind::Cwnd, w.cwnd as u64, 0, w.ssthresh.min(u32::MAX as f64) as u32);
     }

@@ -42,6 +42,9 @@ impl Counts {
 /// Decides for each packet, once, in the order in which packets reach the model.
 pub trait LossModel {
     fn point(&self) -> LossPoint;
+    fn loses_nothing(&self) -> bool {
+        false
+    }
     /// The reason if this packet is lost.
     fn lose(&mut self, p: &Packet) -> Option<DropReason>;
 }

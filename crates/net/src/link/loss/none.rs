@@ -38,6 +38,10 @@ impl LossModel for NoLoss {
         LossPoint::Exit
     }
     #[inline]
+    fn loses_nothing(&self) -> bool {
+        true
+    }
+    #[inline]
     fn lose(&mut self, _p: &Packet) -> Option<DropReason> {
         None
     }

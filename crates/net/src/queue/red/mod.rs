@@ -159,6 +159,9 @@ impl<L: Law> QueueDisc for Red<L> {
     fn backlog(&self) -> Backlog {
         self.store.backlog()
     }
+    fn decides_on_arrival(&self) -> bool {
+        true
+    }
     fn sample(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
         out("red_avg_bytes", self.law.avg_bytes());
         out("red_max_p_ratio", self.law.max_p());

@@ -167,11 +167,14 @@ impl Connection {
         }
     }
 
+    #[inline]
     pub fn next_wake(&self) -> Option<Time> {
         if self.is_over() && self.tx.timer.is_none() {
             return None;
         }
-        [self.tx.timer, self.rx.delack_at, self.syn_timer].into_iter().flatten().min()
+        let timers = [self.tx.timer, self.rx.delack_at, self.syn_timer].map(|t| t.unwrap_or(Time::NEVER));
+        let first = timers[0].min(timers[1]).min(timers[2]);
+        (first != Time::NEVER).then_some(first)
     }
 
     pub fn on_wake(&mut self, io: &mut impl Io) {
@@ -494,6 +497,10 @@ impl<I: Io> Io for ConnLine<'_, I> {
     #[inline]
     fn note(&mut self, kind: EventKind, seq: u64, len: u32, aux: u32) {
         self.io.note(kind, seq, len, aux);
+    }
+    #[inline]
+    fn is_watched(&self) -> bool {
+        self.io.is_watched()
     }
     fn shared(&mut self) -> Option<&mut super::share::Cache> {
         self.io.shared()

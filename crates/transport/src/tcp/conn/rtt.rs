@@ -147,7 +147,8 @@ impl Rtt {
     }
 
     fn sample_rfc(&mut self, rtt: Dur, p: &TcpParams) {
-        let r = rtt.0 as f64;
+        // Signed numbers convert in one instruction on most processors.
+        let r = rtt.0 as i64 as f64;
         if self.srtt.is_none() {
             self.srtt_ns = r;
             self.rttvar_ns = r / 2.0;
@@ -156,9 +157,9 @@ impl Rtt {
             self.rttvar_ns = 0.75 * self.rttvar_ns + 0.25 * (self.srtt_ns - r).abs();
             self.srtt_ns = 0.875 * self.srtt_ns + 0.125 * r;
         }
-        let rto = self.srtt_ns + (4.0 * self.rttvar_ns).max(p.rto_tick.0 as f64);
-        self.srtt = Some(Dur(self.srtt_ns as u64));
-        self.base = Dur((rto as u64).max(p.rto_min.0));
+        let rto = self.srtt_ns + (4.0 * self.rttvar_ns).max(p.rto_tick.0 as i64 as f64);
+        self.srtt = Some(Dur(self.srtt_ns as i64 as u64));
+        self.base = Dur((rto as i64 as u64).max(p.rto_min.0));
     }
 }
 

@@ -1,6 +1,6 @@
 //! What leaves: retransmissions, new data, and what might be lost, as far as window, peer and application allow.
 
-use super::{Line, Outgoing, Sender};
+use super::{Line, Outgoing, Sender, real};
 use crate::tcp::conn::scoreboard::Sent;
 use crate::tcp::detect::{Detect, Phase};
 use crate::tcp::law::WindowLaw;
@@ -32,14 +32,14 @@ impl Sender {
             (0, b) | (b, 0) => b,
             (a, b) => a.min(b),
         };
-        let mut room = self.cwnd(p) - self.in_flight(p) as f64;
+        let mut room = self.cwnd(p) - real(self.in_flight(p));
         for _ in 0..limit {
             if room < 1.0 {
                 break;
             }
             let before = self.nxt;
             if !self.judges.is_active()
-                && room >= mss as f64
+                && room >= real(mss)
                 && let Some(s) = self.detector.next_resend(&mut self.board)
             {
                 self.resend(s, p, line);
@@ -48,8 +48,8 @@ impl Sender {
             }
             // New data adds what it is long; what a retransmission adds is for the detector to say.
             room = match self.nxt - before {
-                0 => self.cwnd(p) - self.in_flight(p) as f64,
-                new => room - new as f64,
+                0 => self.cwnd(p) - real(self.in_flight(p)),
+                new => room - real(new),
             };
         }
     }
@@ -77,7 +77,7 @@ impl Sender {
         let fin = self.closing && last;
         let limit = p.window_limit_segments as u64 * mss;
         let beyond_limit = limit > 0 && self.nxt + len - self.una > limit;
-        if room < len as f64 || self.nxt + len > self.window_edge || beyond_limit {
+        if room < real(len) || self.nxt + len > self.window_edge || beyond_limit {
             return false;
         }
         let held_by_nagle = len < mss && !fin && p.nagle.on() && self.outstanding() > 0;
@@ -108,10 +108,7 @@ impl Sender {
 
     /// RFC 6675 NextSeg rule 3: nothing new to send, but a hole below the highest SACK.
     fn send_suspect(&mut self, room: f64, p: &TcpParams, line: &mut impl Line) -> bool {
-        if !matches!(self.phase, Phase::Recovery { .. })
-            || !self.detector.habits().resends_suspects
-            || room < p.mss.0 as f64
-        {
+        if !matches!(self.phase, Phase::Recovery { .. }) || !self.habits.resends_suspects || room < real(p.mss.0) {
             return false;
         }
         match self.board.next_suspect() {

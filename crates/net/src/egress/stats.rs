@@ -1,0 +1,99 @@
+//! The totals of an egress, and what it reports of them.
+
+use crate::queue::Backlog;
+use crosswind_base::{Histogram, Metrics, Time};
+
+/// Totals of an egress.
+#[derive(Default)]
+pub(super) struct Stats {
+    pub arrived_packets: u64,
+    /// Of the arrived ones, those that found an empty queue and a free link: their delay and the backlog they saw are zero.
+    pub passed_packets: u64,
+    pub sent_packets: u64,
+    pub sent_bytes: u64,
+    pub delivered_packets: u64,
+    /// Retransmissions below IP.
+    pub resent_packets: u64,
+    pub queue_bytes_max: u64,
+    /// Integral of the queue over time, in byte nanoseconds, up to `integral_at`.
+    pub queue_integral: u128,
+    pub integral_at: Time,
+    /// Backlog since `integral_at`.
+    pub queue_bytes: u64,
+    /// Transmission time up to the start of the present busy period, and that period.
+    pub busy_ns: u64,
+    pub busy_from: Time,
+    pub busy_until: Time,
+    pub queue_delay_ns: Histogram,
+    pub queue_bytes_seen: Histogram,
+}
+
+/// What has been counted before its time.
+#[derive(Default)]
+pub(super) struct NotYet {
+    pub packets: u64,
+    pub bytes: u64,
+    pub busy_ns: u64,
+    /// What has not been counted although its time has come: the longest packet that was let through at once.
+    pub queue_bytes_max: u64,
+}
+
+impl Stats {
+    /// Takes note of a backlog that may have changed, now.
+    #[inline]
+    pub fn queue_is(&mut self, backlog: Backlog, now: Time) {
+        if backlog.bytes != self.queue_bytes {
+            self.queue_integral += self.queue_bytes as u128 * (now - self.integral_at).0 as u128;
+            self.integral_at = now;
+            self.queue_bytes = backlog.bytes;
+        }
+    }
+    #[inline]
+    pub fn transmission(&mut self, from: Time, until: Time) {
+        if from != self.busy_until {
+            self.busy_ns += (self.busy_until - self.busy_from).0;
+            self.busy_from = from;
+        }
+        self.busy_until = until;
+    }
+    #[inline]
+    pub fn sent(&mut self, len: u32) {
+        self.sent_packets += 1;
+        self.sent_bytes += len as u64;
+    }
+    /// At some time the queue held at least this one packet.
+    #[inline]
+    pub fn queue_was(&mut self, len: u16) {
+        self.queue_bytes_max = self.queue_bytes_max.max(u64::from(len));
+    }
+    /// A packet of `len` bytes that finds an empty queue and a free line.
+    #[inline]
+    pub fn passed(&mut self, len: u32) {
+        self.passed_packets += 1;
+        self.queue_bytes_max = self.queue_bytes_max.max(len as u64);
+    }
+    fn queue_mean_bytes(&self, now: Time) -> f64 {
+        let integral = self.queue_integral + self.queue_bytes as u128 * now.since(self.integral_at).0 as u128;
+        if now == Time::ZERO { 0.0 } else { integral as f64 / now.0 as f64 }
+    }
+
+    pub fn report(&self, now: Time, not_yet: NotYet, out: &mut dyn Metrics) {
+        let busy_ns = self.busy_ns + (self.busy_until - self.busy_from).0 - not_yet.busy_ns;
+        out.value("arrived_packets", (self.arrived_packets - not_yet.packets) as f64);
+        out.value("sent_packets", (self.sent_packets - not_yet.packets) as f64);
+        out.value("sent_bytes", (self.sent_bytes - not_yet.bytes) as f64);
+        out.value("delivered_packets", self.delivered_packets as f64);
+        out.value("link_resent_packets", self.resent_packets as f64);
+        out.value("busy_ns", busy_ns as f64);
+        out.value("utilisation_ratio", if now == Time::ZERO { 0.0 } else { busy_ns as f64 / now.0 as f64 });
+        out.value("queue_mean_bytes", self.queue_mean_bytes(now));
+        out.value("queue_max_bytes", self.queue_bytes_max.max(not_yet.queue_bytes_max) as f64);
+        let with_passed = |h: &Histogram| {
+            let mut all = h.clone();
+            all.record_many(0, self.passed_packets - not_yet.packets);
+            all
+        };
+        out.histogram("queue_delay_ns", &with_passed(&self.queue_delay_ns));
+        out.histogram("queue_bytes", &with_passed(&self.queue_bytes_seen));
+    }
+}

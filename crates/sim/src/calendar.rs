@@ -1,0 +1,106 @@
+//! Who is woken next, and how far the run has come.
+
+use crate::agenda::Agenda;
+use crosswind_base::Time;
+
+/// Two agendas, of the egresses and of the ends behind them, and what each stage said last about when to be woken;
+/// entries of the agendas may be earlier. At one instant egresses come first. They are apart because ends are rarely
+/// woken, and there may be very many of them.
+pub struct Calendar {
+    egresses: Agenda,
+    ends: Agenda,
+    /// Stages below this are egresses.
+    split: usize,
+    wishes: Vec<Time>,
+}
+
+impl Calendar {
+    /// `shuffle_seed`: see [`Agenda::new`].
+    pub fn new(egresses: usize, ends: usize, shuffle_seed: u64) -> Calendar {
+        Calendar {
+            egresses: Agenda::new(egresses, shuffle_seed),
+            ends: Agenda::new(ends, shuffle_seed),
+            split: egresses,
+            wishes: vec![Time::NEVER; egresses + ends],
+        }
+    }
+
+    /// When something may be due next; `Time::NEVER` when nothing will be.
+    #[inline]
+    pub fn due(&self) -> Time {
+        self.egresses.first_time().min(self.ends.first_time())
+    }
+
+    /// The stage that is due at `at`, the time just asked for; `None` when its wish has moved to a later time since.
+    #[inline]
+    pub fn first(&mut self, at: Time) -> Option<usize> {
+        let is_egress = self.egresses.first_time() == at;
+        let (agenda, base) = if is_egress { (&mut self.egresses, 0) } else { (&mut self.ends, self.split) };
+        let stage = base + agenda.first()?.1 as usize;
+        let wish = self.wishes[stage];
+        if wish > at {
+            agenda.replace_first((wish != Time::NEVER).then_some(wish));
+            return None;
+        }
+        Some(stage)
+    }
+
+    /// The first stage has been woken and says when it wants to be woken again.
+    #[inline]
+    pub fn served(&mut self, stage: usize, next: Option<Time>) {
+        let at = next.unwrap_or(Time::NEVER);
+        let wish = &mut self.wishes[stage];
+        assert!(at >= *wish, "stage {stage} asks to be woken in the past");
+        *wish = at;
+        let agenda = if stage < self.split { &mut self.egresses } else { &mut self.ends };
+        agenda.replace_first(next);
+    }
+
+    /// A stage that was called for another reason says when it wants to be woken.
+    #[inline]
+    pub fn wishes(&mut self, stage: usize, next: Option<Time>) {
+        let at = next.unwrap_or(Time::NEVER);
+        let wish = &mut self.wishes[stage];
+        // Most arrivals change nothing: a link that is busy already has its wake. And what moves to a later time is found
+        // out when the earlier one has come.
+        let is_earlier = at < *wish;
+        if at != *wish {
+            *wish = at;
+            if is_earlier {
+                self.enter(stage, at);
+            }
+        }
+    }
+
+    fn enter(&mut self, stage: usize, at: Time) {
+        match stage.checked_sub(self.split) {
+            None => self.egresses.at_latest(stage as u32, at),
+            Some(end) => self.ends.at_latest(end as u32, at),
+        }
+    }
+}
+
+/// More events than this at one instant is a loop, not a simulation.
+const SAME_INSTANT_MAX: u32 = 50_000_000;
+
+/// Counts events.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Tick {
+    pub events: u64,
+    same_instant: u32,
+}
+
+impl Tick {
+    /// One event at `at`.
+    #[inline]
+    pub fn at(&mut self, now: &mut Time, at: Time) {
+        assert!(at >= *now, "time runs forward: {at:?} after {now:?}");
+        if at > *now {
+            *now = at;
+            self.same_instant = 0;
+        }
+        self.events += 1;
+        self.same_instant += 1;
+        assert!(self.same_instant < SAME_INSTANT_MAX, "endless activity at {at:?}: two stages keep waking each other");
+    }
+}

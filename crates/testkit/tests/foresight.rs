@@ -1,0 +1,166 @@
+//! Planning ahead changes nothing that can be seen: neither when packets arrive, nor what is dropped, nor any total, at
+//! whatever time one looks.
+
+use crosswind_base::{Ahead, BitRate, Cx, Dur, Ecn, Feed, Packet, PacketId, Pool, Rng, Stage, Streams, Time};
+use crosswind_net::registry::{BoxStage, BuildCx, build_egress};
+use crosswind_testkit::bench::{Delivery, Log, Report, packet};
+use serde_json::{Value, json};
+
+/// Two lines in a row, and nothing else.
+struct Row {
+    stages: [BoxStage; 2],
+    pool: Pool,
+    out: Vec<PacketId>,
+    log: Log,
+    now: Time,
+    arrived: Vec<Delivery>,
+}
+
+impl Row {
+    fn new(links: [(Value, Value); 2]) -> Row {
+        let streams = Streams::new(11);
+        let stages = links.map(|(queue, link)| {
+            build_egress(&queue, &link, None, "link.x", &BuildCx::new(&streams, "link/x")).expect("valid parameters")
+        });
+        let (pool, log) = (Pool::new(), Log::default());
+        Row { stages, pool, out: Vec::new(), log, now: Time::ZERO, arrived: Vec::new() }
+    }
+
+    /// Calls a stage, and whatever stage its packets reach next.
+    fn call(&mut self, stage: usize, f: &mut dyn FnMut(&mut BoxStage, &mut Cx<'_>)) {
+        self.log.now = self.now;
+        let mut cx = Cx::new(self.now, stage as u32, &mut self.pool, &mut self.out, &mut self.log, None);
+        f(&mut self.stages[stage], &mut cx);
+        if let Some((id, at)) = cx.take_ahead() {
+            assert_eq!(stage, 0);
+            cx.now = at;
+            cx.stage = 1;
+            self.stages[1].accept(id, &mut cx);
+            assert!(cx.take_ahead().is_none());
+        }
+        for id in std::mem::take(&mut self.out) {
+            if stage == 0 {
+                self.call(1, &mut |s, cx| s.accept(id, cx));
+            } else {
+                let p = self.pool.get(id);
+                self.arrived.push(Delivery { at: self.now, seq: p.seq, ecn: p.ecn() });
+                self.pool.remove(id);
+            }
+        }
+    }
+
+    fn run_until(&mut self, until: Time) {
+        loop {
+            let due = [0, 1].map(|s| self.stages[s].next_wake().unwrap_or(Time::NEVER));
+            let first = usize::from(due[1] < due[0]);
+            if due[first] > until {
+                break;
+            }
+            self.now = due[first];
+            self.call(first, &mut |s, cx| s.wake(cx));
+        }
+        self.now = self.now.max(until);
+    }
+
+    fn offer(&mut self, at: Time, p: Packet) {
+        self.run_until(at);
+        let id = self.pool.insert(p);
+        self.call(0, &mut |s, cx| s.accept(id, cx));
+    }
+
+    fn look(&mut self) -> Vec<(&'static str, f64)> {
+        let mut seen = Vec::new();
+        for s in 0..2 {
+            self.call(s, &mut |stage, cx| stage.catch_up(cx));
+            let mut r = Report::default();
+            self.stages[s].report(self.now, &mut r);
+            seen.extend(r.values);
+            seen.extend(r.histograms.iter().flat_map(|h| [(h.0, h.1 as f64), (h.0, if h.1 == 0 { 0.0 } else { h.2 })]));
+            self.stages[s].sample(self.now, &mut |name, v| seen.push((name, v)));
+        }
+        seen
+    }
+}
+
+fn length(rng: &mut Rng) -> u16 {
+    [40, 100, 576, 1500][rng.below(4) as usize]
+}
+
+/// Offers the same random traffic to a row with foresight and one without, looking at both at random times.
+fn compare(seed: u64, queue: Value, feed: bool) {
+    let wire = |rate: u64| json!({ "type": "wire", "rate": format!("{rate} bit/s"), "delay": "7 ms" });
+    let links = || [(queue.clone(), wire(8_000_000)), (json!({ "type": "droptail" }), wire(10_000_000))];
+    let mut plain = Row::new(links());
+    let mut ahead = Row::new(links());
+    assert!(ahead.stages[0].look_ahead(Ahead::Plan) && ahead.stages[1].look_ahead(Ahead::Plan));
+    if feed {
+        let feed = Feed { rate: BitRate(8_000_000), longest: 1500 };
+        assert!(ahead.stages[1].look_ahead(Ahead::Fed(feed)) && ahead.stages[0].look_ahead(Ahead::HandOn));
+    }
+    let mut rng = Streams::new(seed).named("traffic");
+    let mut at = Time::ZERO;
+    for seq in 0..3000 {
+        // Bursts and pauses.
+        at += Dur(if rng.chance(0.7) { rng.below(400_000) } else { rng.below(2_500_000) });
+        let p = packet(seq, length(&mut rng), if rng.chance(0.5) { Ecn::Ect0 } else { Ecn::NotEct });
+        plain.offer(at, p);
+        ahead.offer(at, p);
+        if rng.chance(0.05) {
+            at += Dur(rng.below(20_000_000));
+            plain.run_until(at);
+            ahead.run_until(at);
+            assert_eq!(plain.look(), ahead.look(), "after packet {seq}, at {at:?}");
+        }
+    }
+    for row in [&mut plain, &mut ahead] {
+        row.run_until(at + Dur::from_secs(60));
+        assert_eq!(row.pool.in_use(), 0);
+    }
+    assert_eq!(plain.look(), ahead.look());
+    assert_eq!(plain.arrived, ahead.arrived);
+    assert!(plain.arrived.len() > 1000 && plain.arrived.len() < 3000, "{} arrived", plain.arrived.len());
+    let (mut a, mut b) = (plain.log.entries, ahead.log.entries);
+    let key = |e: &crosswind_testkit::bench::Entry| format!("{e:?}");
+    a.sort_by_key(key);
+    b.sort_by_key(key);
+    assert_eq!(a, b);
+}
+
+fn queues() -> [Value; 4] {
+    [
+        json!({ "type": "droptail", "limit": "12 packets" }),
+        json!({ "type": "droptail", "limit": "6000 B", "admission": "overshoot" }),
+        json!({ "type": "red-ns2", "limit": "20 packets", "min_th": "3 packets", "max_th": "9 packets" }),
+        json!({ "type": "red-floyd-jacobson", "limit": "20 packets", "min_th": "3 packets", "max_th": "9 packets" }),
+    ]
+}
+
+#[test]
+fn a_planned_line_is_the_line_it_was() {
+    for (i, queue) in queues().into_iter().enumerate() {
+        compare(100 + i as u64, queue, false);
+    }
+}
+
+#[test]
+fn packets_handed_on_ahead_of_time_arrive_as_if_they_had_not_been() {
+    for (i, queue) in queues().into_iter().enumerate() {
+        compare(200 + i as u64, queue, true);
+    }
+}
+
+#[test]
+fn a_queue_that_could_fill_is_not_fed_ahead() {
+    let streams = Streams::new(1);
+    let cx = BuildCx::new(&streams, "link/x");
+    let wire = json!({ "type": "wire", "rate": "10 Mbit/s", "delay": "1 ms" });
+    let mut stage =
+        build_egress(&json!({ "limit": "5 packets" }), &wire, None, "link.x", &cx).expect("valid parameters");
+    assert!(stage.look_ahead(Ahead::Plan));
+    assert!(!stage.look_ahead(Ahead::Fed(Feed { rate: BitRate(5_000_000), longest: 1500 })));
+    let mut slow = build_egress(&Value::Null, &wire, None, "link.x", &cx).expect("valid parameters");
+    assert!(!slow.look_ahead(Ahead::Fed(Feed { rate: BitRate(20_000_000), longest: 1500 })));
+    let red = json!({ "type": "red-ns2", "min_th": "3 packets", "max_th": "9 packets" });
+    let mut red = build_egress(&red, &wire, None, "link.x", &cx).expect("valid parameters");
+    assert!(!red.look_ahead(Ahead::Fed(Feed { rate: BitRate(5_000_000), longest: 1500 })));
+}
