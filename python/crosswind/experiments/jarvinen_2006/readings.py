@@ -52,6 +52,7 @@ SHAPED = Variant(
 STREAM: dict[str, Variant] = {**_SHARED, "packet-limit": PACKET_LIMIT, "shaped-audio": SHAPED}
 PAGE: dict[str, Variant] = {
     **_SHARED,
+    "htb-quantum": Variant("the classes' quanta are those that HTB computes from their rates", {"quantum": "htb"}),
     "repaired-frto": Variant("F-RTO ignores what the peer sends again", {"tcp": {"frto_peer_resends": "ignore"}}),
 }
 ARQ: dict[str, Variant] = {

@@ -42,13 +42,12 @@ class Reading:
     damping in idle periods was told (None: that of the link), and `idle_damping` its curve. `lifetime`: how often the
     cache of shared control blocks is flushed (None: never). `limit_unit`: unit of the drop-tail limit, and `admission`
     its rule: as in the code of Linux 2.4, on which the source's router ran, a packet is taken while the backlog before
-    it is not above the limit; or it must fit. `ack_delay`:
-    how long after delivery the link's send buffer is freed on ARQ links (None: the propagation delay of the way back).
-    `state_at`: the channel's state is looked at for every attempt, or frozen at the first. `outside`: what happens to
-    state lengths outside their limits. `audio_limit`: where the stream's class is held to 32 kbit/s: as packets arrive
-    (this stream, at 30.4 kbit/s, never exceeds it), or by a shaper at the head of its queue. `tcp_class_burst`: burst
-    of a shaped TCP class (None: the link's buffer). `tcp`: changes to TCP at both ends of every flow. `page`: changes
-    to the page.
+    it is not above the limit; or it must fit. `ack_delay`: how long after delivery the link's send buffer is freed on
+    ARQ links (None: the propagation delay of the way back). `state_at`: the channel's state is looked at for every
+    attempt, or frozen at the first. `outside`: what happens to state lengths outside their limits. `audio_limit`: where
+    the stream's class is held to 32 kbit/s: as packets arrive (this stream, at 30.4 kbit/s, never exceeds it), or by a
+    shaper at the head of its queue. `quantum`: of the classes of page and bulk. `tcp_class_burst`: burst of a shaped
+    TCP class (None: the link's buffer). `tcp`: changes to TCP at both ends of every flow. `page`: changes to the page.
     """
 
     max_p: MaxP = "nominal"
@@ -61,6 +60,7 @@ class Reading:
     state_at: Literal["attempt", "first"] = "attempt"
     outside: Literal["redraw", "clamp"] = "redraw"
     audio_limit: Literal["arrival", "shaper"] = "arrival"
+    quantum: Literal["two-packets", "htb"] = "two-packets"
     tcp_class_burst: str | None = None
     tcp: Mapping[str, Any] = field(default_factory=dict)
     page: Mapping[str, Any] = field(default_factory=dict)
@@ -141,11 +141,15 @@ def _leaf(s: Setting, reading: Reading) -> dict[str, Any]:
     return {"type": "droptail", "limit": size} | rule
 
 
-def _intermediate(s: Setting, leaf: dict[str, Any]) -> dict[str, Any]:
-    """Page and bulk flows in equal classes. Their rates lie above the link's: its back-pressure does the limiting."""
+def _intermediate(s: Setting, reading: Reading, leaf: dict[str, Any]) -> dict[str, Any]:
+    """Page and bulk flows in equal classes. Their rates lie above the link's: its back-pressure does the limiting.
+
+    The source names no quanta: they are equal, of two packets, or what HTB makes of the rate (1000 B at 64 kbit/s).
+    """
     burst = f"{send_buffer_bytes(s)} B"
     own = {"rate": f"{s.speed} kbit/s", "ceil": f"{2 * s.speed} kbit/s", "burst": burst, "cburst": burst}
-    child = {"parent": "tcp", **own, "quantum": "1152 B", "queue": leaf}
+    quantum = {"quantum": f"{2 * MTU} B"} if reading.quantum == "two-packets" else {}
+    child = {"parent": "tcp", **own, **quantum, "queue": leaf}
     return {
         "type": "htb",
         "default": "bulk",
@@ -160,7 +164,7 @@ def router(s: Setting, reading: Reading, others: Sequence[str]) -> dict[str, Any
     leaf = _leaf(s, reading)
     if not s.classes:
         return leaf
-    inner = _intermediate(s, leaf) if "page" in others and s.classes == "DS" else leaf
+    inner = _intermediate(s, reading, leaf) if "page" in others and s.classes == "DS" else leaf
     if "audio" not in others:
         return inner
     if s.tcp_rate == "link":
