@@ -99,11 +99,11 @@ fn sketch(rng: &mut Rng, seed: u64) -> Sketch {
     };
     let leaves: Vec<usize> = (0..n).filter(|i| !parent.contains(&Some(*i)) && depth(*i) < 7).collect();
     let (mut class, mut filter, mut classes) = (Map::new(), Vec::new(), Vec::new());
-    for i in 0..n {
+    for (i, &above) in parent.iter().enumerate() {
         let rate = BitRate(RATES_KBIT[rng.below(9) as usize] * 1000);
         let ceil = BitRate(rate.0 * if rng.chance(0.5) { 1 } else { 2 });
         let g = htb::Given {
-            parent: parent[i],
+            parent: above,
             level: if leaves.contains(&i) { 0 } else { 7 - depth(i) },
             prio: if rng.chance(0.7) { 0 } else { rng.below(8) as usize },
             quantum: 500 + rng.below(3000) as i64,
@@ -115,7 +115,7 @@ fn sketch(rng: &mut Rng, seed: u64) -> Sketch {
         };
         let mut c = json!({"rate": rate, "ceil": ceil, "prio": g.prio, "quantum": format!("{} B", g.quantum),
             "burst": format!("{} B", g.burst), "cburst": format!("{} B", g.cburst)});
-        if let Some(p) = parent[i] {
+        if let Some(p) = above {
             c["parent"] = format!("c{p:02}").into();
         }
         if leaves.contains(&i) {

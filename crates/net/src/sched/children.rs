@@ -89,7 +89,7 @@ impl Children {
     /// The same, without asking a queue that holds nothing.
     #[inline]
     pub fn dequeue_if_any(&mut self, i: usize, cx: &mut Cx<'_>) -> Option<Head> {
-        if self.is_empty(i) { None } else { self.dequeue(i, cx) }
+        if self.holds_nothing(i) { None } else { self.dequeue(i, cx) }
     }
 
     /// What the next `dequeue` of this one will give, where that is known beforehand.
@@ -122,11 +122,12 @@ impl Children {
         }
     }
 
-    pub fn len(&self) -> usize {
+    /// How many there are.
+    pub fn count(&self) -> usize {
         self.slots.len()
     }
     #[inline]
-    pub fn is_empty(&self, i: usize) -> bool {
+    pub fn holds_nothing(&self, i: usize) -> bool {
         self.slots[i].backlog.packets == 0
     }
     /// What all of them hold.

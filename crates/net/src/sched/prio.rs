@@ -112,7 +112,7 @@ impl QueueDisc for Prio {
         self.classes.enqueue(class, id, cx);
     }
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Head> {
-        (0..self.classes.len()).find_map(|class| self.classes.dequeue_if_any(class, cx))
+        (0..self.classes.count()).find_map(|class| self.classes.dequeue_if_any(class, cx))
     }
     fn backlog(&self) -> Backlog {
         self.classes.backlog()

@@ -326,7 +326,7 @@ impl Htb {
             let node = self.tree.turn(rank)?;
             let leaf = self.leaf_of[node as usize] as usize;
             let head = self.leaves.dequeue_if_any(leaf, cx);
-            let is_empty = self.leaves.is_empty(leaf);
+            let is_empty = self.leaves.holds_nothing(leaf);
             if let Some(head) = head {
                 let bytes = self.charge.of(head.len);
                 self.tree.count(node, rank, bytes);
@@ -351,7 +351,7 @@ impl QueueDisc for Htb {
         let leaf = self.classifier.class_of(cx.packet(id));
         self.leaves.enqueue(leaf, id, cx);
         let node = self.node_of[leaf];
-        if !self.leaves.is_empty(leaf) && !self.tree.is_active(node) {
+        if !self.leaves.holds_nothing(leaf) && !self.tree.is_active(node) {
             self.tree.activate(node);
         }
     }
