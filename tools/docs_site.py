@@ -125,6 +125,7 @@ def navigation() -> list[dict[str, object]]:
             kinds.setdefault(kind.capitalize(), []).append({name: p.relative_to(PAGES).as_posix()})
         return [{"All elements": "reference/index.md"}, *({k: v} for k, v in kinds.items())]
 
+    checks = sorted(p.name for p in PAGES.glob("validation*.md"))
     menu: list[dict[str, object]] = [
         {"Start": [{"Crosswind": "index.md"}, *some("tutorial.md", "gallery.md")]},
         {"How to": [*folder("how-to"), *some("how-to-add.md")]},
@@ -133,7 +134,7 @@ def navigation() -> list[dict[str, object]]:
         {"Concepts": [*some("concepts.md", "architecture.md", "glossary.md"), *folder("concepts")]},
         {"Phenomena": folder("phenomena")},
         {"Reference": [*some("results.md", "command-line.md", "python.md"), *elements()]},
-        {"Evidence": some("reproduction.md", "validation.md", "validation-kernel.md", "performance.md", "speed.md")},
+        {"Evidence": some("reproduction.md", *checks, "performance.md", "speed.md")},
         {"Project": [*some("changes.md", "citing.md"), {"Decisions": folder("decisions")}]},
     ]
     named = re.findall(r"'([\w/.-]+\.md)'", repr(menu))

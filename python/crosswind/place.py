@@ -152,4 +152,5 @@ def place(where: str | Path) -> Place:
 
 def _no_room(where: str, e: OSError) -> NoRoomError:
     full = e.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    return NoRoomError(f"{where}: {'no space left' if full else f'cannot be written ({e.strerror or e})'}")
+    why = "no space left" if full else f"cannot be written ({e.strerror or e})"
+    return NoRoomError(f"{where}: {why}; finished runs are kept, and the same command goes on from there")

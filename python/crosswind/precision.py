@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind.errors import InputError, did_you_mean
+from crosswind.runs import Runs
 from crosswind.stats import Values, clean
 
 GROWTH_MAX = 4.0
@@ -65,6 +67,18 @@ class Precision:
             means = one.group_by("rep").agg(value.mean())[column]
             need = max(need, required(means, self.share))
         return min(need, math.ceil(have * GROWTH_MAX))
+
+
+def until_precise(targets: Sequence[Precision], reps: int, reps_max: int, go: Callable[[int], Runs]) -> Runs:
+    """Runs with more and more repetitions until every target is met, or `reps_max` are made, or Ctrl-C."""
+    have = min(reps, reps_max)
+    while True:
+        runs = go(have)
+        tables = {p: runs.flows() if p.table == "flow" else runs.links() for p in targets}
+        need = max((p.needed(tables[p], have) for p in targets), default=have)
+        if need <= have or have >= reps_max or runs.interrupted:
+            return runs
+        have = min(need, reps_max)
 
 
 def metric_column(frame: pl.DataFrame, name: str) -> str:

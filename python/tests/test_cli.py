@@ -57,6 +57,13 @@ def test_run_prints_json_for_scripts(engine: Engine, file: Path, capsys: Capture
     assert {"goodput_bps", "resent_packets", "rtt_p95_ns"} <= set(data["flows"][0])
 
 
+def test_run_repeats_until_the_wanted_precision_is_reached(engine: Engine, file: Path, capsys: Capture) -> None:
+    assert main(["run", str(file), "--precision", "goodput=2%", "--reps-max", "200", "--out", "r", "--json"]) == 0
+    assert 8 < json.loads(capsys.readouterr().out)["reps"] <= 200
+    refused(capsys, ["run", str(file), "--precision", "goodput"], "--precision", "goodput=1%")
+    refused(capsys, ["run", str(file), "--precision", "goodput=1%", "--pcap", "--out", "p"], "one repetition")
+
+
 def test_set_reaches_the_engine_and_the_manifest(engine: Engine, file: Path, tmp_path: Path) -> None:
     assert main(["run", str(file), "--set", "link.last-hop.rate=384 kbit/s", "--out", "r"]) == 0
     manifest = json.loads((tmp_path / "r/manifest.json").read_text())

@@ -140,6 +140,32 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(
     assert load("s").table("run").height == 12
 
 
+def test_a_full_disk_ends_a_sweep_with_one_line_and_keeps_what_is_finished(
+    engine: Engine, file: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import errno
+
+    real, written = Path.open, []
+
+    def filling(path: Path, mode: str = "r", *rest: Any, **more: Any) -> Any:
+        if mode == "wb":
+            written.append(path)
+            if len(written) > 20:
+                raise OSError(errno.ENOSPC, "No space left on device")
+        return real(path, mode, *rest, **more)
+
+    monkeypatch.setattr(Path, "open", filling)
+    command = ["sweep", str(file), "--vary", "flow.bulk.count=1,2,3", "--reps", "4", "--workers", "1", "--out", "s"]
+    assert main(command) == 1
+    err = capsys.readouterr().err
+    assert err.startswith("crosswind: s: no space left; finished runs are kept") and err.count("\n") == 1
+    monkeypatch.setattr(Path, "open", real)
+    kept = Store.open(cw.place.Folder("s")).keys()
+    assert 0 < len(kept) < 12 and not list(Path("s").rglob("*.part"))
+    assert main(command) == 0
+    assert f"12 runs ({len(kept)} of them were there already)" in capsys.readouterr().out
+
+
 def test_a_run_that_breaks_down_does_not_take_the_others_with_it(
     engine: Engine, file: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

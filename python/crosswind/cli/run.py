@@ -24,7 +24,9 @@ from crosswind.cli.shared import (
     print_table,
 )
 from crosswind.errors import EXIT_DONE, InputError, InterruptedRunError
+from crosswind.precision import Precision, until_precise
 from crosswind.progress import Bar
+from crosswind.run import Ties
 from crosswind.run import run as run_scenario
 from crosswind.runs import Runs, prepare_out
 from crosswind.scenario import Scenario
@@ -56,13 +58,22 @@ def run(
     pcap_at: Annotated[
         Vantage, typer.Option("--pcap-at", help="Which end of a flow --pcap looks at; tcptrace needs one end.")
     ] = Vantage.both,
+    precision: Annotated[
+        list[str] | None,
+        typer.Option("--precision", metavar="METRIC=SHARE", help="Repeat until every mean is that sure: goodput=1%."),
+    ] = None,
+    reps_max: Annotated[int, typer.Option("--reps-max", min=1, help="Most repetitions for --precision.")] = 1000,
     workers: WorkersOption = None,
     shuffle_ties: ShuffleOption = False,
     json: JsonOption = False,
 ) -> int:
     """Runs a scenario; prints a summary and writes Parquet tables, manifest.json and report.html."""
-    what = _recorded(changed(scenario, assign), reps or 1)
-    if pcap and (reps or 1) > 1:
+    targets = [Precision.parse(p) for p in precision or ()]
+    count = reps or (8 if targets else 1)
+    what = _recorded(changed(scenario, assign), count)
+    if pcap and targets:
+        raise InputError("--pcap", found="--precision", expected="one repetition: a capture holds one run")
+    if pcap and count > 1:
         raise InputError("--pcap", found=f"--reps {reps}", expected="one repetition: a capture holds one run")
     if pcap_at is not Vantage.both and not pcap:
         raise InputError("--pcap-at", found="no --pcap", expected="--pcap with it")
@@ -72,8 +83,12 @@ def run(
     if pcap:
         what = what.with_({"record.pcap": str(folder / "packets.pcapng"), "record.pcap_at": pcap_at.value})
     with Bar(what.name) as bar:
-        runs = run_scenario(
-            what, seed=seed, reps=reps or 1, workers=workers, ties="shuffled" if shuffle_ties else "fixed", progress=bar
+        ties: Ties = "shuffled" if shuffle_ties else "fixed"
+        runs = until_precise(
+            targets,
+            count,
+            max(reps_max, count),
+            lambda n: run_scenario(what, seed=seed, reps=n, workers=workers, ties=ties, progress=bar),
         )
     runs.save(folder)
     from crosswind import report  # loads matplotlib
