@@ -8,13 +8,14 @@ DEMO := out/demo
 REPRODUCED := out/jarvinen-2006/w2-e0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench docs validate validate-kernel wheel lock optional-tools clean
+.PHONY: help setup demo test lint format bench bench-instructions bench-report docs validate validate-kernel wheel lock optional-tools clean
 
 help:
 	@echo "make demo      build, run one example scenario and one published experiment (about four minutes)"
 	@echo "make test      all tests and checks; prints counts and what was skipped"
 	@echo "make lint      formatting, clippy, ruff, mypy, tidy"
-	@echo "make bench     packets per CPU second, side by side with ns-2 where it is installed"
+	@echo "make bench     packets per CPU second, side by side with ns-2 and ns-3 where they are installed"
+	@echo "               make bench-instructions: by callgrind; make bench-report: all of it, to docs/performance.md"
 	@echo "make validate  the same scenarios here and in ns-2, compared"
 	@echo "make validate-kernel  the same shapers here and in the Linux kernel, compared (root)"
 	@echo "make docs      the documentation site in site/, with every link checked"
@@ -60,7 +61,16 @@ optional-tools:
 	@sh tools/optional-tools.sh
 
 bench: setup
+	@echo "Beside ns-2 and ns-3 where they are installed (Debian: ns2; libns3-dev and g++); nothing is installed here."
 	$(BIN)/crosswind bench
+
+bench-instructions: setup
+	@echo "Needs valgrind (Debian: valgrind); builds one example program in target/instructions."
+	$(BIN)/crosswind bench --only instructions
+
+bench-report: setup
+	@echo "All benchmarks, about a quarter of an hour; leave the machine alone meanwhile."
+	$(BIN)/crosswind bench --report docs
 
 docs: setup
 	$(BIN)/python tools/results.py
