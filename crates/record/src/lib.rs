@@ -43,5 +43,5 @@ pub use metric::{METRICS, Metric, MetricKind, Unit};
 pub use pcapng::{PcapngOptions, PcapngSummary, PcapngWriter, Snap, Vantages};
 pub use recorder::{Flows, Recorder};
 pub use samples::{Entity, Samples};
-pub use table::{Cell, Code, Col, Column, ColumnType, RunKey, Sample, Subject, Table, Tables, Text};
+pub use table::{Cell, Code, Col, Column, ColumnType, RunEnd, RunKey, Sample, Subject, Table, Tables, Text};
 pub use wire::{TcpOptions, tcp_header_len};

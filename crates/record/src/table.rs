@@ -383,6 +383,13 @@ pub struct RunKey {
     pub rep: u32,
 }
 
+/// Where the rows of one run end in tables that hold several.
+#[derive(Clone, Debug)]
+pub struct RunEnd {
+    key: RunKey,
+    rows: Vec<usize>,
+}
+
 /// The tables of a run, or of many.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tables(Vec<Table>);
@@ -416,10 +423,25 @@ impl Tables {
     }
     /// Puts the columns `scenario` and `rep` in front of every table.
     pub fn stamp(&mut self, key: RunKey) {
-        for t in &mut self.0 {
-            let constant = |v: u32| Column::U32(vec![v; t.rows]);
-            let keys = [("scenario", constant(key.scenario)), ("rep", constant(key.rep))];
-            t.columns.splice(0..0, keys.map(|(n, c)| (n.to_string(), c)));
+        let end = self.end_of(key);
+        self.stamp_runs(&[end]);
+    }
+    /// Where the rows of a run end that has just added them.
+    pub fn end_of(&self, key: RunKey) -> RunEnd {
+        RunEnd { key, rows: self.0.iter().map(Table::rows).collect() }
+    }
+    /// The same as [`Tables::stamp`] for tables to which several runs have added their rows, one after the other.
+    pub fn stamp_runs(&mut self, runs: &[RunEnd]) {
+        for (i, t) in self.0.iter_mut().enumerate() {
+            let (mut scenario, mut rep) = (Vec::with_capacity(t.rows), Vec::with_capacity(t.rows));
+            for run in runs {
+                // A table that came later had no rows yet.
+                let rows = run.rows.get(i).copied().unwrap_or(0);
+                scenario.resize(rows, run.key.scenario);
+                rep.resize(rows, run.key.rep);
+            }
+            let keys = [("scenario", scenario), ("rep", rep)];
+            t.columns.splice(0..0, keys.map(|(n, c)| (n.to_string(), Column::U32(c))));
         }
     }
     pub fn iter(&self) -> impl Iterator<Item = &Table> {

@@ -66,11 +66,15 @@ pub struct Finished {
     pub interrupted: bool,
 }
 
-/// Runs whose repetitions follow each other because they share state; most chains hold one run.
+/// Repetitions that run one after the other on one thread and fill the same tables: because they share state, or because
+/// many small runs are cheaper that way.
 struct Chain {
     scenario: usize,
     reps: Vec<u32>,
 }
+
+/// Most independent repetitions of a chain.
+const CHAIN_RUNS: usize = 32;
 
 pub fn run_many(plans: &[Plan], request: &Request, progress: &Progress) -> Result<Finished, RunError> {
     if let Some(available) = memory::available_bytes() {
@@ -82,7 +86,9 @@ pub fn run_many(plans: &[Plan], request: &Request, progress: &Progress) -> Resul
         if plan.sharing.across_repetitions() {
             chains.push(Chain { scenario, reps: request.reps.clone() });
         } else {
-            chains.extend(request.reps.iter().map(|r| Chain { scenario, reps: vec![*r] }));
+            // Short enough that the threads end at about the same time.
+            let length = (request.reps.len() / (32 * request.workers.max(1))).clamp(1, CHAIN_RUNS);
+            chains.extend(request.reps.chunks(length).map(|r| Chain { scenario, reps: r.to_vec() }));
         }
     }
     // Long chains first, so that no thread is left alone with one at the end.
@@ -125,7 +131,7 @@ pub fn run_many(plans: &[Plan], request: &Request, progress: &Progress) -> Resul
 fn run_chain(plan: &Plan, p: &Parameters, chain: &Chain, q: &Request, progress: &Progress) -> Result<Tables, RunError> {
     let fresh = || vec![Cache::new(plan.sharing.lifetime()); plan.nodes.len()];
     let mut caches = fresh();
-    let mut all = Tables::new();
+    let (mut tables, mut ends) = (Tables::new(), Vec::with_capacity(chain.reps.len()));
     for &index in &chain.reps {
         if progress.cancel.load(Ordering::Relaxed) {
             break;
@@ -134,25 +140,23 @@ fn run_chain(plan: &Plan, p: &Parameters, chain: &Chain, q: &Request, progress: 
         if plan.sharing.forgets_before(rep) {
             caches.iter_mut().for_each(Cache::forget);
         }
-        let (mut tables, used, end) = run_one(plan, p, rep, q.ties, caches, progress)?;
-        // A run that was cut short is no result.
-        if progress.cancel.load(Ordering::Relaxed) && used.is_none() {
-            break;
-        }
-        caches = used.unwrap_or_else(fresh);
+        // A run that was cut short is no result, and has added nothing.
+        let Some((used, end)) = run_one(plan, p, rep, q.ties, caches, progress, &mut tables)? else { break };
+        caches = if plan.sharing.across_repetitions() { used } else { fresh() };
         for c in &mut caches {
             c.epoch = c.epoch + end.since(Time::ZERO) + plan.sharing.gap();
         }
-        tables.stamp(RunKey { scenario: chain.scenario as u32, rep: index });
-        all.append(tables);
+        ends.push(tables.end_of(RunKey { scenario: chain.scenario as u32, rep: index }));
         progress.done.fetch_add(1, Ordering::Relaxed);
     }
-    Ok(all)
+    tables.stamp_runs(&ends);
+    Ok(tables)
 }
 
-type OneRun = (Tables, Option<Vec<Cache>>, Time);
+/// What the hosts remember afterwards, and when the run ended; `None`: cancelled.
+type OneRun = Option<(Vec<Cache>, Time)>;
 
-/// One repetition. `None` instead of the caches: cancelled.
+/// One repetition; its rows go to the end of the tables.
 #[expect(clippy::disallowed_methods, reason = "the manifest tells how long a run took; nothing in the run sees it")]
 fn run_one(
     plan: &Plan,
@@ -161,11 +165,11 @@ fn run_one(
     ties: Ties,
     caches: Vec<Cache>,
     progress: &Progress,
+    tables: &mut Tables,
 ) -> Result<OneRun, RunError> {
     let began = std::time::Instant::now();
     let mut world = World::build(plan, p, rep, ties, caches)?;
     let mut recorder = recorder(plan, rep)?;
-    let mut tables = Tables::new();
     let mut sampler = plan.record.sample.map(|_| Sampler::new(&world));
     let stop = Time::ZERO + plan.duration;
     let step = plan.record.sample.unwrap_or(Dur::from_secs(10)).0.max(1);
@@ -180,7 +184,7 @@ fn run_one(
         match over {
             Some(o) => break o,
             None if until >= stop => break Outcome::DurationReached,
-            None if progress.cancel.load(Ordering::Relaxed) => return Ok((Tables::new(), None, world.now)),
+            None if progress.cancel.load(Ordering::Relaxed) => return Ok(None),
             None => until += Dur(step),
         }
     };
@@ -207,10 +211,10 @@ fn run_one(
         leaked_packets: 0,
         truncated_events: truncated,
     };
-    collect::summary(&world, end, facts, &mut tables);
-    collect::flow_histograms(&world, &mut tables);
+    collect::summary(&world, end, facts, tables);
+    collect::flow_histograms(&world, tables);
     if is_sampled {
-        collect::link_histograms(&world, end, &mut tables);
+        collect::link_histograms(&world, end, tables);
     }
     if outcome == Outcome::AllFlowsClosed {
         let left = world.drain(Dur::from_secs(3600));
@@ -218,7 +222,7 @@ fn run_one(
             return Err(RunError::Broken(format!("{left} packets are unaccounted for after all flows closed")));
         }
     }
-    Ok((tables, Some(world.caches), end))
+    Ok(Some((world.caches, end)))
 }
 
 /// The path of a file of one repetition: its number stands before the suffix when there are several.
