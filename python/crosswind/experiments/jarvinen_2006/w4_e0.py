@@ -9,6 +9,28 @@ drops what cannot be marked; with classes nothing, but its delay stays long: the
 classes. Delay quantiles are taken over the packets of all repetitions, counts per repetition.
 
 What may differ here: start times and the drop-tail limit in bytes (variant `packet-limit`).
+
+Why claims fail. Measured here, by changing one thing at a time:
+
+* **Where the stream's class is limited (J3, J9, J18, J94 to J96 would fail).** A shaper of 32 kbit/s and a bucket of
+  one MTU behind the link's back-pressure (`shaped-audio`) loses tokens whenever the link takes nothing for longer than
+  144 ms; the stream then waits up to 5.4 s and loses up to 120 packets. The source says that the class never loses
+  any: the limit is read as one on arrival, which this stream never meets.
+* **The admission rule of the router (J94, J95).** If a queue takes only what fits (`exact-fit`), small packets find
+  room where segments do not: BL loses 25 packets of the stream instead of 81. Linux 2.4 takes any packet while the
+  backlog is not above the limit. A limit in packets (`packet-limit`) makes BL lose 114 and halves its delay.
+* **How full the queue is (J96, J99).** BL's stream waits for 2.9 s in the median (2.6 s printed), so ECN shortens it
+  by more than printed, and drops do not fall as much after the overshoot: the bulk flows keep large windows (see W1).
+  With `linux-window` J99 is met.
+* **Bursts of repairs (J104, J98).** The largest delay variation is 566 ms in BL, eight segments between two packets of
+  the stream: when a SACK reveals the end of a row of losses, RFC 6675 takes them all for lost at once and lets as many
+  resends go. At 349 ms the source's kernel let five go. A few repetitions have a single spurious timeout of a bulk
+  flow; that it stems from the same bursts is likely, but was not looked at one by one.
+* **Identity (J5).** Medians of throughput and elapsed time belong to different repetitions in BL+ECN, whose elapsed
+  times are spread over seconds; within each repetition the identity holds exactly.
+* **Standstill and first retransmission (J101, J102).** The slower flow never comes to a full stop here (528 B/s), and
+  15 % of first retransmissions pass. Not measured: presumably RED's average stays above its maximum for a shorter time
+  than in the source.
 """
 
 from __future__ import annotations
