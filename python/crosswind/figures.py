@@ -38,6 +38,7 @@ RASTER_ABOVE = 4000
 STYLE: Any = {
     "figure.figsize": SIZE_IN,
     "figure.constrained_layout.use": True,
+    "figure.max_open_warning": 0,
     "savefig.transparent": True,
     "font.size": 9,
     "axes.labelsize": 9,

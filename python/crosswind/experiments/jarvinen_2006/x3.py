@@ -21,16 +21,16 @@ from crosswind.scenario import Scenario
 
 WORKLOAD = testbed.Workload("x3", ("third",))
 LIMITS, UPPER = (10, 20, 30), (6, 9, 12, 15)
-NAMES = tuple(f"{limit}/{high}" for limit in LIMITS for high in UPPER if high < limit)
+NAMES = tuple(f"{limit}:{high}" for limit in LIMITS for high in UPPER if high < limit)
 
 
 def configurations(**variant: Any) -> dict[str, Scenario]:
-    """One configuration per pair `limit/upper threshold`, in packets."""
+    """One configuration per pair `limit:upper threshold`, in packets."""
     base = testbed.world(WORKLOAD, testbed.setting("BL+ECN"), testbed.Reading(**variant))
     queue = "link.last-hop.queue"
     out = {}
     for name in NAMES:
-        limit, high = (int(x) * testbed.MTU for x in name.split("/"))
+        limit, high = (int(x) * testbed.MTU for x in name.split(":"))
         sizes = {"limit": limit, "min_th": high // 3, "max_th": high}
         out[name] = base.with_({f"{queue}.{k}": f"{v} B" for k, v in sizes.items()})
     return out
