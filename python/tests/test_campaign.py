@@ -1,0 +1,76 @@
+"""Claims over two experiments, the testbed's labels, campaigns and phenomena."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from crosswind import experiments, explain
+from crosswind.campaign import campaign
+from crosswind.claims import MissingDataError
+from crosswind.errors import InputError
+from crosswind.experiments.base import Results
+from crosswind.experiments.jarvinen_2006 import parts, testbed
+from crosswind.reproduce import Plan
+from crosswind.runs import Runs
+
+
+def _results(label: str, values: list[float], others: dict[str, Results] | None = None) -> Results:
+    table = pl.DataFrame({"configuration": [label] * len(values), "rep": range(len(values)), "x": values})
+    return Results(Runs({}, {}, {}), {"repetition": table}, others or {})
+
+
+def test_a_claim_compares_configurations_of_two_experiments() -> None:
+    r = _results("r4 BL", [2.0, 3.0, 4.0], {"w1-e0": _results("BL", [1.0, 2.0, 3.0])})
+    assert parts.change_part("", "r4 BL", "w1-e0/BL", "x").measure(r).value == pytest.approx(0.5)
+    with pytest.raises(MissingDataError, match="w9"):
+        r.of("w9/BL", "x")
+
+
+def test_labels_name_settings() -> None:
+    s = testbed.setting("LSB1 B80 ETCP+DS-U+ECN", speed=384)
+    assert (s.buffer, s.queue_packets, s.tcp, s.classes, s.ecn, s.speed) == ("lsb1", 80, "ETCP", "DS-U", "ECN", 384)
+    assert testbed.setting("r2 BL").link == "r2"
+
+
+def test_every_claim_of_the_source_belongs_to_an_experiment() -> None:
+    of_study = [e for e in experiments.registry().values() if e.id.startswith("jarvinen-2006/")]
+    numbers = {int(c.id[1:]) for e in of_study for c in e.claims if c.id.startswith("J")}
+    assert numbers == set(range(1, 133))
+    known = set(experiments.registry())
+    assert all(e.companions() <= known for e in of_study)
+
+
+def test_rank_correlation_ignores_scale_and_missing_values() -> None:
+    x = np.array([1.0, 2.0, 3.0, np.nan, 5.0])
+    assert parts.rank_correlation(x, -np.exp(x)) == pytest.approx(-1.0)
+
+
+def test_an_unknown_phenomenon_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(InputError, match="frto-window"):
+        explain.find("frto-windows")
+
+
+@pytest.mark.engine
+def test_a_campaign_runs_companions_once_and_keeps_the_order(tmp_path: Path) -> None:
+    pytest.importorskip("crosswind._core")
+    chosen = experiments.find("jarvinen-2006/w2-e0") + experiments.find("jarvinen-2006/mechanisms")
+    done = campaign(chosen, lambda e: tmp_path / e.id, Plan(reps=3, figures="none"))
+    assert [d.id for d in done] == [e.id for e in chosen]
+    assert all((d.folder / "claims.json").is_file() for d in done)
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("name", ["slow-start-overshoot", "frto-window"])
+def test_a_phenomenon_is_told_with_measured_numbers_and_figures(name: str, tmp_path: Path) -> None:
+    pytest.importorskip("crosswind._core")
+    text, page = explain.explain(explain.find(name)[0], tmp_path)
+    assert page.read_text(encoding="utf-8") == text
+    assert "{" not in text and "nan" not in text and "inf" not in text.split("(")[0]
+    assert all(
+        (tmp_path / f).is_file()
+        for f in [line.split("](")[1].rstrip(")") for line in text.splitlines() if "](" in line]
+    )
