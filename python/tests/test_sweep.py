@@ -227,7 +227,7 @@ def test_the_sweep_table_of_the_file_is_used_and_no_part_of_the_scenario(
     assert main(["sweep", str(file), "--out", "s", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert [(r["rate"], r["n"]) for r in rows] == [("1 Mbit/s", 2), ("2 Mbit/s", 2)]
-    assert main(["run", str(file), "--out", "r"]) == 0
+    assert main(["validate", str(file)]) == 0
 
 
 def test_drawn_points_and_zips_reach_the_engine(engine: Engine, file: Path, capsys: Capture) -> None:
