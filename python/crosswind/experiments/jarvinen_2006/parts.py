@@ -132,21 +132,17 @@ def share_part(
     )
 
 
-def identity_part(configuration: str, accept: Band, printed: str) -> Part:
-    """Overall throughput times the elapsed time of the slower flow: the size of all objects."""
-    return Part(
-        configuration,
-        lambda r: stats.estimate(
-            lambda t, e, axis: np.median(t, axis=axis) * np.median(e, axis=axis),
-            r.of(configuration, "overall_throughput"),
-            r.of(configuration, "slower_elapsed_s"),
-            pairing="paired",
-        ),
-        accept,
-        printed,
-        "B",
-        0,
-    )
+def identity_part(configuration: str, accept: Band, printed: str, size: Callable[[Results], Any] | None = None) -> Part:
+    """Overall throughput times the elapsed time of the slower flow, repetition by repetition: the size of all objects.
+
+    `size` gives the size of each repetition where it varies: then the relative deviation from it is measured.
+    """
+
+    def measure(r: Results) -> Estimate:
+        product = r.of(configuration, "overall_throughput") * r.of(configuration, "slower_elapsed_s")
+        return stats.median(product if size is None else product / size(r) - 1.0)
+
+    return Part(configuration, measure, accept, printed, "B" if size is None else "%", 0 if size is None else 2)
 
 
 def falling(column: str, order: Sequence[str], slack: Mapping[str, float] | None = None) -> list[Part]:
