@@ -123,6 +123,9 @@ pub fn flood(paths: &[Path], seconds: f64, payload_bytes: usize) -> io::Result<F
     Ok(Flooded { sent, seconds: (monotonic_ns() - start) as f64 / NS_PER_S })
 }
 
+/// The machine's own default may be one that pauses to measure, as BBR does.
+const LAW: &str = "cubic";
+
 /// What a bulk transfer brought in its steady part.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Bulk {
@@ -138,6 +141,7 @@ pub fn bulk(path: &Path, seconds: f64, skip_s: f64) -> io::Result<Bulk> {
     let sender = path.clone();
     let job = std::thread::spawn(move || -> io::Result<()> {
         let mut s = within(Some(&sender.from), || TcpStream::connect(sender.address))?;
+        rustix::net::sockopt::set_tcp_congestion(&s, LAW)?;
         let block = vec![0; 1 << 18];
         loop {
             match s.write(&block) {

@@ -44,6 +44,13 @@ class Vantage(Enum):
     receiver = "receiver"
 
 
+class Mode(Enum):
+    """Who the hosts are."""
+
+    simulate = "simulate"
+    emulate = "emulate"
+
+
 def register(app: typer.Typer) -> None:
     app.command("run", epilog=EPILOG)(run)
 
@@ -65,6 +72,9 @@ def run(
     reps_max: Annotated[int, typer.Option("--reps-max", min=1, help="Most repetitions for --precision.")] = 1000,
     workers: WorkersOption = None,
     shuffle_ties: ShuffleOption = False,
+    mode: Annotated[
+        Mode, typer.Option("--mode", help="emulate: real kernels are the hosts, in real time; see docs/emulation.md.")
+    ] = Mode.simulate,
     json: JsonOption = False,
 ) -> int:
     """Runs a scenario; prints a summary and writes Parquet tables, manifest.json and report.html."""
@@ -80,16 +90,17 @@ def run(
     what.validate()
     folder = out or Path("out") / what.name / f"{what.digest()}-s{seed if seed is not None else what.get('seed', 1)}"
     prepare_out(folder)
-    if pcap:
+    if pcap and mode is Mode.simulate:
         what = what.with_({"record.pcap": str(folder / "packets.pcapng"), "record.pcap_at": pcap_at.value})
     with Bar(what.name) as bar:
         ties: Ties = "shuffled" if shuffle_ties else "fixed"
-        runs = until_precise(
-            targets,
-            count,
-            max(reps_max, count),
-            lambda n: run_scenario(what, seed=seed, reps=n, workers=workers, ties=ties, progress=bar),
-        )
+
+        def repeated(n: int) -> Runs:
+            if mode is Mode.emulate:
+                return _emulated(what, seed, n, folder if pcap else None, bar)
+            return run_scenario(what, seed=seed, reps=n, workers=workers, ties=ties, progress=bar)
+
+        runs = until_precise(targets, count, max(reps_max, count), repeated)
     runs.save(folder)
     from crosswind import report  # loads matplotlib
 
@@ -102,6 +113,13 @@ def run(
     if runs.interrupted:
         raise InterruptedRunError(f"interrupted: {runs.manifest['runs']} finished runs are kept in {folder}")
     return EXIT_DONE
+
+
+def _emulated(what: Scenario, seed: int | None, reps: int, pcap: Path | None, bar: Bar) -> Runs:
+    from crosswind.emulate import testbed
+
+    own = int(what.get("seed", 1))
+    return testbed.run(what, seed=seed if seed is not None else own, reps=reps, pcap=pcap, progress=bar)
 
 
 def _recorded(scenario: Scenario, reps: int) -> Scenario:

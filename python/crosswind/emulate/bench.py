@@ -34,9 +34,8 @@ SHAPES_bps = (10_000_000, 100_000_000, 1_000_000_000)
 SHAPED_RTT_ms = 60
 # Payload of a full segment with time stamps in a packet of 1500 bytes.
 PAYLOAD_SHARE = 1448 / 1500
-# The law must not pause to measure, as BBR does; the windows must hold the product of rate and round trip.
+# The windows must hold the product of rate and round trip.
 BULK_SETTINGS = {
-    "net.ipv4.tcp_congestion_control": "cubic",
     "net.ipv4.tcp_rmem": "4096 131072 67108864",
     "net.ipv4.tcp_wmem": "4096 131072 67108864",
 }
