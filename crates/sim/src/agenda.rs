@@ -1,8 +1,8 @@
 //! The agenda: when each stage wants to be woken next.
 //!
 //! A stage has one place in it, so its size is the number of stages, not the number of packets or timers. It is a
-//! tournament in groups of eight: the best of a group stands for it in the group above, and the best of the topmost group
-//! is the next to be woken. A group is one cache line. Changing a wish replays the matches above it; there is no search,
+//! tournament in groups of four: the best of a group stands for it in the group above, and the best of the topmost group
+//! is the next to be woken. A group never straddles a cache line. Changing a wish replays the matches above it; there is no search,
 //! no allocation, and hardly a branch that depends on data.
 //!
 //! Wishes that move to a later time are not replayed at once (see [`Agenda::at_latest`]): a retransmission timer that is
@@ -12,16 +12,16 @@ use crosswind_base::Time;
 
 /// Entries that play against each other.
 #[derive(Clone, Copy)]
-#[repr(C, align(64))]
+#[repr(C, align(32))]
 struct Group([u64; WIDTH]);
 
-const WIDTH: usize = 8;
+const WIDTH: usize = 4;
 
 impl Group {
     #[inline]
     fn best(&self) -> u64 {
-        let [a, b, c, d, e, f, g, h] = self.0;
-        a.min(b).min(c.min(d)).min(e.min(f).min(g.min(h)))
+        let [a, b, c, d] = self.0;
+        a.min(b).min(c.min(d))
     }
 }
 
@@ -37,6 +37,8 @@ pub struct Agenda {
     /// Where each level begins.
     levels: Vec<u32>,
     first: u64,
+    /// When the first is due.
+    due: Time,
     /// Bits of a place.
     bits: u32,
     epoch: u64,
@@ -90,7 +92,7 @@ impl Agenda {
             }
         }
         let groups = vec![Group([NEVER; WIDTH]); groups];
-        Agenda { groups, levels, first: NEVER, bits: places.trailing_zeros(), epoch: 0, shuffled }
+        Agenda { groups, levels, first: NEVER, due: Time::NEVER, bits: places.trailing_zeros(), epoch: 0, shuffled }
     }
 
     #[inline]
@@ -120,12 +122,18 @@ impl Agenda {
             None => place as u32,
             Some(p) => p.stage_at[place],
         };
-        (self.first != NEVER).then_some((Time((self.first >> self.bits) + self.epoch), stage))
+        (self.first != NEVER).then_some((self.due, stage))
     }
     /// `Time::NEVER` when nothing is entered.
     #[inline]
     pub fn first_time(&self) -> Time {
-        if self.first == NEVER { Time::NEVER } else { Time((self.first >> self.bits) + self.epoch) }
+        self.due
+    }
+
+    #[inline]
+    fn lead(&mut self, key: u64) {
+        self.first = key;
+        self.due = if key == NEVER { Time::NEVER } else { Time((key >> self.bits) + self.epoch) };
     }
 
     /// The stage wants to be woken at `at`; an entry that is due earlier is left where it is.
@@ -147,7 +155,7 @@ impl Agenda {
             }
             i /= WIDTH;
         }
-        self.first = key;
+        self.lead(key);
     }
 
     /// The first entry has been served: its stage now wants `at`, or nothing.
@@ -166,7 +174,7 @@ impl Agenda {
             best = group.best();
             i /= WIDTH;
         }
-        self.first = best;
+        self.lead(best);
     }
 
     /// Counts time from a later epoch, so that what is far away keeps fitting.
