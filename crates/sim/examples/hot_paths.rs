@@ -22,24 +22,39 @@ impl Ledger for Silent {
     fn marked(&mut self, _: u32, _: &Packet) {}
 }
 
+/// What a stage works with, without the rest of the world.
+#[derive(Default)]
+struct Bench {
+    pool: Pool,
+    out: Vec<PacketId>,
+}
+
+impl Bench {
+    /// One call of a stage; what it forwards ends here.
+    fn call(&mut self, now: Time, f: impl FnOnce(&mut Cx<'_>)) {
+        let ledger = &mut Silent;
+        let Bench { pool, out } = self;
+        f(&mut Cx::new(now, 0, pool, out, ledger, None));
+        while let Some(id) = out.pop() {
+            Cx::new(now, 0, pool, out, ledger, None).drop(id, DropReason::NoEndpoint);
+        }
+    }
+}
+
 /// Packets of 1000 bytes at a link of 1 Gbit/s, in pairs: every second one waits.
 fn hop(times: u64) -> u64 {
     let streams = Streams::new(1);
     let cx = BuildCx::new(&streams, "link/a/forward");
     let link = json!({ "type": "wire", "rate": "1 Gbit/s", "delay": "1 ms" });
     let mut stage = build_egress(&json!({ "type": "droptail" }), &link, None, "link.a", &cx).expect("it builds");
-    let (mut pool, mut out, mut ledger) = (Pool::new(), Vec::<PacketId>::new(), Silent);
+    let mut bench = Bench::default();
     for i in 0..times {
         let now = Time(i / 2 * 17_000);
         while let Some(at) = stage.next_wake().filter(|t| *t <= now) {
-            let mut cx = Cx::new(at, 0, &mut pool, &mut out, &mut ledger, None);
-            stage.wake(&mut cx);
-            out.drain(..).for_each(|id| pool.remove(id));
+            bench.call(at, |cx| stage.wake(cx));
         }
-        let id = pool.insert(packet(i));
-        let mut cx = Cx::new(now, 0, &mut pool, &mut out, &mut ledger, None);
-        stage.accept(id, &mut cx);
-        out.drain(..).for_each(|id| pool.remove(id));
+        let id = bench.pool.insert(packet(i));
+        bench.call(now, |cx| stage.accept(id, cx));
     }
     times
 }
