@@ -28,7 +28,7 @@ from crosswind.experiments.jarvinen_2006.testbed import MTU, red_queue
 from crosswind.stats import Estimate
 
 PASSED, MARKED, EARLY, FORCED = range(4)
-ARRIVALS = 200_000
+ARRIVALS = 40_000
 STEP_ns = 72_000_000
 
 
