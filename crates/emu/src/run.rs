@@ -151,7 +151,6 @@ impl Devices {
 }
 
 /// Starts the driver on a thread of its own.
-#[expect(clippy::disallowed_methods, reason = "one thread serves the devices; nothing else runs on it")]
 pub fn start(spec: Spec, devices: Devices, o: &Options) -> Result<Running, RunError> {
     let network = Network::build(&spec, Keep::Fingerprint)?;
     let start_ns = if o.start_ns == 0 { crate::live::monotonic_ns() } else { o.start_ns };

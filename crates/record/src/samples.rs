@@ -41,7 +41,7 @@ impl Samples {
         self.last = if self.metrics.get(next).is_some_and(is) {
             next
         } else {
-            self.metrics.iter().position(|m| is(m)).unwrap_or_else(|| {
+            self.metrics.iter().position(is).unwrap_or_else(|| {
                 self.metrics.push(name);
                 self.metrics.len() - 1
             })

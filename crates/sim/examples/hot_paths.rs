@@ -60,9 +60,7 @@ fn hop(times: u64) -> u64 {
 }
 
 fn packet(seq: u64) -> Packet {
-    let mut p = Packet::default();
-    p.seq = seq;
-    p.len = 1000;
+    let mut p = Packet { seq: seq, len: 1000, ..Packet::default() };
     p
 }
 

@@ -12,7 +12,7 @@ use std::ops::Range;
 impl FlowNames for Plan {
     fn ids(&self, name: &str) -> Option<Vec<Range<u32>>> {
         if let Some(g) = self.groups.iter().find(|g| g.name == name) {
-            return Some(vec![g.first..g.first + g.count]);
+            return Some(std::iter::once(g.first..g.first + g.count).collect());
         }
         let named = |i: &u32| {
             let f = &self.flows[*i as usize];
