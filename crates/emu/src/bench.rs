@@ -60,22 +60,23 @@ fn sockets(p: &Path) -> io::Result<(UdpSocket, UdpSocket)> {
 /// Sends probes at an even pace and reads them; `offset_ns` is taken off every delay.
 pub fn probe(path: &Path, pace: Pace, offset_ns: u64) -> io::Result<Probed> {
     let (tx, rx) = sockets(path)?;
-    let interval = NS_PER_S / pace.packets_per_s;
+    let interval = (NS_PER_S / pace.packets_per_s) as u64;
     let total = (pace.packets_per_s * pace.seconds) as u64;
     let mut payload = vec![0; pace.payload_bytes.max(16)];
     let mut buffer = vec![0; 65_536];
     let (mut delays, mut behind) = (Histogram::new(), Histogram::new());
     let mut out = Probed::default();
     let start = monotonic_ns() + 1_000_000;
-    let mut last = start;
+    let (mut due, mut last) = (start, start);
     loop {
-        let due = start + (out.sent as f64 * interval) as u64;
         let now = monotonic_ns();
         if out.sent < total && now >= due {
             behind.record(now - due);
             payload[..8].copy_from_slice(&monotonic_ns().to_le_bytes());
             let _ = tx.send(&payload);
             out.sent += 1;
+            // A sender that was held up does not make up for it: a burst would measure itself.
+            due = (due + interval).max(now);
             last = now;
         }
         match rx.recv(&mut buffer) {
