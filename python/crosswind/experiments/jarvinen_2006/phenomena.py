@@ -71,7 +71,7 @@ OVERSHOOT = Phenomenon(
 # ---- the notch -------------------------------------------------------------------------------------------------------
 
 STARTS_s = {"in the overshoot": 6.0, "in the recovery": 10.0}
-# The receive window that Linux 2.4 advertises leaves room in the queue after the overshoot, which makes the notch clear.
+# The receive window that Linux 2.4 advertises leaves room in the queue after the overshoot: the notch becomes clear.
 WINDOW = {"receive_window": "linux-2.4"}
 
 
