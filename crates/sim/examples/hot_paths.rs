@@ -60,8 +60,7 @@ fn hop(times: u64) -> u64 {
 }
 
 fn packet(seq: u64) -> Packet {
-    let mut p = Packet { seq: seq, len: 1000, ..Packet::default() };
-    p
+    Packet { seq, len: 1000, ..Packet::default() }
 }
 
 /// What one end sends waits here for the other.
