@@ -310,11 +310,11 @@ mod tests {
     }
 
     #[test]
-    fn more_routers_carry_the_same_traffic_with_more_events() {
+    fn more_routers_carry_the_same_traffic_and_lines_that_feed_one_another_need_no_events() {
         let of = |routers_apart| run(&BenchSpec { routers_apart, ..ten_flows() }).unwrap();
         let (near, far) = (of(1), of(8));
         assert!((100_000..=120_200).contains(&far.packets) && far.hops == 10, "{far:?}");
-        assert!(far.events > 2 * near.events);
+        assert!(far.events < 2 * near.events, "{} and {}", far.events, near.events);
     }
 
     #[test]
