@@ -150,6 +150,8 @@ class Links(html.parser.HTMLParser):
         super().__init__()
         self.targets: list[str] = []
         self.ids: set[str] = set()
+        # What a page would fetch from elsewhere: it must be complete without a network.
+        self.foreign: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         for name, value in attrs:
@@ -157,6 +159,8 @@ class Links(html.parser.HTMLParser):
                 self.ids.add(value)
             elif value and name in ("href", "src") and tag in ("a", "img", "link", "script"):
                 self.targets.append(value)
+            if value and tag in ("script", "img") and name == "src" and re.match(r"(https?:)?//", value):
+                self.foreign.append(value)
 
 
 def broken(site: Path) -> list[str]:
@@ -167,6 +171,7 @@ def broken(site: Path) -> list[str]:
         pages[page].feed(page.read_text(encoding="utf-8"))
     out = []
     for page, links in pages.items():
+        out += [f"{page.relative_to(site)} fetches {f}" for f in links.foreign]
         for target in links.targets:
             if re.match(r"[a-z]+:", target) or target.startswith("//") or page.name == "404.html":
                 continue

@@ -16,6 +16,7 @@ import polars as pl
 from crosswind import design, place, stats
 from crosswind.core import registry, version
 from crosswind.errors import CrosswindError, InputError
+from crosswind.laws import WindowLaw, window_law
 from crosswind.metrics import Metric, metric
 from crosswind.run import run
 from crosswind.runs import Runs
@@ -40,6 +41,7 @@ __all__ = [
     "Runs",
     "Scenario",
     "Sweep",
+    "WindowLaw",
     "claims",
     "design",
     "export",
@@ -53,4 +55,5 @@ __all__ = [
     "sweep",
     "topology",
     "version",
+    "window_law",
 ]

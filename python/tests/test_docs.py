@@ -53,6 +53,14 @@ def test_the_scenario_and_the_program_of_the_tutorial_run(tmp_path: Path) -> Non
 
 
 @pytest.mark.engine
+@pytest.mark.parametrize("page", ["compare", "own-law"])
+def test_the_programs_of_the_how_to_pages_run(page: str) -> None:
+    for program in blocks(f"docs/how-to/{page}.md", "python"):
+        done = run(program, ROOT)
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.engine
 def test_the_metric_tables_are_those_of_the_engine() -> None:
     done = subprocess.run([sys.executable, "tools/results.py", "--check"], cwd=ROOT, capture_output=True, check=False)
     assert done.returncode == 0, done.stdout

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 pub use super::detect::Detection;
 pub use super::law::LawName;
+pub use super::law::tabulated::LawPoint;
 
 macro_rules! choice {
     ($(#[$m:meta])* $name:ident { $($(#[$vm:meta])* $v:ident),+ $(,)? }) => {
@@ -157,6 +158,9 @@ pub struct TcpParams {
     pub grow_on_recovery_exit: Switch,
     /// Window arithmetic.
     pub law: LawName,
+    /// With `law = "tabulated"`: what to add and to keep, by window. Windows grow from row to row.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub law_table: Vec<LawPoint>,
     /// What congestion avoidance counts.
     pub avoidance_counting: AvoidanceCounting,
     /// When the window may grow.
@@ -266,6 +270,7 @@ impl TcpParams {
             let expected = format!("at least one segment (mss = {} B)", self.mss.0);
             return Err(ConfigError::new(at(key), format!("{} B", size.0), expected));
         }
+        super::law::tabulated::check(self, &at)?;
         if self.receive_window == ReceiveWindow::Linux24 {
             self.check_growing_window(&at)?;
         }

@@ -41,6 +41,7 @@ fn rfc() -> TcpParams {
         initial_ssthresh: Size(1 << 30),
         grow_on_recovery_exit: Switch::Off,
         law: LawName::Reno,
+        law_table: Vec::new(),
         avoidance_counting: AvoidanceCounting::Bytes,
         grow_when: GrowWhen::WindowLimited,
         reduce_from: ReduceFrom::Flight,

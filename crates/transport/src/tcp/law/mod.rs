@@ -5,6 +5,7 @@
 pub mod reno;
 #[cfg(test)]
 mod reno_oracle;
+pub mod tabulated;
 
 use super::params::TcpParams;
 use super::registry::Row;
@@ -100,4 +101,5 @@ macro_rules! laws {
 
 laws! {
     Reno(reno::Reno) "reno" "reno.rs";
+    Tabulated(tabulated::Tabulated) "tabulated" "tabulated.rs";
 }

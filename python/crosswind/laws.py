@@ -1,0 +1,62 @@
+"""A window law of one's own, in Python, for teaching and first ideas.
+
+A law is two functions of the window in segments: how much congestion avoidance adds per window of acknowledged data,
+and what share a reduction keeps. They are looked up in a table that is made once, so a run with such a law is as fast
+as any other. A law that remembers more than its window is written in Rust: see "How to add something".
+
+>>> mine = window_law(increase=lambda w: 1.0, keep=lambda w: 0.5)     # Reno
+>>> mine.rows[0]
+{'window': 1.0, 'increase': 1.0, 'keep': 0.5}
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from crosswind.errors import InputError
+from crosswind.scenario import Scenario
+
+WINDOW_MAX = 100_000.0
+ROWS = 160
+
+
+@dataclass(frozen=True)
+class WindowLaw:
+    """A window law as a table; `settings` goes into the `tcp` table of a flow."""
+
+    rows: list[dict[str, float]]
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What it is in a scenario: `tcp = { law = "tabulated", law_table = [..] }`."""
+        return {"law": "tabulated", "law_table": self.rows}
+
+    def on(self, scenario: Scenario, *flows: str) -> Scenario:
+        """The scenario with this law for these flow groups (all, if none is named)."""
+        names = flows or tuple(scenario.get("flow") or {})
+        changes = {f"flow.{n}.tcp.{k}": v for n in names for k, v in self.settings.items()}
+        return scenario.with_(changes)
+
+
+def window_law(increase: Callable[[float], float], keep: Callable[[float], float]) -> WindowLaw:
+    """Makes a law of two functions of the window in segments.
+
+    `increase(w)`: segments added per window of acknowledged data. `keep(w)`: share of the window that a reduction
+    keeps, 0 to 1. Both are asked at 160 windows from 1 to 100 000 and interpolated between them. Raises InputError for
+    values that make no sense.
+    """
+    rows = []
+    for i in range(ROWS):
+        w = math.exp(math.log(WINDOW_MAX) * i / (ROWS - 1))
+        a, b = float(increase(w)), float(keep(w))
+        if not (a >= 0 and math.isfinite(a)):
+            raise InputError(
+                "law", path="increase", found=f"{a} at {w:.4g} segments", expected="a number of at least 0"
+            )
+        if not 0 <= b <= 1:
+            raise InputError("law", path="keep", found=f"{b} at {w:.4g} segments", expected="a share from 0 to 1")
+        rows.append({"window": w, "increase": a, "keep": b})
+    return WindowLaw(rows)
