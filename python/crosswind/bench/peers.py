@@ -18,7 +18,7 @@ NS3_MODULES = ("core", "network", "internet", "point-to-point", "traffic-control
 NS2_TIMEOUT_s = 600.0
 # For one cell, and for all of them: then the remaining cells have no ratio.
 NS3_TIMEOUT_s = 60.0
-NS3_BUDGET_s = 270.0
+NS3_BUDGET_s = 180.0
 # ns-3 is slower by a factor of tens to hundreds: one short run a cell tells enough, and is waited for.
 NS3_SECONDS = {100_000_000: 3.0, 1_000_000_000: 1.5}
 
