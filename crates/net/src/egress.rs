@@ -13,9 +13,10 @@ use crate::link::loss::none::NoLoss;
 use crate::link::loss::{LossModel, LossPoint};
 use crate::link::{Fate, Link};
 use crate::queue::{Backlog, Head, QueueDisc};
-use crosswind_base::{Ahead, ConfigError, Cx, DropReason, Feed, Metrics, PacketId, Ring, Stage, Time};
+use crosswind_base::{Ahead, ConfigError, Cx, DropReason, Feed, Metrics, PacketId, Stage, Time};
 use serde_json::{Map, Value};
 use stats::{NotYet, Stats};
+use std::collections::VecDeque;
 
 /// A packet between the queue and the far end of the link.
 #[derive(Clone, Copy)]
@@ -51,16 +52,16 @@ pub struct Egress<Q, L, M = NoLoss> {
     queue: Q,
     link: L,
     loss: M,
-    ring: Ring<InFlight>,
+    ring: VecDeque<InFlight>,
     free_at: Time,
     /// When it is worth asking the queue: the link is free then, and the queue has not refused since its last wake.
     ask_at: Time,
     wake_at: Time,
     foresight: Foresight,
     /// With a plan: when the packets in the queue will leave it.
-    starts: Ring<Time>,
+    starts: VecDeque<Time>,
     /// Arrivals that are known, and those that wait since.
-    announced: Ring<Announced>,
+    announced: VecDeque<Announced>,
     /// Of the announced ones, those that have arrived, and their bytes.
     waiting: Backlog,
     stats: Stats,
@@ -78,13 +79,13 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
             queue,
             link,
             loss,
-            ring: Ring::new(),
+            ring: VecDeque::new(),
             free_at: Time::ZERO,
             ask_at: Time::ZERO,
             wake_at: Time::NEVER,
             foresight: Foresight::default(),
-            starts: Ring::new(),
-            announced: Ring::new(),
+            starts: VecDeque::new(),
+            announced: VecDeque::new(),
             waiting: Backlog::default(),
             stats: Stats::default(),
         }
@@ -170,7 +171,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     /// Arrivals and departures of the few announced packets that had to wait, in the order of time.
     fn work_off_announced(&mut self, now: Time) {
         while let Some(&first) = self.announced.front() {
-            let next = self.announced.get(self.waiting.packets).filter(|a| a.arrives <= now);
+            let next = self.announced.get(self.waiting.packets as usize).filter(|a| a.arrives <= now);
             match next {
                 Some(&a) if self.waiting.packets == 0 || a.arrives < first.starts => {
                     self.stats.arrived_packets += 1;
@@ -260,7 +261,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     #[cold]
     fn overtake(&mut self, packet: InFlight) {
         let i = self.ring.iter().rposition(|p| p.at <= packet.at).map_or(0, |i| i + 1);
-        self.ring.insert(i as u32, packet);
+        self.ring.insert(i, packet);
     }
 
     #[inline]

@@ -2,9 +2,10 @@
 //! taking a packet out touches no packet memory.
 
 use super::{Backlog, Head};
-use crosswind_base::{Limit, PacketId, Ring, Time};
+use crosswind_base::{Limit, PacketId, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 
 /// When a packet that arrives at an almost full queue is let in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -37,7 +38,7 @@ impl Admission {
 /// First in, first out.
 #[derive(Default)]
 pub struct Fifo {
-    ring: Ring<Head>,
+    ring: VecDeque<Head>,
     bytes: u64,
 }
 
