@@ -23,6 +23,7 @@
 use super::super::params::{DelayedAckTimer, ReceiveWindow, TcpParams};
 use super::window::Growing;
 use crosswind_base::{Ecn, Packet, SackList, TcpFlags, Time};
+use std::collections::VecDeque;
 
 /// What the receiver wants done about an ACK after a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,14 +46,34 @@ pub struct ReceiverStats {
     pub out_of_order_segments: u64,
 }
 
+/// Bytes received above the next one expected.
+#[derive(Clone, Copy, Debug)]
+struct Island {
+    left: u64,
+    right: u64,
+    /// Which change of an island was the last one here.
+    stamp: u64,
+}
+
+/// Notes of changes that are kept beyond two for each island before those that do not match are thrown out.
+const RECENT_SLACK: usize = 64;
+
+/// The island that a note of a change is about, if it has not changed since.
+fn find(islands: &VecDeque<Island>, (left, stamp): (u64, u64)) -> Option<&Island> {
+    let i = islands.partition_point(|i| i.left < left);
+    islands.get(i).filter(|i| i.left == left && i.stamp == stamp)
+}
+
 #[derive(Debug)]
 pub struct Receiver {
     /// Next byte expected.
     pub next: u64,
     /// Received above `next`, ascending and disjoint.
-    islands: Vec<(u64, u64)>,
-    /// Left edges of islands, most recently changed first (RFC 2018 section 4).
-    recent: Vec<u64>,
+    islands: VecDeque<Island>,
+    /// Left edge and stamp of every island, most recently changed last (RFC 2018 section 4), and of some that have been
+    /// changed again or are gone: those do not match any more.
+    recent: Vec<(u64, u64)>,
+    changes: u64,
     /// Segments since the last ACK.
     unacked: u32,
     pub delack_at: Option<Time>,
@@ -76,8 +97,9 @@ impl Receiver {
     pub fn new(p: &TcpParams) -> Receiver {
         Receiver {
             next: 0,
-            islands: Vec::new(),
+            islands: VecDeque::new(),
             recent: Vec::new(),
+            changes: 0,
             unacked: 0,
             delack_at: None,
             quick_left: p.quick_acks,
@@ -102,7 +124,7 @@ impl Receiver {
         self.fin_at.is_some_and(|f| self.next > f)
     }
     pub fn buffered(&self) -> u64 {
-        self.islands.iter().map(|i| i.1 - i.0).sum()
+        self.islands.iter().map(|i| i.right - i.left).sum()
     }
 
     /// Takes a segment with payload or FIN. `p.seq` is its first byte.
@@ -195,36 +217,55 @@ impl Receiver {
     }
 
     fn covered(&self, left: u64, right: u64) -> bool {
-        let i = self.islands.partition_point(|i| i.1 < right);
-        self.islands.get(i).is_some_and(|i| i.0 <= left)
+        let i = self.islands.partition_point(|i| i.right < right);
+        self.islands.get(i).is_some_and(|i| i.left <= left)
     }
 
     fn add_island(&mut self, left: u64, right: u64) {
-        let start = self.islands.partition_point(|i| i.1 < left);
-        let mut end = start;
-        let (mut l, mut r) = (left, right);
-        while end < self.islands.len() && self.islands[end].0 <= right {
-            l = l.min(self.islands[end].0);
-            r = r.max(self.islands[end].1);
-            let gone = self.islands[end].0;
-            self.recent.retain(|x| *x != gone);
-            end += 1;
+        let at = self.islands.partition_point(|i| i.right < left);
+        self.changes += 1;
+        let mut mine = Island { left, right, stamp: self.changes };
+        // It swallows those that it touches: the first makes room for it, the others go.
+        let mut swallowed = 0;
+        while let Some(i) = self.islands.get(at + swallowed)
+            && i.left <= right
+        {
+            mine.left = mine.left.min(i.left);
+            mine.right = mine.right.max(i.right);
+            swallowed += 1;
         }
-        self.islands.splice(start..end, [(l, r)]);
-        self.recent.retain(|x| *x != l);
-        self.recent.insert(0, l);
+        match swallowed {
+            0 => self.islands.insert(at, mine),
+            n => {
+                self.islands.drain(at + 1..at + n);
+                self.islands[at] = mine;
+            }
+        }
+        self.note_change(mine);
+    }
+
+    fn note_change(&mut self, i: Island) {
+        match self.recent.last_mut() {
+            Some(last) if last.0 == i.left => last.1 = i.stamp,
+            _ => self.recent.push((i.left, i.stamp)),
+        }
+        if self.recent.len() > 2 * self.islands.len() + RECENT_SLACK {
+            let islands = &self.islands;
+            self.recent.retain(|r| find(islands, *r).is_some());
+        }
     }
 
     /// Moves `next` over islands that it has reached.
     fn absorb(&mut self) {
-        let mut n = 0;
-        while n < self.islands.len() && self.islands[n].0 <= self.next {
-            self.next = self.next.max(self.islands[n].1);
-            let gone = self.islands[n].0;
-            self.recent.retain(|x| *x != gone);
-            n += 1;
+        while let Some(i) = self.islands.front()
+            && i.left <= self.next
+        {
+            self.next = self.next.max(i.right);
+            self.islands.pop_front();
         }
-        self.islands.drain(..n);
+        if self.islands.is_empty() {
+            self.recent.clear();
+        }
     }
 
     /// Whether ACKs carry ECE now.
@@ -232,11 +273,15 @@ impl Receiver {
         self.echo
     }
 
-    pub fn sack_blocks(&self, most: u32) -> SackList {
+    pub fn sack_blocks(&mut self, most: u32) -> SackList {
         let mut list = SackList::EMPTY;
-        for left in self.recent.iter().take(most as usize) {
-            let i = self.islands.partition_point(|x| x.0 < *left);
-            list.push(self.islands[i].0, self.islands[i].1);
+        // What does not match at the end is in the way of every later look.
+        while self.recent.last().is_some_and(|r| find(&self.islands, *r).is_none()) {
+            self.recent.pop();
+        }
+        let valid = self.recent.iter().rev().filter_map(|r| find(&self.islands, *r));
+        for i in valid.take(most as usize) {
+            list.push(i.left, i.right);
         }
         list
     }
