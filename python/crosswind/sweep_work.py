@@ -58,6 +58,9 @@ def make(job: Job, stopped: Callable[[], bool] = lambda: False) -> Made:
         raw = engine.run_many(
             list(job.scenarios), job.seed, list(job.reps), job.reps_total, 1, job.ties == "shuffled", listen
         )
+    except StoppedError:
+        # Told to stop before the first of its runs was complete.
+        return Made({}, cut=True, seconds=time.monotonic() - began)
     except (RuntimeError, OSError) as e:
         if job.runs == 1:
             return Made({}, [Failed(job.keys[0][0], str(e))], seconds=time.monotonic() - began)

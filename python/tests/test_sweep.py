@@ -16,6 +16,7 @@ import polars as pl
 import pytest
 
 import crosswind as cw
+from crosswind import sweep_plan, sweep_work
 from crosswind.cli import main
 from crosswind.design import Design
 from crosswind.errors import InputError
@@ -113,6 +114,15 @@ def test_another_build_of_the_engine_runs_everything_again(
     monkeypatch.setattr("crosswind.core.version", lambda: "0.2.0")
     cw.sweep(file, {"link.last-hop.rate": RATES}, out="s")
     assert sum(asked) == 4
+
+
+def test_a_job_that_is_told_to_stop_at_once_is_cut_and_breaks_nothing(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine(), "run_many", lambda *arguments: arguments[-1](0, 1))
+    job = sweep_plan.Job(scenarios=("{}",), seed=1, reps=(0,), reps_total=1, ties="ordered", keys=(("k",),))
+    made = sweep_work.make(job, lambda: True)
+    assert (made.cut, made.tables, made.failed) == (True, {}, [])
 
 
 def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(
