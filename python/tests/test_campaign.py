@@ -56,7 +56,6 @@ def test_an_unknown_phenomenon_is_refused_with_the_nearest_name() -> None:
 
 @pytest.mark.engine
 def test_a_campaign_runs_companions_once_and_keeps_the_order(tmp_path: Path) -> None:
-    pytest.importorskip("crosswind._core")
     chosen = experiments.find("jarvinen-2006/w2-e0") + experiments.find("jarvinen-2006/mechanisms")
     done = campaign(chosen, lambda e: tmp_path / e.id, Plan(reps=3, figures="none"))
     assert [d.id for d in done] == [e.id for e in chosen]
@@ -66,7 +65,6 @@ def test_a_campaign_runs_companions_once_and_keeps_the_order(tmp_path: Path) -> 
 @pytest.mark.engine
 @pytest.mark.parametrize("name", ["slow-start-overshoot", "frto-window"])
 def test_a_phenomenon_is_told_with_measured_numbers_and_figures(name: str, tmp_path: Path) -> None:
-    pytest.importorskip("crosswind._core")
     text, page = explain.explain(explain.find(name)[0], tmp_path)
     assert page.read_text(encoding="utf-8") == text
     assert "{" not in text and "nan" not in text and "inf" not in text.split("(")[0]

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import distributed
 import pytest
 
 import crosswind as cw
 from crosswind.cli import main
 
-distributed = pytest.importorskip("distributed")
 GPRS = Path(__file__).resolve().parents[2] / "scenarios/gprs.toml"
 LIMITS = [f"{n} packets" for n in range(5, 19)]
 pytestmark = pytest.mark.engine

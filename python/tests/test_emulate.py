@@ -52,12 +52,13 @@ def _why_not() -> str:
     try:
         needs.check()
     except (CrosswindError, OSError) as e:
-        return f"no emulation here: {e}"
+        return str(e)
     return ""
 
 
+# A machine may forbid namespaces or TUN devices altogether (most containers do): nothing that a test can install.
 WHY_NOT = _why_not()
-emulates = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT or "-")
+emulates = pytest.mark.skipif(WHY_NOT != "", reason=f"no emulation here: {WHY_NOT}")
 
 
 @pytest.fixture
@@ -119,6 +120,7 @@ def test_a_download_takes_the_time_that_the_link_allows_and_the_machine_stays_as
     assert outside() == before
 
 
+# A kernel may be built or booted without IPv6.
 @emulates
 @pytest.mark.skipif(not Path("/proc/net/if_inet6").exists(), reason="this kernel has no IPv6")
 def test_ipv6_goes_the_same_way_and_the_timeline_is_kept(scenario: Path) -> None:
@@ -207,6 +209,7 @@ def test_a_wrong_server_is_named_with_its_own_words(scenario: Path) -> None:
     assert code == 1 and "emulate.serve.web" in err and "http.sever" in err
 
 
+# Takes privileges away in order to go without. Who has none has gone that way in all tests above.
 @emulates
 @pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv (util-linux) is not installed")
 @pytest.mark.skipif(os.geteuid() != 0, reason="without privileges this is what every other test does")
@@ -214,6 +217,7 @@ def test_without_privileges_it_works_in_a_user_namespace(scenario: Path) -> None
     bare = ["setpriv", "--bounding-set=-all,+setfcap", "--inh-caps=-all"]
     command = [*bare, sys.executable, "-m", "crosswind", "emulate", str(scenario), "--", sys.executable, "-c", FETCH]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    # Root may make namespaces where a kernel forbids them to everybody else.
     if "no namespaces of our own" in done.stderr:
         pytest.skip("no user namespaces here")
     assert done.returncode == 0, done.stderr

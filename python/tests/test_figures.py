@@ -55,6 +55,7 @@ def test_points_lie_where_the_figure_shows_them() -> None:
     p.close()
 
 
+# Chromium is an optional tool (tools/optional-tools.sh): what the scripts of a page do shows only in a browser.
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
 def test_a_report_answers_to_the_keyboard_in_a_browser(engine: Engine, file: Path, tmp_path: Path) -> None:
     assert main(["run", str(file), "--out", str(tmp_path / "r")]) == 0

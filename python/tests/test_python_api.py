@@ -9,7 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
+from nbclient import NotebookClient
 
 import crosswind as cw
 from crosswind.errors import InputError
@@ -70,13 +72,12 @@ def test_a_metric_of_ones_own_becomes_a_column(engine: Engine, file: Path) -> No
 @pytest.mark.engine
 @pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda p: p.stem)
 def test_the_notebooks_run_from_top_to_bottom(notebook: Path, tmp_path: Path) -> None:
-    nbformat = pytest.importorskip("nbformat")
-    client = pytest.importorskip("nbclient").NotebookClient
-    pytest.importorskip("ipykernel")
     book = nbformat.read(notebook, as_version=4)
     nbformat.validate(book)
     assert all(not c.get("outputs") for c in book.cells if c.cell_type == "code"), "notebooks are kept without outputs"
-    client(book, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(notebook.parent)}}).execute()
+    NotebookClient(
+        book, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(notebook.parent)}}
+    ).execute()
     shown = [o for c in book.cells if c.cell_type == "code" for o in c.outputs]
     assert any("image/svg" in str(o.get("data", {})) or "<svg" in str(o.get("data", {})) for o in shown)
 

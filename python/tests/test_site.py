@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-pytest.importorskip("material")
 
 
 @pytest.mark.engine

@@ -97,7 +97,6 @@ except NoRoomError as e:
 
 
 def test_an_address_of_fsspec_holds_a_store_too() -> None:
-    pytest.importorskip("fsspec")
     store = Store.open(place("memory://store-test/x"))
     store.put(some("a", "b"))
     again = Store.open(place("memory://store-test/x"))

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import polars as pl
 import pytest
 
@@ -253,7 +254,6 @@ def test_results_are_asked_in_one_line(engine: Engine, file: Path, tmp_path: Pat
     by_polars = pl.read_parquet("s/flow.parquet").group_by("rate").agg(pl.median("goodput_bps")).sort("rate")
     by_sql = s.sql("select rate, median(goodput_bps) as goodput_bps from flow group by rate order by rate")
     assert by_sql.equals(by_polars)
-    duckdb = pytest.importorskip("duckdb")
     by_duck = duckdb.sql("select rate, median(goodput_bps) from 's/flow.parquet' group by all order by rate").fetchall()
     assert by_duck == by_polars.rows()
     assert main(["query", "s", "select rate, count(*) n from flow group by rate order by rate", "--json"]) == 0
@@ -286,7 +286,6 @@ def test_the_report_shows_intervals_maps_and_what_explains_the_variation(engine:
 
 
 def test_a_store_at_an_fsspec_address_resumes_too(engine: Engine, file: Path) -> None:
-    pytest.importorskip("fsspec")
     asked = counted(engine())
     for _ in range(2):
         s = cw.sweep(file, {"link.last-hop.rate": RATES}, out="memory://sweeps/a")

@@ -25,6 +25,7 @@ def test_without_the_means_the_comparison_is_skipped_and_says_why(
 
 def test_the_kernel_shares_as_crosswind_does() -> None:
     why = host.missing()
+    # Needs root and the kernel's modules; what they gave when they were asked last is in docs/validation-qos.md.
     if why:
         pytest.skip(f"the kernel's shapers cannot be asked: {why}")
     case = next(c for c in cases() if c.key == "quantum")
