@@ -28,7 +28,7 @@ def experiment(
     quick_reps: int | None = None,
     **more: Any,
 ) -> Experiment:
-    """An experiment of this study; `where` is its place in the source. Single traces, the rule here, need one repetition."""
+    """An experiment of this study; `where` is its place in the source. Single traces need one repetition."""
     return Experiment(
         id=f"{STUDY}/{name}",
         title=title,
