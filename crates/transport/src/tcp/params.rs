@@ -7,7 +7,16 @@ use serde::{Deserialize, Serialize};
 
 pub use super::detect::Detection;
 pub use super::law::LawName;
+pub use super::law::bic::BicParams;
+pub use super::law::cubic::CubicParams;
+pub use super::law::fast::FastParams;
+pub use super::law::hstcp::HstcpParams;
+pub use super::law::htcp::HtcpParams;
+pub use super::law::ltcp::LtcpParams;
+pub use super::law::scalable::ScalableParams;
 pub use super::law::tabulated::LawPoint;
+pub use super::law::vegas::VegasParams;
+pub use super::law::westwood::WestwoodParams;
 
 macro_rules! choice {
     ($(#[$m:meta])* $name:ident { $($(#[$vm:meta])* $v:ident),+ $(,)? }) => {
@@ -142,6 +151,11 @@ choice!(
     }
 );
 
+/// Tables that say nothing new are not written out.
+fn is_default<T: Default + PartialEq>(v: &T) -> bool {
+    *v == T::default()
+}
+
 /// Everything about one TCP connection. Both ends share it; receiver fields matter at the receiving end only.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -161,6 +175,33 @@ pub struct TcpParams {
     /// With `law = "tabulated"`: what to add and to keep, by window. Windows grow from row to row.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub law_table: Vec<LawPoint>,
+    /// With `law = "ltcp"`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub ltcp: LtcpParams,
+    /// With `law = "hstcp"`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub hstcp: HstcpParams,
+    /// With `law = "scalable"`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub scalable: ScalableParams,
+    /// With `law = "bic"`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub bic: BicParams,
+    /// With `law = "htcp"`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub htcp: HtcpParams,
+    /// With `law = "fast"`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub fast: FastParams,
+    /// With `law = "cubic"`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub cubic: CubicParams,
+    /// With `law = "vegas"`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub vegas: VegasParams,
+    /// With `law = "westwood"`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub westwood: WestwoodParams,
     /// What congestion avoidance counts.
     pub avoidance_counting: AvoidanceCounting,
     /// When the window may grow.
@@ -270,7 +311,7 @@ impl TcpParams {
             let expected = format!("at least one segment (mss = {} B)", self.mss.0);
             return Err(ConfigError::new(at(key), format!("{} B", size.0), expected));
         }
-        super::law::tabulated::check(self, &at)?;
+        super::law::check(self, &at)?;
         if self.receive_window == ReceiveWindow::Linux24 {
             self.check_growing_window(&at)?;
         }

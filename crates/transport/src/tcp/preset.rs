@@ -42,6 +42,15 @@ fn rfc() -> TcpParams {
         grow_on_recovery_exit: Switch::Off,
         law: LawName::Reno,
         law_table: Vec::new(),
+        ltcp: LtcpParams::default(),
+        hstcp: HstcpParams::default(),
+        scalable: ScalableParams::default(),
+        bic: BicParams::default(),
+        htcp: HtcpParams::default(),
+        fast: FastParams::default(),
+        cubic: CubicParams::default(),
+        vegas: VegasParams::default(),
+        westwood: WestwoodParams::default(),
         avoidance_counting: AvoidanceCounting::Bytes,
         grow_when: GrowWhen::WindowLimited,
         reduce_from: ReduceFrom::Flight,
@@ -175,7 +184,13 @@ pub fn read(value: &Value, path: &str) -> Result<TcpParams, ConfigError> {
     let mut merged = serde_json::to_value(base).expect("parameters of a preset serialise");
     let target = merged.as_object_mut().expect("parameters are a table");
     for (k, v) in table.iter().filter(|(k, _)| *k != "preset") {
-        target.insert(k.clone(), v.clone());
+        match (target.get_mut(k), v) {
+            // A table of a law or a signal: what it does not say stays as the preset has it.
+            (Some(Value::Object(own)), Value::Object(given)) => own.extend(given.clone()),
+            _ => {
+                target.insert(k.clone(), v.clone());
+            }
+        }
     }
     let params: TcpParams = crosswind_base::config::read(&merged, path)?;
     params.check(path)?;

@@ -2,15 +2,27 @@
 //!
 //! A law sees facts and answers with a window. It owns no packets, no timers and no recovery state.
 
+pub mod bic;
+pub mod cubic;
+pub mod fast;
+pub mod hstcp;
+pub mod htcp;
+pub mod ltcp;
+#[cfg(test)]
+mod oracle;
 pub mod reno;
 #[cfg(test)]
 mod reno_oracle;
+pub mod scalable;
+mod seen;
 pub mod tabulated;
+pub mod vegas;
+pub mod westwood;
 
-use super::params::TcpParams;
+use super::params::{AvoidanceCounting, TcpParams};
 use super::registry::Row;
 use super::{Ack, Trigger};
-use crosswind_base::BitRate;
+use crosswind_base::{BitRate, ConfigError};
 
 /// The arithmetic of one congestion window. `reduce` is always preceded by a snapshot (`clone`) taken by the sender, so
 /// that a reduction can be undone without the law's help.
@@ -54,12 +66,87 @@ impl Window {
     pub fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
     }
+    /// The window in segments.
+    pub fn segments(&self) -> f64 {
+        self.cwnd / self.mss
+    }
+    /// Grows as slow start does while the window is below the threshold; returns whether it was.
+    #[inline]
+    pub fn slow_start(&mut self, a: &Ack, counting: AvoidanceCounting) -> bool {
+        let below = self.in_slow_start();
+        if below {
+            self.cwnd += if counting == AvoidanceCounting::Bytes { self.mss.min(a.bytes as f64) } else { self.mss };
+        }
+        below
+    }
+    /// What an ACK counts for in congestion avoidance, in segments: what it acknowledges, or one.
+    #[inline]
+    pub fn worth(&self, a: &Ack, counting: AvoidanceCounting) -> f64 {
+        if counting == AvoidanceCounting::Bytes { a.bytes as f64 / self.mss } else { 1.0 }
+    }
+    /// Adds `per_window` segments per window of ACKs.
+    #[inline]
+    pub fn add(&mut self, per_window: f64, worth: Worth) {
+        self.cwnd += per_window * worth.0 * self.mss * self.mss / self.cwnd;
+    }
+    /// Reduces to `kept` bytes, never below two segments; a timeout starts again from one.
+    pub fn fall_to(&mut self, kept: f64, why: Trigger) {
+        self.ssthresh = kept.max(2.0 * self.mss);
+        self.cwnd = if why == Trigger::Timeout { self.mss } else { self.ssthresh };
+    }
 }
 
-/// One row per law: variant, type, name in scenario files, file. The rows make the enum that a connection holds, the
+/// What an ACK counts for, in segments.
+#[derive(Clone, Copy, Debug)]
+pub struct Worth(pub f64);
+
+impl<L: WindowLaw> WindowLaw for Box<L> {
+    #[inline]
+    fn on_ack(&mut self, a: &Ack) {
+        (**self).on_ack(a);
+    }
+    fn reduce(&mut self, why: Trigger, base: f64) {
+        (**self).reduce(why, base);
+    }
+    #[inline]
+    fn window(&self) -> &Window {
+        (**self).window()
+    }
+    fn window_mut(&mut self) -> &mut Window {
+        (**self).window_mut()
+    }
+    fn pacing_rate(&self) -> Option<BitRate> {
+        (**self).pacing_rate()
+    }
+}
+
+/// Refuses settings of any law that make no sense, whichever law is chosen.
+pub fn check(p: &TcpParams, at: &dyn Fn(&str) -> String) -> Result<(), ConfigError> {
+    tabulated::check(p, at)?;
+    let named = |law: &str, r: Result<(), ConfigError>| r.map_err(|e| e.under(&at(law)));
+    named("ltcp", p.ltcp.check())?;
+    named("hstcp", p.hstcp.check())?;
+    named("scalable", p.scalable.check())?;
+    named("bic", p.bic.check())?;
+    named("htcp", p.htcp.check())?;
+    named("fast", p.fast.check())?;
+    named("cubic", p.cubic.check())?;
+    named("vegas", p.vegas.check())?;
+    named("westwood", p.westwood.check())
+}
+
+/// Refuses a number outside its range.
+fn within(key: &str, value: f64, range: std::ops::RangeInclusive<f64>) -> Result<(), ConfigError> {
+    if range.contains(&value) {
+        return Ok(());
+    }
+    Err(ConfigError::new(key, value.to_string(), format!("from {} to {}", range.start(), range.end())))
+}
+
+/// One row per law: variant, type, name in scenario files, how it is made, file. The rows make the enum that a connection holds, the
 /// names that scenarios may use, and the reference pages.
 macro_rules! laws {
-    ($($variant:ident($t:ty) $name:literal $file:literal;)*) => {
+    ($($variant:ident($t:ty) $name:literal = $make:expr, $file:literal;)*) => {
         /// The law of one connection.
         #[derive(Clone, Debug)]
         pub enum Law { $($variant($t)),* }
@@ -70,7 +157,12 @@ macro_rules! laws {
 
         impl Law {
             pub fn new(p: &TcpParams) -> Law {
-                match p.law { $(LawName::$variant => Law::$variant(<$t>::new(p))),* }
+                match p.law {
+                    $(LawName::$variant => {
+                        let make: fn(&TcpParams) -> $t = $make;
+                        Law::$variant(make(p))
+                    })*
+                }
             }
         }
 
@@ -100,6 +192,15 @@ macro_rules! laws {
 }
 
 laws! {
-    Reno(reno::Reno) "reno" "reno.rs";
-    Tabulated(tabulated::Tabulated) "tabulated" "tabulated.rs";
+    Reno(reno::Reno) "reno" = reno::Reno::new, "reno.rs";
+    Tabulated(tabulated::Tabulated) "tabulated" = tabulated::Tabulated::new, "tabulated.rs";
+    Ltcp(Box<ltcp::Ltcp>) "ltcp" = |p| Box::new(ltcp::Ltcp::new(p)), "ltcp.rs";
+    Hstcp(Box<hstcp::Hstcp>) "hstcp" = |p| Box::new(hstcp::Hstcp::new(p)), "hstcp.rs";
+    Scalable(Box<scalable::Scalable>) "scalable" = |p| Box::new(scalable::Scalable::new(p)), "scalable.rs";
+    Bic(Box<bic::Bic>) "bic" = |p| Box::new(bic::Bic::new(p)), "bic.rs";
+    Htcp(Box<htcp::Htcp>) "htcp" = |p| Box::new(htcp::Htcp::new(p)), "htcp.rs";
+    Fast(Box<fast::Fast>) "fast" = |p| Box::new(fast::Fast::new(p)), "fast.rs";
+    Cubic(Box<cubic::Cubic>) "cubic" = |p| Box::new(cubic::Cubic::new(p)), "cubic.rs";
+    Vegas(Box<vegas::Vegas>) "vegas" = |p| Box::new(vegas::Vegas::new(p)), "vegas.rs";
+    Westwood(Box<westwood::Westwood>) "westwood" = |p| Box::new(westwood::Westwood::new(p)), "westwood.rs";
 }

@@ -1,0 +1,195 @@
+//! # CUBIC
+//!
+//! **Source**: rfc9438 section 4; rhee-xu-2005 (`version = "2005"`).
+//!
+//! **Idea**: the window follows `W(t) = C (t - K)^3 + w_max` in the time since the last loss, with K such that W(0) is the window
+//! after the loss: flat around `w_max`, steep away from it. Where AIMD with the same average would be larger, it is AIMD.
+//! A loss keeps the share `beta`. A loss below the last `w_max` sets the new one lower (fast convergence).
+//!
+//! | parameter | unit | default | origin of the default |
+//! |---|---|---|---|
+//! | `cubic.version` | - | `rfc9438` | - |
+//! | `cubic.c` | segments/s^3 | 0.4 | rfc9438 section 5 |
+//! | `cubic.beta` | - | 0.7 | rfc9438 section 4.6; 2005: 0.8 |
+//! | `cubic.fast_convergence` | - | `on` | rfc9438 section 4.7 |
+//! | `cubic.friendly` | - | `on` | rfc9438 section 4.3 |
+//! | `cubic.s_max` | segments/s | 160 | rhee-xu-2005: the fastest growth; rfc9438: half a window per round trip instead |
+//!
+//! **Deviations**: 1. An epoch begins with the first ACK after the reduction that may grow the window. 2. The round-trip time
+//! that is looked ahead is smoothed over those ACKs. 3. `2005` computes the AIMD window from time, `rfc9438` from ACKs, as the
+//! sources do: the two differ while the round-trip time changes.
+//!
+//! **Checked by**: `law/oracle/cubic.rs` (rfc9438 line by line), the average windows of rfc9438 tables 1 and 2, measured.
+
+use super::super::params::{AvoidanceCounting, Switch, TcpParams};
+use super::super::{Ack, Trigger};
+use super::seen::Seen;
+use super::{Window, WindowLaw, within};
+use crosswind_base::{ConfigError, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which document is followed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub enum CubicVersion {
+    #[serde(rename = "rfc9438")]
+    Rfc9438,
+    #[serde(rename = "2005")]
+    Pfldnet2005,
+}
+
+/// Parameters of CUBIC.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CubicParams {
+    /// Which document is followed.
+    pub version: CubicVersion,
+    /// How steep the curve is, in segments per cubic second.
+    pub c: f64,
+    /// Share of the window that a loss keeps. `None` (left out): 0.7, or 0.8 with `version = "2005"`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub beta: Option<f64>,
+    /// A loss below the last `w_max` sets the new one lower.
+    pub fast_convergence: Switch,
+    /// Never slower than AIMD with the same average window.
+    pub friendly: Switch,
+    /// `2005`: the fastest growth, in segments per second.
+    pub s_max: f64,
+}
+
+impl Default for CubicParams {
+    fn default() -> Self {
+        CubicParams {
+            version: CubicVersion::Rfc9438,
+            c: 0.4,
+            beta: None,
+            fast_convergence: Switch::On,
+            friendly: Switch::On,
+            s_max: 160.0,
+        }
+    }
+}
+
+impl CubicParams {
+    pub fn check(&self) -> Result<(), ConfigError> {
+        within("c", self.c, 1e-6..=1e6)?;
+        within("beta", self.beta(), 0.01..=0.99)?;
+        within("s_max", self.s_max, 0.01..=1e9)
+    }
+    /// The share that a loss keeps.
+    pub fn beta(&self) -> f64 {
+        self.beta.unwrap_or(if self.version == CubicVersion::Rfc9438 { 0.7 } else { 0.8 })
+    }
+}
+
+/// From the first growth after a reduction to the next one; windows in segments.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    from: Time,
+    k: f64,
+    w_est: f64,
+}
+
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    w: Window,
+    counting: AvoidanceCounting,
+    params: CubicParams,
+    beta: f64,
+    seen: Seen,
+    /// Zero before the first loss.
+    w_max: f64,
+    /// The window when the last reduction was made.
+    prior: f64,
+    epoch: Option<Epoch>,
+}
+
+impl Cubic {
+    pub fn new(p: &TcpParams) -> Cubic {
+        Cubic {
+            w: Window::new(p),
+            counting: p.avoidance_counting,
+            beta: p.cubic.beta(),
+            params: p.cubic.clone(),
+            seen: Seen::new(),
+            w_max: 0.0,
+            prior: 0.0,
+            epoch: None,
+        }
+    }
+
+    fn begin(&mut self, now: Time) -> Epoch {
+        let segments = self.w.segments();
+        if self.w_max < segments {
+            self.w_max = segments;
+        }
+        let k = ((self.w_max - segments) / self.params.c).cbrt();
+        *self.epoch.insert(Epoch { from: now, k, w_est: segments })
+    }
+
+    /// The cubic, in segments, `t` seconds into the epoch.
+    fn curve(&self, e: &Epoch, t: f64) -> f64 {
+        self.params.c * (t - e.k).powi(3) + self.w_max
+    }
+
+    /// RFC 9438 section 4.3: what AIMD would have, after `worth` more segments.
+    fn aimd(&self, e: &Epoch, worth: f64) -> f64 {
+        let alpha = if e.w_est >= self.prior { 1.0 } else { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) };
+        e.w_est + alpha * worth / self.w.segments()
+    }
+
+    fn grow_2005(&self, e: &Epoch, t: f64, worth: f64) -> f64 {
+        let (segments, rtt) = (self.w.segments(), self.seen.smoothed_s);
+        let per_window = (self.curve(e, t + rtt) - segments).clamp(0.0, self.params.s_max * rtt);
+        let aimd = self.w_max * self.beta + 3.0 * (1.0 - self.beta) / (1.0 + self.beta) * t / rtt.max(1e-6);
+        let grown = segments + per_window * worth / segments;
+        if self.params.friendly.on() { grown.max(aimd.min(segments + worth)) } else { grown }
+    }
+
+    fn grow_rfc(&self, e: &Epoch, t: f64, worth: f64) -> f64 {
+        let segments = self.w.segments();
+        if self.params.friendly.on() && self.curve(e, t) < e.w_est {
+            return e.w_est.max(segments);
+        }
+        let target = self.curve(e, t + self.seen.smoothed_s).clamp(segments, 1.5 * segments);
+        segments + (target - segments) * worth / segments
+    }
+}
+
+impl WindowLaw for Cubic {
+    fn on_ack(&mut self, a: &Ack) {
+        self.seen.take(a);
+        if self.w.slow_start(a, self.counting) {
+            return;
+        }
+        let mut e = match self.epoch {
+            Some(e) => e,
+            None => self.begin(a.now),
+        };
+        let t = a.now.since(e.from).as_secs_f64();
+        let worth = self.w.worth(a, self.counting);
+        e.w_est = self.aimd(&e, worth);
+        let grown = match self.params.version {
+            CubicVersion::Rfc9438 => self.grow_rfc(&e, t, worth),
+            CubicVersion::Pfldnet2005 => self.grow_2005(&e, t, worth),
+        };
+        self.epoch = Some(e);
+        self.w.cwnd = grown * self.w.mss;
+    }
+
+    fn reduce(&mut self, why: Trigger, base: f64) {
+        let segments = base / self.w.mss;
+        let below = segments < self.w_max && self.params.fast_convergence.on();
+        self.w_max = if below { segments * (1.0 + self.beta) / 2.0 } else { segments };
+        self.prior = segments;
+        self.epoch = None;
+        self.w.fall_to(base * self.beta, why);
+    }
+
+    fn window(&self) -> &Window {
+        &self.w
+    }
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.w
+    }
+}

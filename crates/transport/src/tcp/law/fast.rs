@@ -1,0 +1,143 @@
+//! # FAST TCP
+//!
+//! **Source**: jin-wei-low-2004 section III.
+//!
+//! **Idea**: once per round trip `w = min(2 w, (1 - gamma) w + gamma (base_rtt / rtt w + alpha))`: the flow settles where it keeps
+//! `alpha` segments in the queues. The round-trip time is smoothed with the weight `min(3 / w, 1/4)`. A loss halves the window.
+//!
+//! | parameter | unit | default | origin of the default |
+//! |---|---|---|---|
+//! | `fast.alpha` | segments | 100 | ours: bhandarkar-2006 does not say; jin-wei-low-2004 uses 200 at 1 Gbit/s |
+//! | `fast.gamma` | - | 0.5 | jin-wei-low-2004 |
+//!
+//! **Deviations**: 1. The window moves to its new value within the next round trip, a step with every ACK, as a paced sender
+//! would take it. 2. The variant of the source that scales `alpha` with the rate is left out. 3. Slow start ends when the
+//! queue holds `alpha` segments, or with a loss.
+//!
+//! **Checked by**: `law/oracle/fast.rs`, a test of the equilibrium.
+
+use super::super::params::{AvoidanceCounting, TcpParams};
+use super::super::{Ack, Trigger};
+use super::seen::{Round, Seen};
+use super::{Window, WindowLaw, within};
+use crosswind_base::ConfigError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of FAST TCP.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FastParams {
+    /// Segments that the flow keeps in queues.
+    pub alpha: f64,
+    /// How much of the way to its new value the window goes in a round trip.
+    pub gamma: f64,
+}
+
+impl Default for FastParams {
+    fn default() -> Self {
+        FastParams { alpha: 100.0, gamma: 0.5 }
+    }
+}
+
+impl FastParams {
+    pub fn check(&self) -> Result<(), ConfigError> {
+        within("alpha", self.alpha, 0.1..=1e9)?;
+        within("gamma", self.gamma, 0.01..=1.0)
+    }
+    /// The window that follows `w`, in segments.
+    pub fn next(&self, w: f64, base_over_rtt: f64) -> f64 {
+        (2.0 * w).min((1.0 - self.gamma) * w + self.gamma * (base_over_rtt * w + self.alpha))
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Fast {
+    w: Window,
+    counting: AvoidanceCounting,
+    params: FastParams,
+    seen: Seen,
+    /// Smoothed with FAST's own weight, in seconds.
+    rtt_s: f64,
+    round: Round,
+    /// The window for which the round ends, in bytes, and what one acknowledged byte adds on the way there.
+    target: f64,
+    slope: f64,
+}
+
+impl Fast {
+    pub fn new(p: &TcpParams) -> Fast {
+        let w = Window::new(p);
+        Fast {
+            target: w.cwnd,
+            w,
+            counting: p.avoidance_counting,
+            params: p.fast.clone(),
+            seen: Seen::new(),
+            rtt_s: 0.0,
+            round: Round::default(),
+            slope: 0.0,
+        }
+    }
+}
+
+impl WindowLaw for Fast {
+    fn on_ack(&mut self, a: &Ack) {
+        self.seen.take(a);
+        let segments = self.w.segments();
+        if let Some(r) = a.rtt.map(|r| r.as_secs_f64()) {
+            let weight = (3.0 / segments).min(0.25);
+            self.rtt_s = if self.rtt_s == 0.0 { r } else { self.rtt_s + weight * (r - self.rtt_s) };
+        }
+        let ended = self.round.take(a);
+        if self.rtt_s == 0.0 {
+            self.w.slow_start(a, self.counting);
+            return;
+        }
+        let base_over_rtt = self.seen.least_s / self.rtt_s;
+        if self.w.in_slow_start() {
+            if segments * (1.0 - base_over_rtt) < self.params.alpha {
+                self.w.slow_start(a, self.counting);
+                return;
+            }
+            self.w.ssthresh = self.w.cwnd;
+            self.target = self.w.cwnd;
+        }
+        if ended {
+            self.target = self.params.next(segments, base_over_rtt) * self.w.mss;
+            self.slope = (self.target - self.w.cwnd) / self.w.cwnd;
+        }
+        let next = self.w.cwnd + self.slope * a.bytes as f64;
+        // Never past the target, from whichever side.
+        let next = if self.slope >= 0.0 { next.min(self.target.max(self.w.cwnd)) } else { next.max(self.target) };
+        self.w.cwnd = next.max(2.0 * self.w.mss);
+    }
+
+    fn reduce(&mut self, why: Trigger, base: f64) {
+        self.w.fall_to(base / 2.0, why);
+        (self.target, self.slope) = (self.w.cwnd, 0.0);
+    }
+
+    fn window(&self) -> &Window {
+        &self.w
+    }
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.w
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn at_rest_the_flow_keeps_alpha_segments_in_the_queue() {
+        // A line that holds 1000 segments without a queue: rtt / base_rtt = w / 1000 above that.
+        let params = FastParams::default();
+        let mut w = 10.0;
+        for _ in 0..200 {
+            w = params.next(w, f64::min(1.0, 1000.0 / w));
+        }
+        assert!((w - 1100.0).abs() < 1e-6, "{w}");
+    }
+}

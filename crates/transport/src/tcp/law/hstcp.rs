@@ -1,0 +1,107 @@
+//! # HighSpeed TCP
+//!
+//! **Source**: rfc3649 section 5, appendix B (the table).
+//!
+//! **Idea**: the constants of TCP depend on the window `w` above 38 segments. A loss costs `b(w)`, from 0.5 down to 0.1 on
+//! the logarithm of `w`; a window of ACKs adds `a(w) = 2 w^2 p(w) b(w) / (2 - b(w))` with `p(w) = 0.078 / w^1.2`.
+//!
+//! | parameter | unit | default | origin of the default |
+//! |---|---|---|---|
+//! | `hstcp.low_window` | segments | 38 | rfc3649 section 5 |
+//! | `hstcp.high_window` | segments | 83000 | rfc3649 section 5 |
+//! | `hstcp.high_decrease` | - | 0.1 | rfc3649 section 5 |
+//!
+//! **Deviations**: 1. `a(w)` is computed anew when the window has changed by a whole segment, not on every ACK. 2. A timeout
+//! halves the threshold, as in TCP.
+//!
+//! **Checked by**: `law/oracle/hstcp.rs` (the program and the table of appendix B), the measured response function.
+
+use super::super::params::{AvoidanceCounting, TcpParams};
+use super::super::{Ack, Trigger};
+use super::{Window, WindowLaw, Worth, within};
+use crosswind_base::ConfigError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of HighSpeed TCP.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct HstcpParams {
+    /// Up to this window it is TCP, in segments.
+    pub low_window: f64,
+    /// The window at which a loss costs `high_decrease`, in segments.
+    pub high_window: f64,
+    /// Share of the window that a loss costs at `high_window`.
+    pub high_decrease: f64,
+}
+
+impl Default for HstcpParams {
+    fn default() -> Self {
+        HstcpParams { low_window: 38.0, high_window: 83_000.0, high_decrease: 0.1 }
+    }
+}
+
+impl HstcpParams {
+    pub fn check(&self) -> Result<(), ConfigError> {
+        within("low_window", self.low_window, 1.0..=1e6)?;
+        within("high_window", self.high_window, 2.0 * self.low_window..=1e9)?;
+        within("high_decrease", self.high_decrease, 0.01..=0.5)
+    }
+    /// b(w): the share that a loss costs.
+    pub fn decrease(&self, w: f64) -> f64 {
+        if w <= self.low_window {
+            return 0.5;
+        }
+        let place = (w / self.low_window).ln() / (self.high_window / self.low_window).ln();
+        (0.5 + (self.high_decrease - 0.5) * place).max(self.high_decrease.min(0.01))
+    }
+    /// a(w): segments per window of ACKs.
+    pub fn increase(&self, w: f64) -> f64 {
+        if w <= self.low_window {
+            return 1.0;
+        }
+        let (p, b) = (0.078 / w.powf(1.2), self.decrease(w));
+        (2.0 * w * w * p * b / (2.0 - b)).max(1.0)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Hstcp {
+    w: Window,
+    counting: AvoidanceCounting,
+    params: HstcpParams,
+    /// `a(w)` and the whole number of segments that it was computed for.
+    increase: f64,
+    at: f64,
+}
+
+impl Hstcp {
+    pub fn new(p: &TcpParams) -> Hstcp {
+        let (w, counting) = (Window::new(p), p.avoidance_counting);
+        Hstcp { w, counting, params: p.hstcp.clone(), increase: 1.0, at: 0.0 }
+    }
+}
+
+impl WindowLaw for Hstcp {
+    fn on_ack(&mut self, a: &Ack) {
+        if self.w.slow_start(a, self.counting) {
+            return;
+        }
+        let whole = self.w.segments().floor();
+        if whole != self.at {
+            (self.at, self.increase) = (whole, self.params.increase(whole));
+        }
+        let worth = Worth(self.w.worth(a, self.counting));
+        self.w.add(self.increase, worth);
+    }
+    fn reduce(&mut self, why: Trigger, base: f64) {
+        let b = if why == Trigger::Timeout { 0.5 } else { self.params.decrease(base / self.w.mss) };
+        self.w.fall_to(base * (1.0 - b), why);
+    }
+    fn window(&self) -> &Window {
+        &self.w
+    }
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.w
+    }
+}

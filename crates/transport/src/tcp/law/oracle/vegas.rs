@@ -1,0 +1,57 @@
+//! Vegas round by round, with actual and expected rates as the paper compares them.
+
+use super::*;
+
+#[derive(Default)]
+struct PlainVegas {
+    base_rtt: f64,
+    rtts: Vec<f64>,
+    left: f64,
+    skips: bool,
+    leaves_slow_start: Option<f64>,
+}
+
+impl Plain for PlainVegas {
+    fn ack(&mut self, s: Step, cwnd: f64, ssthresh: f64) -> f64 {
+        self.base_rtt = if self.base_rtt == 0.0 { s.rtt_s } else { self.base_rtt.min(s.rtt_s) };
+        self.rtts.push(s.rtt_s);
+        self.left -= 1.0;
+        let mut diff = None;
+        if self.left <= 0.0 {
+            self.left = s.in_flight;
+            let rtt = self.rtts.iter().sum::<f64>() / self.rtts.len() as f64;
+            self.rtts.clear();
+            let (expected, actual) = (cwnd / self.base_rtt, cwnd / rtt);
+            diff = Some((expected - actual) * self.base_rtt);
+        }
+        if cwnd < ssthresh {
+            if let Some(d) = diff {
+                if d > 1.0 {
+                    let down = f64::max(cwnd - cwnd / 8.0, 2.0);
+                    self.leaves_slow_start = Some(down);
+                    return down;
+                }
+                self.skips = !self.skips;
+            }
+            return if self.skips { cwnd } else { cwnd + 1.0 };
+        }
+        match diff {
+            Some(d) if d < 1.0 => cwnd + 1.0,
+            Some(d) if d > 3.0 => f64::max(cwnd - 1.0, 2.0),
+            _ => cwnd,
+        }
+    }
+    fn cut(&mut self, why: Trigger, cwnd: f64) -> f64 {
+        self.rtts.clear();
+        self.skips = false;
+        cwnd * if why == Trigger::Timeout { 0.5 } else { 0.75 }
+    }
+    fn own_threshold(&mut self) -> Option<f64> {
+        self.leaves_slow_start.take()
+    }
+}
+
+#[test]
+fn vegas_is_its_paper_with_the_means_of_ns_2() {
+    compare(&params(LawName::Vegas), 0.002, || Box::new(PlainVegas::default()));
+}

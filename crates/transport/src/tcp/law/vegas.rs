@@ -1,0 +1,133 @@
+//! # Vegas
+//!
+//! **Source**: brakmo-peterson-1995 section 3; ns-2.35 `VegasTcpAgent` (defaults).
+//!
+//! **Idea**: once per round trip `diff = cwnd (1 - base_rtt / rtt)` segments stand in queues: the window grows by one if there are
+//! fewer than `alpha`, and shrinks by one if there are more than `beta`. Slow start doubles every other round trip and ends,
+//! an eighth lower, when more than `gamma` stand there.
+//!
+//! | parameter | unit | default | origin of the default |
+//! |---|---|---|---|
+//! | `vegas.alpha` | segments | 1 | ns-2.35; bhandarkar-2006 IV |
+//! | `vegas.beta` | segments | 3 | ns-2.35; bhandarkar-2006 IV |
+//! | `vegas.gamma` | segments | 1 | ns-2.35 |
+//! | `vegas.keep` | - | 0.75 | brakmo-peterson-1995: share kept after a loss |
+//!
+//! **Deviations**: 1. Losses are found by the connection's detector, not by the source's finer timeouts: recovery from several
+//! losses is that of the detector. 2. The round-trip time of a round is the mean of its samples, as in ns-2. 3. A timeout halves.
+//!
+//! **Checked by**: `law/oracle/vegas.rs`, a test of the resting point.
+
+use super::super::params::{AvoidanceCounting, TcpParams};
+use super::super::{Ack, Trigger};
+use super::seen::{Round, Seen};
+use super::{Window, WindowLaw, within};
+use crosswind_base::ConfigError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of Vegas.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct VegasParams {
+    /// The window grows while fewer segments than this stand in queues.
+    pub alpha: f64,
+    /// The window shrinks while more segments than this stand in queues.
+    pub beta: f64,
+    /// Slow start ends when more segments than this stand in queues.
+    pub gamma: f64,
+    /// Share of the window that a loss keeps.
+    pub keep: f64,
+}
+
+impl Default for VegasParams {
+    fn default() -> Self {
+        VegasParams { alpha: 1.0, beta: 3.0, gamma: 1.0, keep: 0.75 }
+    }
+}
+
+impl VegasParams {
+    pub fn check(&self) -> Result<(), ConfigError> {
+        within("alpha", self.alpha, 0.0..=1e9)?;
+        within("beta", self.beta, self.alpha..=1e9)?;
+        within("gamma", self.gamma, 0.0..=1e9)?;
+        within("keep", self.keep, 0.01..=0.99)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Vegas {
+    w: Window,
+    counting: AvoidanceCounting,
+    params: VegasParams,
+    seen: Seen,
+    round: Round,
+    sum_s: f64,
+    samples: u32,
+    /// In slow start: whether the present round trip grows.
+    grows: bool,
+}
+
+impl Vegas {
+    pub fn new(p: &TcpParams) -> Vegas {
+        Vegas {
+            w: Window::new(p),
+            counting: p.avoidance_counting,
+            params: p.vegas.clone(),
+            seen: Seen::new(),
+            round: Round::default(),
+            sum_s: 0.0,
+            samples: 0,
+            grows: true,
+        }
+    }
+
+    /// A round trip is over: segments in queues, if it had samples.
+    fn queued(&mut self) -> Option<f64> {
+        let mean_s = self.sum_s / f64::from(self.samples);
+        let known = self.samples > 0;
+        (self.sum_s, self.samples) = (0.0, 0);
+        known.then(|| self.w.segments() * (1.0 - self.seen.least_s / mean_s))
+    }
+}
+
+impl WindowLaw for Vegas {
+    fn on_ack(&mut self, a: &Ack) {
+        self.seen.take(a);
+        if let Some(r) = a.rtt {
+            self.sum_s += r.as_secs_f64();
+            self.samples += 1;
+        }
+        let queued = if self.round.take(a) { self.queued() } else { None };
+        if self.w.in_slow_start() {
+            if queued.is_some_and(|q| q > self.params.gamma) {
+                self.w.cwnd = (self.w.cwnd * 7.0 / 8.0).max(2.0 * self.w.mss);
+                self.w.ssthresh = self.w.cwnd;
+            } else {
+                self.grows ^= queued.is_some();
+                if self.grows {
+                    self.w.slow_start(a, self.counting);
+                }
+            }
+            return;
+        }
+        match queued {
+            Some(q) if q < self.params.alpha => self.w.cwnd += self.w.mss,
+            Some(q) if q > self.params.beta => self.w.cwnd = (self.w.cwnd - self.w.mss).max(2.0 * self.w.mss),
+            _ => {}
+        }
+    }
+
+    fn reduce(&mut self, why: Trigger, base: f64) {
+        let kept = if why == Trigger::Timeout { 0.5 } else { self.params.keep };
+        self.w.fall_to(base * kept, why);
+        (self.sum_s, self.samples, self.grows) = (0.0, 0, true);
+    }
+
+    fn window(&self) -> &Window {
+        &self.w
+    }
+    fn window_mut(&mut self) -> &mut Window {
+        &mut self.w
+    }
+}
