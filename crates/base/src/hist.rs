@@ -1,14 +1,16 @@
 //! A histogram with bounded relative error, cheap enough for every packet.
 
-/// Log-linear buckets: 32 per octave, so a value is known to 3 %. Counts are exact.
+/// Log-linear buckets: 32 per octave, so a value is known to 3 %. Counts are exact. An empty one takes one word.
+#[derive(Clone, Debug, Default)]
+pub struct Histogram(Option<Box<Counts>>);
+
 #[derive(Clone, Debug)]
-pub struct Histogram {
+struct Counts {
     counts: Vec<u64>,
     /// Bucket of the first count: most histograms live in a few octaves.
     first: u32,
     n: u64,
     sum: u128,
-    /// The largest number while there is no value.
     min: u64,
     max: u64,
 }
@@ -31,27 +33,70 @@ fn low(i: usize) -> u64 {
     if octave == 0 { sub } else { (SUB + sub) << (octave - 1) }
 }
 
-impl Default for Histogram {
-    fn default() -> Histogram {
-        Histogram { counts: Vec::new(), first: 0, n: 0, sum: 0, min: u64::MAX, max: 0 }
-    }
-}
-
 impl Histogram {
-    pub fn new() -> Histogram {
-        Histogram::default()
+    pub const fn new() -> Histogram {
+        Histogram(None)
     }
     /// The same value `times` over.
     pub fn record_many(&mut self, v: u64, times: u64) {
         if times > 0 {
             self.record(v);
-            self.counts[index(v) - self.first as usize] += times - 1;
-            self.n += times - 1;
-            self.sum += u128::from(v) * u128::from(times - 1);
+            if let Some(c) = &mut self.0 {
+                c.counts[index(v) - c.first as usize] += times - 1;
+                c.n += times - 1;
+                c.sum += u128::from(v) * u128::from(times - 1);
+            }
         }
     }
     #[inline]
     pub fn record(&mut self, v: u64) {
+        match &mut self.0 {
+            Some(c) => c.record(v),
+            None => self.begin(v),
+        }
+    }
+    #[cold]
+    fn begin(&mut self, v: u64) {
+        let mut c = Counts { counts: Vec::new(), first: index(v) as u32, n: 0, sum: 0, min: u64::MAX, max: 0 };
+        c.counts.resize(FIRST_BUCKETS, 0);
+        c.record(v);
+        self.0 = Some(Box::new(c));
+    }
+    pub fn count(&self) -> u64 {
+        self.0.as_ref().map_or(0, |c| c.n)
+    }
+    /// NaN when empty.
+    pub fn mean(&self) -> f64 {
+        self.0.as_ref().map_or(f64::NAN, |c| c.sum as f64 / c.n as f64)
+    }
+    /// Zero when empty.
+    pub fn min(&self) -> u64 {
+        self.0.as_ref().map_or(0, |c| c.min)
+    }
+    /// Zero when empty.
+    pub fn max(&self) -> u64 {
+        self.0.as_ref().map_or(0, |c| c.max)
+    }
+    /// The `q` quantile (0..=1), interpolated inside its bucket; NaN when empty.
+    pub fn quantile(&self, q: f64) -> f64 {
+        let exact = [self.min() as f64, self.max() as f64];
+        quantile(q, self.count(), exact, self.buckets().map(|(low, high, c)| (low as f64, (high - 1) as f64, c)))
+    }
+    /// Non-empty buckets as (low, high exclusive, count).
+    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
+        let numbered = self.0.iter().flat_map(|c| (c.first as usize..).zip(&c.counts));
+        numbered.filter(|(_, c)| **c > 0).map(|(i, c)| (low(i), low(i + 1), *c))
+    }
+}
+
+/// What a histogram begins with; most flows of a large run see a handful of values.
+const FIRST_BUCKETS: usize = 4;
+/// Room that is made beyond a value outside the range, so that it need not be made for each.
+const MARGIN: usize = SUB as usize / 4;
+
+impl Counts {
+    #[inline]
+    fn record(&mut self, v: u64) {
         let i = index(v);
         let count = match self.counts.get_mut(i.wrapping_sub(self.first as usize)) {
             Some(count) => count,
@@ -63,56 +108,37 @@ impl Histogram {
         self.n += 1;
         self.sum += u128::from(v);
     }
-    /// Widens the range to bucket `i`, and some more, so that it need not be done for each.
+    /// Widens the range to bucket `i`, and some more.
     #[cold]
     fn make_room(&mut self, i: usize) -> &mut u64 {
-        const MARGIN: usize = SUB as usize / 4;
-        let first = if self.counts.is_empty() { i } else { i.min(self.first as usize) };
-        let first = if first == i { first.saturating_sub(MARGIN) } else { first };
-        if !self.counts.is_empty() {
-            let missing = self.first as usize - first;
-            self.counts.splice(0..0, std::iter::repeat_n(0, missing));
+        if i < self.first as usize {
+            let first = i.saturating_sub(MARGIN);
+            self.counts.splice(0..0, std::iter::repeat_n(0, self.first as usize - first));
+            self.first = first as u32;
         }
-        self.first = first as u32;
-        if i - first >= self.counts.len() {
-            self.counts.resize(i - first + MARGIN, 0);
+        let at = i - self.first as usize;
+        if at >= self.counts.len() {
+            self.counts.resize(at + MARGIN, 0);
         }
-        &mut self.counts[i - first]
+        &mut self.counts[at]
     }
-    pub fn count(&self) -> u64 {
-        self.n
+}
+
+/// The `q` quantile of `n` values in buckets (lowest, highest, count), interpolated inside one; NaN when there are none.
+fn quantile(q: f64, n: u64, [min, max]: [f64; 2], buckets: impl Iterator<Item = (f64, f64, u64)>) -> f64 {
+    if n == 0 {
+        return f64::NAN;
     }
-    pub fn mean(&self) -> f64 {
-        if self.n == 0 { f64::NAN } else { self.sum as f64 / self.n as f64 }
-    }
-    /// Zero when empty.
-    pub fn min(&self) -> u64 {
-        if self.n == 0 { 0 } else { self.min }
-    }
-    pub fn max(&self) -> u64 {
-        self.max
-    }
-    /// The `q` quantile (0..=1), interpolated inside its bucket; NaN when empty.
-    pub fn quantile(&self, q: f64) -> f64 {
-        if self.n == 0 {
-            return f64::NAN;
+    let rank = q.clamp(0.0, 1.0) * (n - 1) as f64;
+    let mut before = 0u64;
+    for (low, high, c) in buckets {
+        if rank < (before + c) as f64 {
+            let inside = (rank - before as f64 + 0.5) / c as f64;
+            return (low + inside * (high - low)).clamp(min, max);
         }
-        let rank = q.clamp(0.0, 1.0) * (self.n - 1) as f64;
-        let mut before = 0u64;
-        for (i, &c) in (self.first as usize..).zip(&self.counts) {
-            if c > 0 && rank < (before + c) as f64 {
-                let inside = (rank - before as f64 + 0.5) / c as f64;
-                let v = low(i) as f64 + inside * (low(i + 1) - low(i) - 1) as f64;
-                return v.clamp(self.min as f64, self.max as f64);
-            }
-            before += c;
-        }
-        self.max as f64
+        before += c;
     }
-    /// Non-empty buckets as (low, high exclusive, count).
-    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
-        (self.first as usize..).zip(&self.counts).filter(|(_, c)| **c > 0).map(|(i, c)| (low(i), low(i + 1), *c))
-    }
+    max
 }
 
 /// Counts of signed values in buckets of one width: known to that width, whatever their size.
@@ -161,20 +187,8 @@ impl LinearHistogram {
     }
     /// The `q` quantile (0..=1), interpolated inside its bucket; NaN when empty.
     pub fn quantile(&self, q: f64) -> f64 {
-        if self.n == 0 {
-            return f64::NAN;
-        }
-        let rank = q.clamp(0.0, 1.0) * (self.n - 1) as f64;
-        let mut before = 0u64;
-        for (low, high, c) in self.buckets() {
-            if rank < (before + c) as f64 {
-                let inside = (rank - before as f64 + 0.5) / c as f64;
-                let v = low as f64 + inside * (high - low) as f64;
-                return v.clamp(self.min as f64, self.max as f64);
-            }
-            before += c;
-        }
-        self.max as f64
+        let exact = [self.min as f64, self.max as f64];
+        quantile(q, self.n, exact, self.buckets().map(|(low, high, c)| (low as f64, high as f64, c)))
     }
 }
 

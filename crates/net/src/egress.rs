@@ -28,7 +28,8 @@ struct InFlight {
     id: PacketId,
     len: u16,
     lost: Option<DropReason>,
-    has_waited: bool,
+    /// It is among the arrived and sent packets since it was handed over, before its arrival.
+    counted_early: bool,
 }
 
 /// A packet that was handed over before its arrival, and will have to wait.
@@ -240,7 +241,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
             self.stats.resent_packets += u64::from(plan.attempts - 1);
         }
         self.stats.transmission(plan.tx_start, plan.tx_end);
-        let flight = InFlight { at, starts: plan.tx_start, ends: plan.tx_end, id, len, lost, has_waited: true };
+        let flight = InFlight { at, starts: plan.tx_start, ends: plan.tx_end, id, len, lost, counted_early: false };
         self.launch(flight, cx);
     }
 
@@ -376,7 +377,8 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
             self.forget_handed_on(cx.reached);
             self.work_off_announced(cx.reached);
         }
-        self.launch(InFlight { at, starts, ends: plan.tx_end, id, len, lost: None, has_waited }, cx);
+        let flight = InFlight { at, starts, ends: plan.tx_end, id, len, lost: None, counted_early: !has_waited };
+        self.launch(flight, cx);
         self.wake_at = self.planned_wake();
     }
 
@@ -391,7 +393,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
                 continue;
             }
             n.busy_ns += (p.ends - p.starts.max(now)).0;
-            if self.foresight.is_fed && !p.has_waited && p.starts > now {
+            if p.counted_early && p.starts > now {
                 n.packets += 1;
                 n.bytes += u64::from(p.len);
             }

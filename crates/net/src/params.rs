@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 /// The parameters of one element.
-pub trait Params: Clone + Default + Serialize + DeserializeOwned + JsonSchema {
+pub trait Params: Clone + Default + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {
     /// Refuses values that have the right type and still make no sense. Paths are relative to the element.
     fn check(&self) -> Result<(), ConfigError>;
     /// Fills in what lies below other tables, such as the queues inside a queue. Called before `check`.

@@ -74,12 +74,10 @@ impl<'a> BuildCx<'a> {
         };
         BuildCx { component, link_rate, ..*self }
     }
-    /// Rate and delay of the link behind the queue, where its parameters (all defaults filled in) have such keys.
-    fn with_link(mut self, link: &Value) -> BuildCx<'a> {
-        let text = |key: &str| link.get(key).and_then(Value::as_str);
-        self.link_rate = text("rate").and_then(units::parse_rate);
-        self.link_delay = text("delay").and_then(units::parse_dur);
-        self
+    /// What a queue learns of the link behind it.
+    fn with_link(self, link: &Value) -> BuildCx<'a> {
+        let (link_rate, link_delay) = rate_and_delay(link);
+        BuildCx { link_rate, link_delay, ..self }
     }
     /// The random stream of one part of the component.
     pub fn rng(&self, part: &str) -> Rng {
@@ -92,13 +90,30 @@ impl<'a> BuildCx<'a> {
     }
 }
 
-type BuildFn<T> = fn(&Value, &str, &BuildCx<'_>) -> Result<T, ConfigError>;
+/// Makes one element after the other from the same parameters, which were read and checked once.
+pub type Make<T> = Box<dyn Fn(&BuildCx<'_>) -> Result<T, ConfigError> + Send + Sync>;
+
+type PrepareFn<T> = fn(&Value, &str) -> Result<Make<T>, ConfigError>;
+
+/// How an element is built from parameters of its own type.
+type BuildFn<P, T> = fn(P, &BuildCx<'_>) -> Result<T, ConfigError>;
+
+/// Reads parameters now; the result builds from them.
+fn prepared<P: Params, T: 'static>(
+    value: &Value,
+    path: &str,
+    build: BuildFn<P, T>,
+) -> Result<impl Fn(&BuildCx<'_>) -> Result<T, ConfigError> + Send + Sync + use<P, T>, ConfigError> {
+    let params: P = params::read(value, path)?;
+    let path = path.to_string();
+    Ok(move |cx: &BuildCx<'_>| build(params.clone(), cx).map_err(|e| e.under(&path)))
+}
 
 #[derive(Clone, Copy)]
 enum Build {
-    Queue(BuildFn<BoxQueue>),
-    Link(BuildFn<BoxLink>),
-    Loss(BuildFn<BoxLoss>),
+    Queue(PrepareFn<BoxQueue>),
+    Link(PrepareFn<BoxLink>),
+    Loss(PrepareFn<BoxLoss>),
 }
 
 /// One element.
@@ -136,10 +151,10 @@ macro_rules! rows {
             schema: || schema_for!($params),
             source: include_str!($file),
             normalise: normalised::<$params>,
-            build: Build::$kind(|value, path, cx| {
-                let params: $params = params::read(value, path)?;
-                let build: fn($params, &BuildCx<'_>) -> Result<_, ConfigError> = $build;
-                Ok(Box::new(build(params, cx).map_err(|e| e.under(path))?))
+            build: Build::$kind(|value, path| {
+                let build: BuildFn<$params, _> = $build;
+                let make = prepared(value, path, build)?;
+                Ok(Box::new(move |cx| Ok(Box::new(make(cx)?))))
             }),
         }),*]
     };
@@ -211,6 +226,12 @@ fn type_of<'a>(kind: Kind, value: &'a Value, path: &str) -> Result<&'a str, Conf
     }
 }
 
+/// Rate and delay of a link, where its parameters (all defaults filled in) have such keys.
+fn rate_and_delay(link: &Value) -> (Option<BitRate>, Option<Dur>) {
+    let text = |key: &str| link.get(key).and_then(Value::as_str);
+    (text("rate").and_then(units::parse_rate), text("delay").and_then(units::parse_dur))
+}
+
 /// The row that `value` asks for, and its parameters as a table.
 fn resolve(kind: Kind, value: &Value, path: &str) -> Result<(&'static Row, Value), ConfigError> {
     let name = type_of(kind, value, path)?;
@@ -236,10 +257,10 @@ pub fn normalise(kind: Kind, value: &Value, path: &str) -> Result<Value, ConfigE
 macro_rules! builder {
     ($(#[$doc:meta])* $name:ident, $kind:ident, $t:ty) => {
         $(#[$doc])*
-        pub fn $name(value: &Value, path: &str, cx: &BuildCx<'_>) -> Result<$t, ConfigError> {
+        pub fn $name(value: &Value, path: &str) -> Result<Make<$t>, ConfigError> {
             let (row, table) = resolve(Kind::$kind, value, path)?;
             match row.build {
-                Build::$kind(build) => build(&table, path, cx),
+                Build::$kind(prepare) => prepare(&table, path),
                 _ => unreachable!("rows of a kind build that kind"),
             }
         }
@@ -247,17 +268,22 @@ macro_rules! builder {
 }
 
 builder!(
-    /// Builds a queue discipline.
-    build_queue, Queue, BoxQueue
+    /// Reads the parameters of a queue discipline.
+    prepare_queue, Queue, BoxQueue
 );
 builder!(
-    /// Builds a link.
-    build_link, Link, BoxLink
+    /// Reads the parameters of a link.
+    prepare_link, Link, BoxLink
 );
 builder!(
-    /// Builds a loss model.
-    build_loss, Loss, BoxLoss
+    /// Reads the parameters of a loss model.
+    prepare_loss, Loss, BoxLoss
 );
+
+/// Builds a queue discipline.
+pub fn build_queue(value: &Value, path: &str, cx: &BuildCx<'_>) -> Result<BoxQueue, ConfigError> {
+    prepare_queue(value, path)?(cx)
+}
 
 /// Builds the queue of a link and forgets it: whether it would build.
 pub fn try_queue(queue: &Value, link: &Value, path: &str, cx: &BuildCx<'_>) -> Result<(), ConfigError> {
@@ -268,8 +294,41 @@ pub fn try_queue(queue: &Value, link: &Value, path: &str, cx: &BuildCx<'_>) -> R
 /// An egress chosen at run time.
 pub type BoxStage = Box<dyn Stage + Send>;
 
-/// Builds the egress of one direction of a link. `path` is the link's path in the scenario; the queue's and the loss
-/// model's are below it.
+/// The parameters of one direction of a link, read and checked: any number of egresses can be made from them.
+pub struct EgressMaker {
+    make: Make<BoxStage>,
+    /// Of the link, where its parameters (all defaults filled in) have such keys.
+    rate: Option<BitRate>,
+    delay: Option<Dur>,
+}
+
+impl EgressMaker {
+    /// `path` is the link's path in the scenario; the queue's and the loss model's are below it.
+    pub fn new(queue: &Value, link: &Value, loss: Option<&Value>, path: &str) -> Result<EgressMaker, ConfigError> {
+        let queue_path = format!("{path}.queue");
+        let loss_path = format!("{path}.loss");
+        let (rate, delay) = rate_and_delay(&normalise(Kind::Link, link, path)?);
+        let loss = match loss {
+            Some(value) if type_of(Kind::Loss, value, &loss_path)? != "none" => Some(prepare_loss(value, &loss_path)?),
+            _ => None,
+        };
+        let (row, table) = resolve(Kind::Queue, queue, &queue_path)?;
+        // The queues that most runs have are compiled together with their links; all others go through a virtual call.
+        let make = match row.name {
+            "droptail" => with_link(prepared(&table, &queue_path, new_droptail)?, link, loss, path)?,
+            "red-linux" => with_link(prepared(&table, &queue_path, new_red_linux)?, link, loss, path)?,
+            "red-ns2" => with_link(prepared(&table, &queue_path, new_red_ns2)?, link, loss, path)?,
+            _ => with_link(prepare_queue(queue, &queue_path)?, link, loss, path)?,
+        };
+        Ok(EgressMaker { make, rate, delay })
+    }
+
+    pub fn make(&self, cx: &BuildCx<'_>) -> Result<BoxStage, ConfigError> {
+        (self.make)(&BuildCx { link_rate: self.rate, link_delay: self.delay, ..*cx })
+    }
+}
+
+/// Builds the egress of one direction of a link; see [`EgressMaker::new`].
 pub fn build_egress(
     queue: &Value,
     link: &Value,
@@ -277,52 +336,44 @@ pub fn build_egress(
     path: &str,
     cx: &BuildCx<'_>,
 ) -> Result<BoxStage, ConfigError> {
-    let queue_path = format!("{path}.queue");
-    let loss_path = format!("{path}.loss");
-    let cx = &cx.with_link(&normalise(Kind::Link, link, path)?);
-    let loss = match loss {
-        Some(value) if type_of(Kind::Loss, value, &loss_path)? != "none" => Some(build_loss(value, &loss_path, cx)?),
-        _ => None,
-    };
-    let (row, table) = resolve(Kind::Queue, queue, &queue_path)?;
-    // The queues that most runs have are compiled together with their links; all others go through a virtual call.
-    match row.name {
-        "droptail" => with_link(new_droptail(params::read(&table, &queue_path)?, cx)?, link, loss, path, cx),
-        "red-linux" => with_link(new_red_linux(params::read(&table, &queue_path)?, cx)?, link, loss, path, cx),
-        "red-ns2" => with_link(new_red_ns2(params::read(&table, &queue_path)?, cx)?, link, loss, path, cx),
-        _ => with_link(build_queue(queue, &queue_path, cx)?, link, loss, path, cx),
-    }
+    EgressMaker::new(queue, link, loss, path)?.make(cx)
 }
 
 fn with_link<Q: QueueDisc + Send + 'static>(
-    queue: Q,
+    queue: impl Fn(&BuildCx<'_>) -> Result<Q, ConfigError> + Send + Sync + 'static,
     link: &Value,
-    loss: Option<BoxLoss>,
+    loss: Option<Make<BoxLoss>>,
     path: &str,
-    cx: &BuildCx<'_>,
-) -> Result<BoxStage, ConfigError> {
+) -> Result<Make<BoxStage>, ConfigError> {
     let (row, table) = resolve(Kind::Link, link, path)?;
     Ok(match row.name {
-        "wire" => join(queue, wire::Wire::new(params::read(&table, path)?), loss),
+        "wire" => join(queue, prepared(&table, path, |p, _| Ok(wire::Wire::new(p)))?, loss),
         "seawind" => {
             let params: seawind::SeawindParams = params::read(&table, path)?;
             if params.is_plain() {
-                join(queue, seawind::Plain::new(&params), loss)
+                join(queue, move |_| Ok(seawind::Plain::new(&params)), loss)
             } else {
-                join(queue, seawind::Full::new(params, cx), loss)
+                join(queue, move |cx| Ok(seawind::Full::new(params.clone(), cx)), loss)
             }
         }
-        _ => join(queue, build_link(link, path, cx)?, loss),
+        _ => join(queue, prepare_link(link, path)?, loss),
     })
 }
 
-fn join<Q, L>(queue: Q, link: L, loss: Option<BoxLoss>) -> BoxStage
+fn join<Q, L>(
+    queue: impl Fn(&BuildCx<'_>) -> Result<Q, ConfigError> + Send + Sync + 'static,
+    link: impl Fn(&BuildCx<'_>) -> Result<L, ConfigError> + Send + Sync + 'static,
+    loss: Option<Make<BoxLoss>>,
+) -> Make<BoxStage>
 where
     Q: QueueDisc + Send + 'static,
     L: Link + Send + 'static,
 {
-    match loss {
-        None => Box::new(Egress::new(queue, link)),
-        Some(loss) => Box::new(Egress::with_loss(queue, link, loss)),
-    }
+    Box::new(move |cx| {
+        let (queue, link) = (queue(cx)?, link(cx)?);
+        Ok(match &loss {
+            None => Box::new(Egress::new(queue, link)),
+            Some(loss) => Box::new(Egress::with_loss(queue, link, loss(cx)?)),
+        })
+    })
 }

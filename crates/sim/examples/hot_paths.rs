@@ -100,7 +100,7 @@ fn ack(times: u64) -> u64 {
                 segments += u64::from(from == 0 && p.payload > 0);
                 wires[to].now = wires[from].now.max(wires[to].now) + Dur(10_000);
                 ends[to].on_packet(&p, ext.as_ref(), &mut wires[to]);
-                if ends[0].tx.send_space(&params) > 1 << 20 {
+                if ends[0].send_space() > 1 << 20 {
                     ends[0].write(1 << 20, &mut wires[0]);
                 }
             }

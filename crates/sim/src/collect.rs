@@ -146,7 +146,7 @@ pub fn flow_histograms(w: &World<'_>, tables: &mut Tables) {
     for (i, f) in w.plan.flows.iter().enumerate().filter(|(_, f)| f.hist || w.plan.record.sample.is_some()) {
         let of = |metric| Subject { entity: &f.name, metric };
         match Ends::of(w, i) {
-            Ends::Tcp(tx, _) => tables.push_histogram(of("rtt_ns"), &tx.conn.tx.stats.rtt_ns),
+            Ends::Tcp(tx, _) => tables.push_histogram(of("rtt_ns"), &tx.conn.tx.stats().rtt_ns),
             Ends::Udp(_, rx) => tables.push_linear_histogram(of("ipdv_ns"), flow::variations(rx)),
         }
         tables.push_histogram(of("delay_ns"), &w.ends[2 * i + 1].arrivals().delay_ns);

@@ -11,9 +11,11 @@ use crate::scenario::{Plan, Repetition};
 use crate::simultaneous::Simultaneous;
 use crate::workload::{self, page};
 use crosswind_base::{ConfigError, Cx, Dur, Observer, PacketId, Pool, Rng, Stage, Streams, Time, Vantage};
-use crosswind_net::registry::{BoxStage, BuildCx, build_egress};
+use crosswind_net::registry::{BoxStage, BuildCx, EgressMaker};
 use crosswind_transport::tcp::TcpParams;
 use crosswind_transport::tcp::share::Cache;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 /// Why a run ended.
@@ -92,17 +94,14 @@ impl<'p> World<'p> {
     ) -> Result<World<'p>, ConfigError> {
         let streams = streams_of(rep);
         let mut stages = Vec::with_capacity(plan.egresses.len());
-        for e in &plan.egresses {
+        for (e, maker) in plan.egresses.iter().zip(&params.egresses) {
             let component = format!("link/{}/{}", e.name, e.direction.word());
-            let cx = BuildCx::new(&streams, &component).with_flows(plan);
-            let path = format!("link.{}", e.name);
-            stages.push(build_egress(&e.spec.queue, &e.spec.link, e.spec.loss.as_ref(), &path, &cx)?);
+            stages.push(maker.make(&BuildCx::new(&streams, &component).with_flows(plan))?);
         }
         foresee(plan, &mut stages, longest_packet(plan, params));
         let (hops, starts) = flatten(plan);
         let ends = workload::ends(plan, &params.tcp, rep, &streams, &starts);
         let (pages, page_of) = workload::pages(plan);
-        let n = stages.len() + ends.len();
         let shuffle = match ties {
             Ties::Ordered => 0,
             Ties::Shuffled => streams.named("ties/wakes").bits() | 1,
@@ -110,7 +109,7 @@ impl<'p> World<'p> {
         let mut world = World {
             plan,
             now: Time::ZERO,
-            losses: Losses::new(plan.flows.len(), n),
+            losses: Losses::new(plan.flows.len(), stages.len()),
             calendar: Calendar::new(stages.len(), ends.len(), shuffle),
             stages,
             ends,
@@ -254,7 +253,7 @@ impl<'p> World<'p> {
             Milestone::Arrived => self.losses.settle(flow),
             Milestone::Opened if self.simultaneous.opens(generator, self.now) => {
                 for f in 0..self.plan.flows.len() {
-                    let first_unsent = self.ends[2 * f].tcp().map_or(0, |e| e.conn.tx.nxt);
+                    let first_unsent = self.ends[2 * f].tcp().map_or(0, |e| e.conn.tx.nxt());
                     let a = self.ends[2 * f + 1].arrivals_mut();
                     a.count_from = first_unsent;
                     self.simultaneous.bytes[f] = a.counted_bytes;
@@ -338,6 +337,8 @@ fn streams_of(rep: Repetition) -> Streams {
 /// What is the same in all repetitions of a plan and costs something to prepare.
 pub struct Parameters {
     pub tcp: Vec<Arc<TcpParams>>,
+    /// One for each egress; links of one template share theirs.
+    pub egresses: Vec<Arc<EgressMaker>>,
 }
 
 impl Parameters {
@@ -345,7 +346,20 @@ impl Parameters {
         let read = |g: &crate::scenario::GroupPlan| {
             crosswind_transport::tcp::preset::read(&g.tcp, &format!("flow.{}.tcp", g.name)).map(Arc::new)
         };
-        Ok(Parameters { tcp: plan.groups.iter().map(read).collect::<Result<_, _>>()? })
+        let mut made = BTreeMap::new();
+        let mut egresses = Vec::with_capacity(plan.egresses.len());
+        for e in &plan.egresses {
+            let maker = match made.entry(Arc::as_ptr(&e.spec)) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(place) => {
+                    let (spec, path) = (&e.spec, format!("link.{}", e.name));
+                    let new = EgressMaker::new(&spec.queue, &spec.link, spec.loss.as_ref(), &path)?;
+                    place.insert(Arc::new(new))
+                }
+            };
+            egresses.push(maker.clone());
+        }
+        Ok(Parameters { tcp: plan.groups.iter().map(read).collect::<Result<_, _>>()?, egresses })
     }
 }
 

@@ -34,7 +34,7 @@ fn any_number_of_marks_in_one_window_costs_one_reduction_one_cwr_and_no_retransm
                 }
                 w.run(END);
                 let what = format!("{preset}: marks {first}..{}", first + count);
-                assert_eq!(w.left.conn.tx.stats.ecn_reductions, 1, "{what}");
+                assert_eq!(w.left.conn.tx.stats().ecn_reductions, 1, "{what}");
                 assert_eq!(w.resent(End::Left), Vec::<u64>::new(), "{what}");
                 let data = w.log.iter().filter(|l| l.from == End::Left && l.packet.payload > 0);
                 let cwr: Vec<Time> = data.filter(|l| l.packet.flags.has(TcpFlags::CWR)).map(|l| l.at).collect();
@@ -90,11 +90,11 @@ fn a_delay_spike_costs_one_retransmission_with_frto_and_the_window_without() {
     let with = TcpParams { delayed_ack: Dur::ZERO, ..make("enhanced-linux-2.4") };
     let w = spike(&with);
     assert_eq!(w.resent(End::Left), [segment(0)]);
-    assert_eq!((w.left.conn.tx.stats.spurious_detected, w.left.conn.tx.stats.timeouts), (1, 1));
-    assert_eq!(w.left.conn.tx.stats.spurious_timeouts, 1, "the observer agrees");
+    assert_eq!((w.left.conn.tx.stats().spurious_detected, w.left.conn.tx.stats().timeouts), (1, 1));
+    assert_eq!(w.left.conn.tx.stats().spurious_timeouts, 1, "the observer agrees");
     let w = spike(&TcpParams { frto: Frto::Off, ..with });
     assert_eq!(w.resent(End::Left), [segment(0), segment(1), segment(2), segment(3)]);
-    assert_eq!(w.left.conn.tx.stats.spurious_timeouts, 1);
+    assert_eq!(w.left.conn.tx.stats().spurious_timeouts, 1);
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn frto_needs_more_than_two_segments_unless_sack_helps() {
         [(2, Frto::Basic, 0), (3, Frto::Basic, 1), (4, Frto::Basic, 1), (2, Frto::Sack, 1), (4, Frto::Sack, 1)]
     {
         let w = spike(&TcpParams { initial_window_segments: segments, frto, ..separate.clone() });
-        assert_eq!(w.left.conn.tx.stats.spurious_detected, detected, "{segments} segments, {frto:?}");
+        assert_eq!(w.left.conn.tx.stats().spurious_detected, detected, "{segments} segments, {frto:?}");
     }
 }
 
@@ -120,9 +120,9 @@ fn a_genuine_timeout_is_never_judged_spurious() {
             }
             w.run(END);
             assert!(w.is_done());
-            assert_eq!(w.left.conn.tx.stats.spurious_detected, 0, "{frto:?}, {lost} lost");
-            assert_eq!(w.left.conn.tx.stats.spurious_timeouts, 0, "{frto:?}, {lost} lost");
-            assert_eq!(w.left.conn.tx.stats.timeouts, 1, "{frto:?}, {lost} lost");
+            assert_eq!(w.left.conn.tx.stats().spurious_detected, 0, "{frto:?}, {lost} lost");
+            assert_eq!(w.left.conn.tx.stats().spurious_timeouts, 0, "{frto:?}, {lost} lost");
+            assert_eq!(w.left.conn.tx.stats().timeouts, 1, "{frto:?}, {lost} lost");
             assert_eq!(w.resent(End::Left), (0..lost).map(segment).collect::<Vec<_>>(), "{frto:?}");
         }
     }
@@ -148,12 +148,12 @@ fn a_closed_connection_hands_its_threshold_to_the_next_and_a_flush_takes_it_away
     assert_eq!(first.left.conn.ssthresh_initial, 65535);
     let mut cache = first.left.cache.clone();
     let stored = cache.lookup(1, Time::ZERO).expect("a connection that saw congestion and recovered is remembered");
-    let t = &first.left.conn.tx.law;
+    let t = &first.left.conn.tx.get().expect("it has sent").law;
     // Congestion avoidance: the larger of half the window and the threshold.
     assert_eq!(stored, ((t.cwnd() / 2.0) as u64).max(t.ssthresh() as u64));
     let second = connection(Some(cache));
     assert_eq!(second.left.conn.ssthresh_initial, stored);
-    assert!(second.left.conn.tx.stats.cwnd_max_bytes < first.left.conn.tx.stats.cwnd_max_bytes);
+    assert!(second.left.conn.tx.stats().cwnd_max_bytes < first.left.conn.tx.stats().cwnd_max_bytes);
     let third = connection(Some(crosswind_transport::tcp::share::Cache::new(None)));
     assert_eq!(third.left.conn.ssthresh_initial, 65535);
 }

@@ -9,7 +9,6 @@ use crate::workload::page::{Fetch, Session};
 use crate::world::World;
 use crosswind_base::{Dur, Histogram, LinearHistogram, Time};
 use crosswind_record::{Table, Tables};
-use crosswind_transport::tcp::law::WindowLaw;
 use crosswind_transport::udp::Receiver;
 
 /// A flow's two ends: the sender of its data, and the receiver.
@@ -125,7 +124,7 @@ pub(super) fn flow_row(w: &World<'_>, flow: usize, end: Time, t: &mut Table) {
 }
 
 fn connection(row: &mut Row<'_>, tx: &Endpoint, rx: &Endpoint) {
-    let s = &tx.conn.tx.stats;
+    let s = tx.conn.tx.stats();
     row.int("resent_packets", s.resent_segments)
         .int("resent_bytes", s.resent_bytes)
         .int("timeouts", s.timeouts)
@@ -139,9 +138,10 @@ fn connection(row: &mut Row<'_>, tx: &Endpoint, rx: &Endpoint) {
         .time("last_timeout_ns", s.last_timeout_at)
         .int("out_of_order_packets", rx.conn.rx.stats.out_of_order_segments);
     quantiles(row, "rtt", &s.rtt_ns);
+    let window = tx.conn.window();
     row.float("cwnd_max_bytes", s.cwnd_max_bytes)
-        .float("cwnd_bytes", tx.conn.tx.law.cwnd())
-        .float("ssthresh_bytes", tx.conn.tx.law.ssthresh())
+        .float("cwnd_bytes", window.cwnd)
+        .float("ssthresh_bytes", window.ssthresh)
         .int("ssthresh_initial_bytes", tx.conn.ssthresh_initial);
 }
 
@@ -149,7 +149,7 @@ fn connection(row: &mut Row<'_>, tx: &Endpoint, rx: &Endpoint) {
 /// them: all data had arrived.
 fn unnecessary_resends(w: &World<'_>, flow: usize, (tx, rx): (&Endpoint, &Endpoint)) -> u64 {
     let known = rx.arrivals.resends + w.losses.flows[flow].resends;
-    let on_their_way = tx.conn.tx.stats.resent_segments.saturating_sub(known);
+    let on_their_way = tx.conn.tx.stats().resent_segments.saturating_sub(known);
     rx.arrivals.unnecessary_resends + if tx.conn.closed_at.is_some() { on_their_way } else { 0 }
 }
 
@@ -220,7 +220,7 @@ fn page_row(w: &World<'_>, page: &Session, t: &mut Table) {
         let l = w.losses.flows[flow];
         (drops, lost, marks) = (drops + l.drops_packets, lost + l.lost_packets, marks + l.marks_packets);
         for end in [tx, rx] {
-            let s = &end.conn.tx.stats;
+            let s = end.conn.tx.stats();
             timeouts += s.timeouts + u64::from(end.conn.syn_resends);
             spurious += s.spurious_timeouts + u64::from(end.conn.syn_spurious);
         }

@@ -6,7 +6,6 @@ use crate::endpoint::Endpoint;
 use crate::world::World;
 use crosswind_base::{Histogram, Metrics, Stage, Time};
 use crosswind_record::{Entity, Samples, Table};
-use crosswind_transport::tcp::law::WindowLaw;
 
 /// What was delivered and sent up to the last sample, and all samples so far.
 pub struct Sampler {
@@ -85,12 +84,13 @@ impl Metrics for SentBytes {
 }
 
 fn flow_gauges(e: &Endpoint, put: &mut impl FnMut(&'static str, f64)) {
-    let tx = &e.conn.tx;
-    put("cwnd_bytes", tx.law.cwnd());
-    put("ssthresh_bytes", tx.law.ssthresh());
-    put("in_flight_bytes", tx.in_flight(e.conn.params()) as f64);
-    put("rto_ns", tx.rtt.rto(e.conn.params()).0 as f64);
-    if let Some(s) = tx.rtt.srtt {
+    let (tx, p) = (e.conn.tx.get(), e.conn.params());
+    let window = e.conn.window();
+    put("cwnd_bytes", window.cwnd);
+    put("ssthresh_bytes", window.ssthresh);
+    put("in_flight_bytes", tx.map_or(0, |tx| tx.in_flight(p)) as f64);
+    put("rto_ns", e.conn.tx.rto(p).0 as f64);
+    if let Some(s) = tx.and_then(|tx| tx.rtt.srtt) {
         put("srtt_ns", s.0 as f64);
     }
 }

@@ -49,7 +49,7 @@ impl Sender {
             return;
         }
         while self.remaining > 0 {
-            let space = conn.tx.send_space(conn.params());
+            let space = conn.send_space();
             let piece = self.piece.min(self.remaining);
             // A write larger than the socket's buffer is accepted in parts.
             let buffer = conn.params().send_buffer.0;
@@ -64,7 +64,7 @@ impl Sender {
             self.remaining -= fits;
             if self.remaining == 0 && !self.endless && self.close == Close::Fin {
                 self.closed = true;
-                conn.tx.write(fits);
+                conn.sender().write(fits);
                 conn.close(io);
                 return;
             }

@@ -298,7 +298,7 @@ fn run_application(h: &mut Host, now: Time, sent: &mut Vec<(Packet, Option<Ext>)
     }
     let mut io = Surroundings { now, sent, notes, cache: Some(cache) };
     while h.to_write > 0 {
-        let n = h.to_write.min(h.write_size).min(conn.tx.send_space(conn.params()));
+        let n = h.to_write.min(h.write_size).min(conn.send_space());
         if n == 0 {
             return;
         }

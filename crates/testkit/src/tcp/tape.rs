@@ -189,8 +189,11 @@ const PEER: u32 = 1;
 impl Player {
     fn new(params: serde_json::Value) -> Result<Player, Mismatch> {
         let p = preset::read(&params, "params").map_err(|e| ("valid parameters".to_string(), e.to_string()))?;
+        let mut conn = Connection::new(Arc::new(p), PEER, CloseRule::ByApplication);
+        // A tape may ask for its quantities before anything has been sent.
+        conn.sender();
         Ok(Player {
-            conn: Connection::new(Arc::new(p), PEER, CloseRule::ByApplication),
+            conn,
             cache: Cache::new(None),
             now: Time::ZERO,
             sent: Vec::new(),
@@ -320,20 +323,20 @@ impl Player {
             _ => return differ("`expect quantity value`", format!("`{}`", words.join(" "))),
         };
         let c = &self.conn;
-        let s = &c.tx.stats;
+        let (s, tx) = (c.tx.stats(), c.tx.get().expect("it was made at the start"));
         let secs = |t: Option<f64>| t.map_or("none".to_string(), |v| format!("{v}"));
-        let timer = c.tx.timer.map(|t| t.as_secs_f64());
+        let timer = tx.timer.map(|t| t.as_secs_f64());
         let found = match what {
-            "cwnd" => format!("{}", c.tx.law.cwnd()),
-            "ssthresh" => format!("{}", c.tx.law.ssthresh()),
-            "una" => c.tx.una.to_string(),
-            "nxt" => c.tx.nxt.to_string(),
-            "in_flight" => c.tx.in_flight(c.params()).to_string(),
-            "rto" => secs(Some(c.tx.rtt.rto(c.params()).as_secs_f64())),
-            "srtt" => secs(c.tx.rtt.srtt.map(|d| d.as_secs_f64())),
+            "cwnd" => format!("{}", tx.law.cwnd()),
+            "ssthresh" => format!("{}", tx.law.ssthresh()),
+            "una" => tx.una.to_string(),
+            "nxt" => tx.nxt.to_string(),
+            "in_flight" => tx.in_flight(c.params()).to_string(),
+            "rto" => secs(Some(tx.rtt.rto(c.params()).as_secs_f64())),
+            "srtt" => secs(tx.rtt.srtt.map(|d| d.as_secs_f64())),
             "timer" => secs(timer),
             "state" => format!("{:?}", c.state).to_lowercase(),
-            "phase" => format!("{:?}", c.tx.phase).split(' ').next().unwrap_or("").to_lowercase(),
+            "phase" => format!("{:?}", tx.phase).split(' ').next().unwrap_or("").to_lowercase(),
             "timeouts" => s.timeouts.to_string(),
             "spurious" => s.spurious_detected.to_string(),
             "recoveries" => s.fast_recoveries.to_string(),

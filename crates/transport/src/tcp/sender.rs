@@ -37,6 +37,23 @@ pub struct SenderStats {
     pub last_timeout_at: Option<Time>,
 }
 
+impl SenderStats {
+    pub const NONE: SenderStats = SenderStats {
+        segments: 0,
+        resent_segments: 0,
+        resent_bytes: 0,
+        timeouts: 0,
+        spurious_timeouts: 0,
+        spurious_detected: 0,
+        fast_recoveries: 0,
+        ecn_reductions: 0,
+        rtt_ns: Histogram::new(),
+        cwnd_max_bytes: 0.0,
+        first_loss_at: None,
+        last_timeout_at: None,
+    };
+}
+
 /// What is put on the wire; the connection adds the rest of the header.
 #[derive(Clone, Copy, Debug)]
 pub struct Outgoing {

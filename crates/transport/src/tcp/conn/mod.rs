@@ -12,10 +12,11 @@
 pub mod receiver;
 pub mod rtt;
 pub mod scoreboard;
+pub mod sending;
 pub mod window;
 
-use super::law::WindowLaw;
-use super::params::{Handshake, RtoProfile, TcpParams};
+use super::law::{Law, Window, WindowLaw};
+use super::params::{Handshake, TcpParams};
 use super::sender::{Line, Outgoing, Sender};
 use super::share::Closing;
 use super::{CloseRule, Io};
@@ -23,6 +24,7 @@ use crosswind_base::packet::{Ext, Meta};
 use crosswind_base::probe::header_bits;
 use crosswind_base::{Ecn, EventKind, Packet, TcpFlags, Time};
 use receiver::{AckNow, Receiver};
+use sending::{Sending, Terms};
 use std::sync::Arc;
 
 /// Which end sends the SYN.
@@ -55,7 +57,7 @@ struct Agreed {
 pub struct Connection {
     params: Arc<TcpParams>,
     pub state: State,
-    pub tx: Sender,
+    pub tx: Sending,
     pub rx: Receiver,
     agreed: Agreed,
     /// When to send the SYN or SYN-ACK again.
@@ -80,13 +82,12 @@ const IP_TCP_HEADER: u16 = 40;
 
 impl Connection {
     pub fn new(params: Arc<TcpParams>, peer: u32, close_with_peer: CloseRule) -> Connection {
-        let tx = Sender::new(&params, params.sack.on());
         let rx = Receiver::new(&params);
         let ssthresh_initial = params.initial_ssthresh.0;
         Connection {
             params,
             state: State::Closed,
-            tx,
+            tx: Sending::default(),
             rx,
             agreed: Agreed::default(),
             syn_timer: None,
@@ -122,7 +123,7 @@ impl Connection {
         self.opened_at = Some(now);
         io.note(EventKind::Open, 0, 0, 0);
         self.send_syn(io);
-        self.syn_timer = Some(now + self.tx.rtt.rto(&self.params));
+        self.syn_timer = Some(now + self.tx.rto(&self.params));
     }
 
     /// Linux reads what it remembers of a peer when the connection is established, at either end.
@@ -131,26 +132,36 @@ impl Connection {
         if self.params.share_ssthresh.on()
             && let Some(v) = io.shared().and_then(|c| c.lookup(self.peer, now))
         {
-            self.tx.law.set_ssthresh(v as f64);
+            self.sender().law.set_ssthresh(v as f64);
             self.ssthresh_initial = v;
         }
     }
 
     /// The application writes; returns nothing because the caller keeps to `tx.send_space`.
     pub fn write(&mut self, bytes: u64, io: &mut impl Io) {
-        self.tx.write(bytes);
+        self.sender().write(bytes);
         self.push(io);
     }
 
     /// The application will write no more.
     pub fn close(&mut self, io: &mut impl Io) {
-        self.tx.close();
+        self.sender().close();
         self.push(io);
+    }
+
+    /// Window and threshold: at the start, those that the law begins with.
+    pub fn window(&self) -> Window {
+        self.tx.get().map_or_else(|| Law::new(&self.params).window().clone(), |tx| tx.law.window().clone())
+    }
+
+    /// Room in the socket's send buffer.
+    pub fn send_space(&self) -> u64 {
+        self.tx.get().map_or(self.params.send_buffer.0, |tx| tx.send_space(&self.params))
     }
 
     /// Sends what may be sent.
     pub fn push(&mut self, io: &mut impl Io) {
-        if self.state == State::Established {
+        if self.state == State::Established && self.tx.get().is_some() {
             let (tx, mut line) = self.split(io);
             tx.0.transmit(tx.1, &mut line);
             self.settle(io);
@@ -161,7 +172,7 @@ impl Connection {
     pub fn abort(&mut self, io: &mut impl Io) {
         if !self.is_over() {
             let mut p = self.header(TcpFlags::RST.with(TcpFlags::ACK), io.now());
-            p.seq = self.tx.nxt;
+            p.seq = self.tx.nxt();
             io.send(p, None);
             self.end(State::Aborted, io);
         }
@@ -169,10 +180,11 @@ impl Connection {
 
     #[inline]
     pub fn next_wake(&self) -> Option<Time> {
-        if self.is_over() && self.tx.timer.is_none() {
+        let timer = self.tx.get().and_then(|tx| tx.timer);
+        if self.is_over() && timer.is_none() {
             return None;
         }
-        let timers = [self.tx.timer, self.rx.delack_at, self.syn_timer].map(|t| t.unwrap_or(Time::NEVER));
+        let timers = [timer, self.rx.delack_at, self.syn_timer].map(|t| t.unwrap_or(Time::NEVER));
         let first = timers[0].min(timers[1]).min(timers[2]);
         (first != Time::NEVER).then_some(first)
     }
@@ -185,10 +197,10 @@ impl Connection {
         if self.rx.delack_at.is_some_and(|t| t <= now) {
             self.send_ack(io);
         }
-        if self.tx.timer.is_some_and(|t| t <= now) {
+        if self.tx.get().and_then(|tx| tx.timer).is_some_and(|t| t <= now) {
             let (tx, mut line) = self.split(io);
             tx.0.on_timeout(tx.1, &mut line);
-            if self.tx.gave_up {
+            if self.tx.get().is_some_and(|tx| tx.gave_up) {
                 self.end(State::Aborted, io);
             }
         }
@@ -210,36 +222,55 @@ impl Connection {
         }
         let had_payload = p.payload > 0 || p.flags.has(TcpFlags::FIN);
         if had_payload && p.meta.is_rexmit() {
-            let (tx, mut line) = self.split(io);
-            tx.0.on_peer_resend(tx.1, &mut line);
+            self.on_peer_resend(io);
         }
-        let sent_before = self.tx.stats.segments;
+        let sent_before = self.tx.stats().segments;
         let answer = if had_payload { self.on_data(p, io) } else { AckNow::No };
         if p.flags.has(TcpFlags::ACK) && p.ack >= 1 {
-            let blocks = ext.map_or(&[][..], |e| e.sack.as_slice());
-            let (tx, mut line) = self.split(io);
-            tx.0.on_ack(p, blocks, tx.1, &mut line);
+            self.on_ack(p, ext, io);
         }
         // A segment sent meanwhile has carried the acknowledgement.
-        if answer == AckNow::Yes && self.tx.stats.segments == sent_before {
+        if answer == AckNow::Yes && self.tx.stats().segments == sent_before {
             self.send_ack(io);
         }
         self.settle(io);
+    }
+
+    #[inline]
+    fn on_ack(&mut self, p: &Packet, ext: Option<&Ext>, io: &mut impl Io) {
+        if self.tx.get().is_none() {
+            // Nothing has been sent that could be acknowledged.
+            if p.ack == 1 {
+                io.note(EventKind::Ack, p.ack, 0, header_bits(p));
+                self.tx.open_window(p.ack + p.wnd as u64);
+            }
+            return;
+        }
+        let blocks = ext.map_or(&[][..], |e| e.sack.as_slice());
+        let (tx, mut line) = self.split(io);
+        tx.0.on_ack(p, blocks, tx.1, &mut line);
+    }
+
+    fn on_peer_resend(&mut self, io: &mut impl Io) {
+        if self.tx.get().is_some() {
+            let (tx, mut line) = self.split(io);
+            tx.0.on_peer_resend(tx.1, &mut line);
+        }
     }
 
     fn on_data(&mut self, p: &Packet, io: &mut impl Io) -> AckNow {
         let answer = self.rx.on_segment(p, &self.params, io.now());
         io.note(EventKind::Receive, p.seq, p.payload as u32, header_bits(p));
         if self.rx.fin_reached() && self.close_with_peer == CloseRule::WithPeer && self.state == State::Established {
-            self.tx.close();
-            self.push(io);
+            self.close(io);
         }
         answer
     }
 
     /// Ends the connection once both directions are complete.
     fn settle(&mut self, io: &mut impl Io) {
-        if self.state == State::Established && self.rx.fin_reached() && self.tx.all_acked() && self.tx.is_closing() {
+        let is_closed = |tx: &Sender| tx.is_closing() && tx.all_acked();
+        if self.state == State::Established && self.rx.fin_reached() && self.tx.get().is_some_and(is_closed) {
             self.end(State::Done, io);
         }
     }
@@ -250,16 +281,19 @@ impl Connection {
         }
         self.state = state;
         self.syn_timer = None;
-        self.tx.timer = None;
+        if let Some(tx) = self.tx.get_mut() {
+            tx.timer = None;
+        }
         let now = io.now();
         self.closed_at = Some(now);
-        io.note(EventKind::Close, self.tx.nxt, 0, 0);
+        io.note(EventKind::Close, self.tx.nxt(), 0, 0);
         if self.params.share_ssthresh.on() && state == State::Done {
+            let tx = self.sender();
             let closing = Closing {
-                cwnd: self.tx.law.cwnd() as u64,
-                ssthresh: self.tx.law.ssthresh() as u64,
+                cwnd: tx.law.cwnd() as u64,
+                ssthresh: tx.law.ssthresh() as u64,
+                open: tx.is_open(),
                 initial_ssthresh: self.params.initial_ssthresh.0,
-                open: self.tx.is_open(),
             };
             if let Some(c) = io.shared() {
                 c.store(self.peer, now, closing);
@@ -279,7 +313,7 @@ impl Connection {
                 self.rx.cause = p.sent_at;
                 self.send_syn(io);
                 if self.params.handshake != Handshake::Ns2 {
-                    self.syn_timer = Some(now + self.tx.rtt.rto(&self.params));
+                    self.syn_timer = Some(now + self.tx.rto(&self.params));
                 }
             }
             (State::SynReceived, false) => {
@@ -290,8 +324,7 @@ impl Connection {
             }
             (State::SynSent, true) => self.establish_active(p, ext, io),
             (State::Established | State::Done, _) => {
-                let (tx, mut line) = self.split(io);
-                tx.0.on_peer_resend(tx.1, &mut line);
+                self.on_peer_resend(io);
                 if self.params.handshake != Handshake::Ns2 {
                     self.send_ack(io);
                 }
@@ -316,7 +349,7 @@ impl Connection {
             if p.cause < self.syn_sent_at {
                 self.syn_spurious += 1;
             }
-            self.tx.restart_after_syn_loss(&self.params);
+            self.restart_after_syn_loss();
         }
         if self.params.handshake != Handshake::Ns2 {
             self.send_ack(io);
@@ -332,22 +365,30 @@ impl Connection {
         self.recall(io);
         self.tx.open_window(1 + p.wnd as u64);
         if self.syn_resends > 0 {
-            self.tx.restart_after_syn_loss(&self.params);
+            self.restart_after_syn_loss();
         } else if !self.answered_again {
             self.sample_handshake(now);
         }
     }
 
     fn sample_handshake(&mut self, now: Time) {
-        let rtt = now.since(self.syn_sent_at);
-        if self.params.rto == RtoProfile::Linux24 && !self.agreed.timestamps {
-            // Linux forgets the round trip of the small SYN without timestamps (`tcp_init_metrics`), and never learns
-            // that of a SYN-ACK: the first flight runs under the initial timeout.
-            self.tx.stats.rtt_ns.record(rtt.0);
-            return;
-        }
-        self.tx.rtt.sample(rtt, now, &self.params, 0, 1);
-        self.tx.stats.rtt_ns.record(rtt.0);
+        let terms = self.terms();
+        self.tx.sample_handshake(now.since(self.syn_sent_at), now, &self.params, terms);
+    }
+
+    fn restart_after_syn_loss(&mut self) {
+        let terms = self.terms();
+        self.tx.begin(&self.params, terms).restart_after_syn_loss(&self.params);
+    }
+
+    fn terms(&self) -> Terms {
+        Terms { sack: self.agreed.sack, ecn: self.rx.ecn, timestamps: self.agreed.timestamps }
+    }
+
+    /// The sending half, made now unless it has been.
+    pub fn sender(&mut self) -> &mut Sender {
+        let terms = self.terms();
+        self.tx.begin(&self.params, terms)
     }
 
     fn agree(&mut self, p: &Packet, ext: Option<&Ext>) {
@@ -356,10 +397,12 @@ impl Connection {
         self.agreed.sack = self.params.sack.on() && (e.sack_permitted || ns2);
         self.agreed.timestamps = self.params.timestamps.on() && p.ts_val != 0;
         self.agreed.scaled = ns2 || (self.params.window_scaling.on() && e.wscale.is_some());
-        self.tx.use_sack(&self.params, self.agreed.sack);
         let wants_ecn = p.flags.has(TcpFlags::ECE);
-        self.tx.ecn.active = self.params.ecn.on() && wants_ecn;
-        self.rx.ecn = self.tx.ecn.active;
+        self.rx.ecn = self.params.ecn.on() && wants_ecn;
+        if let Some(tx) = self.tx.get_mut() {
+            tx.use_sack(&self.params, self.agreed.sack);
+            tx.ecn.active = self.rx.ecn;
+        }
         self.rx.ts_recent = p.ts_val;
     }
 
@@ -369,10 +412,10 @@ impl Connection {
             self.end(State::Aborted, io);
             return;
         }
-        self.tx.rtt.back_off();
+        self.sender().rtt.back_off();
         io.note(EventKind::Timeout, 0, 0, 0);
         self.send_syn(io);
-        self.syn_timer = Some(io.now() + self.tx.rtt.rto(&self.params));
+        self.syn_timer = Some(io.now() + self.tx.rto(&self.params));
     }
 
     /// Sends the SYN, or the SYN-ACK when one was received.
@@ -383,7 +426,7 @@ impl Connection {
         let p = &self.params;
         if answering {
             flags = flags.with(TcpFlags::ACK);
-            if self.tx.ecn.active {
+            if self.rx.ecn {
                 flags = flags.with(TcpFlags::ECE);
             }
         } else if p.ecn.on() {
@@ -425,13 +468,14 @@ impl Connection {
     }
 
     fn send_ack(&mut self, io: &mut impl Io) {
-        send_ack(&mut self.rx, &self.agreed, &self.params, self.tx.nxt, io);
+        send_ack(&mut self.rx, &self.agreed, &self.params, self.tx.nxt(), io);
     }
 
     #[allow(clippy::type_complexity)]
     fn split<'a, I: Io>(&'a mut self, io: &'a mut I) -> ((&'a mut Sender, &'a TcpParams), ConnLine<'a, I>) {
+        let terms = self.terms();
         let line = ConnLine { io, rx: &mut self.rx, agreed: self.agreed, params: &self.params };
-        ((&mut self.tx, &self.params), line)
+        ((self.tx.begin(&self.params, terms), &self.params), line)
     }
 }
 

@@ -1,0 +1,90 @@
+//! The sending half of a connection, made when there is something to send.
+//!
+//! Most ends that only receive need it for a FIN alone, and flows that have not started need none: thousands of idle
+//! flows cost little, and a receiver of data walks past it.
+
+use super::super::params::{RtoProfile, TcpParams};
+use super::super::sender::{Sender, SenderStats};
+use super::rtt::Rtt;
+use crosswind_base::{Dur, Time};
+
+/// A sender, or what one would start from.
+#[derive(Default)]
+pub struct Sending {
+    made: Option<Box<Sender>>,
+    /// Right edge of the peer's window, as far as it is known.
+    edge: u64,
+    /// Round trip of the handshake, and when it ended.
+    handshake: Option<(Dur, Time)>,
+}
+
+/// What the handshake has settled for a sender.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms {
+    pub sack: bool,
+    pub ecn: bool,
+    pub timestamps: bool,
+}
+
+static NOTHING_SENT: SenderStats = SenderStats::NONE;
+
+impl Sending {
+    pub fn get(&self) -> Option<&Sender> {
+        self.made.as_deref()
+    }
+    #[inline]
+    pub fn get_mut(&mut self) -> Option<&mut Sender> {
+        self.made.as_deref_mut()
+    }
+    pub fn stats(&self) -> &SenderStats {
+        self.get().map_or(&NOTHING_SENT, |s| &s.stats)
+    }
+    /// Next byte to be sent for the first time.
+    #[inline]
+    pub fn nxt(&self) -> u64 {
+        self.get().map_or(1, |s| s.nxt)
+    }
+
+    /// The sender, made now unless it has been.
+    pub fn begin(&mut self, p: &TcpParams, terms: Terms) -> &mut Sender {
+        let (edge, handshake) = (self.edge, self.handshake);
+        self.made.get_or_insert_with(|| {
+            let mut s = Box::new(Sender::new(p, terms.sack));
+            s.ecn.active = terms.ecn;
+            s.open_window(edge);
+            if let Some((rtt, at)) = handshake {
+                learn(&mut s, rtt, at, p, terms);
+            }
+            s
+        })
+    }
+
+    pub fn open_window(&mut self, edge: u64) {
+        match &mut self.made {
+            Some(s) => s.open_window(edge),
+            None => self.edge = self.edge.max(edge),
+        }
+    }
+
+    /// The timeout of the SYN or SYN-ACK.
+    pub fn rto(&self, p: &TcpParams) -> Dur {
+        self.get().map_or_else(|| Rtt::new(p).rto(p), |s| s.rtt.rto(p))
+    }
+
+    /// The handshake took `rtt`.
+    pub fn sample_handshake(&mut self, rtt: Dur, now: Time, p: &TcpParams, terms: Terms) {
+        match &mut self.made {
+            Some(s) => learn(s, rtt, now, p, terms),
+            None => self.handshake = Some((rtt, now)),
+        }
+    }
+}
+
+fn learn(s: &mut Sender, rtt: Dur, now: Time, p: &TcpParams, terms: Terms) {
+    s.stats.rtt_ns.record(rtt.0);
+    // Linux forgets the round trip of the small SYN without timestamps (`tcp_init_metrics`), and never learns
+    // that of a SYN-ACK: the first flight runs under the initial timeout.
+    if p.rto != RtoProfile::Linux24 || terms.timestamps {
+        s.rtt.sample(rtt, now, p, 0, 1);
+    }
+}
