@@ -9,21 +9,29 @@ pub struct Charge {
     pub overhead: Size,
     /// No packet is charged less.
     pub mpu: Size,
+    /// Lengths are charged in whole multiples of this.
+    pub cell: Size,
 }
 
 impl Charge {
     #[inline]
     pub fn of(&self, len: u32) -> u64 {
-        (len as u64 + self.overhead.0).max(self.mpu.0)
+        let whole = (len as u64 + self.overhead.0).max(self.mpu.0);
+        if self.cell.0 < 2 { whole } else { (whole / self.cell.0 * self.cell.0).max(1) }
     }
     pub fn check(&self) -> Result<(), ConfigError> {
-        for (key, size) in [("overhead", self.overhead), ("mpu", self.mpu)] {
+        for (key, size) in [("overhead", self.overhead), ("mpu", self.mpu), ("cell", self.cell)] {
             if size.0 > 65_535 {
                 return Err(ConfigError::new(key, format!("{} B", size.0), "at most 65535 B"));
             }
         }
         Ok(())
     }
+}
+
+/// One byte: nothing is rounded.
+pub fn no_cell() -> Size {
+    Size(1)
 }
 
 /// A rate whose kbit has this many bits: early versions of `tc` read 1 kbit as 1024 bit.
@@ -45,4 +53,18 @@ pub fn check_bucket(key: &str, size: Size) -> Result<(), ConfigError> {
         return Ok(());
     }
     Err(ConfigError::new(key, format!("{} B", size.0), "a bucket from 1 B to 1 TB"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_table_with_cells_of_eight_bytes_charges_less_than_the_frame() {
+        let ethernet = Charge { overhead: Size(14), mpu: Size(0), cell: Size(8) };
+        assert_eq!((ethernet.of(1500), ethernet.of(132), ethernet.of(1)), (1512, 144, 8));
+        let exact = Charge { cell: no_cell(), ..ethernet };
+        assert_eq!((exact.of(1500), exact.of(132)), (1514, 146));
+        assert_eq!(Charge { overhead: Size(0), ..ethernet }.of(5), 1, "nothing is free of charge");
+    }
 }

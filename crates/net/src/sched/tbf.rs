@@ -14,6 +14,7 @@
 //! | `mtu` | bytes | 1600 B | bucket of `peak_rate`; as `burst` |
 //! | `overhead` | bytes | 0 B | IP length is charged; riva-2003, from its finishing times |
 //! | `mpu` | bytes | 0 B | linux-sch-tbf |
+//! | `cell` | bytes | 1 B | lengths are rounded down to it, as in tc's table of 256 times: 8 B for packets up to 2047 B |
 //! | `kbit` | bits | 1000 | 1024 in early versions of tc; every rate of this table is scaled by kbit/1000 |
 //! | `queue` | - | droptail | the inner queue |
 //!
@@ -25,7 +26,7 @@
 //! **Checked by**: conformance suite; oracle `tbf` on random traces; the kernel's tbf (docs/validation-qos.md).
 
 use super::bucket::Bucket;
-use super::charge::{Charge, check_bucket, check_kbit, scaled};
+use super::charge::{Charge, check_bucket, check_kbit, no_cell, scaled};
 use super::children::{Children, Inner, Place};
 use crate::params::{self, Params};
 use crate::queue::{Backlog, Head, QueueDisc};
@@ -51,6 +52,8 @@ pub struct TbfParams {
     pub overhead: Size,
     /// Least length that a packet is charged with.
     pub mpu: Size,
+    /// Lengths are charged in whole multiples of this, rounded down: the cells of tc's rate table.
+    pub cell: Size,
     /// Bits in a kbit: 1000, or 1024.
     pub kbit: u32,
     /// Where packets wait.
@@ -66,6 +69,7 @@ impl Default for TbfParams {
             mtu: Size(1600),
             overhead: Size(0),
             mpu: Size(0),
+            cell: no_cell(),
             kbit: 1000,
             queue: Inner::default(),
         }
@@ -74,7 +78,7 @@ impl Default for TbfParams {
 
 impl TbfParams {
     fn charge(&self) -> Charge {
-        Charge { overhead: self.overhead, mpu: self.mpu }
+        Charge { overhead: self.overhead, mpu: self.mpu, cell: self.cell }
     }
 }
 

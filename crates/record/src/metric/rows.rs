@@ -16,6 +16,7 @@ struct Source(&'static str);
 
 const OWN: Source = Source("Crosswind");
 const THESIS: Source = Source("[Järvinen 2006]");
+const RIVA: Source = Source("[Riva 2003]");
 const CONGESTION_CONTROL: Source = Source("RFC 5681");
 const TIMER: Source = Source("RFC 6298");
 const ECN: Source = Source("RFC 3168");
@@ -93,6 +94,10 @@ pub const METRICS: &[Metric] = &[
     row((Flow, "received_bytes", Bytes), "Bytes of those packets, IP header included.", OWN),
 
     // --- flow: recovery ---
+    row((Flow, "handshake_ns", Ns), "From the first SYN to the establishment of the connection at the sender of its data. -1 when it was not established.", RIVA),
+    row((Flow, "transmit_ns", Ns), "From the establishment of the connection, when a transfer sends its first data, to the last data packet, resends included. -1 when no data was sent.", RIVA),
+    row((Flow, "duplicate_acks", Count), "ACKs without data that acknowledge what was acknowledged before, while data is outstanding.", RIVA),
+    row((Flow, "triple_duplicate_acks", Count), "How often a third duplicate ACK in a row arrived.", RIVA),
     row((Flow, "resent_packets", Packets), "Packets whose data the sender had sent before.", OWN),
     row((Flow, "resent_bytes", Bytes), "Payload bytes of those packets.", OWN),
     row((Flow, "unnecessary_resends_packets", Packets), "Resent packets of which an earlier copy arrived, or was still going to; whether the resent copy arrived does not matter.", THESIS),

@@ -125,7 +125,15 @@ pub(super) fn flow_row(w: &World<'_>, flow: usize, end: Time, t: &mut Table) {
 
 fn connection(row: &mut Row<'_>, tx: &Endpoint, rx: &Endpoint) {
     let s = tx.conn.tx.stats();
-    row.int("resent_packets", s.resent_segments)
+    let opened = tx.conn.opened_at.into_iter().chain(rx.conn.opened_at).min();
+    let established = tx.conn.established_at;
+    let sender = tx.conn.tx.get().filter(|_| s.segments > 0);
+    let transmit = sender.and_then(|x| established.map(|e| x.last_sent().since(e)));
+    row.span("handshake_ns", established.and_then(|e| opened.map(|o| e.since(o))))
+        .span("transmit_ns", transmit)
+        .int("duplicate_acks", u64::from(s.duplicates.acks))
+        .int("triple_duplicate_acks", u64::from(s.duplicates.triples))
+        .int("resent_packets", s.resent_segments)
         .int("resent_bytes", s.resent_bytes)
         .int("timeouts", s.timeouts)
         .int("spurious_timeouts", s.spurious_timeouts)

@@ -242,6 +242,9 @@ pub struct TcpParams {
     pub restart_timer_on_resend: Switch,
     /// Whether a timeout during fast recovery reduces the window once more.
     pub timeout_in_recovery: TimeoutInRecovery,
+    /// Whether segments that left longer ago than the timeout are held lost at the next ACK (Linux 2.4), or the timer alone
+    /// decides. On: during a recovery they are sent again, and a duplicate ACK starts one if the first is among them.
+    pub resend_overdue: Switch,
     /// Retransmission timeouts in a row before the connection is given up.
     pub retries_max: u32,
     /// Spurious-timeout detection by F-RTO, with the conservative response.
@@ -276,6 +279,10 @@ pub struct TcpParams {
     pub sack_blocks: u32,
     /// Start from the slow-start threshold that earlier connections to this host left behind (RFC 2140).
     pub share_ssthresh: Switch,
+    /// Start from the round-trip time and its deviation that earlier connections to this host left behind (Linux 2.4).
+    pub share_rtt: Switch,
+    /// With `share_rtt`: initial window towards a host whose round-trip time is known (Linux 2.4); 0 = as towards any.
+    pub initial_window_known_segments: u32,
     /// Largest number of segments sent in answer to one ACK; 0 = no limit.
     pub max_burst_segments: u32,
     /// Hard limit of the window in segments; 0 = none (ns-2's `window_`).

@@ -28,6 +28,12 @@ pub const PRESETS: &[Preset] = &[
         source: "jarvinen-2006 section 2.6",
         make: enhanced,
     },
+    Preset {
+        name: "linux-2.4.17",
+        title: "Linux 2.4.17 as [Riva 2003] ran it: full segments, timestamps, an ACK for each",
+        source: "riva-2003 sections 2.7 and 3.5",
+        make: linux_2_4_17,
+    },
     Preset { name: "ns2-reno", title: "ns-2 Agent/TCP/Reno", source: "ns-2.35", make: ns2_reno },
     Preset { name: "ns2-newreno", title: "ns-2 Agent/TCP/Newreno", source: "ns-2.35", make: ns2_newreno },
     Preset { name: "ns2-sack1", title: "ns-2 Agent/TCP/Sack1", source: "ns-2.35", make: ns2_sack1 },
@@ -71,6 +77,7 @@ fn rfc() -> TcpParams {
         rtt_sampling: RttSampling::PerAck,
         restart_timer_on_resend: Switch::Off,
         timeout_in_recovery: TimeoutInRecovery::Reduce,
+        resend_overdue: Switch::Off,
         retries_max: 15,
         frto: Frto::Off,
         frto_peer_resends: PeerResends::Ignore,
@@ -88,6 +95,8 @@ fn rfc() -> TcpParams {
         quick_acks: 0,
         sack_blocks: 3,
         share_ssthresh: Switch::Off,
+        share_rtt: Switch::Off,
+        initial_window_known_segments: 0,
         max_burst_segments: 0,
         window_limit_segments: 0,
     }
@@ -118,6 +127,24 @@ fn baseline() -> TcpParams {
 
 fn enhanced() -> TcpParams {
     TcpParams { initial_window_segments: 4, share_ssthresh: Switch::On, frto: Frto::Basic, ..baseline() }
+}
+
+fn linux_2_4_17() -> TcpParams {
+    TcpParams {
+        mss: Size(1448),
+        initial_ssthresh: Size(1 << 30),
+        reduce_from: ReduceFrom::Cwnd,
+        timestamps: Switch::On,
+        timestamp_tick: Dur::from_millis(10),
+        receive_buffer: Size(65535),
+        receive_window: ReceiveWindow::Buffer,
+        delayed_ack: Dur::ZERO,
+        resend_overdue: Switch::On,
+        share_ssthresh: Switch::On,
+        share_rtt: Switch::On,
+        initial_window_known_segments: 3,
+        ..baseline()
+    }
 }
 
 fn ns2_reno() -> TcpParams {

@@ -35,6 +35,7 @@ pub struct SenderStats {
     /// `None` until slow start ended for the first time.
     pub first_loss_at: Option<Time>,
     pub last_timeout_at: Option<Time>,
+    pub duplicates: output::Duplicates,
 }
 
 impl SenderStats {
@@ -51,6 +52,7 @@ impl SenderStats {
         cwnd_max_bytes: 0.0,
         first_loss_at: None,
         last_timeout_at: None,
+        duplicates: output::Duplicates::NONE,
     };
 }
 
@@ -194,10 +196,6 @@ impl Sender {
     pub fn outstanding(&self) -> u64 {
         self.nxt - self.una
     }
-    /// Compares the counters of the scoreboard with a recount (for tests; it walks the whole window).
-    pub fn audit(&self) -> Result<(), String> {
-        self.board.audit(self.una, self.nxt)
-    }
     /// Everything written, and the FIN if there is one, has been acknowledged.
     pub fn all_acked(&self) -> bool {
         self.una >= self.data_end + self.closing as u64
@@ -236,6 +234,7 @@ impl Sender {
         let now = line.now();
         line.note(EventKind::Ack, pkt.ack, 0, header_bits(pkt));
         let a = self.facts(pkt, blocks, p, now);
+        self.stats.duplicates.count(&a);
         for b in blocks {
             line.note(EventKind::Sack, b.0, (b.1 - b.0) as u32, 0);
         }
@@ -263,6 +262,7 @@ impl Sender {
             self.detector.on_ack(&a, blocks, &mut self.board, &v)
         };
         self.conclude(verdict, &a, p, line);
+        self.look_for_overdue(&a, p, line);
         let echo = match p.handshake {
             Handshake::Ns2 => echo_in_ns2 && !self.phase_is_recovery(),
             _ => self.phase == Phase::Open && self.ecn.congested(&a),

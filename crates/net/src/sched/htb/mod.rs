@@ -18,6 +18,7 @@
 //! | `oversubscription` | - | refuse | ours: children that promise more than their parent has are mostly a slip |
 //! | `overhead` | bytes | 0 B | IP length is charged; riva-2003, from its finishing times |
 //! | `mpu` | bytes | 0 B | linux-sch-htb |
+//! | `cell` | bytes | 1 B | lengths are rounded down to it, as in tc's table of 256 times: 8 B for packets up to 2047 B |
 //! | `kbit` | bits | 1000 | 1024 in early versions of tc; every rate of this table is scaled by kbit/1000 |
 //!
 //! Keys of a class: `parent` (none: it cannot borrow), `rate`, `ceil` (= `rate`), `burst` (10 ms of `rate` + 1600 B, as tc
@@ -34,7 +35,7 @@ mod ring;
 mod tree;
 
 use super::bucket::Bucket;
-use super::charge::{Charge, check_bucket, check_kbit, scaled};
+use super::charge::{Charge, check_bucket, check_kbit, no_cell, scaled};
 use super::children::{Children, Inner, Place};
 use super::classify::{Classes, Classifier, Filter};
 use crate::params::{self, Params};
@@ -118,6 +119,8 @@ pub struct HtbParams {
     pub overhead: Size,
     /// Least length that a packet is charged with.
     pub mpu: Size,
+    /// Lengths are charged in whole multiples of this, rounded down: the cells of tc's rate table.
+    pub cell: Size,
     /// Rounds per second that a class needs to send at its rate, where it has no `quantum` of its own.
     #[schemars(range(min = 1))]
     pub r2q: u32,
@@ -140,6 +143,7 @@ impl Default for HtbParams {
             kbit: 1000,
             overhead: Size(0),
             mpu: Size(0),
+            cell: no_cell(),
             r2q: 10,
             hysteresis: Hysteresis::Off,
             oversubscription: Oversubscription::Refuse,
@@ -152,7 +156,7 @@ impl Default for HtbParams {
 
 impl HtbParams {
     fn charge(&self) -> Charge {
-        Charge { overhead: self.overhead, mpu: self.mpu }
+        Charge { overhead: self.overhead, mpu: self.mpu, cell: self.cell }
     }
     fn is_leaf(&self, name: &str) -> bool {
         !self.class.values().any(|c| c.parent.as_deref() == Some(name))

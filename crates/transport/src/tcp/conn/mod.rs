@@ -9,6 +9,7 @@
 //! probes are not modelled: applications read at once, so a window closes only while a hole is being repaired, and the
 //! retransmission timer covers that.
 
+mod recall;
 pub mod receiver;
 pub mod rtt;
 pub mod scoreboard;
@@ -18,7 +19,6 @@ pub mod window;
 use super::law::{Law, Window, WindowLaw};
 use super::params::{Handshake, TcpParams};
 use super::sender::{Line, Outgoing, Sender};
-use super::share::Closing;
 use super::{CloseRule, Io};
 use crosswind_base::packet::{Ext, Meta};
 use crosswind_base::probe::header_bits;
@@ -124,17 +124,6 @@ impl Connection {
         io.note(EventKind::Open, 0, 0, 0);
         self.send_syn(io);
         self.syn_timer = Some(now + self.tx.rto(&self.params));
-    }
-
-    /// Linux reads what it remembers of a peer when the connection is established, at either end.
-    fn recall(&mut self, io: &mut impl Io) {
-        let now = io.now();
-        if self.params.share_ssthresh.on()
-            && let Some(v) = io.shared().and_then(|c| c.lookup(self.peer, now))
-        {
-            self.sender().law.set_ssthresh(v as f64);
-            self.ssthresh_initial = v;
-        }
     }
 
     /// The application writes; returns nothing because the caller keeps to `tx.send_space`.
@@ -287,17 +276,8 @@ impl Connection {
         let now = io.now();
         self.closed_at = Some(now);
         io.note(EventKind::Close, self.tx.nxt(), 0, 0);
-        if self.params.share_ssthresh.on() && state == State::Done {
-            let tx = self.sender();
-            let closing = Closing {
-                cwnd: tx.law.cwnd() as u64,
-                ssthresh: tx.law.ssthresh() as u64,
-                open: tx.is_open(),
-                initial_ssthresh: self.params.initial_ssthresh.0,
-            };
-            if let Some(c) = io.shared() {
-                c.store(self.peer, now, closing);
-            }
+        if state == State::Done {
+            self.remember(now, io);
         }
     }
 
@@ -350,7 +330,9 @@ impl Connection {
                 self.syn_spurious += 1;
             }
             self.restart_after_syn_loss();
+            self.sample_echo(p, now);
         }
+        self.recall_path(io);
         if self.params.handshake != Handshake::Ns2 {
             self.send_ack(io);
         }
@@ -369,6 +351,7 @@ impl Connection {
         } else if !self.answered_again {
             self.sample_handshake(now);
         }
+        self.recall_path(io);
     }
 
     fn sample_handshake(&mut self, now: Time) {

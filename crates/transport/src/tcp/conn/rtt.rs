@@ -23,6 +23,14 @@
 use super::super::params::{RtoProfile, TcpParams};
 use crosswind_base::Dur;
 
+/// What a host remembers of the way to a peer, in ticks as Linux 2.4 counts them: eight times the mean, four times the
+/// deviation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Path {
+    pub srtt: i64,
+    pub var: i64,
+}
+
 /// The estimator of one connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Rtt {
@@ -79,6 +87,28 @@ impl Rtt {
             }
         }
         Dur(v.0.min(p.rto_max.0))
+    }
+
+    /// What is worth remembering; nothing in the other profiles, before the first sample, or after a timeout.
+    pub fn path(&self) -> Option<Path> {
+        match self.state {
+            State::Linux { srtt, mdev, .. } if srtt > 0 && self.backoff == 0 => Some(Path { srtt, var: mdev }),
+            _ => None,
+        }
+    }
+
+    /// Starts from what is remembered where that is larger: the SYN was small and says little of full packets.
+    pub fn recall(&mut self, known: Path, p: &TcpParams) {
+        let State::Linux { srtt, mdev, mdev_max, rttvar, .. } = &mut self.state else { return };
+        let tick = p.rto_tick.0.max(1);
+        *srtt = known.srtt.max(*srtt);
+        if known.var > *mdev {
+            *mdev = known.var;
+            *mdev_max = known.var.max((p.rto_min.0 / tick) as i64);
+            *rttvar = *mdev_max;
+        }
+        self.base = Dur((((*srtt >> 3) + *rttvar) as u64) * tick);
+        self.srtt = Some(Dur(*srtt as u64 * tick / 8));
     }
 
     pub fn backoff_count(&self) -> u32 {

@@ -301,6 +301,18 @@ impl Scoreboard {
         true
     }
 
+    /// Marks everything lost that left before `time` and is neither SACKed, held lost nor sent again.
+    pub fn mark_lost_sent_before(&mut self, time: Time) {
+        for (i, s) in self.ring.iter_mut().enumerate() {
+            if s.flags & (SACKED | LOST | RESENT) == 0 && s.sent_at < time {
+                s.flags |= LOST;
+                self.lost += s.len as u64;
+                self.waiting += s.len as u64;
+                self.resend_cursor = self.resend_cursor.min(self.popped + i as u64);
+            }
+        }
+    }
+
     /// A timeout: everything that ends at or below `high` is held lost, SACKed segments too unless they are kept.
     pub fn mark_all_lost(&mut self, keep: SackAfterTimeout, high: u64) {
         if keep == SackAfterTimeout::Clear {
@@ -450,6 +462,17 @@ mod tests {
         assert_eq!(b.ack_to(300, 0).timed, None);
         let mut b = board(3);
         assert_eq!(b.ack_to(300, 0).timed, Some(Time(0)));
+    }
+
+    #[test]
+    fn what_left_long_ago_is_held_lost_unless_it_was_sent_again() {
+        let mut b = board(6);
+        b.sack((100, 200), 0, &mut false);
+        b.mark_first_lost();
+        b.resend(0, Time(40));
+        b.mark_lost_sent_before(Time(4));
+        assert_eq!((b.lost_bytes(), b.next_lost().map(|s| s.start)), (300, Some(200)));
+        b.audit(0, 600).expect("the counters agree with the segments");
     }
 
     #[test]

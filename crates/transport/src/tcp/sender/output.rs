@@ -6,9 +6,43 @@ use crate::tcp::detect::{Detect, Phase};
 use crate::tcp::law::WindowLaw;
 use crate::tcp::params::{Handshake, RttSampling, TcpParams};
 use crate::tcp::undo::Judge;
+use crate::tcp::{Ack, Trigger};
 use crosswind_base::Time;
 
+/// Duplicate ACKs as a reader of a trace counts them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Duplicates {
+    pub acks: u32,
+    /// How often a third one in a row arrived.
+    pub triples: u32,
+    in_a_row: u32,
+}
+
+impl Duplicates {
+    pub const NONE: Duplicates = Duplicates { acks: 0, triples: 0, in_a_row: 0 };
+
+    #[inline]
+    pub(super) fn count(&mut self, a: &Ack) {
+        if a.duplicate {
+            self.acks += 1;
+            self.in_a_row += 1;
+            self.triples += u32::from(self.in_a_row == 3);
+        } else if a.bytes > 0 {
+            self.in_a_row = 0;
+        }
+    }
+}
+
 impl Sender {
+    /// When the last segment with data or the FIN left, new or again; zero before the first.
+    pub fn last_sent(&self) -> Time {
+        self.last_sent
+    }
+    /// Compares the counters of the scoreboard with a recount (for tests; it walks the whole window).
+    pub fn audit(&self) -> Result<(), String> {
+        self.board.audit(self.una, self.nxt)
+    }
+
     pub(super) fn resend_first_lost(&mut self, p: &TcpParams, line: &mut impl Line) {
         if let Some(s) = self.board.next_lost() {
             self.resend(s, p, line);
@@ -117,6 +151,26 @@ impl Sender {
                 true
             }
             None => false,
+        }
+    }
+
+    /// Linux 2.4: when the first segment left longer ago than the timeout, all that did are held lost without waiting for
+    /// the timer.
+    #[inline]
+    pub(super) fn look_for_overdue(&mut self, a: &Ack, p: &TcpParams, line: &mut impl Line) {
+        if !p.resend_overdue.on() {
+            return;
+        }
+        let latest = Time(a.now.0.saturating_sub(self.rtt.rto(p).0));
+        let overdue = self.board.first().is_some_and(|s| s.sent_at < latest && !s.is_sacked());
+        match self.phase {
+            Phase::Recovery { .. } if overdue => self.board.mark_lost_sent_before(latest),
+            Phase::Open if overdue && (a.duplicate || a.sacked > 0) && self.una >= self.guard => {
+                self.board.mark_lost_sent_before(latest);
+                self.congested(Trigger::Loss, p, line);
+                self.resend_first_lost(p, line);
+            }
+            _ => {}
         }
     }
 

@@ -1,14 +1,17 @@
-//! # Control-block sharing: the slow-start threshold
+//! # Control-block sharing: what a host remembers of its peers
 //!
 //! **Source**: rfc2140; jarvinen-2006 section 2.6.2 (ssthresh only); linux-2.4 and linux-2.6
 //! `tcp_update_metrics`.
 //!
 //! **Idea**: a host remembers, per peer, the slow-start threshold of connections that have *ended*, and the next
-//! connection to that peer starts from it. Concurrent connections do not see each other.
+//! connection to that peer starts from it; likewise the round-trip time and its deviation, which fall slowly and rise at
+//! once. Concurrent connections do not see each other.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
 //! | `share_ssthresh` | - | `off` | Linux tunable `iip_cbi_reuse_ssthresh` |
+//! | `share_rtt` | - | `off` | linux-2.4 `tcp_init_metrics` |
+//! | `initial_window_known_segments` | segments | 0 | linux-2.4 `tcp_init_cwnd`: 3 for 1448 B where the round trip is known, else 2 |
 //! | lifetime | s | for ever | open point 7-18: the route cache's garbage collector (`sharing.lifetime`) |
 //! | chance | - | 0 | the same, as a chance between repetitions (`sharing.forget_probability`) |
 //!
@@ -17,6 +20,7 @@
 //!
 //! **Checked by**: `share/tests` below.
 
+use super::conn::rtt::Path;
 use crosswind_base::{Dur, Time};
 use std::collections::BTreeMap;
 
@@ -25,6 +29,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default)]
 pub struct Cache {
     ssthresh: BTreeMap<u32, u64>,
+    paths: BTreeMap<u32, Path>,
     /// Whole-cache flush period.
     pub lifetime: Option<Dur>,
     /// Time that had passed in earlier runs when the present one began.
@@ -52,7 +57,7 @@ impl Cache {
         if let Some(l) = self.lifetime
             && now >= self.last_flush + l
         {
-            self.ssthresh.clear();
+            self.forget();
             while now >= self.last_flush + l {
                 self.last_flush += l;
             }
@@ -62,6 +67,26 @@ impl Cache {
     /// Everything is forgotten, now.
     pub fn forget(&mut self) {
         self.ssthresh.clear();
+        self.paths.clear();
+    }
+
+    /// Round-trip time to `peer` that earlier connections left behind.
+    pub fn path(&mut self, peer: u32, now: Time) -> Option<Path> {
+        self.expire(now);
+        self.paths.get(&peer).copied()
+    }
+
+    /// A connection to `peer` has ended and this is what it measured (Linux 2.4 `tcp_update_metrics`).
+    pub fn store_path(&mut self, peer: u32, now: Time, seen: Path) {
+        self.expire(now);
+        let Some(known) = self.paths.get_mut(&peer) else {
+            self.paths.insert(peer, seen);
+            return;
+        };
+        let fall = known.srtt - seen.srtt;
+        known.srtt = if fall <= 0 { seen.srtt } else { known.srtt - (fall >> 3) };
+        let var = (fall.abs() >> 1).max(seen.var);
+        known.var = if var >= known.var { var } else { known.var - ((known.var - var) >> 2) };
     }
 
     /// Threshold in bytes left behind by earlier connections to `peer`.
@@ -102,6 +127,19 @@ mod tests {
         assert_eq!(c.lookup(1, Time::from_secs_f64(599.0)), Some(4000));
         assert_eq!(c.lookup(2, Time::ZERO), None);
         assert_eq!(c.lookup(1, Time::from_secs_f64(600.0)), None);
+    }
+
+    #[test]
+    fn a_remembered_round_trip_rises_at_once_and_falls_by_an_eighth() {
+        let mut c = Cache::new(None);
+        let path = |srtt, var| Path { srtt, var };
+        c.store_path(1, Time::ZERO, path(800, 40));
+        c.store_path(1, Time::ZERO, path(1600, 20));
+        assert_eq!(c.path(1, Time::ZERO), Some(path(1600, 400)));
+        c.store_path(1, Time::ZERO, path(800, 20));
+        assert_eq!(c.path(1, Time::ZERO), Some(path(1500, 400)));
+        c.forget();
+        assert_eq!(c.path(1, Time::ZERO), None);
     }
 
     #[test]
