@@ -1,0 +1,599 @@
+"""How does a late short transfer fare beside two long ones behind a full drop-tail queue?
+
+Two transfers of 292 000 B start together, a third of 46 720 B follows 0 to 7 s later; 20 repetitions per start (A1 to
+A12).
+
+What the source printed: the third transfer needs 12.0 to 16.9 s (medians), but 23.4 s when it starts 2 s after the
+others; 13 of 240 runs are exceptions in which it outlasts a long transfer; lost SYNs cost 3 or 9 s; the long
+transfers share the link until 36.65 s whatever happens.
+
+The hosts remember. In each of the three cells that the source lists run by run, the *first* run stands out: 26, 25
+and 23 packets sent again by the two long transfers, against 8 to 15 in all others. That is what a host does that
+keeps the slow-start threshold and the round-trip time of its last connections to a peer, as Linux 2.4 does: only the
+first connection after the memory is empty overshoots the queue. With it the long transfers send 5 or 6 packets again
+(5 and 6 printed), without it 13 and 7 (`no-memory`).
+
+What explains the pattern of losses, by running the alternatives (`--variants`; the table of readings has the
+numbers):
+
+* **Admission rule.** With `exact-fit` no SYN is lost and the queue holds one packet less.
+* **ACK habit.** Two segments or 200 ms (`ack-every-second`) let the window grow half as fast: 2 to 4 packets sent
+  again by the long transfers. `delayed-acks` shifts where the third transfer meets the full queue, not how much is
+  lost.
+* **Shaper.** `ip-length` and `kbit-1000` move all finishing times by -1 and +2 %; the pattern stays.
+* **RED's clock** has no part in these cells.
+
+What may differ here: the source's runs fall into a few near-copies of each other, so its quartiles are those of a
+handful of distinct histories; a start time that is special there need not be special here by the same amount.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from crosswind import stats
+from crosswind.claims import Band, Claim, Part, above, at_least, at_most, below, between, near, within
+from crosswind.experiments.base import Results
+from crosswind.experiments.riva_2003 import a_figures, parts, published, study, testbed
+from crosswind.experiments.riva_2003.parts import across, share_part, value_part
+from crosswind.experiments.riva_2003.testbed import TAIL_DROP_STARTS_s as STARTS_s
+from crosswind.experiments.riva_2003.testbed import cell
+from crosswind.scenario import Scenario
+from crosswind.stats import Estimate
+
+LOGGED = ("TD 0", "TD 2", "TD 5.5")
+CELLS = {s: cell("TD", s) for s in STARTS_s}
+ALL = list(CELLS.values())
+ELAPSED = {
+    f"TD {s:g}": v
+    for s, v in published.cells("table_5-1.csv", "elapsed_median_s", "third_flow_start_s", flow="third").items()
+}
+THREE = ("TD 0", "TD 2", "TD 5.5")
+RTT_s = 14 * testbed.PACKET_s
+EXCEPTIONS = "0, 1, 0, 4, 0, 2, 1, 1, 0, 1, 0, 3"
+
+
+def configurations(**variant: Any) -> dict[str, Scenario]:
+    """The twelve start times."""
+    reading = testbed.Reading(**variant)
+    return {
+        c: testbed.three("TD", s, reading, events=("long", "third") if c in LOGGED else ()) for s, c in CELLS.items()
+    }
+
+
+def _decoded(r: Results) -> Estimate:
+    """The share of retransmitted byte counts that full segments, last segments and SYNs can make up."""
+    hits = []
+    for role in ("fastest", "slowest", "third"):
+        last = 384 if role == "third" else 952
+        for c in ALL:
+            for n, size in zip(r.of(c, f"{role}_retx"), r.of(c, f"{role}_retx_bytes"), strict=True):
+                hits.append(
+                    any(
+                        a * 1448 + b * last + (n - a - b) == size
+                        for a in range(int(n) + 1)
+                        for b in range(int(n) - a + 1)
+                    )
+                )
+    return stats.share(np.array(hits, dtype=float))
+
+
+def _identity(r: Results) -> Estimate:
+    off = [
+        np.abs(r.of(c, f"{x}_throughput") * r.of(c, f"{x}_elapsed_s") / r.of(c, f"{x}_bytes") - 1.0).max()
+        for c in ALL
+        for x in ("fastest", "slowest", "third")
+    ]
+    return stats.exact(float(max(off)), len(off))
+
+
+def _all(r: Results, column: str) -> Any:
+    return np.concatenate([r.of(c, column) for c in ALL])
+
+
+def _exceptions_by_start(r: Results) -> Estimate:
+    """How many starts have more exceptions than 2 s has."""
+    counts = {c: float(r.of(c, "exception").sum()) for c in ALL}
+    return stats.exact(sum(v > counts["TD 2"] for v in counts.values()))
+
+
+def _locked_out(r: Results) -> Estimate:
+    """Runs at 2 s in which the first data segment is sent again three times or more."""
+    e = r.runs.events(flow="third").filter((pl.col("configuration") == "TD 2") & (pl.col("kind") == "resend"))
+    first = e.filter((pl.col("seq") == 1) & (pl.col("len") > 0)).group_by("rep").len()
+    return stats.exact(float((first["len"] >= 3).sum()), r.of("TD 2", "rep").size)
+
+
+def _rank(r: Results) -> Estimate:
+    """Rank correlation between what is left of a long transfer's slow start and the third's throughput, 2 s."""
+    left = r.of("TD 2", "long_last_slow_start_s") - r.of("TD 2", "third_start_s") - r.of("TD 2", "third_handshake_s")
+    keep = np.isfinite(left)
+    a, b = (np.argsort(np.argsort(v[keep])) for v in (left, r.of("TD 2", "third_throughput")))
+    return stats.estimate(
+        lambda x, y, axis: (
+            ((x - x.mean(axis, keepdims=True)) * (y - y.mean(axis, keepdims=True))).mean(axis)
+            / (x.std(axis) * y.std(axis))
+        ),
+        a.astype(float),
+        b.astype(float),
+        pairing="paired",
+    )
+
+
+def _apart() -> list[Part]:
+    printed = {"TD 0": 9, "TD 2": 3, "TD 5.5": 6}
+    return [
+        Part(
+            c,
+            lambda r, c=c: stats.share(r.of(c, "gap_s") < 1.0).scaled(20.0),
+            near(n, 4.5 if c == "TD 5.5" else 4.0),
+            f"{n}" if c != "TD 5.5" else "6 to 7",
+            "of 20",
+            1,
+        )
+        for c, n in printed.items()
+    ]
+
+
+def _spread(x: Any) -> Any:
+    return x.max(axis=0) - x.min(axis=0)
+
+
+def _over_long(
+    column: str, cells: tuple[str, ...], accept: Band, printed: dict[str, str], digits: int = 1
+) -> list[Part]:
+    return [
+        value_part(f"{c}, {x}", c, f"{x}_{column}", accept, None, digits=digits)
+        for c in cells
+        for x in ("fastest", "slowest")
+    ]
+
+
+CLAIMS = (
+    Claim(
+        "R4",
+        "Retransmitted byte counts are combinations of 1448 B, 952 B, 384 B and SYNs",
+        ">= 85 % of the runs",
+        [Part("share of transfers", _decoded, at_least(0.85), ">= 85 %", "%")],
+    ),
+    Claim(
+        "R7",
+        "Throughput is data over elapsed time",
+        "0.1 %",
+        [Part("largest deviation", _identity, at_most(0.001), "<= 0.1 %", "%", 3)],
+    ),
+    Claim(
+        "R13",
+        "Elapsed time of the third transfer by start; the peak is at 2 s",
+        "12.53, 14.25, 14.56, 23.35, 15.60, 15.65, 16.89, 14.44, 12.03, 13.19, 12.09, 14.12 s",
+        [
+            *parts.medians("third_elapsed_s", ELAPSED, 0.25),
+            across(
+                "start of the largest median",
+                ALL,
+                "third_elapsed_s",
+                lambda m: np.array(STARTS_s)[np.argmax(m, axis=0)],
+                between(1.0, 3.0),
+                "2 s",
+                unit="s",
+                digits=1,
+            ),
+        ],
+    ),
+    Claim(
+        "R14",
+        "The worst start is in the long transfers' slow start (about 2 s) and costs half as much again as 0 s or more",
+        "1.86",
+        [
+            across(
+                "start of the largest median",
+                ALL,
+                "third_elapsed_s",
+                lambda m: np.array(STARTS_s)[np.argmax(m, axis=0)],
+                between(1.0, 3.0),
+                "2 s",
+                unit="s",
+                digits=1,
+            ),
+            across(
+                "largest median over that at 0 s",
+                ALL,
+                "third_elapsed_s",
+                lambda m: m.max(axis=0) / m[0],
+                at_least(1.5),
+                "1.86",
+            ),
+        ],
+    ),
+    Claim(
+        "R15",
+        "From 1 s on the best start is between 5 and 7 s, within 10 % of the time at 0 s or below it",
+        "5.5 s, 12.03 s",
+        [
+            across(
+                "start of the smallest median",
+                ALL[2:],
+                "third_elapsed_s",
+                lambda m: np.array(STARTS_s[2:])[np.argmin(m, axis=0)],
+                between(5.0, 7.0),
+                "5.5 s",
+                unit="s",
+                digits=1,
+            ),
+            across(
+                "smallest median over that at 0 s",
+                ["TD 0", *ALL[2:]],
+                "third_elapsed_s",
+                lambda m: m[1:].min(axis=0) / m[0],
+                at_most(1.1),
+                "0.96",
+            ),
+        ],
+    ),
+    Claim(
+        "R16",
+        "Average throughput of the third transfer: lowest at 2 s, highest at 0 s",
+        "2267 and 3998 B/s",
+        [
+            value_part("TD 2", "TD 2", "third_throughput", within(2267, 0.2), 2267, of=np.mean, unit="B/s", digits=0),
+            value_part("TD 0", "TD 0", "third_throughput", within(3998, 0.2), 3998, of=np.mean, unit="B/s", digits=0),
+            across(
+                "2 s over the lowest of the others",
+                ALL,
+                "third_throughput",
+                lambda m: m[3] / np.delete(m, 3, axis=0).min(axis=0),
+                below(1.0),
+                "lowest",
+                each=np.mean,
+            ),
+            across(
+                "0 s over the highest of the others",
+                ALL,
+                "third_throughput",
+                lambda m: m[0] / m[1:].max(axis=0),
+                above(1.0),
+                "highest",
+                each=np.mean,
+            ),
+        ],
+    ),
+    Claim(
+        "R17",
+        "The quartile range of the third transfer's elapsed time is largest at 2 s; mean over five starts",
+        "8.5 s; 5.6 s",
+        [
+            value_part("TD 2", "TD 2", "third_elapsed_s", within(8.5, 0.3), 8.5, of=stats.iqr_of, unit="s"),
+            across(
+                "2 s over the largest of the others",
+                ALL,
+                "third_elapsed_s",
+                lambda m: m[3] / np.delete(m, 3, axis=0).max(axis=0),
+                above(1.0),
+                "largest",
+                each=stats.iqr_of,
+            ),
+            across(
+                "mean of 0, 2, 4, 5, 5.5 s",
+                [cell("TD", s) for s in testbed.RED_STARTS_s],
+                "third_elapsed_s",
+                lambda m: m.mean(axis=0),
+                within(5.6, 0.3),
+                "5.6 s",
+                each=stats.iqr_of,
+                unit="s",
+            ),
+        ],
+    ),
+    Claim(
+        "R18",
+        "Elapsed time of the fastest transfer between 32.8 and 35.9 s for all starts",
+        "32.8 to 35.9 s",
+        [
+            across(
+                "smallest median",
+                ALL,
+                "fastest_elapsed_s",
+                lambda m: m.min(axis=0),
+                within(32.82, 0.06),
+                "32.82 s",
+                unit="s",
+            ),
+            across(
+                "largest median",
+                ALL,
+                "fastest_elapsed_s",
+                lambda m: m.max(axis=0),
+                within(35.85, 0.06),
+                "35.85 s",
+                unit="s",
+            ),
+        ],
+    ),
+    Claim(
+        "R19",
+        "Average throughput of the long transfers",
+        "8470 and 8023 B/s",
+        [
+            across(
+                "fastest",
+                ALL,
+                "fastest_throughput",
+                lambda m: m.mean(axis=0),
+                within(8470, 0.06),
+                "8470 B/s",
+                each=np.mean,
+                unit="B/s",
+                digits=0,
+            ),
+            across(
+                "slowest",
+                ALL,
+                "slowest_throughput",
+                lambda m: m.mean(axis=0),
+                within(8023, 0.06),
+                "8023 B/s",
+                each=np.mean,
+                unit="B/s",
+                digits=0,
+            ),
+        ],
+    ),
+    Claim(
+        "R20",
+        "Exceptions occur: 1 to 12 % of all runs, 2 s among the starts with the most",
+        f"13 of 240 ({EXCEPTIONS})",
+        [
+            share_part("runs", "", lambda r: _all(r, "exception"), between(0.01, 0.12), "5.4 %"),
+            Part("starts with more than 2 s has", _exceptions_by_start, at_most(2), "0", "", 0),
+        ],
+    ),
+    Claim(
+        "R21",
+        "No exception when all start together",
+        "0",
+        [share_part("runs", "TD 0", lambda r: r.of("TD 0", "exception"), at_most(0.0), "0")],
+    ),
+    Claim("R22", "Runs in which the long transfers finish within 1 s of each other", "9, 3, 6 to 7 of 20", _apart()),
+    Claim(
+        "R23",
+        "Jain's index of the two long transfers: median at least 0.997, minimum at least 0.98",
+        "0.9997, 0.9971, 0.9976",
+        [
+            *(
+                value_part(c, c, "jain_long", at_least(0.997), v, digits=4)
+                for c, v in zip(THREE, (0.9997, 0.9971, 0.9976), strict=True)
+            ),
+            *(
+                Part(
+                    f"{c}, minimum",
+                    lambda r, c=c: stats.exact(float(r.of(c, "jain_long").min())),
+                    at_least(0.98),
+                    ">= 0.98",
+                    "",
+                    4,
+                )
+                for c in THREE
+            ),
+        ],
+    ),
+    Claim(
+        "R24",
+        "Jain's index of the three transfers; 2 s clearly lowest",
+        "0.91, 0.82, 0.92",
+        [
+            *(
+                value_part(c, c, "jain_three", near(v, 0.05), v, digits=3)
+                for c, v in zip(THREE, (0.91, 0.82, 0.92), strict=True)
+            ),
+            across(
+                "2 s minus the lower of the others",
+                THREE,
+                "jain_three",
+                lambda m: m[1] - np.minimum(m[0], m[2]),
+                below(0.0),
+                "< 0",
+                digits=3,
+            ),
+        ],
+    ),
+    Claim(
+        "R25",
+        "Packets that a long transfer sends again: 5 or 6",
+        "5/6, 5/6, 6/5",
+        _over_long("retx", THREE, between(3, 10), {}),
+    ),
+    Claim(
+        "R26",
+        "Packets that the third transfer sends again",
+        "4, 5, 3",
+        [value_part(c, c, "third_retx", near(v, 2), v) for c, v in zip(THREE, (4, 5, 3), strict=True)],
+    ),
+    Claim(
+        "R27",
+        "The third transfer suffers far more of the losses than its 7.4 % of the bytes",
+        "20 to 30 %",
+        [
+            across(
+                c,
+                {f"{c}": "third_retx_share"},
+                "third_retx_share",
+                lambda m: m[0],
+                at_least(0.14),
+                v,
+                each=np.mean,
+                unit="%",
+                digits=1,
+            )
+            for c, v in zip(THREE, ("21.5 %", "30.4 %", "20.2 %"), strict=True)
+        ],
+    ),
+    Claim(
+        "R28",
+        "Packets sent again, long transfers over the third: far below the ratio of their loads, 6.25",
+        "1.1 to 1.9",
+        [parts.ratio(c, (c, "long_retx"), (c, "third_retx"), between(0.8, 2.5), "1.1 to 1.9") for c in THREE],
+    ),
+    Claim(
+        "R29",
+        "2 s: a short handshake, a long transmission",
+        "1.05 and 20.8 s",
+        [
+            parts.ratio(
+                "transmission over handshake",
+                ("TD 2", "third_xmit_s"),
+                ("TD 2", "third_handshake_s"),
+                above(10.0),
+                "20",
+            ),
+            value_part("handshake", "TD 2", "third_handshake_s", Band(), 1.05, unit="s", digits=2),
+            value_part("transmission", "TD 2", "third_xmit_s", Band(), 20.8, unit="s", digits=2),
+        ],
+    ),
+    Claim(
+        "R30",
+        "4 s: a long handshake; the critical instant is the fourth second of the long transfers in both cases",
+        "3.8 and 10.6 s",
+        [
+            value_part("handshake", "TD 4", "third_handshake_s", above(3.0), 3.8, unit="s", digits=2),
+            value_part("transmission", "TD 4", "third_xmit_s", Band(), 10.6, unit="s", digits=2),
+            parts.across(
+                "transmission at 4 s minus at 2 s",
+                ["TD 2", "TD 4"],
+                "third_xmit_s",
+                lambda m: m[1] - m[0],
+                below(0.0),
+                "-10.2 s",
+                unit="s",
+            ),
+        ],
+    ),
+    Claim(
+        "R31",
+        "SYNs are lost: runs with a handshake above 3 s, and above 9 s",
+        "0, 4, 4 of 20; 3 of 20 at 5.5 s",
+        [
+            share_part("above 3 s", "TD 0", lambda r: r.of("TD 0", "third_handshake_s") > 3.0, at_most(0.0), "0 %"),
+            share_part("above 3 s", "TD 2", lambda r: r.of("TD 2", "third_handshake_s") > 3.0, above(0.0), "20 %"),
+            share_part("above 3 s", "TD 5.5", lambda r: r.of("TD 5.5", "third_handshake_s") > 3.0, above(0.0), "20 %"),
+            share_part(
+                "above 9 s", "all starts", lambda r: _all(r, "third_handshake_s") > 9.0, above(0.0), "15 % at 5.5 s"
+            ),
+        ],
+    ),
+    Claim(
+        "R32",
+        "Several recoveries, nearly all by fast retransmit: triple duplicate ACKs",
+        "long 3 to 7 (median 4 to 5), third 1 to 1.5",
+        [
+            *_over_long("triple", THREE, between(3, 7), {}),
+            *(
+                value_part(f"{c}, third", c, "third_triple", between(0.5, 2.0), v)
+                for c, v in zip(THREE, (1.5, 1, 1), strict=True)
+            ),
+        ],
+    ),
+    Claim(
+        "R33",
+        "Duplicate ACKs",
+        "long 29 to 36, third 6.5 to 7.5",
+        [
+            *_over_long("dupacks", THREE, between(29 * 0.75, 36 * 1.25), {}),
+            *(
+                value_part(f"{c}, third", c, "third_dupacks", between(6.5 * 0.7, 7.5 * 1.3), v)
+                for c, v in zip(THREE, (7, 6.5, 7.5), strict=True)
+            ),
+        ],
+    ),
+    Claim(
+        "R34",
+        "Extreme runs of the third transfer",
+        "6.43 s at 0 s, 39.66 s at 2 s",
+        [
+            Part(
+                "shortest at 0 s",
+                lambda r: stats.exact(float(r.of("TD 0", "third_elapsed_s").min())),
+                within(6.43, 0.25),
+                "6.43 s",
+                "s",
+                2,
+            ),
+            Part(
+                "longest at 2 s",
+                lambda r: stats.exact(float(np.nanmax(r.of("TD 2", "third_elapsed_s")))),
+                within(39.66, 0.25),
+                "39.66 s",
+                "s",
+                2,
+            ),
+        ],
+    ),
+    Claim(
+        "R35",
+        "Lock-out at 2 s: a first data segment sent again three times, while a long transfer gets half the link",
+        "1 of 20",
+        [Part("runs", _locked_out, at_least(1), "1", "", 0)],
+    ),
+    Claim(
+        "R36",
+        "The longer a long transfer's slow start still lasts, the worse the third transfer fares",
+        "2937 > 2206 > 1872 B/s",
+        [Part("rank correlation at 2 s", _rank, below(0.0), "< 0", "", 2)],
+    ),
+    Claim(
+        "R37",
+        "There are runs with losses synchronised among transfers: within one round trip",
+        "exist",
+        [
+            share_part(
+                "runs with first losses of both long transfers within a round trip",
+                "",
+                lambda r: _all(r, "first_losses_apart_s") < RTT_s,
+                above(0.0),
+                "> 0",
+            )
+        ],
+    ),
+    Claim(
+        "R38",
+        "A late transfer profits from the idle time after a synchronised loss",
+        "6.8 s against a median of 20.8 s",
+        [
+            Part(
+                "shortest transmission at 2 s over the median",
+                lambda r: stats.exact(
+                    float(np.nanmin(r.of("TD 2", "third_xmit_s")) / np.nanmedian(r.of("TD 2", "third_xmit_s")))
+                ),
+                at_most(0.5),
+                "0.33",
+                "",
+                2,
+            )
+        ],
+    ),
+)
+
+
+def headline(r: Results) -> dict[str, str]:
+    """What the readings are compared by."""
+    numbers = {f"third {c}": f"{np.nanmedian(r.of(c, 'third_elapsed_s')):.1f} s" for c in THREE}
+    lost = np.mean(_all(r, "third_handshake_s") > 3.0)
+    resent = "/".join(f"{np.median(_all(r, f'{x}_retx')):g}" for x in ("fastest", "slowest", "third"))
+    return numbers | {
+        "lost SYNs": f"{100 * lost:.0f} %",
+        "sent again": resent,
+        "slowest": f"{np.nanmedian(_all(r, 'slowest_elapsed_s')):.2f} s",
+    }
+
+
+EXPERIMENT = study.experiment(
+    "a",
+    "Three transfers, one of them late and short, behind a drop-tail queue",
+    __doc__,
+    configurations,
+    CLAIMS,
+    figures=a_figures.pictures_of,
+    headline=headline,
+)

@@ -1,0 +1,102 @@
+"""The source's tables, as printed, and what is known to be wrong in them.
+
+Averages of the long transfers and standard deviations of the third are off by one mis-referenced row wherever they
+can be recomputed, so medians and quartiles are compared. The replications of three cells are listed one by one; with
+them whole distributions can be compared.
+"""
+
+from __future__ import annotations
+
+import csv
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from crosswind.experiments.base import Results
+from crosswind.experiments.riva_2003.measures import LONG
+
+REPLICATIONS = {"TD 0": "table_8-1.csv", "TD 2": "table_8-2.csv", "TD 5.5": "table_8-5.csv"}
+# Column of the source -> our name of the metric.
+METRICS = {
+    "data_xmit_time_s": "xmit_s",
+    "elapsed_time_s": "elapsed_s",
+    "throughput_bytes_per_s": "throughput",
+    "retx_data_packets": "retx",
+    "retx_data_bytes": "retx_bytes",
+    "duplicate_acks": "dupacks",
+    "triple_dupacks": "triple",
+}
+WITHHELD = "withheld"
+# What cannot be used, by table: (columns or rows, why).
+ERRATA = {
+    "table_5-1.csv": "averages of the long transfers carry the error of one row; some lie outside min..max",
+    "table_5-2.csv": "averages of fastest and slowest, standard deviation of third: one mis-referenced row",
+    "table_5-4.csv": "as Table 5-1; the rows of 4 s and 5 s may be interchanged",
+    "table_8-3.csv": "as Table 5-2",
+    "table_8-6.csv": "as Table 5-2; the slowest block's minima and its dupack maximum stem from other rows",
+    "table_8-8.csv": "the throughput column repeats Table 8-9's",
+    "table_8-10.csv": "the throughput column of one-class rows holds average elapsed times",
+}
+
+
+@cache
+def table(name: str) -> tuple[dict[str, str], ...]:
+    """The rows of a printed table, as text."""
+    path = Path(__file__).parent / "data" / name
+    with path.open(encoding="utf-8", newline="") as f:
+        return tuple(csv.DictReader(f))
+
+
+def number(text: str) -> float | None:
+    """A printed number; None where it is withheld or missing."""
+    return None if text in ("", WITHHELD) else float(text)
+
+
+def cells(name: str, column: str, by: str, **where: str) -> dict[float, float]:
+    """A column of a table by start time, for the rows that match."""
+    rows = [r for r in table(name) if all(r[k] == v for k, v in where.items())]
+    found = {float(r[by]): number(r[column]) for r in rows}
+    return {k: v for k, v in found.items() if v is not None}
+
+
+def replications(cell: str, role: str, metric: str) -> npt.NDArray[np.float64]:
+    """The printed values of a metric in the 20 replications of a cell."""
+    column = next(c for c, m in METRICS.items() if m == metric)
+    rows = [r for r in table(REPLICATIONS[cell]) if r["flow"] == role]
+    return np.array([float(r[column]) for r in rows])
+
+
+def comparison(r: Results) -> pl.DataFrame:
+    """Every listed metric of every flow: two-sample Kolmogorov-Smirnov test, and quartiles of both samples.
+
+    `quartiles_inside` counts the measured quartiles that lie within the 95 % bootstrap interval of the printed ones.
+    """
+    from scipy import stats as scipy_stats
+
+    rows: list[dict[str, Any]] = []
+    for cell in REPLICATIONS:
+        for role in (*LONG, "third"):
+            for metric in METRICS.values():
+                printed, measured = replications(cell, role, metric), r.of(cell, f"{role}_{metric}")
+                ks = scipy_stats.ks_2samp(printed, measured)
+                rng = np.random.default_rng(0)
+                draws = np.quantile(rng.choice(printed, (1999, printed.size)), [0.25, 0.5, 0.75], axis=1)
+                low, high = np.quantile(draws, [0.025, 0.975], axis=1)
+                ours, theirs = (np.quantile(x, [0.25, 0.5, 0.75]) for x in (measured, printed))
+                rows.append(
+                    {
+                        "cell": cell,
+                        "flow": role,
+                        "metric": metric,
+                        "ks": float(ks.statistic),
+                        "p_value": float(ks.pvalue),
+                        **{f"printed_{n}": float(v) for n, v in zip(("p25", "median", "p75"), theirs, strict=True)},
+                        **{f"measured_{n}": float(v) for n, v in zip(("p25", "median", "p75"), ours, strict=True)},
+                        "quartiles_inside": int(((ours >= low) & (ours <= high)).sum()),
+                    }
+                )
+    return pl.DataFrame(rows)
