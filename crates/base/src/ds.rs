@@ -37,6 +37,23 @@ const NAMES: &[(&str, u8)] = &[
     ("CS7", 56),
 ];
 
+/// How readily a packet of an assured class is dropped, or what a meter thinks of it: green is within the contract.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[repr(u8)]
+pub enum Colour {
+    Green = 0,
+    Yellow = 1,
+    Red = 2,
+}
+
+impl Colour {
+    pub const ALL: [Colour; 3] = [Colour::Green, Colour::Yellow, Colour::Red];
+    pub fn word(self) -> &'static str {
+        ["green", "yellow", "red"][self as usize]
+    }
+}
+
 const HELP: &str = "a code point: a name such as \"EF\", \"AF21\" or \"CS1\", or a number from 0 to 63";
 
 impl Dscp {
@@ -49,6 +66,15 @@ impl Dscp {
     }
     pub fn bits(self) -> u8 {
         self.0
+    }
+    /// Of an assured class (RFC 2597), the drop precedence; other code points have none.
+    pub fn colour(self) -> Option<Colour> {
+        let is_assured = (1..=4).contains(&(self.0 >> 3)) && self.0 & 1 == 0 && self.0 & 6 != 0;
+        is_assured.then(|| Colour::ALL[(self.0 >> 1 & 3) as usize - 1])
+    }
+    /// The code point of an assured class, 1 to 4.
+    pub fn assured(class: u8, colour: Colour) -> Option<Dscp> {
+        (1..=4).contains(&class).then(|| Dscp(class << 3 | (colour as u8 + 1) << 1))
     }
     pub fn parse(text: &str) -> Option<Dscp> {
         let named = NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(text.trim()));
@@ -135,6 +161,19 @@ mod tests {
         let marked = b.with_ecn(Ecn::Ce);
         assert_eq!((marked.ecn(), marked.dscp()), (Ecn::Ce, ef));
         assert_eq!(marked.with_dscp(Dscp::DEFAULT), DsByte(3));
+    }
+
+    #[test]
+    fn assured_classes_have_three_colours_each_and_nothing_else_has_one() {
+        let coloured = (0..64).filter_map(Dscp::from_bits).filter(|d| d.colour().is_some());
+        let names: Vec<String> = coloured.map(|d| d.show()).collect();
+        let all = (1..=4).flat_map(|class| (1..=3).map(move |p| format!("AF{class}{p}")));
+        assert_eq!(names, all.collect::<Vec<_>>());
+        let af32 = Dscp::assured(3, Colour::Yellow).expect("a class");
+        assert_eq!(
+            (af32.show().as_str(), af32.colour(), Dscp::assured(5, Colour::Red)),
+            ("AF32", Some(Colour::Yellow), None)
+        );
     }
 
     #[test]

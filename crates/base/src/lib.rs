@@ -15,9 +15,9 @@ pub mod time;
 pub mod units;
 
 pub use config::ConfigError;
-pub use ds::{DsByte, Dscp};
+pub use ds::{Colour, DsByte, Dscp};
 pub use hist::{Histogram, LinearHistogram};
-pub use packet::{Ecn, FlowId, Packet, PacketId, Pool, SackList, TcpFlags};
+pub use packet::{Ecn, FlowId, Packet, PacketId, Pool, SackList, TcpFlags, Waiting};
 pub use probe::{End, Event, EventKind, Observer, Vantage};
 pub use rng::{Rng, Streams};
 pub use stage::{Ahead, Clock, Cx, DropReason, Feed, Ledger, Metrics, Outbox, Stage, Sync, VirtualClock};

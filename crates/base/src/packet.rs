@@ -1,5 +1,6 @@
 //! Packets: one cache line of hot fields in a slab, and a side table for what few packets carry.
 
+use crate::Dur;
 use crate::ds::{DsByte, Dscp};
 
 /// Index of a packet in its [`Pool`].
@@ -96,10 +97,28 @@ impl SackList {
     }
 }
 
-/// What few packets carry: SACK blocks now; lifetimes and other options later.
+/// How long a packet may wait in queues, and how long it has waited. Queues that know these options reckon with the wait
+/// that they expect when the packet arrives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Waiting {
+    /// The longest wait in any one queue (MTQ).
+    pub longest: Option<Dur>,
+    /// What is left of the sum of all waits (QTL).
+    pub left: Option<Dur>,
+    /// Sum of the waits so far. For measurements only.
+    pub so_far: Dur,
+}
+
+impl Waiting {
+    /// No limit, and no wait so far.
+    pub const NONE: Waiting = Waiting { longest: None, left: None, so_far: Dur::ZERO };
+}
+
+/// What few packets carry: SACK blocks, options of a SYN, limits of waiting.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Ext {
     pub sack: SackList,
+    pub wait: Waiting,
     /// Options of a SYN: maximum segment size, window scale, SACK-permitted.
     pub mss: u16,
     pub wscale: Option<u8>,
@@ -263,6 +282,14 @@ impl Pool {
     #[inline]
     pub fn ext(&self, p: &Packet) -> Option<&Ext> {
         if p.ext == 0 { None } else { Some(&self.exts[p.ext as usize - 1]) }
+    }
+
+    /// The packet's side-table entry, to be written; an empty one is attached when it has none.
+    pub fn ext_mut(&mut self, id: PacketId) -> &mut Ext {
+        if self.slots[id.0 as usize].ext == 0 {
+            self.attach(id, Ext::default());
+        }
+        &mut self.exts[self.slots[id.0 as usize].ext as usize - 1]
     }
 
     #[inline]

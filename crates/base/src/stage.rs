@@ -24,18 +24,34 @@ pub enum DropReason {
     Listed = 4,
     /// Nobody listens for this packet (its connection is closed).
     NoEndpoint = 5,
+    /// A policer at the edge of a domain dropped what its contract does not cover.
+    Policed = 6,
+    /// A queue expected a longer wait than the packet's limit for one queue (MTQ).
+    LocalDelay = 7,
+    /// A queue expected a longer wait than what was left of the packet's budget (QTL).
+    DelayBudget = 8,
 }
 
 impl DropReason {
-    pub const COUNT: usize = 6;
-    pub const NAMES: [&'static str; Self::COUNT] =
-        ["queue_full", "early_drop", "forced_drop", "link_error", "listed", "no_endpoint"];
+    pub const COUNT: usize = 9;
+    pub const NAMES: [&'static str; Self::COUNT] = [
+        "queue_full",
+        "early_drop",
+        "forced_drop",
+        "link_error",
+        "listed",
+        "no_endpoint",
+        "policed",
+        "local_delay",
+        "delay_budget",
+    ];
     pub fn name(self) -> &'static str {
         Self::NAMES[self as usize]
     }
     /// Dropped by a queue (a sign of congestion), as opposed to lost on a link.
     pub fn is_congestion(self) -> bool {
-        matches!(self, DropReason::QueueFull | DropReason::EarlyDrop | DropReason::ForcedDrop)
+        use DropReason::{DelayBudget, EarlyDrop, ForcedDrop, LocalDelay, QueueFull};
+        matches!(self, QueueFull | EarlyDrop | ForcedDrop | LocalDelay | DelayBudget)
     }
 }
 

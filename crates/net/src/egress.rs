@@ -537,5 +537,6 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
 
     fn report(&self, now: Time, out: &mut dyn Metrics) {
         self.stats.report(now, self.not_yet(now), out);
+        self.queue.report(out);
     }
 }

@@ -1,12 +1,14 @@
 //! The registry: one row for each queue, link and loss model. A row gives an element its name in scenario files, its
 //! reference page, its schema and the way to build it.
 
+use crate::diffserv::{BoxMeter, srtcm, token_bucket, trtcm, trtcm_4115, tsw2cm, tsw3cm};
 use crate::egress::Egress;
 use crate::link::loss::{BoxLoss, list, none, uniform};
 use crate::link::{BoxLink, Link, seawind, trace, wire};
 use crate::params::{self, Params};
 use crate::queue::red::{Red, damping_rate, floyd_jacobson, linux, ns2};
-use crate::queue::{BoxQueue, QueueDisc, bounded, droptail};
+use crate::queue::rio::{self, wred};
+use crate::queue::{BoxQueue, QueueDisc, bounded, droptail, early_discard};
 use crate::sched::classify::FlowNames;
 use crate::sched::{htb, prio, tbf};
 use crosswind_base::{BitRate, ConfigError, Dur, Rng, Stage, Streams, units};
@@ -19,6 +21,7 @@ pub enum Kind {
     Queue,
     Link,
     Loss,
+    Meter,
 }
 
 impl Kind {
@@ -27,6 +30,7 @@ impl Kind {
             Kind::Queue => "queue",
             Kind::Link => "link",
             Kind::Loss => "loss",
+            Kind::Meter => "meter",
         }
     }
     /// What is meant when a scenario names no type.
@@ -35,6 +39,7 @@ impl Kind {
             Kind::Queue => "droptail",
             Kind::Link => "wire",
             Kind::Loss => "none",
+            Kind::Meter => "token-bucket",
         }
     }
 }
@@ -114,6 +119,7 @@ enum Build {
     Queue(PrepareFn<BoxQueue>),
     Link(PrepareFn<BoxLink>),
     Loss(PrepareFn<BoxLoss>),
+    Meter(PrepareFn<BoxMeter>),
 }
 
 /// One element.
@@ -169,6 +175,10 @@ pub static ROWS: &[Row] = rows! {
         => new_red_floyd_jacobson;
     Queue "red-linux" "RED of Linux" "queue/red/linux.rs" linux::LinuxParams => new_red_linux;
     Queue "red-ns2" "RED of ns-2" "queue/red/ns2.rs" ns2::Ns2Params => new_red_ns2;
+    Queue "rio" "RED with in and out" "queue/rio/mod.rs" rio::RioParams => new_rio;
+    Queue "wred" "Weighted RED" "queue/rio/wred.rs" wred::WredParams => |p, cx| new_rio(p.0, cx);
+    Queue "early-discard" "Early discard by delay limits (MTQ and QTL)" "queue/early_discard.rs"
+        early_discard::EarlyDiscardParams => new_early_discard;
     Queue "tbf" "Token bucket filter" "sched/tbf.rs" tbf::TbfParams => tbf::build;
     Queue "prio" "Strict priority" "sched/prio.rs" prio::PrioParams => prio::build;
     Queue "htb" "Hierarchical token bucket" "sched/htb/mod.rs" htb::HtbParams => htb::build;
@@ -179,7 +189,35 @@ pub static ROWS: &[Row] = rows! {
     Loss "list" "Listed losses" "link/loss/list.rs" list::ListParams => |p, _| Ok(list::List::new(p));
     Loss "uniform" "Independent losses" "link/loss/uniform.rs" uniform::UniformParams
         => |p, cx| Ok(uniform::Uniform::new(p, cx.rng("loss")));
+    Meter "token-bucket" "Two colours by a token bucket" "diffserv/token_bucket.rs" token_bucket::TokenBucketParams
+        => |p, _| Ok(token_bucket::TokenBucket::new(p));
+    Meter "tsw2cm" "Two colours by a time sliding window" "diffserv/tsw2cm.rs" tsw2cm::Tsw2cmParams
+        => |p, cx| Ok(tsw2cm::Tsw2cm::new(p, cx.rng("meter")));
+    Meter "tsw3cm" "Three colours by a time sliding window" "diffserv/tsw3cm.rs" tsw3cm::Tsw3cmParams
+        => |p, cx| Ok(tsw3cm::Tsw3cm::new(p, cx.rng("meter")));
+    Meter "srtcm" "Single-rate three-colour marker" "diffserv/srtcm.rs" srtcm::SrtcmParams
+        => |p, _| Ok(srtcm::Srtcm::new(p));
+    Meter "trtcm" "Two-rate three-colour marker" "diffserv/trtcm.rs" trtcm::TrtcmParams
+        => |p, _| Ok(trtcm::Trtcm::new(p));
+    Meter "trtcm-4115" "Two-rate three-colour marker that spares what is in profile" "diffserv/trtcm_4115.rs"
+        trtcm_4115::Trtcm4115Params => |p, _| Ok(trtcm_4115::Trtcm4115::new(p));
 };
+
+fn new_rio(p: rio::RioParams, cx: &BuildCx<'_>) -> Result<rio::Rio, ConfigError> {
+    let rate = damping_rate(p.rate, cx.link_rate)?;
+    Ok(rio::Rio::new(p, rate, cx.rng("red")))
+}
+
+fn new_early_discard(
+    p: early_discard::EarlyDiscardParams,
+    cx: &BuildCx<'_>,
+) -> Result<early_discard::EarlyDiscard, ConfigError> {
+    let rate = p.rate.or(cx.link_rate).ok_or_else(|| {
+        ConfigError::new("rate", "nothing", "the rate of the link that empties this queue")
+            .hint("it is taken from the link when the link has a `rate`")
+    })?;
+    Ok(early_discard::EarlyDiscard::new(p.limit, rate))
+}
 
 fn new_droptail(p: droptail::DropTailParams, _: &BuildCx<'_>) -> Result<droptail::DropTail, ConfigError> {
     Ok(droptail::DropTail::new(p))
@@ -280,9 +318,19 @@ builder!(
     prepare_loss, Loss, BoxLoss
 );
 
+builder!(
+    /// Reads the parameters of a meter.
+    prepare_meter, Meter, BoxMeter
+);
+
 /// Builds a queue discipline.
 pub fn build_queue(value: &Value, path: &str, cx: &BuildCx<'_>) -> Result<BoxQueue, ConfigError> {
     prepare_queue(value, path)?(cx)
+}
+
+/// Builds a meter.
+pub fn build_meter(value: &Value, path: &str, cx: &BuildCx<'_>) -> Result<BoxMeter, ConfigError> {
+    prepare_meter(value, path)?(cx)
 }
 
 /// Builds the queue of a link and forgets it: whether it would build.
@@ -316,6 +364,8 @@ impl EgressMaker {
         // The queues that most runs have are compiled together with their links; all others go through a virtual call.
         let make = match row.name {
             "droptail" => with_link(prepared(&table, &queue_path, new_droptail)?, link, loss, path)?,
+            "early-discard" => with_link(prepared(&table, &queue_path, new_early_discard)?, link, loss, path)?,
+            "rio" => with_link(prepared(&table, &queue_path, new_rio)?, link, loss, path)?,
             "red-linux" => with_link(prepared(&table, &queue_path, new_red_linux)?, link, loss, path)?,
             "red-ns2" => with_link(prepared(&table, &queue_path, new_red_ns2)?, link, loss, path)?,
             _ => with_link(prepare_queue(queue, &queue_path)?, link, loss, path)?,

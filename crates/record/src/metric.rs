@@ -22,6 +22,8 @@ pub enum MetricKind {
     Object,
     /// A column of the table `link`: one row per direction of a link and run.
     Link,
+    /// A column of the table `edge`: one row per flow with a contract at the edge of a domain and run.
+    Edge,
     /// A name in the column `metric` of the table `sample`.
     Sample,
     /// A name in the column `metric` of the table `hist`.

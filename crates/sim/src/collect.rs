@@ -1,5 +1,6 @@
 //! From a finished world to the result tables. Names and units are those of the metric registry.
 
+mod edge;
 mod flow;
 mod sampler;
 
@@ -65,6 +66,7 @@ pub fn summary(w: &World<'_>, end: Time, facts: RunFacts, tables: &mut Tables) {
     for egress in 0..w.stages.len() {
         link_row(w, egress, end, tables.table("link"));
     }
+    edge::rows(w, tables);
 }
 
 fn run_row(w: &World<'_>, end: Time, f: RunFacts, t: &mut Table) {
@@ -139,6 +141,9 @@ const DROP_COLUMNS: [&str; DropReason::COUNT] = [
     "drops_link_error_packets",
     "drops_listed_packets",
     "drops_no_endpoint_packets",
+    "drops_policed_packets",
+    "drops_local_delay_packets",
+    "drops_delay_budget_packets",
 ];
 
 /// Histograms of the flows that were asked for; of all in detailed runs.
@@ -150,7 +155,15 @@ pub fn flow_histograms(w: &World<'_>, tables: &mut Tables) {
             Ends::Udp(_, rx) => tables.push_linear_histogram(of("ipdv_ns"), flow::variations(rx)),
         }
         tables.push_histogram(of("delay_ns"), &w.ends[2 * i + 1].arrivals().delay_ns);
+        if let Some(waited) = w.ends[2 * i + 1].waited() {
+            tables.push_linear_histogram(of("expected_wait_ns"), waited);
+        }
     }
+}
+
+/// Histograms of contracts that record intervals.
+pub fn contract_histograms(w: &World<'_>, tables: &mut Tables) {
+    edge::histograms(w, tables);
 }
 
 /// Histograms of links, for detailed runs.

@@ -2,7 +2,8 @@
 
 use crate::endpoint::{Arrivals, Milestone, Port};
 use crate::workload::cbr::{Left, Source};
-use crosswind_base::{Cx, EventKind, Packet, Time};
+use crosswind_base::packet::Ext;
+use crosswind_base::{Cx, Dur, EventKind, LinearHistogram, Packet, Time};
 use crosswind_transport::udp::Receiver;
 
 pub enum Half {
@@ -15,6 +16,45 @@ pub struct Datagrams {
     pub port: Port,
     pub start: Option<Time>,
     pub arrivals: Arrivals,
+    /// How long packets have waited in queues that say so; only for flows with limits.
+    pub waits: Option<Box<Waits>>,
+}
+
+/// Sums of the waits that queues have noted in the packets of a flow.
+pub struct Waits {
+    limits: Vec<Dur>,
+    /// How many packets exceeded each limit.
+    late: Vec<u64>,
+    /// All of them, where histograms are wanted.
+    sums_ns: Option<LinearHistogram>,
+}
+
+/// A sum of waits is known to this many nanoseconds.
+const WAIT_RESOLUTION_NS: u32 = 80_000;
+
+impl Waits {
+    /// `None` without limits. `is_recorded`: whether a histogram is wanted.
+    pub fn new(limits: &[Dur], is_recorded: Recorded) -> Option<Box<Waits>> {
+        let sums_ns = (is_recorded == Recorded::Yes).then(|| LinearHistogram::new(WAIT_RESOLUTION_NS));
+        let waits = Waits { limits: limits.to_vec(), late: vec![0; limits.len()], sums_ns };
+        (!limits.is_empty()).then(|| Box::new(waits))
+    }
+
+    fn note(&mut self, sum: Dur) {
+        for (n, limit) in self.late.iter_mut().zip(&self.limits) {
+            *n += u64::from(sum > *limit);
+        }
+        if let Some(h) = &mut self.sums_ns {
+            h.record(sum.0 as i64);
+        }
+    }
+}
+
+/// Whether a histogram is wanted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Recorded {
+    Yes,
+    No,
 }
 
 impl Datagrams {
@@ -23,6 +63,22 @@ impl Datagrams {
         match &self.half {
             Half::Source(s) if self.start.is_none() => s.next_at,
             _ => self.start,
+        }
+    }
+
+    /// How many packets exceeded each limit of waiting.
+    pub fn late(&self) -> &[u64] {
+        self.waits.as_ref().map_or(&[], |w| &w.late)
+    }
+
+    pub fn waited(&self) -> Option<&LinearHistogram> {
+        self.waits.as_ref()?.sums_ns.as_ref()
+    }
+
+    /// Notes how long a packet that arrives has waited.
+    pub fn note_wait(&mut self, sum: Option<Dur>) {
+        if let (Some(waits), Some(sum)) = (&mut self.waits, sum) {
+            waits.note(sum);
         }
     }
 
@@ -46,7 +102,8 @@ impl Datagrams {
         }
         let (p, left) = source.send(cx.now);
         self.port.note(cx, EventKind::Send, &p);
-        self.port.send(p, None, cx);
+        let option = self.waits.is_some().then(Ext::default);
+        self.port.send(p, option, cx);
         if left == Left::Nothing {
             self.port.note(cx, EventKind::Close, &p);
         }

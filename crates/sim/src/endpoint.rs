@@ -4,7 +4,9 @@ use crate::datagrams::Datagrams;
 use crate::workload::App;
 use crosswind_base::packet::{Ext, Meta};
 use crosswind_base::probe::header_bits;
-use crosswind_base::{Cx, Dscp, End, EventKind, FlowId, Histogram, Packet, PacketId, TcpFlags, Time, Vantage};
+use crosswind_base::{
+    Cx, Dscp, End, EventKind, FlowId, Histogram, LinearHistogram, Packet, PacketId, TcpFlags, Time, Vantage,
+};
 use crosswind_transport::tcp::share::Cache;
 use crosswind_transport::tcp::{CloseRule, Connection, Io, TcpParams};
 use std::sync::Arc;
@@ -83,6 +85,9 @@ impl FlowEnd {
                 if let Some(o) = cx.observer.as_deref_mut() {
                     o.packet(cx.now, d.port.seen, &p, cx.pool);
                 }
+                if d.waits.is_some() {
+                    d.note_wait(cx.pool.ext(&p).map(|e| e.wait.so_far));
+                }
                 cx.pool.remove(id);
                 d.port.note(cx, EventKind::Receive, &p);
                 d.take(&p, cx.now)
@@ -110,6 +115,13 @@ impl FlowEnd {
         match self {
             FlowEnd::Tcp(e) => Some(e),
             FlowEnd::Udp(_) => None,
+        }
+    }
+    /// Sums of waits of a stream that records them.
+    pub fn waited(&self) -> Option<&LinearHistogram> {
+        match self {
+            FlowEnd::Tcp(_) => None,
+            FlowEnd::Udp(d) => d.waited(),
         }
     }
     pub fn port(&self) -> &Port {

@@ -55,7 +55,7 @@ pub fn foresee(plan: &Plan, stages: &mut [BoxStage], longest: u32) {
     }
 }
 
-/// What feeds each egress, and whether its packets go to a host.
+/// What feeds each egress, and whether its packets go to a host or to the edge of a domain.
 fn neighbours(plan: &Plan) -> (Vec<Source>, Vec<bool>) {
     let mut sources = vec![Source::Unknown; plan.egresses.len()];
     let mut ends_at_host = vec![false; plan.egresses.len()];
@@ -73,6 +73,14 @@ fn neighbours(plan: &Plan) -> (Vec<Source>, Vec<bool>) {
                 Source::Only(from) if from == pair[0] => Source::Only(from),
                 _ => Source::Mixed,
             };
+        }
+    }
+    // An edge handles packets at their time: nothing is handed to it before, nor by it.
+    for c in &plan.crossings {
+        let route = &plan.routes[plan.flows[c.flow as usize].route_forward as usize];
+        ends_at_host[route[c.behind as usize] as usize] = true;
+        if let Some(next) = route.get(c.behind as usize + 1) {
+            sources[*next as usize] = Source::Mixed;
         }
     }
     (sources, ends_at_host)

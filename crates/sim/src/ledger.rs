@@ -26,6 +26,8 @@ pub struct StageLosses {
 pub struct Losses {
     pub flows: Vec<FlowLosses>,
     pub stages: Vec<StageLosses>,
+    /// For each flow the packets dropped by a limit of one wait and by a budget of all waits; empty before the first.
+    pub discards: Vec<[u64; 2]>,
     /// Flows that are not over: a connection until it is closed, a stream until its last packet has arrived or is lost.
     pub open: usize,
     /// Retransmissions dropped since the driver looked last: their flow, the direction, and what they held.
@@ -39,6 +41,7 @@ impl Losses {
         Losses {
             flows: vec![FlowLosses::default(); flows],
             stages: vec![StageLosses::default(); stages],
+            discards: Vec::new(),
             open: flows,
             resends: Vec::new(),
             news: flows == 0,
@@ -66,11 +69,17 @@ impl Losses {
 
 impl Ledger for Losses {
     fn dropped(&mut self, stage: u32, p: &Packet, why: DropReason) {
+        let flows = self.flows.len();
         let flow = &mut self.flows[p.flow.0 as usize];
         match why {
             DropReason::LinkError | DropReason::Listed => flow.lost_packets += 1,
             DropReason::NoEndpoint => {}
             _ => flow.drops_packets += 1,
+        }
+        if let DropReason::LocalDelay | DropReason::DelayBudget = why {
+            let i = usize::from(why == DropReason::DelayBudget);
+            self.discards.resize(flows, [0; 2]);
+            self.discards[p.flow.0 as usize][i] += 1;
         }
         if p.meta.is_rexmit() && !p.flags.has(TcpFlags::SYN) {
             let seen = End::source_of(p).seen;

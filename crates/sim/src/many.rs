@@ -213,6 +213,7 @@ fn run_one(
     };
     collect::summary(&world, end, facts, tables);
     collect::flow_histograms(&world, tables);
+    collect::contract_histograms(&world, tables);
     if is_sampled {
         collect::link_histograms(&world, end, tables);
     }

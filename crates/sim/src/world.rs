@@ -4,6 +4,7 @@
 //! emitted. With shuffled ties, simultaneous wakes and simultaneous arrivals at different stages are permuted.
 
 use crate::calendar::{Calendar, Tick};
+use crate::edges;
 use crate::endpoint::{FlowEnd, Milestone};
 use crate::foresight::{foresee, longest_packet};
 use crate::ledger::Losses;
@@ -11,6 +12,7 @@ use crate::scenario::{Plan, Repetition};
 use crate::simultaneous::Simultaneous;
 use crate::workload::{self, page};
 use crosswind_base::{ConfigError, Cx, Dur, Observer, PacketId, Pool, Rng, Stage, Streams, Time, Vantage};
+use crosswind_net::diffserv::edge::Edge;
 use crosswind_net::registry::{BoxStage, BuildCx, EgressMaker};
 use crosswind_transport::tcp::TcpParams;
 use crosswind_transport::tcp::share::Cache;
@@ -54,7 +56,9 @@ pub struct World<'p> {
     pub now: Time,
     pub stages: Vec<BoxStage>,
     pub ends: Vec<FlowEnd>,
-    /// Routes, flattened: each is its egresses followed by the endpoint.
+    /// The edges of domains; their numbers follow those of the ends.
+    pub edges: Vec<Edge>,
+    /// Routes, flattened: each is its egresses and edges, followed by the endpoint.
     hops: Vec<u32>,
     /// Index of the host of each endpoint.
     hosts: Vec<u32>,
@@ -102,6 +106,7 @@ impl<'p> World<'p> {
         let (hops, starts) = flatten(plan);
         let ends = workload::ends(plan, &params.tcp, rep, &streams, &starts);
         let (pages, page_of) = workload::pages(plan);
+        let edges = edges::build(plan, &streams)?;
         let shuffle = match ties {
             Ties::Ordered => 0,
             Ties::Shuffled => streams.named("ties/wakes").bits() | 1,
@@ -110,9 +115,10 @@ impl<'p> World<'p> {
             plan,
             now: Time::ZERO,
             losses: Losses::new(plan.flows.len(), stages.len()),
-            calendar: Calendar::new(stages.len(), ends.len(), shuffle),
+            calendar: Calendar::new(stages.len(), ends.len() + edges.len(), shuffle),
             stages,
             ends,
+            edges,
             hops,
             hosts: plan.flows.iter().flat_map(|f| [f.from, f.to]).collect(),
             pool: Pool::new(),
@@ -165,11 +171,12 @@ impl<'p> World<'p> {
                 (cx.now, cx.reached, cx.stage) = (due, due, s as u32);
                 let next = if s < n {
                     self.stages[s].wakes(&mut cx)
-                } else {
-                    let end = &mut self.ends[s - n];
+                } else if let Some(end) = self.ends.get_mut(s - n) {
                     let told = end.wake(&mut cx, &mut self.caches[self.hosts[s - n] as usize]);
                     milestone = told.map(|what| Pause::Milestone { end: s - n, what });
                     end.next_wake()
+                } else {
+                    self.edges[s - n - self.ends.len()].wakes(&mut cx)
                 };
                 self.calendar.served(s, next);
             } else {
@@ -196,11 +203,13 @@ impl<'p> World<'p> {
                         self.calendar.wishes(s, next);
                     }
                     cx.now = cx.reached;
-                } else {
-                    let end = &mut self.ends[s - n];
+                } else if let Some(end) = self.ends.get_mut(s - n) {
                     let told = end.accept(id, &mut cx, &mut self.caches[self.hosts[s - n] as usize]);
                     milestone = told.map(|what| Pause::Milestone { end: s - n, what });
                     self.calendar.wishes(s, end.next_wake());
+                } else {
+                    let next = self.edges[s - n - self.ends.len()].accepts(id, &mut cx);
+                    self.calendar.wishes(s, next);
                 }
             }
             if let Some(pause) = milestone {
@@ -366,13 +375,21 @@ impl Parameters {
 /// The table of hops, and where the route of each endpoint starts in it.
 fn flatten(plan: &Plan) -> (Vec<u32>, Vec<u32>) {
     let n = plan.egresses.len() as u32;
+    let edges_from = n + 2 * plan.flows.len() as u32;
+    let mut crossings = plan.crossings.iter().peekable();
     let (mut hops, mut starts) = (Vec::new(), Vec::new());
     for (i, f) in plan.flows.iter().enumerate() {
-        for (route, end) in [(f.route_forward, 2 * i + 1), (f.route_reverse, 2 * i)] {
-            starts.push(hops.len() as u32);
-            hops.extend(&plan.routes[route as usize]);
-            hops.push(n + end as u32);
+        starts.push(hops.len() as u32);
+        for (k, egress) in plan.routes[f.route_forward as usize].iter().enumerate() {
+            hops.push(*egress);
+            while let Some(c) = crossings.next_if(|c| (c.flow, c.behind) == (i as u32, k as u32)) {
+                hops.push(edges_from + c.edge);
+            }
         }
+        hops.push(n + 2 * i as u32 + 1);
+        starts.push(hops.len() as u32);
+        hops.extend(&plan.routes[f.route_reverse as usize]);
+        hops.push(n + 2 * i as u32);
     }
     (hops, starts)
 }

@@ -1,7 +1,8 @@
 //! The suite that every row of the registry passes: what an element promises whatever it does inside.
 
 use crate::bench::{Bench, Delivery, Entry};
-use crosswind_base::{Dur, Ecn, Limit, Streams, Time, units};
+use crosswind_base::{Colour, Dur, Ecn, Limit, Streams, Time, units};
+use crosswind_net::diffserv::{Meter, Metered};
 use crosswind_net::registry::{self, BoxStage, BuildCx, Kind, Row};
 use serde_json::{Map, Value, json};
 
@@ -58,6 +59,7 @@ pub fn setups(row: &Row) -> Vec<Setup> {
         Kind::Queue => Setup { queue: own(v), ..base.clone() },
         Kind::Link => Setup { link: own(v), ..base.clone() },
         Kind::Loss => Setup { loss: own(v), ..base.clone() },
+        Kind::Meter => base.clone(),
     };
     let classful = classful(row.name).into_iter().map(|queue| Setup { queue, ..base.clone() });
     variants.map(with).into_iter().chain(classful).collect()
@@ -95,11 +97,38 @@ fn classful(name: &str) -> Vec<Value> {
 pub fn check(row: &Row) {
     check_page(row);
     check_parameters(row);
+    if row.kind == Kind::Meter {
+        return check_meter(row);
+    }
     for (i, setup) in setups(row).iter().enumerate() {
         for seed in 0..3 {
             check_traffic(setup, seed + 10 * i as u64);
         }
     }
+}
+
+/// Random traffic through a meter: nothing is worse than announced, all that is announced occurs, twice the same.
+pub fn check_meter(row: &Row) {
+    let colours = |seed: u64| -> Vec<Colour> {
+        let streams = Streams::new(seed);
+        let cx = BuildCx::new(&streams, "contract/test");
+        let mut meter = registry::build_meter(&row.name.into(), "meter", &cx).expect("defaults are valid");
+        let mut rng = streams.named("traffic");
+        let mut now = Time::ZERO;
+        let mut all = Vec::new();
+        for i in 0..6_000 {
+            // Around 0.5, 1.5 and 3 Mbit/s.
+            now += Dur::from_secs_f64(rng.exponential(8e-3 / [0.5, 1.5, 3.0][i / 2_000]));
+            let colour = meter.colour(&Metered { len: 1000, was: Colour::Green, now });
+            assert!(colour <= meter.worst(), "{}: {colour:?}", row.name);
+            all.push(colour);
+        }
+        assert!(all.contains(&meter.worst()) && all.contains(&Colour::Green), "{}", row.name);
+        let early = all[..2_000].iter().filter(|c| **c == Colour::Green).count();
+        assert!(early > 1_500, "{}: {early} of 2000 packets at half the contract are green", row.name);
+        all
+    };
+    assert_eq!(colours(1), colours(1), "{}: twice the same", row.name);
 }
 
 /// The reference page has all its parts, and its table names exactly the parameters of the schema.

@@ -36,7 +36,7 @@ fn the_suites_traffic_provokes_every_kind_of_loss_and_mark() {
 
 #[test]
 fn names_are_unique_within_a_kind_and_defaults_exist() {
-    for kind in [Kind::Queue, Kind::Link, Kind::Loss] {
+    for kind in [Kind::Queue, Kind::Link, Kind::Loss, Kind::Meter] {
         let mut names = registry::names(kind);
         assert!(names.contains(&kind.default_type()));
         let n = names.len();

@@ -2,10 +2,12 @@
 
 pub mod bounded;
 pub mod droptail;
+pub mod early_discard;
 pub mod red;
+pub mod rio;
 pub mod store;
 
-use crosswind_base::{Cx, PacketId, Time};
+use crosswind_base::{Cx, Metrics, PacketId, Time};
 
 /// A discipline chosen at run time.
 pub type BoxQueue = Box<dyn QueueDisc + Send>;
@@ -56,6 +58,8 @@ pub trait QueueDisc {
     fn wake(&mut self, _cx: &mut Cx<'_>) {}
     /// Momentary values of the law (an average queue, a drop probability), name ending in its unit.
     fn sample(&self, _now: Time, _out: &mut dyn FnMut(&'static str, f64)) {}
+    /// Totals that only this discipline has.
+    fn report(&self, _out: &mut dyn Metrics) {}
 }
 
 impl<Q: QueueDisc + ?Sized> QueueDisc for Box<Q> {
@@ -88,5 +92,8 @@ impl<Q: QueueDisc + ?Sized> QueueDisc for Box<Q> {
     }
     fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
         (**self).sample(now, out)
+    }
+    fn report(&self, out: &mut dyn Metrics) {
+        (**self).report(out)
     }
 }

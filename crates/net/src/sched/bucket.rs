@@ -3,7 +3,7 @@
 use crosswind_base::{BitRate, Dur, Size, Time};
 
 /// Credit for one byte, in bits times nanoseconds per second: a bucket of rate `r` gains `r` of these in a nanosecond.
-const PER_BYTE: i128 = 8_000_000_000;
+pub const PER_BYTE: i128 = 8_000_000_000;
 
 /// Credit that grows with time up to a depth and is spent in bytes. Whether it may become negative is up to the user.
 #[derive(Clone, Debug)]
@@ -33,7 +33,13 @@ impl Bucket {
         self.credit_at(now) >= bytes as i128 * PER_BYTE
     }
 
-    /// The same with a debt of up to the whole depth allowed.
+    /// Whether it is more than that.
+    #[inline]
+    pub fn exceeds(&self, bytes: u64, now: Time) -> bool {
+        self.credit_at(now) > bytes as i128 * PER_BYTE
+    }
+
+    /// Whether it is not negative, with a debt of up to the whole depth allowed.
     #[inline]
     pub fn covers_in_debt(&self, now: Time) -> bool {
         self.credit_at(now) >= -self.depth

@@ -24,6 +24,12 @@ pub trait FlowNames {
 #[derive(Clone, Debug, PartialEq)]
 pub struct AnyOf<T>(Vec<T>);
 
+impl<T> AnyOf<T> {
+    pub fn items(&self) -> &[T] {
+        &self.0
+    }
+}
+
 impl<'de, T: DeserializeOwned> Deserialize<'de> for AnyOf<T> {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         let items = match Value::deserialize(d)? {

@@ -1,7 +1,7 @@
 //! The rows of the metric registry.
 
 use super::Metric;
-use super::MetricKind::{self, Column, Flow, Hist, Link, Object, Page, Run, Sample};
+use super::MetricKind::{self, Column, Edge, Flow, Hist, Link, Object, Page, Run, Sample};
 use super::Unit::{self, BitsPerSecond, Bytes, BytesPerSecond, Count, Index, Ns, Packets, Ratio, Text, Varies};
 
 const fn row(
@@ -26,6 +26,9 @@ const ROUND_TRIP: Source = Source("RFC 2681");
 const SOJOURN: Source = Source("RFC 8289");
 const VARIATION: Source = Source("RFC 3393");
 const LOSS_PATTERN: Source = Source("RFC 3357");
+const DIFFSERV: Source = Source("RFC 2475");
+const DISCARD: Source = Source("[Igarashi 2007]");
+const RIO: Source = Source("[Clark Fang 1998]");
 const RED: Source = Source("[Floyd Jacobson 1993]");
 
 /// Every metric and column, by table.
@@ -37,6 +40,7 @@ pub const METRICS: &[Metric] = &[
     row((Column, "flow", Index), "Number of the flow within its scenario, in order of declaration.", OWN),
     row((Column, "name", Text), "Name of the flow: that of its group, with a number when the group has several members.", OWN),
     row((Column, "group", Text), "Name of the group of equal flows that the flow was declared in.", OWN),
+    row((Column, "domain", Text), "Name of the DiffServ domain in the scenario.", OWN),
     row((Column, "link", Text), "Name of the link in the scenario.", OWN),
     row((Column, "direction", Text), "forward is from the link's `from` to its `to`; reverse is the other way.", OWN),
     row((Column, "from", Text), "Node at which packets enter this direction of the link.", OWN),
@@ -150,6 +154,13 @@ pub const METRICS: &[Metric] = &[
     row((Flow, "queue_delay_p95_ns", Ns), "95th percentile of the time that a data packet of the flow spent in queues.", SOJOURN),
     row((Flow, "queue_delay_max_ns", Ns), "Longest time that a data packet of the flow spent in queues.", SOJOURN),
 
+    row((Flow, "late_1_packets", Packets), "Packets that arrived after a sum of expected waits above the first limit of the flow.", DISCARD),
+    row((Flow, "late_2_packets", Packets), "Packets that arrived after a sum of expected waits above the second limit of the flow.", DISCARD),
+    row((Flow, "late_3_packets", Packets), "Packets that arrived after a sum of expected waits above the third limit of the flow.", DISCARD),
+    row((Flow, "late_4_packets", Packets), "Packets that arrived after a sum of expected waits above the fourth limit of the flow.", DISCARD),
+    row((Flow, "drops_local_delay_packets", Packets), "Packets of the flow dropped by their limit for one queue (MTQ).", DISCARD),
+    row((Flow, "drops_delay_budget_packets", Packets), "Packets of the flow dropped by their budget for all queues (QTL).", DISCARD),
+
     // --- flow: windows ---
     row((Flow, "cwnd_max_bytes", Bytes), "Largest congestion window of the sender.", CONGESTION_CONTROL),
     row((Flow, "ssthresh_initial_bytes", Bytes), "Slow start threshold with which the connection began.", CONGESTION_CONTROL),
@@ -203,9 +214,37 @@ pub const METRICS: &[Metric] = &[
     row((Link, "queue_delay_p95_ns", Ns), "95th percentile of the time that packets spent in the queue.", SOJOURN),
     row((Link, "queue_delay_max_ns", Ns), "Longest time that a packet spent in the queue.", SOJOURN),
 
+    row((Link, "drops_policed_packets", Packets), "Packets that a policer dropped, because a contract does not cover them.", DIFFSERV),
+    row((Link, "drops_local_delay_packets", Packets), "Packets dropped because they would have waited longer than their limit for one queue (MTQ).", DISCARD),
+    row((Link, "drops_delay_budget_packets", Packets), "Packets dropped because they would have waited longer than what was left of their budget (QTL).", DISCARD),
+    row((Link, "green_arrived_packets", Packets), "Packets in profile that came to a queue which treats colours differently.", RIO),
+    row((Link, "yellow_arrived_packets", Packets), "Packets out of profile that came to a queue which treats colours differently.", RIO),
+    row((Link, "red_arrived_packets", Packets), "Packets far out of profile that came to a queue which treats colours differently.", RIO),
+    row((Link, "green_early_drops_packets", Packets), "Packets in profile that the law of such a queue dropped.", RIO),
+    row((Link, "yellow_early_drops_packets", Packets), "Packets out of profile that the law of such a queue dropped.", RIO),
+    row((Link, "red_early_drops_packets", Packets), "Packets far out of profile that the law of such a queue dropped.", RIO),
+    row((Link, "green_full_drops_packets", Packets), "Packets in profile that found such a queue full.", RIO),
+    row((Link, "yellow_full_drops_packets", Packets), "Packets out of profile that found such a queue full.", RIO),
+    row((Link, "red_full_drops_packets", Packets), "Packets far out of profile that found such a queue full.", RIO),
+
+    // --- edge ---
+    row((Edge, "arrived_green_packets", Packets), "Packets of the flow that came to the edge with the best drop precedence of an assured class.", DIFFSERV),
+    row((Edge, "arrived_yellow_packets", Packets), "Packets of the flow that came to the edge with the second drop precedence.", DIFFSERV),
+    row((Edge, "arrived_red_packets", Packets), "Packets of the flow that came to the edge with the third drop precedence.", DIFFSERV),
+    row((Edge, "arrived_other_packets", Packets), "Packets of the flow that came to the edge in no assured class.", DIFFSERV),
+    row((Edge, "left_green_packets", Packets), "Packets of the flow that the edge let pass with the best drop precedence.", DIFFSERV),
+    row((Edge, "left_yellow_packets", Packets), "Packets of the flow that the edge let pass with the second drop precedence.", DIFFSERV),
+    row((Edge, "left_red_packets", Packets), "Packets of the flow that the edge let pass with the third drop precedence.", DIFFSERV),
+    row((Edge, "left_other_packets", Packets), "Packets of the flow that the edge let pass in no assured class.", DIFFSERV),
+    row((Edge, "remarked_packets", Packets), "Packets of the flow that came with a drop precedence and left with a worse one.", DIFFSERV),
+    row((Edge, "policed_packets", Packets), "Packets of the flow that the edge dropped, because the contract does not cover them.", DIFFSERV),
+
     // --- sample ---
     row((Sample, "queue_bytes", Bytes), "Backlog of the queue.", OWN),
     row((Sample, "queue_packets", Packets), "Backlog of the queue in packets.", OWN),
+    row((Sample, "green_avg_packets", Packets), "Moving average on which packets in profile are judged.", RIO),
+    row((Sample, "yellow_avg_packets", Packets), "Moving average on which packets out of profile are judged.", RIO),
+    row((Sample, "red_avg_packets", Packets), "Moving average on which packets far out of profile are judged.", RIO),
     row((Sample, "red_avg_bytes", Bytes), "Moving average of the backlog on which RED decides.", RED),
     row((Sample, "in_transit_packets", Packets), "Packets between the router's queue and the send buffer of the link.", THESIS),
     row((Sample, "channel_bad_ratio", Ratio), "1 while the radio channel of the link is in its bad state, else 0.", THESIS),
@@ -221,6 +260,8 @@ pub const METRICS: &[Metric] = &[
     row((Sample, "goodput_bps", BitsPerSecond), "Application bits delivered per second since the sample before.", EVALUATION),
 
     // --- hist ---
+    row((Hist, "expected_wait_ns", Ns), "Sum of the waits that queues expected when a packet of the flow arrived at them, in buckets of 0.08 ms.", DISCARD),
+    row((Hist, "green_interval_ns", Ns), "Time between consecutive packets that came to a contract in profile.", DIFFSERV),
     row((Hist, "queue_bytes", Bytes), "Backlog of the queue as each arriving packet found it.", OWN),
     row((Hist, "queue_delay_ns", Ns), "Time from a packet's arrival at the queue to the start of its transmission.", SOJOURN),
     row((Hist, "rtt_ns", Ns), "Round-trip time samples of the sender.", ROUND_TRIP),

@@ -1,6 +1,6 @@
 use super::*;
 use crosswind_base::packet::Meta;
-use crosswind_base::{Ecn, SackList, Time};
+use crosswind_base::{Ecn, SackList, Time, Waiting};
 
 fn frame(framer: &mut Framer, p: &Packet, ext: Option<&Ext>) -> (Vec<u8>, Framed) {
     let mut out = Vec::new();
@@ -34,7 +34,8 @@ fn with_pseudo_header(b: &[u8], f: &Framed) -> Vec<u8> {
     all
 }
 
-const SYN_EXT: Ext = Ext { sack: SackList::EMPTY, mss: 1460, wscale: Some(7), sack_permitted: true };
+const SYN_EXT: Ext =
+    Ext { sack: SackList::EMPTY, wait: Waiting::NONE, mss: 1460, wscale: Some(7), sack_permitted: true };
 
 fn syn(meta: u8) -> Packet {
     let flags = if meta == 0 { TcpFlags::SYN } else { TcpFlags::SYN.with(TcpFlags::ACK) };

@@ -118,7 +118,15 @@ pub(super) fn flow_row(w: &World<'_>, flow: usize, end: Time, t: &mut Table) {
             connection(&mut row, tx, rx);
             row.int("unnecessary_resends_packets", unnecessary_resends(w, flow, (tx, rx)));
         }
-        Ends::Udp(tx, rx) => stream(&mut row, source(tx), receiver(rx)),
+        Ends::Udp(tx, rx) => {
+            stream(&mut row, source(tx), receiver(rx));
+            for (name, n) in LATE_COLUMNS.iter().zip(rx.late()) {
+                row.int(name, *n);
+            }
+        }
+    }
+    if let Some([local, budget]) = w.losses.discards.get(flow) {
+        row.int("drops_local_delay_packets", *local).int("drops_delay_budget_packets", *budget);
     }
     row.end();
 }
@@ -186,6 +194,7 @@ fn stream(row: &mut Row<'_>, tx: &Source, rx: &Receiver) {
         .int("loss_run_max_packets", longest);
 }
 
+const LATE_COLUMNS: [&str; 4] = ["late_1_packets", "late_2_packets", "late_3_packets", "late_4_packets"];
 const DELAY_COLUMNS: [&str; 4] =
     ["delay_over_150ms_ratio", "delay_over_250ms_ratio", "delay_over_400ms_ratio", "delay_over_500ms_ratio"];
 

@@ -9,6 +9,7 @@ pub enum Kind {
     Queue,
     Link,
     Loss,
+    Meter,
     /// TCP presets; `preset` instead of `type` chooses.
     Tcp,
 }
@@ -19,6 +20,7 @@ impl Kind {
             Kind::Queue => "queue",
             Kind::Link => "link",
             Kind::Loss => "loss",
+            Kind::Meter => "meter",
             Kind::Tcp => "tcp",
         }
     }

@@ -18,6 +18,8 @@ pub const LINKS_LIMIT: u64 = 1_000_000;
 pub const HOPS_LIMIT: u32 = 250;
 /// Most points of one time series.
 pub const SAMPLES_LIMIT: u64 = 10_000_000;
+/// Most limits of delay that one flow is judged by.
+pub const LATE_LIMITS_MAX: usize = 4;
 const NAME_LIMIT_CHARS: usize = 64;
 
 /// Names of scenarios, nodes, links and flows.
@@ -134,6 +136,13 @@ fn flow(f: &Flow, duration: Dur) -> Result<(), ConfigError> {
     }
     if let Some(rule) = f.start {
         start(rule, f.count, duration)?;
+    }
+    if !f.queue_delay_limits.is_empty() && !f.workload.is_datagrams() {
+        return Err(ConfigError::new("queue_delay_limits", "a flow over TCP", "a workload over UDP"));
+    }
+    if f.queue_delay_limits.len() > LATE_LIMITS_MAX {
+        let found = format!("{} limits", f.queue_delay_limits.len());
+        return Err(ConfigError::new("queue_delay_limits", found, format!("at most {LATE_LIMITS_MAX}")));
     }
     workloads::check(&f.workload)
 }

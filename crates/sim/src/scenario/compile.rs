@@ -1,13 +1,14 @@
 //! From a [`Scenario`] to a [`Plan`]: flat tables from which a world is built, once per run, without looking at names.
 
 use super::body::EgressSpec;
+use super::domains::{self, Crossing, EdgePlan};
 use super::queues;
 use super::routes::{Pair, Router};
 use super::start::{self, Repetition, StartRule};
 use super::topology::{Ends, Graph};
 use super::types::{Events, Record, Scenario};
 use super::workloads::WorkloadParams;
-use crosswind_base::{ConfigError, Dscp, Dur, Time};
+use crosswind_base::{ConfigError, Dscp, Dur, Streams, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,6 +55,8 @@ pub struct GroupPlan {
     pub dscp: Dscp,
     pub start: StartRule,
     pub workload: WorkloadParams,
+    /// Sums of queueing delays beyond which packets are counted as late.
+    pub queue_delay_limits: Vec<Dur>,
     /// Normalised parameters of TCP.
     pub tcp: Value,
     /// Whether events of all members are logged.
@@ -102,6 +105,9 @@ pub struct Plan {
     pub routes: Vec<Vec<u32>>,
     pub groups: Vec<GroupPlan>,
     pub flows: Vec<FlowPlan>,
+    /// The edges of domains, and which flows cross them where, in the order of flows.
+    pub edges: Vec<EdgePlan>,
+    pub crossings: Vec<Crossing>,
     pub sharing: super::Sharing,
     pub record: Record,
 }
@@ -156,6 +162,7 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
             dscp: f.dscp,
             start: f.start.unwrap_or(StartRule::Fixed(Dur::ZERO)),
             workload: f.workload.clone(),
+            queue_delay_limits: f.queue_delay_limits.clone(),
             tcp: f.tcp.clone(),
             events,
         });
@@ -181,7 +188,7 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
             }
         }
     }
-    let plan = Plan {
+    let mut plan = Plan {
         name: s.name.clone(),
         title: s.title.clone(),
         seed: s.seed,
@@ -191,11 +198,20 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
         routes,
         groups,
         flows,
+        edges: Vec::new(),
+        crossings: Vec::new(),
         sharing: s.sharing.clone(),
         record: s.record.clone(),
     };
+    (plan.edges, plan.crossings) = domains::edges(s, &plan)?;
     queues::try_all(s, &plan)?;
+    try_edges(&plan)?;
     Ok(plan)
+}
+
+/// Builds every edge once, so that what only building can find wrong is found before a run.
+fn try_edges(plan: &Plan) -> Result<(), ConfigError> {
+    crate::edges::build(plan, &Streams::new(0)).map(|_| ())
 }
 
 /// The connections of a page are `member/body`, `member/1`, `member/2`..

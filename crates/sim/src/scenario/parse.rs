@@ -3,6 +3,7 @@
 use super::body::Body;
 use super::catalogue::{Catalogue, Kind, object, shown};
 use super::check;
+use super::domains;
 use super::start::{StartRule, WrittenRule};
 use super::types::{AccessTree, Chain, Dumbbell, Flow, Link, Scenario, Topology};
 use super::workloads::{self, WorkloadParams};
@@ -39,6 +40,11 @@ pub fn parse_value(value: &Value, cat: &dyn Catalogue) -> Result<Scenario, Confi
         topology: written.topology.map(|t| topology(&t, cat)).transpose()?,
         link: each(&written.link, "link", |v, path| link(v, cat, path))?,
         flow: each(&written.flow, "flow", |v, path| flow(v, cat, path))?,
+        domain: named(written.domain, "domain")?,
+        contract: named(written.contract, "contract")?
+            .into_iter()
+            .map(|(name, c)| Ok((name.clone(), domains::complete(c, cat, &format!("contract.{name}"))?)))
+            .collect::<Result<_, ConfigError>>()?,
         sharing: written.sharing,
         record: written.record,
         emulate: written.emulate,
@@ -64,6 +70,12 @@ fn each<T>(
         out.insert(name.clone(), read_one(value, &path)?);
     }
     Ok(out)
+}
+
+/// Members of a table that the user names.
+fn named<T>(members: BTreeMap<String, T>, section: &str) -> Result<BTreeMap<String, T>, ConfigError> {
+    members.keys().try_for_each(|name| check::name(name, &format!("{section}.{name}")))?;
+    Ok(members)
 }
 
 /// `config::read` with Rust's names of types put into plain words.
@@ -170,8 +182,8 @@ fn flow(value: &Value, cat: &dyn Catalogue, path: &str) -> Result<Flow, ConfigEr
         }
         false => cat.normalise(Kind::Tcp, &written.tcp, &at)?,
     };
-    let Flow { from, to, count, dscp, .. } = written;
-    Ok(Flow { from, to, count, start: Some(start), dscp, workload, tcp })
+    let Flow { from, to, count, dscp, queue_delay_limits, .. } = written;
+    Ok(Flow { from, to, count, start: Some(start), dscp, queue_delay_limits, workload, tcp })
 }
 
 /// Splits a table into the name under `key` and everything else.

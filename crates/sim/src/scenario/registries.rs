@@ -16,6 +16,7 @@ fn of_net(kind: Kind) -> Option<registry::Kind> {
         Kind::Queue => Some(registry::Kind::Queue),
         Kind::Link => Some(registry::Kind::Link),
         Kind::Loss => Some(registry::Kind::Loss),
+        Kind::Meter => Some(registry::Kind::Meter),
         Kind::Tcp => None,
     }
 }

@@ -18,6 +18,7 @@ pub fn json_schema(cat: &dyn Catalogue) -> Value {
     let queues = rows(cat, Kind::Queue, &mut defs);
     let links = rows(cat, Kind::Link, &mut defs);
     let losses = rows(cat, Kind::Loss, &mut defs);
+    let meters = rows(cat, Kind::Meter, &mut defs);
     let presets = rows(cat, Kind::Tcp, &mut defs);
     for body in ["Link", "LinkBody"] {
         let ends =
@@ -27,6 +28,7 @@ pub fn json_schema(cat: &dyn Catalogue) -> Value {
     defs.insert("reverse".into(), reverse(&links));
     defs.insert("queue".into(), named(&queues, Some("droptail")));
     defs.insert("loss".into(), named(&losses, None));
+    defs.insert("meter".into(), named(&meters, None));
     defs.insert("tcp".into(), tcp(&presets));
     if let Some(root) = root.as_object_mut() {
         root.insert("$defs".into(), Value::Object(defs));

@@ -4,6 +4,7 @@
 //! `serde_json::Value` in those places they read a file key by key; with the final types they hold the checked result.
 
 use super::body::{Body, written_body_schema};
+use super::domains::{Contract, Domain};
 use super::emulate::Emulate;
 use super::sharing::Sharing;
 use super::start::StartRule;
@@ -37,6 +38,12 @@ pub struct Scenario<T = Topology, L = Link, F = Flow> {
     /// Groups of equal flows by name.
     #[serde(default = "BTreeMap::<String, F>::new")]
     pub flow: BTreeMap<String, F>,
+    /// DiffServ domains by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub domain: BTreeMap<String, Domain>,
+    /// What domains promise to the traffic that enters them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub contract: BTreeMap<String, Contract>,
     /// What hosts remember of ended connections.
     #[serde(default, skip_serializing_if = "Sharing::is_default")]
     pub sharing: Sharing,
@@ -172,6 +179,11 @@ pub struct Flow<S = StartRule, W = WorkloadParams> {
     /// DiffServ code point of all packets of the flow, in both directions: a name such as `EF`, or a number.
     #[serde(default, skip_serializing_if = "is_default_treatment")]
     pub dscp: Dscp,
+    /// Sums of queueing delays beyond which packets come too late for the application; their number is counted for each
+    /// (`late_1_packets`..). For flows over UDP whose queues know the option (type `early-discard`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(length(max = 4))]
+    pub queue_delay_limits: Vec<Dur>,
     /// What the application does.
     pub workload: W,
     /// A preset and what differs from it. Workloads over UDP have none.

@@ -141,6 +141,34 @@ pub struct OnOff {
     /// Number of active periods. Left out: it never ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bursts: Option<u64>,
+    /// Whether a flow starts with an active period or with a silence.
+    #[serde(default)]
+    pub first: FirstPeriod,
+    /// How many packets an active period has that is no whole number of intervals.
+    #[serde(default)]
+    pub rounding: Rounding,
+}
+
+/// What a source of bursts starts with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum FirstPeriod {
+    /// An active period.
+    #[default]
+    On,
+    /// A silence: with exponential silences, a source that has been running for long and is silent now.
+    Off,
+}
+
+/// From the length of an active period to its number of packets, at least one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rounding {
+    /// All that begin in it: half a packet more on average than its length has intervals.
+    #[default]
+    Up,
+    /// To the nearest number, as ns-2's exponential source: the mean rate is that of the periods.
+    Nearest,
 }
 
 /// IP and UDP headers.

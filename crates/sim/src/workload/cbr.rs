@@ -19,7 +19,7 @@
 //!
 //! **Checked by**: `crates/sim/tests/datagrams.rs`.
 
-use crate::scenario::{Cbr, Draw, OnOff, interval_of};
+use crate::scenario::{Cbr, Draw, FirstPeriod, OnOff, Rounding, interval_of};
 use crosswind_base::{Dur, Packet, Rng, Time};
 use crosswind_transport::udp;
 
@@ -29,7 +29,7 @@ enum Burst {
     Endless,
     Packets(u64),
     /// As many as begin within a drawn time, at least one.
-    Lasting(Draw),
+    Lasting(Draw, Rounding),
 }
 
 /// Sends bursts of datagrams: the sending end of `cbr` and `on-off`.
@@ -38,6 +38,7 @@ pub struct Source {
     interval: Dur,
     burst: Burst,
     silence: Draw,
+    first: FirstPeriod,
     /// Bursts still to begin; `None`: without end.
     bursts_left: Option<u64>,
     /// Number of the present burst, from 1.
@@ -70,7 +71,8 @@ impl Source {
 
     pub fn on_off(p: &OnOff, rng: Rng) -> Source {
         let shape = [p.payload.0, interval_of(p.payload, p.interval, p.rate).0];
-        Source::new(shape, Burst::Lasting(p.on), p.off, p.bursts, rng)
+        let first = p.first;
+        Source { first, ..Source::new(shape, Burst::Lasting(p.on, p.rounding), p.off, p.bursts, rng) }
     }
 
     fn new([payload, interval]: [u64; 2], burst: Burst, silence: Draw, bursts: Option<u64>, rng: Rng) -> Source {
@@ -79,6 +81,7 @@ impl Source {
             interval: Dur(interval),
             burst,
             silence,
+            first: FirstPeriod::On,
             bursts_left: bursts,
             number: 0,
             left: 0,
@@ -101,7 +104,8 @@ impl Source {
     /// The first burst begins now.
     pub fn begin(&mut self, now: Time) {
         self.opened_at = Some(now);
-        self.next_burst(now);
+        let silence = if self.first == FirstPeriod::Off { self.silence.draw(&mut self.rng) } else { Dur::ZERO };
+        self.next_burst(now + silence);
     }
 
     fn next_burst(&mut self, at: Time) {
@@ -114,7 +118,10 @@ impl Source {
         self.left = match self.burst {
             Burst::Endless => u64::MAX,
             Burst::Packets(n) => n,
-            Burst::Lasting(on) => on.draw(&mut self.rng).0.div_ceil(self.interval.0).max(1),
+            Burst::Lasting(on, Rounding::Up) => on.draw(&mut self.rng).0.div_ceil(self.interval.0).max(1),
+            Burst::Lasting(on, Rounding::Nearest) => {
+                ((on.draw(&mut self.rng).0 + self.interval.0 / 2) / self.interval.0).max(1)
+            }
         };
         self.next_at = Some(at);
         self.burst_began = at;

@@ -5,7 +5,7 @@ pub mod bulk;
 pub mod cbr;
 pub mod page;
 
-use crate::datagrams::{Datagrams, Half};
+use crate::datagrams::{Datagrams, Half, Recorded, Waits};
 use crate::endpoint::{Arrivals, Endpoint, FlowEnd, Milestone, Port, Setup};
 use crate::scenario::{self, Plan, Repetition, WorkloadParams};
 use crosswind_base::{FlowId, Streams, Time, Vantage};
@@ -89,8 +89,13 @@ pub fn ends(plan: &Plan, tcp: &[Arc<TcpParams>], rep: Repetition, streams: &Stre
                     WorkloadParams::Cbr(p) => cbr::Source::cbr(p, rng),
                     _ => unreachable!("the arm above names the two"),
                 };
-                out.push(datagrams(Half::Source(Box::new(source)), setup(Vantage::Sender, start)));
-                out.push(datagrams(Half::Sink(Box::default()), setup(Vantage::Receiver, None)));
+                for (half, setup) in [
+                    (Half::Source(Box::new(source)), setup(Vantage::Sender, start)),
+                    (Half::Sink(Box::default()), setup(Vantage::Receiver, None)),
+                ] {
+                    let is_recorded = if f.hist { Recorded::Yes } else { Recorded::No };
+                    out.push(datagrams(half, setup, Waits::new(&group.queue_delay_limits, is_recorded)));
+                }
                 continue;
             }
         };
@@ -104,8 +109,8 @@ pub fn ends(plan: &Plan, tcp: &[Arc<TcpParams>], rep: Repetition, streams: &Stre
     out
 }
 
-fn datagrams(half: Half, s: Setup) -> FlowEnd {
-    FlowEnd::Udp(Datagrams { half, port: Port::new(&s), start: s.start, arrivals: Arrivals::default() })
+fn datagrams(half: Half, s: Setup, waits: Option<Box<Waits>>) -> FlowEnd {
+    FlowEnd::Udp(Datagrams { half, port: Port::new(&s), start: s.start, arrivals: Arrivals::default(), waits })
 }
 
 /// The pages of a plan, and the page that each flow belongs to. Both are empty where there are no pages.

@@ -13,8 +13,10 @@
 //! | `on` | time | - | - |
 //! | `off` | time | - | - |
 //! | `bursts` | - | endless | - |
+//! | `first` | - | on | `off` starts with a silence, as a source that has been running |
+//! | `rounding` | - | up | `nearest` is ns-2's (igarashi section 3.5): the mean rate is that of the periods |
 //!
 //! **Deviations**: 1. An active period holds at least one packet and ends one interval after its last (which lengthens
-//! periods shorter than an interval).
+//! periods shorter than an interval; with rounding `up` all of them, by half an interval on average).
 //!
 //! **Checked by**: `crates/sim/tests/datagrams.rs`; the machine is that of `cbr.rs`.

@@ -2,10 +2,13 @@
 
 pub mod bounded;
 pub mod droptail;
+pub mod early_discard;
 pub mod htb;
+pub mod markers;
 pub mod red_floyd_jacobson;
 pub mod red_linux;
 pub mod red_ns2;
+pub mod rio;
 pub mod seawind;
 pub mod tbf;
 

@@ -275,7 +275,7 @@ impl Player {
         for b in &s.sack {
             sack.push(b.0, b.1);
         }
-        let ext = Ext { sack, mss: s.mss.unwrap_or(0), wscale: s.wscale, sack_permitted: s.sackok };
+        let ext = Ext { sack, mss: s.mss.unwrap_or(0), wscale: s.wscale, sack_permitted: s.sackok, ..Ext::default() };
         let p = Packet {
             sent_at: self.now,
             cause: self.now,

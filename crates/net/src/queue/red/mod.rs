@@ -47,7 +47,7 @@ impl Measure {
         }
     }
     /// A threshold in this measure; packets and bytes convert through the mean packet size.
-    fn threshold(self, limit: Limit, mean_packet: Size) -> f64 {
+    pub(super) fn threshold(self, limit: Limit, mean_packet: Size) -> f64 {
         let mean = mean_packet.0 as f64;
         match (self, limit) {
             (Measure::Bytes, Limit::Bytes(b)) => b as f64,
@@ -177,7 +177,7 @@ pub fn damping_rate(given: Option<BitRate>, link: Option<BitRate>) -> Result<Bit
 }
 
 /// The checks that all profiles share.
-fn check_common(min: f64, max: f64, max_p: f64, rate: Option<BitRate>) -> Result<(), ConfigError> {
+pub(super) fn check_common(min: f64, max: f64, max_p: f64, rate: Option<BitRate>) -> Result<(), ConfigError> {
     if min <= 0.0 {
         return Err(ConfigError::new("min_th", "0", "a threshold above zero"));
     }
@@ -192,7 +192,7 @@ fn check_common(min: f64, max: f64, max_p: f64, rate: Option<BitRate>) -> Result
 }
 
 /// An averaging weight lies in (0, 1].
-fn check_weight(w_q: f64) -> Result<(), ConfigError> {
+pub(super) fn check_weight(w_q: f64) -> Result<(), ConfigError> {
     if w_q > 0.0 && w_q <= 1.0 {
         return Ok(());
     }

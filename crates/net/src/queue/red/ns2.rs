@@ -324,9 +324,16 @@ impl Ns2 {
     }
 }
 
-impl Law for Ns2 {
-    fn arrive(&mut self, a: &Arrival, rng: &mut Rng) -> Verdict {
+impl Ns2 {
+    /// The first half of `arrive`: moves the average, for a queue whose packets do not all ask this law.
+    #[inline]
+    pub fn observe(&mut self, a: &Arrival) {
         self.average(a);
+    }
+
+    /// The second half: what to do with the packet.
+    #[inline]
+    pub fn decide(&mut self, a: &Arrival, rng: &mut Rng) -> Verdict {
         self.count += 1;
         self.count_bytes += a.len as u64;
         if self.avg < self.min_th || self.params.measure.of(a.backlog) <= 1.0 {
@@ -346,6 +353,13 @@ impl Law for Ns2 {
         self.restart_count();
         let why = if p_b >= 1.0 { DropReason::ForcedDrop } else { DropReason::EarlyDrop };
         if p_b < self.params.mark_p { Verdict::Signal(why) } else { Verdict::Drop(why) }
+    }
+}
+
+impl Law for Ns2 {
+    fn arrive(&mut self, a: &Arrival, rng: &mut Rng) -> Verdict {
+        self.observe(a);
+        self.decide(a, rng)
     }
     fn emptied(&mut self, now: Time, last_len: u32) {
         if last_len > 0 {

@@ -1,0 +1,122 @@
+//! The edge of a domain: every packet of a flow with a contract passes it where it enters the domain.
+
+use super::conditioner::{Conditioner, Fate};
+use crosswind_base::{Cx, Histogram, Packet, PacketId, Stage, Time};
+
+/// Which packets of a flow a contract covers.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// Number of the flow.
+    pub flow: u32,
+    /// One bit for each code point that is covered.
+    pub dscps: u64,
+    /// Number of the conditioner.
+    pub conditioner: u32,
+}
+
+/// Packets by colour, and those without one.
+pub type ByColour = [u64; 4];
+
+/// What an edge has seen of one flow.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Passed {
+    pub flow: u32,
+    /// As they came, and as they went on.
+    pub arrived: ByColour,
+    pub left: ByColour,
+    /// Packets that came with a colour and left with a worse one.
+    pub remarked_packets: u64,
+    pub policed_packets: u64,
+}
+
+/// All contracts of a domain, where its traffic comes in.
+pub struct Edge {
+    conditioners: Vec<Conditioner>,
+    /// Sorted by flow.
+    rules: Vec<Rule>,
+    /// For each flow where its rules begin, and its row in `passed`.
+    places: Vec<(u32, u32)>,
+    passed: Vec<Passed>,
+    wake_at: Time,
+}
+
+fn colour_index(p: &Packet) -> usize {
+    p.dscp().colour().map_or(3, |c| c as usize)
+}
+
+impl Edge {
+    /// `flows` is the number of all flows of the scenario.
+    pub fn new(conditioners: Vec<Conditioner>, mut rules: Vec<Rule>, flows: usize) -> Edge {
+        rules.sort_by_key(|r| (r.flow, r.conditioner));
+        let mut places = vec![(0, u32::MAX); flows];
+        let mut passed: Vec<Passed> = Vec::new();
+        for (i, r) in rules.iter().enumerate() {
+            let place = &mut places[r.flow as usize];
+            if place.1 == u32::MAX {
+                *place = (i as u32, passed.len() as u32);
+                passed.push(Passed { flow: r.flow, ..Passed::default() });
+            }
+        }
+        Edge { conditioners, rules, places, passed, wake_at: Time::NEVER }
+    }
+
+    /// What it has seen of each flow, in the order of flows.
+    pub fn passed(&self) -> &[Passed] {
+        &self.passed
+    }
+
+    /// Times between the green packets of one contract, in the order of contracts.
+    pub fn green_intervals(&self) -> impl Iterator<Item = &Histogram> {
+        self.conditioners.iter().map(|c| &c.green_interval_ns)
+    }
+
+    fn rule_of(&self, p: &Packet, first: u32) -> Option<usize> {
+        let of_flow = self.rules[first as usize..].iter().take_while(|r| r.flow == p.flow.0);
+        of_flow.into_iter().find(|r| r.dscps >> p.dscp().bits() & 1 == 1).map(|r| r.conditioner as usize)
+    }
+
+    fn settle(&mut self) {
+        self.wake_at = self.conditioners.iter().filter_map(Conditioner::next_wake).min().unwrap_or(Time::NEVER);
+    }
+}
+
+impl Stage for Edge {
+    fn accept(&mut self, id: PacketId, cx: &mut Cx<'_>) {
+        let p = cx.packet(id);
+        let (first, row) = self.places[p.flow.0 as usize];
+        debug_assert!(row != u32::MAX, "only flows with a contract pass an edge");
+        let came = colour_index(p);
+        self.passed[row as usize].arrived[came] += 1;
+        let Some(c) = self.rule_of(p, first) else {
+            self.passed[row as usize].left[came] += 1;
+            return cx.forward(id);
+        };
+        let conditioner = &mut self.conditioners[c];
+        let fate = conditioner.condition(id, cx);
+        let passed = &mut self.passed[row as usize];
+        if fate == Fate::Policed {
+            passed.policed_packets += 1;
+            return;
+        }
+        let goes = colour_index(cx.packet(id));
+        passed.left[goes] += 1;
+        passed.remarked_packets += u64::from(came < goes && goes < 3);
+        conditioner.send(id, cx);
+        if conditioner.next_wake().is_some() {
+            self.settle();
+        }
+    }
+
+    fn wake(&mut self, cx: &mut Cx<'_>) {
+        for c in &mut self.conditioners {
+            if c.next_wake().is_some_and(|at| at <= cx.now) {
+                c.release(cx);
+            }
+        }
+        self.settle();
+    }
+
+    fn next_wake(&self) -> Option<Time> {
+        (self.wake_at != Time::NEVER).then_some(self.wake_at)
+    }
+}

@@ -1,0 +1,200 @@
+"""The testbed of chapter 7: four nodes in a chain, three links of 20 Mbit/s, many voice-like flows over UDP.
+
+Every group of flows consists of two halves (`f0-1` and `f0-2`, ..), so that one run answers for one requirement
+and for two: a limit of delay is the application's and changes nothing in the network. EPLR (effective packet loss
+rate) is the share of the packets that a group sent which were dropped or came too late.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from crosswind import stats
+from crosswind.experiments.base import Results, Tables
+from crosswind.runs import Runs
+from crosswind.scenario import Scenario
+from crosswind.stats import Estimate
+
+KEYS = ["configuration", "rep"]
+LIMITS_MS = (10, 20, 30)
+HOPS = (1, 2, 3)
+FULL_BUFFER_MS = 16.0
+FIXED_MS = 140.0
+PACKET_BYTES = 200
+MEAN_BPS = 80_000
+SECONDS = 100
+
+# Where each group enters and leaves the chain of nodes 1 to 4.
+MODELS: Mapping[int, Mapping[str, tuple[int, int]]] = {
+    1: {"g0": (1, 4), "g1": (1, 2), "g2": (2, 3), "g3": (3, 4)},
+    2: {"g0": (1, 4), "g1": (1, 3), "g2": (2, 4), "g3": (3, 4), "g4": (1, 2)},
+}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the edge writes into packets, in ms; None: nothing."""
+
+    mtq: float | None = None
+    qtl: float | None = None
+
+    def label(self) -> str:
+        said = [f"{name} {v:g}" for name, v in (("MTQ", self.mtq), ("QTL", self.qtl)) if v is not None]
+        return ", ".join(said) or "none"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One run: which flows, how bursty, and the limits of the two halves of each group."""
+
+    model: int = 2
+    flows: tuple[int, ...] = (80, 80, 80, 80, 80)
+    limits: Limits = Limits()
+    second: Limits | None = None
+    on_ms: int = 350
+    off_ms: int = 650
+    hist: tuple[str, ...] = ()
+
+    def label(self) -> str:
+        return self.limits.label() if self.second is None else f"{self.limits.label()} / {self.second.label()}"
+
+
+MODEL_1 = Setting(model=1, flows=(120, 120, 120, 120))
+MODEL_2 = Setting()
+
+
+def sweep(base: Setting, limits: Sequence[Limits]) -> dict[str, Scenario]:
+    """One configuration for each setting of the limits, labelled by it."""
+    return {x.label(): scenario(replace(base, limits=x)) for x in limits}
+
+
+def half(group: str, number: int) -> str:
+    """The flows of one half of a group."""
+    return f"f{group[1:]}-{number}"
+
+
+def scenario(s: Setting) -> Scenario:
+    """The scenario of a setting."""
+    queue = {"type": "early-discard", "limit": "200 packets"}
+    hop = {"rate": "20 Mbit/s", "delay": "1 ms", "queue": queue}
+    wide = {"rate": "1 Gbit/s", "delay": "1 ms"}
+    links: dict[str, Any] = {f"hop-{k}": {"from": f"node-{k}", "to": f"node-{k + 1}", **hop} for k in HOPS}
+    links |= {f"in-{k}": {"from": f"host-{k}", "to": f"node-{k}", **wide} for k in HOPS}
+    links |= {f"out-{k + 1}": {"from": f"node-{k + 1}", "to": f"sink-{k + 1}", **wide} for k in HOPS}
+    # What is sent while active, so that the long-run mean is the same for all lengths of bursts.
+    interval_ns = round(PACKET_BYTES * 8 / MEAN_BPS * s.on_ms / (s.on_ms + s.off_ms) * 1e9)
+    source = {
+        "type": "on-off",
+        "payload": f"{PACKET_BYTES - 28} B",
+        "interval": f"{interval_ns} ns",
+        "on": {"exponential": f"{s.on_ms} ms"},
+        "off": {"exponential": f"{s.off_ms} ms"},
+        "first": "off",
+        "rounding": "nearest",
+    }
+    flows: dict[str, Any] = {}
+    contracts: dict[str, Any] = {}
+    for (group, (enters, leaves)), n in zip(MODELS[s.model].items(), s.flows, strict=True):
+        for number, limits in ((1, s.limits), (2, s.second or s.limits)):
+            name = half(group, number)
+            flows[name] = {
+                "from": f"host-{enters}",
+                "to": f"sink-{leaves}",
+                "count": n // 2,
+                "queue_delay_limits": [f"{d} ms" for d in LIMITS_MS],
+                "workload": source,
+            }
+            options = {k: f"{v:g} ms" for k, v in (("mtq", limits.mtq), ("qtl", limits.qtl)) if v is not None}
+            if options:
+                contracts[name] = {"domain": "backbone", "flow": name, **options}
+    data: dict[str, Any] = {"name": "early-discard", "duration": f"{SECONDS} s", "link": links, "flow": flows}
+    if contracts:
+        data |= {"domain": {"backbone": {"nodes": [f"node-{k}" for k in (1, 2, 3, 4)]}}, "contract": contracts}
+    if s.hist:
+        data["record"] = {"hist": list(s.hist)}
+    return Scenario.from_dict(data)
+
+
+def count(column: str) -> pl.Expr:
+    """A counter that runs without such packets do not have."""
+    return pl.col(column).clip(0).sum()
+
+
+def tables(runs: Runs) -> Tables:
+    """`half`: sent, dropped by cause and late packets of each half of a group; `node`: drops and delays of the hops;
+    `repetition`: the EPLR of groups (`g0_eplr_10`) and halves (`f0-1_eplr_10`), and per-node totals."""
+    flows = runs.flows()
+    for column in ("drops_local_delay_packets", "drops_delay_budget_packets"):
+        if column not in flows.columns:
+            flows = flows.with_columns(pl.lit(0).alias(column))
+    halves = flows.group_by(*KEYS, "group", maintain_order=True).agg(
+        pl.col("sent_packets").sum().alias("sent"),
+        pl.col("drops_packets").sum().alias("drops"),
+        count("drops_local_delay_packets").alias("drops_mtq"),
+        count("drops_delay_budget_packets").alias("drops_qtl"),
+        *(count(f"late_{i + 1}_packets").alias(f"late_{d}") for i, d in enumerate(LIMITS_MS)),
+    )
+    hops = runs.links().filter(pl.col("link").str.starts_with("hop-") & (pl.col("direction") == "forward"))
+    nodes = hops.select(
+        *KEYS,
+        pl.col("link").str.slice(4).alias("node"),
+        pl.col("drops_queue_full_packets").alias("full"),
+        pl.col("drops_local_delay_packets").alias("mtq"),
+        pl.col("drops_delay_budget_packets").alias("qtl"),
+        (pl.col("queue_delay_mean_ns") / 1e6).alias("delay_ms"),
+    )
+    return {"half": halves, "node": nodes, "repetition": _repetitions(halves, nodes)}
+
+
+def _repetitions(halves: pl.DataFrame, nodes: pl.DataFrame) -> pl.DataFrame:
+    sums = [c for c in halves.columns if c not in (*KEYS, "group")]
+    groups = halves.with_columns(pl.concat_str(pl.lit("g"), pl.col("group").str.slice(1, 1)).alias("group"))
+    groups = groups.group_by(*KEYS, "group", maintain_order=True).agg(pl.col(c).sum() for c in sums)
+    both = pl.concat([groups, halves.select(groups.columns)])
+    both = both.with_columns(
+        (pl.col("drops") / pl.col("sent")).alias("loss"),
+        *(((pl.col("drops") + pl.col(f"late_{d}")) / pl.col("sent")).alias(f"eplr_{d}") for d in LIMITS_MS),
+    )
+    values = ["sent", "drops", "drops_mtq", "drops_qtl", "loss"]
+    values += [f"{what}_{d}" for what in ("late", "eplr") for d in LIMITS_MS]
+    wide = _wide(both, "group", values, "{on}_{value}")
+    all_groups = groups.group_by(*KEYS).agg(pl.col(c).sum().alias(f"all_{c}") for c in sums)
+    per_node = _wide(nodes, "node", ["full", "mtq", "qtl", "delay_ms"], "node{on}_{value}")
+    return wide.join(all_groups, on=KEYS).join(per_node, on=KEYS).sort(KEYS)
+
+
+def _wide(frame: pl.DataFrame, on: str, values: list[str], name: str) -> pl.DataFrame:
+    """One row per repetition; a column for each member of `on` and each value."""
+    members = frame[on].unique(maintain_order=True).to_list()
+    columns = [
+        pl.col(v).filter(pl.col(on) == m).first().alias(name.format(on=m, value=v)) for m in members for v in values
+    ]
+    return frame.group_by(KEYS, maintain_order=True).agg(columns)
+
+
+Measure = Callable[[Results], Any]
+
+
+def eplr(configuration: str, member: str, limit_ms: int = 10) -> Measure:
+    """The EPLR of a group or half, seed by seed."""
+    return lambda r: r.of(configuration, f"{member}_eplr_{limit_ms}")
+
+
+def worst(configuration: str, groups: Sequence[str], limit_ms: int = 10) -> Measure:
+    """The EPLR of the group that is worst off, seed by seed."""
+    return lambda r: np.max([r.of(configuration, f"{g}_eplr_{limit_ms}") for g in groups], axis=0)
+
+
+def curve(r: Results, by: Mapping[float, str], column: str) -> list[tuple[float, Estimate]]:
+    """A share's median over the seeds, in per cent, against what the configurations are numbered by."""
+    return [(x, stats.median(r.of(c, column)).scaled(100)) for x, c in sorted(by.items())]
+
+
+def curves(r: Results, by: Mapping[float, str], groups: Sequence[str], column: str) -> dict[str, Any]:
+    """One curve for each group."""
+    return {g: curve(r, by, f"{g}_{column}") for g in groups}

@@ -1,0 +1,114 @@
+"""How much wider than the sum of its contracts must the bottleneck of one domain be? And does a token bucket do as
+well?
+
+Nine flows with contracts of 24 Mbit/s in all enter one domain whose only congested link has 1.0 to 1.5 times that.
+Markers: time sliding window (original), or token buckets of several depths at 1.3 times.
+
+What the source printed: all contracts are met above 1.3 times their sum; a token bucket of suitable depth gives
+the same throughput, too deep a one a lower throughput (prose, no numbers).
+
+What may differ here: the depths tried (no depth is printed).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from crosswind.claims import Claim, above, at_least, at_most
+from crosswind.experiments.base import Results
+from crosswind.experiments.igarashi import assured, drawing, study
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+WIDTHS = (1.0, 1.1, 1.2, 1.3, 1.4, 1.5)
+DEPTHS_KB = (5, 20, 100, 2000)
+SUITABLE_KB, DEEP_KB = 20, 2000
+WINDOW = "1.3 x"
+
+
+def bucket(depth_kb: int) -> Any:
+    """Token buckets of one depth instead of the windows."""
+
+    def make(mbps: float, _: str) -> dict[str, Any]:
+        return {"type": "token-bucket", "cir": f"{mbps:g} Mbit/s", "cbs": f"{depth_kb} kB"}
+
+    return make
+
+
+def configurations(**_: Any) -> dict[str, Scenario]:
+    """The widths with windows, and the depths of buckets at 1.3 times."""
+    widths = {f"{w:.1f} x": assured.one_domain(w * assured.SUM_MBPS) for w in WIDTHS}
+    buckets = {f"bucket {d} kB": assured.one_domain(1.3 * assured.SUM_MBPS, bucket(d)) for d in DEPTHS_KB}
+    return widths | buckets
+
+
+def _met(configuration: str) -> Any:
+    return lambda r: r.of(configuration, "clear_misses") == 0
+
+
+def _below_contract(configuration: str) -> Any:
+    """By how much the flows miss their contracts, added up (Mbit/s)."""
+
+    def measure(r: Results) -> Any:
+        missing = [np.maximum(c - r.of(configuration, f"th_f{k}"), 0) for k, c in assured.CONTRACTS.items()]
+        return np.sum(missing, axis=0)
+
+    return measure
+
+
+CLAIMS = (
+    Claim(
+        "IC6.12",
+        "A token bucket of suitable depth gives the throughput of the window, a very deep one less",
+        "no visible difference; lower",
+        [
+            study.ratio(
+                f"total, {SUITABLE_KB} kB against window",
+                (f"bucket {SUITABLE_KB} kB", "total"),
+                (WINDOW, "total"),
+                assured.within_five,
+                "the same",
+                "",
+                3,
+            ),
+            study.of_seeds(
+                f"missing to contracts, {DEEP_KB} kB less {SUITABLE_KB} kB",
+                lambda r: _below_contract(f"bucket {DEEP_KB} kB")(r) - _below_contract(f"bucket {SUITABLE_KB} kB")(r),
+                above(0.0),
+                "more",
+                "Mbit/s",
+                3,
+            ),
+        ],
+    ),
+    Claim(
+        "IC6.13",
+        "With original marking all contracts are met in one domain above 1.3 times their sum, and not at 1.0",
+        "over 1.3",
+        [
+            *(study.all_seeds(f"seeds with all met, {w} x", _met(f"{w} x"), at_least(0.9), "all") for w in (1.4, 1.5)),
+            study.all_seeds("seeds with all met, 1.0 x", _met("1.0 x"), at_most(0.1), "none"),
+        ],
+    ),
+)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Throughput by flow against the width of the bottleneck."""
+    shown = [f"{w} x" for w in (1.0, 1.3, 1.5)] + [f"bucket {DEEP_KB} kB"]
+    caption = "Throughput by flow in one domain: width of the bottleneck over the sum of contracts."
+    bars = assured.bars(r, shown)
+    return [drawing.contract_bars("e6-0", caption, bars, assured.CONTRACTS, "throughput (Mbit/s)")]
+
+
+EXPERIMENT = study.experiment(
+    "e6-0",
+    "Provisioning of one domain, and token buckets",
+    __doc__,
+    configurations,
+    CLAIMS,
+    tables=assured.tables,
+    figures=pictures,
+)

@@ -1,0 +1,85 @@
+"""Is the spaced policy harmful within one domain too?
+
+Model 6.2(b) with excess-in marking.
+
+What the source printed (Table 6.5): every flow gets its contract: it is the re-marking at the boundary that hurts,
+not the policy alone.
+
+What may differ here: as in E6.1. Totals are compared over all four tables (IC6.6), with 2 % for the source's own
+measure.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crosswind.claims import Claim, at_least, between
+from crosswind.experiments.base import Results
+from crosswind.experiments.igarashi import assured, study
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+TABLES = (
+    ("e6-1/", "inter", assured.ORIGINAL),
+    ("e6-2/", "inter", assured.EXCESS),
+    ("e6-3/", "intra", assured.ORIGINAL),
+    ("", "intra", assured.EXCESS),
+)
+TOTALS = {
+    "Case 1": between(33.1 * 0.98, 34.0 * 1.02),
+    "Case 2": between(33.1 * 0.98, 34.0 * 1.02),
+    "Case 3": between(45.5 * 0.98, 47.5 * 1.02),
+}
+
+
+def configurations(**_: Any) -> dict[str, Scenario]:
+    """The three provisionings."""
+    return assured.cases("intra", assured.EXCESS)
+
+
+def _nearly_met(configuration: str) -> Any:
+    return lambda r: r.of(configuration, "clear_misses") == 0
+
+
+CLAIMS = (
+    Claim(
+        "IC6.4",
+        "Excess-in within one domain: all contracts are met (to 2 %)",
+        "no flow below its contract",
+        [
+            study.all_seeds(f"seeds with all met, {case}", _nearly_met(c), at_least(0.9), "all")
+            for case in assured.CASES
+            for c in [assured.label("intra", assured.EXCESS, case)]
+        ],
+    ),
+    Claim(
+        "IC6.6",
+        "The total is that of the bottleneck in all four tables",
+        "33.4 to 34.0 Mbit/s; 46.6 to 47.3 in Case 3",
+        [
+            study.value(
+                f"{kind} {marking}, {case}", used + assured.label(kind, marking, case), "total", accept, "", "Mbit/s"
+            )
+            for used, kind, marking in TABLES
+            for case, accept in TOTALS.items()
+        ],
+    ),
+)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Table 6.5."""
+    caption = "Throughput within one domain, excess-in marking (Table 6.5)."
+    return [assured.throughput_picture(r, "table-6-5", caption, list(configurations()))]
+
+
+EXPERIMENT = study.experiment(
+    "e6-4",
+    "One domain, excess-in marking",
+    __doc__,
+    configurations,
+    CLAIMS,
+    tables=assured.tables,
+    figures=pictures,
+    uses=("e6-1", "e6-2", "e6-3"),
+)

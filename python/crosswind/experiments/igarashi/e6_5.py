@@ -1,0 +1,76 @@
+"""Whose packets are re-marked at the boundary under the spaced policy?
+
+Model 6.2(a), excess-in, Case 1, counted by flow at the edge of the second domain: packets that come in profile and
+out of it, and those re-marked there.
+
+What the source printed (Table 6.6): 8.2 to 9.2 % of the packets in profile of every flow are re-marked; for flow
+9, which has few packets out of profile, that is a sevenfold increase of them.
+
+What may differ here: the source's sums show that it counts packets where they come to the second domain, after the
+first RIO queue; so do we.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from crosswind.claims import Claim, at_least
+from crosswind.experiments.base import Results, published
+from crosswind.experiments.igarashi import assured, drawing, study
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+P = published("assured.csv", __file__)
+OWN = assured.label("inter", assured.EXCESS, "Case 1")
+
+
+def configurations(**_: Any) -> dict[str, Scenario]:
+    """Case 1."""
+    return assured.cases("inter", assured.EXCESS, ["Case 1"])
+
+
+def _growth(r: Results) -> Any:
+    """Flow 9: packets out of profile behind the edge over those before it."""
+    before, remarked = r.of(OWN, "out_f9"), r.of(OWN, "remarked_f9")
+    return (before + remarked) / np.maximum(before, 1)
+
+
+CLAIMS = (
+    Claim(
+        "IC6.10",
+        "Excess-in: at the second domain flow 9 has at least three times the packets out of profile that it came with",
+        "390 -> 2719, 7 times",
+        [study.of_seeds("flow 9", _growth, at_least(3.0), "7 times", "times", 1)],
+    ),
+)
+
+
+def count_picture(r: Results, name: str, caption: str, own: str) -> Picture:
+    """Packets of each flow at the second domain: in profile, re-marked, out of profile."""
+    bars = {}
+    for k in assured.FLOWS:
+        median = {c: float(np.median(r.of(own, f"{c}_f{k}"))) for c in ("in", "out", "remarked")}
+        bars[f"f{k}"] = {
+            "in profile": median["in"] - median["remarked"],
+            "re-marked": median["remarked"],
+            "out of profile": median["out"],
+        }
+    return drawing.stacks(name, caption, bars, "packets")
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Table 6.6."""
+    return [count_picture(r, "table-6-6", "Packets at the second domain, excess-in, Case 1 (Table 6.6).", OWN)]
+
+
+EXPERIMENT = study.experiment(
+    "e6-5",
+    "Re-marking by flow, excess-in",
+    __doc__,
+    configurations,
+    CLAIMS,
+    tables=assured.tables,
+    figures=pictures,
+)

@@ -1,0 +1,98 @@
+"""Where do packets in and out of profile get lost in a domain with several RIO queues?
+
+Model 6.4, original marking, 50 s: arrivals and drops by colour at RIO2, RIO4 and RIO6, and packets re-marked at
+the edge of domain B as a share of those that crossing flows had in profile.
+
+What the source printed (Table 6.10) is withheld: measured and reported.
+
+What may differ here: the layout (see `chain_of_queues`). Rates are drops over arrivals of the colour at the queue
+(open point O6.6); packets in profile are counted where they come to domain B.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from crosswind.experiments.base import Results, Tables
+from crosswind.experiments.igarashi import assured, drawing, study
+from crosswind.experiments.igarashi.chain_of_queues import KINDS, QUEUES, configurations
+from crosswind.figures import Picture
+from crosswind.runs import Runs
+
+COLOURS = {"IN": "green", "OUT": "yellow"}
+
+
+def tables(runs: Runs) -> Tables:
+    """As `assured.tables`, with `<queue>_<colour>_drops`, `_arrived` and `_rate`."""
+    made = assured.tables(runs)
+    links = runs.links().filter((pl.col("direction") == "forward") & pl.col("link").is_in(QUEUES))
+    columns = []
+    for q in QUEUES:
+        for name, colour in COLOURS.items():
+            here = pl.col("link") == q
+            arrived = pl.col(f"{colour}_arrived_packets").filter(here).first()
+            drops = pl.sum_horizontal(f"{colour}_early_drops_packets", f"{colour}_full_drops_packets")
+            drops = drops.filter(here).first()
+            columns += [
+                drops.alias(f"{q}_{name}_drops"),
+                arrived.alias(f"{q}_{name}_arrived"),
+                (drops / arrived).alias(f"{q}_{name}_rate"),
+            ]
+    rows = links.group_by(assured.KEYS, maintain_order=True).agg(columns)
+    crossing = [f"ab{k}" for k in assured.FLOWS]
+    repetition = made["repetition"].join(rows, on=assured.KEYS)
+    repetition = repetition.with_columns(
+        pl.sum_horizontal(f"remarked_{f}" for f in crossing).alias("remarked"),
+        pl.sum_horizontal(f"in_{f}" for f in crossing).alias("in_crossing"),
+    ).with_columns((pl.col("remarked") / pl.col("in_crossing")).alias("remarked_share"))
+    return {**made, "repetition": repetition}
+
+
+def _losses() -> list[Any]:
+    out = []
+    for c in KINDS:
+        for q in QUEUES:
+            for name in COLOURS:
+                out.append(study.value(f"{q.upper()} {name}, {c}, drops", c, f"{q}_{name}_drops", digits=0))
+                out.append(study.value(f"{q.upper()} {name}, {c}, rate", c, f"{q}_{name}_rate", unit="%", digits=3))
+    return out
+
+
+CLAIMS = (
+    study.withheld("IC6.14", "Model 6.4: losses in and out of profile at RIO2, RIO4 and RIO6", _losses()),
+    study.withheld(
+        "IC6.15",
+        "Model 6.4 (a): packets re-marked at the edge of domain B",
+        [
+            study.value("count", "(a) inter", "remarked", digits=0),
+            study.value("share of packets in profile", "(a) inter", "remarked_share", unit="%", digits=3),
+        ],
+    ),
+)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Table 6.10."""
+    out = []
+    for name in COLOURS:
+        bars = {
+            f"{q.upper()} {c[:3]}": {"dropped": float(r.of(c, f"{q}_{name}_rate").mean() * 100)}
+            for q in QUEUES
+            for c in KINDS
+        }
+        caption = f"Loss rate of {name} packets by queue (Table 6.10), mean over the seeds."
+        out.append(drawing.stacks(f"table-6-10-{name.lower()}", caption, bars, "dropped (%)"))
+    return out
+
+
+EXPERIMENT = study.experiment(
+    "e6-8",
+    "Several RIO queues in a domain: losses",
+    __doc__,
+    configurations,
+    CLAIMS,
+    tables=tables,
+    figures=pictures,
+)

@@ -1,0 +1,87 @@
+"""Does re-marking between domains change the throughput of anybody in a domain with several RIO queues?
+
+Model 6.4: the 27 flows with (a) and without (b) re-marking at the edge of domain B, from the runs of E6.8.
+
+What the source printed (Table 6.11) is withheld: measured and reported. A flow within 1 % of its contract counts
+as meeting it (open point O6.13).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from crosswind import stats
+from crosswind.claims import Part
+from crosswind.experiments.base import Results
+from crosswind.experiments.igarashi import assured, chain_of_queues, drawing, study
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+GROUPS = ("ab", "a1", "a2")
+A, B = chain_of_queues.KINDS
+
+
+def configurations(**_: Any) -> dict[str, Scenario]:
+    """Both models."""
+    return chain_of_queues.configurations()
+
+
+def _distance(pick: Any) -> Any:
+    """Over the 27 flows: mean or largest distance of the median throughputs of (a) and (b)."""
+
+    def measure(r: Results) -> Any:
+        names = [f"th_{g}{k}" for g in GROUPS for k in assured.FLOWS]
+        far = [abs(float(np.median(r.of(A, n)) - np.median(r.of(B, n)))) for n in names]
+        return stats.exact(float(pick(far)), len(far))
+
+    return measure
+
+
+def _missing(configuration: str) -> Any:
+    """How many of the 27 flows miss their contract by more than 1 %."""
+
+    def measure(r: Results) -> Any:
+        below = [
+            r.of(configuration, f"th_{g}{k}") < 0.99 * c
+            for g in GROUPS
+            for k, c in zip(assured.FLOWS, assured.RATES, strict=True)
+        ]
+        return np.sum(below, axis=0)
+
+    return measure
+
+
+CLAIMS = (
+    study.withheld(
+        "IC6.16",
+        "Model 6.4: distance of throughput with and without re-marking, over the 27 flows",
+        [
+            Part("mean", _distance(np.mean), unit="Mbit/s", digits=3),
+            Part("largest", _distance(np.max), unit="Mbit/s", digits=3),
+            *(study.of_seeds(f"flows below contract, {c}", _missing(c), digits=1) for c in (A, B)),
+        ],
+    ),
+)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Table 6.11: one figure for each group."""
+    out = []
+    for g in GROUPS:
+        caption = f"Throughput of group {g.upper()} with and without re-marking (Table 6.11)."
+        bars = assured.bars(r, (A, B), g)
+        out.append(drawing.contract_bars(f"table-6-11-{g}", caption, bars, assured.CONTRACTS, "throughput (Mbit/s)"))
+    return out
+
+
+EXPERIMENT = study.experiment(
+    "e6-9",
+    "Several RIO queues in a domain: throughput",
+    __doc__,
+    configurations,
+    CLAIMS,
+    tables=assured.tables,
+    figures=pictures,
+)

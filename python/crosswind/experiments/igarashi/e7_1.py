@@ -1,0 +1,86 @@
+"""How many packets of voice-like flows are of no use when nothing limits their delay?
+
+Five cases without control: model 1 and model 2 at 96 % load, judged by 10 and by 20 ms of queueing in all, and
+model 2 with unequal flow numbers by 10 ms.
+
+What the source printed (Fig. 7.2, Table 7.2): very high EPLR even with 20 ms, worst for the longest path. Case (5)
+is withheld and reported with E7.9.
+
+What may differ here: as in E7.2. A single seed scatters by several points without control.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from crosswind.claims import Claim, at_least, at_most, between
+from crosswind.experiments.base import Results
+from crosswind.experiments.igarashi import discard, drawing, study
+from crosswind.experiments.igarashi.discard import MODEL_1
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+MODEL_2 = "e7-2/none"
+CASES = {
+    "(1) model 1, 10 ms": ("model 1", 1, 10),
+    "(2) model 1, 20 ms": ("model 1", 1, 20),
+    "(3) model 2, 10 ms": (MODEL_2, 2, 10),
+    "(4) model 2, 20 ms": (MODEL_2, 2, 20),
+}
+
+
+def configurations(**_: Any) -> dict[str, Scenario]:
+    """Model 1; model 2 is that of E7.2."""
+    return {"model 1": discard.scenario(MODEL_1)}
+
+
+def _value(group: str, limit_ms: int, accept: Any, printed: str = "") -> Any:
+    return study.value(f"{group}, {limit_ms} ms", MODEL_2, f"{group}_eplr_{limit_ms}", accept, printed, "%", 1)
+
+
+CLAIMS = (
+    Claim(
+        "IC7.1",
+        "Without control, model 2 at 96 % load and 10 ms: about half of the packets of long paths are lost or late",
+        "g0 above 50 %, g1 above 40 %, g3 and g4 20 to 27 %",
+        [
+            _value("g0", 10, between(0.45, 0.62), "> 50 %"),
+            _value("g1", 10, between(0.35, 0.50), "> 40 %"),
+            _value("g3", 10, study.FREE, "20 to 27 %"),
+            _value("g4", 10, study.FREE, "20 to 27 %"),
+        ],
+    ),
+    Claim(
+        "IC7.3",
+        "Without control, model 2 and 20 ms: the longest path still suffers, paths with one congested node hardly",
+        "g0 at least 25 %; g3 and g4 at most 1.5 %",
+        [
+            _value("g0", 20, at_least(0.25)),
+            _value("g3", 20, at_most(0.015)),
+            _value("g4", 20, at_most(0.015)),
+        ],
+    ),
+)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Fig. 7.2."""
+    bars = {
+        case: {g: 100 * float(np.median(r.of(c, f"{g}_eplr_{ms}"))) for g in discard.MODELS[model]}
+        for case, (c, model, ms) in CASES.items()
+    }
+    return [drawing.bars("fig-7-2", "EPLR without control (Fig. 7.2).", bars, "EPLR (%)")]
+
+
+EXPERIMENT = study.experiment(
+    "e7-1",
+    "EPLR without control",
+    __doc__,
+    configurations,
+    CLAIMS,
+    tables=discard.tables,
+    figures=pictures,
+    uses=("e7-2",),
+)

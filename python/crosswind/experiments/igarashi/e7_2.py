@@ -1,0 +1,72 @@
+"""How far can the limit of one queue (MTQ) be lowered before the network itself loses packets?
+
+Model 2 of chapter 7 at 96 % load: five groups of 80 flows over three congested nodes. All packets carry the same
+MTQ, from 16 ms (a full buffer: no effect) down to 0.4 ms. The runs serve the experiments on EPLR against MTQ too
+(E7.3, E7.10, E7.13), which differ in what the receivers accept, not in the network.
+
+What the source printed (Fig. 7.3): about 2 % of the packets of the longest path are lost without control; losses
+grow slightly as MTQ falls to 1.8 ms, and steeply below.
+
+What may differ here: runs of 100 s, and the start of the sources (silent, with an exponential rest), are readings
+of the digest. Equality of limit and expected wait admits the packet.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crosswind.claims import Claim, at_least, at_most, between
+from crosswind.experiments.base import Results
+from crosswind.experiments.igarashi import discard, drawing, study
+from crosswind.experiments.igarashi.discard import Limits
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+SWEEP = (0.4, 0.8, 1.2, 1.8, 2.5, 3.3, 3.4, 4.0, 5.0, 6.0, 6.4, 6.6, 6.8, 8.0, 10.0, 12.0)
+NONE = Limits().label()
+BY_MTQ = {x: Limits(mtq=x).label() for x in SWEEP} | {discard.FULL_BUFFER_MS: NONE}
+
+
+def configurations(**_: Any) -> dict[str, Scenario]:
+    """No limit, and every MTQ of the sweep."""
+    return discard.sweep(discard.MODEL_2, [Limits(), *(Limits(mtq=x) for x in SWEEP)])
+
+
+def _loss(mtq: float) -> tuple[str, str]:
+    return (BY_MTQ[mtq], "g0_loss")
+
+
+CLAIMS = (
+    Claim(
+        "IC7.2",
+        "Without control the nodes drop about 2 % of the packets of the longest path",
+        "about 2 %",
+        [study.value("g0", NONE, "g0_loss", between(0.013, 0.026), "2 %", "%")],
+    ),
+    Claim(
+        "IC7.4",
+        "Losses at the nodes hardly grow down to an MTQ of 1.8 ms and steeply below 1 ms",
+        "flat to 1.8 ms; steep below",
+        [
+            study.ratio("1.8 ms against none", _loss(1.8), _loss(16.0), at_most(2.0), "slightly more"),
+            study.ratio("0.4 against 0.8 ms", _loss(0.4), _loss(0.8), at_least(2.0), "steep"),
+        ],
+    ),
+)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Fig. 7.3."""
+    panel = {"": discard.curves(r, BY_MTQ, list(discard.MODELS[2]), "loss")}
+    return [drawing.against("fig-7-3", "Losses at the nodes against MTQ (Fig. 7.3).", panel, "MTQ (ms)", "lost (%)")]
+
+
+EXPERIMENT = study.experiment(
+    "e7-2",
+    "Node losses against MTQ",
+    __doc__,
+    configurations,
+    CLAIMS,
+    tables=discard.tables,
+    figures=pictures,
+)

@@ -1,0 +1,110 @@
+"""Which budget for all queues (QTL) serves a limit of delay best?
+
+EPLR against QTL: (a) model 1 and 10 ms, (b) model 2 and 10 ms, (c) model 2 and 20 ms.
+
+What the source printed (Fig. 7.5): for every group exactly the limit of delay; above a sharp deterioration, below
+a mild one. The best QTL alone is worse for the longest path than the best MTQ alone.
+
+What may differ here: as in E7.2. Budgets and waits are whole nanoseconds, so a packet whose budget ends at zero is
+on time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from crosswind import stats
+from crosswind.claims import Claim, Part, at_least, at_most, below, between, near
+from crosswind.experiments.base import Results
+from crosswind.experiments.igarashi import discard, drawing, study
+from crosswind.experiments.igarashi.discard import MODEL_1, MODEL_2, Limits
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+SWEEP = (8.0, 10.0, 11.0, 15.0, 18.0, 20.0, 21.0)
+SWEEP_1 = (10.0, 16.0, 30.0)
+BY_QTL = {x: Limits(qtl=x).label() for x in SWEEP}
+BY_QTL_1 = {x: f"model 1, {Limits(qtl=x).label()}" for x in SWEEP_1}
+GROUPS = tuple(discard.MODELS[2])
+
+
+def configurations(**_: Any) -> dict[str, Scenario]:
+    """Both models over their sweeps."""
+    first = {f"model 1, {c}": s for c, s in discard.sweep(MODEL_1, [Limits(qtl=x) for x in SWEEP_1]).items()}
+    return discard.sweep(MODEL_2, [Limits(qtl=x) for x in SWEEP]) | first
+
+
+def _best(limit_ms: int) -> Any:
+    """The QTL at which g0 is best off, of the medians."""
+
+    def measure(r: Results) -> Any:
+        at = {x: float(np.median(discard.eplr(c, "g0", limit_ms)(r))) for x, c in BY_QTL.items()}
+        return stats.exact(min(at, key=lambda x: at[x]), 10)
+
+    return measure
+
+
+def _all_late(r: Results) -> Any:
+    """Late packets of all groups when QTL is the limit, for both limits."""
+    late = [r.of(BY_QTL[d], f"{g}_late_{d:.0f}") for d in (10.0, 20.0) for g in GROUPS]
+    late += [r.of(BY_QTL_1[10.0], f"{g}_late_10") for g in discard.MODELS[1]]
+    return np.sum(late, axis=0)
+
+
+def _g0(qtl: float, limit_ms: int) -> tuple[str, str]:
+    return (BY_QTL[qtl], f"g0_eplr_{limit_ms}")
+
+
+CLAIMS = (
+    Claim(
+        "IC7.8",
+        "QTL alone is best at the limit of delay; much worse 1 ms above, mildly worse below",
+        "10 ms: about 12 %; 20 ms: about 6 %",
+        [
+            Part("best QTL, 10 ms", _best(10), near(10.0, 0.01), "10 ms", "ms", 0),
+            Part("best QTL, 20 ms", _best(20), near(20.0, 0.01), "20 ms", "ms", 0),
+            study.value("g0, 10 ms", *_g0(10.0, 10), between(0.10, 0.14), "12 %", "%"),
+            study.value("g0, 20 ms", *_g0(20.0, 20), between(0.045, 0.075), "6 %", "%"),
+            study.ratio("g0, 11 against 10 ms", _g0(11.0, 10), _g0(10.0, 10), at_least(2.0), "> 2"),
+            study.ratio("g0, 21 against 20 ms", _g0(21.0, 20), _g0(20.0, 20), at_least(2.0), "> 2"),
+            study.ratio("g0, 8 against 10 ms", _g0(8.0, 10), _g0(10.0, 10), at_most(1.25), "< 1.25"),
+            study.ratio("g0, 18 against 20 ms", _g0(18.0, 20), _g0(20.0, 20), at_most(1.10), "< 1.10"),
+        ],
+    ),
+    Claim(
+        "IC7.9",
+        "With QTL at the limit of delay no packet is late at all",
+        "0",
+        [study.of_seeds("late packets", _all_late, at_most(0), "0", "", 0)],
+    ),
+    Claim(
+        "IC7.10",
+        "The best MTQ alone serves the longest path better than the best QTL alone (10 ms)",
+        "3 % against 12 %",
+        [study.ratio("g0, MTQ 3.3 against QTL 10", ("e7-2/MTQ 3.3", "g0_eplr_10"), _g0(10.0, 10), below(1.0), "0.25")],
+    ),
+)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Fig. 7.5."""
+    panels = {
+        "(a) model 1, 10 ms": discard.curves(r, BY_QTL_1, list(discard.MODELS[1]), "eplr_10"),
+        "(b) model 2, 10 ms": discard.curves(r, BY_QTL, GROUPS, "eplr_10"),
+        "(c) model 2, 20 ms": discard.curves(r, BY_QTL, GROUPS, "eplr_20"),
+    }
+    return [drawing.against("fig-7-5", "EPLR against QTL (Fig. 7.5).", panels, "QTL (ms)", "EPLR (%)")]
+
+
+EXPERIMENT = study.experiment(
+    "e7-4",
+    "EPLR against QTL",
+    __doc__,
+    configurations,
+    CLAIMS,
+    tables=discard.tables,
+    figures=pictures,
+    uses=("e7-2",),
+)

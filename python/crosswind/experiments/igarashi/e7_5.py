@@ -1,0 +1,114 @@
+"""Does a limit for one queue (MTQ) beside a budget for all (QTL) help, and how exactly must it be chosen?
+
+EPLR against MTQ with QTL at the limit of delay: (a) model 1 and 10 ms, (b) model 2 and 10 ms, (c) model 2 and 20
+ms.
+
+What the source printed (Fig. 7.6): MTQ below QTL lowers the EPLR of the longest path, and a much wider range of it
+serves than with MTQ alone. MTQ at or above QTL has no effect; neither has QTL at or above the number of nodes
+times MTQ.
+
+What may differ here: as in E7.2. A contract whose MTQ exceeds its QTL is refused; equality is the boundary that is
+run.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crosswind import stats
+from crosswind.claims import Claim, Part, at_least, at_most, between
+from crosswind.experiments.base import Results
+from crosswind.experiments.igarashi import discard, drawing, study
+from crosswind.experiments.igarashi.discard import MODEL_1, MODEL_2, Limits
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+SWEEP = (1.8, 3.3, 5.0, 10.0)
+SWEEP_20 = (6.6, 10.0, 16.0)
+BY_MTQ = {x: Limits(mtq=x, qtl=10).label() for x in SWEEP}
+BY_MTQ_20 = {x: Limits(mtq=x, qtl=20).label() for x in SWEEP_20}
+BY_MTQ_1 = {x: f"model 1, {Limits(mtq=x, qtl=10).label()}" for x in (3.3, 5.0, 7.0)}
+INERT = Limits(mtq=5, qtl=15)
+GROUPS = tuple(discard.MODELS[2])
+BOTH = BY_MTQ[5.0]
+
+
+def configurations(**_: Any) -> dict[str, Scenario]:
+    """Both models over their sweeps, and one setting whose QTL is inert."""
+    second = [Limits(mtq=x, qtl=10) for x in SWEEP] + [Limits(mtq=x, qtl=20) for x in SWEEP_20] + [INERT]
+    first = discard.sweep(MODEL_1, [Limits(mtq=x, qtl=10) for x in BY_MTQ_1])
+    return discard.sweep(MODEL_2, second) | {f"model 1, {c}": s for c, s in first.items()}
+
+
+def _differences(one: str, other: str) -> Any:
+    """In how many totals (drops, late packets of each group) two configurations differ, over all seeds."""
+
+    def measure(r: Results) -> Any:
+        columns = [f"{g}_{what}" for g in GROUPS for what in ("sent", "drops", "late_10", "late_20")]
+        differing = [int((r.of(one, c) != r.of(other, c)).sum()) for c in columns]
+        return stats.exact(float(sum(differing)), r.of(one, "g0_sent").size)
+
+    return measure
+
+
+def _worst_ratio(r: Results) -> Any:
+    """The worst group with QTL 10 and MTQ 5 over the worst group with the best MTQ alone."""
+    return discard.worst(BOTH, GROUPS)(r) / discard.worst("e7-2/MTQ 3.3", GROUPS)(r)
+
+
+CLAIMS = (
+    Claim(
+        "IC7.11",
+        "QTL 10 with MTQ 5 is near the best MTQ alone, and far better than either alone",
+        "g0 about 4.5 %",
+        [
+            study.value("g0", BOTH, "g0_eplr_10", between(0.035, 0.055), "4.5 %", "%"),
+            study.of_seeds("worst group against MTQ 3.3 alone", _worst_ratio, at_most(1.6), "< 1.6"),
+            study.ratio("MTQ 5 alone against both", ("e7-2/MTQ 5", "g0_eplr_10"), (BOTH, "g0_eplr_10"), at_least(2.5)),
+            study.ratio("QTL 10 alone against both", ("e7-4/QTL 10", "g0_eplr_10"), (BOTH, "g0_eplr_10"), at_least(2)),
+        ],
+    ),
+    Claim(
+        "IC7.12",
+        "With QTL at the limit any MTQ from 1.8 ms to half of it serves the longest path",
+        "3 to 5 %",
+        [
+            study.value(f"g0, MTQ {x:g}", BY_MTQ[x], "g0_eplr_10", between(0.03, 0.05), "3 to 5 %", "%")
+            for x in (1.8, 3.3, 5.0)
+        ],
+    ),
+    Claim(
+        "IC7.13",
+        "MTQ at QTL leaves the result of QTL as it is; QTL at three times MTQ leaves that of MTQ",
+        "no effect",
+        [
+            Part(
+                "totals that differ, MTQ 10 beside QTL 10", _differences(BY_MTQ[10.0], "e7-4/QTL 10"), at_most(0), "0"
+            ),
+            Part("totals that differ, QTL 15 beside MTQ 5", _differences(INERT.label(), "e7-2/MTQ 5"), at_most(0), "0"),
+        ],
+    ),
+)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Fig. 7.6."""
+    panels = {
+        "(a) model 1, 10 ms": discard.curves(r, BY_MTQ_1, list(discard.MODELS[1]), "eplr_10"),
+        "(b) model 2, 10 ms": discard.curves(r, BY_MTQ, GROUPS, "eplr_10"),
+        "(c) model 2, 20 ms": discard.curves(r, BY_MTQ_20, GROUPS, "eplr_20"),
+    }
+    caption = "EPLR against MTQ with QTL at the limit of delay (Fig. 7.6)."
+    return [drawing.against("fig-7-6", caption, panels, "MTQ (ms)", "EPLR (%)")]
+
+
+EXPERIMENT = study.experiment(
+    "e7-5",
+    "EPLR against MTQ with QTL at the limit",
+    __doc__,
+    configurations,
+    CLAIMS,
+    tables=discard.tables,
+    figures=pictures,
+    uses=("e7-2", "e7-4"),
+)

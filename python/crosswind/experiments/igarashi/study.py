@@ -1,0 +1,101 @@
+"""How the experiments of [Igarashi 2007] are declared, and the parts of claims that recur in them.
+
+The source shows single runs and prints no intervals: an experiment here has ten seeds, claims judge the median.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from crosswind import stats
+from crosswind.claims import Band, Claim, Part
+from crosswind.experiments.base import Experiment, Results
+from crosswind.figures import Picture
+from crosswind.runs import Runs
+from crosswind.scenario import Scenario
+from crosswind.stats import Estimate
+
+STUDY = "igarashi"
+SOURCE = "[Igarashi 2007]"
+FREE = Band()
+
+
+def experiment(
+    name: str,
+    title: str,
+    doc: str | None,
+    configurations: Callable[..., dict[str, Scenario]],
+    claims: Sequence[Claim],
+    *,
+    tables: Callable[[Runs], Any],
+    figures: Callable[[Results], list[Picture]] = lambda _: [],
+    reps: int = 10,
+    **more: Any,
+) -> Experiment:
+    """An experiment of this study; `reps` is 10, quick runs take 2."""
+    return Experiment(
+        id=f"{STUDY}/{name}",
+        title=title,
+        source=SOURCE,
+        doc=doc or "",
+        configurations=configurations,
+        claims=claims,
+        reps=reps,
+        quick_reps=min(reps, 2),
+        tables=tables,
+        figures=figures,
+        **more,
+    )
+
+
+def of_seeds(
+    label: str, measure: Callable[[Results], Any], accept: Band = FREE, published: str = "", unit: str = "", digits=2
+) -> Part:
+    """The median over the seeds of something that each seed gives one value of."""
+    return Part(label, lambda r: stats.median(measure(r)), accept, published, unit, digits)
+
+
+def value(
+    label: str, configuration: str, column: str, accept: Band = FREE, published: str = "", unit: str = "", digits=2
+) -> Part:
+    """The median over the seeds of a column of the repetition table."""
+    return of_seeds(label, lambda r: r.of(configuration, column), accept, published, unit, digits)
+
+
+def _ratio(a: Any, b: Any, axis: int = -1) -> Any:
+    return np.median(a, axis=axis) / np.median(b, axis=axis)
+
+
+def ratio(
+    label: str,
+    new: tuple[str, str],
+    old: tuple[str, str],
+    accept: Band = FREE,
+    published: str = "",
+    unit: str = "",
+    digits: int = 2,
+) -> Part:
+    """The median of one (configuration, column) over that of another, resampled seed by seed."""
+
+    def measure(r: Results) -> Estimate:
+        return stats.estimate(_ratio, r.of(*new), r.of(*old), pairing="paired")
+
+    return Part(label, measure, accept, published, unit, digits)
+
+
+def all_seeds(label: str, holds: Callable[[Results], Any], accept: Band, published: str = "") -> Part:
+    """How many seeds something is true of."""
+
+    def measure(r: Results) -> Estimate:
+        truth = np.asarray(holds(r))
+        return stats.exact(float(truth.mean()), truth.size)
+
+    return Part(label, measure, accept, published, "%", 0)
+
+
+def withheld(id: str, statement: str, parts: Sequence[Part]) -> Claim:
+    """A claim whose published outcome is not known here: it is measured and reported."""
+    return Claim(id, statement, "withheld", parts, withheld="yes")
