@@ -1,4 +1,5 @@
-"""`make validate`: runs ns-2 and Crosswind side by side and writes docs/validation.md.
+"""`make validate`: runs ns-2 and Crosswind side by side and writes docs/validation.md and
+docs/validation-diffserv.md.
 
     python -m validation [--deterministic] [--no-write]
 
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from validation import crosswind_side
 from validation.compare import Comparison, Row, compare_sequences, compare_study
-from validation.ns2 import driver
+from validation.ns2 import diffserv, driver
 from validation.ns2.scenarios import REPETITIONS, deterministic_cases, studies
 from validation.report import Findings, page
 
@@ -42,6 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         PAGE.parent.mkdir(exist_ok=True)
         PAGE.write_text(page(findings))
         print(f"written: {PAGE}")
+    if program is not None and not chosen.deterministic:
+        diffserv.main(["--no-write"] if chosen.no_write else [])
     return verdict(findings)
 
 

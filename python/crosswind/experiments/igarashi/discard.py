@@ -85,7 +85,6 @@ def scenario(s: Setting) -> Scenario:
     wide = {"rate": "1 Gbit/s", "delay": "1 ms"}
     links: dict[str, Any] = {f"hop-{k}": {"from": f"node-{k}", "to": f"node-{k + 1}", **hop} for k in HOPS}
     links |= {f"in-{k}": {"from": f"host-{k}", "to": f"node-{k}", **wide} for k in HOPS}
-    links |= {f"out-{k + 1}": {"from": f"node-{k + 1}", "to": f"sink-{k + 1}", **wide} for k in HOPS}
     # What is sent while active, so that the long-run mean is the same for all lengths of bursts.
     interval_ns = round(PACKET_BYTES * 8 / MEAN_BPS * s.on_ms / (s.on_ms + s.off_ms) * 1e9)
     source = {
@@ -104,7 +103,7 @@ def scenario(s: Setting) -> Scenario:
             name = half(group, number)
             flows[name] = {
                 "from": f"host-{enters}",
-                "to": f"sink-{leaves}",
+                "to": f"node-{leaves}",
                 "count": n // 2,
                 "queue_delay_limits": [f"{d} ms" for d in LIMITS_MS],
                 "workload": source,

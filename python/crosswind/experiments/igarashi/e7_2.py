@@ -22,7 +22,7 @@ from crosswind.experiments.igarashi.discard import Limits
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 
-SWEEP = (0.4, 0.8, 1.2, 1.8, 2.5, 3.3, 3.4, 4.0, 5.0, 6.0, 6.4, 6.6, 6.8, 8.0, 10.0, 12.0)
+SWEEP = (0.4, 0.8, 1.8, 2.5, 3.3, 4.0, 5.0, 6.0, 6.6, 6.8, 8.0, 12.0)
 NONE = Limits().label()
 BY_MTQ = {x: Limits(mtq=x).label() for x in SWEEP} | {discard.FULL_BUFFER_MS: NONE}
 

@@ -26,7 +26,7 @@ from crosswind.experiments.igarashi.e7_2 import BY_MTQ
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 
-MODEL_1_SWEEP = (1.8, 3.3, 4.0, 5.0, 10.0)
+MODEL_1_SWEEP = (3.3, 4.0, 5.0, 10.0)
 BY_MTQ_1 = {x: Limits(mtq=x).label() for x in MODEL_1_SWEEP}
 GROUPS = tuple(discard.MODELS[2])
 

@@ -1,0 +1,110 @@
+"""Which setting serves two requirements on the same path best?
+
+Nine settings of MTQ and QTL, equal for all or by requirement, for the subgroups of E7.10. Those that treat all
+alike are runs of E7.2, E7.4 and E7.5.
+
+What the source printed (Fig. 7.12, Table 7.8) is withheld: measured and reported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from crosswind.experiments.base import Results
+from crosswind.experiments.igarashi import discard, drawing, e7_10, study
+from crosswind.experiments.igarashi.discard import MODEL_2, Limits
+from crosswind.experiments.igarashi.e7_10 import SUBGROUPS
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+THREE = replace(MODEL_2, limits=Limits(mtq=5), second=Limits(mtq=10))
+SEVEN = replace(MODEL_2, limits=Limits(qtl=10), second=Limits(qtl=20))
+NINE = replace(MODEL_2, limits=Limits(mtq=5, qtl=10), second=Limits(mtq=5, qtl=20))
+CASES = {
+    "(1)": "e7-2/MTQ 3.3",
+    "(2)": f"e7-10/{e7_10.OWN.label()}",
+    "(3)": THREE.label(),
+    "(4)": "e7-2/MTQ 5",
+    "(5)": "e7-4/QTL 10",
+    "(6)": "e7-4/QTL 20",
+    "(7)": SEVEN.label(),
+    "(8)": "e7-5/MTQ 5, QTL 10",
+    "(9)": NINE.label(),
+}
+
+
+def configurations(**_: Any) -> dict[str, Scenario]:
+    """The settings that differ by requirement."""
+    return {s.label(): discard.scenario(s) for s in (THREE, SEVEN, NINE)}
+
+
+def worst(case: str) -> Any:
+    """The EPLR of the worst subgroup by its own limit, seed by seed."""
+    return lambda r: np.max([r.of(CASES[case], f"{f}_eplr_{limit}") for f, limit in SUBGROUPS.items()], axis=0)
+
+
+def mean(case: str) -> Any:
+    """The mean EPLR of all flows by their own limits, weighted by the packets sent."""
+
+    def measure(r: Results) -> Any:
+        sent = [r.of(CASES[case], f"{f}_sent") for f in SUBGROUPS]
+        lost = [
+            r.of(CASES[case], f"{f}_eplr_{limit}") * n for (f, limit), n in zip(SUBGROUPS.items(), sent, strict=True)
+        ]
+        return np.sum(lost, axis=0) / np.sum(sent, axis=0)
+
+    return measure
+
+
+CLAIMS = (
+    study.withheld(
+        "IC7.21",
+        "Two requirements: EPLR of f0-1 with QTL 10 for all, 10 and 20, and 20 for all",
+        [study.value(f"f0-1, case {c}", CASES[c], "f0-1_eplr_10", unit="%") for c in ("(5)", "(7)", "(6)")],
+    ),
+    study.withheld(
+        "IC7.22",
+        "Two requirements: worst subgroup and f0-1 in cases 8 and 9",
+        [
+            *(study.of_seeds(f"worst subgroup, case {c}", worst(c), unit="%") for c in ("(8)", "(9)")),
+            *(study.value(f"f0-1, case {c}", CASES[c], "f0-1_eplr_10", unit="%") for c in ("(8)", "(9)")),
+            *(
+                study.of_seeds(f"worst subgroup, case {c}", worst(c), unit="%")
+                for c in CASES
+                if c not in ("(8)", "(9)")
+            ),
+            *(study.of_seeds(f"mean over flows, case {c}", mean(c), unit="%") for c in CASES),
+            *(
+                study.value(f"{f}, case {c}", CASES[c], f"{f}_eplr_{SUBGROUPS[f]}", unit="%")
+                for c in CASES
+                for f in ("f0-2", "f1-1", "f1-2")
+            ),
+        ],
+    ),
+)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Fig. 7.12."""
+    bars: dict[str, dict[str, float]] = {
+        f: {c: 100 * float(np.median(r.of(name, f"{f}_eplr_{SUBGROUPS[f]}"))) for c, name in CASES.items()}
+        for f in ("f0-1", "f0-2", "f1-1", "f1-2")
+    }
+    bars["worst"] = {c: 100 * float(np.median(worst(c)(r))) for c in CASES}
+    caption = "EPLR of two requirements in nine settings (Fig. 7.12)."
+    return [drawing.bars("fig-7-12", caption, bars, "EPLR (%)")]
+
+
+EXPERIMENT = study.experiment(
+    "e7-11",
+    "Two requirements on the same path, nine settings",
+    __doc__,
+    configurations,
+    CLAIMS,
+    tables=discard.tables,
+    figures=pictures,
+    uses=("e7-2", "e7-4", "e7-5", "e7-10"),
+)

@@ -1,0 +1,75 @@
+"""Which limit drops whose packets when both are set and requirements differ?
+
+Node drops by cause and subgroup in cases 8 (MTQ 5, QTL 10 for all) and 9 (QTL 20 for the second half) of E7.11,
+run here with the same random numbers.
+
+What the source printed (Fig. 7.13) is withheld: measured and reported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from crosswind.experiments.base import Results
+from crosswind.experiments.igarashi import discard, drawing, study
+from crosswind.experiments.igarashi.discard import MODEL_2, Limits
+from crosswind.experiments.igarashi.e7_10 import SUBGROUPS
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+EIGHT = replace(MODEL_2, limits=Limits(mtq=5, qtl=10))
+NINE = replace(EIGHT, second=Limits(mtq=5, qtl=20))
+CASES = {"(8)": EIGHT, "(9)": NINE}
+CAUSES = {"MTQ": "drops_mtq", "QTL": "drops_qtl"}
+GROUPS = tuple(discard.MODELS[2])
+
+
+def configurations(**_: Any) -> dict[str, Scenario]:
+    """The two cases."""
+    return {c: discard.scenario(s) for c, s in CASES.items()}
+
+
+def _share(case: str, member: str, column: str) -> Any:
+    """Packets of a group or subgroup dropped by one cause, of those that it sent."""
+    return lambda r: r.of(case, f"{member}_{column}") / r.of(case, f"{member}_sent")
+
+
+CLAIMS = (
+    study.withheld(
+        "IC7.23",
+        "Two requirements: drops by MTQ and by QTL of each group and subgroup in cases 8 and 9",
+        [
+            study.of_seeds(f"{member}, {cause}, case {case}", _share(case, member, column), unit="%", digits=3)
+            for case in CASES
+            for member in (*GROUPS, *SUBGROUPS)
+            for cause, column in CAUSES.items()
+        ],
+    ),
+)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Fig. 7.13."""
+    out = []
+    for case in CASES:
+        bars = {
+            f: {cause: 100 * float(np.median(_share(case, f, column)(r))) for cause, column in CAUSES.items()}
+            for f in SUBGROUPS
+        }
+        caption = f"Node drops by cause and subgroup, case {case} (Fig. 7.13)."
+        out.append(drawing.stacks(f"fig-7-13-{case[1]}", caption, bars, "dropped (%)"))
+    return out
+
+
+EXPERIMENT = study.experiment(
+    "e7-12",
+    "Causes of drops with two requirements",
+    __doc__,
+    configurations,
+    CLAIMS,
+    tables=discard.tables,
+    figures=pictures,
+)

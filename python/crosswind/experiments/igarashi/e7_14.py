@@ -1,0 +1,82 @@
+"""Which setting serves flows best whose requirements differ by path?
+
+The requirements of E7.13 under four settings: none, MTQ 3.3, QTL 10, and MTQ 5 with QTL 10 for all. The last is
+run here, the others are runs of E7.2 and E7.4.
+
+What the source printed (Fig. 7.15) is withheld: measured and reported.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from crosswind import stats
+from crosswind.claims import Part
+from crosswind.experiments.base import Results
+from crosswind.experiments.igarashi import discard, drawing, study
+from crosswind.experiments.igarashi.discard import MODEL_2, Limits
+from crosswind.experiments.igarashi.e7_13 import LIMIT_MS, mean, worst
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+BOTH = Limits(mtq=5, qtl=10)
+CASES = {"(1)": "e7-2/none", "(2)": "e7-2/MTQ 3.3", "(3)": "e7-4/QTL 10", "(4)": BOTH.label()}
+
+
+def configurations(**_: Any) -> dict[str, Scenario]:
+    """MTQ with QTL."""
+    return discard.sweep(MODEL_2, [BOTH])
+
+
+def _best(of: Any) -> Any:
+    """The number of the case with the lowest median."""
+
+    def measure(r: Results) -> Any:
+        at = {case: float(np.median(of(c)(r))) for case, c in CASES.items()}
+        return stats.exact(float(min(at, key=lambda c: at[c])[1]), 10)
+
+    return measure
+
+
+CLAIMS = (
+    study.withheld(
+        "IC7.24",
+        "Requirements that differ by path: EPLR of all groups, of the worst and of the mean flow in cases 1 to 4",
+        [
+            *(
+                study.value(f"{g}, case {case}", c, f"{g}_eplr_{ms}", unit="%")
+                for case, c in CASES.items()
+                for g, ms in LIMIT_MS.items()
+            ),
+            *(study.of_seeds(f"worst group, case {case}", worst(c), unit="%") for case, c in CASES.items()),
+            *(study.of_seeds(f"mean over flows, case {case}", mean(c), unit="%") for case, c in CASES.items()),
+            Part("best case for the worst group", _best(worst), digits=0),
+            Part("best case for the mean", _best(mean), digits=0),
+        ],
+    ),
+)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Fig. 7.15."""
+    bars = {
+        case: {g: 100 * float(np.median(r.of(c, f"{g}_eplr_{ms}"))) for g, ms in LIMIT_MS.items()}
+        | {"mean": 100 * float(np.median(mean(c)(r)))}
+        for case, c in CASES.items()
+    }
+    caption = "EPLR in four settings with requirements that differ by path (Fig. 7.15)."
+    return [drawing.bars("fig-7-15", caption, bars, "EPLR (%)")]
+
+
+EXPERIMENT = study.experiment(
+    "e7-14",
+    "Requirements that differ by path, four settings",
+    __doc__,
+    configurations,
+    CLAIMS,
+    tables=discard.tables,
+    figures=pictures,
+    uses=("e7-2", "e7-4"),
+)

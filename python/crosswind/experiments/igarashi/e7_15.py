@@ -1,0 +1,78 @@
+"""Do burstier sources change the order of the schemes?
+
+Mean active and silent periods of 250/650, 450/650 and 3500/6500 ms at the same mean rate, model 2 at 96 % load,
+limit 10 ms: none, MTQ 3.3, MTQ 5, QTL 10, MTQ 5 with QTL 10.
+
+What the source printed: tried and found similar, not shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from crosswind.claims import Claim, below
+from crosswind.experiments.base import Results
+from crosswind.experiments.igarashi import discard, drawing, study
+from crosswind.experiments.igarashi.discard import MODEL_2, Limits
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+BURSTS = ((250, 650), (450, 650), (3500, 6500))
+SCHEMES = (Limits(), Limits(mtq=3.3), Limits(mtq=5), Limits(qtl=10), Limits(mtq=5, qtl=10))
+NONE, BEST, MTQ, QTL, BOTH = (x.label() for x in SCHEMES)
+# Which scheme serves the longest path better than which.
+ORDERS = ((BEST, QTL), (BEST, MTQ), (BOTH, MTQ), (BOTH, QTL), (QTL, NONE))
+
+
+def configurations(**_: Any) -> dict[str, Scenario]:
+    """Every scheme at each burst length."""
+    return {
+        f"{on}/{off} {x.label()}": discard.scenario(replace(MODEL_2, on_ms=on, off_ms=off, limits=x))
+        for on, off in BURSTS
+        for x in SCHEMES
+    }
+
+
+CLAIMS = (
+    Claim(
+        "IC7.26",
+        "The order of the schemes for the longest path is the same with other lengths of bursts",
+        "similar",
+        [
+            study.ratio(
+                f"g0, {on}/{off}: {better} against {worse}",
+                (f"{on}/{off} {better}", "g0_eplr_10"),
+                (f"{on}/{off} {worse}", "g0_eplr_10"),
+                below(1.0),
+                "< 1",
+            )
+            for on, off in BURSTS
+            for better, worse in ORDERS
+        ],
+    ),
+)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """The longest path's EPLR by scheme and burst length."""
+    bars = {
+        f"{on}/{off} ms": {
+            x.label(): 100 * float(np.median(r.of(f"{on}/{off} {x.label()}", "g0_eplr_10"))) for x in SCHEMES
+        }
+        for on, off in BURSTS
+    }
+    return [drawing.bars("e7-15", "EPLR of group 0 by scheme and length of bursts.", bars, "EPLR of g0 (%)")]
+
+
+EXPERIMENT = study.experiment(
+    "e7-15",
+    "Other lengths of bursts",
+    __doc__,
+    configurations,
+    CLAIMS,
+    tables=discard.tables,
+    figures=pictures,
+)

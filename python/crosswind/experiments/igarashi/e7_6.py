@@ -1,0 +1,159 @@
+"""Where are packets lost, and where do they wait, under each way of control?
+
+Anatomy of model 2 at 10 ms: (a) no control, (b) MTQ 5, (c) QTL 10, (d) both. Node drops by cause, late packets,
+mean delays.
+
+What the source printed (Fig. 7.7, Tables 7.3 and 7.4): control trades 690 thousand late packets for 12 to 36
+thousand more drops; MTQ and QTL together drop the same packets at nodes 1 and 2 as MTQ alone, and by QTL only at
+node 3.
+
+What may differ here: as in E7.2. The source's is one seed; the bands come from the digest's replay of several.
+Delays are means over the packets that a node sends (open point O7.5), true ones, where the limits use expected
+ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from crosswind import stats
+from crosswind.claims import Claim, Part, above, at_most, below, between, within
+from crosswind.experiments.base import Results
+from crosswind.experiments.igarashi import discard, drawing, study
+from crosswind.experiments.igarashi.discard import Limits
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+CASES = {
+    "(a) none": Limits(),
+    "(b) MTQ 5": Limits(mtq=5),
+    "(c) QTL 10": Limits(qtl=10),
+    "(d) MTQ 5, QTL 10": Limits(mtq=5, qtl=10),
+}
+A, B, C, D = CASES
+LONG = ("f0-1", "f0-2")
+PRINTED_MS = {
+    A: (4.24, 3.92, 3.76),
+    B: (1.52, 1.28, 1.20),
+    C: (2.64, 1.36, 0.88),
+    D: (1.52, 1.28, 0.96),
+}
+DROPS = {A: (24e3, 31e3), B: (36e3, 46e3), C: (60e3, 77e3), D: (37e3, 48e3)}
+PRINTED_DROPS = {A: 23937, B: 36202, C: 60163, D: 37787}
+
+
+def configurations(**_: Any) -> dict[str, Scenario]:
+    """The four ways of control; waits of group 0 are recorded."""
+    return {c: discard.scenario(replace(discard.MODEL_2, limits=x, hist=LONG)) for c, x in CASES.items()}
+
+
+def tables(runs: Any) -> Any:
+    """As `discard.tables`, with `wait`: sums of expected waits of group 0."""
+    waits = runs.hist("expected_wait_ns").group_by("configuration", "low", "high", maintain_order=True)
+    return {**discard.tables(runs), "wait": waits.agg(pl.col("count").sum()).sort("configuration", "low")}
+
+
+def _same_nodes(r: Results) -> Any:
+    """In how many totals of nodes 1 and 2 the cases (b) and (d) differ, over all seeds."""
+    columns = [f"node{k}_{cause}" for k in (1, 2) for cause in ("full", "mtq", "qtl")]
+    return stats.exact(float(sum(int((r.of(B, c) != r.of(D, c)).sum()) for c in columns)), r.of(B, "all_sent").size)
+
+
+def _drops(case: str) -> Part:
+    low, high = DROPS[case]
+    return study.value(f"node drops, {case}", case, "all_drops", between(low, high), f"{PRINTED_DROPS[case]}", "", 0)
+
+
+def _rising(case: str) -> list[Part]:
+    return [
+        study.ratio(
+            f"{case}: node {k + 1} against node {k}", (case, f"node{k + 1}_qtl"), (case, f"node{k}_qtl"), above(1)
+        )
+        for k in (1, 2)
+    ]
+
+
+def _most_reduced(r: Results) -> Any:
+    """QTL alone: delay of node 3 over that without control, less the least of nodes 1 and 2."""
+    part = [r.of(C, f"node{k}_delay_ms") / r.of(A, f"node{k}_delay_ms") for k in (1, 2, 3)]
+    return part[2] - np.minimum(part[0], part[1])
+
+
+CLAIMS = (
+    Claim(
+        "IC7.14",
+        "Drops at nodes and late packets by control; with MTQ 5 nodes 1 and 2 do the same with and without QTL",
+        "Table 7.3",
+        [
+            *(_drops(case) for case in CASES),
+            study.value("late, (a)", A, "all_late_10", between(0.63e6, 0.78e6), "687194", "", 0),
+            study.value("late, (b)", B, "all_late_10", between(36e3, 44e3), "38105", "", 0),
+            study.value("late, (c)", C, "all_late_10", at_most(0), "0", "", 0),
+            study.value("late, (d)", D, "all_late_10", at_most(0), "0", "", 0),
+            Part("totals of nodes 1 and 2 that differ, (b) and (d)", _same_nodes, at_most(0), "0", "", 0),
+            *_rising(C),
+        ],
+    ),
+    Claim(
+        "IC7.15",
+        "Mean delays: largest without control; QTL alone reduces node 3 most, MTQ all evenly",
+        "Table 7.4",
+        [
+            *(
+                study.value(f"node {k}, {case}", case, f"node{k}_delay_ms", within(value, 0.25), f"{value:g} ms", "ms")
+                for case, values in PRINTED_MS.items()
+                for k, value in zip(discard.HOPS, values, strict=True)
+            ),
+            *(
+                study.ratio(
+                    f"node {k}, {case} against (a)", (case, f"node{k}_delay_ms"), (A, f"node{k}_delay_ms"), below(1)
+                )
+                for case in (B, C, D)
+                for k in discard.HOPS
+            ),
+            study.of_seeds(
+                "QTL: share of (a), node 3 less the lower of the others", _most_reduced, below(0.0), "least"
+            ),
+        ],
+    ),
+)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Fig. 7.7 and Tables 7.3 and 7.4."""
+    parts = {}
+    for case in CASES:
+        sent = np.median(r.of(case, "all_sent"))
+        parts[case] = {
+            "dropped at nodes": float(100 * np.median(r.of(case, "all_drops")) / sent),
+            "late": float(100 * np.median(r.of(case, "all_late_10")) / sent),
+        }
+    causes = {
+        f"{case[:3]} node {k}": {
+            name: float(np.median(r.of(case, f"node{k}_{column}")))
+            for name, column in (("overflow", "full"), ("MTQ", "mtq"), ("QTL", "qtl"))
+        }
+        for case in CASES
+        for k in discard.HOPS
+    }
+    delays = {c: {f"node {k}": float(np.median(r.of(c, f"node{k}_delay_ms"))) for k in discard.HOPS} for c in CASES}
+    return [
+        drawing.stacks("fig-7-7", "EPLR by where packets are lost (Fig. 7.7).", parts, "EPLR (%)"),
+        drawing.stacks("table-7-3", "Drops by node and cause (Table 7.3).", causes, "packets"),
+        drawing.bars("table-7-4", "Mean queueing delay by node (Table 7.4).", delays, "delay (ms)"),
+    ]
+
+
+EXPERIMENT = study.experiment(
+    "e7-6",
+    "Anatomy of the schemes",
+    __doc__,
+    configurations,
+    CLAIMS,
+    tables=tables,
+    figures=pictures,
+)

@@ -1,0 +1,121 @@
+"""How do the schemes compare, at 96 % load and at less?
+
+Five settings: none; the best MTQ; a careless MTQ; QTL; QTL with that MTQ: (a) model 1 and 10 ms, (b) model 2 and
+10 ms, (c) model 2 and 20 ms, (d) model 2 at 84 % load and 10 ms, and at 72 and 48 %. The runs at 96 % are those of
+E7.1 to E7.5.
+
+What the source printed (Fig. 7.9, Table 7.5): any control is drastically better than none; the best MTQ is best
+but hard to find; QTL with MTQ is better than either careless choice for the worst group. At 72 and 48 % nothing is
+lost or late.
+
+What may differ here: as in E7.2.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from crosswind.claims import Claim, below
+from crosswind.experiments.base import Results
+from crosswind.experiments.igarashi import discard, drawing, study
+from crosswind.experiments.igarashi.discard import MODEL_2, Limits
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+SETTINGS = {
+    "(1)": Limits(),
+    "(2)": Limits(mtq=3.3),
+    "(3)": Limits(mtq=5),
+    "(4)": Limits(qtl=10),
+    "(5)": Limits(mtq=5, qtl=10),
+}
+LOADS = {84: 70, 72: 60, 48: 40}
+GROUPS = tuple(discard.MODELS[2])
+AT_96 = {
+    "(a) model 1, 10 ms": (
+        1,
+        10,
+        ["e7-1/model 1", "e7-3/MTQ 3.3", "e7-3/MTQ 5", "e7-4/model 1, QTL 10", "e7-5/model 1, MTQ 5, QTL 10"],
+    ),
+    "(b) model 2, 10 ms": (2, 10, ["e7-2/none", "e7-2/MTQ 3.3", "e7-2/MTQ 5", "e7-4/QTL 10", "e7-5/MTQ 5, QTL 10"]),
+    "(c) model 2, 20 ms": (2, 20, ["e7-2/none", "e7-2/MTQ 6.6", "e7-4/QTL 20", "e7-5/MTQ 10, QTL 20"]),
+}
+
+
+def configurations(**_: Any) -> dict[str, Scenario]:
+    """Every setting at each load below 96 %."""
+    return {
+        f"{load} % {x.label()}": discard.scenario(replace(MODEL_2, flows=(n,) * 5, limits=x))
+        for load, n in LOADS.items()
+        for x in SETTINGS.values()
+    }
+
+
+def _worst(load: int) -> Any:
+    """The EPLR of the worst group in the worst setting, seed by seed."""
+
+    def measure(r: Results) -> Any:
+        return np.max([discard.worst(f"{load} % {x.label()}", GROUPS)(r) for x in SETTINGS.values()], axis=0)
+
+    return measure
+
+
+def _controlled(r: Results) -> Any:
+    own = [r.of(f"84 % {x.label()}", "g0_eplr_10") for name, x in SETTINGS.items() if name != "(1)"]
+    return np.max(own, axis=0)
+
+
+CLAIMS = (
+    Claim(
+        "IC7.16",
+        "At 84 % load the longest path has an EPLR below 3 % without control and below 0.4 % with any",
+        "< 3 %; < 0.4 %",
+        [
+            study.value("g0, none", "84 % none", "g0_eplr_10", below(0.03), "< 3 %", "%"),
+            study.of_seeds("g0, worst of the controls", _controlled, below(0.004), "< 0.4 %", "%"),
+        ],
+    ),
+    Claim(
+        "IC7.17",
+        "At 72 and 48 % load the EPLR is zero in all settings",
+        "0",
+        [
+            study.of_seeds(f"worst group of all settings, {load} %", _worst(load), below(1e-4), "0", "%", 4)
+            for load in (72, 48)
+        ],
+    ),
+)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Fig. 7.9, one figure for each case."""
+    out = []
+    for case, (model, ms, names) in AT_96.items():
+        bars = {
+            c.split("/")[1].removeprefix("model 1, "): {
+                g: 100 * float(np.median(r.of(c, f"{g}_eplr_{ms}"))) for g in discard.MODELS[model]
+            }
+            for c in names
+        }
+        out.append(drawing.bars(f"fig-7-9{case[1]}", f"EPLR by scheme, {case} (Fig. 7.9).", bars, "EPLR (%)"))
+    bars = {
+        x.label(): {g: 100 * float(np.median(r.of(f"84 % {x.label()}", f"{g}_eplr_10"))) for g in GROUPS}
+        for x in SETTINGS.values()
+    }
+    out.append(drawing.bars("fig-7-9d", "EPLR by scheme, (d) 84 % load, 10 ms (Fig. 7.9).", bars, "EPLR (%)"))
+    return out
+
+
+EXPERIMENT = study.experiment(
+    "e7-8",
+    "Summary of the schemes, and lower loads",
+    __doc__,
+    configurations,
+    CLAIMS,
+    tables=discard.tables,
+    figures=pictures,
+    uses=("e7-1", "e7-2", "e7-3", "e7-4", "e7-5"),
+)

@@ -1,0 +1,113 @@
+"""Do the rules hold when the nodes are not equally loaded?
+
+Model 2 with 60, 80, 80, 60 and 100 flows in the groups: 96, 88 and 80 % load at nodes 1, 2 and 3; limit 10 ms. MTQ
+alone, QTL alone, and MTQ with QTL 10.
+
+What the source printed (Fig. 7.10) is withheld: measured and reported.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from crosswind import stats
+from crosswind.claims import Part
+from crosswind.experiments.base import Results
+from crosswind.experiments.igarashi import discard, drawing, study
+from crosswind.experiments.igarashi.discard import MODEL_2, Limits
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+UNEQUAL = replace(MODEL_2, flows=(60, 80, 80, 60, 100))
+GROUPS = tuple(discard.MODELS[2])
+BY_MTQ = {x: Limits(mtq=x).label() for x in (1.8, 3.3, 5.0, 7.0, 9.0, 10.0, 12.0)}
+BY_QTL = {x: Limits(qtl=x).label() for x in (8.0, 10.0, 11.0)}
+BY_BOTH = {x: Limits(mtq=x, qtl=10).label() for x in (3.3, 5.0, 7.0, 10.0)}
+NEAR_OPTIMAL = 1.25
+
+
+def configurations(**_: Any) -> dict[str, Scenario]:
+    """All settings."""
+    limits = [Limits(), *(Limits(mtq=x) for x in BY_MTQ), *(Limits(qtl=x) for x in BY_QTL)]
+    return discard.sweep(UNEQUAL, [*limits, *(Limits(mtq=x, qtl=10) for x in BY_BOTH)])
+
+
+def _worst(configuration: str) -> Any:
+    return discard.worst(configuration, GROUPS)
+
+
+def _best(by: dict[float, str]) -> Any:
+    """The setting in which the worst group is best off, of the medians."""
+
+    def measure(r: Results) -> Any:
+        at = {x: float(np.median(_worst(c)(r))) for x, c in by.items()}
+        return stats.exact(min(at, key=lambda x: at[x]), 10)
+
+    return measure
+
+
+def _near(by: dict[float, str], pick: Any) -> Any:
+    """The least or greatest setting in which the worst group has at most 1.25 times the EPLR of the best setting."""
+
+    def measure(r: Results) -> Any:
+        at = {x: float(np.median(_worst(c)(r))) for x, c in by.items()}
+        return stats.exact(pick(x for x, v in at.items() if v <= NEAR_OPTIMAL * min(at.values())), 10)
+
+    return measure
+
+
+def _values(by: dict[float, str], what: str) -> list[Part]:
+    return [
+        study.value(f"{g}, {what} {x:g}", c, f"{g}_eplr_10", unit="%")
+        for x, c in by.items()
+        for g in ("g0", "g1", "g4")
+    ]
+
+
+CLAIMS = (
+    study.withheld(
+        "IC7.18",
+        "Unequal flow numbers without control, 10 ms: EPLR of all groups",
+        [study.value(g, "none", f"{g}_eplr_10", unit="%") for g in GROUPS],
+    ),
+    study.withheld(
+        "IC7.19",
+        "Unequal flow numbers: MTQ that is near-optimal for the worst group, and the best QTL",
+        [
+            Part("best MTQ", _best(BY_MTQ), unit="ms"),
+            Part("near-optimal MTQ (1.25 times the best EPLR), from", _near(BY_MTQ, min), unit="ms"),
+            Part("near-optimal MTQ, to", _near(BY_MTQ, max), unit="ms"),
+            Part("best QTL", _best(BY_QTL), unit="ms"),
+            Part("best MTQ beside QTL 10", _best(BY_BOTH), unit="ms"),
+            *_values(BY_MTQ, "MTQ"),
+            *_values(BY_QTL, "QTL"),
+            *_values(BY_BOTH, "QTL 10, MTQ"),
+        ],
+    ),
+)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Fig. 7.10."""
+    panels = {
+        "(a) MTQ": discard.curves(r, BY_MTQ, GROUPS, "eplr_10"),
+        "(b) QTL": discard.curves(r, BY_QTL, GROUPS, "eplr_10"),
+        "(c) MTQ with QTL 10": discard.curves(r, BY_BOTH, GROUPS, "eplr_10"),
+    }
+    return [
+        drawing.against("fig-7-10", "EPLR with unequal flow numbers (Fig. 7.10).", panels, "limit (ms)", "EPLR (%)")
+    ]
+
+
+EXPERIMENT = study.experiment(
+    "e7-9",
+    "Unequal flow numbers",
+    __doc__,
+    configurations,
+    CLAIMS,
+    tables=discard.tables,
+    figures=pictures,
+)
