@@ -11,7 +11,20 @@ from typing import Any
 
 from crosswind.errors import EngineMissingError
 
-KINDS = ("queue", "link", "loss", "law", "detector", "signal", "undo", "workload", "preset", "metric")
+KINDS = (
+    "queue",
+    "link",
+    "loss",
+    "holdup",
+    "profile",
+    "law",
+    "detector",
+    "signal",
+    "undo",
+    "workload",
+    "preset",
+    "metric",
+)
 
 
 def core() -> Any:

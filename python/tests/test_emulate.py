@@ -125,7 +125,7 @@ def test_a_download_takes_the_time_that_the_link_allows_and_the_machine_stays_as
 @pytest.mark.skipif(not Path("/proc/net/if_inet6").exists(), reason="this kernel has no IPv6")
 def test_ipv6_goes_the_same_way_and_the_timeline_is_kept(scenario: Path) -> None:
     text = scenario.read_text().replace("http.server", "http.server --bind ::")
-    timeline = '\n[[emulate.timeline]]\nat = "1 ms"\nlink = "path"\nset = { delay = "200 ms" }\n'
+    timeline = '\n[[timeline]]\nat = "1 ms"\nlink = "path"\nset = { delay = "200 ms" }\n'
     scenario.write_text(text + timeline)
     fetch = FETCH.replace("http://server:", "http://[fd63:7773::1]:")
     code, out, err = emulate(str(scenario), "--", sys.executable, "-c", fetch)
@@ -133,7 +133,7 @@ def test_ipv6_goes_the_same_way_and_the_timeline_is_kept(scenario: Path) -> None
     size, seconds = out.split()
     # Handshake, request and at least two more rounds of 400 ms each.
     assert int(size) == FILE_bytes and float(seconds) > 1.6
-    assert 'path {"delay":"200 ms"}' in err
+    assert 'path/forward {"delay":"200 ms"}' in err
 
 
 @emulates

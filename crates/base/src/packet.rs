@@ -1,7 +1,9 @@
 //! Packets: one cache line of hot fields in a slab, and a side table for what few packets carry.
 
-use crate::Dur;
 use crate::ds::{DsByte, Dscp};
+use crate::{Dur, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Index of a packet in its [`Pool`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -114,11 +116,54 @@ impl Waiting {
     pub const NONE: Waiting = Waiting { longest: None, left: None, so_far: Dur::ZERO };
 }
 
-/// What few packets carry: SACK blocks, options of a SYN, limits of waiting.
+/// Until when a packet is worth having.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Lifetime {
+    /// So long from here; routers take off what they spend of it.
+    Left(Dur),
+    /// Until then. Needs clocks that agree.
+    Until(Time),
+}
+
+/// What becomes of a packet whose lifetime is over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Expired {
+    /// It goes on all the same.
+    Forward,
+    /// It is dropped.
+    #[default]
+    Discard,
+    /// It goes on without its payload.
+    Headers,
+}
+
+/// What a packet says of itself to the links on its way: the cross-layer option of gurtov-2004 section 5.1.2.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Life {
+    pub lifetime: Lifetime,
+    pub expired: Expired,
+    /// By how many packets it may be overtaken.
+    pub reorder_packets: u8,
+    /// A damaged payload is better than none.
+    pub takes_damage: bool,
+    /// Its flow responds slowly to congestion.
+    pub is_slow: bool,
+    /// A link has taken its payload away.
+    pub is_cut: bool,
+}
+
+impl Life {
+    /// Bytes of the option in the IP header.
+    pub const OPTION_BYTES: u16 = 8;
+}
+
+/// What few packets carry: SACK blocks, options of a SYN, limits of waiting, a lifetime.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Ext {
     pub sack: SackList,
     pub wait: Waiting,
+    pub life: Option<Life>,
     /// Options of a SYN: maximum segment size, window scale, SACK-permitted.
     pub mss: u16,
     pub wscale: Option<u8>,

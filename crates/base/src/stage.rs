@@ -30,10 +30,16 @@ pub enum DropReason {
     LocalDelay = 7,
     /// A queue expected a longer wait than what was left of the packet's budget (QTL).
     DelayBudget = 8,
+    /// Lost because of a handover or a break of the radio link: on arrival, or out of the old cell's buffer.
+    Handover = 9,
+    /// Its lifetime was over.
+    Expired = 10,
+    /// Its connection was reset while it waited.
+    Reset = 11,
 }
 
 impl DropReason {
-    pub const COUNT: usize = 9;
+    pub const COUNT: usize = 12;
     pub const NAMES: [&'static str; Self::COUNT] = [
         "queue_full",
         "early_drop",
@@ -44,9 +50,16 @@ impl DropReason {
         "policed",
         "local_delay",
         "delay_budget",
+        "handover",
+        "expired",
+        "reset",
     ];
     pub fn name(self) -> &'static str {
         Self::NAMES[self as usize]
+    }
+    /// Lost on a link, as opposed to dropped by a queue.
+    pub fn is_loss(self) -> bool {
+        matches!(self, DropReason::LinkError | DropReason::Listed | DropReason::Handover)
     }
     /// Dropped by a queue (a sign of congestion), as opposed to lost on a link.
     pub fn is_congestion(self) -> bool {
@@ -100,6 +113,8 @@ pub trait Stage {
     fn change(&mut self, set: &Map<String, Value>, _cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         Err(ConfigError::cannot_change(set))
     }
+    /// Drops what waits here and is chosen, now.
+    fn purge(&mut self, _goes: &mut dyn FnMut(&Packet) -> bool, _why: DropReason, _cx: &mut Cx<'_>) {}
     /// Asked once, before the run: whether the stage makes use of a permission to decide things before their time.
     fn look_ahead(&mut self, _how: Ahead) -> bool {
         false
@@ -132,6 +147,9 @@ impl<S: Stage + ?Sized> Stage for Box<S> {
     fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         (**self).change(set, cx)
     }
+    fn purge(&mut self, goes: &mut dyn FnMut(&Packet) -> bool, why: DropReason, cx: &mut Cx<'_>) {
+        (**self).purge(goes, why, cx)
+    }
     fn look_ahead(&mut self, how: Ahead) -> bool {
         (**self).look_ahead(how)
     }
@@ -156,6 +174,8 @@ pub type Outbox = Vec<PacketId>;
 pub trait Ledger {
     fn dropped(&mut self, stage: u32, p: &Packet, why: DropReason);
     fn marked(&mut self, stage: u32, p: &Packet);
+    /// A reset has passed a router that throws the other direction's packets away. The stage sets [`Cx::has_dropped`] too.
+    fn reset_passed(&mut self, _stage: u32, _p: &Packet) {}
 }
 
 /// What a stage may do to the world while it handles one call.
@@ -217,8 +237,7 @@ impl<'a> Cx<'a> {
         let p = *self.pool.get(id);
         self.ledger.dropped(self.stage, &p, why);
         self.has_dropped = true;
-        let is_loss = matches!(why, DropReason::LinkError | DropReason::Listed);
-        let kind = if is_loss { EventKind::Lost } else { EventKind::Drop };
+        let kind = if why.is_loss() { EventKind::Lost } else { EventKind::Drop };
         self.note(End::source_of(&p), kind, p.seq, p.payload as u32, self.stage);
         self.pool.remove(id);
     }

@@ -12,7 +12,7 @@ use crosswind_base::packet::Proto;
 use crosswind_base::{
     ConfigError, Cx, DropReason, DsByte, Ledger, Observer, Packet, PacketId, Pool, Stage, Streams, Time,
 };
-use crosswind_net::registry::{BoxStage, BuildCx, build_egress};
+use crosswind_net::registry::{BoxStage, BuildCx, Parts, assemble};
 
 /// Index of a host.
 pub type Port = u32;
@@ -54,8 +54,7 @@ impl Losses {
 impl Ledger for Losses {
     fn dropped(&mut self, stage: u32, p: &Packet, why: DropReason) {
         self.by_reason[stage as usize][why as usize] += 1;
-        let is_loss = matches!(why, DropReason::LinkError | DropReason::Listed);
-        self.of_flow(p, usize::from(is_loss));
+        self.of_flow(p, usize::from(why.is_loss()));
     }
     fn marked(&mut self, stage: u32, p: &Packet) {
         self.marks_packets[stage as usize] += 1;
@@ -108,7 +107,8 @@ impl Network {
         for e in &spec.egresses {
             let component = format!("link/{}/{}", e.link, e.direction);
             let cx = BuildCx::new(&streams, &component);
-            egresses.push(build_egress(&e.queue, &e.body, e.loss.as_ref(), &format!("link.{}", e.link), &cx)?);
+            let parts = Parts { queue: &e.queue, link: &e.body, loss: e.loss.as_ref(), holdups: &e.holdups };
+            egresses.push(assemble(&parts, &format!("link.{}", e.link), &cx)?);
         }
         let (hops, starts) = flatten(spec, egresses.len())?;
         let n = egresses.len();

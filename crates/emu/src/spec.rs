@@ -42,6 +42,8 @@ pub struct EgressSpec {
     pub queue: Value,
     #[serde(default)]
     pub loss: Option<Value>,
+    #[serde(default)]
+    pub holdups: Value,
 }
 
 /// The egresses between two hosts, in order.

@@ -21,6 +21,7 @@ fn egress(from: &str, to: &str, queue: Value, loss: Option<Value>) -> EgressSpec
         body: json!({"type": "wire", "rate": "2 Mbit/s", "delay": "7 ms"}),
         queue,
         loss,
+        holdups: Value::Null,
     }
 }
 

@@ -12,8 +12,8 @@ mod stats;
 use crate::link::loss::none::NoLoss;
 use crate::link::loss::{LossModel, LossPoint};
 use crate::link::{Fate, Link};
-use crate::queue::{Backlog, Head, QueueDisc};
-use crosswind_base::{Ahead, ConfigError, Cx, DropReason, Feed, Metrics, PacketId, Stage, Time};
+use crate::queue::{Backlog, Head, QueueDisc, Removal};
+use crosswind_base::{Ahead, ConfigError, Cx, DropReason, Feed, Metrics, Packet, PacketId, Stage, Time};
 use serde_json::{Map, Value};
 use stats::{NotYet, Stats};
 use std::collections::VecDeque;
@@ -46,6 +46,11 @@ struct Foresight {
     plans: bool,
     is_fed: bool,
     hands_on: bool,
+}
+
+/// The keys of a part that are to change.
+fn table<'a>(value: &'a Value, key: &str) -> Result<&'a Map<String, Value>, ConfigError> {
+    value.as_object().ok_or_else(|| ConfigError::new(key, value.to_string(), "a table of the keys that change"))
 }
 
 /// A queue in front of a link.
@@ -230,7 +235,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         let packet = cx.packet(id);
         let len = packet.len;
         let plan = self.link.transmit(packet, cx.now);
-        let listed = if self.loss.point() == LossPoint::Exit { self.loss.lose(packet) } else { None };
+        let listed = if self.loss.point() == LossPoint::Exit { self.loss.lose(packet, cx.now) } else { None };
         let (at, lost) = match plan.fate {
             Fate::Deliver(at) => (at, listed),
             Fate::Lost(at) => (at, Some(DropReason::LinkError)),
@@ -428,7 +433,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
 
     #[inline]
     fn loses_at_entry(&mut self, id: PacketId, cx: &mut Cx<'_>) -> bool {
-        let lost = if self.loss.point() == LossPoint::Entry { self.loss.lose(cx.packet(id)) } else { None };
+        let lost = if self.loss.point() == LossPoint::Entry { self.loss.lose(cx.packet(id), cx.now) } else { None };
         if let Some(why) = lost {
             cx.drop(id, why);
         }
@@ -504,12 +509,32 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
         self.settle(self.backlog(), cx.now);
     }
 
-    /// The link changes for whatever is transmitted from now on. Queue and loss model stay what they are. A driver that
+    /// The link changes for whatever is transmitted from now on; `queue` and `loss` are tables of their own. A driver that
     /// changes a stage does not let it look ahead.
     fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         debug_assert!(!self.foresight.plans, "what is planned cannot be changed");
         self.catch_up(cx);
-        self.link.change(set)
+        let mut of_link = set.clone();
+        if let Some(queue) = of_link.shift_remove("queue") {
+            self.queue.change(table(&queue, "queue")?, cx).map_err(|e| e.under("queue"))?;
+        }
+        if let Some(loss) = of_link.shift_remove("loss") {
+            self.loss.change(table(&loss, "loss")?).map_err(|e| e.under("loss"))?;
+        }
+        if !of_link.is_empty() {
+            self.link.change(&of_link)?;
+        }
+        self.settle(self.queue.backlog(), cx.now);
+        Ok(())
+    }
+
+    fn purge(&mut self, goes: &mut dyn FnMut(&Packet) -> bool, why: DropReason, cx: &mut Cx<'_>) {
+        debug_assert!(!self.foresight.plans, "what is planned cannot be thrown away");
+        if self.queue.removal() == Removal::Possible {
+            self.catch_up(cx);
+            self.queue.remove(&mut |head, cx| goes(cx.packet(head.id)), why, cx);
+            self.settle(self.queue.backlog(), cx.now);
+        }
     }
 
     fn look_ahead(&mut self, how: Ahead) -> bool {

@@ -4,6 +4,7 @@ pub mod diffserv;
 pub mod egress;
 pub mod link;
 pub mod params;
+pub mod profile;
 pub mod queue;
 pub mod registry;
 pub mod sched;

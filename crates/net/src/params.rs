@@ -30,7 +30,7 @@ pub fn read<P: Params>(value: &Value, path: &str) -> Result<P, ConfigError> {
     Ok(params)
 }
 
-/// The same parameters with new values for some keys.
+/// The same parameters with new values for some keys. The `type` among them can only be the same.
 pub fn merged<P: Params>(old: &P, set: &Map<String, Value>) -> Result<P, ConfigError> {
     let mut all = serde_json::to_value(old).expect("parameters are plain data with text keys");
     if let Some(keys) = all.as_object_mut() {

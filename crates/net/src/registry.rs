@@ -3,12 +3,13 @@
 
 use crate::diffserv::{BoxMeter, srtcm, token_bucket, trtcm, trtcm_4115, tsw2cm, tsw3cm};
 use crate::egress::Egress;
-use crate::link::loss::{BoxLoss, list, none, uniform};
+use crate::link::holdup::{self, BoxHoldup, Held, fast_reset, gate, on_demand, spikes};
+use crate::link::loss::{BoxLoss, list, none, phases, uniform};
 use crate::link::{BoxLink, Link, seawind, trace, wire};
 use crate::params::{self, Params};
 use crate::queue::red::{Red, damping_rate, floyd_jacobson, linux, ns2};
 use crate::queue::rio::{self, wred};
-use crate::queue::{BoxQueue, QueueDisc, bounded, droptail, early_discard};
+use crate::queue::{BoxQueue, QueueDisc, Removal, bounded, droptail, early_discard, lpd};
 use crate::sched::classify::FlowNames;
 use crate::sched::{htb, prio, tbf};
 use crosswind_base::{BitRate, ConfigError, Dur, Rng, Stage, Streams, units};
@@ -22,6 +23,8 @@ pub enum Kind {
     Link,
     Loss,
     Meter,
+    /// What holds packets up between queue and link.
+    Holdup,
 }
 
 impl Kind {
@@ -31,6 +34,7 @@ impl Kind {
             Kind::Link => "link",
             Kind::Loss => "loss",
             Kind::Meter => "meter",
+            Kind::Holdup => "holdup",
         }
     }
     /// What is meant when a scenario names no type.
@@ -40,6 +44,7 @@ impl Kind {
             Kind::Link => "wire",
             Kind::Loss => "none",
             Kind::Meter => "token-bucket",
+            Kind::Holdup => "spikes",
         }
     }
 }
@@ -65,6 +70,12 @@ impl<'a> BuildCx<'a> {
     }
     pub fn flows(&self) -> Option<&'a dyn FlowNames> {
         self.flows
+    }
+    pub fn link_rate(&self) -> Option<BitRate> {
+        self.link_rate
+    }
+    pub fn link_delay(&self) -> Option<Dur> {
+        self.link_delay
     }
     /// The component of a queue inside this one.
     pub fn below(&self, class: &str) -> String {
@@ -120,6 +131,7 @@ enum Build {
     Link(PrepareFn<BoxLink>),
     Loss(PrepareFn<BoxLoss>),
     Meter(PrepareFn<BoxMeter>),
+    Holdup(PrepareFn<BoxHoldup>),
 }
 
 /// One element.
@@ -179,6 +191,7 @@ pub static ROWS: &[Row] = rows! {
     Queue "wred" "Weighted RED" "queue/rio/wred.rs" wred::WredParams => |p, cx| new_rio(p.0, cx);
     Queue "early-discard" "Early discard by delay limits (MTQ and QTL)" "queue/early_discard.rs"
         early_discard::EarlyDiscardParams => new_early_discard;
+    Queue "lpd" "Lifetime packet discard" "queue/lpd.rs" lpd::LpdParams => lpd::build;
     Queue "tbf" "Token bucket filter" "sched/tbf.rs" tbf::TbfParams => tbf::build;
     Queue "prio" "Strict priority" "sched/prio.rs" prio::PrioParams => prio::build;
     Queue "htb" "Hierarchical token bucket" "sched/htb/mod.rs" htb::HtbParams => htb::build;
@@ -201,6 +214,14 @@ pub static ROWS: &[Row] = rows! {
         => |p, _| Ok(trtcm::Trtcm::new(p));
     Meter "trtcm-4115" "Two-rate three-colour marker that spares what is in profile" "diffserv/trtcm_4115.rs"
         trtcm_4115::Trtcm4115Params => |p, _| Ok(trtcm_4115::Trtcm4115::new(p));
+    Loss "phases" "Losses in phases" "link/loss/phases.rs" phases::PhasesParams
+        => |p, cx| Ok(phases::Phases::new(p, cx.shared_rng("phases"), cx.rng("loss")));
+    Holdup "spikes" "Delay spikes" "link/holdup/spikes.rs" spikes::SpikesParams
+        => |p, cx| Ok(spikes::Spikes::new(p, cx.shared_rng("spikes")));
+    Holdup "on-demand" "On-demand channel" "link/holdup/on_demand.rs" on_demand::OnDemandParams
+        => |p, cx| Ok(on_demand::OnDemand::new(p, cx.rng("on-demand")));
+    Holdup "fast-reset" "Fast Reset" "link/holdup/fast_reset.rs" fast_reset::FastResetParams
+        => |_, _| Ok(fast_reset::NoHoldup);
 };
 
 fn new_rio(p: rio::RioParams, cx: &BuildCx<'_>) -> Result<rio::Rio, ConfigError> {
@@ -317,6 +338,10 @@ builder!(
     /// Reads the parameters of a loss model.
     prepare_loss, Loss, BoxLoss
 );
+builder!(
+    /// Reads the parameters of what holds packets up.
+    prepare_holdup, Holdup, BoxHoldup
+);
 
 builder!(
     /// Reads the parameters of a meter.
@@ -342,6 +367,16 @@ pub fn try_queue(queue: &Value, link: &Value, path: &str, cx: &BuildCx<'_>) -> R
 /// An egress chosen at run time.
 pub type BoxStage = Box<dyn Stage + Send>;
 
+/// One direction of a link, in the words of a scenario.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts<'a> {
+    pub queue: &'a Value,
+    pub link: &'a Value,
+    pub loss: Option<&'a Value>,
+    /// Its keys that hold packets up ([`holdup::KEYS`]), or null.
+    pub holdups: &'a Value,
+}
+
 /// The parameters of one direction of a link, read and checked: any number of egresses can be made from them.
 pub struct EgressMaker {
     make: Make<BoxStage>,
@@ -351,15 +386,20 @@ pub struct EgressMaker {
 }
 
 impl EgressMaker {
-    /// `path` is the link's path in the scenario; the queue's and the loss model's are below it.
-    pub fn new(queue: &Value, link: &Value, loss: Option<&Value>, path: &str) -> Result<EgressMaker, ConfigError> {
+    /// `path` is the link's path in the scenario; those of the queue, the loss model and what holds packets up are below it.
+    pub fn new(parts: &Parts<'_>, path: &str) -> Result<EgressMaker, ConfigError> {
         let queue_path = format!("{path}.queue");
         let loss_path = format!("{path}.loss");
+        let Parts { queue, link, loss, holdups } = *parts;
         let (rate, delay) = rate_and_delay(&normalise(Kind::Link, link, path)?);
         let loss = match loss {
             Some(value) if type_of(Kind::Loss, value, &loss_path)? != "none" => Some(prepare_loss(value, &loss_path)?),
             _ => None,
         };
+        if holdups.as_object().is_some_and(|h| !h.is_empty()) {
+            let make = held_up(holdups, prepare_queue(queue, &queue_path)?, prepare_link(link, path)?, loss, path)?;
+            return Ok(EgressMaker { make, rate, delay });
+        }
         let (row, table) = resolve(Kind::Queue, queue, &queue_path)?;
         // The queues that most runs have are compiled together with their links; all others go through a virtual call.
         let make = match row.name {
@@ -378,7 +418,7 @@ impl EgressMaker {
     }
 }
 
-/// Builds the egress of one direction of a link; see [`EgressMaker::new`].
+/// Builds the egress of one direction of a link that holds nothing up; see [`EgressMaker::new`].
 pub fn build_egress(
     queue: &Value,
     link: &Value,
@@ -386,7 +426,66 @@ pub fn build_egress(
     path: &str,
     cx: &BuildCx<'_>,
 ) -> Result<BoxStage, ConfigError> {
-    EgressMaker::new(queue, link, loss, path)?.make(cx)
+    EgressMaker::new(&Parts { queue, link, loss, holdups: &Value::Null }, path)?.make(cx)
+}
+
+/// Builds the egress of one direction of a link; see [`EgressMaker::new`].
+pub fn assemble(parts: &Parts<'_>, path: &str, cx: &BuildCx<'_>) -> Result<BoxStage, ConfigError> {
+    EgressMaker::new(parts, path)?.make(cx)
+}
+
+/// A queue and a link with what holds packets up between them.
+fn held_up(
+    holdups: &Value,
+    queue: Make<BoxQueue>,
+    link: Make<BoxLink>,
+    loss: Option<Make<BoxLoss>>,
+    path: &str,
+) -> Result<Make<BoxStage>, ConfigError> {
+    let mut in_front = Vec::new();
+    let (mut at_the_gate, mut resets) = (None, false);
+    for (key, row) in holdup::KEYS {
+        let Some(written) = holdups.get(key) else { continue };
+        let at = format!("{path}.{key}");
+        let mut named = written.clone();
+        named["type"] = row.into();
+        let made = prepare_holdup(&named, &at)?;
+        match row {
+            "spikes" => {}
+            "fast-reset" => {
+                resets = true;
+                continue;
+            }
+            _ => {
+                in_front.push(made);
+                continue;
+            }
+        }
+        let p: spikes::SpikesParams = params::read(written, &at)?;
+        if p.holds == spikes::Holds::Line {
+            in_front.push(made);
+        }
+        at_the_gate = Some(p).filter(spikes::SpikesParams::touches_queue);
+    }
+    let path = path.to_string();
+    let gated = move |cx: &BuildCx<'_>| -> Result<BoxQueue, ConfigError> {
+        let queue = queue(cx)?;
+        if resets && queue.removal() == Removal::Impossible {
+            let found = "a queue that gives out its packets in its own order only";
+            return Err(ConfigError::new(format!("{path}.queue"), found, "a queue such as droptail or RED"));
+        }
+        let Some(p) = &at_the_gate else { return Ok(queue) };
+        let own = spikes::Spikes::new(p.clone(), cx.shared_rng("spikes"));
+        Ok(Box::new(gate::Gate::new(queue, own, p, cx.rng("spikes")).map_err(|e| e.under(&path))?))
+    };
+    let held = move |cx: &BuildCx<'_>| -> Result<Held<BoxLink>, ConfigError> {
+        Ok(Held::new(link(cx)?, in_front.iter().map(|h| h(cx)).collect::<Result<_, _>>()?))
+    };
+    let make = join(gated, held, loss);
+    if !resets {
+        return Ok(make);
+    }
+    Ok(Box::new(move |cx| Ok(Box::new(fast_reset::FastReset::new(make(cx)?)))))
 }
 
 fn with_link<Q: QueueDisc + Send + 'static>(

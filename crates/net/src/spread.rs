@@ -31,6 +31,12 @@ pub enum Spread {
     },
 }
 
+impl Default for Spread {
+    fn default() -> Spread {
+        Spread::Fixed(Dur::ZERO)
+    }
+}
+
 impl Spread {
     /// Exponential with this mean, truncated to `bounds` by drawing again.
     pub const fn truncated(mean: Dur, bounds: [Dur; 2]) -> Spread {

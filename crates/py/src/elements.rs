@@ -1,5 +1,6 @@
 //! Every name a scenario may use, gathered from the registries.
 
+use crosswind_net::profile::PROFILES;
 use crosswind_net::registry as net;
 use crosswind_record::metric::METRICS;
 use crosswind_transport::tcp::{preset, registry as tcp};
@@ -9,6 +10,10 @@ pub fn all() -> Value {
     let mut rows = Vec::new();
     for row in net::ROWS {
         rows.push(json!({"kind": row.kind.name(), "name": row.name, "title": row.title, "doc": row.doc(), "params": (row.schema)()}));
+    }
+    for p in PROFILES {
+        let params = Value::Object(p.body());
+        rows.push(json!({"kind": "profile", "name": p.name, "title": p.title, "doc": format!("**Source**: {}", p.source), "params": params}));
     }
     for row in tcp::rows() {
         rows.push(

@@ -60,6 +60,7 @@ impl Layout {
             body: e.spec.link.clone(),
             queue: e.spec.queue.clone(),
             loss: e.spec.loss.clone(),
+            holdups: e.spec.holdups.clone(),
         };
         let mut routes = Vec::new();
         for f in &self.mesh.flows {
@@ -83,6 +84,12 @@ impl Layout {
     fn named(&self, name: Option<&String>, fallback: u32) -> u32 {
         let node = name.and_then(|n| self.plan.nodes.iter().position(|m| m == n)).map_or(fallback, |n| n as u32);
         self.host(node)
+    }
+
+    fn timed(&self, c: &scenario::Change) -> Option<Value> {
+        let scenario::Target::Egress(i) = c.target else { return None };
+        let e = &self.plan.egresses[i as usize];
+        Some(json!({"at_ns": c.at.0, "change": {"link": e.name, "direction": e.direction.word(), "set": c.set}}))
     }
 
     fn to_json(&self, rep: Repetition) -> Value {
@@ -112,15 +119,10 @@ impl Layout {
             "lateness_ns": e.lateness.0,
             "serve": e.serve,
             "sysctl": e.sysctl,
-            "timeline": e.timeline.iter().map(timed).collect::<Vec<_>>(),
+            "timeline": self.plan.timeline.iter().filter_map(|c| self.timed(c)).collect::<Vec<_>>(),
             "sample_ns": self.plan.record.sample.map(|d| d.0),
         })
     }
-}
-
-fn timed(t: &scenario::Timed) -> Value {
-    let direction = t.direction.map(|d| d.word());
-    json!({"at_ns": t.at.0, "change": {"link": t.link, "direction": direction, "set": t.set}})
 }
 
 /// Nodes with one link, ends of flows, and whatever the settings name.
@@ -140,11 +142,13 @@ fn hosts(s: &Scenario, plan: &Plan) -> Result<Vec<u32>, ConfigError> {
         };
         hosts.insert(node as u32);
     }
-    for (i, t) in s.emulate.timeline.iter().enumerate() {
-        if !plan.egresses.iter().any(|e| e.name == t.link) {
-            let links: Vec<&str> = plan.egresses.iter().map(|e| e.name.as_str()).collect();
-            return Err(ConfigError::unknown(format!("emulate.timeline[{i}].link"), &t.link, "a link", &links));
-        }
+    if let Some(i) = s.timeline.iter().position(|t| t.flow.is_some()) {
+        let found = "a change of a flow: here flows are programs of their own";
+        return Err(ConfigError::new(format!("timeline[{i}].flow"), found, "a change of a link, to emulate"));
+    }
+    if let Some(e) = plan.egresses.iter().find(|e| e.spec.holdups.get("fast_reset").is_some()) {
+        let path = format!("link.{}.fast_reset", e.name);
+        return Err(ConfigError::new(path, "Fast Reset", "no such key: an emulation does not know whose packets wait"));
     }
     if hosts.len() < 2 || hosts.len() > HOSTS_MAX {
         let found = format!("{} hosts (nodes with one link, or ends of flows)", hosts.len());

@@ -6,6 +6,7 @@
 //! | [`metric`] | one row per metric and column: unit, definition, source |
 //! | [`eventlog`] | an observer that keeps the events of chosen flows, up to a limit |
 //! | [`wire`] | simulated packets as real IPv4, TCP and UDP headers |
+//! | [`option`] | the lifetime of a packet as an option of the IP header |
 //! | [`pcapng`] | an observer that streams those headers to any writer as a pcapng capture |
 //! | [`manifest`] | which code, scenario and seed made the tables, and whether they are to be trusted |
 //!
@@ -29,6 +30,7 @@ pub mod eventfile;
 pub mod eventlog;
 pub mod manifest;
 pub mod metric;
+pub mod option;
 pub mod pcapng;
 pub mod samples;
 pub mod table;

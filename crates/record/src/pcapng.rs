@@ -24,15 +24,15 @@ const LINKTYPE_IPV4: u16 = 228;
 const LINKTYPE_RAW: u16 = 101;
 /// No IPv4 packet is longer.
 const FULL_BYTES: u32 = 65_535;
-/// The longest headers there are: 20 of IPv4 and 60 of TCP.
-const HEADERS_BYTES: u32 = 80;
+/// The longest headers there are: 28 of IPv4 with its option, and 60 of TCP.
+const HEADERS_BYTES: u32 = 88;
 
 /// How much of a packet is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Snap {
     /// All of it: analysers can check the transport checksums of data.
     Full,
-    /// The first bytes; never less than the longest headers (80). The original length is kept.
+    /// The first bytes; never less than the longest headers (88). The original length is kept.
     Bytes(u32),
 }
 
@@ -315,7 +315,7 @@ mod tests {
     fn headers_are_never_cut() {
         let options = PcapngOptions { snap: Snap::Bytes(1), ..PcapngOptions::default() };
         let all = blocks(&capture(options, &[(0, Vantage::Sender, data(1))]).0);
-        assert_eq!(u32_at(&all[3].1, 12), 80);
+        assert_eq!(u32_at(&all[3].1, 12), 88);
     }
 
     #[test]

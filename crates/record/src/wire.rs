@@ -9,6 +9,7 @@
 //! | ECN | the packet's two bits |
 //! | sequence, acknowledgement | initial number of the flow and direction + the 64-bit offset, modulo 2^32 |
 //! | window | on a SYN as it is; later divided by the scale that its sender announced, if both ends announced one |
+//! | IP options | the cross-layer option of a packet that has a lifetime ([`crate::option`]) |
 //! | options | MSS, window scale, SACK-permitted on a SYN; timestamps when the packet has any; SACK blocks |
 //! | payload | zeros; checksums cover all of it even where a capture keeps only the beginning |
 //!
@@ -17,6 +18,7 @@
 //! options take on a real wire (40 on every segment, say) is shown with the real length; [`Framed::is_relabelled`]
 //! tells when that happened.
 
+use crate::option;
 use crosswind_base::packet::{Ext, Proto};
 use crosswind_base::{FlowId, Packet, TcpFlags};
 
@@ -171,10 +173,12 @@ impl Framer {
             Proto::Tcp => tcp_header_len(&options),
             Proto::Udp => UDP_HEADER_BYTES,
         };
-        let header_bytes = IPV4_HEADER_BYTES + transport_bytes;
+        let life = ext.and_then(|e| e.life).map(|l| option::encode(&l));
+        let ip_options = life.as_ref().map_or(&[][..], |o| o);
+        let header_bytes = IPV4_HEADER_BYTES + ip_options.len() + transport_bytes;
         let payload_bytes = usize::from(p.payload).min(usize::from(u16::MAX) - header_bytes);
         let total = (header_bytes + payload_bytes) as u16;
-        ipv4_header(p, total, out);
+        ipv4_header(p, total, ip_options, out);
         match p.proto {
             Proto::Tcp => {
                 let window = self.window(p, &options);
@@ -204,15 +208,16 @@ impl Framer {
     }
 }
 
-fn ipv4_header(p: &Packet, total: u16, out: &mut Vec<u8>) {
+fn ipv4_header(p: &Packet, total: u16, options: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
     let way = Way::of(p);
-    out.extend([0x45, p.ds.0]);
+    out.extend([0x45 + (options.len() / 4) as u8, p.ds.0]);
     out.extend(total.to_be_bytes());
     out.extend(identification(p).to_be_bytes());
     out.extend([0x40, 0x00, 64, p.proto as u8, 0, 0]);
     out.extend(endpoint(p.flow, way).address);
     out.extend(endpoint(p.flow, way.opposite()).address);
+    out.extend(options);
     let checksum = !fold(sum(&out[start..]));
     out[start + 10..start + 12].copy_from_slice(&checksum.to_be_bytes());
 }

@@ -144,6 +144,9 @@ const DROP_COLUMNS: [&str; DropReason::COUNT] = [
     "drops_policed_packets",
     "drops_local_delay_packets",
     "drops_delay_budget_packets",
+    "drops_handover_packets",
+    "drops_expired_packets",
+    "drops_reset_packets",
 ];
 
 /// Histograms of the flows that were asked for; of all in detailed runs.

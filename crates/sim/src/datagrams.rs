@@ -2,9 +2,9 @@
 
 use crate::endpoint::{Arrivals, Milestone, Port};
 use crate::workload::cbr::{Left, Source};
-use crosswind_base::packet::Ext;
+use crosswind_base::packet::{Ext, Meta};
 use crosswind_base::{Cx, Dur, EventKind, LinearHistogram, Packet, Time};
-use crosswind_transport::udp::Receiver;
+use crosswind_transport::udp::{self, Receiver};
 
 pub enum Half {
     Source(Box<Source>),
@@ -18,6 +18,8 @@ pub struct Datagrams {
     pub arrivals: Arrivals,
     /// How long packets have waited in queues that say so; only for flows with limits.
     pub waits: Option<Box<Waits>>,
+    /// What arrives is answered with as much.
+    pub answers: bool,
 }
 
 /// Sums of the waits that queues have noted in the packets of a flow.
@@ -83,14 +85,29 @@ impl Datagrams {
     }
 
     pub fn take(&mut self, p: &Packet, now: Time) -> Option<Milestone> {
-        let Half::Sink(rx) = &mut self.half else { return None };
         self.arrivals.packets += 1;
         self.arrivals.bytes += u64::from(p.len);
-        if rx.on_datagram(p, now) {
+        let Half::Sink(rx) = &mut self.half else {
+            self.arrivals.delay_ns.record(now.since(p.sent_at).0);
+            return None;
+        };
+        let is_new = rx.on_datagram(p, now);
+        if let Some(f) = self.arrivals.freshness.as_mut().filter(|_| is_new) {
+            f.judge(p, now);
+        }
+        if is_new {
             self.arrivals.delay_ns.record(now.since(p.sent_at).0);
             self.arrivals.counted_bytes += u64::from(p.len);
         }
         Some(Milestone::Arrived)
+    }
+
+    /// Sends the answer to a datagram.
+    pub fn answer(&mut self, p: &Packet, cx: &mut Cx<'_>) {
+        let len = p.payload + udp::HEADERS_BYTES;
+        let reply = Packet { sent_at: cx.now, cause: p.sent_at, len, meta: Meta::default(), ext: 0, ..*p };
+        self.port.note(cx, EventKind::Send, &reply);
+        self.port.send(reply, None, cx);
     }
 
     pub fn wake(&mut self, cx: &mut Cx<'_>) -> Option<Milestone> {
@@ -100,6 +117,7 @@ impl Datagrams {
             self.port.note(cx, EventKind::Open, &Packet::default());
             return Some(Milestone::Opened);
         }
+        self.port.object_began(source.burst_began);
         let (p, left) = source.send(cx.now);
         self.port.note(cx, EventKind::Send, &p);
         let option = self.waits.is_some().then(Ext::default);

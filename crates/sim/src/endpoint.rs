@@ -1,12 +1,14 @@
 //! An endpoint: one end of a flow, a TCP connection and the application on top of it, or a source or sink of datagrams.
 
 use crate::datagrams::Datagrams;
+use crate::scenario::{LifetimeFrom, LifetimeParams};
 use crate::workload::App;
-use crosswind_base::packet::{Ext, Meta};
+use crosswind_base::packet::{Ext, Life, Meta};
 use crosswind_base::probe::header_bits;
 use crosswind_base::{
-    Cx, Dscp, End, EventKind, FlowId, Histogram, LinearHistogram, Packet, PacketId, TcpFlags, Time, Vantage,
+    Cx, Dscp, Dur, End, EventKind, FlowId, Histogram, LinearHistogram, Packet, PacketId, TcpFlags, Time, Vantage,
 };
+use crosswind_transport::tcp::conn::State;
 use crosswind_transport::tcp::share::Cache;
 use crosswind_transport::tcp::{CloseRule, Connection, Io, TcpParams};
 use std::sync::Arc;
@@ -40,6 +42,47 @@ pub struct Arrivals {
     /// Bytes with headers, without retransmissions of what was first sent before `count_from`.
     pub counted_bytes: u64,
     pub count_from: u64,
+    /// Of a flow whose data has a lifetime.
+    pub freshness: Option<Box<Freshness>>,
+}
+
+/// Which packets came in time.
+#[derive(Clone, Debug)]
+pub struct Freshness {
+    lifetime: Dur,
+    from: LifetimeFrom,
+    pub valid_packets: u64,
+    pub stale_packets: u64,
+    pub stale_bytes: u64,
+    /// Without the payload that links took away.
+    pub cut_packets: u64,
+}
+
+impl Freshness {
+    pub fn of(l: &LifetimeParams) -> Option<Box<Freshness>> {
+        let new = |lifetime| Freshness {
+            lifetime,
+            from: l.from,
+            valid_packets: 0,
+            stale_packets: 0,
+            stale_bytes: 0,
+            cut_packets: 0,
+        };
+        l.data.map(|d| Box::new(new(d)))
+    }
+
+    /// A packet with payload arrives for the first time, or what was left of it.
+    pub fn judge(&mut self, p: &Packet, now: Time) {
+        let began = if self.from == LifetimeFrom::Object { p.cause } else { p.sent_at };
+        if p.payload == 0 {
+            self.cut_packets += 1;
+        } else if now.since(began) <= self.lifetime {
+            self.valid_packets += 1;
+        } else {
+            self.stale_packets += 1;
+            self.stale_bytes += u64::from(p.payload);
+        }
+    }
 }
 
 /// A retransmission that never arrived.
@@ -90,7 +133,11 @@ impl FlowEnd {
                 }
                 cx.pool.remove(id);
                 d.port.note(cx, EventKind::Receive, &p);
-                d.take(&p, cx.now)
+                let told = d.take(&p, cx.now);
+                if d.answers {
+                    d.answer(&p, cx);
+                }
+                told
             }
         }
     }
@@ -108,6 +155,14 @@ impl FlowEnd {
         match self {
             FlowEnd::Tcp(e) => e.start = Some(at),
             FlowEnd::Udp(d) => d.start = Some(at),
+        }
+    }
+
+    /// It will not start.
+    pub fn cancel(&mut self) {
+        match self {
+            FlowEnd::Tcp(e) => e.start = None,
+            FlowEnd::Udp(d) => d.start = None,
         }
     }
 
@@ -153,6 +208,14 @@ pub struct Endpoint {
     pub arrivals: Arrivals,
 }
 
+/// What decides how long the next packet is worth having.
+struct Mortal {
+    params: LifetimeParams,
+    /// When the present object began.
+    began: Time,
+    timeout: Dur,
+}
+
 /// Where an endpoint meets the network, and what it has sent.
 pub struct Port {
     flow: FlowId,
@@ -160,18 +223,44 @@ pub struct Port {
     /// First entry of this endpoint's route in the driver's table.
     route: u32,
     dscp: Dscp,
+    /// What becomes of packets that come too late.
+    mortal: Option<Box<Mortal>>,
     pub sent_packets: u64,
     pub sent_bytes: u64,
 }
 
 impl Port {
     pub fn new(s: &Setup) -> Port {
-        Port { flow: s.flow, seen: s.seen, route: s.route, dscp: s.dscp, sent_packets: 0, sent_bytes: 0 }
+        let mortal = s.lifetime.map(|params| Box::new(Mortal { params, began: Time::ZERO, timeout: Dur::ZERO }));
+        let Setup { flow, seen, route, dscp, .. } = *s;
+        Port { flow, seen, route, dscp, mortal, sent_packets: 0, sent_bytes: 0 }
+    }
+
+    /// The next packets belong to an object that began then.
+    pub fn object_began(&mut self, at: Time) {
+        if let Some(m) = &mut self.mortal {
+            m.began = at;
+        }
+    }
+
+    /// Gives a packet its lifetime.
+    #[cold]
+    fn mortalise(&self, p: &mut Packet, ext: Option<Ext>, now: Time) -> Option<Ext> {
+        let Some(m) = self.mortal.as_ref().filter(|_| p.payload > 0) else { return ext };
+        let life = m.params.of_packet(now, m.began, m.timeout);
+        if m.params.from == LifetimeFrom::Object {
+            p.cause = m.began;
+        }
+        p.len += Life::OPTION_BYTES;
+        Some(Ext { life: Some(life), ..ext.unwrap_or_default() })
     }
 
     /// Puts a packet on the network.
     #[inline]
-    pub fn send(&mut self, mut p: Packet, ext: Option<Ext>, cx: &mut Cx<'_>) {
+    pub fn send(&mut self, mut p: Packet, mut ext: Option<Ext>, cx: &mut Cx<'_>) {
+        if self.mortal.is_some() {
+            ext = self.mortalise(&mut p, ext, cx.now);
+        }
         p.flow = self.flow;
         p.hop = self.route;
         p.set_dscp(self.dscp);
@@ -204,6 +293,8 @@ pub struct Setup {
     pub dscp: Dscp,
     pub start: Option<Time>,
     pub peer: u32,
+    /// Of what this end sends.
+    pub lifetime: Option<LifetimeParams>,
 }
 
 impl Endpoint {
@@ -240,6 +331,17 @@ impl Endpoint {
         if conn.is_over() && !before { Some(Milestone::Closed) } else { told }
     }
 
+    /// The application drops the connection; its peer is told by a reset.
+    pub fn abort(&mut self, cx: &mut Cx<'_>, cache: &mut Cache) -> Option<Milestone> {
+        self.start = None;
+        if self.conn.is_over() || self.conn.state == State::Closed {
+            return None;
+        }
+        let mut io = EndIo { cx, cache, port: &mut self.port };
+        self.conn.abort(&mut io);
+        Some(Milestone::Closed)
+    }
+
     fn count(&mut self, p: &Packet, now: Time) {
         let a = &mut self.arrivals;
         a.packets += 1;
@@ -252,6 +354,12 @@ impl Endpoint {
         a.resends += u64::from(p.meta.is_rexmit() && !p.flags.has(TcpFlags::SYN));
         if !a.dropped_resends.is_empty() {
             a.settle_dropped_resends(p);
+        }
+        if p.payload > 0
+            && !known
+            && let Some(f) = &mut a.freshness
+        {
+            f.judge(p, now);
         }
         if !known && (!p.meta.is_rexmit() || p.seq >= a.count_from) {
             a.counted_bytes += p.len as u64;
@@ -289,6 +397,17 @@ impl Io for EndIo<'_, '_> {
     #[inline]
     fn send(&mut self, p: Packet, ext: Option<Ext>) {
         self.port.send(p, ext, self.cx);
+    }
+
+    #[inline]
+    fn is_mortal(&self) -> bool {
+        self.port.mortal.is_some()
+    }
+
+    fn waits(&mut self, timeout: Dur) {
+        if let Some(m) = &mut self.port.mortal {
+            m.timeout = timeout;
+        }
     }
 
     #[inline]

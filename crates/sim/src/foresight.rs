@@ -1,13 +1,14 @@
 //! Which egresses may decide things before their time.
 //!
-//! In a simulation nothing happens to a link from outside, so every egress may plan. Where one line is all that feeds the
+//! In a simulation nothing happens to a link from outside, so every egress may plan that the timeline leaves alone. Where one line is all that feeds the
 //! egresses behind it (the way from a bottleneck to the hosts, or the hops of a chain without cross traffic), a packet is
 //! handed on as soon as its way is known, and the arrivals in between need no events.
 
-use crate::scenario::Plan;
+use crate::scenario::{Plan, Target};
 use crate::world::Parameters;
 use crosswind_base::{Ahead, Feed, Stage};
 use crosswind_net::registry::BoxStage;
+use std::collections::BTreeSet;
 
 /// What feeds an egress.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,12 +32,15 @@ pub fn longest_packet(plan: &Plan, p: &Parameters) -> u32 {
 
 /// Gives every egress the permissions that the network allows.
 pub fn foresee(plan: &Plan, stages: &mut [BoxStage], longest: u32) {
-    let plans: Vec<bool> = stages.iter_mut().map(|s| s.look_ahead(Ahead::Plan)).collect();
+    let changes: BTreeSet<Target> = plan.timeline.iter().map(|c| c.target).collect();
+    let may = |i: usize| !changes.contains(&Target::Egress(i as u32));
+    let plans: Vec<bool> = stages.iter_mut().enumerate().map(|(i, s)| may(i) && s.look_ahead(Ahead::Plan)).collect();
     let (sources, ends_at_host) = neighbours(plan);
     let mut fed: Vec<bool> = vec![false; stages.len()];
     for (i, stage) in stages.iter_mut().enumerate() {
         if let Source::Only(from) = sources[i]
             && plans[from as usize]
+            && may(i)
             && let Some(rate) = plan.egresses[from as usize].spec.rate
         {
             fed[i] = stage.look_ahead(Ahead::Fed(Feed { rate, longest }));

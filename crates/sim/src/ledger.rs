@@ -32,6 +32,8 @@ pub struct Losses {
     pub open: usize,
     /// Retransmissions dropped since the driver looked last: their flow, the direction, and what they held.
     pub resends: Vec<(u32, Vantage, DroppedResend)>,
+    /// Resets that have passed a router with Fast Reset: which egress they crossed, their flow and direction.
+    pub resets: Vec<(u32, u32, Vantage)>,
     /// Something here wants the driver's attention: nothing is open, or `resends` is not empty.
     pub news: bool,
 }
@@ -44,6 +46,7 @@ impl Losses {
             discards: Vec::new(),
             open: flows,
             resends: Vec::new(),
+            resets: Vec::new(),
             news: flows == 0,
         }
     }
@@ -72,7 +75,7 @@ impl Ledger for Losses {
         let flows = self.flows.len();
         let flow = &mut self.flows[p.flow.0 as usize];
         match why {
-            DropReason::LinkError | DropReason::Listed => flow.lost_packets += 1,
+            _ if why.is_loss() => flow.lost_packets += 1,
             DropReason::NoEndpoint => {}
             _ => flow.drops_packets += 1,
         }
@@ -95,6 +98,10 @@ impl Ledger for Losses {
         if let Some(s) = self.stages.get_mut(stage as usize) {
             s.by_reason[why as usize] += 1;
         }
+    }
+    fn reset_passed(&mut self, stage: u32, p: &Packet) {
+        self.resets.push((stage, p.flow.0, End::source_of(p).seen));
+        self.news = true;
     }
     fn marked(&mut self, stage: u32, p: &Packet) {
         self.flows[p.flow.0 as usize].marks_packets += 1;

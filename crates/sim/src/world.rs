@@ -4,14 +4,17 @@
 //! emitted. With shuffled ties, simultaneous wakes and simultaneous arrivals at different stages are permuted.
 
 use crate::calendar::{Calendar, Tick};
+use crate::datagrams::Half;
 use crate::edges;
 use crate::endpoint::{FlowEnd, Milestone};
 use crate::foresight::{foresee, longest_packet};
 use crate::ledger::Losses;
-use crate::scenario::{Plan, Repetition};
+use crate::scenario::{AbortedBy, Plan, Repetition, Target};
 use crate::simultaneous::Simultaneous;
 use crate::workload::{self, page};
-use crosswind_base::{ConfigError, Cx, Dur, Observer, PacketId, Pool, Rng, Stage, Streams, Time, Vantage};
+use crosswind_base::{
+    ConfigError, Cx, DropReason, Dur, End, Observer, Packet, PacketId, Pool, Rng, Stage, Streams, Time, Vantage,
+};
 use crosswind_net::diffserv::edge::Edge;
 use crosswind_net::registry::{BoxStage, BuildCx, EgressMaker};
 use crosswind_transport::tcp::TcpParams;
@@ -73,6 +76,8 @@ pub struct World<'p> {
     pub pages: Vec<page::Session>,
     page_of: Vec<Option<u32>>,
     ties: Option<Rng>,
+    /// How many changes of the timeline have been made.
+    changed: usize,
     pub tick: Tick,
 }
 
@@ -129,6 +134,7 @@ impl<'p> World<'p> {
             pages,
             page_of,
             ties: (ties == Ties::Shuffled).then(|| streams.named("ties/arrivals")),
+            changed: 0,
             tick: Tick::default(),
         };
         for (i, e) in world.ends.iter().enumerate() {
@@ -140,9 +146,11 @@ impl<'p> World<'p> {
     /// Runs until `stop` or until nothing is left to do; returns why it stopped when the run is over.
     pub fn run_until(&mut self, stop: Time, mut observer: Option<&mut (dyn Observer + 'static)>) -> Option<Outcome> {
         loop {
-            match self.spin(stop, observer.as_deref_mut()) {
+            let change = self.plan.timeline.get(self.changed).map(|c| c.at).filter(|at| *at <= stop);
+            match self.spin(change.unwrap_or(stop), observer.as_deref_mut()) {
                 Pause::Milestone { end, what } => self.milestone(end, what),
                 Pause::Drop => {}
+                Pause::Stop if change.is_some() => self.change(),
                 Pause::Stop => {
                     let idle = self.calendar.due() == Time::NEVER;
                     self.now = if idle { self.now } else { stop };
@@ -221,6 +229,53 @@ impl<'p> World<'p> {
         }
     }
 
+    /// Makes the next change of the timeline; what was due by then has been served.
+    #[cold]
+    fn change(&mut self) {
+        let c = &self.plan.timeline[self.changed];
+        self.changed += 1;
+        self.now = c.at;
+        match c.target {
+            Target::Egress(i) => {
+                let stage = &mut self.stages[i as usize];
+                let mut cx = Cx::new(self.now, i, &mut self.pool, &mut self.out, &mut self.losses, None);
+                stage.change(&c.set, &mut cx).unwrap_or_else(|e| panic!("{}: tried before the run: {e}", c.path()));
+                self.calendar.wishes(i as usize, stage.next_wake());
+            }
+            Target::Flow(f) if c.abort.is_some() => self.abort(f as usize, c.abort),
+            Target::Flow(f) => {
+                if let (FlowEnd::Udp(d), Some(w)) = (&mut self.ends[2 * f as usize], &c.workload)
+                    && let Half::Source(source) = &mut d.half
+                {
+                    source.go_on_as(w);
+                }
+            }
+        }
+    }
+
+    /// One end of a connection drops it.
+    fn abort(&mut self, flow: usize, by: Option<AbortedBy>) {
+        let end = 2 * flow + usize::from(by == Some(AbortedBy::Receiver));
+        if let Some(Some(page)) = self.page_of.get(flow) {
+            self.pages[*page as usize].cancel();
+        }
+        let FlowEnd::Tcp(e) = &mut self.ends[end] else { return };
+        let began = e.conn.opened_at.is_some() || e.conn.closed_at.is_some();
+        let stage = self.stages.len() + end;
+        let mut cx = Cx::new(self.now, stage as u32, &mut self.pool, &mut self.out, &mut self.losses, None);
+        let told = e.abort(&mut cx, &mut self.caches[self.hosts[end] as usize]);
+        self.calendar.wishes(stage, e.next_wake());
+        let peer_began = self.ends[end ^ 1].tcp().is_some_and(|p| p.conn.opened_at.is_some());
+        if !began && !peer_began {
+            // It had not been opened, and will not be.
+            self.ends[end ^ 1].cancel();
+            self.calendar.wishes(self.stages.len() + (end ^ 1), None);
+            self.close(flow);
+        } else if let Some(what) = told {
+            self.milestone(end, what);
+        }
+    }
+
     /// Brings every egress up to now, so that it can be sampled and reported.
     pub fn catch_up(&mut self) {
         for (i, stage) in self.stages.iter_mut().enumerate() {
@@ -252,6 +307,16 @@ impl<'p> World<'p> {
                 end.arrivals.dropped_resends.push(lost);
             }
         }
+        while let Some((egress, flow, from)) = self.losses.resets.pop() {
+            // The two directions of a link are neighbours.
+            let other = egress ^ 1;
+            let mut goes = |p: &Packet| p.flow.0 == flow && End::source_of(p).seen != from;
+            let stage = &mut self.stages[other as usize];
+            let mut cx = Cx::new(self.now, other, &mut self.pool, &mut self.out, &mut self.losses, None);
+            stage.purge(&mut goes, DropReason::Reset, &mut cx);
+            self.calendar.wishes(other as usize, stage.next_wake());
+        }
+        self.losses.news = self.losses.open == 0 || !self.losses.resends.is_empty();
         self.losses.open == 0
     }
 
@@ -295,7 +360,7 @@ impl<'p> World<'p> {
             FlowEnd::Udp(_) => {
                 let l = self.losses.flows[flow];
                 let known = self.ends[2 * flow + 1].arrivals().packets + l.drops_packets + l.lost_packets;
-                self.ends[2 * flow].port().sent_packets - known
+                self.ends[2 * flow].port().sent_packets.saturating_sub(known)
             }
         };
         if on_their_way == 0 {
@@ -361,8 +426,7 @@ impl Parameters {
             let maker = match made.entry(Arc::as_ptr(&e.spec)) {
                 Entry::Occupied(known) => known.into_mut(),
                 Entry::Vacant(place) => {
-                    let (spec, path) = (&e.spec, format!("link.{}", e.name));
-                    let new = EgressMaker::new(&spec.queue, &spec.link, spec.loss.as_ref(), &path)?;
+                    let new = EgressMaker::new(&e.spec.parts(), &format!("link.{}", e.name))?;
                     place.insert(Arc::new(new))
                 }
             };

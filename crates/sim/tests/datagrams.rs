@@ -296,3 +296,20 @@ fn poisson_starts_come_in_order_at_the_given_rate_and_differ_between_repetitions
     let short = gaps.iter().filter(|g| **g < 0.001).count() as f64 / gaps.len() as f64;
     assert!((short - (1.0 - (-1f64).exp())).abs() < 0.04, "{short} of the gaps are below the mean");
 }
+
+#[test]
+fn a_ping_is_answered_and_each_way_has_its_own_delay() {
+    let s = json!({
+        "name": "ping", "duration": "10 s",
+        "link": { "hop": { "from": "a", "to": "b", "rate": "8 kbit/s", "delay": "30 ms",
+            "reverse": { "rate": "80 kbit/s", "delay": "200 ms" } } },
+        "flow": { "ping": { "from": "a", "to": "b", "workload": { "type": "ping", "packets": 5 } } },
+        "record": { "events": "all" }
+    });
+    let t = run(&s);
+    assert_eq!(of_flow(&t, "ping", "received_packets"), 5.0);
+    assert!(of_flow(&t, "ping", "reply_packets") >= 4.0, "the run ends when the last question has arrived");
+    // 60 bytes take 60 ms there and 6 ms back.
+    assert_eq!(of_flow(&t, "ping", "delay_p50_ns"), 90e6);
+    assert_within(of_flow(&t, "ping", "reply_delay_p50_ns"), 206e6, 0.5);
+}

@@ -199,6 +199,12 @@ impl<Q: QueueDisc> DiscBench<Q> {
         }
     }
 
+    /// New values for some parameters.
+    pub fn change(&mut self, now: Time, set: &serde_json::Value) {
+        let set = set.as_object().expect("a table of keys");
+        self.call(now, |q, cx| q.change(set, cx)).unwrap_or_else(|e| panic!("{e}"));
+    }
+
     /// Takes the head; returns its ordinal.
     pub fn depart(&mut self, now: Time) -> Option<u64> {
         let head = self.call(now, |q, cx| q.dequeue(cx))?;

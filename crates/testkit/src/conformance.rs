@@ -3,6 +3,7 @@
 use crate::bench::{Bench, Delivery, Entry};
 use crosswind_base::{Colour, Dur, Ecn, Limit, Streams, Time, units};
 use crosswind_net::diffserv::{Meter, Metered};
+use crosswind_net::link::holdup::KEYS;
 use crosswind_net::registry::{self, BoxStage, BuildCx, Kind, Row};
 use serde_json::{Map, Value, json};
 
@@ -12,14 +13,16 @@ pub struct Setup {
     pub queue: Value,
     pub link: Value,
     pub loss: Value,
+    pub holdups: Value,
 }
 
 impl Setup {
     pub fn build(&self, seed: u64) -> BoxStage {
         let streams = Streams::new(seed);
         let cx = BuildCx::new(&streams, "link/test/forward");
-        registry::build_egress(&self.queue, &self.link, Some(&self.loss), "link.test", &cx)
-            .unwrap_or_else(|e| panic!("{self:?} does not build: {e}"))
+        let parts =
+            registry::Parts { queue: &self.queue, link: &self.link, loss: Some(&self.loss), holdups: &self.holdups };
+        registry::assemble(&parts, "link.test", &cx).unwrap_or_else(|e| panic!("{self:?} does not build: {e}"))
     }
 }
 
@@ -29,6 +32,7 @@ pub fn setups(row: &Row) -> Vec<Setup> {
         queue: json!({"type": "droptail", "limit": "9000 B"}),
         link: json!({"type": "wire", "rate": "2 Mbit/s", "delay": "7 ms"}),
         loss: json!({"type": "none"}),
+        holdups: Value::Null,
     };
     let own = |extra: Value| {
         let mut map = Map::new();
@@ -54,12 +58,21 @@ pub fn setups(row: &Row) -> Vec<Setup> {
                "outages": {"every": "1 s", "length": "100 ms"}, "arq": {"retransmissions": 1, "delay": "20 ms"},
                "random_delay": {"probability": 0.3, "length": {"exponential": "20 ms"}}, "mtu": "1500 B",
                "allocation": {"delay": "30 ms", "idle_timeout": "50 ms"}}),
+        json!({"first": "100 ms", "every": {"uniform": ["50 ms", "300 ms"]}, "length": "80 ms", "holds": "queue",
+               "loss": 0.3, "discard": 2,
+               "phase": [{"length": "200 ms", "probability": 0.4}], "after": "repeat"}),
     ];
     let with = |v: Value| match row.kind {
         Kind::Queue => Setup { queue: own(v), ..base.clone() },
         Kind::Link => Setup { link: own(v), ..base.clone() },
         Kind::Loss => Setup { loss: own(v), ..base.clone() },
         Kind::Meter => base.clone(),
+        Kind::Holdup => {
+            let key = KEYS.iter().find(|(_, name)| *name == row.name).expect("every row has its key").0;
+            let mut table = own(v);
+            table.as_object_mut().expect("a table").remove("type");
+            Setup { holdups: json!({key: table}), ..base.clone() }
+        }
     };
     let classful = classful(row.name).into_iter().map(|queue| Setup { queue, ..base.clone() });
     variants.map(with).into_iter().chain(classful).collect()

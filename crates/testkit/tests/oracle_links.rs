@@ -23,7 +23,7 @@ fn drop_tail_admits_what_a_list_of_lengths_admits() {
     ];
     for (limit, admission, rule) in rules {
         let mut rng = Streams::new(5).named("trace");
-        let mut bench = DiscBench::new(DropTail::new(DropTailParams { limit, admission }));
+        let mut bench = DiscBench::new(DropTail::new(DropTailParams { limit, admission, ..Default::default() }));
         let mut oracle = oracle::droptail::DropTail::new(rule);
         let mut full = 0;
         for i in 0..20_000u64 {
@@ -238,7 +238,8 @@ fn links_with_retransmission_deliver_and_lose_exactly_like_the_pseudo_code() {
 
 #[test]
 fn below_the_queue_the_thesis_link_holds_three_packets_and_twelve_thousand_bytes() {
-    let queue = DropTail::new(DropTailParams { limit: Limit::Bytes(11_520), admission: Admission::Fits });
+    let queue =
+        DropTail::new(DropTailParams { limit: Limit::Bytes(11_520), admission: Admission::Fits, ..Default::default() });
     let mut bench = Bench::new(Egress::new(queue, Plain::new(&SeawindParams::default())));
     for _ in 0..60 {
         bench.offer(Time::ZERO, 576, Ecn::NotEct);

@@ -8,19 +8,34 @@
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
 //! | `limit` | bytes or packets | 1000 packets | Linux `txqueuelen` |
+//! | `shrink` | - | tail | ns-2 (`shrink_queue`): who is dropped at once when the limit becomes smaller during a run: the tail, the head, or none until the queue has drained |
 //! | `admission` | - | fits | Linux `bfifo` since 2.6; `overshoot` is what routers do that test before adding; `linux-2.4` is riva-2003's kernel, whose test lets a queue at its limit take one more |
 //!
 //! **Deviations**: 1. The packet on the line belongs to the link and is not counted. (ns-2 and Linux do the same; a
 //! model that counts it holds one packet less.)
 //!
-//! **Checked by**: conformance suite; oracle `droptail` on random traces.
+//! **Checked by**: conformance suite; oracle `droptail` on random traces, with limits that change.
 
 use super::store::{Admission, Fifo};
-use super::{Backlog, Head, QueueDisc};
+use super::{Backlog, Chooser, Head, QueueDisc, Removal};
 use crate::params::{self, Params};
 use crosswind_base::{ConfigError, Cx, DropReason, Limit, PacketId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Who goes when the limit becomes smaller while packets wait.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shrink {
+    /// The packets that came last, at once.
+    #[default]
+    Tail,
+    /// The packets that came first, at once.
+    Head,
+    /// None: the queue is longer than its limit until it has drained.
+    None,
+}
 
 /// Parameters of the drop-tail queue.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -30,11 +45,13 @@ pub struct DropTailParams {
     pub limit: Limit,
     /// Whether the limit is tested with the arriving packet (fits) or without it (overshoot, linux-2.4).
     pub admission: Admission,
+    /// Who is dropped when the limit becomes smaller during a run.
+    pub shrink: Shrink,
 }
 
 impl Default for DropTailParams {
     fn default() -> Self {
-        DropTailParams { limit: Limit::Packets(1000), admission: Admission::Fits }
+        DropTailParams { limit: Limit::Packets(1000), admission: Admission::Fits, shrink: Shrink::Tail }
     }
 }
 
@@ -53,6 +70,14 @@ pub struct DropTail {
 impl DropTail {
     pub fn new(params: DropTailParams) -> DropTail {
         DropTail { params, store: Fifo::new() }
+    }
+
+    fn is_over_limit(&self) -> bool {
+        let held = self.store.backlog();
+        match self.params.limit {
+            Limit::Bytes(n) => held.bytes > n,
+            Limit::Packets(n) => u64::from(held.packets) > n,
+        }
     }
 }
 
@@ -91,5 +116,20 @@ impl QueueDisc for DropTail {
     #[inline]
     fn backlog(&self) -> Backlog {
         self.store.backlog()
+    }
+    fn removal(&self) -> Removal {
+        Removal::Possible
+    }
+    fn remove(&mut self, goes: &mut Chooser<'_>, why: DropReason, cx: &mut Cx<'_>) {
+        self.store.remove(goes, why, cx)
+    }
+    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.params = params::merged(&self.params, set)?;
+        while self.params.shrink != Shrink::None && self.is_over_limit() {
+            let gone = if self.params.shrink == Shrink::Tail { self.store.pop_back() } else { self.store.pop() };
+            let Some(gone) = gone else { break };
+            cx.drop(gone.id, DropReason::QueueFull);
+        }
+        Ok(())
     }
 }

@@ -3,11 +3,13 @@
 pub mod bounded;
 pub mod droptail;
 pub mod early_discard;
+pub mod lpd;
 pub mod red;
 pub mod rio;
 pub mod store;
 
-use crosswind_base::{Cx, Metrics, PacketId, Time};
+use crosswind_base::{ConfigError, Cx, DropReason, Metrics, PacketId, Time};
+use serde_json::{Map, Value};
 
 /// A discipline chosen at run time.
 pub type BoxQueue = Box<dyn QueueDisc + Send>;
@@ -27,6 +29,16 @@ pub struct Head {
     /// When it was admitted: `now - since` is its sojourn.
     pub since: Time,
 }
+
+/// Whether a discipline can give up packets from its middle.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Removal {
+    Possible,
+    Impossible,
+}
+
+/// Says of each packet that waits, the oldest first, whether it goes.
+pub type Chooser<'a> = dyn FnMut(&Head, &Cx<'_>) -> bool + 'a;
 
 /// A queue discipline. It owns the packets that it holds; it loses them only through `Cx::drop`.
 pub trait QueueDisc {
@@ -56,6 +68,17 @@ pub trait QueueDisc {
         None
     }
     fn wake(&mut self, _cx: &mut Cx<'_>) {}
+    fn removal(&self) -> Removal {
+        Removal::Impossible
+    }
+    /// Drops those that wait and are chosen. Only where [`QueueDisc::removal`] says that it is possible.
+    fn remove(&mut self, _goes: &mut Chooser<'_>, _why: DropReason, _cx: &mut Cx<'_>) {
+        unreachable!("asked only where removal is possible")
+    }
+    /// New values for some parameters, from now on.
+    fn change(&mut self, set: &Map<String, Value>, _cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        Err(ConfigError::cannot_change(set))
+    }
     /// Momentary values of the law (an average queue, a drop probability), name ending in its unit.
     fn sample(&self, _now: Time, _out: &mut dyn FnMut(&'static str, f64)) {}
     /// Totals that only this discipline has.
@@ -89,6 +112,15 @@ impl<Q: QueueDisc + ?Sized> QueueDisc for Box<Q> {
     }
     fn wake(&mut self, cx: &mut Cx<'_>) {
         (**self).wake(cx)
+    }
+    fn removal(&self) -> Removal {
+        (**self).removal()
+    }
+    fn remove(&mut self, goes: &mut Chooser<'_>, why: DropReason, cx: &mut Cx<'_>) {
+        (**self).remove(goes, why, cx)
+    }
+    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        (**self).change(set, cx)
     }
     fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
         (**self).sample(now, out)

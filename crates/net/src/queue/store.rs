@@ -1,8 +1,8 @@
 //! The FIFO that the disciplines share. It remembers length and time of admission beside each packet's number, so that
 //! taking a packet out touches no packet memory.
 
-use super::{Backlog, Head};
-use crosswind_base::{Limit, PacketId, Time};
+use super::{Backlog, Chooser, Head};
+use crosswind_base::{Cx, DropReason, Limit, PacketId, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -61,6 +61,24 @@ impl Fifo {
     #[inline]
     pub fn front(&self) -> Option<Head> {
         self.ring.front().copied()
+    }
+    /// Drops those that are chosen.
+    pub fn remove(&mut self, goes: &mut Chooser<'_>, why: DropReason, cx: &mut Cx<'_>) {
+        let bytes = &mut self.bytes;
+        self.ring.retain(|head| {
+            let stays = !goes(head, cx);
+            if !stays {
+                *bytes -= u64::from(head.len);
+                cx.drop(head.id, why);
+            }
+            stays
+        });
+    }
+    /// The packet that came last.
+    pub fn pop_back(&mut self) -> Option<Head> {
+        let head = self.ring.pop_back()?;
+        self.bytes -= u64::from(head.len);
+        Some(head)
     }
     #[inline]
     pub fn backlog(&self) -> Backlog {

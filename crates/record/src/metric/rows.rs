@@ -15,6 +15,7 @@ const fn row(
 struct Source(&'static str);
 
 const OWN: Source = Source("Crosswind");
+const GURTOV: Source = Source("[Gurtov 2004]");
 const THESIS: Source = Source("[Järvinen 2006]");
 const RIVA: Source = Source("[Riva 2003]");
 const CONGESTION_CONTROL: Source = Source("RFC 5681");
@@ -117,6 +118,12 @@ pub const METRICS: &[Metric] = &[
 
     // --- flow: what the network did to it ---
     row((Flow, "drops_packets", Packets), "Congestion drops: packets of the flow, in both directions, that queues dropped.", THESIS),
+    row((Flow, "valid_packets", Packets), "Packets with new data that arrived within the lifetime of their data.", GURTOV),
+    row((Flow, "stale_packets", Packets), "Packets with new data that arrived after the lifetime of their data.", GURTOV),
+    row((Flow, "stale_bytes", Bytes), "Payload of the packets that arrived after the lifetime of their data.", GURTOV),
+    row((Flow, "cut_packets", Packets), "Packets that arrived without their payload, because its lifetime was over.", GURTOV),
+    row((Flow, "reply_packets", Packets), "Answers to pings that came back.", GURTOV),
+    row((Flow, "reply_delay_p50_ns", Ns), "One-way delay of the answers to pings, median.", ONE_WAY_DELAY),
     row((Flow, "lost_packets", Packets), "Error drops: packets of the flow, in both directions, that links lost.", THESIS),
     row((Flow, "marks_packets", Packets), "Packets of the flow on which a queue set the ECN codepoint CE.", ECN),
     row((Flow, "out_of_order_packets", Packets), "Data packets that arrived with a sequence number below one that had arrived before, resends included.", Source("RFC 4737 section 3")),
@@ -204,6 +211,9 @@ pub const METRICS: &[Metric] = &[
     row((Link, "drops_link_error_packets", Packets), "Packets that the link lost to errors, after its own retransmissions if it has any.", OWN),
     row((Link, "drops_listed_packets", Packets), "Packets dropped because the scenario listed them.", OWN),
     row((Link, "drops_no_endpoint_packets", Packets), "Packets that arrived where nobody listened any more.", OWN),
+    row((Link, "drops_handover_packets", Packets), "Packets lost in a break of the radio link or a handover: on arrival, or out of the buffer that was left behind.", OWN),
+    row((Link, "drops_expired_packets", Packets), "Packets discarded because their lifetime was over, or would have been before they arrived.", OWN),
+    row((Link, "drops_reset_packets", Packets), "Packets thrown out of the queue because their connection had been reset.", OWN),
     row((Link, "marks_packets", Packets), "Packets on which the queue of the link set the ECN codepoint CE.", ECN),
     row((Link, "queue_mean_bytes", Bytes), "Mean backlog of the queue over time.", OWN),
     row((Link, "queue_p95_bytes", Bytes), "Backlog that was exceeded by one arrival in twenty.", OWN),

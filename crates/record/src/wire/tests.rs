@@ -35,7 +35,7 @@ fn with_pseudo_header(b: &[u8], f: &Framed) -> Vec<u8> {
 }
 
 const SYN_EXT: Ext =
-    Ext { sack: SackList::EMPTY, wait: Waiting::NONE, mss: 1460, wscale: Some(7), sack_permitted: true };
+    Ext { sack: SackList::EMPTY, wait: Waiting::NONE, life: None, mss: 1460, wscale: Some(7), sack_permitted: true };
 
 fn syn(meta: u8) -> Packet {
     let flags = if meta == 0 { TcpFlags::SYN } else { TcpFlags::SYN.with(TcpFlags::ACK) };

@@ -3,6 +3,7 @@
 use super::{Row, quantiles};
 use crate::datagrams::{Datagrams, Half};
 use crate::endpoint::{Endpoint, FlowEnd};
+use crate::scenario::WorkloadParams;
 use crate::workload::App;
 use crate::workload::cbr::Source;
 use crate::workload::page::{Fetch, Session};
@@ -109,6 +110,16 @@ pub(super) fn flow_row(w: &World<'_>, flow: usize, end: Time, t: &mut Table) {
         .int("received_bytes", rx.arrivals().bytes);
     let l = w.losses.flows[flow];
     row.int("drops_packets", l.drops_packets).int("lost_packets", l.lost_packets).int("marks_packets", l.marks_packets);
+    if matches!(w.plan.group(plan).workload, WorkloadParams::Ping(_)) {
+        row.int("reply_packets", tx.arrivals().packets)
+            .float("reply_delay_p50_ns", tx.arrivals().delay_ns.quantile(0.5));
+    }
+    if let Some(f) = &rx.arrivals().freshness {
+        row.int("valid_packets", f.valid_packets)
+            .int("stale_packets", f.stale_packets)
+            .int("stale_bytes", f.stale_bytes)
+            .int("cut_packets", f.cut_packets);
+    }
     quantiles(&mut row, "delay", &rx.arrivals().delay_ns);
     row.float("delay_p25_ns", rx.arrivals().delay_ns.quantile(0.25))
         .float("delay_p75_ns", rx.arrivals().delay_ns.quantile(0.75))

@@ -7,6 +7,9 @@
 use super::catalogue::{Catalogue, Kind, object, parameters, shown};
 use crosswind_base::units::{parse_dur, parse_rate};
 use crosswind_base::{BitRate, ConfigError, Dur};
+use crosswind_net::link::holdup::KEYS;
+use crosswind_net::profile;
+use crosswind_net::registry::Parts;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -18,10 +21,19 @@ pub struct EgressSpec {
     pub link: Value,
     pub queue: Value,
     pub loss: Option<Value>,
+    /// The keys that hold packets up between queue and link, with their tables.
+    pub holdups: Value,
     /// The `rate` of the link, for types that have one.
     pub rate: Option<BitRate>,
     /// The `delay` of the link; zero for types that have none.
     pub delay: Dur,
+}
+
+impl EgressSpec {
+    /// As the registry wants it.
+    pub fn parts(&self) -> Parts<'_> {
+        Parts { queue: &self.queue, link: &self.link, loss: self.loss.as_ref(), holdups: &self.holdups }
+    }
 }
 
 /// Both directions of a link. Links made from one template share their specifications.
@@ -33,11 +45,13 @@ pub struct Body {
 
 const DEFAULT_LINK: &str = "wire";
 const DEFAULT_QUEUE: &str = "droptail";
-const NO_LOSS: &str = "none";
+/// Ends what is inherited.
+const NONE: &str = "none";
 
 impl Body {
     /// Reads the keys of a link; `from` and `to` are no part of its body.
     pub(super) fn read(keys: &Keys, cat: &dyn Catalogue, path: &str) -> Result<Body, ConfigError> {
+        let keys = &expanded(keys, path)?;
         let forward = Written::split(keys);
         let mut reverse = forward.clone();
         let below = format!("{path}.reverse");
@@ -62,7 +76,12 @@ impl Body {
         if self.forward != self.reverse {
             let mut reverse = side(&self.reverse);
             if self.forward.loss.is_some() && self.reverse.loss.is_none() {
-                reverse.insert("loss".into(), NO_LOSS.into());
+                reverse.insert("loss".into(), NONE.into());
+            }
+            for (key, _) in KEYS {
+                if self.forward.holdups.get(key).is_some() && self.reverse.holdups.get(key).is_none() {
+                    reverse.insert(key.into(), NONE.into());
+                }
             }
             map.insert("reverse".into(), Value::Object(reverse));
         }
@@ -101,6 +120,7 @@ fn side(spec: &EgressSpec) -> Keys {
     if let Some(loss) = &spec.loss {
         map.insert("loss".into(), loss.clone());
     }
+    map.extend(spec.holdups.as_object().cloned().unwrap_or_default());
     map
 }
 
@@ -110,16 +130,20 @@ struct Written {
     link: Keys,
     queue: Option<Value>,
     loss: Option<Value>,
+    holdups: Keys,
 }
 
 impl Written {
     fn split(keys: &Keys) -> Written {
         const OTHERS: [&str; 3] = ["queue", "loss", "reverse"];
-        let own = keys.iter().filter(|(k, _)| !OTHERS.contains(&k.as_str()));
+        let is_holdup = |k: &str| KEYS.iter().any(|(key, _)| *key == k);
+        let own = keys.iter().filter(|(k, _)| !OTHERS.contains(&k.as_str()) && !is_holdup(k));
+        let holdups = keys.iter().filter(|(k, _)| is_holdup(k));
         Written {
             link: own.map(|(k, v)| (k.clone(), v.clone())).collect(),
             queue: keys.get("queue").map(spelled_out),
             loss: keys.get("loss").map(spelled_out),
+            holdups: holdups.map(|(k, v)| (k.clone(), v.clone())).collect(),
         }
     }
 
@@ -134,6 +158,7 @@ impl Written {
         self.link.extend(over.link.clone());
         self.queue = merged(self.queue.take(), over.queue.clone(), Some(DEFAULT_QUEUE));
         self.loss = merged(self.loss.take(), over.loss.clone(), None);
+        self.holdups.extend(over.holdups.clone());
     }
 
     fn resolve(&self, cat: &dyn Catalogue, path: &str) -> Result<EgressSpec, ConfigError> {
@@ -147,6 +172,7 @@ impl Written {
         };
         let queue = cat.normalise(Kind::Queue, &queue, &at)?;
         let loss = self.resolve_loss(cat, &format!("{path}.loss"))?;
+        let holdups = self.resolve_holdups(cat, path)?;
         let text = |key: &str| link.get(key).and_then(Value::as_str).map(String::from);
         let (rate, delay) = (text("rate"), text("delay"));
         Ok(EgressSpec {
@@ -155,7 +181,24 @@ impl Written {
             link,
             queue,
             loss,
+            holdups,
         })
+    }
+
+    fn resolve_holdups(&self, cat: &dyn Catalogue, path: &str) -> Result<Value, ConfigError> {
+        let mut all = Keys::new();
+        for (key, row) in KEYS {
+            let Some(written) = self.holdups.get(key).filter(|v| v.as_str() != Some(NONE)) else { continue };
+            let at = format!("{path}.{key}");
+            let keys = object(written, &at, "a table, or \"none\"")?;
+            if let Some(own) = keys.get("type") {
+                return Err(ConfigError::new(format!("{at}.type"), shown(own), "no type: there is one kind"));
+            }
+            let full = cat.normalise(Kind::Holdup, &named(keys, row), &at)?;
+            let full = full.as_object().into_iter().flatten().filter(|(k, _)| *k != "type");
+            all.insert(key.into(), Value::Object(full.map(|(k, v)| (k.clone(), v.clone())).collect()));
+        }
+        Ok(Value::Object(all))
     }
 
     fn resolve_loss(&self, cat: &dyn Catalogue, at: &str) -> Result<Option<Value>, ConfigError> {
@@ -163,9 +206,50 @@ impl Written {
         let keys = object(written, at, "a table with a `type`, or \"none\"")?;
         match keys.get("type") {
             None => Err(ConfigError::new(format!("{at}.type"), "nothing", "the type of the loss")),
-            Some(Value::String(t)) if t == NO_LOSS && keys.len() == 1 => Ok(None),
+            Some(Value::String(t)) if t == NONE && keys.len() == 1 => Ok(None),
             Some(Value::String(_)) => cat.normalise(Kind::Loss, written, at).map(Some),
             Some(other) => Err(ConfigError::new(format!("{at}.type"), shown(other), "the name of a loss, as text")),
+        }
+    }
+}
+
+/// The keys of a link with those of its `profile` filled in. What is written stands above the profile; `queue`, `loss` and
+/// `reverse` are merged key by key.
+pub(super) fn expanded(keys: &Keys, path: &str) -> Result<Keys, ConfigError> {
+    let Some(name) = keys.get("profile") else { return Ok(keys.clone()) };
+    let at = format!("{path}.profile");
+    let Some(name) = name.as_str() else {
+        return Err(ConfigError::new(at, shown(name), "the name of a profile, as text"));
+    };
+    let mut all = profile::body(name, &at)?;
+    let written: Keys = keys.iter().filter(|(k, _)| *k != "profile").map(|(k, v)| (k.clone(), v.clone())).collect();
+    overlay(&mut all, written);
+    Ok(all)
+}
+
+/// Puts `over` above `base`.
+fn overlay(base: &mut Keys, over: Keys) {
+    for (key, value) in over {
+        let default = match key.as_str() {
+            "queue" => Some(DEFAULT_QUEUE),
+            "loss" => None,
+            "reverse" => {
+                match (base.get_mut("reverse"), value) {
+                    (Some(Value::Object(b)), Value::Object(o)) => overlay(b, o),
+                    (_, value) => {
+                        base.insert(key, value);
+                    }
+                }
+                continue;
+            }
+            _ => {
+                base.insert(key, value);
+                continue;
+            }
+        };
+        let below = base.get(&key).map(spelled_out);
+        if let Some(both) = merged(below, Some(spelled_out(&value)), default) {
+            base.insert(key, both);
         }
     }
 }

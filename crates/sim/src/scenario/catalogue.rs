@@ -10,6 +10,8 @@ pub enum Kind {
     Link,
     Loss,
     Meter,
+    /// What holds packets up between queue and link: named by its key in the link, not by a `type`.
+    Holdup,
     /// TCP presets; `preset` instead of `type` chooses.
     Tcp,
 }
@@ -21,6 +23,7 @@ impl Kind {
             Kind::Link => "link",
             Kind::Loss => "loss",
             Kind::Meter => "meter",
+            Kind::Holdup => "holdup",
             Kind::Tcp => "tcp",
         }
     }

@@ -1,5 +1,6 @@
 //! What a scenario must satisfy beyond the types of its keys. Limits are checked before anything is built.
 
+use super::lifetime::Over;
 use super::sharing::Sharing;
 use super::start::StartRule;
 use super::types::{Events, Flow, Record, Scenario, Topology};
@@ -143,6 +144,9 @@ fn flow(f: &Flow, duration: Dur) -> Result<(), ConfigError> {
     if f.queue_delay_limits.len() > LATE_LIMITS_MAX {
         let found = format!("{} limits", f.queue_delay_limits.len());
         return Err(ConfigError::new("queue_delay_limits", found, format!("at most {LATE_LIMITS_MAX}")));
+    }
+    if let Some(l) = &f.lifetime {
+        l.check(if f.workload.is_datagrams() { Over::Datagrams } else { Over::Connection })?;
     }
     workloads::check(&f.workload)
 }

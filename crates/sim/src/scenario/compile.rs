@@ -2,9 +2,11 @@
 
 use super::body::EgressSpec;
 use super::domains::{self, Crossing, EdgePlan};
+use super::lifetime::LifetimeParams;
 use super::queues;
 use super::routes::{Pair, Router};
 use super::start::{self, Repetition, StartRule};
+use super::timeline::{self, Change};
 use super::topology::{Ends, Graph};
 use super::types::{Events, Record, Scenario};
 use super::workloads::WorkloadParams;
@@ -54,6 +56,7 @@ pub struct GroupPlan {
     pub first: u32,
     pub dscp: Dscp,
     pub start: StartRule,
+    pub lifetime: Option<LifetimeParams>,
     pub workload: WorkloadParams,
     /// Sums of queueing delays beyond which packets are counted as late.
     pub queue_delay_limits: Vec<Dur>,
@@ -108,6 +111,8 @@ pub struct Plan {
     /// The edges of domains, and which flows cross them where, in the order of flows.
     pub edges: Vec<EdgePlan>,
     pub crossings: Vec<Crossing>,
+    /// Changes during a run, in the order of time.
+    pub timeline: Vec<Change>,
     pub sharing: super::Sharing,
     pub record: Record,
 }
@@ -161,6 +166,7 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
             first: flows.len() as u32,
             dscp: f.dscp,
             start: f.start.unwrap_or(StartRule::Fixed(Dur::ZERO)),
+            lifetime: f.lifetime,
             workload: f.workload.clone(),
             queue_delay_limits: f.queue_delay_limits.clone(),
             tcp: f.tcp.clone(),
@@ -200,12 +206,14 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
         flows,
         edges: Vec::new(),
         crossings: Vec::new(),
+        timeline: Vec::new(),
         sharing: s.sharing.clone(),
         record: s.record.clone(),
     };
     (plan.edges, plan.crossings) = domains::edges(s, &plan)?;
     queues::try_all(s, &plan)?;
     try_edges(&plan)?;
+    plan.timeline = timeline::plan(s, &plan)?;
     Ok(plan)
 }
 

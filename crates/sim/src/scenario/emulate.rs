@@ -1,6 +1,5 @@
 //! What real hosts need and simulated ones do not. A simulation ignores it.
 
-use super::compile::Direction;
 use crosswind_base::{ConfigError, Dur, Size, units};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -28,9 +27,6 @@ pub struct Emulate {
     /// Kernel settings of every host, such as `"net.ipv4.tcp_sack" = 1`.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub sysctl: Map<String, Value>,
-    /// Changes of links while the run goes on.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub timeline: Vec<Timed>,
 }
 
 impl Default for Emulate {
@@ -42,7 +38,6 @@ impl Default for Emulate {
             lateness: Dur::from_millis(1),
             serve: BTreeMap::new(),
             sysctl: Map::new(),
-            timeline: Vec::new(),
         }
     }
 }
@@ -55,22 +50,6 @@ pub struct Serve {
     pub node: String,
     /// The program and its arguments, as in a shell.
     pub command: String,
-}
-
-/// New values for some keys of a link, from one moment on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Timed {
-    /// When, from the start of the run.
-    pub at: Dur,
-    /// Name of the link.
-    pub link: String,
-    /// One direction. Left out: both.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
-    pub direction: Option<Direction>,
-    /// The keys that change, such as `{ rate = "32 kbit/s" }`.
-    pub set: Map<String, Value>,
 }
 
 const MTU_RANGE: std::ops::RangeInclusive<u64> = 576..=65_535;

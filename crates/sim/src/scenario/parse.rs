@@ -45,6 +45,7 @@ pub fn parse_value(value: &Value, cat: &dyn Catalogue) -> Result<Scenario, Confi
             .into_iter()
             .map(|(name, c)| Ok((name.clone(), domains::complete(c, cat, &format!("contract.{name}"))?)))
             .collect::<Result<_, ConfigError>>()?,
+        timeline: written.timeline,
         sharing: written.sharing,
         record: written.record,
         emulate: written.emulate,
@@ -116,6 +117,8 @@ fn topology(value: &Value, cat: &dyn Catalogue) -> Result<Topology, ConfigError>
     let (name, rest) = tagged(value, "template", "topology", &["dumbbell", "chain", "access-tree"])?;
     let body = |v: &Value, key: &str| -> Result<Body, ConfigError> {
         let at = format!("topology.{key}");
+        // A bare name is that of a profile.
+        let v = &v.as_str().map_or_else(|| v.clone(), |name| serde_json::json!({"profile": name}));
         Body::read(object(v, &at, "a table with the keys rate, delay, queue, ..")?, cat, &at)
     };
     let host_link = |written: Option<Value>, key: &str| -> Result<Option<Body>, ConfigError> {
@@ -170,6 +173,7 @@ fn flow(value: &Value, cat: &dyn Catalogue, path: &str) -> Result<Flow, ConfigEr
         "page" => WorkloadParams::Page(read(&rest, &at)?),
         "cbr" => WorkloadParams::Cbr(read(&rest, &at)?),
         "on-off" => WorkloadParams::OnOff(read(&rest, &at)?),
+        "ping" => WorkloadParams::Ping(read(&rest, &at)?),
         _ => WorkloadParams::Bulk(read(&rest, &at)?),
     };
     let at = format!("{path}.tcp");
@@ -182,8 +186,8 @@ fn flow(value: &Value, cat: &dyn Catalogue, path: &str) -> Result<Flow, ConfigEr
         }
         false => cat.normalise(Kind::Tcp, &written.tcp, &at)?,
     };
-    let Flow { from, to, count, dscp, queue_delay_limits, .. } = written;
-    Ok(Flow { from, to, count, start: Some(start), dscp, queue_delay_limits, workload, tcp })
+    let Flow { from, to, count, dscp, queue_delay_limits, lifetime, .. } = written;
+    Ok(Flow { from, to, count, start: Some(start), dscp, queue_delay_limits, lifetime, workload, tcp })
 }
 
 /// Splits a table into the name under `key` and everything else.

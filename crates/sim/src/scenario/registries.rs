@@ -17,6 +17,7 @@ fn of_net(kind: Kind) -> Option<registry::Kind> {
         Kind::Link => Some(registry::Kind::Link),
         Kind::Loss => Some(registry::Kind::Loss),
         Kind::Meter => Some(registry::Kind::Meter),
+        Kind::Holdup => Some(registry::Kind::Holdup),
         Kind::Tcp => None,
     }
 }

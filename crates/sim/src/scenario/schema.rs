@@ -3,6 +3,8 @@
 
 use super::catalogue::{Catalogue, Kind, Row};
 use super::types::Scenario;
+use crosswind_net::link::holdup::KEYS;
+use crosswind_net::profile::PROFILES;
 use schemars::schema_for;
 use serde_json::{Map, Value, json};
 
@@ -20,10 +22,21 @@ pub fn json_schema(cat: &dyn Catalogue) -> Value {
     let losses = rows(cat, Kind::Loss, &mut defs);
     let meters = rows(cat, Kind::Meter, &mut defs);
     let presets = rows(cat, Kind::Tcp, &mut defs);
+    let holdups = rows(cat, Kind::Holdup, &mut defs);
+    for (key, name) in KEYS {
+        let Some(row) = holdups.iter().find(|r| r.name == name) else { continue };
+        let table = json!({
+            "title": row.title, "type": "object", "properties": properties(row), "additionalProperties": false,
+        });
+        defs.insert(key.into(), json!({"oneOf": [{"const": "none"}, table]}));
+    }
     for body in ["Link", "LinkBody"] {
         let ends =
             defs.get(body).and_then(|d| d.get("properties")).and_then(Value::as_object).cloned().unwrap_or_default();
-        defs.insert(body.into(), link(&links, &ends));
+        let table = link(&links, &ends);
+        // A link of a template may be the bare name of a profile.
+        let body_of_template = json!({"anyOf": [profiles(), table]});
+        defs.insert(body.into(), if ends.is_empty() { body_of_template } else { table });
     }
     defs.insert("reverse".into(), reverse(&links));
     defs.insert("queue".into(), named(&queues, Some("droptail")));
@@ -102,12 +115,22 @@ fn attachments() -> Keys {
     let mut keys = Keys::new();
     keys.insert("queue".into(), json!({"$ref": "#/$defs/queue", "description": "What waits in front of the link."}));
     keys.insert("loss".into(), json!({"$ref": "#/$defs/loss", "description": "Which packets are lost on the link."}));
+    for (key, name) in KEYS {
+        let text = format!("What holds packets up between queue and link: {name}; \"none\" ends what is inherited.");
+        keys.insert(key.into(), json!({"$ref": format!("#/$defs/{key}"), "description": text}));
+    }
     keys
+}
+
+fn profiles() -> Value {
+    let names: Vec<&str> = PROFILES.iter().map(|p| p.name).collect();
+    json!({"title": "An access system by name", "enum": names})
 }
 
 fn link(rows: &[Row], ends: &Keys) -> Value {
     let mut more = ends.clone();
     more.extend(attachments());
+    more.insert("profile".into(), profiles());
     let text = "Keys that differ in the other direction; everything else is inherited.";
     more.insert("reverse".into(), json!({"$ref": "#/$defs/reverse", "description": text}));
     let alternatives: Vec<Value> = rows.iter().map(|r| alternative(r, Some("wire"), &more)).collect();

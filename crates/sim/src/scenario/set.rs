@@ -5,8 +5,8 @@ use super::check;
 use crosswind_base::ConfigError;
 use serde_json::{Map, Value};
 
-pub(super) const TOP: [&str; 10] =
-    ["name", "title", "seed", "duration", "topology", "link", "flow", "sharing", "record", "emulate"];
+pub(super) const TOP: [&str; 11] =
+    ["name", "title", "seed", "duration", "topology", "link", "flow", "timeline", "sharing", "record", "emulate"];
 
 /// Puts `value` at `path` (such as `link.last-hop.queue.limit`) of a scenario in JSON.
 ///

@@ -6,8 +6,10 @@
 use super::body::{Body, written_body_schema};
 use super::domains::{Contract, Domain};
 use super::emulate::Emulate;
+use super::lifetime::LifetimeParams;
 use super::sharing::Sharing;
 use super::start::StartRule;
+use super::timeline::Timed;
 use super::workloads::WorkloadParams;
 use crosswind_base::{Dscp, Dur};
 use schemars::JsonSchema;
@@ -44,6 +46,9 @@ pub struct Scenario<T = Topology, L = Link, F = Flow> {
     /// What domains promise to the traffic that enters them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub contract: BTreeMap<String, Contract>,
+    /// Changes while the run goes on, of links and flows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub timeline: Vec<Timed>,
     /// What hosts remember of ended connections.
     #[serde(default, skip_serializing_if = "Sharing::is_default")]
     pub sharing: Sharing,
@@ -184,6 +189,9 @@ pub struct Flow<S = StartRule, W = WorkloadParams> {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(length(max = 4))]
     pub queue_delay_limits: Vec<Dur>,
+    /// How long a packet is worth having: a span such as "5 s", "rto", or a table. Links with an `lpd` queue heed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lifetime: Option<LifetimeParams>,
     /// What the application does.
     pub workload: W,
     /// A preset and what differs from it. Workloads over UDP have none.

@@ -1,9 +1,10 @@
 //! What the application of a flow does: the parameters of every workload.
 
 use super::draw::Draw;
-use crosswind_base::{BitRate, ConfigError, Dur, Size};
+use crosswind_base::{BitRate, ConfigError, Dur, Size, config};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// What the application of a flow does; `type` chooses.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -13,15 +14,16 @@ pub enum WorkloadParams {
     Page(Page),
     Cbr(Cbr),
     OnOff(OnOff),
+    Ping(Ping),
 }
 
 /// The names of the workloads, as `type` wants them.
-pub(super) const NAMES: [&str; 4] = ["bulk", "page", "cbr", "on-off"];
+pub(super) const NAMES: [&str; 5] = ["bulk", "page", "cbr", "on-off", "ping"];
 
 impl WorkloadParams {
     /// Runs over UDP: there is no connection, and no parameter of TCP matters.
     pub fn is_datagrams(&self) -> bool {
-        matches!(self, WorkloadParams::Cbr(_) | WorkloadParams::OnOff(_))
+        matches!(self, WorkloadParams::Cbr(_) | WorkloadParams::OnOff(_) | WorkloadParams::Ping(_))
     }
     /// How many connections (or streams) one member of the group has.
     pub fn connections(&self) -> u32 {
@@ -171,6 +173,25 @@ pub enum Rounding {
     Nearest,
 }
 
+/// Datagrams that are answered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Ping {
+    /// Bytes of UDP payload, of the question and of the answer.
+    pub payload: Size,
+    /// Time from one question to the next.
+    pub interval: Dur,
+    /// Number of questions. Left out: without end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub packets: Option<u64>,
+}
+
+impl Default for Ping {
+    fn default() -> Ping {
+        Ping { payload: Size(32), interval: Dur::from_secs(1), packets: None }
+    }
+}
+
 /// IP and UDP headers.
 pub const UDP_IP_HEADER: u64 = 28;
 const PAYLOAD_LIMIT: u64 = 65_535 - UDP_IP_HEADER;
@@ -204,6 +225,43 @@ fn pace(payload: Size, interval: Option<Dur>, rate: Option<BitRate>) -> Result<(
         }
         _ => Ok(()),
     }
+}
+
+impl WorkloadParams {
+    /// The same workload with new values for some keys, as it may change while it runs: a source of datagrams gets
+    /// another pace or other spans. `rate` and `interval` replace each other.
+    pub fn changed(&self, set: &Map<String, Value>) -> Result<WorkloadParams, ConfigError> {
+        let (keys, valid): (Value, &[&str]) = match self {
+            WorkloadParams::Cbr(c) => (json(c), &["payload", "interval", "rate", "idle"]),
+            WorkloadParams::OnOff(o) => (json(o), &["payload", "interval", "rate", "on", "off"]),
+            _ => (Value::Null, &[]),
+        };
+        if let Some(key) = set.keys().find(|k| !valid.contains(&k.as_str())) {
+            return Err(match valid {
+                [] => ConfigError::cannot_change(set),
+                _ => ConfigError::unknown(key.as_str(), key, "a key that can change while it runs", valid),
+            });
+        }
+        let mut keys = keys.as_object().cloned().unwrap_or_default();
+        let other = [("rate", "interval"), ("interval", "rate")].into_iter().find(|(new, _)| set.contains_key(*new));
+        if let Some((_, old)) = other {
+            keys.shift_remove(old);
+        }
+        keys.extend(set.clone());
+        let new = match self {
+            WorkloadParams::OnOff(_) => WorkloadParams::OnOff(config::read(&Value::Object(keys), "")?),
+            _ => WorkloadParams::Cbr(config::read(&Value::Object(keys), "")?),
+        };
+        check(&new).map_err(|mut e| {
+            e.path = e.path.trim_start_matches("workload.").to_string();
+            e
+        })?;
+        Ok(new)
+    }
+}
+
+fn json<T: Serialize>(t: &T) -> Value {
+    serde_json::to_value(t).expect("parameters are plain data with text keys")
 }
 
 /// What the types cannot say. Paths are relative to the flow.
@@ -244,6 +302,10 @@ pub(super) fn check(w: &WorkloadParams) -> Result<(), ConfigError> {
                 return Err(ConfigError::new("workload.packets", found, "the number of packets of a burst"));
             }
             Ok(())
+        }
+        WorkloadParams::Ping(p) => {
+            pace(p.payload, Some(p.interval), None)?;
+            at_least(p.packets.unwrap_or(1), "packets", "at least one; leave the key out for no end")
         }
         WorkloadParams::OnOff(o) => {
             pace(o.payload, o.interval, o.rate)?;

@@ -19,7 +19,7 @@
 //!
 //! **Checked by**: `crates/sim/tests/datagrams.rs`.
 
-use crate::scenario::{Cbr, Draw, FirstPeriod, OnOff, Rounding, interval_of};
+use crate::scenario::{Cbr, Draw, FirstPeriod, OnOff, Rounding, WorkloadParams, interval_of};
 use crosswind_base::{Dur, Packet, Rng, Time};
 use crosswind_transport::udp;
 
@@ -48,7 +48,7 @@ pub struct Source {
     pub next_at: Option<Time>,
     rng: Rng,
     pub tx: udp::Sender,
-    burst_began: Time,
+    pub burst_began: Time,
     last_sent: Time,
     /// From the first to the last packet of each burst that is over, added up.
     spans: Dur,
@@ -94,6 +94,19 @@ impl Source {
             opened_at: None,
             closed_at: None,
         }
+    }
+
+    /// Goes on with another pace and other spans, from the next packet on.
+    pub fn go_on_as(&mut self, w: &WorkloadParams) {
+        let (payload, interval, silence) = match w {
+            WorkloadParams::Cbr(c) => (c.payload, interval_of(c.payload, c.interval, c.rate), c.idle),
+            WorkloadParams::OnOff(o) => (o.payload, interval_of(o.payload, o.interval, o.rate), o.off),
+            _ => return,
+        };
+        if let (WorkloadParams::OnOff(o), Burst::Lasting(on, _)) = (w, &mut self.burst) {
+            *on = o.on;
+        }
+        (self.payload, self.interval, self.silence) = (payload.0 as u16, interval, silence);
     }
 
     /// Whether it ends by itself.

@@ -4,9 +4,10 @@
 pub mod bulk;
 pub mod cbr;
 pub mod page;
+pub mod ping;
 
 use crate::datagrams::{Datagrams, Half, Recorded, Waits};
-use crate::endpoint::{Arrivals, Endpoint, FlowEnd, Milestone, Port, Setup};
+use crate::endpoint::{Arrivals, Endpoint, FlowEnd, Freshness, Milestone, Port, Setup};
 use crate::scenario::{self, Plan, Repetition, WorkloadParams};
 use crosswind_base::{FlowId, Streams, Time, Vantage};
 use crosswind_transport::tcp::{Connection, Io, TcpParams};
@@ -60,6 +61,7 @@ pub const ROWS: &[Row] = &[
     Row { name: "page", schema: || schema_for!(scenario::Page), source: include_str!("page.rs") },
     Row { name: "cbr", schema: || schema_for!(scenario::Cbr), source: include_str!("cbr.rs") },
     Row { name: "on-off", schema: || schema_for!(scenario::OnOff), source: include_str!("onoff.rs") },
+    Row { name: "ping", schema: || schema_for!(scenario::Ping), source: include_str!("ping.rs") },
 ];
 
 /// Both ends of every flow of a plan: the sender of data, then its receiver. `routes`: where each end's route begins.
@@ -73,7 +75,10 @@ pub fn ends(plan: &Plan, tcp: &[Arc<TcpParams>], rep: Repetition, streams: &Stre
                 Vantage::Sender => (routes[2 * i], f.to),
                 Vantage::Receiver => (routes[2 * i + 1], f.from),
             };
-            Setup { flow: FlowId(i as u32), seen, route, dscp: group.dscp, start, peer }
+            // Lifetimes belong to the data.
+            let sends_data = seen == Vantage::Sender;
+            let lifetime = group.lifetime.filter(|_| sends_data);
+            Setup { flow: FlowId(i as u32), seen, route, dscp: group.dscp, start, peer, lifetime }
         };
         let start = Some(starts[i]);
         let (sender, receiver, opener) = match &group.workload {
@@ -82,12 +87,13 @@ pub fn ends(plan: &Plan, tcp: &[Arc<TcpParams>], rep: Repetition, streams: &Stre
                 let (answer, fetch) = (page::Answer::new(p, f.connection), page::Fetch::new(p, f.connection));
                 (App::Answer(answer), App::Fetch(fetch), Vantage::Receiver)
             }
-            WorkloadParams::Cbr(_) | WorkloadParams::OnOff(_) => {
+            WorkloadParams::Cbr(_) | WorkloadParams::OnOff(_) | WorkloadParams::Ping(_) => {
                 let rng = streams.named(&format!("flow/{}/source", f.name));
                 let source = match &group.workload {
                     WorkloadParams::OnOff(p) => cbr::Source::on_off(p, rng),
+                    WorkloadParams::Ping(p) => cbr::Source::cbr(&ping::asking(p), rng),
                     WorkloadParams::Cbr(p) => cbr::Source::cbr(p, rng),
-                    _ => unreachable!("the arm above names the two"),
+                    _ => unreachable!("the arm above names them all"),
                 };
                 for (half, setup) in [
                     (Half::Source(Box::new(source)), setup(Vantage::Sender, start)),
@@ -95,6 +101,10 @@ pub fn ends(plan: &Plan, tcp: &[Arc<TcpParams>], rep: Repetition, streams: &Stre
                 ] {
                     let is_recorded = if f.hist { Recorded::Yes } else { Recorded::No };
                     out.push(datagrams(half, setup, Waits::new(&group.queue_delay_limits, is_recorded)));
+                }
+                let answers = matches!(group.workload, WorkloadParams::Ping(_));
+                if let Some(FlowEnd::Udp(sink)) = out.last_mut() {
+                    sink.answers = answers;
                 }
                 continue;
             }
@@ -106,11 +116,21 @@ pub fn ends(plan: &Plan, tcp: &[Arc<TcpParams>], rep: Repetition, streams: &Stre
             out.push(FlowEnd::Tcp(Endpoint::new(tcp[f.group as usize].clone(), app, setup)));
         }
     }
+    for (i, f) in plan.flows.iter().enumerate() {
+        out[2 * i + 1].arrivals_mut().freshness = plan.group(f).lifetime.as_ref().and_then(Freshness::of);
+    }
     out
 }
 
 fn datagrams(half: Half, s: Setup, waits: Option<Box<Waits>>) -> FlowEnd {
-    FlowEnd::Udp(Datagrams { half, port: Port::new(&s), start: s.start, arrivals: Arrivals::default(), waits })
+    FlowEnd::Udp(Datagrams {
+        half,
+        port: Port::new(&s),
+        start: s.start,
+        arrivals: Arrivals::default(),
+        waits,
+        answers: false,
+    })
 }
 
 /// The pages of a plan, and the page that each flow belongs to. Both are empty where there are no pages.

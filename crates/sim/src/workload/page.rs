@@ -96,6 +96,7 @@ pub struct Session {
     finished: Vec<Progress>,
     running: u32,
     body_seen: Option<Time>,
+    is_cancelled: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -108,7 +109,16 @@ impl Session {
     pub fn new(p: &Page, first_flow: u32) -> Session {
         let connections = p.objects + 1;
         let finished = vec![Progress::Waiting; connections as usize];
-        Session { first_flow, connections, parallel: p.parallel, opened: 1, finished, running: 1, body_seen: None }
+        Session {
+            first_flow,
+            connections,
+            parallel: p.parallel,
+            opened: 1,
+            finished,
+            running: 1,
+            body_seen: None,
+            is_cancelled: false,
+        }
     }
 
     /// What happened on a connection (0 is the body's). Returns the connections that are to be opened now.
@@ -123,12 +133,17 @@ impl Session {
             self.body_seen.get_or_insert(now);
         }
         let from = self.opened;
-        if self.body_seen.is_some() {
+        if self.body_seen.is_some() && !self.is_cancelled {
             let free = self.parallel.saturating_sub(self.running);
             self.opened = (from + free).min(self.connections);
             self.running += self.opened - from;
         }
         from..self.opened
+    }
+
+    /// The user goes elsewhere: no connection is opened any more.
+    pub fn cancel(&mut self) {
+        self.is_cancelled = true;
     }
 
     pub fn flows(&self) -> Range<usize> {

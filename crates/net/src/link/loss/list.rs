@@ -16,7 +16,7 @@
 
 use super::{Counts, LossModel, LossPoint};
 use crate::params::Params;
-use crosswind_base::{ConfigError, DropReason, Packet};
+use crosswind_base::{ConfigError, DropReason, Packet, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -63,7 +63,7 @@ impl LossModel for List {
     fn point(&self) -> LossPoint {
         self.params.at
     }
-    fn lose(&mut self, p: &Packet) -> Option<DropReason> {
+    fn lose(&mut self, p: &Packet, _now: Time) -> Option<DropReason> {
         if !self.params.counts.covers(p) {
             return None;
         }
@@ -83,7 +83,7 @@ mod tests {
 
     fn lost(params: ListParams, payloads: &[u16]) -> Vec<usize> {
         let mut m = List::new(params);
-        let one = |(i, payload): (usize, &u16)| m.lose(&packet(*payload)).map(|_| i);
+        let one = |(i, payload): (usize, &u16)| m.lose(&packet(*payload), Time::ZERO).map(|_| i);
         payloads.iter().enumerate().filter_map(one).collect()
     }
 

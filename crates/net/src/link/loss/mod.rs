@@ -2,11 +2,13 @@
 
 pub mod list;
 pub mod none;
+pub mod phases;
 pub mod uniform;
 
-use crosswind_base::{DropReason, Packet};
+use crosswind_base::{ConfigError, DropReason, Packet, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// A loss model chosen at run time.
 pub type BoxLoss = Box<dyn LossModel + Send>;
@@ -45,16 +47,23 @@ pub trait LossModel {
     fn loses_nothing(&self) -> bool {
         false
     }
-    /// The reason if this packet is lost.
-    fn lose(&mut self, p: &Packet) -> Option<DropReason>;
+    /// The reason if this packet is lost, whose turn it is at `now`.
+    fn lose(&mut self, p: &Packet, now: Time) -> Option<DropReason>;
+    /// New values for some parameters, from now on.
+    fn change(&mut self, set: &Map<String, Value>) -> Result<(), ConfigError> {
+        Err(ConfigError::cannot_change(set))
+    }
 }
 
 impl<M: LossModel + ?Sized> LossModel for Box<M> {
     fn point(&self) -> LossPoint {
         (**self).point()
     }
-    fn lose(&mut self, p: &Packet) -> Option<DropReason> {
-        (**self).lose(p)
+    fn lose(&mut self, p: &Packet, now: Time) -> Option<DropReason> {
+        (**self).lose(p, now)
+    }
+    fn change(&mut self, set: &Map<String, Value>) -> Result<(), ConfigError> {
+        (**self).change(set)
     }
 }
 

@@ -13,7 +13,7 @@
 
 use super::{LossModel, LossPoint};
 use crate::params::Params;
-use crosswind_base::{ConfigError, DropReason, Packet};
+use crosswind_base::{ConfigError, DropReason, Packet, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +42,7 @@ impl LossModel for NoLoss {
         true
     }
     #[inline]
-    fn lose(&mut self, _p: &Packet) -> Option<DropReason> {
+    fn lose(&mut self, _p: &Packet, _now: Time) -> Option<DropReason> {
         None
     }
 }

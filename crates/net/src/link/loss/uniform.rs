@@ -16,9 +16,10 @@
 
 use super::{Counts, LossModel, LossPoint};
 use crate::params::{self, Params};
-use crosswind_base::{ConfigError, DropReason, Packet, Rng};
+use crosswind_base::{ConfigError, DropReason, Packet, Rng, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// Parameters of independent losses.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -60,9 +61,13 @@ impl LossModel for Uniform {
     fn point(&self) -> LossPoint {
         self.params.at
     }
-    fn lose(&mut self, p: &Packet) -> Option<DropReason> {
+    fn lose(&mut self, p: &Packet, _now: Time) -> Option<DropReason> {
         let is_lost = self.params.counts.covers(p) && self.rng.chance(self.params.probability);
         is_lost.then_some(DropReason::LinkError)
+    }
+    fn change(&mut self, set: &Map<String, Value>) -> Result<(), ConfigError> {
+        self.params = params::merged(&self.params, set)?;
+        Ok(())
     }
 }
 
@@ -76,7 +81,7 @@ mod tests {
     fn losses_have_the_asked_frequency_and_do_not_cluster() {
         let params = UniformParams { probability: 0.1, ..UniformParams::default() };
         let mut m = Uniform::new(params, Streams::new(11).named("loss"));
-        let lost: Vec<bool> = (0..200_000).map(|_| m.lose(&Packet::default()).is_some()).collect();
+        let lost: Vec<bool> = (0..200_000).map(|_| m.lose(&Packet::default(), Time::ZERO).is_some()).collect();
         let share = |n: usize, of: usize| n as f64 / of as f64;
         let all = lost.iter().filter(|l| **l).count();
         // Four standard deviations of a binomial share are 0.0027 here, and 0.0085 for the pairs.
@@ -89,7 +94,7 @@ mod tests {
     fn certain_loss_spares_packets_that_do_not_count() {
         let params = UniformParams { probability: 1.0, counts: Counts::Data, ..UniformParams::default() };
         let mut m = Uniform::new(params, Streams::new(1).named("loss"));
-        assert_eq!(m.lose(&Packet::default()), None);
-        assert_eq!(m.lose(&packet(1)), Some(DropReason::LinkError));
+        assert_eq!(m.lose(&Packet::default(), Time::ZERO), None);
+        assert_eq!(m.lose(&packet(1), Time::ZERO), Some(DropReason::LinkError));
     }
 }

@@ -14,7 +14,7 @@ pub use linux::Linux;
 pub use ns2::Ns2;
 
 use super::store::{Admission, Fifo};
-use super::{Backlog, Head, QueueDisc};
+use super::{Backlog, Chooser, Head, QueueDisc, Removal};
 use crate::params;
 use crosswind_base::{BitRate, ConfigError, Cx, DropReason, Limit, PacketId, Rng, Size, Time};
 use schemars::JsonSchema;
@@ -161,6 +161,16 @@ impl<L: Law> QueueDisc for Red<L> {
     }
     fn decides_on_arrival(&self) -> bool {
         true
+    }
+    fn removal(&self) -> Removal {
+        Removal::Possible
+    }
+    fn remove(&mut self, goes: &mut Chooser<'_>, why: DropReason, cx: &mut Cx<'_>) {
+        let before = self.store.backlog();
+        self.store.remove(goes, why, cx);
+        if self.store.is_empty() && before.packets > 0 {
+            self.law.emptied(cx.now, 0);
+        }
     }
     fn sample(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
         out("red_avg_bytes", self.law.avg_bytes());

@@ -22,7 +22,7 @@ use super::sender::{Line, Outgoing, Sender};
 use super::{CloseRule, Io};
 use crosswind_base::packet::{Ext, Meta};
 use crosswind_base::probe::header_bits;
-use crosswind_base::{Ecn, EventKind, Packet, TcpFlags, Time};
+use crosswind_base::{Dur, Ecn, EventKind, Packet, TcpFlags, Time};
 use receiver::{AckNow, Receiver};
 use sending::{Sending, Terms};
 use std::sync::Arc;
@@ -160,11 +160,15 @@ impl Connection {
     /// Drops the connection at once and tells the peer.
     pub fn abort(&mut self, io: &mut impl Io) {
         if !self.is_over() {
-            let mut p = self.header(TcpFlags::RST.with(TcpFlags::ACK), io.now());
-            p.seq = self.tx.nxt();
-            io.send(p, None);
+            self.reset(self.tx.nxt(), io);
             self.end(State::Aborted, io);
         }
+    }
+
+    fn reset(&mut self, seq: u64, io: &mut impl Io) {
+        let mut p = self.header(TcpFlags::RST.with(TcpFlags::ACK), io.now());
+        p.seq = seq;
+        io.send(p, None);
     }
 
     #[inline]
@@ -206,6 +210,8 @@ impl Connection {
         }
         match self.state {
             State::SynReceived if p.ack >= 1 => self.establish_passive(p, io),
+            // RFC 9293 section 3.10.7.1: data for a connection that is no more is answered with a reset.
+            State::Aborted if p.payload > 0 => return self.reset(p.ack, io),
             State::Closed | State::SynSent | State::SynReceived | State::Aborted => return,
             State::Established | State::Done => {}
         }
@@ -528,6 +534,13 @@ impl<I: Io> Io for ConnLine<'_, I> {
     #[inline]
     fn is_watched(&self) -> bool {
         self.io.is_watched()
+    }
+    #[inline]
+    fn is_mortal(&self) -> bool {
+        self.io.is_mortal()
+    }
+    fn waits(&mut self, timeout: Dur) {
+        self.io.waits(timeout);
     }
     fn shared(&mut self) -> Option<&mut super::share::Cache> {
         self.io.shared()

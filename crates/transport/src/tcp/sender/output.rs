@@ -122,6 +122,7 @@ impl Sender {
         let idle = self.outstanding() == 0;
         let now = line.now();
         let cwr = std::mem::take(&mut self.ecn.cwr_pending) && len > 0;
+        self.tell_timeout(p, line);
         line.emit(Outgoing { seq, payload: len as u32, fin, resend: false, cwr, ect: self.ecn.active && len > 0 });
         self.board.push(seq, len as u32 + fin as u32, now);
         self.nxt += len + fin as u64;
@@ -174,6 +175,14 @@ impl Sender {
         }
     }
 
+    /// Packets with a lifetime need not outlive the timer.
+    #[inline]
+    fn tell_timeout(&self, p: &TcpParams, line: &mut impl Line) {
+        if line.is_mortal() {
+            line.waits(self.rtt.rto(p));
+        }
+    }
+
     pub(super) fn resend(&mut self, s: Sent, p: &TcpParams, line: &mut impl Line) {
         let now = line.now();
         let payload = s.end().min(self.data_end).saturating_sub(s.start);
@@ -181,6 +190,7 @@ impl Sender {
         // RFC 3168 section 6.1.5: a retransmission is never ECN-capable. ns-2 marks them capable.
         let ect = self.ecn.active && p.handshake == Handshake::Ns2;
         let cwr = ect && std::mem::take(&mut self.ecn.cwr_pending);
+        self.tell_timeout(p, line);
         line.emit(Outgoing { seq: s.start, payload: payload as u32, fin, resend: true, cwr, ect });
         self.board.resend(s.start, now);
         self.stats.segments += 1;

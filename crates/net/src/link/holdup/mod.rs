@@ -1,0 +1,58 @@
+//! What holds packets up between the queue and the link: delay spikes, and channels that are allocated on demand. And what
+//! lets them go: Fast Reset.
+//!
+//! Each is a key of a link beside its `queue` and `loss`. Together they are the `Delayer` of ns-2: one packet is taken out
+//! of the queue and waits until the link takes it. Spikes can also hold packets in the queue; that is [`gate`]'s work.
+
+pub mod fast_reset;
+pub mod gate;
+pub mod on_demand;
+pub mod spikes;
+
+use super::{Link, TxPlan};
+use crosswind_base::{ConfigError, Packet, Time};
+use serde_json::{Map, Value};
+
+/// The keys of a link that hold packets up, and the row of the registry that each stands for; in the order in which a
+/// packet meets them.
+pub const KEYS: [(&str, &str); 3] = [("on_demand", "on-demand"), ("spikes", "spikes"), ("fast_reset", "fast-reset")];
+
+/// Something that may hold a packet up.
+pub trait Holdup {
+    /// From when on it no longer holds a packet that comes at `now`. Asked once for each packet, in the order of time.
+    fn ready_at(&mut self, now: Time) -> Time;
+    /// The packet's transmission begins.
+    fn sent(&mut self, _at: Time) {}
+}
+
+/// One of them, chosen at run time.
+pub type BoxHoldup = Box<dyn Holdup + Send>;
+
+/// A link in front of which packets are held up.
+pub struct Held<L> {
+    link: L,
+    holdups: Vec<BoxHoldup>,
+}
+
+impl<L: Link> Held<L> {
+    pub fn new(link: L, holdups: Vec<BoxHoldup>) -> Held<L> {
+        Held { link, holdups }
+    }
+}
+
+impl<L: Link> Link for Held<L> {
+    fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan {
+        let start = self.holdups.iter_mut().fold(now, |at, h| h.ready_at(at));
+        self.holdups.iter_mut().for_each(|h| h.sent(start));
+        self.link.transmit(p, start)
+    }
+    fn is_in_order(&self) -> bool {
+        self.link.is_in_order()
+    }
+    fn change(&mut self, set: &Map<String, Value>) -> Result<(), ConfigError> {
+        self.link.change(set)
+    }
+    fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+        self.link.sample(now, out)
+    }
+}

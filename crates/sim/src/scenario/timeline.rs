@@ -1,0 +1,254 @@
+//! Changes during a run: new values for parameters of links and flows, at a time or by a schedule. The same in a
+//! simulation and in an emulation, and tried out before anything runs.
+
+use super::body::expanded;
+use super::check::{self, DURATION_LIMIT};
+use super::compile::{Direction, Plan};
+use super::types::Scenario;
+use super::workloads::WorkloadParams;
+use crosswind_base::units::show_dur;
+use crosswind_base::{ConfigError, Cx, Dur, Ledger, Packet, Pool, Stage, Streams, Time};
+use crosswind_net::registry::{self, BoxStage, BuildCx};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+type Keys = Map<String, Value>;
+
+/// New values for some keys of a link or a flow, from one moment on, or at several.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Timed {
+    /// When, from the start of the run: a time, a list of times, or a rule.
+    pub at: When,
+    /// Name of the link that changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
+    /// Name of the flow that changes, or of a group of flows. Either a link or a flow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<String>,
+    /// One direction of the link. Left out: both.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
+    pub direction: Option<Direction>,
+    /// The keys that change, such as `{ rate = "32 kbit/s", queue = { limit = "7 packets" } }`. For a link, `profile` stands
+    /// for the keys of an access system, and `reverse` holds what is different in the other direction.
+    pub set: Keys,
+}
+
+/// When something changes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "a time such as \"30 s\", a list of times, or { first = \"10 s\", every = \"20 s\", until = \"90 s\" }"
+)]
+pub enum When {
+    /// Once.
+    Once(Dur),
+    /// At each of these times.
+    Each(Vec<Dur>),
+    /// Again and again.
+    Every(Schedule),
+}
+
+/// At `first`, and then at regular intervals.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Schedule {
+    pub first: Dur,
+    pub every: Dur,
+    /// No change comes later. Left out: the end of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Dur>,
+}
+
+/// Most changes of a run.
+const CHANGES_LIMIT: u64 = 1_000_000;
+
+impl When {
+    fn times(&self, duration: Dur, path: &str) -> Result<Vec<Dur>, ConfigError> {
+        match self {
+            When::Once(at) => Ok(vec![*at]),
+            When::Each(all) => Ok(all.clone()),
+            When::Every(s) => {
+                let until = s.until.unwrap_or(duration).min(duration);
+                if s.every == Dur::ZERO || until.saturating_sub(s.first).0 / s.every.0 > CHANGES_LIMIT {
+                    let expected = format!("an interval that gives at most {CHANGES_LIMIT} changes");
+                    return Err(ConfigError::new(format!("{path}.every"), show_dur(s.every), expected));
+                }
+                let steps = (0..).map(|k| s.first + s.every.saturating_mul(k));
+                Ok(steps.take_while(|at| *at <= until).collect())
+            }
+        }
+    }
+}
+
+/// What changes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Target {
+    /// Index into [`Plan::egresses`].
+    Egress(u32),
+    /// Index into [`Plan::flows`].
+    Flow(u32),
+}
+
+/// Which end of a connection drops it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AbortedBy {
+    Sender,
+    Receiver,
+}
+
+/// `abort = "receiver"`, alone.
+fn aborted_by(c: &Change, is_datagrams: bool) -> Result<AbortedBy, ConfigError> {
+    let at = format!("{}.abort", c.path());
+    let found = c.set["abort"].to_string();
+    match c.set["abort"].as_str() {
+        _ if is_datagrams => Err(ConfigError::new(at, found, "nothing: datagrams have no connection")),
+        _ if c.set.len() > 1 => Err(ConfigError::new(at, "other keys beside it", "`abort` alone")),
+        Some("receiver") => Ok(AbortedBy::Receiver),
+        Some("sender") => Ok(AbortedBy::Sender),
+        _ => Err(ConfigError::new(at, found, "\"receiver\" or \"sender\"")),
+    }
+}
+
+/// One change of one stage.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    pub at: Time,
+    pub target: Target,
+    pub set: Keys,
+    /// The end of the flow that drops its connection.
+    pub abort: Option<AbortedBy>,
+    /// Of a flow: what it does from then on.
+    pub workload: Option<WorkloadParams>,
+    /// Where it stands in the scenario.
+    pub entry: u32,
+}
+
+impl Change {
+    pub fn path(&self) -> String {
+        format!("timeline[{}].set", self.entry)
+    }
+}
+
+/// All changes in the order of time, each tried out on what it changes.
+pub(super) fn plan(s: &Scenario, plan: &Plan) -> Result<Vec<Change>, ConfigError> {
+    let mut changes = Vec::new();
+    for (i, t) in s.timeline.iter().enumerate() {
+        let path = format!("timeline[{i}]");
+        let targets = targets(t, plan, &path)?;
+        for at in t.at.times(s.duration, &format!("{path}.at"))? {
+            if at > DURATION_LIMIT {
+                let expected = format!("at most {}", show_dur(DURATION_LIMIT));
+                return Err(ConfigError::new(format!("{path}.at"), show_dur(at), expected));
+            }
+            let one = |(target, set): &(Target, Keys)| Change {
+                at: Time::ZERO + at,
+                target: *target,
+                set: set.clone(),
+                abort: None,
+                workload: None,
+                entry: i as u32,
+            };
+            changes.extend(targets.iter().map(one));
+        }
+    }
+    // Stable: of two changes at one time the one written first comes first.
+    changes.sort_by_key(|c| c.at);
+    try_all(&mut changes, plan)?;
+    Ok(changes)
+}
+
+fn targets(t: &Timed, plan: &Plan, path: &str) -> Result<Vec<(Target, Keys)>, ConfigError> {
+    match (&t.link, &t.flow) {
+        (Some(link), None) => links(t, link, plan, path),
+        (None, Some(flow)) if t.direction.is_none() => {
+            use crosswind_net::sched::classify::FlowNames;
+            let ids = plan.ids(flow).ok_or_else(|| {
+                let names: Vec<&str> = plan.groups.iter().map(|g| g.name.as_str()).collect();
+                check::unknown(flow, &format!("{path}.flow"), "the name of a flow or group of flows", &names)
+            })?;
+            Ok(ids.into_iter().flatten().map(|f| (Target::Flow(f), t.set.clone())).collect())
+        }
+        (None, Some(_)) => Err(ConfigError::new(format!("{path}.direction"), "a direction of a flow", "nothing")),
+        (Some(_), Some(_)) => Err(ConfigError::new(path, "a link and a flow", "one of the two")),
+        (None, None) => Err(ConfigError::new(path, "neither `link` nor `flow`", "what is to change")),
+    }
+}
+
+/// The keys for each direction of a link. As in a link, `reverse` inherits.
+fn links(t: &Timed, link: &str, plan: &Plan, path: &str) -> Result<Vec<(Target, Keys)>, ConfigError> {
+    let mut set = expanded(&t.set, &format!("{path}.set"))?;
+    // A type cannot change; the one of a profile says which keys it has.
+    if t.set.contains_key("profile") {
+        set.shift_remove("type");
+    }
+    let mut reverse = set.clone();
+    if let Some(own) = set.shift_remove("reverse") {
+        let at = format!("{path}.set.reverse");
+        let own = own.as_object().ok_or_else(|| ConfigError::new(at, own.to_string(), "a table of keys"))?;
+        reverse.shift_remove("reverse");
+        reverse.extend(own.clone());
+    }
+    let ways = [(Direction::Forward, set), (Direction::Reverse, reverse)];
+    let mut out = Vec::new();
+    for (i, e) in plan.egresses.iter().enumerate().filter(|(_, e)| e.name == link) {
+        for (direction, set) in &ways {
+            if e.direction == *direction && t.direction.is_none_or(|d| d == *direction) {
+                out.push((Target::Egress(i as u32), set.clone()));
+            }
+        }
+    }
+    if out.is_empty() {
+        let names: Vec<&str> = plan.egresses.iter().step_by(2).map(|e| e.name.as_str()).collect();
+        return Err(check::unknown(link, &format!("{path}.link"), "the name of a link", &names));
+    }
+    Ok(out)
+}
+
+/// Builds the egress of a plan.
+fn build(plan: &Plan, egress: usize, streams: &Streams) -> Result<BoxStage, ConfigError> {
+    let e = &plan.egresses[egress];
+    let component = format!("link/{}/{}", e.name, e.direction.word());
+    let cx = BuildCx::new(streams, &component).with_flows(plan);
+    registry::assemble(&e.spec.parts(), &format!("link.{}", e.name), &cx)
+}
+
+struct Nobody;
+
+impl Ledger for Nobody {
+    fn dropped(&mut self, _: u32, _: &Packet, _: crosswind_base::DropReason) {}
+    fn marked(&mut self, _: u32, _: &Packet) {}
+}
+
+/// Makes every change once, in order, on stages of its own.
+fn try_all(changes: &mut [Change], plan: &Plan) -> Result<(), ConfigError> {
+    let streams = Streams::new(0);
+    let mut stages: BTreeMap<u32, BoxStage> = BTreeMap::new();
+    let mut workloads: BTreeMap<u32, WorkloadParams> = BTreeMap::new();
+    for c in changes {
+        let i = match c.target {
+            Target::Egress(i) => i,
+            Target::Flow(f) if c.set.contains_key("abort") => {
+                c.abort = Some(aborted_by(c, plan.group(&plan.flows[f as usize]).workload.is_datagrams())?);
+                continue;
+            }
+            Target::Flow(f) => {
+                let now = workloads.entry(f).or_insert_with(|| plan.group(&plan.flows[f as usize]).workload.clone());
+                *now = now.changed(&c.set).map_err(|e| e.under(&c.path()))?;
+                c.workload = Some(now.clone());
+                continue;
+            }
+        };
+        let stage = match stages.entry(i) {
+            std::collections::btree_map::Entry::Occupied(e) => e.into_mut(),
+            std::collections::btree_map::Entry::Vacant(v) => v.insert(build(plan, i as usize, &streams)?),
+        };
+        let (mut pool, mut out, mut nobody) = (Pool::new(), Vec::new(), Nobody);
+        let mut cx = Cx::new(c.at, i, &mut pool, &mut out, &mut nobody, None);
+        stage.change(&c.set, &mut cx).map_err(|e| e.under(&c.path()))?;
+    }
+    Ok(())
+}

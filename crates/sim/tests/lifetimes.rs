@@ -1,0 +1,111 @@
+//! Lifetimes of packets in whole worlds: what arrives is in time, and the books balance.
+
+mod common;
+
+use common::*;
+use serde_json::{Value, json};
+
+/// From the server over a fast line and a slow last hop with a spike from 10 s to 20 s.
+fn scenario(queue: Value, workload: Value, lifetime: Value) -> Value {
+    let mut s = json!({
+        "name": "life", "duration": "40 s",
+        "link": {
+            "fast": { "from": "server", "to": "router", "rate": "10 Mbit/s", "delay": "50 ms" },
+            "slow": { "from": "router", "to": "mobile", "rate": "30 kbit/s", "delay": "300 ms", "queue": queue,
+                "spikes": { "first": "10 s", "length": "10 s", "holds": "queue" }, "reverse": { "queue": {} } },
+        },
+        "flow": { "data": { "from": "server", "to": "mobile", "workload": workload } },
+        "record": { "events": "all" }
+    });
+    if !lifetime.is_null() {
+        s["flow"]["data"]["lifetime"] = lifetime;
+    }
+    s
+}
+
+/// 17.5 kbit/s with the option, 58 % of the link.
+fn stream() -> Value {
+    json!({ "type": "cbr", "payload": "464 B", "interval": "228 ms" })
+}
+
+fn lpd() -> Value {
+    json!({ "type": "lpd", "queue": { "limit": "200 packets" } })
+}
+
+fn droptail() -> Value {
+    json!({ "limit": "200 packets" })
+}
+
+#[test]
+fn without_discard_a_spike_is_followed_by_stale_packets_and_with_it_by_fresh_ones() {
+    let stale = run(&scenario(droptail(), stream(), json!("5 s")));
+    let fresh = run(&scenario(lpd(), stream(), json!("5 s")));
+    // The backlog of 10 s at load 7/12 is worked off in 14 s; its packets are older than 5 s for 7/12 (10 s - 5 s) + 5 s
+    // 5/12 and so on: the first is fresh when it waited less than 5 s, that is after 12 s.
+    let of = |t: &crosswind_record::Tables, column: &str| of_flow(t, "data", column);
+    let sent = of(&stale, "sent_packets");
+    assert!(of(&stale, "stale_packets") > 40.0, "{}", of(&stale, "stale_packets"));
+    assert_eq!(of(&fresh, "stale_packets"), 0.0);
+    // Lost are those of the spike but for the last 5 s less what the link needs, 0.43 s and the 50 ms of the way to it.
+    let lost = of_link(&fresh, "slow", "drops_expired_packets");
+    assert_within(lost, (10.0 - (5.0 - 0.43 - 0.05)) / 0.228, 5.0);
+    let last = of(&fresh, "valid_packets") + lost;
+    assert!((sent - 4.0..=sent).contains(&last), "{last} of {sent}");
+}
+
+#[test]
+fn bare_headers_cost_what_headers_cost_and_count_as_neither_fresh_nor_stale() {
+    let headers = json!({ "data": "5 s", "expired": "headers" });
+    let t = run(&scenario(lpd(), stream(), headers));
+    let cut = of_flow(&t, "data", "cut_packets");
+    assert!(cut > 15.0, "{cut}");
+    assert_eq!(of_flow(&t, "data", "stale_packets"), 0.0);
+    assert_eq!(of_link(&t, "slow", "drops_expired_packets"), 0.0);
+    // 500 bytes each, 36 of them without their payload.
+    let whole = of_flow(&t, "data", "valid_packets");
+    assert_eq!(of_flow(&t, "data", "received_bytes"), 500.0 * whole + 36.0 * cut);
+}
+
+#[test]
+fn an_absolute_deadline_counts_the_way_to_the_router_and_a_relative_one_does_not() {
+    let lost = |form: &str, delay: &str| {
+        let mut s = scenario(lpd(), stream(), json!({ "data": "5 s", "form": form }));
+        s["link"]["fast"]["delay"] = delay.into();
+        of_link(&run(&s), "slow", "drops_expired_packets")
+    };
+    let shifted = lost("relative", "2 s") - lost("relative", "10 ms");
+    assert!(shifted.abs() <= 1.0, "only which packet is the first of the spike depends on it: {shifted}");
+    // Two seconds less in the queue: about nine packets more.
+    let more = lost("absolute", "2 s") - lost("absolute", "10 ms");
+    assert!((7.0..=10.0).contains(&more), "{more}");
+}
+
+#[test]
+fn a_flight_that_a_timer_will_send_again_is_gone_when_it_does() {
+    let bulk = json!({ "type": "bulk" });
+    let tcp = |lifetime: Value, queue: Value| {
+        let mut s = scenario(queue, bulk.clone(), lifetime);
+        s["flow"]["data"]["tcp"] = json!({ "preset": "rfc", "window_limit_segments": 20, "mss": "960 B" });
+        s["duration"] = "60 s".into();
+        run(&s)
+    };
+    let (plain, mortal) = (tcp(Value::Null, droptail()), tcp(json!("rto"), lpd()));
+    assert!(of_flow(&plain, "data", "spurious_timeouts") >= 1.0);
+    assert!(of_flow(&plain, "data", "unnecessary_resends_packets") >= 10.0, "the whole flight is sent twice");
+    assert_eq!(of_flow(&mortal, "data", "unnecessary_resends_packets"), 0.0);
+    assert!(of_link(&mortal, "slow", "drops_expired_packets") >= 10.0);
+}
+
+#[test]
+fn lifetimes_that_make_no_sense_are_refused() {
+    for (lifetime, path, word) in [
+        (json!("rto"), "flow.data.lifetime.rule", "data"),
+        (json!("soon"), "flow.data.lifetime", "5 s"),
+        (json!({ "data": "90 s" }), "flow.data.lifetime.data", "absolute"),
+        (json!({ "data": "9 s", "expired": "resend" }), "flow.data.lifetime", "table"),
+    ] {
+        let e = refusal(&scenario(lpd(), stream(), lifetime));
+        assert_eq!(e.path, path, "{e}");
+        assert!(e.to_string().contains(word), "{e}");
+    }
+}

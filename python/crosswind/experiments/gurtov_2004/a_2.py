@@ -1,0 +1,90 @@
+"""Does a link that changes under its packets keep their order, and a queue that shrinks its limit?
+
+A stream over a link whose rate and delay step up and down every 200 ms, and a full queue whose limit shrinks from 50 to
+10 packets, with and without dropping what is too much at once (appendix A.2 and section 3.2.2).
+
+What the source states: with its rule no packet is delivered before its predecessor at any step; a queue that looks at
+its limit again when it shrinks is within it at once, one that does not stays above until it has drained.
+
+What may differ here: nothing is left open.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from crosswind.claims import Claim, above, at_most
+from crosswind.experiments.base import Results
+from crosswind.experiments.gurtov_2004 import overlay, study
+from crosswind.scenario import Scenario
+
+RATES = ("10 Mbit/s", "384 kbit/s", "2 Mbit/s", "100 Mbit/s", "1 Mbit/s")
+DELAYS = ("5 ms", "300 ms", "1 ms", "150 ms", "20 ms", "600 ms", "0.5 ms")
+STEP_MS = 200
+SHRINK_S = 5.0
+
+
+def configurations(**_: Any) -> dict[str, Scenario]:
+    """Steps of everything; a queue that shrinks in two ways."""
+    stream = {"workload": {"type": "cbr", "payload": "472 B", "interval": "3 ms", "packets": 30_000}}
+    changes = [
+        {
+            "at": f"{STEP_MS * (k + 1)} ms",
+            "link": overlay.HOP,
+            "set": {"rate": RATES[k % len(RATES)], "delay": DELAYS[k % len(DELAYS)]},
+        }
+        for k in range(440)
+    ]
+    hop = {"rate": "10 Mbit/s", "delay": "5 ms", "queue": {"limit": "5000 packets"}}
+    out = {"steps": overlay.world("a-2", {"stream": stream}, "120 s", hop=hop, timeline=changes)}
+    full = {"workload": {"type": "cbr", "payload": "472 B", "interval": "10 ms"}}
+    for shrink in ("tail", "none"):
+        hop = {"rate": "100 kbit/s", "delay": "5 ms", "queue": {"limit": "50 packets", "shrink": shrink}}
+        change = {"at": f"{SHRINK_S:g} s", "link": overlay.HOP, "set": {"queue": {"limit": "10 packets"}}}
+        sampled = {"sample": "10 ms"}
+        out[shrink] = overlay.world("a-2", {"stream": full}, "10 s", hop=hop, timeline=[change], record=sampled)
+    return out
+
+
+def _queue_after(r: Results, name: str, after_s: float) -> float:
+    s = r.runs.sample("queue_packets", f"{overlay.HOP}/forward").filter(pl.col("configuration") == name)
+    return float(s.filter(pl.col("time_ns") >= (SHRINK_S + after_s) * 1e9).sort("time_ns")["value"][0])
+
+
+CLAIMS = (
+    Claim(
+        "G78",
+        "No packet is delivered out of order at any step of rate and delay",
+        "0",
+        [
+            overlay.count(
+                "out of order", lambda r: float(r.of("steps", "stream_out_of_order_packets").sum()), at_most(0), "", "0"
+            ),
+            overlay.count("arrived", lambda r: float(r.of("steps", "stream_received_packets").sum()), above(20_000)),
+        ],
+    ),
+    Claim(
+        "G79",
+        "A queue that shrinks is within its new limit at once; one that does not look stays above until it has drained",
+        "<= L' at once",
+        [
+            overlay.count(
+                "with the look, 10 ms later", lambda r: _queue_after(r, "tail", 0.01), at_most(10), "packets"
+            ),
+            overlay.count("without it, 10 ms later", lambda r: _queue_after(r, "none", 0.01), above(10), "packets"),
+            overlay.count("without it, 3 s later", lambda r: _queue_after(r, "none", 3.0), at_most(10), "packets"),
+        ],
+    ),
+)
+
+EXPERIMENT = study.experiment(
+    "a-2",
+    "Order of packets and limit of the queue on a link that changes",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="appendix A.2 and section 3.2.2",
+    tables=overlay.repetition,
+)

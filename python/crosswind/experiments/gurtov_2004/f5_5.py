@@ -1,0 +1,113 @@
+"""What does a receiver of real-time objects see after a delay spike of 10 s, with and without lifetime packet discard?
+
+An object every 5 s with a lifetime of 5 s, 58 % of a link of 30 kbit/s, and a spike from 10 s to 20 s (figure 5.5).
+
+What the source printed: with drop-tail nothing arrives from 10 to 20 s, then only stale packets for 7 s; with discard
+fresh packets arrive at once after the spike and no stale one is sent.
+
+What may differ here: the source gives neither rate nor load; 7 s of stale packets after a spike of 10 s mean that 7/12
+of the link is used. The deadline of an object counts from its beginning, and its packets leave evenly over 4.5 s.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from crosswind import figures
+from crosswind.claims import Claim, at_least, at_most, near
+from crosswind.experiments.base import Results
+from crosswind.experiments.gurtov_2004 import overlay, study
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+LIFETIME_S = 5.0
+PACKET_BYTES = 500
+# 7/12 of 30 kbit/s is 17.5 kbit/s: 21.9 packets in 5 s.
+PACKETS = 22
+
+
+def configurations(**_: Any) -> dict[str, Scenario]:
+    """Drop-tail and discard."""
+    interval = f"{LIFETIME_S / PACKETS * 1000:.3f} ms"
+    stream = {
+        "workload": {"type": "cbr", "payload": f"{PACKET_BYTES - 36} B", "interval": interval},
+        "lifetime": f"{LIFETIME_S:g} s",
+    }
+    return {
+        kind: overlay.world(
+            "f5-5",
+            {"objects": stream},
+            "50 s",
+            hop=overlay.slow_hop(overlay.queue(kind, 200), overlay.SPIKE_ONCE),
+            record={"events": "all"},
+        )
+        for kind in ("DT", "LPD")
+    }
+
+
+def _arrivals(r: Results, kind: str) -> pl.DataFrame:
+    return overlay.delays(r, kind, "objects").with_columns((LIFETIME_S - pl.col("delay")).alias("left"))
+
+
+def _stale_for(r: Results, kind: str) -> float:
+    """For how long after the spike only stale packets arrive."""
+    after = _arrivals(r, kind).filter(pl.col("t") > 20.0)
+    fresh = after.filter(pl.col("left") >= 0.0)
+    return float(fresh["t"].min()) - 20.0  # type: ignore[arg-type]
+
+
+CLAIMS = (
+    Claim(
+        "G43",
+        "After a spike from 10 to 20 s drop-tail delivers only stale packets for 7 s; with discard the first packet is "
+        "fresh, comes within a packet time and the link's delay, and none is stale",
+        "7 s; at once",
+        [
+            overlay.count(
+                "drop-tail: packets between 10.5 and 20 s",
+                lambda r: overlay.received_in(r, "DT", "objects", 10.5, 20.0),
+                at_most(0),
+            ),
+            overlay.count(
+                "drop-tail: only stale packets for", lambda r: _stale_for(r, "DT"), near(7.0, 1.0), "s", "7 s", 2
+            ),
+            overlay.count(
+                "discard: first fresh packet after the spike",
+                lambda r: _stale_for(r, "LPD"),
+                at_most(PACKET_BYTES * 8 / 30e3 + 0.3 + 0.01),
+                "s",
+                digits=3,
+            ),
+            overlay.count(
+                "discard: stale packets", lambda r: _arrivals(r, "LPD").filter(pl.col("left") < 0).height, at_most(0)
+            ),
+            overlay.count(
+                "drop-tail: stale packets", lambda r: _arrivals(r, "DT").filter(pl.col("left") < 0).height, at_least(1)
+            ),
+        ],
+    ),
+)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """The remaining lifetime of the packets as they arrive (figure 5.5)."""
+    lines = {}
+    for kind, name in (("DT", "drop-tail"), ("LPD", "lifetime discard")):
+        a = _arrivals(r, kind)
+        lines[name] = (a["t"].to_numpy(), a["left"].to_numpy())
+    caption = "Remaining lifetime of packets at the receiver; a spike from 10 to 20 s (figure 5.5)."
+    return [figures.over_time("fig-5-5", caption, lines, "remaining lifetime (s)", "lines")]
+
+
+EXPERIMENT = study.experiment(
+    "f5-5",
+    "Objects with a deadline and a delay spike, with and without lifetime discard",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="figure 5.5",
+    figures=pictures,
+    tables=overlay.repetition,
+)

@@ -1,0 +1,112 @@
+"""Does lifetime packet discard remove the needless second copies after a spurious timeout of TCP?
+
+One TCP download over 30 kbit/s, a spike from 10 s to 20 s, the lifetime of each packet is the sender's retransmission
+timeout (figure 5.6).
+
+What the source printed: with drop-tail the timeout at 17 s is followed by go-back-N of everything, and duplicates reach
+the receiver from 30 s on; with discard the router has thrown the flight away by the time of the timeout, and no
+duplicate arrives.
+
+What may differ here: a queue of 20 packets and a window of 50 segments, as the source gives them for this chapter; the
+time of the timeout follows from them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from crosswind import figures
+from crosswind.claims import Claim, above, at_most
+from crosswind.experiments.base import Results
+from crosswind.experiments.gurtov_2004 import overlay, study
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+# SACK, delayed ACKs, Limited Transmit, RFC 2988, 1000-byte segments, window of 50.
+TCP = {"preset": "rfc", "mss": "948 B", "timestamps": "on", "window_limit_segments": 50, "min_rto": "1 s"}
+
+
+def download(kind: str, size: str | None = None) -> dict[str, Any]:
+    """A TCP flow; where there is discard, with the timeout as lifetime."""
+    flow: dict[str, Any] = {"workload": {"type": "bulk"} | ({"size": size} if size else {}), "tcp": dict(TCP)}
+    return flow | ({"lifetime": "rto"} if kind == "LPD" else {})
+
+
+def configurations(**_: Any) -> dict[str, Scenario]:
+    """Drop-tail and discard."""
+    return {
+        kind: overlay.world(
+            "f5-6",
+            {"tcp": download(kind)},
+            "60 s",
+            hop=overlay.slow_hop(overlay.queue(kind, 20), overlay.SPIKE_ONCE),
+            record={"events": "all", "sample": "100 ms"},
+        )
+        for kind in ("DT", "LPD")
+    }
+
+
+def _timeout(r: Results, kind: str) -> float:
+    """The first timeout within the spike."""
+    t = overlay.events(r, kind, "tcp", "timeout", "sender").filter((pl.col("t") > 10.0) & (pl.col("t") < 20.5))
+    return float(t["t"][0])
+
+
+def _queued_at_timeout(r: Results, kind: str) -> float:
+    s = r.runs.sample("queue_packets", f"{overlay.HOP}/forward").filter(pl.col("configuration") == kind)
+    after = s.filter(pl.col("time_ns") >= _timeout(r, kind) * 1e9).sort("time_ns")
+    # What was sent again takes one place.
+    return max(float(after["value"][0]) - 1.0, 0.0)
+
+
+def _duplicates(r: Results, kind: str) -> float:
+    return float(r.of(kind, "tcp_unnecessary_resends_packets")[0])
+
+
+CLAIMS = (
+    Claim(
+        "G44",
+        "Duplicates at the receiver after the spurious timeout: about the flight with drop-tail, none with discard",
+        "flight size; 0",
+        [
+            overlay.count("drop-tail", lambda r: _duplicates(r, "DT"), above(0), "segments"),
+            overlay.count("discard", lambda r: _duplicates(r, "LPD"), at_most(0), "segments", "0"),
+        ],
+    ),
+    Claim(
+        "G45",
+        "When the timer expires the router's queue holds none of the flight's first copies any more",
+        "0",
+        [
+            overlay.count("discard", lambda r: _queued_at_timeout(r, "LPD"), at_most(0), "packets", "0"),
+            overlay.count("drop-tail", lambda r: _queued_at_timeout(r, "DT"), above(0), "packets"),
+        ],
+    ),
+)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Time-sequence graphs of the sender (figure 5.6)."""
+    out = []
+    for kind, name in (("DT", "drop-tail"), ("LPD", "lifetime discard")):
+        e = r.runs.only(kind, [0]).events(flow="tcp")
+        out.append(
+            figures.time_sequence(
+                f"fig-5-6-{kind.lower()}", f"TCP and a spike from 10 to 20 s, {name} (figure 5.6).", e
+            )
+        )
+    return out
+
+
+EXPERIMENT = study.experiment(
+    "f5-6",
+    "A spurious timeout of TCP, with and without lifetime discard",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="figure 5.6",
+    figures=pictures,
+    tables=overlay.repetition,
+)
