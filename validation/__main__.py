@@ -17,7 +17,7 @@ from pathlib import Path
 
 from validation import crosswind_side
 from validation.compare import Comparison, Row, compare_sequences, compare_study
-from validation.ns2 import diffserv, driver
+from validation.ns2 import diffserv, driver, tfrc
 from validation.ns2.scenarios import REPETITIONS, deterministic_cases, studies
 from validation.report import Findings, page
 
@@ -32,11 +32,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     program = driver.ns2_program()
     workers = os.cpu_count() or 1
     comparisons = deterministic()
-    stale = stale_references(program, workers) if program else []
+    curves = tfrc.compare_all()
+    stale = [*stale_references(program, workers), *tfrc.stale(program)] if program else []
     rows = statistical(program, workers) if program and not chosen.deterministic else []
     skipped = 0 if program else len(comparisons) + len(studies()) * REPETITIONS
     version = f"{driver.ns2_version(program)}" if program else "not installed; stored references were used"
-    findings = Findings(version, comparisons, stale, rows, skipped)
+    findings = Findings(version, comparisons, stale, rows, skipped, curves)
     if program is None:
         say_missing(skipped)
     elif not chosen.no_write and not chosen.deterministic:
@@ -86,6 +87,9 @@ def verdict(f: Findings) -> int:
     wrong = [c for c in f.comparisons if c.verdict == "differs"]
     for c in wrong:
         print(f"differs: {c.case.key}: {c.remark}")
+    apart = [c for c in f.tfrc if c.verdict == "differs"]
+    for c in apart:
+        print(f"differs: tfrc/{c.case.name}: mean rate {c.mean_difference:+.1%}, single seconds {c.deviation:.1%}")
     for key in f.stale:
         print(f"stale reference: {key}")
     for r in (r for r in f.rows if r.verdict == "differs"):
@@ -96,10 +100,11 @@ def verdict(f: Findings) -> int:
     same = sum(c.verdict == "same" for c in f.comparisons)
     near = sum(r.verdict != "differs" for r in f.rows)
     print(
-        f"deterministic: {same} of {len(f.comparisons)} the same; statistical: {near} of {len(f.rows)} without a "
-        f"difference that matters; {f.skipped} skipped"
+        f"deterministic: {same} of {len(f.comparisons)} the same; "
+        f"TFRC: {len(f.tfrc) - len(apart)} of {len(f.tfrc)} curves fit; "
+        f"statistical: {near} of {len(f.rows)} without a difference that matters; {f.skipped} skipped"
     )
-    return 1 if wrong or f.stale else 0
+    return 1 if wrong or apart or f.stale else 0
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ from string import Template
 
 from validation.compare import TICK_US, TOLERANCE, Comparison, Row
 from validation.ns2.scenarios import REPETITIONS
+from validation.ns2.tfrc import Compared
+from validation.ns2.tfrc import table as tfrc_table
 
 TEMPLATE = Path(__file__).with_name("template.md")
 WORDS = {"same": "same", "explained": "close", "differs": "**differs**"}
@@ -26,6 +28,8 @@ class Findings:
     """Cases whose stored reference is not what ns-2 gives now."""
     rows: Sequence[Row]
     skipped: int
+    tfrc: Sequence[Compared] = ()
+    """Rate curves of TFRC."""
 
 
 def page(f: Findings) -> str:
@@ -35,6 +39,7 @@ def page(f: Findings) -> str:
         tick_ms=TICK_US // 1000,
         deterministic=_deterministic_table(f.comparisons),
         repetitions=REPETITIONS,
+        tfrc=tfrc_table(f.tfrc),
         tolerance=f"{TOLERANCE:.0%}",
         statistical="\n\n".join(_study_tables(f.rows)) or "Skipped.",
     )
@@ -43,6 +48,9 @@ def page(f: Findings) -> str:
 def _summary(f: Findings) -> str:
     same = sum(c.verdict == "same" for c in f.comparisons)
     lines = [f"* ns-2: {f.ns2}.", f"* {same} of {len(f.comparisons)} deterministic cases are the same."]
+    if f.tfrc:
+        fits = sum(c.verdict != "differs" for c in f.tfrc)
+        lines.append(f"* {fits} of {len(f.tfrc)} rate curves of TFRC fit.")
     if f.rows:
         near = sum(r.verdict != "differs" for r in f.rows)
         lines.append(f"* {near} of {len(f.rows)} statistical comparisons show no difference that matters.")

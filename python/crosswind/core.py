@@ -21,6 +21,7 @@ KINDS = (
     "detector",
     "signal",
     "undo",
+    "transport",
     "workload",
     "preset",
     "metric",

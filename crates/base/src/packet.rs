@@ -179,6 +179,46 @@ pub enum Proto {
     Udp = 17,
 }
 
+/// What a datagram is to a transport that runs over UDP. It stands in [`Packet::flags`]; no value has a bit of SYN, FIN or
+/// RST, so that nobody takes it for one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Datagram {
+    /// The application's own.
+    Plain = 0,
+    TfrcData = 0x08,
+    TfrcFeedback = 0x10,
+    UdtData = 0x18,
+    UdtAck = 0x20,
+    UdtNak = 0x28,
+    UdtAck2 = 0x30,
+    /// A control interval of SABUL is over.
+    SabulSyn = 0x38,
+}
+
+impl Datagram {
+    pub fn flags(self) -> TcpFlags {
+        TcpFlags(self as u8)
+    }
+    /// It carries the application's data, or did before a router cut it off.
+    pub fn is_data(self) -> bool {
+        matches!(self, Datagram::Plain | Datagram::TfrcData | Datagram::UdtData)
+    }
+    /// Of a packet over UDP.
+    pub fn of(p: &Packet) -> Datagram {
+        match p.flags.0 {
+            0x08 => Datagram::TfrcData,
+            0x10 => Datagram::TfrcFeedback,
+            0x18 => Datagram::UdtData,
+            0x20 => Datagram::UdtAck,
+            0x28 => Datagram::UdtNak,
+            0x30 => Datagram::UdtAck2,
+            0x38 => Datagram::SabulSyn,
+            _ => Datagram::Plain,
+        }
+    }
+}
+
 /// Facts about a packet that measurements need and no algorithm may read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Meta(pub u8);

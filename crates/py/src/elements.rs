@@ -20,6 +20,19 @@ pub fn all() -> Value {
             json!({"kind": row.kind, "name": row.name, "title": row.title(), "doc": row.doc(), "params": Value::Null}),
         );
     }
+    for row in crosswind_transport::registry::ROWS {
+        rows.push(
+            json!({"kind": row.kind, "name": row.name, "title": row.title(), "doc": row.doc(), "params": Value::Null}),
+        );
+    }
+    for p in crosswind_transport::tfrc::preset::PRESETS {
+        let params = serde_json::to_value((p.make)()).unwrap_or(Value::Null);
+        rows.push(json!({"kind": "preset", "name": p.name, "title": p.title, "doc": format!("**Source**: {}", p.source), "params": params}));
+    }
+    for p in crosswind_transport::udt::params::PRESETS {
+        let params = serde_json::to_value((p.make)()).unwrap_or(Value::Null);
+        rows.push(json!({"kind": "preset", "name": p.name, "title": p.title, "doc": format!("**Source**: {}", p.source), "params": params}));
+    }
     for p in preset::PRESETS {
         let params = serde_json::to_value((p.make)()).unwrap_or(Value::Null);
         rows.push(json!({"kind": "preset", "name": p.name, "title": p.title, "doc": format!("**Source**: {}", p.source), "params": params}));

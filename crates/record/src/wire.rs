@@ -11,12 +11,15 @@
 //! | window | on a SYN as it is; later divided by the scale that its sender announced, if both ends announced one |
 //! | IP options | the cross-layer option of a packet that has a lifetime ([`crate::option`]) |
 //! | options | MSS, window scale, SACK-permitted on a SYN; timestamps when the packet has any; SACK blocks |
+//! | fields of TFRC | the first bytes of the payload of UDP, see [`datagram`] |
 //! | payload | zeros; checksums cover all of it even where a capture keeps only the beginning |
 //!
 //! The flow's *sender* is the end that opened it; `Meta::is_reverse` of a packet tells the other direction.
 //! IP lengths are those of the headers written here. A transport profile that counts fewer header bytes than its
 //! options take on a real wire (40 on every segment, say) is shown with the real length; [`Framed::is_relabelled`]
 //! tells when that happened.
+
+pub mod datagram;
 
 use crate::option;
 use crosswind_base::packet::{Ext, Proto};
@@ -171,7 +174,7 @@ impl Framer {
         let options = TcpOptions::of(p, ext);
         let transport_bytes = match p.proto {
             Proto::Tcp => tcp_header_len(&options),
-            Proto::Udp => UDP_HEADER_BYTES,
+            Proto::Udp => UDP_HEADER_BYTES + datagram::fields_len(p),
         };
         let life = ext.and_then(|e| e.life).map(|l| option::encode(&l));
         let ip_options = life.as_ref().map_or(&[][..], |o| o);
@@ -285,8 +288,9 @@ fn udp_header(p: &Packet, payload_bytes: usize, out: &mut Vec<u8>) {
     let way = Way::of(p);
     out.extend(endpoint(p.flow, way).port.to_be_bytes());
     out.extend(endpoint(p.flow, way.opposite()).port.to_be_bytes());
-    out.extend(((UDP_HEADER_BYTES + payload_bytes) as u16).to_be_bytes());
+    out.extend(((UDP_HEADER_BYTES + datagram::fields_len(p) + payload_bytes) as u16).to_be_bytes());
     out.extend([0, 0]);
+    datagram::fields(p, out);
     // Zero would mean "no checksum" (RFC 768), so its other form is sent.
     let checksum = match transport_checksum(p, &out[start..], payload_bytes) {
         0 => u16::MAX,

@@ -1,14 +1,51 @@
-//! One end of a flow over UDP: a source, or what listens to it.
+//! One end of a flow over UDP: a source, a rate-based transport, or what listens to them.
 
-use crate::endpoint::{Arrivals, Milestone, Port};
+use crate::endpoint::{Arrivals, EndIo, Milestone, Port};
+use crate::paced::{Listener, Paced};
 use crate::workload::cbr::{Left, Source};
-use crosswind_base::packet::{Ext, Meta};
+use crosswind_base::packet::{Datagram, Ext, Meta};
 use crosswind_base::{Cx, Dur, EventKind, LinearHistogram, Packet, Time};
+use crosswind_transport::tcp::Io;
+use crosswind_transport::tcp::share::Cache;
 use crosswind_transport::udp::{self, Receiver};
 
 pub enum Half {
     Source(Box<Source>),
     Sink(Box<Receiver>),
+    Paced(Box<Paced>),
+    Listener(Box<Listener>),
+}
+
+impl Half {
+    /// What is measured of the data, at the end that receives it.
+    pub fn heard(&self) -> Option<&Receiver> {
+        match self {
+            Half::Sink(r) => Some(r),
+            Half::Listener(l) => Some(&l.heard),
+            Half::Source(_) | Half::Paced(_) => None,
+        }
+    }
+    fn heard_mut(&mut self) -> Option<&mut Receiver> {
+        match self {
+            Half::Sink(r) => Some(r),
+            Half::Listener(l) => Some(&mut l.heard),
+            Half::Source(_) | Half::Paced(_) => None,
+        }
+    }
+    pub fn opened_at(&self) -> Option<Time> {
+        match self {
+            Half::Source(s) => s.opened_at,
+            Half::Paced(p) => p.opened_at,
+            Half::Sink(_) | Half::Listener(_) => None,
+        }
+    }
+    pub fn closed_at(&self) -> Option<Time> {
+        match self {
+            Half::Source(s) => s.closed_at,
+            Half::Paced(p) => p.closed_at,
+            Half::Sink(_) | Half::Listener(_) => None,
+        }
+    }
 }
 
 pub struct Datagrams {
@@ -62,9 +99,14 @@ pub enum Recorded {
 impl Datagrams {
     #[inline]
     pub fn next_wake(&self) -> Option<Time> {
+        if self.start.is_some() {
+            return self.start;
+        }
         match &self.half {
-            Half::Source(s) if self.start.is_none() => s.next_at,
-            _ => self.start,
+            Half::Source(s) => s.next_at,
+            Half::Paced(p) => p.next_wake(),
+            Half::Listener(l) => l.transport.next_wake(),
+            Half::Sink(_) => None,
         }
     }
 
@@ -84,20 +126,27 @@ impl Datagrams {
         }
     }
 
-    pub fn take(&mut self, p: &Packet, now: Time) -> Option<Milestone> {
+    pub fn take(&mut self, p: &Packet, ext: Option<&Ext>, cx: &mut Cx<'_>, cache: &mut Cache) -> Option<Milestone> {
         self.arrivals.packets += 1;
         self.arrivals.bytes += u64::from(p.len);
-        let Half::Sink(rx) = &mut self.half else {
-            self.arrivals.delay_ns.record(now.since(p.sent_at).0);
+        if let Half::Paced(paced) = &mut self.half {
+            return paced.take(p, ext, &mut EndIo::new(cx, cache, &mut self.port));
+        }
+        let is_data = matches!(self.half, Half::Sink(_)) || Datagram::of(p).is_data();
+        let Some(rx) = self.half.heard_mut() else {
+            self.arrivals.delay_ns.record(cx.now.since(p.sent_at).0);
             return None;
         };
-        let is_new = rx.on_datagram(p, now);
+        let is_new = is_data && rx.on_datagram(p, cx.now);
         if let Some(f) = self.arrivals.freshness.as_mut().filter(|_| is_new) {
-            f.judge(p, now);
+            f.judge(p, cx.now);
         }
         if is_new {
-            self.arrivals.delay_ns.record(now.since(p.sent_at).0);
+            self.arrivals.delay_ns.record(cx.now.since(p.sent_at).0);
             self.arrivals.counted_bytes += u64::from(p.len);
+        }
+        if let Half::Listener(l) = &mut self.half {
+            l.transport.on_packet(p, &mut EndIo::new(cx, cache, &mut self.port));
         }
         Some(Milestone::Arrived)
     }
@@ -110,9 +159,24 @@ impl Datagrams {
         self.port.send(reply, None, cx);
     }
 
-    pub fn wake(&mut self, cx: &mut Cx<'_>) -> Option<Milestone> {
-        let Half::Source(source) = &mut self.half else { return None };
-        if self.start.take().is_some() {
+    pub fn wake(&mut self, cx: &mut Cx<'_>, cache: &mut Cache) -> Option<Milestone> {
+        let is_start = self.start.take().is_some();
+        let source = match &mut self.half {
+            Half::Source(source) => source,
+            Half::Paced(p) => {
+                let mut io = EndIo::new(cx, cache, &mut self.port);
+                if is_start {
+                    io.note(EventKind::Open, 0, 0, 0);
+                }
+                return if is_start { Some(p.open(&mut io)) } else { p.wake(&mut io) };
+            }
+            Half::Listener(l) => {
+                l.transport.on_wake(&mut EndIo::new(cx, cache, &mut self.port));
+                return None;
+            }
+            Half::Sink(_) => return None,
+        };
+        if is_start {
             source.begin(cx.now);
             self.port.note(cx, EventKind::Open, &Packet::default());
             return Some(Milestone::Opened);

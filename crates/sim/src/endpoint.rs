@@ -125,6 +125,7 @@ impl FlowEnd {
             FlowEnd::Tcp(e) => e.accept(id, cx, cache),
             FlowEnd::Udp(d) => {
                 let p = *cx.packet(id);
+                let ext = cx.pool.ext(&p).copied();
                 if let Some(o) = cx.observer.as_deref_mut() {
                     o.packet(cx.now, d.port.seen, &p, cx.pool);
                 }
@@ -133,7 +134,7 @@ impl FlowEnd {
                 }
                 cx.pool.remove(id);
                 d.port.note(cx, EventKind::Receive, &p);
-                let told = d.take(&p, cx.now);
+                let told = d.take(&p, ext.as_ref(), cx, cache);
                 if d.answers {
                     d.answer(&p, cx);
                 }
@@ -146,7 +147,7 @@ impl FlowEnd {
     pub fn wake(&mut self, cx: &mut Cx<'_>, cache: &mut Cache) -> Option<Milestone> {
         match self {
             FlowEnd::Tcp(e) => e.wake(cx, cache),
-            FlowEnd::Udp(d) => d.wake(cx),
+            FlowEnd::Udp(d) => d.wake(cx, cache),
         }
     }
 
@@ -386,6 +387,12 @@ pub struct EndIo<'a, 'b> {
     cx: &'a mut Cx<'b>,
     cache: &'a mut Cache,
     port: &'a mut Port,
+}
+
+impl<'a, 'b> EndIo<'a, 'b> {
+    pub fn new(cx: &'a mut Cx<'b>, cache: &'a mut Cache, port: &'a mut Port) -> EndIo<'a, 'b> {
+        EndIo { cx, cache, port }
+    }
 }
 
 impl Io for EndIo<'_, '_> {

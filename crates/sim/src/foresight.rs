@@ -24,7 +24,7 @@ const HEADERS_MAX: u64 = 120;
 
 /// No packet of the run is longer.
 pub fn longest_packet(plan: &Plan, p: &Parameters) -> u32 {
-    if plan.groups.iter().any(|g| g.workload.is_datagrams()) {
+    if plan.groups.iter().any(|g| g.workload.is_datagrams() || g.paced.is_some()) {
         return 65_535;
     }
     p.tcp.iter().map(|t| t.mss.0 + HEADERS_MAX).max().unwrap_or(0).min(65_535) as u32

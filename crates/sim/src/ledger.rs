@@ -9,6 +9,8 @@ pub struct FlowLosses {
     pub drops_packets: u64,
     pub lost_packets: u64,
     pub marks_packets: u64,
+    /// Of the dropped and lost, those that went to the sender of the data.
+    pub reverse_packets: u64,
     /// Segments that the data sender had sent again, among the dropped and lost.
     pub resends: u64,
     /// Of a stream of datagrams that has ended: how many are still on their way. Zero before, and for connections.
@@ -79,6 +81,8 @@ impl Ledger for Losses {
             DropReason::NoEndpoint => {}
             _ => flow.drops_packets += 1,
         }
+        let is_loss = why != DropReason::NoEndpoint;
+        flow.reverse_packets += u64::from(is_loss && p.meta.is_reverse());
         if let DropReason::LocalDelay | DropReason::DelayBudget = why {
             let i = usize::from(why == DropReason::DelayBudget);
             self.discards.resize(flows, [0; 2]);
@@ -92,7 +96,7 @@ impl Ledger for Losses {
                 self.resends.push((p.flow.0, seen, lost));
                 self.news = true;
             }
-        } else if flow.awaited_packets > 0 {
+        } else if flow.awaited_packets > 0 && !p.meta.is_reverse() {
             self.settle(p.flow.0 as usize);
         }
         if let Some(s) = self.stages.get_mut(stage as usize) {

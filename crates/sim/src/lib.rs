@@ -11,6 +11,7 @@ pub mod foresight;
 mod ledger;
 pub mod many;
 pub mod memory;
+pub mod paced;
 pub mod scenario;
 pub mod simultaneous;
 pub mod workload;

@@ -9,6 +9,7 @@ use crate::edges;
 use crate::endpoint::{FlowEnd, Milestone};
 use crate::foresight::{foresee, longest_packet};
 use crate::ledger::Losses;
+use crate::paced::PacedParams;
 use crate::scenario::{AbortedBy, Plan, Repetition, Target};
 use crate::simultaneous::Simultaneous;
 use crate::workload::{self, page};
@@ -109,7 +110,7 @@ impl<'p> World<'p> {
         }
         foresee(plan, &mut stages, longest_packet(plan, params));
         let (hops, starts) = flatten(plan);
-        let ends = workload::ends(plan, &params.tcp, rep, &streams, &starts);
+        let ends = workload::ends(plan, params, rep, &streams, &starts);
         let (pages, page_of) = workload::pages(plan);
         let edges = edges::build(plan, &streams)?;
         let shuffle = match ties {
@@ -359,7 +360,8 @@ impl<'p> World<'p> {
             FlowEnd::Tcp(_) => 0,
             FlowEnd::Udp(_) => {
                 let l = self.losses.flows[flow];
-                let known = self.ends[2 * flow + 1].arrivals().packets + l.drops_packets + l.lost_packets;
+                let lost = l.drops_packets + l.lost_packets - l.reverse_packets;
+                let known = self.ends[2 * flow + 1].arrivals().packets + lost;
                 self.ends[2 * flow].port().sent_packets.saturating_sub(known)
             }
         };
@@ -413,6 +415,8 @@ pub struct Parameters {
     pub tcp: Vec<Arc<TcpParams>>,
     /// One for each egress; links of one template share theirs.
     pub egresses: Vec<Arc<EgressMaker>>,
+    /// Of the groups that run over a rate-based transport.
+    pub paced: Vec<Option<PacedParams>>,
 }
 
 impl Parameters {
@@ -432,7 +436,11 @@ impl Parameters {
             };
             egresses.push(maker.clone());
         }
-        Ok(Parameters { tcp: plan.groups.iter().map(read).collect::<Result<_, _>>()?, egresses })
+        Ok(Parameters {
+            tcp: plan.groups.iter().map(read).collect::<Result<_, _>>()?,
+            egresses,
+            paced: plan.groups.iter().map(PacedParams::of).collect::<Result<_, _>>()?,
+        })
     }
 }
 

@@ -2,5 +2,10 @@
 //!
 //! Nothing here knows queues or links. Whoever drives a connection implements [`tcp::Io`].
 
+pub mod bundle;
+pub mod rate;
+pub mod registry;
 pub mod tcp;
+pub mod tfrc;
 pub mod udp;
+pub mod udt;

@@ -20,6 +20,7 @@ const THESIS: Source = Source("[Järvinen 2006]");
 const RIVA: Source = Source("[Riva 2003]");
 const CONGESTION_CONTROL: Source = Source("RFC 5681");
 const TIMER: Source = Source("RFC 6298");
+const RATE_CONTROL: Source = Source("RFC 5348");
 const ECN: Source = Source("RFC 3168");
 const EVALUATION: Source = Source("RFC 5166 section 2");
 const ONE_WAY_DELAY: Source = Source("RFC 7679");
@@ -88,7 +89,7 @@ pub const METRICS: &[Metric] = &[
 
     // --- flow: volume ---
     row((Flow, "size_bytes", Bytes), "Application bytes that reached the receiving application, in order and once.", OWN),
-    row((Flow, "protocol", Text), "Transport of the flow: tcp or udp.", OWN),
+    row((Flow, "protocol", Text), "Transport of the flow: tcp, udp, tfrc or udt.", OWN),
     row((Flow, "wire_size_bytes", Bytes), "The same bytes with the headers of as many full packets as they take; for a stream, the bytes of the packets that arrived.", THESIS),
     row((Flow, "goodput_bps", BitsPerSecond), "Application bits delivered per second, over the elapsed time of a closed flow and else until the end of the run. For a stream the time is the sender's: from the first to the last packet of each burst.", EVALUATION),
     row((Flow, "throughput_bps", BitsPerSecond), "As goodput, but of the delivered data with its transport and IP headers.", THESIS),
@@ -115,6 +116,17 @@ pub const METRICS: &[Metric] = &[
     row((Flow, "first_congestion_ns", Ns), "When the window was reduced for the first time. -1 when it never was.", CONGESTION_CONTROL),
     row((Flow, "last_timeout_ns", Ns), "The last expiry of the retransmission timer. -1 when there was none.", TIMER),
     row((Flow, "ecn_reductions", Count), "Reductions of the congestion window in answer to an ECN echo.", ECN),
+
+    // --- flow: rate-based transports ---
+    row((Flow, "allowed_rate_bps", BitsPerSecond), "Rate that the sender allowed itself at the end, headers included.", RATE_CONTROL),
+    row((Flow, "no_feedback_expiries", Count), "How often the sender cut its rate because no feedback came.", RATE_CONTROL),
+    row((Flow, "refused_packets", Packets), "Datagrams of the application that found the queue of its socket full.", OWN),
+    row((Flow, "loss_reports", Count), "Reports of losses that reached the sender of a UDT or SABUL flow.", OWN),
+    row((Flow, "rate_cuts", Count), "How often these reports made it reduce its rate.", OWN),
+    row((Flow, "loss_events", Count), "Loss events that the receiver saw: losses within one round-trip time are one.", RATE_CONTROL),
+    row((Flow, "loss_event_ratio", Ratio), "Loss event rate of the last report.", RATE_CONTROL),
+    row((Flow, "reported_losses_packets", Packets), "Packets that the receiver took for lost.", RATE_CONTROL),
+    row((Flow, "feedback_packets", Packets), "Reports that the receiver sent.", RATE_CONTROL),
 
     // --- flow: what the network did to it ---
     row((Flow, "drops_packets", Packets), "Congestion drops: packets of the flow, in both directions, that queues dropped.", THESIS),
@@ -267,6 +279,9 @@ pub const METRICS: &[Metric] = &[
     row((Sample, "queue_delay_ns", Ns), "Backlog of the queue divided by the rate of its link.", SOJOURN),
     row((Sample, "throughput_bps", BitsPerSecond), "Bits sent on the link per second since the sample before, headers included.", EVALUATION),
     row((Sample, "in_flight_bytes", Bytes), "Payload bytes that the sender takes to be in the network.", Source("RFC 6675")),
+    row((Sample, "allowed_rate_bps", BitsPerSecond), "Rate that the sender of a rate-based transport allows itself, headers included.", RATE_CONTROL),
+    row((Sample, "path_capacity_bps", BitsPerSecond), "Capacity of the path as packet pairs of UDT show it.", OWN),
+    row((Sample, "loss_event_ratio", Ratio), "Loss event rate of the receiver's last report.", RATE_CONTROL),
     row((Sample, "goodput_bps", BitsPerSecond), "Application bits delivered per second since the sample before.", EVALUATION),
 
     // --- hist ---

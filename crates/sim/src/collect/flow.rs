@@ -1,11 +1,10 @@
 //! The rows of flows, and of pages and their objects.
 
-use super::{Row, quantiles};
+use super::{Row, StageRow, quantiles};
 use crate::datagrams::{Datagrams, Half};
 use crate::endpoint::{Endpoint, FlowEnd};
 use crate::scenario::WorkloadParams;
 use crate::workload::App;
-use crate::workload::cbr::Source;
 use crate::workload::page::{Fetch, Session};
 use crate::world::World;
 use crosswind_base::{Dur, Histogram, LinearHistogram, Time};
@@ -31,13 +30,22 @@ impl<'a> Ends<'a> {
     pub(super) fn open(&self) -> Option<Time> {
         match self {
             Ends::Tcp(tx, rx) => [tx.conn.opened_at, rx.conn.opened_at].into_iter().flatten().min(),
-            Ends::Udp(tx, _) => source(tx).opened_at,
+            Ends::Udp(tx, _) => tx.half.opened_at(),
         }
     }
     pub(super) fn close(&self) -> Option<Time> {
         match self {
             Ends::Tcp(tx, _) => tx.conn.closed_at,
-            Ends::Udp(tx, _) => source(tx).closed_at,
+            Ends::Udp(tx, _) => tx.half.closed_at(),
+        }
+    }
+    fn protocol(&self) -> &'static str {
+        match self {
+            Ends::Tcp(..) => "tcp",
+            Ends::Udp(tx, _) => match &tx.half {
+                Half::Paced(p) => p.protocol,
+                _ => "udp",
+            },
         }
     }
     /// Application bytes that arrived, once.
@@ -59,18 +67,8 @@ impl<'a> Ends<'a> {
     }
 }
 
-fn source(d: &Datagrams) -> &Source {
-    match &d.half {
-        Half::Source(s) => s,
-        Half::Sink(_) => unreachable!("the sending end of a stream is its source"),
-    }
-}
-
 fn receiver(d: &Datagrams) -> &Receiver {
-    match &d.half {
-        Half::Sink(r) => r,
-        Half::Source(_) => unreachable!("the receiving end of a stream is its sink"),
-    }
+    d.half.heard().expect("the receiving end of a stream measures it")
 }
 
 /// Delay variations of a stream.
@@ -93,13 +91,16 @@ pub(super) fn flow_row(w: &World<'_>, flow: usize, end: Time, t: &mut Table) {
     let elapsed = open.and_then(|o| close.map(|c| c.since(o)));
     let active = match &ends {
         Ends::Tcp(..) => elapsed.or(open.map(|o| end.since(o))),
-        Ends::Udp(tx, _) => Some(source(tx).span()),
+        Ends::Udp(tx, _) => match &tx.half {
+            Half::Source(s) => Some(s.span()),
+            _ => elapsed.or(open.map(|o| end.since(o))),
+        },
     };
     let delivered = ends.delivered();
     let mut row = Row(t);
     row.int("flow", flow as u64).text("name", &plan.name).text("group", &w.plan.group(plan).name);
     row.time("open_ns", open).time("close_ns", close).span("elapsed_ns", elapsed);
-    row.text("protocol", if matches!(ends, Ends::Tcp(..)) { "tcp" } else { "udp" })
+    row.text("protocol", ends.protocol())
         .int("size_bytes", delivered)
         .int("wire_size_bytes", ends.wire_size())
         .float("goodput_bps", rate_bps(delivered, active))
@@ -130,9 +131,13 @@ pub(super) fn flow_row(w: &World<'_>, flow: usize, end: Time, t: &mut Table) {
             row.int("unnecessary_resends_packets", unnecessary_resends(w, flow, (tx, rx)));
         }
         Ends::Udp(tx, rx) => {
-            stream(&mut row, source(tx), receiver(rx));
+            stream(&mut row, tx, receiver(rx));
             for (name, n) in LATE_COLUMNS.iter().zip(rx.late()) {
                 row.int(name, *n);
+            }
+            if let (Half::Paced(tx), Half::Listener(rx)) = (&tx.half, &rx.half) {
+                tx.transport.report(&mut StageRow(&mut row));
+                rx.transport.report(&mut StageRow(&mut row));
             }
         }
     }
@@ -180,10 +185,14 @@ fn unnecessary_resends(w: &World<'_>, flow: usize, (tx, rx): (&Endpoint, &Endpoi
     rx.arrivals.unnecessary_resends + if tx.conn.closed_at.is_some() { on_their_way } else { 0 }
 }
 
-fn stream(row: &mut Row<'_>, tx: &Source, rx: &Receiver) {
+fn stream(row: &mut Row<'_>, tx: &Datagrams, rx: &Receiver) {
     row.int("out_of_order_packets", rx.out_of_order_packets);
     let v = &rx.variation_ns;
-    let pairs = tx.pairs();
+    let sent = tx.port.sent_packets;
+    let pairs = match &tx.half {
+        Half::Source(s) => s.pairs(),
+        _ => sent.saturating_sub(1),
+    };
     let (min, max) = v.range().map_or((f64::NAN, f64::NAN), |(a, b)| (a as f64, b as f64));
     row.float("ipdv_min_ns", min)
         .float("ipdv_p25_ns", v.quantile(0.25))
@@ -196,7 +205,7 @@ fn stream(row: &mut Row<'_>, tx: &Source, rx: &Receiver) {
         row.float(name, share(n, rx.packets));
     }
     // What a stream that goes on has on its way is not lost.
-    let known = if tx.closed_at.is_some() { tx.tx.packets } else { rx.highest().map_or(0, |h| h + 1) };
+    let known = if tx.half.closed_at().is_some() { sent } else { rx.highest().map_or(0, |h| h + 1) };
     let runs: Histogram = rx.loss_runs(known);
     let longest = if runs.count() > 0 { runs.max() } else { 0 };
     row.int("loss_runs", runs.count())

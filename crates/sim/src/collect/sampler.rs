@@ -2,6 +2,7 @@
 
 use super::entity;
 use super::flow::{Ends, rate_bps};
+use crate::datagrams::Half;
 use crate::endpoint::Endpoint;
 use crate::world::World;
 use crosswind_base::{Histogram, Metrics, Stage, Time};
@@ -49,8 +50,14 @@ impl Sampler {
             let goodput = rate_bps(now - self.delivered[i], Some(since));
             self.delivered[i] = now;
             let mut put = |metric, value: f64| samples.push(at, *flow, metric, value);
-            if let Ends::Tcp(tx, _) = ends {
-                flow_gauges(tx, &mut put);
+            match ends {
+                Ends::Tcp(tx, _) => flow_gauges(tx, &mut put),
+                Ends::Udp(tx, rx) => {
+                    if let (Half::Paced(tx), Half::Listener(rx)) = (&tx.half, &rx.half) {
+                        tx.transport.sample(&mut put);
+                        rx.transport.sample(&mut put);
+                    }
+                }
             }
             put("goodput_bps", goodput);
         }

@@ -14,6 +14,10 @@ pub enum Kind {
     Holdup,
     /// TCP presets; `preset` instead of `type` chooses.
     Tcp,
+    /// TFRC presets, likewise.
+    Tfrc,
+    /// UDT presets, likewise.
+    Udt,
 }
 
 impl Kind {
@@ -25,11 +29,13 @@ impl Kind {
             Kind::Meter => "meter",
             Kind::Holdup => "holdup",
             Kind::Tcp => "tcp",
+            Kind::Tfrc => "tfrc",
+            Kind::Udt => "udt",
         }
     }
     /// The key that names the row.
     pub fn key(self) -> &'static str {
-        if self == Kind::Tcp { "preset" } else { "type" }
+        if matches!(self, Kind::Tcp | Kind::Tfrc | Kind::Udt) { "preset" } else { "type" }
     }
 }
 

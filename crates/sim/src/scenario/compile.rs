@@ -62,8 +62,17 @@ pub struct GroupPlan {
     pub queue_delay_limits: Vec<Dur>,
     /// Normalised parameters of TCP.
     pub tcp: Value,
+    /// The transport that it runs over instead, with its normalised parameters.
+    pub paced: Option<PacedPlan>,
     /// Whether events of all members are logged.
     pub events: bool,
+}
+
+/// A rate-based transport, with its normalised parameters.
+#[derive(Clone, Debug)]
+pub enum PacedPlan {
+    Tfrc(Value),
+    Udt(Value),
 }
 
 /// One flow. Its index in [`Plan::flows`] is its id.
@@ -170,6 +179,7 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
             workload: f.workload.clone(),
             queue_delay_limits: f.queue_delay_limits.clone(),
             tcp: f.tcp.clone(),
+            paced: f.tfrc.clone().map(PacedPlan::Tfrc).or_else(|| f.udt.clone().map(PacedPlan::Udt)),
             events,
         });
         for k in 0..f.count {

@@ -39,7 +39,7 @@ mod tests;
 
 pub use body::{Body, EgressSpec};
 pub use catalogue::{Catalogue, Kind, Row};
-pub use compile::{Direction, EgressPlan, FlowPlan, GroupPlan, Plan, compile};
+pub use compile::{Direction, EgressPlan, FlowPlan, GroupPlan, PacedPlan, Plan, compile};
 pub(crate) use domains::check_colours;
 pub use domains::{Contract, Crossing, Domain, EdgePlan, Recording, RulePlan};
 pub use draw::Draw;

@@ -6,7 +6,7 @@ use super::check;
 use super::domains;
 use super::start::{StartRule, WrittenRule};
 use super::types::{AccessTree, Chain, Dumbbell, Flow, Link, Scenario, Topology};
-use super::workloads::{self, WorkloadParams};
+use super::workloads::{self, Close, WorkloadParams};
 use crosswind_base::{BitRate, ConfigError, Dur, config};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -178,16 +178,51 @@ fn flow(value: &Value, cat: &dyn Catalogue, path: &str) -> Result<Flow, ConfigEr
     };
     let at = format!("{path}.tcp");
     let keys = object(&written.tcp, &at, "a table such as { preset = \"rfc\", mss = \"1460 B\" }")?;
-    let tcp = match workload.is_datagrams() {
-        true if keys.is_empty() => written.tcp,
-        true => {
-            let expected = format!("nothing: `{kind}` runs over UDP");
-            return Err(ConfigError::new(at, shown(&written.tcp), expected));
-        }
-        false => cat.normalise(Kind::Tcp, &written.tcp, &at)?,
+    if written.tfrc.is_some() && written.udt.is_some() {
+        return Err(ConfigError::new(format!("{path}.udt"), "`udt` beside `tfrc`", "one transport"));
+    }
+    let over = match (&written.tfrc, &written.udt) {
+        (Some(_), _) => Some("the flow runs over TFRC".to_string()),
+        (_, Some(_)) => Some("the flow runs over UDT".to_string()),
+        _ => workload.is_datagrams().then(|| format!("`{kind}` runs over UDP")),
     };
+    let tcp = match over {
+        Some(_) if keys.is_empty() => written.tcp,
+        Some(over) => return Err(ConfigError::new(at, shown(&written.tcp), format!("nothing: {over}"))),
+        None => cat.normalise(Kind::Tcp, &written.tcp, &at)?,
+    };
+    let tfrc = written.tfrc.map(|t| paced(&t, Kind::Tfrc, &workload, cat, path)).transpose()?;
+    let udt = written.udt.map(|t| paced(&t, Kind::Udt, &workload, cat, path)).transpose()?;
     let Flow { from, to, count, dscp, queue_delay_limits, lifetime, .. } = written;
-    Ok(Flow { from, to, count, start: Some(start), dscp, queue_delay_limits, lifetime, workload, tcp })
+    let start = Some(start);
+    Ok(Flow { from, to, count, start, dscp, queue_delay_limits, lifetime, workload, tcp, tfrc, udt })
+}
+
+/// The parameters of a rate-based transport, if the workload can run over it.
+fn paced(
+    written: &Value,
+    kind: Kind,
+    workload: &WorkloadParams,
+    cat: &dyn Catalogue,
+    path: &str,
+) -> Result<Value, ConfigError> {
+    let refuse = |key: &str, found: &str, expected: &str| {
+        Err(ConfigError::new(format!("{path}.workload.{key}"), format!("{found} over {}", kind.word()), expected))
+    };
+    match workload {
+        WorkloadParams::Page(_) => return refuse("type", "`page`", "one of bulk, cbr, on-off"),
+        WorkloadParams::Ping(_) => return refuse("type", "`ping`", "one of bulk, cbr, on-off"),
+        WorkloadParams::Bulk(b) if b.write.is_some() => {
+            return refuse("write", "`write`", "nothing: data is taken as packets");
+        }
+        WorkloadParams::Bulk(b) if b.close == Close::Never => {
+            return refuse("close", "`never`", "nothing: without a `size` the flow never ends");
+        }
+        _ => {}
+    }
+    let at = format!("{path}.{}", kind.word());
+    object(written, &at, "a table such as { preset = \"..\" }")?;
+    cat.normalise(kind, written, &at)
 }
 
 /// Splits a table into the name under `key` and everything else.

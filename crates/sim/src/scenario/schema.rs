@@ -22,6 +22,8 @@ pub fn json_schema(cat: &dyn Catalogue) -> Value {
     let losses = rows(cat, Kind::Loss, &mut defs);
     let meters = rows(cat, Kind::Meter, &mut defs);
     let presets = rows(cat, Kind::Tcp, &mut defs);
+    let tfrc = rows(cat, Kind::Tfrc, &mut defs);
+    let udt = rows(cat, Kind::Udt, &mut defs);
     let holdups = rows(cat, Kind::Holdup, &mut defs);
     for (key, name) in KEYS {
         let Some(row) = holdups.iter().find(|r| r.name == name) else { continue };
@@ -42,7 +44,9 @@ pub fn json_schema(cat: &dyn Catalogue) -> Value {
     defs.insert("queue".into(), named(&queues, Some("droptail")));
     defs.insert("loss".into(), named(&losses, None));
     defs.insert("meter".into(), named(&meters, None));
-    defs.insert("tcp".into(), tcp(&presets));
+    defs.insert("tcp".into(), preset_table(&presets));
+    defs.insert("tfrc".into(), preset_table(&tfrc));
+    defs.insert("udt".into(), preset_table(&udt));
     if let Some(root) = root.as_object_mut() {
         root.insert("$defs".into(), Value::Object(defs));
     }
@@ -155,7 +159,7 @@ fn reverse(rows: &[Row]) -> Value {
     json!({"type": "object", "properties": keys, "additionalProperties": false})
 }
 
-fn tcp(presets: &[Row]) -> Value {
+fn preset_table(presets: &[Row]) -> Value {
     let names: Vec<Value> = presets.iter().map(|r| json!({"const": r.name, "title": r.title})).collect();
     let mut keys = Keys::new();
     keys.insert(

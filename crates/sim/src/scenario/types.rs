@@ -198,6 +198,14 @@ pub struct Flow<S = StartRule, W = WorkloadParams> {
     #[serde(default = "empty_object")]
     #[schemars(schema_with = "tcp_reference")]
     pub tcp: Value,
+    /// TFRC instead of TCP or bare UDP: a preset and what differs from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "tfrc_reference")]
+    pub tfrc: Option<Value>,
+    /// UDT or SABUL instead: a preset and what differs from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "udt_reference")]
+    pub udt: Option<Value>,
 }
 
 fn is_default_treatment(d: &Dscp) -> bool {
@@ -208,6 +216,14 @@ fn empty_object() -> Value {
 }
 fn tcp_reference(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({"$ref": "#/$defs/tcp"})
+}
+
+fn udt_reference(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({"$ref": "#/$defs/udt"})
+}
+
+fn tfrc_reference(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({"$ref": "#/$defs/tfrc"})
 }
 
 /// What is recorded beyond the summary tables.

@@ -19,6 +19,7 @@
 //!
 //! **Checked by**: `crates/sim/tests/datagrams.rs`.
 
+use super::ping;
 use crate::scenario::{Cbr, Draw, FirstPeriod, OnOff, Rounding, WorkloadParams, interval_of};
 use crosswind_base::{Dur, Packet, Rng, Time};
 use crosswind_transport::udp;
@@ -64,12 +65,22 @@ pub enum Left {
 }
 
 impl Source {
-    pub fn cbr(p: &Cbr, rng: Rng) -> Source {
+    /// The source of a workload that sends datagrams at its own pace.
+    pub fn of(w: &WorkloadParams, rng: Rng) -> Option<Source> {
+        match w {
+            WorkloadParams::Cbr(p) => Some(Source::cbr(p, rng)),
+            WorkloadParams::OnOff(p) => Some(Source::on_off(p, rng)),
+            WorkloadParams::Ping(p) => Some(Source::cbr(&ping::asking(p), rng)),
+            _ => None,
+        }
+    }
+
+    fn cbr(p: &Cbr, rng: Rng) -> Source {
         let burst = p.packets.map_or(Burst::Endless, Burst::Packets);
         Source::new([p.payload.0, interval_of(p.payload, p.interval, p.rate).0], burst, p.idle, Some(p.bursts), rng)
     }
 
-    pub fn on_off(p: &OnOff, rng: Rng) -> Source {
+    fn on_off(p: &OnOff, rng: Rng) -> Source {
         let shape = [p.payload.0, interval_of(p.payload, p.interval, p.rate).0];
         let first = p.first;
         Source { first, ..Source::new(shape, Burst::Lasting(p.on, p.rounding), p.off, p.bursts, rng) }

@@ -9,10 +9,10 @@ pub mod ping;
 use crate::datagrams::{Datagrams, Half, Recorded, Waits};
 use crate::endpoint::{Arrivals, Endpoint, FlowEnd, Freshness, Milestone, Port, Setup};
 use crate::scenario::{self, Plan, Repetition, WorkloadParams};
+use crate::world::Parameters;
 use crosswind_base::{FlowId, Streams, Time, Vantage};
-use crosswind_transport::tcp::{Connection, Io, TcpParams};
+use crosswind_transport::tcp::{Connection, Io};
 use schemars::schema_for;
-use std::sync::Arc;
 
 /// The application at one end of a flow.
 pub enum App {
@@ -65,7 +65,7 @@ pub const ROWS: &[Row] = &[
 ];
 
 /// Both ends of every flow of a plan: the sender of data, then its receiver. `routes`: where each end's route begins.
-pub fn ends(plan: &Plan, tcp: &[Arc<TcpParams>], rep: Repetition, streams: &Streams, routes: &[u32]) -> Vec<FlowEnd> {
+pub fn ends(plan: &Plan, params: &Parameters, rep: Repetition, streams: &Streams, routes: &[u32]) -> Vec<FlowEnd> {
     let starts = plan.starts(rep);
     let mut out = Vec::with_capacity(plan.flows.len() * 2);
     for (i, f) in plan.flows.iter().enumerate() {
@@ -81,6 +81,12 @@ pub fn ends(plan: &Plan, tcp: &[Arc<TcpParams>], rep: Repetition, streams: &Stre
             Setup { flow: FlowId(i as u32), seen, route, dscp: group.dscp, start, peer, lifetime }
         };
         let start = Some(starts[i]);
+        if let Some(paced) = &params.paced[f.group as usize] {
+            let (sender, receiver) = paced.ends(&group.workload, &f.name, streams);
+            out.push(datagrams(Half::Paced(Box::new(sender)), setup(Vantage::Sender, start), None));
+            out.push(datagrams(Half::Listener(Box::new(receiver)), setup(Vantage::Receiver, None), None));
+            continue;
+        }
         let (sender, receiver, opener) = match &group.workload {
             WorkloadParams::Bulk(b) => (App::Bulk(bulk::Sender::new(b)), App::Sink, Vantage::Sender),
             WorkloadParams::Page(p) => {
@@ -89,12 +95,7 @@ pub fn ends(plan: &Plan, tcp: &[Arc<TcpParams>], rep: Repetition, streams: &Stre
             }
             WorkloadParams::Cbr(_) | WorkloadParams::OnOff(_) | WorkloadParams::Ping(_) => {
                 let rng = streams.named(&format!("flow/{}/source", f.name));
-                let source = match &group.workload {
-                    WorkloadParams::OnOff(p) => cbr::Source::on_off(p, rng),
-                    WorkloadParams::Ping(p) => cbr::Source::cbr(&ping::asking(p), rng),
-                    WorkloadParams::Cbr(p) => cbr::Source::cbr(p, rng),
-                    _ => unreachable!("the arm above names them all"),
-                };
+                let source = cbr::Source::of(&group.workload, rng).expect("the arm names those that have a source");
                 for (half, setup) in [
                     (Half::Source(Box::new(source)), setup(Vantage::Sender, start)),
                     (Half::Sink(Box::default()), setup(Vantage::Receiver, None)),
@@ -113,7 +114,7 @@ pub fn ends(plan: &Plan, tcp: &[Arc<TcpParams>], rep: Repetition, streams: &Stre
         let start = start.filter(|_| f.connection == 0);
         for (seen, app) in [(Vantage::Sender, sender), (Vantage::Receiver, receiver)] {
             let setup = setup(seen, start.filter(|_| seen == opener));
-            out.push(FlowEnd::Tcp(Endpoint::new(tcp[f.group as usize].clone(), app, setup)));
+            out.push(FlowEnd::Tcp(Endpoint::new(params.tcp[f.group as usize].clone(), app, setup)));
         }
     }
     for (i, f) in plan.flows.iter().enumerate() {

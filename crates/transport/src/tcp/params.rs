@@ -26,6 +26,7 @@ macro_rules! choice {
         pub enum $name { $($(#[$vm])* $v),+ }
     };
 }
+pub(crate) use choice;
 
 choice!(
     /// On or off.

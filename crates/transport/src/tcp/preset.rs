@@ -195,31 +195,7 @@ pub fn preset(name: &str) -> Option<TcpParams> {
 
 /// Reads the `tcp` table of a flow: `preset` (default `rfc`) with everything else as overrides.
 pub fn read(value: &Value, path: &str) -> Result<TcpParams, ConfigError> {
-    let empty = serde_json::Map::new();
-    let table = match value {
-        Value::Null => &empty,
-        Value::Object(m) => m,
-        other => return Err(ConfigError::new(path, other.to_string(), "a table such as { preset = \"rfc\" }")),
-    };
-    let name = match table.get("preset") {
-        None => "rfc",
-        Some(Value::String(s)) => s.as_str(),
-        Some(other) => return Err(ConfigError::new(format!("{path}.preset"), other.to_string(), "a name in quotes")),
-    };
-    let base =
-        preset(name).ok_or_else(|| ConfigError::unknown(format!("{path}.preset"), name, "a preset", &names()))?;
-    let mut merged = serde_json::to_value(base).expect("parameters of a preset serialise");
-    let target = merged.as_object_mut().expect("parameters are a table");
-    for (k, v) in table.iter().filter(|(k, _)| *k != "preset") {
-        match (target.get_mut(k), v) {
-            // A table of a law or a signal: what it does not say stays as the preset has it.
-            (Some(Value::Object(own)), Value::Object(given)) => own.extend(given.clone()),
-            _ => {
-                target.insert(k.clone(), v.clone());
-            }
-        }
-    }
-    let params: TcpParams = crosswind_base::config::read(&merged, path)?;
+    let params: TcpParams = crate::bundle::read(value, path, &names(), preset)?;
     params.check(path)?;
     Ok(params)
 }

@@ -6,7 +6,7 @@ use crosswind_base::doc;
 pub struct Row {
     pub kind: &'static str,
     pub name: &'static str,
-    pub(super) source: &'static str,
+    pub(crate) source: &'static str,
 }
 
 impl Row {

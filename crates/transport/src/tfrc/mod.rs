@@ -1,0 +1,56 @@
+//! # TFRC: TCP-friendly rate control
+//!
+//! **Source**: rfc5348; rfc3448; gurtov-2004 sections 2.17 and 6.3; ns-2.35 `tcp/tfrc.cc` and `tcp/tfrc-sink.cc`.
+//!
+//! **Idea**: the receiver measures the rate `p` of loss events (`tfrc/history.rs`) and the rate at which data comes, and
+//! reports both once per round-trip time. The sender sends at the rate of a TCP that meets `p` (`tfrc/equation.rs`), at
+//! most twice the receive rate; before the first loss it doubles each round-trip time. Without feedback the rate is halved.
+//!
+//! | parameter | unit | default | origin of the default |
+//! |---|---|---|---|
+//! | `preset` | - | `rfc5348` | `rfc3448`, `ns2-tfrc`, `testbed-tfrc`; every other key overrides one value of it |
+//! | `packet_size` | B | 1000 | ns-2.35 |
+//! | `law` | - | `rfc5348` | rfc5348 sections 4.3 and 4.4 |
+//! | `initial_window` | - | `rfc3390` | rfc5348 section 4.2 |
+//! | `increase` | - | `jump` | rfc5348 section 4.3; `packet-per-rtt` is the limiter of ns-2 |
+//! | `slow_start` | - | `step` | rfc5348 section 4.3; `ramp` is ns-2's `slow_increase_` |
+//! | `conservative` | - | `off` | bansal-2001 (self-clocking; ns-2's `conservative_`) |
+//! | `interpacket_correction` | - | `off` | optional in rfc5348 section 4.5; on in rfc3448 and ns-2 (`ca_`) |
+//! | `feedback_per_rtt` | - | 1 | rfc5348 section 6.2; gurtov-2004 figure 6.7 has 3 |
+//! | `no_feedback_rtts` | R | 4 | rfc5348 section 4.3; 2 in ns-2 |
+//! | `minimum_rate` | - | `packet-per-backoff` | rfc5348 section 4.3; `packet-per-rtt`: the testbed of gurtov-2004 |
+//! | `dupthresh` | packets | 3 | rfc5348 section 5.1; 1 in ns-2 |
+//! | `notify` | - | none | gurtov-2004 section 6.5: the receiver reports a new link instead of what it measures |
+//! | `headercast` | - | `off` | gurtov-2004 section 5.3.3: the first feedback undoes what the silence did |
+//!
+//! **Deviations**: 1. Over UDP with 16 bytes of fields, not over DCCP: a header-only packet of a router still counts as
+//! arrived. 2. Time stamps have microseconds, rates whole bytes per second, `p` steps of 2^-32. 3. The receive rate is
+//! that since the last report when the report comes later than a round-trip time (rfc3448); rfc5348 looks at the last
+//! round-trip time only. 4. A silent application does not save up packets: they follow at the allowed rate.
+//!
+//! **Checked by**: `tests/oracle_tfrc.rs` (equation, loss intervals, discounting), `tests/tfrc_tapes.rs` (reports in, packets
+//! out), `crates/sim/tests/tfrc.rs`, and rate curves beside those of ns-2 (`validation/`).
+
+pub mod equation;
+pub mod history;
+pub mod law;
+pub mod losses;
+pub mod ns2;
+pub mod packet;
+pub mod params;
+pub mod preset;
+pub mod receiver;
+pub mod sender;
+
+pub use params::TfrcParams;
+pub use receiver::Receiver;
+pub use sender::Sender;
+
+use crate::udp;
+
+/// Fields of TFRC in the payload of UDP, data and feedback alike.
+pub const FIELDS_BYTES: u16 = 16;
+/// IP, UDP and TFRC headers of a data packet.
+pub const DATA_HEADERS_BYTES: u16 = udp::HEADERS_BYTES + FIELDS_BYTES;
+/// A feedback packet.
+pub const FEEDBACK_BYTES: u16 = udp::HEADERS_BYTES + FIELDS_BYTES;
