@@ -118,6 +118,7 @@ impl Both {
             phase: Phase::Recovery { high: self.nxt },
             guard: 0,
             limited_transmit: true,
+            cwnd: 10_000.0,
         };
         self.ours.audit(self.una, self.nxt).unwrap_or_else(|e| panic!("{what}: {e}"));
         assert_eq!(Sack::default().in_flight(&self.ours, &view), self.plain.pipe(), "{what}: pipe");

@@ -99,5 +99,6 @@ fn flow_gauges(e: &Endpoint, put: &mut impl FnMut(&'static str, f64)) {
     put("rto_ns", e.conn.tx.rto(p).0 as f64);
     if let Some(s) = tx.and_then(|tx| tx.rtt.srtt) {
         put("srtt_ns", s.0 as f64);
+        put("rttvar_ns", tx.rtt.rttvar(e.conn.params()).0 as f64);
     }
 }

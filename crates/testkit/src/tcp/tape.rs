@@ -16,7 +16,7 @@
 //! +0.1  < . ack 1001 sack 2001:3001,4001:5001
 //! +0    < . 1:101 ack 1 ce          data from the peer, marked
 //! +0    close | abort
-//! +0    expect cwnd 2000            also ssthresh una nxt in_flight rto srtt timer state phase timeouts spurious
+//! +0    expect cwnd 2000            also ssthresh una nxt in_flight rto srtt rttvar timer state phase timeouts spurious genuine
 //!                                   recoveries reductions resent delivered segments shared
 //! ```
 //!
@@ -339,6 +339,8 @@ impl Player {
             "phase" => format!("{:?}", tx.phase).split(' ').next().unwrap_or("").to_lowercase(),
             "timeouts" => s.timeouts.to_string(),
             "spurious" => s.spurious_detected.to_string(),
+            "genuine" => s.genuine_detected.to_string(),
+            "rttvar" => format!("{}", c.tx.rtt.rttvar(c.params()).as_secs_f64()),
             "recoveries" => s.fast_recoveries.to_string(),
             "reductions" => s.ecn_reductions.to_string(),
             "resent" => s.resent_segments.to_string(),

@@ -54,7 +54,7 @@ pub trait Io {
 }
 
 /// Facts about one arriving acknowledgement, gathered once and shown to every axis.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct Ack {
     pub now: Time,
@@ -80,6 +80,21 @@ pub struct Ack {
     pub covers_resent: bool,
     /// Some newly acknowledged or SACKed segment, outstanding at the last timeout, had never been retransmitted.
     pub covers_original: bool,
+    /// Whether this ACK, if it gives a sample, ends the back-off of the timer.
+    pub ends_backoff: bool,
+    /// The timestamp that it echoes.
+    pub ts_ecr: u32,
+    /// When the segment just below the acknowledgement left last, if this ACK advances.
+    pub below_sent_at: Time,
+    /// Bytes that the receiver reports to have received twice (RFC 2883).
+    pub reported_twice: u64,
+}
+
+impl Ack {
+    /// The same facts with other news (for tests that drive a detector without a sender).
+    pub fn with(self, ack: u64, bytes: u64, sacked: u64) -> Ack {
+        Ack { ack, bytes, sacked, duplicate: bytes == 0, ..self }
+    }
 }
 
 /// When an end closes its own direction.

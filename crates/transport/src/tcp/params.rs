@@ -83,6 +83,98 @@ choice!(
     Frto { Off, Basic, Sack }
 );
 choice!(
+    /// What a sender does with window and threshold when its judge finds a timeout spurious ([Gurtov 2004] section 4.3.2).
+    SpuriousResponse {
+        /// The threshold stays halved and the window goes there.
+        Halved,
+        /// Nothing: the verdict is only counted, and everything is sent again.
+        Ignore,
+        /// Both are restored.
+        #[serde(rename = "option-1")]
+        Full,
+        /// The threshold becomes half the old window, and so does the window.
+        #[serde(rename = "option-2")]
+        Half,
+        /// The threshold becomes half the old window, and the window one segment.
+        #[serde(rename = "option-3")]
+        SlowStart,
+        /// Both become the old window: congestion avoidance from there.
+        #[serde(rename = "option-4")]
+        Avoidance,
+        /// RFC 4015: what is in flight and what was acknowledged, and the larger of old threshold and old flight.
+        #[serde(rename = "rfc4015")]
+        Rfc4015,
+    }
+);
+choice!(
+    /// What becomes of the retransmission timer after a spurious timeout ([Gurtov 2004] section 4.3.3).
+    SpuriousTimer {
+        /// Samples of the delayed segments enter as any other.
+        Std,
+        /// The first of them starts the estimator afresh.
+        Reseed,
+        /// The back-off stays until a timeout was genuine.
+        BackOff,
+        /// The floor of the timeout rises by `spurious_timer_step` until a timeout was genuine.
+        #[serde(rename = "min++")]
+        RaiseFloor,
+        /// RFC 4015: the estimator is lifted to the sample of the first new segment, and to no less than it was.
+        #[serde(rename = "rfc4015")]
+        Rfc4015,
+    }
+);
+choice!(
+    /// Which segments change the timestamp that a receiver echoes.
+    TimestampEcho {
+        /// Those that hold the next expected byte (RFC 1323 section 3.4, RFC 7323 section 4.3).
+        #[serde(rename = "rfc1323")]
+        Rfc1323,
+        /// Those at or below it, duplicates included, if they are not older (the revision that RFC 1323 nearly got).
+        #[serde(rename = "1323bis")]
+        Bis,
+    }
+);
+choice!(
+    /// At which expiries in a row the slow-start threshold is computed anew.
+    TimeoutThreshold {
+        /// At the first (RFC 5681 section 3.1).
+        First,
+        /// At every one: after the second it is two segments (ns-2).
+        Every,
+    }
+);
+choice!(
+    /// What ends the back-off of the timer.
+    BackoffEnd {
+        /// Any sample of the round-trip time.
+        Sample,
+        /// The acknowledgement of data that was sent for the first time after the timeout (ns-2 without `ts_resetRTO_`).
+        NewData,
+    }
+);
+choice!(
+    /// What three duplicate ACKs mean before everything sent up to the last timeout or loss is acknowledged, without SACK.
+    GuardRule {
+        /// Nothing (RFC 2582, `bugfix`).
+        Bugfix,
+        /// A loss, always.
+        NoBugfix,
+        /// A loss, if the last ACK that advanced jumped over no more than `heuristic_segments`.
+        AckHeuristic,
+        /// A loss, if the last ACK that advanced echoed the timestamp of the segment just below it.
+        TimestampHeuristic,
+    }
+);
+choice!(
+    /// How long NewReno trusts in partial ACKs (RFC 6582 section 4).
+    Patience {
+        /// Only the first of a recovery restarts the timer.
+        Impatient,
+        /// Each of them does.
+        SlowButSteady,
+    }
+);
+choice!(
     /// What F-RTO makes of a segment that the peer sent again (a SYN-ACK, a request).
     PeerResends {
         /// Ignored, as it should be.
@@ -252,6 +344,36 @@ pub struct TcpParams {
     pub frto: Frto,
     /// F-RTO and segments that the peer retransmits.
     pub frto_peer_resends: PeerResends,
+    /// Spurious-timeout detection by timestamps (RFC 3522).
+    pub eifel: Switch,
+    /// Report duplicate segments (RFC 2883), and judge timeouts by such reports when nothing else does.
+    pub dsack: Switch,
+    /// What follows when a timeout was spurious: window and threshold.
+    pub spurious_response: SpuriousResponse,
+    /// What follows when a timeout was spurious: the timer.
+    pub spurious_timer: SpuriousTimer,
+    /// `min++`: by how much the floor of the timeout rises.
+    pub spurious_timer_step: Dur,
+    /// After a spurious timeout a fast retransmit may begin at once, below what had been sent by then.
+    pub spurious_unlock: Switch,
+    /// Which segments change the timestamp that is echoed.
+    pub timestamp_echo: TimestampEcho,
+    /// At which expiries in a row the threshold is computed anew.
+    pub timeout_threshold: TimeoutThreshold,
+    /// What ends the back-off of the timer.
+    pub backoff_end: BackoffEnd,
+    /// What duplicate ACKs mean after a timeout, without SACK.
+    pub dupack_guard: GuardRule,
+    /// `ack-heuristic`: an ACK that jumps over more segments than this speaks of needless retransmissions.
+    pub heuristic_segments: u32,
+    /// Whether the timestamp heuristic, too, asks for a window above one segment.
+    pub heuristic_window: Switch,
+    /// NewReno: which partial ACKs restart the timer.
+    pub newreno_patience: Patience,
+    /// NewReno: a partial ACK deflates the window by what it acknowledges, less one segment; off: by all duplicates.
+    pub newreno_deflation: Switch,
+    /// `newreno-sack`: holes that a partial ACK sends again whatever is held to be in the network.
+    pub partial_resends_segments: u32,
     /// Restart from the initial window after an idle period of one timeout (RFC 5681 section 4.1).
     pub idle_restart: Switch,
     /// Hold back a short segment while data is unacknowledged (RFC 9293 section 3.7.4).
@@ -344,8 +466,31 @@ impl TcpParams {
         if self.frto == Frto::Sack && !self.sack.on() {
             return Err(ConfigError::new(at("frto"), "\"sack\" with `sack = \"off\"`", "sack = \"on\", or \"basic\""));
         }
+        self.check_spurious(&at)?;
         if self.timestamps.on() && self.timestamp_tick.0 == 0 {
             return Err(ConfigError::new(at("timestamp_tick"), "0", "a positive tick"));
+        }
+        Ok(())
+    }
+
+    fn check_spurious(&self, at: &dyn Fn(&str) -> String) -> Result<(), ConfigError> {
+        let needs = |key: &str, found: &str, expected: &str| Err(ConfigError::new(at(key), found, expected));
+        if self.eifel.on() && !self.timestamps.on() {
+            return needs("eifel", "\"on\" with `timestamps = \"off\"`", "timestamps = \"on\"");
+        }
+        if self.eifel.on() && self.frto != Frto::Off {
+            return needs("eifel", "\"on\" beside `frto`", "one judge of timeouts: eifel = \"off\" or frto = \"off\"");
+        }
+        if self.dsack.on() && !self.sack.on() {
+            return needs("dsack", "\"on\" with `sack = \"off\"`", "sack = \"on\"");
+        }
+        if self.dupack_guard == GuardRule::TimestampHeuristic && !self.timestamps.on() {
+            let found = "\"timestamp-heuristic\" with `timestamps = \"off\"`";
+            return needs("dupack_guard", found, "timestamps = \"on\", or \"ack-heuristic\"");
+        }
+        if self.partial_resends_segments == 0 || self.heuristic_segments == 0 {
+            let key = if self.heuristic_segments == 0 { "heuristic_segments" } else { "partial_resends_segments" };
+            return needs(key, "0", "a number of at least 1");
         }
         Ok(())
     }

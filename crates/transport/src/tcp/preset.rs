@@ -37,6 +37,24 @@ pub const PRESETS: &[Preset] = &[
     Preset { name: "ns2-reno", title: "ns-2 Agent/TCP/Reno", source: "ns-2.35", make: ns2_reno },
     Preset { name: "ns2-newreno", title: "ns-2 Agent/TCP/Newreno", source: "ns-2.35", make: ns2_newreno },
     Preset { name: "ns2-sack1", title: "ns-2 Agent/TCP/Sack1", source: "ns-2.35", make: ns2_sack1 },
+    Preset {
+        name: "gurtov-reno-sack",
+        title: "Sender of the Eifel study: ns-2's Sack1 with timestamps",
+        source: "gurtov-2004 section 4.4",
+        make: gurtov_reno_sack,
+    },
+    Preset {
+        name: "gurtov-newreno-sack",
+        title: "The same with NewReno-SACK",
+        source: "gurtov-2004 section 4.3.1",
+        make: gurtov_newreno_sack,
+    },
+    Preset {
+        name: "gurtov-fack",
+        title: "The same with forward acknowledgement",
+        source: "gurtov-2004 section 4.3.1",
+        make: gurtov_fack,
+    },
 ];
 
 fn rfc() -> TcpParams {
@@ -81,6 +99,21 @@ fn rfc() -> TcpParams {
         retries_max: 15,
         frto: Frto::Off,
         frto_peer_resends: PeerResends::Ignore,
+        eifel: Switch::Off,
+        dsack: Switch::Off,
+        spurious_response: SpuriousResponse::Halved,
+        spurious_timer: SpuriousTimer::Std,
+        spurious_timer_step: Dur::from_secs(1),
+        spurious_unlock: Switch::On,
+        timestamp_echo: TimestampEcho::Rfc1323,
+        timeout_threshold: TimeoutThreshold::First,
+        backoff_end: BackoffEnd::Sample,
+        dupack_guard: GuardRule::Bugfix,
+        heuristic_segments: 3,
+        heuristic_window: Switch::On,
+        newreno_patience: Patience::Impatient,
+        newreno_deflation: Switch::On,
+        partial_resends_segments: 1,
         idle_restart: Switch::On,
         nagle: Switch::On,
         send_buffer: Size(1 << 30),
@@ -166,6 +199,9 @@ fn ns2_reno() -> TcpParams {
         rto_min: Dur::from_millis(200),
         rto_max: Dur::from_secs(60),
         rto_tick: Dur::from_millis(10),
+        timestamp_echo: TimestampEcho::Bis,
+        timeout_threshold: TimeoutThreshold::Every,
+        backoff_end: BackoffEnd::NewData,
         rtt_sampling: RttSampling::PerWindow,
         retries_max: 1_000_000,
         idle_restart: Switch::Off,
@@ -181,6 +217,30 @@ fn ns2_newreno() -> TcpParams {
 
 fn ns2_sack1() -> TcpParams {
     TcpParams { recovery: Detection::Ns2Sack1, sack: Switch::On, grow_on_recovery_exit: Switch::Off, ..ns2_reno() }
+}
+
+/// The senders of [Gurtov 2004] chapter 4: ns-2's one-way agents with timestamps, the timer of RFC 2988 and delayed ACKs.
+fn gurtov_reno_sack() -> TcpParams {
+    TcpParams {
+        window_limit_segments: 150,
+        initial_ssthresh: Size(150_000),
+        timestamps: Switch::On,
+        timestamp_echo: TimestampEcho::Rfc1323,
+        backoff_end: BackoffEnd::Sample,
+        rto_min: Dur::from_secs(1),
+        rto_max: Dur::from_secs(64),
+        delayed_ack: Dur::from_millis(100),
+        spurious_response: SpuriousResponse::Full,
+        ..ns2_sack1()
+    }
+}
+
+fn gurtov_newreno_sack() -> TcpParams {
+    TcpParams { recovery: Detection::NewrenoSack, ..gurtov_reno_sack() }
+}
+
+fn gurtov_fack() -> TcpParams {
+    TcpParams { recovery: Detection::Fack, ..gurtov_reno_sack() }
 }
 
 /// Names of all presets.

@@ -5,6 +5,7 @@
 //! would need is kept. Last, whatever the window allows is sent.
 
 mod output;
+mod undo;
 
 use super::conn::rtt::Rtt;
 use super::conn::scoreboard::{Scoreboard, Sent};
@@ -12,10 +13,11 @@ use super::detect::{Detect, Detector, Habits, Phase, Verdict, View};
 use super::law::{Law, WindowLaw};
 use super::params::*;
 use super::signal::ecn::EcnEcho;
-use super::undo::{Bench, Judge, Judgement};
+use super::undo::{Bench, Case, Expiry, Judge};
 use super::{Ack, Io, Trigger};
 use crosswind_base::probe::header_bits;
 use crosswind_base::{Dur, EventKind, Histogram, Packet, Time};
+use undo::Before;
 
 /// What the world may read.
 #[derive(Clone, Debug, Default)]
@@ -26,8 +28,13 @@ pub struct SenderStats {
     pub timeouts: u64,
     /// Timeouts after which an ACK of a segment sent earlier arrived (an oracle's view; see metric `spurious_timeouts`).
     pub spurious_timeouts: u64,
-    /// Timeouts that the sender itself judged spurious.
+    /// Timeouts that the sender itself judged spurious, and genuine.
     pub spurious_detected: u64,
+    pub genuine_detected: u64,
+    /// Runs of expiries after which the first ACK that advances was caused by a segment sent before the first of them,
+    /// and other runs: what Eifel detection would say, whether it is on or not.
+    pub spurious_episodes: u64,
+    pub genuine_episodes: u64,
     pub fast_recoveries: u64,
     pub ecn_reductions: u64,
     pub rtt_ns: Histogram,
@@ -67,6 +74,20 @@ pub struct Outgoing {
     pub ect: bool,
 }
 
+/// The value of the timestamp clock at some time (never zero, which stands for no timestamp).
+pub(in crate::tcp) fn stamp(at: Time, p: &TcpParams) -> u32 {
+    (at.0 / p.timestamp_tick.0.max(1)) as u32 + 1
+}
+
+/// Length of the segment that the receiver reports as received twice (RFC 2883 section 4), or zero.
+fn reported_twice(ack: u64, blocks: &[(u64, u64)]) -> u64 {
+    match blocks {
+        [first, ..] if first.1 <= ack => first.1 - first.0,
+        [first, second, ..] if second.0 <= first.0 && first.1 <= second.1 => first.1 - first.0,
+        _ => 0,
+    }
+}
+
 /// Bytes as a real number. Going through the signed type takes one instruction on most processors, not ten.
 #[inline]
 fn real(bytes: u64) -> f64 {
@@ -98,6 +119,10 @@ pub struct Sender {
     habits: Habits,
     pub ecn: EcnEcho,
     judges: Bench,
+    /// What a judge's verdict may bring back; only with a judge.
+    memory: Option<Box<Before>>,
+    /// When the first timeout since data was last acknowledged occurred, or never.
+    episode_at: Time,
     pub phase: Phase,
     guard: u64,
     /// The law as it was before the last reduction.
@@ -138,6 +163,8 @@ impl Sender {
             detector: Detector::new(p, sack),
             ecn: EcnEcho::default(),
             judges: Bench::new(p),
+            memory: Bench::new(p).is_asked().then(Box::default),
+            episode_at: Time::NEVER,
             phase: Phase::Open,
             guard: 0,
             before: None,
@@ -214,6 +241,7 @@ impl Sender {
             phase: self.phase,
             guard: self.guard,
             limited_transmit: p.limited_transmit.on(),
+            cwnd: self.law.window().cwnd,
         }
     }
     pub fn in_flight(&self, p: &TcpParams) -> u64 {
@@ -245,11 +273,13 @@ impl Sender {
         }
         if let Some(r) = a.rtt {
             self.rtt.sample(r, now, p, self.una, self.nxt);
-            self.rtt.reset_backoff();
+            if a.ends_backoff {
+                self.rtt.reset_backoff();
+            }
             self.stats.rtt_ns.record(r.0);
             line.note(EventKind::Rtt, r.0, 0, 0);
         }
-        self.watch_for_spurious(pkt, &a);
+        self.watch_for_spurious(pkt, &a, p);
         self.acked_now = a.bytes;
         if !self.judge(&a, p, line) {
             self.grow(&a, p);
@@ -325,6 +355,10 @@ impl Sender {
             duplicate,
             echo: pkt.flags.has(crosswind_base::TcpFlags::ECE),
             rtt: if pkt.ack > before { self.rtt_sample(pkt, acked.timed, p, now) } else { None },
+            ends_backoff: p.backoff_end == BackoffEnd::Sample || self.times_new_data(pkt, p),
+            ts_ecr: pkt.ts_ecr,
+            below_sent_at: acked.last_sent_at,
+            reported_twice: if p.dsack.on() { reported_twice(pkt.ack, blocks) } else { 0 },
             in_flight_before,
             window_limited: real(in_flight_before + p.mss.0) > cwnd,
             covers_resent: acked.any_resent,
@@ -351,61 +385,22 @@ impl Sender {
         }
     }
 
-    /// Counts timeouts that an omniscient observer calls spurious: an ACK caused by a segment sent before the timeout
-    /// acknowledges something that was outstanding then ([Järvinen 2006] open point 7-37).
-    fn watch_for_spurious(&mut self, pkt: &Packet, a: &Ack) {
-        let Some(t) = self.pending_timeout else { return };
-        if pkt.cause < t.at && (a.bytes > 0 || a.sacked > 0) {
-            self.stats.spurious_timeouts += 1;
-            self.pending_timeout = None;
-        } else if self.una >= t.high {
-            self.pending_timeout = None;
+    /// With timestamps ns-2 still times one new segment at a time, only to know when the back-off ends.
+    fn times_new_data(&mut self, pkt: &Packet, p: &TcpParams) -> bool {
+        if !p.timestamps.on() {
+            return true;
         }
+        let over = self.timed.is_some_and(|t| pkt.ack >= t.0);
+        if over {
+            self.timed = None;
+        }
+        over
     }
 
     /// Whether some new segment could be sent now, as far as data and the peer's window go.
     fn has_new_data(&self, p: &TcpParams) -> bool {
         let len = p.mss.0.min(self.data_end.saturating_sub(self.nxt));
         !self.sent_everything() && (len > 0 || self.closing) && self.nxt + len <= self.window_edge
-    }
-
-    /// Asks the judge; returns whether the verdict has set the window.
-    fn judge(&mut self, a: &Ack, p: &TcpParams, line: &mut impl Line) -> bool {
-        let mut judgement = self.judges.judge(a);
-        if judgement == Judgement::ProbeWithNewData && !self.has_new_data(p) {
-            // RFC 5682 step 2b: with nothing new to send, conventional recovery.
-            self.judges.stop();
-            judgement = Judgement::Genuine { window_segments: 2 };
-        }
-        match judgement {
-            Judgement::None | Judgement::Wait => return false,
-            Judgement::ProbeWithNewData => {
-                // Two new segments, whatever the window.
-                self.law.window_mut().cwnd = (self.in_flight(p) + 2 * p.mss.0) as f64;
-                self.probe_budget = Some(2);
-            }
-            Judgement::Genuine { window_segments } => {
-                self.probe_budget = None;
-                // The probes themselves are not held lost (Linux), and what the timeout sent again is on its way.
-                self.board.mark_lost_but_resent(p.sack_after_timeout, self.judges.high());
-                let w = self.law.window_mut();
-                w.cwnd = window_segments as f64 * w.mss;
-            }
-            Judgement::Spurious => {
-                self.probe_budget = None;
-                self.stats.spurious_detected += 1;
-                line.note(EventKind::Spurious, self.una, 0, 0);
-                self.board.clear_lost();
-                // Conservative response: the halved threshold is kept and the window goes there.
-                let flight = self.in_flight(p) as f64;
-                let w = self.law.window_mut();
-                w.cwnd = w.cwnd.max(flight).min(w.ssthresh);
-                self.phase = Phase::Open;
-                // RFC 5682 step 3b: a loss in the flight that was never lost may start a recovery.
-                self.guard = self.una;
-            }
-        }
-        true
     }
 
     #[inline]
@@ -431,10 +426,16 @@ impl Sender {
 
     /// Acts on the detector's verdict and ends episodes that are complete.
     fn conclude(&mut self, verdict: Verdict, a: &Ack, p: &TcpParams, line: &mut impl Line) {
+        while let Some(s) = self.detector.forced_resend(&mut self.board) {
+            self.resend(s, p, line);
+        }
         match verdict {
             Verdict::Loss => {
                 self.congested(Trigger::Loss, p, line);
-                self.resend_first(p, line);
+                // With a scoreboard it is known whether the first segment is on its way again already.
+                if !(self.habits.uses_scoreboard && self.board.first().is_some_and(Sent::is_resent)) {
+                    self.resend_first(p, line);
+                }
             }
             Verdict::Recovered => {
                 self.phase = Phase::Open;
@@ -539,13 +540,18 @@ impl Sender {
         }
         self.pending_timeout = Some(PendingTimeout { at: now, high: self.nxt });
         let repeated = matches!(self.phase, Phase::Timeout { .. }) && self.timeouts_in_a_row > 1;
-        let is_judged =
-            !self.judges.is_empty() && !self.judges.is_active() && !matches!(self.phase, Phase::Timeout { .. });
-        self.judges.stop();
+        if self.episode_at == Time::NEVER {
+            self.episode_at = now;
+        }
+        let case = self.judges.hears(self.phase);
+        if case == Case::New {
+            self.remember(p);
+        }
         let hold = match self.phase {
-            _ if p.handshake == Handshake::Ns2 => self.ecn.answered_last,
             // RFC 5681: the threshold is held when the same segment times out again; ns-2 halves every time.
-            Phase::Timeout { .. } => repeated && p.reduce_from != ReduceFrom::Ns2Window,
+            Phase::Timeout { .. } if repeated && p.timeout_threshold == TimeoutThreshold::First => true,
+            _ if p.handshake == Handshake::Ns2 => self.ecn.answered_last,
+            Phase::Timeout { .. } => false,
             Phase::Recovery { .. } => p.timeout_in_recovery == TimeoutInRecovery::Hold,
             Phase::Echo { .. } => true,
             Phase::Open => false,
@@ -557,10 +563,14 @@ impl Sender {
         }
         self.detector.on_timeout();
         self.rtt.back_off();
+        self.remember_backoff();
         self.timed = None;
         self.probe_budget = None;
-        if is_judged {
-            self.judges.start(self.nxt, self.board.first().map_or(self.una, Sent::end));
+        if case != Case::Refused {
+            let resent_end = self.board.first().map_or(self.una, Sent::end);
+            self.judges.start(&Expiry { high: self.nxt, resent_end, stamp: stamp(now, p) });
+        }
+        if self.judges.is_active() {
             self.board.clear_lost();
             self.board.mark_first_lost();
         } else {

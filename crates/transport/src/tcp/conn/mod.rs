@@ -109,7 +109,7 @@ impl Connection {
     }
     /// IP and TCP headers of a data segment.
     pub fn header_bytes(&self) -> u64 {
-        u64::from(IP_TCP_HEADER) + if self.agreed.timestamps { 12 } else { 0 }
+        u64::from(IP_TCP_HEADER) + if self.agreed.timestamps { timestamps_bytes(&self.params) } else { 0 }
     }
     pub fn is_over(&self) -> bool {
         matches!(self.state, State::Done | State::Aborted)
@@ -468,6 +468,11 @@ impl Connection {
     }
 }
 
+/// Length of the timestamps option of a data segment, padded; ns-2 counts the option alone.
+fn timestamps_bytes(p: &TcpParams) -> u64 {
+    if p.handshake == Handshake::Ns2 { 10 } else { 12 }
+}
+
 /// Length of SACK-permitted and timestamps on a SYN; the usual packing puts both in 12 bytes.
 fn syn_sack_ts(sack: bool, ts: bool) -> u16 {
     match (sack, ts) {
@@ -487,7 +492,8 @@ fn header(flags: TcpFlags, now: Time, rx: &Receiver, agreed: &Agreed, p: &TcpPar
         wnd: window as u32,
         ts_val: if stamped { (now.0 / p.timestamp_tick.0) as u32 + 1 } else { 0 },
         ts_ecr: if stamped { rx.ts_recent } else { 0 },
-        len: IP_TCP_HEADER + if stamped { 12 } else { 0 },
+        // ns-2's sinks count nothing for the option.
+        len: IP_TCP_HEADER + if stamped && p.handshake != Handshake::Ns2 { 12 } else { 0 },
         flags,
         ..Packet::default()
     }
@@ -564,6 +570,9 @@ impl<I: Io> Line for ConnLine<'_, I> {
         p.seq = s.seq;
         p.payload = s.payload as u16;
         p.len += s.payload as u16;
+        if self.agreed.timestamps && self.params.handshake == Handshake::Ns2 {
+            p.len += timestamps_bytes(self.params) as u16;
+        }
         p.set_ecn(if s.ect { Ecn::Ect0 } else { Ecn::NotEct });
         let kind = if s.resend { EventKind::Resend } else { EventKind::Send };
         if s.resend {

@@ -1,6 +1,7 @@
 //! # Receiver
 //!
-//! **Source**: rfc9293 section 3.8.6.3; rfc5681 section 4.2 (delayed ACKs, immediate ACK out of order); rfc2018 section
+//! **Source**: rfc7323 section 4.3 and ns-2.35 `Acker::update_ts` (which timestamp is echoed); rfc2883 section 4 (duplicates in
+//! the first block); rfc9293 section 3.8.6.3; rfc5681 section 4.2 (delayed ACKs, immediate ACK out of order); rfc2018 section
 //! 4 (order of SACK blocks); rfc3168 section 6.1.3 (echo until CWR).
 //!
 //! **Idea**: the receiving half. Puts bytes back in order; acknowledges every `ack_every_segments`-th segment in order,
@@ -13,6 +14,8 @@
 //! | `ack_every_segments` | segments | 2 | rfc5681 section 4.2 |
 //! | `quick_acks` | segments | 0 | ours; Linux acknowledges the first ones at once |
 //! | `sack_blocks` | blocks | 3 | rfc2018 section 3, with timestamps |
+//! | `timestamp_echo` | - | `rfc1323` | rfc7323 section 4.3; ns-2: `1323bis` |
+//! | `dsack` | - | `off` | rfc2883 |
 //! | `receive_buffer` | bytes | 64 MiB | ours: no limit in usual scenarios |
 //!
 //! **Deviations**: 1. The application reads at once, so the window never closes; a slow reader cannot be studied.
@@ -20,7 +23,8 @@
 //! **Checked by**: `tests/oracle_receiver.rs` (a set of bytes), `tests/tapes`; `crates/sim/tests/worlds.rs`
 //! (window-limited flows, slow start, times of one segment).
 
-use super::super::params::{DelayedAckTimer, ReceiveWindow, TcpParams};
+use super::super::params::{DelayedAckTimer, ReceiveWindow, TcpParams, TimestampEcho};
+use super::super::undo::eifel::is_older;
 use super::window::Growing;
 use crosswind_base::{Ecn, Packet, SackList, TcpFlags, Time};
 use std::collections::VecDeque;
@@ -90,6 +94,8 @@ pub struct Receiver {
     highest_start: u64,
     /// The window, where it is not simply the buffer.
     growing: Option<Box<Growing>>,
+    /// The segment received twice that the next ACK reports; only with `dsack`.
+    twice: Option<Box<(u64, u64)>>,
     pub stats: ReceiverStats,
 }
 
@@ -110,6 +116,7 @@ impl Receiver {
             ts_recent: 0,
             last_ack_sent: 0,
             highest_start: 0,
+            twice: None,
             growing: (p.receive_window == ReceiveWindow::Linux24).then(|| Box::new(Growing::new(p))),
             stats: ReceiverStats::default(),
         }
@@ -137,8 +144,11 @@ impl Receiver {
         }
         self.cause = p.sent_at;
         self.on_ecn(p);
-        if p.ts_val != 0 && left <= self.last_ack_sent && self.last_ack_sent < right {
+        if p.ts_val != 0 && self.renews_echo(p.ts_val, (left, right), params) {
             self.ts_recent = p.ts_val;
+        }
+        if params.dsack.on() && p.payload > 0 && self.has(left, right) {
+            self.twice = Some(Box::new((left, left + u64::from(p.payload))));
         }
         self.stats.segments += 1;
         if p.payload > 0 {
@@ -176,6 +186,16 @@ impl Receiver {
             return AckNow::Yes;
         }
         self.policy(params, now, fin)
+    }
+
+    /// Whether a segment's timestamp is the one to echo from now on.
+    #[inline]
+    fn renews_echo(&self, value: u32, (left, right): (u64, u64), params: &TcpParams) -> bool {
+        let next = left <= self.last_ack_sent && self.last_ack_sent < right;
+        match params.timestamp_echo {
+            TimestampEcho::Rfc1323 => next,
+            TimestampEcho::Bis => left <= self.last_ack_sent && !is_older(value, self.ts_recent),
+        }
     }
 
     fn policy(&mut self, params: &TcpParams, now: Time, fin: bool) -> AckNow {
@@ -275,12 +295,15 @@ impl Receiver {
 
     pub fn sack_blocks(&mut self, most: u32) -> SackList {
         let mut list = SackList::EMPTY;
+        if let Some(t) = self.twice.take() {
+            list.push(t.0, t.1);
+        }
         // What does not match at the end is in the way of every later look.
         while self.recent.last().is_some_and(|r| find(&self.islands, *r).is_none()) {
             self.recent.pop();
         }
         let valid = self.recent.iter().rev().filter_map(|r| find(&self.islands, *r));
-        for i in valid.take(most as usize) {
+        for i in valid.take(most as usize - list.len()) {
             list.push(i.left, i.right);
         }
         list

@@ -1,6 +1,6 @@
 //! # Round-trip time and the retransmission timeout
 //!
-//! **Source**: rfc6298; linux-2.4 `tcp_rtt_estimator`; ns-2.35 `TcpAgent`.
+//! **Source**: rfc6298; linux-2.4 `tcp_rtt_estimator`; ns-2.35 `TcpAgent`; gurtov-2004 section 4.3.3; rfc4015 section 3.2.
 //!
 //! **Idea**: `RTO = SRTT + 4 RTTVAR` (RFC 6298), doubled at every expiry. The profiles differ in arithmetic, in what
 //! lifts the variance term, and in the clock's tick.
@@ -12,15 +12,20 @@
 //! | `rto_min` | time | 1 s | rfc6298 section 2.4; Linux: 200 ms, of the variance term |
 //! | `rto_max` | time | 60 s | rfc6298 section 2.5 |
 //! | `rto_tick` | time | 1 ms | ours; Linux 2.4 and ns-2: 10 ms |
+//! | `backoff_end` | - | `sample` | rfc6298 section 5.7; ns-2: `new-data` |
+//! | `spurious_timer` | - | `std` | rfc6298: a spurious timeout changes nothing |
+//! | `spurious_timer_step` | time | 1 s | ours: gurtov-2004 gives none |
 //!
 //! **Deviations**: 1. `linux-2.4` keeps the largest mean deviation of the current window (`mdev_max`), never below the
 //! floor, and lets the variance term fall only once per window: its timeout stays high for a round trip longer than
 //! rfc6298 would have it. 2. `ns-2` works in integer ticks with SRTT scaled by 8 and RTTVAR by 4, and rounds every sample
-//! to ticks: timeouts come in steps of a tick.
+//! to ticks: timeouts come in steps of a tick. 3. `reseed` uses the rule of the first sample, which the source does not
+//! spell out. 4. The floor that `min++` raises has no ceiling of its own: `rto_max` holds.
 //!
-//! **Checked by**: `tests/oracle_rto.rs` (all three profiles, transcribed); `crates/sim/tests/worlds.rs` (the cost of one lost segment, to the nanosecond); the ns-2 comparison.
+//! **Checked by**: `tests/oracle_rto.rs` (all three profiles, transcribed); `undo/eifel_oracle.rs` and
+//! `tests/tapes/eifel_timer_*.tape` (adaptations); `crates/sim/tests/worlds.rs` (the cost of one lost segment, to the nanosecond); the ns-2 comparison.
 
-use super::super::params::{RtoProfile, TcpParams};
+use super::super::params::{RtoProfile, SpuriousTimer, TcpParams};
 use crosswind_base::Dur;
 
 /// What a host remembers of the way to a peer, in ticks as Linux 2.4 counts them: eight times the mean, four times the
@@ -41,6 +46,16 @@ pub struct Rtt {
     /// Timeout before back-off.
     base: Dur,
     backoff: u32,
+    /// Back-off that new samples do not end (`back-off`), and how often the floor was raised (`min++`).
+    kept: u16,
+    raised: u16,
+}
+
+/// SRTT and its deviation, as an estimator had them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Estimate {
+    pub srtt: Dur,
+    pub rttvar: Dur,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -68,7 +83,7 @@ impl Rtt {
             RtoProfile::Linux24 => State::Linux { srtt: 0, mdev: 0, mdev_max: 0, rttvar: 0, window_end: 0 },
             RtoProfile::Ns2 => State::Ns2 { srtt: 0, rttvar: 0 },
         };
-        Rtt { srtt: None, rttvar_ns: 0.0, srtt_ns: 0.0, state, base: p.rto_initial, backoff: 0 }
+        Rtt { srtt: None, rttvar_ns: 0.0, srtt_ns: 0.0, state, base: p.rto_initial, backoff: 0, kept: 0, raised: 0 }
     }
 
     /// The estimator of a connection whose SYN timed out: at least 3 s until the first sample (RFC 6298 section 5.7).
@@ -80,6 +95,9 @@ impl Rtt {
     /// The timeout that a timer started now gets.
     pub fn rto(&self, p: &TcpParams) -> Dur {
         let mut v = self.base;
+        if self.raised > 0 {
+            v = v.max(p.rto_min + p.spurious_timer_step.saturating_mul(u64::from(self.raised)));
+        }
         for _ in 0..self.backoff.min(40) {
             v = v.saturating_mul(2);
             if v > p.rto_max {
@@ -127,7 +145,68 @@ impl Rtt {
     }
     /// New data was acknowledged.
     pub fn reset_backoff(&mut self) {
-        self.backoff = 0;
+        self.backoff = u32::from(self.kept);
+    }
+    /// The deviation as the timeout uses it: SRTT + 4 of these, or for `linux-2.4` SRTT + this.
+    pub fn rttvar(&self, p: &TcpParams) -> Dur {
+        match self.state {
+            State::Rfc => Dur(self.rttvar_ns as i64 as u64),
+            State::Linux { rttvar, .. } => Dur(rttvar as u64 * p.rto_tick.0),
+            State::Ns2 { rttvar, .. } => Dur(rttvar as u64 * p.rto_tick.0 / 4),
+        }
+    }
+    pub fn estimate(&self, p: &TcpParams) -> Estimate {
+        Estimate { srtt: self.srtt.unwrap_or_default(), rttvar: self.rttvar(p) }
+    }
+
+    /// A timeout was spurious: `reached` is the back-off that its episode came to, `r` the sample that told.
+    pub fn on_spurious(&mut self, r: Option<Dur>, reached: u32, now: crosswind_base::Time, p: &TcpParams) {
+        match (p.spurious_timer, r) {
+            (SpuriousTimer::Reseed, Some(r)) => {
+                let fresh = Rtt::new(p);
+                (self.state, self.srtt, self.srtt_ns, self.rttvar_ns) = (fresh.state, None, 0.0, 0.0);
+                self.sample(r, now, p, 0, 1);
+            }
+            (SpuriousTimer::BackOff, _) => {
+                self.kept = reached.min(40) as u16;
+                self.backoff = u32::from(self.kept);
+            }
+            (SpuriousTimer::RaiseFloor, _) => self.raised = self.raised.saturating_add(1),
+            _ => {}
+        }
+    }
+
+    /// A timeout was genuine: what spurious ones have left behind goes.
+    pub fn on_genuine(&mut self) {
+        if self.kept > 0 {
+            self.backoff = 0;
+        }
+        (self.kept, self.raised) = (0, 0);
+    }
+
+    /// RFC 4015 step 9: the estimator after a spurious timeout is the larger of what it was and of what one sample of new
+    /// data would make of a fresh one.
+    pub fn lift(&mut self, before: Estimate, r: Dur, p: &TcpParams) {
+        let tick = p.rto_tick.0.max(1);
+        let (srtt, rttvar) = (Dur(before.srtt.0 + 2 * tick).max(r), before.rttvar.max(Dur(r.0 / 2)));
+        let ticks = |d: Dur| (d.0 / tick).max(1) as i64;
+        match &mut self.state {
+            State::Rfc => {
+                (self.srtt_ns, self.rttvar_ns) = (srtt.0 as i64 as f64, rttvar.0 as i64 as f64);
+                self.base = Dur(srtt.0 + (4 * rttvar.0).max(tick)).max(p.rto_min);
+            }
+            State::Linux { srtt: s, mdev, mdev_max, rttvar: v, .. } => {
+                (*s, *mdev) = (ticks(srtt) << 3, ticks(rttvar) << 2);
+                *mdev_max = *mdev;
+                *v = *mdev;
+                self.base = Dur(((*s >> 3) + *v) as u64 * tick);
+            }
+            State::Ns2 { srtt: s, rttvar: v } => {
+                (*s, *v) = (ticks(srtt) << 3, ticks(rttvar) << 2);
+                self.base = Dur(ns2_rto(*s, *v, tick).max(p.rto_min.0));
+            }
+        }
+        self.srtt = Some(srtt);
     }
 
     /// One sample. `una` and `nxt` tell the Linux profile where the current window of data ends.
@@ -160,7 +239,11 @@ impl Rtt {
             State::Ns2 { srtt, rttvar } => {
                 let tick = p.rto_tick.0.max(1);
                 // ns-2 counts the ticks of a coarse clock between sending and acknowledgement.
-                let m = (now.0 / tick - (now.0 - rtt.0) / tick).max(1) as i64;
+                let m = match p.timestamps.on() {
+                    // With timestamps it rounds the exact difference.
+                    true => ((rtt.0 + tick / 2) / tick).max(1) as i64,
+                    false => (now.0 / tick - (now.0 - rtt.0) / tick).max(1) as i64,
+                };
                 if *srtt != 0 {
                     let mut delta = m - (*srtt >> 3);
                     *srtt = (*srtt + delta).max(1);

@@ -51,6 +51,8 @@ pub struct Acked {
     /// Transmission time of the oldest segment covered, if none of them was ever retransmitted (Karn).
     pub timed: Option<Time>,
     pub any_resent: bool,
+    /// Last transmission of the last segment covered.
+    pub last_sent_at: Time,
     /// Some segment below the given mark was covered that had never been retransmitted (and was not SACKed before).
     pub original_below_mark: bool,
 }
@@ -133,6 +135,7 @@ impl Scoreboard {
             out.any_resent |= s.was_ever_resent();
             out.original_below_mark |= s.start < mark && !s.was_ever_resent() && !s.is_sacked();
             out.timed = out.timed.or(Some(s.sent_at));
+            out.last_sent_at = s.sent_at;
             self.forget(&s, s.len as u64);
             self.ring.pop_front();
             self.popped += 1;
@@ -310,6 +313,22 @@ impl Scoreboard {
                 self.waiting += s.len as u64;
                 self.resend_cursor = self.resend_cursor.min(self.popped + i as u64);
             }
+        }
+    }
+
+    /// The first segment was lost, perhaps once more although it was sent again: it waits. Returns whether there is one.
+    pub fn mark_first_lost_again(&mut self) -> bool {
+        let popped = self.popped;
+        match self.ring.front_mut() {
+            Some(s) if s.flags & (SACKED | LOST | RESENT) == LOST | RESENT => {
+                s.flags &= !RESENT;
+                self.resent -= s.len as u64;
+                self.waiting += s.len as u64;
+                self.resend_cursor = self.resend_cursor.min(popped);
+                true
+            }
+            Some(s) if s.is_lost() => true,
+            _ => self.mark_first_lost(),
         }
     }
 

@@ -2,7 +2,10 @@
 //!
 //! One file per rule. A detector sees facts and the scoreboard; it sends nothing.
 
+pub mod fack;
 pub mod newreno;
+#[cfg(test)]
+mod newreno_oracle;
 pub mod ns2_sack1;
 pub mod sack;
 
@@ -25,6 +28,8 @@ pub struct View {
     /// acknowledged (RFC 6582 `recover`).
     pub guard: u64,
     pub limited_transmit: bool,
+    /// Congestion window in bytes.
+    pub cwnd: f64,
 }
 
 impl View {
@@ -115,6 +120,10 @@ pub trait Detect: Clone + std::fmt::Debug {
     fn next_resend(&mut self, board: &mut Scoreboard) -> Option<Sent> {
         board.next_lost()
     }
+    /// A segment that has to be sent again now, whatever is held to be in the network.
+    fn forced_resend(&mut self, _board: &mut Scoreboard) -> Option<Sent> {
+        None
+    }
     /// Segments that may leave in answer to one ACK; 0 = no limit.
     fn burst_limit(&self) -> u32 {
         0
@@ -154,7 +163,10 @@ macro_rules! detectors {
             pub fn new(p: &TcpParams, sack_negotiated: bool) -> Detector {
                 let usable = sack_negotiated || !p.recovery.needs_sack();
                 match if usable { p.recovery } else { Detection::Newreno } {
-                    $(Detection::$variant => Detector::$variant($make)),*
+                    $(Detection::$variant => {
+                        let make: fn(&TcpParams) -> $t = $make;
+                        Detector::$variant(make(p))
+                    })*
                 }
             }
         }
@@ -178,6 +190,10 @@ macro_rules! detectors {
             #[inline]
             fn next_resend(&mut self, board: &mut Scoreboard) -> Option<Sent> {
                 match self { $(Detector::$variant(d) => d.next_resend(board)),* }
+            }
+            #[inline]
+            fn forced_resend(&mut self, board: &mut Scoreboard) -> Option<Sent> {
+                match self { $(Detector::$variant(d) => d.forced_resend(board)),* }
             }
             #[inline]
             fn burst_limit(&self) -> u32 {
@@ -211,12 +227,14 @@ enum Needs {
 use newreno::{NewReno, Variant};
 
 detectors! {
-    Reno(NewReno) "reno" Acks = NewReno::new(Variant::Reno), "newreno.rs";
-    Newreno(NewReno) "newreno" Acks = NewReno::new(Variant::NewReno), "newreno.rs";
-    Sack(sack::Sack) "sack" Sack = sack::Sack::default(), "sack.rs";
-    Ns2Reno(NewReno) "ns2-reno" Acks = NewReno::new(Variant::Ns2Reno), "newreno.rs";
-    Ns2Newreno(NewReno) "ns2-newreno" Acks = NewReno::new(Variant::Ns2NewReno), "newreno.rs";
-    Ns2Sack1(Box<ns2_sack1::Ns2Sack1>) "ns2-sack1" Sack = Box::default(), "ns2_sack1.rs";
+    Reno(NewReno) "reno" Acks = |p| NewReno::new(Variant::Reno, p), "newreno.rs";
+    Newreno(NewReno) "newreno" Acks = |p| NewReno::new(Variant::NewReno, p), "newreno.rs";
+    Sack(sack::Sack) "sack" Sack = |_| sack::Sack::default(), "sack.rs";
+    Fack(fack::Fack) "fack" Sack = |_| fack::Fack::default(), "fack.rs";
+    Ns2Reno(NewReno) "ns2-reno" Acks = |p| NewReno::new(Variant::Ns2Reno, p), "newreno.rs";
+    Ns2Newreno(NewReno) "ns2-newreno" Acks = |p| NewReno::new(Variant::Ns2NewReno, p), "newreno.rs";
+    Ns2Sack1(Box<ns2_sack1::Ns2Sack1>) "ns2-sack1" Sack = |_| Box::default(), "ns2_sack1.rs";
+    NewrenoSack(Box<ns2_sack1::Ns2Sack1>) "newreno-sack" Sack = |p| Box::new(ns2_sack1::Ns2Sack1::newreno(p)), "ns2_sack1.rs";
 }
 
 impl<D: Detect> Detect for Box<D> {
@@ -234,6 +252,9 @@ impl<D: Detect> Detect for Box<D> {
     }
     fn next_resend(&mut self, board: &mut Scoreboard) -> Option<Sent> {
         (**self).next_resend(board)
+    }
+    fn forced_resend(&mut self, board: &mut Scoreboard) -> Option<Sent> {
+        (**self).forced_resend(board)
     }
     fn burst_limit(&self) -> u32 {
         (**self).burst_limit()

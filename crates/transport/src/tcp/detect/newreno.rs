@@ -1,6 +1,7 @@
 //! # Reno and NewReno: duplicate ACKs
 //!
-//! **Source**: rfc5681 section 3.2; rfc6582 section 3.2; ns-2.35 `RenoTcpAgent`, `NewRenoTcpAgent`.
+//! **Source**: rfc5681 section 3.2; rfc6582 section 3.2 and 4; ns-2.35 `RenoTcpAgent`,
+//! `NewRenoTcpAgent`; gurtov-2004 section 4.5 (what duplicates mean after a timeout).
 //!
 //! **Idea**: `dupthresh` duplicate ACKs mean that the first segment is lost; every duplicate tells that one segment has
 //! left the network, so `in flight = outstanding - duplicates - lost + sent again`. Reno leaves recovery on the
@@ -11,17 +12,24 @@
 //! |---|---|---|---|
 //! | `dupthresh` | segments | 3 | rfc5681 section 3.2 |
 //! | `limited_transmit` | - | `on` | rfc3042 |
+//! | `dupack_guard` | - | `bugfix` | rfc2582 section 5; the heuristics: gurtov-2004 section 4.5, rfc6582 section 4 |
+//! | `heuristic_segments` | segments | 3 | gurtov-2004 section 4.5 and ns-2; rfc6582 section 4.1: 4 |
+//! | `heuristic_window` | - | `on` | gurtov-2004 section 4.5; ns-2: `off` |
+//! | `newreno_patience` | - | `impatient` | rfc6582 section 4; ns-2 `newreno_changes1_` |
+//! | `newreno_deflation` | - | `on` | rfc6582 section 3.2 step 3; ns-2 `partial_window_deflation_` |
 //!
 //! **Deviations**: 1. Window inflation is expressed as a smaller count of bytes in flight; the segments sent are the
 //! same. 2. ns-2 variants: two segments at most per ACK during NewReno recovery; when a partial ACK covers more than the
 //! duplicates counted, the window itself is deflated; duplicates after a timeout release new segments only for the
 //! first two.
 //!
-//! **Checked by**: `tests/tapes/*reno_*.tape`; the ns-2 comparison, segment by segment.
+//! **Checked by**: `detect/newreno_oracle.rs` (heuristics), `tests/tapes/*reno_*.tape`, `tests/tapes/newreno_rto_*.tape`; the ns-2 comparison, segment by segment.
 
 use super::super::Ack;
 use super::super::conn::scoreboard::Scoreboard;
+use super::super::params::{GuardRule, Patience, TcpParams};
 use super::{Detect, Habits, Phase, Verdict, View};
+use crosswind_base::Dur;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Variant {
@@ -31,9 +39,56 @@ pub enum Variant {
     Ns2NewReno,
 }
 
+/// What the heuristics look at: the last ACK that advanced.
+#[derive(Clone, Debug)]
+struct Heuristic {
+    rule: GuardRule,
+    segments: u64,
+    /// The timestamp heuristic, too, wants a window above one segment.
+    looks_at_window: bool,
+    tick: Dur,
+    /// How far the last ACK that advanced went.
+    jump: u64,
+    /// It echoed the timestamp of the segment just below it.
+    echoes_below: bool,
+}
+
+impl Heuristic {
+    fn new(p: &TcpParams) -> Heuristic {
+        Heuristic {
+            rule: p.dupack_guard,
+            segments: u64::from(p.heuristic_segments),
+            looks_at_window: p.heuristic_window.on(),
+            tick: p.timestamp_tick,
+            jump: 0,
+            echoes_below: false,
+        }
+    }
+
+    fn on_new(&mut self, a: &Ack) {
+        self.jump = a.bytes;
+        self.echoes_below = a.ts_ecr == (a.below_sent_at.0 / self.tick.0.max(1)) as u32 + 1;
+    }
+
+    /// Whether three duplicates below the guard mean a loss.
+    fn finds_loss(&self, v: &View) -> bool {
+        let opened = v.cwnd > v.mss as f64;
+        match self.rule {
+            GuardRule::Bugfix => false,
+            GuardRule::NoBugfix => true,
+            GuardRule::AckHeuristic => opened && self.jump <= self.segments * v.mss,
+            GuardRule::TimestampHeuristic => (opened || !self.looks_at_window) && self.echoes_below,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct NewReno {
     variant: Variant,
+    patience: Patience,
+    /// A partial ACK deflates by what it acknowledges, not by all duplicates.
+    deflates: bool,
+    heuristic: Option<Box<Heuristic>>,
     /// Consecutive duplicate ACKs; during recovery, segments known to have left the network.
     dups: u64,
     /// ns-2 keeps counting duplicates through partial ACKs, for its burst rule alone.
@@ -43,8 +98,10 @@ pub struct NewReno {
 }
 
 impl NewReno {
-    pub fn new(variant: Variant) -> NewReno {
-        NewReno { variant, dups: 0, dups_ever: 0, deflate: 0 }
+    pub fn new(variant: Variant, p: &TcpParams) -> NewReno {
+        let heuristic = (p.dupack_guard != GuardRule::Bugfix).then(|| Box::new(Heuristic::new(p)));
+        let deflates = p.newreno_deflation.on();
+        NewReno { variant, patience: p.newreno_patience, deflates, heuristic, dups: 0, dups_ever: 0, deflate: 0 }
     }
 
     fn stays_on_partial(&self) -> bool {
@@ -55,6 +112,9 @@ impl NewReno {
     }
 
     fn on_new(&mut self, a: &Ack, board: &mut Scoreboard, v: &View) -> Verdict {
+        if let Some(h) = &mut self.heuristic {
+            h.on_new(a);
+        }
         let Phase::Recovery { high } = v.phase else {
             (self.dups, self.dups_ever) = (0, 0);
             return Verdict::Nothing;
@@ -66,7 +126,9 @@ impl NewReno {
         // RFC 6582 step 3, partial ACK: deflate by what was acknowledged, add back one segment.
         let acked = a.bytes.div_ceil(v.mss);
         self.deflate = 0;
-        if self.dups > acked {
+        if !self.deflates {
+            self.dups = 0;
+        } else if self.dups > acked {
             self.dups -= acked - 1;
         } else {
             if self.is_ns2() {
@@ -88,12 +150,15 @@ impl NewReno {
         if recovering || self.dups != v.dupthresh as u64 || self.is_guarded(v) {
             return Verdict::Nothing;
         }
-        if board.mark_first_lost() { Verdict::Loss } else { Verdict::Nothing }
+        // After a timeout the first segment was sent again already, and that was lost.
+        let again = matches!(v.phase, Phase::Timeout { .. }) && board.mark_first_lost_again();
+        if again || board.mark_first_lost() { Verdict::Loss } else { Verdict::Nothing }
     }
 
     /// The window that was in the network at the last loss is not yet acknowledged. ns-2 has exceptions.
     fn is_guarded(&self, v: &View) -> bool {
-        if self.is_ns2() { v.is_guarded_in_ns2() } else { v.una <= v.guard }
+        let guarded = if self.is_ns2() { v.is_guarded_in_ns2() } else { v.una <= v.guard };
+        guarded && !self.heuristic.as_ref().is_some_and(|h| h.finds_loss(v))
     }
 }
 
@@ -134,7 +199,7 @@ impl Detect for NewReno {
         Habits {
             uses_scoreboard: false,
             ends_on_any_ack: !self.stays_on_partial(),
-            first_partial_restarts_timer: self.stays_on_partial(),
+            first_partial_restarts_timer: self.stays_on_partial() && self.patience == Patience::Impatient,
             partial_resends: true,
             loss_restarts_timer: true,
             resends_suspects: false,

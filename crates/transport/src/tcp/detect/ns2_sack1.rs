@@ -1,21 +1,27 @@
-//! # ns-2 Sack1
+//! # Reno-SACK and NewReno-SACK
 //!
-//! **Source**: ns-2.35 `Sack1TcpAgent` and its scoreboard; fall-floyd-1996 (the `pipe` algorithm).
+//! **Source**: ns-2.35 `Sack1TcpAgent` and its scoreboard; fall-floyd-1996 (the `pipe` algorithm); gurtov-2004 section
+//! 4.3.1 (NewReno-SACK).
 //!
 //! **Idea**: the third duplicate that brings new SACK information starts recovery with `pipe = outstanding - 3`; every ACK
 //! lowers `pipe` by one, a partial ACK by two, every segment sent raises it; any hole below the highest SACK is sent
-//! again, once.
+//! again, once. `newreno-sack` sends `partial_resends_segments` holes on every partial ACK whatever `pipe` says, so that a
+//! large hole, which `pipe` counts as data in flight, does not end in a timeout.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
 //! | `dupthresh` | segments | 3 | ns-2 `numdupacks_` |
+//! | `partial_resends_segments` | segments | 1 | gurtov-2004 section 4.3.1, "at least one"; ns-2 `partial_ack_`: 2 |
 //!
-//! **Deviations**: 1. Counts in segments of one `mss`, like the original: a flow must send full segments.
+//! **Deviations**: 1. Counts in segments of one `mss`, like the original: a flow must send full segments. 2. ns-2's
+//! `partial_ack_` counts a partial ACK and what it releases as one segment more in the network; here each of them
+//! counts by itself, as in the source.
 //!
-//! **Checked by**: the ns-2 comparison, segment by segment.
+//! **Checked by**: the ns-2 comparison, segment by segment; `tests/oracle_newreno_sack.rs`.
 
 use super::super::Ack;
 use super::super::conn::scoreboard::{Scoreboard, Sent};
+use super::super::params::TcpParams;
 use super::{Detect, Habits, Phase, Verdict, View};
 
 #[derive(Clone, Debug, Default)]
@@ -31,9 +37,17 @@ pub struct Ns2Sack1 {
     /// Duplicates are ignored between a timeout and the next new ACK.
     after_timeout: bool,
     may_send: bool,
+    /// NewReno-SACK: holes to send on a partial ACK, and those of the present one.
+    on_partial: u32,
+    forced: u32,
 }
 
 impl Ns2Sack1 {
+    /// With NewReno's answer to partial ACKs.
+    pub fn newreno(p: &TcpParams) -> Ns2Sack1 {
+        Ns2Sack1 { on_partial: p.partial_resends_segments, ..Ns2Sack1::default() }
+    }
+
     fn clear(&mut self) {
         self.ranges.clear();
         self.hole = 0;
@@ -102,6 +116,7 @@ impl Ns2Sack1 {
         self.update(v.una, blocks);
         if a.bytes > 0 {
             self.pipe -= 1;
+            self.forced = self.on_partial;
             return Verdict::Partial;
         }
         Verdict::Nothing
@@ -133,6 +148,15 @@ impl Detect for Ns2Sack1 {
         }
         let dups = if v.limited_transmit && self.dups < v.dupthresh as u64 { self.dups } else { 0 };
         (v.nxt - v.una + board.resent_bytes()).saturating_sub(dups * v.mss + board.lost_bytes())
+    }
+
+    fn forced_resend(&mut self, board: &mut Scoreboard) -> Option<Sent> {
+        self.forced = self.forced.checked_sub(1)?;
+        // The first segment is missing even when nothing above it was reported.
+        let first = board.first().copied().filter(|s| s.start >= self.hole);
+        let next = self.next_hole(board).or(first)?;
+        self.hole = next.end();
+        Some(next)
     }
 
     fn may_send(&self) -> bool {

@@ -23,6 +23,7 @@ fn ack(bytes: u64) -> Ack {
         window_limited: true,
         covers_resent: false,
         covers_original: false,
+        ..Ack::default()
     }
 }
 

@@ -196,6 +196,7 @@ impl Sender {
         self.stats.segments += 1;
         self.stats.resent_segments += 1;
         self.stats.resent_bytes += payload;
+        self.judges.on_resend(payload);
         self.last_sent = now;
         if self.timed.is_some_and(|t| s.start < t.0) && p.handshake != Handshake::Ns2 {
             self.timed = None;

@@ -19,7 +19,7 @@
 
 use super::super::Ack;
 use super::super::params::Frto as Variant;
-use super::{Judge, Judgement};
+use super::{Expiry, Judge, Judgement};
 
 /// Where the algorithm stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,9 +81,9 @@ impl Frto {
 }
 
 impl Judge for Frto {
-    fn start(&mut self, high: u64, resent_end: u64) {
+    fn start(&mut self, e: &Expiry) {
         self.step = Step::First;
-        (self.high, self.resent_end) = (high, resent_end);
+        (self.high, self.resent_end) = (e.high, e.resent_end);
     }
 
     fn stop(&mut self) {

@@ -1,8 +1,8 @@
 //! F-RTO against a plain transcription of RFC 5682 sections 2.1 and 3.1, with the two rules that Linux adds.
 
 use super::Judge;
-use super::Judgement;
 use super::frto::Frto;
+use super::{Expiry, Judgement};
 use crate::tcp::Ack;
 use crate::tcp::params::Frto as Variant;
 use crosswind_base::{Rng, Streams, Time};
@@ -81,6 +81,7 @@ fn ack(r: &mut Rng, una: u64, high: u64) -> Ack {
         window_limited: true,
         covers_resent: false,
         covers_original: r.chance(0.4),
+        ..Ack::default()
     }
 }
 
@@ -92,7 +93,7 @@ fn every_step_is_that_of_rfc_5682() {
         let sack = seed % 2 == 1;
         let high = 1 + 1000 * (1 + r.below(6));
         let mut ours = Frto::new(if sack { Variant::Sack } else { Variant::Basic });
-        ours.start(high, 1001);
+        ours.start(&Expiry { high, resent_end: 1001, stamp: 0 });
         let mut plain = Plain { sack, step: 2, recover: high, resent_end: 1001 };
         let mut una = 1;
         for step in 0..6 {
@@ -105,6 +106,7 @@ fn every_step_is_that_of_rfc_5682() {
                 Judgement::ProbeWithNewData => Do::SendTwoNew,
                 Judgement::Spurious => Do::Spurious,
                 Judgement::Genuine { window_segments } => Do::Conventional(window_segments),
+                Judgement::Conventional => unreachable!("F-RTO says with which window"),
             };
             assert_eq!(got, want, "seed {seed} step {step} {a:?}");
             *seen.entry(format!("{got:?}")).or_insert(0) += 1;

@@ -1,10 +1,15 @@
 //! Judges: was the last timeout a mistake? One file per judge, one row in the table below.
 
+pub mod dsack;
+pub mod eifel;
+#[cfg(test)]
+mod eifel_oracle;
 pub mod frto;
 #[cfg(test)]
 mod frto_oracle;
 
 use super::Ack;
+use super::detect::Phase;
 use super::params::{Frto as FrtoChoice, TcpParams};
 use super::registry::Row;
 
@@ -21,15 +26,44 @@ pub enum Judgement {
     Spurious,
     /// The timeout was genuine: recover conventionally, with this window in segments.
     Genuine { window_segments: u32 },
+    /// The timeout was genuine, and the ACK that told so counts like any other.
+    Conventional,
+}
+
+/// Facts about an expiry of the timer.
+#[derive(Clone, Copy, Debug)]
+pub struct Expiry {
+    /// Highest sequence number sent before it.
+    pub high: u64,
+    /// End of the segment that is being sent again.
+    pub resent_end: u64,
+    /// The timestamp that the retransmission carries.
+    pub stamp: u32,
+}
+
+/// Whether a judge hears a case.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Case {
+    /// No: conventional recovery.
+    Refused,
+    /// Yes, a new one.
+    New,
+    /// Yes: the timer expired again before the verdict.
+    Continued,
 }
 
 /// Someone who decides after a timeout whether it was genuine.
 pub trait Judge {
-    /// A timeout occurred: `high` is the highest sequence number sent before it, `resent_end` the end of the segment that
-    /// is being sent again.
-    fn start(&mut self, high: u64, resent_end: u64);
+    /// The timer has expired in this phase. What is under way ends unless the case is continued.
+    fn hears(&mut self, phase: Phase) -> Case {
+        let fresh = !self.is_active() && !matches!(phase, Phase::Timeout { .. });
+        self.stop();
+        if fresh { Case::New } else { Case::Refused }
+    }
+    /// The case is heard: what is being sent again, and when.
+    fn start(&mut self, e: &Expiry);
     fn stop(&mut self);
-    /// Between `start` and a verdict.
+    /// Between `start` and a verdict, while nothing but the first segment is held lost.
     fn is_active(&self) -> bool;
     /// Highest sequence number sent before the timeout that is being judged.
     fn high(&self) -> u64;
@@ -55,14 +89,25 @@ macro_rules! judges {
                 )*
                 Bench::Empty
             }
-            pub fn is_empty(&self) -> bool {
-                matches!(self, Bench::Empty)
+            /// Somebody sits.
+            pub fn is_asked(&self) -> bool {
+                !matches!(self, Bench::Empty)
+            }
+            /// A segment is sent again.
+            #[inline]
+            pub fn on_resend(&mut self, bytes: u64) {
+                if let Bench::Dsack(j) = self {
+                    j.on_resend(bytes);
+                }
             }
         }
 
         impl Judge for Bench {
-            fn start(&mut self, high: u64, resent_end: u64) {
-                match self { Bench::Empty => {} $(Bench::$variant(j) => j.start(high, resent_end)),* }
+            fn hears(&mut self, phase: Phase) -> Case {
+                match self { Bench::Empty => Case::Refused, $(Bench::$variant(j) => j.hears(phase)),* }
+            }
+            fn start(&mut self, e: &Expiry) {
+                match self { Bench::Empty => {} $(Bench::$variant(j) => j.start(e)),* }
             }
             fn stop(&mut self) {
                 match self { Bench::Empty => {} $(Bench::$variant(j) => j.stop()),* }
@@ -86,5 +131,7 @@ macro_rules! judges {
 }
 
 judges! {
+    Eifel(eifel::Eifel) "eifel" when |p| p.eifel.on() => |_| eifel::Eifel::default(), "eifel.rs";
     Frto(frto::Frto) "frto" when |p| p.frto != FrtoChoice::Off => |p| frto::Frto::new(p.frto), "frto.rs";
+    Dsack(dsack::Dsack) "dsack" when |p| p.dsack.on() => |_| dsack::Dsack::default(), "dsack.rs";
 }

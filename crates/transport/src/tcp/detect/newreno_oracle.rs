@@ -1,0 +1,122 @@
+//! The two heuristics for duplicates after a timeout against the pseudo-code of [Gurtov 2004] section 4.5, in segments.
+
+use super::newreno::{NewReno, Variant};
+use super::{Detect, Phase, Verdict, View};
+use crate::tcp::Ack;
+use crate::tcp::conn::scoreboard::Scoreboard;
+use crate::tcp::params::{GuardRule, SackAfterTimeout, TcpParams};
+use crate::tcp::preset::preset;
+use crosswind_base::{Streams, Time};
+
+const MSS: u64 = 1000;
+
+/// The variables of the text; segments count from 1, `highest_ack` is the last one acknowledged.
+struct Plain {
+    rule: GuardRule,
+    recover: u64,
+    prev_highest_ack: u64,
+    highest_ack: u64,
+    tss: Vec<u64>,
+    last_tsecr: u64,
+    dupacks: u32,
+}
+
+impl Plain {
+    fn on_ack(&mut self, ack: u64, tsecr: u64, cwnd: f64) -> bool {
+        if ack > self.highest_ack {
+            self.prev_highest_ack = self.highest_ack;
+            self.highest_ack = ack;
+            self.last_tsecr = tsecr;
+            self.dupacks = 0;
+            return false;
+        }
+        self.dupacks += 1;
+        if self.dupacks != 3 {
+            return false;
+        }
+        if self.highest_ack > self.recover {
+            return true;
+        }
+        match self.rule {
+            GuardRule::Bugfix => false,
+            GuardRule::NoBugfix => true,
+            _ if cwnd <= 1.0 => false,
+            GuardRule::AckHeuristic => self.highest_ack - self.prev_highest_ack <= 3,
+            GuardRule::TimestampHeuristic => self.last_tsecr == self.tss[self.highest_ack as usize],
+        }
+    }
+}
+
+fn params(rule: GuardRule) -> TcpParams {
+    TcpParams { dupack_guard: rule, ..preset("ns2-newreno").expect("a preset") }
+}
+
+#[test]
+fn every_third_duplicate_is_judged_as_in_the_pseudo_code() {
+    let rules = [GuardRule::Bugfix, GuardRule::NoBugfix, GuardRule::AckHeuristic, GuardRule::TimestampHeuristic];
+    let mut found = [[0; 2]; 4];
+    for seed in 0..4000 {
+        let mut r = Streams::new(seed).named("heuristics");
+        let which = seed as usize % 4;
+        let p = params(rules[which]);
+        let mut ours = NewReno::new(Variant::Ns2NewReno, &p);
+        let n = 30 + r.below(20);
+        // Segment i was sent at tss[i] milliseconds; some twice.
+        let tss: Vec<u64> = (0..=n).map(|_| r.below(6)).collect();
+        let mut board = Scoreboard::default();
+        (1..=n).for_each(|i| board.push(1 + (i - 1) * MSS, MSS as u32, Time(tss[i as usize] * 1_000_000)));
+        board.mark_all_lost(SackAfterTimeout::Clear, u64::MAX);
+        let recover = 5 + r.below(n);
+        let mut plain =
+            Plain { rule: rules[which], recover, prev_highest_ack: 0, highest_ack: 0, tss, last_tsecr: 0, dupacks: 0 };
+        // A timeout has occurred, nothing is acknowledged yet: the first ACK advances.
+        let mut first = true;
+        for step in 0..40 {
+            let advances = first || r.chance(0.25);
+            first = false;
+            let ack = if advances { plain.highest_ack + 1 + r.below(6) } else { plain.highest_ack };
+            if ack >= n {
+                break;
+            }
+            let cwnd = [1.0, 2.0, 5.5][r.below(3) as usize];
+            let tsecr = r.below(6);
+            let una = 1 + ack * MSS;
+            let mut below_sent_at = Time::ZERO;
+            if advances {
+                below_sent_at = board.ack_to(una, 0).last_sent_at;
+            }
+            let bytes = if advances { (ack - plain.highest_ack) * MSS } else { 0 };
+            let want = plain.on_ack(ack, tsecr, cwnd);
+            let a = Ack {
+                ack: una,
+                bytes,
+                duplicate: !advances,
+                ts_ecr: tsecr as u32 + 1,
+                below_sent_at,
+                ..Ack::default()
+            };
+            let high = 1 + n * MSS;
+            let v = View {
+                una,
+                nxt: high,
+                mss: MSS,
+                dupthresh: 3,
+                phase: Phase::Timeout { high },
+                guard: 1 + recover * MSS,
+                limited_transmit: true,
+                cwnd: cwnd * MSS as f64,
+            };
+            let got = ours.on_ack(&a, &[], &mut board, &v) == Verdict::Loss;
+            assert_eq!(got, want, "seed {seed} step {step} {:?}", rules[which]);
+            if plain.dupacks == 3 && plain.highest_ack <= recover {
+                found[which][usize::from(want)] += 1;
+            }
+            if want {
+                // A recovery would begin; the case is closed.
+                break;
+            }
+        }
+    }
+    assert_eq!((found[0][1], found[1][0]), (0, 0));
+    assert!(found[2].iter().chain(&found[3]).all(|n| *n > 50), "{found:?}");
+}

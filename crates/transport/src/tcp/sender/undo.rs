@@ -1,0 +1,172 @@
+//! What follows from a judge's verdict on a timeout: what was remembered before it is brought back, or not.
+
+use super::{Line, PendingTimeout, Sender, stamp};
+use crate::tcp::Ack;
+use crate::tcp::conn::rtt::Estimate;
+use crate::tcp::detect::Phase;
+use crate::tcp::law::WindowLaw;
+use crate::tcp::params::{SpuriousResponse, SpuriousTimer, TcpParams};
+use crate::tcp::undo::eifel::is_older;
+use crate::tcp::undo::{Judge, Judgement};
+use crosswind_base::{EventKind, Packet, Time};
+
+/// The sender as it was when the first timeout of an episode occurred.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Before {
+    cwnd: f64,
+    ssthresh: f64,
+    flight: f64,
+    estimate: Estimate,
+    /// Back-off that its expiries came to.
+    backoff: u32,
+    /// RFC 4015 step 9 waits for the acknowledgement of data sent after this byte; zero = it does not wait.
+    lift_above: u64,
+}
+
+impl Sender {
+    /// A judge hears a new case: what its verdict may bring back is kept.
+    pub(super) fn remember(&mut self, p: &TcpParams) {
+        let (w, flight) = (self.law.window(), self.outstanding() as f64);
+        let (cwnd, ssthresh, estimate) = (w.cwnd, w.ssthresh, self.rtt.estimate(p));
+        if let Some(m) = &mut self.memory {
+            **m = Before { cwnd, ssthresh, flight, estimate, backoff: 0, lift_above: 0 };
+        }
+    }
+
+    /// The timer has backed off.
+    pub(super) fn remember_backoff(&mut self) {
+        if let Some(m) = &mut self.memory {
+            m.backoff = self.rtt.backoff_count();
+        }
+    }
+
+    /// Counts timeouts that an omniscient observer calls spurious: an ACK caused by a segment sent before the timeout
+    /// acknowledges something that was outstanding then ([Järvinen 2006] open point 7-37). Episodes are counted by the
+    /// rule of Eifel detection: by timestamps where there are some.
+    pub(super) fn watch_for_spurious(&mut self, pkt: &Packet, a: &Ack, p: &TcpParams) {
+        if self.episode_at != Time::NEVER && a.bytes > 0 {
+            let early = match p.timestamps.on() && pkt.ts_ecr != 0 {
+                true => is_older(pkt.ts_ecr, stamp(self.episode_at, p)),
+                false => pkt.cause < self.episode_at,
+            };
+            self.stats.spurious_episodes += u64::from(early);
+            self.stats.genuine_episodes += u64::from(!early);
+            self.episode_at = Time::NEVER;
+        }
+        let Some(PendingTimeout { at, high }) = self.pending_timeout else { return };
+        if pkt.cause < at && (a.bytes > 0 || a.sacked > 0) {
+            self.stats.spurious_timeouts += 1;
+            self.pending_timeout = None;
+        } else if self.una >= high {
+            self.pending_timeout = None;
+        }
+    }
+
+    /// Asks the judge; returns whether the verdict has set the window.
+    pub(super) fn judge(&mut self, a: &Ack, p: &TcpParams, line: &mut impl Line) -> bool {
+        self.lift_timer(a, p);
+        let held_back = self.judges.is_active();
+        let mut judgement = self.judges.judge(a);
+        if judgement == Judgement::ProbeWithNewData && !self.has_new_data(p) {
+            // RFC 5682 step 2b: with nothing new to send, conventional recovery.
+            self.judges.stop();
+            judgement = Judgement::Genuine { window_segments: 2 };
+        }
+        match judgement {
+            Judgement::None | Judgement::Wait => return false,
+            Judgement::ProbeWithNewData => {
+                // Two new segments, whatever the window.
+                self.law.window_mut().cwnd = (self.in_flight(p) + 2 * p.mss.0) as f64;
+                self.probe_budget = Some(2);
+            }
+            Judgement::Genuine { window_segments } => {
+                self.genuine(p);
+                self.probe_budget = None;
+                let w = self.law.window_mut();
+                w.cwnd = window_segments as f64 * w.mss;
+            }
+            Judgement::Conventional => {
+                if held_back {
+                    self.genuine(p);
+                } else {
+                    self.stats.genuine_detected += 1;
+                    self.rtt.on_genuine();
+                }
+                return false;
+            }
+            Judgement::Spurious if p.spurious_response == SpuriousResponse::Ignore => {
+                self.stats.spurious_detected += 1;
+                line.note(EventKind::Spurious, self.una, 0, 0);
+                if held_back {
+                    self.board.mark_lost_but_resent(p.sack_after_timeout, self.judges.high());
+                }
+                return false;
+            }
+            Judgement::Spurious => {
+                self.probe_budget = None;
+                self.stats.spurious_detected += 1;
+                line.note(EventKind::Spurious, self.una, 0, 0);
+                self.board.clear_lost();
+                self.respond(a, p);
+                let reached = self.memory.as_ref().map_or(0, |m| m.backoff);
+                self.rtt.on_spurious(a.rtt, reached, line.now(), p);
+                self.phase = Phase::Open;
+            }
+        }
+        true
+    }
+
+    /// The first segment was lost. The probes themselves are not held lost (Linux), and what the timeout sent again is on
+    /// its way.
+    fn genuine(&mut self, p: &TcpParams) {
+        self.stats.genuine_detected += 1;
+        self.rtt.on_genuine();
+        self.board.mark_lost_but_resent(p.sack_after_timeout, self.judges.high());
+    }
+
+    /// Window and threshold after a spurious timeout.
+    fn respond(&mut self, a: &Ack, p: &TcpParams) {
+        let flight = self.in_flight(p) as f64;
+        let before = self.memory.as_deref().copied().unwrap_or_default();
+        let w = self.law.window_mut();
+        let half = (before.cwnd / 2.0).max(2.0 * w.mss);
+        match p.spurious_response {
+            // Conservative response: the halved threshold is kept and the window goes there.
+            SpuriousResponse::Halved | SpuriousResponse::Ignore => w.cwnd = w.cwnd.max(flight).min(w.ssthresh),
+            SpuriousResponse::Full => (w.ssthresh, w.cwnd) = (before.ssthresh, before.cwnd),
+            SpuriousResponse::Half => (w.ssthresh, w.cwnd) = (half, half),
+            SpuriousResponse::SlowStart => (w.ssthresh, w.cwnd) = (half, w.mss),
+            SpuriousResponse::Avoidance => (w.ssthresh, w.cwnd) = (before.cwnd, before.cwnd),
+            SpuriousResponse::Rfc4015 => {
+                let initial = p.initial_window_segments as f64 * w.mss;
+                w.ssthresh = before.flight.max(before.ssthresh);
+                w.cwnd = flight + (a.bytes as f64).min(initial);
+            }
+        }
+        // RFC 5682 step 3b: a loss in the flight that was never lost may start a recovery.
+        self.guard = match (p.spurious_response, p.spurious_unlock.on()) {
+            (SpuriousResponse::Halved, true) => self.una,
+            (_, true) => self.una - 1,
+            (_, false) => self.guard,
+        };
+        if p.spurious_timer == SpuriousTimer::Rfc4015
+            && let Some(m) = &mut self.memory
+        {
+            m.lift_above = self.nxt;
+        }
+    }
+
+    /// RFC 4015 step 9, once data that was sent after the verdict is acknowledged.
+    fn lift_timer(&mut self, a: &Ack, p: &TcpParams) {
+        if p.spurious_timer != SpuriousTimer::Rfc4015 {
+            return;
+        }
+        if let (Some(m), Some(r)) = (&mut self.memory, a.rtt)
+            && m.lift_above > 0
+            && a.ack > m.lift_above
+        {
+            m.lift_above = 0;
+            self.rtt.lift(m.estimate, r, p);
+        }
+    }
+}
