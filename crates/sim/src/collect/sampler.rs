@@ -97,8 +97,8 @@ fn flow_gauges(e: &Endpoint, put: &mut impl FnMut(&'static str, f64)) {
     put("ssthresh_bytes", window.ssthresh);
     put("in_flight_bytes", tx.map_or(0, |tx| tx.in_flight(p)) as f64);
     put("rto_ns", e.conn.tx.rto(p).0 as f64);
-    if let Some(s) = tx.and_then(|tx| tx.rtt.srtt) {
+    if let Some((tx, s)) = tx.and_then(|tx| Some((tx, tx.rtt.srtt?))) {
         put("srtt_ns", s.0 as f64);
-        put("rttvar_ns", tx.rtt.rttvar(e.conn.params()).0 as f64);
+        put("rttvar_ns", tx.rtt.rttvar(p).0 as f64);
     }
 }

@@ -340,7 +340,7 @@ impl Player {
             "timeouts" => s.timeouts.to_string(),
             "spurious" => s.spurious_detected.to_string(),
             "genuine" => s.genuine_detected.to_string(),
-            "rttvar" => format!("{}", c.tx.rtt.rttvar(c.params()).as_secs_f64()),
+            "rttvar" => format!("{}", tx.rtt.rttvar(c.params()).as_secs_f64()),
             "recoveries" => s.fast_recoveries.to_string(),
             "reductions" => s.ecn_reductions.to_string(),
             "resent" => s.resent_segments.to_string(),

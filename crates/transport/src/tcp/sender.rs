@@ -5,7 +5,10 @@
 //! would need is kept. Last, whatever the window allows is sent.
 
 mod output;
+mod stats;
 mod undo;
+
+pub use stats::SenderStats;
 
 use super::conn::rtt::Rtt;
 use super::conn::scoreboard::{Scoreboard, Sent};
@@ -16,52 +19,8 @@ use super::signal::ecn::EcnEcho;
 use super::undo::{Bench, Case, Expiry, Judge};
 use super::{Ack, Io, Trigger};
 use crosswind_base::probe::header_bits;
-use crosswind_base::{Dur, EventKind, Histogram, Packet, Time};
+use crosswind_base::{Dur, EventKind, Packet, Time};
 use undo::Before;
-
-/// What the world may read.
-#[derive(Clone, Debug, Default)]
-pub struct SenderStats {
-    pub segments: u64,
-    pub resent_segments: u64,
-    pub resent_bytes: u64,
-    pub timeouts: u64,
-    /// Timeouts after which an ACK of a segment sent earlier arrived (an oracle's view; see metric `spurious_timeouts`).
-    pub spurious_timeouts: u64,
-    /// Timeouts that the sender itself judged spurious, and genuine.
-    pub spurious_detected: u64,
-    pub genuine_detected: u64,
-    /// Runs of expiries after which the first ACK that advances was caused by a segment sent before the first of them,
-    /// and other runs: what Eifel detection would say, whether it is on or not.
-    pub spurious_episodes: u64,
-    pub genuine_episodes: u64,
-    pub fast_recoveries: u64,
-    pub ecn_reductions: u64,
-    pub rtt_ns: Histogram,
-    pub cwnd_max_bytes: f64,
-    /// `None` until slow start ended for the first time.
-    pub first_loss_at: Option<Time>,
-    pub last_timeout_at: Option<Time>,
-    pub duplicates: output::Duplicates,
-}
-
-impl SenderStats {
-    pub const NONE: SenderStats = SenderStats {
-        segments: 0,
-        resent_segments: 0,
-        resent_bytes: 0,
-        timeouts: 0,
-        spurious_timeouts: 0,
-        spurious_detected: 0,
-        fast_recoveries: 0,
-        ecn_reductions: 0,
-        rtt_ns: Histogram::new(),
-        cwnd_max_bytes: 0.0,
-        first_loss_at: None,
-        last_timeout_at: None,
-        duplicates: output::Duplicates::NONE,
-    };
-}
 
 /// What is put on the wire; the connection adds the rest of the header.
 #[derive(Clone, Copy, Debug)]

@@ -64,6 +64,7 @@ fn ack(s: Step, number: u64) -> Ack {
         window_limited: true,
         covers_resent: false,
         covers_original: false,
+        ..Ack::default()
     }
 }
 
