@@ -5,7 +5,7 @@ use crosswind_transport::tcp::Ack;
 use crosswind_transport::tcp::conn::scoreboard::Scoreboard;
 use crosswind_transport::tcp::detect::ns2_sack1::Ns2Sack1;
 use crosswind_transport::tcp::detect::{Detect, Phase, Verdict, View};
-use crosswind_transport::tcp::params::TcpParams;
+use crosswind_transport::tcp::params::{NewRenoParams, TcpParams};
 use crosswind_transport::tcp::preset::preset;
 use std::collections::BTreeSet;
 
@@ -77,33 +77,39 @@ fn blocks(segments: &BTreeSet<u64>) -> Vec<(u64, u64)> {
     out
 }
 
+/// The receiver takes a segment; returns the next one that it expects.
+fn receive(segment: u64, mut next: u64, arrived: &mut BTreeSet<u64>) -> u64 {
+    arrived.insert(segment);
+    while arrived.remove(&next) {
+        next += 1;
+    }
+    *arrived = arrived.split_off(&next);
+    next
+}
+
+fn params(on_partial: u32) -> TcpParams {
+    let newreno = NewRenoParams { partial_segments: on_partial, ..NewRenoParams::default() };
+    TcpParams { newreno, ..preset("gurtov-newreno-sack").expect("a preset") }
+}
+
 fn episode(seed: u64) -> (usize, usize) {
     let mut r = Streams::new(seed).named("newreno-sack");
     let on_partial = 1 + (seed % 2) as u32;
-    let p = TcpParams { partial_resends_segments: on_partial, ..preset("gurtov-newreno-sack").expect("a preset") };
+    let p = params(on_partial);
     let (mut ours, mut board) = (Ns2Sack1::newreno(&p), Scoreboard::default());
     let n = 12 + r.below(30);
     (0..n).for_each(|i| board.push(byte(i), MSS as u32, Time(i)));
-    // Which of the first flight are lost; the first one is, and enough arrive to find that out.
-    let mut lost: BTreeSet<u64> = (0..n).filter(|i| *i == 0 || r.chance(0.5)).collect();
-    lost.retain(|i| *i < n - 3);
     let mut arrived = BTreeSet::new();
     let mut phase = Phase::Open;
     let (mut una, mut nxt, mut forced) = (0, n, 0);
-    let cwnd = (n / 2) as i64;
-    let mut plain: Option<Plain> = None;
-    let mut queue: Vec<u64> = (0..n).filter(|i| !lost.contains(i)).collect();
+    let (cwnd, mut plain) = ((n / 2) as i64, None::<Plain>);
+    // Of the first flight the first segment is lost, and enough arrive to find that out.
+    let mut queue: Vec<u64> = (0..n).filter(|i| *i >= n - 3 || (*i > 0 && r.chance(0.5))).collect();
     let mut steps = 0;
     while !queue.is_empty() && steps < 400 {
         steps += 1;
-        let s = queue.remove(0);
-        arrived.insert(s);
         let before = una;
-        while arrived.remove(&una) {
-            una += 1;
-        }
-        let above = arrived.split_off(&una);
-        arrived = above;
+        una = receive(queue.remove(0), una, &mut arrived);
         let b = blocks(&arrived);
         board.ack_to(byte(una), 0);
         let a = Ack::with(Ack::default(), byte(una), (una - before) * MSS, 0);

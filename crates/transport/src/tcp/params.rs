@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use super::detect::Detection;
+pub use super::detect::newreno::NewRenoParams;
 pub use super::law::LawName;
 pub use super::law::bic::BicParams;
 pub use super::law::cubic::CubicParams;
@@ -159,7 +160,7 @@ choice!(
         Bugfix,
         /// A loss, always.
         NoBugfix,
-        /// A loss, if the last ACK that advanced jumped over no more than `heuristic_segments`.
+        /// A loss, if the last ACK that advanced jumped over no more than `newreno.heuristic_segments`.
         AckHeuristic,
         /// A loss, if the last ACK that advanced echoed the timestamp of the segment just below it.
         TimestampHeuristic,
@@ -364,16 +365,9 @@ pub struct TcpParams {
     pub backoff_end: BackoffEnd,
     /// What duplicate ACKs mean after a timeout, without SACK.
     pub dupack_guard: GuardRule,
-    /// `ack-heuristic`: an ACK that jumps over more segments than this speaks of needless retransmissions.
-    pub heuristic_segments: u32,
-    /// Whether the timestamp heuristic, too, asks for a window above one segment.
-    pub heuristic_window: Switch,
-    /// NewReno: which partial ACKs restart the timer.
-    pub newreno_patience: Patience,
-    /// NewReno: a partial ACK deflates the window by what it acknowledges, less one segment; off: by all duplicates.
-    pub newreno_deflation: Switch,
-    /// `newreno-sack`: holes that a partial ACK sends again whatever is held to be in the network.
-    pub partial_resends_segments: u32,
+    /// NewReno after a timeout and on partial ACKs.
+    #[serde(default)]
+    pub newreno: NewRenoParams,
     /// Restart from the initial window after an idle period of one timeout (RFC 5681 section 4.1).
     pub idle_restart: Switch,
     /// Hold back a short segment while data is unacknowledged (RFC 9293 section 3.7.4).
@@ -488,9 +482,10 @@ impl TcpParams {
             let found = "\"timestamp-heuristic\" with `timestamps = \"off\"`";
             return needs("dupack_guard", found, "timestamps = \"on\", or \"ack-heuristic\"");
         }
-        if self.partial_resends_segments == 0 || self.heuristic_segments == 0 {
-            let key = if self.heuristic_segments == 0 { "heuristic_segments" } else { "partial_resends_segments" };
-            return needs(key, "0", "a number of at least 1");
+        let n = &self.newreno;
+        if n.partial_segments == 0 || n.heuristic_segments == 0 {
+            let key = if n.heuristic_segments == 0 { "heuristic_segments" } else { "partial_segments" };
+            return needs(&format!("newreno.{key}"), "0", "a number of at least 1");
         }
         Ok(())
     }

@@ -13,10 +13,10 @@
 //! | `dupthresh` | segments | 3 | rfc5681 section 3.2 |
 //! | `limited_transmit` | - | `on` | rfc3042 |
 //! | `dupack_guard` | - | `bugfix` | rfc2582 section 5; the heuristics: gurtov-2004 section 4.5, rfc6582 section 4 |
-//! | `heuristic_segments` | segments | 3 | gurtov-2004 section 4.5 and ns-2; rfc6582 section 4.1: 4 |
-//! | `heuristic_window` | - | `on` | gurtov-2004 section 4.5; ns-2: `off` |
-//! | `newreno_patience` | - | `impatient` | rfc6582 section 4; ns-2 `newreno_changes1_` |
-//! | `newreno_deflation` | - | `on` | rfc6582 section 3.2 step 3; ns-2 `partial_window_deflation_` |
+//! | `newreno.heuristic_segments` | segments | 3 | gurtov-2004 section 4.5 and ns-2; rfc6582 section 4.1: 4 |
+//! | `newreno.heuristic_window` | - | `on` | gurtov-2004 section 4.5; ns-2: `off` |
+//! | `newreno.patience` | - | `impatient` | rfc6582 section 4; ns-2 `newreno_changes1_` |
+//! | `newreno.deflation` | - | `on` | rfc6582 section 3.2 step 3; ns-2 `partial_window_deflation_` |
 //!
 //! **Deviations**: 1. Window inflation is expressed as a smaller count of bytes in flight; the segments sent are the
 //! same. 2. ns-2 variants: two segments at most per ACK during NewReno recovery; when a partial ACK covers more than the
@@ -27,9 +27,39 @@
 
 use super::super::Ack;
 use super::super::conn::scoreboard::Scoreboard;
-use super::super::params::{GuardRule, Patience, TcpParams};
+use super::super::params::{GuardRule, Patience, Switch, TcpParams};
 use super::{Detect, Habits, Phase, Verdict, View};
 use crosswind_base::Dur;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What NewReno, with SACK or without, does after a timeout and on partial ACKs.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct NewRenoParams {
+    /// `ack-heuristic`: an ACK that jumps over more segments than this speaks of needless retransmissions.
+    pub heuristic_segments: u32,
+    /// Whether the timestamp heuristic, too, asks for a window above one segment.
+    pub heuristic_window: Switch,
+    /// Which partial ACKs restart the timer.
+    pub patience: Patience,
+    /// A partial ACK deflates the window by what it acknowledges, less one segment; off: by all duplicates.
+    pub deflation: Switch,
+    /// `newreno-sack`: holes that a partial ACK sends again whatever is held to be in the network.
+    pub partial_segments: u32,
+}
+
+impl Default for NewRenoParams {
+    fn default() -> NewRenoParams {
+        NewRenoParams {
+            heuristic_segments: 3,
+            heuristic_window: Switch::On,
+            patience: Patience::Impatient,
+            deflation: Switch::On,
+            partial_segments: 1,
+        }
+    }
+}
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Variant {
@@ -57,8 +87,8 @@ impl Heuristic {
     fn new(p: &TcpParams) -> Heuristic {
         Heuristic {
             rule: p.dupack_guard,
-            segments: u64::from(p.heuristic_segments),
-            looks_at_window: p.heuristic_window.on(),
+            segments: u64::from(p.newreno.heuristic_segments),
+            looks_at_window: p.newreno.heuristic_window.on(),
             tick: p.timestamp_tick,
             jump: 0,
             echoes_below: false,
@@ -100,8 +130,8 @@ pub struct NewReno {
 impl NewReno {
     pub fn new(variant: Variant, p: &TcpParams) -> NewReno {
         let heuristic = (p.dupack_guard != GuardRule::Bugfix).then(|| Box::new(Heuristic::new(p)));
-        let deflates = p.newreno_deflation.on();
-        NewReno { variant, patience: p.newreno_patience, deflates, heuristic, dups: 0, dups_ever: 0, deflate: 0 }
+        let deflates = p.newreno.deflation.on();
+        NewReno { variant, patience: p.newreno.patience, deflates, heuristic, dups: 0, dups_ever: 0, deflate: 0 }
     }
 
     fn stays_on_partial(&self) -> bool {

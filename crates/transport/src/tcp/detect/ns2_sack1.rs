@@ -5,13 +5,13 @@
 //!
 //! **Idea**: the third duplicate that brings new SACK information starts recovery with `pipe = outstanding - 3`; every ACK
 //! lowers `pipe` by one, a partial ACK by two, every segment sent raises it; any hole below the highest SACK is sent
-//! again, once. `newreno-sack` sends `partial_resends_segments` holes on every partial ACK whatever `pipe` says, so that a
+//! again, once. `newreno-sack` sends `newreno.partial_segments` holes on every partial ACK whatever `pipe` says, so that a
 //! large hole, which `pipe` counts as data in flight, does not end in a timeout.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
 //! | `dupthresh` | segments | 3 | ns-2 `numdupacks_` |
-//! | `partial_resends_segments` | segments | 1 | gurtov-2004 section 4.3.1, "at least one"; ns-2 `partial_ack_`: 2 |
+//! | `newreno.partial_segments` | segments | 1 | gurtov-2004 section 4.3.1, "at least one"; ns-2 `partial_ack_`: 2 |
 //!
 //! **Deviations**: 1. Counts in segments of one `mss`, like the original: a flow must send full segments. 2. ns-2's
 //! `partial_ack_` counts a partial ACK and what it releases as one segment more in the network; here each of them
@@ -45,7 +45,7 @@ pub struct Ns2Sack1 {
 impl Ns2Sack1 {
     /// With NewReno's answer to partial ACKs.
     pub fn newreno(p: &TcpParams) -> Ns2Sack1 {
-        Ns2Sack1 { on_partial: p.partial_resends_segments, ..Ns2Sack1::default() }
+        Ns2Sack1 { on_partial: p.newreno.partial_segments, ..Ns2Sack1::default() }
     }
 
     fn clear(&mut self) {

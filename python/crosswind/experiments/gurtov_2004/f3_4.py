@@ -1,0 +1,84 @@
+"""How long does TCP need to repair what a cell reselection costs?
+
+A download over a GPRS link (30 kbit/s, 300 ms). At 40 s the link stops for 3 to 5 s, and the ten oldest packets of
+the old cell's buffer are thrown away.
+
+What the source shows (figure 3.4): link-layer gaps of about 5 s, after which TCP needs another 5 to 10 s.
+
+What may differ here: the measured network's terminals and buffers; the buffer holds 25 packets here, lengths of 3,
+4 and 5 s. `Repaired` is the moment at which everything sent before the end of the gap has been acknowledged.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crosswind import stats
+from crosswind.claims import Claim, Part, between, near
+from crosswind.experiments.base import Results
+from crosswind.experiments.gurtov_2004 import study
+from crosswind.experiments.gurtov_2004.measures import Trace, fact, figure_of, transfers
+from crosswind.experiments.gurtov_2004.worlds import trace
+from crosswind.figures import Picture
+from crosswind.runs import Runs
+from crosswind.scenario import Scenario
+
+AT_s, LOST = 40.0, 10
+GAPS_s = (3, 4, 5)
+
+
+def configurations() -> dict[str, Scenario]:
+    """Three lengths of the gap."""
+    tcp = {"preset": "gurtov-fack", "window_limit_segments": 24, "initial_ssthresh": "24000 B", "delayed_ack": "100 ms"}
+    queue = {"type": "droptail", "limit": "25 packets"}
+    out = {}
+    for gap in GAPS_s:
+        spikes = {"at": [f"{AT_s:g} s"], "length": f"{gap} s", "discard": LOST}
+        out[f"gap of {gap} s"] = trace(f"f3-4-{gap}", tcp, {"spikes": spikes, "queue": queue}, duration_s=90.0)
+    return out
+
+
+def _repair(runs: Runs, gap: int) -> float:
+    t = Trace(runs, f"gap of {gap} s")
+    end = AT_s + gap
+    sent = t.sent(end)
+    done = next((a for a in t.times("ack") if a > end and t.acked(float(a)) >= sent), np.inf)
+    return float(done - end)
+
+
+CLAIMS = (
+    Claim(
+        "G89",
+        "A cell reselection with ten segments lost costs TCP several seconds beyond the gap",
+        "5 to 10 s",
+        [
+            Part(
+                "mean",
+                lambda r: stats.exact(float(np.mean([_repair(r.runs, g) for g in GAPS_s]))),
+                between(3, 12),
+                "5-10 s",
+                "s",
+                1,
+            ),
+            *(fact(f"gap of {g} s", lambda r, g=g: _repair(r, g), between(3, 12), "5-10 s", "s", 1) for g in GAPS_s),
+            fact("segments lost", lambda r: Trace(r, "gap of 4 s").value("lost_packets"), near(LOST, 1), "10"),
+        ],
+    ),
+)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """The middle one."""
+    return [figure_of(r, "gap of 4 s", "f3-4", "A cell reselection of 4 s with ten segments lost.", 70.0)]
+
+
+EXPERIMENT = study.experiment(
+    "f3-4",
+    "A cell reselection under a download",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="figure 3.4, section 3.1.4",
+    tables=transfers,
+    figures=pictures,
+)

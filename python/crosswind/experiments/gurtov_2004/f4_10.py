@@ -1,0 +1,146 @@
+"""What do three duplicates after a timeout mean to a sender without SACK?
+
+The scenarios of ns-2's NewReno tests: after a timeout duplicates come because segments were sent again needlessly
+(`dup`), because a retransmission was lost (`loss`), or so that lost ACKs deceive the ACK heuristic (`ackf`).
+NewReno with bugfix, without, with the ACK heuristic and with the timestamp heuristic.
+
+What the source shows (figures 4.10 to 4.13): on `dup` only the sender without bugfix falls for it; on `loss` only
+the one with bugfix waits for the timer; on `ackf` the ACK heuristic waits as well.
+
+What may differ here: nothing is left open; `validation/ns2` compares the send sequences with ns-2's.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crosswind.claims import Claim, at_least, near
+from crosswind.experiments.base import Results
+from crosswind.experiments.gurtov_2004 import study
+from crosswind.experiments.gurtov_2004.measures import Trace, fact, figure_of, transfers
+from crosswind.experiments.gurtov_2004.worlds import ACKS, DUP, LOSS, LOSS_ACKS, RFC1323, STAMPS, STEADY, listed
+from crosswind.figures import Picture
+from crosswind.runs import Runs
+from crosswind.scenario import Scenario
+
+RULES: dict[str, dict[str, Any]] = {
+    "bugfix": {},
+    "no bugfix": {"dupack_guard": "no-bugfix"},
+    "ACK heuristic": {"dupack_guard": "ack-heuristic"},
+    "timestamp heuristic": {"dupack_guard": "timestamp-heuristic", **STAMPS},
+}
+DELAYED = {"delayed_ack": "100 ms"}
+
+
+def configurations() -> dict[str, Scenario]:
+    """Every rule on every list; the ACK heuristic with fewer lost ACKs, with and without delayed ACKs."""
+    out = {}
+    for i, (rule, tcp) in enumerate(RULES.items()):
+        out[f"dup, {rule}"] = listed(f"f4-10-dup-{i}", DUP, STEADY | tcp)
+        out[f"loss, {rule}"] = listed(f"f4-10-loss-{i}", LOSS, RFC1323 | tcp)
+        out[f"ackf, {rule}"] = listed(f"f4-13-{i}", LOSS_ACKS, RFC1323 | tcp, ACKS)
+    out["dup, timestamps"] = listed("f4-10-dup-ts", DUP, STEADY | STAMPS)
+    out["loss, timestamps"] = listed("f4-10-loss-ts", LOSS, RFC1323 | STAMPS)
+    heuristic = RULES["ACK heuristic"]
+    for n in range(1, 5):
+        out[f"{n} ACKs lost"] = listed(f"g39-{n}", LOSS_ACKS, RFC1323 | heuristic, ACKS[-n:])
+    return out
+
+
+def recoveries_after_timeout(c: str) -> Any:
+    """Fast recoveries between the first timeout and the acknowledgement of everything sent before it."""
+
+    def measure(runs: Runs) -> float:
+        t = Trace(runs, c)
+        timeout = t.first("timeout")
+        high = t.sent(timeout)
+        return float(sum(1 for x in t.times("recovery") if x > timeout and t.acked(float(x)) < high))
+
+    return measure
+
+
+def later_timeouts(c: str) -> Any:
+    """Timeouts after the first one."""
+    return lambda runs: float(len(Trace(runs, c).times("timeout")) - 1)
+
+
+def first_is_recovery(c: str) -> Any:
+    """Whether a fast retransmit came before any further timeout."""
+
+    def measure(runs: Runs) -> float:
+        t = Trace(runs, c)
+        first = t.first("timeout")
+        return float(t.first("recovery", after_s=first) < t.first("timeout", after_s=first + 1e-6))
+
+    return measure
+
+
+HEURISTICS = ("ACK heuristic", "timestamp heuristic")
+CLAIMS = (
+    Claim(
+        "G31",
+        "Needless retransmissions: no fast retransmit below `recover` but without bugfix",
+        "0, 0, 0; at least 1",
+        [
+            *(
+                fact(rule, recoveries_after_timeout(f"dup, {rule}"), near(0, 0), "0")
+                for rule in ("bugfix", *HEURISTICS)
+            ),
+            fact("no bugfix", recoveries_after_timeout("dup, no bugfix"), at_least(1), "1"),
+        ],
+    ),
+    Claim(
+        "G32",
+        "Lost retransmission: bugfix waits for the timer, the heuristics send it again before",
+        "a timeout; fast retransmit",
+        [
+            fact("bugfix, further timeouts", later_timeouts("loss, bugfix"), at_least(1), "1"),
+            *(
+                fact(f"{rule}, fast retransmit first", first_is_recovery(f"loss, {rule}"), near(1, 0), "1")
+                for rule in HEURISTICS
+            ),
+        ],
+    ),
+    Claim(
+        "G33",
+        "Four ACKs lost: the ACK heuristic keeps the fast retransmit back, a timeout follows",
+        "0 fast retransmits, 1 timeout",
+        [
+            fact("fast retransmit first", first_is_recovery("ackf, ACK heuristic"), near(0, 0), "0"),
+            fact("further timeouts", later_timeouts("ackf, ACK heuristic"), at_least(1), "1"),
+        ],
+    ),
+    Claim(
+        "G34",
+        "Four ACKs lost: the timestamp heuristic is not deceived",
+        "fast retransmit",
+        [fact("fast retransmit first", first_is_recovery("ackf, timestamp heuristic"), near(1, 0), "1")],
+    ),
+)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """The source's seven traces and the control without bugfix."""
+    names = {
+        "dup, bugfix": "f4-10a",
+        "loss, bugfix": "f4-10b",
+        "dup, ACK heuristic": "f4-11a",
+        "loss, ACK heuristic": "f4-11b",
+        "dup, timestamp heuristic": "f4-12a",
+        "loss, timestamp heuristic": "f4-12b",
+        "ackf, ACK heuristic": "f4-13",
+        "dup, no bugfix": "f4-10c",
+    }
+    return [figure_of(r, c, name, f"NewReno after a timeout: {c}.", 6.0) for c, name in names.items()]
+
+
+EXPERIMENT = study.experiment(
+    "f4-10",
+    "NewReno after a timeout: bugfix and heuristics",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="figures 4.10 to 4.13",
+    tables=transfers,
+    figures=pictures,
+)

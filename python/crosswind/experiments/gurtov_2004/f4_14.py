@@ -1,0 +1,184 @@
+"""How much throughput do bugfix and heuristics cost or save after a timeout?
+
+A single short connection without SACK meets three states of loss in sequence: none; a short one that ends in a
+timeout; two seconds at 10 %. In the `loss` half the second state loses everything, in the `duplicate` half every
+second packet and every retransmission. The rate of the link is swept. Uniform losses are the control.
+
+What the source shows (figure 4.14): after `loss` the heuristics reach what `no bugfix` reaches, up to 300 % above
+bugfix; after `duplicate` they reach what bugfix reaches, up to 30 % above `no bugfix`; all of it below the rate of
+the link. With uniform losses all four are alike.
+
+What may differ here: lengths of the first two states (1.5 s and 0.8 s), the length of the connection (8 s) and the
+swept quantity are not given.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from crosswind import figures, stats
+from crosswind.claims import Band, Claim, Part, at_least, below, between
+from crosswind.experiments.base import Results, Variant
+from crosswind.experiments.gurtov_2004 import study
+from crosswind.experiments.gurtov_2004.measures import transfers
+from crosswind.experiments.gurtov_2004.worlds import RFC1323, STAMPS, three_states
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+RATES_kbps = (200, 400, 800, 1600, 3200)
+DURATION_s = 8.0
+RULES: dict[str, dict[str, Any]] = {
+    "bugfix": {},
+    "no bugfix": {"dupack_guard": "no-bugfix"},
+    "ACK heuristic": {"dupack_guard": "ack-heuristic"},
+    "timestamp heuristic": {"dupack_guard": "timestamp-heuristic", **STAMPS, **RFC1323},
+}
+HEURISTICS = ("ACK heuristic", "timestamp heuristic")
+UNIFORM = (0.005, 0.02, 0.05)
+
+
+def _phases(half: str, first_s: float, second_s: float) -> list[dict[str, Any]]:
+    second = {"probability": 1.0} if half == "loss" else {"probability": 0.5, "again": 1.0}
+    return [
+        {"length": f"{first_s:g} s"},
+        {"length": f"{second_s:g} s", **second},
+        {"length": "2 s", "probability": 0.1},
+        {"length": "1000 s"},
+    ]
+
+
+def configurations(first_s: float = 1.5, second_s: float = 0.8) -> dict[str, Scenario]:
+    """Both halves over the rates, and uniform losses at 800 kbit/s."""
+    out = {}
+    for rule, tcp in RULES.items():
+        for rate in RATES_kbps:
+            for half in ("loss", "duplicate"):
+                out[f"{half}, {rate}, {rule}"] = three_states(
+                    f"f4-14-{half}", _phases(half, first_s, second_s), tcp, rate_kbps=rate, duration_s=DURATION_s
+                ).with_({"record": None})
+        for p in UNIFORM:
+            uniform = [{"length": "1000 s", "probability": p}]
+            out[f"uniform, {p}, {rule}"] = three_states(
+                "f4-14-uniform", uniform, tcp, rate_kbps=800, duration_s=60.0
+            ).with_({"record": None})
+    return out
+
+
+def _ratio(new: str, old: str) -> Any:
+    """Ratio of mean goodputs of two configurations."""
+
+    def statistic(a: Any, b: Any, axis: int) -> Any:
+        return np.mean(a, axis=axis) / np.mean(b, axis=axis)
+
+    return lambda r: stats.estimate(statistic, r.of(new, "goodput_bps"), r.of(old, "goodput_bps"), pairing="paired")
+
+
+def _largest(label: str, half: str, new: str, old: str, accept: Band, published: str) -> Part:
+    """The largest ratio over the sweep."""
+
+    def measure(r: Results) -> stats.Estimate:
+        return max((_ratio(f"{half}, {k}, {new}", f"{half}, {k}, {old}")(r) for k in RATES_kbps), key=lambda e: e.value)
+
+    return Part(label, measure, accept, published, "", 2)
+
+
+def _furthest(label: str, half: str, new: str, old: str, tolerance: float) -> Part:
+    """The ratio furthest from 1 over the sweep."""
+
+    def measure(r: Results) -> stats.Estimate:
+        ratios = (_ratio(f"{half}, {k}, {new}", f"{half}, {k}, {old}")(r) for k in RATES_kbps)
+        return max(ratios, key=lambda e: abs(e.value - 1.0))
+
+    return Part(label, measure, between(1 - tolerance, 1 + tolerance), "1", "", 3)
+
+
+def _utilisation(label: str, half: str) -> Part:
+    def measure(r: Results) -> stats.Estimate:
+        best = (r.of(f"{half}, {k}, {x}", "goodput_bps").mean() / (k * 1e3) for k in RATES_kbps for x in RULES)
+        return stats.exact(float(max(best)))
+
+    return Part(label, measure, below(1.0), "< 1", "", 2)
+
+
+CLAIMS = (
+    Claim(
+        "G35",
+        "Lost retransmissions: heuristics up to four times bugfix, and as good as no bugfix",
+        "up to 4.0; equal",
+        [
+            *(_largest(f"{h} / bugfix, largest", "loss", h, "bugfix", at_least(2.0), "4.0") for h in HEURISTICS),
+            *(_furthest(f"{h} / no bugfix, furthest from 1", "loss", h, "no bugfix", 0.05) for h in HEURISTICS),
+        ],
+    ),
+    Claim(
+        "G36",
+        "Needless retransmissions: heuristics up to 1.3 times no bugfix, and as good as bugfix",
+        "up to 1.3; equal",
+        [
+            *(
+                _largest(f"{h} / no bugfix, largest", "duplicate", h, "no bugfix", between(1.1, 1.5), "1.3")
+                for h in HEURISTICS
+            ),
+            *(_furthest(f"{h} / bugfix, furthest from 1", "duplicate", h, "bugfix", 0.05) for h in HEURISTICS),
+        ],
+    ),
+    Claim(
+        "G37",
+        "Uniform losses: the four cannot be told apart",
+        "equal",
+        [
+            Part(
+                f"{h} / bugfix at {p:.1%}",
+                _ratio(f"uniform, {p}, {h}", f"uniform, {p}, bugfix"),
+                between(0.95, 1.05),
+                "1",
+                "",
+                3,
+            )
+            for p in UNIFORM
+            for h in RULES
+            if h != "bugfix"
+        ],
+    ),
+    Claim(
+        "G38",
+        "Throughput stays below the rate of the link in both halves",
+        "< 1",
+        [_utilisation("loss, best share of the rate", "loss"), _utilisation("duplicate", "duplicate")],
+    ),
+)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Throughput against the rate, as in the source."""
+    out = []
+    table = r.table("repetition").group_by("configuration").agg(pl.col("goodput_bps").mean())
+    means = dict(zip(table["configuration"], table["goodput_bps"], strict=True))
+    for half, name in (("loss", "f4-14a"), ("duplicate", "f4-14b")):
+        lines = {rule: (RATES_kbps, [means[f"{half}, {k}, {rule}"] / 1e3 for k in RATES_kbps]) for rule in RULES}
+        out.append(
+            figures.scatter(
+                name, f"Throughput after a timeout, `{half}`.", lines, "rate of the link (kbit/s)", "kbit/s"
+            )
+        )
+    return out
+
+
+EXPERIMENT = study.experiment(
+    "f4-14",
+    "Throughput of bugfix and heuristics",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="figure 4.14, section 4.5.4",
+    tables=transfers,
+    figures=pictures,
+    variants={
+        "short": Variant("states of 1 s and 0.5 s", {"first_s": 1.0, "second_s": 0.5}),
+        "long": Variant("states of 2 s and 1.2 s", {"first_s": 2.0, "second_s": 1.2}),
+    },
+    reps=100,
+)

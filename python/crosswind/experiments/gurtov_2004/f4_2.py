@@ -1,0 +1,167 @@
+"""What do a delay spike and a drop of the rate do to a sender without and with Eifel?
+
+One connection over a slow link, everything logged. A spike that is longer than the timeout, nothing lost; and a
+step of the rate from 300 to 10 kbit/s. Reno-SACK with timestamps, Eifel with option 1.
+
+What the source shows: without Eifel the whole flight is sent again; with it one segment, then new data.
+
+What may differ here: rate, delay, queue and window of the source's link are not given (30 kbit/s, 300 ms and a
+window of 12 segments here, one spike of 8 s; for the step 150 ms, segments of 1460 bytes and a window of 10).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from crosswind.claims import Claim, above, at_least, at_most, between, near
+from crosswind.experiments.base import Results
+from crosswind.experiments.gurtov_2004 import study
+from crosswind.experiments.gurtov_2004.measures import Trace, fact, figure_of, transfers
+from crosswind.experiments.gurtov_2004.worlds import EIFEL, MSS, SLOW_BPS, SPIKE_AT_s, SPIKE_s, trace
+from crosswind.figures import Picture
+from crosswind.runs import Runs
+from crosswind.scenario import Scenario
+
+OFF, ON = "spike, off", "spike, on"
+STEP_OFF, STEP_ON = "step, off", "step, on"
+STEP_AT_s = 4.0
+FULL = EIFEL | {"spurious_response": "option-1"}
+END_s = SPIKE_AT_s + SPIKE_s
+SEGMENT_BYTES = MSS + 50
+
+
+def _step(name: str, tcp: dict[str, Any]) -> Scenario:
+    sender = {"mss": "1460 B", "window_limit_segments": 10, "initial_ssthresh": "14600 B", **tcp}
+    link = {"rate": "300 kbit/s", "delay": "150 ms", "spikes": None}
+    change = {"at": f"{STEP_AT_s:g} s", "link": "bottleneck", "direction": "forward", "set": {"rate": "10 kbit/s"}}
+    return trace(name, sender, link, duration_s=40.0, timeline=[change])
+
+
+def configurations() -> dict[str, Scenario]:
+    """A spike and a step, without and with Eifel."""
+    return {
+        OFF: trace("f4-2a", {}),
+        ON: trace("f4-3a", FULL),
+        STEP_OFF: _step("f4-2b", {}),
+        STEP_ON: _step("f4-3b", FULL),
+    }
+
+
+def _flight_at_timeout(runs: Runs, c: str) -> float:
+    t = Trace(runs, c)
+    return t.flight(t.first("timeout"))
+
+
+def _needless(runs: Runs, c: str) -> float:
+    return Trace(runs, c).value("unnecessary_resends_packets")
+
+
+def _speed(runs: Runs) -> float:
+    """Retransmissions per time at which the link sends a segment, while originals return."""
+    t = Trace(runs, OFF)
+    r = t.times("resend")
+    r = r[r > END_s]
+    return float((len(r) - 1) / (r[-1] - r[0]) * SEGMENT_BYTES * 8 / SLOW_BPS)
+
+
+def _largest_burst(runs: Runs) -> float:
+    """Most segments sent in answer to one ACK in the ten seconds after the spike."""
+    t = Trace(runs, ON)
+    acks = t.times("ack")
+    sent = np.concatenate([t.times("send"), t.times("resend")])
+    sent = sent[(sent >= END_s) & (sent < END_s + 10)]
+    index = np.searchsorted(acks, sent, side="right")
+    return float(max(np.bincount(index))) if len(index) else float("nan")
+
+
+def _rtt(runs: Runs, c: str, after: float, until: float) -> float:
+    e = Trace(runs, c).events
+    rtt = e.filter((e["kind"] == "rtt") & (e["time_ns"] > after * 1e9) & (e["time_ns"] <= until * 1e9))["seq"]
+    return float(rtt.max()) / 1e9  # type: ignore[arg-type]
+
+
+CLAIMS = (
+    Claim(
+        "G1",
+        "A spike longer than the timeout, nothing lost, no Eifel: one timeout, and the whole flight is sent again",
+        "needless retransmissions = flight at the timeout, within 2",
+        [
+            fact("timeouts", lambda r: Trace(r, OFF).value("timeouts"), near(1, 0), "1"),
+            fact("needless less flight", lambda r: _needless(r, OFF) - _flight_at_timeout(r, OFF), near(0, 2), "0"),
+            fact("flight", lambda r: _flight_at_timeout(r, OFF), at_least(4)),
+        ],
+    ),
+    Claim(
+        "G2",
+        "With Eifel: one needless retransmission per expiry, then new data",
+        "1 per expiry",
+        [
+            fact("needless", lambda r: _needless(r, ON), at_least(1), "1"),
+            fact(
+                "needless less expiries", lambda r: _needless(r, ON) - Trace(r, ON).value("timeouts"), near(0, 0), "0"
+            ),
+            fact("judged spurious", lambda r: Trace(r, ON).value("spurious_detected"), near(1, 0), "1"),
+        ],
+    ),
+    Claim(
+        "G3",
+        "Without Eifel and with an ACK per segment, retransmissions leave at twice the rate of the link",
+        "about 2",
+        [fact("times the link's rate", _speed, between(1.7, 2.1), "2", digits=2)],
+    ),
+    Claim(
+        "G4",
+        "A step from 300 to 10 kbit/s: the RTT rises several-fold, one spurious timeout, with Eifel no go-back-N",
+        "one spurious timeout",
+        [
+            fact(
+                "RTT after / before",
+                lambda r: _rtt(r, STEP_OFF, STEP_AT_s, 40) / _rtt(r, STEP_OFF, 1, STEP_AT_s),
+                at_least(3),
+                "several",
+                digits=1,
+            ),
+            fact("spurious episodes", lambda r: Trace(r, STEP_OFF).value("spurious_episodes"), near(1, 0), "1"),
+            fact("needless without Eifel", lambda r: _needless(r, STEP_OFF), at_least(3), "the flight"),
+            fact(
+                "needless less expiries, Eifel",
+                lambda r: _needless(r, STEP_ON) - Trace(r, STEP_ON).value("timeouts"),
+                near(0, 0),
+                "0",
+            ),
+        ],
+    ),
+    Claim(
+        "G5",
+        "Full restoration causes no burst: few segments per returning ACK",
+        "<= 2, in slow start <= 3",
+        [
+            fact("most segments per ACK", _largest_burst, at_most(2)),
+            fact(
+                "segments sent in the first second after the spike",
+                lambda r: float(sum((t >= END_s) & (t < END_s + 1) for t in Trace(r, ON).times("send"))),
+                above(0),
+            ),
+        ],
+    ),
+)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """The four traces."""
+    names = {OFF: "f4-2a", STEP_OFF: "f4-2b", ON: "f4-3a", STEP_ON: "f4-3b"}
+    return [figure_of(r, c, name, f"{c.capitalize()}: segments and ACKs.", 40.0) for c, name in names.items()]
+
+
+EXPERIMENT = study.experiment(
+    "f4-2",
+    "A delay spike and a step of the rate, without and with Eifel",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="figures 4.2 and 4.3, section 4.3.2",
+    tables=transfers,
+    figures=pictures,
+)

@@ -1,0 +1,82 @@
+"""Should fast retransmit be allowed below the recovery point after a spurious timeout?
+
+A spike delays a flight of which one segment is lost as well. Reno with Eifel, fast retransmit blocked until
+everything sent before the timeout is acknowledged, and allowed at once.
+
+What the source shows: blocked, a second timeout has to come; allowed, three duplicates suffice.
+
+What may differ here: as in the traces of figure 4.2; the lost segment is the fifth of the delayed flight.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crosswind.claims import Claim, at_least, near
+from crosswind.experiments.base import Results
+from crosswind.experiments.gurtov_2004 import study
+from crosswind.experiments.gurtov_2004.measures import Trace, fact, figure_of, transfers
+from crosswind.experiments.gurtov_2004.worlds import EIFEL, trace
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+BLOCKED, ALLOWED = "blocked", "allowed"
+RENO = {"recovery": "ns2-reno", "sack": "off"} | EIFEL | {"spurious_response": "option-1"}
+# Of the segments that wait in the queue when the spike begins.
+LOST = 40
+
+
+def configurations() -> dict[str, Scenario]:
+    """Both rules, the same loss."""
+    loss = {"loss": {"type": "list", "packets": [LOST]}}
+    modes: dict[str, dict[str, Any]] = {BLOCKED: {"spurious_unlock": "off"}, ALLOWED: {"spurious_unlock": "on"}}
+    return {c: trace(f"f4-4-{c}", RENO | tcp, loss) for c, tcp in modes.items()}
+
+
+def _beyond_the_first(c: str) -> Any:
+    return lambda r: Trace(r, c).value("timeouts") - _in_spike(r, c)
+
+
+def _in_spike(r: Any, c: str) -> float:
+    t = Trace(r, c)
+    return float(sum(t.times("timeout") < t.first("spurious")))
+
+
+CLAIMS = (
+    Claim(
+        "G7",
+        "Reno with Eifel, one delayed segment lost: a second timeout if fast retransmit is blocked, none if not",
+        "1 and 0 further timeouts",
+        [
+            fact(
+                "judged spurious, both",
+                lambda r: min(Trace(r, c).value("spurious_detected") for c in (BLOCKED, ALLOWED)),
+                at_least(1),
+                "1",
+            ),
+            fact("further timeouts, blocked", _beyond_the_first(BLOCKED), at_least(1), "1"),
+            fact("further timeouts, allowed", _beyond_the_first(ALLOWED), near(0, 0), "0"),
+            fact("fast recoveries, allowed", lambda r: Trace(r, ALLOWED).value("fast_recoveries"), near(1, 0), "1"),
+        ],
+    ),
+)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Both traces."""
+    return [
+        figure_of(r, c, f"f4-4{x}", f"Reno with Eifel, fast retransmit {c}.", 45.0)
+        for c, x in ((BLOCKED, "a"), (ALLOWED, "b"))
+    ]
+
+
+EXPERIMENT = study.experiment(
+    "f4-4",
+    "Fast retransmit after a spurious timeout",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="figure 4.4",
+    tables=transfers,
+    figures=pictures,
+)

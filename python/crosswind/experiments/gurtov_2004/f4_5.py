@@ -1,0 +1,117 @@
+"""Which loss recovery copes with a spike that delays the oldest segment and loses the rest of the flight?
+
+Of a flight of twelve segments the two oldest are only delayed, the other ten are lost. Eifel with option 1, and
+Reno-SACK, NewReno-SACK or FACK.
+
+What the source shows (figure 4.5, where one is delayed and seven are lost): Reno-SACK is silent on the first
+partial ACK and waits seven seconds for a genuine timeout; NewReno-SACK and FACK have none, and FACK repairs
+fastest.
+
+What may differ here: as in the traces of figure 4.2.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crosswind.claims import Claim, above, at_least, near
+from crosswind.experiments.base import Results
+from crosswind.experiments.gurtov_2004 import study
+from crosswind.experiments.gurtov_2004.measures import Trace, fact, figure_of, transfers
+from crosswind.experiments.gurtov_2004.worlds import EIFEL, VARIANTS, SPIKE_AT_s, trace
+from crosswind.figures import Picture
+from crosswind.runs import Runs
+from crosswind.scenario import Scenario
+
+SENDERS = tuple(VARIANTS)
+# Segment 33 is the last one delayed: the one on the line when the spike begins.
+FIRST_LOST, LOST = 34, 10
+SEGMENTS = 100
+
+
+def configurations() -> dict[str, Scenario]:
+    """Three senders, the same losses."""
+    loss = {"loss": {"type": "list", "packets": list(range(FIRST_LOST, FIRST_LOST + LOST))}}
+    tcp = EIFEL | {"spurious_response": "option-1"}
+    return {
+        s: trace(f"f4-5-{p}", tcp | {"preset": p}, loss, segments=SEGMENTS, duration_s=120.0)
+        for s, p in VARIANTS.items()
+    }
+
+
+def _genuine_after(c: str) -> Any:
+    def measure(r: Runs) -> float:
+        t = Trace(r, c)
+        return float(sum(t.times("timeout") > t.first("spurious")))
+
+    return measure
+
+
+def _wait(r: Runs) -> float:
+    """From the first ACK after the spike that advances in recovery to the genuine timeout."""
+    t = Trace(r, SENDERS[0])
+    recovery = t.first("recovery", after_s=SPIKE_AT_s)
+    una = t.acked(recovery)
+    acks = t.times("ack")
+    partial = min((a for a in acks if a > recovery and t.acked(float(a)) > una), default=float("nan"))
+    return t.first("timeout", after_s=float(partial)) - float(partial)
+
+
+def _time(r: Runs, c: str) -> float:
+    return Trace(r, c).value("elapsed_ns") / 1e9
+
+
+CLAIMS = (
+    Claim(
+        "G8",
+        "All but the oldest of the next segments lost: Reno-SACK has one genuine timeout, NewReno-SACK and FACK none",
+        "1, 0, 0; 7 s after the partial ACK",
+        [
+            fact(
+                "judged spurious", lambda r: min(Trace(r, s).value("spurious_detected") for s in SENDERS), at_least(1)
+            ),
+            fact("Reno-SACK, genuine", _genuine_after(SENDERS[0]), near(1, 0), "1"),
+            fact("NewReno-SACK, genuine", _genuine_after(SENDERS[1]), near(0, 0), "0"),
+            fact("FACK, genuine", _genuine_after(SENDERS[2]), near(0, 0), "0"),
+            fact("Reno-SACK, from the partial ACK to the timeout", _wait, above(0), "7 s", "s", 1),
+        ],
+    ),
+    Claim(
+        "G9",
+        "Completion: FACK <= NewReno-SACK < Reno-SACK",
+        "in this order",
+        [
+            fact(
+                "NewReno-SACK less FACK", lambda r: _time(r, SENDERS[1]) - _time(r, SENDERS[2]), at_least(0), "", "s", 2
+            ),
+            fact(
+                "Reno-SACK less NewReno-SACK",
+                lambda r: _time(r, SENDERS[0]) - _time(r, SENDERS[1]),
+                above(0),
+                "",
+                "s",
+                2,
+            ),
+        ],
+    ),
+)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """The three traces."""
+    return [
+        figure_of(r, s, f"f4-5{x}", f"{s} with Eifel; all of the flight but the oldest lost in the spike.", 50.0)
+        for s, x in zip(SENDERS, "abc", strict=True)
+    ]
+
+
+EXPERIMENT = study.experiment(
+    "f4-5",
+    "A spike with a loss burst, by sender",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="figure 4.5",
+    tables=transfers,
+    figures=pictures,
+)

@@ -1,0 +1,97 @@
+"""What do the restoration options do on the ACKs of the originals after a spurious timeout?
+
+The spike of figure 4.2 with Eifel and restoration options 1 to 4.
+
+What the source shows: options 2 and 3 cannot send while more is in flight than the window holds; options 1 and 4
+send on every ACK; option 3 then starts slowly, which makes little difference to option 2.
+
+What may differ here: as in the traces of figure 4.2.
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from crosswind.claims import Claim, at_least, near
+from crosswind.experiments.base import Results
+from crosswind.experiments.gurtov_2004 import study
+from crosswind.experiments.gurtov_2004.measures import Trace, fact, figure_of, transfers
+from crosswind.experiments.gurtov_2004.worlds import EIFEL, MSS, trace
+from crosswind.figures import Picture
+from crosswind.runs import Runs
+from crosswind.scenario import Scenario
+
+OPTIONS = tuple(f"option {n}" for n in (1, 2, 3, 4))
+
+
+def configurations() -> dict[str, Scenario]:
+    """The four options."""
+    return {o: trace(f"f4-6-{o[-1]}", EIFEL | {"spurious_response": o.replace(" ", "-")}) for o in OPTIONS}
+
+
+def _originals(runs: Runs, c: str) -> tuple[Trace, list[float]]:
+    """The ACKs that advance from the verdict on, while originals of before the timeout return."""
+    t = Trace(runs, c)
+    verdict, old = t.first("spurious"), t.sent(t.first("timeout"))
+    acks = [float(a) for a in t.times("ack") if a >= verdict and t.acked(float(a)) <= old]
+    return t, [a for a in acks if t.acked(a) > t.acked(a - 1e-9)]
+
+
+def _fewest(runs: Runs, c: str) -> float:
+    """Fewest segments sent in answer to one of those ACKs."""
+    t, acks = _originals(runs, c)
+    sent = t.times("send", "resend")
+    return float(min(sum(1 for s in sent if a <= s < a + 1e-6) for a in acks))
+
+
+def _while_full(runs: Runs, c: str) -> float:
+    """Segments sent on those ACKs after which as much is in flight as the window holds, or more."""
+    t, acks = _originals(runs, c)
+    windows = t.events.filter(pl.col("kind") == "cwnd")
+    at, cwnd = windows["time_ns"].to_numpy() / 1e9, windows["seq"].to_numpy() // MSS
+    sent = t.times("send", "resend")
+    out = 0
+    for a in acks:
+        window = cwnd[(at >= a - 1e-9) & (at < a + 1e-6)][-1]
+        if t.sent(a - 1e-9) - t.acked(a) >= window:
+            out += sum(1 for s in sent if a <= s < a + 1e-6)
+    return float(out)
+
+
+CLAIMS = (
+    Claim(
+        "G6",
+        "Options 2 and 3 send nothing on ACKs of originals while the flight exceeds the window; 1 and 4 send",
+        "0 and at least 1 per ACK",
+        [
+            *(
+                fact(
+                    f"{o}, sent while the flight exceeds the window", lambda r, o=o: _while_full(r, o), near(0, 0), "0"
+                )
+                for o in ("option 2", "option 3")
+            ),
+            *(
+                fact(f"{o}, fewest segments per ACK", lambda r, o=o: _fewest(r, o), at_least(1), "1")
+                for o in ("option 1", "option 4")
+            ),
+        ],
+    ),
+)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Options 2, 3 and 4, as in the source, and 1."""
+    names = {"option 2": "a", "option 3": "b", "option 4": "c", "option 1": "0"}
+    return [figure_of(r, o, f"f4-6{x}", f"Restoration {o}.", 40.0) for o, x in names.items()]
+
+
+EXPERIMENT = study.experiment(
+    "f4-6",
+    "Restoration options on the ACKs of the originals",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="figure 4.6",
+    tables=transfers,
+    figures=pictures,
+)

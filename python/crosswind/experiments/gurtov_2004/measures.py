@@ -1,0 +1,152 @@
+"""What is measured in the traces and transfers of chapter 4, one row per configuration and repetition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from crosswind import figures, stats
+from crosswind.claims import Band, Part
+from crosswind.experiments.base import Results, Tables
+from crosswind.experiments.gurtov_2004.worlds import MSS
+from crosswind.figures import Picture
+from crosswind.runs import Runs
+
+KEYS = ["configuration", "rep"]
+
+
+def transfers(runs: Runs) -> Tables:
+    """Download time, segments and episodes of timeouts of the flow `tcp`."""
+    flows = runs.flows().filter(pl.col("name") == "tcp")
+    elapsed = pl.when(pl.col("elapsed_ns") >= 0).then(pl.col("elapsed_ns") / 1e9)
+    table = flows.select(
+        *KEYS,
+        elapsed.alias("time_s"),
+        (pl.col("sent_packets") - 1).alias("segments"),
+        pl.col("spurious_episodes").alias("spurious"),
+        pl.col("genuine_episodes").alias("genuine"),
+        pl.col("timeouts").alias("expiries"),
+        pl.col("resent_packets").alias("resent"),
+        pl.col("unnecessary_resends_packets").alias("needless"),
+        pl.col("drops_packets").alias("drops"),
+        pl.col("goodput_bps"),
+    )
+    return {"repetition": table.sort(*KEYS)}
+
+
+class Trace:
+    """The events of the flow `tcp` in one configuration."""
+
+    def __init__(self, runs: Runs, configuration: str) -> None:
+        e = runs.events(flow="tcp").filter((pl.col("configuration") == configuration) & (pl.col("rep") == 0))
+        self.events = e.filter(pl.col("end") == "sender")
+        self.flow = runs.flows().filter((pl.col("configuration") == configuration) & (pl.col("name") == "tcp"))
+
+    def times(self, *kinds: str) -> np.ndarray[Any, Any]:
+        """When events with data happened, in seconds."""
+        e = self.events.filter(pl.col("kind").is_in(list(kinds)))
+        keep = ~pl.col("kind").is_in(["send", "resend"]) | (pl.col("len") > 0)
+        keep &= (pl.col("kind") != "timeout") | (pl.col("seq") > 0)
+        return e.filter(keep)["time_ns"].to_numpy() / 1e9
+
+    def segments(self, *kinds: str) -> list[int]:
+        """Numbers (from 1) of the segments of such events."""
+        e = self.events.filter(pl.col("kind").is_in(list(kinds)) & (pl.col("len") > 0))
+        return [(s - 1) // MSS + 1 for s in e["seq"]]
+
+    def first(self, *kinds: str, after_s: float = 0.0) -> float:
+        """When the first such event after a time happened; infinite when none did."""
+        t = self.times(*kinds)
+        return float(min(t[t >= after_s], default=np.inf))
+
+    def acked(self, at_s: float) -> int:
+        """Segments acknowledged by then."""
+        e = self.events.filter((pl.col("kind") == "ack") & (pl.col("time_ns") <= at_s * 1e9))
+        return 0 if e.is_empty() else (int(e["seq"].max()) - 1) // MSS  # type: ignore[arg-type]
+
+    def sent(self, at_s: float) -> int:
+        """Segments sent for the first time by then."""
+        e = self.events.filter((pl.col("kind") == "send") & (pl.col("len") > 0) & (pl.col("time_ns") <= at_s * 1e9))
+        return e.height
+
+    def flight(self, at_s: float) -> int:
+        """Segments outstanding just before some time."""
+        return self.sent(at_s - 1e-9) - self.acked(at_s - 1e-9)
+
+    def value(self, column: str) -> float:
+        """A value of the flow table."""
+        return float(self.flow[column][0])
+
+
+def figure_of(r: Results, configuration: str, name: str, caption: str, until_s: float) -> Picture:
+    """The time-sequence graph of one configuration up to a time, with its ACKs."""
+    e = Trace(r.runs, configuration).events.filter(pl.col("time_ns") <= int(until_s * 1e9))
+    return figures.time_sequence(name, caption, e)
+
+
+def timer_figure(r: Results, configuration: str, name: str, caption: str, until_s: float) -> Picture:
+    """Timeout, smoothed round-trip time, its variation and the samples of one configuration over time, in seconds."""
+    lines: dict[str, tuple[Any, Any]] = {}
+    for metric, label in (("rto_ns", "RTO"), ("srtt_ns", "SRTT"), ("rttvar_ns", "RTTVAR")):
+        s = r.runs.sample(metric, "tcp").filter(pl.col("configuration") == configuration)
+        s = s.filter((pl.col("rep") == 0) & (pl.col("time_ns") <= int(until_s * 1e9)))
+        lines[label] = (s["time_ns"].to_numpy() / 1e9, s["value"].to_numpy() / 1e9)
+    e = Trace(r.runs, configuration).events.filter(
+        (pl.col("kind") == "rtt") & (pl.col("time_ns") <= int(until_s * 1e9))
+    )
+    lines["RTT"] = (e["time_ns"].to_numpy() / 1e9, e["seq"].to_numpy() / 1e9)
+    return figures.over_time(name, caption, lines, "time (s)")
+
+
+def fact(
+    label: str, measure: Callable[[Runs], float], accept: Band, published: str = "", unit: str = "", digits: int = 0
+) -> Part:
+    """A number out of a single trace."""
+    return Part(label, lambda r: stats.exact(float(measure(r.runs))), accept, published, unit, digits)
+
+
+def mean_part(
+    label: str, configuration: str, column: str, accept: Band, published: str = "", unit: str = "", digits: int = 1
+) -> Part:
+    """The mean over the repetitions, as the source's tables give it."""
+    return Part(label, lambda r: stats.mean(r.of(configuration, column)), accept, published, unit, digits)
+
+
+def ratio_part(label: str, new: str, old: str, column: str, accept: Band, published: str = "", digits: int = 2) -> Part:
+    """The ratio of two means, repetition by repetition the same spikes."""
+
+    def statistic(a: Any, b: Any, axis: int) -> Any:
+        return np.mean(a, axis=axis) / np.mean(b, axis=axis)
+
+    def measure(r: Results) -> stats.Estimate:
+        return stats.estimate(statistic, r.of(new, column), r.of(old, column), pairing="paired")
+
+    return Part(label, measure, accept, published, "", digits)
+
+
+def rate_part(label: str, configuration: str, accept: Band) -> Part:
+    """Spurious timeouts per 30 s of transfer: means of both over the repetitions."""
+
+    def statistic(a: Any, b: Any, axis: int) -> Any:
+        return 30.0 * np.mean(a, axis=axis) / np.mean(b, axis=axis)
+
+    def measure(r: Results) -> stats.Estimate:
+        both = (r.of(configuration, "spurious"), r.of(configuration, "time_s"))
+        return stats.estimate(statistic, *both, pairing="paired")
+
+    return Part(label, measure, accept, "", "", 2)
+
+
+def change_part(label: str, new: str, old: str, column: str, accept: Band, published: str = "") -> Part:
+    """The relative change of a mean between two configurations with the same spikes."""
+    return Part(label, lambda r: stats.change(r.of(new, column), r.of(old, column), of=np.mean), accept, published, "%")
+
+
+def report(names: Sequence[str], columns: Sequence[tuple[str, str, int]]) -> list[Part]:
+    """Means of several columns (name, unit, digits) of several configurations, without a band."""
+    return [
+        mean_part(f"{n}: {c}", n, c, Band(), unit=unit, digits=digits) for n in names for c, unit, digits in columns
+    ]

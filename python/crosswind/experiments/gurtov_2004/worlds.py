@@ -1,0 +1,190 @@
+"""The set-ups E1 to E4 of the source's chapter 4, in their suggested readings.
+
+A sender behind an access link, a router, the link that the source is about, a receiver. Queues of ns-2 refuse a
+packet when `limit - 1` wait; Crosswind's hold `limit`, so one less is asked for here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from crosswind.scenario import Scenario
+
+MSS = 1000
+WIDE = {"type": "droptail", "limit": "100000 packets"}
+
+
+def world(name: str, link: Mapping[str, Any], flows: Mapping[str, Any], duration_s: float, **more: Any) -> Scenario:
+    """A path with one link of interest, called `bottleneck`; `more` are further tables of the scenario."""
+    access = {"rate": "100 Mbit/s", "delay": "1 ms", "queue": WIDE}
+    return Scenario.from_dict(
+        {
+            "name": name,
+            "duration": f"{duration_s:g} s",
+            "link": {
+                "access": {"from": "sender", "to": "router", **access},
+                "bottleneck": {"from": "router", "to": "receiver", **link},
+            },
+            "flow": dict(flows),
+            **more,
+        }
+    )
+
+
+# -- E1: microscopes of one timeout ------------------------------------------------------------------------------------
+
+SPIKE_AT_s, SPIKE_s = 10.0, 8.0
+SLOW_BPS = 30_000
+WINDOW = 12
+TRACE_TCP = {
+    "preset": "gurtov-reno-sack",
+    "mss": f"{MSS} B",
+    "window_limit_segments": WINDOW,
+    "initial_ssthresh": f"{WINDOW * MSS} B",
+    "delayed_ack": "0 s",
+    "timeout_threshold": "first",
+}
+EIFEL = {"eifel": "on"}
+
+
+def trace(
+    name: str,
+    tcp: Mapping[str, Any] | None = None,
+    link: Mapping[str, Any] | None = None,
+    *,
+    segments: int = 0,
+    duration_s: float = 60.0,
+    **more: Any,
+) -> Scenario:
+    """One connection over a slow link with one delay spike, everything logged (E1)."""
+    body = {
+        "rate": f"{SLOW_BPS} bit/s",
+        "delay": "300 ms",
+        "queue": {"type": "droptail", "limit": "40 packets"},
+        "spikes": {"at": [f"{SPIKE_AT_s:g} s"], "length": f"{SPIKE_s:g} s"},
+        "reverse": {"queue": WIDE, "loss": {"type": "none"}},
+        **(link or {}),
+    }
+    body = {k: v for k, v in body.items() if v is not None}
+    workload: dict[str, Any] = {"type": "bulk"} | ({"size": f"{segments * MSS} B"} if segments else {"close": "never"})
+    flow = {"from": "sender", "to": "receiver", "workload": workload, "tcp": {**TRACE_TCP, **(tcp or {})}}
+    record = {"events": "all", "sample": "100 ms"}
+    return world(name, body, {"tcp": flow}, duration_s, record=record, **more)
+
+
+# -- E2: Eifel over many spikes ----------------------------------------------------------------------------------------
+
+SEGMENTS = 5000
+SPIKES = {
+    "first": {"uniform": ["0 s", "5 s"]},
+    "every": {"uniform": ["20 s", "40 s"]},
+    "length": {"uniform": ["3 s", "15 s"]},
+}
+VARIANTS = {"Reno-SACK": "gurtov-reno-sack", "NewReno-SACK": "gurtov-newreno-sack", "FACK": "gurtov-fack"}
+
+
+def transfer(
+    name: str,
+    variant: str,
+    tcp: Mapping[str, Any] | None = None,
+    *,
+    cbr_bytes: int = 0,
+    queue: Mapping[str, Any] | None = None,
+    spikes: Mapping[str, Any] | None = None,
+    access_ms: float = 1.0,
+    reverse_limit: int = 0,
+) -> Scenario:
+    """5 MB over 2 Mbit/s with delay spikes, alone or beside a stream of 1 Mbit/s in packets of `cbr_bytes` (E2)."""
+    link = {
+        "rate": "2 Mbit/s",
+        "delay": "150 ms",
+        "queue": dict(queue or {"type": "droptail", "limit": "74 packets"}),
+        "spikes": {**SPIKES, **(spikes or {})},
+        "reverse": {"queue": {"type": "droptail", "limit": f"{reverse_limit} packets"} if reverse_limit else WIDE},
+    }
+    flows: dict[str, Any] = {
+        "tcp": {
+            "from": "sender",
+            "to": "receiver",
+            "workload": {"type": "bulk", "size": f"{SEGMENTS * MSS} B"},
+            "tcp": {"preset": VARIANTS[variant], **(tcp or {})},
+        }
+    }
+    if cbr_bytes:
+        flows["cbr"] = {
+            "from": "router",
+            "to": "receiver",
+            "workload": {"type": "cbr", "payload": f"{cbr_bytes - 28} B", "rate": "1 Mbit/s"},
+        }
+    out = world(name, link, flows, 2000.0)
+    return out.with_({"link.access.delay": f"{access_ms:g} ms"}) if access_ms != 1.0 else out
+
+
+# -- E3: listed drops --------------------------------------------------------------------------------------------------
+
+LOSS = (*range(15, 31), 37)
+LOSS_ACKS = (*range(15, 31), 43)
+DUP = (24, 25, 26, 28, 31, 35, 40, 45, 46, 47, 48, 51)
+ACKS = (23, 24, 25, 26)
+# The `dup` tests of the suite run NewReno slow but steady and without deflation.
+STEADY = {"newreno": {"patience": "slow-but-steady", "deflation": "off"}}
+STAMPS = {"timestamps": "on", "timestamp_tick": "10 us"}
+RFC1323 = {"timestamp_echo": "rfc1323"}
+
+
+def listed(name: str, drops: Sequence[int], tcp: Mapping[str, Any] | None = None, acks: Sequence[int] = ()) -> Scenario:
+    """ns-2's topology net4 with a window of 28 segments; packets to drop count from 0 with the SYN (E3)."""
+    limit = {"type": "droptail", "limit": "7 packets"}
+    link = {
+        "rate": "800 kbit/s",
+        "delay": "100 ms",
+        "queue": limit,
+        "loss": {"type": "list", "packets": [n + 1 for n in drops], "counts": "all", "at": "entry"},
+        "reverse": {
+            "queue": limit,
+            "loss": {"type": "list", "packets": [n + 1 for n in acks], "counts": "all", "at": "entry"},
+        },
+    }
+    sender = {
+        "preset": "ns2-newreno",
+        "window_limit_segments": 28,
+        "initial_ssthresh": "28000 B",
+        "rto_initial": "6 s",
+        "rto_min": "1 s",
+        **(tcp or {}),
+    }
+    flow = {
+        "from": "sender",
+        "to": "receiver",
+        "start": "1 s",
+        "workload": {"type": "bulk", "close": "never"},
+        "tcp": sender,
+    }
+    out = world(name, link, {"tcp": flow}, 6.0, record={"events": "all"})
+    return out.with_({"link.access.rate": "8 Mbit/s", "link.access.delay": "0 ms"})
+
+
+# -- E4: three states of loss ------------------------------------------------------------------------------------------
+
+
+def three_states(
+    name: str, phases: Sequence[Mapping[str, Any]], tcp: Mapping[str, Any], *, rate_kbps: float, duration_s: float
+) -> Scenario:
+    """One short-lived connection through three states of loss (E4)."""
+    link = {
+        "rate": f"{rate_kbps:g} kbit/s",
+        "delay": "100 ms",
+        "queue": {"type": "droptail", "limit": "50 packets"},
+        "loss": {"type": "phases", "phase": [dict(p) for p in phases], "at": "entry"},
+        "reverse": {"queue": WIDE, "loss": {"type": "none"}},
+    }
+    sender = {
+        "preset": "ns2-newreno",
+        "window_limit_segments": 28,
+        "initial_ssthresh": "28000 B",
+        "rto_min": "1 s",
+        **tcp,
+    }
+    flow = {"from": "sender", "to": "receiver", "workload": {"type": "bulk", "close": "never"}, "tcp": sender}
+    return world(name, link, {"tcp": flow}, duration_s, record={"events": "all"})
