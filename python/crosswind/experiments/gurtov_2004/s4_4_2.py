@@ -1,7 +1,7 @@
 """Does Eifel pay with an AQM at the bottleneck, and when the initial window is hit?
 
 The transfers of tables 4.1 and 4.2 with Adaptive RED (automatic parameters) instead of drop-tail; and the best case
-that the source reasons out: a spike that hits the initial window on a path with a large product of bandwidth and
+that the source reasons out: a spike that hits the initial window on a path with a large product of rate and
 delay.
 
 What the source says: Eifel is equal or better in all cases, and every TCP is slower than with drop-tail (slightly
