@@ -57,6 +57,7 @@ pub const PRESETS: &[Preset] = &[
     },
 ];
 
+#[rustfmt::skip]
 fn rfc() -> TcpParams {
     TcpParams {
         mss: Size(1460),
@@ -99,17 +100,12 @@ fn rfc() -> TcpParams {
         retries_max: 15,
         frto: Frto::Off,
         frto_peer_resends: PeerResends::Ignore,
-        eifel: Switch::Off,
-        dsack: Switch::Off,
-        spurious_response: SpuriousResponse::Halved,
-        spurious_timer: SpuriousTimer::Std,
-        spurious_timer_step: Dur::from_secs(1),
-        spurious_unlock: Switch::On,
-        timestamp_echo: TimestampEcho::Rfc1323,
-        timeout_threshold: TimeoutThreshold::First,
-        backoff_end: BackoffEnd::Sample,
-        dupack_guard: GuardRule::Bugfix,
-        newreno: NewRenoParams::default(),
+        // Spurious timeouts, and what duplicates mean after a timeout.
+        eifel: Switch::Off, dsack: Switch::Off, spurious_unlock: Switch::On,
+        spurious_response: SpuriousResponse::Halved, spurious_timer: SpuriousTimer::Std,
+        spurious_timer_step: Dur::from_secs(1), timestamp_echo: TimestampEcho::Rfc1323,
+        timeout_threshold: TimeoutThreshold::First, backoff_end: BackoffEnd::Sample,
+        dupack_guard: GuardRule::Bugfix, newreno: NewRenoParams::default(),
         idle_restart: Switch::On,
         nagle: Switch::On,
         send_buffer: Size(1 << 30),
