@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 
@@ -68,3 +70,20 @@ def pictures_of(r: Results) -> list[Picture]:
             )
         )
     return shown
+
+
+def everywhere(r: Results, column: str) -> Any:
+    """A column of all cells."""
+    return np.concatenate([r.of(c, column) for c in CELLS.values()])
+
+
+def headline(r: Results) -> dict[str, str]:
+    """What the readings are compared by."""
+    numbers = {f"third {c}": f"{np.nanmedian(r.of(c, 'third_elapsed_s')):.1f} s" for c in THREE}
+    lost = np.mean(everywhere(r, "third_handshake_s") > 3.0)
+    resent = "/".join(f"{np.median(everywhere(r, f'{x}_retx')):g}" for x in ("fastest", "slowest", "third"))
+    return numbers | {
+        "lost SYNs": f"{100 * lost:.0f} %",
+        "sent again": resent,
+        "slowest": f"{np.nanmedian(everywhere(r, 'slowest_elapsed_s')):.2f} s",
+    }

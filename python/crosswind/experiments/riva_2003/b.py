@@ -7,13 +7,14 @@ twice as many packets sent again by the long transfers, and the same 36.65 s for
 
 What may differ here: the rows of 4 and 5 s of the source's Table 5-4 may be interchanged (O-9); claims accept either.
 
-RED's clock (`red-clock-10mbit`) and the published form of its law (`red-floyd-jacobson`) move the medians by less
-than the spread of 20 runs: the queue is never idle while transfers last. The weight of 1/16 that tc makes of the
-burst matters; it follows the queue within a round trip. Without memory (`no-memory`) the first overshoot is as large
-as behind drop-tail.
+Readings, measured: RED's clock (`red-clock-10mbit`) changes no median, because the queue is never idle while
+transfers last; the published form of its law with the same weight (`red-floyd-jacobson`) moves the medians within the
+spread of 20 runs. `delayed-acks` is nearest to the printed medians (10.1, 11.8, 9.5, 10.5, 9.4 s). Without memory the
+long transfers send 25 and 16 packets again (13 and 15 here, 10.5 and 14 printed).
 
-Why claims fail. **R52** holds by construction of the shaper: what is measured is the time that 437 packets take.
-Claims on single runs (R56, R57) ask for one extreme of 100 runs.
+Why claims fail. **R41, R47 (0 s), R53, R54**: drop-tail at 0 s is too good here (see A), so RED does not beat it
+there, and its fastest transfer is not the slowest of all starts. **R56**: one run of the listed drop-tail cells is
+fairer than any of the source's 60.
 """
 
 from __future__ import annotations
