@@ -8,7 +8,7 @@ others; 13 of 240 runs are exceptions in which it outlasts a long transfer; lost
 transfers share the link until 36.65 s whatever happens.
 
 The hosts remember. In each of the three cells that the source lists run by run, the *first* run stands out: 26, 25
-and 23 packets sent again by the two long transfers, against 8 to 15 in all others. That is what a host does that
+and 23 packets sent again by the two long transfers, against 8 to 14 in all others. That is what a host does that
 keeps the slow-start threshold and the round-trip time of its last connections to a peer, as Linux 2.4 does: only the
 first connection after the memory is empty overshoots the queue. With it the long transfers send 5 or 6 packets again
 (5 and 6 printed), without it 16 and 7 (`no-memory`).
