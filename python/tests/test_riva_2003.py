@@ -81,3 +81,13 @@ def test_mechanisms_hold() -> None:
     verdicts = {x.id: x.check(results).verdict for x in mechanisms.CLAIMS}
     assert verdicts == dict.fromkeys(verdicts, "pass")
     assert yes(verdicts).value == 1.0
+
+
+def test_replications_are_compared_metric_by_metric() -> None:
+    from crosswind.run import run
+
+    cells = {k: v for k, v in a.configurations().items() if k in published.REPLICATIONS}
+    found = published.tables(run(cells, reps=3))["replications"]
+    assert found.height == 3 * 3 * len(published.METRICS)
+    assert found["ks"].is_between(0.0, 1.0).all()
+    assert found["quartiles_inside"].is_between(0, 3).all()

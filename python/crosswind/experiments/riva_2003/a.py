@@ -13,8 +13,7 @@ keeps the slow-start threshold and the round-trip time of its last connections t
 first connection after the memory is empty overshoots the queue. With it the long transfers send 5 or 6 packets again
 (5 and 6 printed), without it 16 and 7 (`no-memory`).
 
-What explains the pattern of losses, by running the alternatives (`--variants`; the table of readings has the
-numbers):
+What explains the pattern of losses, by running the alternatives (`--variants`):
 
 * **Memory.** Without it (`no-memory`) the long transfers send 16 and 7 packets again (5 and 5 here, 5 and 6 printed),
   and 44 % of the late SYNs are lost (24 % here, 20 % printed at 2 and 5.5 s).
@@ -597,4 +596,5 @@ EXPERIMENT = study.experiment(
     CLAIMS,
     figures=a_figures.pictures_of,
     headline=a_figures.headline,
+    tables=published.tables,
 )

@@ -57,7 +57,7 @@ def pictures_of(r: Results) -> list[Picture]:
             )
     for role in roles:
         pairs = {c: (published.replications(c, role, "elapsed_s"), r.of(c, f"{role}_elapsed_s")) for c in THREE}
-        found = published.comparison(r).filter((pl.col("flow") == role) & (pl.col("metric") == "elapsed_s"))
+        found = r.table("replications").filter((pl.col("flow") == role) & (pl.col("metric") == "elapsed_s"))
         tests = ", ".join(
             f"{x['cell']} D = {x['ks']:.2f} (p = {x['p_value']:.2g})" for x in found.iter_rows(named=True)
         )

@@ -16,8 +16,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from crosswind.experiments.base import Results
+from crosswind.experiments.base import Results, Tables
+from crosswind.experiments.riva_2003 import measures
 from crosswind.experiments.riva_2003.measures import LONG
+from crosswind.runs import Runs
 
 REPLICATIONS = {"TD 0": "table_8-1.csv", "TD 2": "table_8-2.csv", "TD 5.5": "table_8-5.csv"}
 # Column of the source -> our name of the metric.
@@ -100,3 +102,9 @@ def comparison(r: Results) -> pl.DataFrame:
                     }
                 )
     return pl.DataFrame(rows)
+
+
+def tables(runs: Runs) -> Tables:
+    """The derived tables of the experiment whose replications are listed, with the comparison."""
+    found = measures.tables(runs)
+    return found | {"replications": comparison(Results(runs, found))}
