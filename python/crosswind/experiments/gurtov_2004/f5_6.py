@@ -25,7 +25,7 @@ from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 
 # SACK, delayed ACKs, Limited Transmit, RFC 2988, 1000-byte segments, window of 50.
-TCP = {"preset": "rfc", "mss": "948 B", "timestamps": "on", "window_limit_segments": 50, "min_rto": "1 s"}
+TCP = {"preset": "rfc", "mss": "948 B", "timestamps": "on", "window_limit_segments": 50, "rto_min": "1 s"}
 
 
 def download(kind: str, size: str | None = None) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def tcp(packet_bytes: int = 1500) -> dict[str, Any]:
         "mss": f"{packet_bytes - 52} B",
         "timestamps": "on",
         "window_limit_segments": 50,
-        "min_rto": "1 s",
+        "rto_min": "1 s",
     }
     return {"workload": {"type": "bulk"}, "tcp": settings}
 

@@ -24,7 +24,7 @@ from crosswind.experiments.base import Results
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.scenario import Scenario
 
-TCP = {"preset": "rfc", "timestamps": "off", "min_rto": "1 s"}
+TCP = {"preset": "rfc", "timestamps": "off", "rto_min": "1 s"}
 PACKETS = (576, 1480, 1500)
 RESELECTION = {"at": ["40 s", "90 s"], "length": {"uniform": ["3 s", "5 s"]}, "discard": 10, "loss": 0.0}
 
