@@ -15,6 +15,7 @@ KINDS = (
     "queue",
     "link",
     "loss",
+    "meter",
     "holdup",
     "profile",
     "law",

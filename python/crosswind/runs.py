@@ -17,7 +17,7 @@ from crosswind.interrupt import held
 from crosswind.scenario import Scenario
 
 SCHEMA_VERSION = 1
-TABLES = ("run", "flow", "page", "object", "link", "sample", "event", "hist")
+TABLES = ("run", "flow", "page", "object", "link", "edge", "sample", "event", "hist")
 
 
 @dataclass(repr=False)

@@ -26,7 +26,7 @@ from crosswind.toml_lines import line_of, places, table_lines
 _AT = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
 _DECLARED_TWICE = re.compile(r"Cannot (?:declare|redefine|overwrite)|twice|already")
 # Tables whose members are named by the user: a change to a member that does not exist is a slip, not a new member.
-_NAMED = ("link", "flow")
+_NAMED = ("link", "flow", "domain", "contract")
 # A list of valid names longer than this is left out where the nearest one is named.
 LONG = 160
 

@@ -10,6 +10,7 @@ from typing import Any
 from crosswind.core import core
 from crosswind.emulate import hosts as machine
 from crosswind.emulate.hosts import Host
+from crosswind.errors import InputError
 from crosswind.scenario import Scenario
 
 
@@ -28,6 +29,14 @@ class Network:
     @staticmethod
     def build(scenario: Scenario, *, seed: int, rep: int = 0, reps: int = 1) -> Network:
         """Makes namespaces, devices and addresses. Raises InputError or SetupError."""
+        if scenario.get("contract"):
+            raise InputError(
+                scenario.file or "scenario",
+                path="contract",
+                found="contracts with DiffServ domains",
+                expected="none: edges of domains exist in simulations only",
+                hint="the queues `rio`, `wred` and `early-discard` work in emulations; marks come from the hosts",
+            )
         c = core()
         text = scenario.to_json()
         try:

@@ -20,7 +20,7 @@ from crosswind.experiments.igarashi.assured import EXCESS, ORIGINAL, link, rio, 
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 
-WIDTHS = {"36/67.2": (36.0, 67.2), "72/96": (72.0, 96.0)}
+WIDTHS = {"36 and 67.2": (36.0, 67.2), "72 and 96": (72.0, 96.0)}
 POLICY_OF_C = {"Case 1": EXCESS, "Case 2": ORIGINAL}
 
 
@@ -45,7 +45,7 @@ def model(c1: float, c2: float, policy: str) -> Scenario:
 def configurations(**_: Any) -> dict[str, Scenario]:
     """Two provisionings, two policies of domain C."""
     return {
-        f"{width} {case}": model(c1, c2, policy)
+        f"{width}, {case}": model(c1, c2, policy)
         for width, (c1, c2) in WIDTHS.items()
         for case, policy in POLICY_OF_C.items()
     }

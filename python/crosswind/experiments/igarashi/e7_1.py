@@ -7,10 +7,17 @@ What the source printed (Fig. 7.2, Table 7.2): very high EPLR even with 20 ms, w
 is withheld and reported with E7.9.
 
 What may differ here: as in E7.2. A single seed scatters by several points without control.
+
+Why claims may fail: the bands of numbers come from the digest's replay, which sent 2.017 million packets in 100 s. The
+source's simulator rounds the length of a burst to the nearest number of packets; so do we, and ten seeds send 1.98 to
+2.01 million (median 1.990). At 96 % load everything depends on the last per cent: with all packets that begin in a
+burst (`rounding-up`, median 2.003 million) the drops without control are 25667 instead of 21986 (23937 printed), the
+late packets 696 instead of 632 thousand (687 printed), and g0 at 20 ms has an EPLR of 26 instead of 22 %.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,9 +38,9 @@ CASES = {
 }
 
 
-def configurations(**_: Any) -> dict[str, Scenario]:
+def configurations(**reading: Any) -> dict[str, Scenario]:
     """Model 1; model 2 is that of E7.2."""
-    return {"model 1": discard.scenario(MODEL_1)}
+    return {"model 1": discard.scenario(replace(MODEL_1, **reading))}
 
 
 def _value(group: str, limit_ms: int, accept: Any, printed: str = "") -> Any:
@@ -82,5 +89,6 @@ EXPERIMENT = study.experiment(
     CLAIMS,
     tables=discard.tables,
     figures=pictures,
+    variants=discard.READINGS,
     uses=("e7-2",),
 )

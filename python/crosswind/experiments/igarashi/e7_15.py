@@ -30,7 +30,7 @@ ORDERS = ((BEST, QTL), (BEST, MTQ), (BOTH, MTQ), (BOTH, QTL), (QTL, NONE))
 def configurations(**_: Any) -> dict[str, Scenario]:
     """Every scheme at each burst length."""
     return {
-        f"{on}/{off} {x.label()}": discard.scenario(replace(MODEL_2, on_ms=on, off_ms=off, limits=x))
+        f"{on}-{off} {x.label()}": discard.scenario(replace(MODEL_2, on_ms=on, off_ms=off, limits=x))
         for on, off in BURSTS
         for x in SCHEMES
     }
@@ -44,8 +44,8 @@ CLAIMS = (
         [
             study.ratio(
                 f"g0, {on}/{off}: {better} against {worse}",
-                (f"{on}/{off} {better}", "g0_eplr_10"),
-                (f"{on}/{off} {worse}", "g0_eplr_10"),
+                (f"{on}-{off} {better}", "g0_eplr_10"),
+                (f"{on}-{off} {worse}", "g0_eplr_10"),
                 below(1.0),
                 "< 1",
             )
@@ -60,7 +60,7 @@ def pictures(r: Results) -> list[Picture]:
     """The longest path's EPLR by scheme and burst length."""
     bars = {
         f"{on}/{off} ms": {
-            x.label(): 100 * float(np.median(r.of(f"{on}/{off} {x.label()}", "g0_eplr_10"))) for x in SCHEMES
+            x.label(): 100 * float(np.median(r.of(f"{on}-{off} {x.label()}", "g0_eplr_10"))) for x in SCHEMES
         }
         for on, off in BURSTS
     }

@@ -13,6 +13,7 @@ of the digest. Equality of limit and expected wait admits the packet.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from crosswind.claims import Claim, at_least, at_most, between
@@ -27,9 +28,9 @@ NONE = Limits().label()
 BY_MTQ = {x: Limits(mtq=x).label() for x in SWEEP} | {discard.FULL_BUFFER_MS: NONE}
 
 
-def configurations(**_: Any) -> dict[str, Scenario]:
+def configurations(**reading: Any) -> dict[str, Scenario]:
     """No limit, and every MTQ of the sweep."""
-    return discard.sweep(discard.MODEL_2, [Limits(), *(Limits(mtq=x) for x in SWEEP)])
+    return discard.sweep(replace(discard.MODEL_2, **reading), [Limits(), *(Limits(mtq=x) for x in SWEEP)])
 
 
 def _loss(mtq: float) -> tuple[str, str]:
@@ -69,4 +70,5 @@ EXPERIMENT = study.experiment(
     CLAIMS,
     tables=discard.tables,
     figures=pictures,
+    variants=discard.READINGS,
 )

@@ -13,6 +13,7 @@ What may differ here: as in E7.2. Waits are multiples of 0.08 ms, so 3.28 ms in 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,9 +32,9 @@ BY_MTQ_1 = {x: Limits(mtq=x).label() for x in MODEL_1_SWEEP}
 GROUPS = tuple(discard.MODELS[2])
 
 
-def configurations(**_: Any) -> dict[str, Scenario]:
+def configurations(**reading: Any) -> dict[str, Scenario]:
     """Model 1 over the sweep."""
-    return discard.sweep(MODEL_1, [Limits(mtq=x) for x in MODEL_1_SWEEP])
+    return discard.sweep(replace(MODEL_1, **reading), [Limits(mtq=x) for x in MODEL_1_SWEEP])
 
 
 def of(mtq: float) -> str:
@@ -119,5 +120,6 @@ EXPERIMENT = study.experiment(
     CLAIMS,
     tables=discard.tables,
     figures=pictures,
+    variants=discard.READINGS,
     uses=("e7-2",),
 )

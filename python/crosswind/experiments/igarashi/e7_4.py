@@ -7,10 +7,17 @@ a mild one. The best QTL alone is worse for the longest path than the best MTQ a
 
 What may differ here: as in E7.2. Budgets and waits are whole nanoseconds, so a packet whose budget ends at zero is
 on time.
+
+Why claims may fail: the bands of numbers come from the digest's replay, which sent 2.017 million packets in 100 s. The
+source's simulator rounds the length of a burst to the nearest number of packets; so do we, and ten seeds send 1.98 to
+2.01 million (median 1.990). At 96 % load everything depends on the last per cent: with all packets that begin in a
+burst (`rounding-up`, median 2.003 million) the drops without control are 25667 instead of 21986 (23937 printed), the
+late packets 696 instead of 632 thousand (687 printed), and g0 at 20 ms has an EPLR of 26 instead of 22 %.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,10 +37,13 @@ BY_QTL_1 = {x: f"model 1, {Limits(qtl=x).label()}" for x in SWEEP_1}
 GROUPS = tuple(discard.MODELS[2])
 
 
-def configurations(**_: Any) -> dict[str, Scenario]:
+def configurations(**reading: Any) -> dict[str, Scenario]:
     """Both models over their sweeps."""
-    first = {f"model 1, {c}": s for c, s in discard.sweep(MODEL_1, [Limits(qtl=x) for x in SWEEP_1]).items()}
-    return discard.sweep(MODEL_2, [Limits(qtl=x) for x in SWEEP]) | first
+    first = {
+        f"model 1, {c}": s
+        for c, s in discard.sweep(replace(MODEL_1, **reading), [Limits(qtl=x) for x in SWEEP_1]).items()
+    }
+    return discard.sweep(replace(MODEL_2, **reading), [Limits(qtl=x) for x in SWEEP]) | first
 
 
 def _best(limit_ms: int) -> Any:
@@ -106,5 +116,6 @@ EXPERIMENT = study.experiment(
     CLAIMS,
     tables=discard.tables,
     figures=pictures,
+    variants=discard.READINGS,
     uses=("e7-2",),
 )

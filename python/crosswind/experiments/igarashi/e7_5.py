@@ -13,6 +13,7 @@ run.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from crosswind import stats
@@ -33,11 +34,11 @@ GROUPS = tuple(discard.MODELS[2])
 BOTH = BY_MTQ[5.0]
 
 
-def configurations(**_: Any) -> dict[str, Scenario]:
+def configurations(**reading: Any) -> dict[str, Scenario]:
     """Both models over their sweeps, and one setting whose QTL is inert."""
     second = [Limits(mtq=x, qtl=10) for x in SWEEP] + [Limits(mtq=x, qtl=20) for x in SWEEP_20] + [INERT]
-    first = discard.sweep(MODEL_1, [Limits(mtq=x, qtl=10) for x in BY_MTQ_1])
-    return discard.sweep(MODEL_2, second) | {f"model 1, {c}": s for c, s in first.items()}
+    first = discard.sweep(replace(MODEL_1, **reading), [Limits(mtq=x, qtl=10) for x in BY_MTQ_1])
+    return discard.sweep(replace(MODEL_2, **reading), second) | {f"model 1, {c}": s for c, s in first.items()}
 
 
 def _differences(one: str, other: str) -> Any:
@@ -110,5 +111,6 @@ EXPERIMENT = study.experiment(
     CLAIMS,
     tables=discard.tables,
     figures=pictures,
+    variants=discard.READINGS,
     uses=("e7-2", "e7-4"),
 )

@@ -10,6 +10,12 @@ node 3.
 What may differ here: as in E7.2. The source's is one seed; the bands come from the digest's replay of several.
 Delays are means over the packets that a node sends (open point O7.5), true ones, where the limits use expected
 ones.
+
+Why claims may fail: the bands of numbers come from the digest's replay, which sent 2.017 million packets in 100 s. The
+source's simulator rounds the length of a burst to the nearest number of packets; so do we, and ten seeds send 1.98 to
+2.01 million (median 1.990). At 96 % load everything depends on the last per cent: with all packets that begin in a
+burst (`rounding-up`, median 2.003 million) the drops without control are 25667 instead of 21986 (23937 printed), the
+late packets 696 instead of 632 thousand (687 printed), and g0 at 20 ms has an EPLR of 26 instead of 22 %.
 """
 
 from __future__ import annotations
@@ -46,9 +52,10 @@ DROPS = {A: (24e3, 31e3), B: (36e3, 46e3), C: (60e3, 77e3), D: (37e3, 48e3)}
 PRINTED_DROPS = {A: 23937, B: 36202, C: 60163, D: 37787}
 
 
-def configurations(**_: Any) -> dict[str, Scenario]:
+def configurations(**reading: Any) -> dict[str, Scenario]:
     """The four ways of control; waits of group 0 are recorded."""
-    return {c: discard.scenario(replace(discard.MODEL_2, limits=x, hist=LONG)) for c, x in CASES.items()}
+    base = replace(discard.MODEL_2, hist=LONG, **reading)
+    return {c: discard.scenario(replace(base, limits=x)) for c, x in CASES.items()}
 
 
 def tables(runs: Any) -> Any:
@@ -156,4 +163,5 @@ EXPERIMENT = study.experiment(
     CLAIMS,
     tables=tables,
     figures=pictures,
+    variants=discard.READINGS,
 )
