@@ -1,7 +1,7 @@
 """Which loss recovery copes with a spike that delays the oldest segment and loses the rest of the flight?
 
-Of a flight of twelve segments the two oldest are only delayed, the other ten are lost. Eifel with option 1, and
-Reno-SACK, NewReno-SACK or FACK.
+Of a flight of thirteen segments the two oldest are only delayed, the other eleven are lost. Eifel with option 1,
+and Reno-SACK, NewReno-SACK or FACK.
 
 What the source shows (figure 4.5, where one is delayed and seven are lost): Reno-SACK is silent on the first
 partial ACK and waits seven seconds for a genuine timeout; NewReno-SACK and FACK have none, and FACK repairs
@@ -25,7 +25,7 @@ from crosswind.scenario import Scenario
 
 SENDERS = tuple(VARIANTS)
 # Segment 33 is the last one delayed: the one on the line when the spike begins.
-FIRST_LOST, LOST = 34, 10
+FIRST_LOST, LOST = 34, 11
 SEGMENTS = 100
 
 

@@ -6,6 +6,10 @@ Downlink of 30 kbit/s with the measured buffer of 50 KB and a window of 200 KB; 
 What the source says: 50 KB are far more than the product of rate and round-trip time, below 5 KB, and add 13 s of
 delay; a terminal with a buffer of 3 KB reaches a third of the others' throughput, because of repeated timeouts.
 
+What decides: three packets and a link that holds one or two more suffice for a sawtooth between two and five
+segments, with duplicates enough for fast retransmit; the measured terminal must have lost more than its buffer
+explains.
+
 What may differ here: the terminals themselves. The sender is Linux-like without SACK here (a phone's of that time)
 and sees no other loss than that of the buffer.
 """

@@ -40,7 +40,7 @@ WINDOW = 12
 TRACE_TCP = {
     "preset": "gurtov-reno-sack",
     "mss": f"{MSS} B",
-    "window_limit_segments": WINDOW,
+    "window_limit_segments": 5 * WINDOW,
     "initial_ssthresh": f"{WINDOW * MSS} B",
     "delayed_ack": "0 s",
     "timeout_threshold": "first",
