@@ -5,11 +5,11 @@ use crate::diffserv::{BoxMeter, srtcm, token_bucket, trtcm, trtcm_4115, tsw2cm, 
 use crate::egress::Egress;
 use crate::link::holdup::{self, BoxHoldup, Held, fast_reset, gate, on_demand, spikes};
 use crate::link::loss::{BoxLoss, list, none, phases, uniform};
-use crate::link::{BoxLink, Link, seawind, trace, wire};
+use crate::link::{BoxLink, Link, detour, repair, seawind, trace, wire};
 use crate::params::{self, Params};
 use crate::queue::red::{Red, damping_rate, floyd_jacobson, linux, ns2};
 use crate::queue::rio::{self, wred};
-use crate::queue::{BoxQueue, QueueDisc, Removal, bounded, droptail, early_discard, lpd};
+use crate::queue::{BoxQueue, QueueDisc, Removal, bounded, droptail, early_discard, lpd, pi, rem};
 use crate::sched::classify::FlowNames;
 use crate::sched::{htb, prio, tbf};
 use crosswind_base::{BitRate, ConfigError, Dur, Rng, Stage, Streams, units};
@@ -192,11 +192,17 @@ pub static ROWS: &[Row] = rows! {
     Queue "early-discard" "Early discard by delay limits (MTQ and QTL)" "queue/early_discard.rs"
         early_discard::EarlyDiscardParams => new_early_discard;
     Queue "lpd" "Lifetime packet discard" "queue/lpd.rs" lpd::LpdParams => lpd::build;
+    Queue "rem" "Random exponential marking" "queue/rem.rs" rem::RemParams => new_rem;
+    Queue "pi" "PI controller" "queue/pi.rs" pi::PiParams => |p, cx| Ok(pi::Pi::new(p, cx.rng("pi")));
     Queue "tbf" "Token bucket filter" "sched/tbf.rs" tbf::TbfParams => tbf::build;
     Queue "prio" "Strict priority" "sched/prio.rs" prio::PrioParams => prio::build;
     Queue "htb" "Hierarchical token bucket" "sched/htb/mod.rs" htb::HtbParams => htb::build;
     Link "wire" "Wire" "link/wire.rs" wire::WireParams => |p, _| Ok(wire::Wire::new(p));
     Link "seawind" "Seawind link" "link/seawind/mod.rs" seawind::SeawindParams => |p, cx| Ok(p.build(cx));
+    Link "detour" "Reordering wire" "link/detour.rs" detour::DetourParams
+        => |p, cx| Ok(detour::Detour::new(p, cx.rng("detour")));
+    Link "repair" "Repairing wireless link" "link/repair.rs" repair::RepairParams
+        => |p, cx| Ok(repair::Repair::new(p, cx.rng("repair")));
     Link "trace" "Trace-driven link" "link/trace.rs" trace::TraceParams => |p, _| Ok(trace::Trace::new(p));
     Loss "none" "No loss" "link/loss/none.rs" none::NoLossParams => |_, _| Ok(none::NoLoss);
     Loss "list" "Listed losses" "link/loss/list.rs" list::ListParams => |p, _| Ok(list::List::new(p));
@@ -242,6 +248,11 @@ fn new_early_discard(
 
 fn new_droptail(p: droptail::DropTailParams, _: &BuildCx<'_>) -> Result<droptail::DropTail, ConfigError> {
     Ok(droptail::DropTail::new(p))
+}
+
+fn new_rem(p: rem::RemParams, cx: &BuildCx<'_>) -> Result<rem::Rem, ConfigError> {
+    let rate = damping_rate(p.rate, cx.link_rate)?;
+    Ok(rem::Rem::new(p, rate, cx.rng("rem")))
 }
 
 fn new_red_floyd_jacobson(

@@ -4,6 +4,7 @@ mod convert;
 mod elements;
 #[cfg(all(feature = "emu", target_os = "linux"))]
 mod emulate;
+mod laws;
 
 use crosswind_base::{ConfigError, Streams, Time};
 use crosswind_net::queue::red::effective;
@@ -190,6 +191,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(run_bench, m)?)?;
     m.add_function(wrap_pyfunction!(red_effective, m)?)?;
     m.add_function(wrap_pyfunction!(red_trace, m)?)?;
+    m.add_function(wrap_pyfunction!(laws::law_drive, m)?)?;
     #[cfg(all(feature = "emu", target_os = "linux"))]
     emulate::add(m)?;
     Ok(())

@@ -99,6 +99,7 @@ mod tests {
 
     const COUNTS: &[&str] = &[
         "count",
+        "early_reductions",
         "ecn_reductions",
         "events",
         "fast_recoveries",

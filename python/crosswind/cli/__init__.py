@@ -16,6 +16,7 @@ from crosswind.cli import (
     emulate,
     explain,
     export,
+    laws,
     report,
     reproduce,
     run,
@@ -56,7 +57,7 @@ def _options(
 
 for command in (
     *(run, sweep, compare, reproduce, explain, catalogue, show, validate, report, scoreboard),
-    *(emulate, export, doctor, bench),
+    *(emulate, export, doctor, bench, laws),
 ):
     command.register(app)
 

@@ -1,7 +1,9 @@
 //! Links: when a packet's bits have left, and when (or whether) they arrive.
 
+pub mod detour;
 pub mod holdup;
 pub mod loss;
+pub mod repair;
 pub mod seawind;
 pub mod trace;
 pub mod wire;

@@ -4,7 +4,9 @@ pub mod bounded;
 pub mod droptail;
 pub mod early_discard;
 pub mod lpd;
+pub mod pi;
 pub mod red;
+pub mod rem;
 pub mod rio;
 pub mod store;
 

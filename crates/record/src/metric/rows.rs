@@ -118,6 +118,7 @@ pub const METRICS: &[Metric] = &[
     row((Flow, "fast_recoveries", Count), "Loss recoveries that began without a timeout.", CONGESTION_CONTROL),
     row((Flow, "first_congestion_ns", Ns), "When the window was reduced for the first time. -1 when it never was.", CONGESTION_CONTROL),
     row((Flow, "last_timeout_ns", Ns), "The last expiry of the retransmission timer. -1 when there was none.", TIMER),
+    row((Flow, "early_reductions", Count), "Reductions of the congestion window because the sender expected congestion (PERT). Missing where no flow makes any.", Source("[Bhandarkar 2006]")),
     row((Flow, "ecn_reductions", Count), "Reductions of the congestion window in answer to an ECN echo.", ECN),
 
     // --- flow: rate-based transports ---
@@ -287,6 +288,16 @@ pub const METRICS: &[Metric] = &[
     row((Sample, "path_capacity_bps", BitsPerSecond), "Capacity of the path as packet pairs of UDT show it.", OWN),
     row((Sample, "loss_event_ratio", Ratio), "Loss event rate of the receiver's last report.", RATE_CONTROL),
     row((Sample, "goodput_bps", BitsPerSecond), "Application bits delivered per second since the sample before.", EVALUATION),
+
+    row((Sample, "aqm_p_ratio", Ratio), "Probability with which the law of the queue picks a packet now.", OWN),
+    row((Sample, "size_bytes", Bytes), "Totals: application bytes that reached the receiving application so far, in order and once.", OWN),
+    row((Sample, "fast_recoveries", Count), "Totals: loss recoveries so far that began without a timeout.", CONGESTION_CONTROL),
+    row((Sample, "timeouts", Count), "Totals: expiries of the retransmission timer so far.", TIMER),
+    row((Sample, "sent_packets", Packets), "Totals: packets that the sender of data, or the link, has sent so far.", OWN),
+    row((Sample, "sent_bytes", Bytes), "Totals: bytes that the link has sent so far.", OWN),
+    row((Sample, "arrived_packets", Packets), "Totals: packets that came to this direction of the link so far.", OWN),
+    row((Sample, "drops_packets", Packets), "Totals: packets that the queue of the link has dropped so far.", OWN),
+    row((Sample, "queue_mean_bytes", Bytes), "Totals: mean backlog of the queue from the start of the run up to now.", OWN),
 
     // --- hist ---
     row((Hist, "expected_wait_ns", Ns), "Sum of the waits that queues expected when a packet of the flow arrived at them, in buckets of 0.08 ms.", DISCARD),

@@ -4,8 +4,9 @@ use super::entity;
 use super::flow::{Ends, rate_bps};
 use crate::datagrams::Half;
 use crate::endpoint::Endpoint;
+use crate::scenario::Series;
 use crate::world::World;
-use crosswind_base::{Histogram, Metrics, Stage, Time};
+use crosswind_base::{DropReason, Histogram, Metrics, Stage, Time};
 use crosswind_record::{Entity, Samples, Table};
 
 /// What was delivered and sent up to the last sample, and all samples so far.
@@ -37,6 +38,9 @@ impl Sampler {
     }
 
     pub fn sample(&mut self, w: &World<'_>) {
+        if w.plan.record.series == Series::Totals {
+            return self.sample_totals(w);
+        }
         let at = w.now;
         let since = at.since(self.last);
         self.last = at;
@@ -75,6 +79,49 @@ impl Sampler {
             let bps = (sent.0 - self.sent[i]) * 8.0 / since.as_secs_f64();
             self.sent[i] = sent.0;
             samples.push(at, link, "throughput_bps", bps);
+        }
+    }
+}
+
+/// What is counted of a link, in the names of its report.
+const LINK_TOTALS: [&str; 4] = ["arrived_packets", "sent_packets", "sent_bytes", "queue_mean_bytes"];
+
+struct LinkTotals<'a>(&'a mut dyn FnMut(&'static str, f64));
+
+impl Metrics for LinkTotals<'_> {
+    fn value(&mut self, name: &'static str, v: f64) {
+        if LINK_TOTALS.contains(&name) {
+            (self.0)(name, v);
+        }
+    }
+    fn histogram(&mut self, _: &'static str, _: &Histogram) {}
+}
+
+impl Sampler {
+    fn sample_totals(&mut self, w: &World<'_>) {
+        let at = w.now;
+        let samples = &mut self.samples;
+        for (i, flow) in self.flows.iter().enumerate() {
+            let ends = Ends::of(w, i);
+            if ends.open().is_none() {
+                continue;
+            }
+            let mut put = |metric, value: f64| samples.push(at, *flow, metric, value);
+            put("size_bytes", ends.delivered() as f64);
+            if let Ends::Tcp(tx, _) = ends {
+                let s = tx.conn.tx.stats();
+                put("sent_packets", s.segments as f64);
+                put("fast_recoveries", s.fast_recoveries as f64);
+                put("timeouts", s.timeouts as f64);
+            }
+        }
+        for (i, stage) in w.stages.iter().enumerate() {
+            let link = self.links[i];
+            stage.report(at, &mut LinkTotals(&mut |metric, value| samples.push(at, link, metric, value)));
+            let by_reason = &w.losses.stages[i].by_reason;
+            let is_drop = |why: usize| why != DropReason::LinkError as usize && why != DropReason::Listed as usize;
+            let drops: u64 = by_reason.iter().enumerate().filter(|(why, _)| is_drop(*why)).map(|(_, n)| n).sum();
+            samples.push(at, link, "drops_packets", drops as f64);
         }
     }
 }

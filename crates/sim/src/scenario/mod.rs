@@ -52,7 +52,7 @@ pub use set::set;
 pub use sharing::{Persist, Sharing};
 pub use start::{Repetition, StartRule};
 pub use timeline::{AbortedBy, Change, Schedule, Target, Timed, When};
-pub use types::{AccessTree, Chain, Dumbbell, Events, Flow, Link, PcapAt, Record, Scenario, Topology};
+pub use types::{AccessTree, Chain, Dumbbell, Events, Flow, Link, PcapAt, Record, Scenario, Series, Topology};
 pub use workloads::{
     Bulk, Cbr, Close, FirstPeriod, OnOff, Page, Ping, Rounding, UDP_IP_HEADER, WorkloadParams, interval_of,
 };

@@ -233,6 +233,9 @@ pub struct Record {
     /// Interval of the time series. Left out: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sample: Option<Dur>,
+    /// What the time series hold.
+    #[serde(skip_serializing_if = "Series::is_default")]
+    pub series: Series,
     /// Flows (or groups of flows) whose events are logged.
     pub events: Events,
     /// Flows (or groups of flows) whose histograms are kept: round-trip times, delays, delay variations. A time series
@@ -246,6 +249,23 @@ pub struct Record {
     pub pcap: Option<String>,
     /// Where the packets are captured.
     pub pcap_at: PcapAt,
+}
+
+/// What time series hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Series {
+    /// Momentary values: windows, backlogs, rates since the sample before.
+    #[default]
+    Gauges,
+    /// What has been counted since the start of the run; the difference of two samples is what happened between them.
+    Totals,
+}
+
+impl Series {
+    fn is_default(&self) -> bool {
+        *self == Series::default()
+    }
 }
 
 /// The ends of a flow at which its packets are captured.

@@ -114,7 +114,13 @@ pub fn ends(plan: &Plan, params: &Parameters, rep: Repetition, streams: &Streams
         let start = start.filter(|_| f.connection == 0);
         for (seen, app) in [(Vantage::Sender, sender), (Vantage::Receiver, receiver)] {
             let setup = setup(seen, start.filter(|_| seen == opener));
-            out.push(FlowEnd::Tcp(Endpoint::new(params.tcp[f.group as usize].clone(), app, setup)));
+            let tcp = &params.tcp[f.group as usize];
+            let mut end = Endpoint::new(tcp.clone(), app, setup);
+            if seen == Vantage::Sender && tcp.early.is_on() {
+                let rng = streams.named(&format!("flow/{}/tcp/early", f.name));
+                end.conn.sender().predict(tcp, rng);
+            }
+            out.push(FlowEnd::Tcp(end));
         }
     }
     for (i, f) in plan.flows.iter().enumerate() {

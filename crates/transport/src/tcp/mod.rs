@@ -86,6 +86,8 @@ pub struct Ack {
     pub ts_ecr: u32,
     /// When the segment just below the acknowledgement left last, if this ACK advances.
     pub below_sent_at: Time,
+    /// The window is below the slow-start threshold.
+    pub slow_start: bool,
     /// Bytes that the receiver reports to have received twice (RFC 2883).
     pub reported_twice: u64,
 }
@@ -115,4 +117,6 @@ pub enum Trigger {
     Timeout,
     /// The network said so (an ECN echo).
     Echo,
+    /// The sender expects it, from its own round-trip times.
+    Early,
 }

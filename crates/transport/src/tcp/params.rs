@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 pub use super::detect::Detection;
 pub use super::detect::newreno::NewRenoParams;
+pub use super::detect::patient::DcrParams;
 pub use super::law::LawName;
 pub use super::law::bic::BicParams;
 pub use super::law::cubic::CubicParams;
@@ -18,6 +19,7 @@ pub use super::law::scalable::ScalableParams;
 pub use super::law::tabulated::LawPoint;
 pub use super::law::vegas::VegasParams;
 pub use super::law::westwood::WestwoodParams;
+pub use super::signal::early::EarlyParams;
 
 macro_rules! choice {
     ($(#[$m:meta])* $name:ident { $($(#[$vm:meta])* $v:ident),+ $(,)? }) => {
@@ -185,6 +187,15 @@ choice!(
     }
 );
 choice!(
+    /// When segments may leave that the window allows.
+    Pacing {
+        /// At once.
+        Off,
+        /// At least the smoothed round-trip time over the window apart (TCP-LDP).
+        Window,
+    }
+);
+choice!(
     /// When the window may grow.
     GrowWhen {
         /// Only while the window, not the application, limits the sender (RFC 9293, Linux).
@@ -250,6 +261,13 @@ fn is_default<T: Default + PartialEq>(v: &T) -> bool {
     *v == T::default()
 }
 
+fn unpaced() -> Pacing {
+    Pacing::Off
+}
+fn is_unpaced(p: &Pacing) -> bool {
+    *p == Pacing::Off
+}
+
 /// Everything about one TCP connection. Both ends share it; receiver fields matter at the receiving end only.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -306,6 +324,15 @@ pub struct TcpParams {
     pub recovery: Detection,
     /// Duplicate ACKs (or SACKed segments) that mean a loss.
     pub dupthresh: u32,
+    /// Wait before duplicates are taken for a loss (TCP-DCR, TCP-NCR).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub dcr: DcrParams,
+    /// Answer congestion before there is a loss (PERT).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub early: EarlyParams,
+    /// When segments may leave that the window allows.
+    #[serde(default = "unpaced", skip_serializing_if = "is_unpaced")]
+    pub pacing: Pacing,
     /// RFC 3042: one new segment on each of the first two duplicate ACKs.
     pub limited_transmit: Switch,
     /// Offer and use selective acknowledgements (RFC 2018).
@@ -436,6 +463,8 @@ impl TcpParams {
             return Err(ConfigError::new(at(key), format!("{} B", size.0), expected));
         }
         super::law::check(self, &at)?;
+        self.dcr.check(self, &at)?;
+        self.early.check(&at)?;
         if self.receive_window == ReceiveWindow::Linux24 {
             self.check_growing_window(&at)?;
         }

@@ -1,6 +1,9 @@
 //! Named bundles of parameters: a paper or an operating system is a row, not a class.
 
+use super::detect::patient::Wait;
+use super::law::ltcp::Decrease;
 use super::params::*;
+use super::signal::early::{Cost, CurveName, Falls};
 use crosswind_base::units::Size;
 use crosswind_base::{ConfigError, Dur};
 use serde_json::Value;
@@ -34,6 +37,33 @@ pub const PRESETS: &[Preset] = &[
         source: "riva-2003 sections 2.7 and 3.5",
         make: linux_2_4_17,
     },
+    Preset {
+        name: "sack-2006",
+        title: "TCP-SACK as the comparisons of a thesis have it",
+        source: BHANDARKAR,
+        make: sack_2006,
+    },
+    Preset { name: "sack-dcr", title: "SACK with a delayed response (TCP-DCR)", source: BHANDARKAR, make: sack_dcr },
+    Preset { name: "ltcp", title: "Layered TCP, fixed decrease", source: BHANDARKAR, make: ltcp },
+    Preset { name: "ltcp-variable", title: "Layered TCP, variable decrease", source: BHANDARKAR, make: ltcp_variable },
+    Preset { name: "ltcp-dcr", title: "Layered TCP with a delayed response", source: BHANDARKAR, make: ltcp_dcr },
+    Preset { name: "pert", title: "SACK with an early response (PERT)", source: BHANDARKAR, make: pert },
+    Preset { name: "pert-rem", title: "PERT with the price of REM", source: BHANDARKAR, make: pert_rem },
+    Preset { name: "pert-pi", title: "PERT with a PI controller", source: BHANDARKAR, make: pert_pi },
+    Preset { name: "ltcp-pert", title: "Layered TCP with an early response", source: BHANDARKAR, make: ltcp_pert },
+    Preset { name: "tcp-ldp", title: "Layered TCP, delayed response, PERT, paced", source: BHANDARKAR, make: tcp_ldp },
+    Preset {
+        name: "ldp-1sample",
+        title: "TCP-LDP, one sample between responses",
+        source: BHANDARKAR,
+        make: ldp_1sample,
+    },
+    Preset {
+        name: "ldp-100sample",
+        title: "TCP-LDP, a hundred samples between responses",
+        source: BHANDARKAR,
+        make: ldp_100sample,
+    },
     Preset { name: "ns2-reno", title: "ns-2 Agent/TCP/Reno", source: "ns-2.35", make: ns2_reno },
     Preset { name: "ns2-newreno", title: "ns-2 Agent/TCP/Newreno", source: "ns-2.35", make: ns2_newreno },
     Preset { name: "ns2-sack1", title: "ns-2 Agent/TCP/Sack1", source: "ns-2.35", make: ns2_sack1 },
@@ -56,6 +86,8 @@ pub const PRESETS: &[Preset] = &[
         make: gurtov_fack,
     },
 ];
+
+const BHANDARKAR: &str = "bhandarkar-2006";
 
 #[rustfmt::skip]
 fn rfc() -> TcpParams {
@@ -81,7 +113,7 @@ fn rfc() -> TcpParams {
         reduce_from: ReduceFrom::Flight,
         recovery: Detection::Sack,
         dupthresh: 3,
-        limited_transmit: Switch::On,
+        limited_transmit: Switch::On, dcr: DcrParams::default(), early: EarlyParams::default(), pacing: Pacing::Off,
         sack: Switch::On,
         sack_after_timeout: SackAfterTimeout::Clear,
         timestamps: Switch::Off,
@@ -233,6 +265,81 @@ fn gurtov_newreno_sack() -> TcpParams {
 
 fn gurtov_fack() -> TcpParams {
     TcpParams { recovery: Detection::Fack, ..gurtov_reno_sack() }
+}
+
+/// ns-2's SACK sender in its habits (sizes, timer, growth, an ACK for every segment), on the scoreboard of RFC 6675: ns-2's own
+/// costs a walk over the window per retransmission.
+fn sack_2006() -> TcpParams {
+    TcpParams {
+        mss: Size(1000),
+        initial_window_segments: 2,
+        avoidance_counting: AvoidanceCounting::Fraction,
+        grow_when: GrowWhen::Always,
+        reduce_from: ReduceFrom::Ns2Window,
+        rto_initial: Dur::from_secs(3),
+        rto_min: Dur::from_millis(200),
+        rto_tick: Dur::from_millis(10),
+        retries_max: 1_000_000,
+        idle_restart: Switch::Off,
+        nagle: Switch::Off,
+        receive_buffer: Size(1 << 30),
+        delayed_ack: Dur::ZERO,
+        ..rfc()
+    }
+}
+
+fn sack_dcr() -> TcpParams {
+    TcpParams { dcr: DcrParams { wait: Wait::Timer, ..DcrParams::default() }, ..sack_2006() }
+}
+
+fn ltcp() -> TcpParams {
+    TcpParams { law: LawName::Ltcp, ..sack_2006() }
+}
+
+fn ltcp_variable() -> TcpParams {
+    TcpParams { ltcp: LtcpParams { decrease: Decrease::Variable, ..LtcpParams::default() }, ..ltcp() }
+}
+
+/// Chapter V of the thesis: the variable decrease and the adaptive threshold of RFC 4653.
+fn ltcp_dcr() -> TcpParams {
+    let dcr = DcrParams { wait: Wait::NcrAggressive, growth: Switch::Off, ..DcrParams::default() };
+    TcpParams { dcr, ..ltcp_variable() }
+}
+
+fn early(curve: CurveName) -> EarlyParams {
+    EarlyParams { curve, ..EarlyParams::default() }
+}
+
+fn pert() -> TcpParams {
+    TcpParams { early: early(CurveName::GentleRed), ..sack_2006() }
+}
+
+fn pert_rem() -> TcpParams {
+    TcpParams { early: early(CurveName::Rem), ..sack_2006() }
+}
+
+fn pert_pi() -> TcpParams {
+    TcpParams { early: early(CurveName::Pi), ..sack_2006() }
+}
+
+fn ltcp_pert() -> TcpParams {
+    TcpParams { early: EarlyParams { cost: Cost::Law, ..early(CurveName::GentleRed) }, ..ltcp_variable() }
+}
+
+fn tcp_ldp() -> TcpParams {
+    let early = EarlyParams { cost: Cost::Law, falls: Falls::AtOnce, ..early(CurveName::GentleRed) };
+    let dcr = DcrParams { wait: Wait::Window, ..DcrParams::default() };
+    TcpParams { dcr, early, pacing: Pacing::Window, ..ltcp_variable() }
+}
+
+fn ldp_1sample() -> TcpParams {
+    let ldp = tcp_ldp();
+    TcpParams { early: EarlyParams { pause_samples: 1, ..ldp.early.clone() }, ..ldp }
+}
+
+fn ldp_100sample() -> TcpParams {
+    let ldp = tcp_ldp();
+    TcpParams { early: EarlyParams { pause_samples: 100, ..ldp.early.clone() }, ..ldp }
 }
 
 /// Names of all presets.

@@ -26,6 +26,10 @@ macro_rules! rows {
 
 const OTHERS: &[Row] = rows! {
     "signal" "ecn" "signal/ecn.rs";
+    "signal" "pert" "signal/gentle.rs";
+    "signal" "pert-rem" "signal/rem.rs";
+    "signal" "pert-pi" "signal/pi.rs";
+    "pace" "window" "pace/mod.rs";
     "share" "ssthresh" "share/mod.rs";
     "timer" "rto" "conn/rtt.rs";
     "receiver" "receiver" "conn/receiver.rs";

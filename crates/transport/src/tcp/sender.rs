@@ -4,6 +4,7 @@
 //! signals, and one gate ([`Sender::congested`]) through which every reduction passes and where the state that an undo
 //! would need is kept. Last, whatever the window allows is sent.
 
+mod extra;
 mod output;
 mod stats;
 mod undo;
@@ -20,6 +21,7 @@ use super::undo::{Bench, Case, Expiry, Judge};
 use super::{Ack, Io, Trigger};
 use crosswind_base::probe::header_bits;
 use crosswind_base::{Dur, EventKind, Packet, Time};
+use extra::Extra;
 use undo::Before;
 
 /// What is put on the wire; the connection adds the rest of the header.
@@ -97,6 +99,8 @@ pub struct Sender {
     /// Bytes that the ACK in hand acknowledged: they were in the network when it arrived.
     acked_now: u64,
     pub gave_up: bool,
+    /// What few connections have.
+    extra: Option<Box<Extra>>,
     /// No partial ACK has been seen in the present recovery.
     partial_is_first: bool,
     pub stats: SenderStats,
@@ -135,6 +139,7 @@ impl Sender {
             pending_timeout: None,
             acked_now: 0,
             gave_up: false,
+            extra: Extra::asked_for(p),
             partial_is_first: true,
             stats: SenderStats::default(),
         }
@@ -250,6 +255,9 @@ impl Sender {
             let v = self.view(p);
             self.detector.on_ack(&a, blocks, &mut self.board, &v)
         };
+        if self.detector.grows_on_duplicate() {
+            self.grow_on_duplicate(&a, p);
+        }
         self.conclude(verdict, &a, p, line);
         self.look_for_overdue(&a, p, line);
         let echo = match p.handshake {
@@ -258,6 +266,9 @@ impl Sender {
         };
         if echo {
             self.congested(Trigger::Echo, p, line);
+        }
+        if self.extra.is_some() && self.expects_congestion(&a) {
+            self.congested(Trigger::Early, p, line);
         }
         if a.bytes > 0 {
             self.timeouts_in_a_row = 0;
@@ -319,6 +330,7 @@ impl Sender {
             below_sent_at: acked.last_sent_at,
             reported_twice: if p.dsack.on() { reported_twice(pkt.ack, blocks) } else { 0 },
             in_flight_before,
+            slow_start: self.law.window().in_slow_start(),
             window_limited: real(in_flight_before + p.mss.0) > cwnd,
             covers_resent: acked.any_resent,
             covers_original: original,
@@ -418,6 +430,7 @@ impl Sender {
                     self.resend_first(p, line);
                 }
             }
+            Verdict::Resumed => self.resume(p),
             Verdict::Nothing => {}
         }
         let over = match self.phase {
@@ -448,7 +461,10 @@ impl Sender {
         let reduced_already = why == Trigger::Loss && matches!(self.phase, Phase::Echo { .. });
         if !reduced_already {
             self.before = Some(self.law.clone());
-            self.law.reduce(why, base);
+            match self.extra.as_ref().and_then(|x| x.early_share()).filter(|_| why == Trigger::Early) {
+                Some(share) => self.give_up_share(share),
+                None => self.law.reduce(why, base),
+            }
             // RFC 3168 section 6.1.2: the receiver learns of every reduction.
             self.ecn.cwr_pending = self.ecn.active;
         }
@@ -457,7 +473,7 @@ impl Sender {
         // A recovery inside a window that an echo has reduced keeps that window's end in ns-2.
         let high = if reduced_already && p.handshake == Handshake::Ns2 { self.guard } else { self.nxt };
         // An echo says nothing about losses: those of its window are still to be found. ns-2 keeps one `recover` for all.
-        if why != Trigger::Echo || p.handshake == Handshake::Ns2 {
+        if why != Trigger::Early && (why != Trigger::Echo || p.handshake == Handshake::Ns2) {
             self.guard = high;
         }
         self.partial_is_first = true;
@@ -477,6 +493,7 @@ impl Sender {
                 line.note(EventKind::EcnReduce, self.una, 0, 0);
             }
             Trigger::Timeout => self.phase = Phase::Timeout { high },
+            Trigger::Early => self.stats.early_reductions += 1,
         }
     }
 

@@ -178,8 +178,14 @@ impl Connection {
             return None;
         }
         let timers = [timer, self.rx.delack_at, self.syn_timer].map(|t| t.unwrap_or(Time::NEVER));
-        let first = timers[0].min(timers[1]).min(timers[2]);
+        let first = timers[0].min(timers[1]).min(timers[2]).min(self.alarm());
         (first != Time::NEVER).then_some(first)
+    }
+
+    /// When the sender wants to act that is not the retransmission timer.
+    #[inline]
+    fn alarm(&self) -> Time {
+        self.tx.get().map_or(Time::NEVER, Sender::alarm)
     }
 
     pub fn on_wake(&mut self, io: &mut impl Io) {
@@ -189,6 +195,10 @@ impl Connection {
         }
         if self.rx.delack_at.is_some_and(|t| t <= now) {
             self.send_ack(io);
+        }
+        if self.alarm() <= now {
+            let (tx, mut line) = self.split(io);
+            tx.0.on_alarm(tx.1, &mut line);
         }
         if self.tx.get().and_then(|tx| tx.timer).is_some_and(|t| t <= now) {
             let (tx, mut line) = self.split(io);

@@ -7,12 +7,16 @@ pub mod newreno;
 #[cfg(test)]
 mod newreno_oracle;
 pub mod ns2_sack1;
+pub mod patient;
+#[cfg(test)]
+mod patient_oracle;
 pub mod sack;
 
 use super::Ack;
 use super::conn::scoreboard::{Scoreboard, Sent};
 use super::params::TcpParams;
 use super::registry::Row;
+use crosswind_base::Time;
 
 /// What the sender shows a detector.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +72,8 @@ pub enum Verdict {
     Partial,
     /// Recovery is complete.
     Recovered,
+    /// What looked like a loss was none; the window is set to what was in flight before (RFC 4653).
+    Resumed,
 }
 
 /// What a detector asks of the sender beyond its verdicts. The default is RFC 6675's.
@@ -134,6 +140,27 @@ pub trait Detect: Clone + std::fmt::Debug {
     }
     /// A segment of `len` bytes has left, new or again.
     fn on_sent(&mut self, _len: u64) {}
+    /// Takes note of a duplicate that must not be taken for a loss yet.
+    fn wait_on(&mut self, _a: &Ack, _blocks: &[(u64, u64)], _board: &mut Scoreboard, _v: &View) {}
+    /// The wait is over: the first segment is lost, and what else the rule holds lost now.
+    fn declare(&mut self, board: &mut Scoreboard, _v: &View) -> Verdict {
+        if board.mark_first_lost() { Verdict::Loss } else { Verdict::Nothing }
+    }
+    /// When a wait ends by itself.
+    fn deadline(&self) -> Time {
+        Time::NEVER
+    }
+    fn on_deadline(&mut self, _board: &mut Scoreboard, _v: &View) -> Verdict {
+        Verdict::Nothing
+    }
+    /// A wait is under way during which duplicates make the window grow.
+    fn grows_on_duplicate(&self) -> bool {
+        false
+    }
+    /// Bytes that were in flight when the wait began that has just ended well.
+    fn take_resumed(&mut self) -> Option<u64> {
+        None
+    }
     /// Bytes by which a partial ACK deflates the window itself.
     fn take_deflation(&mut self) -> u64 {
         0
@@ -146,7 +173,7 @@ macro_rules! detectors {
     ($($variant:ident($t:ty) $name:literal $sack:ident = $make:expr, $file:literal;)*) => {
         /// The detector of one connection.
         #[derive(Clone, Debug)]
-        pub enum Detector { $($variant($t)),* }
+        pub enum Detector { $($variant($t),)* Patient(Box<patient::Patient>) }
 
         /// Which rule finds lost segments and how many bytes it holds to be in the network.
         #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -161,6 +188,11 @@ macro_rules! detectors {
         impl Detector {
             /// Without SACK at both ends a rule that needs it gives way to NewReno.
             pub fn new(p: &TcpParams, sack_negotiated: bool) -> Detector {
+                let rule = Detector::of_rule(p, sack_negotiated);
+                if p.dcr.is_on() { Detector::Patient(Box::new(patient::Patient::new(rule, p))) } else { rule }
+            }
+
+            fn of_rule(p: &TcpParams, sack_negotiated: bool) -> Detector {
                 let usable = sack_negotiated || !p.recovery.needs_sack();
                 match if usable { p.recovery } else { Detection::Newreno } {
                     $(Detection::$variant => {
@@ -174,46 +206,67 @@ macro_rules! detectors {
         impl Detect for Detector {
             #[inline]
             fn on_ack(&mut self, a: &Ack, blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict {
-                match self { $(Detector::$variant(d) => d.on_ack(a, blocks, board, v)),* }
+                match self { $(Detector::$variant(d) => d.on_ack(a, blocks, board, v),)* Detector::Patient(d) => d.on_ack(a, blocks, board, v) }
             }
             #[inline]
             fn in_flight(&self, board: &Scoreboard, v: &View) -> u64 {
-                match self { $(Detector::$variant(d) => d.in_flight(board, v)),* }
+                match self { $(Detector::$variant(d) => d.in_flight(board, v),)* Detector::Patient(d) => d.in_flight(board, v) }
             }
             fn on_timeout(&mut self) {
-                match self { $(Detector::$variant(d) => d.on_timeout()),* }
+                match self { $(Detector::$variant(d) => d.on_timeout(),)* Detector::Patient(d) => d.on_timeout() }
             }
             #[inline]
             fn habits(&self) -> Habits {
-                match self { $(Detector::$variant(d) => d.habits()),* }
+                match self { $(Detector::$variant(d) => d.habits(),)* Detector::Patient(d) => d.habits() }
             }
             #[inline]
             fn next_resend(&mut self, board: &mut Scoreboard) -> Option<Sent> {
-                match self { $(Detector::$variant(d) => d.next_resend(board)),* }
+                match self { $(Detector::$variant(d) => d.next_resend(board),)* Detector::Patient(d) => d.next_resend(board) }
             }
             #[inline]
             fn forced_resend(&mut self, board: &mut Scoreboard) -> Option<Sent> {
-                match self { $(Detector::$variant(d) => d.forced_resend(board)),* }
+                match self { $(Detector::$variant(d) => d.forced_resend(board),)* Detector::Patient(d) => d.forced_resend(board) }
             }
             #[inline]
             fn burst_limit(&self) -> u32 {
-                match self { $(Detector::$variant(d) => d.burst_limit()),* }
+                match self { $(Detector::$variant(d) => d.burst_limit(),)* Detector::Patient(d) => d.burst_limit() }
             }
             #[inline]
             fn may_send(&self) -> bool {
-                match self { $(Detector::$variant(d) => d.may_send()),* }
+                match self { $(Detector::$variant(d) => d.may_send(),)* Detector::Patient(d) => d.may_send() }
             }
             #[inline]
             fn on_sent(&mut self, len: u64) {
-                match self { $(Detector::$variant(d) => d.on_sent(len)),* }
+                match self { $(Detector::$variant(d) => d.on_sent(len),)* Detector::Patient(d) => d.on_sent(len) }
+            }
+            fn wait_on(&mut self, a: &Ack, blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) {
+                match self { $(Detector::$variant(d) => d.wait_on(a, blocks, board, v),)* Detector::Patient(d) => d.wait_on(a, blocks, board, v) }
+            }
+            fn declare(&mut self, board: &mut Scoreboard, v: &View) -> Verdict {
+                match self { $(Detector::$variant(d) => d.declare(board, v),)* Detector::Patient(d) => d.declare(board, v) }
+            }
+            #[inline]
+            fn deadline(&self) -> Time {
+                if let Detector::Patient(d) = self { d.deadline() } else { Time::NEVER }
+            }
+            fn on_deadline(&mut self, board: &mut Scoreboard, v: &View) -> Verdict {
+                if let Detector::Patient(d) = self { d.on_deadline(board, v) } else { Verdict::Nothing }
+            }
+            #[inline]
+            fn grows_on_duplicate(&self) -> bool {
+                if let Detector::Patient(d) = self { d.grows_on_duplicate() } else { false }
+            }
+            fn take_resumed(&mut self) -> Option<u64> {
+                if let Detector::Patient(d) = self { d.take_resumed() } else { None }
             }
             fn take_deflation(&mut self) -> u64 {
-                match self { $(Detector::$variant(d) => d.take_deflation()),* }
+                match self { $(Detector::$variant(d) => d.take_deflation(),)* Detector::Patient(d) => d.take_deflation() }
             }
         }
 
         pub(super) const ROWS: &[Row] =
-            &[$(Row { kind: "detector", name: $name, source: include_str!($file) }),*];
+            &[$(Row { kind: "detector", name: $name, source: include_str!($file) },)*
+              Row { kind: "detector", name: "dcr", source: include_str!("patient.rs") }];
     };
 }
 

@@ -221,6 +221,14 @@ impl Detect for NewReno {
         if self.variant == Variant::Ns2NewReno && self.dups_ever >= 3 { 2 } else { 0 }
     }
 
+    fn wait_on(&mut self, a: &Ack, blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) {
+        let patient = View { dupthresh: u32::MAX, ..*v };
+        self.on_ack(a, blocks, board, &patient);
+    }
+    fn declare(&mut self, board: &mut Scoreboard, v: &View) -> Verdict {
+        if !self.is_guarded(v) && board.mark_first_lost() { Verdict::Loss } else { Verdict::Nothing }
+    }
+
     fn on_timeout(&mut self) {
         (self.dups, self.dups_ever) = (0, 0);
     }

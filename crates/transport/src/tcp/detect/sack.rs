@@ -49,6 +49,15 @@ impl Detect for Sack {
         if by_sack || by_count { Verdict::Loss } else { Verdict::Nothing }
     }
 
+    fn wait_on(&mut self, a: &Ack, _blocks: &[(u64, u64)], _board: &mut Scoreboard, _v: &View) {
+        self.dups = if a.bytes > 0 { 0 } else { self.dups + (a.sacked > 0) as u32 };
+    }
+    fn declare(&mut self, board: &mut Scoreboard, v: &View) -> Verdict {
+        let by_sack = board.mark_lost_by_sack(v.dupthresh, v.mss);
+        let first = board.mark_first_lost();
+        if by_sack || first { Verdict::Loss } else { Verdict::Nothing }
+    }
+
     #[inline]
     fn in_flight(&self, board: &Scoreboard, v: &View) -> u64 {
         let outstanding = v.nxt - v.una;

@@ -4,6 +4,7 @@
 
 pub mod bic;
 pub mod cubic;
+pub mod drive;
 pub mod fast;
 pub mod hstcp;
 pub mod htcp;

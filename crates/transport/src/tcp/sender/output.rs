@@ -68,7 +68,7 @@ impl Sender {
         };
         let mut room = self.cwnd(p) - real(self.in_flight(p));
         for _ in 0..limit {
-            if room < 1.0 {
+            if room < 1.0 || self.is_held_by_pacing(line.now()) {
                 break;
             }
             let before = self.nxt;
@@ -138,6 +138,9 @@ impl Sender {
             *b -= 1;
         }
         self.detector.on_sent(len);
+        if self.extra.is_some() {
+            self.pace(now, p);
+        }
         true
     }
 
@@ -206,5 +209,8 @@ impl Sender {
             self.timer = Some(now + self.rtt.rto(p));
         }
         self.detector.on_sent(payload);
+        if self.extra.is_some() {
+            self.pace(now, p);
+        }
     }
 }

@@ -21,6 +21,8 @@ pub struct SenderStats {
     pub genuine_episodes: u64,
     pub fast_recoveries: u64,
     pub ecn_reductions: u64,
+    /// Reductions because the sender expected congestion.
+    pub early_reductions: u64,
     pub rtt_ns: Histogram,
     pub cwnd_max_bytes: f64,
     /// `None` until slow start ended for the first time.
@@ -42,6 +44,7 @@ impl SenderStats {
         genuine_episodes: 0,
         fast_recoveries: 0,
         ecn_reductions: 0,
+        early_reductions: 0,
         rtt_ns: Histogram::new(),
         cwnd_max_bytes: 0.0,
         first_loss_at: None,

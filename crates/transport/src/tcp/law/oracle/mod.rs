@@ -56,14 +56,9 @@ fn ack(s: Step, number: u64) -> Ack {
         ack: number * MSS,
         bytes: MSS,
         segments: 1,
-        sacked: 0,
-        duplicate: false,
-        echo: false,
         rtt: Some(Dur::from_secs_f64(s.rtt_s)),
         in_flight_before: s.in_flight as u64 * MSS,
         window_limited: true,
-        covers_resent: false,
-        covers_original: false,
         ..Ack::default()
     }
 }

@@ -1,0 +1,187 @@
+//! # Reordering wire
+//!
+//! **Source**: bhandarkar-2006 II.B.2 (random delay, two paths), V.C.2.d (a misconfigured router); ns-2.35 (ErrorModel, changed).
+//!
+//! **Idea**: a wire on which some packets take longer: each is chosen with probability `share` and arrives later by a draw from a
+//! normal distribution, never earlier; the others overtake it. Or packets go in turns over two paths (`paths = "two"`): every
+//! second one arrives `difference` later.
+//!
+//! | parameter | unit | default | origin of the default |
+//! |---|---|---|---|
+//! | `rate` | bit/s | 10 Mbit/s | as `wire` |
+//! | `delay` | time | 10 ms | as `wire` |
+//! | `share` | - | 0 | ours: nothing is late until asked |
+//! | `late_mean` | time | 25 ms | bhandarkar-2006 II.B.2 |
+//! | `late_deviation` | time | 8 ms | bhandarkar-2006 II.B.2 (chapter V prints it as the variance: open point O5) |
+//! | `packets` | - | none | ours: numbers (from 0) of the packets with payload that are late by `late_mean` exactly |
+//! | `counts` | - | data | ours: acknowledgements are not touched |
+//! | `paths` | - | one | bhandarkar-2006 II.B.2.b |
+//! | `difference` | time | 0 | bhandarkar-2006 II.B.2.b |
+//!
+//! **Deviations**: 1. Both paths have one line in front of them, so two paths have the rate of one; the source gives none. 2. A draw
+//! below zero is zero: one in a thousand.
+//!
+//! **Checked by**: conformance suite; the moments of the delays, the order of arrivals.
+
+use super::loss::Counts;
+use super::{Fate, Link, TxPlan, wire};
+use crate::params::{self, Params};
+use crosswind_base::{BitRate, ConfigError, Dur, Packet, Rng, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How many paths there are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Paths {
+    /// One.
+    One,
+    /// Two; packets take them in turns.
+    Two,
+}
+
+/// Parameters of a reordering wire.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DetourParams {
+    /// Bits per second on the line.
+    pub rate: BitRate,
+    /// One-way propagation delay.
+    pub delay: Dur,
+    /// Probability that a packet is late.
+    pub share: f64,
+    /// Mean of the extra delay of late packets.
+    pub late_mean: Dur,
+    /// Standard deviation of the extra delay.
+    pub late_deviation: Dur,
+    /// Packets that are late by `late_mean` exactly, as numbers (from 0) among those that count.
+    pub packets: Vec<u64>,
+    /// Which packets can be late: those with payload, or all.
+    pub counts: Counts,
+    /// One path, or two that packets take in turns.
+    pub paths: Paths,
+    /// How much longer the second path is.
+    pub difference: Dur,
+}
+
+impl Default for DetourParams {
+    fn default() -> Self {
+        let line = wire::WireParams::default();
+        DetourParams {
+            rate: line.rate,
+            delay: line.delay,
+            share: 0.0,
+            late_mean: Dur::from_millis(25),
+            late_deviation: Dur::from_millis(8),
+            packets: Vec::new(),
+            counts: Counts::Data,
+            paths: Paths::One,
+            difference: Dur::ZERO,
+        }
+    }
+}
+
+impl Params for DetourParams {
+    fn check(&self) -> Result<(), ConfigError> {
+        params::check_rate("rate", self.rate)?;
+        params::check_delay("delay", self.delay)?;
+        params::check_delay("late_mean", self.late_mean)?;
+        params::check_delay("difference", self.difference)?;
+        params::check_range("share", self.share, 0.0..=1.0)
+    }
+}
+
+/// A wire on which packets overtake each other.
+pub struct Detour {
+    params: DetourParams,
+    line: wire::Wire,
+    rng: Rng,
+    /// Packets so far that count.
+    seen: u64,
+}
+
+impl Detour {
+    pub fn new(params: DetourParams, rng: Rng) -> Detour {
+        let line = wire::Wire::new(wire::WireParams { rate: params.rate, delay: params.delay });
+        Detour { params, line, rng, seen: 0 }
+    }
+
+    /// How much later than others the next packet that counts arrives.
+    fn extra(&mut self) -> Dur {
+        let number = self.seen;
+        self.seen += 1;
+        let p = &self.params;
+        if p.packets.contains(&number) {
+            return p.late_mean;
+        }
+        if p.share > 0.0 && self.rng.chance(p.share) {
+            let z = normal(&mut self.rng);
+            let late_s = p.late_mean.as_secs_f64() + z * p.late_deviation.as_secs_f64();
+            return Dur::from_secs_f64(late_s.max(0.0));
+        }
+        if p.paths == Paths::Two && number % 2 == 1 { p.difference } else { Dur::ZERO }
+    }
+}
+
+/// A draw from the standard normal distribution (Box and Muller).
+fn normal(rng: &mut Rng) -> f64 {
+    let (u, v) = (1.0 - rng.uniform(), rng.uniform());
+    (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+}
+
+impl Link for Detour {
+    fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan {
+        let plan = self.line.transmit(p, now);
+        if !self.params.counts.covers(p) {
+            return plan;
+        }
+        let extra = self.extra();
+        match plan.fate {
+            Fate::Deliver(at) => TxPlan { fate: Fate::Deliver(at + extra), ..plan },
+            Fate::Lost(_) => plan,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crosswind_base::Streams;
+
+    fn delays(params: DetourParams, n: usize) -> Vec<f64> {
+        let base = params.delay;
+        let mut link = Detour::new(params, Streams::new(3).named("detour"));
+        let packet = Packet { len: 1040, payload: 1000, ..Packet::default() };
+        let mut now = Time::ZERO;
+        (0..n)
+            .map(|_| {
+                let plan = link.transmit(&packet, now);
+                now = plan.free_at;
+                let Fate::Deliver(at) = plan.fate else { panic!("a wire loses nothing") };
+                at.since(plan.tx_end + base).as_secs_f64()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_chosen_share_is_late_by_a_normal_draw() {
+        let late: Vec<f64> = delays(DetourParams { share: 0.2, ..DetourParams::default() }, 200_000)
+            .into_iter()
+            .filter(|d| *d > 0.0)
+            .collect();
+        let n = late.len() as f64;
+        let mean = late.iter().sum::<f64>() / n;
+        let deviation = (late.iter().map(|d| (d - mean).powi(2)).sum::<f64>() / n).sqrt();
+        // Four standard errors: 40 000 draws with a deviation of 8 ms.
+        assert!((n / 200_000.0 - 0.2).abs() < 0.0036, "{n}");
+        assert!((mean - 0.025).abs() < 0.00016 && (deviation - 0.008).abs() < 0.00012, "{mean} {deviation}");
+    }
+
+    #[test]
+    fn listed_packets_are_late_and_two_paths_take_turns() {
+        let listed = DetourParams { packets: vec![2], ..DetourParams::default() };
+        assert_eq!(delays(listed, 4), [0.0, 0.0, 0.025, 0.0]);
+        let two = DetourParams { paths: Paths::Two, difference: Dur::from_millis(7), ..DetourParams::default() };
+        assert_eq!(delays(two, 4), [0.0, 0.007, 0.0, 0.007]);
+    }
+}

@@ -1,0 +1,169 @@
+//! # PI controller
+//!
+//! **Source**: hollot-2001 sections III and IV; ns-2.35 `queue/pi.cc` (defaults).
+//!
+//! **Idea**: `frequency` times a second the probability moves by `a (q - target) - b (q_last - target)`; an arriving packet is
+//! picked with it. The queue comes to rest at `target`, whatever the load.
+//!
+//! | parameter | unit | default | origin of the default |
+//! |---|---|---|---|
+//! | `limit` | bytes or packets | 1000 packets | ours |
+//! | `target` | packets | 50 | ns-2.35 `qref_` |
+//! | `a` | 1/packet | 1.822e-5 | hollot-2001, ns-2.35 |
+//! | `b` | 1/packet | 1.816e-5 | hollot-2001, ns-2.35 |
+//! | `frequency` | 1/s | 170 | hollot-2001, ns-2.35 `w_` |
+//! | `ecn` | - | mark | ours; ns-2.35 `setbit_` false |
+//!
+//! **Deviations**: 1. Probabilities do not depend on the size of a packet (ns-2's `bytes_` off).
+//!
+//! **Checked by**: conformance suite; the law below against its recurrence written out.
+
+use super::red::EcnMode;
+use super::store::{Admission, Fifo};
+use super::{Backlog, Head, QueueDisc};
+use crate::params::{self, Params};
+use crosswind_base::{ConfigError, Cx, DropReason, Dur, Limit, PacketId, Rng, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of the PI controller.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PiParams {
+    /// How much the queue holds, in bytes or packets.
+    pub limit: Limit,
+    /// Queue at which the probability rests, in packets.
+    pub target: f64,
+    /// Gain of the present deviation.
+    pub a: f64,
+    /// Gain of the last deviation.
+    pub b: f64,
+    /// Steps per second.
+    pub frequency: f64,
+    /// Whether picked ECN-capable packets are marked or dropped.
+    pub ecn: EcnMode,
+}
+
+impl Default for PiParams {
+    fn default() -> Self {
+        PiParams {
+            limit: Limit::Packets(1000),
+            target: 50.0,
+            a: 1.822e-5,
+            b: 1.816e-5,
+            frequency: 170.0,
+            ecn: EcnMode::Mark,
+        }
+    }
+}
+
+impl Params for PiParams {
+    fn check(&self) -> Result<(), ConfigError> {
+        params::check_limit("limit", self.limit)?;
+        params::check_range("target", self.target, 0.0..=1e9)?;
+        params::check_range("a", self.a, 0.0..=1.0)?;
+        params::check_range("b", self.b, 0.0..=self.a)?;
+        params::check_range("frequency", self.frequency, 1e-3..=1e9)
+    }
+}
+
+/// The controller.
+#[derive(Clone, Debug)]
+pub struct Controller {
+    params: PiParams,
+    period: Dur,
+    p: f64,
+    last: f64,
+    next: Time,
+}
+
+impl Controller {
+    pub fn new(params: PiParams) -> Controller {
+        let period = Dur::from_secs_f64(1.0 / params.frequency);
+        Controller { last: params.target, next: Time::ZERO + period, params, period, p: 0.0 }
+    }
+    #[inline]
+    fn catch_up(&mut self, now: Time, packets: u32) {
+        while self.next <= now {
+            let (p, q) = (&self.params, f64::from(packets));
+            let step = p.a * (q - p.target) - p.b * (self.last - p.target);
+            self.p = (self.p + step).clamp(0.0, 1.0);
+            self.last = q;
+            self.next += self.period;
+        }
+    }
+}
+
+/// A queue with a PI controller.
+pub struct Pi {
+    law: Controller,
+    store: Fifo,
+    rng: Rng,
+}
+
+impl Pi {
+    pub fn new(params: PiParams, rng: Rng) -> Pi {
+        Pi { law: Controller::new(params), store: Fifo::new(), rng }
+    }
+}
+
+impl QueueDisc for Pi {
+    fn enqueue(&mut self, id: PacketId, cx: &mut Cx<'_>) {
+        let backlog = self.store.backlog();
+        self.law.catch_up(cx.now, backlog.packets);
+        let len = cx.packet(id).len as u32;
+        let is_picked = self.rng.chance(self.law.p);
+        let is_markable = self.law.params.ecn == EcnMode::Mark && cx.packet(id).ecn().is_capable();
+        if !Admission::Fits.admits(backlog, len, self.law.params.limit) {
+            return cx.drop(id, DropReason::QueueFull);
+        }
+        match (is_picked, is_markable) {
+            (true, false) => return cx.drop(id, DropReason::EarlyDrop),
+            (true, true) => cx.mark(id),
+            (false, _) => {}
+        }
+        self.store.push(id, len, cx.now);
+    }
+    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Head> {
+        self.law.catch_up(cx.now, self.store.backlog().packets);
+        self.store.pop()
+    }
+    fn peek(&self) -> Option<Head> {
+        self.store.front()
+    }
+    fn backlog(&self) -> Backlog {
+        self.store.backlog()
+    }
+    fn sample(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+        out("aqm_p_ratio", self.law.p);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crosswind_base::Streams;
+
+    #[test]
+    fn the_probability_is_its_recurrence_step_by_step() {
+        for seed in 0..20 {
+            let mut r = Streams::new(seed).named("pi");
+            let mut law = Controller::new(PiParams::default());
+            let period = Dur::from_secs_f64(1.0 / 170.0);
+            let (mut p, mut before, mut now, mut queue) = (0.0f64, 50.0, Time::ZERO, 0u32);
+            let mut steps = 0u64;
+            for _ in 0..3000 {
+                now += Dur::from_secs_f64(r.exponential(0.004));
+                while (steps + 1) * period.0 <= now.0 {
+                    steps += 1;
+                    let q = f64::from(queue);
+                    p = f64::clamp(p + 1.822e-5 * (q - 50.0) - 1.816e-5 * (before - 50.0), 0.0, 1.0);
+                    before = q;
+                }
+                law.catch_up(now, queue);
+                assert!((law.p - p).abs() < 1e-12, "seed {seed}: {} and {p}", law.p);
+                queue = (queue + r.below(5) as u32).saturating_sub(1).min(800);
+            }
+        }
+    }
+}

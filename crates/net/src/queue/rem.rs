@@ -1,0 +1,201 @@
+//! # REM, random exponential marking
+//!
+//! **Source**: athuraliya-2001 section II; ns-2.35 `queue/rem.cc` (defaults); bhandarkar-2006 IV.C.8 (equations 4.1, 4.2).
+//!
+//! **Idea**: every `period` a price moves with the queue above its target and with arrivals above capacity:
+//! `price += gamma (alpha (b - target) + x - c)`, never below zero. A packet is picked with the probability `1 - phi^-price`.
+//!
+//! | parameter | unit | default | origin of the default |
+//! |---|---|---|---|
+//! | `limit` | bytes or packets | 1000 packets | ours |
+//! | `target` | packets | 20 | ns-2.35 `rempbo_` |
+//! | `gamma` | - | 0.001 | ns-2.35 `remgamma_` |
+//! | `alpha` | - | 0.1 | ns-2.35 (a constant of the code) |
+//! | `phi` | - | 1.001 | ns-2.35 `remphi_` |
+//! | `period` | time | 2 ms | ns-2.35 `remupdtime_` |
+//! | `mean_packet` | bytes | 1040 B | ours; ns-2.35 `rempktsize_` 1000 |
+//! | `ecn` | - | mark | bhandarkar-2006 IV.C.8 |
+//! | `rate` | bit/s | the link's | - |
+//!
+//! **Deviations**: 1. Packets are picked when they leave, as in ns-2; without ECN a picked packet is dropped there, and the link
+//! asks for the next one at once.
+//!
+//! **Checked by**: conformance suite; the law below against equation 4.1 written out.
+
+use super::red::EcnMode;
+use super::store::{Admission, Fifo};
+use super::{Backlog, Head, QueueDisc};
+use crate::params::{self, Params};
+use crosswind_base::{BitRate, ConfigError, Cx, DropReason, Dur, Limit, PacketId, Rng, Size, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Parameters of REM.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RemParams {
+    /// How much the queue holds, in bytes or packets.
+    pub limit: Limit,
+    /// Queue at which the price rests, in packets.
+    pub target: f64,
+    /// How fast the price follows.
+    pub gamma: f64,
+    /// Weight of the queue beside the rates.
+    pub alpha: f64,
+    /// Base of the probability.
+    pub phi: f64,
+    /// Time between two steps of the price.
+    pub period: Dur,
+    /// Typical packet, for the capacity in packets.
+    pub mean_packet: Size,
+    /// Whether picked ECN-capable packets are marked or dropped.
+    pub ecn: EcnMode,
+    /// Rate of the link; its own when absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BitRate>,
+}
+
+impl Default for RemParams {
+    fn default() -> Self {
+        RemParams {
+            limit: Limit::Packets(1000),
+            target: 20.0,
+            gamma: 0.001,
+            alpha: 0.1,
+            phi: 1.001,
+            period: Dur::from_millis(2),
+            mean_packet: Size(1040),
+            ecn: EcnMode::Mark,
+            rate: None,
+        }
+    }
+}
+
+impl Params for RemParams {
+    fn check(&self) -> Result<(), ConfigError> {
+        params::check_limit("limit", self.limit)?;
+        params::check_packet_size("mean_packet", self.mean_packet)?;
+        params::check_range("target", self.target, 0.0..=1e9)?;
+        params::check_range("gamma", self.gamma, 1e-9..=10.0)?;
+        params::check_range("alpha", self.alpha, 1e-9..=10.0)?;
+        params::check_range("phi", self.phi, 1.000_000_1..=10.0)?;
+        if self.period == Dur::ZERO {
+            return Err(ConfigError::new("period", "0", "a positive time"));
+        }
+        Ok(())
+    }
+}
+
+/// The price of a link.
+#[derive(Clone, Debug)]
+pub struct Price {
+    params: RemParams,
+    /// Packets that the link carries in a period.
+    capacity: f64,
+    price: f64,
+    arrived: u32,
+    next: Time,
+}
+
+impl Price {
+    pub fn new(params: RemParams, rate: BitRate) -> Price {
+        let per_s = rate.as_f64() / (8.0 * params.mean_packet.0 as f64);
+        let capacity = per_s * params.period.as_secs_f64();
+        Price { next: Time::ZERO + params.period, params, capacity, price: 0.0, arrived: 0 }
+    }
+    /// Makes the steps that were due up to now, with the queue as it has been since.
+    #[inline]
+    fn catch_up(&mut self, now: Time, packets: u32) {
+        while self.next <= now {
+            let p = &self.params;
+            let mismatch = p.alpha * (f64::from(packets) - p.target) + f64::from(self.arrived) - self.capacity;
+            self.price = (self.price + p.gamma * mismatch).max(0.0);
+            self.arrived = 0;
+            self.next += p.period;
+        }
+    }
+    pub fn probability(&self) -> f64 {
+        1.0 - self.params.phi.powf(-self.price)
+    }
+}
+
+/// A queue with REM.
+pub struct Rem {
+    law: Price,
+    store: Fifo,
+    rng: Rng,
+}
+
+impl Rem {
+    pub fn new(params: RemParams, rate: BitRate, rng: Rng) -> Rem {
+        Rem { law: Price::new(params, rate), store: Fifo::new(), rng }
+    }
+}
+
+impl QueueDisc for Rem {
+    fn enqueue(&mut self, id: PacketId, cx: &mut Cx<'_>) {
+        let backlog = self.store.backlog();
+        self.law.catch_up(cx.now, backlog.packets);
+        self.law.arrived += 1;
+        let len = cx.packet(id).len as u32;
+        if Admission::Fits.admits(backlog, len, self.law.params.limit) {
+            self.store.push(id, len, cx.now);
+        } else {
+            cx.drop(id, DropReason::QueueFull);
+        }
+    }
+    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Head> {
+        loop {
+            self.law.catch_up(cx.now, self.store.backlog().packets);
+            let head = self.store.pop()?;
+            if !self.rng.chance(self.law.probability()) {
+                return Some(head);
+            }
+            if self.law.params.ecn == EcnMode::Mark && cx.packet(head.id).ecn().is_capable() {
+                cx.mark(head.id);
+                return Some(head);
+            }
+            cx.drop(head.id, DropReason::EarlyDrop);
+        }
+    }
+    fn backlog(&self) -> Backlog {
+        self.store.backlog()
+    }
+    fn sample(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+        out("aqm_p_ratio", self.law.probability());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crosswind_base::Streams;
+
+    #[test]
+    fn the_price_is_equation_4_1_step_by_step() {
+        let rate = BitRate(10_000_000);
+        for seed in 0..20 {
+            let mut r = Streams::new(seed).named("rem");
+            let mut law = Price::new(RemParams::default(), rate);
+            let c = 10e6 / 8.0 / 1040.0 * 0.002;
+            let (mut price, mut now, mut queue) = (0.0f64, Time::ZERO, 0u32);
+            let mut arrivals: Vec<Time> = Vec::new();
+            let mut step_at = 2_000_000u64;
+            for _ in 0..3000 {
+                now += Dur::from_secs_f64(r.exponential(0.0009));
+                // Every step up to now, with the arrivals of its own period and the queue as it is.
+                while step_at <= now.0 {
+                    let x = arrivals.iter().filter(|t| t.0 < step_at && t.0 + 2_000_000 >= step_at).count();
+                    price = f64::max(0.0, price + 0.001 * (0.1 * (f64::from(queue) - 20.0) + x as f64 - c));
+                    step_at += 2_000_000;
+                }
+                law.catch_up(now, queue);
+                law.arrived += 1;
+                arrivals.push(now);
+                queue = (queue + r.below(4) as u32).saturating_sub(1).min(400);
+                let p = 1.0 - 1.001f64.powf(-price);
+                assert!((law.probability() - p).abs() < 1e-9, "seed {seed}: {} and {p}", law.probability());
+            }
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! # Patience: TCP-DCR and TCP-NCR
+//!
+//! **Source**: bhandarkar-2006 II.A (DCR), V.C (a window of duplicates); rfc4653 sections 3.1 to 3.3 (NCR).
+//!
+//! **Idea**: on the first duplicate ACK do not count to three: wait. If the hole is filled meanwhile, nothing has happened; else
+//! the ordinary response begins. How long: `timer`: `tau_rtts` smoothed round trips; `duplicates`: `W srtt / rtt` duplicates, with W
+//! segments in flight; `window`: W of them; `ncr-careful`, `ncr-aggressive`: 2/3 or 1/2 of the growing flight.
+//! Every duplicate releases one new segment meanwhile, with `ncr-careful` every second one.
+//!
+//! | parameter | unit | default | origin of the default |
+//! |---|---|---|---|
+//! | `dcr.wait` | - | `off` | - |
+//! | `dcr.tau_rtts` | round trips | 1 | bhandarkar-2006 II.A.2 |
+//! | `dcr.growth` | - | `on` | bhandarkar-2006 equation 2.1; rfc4653: off |
+//!
+//! **Deviations**: 1. In slow start DCR does not wait, NCR does, as their sources say. 2. A detector that was stopped by a
+//! cumulative ACK begins a new wait at the next duplicate, also when SACK has told of further holes already. 3. The window
+//! grows on duplicates only where ACKs, not bytes, are counted: bytes are counted when they are acknowledged. 4. Base
+//! detectors are `sack`, `reno` and `newreno`; those of ns-2 count to three inside their routines.
+//!
+//! **Checked by**: `detect/patient_oracle.rs` (the pseudo-code of the source); tests/patience.rs (claims B1 to B9, B11, B12).
+
+use super::super::Ack;
+use super::super::conn::scoreboard::{Scoreboard, Sent};
+use super::super::params::{Switch, TcpParams};
+use super::{Detect, Detector, Habits, Phase, Verdict, View};
+use crosswind_base::{ConfigError, Dur, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How long a sender waits before it takes duplicates for a loss.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wait {
+    /// Not at all.
+    Off,
+    /// For `tau_rtts` smoothed round-trip times (DCR).
+    Timer,
+    /// For as many duplicates as segments were in flight, times the smoothed over the last round-trip time (DCR).
+    Duplicates,
+    /// For as many duplicates as segments were in flight (LDP).
+    Window,
+    /// RFC 4653 with one new segment on every second duplicate.
+    NcrCareful,
+    /// RFC 4653 with one new segment on every duplicate.
+    NcrAggressive,
+}
+
+/// Parameters of patience.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DcrParams {
+    /// How long to wait.
+    pub wait: Wait,
+    /// With `wait = "timer"`: how many smoothed round-trip times.
+    pub tau_rtts: f64,
+    /// Whether the window grows while the sender waits.
+    pub growth: Switch,
+}
+
+impl Default for DcrParams {
+    fn default() -> Self {
+        DcrParams { wait: Wait::Off, tau_rtts: 1.0, growth: Switch::On }
+    }
+}
+
+impl DcrParams {
+    pub fn is_on(&self) -> bool {
+        self.wait != Wait::Off
+    }
+    fn is_ncr(&self) -> bool {
+        matches!(self.wait, Wait::NcrCareful | Wait::NcrAggressive)
+    }
+    /// Refuses settings that make no sense with the rest of a connection.
+    pub fn check(&self, p: &TcpParams, at: &dyn Fn(&str) -> String) -> Result<(), ConfigError> {
+        use super::Detection::{Newreno, Reno, Sack};
+        if !(0.0..=100.0).contains(&self.tau_rtts) {
+            return Err(ConfigError::new(at("dcr.tau_rtts"), self.tau_rtts.to_string(), "from 0 to 100 round trips"));
+        }
+        if self.is_on() && !matches!(p.recovery, Sack | Newreno | Reno) {
+            let expected = "a recovery that can be made to wait: sack, newreno or reno";
+            return Err(ConfigError::new(at("recovery"), format!("{:?} with dcr", p.recovery), expected));
+        }
+        Ok(())
+    }
+}
+
+/// A wait that is under way.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    /// Bytes outstanding at the first duplicate.
+    outstanding: u64,
+    duplicates: u64,
+    /// How many duplicates end it, where they do.
+    threshold: u64,
+    deadline: Time,
+    /// Bytes that duplicates have freed and that are not to be used (`ncr-careful`).
+    held: u64,
+}
+
+/// A detector that is asked only after a wait.
+#[derive(Clone, Debug)]
+pub struct Patient {
+    inner: Detector,
+    params: DcrParams,
+    waiting: Option<Waiting>,
+    srtt_s: f64,
+    rtt_s: f64,
+    /// What was in flight when the wait that this ACK has ended began.
+    resumed: Option<u64>,
+}
+
+impl Patient {
+    pub fn new(inner: Detector, p: &TcpParams) -> Patient {
+        Patient { inner, params: p.dcr.clone(), waiting: None, srtt_s: 0.0, rtt_s: 0.0, resumed: None }
+    }
+
+    pub fn is_waiting(&self) -> bool {
+        self.waiting.is_some()
+    }
+
+    fn begin(&self, a: &Ack, v: &View) -> Waiting {
+        let segments = a.in_flight_before as f64 / v.mss as f64;
+        let scale = if self.rtt_s > 0.0 { self.srtt_s / self.rtt_s } else { 1.0 };
+        let threshold = match self.params.wait {
+            Wait::Duplicates => segments * scale,
+            Wait::Window => segments,
+            _ => f64::INFINITY,
+        };
+        let deadline = match self.params.wait {
+            Wait::Timer => a.now + Dur::from_secs_f64(self.params.tau_rtts * self.srtt_s),
+            _ => Time::NEVER,
+        };
+        Waiting {
+            outstanding: v.nxt - v.una,
+            duplicates: 0,
+            threshold: (threshold.round() as u64).max(u64::from(v.dupthresh)),
+            deadline,
+            held: 0,
+        }
+    }
+
+    /// Whether duplicates that come now may begin a wait, or go on with one.
+    fn applies(&self, a: &Ack, v: &View) -> bool {
+        matches!(v.phase, Phase::Open | Phase::Echo { .. })
+            && (self.waiting.is_some() || self.params.is_ncr() || !a.slow_start)
+    }
+
+    fn on_duplicate(&mut self, a: &Ack, blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict {
+        let fresh = self.begin(a, v);
+        let w = self.waiting.get_or_insert(fresh);
+        w.duplicates += 1;
+        if self.params.wait == Wait::NcrCareful && w.duplicates % 2 == 1 {
+            w.held += v.mss;
+        }
+        if self.params.is_ncr() {
+            let share = if self.params.wait == Wait::NcrCareful { 2.0 / 3.0 } else { 0.5 };
+            let segments = ((v.nxt - v.una) as f64 / v.mss as f64 * share).ceil() as u64;
+            w.threshold = segments.max(u64::from(v.dupthresh));
+        }
+        let over = w.duplicates >= w.threshold || a.now >= w.deadline;
+        self.inner.wait_on(a, blocks, board, v);
+        if over { self.end(board, v) } else { Verdict::Nothing }
+    }
+
+    fn end(&mut self, board: &mut Scoreboard, v: &View) -> Verdict {
+        self.waiting = None;
+        self.inner.declare(board, v)
+    }
+}
+
+impl Detect for Patient {
+    fn on_ack(&mut self, a: &Ack, blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict {
+        if let Some(r) = a.rtt.map(|r| r.as_secs_f64()) {
+            self.srtt_s = if self.srtt_s == 0.0 { r } else { self.srtt_s + (r - self.srtt_s) / 8.0 };
+            self.rtt_s = r;
+        }
+        let is_news = a.bytes == 0 && if self.inner.habits().uses_scoreboard { a.sacked > 0 } else { a.duplicate };
+        if is_news && self.applies(a, v) && v.una >= v.guard {
+            return self.on_duplicate(a, blocks, board, v);
+        }
+        let ended = if a.bytes > 0 { self.waiting.take() } else { None };
+        let verdict = if a.sacked > 0 && self.applies(a, v) {
+            // New data and news of a hole at once: the hole waits for the next duplicate.
+            self.inner.wait_on(a, blocks, board, v);
+            Verdict::Nothing
+        } else {
+            self.inner.on_ack(a, blocks, board, v)
+        };
+        match ended {
+            Some(w) if self.params.is_ncr() && verdict == Verdict::Nothing => {
+                self.resumed = Some(w.outstanding);
+                Verdict::Resumed
+            }
+            _ => verdict,
+        }
+    }
+
+    fn in_flight(&self, board: &Scoreboard, v: &View) -> u64 {
+        let held = self.waiting.map_or(0, |w| w.held);
+        // While it waits every duplicate is a segment that has left; limited transmit would stop after two.
+        let v = View {
+            limited_transmit: true,
+            dupthresh: if held > 0 || self.is_waiting() { u32::MAX } else { v.dupthresh },
+            ..*v
+        };
+        self.inner.in_flight(board, &v) + held
+    }
+
+    fn deadline(&self) -> Time {
+        self.waiting.map_or(Time::NEVER, |w| w.deadline)
+    }
+    fn on_deadline(&mut self, board: &mut Scoreboard, v: &View) -> Verdict {
+        self.end(board, v)
+    }
+    fn grows_on_duplicate(&self) -> bool {
+        self.waiting.is_some() && self.params.growth.on()
+    }
+    fn take_resumed(&mut self) -> Option<u64> {
+        self.resumed.take()
+    }
+    fn on_timeout(&mut self) {
+        self.waiting = None;
+        self.inner.on_timeout();
+    }
+    fn habits(&self) -> Habits {
+        self.inner.habits()
+    }
+    fn next_resend(&mut self, board: &mut Scoreboard) -> Option<Sent> {
+        self.inner.next_resend(board)
+    }
+    fn burst_limit(&self) -> u32 {
+        self.inner.burst_limit()
+    }
+    fn may_send(&self) -> bool {
+        self.inner.may_send()
+    }
+    fn on_sent(&mut self, len: u64) {
+        self.inner.on_sent(len);
+    }
+    fn take_deflation(&mut self) -> u64 {
+        self.inner.take_deflation()
+    }
+}

@@ -1,0 +1,115 @@
+//! The pseudo-code of TCP-DCR [Bhandarkar 2006, II.A] beside the detector: when does it take duplicates for a loss?
+
+use super::patient::{DcrParams, Patient, Wait};
+use super::{Detect, Detection, Detector, Phase, Verdict, View};
+use crate::tcp::conn::scoreboard::Scoreboard;
+use crate::tcp::params::TcpParams;
+use crate::tcp::{Ack, preset};
+use crosswind_base::{Dur, Streams, Time};
+
+const MSS: u64 = 1000;
+const FLIGHT: u64 = 40;
+
+/// State and rules in the words of the source, times in milliseconds.
+struct Dcr {
+    wait: Wait,
+    active: bool,
+    deadline: f64,
+    thresh: u64,
+    count: u64,
+    srtt: f64,
+    rtt_inst: f64,
+}
+
+impl Dcr {
+    fn on_rtt(&mut self, ms: f64) {
+        self.srtt = if self.srtt == 0.0 { ms } else { 0.875 * self.srtt + 0.125 * ms };
+        self.rtt_inst = ms;
+    }
+    /// Returns whether the congestion response begins.
+    fn on_dupack(&mut self, now: f64, packets_in_flight: u64) -> bool {
+        if !self.active {
+            self.active = true;
+            self.deadline = now + self.srtt;
+            let scale = if self.wait == Wait::Duplicates { self.srtt / self.rtt_inst } else { 1.0 };
+            self.thresh = u64::max(3, (packets_in_flight as f64 * scale).round() as u64);
+            self.count = 0;
+        }
+        self.count += 1;
+        let over = if self.wait == Wait::Timer { now >= self.deadline } else { self.count >= self.thresh };
+        self.active &= !over;
+        over
+    }
+    fn on_advance(&mut self) {
+        self.active = false;
+    }
+}
+
+#[test]
+fn the_response_begins_when_the_pseudo_code_says() {
+    let mut responses = 0;
+    for wait in [Wait::Timer, Wait::Duplicates, Wait::Window] {
+        for seed in 0..40 {
+            responses += compare(wait, seed);
+        }
+    }
+    assert!(responses > 100, "waits that end in a response are part of the trace ({responses})");
+}
+
+fn compare(wait: Wait, seed: u64) -> u32 {
+    let mut r = Streams::new(seed).named("dcr");
+    let dcr = DcrParams { wait, ..DcrParams::default() };
+    let p = TcpParams { dcr, recovery: Detection::Sack, ..preset::preset("rfc").expect("a preset") };
+    let mut ours = Patient::new(Detector::new(&TcpParams { dcr: DcrParams::default(), ..p.clone() }, true), &p);
+    let mut plain = Dcr { wait, active: false, deadline: 0.0, thresh: 0, count: 0, srtt: 0.0, rtt_inst: 0.0 };
+    let (mut una, mut nxt, mut top, mut now) = (0u64, FLIGHT, 0u64, 0.0);
+    let mut board = Scoreboard::default();
+    (0..FLIGHT).for_each(|i| board.push(i * MSS, MSS as u32, Time::ZERO));
+    let mut responses = 0;
+    for step in 0..3000 {
+        now = f64::round((now + r.exponential(3.0)) * 1e6) / 1e6;
+        let advances = step == 0 || r.chance(if top > una { 0.04 } else { 0.7 });
+        let in_flight = nxt - una - if top > una { top - una - 1 } else { 0 };
+        let mut a = Ack { now: Time((now * 1e6) as u64), in_flight_before: in_flight * MSS, ..Ack::default() };
+        let (before, mut expected) = (una, false);
+        if advances {
+            let ms = (100.0 + r.between(0.0, 30.0)).round();
+            una = top.max(una + 1);
+            board.ack_to(una * MSS, 0);
+            a = Ack { bytes: (una - before) * MSS, rtt: Some(Dur((ms * 1e6) as u64)), ..a };
+            plain.on_rtt(ms);
+            plain.on_advance();
+        } else {
+            top = top.max(una + 1) + 1;
+            a.sacked = board.sack(((una + 1) * MSS, top * MSS), 0, &mut false);
+            a.duplicate = true;
+            expected = plain.on_dupack(now, in_flight);
+        }
+        a.ack = una * MSS;
+        while nxt - una < FLIGHT || nxt <= top {
+            board.push(nxt * MSS, MSS as u32, Time::ZERO);
+            nxt += 1;
+        }
+        let v = View {
+            una: una * MSS,
+            nxt: nxt * MSS,
+            mss: MSS,
+            dupthresh: 3,
+            phase: Phase::Open,
+            guard: 0,
+            limited_transmit: true,
+            cwnd: 1e6,
+        };
+        let verdict = ours.on_ack(&a, &[], &mut board, &v);
+        assert_eq!(verdict == Verdict::Loss, expected, "{wait:?} seed {seed} step {step}");
+        if expected {
+            // The recovery is somebody else's: start over behind everything.
+            responses += 1;
+            board.ack_to(nxt * MSS, 0);
+            (una, top) = (nxt, nxt);
+            (0..FLIGHT).for_each(|i| board.push((nxt + i) * MSS, MSS as u32, Time::ZERO));
+            nxt += FLIGHT;
+        }
+    }
+    responses
+}

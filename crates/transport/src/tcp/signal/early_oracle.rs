@@ -1,0 +1,119 @@
+//! PERT and PERT-REM as the thesis writes them, per ACK and in milliseconds.
+
+use super::early::{CurveName, Early, EarlyParams, Falls};
+use crate::tcp::Ack;
+use crosswind_base::{Dur, Streams, Time};
+
+fn ack(now_ms: f64, rtt_ms: f64) -> Ack {
+    Ack {
+        now: Time((now_ms * 1e6) as u64),
+        ack: 0,
+        bytes: 1000,
+        segments: 1,
+        rtt: Some(Dur((rtt_ms * 1e6).round() as u64)),
+        in_flight_before: 0,
+        window_limited: true,
+        ..Ack::default()
+    }
+}
+
+/// Random round-trip times of a queue that fills and empties, in milliseconds.
+fn trace(seed: u64, steps: usize) -> Vec<f64> {
+    let mut r = Streams::new(seed).named("trace");
+    let mut queue = 0.0;
+    (0..steps)
+        .map(|i| {
+            let drift = if (i / 2000) % 2 == 0 { 0.02 } else { -0.02 };
+            queue = f64::clamp(queue + drift + r.between(-0.2, 0.2), 0.0, 40.0);
+            ((60.0 + queue) * 1e6).floor() / 1e6
+        })
+        .collect()
+}
+
+#[test]
+fn pert_responds_with_the_probability_of_its_pseudo_code_at_most_once_per_round_trip() {
+    for falls in [Falls::Smoothly, Falls::AtOnce] {
+        for seed in 0..10 {
+            let params = EarlyParams { curve: CurveName::GentleRed, falls, ..EarlyParams::default() };
+            let mut ours = Early::new(params, Streams::new(seed).named("pert"));
+            let mut dice = Streams::new(seed).named("pert");
+            let (mut p_min, mut srtt99, mut last) = (f64::INFINITY, f64::NAN, f64::NEG_INFINITY);
+            let mut answers = 0;
+            for (i, r) in trace(seed, 20_000).into_iter().enumerate() {
+                let now = i as f64;
+                p_min = f64::min(p_min, r);
+                srtt99 = if srtt99.is_nan() || (falls == Falls::AtOnce && r < srtt99) {
+                    r
+                } else {
+                    0.99 * srtt99 + 0.01 * r
+                };
+                let d = srtt99 - p_min;
+                let p = match d {
+                    d if d < 5.0 => 0.0,
+                    d if d < 10.0 => 0.05 * (d - 5.0) / 5.0,
+                    d if d < 20.0 => 0.05 + 0.95 * (d - 10.0) / 10.0,
+                    _ => 1.0,
+                };
+                let respond = dice.uniform() < p && now - last >= srtt99;
+                let got = ours.congested(&ack(now, r));
+                assert!((ours.probability - p).abs() < 1e-7, "seed {seed} step {i}: {} and {p}", ours.probability);
+                assert_eq!(got, respond, "seed {seed} step {i}");
+                if got {
+                    ours.answered(Time((now * 1e6) as u64));
+                    last = now;
+                    answers += 1;
+                }
+            }
+            assert!(answers > 10, "the trace makes it respond ({answers})");
+        }
+    }
+}
+
+#[test]
+fn pert_rem_follows_the_price_of_its_pseudo_code() {
+    for seed in 0..10 {
+        let params = EarlyParams { curve: CurveName::Rem, ..EarlyParams::default() };
+        let mut ours = Early::new(params, Streams::new(seed).named("rem"));
+        let (mut p_min, mut srtt99, mut price, mut ctr) = (f64::INFINITY, f64::NAN, 0.0f64, 0);
+        let (mut last_q, mut last_r) = (0.0, f64::NAN);
+        let mut seen: Vec<f64> = Vec::new();
+        for (i, r) in trace(seed, 3000).into_iter().enumerate() {
+            p_min = f64::min(p_min, r);
+            srtt99 = if srtt99.is_nan() { r } else { 0.99 * srtt99 + 0.01 * r };
+            let q = srtt99 - p_min;
+            // The mode, over classes of equal ratio; the earlier class wins a tie that it reached first.
+            let target = 2.0 * mode(&seen);
+            let next = f64::max(0.0, price + 0.02 * (0.8 * (q - target) + (q - last_q)));
+            last_q = q;
+            if r > last_r {
+                seen.push(r - last_r);
+            }
+            last_r = r;
+            if next == price && price > 0.0 {
+                ctr += 1;
+                price *= 0.999f64.powi(ctr);
+            } else {
+                (ctr, price) = (0, next);
+            }
+            ours.congested(&ack(i as f64, r));
+            let p = 1.0 - 1.001f64.powf(-price);
+            assert!((ours.probability - p).abs() < 1e-7, "seed {seed} step {i}: {} and {p}", ours.probability);
+        }
+    }
+}
+
+/// Mean of the class that first reached the greatest count.
+fn mode(changes: &[f64]) -> f64 {
+    let class = |ms: f64| ((ms.log10() + 3.0) * 64.0 / 6.0).clamp(0.0, 63.0) as usize;
+    let mut counts = [0u32; 64];
+    let mut best = None;
+    for &c in changes {
+        counts[class(c)] += 1;
+        if best.is_none_or(|b| counts[class(c)] > counts[b]) {
+            best = Some(class(c));
+        }
+    }
+    let Some(best) = best else { return 0.0 };
+    let inside: Vec<f64> = changes.iter().copied().filter(|c| class(*c) == best).collect();
+    inside.iter().sum::<f64>() / inside.len() as f64
+}

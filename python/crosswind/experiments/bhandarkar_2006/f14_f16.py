@@ -1,0 +1,200 @@
+"""How do SACK and DCR share a bottleneck behind which a wireless link has errors?
+
+Sources at 100 Mbit/s and 5 ms, a bottleneck of 10 Mbit/s and 5 ms, then a wireless link of 1 Mbit/s per receiver,
+20 ms (figure 14) or 250 ms (figure 15, satellite). 12 SACK and 12 DCR flows; the router's buffer sets the
+congestion. Figure 16: one flow, DCR or Westwood-NR, over wireless delay and error rate. 1000 s after 100 s of
+warm-up.
+
+What the source printed: curves that are lost; in words: at low congestion DCR gets much more without starving SACK,
+the gap shrinks with congestion; over the satellite SACK drops drastically; DCR and Westwood are equal at low error
+and delay, DCR is better at high ones.
+
+What may differ here: buffers for the three levels of congestion are ours. Claim B32 holds the ratio of one flow's
+throughputs against the square root of the loss rates.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+
+from crosswind import figures
+from crosswind.claims import Part, above, at_least, between, near, within, yes
+from crosswind.experiments.base import Results
+from crosswind.experiments.bhandarkar_2006 import measures, nets, study
+from crosswind.experiments.bhandarkar_2006.f10_f13 import world
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+from crosswind.stats import Estimate, exact
+
+ERRORS = (0.0, 0.005, 0.01, 0.02, 0.05)
+BUFFERS = {"low": 250, "moderate": 72, "high": 36}
+SATELLITE_BUFFER = 400
+DELAYS_ms = (20, 100, 250)
+F16_ERRORS = (0.0, 0.001, 0.01, 0.05)
+
+
+def tree(name: str, flows: dict[str, Any], buffer: int, wireless_ms: float, error: float) -> Scenario:
+    """24 sources, one bottleneck, 24 wireless links."""
+    links: dict[str, Any] = {}
+    wanted: dict[str, Any] = {}
+    links["bottleneck"] = {"from": "router", "to": "base", **nets.wire(10, 5, nets.droptail(buffer))}
+    k = 0
+    for group, flow in flows.items():
+        for _ in range(flow["count"]):
+            k += 1
+            links[f"left-{k}"] = {"from": f"source-{k}", "to": "router", **nets.wire(100, 5)}
+            air = {**nets.wire(1, wireless_ms, error=error), "type": "repair"}
+            air["reverse"] = {**air["reverse"], "error": 0.0}
+            links[f"right-{k}"] = {"from": "base", "to": f"sink-{k}", **air}
+            wanted[f"{group}{k}"] = {**flow, "count": 1, "from": f"source-{k}", "to": f"sink-{k}"}
+    data = {
+        "name": nets.slug(name),
+        "title": name,
+        "duration": "1100 s",
+        "link": links,
+        "flow": wanted,
+        "record": {"sample": "100 s", "series": "totals"},
+    }
+    return Scenario.from_dict(data)
+
+
+def mixed(name: str, buffer: int, wireless_ms: float, error: float, sack: int = 12) -> Scenario:
+    """SACK and DCR flows behind one bottleneck; a flow without congestion does not exceed its wireless link by much."""
+    rtt_ms = 2 * (10 + wireless_ms)
+    limit = 2 * nets.bdp(1, rtt_ms) + 10
+    start = {"uniform": ["0 s", "10 s"]}
+    flows = {"sack": nets.bulk("SACK", sack, start, window_limit_segments=limit)}
+    if sack < 24:
+        flows["dcr"] = nets.bulk("DCR", 24 - sack, start, window_limit_segments=limit)
+    return tree(name, flows, buffer, wireless_ms, error)
+
+
+def configurations(**_: Any) -> dict[str, Scenario]:
+    """`f14 <level> <error>`, `alone <error>`, `f15 <error>`, `f16 <ms> <error> <protocol>`, `f32 ..`."""
+    out = {f"f14 {x} {e}": mixed(f"f14 {x} {e}", b, 20, e) for x, b in BUFFERS.items() for e in ERRORS}
+    out |= {f"alone {e}": mixed(f"alone {e}", BUFFERS["low"], 20, e, 24) for e in ERRORS}
+    out |= {f"f15 {e}": mixed(f"f15 {e}", SATELLITE_BUFFER, 250, e) for e in ERRORS}
+    for p in ("DCR", "Westwood"):
+        for d in DELAYS_ms:
+            out |= {f"f16 {d} {e} {p}": world(f"f16 {d} {e} {p}", p, 1.0, float(d), e) for e in F16_ERRORS}
+    return out
+
+
+def _named(r: Results, label: str, kind: str) -> float:
+    """Mean rate of the flows of one kind."""
+    table = r.table("flow_window")
+    rows = table.filter((pl.col("configuration") == label) & pl.col("group").str.starts_with(kind))
+    return float(rows["rate_bps"].mean())  # type: ignore[arg-type]
+
+
+def gap(r: Results, label: str) -> float:
+    """DCR less SACK, in bit/s per flow."""
+    return _named(r, label, "dcr") - _named(r, label, "sack")
+
+
+def _ordered_gaps(r: Results) -> Estimate:
+    some = [e for e in ERRORS if e >= 0.01]
+    gaps = [[gap(r, f"f14 {x} {e}") for x in ("low", "moderate", "high")] for e in some]
+    return yes(all(g[0] > g[1] > g[2] for g in gaps))
+
+
+def _not_starved(r: Results) -> Estimate:
+    return exact(min(_named(r, f"f14 low {e}", "sack") / _named(r, f"alone {e}", "sack") for e in ERRORS))
+
+
+def _loses(label: str) -> Callable[[Results], float]:
+    return lambda r: _named(r, f"{label} 0.01", "sack") / _named(r, f"{label} 0.0", "sack")
+
+
+def _satellite(r: Results) -> Estimate:
+    return yes(_loses("f15")(r) < _loses("f14 low")(r))
+
+
+def _dcr_ahead(r: Results) -> Estimate:
+    return exact(min(gap(r, f"f15 {e}") for e in ERRORS if e > 0) / 1e6)
+
+
+def _westwood(d: int, e: float) -> Callable[[Results], Estimate]:
+    return lambda r: measures.ratio(r, (f"f16 {d} {e} DCR", "one_bps"), (f"f16 {d} {e} Westwood", "one_bps"))
+
+
+def _root(level: str, error: float) -> Callable[[Results], Estimate]:
+    def measure(r: Results) -> Estimate:
+        label = f"f14 {level} {error}"
+        congestion = measures.mean_value(r, label, "bottleneck_drop_rate")
+        ratio = _named(r, label, "dcr") / _named(r, label, "sack")
+        return exact(ratio / math.sqrt(1 + error / max(congestion, 1e-9)))
+
+    return measure
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Figures 14 and 15."""
+    out = []
+    for label in (*[f"f14 {x}" for x in BUFFERS], "f15"):
+        values = {k.upper(): {f"{e}": _named(r, f"{label} {e}", k) / 1e6 for e in ERRORS} for k in ("sack", "dcr")}
+        out.append(
+            figures.bars(label.replace(" ", "-"), f"Mean throughput by channel error rate ({label}).", values, "Mbit/s")
+        )
+    return out
+
+
+CLAIMS = (
+    study.claim(
+        28,
+        "the gap shrinks with congestion",
+        "figure 14",
+        Part("low > moderate > high from 1 %", _ordered_gaps, between(1, 1), "yes", digits=0),
+        *[
+            Part(
+                f"drop rate, {x}, reported",
+                lambda r, x=x: measures.mean_of(r, f"f14 {x} 0.0", "bottleneck_drop_rate"),
+                unit="%",
+                digits=2,
+            )
+            for x in BUFFERS
+        ],
+    ),
+    study.claim(
+        29,
+        "beside DCR SACK has what it has among its like",
+        "figure 14",
+        Part("least share", _not_starved, at_least(0.9), ">= 0.9", digits=3),
+    ),
+    study.claim(
+        30,
+        "over the satellite SACK loses more, and DCR is ahead",
+        "figure 15",
+        Part("SACK loses more at 1 %", _satellite, between(1, 1), "yes", digits=0),
+        Part("least lead of DCR", _dcr_ahead, above(0), "> 0", "Mbit/s", 3),
+    ),
+    study.claim(
+        31,
+        "DCR and Westwood are equal where errors are rare and delays short, DCR ahead where not",
+        "figure 16",
+        Part("20 ms, no errors", _westwood(20, 0.0), near(1, 0.1), "1", digits=3),
+        Part("20 ms, 0.1 %", _westwood(20, 0.001), near(1, 0.1), "1", digits=3),
+        Part("250 ms, 5 %", _westwood(250, 0.05), above(1), "> 1", digits=2),
+    ),
+    study.claim(
+        32,
+        "DCR over SACK is sqrt(1 + channel / congestion losses)",
+        "equation 2.6",
+        *[Part(f"{x}, 1 %, over the law", _root(x, 0.01), within(1, 0.3), "1", digits=2) for x in ("moderate", "high")],
+    ),
+)
+
+EXPERIMENT = study.experiment(
+    "f14-f16",
+    "Channel errors and congestion; Westwood",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="figures 14 to 16",
+    figures=pictures,
+    reps=2,
+)

@@ -1,0 +1,300 @@
+"""With congestion only: does DCR share, load and drop like SACK?
+
+N4: 24 sources at 100 Mbit/s and 5 ms, a bottleneck of 10 Mbit/s and 5 ms, receivers at 1 Mbit/s and 20 ms; a
+receive window that keeps one flow below 1 Mbit/s, so that losses happen at the bottleneck alone. Figure 18: half
+and half, the buffer varies. Figures 23 and 24: queues of drop-tail and RED with a buffer of 70 packets. Figure 25:
+loss rate over the number of flows. Figures 21 and 22: delivery times and round-trip estimates of one flow. 1000 s
+after 100 s of warm-up (200 s runs where the source has them).
+
+What the source printed: average queues 51/50/52 (drop-tail) and 36/34/35 (RED) for DCR, SACK and mixed; delivery of
+retransmitted packets 398/302/356+296 ms; a drop rate of 3.3 %; curves that are lost.
+
+What may differ here: the receive window is seven segments (7.2 by the rule).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from crosswind import figures
+from crosswind.claims import MissingDataError, Part, at_most, between, near, yes
+from crosswind.experiments.base import Results
+from crosswind.experiments.bhandarkar_2006 import measures, nets, study
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+from crosswind.stats import Estimate, exact
+
+BUFFERS = (200, 150, 100, 70, 50, 35)
+COUNTS = (12, 16, 20, 24, 32, 40)
+WORKLOADS = {"sack": (1, 0), "dcr": (0, 1), "mixed": (1, 1)}
+WINDOW = 7
+
+
+def red(buffer: int) -> dict[str, Any]:
+    """RED of ns-2 with thresholds at a quarter and three quarters of the buffer."""
+    packet = {"measure": "packets", "drop_by": "packets", "mean_packet": f"{nets.PACKET} B"}
+    marks = {
+        "min_th": f"{buffer / 4:.0f} packets",
+        "max_th": f"{3 * buffer / 4:.0f} packets",
+        "w_q": 0.002,
+        "max_p": 0.1,
+    }
+    return {"type": "red-ns2", "limit": f"{buffer} packets", **packet, **marks}
+
+
+def tree(name: str, n: int, workload: str, queue: dict[str, Any], watch: Literal["none", "first"] = "none") -> Scenario:
+    """n flows of a workload; with `watch` the first of each kind records its events for 200 s."""
+    links: dict[str, Any] = {"bottleneck": {"from": "router", "to": "base", **nets.wire(10, 5, queue)}}
+    flows: dict[str, Any] = {}
+    sack, dcr = WORKLOADS[workload]
+    first: list[str] = []
+    for k in range(1, n + 1):
+        kind = "sack" if (k % 2 or not dcr) and sack else "dcr"
+        links[f"left-{k}"] = {"from": f"source-{k}", "to": "router", **nets.wire(100, 5)}
+        links[f"right-{k}"] = {"from": "base", "to": f"sink-{k}", **nets.wire(1, 20, nets.droptail(50))}
+        protocol = {"sack": "SACK", "dcr": "DCR"}[kind]
+        flow = nets.bulk(protocol, start={"uniform": ["0 s", "5 s"]}, window_limit_segments=WINDOW)
+        flows[f"{kind}-{k}"] = {**flow, "from": f"source-{k}", "to": f"sink-{k}"}
+        if kind not in [x.split("-")[0] for x in first]:
+            first.append(f"{kind}-{k}")
+    seconds = 200 if watch == "first" else 1100
+    record: dict[str, Any] = {"sample": f"{seconds / 11:.3f} s", "series": "totals"}
+    if watch == "first":
+        record["events"] = first
+    return Scenario.from_dict(
+        {
+            "name": nets.slug(name),
+            "title": name,
+            "duration": f"{seconds} s",
+            "link": links,
+            "flow": flows,
+            "record": record,
+        }
+    )
+
+
+def configurations(**_: Any) -> dict[str, Scenario]:
+    """`f18 <buffer>`, `f23 <workload>`, `f24 <workload>`, `f25 <queue> <n> <workload>`, `f21 <workload>`."""
+    out = {f"f18 {b}": tree(f"f18 {b}", 24, "mixed", nets.droptail(b)) for b in BUFFERS}
+    for w in WORKLOADS:
+        out[f"f23 {w}"] = tree(f"f23 {w}", 24, w, nets.droptail(70))
+        out[f"f24 {w}"] = tree(f"f24 {w}", 24, w, red(70))
+        out[f"f21 {w}"] = tree(f"f21 {w}", 24, w, nets.droptail(70), "first")
+        for n in COUNTS:
+            out[f"f25 droptail {n} {w}"] = tree(f"f25 droptail {n} {w}", n, w, nets.droptail(50))
+            out[f"f25 red {n} {w}"] = tree(f"f25 red {n} {w}", n, w, red(50))
+    return out
+
+
+def kind_rate(r: Results, label: str, kind: str) -> float:
+    """Mean rate of the flows of one kind."""
+    rows = r.table("flow_window").filter(
+        (pl.col("configuration") == label) & pl.col("entity").str.starts_with(f"{kind}-")
+    )
+    return float(rows["rate_bps"].mean())  # type: ignore[arg-type]
+
+
+def _shares(which: str) -> Callable[[Results], Estimate]:
+    def measure(r: Results) -> Estimate:
+        drops = {b: measures.mean_value(r, f"f18 {b}", "bottleneck_drop_rate") for b in BUFFERS}
+        asked = [b for b, d in drops.items() if 0.005 <= d <= 0.06]
+        ratios = [kind_rate(r, f"f18 {b}", "dcr") / kind_rate(r, f"f18 {b}", "sack") for b in asked]
+        return exact(min(ratios) if which == "least" else max(ratios), len(ratios))
+
+    return measure
+
+
+def queue(label: str) -> Callable[[Results], Estimate]:
+    """Mean queue of the bottleneck in packets."""
+    return lambda r: measures.mean_of(r, label, "bottleneck_queue")
+
+
+def _queue_spread(figure: str) -> Callable[[Results], Estimate]:
+    def measure(r: Results) -> Estimate:
+        values = [measures.mean_value(r, f"{figure} {w}", "bottleneck_queue") for w in WORKLOADS]
+        return exact(max(values) - min(values))
+
+    return measure
+
+
+def _below(r: Results) -> Estimate:
+    gaps = [
+        measures.mean_value(r, f"f23 {w}", "bottleneck_queue") - measures.mean_value(r, f"f24 {w}", "bottleneck_queue")
+        for w in WORKLOADS
+    ]
+    return exact(float(np.mean(gaps)))
+
+
+def _loss_curves(r: Results, queue_type: str) -> np.ndarray[Any, Any]:
+    return np.array(
+        [
+            [measures.mean_value(r, f"f25 {queue_type} {n} {w}", "bottleneck_drop_rate") for n in COUNTS]
+            for w in WORKLOADS
+        ]
+    )
+
+
+def _grows(r: Results) -> Estimate:
+    return yes(all(np.all(np.diff(c) > 0) for q in ("droptail", "red") for c in _loss_curves(r, q)))
+
+
+def _apart(queue_type: str) -> Callable[[Results], Estimate]:
+    def measure(r: Results) -> Estimate:
+        curves = _loss_curves(r, queue_type)
+        mean = curves.mean(axis=0)
+        return exact(float(np.max(np.abs(curves - mean)[:, mean > 0.001] / mean[mean > 0.001])))
+
+    return measure
+
+
+def deliveries(r: Results, workload: str, kind: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Delivery times in ms of packets sent once and of packets sent again, of the watched flow of a kind."""
+    events = r.runs.only(f"f21 {workload}").events()
+    names = events["name"].unique().to_list()
+    flow = next((n for n in names if str(n).startswith(f"{kind}-")), None)
+    if flow is None:
+        raise MissingDataError(f"no watched {kind} flow in {workload}")
+    own = events.filter((pl.col("name") == flow) & (pl.col("time_ns") > 20_000_000_000))
+    once, again = [], []
+    for rep in own["rep"].unique():
+        part = own.filter(pl.col("rep") == rep)
+        sent = part.filter(pl.col("kind") == "send").group_by("seq").agg(pl.col("time_ns").min().alias("sent"))
+        got = part.filter(pl.col("kind") == "receive").group_by("seq").agg(pl.col("time_ns").min().alias("got"))
+        resent = part.filter(pl.col("kind") == "resend").select("seq").unique()
+        took = sent.join(got, on="seq").with_columns(ms=(pl.col("got") - pl.col("sent")) / 1e6)
+        again.append(took.join(resent, on="seq", how="semi")["ms"].to_numpy())
+        once.append(took.join(resent, on="seq", how="anti")["ms"].to_numpy())
+    return np.concatenate(once), np.concatenate(again)
+
+
+def _delivery(workload: str, kind: str) -> Callable[[Results], Estimate]:
+    return lambda r: exact(float(deliveries(r, workload, kind)[1].mean()), deliveries(r, workload, kind)[1].size)
+
+
+def _delivery_gap(r: Results) -> Estimate:
+    return exact(float(deliveries(r, "dcr", "dcr")[1].mean() - deliveries(r, "sack", "sack")[1].mean()))
+
+
+def _unaffected(r: Results) -> Estimate:
+    return exact(float(deliveries(r, "mixed", "sack")[1].mean() / deliveries(r, "sack", "sack")[1].mean()))
+
+
+def _normal(q: float) -> Callable[[Results], Estimate]:
+    return lambda r: exact(float(np.quantile(deliveries(r, "sack", "sack")[0], q)))
+
+
+def _srtt(r: Results) -> Estimate:
+    def mean(workload: str) -> float:
+        flows = r.runs.flows().filter(pl.col("configuration") == f"f21 {workload}")
+        return float(flows["rtt_mean_ns"].mean())  # type: ignore[arg-type]
+
+    return exact(abs(mean("dcr") / mean("sack") - 1))
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Figures 18 and 25."""
+    f18 = {k.upper(): {f"{b}": kind_rate(r, f"f18 {b}", k) / 1e6 for b in BUFFERS} for k in ("sack", "dcr")}
+    out = [figures.bars("f18", "Mean throughput by buffer (packets).", f18, "Mbit/s")]
+    for q in ("droptail", "red"):
+        curves = dict(zip(WORKLOADS, _loss_curves(r, q), strict=True))
+        bars = {w: {f"{n}": 100 * float(v) for n, v in zip(COUNTS, c, strict=True)} for w, c in curves.items()}
+        out.append(figures.bars(f"f25-{q}", f"Loss rate by number of flows ({q}).", bars, "loss rate (%)"))
+    return out
+
+
+CLAIMS = (
+    study.claim(
+        33,
+        "DCR and SACK share fairly at all loss rates",
+        "figure 18",
+        Part("least DCR/SACK", _shares("least"), between(0.85, 1.15), "1", digits=3),
+        Part("largest", _shares("largest"), between(0.85, 1.15), "1", digits=3),
+    ),
+    study.claim(
+        36,
+        "retransmitted packets take one round trip longer with DCR; SACK beside it is unaffected",
+        "figure 21",
+        Part("all DCR - all SACK", _delivery_gap, between(60, 120), "96", "ms"),
+        Part("SACK mixed over SACK alone", _unaffected, near(1, 0.1), "0.98", digits=3),
+        Part("normal packets, 5 %", _normal(0.05), between(60, 100), "60", "ms"),
+        Part("normal packets, 95 %", _normal(0.95), between(60, 100), "100", "ms"),
+        *[
+            Part(f"{w} {k}, reported", _delivery(w, k), published=p, unit="ms")
+            for w, k, p in (
+                ("dcr", "dcr", "398"),
+                ("sack", "sack", "302"),
+                ("mixed", "dcr", "356"),
+                ("mixed", "sack", "296"),
+            )
+        ],
+    ),
+    study.claim(
+        37,
+        "round-trip estimates are the same",
+        "figure 22",
+        Part("difference of the means", _srtt, at_most(0.05), "< 5 %", "%", 2),
+    ),
+    study.claim(
+        38,
+        "average drop-tail queue",
+        "figure 23",
+        *[
+            Part(
+                w,
+                lambda r, w=w: exact(measures.mean_value(r, f"f23 {w}", "bottleneck_queue") / 70),
+                between(0.65, 0.85),
+                p,
+                digits=3,
+            )
+            for w, p in (("dcr", "51/70"), ("sack", "50/70"), ("mixed", "52/70"))
+        ],
+        Part("spread", _queue_spread("f23"), at_most(3), "2", "packets"),
+    ),
+    study.claim(
+        39,
+        "average RED queue",
+        "figure 24",
+        Part("spread", _queue_spread("f24"), at_most(3), "2", "packets"),
+        Part("below drop-tail by", _below, between(8, 22), "12-18", "packets"),
+        *[
+            Part(f"{w}, reported", queue(f"f24 {w}"), published=p, unit="packets")
+            for w, p in (("dcr", "36"), ("sack", "34"), ("mixed", "35"))
+        ],
+    ),
+    study.claim(
+        40,
+        "the loss rate grows with n, alike for all workloads",
+        "figure 25",
+        Part("grows", _grows, between(1, 1), "yes", digits=0),
+        Part("drop-tail: furthest from the mean", _apart("droptail"), at_most(0.1), "< 10 %", "%"),
+        Part("RED", _apart("red"), at_most(0.15), "< 15 %", "%"),
+    ),
+    study.claim(
+        41,
+        "24 SACK flows and 70 packets of buffer: a drop rate of 3.3 %",
+        "II.D.1.d",
+        Part(
+            "drop rate",
+            lambda r: measures.mean_of(r, "f23 sack", "bottleneck_drop_rate"),
+            between(0.025, 0.045),
+            "3.3 %",
+            "%",
+            2,
+        ),
+    ),
+)
+
+EXPERIMENT = study.experiment(
+    "f18-f25",
+    "Congestion only",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="figures 18, 21 to 25",
+    figures=pictures,
+    reps=1,
+)

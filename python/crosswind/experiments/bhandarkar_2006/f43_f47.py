@@ -1,0 +1,416 @@
+"""Does PERT at the end host do what RED with ECN does in routers?
+
+N8: one bottleneck, buffer max(bandwidth-delay product, 2 n), 300 s of which the first 100 s are left out; flows
+start within 50 s. SACK over drop-tail, SACK with ECN over adaptive RED, Vegas and PERT over drop-tail; PERT-REM and
+SACK with ECN over REM. Figure 43: rates from 1 Mbit/s to 500 Mbit/s; figure 44: round trips from 10 ms to 1 s;
+figure 45: numbers of flows; figure 47: ten flows with round trips from 12 to 120 ms; figures 52 to 54 the same for
+REM. Figure 55: with and without flows on the way back.
+
+What the source printed: curves that are lost; orderings, and that drop rates are zero in most cases.
+
+What may differ here: numbers of flows per rate are ours (open point O15). There are no web sessions in figures 43
+to 45 and 47. `reduced` leaves out the largest cells (1000 flows, 500 Mbit/s).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from crosswind import figures
+from crosswind.claims import Part, at_least, at_most, between, yes
+from crosswind.experiments.base import Results, Variant
+from crosswind.experiments.bhandarkar_2006 import measures, nets, study
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+from crosswind.stats import Estimate, exact
+
+FLOWS_OF = {1: 2, 10: 5, 50: 25, 100: 50, 500: 250}
+RTTS_ms = (10, 30, 60, 120, 300, 1000)
+COUNTS = (1, 10, 50, 100, 500)
+SCHEMES = ("droptail", "red", "vegas", "pert")
+REM = ("rem", "pert-rem")
+PROTOCOL = {
+    "droptail": "SACK",
+    "red": "SACK-ECN",
+    "vegas": "Vegas",
+    "pert": "PERT",
+    "rem": "SACK-ECN",
+    "pert-rem": "PERT-REM",
+}
+BASE = {"f43": (60, 0), "f44": (0, 150), "f45": (60, 500)}
+
+
+def queue(scheme: str, buffer: int) -> dict[str, Any]:
+    """The bottleneck's queue under a scheme."""
+    if scheme == "red":
+        packet = {"measure": "packets", "drop_by": "packets", "mean_packet": f"{nets.PACKET} B", "w_q": "capacity"}
+        return {
+            "type": "red-ns2",
+            "limit": f"{buffer} packets",
+            "ecn": "mark",
+            "mark_p": 1.0,
+            "adaptive": True,
+            **packet,
+        }
+    if scheme == "rem":
+        return {"type": "rem", "limit": f"{buffer} packets", "ecn": "mark"}
+    return nets.droptail(buffer)
+
+
+def world(
+    name: str, scheme: str, rate: float, rtt_ms: float, n: int, back: int = 0, seconds: float = 300.0
+) -> Scenario:
+    """n long flows over one bottleneck; `back` more on the way back."""
+    buffer = max(nets.bdp(rate, rtt_ms), 2 * (n + back))
+    start = {"uniform": ["0 s", "50 s"]}
+    flows: dict[str, Any] = {"one": nets.bulk(PROTOCOL[scheme], n, start)}
+    own = queue(scheme, buffer)
+    line = nets.wire(rate, rtt_ms / 2 - 2, own)
+    if back:
+        line["reverse"] = {"queue": own}
+        flows["back"] = {**nets.bulk("SACK", back, start), "from": "right", "to": "left"}
+    access = nets.wire(max(500.0, 4 * rate), 1)
+    pairs = min(n, 100)
+    return nets.dumbbell(name, line, access, flows, pairs=pairs, duration_s=seconds, warm_up_s=seconds / 3)
+
+
+def mixed(name: str, scheme: str) -> Scenario:
+    """N9: ten flows with round trips of 12, 24 .. 120 ms on 150 Mbit/s."""
+    links: dict[str, Any] = {
+        "bottleneck": {"from": "a", "to": "b", **nets.wire(150, 4, queue(scheme, nets.bdp(150, 120)))}
+    }
+    flows: dict[str, Any] = {}
+    for k in range(1, 11):
+        links[f"left-{k}"] = {"from": f"source-{k}", "to": "a", **nets.wire(1000, 6 * k - 5)}
+        links[f"right-{k}"] = {"from": "b", "to": f"sink-{k}", **nets.wire(1000, 1)}
+        flow = nets.bulk(PROTOCOL[scheme], start={"uniform": ["0 s", "50 s"]})
+        flows[f"rtt{12 * k}"] = {**flow, "from": f"source-{k}", "to": f"sink-{k}"}
+    record = {"sample": "100 s", "series": "totals"}
+    data = {"name": nets.slug(name), "title": name, "duration": "300 s", "link": links, "flow": flows}
+    return Scenario.from_dict({**data, "record": record})
+
+
+def cells(size: str) -> dict[str, tuple[tuple[Any, float, float, int], ...]]:
+    """Figure -> (point, rate, round trip, flows)."""
+    rates = FLOWS_OF if size == "full" else {k: v for k, v in FLOWS_OF.items() if k <= 100}
+    counts = COUNTS if size == "full" else COUNTS[:4]
+    top = 500 if size == "full" else 100
+    return {
+        "f43": tuple((r, float(r), 60.0, n) for r, n in rates.items()),
+        "f44": tuple((t, 150.0 if size == "full" else 50.0, float(t), 50 if size == "full" else 17) for t in RTTS_ms),
+        "f45": tuple((n, float(top), 60.0, n) for n in counts),
+    }
+
+
+def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
+    """`<figure> <point> <scheme>`, `f47 <scheme>`, `f55 <flows on the way back>`."""
+    out = {}
+    for figure, points in cells(size).items():
+        for x, rate, rtt, n in points:
+            for s in (*SCHEMES, *REM):
+                out[f"{figure} {x} {s}"] = world(f"{figure} {x} {s}", s, rate, rtt, n)
+    out |= {f"f47 {s}": mixed(f"f47 {s}", s) for s in SCHEMES}
+    rate, n = (150.0, 50) if size == "full" else (50.0, 17)
+    out |= {f"f55 {b} {s}": world(f"f55 {b} {s}", s, rate, 60, n, b) for b in (0, n) for s in ("pert", "droptail")}
+    return out
+
+
+def points(r: Results, figure: str) -> list[str]:
+    """The points of a figure that were run, in order."""
+    labels = r.table("repetition")["configuration"].unique().to_list()
+    return sorted({x.split()[1] for x in labels if x.startswith(f"{figure} ")}, key=float)
+
+
+def value(r: Results, figure: str, x: str, scheme: str, column: str) -> float:
+    """One number of a cell."""
+    return measures.mean_value(r, f"{figure} {x} {scheme}", column)
+
+
+def drops(r: Results, scheme: str, *figures_: str) -> list[float]:
+    """Drop rates at 60 ms and from 10 Mbit/s."""
+    return [
+        value(r, f, x, scheme, "bottleneck_drop_rate")
+        for f in figures_
+        for x in points(r, f)
+        if not (f == "f43" and float(x) < 10) and not (f == "f44" and float(x) != 60)
+    ]
+
+
+def _all_cells(r: Results, test: Callable[[str, str], bool], *figures_: str) -> Estimate:
+    found = [test(f, x) for f in figures_ for x in points(r, f)]
+    return exact(float(np.mean(found)), len(found))
+
+
+def q(r: Results, f: str, x: str, scheme: str) -> float:
+    """Mean queue."""
+    return value(r, f, x, scheme, "bottleneck_queue")
+
+
+def u(r: Results, f: str, x: str, scheme: str) -> float:
+    """Utilisation."""
+    return value(r, f, x, scheme, "bottleneck_utilisation")
+
+
+def j(r: Results, f: str, x: str, scheme: str) -> float:
+    """Jain's index."""
+    return value(r, f, x, scheme, "one_jain")
+
+
+THREE = ("f43", "f44", "f45")
+
+
+def _least_use(r: Results) -> Estimate:
+    return exact(min(u(r, "f43", x, "pert") for x in points(r, "f43") if float(x) >= 50))
+
+
+def _fair(r: Results) -> Estimate:
+    found = [j(r, f, x, "pert") for f in THREE for x in points(r, f) if j(r, f, x, "droptail") >= 0.97]
+    return exact(min(found), len(found))
+
+
+def _grows(scheme: str) -> Callable[[Results], Estimate]:
+    def measure(r: Results) -> Estimate:
+        values = [q(r, "f45", x, scheme) for x in points(r, "f45")]
+        return yes(all(b >= a * 0.95 for a, b in pairwise(values)) and values[-1] > 2 * values[0])
+
+    return measure
+
+
+def _pert_low(r: Results) -> Estimate:
+    return exact(max(q(r, "f45", x, "pert") / q(r, "f45", x, "droptail") for x in points(r, "f45")))
+
+
+def rates_of_f47(r: Results, scheme: str) -> np.ndarray[Any, Any]:
+    """Rates of the ten flows, shortest round trip first."""
+    rows = r.table("flow_window").filter(pl.col("configuration") == f"f47 {scheme}")
+    means = rows.group_by("group").agg(pl.col("rate_bps").mean())
+    by = dict(means.iter_rows())
+    return np.array([by[f"rtt{12 * k}"] for k in range(1, 11)])
+
+
+def _unfair(r: Results, scheme: str) -> float:
+    rates = rates_of_f47(r, scheme)
+    return float(rates[0] / rates[-1])
+
+
+def _jain47(r: Results, scheme: str) -> float:
+    x = rates_of_f47(r, scheme)
+    return float(x.sum() ** 2 / (x.size * (x**2).sum()))
+
+
+def _value47(scheme: str, column: str) -> Callable[[Results], float]:
+    return lambda r: measures.mean_value(r, f"f47 {scheme}", column)
+
+
+def _rem_apart(r: Results) -> Estimate:
+    return exact(max(abs(u(r, f, x, "pert-rem") - u(r, f, x, "rem")) for f in THREE for x in points(r, f)))
+
+
+def _timeouts(r: Results) -> Estimate:
+    back = next(x for x in points(r, "f55") if x != "0")
+
+    def fraction(x: str) -> float:
+        return value(r, "f55", x, "pert", "one_timeouts") / value(r, "f55", x, "pert", "one_sent")
+
+    before = fraction("0")
+    return exact(fraction(back) / before if before > 0 else float("nan"))
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Queue, drop rate, utilisation and fairness of each figure."""
+    what = {"queue": "mean queue (packets)", "drop_rate": "drop rate", "utilisation": "utilisation"}
+    out = []
+    for f in THREE:
+        for column, label in what.items():
+            series = {s: {x: value(r, f, x, s, f"bottleneck_{column}") for x in points(r, f)} for s in SCHEMES}
+            out.append(figures.bars(f"{f}-{column}", f"{label} ({f}).", series, label))
+        fairness = {s: {x: j(r, f, x, s) for x in points(r, f)} for s in SCHEMES}
+        out.append(figures.bars(f"{f}-jain", f"Jain's index ({f}).", fairness, "Jain's index"))
+    return out
+
+
+CLAIMS = (
+    study.claim(
+        98,
+        "PERT drops nothing at 60 ms from 10 Mbit/s and up to 500 flows",
+        "figures 43 to 46",
+        Part("largest drop rate", lambda r: exact(max(drops(r, "pert", *THREE))), between(0, 0), "0", digits=7),
+        Part(
+            "cells without drops",
+            lambda r: exact(float(np.mean([d == 0 for d in drops(r, "pert", *THREE)]))),
+            published="most",
+            unit="%",
+        ),
+    ),
+    study.claim(
+        99,
+        "queues: PERT like RED, drop-tail more than twice, Vegas sometimes above drop-tail",
+        "figure 43",
+        Part(
+            "cells with PERT <= 1.3 RED",
+            lambda r: _all_cells(r, lambda f, x: q(r, f, x, "pert") <= 1.3 * q(r, f, x, "red"), "f43"),
+            at_least(0.75),
+            "all",
+            "%",
+        ),
+        Part(
+            "cells with drop-tail > 2 PERT",
+            lambda r: _all_cells(r, lambda f, x: q(r, f, x, "droptail") > 2 * q(r, f, x, "pert"), "f43"),
+            at_least(0.5001),
+            "most",
+            "%",
+        ),
+        Part(
+            "Vegas above drop-tail somewhere, reported",
+            lambda r: _all_cells(r, lambda f, x: q(r, f, x, "vegas") > q(r, f, x, "droptail"), *THREE),
+            published="sometimes",
+            unit="%",
+        ),
+    ),
+    study.claim(
+        100,
+        "utilisation: drop-tail >= RED >= PERT >= 85 % from 50 Mbit/s",
+        "figures 43 to 46",
+        Part(
+            "cells in that order (1 point)",
+            lambda r: _all_cells(
+                r,
+                lambda f, x: (
+                    u(r, f, x, "droptail") + 0.01 >= u(r, f, x, "red")
+                    and u(r, f, x, "red") + 0.01 >= u(r, f, x, "pert")
+                ),
+                *THREE,
+            ),
+            at_least(0.75),
+            "all",
+            "%",
+        ),
+        Part("least of PERT", _least_use, at_least(0.85), ">= 85 %", "%"),
+        Part(
+            "gap to drop-tail at 1 Mbit/s larger than at 100",
+            lambda r: yes(
+                u(r, "f43", "1", "droptail") - u(r, "f43", "1", "pert")
+                > u(r, "f43", "100", "droptail") - u(r, "f43", "100", "pert")
+            ),
+            between(1, 1),
+            "yes",
+            digits=0,
+        ),
+    ),
+    study.claim(
+        101,
+        "PERT is fair where SACK is, Vegas less",
+        "figures 43 to 46",
+        Part("least Jain of PERT", _fair, at_least(0.97), ">= 0.97", digits=4),
+        Part(
+            "cells with Vegas below PERT",
+            lambda r: _all_cells(r, lambda f, x: j(r, f, x, "vegas") < j(r, f, x, "pert"), *THREE),
+            at_least(0.5001),
+            "most",
+            "%",
+        ),
+    ),
+    study.claim(
+        102,
+        "Vegas' queue grows with the number of flows, PERT's stays low",
+        "figure 45",
+        Part("Vegas grows", _grows("vegas"), between(1, 1), "yes", digits=0),
+        Part("largest PERT over drop-tail", _pert_low, at_most(0.5), "low", digits=2),
+    ),
+    study.claim(
+        103,
+        "with different round trips PERT and Vegas are fairer than SACK, with less queue and loss",
+        "figure 47",
+        Part(
+            "12 ms over 120 ms: PERT below drop-tail",
+            lambda r: yes(_unfair(r, "pert") < _unfair(r, "droptail")),
+            between(1, 1),
+            "yes",
+            digits=0,
+        ),
+        Part(
+            "Vegas below drop-tail",
+            lambda r: yes(_unfair(r, "vegas") < _unfair(r, "droptail")),
+            between(1, 1),
+            "yes",
+            digits=0,
+        ),
+        Part(
+            "Jain: PERT above SACK",
+            lambda r: yes(_jain47(r, "pert") > _jain47(r, "droptail")),
+            between(1, 1),
+            "yes",
+            digits=0,
+        ),
+        Part(
+            "queue: PERT below",
+            lambda r: yes(_value47("pert", "bottleneck_queue")(r) < _value47("droptail", "bottleneck_queue")(r)),
+            between(1, 1),
+            "yes",
+            digits=0,
+        ),
+        Part(
+            "drops: PERT not above",
+            lambda r: yes(
+                _value47("pert", "bottleneck_drop_rate")(r) <= _value47("droptail", "bottleneck_drop_rate")(r)
+            ),
+            between(1, 1),
+            "yes",
+            digits=0,
+        ),
+    ),
+    study.withheld(
+        107,
+        "flows on the way back",
+        Part("utilisation without", lambda r: exact(u(r, "f55", "0", "pert")), unit="%", digits=2),
+        Part(
+            "utilisation with",
+            lambda r: exact(u(r, "f55", next(x for x in points(r, "f55") if x != "0"), "pert")),
+            unit="%",
+            digits=2,
+        ),
+        Part("ratio of the fractions of timeouts", _timeouts, digits=2),
+    ),
+    study.claim(
+        108,
+        "PERT-REM within 10 points of REM; its queue is lower at low rates",
+        "figures 52 to 54",
+        Part("largest difference of utilisation", _rem_apart, at_most(0.1), "< 10 points", "%"),
+        Part(
+            "queue lower at 1 Mbit/s",
+            lambda r: yes(q(r, "f43", "1", "pert-rem") < q(r, "f43", "1", "rem")),
+            between(1, 1),
+            "yes",
+            digits=0,
+        ),
+    ),
+    study.claim(
+        109,
+        "PERT-REM drops next to nothing",
+        "figure 52",
+        Part("largest drop rate", lambda r: exact(max(drops(r, "pert-rem", "f45"))), at_most(1e-4), "0", digits=6),
+    ),
+    study.claim(
+        110,
+        "PERT-REM uses more than 80 % at the lowest rate",
+        "figure 53",
+        Part("utilisation at 1 Mbit/s", lambda r: exact(u(r, "f43", "1", "pert-rem")), at_least(0.8), "> 80 %", "%"),
+    ),
+)
+
+EXPERIMENT = study.experiment(
+    "f43-f47",
+    "PERT, Vegas, RED and REM",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="figures 43 to 47, 52 to 55",
+    figures=pictures,
+    reps=1,
+    variants={"reduced": Variant("Rates up to 100 Mbit/s, up to 100 flows", {"size": "reduced"})},
+)

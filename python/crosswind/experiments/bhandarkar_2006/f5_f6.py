@@ -1,0 +1,168 @@
+"""How much of its throughput does one flow keep when packets are reordered?
+
+Figure 5: 8 Mbit/s, 50 ms, a share of the packets late by N(25 ms, 8 ms), a receive window that never fills the
+queue by itself (open point O1: `free-window` is the other reading). Figure 6: packets take turns on two paths, one
+longer by the difference. One flow, SACK or DCR, 1000 s after 100 s of warm-up.
+
+What the source printed: curves that are lost; in words: SACK falls rapidly and stays low, DCR stays near the value
+without reordering, and with two paths drops a little once the difference exceeds the round trip of the short path.
+
+What may differ here: both paths of figure 6 share one line of 8 Mbit/s, since nothing is said of their rates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from crosswind import figures
+from crosswind.claims import Part, at_least, between, within, yes
+from crosswind.experiments.base import Results, Variant
+from crosswind.experiments.bhandarkar_2006 import measures, nets, study
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+from crosswind.stats import Estimate, exact
+
+SHARES = (0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1)
+DIFFERENCES_ms = (0, 20, 40, 60, 80, 100, 120, 140, 160, 180, 200)
+PROTOCOLS = ("SACK", "DCR")
+SHORT_RTT_ms = 104
+RATE = 8.0
+
+
+def configurations(window: str = "fits", **_: Any) -> dict[str, Scenario]:
+    """`f5 <share> <protocol>` and `f6 <ms> <protocol>`."""
+    limit = nets.bdp(RATE, SHORT_RTT_ms) + 40 if window == "fits" else 0
+    out = {}
+    for p in PROTOCOLS:
+        flow = {"one": nets.bulk(p, window_limit_segments=limit)}
+        queue = nets.droptail(50)
+        for share in SHARES:
+            line = nets.reordering(RATE, 50, queue, share)
+            name = f"f5 {share} {p}"
+            out[name] = nets.dumbbell(name, line, nets.wire(10, 1), flow, duration_s=1100, warm_up_s=100)
+        for ms in DIFFERENCES_ms:
+            body = nets.wire(RATE, 50, queue, paths="two", difference=f"{ms} ms")
+            line = {**body, "type": "detour", "reverse": {**body["reverse"], "paths": "one", "difference": "0 ms"}}
+            name = f"f6 {ms} {p}"
+            wide = {"one": nets.bulk(p, window_limit_segments=2 * limit)}
+            out[name] = nets.dumbbell(name, line, nets.wire(10, 1), wide, duration_s=1100, warm_up_s=100)
+    return out
+
+
+def curve(r: Results, figure: str, protocol: str) -> npt.NDArray[np.float64]:
+    """Packets in the measured time, per point of the axis."""
+    points = SHARES if figure == "f5" else DIFFERENCES_ms
+    return np.array([measures.mean_value(r, f"{figure} {x} {protocol}", "one_bps") / 8 / nets.PAYLOAD for x in points])
+
+
+def _falls(r: Results) -> Estimate:
+    sack = curve(r, "f5", "SACK")
+    floor = sack.min()
+    falling = all(b < a or b < 1.25 * floor for a, b in pairwise(sack))
+    return yes(falling)
+
+
+def _least(figure: str, until: float) -> Callable[[Results], Estimate]:
+    def measure(r: Results) -> Estimate:
+        points = np.array(SHARES if figure == "f5" else DIFFERENCES_ms)
+        dcr = curve(r, figure, "DCR")
+        return exact(float((dcr / dcr[0])[points <= until].min()))
+
+    return measure
+
+
+def _over_sack(r: Results) -> Estimate:
+    many = np.array(SHARES) >= 0.01
+    return exact(float((curve(r, "f5", "DCR") / curve(r, "f5", "SACK"))[many].min()))
+
+
+def _floor(r: Results) -> Estimate:
+    return exact(float(curve(r, "f5", "SACK").min() / nets.packets_per_s(RATE)))
+
+
+def _above_everywhere(r: Results) -> Estimate:
+    ms = np.array(DIFFERENCES_ms) > 3 * nets.PACKET * 8 / RATE / 1e3
+    return yes(np.all(curve(r, "f6", "DCR")[ms] > curve(r, "f6", "SACK")[ms]))
+
+
+def _beyond(r: Results) -> Estimate:
+    dcr = curve(r, "f6", "DCR")
+    return exact(float((dcr / dcr[0])[np.array(DIFFERENCES_ms) > SHORT_RTT_ms].min()))
+
+
+def _equal(r: Results) -> Estimate:
+    return exact(float(abs(curve(r, "f5", "DCR")[0] - curve(r, "f5", "SACK")[0])))
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Figures 5 and 6."""
+    out = []
+    for figure, points, what in (("f5", SHARES, "% of packets late"), ("f6", DIFFERENCES_ms, "difference (ms)")):
+        values = {
+            p: {
+                f"{100 * x:g}" if figure == "f5" else f"{x}": float(v)
+                for x, v in zip(points, curve(r, figure, p), strict=True)
+            }
+            for p in PROTOCOLS
+        }
+        out.append(figures.bars(figure, f"Throughput of one flow by {what}.", values, "packets per second"))
+    return out
+
+
+CLAIMS = (
+    study.claim(
+        13,
+        "SACK falls with the share of late packets down to a floor; DCR keeps 90 %",
+        "figure 5",
+        Part("SACK falls", _falls, between(1, 1), "yes", digits=0),
+        Part("least of DCR over its value at 0", _least("f5", 1), at_least(0.9), ">= 0.9", digits=3),
+    ),
+    study.claim(
+        14,
+        "from 1 % on DCR has at least three times SACK's throughput",
+        "figure 5",
+        Part("least ratio", _over_sack, at_least(3), ">= 3", digits=2),
+    ),
+    study.claim(
+        15,
+        "SACK's floor is that of windows of a dozen packets",
+        "figure 5",
+        Part("floor over capacity", _floor, between(0.05, 0.25), "0.12", digits=3),
+    ),
+    study.claim(
+        16,
+        "with two paths DCR keeps 90 % below the short round trip and loses less than 30 % beyond",
+        "figure 6",
+        Part("up to 100 ms", _least("f6", SHORT_RTT_ms), at_least(0.9), ">= 0.9", digits=3),
+        Part("beyond", _beyond, at_least(0.7), ">= 0.7", digits=3),
+    ),
+    study.claim(
+        17,
+        "SACK is below DCR for every difference",
+        "figure 6",
+        Part("below everywhere", _above_everywhere, between(1, 1), "yes", digits=0),
+    ),
+    study.claim(
+        22,
+        "without reordering and congestion both are the same",
+        "figure 5",
+        Part("difference in packets per second", _equal, within(0, 0), "0", digits=3),
+    ),
+)
+
+EXPERIMENT = study.experiment(
+    "f5-f6",
+    "Reordering, one flow",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="figures 5, 6",
+    figures=pictures,
+    reps=3,
+    variants={"free-window": Variant("A receive window that never limits (O1 b)", {"window": "free"})},
+)

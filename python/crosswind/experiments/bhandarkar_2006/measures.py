@@ -1,0 +1,131 @@
+"""Tables of [Bhandarkar 2006]: what happened between the first sample of the totals and the last.
+
+`repetition` has one row per run, with a column per group of flows and per link:
+
+| column | meaning |
+|---|---|
+| `<group>_bps`, with `_min`, `_max`, `_sd` before it | payload per second over the flows (`_sd`: sample deviation) |
+| `<group>_sum_bps`, `<group>_jain` | their sum, Jain's index |
+| `<group>_recoveries`, `<group>_timeouts`, `<group>_sent` | fast recoveries, timeouts and packets of all its flows |
+| `<link>_utilisation`, `<link>_drop_rate` | sent bits over capacity, drops over arrivals |
+| `<link>_queue` | mean backlog in packets of 1040 bytes |
+| `<link>_packets` | packets sent |
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from crosswind import stats
+from crosswind.experiments.base import Results, Tables
+from crosswind.experiments.bhandarkar_2006.nets import PACKET
+from crosswind.runs import Runs
+from crosswind.stats import Estimate
+
+KEYS = ["configuration", "rep"]
+
+
+def between_samples(runs: Runs) -> pl.DataFrame:
+    """configuration, rep, entity, metric, value between first and last sample of the run, and `span_s`."""
+    sample = runs.sample()
+    if sample.is_empty():
+        return sample
+    ends = sample.group_by(KEYS).agg(pl.col("time_ns").min().alias("from_ns"), pl.col("time_ns").max().alias("to_ns"))
+    at = sample.join(ends, on=KEYS)
+    first = at.filter(pl.col("time_ns") == pl.col("from_ns")).select(*KEYS, "entity", "metric", first="value")
+    last = at.filter(pl.col("time_ns") == pl.col("to_ns")).select(
+        *KEYS, "entity", "metric", "from_ns", "to_ns", last="value"
+    )
+    both = last.join(first, on=[*KEYS, "entity", "metric"], how="left").with_columns(pl.col("first").fill_null(0.0))
+    # Mean backlogs are means since the start: they turn into sums over time before they are subtracted.
+    is_mean = pl.col("metric") == "queue_mean_bytes"
+    difference = pl.col("last") - pl.col("first")
+    area = pl.col("last") * pl.col("to_ns") - pl.col("first") * pl.col("from_ns")
+    span_ns = pl.col("to_ns") - pl.col("from_ns")
+    return both.with_columns(
+        value=pl.when(is_mean).then(area / span_ns).otherwise(difference), span_s=span_ns.cast(pl.Float64) / 1e9
+    ).select(*KEYS, "entity", "metric", "value", "span_s")
+
+
+def _wide(frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.pivot("metric", index=[*KEYS, "entity", "span_s"], values="value")
+
+
+def flows(runs: Runs) -> pl.DataFrame:
+    """One row per flow and run: payload per second, recoveries, timeouts and packets in the measured time."""
+    deltas = between_samples(runs)
+    names = runs.flows().select(*KEYS, "group", entity="name")
+    wide = _wide(deltas.filter(pl.col("metric").is_in(["size_bytes", "sent_packets", "fast_recoveries", "timeouts"])))
+    return wide.join(names, on=[*KEYS, "entity"]).with_columns(rate_bps=pl.col("size_bytes") * 8 / pl.col("span_s"))
+
+
+def links(runs: Runs) -> pl.DataFrame:
+    """One row per link direction and run: utilisation, drop rate and mean queue in the measured time."""
+    wanted = ["arrived_packets", "sent_packets", "sent_bytes", "drops_packets", "queue_mean_bytes"]
+    deltas = between_samples(runs)
+    wide = _wide(deltas.filter(pl.col("metric").is_in(wanted) & pl.col("entity").str.contains("/")))
+    rates = runs.links().select(*KEYS, "link", "rate_bps", entity=pl.col("link") + "/" + pl.col("direction"))
+    arrived = pl.col("arrived_packets")
+    return wide.join(rates, on=[*KEYS, "entity"]).with_columns(
+        utilisation=pl.col("sent_bytes") * 8 / pl.col("span_s") / pl.col("rate_bps"),
+        drop_rate=pl.when(arrived > 0).then(pl.col("drops_packets") / arrived).otherwise(0.0),
+        queue=pl.col("queue_mean_bytes") / PACKET,
+    )
+
+
+def _group_columns(name: str, part: pl.DataFrame) -> dict[str, float]:
+    rates = part["rate_bps"].to_numpy()
+    row = {
+        "bps": rates.mean(),
+        "min_bps": rates.min(),
+        "max_bps": rates.max(),
+        "sd_bps": rates.std(ddof=1) if rates.size > 1 else 0.0,
+        "sum_bps": rates.sum(),
+        "jain": float(stats.jain(rates)) if rates.sum() > 0 else float("nan"),
+    }
+    for column in ("fast_recoveries", "timeouts", "sent_packets"):
+        if column in part.columns:
+            key = {"fast_recoveries": "recoveries", "sent_packets": "sent"}.get(column, column)
+            row[key] = float(part[column].fill_null(0.0).sum())
+    return {f"{name}_{k}": float(v) for k, v in row.items()}
+
+
+def tables(runs: Runs) -> Tables:
+    """`repetition` (see the top of this file) and `flow_window`."""
+    if runs.sample().is_empty():
+        return {}
+    per_flow, per_link = flows(runs), links(runs)
+    rows: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for key, part in per_flow.partition_by([*KEYS, "group"], as_dict=True).items():
+        row = rows.setdefault(key[:2], dict(zip(KEYS, key[:2], strict=True)))
+        row.update(_group_columns(str(key[2]), part))
+    # Links of hosts are of no interest, and their way back neither.
+    router = per_link.filter(
+        pl.col("entity").str.ends_with("/forward") & ~pl.col("link").str.contains(r"^(left|right)-")
+    )
+    for r in router.iter_rows(named=True):
+        row = rows.setdefault((r["configuration"], r["rep"]), {k: r[k] for k in KEYS})
+        for column in ("utilisation", "drop_rate", "queue"):
+            row[f"{r['link']}_{column}"] = r[column]
+        row[f"{r['link']}_packets"] = r["sent_packets"]
+        row[f"{r['link']}_drops"] = r["drops_packets"]
+    return {"repetition": pl.DataFrame(list(rows.values()), infer_schema_length=None), "flow_window": per_flow}
+
+
+def mean_of(results: Results, configuration: str, column: str) -> Estimate:
+    """Mean of a column of `repetition` over the repetitions of a configuration."""
+    return stats.mean(results.of(configuration, column))
+
+
+def ratio(results: Results, over: tuple[str, str], under: tuple[str, str]) -> Estimate:
+    """Mean over the repetitions of a quotient of two (configuration, column)."""
+    a, b = results.of(*over), results.of(*under)
+    return stats.mean(np.divide(a, b, out=np.full_like(a, np.nan), where=b != 0))
+
+
+def mean_value(results: Results, configuration: str, column: str) -> float:
+    """The same as a plain number."""
+    return float(np.nanmean(results.of(configuration, column)))

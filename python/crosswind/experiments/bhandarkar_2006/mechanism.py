@@ -1,0 +1,305 @@
+"""Does TCP-DCR wait as it says, and do nothing else?
+
+One flow on 8 Mbit/s with a round trip of 104 ms and room for its whole window: a packet that is late, a packet that
+is lost, two lost in one window, a loss in slow start, a full receive window, a receiver that delays ACKs, a
+wireless link that repairs a packet, random congestion losses. Everything is read from the sender's events.
+
+What the source printed: the rules of II.A and equation 2.6; figures 1 and 2 are sketches.
+
+What may differ here: the wireless repair is on the last line of the path, with a round trip of 40 ms; random losses
+for equation 2.6 are drawn per packet. The detector's own tests are `crates/transport/tests/patience.rs`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from crosswind.claims import MissingDataError, Part, at_most, between, near, within, yes
+from crosswind.experiments.base import Results, Tables
+from crosswind.experiments.bhandarkar_2006 import measures, nets, study
+from crosswind.runs import Runs
+from crosswind.scenario import Scenario
+from crosswind.stats import Estimate, exact
+
+BASE = {"initial_window_segments": 40, "initial_ssthresh": "40000 B"}
+WIDE = {**BASE, "window_limit_segments": 0}
+VICTIM, RTT_s = 300, 0.104
+PROTOCOLS = ("SACK", "DCR")
+LOSSES = (0.001, 0.003, 0.01)
+
+
+def single(name: str, protocol: str, line: dict[str, Any], seconds: float = 8.0, **tcp: Any) -> Scenario:
+    """One flow whose events are recorded."""
+    flow = {"one": nets.bulk(protocol, **{**BASE, **tcp})}
+    record = {"events": ["one"]}
+    return nets.dumbbell(name, line, nets.wire(100, 1), flow, duration_s=seconds, warm_up_s=seconds / 2, record=record)
+
+
+def lossy(*numbers: int, **more: Any) -> dict[str, Any]:
+    """The line, with these data packets lost (counted from 1)."""
+    return nets.wire(8, 50, loss={"type": "list", "packets": list(numbers)}, reverse={"loss": "none"}, **more)
+
+
+def late(*numbers: int) -> dict[str, Any]:
+    """The line, with these data packets late by 30 ms (counted from 0)."""
+    line = nets.wire(8, 50, packets=list(numbers), late_mean="30 ms")
+    return {**line, "type": "detour", "reverse": {**line["reverse"], "packets": []}}
+
+
+def configurations(**_: Any) -> dict[str, Scenario]:
+    """`<what> <protocol>`."""
+    out = {}
+    for p in PROTOCOLS:
+        out[f"late {p}"] = single(f"late {p}", p, late(VICTIM))
+        out[f"loss {p}"] = single(f"loss {p}", p, lossy(VICTIM + 1))
+        out[f"two {p}"] = single(f"two {p}", p, lossy(VICTIM + 1, VICTIM + 5))
+        slow = {"initial_window_segments": 2, "initial_ssthresh": "1000000000 B"}
+        out[f"slow start {p}"] = single(f"slow start {p}", p, lossy(60), 1.5, **slow)
+        out[f"window {p}"] = single(f"window {p}", p, lossy(VICTIM + 1), window_limit_segments=40)
+        acks = {"delayed_ack": "40 ms", "ack_every_segments": 2}
+        out[f"delayed ACKs {p}"] = single(f"delayed ACKs {p}", p, late(VICTIM + 1), **acks)
+        wireless = {**nets.wire(8, 20, error=0.0), "type": "repair"}
+        wireless["reverse"] = {**wireless["reverse"], "error": 0.0}
+        for loss in LOSSES:
+            line = nets.wire(200, 50, loss={"type": "uniform", "probability": loss, "counts": "data"})
+            line["reverse"]["loss"] = "none"
+            flow = {"one": nets.bulk(p, initial_ssthresh="20000 B", initial_window_segments=20)}
+            out[f"random {loss} {p}"] = nets.dumbbell(
+                f"random {loss} {p}", line, nets.wire(200, 1), flow, duration_s=2100, warm_up_s=100
+            )
+    dcr = {"dcr": {"wait": "duplicates"}}
+    out["loss duplicates"] = single("loss duplicates", "DCR", lossy(VICTIM + 1), **dcr)
+    repair = {**nets.wire(8, 30), "type": "repair", "error": 0.02}
+    repair["reverse"] = {**repair["reverse"], "error": 0.0}
+    out["repair DCR"] = single("repair DCR", "DCR", repair, 60.0)
+    return out
+
+
+def events(r: Results, label: str, *kinds: str) -> pl.DataFrame:
+    """The sender's events of some kinds in order of time, with `t` in seconds."""
+    found = r.runs.only(label).events("one")
+    if found.is_empty():
+        raise MissingDataError(f"no events of {label}")
+    return found.filter(pl.col("kind").is_in(list(kinds)) & (pl.col("rep") == 0)).with_columns(
+        t=pl.col("time_ns") / 1e9
+    )
+
+
+def count(label: str, *kinds: str) -> Callable[[Results], Estimate]:
+    """How many events of these kinds there are."""
+    return lambda r: exact(events(r, label, *kinds).height)
+
+
+def first_duplicate(r: Results, label: str) -> tuple[float, int]:
+    """When the first duplicate ACK arrived, and what it acknowledges."""
+    acks = events(r, label, "ack")
+    same = acks.filter(pl.col("seq") == pl.col("seq").shift(1))
+    if same.is_empty():
+        raise MissingDataError(f"no duplicate ACK in {label}")
+    return float(same["t"][0]), int(same["seq"][0])
+
+
+def response(r: Results, label: str) -> float:
+    """When the first segment was sent again."""
+    again = events(r, label, "resend")
+    if again.is_empty():
+        raise MissingDataError(f"nothing is sent again in {label}")
+    return float(again["t"][0])
+
+
+def waited(label: str) -> Callable[[Results], Estimate]:
+    """From the first duplicate to the retransmission, in seconds."""
+    return lambda r: exact(response(r, label) - first_duplicate(r, label)[0])
+
+
+def per_duplicate(r: Results) -> Estimate:
+    """New packets per duplicate ACK during the wait."""
+    begins, _ = first_duplicate(r, "loss DCR")
+    ends = response(r, "loss DCR")
+    inside = (pl.col("t") >= begins) & (pl.col("t") < ends)
+    acks, sent = (events(r, "loss DCR", kind).filter(inside).height for kind in ("ack", "send"))
+    return exact(sent / acks, acks)
+
+
+def rate_during(r: Results) -> Estimate:
+    """New packets in the round trip of the wait, over those in the round trip before."""
+    begins, _ = first_duplicate(r, "loss DCR")
+    ends = response(r, "loss DCR")
+    sent = events(r, "loss DCR", "send")["t"].to_numpy()
+    during, before = (np.sum((sent >= a) & (sent < b)) / (b - a) for a, b in ((begins, ends), (begins - RTT_s, begins)))
+    return exact(float(during / before))
+
+
+def window_at(r: Results, label: str, at: float) -> tuple[float, float]:
+    """Window just before a time, and threshold just after, in segments."""
+    cwnd = events(r, label, "cwnd")
+    before, after = cwnd.filter(pl.col("t") < at - 1e-9), cwnd.filter(pl.col("t") >= at - 1e-9)
+    return float(before["seq"][-1]) / nets.PAYLOAD, float(after["aux"][0]) / nets.PAYLOAD
+
+
+def _half(r: Results) -> Estimate:
+    window, threshold = window_at(r, "loss DCR", response(r, "loss DCR"))
+    return exact(threshold - window / 2)
+
+
+def _grown(r: Results) -> Estimate:
+    at_first, _ = window_at(r, "loss DCR", first_duplicate(r, "loss DCR")[0])
+    at_end, _ = window_at(r, "loss DCR", response(r, "loss DCR"))
+    return exact(at_end - at_first)
+
+
+def _same_slow_start(r: Results) -> Estimate:
+    traces = [events(r, f"slow start {p}", "send", "resend").select("time_ns", "seq", "kind") for p in PROTOCOLS]
+    first = [events(r, f"slow start {p}", "recovered") for p in PROTOCOLS]
+    until = min((int(f["time_ns"][0]) for f in first if f.height), default=1_500_000_000)
+    cut = [t.filter(pl.col("time_ns") <= until) for t in traces]
+    return yes(cut[0].equals(cut[1]) and events(r, "slow start DCR", "resend").height > 0)
+
+
+def _sent_in_wait(r: Results) -> Estimate:
+    begins, _ = first_duplicate(r, "window DCR")
+    ends = response(r, "window DCR")
+    return exact(events(r, "window DCR", "send").filter((pl.col("t") > begins) & (pl.col("t") < ends)).height)
+
+
+def _second(r: Results) -> Estimate:
+    again = events(r, "two DCR", "resend")["t"].to_numpy()
+    if again.size < 2:
+        raise MissingDataError("fewer than two retransmissions")
+    return exact(float(again[1] - again[0]))
+
+
+def _repaired(r: Results) -> Estimate:
+    """Most frequent extra delay of ACKs that fill a hole, over the round trip of the wireless line."""
+    acks = events(r, "repair DCR", "ack").with_columns(step=pl.col("seq") - pl.col("seq").shift(1))
+    t, seq = acks["t"].to_numpy(), acks["seq"].to_numpy()
+    waits, begun = [], None
+    for i in range(1, len(t)):
+        if seq[i] == seq[i - 1] and begun is None:
+            begun = t[i]
+        elif seq[i] > seq[i - 1] and begun is not None:
+            waits.append(t[i] - begun)
+            begun = None
+    # The first duplicate comes one packet after the ACK that is missing.
+    spacing = nets.PACKET * 8 / 8e6
+    return exact(float(np.median(waits)) + spacing, len(waits))
+
+
+def throughput(r: Results, label: str) -> float:
+    """Payload packets per second between the samples."""
+    return measures.mean_value(r, label, "one_bps") / 8 / nets.PAYLOAD
+
+
+def law(loss: float, protocol: str) -> Callable[[Results], Estimate]:
+    """Throughput over equation 2.6."""
+    return lambda r: exact(throughput(r, f"random {loss} {protocol}") / (1.2247 / (RTT_s * math.sqrt(loss))))
+
+
+def same(loss: float) -> Callable[[Results], Estimate]:
+    """Throughput of DCR over SACK's."""
+    return lambda r: exact(throughput(r, f"random {loss} DCR") / throughput(r, f"random {loss} SACK"))
+
+
+def tables(runs: Runs) -> Tables:
+    """The usual ones, of the runs that were sampled."""
+    return measures.tables(runs)
+
+
+SPACING = nets.PACKET * 8 / 8e6
+CLAIMS = (
+    study.claim(
+        1,
+        "a packet that is late by less than tau costs DCR nothing, SACK a retransmission and a reduction",
+        "figure 1a",
+        Part("DCR: sent again", count("late DCR", "resend"), between(0, 0), "0", digits=0),
+        Part("DCR: recoveries", count("late DCR", "recovery"), between(0, 0), "0", digits=0),
+        Part("SACK: sent again", count("late SACK", "resend"), between(1, 1), "1", digits=0),
+        Part("SACK: recoveries", count("late SACK", "recovery"), between(1, 1), "1", digits=0),
+    ),
+    study.claim(
+        2,
+        "DCR sends a lost packet again one srtt after the first duplicate, SACK at the third",
+        "figure 1b",
+        Part("DCR waits", waited("loss DCR"), near(RTT_s, SPACING + 0.01), "104 ms", "s", 4),
+        Part("SACK waits", waited("loss SACK"), near(2 * SPACING, SPACING / 2), "two packets", "s", 4),
+    ),
+    study.claim(
+        3,
+        "one new packet per duplicate while it waits",
+        "II.A.3",
+        Part("new packets per ACK", per_duplicate, near(1, 0.05), "1", digits=3),
+        Part("rate over that before", rate_during, at_most(1.05), "<= 1", digits=3),
+    ),
+    study.claim(
+        4,
+        "the threshold is half of the window at the end of the wait, which has grown by one",
+        "II.A.3",
+        Part("threshold - window/2", _half, near(0, 1), "0", "segments", 2),
+        Part("growth during the wait", _grown, near(1, 1), "1", "segments", 2),
+    ),
+    study.claim(
+        5,
+        "in slow start DCR is SACK, to the packet",
+        "II.A.2",
+        Part("same trace", _same_slow_start, between(1, 1), "yes", digits=0),
+    ),
+    study.claim(
+        6,
+        "an ACK for a repaired packet comes one wireless round trip late, and DCR never cuts",
+        "II.A.2",
+        Part("extra delay", _repaired, near(0.06 + SPACING, 1.5 * SPACING), "60 ms", "s", 4),
+        Part("recoveries", count("repair DCR", "recovery"), between(0, 0), "0", digits=0),
+    ),
+    study.claim(
+        7,
+        "waiting causes no timeout",
+        "II.A.2",
+        *[
+            Part(x, count(f"{x} DCR", "timeout"), between(0, 0), "0", digits=0)
+            for x in ("late", "loss", "two", "window")
+        ],
+    ),
+    study.claim(
+        8,
+        "with a full receive window nothing new leaves, and the response is delayed all the same",
+        "II.A.4",
+        Part("new packets during the wait", _sent_in_wait, between(0, 0), "0", digits=0),
+        Part("wait", waited("window DCR"), near(RTT_s, SPACING + 0.01), "104 ms", "s", 4),
+    ),
+    study.claim(
+        9,
+        "a second loss in the window costs no second wait and no second reduction",
+        "II.A.3",
+        Part("recoveries", count("two DCR", "recovery"), between(1, 1), "1", digits=0),
+        Part("second retransmission after the first", _second, at_most(RTT_s), "< tau", "s", 4),
+    ),
+    study.claim(
+        10,
+        "throughput follows equation 2.6 and is SACK's",
+        "equation 2.6",
+        *[Part(f"DCR at {p}, over the equation", law(p, "DCR"), within(1, 0.1), "1", digits=3) for p in LOSSES],
+        *[Part(f"DCR over SACK at {p}", same(p), within(1, 0.1), "1", digits=3) for p in LOSSES],
+    ),
+    study.claim(
+        11,
+        "counting W srtt/rtt duplicates takes as long when the round trip is steady",
+        "II.A.3",
+        Part("wait", waited("loss duplicates"), near(RTT_s, 3 * SPACING), "104 ms", "s", 4),
+    ),
+    study.claim(
+        12,
+        "a receiver that delays ACKs triggers nothing",
+        "II.A.3",
+        Part("recoveries", count("delayed ACKs DCR", "recovery"), between(0, 0), "0", digits=0),
+        Part("sent again", count("delayed ACKs DCR", "resend"), between(0, 0), "0", digits=0),
+    ),
+)
+
+EXPERIMENT = study.experiment(
+    "mechanism", "TCP-DCR, one rule at a time", __doc__, configurations, CLAIMS, where="II.A", reps=1, tables=tables
+)

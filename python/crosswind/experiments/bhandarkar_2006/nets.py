@@ -1,0 +1,141 @@
+"""The networks and protocols of [Bhandarkar 2006] as scenarios.
+
+Segments carry 1000 bytes under 40 bytes of headers: a link of capacity C is full at a goodput of 1000/1040 C
+(0.9615). Buffers are counted in packets. Time series hold totals at a fixed interval: what is measured lies between
+the first sample and the last one, so the interval is the warm-up that the source leaves out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from crosswind.scenario import Scenario
+
+PAYLOAD, PACKET = 1000, 1040
+CEILING = PAYLOAD / PACKET
+
+# The protocols by the names that the source uses.
+PROTOCOLS: dict[str, dict[str, Any]] = {
+    "SACK": {"preset": "sack-2006"},
+    "DCR": {"preset": "sack-dcr"},
+    "LTCP": {"preset": "ltcp"},
+    "LTCP variable": {"preset": "ltcp-variable"},
+    "LTCP-DCR": {"preset": "ltcp-dcr"},
+    "LTCP-PERT": {"preset": "ltcp-pert"},
+    "LDP": {"preset": "tcp-ldp"},
+    "LDP-1Sample": {"preset": "ldp-1sample"},
+    "LDP-100Sample": {"preset": "ldp-100sample"},
+    "PERT": {"preset": "pert"},
+    "PERT-REM": {"preset": "pert-rem"},
+    "PERT-PI": {"preset": "pert-pi"},
+    "SACK-ECN": {"preset": "sack-2006", "ecn": "on"},
+    "BIC": {"preset": "sack-2006", "law": "bic"},
+    "HTCP": {"preset": "sack-2006", "law": "htcp"},
+    "HSTCP": {"preset": "sack-2006", "law": "hstcp"},
+    "Scalable": {"preset": "sack-2006", "law": "scalable"},
+    "FAST": {"preset": "sack-2006", "law": "fast"},
+    "Vegas": {"preset": "sack-2006", "law": "vegas"},
+    "Westwood": {"preset": "sack-2006", "law": "westwood"},
+    "CUBIC": {"preset": "sack-2006", "law": "cubic"},
+}
+
+
+def tcp(protocol: str, **changes: Any) -> dict[str, Any]:
+    """The `tcp` table of a protocol."""
+    return {**PROTOCOLS[protocol], **changes}
+
+
+def slug(name: str) -> str:
+    """A label as the name of a scenario."""
+    return "".join(c if c.isascii() and c.isalnum() else "-" for c in name.lower()).strip("-")
+
+
+def packets_per_s(rate_mbps: float) -> float:
+    """Full packets that a link carries in a second."""
+    return rate_mbps * 1e6 / 8 / PACKET
+
+
+def bdp(rate_mbps: float, rtt_ms: float) -> int:
+    """The product of capacity and round-trip time, in whole packets."""
+    return max(1, round(packets_per_s(rate_mbps) * rtt_ms / 1e3))
+
+
+def droptail(packets: float) -> dict[str, Any]:
+    """A drop-tail queue."""
+    return {"type": "droptail", "limit": f"{max(1, round(packets))} packets"}
+
+
+def wire(rate_mbps: float, delay_ms: float, queue: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+    """A line; what comes back on it never meets a full queue."""
+    out: dict[str, Any] = {"type": "wire", "rate": f"{rate_mbps} Mbit/s", "delay": f"{delay_ms} ms"}
+    out["queue"] = dict(queue) if queue else droptail(1_000_000)
+    return {**out, "reverse": {"queue": droptail(1_000_000), **more.pop("reverse", {})}, **more}
+
+
+def reordering(rate_mbps: float, delay_ms: float, queue: Mapping[str, Any], share: float) -> dict[str, Any]:
+    """A line on which a share of the data packets is late by N(25 ms, 8 ms)."""
+    body = wire(rate_mbps, delay_ms, queue, share=share)
+    return {**body, "type": "detour", "reverse": {**body["reverse"], "share": 0.0}}
+
+
+def bulk(protocol: str, count: int = 1, start: Any = "0 s", **changes: Any) -> dict[str, Any]:
+    """Endless transfers from the left to the right."""
+    return {
+        "from": "left",
+        "to": "right",
+        "count": count,
+        "start": start,
+        "tcp": tcp(protocol, **changes),
+        "workload": {"type": "bulk"},
+    }
+
+
+def dumbbell(
+    name: str,
+    bottleneck: Mapping[str, Any],
+    access: Mapping[str, Any],
+    flows: Mapping[str, Any],
+    *,
+    pairs: int = 1,
+    duration_s: float,
+    warm_up_s: float,
+    record: Mapping[str, Any] | None = None,
+) -> Scenario:
+    """A dumbbell whose totals are sampled every `warm_up_s`; the run ends with the last sample."""
+    samples = math.floor(duration_s / warm_up_s + 1e-9)
+    return Scenario.from_dict(
+        {
+            "name": slug(name),
+            "title": name,
+            "seed": 1,
+            "duration": f"{samples * warm_up_s:.6f} s",
+            "topology": {
+                "template": "dumbbell",
+                "pairs": pairs,
+                "access": dict(access),
+                "bottleneck": dict(bottleneck),
+            },
+            "flow": dict(flows),
+            "record": {"sample": f"{warm_up_s:.6f} s", "series": "totals", **(record or {})},
+        }
+    )
+
+
+def high_speed(
+    name: str,
+    flows: Mapping[str, Any],
+    *,
+    rate_mbps: float,
+    buffer: float,
+    rtt_ms: float = 120,
+    pairs: int = 1,
+    duration_s: float,
+    warm_up_s: float,
+    **more: Any,
+) -> Scenario:
+    """N5: access links of 2.4 Gbit/s, one bottleneck, end-to-end round trip `rtt_ms`."""
+    bottleneck = wire(rate_mbps, rtt_ms / 2 - 2, droptail(buffer), **more)
+    access = wire(2400, 1)
+    return dumbbell(name, bottleneck, access, flows, pairs=pairs, duration_s=duration_s, warm_up_s=warm_up_s)

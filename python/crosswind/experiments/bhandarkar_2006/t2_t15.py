@@ -1,0 +1,345 @@
+"""How fast, and at what price, does one high-speed flow fill a long fat pipe?
+
+N5: one flow, a round trip of 120 ms, access links of 2.4 Gbit/s. Tables II and XI: rates from 100 Mbit/s to 2.4
+Gbit/s with a buffer of a third of a bandwidth-delay product (open point O19), goodput and loss over 2000 s. Table
+XV: 1 Gbit/s and buffers of one and one third of a product (15 000 and 5000 packets), from 200 s to 1200 s. Figure
+36: the window of LTCP with the variable decrease.
+
+What the source printed: the tables (`data/t2.csv`); BIC's packets were 1050 bytes long there.
+
+What may differ here: K_R is 2.40 at 120 ms, inferred from these tables (O18), so claims 55 and 71 to 77 show
+consistency. The variant `quick` divides rates by ten and W_T with them, and times by ten: nothing but the mechanics
+is checked that way.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from crosswind import figures
+from crosswind.claims import Part, above, at_least, between, near, within, yes
+from crosswind.experiments.base import Results, Variant
+from crosswind.experiments.bhandarkar_2006 import measures, nets, study
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+from crosswind.stats import Estimate, exact
+from crosswind.theory import ltcp as theory
+
+RATES = (100, 250, 500, 1000, 2400)
+SMALL = (100, 250)
+PROTOCOLS = ("SACK", "LTCP", "LTCP variable", "HTCP", "BIC")
+NAMES = {"SACK": "TCP", "LTCP": "LTCP", "LTCP variable": "variable", "HTCP": "HTCP", "BIC": "BIC"}
+BUFFERS = {"1 BDP": 15_000, "1/3 BDP": 5000}
+RTT_ms = 120
+
+
+def _published() -> dict[tuple[str, str, int], float]:
+    with (Path(__file__).parent / "data" / "t2.csv").open(encoding="utf-8", newline="") as f:
+        return {(r["quantity"], r["protocol"], int(r["rate"])): float(r["value"]) for r in csv.DictReader(f)}
+
+
+PUBLISHED = _published()
+
+
+def third(rate: int) -> int:
+    """A third of the bandwidth-delay product, as the source counts it: packets of 1000 bytes."""
+    return round(rate * 1e6 * RTT_ms / 1e3 / 8 / nets.PAYLOAD / 3)
+
+
+def _flow(protocol: str, rate: float, buffer: int) -> dict[str, Any]:
+    # The first slow start ends where the window fits: what it would lose is not what the source measured.
+    threshold = int(0.75 * (nets.bdp(rate, RTT_ms) + buffer)) * nets.PAYLOAD
+    return {"one": nets.bulk(protocol, initial_ssthresh=f"{threshold} B")}
+
+
+def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
+    """`t2 <rate> <protocol>` and `t15 <buffer> <protocol>`; `size="small"` leaves out what takes long."""
+    out = {}
+    rates = {"full": RATES, "small": SMALL}.get(size, (100,))
+    tables_of = {"full": tuple(BUFFERS), "small": ("1/3 BDP",)}.get(size, ())
+    seconds = 2000 if size != "quick" else 400
+    for p in PROTOCOLS:
+        for rate in rates:
+            name = f"t2 {rate} {p}"
+            buffer = third(rate)
+            flow = _flow(p, rate, buffer)
+            # TCP's cycles are long: twenty minutes at 1 Gbit/s.
+            out[name] = nets.high_speed(
+                name, flow, rate_mbps=rate, buffer=buffer, duration_s=seconds + 200, warm_up_s=200
+            )
+        for b in tables_of:
+            if p == "SACK" and size != "full":
+                continue
+            name = f"t15 {b.replace('/', ':')} {p}"
+            out[name] = nets.high_speed(
+                name, _flow(p, 1000, BUFFERS[b]), rate_mbps=1000, buffer=BUFFERS[b], duration_s=1200, warm_up_s=200
+            )
+    return out
+
+
+def goodput(rate: int, protocol: str) -> Callable[[Results], Estimate]:
+    """Payload over the rate of the link."""
+    return lambda r: exact(measures.mean_value(r, f"t2 {rate} {protocol}", "one_bps") / rate / 1e6)
+
+
+def loss(r: Results, rate: int, protocol: str) -> float:
+    """Drop rate of the bottleneck."""
+    return measures.mean_value(r, f"t2 {rate} {protocol}", "bottleneck_drop_rate")
+
+
+def _loss(rate: int, protocol: str) -> Callable[[Results], Estimate]:
+    return lambda r: measures.mean_of(r, f"t2 {rate} {protocol}", "bottleneck_drop_rate")
+
+
+def _order(rate: int) -> Callable[[Results], Estimate]:
+    def measure(r: Results) -> Estimate:
+        values = [loss(r, rate, p) for p in ("SACK", "BIC", "LTCP", "HTCP")]
+        return yes(all(a < b for a, b in pairwise(values)))
+
+    return measure
+
+
+def _quotient(rate: int, over: str, under: str) -> Callable[[Results], Estimate]:
+    return lambda r: exact(loss(r, rate, over) / loss(r, rate, under))
+
+
+def _column(buffer: str, protocol: str, column: str) -> Callable[[Results], Estimate]:
+    return lambda r: measures.mean_of(r, f"t15 {buffer.replace('/', ':')} {protocol}", column)
+
+
+def _per_event(buffer: str, protocol: str) -> Callable[[Results], Estimate]:
+    label = f"t15 {buffer.replace('/', ':')} {protocol}"
+    return lambda r: measures.ratio(r, (label, "bottleneck_drops"), (label, "one_recoveries"))
+
+
+def _over_tcp(buffer: str, protocol: str) -> Callable[[Results], Estimate]:
+    tcp = theory.tcp_loss_per_cycle(nets.bdp(1000, RTT_ms), BUFFERS[buffer])
+    label = f"t15 {buffer.replace('/', ':')} {protocol}"
+    return lambda r: exact(measures.mean_value(r, label, "bottleneck_drop_rate") / tcp)
+
+
+def _slope(r: Results) -> Estimate:
+    y = [loss(r, x, "LTCP") for x in RATES]
+    return exact(float(np.polyfit(np.log(RATES), np.log(y), 1)[0]))
+
+
+def _more_than_fixed(rate: int) -> Callable[[Results], Estimate]:
+    return lambda r: exact(loss(r, rate, "LTCP variable") / loss(r, rate, "LTCP"))
+
+
+def _same_goodput(r: Results) -> Estimate:
+    rates = [x for x in RATES if f"t2 {x} LTCP" in set(r.table("repetition")["configuration"])]
+    return exact(
+        max(
+            abs(
+                measures.mean_value(r, f"t2 {x} LTCP variable", "one_bps")
+                / measures.mean_value(r, f"t2 {x} LTCP", "one_bps")
+                - 1
+            )
+            for x in rates
+        )
+    )
+
+
+def _cycle_loss(rate: int) -> Callable[[Results], Estimate]:
+    ideal = theory.tcp_loss_per_cycle(nets.bdp(rate, RTT_ms), third(rate))
+    return lambda r: exact(loss(r, rate, "SACK") / ideal)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Loss rates of table II."""
+    found = set(r.table("repetition")["configuration"])
+    bars = {p: {f"{x}": loss(r, x, p) for x in RATES if f"t2 {x} {p}" in found} for p in PROTOCOLS}
+    return [figures.bars("t2-loss", "Loss rate of one flow by rate (Mbit/s).", bars, "loss rate")]
+
+
+EVENTS = {
+    ("1 BDP", "LTCP"): (35, 0.15),
+    ("1/3 BDP", "LTCP"): (71, 0.15),
+    ("1 BDP", "BIC"): (30, 0.3),
+    ("1/3 BDP", "BIC"): (63, 0.3),
+    ("1 BDP", "HTCP"): (44, 0.25),
+    ("1/3 BDP", "HTCP"): (66, 0.25),
+}
+LOSSES = {
+    ("1 BDP", "LTCP"): (1.11e-5, 0.25),
+    ("1/3 BDP", "LTCP"): (1.95e-5, 0.25),
+    ("1 BDP", "BIC"): (4.99e-6, 0.5),
+    ("1/3 BDP", "BIC"): (1.06e-5, 0.5),
+    ("1 BDP", "HTCP"): (8.89e-5, 0.6),
+    ("1/3 BDP", "HTCP"): (6.34e-5, 0.6),
+}
+PER_EVENT = {
+    ("1 BDP", "LTCP"): 38,
+    ("1/3 BDP", "LTCP"): 33,
+    ("1 BDP", "BIC"): 20,
+    ("1/3 BDP", "BIC"): 20,
+    ("1 BDP", "HTCP"): 243,
+    ("1/3 BDP", "HTCP"): 115,
+}
+CLAIMS = (
+    study.claim(
+        53,
+        "LTCP, HTCP and BIC fill the link",
+        "table II",
+        *[Part(f"LTCP at {x}", goodput(x, "LTCP"), at_least(0.955), "0.9615", digits=4) for x in RATES],
+        *[
+            Part(f"{p} at {x}", goodput(x, p), at_least(0.945), ">= 0.945", digits=4)
+            for p in ("HTCP", "BIC")
+            for x in RATES
+        ],
+    ),
+    study.claim(
+        54,
+        "TCP does not",
+        "table II",
+        *[
+            Part(
+                f"at {x}, of the ceiling",
+                lambda r, x=x: exact(goodput(x, "SACK")(r).value / nets.CEILING),
+                between(0.85, 0.93),
+                f"{PUBLISHED['goodput', 'TCP', x] / x / nets.CEILING:.3f}",
+                digits=3,
+            )
+            for x in RATES
+        ],
+    ),
+    study.claim(
+        55,
+        "loss of LTCP",
+        "table II",
+        *[
+            Part(
+                f"at {x}, over the printed",
+                lambda r, x=x: exact(loss(r, x, "LTCP") / PUBLISHED["loss", "LTCP", x]),
+                within(1, 0.2),
+                "1",
+                digits=3,
+            )
+            for x in RATES
+        ],
+        Part("power of the rate, reported", _slope, published="-1.32", digits=2),
+    ),
+    study.claim(
+        56,
+        "loss of TCP: one packet per cycle",
+        "table II",
+        *[Part(f"at {x}, over the closed form", _cycle_loss(x), between(1 / 1.5, 1.5), "1", digits=2) for x in RATES],
+    ),
+    study.claim(
+        57,
+        "order of the loss rates at 1 and 2.4 Gbit/s",
+        "table II",
+        *[Part(f"TCP < BIC < LTCP < HTCP at {x}", _order(x), between(1, 1), "yes", digits=0) for x in (1000, 2400)],
+        Part("LTCP/TCP at 2400", _quotient(2400, "LTCP", "SACK"), above(1000), "> 1000", digits=0),
+        *[
+            Part(f"HTCP/LTCP at {x}", _quotient(x, "HTCP", "LTCP"), between(2, 8), p, digits=1)
+            for x, p in ((1000, "3.2"), (2400, "5.2"))
+        ],
+    ),
+    study.claim(
+        71,
+        "congestion events in 1000 s",
+        "table XV",
+        *[
+            Part(f"{p}, {b}", _column(b, p, "one_recoveries"), within(v, t), f"{v}", digits=0)
+            for (b, p), (v, t) in EVENTS.items()
+        ],
+    ),
+    study.claim(
+        72,
+        "loss rates",
+        "table XV",
+        *[
+            Part(
+                f"{p}, {b}, over the printed",
+                lambda r, b=b, p=p, v=v: exact(_column(b, p, "bottleneck_drop_rate")(r).value / v),
+                near(1, t),
+                f"{v:.2e}",
+                digits=3,
+            )
+            for (b, p), (v, t) in LOSSES.items()
+        ],
+    ),
+    study.claim(
+        73,
+        "TCP's loss is one packet per cycle, its utilisation that of the saw-tooth",
+        "table XV",
+        *[
+            Part(
+                f"closed form, {b}, over the printed",
+                lambda _, b=b, v=v: exact(theory.tcp_loss_per_cycle(nets.bdp(1000, RTT_ms), BUFFERS[b]) / v),
+                within(1, 0.02),
+                "1",
+                digits=3,
+            )
+            for b, v in (("1 BDP", 3.08e-9), ("1/3 BDP", 7.07e-9))
+        ],
+        Part(
+            "utilisation, 1/3 BDP",
+            lambda _: exact(theory.utilisation(0.5, 5000 / nets.bdp(1000, RTT_ms)) * nets.CEILING),
+            near(0.8915, 0.002),
+            "89.15 %",
+            "%",
+            2,
+        ),
+    ),
+    study.claim(
+        74,
+        "packets lost per event",
+        "table XV",
+        *[Part(f"{p}, {b}", _per_event(b, p), within(v, 0.3), f"{v}", digits=0) for (b, p), v in PER_EVENT.items()],
+    ),
+    study.claim(
+        75,
+        "high-speed flows lose more than 1000 times TCP's share",
+        "table XV",
+        *[Part(f"{p}, {b}", _over_tcp(b, p), above(1000), "> 1000", digits=0) for b, p in EVENTS],
+    ),
+    study.claim(
+        76,
+        "the variable decrease has the same goodput and more loss",
+        "table XI",
+        Part("goodput apart by", _same_goodput, between(0, 0.001), "< 0.1 %", "%", 3),
+        *[
+            Part(f"loss ratio at {x}", _more_than_fixed(x), within(v, 0.25), f"{v}", digits=2)
+            for x, v in zip(RATES, (1.07, 1.36, 1.65, 2.04, 2.67), strict=True)
+        ],
+    ),
+    study.claim(
+        77,
+        "loss of LTCP with the variable decrease",
+        "table XI",
+        *[
+            Part(
+                f"at {x}, over the printed",
+                lambda r, x=x: exact(loss(r, x, "LTCP variable") / PUBLISHED["loss", "variable", x]),
+                within(1, 0.2),
+                "1",
+                digits=3,
+            )
+            for x in RATES
+        ],
+    ),
+)
+
+EXPERIMENT = study.experiment(
+    "t2-t15",
+    "One high-speed flow",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="tables II, XI, XV",
+    figures=pictures,
+    reps=1,
+    variants={
+        "small": Variant("100 and 250 Mbit/s at full length, and table XV with the smaller buffer", {"size": "small"}),
+        "quick": Variant("100 Mbit/s for 400 s", {"size": "quick"}),
+    },
+)

@@ -1,0 +1,209 @@
+"""How do high-speed flows share with each other, with TCP, and with flows of other round trips?
+
+N5, 1 Gbit/s and 120 ms unless said otherwise. Tables III and XII: 2 to 10 LTCP flows. Tables IV and XIII: one TCP
+flow against one high-speed flow at 100 Mbit/s, 500 Mbit/s and 1 Gbit/s, with a third of a bandwidth-delay product
+of buffer. Tables V and XIV: two flows, 40 ms against 80, 120 and 160 ms, with 5000 packets of buffer and with 500
+(open point O16).
+
+What the source printed: tables III and XII; the others are withheld here.
+
+What may differ here: `reduced` (a tenth of the rates and buffers, a tenth of W_T, 600 s) is what a laptop runs in a
+minute; it keeps windows in the same layers, since W_T shrinks with them, but not the round trips a flow needs to
+converge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from crosswind.claims import Part, at_least, between, within
+from crosswind.experiments.base import Results, Variant
+from crosswind.experiments.bhandarkar_2006 import measures, nets, study
+from crosswind.experiments.bhandarkar_2006.t2_t15 import third
+from crosswind.scenario import Scenario
+from crosswind.stats import Estimate, exact
+
+COUNTS = (2, 4, 6, 8, 10)
+RATES = (100, 500, 1000)
+RATIOS = (2, 3, 4)
+OPPONENTS = ("LTCP", "LTCP variable", "HTCP", "BIC")
+
+
+def two_paths(name: str, protocol: str, ratio: int, rate: float, buffer: int, seconds: float, **tcp: Any) -> Scenario:
+    """Two flows through one bottleneck, with round trips of 40 ms and `ratio` times that."""
+    start = {"uniform": ["0 s", "1 s"]}
+    links: dict[str, Any] = {"bottleneck": {"from": "a", "to": "b", **nets.wire(rate, 10, nets.droptail(buffer))}}
+    flows: dict[str, Any] = {}
+    for kind, rtt in (("short", 40), ("long", 40 * ratio)):
+        links[f"left-{kind}"] = {"from": f"source-{kind}", "to": "a", **nets.wire(2400, rtt / 2 - 11)}
+        links[f"right-{kind}"] = {"from": "b", "to": f"sink-{kind}", **nets.wire(2400, 1)}
+        flow = nets.bulk(protocol, start=start, **tcp)
+        flows[kind] = {**flow, "from": f"source-{kind}", "to": f"sink-{kind}"}
+    record = {"sample": f"{seconds / 4:.3f} s", "series": "totals"}
+    data = {"name": nets.slug(name), "title": name, "duration": f"{seconds} s", "link": links, "flow": flows}
+    return Scenario.from_dict({**data, "record": record})
+
+
+def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
+    """`t3 <n> <protocol>`, `t4 <rate> <protocol>`, `t5 <ratio> <buffer> <protocol>`."""
+    scale = 1.0 if size == "full" else 0.1
+    seconds = 1000 if size == "full" else 600
+    ltcp = {} if size == "full" else {"ltcp": {"threshold": 5.0}}
+
+    def threshold(rate: float, buffer: int, rtt_ms: float, n: int) -> dict[str, Any]:
+        return {"initial_ssthresh": f"{int(0.7 * (nets.bdp(rate, rtt_ms) + buffer) / n) * nets.PAYLOAD} B"}
+
+    out: dict[str, Scenario] = {}
+    start = {"uniform": ["0 s", "5 s"]}
+    for p in ("LTCP", "LTCP variable"):
+        for n in COUNTS:
+            rate, buffer = 1000 * scale, round(5000 * scale)
+            flow = {"one": nets.bulk(p, n, start, **ltcp, **threshold(rate, buffer, 120, n))}
+            name = f"t3 {n} {p}"
+            out[name] = nets.high_speed(
+                name, flow, rate_mbps=rate, buffer=buffer, pairs=n, duration_s=seconds, warm_up_s=seconds / 5
+            )
+    for p in OPPONENTS:
+        own = ltcp if p.startswith("LTCP") else {}
+        for r in RATES:
+            rate, buffer = r * scale, max(3, round(third(r) * scale))
+            first = threshold(rate, buffer, 120, 2)
+            flows = {"tcp": nets.bulk("SACK", start=start, **first), "other": nets.bulk(p, start=start, **own, **first)}
+            name = f"t4 {r} {p}"
+            out[name] = nets.high_speed(
+                name, flows, rate_mbps=rate, buffer=buffer, pairs=2, duration_s=seconds, warm_up_s=seconds / 4
+            )
+        for ratio in RATIOS:
+            for b in (5000, 500):
+                name = f"t5 {ratio} {b} {p}"
+                out[name] = two_paths(name, p, ratio, 1000 * scale, round(b * scale), seconds, **own)
+    return out
+
+
+def jain(n: int, protocol: str) -> Callable[[Results], Estimate]:
+    """Jain's index of n flows."""
+    return lambda r: measures.mean_of(r, f"t3 {n} {protocol}", "one_jain")
+
+
+def _used(label: str, rate: float, *groups: str) -> Callable[[Results], Estimate]:
+    def measure(r: Results) -> Estimate:
+        capacity = r.runs.links().filter(
+            (r.runs.links()["configuration"] == label) & (r.runs.links()["link"] == "bottleneck")
+        )
+        total = sum(measures.mean_value(r, label, f"{g}_sum_bps") for g in groups)
+        return exact(total / float(capacity["rate_bps"][0]))
+
+    return measure
+
+
+def tcp_share(rate: int, protocol: str, group: str = "tcp") -> Callable[[Results], Estimate]:
+    """Rate of one of the two flows, in Mbit/s (of the full size)."""
+    return lambda r: exact(measures.mean_value(r, f"t4 {rate} {protocol}", f"{group}_bps") / 1e6)
+
+
+def unfairness(ratio: int, buffer: int, protocol: str) -> Callable[[Results], Estimate]:
+    """Rate of the flow with the short round trip over the other's."""
+    label = f"t5 {ratio} {buffer} {protocol}"
+    return lambda r: measures.ratio(r, (label, "short_bps"), (label, "long_bps"))
+
+
+def _spread(n: int) -> Callable[[Results], Estimate]:
+    return lambda r: measures.ratio(r, (f"t3 {n} LTCP variable", "one_sd_bps"), (f"t3 {n} LTCP", "one_sd_bps"))
+
+
+CLAIMS = (
+    study.claim(
+        58,
+        "LTCP flows share equally and fill the link",
+        "table III",
+        *[Part(f"Jain, n = {n}", jain(n, "LTCP"), at_least(0.9999), "1.0000", digits=5) for n in COUNTS],
+        *[
+            Part(f"used, n = {n}", _used(f"t3 {n} LTCP", 1000, "one"), within(0.9615, 0.005), "0.9615", digits=4)
+            for n in COUNTS
+        ],
+    ),
+    study.withheld(
+        59,
+        "TCP beside one LTCP flow",
+        *[Part(f"at {x} Mbit/s", tcp_share(x, "LTCP"), unit="Mbit/s", digits=2) for x in RATES],
+    ),
+    study.withheld(
+        60,
+        "TCP beside LTCP, HTCP and BIC",
+        *[
+            Part(f"{p} at {x}", tcp_share(x, p), unit="Mbit/s", digits=2)
+            for p in ("LTCP", "HTCP", "BIC")
+            for x in RATES
+        ],
+    ),
+    study.withheld(
+        61,
+        "TCP and LTCP together, share of the link",
+        *[Part(f"at {x}", _used(f"t4 {x} LTCP", x, "tcp", "other"), digits=4) for x in RATES],
+    ),
+    study.withheld(
+        62,
+        "LTCP with different round trips",
+        *[Part(f"ratio {k}, buffer {b}", unfairness(k, b, "LTCP"), digits=2) for b in (5000, 500) for k in RATIOS],
+    ),
+    study.withheld(
+        63,
+        "all three with different round trips",
+        *[
+            Part(f"{p}, ratio {k}, buffer {b}", unfairness(k, b, p), digits=2)
+            for p in ("LTCP", "HTCP", "BIC")
+            for b in (5000, 500)
+            for k in RATIOS
+        ],
+    ),
+    study.claim(
+        79,
+        "with the variable decrease shares are a little less equal",
+        "table XII",
+        *[
+            Part(f"Jain, n = {n}", jain(n, "LTCP variable"), at_least(0.995), p, digits=4)
+            for n, p in zip(COUNTS, ("0.9995", "0.9985", "0.9959", "0.9984", "0.9982"), strict=True)
+        ],
+        *[
+            Part(f"deviation over the fixed one's, n = {n}", _spread(n), between(4, 100), "4-100", digits=1)
+            for n in COUNTS
+        ],
+    ),
+    study.withheld(
+        80,
+        "TCP beside LTCP with either decrease",
+        *[
+            Part(f"{p} at {x}", tcp_share(x, p), unit="Mbit/s", digits=2)
+            for p in ("LTCP", "LTCP variable")
+            for x in RATES
+        ],
+    ),
+    study.withheld(
+        81,
+        "LTCP with the variable decrease beside TCP",
+        *[Part(f"at {x}", tcp_share(x, "LTCP variable", "other"), unit="Mbit/s", digits=2) for x in RATES],
+        *[Part(f"share at {x}", _used(f"t4 {x} LTCP variable", x, "other"), digits=3) for x in RATES],
+    ),
+    study.withheld(
+        82,
+        "round trips with either decrease",
+        *[
+            Part(f"{p}, ratio {k}, buffer {b}", unfairness(k, b, p), digits=2)
+            for p in ("LTCP", "LTCP variable")
+            for b in (5000, 500)
+            for k in RATIOS
+        ],
+    ),
+)
+
+EXPERIMENT = study.experiment(
+    "t3-t14",
+    "High-speed flows share",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="tables III to V, XII to XIV",
+    reps=1,
+    variants={"reduced": Variant("A tenth of the rates, buffers and W_T, 600 s", {"size": "reduced"})},
+)

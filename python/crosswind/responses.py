@@ -1,0 +1,122 @@
+"""What window laws do when they are driven alone: average windows under random losses, and their shape over time.
+
+`crosswind laws` draws both for all laws; a law of one's own is measured with `average_window`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from crosswind.core import core
+from crosswind.figures import DASHES, MARKERS, PALETTE, Picture, styled
+from crosswind.theory.responses import RESPONSES
+
+LOSSES = tuple(10.0**-k for k in (1, 2, 3, 4, 5, 6, 7))
+RTT_s = 0.1
+# Random losses per point beyond those that are left out.
+EVENTS = 400
+ACKS_MAX = 400_000_000
+
+# The settings of each line in the overview; the rest is the preset's.
+LAWS: dict[str, dict[str, Any]] = {
+    "reno": {"law": "reno"},
+    "ltcp": {"law": "ltcp", "ltcp": {"kr_ref": 1.0, "kr_exponent": 0.0}},
+    "ltcp-variable": {"law": "ltcp", "ltcp": {"kr_ref": 1.0, "kr_exponent": 0.0, "decrease": "variable"}},
+    "hstcp": {"law": "hstcp"},
+    "scalable": {"law": "scalable"},
+    "bic": {"law": "bic"},
+    "htcp": {"law": "htcp"},
+    "cubic": {"law": "cubic"},
+    "fast": {"law": "fast"},
+    "vegas": {"law": "vegas"},
+}
+
+
+def drive(tcp: Mapping[str, Any], seed: int = 1, **how: Any) -> dict[str, Any]:
+    """Drives the law of a `tcp` table alone.
+
+    `how`: `loss`, `rtt` (a text such as "100 ms"), `capacity` and `limit` of the path in segments, `skipped` and
+    `counted` ACKs, `sample` (interval of the trace). Returns `mean_window`, `losses`, and the trace `time_s`, `window`.
+    """
+    table = {"preset": "sack-2006", **tcp}
+    out: dict[str, Any] = core().law_drive(json.dumps(table), json.dumps(how), seed)
+    return out
+
+
+def average_window(tcp: Mapping[str, Any], loss: float, events: int = EVENTS) -> float:
+    """Average window in segments under random losses with probability `loss`."""
+    start = max(2.0, min(2.0 / loss, 1.5 / loss**0.5))
+    counted = int(min(events / loss, ACKS_MAX))
+    settings = {**tcp, "initial_ssthresh": f"{int(1000 * start)} B"}
+    rtt = f"{RTT_s * 1000:g} ms"
+    return float(
+        drive(settings, loss=loss, rtt=rtt, skipped=min(counted // 4, int(60 / loss)), counted=counted)["mean_window"]
+    )
+
+
+def measured(events: int = EVENTS) -> pl.DataFrame:
+    """law, loss, measured average window and formula, for all laws in the overview."""
+    rows = [
+        {"law": law, "loss": p, "window": average_window(tcp, p, events), "formula": RESPONSES[law](p, RTT_s)}
+        for law, tcp in LAWS.items()
+        for p in LOSSES
+    ]
+    return pl.DataFrame(rows)
+
+
+@styled
+def overview(table: pl.DataFrame) -> Picture:
+    """All response functions: measured averages as marks, formulas as lines."""
+    fig, ax = plt.subplots(figsize=(6.4, 4.4))
+    fine = np.logspace(-7, -1, 61)
+    for i, law in enumerate(LAWS):
+        colour, own = PALETTE[i % len(PALETTE)], table.filter(pl.col("law") == law)
+        dash = DASHES[(i // len(PALETTE)) % len(DASHES)]
+        ax.plot(fine, [RESPONSES[law](float(p), RTT_s) for p in fine], color=colour, linestyle=dash, linewidth=0.9)
+        marker = MARKERS[(i + i // len(PALETTE)) % len(MARKERS)]
+        ax.plot(own["loss"], own["window"], linestyle="none", marker=marker, color=colour, label=law)
+    ax.set_xscale("log")
+    ax.set_yscale("log")
+    ax.set_xlabel("loss probability")
+    ax.set_ylabel("average window (segments)")
+    fig.legend(loc="outside upper center", ncols=5)
+    caption = "Response functions of all window laws at 100 ms: measured (marks) and by formula (lines)."
+    worst = table.with_columns(r=(pl.col("window") / pl.col("formula")))["r"]
+    return Picture(
+        "responses", caption, f"{caption} Measured over formula from {worst.min():.2f} to {worst.max():.2f}.", fig
+    )
+
+
+def shape(
+    tcp: Mapping[str, Any], capacity: float, buffer: float, acks: int, rtt_ms: float = 120.0
+) -> dict[str, npt.NDArray[Any]]:
+    """The window of one flow over time on a path that holds `capacity` and `buffer` segments."""
+    settings = {**tcp, "initial_ssthresh": f"{int(500 * capacity)} B"}
+    how = {"rtt": f"{rtt_ms} ms", "capacity": capacity, "limit": capacity + buffer, "skipped": 0, "counted": acks}
+    return drive(settings, **how, sample="120 ms")
+
+
+@styled
+def shapes() -> Picture:
+    """The window of every law over time: 100 Mbit/s, 120 ms, a third of a window of buffer."""
+    capacity = 1442.0
+    fig, axes = plt.subplots(5, 2, figsize=(6.4, 8.2), sharex=True, sharey=True)
+    for i, (law, tcp) in enumerate(LAWS.items()):
+        trace = shape(tcp, capacity, capacity / 3, 1_400_000)
+        ax = axes.flat[i]
+        ax.plot(trace["time_s"], trace["window"], color=PALETTE[i % len(PALETTE)], linewidth=0.9)
+        ax.set_title(law)
+        ax.set_xlim(0, 110)
+    for ax in axes[-1]:
+        ax.set_xlabel("time (s)")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("window (segments)")
+    caption = "Window over time of each law alone: 100 Mbit/s, 120 ms, a third of a bandwidth-delay product of buffer."
+    return Picture("law-shapes", caption, caption, fig)

@@ -1,0 +1,1 @@
+"""Closed forms that measurements are compared with: functions of a few lines, each with the equation it stands for."""
