@@ -37,6 +37,14 @@ class Network:
                 expected="none: edges of domains exist in simulations only",
                 hint="the queues `rio`, `wred` and `early-discard` work in emulations; marks come from the hosts",
             )
+        for name, flow in (scenario.get("flow") or {}).items():
+            if over := next((key for key in ("tfrc", "udt") if key in flow), None):
+                raise InputError(
+                    scenario.file or "scenario",
+                    path=f"flow.{name}.{over}",
+                    found=f"`{over}`",
+                    expected="nothing: hosts of an emulation have TCP and UDP only",
+                )
         c = core()
         text = scenario.to_json()
         try:

@@ -27,6 +27,7 @@ from crosswind.experiments.gurtov_2004.tfrc_handover import (
     HANDOVER_S,
     UP,
     allowed_at,
+    arrivals,
     carried_bps,
     handover,
     label,
@@ -62,8 +63,11 @@ def _ratio(r: Results, configuration: str, start: float, end: float) -> float:
 def _adapts(r: Results, flow: str) -> float:
     """Seconds after the handover to UMTS until the flow carries 80 % of its mean over the last ten seconds."""
     goal = 0.8 * carried_bps(r, label(UP), flow, END_S - 10, END_S)
+    e = arrivals(r, label(UP), flow)
+    t, total = e["t"].to_numpy(), np.concatenate(([0.0], np.cumsum(e["bytes"].to_numpy().astype(float))))
     for start in np.arange(HANDOVER_S, END_S - 2, 0.25):
-        if carried_bps(r, label(UP), flow, start, start + 2) >= goal:
+        a, b = np.searchsorted(t, [start, start + 2])
+        if (total[b] - total[a]) * 8 / 2 >= goal:
             return float(start + 2 - HANDOVER_S)
     return END_S - HANDOVER_S
 
