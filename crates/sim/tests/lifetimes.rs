@@ -92,7 +92,9 @@ fn a_flight_that_a_timer_will_send_again_is_gone_when_it_does() {
     let (plain, mortal) = (tcp(Value::Null, droptail()), tcp(json!("rto"), lpd()));
     assert!(of_flow(&plain, "data", "spurious_timeouts") >= 1.0);
     assert!(of_flow(&plain, "data", "unnecessary_resends_packets") >= 10.0, "the whole flight is sent twice");
-    assert_eq!(of_flow(&mortal, "data", "unnecessary_resends_packets"), 0.0);
+    // What left just before the spike arrives, and its acknowledgements are held up: three segments are on a link of 300 ms.
+    let again = of_flow(&mortal, "data", "unnecessary_resends_packets");
+    assert!(again <= 3.0, "{again}: none of those that waited in the router arrives twice");
     assert!(of_link(&mortal, "slow", "drops_expired_packets") >= 10.0);
 }
 

@@ -70,7 +70,10 @@ pub fn setups(row: &Row) -> Vec<Setup> {
         Kind::Holdup => {
             let key = KEYS.iter().find(|(_, name)| *name == row.name).expect("every row has its key").0;
             let mut table = own(v);
-            table.as_object_mut().expect("a table").remove("type");
+            let keys = table.as_object_mut().expect("a table");
+            keys.remove("type");
+            // Times here, a place in a loss model.
+            keys.retain(|k, v| k != "at" || v.is_array());
             Setup { holdups: json!({key: table}), ..base.clone() }
         }
     };

@@ -9,6 +9,10 @@ duplicate arrives.
 
 What may differ here: a queue of 20 packets and a window of 50 segments, as the source gives them for this chapter; the
 time of the timeout follows from them.
+
+G44 is likely to fail by up to three segments: they leave the router just before the spike and arrive, but the spike
+blocks both directions and holds their acknowledgements, so the timer sends them again. None of the flight that waited
+in the router arrives twice. The published zero fits a spike of the downlink alone.
 """
 
 from __future__ import annotations
