@@ -33,6 +33,7 @@ RTTS_MS = (30, 30, 30, 40, 40, 40, 50, 50, 50)
 SECONDS = 50
 SEEDS = 10
 SEGMENT_BYTES = 960
+WINDOW_SEGMENTS = 1000
 POINTS = {"green": 10, "yellow": 12, "red": 14}
 
 
@@ -162,7 +163,13 @@ def scenario(case: Case) -> cw.Scenario:
             "to": "sink",
             "start": {"uniform": ["0 s", "100 ms"]},
             "workload": {"type": "bulk"},
-            "tcp": {"preset": "ns2-sack1", "mss": f"{SEGMENT_BYTES} B", "window_limit_segments": 1000},
+            "tcp": {
+                "preset": "ns2-sack1",
+                "mss": f"{SEGMENT_BYTES} B",
+                "window_limit_segments": WINDOW_SEGMENTS,
+                # ns-2 starts with a threshold of the whole window: the first slow start overflows the queue.
+                "initial_ssthresh": f"{WINDOW_SEGMENTS * SEGMENT_BYTES} B",
+            },
         }
         contracts[f"c{k}"] = {"domain": "all", "flow": f"f{k}", "class": "AF1", "meter": case.meter_of(mbps)}
     domain = {"all": {"nodes": ["edge", "core"]}}
