@@ -98,7 +98,7 @@ def count(label: str, *kinds: str) -> Callable[[Results], Estimate]:
 def first_duplicate(r: Results, label: str) -> tuple[float, int]:
     """When the first duplicate ACK arrived, and what it acknowledges."""
     acks = events(r, label, "ack")
-    same = acks.filter(pl.col("seq") == pl.col("seq").shift(1))
+    same = acks.filter((pl.col("seq") == pl.col("seq").shift(1)) & (pl.col("seq") > 1))
     if same.is_empty():
         raise MissingDataError(f"no duplicate ACK in {label}")
     return float(same["t"][0]), int(same["seq"][0])
