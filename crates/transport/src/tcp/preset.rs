@@ -279,6 +279,7 @@ fn sack_2006() -> TcpParams {
         rto_initial: Dur::from_secs(3),
         rto_min: Dur::from_millis(200),
         rto_tick: Dur::from_millis(10),
+        restart_timer_on_resend: Switch::On,
         retries_max: 1_000_000,
         idle_restart: Switch::Off,
         nagle: Switch::Off,

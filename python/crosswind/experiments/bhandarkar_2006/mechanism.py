@@ -85,9 +85,9 @@ def events(r: Results, label: str, *kinds: str) -> pl.DataFrame:
     found = r.runs.only(label).events("one")
     if found.is_empty():
         raise MissingDataError(f"no events of {label}")
-    return found.filter(pl.col("kind").is_in(list(kinds)) & (pl.col("rep") == 0)).with_columns(
-        t=pl.col("time_ns") / 1e9
-    )
+    return found.filter(
+        pl.col("kind").is_in(list(kinds)) & (pl.col("rep") == 0) & (pl.col("end") == "sender")
+    ).with_columns(t=pl.col("time_ns") / 1e9)
 
 
 def count(label: str, *kinds: str) -> Callable[[Results], Estimate]:
