@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from matplotlib.colors import to_hex
-from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Vector = npt.NDArray[np.float64]
 POINTS_MAX = 400
@@ -61,6 +62,8 @@ def name_lines(figure: Figure) -> None:
 
 def series(figure: Figure) -> Iterator[Series]:
     """The lines and marks of all panels; helper lines (no values, two equal ends, reference lines) are left out."""
+    from matplotlib.colors import to_hex
+
     for panel, ax in enumerate(figure.axes):
         for i, line in enumerate(ax.lines):
             x, y = (np.asarray(v) for v in line.get_data(orig=False))

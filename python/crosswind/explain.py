@@ -6,12 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import polars as pl
 
 from crosswind import figures
 from crosswind.errors import InputError, did_you_mean
 from crosswind.figures import Picture
+from crosswind.plotting import plt
 from crosswind.run import run
 from crosswind.runs import Runs, prepare_out
 from crosswind.scenario import Scenario

@@ -12,20 +12,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any, Literal, ParamSpec
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from crosswind import drawn
+from crosswind.plotting import plt
 from crosswind.stats import quartiles
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # Okabe and Ito's palette without its black and yellow: tells apart under the common colour deficiencies.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Literal
 
-import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
 
 from crosswind.figures import DASHES, INK, MARKERS, PALETTE, Picture, styled
+from crosswind.plotting import plt
 from crosswind.stats import Estimate
 
 PANEL_IN = (2.9, 2.2)

@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from test_emulate import emulates
 
 from crosswind import Scenario
 from crosswind import run as simulate
+from crosswind.emulate.network import Network
+from crosswind.emulate.testbed import tasks_of
 from crosswind.emulate.worker import FIELDS, LAYOUT
+from crosswind.errors import InputError
 from crosswind.runs import Runs
 
 SCENARIO = """\
@@ -95,3 +99,18 @@ def test_what_a_kernel_tells_of_a_connection_has_a_name_for_every_number() -> No
     raw[8 + 4 * 15 : 8 + 4 * 16] = (1234).to_bytes(4, sys.byteorder)
     named = dict(zip(FIELDS, LAYOUT.unpack(raw), strict=True))
     assert (named["snd_cwnd"], named["rtt"]) == (77, 1234)
+
+
+def test_a_stream_in_bursts_is_refused_because_real_hosts_would_send_only_one() -> None:
+    scenario = Scenario.from_toml(SCENARIO)
+    flow = {"flow": 0, "group": "audio", "from": 1, "to": 0, "port": 5001, "start_ns": 0, "dscp": 46}
+    cbr = {"type": "cbr", "payload": "48 B", "interval": "20 ms", "packets": 100}
+    hosts = [SimpleNamespace(name="server", v4="10.0.0.1"), SimpleNamespace(name="client", v4="10.0.0.2")]
+
+    def tasks(**more: object) -> dict[str, list[dict[str, Any]]]:
+        plan = {"flows": [{**flow, "workload": {**cbr, **more}}]}
+        return tasks_of(cast(Network, SimpleNamespace(hosts=hosts, plan=plan, scenario=scenario)))
+
+    assert [t["do"] for t in tasks(bursts=1)["client"]] == ["send-cbr"]
+    with pytest.raises(InputError, match=r"flow\.audio\.workload\.bursts"):
+        tasks(bursts=2, idle={"uniform": ["5 s", "15 s"]})

@@ -123,6 +123,7 @@ def tasks_of(network: Network) -> dict[str, list[dict[str, Any]]]:
             }
             receiver: dict[str, Any] = {"do": "receive-bulk", "receive_buffer": kernel.receive_buffer(f)}
         elif w["type"] == "cbr":
+            _refuse_bursts(network.scenario, f["group"], w)
             interval = parse(w.get("interval"))
             sender = {
                 "do": "send-cbr",
@@ -141,6 +142,18 @@ def tasks_of(network: Network) -> dict[str, list[dict[str, Any]]]:
         tasks[network.hosts[f["from"]].name].append(common | sender)
         tasks[to.name].append(common | receiver)
     return tasks
+
+
+def _refuse_bursts(scenario: Scenario, group: str, workload: dict[str, Any]) -> None:
+    """The program that sends datagrams knows one burst; more, or the pauses between them, would be left out unseen."""
+    if int(workload.get("bursts", 1)) > 1:
+        raise InputError(
+            scenario.file or scenario.name,
+            path=f"flow.{group}.workload.bursts",
+            found=str(workload["bursts"]),
+            expected="1: real hosts send a single burst",
+            hint="give each burst a flow of its own, with its own start",
+        )
 
 
 def _bytes(written: Any) -> int | None:

@@ -63,8 +63,9 @@ WORKLOAD = testbed.Workload("w3-e0", ("page",))
 RESPONSE, OVERALL, FASTER = "page_response_s", "overall_throughput", "faster_elapsed_s"
 OBJECTS_BYTES = 823_680
 ORDER = ("BL", "ETCP", "BL+ECN", "ETCP+ECN", "ETCP+DS", "BL+DS", "ETCP+DS+ECN", "BL+DS+ECN")
-# Printed medians of neighbours in that order that lie less than two seconds apart need not be strictly ordered.
-NEAR_s = 2.0
+# Printed medians of neighbours less than two seconds apart need only weak order, and where the printed gap is below 2 %
+# (BL+DS, ETCP+DS) a fall by less than that is no contradiction.
+NEAR_s, SLACK_s = 2.0, {"BL+DS": 0.02 * 38.0}
 WITH_DS = tuple(c for c in testbed.EIGHT if "+DS" in c)
 
 
@@ -74,11 +75,11 @@ def configurations(**variant: Any) -> dict[str, Scenario]:
 
 
 def order_parts() -> list[Part]:
-    """Each configuration against the one before in the printed order; near neighbours may swap by two seconds."""
+    """Each configuration against the one before in the printed order; near neighbours may be level."""
     gaps = {"BL+ECN": 1.1, "ETCP+DS+ECN": 1.6, "BL+DS": 0.5, "BL+DS+ECN": 2.0}
     out = []
     for a, b in itertools.pairwise(ORDER):
-        accept = at_most(NEAR_s) if gaps.get(b, 9.0) < NEAR_s else below(0.0)
+        accept = at_most(SLACK_s.get(b, 0.0)) if gaps.get(b, 9.0) < NEAR_s else below(0.0)
         out.append(parts.difference_part(f"{b} minus {a}", b, a, RESPONSE, accept, "< 0", unit="s"))
     return out
 
