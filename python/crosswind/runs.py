@@ -196,6 +196,10 @@ class Runs:
             late = late.filter(pl.col("configuration").is_in(finite))
             if late.height:
                 found.append(f"{late.height} of {runs.height} runs reached the time limit with transfers still open")
+        if not runs.is_empty() and "outcome" in runs.columns:
+            full = runs.filter(pl.col("outcome") == "out of memory").height
+            if full:
+                found.append(f"{full} of {runs.height} runs ended early: the machine was about to run out of memory")
         if self.manifest.get("interrupted"):
             asked = self.manifest.get("asked", self.manifest["reps"] * len(self.scenarios))
             found.append(f"interrupted: {runs.height} runs finished of {asked} asked for")

@@ -185,6 +185,7 @@ fn run_one(
             Some(o) => break o,
             None if until >= stop => break Outcome::DurationReached,
             None if progress.cancel.load(Ordering::Relaxed) => return Ok(None),
+            None if memory::is_short(world.pool.in_use()) => break Outcome::OutOfMemory,
             None => until += Dur(step),
         }
     };

@@ -1,7 +1,8 @@
 //! How much memory runs will take, before any of it is taken.
 //!
 //! A lower bound out of what the scenario says: flows, links, the rows of time series and of result tables. Packets are
-//! left out, since queues seldom are as long as their limits; so a run may need more, hardly less.
+//! left out, since queues seldom are as long as their limits; so a run may need more, hardly less. A run that fills the
+//! machine with packets ends early and says so ([`is_short`]).
 
 use crate::endpoint::FlowEnd;
 use crate::many::Request;
@@ -72,6 +73,22 @@ impl Estimate {
     }
 }
 
+/// Packets below this number are no danger to any machine, and not worth a question to it.
+const MANY_PACKETS: usize = 1 << 20;
+/// What a run leaves to others.
+const RESERVE_BYTES: u64 = 200 << 20;
+
+/// Whether a run with so many packets in its network should end before the machine has no memory left: queues that are
+/// allowed to hold more than it has are part of no estimate.
+pub fn is_short(packets: usize) -> bool {
+    // Asking the machine takes longer than many a run.
+    packets >= MANY_PACKETS && is_dangerous(packets, available_bytes())
+}
+
+fn is_dangerous(packets: usize, free_bytes: Option<u64>) -> bool {
+    packets >= MANY_PACKETS && free_bytes.is_some_and(|free| free < RESERVE_BYTES)
+}
+
 /// Memory that this machine can still give; `None` where it does not tell.
 #[expect(clippy::disallowed_methods, reason = "whether a run fits is a question about the machine")]
 pub fn available_bytes() -> Option<u64> {
@@ -105,6 +122,13 @@ mod tests {
         let e = Estimate::of(&[plan(10, "1 s")], &request(3));
         assert_eq!(e.samples_bytes, 1000 * (10 * 5 + 2 * 3) * 3 * 32);
         assert_eq!(e.rows_bytes, 12 * 3 * 400);
+    }
+
+    #[test]
+    fn only_a_full_network_on_a_machine_without_memory_ends_a_run() {
+        assert!(is_dangerous(MANY_PACKETS, Some(RESERVE_BYTES - 1)));
+        assert!(!is_dangerous(MANY_PACKETS, Some(RESERVE_BYTES)));
+        assert!(!is_dangerous(MANY_PACKETS - 1, Some(0)) && !is_dangerous(MANY_PACKETS, None));
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub enum Outcome {
     DurationReached,
     /// Nothing was left to happen although some finite flow was not complete.
     NothingLeft,
+    /// The machine was about to run out of memory.
+    OutOfMemory,
     Cancelled,
 }
 
@@ -40,6 +42,7 @@ impl Outcome {
             Outcome::AllFlowsClosed => "all flows closed",
             Outcome::DurationReached => "duration reached",
             Outcome::NothingLeft => "nothing left to do",
+            Outcome::OutOfMemory => "out of memory",
             Outcome::Cancelled => "cancelled",
         }
     }
