@@ -90,7 +90,7 @@ impl Histogram {
 }
 
 /// What a histogram begins with; most flows of a large run see a handful of values.
-const FIRST_BUCKETS: usize = 4;
+const FIRST_BUCKETS: usize = 2;
 /// Room that is made beyond a value outside the range, so that it need not be made for each.
 const MARGIN: usize = SUB as usize / 4;
 

@@ -5,8 +5,10 @@ use super::check;
 use crosswind_base::ConfigError;
 use serde_json::{Map, Value};
 
-pub(super) const TOP: [&str; 11] =
-    ["name", "title", "seed", "duration", "topology", "link", "flow", "timeline", "sharing", "record", "emulate"];
+pub(super) const TOP: [&str; 13] = [
+    "name", "title", "seed", "duration", "topology", "link", "domain", "contract", "flow", "timeline", "sharing",
+    "record", "emulate",
+];
 
 /// Puts `value` at `path` (such as `link.last-hop.queue.limit`) of a scenario in JSON.
 ///
@@ -21,7 +23,7 @@ pub fn set(scenario: &mut Value, path: &str, value: Value) -> Result<(), ConfigE
     if !TOP.contains(&keys[0]) {
         return Err(ConfigError::unknown(path, keys[0], "a key of a scenario", &TOP));
     }
-    if matches!(keys[0], "link" | "flow") {
+    if matches!(keys[0], "link" | "flow" | "domain" | "contract") {
         exists(scenario, &keys)?;
     }
     let mut at = scenario;

@@ -18,9 +18,9 @@ use schemars::schema_for;
 pub enum App {
     Bulk(bulk::Sender),
     /// The browser's side of one connection of a page.
-    Fetch(page::Fetch),
+    Fetch(Box<page::Fetch>),
     /// The server's side of it.
-    Answer(page::Answer),
+    Answer(Box<page::Answer>),
     /// Reads everything at once and closes when the peer does.
     Sink,
 }
@@ -91,7 +91,7 @@ pub fn ends(plan: &Plan, params: &Parameters, rep: Repetition, streams: &Streams
             WorkloadParams::Bulk(b) => (App::Bulk(bulk::Sender::new(b)), App::Sink, Vantage::Sender),
             WorkloadParams::Page(p) => {
                 let (answer, fetch) = (page::Answer::new(p, f.connection), page::Fetch::new(p, f.connection));
-                (App::Answer(answer), App::Fetch(fetch), Vantage::Receiver)
+                (App::Answer(Box::new(answer)), App::Fetch(Box::new(fetch)), Vantage::Receiver)
             }
             WorkloadParams::Cbr(_) | WorkloadParams::OnOff(_) | WorkloadParams::Ping(_) => {
                 let rng = streams.named(&format!("flow/{}/source", f.name));

@@ -86,8 +86,6 @@ pub struct Sender {
     episode_at: Time,
     pub phase: Phase,
     guard: u64,
-    /// The law as it was before the last reduction.
-    pub before: Option<Law>,
     pub timer: Option<Time>,
     timeouts_in_a_row: u32,
     last_sent: Time,
@@ -130,7 +128,6 @@ impl Sender {
             episode_at: Time::NEVER,
             phase: Phase::Open,
             guard: 0,
-            before: None,
             timer: None,
             timeouts_in_a_row: 0,
             last_sent: Time::ZERO,
@@ -460,7 +457,6 @@ impl Sender {
         // costs nothing more (RFC 3168 section 6.1.2; Linux; ns-2).
         let reduced_already = why == Trigger::Loss && matches!(self.phase, Phase::Echo { .. });
         if !reduced_already {
-            self.before = Some(self.law.clone());
             match self.extra.as_ref().and_then(|x| x.early_share()).filter(|_| why == Trigger::Early) {
                 Some(share) => self.give_up_share(share),
                 None => self.law.reduce(why, base),

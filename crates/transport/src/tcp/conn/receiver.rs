@@ -25,9 +25,9 @@
 
 use super::super::params::{DelayedAckTimer, ReceiveWindow, TcpParams, TimestampEcho};
 use super::super::undo::eifel::is_older;
+use super::islands::Islands;
 use super::window::Growing;
 use crosswind_base::{Ecn, Packet, SackList, TcpFlags, Time};
-use std::collections::VecDeque;
 
 /// What the receiver wants done about an ACK after a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -50,34 +50,12 @@ pub struct ReceiverStats {
     pub out_of_order_segments: u64,
 }
 
-/// Bytes received above the next one expected.
-#[derive(Clone, Copy, Debug)]
-struct Island {
-    left: u64,
-    right: u64,
-    /// Which change of an island was the last one here.
-    stamp: u64,
-}
-
-/// Notes of changes that are kept beyond two for each island before those that do not match are thrown out.
-const RECENT_SLACK: usize = 64;
-
-/// The island that a note of a change is about, if it has not changed since.
-fn find(islands: &VecDeque<Island>, (left, stamp): (u64, u64)) -> Option<&Island> {
-    let i = islands.partition_point(|i| i.left < left);
-    islands.get(i).filter(|i| i.left == left && i.stamp == stamp)
-}
-
 #[derive(Debug)]
 pub struct Receiver {
     /// Next byte expected.
     pub next: u64,
-    /// Received above `next`, ascending and disjoint.
-    islands: VecDeque<Island>,
-    /// Left edge and stamp of every island, most recently changed last (RFC 2018 section 4), and of some that have been
-    /// changed again or are gone: those do not match any more.
-    recent: Vec<(u64, u64)>,
-    changes: u64,
+    /// Received above `next`; none until the first hole.
+    islands: Option<Box<Islands>>,
     /// Segments since the last ACK.
     unacked: u32,
     pub delack_at: Option<Time>,
@@ -103,9 +81,7 @@ impl Receiver {
     pub fn new(p: &TcpParams) -> Receiver {
         Receiver {
             next: 0,
-            islands: VecDeque::new(),
-            recent: Vec::new(),
-            changes: 0,
+            islands: None,
             unacked: 0,
             delack_at: None,
             quick_left: p.quick_acks,
@@ -131,7 +107,7 @@ impl Receiver {
         self.fin_at.is_some_and(|f| self.next > f)
     }
     pub fn buffered(&self) -> u64 {
-        self.islands.iter().map(|i| i.right - i.left).sum()
+        self.islands.as_ref().map_or(0, |i| i.bytes())
     }
 
     /// Takes a segment with payload or FIN. `p.seq` is its first byte.
@@ -158,8 +134,7 @@ impl Receiver {
         if right <= self.next {
             self.stats.duplicate_segments += 1;
             // ns-2 delays the ACK of any segment that ends at the in-order edge, received before or not.
-            if params.handshake == super::super::params::Handshake::Ns2 && right == self.next && self.islands.is_empty()
-            {
+            if params.handshake == super::super::params::Handshake::Ns2 && right == self.next && !self.has_islands() {
                 return self.policy(params, now, fin);
             }
             return AckNow::Yes;
@@ -168,13 +143,13 @@ impl Receiver {
             if self.covered(left, right) {
                 self.stats.duplicate_segments += 1;
             }
-            self.add_island(left, right);
+            self.islands.get_or_insert_default().add(left, right);
             return AckNow::Yes;
         }
-        let had_islands = !self.islands.is_empty();
+        let had_islands = self.has_islands();
         self.next = right;
-        if had_islands {
-            self.absorb();
+        if had_islands && let Some(i) = &mut self.islands {
+            self.next = i.absorb(self.next);
         }
         if self.growing.is_some() {
             let waiting = self.buffered();
@@ -237,55 +212,11 @@ impl Receiver {
     }
 
     fn covered(&self, left: u64, right: u64) -> bool {
-        let i = self.islands.partition_point(|i| i.right < right);
-        self.islands.get(i).is_some_and(|i| i.left <= left)
+        self.islands.as_ref().is_some_and(|i| i.cover(left, right))
     }
 
-    fn add_island(&mut self, left: u64, right: u64) {
-        let at = self.islands.partition_point(|i| i.right < left);
-        self.changes += 1;
-        let mut mine = Island { left, right, stamp: self.changes };
-        // It swallows those that it touches: the first makes room for it, the others go.
-        let mut swallowed = 0;
-        while let Some(i) = self.islands.get(at + swallowed)
-            && i.left <= right
-        {
-            mine.left = mine.left.min(i.left);
-            mine.right = mine.right.max(i.right);
-            swallowed += 1;
-        }
-        match swallowed {
-            0 => self.islands.insert(at, mine),
-            n => {
-                self.islands.drain(at + 1..at + n);
-                self.islands[at] = mine;
-            }
-        }
-        self.note_change(mine);
-    }
-
-    fn note_change(&mut self, i: Island) {
-        match self.recent.last_mut() {
-            Some(last) if last.0 == i.left => last.1 = i.stamp,
-            _ => self.recent.push((i.left, i.stamp)),
-        }
-        if self.recent.len() > 2 * self.islands.len() + RECENT_SLACK {
-            let islands = &self.islands;
-            self.recent.retain(|r| find(islands, *r).is_some());
-        }
-    }
-
-    /// Moves `next` over islands that it has reached.
-    fn absorb(&mut self) {
-        while let Some(i) = self.islands.front()
-            && i.left <= self.next
-        {
-            self.next = self.next.max(i.right);
-            self.islands.pop_front();
-        }
-        if self.islands.is_empty() {
-            self.recent.clear();
-        }
+    fn has_islands(&self) -> bool {
+        self.islands.as_ref().is_some_and(|i| !i.is_empty())
     }
 
     /// Whether ACKs carry ECE now.
@@ -294,19 +225,7 @@ impl Receiver {
     }
 
     pub fn sack_blocks(&mut self, most: u32) -> SackList {
-        let mut list = SackList::EMPTY;
-        if let Some(t) = self.twice.take() {
-            list.push(t.0, t.1);
-        }
-        // What does not match at the end is in the way of every later look.
-        while self.recent.last().is_some_and(|r| find(&self.islands, *r).is_none()) {
-            self.recent.pop();
-        }
-        let valid = self.recent.iter().rev().filter_map(|r| find(&self.islands, *r));
-        for i in valid.take(most as usize - list.len()) {
-            list.push(i.left, i.right);
-        }
-        list
+        self.islands.as_mut().map_or(SackList::EMPTY, |i| i.blocks(most))
     }
 
     /// An ACK (or a segment that carries one) has been sent.
