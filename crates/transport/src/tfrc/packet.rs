@@ -1,5 +1,5 @@
 //! The fields of TFRC's packets, and where a simulated packet keeps them. Both kinds are UDP datagrams whose payload begins
-//! with 16 bytes of them (`crosswind_record::wire` writes them into captures).
+//! with 16 bytes of them (captures show them).
 //!
 //! | data | field of `Packet` | feedback | field of `Packet` |
 //! |---|---|---|---|

@@ -1,5 +1,5 @@
-//! The fields of UDT's packets, and where a simulated packet keeps them. All are UDP datagrams; what stands in captures is
-//! written by `crosswind_record::wire`.
+//! The fields of UDT's packets, and where a simulated packet keeps them. All are UDP datagrams; captures hold the real headers
+//! (`record/wire`).
 //!
 //! | packet | fields (field of `Packet`) |
 //! |---|---|

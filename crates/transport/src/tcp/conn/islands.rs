@@ -97,17 +97,15 @@ impl Islands {
         next
     }
 
-    /// At most `most` of them as SACK blocks, the latest change first.
-    pub fn blocks(&mut self, most: u32) -> SackList {
-        let mut blocks = SackList::EMPTY;
+    /// Adds SACK blocks, the latest change first, until there are `most`.
+    pub fn report(&mut self, most: usize, blocks: &mut SackList) {
         // What does not match at the end is in the way of every later look.
         while self.recent.last().is_some_and(|r| find(&self.list, *r).is_none()) {
             self.recent.pop();
         }
         let valid = self.recent.iter().rev().filter_map(|r| find(&self.list, *r));
-        for i in valid.take(most as usize) {
+        for i in valid.take(most.saturating_sub(blocks.len())) {
             blocks.push(i.left, i.right);
         }
-        blocks
     }
 }

@@ -225,7 +225,14 @@ impl Receiver {
     }
 
     pub fn sack_blocks(&mut self, most: u32) -> SackList {
-        self.islands.as_mut().map_or(SackList::EMPTY, |i| i.blocks(most))
+        let mut list = SackList::EMPTY;
+        if let Some(t) = self.twice.take() {
+            list.push(t.0, t.1);
+        }
+        if let Some(i) = &mut self.islands {
+            i.report(most as usize, &mut list);
+        }
+        list
     }
 
     /// An ACK (or a segment that carries one) has been sent.
