@@ -99,19 +99,23 @@ mod tests {
 
     const COUNTS: &[&str] = &[
         "count",
+        "duplicate_acks",
         "early_reductions",
         "ecn_reductions",
         "events",
         "fast_recoveries",
         "genuine_detected",
         "genuine_episodes",
+        "loss_reports",
         "loss_runs",
+        "no_feedback_expiries",
         "spurious_detected",
         "spurious_episodes",
         "spurious_timeouts",
         "syn_spurious_timeouts",
         "syn_timeouts",
         "timeouts",
+        "triple_duplicate_acks",
         "truncated_events",
     ];
 

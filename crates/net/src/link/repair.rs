@@ -1,4 +1,4 @@
-//! # Repairing wireless link, without order
+//! # Repairing wireless link
 //!
 //! **Source**: bhandarkar-2006 II.A.5, II.C.2.
 //!

@@ -1,4 +1,4 @@
-//! # REM, random exponential marking
+//! # Random exponential marking
 //!
 //! **Source**: athuraliya-2001 section II; ns-2.35 `queue/rem.cc` (defaults); bhandarkar-2006 IV.C.8 (equations 4.1, 4.2).
 //!

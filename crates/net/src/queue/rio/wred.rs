@@ -33,13 +33,26 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// Parameters of weighted RED: those of RIO with another default.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct WredParams(pub RioParams);
 
 impl Default for WredParams {
     fn default() -> Self {
         WredParams(RioParams { average: super::Average::Total, ..RioParams::default() })
+    }
+}
+
+impl JsonSchema for WredParams {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "WredParams".into()
+    }
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let mut schema = RioParams::json_schema(generator);
+        if let Some(average) = schema.pointer_mut("/properties/average") {
+            average["default"] = "total".into();
+        }
+        schema
     }
 }
 
