@@ -101,12 +101,13 @@ impl Network {
         if hosts > HOSTS_MAX {
             return Err(ConfigError::new("link", format!("{hosts} hosts"), format!("at most {HOSTS_MAX} to emulate")));
         }
-        let seed = Streams::new(spec.seed).named(&format!("repetition/{}", spec.rep)).bits();
+        let shared = Streams::new(spec.seed);
+        let seed = shared.named(&format!("repetition/{}", spec.rep)).bits();
         let streams = Streams::new(seed);
         let mut egresses = Vec::with_capacity(spec.egresses.len());
         for e in &spec.egresses {
             let component = format!("link/{}/{}", e.link, e.direction);
-            let cx = BuildCx::new(&streams, &component);
+            let cx = BuildCx::new(&streams, &component).of_repetition(&shared, spec.rep);
             let parts = Parts { queue: &e.queue, link: &e.body, loss: e.loss.as_ref(), holdups: &e.holdups };
             egresses.push(assemble(&parts, &format!("link.{}", e.link), &cx)?);
         }

@@ -57,12 +57,25 @@ pub struct BuildCx<'a> {
     link_rate: Option<BitRate>,
     link_delay: Option<Dur>,
     flows: Option<&'a dyn FlowNames>,
+    /// The streams that all repetitions of a run share, and which repetition this is.
+    run: Option<(&'a Streams, u32)>,
 }
 
 impl<'a> BuildCx<'a> {
     /// `component` is e.g. `link/last-hop/forward`; the random streams of its parts are named below it.
     pub fn new(streams: &'a Streams, component: &'a str) -> BuildCx<'a> {
-        BuildCx { streams, component, link_rate: None, link_delay: None, flows: None }
+        BuildCx { streams, component, link_rate: None, link_delay: None, flows: None, run: None }
+    }
+    /// For one of several repetitions: `shared` are the streams of the run as a whole.
+    pub fn of_repetition(self, shared: &'a Streams, index: u32) -> BuildCx<'a> {
+        BuildCx { run: Some((shared, index)), ..self }
+    }
+    pub fn repetition(&self) -> u32 {
+        self.run.map_or(0, |r| r.1)
+    }
+    /// The same component with random streams that are equal in all repetitions.
+    pub fn across_repetitions(&self) -> BuildCx<'a> {
+        BuildCx { streams: self.run.map_or(self.streams, |r| r.0), ..*self }
     }
     /// The flows of the scenario, for filters that name them.
     pub fn with_flows(self, flows: &'a dyn FlowNames) -> BuildCx<'a> {

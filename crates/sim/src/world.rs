@@ -106,10 +106,12 @@ impl<'p> World<'p> {
         caches: Vec<Cache>,
     ) -> Result<World<'p>, ConfigError> {
         let streams = streams_of(rep);
+        let shared = Streams::new(rep.seed);
         let mut stages = Vec::with_capacity(plan.egresses.len());
         for (e, maker) in plan.egresses.iter().zip(&params.egresses) {
             let component = format!("link/{}/{}", e.name, e.direction.word());
-            stages.push(maker.make(&BuildCx::new(&streams, &component).with_flows(plan))?);
+            let cx = BuildCx::new(&streams, &component).with_flows(plan).of_repetition(&shared, rep.index);
+            stages.push(maker.make(&cx)?);
         }
         foresee(plan, &mut stages, longest_packet(plan, params));
         let (hops, starts) = flatten(plan);

@@ -247,6 +247,17 @@ choice!(
     }
 );
 choice!(
+    /// Whether the window is held to what is in flight when an ACK is out of the ordinary.
+    WindowModeration {
+        /// No (RFC 5681).
+        Off,
+        /// To three segments above it, on duplicate ACKs, SACK blocks and echoes, after a timeout, and on the ACK that ends
+        /// a recovery (`tcp_moderate_cwnd`); the window grows again from there.
+        #[serde(rename = "linux-2.4")]
+        Linux24,
+    }
+);
+choice!(
     /// Whether a timeout during fast recovery reduces the window once more.
     TimeoutInRecovery {
         /// Yes (RFC 5681).
@@ -320,6 +331,8 @@ pub struct TcpParams {
     pub grow_when: GrowWhen,
     /// Which quantity a reduction halves.
     pub reduce_from: ReduceFrom,
+    /// Whether the window is held to what is in flight when an ACK is out of the ordinary.
+    pub window_moderation: WindowModeration,
     /// Loss detection and recovery.
     pub recovery: Detection,
     /// Duplicate ACKs (or SACKed segments) that mean a loss.

@@ -111,6 +111,7 @@ fn rfc() -> TcpParams {
         avoidance_counting: AvoidanceCounting::Bytes,
         grow_when: GrowWhen::WindowLimited,
         reduce_from: ReduceFrom::Flight,
+        window_moderation: WindowModeration::Off,
         recovery: Detection::Sack,
         dupthresh: 3,
         limited_transmit: Switch::On, dcr: DcrParams::default(), early: EarlyParams::default(), pacing: Pacing::Off,

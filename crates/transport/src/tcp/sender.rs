@@ -172,9 +172,9 @@ impl Sender {
         self.phase == Phase::Open
     }
     /// The SYN had to be sent again: the timeout starts over for data (RFC 6298 section 5.7), and so may the window.
-    pub fn restart_after_syn_loss(&mut self, p: &TcpParams) {
+    pub fn restart_after_syn_loss(&mut self, p: &TcpParams, backoff: u32) {
         if p.handshake != Handshake::Ns2 {
-            self.rtt = Rtt::after_syn_loss(p);
+            self.rtt = Rtt::after_syn_loss(p, backoff);
         }
         if p.handshake == Handshake::Ns2 {
             let w = self.law.window_mut();
@@ -255,6 +255,7 @@ impl Sender {
         if self.detector.grows_on_duplicate() {
             self.grow_on_duplicate(&a, p);
         }
+        let before = self.phase;
         self.conclude(verdict, &a, p, line);
         self.look_for_overdue(&a, p, line);
         let echo = match p.handshake {
@@ -278,6 +279,7 @@ impl Sender {
                 self.timer = Some(now + self.rtt.rto(p));
             }
         }
+        self.moderate(before, &a, p);
         if self.detector.may_send() {
             self.transmit(p, line);
         }

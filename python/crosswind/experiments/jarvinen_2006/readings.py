@@ -8,6 +8,7 @@ _MAX_P = "RED's maximum probability as Linux's traffic-control tool rounds it: 0
 _LAN = "RED's average damped in idle time as for a 10 Mbit/s card, not for the last hop"
 _EXACT = "RED's average damped by the exponential of the source, not by the kernel's line"
 _WINDOW = {"receive_window": "linux-2.4"}
+_RECOVERY = {"recovery": "linux-2.4"}
 
 TCP: dict[str, Variant] = {
     "linux-plog": Variant(_MAX_P, {"max_p": "linux-plog"}),
@@ -34,19 +35,27 @@ TCP: dict[str, Variant] = {
     ),
 }
 
-EXACT_FIT = Variant(
-    "router queues take a packet only if it fits, instead of, as Linux 2.4 does, while they are not above the limit",
-    {"admission": "fits"},
+KERNEL_FIFO = Variant(
+    "router queues take a packet while their backlog is not above the limit, as the code of Linux 2.4 does, instead of "
+    "only what fits",
+    {"admission": "linux-2.4"},
+)
+RECOVERY = Variant(
+    "losses are found as by Linux 2.4 without FACK: the first hole, and all once data sent later is SACKed",
+    {"tcp": _RECOVERY},
 )
 KERNEL = Variant(
-    "the receive window and the rounding of the maximum probability both as in the code of Linux 2.4",
-    {"max_p": "linux-plog", "tcp": _WINDOW},
+    "receive window, rounding of the maximum probability, recovery and the router's admission as in Linux 2.4's code",
+    {"max_p": "linux-plog", "admission": "linux-2.4", "tcp": {**_WINDOW, **_RECOVERY}},
 )
-TCP |= {"exact-fit": EXACT_FIT, "linux-kernel": KERNEL}
-_SHARED = {k: TCP[k] for k in ("linux-plog", "cache-forever", "linux-window", "exact-fit", "linux-kernel")}
+TCP |= {"kernel-fifo": KERNEL_FIFO, "linux-recovery": RECOVERY, "linux-kernel": KERNEL}
+_SHARED = {
+    k: TCP[k] for k in ("linux-plog", "cache-forever", "linux-window", "kernel-fifo", "linux-recovery", "linux-kernel")
+}
 PACKET_LIMIT = Variant("the drop-tail limit is 20 packets instead of 11520 B", {"limit_unit": "packets"})
 SHAPED = Variant(
-    "the stream's class is shaped to 32 kbit/s with a bucket of one MTU, behind the link's back-pressure",
+    "the stream's class is shaped to 32 kbit/s at the head of its queue, with a bucket of one MTU, behind the link's "
+    "back-pressure",
     {"audio_limit": "shaper"},
 )
 STREAM: dict[str, Variant] = {**_SHARED, "packet-limit": PACKET_LIMIT, "shaped-audio": SHAPED}
@@ -62,5 +71,6 @@ ARQ: dict[str, Variant] = {
         {"ack_delay": "0 ms"},
     ),
     "frozen-state": Variant("all attempts of a frame meet the channel state of the first", {"state_at": "first"}),
+    "own-histories": Variant("every repetition meets a history of the channel of its own", {"history": "each"}),
     "clamped-states": Variant("state lengths outside their limits are clamped, not drawn again", {"outside": "clamp"}),
 }

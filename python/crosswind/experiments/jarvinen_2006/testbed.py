@@ -41,13 +41,14 @@ class Reading:
     `max_p`: RED's maximum probability as printed, or as the Linux tool rounds it. `damping_rate`: the rate that RED's
     damping in idle periods was told (None: that of the link), and `idle_damping` its curve. `lifetime`: how often the
     cache of shared control blocks is flushed (None: never). `limit_unit`: unit of the drop-tail limit, and `admission`
-    its rule: as in the code of Linux 2.4, on which the source's router ran, a packet is taken while the backlog before
-    it is not above the limit; or it must fit. `ack_delay`: how long after delivery the link's send buffer is freed on
-    ARQ links (None: the propagation delay of the way back). `state_at`: the channel's state is looked at for every
-    attempt, or frozen at the first. `outside`: what happens to state lengths outside their limits. `audio_limit`: where
-    the stream's class is held to 32 kbit/s: as packets arrive (this stream, at 30.4 kbit/s, never exceeds it), or by a
-    shaper at the head of its queue. `quantum`: of the classes of page and bulk. `tcp_class_burst`: burst of a shaped
-    TCP class (None: the link's buffer). `tcp`: changes to TCP at both ends of every flow. `page`: changes to the page.
+    its rule: a packet must fit, as the source says; or, as in the code of Linux 2.4, on which its router ran, it is
+    taken while the backlog before it is not above the limit. `ack_delay`: how long after delivery the link's send
+    buffer is freed on ARQ links (None: the propagation delay of the way back). `state_at`: the channel's state is
+    looked at for every attempt, or frozen at the first. `outside`: what happens to state lengths outside their limits.
+    `history`: repetitions meet stretches of one long history of the channel, or each has its own. `audio_limit`: where
+    the stream's class is shaped to 32 kbit/s: before its queue, where this stream of 30.4 kbit/s never exceeds it and
+    there is nothing to build, or at its head. `quantum`: of the classes of page and bulk. `tcp_class_burst`: burst of a
+    shaped TCP class (None: the link's buffer). `tcp`: changes to TCP at both ends of every flow. `page`: to the page.
     """
 
     max_p: MaxP = "nominal"
@@ -55,10 +56,11 @@ class Reading:
     idle_damping: Damping = "fixed"
     lifetime: str | None = "600 s"
     limit_unit: Unit = "bytes"
-    admission: Literal["linux-2.4", "fits"] = "linux-2.4"
+    admission: Literal["fits", "linux-2.4"] = "fits"
     ack_delay: str | None = None
     state_at: Literal["attempt", "first"] = "attempt"
     outside: Literal["redraw", "clamp"] = "redraw"
+    history: Literal["one", "each"] = "one"
     audio_limit: Literal["arrival", "shaper"] = "arrival"
     quantum: Literal["two-packets", "htb"] = "two-packets"
     tcp_class_burst: str | None = None
@@ -214,11 +216,18 @@ def last_hop(s: Setting, queue: dict[str, Any], reading: Reading = Reading()) ->
             link["ack_delay"] = reading.ack_delay
         if reading.state_at != "attempt":
             link["arq"] = {"state_at": reading.state_at}
+        channel: dict[str, Any] = {}
+        if reading.history == "one":
+            channel["stretch"] = STRETCH
         if reading.outside != "redraw":
-            link["channel"] = {k: {"length": _length(*v, reading.outside)} for k, v in STATE_LENGTHS_s.items()}
+            channel |= {k: {"length": _length(*v, reading.outside)} for k, v in STATE_LENGTHS_s.items()}
+        if channel:
+            link["channel"] = channel
     return link
 
 
+# One repetition after the other takes its stretch of the channel's history; the longest (W2 on r1) last about so long.
+STRETCH = "300 s"
 STATE_LENGTHS_s = {"good": (10.0, 5.0, 15.0), "bad": (2.5, 1.4, 4.0)}
 
 

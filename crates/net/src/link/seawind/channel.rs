@@ -66,6 +66,9 @@ pub struct ChannelParams {
     /// Draw the history from this seed instead of the run's: it is then the same in all repetitions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
+    /// All repetitions are consecutive stretches of one long history: each begins this much later than the one before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stretch: Option<Dur>,
     /// A given history instead of a drawn one: lengths of the states in turn, repeated when they are used up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Vec<Dur>>,
@@ -84,6 +87,7 @@ impl Default for ChannelParams {
             offset: Dur::from_secs(19),
             history: History::Link,
             seed: None,
+            stretch: None,
             trace: None,
         }
     }
@@ -107,6 +111,9 @@ impl ChannelParams {
             }
         }
         params::check_delay("offset", self.offset)?;
+        if let Some(stretch) = self.stretch {
+            params::check_delay("stretch", stretch)?;
+        }
         self.trace.as_ref().map_or(Ok(()), |t| check_trace(t))
     }
 }
@@ -140,6 +147,20 @@ impl Channel {
     pub fn new(params: ChannelParams, rng: Rng) -> Channel {
         let oldest = params.first;
         Channel { params, rng, ends: VecDeque::with_capacity(8), oldest, known: 0 }
+    }
+
+    /// The history of one repetition where all are stretches of one: what lies before it is passed over.
+    pub fn stretched(mut params: ChannelParams, rng: Rng, repetition: u32) -> Channel {
+        let before = params.stretch.map_or(Dur::ZERO, |s| s.saturating_mul(repetition.into()));
+        params.offset = params.offset + before;
+        let mut channel = Channel::new(params, rng);
+        while channel.ends.back().is_none_or(|end| end.0 <= channel.params.offset.0) {
+            let next =
+                if channel.known.is_multiple_of(2) { channel.params.first } else { channel.params.first.other() };
+            channel.extend(next);
+            channel.forget(Time::ZERO);
+        }
+        channel
     }
 
     pub fn params(&self) -> &ChannelParams {
@@ -209,6 +230,22 @@ mod tests {
         }
         let mut jump = channel(1);
         assert_eq!(jump.at(times[39_999]).0, seen[39_999]);
+    }
+
+    #[test]
+    fn repetitions_are_consecutive_stretches_of_one_history() {
+        let stretch = Some(Dur::from_secs(300));
+        let params = ChannelParams { stretch, ..ChannelParams::default() };
+        let of = |rep: u32| Channel::stretched(params.clone(), Streams::new(5).named("channel"), rep);
+        let mut whole = Channel::new(ChannelParams::default(), Streams::new(5).named("channel"));
+        for rep in [0, 1, 7, 119] {
+            let mut one = of(rep);
+            assert!(one.ends.len() <= 2, "{} states of what is over are kept", one.ends.len());
+            for i in 0..3_000 {
+                let t = Time(i * 100_000_000);
+                assert_eq!(one.at(t).0, whole.at(t + Dur::from_secs(300) * u64::from(rep)).0, "{rep} {i}");
+            }
+        }
     }
 
     #[test]

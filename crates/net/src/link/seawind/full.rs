@@ -56,12 +56,13 @@ impl Resequencing {
 impl Full {
     pub fn new(params: SeawindParams, cx: &BuildCx<'_>) -> Full {
         let channel = params.channel.as_ref().map(|c| {
+            let source = if c.stretch.is_some() { cx.across_repetitions() } else { cx.clone() };
             let rng = match (c.seed, c.history) {
                 (Some(seed), _) => Streams::new(seed).named("channel"),
-                (None, History::Link) => cx.shared_rng("channel"),
-                (None, History::Direction) => cx.rng("channel"),
+                (None, History::Link) => source.shared_rng("channel"),
+                (None, History::Direction) => source.rng("channel"),
             };
-            Channel::new(c.clone(), rng)
+            Channel::stretched(c.clone(), rng, cx.repetition())
         });
         Full {
             entrance: Entrance::new(params.send_buffer, params.in_transit),

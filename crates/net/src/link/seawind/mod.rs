@@ -42,6 +42,7 @@
 //! channel.first = "good"            # the history begins so, ..
 //! channel.offset = "19 s"           # .. this long before time zero
 //! channel.history = "link"          # both directions share it; or "direction". channel.seed: the same in all repetitions
+//! # channel.stretch = "300 s"       # repetitions are stretches of one long history, each begins so much later
 //! # channel.trace = ["9 s", "2 s", "12 s", "3 s"]       # a history that is given, not drawn; it repeats
 //! arq = { delay = "700 ms", retransmissions = 4, state_at = "attempt" }     # or drop_threshold = "2801 ms"; or "first"
 //! allocation = { delay = "500 ms", idle_timeout = "5 s" }                   # from here on: off unless written

@@ -346,7 +346,7 @@ impl Connection {
             if p.cause < self.syn_sent_at {
                 self.syn_spurious += 1;
             }
-            self.restart_after_syn_loss();
+            self.restart_after_syn_loss(self.syn_resends);
             self.sample_echo(p, now);
         }
         self.recall_path(io);
@@ -364,7 +364,7 @@ impl Connection {
         self.recall(io);
         self.tx.open_window(1 + p.wnd as u64);
         if self.syn_resends > 0 {
-            self.restart_after_syn_loss();
+            self.restart_after_syn_loss(0);
         } else if !self.answered_again {
             self.sample_handshake(now);
         }
@@ -376,9 +376,10 @@ impl Connection {
         self.tx.sample_handshake(now.since(self.syn_sent_at), now, &self.params, terms);
     }
 
-    fn restart_after_syn_loss(&mut self) {
+    /// `backoff`: how often the timer of our own SYN has been doubled.
+    fn restart_after_syn_loss(&mut self, backoff: u32) {
         let terms = self.terms();
-        self.tx.begin(&self.params, terms).restart_after_syn_loss(&self.params);
+        self.tx.begin(&self.params, terms).restart_after_syn_loss(&self.params, backoff);
     }
 
     fn terms(&self) -> Terms {

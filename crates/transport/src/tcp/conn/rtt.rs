@@ -87,9 +87,14 @@ impl Rtt {
     }
 
     /// The estimator of a connection whose SYN timed out: at least 3 s until the first sample (RFC 6298 section 5.7).
-    pub fn after_syn_loss(p: &TcpParams) -> Rtt {
+    /// Linux 2.4 and RFC 2988 know no such rule: what the SYN's timeouts have doubled stays until there is a sample. The
+    /// side that answers (`backoff` 0) keeps no timer of its own until the connection exists.
+    pub fn after_syn_loss(p: &TcpParams, backoff: u32) -> Rtt {
         let fresh = Rtt::new(p);
-        Rtt { base: fresh.base.max(Dur::from_secs(3)), ..fresh }
+        match p.rto {
+            RtoProfile::Linux24 => Rtt { backoff, ..fresh },
+            _ => Rtt { base: fresh.base.max(Dur::from_secs(3)), ..fresh },
+        }
     }
 
     /// The timeout that a timer started now gets.

@@ -3,6 +3,7 @@
 //! One file per rule. A detector sees facts and the scoreboard; it sends nothing.
 
 pub mod fack;
+pub mod linux_sack;
 pub mod newreno;
 #[cfg(test)]
 mod newreno_oracle;
@@ -284,6 +285,7 @@ detectors! {
     Newreno(NewReno) "newreno" Acks = |p| NewReno::new(Variant::NewReno, p), "newreno.rs";
     Sack(sack::Sack) "sack" Sack = |_| sack::Sack::default(), "sack.rs";
     Fack(fack::Fack) "fack" Sack = |_| fack::Fack::default(), "fack.rs";
+    LinuxSack(linux_sack::LinuxSack) "linux-2.4" Sack = |_| linux_sack::LinuxSack, "linux_sack.rs";
     Ns2Reno(NewReno) "ns2-reno" Acks = |p| NewReno::new(Variant::Ns2Reno, p), "newreno.rs";
     Ns2Newreno(NewReno) "ns2-newreno" Acks = |p| NewReno::new(Variant::Ns2NewReno, p), "newreno.rs";
     Ns2Sack1(Box<ns2_sack1::Ns2Sack1>) "ns2-sack1" Sack = |_| Box::default(), "ns2_sack1.rs";

@@ -4,7 +4,7 @@ use super::{Line, Outgoing, Sender, real};
 use crate::tcp::conn::scoreboard::Sent;
 use crate::tcp::detect::{Detect, Phase};
 use crate::tcp::law::WindowLaw;
-use crate::tcp::params::{Handshake, RttSampling, TcpParams};
+use crate::tcp::params::{Handshake, RttSampling, TcpParams, WindowModeration};
 use crate::tcp::undo::Judge;
 use crate::tcp::{Ack, Trigger};
 use crosswind_base::Time;
@@ -85,6 +85,21 @@ impl Sender {
                 0 => self.cwnd(p) - real(self.in_flight(p)),
                 new => room - real(new),
             };
+        }
+    }
+
+    /// Linux 2.4 (`tcp_moderate_cwnd`): an ACK out of the ordinary releases three segments at most, and the window falls so
+    /// far that no later one releases the rest. Recovery and echo have rules of their own.
+    pub(super) fn moderate(&mut self, before: Phase, a: &Ack, p: &TcpParams) {
+        let is_dubious = before != Phase::Open || a.duplicate || a.sacked > 0 || a.echo;
+        if p.window_moderation == WindowModeration::Off || !is_dubious {
+            return;
+        }
+        let has_own_rule = matches!(self.phase, Phase::Recovery { .. } | Phase::Echo { .. }) || self.judges.is_active();
+        if !has_own_rule {
+            let most = real(self.in_flight(p) + 3 * p.mss.0);
+            let w = self.law.window_mut();
+            w.cwnd = w.cwnd.min(most);
         }
     }
 
