@@ -243,7 +243,7 @@ mod tests {
             assert!(one.ends.len() <= 2, "{} states of what is over are kept", one.ends.len());
             for i in 0..3_000 {
                 let t = Time(i * 100_000_000);
-                assert_eq!(one.at(t).0, whole.at(t + Dur::from_secs(300) * u64::from(rep)).0, "{rep} {i}");
+                assert_eq!(one.at(t).0, whole.at(t + Dur::from_secs(300 * u64::from(rep))).0, "{rep} {i}");
             }
         }
     }
