@@ -86,6 +86,7 @@ class Picture:
         raw = io.StringIO()
         drawn.name_lines(self.figure)
         with plt.rc_context(STYLE):
+            self._settle()
             self.figure.savefig(raw, format="svg", metadata={"Date": None, "Creator": "crosswind"})
         text = raw.getvalue()
         text = text[text.index("<svg") :]
@@ -105,6 +106,7 @@ class Picture:
         folder.mkdir(parents=True, exist_ok=True)
         said = f"{self.caption} Made by: {command}" if command else self.caption
         with plt.rc_context(STYLE):
+            self._settle()
             svg = {"Date": None, "Title": self.name, "Description": said}
             self.figure.savefig(folder / f"{self.name}.svg", metadata=svg, transparent=True)
             pdf = {"Title": self.name, "Subject": said, "Creator": "crosswind", "CreationDate": None}
@@ -116,6 +118,12 @@ class Picture:
         table = self.table()
         if table is not None:
             table.write_csv(folder / f"{self.name}.csv")
+
+    def _settle(self) -> None:
+        """Lays the figure out once; otherwise each of the formats would do it again, which costs most of their time."""
+        if self.figure.get_layout_engine() is not None:
+            self.figure.draw_without_rendering()
+            self.figure.set_layout_engine("none")
 
     def table(self) -> pl.DataFrame | None:
         """What is drawn, as a table; None when it cannot be read back."""

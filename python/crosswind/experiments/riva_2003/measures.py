@@ -7,12 +7,14 @@ sender's trace counts as retransmitted includes repeated SYNs (one packet, one b
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
+from crosswind import stats
 from crosswind.experiments.base import Results, Tables
 from crosswind.experiments.riva_2003 import testbed
 from crosswind.runs import Runs
-from crosswind.stats import jain
+from crosswind.stats import Estimate, jain
 
 KEYS = ["configuration", "rep"]
 LONG = ("fastest", "slowest")
@@ -143,3 +145,30 @@ def tables(runs: Runs) -> Tables:
 def columns(results: Results, cells: list[str], column: str, scale: float = 1.0) -> list[object]:
     """The values of a column in each of several cells."""
     return [results.of(c, column) * scale for c in cells]
+
+
+def decoded(r: Results, cells: list[str]) -> Estimate:
+    """The share of retransmitted byte counts that full segments, last segments and SYNs can make up."""
+    hits = []
+    for role in ("fastest", "slowest", "third"):
+        last = 384 if role == "third" else 952
+        for c in cells:
+            for n, size in zip(r.of(c, f"{role}_retx"), r.of(c, f"{role}_retx_bytes"), strict=True):
+                hits.append(
+                    any(
+                        a * 1448 + b * last + (n - a - b) == size
+                        for a in range(int(n) + 1)
+                        for b in range(int(n) - a + 1)
+                    )
+                )
+    return stats.share(np.array(hits, dtype=float))
+
+
+def identity(r: Results, cells: list[str]) -> Estimate:
+    """How far throughput is from data over elapsed time, at most."""
+    off = [
+        np.abs(r.of(c, f"{x}_throughput") * r.of(c, f"{x}_elapsed_s") / r.of(c, f"{x}_bytes") - 1.0).max()
+        for c in cells
+        for x in ("fastest", "slowest", "third")
+    ]
+    return stats.exact(float(max(off)), len(off))

@@ -1,30 +1,44 @@
-"""Open points of the source, as other readings that can be run beside the main one."""
+"""Open points of the source, as other readings that can be run beside the main one.
+
+The main one takes every suggested resolution. Those without `kernel` in their name change one thing in it.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
 from crosswind.experiments.base import Variant
 
-_RFC = {
-    "limited_transmit": "off",
-    "reduce_from": "flight",
-    "resend_overdue": "off",
-    "delayed_ack": "40 ms",
-    "quick_acks": 16,
-}
+_FRAMES = {"overhead": 14, "cell": 8}
+_KERNEL = {"hosts": "kernel", "memory": "kept", **_FRAMES}
+
+
+def _kernel(title: str, **change: Any) -> Variant:
+    """`kernel` with one thing changed: what explains the pattern of losses."""
+    return Variant(f"`kernel`, but {title}", _KERNEL | change)
+
 
 ALL: dict[str, Variant] = {
-    "specified": Variant(
-        "only what is documented: RFC behaviour, no memory, ACKs quick 16 times and then within 40 ms, "
-        "a shaper that charges the IP length",
-        {"memory": "none", "overhead": 0, "cell": 1, "tcp": _RFC},
+    "kernel": Variant(
+        "what the kernel's code and tc's rate table do: hosts that remember, an initial window of 3 towards a known "
+        "host, an ACK for each segment, new segments on the first duplicates, frames charged",
+        _KERNEL,
     ),
-    "no-memory": Variant("hosts remember nothing from one repetition to the next", {"memory": "none"}),
+    "kernel-no-memory": _kernel("hosts remember nothing", memory="none"),
+    "kernel-exact-fit": _kernel("a queue takes a packet only if it fits", admission="fits"),
+    "kernel-delayed-acks": _kernel(
+        "16 quick ACKs, then two segments or 40 ms", tcp={"delayed_ack": "40 ms", "quick_acks": 16}
+    ),
+    "kernel-ack-every-second": _kernel("two segments or 200 ms", tcp={"delayed_ack": "200 ms"}),
+    "kernel-ip-length": _kernel("the shaper charges the IP length", overhead=0, cell=1),
+    "kernel-kbit-1000": _kernel("1 kbit is 1000 bit", kbit=1000),
+    "kernel-red-clock-10mbit": _kernel("RED's idle damping is that of 10 Mbit/s", red_clock="10 Mbit/s"),
+    "kernel-red-floyd-jacobson": _kernel("RED is the published one", red_law="floyd-jacobson"),
+    "memory": Variant("RFC behaviour, but hosts remember thresholds and round-trip times", {"memory": "kept"}),
     "exact-fit": Variant("a queue takes a packet only if it fits (O-6)", {"admission": "fits"}),
-    "delayed-acks": Variant(
-        "16 quick ACKs, then two segments or 40 ms (O-15)", {"tcp": {"delayed_ack": "40 ms", "quick_acks": 16}}
-    ),
-    "ack-every-second": Variant("two segments or 200 ms", {"tcp": {"delayed_ack": "200 ms"}}),
-    "ip-length": Variant("the shaper charges the IP length (O-2)", {"overhead": 0, "cell": 1}),
+    "ack-each": Variant("an ACK for each segment at once (O-15)", {"tcp": {"delayed_ack": "0 ms", "quick_acks": 0}}),
+    "ack-every-second": Variant("two segments or 200 ms (O-15)", {"tcp": {"delayed_ack": "200 ms", "quick_acks": 0}}),
+    "frames": Variant("the shaper charges frames, rounded down to cells of 8 bytes (O-2)", _FRAMES),
     "kbit-1000": Variant("1 kbit is 1000 bit (O-2)", {"kbit": 1000}),
     "red-clock-10mbit": Variant(
         "RED's damping in idle time as for tc's default of 10 Mbit/s (O-8)", {"red_clock": "10 Mbit/s"}

@@ -54,28 +54,42 @@ CLASS_2 = RedSet(min=800, max=3500, burst=12, limit=5000, avpkt=150)
 TRIED = (RedSet(), RedSet(burst=9), RedSet(4000, 16000, 11), RedSet(5000, 15000, 8), RedSet(5000, 15000, 12))
 
 
+# RFC behaviour (O-14), and ACKs that are quick 16 times, then for two segments or within 40 ms (O-15).
+RFC: Mapping[str, Any] = {
+    "limited_transmit": "off",
+    "reduce_from": "flight",
+    "resend_overdue": "off",
+    "delayed_ack": "40 ms",
+    "quick_acks": 16,
+}
+
+
 @dataclass(frozen=True)
 class Reading:
-    """What the source leaves open; the defaults are the suggested resolutions.
+    """What the source leaves open. Each default is the resolution that was suggested before anything was measured.
 
     `admission`: whether a queue takes a packet while its backlog is not above the limit, or only if the packet fits
-    (O-6). `kbit`: bits in the shaper's kbit, and `overhead`: what it charges beyond the IP length (O-2).
+    (O-6). `kbit`: bits in the shaper's kbit, and `overhead`: what it charges beyond the IP length (O-2), rounded down
+    to a multiple of `cell`.
     `red_clock`: the rate that `tc` was told for the damping in idle time (O-8). `red_law`: the kernel's RED, or
     that of Floyd and Jacobson with the same weight (section 2.3). `ceil_2`: the ceiling of the class of UDP in
-    kbit/s (O-4). `tcp`: changes to TCP at both ends (O-1, O-13 to O-15). `memory`: whether hosts remember slow-
-    start thresholds from one repetition to the next. `jitter`: whether the first router's processing time varies.
+    kbit/s (O-4). `hosts`: RFC behaviour and ACKs that are quick 16 times (O-14, O-15), or what the kernel's code does.
+    `tcp`: further changes to TCP at both ends (O-1, O-13 to O-15). `memory`: whether hosts remember slow-start
+    thresholds and round-trip times from one repetition to the next. `jitter`: whether the first router's processing
+    time varies.
     """
 
     admission: Literal["linux-2.4", "fits"] = "linux-2.4"
     kbit: int = 1024
-    overhead: int = 14
-    cell: int = 8
+    overhead: int = 0
+    cell: int = 1
     hysteresis: Literal["on", "off"] = "off"
     red_clock: str = "140 kbit/s"
     red_law: Literal["linux", "floyd-jacobson"] = "linux"
     ceil_2: int = 70
+    hosts: Literal["rfc", "kernel"] = "rfc"
     tcp: Mapping[str, Any] = field(default_factory=dict)
-    memory: Literal["kept", "none"] = "kept"
+    memory: Literal["kept", "none"] = "none"
     jitter: Literal["processing", "none"] = "processing"
 
 
@@ -170,6 +184,7 @@ def started(at_s: float) -> dict[str, list[str]]:
 def transfer(size_bytes: int, at_s: float, reading: Reading, count: int = 1) -> dict[str, Any]:
     """A transfer by the source's generator: writes of four times 1460 bytes, back to back."""
     share = {} if reading.memory == "kept" else {"share_ssthresh": "off", "share_rtt": "off"}
+    share |= RFC if reading.hosts == "rfc" else {}
     return {
         "from": "kemi-1",
         "to": "kemi-4",
