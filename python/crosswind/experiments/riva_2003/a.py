@@ -24,7 +24,6 @@ What explains the pattern of losses, by running the alternatives (`--variants`):
   packets sent again, 11.7 s at 2 s. With `kernel-delayed-acks` 13 % of the SYNs are lost; the losses of data stay.
 * **Shaper.** `kernel-ip-length` makes the slowest transfer 0.3 s faster, `kernel-kbit-1000` 0.9 s slower; the pattern
   stays.
-* **RED's clock** has no part in these cells.
 
 What may differ here: behind drop-tail a run is decided by a few coincidences. The source's machines, with clocks of
 10 ms and processes that share a processor, scatter over more of them than the jitter that is modelled here.

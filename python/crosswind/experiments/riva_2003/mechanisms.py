@@ -5,8 +5,8 @@ basic moves in single runs. Deterministic; run once.
 
 What may differ here: little is left open in these.
 
-Why a claim fails. **R12**: after 16 quick ACKs the receiver waits 40 ms (O-15), which sets one gap between ACKs 0.48 packets
-beside a multiple; all others are multiples. `kernel` acknowledges each segment at once and passes.
+Why a claim fails. **R12**: after 16 quick ACKs the receiver waits 40 ms (O-15), which sets one gap between
+ACKs 0.48 packets beside a multiple; all others are multiples. `kernel` acknowledges each segment at once and passes.
 """
 
 from __future__ import annotations
