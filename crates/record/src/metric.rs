@@ -109,6 +109,7 @@ mod tests {
         "loss_reports",
         "loss_runs",
         "no_feedback_expiries",
+        "rate_cuts",
         "spurious_detected",
         "spurious_episodes",
         "spurious_timeouts",
