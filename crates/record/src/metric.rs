@@ -106,6 +106,7 @@ mod tests {
         "fast_recoveries",
         "genuine_detected",
         "genuine_episodes",
+        "loss_events",
         "loss_reports",
         "loss_runs",
         "no_feedback_expiries",
