@@ -85,7 +85,7 @@ CLAIMS = (
         "about 300 and 800 ms; constant; upper; higher",
         [
             overlay.count(
-                "0.5 s: uplink delays between the levels", _between_levels, at_most(1), "%", "two clusters", 1
+                "0.5 s: uplink delays between the levels", _between_levels, at_most(1), "percent", "two clusters", 1
             ),
             overlay.count(
                 "0.5 s: distance of the levels",
@@ -98,7 +98,7 @@ CLAIMS = (
                 "0.5 s: share at the upper level",
                 lambda r: float(np.mean(up(r, "0.5 s") > 400)) * 100,
                 between(1, 99),
-                "%",
+                "percent",
             ),
             overlay.count(
                 "0.5 s: spread of the downlink",

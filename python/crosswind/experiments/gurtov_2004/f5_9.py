@@ -93,7 +93,7 @@ CLAIMS = (
                     ),
                     between(0.75, 0.92),
                     "85 %",
-                    "%",
+                    "percent",
                 )
                 for life, limit in _enough()
             ),
@@ -116,7 +116,7 @@ CLAIMS = (
                 "largest share over lifetimes and queues",
                 lambda r: 100 * max(_share(r, "LPD", a, b, "stale_packets") for a in LIFETIMES_S for b in LIMITS),
                 at_most(0.5),
-                "%",
+                "percent",
                 "0",
                 2,
             )
@@ -132,7 +132,7 @@ CLAIMS = (
                 "stale share of what is delivered, 3 s and 200 packets",
                 lambda r: 100 * _delivered_stale(r),
                 above(90),
-                "%",
+                "percent",
                 "nearly all",
                 1,
             ),
@@ -140,7 +140,7 @@ CLAIMS = (
                 "valid share, 10 s and 5 packets",
                 lambda r: 100 * _share(r, "DT", 10, 5, "valid_packets"),
                 at_least(50),
-                "%",
+                "percent",
             ),
         ],
     ),

@@ -89,14 +89,14 @@ CLAIMS = (
         "5-25; 1-2",
         [
             *(
-                overlay.count(f"without, {n}", lambda r, n=n: _delivered_after(r, label("plain", n)), between(5, 28))
+                overlay.count(f"without, {n}", lambda r, n=n: _delivered_after(r, label("plain", n)), between(5, 25))
                 for n in CONNECTIONS
             ),
             *(
                 overlay.count(
                     f"with, {n}, for each connection",
                     lambda r, n=n: _delivered_after(r, label("fast reset", n)) / n,
-                    between(0, 3),
+                    between(1, 2),
                     "",
                     "1-2",
                     2,
