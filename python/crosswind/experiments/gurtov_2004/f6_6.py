@@ -10,6 +10,12 @@ withheld.
 
 What may differ here: handovers are ideal (the source's testbed lost what was on its way for 1 to 4 s); the testbed's
 TFRC is known only by its minimum rate. The runs of the testbed go on for 60 s after the handover.
+
+G77 fails. After WLAN to GPRS both flows lose most of what was on its way; TCP then sends little more than what it
+sends again, with three or four timeouts in a minute, but its part of the packets stays above 5 %. The minimum of one
+packet per round-trip time is weak here: with seven packets of queue on 30 kbit/s a round trip takes 3.5 s, so it is
+an eighth of the link. Likely the testbed's queue, its loss of all ACKs for 4 s, and a minimum reckoned from a round-
+trip time that did not follow the queue made the difference; none of these is known.
 """
 
 from __future__ import annotations
@@ -17,6 +23,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from crosswind.claims import Band, Claim, at_least, at_most, below
 from crosswind.experiments.base import Results
@@ -88,8 +95,9 @@ def _pause(r: Results, configuration: str, flow: str) -> float:
 
 
 def _sent(r: Results, configuration: str, flow: str) -> int:
-    t = overlay.events(r, configuration, flow, "send", "sender")["t"]
-    return int((t >= HANDOVER_S).sum())
+    """Packets with data that leave the sender after the handover, sent again or not."""
+    e = r.runs.events(flow=flow).filter(pl.col("kind").is_in(["send", "resend"]) & (pl.col("end") == "sender"))
+    return e.filter((pl.col("configuration") == configuration) & (pl.col("time_ns") >= HANDOVER_S * 1e9)).height
 
 
 def _starved(r: Results) -> float:
