@@ -88,7 +88,7 @@ def overview(table: pl.DataFrame) -> Picture:
     ax.set_ylabel("average window (segments)")
     fig.legend(loc="outside upper center", ncols=5)
     caption = "Response functions of all window laws at 100 ms: measured (marks) and by formula (lines)."
-    worst = table.with_columns(r=(pl.col("window") / pl.col("formula")))["r"]
+    worst = (table["window"] / table["formula"]).to_numpy()
     return Picture(
         "responses", caption, f"{caption} Measured over formula from {worst.min():.2f} to {worst.max():.2f}.", fig
     )
@@ -99,7 +99,13 @@ def shape(
 ) -> dict[str, npt.NDArray[Any]]:
     """The window of one flow over time on a path that holds `capacity` and `buffer` segments."""
     settings = {**tcp, "initial_ssthresh": f"{int(500 * capacity)} B"}
-    how = {"rtt": f"{rtt_ms} ms", "capacity": capacity, "limit": capacity + buffer, "skipped": 0, "counted": acks}
+    how: dict[str, Any] = {
+        "rtt": f"{rtt_ms} ms",
+        "capacity": capacity,
+        "limit": capacity + buffer,
+        "skipped": 0,
+        "counted": acks,
+    }
     return drive(settings, **how, sample="120 ms")
 
 

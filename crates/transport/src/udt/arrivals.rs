@@ -57,7 +57,7 @@ impl Arrivals {
         if pair_every == 0 {
             return;
         }
-        if number.is_multiple_of(pair_every) {
+        if number % pair_every == 0 {
             self.pair_began = Some((number, now));
         } else if let Some((first, at)) = self.pair_began.take().filter(|(first, _)| first + 1 == number) {
             debug_assert!(first < number);

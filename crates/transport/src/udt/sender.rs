@@ -224,7 +224,7 @@ impl Sender {
         io.note(kind, number, payload.into(), 0);
         io.send(p, None);
         let every = u64::from(self.params.pair_every_packets);
-        let begins_pair = is_new && every > 0 && number.is_multiple_of(every);
+        let begins_pair = is_new && every > 0 && number % every == 0;
         self.free_at = if begins_pair { now } else { now + self.interval() };
         self.plan(now);
     }

@@ -58,10 +58,10 @@ def configurations(**_: Any) -> dict[str, Scenario]:
         out[f"late {p}"] = single(f"late {p}", p, late(VICTIM))
         out[f"loss {p}"] = single(f"loss {p}", p, lossy(VICTIM + 1))
         out[f"two {p}"] = single(f"two {p}", p, lossy(VICTIM + 1, VICTIM + 5))
-        slow = {"initial_window_segments": 2, "initial_ssthresh": "1000000000 B"}
+        slow: dict[str, Any] = {"initial_window_segments": 2, "initial_ssthresh": "1000000000 B"}
         out[f"slow start {p}"] = single(f"slow start {p}", p, lossy(60), 1.5, **slow)
         out[f"window {p}"] = single(f"window {p}", p, lossy(VICTIM + 1), window_limit_segments=40)
-        acks = {"delayed_ack": "40 ms", "ack_every_segments": 2}
+        acks: dict[str, Any] = {"delayed_ack": "40 ms", "ack_every_segments": 2}
         out[f"delayed ACKs {p}"] = single(f"delayed ACKs {p}", p, late(VICTIM + 1), **acks)
         wireless = {**nets.wire(8, 20, error=0.0), "type": "repair"}
         wireless["reverse"] = {**wireless["reverse"], "error": 0.0}
@@ -72,7 +72,7 @@ def configurations(**_: Any) -> dict[str, Scenario]:
             out[f"random {loss} {p}"] = nets.dumbbell(
                 f"random {loss} {p}", line, nets.wire(200, 1), flow, duration_s=2100, warm_up_s=100
             )
-    dcr = {"dcr": {"wait": "duplicates"}}
+    dcr: dict[str, Any] = {"dcr": {"wait": "duplicates"}}
     out["loss duplicates"] = single("loss duplicates", "DCR", lossy(VICTIM + 1), **dcr)
     repair = {**nets.wire(8, 30), "type": "repair", "error": 0.02}
     repair["reverse"] = {**repair["reverse"], "error": 0.0}

@@ -65,7 +65,7 @@ def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
                 name, flow, rate_mbps=rate, buffer=buffer, pairs=n, duration_s=seconds, warm_up_s=seconds / 5
             )
     for p in OPPONENTS:
-        own = ltcp if p.startswith("LTCP") else {}
+        own: dict[str, Any] = ltcp if p.startswith("LTCP") else {}
         for r in RATES:
             rate, buffer = r * scale, max(3, round(third(r) * scale))
             first = threshold(rate, buffer, 120, 2)

@@ -37,7 +37,7 @@ def _longest(case: str) -> Any:
 
     def measure(r: Results) -> Any:
         h = _waits(r, case)
-        return stats.exact(discard.FIXED_MS + float(h["low"].max()) / 1e6, int(h["count"].sum()))
+        return stats.exact(discard.FIXED_MS + float(h["low"].to_numpy().max()) / 1e6, int(h["count"].sum()))
 
     return measure
 
@@ -46,7 +46,7 @@ def _share_up_to(case: str, ms: float) -> Any:
     def measure(r: Results) -> Any:
         h = _waits(r, case)
         n = h.filter(pl.col("low") <= ms * 1e6)["count"].sum()
-        return stats.exact(n / h["count"].sum(), int(h["count"].sum()))
+        return stats.exact(float(n) / float(h["count"].sum()), int(h["count"].sum()))
 
     return measure
 

@@ -86,7 +86,7 @@ def _stream(runs: Runs) -> pl.DataFrame:
 def _three(whole: pl.DataFrame) -> pl.DataFrame:
     """What is said of the three transfers together."""
     shares = whole.select(*(f"{r}_throughput" for r in (*LONG, "third"))).to_numpy().astype(float)
-    retx = sum(pl.col(f"{r}_retx") for r in (*LONG, "third"))
+    retx = pl.sum_horizontal([f"{r}_retx" for r in (*LONG, "third")], ignore_nulls=False)
     return whole.with_columns(
         pl.Series("jain_long", jain(shares[:, :2]) if len(shares) else []),
         pl.Series("jain_three", jain(shares) if len(shares) else []),

@@ -159,7 +159,7 @@ def links(queue: dict[str, Any], reading: Reading) -> dict[str, Any]:
     """The three Ethernets. The first carries the jitter of processing; a packet never overtakes another."""
     deep = {"type": "droptail", "limit": "4096 packets"}
     wire = {"type": "wire", "rate": "10 Mbit/s", "delay": "100 us", "queue": deep}
-    first = {"from": "kemi-1", "to": "kemi-2", "rate": "100 Mbit/s", "delay": "100 us", "queue": deep}
+    first: dict[str, Any] = {"from": "kemi-1", "to": "kemi-2", "rate": "100 Mbit/s", "delay": "100 us", "queue": deep}
     if reading.jitter == "processing":
         wait = {"probability": 1.0, "length": {"uniform": ["0 ms", "1 ms"]}}
         buffers = {"send_buffer": "4096 packets", "receive_buffer": "10000000 B", "in_transit": 1, "mtu": f"{MTU} B"}

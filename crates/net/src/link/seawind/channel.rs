@@ -155,8 +155,7 @@ impl Channel {
         params.offset = params.offset + before;
         let mut channel = Channel::new(params, rng);
         while channel.ends.back().is_none_or(|end| end.0 <= channel.params.offset.0) {
-            let next =
-                if channel.known.is_multiple_of(2) { channel.params.first } else { channel.params.first.other() };
+            let next = if channel.known % 2 == 0 { channel.params.first } else { channel.params.first.other() };
             channel.extend(next);
             channel.forget(Time::ZERO);
         }

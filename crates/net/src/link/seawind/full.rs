@@ -56,7 +56,7 @@ impl Resequencing {
 impl Full {
     pub fn new(params: SeawindParams, cx: &BuildCx<'_>) -> Full {
         let channel = params.channel.as_ref().map(|c| {
-            let source = if c.stretch.is_some() { cx.across_repetitions() } else { cx.clone() };
+            let source = if c.stretch.is_some() { cx.across_repetitions() } else { *cx };
             let rng = match (c.seed, c.history) {
                 (Some(seed), _) => Streams::new(seed).named("channel"),
                 (None, History::Link) => source.shared_rng("channel"),

@@ -119,6 +119,7 @@ pub trait Curve {
     fn probability(&mut self, q: Queueing) -> f64;
 }
 
+#[expect(clippy::large_enum_variant, reason = "there is one for each connection that responds early, behind a box")]
 #[derive(Clone, Debug)]
 enum AnyCurve {
     Gentle(Gentle),
