@@ -56,7 +56,7 @@ impl PlainHtcp {
             diff -= 1.0;
             factor = 1.0 + 10.0 * diff + diff * diff / 4.0;
         }
-        let scale = f64::min(f64::max(0.1 / self.min_rtt, 0.5), 10.0);
+        let scale = (0.1 / self.min_rtt).clamp(0.5, 10.0);
         factor = f64::max(factor / scale, 1.0);
         self.alpha = 2.0 * factor * (1.0 - self.beta);
     }
