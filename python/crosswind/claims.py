@@ -210,6 +210,8 @@ def _measure(part: Part, results: Results) -> MeasuredPart:
         e = part.measure(results)
     except MissingDataError as problem:
         return MeasuredPart(part, NOTHING, "unclear", str(problem))
+    except Exception as mistake:  # One claim's mistake must not cost the results of all others.
+        return MeasuredPart(part, NOTHING, "unclear", f"not measured: {type(mistake).__name__}: {mistake}")
     return MeasuredPart(part, e, judge(e, part.accept))
 
 
