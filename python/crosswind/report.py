@@ -346,7 +346,11 @@ def write(folder: Path, html: str, pictures: Sequence[Picture], command: str = "
 
 
 def markdown_reproduction(
-    rows: Sequence[Mapping[str, Any]], readings: Mapping[str, Sequence[Reading]], seconds: float, version: str
+    rows: Sequence[Mapping[str, Any]],
+    readings: Mapping[str, Sequence[Reading]],
+    seconds: float,
+    version: str,
+    commands: str = "`crosswind reproduce all`",
 ) -> str:
     """REPRODUCTION.md: counts per source, every claim, wall time. `readings`: experiment -> its readings."""
     today = datetime.date.today().isoformat()
@@ -354,8 +358,7 @@ def markdown_reproduction(
     lines = [
         "# Reproduction",
         "",
-        f"Written by `crosswind reproduce all` (Crosswind {version}, {today}; "
-        f"{seconds:.0f} s of wall time). Do not edit.",
+        f"Written by {commands} (Crosswind {version}, {today}; {seconds:.0f} s of wall time). Do not edit.",
         "",
         "| source | " + " | ".join(VERDICTS) + " |",
         "|---|" + "---|" * len(VERDICTS),
@@ -368,12 +371,12 @@ def markdown_reproduction(
         lines += [
             f"## {experiment}",
             "",
-            "| claim | statement | published | measured | accepted | verdict |",
-            "|---|---|---|---|---|---|",
+            "| claim | statement | published | measured | accepted | n | verdict |",
+            "|---|---|---|---|---|---|---|",
         ]
         for r in rows:
             if r["experiment"] == experiment:
-                cells = (r["claim"], r["statement"], r["published"], r["measured"], r["accept"], r["verdict"])
+                cells = (r["claim"], r["statement"], r["published"], r["measured"], r["accept"], r["n"], r["verdict"])
                 lines.append("| " + " | ".join(str(c).replace("|", "\\|") for c in cells) + " |")
         lines += ["", *_markdown_readings(readings.get(experiment, ()))]
     return "\n".join(lines)
