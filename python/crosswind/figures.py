@@ -121,7 +121,9 @@ class Picture:
 
     def _settle(self) -> None:
         """Lays the figure out once; otherwise each of the formats would do it again, which costs most of their time."""
-        if self.figure.get_layout_engine() is not None:
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+        if isinstance(self.figure.get_layout_engine(), ConstrainedLayoutEngine):
             self.figure.draw_without_rendering()
             self.figure.set_layout_engine("none")
 
