@@ -90,7 +90,7 @@ fn limits_of_delay_written_at_the_edge_are_kept_by_the_queues_behind_it() {
         s["link"][slow]["queue"] = json!({"type": "early-discard", "limit": "100 packets"});
     }
     for flow in ["first", "second"] {
-        s["flow"][flow]["queue_delay_limits"] = json!(["8 ms", "4 ms"]);
+        s["flow"][flow]["queue_delay_limits"] = json!(["8 ms", "2 ms"]);
     }
     s["record"] = json!({"hist": ["first"]});
     let t = run(&s);
