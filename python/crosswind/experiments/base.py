@@ -114,6 +114,51 @@ class Experiment:
         return " ".join(self.doc.strip().split("\n\n")[0].split())
 
 
+@dataclass(frozen=True)
+class Study:
+    """What the experiments of one source have in common.
+
+    `quick_reps` bounds what `--quick` runs of an experiment that says nothing of it.
+    """
+
+    id: str
+    source: str
+    reps: int = 120
+    quick_reps: int = 12
+    tables: Callable[[Runs], Tables] = _no_tables
+    variants: Mapping[str, Variant] = field(default_factory=dict)
+
+    def experiment(
+        self,
+        name: str,
+        title: str,
+        doc: str | None,
+        configurations: Callable[..., dict[str, Scenario]],
+        claims: Sequence[Claim],
+        *,
+        where: str = "",
+        reps: int | None = None,
+        **more: Any,
+    ) -> Experiment:
+        """One of its experiments; `where` is its place in the source, `more` any other field of Experiment."""
+        runs = self.reps if reps is None else reps
+        common: dict[str, Any] = {
+            "quick_reps": min(runs, self.quick_reps),
+            "tables": self.tables,
+            "variants": self.variants,
+        }
+        return Experiment(
+            id=f"{self.id}/{name}",
+            title=title,
+            source=", ".join(filter(None, (self.source, where))),
+            doc=doc or "",
+            configurations=configurations,
+            claims=claims,
+            reps=runs,
+            **(common | more),
+        )
+
+
 def published(file: str, here: str) -> dict[tuple[str, str], float]:
     """Printed numbers out of `data/<file>` beside the module `here`: (quantity, configuration) -> value.
 

@@ -1,17 +1,11 @@
-"""How the experiments of [Bhandarkar 2006] are declared."""
+"""How the experiments of [Bhandarkar 2006] are declared. The source ran each once, as it seems."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
-
 from crosswind.claims import Claim, Part
-from crosswind.experiments.base import Experiment, Results, Variant
+from crosswind.experiments.base import Study, Variant
 from crosswind.experiments.bhandarkar_2006 import measures
-from crosswind.figures import Picture
-from crosswind.scenario import Scenario
 
-STUDY = "bhandarkar-2006"
 SOURCE = "S. Bhandarkar, Ph.D. dissertation, Texas A&M University, 2006"
 QUICK = {
     "quick": Variant(
@@ -19,36 +13,8 @@ QUICK = {
         {"size": "quick"},
     )
 }
-
-
-def experiment(
-    name: str,
-    title: str,
-    doc: str | None,
-    configurations: Callable[..., dict[str, Scenario]],
-    claims: Sequence[Claim],
-    *,
-    where: str,
-    figures: Callable[[Results], list[Picture]] = lambda _: [],
-    variants: Mapping[str, Variant] | None = None,
-    reps: int = 5,
-    **more: Any,
-) -> Experiment:
-    """An experiment of this study; `where` is its place in the source. The source ran each once, as it seems."""
-    return Experiment(
-        id=f"{STUDY}/{name}",
-        title=title,
-        source=f"{SOURCE}, {where}",
-        doc=doc or "",
-        configurations=configurations,
-        claims=claims,
-        reps=reps,
-        quick_reps=min(reps, 2),
-        tables=more.pop("tables", measures.tables),
-        figures=figures,
-        variants=variants or {},
-        **more,
-    )
+STUDY = Study("bhandarkar-2006", SOURCE, reps=5, quick_reps=2, tables=measures.tables)
+experiment = STUDY.experiment
 
 
 def claim(number: int, statement: str, published: str, *parts: Part) -> Claim:

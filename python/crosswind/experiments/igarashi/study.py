@@ -12,43 +12,12 @@ import numpy as np
 
 from crosswind import stats
 from crosswind.claims import Band, Claim, Part
-from crosswind.experiments.base import Experiment, Results
-from crosswind.figures import Picture
-from crosswind.runs import Runs
-from crosswind.scenario import Scenario
+from crosswind.experiments.base import Results, Study
 from crosswind.stats import Estimate
 
-STUDY = "igarashi"
-SOURCE = "[Igarashi 2007]"
+STUDY = Study("igarashi", "[Igarashi 2007]", reps=10, quick_reps=2)
+experiment = STUDY.experiment
 FREE = Band()
-
-
-def experiment(
-    name: str,
-    title: str,
-    doc: str | None,
-    configurations: Callable[..., dict[str, Scenario]],
-    claims: Sequence[Claim],
-    *,
-    tables: Callable[[Runs], Any],
-    figures: Callable[[Results], list[Picture]] = lambda _: [],
-    reps: int = 10,
-    **more: Any,
-) -> Experiment:
-    """An experiment of this study; `reps` is 10, quick runs take 2."""
-    return Experiment(
-        id=f"{STUDY}/{name}",
-        title=title,
-        source=SOURCE,
-        doc=doc or "",
-        configurations=configurations,
-        claims=claims,
-        reps=reps,
-        quick_reps=min(reps, 2),
-        tables=tables,
-        figures=figures,
-        **more,
-    )
 
 
 def of_seeds(
