@@ -57,11 +57,29 @@ impl Player {
         what(&mut Surroundings { now, sent: &mut self.sent, notes: &mut self.notes, cache: None });
         self.unread.extend(self.sent.drain(..).map(|(p, _)| (now, p)));
     }
-    fn until(&mut self, end: &mut impl End, stop: Time) {
+    /// Lets the end do what is due before a line; before one that tells of an arrival, all that was sent must be read.
+    fn reach(&mut self, end: &mut impl End, words: &[&str], at: Time, line: &str) {
+        let arrives = words[1] == "<";
+        let stop = if arrives { at } else { at + Dur::from_micros(20) };
         while let Some(at) = end.next().filter(|at| *at < stop) {
             self.call(at, |io| end.wake(io));
         }
+        assert!(!arrives || self.unread.is_empty(), "before `{line}`: {:?} was sent", self.unread);
     }
+}
+
+/// A line of a tape: a time, what happens, and its particulars.
+struct Line<'a> {
+    text: &'a str,
+    words: Vec<&'a str>,
+    at: Time,
+}
+
+fn lines(tape: &str) -> impl Iterator<Item = Line<'_>> {
+    tape.lines().map(str::trim).filter(|l| !l.is_empty()).map(|text| {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        Line { text, at: seconds(words[0]), words }
+    })
 }
 
 fn params(keys: &str) -> Arc<TfrcParams> {
@@ -98,18 +116,14 @@ fn play_sender(keys: &str, tape: &str) {
     let mut player = Player::new();
     player.call(Time::ZERO, |io| sender.open(io));
     let mut reports = 0;
-    for line in tape.lines().map(str::trim).filter(|l| !l.is_empty()) {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let at = seconds(words[0]);
-        let inclusive = if words[1] == "<" { at } else { at + Dur::from_micros(20) };
-        player.until(&mut sender, inclusive);
+    for Line { text: line, words, at } in lines(tape) {
+        player.reach(&mut sender, &words, at, line);
         match words[1] {
             ">" => {
                 let p = expect_packet(line, at, player.unread.pop_front(), true);
                 assert_eq!(p.seq, words[2].parse::<u64>().expect("a number"), "`{line}`");
             }
             "<" => {
-                assert!(player.unread.is_empty(), "before `{line}`: {:?} was sent", player.unread);
                 let age = Dur::from_secs_f64(number(&words, "age").unwrap_or(0.1));
                 let f = Feedback {
                     number: reports,
@@ -134,11 +148,8 @@ fn play_receiver(keys: &str, tape: &str) {
     let mut receiver = Receiver::new(params(keys));
     let mut player = Player::new();
     let mut last_p = 0.0;
-    for line in tape.lines().map(str::trim).filter(|l| !l.is_empty()) {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let at = seconds(words[0]);
-        let inclusive = if words[1] == "<" { at } else { at + Dur::from_micros(20) };
-        player.until(&mut receiver, inclusive);
+    for Line { text: line, words, at } in lines(tape) {
+        player.reach(&mut receiver, &words, at, line);
         match words[1] {
             ">" => {
                 let p = expect_packet(line, at, player.unread.pop_front(), false);
@@ -149,7 +160,6 @@ fn play_receiver(keys: &str, tape: &str) {
                 }
             }
             "<" => {
-                assert!(player.unread.is_empty(), "before `{line}`: {:?} was sent", player.unread);
                 let rtt = Dur::from_millis(100);
                 let number = words[2].parse().expect("a number");
                 let sent = at - Dur::from_millis(50);
