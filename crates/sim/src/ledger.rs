@@ -30,7 +30,7 @@ pub struct Losses {
     pub stages: Vec<StageLosses>,
     /// For each flow the packets dropped by a limit of one wait and by a budget of all waits; empty before the first.
     pub discards: Vec<[u64; 2]>,
-    /// Flows that are not over: a connection until it is closed, a stream until its last packet has arrived or is lost.
+    /// Awaited flows that are not over: a connection until it is closed, a stream until its last packet has arrived or is lost.
     pub open: usize,
     /// Retransmissions dropped since the driver looked last: their flow, the direction, and what they held.
     pub resends: Vec<(u32, Vantage, DroppedResend)>,
@@ -41,19 +41,22 @@ pub struct Losses {
 }
 
 impl Losses {
-    pub fn new(flows: usize, stages: usize) -> Losses {
+    /// `awaited` tells of each flow whether the run goes on until it is over.
+    pub fn new(awaited: impl ExactSizeIterator<Item = bool>, stages: usize) -> Losses {
+        let flows = awaited.len();
+        let open = awaited.filter(|is_awaited| *is_awaited).count();
         Losses {
             flows: vec![FlowLosses::default(); flows],
             stages: vec![StageLosses::default(); stages],
             discards: Vec::new(),
-            open: flows,
+            open,
             resends: Vec::new(),
             resets: Vec::new(),
             news: flows == 0,
         }
     }
 
-    /// A flow is over.
+    /// An awaited flow is over.
     pub fn close(&mut self) {
         self.open -= 1;
         self.news |= self.open == 0;

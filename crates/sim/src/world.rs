@@ -28,6 +28,8 @@ use std::sync::Arc;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
     AllFlowsClosed,
+    /// Those that the scenario waits for; others may go on.
+    AwaitedFlowsClosed,
     DurationReached,
     /// Nothing was left to happen although some finite flow was not complete.
     NothingLeft,
@@ -40,6 +42,7 @@ impl Outcome {
     pub fn text(self) -> &'static str {
         match self {
             Outcome::AllFlowsClosed => "all flows closed",
+            Outcome::AwaitedFlowsClosed => "awaited flows closed",
             Outcome::DurationReached => "duration reached",
             Outcome::NothingLeft => "nothing left to do",
             Outcome::OutOfMemory => "out of memory",
@@ -125,7 +128,7 @@ impl<'p> World<'p> {
         let mut world = World {
             plan,
             now: Time::ZERO,
-            losses: Losses::new(plan.flows.len(), stages.len()),
+            losses: Losses::new(plan.flows.iter().map(|f| f.is_awaited), stages.len()),
             calendar: Calendar::new(stages.len(), ends.len() + edges.len(), shuffle),
             stages,
             ends,
@@ -164,9 +167,14 @@ impl<'p> World<'p> {
                 }
             }
             if self.losses.news && self.attend() {
-                return Some(Outcome::AllFlowsClosed);
+                return Some(self.ending());
             }
         }
+    }
+
+    fn ending(&self) -> Outcome {
+        let is_all = self.plan.flows.iter().all(|f| f.is_awaited);
+        if is_all { Outcome::AllFlowsClosed } else { Outcome::AwaitedFlowsClosed }
     }
 
     /// Serves events until one of them is more than a matter between two stages.
@@ -361,6 +369,9 @@ impl<'p> World<'p> {
     }
 
     fn close(&mut self, flow: usize) {
+        if !self.plan.flows[flow].is_awaited {
+            return;
+        }
         let on_their_way = match &self.ends[2 * flow] {
             FlowEnd::Tcp(_) => 0,
             FlowEnd::Udp(_) => {

@@ -154,6 +154,31 @@ fn a_stream_and_a_transfer_share_one_link_and_the_books_balance() {
 }
 
 #[test]
+fn a_run_ends_with_the_flows_that_it_waits_for_and_they_do_not_notice() {
+    let link = json!({ "rate": "1 Mbit/s", "delay": "50 ms" });
+    let flows = json!({ "bulk": { "workload": { "type": "bulk", "size": "1 MB" }, "tcp": { "preset": "rfc" } },
+                        "short": { "workload": { "type": "bulk", "size": "20 kB" }, "tcp": { "preset": "rfc" } },
+                        "audio": { "workload": { "type": "cbr", "payload": "200 B", "interval": "10 ms" } } });
+    let mut s = scenario(link, flows);
+    s["duration"] = "100 s".into();
+    let whole = run(&s);
+    s["until"] = json!(["bulk", "short"]);
+    let cut = run(&s);
+    assert_eq!(text(table(&whole, "run"), "outcome", 0), "duration reached");
+    assert_eq!(text(table(&cut, "run"), "outcome", 0), "awaited flows closed");
+    let end = number(table(&cut, "run"), "end_ns", 0);
+    assert!(end >= of_flow(&cut, "bulk", "elapsed_ns") && end < 20e9, "{end}");
+    for column in ["elapsed_ns", "size_bytes", "drops_packets", "resent_packets"] {
+        assert_eq!(of_flow(&cut, "bulk", column), of_flow(&whole, "bulk", column), "{column}");
+    }
+    // A hundred datagrams a second until then, and none afterwards.
+    assert_within(of_flow(&cut, "audio", "sent_packets"), end / 1e7, 1.0);
+    s["until"] = json!(["bluk"]);
+    let e = refusal(&s);
+    assert!(e.path == "until[0]" && e.to_string().contains("did you mean `bulk`"), "{e}");
+}
+
+#[test]
 fn the_silences_are_the_same_whatever_runs_beside_the_stream() {
     let link = json!({ "rate": "1 Mbit/s", "delay": "100 ms" });
     let mut w = audio(50);

@@ -67,7 +67,7 @@ pub const METRICS: &[Metric] = &[
     row((Run, "packets", Packets), "Packets that came into being.", OWN),
     row((Run, "peak_packets", Packets), "The most packets that existed at one time.", OWN),
     row((Run, "wall_ns", Ns), "Wall time that the run took. It differs from run to run and is no result.", OWN),
-    row((Run, "outcome", Text), "Why the run ended: all flows closed, the duration was reached, or nothing was left to do.", OWN),
+    row((Run, "outcome", Text), "Why the run ended: all flows closed (or those that it waits for), the duration was reached, or nothing was left to do.", OWN),
     row((Run, "leaked_packets", Packets), "Packets that were unaccounted for at the end; always 0, or the run is refused.", OWN),
     row((Run, "truncated_events", Count), "Events that did not fit into the log of this run.", OWN),
     row((Run, "elapsed_ns", Ns), "Total elapsed time: from the first packet of any flow to the last, set-up and tear-down included. -1 when some flow did not close.", THESIS),

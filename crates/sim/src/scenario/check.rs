@@ -70,6 +70,7 @@ pub fn scenario(s: &Scenario) -> Result<(), ConfigError> {
         }
     }
     member_names(s)?;
+    flow_names(&s.until, "until", s)?;
     sharing(&s.sharing)?;
     s.emulate.check()?;
     record(&s.record, s)
@@ -197,12 +198,15 @@ fn record(r: &Record, s: &Scenario) -> Result<(), ConfigError> {
     if r.event_file.is_some() && r.events == Events::default() {
         return Err(ConfigError::new("record.event_file", "no `record.events`", "the flows whose events are wanted"));
     }
-    flow_names(&r.events, "record.events", s)?;
-    flow_names(&r.hist, "record.hist", s)
+    for (wanted, key) in [(&r.events, "record.events"), (&r.hist, "record.hist")] {
+        if let Events::Of(names) = wanted {
+            flow_names(names, key, s)?;
+        }
+    }
+    Ok(())
 }
 
-fn flow_names(wanted: &Events, key: &str, s: &Scenario) -> Result<(), ConfigError> {
-    let Events::Of(names) = wanted else { return Ok(()) };
+fn flow_names(names: &[String], key: &str, s: &Scenario) -> Result<(), ConfigError> {
     let mut seen = BTreeSet::new();
     for (i, name) in names.iter().enumerate() {
         let path = format!("{key}[{i}]");

@@ -95,6 +95,8 @@ pub struct FlowPlan {
     pub events: bool,
     /// Whether its histograms are kept.
     pub hist: bool,
+    /// Whether the run goes on until it is over.
+    pub is_awaited: bool,
 }
 
 impl FlowPlan {
@@ -169,6 +171,7 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
         let group = groups.len() as u32;
         let events = recorded(&s.record.events, name);
         let hist = recorded(&s.record.hist, name);
+        let is_awaited = s.until.is_empty() || s.until.contains(name);
         groups.push(GroupPlan {
             name: name.clone(),
             count: f.count * f.workload.connections(),
@@ -187,11 +190,13 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
             let member = if f.count == 1 { name.clone() } else { format!("{name}-{}", k + 1) };
             let events = events || recorded(&s.record.events, &member);
             let hist = hist || recorded(&s.record.hist, &member);
+            let is_awaited = is_awaited || s.until.contains(&member);
             for connection in 0..f.workload.connections() {
                 let name = connection_name(&f.workload, &member, connection);
                 flows.push(FlowPlan {
                     events: events || recorded(&s.record.events, &name),
                     hist: hist || recorded(&s.record.hist, &name),
+                    is_awaited: is_awaited || s.until.contains(&name),
                     name,
                     group,
                     index_in_group: k,

@@ -37,6 +37,7 @@ pub fn parse_value(value: &Value, cat: &dyn Catalogue) -> Result<Scenario, Confi
         title: written.title,
         seed: written.seed,
         duration: written.duration,
+        until: written.until,
         topology: written.topology.map(|t| topology(&t, cat)).transpose()?,
         link: each(&written.link, "link", |v, path| link(v, cat, path))?,
         flow: each(&written.flow, "flow", |v, path| flow(v, cat, path))?,

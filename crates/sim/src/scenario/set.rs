@@ -5,9 +5,9 @@ use super::check;
 use crosswind_base::ConfigError;
 use serde_json::{Map, Value};
 
-pub(super) const TOP: [&str; 13] = [
-    "name", "title", "seed", "duration", "topology", "link", "domain", "contract", "flow", "timeline", "sharing",
-    "record", "emulate",
+pub(super) const TOP: [&str; 14] = [
+    "name", "title", "seed", "duration", "until", "topology", "link", "domain", "contract", "flow", "timeline",
+    "sharing", "record", "emulate",
 ];
 
 /// Puts `value` at `path` (such as `link.last-hop.queue.limit`) of a scenario in JSON.

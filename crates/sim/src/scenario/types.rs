@@ -31,6 +31,9 @@ pub struct Scenario<T = Topology, L = Link, F = Flow> {
     pub seed: u64,
     /// Hard stop. A run ends earlier when all finite flows are closed.
     pub duration: Dur,
+    /// Flows (or groups of flows) whose end is the end of the run, whatever the others still do. Left out: all flows.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub until: Vec<String>,
     /// A template that creates nodes and links. Without one the links alone define the network.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub topology: Option<T>,

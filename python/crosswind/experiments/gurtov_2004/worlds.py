@@ -117,7 +117,7 @@ def transfer(
             "to": "receiver",
             "workload": {"type": "cbr", "payload": f"{cbr_bytes - 28} B", "rate": "1 Mbit/s"},
         }
-    out = world(name, link, flows, 2000.0)
+    out = world(name, link, flows, 2000.0, until=["tcp"])
     return out.with_({"link.access.delay": f"{access_ms:g} ms"}) if access_ms != 1.0 else out
 
 
