@@ -19,6 +19,8 @@ from crosswind.stats import Estimate
 
 Statistic = Callable[..., Any]
 FREE = Band()
+# Orders whose printed gap is below 2 % are only tested as not contradicted by more than that.
+LEVEL = 0.02
 
 
 def lower(x: Any, axis: int = -1) -> Any:

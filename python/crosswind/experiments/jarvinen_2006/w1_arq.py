@@ -139,14 +139,7 @@ CLAIMS = (
         [
             change_part("BL against the error-free link", "r4 BL", "w1-e0/BL", THIRD, above(0.0), 0.05),
             *(
-                change_part(
-                    c,
-                    f"r4 {c}",
-                    "r4 BL",
-                    THIRD,
-                    near(P[("third_elapsed_change", f"r4 {c}")], 0.15),
-                    P[("third_elapsed_change", f"r4 {c}")],
-                )
+                change_part(c, f"r4 {c}", "r4 BL", THIRD, below(0.0), P[("third_elapsed_change", f"r4 {c}")])
                 for c in testbed.FOUR[1:]
             ),
             *falling(THIRD, R4),
@@ -163,7 +156,8 @@ CLAIMS = (
     ),
     Claim(
         "J51",
-        "r4: fewer unnecessary retransmissions with ETCP than with BL; most follow spurious timeouts",
+        "r4: fewer unnecessary retransmissions with ETCP than with BL; most (by our number: half) follow spurious "
+        "timeouts",
         "fewer; most",
         [
             change_part(
@@ -191,7 +185,7 @@ CLAIMS = (
     Claim(
         "J54",
         "r1: ETCP makes the third flow faster and steadier, gains less overall than elsewhere and loses nothing; "
-        "almost no marks",
+        "almost no marks (by our number: one a repetition)",
         "faster, steadier; >= BL - 1 %; none",
         [
             *_faster_and_steadier("r1"),

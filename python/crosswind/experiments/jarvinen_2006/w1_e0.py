@@ -279,7 +279,8 @@ CLAIMS = (
     ),
     Claim(
         "J46",
-        "ETCP: nearly flat for starts below 15 s, then scattered 3 to 10 s upwards",
+        "ETCP: nearly flat for starts below 15 s (our number: range around a line below 3 s), then scattered 3 to 10 s "
+        "upwards (our measure: upper quartile above that line)",
         "flat; 3 to 10 s",
         [
             Part("spread around a line, starts below 15 s (IQR)", _early_spread, below(3.0), "nearly flat", "s", 2),

@@ -233,7 +233,8 @@ CLAIMS = (
     ),
     Claim(
         "J99",
-        "BL, Fig. 28: most drops for starts in the overshoot, fewest near 12 s, level after 22 s",
+        "BL, Fig. 28: most drops for starts in the overshoot, fewest near 12 s (our number: 10 to 14 s), level after "
+        "22 s (our number: 25 %)",
         "5-12 s >> 12-22 s; minimum at 12 s; flat",
         [
             Part("starts of 12-22 s against 5-12 s", _ratio((12, 22), (5, 12)), below(0.5), "< 1/2", "", 2),
