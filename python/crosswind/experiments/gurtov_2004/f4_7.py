@@ -7,12 +7,17 @@ What the source shows: without timestamps nothing is learnt, and the timeout is 
 new sample; with timestamps it jumps up and settles within about ten seconds, with a gap while duplicates come; with
 Eifel there is no gap, and it falls more slowly.
 
-What may differ here: as in the traces of figure 4.2. Near and higher mean below and above the doubled value that the
-back-off alone gives; back means at or below the value of before the spike, from the end of the spike on.
+What may differ here: as in the traces of figure 4.2. The source gives no number for near and higher: near the level of
+before the spike is taken to mean within a quarter of it, higher is more than that. Back is the time from the timeout
+until the value is near again; counted from the end of the spike it is reported beside.
 
-What decides the last part: with Eifel the samples go on without a gap, one per segment, and all of them are those
-of a full window. The source has the timer fall more slowly, because its window goes on growing after the spike;
-here the receiver's window of 12 segments holds it (variant: 30).
+G27 fails in three of its parts. Without timestamps the first new sample comes from the segment that is sent behind the
+needless copies and waits for them (5.0 s, where 3.3 s were usual), so the timer is half as high again as before and
+takes two more samples to its old level. With timestamps the copies keep the samples at 5 s until 27 s, nine seconds
+after the spike; the timer is near its old value 16 s after it expired, 14 s after the end of the spike. With Eifel
+there are no copies: the samples are at their old value at once, one for each segment, and the timer falls sooner. The
+source has it fall more slowly, because its window goes on growing after the spike and the queue with it; here one
+segment per round trip is little beside the 14 in flight. With a window of 30 (variant) the order is the source's.
 """
 
 from __future__ import annotations
@@ -22,7 +27,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind.claims import Claim, above, at_most, between
+from crosswind.claims import Band, Claim, above, between
 from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.measures import Trace, fact, timer_figure, transfers
@@ -34,6 +39,7 @@ from crosswind.scenario import Scenario
 PLAIN, STAMPED, EIFEL_ON = "no timestamps", "timestamps", "timestamps and Eifel"
 RENO = {"recovery": "ns2-reno", "sack": "off"}
 END_s, LAST_s = SPIKE_AT_s + SPIKE_s, 80.0
+NEAR = 0.25
 
 
 def configurations(window: int = WINDOW) -> dict[str, Scenario]:
@@ -56,43 +62,47 @@ def _before(runs: Runs, c: str) -> float:
     return float(v[t < SPIKE_AT_s][-1])
 
 
-def _at_first_sample(runs: Runs, c: str) -> float:
-    """The timeout right after the first sample that follows the timeout."""
+def _from_first_sample(runs: Runs, c: str) -> np.ndarray[Any, Any]:
+    """The timeout, of its value before the spike, from the first sample on that follows the timer's expiry."""
     trace_ = Trace(runs, c)
-    e = trace_.events
-    samples = e.filter((pl.col("kind") == "rtt") & (pl.col("time_ns") > trace_.first("timeout") * 1e9))["time_ns"] / 1e9
+    samples = trace_.times("rtt")
+    first = samples[samples > trace_.first("timeout")][0]
     t, v = _rto(runs, c)
-    return float(v[t > samples[0]][0])
+    return np.asarray(v[t > first] / _before(runs, c))
 
 
-def _back(runs: Runs, c: str) -> float:
-    """Seconds from the end of the spike until the timeout is at its value of before again."""
+def _back(runs: Runs, c: str, since_s: float | None = None) -> float:
+    """Seconds from the timeout (or another moment) until the timer is near its value of before the spike again."""
     t, v = _rto(runs, c)
-    above_before = t[(t > END_s) & (v > _before(runs, c))]
-    return float(above_before[-1] - END_s) if len(above_before) else 0.0
+    since = Trace(runs, c).first("timeout") if since_s is None else since_s
+    late, value = t[t > since], v[t > since]
+    near = late[(late >= late[value.argmax()]) & (value <= (1 + NEAR) * _before(runs, c))]
+    return float(near[0] - since) if len(near) else float("nan")
 
 
 CLAIMS = (
     Claim(
         "G27",
-        "The timer: as before without timestamps; with them higher, and back within 10 s; slower with Eifel",
+        "The timer at the first sample after a spurious timeout: near its old value without timestamps (within a "
+        "quarter: our number); higher with them, and back within 10 s of the timeout; slower with Eifel",
         "near 1; 10 s (5-15 s); slower",
         [
             fact(
-                "no timestamps: first / before",
-                lambda r: _at_first_sample(r, PLAIN) / _before(r, PLAIN),
-                at_most(2.0),
+                "no timestamps: at the first sample / before",
+                lambda r: _from_first_sample(r, PLAIN)[0],
+                between(1 - NEAR, 1 + NEAR),
                 "1",
                 digits=2,
             ),
             fact(
-                "timestamps: highest / before",
-                lambda r: float(_rto(r, STAMPED)[1][_rto(r, STAMPED)[0] > END_s].max()) / _before(r, STAMPED),
-                above(2.0),
+                "timestamps: highest from the first sample on / before",
+                lambda r: _from_first_sample(r, STAMPED).max(),
+                above(1 + NEAR),
                 "",
                 digits=2,
             ),
             fact("timestamps: back after", lambda r: _back(r, STAMPED), between(5, 15), "10 s", "s", 1),
+            fact("counted from the end of the spike", lambda r: _back(r, STAMPED, END_s), Band(), "", "s", 1),
             fact(
                 "Eifel later than timestamps alone",
                 lambda r: _back(r, EIFEL_ON) - _back(r, STAMPED),

@@ -64,13 +64,13 @@ class Trace:
 
     def acked(self, at_s: float) -> int:
         """Segments acknowledged by then."""
-        e = self.events.filter((pl.col("kind") == "ack") & (pl.col("time_ns") <= at_s * 1e9))
+        e = self.events.filter((pl.col("kind") == "ack") & (pl.col("time_ns") <= round(at_s * 1e9)))
         return 0 if e.is_empty() else (int(e["seq"].max()) - 1) // MSS  # type: ignore[arg-type]
 
     def sent(self, at_s: float) -> int:
         """Segments sent for the first time by then."""
-        e = self.events.filter((pl.col("kind") == "send") & (pl.col("len") > 0) & (pl.col("time_ns") <= at_s * 1e9))
-        return e.height
+        sends = (pl.col("kind") == "send") & (pl.col("len") > 0)
+        return self.events.filter(sends & (pl.col("time_ns") <= round(at_s * 1e9))).height
 
     def flight(self, at_s: float) -> int:
         """Segments outstanding just before some time."""

@@ -5,7 +5,7 @@ timestamp of the original under RFC 1323, and with its own under the revision th
 
 What the source says: spurious under the one rule, genuine under the other.
 
-What may differ here: as in the traces of figure 4.2; window of 8 segments, ACKs 25 to 48 lost.
+What may differ here: as in the traces of figure 4.2; window of 8 segments, ACKs 25 to 32 lost.
 """
 
 from __future__ import annotations

@@ -75,7 +75,10 @@ CLAIMS = (
         "108 <= 146 < 191 = 191 = 191 < 331 s",
         [
             ratio_part("NewReno-SACK on / FACK on", "NewReno-SACK, on", "FACK, on", "time_s", at_least(1.0), "1.35"),
-            ratio_part("NewReno-SACK on / off", "NewReno-SACK, on", "Reno-SACK, off", "time_s", below(1.0), "0.76"),
+            *(
+                ratio_part(f"NewReno-SACK on / {v} off", "NewReno-SACK, on", f"{v}, off", "time_s", below(1.0), "0.76")
+                for v in VARIANTS
+            ),
             ratio_part(
                 "NewReno-SACK off / Reno-SACK off",
                 "NewReno-SACK, off",
@@ -88,7 +91,10 @@ CLAIMS = (
             ratio_part(
                 "FACK off / Reno-SACK off", "FACK, off", "Reno-SACK, off", "time_s", between(0.98, 1.02), "1.00", 3
             ),
-            ratio_part("Reno-SACK on / off", "Reno-SACK, on", "Reno-SACK, off", "time_s", above(1.0), "1.73"),
+            *(
+                ratio_part(f"Reno-SACK on / {v} off", "Reno-SACK, on", f"{v}, off", "time_s", above(1.0), "1.73")
+                for v in VARIANTS
+            ),
         ],
     ),
     Claim(
@@ -128,14 +134,15 @@ CLAIMS = (
     ),
     Claim(
         "G19",
-        "Without Eifel the three senders cannot be told apart",
+        "Without Eifel the three senders cannot be told apart (2 % in time; 0.5 % in segments and 5 % in timeouts "
+        "are our numbers)",
         "191 s; 5251; 5.74 to 5.79; 0.68 to 0.70",
         [
             ratio_part(
                 f"{v} / Reno-SACK: {column}", f"{v}, off", "Reno-SACK, off", column, between(1 - t, 1 + t), "1.0", 3
             )
             for v in ("NewReno-SACK", "FACK")
-            for column, t in (("time_s", 0.02), ("segments", 0.005), ("spurious", 0.05))
+            for column, t in (("time_s", 0.02), ("segments", 0.005), ("spurious", 0.05), ("genuine", 0.05))
         ],
     ),
 )

@@ -34,16 +34,20 @@ def world(name: str, link: Mapping[str, Any], flows: Mapping[str, Any], duration
 
 # -- E1: microscopes of one timeout ------------------------------------------------------------------------------------
 
+# The source gives no parameters; the digest suggests 9.6 to 30 kbit/s, 300 to 500 ms one way, a queue of 10 to 20
+# packets, one spike of 5 to 10 s at about 10 s, and a flight of 10 to 20 segments when it comes. Within these the
+# values are ours: the rate and delay of GPRS, the longest queue, the threshold of slow start that gives the flight. An
+# ACK for each segment is what the claim on the speed of go-back-N asks for.
 SPIKE_AT_s, SPIKE_s = 10.0, 8.0
 SLOW_BPS = 30_000
 WINDOW = 12
+HEADERS = 52
 TRACE_TCP = {
     "preset": "gurtov-reno-sack",
     "mss": f"{MSS} B",
     "window_limit_segments": 5 * WINDOW,
     "initial_ssthresh": f"{WINDOW * MSS} B",
     "delayed_ack": "0 s",
-    "timeout_threshold": "first",
 }
 EIFEL = {"eifel": "on"}
 
@@ -61,7 +65,7 @@ def trace(
     body = {
         "rate": f"{SLOW_BPS} bit/s",
         "delay": "300 ms",
-        "queue": {"type": "droptail", "limit": "40 packets"},
+        "queue": {"type": "droptail", "limit": "19 packets"},
         "spikes": {"at": [f"{SPIKE_AT_s:g} s"], "length": f"{SPIKE_s:g} s"},
         "reverse": {"queue": WIDE, "loss": {"type": "none"}},
         **(link or {}),
