@@ -88,7 +88,11 @@ fn classful(name: &str) -> Vec<Value> {
     let shaper = json!({"type": "tbf", "rate": "300 kbit/s", "burst": "700 B", "queue": {"limit": "9 packets"}});
     match name {
         "tbf" => {
-            vec![json!({"type": name, "rate": "1 Mbit/s", "burst": "3000 B", "peak_rate": "1.5 Mbit/s", "queue": red})]
+            let filter =
+                json!({"type": name, "rate": "1 Mbit/s", "burst": "3000 B", "peak_rate": "1.5 Mbit/s", "queue": red});
+            let mut arrival = filter.clone();
+            arrival["metered"] = "arrival".into();
+            vec![filter, arrival]
         }
         "prio" => vec![json!({"type": name, "filter": filter, "default": "long",
             "class": {"short": {"prio": 1, "queue": shaper}, "long": {"prio": 2, "queue": red}}})],

@@ -47,6 +47,57 @@ fn the_peak_rate_spaces_the_packets_of_a_burst() {
     assert_eq!(times(&b), [1.0, 6.0, 11.0, 101.0]);
 }
 
+/// Audio of 30.4 kbit/s in a bucket of 32 kbit/s and 576 bytes, behind a line that three packets of TCP keep busy for
+/// 216 ms in every 440: when the packets of the audio are delivered, in ms after they were offered.
+fn audio_behind_a_busy_line(metered: &str) -> Vec<f64> {
+    let shaper = json!({"type": "tbf", "rate": "32 kbit/s", "burst": "576 B", "metered": metered});
+    let queue = json!({
+        "type": "prio", "default": "tcp", "filter": [{"class": "audio", "size_max": "100 B"}],
+        "class": {"tcp": {"prio": 0, "queue": {}}, "audio": {"prio": 1, "queue": shaper}},
+    });
+    let mut b = egress(&queue, &json!({"type": "wire", "rate": "64 kbit/s", "delay": "0 s"}));
+    for i in 0..3000 {
+        if i % 22 == 0 {
+            (0..3).for_each(|_| b.offer(Time(i * 20_000_000), 576, Ecn::NotEct));
+        }
+        b.offer(Time(i * 20_000_000), 76, Ecn::NotEct);
+    }
+    b.drain();
+    assert!(b.log.entries.is_empty());
+    let audio = b.deliveries.iter().filter(|d| b.offered[d.seq as usize].len == 76);
+    audio.enumerate().map(|(i, d)| d.at.as_secs_f64() * 1000.0 - 20.0 * i as f64).collect()
+}
+
+#[test]
+fn a_bucket_metered_at_arrival_loses_nothing_while_the_line_is_busy_and_one_metered_at_departure_does() {
+    let worst = |metered: &str| audio_behind_a_busy_line(metered).into_iter().fold(0.0, f64::max);
+    // 216 ms, and what has come in meanwhile is sent at the line's rate: nobody waits longer.
+    let arrival = worst("arrival");
+    assert!((216.0..240.0).contains(&arrival), "{arrival}");
+    // Each time 72 ms of credit are lost, so a sixth of what the audio needs in 440 ms: it falls behind for good.
+    assert!(worst("departure") > 4000.0, "{}", worst("departure"));
+}
+
+#[test]
+fn a_bucket_metered_at_arrival_shapes_what_exceeds_its_rate_as_one_metered_at_departure_does() {
+    let sent = |metered: &str| {
+        let mut b = egress(
+            &json!({"type": "tbf", "rate": "80 kbit/s", "burst": "3000 B", "metered": metered,
+                "peak_rate": "1.6 Mbit/s", "mtu": "1000 B", "queue": {"limit": "10 packets"}}),
+            &fast(),
+        );
+        for i in 0..200 {
+            b.offer(ms(i as f64 * 70.0), 300 + (i * 7 % 11) as u16 * 60, Ecn::NotEct);
+        }
+        b.drain();
+        b.deliveries.iter().map(|d| (d.seq, d.at)).collect::<Vec<_>>()
+    };
+    let arrival = sent("arrival");
+    assert!(arrival.len() > 150);
+    // In front of a line that is always free, the two are one.
+    assert_eq!(arrival, sent("departure"));
+}
+
 #[test]
 fn a_packet_longer_than_the_bucket_is_dropped_on_arrival() {
     let mut b = egress(&json!({"type": "tbf", "burst": "576 B", "overhead": "14 B"}), &fast());

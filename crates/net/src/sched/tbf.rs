@@ -4,7 +4,8 @@
 //!
 //! **Idea**: a bucket of `burst` bytes fills at `rate`. The first packet of the inner queue leaves as soon as the bucket
 //! holds its length, which is then taken out. With `peak_rate` a second bucket of `mtu` bytes must hold it too. What
-//! arrives waits in the inner queue, whatever that is.
+//! arrives waits in the inner queue, whatever that is. Metered at its arrival, a packet is told then when the bucket will
+//! have let it pass, as if nothing stood behind the filter: time in which the line takes nothing overflows no bucket.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
@@ -16,12 +17,14 @@
 //! | `mpu` | bytes | 0 B | linux-sch-tbf |
 //! | `cell` | bytes | 1 B | lengths are rounded down to it, as in tc's table of 256 times: 8 B for packets up to 2047 B |
 //! | `kbit` | bits | 1000 | 1024 in early versions of tc; every rate of this table is scaled by kbit/1000 |
+//! | `metered` | - | departure | linux-sch-tbf; `arrival` is ours, for jarvinen-2006 section 2.4 |
 //! | `queue` | - | droptail | the inner queue |
 //!
 //! **Deviations**: 1. A packet longer than a bucket could never leave; it is dropped on arrival and counted as not
 //! fitting the queue. (The kernel does the same.) 2. Credit is exact; the kernel rounds it to nanoseconds and the bucket
 //! to ticks of 64 ns, which is invisible. 3. An inner queue that does not say what it will give next has its head taken
-//! out while the head waits for credit, so it sees a backlog that is one packet shorter.
+//! out while the head waits for credit, so it sees a backlog that is one packet shorter. 4. Metered at arrival, an inner
+//! queue that drops what waits in it passes that packet's place in time on to the next.
 //!
 //! **Checked by**: conformance suite; oracle `tbf` on random traces; the kernel's tbf (docs/validation-qos.md).
 
@@ -34,6 +37,18 @@ use crate::registry::BuildCx;
 use crosswind_base::{BitRate, ConfigError, Cx, DropReason, Dur, PacketId, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+
+/// When a packet is held against the buckets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metered {
+    /// When it is the first in the queue and the line would take it: what the line does not take, a full bucket loses.
+    #[default]
+    Departure,
+    /// When it arrives: it may leave once the buckets would have let it pass, had the line always been free.
+    Arrival,
+}
 
 /// Parameters of the token bucket filter.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -56,6 +71,8 @@ pub struct TbfParams {
     pub cell: Size,
     /// Bits in a kbit: 1000, or 1024.
     pub kbit: u32,
+    /// When packets are held against the buckets: when they could leave, or when they arrive.
+    pub metered: Metered,
     /// Where packets wait.
     pub queue: Inner,
 }
@@ -71,6 +88,7 @@ impl Default for TbfParams {
             mpu: Size(0),
             cell: no_cell(),
             kbit: 1000,
+            metered: Metered::Departure,
             queue: Inner::default(),
         }
     }
@@ -114,6 +132,10 @@ pub struct Tbf {
     held: Option<Head>,
     /// When the head may leave, if it was refused last time.
     retry: Time,
+    metered: Metered,
+    /// Metered at arrival: when each packet of the inner queue may leave, and the last that was told.
+    due: VecDeque<Time>,
+    told: Time,
 }
 
 /// Builds the filter and its inner queue.
@@ -129,19 +151,65 @@ pub fn build(p: TbfParams, cx: &BuildCx<'_>) -> Result<Tbf, ConfigError> {
         inner,
         held: None,
         retry: Time::NEVER,
+        metered: p.metered,
+        due: VecDeque::new(),
+        told: Time::ZERO,
     })
+}
+
+impl Tbf {
+    /// From when on both buckets cover a length, seen from `now`.
+    fn covered_from(&self, len: u64, now: Time) -> Time {
+        let peak_from = self.peak.as_ref().map_or(now, |b| b.covers_from(len, now));
+        self.bucket.covers_from(len, now).max(peak_from)
+    }
+
+    fn spend(&mut self, len: u64, at: Time) {
+        self.bucket.spend(len, at, Dur::ZERO);
+        if let Some(b) = &mut self.peak {
+            b.spend(len, at, Dur::ZERO);
+        }
+    }
+
+    /// Tells a packet that has just been taken in when it may leave: in its turn, and with credit of its own.
+    fn tell(&mut self, len: u64, now: Time) {
+        self.told = self.covered_from(len, now.max(self.told));
+        self.spend(len, self.told);
+        self.due.push_back(self.told);
+    }
+
+    fn dequeue_told(&mut self, cx: &mut Cx<'_>) -> Option<Head> {
+        let due = *self.due.front()?;
+        if due > cx.now {
+            self.retry = due;
+            return None;
+        }
+        let head = self.inner.dequeue(0, cx);
+        while self.due.len() > self.inner.backlog().packets as usize {
+            self.due.pop_front();
+        }
+        head
+    }
 }
 
 impl QueueDisc for Tbf {
     fn enqueue(&mut self, id: PacketId, cx: &mut Cx<'_>) {
-        if self.charge.of(cx.packet(id).len as u32) > self.longest {
+        let len = self.charge.of(cx.packet(id).len as u32);
+        if len > self.longest {
             return cx.drop(id, DropReason::QueueFull);
         }
+        let before = self.inner.backlog().packets;
         self.inner.enqueue(0, id, cx);
+        if self.metered == Metered::Arrival && self.inner.backlog().packets > before {
+            self.tell(len, cx.now);
+        }
     }
 
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Head> {
         self.retry = Time::NEVER;
+        if self.metered == Metered::Arrival {
+            return self.dequeue_told(cx);
+        }
         let known = self.held.or_else(|| self.inner.peek(0));
         let head = match known {
             Some(head) => head,
@@ -151,16 +219,12 @@ impl QueueDisc for Tbf {
             }
         };
         let len = self.charge.of(head.len);
-        let peak_from = self.peak.as_ref().map_or(cx.now, |b| b.covers_from(len, cx.now));
-        let from = self.bucket.covers_from(len, cx.now).max(peak_from);
+        let from = self.covered_from(len, cx.now);
         if from > cx.now {
             self.retry = from;
             return None;
         }
-        self.bucket.spend(len, cx.now, Dur::ZERO);
-        if let Some(b) = &mut self.peak {
-            b.spend(len, cx.now, Dur::ZERO);
-        }
+        self.spend(len, cx.now);
         self.held.take().or_else(|| self.inner.dequeue(0, cx))
     }
 

@@ -54,9 +54,9 @@ _SHARED = {
 }
 PACKET_LIMIT = Variant("the drop-tail limit is 20 packets instead of 11520 B", {"limit_unit": "packets"})
 SHAPED = Variant(
-    "the stream's class is shaped to 32 kbit/s at the head of its queue, with a bucket of one MTU, behind the link's "
-    "back-pressure",
-    {"audio_limit": "shaper"},
+    "the shaper of the stream's class meters packets when they could leave, as the kernel's does: its bucket of one "
+    "MTU overflows while the link takes nothing",
+    {"audio_limit": "departure"},
 )
 STREAM: dict[str, Variant] = {**_SHARED, "packet-limit": PACKET_LIMIT, "shaped-audio": SHAPED}
 PAGE: dict[str, Variant] = {

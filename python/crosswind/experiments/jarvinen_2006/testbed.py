@@ -45,10 +45,11 @@ class Reading:
     taken while the backlog before it is not above the limit. `ack_delay`: how long after delivery the link's send
     buffer is freed on ARQ links (None: the propagation delay of the way back). `state_at`: the channel's state is
     looked at for every attempt, or frozen at the first. `outside`: what happens to state lengths outside their limits.
-    `history`: repetitions meet stretches of one long history of the channel, or each has its own. `audio_limit`: where
-    the stream's class is shaped to 32 kbit/s: before its queue, where this stream of 30.4 kbit/s never exceeds it and
-    there is nothing to build, or at its head. `quantum`: of the classes of page and bulk. `tcp_class_burst`: burst of a
-    shaped TCP class (None: the link's buffer). `tcp`: changes to TCP at both ends of every flow. `page`: to the page.
+    `history`: repetitions meet stretches of one long history of the channel, or each has its own. `audio_limit`: when
+    the shaper of the stream's class (32 kbit/s, a bucket of one MTU) meters a packet: as it arrives, so that a stream
+    of 30.4 kbit/s never exceeds it, or when it could leave. `quantum`: of the classes of page and bulk.
+    `tcp_class_burst`: burst of a shaped TCP class (None: the link's buffer). `tcp`: changes to TCP at both ends of
+    every flow. `page`: to the page.
     """
 
     max_p: MaxP = "nominal"
@@ -61,7 +62,7 @@ class Reading:
     state_at: Literal["attempt", "first"] = "attempt"
     outside: Literal["redraw", "clamp"] = "redraw"
     history: Literal["one", "each"] = "one"
-    audio_limit: Literal["arrival", "shaper"] = "arrival"
+    audio_limit: Literal["arrival", "departure"] = "arrival"
     quantum: Literal["two-packets", "htb"] = "two-packets"
     tcp_class_burst: str | None = None
     tcp: Mapping[str, Any] = field(default_factory=dict)
@@ -173,9 +174,13 @@ def router(s: Setting, reading: Reading, others: Sequence[str]) -> dict[str, Any
         size = reading.tcp_class_burst or f"{MTU if s.buffer == 'lsb1' else send_buffer_bytes(s)} B"
         own = {"rate": f"{s.speed} kbit/s", "ceil": f"{s.speed} kbit/s", "burst": size, "cburst": size}
         inner = {"type": "htb", "default": "bulk", "class": {"bulk": {**own, "queue": inner}}}
-    priority = leaf
-    if reading.audio_limit == "shaper":
-        priority = {"type": "tbf", "rate": "32 kbit/s", "burst": f"{MTU} B", "queue": leaf}
+    priority = {
+        "type": "tbf",
+        "rate": "32 kbit/s",
+        "burst": f"{MTU} B",
+        "metered": reading.audio_limit,
+        "queue": leaf,
+    }
     return {
         "type": "prio",
         "default": "tcp",
