@@ -50,7 +50,8 @@ def configurations(discipline: str = "droptail", holds: str = "queue") -> dict[s
     return out
 
 
-def _share(r: Results, kind: str, life: int, limit: int, what: str) -> float:
+def share(r: Results, kind: str, life: int, limit: int, what: str) -> float:
+    """Share of the packets sent, mean over the repetitions."""
     return float(np.mean(overlay.shares(r, label(kind, life, limit), "stream", what)))
 
 
@@ -64,7 +65,7 @@ def _enough() -> list[tuple[int, int]]:
 
 
 def _all_valid(r: Results) -> list[float]:
-    return [_share(r, "LPD", life, limit, "valid_packets") for life, limit in _enough() if life >= 5]
+    return [share(r, "LPD", life, limit, "valid_packets") for life, limit in _enough() if life >= 5]
 
 
 def _delivered_stale(r: Results) -> float:
@@ -75,7 +76,7 @@ def _delivered_stale(r: Results) -> float:
 
 def _falls(r: Results) -> bool:
     """Valid shares of drop-tail fall with the queue (from 20 packets on) and rise with the lifetime (2 points)."""
-    grid = np.array([[_share(r, "DT", life, n, "valid_packets") for n in LIMITS[2:]] for life in LIFETIMES_S])
+    grid = np.array([[share(r, "DT", life, n, "valid_packets") for n in LIMITS[2:]] for life in LIFETIMES_S])
     return bool(np.all(np.diff(grid, axis=1) <= 0.02) and np.all(np.diff(grid, axis=0) >= -0.02))
 
 
@@ -114,7 +115,7 @@ CLAIMS = (
         [
             overlay.count(
                 "largest share over lifetimes and queues",
-                lambda r: 100 * max(_share(r, "LPD", a, b, "stale_packets") for a in LIFETIMES_S for b in LIMITS),
+                lambda r: 100 * max(share(r, "LPD", a, b, "stale_packets") for a in LIFETIMES_S for b in LIMITS),
                 at_most(0.5),
                 "percent",
                 "0",
@@ -138,7 +139,7 @@ CLAIMS = (
             ),
             overlay.count(
                 "valid share, 10 s and 5 packets",
-                lambda r: 100 * _share(r, "DT", 10, 5, "valid_packets"),
+                lambda r: 100 * share(r, "DT", 10, 5, "valid_packets"),
                 at_least(50),
                 "percent",
             ),
@@ -152,7 +153,7 @@ def pictures(r: Results) -> list[Picture]:
     out = []
     for what, word in (("valid_packets", "in time"), ("stale_packets", "too late")):
         series = {
-            f"{kind}, {life} s": {str(n): _share(r, kind, life, n, what) for n in LIMITS}
+            f"{kind}, {life} s": {str(n): share(r, kind, life, n, what) for n in LIMITS}
             for kind in ("DT", "LPD")
             for life in (3, 10)
         }

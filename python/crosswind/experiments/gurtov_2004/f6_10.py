@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from crosswind.claims import Claim, at_most, between, near
+from crosswind.claims import Claim, at_least, at_most, between, near
 from crosswind.experiments.base import Results
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.scenario import Scenario
@@ -31,8 +31,24 @@ def label(kind: str, n: int) -> str:
     return f"{kind}, {n}"
 
 
+# Until then nothing crosses from the router to the server: the first resets are lost upstream.
+HEALED_S = ABORT_S + 3.0
+UNHEARD = "fast reset, resets lost upstream"
+
+
+def _unheard(one: Scenario) -> Scenario:
+    """The same, but the resets do not reach the server at first."""
+
+    def change(at: float, probability: float) -> dict[str, Any]:
+        lost = {"loss": {"probability": probability}}
+        return {"at": f"{at:g} s", "link": "access", "direction": "reverse", "set": lost}
+
+    before = [change(ABORT_S - 0.001, 1.0), *one.get("timeline"), change(HEALED_S, 0.0)]
+    return one.with_({"link.access.loss": {"type": "uniform"}, "timeline": before})
+
+
 def configurations(**_: Any) -> dict[str, Scenario]:
-    """With and without Fast Reset; one connection, or four that share the same window."""
+    """With and without Fast Reset; one connection, or four that share the same window; and resets that get lost."""
     out = {}
     for kind in ("plain", "fast reset"):
         for n in CONNECTIONS:
@@ -49,6 +65,7 @@ def configurations(**_: Any) -> dict[str, Scenario]:
             flows = {"page": page, "other": other}
             record = {"events": "all"}
             out[label(kind, n)] = overlay.world("f6-10", flows, "130 s", hop=hop, timeline=timeline, record=record)
+    out[UNHEARD] = _unheard(out[label("fast reset", 1)])
     return out
 
 
@@ -60,6 +77,22 @@ def _delivered_after(r: Results, configuration: str) -> float:
     mine = e.filter(pl.col("flow").is_in(flows["flow"].cast(e["flow"].dtype).to_list()) & (pl.col("kind") == "receive"))
     handshakes = float(flows.height)  # SYN-ACKs are no receive events
     return arrived - mine.height - handshakes
+
+
+def _repeats(r: Results) -> Any:
+    """When the server sends something of the page after the abort because its timer has run off."""
+    e = overlay.events(r, UNHEARD, "page", "resend", "sender")
+    return e.filter(pl.col("t") > ABORT_S)["t"].to_numpy()
+
+
+def _closed(r: Results) -> float:
+    """How long after the abort the server learns of it."""
+    flows = r.runs.flows().filter((pl.col("configuration") == UNHEARD) & (pl.col("name") == "page"))
+    return float(flows["elapsed_ns"][0]) / 1e9 - ABORT_S
+
+
+def _flushed(r: Results) -> float:
+    return float(r.of(UNHEARD, "hop_drops_reset_packets")[0])
 
 
 def _lost_by_others(r: Results) -> float:
@@ -110,6 +143,22 @@ CLAIMS = (
         "Fast Reset drops no packet of any other connection",
         "0",
         [overlay.count("lost packets of the other flow", _lost_by_others, at_most(0), "", "0")],
+    ),
+    Claim(
+        "G83",
+        "When the reset is lost upstream the server's timer sends again, which draws another reset, and all is quiet",
+        "another reset; flushed again",
+        [
+            overlay.count("sent again by the timer", lambda r: len(_repeats(r)), at_least(1), "packets"),
+            overlay.count("thrown away at the router", _flushed, at_least(1), "packets"),
+            overlay.count(
+                "delivered after the abort, less those with a reset that arrives",
+                lambda r: _delivered_after(r, UNHEARD) - _delivered_after(r, label("fast reset", 1)),
+                between(1, 2),
+                "packets",
+            ),
+            overlay.count("the server knows after", _closed, between(HEALED_S - ABORT_S, 30), "s", "", 1),
+        ],
     ),
 )
 

@@ -1,0 +1,246 @@
+"""What do a real-time stream and a download do to each other on a link with delay spikes, with lifetime discard?
+
+One TFRC and one TCP flow over 30 kbit/s with spikes of 7 to 10 s every 30 s; lifetimes of 3, 5, 8 and 10 s for TFRC,
+the timeout for TCP; queues of 5 to 80 packets (figures 5.11 and 5.12).
+
+What the source printed: with discard TFRC gets more packets through in time and nearly none too late, the more so with
+longer queues; TCP is done earlier, the more so with shorter lifetimes of TFRC; needless retransmissions stay few, where
+with drop-tail they grow with the queue; the throughputs of both come closer.
+
+What may differ here: the source gives no size of the download (300 kB here) and no queues; TFRC runs as long as the
+download, and is ns-2's (RFC 3448's rule is a variant). Packets in time are counted as shares of those sent, as in
+figure 5.9. A download without end within 3000 s counts as 3000 s.
+
+G51 fails for lifetimes of 8 and 10 s: drop-tail makes TFRC's round-trip time long and uneven, which its rate follows
+downwards (a twentieth of the link with 40 packets of queue and more), so the download has the link to itself; with
+discard TFRC keeps three times that, at the download's cost. Short lifetimes take it away from TFRC again. With the rule
+of RFC 3448 the same order of lifetimes, and the same sign, come out.
+
+G52 fails above 40 packets: needless retransmissions grow with the queue as long as a spike is longer than the timeout
+(26 with 5 packets, 58 with 20). A queue of 80 packets, 21 s, teaches the timer more than any spike, so no timeout
+comes at all. The source's queues probably ended at its window of 50 segments.
+
+G53 is a tie: the difference of the throughputs is that between a download and a TFRC that is slow to come back, with
+discard or without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from crosswind import figures
+from crosswind.claims import Band, Claim, above, at_most, below
+from crosswind.experiments.base import Results, Variant
+from crosswind.experiments.gurtov_2004 import f5_6, f5_7, overlay, study
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+LIFETIMES_S = (3, 5, 8, 10)
+LIMITS = (5, 10, 20, 40, 80)
+SIZE = "300 kB"
+END_S = 3000.0
+
+
+def label(kind: str, lifetime_s: int, limit: int) -> str:
+    """Name of a configuration."""
+    return f"{kind} {lifetime_s} s {limit}"
+
+
+def configurations(discipline: str = "droptail", preset: str = "ns2-tfrc") -> dict[str, Scenario]:
+    """Two routers, four lifetimes, five queues."""
+    out = {}
+    for kind in ("DT", "LPD"):
+        for life in LIFETIMES_S:
+            for limit in LIMITS:
+                queue = overlay.queue(kind, limit) if discipline == "droptail" else overlay.red(kind, limit, 1000)
+                flows: dict[str, Any] = {"tfrc": f5_7.tfrc(kind, f"{life} s", preset)}
+                flows["tcp"] = f5_6.download(kind, SIZE)
+                hop = overlay.slow_hop(queue, overlay.SPIKES_RECURRING)
+                one = overlay.world("f5-11", flows, f"{END_S:g} s", hop=hop)
+                out[label(kind, life, limit)] = one.with_({"until": ["tcp"]})
+    return out
+
+
+def _mean(r: Results, kind: str, life: int, limit: int, column: str) -> float:
+    return float(np.mean(r.of(label(kind, life, limit), column)))
+
+
+def valid(r: Results, kind: str, life: int, limit: int) -> float:
+    """Share of TFRC's packets in time, in per cent."""
+    return 100 * float(np.mean(overlay.shares(r, label(kind, life, limit), "tfrc", "valid_packets")))
+
+
+def valid_gap(r: Results, life: int, limit: int) -> float:
+    """Share of TFRC's packets in time, discard less drop-tail."""
+    return valid(r, "LPD", life, limit) - valid(r, "DT", life, limit)
+
+
+def stale(r: Results, kind: str) -> float:
+    """Late bytes of TFRC, of all that reached the mobile, over all lifetimes and queues, in per cent."""
+    cells = [(life, n) for life in LIFETIMES_S for n in LIMITS]
+    late = sum(_mean(r, kind, *c, "tfrc_stale_bytes") for c in cells)
+    return 100 * late / sum(_mean(r, kind, *c, "tfrc_received_bytes") for c in cells)
+
+
+def seconds(r: Results, kind: str, life: int, limit: int) -> Any:
+    """Download times; the whole run where one is not done."""
+    return np.nan_to_num(r.of(label(kind, life, limit), "tcp_elapsed_s"), nan=END_S)
+
+
+def saved(r: Results, life: int) -> float:
+    """Download time saved by discard, mean over the queues, in per cent."""
+    times = [float(np.mean(seconds(r, "LPD", life, n)) / np.mean(seconds(r, "DT", life, n))) for n in LIMITS]
+    return 100 * (1 - float(np.mean(times)))
+
+
+def needless(r: Results, kind: str, limit: int) -> float:
+    """Retransmissions of what had arrived, mean over the lifetimes."""
+    return float(np.mean([_mean(r, kind, life, limit, "tcp_unnecessary_resends_packets") for life in LIFETIMES_S]))
+
+
+def imbalance(r: Results, kind: str, limits: Sequence[int] = LIMITS) -> float:
+    """Difference of the two throughputs in kbit/s, mean over the queues; a lifetime of 5 s."""
+    out = []
+    for limit in limits:
+        name, span = label(kind, 5, limit), seconds(r, kind, 5, limit)
+        both = (r.of(name, f"{f}_received_bytes") * 8 / span for f in ("tcp", "tfrc"))
+        out.append(float(np.mean(np.abs(np.subtract(*both)))) / 1e3)
+    return float(np.mean(out))
+
+
+CLAIMS = (
+    Claim(
+        "G50",
+        "More of TFRC's packets are in time with discard, the more the longer the queue; hardly any is late",
+        "more; gap grows; about 0",
+        [
+            overlay.count(
+                "gained, least of all lifetimes and queues",
+                lambda r: min(valid_gap(r, life, n) for life in LIFETIMES_S for n in LIMITS),
+                above(0),
+                "points",
+                digits=1,
+            ),
+            *(
+                overlay.count(
+                    f"gain with 80 packets less gain with 5, {life} s",
+                    lambda r, a=life: valid_gap(r, a, 80) - valid_gap(r, a, 5),
+                    above(0),
+                    "points",
+                    digits=1,
+                )
+                for life in LIFETIMES_S
+            ),
+            overlay.count(
+                "late bytes with discard, of those with drop-tail",
+                lambda r: 100 * stale(r, "LPD") / stale(r, "DT"),
+                at_most(10),
+                "percent",
+                "far fewer",
+                1,
+            ),
+            overlay.count("late with discard, of what arrives", lambda r: stale(r, "LPD"), Band(), "percent", "", 2),
+            overlay.count("late with drop-tail, of what arrives", lambda r: stale(r, "DT"), Band(), "percent", "", 1),
+        ],
+    ),
+    Claim(
+        "G51",
+        "The download is faster with discard, and gains more the shorter TFRC's lifetime is",
+        "faster; grows from 10 to 3 s",
+        [
+            *(
+                overlay.count(f"saved, {life} s", lambda r, a=life: saved(r, a), above(0), "percent", "", 1)
+                for life in LIFETIMES_S
+            ),
+            overlay.count(
+                "saved with 3 s less with 10 s", lambda r: saved(r, 3) - saved(r, 10), above(0), "points", "", 1
+            ),
+        ],
+    ),
+    Claim(
+        "G52",
+        "Needless retransmissions: few and flat with discard, growing with the queue with drop-tail",
+        "flat; growing",
+        [
+            overlay.count(
+                "discard, 80 packets less 5, of the same with drop-tail",
+                lambda r: (
+                    100
+                    * (needless(r, "LPD", 80) - needless(r, "LPD", 5))
+                    / (needless(r, "DT", 80) - needless(r, "DT", 5))
+                ),
+                at_most(20),
+                "percent",
+            ),
+            overlay.count(
+                "drop-tail, 80 packets less 5",
+                lambda r: needless(r, "DT", 80) - needless(r, "DT", 5),
+                above(0),
+                "segments",
+                digits=1,
+            ),
+            *(
+                overlay.count(f"{kind}, {n}", lambda r, k=kind, n=n: needless(r, k, n), Band(), "segments", digits=1)
+                for kind in ("DT", "LPD")
+                for n in LIMITS
+            ),
+        ],
+    ),
+    Claim(
+        "G53",
+        "The throughputs of TCP and TFRC are closer with discard",
+        "closer",
+        [
+            overlay.count(
+                "difference with discard over drop-tail, mean over the queues",
+                lambda r: imbalance(r, "LPD") / imbalance(r, "DT"),
+                below(1),
+                digits=2,
+            ),
+            *(
+                overlay.count(f"{kind}, {n}", lambda r, k=kind, n=n: imbalance(r, k, [n]), Band(), "kbit/s", digits=1)
+                for kind in ("DT", "LPD")
+                for n in LIMITS
+            ),
+        ],
+    ),
+)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """The four graphs of figure 5.11: TFRC in time and late, TCP's time and needless retransmissions, over the queue."""
+    out = []
+    for name, word, of in (
+        ("valid", "packets of TFRC in time (%)", valid),
+        ("stale", "late bytes of TFRC (kB)", lambda *a: _mean(*a, "tfrc_stale_bytes") / 1e3),
+        ("time", "download time (s)", lambda *a: float(np.mean(seconds(*a)))),
+        ("needless", "needless retransmissions", lambda *a: _mean(*a, "tcp_unnecessary_resends_packets")),
+    ):
+        lines = {
+            f"{kind}, {life} s": (np.array(LIMITS), np.array([of(r, kind, life, n) for n in LIMITS]))
+            for kind in ("DT", "LPD")
+            for life in (3, 10)
+        }
+        caption = f"{word[0].upper()}{word[1:]} by limit of the queue (figure 5.11)."
+        out.append(figures.scatter(f"fig-5-11-{name}", caption, lines, "queue (packets)", word))
+    return out
+
+
+EXPERIMENT = study.experiment(
+    "f5-11",
+    "TFRC and TCP on a link with delay spikes, with and without lifetime discard",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="figures 5.11 and 5.12",
+    figures=pictures,
+    tables=overlay.repetition,
+    reps=20,
+    variants={
+        "red": Variant("RED in place of drop-tail (section 5.4)", {"discipline": "red"}),
+        "rfc3448": Variant("TFRC by the rule of RFC 3448", {"preset": "rfc3448"}),
+    },
+)

@@ -1,0 +1,142 @@
+"""Do lifetime discard and Eifel keep their order when RED stands in the place of drop-tail?
+
+The experiments of figures 5.9 to 5.11 with RED (section 5.4), beside themselves with drop-tail.
+
+What the source printed: similar results. G59 asks of each ordering of figures 5.9 to 5.12 whether it is the same with RED
+as the one measured with drop-tail, whether or not that is the published one. An order is one when the 95 % interval of
+the paired difference keeps clear of zero with both; it has changed when the two signs differ.
+
+What may differ here: RED's thresholds are a sixth and a half of the queue's limit; the source gives none. Fewer
+repetitions than the figures themselves: the question is one of orders.
+
+G59 fails in 11 of 80 cells, and in two ways. With drop-tail a queue of 80 packets (21 s) is longer than any spike, so
+the timer never runs off (no needless copy, see figure 5.11); RED keeps it at half of that, and the timeouts are back:
+all orders of needless copies that change are of this queue. The others (Eifel against discard at 20 and 40 packets,
+times beside TFRC at 40 and 80) are differences of some per cent, in download times that RED's early drops move by as
+much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from crosswind.claims import Claim
+from crosswind.experiments.base import Results
+from crosswind.experiments.gurtov_2004 import f5_9, f5_10, f5_11, overlay, study
+from crosswind.scenario import Scenario
+from crosswind.stats import paired_differences
+
+Pair = tuple[Any, Any]
+Pairs = Callable[[Results], list[Pair]]
+
+FIGURES = {"f5-9": f5_9, "f5-10": f5_10, "f5-11": f5_11}
+DISCIPLINES = {"drop-tail": "droptail", "RED": "red"}
+
+
+def configurations() -> dict[str, Scenario]:
+    """Each figure with both disciplines: `RED/f5-9/LPD 3 s 5`."""
+    out = {}
+    for word, discipline in DISCIPLINES.items():
+        for figure, module in FIGURES.items():
+            for label, scenario in module.configurations(discipline=discipline).items():
+                out[f"{word}: {figure}: {label}"] = scenario
+    return out
+
+
+def _view(r: Results, word: str, figure: str) -> Results:
+    """The results of one figure with one discipline, under its own labels."""
+    prefix = f"{word}: {figure}: "
+    mine = r.table("repetition").filter(pl.col("configuration").str.starts_with(prefix))
+    own = mine.with_columns(pl.col("configuration").str.strip_prefix(prefix))
+    return replace(r, tables={"repetition": own})
+
+
+def _cells(figure: Any, new: str, old: str, column: Callable[[Results, str], Any]) -> Pairs:
+    """Each cell of a figure with lifetimes and queues: one value per repetition, new and old."""
+
+    def pairs(r: Results) -> list[Pair]:
+        cells = [(life, n) for life in figure.LIFETIMES_S for n in figure.LIMITS]
+        return [(column(r, figure.label(new, *c)), column(r, figure.label(old, *c))) for c in cells]
+
+    return pairs
+
+
+def _queues(new: str, old: str, column: Callable[[Results, str], Any]) -> Pairs:
+    """Each queue of figure 5.10."""
+
+    def pairs(r: Results) -> list[Pair]:
+        return [(column(r, f5_10.label(new, n)), column(r, f5_10.label(old, n))) for n in f5_10.LIMITS]
+
+    return pairs
+
+
+def _share(flow: str, what: str) -> Callable[[Results, str], Any]:
+    return lambda r, label: overlay.shares(r, label, flow, what)
+
+
+def _time(r: Results, label: str) -> Any:
+    return np.nan_to_num(r.of(label, "tcp_elapsed_s"), nan=f5_11.END_S)
+
+
+def _needless(r: Results, label: str) -> Any:
+    return r.of(label, "tcp_unnecessary_resends_packets")
+
+
+def _apart(r: Results, label: str) -> Any:
+    span = _time(r, label)
+    return np.abs(np.subtract(*(r.of(label, f"{f}_received_bytes") * 8 / span for f in ("tcp", "tfrc"))))
+
+
+# Label -> figure, the pairs whose order it is about.
+ORDERS: dict[str, tuple[str, Pairs]] = {
+    "G40, G42: in time, discard and drop-tail": ("f5-9", _cells(f5_9, "LPD", "DT", _share("stream", "valid_packets"))),
+    "G41: too late, discard and drop-tail": ("f5-9", _cells(f5_9, "LPD", "DT", _share("stream", "stale_packets"))),
+    "G46: download time, drop-tail and discard": ("f5-10", _queues("DT", "LPD", _time)),
+    "G47: download time, Eifel and discard": ("f5-10", _queues("Eifel", "LPD", _time)),
+    "G48: download time, Eifel-CC and Eifel": ("f5-10", _queues("Eifel-CC", "Eifel", _time)),
+    "G49: needless copies, drop-tail and discard": ("f5-10", _queues("DT", "LPD", _needless)),
+    "G50: TFRC in time, discard and drop-tail": ("f5-11", _cells(f5_11, "LPD", "DT", _share("tfrc", "valid_packets"))),
+    "G51: download time beside TFRC": ("f5-11", _cells(f5_11, "LPD", "DT", _time)),
+    "G52: needless copies beside TFRC": ("f5-11", _cells(f5_11, "LPD", "DT", _needless)),
+    "G53: difference of throughputs": ("f5-11", _cells(f5_11, "LPD", "DT", _apart)),
+}
+
+
+def _sign(pair: Pair) -> int:
+    """Which of two is larger: -1, 1, or 0 when the interval of their difference holds zero."""
+    if np.array_equal(*pair):
+        return 0
+    e = paired_differences(*pair)
+    return int(e.low > 0) - int(e.high < 0)
+
+
+def _changed(r: Results, name: str) -> int:
+    figure, pairs = ORDERS[name]
+    tail, red = ([_sign(p) for p in pairs(_view(r, word, figure))] for word in DISCIPLINES)
+    return sum(a * b < 0 for a, b in zip(tail, red, strict=True))
+
+
+CLAIMS = (
+    Claim(
+        "G59",
+        "RED instead of drop-tail changes no ordering of figures 5.9 to 5.12 (cells whose order differs)",
+        "similar results",
+        [overlay.count(name, lambda r, n=name: _changed(r, n), overlay.Band(0.0, 0.0), "", "0") for name in ORDERS],
+    ),
+)
+
+EXPERIMENT = study.experiment(
+    "s5-4",
+    "Lifetime discard and Eifel with RED instead of drop-tail",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="section 5.4",
+    tables=overlay.repetition,
+    reps=10,
+)
