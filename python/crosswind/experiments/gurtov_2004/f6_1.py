@@ -6,9 +6,9 @@ the last one that waited in the router survives; then it is the other system. FA
 What the source printed: nearly all data is lost; one ACK after the handover starts FACK's fast retransmit, and the flow
 resumes; in runs that needed the timeout the break lasted more than 10 s.
 
-What may differ here: the source lost about 95 % at random, so that now and then nothing came back at all. Here what comes
-back is fixed. Three segments were past the router when the link stopped; their ACKs release three new segments, so
-Reno-SACK has its three duplicate ACKs too. It sends one segment again, but its pipe holds all the lost ones to be on
+What may differ here: the source lost about 95 % at random, so that now and then nothing came back at all. Here what
+comes back is fixed. Three segments were past the router when the link stopped; their ACKs release three new segments,
+so Reno-SACK has its three duplicate ACKs too. It sends one segment again, but its pipe holds all the lost ones to be on
 their way, so it falls silent at the first partial ACK, and the timer has to help; FACK knows them to be lost, and sends
 eight at the first duplicate. Variants let two and three segments of the queue survive.
 """

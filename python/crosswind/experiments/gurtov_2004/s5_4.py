@@ -2,9 +2,9 @@
 
 The experiments of figures 5.9 to 5.11 with RED (section 5.4), beside themselves with drop-tail.
 
-What the source printed: similar results. G59 asks of each ordering of figures 5.9 to 5.12 whether it is the same with RED
-as the one measured with drop-tail, whether or not that is the published one. An order is one when the 95 % interval of
-the paired difference keeps clear of zero with both; it has changed when the two signs differ.
+What the source printed: similar results. G59 asks of each ordering of figures 5.9 to 5.12 whether it is the same with
+RED as the one measured with drop-tail, whether or not that is the published one. An order is one when the 95 % interval
+of the paired difference keeps clear of zero with both; it has changed when the two signs differ.
 
 What may differ here: RED's thresholds are a sixth and a half of the queue's limit; the source gives none. Fewer
 repetitions than the figures themselves: the question is one of orders.
