@@ -211,7 +211,7 @@ CLAIMS = (
 
 
 def pictures(r: Results) -> list[Picture]:
-    """The four graphs of figure 5.11: TFRC in time and late, TCP's time and needless retransmissions, over the queue."""
+    """The four graphs of figure 5.11, over the queue: TFRC in time and late, TCP's time and needless copies."""
     out = []
     for name, word, of in (
         ("valid", "packets of TFRC in time (%)", valid),
