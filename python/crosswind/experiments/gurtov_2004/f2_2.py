@@ -5,8 +5,10 @@ One flow, TFRC or TCP, on a path of 1 Mbit/s and 100 ms; a constant stream takes
 
 What the source printed: a picture without numbers: the load of TFRC varies less, and follows both steps more slowly.
 
-What may differ here: the source gives no parameters of the path; these are those of the digest. Variation is the
-standard deviation of the load in each second, of its mean, in the steady part of each phase.
+What may differ here: the source gives no parameters of the path; these are those of the digest, with 25 packets of
+queue. Load is what is outstanding: packets sent and neither received nor dropped, every 0.1 s. Its variation is the
+standard deviation, of the mean, in the steady part of each phase (before, beside and after the stream); the parts are
+ours.
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import polars as pl
 
 from crosswind.claims import Band, Claim, below
 from crosswind.experiments.base import Results
@@ -28,7 +32,7 @@ def configurations() -> dict[str, Scenario]:
     cbr = {"workload": {"type": "cbr", "payload": "972 B", "rate": "700 kbit/s", "packets": 1750}, "start": "20 s"}
     flows: dict[str, dict[str, Any]] = {
         "TFRC": {"workload": {"type": "bulk"}, "tfrc": {"preset": "ns2-tfrc", "packet_size": "1000 B"}},
-        "TCP": {"workload": {"type": "bulk"}, "tcp": {"preset": "rfc", "mss": "948 B"}},
+        "TCP": {"workload": {"type": "bulk"}, "tcp": overlay.sender(948)},
     }
     hop = {"rate": "1 Mbit/s", "delay": "40 ms", "queue": {"type": "droptail", "limit": "25 packets"}}
     return {
@@ -39,13 +43,22 @@ def configurations() -> dict[str, Scenario]:
     }
 
 
+def load(r: Results, configuration: str) -> npt.NDArray[np.float64]:
+    """Packets outstanding every 0.1 s."""
+    e = r.runs.events(flow="flow").filter((pl.col("configuration") == configuration) & (pl.col("len") > 0))
+    at = np.arange(0.0, 60.0, 0.1)
+
+    def passed(end: str, *kinds: str) -> npt.NDArray[np.int64]:
+        some = e.filter((pl.col("end") == end) & pl.col("kind").is_in(list(kinds)))
+        return np.searchsorted(np.sort(some["time_ns"].to_numpy() / 1e9), at)
+
+    return (passed("sender", "send", "resend") - passed("receiver", "receive") - passed("sender", "drop")).astype(float)
+
+
 def variation(r: Results, configuration: str) -> float:
-    """Standard deviation of the packets sent per second, of their mean; the mean of the three phases."""
-    frames = [overlay.events(r, configuration, "flow", "send", "sender")["t"].to_numpy()]
-    if not r.runs.events(flow="flow", kind="resend").is_empty() and configuration == "TCP":
-        frames.append(overlay.events(r, configuration, "flow", "resend", "sender")["t"].to_numpy())
-    counts, _ = np.histogram(np.concatenate(frames), bins=np.arange(0, 61))
-    return float(np.mean([counts[a:b].std() / counts[a:b].mean() for a, b in PHASES]))
+    """Standard deviation of the load, of its mean; the mean of the three phases."""
+    steady = (load(r, configuration)[10 * a : 10 * b] for a, b in PHASES)
+    return float(np.mean([x.std() / x.mean() for x in steady]))
 
 
 CLAIMS = (

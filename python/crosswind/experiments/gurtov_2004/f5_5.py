@@ -6,18 +6,23 @@ What the source printed: with drop-tail nothing arrives from 10 to 20 s, then on
 fresh packets arrive at once after the spike and no stale one is sent.
 
 What may differ here: the source gives neither rate nor load; 7 s of stale packets after a spike of 10 s mean that 7/12
-of the link is used. The deadline of an object counts from its beginning, and its packets leave evenly over 4.5 s.
+of the link is used. Nor does it say for how long the source is on: for half of the time here, at twice the mean rate
+(variants: an object at once, and evenly over the five seconds). Each packet has the lifetime of its object.
+
+G43 fails in three parts. With drop-tail stale packets come for 9 s, not 7: when the link returns two objects wait and
+a third begins, and the first packet in time belongs to the fourth; even without pauses (variant) the packet's own 0.43
+s are added to the seven. With discard the packet that waited on the line is the first to arrive, ten seconds old, and
+the fresh one comes a packet time later; eight more are late by less than 50 ms, because a lifetime that a router
+counts down does not know the time before it.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import polars as pl
 
 from crosswind import figures
 from crosswind.claims import Claim, at_least, at_most, near
-from crosswind.experiments.base import Results
+from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
@@ -28,11 +33,18 @@ PACKET_BYTES = 500
 PACKETS = 22
 
 
-def configurations(**_: Any) -> dict[str, Scenario]:
-    """Drop-tail and discard."""
-    interval = f"{LIFETIME_S / PACKETS * 1000:.3f} ms"
+def configurations(on_s: float = 2.5) -> dict[str, Scenario]:
+    """Drop-tail and discard; the packets of an object leave evenly over `on_s`."""
+    work = {
+        "type": "on-off",
+        "payload": f"{PACKET_BYTES - 36} B",
+        "interval": f"{on_s / PACKETS * 1000:.3f} ms",
+        "on": f"{on_s:g} s",
+        "off": f"{LIFETIME_S - on_s:g} s",
+        "rounding": "nearest",
+    }
     stream = {
-        "workload": {"type": "cbr", "payload": f"{PACKET_BYTES - 36} B", "interval": interval},
+        "workload": work,
         "lifetime": f"{LIFETIME_S:g} s",
     }
     return {
@@ -110,4 +122,8 @@ EXPERIMENT = study.experiment(
     where="figure 5.5",
     figures=pictures,
     tables=overlay.repetition,
+    variants={
+        "at-once": Variant("an object leaves within 10 ms", {"on_s": 0.01}),
+        "evenly": Variant("the packets of an object leave evenly until the next one", {"on_s": 4.999}),
+    },
 )

@@ -10,9 +10,9 @@ duplicate arrives.
 What may differ here: a queue of 20 packets and a window of 50 segments, as the source gives them for this chapter; the
 time of the timeout follows from them.
 
-G44 is likely to fail by up to three segments: they leave the router just before the spike and arrive, but the spike
-blocks both directions and holds their acknowledgements, so the timer sends them again. None of the flight that waited
-in the router arrives twice. The published zero fits a spike of the downlink alone.
+G44 fails by one segment. It was on the line or past it when the spike began, so it arrives; its acknowledgement cannot
+return before the timer expires, because the spike blocks both directions, and it is sent again. None of the flight
+that waited in the queue arrives twice. The published zero fits a spike of the downlink alone.
 """
 
 from __future__ import annotations
@@ -22,19 +22,16 @@ from typing import Any
 import polars as pl
 
 from crosswind import figures
-from crosswind.claims import Claim, above, at_most
+from crosswind.claims import Band, Claim, above, at_most
 from crosswind.experiments.base import Results
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 
-# SACK, delayed ACKs, Limited Transmit, RFC 2988, 1000-byte segments, window of 50.
-TCP = {"preset": "rfc", "mss": "948 B", "timestamps": "on", "window_limit_segments": 50, "rto_min": "1 s"}
-
 
 def download(kind: str, size: str | None = None) -> dict[str, Any]:
     """A TCP flow; where there is discard, with the timeout as lifetime."""
-    flow: dict[str, Any] = {"workload": {"type": "bulk"} | ({"size": size} if size else {}), "tcp": dict(TCP)}
+    flow: dict[str, Any] = {"workload": {"type": "bulk"} | ({"size": size} if size else {}), "tcp": overlay.sender()}
     return flow | ({"lifetime": "rto"} if kind == "LPD" else {})
 
 
@@ -65,6 +62,15 @@ def _queued_at_timeout(r: Results, kind: str) -> float:
     return max(float(after["value"][0]) - 1.0, 0.0)
 
 
+def _flight(r: Results, kind: str) -> float:
+    """Segments sent and not acknowledged at the first timeout within the spike."""
+    of = r.runs.events(flow="tcp").filter((pl.col("configuration") == kind) & (pl.col("end") == "sender"))
+    of = of.filter(pl.col("time_ns") < _timeout(r, kind) * 1e9)
+    sent = of.filter((pl.col("kind") == "send") & (pl.col("len") > 0))
+    acked = of.filter(pl.col("kind") == "ack")["seq"].max()
+    return float(sent.filter(pl.col("seq") >= acked).height)
+
+
 def _duplicates(r: Results, kind: str) -> float:
     return float(r.of(kind, "tcp_unnecessary_resends_packets")[0])
 
@@ -76,6 +82,7 @@ CLAIMS = (
         "flight size; 0",
         [
             overlay.count("drop-tail", lambda r: _duplicates(r, "DT"), above(0), "segments"),
+            overlay.count("flight at the timeout, drop-tail", lambda r: _flight(r, "DT"), Band(), "segments"),
             overlay.count("discard", lambda r: _duplicates(r, "LPD"), at_most(0), "segments", "0"),
         ],
     ),

@@ -9,7 +9,14 @@ delivered is stale.
 
 What may differ here: the source gives neither the link's rate nor the range of queues. With these, and without the 8
 bytes of the option (the stream counts them in its rate), at most 30 (30 - 8.5) / 30 / 25 = 86 % can arrive in time.
-A packet waits in the queue, not on the line, while the link is blocked: the source's router throws away all that waits.
+As with ns-2's Delayer one packet waits on the line while the link is blocked; the others wait in the queue, where the
+router throws away what expires.
+
+G41 fails because of that one packet: each spike makes one of 187 packets stale (0.5 %); up to 0.3 % are late by less
+than the 50 ms before the router, which a relative lifetime does not count. With every packet in the queue (variant)
+only these remain. G42 fails in one part: with drop-tail the valid share falls with the queue from 20 packets on, but
+for lifetimes of 8 and 10 s it first rises, because a longer queue loses less in a spike and what it holds is still in
+time.
 """
 
 from __future__ import annotations
@@ -17,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 
 from crosswind import figures
-from crosswind.claims import Claim, above, at_least, at_most, between
+from crosswind.claims import Band, Claim, above, at_most, between
 from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.figures import Picture
@@ -34,7 +41,7 @@ def label(kind: str, lifetime_s: int, limit: int) -> str:
     return f"{kind} {lifetime_s} s {limit}"
 
 
-def configurations(discipline: str = "droptail", holds: str = "queue") -> dict[str, Scenario]:
+def configurations(discipline: str = "droptail", holds: str = "line") -> dict[str, Scenario]:
     """Two routers, four lifetimes, six queues."""
     out = {}
     spikes = overlay.SPIKES_RECURRING | {"holds": holds}
@@ -75,8 +82,8 @@ def _delivered_stale(r: Results) -> float:
 
 
 def _falls(r: Results) -> bool:
-    """Valid shares of drop-tail fall with the queue (from 20 packets on) and rise with the lifetime (2 points)."""
-    grid = np.array([[share(r, "DT", life, n, "valid_packets") for n in LIMITS[2:]] for life in LIFETIMES_S])
+    """Valid shares of drop-tail fall with the queue and rise with the lifetime (but for noise of 2 points)."""
+    grid = np.array([[share(r, "DT", life, n, "valid_packets") for n in LIMITS] for life in LIFETIMES_S])
     return bool(np.all(np.diff(grid, axis=1) <= 0.02) and np.all(np.diff(grid, axis=0) >= -0.02))
 
 
@@ -94,7 +101,8 @@ CLAIMS = (
                     ),
                     between(0.75, 0.92),
                     "85 %",
-                    "percent",
+                    "%",
+                    digits=0,
                 )
                 for life, limit in _enough()
             ),
@@ -140,7 +148,7 @@ CLAIMS = (
             overlay.count(
                 "valid share, 10 s and 5 packets",
                 lambda r: 100 * share(r, "DT", 10, 5, "valid_packets"),
-                at_least(50),
+                Band(),
                 "percent",
             ),
         ],
@@ -178,6 +186,6 @@ EXPERIMENT = study.experiment(
     reps=5,
     variants={
         "red": Variant("RED in place of drop-tail (section 5.4)", {"discipline": "red"}),
-        "delayer": Variant("one packet waits on the line during a spike, as in ns-2's Delayer", {"holds": "line"}),
+        "all-in-queue": Variant("every packet waits in the queue during a spike, none on the line", {"holds": "queue"}),
     },
 )

@@ -1,12 +1,17 @@
 """What does a broken-off download cost on a slow link, and how much of that does Fast Reset save?
 
-Downloads over 30 kbit/s are broken off by the mobile at 30 s while 25 kB of their data wait (figure 6.10, section 6.6).
+Downloads over 30 kbit/s are broken off by the mobile at 60 s while 25 kB of their data wait (figure 6.10, section 6.6).
 
 What the source printed: 7 s and about 25 kB delivered after the user had left the page; with Fast Reset 1 or 2 packets
 for each connection, without it 5 to 25.
 
 What may differ here: the source measured a live network and browsers. Here the mobile answers with a reset at once and
 again for every segment that still comes; what waits is the window of the connection, 25 kB less what is on the way.
+
+G81 fails. Without Fast Reset all that waits at the abort arrives, 25 kB in packets of 1000 bytes, and what is on the
+line; four connections, with a window that is rounded up for each, have 36. With Fast Reset the reset takes 0.33 s from
+the mobile to the router, while the link sends another packet, one is in transmission when it comes, and one or two are
+on the line: three or four of 0.27 s each within a round-trip time of 0.6 s. One or two would need a shorter way.
 """
 
 from __future__ import annotations
@@ -15,7 +20,7 @@ from typing import Any
 
 import polars as pl
 
-from crosswind.claims import Claim, at_least, at_most, between, near
+from crosswind.claims import Band, Claim, at_least, at_most, between, near
 from crosswind.experiments.base import Results
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.scenario import Scenario
@@ -63,7 +68,7 @@ def configurations(**_: Any) -> dict[str, Scenario]:
                 hop["fast_reset"] = {}
             timeline = [{"at": f"{ABORT_S:g} s", "flow": "page", "set": {"abort": "receiver"}}]
             flows = {"page": page, "other": other}
-            record = {"events": "all"}
+            record = {"events": "all", "sample": "50 ms"}
             out[label(kind, n)] = overlay.world("f6-10", flows, "130 s", hop=hop, timeline=timeline, record=record)
     out[UNHEARD] = _unheard(out[label("fast reset", 1)])
     return out
@@ -95,6 +100,22 @@ def _flushed(r: Results) -> float:
     return float(r.of(UNHEARD, "hop_drops_reset_packets")[0])
 
 
+def _queue(r: Results, configuration: str, metric: str) -> pl.DataFrame:
+    """What waits in front of the mobile from the abort on."""
+    s = r.runs.sample(metric, f"{overlay.HOP}/forward").filter(pl.col("configuration") == configuration)
+    return s.filter((pl.col("rep") == 0) & (pl.col("time_ns") >= ABORT_S * 1e9)).sort("time_ns")
+
+
+def _queue_empty(r: Results, configuration: str) -> float:
+    """Seconds from the abort until nothing waits."""
+    empty = _queue(r, configuration, "queue_packets").filter(pl.col("value") == 0)
+    return float(empty["time_ns"][0]) / 1e9 - ABORT_S
+
+
+def _waiting(r: Results, configuration: str) -> float:
+    return float(_queue(r, configuration, "queue_bytes")["value"][0]) / 1000
+
+
 def _lost_by_others(r: Results) -> float:
     flows = r.runs.flows().filter(pl.col("group") == "other")
     return float((flows["sent_packets"] - flows["received_packets"]).sum())
@@ -103,17 +124,19 @@ def _lost_by_others(r: Results) -> float:
 CLAIMS = (
     Claim(
         "G80",
-        "What waits when a page is left takes its 25 kB over 30 kbit/s: 6.7 s, 7 s measured",
+        "What waits when a page is left takes its 25 kB over 30 kbit/s: 6.7 s, 7 s measured (1 s more or less: our "
+        "number)",
         "7 s",
         [
             overlay.count(
-                "time that the leftovers occupy the link",
-                lambda r: _delivered_after(r, label("plain", 1)) * 1000 * 8 / 30e3,
-                near(6.85, 1.0),
+                "from the abort until the queue is empty",
+                lambda r: _queue_empty(r, label("plain", 1)),
+                near(7.0, 1.0),
                 "s",
                 "7 s",
                 1,
-            )
+            ),
+            overlay.count("waiting at the abort", lambda r: _waiting(r, label("plain", 1)), Band(), "kB", "25 kB", 1),
         ],
     ),
     Claim(

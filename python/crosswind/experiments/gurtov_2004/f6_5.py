@@ -10,16 +10,15 @@ What the source printed: three reports per round-trip time improve aggressivenes
 self-clocking loses less; with the notice there is no underutilisation upwards and fewer losses downwards; without the
 reset the old rate comes back. The numbers of figures 6.5a and 6.5b are withheld.
 
-What may differ here: packets of 1500 bytes; the profile `ns2-tfrc` is that of ns-2.35, the author's version is older.
-The notice is measured with `rfc3448`, which allows the jump that the source asks for.
+What may differ here: packets of 1500 bytes, uplinks of 10 and 64 kbit/s; the profile `ns2-tfrc` is that of ns-2.35, the
+author's version is older. The notice is measured with `rfc3448`, which allows the jump that the source asks for.
 
-G67 fails upwards: three reports carry 76 % more in the 30 s after the handover. The direction and the mechanism are
-the source's: each report moves the mean round-trip time, which is still that of the full GPRS queue, by a twentieth,
-so three times as many reports let it fall three times as fast, and the rate rises by a packet per (shorter) round-
-trip time. The size depends on the first losses, at 6 to 10 s, from which a single trace without any chance in it
-never frees itself: ns-2.35 itself gives +54 % on this path, where its loss with one report comes a little later than
-ours (use of UMTS 41 % and 63 %, here 38 % and 67 %); from there on the curves of both simulators run beside each
-other.
+G67 fails upwards: with three reports 80 % of UMTS is carried after 16 s, with one after 29 s. The direction and the
+mechanism are the source's: each report moves the mean round-trip time, which is still that of the full GPRS queue, by a
+twentieth, so three times as many reports let it fall three times as fast, and the rate rises by a packet per (shorter)
+round-trip time. The size depends on the first losses, at 6 to 10 s, from which a single trace without any chance in it
+never frees itself: ns-2.35 itself carries 54 % more in these 30 s with three reports, where its loss with one report
+comes a little later than ours. G72 fails because of what the queue does to TCP before the handover: see figure 6.4.
 """
 
 from __future__ import annotations
@@ -80,6 +79,11 @@ def _used(r: Results, configuration: str) -> float:
     return carried_bps(r, configuration, "flow", HANDOVER_S, END_S) / UMTS_BPS
 
 
+def _time_to_adapt(r: Results, configuration: str) -> float:
+    """Seconds from the handover until 80 % of UMTS is carried: the source gives no number for a rate that matches."""
+    return time_to_use(r, configuration, "flow", UMTS_BPS, 0.8)
+
+
 def _first_cut(r: Results, configuration: str) -> float:
     """When the allowed rate has fallen by a tenth for the first time."""
     t, rate = sampled(r, configuration, "flow", "allowed_rate_bps")
@@ -111,6 +115,12 @@ def _after_fakes(r: Results, configuration: str) -> float:
     return allowed_at(r, configuration, "flow", HANDOVER_S + 8 * rtt) / UMTS_BPS
 
 
+def _at_last_fake(r: Results) -> float:
+    """Allowed rate without the reset when the last made-up report has come, of the new link."""
+    at = HANDOVER_S + 4 * SYSTEMS["UMTS"]["rtt_s"]
+    return allowed_at(r, label(UP, "notice, no reset"), "flow", at) / UMTS_BPS
+
+
 def _gain(r: Results, plain: str, over: str) -> float:
     return _used(r, over) - _used(r, plain)
 
@@ -138,16 +148,23 @@ CLAIMS = (
     ),
     Claim(
         "G67",
-        "Three reports per round-trip time speed up the adaptation to UMTS by 30 %",
+        "Three reports per round-trip time speed up the adaptation to UMTS (to 80 % of it: our number) by 30 %",
         "30 %",
         [
             overlay.count(
-                "more carried in the 30 s after the handover",
-                lambda r: _used(r, label(UP, "three reports")) / _used(r, label(UP)) - 1,
+                "faster: time to carry 80 % of UMTS, one report over three, less 1",
+                lambda r: _time_to_adapt(r, label(UP)) / _time_to_adapt(r, label(UP, "three reports")) - 1,
                 between(0.10, 0.60),
                 "%",
                 "+30 %",
-            )
+            ),
+            overlay.count("time with one report", lambda r: _time_to_adapt(r, label(UP)), REPORTED, "s", "", 1),
+            overlay.count(
+                "more carried in the 30 s after the handover",
+                lambda r: _used(r, label(UP, "three reports")) / _used(r, label(UP)) - 1,
+                REPORTED,
+                "%",
+            ),
         ],
     ),
     Claim(
@@ -178,7 +195,8 @@ CLAIMS = (
                 "s",
                 "",
                 2,
-            )
+            ),
+            overlay.count("use of UMTS to the end without it", lambda r: _used(r, label(UP)), REPORTED, "%"),
         ],
     ),
     Claim(
@@ -204,6 +222,14 @@ CLAIMS = (
             overlay.count(
                 "allowed rate without the reset, of that with it",
                 lambda r: _after_fakes(r, label(UP, "notice, no reset")) / _after_fakes(r, label(UP, "notice")),
+                below(1.0),
+                "",
+                "",
+                2,
+            ),
+            overlay.count(
+                "allowed rate without the reset, of that at the last made-up report",
+                lambda r: _after_fakes(r, label(UP, "notice, no reset")) / _at_last_fake(r),
                 below(1.0),
                 "",
                 "",

@@ -8,14 +8,13 @@ What the source printed: over the fast link TFRC gets 15 % of TCP's rate in the 
 the testbed is starved while TFRC lasts; TFRC alone sends on during a handover where TCP pauses. Figure 6.6 is
 withheld.
 
-What may differ here: handovers are ideal (the source's testbed lost what was on its way for 1 to 4 s); the testbed's
-TFRC is known only by its minimum rate. The runs of the testbed go on for 60 s after the handover.
+What may differ here: the handovers of the testbed are the breaks and losses of table 6.1, over the rates and the queue
+that its chapter 3 gives; its TFRC is known only by its minimum rate, its TCP by FACK. These runs go on for 60 s after
+the handover.
 
-G77 fails. After WLAN to GPRS both flows lose most of what was on its way; TCP then sends little more than what it
-sends again, with three or four timeouts in a minute, but its part of the packets stays above 5 %. The minimum of one
-packet per round-trip time is weak here: with seven packets of queue on 30 kbit/s a round trip takes 3.5 s, so it is
-an eighth of the link. Likely the testbed's queue, its loss of all ACKs for 4 s, and a minimum reckoned from a round-
-trip time that did not follow the queue made the difference; none of these is known.
+G77 fails narrowly: TCP sends 8 % of the packets in the minute after WLAN to GPRS, not less than 5 %. It starves as the
+source has it: nothing new leaves it after the first 0.1 s, the rest is sent again, with timeouts that double. But a
+minute is short for a back-off of up to 64 s, and most of these packets are those of its first quarter.
 """
 
 from __future__ import annotations
@@ -38,8 +37,10 @@ from crosswind.experiments.gurtov_2004.tfrc_handover import (
     carried_bps,
     handover,
     label,
+    linux_tcp,
     sampled,
     tcp,
+    testbed,
     tfrc,
 )
 from crosswind.scenario import Scenario
@@ -47,16 +48,16 @@ from crosswind.scenario import Scenario
 TO_WLAN = ("GPRS", "WLAN")
 FROM_WLAN = ("WLAN", "GPRS")
 LONG_S = 90.0
+GAP_S = 1.0
 
 
 def configurations() -> dict[str, Scenario]:
     """Both flows over each handover, and each alone from WLAN to GPRS."""
     both = {"tfrc": tfrc(), "tcp": tcp()}
-    testbed = {"tfrc": tfrc("testbed-tfrc"), "tcp": tcp()}
+    real = {"tfrc": tfrc("testbed-tfrc"), "tcp": linux_tcp()}
     out = {label(p): handover("f6-6", p, both) for p in (UP, DOWN)}
-    out |= {label(p): handover("f6-3", p, testbed, end_s=LONG_S) for p in (TO_WLAN, FROM_WLAN)}
-    out[label(FROM_WLAN, "tfrc")] = handover("f6-2", FROM_WLAN, {"tfrc": tfrc("testbed-tfrc")})
-    out[label(FROM_WLAN, "tcp")] = handover("f6-1", FROM_WLAN, {"tcp": tcp()})
+    out |= {label(p): testbed("f6-3", p, real, LONG_S) for p in (TO_WLAN, FROM_WLAN)}
+    out |= {label(FROM_WLAN, f): testbed(f"f6-{i}", FROM_WLAN, {f: real[f]}) for i, f in ((2, "tfrc"), (1, "tcp"))}
     return out
 
 
@@ -153,16 +154,19 @@ CLAIMS = (
     ),
     Claim(
         "G76",
-        "At a handover to a slower link TFRC sends on, at lower rates, where TCP pauses",
+        "At a handover to a slower link TFRC sends on, at lower rates, where TCP pauses (a gap is 1 s: our number)",
         "a gap with TCP, none with TFRC",
         [
             overlay.count(
-                "longest pause of TFRC, of TCP's",
-                lambda r: _pause(r, label(FROM_WLAN, "tfrc"), "tfrc") / _pause(r, label(FROM_WLAN, "tcp"), "tcp"),
-                below(1.0),
-                "",
-                "",
+                "longest pause of TFRC",
+                lambda r: _pause(r, label(FROM_WLAN, "tfrc"), "tfrc"),
+                below(GAP_S),
+                "s",
+                "none",
                 2,
+            ),
+            overlay.count(
+                "longest pause of TCP", lambda r: _pause(r, label(FROM_WLAN, "tcp"), "tcp"), at_least(GAP_S), "s", "", 2
             ),
             overlay.count("rate of TFRC falls to", _fell, at_most(0.5), "%", "halved several times"),
         ],
@@ -172,8 +176,8 @@ CLAIMS = (
         "With a minimum of one packet per round-trip time TFRC starves TCP on GPRS",
         "TCP waits up to 64 s",
         [
-            overlay.count("TCP's part of the packets sent", _starved, at_most(0.05), "%", "< 5 %", 1),
-            overlay.count("packets of TFRC", lambda r: _sent(r, label(FROM_WLAN), "tfrc"), at_least(1), "packets"),
+            overlay.count("TCP's part of the packets sent", _starved, below(0.05), "%", "< 5 %", 1),
+            overlay.count("packets of TFRC", lambda r: _sent(r, label(FROM_WLAN), "tfrc"), REPORTED, "packets"),
         ],
     ),
 )

@@ -16,9 +16,20 @@ from crosswind.scenario import Scenario
 from crosswind.stats import NOTHING, Estimate, estimate, exact
 
 HOP = "wireless"
-# Process D2 of section 3.4, as the source's figure 5.9 can be explained, and process D3.
-SPIKES_RECURRING = {"first": "10 s", "every": "30 s", "length": {"uniform": ["7 s", "10 s"]}, "holds": "queue"}
-SPIKE_ONCE = {"first": "10 s", "length": "10 s", "holds": "queue"}
+# Processes D2 and D3 of section 3.4, D2 as the source's figure 5.9 can be explained. As with ns-2's Delayer one packet
+# waits on the line while the link is blocked, the others in the queue.
+SPIKES_RECURRING = {"first": "10 s", "every": "30 s", "length": {"uniform": ["7 s", "10 s"]}}
+SPIKE_ONCE = {"first": "10 s", "length": "10 s"}
+# The TCP of chapters 5 and 6: Reno-SACK, delayed ACKs, Limited Transmit, timer of RFC 2988, timestamps, a window of 50.
+WINDOW = 50
+
+
+def sender(mss_bytes: int = 1000, **keys: Any) -> dict[str, Any]:
+    """Keys of that TCP."""
+    window = {"window_limit_segments": WINDOW, "initial_ssthresh": f"{WINDOW * mss_bytes} B"}
+    return {"preset": "gurtov-reno-sack", "mss": f"{mss_bytes} B", **window, **keys}
+
+
 KEYS = ["configuration", "rep"]
 
 

@@ -1,15 +1,23 @@
-"""What do the queue, the packet length and cell reselections of a GPRS link mean for TCP?
+"""What do the queue and the packet length of a GPRS link mean for TCP?
 
-Bulk TCP over GPRS: a queue of 50 kB at 30 kbit/s; an uplink queue of 3 packets against 10; IP packets of 576, 1480 and
-1500 bytes in LLC frames of 500 bytes; cell reselections that break the link for 3 to 5 s and throw ten packets of the
-old cell's buffer away (section 3.1, measured in a live network).
+Bulk TCP over GPRS: a queue of 50 kB at 30 kbit/s; an uplink queue of 3 packets against 5 and 10; IP packets of 576,
+1480 and 1500 bytes in LLC frames of 500 bytes (section 3.1.2, measured in a live network).
 
-What the source printed: 50 kB of queue add 13 s of delay where 5 kB would do; a queue of 3 packets gives a third of the
-uplink throughput; 1480 bytes give 1 % more than 576, and 1500 slightly less than 1480; after a reselection TCP needs
-another 5 to 10 s.
+What the source printed: 50 kB of queue add 13 s of delay where 5 kB would do; a queue of 3 packets gives a third of
+the uplink throughput, because of repeated timeouts; 1480 bytes give 1 % more than 576, and 1500 slightly less than
+1480.
 
-What may differ here: terminals and cells of a live network cannot be repeated. The uplink carries 12 kbit/s. Frames of
-LLC have 500 bytes, six of them headers, so that 1480 bytes fill three and 1500 need a fourth.
+What may differ here: terminals and cells of a live network cannot be repeated. The uplink carries 12 kbit/s, as the
+card of chapter 3 does; throughput is what the application gets, as its measuring tool counts. Frames of LLC have 500
+bytes, six of them headers, so that 1480 bytes fill three and 1500 need a fourth. The source gives no tolerance for 13
+s (ours: 0.7 s), a third (0.2 to 0.5) and 1 % (1 point).
+
+G87 fails: three packets and a link that holds one or two more suffice for a sawtooth between two and five segments,
+with duplicates enough for fast retransmit, so the link is hardly ever idle. The measured terminal must have lost more
+than its queue explains. A sender without SACK and Limited Transmit on 20 kbit/s (variant) makes no difference. G88
+fails in its size: a packet of 576 bytes spends 40 of them on TCP and IP and 12 on two frames, one of 1480 bytes 40 and
+18, so what the application gets differs by 5 %. The published 1 % is what the frames alone make of it, so it may count
+IP packets whole (reported).
 """
 
 from __future__ import annotations
@@ -17,26 +25,23 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import polars as pl
 
-from crosswind.claims import Claim, above, at_most, below, between, near
-from crosswind.experiments.base import Results
+from crosswind.claims import Claim, at_least, below, between, near
+from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.scenario import Scenario
 
-TCP = {"preset": "rfc", "timestamps": "off", "rto_min": "1 s"}
 PACKETS = (576, 1480, 1500)
-RESELECTION = {"at": ["40 s", "90 s"], "length": {"uniform": ["3 s", "5 s"]}, "discard": 10, "loss": 0.0}
+UPLINK = (2, 3, 5, 10)
+PHONE = {"recovery": "ns2-reno", "sack": "off", "limited_transmit": "off", "timestamps": "off"}
 
 
-def _bulk(mss: int, window_bytes: int, size: str | None = None) -> dict[str, Any]:
-    settings = {
-        **TCP,
-        "mss": f"{mss} B",
-        "window_limit_segments": max(window_bytes // mss, 1),
-        "receive_buffer": "1 MB",
-    }
-    return {"workload": {"type": "bulk"} | ({"size": size} if size else {}), "tcp": settings}
+def _bulk(packet_bytes: int, window_bytes: int, **keys: Any) -> dict[str, Any]:
+    """The TCP of the study without timestamps, in IP packets of a length."""
+    mss = packet_bytes - 40
+    segments = max(window_bytes // mss, 1)
+    window = {"window_limit_segments": segments, "initial_ssthresh": f"{segments * mss} B"}
+    return {"workload": {"type": "bulk"}, "tcp": overlay.sender(mss, **{"timestamps": "off"} | window | keys)}
 
 
 def _framed(packet_bytes: int) -> Scenario:
@@ -52,96 +57,82 @@ def _framed(packet_bytes: int) -> Scenario:
         "receive_buffer": "10 kB",
         "queue": {"limit": "20 packets"},
     }
-    return overlay.world("s3-1", {"tcp": _bulk(packet_bytes - 40, 12_000)}, "600 s", hop=hop)
+    return overlay.world("s3-1", {"tcp": _bulk(packet_bytes, 12_000)}, "600 s", hop=hop)
 
 
-def configurations(**_: Any) -> dict[str, Scenario]:
-    """Queues, packet lengths, reselections."""
+def configurations(uplink_kbps: float = 12, **terminal: Any) -> dict[str, Scenario]:
+    """Queues and packet lengths; `terminal` are keys of the TCP on the uplink."""
     big = {"rate": "30 kbit/s", "delay": "300 ms", "queue": {"limit": "50 kB"}}
-    out = {"50 kB": overlay.world("s3-1", {"tcp": _bulk(1460, 200_000)}, "120 s", hop=big)}
-    for n in (3, 5, 10):
-        hop = {"rate": "12 kbit/s", "delay": "300 ms", "queue": overlay.queue("DT", n)}
-        out[f"uplink {n}"] = overlay.world("s3-1", {"tcp": _bulk(1460, 64_000)}, "600 s", hop=hop)
-    out |= {f"packets {n}": _framed(n) for n in PACKETS}
-    hop = {"rate": "36 kbit/s", "delay": "300 ms", "queue": {"limit": "50 kB"}, "spikes": RESELECTION}
-    flow = {"tcp": _bulk(1460, 20_000)}
-    out["reselection"] = overlay.world("s3-1", flow, "140 s", hop=hop, record={"events": "all"})
-    return out
+    out = {"50 kB": overlay.world("s3-1", {"tcp": _bulk(1500, 200_000)}, "120 s", hop=big)}
+    for n in UPLINK:
+        hop = {"rate": f"{uplink_kbps:g} kbit/s", "delay": "300 ms", "queue": overlay.queue("DT", n)}
+        out[f"uplink {n}"] = overlay.world("s3-1", {"tcp": _bulk(1500, 64_000, **terminal)}, "600 s", hop=hop)
+    return out | {f"packets {n}": _framed(n) for n in PACKETS}
 
 
-def _repair(r: Results) -> float:
-    """Mean time from the end of a break until new data arrives at the receiver again, over breaks and repetitions."""
-    times = []
-    for rep in range(r.runs.runs().filter(pl.col("configuration") == "reselection").height):
-        got = overlay.events(r, "reselection", "tcp", "receive", "receiver", rep).filter(pl.col("len") > 0)
-        dropped = overlay.events(r, "reselection", "tcp", "lost", "sender", rep)
-        for start in (40.0, 90.0):
-            gone = dropped.filter((pl.col("t") >= start) & (pl.col("t") < start + 1))
-            if gone.is_empty():
-                continue
-            highest = float(gone["seq"].max())  # type: ignore[arg-type]
-            resumed = float(got.filter(pl.col("t") > start + 1.0)["t"].min())  # type: ignore[arg-type]
-            needed = gone["seq"].to_list()
-            arrived = got.filter((pl.col("t") > start) & pl.col("seq").is_in(needed) & (pl.col("seq") <= highest))
-            times.append(float(arrived["t"].max()) - resumed)  # type: ignore[arg-type]
-    return float(np.mean(times))
+def _added(r: Results) -> overlay.Estimate:
+    """Longest less shortest one-way delay, in seconds."""
+    return overlay.estimate(np.mean, (r.of("50 kB", "tcp_delay_max_ns") - r.of("50 kB", "tcp_delay_min_ns")) / 1e9)
 
 
-def _lost(r: Results) -> float:
-    return float(np.mean(r.of("reselection", "hop_drops_handover_packets"))) / 2
+def _of_third(n: int) -> Any:
+    return overlay.ratio(f"3 over {n} packets", "uplink 3", f"uplink {n}", "tcp_goodput_bps", between(0.2, 0.5))
+
+
+def _more(r: Results, new: int, old: int, header: int = 0) -> overlay.Estimate:
+    """Throughput with one length of packets over that with another; `header` 40 counts IP packets whole."""
+    a, b = (r.of(f"packets {n}", "tcp_goodput_bps") * n / (n - header) for n in (new, old))
+    return overlay.estimate(np.mean, a / b)
 
 
 CLAIMS = (
     Claim(
         "G86",
-        "A queue of 50 kB at 30 kbit/s adds 13 s of delay",
+        "A queue of 50 kB at 30 kbit/s adds 13 s of delay (0.7 s more or less: our number) where less than 5 KB "
+        "would do",
         "13 s",
         [
+            overlay.Part("delay added", _added, near(13.3, 0.7), "13 s", "s"),
             overlay.Part(
-                "longest one-way delay less the empty link's",
-                lambda r: overlay.estimate(np.mean, r.of("50 kB", "tcp_delay_max_ns") / 1e9 - 0.35 - 0.4),
-                near(13.3, 0.7),
-                "13 s",
-                "s",
-            )
+                "rate times round-trip time of the empty link",
+                lambda r: overlay.estimate(np.mean, r.of("50 kB", "tcp_rtt_min_ns") / 1e9 * 30 / 8),
+                below(5.0),
+                "< 5 KB",
+                "KB",
+            ),
         ],
     ),
     Claim(
         "G87",
-        "A queue of 3 packets gives a third of the uplink throughput",
+        "A queue of 3 packets gives a third (0.2 to 0.5: our band) of the uplink throughput, because of timeouts",
         "1/3",
         [
-            overlay.ratio("3 over 10 packets", "uplink 3", "uplink 10", "tcp_goodput_bps", between(0.2, 0.5)),
-            overlay.ratio("5 over 10 packets", "uplink 5", "uplink 10", "tcp_goodput_bps"),
+            _of_third(10),
+            _of_third(5),
+            overlay.ratio("2 (3 kB, as was measured) over 10 packets", "uplink 2", "uplink 10", "tcp_goodput_bps"),
+            overlay.report("timeouts with 3 packets", "uplink 3", "tcp_timeouts", accept=at_least(2)),
         ],
     ),
     Claim(
         "G88",
-        "IP packets of 1480 bytes give 1 % more than those of 576, and those of 1500 less than those of 1480",
+        "IP packets of 1480 bytes give 1 % more than those of 576 (1 point more or less: our number), and those of "
+        "1500 less than those of 1480",
         "+1 %; less",
         [
-            overlay.ratio("1480 over 576", "packets 1480", "packets 576", "tcp_goodput_bps", above(1.0)),
-            overlay.ratio("1500 over 1480", "packets 1500", "packets 1480", "tcp_goodput_bps", below(1.0)),
-        ],
-    ),
-    Claim(
-        "G89",
-        "A reselection of 3 to 5 s that loses ten packets: TCP needs another 5 to 10 s",
-        "5-10 s",
-        [
-            overlay.count("until what was lost has arrived", _repair, between(3, 12), "s", "5-10 s", 1),
-            overlay.count("packets lost in a reselection", _lost, at_most(10), "", "about 10", 1),
+            overlay.Part("1480 over 576", lambda r: _more(r, 1480, 576), near(1.01, 0.01), "1.01", digits=3),
+            overlay.Part("1500 over 1480", lambda r: _more(r, 1500, 1480), below(1.0), digits=3),
+            overlay.Part("1480 over 576, IP packets whole", lambda r: _more(r, 1480, 576, 40), digits=3),
         ],
     ),
 )
 
 EXPERIMENT = study.experiment(
     "s3-1",
-    "Queue, packet length and cell reselection of a GPRS link",
+    "Queue and packet length of a GPRS link",
     __doc__,
     configurations,
     CLAIMS,
-    where="section 3.1",
+    where="section 3.1.2",
     tables=overlay.repetition,
-    reps=5,
+    variants={"phone": Variant("Reno without SACK on 20 kbit/s", {"uplink_kbps": 20, **PHONE})},
 )

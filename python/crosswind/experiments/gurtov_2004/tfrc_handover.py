@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,17 @@ from crosswind.scenario import Scenario
 HANDOVER_S = 30.0
 END_S = 60.0
 PACKET_BYTES = 1500
+# Rate, buffer and base round-trip time; the rest, and the uplink, is in the profile of the same name.
 SYSTEMS: dict[str, dict[str, Any]] = {
-    "GPRS": {"rate": "30 kbit/s", "delay": "300 ms", "limit": 7, "bps": 30e3, "rtt_s": 0.7},
-    "UMTS": {"rate": "384 kbit/s", "delay": "150 ms", "limit": 20, "bps": 384e3, "rtt_s": 0.4},
-    "WLAN": {"rate": "11 Mbit/s", "delay": "5 ms", "limit": 7, "bps": 11e6, "rtt_s": 0.11},
+    "GPRS": {"limit": 7, "bps": 30e3, "rtt_s": 0.7},
+    "UMTS": {"limit": 20, "bps": 384e3, "rtt_s": 0.4},
+    "WLAN": {"limit": 7, "bps": 11e6, "rtt_s": 0.11},
 }
+ACKS = {"queue": {"type": "droptail", "limit": "1000 packets"}}
+# Table 6.1: seconds, share lost downwards and upwards (none where not measurable). Chapter 3: the card and its queue.
+MEASURED = {("GPRS", "WLAN"): (1.0, 0.95, 0.0), ("WLAN", "GPRS"): (4.0, 0.0, 1.0)}
+CARD = {"rate": "36 kbit/s", "delay": "300 ms", "reverse": {"rate": "12 kbit/s"}}
+IN_GPRS = 50_000 // PACKET_BYTES
 UP = ("GPRS", "UMTS")
 DOWN = ("UMTS", "GPRS")
 Floats = npt.NDArray[np.float64]
@@ -34,18 +41,38 @@ def label(pair: tuple[str, str], what: str = "") -> str:
 def handover(
     name: str, pair: tuple[str, str], flows: dict[str, Any], limit: int | None = None, end_s: float = END_S
 ) -> Scenario:
-    """One system becomes the other at 30 s, at one moment; the way back is never the bottleneck."""
+    """One system becomes the other at 30 s, at one moment; the way back has the uplink's rate and loses nothing."""
+    first, then = (overlay.queue("DT", limit or int(SYSTEMS[s]["limit"])) for s in pair)
+    hop = {"profile": pair[0].lower(), "queue": first, "reverse": ACKS}
+    change = {"profile": pair[1].lower(), "queue": {"limit": then["limit"]}, "reverse": _limit(ACKS["queue"])}
+    return _over(name, flows, end_s, hop, change)
 
-    def body(system: str) -> dict[str, Any]:
-        s = SYSTEMS[system]
-        return {"rate": s["rate"], "delay": s["delay"], "queue": overlay.queue("DT", limit or int(s["limit"]))}
 
-    first, then = body(pair[0]), body(pair[1])
-    change = then | {"queue": {"limit": then["queue"]["limit"]}}
+def testbed(name: str, pair: tuple[str, str], flows: dict[str, Any], end_s: float = END_S) -> Scenario:
+    """A handover of the source's testbed: at 30 s nothing passes for the time, and with the losses, of table 6.1.
+
+    GPRS is the card of chapter 3 with the queue that was measured, 50 kB; the wireless LAN has a queue of 7 packets.
+    """
+    length, down, up = MEASURED[pair]
+    outage = {"at": [f"{HANDOVER_S:g} s"], "length": f"{length:g} s", "loss": down, "discard": round(down * IN_GPRS)}
+    back = {"spikes": outage | {"loss": up, "discard": 0}}
+    first, then = (CARD if s == "GPRS" else {"profile": s.lower()} for s in pair)
+    queue = {s: {"limit": "50 kB" if s == "GPRS" else "7 packets"} for s in pair}
+    hop = first | {"queue": queue[pair[0]], "spikes": outage, "reverse": first.get("reverse", {}) | ACKS | back}
+    change = then | {"queue": queue[pair[1]], "reverse": then.get("reverse", {}) | _limit(ACKS["queue"])}
+    return _over(name, flows, end_s, hop, change)
+
+
+def _limit(queue: Mapping[str, Any]) -> dict[str, Any]:
+    return {"queue": {"limit": queue["limit"]}}
+
+
+def _over(
+    name: str, flows: dict[str, Any], end_s: float, hop: Mapping[str, Any], change: Mapping[str, Any]
+) -> Scenario:
     timeline = [{"at": f"{HANDOVER_S:g} s", "link": overlay.HOP, "set": change}]
-    first["reverse"] = {"queue": {"type": "droptail", "limit": "1000 packets"}}
     record = {"events": "all", "sample": "100 ms"}
-    return overlay.world(name, flows, f"{end_s:g} s", hop=first, timeline=timeline, record=record)
+    return overlay.world(name, flows, f"{end_s:g} s", hop=hop, timeline=timeline, record=record)
 
 
 def tfrc(preset: str = "ns2-tfrc", **keys: Any) -> dict[str, Any]:
@@ -54,22 +81,20 @@ def tfrc(preset: str = "ns2-tfrc", **keys: Any) -> dict[str, Any]:
     return {"workload": {"type": "bulk"}, "start": "0.1 s", "tfrc": settings}
 
 
-def tcp() -> dict[str, Any]:
+def tcp(packet_bytes: int = PACKET_BYTES) -> dict[str, Any]:
     """The SACK TCP of the source's chapter 6."""
-    settings = {
-        "preset": "rfc",
-        "mss": f"{PACKET_BYTES - 52} B",
-        "timestamps": "on",
-        "window_limit_segments": 50,
-        "rto_min": "1 s",
-    }
-    return {"workload": {"type": "bulk"}, "start": "0.8 s", "tcp": settings}
+    return {"workload": {"type": "bulk"}, "start": "0.8 s", "tcp": overlay.sender(packet_bytes - 52)}
+
+
+def linux_tcp() -> dict[str, Any]:
+    """The testbed's TCP: FACK with Linux's minimum of the timer."""
+    return {**tcp(), "tcp": overlay.sender(PACKET_BYTES - 52, preset="gurtov-fack", rto_min="200 ms")}
 
 
 def notice(system: str, reset: str = "on") -> list[dict[str, Any]]:
     """The receiver learns of the new link at the handover."""
     s = SYSTEMS[system]
-    told = {"at": f"{HANDOVER_S:g} s", "rate": s["rate"], "rtt": f"{s['rtt_s'] * 1000:g} ms", "for_rtts": 3}
+    told = {"at": f"{HANDOVER_S:g} s", "rate": f"{s['bps']:g} bit/s", "rtt": f"{s['rtt_s'] * 1000:g} ms", "for_rtts": 3}
     return [told | {"reset": reset}]
 
 
