@@ -52,7 +52,10 @@ class Scene:
 
 @dataclass(frozen=True)
 class Phenomenon:
-    """One effect. `tell` returns what is filled into the two paragraphs; `show` the figures."""
+    """One effect. `tell` returns what is filled into the two paragraphs; `show` the figures.
+
+    Without scenarios nothing is run: such a phenomenon drives a law of the engine with chosen arrivals.
+    """
 
     name: str
     title: str
@@ -75,9 +78,10 @@ class Phenomenon:
 
 def registry() -> dict[str, Phenomenon]:
     """All phenomena by name."""
-    from crosswind.experiments.jarvinen_2006.phenomena import PHENOMENA
+    from crosswind.experiments.jarvinen_2006 import phenomena as last_hop
+    from crosswind.experiments.riva_2003 import phenomena as red
 
-    return {p.name: p for p in PHENOMENA}
+    return {p.name: p for p in (*last_hop.PHENOMENA, *red.PHENOMENA)}
 
 
 def find(name: str) -> list[Phenomenon]:
@@ -98,7 +102,8 @@ def find(name: str) -> list[Phenomenon]:
 def explain(phenomenon: Phenomenon, out: Path) -> tuple[str, Path]:
     """Runs a phenomenon and writes `<name>.md` and its figures (SVG); returns the text and where it is."""
     prepare_out(out)
-    scene = Scene(run(phenomenon.scenarios(), seed=1, reps=phenomenon.reps))
+    scenarios = phenomenon.scenarios()
+    scene = Scene(run(scenarios, seed=1, reps=phenomenon.reps) if scenarios else Runs({}, {}, {}))
     text, pictures = phenomenon.page(scene)
     for p in pictures:
         with plt.rc_context(figures.STYLE):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec
@@ -67,6 +67,9 @@ STYLE: Any = {
     "pdf.fonttype": 42,
 }
 
+Format = Literal["svg", "pdf", "png"]
+FORMATS: tuple[Format, ...] = ("svg", "pdf", "png")
+
 P = ParamSpec("P")
 Sample = npt.ArrayLike | pl.Series
 
@@ -80,15 +83,11 @@ class Picture:
     alt: str
     figure: Figure
     data: pl.DataFrame | None = None
+    _svg: str = field(default="", init=False, repr=False)
 
     def svg(self) -> str:
         """The figure as inline SVG that scales with its container and follows the text colour of the page."""
-        raw = io.StringIO()
-        drawn.name_lines(self.figure)
-        with plt.rc_context(STYLE):
-            self._settle()
-            self.figure.savefig(raw, format="svg", metadata={"Date": None, "Creator": "crosswind"})
-        text = raw.getvalue()
+        text = self._drawn()
         text = text[text.index("<svg") :]
         text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
         text = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1)
@@ -98,34 +97,48 @@ class Picture:
         label = f'role="img" aria-label="{_attribute(self.alt)}"'
         return text.replace("<svg ", f"<svg {label} ", 1).strip()
 
-    def save(self, folder: Path, command: str = "") -> None:
-        """Writes `<name>.svg`, `.pdf`, `.png` (200 dpi, white ground) and `.csv` with what is drawn.
+    def save(self, folder: Path, command: str = "", formats: Sequence[Format] = FORMATS) -> None:
+        """Writes `<name>.svg`, `.pdf`, `.png` (200 dpi, white ground), as asked, and `.csv` with what is drawn.
 
         The files carry the caption and the command that made them.
         """
         folder.mkdir(parents=True, exist_ok=True)
         said = f"{self.caption} Made by: {command}" if command else self.caption
+        if "svg" in formats:
+            told = f"<title>{_attribute(self.name)}</title>\n <desc>{_attribute(said)}</desc>\n <defs>"
+            (folder / f"{self.name}.svg").write_text(self._drawn().replace("<defs>", told, 1), encoding="utf-8")
         with plt.rc_context(STYLE):
             self._settle()
-            svg = {"Date": None, "Title": self.name, "Description": said}
-            self.figure.savefig(folder / f"{self.name}.svg", metadata=svg, transparent=True)
-            pdf = {"Title": self.name, "Subject": said, "Creator": "crosswind", "CreationDate": None}
-            self.figure.savefig(folder / f"{self.name}.pdf", metadata=pdf)
-            png = {"Title": self.name, "Description": said}
-            self.figure.savefig(
-                folder / f"{self.name}.png", dpi=200, transparent=False, facecolor="white", metadata=png
-            )
+            if "pdf" in formats:
+                pdf = {"Title": self.name, "Subject": said, "Creator": "crosswind", "CreationDate": None}
+                self.figure.savefig(folder / f"{self.name}.pdf", metadata=pdf)
+            if "png" in formats:
+                png: Any = {"dpi": 200, "metadata": {"Title": self.name, "Description": said}}
+                self.figure.savefig(folder / f"{self.name}.png", transparent=False, facecolor="white", **png)
         table = self.table()
         if table is not None:
             table.write_csv(folder / f"{self.name}.csv")
 
+    def _drawn(self) -> str:
+        """The figure as an SVG document; drawn once for the page and the file."""
+        if not self._svg:
+            raw = io.StringIO()
+            drawn.name_lines(self.figure)
+            with plt.rc_context(STYLE):
+                self._settle()
+                self.figure.savefig(raw, format="svg", metadata={"Date": None, "Creator": "crosswind"})
+            self._svg = raw.getvalue()
+        return self._svg
+
     def _settle(self) -> None:
-        """Lays the figure out once; otherwise each of the formats would do it again, which costs most of their time."""
+        """Lays the figure out, once for all formats: with an engine, each would do it again and be drawn twice."""
         from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-        if isinstance(self.figure.get_layout_engine(), ConstrainedLayoutEngine):
-            self.figure.draw_without_rendering()
-            self.figure.set_layout_engine("none")
+        engine = self.figure.get_layout_engine()
+        if isinstance(engine, ConstrainedLayoutEngine):
+            engine.execute(self.figure)
+            with plt.rc_context({"figure.constrained_layout.use": False}):
+                self.figure.set_layout_engine(None)
 
     def table(self) -> pl.DataFrame | None:
         """What is drawn, as a table; None when it cannot be read back."""

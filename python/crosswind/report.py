@@ -335,12 +335,18 @@ def _spread_pictures(runs: Runs) -> list[Picture]:
     return out
 
 
-def write(folder: Path, html: str, pictures: Sequence[Picture], command: str = "") -> Path:
+def write(
+    folder: Path,
+    html: str,
+    pictures: Sequence[Picture],
+    command: str = "",
+    formats: Sequence[figures.Format] = figures.FORMATS,
+) -> Path:
     """Writes report.html and the figures with their data; returns the path of the report."""
     page = folder / "report.html"
     page.write_text(html, encoding="utf-8")
     for p in pictures:
-        p.save(folder / "figures", command)
+        p.save(folder / "figures", command, formats)
     figures.close_all(pictures)
     return page
 

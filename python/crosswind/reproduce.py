@@ -15,6 +15,7 @@ from crosswind import figures, report
 from crosswind.claims import Checked
 from crosswind.errors import InputError, InterruptedRunError, did_you_mean
 from crosswind.experiments.base import Experiment, Results
+from crosswind.figures import FORMATS, Format
 from crosswind.progress import Listener
 from crosswind.readings import MAIN, Reading, reading
 from crosswind.run import Ties, run
@@ -26,8 +27,9 @@ class Plan:
     """How an experiment is to be run; None means its own value.
 
     `size="quick"` takes a tenth of its repetitions. `variant` names another reading of its source; with
-    `readings="all"` every one is run beside the suggested one. `figures`: in the report and as files, in the report
-    only, or not at all. `fresh` names experiments whose results lie beside this one's and may be read.
+    `readings="all"` every one is run beside the suggested one. `figures`: in the report and as files (of the
+    `formats` named), in the report only, or not at all. `fresh` names experiments whose results lie beside this one's
+    and may be read.
     """
 
     reps: int | None = None
@@ -38,6 +40,7 @@ class Plan:
     ties: Ties = "fixed"
     readings: Literal["one", "all"] = "one"
     figures: Literal["files", "report", "none"] = "files"
+    formats: Sequence[Format] = FORMATS
     fresh: frozenset[str] = frozenset()
 
 
@@ -174,6 +177,6 @@ def conclude(experiment: Experiment, runs: Runs, out: Path, command: str = "", p
     _save(runs, rows, out)
     pictures = experiment.figures(results) if plan.figures != "none" else []
     html = report.reproduction_report(experiment, runs, checked, pictures, command=command, readings=readings)
-    report.write(out, html, pictures if plan.figures == "files" else [], command)
+    report.write(out, html, pictures if plan.figures == "files" else [], command, plan.formats)
     figures.close_all(pictures)
     return Outcome(experiment, results, checked, rows, out, readings)

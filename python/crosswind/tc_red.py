@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from crosswind import figures
@@ -162,6 +163,21 @@ def effective(red: Red) -> Effective:
         path = TC_WORD.get(e.path, e.path)
         raise InputError("--tc", path=path, found=e.found, expected=e.expected, hint=e.hint) from None
     return Effective(red, **{k: found[k] for k in ("w_log", "w_q", "p_log", "max_p", "scell_log", "damping")})
+
+
+def drive(
+    queue: Mapping[str, Any], backlog_bytes: npt.ArrayLike, times_ns: npt.ArrayLike, marks: str = "drop"
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """Feeds chosen backlogs to a `red-linux` queue: its average in bytes after each arrival, and the verdict.
+
+    The verdict is 0 for a packet that passed, 1 marked, 2 dropped early, 3 dropped above max; `marks="mark"` makes the
+    packets ECN-capable. A backlog of 0 means that the queue has been empty since the arrival before.
+    """
+    backlog = np.asarray(backlog_bytes, dtype=np.int64)
+    params = {k: v for k, v in queue.items() if k != "type"}
+    ect = np.full(backlog.size, 1 if marks == "mark" else 0, dtype=np.uint8)
+    out = core().red_trace(json.dumps(params), 1, np.asarray(times_ns, dtype=np.int64), backlog, ect)
+    return np.asarray(out["avg_bytes"], dtype=float), np.asarray(out["verdict"], dtype=np.int64)
 
 
 def tables(e: Effective) -> list[Table]:

@@ -171,6 +171,7 @@ def test_all_readings_are_run_and_compared_beside_the_suggested_one(
     assert (tmp_path / "w2/report.html").read_text().count("<td>linux-window</td>") == 1
     capsys.readouterr()
     refused(capsys, ["reproduce", "w2-e0", "--variants"], "did you mean")
+    refused(capsys, ["reproduce", "jarvinen-2006/w2-e0", "--formats", "pgn"], "did you mean `png`")
     refused(
         capsys,
         ["reproduce", "jarvinen-2006/w2-e0", "--variants", "--variant", "newreno"],

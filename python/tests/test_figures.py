@@ -44,6 +44,27 @@ def test_what_is_drawn_is_written_beside_the_figure(tmp_path: Path) -> None:
     p.close()
 
 
+def test_a_figure_is_written_in_the_formats_that_are_asked_for(tmp_path: Path) -> None:
+    p = figures.over_time("w", "Windows & more.", {"a": ([0.0, 1], [5.0, 9])}, "window (kB)")
+    inline = p.svg()
+    p.save(tmp_path, formats=("svg",))
+    assert {f.suffix for f in tmp_path.iterdir()} == {".svg", ".csv"}
+    text = (tmp_path / "w.svg").read_text()
+    assert "<desc>Windows &amp; more.</desc>" in text and p.svg() == inline
+    p.close()
+
+
+def test_a_figure_is_laid_out_like_one_that_is_laid_out_by_the_first_drawing(tmp_path: Path) -> None:
+    lines = {"a": ([0.0, 1, 2], [5.0, 9, 7]), "b": ([0.0, 1], [1.0, 2])}
+    ours, theirs = (figures.over_time("w", "Windows.", lines, "window (kB)") for _ in range(2))
+    ours.svg()
+    theirs.figure.draw_without_rendering()
+    at = [p.figure.axes[0].get_position().bounds for p in (ours, theirs)]
+    assert at[0] == at[1]
+    for p in (ours, theirs):
+        p.close()
+
+
 def test_points_lie_where_the_figure_shows_them() -> None:
     p = figures.over_time("w", "Windows.", {"a": ([0.0, 10.0], [0.0, 10.0])}, "window (kB)", "lines")
     svg = p.svg()

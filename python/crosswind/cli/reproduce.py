@@ -27,12 +27,13 @@ from crosswind.cli.shared import (
     print_table,
 )
 from crosswind.core import version
-from crosswind.errors import EXIT_DONE, EXIT_FAILED, InputError
+from crosswind.errors import EXIT_DONE, EXIT_FAILED, InputError, did_you_mean
 from crosswind.progress import Bar
 
 if TYPE_CHECKING:
     from crosswind.campaign import Finished
     from crosswind.experiments.base import Experiment
+    from crosswind.figures import Format
     from crosswind.reproduce import Outcome, Plan
 
 EPILOG = "Example: crosswind reproduce jarvinen-2006/w2-e0 --out out/w2   (all experiments: crosswind reproduce all)"
@@ -52,6 +53,15 @@ def reproduce(
     variants: Annotated[
         bool, typer.Option("--variants", help="Run every other reading too, and compare the verdicts.")
     ] = False,
+    formats: Annotated[
+        str,
+        typer.Option(
+            "--formats",
+            metavar="LIST",
+            help="Figures as files beside the report: some of svg,pdf,png, or none. "
+            "Default: svg for one experiment, none for several.",
+        ),
+    ] = "",
     out: OutOption = None,
     workers: WorkersOption = None,
     shuffle_ties: ShuffleOption = False,
@@ -72,6 +82,7 @@ def reproduce(
     if variant and variants:
         raise InputError("--variants", found=f"--variants with --variant {variant}", expected="one of the two")
     began = time.monotonic()
+    files = _formats(formats or ("svg" if len(chosen) == 1 else "none"))
     plan = Plan(
         reps=reps,
         size="quick" if quick else "full",
@@ -80,6 +91,8 @@ def reproduce(
         variant=variant,
         ties="shuffled" if shuffle_ties else "fixed",
         readings="all" if variants else "one",
+        figures="files" if files else "report",
+        formats=files,
     )
     if len(chosen) == 1:
         with Bar(chosen[0].id) as bar:
@@ -100,15 +113,27 @@ def reproduce(
     return EXIT_FAILED if count(rows)["fail"] else EXIT_DONE
 
 
+def _formats(text: str) -> tuple[Format, ...]:
+    from crosswind.figures import FORMATS
+
+    words = [w.strip() for w in text.split(",")] if text != "none" else []
+    for w in words:
+        if w not in FORMATS:
+            expected = f"some of {','.join(FORMATS)}, or none"
+            raise InputError("--formats", found=f"`{w}`", expected=expected, hint=did_you_mean(w, FORMATS))
+    return tuple(f for f in FORMATS if f in words)
+
+
 def _several(
     chosen: list[Experiment], out: Path, plan: Plan, say: Literal["quiet", "table"]
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-    """Side by side, with figures in the reports only (none with --quick: `crosswind report DIR` draws them)."""
+    """Side by side; figures stand in the reports (not with --quick: `crosswind report DIR` draws them)."""
     from crosswind.campaign import campaign
 
     if plan.variant:
         chosen = [e for e in chosen if plan.variant in e.variants] or chosen
-    plan = replace(plan, figures="none" if plan.size == "quick" else "report")
+    if plan.size == "quick" and plan.figures == "report":
+        plan = replace(plan, figures="none")
     with Bar("experiments") as bar:
         done = campaign(chosen, lambda e: out / e.id, plan, command=command_line(), progress=bar)
     if say == "table":

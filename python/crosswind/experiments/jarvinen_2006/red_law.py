@@ -13,16 +13,15 @@ a backlog of zero means that the queue has been empty since the arrival before.
 
 from __future__ import annotations
 
-import json
 from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from crosswind import stats
+from crosswind import stats, tc_red
 from crosswind.claims import Band, Claim, MissingDataError, Part, at_least, between, near, within
-from crosswind.core import core, has_hook
+from crosswind.core import has_hook
 from crosswind.experiments.base import Results
 from crosswind.experiments.jarvinen_2006.testbed import MTU, red_queue
 from crosswind.stats import Estimate
@@ -38,14 +37,8 @@ def trace(
     """Average and verdict after each arrival. Raises MissingDataError when this engine has no such hook."""
     if not has_hook("red_trace"):
         raise MissingDataError("this engine has no red_trace")
-    params = {**red_queue(), **changes}
-    params.pop("type")
-    n = backlog_bytes.size
-    times = np.arange(n, dtype=np.int64) * STEP_ns if times_ns is None else times_ns
-    out = core().red_trace(
-        json.dumps(params), 1, times, backlog_bytes.astype(np.int64), np.full(n, ect, dtype=np.uint8)
-    )
-    return np.asarray(out["avg_bytes"], dtype=float), np.asarray(out["verdict"], dtype=np.int64)
+    times = np.arange(backlog_bytes.size, dtype=np.int64) * STEP_ns if times_ns is None else times_ns
+    return tc_red.drive({**red_queue(), **changes}, backlog_bytes, times, "mark" if ect else "drop")
 
 
 @cache

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
 
 from crosswind.experiments.base import Results
-from crosswind.experiments.riva_2003 import pictures, published, testbed
+from crosswind.experiments.riva_2003 import parts, pictures, published, testbed
+from crosswind.experiments.riva_2003.measures import LONG
 from crosswind.figures import Picture
 
 THREE = tuple(published.REPLICATIONS)
+ROLES = (*LONG, "third")
 CELLS = {s: testbed.cell("TD", s) for s in testbed.TAIL_DROP_STARTS_s}
 
 
@@ -20,19 +22,44 @@ def example(r: Results, c: str, rep: int) -> dict[str, pl.DataFrame]:
     return {n: e.filter(pl.col("name") == n) for n in ("long-1", "long-2", "third")}
 
 
-def _nearest(r: Results, c: str, wanted: float) -> int:
-    """The repetition whose third transfer is nearest to a throughput."""
-    return int(np.nanargmin(np.abs(r.of(c, "third_throughput") - wanted)))
+# Figure -> cell, column by which the run is chosen, the value of the run that the source shows, and what it shows.
+SHOWN = {
+    "5-3": ("TD 0", "third_throughput", 4124.0, "a fair run, 0 s"),
+    "5-4": ("TD 0", "third_throughput", np.inf, "the best third transfer, 0 s"),
+    "5-5": ("TD 2", "third_throughput", 0.0, "the worst third transfer, 2 s"),
+    "5-6": ("TD 2", "third_throughput", np.inf, "the best third transfer, 2 s"),
+    "5-7": ("TD 2", "third_xmit_s", 0.0, "the shortest transmission, 2 s"),
+    "5-8": ("TD 2", "third_throughput", 2937.0, "a start late in a long transfer's slow start, 2 s"),
+    "5-9": ("TD 2", "third_throughput", 2206.0, "a start in the middle of a long transfer's slow start, 2 s"),
+    "5-10": ("TD 2", "third_throughput", 1872.0, "a start early in a long transfer's slow start, 2 s"),
+    "5-11": ("TD 5.5", "third_throughput", 3370.0, "a middling run, 5.5 s"),
+    "5-12": ("TD 5.5", "third_throughput", 4709.0, "a good run, 5.5 s"),
+}
+
+
+def _single_runs(r: Results) -> list[Picture]:
+    """Figures 5-3 to 5-12: of each cell the run that is nearest to the one shown in the source."""
+    out = []
+    for number, (c, column, wanted, what) in SHOWN.items():
+        values = r.of(c, column)
+        rep = int(np.nanargmax(values) if np.isinf(wanted) else np.nanargmin(np.abs(values - wanted)))
+        unit = "s" if column.endswith("_s") else "B/s"
+        printed = f"; {wanted:g} {unit}" if 0 < wanted < np.inf else ""
+        caption = (
+            f"Sequence numbers of the three transfers in run {rep + 1}, the nearest to Fig. {number} "
+            f"({what}{printed}): {values[rep]:.4g} {unit}."
+        )
+        out.append(pictures.sequences(f"fig-{number}", caption, example(r, c, rep)))
+    return out
 
 
 def pictures_of(r: Results) -> list[Picture]:
     """Figures 5-1 and 5-2, the sequence graphs of single runs, and the distributions of the listed replications."""
-    roles = ("fastest", "slowest", "third")
     shown = [
         pictures.against_start(
             f"fig-5-{i}",
             f"{what} against the start of the third transfer (Fig. 5-{i}): medians and quartiles.",
-            {axis: {x: pictures.curve(r, CELLS, f"{x}_{column}") for x in roles}},
+            {axis: {x: pictures.curve(r, CELLS, f"{x}_{column}") for x in ROLES}},
             "start of the third transfer (s)",
         )
         for i, what, column, axis in (
@@ -41,21 +68,8 @@ def pictures_of(r: Results) -> list[Picture]:
         )
     ]
     if not r.runs.events().is_empty():
-        for name, c, wanted, what in (
-            ("fig-5-3", "TD 0", 4124.0, "a fair run, 0 s"),
-            ("fig-5-4", "TD 0", 9999.0, "the best third transfer, 0 s"),
-            ("fig-5-5", "TD 2", 0.0, "the worst third transfer, 2 s"),
-            ("fig-5-6", "TD 2", 9999.0, "the best third transfer, 2 s"),
-            ("fig-5-11", "TD 5.5", 3370.0, "a middling run, 5.5 s"),
-        ):
-            shown.append(
-                pictures.sequences(
-                    name,
-                    f"Sequence numbers of the three transfers: {what} (as Fig. {name[4:]}).",
-                    example(r, c, _nearest(r, c, wanted)),
-                )
-            )
-    for role in roles:
+        shown += _single_runs(r)
+    for role in ROLES:
         pairs = {c: (published.replications(c, role, "elapsed_s"), r.of(c, f"{role}_elapsed_s")) for c in THREE}
         found = r.table("replications").filter((pl.col("flow") == role) & (pl.col("metric") == "elapsed_s"))
         tests = ", ".join(
@@ -72,18 +86,15 @@ def pictures_of(r: Results) -> list[Picture]:
     return shown
 
 
-def everywhere(r: Results, column: str) -> Any:
-    """A column of all cells."""
-    return np.concatenate([r.of(c, column) for c in CELLS.values()])
+def numbers(r: Results, shown: Sequence[str], every: Sequence[str]) -> dict[str, str]:
+    """The third transfer's medians in some cells, and what the three send again in all (medians)."""
+    again = "/".join(f"{np.nanmedian(parts.pooled(r, every, f'{x}_retx')):g}" for x in ROLES)
+    return {f"third {c}": f"{np.nanmedian(r.of(c, 'third_elapsed_s')):.1f} s" for c in shown} | {"sent again": again}
 
 
 def headline(r: Results) -> dict[str, str]:
     """What the readings are compared by."""
-    numbers = {f"third {c}": f"{np.nanmedian(r.of(c, 'third_elapsed_s')):.1f} s" for c in THREE}
-    lost = np.mean(everywhere(r, "third_handshake_s") > 3.0)
-    resent = "/".join(f"{np.median(everywhere(r, f'{x}_retx')):g}" for x in ("fastest", "slowest", "third"))
-    return numbers | {
-        "lost SYNs": f"{100 * lost:.0f} %",
-        "sent again": resent,
-        "slowest": f"{np.nanmedian(everywhere(r, 'slowest_elapsed_s')):.2f} s",
-    }
+    every = list(CELLS.values())
+    lost = np.mean(parts.pooled(r, every, "third_handshake_s") > 3.0)
+    slowest = np.nanmedian(parts.pooled(r, every, "slowest_elapsed_s"))
+    return numbers(r, THREE, every) | {"lost SYNs": f"{100 * lost:.0f} %", "slowest": f"{slowest:.2f} s"}

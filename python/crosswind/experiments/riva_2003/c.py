@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from crosswind.claims import Part
 from crosswind.experiments.base import Results
 from crosswind.experiments.riva_2003 import parts, pictures, study, testbed
 from crosswind.experiments.riva_2003.parts import across, report
@@ -38,14 +37,8 @@ def configurations(**variant: Any) -> dict[str, Scenario]:
     return {name(s, x.label): testbed.three("RED", s, reading, x) for s in STARTS_s for x in testbed.TRIED}
 
 
-def _change(new: str, old: str, start_s: float = 2.0) -> Any:
-    return across(
-        f"{new} minus {old}",
-        [name(start_s, new), name(start_s, old)],
-        "third_elapsed_s",
-        lambda m: m[0] - m[1],
-        unit="s",
-    )
+def _change(new: str, old: str, start_s: float = 2.0) -> Part:
+    return parts.minus(f"{new} minus {old}", name(start_s, new), name(start_s, old), "third_elapsed_s")
 
 
 CLAIMS = (
@@ -63,9 +56,9 @@ CLAIMS = (
         64,
         "Every set against drop-tail",
         [
-            across(f"{c} minus drop-tail", [c, f"a/TD {s:g}"], "third_elapsed_s", lambda m: m[0] - m[1], unit="s")
+            part
             for s in STARTS_s
-            for c in CELLS[s]
+            for part in parts.differences("minus drop-tail", [(c, f"a/TD {s:g}") for c in CELLS[s]], "third_elapsed_s")
         ],
     ),
     parts.withheld(
@@ -76,7 +69,7 @@ CLAIMS = (
                 "largest minus smallest",
                 CELLS[5.5],
                 "third_elapsed_s",
-                lambda m: m.max(axis=0) - m.min(axis=0),
+                parts.spread,
                 unit="s",
             )
         ],
@@ -91,18 +84,12 @@ def pictures_of(r: Results) -> list[Picture]:
     return [pictures.against_start("table-5-6", caption, {"elapsed time (s)": curves}, "parameter set")]
 
 
-def headline(r: Results) -> dict[str, str]:
-    """What the readings are compared by."""
-    return {c: f"{np.nanmedian(r.of(c, 'third_elapsed_s')):.1f} s" for s in STARTS_s for c in CELLS[s]}
-
-
-EXPERIMENT = study.experiment(
+EXPERIMENT = study.beside_drop_tail(
     "c",
     "Five parameter sets of RED",
     __doc__,
     configurations,
     CLAIMS,
     figures=pictures_of,
-    headline=headline,
-    uses=("a",),
+    headline=parts.headline("third_elapsed_s", "s", [c for s in STARTS_s for c in CELLS[s]]),
 )

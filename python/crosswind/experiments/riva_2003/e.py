@@ -50,29 +50,16 @@ from typing import Any
 
 import numpy as np
 
-from crosswind import stats
-from crosswind.claims import Band, Claim, Part, at_least, at_most, below, between, near, within
-from crosswind.experiments.base import Results
-from crosswind.experiments.riva_2003 import mixes, parts, study, testbed
-from crosswind.experiments.riva_2003.d import minus
-from crosswind.experiments.riva_2003.parts import across, report, share_part, value_part
-from crosswind.figures import Picture
-from crosswind.scenario import Scenario
+from crosswind.claims import Claim, Part, at_least, at_most, below, between, near, within
+from crosswind.experiments.riva_2003 import mixes, parts, testbed
+from crosswind.experiments.riva_2003.mixes import minus
+from crosswind.experiments.riva_2003.parts import FREE, across, chosen, outlier, report, share_part, value_part
 
 MIX = testbed.SHORT
 TABLE = "table_8-9.csv"
-LOGGED = ("TD 1.5", "TD 0", "TD+DS 0.5", "RED+DS 0.5")
+ONE_CLASS, TWO_CLASSES = ("TD 1.5", "TD 0"), ("TD+DS 0.5", "RED+DS 0.5")
 TD, RED, TD_DS, RED_DS = (MIX.labels(c) for c in testbed.FOUR)
 LATE = 3
-
-
-def configurations(**variant: Any) -> dict[str, Scenario]:
-    """Twenty cells and the transfer alone."""
-    return mixes.cells(MIX, variant, LOGGED, alone=mixes.BOTH)
-
-
-def _elapsed(configuration: str, tolerance: float) -> list[Part]:
-    return parts.medians("tcp_elapsed_s", mixes.printed(TABLE, mixes.ELAPSED, configuration), tolerance)
 
 
 def _which(label: str, cells: list[str], pick: Any) -> Part:
@@ -81,54 +68,28 @@ def _which(label: str, cells: list[str], pick: Any) -> Part:
 
 def _ratios(top: list[str], bottom: list[str]) -> list[Part]:
     return [
-        parts.ratio(f"{a} over {b}", (a, "tcp_elapsed_s"), (b, "tcp_elapsed_s"), Band())
+        parts.ratio(f"{a} over {b}", (a, "tcp_elapsed_s"), (b, "tcp_elapsed_s"), FREE)
         for a, b in zip(top, bottom, strict=True)
     ]
 
 
-def _smallest(cells: list[str]) -> Part:
-    return Part(
-        "shortest of all runs",
-        lambda r: stats.exact(min(float(np.nanmin(r.of(c, "tcp_elapsed_s"))) for c in cells)),
-        at_least(2.6),
-        "2.70 s",
-        "s",
-        2,
-    )
-
-
-def _steps(cells: list[str], what: str, accept: Band, printed: str) -> Part:
-    return across(
-        f"{what}: smallest step",
-        cells,
-        "udp_received",
-        lambda m: np.diff(m, axis=0).min(axis=0),
-        accept,
-        printed,
-        digits=1,
-    )
-
-
 CLAIMS = (
-    Claim("R8", "The short transfer cannot be done in less than 2.6 s", "best 2.70 s", [_smallest([*TD, *RED])]),
+    Claim(
+        "R8",
+        "The short transfer cannot be done in less than 2.6 s",
+        "best 2.70 s",
+        [outlier("shortest of all runs", [*TD, *RED], "tcp_elapsed_s", np.nanmin, at_least(2.6), "2.70 s")],
+    ),
     Claim(
         "R85",
         "One class, drop-tail: elapsed time; a jump of 1 s or more between 1 and 1.5 s",
         "3.74, 3.46, 3.36, 4.96, 4.72 s",
         [
-            *_elapsed("TD", 0.2),
-            across(
-                "1.5 s minus 1 s",
-                ["TD 1.5", "TD 1"],
-                "tcp_elapsed_s",
-                lambda m: m[0] - m[1],
-                at_least(1.0),
-                "1.6 s",
-                unit="s",
-            ),
+            *mixes.elapsed(TABLE, "TD", 0.2),
+            *minus("minus 1 s", ("TD 1.5",), ("TD 1",), at_least(1.0), ("1.6 s",)),
         ],
     ),
-    Claim("R86", "One class, RED: elapsed time", "3.77, 4.55, 3.28, 4.87, 4.68 s", _elapsed("RED", 0.3)),
+    Claim("R86", "One class, RED: elapsed time", "3.77, 4.55, 3.28, 4.87, 4.68 s", mixes.elapsed(TABLE, "RED", 0.3)),
     Claim(
         "R87",
         "Drop-tail is no slower than RED at 0 and 0.5 s, about equal at 1.5 and 2 s",
@@ -175,17 +136,18 @@ CLAIMS = (
     ),
     Claim(
         "R92",
-        "One class: packets of the stream received; loss falls with the start (RED: from 0.5 s on)",
+        chosen("One class: packets of the stream received; loss falls with the start (RED: from 0.5 s on)", "5 %"),
         "TD 268, 275, 292, 301, 301; RED 287.5, 269.5, 283, 297, 301",
         [
             *(
-                value_part(c, c, "udp_received", within(v, 0.05), v, digits=1)
-                for c, v in (
-                    mixes.printed(TABLE, mixes.RECEIVED, "TD") | mixes.printed(TABLE, mixes.RECEIVED, "RED")
-                ).items()
+                part
+                for queue in mixes.BOTH
+                for part in parts.medians(
+                    "udp_received", mixes.printed(TABLE, mixes.RECEIVED, queue), 0.05, unit="", digits=1
+                )
             ),
-            _steps(TD, "drop-tail", at_least(0.0), "0"),
-            _steps(RED[1:], "RED from 0.5 s on", at_least(0.0), "4"),
+            mixes.steps("drop-tail: smallest step", TD, "udp_received", np.min, at_least(0.0), "0"),
+            mixes.steps("RED from 0.5 s on: smallest step", RED[1:], "udp_received", np.min, at_least(0.0), "4"),
         ],
     ),
     Claim(
@@ -199,19 +161,21 @@ CLAIMS = (
     ),
     Claim(
         "R94",
-        "Drop-tail: first loss repaired after about 2 s; 6 packets sent again at 0 s (3.7 s), 4 at 1.5 s (5 s)",
+        chosen(
+            "Drop-tail: first loss repaired after about 2 s; 6 packets sent again at 0 s (3.7 s), 4 at 1.5 s (5 s)",
+            "1.5 to 2.7 s, 1.5 packets, 20 %",
+        ),
         "2 s; 6 and 3.7 s; 4 and 5 s",
         [
-            *(
+            part
+            for c, again, seconds in (("TD 0", 6, 3.7), ("TD 1.5", 4, 5.0))
+            for part in (
                 value_part(
                     f"{c}, first repair", c, "tcp_first_congestion_s", between(1.5, 2.7), 2.0, unit="s", digits=2
-                )
-                for c in ("TD 0", "TD 1.5")
-            ),
-            value_part("TD 0, sent again", "TD 0", "tcp_retx", near(6, 1.5), 6),
-            value_part("TD 0, elapsed", "TD 0", "tcp_elapsed_s", within(3.7, 0.2), 3.7, unit="s", digits=2),
-            value_part("TD 1.5, sent again", "TD 1.5", "tcp_retx", near(4, 1.5), 4),
-            value_part("TD 1.5, elapsed", "TD 1.5", "tcp_elapsed_s", within(5.0, 0.2), 5.0, unit="s", digits=2),
+                ),
+                value_part(f"{c}, sent again", c, "tcp_retx", near(again, 1.5), again),
+                value_part(f"{c}, elapsed", c, "tcp_elapsed_s", within(seconds, 0.2), seconds, unit="s", digits=2),
+            )
         ],
     ),
     parts.withheld(
@@ -231,13 +195,13 @@ CLAIMS = (
     ),
     Claim(
         "R96",
-        "Losses after everything has been sent need a timeout; RED's earlier drops avoid it",
+        chosen("Losses after everything has been sent need a timeout; RED's earlier drops avoid it", "half the runs"),
         "timeouts; fewer",
         [
-            share_part(
-                "runs with a timeout", "TD 1.5", lambda r: r.of("TD 1.5", "tcp_timeouts") > 0, at_least(0.5), "all"
+            *(
+                share_part("runs with a timeout", c, lambda r, c=c: r.of(c, "tcp_timeouts") > 0, at_least(0.5), "all")
+                for c in TD[LATE:]
             ),
-            share_part("runs with a timeout", "TD 2", lambda r: r.of("TD 2", "tcp_timeouts") > 0, at_least(0.5), "all"),
             across(
                 "timeouts, RED minus drop-tail, mean of 1.5 and 2 s",
                 [*RED[LATE:], *TD[LATE:]],
@@ -264,39 +228,23 @@ CLAIMS = (
     ),
     Claim(
         "R98",
-        "RED's best run at 2 s meets the limit of the link",
+        chosen("RED's best run at 2 s meets the limit of the link", "5 %"),
         "2.70 s",
-        [
-            Part(
-                "shortest",
-                lambda r: stats.exact(float(np.nanmin(r.of("RED 2", "tcp_elapsed_s")))),
-                within(2.70, 0.05),
-                "2.70 s",
-                "s",
-                2,
-            )
-        ],
+        [outlier("shortest", ["RED 2"], "tcp_elapsed_s", np.nanmin, within(2.70, 0.05), "2.70 s")],
     ),
 )
 
 
-def pictures_of(r: Results) -> list[Picture]:
-    """Figures 5-18, 5-19 and 5-20."""
-    return [
-        mixes.statistics_picture(
-            r, MIX, "fig-5-18", "A short transfer beside a stream (Fig. 5-18): medians and quartiles."
-        ),
-        *mixes.sequence_picture(r, "fig-5-19", "Drop-tail, one class (as Fig. 5-19).", LOGGED[:2]),
-        *mixes.sequence_picture(r, "fig-5-20", "Two classes, stream from 0.5 s on (as Fig. 5-20).", LOGGED[2:]),
-    ]
-
-
-EXPERIMENT = study.experiment(
-    "e",
+EXPERIMENT = mixes.declare(
+    MIX,
     "A short transfer beside a stream",
     __doc__,
-    configurations,
     CLAIMS,
-    figures=pictures_of,
-    headline=mixes.headline(MIX, (0.0, 1.0, 2.0)),
+    "5-18",
+    sequences={
+        "5-19": ("Drop-tail, one class", ONE_CLASS),
+        "5-20": ("Two classes, stream from 0.5 s on", TWO_CLASSES),
+    },
+    alone=mixes.BOTH,
+    starts_s=(0.0, 1.0, 2.0),
 )

@@ -8,22 +8,12 @@ What may differ here: the starts. Everything else is as in the other tests with 
 
 from __future__ import annotations
 
-from typing import Any
-
-from crosswind.experiments.base import Results
-from crosswind.experiments.riva_2003 import mixes, parts, study, testbed
-from crosswind.experiments.riva_2003.parts import across, report
-from crosswind.figures import Picture
-from crosswind.scenario import Scenario
+from crosswind.experiments.riva_2003 import mixes, parts, testbed
+from crosswind.experiments.riva_2003.parts import report
 
 MIX = testbed.MEDIUM
-TD, RED, TD_DS, RED_DS = (MIX.labels(c) for c in testbed.FOUR)
-EVERY = [*TD, *RED, *TD_DS, *RED_DS]
-
-
-def configurations(**variant: Any) -> dict[str, Scenario]:
-    """Twenty cells."""
-    return mixes.cells(MIX, variant)
+CELLS = {c: MIX.labels(c) for c in testbed.FOUR}
+EVERY = [c for cells in CELLS.values() for c in cells]
 
 
 CLAIMS = (
@@ -34,45 +24,13 @@ CLAIMS = (
             *report(EVERY, "tcp_elapsed_s"),
             *report(EVERY, "tcp_retx", unit="", digits=1, word=", sent again"),
             *(
-                across(
-                    f"{c}: latest minus earliest start",
-                    [cells[-1], cells[0]],
-                    "tcp_elapsed_s",
-                    lambda m: m[0] - m[1],
-                    unit="s",
-                )
-                for c, cells in zip(testbed.FOUR, (TD, RED, TD_DS, RED_DS), strict=True)
-            ),
-            *(
-                across(
-                    f"{c}: sent again, latest minus earliest start",
-                    [cells[-1], cells[0]],
-                    "tcp_retx",
-                    lambda m: m[0] - m[1],
-                    digits=1,
-                )
-                for c, cells in zip(testbed.FOUR, (TD, RED, TD_DS, RED_DS), strict=True)
+                parts.minus(f"{c}: {word}latest minus earliest start", cells[-1], cells[0], column, unit=unit)
+                for word, column, unit in (("", "tcp_elapsed_s", "s"), ("sent again, ", "tcp_retx", ""))
+                for c, cells in CELLS.items()
             ),
         ],
     ),
 )
 
 
-def pictures_of(r: Results) -> list[Picture]:
-    """Figure 5-21."""
-    return [
-        mixes.statistics_picture(
-            r, MIX, "fig-5-21", "A medium transfer beside a stream (Fig. 5-21): medians and quartiles."
-        )
-    ]
-
-
-EXPERIMENT = study.experiment(
-    "g",
-    "A medium transfer beside a stream",
-    __doc__,
-    configurations,
-    CLAIMS,
-    figures=pictures_of,
-    headline=mixes.headline(MIX, (0.0, 4.0)),
-)
+EXPERIMENT = mixes.declare(MIX, "A medium transfer beside a stream", __doc__, CLAIMS, "5-21", starts_s=(0.0, 4.0))

@@ -1,14 +1,16 @@
-"""What the tests of one transfer beside a stream share: cells, printed tables, figures."""
+"""What the tests of one transfer beside a stream share: cells, printed tables, parts of claims, figures."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from crosswind.experiments.base import Results
-from crosswind.experiments.riva_2003 import pictures, published, testbed
+from crosswind.claims import Band, Claim, Part
+from crosswind.experiments.base import Experiment, Results
+from crosswind.experiments.riva_2003 import parts, pictures, published, study, testbed
 from crosswind.experiments.riva_2003.testbed import Mix, Queue
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
@@ -68,7 +70,26 @@ def sequence_picture(r: Results, name: str, caption: str, labels: tuple[str, ...
     return [pictures.sequences(name, caption, flows)]
 
 
-def headline(mix: Mix, starts_s: tuple[float, ...]) -> Any:
+def elapsed(table: str, configuration: str, tolerance: float) -> list[Part]:
+    """The transfer's medians in a configuration against the printed ones."""
+    return parts.medians("tcp_elapsed_s", printed(table, ELAPSED, configuration), tolerance)
+
+
+def minus(label: str, new: Sequence[str], old: Sequence[str], accept: Band, texts: Sequence[str] = ()) -> list[Part]:
+    """Differences of the transfer's median elapsed times, cell by cell."""
+    return parts.differences(label, list(zip(new, old, strict=True)), "tcp_elapsed_s", accept, texts)
+
+
+def steps(
+    label: str, cells: Sequence[str], column: str, pick: Any, accept: Band, text: str = "", unit: str = ""
+) -> Part:
+    """The smallest or largest change of a median from one start to the next."""
+    return parts.across(
+        label, cells, column, lambda m: pick(np.diff(m, axis=0), axis=0), accept, text, unit=unit, digits=2
+    )
+
+
+def _headline(mix: Mix, starts_s: Sequence[float]) -> Any:
     """Median elapsed time and packets received in some cells, by which readings are compared."""
 
     def numbers(r: Results) -> dict[str, str]:
@@ -81,3 +102,42 @@ def headline(mix: Mix, starts_s: tuple[float, ...]) -> Any:
         return out
 
     return numbers
+
+
+def declare(
+    mix: Mix,
+    title: str,
+    doc: str | None,
+    claims: Sequence[Claim],
+    statistics: str,
+    *,
+    sequences: Mapping[str, tuple[str, tuple[str, ...]]] | None = None,
+    alone: tuple[Queue, ...] = (),
+    starts_s: Sequence[float] = (0.0,),
+    uses: Sequence[str] = (),
+) -> Experiment:
+    """A test case with its cells and figures.
+
+    `statistics` is the number of the source's figure with elapsed times and counts; `sequences` gives each figure
+    with sequence graphs a caption and the cells that it shows; readings are compared by `starts_s`.
+    """
+    graphs = sequences or {}
+    logged = tuple(c for _, chosen in graphs.values() for c in chosen)
+
+    def pictures_of(r: Results) -> list[Picture]:
+        caption = f"{title} (Fig. {statistics}): medians and quartiles."
+        found = [statistics_picture(r, mix, f"fig-{statistics}", caption)]
+        for number, (what, chosen) in graphs.items():
+            found += sequence_picture(r, f"fig-{number}", f"{what} (as Fig. {number}).", chosen)
+        return found
+
+    return study.experiment(
+        mix.name,
+        title,
+        doc,
+        lambda **variant: cells(mix, variant, logged, alone),
+        claims,
+        figures=pictures_of,
+        headline=_headline(mix, starts_s),
+        uses=uses,
+    )

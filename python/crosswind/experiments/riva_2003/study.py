@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from crosswind.experiments.base import Study
+from typing import Any
+
+from crosswind.experiments.base import Experiment, Study
 from crosswind.experiments.riva_2003 import measures, readings, testbed
 
 STUDY = Study("riva-2003", testbed.SOURCE, reps=20, quick_reps=4, tables=measures.tables, variants=readings.ALL)
 experiment = STUDY.experiment
+
+
+def beside_drop_tail(*described: Any, **more: Any) -> Experiment:
+    """An experiment that is compared with the three transfers behind drop-tail."""
+    return experiment(*described, uses=("a",), **more)
