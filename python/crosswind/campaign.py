@@ -11,13 +11,16 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from crosswind.errors import InterruptedRunError
 from crosswind.experiments.base import Experiment
+from crosswind.quantity import parse
 from crosswind.readings import Reading
 from crosswind.reproduce import Plan, reproduce
+from crosswind.scenario import Scenario
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class Finished:
 def _one(name: str, folder: Path, plan: Plan, command: str) -> Finished:
     from crosswind import experiments
 
-    experiment = experiments.registry()[name]
+    experiment = experiments.of_study(name)[name]
     outcome = reproduce(experiment, folder, plan, command=command)
     warnings = outcome.results.runs.manifest["warnings"]
     return Finished(name, experiment.title, outcome.rows, outcome.readings, folder, warnings)
@@ -70,6 +73,29 @@ def campaign(
     return [finished[e.id] for e in chosen]
 
 
+def chains(chosen: Sequence[Experiment]) -> dict[str, float]:
+    """How much work lies from the start of each experiment to the end of the last one that waits for it."""
+    work = {e.id: _work(e) for e in chosen}
+    users = {e.id: [d.id for d in chosen if e.id in d.companions()] for e in chosen}
+
+    @cache
+    def ahead(id: str) -> float:
+        return work[id] + max(map(ahead, users[id]), default=0.0)
+
+    return {id: ahead(id) for id in work}
+
+
+def _work(e: Experiment) -> float:
+    """About as many bytes as an experiment transfers, where its flows have sizes; a megabyte where they have none."""
+    return e.reps * sum(map(_bytes, e.configurations().values()))
+
+
+def _bytes(scenario: Scenario) -> float:
+    flows = scenario.data.get("flow", {}).values()
+    sizes = [parse(f.get("workload", {}).get("size")) for f in flows for _ in range(int(f.get("count", 1)))]
+    return sum(q.value for q in sizes if q is not None and q.unit == "bytes") or 1e6
+
+
 def _in_turn(
     pool: ProcessPoolExecutor,
     chosen: Sequence[Experiment],
@@ -78,8 +104,9 @@ def _in_turn(
     command: str,
     processes: int,
 ) -> Iterator[Finished]:
-    """Largest experiments first, but none before those that it uses; yields what is finished."""
-    waiting = sorted(chosen, key=lambda e: -e.reps * len(e.configurations()))
+    """Longest chains of experiments that use each other first; yields what is finished."""
+    ahead = chains(chosen)
+    waiting = sorted(chosen, key=lambda e: -ahead[e.id])
     running: dict[Future[Finished], str] = {}
     done: set[str] = set()
     ids = {e.id for e in chosen}

@@ -6,6 +6,7 @@ import datetime
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ BINS = 60
 NOTICEABLE = 0.02
 
 
+@cache
 def environment() -> jinja2.Environment:
     """The templates of the reports."""
     env = jinja2.Environment(

@@ -146,7 +146,7 @@ def _companion(id: str, seed: int, fewer: int | None, variant: str) -> Results:
     """Tables of an experiment without its runs. A reading that it does not have changes nothing in it."""
     from crosswind import experiments
 
-    experiment = experiments.registry()[id]
+    experiment = experiments.of_study(id)[id]
     reps = min(fewer or experiment.reps, experiment.reps)
     settings = experiment.variants[variant].settings if variant in experiment.variants else {}
     runs = run(experiment.configurations(**settings), seed=seed, reps=reps)

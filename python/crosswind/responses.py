@@ -9,13 +9,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from crosswind.core import core
 from crosswind.figures import DASHES, MARKERS, PALETTE, Picture, styled
+from crosswind.plotting import plt
 from crosswind.theory.responses import RESPONSES
 
 LOSSES = tuple(10.0**-k for k in (1, 2, 3, 4, 5, 6, 7))

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import numpy.typing as npt
 import polars as pl
@@ -20,6 +19,7 @@ import polars as pl
 from crosswind import figures
 from crosswind.core import core
 from crosswind.errors import InputError, did_you_mean
+from crosswind.plotting import plt
 from crosswind.summary import Table
 
 WORDS = ("limit", "min", "max", "avpkt", "burst", "probability", "bandwidth")

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from crosswind import experiments, explain
-from crosswind.campaign import campaign
+from crosswind.campaign import campaign, chains
 from crosswind.claims import MissingDataError
 from crosswind.errors import InputError
 from crosswind.experiments.base import Results
@@ -60,6 +60,21 @@ def test_a_campaign_runs_companions_once_and_keeps_the_order(tmp_path: Path) -> 
     done = campaign(chosen, lambda e: tmp_path / e.id, Plan(reps=3, figures="none"))
     assert [d.id for d in done] == [e.id for e in chosen]
     assert all((d.folder / "claims.json").is_file() for d in done)
+
+
+@pytest.mark.engine
+def test_what_others_wait_for_lies_further_from_the_end_than_they_do() -> None:
+    chosen = experiments.find("jarvinen-2006")
+    ahead = chains(chosen)
+    for user in chosen:
+        assert all(ahead[companion] > ahead[user.id] for companion in user.companions())
+    assert ahead["jarvinen-2006/w4h"] == max(ahead.values())
+
+
+def test_one_source_is_found_without_the_others_and_an_unknown_one_is_empty() -> None:
+    study = experiments.of_study("jarvinen-2006/w2-e0")
+    assert study == {k: v for k, v in experiments.registry().items() if k.startswith("jarvinen-2006/")}
+    assert experiments.of_study("jarvinen") == experiments.of_study("base") == {}
 
 
 @pytest.mark.engine

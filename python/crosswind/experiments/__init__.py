@@ -9,35 +9,43 @@ from functools import cache
 from crosswind.errors import InputError, did_you_mean
 from crosswind.experiments.base import Experiment, Results
 
-__all__ = ["Experiment", "Results", "find", "registry"]
+__all__ = ["Experiment", "Results", "find", "of_study", "registry"]
 
 
 @cache
 def registry() -> dict[str, Experiment]:
     """Every experiment by id (`jarvinen-2006/w2-e0`), discovered by looking at the files."""
-    found: dict[str, Experiment] = {}
-    for package in pkgutil.iter_modules(__path__):
-        if package.ispkg:
-            inside = importlib.import_module(f"{__name__}.{package.name}")
-            for module in pkgutil.iter_modules(inside.__path__):
-                loaded = importlib.import_module(f"{inside.__name__}.{module.name}")
-                experiment = getattr(loaded, "EXPERIMENT", None)
-                if isinstance(experiment, Experiment):
-                    found[experiment.id] = experiment
-    return dict(sorted(found.items()))
+    packages = [p.name for p in pkgutil.iter_modules(__path__) if p.ispkg]
+    return dict(sorted((e.id, e) for name in packages for e in _of_package(name)))
+
+
+@cache
+def _of_package(name: str) -> tuple[Experiment, ...]:
+    inside = importlib.import_module(f"{__name__}.{name}")
+    modules = [importlib.import_module(f"{inside.__name__}.{m.name}") for m in pkgutil.iter_modules(inside.__path__)]
+    return tuple(e for m in modules if isinstance(e := getattr(m, "EXPERIMENT", None), Experiment))
+
+
+def of_study(id: str) -> dict[str, Experiment]:
+    """The experiments of one source, `jarvinen-2006` or the id of one of them, without loading the others; or none."""
+    study = id.split("/")[0]
+    packages = {p.name for p in pkgutil.iter_modules(__path__) if p.ispkg}
+    package = study.replace("-", "_")
+    found = _of_package(package) if package in packages else ()
+    return {e.id: e for e in sorted(found, key=lambda e: e.id) if e.id.split("/")[0] == study}
 
 
 def find(name: str) -> list[Experiment]:
     """The experiments that `name` means: one id, all of a source, or "all". Raises InputError for an unknown name."""
-    known = registry()
     name = name.strip().strip("/")
+    study = of_study(name)
+    if name in study:
+        return [study[name]]
+    if study and "/" not in name:
+        return list(study.values())
+    known = registry()
     if name == "all":
         return list(known.values())
-    if name in known:
-        return [known[name]]
-    of_source = [e for i, e in known.items() if i.split("/")[0] == name]
-    if of_source:
-        return of_source
     sources = sorted({i.split("/")[0] for i in known})
     valid = ["all", *sources, *known]
     short = [i for i in known if i.split("/")[1] == name]

@@ -30,6 +30,16 @@ class Results:
     runs: Runs
     tables: Tables
     others: Mapping[str, Results] = field(default_factory=dict)
+    _parts: dict[str, dict[Any, pl.DataFrame]] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def _part(self, table: str, configuration: str) -> pl.DataFrame:
+        """The rows of one configuration in order of repetitions; a table is taken apart once."""
+        whole = self.table(table)
+        if table not in self._parts:
+            self._parts[table] = {
+                k[0]: v for k, v in whole.sort("rep").partition_by("configuration", as_dict=True).items()
+            }
+        return self._parts[table].get(configuration, whole.clear())
 
     def table(self, name: str) -> pl.DataFrame:
         """A derived table. Raises MissingDataError when the experiment did not make it."""
@@ -50,7 +60,7 @@ class Results:
             if other not in self.others:
                 raise MissingDataError(f"no results of experiment {other}")
             return self.others[other].of(label, column, where, table)
-        frame = self.table(table).filter(pl.col("configuration") == configuration).sort("rep")
+        frame = self._part(table, configuration)
         if where is not None:
             frame = frame.filter(where)
         if column not in frame.columns:

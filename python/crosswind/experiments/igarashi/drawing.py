@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
 
 from crosswind.figures import INK, PALETTE, Picture, bars, styled
 from crosswind.figures_sweep import small_multiples
+from crosswind.plotting import plt
 
 
 def against(name: str, caption: str, panels: Mapping[str, Mapping[str, Any]], xlabel: str, ylabel: str) -> Picture:

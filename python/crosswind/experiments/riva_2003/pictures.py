@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
 
 from crosswind import figures
 from crosswind.experiments.base import Results
 from crosswind.figures import DASHES, MARKERS, PALETTE, Picture
+from crosswind.plotting import plt
 from crosswind.stats import clean
 
 # label -> (start times, values of the repetitions at each)
