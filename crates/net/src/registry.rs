@@ -382,10 +382,10 @@ pub fn build_meter(value: &Value, path: &str, cx: &BuildCx<'_>) -> Result<BoxMet
     prepare_meter(value, path)?(cx)
 }
 
-/// Builds the queue of a link and forgets it: whether it would build.
-pub fn try_queue(queue: &Value, link: &Value, path: &str, cx: &BuildCx<'_>) -> Result<(), ConfigError> {
+/// Builds the queue of a link and forgets it: whether it would build, and whether packets can be thrown out of it.
+pub fn try_queue(queue: &Value, link: &Value, path: &str, cx: &BuildCx<'_>) -> Result<Removal, ConfigError> {
     let cx = &cx.with_link(&normalise(Kind::Link, link, path)?);
-    build_queue(queue, &format!("{path}.queue"), cx).map(|_| ())
+    build_queue(queue, &format!("{path}.queue"), cx).map(|q| q.removal())
 }
 
 /// An egress chosen at run time.
@@ -494,10 +494,6 @@ fn held_up(
     let path = path.to_string();
     let gated = move |cx: &BuildCx<'_>| -> Result<BoxQueue, ConfigError> {
         let queue = queue(cx)?;
-        if resets && queue.removal() == Removal::Impossible {
-            let found = "a queue that gives out its packets in its own order only";
-            return Err(ConfigError::new(format!("{path}.queue"), found, "a queue such as droptail or RED"));
-        }
         let Some(p) = &at_the_gate else { return Ok(queue) };
         let own = spikes::Spikes::new(p.clone(), cx.shared_rng("spikes"));
         Ok(Box::new(gate::Gate::new(queue, own, p, cx.rng("spikes")).map_err(|e| e.under(&path))?))

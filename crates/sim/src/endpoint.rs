@@ -323,7 +323,7 @@ impl Endpoint {
             o.packet(cx.now, self.port.seen, &p, cx.pool);
         }
         cx.pool.remove(id);
-        self.count(&p, cx.now);
+        self.count(&p, ext.as_ref(), cx.now);
         let before = self.conn.is_over();
         let Endpoint { conn, app, port, .. } = self;
         let mut io = EndIo { cx, cache, port };
@@ -343,7 +343,7 @@ impl Endpoint {
         Some(Milestone::Closed)
     }
 
-    fn count(&mut self, p: &Packet, now: Time) {
+    fn count(&mut self, p: &Packet, ext: Option<&Ext>, now: Time) {
         let a = &mut self.arrivals;
         a.packets += 1;
         a.bytes += p.len as u64;
@@ -356,11 +356,12 @@ impl Endpoint {
         if !a.dropped_resends.is_empty() {
             a.settle_dropped_resends(p);
         }
-        if p.payload > 0
-            && !known
-            && let Some(f) = &mut a.freshness
-        {
-            f.judge(p, now);
+        if let Some(f) = &mut a.freshness {
+            // Bare headers tell no more which data they had: each counts.
+            let is_cut = ext.and_then(|e| e.life).is_some_and(|l| l.is_cut);
+            if is_cut || (p.payload > 0 && !known) {
+                f.judge(p, now);
+            }
         }
         if !known && (!p.meta.is_rexmit() || p.seq >= a.count_from) {
             a.counted_bytes += p.len as u64;

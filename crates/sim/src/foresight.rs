@@ -1,10 +1,11 @@
 //! Which egresses may decide things before their time.
 //!
-//! In a simulation nothing happens to a link from outside, so every egress may plan that the timeline leaves alone. Where one line is all that feeds the
-//! egresses behind it (the way from a bottleneck to the hosts, or the hops of a chain without cross traffic), a packet is
-//! handed on as soon as its way is known, and the arrivals in between need no events.
+//! In a simulation nothing happens to a link from outside, so every egress may plan that the timeline leaves alone and whose
+//! queue no reset in the other direction empties. Where one line is all that feeds the egresses behind it (the way from a
+//! bottleneck to the hosts, or the hops of a chain without cross traffic), a packet is handed on as soon as its way is known,
+//! and the arrivals in between need no events.
 
-use crate::scenario::{Plan, Target};
+use crate::scenario::{GroupPlan, Plan, Target};
 use crate::world::Parameters;
 use crosswind_base::{Ahead, Feed, Stage};
 use crosswind_net::registry::BoxStage;
@@ -24,7 +25,7 @@ const HEADERS_MAX: u64 = 120;
 
 /// No packet of the run is longer.
 pub fn longest_packet(plan: &Plan, p: &Parameters) -> u32 {
-    if plan.groups.iter().any(|g| g.workload.is_datagrams() || g.paced.is_some()) {
+    if plan.groups.iter().any(GroupPlan::is_datagrams) {
         return 65_535;
     }
     p.tcp.iter().map(|t| t.mss.0 + HEADERS_MAX).max().unwrap_or(0).min(65_535) as u32
@@ -33,7 +34,9 @@ pub fn longest_packet(plan: &Plan, p: &Parameters) -> u32 {
 /// Gives every egress the permissions that the network allows.
 pub fn foresee(plan: &Plan, stages: &mut [BoxStage], longest: u32) {
     let changes: BTreeSet<Target> = plan.timeline.iter().map(|c| c.target).collect();
-    let may = |i: usize| !changes.contains(&Target::Egress(i as u32));
+    // The two directions of a link are neighbours.
+    let is_emptied = |i: usize| plan.egresses[i ^ 1].spec.resets();
+    let may = |i: usize| !changes.contains(&Target::Egress(i as u32)) && !is_emptied(i);
     let plans: Vec<bool> = stages.iter_mut().enumerate().map(|(i, s)| may(i) && s.look_ahead(Ahead::Plan)).collect();
     let (sources, ends_at_host) = neighbours(plan);
     let mut fed: Vec<bool> = vec![false; stages.len()];

@@ -3,7 +3,7 @@
 use crate::endpoint::{EndIo, Milestone};
 use crate::scenario::{GroupPlan, PacedPlan, WorkloadParams};
 use crate::workload::cbr::{Left, Source};
-use crosswind_base::packet::Ext;
+use crosswind_base::packet::{Ext, Life};
 use crosswind_base::units::Size;
 use crosswind_base::{ConfigError, Packet, Streams, Time};
 use crosswind_transport::rate::{self, Supply};
@@ -21,7 +21,18 @@ pub enum PacedParams {
 
 impl PacedParams {
     pub fn of(g: &GroupPlan) -> Result<Option<PacedParams>, ConfigError> {
-        let payload = payload_of(&g.workload);
+        let payload = g.workload.payload().map(|p| p.0);
+        let option = if g.lifetime.is_some() { u64::from(Life::OPTION_BYTES) } else { 0 };
+        let fits = |size: Size, path: &str| {
+            let limit = u64::from(u16::MAX) - option;
+            let found = || format!("{} B", size.0);
+            let expected = || format!("at most {limit} B with a lifetime, which is an option of the packet");
+            if size.0 <= limit {
+                Ok(())
+            } else {
+                Err(ConfigError::new(format!("{path}.packet_size"), found(), expected()))
+            }
+        };
         Ok(match &g.paced {
             None => None,
             Some(PacedPlan::Tfrc(value)) => {
@@ -31,6 +42,7 @@ impl PacedParams {
                     params.packet_size = Size(payload + u64::from(tfrc::DATA_HEADERS_BYTES));
                     params.check(&path)?;
                 }
+                fits(params.packet_size, &path)?;
                 Some(PacedParams::Tfrc(Arc::new(params)))
             }
             Some(PacedPlan::Udt(value)) => {
@@ -40,6 +52,7 @@ impl PacedParams {
                     params.packet_size = Size(payload + u64::from(udt::DATA_HEADERS_BYTES));
                     params.check(&path)?;
                 }
+                fits(params.packet_size, &path)?;
                 Some(PacedParams::Udt(Arc::new(params)))
             }
         })
@@ -71,15 +84,6 @@ impl PacedParams {
     }
 }
 
-/// Payload of the datagrams of an application that makes them itself.
-fn payload_of(w: &WorkloadParams) -> Option<u64> {
-    match w {
-        WorkloadParams::Cbr(c) => Some(c.payload.0),
-        WorkloadParams::OnOff(o) => Some(o.payload.0),
-        _ => None,
-    }
-}
-
 /// The sending end.
 pub struct Paced {
     pub transport: Box<dyn rate::Sender>,
@@ -108,6 +112,13 @@ impl Paced {
         }
         self.transport.open(io);
         Milestone::Opened
+    }
+
+    /// The application goes on at another pace; its datagrams keep their size.
+    pub fn go_on_as(&mut self, w: &WorkloadParams) {
+        if let Some(source) = &mut self.source {
+            source.go_on_as(w);
+        }
     }
 
     /// Hands over what the application has made by now.

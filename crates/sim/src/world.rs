@@ -258,10 +258,12 @@ impl<'p> World<'p> {
             }
             Target::Flow(f) if c.abort.is_some() => self.abort(f as usize, c.abort),
             Target::Flow(f) => {
-                if let (FlowEnd::Udp(d), Some(w)) = (&mut self.ends[2 * f as usize], &c.workload)
-                    && let Half::Source(source) = &mut d.half
-                {
-                    source.go_on_as(w);
+                if let (FlowEnd::Udp(d), Some(w)) = (&mut self.ends[2 * f as usize], &c.workload) {
+                    match &mut d.half {
+                        Half::Source(source) => source.go_on_as(w),
+                        Half::Paced(paced) => paced.go_on_as(w),
+                        Half::Sink(_) | Half::Listener(_) => unreachable!("the first end of a flow sends"),
+                    }
                 }
             }
         }

@@ -44,6 +44,24 @@ fn what_waits_for_a_connection_that_was_reset_is_thrown_away() {
 }
 
 #[test]
+fn a_reset_is_answered_in_the_one_direction_that_fast_reset_watches() {
+    // Only the way of the reset watches: the queue that it empties is that of an ordinary egress.
+    let mut s = scenario(false);
+    s["link"]["slow"]["reverse"]["fast_reset"] = json!({});
+    let one = run(&s);
+    let both = run(&scenario(true));
+    let dropped = of_link(&one, "slow", "drops_reset_packets");
+    assert!(dropped >= 15.0, "{dropped} of a window of 20 segments");
+    assert_eq!(dropped, of_link(&both, "slow", "drops_reset_packets"));
+    assert_eq!(of_flow(&one, "page", "received_packets"), of_flow(&both, "page", "received_packets"));
+    assert_eq!(of_flow(&one, "other", "received_packets"), 60.0, "other flows lose nothing");
+    // Only the way of the data watches, and no reset takes it.
+    let mut s = scenario(true);
+    s["link"]["slow"]["reverse"]["fast_reset"] = "none".into();
+    assert_eq!(of_link(&run(&s), "slow", "drops_reset_packets"), 0.0);
+}
+
+#[test]
 fn a_page_that_is_broken_off_opens_no_more_connections() {
     let s = json!({
         "name": "page", "duration": "300 s",
@@ -68,4 +86,11 @@ fn only_a_connection_can_be_broken_off() {
     let mut s = scenario(false);
     s["timeline"][0]["set"] = json!({ "abort": "both" });
     assert!(refusal(&s).to_string().contains("receiver"));
+    for transport in ["tfrc", "udt"] {
+        let mut s = scenario(false);
+        let page = s["flow"]["page"].as_object_mut().expect("a table");
+        page.shift_remove("tcp");
+        page.insert(transport.into(), json!({}));
+        assert_eq!(refusal(&s).path, "timeline[0].set.abort", "{transport}");
+    }
 }

@@ -99,6 +99,40 @@ fn a_flight_that_a_timer_will_send_again_is_gone_when_it_does() {
 }
 
 #[test]
+fn segments_that_links_cut_are_counted_too() {
+    let mut s = scenario(lpd(), json!({ "type": "bulk" }), json!({ "data": "5 s", "expired": "headers" }));
+    s["flow"]["data"]["tcp"] = json!({ "preset": "rfc", "window_limit_segments": 20, "mss": "960 B" });
+    let t = run(&s);
+    // Those that had waited for more than five seconds when the spike was over: the window less what left before.
+    let cut = of_flow(&t, "data", "cut_packets");
+    assert!(cut >= 10.0, "{cut}");
+    // The handshake and the FIN have no payload either, and are not cut.
+    let (valid, stale) = (of_flow(&t, "data", "valid_packets"), of_flow(&t, "data", "stale_packets"));
+    let rest = of_flow(&t, "data", "received_packets") - valid - stale - cut;
+    assert!((0.0..=25.0).contains(&rest), "{rest} are neither data for the first time nor cut");
+}
+
+#[test]
+fn the_option_finds_room_in_the_longest_datagram_or_the_flow_is_refused() {
+    let with = |payload: u32, lifetime: Value| {
+        let pace = json!({ "type": "cbr", "payload": format!("{payload} B"), "interval": "1 s", "packets": 3 });
+        scenario(json!({ "limit": "9 packets" }), pace, lifetime)
+    };
+    let longest = run(&with(65_499, json!("5 s")));
+    assert_eq!(of_flow(&longest, "data", "sent_bytes"), 3.0 * 65_535.0);
+    assert_eq!(refusal(&with(65_500, json!("5 s"))).path, "flow.data.workload.payload");
+    assert_eq!(of_flow(&run(&with(65_507, Value::Null)), "data", "sent_bytes"), 3.0 * 65_535.0);
+    let mut s = with(500, json!("5 s"));
+    s["timeline"] = json!([{ "at": "2 s", "flow": "data", "set": { "payload": "65507 B" } }]);
+    assert_eq!(refusal(&s).path, "timeline[0].set.payload");
+    for transport in ["tfrc", "udt"] {
+        let mut s = scenario(droptail(), json!({ "type": "bulk" }), json!("5 s"));
+        s["flow"]["data"][transport] = json!({ "packet_size": "65535 B" });
+        assert_eq!(refusal(&s).path, format!("flow.data.{transport}.packet_size"));
+    }
+}
+
+#[test]
 fn lifetimes_that_make_no_sense_are_refused() {
     for (lifetime, path, word) in [
         (json!("rto"), "flow.data.lifetime.rule", "data"),
@@ -109,5 +143,10 @@ fn lifetimes_that_make_no_sense_are_refused() {
         let e = refusal(&scenario(lpd(), stream(), lifetime));
         assert_eq!(e.path, path, "{e}");
         assert!(e.to_string().contains(word), "{e}");
+    }
+    for transport in ["tfrc", "udt"] {
+        let mut s = scenario(lpd(), json!({ "type": "bulk" }), json!("rto"));
+        s["flow"]["data"][transport] = json!({});
+        assert_eq!(refusal(&s).path, "flow.data.lifetime.rule", "{transport} has no timer of this kind");
     }
 }

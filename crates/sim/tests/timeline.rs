@@ -146,6 +146,25 @@ fn what_cannot_change_is_refused_before_the_run() {
 }
 
 #[test]
+fn an_application_over_a_rate_based_transport_changes_its_pace() {
+    // A hundred datagrams in ten seconds and ten in the next ten; the paths hold far more.
+    for transport in ["tfrc", "udt"] {
+        let mut s = stream(fast(), fast());
+        s["duration"] = "20 s".into();
+        s["flow"]["data"][transport] = json!({});
+        s["flow"]["data"]["workload"] = json!({ "type": "cbr", "payload": "500 B", "interval": "100 ms" });
+        let entry = json!([{ "at": "10 s", "flow": "data", "set": { "interval": "1 s" } }]);
+        let t = run(&with(s.clone(), entry));
+        let received = of_flow(&t, "data", "size_bytes") / 500.0;
+        assert!((105.0..=115.0).contains(&received), "{transport}: {received}");
+        let other_size = json!([{ "at": "10 s", "flow": "data", "set": { "payload": "400 B" } }]);
+        assert_eq!(refusal(&with(s.clone(), other_size)).path, "timeline[0].set.payload", "{transport}");
+        s["flow"]["data"]["queue_delay_limits"] = json!(["10 ms"]);
+        assert_eq!(refusal(&s).path, "flow.data.queue_delay_limits", "{transport} carries no sums of waits");
+    }
+}
+
+#[test]
 fn unknown_profiles_and_spikes_of_a_type_are_refused() {
     let e = refusal(&stream(json!({ "profile": "gprss" }), fast()));
     assert_eq!(e.path, "link.first.profile");

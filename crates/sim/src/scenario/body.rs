@@ -34,6 +34,10 @@ impl EgressSpec {
     pub fn parts(&self) -> Parts<'_> {
         Parts { queue: &self.queue, link: &self.link, loss: self.loss.as_ref(), holdups: &self.holdups }
     }
+    /// Whether a reset that crosses it empties the queue of the other direction.
+    pub fn resets(&self) -> bool {
+        self.holdups.get("fast_reset").is_some()
+    }
 }
 
 /// Both directions of a link. Links made from one template share their specifications.

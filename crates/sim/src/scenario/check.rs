@@ -139,15 +139,18 @@ fn flow(f: &Flow, duration: Dur) -> Result<(), ConfigError> {
     if let Some(rule) = f.start {
         start(rule, f.count, duration)?;
     }
-    if !f.queue_delay_limits.is_empty() && !f.workload.is_datagrams() {
-        return Err(ConfigError::new("queue_delay_limits", "a flow over TCP", "a workload over UDP"));
+    let is_paced = f.tfrc.is_some() || f.udt.is_some();
+    if !f.queue_delay_limits.is_empty() && (is_paced || !f.workload.is_datagrams()) {
+        let found = if is_paced { "a flow over a transport of its own" } else { "a flow over TCP" };
+        return Err(ConfigError::new("queue_delay_limits", found, "a workload over UDP"));
     }
     if f.queue_delay_limits.len() > LATE_LIMITS_MAX {
         let found = format!("{} limits", f.queue_delay_limits.len());
         return Err(ConfigError::new("queue_delay_limits", found, format!("at most {LATE_LIMITS_MAX}")));
     }
     if let Some(l) = &f.lifetime {
-        l.check(if f.workload.is_datagrams() { Over::Datagrams } else { Over::Connection })?;
+        l.check(if is_paced || f.workload.is_datagrams() { Over::Datagrams } else { Over::Connection })?;
+        workloads::leaves_room(&f.workload)?;
     }
     workloads::check(&f.workload)
 }

@@ -10,6 +10,7 @@ use super::timeline::{self, Change};
 use super::topology::{Ends, Graph};
 use super::types::{Events, Record, Scenario};
 use super::workloads::WorkloadParams;
+use crate::paced::PacedParams;
 use crosswind_base::{ConfigError, Dscp, Dur, Streams, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -66,6 +67,13 @@ pub struct GroupPlan {
     pub paced: Option<PacedPlan>,
     /// Whether events of all members are logged.
     pub events: bool,
+}
+
+impl GroupPlan {
+    /// Whether its flows have no connection: what one end sends, the other hears or not.
+    pub fn is_datagrams(&self) -> bool {
+        self.workload.is_datagrams() || self.paced.is_some()
+    }
 }
 
 /// A rate-based transport, with its normalised parameters.
@@ -227,13 +235,14 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
     };
     (plan.edges, plan.crossings) = domains::edges(s, &plan)?;
     queues::try_all(s, &plan)?;
-    try_edges(&plan)?;
+    try_ends(&plan)?;
     plan.timeline = timeline::plan(s, &plan)?;
     Ok(plan)
 }
 
-/// Builds every edge once, so that what only building can find wrong is found before a run.
-fn try_edges(plan: &Plan) -> Result<(), ConfigError> {
+/// Builds every edge and reads every transport once, so that what only that can find wrong is found before a run.
+fn try_ends(plan: &Plan) -> Result<(), ConfigError> {
+    plan.groups.iter().try_for_each(|g| PacedParams::of(g).map(|_| ()))?;
     crate::edges::build(plan, &Streams::new(0)).map(|_| ())
 }
 

@@ -1,9 +1,10 @@
 //! Queues that speak of flows: names in their filters, and a trial build of every queue before anything runs.
 
-use super::body::Body;
+use super::body::{Body, EgressSpec};
 use super::compile::Plan;
 use super::types::{Scenario, Topology};
 use crosswind_base::{ConfigError, Streams};
+use crosswind_net::queue::Removal;
 use crosswind_net::registry::{self, BuildCx};
 use crosswind_net::sched::classify::FlowNames;
 use std::ops::Range;
@@ -31,11 +32,14 @@ pub(super) fn try_all(s: &Scenario, plan: &Plan) -> Result<(), ConfigError> {
     let streams = Streams::new(0);
     let cx = BuildCx::new(&streams, "trial").with_flows(plan);
     let try_body = |path: &str, body: &Body| -> Result<(), ConfigError> {
-        registry::try_queue(&body.forward.queue, &body.forward.link, path, &cx)?;
-        if body.reverse == body.forward {
-            return Ok(());
-        }
-        registry::try_queue(&body.reverse.queue, &body.reverse.link, &format!("{path}.reverse"), &cx)
+        let below = &format!("{path}.reverse");
+        let forward = registry::try_queue(&body.forward.queue, &body.forward.link, path, &cx)?;
+        let reverse = match body.reverse == body.forward {
+            true => forward,
+            false => registry::try_queue(&body.reverse.queue, &body.reverse.link, below, &cx)?,
+        };
+        can_be_emptied(&body.forward, reverse, below)?;
+        can_be_emptied(&body.reverse, forward, path)
     };
     let links = s.link.iter().map(|(name, link)| (format!("link.{name}"), &link.body));
     let templates = s.topology.iter().flat_map(|t| {
@@ -47,6 +51,16 @@ pub(super) fn try_all(s: &Scenario, plan: &Plan) -> Result<(), ConfigError> {
         bodies.into_iter().filter_map(|(key, body)| Some((format!("topology.{key}"), body?)))
     });
     links.chain(templates).try_for_each(|(path, body)| try_body(&path, body))
+}
+
+/// Fast Reset throws packets out of the queue of the other direction, which lies at `path`.
+fn can_be_emptied(resets: &EgressSpec, other: Removal, path: &str) -> Result<(), ConfigError> {
+    if !resets.resets() || other == Removal::Possible {
+        return Ok(());
+    }
+    let found = "a queue that gives out its packets in its own order only";
+    Err(ConfigError::new(format!("{path}.queue"), found, "a queue such as droptail or RED")
+        .hint("`fast_reset` of the other direction throws packets out of it"))
 }
 
 #[cfg(test)]
@@ -71,6 +85,25 @@ mod tests {
         assert_eq!(plan.ids("bulk"), Some(vec![Range { start: 0, end: 2 }]));
         assert_eq!(plan.ids("bulk-2"), Some(vec![Range { start: 1, end: 2 }]));
         assert_eq!(plan.ids("bulk-3"), None);
+    }
+
+    #[test]
+    fn fast_reset_is_refused_where_the_queue_of_the_other_direction_cannot_give_up_packets() {
+        let with = |forward: &str, reverse: &str, resets: [&str; 2]| {
+            let key = |on: &str| if on == "on" { json!({}) } else { json!("none") };
+            let mut v = gprs();
+            let link = &mut v["link"]["last-hop"];
+            (link["queue"], link["fast_reset"]) = (json!({ "type": forward }), key(resets[0]));
+            link["reverse"] = json!({ "queue": { "type": reverse }, "fast_reset": key(resets[1]) });
+            compile(&parse(&v.to_string(), &Registries)?)
+        };
+        let e = with("droptail", "pi", ["on", "none"]).expect_err("the queue that a reset empties");
+        assert_eq!(e.path, "link.last-hop.reverse.queue");
+        let e = with("pi", "droptail", ["none", "on"]).expect_err("the queue that a reset empties");
+        assert_eq!(e.path, "link.last-hop.queue");
+        assert!(with("pi", "droptail", ["on", "none"]).is_ok(), "nothing is taken out of the queue on this side");
+        assert!(with("droptail", "pi", ["none", "on"]).is_ok());
+        assert!(with("droptail", "droptail", ["on", "on"]).is_ok());
     }
 
     #[test]

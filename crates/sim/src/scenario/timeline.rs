@@ -3,9 +3,9 @@
 
 use super::body::expanded;
 use super::check::{self, DURATION_LIMIT};
-use super::compile::{Direction, Plan};
+use super::compile::{Direction, GroupPlan, Plan};
 use super::types::Scenario;
-use super::workloads::WorkloadParams;
+use super::workloads::{self, WorkloadParams};
 use crosswind_base::units::show_dur;
 use crosswind_base::{ConfigError, Cx, Dur, Ledger, Packet, Pool, Stage, Streams, Time};
 use crosswind_net::registry::{self, BoxStage, BuildCx};
@@ -101,11 +101,11 @@ pub enum AbortedBy {
 }
 
 /// `abort = "receiver"`, alone.
-fn aborted_by(c: &Change, is_datagrams: bool) -> Result<AbortedBy, ConfigError> {
+fn aborted_by(c: &Change, group: &GroupPlan) -> Result<AbortedBy, ConfigError> {
     let at = format!("{}.abort", c.path());
     let found = c.set["abort"].to_string();
     match c.set["abort"].as_str() {
-        _ if is_datagrams => Err(ConfigError::new(at, found, "nothing: datagrams have no connection")),
+        _ if group.is_datagrams() => Err(ConfigError::new(at, found, "nothing: datagrams have no connection")),
         _ if c.set.len() > 1 => Err(ConfigError::new(at, "other keys beside it", "`abort` alone")),
         Some("receiver") => Ok(AbortedBy::Receiver),
         Some("sender") => Ok(AbortedBy::Sender),
@@ -232,12 +232,22 @@ fn try_all(changes: &mut [Change], plan: &Plan) -> Result<(), ConfigError> {
         let i = match c.target {
             Target::Egress(i) => i,
             Target::Flow(f) if c.set.contains_key("abort") => {
-                c.abort = Some(aborted_by(c, plan.group(&plan.flows[f as usize]).workload.is_datagrams())?);
+                c.abort = Some(aborted_by(c, plan.group(&plan.flows[f as usize]))?);
                 continue;
             }
             Target::Flow(f) => {
-                let now = workloads.entry(f).or_insert_with(|| plan.group(&plan.flows[f as usize]).workload.clone());
+                let group = plan.group(&plan.flows[f as usize]);
+                let now = workloads.entry(f).or_insert_with(|| group.workload.clone());
                 *now = now.changed(&c.set).map_err(|e| e.under(&c.path()))?;
+                if group.lifetime.is_some() {
+                    let at_the_key = |e| ConfigError { path: "payload".into(), ..e };
+                    workloads::leaves_room(now).map_err(|e| at_the_key(e).under(&c.path()))?;
+                }
+                if group.paced.is_some() && now.payload() != group.workload.payload() {
+                    let found = c.set["payload"].to_string();
+                    let expected = "the size that the transport's packets have";
+                    return Err(ConfigError::new(format!("{}.payload", c.path()), found, expected));
+                }
                 c.workload = Some(now.clone());
                 continue;
             }

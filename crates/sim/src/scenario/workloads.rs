@@ -1,6 +1,7 @@
 //! What the application of a flow does: the parameters of every workload.
 
 use super::draw::Draw;
+use crosswind_base::packet::Life;
 use crosswind_base::{BitRate, ConfigError, Dur, Size, config};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -206,6 +207,18 @@ pub fn interval_of(payload: Size, interval: Option<Dur>, rate: Option<BitRate>) 
     }
 }
 
+/// Whether the datagrams of a flow have room for the option that tells their lifetime.
+pub(super) fn leaves_room(w: &WorkloadParams) -> Result<(), ConfigError> {
+    let limit = PAYLOAD_LIMIT - u64::from(Life::OPTION_BYTES);
+    match w.payload() {
+        Some(p) if p.0 > limit => {
+            let expected = format!("from 1 B to {limit} B with a lifetime, which is an option of the packet");
+            Err(ConfigError::new("workload.payload", format!("{} B", p.0), expected))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn at_least(value: u64, key: &str, expected: &str) -> Result<(), ConfigError> {
     if value > 0 { Ok(()) } else { Err(ConfigError::new(format!("workload.{key}"), "0", expected)) }
 }
@@ -228,6 +241,16 @@ fn pace(payload: Size, interval: Option<Dur>, rate: Option<BitRate>) -> Result<(
 }
 
 impl WorkloadParams {
+    /// Payload of its datagrams.
+    pub fn payload(&self) -> Option<Size> {
+        match self {
+            WorkloadParams::Cbr(c) => Some(c.payload),
+            WorkloadParams::OnOff(o) => Some(o.payload),
+            WorkloadParams::Ping(p) => Some(p.payload),
+            WorkloadParams::Bulk(_) | WorkloadParams::Page(_) => None,
+        }
+    }
+
     /// The same workload with new values for some keys, as it may change while it runs: a source of datagrams gets
     /// another pace or other spans. `rate` and `interval` replace each other.
     pub fn changed(&self, set: &Map<String, Value>) -> Result<WorkloadParams, ConfigError> {
