@@ -67,6 +67,9 @@ STYLE: Any = {
     "pdf.fonttype": 42,
 }
 
+# While a finished figure is written: matplotlib would give it a layout engine again, and lay it out anew.
+WRITING: Any = STYLE | {"figure.constrained_layout.use": False}
+
 Format = Literal["svg", "pdf", "png"]
 FORMATS: tuple[Format, ...] = ("svg", "pdf", "png")
 
@@ -107,7 +110,7 @@ class Picture:
         if "svg" in formats:
             told = f"<title>{_attribute(self.name)}</title>\n <desc>{_attribute(said)}</desc>\n <defs>"
             (folder / f"{self.name}.svg").write_text(self._drawn().replace("<defs>", told, 1), encoding="utf-8")
-        with plt.rc_context(STYLE):
+        with plt.rc_context(WRITING):
             self._settle()
             if "pdf" in formats:
                 pdf = {"Title": self.name, "Subject": said, "Creator": "crosswind", "CreationDate": None}
@@ -124,21 +127,23 @@ class Picture:
         if not self._svg:
             raw = io.StringIO()
             drawn.name_lines(self.figure)
-            with plt.rc_context(STYLE):
+            with plt.rc_context(WRITING):
                 self._settle()
                 self.figure.savefig(raw, format="svg", metadata={"Date": None, "Creator": "crosswind"})
             self._svg = raw.getvalue()
         return self._svg
 
     def _settle(self) -> None:
-        """Lays the figure out, once for all formats: with an engine, each would do it again and be drawn twice."""
+        """Lays the figure out, once for all formats: with an engine, each would do it again and be drawn twice.
+
+        To be called with the settings for writing.
+        """
         from matplotlib.layout_engine import ConstrainedLayoutEngine
 
         engine = self.figure.get_layout_engine()
         if isinstance(engine, ConstrainedLayoutEngine):
             engine.execute(self.figure)
-            with plt.rc_context({"figure.constrained_layout.use": False}):
-                self.figure.set_layout_engine(None)
+            self.figure.set_layout_engine(None)
 
     def table(self) -> pl.DataFrame | None:
         """What is drawn, as a table; None when it cannot be read back."""
