@@ -9,18 +9,24 @@ from typing import Any
 import polars as pl
 
 from crosswind import figures
-from crosswind.experiments.jarvinen_2006 import mechanisms, testbed
+from crosswind.experiments.jarvinen_2006 import mechanisms, readings, testbed
 from crosswind.explain import Phenomenon, Scene
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 
 SHORT: tuple[testbed.Other, ...] = ("third",)
 INITIAL_TIMEOUT_s = 3.0
+SUGGESTED = testbed.Reading()
 
 
-def _world(label: str, others: tuple[testbed.Other, ...] = (), changes: Mapping[str, Any] | None = None) -> Scenario:
+def _world(
+    label: str,
+    others: tuple[testbed.Other, ...] = (),
+    changes: Mapping[str, Any] | None = None,
+    reading: testbed.Reading = SUGGESTED,
+) -> Scenario:
     """A configuration of the testbed with everything logged."""
-    one = testbed.world(testbed.Workload("phenomenon", others), testbed.setting(label), label=label)
+    one = testbed.world(testbed.Workload("phenomenon", others), testbed.setting(label), reading, label)
     return one.with_({"record.events": "all", "sharing": None, **(changes or {})})
 
 
@@ -71,13 +77,12 @@ OVERSHOOT = Phenomenon(
 # ---- the notch -------------------------------------------------------------------------------------------------------
 
 STARTS_s = {"in the overshoot": 6.0, "in the recovery": 10.0}
-# The receive window that Linux 2.4 advertises leaves room in the queue after the overshoot: the notch becomes clear.
-WINDOW = {"receive_window": "linux-2.4"}
+# With all rules of Linux 2.4, whose receive window leaves room in the queue after the overshoot, the notch is clear.
+LINUX = testbed.Reading(**readings.KERNEL.settings)
 
 
 def _notch() -> dict[str, Scenario]:
-    changes = {f"flow.{f}.tcp.{k}": v for f in ("bulk", "third") for k, v in WINDOW.items()}
-    return {k: _world("BL", SHORT, {"flow.third.start": f"{t} s", **changes}) for k, t in STARTS_s.items()}
+    return {k: _world("BL", SHORT, {"flow.third.start": f"{t} s"}, LINUX) for k, t in STARTS_s.items()}
 
 
 def _tell_notch(s: Scene) -> dict[str, float]:
@@ -96,8 +101,8 @@ NOTCH = Phenomenon(
     "Four seconds later is faster: the notch",
     _notch,
     (
-        "A short download of forty segments joins two long ones. If it starts 6 s after them it arrives in the "
-        "middle of their slow-start overshoot: the queue is full, its own first windows are hit "
+        "A short download of forty segments joins two long ones; all hosts follow the rules of Linux 2.4. If it "
+        "starts 6 s after them it arrives in the middle of their slow-start overshoot: the queue is full, its own first windows are hit "
         "({early_drops:.0f} packets lost, {early_timeouts:.0f} timeouts), and with so few packets under way there "
         "are too few duplicate ACKs for a fast repair. It takes {early_s:.1f} s.",
         "If it starts at 10 s the long downloads have just learnt of their losses and have halved their windows. "
@@ -118,7 +123,7 @@ NOTCH = Phenomenon(
 
 
 def _spurious() -> dict[str, Scenario]:
-    return {"BL": _world("BL", ("page",), {"flow.page.start": "30 s"})}
+    return {"BL": _world("BL", ("page",), {"flow.page.start": "32 s"})}
 
 
 def _tell_spurious(s: Scene) -> dict[str, float]:
@@ -153,7 +158,7 @@ SPURIOUS = Phenomenon(
     _tell_spurious,
     lambda s: [
         s.sequence(
-            "spurious-initial-timeout", "The page's body, opened at 30 s: timeouts are dashed.", "BL", "page/body", 55.0
+            "spurious-initial-timeout", "The page's body, opened at 32 s: timeouts are dashed.", "BL", "page/body", 55.0
         )
     ],
 )

@@ -9,6 +9,7 @@ _LAN = "RED's average damped in idle time as for a 10 Mbit/s card, not for the l
 _EXACT = "RED's average damped by the exponential of the source, not by the kernel's line"
 _WINDOW = {"receive_window": "linux-2.4"}
 _RECOVERY = {"recovery": "linux-2.4"}
+_MODERATION = {"window_moderation": "linux-2.4"}
 
 TCP: dict[str, Variant] = {
     "linux-plog": Variant(_MAX_P, {"max_p": "linux-plog"}),
@@ -44,13 +45,35 @@ RECOVERY = Variant(
     "losses are found as by Linux 2.4 without FACK: the first hole, and all once data sent later is SACKed",
     {"tcp": _RECOVERY},
 )
-KERNEL = Variant(
-    "receive window, rounding of the maximum probability, recovery and the router's admission as in Linux 2.4's code",
-    {"max_p": "linux-plog", "admission": "linux-2.4", "tcp": {**_WINDOW, **_RECOVERY}},
+MODERATION = Variant(
+    "an ACK out of the ordinary releases three segments at most, and the window falls with it, as in Linux 2.4",
+    {"tcp": _MODERATION},
 )
-TCP |= {"kernel-fifo": KERNEL_FIFO, "linux-recovery": RECOVERY, "linux-kernel": KERNEL}
+KERNEL = Variant(
+    "receive window, rounding of the maximum probability, recovery, moderation of the window and the router's "
+    "admission all as in Linux 2.4's code",
+    {"max_p": "linux-plog", "admission": "linux-2.4", "tcp": {**_WINDOW, **_RECOVERY, **_MODERATION}},
+)
+OVERFLOW = Variant(
+    "RED's average damped with the 32-bit overflow that the source says it had mended", {"idle_damping": "overflow32"}
+)
+TCP |= {
+    "kernel-fifo": KERNEL_FIFO,
+    "linux-recovery": RECOVERY,
+    "linux-moderation": MODERATION,
+    "linux-kernel": KERNEL,
+}
 _SHARED = {
-    k: TCP[k] for k in ("linux-plog", "cache-forever", "linux-window", "kernel-fifo", "linux-recovery", "linux-kernel")
+    k: TCP[k]
+    for k in (
+        "linux-plog",
+        "cache-forever",
+        "linux-window",
+        "kernel-fifo",
+        "linux-recovery",
+        "linux-moderation",
+        "linux-kernel",
+    )
 }
 PACKET_LIMIT = Variant("the drop-tail limit is 20 packets instead of 11520 B", {"limit_unit": "packets"})
 SHAPED = Variant(

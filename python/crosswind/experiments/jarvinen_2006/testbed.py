@@ -30,7 +30,7 @@ TWELVE = tuple(f"{tcp}{ds}{ecn}" for tcp in ("BL", "ETCP") for ds in ("", "+DS-U
 LOSSY = ("r4", "r2", "r1")
 
 MaxP = Literal["nominal", "linux-plog"]
-Damping = Literal["fixed", "exact"]
+Damping = Literal["fixed", "exact", "overflow32"]
 Unit = Literal["bytes", "packets"]
 
 

@@ -6,7 +6,8 @@ independently in the first 36 s. Twelve configurations: Baseline or Enhanced TCP
 
 What the source printed is withheld: what is measured here is reported without a judgement.
 
-What may differ here: as for W3 and W4.
+What may differ here: as for W3 and W4. The stream's shaper meters packets as they arrive; metered when they could leave
+(`shaped-audio`) the classes cost the stream packets, which the source excludes (decision 0009).
 """
 
 from __future__ import annotations

@@ -9,9 +9,8 @@ maximum as in the upper quartile.
 
 What may differ here: which tests were run again is not said.
 
-Why the claim fails. Measured here: the repair changes the maximum by 6 % and the quartile not at all. That the defect
-works as described is shown by J32. Not measured: whether repeated requests meet an F-RTO episode as often as in the
-source.
+Why the claim fails. Measured here: the repair changes neither the maximum nor the quartile. That the defect works as
+described is shown by J32. Not measured: whether repeated requests meet an F-RTO episode as often as in the source.
 """
 
 from __future__ import annotations
