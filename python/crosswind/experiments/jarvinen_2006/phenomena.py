@@ -102,7 +102,8 @@ NOTCH = Phenomenon(
     _notch,
     (
         "A short download of forty segments joins two long ones; all hosts follow the rules of Linux 2.4. If it "
-        "starts 6 s after them it arrives in the middle of their slow-start overshoot: the queue is full, its own first windows are hit "
+        "starts 6 s after them it arrives in the middle of their slow-start overshoot: the queue is full, its own "
+        "first windows are hit "
         "({early_drops:.0f} packets lost, {early_timeouts:.0f} timeouts), and with so few packets under way there "
         "are too few duplicate ACKs for a fast repair. It takes {early_s:.1f} s.",
         "If it starts at 10 s the long downloads have just learnt of their losses and have halved their windows. "
