@@ -44,8 +44,8 @@ def wireless(rate_mbps: float, delay_ms: float, error: float) -> dict[str, Any]:
 def world(name: str, protocol: str, rate_mbps: float, delay_ms: float, error: float, n: int = 1) -> Scenario:
     """n flows from one source to one receiver; window and buffers let them fill the link without a loss."""
     rtt_ms = 2 * (5 + 5 + delay_ms)
-    # Room for the window and for what leaves while the sender waits.
-    window = max(4, math.ceil((nets.bdp(rate_mbps, rtt_ms) + 4) / n))
+    # Room for the window that one flow needs, and for what leaves while the sender waits.
+    window = nets.bdp(rate_mbps, rtt_ms) + 4
     flow = nets.bulk(protocol, n, {"uniform": ["0 s", "5 s"]}, window_limit_segments=2 * window)
     line = wireless(rate_mbps, delay_ms, error)
     return nets.dumbbell(name, line, nets.wire(100, 5), {"one": flow}, pairs=n, duration_s=1100, warm_up_s=100)
@@ -81,7 +81,7 @@ def _kept(r: Results) -> Estimate:
 
 
 def _law(error: float) -> Callable[[Results], Estimate]:
-    ideal = min(1e6 * nets.CEILING, 1.22 * 8000 / (0.06 * math.sqrt(error)))
+    ideal = min(1e6, 1.22 * 8000 / (0.06 * math.sqrt(error)))
     return lambda r: exact(rate(r, f"f10 {error} SACK") / ideal)
 
 
@@ -98,7 +98,7 @@ def _flat(r: Results) -> Estimate:
 
 def _doubling(protocol: str, which: str) -> Callable[[Results], Estimate]:
     def measure(r: Results) -> Estimate:
-        values = curve(r, "f12", RATES[1:], protocol)
+        values = curve(r, "f12", RATES, protocol)
         steps = values[1:] / values[:-1]
         return exact(float(steps.max() if which == "most" else steps.min()))
 
@@ -143,7 +143,7 @@ CLAIMS = (
     ),
     study.claim(
         25,
-        "with the delay SACK falls as 1/rtt, DCR stays",
+        "with the delay SACK falls as 1/rtt (0.35 more or less in the power: our number), DCR stays",
         "figure 11",
         Part("SACK: power of the round trip", _inverse, near(-1, 0.35), "-1", digits=2),
         Part("DCR: least over largest", _flat, at_least(0.85), ">= 0.85", digits=3),
@@ -161,13 +161,7 @@ CLAIMS = (
         "figure 13",
         Part("SACK, 12 flows", _fills(12, "SACK"), at_least(0.9), ">= 0.9", digits=3),
         Part("SACK, 16 flows", _fills(16, "SACK"), at_least(0.9), ">= 0.9", digits=3),
-        Part(
-            "SACK grows",
-            lambda r: yes(np.all(np.diff(curve(r, "f13", COUNTS, "SACK")) > -0.02e6)),
-            between(1, 1),
-            "yes",
-            digits=0,
-        ),
+        study.holds("SACK grows", lambda r: yes(np.all(np.diff(curve(r, "f13", COUNTS, "SACK")) > -0.02e6))),
         Part("DCR, one flow", _fills(1, "DCR"), at_least(0.9), ">= 0.9", digits=3),
     ),
 )
@@ -180,5 +174,4 @@ EXPERIMENT = study.experiment(
     CLAIMS,
     where="figures 10 to 13",
     figures=pictures,
-    reps=3,
 )

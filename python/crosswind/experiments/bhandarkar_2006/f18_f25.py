@@ -3,19 +3,20 @@
 N4: 24 sources at 100 Mbit/s and 5 ms, a bottleneck of 10 Mbit/s and 5 ms, receivers at 1 Mbit/s and 20 ms; a
 receive window that keeps one flow below 1 Mbit/s, so that losses happen at the bottleneck alone. Figure 18: half
 and half, the buffer varies. Figures 23 and 24: queues of drop-tail and RED with a buffer of 70 packets. Figure 25:
-loss rate over the number of flows. Figures 21 and 22: delivery times and round-trip estimates of one flow. 1000 s
-after 100 s of warm-up (200 s runs where the source has them).
+loss rate over the number of flows. Figures 21 and 22: delivery times of one flow and round-trip estimates. 1000 s
+after 100 s of warm-up, 200 s for the queues and the single flows.
 
 What the source printed: average queues 51/50/52 (drop-tail) and 36/34/35 (RED) for DCR, SACK and mixed; delivery of
 retransmitted packets 398/302/356+296 ms; a drop rate of 3.3 %; curves that are lost.
 
-What may differ here: the receive window is seven segments (7.2 by the rule).
+What may differ here: the receive window is seven segments (7.2 by the rule). Normal packets are those between the 5 %
+and the 95 % quantile; loss rates below 0.1 % are not compared: our numbers.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -28,10 +29,12 @@ from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
 
-BUFFERS = (200, 150, 100, 70, 50, 35)
-COUNTS = (12, 16, 20, 24, 32, 40)
+BUFFERS = (200, 150, 100, 70, 50, 35, 20, 10)
+COUNTS = (4, 8, 12, 16, 20, 24, 32, 40)
 WORKLOADS = {"sack": (1, 0), "dcr": (0, 1), "mixed": (1, 1)}
 WINDOW = 7
+# Workload and kind of flow.
+CURVES = (("sack", "sack"), ("dcr", "dcr"), ("mixed", "sack"), ("mixed", "dcr"))
 
 
 def red(buffer: int) -> dict[str, Any]:
@@ -46,8 +49,8 @@ def red(buffer: int) -> dict[str, Any]:
     return {"type": "red-ns2", "limit": f"{buffer} packets", **packet, **marks}
 
 
-def tree(name: str, n: int, workload: str, queue: dict[str, Any], watch: Literal["none", "first"] = "none") -> Scenario:
-    """n flows of a workload; with `watch` the first of each kind records its events for 200 s."""
+def tree(name: str, n: int, workload: str, queue: dict[str, Any], seconds: int = 1100, **record: Any) -> Scenario:
+    """n flows of a workload; with `events="first"` the first of each kind records its events."""
     links: dict[str, Any] = {"bottleneck": {"from": "router", "to": "base", **nets.wire(10, 5, queue)}}
     flows: dict[str, Any] = {}
     sack, dcr = WORKLOADS[workload]
@@ -61,9 +64,7 @@ def tree(name: str, n: int, workload: str, queue: dict[str, Any], watch: Literal
         flows[f"{kind}-{k}"] = {**flow, "from": f"source-{k}", "to": f"sink-{k}"}
         if kind not in [x.split("-")[0] for x in first]:
             first.append(f"{kind}-{k}")
-    seconds = 200 if watch == "first" else 1100
-    record: dict[str, Any] = {"sample": f"{seconds / 11:.3f} s", "series": "totals"}
-    if watch == "first":
+    if record.get("events") == "first":
         record["events"] = first
     return Scenario.from_dict(
         {
@@ -72,7 +73,7 @@ def tree(name: str, n: int, workload: str, queue: dict[str, Any], watch: Literal
             "duration": f"{seconds} s",
             "link": links,
             "flow": flows,
-            "record": record,
+            "record": {"sample": f"{seconds / 11:.3f} s", "series": "totals", **record},
         }
     )
 
@@ -80,10 +81,11 @@ def tree(name: str, n: int, workload: str, queue: dict[str, Any], watch: Literal
 def configurations(**_: Any) -> dict[str, Scenario]:
     """`f18 <buffer>`, `f23 <workload>`, `f24 <workload>`, `f25 <queue> <n> <workload>`, `f21 <workload>`."""
     out = {f"f18 {b}": tree(f"f18 {b}", 24, "mixed", nets.droptail(b)) for b in BUFFERS}
+    watched: dict[str, Any] = {"events": "first", "sample": "1 s", "series": "gauges"}
     for w in WORKLOADS:
-        out[f"f23 {w}"] = tree(f"f23 {w}", 24, w, nets.droptail(70))
-        out[f"f24 {w}"] = tree(f"f24 {w}", 24, w, red(70))
-        out[f"f21 {w}"] = tree(f"f21 {w}", 24, w, nets.droptail(70), "first")
+        out[f"f23 {w}"] = tree(f"f23 {w}", 24, w, nets.droptail(70), 200)
+        out[f"f24 {w}"] = tree(f"f24 {w}", 24, w, red(70), 200)
+        out[f"f21 {w}"] = tree(f"f21 {w}", 24, w, nets.droptail(70), 200, **watched)
         for n in COUNTS:
             out[f"f25 droptail {n} {w}"] = tree(f"f25 droptail {n} {w}", n, w, nets.droptail(50))
             out[f"f25 red {n} {w}"] = tree(f"f25 red {n} {w}", n, w, red(50))
@@ -130,23 +132,24 @@ def _below(r: Results) -> Estimate:
 
 
 def _loss_curves(r: Results, queue_type: str) -> np.ndarray[Any, Any]:
-    return np.array(
-        [
-            [measures.mean_value(r, f"f25 {queue_type} {n} {w}", "bottleneck_drop_rate") for n in COUNTS]
-            for w in WORKLOADS
-        ]
-    )
+    """Loss rate per number of flows, of the flows of a kind in a workload: the four curves of figure 25."""
+    flows = r.runs.flows().with_columns(kind=pl.col("name").str.split("-").list.first())
+    flows = flows.group_by("configuration", "kind").agg(pl.col("drops_packets", "sent_packets").sum())
+    lost = {(c, k): d / s for c, k, d, s in flows.iter_rows()}
+    return np.array([[lost[f"f25 {queue_type} {n} {w}", k] for n in COUNTS] for w, k in CURVES])
 
 
 def _grows(r: Results) -> Estimate:
-    return yes(all(np.all(np.diff(c) > 0) for q in ("droptail", "red") for c in _loss_curves(r, q)))
+    """Once there are losses at all."""
+    rising = ((c[:-1] == 0) | (np.diff(c) > 0) for q in ("droptail", "red") for c in _loss_curves(r, q))
+    return yes(all(bool(np.all(x)) for x in rising))
 
 
 def _apart(queue_type: str) -> Callable[[Results], Estimate]:
     def measure(r: Results) -> Estimate:
         curves = _loss_curves(r, queue_type)
-        mean = curves.mean(axis=0)
-        return exact(float(np.max(np.abs(curves - mean)[:, mean > 0.001] / mean[mean > 0.001])))
+        many = curves[:, curves.mean(axis=0) > 0.001]
+        return exact(float(np.max(np.ptp(many, axis=0) / many.mean(axis=0))))
 
     return measure
 
@@ -189,8 +192,8 @@ def _normal(q: float) -> Callable[[Results], Estimate]:
 
 def _srtt(r: Results) -> Estimate:
     def mean(workload: str) -> float:
-        flows = r.runs.flows().filter(pl.col("configuration") == f"f21 {workload}")
-        return float(flows["rtt_mean_ns"].mean())  # type: ignore[arg-type]
+        estimates = r.runs.only(f"f21 {workload}").sample("srtt_ns")
+        return float(estimates.filter(pl.col("time_ns") > 20_000_000_000)["value"].mean())  # type: ignore[arg-type]
 
     return exact(abs(mean("dcr") / mean("sack") - 1))
 
@@ -200,8 +203,11 @@ def pictures(r: Results) -> list[Picture]:
     f18 = {k.upper(): {f"{b}": kind_rate(r, f"f18 {b}", k) / 1e6 for b in BUFFERS} for k in ("sack", "dcr")}
     out = [figures.bars("f18", "Mean throughput by buffer (packets).", f18, "Mbit/s")]
     for q in ("droptail", "red"):
-        curves = dict(zip(WORKLOADS, _loss_curves(r, q), strict=True))
-        bars = {w: {f"{n}": 100 * float(v) for n, v in zip(COUNTS, c, strict=True)} for w, c in curves.items()}
+        curves = dict(zip(CURVES, _loss_curves(r, q), strict=True))
+        bars = {
+            f"{k} ({w})": {f"{n}": 100 * float(v) for n, v in zip(COUNTS, c, strict=True)}
+            for (w, k), c in curves.items()
+        }
         out.append(figures.bars(f"f25-{q}", f"Loss rate by number of flows ({q}).", bars, "loss rate (%)"))
     return out
 
@@ -269,8 +275,8 @@ CLAIMS = (
         40,
         "the loss rate grows with n, alike for all workloads",
         "figure 25",
-        Part("grows", _grows, between(1, 1), "yes", digits=0),
-        Part("drop-tail: furthest from the mean", _apart("droptail"), at_most(0.1), "< 10 %", "%"),
+        study.holds("grows", _grows),
+        Part("drop-tail: furthest apart, of the mean", _apart("droptail"), at_most(0.1), "< 10 %", "%"),
         Part("RED", _apart("red"), at_most(0.15), "< 15 %", "%"),
     ),
     study.claim(
@@ -296,5 +302,4 @@ EXPERIMENT = study.experiment(
     CLAIMS,
     where="figures 18, 21 to 25",
     figures=pictures,
-    reps=1,
 )

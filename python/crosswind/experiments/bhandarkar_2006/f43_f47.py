@@ -2,14 +2,16 @@
 
 N8: one bottleneck, buffer max(bandwidth-delay product, 2 n), 300 s of which the first 100 s are left out; flows
 start within 50 s. SACK over drop-tail, SACK with ECN over adaptive RED, Vegas and PERT over drop-tail; PERT-REM and
-SACK with ECN over REM. Figure 43: rates from 1 Mbit/s to 500 Mbit/s; figure 44: round trips from 10 ms to 1 s;
+SACK with ECN over REM. Figure 43: rates from 1 Mbit/s to 1 Gbit/s; figure 44: round trips from 10 ms to 1 s;
 figure 45: numbers of flows; figure 47: ten flows with round trips from 12 to 120 ms; figures 52 to 54 the same for
 REM. Figure 55: with and without flows on the way back.
 
 What the source printed: curves that are lost; orderings, and that drop rates are zero in most cases.
 
 What may differ here: numbers of flows per rate are ours (open point O15). There are no web sessions in figures 43
-to 45 and 47. `reduced` leaves out the largest cells (1000 flows, 500 Mbit/s).
+to 45, and none of the 100 of figure 47; figure 46, which is about them, is not run. `reduced` leaves out the largest
+cells (rates above 100 Mbit/s, more than 100 flows). Orders of utilisation are taken with a tolerance of 1 point, and a
+queue is low up to half of drop-tail's: our numbers.
 """
 
 from __future__ import annotations
@@ -22,16 +24,16 @@ import numpy as np
 import polars as pl
 
 from crosswind import figures
-from crosswind.claims import Part, at_least, at_most, between, yes
+from crosswind.claims import Part, above, at_least, at_most, between, yes
 from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
 
-FLOWS_OF = {1: 2, 10: 5, 50: 25, 100: 50, 500: 250}
+FLOWS_OF = {1: 2, 10: 5, 50: 25, 100: 50, 500: 250, 1000: 500}
 RTTS_ms = (10, 30, 60, 120, 300, 1000)
-COUNTS = (1, 10, 50, 100, 500)
+COUNTS = (1, 10, 50, 100, 500, 1000)
 SCHEMES = ("droptail", "red", "vegas", "pert")
 REM = ("rem", "pert-rem")
 PROTOCOL = {
@@ -165,7 +167,9 @@ THREE = ("f43", "f44", "f45")
 
 
 def _least_use(r: Results) -> Estimate:
-    return exact(min(u(r, "f43", x, "pert") for x in points(r, "f43") if float(x) >= 50))
+    """From 50 Mbit/s: some points of figure 43, all of figures 44 and 45."""
+    found = [u(r, f, x, "pert") for f in THREE for x in points(r, f) if f != "f43" or float(x) >= 50]
+    return exact(min(found), len(found))
 
 
 def _fair(r: Results) -> Estimate:
@@ -173,10 +177,12 @@ def _fair(r: Results) -> Estimate:
     return exact(min(found), len(found))
 
 
-def _grows(scheme: str) -> Callable[[Results], Estimate]:
+def _grows(scheme: str, column: str) -> Callable[[Results], Estimate]:
+    """It never falls from one number of flows to the next, and is higher in the end."""
+
     def measure(r: Results) -> Estimate:
-        values = [q(r, "f45", x, scheme) for x in points(r, "f45")]
-        return yes(all(b >= a * 0.95 for a, b in pairwise(values)) and values[-1] > 2 * values[0])
+        values = [value(r, "f45", x, scheme, column) for x in points(r, "f45")]
+        return yes(all(b >= a for a, b in pairwise(values)) and values[-1] > values[0])
 
     return measure
 
@@ -254,14 +260,14 @@ CLAIMS = (
         Part(
             "cells with PERT <= 1.3 RED",
             lambda r: _all_cells(r, lambda f, x: q(r, f, x, "pert") <= 1.3 * q(r, f, x, "red"), "f43"),
-            at_least(0.75),
+            at_least(1.0),
             "all",
             "%",
         ),
         Part(
             "cells with drop-tail > 2 PERT",
             lambda r: _all_cells(r, lambda f, x: q(r, f, x, "droptail") > 2 * q(r, f, x, "pert"), "f43"),
-            at_least(0.5001),
+            above(0.5),
             "most",
             "%",
         ),
@@ -286,20 +292,17 @@ CLAIMS = (
                 ),
                 *THREE,
             ),
-            at_least(0.75),
+            at_least(1.0),
             "all",
             "%",
         ),
         Part("least of PERT", _least_use, at_least(0.85), ">= 85 %", "%"),
-        Part(
+        study.holds(
             "gap to drop-tail at 1 Mbit/s larger than at 100",
             lambda r: yes(
                 u(r, "f43", "1", "droptail") - u(r, "f43", "1", "pert")
                 > u(r, "f43", "100", "droptail") - u(r, "f43", "100", "pert")
             ),
-            between(1, 1),
-            "yes",
-            digits=0,
         ),
     ),
     study.claim(
@@ -310,58 +313,45 @@ CLAIMS = (
         Part(
             "cells with Vegas below PERT",
             lambda r: _all_cells(r, lambda f, x: j(r, f, x, "vegas") < j(r, f, x, "pert"), *THREE),
-            at_least(0.5001),
+            above(0.5),
             "most",
             "%",
         ),
     ),
     study.claim(
         102,
-        "Vegas' queue grows with the number of flows, PERT's stays low",
+        "Vegas' queue and drop rate grow with the number of flows, PERT's stay low (at most half of drop-tail's queue, "
+        "and 1e-4: our numbers)",
         "figure 45",
-        Part("Vegas grows", _grows("vegas"), between(1, 1), "yes", digits=0),
+        study.holds("Vegas' queue grows", _grows("vegas", "bottleneck_queue")),
+        study.holds("Vegas' drop rate grows", _grows("vegas", "bottleneck_drop_rate")),
+        Part(
+            "largest drop rate of PERT",
+            lambda r: exact(max(value(r, "f45", x, "pert", "bottleneck_drop_rate") for x in points(r, "f45"))),
+            at_most(1e-4),
+            "low",
+            digits=6,
+        ),
         Part("largest PERT over drop-tail", _pert_low, at_most(0.5), "low", digits=2),
     ),
     study.claim(
         103,
         "with different round trips PERT and Vegas are fairer than SACK, with less queue and loss",
         "figure 47",
-        Part(
-            "12 ms over 120 ms: PERT below drop-tail",
-            lambda r: yes(_unfair(r, "pert") < _unfair(r, "droptail")),
-            between(1, 1),
-            "yes",
-            digits=0,
+        study.holds(
+            "12 ms over 120 ms: PERT below drop-tail", lambda r: yes(_unfair(r, "pert") < _unfair(r, "droptail"))
         ),
-        Part(
-            "Vegas below drop-tail",
-            lambda r: yes(_unfair(r, "vegas") < _unfair(r, "droptail")),
-            between(1, 1),
-            "yes",
-            digits=0,
-        ),
-        Part(
-            "Jain: PERT above SACK",
-            lambda r: yes(_jain47(r, "pert") > _jain47(r, "droptail")),
-            between(1, 1),
-            "yes",
-            digits=0,
-        ),
-        Part(
+        study.holds("Vegas below drop-tail", lambda r: yes(_unfair(r, "vegas") < _unfair(r, "droptail"))),
+        study.holds("Jain: PERT above SACK", lambda r: yes(_jain47(r, "pert") > _jain47(r, "droptail"))),
+        study.holds(
             "queue: PERT below",
             lambda r: yes(_value47("pert", "bottleneck_queue")(r) < _value47("droptail", "bottleneck_queue")(r)),
-            between(1, 1),
-            "yes",
-            digits=0,
         ),
-        Part(
+        study.holds(
             "drops: PERT not above",
             lambda r: yes(
                 _value47("pert", "bottleneck_drop_rate")(r) <= _value47("droptail", "bottleneck_drop_rate")(r)
             ),
-            between(1, 1),
-            "yes",
-            digits=0,
         ),
     ),
     study.withheld(
@@ -378,16 +368,11 @@ CLAIMS = (
     ),
     study.claim(
         108,
-        "PERT-REM within 10 points of REM; its queue is lower at low rates",
+        "PERT-REM within 10 points of REM; its queue is lower at low rates, and larger at a short round trip",
         "figures 52 to 54",
         Part("largest difference of utilisation", _rem_apart, at_most(0.1), "< 10 points", "%"),
-        Part(
-            "queue lower at 1 Mbit/s",
-            lambda r: yes(q(r, "f43", "1", "pert-rem") < q(r, "f43", "1", "rem")),
-            between(1, 1),
-            "yes",
-            digits=0,
-        ),
+        study.holds("queue lower at 1 Mbit/s", lambda r: yes(q(r, "f43", "1", "pert-rem") < q(r, "f43", "1", "rem"))),
+        study.holds("queue larger at 10 ms", lambda r: yes(q(r, "f44", "10", "pert-rem") > q(r, "f44", "10", "rem"))),
     ),
     study.claim(
         109,
@@ -399,7 +384,7 @@ CLAIMS = (
         110,
         "PERT-REM uses more than 80 % at the lowest rate",
         "figure 53",
-        Part("utilisation at 1 Mbit/s", lambda r: exact(u(r, "f43", "1", "pert-rem")), at_least(0.8), "> 80 %", "%"),
+        Part("utilisation at 1 Mbit/s", lambda r: exact(u(r, "f43", "1", "pert-rem")), above(0.8), "> 80 %", "%"),
     ),
 )
 
@@ -411,6 +396,5 @@ EXPERIMENT = study.experiment(
     CLAIMS,
     where="figures 43 to 47, 52 to 55",
     figures=pictures,
-    reps=1,
     variants={"reduced": Variant("Rates up to 100 Mbit/s, up to 100 flows", {"size": "reduced"})},
 )

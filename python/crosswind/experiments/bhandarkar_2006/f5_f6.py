@@ -7,7 +7,9 @@ longer by the difference. One flow, SACK or DCR, 1000 s after 100 s of warm-up.
 What the source printed: curves that are lost; in words: SACK falls rapidly and stays low, DCR stays near the value
 without reordering, and with two paths drops a little once the difference exceeds the round trip of the short path.
 
-What may differ here: both paths of figure 6 share one line of 8 Mbit/s, since nothing is said of their rates.
+What may differ here: the two paths of figure 6 have 8 Mbit/s each as two halves of one line, and the receive window
+holds what the longer path and 40 packets take, so that nothing is lost to congestion; the source gives neither. SACK
+has reached its floor when it is within a quarter of its lowest value: our number.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ SHARES = (0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1)
 DIFFERENCES_ms = (0, 20, 40, 60, 80, 100, 120, 140, 160, 180, 200)
 PROTOCOLS = ("SACK", "DCR")
 SHORT_RTT_ms = 104
-RATE = 8.0
+RATE, ACCESS = 8.0, 10.0
 
 
 def configurations(window: str = "fits", **_: Any) -> dict[str, Scenario]:
@@ -44,13 +46,14 @@ def configurations(window: str = "fits", **_: Any) -> dict[str, Scenario]:
         for share in SHARES:
             line = nets.reordering(RATE, 50, queue, share)
             name = f"f5 {share} {p}"
-            out[name] = nets.dumbbell(name, line, nets.wire(10, 1), flow, duration_s=1100, warm_up_s=100)
+            out[name] = nets.dumbbell(name, line, nets.wire(ACCESS, 1), flow, duration_s=1100, warm_up_s=100)
         for ms in DIFFERENCES_ms:
-            body = nets.wire(RATE, 50, queue, paths="two", difference=f"{ms} ms")
+            body = nets.wire(2 * RATE, 50, queue, paths="two", difference=f"{ms} ms")
             line = {**body, "type": "detour", "reverse": {**body["reverse"], "paths": "one", "difference": "0 ms"}}
             name = f"f6 {ms} {p}"
-            wide = {"one": nets.bulk(p, window_limit_segments=2 * limit)}
-            out[name] = nets.dumbbell(name, line, nets.wire(10, 1), wide, duration_s=1100, warm_up_s=100)
+            wide = 0 if window == "free" else nets.bdp(ACCESS, SHORT_RTT_ms + ms) + 40
+            flow6 = {"one": nets.bulk(p, window_limit_segments=wide)}
+            out[name] = nets.dumbbell(name, line, nets.wire(ACCESS, 1), flow6, duration_s=1100, warm_up_s=100)
     return out
 
 
@@ -86,7 +89,7 @@ def _floor(r: Results) -> Estimate:
 
 
 def _above_everywhere(r: Results) -> Estimate:
-    ms = np.array(DIFFERENCES_ms) > 3 * nets.PACKET * 8 / RATE / 1e3
+    ms = np.array(DIFFERENCES_ms) > 3e3 / nets.packets_per_s(ACCESS)
     return yes(np.all(curve(r, "f6", "DCR")[ms] > curve(r, "f6", "SACK")[ms]))
 
 
@@ -119,7 +122,7 @@ CLAIMS = (
         13,
         "SACK falls with the share of late packets down to a floor; DCR keeps 90 %",
         "figure 5",
-        Part("SACK falls", _falls, between(1, 1), "yes", digits=0),
+        study.holds("SACK falls", _falls),
         Part("least of DCR over its value at 0", _least("f5", 1), at_least(0.9), ">= 0.9", digits=3),
     ),
     study.claim(
@@ -145,7 +148,7 @@ CLAIMS = (
         17,
         "SACK is below DCR for every difference",
         "figure 6",
-        Part("below everywhere", _above_everywhere, between(1, 1), "yes", digits=0),
+        study.holds("below everywhere", _above_everywhere),
     ),
     study.claim(
         22,
@@ -163,6 +166,5 @@ EXPERIMENT = study.experiment(
     CLAIMS,
     where="figures 5, 6",
     figures=pictures,
-    reps=3,
     variants={"free-window": Variant("A receive window that never limits (O1 b)", {"window": "free"})},
 )

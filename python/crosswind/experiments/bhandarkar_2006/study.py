@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from crosswind.claims import Claim, Part
-from crosswind.experiments.base import Study, Variant
+from collections.abc import Callable
+
+from crosswind.claims import Claim, Part, between
+from crosswind.experiments.base import Results, Study, Variant
 from crosswind.experiments.bhandarkar_2006 import measures
+from crosswind.stats import Estimate
 
 SOURCE = "S. Bhandarkar, Ph.D. dissertation, Texas A&M University, 2006"
 QUICK = {
@@ -20,6 +23,11 @@ experiment = STUDY.experiment
 def claim(number: int, statement: str, published: str, *parts: Part) -> Claim:
     """A claim with its number in the specification."""
     return Claim(f"B{number}", statement, published, parts)
+
+
+def holds(label: str, measure: Callable[[Results], Estimate]) -> Part:
+    """A statement that is to be true: its measure is `yes(..)`."""
+    return Part(label, measure, between(1, 1), "yes", digits=0)
 
 
 def withheld(number: int, statement: str, *parts: Part) -> Claim:

@@ -7,8 +7,14 @@ Markers: time sliding window (original), or token buckets of several depths at 1
 What the source printed: all contracts are met above 1.3 times their sum; a token bucket of suitable depth gives
 the same throughput, too deep a one a lower throughput (prose, no numbers).
 
-What may differ here: the depths tried (none is printed). Worse is measured by what the flows miss of their
-contracts; the link's total hardly depends on the depth, because greedy flows fill it in any case.
+What may differ here: the depths tried (none is printed; 20 kB is taken as suitable, 2 MB as very deep).
+
+Worse is a lower total, and more that the flows miss of their contracts (our reading): the total alone says little,
+because greedy flows fill the link in any case.
+
+IC6.12 fails in the second: with 2 MB the flows miss less of their contracts than with 20 kB, not more. A bucket that
+holds 2 MB is 16 s of a contract of 1 Mbit/s; it is full at first and lets all that a flow sends pass in profile until
+it is empty, which helps flows with large contracts in a run of 50 s. The source gives neither depth nor length.
 """
 
 from __future__ import annotations
@@ -17,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.claims import Claim, above, at_least, at_most
+from crosswind.claims import Claim, above, at_least, at_most, below
 from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import assured, drawing, study
 from crosswind.figures import Picture
@@ -46,7 +52,7 @@ def configurations(**_: Any) -> dict[str, Scenario]:
 
 
 def _met(configuration: str) -> Any:
-    return lambda r: r.of(configuration, "clear_misses") == 0
+    return lambda r: r.of(configuration, "misses") == 0
 
 
 def _below_contract(configuration: str) -> Any:
@@ -74,6 +80,15 @@ CLAIMS = (
                 "",
                 3,
             ),
+            study.ratio(
+                f"total, {DEEP_KB} kB against {SUITABLE_KB} kB",
+                (f"bucket {DEEP_KB} kB", "total"),
+                (f"bucket {SUITABLE_KB} kB", "total"),
+                below(1.0),
+                "lower",
+                "",
+                4,
+            ),
             study.of_seeds(
                 f"missing to contracts, {DEEP_KB} kB less {SUITABLE_KB} kB",
                 lambda r: _below_contract(f"bucket {DEEP_KB} kB")(r) - _below_contract(f"bucket {SUITABLE_KB} kB")(r),
@@ -82,9 +97,9 @@ CLAIMS = (
                 "Mbit/s",
                 3,
             ),
-            study.value("flows below contract, window", WINDOW, "clear_misses", digits=1),
-            study.value("flows below contract, suitable depth", f"bucket {SUITABLE_KB} kB", "clear_misses", digits=1),
-            study.value("flows below contract, deep", f"bucket {DEEP_KB} kB", "clear_misses", digits=1),
+            study.value("flows below contract, window", WINDOW, "misses", digits=1),
+            study.value("flows below contract, suitable depth", f"bucket {SUITABLE_KB} kB", "misses", digits=1),
+            study.value("flows below contract, deep", f"bucket {DEEP_KB} kB", "misses", digits=1),
         ],
     ),
     Claim(
@@ -107,12 +122,11 @@ def pictures(r: Results) -> list[Picture]:
     return [drawing.contract_bars("e6-0", caption, bars, assured.CONTRACTS, "throughput (Mbit/s)")]
 
 
-EXPERIMENT = study.experiment(
+EXPERIMENT = assured.experiment(
     "e6-0",
     "Provisioning of one domain, and token buckets",
     __doc__,
     configurations,
     CLAIMS,
-    tables=assured.tables,
     figures=pictures,
 )

@@ -14,9 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crosswind.experiments.base import Results
-from crosswind.experiments.igarashi import assured, study
-from crosswind.figures import Picture
+from crosswind.experiments.igarashi import assured
 from crosswind.scenario import Scenario
 
 
@@ -25,18 +23,11 @@ def configurations(**_: Any) -> dict[str, Scenario]:
     return assured.cases("inter", assured.ORIGINAL)
 
 
-def pictures(r: Results) -> list[Picture]:
-    """Table 6.2."""
-    caption = "Throughput across two domains, original marking (Table 6.2)."
-    return [assured.throughput_picture(r, "table-6-2", caption, list(configurations()))]
-
-
-EXPERIMENT = study.experiment(
+EXPERIMENT = assured.experiment(
     "e6-1",
     "Two domains, original marking",
     __doc__,
     configurations,
     (),
-    tables=assured.tables,
-    figures=pictures,
+    figures=assured.table_picture("6.2", "across two domains, original marking", list(configurations())),
 )

@@ -16,7 +16,6 @@ from typing import Any
 from crosswind.claims import Claim, above, at_most, below, between, near
 from crosswind.experiments.base import Results, published
 from crosswind.experiments.igarashi import assured, study
-from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 
 P = published("assured.csv", __file__)
@@ -86,19 +85,12 @@ CLAIMS = (
 )
 
 
-def pictures(r: Results) -> list[Picture]:
-    """Table 6.3."""
-    caption = "Throughput across two domains, excess-in marking (Table 6.3)."
-    return [assured.throughput_picture(r, "table-6-3", caption, list(configurations()))]
-
-
-EXPERIMENT = study.experiment(
+EXPERIMENT = assured.experiment(
     "e6-2",
     "Two domains, excess-in marking",
     __doc__,
     configurations,
     CLAIMS,
-    tables=assured.tables,
-    figures=pictures,
+    figures=assured.table_picture("6.3", "across two domains, excess-in marking", list(configurations())),
     uses=("e6-1",),
 )

@@ -17,7 +17,6 @@ from crosswind import stats
 from crosswind.claims import Claim, Part, at_least, at_most, near
 from crosswind.experiments.base import Results, published
 from crosswind.experiments.igarashi import assured, study
-from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 
 P = published("assured.csv", __file__)
@@ -73,19 +72,12 @@ CLAIMS = (
 )
 
 
-def pictures(r: Results) -> list[Picture]:
-    """Table 6.4."""
-    caption = "Throughput within one domain, original marking (Table 6.4)."
-    return [assured.throughput_picture(r, "table-6-4", caption, list(configurations()))]
-
-
-EXPERIMENT = study.experiment(
+EXPERIMENT = assured.experiment(
     "e6-3",
     "One domain, original marking",
     __doc__,
     configurations,
     CLAIMS,
-    tables=assured.tables,
-    figures=pictures,
+    figures=assured.table_picture("6.4", "within one domain, original marking", list(configurations())),
     uses=("e6-1",),
 )

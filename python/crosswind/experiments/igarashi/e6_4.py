@@ -14,9 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from crosswind.claims import Claim, at_least, between
-from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import assured, study
-from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 
 TABLES = (
@@ -67,19 +65,12 @@ CLAIMS = (
 )
 
 
-def pictures(r: Results) -> list[Picture]:
-    """Table 6.5."""
-    caption = "Throughput within one domain, excess-in marking (Table 6.5)."
-    return [assured.throughput_picture(r, "table-6-5", caption, list(configurations()))]
-
-
-EXPERIMENT = study.experiment(
+EXPERIMENT = assured.experiment(
     "e6-4",
     "One domain, excess-in marking",
     __doc__,
     configurations,
     CLAIMS,
-    tables=assured.tables,
-    figures=pictures,
+    figures=assured.table_picture("6.5", "within one domain, excess-in marking", list(configurations())),
     uses=("e6-1", "e6-2", "e6-3"),
 )

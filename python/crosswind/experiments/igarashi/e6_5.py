@@ -65,12 +65,11 @@ def pictures(r: Results) -> list[Picture]:
     return [count_picture(r, "table-6-6", "Packets at the second domain, excess-in, Case 1 (Table 6.6).", OWN)]
 
 
-EXPERIMENT = study.experiment(
+EXPERIMENT = assured.experiment(
     "e6-5",
     "Re-marking by flow, excess-in",
     __doc__,
     configurations,
     CLAIMS,
-    tables=assured.tables,
     figures=pictures,
 )

@@ -96,13 +96,12 @@ def pictures(r: Results) -> list[Picture]:
     return [count_picture(r, "table-6-7", "Packets at the second domain, original, Case 1 (Table 6.7).", OWN)]
 
 
-EXPERIMENT = study.experiment(
+EXPERIMENT = assured.experiment(
     "e6-6",
     "Re-marking by flow, original marking",
     __doc__,
     configurations,
     CLAIMS,
-    tables=assured.tables,
     figures=pictures,
     uses=("e6-5",),
 )

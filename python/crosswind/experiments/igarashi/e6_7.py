@@ -86,12 +86,11 @@ def pictures(r: Results) -> list[Picture]:
     return out
 
 
-EXPERIMENT = study.experiment(
+EXPERIMENT = assured.experiment(
     "e6-7",
     "Two upstream domains with different policies",
     __doc__,
     configurations,
     CLAIMS,
-    tables=assured.tables,
     figures=pictures,
 )

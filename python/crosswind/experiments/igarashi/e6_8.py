@@ -6,7 +6,7 @@ the edge of domain B as a share of those that crossing flows had in profile.
 What the source printed (Table 6.10) is withheld: measured and reported.
 
 What may differ here: the layout (see `chain_of_queues`). Rates are drops over arrivals of the colour at the queue
-(open point O6.6); packets in profile are counted where they come to domain B.
+(open point O6.6); packets in profile are counted where the markers of domain A let them go.
 """
 
 from __future__ import annotations
@@ -45,8 +45,12 @@ def tables(runs: Runs) -> Tables:
     repetition = made["repetition"].join(rows, on=assured.KEYS)
     repetition = repetition.with_columns(
         pl.sum_horizontal(f"remarked_{f}" for f in crossing).alias("remarked"),
-        pl.sum_horizontal(f"in_{f}" for f in crossing).alias("in_crossing"),
-    ).with_columns((pl.col("remarked") / pl.col("in_crossing")).alias("remarked_share"))
+    )
+    marked = runs.table("edge").filter((pl.col("domain") == "a") & pl.col("name").is_in(crossing))
+    marked = marked.group_by(assured.KEYS).agg(pl.col("left_green_packets").sum().alias("in_crossing"))
+    repetition = repetition.join(marked, on=assured.KEYS)
+    share = (pl.col("remarked") / pl.col("in_crossing")).alias("remarked_share")
+    repetition = repetition.with_columns(share)
     return {**made, "repetition": repetition}
 
 

@@ -76,12 +76,11 @@ def pictures(r: Results) -> list[Picture]:
     return out
 
 
-EXPERIMENT = study.experiment(
+EXPERIMENT = assured.experiment(
     "e6-9",
     "Several RIO queues in a domain: throughput",
     __doc__,
     configurations,
     CLAIMS,
-    tables=assured.tables,
     figures=pictures,
 )

@@ -58,13 +58,12 @@ def pictures(r: Results) -> list[Picture]:
     return [drawing.against("fig-7-11", caption, panels, "MTQ (ms)", "EPLR (%)")]
 
 
-EXPERIMENT = study.experiment(
+EXPERIMENT = discard.experiment(
     "e7-10",
     "Two requirements on the same path, one MTQ",
     __doc__,
     configurations,
     CLAIMS,
-    tables=discard.tables,
     figures=pictures,
     uses=("e7-2",),
 )

@@ -98,13 +98,12 @@ def pictures(r: Results) -> list[Picture]:
     return [drawing.bars("fig-7-12", caption, bars, "EPLR (%)")]
 
 
-EXPERIMENT = study.experiment(
+EXPERIMENT = discard.experiment(
     "e7-11",
     "Two requirements on the same path, nine settings",
     __doc__,
     configurations,
     CLAIMS,
-    tables=discard.tables,
     figures=pictures,
     uses=("e7-2", "e7-4", "e7-5", "e7-10"),
 )

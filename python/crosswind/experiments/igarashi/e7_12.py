@@ -64,12 +64,11 @@ def pictures(r: Results) -> list[Picture]:
     return out
 
 
-EXPERIMENT = study.experiment(
+EXPERIMENT = discard.experiment(
     "e7-12",
     "Causes of drops with two requirements",
     __doc__,
     configurations,
     CLAIMS,
-    tables=discard.tables,
     figures=pictures,
 )

@@ -15,7 +15,7 @@ import numpy as np
 
 from crosswind import stats
 from crosswind.experiments.base import Results
-from crosswind.experiments.igarashi import discard, drawing, study
+from crosswind.experiments.igarashi import discard, drawing
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
 from crosswind.experiments.igarashi.e7_2 import BY_MTQ
 from crosswind.figures import Picture
@@ -55,13 +55,12 @@ def pictures(r: Results) -> list[Picture]:
     return [drawing.against("fig-7-14", caption, {"": series}, "MTQ (ms)", "EPLR (%)")]
 
 
-EXPERIMENT = study.experiment(
+EXPERIMENT = discard.experiment(
     "e7-13",
     "Requirements that differ by path, one MTQ",
     __doc__,
     configurations,
     (),
-    tables=discard.tables,
     figures=pictures,
     uses=("e7-2",),
 )

@@ -67,12 +67,11 @@ def pictures(r: Results) -> list[Picture]:
     return [drawing.bars("e7-15", "EPLR of group 0 by scheme and length of bursts.", bars, "EPLR of g0 (%)")]
 
 
-EXPERIMENT = study.experiment(
+EXPERIMENT = discard.experiment(
     "e7-15",
     "Other lengths of bursts",
     __doc__,
     configurations,
     CLAIMS,
-    tables=discard.tables,
     figures=pictures,
 )

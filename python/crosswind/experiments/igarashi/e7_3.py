@@ -9,6 +9,8 @@ What the source printed (Fig. 7.4): the EPLR of the longest path is best from 1.
 
 What may differ here: as in E7.2. Waits are multiples of 0.08 ms, so 3.28 ms in each of three nodes are on time and
 3.36 late.
+
+Why claims may fail by their numbers: see the rounding of bursts in the testbed's description (variant `rounding-up`).
 """
 
 from __future__ import annotations
@@ -18,10 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from crosswind import stats
 from crosswind.claims import Claim, Part, above, at_least, at_most, between, near
 from crosswind.experiments.base import Results
-from crosswind.experiments.igarashi import discard, drawing, study
+from crosswind.experiments.igarashi import discard, study
 from crosswind.experiments.igarashi.discard import MODEL_1, Limits
 from crosswind.experiments.igarashi.e7_2 import BY_MTQ
 from crosswind.figures import Picture
@@ -37,19 +38,17 @@ def configurations(**reading: Any) -> dict[str, Scenario]:
     return discard.sweep(replace(MODEL_1, **reading), [Limits(mtq=x) for x in MODEL_1_SWEEP])
 
 
+SHOWN = {x: f"e7-2/{c}" for x, c in BY_MTQ.items()}
+
+
 def of(mtq: float) -> str:
     """The configuration of model 2 with this MTQ."""
-    return f"e7-2/{BY_MTQ[mtq]}"
+    return SHOWN[mtq]
 
 
 def _best(limit_ms: int) -> Any:
     """The MTQ at which the worst group is best off, of the medians."""
-
-    def measure(r: Results) -> Any:
-        at = {x: float(np.median(discard.worst(of(x), GROUPS, limit_ms)(r))) for x in BY_MTQ}
-        return stats.exact(min(at, key=lambda x: at[x]), 10)
-
-    return measure
+    return discard.best(SHOWN, lambda c: discard.worst(c, GROUPS, limit_ms))
 
 
 def _late(mtq: float, groups: tuple[str, ...]) -> Any:
@@ -63,7 +62,8 @@ def _most_late_up_to(limit: float, groups: tuple[str, ...]) -> Any:
 CLAIMS = (
     Claim(
         "IC7.5",
-        "MTQ alone, 10 ms: the worst group is best off at 3.3 ms; above, late packets appear",
+        "MTQ alone, 10 ms: the worst group is best off at 3.3 ms (g0 about 3 %: half a point is our number); above, "
+        "late packets appear",
         "3.3 ms; about 3 %; none late up to 3.3 ms",
         [
             Part("best MTQ", _best(10), near(3.3, 0.1), "3.3 ms", "ms", 1),
@@ -80,7 +80,8 @@ CLAIMS = (
     ),
     Claim(
         "IC7.7",
-        "Groups that cross two nodes have no late packets up to 5 ms, and an EPLR that jumps above",
+        "Groups that cross two nodes have no late packets up to 5 ms, and an EPLR that jumps above (doubles: our "
+        "number)",
         "0; a jump",
         [
             study.of_seeds(
@@ -103,22 +104,15 @@ CLAIMS = (
 
 def pictures(r: Results) -> list[Picture]:
     """Fig. 7.4."""
-    shown = {x: of(x) for x in BY_MTQ}
-    panels = {
-        "(a) model 1, 10 ms": discard.curves(r, BY_MTQ_1, list(discard.MODELS[1]), "eplr_10"),
-        "(b) model 2, 10 ms": discard.curves(r, shown, GROUPS, "eplr_10"),
-        "(c) model 2, 20 ms": discard.curves(r, shown, GROUPS, "eplr_20"),
-    }
-    return [drawing.against("fig-7-4", "EPLR against MTQ (Fig. 7.4).", panels, "MTQ (ms)", "EPLR (%)")]
+    return discard.three_panels(r, "fig-7-4", "EPLR against MTQ (Fig. 7.4).", "MTQ (ms)", (BY_MTQ_1, SHOWN, SHOWN))
 
 
-EXPERIMENT = study.experiment(
+EXPERIMENT = discard.experiment(
     "e7-3",
     "EPLR against MTQ",
     __doc__,
     configurations,
     CLAIMS,
-    tables=discard.tables,
     figures=pictures,
     variants=discard.READINGS,
     uses=("e7-2",),

@@ -11,11 +11,7 @@ What may differ here: as in E7.2. The source's is one seed; the bands come from 
 Delays are means over the packets that a node sends (open point O7.5), true ones, where the limits use expected
 ones.
 
-Why claims may fail: the bands of numbers come from the digest's replay, which sent 2.017 million packets in 100 s. The
-source's simulator rounds the length of a burst to the nearest number of packets; so do we, and ten seeds send 1.98 to
-2.01 million (median 1.990). At 96 % load everything depends on the last per cent: with all packets that begin in a
-burst (`rounding-up`, median 2.003 million) the drops without control are 25667 instead of 21986 (23937 printed), the
-late packets 696 instead of 632 thousand (687 printed), and g0 at 20 ms has an EPLR of 26 instead of 22 %.
+Why claims may fail by their numbers: see the rounding of bursts in the testbed's description (variant `rounding-up`).
 """
 
 from __future__ import annotations

@@ -4,8 +4,11 @@ The end-to-end delay of group 0 (fixed part 140 ms) under the four ways of E7.6,
 
 What the source printed (Fig. 7.8): with QTL 10 no delay exceeds 150 ms, and the share of short delays grows.
 
-What may differ here: delays are the fixed part and the expected waits, on which the budget is defined; true waits
-are up to 0.08 ms a node longer (open point O7.4).
+What may differ here: the longest delay is a true one (open point O7.4): the fixed part of 140 ms and what a packet took
+longer than one that waited nowhere. Budgets and the figure count the waits that the queues expect, which leave out the
+packet being sent: up to 0.08 ms for each of three nodes.
+
+IC7.25 fails by these 0.2 ms: the budget ends at 150 ms as it is counted, and true waits are a little longer.
 """
 
 from __future__ import annotations
@@ -33,13 +36,19 @@ def _waits(r: Results, case: str) -> pl.DataFrame:
 
 
 def _longest(case: str) -> Any:
-    """The largest delay of a delivered packet, in ms. Waits are multiples of the buckets' width."""
+    """The largest true delay of a delivered packet in any seed, in ms."""
 
     def measure(r: Results) -> Any:
-        h = _waits(r, case)
-        return stats.exact(discard.FIXED_MS + float(h["low"].to_numpy().max()) / 1e6, int(h["count"].sum()))
+        flows = r.runs.flows().filter((pl.col("configuration") == case) & pl.col("group").is_in(e7_6.LONG))
+        own = flows["delay_max_ns"].max() - flows["delay_min_ns"].min()  # type: ignore[operator]
+        return stats.exact(discard.FIXED_MS + own / 1e6, flows["rep"].n_unique())
 
     return measure
+
+
+def _longest_expected(case: str) -> Any:
+    """The same with the waits that the queues expected. They are multiples of the buckets' width."""
+    return lambda r: stats.exact(discard.FIXED_MS + float(_waits(r, case)["low"].to_numpy().max()) / 1e6)
 
 
 def _share_up_to(case: str, ms: float) -> Any:
@@ -57,8 +66,9 @@ CLAIMS = (
         "With QTL 10 the delay of the longest path ends at 150 ms",
         "150 ms",
         [
-            Part("longest, QTL 10", _longest(C), at_most(150.0), "150 ms", "ms"),
-            Part("longest, MTQ 5 and QTL 10", _longest(D), at_most(150.0), "150 ms", "ms"),
+            Part("longest, QTL 10", _longest(C), at_most(150.0), "150 ms", "ms", 2),
+            Part("longest, MTQ 5 and QTL 10", _longest(D), at_most(150.0), "150 ms", "ms", 2),
+            Part("longest by expected waits, QTL 10", _longest_expected(C), study.FREE, "150 ms", "ms", 2),
             Part("longest, none", _longest(A), above(150.0), "> 150 ms", "ms"),
             Part("share up to 145 ms, none", _share_up_to(A, 5.0), below(0.5), "smaller", "%"),
         ],
@@ -81,5 +91,4 @@ EXPERIMENT = study.experiment(
     CLAIMS,
     tables=e7_6.tables,
     figures=pictures,
-    reps=2,
 )

@@ -109,13 +109,12 @@ def pictures(r: Results) -> list[Picture]:
     return out
 
 
-EXPERIMENT = study.experiment(
+EXPERIMENT = discard.experiment(
     "e7-8",
     "Summary of the schemes, and lower loads",
     __doc__,
     configurations,
     CLAIMS,
-    tables=discard.tables,
     figures=pictures,
     uses=("e7-1", "e7-2", "e7-3", "e7-4", "e7-5"),
 )
