@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from crosswind.experiments.base import Results, Tables
+from crosswind.experiments.jarvinen_2006.quality import quality
 from crosswind.experiments.jarvinen_2006.story import third_story
 from crosswind.experiments.jarvinen_2006.testbed import MSS, MTU, STREAM_PACKET_BYTES, RATE_Bps
 from crosswind.runs import Runs
@@ -170,6 +171,7 @@ def tables(runs: Runs) -> Tables:
     packets = runs.hist(entity="audio")
     if not packets.is_empty():
         out["hist"] = packets.group_by("configuration", "metric", "low", "high").agg(pl.col("count").sum())
+        out["quality"] = quality(out["hist"])
     return out
 
 

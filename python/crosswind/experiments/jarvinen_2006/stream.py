@@ -12,7 +12,8 @@ import polars as pl
 from crosswind import figures, stats
 from crosswind.claims import Band, MissingDataError, Part
 from crosswind.experiments.base import Results
-from crosswind.experiments.jarvinen_2006 import measures
+from crosswind.experiments.jarvinen_2006 import measures, quality
+from crosswind.experiments.jarvinen_2006.quality import buckets, quantile_ms
 from crosswind.experiments.jarvinen_2006.testbed import STREAM_PACKET_BYTES, STREAM_PACKETS
 from crosswind.figures import Picture
 from crosswind.stats import Estimate
@@ -26,15 +27,10 @@ def pooled(r: Results, configuration: str, metric: str, q: float) -> float:
     other, _, label = configuration.rpartition("/")
     if other:
         return pooled(r.others[other], label, metric, q)
-    h = r.table("hist").filter((pl.col("configuration") == label) & (pl.col("metric") == metric)).sort("low")
-    if h.is_empty():
+    low, high, count = buckets(r.table("hist"), label, metric)
+    if not count.size:
         raise MissingDataError(f"no histogram of {metric} in {configuration}")
-    count = h["count"].to_numpy().astype(float)
-    end = np.cumsum(count)
-    i = int(np.searchsorted(end, q * end[-1]))
-    within = (q * end[-1] - (end[i] - count[i])) / count[i]
-    low, high = float(h["low"][i]), float(h["high"][i])
-    return (low + within * (high - low)) / 1e6
+    return quantile_ms(low, high, count, q)
 
 
 def pooled_part(label: str, configuration: str, metric: str, q: float, accept: Band = FREE, printed: str = "") -> Part:
@@ -133,4 +129,8 @@ def pictures(r: Results, figure: int, link: str = "", names: Sequence[str] = ())
         for x, title, what, y, floor in panels
     ]
     chosen = [front + c for c in names]
-    return [*out, delay_picture(f"delay-{figure}", f"One-way delay of the stream's packets{where}.", r, chosen)]
+    return [
+        *out,
+        delay_picture(f"delay-{figure}", f"One-way delay of the stream's packets{where}.", r, chosen),
+        quality.picture(f"quality-{figure}", where, r.table("quality"), {front + c: c for c in names}),
+    ]
