@@ -86,7 +86,7 @@ fn reassembly_acknowledgement_and_blocks_are_those_of_a_set_of_bytes() {
             assert_eq!(ours.next, plain.next, "{what}");
             assert_eq!(ours.delivered(), plain.next - 1, "{what}");
             for most in [3, 4] {
-                assert_eq!(ours.sack_blocks(most).as_slice(), plain.blocks(most as usize), "{what}");
+                assert_eq!(ours.sack_blocks(most).unwrap_or_default().as_slice(), plain.blocks(most as usize), "{what}");
             }
             assert_eq!(ours.buffered(), plain.bytes.range(plain.next..).count() as u64, "{what}");
             let probe = 1 + r.below(plain.next + 300);
@@ -130,7 +130,7 @@ fn a_fin_behind_a_hole_counts_when_the_hole_is_filled() {
     let fin = Packet { flags: TcpFlags::ACK.with(TcpFlags::FIN), ..segment(101, 201) };
     assert_eq!(rx.on_segment(&fin, &p, Time(1)), AckNow::Yes);
     assert!(!rx.fin_reached());
-    assert_eq!(rx.sack_blocks(3).as_slice(), [(101, 202)]);
+    assert_eq!(rx.sack_blocks(3).unwrap_or_default().as_slice(), [(101, 202)]);
     rx.on_segment(&segment(1, 101), &p, Time(2));
     assert!(rx.fin_reached());
     assert_eq!((rx.next, rx.delivered()), (202, 200));

@@ -379,7 +379,7 @@ impl Connection {
     /// `backoff`: how often the timer of our own SYN has been doubled.
     fn restart_after_syn_loss(&mut self, backoff: u32) {
         let terms = self.terms();
-        self.tx.begin(&self.params, terms).restart_after_syn_loss(&self.params, backoff);
+        self.tx.begin(&self.params, || terms).restart_after_syn_loss(&self.params, backoff);
     }
 
     fn terms(&self) -> Terms {
@@ -389,7 +389,7 @@ impl Connection {
     /// The sending half, made now unless it has been.
     pub fn sender(&mut self) -> &mut Sender {
         let terms = self.terms();
-        self.tx.begin(&self.params, terms)
+        self.tx.begin(&self.params, || terms)
     }
 
     fn agree(&mut self, p: &Packet, ext: Option<&Ext>) {
@@ -474,7 +474,8 @@ impl Connection {
 
     #[allow(clippy::type_complexity)]
     fn split<'a, I: Io>(&'a mut self, io: &'a mut I) -> ((&'a mut Sender, &'a TcpParams), ConnLine<'a, I>) {
-        let terms = self.terms();
+        let (ecn, agreed) = (self.rx.ecn, &self.agreed);
+        let terms = || Terms { sack: agreed.sack, ecn, timestamps: agreed.timestamps };
         let line = ConnLine { io, rx: &mut self.rx, agreed: self.agreed, params: &self.params };
         ((self.tx.begin(&self.params, terms), &self.params), line)
     }
@@ -518,16 +519,15 @@ fn send_ack(rx: &mut Receiver, agreed: &Agreed, p: &TcpParams, seq: u64, io: &mu
     }
     let mut out = header(flags, io.now(), rx, agreed, p);
     out.seq = seq;
-    let sack = if agreed.sack { rx.sack_blocks(p.sack_blocks) } else { Default::default() };
+    let sack = if agreed.sack { rx.sack_blocks(p.sack_blocks) } else { None };
     rx.acked();
-    if sack.is_empty() {
-        io.send(out, None);
-    } else {
+    let ext = sack.map(|sack| {
         // ns-2 counts the blocks alone, not the option around them.
         let option_header = if p.handshake == Handshake::Ns2 { 0 } else { 4 };
         out.len += option_header + 8 * sack.len() as u16;
-        io.send(out, Some(Ext { sack, ..Ext::default() }));
-    }
+        Ext { sack, ..Ext::default() }
+    });
+    io.send(out, ext);
 }
 
 /// Puts the sender's segments on the wire with the receiver's acknowledgement in them.

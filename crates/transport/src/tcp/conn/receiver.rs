@@ -224,7 +224,17 @@ impl Receiver {
         self.echo
     }
 
-    pub fn sack_blocks(&mut self, most: u32) -> SackList {
+    /// What there is to report; most ACKs have nothing.
+    #[inline]
+    pub fn sack_blocks(&mut self, most: u32) -> Option<SackList> {
+        if self.twice.is_none() && !self.has_islands() {
+            return None;
+        }
+        let list = self.list_blocks(most);
+        (!list.is_empty()).then_some(list)
+    }
+
+    fn list_blocks(&mut self, most: u32) -> SackList {
         let mut list = SackList::EMPTY;
         if let Some(t) = self.twice.take() {
             list.push(t.0, t.1);

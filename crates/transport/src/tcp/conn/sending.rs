@@ -46,17 +46,23 @@ impl Sending {
     }
 
     /// The sender, made now unless it has been.
-    pub fn begin(&mut self, p: &TcpParams, terms: Terms) -> &mut Sender {
-        let (edge, handshake) = (self.edge, self.handshake);
-        self.made.get_or_insert_with(|| {
-            let mut s = Box::new(Sender::new(p, terms.sack));
-            s.ecn.active = terms.ecn;
-            s.open_window(edge);
-            if let Some((rtt, at)) = handshake {
-                learn(&mut s, rtt, at, p, terms);
-            }
-            s
-        })
+    #[inline]
+    pub fn begin(&mut self, p: &TcpParams, terms: impl FnOnce() -> Terms) -> &mut Sender {
+        if self.made.is_none() {
+            self.make(p, terms());
+        }
+        self.made.as_deref_mut().expect("it has just been made")
+    }
+
+    #[cold]
+    fn make(&mut self, p: &TcpParams, terms: Terms) {
+        let mut s = Box::new(Sender::new(p, terms.sack));
+        s.ecn.active = terms.ecn;
+        s.open_window(self.edge);
+        if let Some((rtt, at)) = self.handshake {
+            learn(&mut s, rtt, at, p, terms);
+        }
+        self.made = Some(s);
     }
 
     pub fn open_window(&mut self, edge: u64) {

@@ -167,20 +167,46 @@ macro_rules! laws {
             }
         }
 
+        /// The window is asked for several times an ACK: the commonest law is told apart first, the others by a table.
+        impl Law {
+            #[inline(never)]
+            fn rarer_on_ack(&mut self, a: &Ack) {
+                match self { $(Law::$variant(l) => l.on_ack(a)),* }
+            }
+            #[inline(never)]
+            fn rarer_window(&self) -> &Window {
+                match self { $(Law::$variant(l) => l.window()),* }
+            }
+            #[inline(never)]
+            fn rarer_window_mut(&mut self) -> &mut Window {
+                match self { $(Law::$variant(l) => l.window_mut()),* }
+            }
+        }
+
         impl WindowLaw for Law {
             #[inline]
             fn on_ack(&mut self, a: &Ack) {
-                match self { $(Law::$variant(l) => l.on_ack(a)),* }
+                match self {
+                    Law::Reno(l) => l.on_ack(a),
+                    other => other.rarer_on_ack(a),
+                }
             }
             fn reduce(&mut self, why: Trigger, base: f64) {
                 match self { $(Law::$variant(l) => l.reduce(why, base)),* }
             }
             #[inline]
             fn window(&self) -> &Window {
-                match self { $(Law::$variant(l) => l.window()),* }
+                match self {
+                    Law::Reno(l) => l.window(),
+                    other => other.rarer_window(),
+                }
             }
+            #[inline]
             fn window_mut(&mut self) -> &mut Window {
-                match self { $(Law::$variant(l) => l.window_mut()),* }
+                match self {
+                    Law::Reno(l) => l.window_mut(),
+                    other => other.rarer_window_mut(),
+                }
             }
             fn pacing_rate(&self) -> Option<BitRate> {
                 match self { $(Law::$variant(l) => l.pacing_rate()),* }

@@ -90,11 +90,17 @@ impl Sender {
 
     /// Linux 2.4 (`tcp_moderate_cwnd`): an ACK out of the ordinary releases three segments at most, and the window falls so
     /// far that no later one releases the rest. Recovery and echo have rules of their own.
+    #[inline]
     pub(super) fn moderate(&mut self, before: Phase, a: &Ack, p: &TcpParams) {
-        let is_dubious = before != Phase::Open || a.duplicate || a.sacked > 0 || a.echo;
-        if p.window_moderation == WindowModeration::Off || !is_dubious {
-            return;
+        if p.window_moderation != WindowModeration::Off
+            && (before != Phase::Open || a.duplicate || a.sacked > 0 || a.echo)
+        {
+            self.moderate_dubious(p);
         }
+    }
+
+    #[cold]
+    fn moderate_dubious(&mut self, p: &TcpParams) {
         let has_own_rule = matches!(self.phase, Phase::Recovery { .. } | Phase::Echo { .. }) || self.judges.is_active();
         if !has_own_rule {
             let most = real(self.in_flight(p) + 3 * p.mss.0);

@@ -43,7 +43,15 @@ impl Sender {
     /// Counts timeouts that an omniscient observer calls spurious: an ACK caused by a segment sent before the timeout
     /// acknowledges something that was outstanding then ([Järvinen 2006] open point 7-37). Episodes are counted by the
     /// rule of Eifel detection: by timestamps where there are some.
+    #[inline]
     pub(super) fn watch_for_spurious(&mut self, pkt: &Packet, a: &Ack, p: &TcpParams) {
+        if self.episode_at != Time::NEVER || self.pending_timeout.is_some() {
+            self.look_for_spurious(pkt, a, p);
+        }
+    }
+
+    #[cold]
+    fn look_for_spurious(&mut self, pkt: &Packet, a: &Ack, p: &TcpParams) {
         if self.episode_at != Time::NEVER && a.bytes > 0 {
             let early = match p.timestamps.on() && pkt.ts_ecr != 0 {
                 true => is_older(pkt.ts_ecr, stamp(self.episode_at, p)),
