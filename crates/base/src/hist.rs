@@ -6,13 +6,33 @@ pub struct Histogram(Option<Box<Counts>>);
 
 #[derive(Clone, Debug)]
 struct Counts {
+    /// Empty as long as all values lie in the first bucket.
     counts: Vec<u64>,
     /// Bucket of the first count: most histograms live in a few octaves.
     first: u32,
     n: u64,
-    sum: u128,
+    sum: Sum,
     min: u64,
     max: u64,
+}
+
+/// A sum of 128 bits that is aligned like its halves: a histogram of one bucket is the rule in a crowd of small flows.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum([u64; 2]);
+
+impl Sum {
+    #[inline]
+    fn add(&mut self, v: u64) {
+        let (low, carry) = self.0[0].overflowing_add(v);
+        self.0 = [low, self.0[1] + u64::from(carry)];
+    }
+    fn add_many(&mut self, v: u64, times: u64) {
+        let all = self.get() + u128::from(v) * u128::from(times);
+        self.0 = [all as u64, (all >> 64) as u64];
+    }
+    fn get(self) -> u128 {
+        u128::from(self.0[1]) << 64 | u128::from(self.0[0])
+    }
 }
 
 const SUB_BITS: u32 = 5;
@@ -42,9 +62,9 @@ impl Histogram {
         if times > 0 {
             self.record(v);
             if let Some(c) = &mut self.0 {
-                c.counts[index(v) - c.first as usize] += times - 1;
+                c.add_to_bucket(index(v), times - 1);
                 c.n += times - 1;
-                c.sum += u128::from(v) * u128::from(times - 1);
+                c.sum.add_many(v, times - 1);
             }
         }
     }
@@ -57,17 +77,16 @@ impl Histogram {
     }
     #[cold]
     fn begin(&mut self, v: u64) {
-        let mut c = Counts { counts: Vec::new(), first: index(v) as u32, n: 0, sum: 0, min: u64::MAX, max: 0 };
-        c.counts.resize(FIRST_BUCKETS, 0);
-        c.record(v);
-        self.0 = Some(Box::new(c));
+        let mut sum = Sum::default();
+        sum.add(v);
+        self.0 = Some(Box::new(Counts { counts: Vec::new(), first: index(v) as u32, n: 1, sum, min: v, max: v }));
     }
     pub fn count(&self) -> u64 {
         self.0.as_ref().map_or(0, |c| c.n)
     }
     /// NaN when empty.
     pub fn mean(&self) -> f64 {
-        self.0.as_ref().map_or(f64::NAN, |c| c.sum as f64 / c.n as f64)
+        self.0.as_ref().map_or(f64::NAN, |c| c.sum.get() as f64 / c.n as f64)
     }
     /// Zero when empty.
     pub fn min(&self) -> u64 {
@@ -84,33 +103,43 @@ impl Histogram {
     }
     /// Non-empty buckets as (low, high exclusive, count).
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> + '_ {
-        let numbered = self.0.iter().flat_map(|c| (c.first as usize..).zip(&c.counts));
+        let numbered = self.0.iter().flat_map(|c| (c.first as usize..).zip(c.by_bucket()));
         numbered.filter(|(_, c)| **c > 0).map(|(i, c)| (low(i), low(i + 1), *c))
     }
 }
 
-/// What a histogram begins with; most flows of a large run see a handful of values.
-const FIRST_BUCKETS: usize = 2;
 /// Room that is made beyond a value outside the range, so that it need not be made for each.
 const MARGIN: usize = SUB as usize / 4;
 
 impl Counts {
     #[inline]
     fn record(&mut self, v: u64) {
-        let i = index(v);
-        let count = match self.counts.get_mut(i.wrapping_sub(self.first as usize)) {
-            Some(count) => count,
-            None => self.make_room(i),
-        };
-        *count += 1;
+        self.add_to_bucket(index(v), 1);
         self.min = self.min.min(v);
         self.max = self.max.max(v);
         self.n += 1;
-        self.sum += u128::from(v);
+        self.sum.add(v);
+    }
+    /// Before they are counted in `n`.
+    #[inline]
+    fn add_to_bucket(&mut self, i: usize, times: u64) {
+        let first = self.first as usize;
+        if let Some(count) = self.counts.get_mut(i.wrapping_sub(first)) {
+            *count += times;
+        } else if !self.counts.is_empty() || i != first {
+            *self.make_room(i) += times;
+        }
+    }
+    /// From the first bucket on.
+    fn by_bucket(&self) -> &[u64] {
+        if self.counts.is_empty() { std::slice::from_ref(&self.n) } else { &self.counts }
     }
     /// Widens the range to bucket `i`, and some more.
     #[cold]
     fn make_room(&mut self, i: usize) -> &mut u64 {
+        if self.counts.is_empty() {
+            self.counts.push(self.n);
+        }
         if i < self.first as usize {
             let first = i.saturating_sub(MARGIN);
             self.counts.splice(0..0, std::iter::repeat_n(0, self.first as usize - first));

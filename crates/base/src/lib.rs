@@ -21,5 +21,5 @@ pub use packet::{Ecn, FlowId, Packet, PacketId, Pool, SackList, TcpFlags, Waitin
 pub use probe::{End, Event, EventKind, Observer, Vantage};
 pub use rng::{Rng, Streams};
 pub use stage::{Ahead, Clock, Cx, DropReason, Feed, Ledger, Metrics, Outbox, Stage, Sync, VirtualClock};
-pub use time::{BitRate, Dur, Serializer, Time};
+pub use time::{BitRate, Dur, Moment, Serializer, Time};
 pub use units::{Limit, Size};

@@ -34,6 +34,51 @@ impl Time {
     }
 }
 
+/// A time that may not have come: an `Option<Time>` in eight bytes, for what every flow carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Moment(Time);
+
+impl Moment {
+    pub const NONE: Moment = Moment(Time::NEVER);
+
+    #[inline]
+    pub fn get(self) -> Option<Time> {
+        (self != Moment::NONE).then_some(self.0)
+    }
+    #[inline]
+    pub fn is_some(self) -> bool {
+        self != Moment::NONE
+    }
+    #[inline]
+    pub fn is_none(self) -> bool {
+        self == Moment::NONE
+    }
+    /// It is now, unless it has been.
+    pub fn come_first(&mut self, now: Time) {
+        if self.is_none() {
+            self.0 = now;
+        }
+    }
+}
+
+impl Default for Moment {
+    fn default() -> Moment {
+        Moment::NONE
+    }
+}
+
+impl From<Time> for Moment {
+    fn from(at: Time) -> Moment {
+        Moment(at)
+    }
+}
+
+impl From<Option<Time>> for Moment {
+    fn from(at: Option<Time>) -> Moment {
+        at.map_or(Moment::NONE, Moment)
+    }
+}
+
 impl Dur {
     pub const ZERO: Dur = Dur(0);
     pub const MAX: Dur = Dur(u64::MAX);

@@ -25,9 +25,9 @@ pub struct RunFacts {
 struct Row<'a>(&'a mut Table);
 
 impl Row<'_> {
-    fn int(&mut self, name: &str, v: u64) -> &mut Self {
+    fn int(&mut self, name: &str, v: impl Into<u64>) -> &mut Self {
         let c = self.0.column(name, ColumnType::U64);
-        self.0.put(c, v);
+        self.0.put(c, v.into());
         self
     }
     fn float(&mut self, name: &str, v: f64) -> &mut Self {

@@ -29,13 +29,13 @@ impl<'a> Ends<'a> {
     /// When its first packet was sent: a browser opens its connections itself.
     pub(super) fn open(&self) -> Option<Time> {
         match self {
-            Ends::Tcp(tx, rx) => [tx.conn.opened_at, rx.conn.opened_at].into_iter().flatten().min(),
+            Ends::Tcp(tx, rx) => [tx, rx].into_iter().filter_map(|e| e.conn.opened_at.get()).min(),
             Ends::Udp(tx, _) => tx.half.opened_at(),
         }
     }
     pub(super) fn close(&self) -> Option<Time> {
         match self {
-            Ends::Tcp(tx, _) => tx.conn.closed_at,
+            Ends::Tcp(tx, _) => tx.conn.closed_at.get(),
             Ends::Udp(tx, _) => tx.half.closed_at(),
         }
     }
@@ -149,8 +149,8 @@ pub(super) fn flow_row(w: &World<'_>, flow: usize, end: Time, t: &mut Table) {
 
 fn connection(row: &mut Row<'_>, tx: &Endpoint, rx: &Endpoint) {
     let s = tx.conn.tx.stats();
-    let opened = tx.conn.opened_at.into_iter().chain(rx.conn.opened_at).min();
-    let established = tx.conn.established_at;
+    let opened = [tx, rx].into_iter().filter_map(|e| e.conn.opened_at.get()).min();
+    let established = tx.conn.established_at.get();
     let sender = tx.conn.tx.get().filter(|_| s.segments > 0);
     let transmit = sender.and_then(|x| established.map(|e| x.last_sent().since(e)));
     row.span("handshake_ns", established.and_then(|e| opened.map(|o| e.since(o))))
@@ -169,8 +169,8 @@ fn connection(row: &mut Row<'_>, tx: &Endpoint, rx: &Endpoint) {
         .int("syn_spurious_timeouts", u64::from(tx.conn.syn_spurious + rx.conn.syn_spurious))
         .int("fast_recoveries", s.fast_recoveries)
         .int("ecn_reductions", s.ecn_reductions)
-        .time("first_congestion_ns", s.first_loss_at)
-        .time("last_timeout_ns", s.last_timeout_at)
+        .time("first_congestion_ns", s.first_loss_at.get())
+        .time("last_timeout_ns", s.last_timeout_at.get())
         .int("out_of_order_packets", rx.conn.rx.stats.out_of_order_segments);
     if tx.conn.params().early.is_on() {
         row.int("early_reductions", s.early_reductions);
@@ -264,8 +264,8 @@ fn page_row(w: &World<'_>, page: &Session, t: &mut Table) {
         (drops, lost, marks) = (drops + l.drops_packets, lost + l.lost_packets, marks + l.marks_packets);
         for end in [tx, rx] {
             let s = end.conn.tx.stats();
-            timeouts += s.timeouts + u64::from(end.conn.syn_resends);
-            spurious += s.spurious_timeouts + u64::from(end.conn.syn_spurious);
+            timeouts += s.timeouts + end.conn.syn_resends;
+            spurious += s.spurious_timeouts + end.conn.syn_spurious;
         }
         unnecessary += unnecessary_resends(w, flow, (tx, rx)) + tx.arrivals.unnecessary_resends;
     }

@@ -325,7 +325,7 @@ impl Player {
         let c = &self.conn;
         let (s, tx) = (c.tx.stats(), c.tx.get().expect("it was made at the start"));
         let secs = |t: Option<f64>| t.map_or("none".to_string(), |v| format!("{v}"));
-        let timer = tx.timer.map(|t| t.as_secs_f64());
+        let timer = (tx.timer != Time::NEVER).then(|| tx.timer.as_secs_f64());
         let found = match what {
             "cwnd" => format!("{}", tx.law.cwnd()),
             "ssthresh" => format!("{}", tx.law.ssthresh()),

@@ -86,7 +86,8 @@ pub struct Sender {
     episode_at: Time,
     pub phase: Phase,
     guard: u64,
-    pub timer: Option<Time>,
+    /// When the retransmission timer expires, or never.
+    pub timer: Time,
     timeouts_in_a_row: u32,
     last_sent: Time,
     /// One segment being timed (`per-window` sampling): its end and when it left.
@@ -117,7 +118,7 @@ impl Sender {
             data_end: 1,
             closing: false,
             window_edge: 1,
-            board: Scoreboard::default(),
+            board: Scoreboard::new(),
             rtt: Rtt::new(p),
             law: Law::new(p),
             habits: Detector::new(p, sack).habits(),
@@ -128,7 +129,7 @@ impl Sender {
             episode_at: Time::NEVER,
             phase: Phase::Open,
             guard: 0,
-            timer: None,
+            timer: Time::NEVER,
             timeouts_in_a_row: 0,
             last_sent: Time::ZERO,
             timed: None,
@@ -274,9 +275,9 @@ impl Sender {
             // A window below one segment releases nothing more: only the timer can open it again (ns-2).
             let stuck = !self.sent_everything() && self.law.window().cwnd < real(p.mss.0);
             if self.outstanding() == 0 && !stuck {
-                self.timer = None;
+                self.timer = Time::NEVER;
             } else if first_partial {
-                self.timer = Some(now + self.rtt.rto(p));
+                self.timer = now + self.rtt.rto(p);
             }
         }
         self.moderate(before, &a, p);
@@ -467,7 +468,7 @@ impl Sender {
             self.ecn.cwr_pending = self.ecn.active;
         }
         self.ecn.answered_last = why == Trigger::Echo;
-        self.stats.first_loss_at.get_or_insert(line.now());
+        self.stats.first_loss_at.come_first(line.now());
         // A recovery inside a window that an echo has reduced keeps that window's end in ns-2.
         let high = if reduced_already && p.handshake == Handshake::Ns2 { self.guard } else { self.nxt };
         // An echo says nothing about losses: those of its window are still to be found. ns-2 keeps one `recover` for all.
@@ -481,7 +482,7 @@ impl Sender {
                 self.stats.fast_recoveries += 1;
                 line.note(EventKind::Recovery, self.una, 0, 0);
                 if self.habits.loss_restarts_timer {
-                    self.timer = Some(line.now() + self.rtt.rto(p));
+                    self.timer = line.now() + self.rtt.rto(p);
                     self.timed = None;
                 }
             }
@@ -497,7 +498,7 @@ impl Sender {
 
     /// The retransmission timer has expired.
     pub fn on_timeout(&mut self, p: &TcpParams, line: &mut impl Line) {
-        self.timer = None;
+        self.timer = Time::NEVER;
         if self.outstanding() == 0 {
             let w = self.law.window_mut();
             w.cwnd = w.cwnd.max(w.mss);
@@ -505,7 +506,7 @@ impl Sender {
         }
         let now = line.now();
         self.stats.timeouts += 1;
-        self.stats.last_timeout_at = Some(now);
+        self.stats.last_timeout_at = now.into();
         self.timeouts_in_a_row += 1;
         line.note(EventKind::Timeout, self.una, 0, 0);
         if self.timeouts_in_a_row > p.retries_max {
@@ -550,7 +551,7 @@ impl Sender {
         } else {
             self.board.mark_all_lost(p.sack_after_timeout, u64::MAX);
         }
-        self.timer = Some(now + self.rtt.rto(p));
+        self.timer = now + self.rtt.rto(p);
         self.resend_first_lost(p, line);
         self.trace_window(line);
     }

@@ -23,7 +23,7 @@ use super::sender::{Line, Outgoing, Sender};
 use super::{CloseRule, Io};
 use crosswind_base::packet::{Ext, Meta};
 use crosswind_base::probe::header_bits;
-use crosswind_base::{Dur, Ecn, EventKind, Packet, TcpFlags, Time};
+use crosswind_base::{Dur, Ecn, EventKind, Moment, Packet, TcpFlags, Time};
 use receiver::{AckNow, Receiver};
 use sending::{Sending, Terms};
 use std::sync::Arc;
@@ -62,7 +62,7 @@ pub struct Connection {
     pub rx: Receiver,
     agreed: Agreed,
     /// When to send the SYN or SYN-ACK again.
-    syn_timer: Option<Time>,
+    syn_timer: Time,
     syn_sent_at: Time,
     pub syn_resends: u32,
     /// Of those, sent although the first SYN had arrived (an oracle's view).
@@ -71,9 +71,9 @@ pub struct Connection {
     close_with_peer: CloseRule,
     /// The peer, as the host's cache of control blocks knows it.
     peer: u32,
-    pub opened_at: Option<Time>,
-    pub established_at: Option<Time>,
-    pub closed_at: Option<Time>,
+    pub opened_at: Moment,
+    pub established_at: Moment,
+    pub closed_at: Moment,
     pub ssthresh_initial: u64,
     /// The SYN-ACK was sent again because the SYN came again: which one is being answered is unknown (Karn).
     answered_again: bool,
@@ -91,15 +91,15 @@ impl Connection {
             tx: Sending::default(),
             rx,
             agreed: Agreed::default(),
-            syn_timer: None,
+            syn_timer: Time::NEVER,
             syn_sent_at: Time::ZERO,
             syn_resends: 0,
             syn_spurious: 0,
             close_with_peer,
             peer,
-            opened_at: None,
-            established_at: None,
-            closed_at: None,
+            opened_at: Moment::NONE,
+            established_at: Moment::NONE,
+            closed_at: Moment::NONE,
             ssthresh_initial,
             answered_again: false,
         }
@@ -121,10 +121,10 @@ impl Connection {
         debug_assert_eq!(self.state, State::Closed);
         let now = io.now();
         self.state = State::SynSent;
-        self.opened_at = Some(now);
+        self.opened_at = now.into();
         io.note(EventKind::Open, 0, 0, 0);
         self.send_syn(io);
-        self.syn_timer = Some(now + self.tx.rto(&self.params));
+        self.syn_timer = now + self.tx.rto(&self.params);
     }
 
     /// The application writes; returns nothing because the caller keeps to `tx.send_space`.
@@ -174,13 +174,17 @@ impl Connection {
 
     #[inline]
     pub fn next_wake(&self) -> Option<Time> {
-        let timer = self.tx.get().and_then(|tx| tx.timer);
-        if self.is_over() && timer.is_none() {
+        let timer = self.retransmission_at();
+        if self.is_over() && timer == Time::NEVER {
             return None;
         }
-        let timers = [timer, self.rx.delack_at, self.syn_timer].map(|t| t.unwrap_or(Time::NEVER));
-        let first = timers[0].min(timers[1]).min(timers[2]).min(self.alarm());
+        let first = timer.min(self.rx.delack_at).min(self.syn_timer).min(self.alarm());
         (first != Time::NEVER).then_some(first)
+    }
+
+    #[inline]
+    fn retransmission_at(&self) -> Time {
+        self.tx.get().map_or(Time::NEVER, |tx| tx.timer)
     }
 
     /// When the sender wants to act that is not the retransmission timer.
@@ -191,17 +195,17 @@ impl Connection {
 
     pub fn on_wake(&mut self, io: &mut impl Io) {
         let now = io.now();
-        if self.syn_timer.is_some_and(|t| t <= now) {
+        if self.syn_timer <= now {
             self.on_syn_timeout(io);
         }
-        if self.rx.delack_at.is_some_and(|t| t <= now) {
+        if self.rx.delack_at <= now {
             self.send_ack(io);
         }
         if self.alarm() <= now {
             let (tx, mut line) = self.split(io);
             tx.0.on_alarm(tx.1, &mut line);
         }
-        if self.tx.get().and_then(|tx| tx.timer).is_some_and(|t| t <= now) {
+        if self.retransmission_at() <= now {
             let (tx, mut line) = self.split(io);
             tx.0.on_timeout(tx.1, &mut line);
             if self.tx.get().is_some_and(|tx| tx.gave_up) {
@@ -286,12 +290,12 @@ impl Connection {
             return;
         }
         self.state = state;
-        self.syn_timer = None;
+        self.syn_timer = Time::NEVER;
         if let Some(tx) = self.tx.get_mut() {
-            tx.timer = None;
+            tx.timer = Time::NEVER;
         }
         let now = io.now();
-        self.closed_at = Some(now);
+        self.closed_at = now.into();
         io.note(EventKind::Close, self.tx.nxt(), 0, 0);
         if state == State::Done {
             self.remember(now, io);
@@ -305,12 +309,12 @@ impl Connection {
             (State::Closed, false) => {
                 self.agree(p, ext);
                 self.state = State::SynReceived;
-                self.opened_at = Some(now);
+                self.opened_at = now.into();
                 self.rx.next = 1;
                 self.rx.cause = p.sent_at;
                 self.send_syn(io);
                 if self.params.handshake != Handshake::Ns2 {
-                    self.syn_timer = Some(now + self.tx.rto(&self.params));
+                    self.syn_timer = now + self.tx.rto(&self.params);
                 }
             }
             (State::SynReceived, false) => {
@@ -336,8 +340,8 @@ impl Connection {
         self.rx.next = 1;
         self.rx.cause = p.sent_at;
         self.state = State::Established;
-        self.established_at = Some(now);
-        self.syn_timer = None;
+        self.established_at = now.into();
+        self.syn_timer = Time::NEVER;
         self.recall(io);
         self.tx.open_window(1 + p.wnd as u64);
         if self.syn_resends == 0 {
@@ -359,8 +363,8 @@ impl Connection {
     fn establish_passive(&mut self, p: &Packet, io: &mut impl Io) {
         let now = io.now();
         self.state = State::Established;
-        self.established_at = Some(now);
-        self.syn_timer = None;
+        self.established_at = now.into();
+        self.syn_timer = Time::NEVER;
         self.recall(io);
         self.tx.open_window(1 + p.wnd as u64);
         if self.syn_resends > 0 {
@@ -416,7 +420,7 @@ impl Connection {
         self.sender().rtt.back_off();
         io.note(EventKind::Timeout, 0, 0, 0);
         self.send_syn(io);
-        self.syn_timer = Some(io.now() + self.tx.rto(&self.params));
+        self.syn_timer = io.now() + self.tx.rto(&self.params);
     }
 
     /// Sends the SYN, or the SYN-ACK when one was received.

@@ -58,7 +58,8 @@ pub struct Receiver {
     islands: Option<Box<Islands>>,
     /// Segments since the last ACK.
     unacked: u32,
-    pub delack_at: Option<Time>,
+    /// When the delayed ACK is due, or never.
+    pub delack_at: Time,
     quick_left: u32,
     echo: bool,
     pub ecn: bool,
@@ -83,7 +84,7 @@ impl Receiver {
             next: 0,
             islands: None,
             unacked: 0,
-            delack_at: None,
+            delack_at: Time::NEVER,
             quick_left: p.quick_acks,
             echo: false,
             ecn: false,
@@ -182,12 +183,12 @@ impl Receiver {
         if fin || params.delayed_ack.0 == 0 || self.unacked >= params.ack_every_segments {
             return AckNow::Yes;
         }
-        if self.delack_at.is_none() {
+        if self.delack_at == Time::NEVER {
             let tick = params.delayed_ack.0;
-            self.delack_at = Some(match params.delayed_ack_timer {
+            self.delack_at = match params.delayed_ack_timer {
                 DelayedAckTimer::PerSegment => now + params.delayed_ack,
                 DelayedAckTimer::Heartbeat => Time((now.0 / tick + 1) * tick),
-            });
+            };
         }
         AckNow::Later
     }
@@ -248,7 +249,7 @@ impl Receiver {
     /// An ACK (or a segment that carries one) has been sent.
     pub fn acked(&mut self) {
         self.unacked = 0;
-        self.delack_at = None;
+        self.delack_at = Time::NEVER;
         self.last_ack_sent = self.next;
         if self.growing.is_some() {
             let waiting = self.buffered();

@@ -78,6 +78,11 @@ pub struct Scoreboard {
 }
 
 impl Scoreboard {
+    /// Room for one segment: many flows never have more in flight.
+    pub fn new() -> Scoreboard {
+        Scoreboard { ring: VecDeque::with_capacity(1), ..Scoreboard::default() }
+    }
+
     /// Bytes reported by SACK and not yet acknowledged cumulatively.
     pub fn sacked_bytes(&self) -> u64 {
         self.sacked

@@ -152,8 +152,8 @@ impl Sender {
         if self.timed.is_none() && p.rtt_sampling == RttSampling::PerWindow {
             self.timed = Some((self.nxt, now));
         }
-        if self.timer.is_none() || idle {
-            self.timer = Some(now + self.rtt.rto(p));
+        if self.timer == Time::NEVER || idle {
+            self.timer = now + self.rtt.rto(p);
         }
         if let Some(b) = &mut self.probe_budget {
             *b -= 1;
@@ -226,8 +226,8 @@ impl Sender {
             self.timed = None;
         }
         let head = s.start == self.una;
-        if self.timer.is_none() || (head && p.restart_timer_on_resend.on() && self.phase_is_recovery()) {
-            self.timer = Some(now + self.rtt.rto(p));
+        if self.timer == Time::NEVER || (head && p.restart_timer_on_resend.on() && self.phase_is_recovery()) {
+            self.timer = now + self.rtt.rto(p);
         }
         self.detector.on_sent(payload);
         if self.extra.is_some() {

@@ -1,7 +1,7 @@
 //! What a sender has done so far.
 
 use super::output::Duplicates;
-use crosswind_base::{Histogram, Time};
+use crosswind_base::{Histogram, Moment};
 
 /// What the world may read.
 #[derive(Clone, Debug, Default)]
@@ -9,25 +9,25 @@ pub struct SenderStats {
     pub segments: u64,
     pub resent_segments: u64,
     pub resent_bytes: u64,
-    pub timeouts: u64,
+    pub timeouts: u32,
     /// Timeouts after which an ACK of a segment sent earlier arrived (an oracle's view; see metric `spurious_timeouts`).
-    pub spurious_timeouts: u64,
+    pub spurious_timeouts: u32,
     /// Timeouts that the sender itself judged spurious, and genuine.
-    pub spurious_detected: u64,
-    pub genuine_detected: u64,
+    pub spurious_detected: u32,
+    pub genuine_detected: u32,
     /// Runs of expiries after which the first ACK that advances was caused by a segment sent before the first of them,
     /// and other runs: what Eifel detection would say, whether it is on or not.
-    pub spurious_episodes: u64,
-    pub genuine_episodes: u64,
-    pub fast_recoveries: u64,
-    pub ecn_reductions: u64,
+    pub spurious_episodes: u32,
+    pub genuine_episodes: u32,
+    pub fast_recoveries: u32,
+    pub ecn_reductions: u32,
     /// Reductions because the sender expected congestion.
-    pub early_reductions: u64,
+    pub early_reductions: u32,
     pub rtt_ns: Histogram,
     pub cwnd_max_bytes: f64,
     /// `None` until slow start ended for the first time.
-    pub first_loss_at: Option<Time>,
-    pub last_timeout_at: Option<Time>,
+    pub first_loss_at: Moment,
+    pub last_timeout_at: Moment,
     pub duplicates: Duplicates,
 }
 
@@ -47,8 +47,8 @@ impl SenderStats {
         early_reductions: 0,
         rtt_ns: Histogram::new(),
         cwnd_max_bytes: 0.0,
-        first_loss_at: None,
-        last_timeout_at: None,
+        first_loss_at: Moment::NONE,
+        last_timeout_at: Moment::NONE,
         duplicates: Duplicates::NONE,
     };
 }

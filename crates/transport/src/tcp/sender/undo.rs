@@ -57,8 +57,8 @@ impl Sender {
                 true => is_older(pkt.ts_ecr, stamp(self.episode_at, p)),
                 false => pkt.cause < self.episode_at,
             };
-            self.stats.spurious_episodes += u64::from(early);
-            self.stats.genuine_episodes += u64::from(!early);
+            self.stats.spurious_episodes += u32::from(early);
+            self.stats.genuine_episodes += u32::from(!early);
             self.episode_at = Time::NEVER;
         }
         let Some(PendingTimeout { at, high }) = self.pending_timeout else { return };
