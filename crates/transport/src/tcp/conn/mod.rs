@@ -55,6 +55,12 @@ struct Agreed {
     scaled: bool,
 }
 
+impl Agreed {
+    fn terms(self, ecn: bool) -> Terms {
+        Terms { sack: self.sack, ecn, timestamps: self.timestamps }
+    }
+}
+
 pub struct Connection {
     params: Arc<TcpParams>,
     pub state: State,
@@ -174,23 +180,18 @@ impl Connection {
 
     #[inline]
     pub fn next_wake(&self) -> Option<Time> {
-        let timer = self.retransmission_at();
+        let (timer, alarm) = self.sender_wakes();
         if self.is_over() && timer == Time::NEVER {
             return None;
         }
-        let first = timer.min(self.rx.delack_at).min(self.syn_timer).min(self.alarm());
+        let first = timer.min(self.rx.delack_at).min(self.syn_timer).min(alarm);
         (first != Time::NEVER).then_some(first)
     }
 
+    /// When the sender wants to act: its retransmission timer, and what else.
     #[inline]
-    fn retransmission_at(&self) -> Time {
-        self.tx.get().map_or(Time::NEVER, |tx| tx.timer)
-    }
-
-    /// When the sender wants to act that is not the retransmission timer.
-    #[inline]
-    fn alarm(&self) -> Time {
-        self.tx.get().map_or(Time::NEVER, Sender::alarm)
+    fn sender_wakes(&self) -> (Time, Time) {
+        self.tx.get().map_or((Time::NEVER, Time::NEVER), |tx| (tx.timer, tx.alarm()))
     }
 
     pub fn on_wake(&mut self, io: &mut impl Io) {
@@ -201,11 +202,11 @@ impl Connection {
         if self.rx.delack_at <= now {
             self.send_ack(io);
         }
-        if self.alarm() <= now {
+        if self.sender_wakes().1 <= now {
             let (tx, mut line) = self.split(io);
             tx.0.on_alarm(tx.1, &mut line);
         }
-        if self.retransmission_at() <= now {
+        if self.sender_wakes().0 <= now {
             let (tx, mut line) = self.split(io);
             tx.0.on_timeout(tx.1, &mut line);
             if self.tx.get().is_some_and(|tx| tx.gave_up) {
@@ -376,24 +377,19 @@ impl Connection {
     }
 
     fn sample_handshake(&mut self, now: Time) {
-        let terms = self.terms();
-        self.tx.sample_handshake(now.since(self.syn_sent_at), now, &self.params, terms);
+        let rtt = now.since(self.syn_sent_at);
+        self.tx.sample_handshake(rtt, now, &self.params, self.agreed.terms(self.rx.ecn));
     }
 
     /// `backoff`: how often the timer of our own SYN has been doubled.
     fn restart_after_syn_loss(&mut self, backoff: u32) {
-        let terms = self.terms();
-        self.tx.begin(&self.params, || terms).restart_after_syn_loss(&self.params, backoff);
-    }
-
-    fn terms(&self) -> Terms {
-        Terms { sack: self.agreed.sack, ecn: self.rx.ecn, timestamps: self.agreed.timestamps }
+        let params = self.params.clone();
+        self.sender().restart_after_syn_loss(&params, backoff);
     }
 
     /// The sending half, made now unless it has been.
     pub fn sender(&mut self) -> &mut Sender {
-        let terms = self.terms();
-        self.tx.begin(&self.params, || terms)
+        self.tx.begin(&self.params, || self.agreed.terms(self.rx.ecn))
     }
 
     fn agree(&mut self, p: &Packet, ext: Option<&Ext>) {
@@ -479,7 +475,7 @@ impl Connection {
     #[allow(clippy::type_complexity)]
     fn split<'a, I: Io>(&'a mut self, io: &'a mut I) -> ((&'a mut Sender, &'a TcpParams), ConnLine<'a, I>) {
         let (ecn, agreed) = (self.rx.ecn, &self.agreed);
-        let terms = || Terms { sack: agreed.sack, ecn, timestamps: agreed.timestamps };
+        let terms = || agreed.terms(ecn);
         let line = ConnLine { io, rx: &mut self.rx, agreed: self.agreed, params: &self.params };
         ((self.tx.begin(&self.params, terms), &self.params), line)
     }
