@@ -195,6 +195,7 @@ def _wide(frame: pl.DataFrame, on: str, values: list[str], name: str) -> pl.Data
 
 
 experiment = partial(study.experiment, tables=tables)
+read_two_ways = partial(experiment, variants=READINGS)
 Measure = Callable[[Results], Any]
 
 
@@ -229,13 +230,17 @@ def best(by: Mapping[float, str], measure: Callable[[str], Measure]) -> Measure:
 
 
 def three_panels(
-    r: Results, name: str, caption: str, axis: str, by_model: Sequence[Mapping[float, str]]
-) -> list[Picture]:
-    """EPLR against a limit: model 1 and 10 ms, model 2 and 10 ms, model 2 and 20 ms."""
+    name: str, caption: str, axis: str, by_model: Sequence[Mapping[float, str]]
+) -> Callable[[Results], list[Picture]]:
+    """The pictures of EPLR against a limit: model 1 and 10 ms, model 2 and 10 ms, model 2 and 20 ms."""
     first, second, third = by_model
-    panels = {
-        "(a) model 1, 10 ms": curves(r, first, list(MODELS[1]), "eplr_10"),
-        "(b) model 2, 10 ms": curves(r, second, list(MODELS[2]), "eplr_10"),
-        "(c) model 2, 20 ms": curves(r, third, list(MODELS[2]), "eplr_20"),
-    }
-    return [drawing.against(name, caption, panels, axis, "EPLR (%)")]
+
+    def pictures(r: Results) -> list[Picture]:
+        panels = {
+            "(a) model 1, 10 ms": curves(r, first, list(MODELS[1]), "eplr_10"),
+            "(b) model 2, 10 ms": curves(r, second, list(MODELS[2]), "eplr_10"),
+            "(c) model 2, 20 ms": curves(r, third, list(MODELS[2]), "eplr_20"),
+        }
+        return [drawing.against(name, caption, panels, axis, "EPLR (%)")]
+
+    return pictures

@@ -77,13 +77,12 @@ def pictures(r: Results) -> list[Picture]:
     return [drawing.bars("fig-7-2", "EPLR without control (Fig. 7.2).", bars, "EPLR (%)")]
 
 
-EXPERIMENT = discard.experiment(
+EXPERIMENT = discard.read_two_ways(
     "e7-1",
     "EPLR without control",
     __doc__,
     configurations,
     CLAIMS,
     figures=pictures,
-    variants=discard.READINGS,
     uses=("e7-2",),
 )

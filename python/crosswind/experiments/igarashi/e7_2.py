@@ -63,12 +63,11 @@ def pictures(r: Results) -> list[Picture]:
     return [drawing.against("fig-7-3", "Losses at the nodes against MTQ (Fig. 7.3).", panel, "MTQ (ms)", "lost (%)")]
 
 
-EXPERIMENT = discard.experiment(
+EXPERIMENT = discard.read_two_ways(
     "e7-2",
     "Node losses against MTQ",
     __doc__,
     configurations,
     CLAIMS,
     figures=pictures,
-    variants=discard.READINGS,
 )

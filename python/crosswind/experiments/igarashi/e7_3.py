@@ -21,11 +21,9 @@ from typing import Any
 import numpy as np
 
 from crosswind.claims import Claim, Part, above, at_least, at_most, between, near
-from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import discard, study
 from crosswind.experiments.igarashi.discard import MODEL_1, Limits
 from crosswind.experiments.igarashi.e7_2 import BY_MTQ
-from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 
 MODEL_1_SWEEP = (3.3, 4.0, 5.0, 10.0)
@@ -102,18 +100,12 @@ CLAIMS = (
 )
 
 
-def pictures(r: Results) -> list[Picture]:
-    """Fig. 7.4."""
-    return discard.three_panels(r, "fig-7-4", "EPLR against MTQ (Fig. 7.4).", "MTQ (ms)", (BY_MTQ_1, SHOWN, SHOWN))
-
-
-EXPERIMENT = discard.experiment(
+EXPERIMENT = discard.read_two_ways(
     "e7-3",
     "EPLR against MTQ",
     __doc__,
     configurations,
     CLAIMS,
-    figures=pictures,
-    variants=discard.READINGS,
+    figures=discard.three_panels("fig-7-4", "EPLR against MTQ (Fig. 7.4).", "MTQ (ms)", (BY_MTQ_1, SHOWN, SHOWN)),
     uses=("e7-2",),
 )

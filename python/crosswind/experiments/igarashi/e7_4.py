@@ -22,7 +22,6 @@ from crosswind.claims import Claim, Part, at_least, at_most, below, between, nea
 from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import discard, study
 from crosswind.experiments.igarashi.discard import MODEL_1, MODEL_2, Limits
-from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 
 SWEEP = (8.0, 10.0, 11.0, 15.0, 18.0, 20.0, 21.0)
@@ -89,18 +88,12 @@ CLAIMS = (
 )
 
 
-def pictures(r: Results) -> list[Picture]:
-    """Fig. 7.5."""
-    return discard.three_panels(r, "fig-7-5", "EPLR against QTL (Fig. 7.5).", "QTL (ms)", (BY_QTL_1, BY_QTL, BY_QTL))
-
-
-EXPERIMENT = discard.experiment(
+EXPERIMENT = discard.read_two_ways(
     "e7-4",
     "EPLR against QTL",
     __doc__,
     configurations,
     CLAIMS,
-    figures=pictures,
-    variants=discard.READINGS,
+    figures=discard.three_panels("fig-7-5", "EPLR against QTL (Fig. 7.5).", "QTL (ms)", (BY_QTL_1, BY_QTL, BY_QTL)),
     uses=("e7-2",),
 )

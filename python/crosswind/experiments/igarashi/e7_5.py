@@ -21,7 +21,6 @@ from crosswind.claims import Claim, Part, at_least, at_most, between
 from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import discard, study
 from crosswind.experiments.igarashi.discard import MODEL_1, MODEL_2, Limits
-from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 
 SWEEP = (1.8, 3.3, 5.0, 10.0)
@@ -93,19 +92,17 @@ CLAIMS = (
 )
 
 
-def pictures(r: Results) -> list[Picture]:
-    """Fig. 7.6."""
-    caption = "EPLR against MTQ with QTL at the limit of delay (Fig. 7.6)."
-    return discard.three_panels(r, "fig-7-6", caption, "MTQ (ms)", (BY_MTQ_1, BY_MTQ, BY_MTQ_20))
-
-
-EXPERIMENT = discard.experiment(
+EXPERIMENT = discard.read_two_ways(
     "e7-5",
     "EPLR against MTQ with QTL at the limit",
     __doc__,
     configurations,
     CLAIMS,
-    figures=pictures,
-    variants=discard.READINGS,
+    figures=discard.three_panels(
+        "fig-7-6",
+        "EPLR against MTQ with QTL at the limit of delay (Fig. 7.6).",
+        "MTQ (ms)",
+        (BY_MTQ_1, BY_MTQ, BY_MTQ_20),
+    ),
     uses=("e7-2", "e7-4"),
 )
