@@ -11,8 +11,8 @@ J17 fails: Linux damps RED's average in idle time along a line that at this weig
 the exponential it stands for (0.76 instead of 0.973 after one second); the parenthesis of the specification that both
 give about the same does not hold. The variant `exact-damping` of the workloads uses the exponential.
 
-What may differ here: the source's identities for 76-byte packets are checked with TCP segments of that size, since
-there is no audio stream yet. Claims that need parts which do not exist yet are listed as such.
+What may differ here: the source's identities for 76-byte packets are checked with TCP segments of that size; those of
+the stream's own packets (J2 to J4, J6 to J9) belong to W4.
 """
 
 from __future__ import annotations

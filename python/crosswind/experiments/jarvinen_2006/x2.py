@@ -11,11 +11,11 @@ What may differ here: which tests were run again is not said.
 
 Why the claim fails. Measured here: the repair changes neither the maximum nor the quartile; that the defect works as
 described is shown by J32. There is nothing left for the repair to save. Of 470 spurious timeouts in 120 repetitions
-F-RTO recognises 12, with the defect as without: a page's first window of four segments is acknowledged by two delayed ACKs,
-the second covers all four, and F-RTO as specified (and in Linux 2.6.20) takes an ACK of everything for no evidence. But
-then nothing is left to be repeated either: a timeout costs 1.2 packets in vain whatever F-RTO says. The medians of the
-page's needless retransmissions in W3 (4 in BL, 4 in ETCP) are those that were printed; the source's upper quartile was
-half of BL's, here it is not.
+F-RTO recognises 12, with the defect as without: a page's first window of four segments is acknowledged by two delayed
+ACKs, the second covers all four, and F-RTO as specified (and in Linux 2.6.20) takes an ACK of everything for no
+evidence. But then nothing is left to be repeated either: a timeout costs 1.2 packets in vain whatever F-RTO says. The
+medians of the page's needless retransmissions in W3 (4 in BL, 4 in ETCP) are those that were printed; the source's
+upper quartile was half of BL's, here it is not.
 """
 
 from __future__ import annotations
