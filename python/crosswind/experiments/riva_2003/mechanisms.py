@@ -1,12 +1,14 @@
 """Do the parts of the testbed, each looked at alone, do what the source and the standards say?
 
-RED's arithmetic as the kernel does it, driven with chosen backlogs (U1 to U5); the stream's packet counts; TCP's
-basic moves in single runs. Deterministic; run once.
+RED's arithmetic as the kernel does it, driven with chosen backlogs (U3 to U5), and its average behind three transfers
+(U2); the stream's packet counts; TCP's basic moves in single runs. Deterministic; run once. `crosswind explain`
+tells of RED at length (`red-drop-probability`, `red-mark-spacing`, `red-average`, `red-idle`).
 
 What may differ here: little is left open in these.
 
 Why a claim fails. **R12**: after 16 quick ACKs the receiver waits 40 ms (O-15), which sets one gap between
-ACKs 0.48 packets beside a multiple; all others are multiples. `kernel` acknowledges each segment at once and passes.
+ACKs 0.48 packets beside a multiple; all others are multiples. `kernel` acknowledges each segment at once and passes,
+but fails **R114**: that kernel lets the window grow once in cwnd + 1 ACKs, 0.87 segments per window instead of 1.
 """
 
 from __future__ import annotations

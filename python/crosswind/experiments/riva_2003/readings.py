@@ -54,6 +54,13 @@ ALL: dict[str, Variant] = {
         "RED as published, with the weight that tc chose (O-27)", {"red_law": "floyd-jacobson"}
     ),
     "window-32k": Variant("receive window of 32 kB (O-13)", {"tcp": {"receive_buffer": "32768 B"}}),
+    "timer-restarts": Variant(
+        "the timer starts afresh when the first segment is sent again, as in the kernel (O-14)",
+        {"tcp": {"restart_timer_on_resend": "on"}},
+    ),
+    "rto-linux": Variant(
+        "the floor of 200 ms is that of the variance term, as in the kernel (O-14)", {"tcp": {"rto": "linux-2.4"}}
+    ),
     "rto-1s": Variant("timeouts of at least 1 s (O-14)", {"tcp": {"rto": "rfc6298", "rto_min": "1 s"}}),
     "mss-1460": Variant("no timestamps, 1460 B (O-1)", {"tcp": {"mss": "1460 B", "timestamps": "off"}}),
     "fack": Variant("losses are found by forward acknowledgement (O-14)", {"tcp": {"recovery": "fack"}}),
