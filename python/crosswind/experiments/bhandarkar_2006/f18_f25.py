@@ -11,6 +11,12 @@ retransmitted packets 398/302/356+296 ms; a drop rate of 3.3 %; curves that are 
 
 What may differ here: the receive window is seven segments (7.2 by the rule). Normal packets are those between the 5 %
 and the 95 % quantile; loss rates below 0.1 % are not compared: our numbers.
+
+B38 to B41 fail by that window: 24 windows of seven are hardly more than path and buffer hold (168 packets against
+142), so few packets are dropped (0.7 %) from a queue that is nearly always full (0.93 of the buffer), and the few
+drops scatter between the curves. With windows of 14 (variant), the path twice over, the drop rate is 3.2 %, the queue
+0.84 of the buffer, and RED's queue 36 packets, as printed: the source's window was probably larger than the rule that
+it gives.
 """
 
 from __future__ import annotations
@@ -23,7 +29,7 @@ import polars as pl
 
 from crosswind import figures
 from crosswind.claims import MissingDataError, Part, at_most, between, near, yes
-from crosswind.experiments.base import Results
+from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
@@ -49,7 +55,15 @@ def red(buffer: int) -> dict[str, Any]:
     return {"type": "red-ns2", "limit": f"{buffer} packets", **packet, **marks}
 
 
-def tree(name: str, n: int, workload: str, queue: dict[str, Any], seconds: int = 1100, **record: Any) -> Scenario:
+def tree(
+    name: str,
+    n: int,
+    workload: str,
+    queue: dict[str, Any],
+    seconds: int = 1100,
+    window: int = WINDOW,
+    **record: Any,
+) -> Scenario:
     """n flows of a workload; with `events="first"` the first of each kind records its events."""
     links: dict[str, Any] = {"bottleneck": {"from": "router", "to": "base", **nets.wire(10, 5, queue)}}
     flows: dict[str, Any] = {}
@@ -60,7 +74,7 @@ def tree(name: str, n: int, workload: str, queue: dict[str, Any], seconds: int =
         links[f"left-{k}"] = {"from": f"source-{k}", "to": "router", **nets.wire(100, 5)}
         links[f"right-{k}"] = {"from": "base", "to": f"sink-{k}", **nets.wire(1, 20, nets.droptail(50))}
         protocol = {"sack": "SACK", "dcr": "DCR"}[kind]
-        flow = nets.bulk(protocol, start={"uniform": ["0 s", "5 s"]}, window_limit_segments=WINDOW)
+        flow = nets.bulk(protocol, start={"uniform": ["0 s", "5 s"]}, window_limit_segments=window)
         flows[f"{kind}-{k}"] = {**flow, "from": f"source-{k}", "to": f"sink-{k}"}
         if kind not in [x.split("-")[0] for x in first]:
             first.append(f"{kind}-{k}")
@@ -78,17 +92,17 @@ def tree(name: str, n: int, workload: str, queue: dict[str, Any], seconds: int =
     )
 
 
-def configurations(**_: Any) -> dict[str, Scenario]:
+def configurations(window: int = WINDOW, **_: Any) -> dict[str, Scenario]:
     """`f18 <buffer>`, `f23 <workload>`, `f24 <workload>`, `f25 <queue> <n> <workload>`, `f21 <workload>`."""
-    out = {f"f18 {b}": tree(f"f18 {b}", 24, "mixed", nets.droptail(b)) for b in BUFFERS}
+    out = {f"f18 {b}": tree(f"f18 {b}", 24, "mixed", nets.droptail(b), window=window) for b in BUFFERS}
     watched: dict[str, Any] = {"events": "first", "sample": "1 s", "series": "gauges"}
     for w in WORKLOADS:
-        out[f"f23 {w}"] = tree(f"f23 {w}", 24, w, nets.droptail(70), 200)
-        out[f"f24 {w}"] = tree(f"f24 {w}", 24, w, red(70), 200)
-        out[f"f21 {w}"] = tree(f"f21 {w}", 24, w, nets.droptail(70), 200, **watched)
+        out[f"f23 {w}"] = tree(f"f23 {w}", 24, w, nets.droptail(70), 200, window)
+        out[f"f24 {w}"] = tree(f"f24 {w}", 24, w, red(70), 200, window)
+        out[f"f21 {w}"] = tree(f"f21 {w}", 24, w, nets.droptail(70), 200, window, **watched)
         for n in COUNTS:
-            out[f"f25 droptail {n} {w}"] = tree(f"f25 droptail {n} {w}", n, w, nets.droptail(50))
-            out[f"f25 red {n} {w}"] = tree(f"f25 red {n} {w}", n, w, red(50))
+            out[f"f25 droptail {n} {w}"] = tree(f"f25 droptail {n} {w}", n, w, nets.droptail(50), window=window)
+            out[f"f25 red {n} {w}"] = tree(f"f25 red {n} {w}", n, w, red(50), window=window)
     return out
 
 
@@ -302,4 +316,5 @@ EXPERIMENT = study.experiment(
     CLAIMS,
     where="figures 18, 21 to 25",
     figures=pictures,
+    variants={"window-14": Variant("a receive window of twice the path, with room for a wait", {"window": 14})},
 )
