@@ -12,6 +12,7 @@ from crosswind import experiments, explain
 from crosswind.experiments.base import Results
 from crosswind.experiments.riva_2003 import a, c, e, f, marks, measures, mechanisms, published, readings, testbed
 from crosswind.runs import Runs
+from crosswind.scenario import Scenario
 
 pytestmark = pytest.mark.engine
 
@@ -138,6 +139,19 @@ def test_two_classes_take_the_time_that_the_bytes_of_both_flows_need() -> None:
     assert row["udp_received"] == 251
     assert row["tcp_elapsed_s"] == pytest.approx(frames / testbed.RATE_Bps, abs=0.25)
     assert row["tcp_xmit_s"] < row["tcp_xmit_acked_s"] <= row["tcp_elapsed_s"]
+
+
+def test_the_scenarios_that_are_templates_have_the_queues_of_the_study() -> None:
+    folder, reading = Path(__file__).resolve().parents[2] / "scenarios", testbed.Reading()
+    three, two = (Scenario.load(folder / f"{name}.toml") for name in ("router-queues", "two-classes"))
+    assert three.get("link.last-hop.queue") == testbed.shaper("TD", "T", reading)
+    assert three.get("link.first") == testbed.links({}, reading)["first"]
+    assert two.get("link.last-hop.queue") == testbed.shaper("RED", "2", reading)
+    for flow, theirs in (
+        ("transfer", testbed.transfer(testbed.ALONE_BYTES, 0.0, reading)),
+        ("stream", testbed.stream(2.0, 40.0)),
+    ):
+        assert two.get(f"flow.{flow}.workload") == theirs["workload"]
 
 
 def test_statistics_are_type_7_quartiles_and_sample_deviations() -> None:
