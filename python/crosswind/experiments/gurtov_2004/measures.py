@@ -145,6 +145,13 @@ def change_part(label: str, new: str, old: str, column: str, accept: Band, publi
     return Part(label, lambda r: stats.change(r.of(new, column), r.of(old, column), of=np.mean), accept, published, "%")
 
 
+def difference_part(
+    label: str, new: str, old: str, column: str, accept: Band, published: str = "", digits: int = 2
+) -> Part:
+    """The difference of two means, repetition by repetition the same spikes."""
+    return Part(label, lambda r: stats.mean(r.of(new, column) - r.of(old, column)), accept, published, "", digits)
+
+
 def report(names: Sequence[str], columns: Sequence[tuple[str, str, int]]) -> list[Part]:
     """Means of several columns (name, unit, digits) of several configurations, without a band."""
     return [
