@@ -5,6 +5,7 @@
 use crosswind_base::units::Size;
 use crosswind_base::{Dur, Time};
 use crosswind_testkit::tcp::pair::{End, Fate, Logged, Pair, Pick};
+use crosswind_transport::tcp::detect::Detection;
 use crosswind_transport::tcp::detect::patient::{DcrParams, Wait};
 use crosswind_transport::tcp::params::*;
 use crosswind_transport::tcp::{TcpParams, preset};
@@ -131,6 +132,37 @@ fn a_full_receive_window_lets_nothing_new_out_but_the_response_is_delayed_all_th
     assert_eq!(data(&w).filter(|l| l.at > from && l.at < until).count(), 0);
     assert!(until.since(from).0.abs_diff(RTT.0) <= 1_000_000);
     assert_eq!((w.left.conn.tx.stats().fast_recoveries, w.left.conn.tx.stats().timeouts), (1, 0));
+}
+
+#[test]
+fn when_no_acknowledgement_comes_during_the_wait_the_deadline_itself_ends_it() {
+    // The last four segments: one is lost, three duplicates come at once, and then nothing.
+    for recovery in [Detection::Sack, Detection::Newreno, Detection::NewrenoSack] {
+        let p = TcpParams { recovery, ..params(Wait::Timer) };
+        let mut w = pair(p, &[(296, 0, Fate::Lose)]);
+        w.run(END);
+        let waited = resent_at(&w, 296).since(first_duplicate(&w, 296));
+        assert!(waited.0.abs_diff(RTT.0) <= 2_000_000, "{recovery:?} {waited:?}");
+        assert_eq!((w.left.conn.tx.stats().fast_recoveries, w.left.conn.tx.stats().timeouts), (1, 0), "{recovery:?}");
+    }
+}
+
+#[test]
+fn the_window_grows_with_each_duplicate_while_it_waits_and_not_where_growth_is_off() {
+    let grown = |growth| {
+        let sack = params(Wait::Timer);
+        let mut w = pair(TcpParams { dcr: DcrParams { growth, ..sack.dcr }, ..sack }, &[(40, 0, Fate::Lose)]);
+        w.open();
+        let mut widest: f64 = 0.0;
+        while w.left.conn.tx.stats().fast_recoveries == 0 {
+            widest = w.left.conn.window().cwnd;
+            assert!(w.step(), "the loss is found");
+        }
+        widest / MSS as f64
+    };
+    let (on, off) = (grown(Switch::On), grown(Switch::Off));
+    // Some of the duplicates of a window arrive at the instant at which the wait ends.
+    assert!((0.3..1.0).contains(&(on - off)), "{on} and {off}");
 }
 
 #[test]

@@ -291,36 +291,3 @@ detectors! {
     Ns2Sack1(Box<ns2_sack1::Ns2Sack1>) "ns2-sack1" Sack = |_| Box::default(), "ns2_sack1.rs";
     NewrenoSack(Box<ns2_sack1::Ns2Sack1>) "newreno-sack" Sack = |p| Box::new(ns2_sack1::Ns2Sack1::newreno(p)), "ns2_sack1.rs";
 }
-
-impl<D: Detect> Detect for Box<D> {
-    fn on_ack(&mut self, a: &Ack, blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict {
-        (**self).on_ack(a, blocks, board, v)
-    }
-    fn in_flight(&self, board: &Scoreboard, v: &View) -> u64 {
-        (**self).in_flight(board, v)
-    }
-    fn on_timeout(&mut self) {
-        (**self).on_timeout();
-    }
-    fn habits(&self) -> Habits {
-        (**self).habits()
-    }
-    fn next_resend(&mut self, board: &mut Scoreboard) -> Option<Sent> {
-        (**self).next_resend(board)
-    }
-    fn forced_resend(&mut self, board: &mut Scoreboard) -> Option<Sent> {
-        (**self).forced_resend(board)
-    }
-    fn burst_limit(&self) -> u32 {
-        (**self).burst_limit()
-    }
-    fn may_send(&self) -> bool {
-        (**self).may_send()
-    }
-    fn on_sent(&mut self, len: u64) {
-        (**self).on_sent(len);
-    }
-    fn take_deflation(&mut self) -> u64 {
-        (**self).take_deflation()
-    }
-}

@@ -229,6 +229,9 @@ impl Detect for Patient {
     fn next_resend(&mut self, board: &mut Scoreboard) -> Option<Sent> {
         self.inner.next_resend(board)
     }
+    fn forced_resend(&mut self, board: &mut Scoreboard) -> Option<Sent> {
+        self.inner.forced_resend(board)
+    }
     fn burst_limit(&self) -> u32 {
         self.inner.burst_limit()
     }
