@@ -100,6 +100,22 @@ def range_of(
     ]
 
 
+def mean_of(
+    label: str,
+    cells: Sequence[str],
+    column: str,
+    accept: Band,
+    published: str,
+    *,
+    each: Statistic,
+    unit: str = "s",
+    digits: int = 2,
+) -> Part:
+    """The mean over some cells of what `each` makes of them."""
+    how: Any = {"each": each, "unit": unit, "digits": digits}
+    return across(label, cells, column, lambda m: m.mean(axis=0), accept, published, **how)
+
+
 def minus(
     label: str,
     new: str,
