@@ -143,12 +143,6 @@ pub enum Expired {
 pub struct Life {
     pub lifetime: Lifetime,
     pub expired: Expired,
-    /// By how many packets it may be overtaken.
-    pub reorder_packets: u8,
-    /// A damaged payload is better than none.
-    pub takes_damage: bool,
-    /// Its flow responds slowly to congestion.
-    pub is_slow: bool,
     /// A link has taken its payload away.
     pub is_cut: bool,
 }

@@ -12,7 +12,7 @@ use crosswind_base::packet::Proto;
 use crosswind_base::{
     ConfigError, Cx, DropReason, DsByte, Ledger, Observer, Packet, PacketId, Pool, Stage, Streams, Time,
 };
-use crosswind_net::registry::{BoxStage, BuildCx, Parts, assemble};
+use crosswind_net::registry::{BoxStage, BuildCx, EgressMaker, Parts};
 
 /// Index of a host.
 pub type Port = u32;
@@ -109,7 +109,7 @@ impl Network {
             let component = format!("link/{}/{}", e.link, e.direction);
             let cx = BuildCx::new(&streams, &component).of_repetition(&shared, spec.rep);
             let parts = Parts { queue: &e.queue, link: &e.body, loss: e.loss.as_ref(), holdups: &e.holdups };
-            egresses.push(assemble(&parts, &format!("link.{}", e.link), &cx)?);
+            egresses.push(EgressMaker::new(&parts, &format!("link.{}", e.link))?.make(&cx)?);
         }
         let (hops, starts) = flatten(spec, egresses.len())?;
         let n = egresses.len();

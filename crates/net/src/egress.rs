@@ -529,7 +529,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
     }
 
     fn purge(&mut self, goes: &mut dyn FnMut(&Packet) -> bool, why: DropReason, cx: &mut Cx<'_>) {
-        debug_assert!(!self.foresight.plans, "what is planned cannot be thrown away");
+        assert!(!self.foresight.plans, "what is planned cannot be thrown away");
         if self.queue.removal() == Removal::Possible {
             self.catch_up(cx);
             self.queue.remove(&mut |head, cx| goes(cx.packet(head.id)), why, cx);
@@ -561,7 +561,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
     }
 
     fn report(&self, now: Time, out: &mut dyn Metrics) {
-        self.stats.report(now, self.not_yet(now), out);
+        self.stats.report(now, self.not_yet(now), self.link.repeated(now), out);
         self.queue.report(out);
     }
 }

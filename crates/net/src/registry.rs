@@ -442,22 +442,6 @@ impl EgressMaker {
     }
 }
 
-/// Builds the egress of one direction of a link that holds nothing up; see [`EgressMaker::new`].
-pub fn build_egress(
-    queue: &Value,
-    link: &Value,
-    loss: Option<&Value>,
-    path: &str,
-    cx: &BuildCx<'_>,
-) -> Result<BoxStage, ConfigError> {
-    EgressMaker::new(&Parts { queue, link, loss, holdups: &Value::Null }, path)?.make(cx)
-}
-
-/// Builds the egress of one direction of a link; see [`EgressMaker::new`].
-pub fn assemble(parts: &Parts<'_>, path: &str, cx: &BuildCx<'_>) -> Result<BoxStage, ConfigError> {
-    EgressMaker::new(parts, path)?.make(cx)
-}
-
 /// A queue and a link with what holds packets up between them.
 fn held_up(
     holdups: &Value,

@@ -15,6 +15,7 @@ pub fn law_drive<'py>(py: Python<'py>, tcp_json: &str, drive_json: &str, seed: u
     let parsed = |text: &str| serde_json::from_str(text).map_err(|e| PyValueError::new_err(e.to_string()));
     let tcp = preset::read(&parsed(tcp_json)?, "tcp").map_err(|e| scenario_error(py, e))?;
     let how: Drive = config::read(&parsed(drive_json)?, "drive").map_err(|e| scenario_error(py, e))?;
+    how.check().map_err(|e| scenario_error(py, e.under("drive")))?;
     let mut rng = Streams::new(seed).named("law_drive");
     let driven = py.detach(|| drive(&tcp, &how, &mut rng));
     let (time_s, window): (Vec<f64>, Vec<f64>) = driven.trace.into_iter().unzip();

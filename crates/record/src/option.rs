@@ -4,8 +4,14 @@
 //! |---|---|---|
 //! | 0 | type | 30: one of those set aside for experiments, not copied into fragments |
 //! | 1 | length | 8 |
-//! | 2 | reorder | by how many packets it may be overtaken |
+//! | 2 | reorder | by how many packets it may be overtaken: 3, as TCP takes it |
 //! | 3 | flags | 1 takes damage, 2 is damaged, 4 and 8 what becomes of it (0 forward, 1 discard, 2 headers only), 16 slow |
+//!
+//! Of the flags only those that say what becomes of an expired packet are ever set: no link here damages packets, and none
+//! asks how a flow responds.
+//!
+//! | byte | field | value |
+//! |---|---|---|
 //! | 4-7 | lifetime | below 65535: milliseconds left; from 65535 on: the deadline in milliseconds since midnight UT, plus 65535 |
 //!
 //! The source leaves the widths of the fields to its figure, which is lost; these follow from the length and from the values
@@ -13,9 +19,10 @@
 
 use crate::pcapng::START_UNIX_S;
 use crosswind_base::packet::{Expired, Life, Lifetime};
-use crosswind_base::{Dur, Time};
 
 const TYPE: u8 = 30;
+/// By how many packets one may be overtaken before a TCP takes it for lost.
+const REORDER_PACKETS: u8 = 3;
 /// From this value on a lifetime is a deadline.
 const DEADLINES_FROM: u32 = 65_535;
 const DAY_MS: u64 = 86_400_000;
@@ -34,62 +41,49 @@ pub fn encode(life: &Life) -> [u8; Life::OPTION_BYTES as usize] {
         Expired::Discard => 1,
         Expired::Headers => 2,
     };
-    let flags = u8::from(life.takes_damage) | treatment << 2 | u8::from(life.is_slow) << 4;
     let [a, b, c, d] = lifetime.to_be_bytes();
-    [TYPE, Life::OPTION_BYTES as u8, life.reorder_packets, flags, a, b, c, d]
-}
-
-/// What the eight bytes say, to a router that sees them at `now`: a deadline is the one within half a day of it.
-pub fn decode(bytes: &[u8], now: Time) -> Option<Life> {
-    let &[TYPE, 8, reorder_packets, flags, a, b, c, d] = bytes else { return None };
-    let value = u32::from_be_bytes([a, b, c, d]);
-    let lifetime = match value.checked_sub(DEADLINES_FROM) {
-        None => Lifetime::Left(Dur::from_millis(u64::from(value))),
-        Some(of_day) => {
-            let now_ms = START_MS + now.0 / 1_000_000;
-            // The same time of day today, unless yesterday or tomorrow is nearer.
-            let ahead = (u64::from(of_day) + DAY_MS - now_ms % DAY_MS) % DAY_MS;
-            let deadline_ms =
-                if ahead <= DAY_MS / 2 { now_ms + ahead } else { (now_ms + ahead).saturating_sub(DAY_MS) };
-            Lifetime::Until(Time(deadline_ms.saturating_sub(START_MS) * 1_000_000))
-        }
-    };
-    let expired = match flags >> 2 & 3 {
-        0 => Expired::Forward,
-        1 => Expired::Discard,
-        2 => Expired::Headers,
-        _ => return None,
-    };
-    Some(Life {
-        lifetime,
-        expired,
-        reorder_packets,
-        takes_damage: flags & 1 != 0,
-        is_slow: flags & 16 != 0,
-        is_cut: false,
-    })
+    [TYPE, Life::OPTION_BYTES as u8, REORDER_PACKETS, treatment << 2, a, b, c, d]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crosswind_base::{Dur, Time};
 
-    const LIFE: Life = Life {
-        lifetime: Lifetime::Left(Dur::from_millis(5000)),
-        expired: Expired::Headers,
-        reorder_packets: 3,
-        takes_damage: true,
-        is_slow: true,
-        is_cut: false,
-    };
+    const LIFE: Life =
+        Life { lifetime: Lifetime::Left(Dur::from_millis(5000)), expired: Expired::Headers, is_cut: false };
+
+    /// What the eight bytes say, to a router that sees them at `now`: a deadline is the one within half a day of it.
+    fn decode(bytes: &[u8], now: Time) -> Option<Life> {
+        let &[TYPE, 8, REORDER_PACKETS, flags, a, b, c, d] = bytes else { return None };
+        let value = u32::from_be_bytes([a, b, c, d]);
+        let lifetime = match value.checked_sub(DEADLINES_FROM) {
+            None => Lifetime::Left(Dur::from_millis(u64::from(value))),
+            Some(of_day) => {
+                let now_ms = START_MS + now.0 / 1_000_000;
+                // The same time of day today, unless yesterday or tomorrow is nearer.
+                let ahead = (u64::from(of_day) + DAY_MS - now_ms % DAY_MS) % DAY_MS;
+                let deadline_ms =
+                    if ahead <= DAY_MS / 2 { now_ms + ahead } else { (now_ms + ahead).saturating_sub(DAY_MS) };
+                Lifetime::Until(Time(deadline_ms.saturating_sub(START_MS) * 1_000_000))
+            }
+        };
+        let expired = match flags >> 2 & 3 {
+            0 => Expired::Forward,
+            1 => Expired::Discard,
+            2 => Expired::Headers,
+            _ => return None,
+        };
+        Some(Life { lifetime, expired, is_cut: false })
+    }
 
     #[test]
     fn the_bytes_are_those_of_the_layout() {
-        assert_eq!(encode(&LIFE), [30, 8, 3, 0b11001, 0, 0, 0x13, 0x88]);
+        assert_eq!(encode(&LIFE), [30, 8, 3, 0b1000, 0, 0, 0x13, 0x88]);
         // A run begins at 01:46:40, that is 6 400 000 ms after midnight; 10 s later and 65535 more.
         let until = Life { lifetime: Lifetime::Until(Time::from_secs_f64(10.0)), expired: Expired::Discard, ..LIFE };
         assert_eq!(encode(&until)[4..], (6_400_000u32 + 10_000 + 65_535).to_be_bytes());
-        assert_eq!(encode(&until)[3], 0b10101);
+        assert_eq!(encode(&until)[3], 0b100);
     }
 
     #[test]
@@ -103,7 +97,7 @@ mod tests {
                 Lifetime::Until(now),
                 Lifetime::Until(Time::from_secs_f64(85_030.25)),
             ] {
-                let life = Life { lifetime, expired, takes_damage: false, ..LIFE };
+                let life = Life { lifetime, expired, ..LIFE };
                 assert_eq!(decode(&encode(&life), now), Some(life), "{lifetime:?}");
             }
         }

@@ -4,14 +4,14 @@
 
 use crosswind_base::packet::Ext;
 use crosswind_base::{Cx, DropReason, Dur, EventKind, Ledger, Packet, PacketId, Pool, Rng, Stage, Streams, Time};
-use crosswind_net::registry::{BuildCx, build_egress};
+use crosswind_net::registry::{BuildCx, EgressMaker, Parts};
 use crosswind_sim::agenda::Agenda;
 use crosswind_sim::bench::BenchSpec;
 use crosswind_sim::scenario::{Registries, Repetition, compile, parse};
 use crosswind_sim::world::{Parameters, Ties, World};
 use crosswind_transport::tcp::share::Cache;
 use crosswind_transport::tcp::{CloseRule, Connection, Io, preset};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -46,7 +46,9 @@ fn hop(times: u64) -> u64 {
     let streams = Streams::new(1);
     let cx = BuildCx::new(&streams, "link/a/forward");
     let link = json!({ "type": "wire", "rate": "1 Gbit/s", "delay": "1 ms" });
-    let mut stage = build_egress(&json!({ "type": "droptail" }), &link, None, "link.a", &cx).expect("it builds");
+    let (queue, holdups) = (json!({ "type": "droptail" }), Value::Null);
+    let parts = Parts { queue: &queue, link: &link, loss: None, holdups: &holdups };
+    let mut stage = EgressMaker::new(&parts, "link.a").and_then(|m| m.make(&cx)).expect("it builds");
     let mut bench = Bench::default();
     for i in 0..times {
         let now = Time(i / 2 * 17_000);

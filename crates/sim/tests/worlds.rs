@@ -257,3 +257,45 @@ fn goodput_follows_one_over_the_square_root_of_the_loss_probability() {
     assert_within(rate_under_loss(0.001 / 4.0, 0.2) / rare, 2.0, 10.0);
     assert_within(rate_under_loss(0.001, 0.4) / rare, 0.5, 10.0);
 }
+
+/// A stream of 1000 bytes on the wire every 2 ms, 4 Mbit/s, for ten seconds, over one link.
+fn one_link(link: Value) -> Value {
+    let mut s = json!({
+        "name": "one", "duration": "10 s", "link": { "a": link },
+        "flow": { "x": { "from": "s", "to": "r", "workload": { "type": "cbr", "payload": "972 B", "interval": "2 ms" } } },
+    });
+    s["link"]["a"]["from"] = "s".into();
+    s["link"]["a"]["to"] = "r".into();
+    s
+}
+
+#[test]
+fn totals_of_a_queue_are_reported_from_inside_any_other() {
+    let rio = json!({ "type": "rio" });
+    let class = json!({ "one": { "prio": 0, "queue": rio }, "two": { "prio": 1, "queue": rio } });
+    let filter = json!([{ "class": "two", "flow": "x" }]);
+    let leaf = json!({ "rate": "500 kbit/s", "queue": rio });
+    let queues = [
+        json!({ "queue": rio }),
+        json!({ "queue": rio, "spikes": { "first": "1 s", "length": "1 s", "holds": "queue" } }),
+        json!({ "queue": { "type": "lpd", "looks": "departure", "queue": rio } }),
+        json!({ "queue": { "type": "tbf", "rate": "500 kbit/s", "queue": rio } }),
+        json!({ "queue": { "type": "prio", "default": "one", "class": class, "filter": filter } }),
+        json!({ "queue": { "type": "htb", "default": "one", "class": { "one": leaf } } }),
+    ];
+    for mut link in queues {
+        let what = link.to_string();
+        link["rate"] = "1 Mbit/s".into();
+        let t = run(&one_link(link));
+        let arrived: f64 =
+            ["green", "yellow", "red"].iter().map(|c| of_link(&t, "a", &format!("{c}_arrived_packets"))).sum();
+        // All of them, but for those that found an empty queue in front of a free line.
+        assert!((4990.0..=5001.0).contains(&arrived), "{what}: {arrived}");
+    }
+}
+
+#[test]
+fn a_repairing_line_that_is_never_idle_is_fully_used() {
+    let t = run(&one_link(json!({ "type": "repair", "rate": "1 Mbit/s", "delay": "1 ms", "error": 0.5 })));
+    assert_within(of_link(&t, "a", "utilisation_ratio"), 1.0, 0.5);
+}

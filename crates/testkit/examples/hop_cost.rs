@@ -3,7 +3,7 @@
 
 use crosswind_base::{Cx, Dur, Ecn, Ledger, Packet, PacketId, Pool, Stage, Streams, Time};
 use crosswind_net::registry::{self, BuildCx};
-use crosswind_testkit::bench::packet;
+use crosswind_testkit::bench::{self, packet};
 use serde_json::json;
 use std::io::Write as _;
 
@@ -70,7 +70,7 @@ fn build(queue: &str, link: &str) -> Box<dyn Stage + Send> {
     let streams = Streams::new(1);
     let cx = BuildCx::new(&streams, "link/a/forward");
     let link = json!({"type": link, "rate": "1 Gbit/s", "delay": "1 ms"});
-    registry::build_egress(&json!({"type": queue}), &link, None, "link.a", &cx).expect("it builds")
+    bench::egress([&json!({"type": queue}), &link], "link.a", &cx).expect("it builds")
 }
 
 fn main() -> std::io::Result<()> {

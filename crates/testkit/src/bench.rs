@@ -1,7 +1,11 @@
 //! Drivers with a virtual clock for one stage or one queue discipline.
 
-use crosswind_base::{Cx, DropReason, DsByte, Dscp, Ecn, Ledger, Metrics, Packet, PacketId, Pool, Stage, Time};
+use crosswind_base::{
+    ConfigError, Cx, DropReason, DsByte, Dscp, Ecn, Ledger, Metrics, Packet, PacketId, Pool, Stage, Time,
+};
 use crosswind_net::queue::QueueDisc;
+use crosswind_net::registry::{BoxStage, BuildCx, EgressMaker, Parts};
+use serde_json::Value;
 
 /// A loss or a mark, as the ledger was told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,6 +36,11 @@ pub struct Delivery {
     pub at: Time,
     pub seq: u64,
     pub ecn: Ecn,
+}
+
+/// The egress of a queue and a link that loses nothing and holds nothing up, in the words of a scenario.
+pub fn egress([queue, link]: [&Value; 2], path: &str, cx: &BuildCx<'_>) -> Result<BoxStage, ConfigError> {
+    EgressMaker::new(&Parts { queue, link, loss: None, holdups: &Value::Null }, path)?.make(cx)
 }
 
 /// A data packet of `len` bytes; `seq` identifies it.

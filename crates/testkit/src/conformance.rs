@@ -4,7 +4,7 @@ use crate::bench::{Bench, Delivery, Entry};
 use crosswind_base::{Colour, Dur, Ecn, Limit, Streams, Time, units};
 use crosswind_net::diffserv::{Meter, Metered};
 use crosswind_net::link::holdup::KEYS;
-use crosswind_net::registry::{self, BoxStage, BuildCx, Kind, Row};
+use crosswind_net::registry::{self, BoxStage, BuildCx, EgressMaker, Kind, Row};
 use serde_json::{Map, Value, json};
 
 /// One way to set an element up.
@@ -22,7 +22,9 @@ impl Setup {
         let cx = BuildCx::new(&streams, "link/test/forward");
         let parts =
             registry::Parts { queue: &self.queue, link: &self.link, loss: Some(&self.loss), holdups: &self.holdups };
-        registry::assemble(&parts, "link.test", &cx).unwrap_or_else(|e| panic!("{self:?} does not build: {e}"))
+        EgressMaker::new(&parts, "link.test")
+            .and_then(|m| m.make(&cx))
+            .unwrap_or_else(|e| panic!("{self:?} does not build: {e}"))
     }
 }
 

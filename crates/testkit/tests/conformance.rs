@@ -2,7 +2,7 @@
 
 use crosswind_base::{DropReason, Streams};
 use crosswind_net::registry::{self, BuildCx, Kind, ROWS};
-use crosswind_testkit::bench::{Bench, Entry};
+use crosswind_testkit::bench::{self, Bench, Entry};
 use crosswind_testkit::conformance;
 use serde_json::{Value, json};
 
@@ -159,9 +159,7 @@ fn a_queue_that_needs_the_rate_of_its_link_takes_it_or_says_so() {
     let streams = Streams::new(1);
     let cx = BuildCx::new(&streams, "link/a/forward");
     let red = json!({"type": "red-linux"});
-    registry::build_egress(&red, &json!({"type": "wire"}), None, "link.a", &cx)
-        .map(|_| ())
-        .expect("the link has a rate");
+    bench::egress([&red, &json!({"type": "wire"})], "link.a", &cx).map(|_| ()).expect("the link has a rate");
     let e = registry::build_queue(&red, "link.a.queue", &cx).map(|_| ()).expect_err("no link, no rate");
     assert_eq!(e.path, "link.a.queue.rate");
 }

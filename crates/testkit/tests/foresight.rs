@@ -2,8 +2,8 @@
 //! whatever time one looks.
 
 use crosswind_base::{Ahead, BitRate, Cx, Dur, Ecn, Feed, Packet, PacketId, Pool, Rng, Stage, Streams, Time};
-use crosswind_net::registry::{BoxStage, BuildCx, build_egress};
-use crosswind_testkit::bench::{Delivery, Log, Report, packet};
+use crosswind_net::registry::{BoxStage, BuildCx};
+use crosswind_testkit::bench::{self, Delivery, Log, Report, packet};
 use serde_json::{Value, json};
 
 /// Two lines in a row, and nothing else.
@@ -20,7 +20,7 @@ impl Row {
     fn new(links: [(Value, Value); 2]) -> Row {
         let streams = Streams::new(11);
         let stages = links.map(|(queue, link)| {
-            build_egress(&queue, &link, None, "link.x", &BuildCx::new(&streams, "link/x")).expect("valid parameters")
+            bench::egress([&queue, &link], "link.x", &BuildCx::new(&streams, "link/x")).expect("valid parameters")
         });
         let (pool, log) = (Pool::new(), Log::default());
         Row { stages, pool, out: Vec::new(), log, now: Time::ZERO, arrived: Vec::new() }
@@ -154,13 +154,12 @@ fn a_queue_that_could_fill_is_not_fed_ahead() {
     let streams = Streams::new(1);
     let cx = BuildCx::new(&streams, "link/x");
     let wire = json!({ "type": "wire", "rate": "10 Mbit/s", "delay": "1 ms" });
-    let mut stage =
-        build_egress(&json!({ "limit": "5 packets" }), &wire, None, "link.x", &cx).expect("valid parameters");
+    let mut stage = bench::egress([&json!({ "limit": "5 packets" }), &wire], "link.x", &cx).expect("valid parameters");
     assert!(stage.look_ahead(Ahead::Plan));
     assert!(!stage.look_ahead(Ahead::Fed(Feed { rate: BitRate(5_000_000), longest: 1500 })));
-    let mut slow = build_egress(&Value::Null, &wire, None, "link.x", &cx).expect("valid parameters");
+    let mut slow = bench::egress([&Value::Null, &wire], "link.x", &cx).expect("valid parameters");
     assert!(!slow.look_ahead(Ahead::Fed(Feed { rate: BitRate(20_000_000), longest: 1500 })));
     let red = json!({ "type": "red-ns2", "min_th": "3 packets", "max_th": "9 packets" });
-    let mut red = build_egress(&red, &wire, None, "link.x", &cx).expect("valid parameters");
+    let mut red = bench::egress([&red, &wire], "link.x", &cx).expect("valid parameters");
     assert!(!red.look_ahead(Ahead::Fed(Feed { rate: BitRate(5_000_000), longest: 1500 })));
 }

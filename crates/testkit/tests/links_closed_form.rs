@@ -1,8 +1,8 @@
 //! The Seawind link against closed forms: losses, delays, occupancy and throughput that can be written down.
 
 use crosswind_base::{BitRate, DropReason, Ecn, Streams, Time};
-use crosswind_net::registry::{self, BoxStage, BuildCx};
-use crosswind_testkit::bench::Bench;
+use crosswind_net::registry::{BoxStage, BuildCx};
+use crosswind_testkit::bench::{self, Bench};
 use serde_json::{Value, json};
 
 /// A Seawind link behind a queue that never overflows.
@@ -14,7 +14,7 @@ fn link_behind(queue: Value, seed: u64, mut keys: Value) -> Bench<BoxStage> {
     keys["type"] = "seawind".into();
     let streams = Streams::new(seed);
     let cx = BuildCx::new(&streams, "link/test/forward");
-    Bench::new(registry::build_egress(&queue, &keys, None, "link.test", &cx).unwrap_or_else(|e| panic!("{e}")))
+    Bench::new(bench::egress([&queue, &keys], "link.test", &cx).unwrap_or_else(|e| panic!("{e}")))
 }
 
 /// Time on the line and propagation of one full packet, in seconds.
@@ -389,7 +389,7 @@ fn all_configurations_and_both_directions_meet_the_same_channel() {
         let mut link = keys;
         link["type"] = "seawind".into();
         let queue = json!("droptail");
-        let egress = registry::build_egress(&queue, &link, None, "link.test", &BuildCx::new(&streams, place));
+        let egress = bench::egress([&queue, &link], "link.test", &BuildCx::new(&streams, place));
         let mut b = Bench::new(egress.unwrap_or_else(|e| panic!("{e}")));
         let mut rng = Streams::new(place.len() as u64).named("load");
         (0..2_000)

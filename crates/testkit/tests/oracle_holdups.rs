@@ -1,7 +1,7 @@
 //! Spikes and on-demand channels against a transliteration of the element they come from, on random traffic.
 
 use crosswind_base::{Dur, Ecn, Rng, Streams, Time};
-use crosswind_net::registry::{self, BuildCx, Parts};
+use crosswind_net::registry::{BuildCx, EgressMaker, Parts};
 use crosswind_testkit::bench::Bench;
 use serde_json::{Value, json};
 
@@ -84,7 +84,8 @@ fn measured(arrivals: &[(Time, u16)], holdups: Value) -> Vec<Option<Time>> {
     let (queue, link) = (json!({"limit": format!("{LIMIT} packets")}), json!({"rate": RATE, "delay": "5 ms"}));
     let parts = Parts { queue: &queue, link: &link, loss: None, holdups: &holdups };
     let cx = BuildCx::new(&streams, "link/test/forward");
-    let mut bench = Bench::new(registry::assemble(&parts, "link.test", &cx).unwrap_or_else(|e| panic!("{e}")));
+    let mut bench =
+        Bench::new(EgressMaker::new(&parts, "link.test").and_then(|m| m.make(&cx)).unwrap_or_else(|e| panic!("{e}")));
     arrivals.iter().for_each(|(at, len)| bench.offer(*at, *len, Ecn::NotEct));
     bench.drain();
     let mut out = vec![None; arrivals.len()];
@@ -164,7 +165,9 @@ fn both_directions_are_blocked_together() {
     let deliveries = ["forward", "reverse"].map(|way| {
         let component = format!("link/test/{way}");
         let cx = BuildCx::new(&streams, &component);
-        let mut bench = Bench::new(registry::assemble(&parts, "link.test", &cx).unwrap_or_else(|e| panic!("{e}")));
+        let mut bench = Bench::new(
+            EgressMaker::new(&parts, "link.test").and_then(|m| m.make(&cx)).unwrap_or_else(|e| panic!("{e}")),
+        );
         arrivals.iter().for_each(|(at, len)| bench.offer(*at, *len, Ecn::NotEct));
         bench.drain();
         bench.deliveries

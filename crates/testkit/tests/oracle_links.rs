@@ -6,8 +6,8 @@ use crosswind_net::link::seawind::{Channel, ChannelParams, Plain, SeawindParams,
 use crosswind_net::queue::QueueDisc;
 use crosswind_net::queue::droptail::{DropTail, DropTailParams};
 use crosswind_net::queue::store::Admission;
-use crosswind_net::registry::{self, BuildCx};
-use crosswind_testkit::bench::{Bench, DiscBench, Entry, Outcome};
+use crosswind_net::registry::BuildCx;
+use crosswind_testkit::bench::{self, Bench, DiscBench, Entry, Outcome};
 use crosswind_testkit::oracle::droptail::Rule;
 use crosswind_testkit::oracle::seawind::{Arq, Freed, History, SendBuffer, Trace};
 use crosswind_testkit::oracle::{self, Decision};
@@ -104,7 +104,7 @@ fn play(case: &Case, arrivals: &[(u64, u64)]) -> History {
     link["rate"] = format!("{} bit/s", case.rate).into();
     link["in_transit"] = case.in_transit.into();
     let queue = json!({"type": "droptail", "limit": "11520 B"});
-    let egress = registry::build_egress(&queue, &link, None, "link.test", &BuildCx::new(&streams, PLACE));
+    let egress = bench::egress([&queue, &link], "link.test", &BuildCx::new(&streams, PLACE));
     let mut bench = Bench::new(egress.unwrap_or_else(|e| panic!("{link}: {e}")));
     for &(at, len) in arrivals {
         bench.offer(Time(at), len as u16, Ecn::NotEct);

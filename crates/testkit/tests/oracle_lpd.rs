@@ -125,7 +125,7 @@ fn drawn(rng: &mut Rng, seq: u64, now: Time) -> Waiting {
     let left = Dur::from_secs_f64(rng.exponential(0.8));
     let lifetime = if rng.chance(0.5) { Lifetime::Left(left) } else { Lifetime::Until(now + left) };
     let expired = [Expired::Forward, Expired::Discard, Expired::Discard, Expired::Headers][rng.below(4) as usize];
-    let life = Life { lifetime, expired, reorder_packets: 3, takes_damage: false, is_slow: false, is_cut: false };
+    let life = Life { lifetime, expired, is_cut: false };
     Waiting { seq, len: 100 + rng.below(1400) as u16, since: now, life: rng.chance(0.9).then_some(life) }
 }
 

@@ -2,13 +2,13 @@
 
 use crosswind_base::{Dur, Ecn, Streams, Time};
 use crosswind_net::registry::{self, BoxStage, BuildCx, Kind};
-use crosswind_testkit::bench::{Bench, Entry};
+use crosswind_testkit::bench::{self, Bench, Entry};
 use serde_json::{Value, json};
 
 fn egress(queue: &Value, link: &Value) -> Bench<BoxStage> {
     let streams = Streams::new(1);
     let cx = BuildCx::new(&streams, "link/a/forward");
-    Bench::new(registry::build_egress(queue, link, None, "link.a", &cx).unwrap_or_else(|e| panic!("{queue}: {e}")))
+    Bench::new(bench::egress([queue, link], "link.a", &cx).unwrap_or_else(|e| panic!("{queue}: {e}")))
 }
 
 /// 1000 bytes take 1 ms; no delay.

@@ -1,7 +1,7 @@
 //! The totals of an egress, and what it reports of them.
 
 use crate::queue::Backlog;
-use crosswind_base::{Histogram, Metrics, Time};
+use crosswind_base::{Dur, Histogram, Metrics, Time};
 
 /// Totals of an egress.
 #[derive(Default)]
@@ -77,8 +77,9 @@ impl Stats {
         if now == Time::ZERO { 0.0 } else { integral as f64 / now.0 as f64 }
     }
 
-    pub fn report(&self, now: Time, not_yet: NotYet, out: &mut dyn Metrics) {
-        let busy_ns = self.busy_ns + (self.busy_until - self.busy_from).0 - not_yet.busy_ns;
+    /// `repeated`: what the line has sent besides the transmissions that it told of.
+    pub fn report(&self, now: Time, not_yet: NotYet, repeated: Dur, out: &mut dyn Metrics) {
+        let busy_ns = self.busy_ns + (self.busy_until - self.busy_from).0 - not_yet.busy_ns + repeated.0;
         out.value("arrived_packets", (self.arrived_packets - not_yet.packets) as f64);
         out.value("sent_packets", (self.sent_packets - not_yet.packets) as f64);
         out.value("sent_bytes", (self.sent_bytes - not_yet.bytes) as f64);

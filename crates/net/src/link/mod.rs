@@ -8,7 +8,7 @@ pub mod seawind;
 pub mod trace;
 pub mod wire;
 
-use crosswind_base::{BitRate, ConfigError, Packet, Time};
+use crosswind_base::{BitRate, ConfigError, Dur, Packet, Time};
 use serde_json::{Map, Value};
 
 /// A link chosen at run time.
@@ -53,6 +53,10 @@ pub trait Link {
     fn steady_rate(&self) -> Option<BitRate> {
         None
     }
+    /// How long the line has been busy by now with repetitions that no plan tells of.
+    fn repeated(&self, _now: Time) -> Dur {
+        Dur::ZERO
+    }
     /// Momentary values such as bytes in a buffer below IP, name ending in its unit.
     fn sample(&self, _now: Time, _out: &mut dyn FnMut(&'static str, f64)) {}
 }
@@ -66,6 +70,9 @@ impl<L: Link + ?Sized> Link for Box<L> {
     }
     fn change(&mut self, set: &Map<String, Value>) -> Result<(), ConfigError> {
         (**self).change(set)
+    }
+    fn repeated(&self, now: Time) -> Dur {
+        (**self).repeated(now)
     }
     fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
         (**self).sample(now, out)

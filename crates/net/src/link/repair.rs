@@ -18,7 +18,7 @@
 //! line is taken for it afterwards: the carried load is exact, single deliveries are early by at most one transmission. 2. Errors
 //! fall on packets independently; the exponential spacing of the source is that in the limit of rare errors.
 //!
-//! **Checked by**: conformance suite; share of attempts and time of the repair in closed form.
+//! **Checked by**: conformance suite; share of attempts, time of the repair and utilisation in closed form.
 
 use super::loss::Counts;
 use super::{Fate, Link, TxPlan};
@@ -70,6 +70,9 @@ pub struct Repair {
     serializer: Serializer,
     rng: Rng,
     free_at: Time,
+    /// When the last first attempt began, and how long the repetitions before it took.
+    began: Time,
+    repeated: Dur,
     /// Repetitions to come: when each takes the line, and for how long; in order of time.
     booked: VecDeque<(Time, Dur)>,
 }
@@ -77,7 +80,15 @@ pub struct Repair {
 impl Repair {
     pub fn new(params: RepairParams, rng: Rng) -> Repair {
         let serializer = Serializer::new(params.rate);
-        Repair { params, serializer, rng, free_at: Time::ZERO, booked: VecDeque::new() }
+        Repair {
+            params,
+            serializer,
+            rng,
+            free_at: Time::ZERO,
+            began: Time::ZERO,
+            repeated: Dur::ZERO,
+            booked: VecDeque::new(),
+        }
     }
 
     fn book(&mut self, at: Time, takes: Dur) {
@@ -93,6 +104,7 @@ impl Repair {
         {
             self.booked.pop_front();
             self.free_at = self.free_at.max(due) + takes;
+            self.repeated = self.repeated + takes;
             start = self.free_at.max(now);
         }
         start
@@ -105,6 +117,7 @@ impl Link for Repair {
         if start > self.free_at {
             self.serializer.restart();
         }
+        self.began = start;
         let takes = self.serializer.take(p.len as u32);
         let tx_end = start + takes;
         self.free_at = tx_end;
@@ -121,6 +134,18 @@ impl Link for Repair {
         let arrives = ends + self.params.delay;
         let fate = if is_lost { Fate::Lost(arrives) } else { Fate::Deliver(arrives) };
         TxPlan { free_at: self.free_at, fate, attempts, tx_start: start, tx_end }
+    }
+
+    fn repeated(&self, now: Time) -> Dur {
+        // Nothing but repetitions lies between the call for the last packet and its first attempt.
+        let ahead = self.began.since(now);
+        let (mut free_at, mut since) = (self.free_at, Dur::ZERO);
+        for &(due, takes) in self.booked.iter().take_while(|b| b.0 < now) {
+            let from = free_at.max(due);
+            free_at = from + takes;
+            since = since + free_at.min(now).since(from);
+        }
+        self.repeated.saturating_sub(ahead) + since
     }
 }
 
@@ -172,5 +197,36 @@ mod tests {
             lost += u32::from(matches!(plan.fate, Fate::Lost(_)));
         }
         assert!((f64::from(lost) / 20_000.0 - 0.25).abs() < 0.0125, "{lost}");
+    }
+
+    #[test]
+    fn a_line_that_is_never_idle_is_busy_all_the_time() {
+        let packet = Packet { len: 1000, payload: 960, ..Packet::default() };
+        for error in [0.0, 0.2, 0.5] {
+            let mut l = link(error, 0);
+            let (mut now, mut first_ns) = (Time::ZERO, 0);
+            for _ in 0..20_000 {
+                let plan = l.transmit(&packet, now);
+                first_ns += (plan.tx_end - plan.tx_start).0;
+                now = plan.free_at;
+                let busy = first_ns + l.repeated(now).0;
+                assert_eq!(busy, now.0, "{error}");
+            }
+            // Afterwards the repetitions that are left, and then nothing.
+            let later = now + Dur::from_secs(1000);
+            let rest = l.repeated(later).0 - l.repeated(now).0;
+            assert_eq!(rest, l.booked.iter().map(|b| b.1.0).sum::<u64>());
+        }
+    }
+
+    #[test]
+    fn what_a_repetition_will_take_is_not_counted_before_its_time() {
+        let mut l = link(0.9, 2);
+        let packet = Packet { len: 1000, payload: 960, ..Packet::default() };
+        while l.transmit(&packet, l.free_at).attempts == 1 {}
+        let due = l.booked[0].0;
+        assert_eq!(l.repeated(due), Dur::ZERO);
+        assert_eq!(l.repeated(due + Dur::from_millis(3)), Dur::from_millis(3));
+        assert_eq!(l.repeated(due + Dur::from_millis(300)), Dur::from_millis(8));
     }
 }

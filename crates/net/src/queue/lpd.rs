@@ -25,7 +25,7 @@ use crate::params::{self, Params};
 use crate::registry::{self, BuildCx};
 use crate::sched::children::Inner;
 use crosswind_base::packet::{Expired, Lifetime};
-use crosswind_base::{BitRate, ConfigError, Cx, DropReason, Dur, PacketId, Time};
+use crosswind_base::{BitRate, ConfigError, Cx, DropReason, Dur, Metrics, PacketId, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -236,5 +236,9 @@ impl QueueDisc for Lpd {
 
     fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
         self.queue.sample(now, out)
+    }
+
+    fn report(&self, out: &mut dyn Metrics) {
+        self.queue.report(out)
     }
 }

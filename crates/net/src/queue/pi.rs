@@ -63,9 +63,12 @@ impl Params for PiParams {
         params::check_range("target", self.target, 0.0..=1e9)?;
         params::check_range("a", self.a, 0.0..=1.0)?;
         params::check_range("b", self.b, 0.0..=self.a)?;
-        params::check_range("frequency", self.frequency, 1e-3..=1e9)
+        params::check_range("frequency", self.frequency, 1e-3..=1e5)
     }
 }
+
+/// Steps that are made one by one with a queue that does not change; further ones are made at once.
+const SINGLE_STEPS_MAX: u32 = 10_000;
 
 /// The controller.
 #[derive(Clone, Debug)]
@@ -84,13 +87,30 @@ impl Controller {
     }
     #[inline]
     fn catch_up(&mut self, now: Time, packets: u32) {
+        let mut made = 0;
         while self.next <= now {
-            let (p, q) = (&self.params, f64::from(packets));
+            let (p, q, before) = (&self.params, f64::from(packets), (self.p, self.last));
             let step = p.a * (q - p.target) - p.b * (self.last - p.target);
             self.p = (self.p + step).clamp(0.0, 1.0);
             self.last = q;
             self.next += self.period;
+            made += 1;
+            if before == (self.p, self.last) || made == SINGLE_STEPS_MAX {
+                self.leap(now);
+            }
         }
+    }
+
+    /// The steps that are left, with a queue that stays as it is: all of them are the same.
+    #[cold]
+    fn leap(&mut self, now: Time) {
+        if self.next > now {
+            return;
+        }
+        let steps = (now - self.next).0 / self.period.0 + 1;
+        let step = (self.params.a - self.params.b) * (self.last - self.params.target);
+        self.p = (self.p + steps as f64 * step).clamp(0.0, 1.0);
+        self.next += self.period.saturating_mul(steps);
     }
 }
 
@@ -165,5 +185,36 @@ mod tests {
                 queue = (queue + r.below(5) as u32).saturating_sub(1).min(800);
             }
         }
+    }
+
+    #[test]
+    fn a_long_silence_costs_no_time_and_leaves_what_step_by_step_would() {
+        for (packets, p) in [(0, 0.5), (50, 0.5), (60, 1e-3), (400, 0.0)] {
+            let params = PiParams { frequency: 1e5, ..PiParams::default() };
+            let mut law = Controller { p, ..Controller::new(params.clone()) };
+            // Eleven days: 1e11 steps.
+            law.catch_up(Time::ZERO + Dur::from_secs(1_000_000), packets);
+            let (q, target) = (f64::from(packets), params.target);
+            let first = params.a * (q - target);
+            let expected = (p + first + 1e11 * (params.a - params.b) * (q - target)).clamp(0.0, 1.0);
+            assert!((law.p - expected).abs() < 1e-9, "{packets}: {} and {expected}", law.p);
+            assert!(law.next > Time::ZERO + Dur::from_secs(1_000_000));
+        }
+        let check = |frequency| PiParams { frequency, ..PiParams::default() }.check();
+        assert!(check(1e5).is_ok() && check(1e9).is_err());
+    }
+
+    #[test]
+    fn leaps_and_steps_agree() {
+        // 30000 steps at a target that is missed by one packet: three times as many as are made one by one.
+        let params = PiParams { a: 2e-7, b: 1e-7, ..PiParams::default() };
+        let mut law = Controller::new(params);
+        let (period, mut p, mut before) = (law.period, 0.0f64, 50.0);
+        for _ in 0..30_000 {
+            p = (p + 2e-7 * (51.0 - 50.0) - 1e-7 * (before - 50.0)).clamp(0.0, 1.0);
+            before = 51.0;
+        }
+        law.catch_up(Time::ZERO + period.saturating_mul(30_000), 51);
+        assert!((law.p - p).abs() < 1e-12 && p > 0.0, "{} and {p}", law.p);
     }
 }

@@ -8,12 +8,12 @@
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
 //! | `limit` | bytes or packets | 1000 packets | ours |
-//! | `target` | packets | 20 | ns-2.35 `rempbo_` |
-//! | `gamma` | - | 0.001 | ns-2.35 `remgamma_` |
+//! | `target` | packets | 20 | ns-2.35 `pbo_` |
+//! | `gamma` | - | 0.001 | ns-2.35 `gamma_` |
 //! | `alpha` | - | 0.1 | ns-2.35 (a constant of the code) |
-//! | `phi` | - | 1.001 | ns-2.35 `remphi_` |
-//! | `period` | time | 2 ms | ns-2.35 `remupdtime_` |
-//! | `mean_packet` | bytes | 1040 B | ours; ns-2.35 `rempktsize_` 1000 |
+//! | `phi` | - | 1.001 | ns-2.35 `phi_` |
+//! | `period` | time | 2 ms | ns-2.35 `pupdtime_` |
+//! | `mean_packet` | bytes | 1040 B | ours; ns-2.35 `mean_pktsize_` 1000 |
 //! | `ecn` | - | mark | bhandarkar-2006 IV.C.8 |
 //! | `rate` | bit/s | the link's | - |
 //!
@@ -26,6 +26,7 @@ use super::red::EcnMode;
 use super::store::{Admission, Fifo};
 use super::{Backlog, Head, QueueDisc};
 use crate::params::{self, Params};
+use crosswind_base::units::show_dur;
 use crosswind_base::{BitRate, ConfigError, Cx, DropReason, Dur, Limit, PacketId, Rng, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -79,12 +80,18 @@ impl Params for RemParams {
         params::check_range("gamma", self.gamma, 1e-9..=10.0)?;
         params::check_range("alpha", self.alpha, 1e-9..=10.0)?;
         params::check_range("phi", self.phi, 1.000_000_1..=10.0)?;
-        if self.period == Dur::ZERO {
-            return Err(ConfigError::new("period", "0", "a positive time"));
+        if self.period < PERIOD_MIN {
+            let expected = format!("at least {}", show_dur(PERIOD_MIN));
+            return Err(ConfigError::new("period", show_dur(self.period), expected));
         }
         Ok(())
     }
 }
+
+/// The shortest time between two steps.
+const PERIOD_MIN: Dur = Dur::from_micros(10);
+/// Steps that are made one by one with a queue that does not change; further ones are made at once.
+const SINGLE_STEPS_MAX: u32 = 10_000;
 
 /// The price of a link.
 #[derive(Clone, Debug)]
@@ -106,13 +113,31 @@ impl Price {
     /// Makes the steps that were due up to now, with the queue as it has been since.
     #[inline]
     fn catch_up(&mut self, now: Time, packets: u32) {
+        let mut made = 0;
         while self.next <= now {
-            let p = &self.params;
+            let (p, before) = (&self.params, (self.price, self.arrived));
             let mismatch = p.alpha * (f64::from(packets) - p.target) + f64::from(self.arrived) - self.capacity;
             self.price = (self.price + p.gamma * mismatch).max(0.0);
             self.arrived = 0;
             self.next += p.period;
+            made += 1;
+            if before == (self.price, 0) || made == SINGLE_STEPS_MAX {
+                self.leap(now, packets);
+            }
         }
+    }
+
+    /// The steps that are left, with a queue that stays as it is and nothing that arrives: all of them are the same.
+    #[cold]
+    fn leap(&mut self, now: Time, packets: u32) {
+        if self.next > now {
+            return;
+        }
+        let p = &self.params;
+        let steps = (now - self.next).0 / p.period.0 + 1;
+        let mismatch = p.alpha * (f64::from(packets) - p.target) - self.capacity;
+        self.price = (self.price + steps as f64 * p.gamma * mismatch).max(0.0);
+        self.next += p.period.saturating_mul(steps);
     }
     pub fn probability(&self) -> f64 {
         1.0 - self.params.phi.powf(-self.price)
@@ -197,5 +222,22 @@ mod tests {
                 assert!((law.probability() - p).abs() < 1e-9, "seed {seed}: {} and {p}", law.probability());
             }
         }
+    }
+
+    #[test]
+    fn a_long_silence_costs_no_time_and_leaves_what_step_by_step_would() {
+        let (rate, late) = (BitRate(1_000_000), Time::ZERO + Dur::from_secs(1_000_000));
+        let params = RemParams { period: Dur::from_micros(10), ..RemParams::default() };
+        for packets in [0, 20, 400] {
+            let mut law = Price { price: 3.0, arrived: 2, ..Price::new(params.clone(), rate) };
+            let capacity = law.capacity;
+            law.catch_up(late, packets);
+            let mismatch = 0.1 * (f64::from(packets) - 20.0) - capacity;
+            let expected = (3.0 + 0.001 * (2.0 + 1e11 * mismatch)).max(0.0);
+            assert!((law.price - expected).abs() <= 1e-6 * expected, "{packets}: {} and {expected}", law.price);
+            assert!(law.next > late);
+        }
+        let check = |period| RemParams { period, ..RemParams::default() }.check();
+        assert!(check(Dur::from_micros(10)).is_ok() && check(Dur(1)).is_err());
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::queue::{Backlog, BoxQueue, Head};
 use crate::registry::{self, BuildCx, Kind};
-use crosswind_base::{BitRate, ConfigError, Cx, PacketId, Time};
+use crosswind_base::{BitRate, ConfigError, Cx, Histogram, Metrics, PacketId, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -50,6 +50,19 @@ struct Slot {
     disc: BoxQueue,
     backlog: Backlog,
     wake: Time,
+}
+
+/// Values of one name, added up, in the order in which the names came first.
+struct Sums(Vec<(&'static str, f64)>);
+
+impl Metrics for Sums {
+    fn value(&mut self, name: &'static str, v: f64) {
+        match self.0.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, sum)) => *sum += v,
+            None => self.0.push((name, v)),
+        }
+    }
+    fn histogram(&mut self, _: &'static str, _: &Histogram) {}
 }
 
 /// Queues by number.
@@ -120,6 +133,18 @@ impl Children {
             slot.wake = wake;
             self.wake = self.slots.iter().map(|s| s.wake).min().unwrap_or(Time::NEVER);
         }
+    }
+
+    /// The totals that queues inside have of their own; those of one name are added up.
+    pub fn report(&self, out: &mut dyn Metrics) {
+        let mut sums = Sums(Vec::new());
+        self.slots.iter().for_each(|s| s.disc.report(&mut sums));
+        sums.0.into_iter().for_each(|(name, v)| out.value(name, v));
+    }
+
+    /// Momentary values of one of them.
+    pub fn sample(&self, i: usize, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+        self.slots[i].disc.sample(now, out);
     }
 
     /// How many there are.

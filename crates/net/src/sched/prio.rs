@@ -20,7 +20,7 @@ use super::classify::{Classes, Classifier, Filter};
 use crate::params::Params;
 use crate::queue::{Backlog, Head, QueueDisc};
 use crate::registry::BuildCx;
-use crosswind_base::{ConfigError, Cx, PacketId, Time};
+use crosswind_base::{ConfigError, Cx, Metrics, PacketId, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -122,5 +122,9 @@ impl QueueDisc for Prio {
     }
     fn wake(&mut self, cx: &mut Cx<'_>) {
         self.classes.wake(cx);
+    }
+
+    fn report(&self, out: &mut dyn Metrics) {
+        self.classes.report(out)
     }
 }

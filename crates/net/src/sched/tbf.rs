@@ -34,7 +34,7 @@ use super::children::{Children, Inner, Place};
 use crate::params::{self, Params};
 use crate::queue::{Backlog, Head, QueueDisc};
 use crate::registry::BuildCx;
-use crosswind_base::{BitRate, ConfigError, Cx, DropReason, Dur, PacketId, Size, Time};
+use crosswind_base::{BitRate, ConfigError, Cx, DropReason, Dur, Metrics, PacketId, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -243,5 +243,13 @@ impl QueueDisc for Tbf {
             self.retry = Time::NEVER;
         }
         self.inner.wake(cx);
+    }
+
+    fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+        self.inner.sample(0, now, out)
+    }
+
+    fn report(&self, out: &mut dyn Metrics) {
+        self.inner.report(out)
     }
 }

@@ -53,8 +53,6 @@ pub struct LifetimeParams {
     pub from: LifetimeFrom,
     pub form: LifetimeForm,
     pub expired: Expired,
-    /// By how many packets one may be overtaken; only links may read it.
-    pub reorder_packets: u8,
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -79,12 +77,6 @@ struct Table {
     form: LifetimeForm,
     #[serde(default)]
     expired: Expired,
-    #[serde(default = "three")]
-    reorder_packets: u8,
-}
-
-fn three() -> u8 {
-    3
 }
 
 impl<'de> Deserialize<'de> for LifetimeParams {
@@ -99,12 +91,12 @@ impl<'de> Deserialize<'de> for LifetimeParams {
                 }
                 let none = LifetimeForm::Relative;
                 let (from, expired) = (LifetimeFrom::Packet, Expired::Discard);
-                Table { data, rule: None, from, form: none, expired, reorder_packets: three() }
+                Table { data, rule: None, from, form: none, expired }
             }
         };
         let rule = table.rule.unwrap_or(if table.data.is_some() { LifetimeRule::Data } else { LifetimeRule::Rto });
-        let Table { data, from, form, expired, reorder_packets, .. } = table;
-        Ok(LifetimeParams { data, rule, from, form, expired, reorder_packets })
+        let Table { data, from, form, expired, .. } = table;
+        Ok(LifetimeParams { data, rule, from, form, expired })
     }
 }
 
@@ -146,8 +138,7 @@ impl LifetimeParams {
             LifetimeForm::Relative => Lifetime::Left(left.min(RELATIVE_LIMIT)),
             LifetimeForm::Absolute => Lifetime::Until(now + left),
         };
-        let (expired, reorder_packets) = (self.expired, self.reorder_packets);
-        Life { lifetime, expired, reorder_packets, takes_damage: false, is_slow: false, is_cut: false }
+        Life { lifetime, expired: self.expired, is_cut: false }
     }
 }
 

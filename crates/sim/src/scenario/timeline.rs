@@ -8,7 +8,7 @@ use super::types::Scenario;
 use super::workloads::{self, WorkloadParams};
 use crosswind_base::units::show_dur;
 use crosswind_base::{ConfigError, Cx, Dur, Ledger, Packet, Pool, Stage, Streams, Time};
-use crosswind_net::registry::{self, BoxStage, BuildCx};
+use crosswind_net::registry::{BoxStage, BuildCx, EgressMaker};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -213,7 +213,7 @@ fn build(plan: &Plan, egress: usize, streams: &Streams) -> Result<BoxStage, Conf
     let e = &plan.egresses[egress];
     let component = format!("link/{}/{}", e.name, e.direction.word());
     let cx = BuildCx::new(streams, &component).with_flows(plan);
-    registry::assemble(&e.spec.parts(), &format!("link.{}", e.name), &cx)
+    EgressMaker::new(&e.spec.parts(), &format!("link.{}", e.name))?.make(&cx)
 }
 
 struct Nobody;

@@ -6,7 +6,6 @@
 //! | [`detect`] | what is lost? |
 //! | [`signal`] | is there congestion without loss? |
 //! | [`law`] | how large may the window be? |
-//! | [`spend`] | how is a reduction paid out? |
 //! | [`undo`] | was the reduction a mistake? |
 //! | [`pace`] | when may the next segment leave? |
 //! | [`share`] | what do connections to one host tell each other? |
@@ -23,7 +22,6 @@ pub mod registry;
 pub mod sender;
 pub mod share;
 pub mod signal;
-pub mod spend;
 pub mod undo;
 
 pub use conn::{Connection, Opener};
@@ -51,6 +49,12 @@ pub trait Io {
     }
     /// What the host remembers about the peer, if control-block sharing is on.
     fn shared(&mut self) -> Option<&mut share::Cache>;
+}
+
+/// The value of the timestamp clock at some time: never zero, which stands for no timestamp.
+#[inline]
+fn stamp(at: Time, tick: Dur) -> u32 {
+    ((at.0 / tick.0.max(1)) as u32).wrapping_add(1).max(1)
 }
 
 /// Facts about one arriving acknowledgement, gathered once and shown to every axis.
@@ -119,4 +123,17 @@ pub enum Trigger {
     Echo,
     /// The sender expects it, from its own round-trip times.
     Early,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_timestamp_clock_wraps_and_is_never_zero() {
+        let tick = Dur(1000);
+        let at = |ticks: u64| stamp(Time(1000 * ticks), tick);
+        assert_eq!((at(0), at(1), at((1 << 32) - 2)), (1, 2, u32::MAX));
+        assert_eq!((at((1 << 32) - 1), at(1 << 32), at((1 << 32) + 1)), (1, 1, 2));
+    }
 }

@@ -18,7 +18,7 @@ use super::law::{Law, WindowLaw};
 use super::params::*;
 use super::signal::ecn::EcnEcho;
 use super::undo::{Bench, Case, Expiry, Judge};
-use super::{Ack, Io, Trigger};
+use super::{Ack, Io, Trigger, stamp};
 use crosswind_base::probe::header_bits;
 use crosswind_base::{Dur, EventKind, Packet, Time};
 use extra::Extra;
@@ -33,11 +33,6 @@ pub struct Outgoing {
     pub resend: bool,
     pub cwr: bool,
     pub ect: bool,
-}
-
-/// The value of the timestamp clock at some time (never zero, which stands for no timestamp).
-pub(in crate::tcp) fn stamp(at: Time, p: &TcpParams) -> u32 {
-    (at.0 / p.timestamp_tick.0.max(1)) as u32 + 1
 }
 
 /// Length of the segment that the receiver reports as received twice (RFC 2883 section 4), or zero.
@@ -80,7 +75,7 @@ pub struct Sender {
     habits: Habits,
     pub ecn: EcnEcho,
     judges: Bench,
-    /// What a judge's verdict may bring back; only with a judge.
+    /// What a judge's verdict may bring back; only once there has been a timeout for a judge to hear.
     memory: Option<Box<Before>>,
     /// When the first timeout since data was last acknowledged occurred, or never.
     episode_at: Time,
@@ -125,7 +120,7 @@ impl Sender {
             detector: Detector::new(p, sack),
             ecn: EcnEcho::default(),
             judges: Bench::new(p),
-            memory: Bench::new(p).is_asked().then(Box::default),
+            memory: None,
             episode_at: Time::NEVER,
             phase: Phase::Open,
             guard: 0,
@@ -339,9 +334,8 @@ impl Sender {
 
     fn rtt_sample(&mut self, pkt: &Packet, timed: Option<Time>, p: &TcpParams, now: Time) -> Option<Dur> {
         if p.timestamps.on() && pkt.ts_ecr != 0 {
-            let tick = p.timestamp_tick.0;
-            let ticks = ((now.0 / tick) as u32).wrapping_sub(pkt.ts_ecr.wrapping_sub(1));
-            return Some(Dur((ticks as u64 * tick).max(1)));
+            let ticks = stamp(now, p.timestamp_tick).wrapping_sub(pkt.ts_ecr);
+            return Some(Dur((u64::from(ticks) * p.timestamp_tick.0).max(1)));
         }
         match p.rtt_sampling {
             RttSampling::PerAck => timed.map(|t| now.since(t)),
@@ -543,7 +537,7 @@ impl Sender {
         self.probe_budget = None;
         if case != Case::Refused {
             let resent_end = self.board.first().map_or(self.una, Sent::end);
-            self.judges.start(&Expiry { high: self.nxt, resent_end, stamp: stamp(now, p) });
+            self.judges.start(&Expiry { high: self.nxt, resent_end, stamp: stamp(now, p.timestamp_tick) });
         }
         if self.judges.is_active() {
             self.board.clear_lost();

@@ -3,7 +3,7 @@
 
 use super::spikes::{Holds, Spikes, SpikesParams};
 use crate::queue::{Backlog, BoxQueue, Chooser, Head, QueueDisc, Removal};
-use crosswind_base::{ConfigError, Cx, DropReason, PacketId, Rng, Time};
+use crosswind_base::{ConfigError, Cx, DropReason, Metrics, PacketId, Rng, Time};
 use serde_json::{Map, Value};
 
 /// A queue that knows of spikes.
@@ -102,5 +102,9 @@ impl QueueDisc for Gate {
 
     fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
         self.queue.sample(now, out)
+    }
+
+    fn report(&self, out: &mut dyn Metrics) {
+        self.queue.report(out)
     }
 }

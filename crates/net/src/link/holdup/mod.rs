@@ -10,7 +10,7 @@ pub mod on_demand;
 pub mod spikes;
 
 use super::{Link, TxPlan};
-use crosswind_base::{ConfigError, Packet, Time};
+use crosswind_base::{ConfigError, Dur, Packet, Time};
 use serde_json::{Map, Value};
 
 /// The keys of a link that hold packets up, and the row of the registry that each stands for; in the order in which a
@@ -51,6 +51,9 @@ impl<L: Link> Link for Held<L> {
     }
     fn change(&mut self, set: &Map<String, Value>) -> Result<(), ConfigError> {
         self.link.change(set)
+    }
+    fn repeated(&self, now: Time) -> Dur {
+        self.link.repeated(now)
     }
     fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
         self.link.sample(now, out)

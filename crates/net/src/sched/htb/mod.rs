@@ -42,7 +42,7 @@ use crate::params::{self, Params};
 use crate::queue::{Backlog, Head, QueueDisc};
 use crate::registry::BuildCx;
 use crosswind_base::units::show_rate;
-use crosswind_base::{BitRate, ConfigError, Cx, PacketId, Size, Time};
+use crosswind_base::{BitRate, ConfigError, Cx, Metrics, PacketId, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -390,5 +390,9 @@ impl QueueDisc for Htb {
             self.retry = Time::NEVER;
         }
         self.leaves.wake(cx);
+    }
+
+    fn report(&self, out: &mut dyn Metrics) {
+        self.leaves.report(out)
     }
 }

@@ -20,7 +20,7 @@ pub mod window;
 use super::law::{Law, Window, WindowLaw};
 use super::params::{Handshake, TcpParams};
 use super::sender::{Line, Outgoing, Sender};
-use super::{CloseRule, Io};
+use super::{CloseRule, Io, stamp};
 use crosswind_base::packet::{Ext, Meta};
 use crosswind_base::probe::header_bits;
 use crosswind_base::{Dur, Ecn, EventKind, Moment, Packet, TcpFlags, Time};
@@ -461,7 +461,7 @@ impl Connection {
     }
 
     fn ts_now(&self, now: Time) -> u32 {
-        (now.0 / self.params.timestamp_tick.0) as u32 + 1
+        stamp(now, self.params.timestamp_tick)
     }
 
     fn header(&self, flags: TcpFlags, now: Time) -> Packet {
@@ -503,7 +503,7 @@ fn header(flags: TcpFlags, now: Time, rx: &Receiver, agreed: &Agreed, p: &TcpPar
         cause: rx.cause,
         ack: rx.next,
         wnd: window as u32,
-        ts_val: if stamped { (now.0 / p.timestamp_tick.0) as u32 + 1 } else { 0 },
+        ts_val: if stamped { stamp(now, p.timestamp_tick) } else { 0 },
         ts_ecr: if stamped { rx.ts_recent } else { 0 },
         // ns-2's sinks count nothing for the option.
         len: IP_TCP_HEADER + if stamped && p.handshake != Handshake::Ns2 { 12 } else { 0 },

@@ -229,7 +229,7 @@ impl Rtt {
                     *rttvar = *mdev_max;
                     *window_end = nxt;
                 } else {
-                    linux_update(m, floor, srtt, mdev, mdev_max, rttvar);
+                    linux_update(m, srtt, mdev, mdev_max, rttvar);
                     if una > *window_end {
                         if *mdev_max < *rttvar {
                             *rttvar -= (*rttvar - *mdev_max) >> 2;
@@ -286,8 +286,7 @@ fn ns2_rto(srtt: i64, rttvar: i64, tick: u64) -> u64 {
     (((rttvar << 2) + (srtt >> 1)) >> 2) as u64 * tick
 }
 
-fn linux_update(m: i64, floor: i64, srtt: &mut i64, mdev: &mut i64, mdev_max: &mut i64, rttvar: &mut i64) {
-    let _ = floor;
+fn linux_update(m: i64, srtt: &mut i64, mdev: &mut i64, mdev_max: &mut i64, rttvar: &mut i64) {
     let mut err = m - (*srtt >> 3);
     *srtt += err;
     if err < 0 {

@@ -104,9 +104,6 @@ impl Scoreboard {
     pub fn first(&self) -> Option<&Sent> {
         self.ring.front()
     }
-    pub fn last(&self) -> Option<&Sent> {
-        self.ring.back()
-    }
     pub fn segments(&self) -> impl Iterator<Item = &Sent> {
         self.ring.iter()
     }

@@ -25,9 +25,9 @@
 //!
 //! **Checked by**: `detect/newreno_oracle.rs` (heuristics), `tests/tapes/*reno_*.tape`, `tests/tapes/newreno_rto_*.tape`; the ns-2 comparison, segment by segment.
 
-use super::super::Ack;
 use super::super::conn::scoreboard::Scoreboard;
 use super::super::params::{GuardRule, Patience, Switch, TcpParams};
+use super::super::{Ack, stamp};
 use super::{Detect, Habits, Phase, Verdict, View};
 use crosswind_base::Dur;
 use schemars::JsonSchema;
@@ -97,7 +97,7 @@ impl Heuristic {
 
     fn on_new(&mut self, a: &Ack) {
         self.jump = a.bytes;
-        self.echoes_below = a.ts_ecr == (a.below_sent_at.0 / self.tick.0.max(1)) as u32 + 1;
+        self.echoes_below = a.ts_ecr == stamp(a.below_sent_at, self.tick);
     }
 
     /// Whether three duplicates below the guard mean a loss.

@@ -22,6 +22,7 @@
 
 use super::super::Ack;
 use super::super::conn::scoreboard::{Scoreboard, Sent};
+use super::super::law::seen::Seen;
 use super::super::params::{Switch, TcpParams};
 use super::{Detect, Detector, Habits, Phase, Verdict, View};
 use crosswind_base::{ConfigError, Dur, Time};
@@ -104,7 +105,7 @@ pub struct Patient {
     inner: Detector,
     params: DcrParams,
     waiting: Option<Waiting>,
-    srtt_s: f64,
+    seen: Seen,
     rtt_s: f64,
     /// What was in flight when the wait that this ACK has ended began.
     resumed: Option<u64>,
@@ -112,7 +113,7 @@ pub struct Patient {
 
 impl Patient {
     pub fn new(inner: Detector, p: &TcpParams) -> Patient {
-        Patient { inner, params: p.dcr.clone(), waiting: None, srtt_s: 0.0, rtt_s: 0.0, resumed: None }
+        Patient { inner, params: p.dcr.clone(), waiting: None, seen: Seen::new(), rtt_s: 0.0, resumed: None }
     }
 
     pub fn is_waiting(&self) -> bool {
@@ -121,14 +122,14 @@ impl Patient {
 
     fn begin(&self, a: &Ack, v: &View) -> Waiting {
         let segments = a.in_flight_before as f64 / v.mss as f64;
-        let scale = if self.rtt_s > 0.0 { self.srtt_s / self.rtt_s } else { 1.0 };
+        let scale = if self.rtt_s > 0.0 { self.seen.smoothed_s / self.rtt_s } else { 1.0 };
         let threshold = match self.params.wait {
             Wait::Duplicates => segments * scale,
             Wait::Window => segments,
             _ => f64::INFINITY,
         };
         let deadline = match self.params.wait {
-            Wait::Timer => a.now + Dur::from_secs_f64(self.params.tau_rtts * self.srtt_s),
+            Wait::Timer => a.now + Dur::from_secs_f64(self.params.tau_rtts * self.seen.smoothed_s),
             _ => Time::NEVER,
         };
         Waiting {
@@ -171,9 +172,9 @@ impl Patient {
 
 impl Detect for Patient {
     fn on_ack(&mut self, a: &Ack, blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict {
-        if let Some(r) = a.rtt.map(|r| r.as_secs_f64()) {
-            self.srtt_s = if self.srtt_s == 0.0 { r } else { self.srtt_s + (r - self.srtt_s) / 8.0 };
-            self.rtt_s = r;
+        self.seen.take(a);
+        if let Some(r) = a.rtt {
+            self.rtt_s = r.as_secs_f64();
         }
         let is_news = a.bytes == 0 && if self.inner.habits().uses_scoreboard { a.sacked > 0 } else { a.duplicate };
         if is_news && self.applies(a, v) && v.una >= v.guard {

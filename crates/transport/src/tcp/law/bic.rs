@@ -139,7 +139,7 @@ impl WindowLaw for Bic {
         let segments = base / self.w.mss;
         self.probe = None;
         if segments < self.params.low_window {
-            self.max_win = segments;
+            self.max_win = if why == Trigger::Timeout { f64::INFINITY } else { segments };
             return self.w.fall_to(base / 2.0, why);
         }
         let kept = 1.0 - self.params.beta;

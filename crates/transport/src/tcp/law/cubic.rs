@@ -4,7 +4,8 @@
 //!
 //! **Idea**: the window follows `W(t) = C (t - K)^3 + w_max` in the time since the last loss, with K such that W(0) is the window
 //! after the loss: flat around `w_max`, steep away from it. Where AIMD with the same average would be larger, it is AIMD.
-//! A loss keeps the share `beta`. A loss below the last `w_max` sets the new one lower (fast convergence).
+//! A loss keeps the share `beta`. A loss below the last `w_max` sets the new one lower (fast convergence). After a timeout `w_max` is
+//! the window with which congestion avoidance begins, and K is zero.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
@@ -101,6 +102,8 @@ pub struct Cubic {
     w_max: f64,
     /// The window when the last reduction was made.
     prior: f64,
+    /// The last reduction was that of a timeout: the next epoch begins at its own `w_max`.
+    starts_over: bool,
     epoch: Option<Epoch>,
 }
 
@@ -114,14 +117,16 @@ impl Cubic {
             seen: Seen::new(),
             w_max: 0.0,
             prior: 0.0,
+            starts_over: false,
             epoch: None,
         }
     }
 
     fn begin(&mut self, now: Time) -> Epoch {
         let segments = self.w.segments();
-        if self.w_max < segments {
-            self.w_max = segments;
+        // Section 4.8: after a timeout, and where there is nothing to climb back to.
+        if self.starts_over || self.w_max < segments {
+            (self.w_max, self.starts_over) = (segments, false);
         }
         let k = ((self.w_max - segments) / self.params.c).cbrt();
         *self.epoch.insert(Epoch { from: now, k, w_est: segments })
@@ -182,6 +187,7 @@ impl WindowLaw for Cubic {
         let below = segments < self.w_max && self.params.fast_convergence.on();
         self.w_max = if below { segments * (1.0 + self.beta) / 2.0 } else { segments };
         self.prior = segments;
+        self.starts_over = why == Trigger::Timeout;
         self.epoch = None;
         self.w.fall_to(base * self.beta, why);
     }

@@ -1,10 +1,11 @@
 //! A window law alone: one ACK per segment, evenly spaced over the round trip, no packets and no recovery. For response
 //! functions (losses at random) and for the shape of a law over time (losses where the window exceeds what the path holds).
 
-use super::{Law, WindowLaw};
+use super::{Law, WindowLaw, within};
 use crate::tcp::params::TcpParams;
 use crate::tcp::{Ack, Trigger};
-use crosswind_base::{Dur, Rng, Time};
+use crosswind_base::units::show_dur;
+use crosswind_base::{ConfigError, Dur, Rng, Time};
 use serde::{Deserialize, Serialize};
 
 /// What the law meets, how long, and how often to look.
@@ -31,6 +32,30 @@ impl Default for Drive {
     fn default() -> Self {
         let rtt = Dur::from_millis(100);
         Drive { loss: 0.0, rtt, capacity: None, limit: None, skipped: 0, counted: 1_000_000, sample: Dur::ZERO }
+    }
+}
+
+/// Most ACKs of one drive, and the longest round trip.
+const ACKS_LIMIT: u64 = 10_000_000_000;
+const RTT_LIMIT: Dur = Dur::from_secs(1000);
+
+impl Drive {
+    /// What the types cannot say.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        within("loss", self.loss, 0.0..=1.0)?;
+        let acks = self.skipped.saturating_add(self.counted);
+        if self.counted == 0 || acks > ACKS_LIMIT {
+            let found = format!("{} ACKs, and {} skipped", self.counted, self.skipped);
+            return Err(ConfigError::new("counted", found, format!("at least one, and at most {ACKS_LIMIT} in all")));
+        }
+        if self.rtt == Dur::ZERO || self.rtt > RTT_LIMIT {
+            let expected = format!("more than zero and at most {}", show_dur(RTT_LIMIT));
+            return Err(ConfigError::new("rtt", show_dur(self.rtt), expected));
+        }
+        for (key, value) in [("capacity", self.capacity), ("limit", self.limit)] {
+            value.map_or(Ok(()), |v| within(key, v, 1.0..=WINDOW_MAX))?;
+        }
+        Ok(())
     }
 }
 
@@ -125,5 +150,18 @@ mod tests {
     fn the_slope_of_ltcp_is_steeper_than_that_of_reno() {
         let slope = |law| (mean_window(law, 1e-5, 12_000_000) / mean_window(law, 1e-3, 300_000)).log10() / 2.0;
         assert!((slope(LawName::Ltcp) - 0.6).abs() < 0.06, "{}", slope(LawName::Ltcp));
+    }
+
+    #[test]
+    fn a_drive_that_leads_nowhere_is_refused() {
+        let refused = |d: Drive| d.check().expect_err("it makes no sense").path;
+        let plain = Drive::default();
+        assert!(plain.check().is_ok());
+        assert_eq!(refused(Drive { counted: 0, ..plain.clone() }), "counted");
+        assert_eq!(refused(Drive { skipped: u64::MAX, ..plain.clone() }), "counted");
+        assert_eq!(refused(Drive { rtt: Dur::ZERO, ..plain.clone() }), "rtt");
+        assert_eq!(refused(Drive { capacity: Some(0.0), ..plain.clone() }), "capacity");
+        assert_eq!(refused(Drive { limit: Some(f64::NAN), ..plain.clone() }), "limit");
+        assert_eq!(refused(Drive { loss: -0.1, ..plain }), "loss");
     }
 }

@@ -53,7 +53,7 @@ impl HstcpParams {
             return 0.5;
         }
         let place = (w / self.low_window).ln() / (self.high_window / self.low_window).ln();
-        (0.5 + (self.high_decrease - 0.5) * place).max(self.high_decrease.min(0.01))
+        (0.5 + (self.high_decrease - 0.5) * place).max(0.01)
     }
     /// a(w): segments per window of ACKs.
     pub fn increase(&self, w: f64) -> f64 {

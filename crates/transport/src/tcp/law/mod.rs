@@ -15,7 +15,7 @@ pub mod reno;
 #[cfg(test)]
 mod reno_oracle;
 pub mod scalable;
-mod seen;
+pub(in crate::tcp) mod seen;
 pub mod tabulated;
 pub mod vegas;
 pub mod westwood;
@@ -23,10 +23,10 @@ pub mod westwood;
 use super::params::{AvoidanceCounting, TcpParams};
 use super::registry::Row;
 use super::{Ack, Trigger};
-use crosswind_base::{BitRate, ConfigError};
+use crosswind_base::ConfigError;
 
-/// The arithmetic of one congestion window. `reduce` is always preceded by a snapshot (`clone`) taken by the sender, so
-/// that a reduction can be undone without the law's help.
+/// The arithmetic of one congestion window. Before a timeout that may turn out to have been a mistake the sender takes a copy
+/// (`clone`), so that the reduction can be undone without the law's help.
 pub trait WindowLaw: Clone {
     /// New data was acknowledged while the window may grow.
     fn on_ack(&mut self, a: &Ack);
@@ -42,10 +42,6 @@ pub trait WindowLaw: Clone {
     }
     fn set_ssthresh(&mut self, bytes: f64) {
         self.window_mut().ssthresh = bytes;
-    }
-    /// The rate at which segments should be spaced, for laws that have one.
-    fn pacing_rate(&self) -> Option<BitRate> {
-        None
     }
 }
 
@@ -115,9 +111,6 @@ impl<L: WindowLaw> WindowLaw for Box<L> {
     }
     fn window_mut(&mut self) -> &mut Window {
         (**self).window_mut()
-    }
-    fn pacing_rate(&self) -> Option<BitRate> {
-        (**self).pacing_rate()
     }
 }
 
@@ -207,9 +200,6 @@ macro_rules! laws {
                     Law::Reno(l) => l.window_mut(),
                     other => other.rarer_window_mut(),
                 }
-            }
-            fn pacing_rate(&self) -> Option<BitRate> {
-                match self { $(Law::$variant(l) => l.pacing_rate()),* }
             }
         }
 

@@ -101,7 +101,8 @@ impl WindowLaw for Westwood {
     }
 
     fn reduce(&mut self, why: Trigger, base: f64) {
-        let kept = if self.bwe > 0.0 { self.bwe * self.seen.least_s } else { base / 2.0 };
+        let is_known = self.bwe > 0.0 && self.seen.least_s.is_finite();
+        let kept = if is_known { self.bwe * self.seen.least_s } else { base / 2.0 };
         // The threshold may lie above the window: then the window stays.
         self.w.fall_to(if why == Trigger::Timeout { kept } else { kept.min(base) }, why);
     }

@@ -34,11 +34,6 @@ impl Sender {
         }
     }
 
-    /// The predictor, for observers.
-    pub fn early(&self) -> Option<&Early> {
-        self.extra.as_ref().and_then(|x| x.early.as_ref())
-    }
-
     /// Whether this ACK is to be answered although nothing is lost.
     pub(super) fn expects_congestion(&mut self, a: &Ack) -> bool {
         let slow_start = self.law.window().in_slow_start();

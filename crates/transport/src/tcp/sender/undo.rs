@@ -1,20 +1,20 @@
 //! What follows from a judge's verdict on a timeout: what was remembered before it is brought back, or not.
 
-use super::{Line, PendingTimeout, Sender, stamp};
-use crate::tcp::Ack;
+use super::{Line, PendingTimeout, Sender};
 use crate::tcp::conn::rtt::Estimate;
 use crate::tcp::detect::Phase;
-use crate::tcp::law::WindowLaw;
+use crate::tcp::law::{Law, WindowLaw};
 use crate::tcp::params::{SpuriousResponse, SpuriousTimer, TcpParams};
 use crate::tcp::undo::eifel::is_older;
 use crate::tcp::undo::{Judge, Judgement};
+use crate::tcp::{Ack, stamp};
 use crosswind_base::{EventKind, Packet, Time};
 
 /// The sender as it was when the first timeout of an episode occurred.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct Before {
-    cwnd: f64,
-    ssthresh: f64,
+    /// With its window and threshold; until the verdict.
+    law: Option<Law>,
     flight: f64,
     estimate: Estimate,
     /// Back-off that its expiries came to.
@@ -26,10 +26,15 @@ pub(super) struct Before {
 impl Sender {
     /// A judge hears a new case: what its verdict may bring back is kept.
     pub(super) fn remember(&mut self, p: &TcpParams) {
-        let (w, flight) = (self.law.window(), self.outstanding() as f64);
-        let (cwnd, ssthresh, estimate) = (w.cwnd, w.ssthresh, self.rtt.estimate(p));
+        let (law, flight) = (Some(self.law.clone()), self.outstanding() as f64);
+        let estimate = self.rtt.estimate(p);
+        self.memory = Some(Box::new(Before { law, flight, estimate, backoff: 0, lift_above: 0 }));
+    }
+
+    /// The timeout was genuine: nothing will be brought back.
+    fn forget(&mut self) {
         if let Some(m) = &mut self.memory {
-            **m = Before { cwnd, ssthresh, flight, estimate, backoff: 0, lift_above: 0 };
+            m.law = None;
         }
     }
 
@@ -54,7 +59,7 @@ impl Sender {
     fn look_for_spurious(&mut self, pkt: &Packet, a: &Ack, p: &TcpParams) {
         if self.episode_at != Time::NEVER && a.bytes > 0 {
             let early = match p.timestamps.on() && pkt.ts_ecr != 0 {
-                true => is_older(pkt.ts_ecr, stamp(self.episode_at, p)),
+                true => is_older(pkt.ts_ecr, stamp(self.episode_at, p.timestamp_tick)),
                 false => pkt.cause < self.episode_at,
             };
             self.stats.spurious_episodes += u32::from(early);
@@ -99,6 +104,7 @@ impl Sender {
                 } else {
                     self.stats.genuine_detected += 1;
                     self.rtt.on_genuine();
+                    self.forget();
                 }
                 return false;
             }
@@ -129,25 +135,35 @@ impl Sender {
     fn genuine(&mut self, p: &TcpParams) {
         self.stats.genuine_detected += 1;
         self.rtt.on_genuine();
+        self.forget();
         self.board.mark_lost_but_resent(p.sack_after_timeout, self.judges.high());
     }
 
     /// Window and threshold after a spurious timeout.
     fn respond(&mut self, a: &Ack, p: &TcpParams) {
         let flight = self.in_flight(p) as f64;
-        let before = self.memory.as_deref().copied().unwrap_or_default();
+        let Some(before) = self.memory.as_mut().and_then(|m| Some((m.law.take()?, m.flight))) else { return };
+        let (law, flight_before) = before;
+        let old = law.window().clone();
+        let half = (old.cwnd / 2.0).max(2.0 * old.mss);
+        // What takes nothing of the reduction back leaves the law as the timeout has left it.
+        if matches!(
+            p.spurious_response,
+            SpuriousResponse::Full | SpuriousResponse::Avoidance | SpuriousResponse::Rfc4015
+        ) {
+            self.law = law;
+        }
         let w = self.law.window_mut();
-        let half = (before.cwnd / 2.0).max(2.0 * w.mss);
         match p.spurious_response {
             // Conservative response: the halved threshold is kept and the window goes there.
             SpuriousResponse::Halved | SpuriousResponse::Ignore => w.cwnd = w.cwnd.max(flight).min(w.ssthresh),
-            SpuriousResponse::Full => (w.ssthresh, w.cwnd) = (before.ssthresh, before.cwnd),
+            SpuriousResponse::Full => {}
             SpuriousResponse::Half => (w.ssthresh, w.cwnd) = (half, half),
             SpuriousResponse::SlowStart => (w.ssthresh, w.cwnd) = (half, w.mss),
-            SpuriousResponse::Avoidance => (w.ssthresh, w.cwnd) = (before.cwnd, before.cwnd),
+            SpuriousResponse::Avoidance => w.ssthresh = old.cwnd,
             SpuriousResponse::Rfc4015 => {
                 let initial = p.initial_window_segments as f64 * w.mss;
-                w.ssthresh = before.flight.max(before.ssthresh);
+                w.ssthresh = flight_before.max(old.ssthresh);
                 w.cwnd = flight + (a.bytes as f64).min(initial);
             }
         }

@@ -138,9 +138,8 @@ pub struct Early {
     last_s: f64,
     responded_at: Option<Time>,
     samples_since: u32,
-    /// The probability at the last sample, and how often it was answered.
+    /// The probability at the last sample.
     pub probability: f64,
-    pub responses: u64,
 }
 
 impl Early {
@@ -160,13 +159,7 @@ impl Early {
             responded_at: None,
             samples_since: 0,
             probability: 0.0,
-            responses: 0,
         }
-    }
-
-    /// Smoothed round-trip time, in seconds.
-    pub fn smoothed_s(&self) -> f64 {
-        self.smoothed_s
     }
 
     /// Whether this ACK is to be answered as congestion.
@@ -199,6 +192,5 @@ impl Early {
     pub fn answered(&mut self, now: Time) {
         self.responded_at = Some(now);
         self.samples_since = 0;
-        self.responses += 1;
     }
 }

@@ -14,7 +14,7 @@
 //! **Deviations**: 1. Losses that occurred beside a spurious timeout are not told apart from it (rfc3708 asks for the
 //! whole window of reports before acting, and so do we). 2. A report that is lost leaves the timeout genuine.
 //!
-//! **Checked by**: `tests/tapes/dsack_*.tape`, `tests/spurious.rs`.
+//! **Checked by**: `tests/tapes/dsack_*.tape`, `tests/undo.rs`.
 
 use super::super::Ack;
 use super::super::detect::Phase;

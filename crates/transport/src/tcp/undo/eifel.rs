@@ -17,7 +17,7 @@
 //! back but duplicates stays open, as RFC 3522 has it, until an ACK advances.
 //!
 //! **Checked by**: `undo/eifel_oracle.rs` (detection and response on random ACKs), `tests/tapes/eifel_*.tape`,
-//! `tests/spurious.rs`.
+//! `tests/undo.rs`.
 
 use super::super::Ack;
 use super::super::detect::Phase;

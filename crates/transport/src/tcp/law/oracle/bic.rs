@@ -48,7 +48,7 @@ impl Plain for PlainBic {
     fn cut(&mut self, why: Trigger, cwnd: f64) -> f64 {
         self.is_ss = false;
         if cwnd < 14.0 {
-            self.max_win = cwnd;
+            self.max_win = if why == Trigger::Timeout { DEFAULT_MAX_WIN } else { cwnd };
             return cwnd * 0.5;
         }
         let prev_max = self.max_win;
@@ -73,4 +73,17 @@ fn bic_is_its_pseudo_code() {
             Box::new(PlainBic { divisor, max_win: DEFAULT_MAX_WIN, is_ss: false, ss_cwnd: 0.0, ss_target: 0.0 })
         });
     }
+}
+
+#[test]
+fn a_timeout_of_a_small_window_forgets_the_search_too() {
+    let mut law = Law::new(&TcpParams { initial_window_segments: 10, ..params(LawName::Bic) });
+    law.reduce(Trigger::Timeout, law.cwnd());
+    // Well above ten segments, where a search for ten would be over and a probe would begin with one segment a window.
+    law.set_ssthresh(0.0);
+    law.window_mut().cwnd = 40.0 * MSS as f64;
+    let before = law.cwnd();
+    law.on_ack(&ack(Step { now_s: 1.0, rtt_s: 0.1, in_flight: 40.0 }, 1));
+    let per_window = (law.cwnd() - before) / MSS as f64 * 40.0;
+    assert!((per_window - 32.0).abs() < 0.1, "{per_window} segments a window: nothing is known of a ceiling");
 }

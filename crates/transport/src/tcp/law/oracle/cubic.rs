@@ -1,6 +1,8 @@
 //! RFC 9438 section 4, equation by equation, in segments and seconds.
 
 use super::*;
+use crate::tcp::law::cubic::CubicParams;
+use crate::tcp::params::Switch;
 
 #[derive(Default)]
 struct PlainCubic {
@@ -8,6 +10,7 @@ struct PlainCubic {
     cwnd_prior: f64,
     epoch: Option<(f64, f64)>,
     w_est: f64,
+    after_timeout: bool,
     srtt: Option<f64>,
 }
 
@@ -22,10 +25,13 @@ impl Plain for PlainCubic {
         }
         let (epoch_start, cwnd_epoch) = *self.epoch.get_or_insert_with(|| {
             self.w_est = cwnd;
+            // Section 4.8: the first congestion avoidance after a timeout has the window at its beginning as w_max, so that K
+            // is zero. Section 4.10: so has one that begins without a loss, or above the window of the last one.
+            if std::mem::take(&mut self.after_timeout) || cwnd > self.w_max {
+                self.w_max = cwnd;
+            }
             (s.now_s, cwnd)
         });
-        // Section 4.8 and 4.10: without a loss before, or above it, w_max is the window and K is zero.
-        self.w_max = self.w_max.max(cwnd_epoch);
         let k = ((self.w_max - cwnd_epoch) / C).powf(1.0 / 3.0);
         let w_cubic = |t: f64| C * (t - k) * (t - k) * (t - k) + self.w_max;
         let t = s.now_s - epoch_start;
@@ -38,9 +44,10 @@ impl Plain for PlainCubic {
         let target = if w_cubic(t + rtt) < cwnd { cwnd } else { w_cubic(t + rtt).min(1.5 * cwnd) };
         cwnd + (target - cwnd) / cwnd
     }
-    fn cut(&mut self, _: Trigger, cwnd: f64) -> f64 {
+    fn cut(&mut self, why: Trigger, cwnd: f64) -> f64 {
         self.w_max = if cwnd < self.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
         self.cwnd_prior = cwnd;
+        self.after_timeout = why == Trigger::Timeout;
         self.epoch = None;
         BETA * cwnd
     }
@@ -49,4 +56,51 @@ impl Plain for PlainCubic {
 #[test]
 fn cubic_is_rfc_9438() {
     compare(&params(LawName::Cubic), 0.0005, || Box::new(PlainCubic::default()));
+}
+
+#[test]
+fn after_a_timeout_cubic_does_not_climb_back_to_the_old_window() {
+    // From 100 segments: the threshold is 70, and slow start ends there. With K = 0 and w_max = 70 the curve is 70 + 0.4 t^3:
+    // 70.4 segments a second later, where the way back to 100 would be at 100 - 0.4 (4.22 - 1)^3 = 86.7.
+    let p = TcpParams { initial_ssthresh: Size(MSS), initial_window_segments: 100, ..params(LawName::Cubic) };
+    let p = TcpParams { cubic: CubicParams { friendly: Switch::Off, ..p.cubic.clone() }, ..p };
+    let mut law = Law::new(&p);
+    let (mut now_s, mut acks) = (1.0, 0u64);
+    let mut run = |law: &mut Law, until: &dyn Fn(f64, f64) -> bool| {
+        while !until(now_s, law.cwnd() / MSS as f64) {
+            now_s += 0.1 * MSS as f64 / law.cwnd();
+            acks += 1;
+            law.on_ack(&ack(Step { now_s, rtt_s: 0.1, in_flight: 1.0 }, acks));
+        }
+        now_s
+    };
+    run(&mut law, &|now_s, _| now_s > 1.2);
+    let before = law.cwnd() / MSS as f64;
+    law.reduce(Trigger::Timeout, law.cwnd());
+    let began_s = run(&mut law, &|_, window| window >= 0.7 * before);
+    run(&mut law, &|now_s, _| now_s >= began_s + 1.0);
+    let grown = law.cwnd() / MSS as f64 - 0.7 * before;
+    // The window follows what the curve says one round trip ahead.
+    assert!((0.2..1.6).contains(&grown), "{grown} segments above the threshold of {}", 0.7 * before);
+}
+
+#[test]
+fn cubic_of_bytes_with_delayed_acks_keeps_its_curve() {
+    // The curve is one of time: what an ACK counts for changes the steps, not the way.
+    let after_ten_s = |counting: AvoidanceCounting, segments: u64| {
+        let p = TcpParams { initial_ssthresh: Size(MSS), initial_window_segments: 100, ..params(LawName::Cubic) };
+        let mut law = Law::new(&TcpParams { avoidance_counting: counting, ..p });
+        law.reduce(Trigger::Loss, law.cwnd());
+        let (mut now_s, mut acks) = (1.0, 0u64);
+        while now_s < 11.0 {
+            now_s += 0.1 * (segments * MSS) as f64 / law.cwnd();
+            acks += segments;
+            let one = ack(Step { now_s, rtt_s: 0.1, in_flight: 1.0 }, acks);
+            law.on_ack(&Ack { bytes: segments * MSS, segments: segments as u32, ..one });
+        }
+        law.cwnd() / MSS as f64
+    };
+    let plain = after_ten_s(AvoidanceCounting::Fraction, 1);
+    let delayed = after_ten_s(AvoidanceCounting::Bytes, 2);
+    assert!((delayed / plain - 1.0).abs() < 0.01, "{delayed} and {plain} segments");
 }

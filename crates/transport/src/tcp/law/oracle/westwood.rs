@@ -53,3 +53,18 @@ fn a_steady_stream_is_measured_exactly() {
     // 100 segments a second over 0.1 s.
     assert!((law.cwnd() / MSS as f64 - 10.0).abs() < 1e-6, "{}", law.cwnd());
 }
+
+#[test]
+fn without_a_round_trip_time_a_loss_halves() {
+    for why in [Trigger::Loss, Trigger::Timeout] {
+        let p = TcpParams { initial_ssthresh: Size(MSS), ..params(LawName::Westwood) };
+        let mut law = Law::new(&p);
+        for i in 1..=100u64 {
+            // ACKs of what was sent twice are no samples.
+            law.on_ack(&Ack { rtt: None, ..ack(Step { now_s: 0.01 * i as f64, rtt_s: 0.1, in_flight: 10.0 }, i) });
+        }
+        let before = law.cwnd();
+        law.reduce(why, before);
+        assert!((law.ssthresh() - before / 2.0).abs() < 1.0, "{why:?}: {} of {before}", law.ssthresh());
+    }
+}
