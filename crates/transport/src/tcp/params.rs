@@ -520,6 +520,10 @@ impl TcpParams {
         if self.dsack.on() && !self.sack.on() {
             return needs("dsack", "\"on\" with `sack = \"off\"`", "sack = \"on\"");
         }
+        if self.share_rtt.on() && self.rto != RtoProfile::Linux24 {
+            let found = "\"on\" with another timer than that of Linux 2.4, the only one that hands its state on";
+            return needs("share_rtt", found, "rto = \"linux-2.4\", or share_rtt = \"off\"");
+        }
         if self.dupack_guard == GuardRule::TimestampHeuristic && !self.timestamps.on() {
             let found = "\"timestamp-heuristic\" with `timestamps = \"off\"`";
             return needs("dupack_guard", found, "timestamps = \"on\", or \"ack-heuristic\"");
@@ -557,5 +561,22 @@ impl TcpParams {
             ));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::preset;
+
+    #[test]
+    fn a_shared_round_trip_needs_the_timer_that_hands_its_state_on() {
+        let linux = preset::preset("linux-2.4.17").expect("a preset");
+        assert!(linux.check("tcp").is_ok());
+        for rto in [RtoProfile::Rfc6298, RtoProfile::Ns2] {
+            let e = TcpParams { rto, ..linux.clone() }.check("tcp").expect_err("nothing would be shared");
+            assert_eq!(e.path, "tcp.share_rtt");
+            assert!(TcpParams { rto, share_rtt: Switch::Off, ..linux.clone() }.check("tcp").is_ok());
+        }
     }
 }

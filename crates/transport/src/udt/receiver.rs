@@ -5,6 +5,7 @@ use super::arrivals::Arrivals;
 use super::packet::{Ack, control};
 use super::params::{Increase, UdtParams};
 use super::ranges::Ranges;
+use super::smoothed;
 use crate::rate;
 use crate::tcp::Io;
 use crosswind_base::packet::{Datagram, Ext, SackList};
@@ -153,7 +154,7 @@ impl Receiver {
             self.unanswered.pop_front();
             if n == number {
                 let sample = now.since(at);
-                self.rtt = Some(self.rtt.map_or(sample, |r| Dur((7 * r.0 + sample.0) / 8)));
+                self.rtt = Some(smoothed(self.rtt, sample));
                 self.confirmed = self.confirmed.max(below);
             }
         }

@@ -1,10 +1,10 @@
 //! The sender of UDT and SABUL: lost packets first, then new ones as far as the window allows, each after its interval.
 
-use super::DATA_HEADERS_BYTES;
 use super::law::{Answer, Law};
 use super::packet::{Ack, control};
 use super::params::{Increase, UdtParams};
 use super::ranges::Ranges;
+use super::{DATA_HEADERS_BYTES, smoothed};
 use crate::rate::{self, Supply};
 use crate::tcp::Io;
 use crosswind_base::packet::{Datagram, Ext, Proto};
@@ -108,7 +108,7 @@ impl Sender {
             return;
         }
         self.stats.rtt_ns.record(sample.0);
-        self.rtt = Some(self.rtt.map_or(sample, |r| Dur((7 * r.0 + sample.0) / 8)));
+        self.rtt = Some(smoothed(self.rtt, sample));
     }
 
     /// What arrives in a round-trip time and a control interval; in slow start all that has arrived so far.
