@@ -38,6 +38,18 @@ pub struct Header {
     pub tcp_flags: TcpFlags,
 }
 
+impl Header {
+    /// Whether it goes from where the other one goes to, back to where that one comes from: addresses, ports, protocol.
+    pub fn answers(&self, other: &Header) -> bool {
+        let turned = match other.addresses {
+            Addresses::V4([a, b]) => Addresses::V4([b, a]),
+            Addresses::V6([a, b]) => Addresses::V6([b, a]),
+        };
+        let ports = other.ports.map(|[a, b]| [b, a]);
+        self.addresses == turned && ports.is_some() && self.ports == ports && self.protocol == other.protocol
+    }
+}
+
 /// Why a frame is no packet that can be forwarded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refused {

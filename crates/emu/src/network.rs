@@ -41,6 +41,8 @@ pub struct Losses {
     pub marks_packets: Vec<u64>,
     /// Of each declared flow: dropped by queues, lost on links, marked.
     pub by_flow: Vec<[u64; 3]>,
+    /// Resets that have crossed an egress with Fast Reset: which one, and the slot of the packet.
+    resets: Vec<(u32, usize)>,
 }
 
 impl Losses {
@@ -55,6 +57,9 @@ impl Ledger for Losses {
     fn dropped(&mut self, stage: u32, p: &Packet, why: DropReason) {
         self.by_reason[stage as usize][why as usize] += 1;
         self.of_flow(p, usize::from(why.is_loss()));
+    }
+    fn reset_passed(&mut self, stage: u32, p: &Packet) {
+        self.resets.push((stage, p.ack as usize));
     }
     fn marked(&mut self, stage: u32, p: &Packet) {
         self.marks_packets[stage as usize] += 1;
@@ -107,7 +112,7 @@ impl Network {
         let mut egresses = Vec::with_capacity(spec.egresses.len());
         for e in &spec.egresses {
             let component = format!("link/{}/{}", e.link, e.direction);
-            let cx = BuildCx::new(&streams, &component).of_repetition(&shared, spec.rep);
+            let cx = BuildCx::new(&streams, &component).of_repetition(&shared, spec.rep).that_changes();
             let parts = Parts { queue: &e.queue, link: &e.body, loss: e.loss.as_ref(), holdups: &e.holdups };
             egresses.push(EgressMaker::new(&parts, &format!("link.{}", e.link))?.make(&cx)?);
         }
@@ -127,7 +132,12 @@ impl Network {
             frames: Vec::new(),
             out: Vec::new(),
             flows: Flows::new(spec.flow_ports),
-            losses: Losses { by_reason: vec![[0; DropReason::COUNT]; n], marks_packets: vec![0; n], by_flow },
+            losses: Losses {
+                by_reason: vec![[0; DropReason::COUNT]; n],
+                marks_packets: vec![0; n],
+                by_flow,
+                ..Losses::default()
+            },
             totals: Totals::default(),
             journal: Journal::new(keep),
         })
@@ -203,6 +213,8 @@ impl Network {
             ..Packet::default()
         });
         let slot = id.0 as usize;
+        // Where its bytes are, for whoever sees the packet only.
+        self.pool.get_mut(id).ack = slot as u64;
         if self.frames.len() <= slot {
             self.frames.resize_with(slot + 1, || Vec::with_capacity(frame.capacity()));
         }
@@ -233,6 +245,29 @@ impl Network {
         let s = &mut self.egresses[stage];
         f(s, &mut cx);
         self.wishes[stage] = s.next_wake().unwrap_or(Time::NEVER);
+        if !self.losses.resets.is_empty() {
+            self.heed_resets(now);
+        }
+    }
+
+    /// Fast Reset: throws away what waits at the same router to go the other way and belongs to the same connection.
+    #[cold]
+    fn heed_resets(&mut self, now: Time) {
+        while let Some((stage, slot)) = self.losses.resets.pop() {
+            let (link, direction) = &self.names[stage as usize];
+            let is_other = |n: &(String, String)| n.0 == *link && n.1 != *direction;
+            let (Some(other), Ok(reset)) = (self.names.iter().position(is_other), frame::parse(&self.frames[slot]))
+            else {
+                continue;
+            };
+            let frames = &self.frames;
+            let mut goes = |p: &Packet| frame::parse(&frames[p.ack as usize]).is_ok_and(|h| h.answers(&reset));
+            let observer = Some(&mut self.journal as &mut (dyn Observer + 'static));
+            let mut cx = Cx::new(now, other as u32, &mut self.pool, &mut self.out, &mut self.losses, observer);
+            let s = &mut self.egresses[other];
+            s.purge(&mut goes, DropReason::Reset, &mut cx);
+            self.wishes[other] = s.next_wake().unwrap_or(Time::NEVER);
+        }
     }
 
     /// Takes every packet that was emitted to its next stage, or out of the network.

@@ -11,7 +11,7 @@ mod stats;
 
 use crate::link::loss::none::NoLoss;
 use crate::link::loss::{LossModel, LossPoint};
-use crate::link::{Fate, Link};
+use crate::link::{Applied, Fate, Link, holdup};
 use crate::queue::{Backlog, Head, QueueDisc, Removal};
 use crosswind_base::{Ahead, ConfigError, Cx, DropReason, Feed, Metrics, Packet, PacketId, Stage, Time};
 use serde_json::{Map, Value};
@@ -100,6 +100,17 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     /// What waits in the queue now.
     pub fn backlog(&self) -> Backlog {
         if self.foresight.is_fed { self.waiting } else { self.queue.backlog() }
+    }
+
+    /// What holds packets up is in front of the line, in the queue, or in both.
+    fn change_holdup(&mut self, key: &str, new: &Value, now: Time) -> Result<(), ConfigError> {
+        let on_line = self.link.change_holdup(key, new, now)?;
+        let in_queue = if key == "spikes" { self.queue.change_gate(new, now)? } else { Applied::No };
+        if [on_line, in_queue].contains(&Applied::Yes) {
+            return Ok(());
+        }
+        let expected = format!("a link that has `{key}` from the start, or spikes that do what they did before");
+        Err(ConfigError::new("", new.to_string(), expected))
     }
 
     /// Packets between the queue and the far end of the link.
@@ -519,10 +530,15 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
             self.queue.change(table(&queue, "queue")?, cx).map_err(|e| e.under("queue"))?;
         }
         if let Some(loss) = of_link.shift_remove("loss") {
-            self.loss.change(table(&loss, "loss")?).map_err(|e| e.under("loss"))?;
+            self.loss.change(table(&loss, "loss")?, cx.now).map_err(|e| e.under("loss"))?;
+        }
+        for (key, _) in holdup::KEYS {
+            if let Some(new) = of_link.shift_remove(key) {
+                self.change_holdup(key, &new, cx.now).map_err(|e| e.under(key))?;
+            }
         }
         if !of_link.is_empty() {
-            self.link.change(&of_link)?;
+            self.link.change(&of_link, cx.now)?;
         }
         self.settle(self.queue.backlog(), cx.now);
         Ok(())

@@ -1,5 +1,6 @@
 //! What lies between hosts: queues, links, and the egress that joins one of each.
 
+pub mod build;
 pub mod diffserv;
 pub mod egress;
 pub mod link;

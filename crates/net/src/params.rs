@@ -30,13 +30,27 @@ pub fn read<P: Params>(value: &Value, path: &str) -> Result<P, ConfigError> {
     Ok(params)
 }
 
-/// The same parameters with new values for some keys. The `type` among them can only be the same.
+/// The same parameters with new values for some keys, at any depth. The `type` among them can only be the same.
 pub fn merged<P: Params>(old: &P, set: &Map<String, Value>) -> Result<P, ConfigError> {
     let mut all = serde_json::to_value(old).expect("parameters are plain data with text keys");
     if let Some(keys) = all.as_object_mut() {
-        keys.extend(set.clone());
+        merge(keys, set);
     }
     read(&all, "")
+}
+
+/// Names of distributions: a table with one of them is a value, and is replaced as a whole.
+const DRAWN: [&str; 3] = ["fixed", "uniform", "exponential"];
+
+/// Puts new values into a table, at any depth.
+pub fn merge(old: &mut Map<String, Value>, set: &Map<String, Value>) {
+    let is_value = |v: &Map<String, Value>| DRAWN.iter().any(|d| v.contains_key(*d));
+    for (key, new) in set {
+        match (old.get_mut(key).and_then(Value::as_object_mut), new.as_object()) {
+            (Some(below), Some(new)) if !is_value(below) && !is_value(new) => merge(below, new),
+            _ => drop(old.insert(key.clone(), new.clone())),
+        }
+    }
 }
 
 /// No queue or buffer of the laboratory is larger: 1 TB, or 10^9 packets.

@@ -1,20 +1,21 @@
 //! The registry: one row for each queue, link and loss model. A row gives an element its name in scenario files, its
 //! reference page, its schema and the way to build it.
 
+pub use crate::build::BuildCx;
 use crate::diffserv::{BoxMeter, srtcm, token_bucket, trtcm, trtcm_4115, tsw2cm, tsw3cm};
 use crate::egress::Egress;
-use crate::link::holdup::{self, BoxHoldup, Held, fast_reset, gate, on_demand, spikes};
+use crate::link::holdup::{self, BoxHoldup, Held, fast_reset, gate, on_demand, slow_path, spikes};
 use crate::link::loss::{BoxLoss, list, none, phases, uniform};
 use crate::link::{BoxLink, Link, detour, repair, seawind, trace, wire};
 use crate::params::{self, Params};
 use crate::queue::red::{Red, damping_rate, floyd_jacobson, linux, ns2};
 use crate::queue::rio::{self, wred};
 use crate::queue::{BoxQueue, QueueDisc, Removal, bounded, droptail, early_discard, lpd, pi, rem};
-use crate::sched::classify::FlowNames;
 use crate::sched::{htb, prio, tbf};
-use crosswind_base::{BitRate, ConfigError, Dur, Rng, Stage, Streams, units};
+use crosswind_base::{BitRate, ConfigError, Dur, Stage, units};
 use schemars::{Schema, schema_for};
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// What a row builds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,76 +47,6 @@ impl Kind {
             Kind::Meter => "token-bucket",
             Kind::Holdup => "spikes",
         }
-    }
-}
-
-/// What building an element needs besides its parameters.
-#[derive(Clone, Copy)]
-pub struct BuildCx<'a> {
-    streams: &'a Streams,
-    component: &'a str,
-    link_rate: Option<BitRate>,
-    link_delay: Option<Dur>,
-    flows: Option<&'a dyn FlowNames>,
-    /// The streams that all repetitions of a run share, and which repetition this is.
-    run: Option<(&'a Streams, u32)>,
-}
-
-impl<'a> BuildCx<'a> {
-    /// `component` is e.g. `link/last-hop/forward`; the random streams of its parts are named below it.
-    pub fn new(streams: &'a Streams, component: &'a str) -> BuildCx<'a> {
-        BuildCx { streams, component, link_rate: None, link_delay: None, flows: None, run: None }
-    }
-    /// For one of several repetitions: `shared` are the streams of the run as a whole.
-    pub fn of_repetition(self, shared: &'a Streams, index: u32) -> BuildCx<'a> {
-        BuildCx { run: Some((shared, index)), ..self }
-    }
-    pub fn repetition(&self) -> u32 {
-        self.run.map_or(0, |r| r.1)
-    }
-    /// The same component with random streams that are equal in all repetitions.
-    pub fn across_repetitions(&self) -> BuildCx<'a> {
-        BuildCx { streams: self.run.map_or(self.streams, |r| r.0), ..*self }
-    }
-    /// The flows of the scenario, for filters that name them.
-    pub fn with_flows(self, flows: &'a dyn FlowNames) -> BuildCx<'a> {
-        BuildCx { flows: Some(flows), ..self }
-    }
-    pub fn flows(&self) -> Option<&'a dyn FlowNames> {
-        self.flows
-    }
-    pub fn link_rate(&self) -> Option<BitRate> {
-        self.link_rate
-    }
-    pub fn link_delay(&self) -> Option<Dur> {
-        self.link_delay
-    }
-    /// The component of a queue inside this one.
-    pub fn below(&self, class: &str) -> String {
-        let between = if class.is_empty() { "" } else { "/class/" };
-        format!("{}{between}{class}", self.component)
-    }
-    /// For a queue inside this one, which is emptied at no more than `rate_max`.
-    pub fn inside<'b>(&'b self, component: &'b str, rate_max: Option<BitRate>) -> BuildCx<'b> {
-        let link_rate = match (self.link_rate, rate_max) {
-            (Some(link), Some(own)) => Some(link.min(own)),
-            (link, own) => link.or(own),
-        };
-        BuildCx { component, link_rate, ..*self }
-    }
-    /// What a queue learns of the link behind it.
-    fn with_link(self, link: &Value) -> BuildCx<'a> {
-        let (link_rate, link_delay) = rate_and_delay(link);
-        BuildCx { link_rate, link_delay, ..self }
-    }
-    /// The random stream of one part of the component.
-    pub fn rng(&self, part: &str) -> Rng {
-        self.streams.named(&format!("{}/{part}", self.component))
-    }
-    /// The random stream of one part that both directions of a link share: each gets the same numbers.
-    pub fn shared_rng(&self, part: &str) -> Rng {
-        let link = self.component.rsplit_once('/').map_or(self.component, |(link, _)| link);
-        self.streams.named(&format!("{link}/{part}"))
     }
 }
 
@@ -241,10 +172,12 @@ pub static ROWS: &[Row] = rows! {
         => |p, cx| Ok(on_demand::OnDemand::new(p, cx.rng("on-demand")));
     Holdup "fast-reset" "Fast Reset" "link/holdup/fast_reset.rs" fast_reset::FastResetParams
         => |_, _| Ok(fast_reset::NoHoldup);
+    Holdup "slow-path" "Slow path of packets with options" "link/holdup/slow_path.rs" slow_path::SlowPathParams
+        => |_, _| Ok(fast_reset::NoHoldup);
 };
 
 fn new_rio(p: rio::RioParams, cx: &BuildCx<'_>) -> Result<rio::Rio, ConfigError> {
-    let rate = damping_rate(p.rate, cx.link_rate)?;
+    let rate = damping_rate(p.rate, cx.link_rate())?;
     Ok(rio::Rio::new(p, rate, cx.rng("red")))
 }
 
@@ -252,7 +185,7 @@ fn new_early_discard(
     p: early_discard::EarlyDiscardParams,
     cx: &BuildCx<'_>,
 ) -> Result<early_discard::EarlyDiscard, ConfigError> {
-    let rate = p.rate.or(cx.link_rate).ok_or_else(|| {
+    let rate = p.rate.or(cx.link_rate()).ok_or_else(|| {
         ConfigError::new("rate", "nothing", "the rate of the link that empties this queue")
             .hint("it is taken from the link when the link has a `rate`")
     })?;
@@ -264,7 +197,7 @@ fn new_droptail(p: droptail::DropTailParams, _: &BuildCx<'_>) -> Result<droptail
 }
 
 fn new_rem(p: rem::RemParams, cx: &BuildCx<'_>) -> Result<rem::Rem, ConfigError> {
-    let rate = damping_rate(p.rate, cx.link_rate)?;
+    let rate = damping_rate(p.rate, cx.link_rate())?;
     Ok(rem::Rem::new(p, rate, cx.rng("rem")))
 }
 
@@ -272,18 +205,18 @@ fn new_red_floyd_jacobson(
     p: floyd_jacobson::FloydJacobsonParams,
     cx: &BuildCx<'_>,
 ) -> Result<Red<floyd_jacobson::FloydJacobson>, ConfigError> {
-    let rate = damping_rate(p.rate, cx.link_rate)?;
+    let rate = damping_rate(p.rate, cx.link_rate())?;
     Ok(Red::new(p.common(), floyd_jacobson::FloydJacobson::new(p, rate), cx.rng("red")))
 }
 
 fn new_red_linux(p: linux::LinuxParams, cx: &BuildCx<'_>) -> Result<Red<linux::Linux>, ConfigError> {
-    let rate = damping_rate(p.rate, cx.link_rate)?;
+    let rate = damping_rate(p.rate, cx.link_rate())?;
     Ok(Red::new(p.common(), linux::Linux::new(p, rate), cx.rng("red")))
 }
 
 fn new_red_ns2(p: ns2::Ns2Params, cx: &BuildCx<'_>) -> Result<Red<ns2::Ns2>, ConfigError> {
-    let rate = damping_rate(p.rate, cx.link_rate)?;
-    let link = ns2::LinkFacts { rate, delay: p.delay.or(cx.link_delay).unwrap_or_default() };
+    let rate = damping_rate(p.rate, cx.link_rate())?;
+    let link = ns2::LinkFacts { rate, delay: p.delay.or(cx.link_delay()).unwrap_or_default() };
     Ok(Red::new(p.common(), ns2::Ns2::new(p, link), cx.rng("red")))
 }
 
@@ -384,7 +317,8 @@ pub fn build_meter(value: &Value, path: &str, cx: &BuildCx<'_>) -> Result<BoxMet
 
 /// Builds the queue of a link and forgets it: whether it would build, and whether packets can be thrown out of it.
 pub fn try_queue(queue: &Value, link: &Value, path: &str, cx: &BuildCx<'_>) -> Result<Removal, ConfigError> {
-    let cx = &cx.with_link(&normalise(Kind::Link, link, path)?);
+    let (rate, delay) = rate_and_delay(&normalise(Kind::Link, link, path)?);
+    let cx = &cx.of_link(rate, delay);
     build_queue(queue, &format!("{path}.queue"), cx).map(|q| q.removal())
 }
 
@@ -438,7 +372,7 @@ impl EgressMaker {
     }
 
     pub fn make(&self, cx: &BuildCx<'_>) -> Result<BoxStage, ConfigError> {
-        (self.make)(&BuildCx { link_rate: self.rate, link_delay: self.delay, ..*cx })
+        (self.make)(&cx.of_link(self.rate, self.delay))
     }
 }
 
@@ -451,7 +385,7 @@ fn held_up(
     path: &str,
 ) -> Result<Make<BoxStage>, ConfigError> {
     let mut in_front = Vec::new();
-    let (mut at_the_gate, mut resets) = (None, false);
+    let (mut at_the_gate, mut resets, mut slow) = (None, false, None);
     for (key, row) in holdup::KEYS {
         let Some(written) = holdups.get(key) else { continue };
         let at = format!("{path}.{key}");
@@ -464,14 +398,18 @@ fn held_up(
                 resets = true;
                 continue;
             }
+            "slow-path" => {
+                slow = Some(params::read::<slow_path::SlowPathParams>(written, &at)?);
+                continue;
+            }
             _ => {
-                in_front.push(made);
+                in_front.push((key, made));
                 continue;
             }
         }
         let p: spikes::SpikesParams = params::read(written, &at)?;
         if p.holds == spikes::Holds::Line {
-            in_front.push(made);
+            in_front.push((key, made));
         }
         at_the_gate = Some(p).filter(spikes::SpikesParams::touches_queue);
     }
@@ -483,13 +421,22 @@ fn held_up(
         Ok(Box::new(gate::Gate::new(queue, own, p, cx.rng("spikes")).map_err(|e| e.under(&path))?))
     };
     let held = move |cx: &BuildCx<'_>| -> Result<Held<BoxLink>, ConfigError> {
-        Ok(Held::new(link(cx)?, in_front.iter().map(|h| h(cx)).collect::<Result<_, _>>()?))
+        Ok(Held::new(
+            link(cx)?,
+            in_front.iter().map(|(key, h)| Ok((*key, h(cx)?))).collect::<Result<_, ConfigError>>()?,
+        ))
     };
     let make = join(gated, held, loss);
-    if !resets {
-        return Ok(make);
-    }
-    Ok(Box::new(move |cx| Ok(Box::new(fast_reset::FastReset::new(make(cx)?)))))
+    Ok(Box::new(move |cx| {
+        let mut stage = make(cx)?;
+        if resets {
+            stage = Box::new(fast_reset::FastReset::new(stage));
+        }
+        if let Some(p) = &slow {
+            stage = Box::new(slow_path::SlowPath::new(stage, p.clone(), cx.rng("slow-path")));
+        }
+        Ok(stage)
+    }))
 }
 
 fn with_link<Q: QueueDisc + Send + 'static>(
@@ -503,11 +450,14 @@ fn with_link<Q: QueueDisc + Send + 'static>(
         "wire" => join(queue, prepared(&table, path, |p, _| Ok(wire::Wire::new(p)))?, loss),
         "seawind" => {
             let params: seawind::SeawindParams = params::read(&table, path)?;
-            if params.is_plain() {
-                join(queue, move |_| Ok(seawind::Plain::new(&params)), loss)
-            } else {
-                join(queue, move |cx| Ok(seawind::Full::new(params.clone(), cx)), loss)
-            }
+            let (queue, loss) = (Arc::new(queue), loss.map(Arc::new));
+            let is_plain = params.is_plain();
+            let full = {
+                let (params, queue, loss) = (params.clone(), queue.clone(), loss.clone());
+                join_shared(queue, move |cx| Ok(seawind::Full::new(params.clone(), cx)), loss)
+            };
+            let plain = join_shared(queue, move |_| Ok(seawind::Plain::new(&params)), loss);
+            Box::new(move |cx| if is_plain && !cx.may_change() { plain(cx) } else { full(cx) })
         }
         _ => join(queue, prepare_link(link, path)?, loss),
     })
@@ -517,6 +467,19 @@ fn join<Q, L>(
     queue: impl Fn(&BuildCx<'_>) -> Result<Q, ConfigError> + Send + Sync + 'static,
     link: impl Fn(&BuildCx<'_>) -> Result<L, ConfigError> + Send + Sync + 'static,
     loss: Option<Make<BoxLoss>>,
+) -> Make<BoxStage>
+where
+    Q: QueueDisc + Send + 'static,
+    L: Link + Send + 'static,
+{
+    join_shared(Arc::new(queue), link, loss.map(Arc::new))
+}
+
+/// The same, for makers that several share.
+fn join_shared<Q, L>(
+    queue: Arc<impl Fn(&BuildCx<'_>) -> Result<Q, ConfigError> + Send + Sync + 'static>,
+    link: impl Fn(&BuildCx<'_>) -> Result<L, ConfigError> + Send + Sync + 'static,
+    loss: Option<Arc<Make<BoxLoss>>>,
 ) -> Make<BoxStage>
 where
     Q: QueueDisc + Send + 'static,

@@ -2,6 +2,7 @@
 
 use crate::endpoint::{Arrivals, EndIo, Milestone, Port};
 use crate::paced::{Listener, Paced};
+use crate::scenario::OfFlow;
 use crate::workload::cbr::{Left, Source};
 use crosswind_base::packet::{Datagram, Ext, Meta};
 use crosswind_base::{Cx, Dur, EventKind, LinearHistogram, Packet, Time};
@@ -107,6 +108,20 @@ impl Datagrams {
             Half::Paced(p) => p.next_wake(),
             Half::Listener(l) => l.transport.next_wake(),
             Half::Sink(_) => None,
+        }
+    }
+
+    /// New parameters from the timeline.
+    pub fn retune(&mut self, new: &OfFlow) {
+        match (&mut self.half, &new.paced) {
+            (Half::Source(source), _) => {
+                if let Some(w) = &new.workload {
+                    source.go_on_as(w);
+                }
+            }
+            (Half::Paced(p), _) => p.retune(new),
+            (Half::Listener(l), Some(params)) => l.transport.retune(params),
+            (Half::Listener(_) | Half::Sink(_), _) => {}
         }
     }
 

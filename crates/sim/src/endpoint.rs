@@ -1,7 +1,7 @@
 //! An endpoint: one end of a flow, a TCP connection and the application on top of it, or a source or sink of datagrams.
 
 use crate::datagrams::Datagrams;
-use crate::scenario::{LifetimeFrom, LifetimeParams};
+use crate::scenario::{LifetimeFrom, LifetimeParams, OfFlow};
 use crate::workload::App;
 use crosswind_base::packet::{Ext, Life, Meta};
 use crosswind_base::probe::header_bits;
@@ -69,6 +69,13 @@ impl Freshness {
             cut_packets: 0,
         };
         l.data.map(|d| Box::new(new(d)))
+    }
+
+    /// Another lifetime from now on; what has been counted stays.
+    fn after(self: Box<Self>, known: Option<Box<Freshness>>) -> Box<Freshness> {
+        let Some(mut known) = known else { return self };
+        (known.lifetime, known.from) = (self.lifetime, self.from);
+        known
     }
 
     /// A packet with payload arrives for the first time, or what was left of it.
@@ -167,6 +174,33 @@ impl FlowEnd {
         }
     }
 
+    /// New parameters from the timeline.
+    #[cold]
+    pub fn retune(&mut self, new: &OfFlow, cx: &mut Cx<'_>, cache: &mut Cache) {
+        let port = match self {
+            FlowEnd::Tcp(e) => &mut e.port,
+            FlowEnd::Udp(d) => &mut d.port,
+        };
+        port.retune(new);
+        if let (Vantage::Receiver, Some(l)) = (port.seen, &new.lifetime) {
+            let a = self.arrivals_mut();
+            let known = a.freshness.take();
+            a.freshness = match Freshness::of(l) {
+                Some(fresh) => Some(fresh.after(known)),
+                None => known,
+            };
+        }
+        match self {
+            FlowEnd::Tcp(e) => {
+                if let Some(params) = &new.tcp {
+                    e.conn.retune(params);
+                    e.conn.push(&mut EndIo { cx, cache, port: &mut e.port });
+                }
+            }
+            FlowEnd::Udp(d) => d.retune(new),
+        }
+    }
+
     pub fn tcp(&self) -> Option<&Endpoint> {
         match self {
             FlowEnd::Tcp(e) => Some(e),
@@ -235,6 +269,14 @@ impl Port {
         let mortal = s.lifetime.map(|params| Box::new(Mortal { params, began: Time::ZERO, timeout: Dur::ZERO }));
         let Setup { flow, seen, route, dscp, .. } = *s;
         Port { flow, seen, route, dscp, mortal, sent_packets: 0, sent_bytes: 0 }
+    }
+
+    fn retune(&mut self, new: &OfFlow) {
+        self.dscp = new.dscp.unwrap_or(self.dscp);
+        if let (Vantage::Sender, Some(params)) = (self.seen, new.lifetime) {
+            let known = self.mortal.take().map_or((Time::ZERO, Dur::ZERO), |m| (m.began, m.timeout));
+            self.mortal = Some(Box::new(Mortal { params, began: known.0, timeout: known.1 }));
+        }
     }
 
     /// The next packets belong to an object that began then.

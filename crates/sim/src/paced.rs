@@ -1,7 +1,7 @@
 //! The two ends of a flow over a rate-based transport: the transport, and the application that feeds it.
 
 use crate::endpoint::{EndIo, Milestone};
-use crate::scenario::{GroupPlan, PacedPlan, WorkloadParams};
+use crate::scenario::{GroupPlan, OfFlow, PacedPlan, WorkloadParams};
 use crate::workload::cbr::{Left, Source};
 use crosswind_base::packet::{Ext, Life};
 use crosswind_base::units::Size;
@@ -104,6 +104,16 @@ impl Paced {
         [source, self.transport.next_wake()].into_iter().flatten().min()
     }
 
+    /// New parameters from the timeline.
+    pub fn retune(&mut self, new: &OfFlow) {
+        if let Some(params) = &new.paced {
+            self.transport.retune(params);
+        }
+        if let (Some(source), Some(w)) = (&mut self.source, &new.workload) {
+            source.go_on_as(w);
+        }
+    }
+
     pub fn open(&mut self, io: &mut EndIo<'_, '_>) -> Milestone {
         self.opened_at = Some(io.now());
         if let Some(source) = &mut self.source {
@@ -112,13 +122,6 @@ impl Paced {
         }
         self.transport.open(io);
         Milestone::Opened
-    }
-
-    /// The application goes on at another pace; its datagrams keep their size.
-    pub fn go_on_as(&mut self, w: &WorkloadParams) {
-        if let Some(source) = &mut self.source {
-            source.go_on_as(w);
-        }
     }
 
     /// Hands over what the application has made by now.

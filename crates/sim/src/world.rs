@@ -4,7 +4,6 @@
 //! emitted. With shuffled ties, simultaneous wakes and simultaneous arrivals at different stages are permuted.
 
 use crate::calendar::{Calendar, Tick};
-use crate::datagrams::Half;
 use crate::edges;
 use crate::endpoint::{FlowEnd, Milestone};
 use crate::foresight::{foresee, longest_packet};
@@ -20,8 +19,8 @@ use crosswind_net::diffserv::edge::Edge;
 use crosswind_net::registry::{BoxStage, BuildCx, EgressMaker};
 use crosswind_transport::tcp::TcpParams;
 use crosswind_transport::tcp::share::Cache;
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Why a run ended.
@@ -114,7 +113,8 @@ impl<'p> World<'p> {
         for (e, maker) in plan.egresses.iter().zip(&params.egresses) {
             let component = format!("link/{}/{}", e.name, e.direction.word());
             let cx = BuildCx::new(&streams, &component).with_flows(plan).of_repetition(&shared, rep.index);
-            stages.push(maker.make(&cx)?);
+            let changes = params.changing.contains(&(stages.len() as u32));
+            stages.push(maker.make(&if changes { cx.that_changes() } else { cx })?);
         }
         foresee(plan, &mut stages, longest_packet(plan, params));
         let (hops, starts) = flatten(plan);
@@ -258,12 +258,12 @@ impl<'p> World<'p> {
             }
             Target::Flow(f) if c.abort.is_some() => self.abort(f as usize, c.abort),
             Target::Flow(f) => {
-                if let (FlowEnd::Udp(d), Some(w)) = (&mut self.ends[2 * f as usize], &c.workload) {
-                    match &mut d.half {
-                        Half::Source(source) => source.go_on_as(w),
-                        Half::Paced(paced) => paced.go_on_as(w),
-                        Half::Sink(_) | Half::Listener(_) => unreachable!("the first end of a flow sends"),
-                    }
+                for end in [2 * f as usize, 2 * f as usize + 1] {
+                    let stage = self.stages.len() + end;
+                    let cache = &mut self.caches[self.hosts[end] as usize];
+                    let mut cx = Cx::new(self.now, stage as u32, &mut self.pool, &mut self.out, &mut self.losses, None);
+                    self.ends[end].retune(&c.of_flow, &mut cx, cache);
+                    self.calendar.wishes(stage, self.ends[end].next_wake());
                 }
             }
         }
@@ -433,6 +433,8 @@ pub struct Parameters {
     pub tcp: Vec<Arc<TcpParams>>,
     /// One for each egress; links of one template share theirs.
     pub egresses: Vec<Arc<EgressMaker>>,
+    /// Those that the timeline changes.
+    pub changing: BTreeSet<u32>,
     /// Of the groups that run over a rate-based transport.
     pub paced: Vec<Option<PacedParams>>,
 }
@@ -457,6 +459,7 @@ impl Parameters {
         Ok(Parameters {
             tcp: plan.groups.iter().map(read).collect::<Result<_, _>>()?,
             egresses,
+            changing: plan.timeline.iter().filter_map(|c| c.target.egress()).collect(),
             paced: plan.groups.iter().map(PacedParams::of).collect::<Result<_, _>>()?,
         })
     }

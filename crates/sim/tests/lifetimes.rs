@@ -150,3 +150,34 @@ fn lifetimes_that_make_no_sense_are_refused() {
         assert_eq!(refusal(&s).path, "flow.data.lifetime.rule", "{transport} has no timer of this kind");
     }
 }
+
+#[test]
+fn packets_with_an_option_are_slow_in_routers_that_look_at_it_and_others_are_not() {
+    let slow_path = json!({ "delay": { "uniform": ["2 ms", "8 ms"] } });
+    let pings = |lifetime: Value, slow_path: Value| {
+        let hop = |from: &str, to: &str| {
+            let body = json!({ "from": from, "to": to, "rate": "10 Mbit/s", "delay": "10 ms", "slow_path": slow_path });
+            (format!("{from}{to}"), body)
+        };
+        let mut s = json!({ "name": "options", "duration": "60 s", "record": { "events": "all" },
+            "link": serde_json::Map::from_iter([hop("a", "b"), hop("b", "c"), hop("c", "d")]),
+            "flow": { "probe": { "from": "a", "to": "d", "workload": {
+                "type": "cbr", "payload": "32 B", "interval": "100 ms", "packets": 500 } } } });
+        if !lifetime.is_null() {
+            s["flow"]["probe"]["lifetime"] = lifetime;
+        }
+        run(&s)
+    };
+    let delay = |t: &crosswind_record::Tables, which: &str| of_flow(t, "probe", which) / 1e6;
+    let plain = pings(Value::Null, slow_path.clone());
+    assert_within(delay(&plain, "delay_max_ns"), 30.0 + 3.0 * 60.0 * 8.0 / 1e4, 1.0);
+    let marked = pings("5 s".into(), slow_path);
+    let longest = delay(&marked, "delay_max_ns");
+    // Three routers: 6 to 24 ms, 15 on average.
+    assert!(longest > 47.0 && longest < 55.0, "{longest} ms");
+    assert_within(delay(&marked, "delay_p50_ns"), 30.0 + 15.0 + 0.16, 3.0);
+    // A firewall lets none of them through, and all of the others.
+    let wall = json!({ "refused": 1.0 });
+    assert_eq!(of_flow(&pings("5 s".into(), wall.clone()), "probe", "received_packets"), 0.0);
+    assert_eq!(of_flow(&pings(Value::Null, wall), "probe", "received_packets"), 500.0);
+}

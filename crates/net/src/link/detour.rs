@@ -29,6 +29,7 @@ use crate::params::{self, Params};
 use crosswind_base::{BitRate, ConfigError, Dur, Packet, Rng, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// How many paths there are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -130,6 +131,13 @@ fn normal(rng: &mut Rng) -> f64 {
 }
 
 impl Link for Detour {
+    fn change(&mut self, set: &Map<String, Value>, now: Time) -> Result<(), ConfigError> {
+        let new: DetourParams = params::merged(&self.params, set)?;
+        let line = set.iter().filter(|(key, _)| ["rate", "delay"].contains(&key.as_str()));
+        self.line.change(&line.map(|(k, v)| (k.clone(), v.clone())).collect(), now)?;
+        self.params = new;
+        Ok(())
+    }
     fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan {
         let plan = self.line.transmit(p, now);
         if !self.params.counts.covers(p) {

@@ -35,6 +35,13 @@ pub struct TxPlan {
     pub tx_end: Time,
 }
 
+/// Whether a part has what is to change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Applied {
+    Yes,
+    No,
+}
+
 /// A link: a calculator of plans. It holds no packets; the egress keeps those in flight.
 pub trait Link {
     /// Called only when `now >= free_at` of the previous plan.
@@ -45,8 +52,12 @@ pub trait Link {
         false
     }
     /// New values for some parameters; what has been planned stays as it was planned.
-    fn change(&mut self, set: &Map<String, Value>) -> Result<(), ConfigError> {
+    fn change(&mut self, set: &Map<String, Value>, _now: Time) -> Result<(), ConfigError> {
         Err(ConfigError::cannot_change(set))
+    }
+    /// New values for what holds packets up in front of the line, by its key. Whether the link has it.
+    fn change_holdup(&mut self, _key: &str, _new: &Value, _now: Time) -> Result<Applied, ConfigError> {
+        Ok(Applied::No)
     }
     /// The rate of a line whose plans depend on nothing but the order and the starting times of packets, so that it may
     /// be asked before those times.
@@ -68,8 +79,11 @@ impl<L: Link + ?Sized> Link for Box<L> {
     fn is_in_order(&self) -> bool {
         (**self).is_in_order()
     }
-    fn change(&mut self, set: &Map<String, Value>) -> Result<(), ConfigError> {
-        (**self).change(set)
+    fn change(&mut self, set: &Map<String, Value>, now: Time) -> Result<(), ConfigError> {
+        (**self).change(set, now)
+    }
+    fn change_holdup(&mut self, key: &str, new: &Value, now: Time) -> Result<Applied, ConfigError> {
+        (**self).change_holdup(key, new, now)
     }
     fn repeated(&self, now: Time) -> Dur {
         (**self).repeated(now)

@@ -26,6 +26,7 @@ use crate::params::{self, Params};
 use crosswind_base::{BitRate, ConfigError, Dur, Packet, Rng, Serializer, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::collections::VecDeque;
 
 /// Parameters of a repairing wireless link.
@@ -112,6 +113,14 @@ impl Repair {
 }
 
 impl Link for Repair {
+    fn change(&mut self, set: &Map<String, Value>, _now: Time) -> Result<(), ConfigError> {
+        let new: RepairParams = params::merged(&self.params, set)?;
+        if new.rate != self.params.rate {
+            self.serializer.set_rate(new.rate);
+        }
+        self.params = new;
+        Ok(())
+    }
     fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan {
         let start = self.begins(now);
         if start > self.free_at {

@@ -27,6 +27,7 @@ use crate::params::{self, Params};
 use crosswind_base::{ConfigError, Dur, Packet, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 const NS_PER_MS: u64 = 1_000_000;
 /// A trace of a week.
@@ -83,6 +84,7 @@ impl Params for TraceParams {
 
 /// A link that delivers when its trace allows.
 pub struct Trace {
+    params: TraceParams,
     times_ns: Vec<u64>,
     opportunity: u64,
     delay: Dur,
@@ -101,6 +103,7 @@ impl Trace {
             used: None,
             left: 0,
             free_at: Time::ZERO,
+            params: p,
         }
     }
     fn count(&self) -> u64 {
@@ -123,6 +126,11 @@ impl Trace {
 impl Link for Trace {
     fn is_in_order(&self) -> bool {
         true
+    }
+    /// Another trace repeats as though it had begun with the run; what is left of an opportunity is lost.
+    fn change(&mut self, set: &Map<String, Value>, _now: Time) -> Result<(), ConfigError> {
+        *self = Trace { free_at: self.free_at, ..Trace::new(params::merged(&self.params, set)?) };
+        Ok(())
     }
     fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan {
         let waited = self.used.is_some() && now == self.free_at;

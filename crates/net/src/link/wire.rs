@@ -87,7 +87,7 @@ impl Link for Wire {
         self.latest = arrival;
         TxPlan { free_at: tx_end, fate: Fate::Deliver(arrival), attempts: 1, tx_start: now, tx_end }
     }
-    fn change(&mut self, set: &Map<String, Value>) -> Result<(), ConfigError> {
+    fn change(&mut self, set: &Map<String, Value>, _now: Time) -> Result<(), ConfigError> {
         let new: WireParams = params::merged(&self.params, set)?;
         if new.rate != self.params.rate {
             self.serializer.set_rate(new.rate);
@@ -119,13 +119,13 @@ mod tests {
         let set = |json: Value| json.as_object().unwrap().clone();
         let first = w.transmit(&packet(1000), Time::ZERO);
         assert_eq!(first.fate, Fate::Deliver(Time::from_secs_f64(0.101)));
-        w.change(&set(serde_json::json!({"delay": "10 ms", "rate": "80 Mbit/s"}))).unwrap();
+        w.change(&set(serde_json::json!({"delay": "10 ms", "rate": "80 Mbit/s"})), Time::ZERO).unwrap();
         let second = w.transmit(&packet(1000), first.free_at);
         assert_eq!(second.free_at, Time::from_secs_f64(0.0011), "at the new rate");
         assert_eq!(second.fate, Fate::Deliver(Time::from_secs_f64(0.1011)), "its own time behind the first");
         let third = w.transmit(&packet(1000), Time::from_secs_f64(0.2));
         assert_eq!(third.fate, Fate::Deliver(Time::from_secs_f64(0.2101)));
-        let wrong = w.change(&set(serde_json::json!({"rat": "1 Mbit/s"}))).unwrap_err();
+        let wrong = w.change(&set(serde_json::json!({"rat": "1 Mbit/s"})), Time::ZERO).unwrap_err();
         assert!(wrong.hint.contains("rate"), "{wrong}");
     }
 

@@ -26,6 +26,7 @@ use crate::switch::Switch;
 use crosswind_base::{ConfigError, Cx, DropReason, Dur, Limit, PacketId, Rng, Size, Time, units};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::collections::VecDeque;
 
 /// Who is dropped when a packet does not fit.
@@ -141,6 +142,25 @@ impl QueueDisc for Bounded {
 
     fn may_pass(&mut self, len: u32) -> bool {
         self.fits(Backlog::default(), len)
+    }
+
+    /// What does not fit any more goes as the overflow rule says, the newest where it says the arrival.
+    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.params = params::merged(&self.params, set)?;
+        self.drop_stale(cx);
+        while let Some(newest) = self.ring.back().copied() {
+            let others = Backlog { bytes: self.bytes - u64::from(newest.len), packets: self.ring.len() as u32 - 1 };
+            if self.fits(others, newest.len) {
+                break;
+            }
+            let i = match self.params.overflow {
+                Overflow::DropArrival => self.ring.len() - 1,
+                Overflow::DropOldest => 0,
+                Overflow::DropRandom => self.rng.below(self.ring.len() as u64) as usize,
+            };
+            self.drop_at(i, cx);
+        }
+        Ok(())
     }
 
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Head> {

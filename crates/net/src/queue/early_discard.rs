@@ -24,6 +24,7 @@ use crate::params::{self, Params};
 use crosswind_base::{BitRate, ConfigError, Cx, DropReason, Dur, Limit, PacketId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// Parameters of early discard.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -109,6 +110,16 @@ impl QueueDisc for EarlyDiscard {
     }
     fn decides_on_arrival(&self) -> bool {
         true
+    }
+    /// Those that wait have been tested and charged; what does not fit into a new limit goes, the newest first.
+    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        let old = EarlyDiscardParams { limit: self.limit, rate: Some(self.rate) };
+        let new: EarlyDiscardParams = params::merged(&old, set)?;
+        let mut fresh = EarlyDiscard::new(new.limit, new.rate.unwrap_or(self.rate));
+        std::mem::swap(&mut fresh.store, &mut self.store);
+        *self = fresh;
+        self.store.shrink(self.limit, cx);
+        Ok(())
     }
     fn dequeue(&mut self, _cx: &mut Cx<'_>) -> Option<Head> {
         self.store.pop()

@@ -10,6 +10,7 @@ pub mod rem;
 pub mod rio;
 pub mod store;
 
+use crate::link::Applied;
 use crosswind_base::{ConfigError, Cx, DropReason, Metrics, PacketId, Time};
 use serde_json::{Map, Value};
 
@@ -81,6 +82,10 @@ pub trait QueueDisc {
     fn change(&mut self, set: &Map<String, Value>, _cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         Err(ConfigError::cannot_change(set))
     }
+    /// New delay spikes, where this queue knows of them. Whether it does.
+    fn change_gate(&mut self, _new: &Value, _now: Time) -> Result<Applied, ConfigError> {
+        Ok(Applied::No)
+    }
     /// Momentary values of the law (an average queue, a drop probability), name ending in its unit.
     fn sample(&self, _now: Time, _out: &mut dyn FnMut(&'static str, f64)) {}
     /// Totals that only this discipline has.
@@ -123,6 +128,9 @@ impl<Q: QueueDisc + ?Sized> QueueDisc for Box<Q> {
     }
     fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         (**self).change(set, cx)
+    }
+    fn change_gate(&mut self, new: &Value, now: Time) -> Result<Applied, ConfigError> {
+        (**self).change_gate(new, now)
     }
     fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
         (**self).sample(now, out)

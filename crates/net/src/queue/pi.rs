@@ -25,6 +25,7 @@ use crate::params::{self, Params};
 use crosswind_base::{ConfigError, Cx, DropReason, Dur, Limit, PacketId, Rng, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// Parameters of the PI controller.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -143,6 +144,15 @@ impl QueueDisc for Pi {
             (false, _) => {}
         }
         self.store.push(id, len, cx.now);
+    }
+    /// The probability stays. What does not fit into a new limit goes, the newest first.
+    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        let law = &mut self.law;
+        law.catch_up(cx.now, self.store.backlog().packets);
+        let fresh = Controller::new(params::merged(&law.params, set)?);
+        *law = Controller { p: law.p, last: law.last, next: cx.now + fresh.period, ..fresh };
+        self.store.shrink(law.params.limit, cx);
+        Ok(())
     }
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Head> {
         self.law.catch_up(cx.now, self.store.backlog().packets);

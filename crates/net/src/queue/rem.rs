@@ -30,6 +30,7 @@ use crosswind_base::units::show_dur;
 use crosswind_base::{BitRate, ConfigError, Cx, DropReason, Dur, Limit, PacketId, Rng, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// Parameters of REM.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -97,6 +98,7 @@ const SINGLE_STEPS_MAX: u32 = 10_000;
 #[derive(Clone, Debug)]
 pub struct Price {
     params: RemParams,
+    rate: BitRate,
     /// Packets that the link carries in a period.
     capacity: f64,
     price: f64,
@@ -108,7 +110,7 @@ impl Price {
     pub fn new(params: RemParams, rate: BitRate) -> Price {
         let per_s = rate.as_f64() / (8.0 * params.mean_packet.0 as f64);
         let capacity = per_s * params.period.as_secs_f64();
-        Price { next: Time::ZERO + params.period, params, capacity, price: 0.0, arrived: 0 }
+        Price { next: Time::ZERO + params.period, params, rate, capacity, price: 0.0, arrived: 0 }
     }
     /// Makes the steps that were due up to now, with the queue as it has been since.
     #[inline]
@@ -168,6 +170,16 @@ impl QueueDisc for Rem {
         } else {
             cx.drop(id, DropReason::QueueFull);
         }
+    }
+    /// The price stays. What does not fit into a new limit goes, the newest first.
+    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        let law = &mut self.law;
+        law.catch_up(cx.now, self.store.backlog().packets);
+        let new: RemParams = params::merged(&law.params, set)?;
+        let rate = new.rate.unwrap_or(law.rate);
+        *law = Price { price: law.price, arrived: law.arrived, next: cx.now + new.period, ..Price::new(new, rate) };
+        self.store.shrink(law.params.limit, cx);
+        Ok(())
     }
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Head> {
         loop {

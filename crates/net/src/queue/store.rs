@@ -81,6 +81,19 @@ impl Fifo {
         Some(head)
     }
     #[inline]
+    /// Drops the newest until no more than `limit` is held.
+    pub fn shrink(&mut self, limit: Limit, cx: &mut Cx<'_>) {
+        while self.is_over(limit) {
+            let Some(gone) = self.pop_back() else { break };
+            cx.drop(gone.id, DropReason::QueueFull);
+        }
+    }
+    fn is_over(&self, limit: Limit) -> bool {
+        match limit {
+            Limit::Bytes(n) => self.backlog().bytes > n,
+            Limit::Packets(n) => u64::from(self.backlog().packets) > n,
+        }
+    }
     pub fn backlog(&self) -> Backlog {
         Backlog { bytes: self.bytes, packets: self.ring.len() as u32 }
     }

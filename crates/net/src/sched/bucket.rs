@@ -22,6 +22,13 @@ impl Bucket {
         Bucket { per_ns: rate.0 as i128, depth, credit: depth, at: Time::ZERO }
     }
 
+    /// Another rate and depth from now on; credit that does not fit any more is lost.
+    pub fn set(&mut self, now: Time, rate: BitRate, depth: Size) {
+        let credit = self.credit_at(now);
+        *self = Bucket::new(rate, depth);
+        (self.credit, self.at) = (credit.min(self.depth), now);
+    }
+
     #[inline]
     fn credit_at(&self, now: Time) -> i128 {
         (self.credit + self.per_ns * now.since(self.at).0 as i128).min(self.depth)

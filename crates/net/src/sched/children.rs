@@ -5,7 +5,7 @@ use crate::registry::{self, BuildCx, Kind};
 use crosswind_base::{BitRate, ConfigError, Cx, Histogram, Metrics, PacketId, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The table of a queue inside another one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,6 +36,36 @@ impl Inner {
         self.0 = registry::normalise(Kind::Queue, &self.0, path)?;
         Ok(())
     }
+}
+
+/// The keys of an inner queue that are to change, taken out of those of the queue around it.
+pub fn inner_keys(set: &mut Map<String, Value>) -> Result<Option<Map<String, Value>>, ConfigError> {
+    let Some(queue) = set.shift_remove("queue") else { return Ok(None) };
+    let wrong = || ConfigError::new("queue", queue.to_string(), "a table of the keys that change");
+    queue.as_object().cloned().map(Some).ok_or_else(wrong)
+}
+
+/// Calls `one` with the number of each class under `class` and its keys; other keys are refused.
+pub fn for_classes(
+    set: &Map<String, Value>,
+    names: &[String],
+    mut one: impl FnMut(usize, &Map<String, Value>) -> Result<(), ConfigError>,
+) -> Result<(), ConfigError> {
+    let mut others = set.clone();
+    let classes = others.shift_remove("class").unwrap_or_default();
+    if !others.is_empty() {
+        return Err(ConfigError::cannot_change(&others));
+    }
+    for (name, keys) in classes.as_object().into_iter().flatten() {
+        let path = format!("class.{name}");
+        let i = names.iter().position(|n| n == name).ok_or_else(|| {
+            let valid: Vec<&str> = names.iter().map(String::as_str).collect();
+            ConfigError::unknown(&path, name, "a class of this queue", &valid)
+        })?;
+        let wrong = || ConfigError::new(&path, keys.to_string(), "a table of the keys that change");
+        one(i, keys.as_object().ok_or_else(wrong)?).map_err(|e| e.under(&path))?;
+    }
+    Ok(())
 }
 
 /// Where an inner queue stands in its scenario, and how fast it is emptied at most.
@@ -119,6 +149,13 @@ impl Children {
                 self.refresh(i);
             }
         }
+    }
+
+    /// New values for some parameters of one of them.
+    pub fn change(&mut self, i: usize, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        let done = self.slots[i].disc.change(set, cx);
+        self.refresh(i);
+        done
     }
 
     #[inline]

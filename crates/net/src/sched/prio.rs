@@ -15,7 +15,7 @@
 //!
 //! **Checked by**: conformance suite; tests of `sched.rs`.
 
-use super::children::{Children, Inner, Place};
+use super::children::{Children, Inner, Place, for_classes, inner_keys};
 use super::classify::{Classes, Classifier, Filter};
 use crate::params::Params;
 use crate::queue::{Backlog, Head, QueueDisc};
@@ -23,6 +23,7 @@ use crate::registry::BuildCx;
 use crosswind_base::{ConfigError, Cx, Metrics, PacketId, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// One class of a strict priority scheduler.
@@ -92,6 +93,8 @@ impl Params for PrioParams {
 
 /// The strict priority scheduler; classes are numbered by rank.
 pub struct Prio {
+    /// Names of the classes, by rank.
+    names: Vec<String>,
     classifier: Classifier,
     classes: Children,
 }
@@ -103,13 +106,24 @@ pub fn build(p: PrioParams, cx: &BuildCx<'_>) -> Result<Prio, ConfigError> {
         let path = format!("class.{name}.queue");
         classes.add(&class.queue, &Place { class: name, path: &path, rate_max: None }, cx)?;
     }
-    Ok(Prio { classifier: p.classes().compile(&p.filter, p.default.as_deref(), cx)?, classes })
+    let names = p.ranked().iter().map(|(name, _)| name.to_string()).collect();
+    Ok(Prio { names, classifier: p.classes().compile(&p.filter, p.default.as_deref(), cx)?, classes })
 }
 
 impl QueueDisc for Prio {
     fn enqueue(&mut self, id: PacketId, cx: &mut Cx<'_>) {
         let class = self.classifier.class_of(cx.packet(id));
         self.classes.enqueue(class, id, cx);
+    }
+    /// `class.x.queue` changes the queue of a class; nothing else can change.
+    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        for_classes(set, &self.names, |class, keys| {
+            let mut own = keys.clone();
+            if let Some(queue) = inner_keys(&mut own)? {
+                self.classes.change(class, &queue, cx).map_err(|e| e.under("queue"))?;
+            }
+            if own.is_empty() { Ok(()) } else { Err(ConfigError::cannot_change(&own)) }
+        })
     }
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Head> {
         (0..self.classes.count()).find_map(|class| self.classes.dequeue_if_any(class, cx))

@@ -30,13 +30,14 @@
 
 use super::bucket::Bucket;
 use super::charge::{Charge, check_bucket, check_kbit, no_cell, scaled};
-use super::children::{Children, Inner, Place};
+use super::children::{Children, Inner, Place, inner_keys};
 use crate::params::{self, Params};
 use crate::queue::{Backlog, Head, QueueDisc};
 use crate::registry::BuildCx;
 use crosswind_base::{BitRate, ConfigError, Cx, DropReason, Dur, Metrics, PacketId, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::collections::VecDeque;
 
 /// When a packet is held against the buckets.
@@ -122,6 +123,7 @@ impl Params for TbfParams {
 
 /// The token bucket filter.
 pub struct Tbf {
+    params: Box<TbfParams>,
     charge: Charge,
     bucket: Bucket,
     peak: Option<Bucket>,
@@ -154,6 +156,7 @@ pub fn build(p: TbfParams, cx: &BuildCx<'_>) -> Result<Tbf, ConfigError> {
         metered: p.metered,
         due: VecDeque::new(),
         told: Time::ZERO,
+        params: Box::new(p),
     })
 }
 
@@ -203,6 +206,33 @@ impl QueueDisc for Tbf {
         if self.metered == Metered::Arrival && self.inner.backlog().packets > before {
             self.tell(len, cx.now);
         }
+    }
+
+    /// `queue` changes the queue inside. Credit stays as far as it fits; packets that were told at their arrival when to
+    /// leave keep to it.
+    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        let mut own = set.clone();
+        let below = inner_keys(&mut own)?;
+        let new: TbfParams = params::merged(&*self.params, &own)?;
+        if (new.metered, new.peak_rate.is_some()) != (self.metered, self.peak.is_some()) {
+            return Err(ConfigError::new(
+                "peak_rate",
+                "another kind of filter",
+                "`metered` and the number of buckets as they are",
+            ));
+        }
+        if let Some(keys) = below {
+            self.inner.change(0, &keys, cx).map_err(|e| e.under("queue"))?;
+        }
+        self.charge = new.charge();
+        self.bucket.set(cx.now, scaled(new.rate, new.kbit), new.burst);
+        if let (Some(bucket), Some(peak)) = (&mut self.peak, new.peak_rate) {
+            bucket.set(cx.now, scaled(peak, new.kbit), new.mtu);
+        }
+        self.longest = if new.peak_rate.is_some() { new.burst.0.min(new.mtu.0) } else { new.burst.0 };
+        self.retry = if self.retry == Time::NEVER { Time::NEVER } else { cx.now };
+        *self.params = new;
+        Ok(())
     }
 
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Head> {

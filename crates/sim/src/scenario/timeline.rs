@@ -4,8 +4,8 @@
 use super::body::expanded;
 use super::check::{self, DURATION_LIMIT};
 use super::compile::{Direction, GroupPlan, Plan};
+use super::retuned::{OfFlow, Present};
 use super::types::Scenario;
-use super::workloads::{self, WorkloadParams};
 use crosswind_base::units::show_dur;
 use crosswind_base::{ConfigError, Cx, Dur, Ledger, Packet, Pool, Stage, Streams, Time};
 use crosswind_net::registry::{BoxStage, BuildCx, EgressMaker};
@@ -93,6 +93,15 @@ pub enum Target {
     Flow(u32),
 }
 
+impl Target {
+    pub fn egress(self) -> Option<u32> {
+        match self {
+            Target::Egress(i) => Some(i),
+            Target::Flow(_) => None,
+        }
+    }
+}
+
 /// Which end of a connection drops it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AbortedBy {
@@ -121,8 +130,8 @@ pub struct Change {
     pub set: Keys,
     /// The end of the flow that drops its connection.
     pub abort: Option<AbortedBy>,
-    /// Of a flow: what it does from then on.
-    pub workload: Option<WorkloadParams>,
+    /// Of a flow: what it is from then on.
+    pub of_flow: OfFlow,
     /// Where it stands in the scenario.
     pub entry: u32,
 }
@@ -149,7 +158,7 @@ pub(super) fn plan(s: &Scenario, plan: &Plan) -> Result<Vec<Change>, ConfigError
                 target: *target,
                 set: set.clone(),
                 abort: None,
-                workload: None,
+                of_flow: OfFlow::default(),
                 entry: i as u32,
             };
             changes.extend(targets.iter().map(one));
@@ -212,7 +221,7 @@ fn links(t: &Timed, link: &str, plan: &Plan, path: &str) -> Result<Vec<(Target, 
 fn build(plan: &Plan, egress: usize, streams: &Streams) -> Result<BoxStage, ConfigError> {
     let e = &plan.egresses[egress];
     let component = format!("link/{}/{}", e.name, e.direction.word());
-    let cx = BuildCx::new(streams, &component).with_flows(plan);
+    let cx = BuildCx::new(streams, &component).with_flows(plan).that_changes();
     EgressMaker::new(&e.spec.parts(), &format!("link.{}", e.name))?.make(&cx)
 }
 
@@ -227,7 +236,7 @@ impl Ledger for Nobody {
 fn try_all(changes: &mut [Change], plan: &Plan) -> Result<(), ConfigError> {
     let streams = Streams::new(0);
     let mut stages: BTreeMap<u32, BoxStage> = BTreeMap::new();
-    let mut workloads: BTreeMap<u32, WorkloadParams> = BTreeMap::new();
+    let mut flows: BTreeMap<u32, Present> = BTreeMap::new();
     for c in changes {
         let i = match c.target {
             Target::Egress(i) => i,
@@ -236,19 +245,8 @@ fn try_all(changes: &mut [Change], plan: &Plan) -> Result<(), ConfigError> {
                 continue;
             }
             Target::Flow(f) => {
-                let group = plan.group(&plan.flows[f as usize]);
-                let now = workloads.entry(f).or_insert_with(|| group.workload.clone());
-                *now = now.changed(&c.set).map_err(|e| e.under(&c.path()))?;
-                if group.lifetime.is_some() {
-                    let at_the_key = |e| ConfigError { path: "payload".into(), ..e };
-                    workloads::leaves_room(now).map_err(|e| at_the_key(e).under(&c.path()))?;
-                }
-                if group.paced.is_some() && now.payload() != group.workload.payload() {
-                    let found = c.set["payload"].to_string();
-                    let expected = "the size that the transport's packets have";
-                    return Err(ConfigError::new(format!("{}.payload", c.path()), found, expected));
-                }
-                c.workload = Some(now.clone());
+                let present = flows.entry(f).or_insert_with(|| Present::of(plan.group(&plan.flows[f as usize])));
+                c.of_flow = present.change(c.at, &c.set).map_err(|e| e.under(&c.path()))?;
                 continue;
             }
         };

@@ -4,8 +4,10 @@
 //! One file each: [`crate::tfrc`], [`crate::udt`].
 
 pub mod supply;
+pub mod tuning;
 
 pub use supply::{Piece, Supply};
+pub use tuning::Tuning;
 
 use crate::tcp::Io;
 use crosswind_base::packet::Ext;
@@ -27,6 +29,8 @@ pub trait Sender {
     fn sample(&self, out: &mut dyn FnMut(&'static str, f64));
     /// Totals at the end of a run.
     fn report(&self, out: &mut dyn Metrics);
+    /// Other parameters, of those that may change.
+    fn retune(&mut self, new: &Tuning);
 }
 
 /// The end that receives data.
@@ -36,6 +40,8 @@ pub trait Receiver {
     fn next_wake(&self) -> Option<Time>;
     fn sample(&self, out: &mut dyn FnMut(&'static str, f64));
     fn report(&self, out: &mut dyn Metrics);
+    /// Other parameters, of those that may change.
+    fn retune(&mut self, new: &Tuning);
 }
 
 /// A time as packets carry it: whole microseconds, modulo 2^32.

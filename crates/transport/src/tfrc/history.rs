@@ -56,6 +56,11 @@ impl LossHistory {
         }
     }
 
+    /// Another rule for discounts.
+    pub fn retune(&mut self, p: &TfrcParams) {
+        self.floor = if p.discounting.on() { p.discount_floor } else { 1.0 };
+    }
+
     pub fn is_empty(&self) -> bool {
         self.closed.is_empty()
     }

@@ -5,7 +5,7 @@ use super::history::LossHistory;
 use super::losses::{Arrived, Known, Losses};
 use super::packet::{Data, Feedback, is_later_round};
 use super::params::{EventClock, FeedbackClock, FirstInterval, Notice, TfrcParams};
-use crate::rate;
+use crate::rate::{self, Tuning};
 use crate::tcp::Io;
 use crosswind_base::{Dur, Ecn, EventKind, Metrics, Packet, Time};
 use std::collections::VecDeque;
@@ -319,6 +319,14 @@ impl rate::Receiver for Receiver {
 
     fn sample(&self, out: &mut dyn FnMut(&'static str, f64)) {
         out("loss_event_ratio", self.p);
+    }
+
+    fn retune(&mut self, new: &Tuning) {
+        if let Tuning::Tfrc(params) = new {
+            self.formula = Formula::new(params);
+            self.history.retune(params);
+            self.params = params.clone();
+        }
     }
 
     fn report(&self, out: &mut dyn Metrics) {

@@ -6,7 +6,7 @@ use super::law::{Rfc, View};
 use super::ns2::Ns2;
 use super::packet::{Data, Feedback, stamp};
 use super::params::{InitialWindow, MinimumRate, RateLaw, TfrcParams, TimeoutTerm};
-use crate::rate::{self, Piece, Supply};
+use crate::rate::{self, Piece, Supply, Tuning};
 use crate::tcp::Io;
 use crosswind_base::packet::Ext;
 use crosswind_base::{Dur, Ecn, EventKind, Histogram, Metrics, Packet, Time};
@@ -336,6 +336,13 @@ impl rate::Sender for Sender {
         out("allowed_rate_bps", 8.0 * self.rate());
         if let Some(mean) = self.rtt.mean_s {
             out("srtt_ns", 1e9 * mean);
+        }
+    }
+
+    fn retune(&mut self, new: &Tuning) {
+        if let Tuning::Tfrc(params) = new {
+            self.formula = Formula::new(params);
+            self.params = params.clone();
         }
     }
 

@@ -6,7 +6,7 @@ use super::packet::{Ack, control};
 use super::params::{Increase, UdtParams};
 use super::ranges::Ranges;
 use super::smoothed;
-use crate::rate;
+use crate::rate::{self, Tuning};
 use crate::tcp::Io;
 use crosswind_base::packet::{Datagram, Ext, SackList};
 use crosswind_base::{Dur, Metrics, Packet, Time};
@@ -185,6 +185,12 @@ impl rate::Receiver for Receiver {
     }
 
     fn sample(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
+
+    fn retune(&mut self, new: &Tuning) {
+        if let Tuning::Udt(params) = new {
+            self.params = params.clone();
+        }
+    }
 
     fn report(&self, out: &mut dyn Metrics) {
         out.value("reported_losses_packets", self.stats.lost_packets as f64);

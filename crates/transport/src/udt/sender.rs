@@ -5,7 +5,7 @@ use super::packet::{Ack, control};
 use super::params::{Increase, UdtParams};
 use super::ranges::Ranges;
 use super::{DATA_HEADERS_BYTES, smoothed};
-use crate::rate::{self, Supply};
+use crate::rate::{self, Supply, Tuning};
 use crate::tcp::Io;
 use crosswind_base::packet::{Datagram, Ext, Proto};
 use crosswind_base::{Dur, EventKind, Histogram, Metrics, Packet, Rng, Time};
@@ -281,6 +281,12 @@ impl rate::Sender for Sender {
         }
         if self.capacity > 0.0 {
             out("path_capacity_bps", 8.0 * self.params.packet_size.0 as f64 * self.capacity);
+        }
+    }
+
+    fn retune(&mut self, new: &Tuning) {
+        if let Tuning::Udt(params) = new {
+            self.params = params.clone();
         }
     }
 

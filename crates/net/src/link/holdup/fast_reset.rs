@@ -40,6 +40,9 @@ impl Holdup for NoHoldup {
     fn ready_at(&mut self, now: Time) -> Time {
         now
     }
+    fn change(&mut self, new: &Value, _now: Time) -> Result<(), ConfigError> {
+        Err(ConfigError::new("", new.to_string(), "no change: Fast Reset has no parameters"))
+    }
 }
 
 /// An egress at whose far end resets are noticed.

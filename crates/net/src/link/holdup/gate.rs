@@ -2,6 +2,7 @@
 //! thrown out when it begins. [`super::spikes`] says which.
 
 use super::spikes::{Holds, Spikes, SpikesParams};
+use crate::link::Applied;
 use crate::queue::{Backlog, BoxQueue, Chooser, Head, QueueDisc, Removal};
 use crosswind_base::{ConfigError, Cx, DropReason, Metrics, PacketId, Rng, Time};
 use serde_json::{Map, Value};
@@ -98,6 +99,16 @@ impl QueueDisc for Gate {
 
     fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         self.queue.change(set, cx)
+    }
+
+    fn change_gate(&mut self, new: &Value, now: Time) -> Result<Applied, ConfigError> {
+        self.spikes.set(new, now)?;
+        let p = self.spikes.params();
+        if p.discard > 0 && self.queue.removal() == Removal::Impossible {
+            return Err(ConfigError::new("discard", p.discard.to_string(), "0 with a queue that keeps its own order"));
+        }
+        (self.loss, self.discard) = (p.loss, p.discard);
+        Ok(Applied::Yes)
     }
 
     fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {

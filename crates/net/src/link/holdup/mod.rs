@@ -7,15 +7,17 @@
 pub mod fast_reset;
 pub mod gate;
 pub mod on_demand;
+pub mod slow_path;
 pub mod spikes;
 
-use super::{Link, TxPlan};
+use super::{Applied, Link, TxPlan};
 use crosswind_base::{ConfigError, Dur, Packet, Time};
 use serde_json::{Map, Value};
 
 /// The keys of a link that hold packets up, and the row of the registry that each stands for; in the order in which a
 /// packet meets them.
-pub const KEYS: [(&str, &str); 3] = [("on_demand", "on-demand"), ("spikes", "spikes"), ("fast_reset", "fast-reset")];
+pub const KEYS: [(&str, &str); 4] =
+    [("on_demand", "on-demand"), ("spikes", "spikes"), ("fast_reset", "fast-reset"), ("slow_path", "slow-path")];
 
 /// Something that may hold a packet up.
 pub trait Holdup {
@@ -23,6 +25,13 @@ pub trait Holdup {
     fn ready_at(&mut self, now: Time) -> Time;
     /// The packet's transmission begins.
     fn sent(&mut self, _at: Time) {}
+    /// New values for some parameters.
+    fn change(&mut self, new: &Value, now: Time) -> Result<(), ConfigError>;
+}
+
+/// A table of the keys that change.
+fn keys_of(new: &Value) -> Result<&Map<String, Value>, ConfigError> {
+    new.as_object().ok_or_else(|| ConfigError::new("", new.to_string(), "a table of the keys that change"))
 }
 
 /// One of them, chosen at run time.
@@ -31,26 +40,31 @@ pub type BoxHoldup = Box<dyn Holdup + Send>;
 /// A link in front of which packets are held up.
 pub struct Held<L> {
     link: L,
-    holdups: Vec<BoxHoldup>,
+    /// Each under its key.
+    holdups: Vec<(&'static str, BoxHoldup)>,
 }
 
 impl<L: Link> Held<L> {
-    pub fn new(link: L, holdups: Vec<BoxHoldup>) -> Held<L> {
+    pub fn new(link: L, holdups: Vec<(&'static str, BoxHoldup)>) -> Held<L> {
         Held { link, holdups }
     }
 }
 
 impl<L: Link> Link for Held<L> {
     fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan {
-        let start = self.holdups.iter_mut().fold(now, |at, h| h.ready_at(at));
-        self.holdups.iter_mut().for_each(|h| h.sent(start));
+        let start = self.holdups.iter_mut().fold(now, |at, (_, h)| h.ready_at(at));
+        self.holdups.iter_mut().for_each(|(_, h)| h.sent(start));
         self.link.transmit(p, start)
     }
     fn is_in_order(&self) -> bool {
         self.link.is_in_order()
     }
-    fn change(&mut self, set: &Map<String, Value>) -> Result<(), ConfigError> {
-        self.link.change(set)
+    fn change(&mut self, set: &Map<String, Value>, now: Time) -> Result<(), ConfigError> {
+        self.link.change(set, now)
+    }
+    fn change_holdup(&mut self, key: &str, new: &Value, now: Time) -> Result<Applied, ConfigError> {
+        let Some((_, h)) = self.holdups.iter_mut().find(|(own, _)| *own == key) else { return Ok(Applied::No) };
+        h.change(new, now).map(|()| Applied::Yes)
     }
     fn repeated(&self, now: Time) -> Dur {
         self.link.repeated(now)

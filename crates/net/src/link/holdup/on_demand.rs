@@ -15,12 +15,13 @@
 //!
 //! **Checked by**: `crates/testkit/tests/oracle_holdups.rs` (a transliteration of the Delayer, on random traffic).
 
-use super::Holdup;
-use crate::params::Params;
+use super::{Holdup, keys_of};
+use crate::params::{self, Params};
 use crate::spread::Spread;
 use crosswind_base::{ConfigError, Dur, Rng, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// Parameters of a channel that is allocated on demand.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -66,6 +67,11 @@ impl Holdup for OnDemand {
         let hold = self.params.hold.draw(&mut self.rng);
         let is_held = self.last.is_some_and(|last| now.since(last) <= hold);
         if is_held { now } else { now + self.params.delay.draw(&mut self.rng) }
+    }
+
+    fn change(&mut self, new: &Value, _now: Time) -> Result<(), ConfigError> {
+        self.params = params::merged(&self.params, keys_of(new)?)?;
+        Ok(())
     }
 
     fn sent(&mut self, at: Time) {

@@ -24,12 +24,13 @@
 //! **Checked by**: `crates/testkit/tests/oracle_holdups.rs` (a transliteration of the Delayer, on random traffic), closed forms
 //! beside it.
 
-use super::Holdup;
+use super::{Holdup, keys_of};
 use crate::params::{self, Params};
 use crate::spread::Spread;
 use crosswind_base::{ConfigError, Dur, Rng, Time, units};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 /// From where the time to the next spike counts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -135,9 +136,15 @@ pub struct Spikes {
     taken: usize,
     /// Beginning and end of the first spike that was not over when last asked.
     next: Option<(Time, Time)>,
+    /// The end of a spike that a change of the parameters found going on.
+    going_on_until: Time,
 }
 
 impl Spikes {
+    pub fn params(&self) -> &SpikesParams {
+        &self.params
+    }
+
     pub fn new(params: SpikesParams, mut rng: Rng) -> Spikes {
         let first = match (params.at.first(), params.first) {
             (Some(at), _) => *at,
@@ -145,7 +152,7 @@ impl Spikes {
         };
         let start = Time::ZERO + first;
         let next = Some((start, start + params.length.draw(&mut rng)));
-        Spikes { params, rng, taken: 1, next }
+        Spikes { params, rng, taken: 1, next, going_on_until: Time::ZERO }
     }
 
     fn advance(&mut self) {
@@ -164,7 +171,7 @@ impl Spikes {
 
     /// The first moment from `t` on at which the link serves. Times asked for never run backwards.
     pub fn open_from(&mut self, t: Time) -> Time {
-        let mut t = t;
+        let mut t = t.max(self.going_on_until);
         while let Some((start, end)) = self.next
             && start <= t
         {
@@ -172,6 +179,41 @@ impl Spikes {
             self.advance();
         }
         t
+    }
+
+    /// A spike that goes on ends as it would have. The next one is at the first of `at`, or at `first`, that is still to
+    /// come; else after `every`, if that is set anew; else when it would have come. `"none"`: no more.
+    pub fn set(&mut self, new: &Value, now: Time) -> Result<(), ConfigError> {
+        self.going_on_until = self.open_from(now);
+        if new.as_str() == Some("none") {
+            self.next = None;
+            return Ok(());
+        }
+        let set = keys_of(new)?;
+        // Listed spikes and a rule replace each other.
+        let mut old = self.params.clone();
+        if set.contains_key("at") {
+            (old.first, old.every) = (None, None);
+        } else if set.contains_key("first") || set.contains_key("every") {
+            old.at.clear();
+        }
+        let p: SpikesParams = params::merged(&old, set)?;
+        if p.holds != self.params.holds {
+            return Err(ConfigError::new("holds", "a change while it runs", "the same as at the start"));
+        }
+        self.params = p;
+        let at = &self.params.at;
+        self.taken = at.partition_point(|t| Time::ZERO + *t <= now) + 1;
+        let listed = at.get(self.taken - 1).copied();
+        let first = set.get("first").and(self.params.first).map(|f| f.draw(&mut self.rng));
+        let every = set.get("every").and(self.params.every).map(|e| now.since(Time::ZERO) + e.draw(&mut self.rng));
+        let start = match (at.is_empty(), first.filter(|t| Time::ZERO + *t > now), every, self.next) {
+            (false, ..) => listed.map(|t| Time::ZERO + t),
+            (true, Some(t), ..) | (true, None, Some(t), _) => Some(Time::ZERO + t),
+            (true, None, None, next) => next.map(|(start, _)| start),
+        };
+        self.next = start.map(|at| (at, at + self.params.length.draw(&mut self.rng)));
+        Ok(())
     }
 
     /// When the next spike begins that no answer has gone beyond yet.
@@ -184,13 +226,16 @@ impl Holdup for Spikes {
     fn ready_at(&mut self, now: Time) -> Time {
         self.open_from(now)
     }
+    fn change(&mut self, new: &Value, now: Time) -> Result<(), ConfigError> {
+        self.set(new, now)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crosswind_base::Streams;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     fn spikes(v: Value) -> Spikes {
         Spikes::new(params::read(&v, "spikes").unwrap(), Streams::new(7).named("spikes"))

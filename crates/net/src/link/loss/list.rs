@@ -15,10 +15,11 @@
 //! **Checked by**: conformance suite; unit tests below.
 
 use super::{Counts, LossModel, LossPoint};
-use crate::params::Params;
+use crate::params::{self, Params};
 use crosswind_base::{ConfigError, DropReason, Packet, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// Parameters of listed losses.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -73,6 +74,14 @@ impl LossModel for List {
         }
         self.next += 1;
         Some(DropReason::Listed)
+    }
+    /// Numbers go on counting from the start of the run.
+    fn change(&mut self, set: &Map<String, Value>, _now: Time) -> Result<(), ConfigError> {
+        let seen = self.seen;
+        *self = List::new(params::merged(&self.params, set)?);
+        self.next = self.listed.partition_point(|n| *n <= seen);
+        self.seen = seen;
+        Ok(())
     }
 }
 

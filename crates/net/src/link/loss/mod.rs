@@ -50,7 +50,7 @@ pub trait LossModel {
     /// The reason if this packet is lost, whose turn it is at `now`.
     fn lose(&mut self, p: &Packet, now: Time) -> Option<DropReason>;
     /// New values for some parameters, from now on.
-    fn change(&mut self, set: &Map<String, Value>) -> Result<(), ConfigError> {
+    fn change(&mut self, set: &Map<String, Value>, _now: Time) -> Result<(), ConfigError> {
         Err(ConfigError::cannot_change(set))
     }
 }
@@ -62,8 +62,8 @@ impl<M: LossModel + ?Sized> LossModel for Box<M> {
     fn lose(&mut self, p: &Packet, now: Time) -> Option<DropReason> {
         (**self).lose(p, now)
     }
-    fn change(&mut self, set: &Map<String, Value>) -> Result<(), ConfigError> {
-        (**self).change(set)
+    fn change(&mut self, set: &Map<String, Value>, now: Time) -> Result<(), ConfigError> {
+        (**self).change(set, now)
     }
 }
 

@@ -25,6 +25,7 @@ use crate::spread::Spread;
 use crosswind_base::{ConfigError, DropReason, Dur, Packet, Rng, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// What follows the last phase.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -133,6 +134,15 @@ impl Phases {
 impl LossModel for Phases {
     fn point(&self) -> LossPoint {
         self.params.at
+    }
+    /// New phases begin at once with the first; without them the present one goes on.
+    fn change(&mut self, set: &Map<String, Value>, now: Time) -> Result<(), ConfigError> {
+        self.params = params::merged(&self.params, set)?;
+        if set.contains_key("phase") {
+            self.now = 0;
+            self.ends = now + self.params.phase[0].length.draw(&mut self.lengths);
+        }
+        Ok(())
     }
     fn lose(&mut self, p: &Packet, now: Time) -> Option<DropReason> {
         if !self.params.counts.covers(p) {

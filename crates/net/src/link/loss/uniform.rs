@@ -65,7 +65,7 @@ impl LossModel for Uniform {
         let is_lost = self.params.counts.covers(p) && self.rng.chance(self.params.probability);
         is_lost.then_some(DropReason::LinkError)
     }
-    fn change(&mut self, set: &Map<String, Value>) -> Result<(), ConfigError> {
+    fn change(&mut self, set: &Map<String, Value>, _now: Time) -> Result<(), ConfigError> {
         self.params = params::merged(&self.params, set)?;
         Ok(())
     }

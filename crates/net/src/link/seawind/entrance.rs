@@ -52,6 +52,11 @@ impl Entrance {
         }
     }
 
+    /// Another size from now on; what has its place keeps it.
+    pub fn resized(self, limit: Limit, in_transit: u32) -> Entrance {
+        Entrance { limit, in_transit_max: in_transit as usize, ..self }
+    }
+
     /// Takes a packet of `len` bytes now; returns when it enters the send buffer.
     #[inline]
     pub fn enter(&mut self, len: u64, now: Time) -> Time {

@@ -6,14 +6,18 @@ use super::channel::{Channel, History, State};
 use super::entrance::{Entrance, Place};
 use super::line::{Background, Changing, Line, Outages, Rates};
 use super::{AckOrder, Hold, Order, SeawindParams};
+use crate::build::Origin;
 use crate::link::{Fate, Link, TxPlan};
+use crate::params;
 use crate::registry::BuildCx;
-use crosswind_base::{Dur, Packet, Rng, Serializer, Size, Streams, Time};
+use crosswind_base::{ConfigError, Dur, Packet, Rng, Serializer, Size, Streams, Time};
+use serde_json::{Map, Value};
 use std::collections::VecDeque;
 
 /// The full Seawind link.
 pub struct Full {
     params: SeawindParams,
+    origin: Origin,
     entrance: Entrance,
     line: Line,
     line_free: Time,
@@ -82,6 +86,7 @@ impl Full {
             resequencing: Resequencing::default(),
             ack_delay: params.ack_delay.unwrap_or(params.delay),
             params,
+            origin: cx.origin(),
         }
     }
 
@@ -175,6 +180,19 @@ fn line(params: &SeawindParams, channel: Option<Channel>, cx: &BuildCx<'_>) -> L
 impl Link for Full {
     fn is_in_order(&self) -> bool {
         self.params.order == Order::Kept
+    }
+
+    /// Channel, changes of the rate, outages and other users are from now on as though they had been so from the start.
+    fn change(&mut self, set: &Map<String, Value>, _now: Time) -> Result<(), ConfigError> {
+        let new: SeawindParams = params::merged(&self.params, set)?;
+        let fresh = self.origin.with(|cx| Full::new(new, cx));
+        let old = std::mem::replace(self, fresh);
+        let (limit, in_transit) = (self.params.send_buffer, self.params.in_transit);
+        self.entrance = old.entrance.resized(limit, in_transit);
+        (self.line_free, self.released_at) = (old.line_free, old.released_at);
+        (self.last_release, self.resequencing) = (old.last_release, old.resequencing);
+        (self.errors.rng, self.delays, self.allocations) = (old.errors.rng, old.delays, old.allocations);
+        Ok(())
     }
 
     fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan {

@@ -214,7 +214,7 @@ impl SeawindParams {
 
     /// The link for these parameters.
     pub fn build(self, cx: &BuildCx<'_>) -> BoxLink {
-        if self.is_plain() { Box::new(Plain::new(&self)) } else { Box::new(Full::new(self, cx)) }
+        if self.is_plain() && !cx.may_change() { Box::new(Plain::new(&self)) } else { Box::new(Full::new(self, cx)) }
     }
 
     fn check_buffers(&self) -> Result<(), ConfigError> {

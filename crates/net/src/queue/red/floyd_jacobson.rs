@@ -32,6 +32,7 @@ use crate::params::{self, Params};
 use crosswind_base::{BitRate, ConfigError, DropReason, Limit, Rng, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// Parameters of RED as published.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -96,6 +97,7 @@ impl FloydJacobsonParams {
 /// The law of the paper.
 pub struct FloydJacobson {
     params: FloydJacobsonParams,
+    rate: BitRate,
     min_th: f64,
     max_th: f64,
     /// Packets of `avpkt` bytes that the link sends in a nanosecond.
@@ -109,6 +111,7 @@ pub struct FloydJacobson {
 impl FloydJacobson {
     pub fn new(params: FloydJacobsonParams, rate: BitRate) -> FloydJacobson {
         FloydJacobson {
+            rate,
             min_th: params.measure.threshold(params.min_th, params.avpkt),
             max_th: params.measure.threshold(params.max_th, params.avpkt),
             packets_per_ns: rate.as_f64() / (8e9 * params.avpkt.0 as f64),
@@ -159,5 +162,12 @@ impl Law for FloydJacobson {
     }
     fn max_p(&self) -> f64 {
         self.params.max_p
+    }
+    fn change(&mut self, set: &Map<String, Value>) -> Result<Common, ConfigError> {
+        let new: FloydJacobsonParams = params::merged(&self.params, set)?;
+        let (common, rate) = (new.common(), new.rate.unwrap_or(self.rate));
+        let avg = self.avg_bytes() / new.measure.bytes(new.avpkt);
+        *self = FloydJacobson { avg, count: self.count, q_time: self.q_time, ..FloydJacobson::new(new, rate) };
+        Ok(common)
     }
 }

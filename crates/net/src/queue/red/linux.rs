@@ -40,6 +40,7 @@ use crate::params::{self, Params};
 use crosswind_base::{BitRate, ConfigError, DropReason, Limit, Rng, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// How `max_p` reaches the kernel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -214,6 +215,8 @@ impl Damping {
 
 /// The law of the kernel.
 pub struct Linux {
+    params: LinuxParams,
+    rate: BitRate,
     w_log: u32,
     min: u64,
     max: u64,
@@ -245,10 +248,12 @@ impl Linux {
             idle_damping: params.idle_damping,
             ln_decay_per_ns: (1.0 - 0.5f64.powi(w_log as i32)).ln() / tx_ns,
             span: params.max_th.0 - params.min_th.0,
+            rate,
             qavg: 0,
             qcount: -1,
             qr: 0,
             idle_since: Some(Time::ZERO),
+            params,
         }
     }
 
@@ -306,6 +311,14 @@ impl Law for Linux {
     }
     fn max_p(&self) -> f64 {
         self.span as f64 / self.range as f64
+    }
+    fn change(&mut self, set: &Map<String, Value>) -> Result<Common, ConfigError> {
+        let new: LinuxParams = params::merged(&self.params, set)?;
+        let (common, rate) = (new.common(), new.rate.unwrap_or(self.rate));
+        let fresh = Linux::new(new, rate);
+        let qavg = self.qavg >> self.w_log << fresh.w_log;
+        *self = Linux { qavg, qcount: self.qcount, qr: self.qr, idle_since: self.idle_since, ..fresh };
+        Ok(common)
     }
 }
 

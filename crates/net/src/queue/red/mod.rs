@@ -19,6 +19,7 @@ use crate::params;
 use crosswind_base::{BitRate, ConfigError, Cx, DropReason, Limit, PacketId, Rng, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// What happens to an ECN-capable packet that the law has picked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -93,6 +94,8 @@ pub trait Law {
     fn avg_bytes(&self) -> f64;
     /// The present maximum marking probability.
     fn max_p(&self) -> f64;
+    /// New values for some parameters; the average and what follows from the past stay.
+    fn change(&mut self, set: &Map<String, Value>) -> Result<Common, ConfigError>;
 }
 
 /// What a RED queue has besides its law.
@@ -171,6 +174,12 @@ impl<L: Law> QueueDisc for Red<L> {
         if self.store.is_empty() && before.packets > 0 {
             self.law.emptied(cx.now, 0);
         }
+    }
+    /// What does not fit into a new limit goes, the newest first.
+    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.common = self.law.change(set)?;
+        self.store.shrink(self.common.limit, cx);
+        Ok(())
     }
     fn sample(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
         out("red_avg_bytes", self.law.avg_bytes());

@@ -48,6 +48,7 @@ use crate::params::{self, Params};
 use crosswind_base::{BitRate, ConfigError, DropReason, Dur, Limit, Rng, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 /// How the weight of the average is found.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -225,7 +226,7 @@ impl Ns2Params {
 /// The law of ns-2.
 pub struct Ns2 {
     params: Ns2Params,
-    rate: BitRate,
+    link: LinkFacts,
     packets_per_s: f64,
     w_q: f64,
     min_th: f64,
@@ -248,7 +249,7 @@ impl Ns2 {
     pub fn new(params: Ns2Params, link: LinkFacts) -> Ns2 {
         let (min_th, max_th) = params.thresholds(link.rate);
         Ns2 {
-            rate: link.rate,
+            link,
             packets_per_s: params.packets_per_s(link.rate),
             w_q: params.weight(link),
             min_th,
@@ -318,6 +319,16 @@ impl Ns2 {
         weighted.min(1.0)
     }
 
+    /// Other parameters, the same past. A max_p that adaptation has moved stays where it is unless it is set anew.
+    pub fn continue_as(&mut self, fresh: Ns2) {
+        let is_set = fresh.params.max_p != self.params.max_p || !fresh.params.adaptive;
+        let old = std::mem::replace(self, fresh);
+        self.avg = old.avg_bytes() / self.params.measure.bytes(self.params.mean_packet);
+        self.cur_max_p = if is_set { self.params.max_p } else { old.cur_max_p };
+        (self.last_set, self.count, self.count_bytes) = (old.last_set, old.count, old.count_bytes);
+        (self.is_above, self.line_free, self.idle_since) = (old.is_above, old.line_free, old.idle_since);
+    }
+
     fn restart_count(&mut self) {
         self.count = 0;
         self.count_bytes = 0;
@@ -363,7 +374,7 @@ impl Law for Ns2 {
     }
     fn emptied(&mut self, now: Time, last_len: u32) {
         if last_len > 0 {
-            self.line_free = now + self.rate.tx_time(last_len as u64);
+            self.line_free = now + self.link.rate.tx_time(last_len as u64);
         }
         self.idle_since = Some(self.line_free.max(now));
     }
@@ -375,6 +386,14 @@ impl Law for Ns2 {
     }
     fn max_p(&self) -> f64 {
         self.cur_max_p
+    }
+    fn change(&mut self, set: &Map<String, Value>) -> Result<Common, ConfigError> {
+        let new: Ns2Params = params::merged(&self.params, set)?;
+        let common = new.common();
+        let link = LinkFacts { rate: new.rate.unwrap_or(self.link.rate), delay: new.delay.unwrap_or(self.link.delay) };
+        let fresh = Ns2::new(new, link);
+        self.continue_as(fresh);
+        Ok(common)
     }
 }
 

@@ -32,6 +32,11 @@ impl DsRed {
         DsRed { p, avg: 0.0, count: 0, idle_since: Some(Time::ZERO) }
     }
 
+    /// Other thresholds, the same past.
+    pub fn continue_as(&mut self, fresh: DsRed) {
+        self.p = fresh.p;
+    }
+
     /// Moves the average. Idle time counts until a packet has been admitted: a refused one does not end it.
     pub fn observe(&mut self, a: &Arrival) {
         let idle = self.idle_since.map_or(0.0, |since| a.now.since(since).as_secs_f64());

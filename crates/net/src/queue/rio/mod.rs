@@ -40,6 +40,7 @@ use crosswind_base::{BitRate, Colour, ConfigError, Cx, DropReason, Dur, Limit, M
 use dsred::DsRed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::collections::VecDeque;
 
 /// What the average of a colour counts.
@@ -243,6 +244,8 @@ const AVERAGES: [&str; 3] = ["green_avg_packets", "yellow_avg_packets", "red_avg
 
 /// A queue that treats colours differently.
 pub struct Rio {
+    params: Box<RioParams>,
+    rate: BitRate,
     limit: Limit,
     ecn: EcnMode,
     average: Average,
@@ -262,6 +265,7 @@ impl Rio {
     pub fn new(p: RioParams, rate: BitRate, rng: Rng) -> Rio {
         let thresholds = [Some(p.green), Some(p.yellow), p.red];
         Rio {
+            rate,
             limit: p.limit,
             ecn: p.ecn,
             average: p.average,
@@ -274,7 +278,32 @@ impl Rio {
             held: [Backlog::default(); 3],
             counts: [Count::default(); 3],
             rng,
+            params: Box::new(p),
         }
+    }
+
+    /// Laws for other parameters, with the averages of the present ones.
+    fn relearn(&mut self, new: RioParams) -> Result<(), ConfigError> {
+        if (new.profile, new.red.is_some()) != (self.profile, self.params.red.is_some()) {
+            return Err(ConfigError::new(
+                "red",
+                "another number or kind of laws",
+                "the colours and the profile as they are",
+            ));
+        }
+        self.rate = new.rate.unwrap_or(self.rate);
+        let thresholds = [Some(new.green), Some(new.yellow), new.red];
+        for (law, t) in self.laws.iter_mut().zip(thresholds.iter().flatten()) {
+            match (law, new.law(t, self.rate)) {
+                (ColourLaw::Red(law), ColourLaw::Red(fresh)) => law.continue_as(*fresh),
+                (ColourLaw::DsRed(law), ColourLaw::DsRed(fresh)) => law.continue_as(fresh),
+                _ => unreachable!("one profile has one kind of law"),
+            }
+        }
+        (self.limit, self.ecn, self.average, self.others) = (new.limit, new.ecn, new.average, new.others);
+        self.mean_packet = new.mean_packet.0 as f64;
+        *self.params = new;
+        Ok(())
     }
 
     /// What the average of a colour counts.
@@ -369,6 +398,10 @@ impl QueueDisc for Rio {
         Some(head)
     }
 
+    /// Averages stay. A new limit counts for what arrives from then on.
+    fn change(&mut self, set: &Map<String, Value>, _cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.relearn(params::merged(&*self.params, set)?)
+    }
     fn peek(&self) -> Option<Head> {
         self.store.front()
     }

@@ -36,7 +36,7 @@ mod tree;
 
 use super::bucket::Bucket;
 use super::charge::{Charge, check_bucket, check_kbit, no_cell, scaled};
-use super::children::{Children, Inner, Place};
+use super::children::{Children, Inner, Place, for_classes, inner_keys};
 use super::classify::{Classes, Classifier, Filter};
 use crate::params::{self, Params};
 use crate::queue::{Backlog, Head, QueueDisc};
@@ -45,8 +45,9 @@ use crosswind_base::units::show_rate;
 use crosswind_base::{BitRate, ConfigError, Cx, Metrics, PacketId, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use tree::{LEVELS, PRIORITIES, Plan, Rank, Sent, Threshold, Tree};
+use tree::{LEVELS, PRIORITIES, Plan, Rank, Sent, Shares, Threshold, Tree};
 
 /// One class of an HTB.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -273,6 +274,9 @@ impl Params for HtbParams {
 
 /// The hierarchical token bucket.
 pub struct Htb {
+    params: Box<HtbParams>,
+    /// Names of all classes, as they are numbered in the tree.
+    names: Vec<String>,
     classifier: Classifier,
     charge: Charge,
     /// Number in the tree of each leaf, and back.
@@ -316,6 +320,8 @@ pub fn build(p: HtbParams, cx: &BuildCx<'_>) -> Result<Htb, ConfigError> {
         tree: Tree::new(p.class.iter().map(plan).collect(), threshold),
         leaves,
         retry: Time::NEVER,
+        names: names.iter().map(|n| n.to_string()).collect(),
+        params: Box::new(p),
     })
 }
 
@@ -358,6 +364,44 @@ impl QueueDisc for Htb {
         if !self.leaves.holds_nothing(leaf) && !self.tree.is_active(node) {
             self.tree.activate(node);
         }
+    }
+
+    /// Rates, ceilings, buckets and quanta of classes, and their queues; the tree itself cannot change.
+    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        const OWN: [&str; 5] = ["rate", "ceil", "burst", "cburst", "quantum"];
+        let mut of_tree = Map::new();
+        for_classes(set, &self.names, |node, keys| {
+            let mut own = keys.clone();
+            if let Some(queue) = inner_keys(&mut own)? {
+                let is_leaf = self.node_of.iter().any(|n| *n as usize == node);
+                if !is_leaf {
+                    return Err(ConfigError::new(
+                        "queue",
+                        "a queue",
+                        "none: packets wait in the classes below this one",
+                    ));
+                }
+                self.leaves.change(self.leaf_of[node] as usize, &queue, cx).map_err(|e| e.under("queue"))?;
+            }
+            if let Some(key) = own.keys().find(|k| !OWN.contains(&k.as_str())) {
+                return Err(ConfigError::unknown(key, key, "a key of a class that can change", &OWN));
+            }
+            of_tree.insert(self.names[node].clone(), Value::Object(own));
+            Ok(())
+        })?;
+        let all = Map::from_iter([("class".to_string(), Value::Object(of_tree))]);
+        let new: HtbParams = params::merged(&*self.params, &all)?;
+        for (node, c) in new.class.values().enumerate() {
+            let buckets = [(c.rate, c.burst), (c.ceil(), c.cburst)];
+            let [rate, ceil] = buckets.map(|(rate, depth)| {
+                let rate = scaled(rate, new.kbit);
+                (rate, depth.unwrap_or(default_bucket(rate)))
+            });
+            self.tree.set(node as u16, Shares { rate, ceil, quantum: c.quantum.map_or(1000, |q| q.0 as i64) }, cx.now);
+        }
+        self.retry = if self.retry == Time::NEVER { Time::NEVER } else { cx.now };
+        *self.params = new;
+        Ok(())
     }
 
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Head> {

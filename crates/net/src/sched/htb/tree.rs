@@ -6,7 +6,7 @@
 
 use super::ring::{Leaving, Ring};
 use crate::sched::bucket::Bucket;
-use crosswind_base::{Dur, Time};
+use crosswind_base::{BitRate, Dur, Size, Time};
 
 /// Levels of the tree: leaves are 0, root classes with classes below them are highest.
 pub const LEVELS: usize = 8;
@@ -72,6 +72,13 @@ pub struct Tree {
     threshold: Threshold,
 }
 
+/// What a class is promised, and how much at a time.
+pub struct Shares {
+    pub rate: (BitRate, Size),
+    pub ceil: (BitRate, Size),
+    pub quantum: i64,
+}
+
 /// Which rows are being served.
 #[derive(Clone, Copy, Debug)]
 pub struct Rank {
@@ -113,6 +120,19 @@ impl Tree {
             row_mask: [0; LEVELS],
             changes_at: [Time::NEVER; LEVELS],
             threshold,
+        }
+    }
+
+    /// Other shares of a class from now on. Its mode is looked at again at once.
+    pub fn set(&mut self, class: u16, shares: Shares, now: Time) {
+        let node = &mut self.nodes[class as usize];
+        node.rate.set(now, shares.rate.0, shares.rate.1);
+        node.ceil.set(now, shares.ceil.0, shares.ceil.1);
+        node.quantum = shares.quantum;
+        if node.mode != Mode::Sends {
+            node.changes_at = now;
+            let level = node.level;
+            self.changes_at[level] = self.changes_at[level].min(now);
         }
     }
 

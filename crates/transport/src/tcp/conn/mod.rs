@@ -10,6 +10,7 @@
 //! retransmission timer covers that.
 
 mod islands;
+pub mod live;
 mod recall;
 pub mod receiver;
 pub mod rtt;

@@ -1,0 +1,108 @@
+//! What building an element needs besides its parameters: random streams by name, its link, the flows of the scenario.
+
+use crate::sched::classify::FlowNames;
+use crosswind_base::{BitRate, Dur, Rng, Streams};
+
+/// What building an element needs besides its parameters.
+#[derive(Clone, Copy)]
+pub struct BuildCx<'a> {
+    streams: &'a Streams,
+    component: &'a str,
+    link_rate: Option<BitRate>,
+    link_delay: Option<Dur>,
+    flows: Option<&'a dyn FlowNames>,
+    /// The streams that all repetitions of a run share, and which repetition this is.
+    run: Option<(&'a Streams, u32)>,
+    life: Life,
+}
+
+/// Whether the parameters of what is built may change later.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Life {
+    Fixed,
+    Changing,
+}
+
+/// What building an element needed, for an element that will have to be built anew with other parameters.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    streams: Streams,
+    component: String,
+    run: Option<(Streams, u32)>,
+}
+
+impl Origin {
+    pub fn with<T>(&self, build: impl FnOnce(&BuildCx<'_>) -> T) -> T {
+        let run = self.run.as_ref().map(|(shared, rep)| (shared, *rep));
+        build(&BuildCx { run, ..BuildCx::new(&self.streams, &self.component) })
+    }
+}
+
+impl<'a> BuildCx<'a> {
+    /// `component` is e.g. `link/last-hop/forward`; the random streams of its parts are named below it.
+    pub fn new(streams: &'a Streams, component: &'a str) -> BuildCx<'a> {
+        BuildCx { streams, component, link_rate: None, link_delay: None, flows: None, run: None, life: Life::Fixed }
+    }
+    /// Parameters may change later: nothing that could be needed then may be left out.
+    pub fn that_changes(self) -> BuildCx<'a> {
+        BuildCx { life: Life::Changing, ..self }
+    }
+    pub fn may_change(&self) -> bool {
+        self.life == Life::Changing
+    }
+    /// Random streams and component, to be kept.
+    pub fn origin(&self) -> Origin {
+        let run = self.run.map(|(shared, rep)| (*shared, rep));
+        Origin { streams: *self.streams, component: self.component.to_string(), run }
+    }
+    /// For one of several repetitions: `shared` are the streams of the run as a whole.
+    pub fn of_repetition(self, shared: &'a Streams, index: u32) -> BuildCx<'a> {
+        BuildCx { run: Some((shared, index)), ..self }
+    }
+    pub fn repetition(&self) -> u32 {
+        self.run.map_or(0, |r| r.1)
+    }
+    /// The same component with random streams that are equal in all repetitions.
+    pub fn across_repetitions(&self) -> BuildCx<'a> {
+        BuildCx { streams: self.run.map_or(self.streams, |r| r.0), ..*self }
+    }
+    /// The flows of the scenario, for filters that name them.
+    pub fn with_flows(self, flows: &'a dyn FlowNames) -> BuildCx<'a> {
+        BuildCx { flows: Some(flows), ..self }
+    }
+    pub fn flows(&self) -> Option<&'a dyn FlowNames> {
+        self.flows
+    }
+    pub fn link_rate(&self) -> Option<BitRate> {
+        self.link_rate
+    }
+    pub fn link_delay(&self) -> Option<Dur> {
+        self.link_delay
+    }
+    /// The component of a queue inside this one.
+    pub fn below(&self, class: &str) -> String {
+        let between = if class.is_empty() { "" } else { "/class/" };
+        format!("{}{between}{class}", self.component)
+    }
+    /// For a queue inside this one, which is emptied at no more than `rate_max`.
+    pub fn inside<'b>(&'b self, component: &'b str, rate_max: Option<BitRate>) -> BuildCx<'b> {
+        let link_rate = match (self.link_rate, rate_max) {
+            (Some(link), Some(own)) => Some(link.min(own)),
+            (link, own) => link.or(own),
+        };
+        BuildCx { component, link_rate, ..*self }
+    }
+    /// For a queue in front of a link.
+    pub fn of_link(&self, link_rate: Option<BitRate>, link_delay: Option<Dur>) -> BuildCx<'a> {
+        BuildCx { link_rate, link_delay, ..*self }
+    }
+    /// The random stream of one part of the component.
+    pub fn rng(&self, part: &str) -> Rng {
+        self.streams.named(&format!("{}/{part}", self.component))
+    }
+    /// The random stream of one part that both directions of a link share: each gets the same numbers.
+    pub fn shared_rng(&self, part: &str) -> Rng {
+        let link = self.component.rsplit_once('/').map_or(self.component, |(link, _)| link);
+        self.streams.named(&format!("{link}/{part}"))
+    }
+}

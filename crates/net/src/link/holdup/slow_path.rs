@@ -1,0 +1,123 @@
+//! # Slow path
+//!
+//! **Source**: gurtov-2004 sections 5.1.2 and 5.5.2.
+//!
+//! **Idea**: routers forward plain packets in hardware; one with an option in its IP header goes through the processor. At the
+//! entrance of the link such a packet waits `delay` before it joins the queue, overtaken by others, or is refused with probability
+//! `refused` (a firewall that lets no options through has 1).
+//!
+//! | parameter | unit | default | origin of the default |
+//! |---|---|---|---|
+//! | `delay` | time | U(0.6, 8.5) ms | gurtov-2004 section 5.5.2: 19 hops there and back make 191 ms with an option 214 to 515 ms |
+//! | `refused` | probability | 0 | gurtov-2004 section 5.5.2: seen behind one firewall |
+//!
+//! **Deviations**: 1. The delay is the same for all loads: the source has one measurement. 2. In an emulation the options of real
+//! packets are not looked at, so nothing is slow there. The option's own eight bytes are part of every packet's length anyway.
+//!
+//! **Checked by**: `crates/sim/tests/lifetimes.rs`.
+
+use super::keys_of;
+use crate::params::{self, Params};
+use crate::registry::BoxStage;
+use crate::spread::Spread;
+use crosswind_base::{ConfigError, Cx, DropReason, Dur, Metrics, Packet, PacketId, Rng, Stage, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::VecDeque;
+
+/// Parameters of the slow path.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SlowPathParams {
+    /// How long a packet with an option takes before it reaches the queue.
+    pub delay: Spread,
+    /// Probability that it is refused.
+    pub refused: f64,
+}
+
+impl Default for SlowPathParams {
+    fn default() -> Self {
+        SlowPathParams { delay: Spread::Uniform([Dur::from_micros(600), Dur::from_micros(8500)]), refused: 0.0 }
+    }
+}
+
+impl Params for SlowPathParams {
+    fn check(&self) -> Result<(), ConfigError> {
+        self.delay.check("delay")?;
+        params::check_range("refused", self.refused, 0.0..=1.0)
+    }
+}
+
+/// An egress whose router looks at options slowly.
+pub struct SlowPath {
+    inner: BoxStage,
+    params: SlowPathParams,
+    rng: Rng,
+    /// Packets in the processor and when each is done, in that order.
+    busy_with: VecDeque<(Time, PacketId)>,
+}
+
+fn has_option(id: PacketId, cx: &Cx<'_>) -> bool {
+    let ext = cx.pool.ext(cx.packet(id));
+    ext.is_some_and(|e| e.life.is_some() || e.wait.longest.is_some() || e.wait.left.is_some())
+}
+
+impl SlowPath {
+    pub fn new(inner: BoxStage, params: SlowPathParams, rng: Rng) -> SlowPath {
+        SlowPath { inner, params, rng, busy_with: VecDeque::new() }
+    }
+
+    fn hand_over(&mut self, cx: &mut Cx<'_>) {
+        while let Some((at, id)) = self.busy_with.front().copied()
+            && at <= cx.now
+        {
+            self.busy_with.pop_front();
+            self.inner.accept(id, cx);
+        }
+    }
+}
+
+impl Stage for SlowPath {
+    fn accept(&mut self, id: PacketId, cx: &mut Cx<'_>) {
+        if !has_option(id, cx) {
+            return self.inner.accept(id, cx);
+        }
+        if self.rng.chance(self.params.refused) {
+            return cx.drop(id, DropReason::Policed);
+        }
+        let done = cx.now + self.params.delay.draw(&mut self.rng);
+        let place = self.busy_with.partition_point(|(at, _)| *at <= done);
+        self.busy_with.insert(place, (done, id));
+    }
+    fn wake(&mut self, cx: &mut Cx<'_>) {
+        if self.inner.next_wake().is_some_and(|at| at <= cx.now) {
+            self.inner.wake(cx);
+        }
+        self.hand_over(cx);
+    }
+    fn next_wake(&self) -> Option<Time> {
+        let done = self.busy_with.front().map(|(at, _)| *at);
+        [done, self.inner.next_wake()].into_iter().flatten().min()
+    }
+    fn catch_up(&mut self, cx: &mut Cx<'_>) {
+        self.inner.catch_up(cx)
+    }
+    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        let mut others = set.clone();
+        if let Some(own) = others.shift_remove("slow_path") {
+            let keys = keys_of(&own).map_err(|e| e.under("slow_path"))?;
+            self.params = params::merged(&self.params, keys).map_err(|e| e.under("slow_path"))?;
+        }
+        if others.is_empty() { Ok(()) } else { self.inner.change(&others, cx) }
+    }
+    fn purge(&mut self, goes: &mut dyn FnMut(&Packet) -> bool, why: DropReason, cx: &mut Cx<'_>) {
+        self.inner.purge(goes, why, cx)
+    }
+    fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
+        self.inner.sample(now, out)
+    }
+    fn report(&self, now: Time, out: &mut dyn Metrics) {
+        self.inner.report(now, out)
+    }
+}

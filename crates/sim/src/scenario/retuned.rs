@@ -1,0 +1,149 @@
+//! What the timeline can change of a flow: its transport's parameters, its treatment, the lifetime of its packets, and the
+//! pace of a source of datagrams. Each change is worked out, and refused where it makes no sense, before anything runs.
+
+use super::compile::{GroupPlan, PacedPlan};
+use super::lifetime::{LifetimeParams, Over};
+use super::start::StartRule;
+use super::workloads::{self, WorkloadParams};
+use crosswind_base::units::show_dur;
+use crosswind_base::{ConfigError, Dscp, Time, config};
+use crosswind_net::params::merge;
+use crosswind_transport::rate::tuning::{TFRC_KEYS, Tuning, UDT_KEYS};
+use crosswind_transport::tcp::TcpParams;
+use crosswind_transport::{tcp, tfrc, udt};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+type Keys = Map<String, Value>;
+
+/// What is new for a flow from one moment on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OfFlow {
+    pub workload: Option<WorkloadParams>,
+    pub tcp: Option<Arc<TcpParams>>,
+    pub paced: Option<Tuning>,
+    pub dscp: Option<Dscp>,
+    pub lifetime: Option<LifetimeParams>,
+}
+
+/// A flow as the changes so far have made it.
+pub(super) struct Present<'p> {
+    group: &'p GroupPlan,
+    workload: WorkloadParams,
+    is_mortal: bool,
+    tcp: Keys,
+    paced: Keys,
+}
+
+fn keys(v: &Value) -> Keys {
+    v.as_object().cloned().unwrap_or_default()
+}
+
+fn table<'a>(v: &'a Value, key: &str) -> Result<&'a Keys, ConfigError> {
+    v.as_object().ok_or_else(|| ConfigError::new(key, v.to_string(), "a table of the keys that change"))
+}
+
+impl<'p> Present<'p> {
+    pub fn of(group: &'p GroupPlan) -> Present<'p> {
+        let paced = match &group.paced {
+            Some(PacedPlan::Tfrc(v) | PacedPlan::Udt(v)) => keys(v),
+            None => Keys::new(),
+        };
+        Present {
+            group,
+            workload: group.workload.clone(),
+            is_mortal: group.lifetime.is_some(),
+            tcp: keys(&group.tcp),
+            paced,
+        }
+    }
+
+    /// What a table of the timeline makes of it. Paths are relative to the table.
+    pub fn change(&mut self, at: Time, set: &Keys) -> Result<OfFlow, ConfigError> {
+        let (mut out, mut rest) = (OfFlow::default(), set.clone());
+        if let Some(new) = rest.shift_remove("tcp") {
+            out.tcp = Some(self.tcp(at, table(&new, "tcp")?)?);
+        }
+        for key in ["tfrc", "udt"] {
+            if let Some(new) = rest.shift_remove(key) {
+                out.paced = Some(self.paced(key, table(&new, key)?)?);
+            }
+        }
+        if let Some(new) = rest.shift_remove("dscp") {
+            out.dscp = Some(config::read(&new, "dscp")?);
+        }
+        if let Some(new) = rest.shift_remove("lifetime") {
+            let lifetime: LifetimeParams = config::read(&new, "lifetime")?;
+            let is_over = if self.group.is_datagrams() { Over::Datagrams } else { Over::Connection };
+            lifetime.check(is_over)?;
+            workloads::leaves_room(&self.workload).map_err(|e| ConfigError { path: "lifetime".into(), ..e })?;
+            self.is_mortal = true;
+            out.lifetime = Some(lifetime);
+        }
+        if !rest.is_empty() {
+            out.workload = Some(self.workload(&rest)?);
+        }
+        Ok(out)
+    }
+
+    fn workload(&mut self, set: &Keys) -> Result<WorkloadParams, ConfigError> {
+        self.workload = self.workload.changed(set)?;
+        if self.is_mortal {
+            let at_the_key = |e| ConfigError { path: "payload".into(), ..e };
+            workloads::leaves_room(&self.workload).map_err(at_the_key)?;
+        }
+        if self.group.paced.is_some() && self.workload.payload() != self.group.workload.payload() {
+            let expected = "the size that the transport's packets have";
+            return Err(ConfigError::new("payload", set["payload"].to_string(), expected));
+        }
+        Ok(self.workload.clone())
+    }
+
+    /// Keys that count when a connection begins are of no use to one that has begun.
+    fn tcp(&mut self, at: Time, set: &Keys) -> Result<Arc<TcpParams>, ConfigError> {
+        if self.group.is_datagrams() {
+            return Err(ConfigError::new("tcp", "parameters of TCP", "nothing: this flow does not run over TCP"));
+        }
+        merge(&mut self.tcp, set);
+        let params = tcp::preset::read(&Value::Object(self.tcp.clone()), "tcp")?;
+        let begun = match self.group.start {
+            StartRule::Fixed(d) if self.group.workload.connections() == 1 => Some(Time::ZERO + d),
+            _ => None,
+        };
+        let late = set.keys().find(|k| !tcp::conn::live::KEYS.contains(&k.as_str()));
+        match (begun.filter(|b| *b < at), late) {
+            (Some(begun), Some(key)) => {
+                let path = format!("tcp.{key}");
+                let found = format!("a change at {} of a connection that begins at {}", since(at), since(begun));
+                let expected = "a change before the connection begins, of this key";
+                let hint = format!("while it lives these may change: {}", tcp::conn::live::KEYS.join(", "));
+                Err(ConfigError::new(path, found, expected).hint(hint))
+            }
+            _ => Ok(Arc::new(params)),
+        }
+    }
+
+    fn paced(&mut self, key: &str, set: &Keys) -> Result<Tuning, ConfigError> {
+        let valid = match (key, &self.group.paced) {
+            ("tfrc", Some(PacedPlan::Tfrc(_))) => TFRC_KEYS,
+            ("udt", Some(PacedPlan::Udt(_))) => UDT_KEYS,
+            _ => {
+                return Err(ConfigError::new(key, format!("parameters of {key}"), "those of the flow's own transport"));
+            }
+        };
+        if let Some(wrong) = set.keys().find(|k| !valid.contains(&k.as_str())) {
+            let path = format!("{key}.{wrong}");
+            return Err(ConfigError::unknown(path, wrong, "a key that can change while it runs", valid));
+        }
+        merge(&mut self.paced, set);
+        let value = Value::Object(self.paced.clone());
+        Ok(match valid == TFRC_KEYS {
+            true => Tuning::Tfrc(Arc::new(tfrc::preset::read(&value, key)?)),
+            false => Tuning::Udt(Arc::new(udt::params::read(&value, key)?)),
+        })
+    }
+}
+
+fn since(t: Time) -> String {
+    show_dur(t.since(Time::ZERO))
+}

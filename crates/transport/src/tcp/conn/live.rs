@@ -1,0 +1,40 @@
+//! Parameters that a connection reads anew whenever it needs them, so that they may change while it lives. All others count
+//! when a connection begins: what both ends agree on, and what law, detector, judges and timer are made from.
+
+use super::{Connection, State};
+use crate::tcp::TcpParams;
+use std::sync::Arc;
+
+macro_rules! live {
+    ($($key:ident)*) => {
+        /// Keys that may change while a connection lives.
+        pub const KEYS: &[&str] = &[$(stringify!($key)),*];
+
+        impl TcpParams {
+            /// Takes these over, and leaves the others as they are.
+            pub fn adopt(&mut self, new: &TcpParams) {
+                $(self.$key = new.$key;)*
+            }
+        }
+    };
+}
+
+live! {
+    rto_min rto_max restart_timer_on_resend timeout_in_recovery resend_overdue retries_max timeout_threshold backoff_end
+    spurious_response spurious_timer spurious_timer_step spurious_unlock sack_after_timeout
+    limited_transmit idle_restart nagle send_buffer max_burst_segments window_limit_segments window_moderation grow_when
+    delayed_ack delayed_ack_timer ack_every_segments sack_blocks timestamp_echo
+}
+
+impl Connection {
+    /// Other parameters: all of them before it begins, afterwards those that may change ([`KEYS`]).
+    pub fn retune(&mut self, new: &Arc<TcpParams>) {
+        if self.opened_at.is_none() && self.state == State::Closed {
+            *self = Connection::new(new.clone(), self.peer, self.close_with_peer);
+        } else {
+            let mut own = (*self.params).clone();
+            own.adopt(new);
+            self.params = Arc::new(own);
+        }
+    }
+}
