@@ -1,8 +1,8 @@
 //! The sending half: the only place with control flow.
 //!
 //! An arriving ACK is turned into facts ([`Ack`]) once. Then, always in this order: judges, undo, law, detector,
-//! signals, and one gate ([`Sender::congested`]) through which every reduction passes and where the state that an undo
-//! would need is kept. Last, whatever the window allows is sent.
+//! signals, and one gate ([`Sender::congested`]) through which every reduction passes; before a timeout that a judge hears
+//! passes it, the law is copied for an undo. Last, whatever the window allows is sent.
 
 mod extra;
 mod output;
