@@ -172,7 +172,7 @@ pub static ROWS: &[Row] = rows! {
         => |p, cx| Ok(on_demand::OnDemand::new(p, cx.rng("on-demand")));
     Holdup "fast-reset" "Fast Reset" "link/holdup/fast_reset.rs" fast_reset::FastResetParams
         => |_, _| Ok(fast_reset::NoHoldup);
-    Holdup "slow-path" "Slow path of packets with options" "link/holdup/slow_path.rs" slow_path::SlowPathParams
+    Holdup "slow-path" "Slow path" "link/holdup/slow_path.rs" slow_path::SlowPathParams
         => |_, _| Ok(fast_reset::NoHoldup);
 };
 
