@@ -208,14 +208,30 @@ CLAIMS = (
 )
 
 
+def _late_kB(r: Results, kind: str, life: int, limit: int) -> float:
+    return _mean(r, kind, life, limit, "tfrc_stale_bytes") / 1e3
+
+
+def _needless(r: Results, kind: str, life: int, limit: int) -> float:
+    return _mean(r, kind, life, limit, "tcp_unnecessary_resends_packets")
+
+
 def pictures(r: Results) -> list[Picture]:
     """The four graphs of figure 5.11, over the queue: TFRC in time and late, TCP's time and needless copies."""
     out = []
     for name, word, of in (
         ("valid", "packets of TFRC in time (%)", valid),
-        ("stale", "late bytes of TFRC (kB)", lambda *a: _mean(*a, "tfrc_stale_bytes") / 1e3),
+        (
+            "stale",
+            "late bytes of TFRC (kB)",
+            _late_kB,
+        ),
         ("time", "download time (s)", lambda *a: float(np.mean(seconds(*a)))),
-        ("needless", "needless retransmissions", lambda *a: _mean(*a, "tcp_unnecessary_resends_packets")),
+        (
+            "needless",
+            "needless retransmissions",
+            _needless,
+        ),
     ):
         lines = {
             f"{kind}, {life} s": (np.array(LIMITS), np.array([of(r, kind, life, n) for n in LIMITS]))

@@ -57,7 +57,7 @@ def configurations() -> dict[str, Scenario]:
     out = {}
     for mode, receiver in RECEIVERS.items():
         for rule in RULES:
-            tcp = RFC1323 | f4_10.RULES[rule] | receiver.tcp
+            tcp = {**RFC1323, **f4_10.RULES[rule], **receiver.tcp}
             for n in LOST:
                 for p in _places(mode, n):
                     acks = tuple(range(p, p + n))

@@ -56,7 +56,8 @@ def testbed(name: str, pair: tuple[str, str], flows: dict[str, Any], end_s: floa
     length, down, up = MEASURED[pair]
     outage = {"at": [f"{HANDOVER_S:g} s"], "length": f"{length:g} s", "loss": down, "discard": round(down * IN_GPRS)}
     back = {"spikes": outage | {"loss": up, "discard": 0}}
-    first, then = (CARD if s == "GPRS" else {"profile": s.lower()} for s in pair)
+    ends: list[dict[str, Any]] = [CARD if s == "GPRS" else {"profile": s.lower()} for s in pair]
+    first, then = ends
     queue = {s: {"limit": "50 kB" if s == "GPRS" else "7 packets"} for s in pair}
     hop = first | {"queue": queue[pair[0]], "spikes": outage, "reverse": first.get("reverse", {}) | ACKS | back}
     change = then | {"queue": queue[pair[1]], "reverse": then.get("reverse", {}) | _limit(ACKS["queue"])}
