@@ -208,7 +208,7 @@ CLAIMS = (
 )
 
 
-def _late_kB(r: Results, kind: str, life: int, limit: int) -> float:
+def _late_kilobytes(r: Results, kind: str, life: int, limit: int) -> float:
     return _mean(r, kind, life, limit, "tfrc_stale_bytes") / 1e3
 
 
@@ -221,17 +221,9 @@ def pictures(r: Results) -> list[Picture]:
     out = []
     for name, word, of in (
         ("valid", "packets of TFRC in time (%)", valid),
-        (
-            "stale",
-            "late bytes of TFRC (kB)",
-            _late_kB,
-        ),
+        ("stale", "late bytes of TFRC (kB)", _late_kilobytes),
         ("time", "download time (s)", lambda *a: float(np.mean(seconds(*a)))),
-        (
-            "needless",
-            "needless retransmissions",
-            _needless,
-        ),
+        ("needless", "needless retransmissions", _needless),
     ):
         lines = {
             f"{kind}, {life} s": (np.array(LIMITS), np.array([of(r, kind, life, n) for n in LIMITS]))
