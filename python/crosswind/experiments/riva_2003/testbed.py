@@ -191,12 +191,16 @@ def transfer(size_bytes: int, at_s: float, reading: Reading, count: int = 1) -> 
     """A transfer by the source's generator: writes of four times 1460 bytes, back to back."""
     share = {} if reading.memory == "kept" else {"share_ssthresh": "off", "share_rtt": "off"}
     share |= RFC if reading.hosts == "rfc" else {}
+    tcp = {"preset": "linux-2.4.17", **share, **reading.tcp}
+    if tcp.get("rto", "linux-2.4") != "linux-2.4":
+        # Only that kernel's timer hands its state on.
+        tcp["share_rtt"] = "off"
     return {
         "from": "kemi-1",
         "to": "kemi-4",
         "count": count,
         "start": started(at_s),
-        "tcp": {"preset": "linux-2.4.17", **share, **reading.tcp},
+        "tcp": tcp,
         "workload": {"type": "bulk", "size": f"{size_bytes} B", "write": f"{WRITE_BYTES} B"},
     }
 
