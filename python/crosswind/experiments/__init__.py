@@ -50,4 +50,6 @@ def find(name: str) -> list[Experiment]:
     valid = ["all", *sources, *known]
     short = [i for i in known if i.split("/")[1] == name]
     hint = f"did you mean `{short[0]}`?" if short else did_you_mean(name, valid)
-    raise InputError("experiment", found=f"`{name}`", expected=f"one of {', '.join(valid)}", hint=hint)
+    own = [i for i in known if i.split("/")[0] == name.split("/")[0]]
+    every = f"all, {', '.join(sources)}, or one experiment of them (`crosswind list experiments`)"
+    raise InputError("experiment", found=f"`{name}`", expected=f"one of {', '.join(own)}" if own else every, hint=hint)
