@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from crosswind.bench import all_cells, dumbbell, instructions, many, page, peers, scale
+from crosswind.bench import PARTS, all_cells, dumbbell, instructions, many, peers, scale
 from crosswind.bench.cell import Cell, Spec, fresh
 from crosswind.bench.dumbbell import Peers
 from crosswind.cli import main
@@ -175,7 +175,7 @@ def test_the_page_holds_every_part_with_figures_and_data(
         assert head in text, head
     assert {p.name for p in (tmp_path / "images").iterdir()} == {f"cost-{n}.svg" for n in ("flows", "hops", "window")}
     data = json.loads((tmp_path / "performance.json").read_text())
-    assert set(data) == {"settings", "dumbbell", *page.PARTS}
+    assert set(data) == {"settings", "dumbbell", *PARTS}
     assert data["cores"]["speedup"] == pytest.approx(2.0) and data["start"]["start_us"] == pytest.approx(100.0)
 
 

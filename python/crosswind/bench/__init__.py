@@ -14,4 +14,7 @@ from __future__ import annotations
 from crosswind.bench.cell import Cell, Spec, all_cells, fresh
 from crosswind.bench.dumbbell import cases
 
-__all__ = ["Cell", "Spec", "all_cells", "cases", "fresh"]
+# What the page has beside the dumbbell.
+PARTS = ("scale", "crowds", "long", "cores", "start", "recording", "instructions")
+
+__all__ = ["PARTS", "Cell", "Spec", "all_cells", "cases", "fresh"]

@@ -19,7 +19,6 @@ from crosswind.bench.curves import Line, curves
 from crosswind.bench.peers import Ns2
 from crosswind.summary import Table, show_bytes
 
-PARTS = ("scale", "crowds", "long", "cores", "start", "recording", "instructions")
 Say = Callable[[str], None]
 Results = dict[str, Any]
 

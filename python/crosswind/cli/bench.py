@@ -10,7 +10,8 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from crosswind.bench import all_cells, dumbbell, page
+from crosswind import bench as benchmarks
+from crosswind.bench import all_cells, dumbbell
 from crosswind.cli.shared import JsonOption, console, print_json, print_table
 from crosswind.core import has_hook
 from crosswind.errors import CrosswindError, InputError
@@ -18,7 +19,7 @@ from crosswind.progress import Bar
 from crosswind.summary import Table
 
 EPILOG = "Example: crosswind bench --flows 10 --rate '1 Gbit/s' --queue red"
-PARTS = ("dumbbell", *page.PARTS)
+PARTS = ("dumbbell", *benchmarks.PARTS)
 # Of each measurement in real time.
 SECONDS_LIVE = 3.0
 COLUMNS: dict[str, str] = {
@@ -67,6 +68,8 @@ def bench(
     Ratios compare with ns-2 and ns-3 in the same session, run by run; they stay empty where those are not installed.
     With `emulate`: real packets through emulated links; how late they are, how many a second, how exact the rate is.
     """
+    from crosswind.bench import page  # loads matplotlib
+
     if what is What.emulate:
         _emulate(json)
         return
@@ -118,6 +121,8 @@ def _say(what: str) -> None:
 
 
 def _show(part: str, result: Any) -> None:
+    from crosswind.bench import page  # loads matplotlib
+
     if part == "dumbbell":
         cells = [[_with_range(r, name) for name in COLUMNS] for r in result]
         notes = sorted({f"{who}: {r[f'{key}_note']}" for r in result for who, key in PEERS if r[f"{key}_note"]})
@@ -131,6 +136,8 @@ PEERS = (("ns-2", "ns2"), ("ns-3", "ns3"))
 
 
 def _with_range(row: dict[str, Any], name: str) -> str:
+    from crosswind.bench import page  # loads matplotlib
+
     text = page.number(row.get(name))
     low, high = row.get(f"{name}_min"), row.get(f"{name}_max")
     if name in RANGES and low is not None and low != high:
