@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -238,3 +240,8 @@ def test_without_the_engine_the_message_says_how_to_build_it(
     monkeypatch.delattr(crosswind, "_core", raising=False)
     assert main(["run", str(file)]) == 1
     assert "make setup" in capsys.readouterr().err
+
+
+def test_the_command_line_starts_without_the_drawing_library() -> None:
+    program = "import sys, crosswind.cli; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

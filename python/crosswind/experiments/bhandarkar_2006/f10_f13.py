@@ -11,7 +11,7 @@ What may differ here: the error rates of the figures are not printed; 10 % is ta
 
 B23 and the part of B27 on SACK fail by the line itself: with 10 % of errors each packet takes 1.11 times its place, so
 no sender has more than 90 % of the error-free value. B26: SACK at 0.5 Mbit/s is limited by the link, so the first
-doubling helps it; DCR gains 1.94 per doubling. B27 for one flow of DCR (0.87 of the link) is the same limit as B23;
+doubling helps it; DCR gains 1.94 per doubling. B27 for one flow of DCR (0.87 of the link) is near that limit too;
 SACK fills 0.87 of it with 12 flows and more.
 """
 

@@ -12,7 +12,7 @@ line are rare enough (one packet in 500) that one is repaired before the next. T
 `crates/transport/tests/patience.rs`.
 
 B3 fails by one packet: the window grows by one segment during the wait (B4), and that segment leaves beside those that
-answer duplicates. With `dcr.growth` off there is none; the rate stays within 5 % of that before in either case.
+answer duplicates. The rate stays within 5 % of that before.
 """
 
 from __future__ import annotations
