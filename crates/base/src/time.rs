@@ -73,12 +73,6 @@ impl From<Time> for Moment {
     }
 }
 
-impl From<Option<Time>> for Moment {
-    fn from(at: Option<Time>) -> Moment {
-        at.map_or(Moment::NONE, Moment)
-    }
-}
-
 impl Dur {
     pub const ZERO: Dur = Dur(0);
     pub const MAX: Dur = Dur(u64::MAX);
