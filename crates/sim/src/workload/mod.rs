@@ -120,6 +120,10 @@ pub fn ends(plan: &Plan, params: &Parameters, rep: Repetition, streams: &Streams
                 let rng = streams.named(&format!("flow/{}/tcp/early", f.name));
                 end.conn.sender().predict(tcp, rng);
             }
+            if tcp.ack_habit.is_on() {
+                let side = if seen == Vantage::Sender { "sender" } else { "receiver" };
+                end.conn.rx.accustom(tcp, streams.named(&format!("flow/{}/tcp/acks/{side}", f.name)));
+            }
             out.push(FlowEnd::Tcp(end));
         }
     }

@@ -5,6 +5,7 @@ use crosswind_base::{ConfigError, Dur};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use super::conn::habit::{AckHabitParams, ReceiverOs};
 pub use super::detect::Detection;
 pub use super::detect::newreno::NewRenoParams;
 pub use super::detect::patient::DcrParams;
@@ -430,6 +431,12 @@ pub struct TcpParams {
     pub delayed_ack_timer: DelayedAckTimer,
     /// Segments received in order that force an ACK.
     pub ack_every_segments: u32,
+    /// A receiving system by name: it stands for keys such as `ack_habit`, `delayed_ack` and `sack`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub receiver: ReceiverOs,
+    /// Chunks of segments for one ACK, and ACKs that say nothing new.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub ack_habit: AckHabitParams,
     /// In-order segments acknowledged at once at the start of a connection (Linux quick ACKs).
     pub quick_acks: u32,
     /// Most SACK blocks that an ACK carries.
@@ -478,6 +485,7 @@ impl TcpParams {
         super::law::check(self, &at)?;
         self.dcr.check(self, &at)?;
         self.early.check(&at)?;
+        super::conn::habit::check(self, &at)?;
         if self.receive_window == ReceiveWindow::Linux24 {
             self.check_growing_window(&at)?;
         }

@@ -38,6 +38,12 @@ pub const PRESETS: &[Preset] = &[
         make: linux_2_4_17,
     },
     Preset {
+        name: "linux-2.4-highspeed",
+        title: "Linux 2.4.20 on fast long paths: large buffers, timestamps, growth by ACKs",
+        source: "igarashi sections 2.10, 3.1 and 3.2",
+        make: linux_2_4_highspeed,
+    },
+    Preset {
         name: "sack-2006",
         title: "TCP-SACK as the comparisons of a thesis have it",
         source: BHANDARKAR,
@@ -149,7 +155,7 @@ fn rfc() -> TcpParams {
         receive_application_shift: 31,
         delayed_ack: Dur::from_millis(200),
         delayed_ack_timer: DelayedAckTimer::PerSegment,
-        ack_every_segments: 2,
+        ack_every_segments: 2, receiver: ReceiverOs::AsGiven, ack_habit: AckHabitParams::default(),
         quick_acks: 0,
         sack_blocks: 3,
         share_ssthresh: Switch::Off,
@@ -202,6 +208,21 @@ fn linux_2_4_17() -> TcpParams {
         share_rtt: Switch::On,
         initial_window_known_segments: 3,
         ..baseline()
+    }
+}
+
+/// The senders of [Igarashi 2007] chapters 4 and 5: nothing is remembered of earlier connections, and the window is what the
+/// socket buffer allows.
+fn linux_2_4_highspeed() -> TcpParams {
+    TcpParams {
+        share_ssthresh: Switch::Off,
+        share_rtt: Switch::Off,
+        initial_window_known_segments: 0,
+        window_scaling: Switch::On,
+        timestamp_tick: Dur::from_millis(10),
+        receive_buffer: Size(1 << 30),
+        send_buffer: Size(1 << 30),
+        ..linux_2_4_17()
     }
 }
 
@@ -356,7 +377,8 @@ pub fn preset(name: &str) -> Option<TcpParams> {
 
 /// Reads the `tcp` table of a flow: `preset` (default `rfc`) with everything else as overrides.
 pub fn read(value: &Value, path: &str) -> Result<TcpParams, ConfigError> {
-    let params: TcpParams = crate::bundle::read(value, path, &names(), preset)?;
+    let value = super::conn::habit::expanded(value, path)?;
+    let params: TcpParams = crate::bundle::read(&value, path, &names(), preset)?;
     params.check(path)?;
     Ok(params)
 }

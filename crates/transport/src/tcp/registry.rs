@@ -33,6 +33,7 @@ const OTHERS: &[Row] = rows! {
     "share" "ssthresh" "share/mod.rs";
     "timer" "rto" "conn/rtt.rs";
     "receiver" "receiver" "conn/receiver.rs";
+    "receiver" "ack-habit" "conn/habit.rs";
 };
 
 /// Every element of TCP. Laws, detectors and judges stand in the tables of their own folders.

@@ -9,6 +9,7 @@
 //! probes are not modelled: applications read at once, so a window closes only while a hole is being repaired, and the
 //! retransmission timer covers that.
 
+pub mod habit;
 mod islands;
 pub mod live;
 mod recall;
@@ -497,13 +498,12 @@ fn syn_sack_ts(sack: bool, ts: bool) -> u16 {
 }
 
 fn header(flags: TcpFlags, now: Time, rx: &Receiver, agreed: &Agreed, p: &TcpParams) -> Packet {
-    let window = rx.window(p).min(if agreed.scaled { 1 << 30 } else { 65535 });
     let stamped = agreed.timestamps;
     Packet {
         sent_at: now,
         cause: rx.cause,
         ack: rx.next,
-        wnd: window as u32,
+        wnd: rx.window(p).min(if agreed.scaled { 1 << 30 } else { 65535 }) as u32,
         ts_val: if stamped { stamp(now, p.timestamp_tick) } else { 0 },
         ts_ecr: if stamped { rx.ts_recent } else { 0 },
         // ns-2's sinks count nothing for the option.
@@ -518,9 +518,11 @@ fn send_ack(rx: &mut Receiver, agreed: &Agreed, p: &TcpParams, seq: u64, io: &mu
     if rx.echoes() {
         flags = flags.with(TcpFlags::ECE);
     }
-    let mut out = header(flags, io.now(), rx, agreed, p);
-    out.seq = seq;
+    let mut out = Packet { seq, ..header(flags, io.now(), rx, agreed, p) };
     let sack = if agreed.sack { rx.sack_blocks(p.sack_blocks) } else { None };
+    if rx.repeats_ack() {
+        io.send(out, None);
+    }
     rx.acked();
     let ext = sack.map(|sack| {
         // ns-2 counts the blocks alone, not the option around them.

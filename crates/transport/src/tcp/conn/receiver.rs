@@ -13,6 +13,7 @@
 //! | `delayed_ack` | time | 200 ms | Linux and BSD; rfc5681 section 4.2 asks for at most 500 ms |
 //! | `ack_every_segments` | segments | 2 | rfc5681 section 4.2 |
 //! | `quick_acks` | segments | 0 | ours; Linux acknowledges the first ones at once |
+//! | `ack_habit` | - | off | igarashi section 2.19: chunks and empty ACKs, see the page of ACK habits |
 //! | `sack_blocks` | blocks | 3 | rfc2018 section 3, with timestamps |
 //! | `timestamp_echo` | - | `rfc1323` | rfc7323 section 4.3; ns-2: `1323bis` |
 //! | `dsack` | - | `off` | rfc2883 |
@@ -25,9 +26,10 @@
 
 use super::super::params::{DelayedAckTimer, ReceiveWindow, TcpParams, TimestampEcho};
 use super::super::undo::eifel::is_older;
+use super::habit::Habit;
 use super::islands::Islands;
 use super::window::Growing;
-use crosswind_base::{Ecn, Packet, SackList, TcpFlags, Time};
+use crosswind_base::{Ecn, Packet, Rng, SackList, TcpFlags, Time};
 
 /// What the receiver wants done about an ACK after a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -75,6 +77,8 @@ pub struct Receiver {
     growing: Option<Box<Growing>>,
     /// The segment received twice that the next ACK reports; only with `dsack`.
     twice: Option<Box<(u64, u64)>>,
+    /// Chunks and empty ACKs; only with `ack_habit`.
+    habit: Option<Box<Habit>>,
     pub stats: ReceiverStats,
 }
 
@@ -94,9 +98,15 @@ impl Receiver {
             last_ack_sent: 0,
             highest_start: 0,
             twice: None,
+            habit: None,
             growing: (p.receive_window == ReceiveWindow::Linux24).then(|| Box::new(Growing::new(p))),
             stats: ReceiverStats::default(),
         }
+    }
+
+    /// Gives the host its habit of acknowledging, and the dice for it.
+    pub fn accustom(&mut self, p: &TcpParams, rng: Rng) {
+        self.habit = p.ack_habit.is_on().then(|| Box::new(Habit::new(p.ack_habit.clone(), rng)));
     }
 
     /// Bytes of data delivered in order (SYN and FIN not counted).
@@ -180,7 +190,9 @@ impl Receiver {
             self.quick_left -= 1;
             return AckNow::Yes;
         }
-        if fin || params.delayed_ack.0 == 0 || self.unacked >= params.ack_every_segments {
+        let chunk = self.habit.as_ref().map_or(0, |h| h.chunk);
+        let every = if chunk > 0 { chunk } else { params.ack_every_segments };
+        if fin || params.delayed_ack.0 == 0 || self.unacked >= every {
             return AckNow::Yes;
         }
         if self.delack_at == Time::NEVER {
@@ -246,8 +258,20 @@ impl Receiver {
         list
     }
 
+    /// Whether the ACK that is about to be sent is followed by one that says nothing new.
+    #[inline]
+    pub fn repeats_ack(&mut self) -> bool {
+        let news = self.unacked > 0 && self.habit.is_some() && !self.has_islands();
+        news && self.habit.as_mut().is_some_and(|h| h.repeats())
+    }
+
     /// An ACK (or a segment that carries one) has been sent.
     pub fn acked(&mut self) {
+        if self.unacked > 0
+            && let Some(h) = &mut self.habit
+        {
+            h.draw();
+        }
         self.unacked = 0;
         self.delack_at = Time::NEVER;
         self.last_ack_sent = self.next;

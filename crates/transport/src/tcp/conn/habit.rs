@@ -1,0 +1,192 @@
+//! # ACK habits of operating systems
+//!
+//! **Source**: igarashi section 2.19 (what four receivers of 2003 and three of 2006 were seen to do).
+//!
+//! **Idea**: a host that takes segments out of its network card in batches acknowledges a chunk at a time. The length of each
+//! chunk is drawn: `least` and a geometric number with the mean `mean - least` more, at most `most`; a chunk that does not fill
+//! is acknowledged after `delayed_ack`. A share `empty_share` of all ACKs comes directly after another and says nothing new.
+//!
+//! | parameter | unit | default | origin of the default |
+//! |---|---|---|---|
+//! | `receiver` | - | `as-given` | a row of the table below; keys beside it are stronger |
+//! | `ack_habit.least_segments` | segments | 0 | off: `ack_every_segments` alone decides |
+//! | `ack_habit.mean_segments` | segments | 0 | mean length of a chunk before it is cut at `most_segments` |
+//! | `ack_habit.most_segments` | segments | 0 | igarashi: chunks of up to 14 |
+//! | `ack_habit.empty_share` | - | 0 | igarashi: 0.2 of the ACKs of FreeBSD |
+//!
+//! | `receiver` | SACK | segments per ACK | waits at most |
+//! |---|---|---|---|
+//! | `linux-2.4` | yes | 1 to 14, mean 2 | 2 ms |
+//! | `windows-2000` | yes | 1 to 14, mean 4 | 2 ms |
+//! | `windows-xp` | yes | 4 to 16, mean 8 | 2 ms |
+//! | `solaris-9` | yes | 1 or 2 | 50 ms |
+//! | `freebsd-4.7` | no | 2, and 0.2 of the ACKs empty | 100 ms |
+//! | `freebsd-5.3` | yes | 2, and 0.2 of the ACKs empty | 100 ms |
+//!
+//! **Deviations**: 1. The source shows distributions in figures that are lost: largest lengths and the share of empty ACKs are
+//! its own, means are ours (that of Linux fits the growth of its Table 4.5). 2. Lengths do not depend on the rate.
+//!
+//! **Checked by**: `tests/habits.rs` (a second copy of the draw, means, shares), `crates/sim/tests/receivers.rs` (growth).
+
+use super::super::params::{Switch, TcpParams, choice};
+use crosswind_base::{ConfigError, Rng};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+choice!(
+    /// Whose habits the receiving end has: an operating system as [Igarashi 2007] measured it.
+    ReceiverOs {
+        /// As the other keys say.
+        AsGiven,
+        /// Red Hat 9, Linux 2.4.20.
+        #[serde(rename = "linux-2.4")]
+        Linux24,
+        /// Windows 2000, service pack 3.
+        #[serde(rename = "windows-2000")]
+        Windows2000,
+        /// Windows XP, service pack 2.
+        WindowsXp,
+        /// Solaris 9.
+        #[serde(rename = "solaris-9")]
+        Solaris9,
+        /// FreeBSD 4.7, without SACK.
+        #[serde(rename = "freebsd-4.7")]
+        FreeBsd47,
+        /// FreeBSD 5.3.
+        #[serde(rename = "freebsd-5.3")]
+        FreeBsd53,
+    }
+);
+#[expect(clippy::derivable_impls, reason = "the macro that makes the choices derives no default")]
+impl Default for ReceiverOs {
+    fn default() -> ReceiverOs {
+        ReceiverOs::AsGiven
+    }
+}
+
+/// How a host acknowledges in chunks.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct AckHabitParams {
+    /// Fewest segments that an ACK waits for; 0: `ack_every_segments` decides.
+    pub least_segments: u32,
+    /// Segments that an ACK waits for on average.
+    pub mean_segments: f64,
+    /// Most segments that an ACK waits for.
+    pub most_segments: u32,
+    /// Share of all ACKs that repeat the one before and acknowledge nothing new.
+    pub empty_share: f64,
+}
+
+impl AckHabitParams {
+    pub fn is_on(&self) -> bool {
+        self.least_segments > 0 || self.empty_share > 0.0
+    }
+    /// Refuses numbers that make no sense.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let (least, most) = (self.least_segments, self.most_segments);
+        if !(0.0..=0.9).contains(&self.empty_share) {
+            return Err(ConfigError::new("empty_share", self.empty_share.to_string(), "from 0 to 0.9"));
+        }
+        if least == 0 && (most != 0 || self.mean_segments != 0.0) {
+            return Err(ConfigError::new("least_segments", "0, beside a mean or a largest number", "at least 1"));
+        }
+        if most < least || most > 10_000 {
+            let expected = format!("from {least} (least_segments) to 10000");
+            return Err(ConfigError::new("most_segments", most.to_string(), expected));
+        }
+        if !(f64::from(least)..=f64::from(most)).contains(&self.mean_segments) {
+            let expected = format!("from {least} (least_segments) to {most} (most_segments)");
+            return Err(ConfigError::new("mean_segments", self.mean_segments.to_string(), expected));
+        }
+        Ok(())
+    }
+}
+
+/// The habit of one receiver and its dice.
+#[derive(Debug)]
+pub struct Habit {
+    params: AckHabitParams,
+    rng: Rng,
+    /// Segments that the next ACK waits for; 0: no chunks.
+    pub chunk: u32,
+}
+
+impl Habit {
+    pub fn new(params: AckHabitParams, rng: Rng) -> Habit {
+        let mut habit = Habit { params, rng, chunk: 0 };
+        habit.draw();
+        habit
+    }
+
+    /// Draws the length of the next chunk.
+    pub fn draw(&mut self) {
+        let (least, most) = (self.params.least_segments, self.params.most_segments);
+        self.chunk = least;
+        let extra = self.params.mean_segments - f64::from(least);
+        if least == 0 || extra <= 0.0 {
+            return;
+        }
+        // Geometric on 0, 1, 2 .. with that mean.
+        let more = ((1.0 - self.rng.uniform()).ln() / (extra / (1.0 + extra)).ln()).floor();
+        self.chunk += more.min(f64::from(most - least)) as u32;
+    }
+
+    /// Whether an ACK that has just been sent is followed by an empty one.
+    pub fn repeats(&mut self) -> bool {
+        let share = self.params.empty_share;
+        share > 0.0 && self.rng.chance(share / (1.0 - share))
+    }
+}
+
+/// The keys of `tcp` that a receiving system stands for.
+pub fn keys(os: ReceiverOs) -> Map<String, Value> {
+    let chunks = |least: u32, mean: f64, most: u32| {
+        json!({
+            "delayed_ack": "2 ms",
+            "ack_habit": { "least_segments": least, "mean_segments": mean, "most_segments": most },
+        })
+    };
+    let doubles = json!({
+        "delayed_ack": "100 ms", "delayed_ack_timer": "heartbeat", "ack_every_segments": 2,
+        "ack_habit": { "empty_share": 0.2 },
+    });
+    let mut table = match os {
+        ReceiverOs::AsGiven => json!({}),
+        ReceiverOs::Linux24 => chunks(1, 2.0, 14),
+        ReceiverOs::Windows2000 => chunks(1, 4.0, 14),
+        ReceiverOs::WindowsXp => chunks(4, 8.0, 16),
+        ReceiverOs::Solaris9 => {
+            let mut own = chunks(1, 1.5, 2);
+            own["delayed_ack"] = "50 ms".into();
+            own
+        }
+        ReceiverOs::FreeBsd47 | ReceiverOs::FreeBsd53 => doubles,
+    };
+    if os == ReceiverOs::FreeBsd47 {
+        (table["sack"], table["recovery"]) = (json!(Switch::Off), "newreno".into());
+    }
+    table.as_object_mut().map(std::mem::take).unwrap_or_default()
+}
+
+/// Puts the keys of a receiving system under those that a `tcp` table gives itself.
+pub fn expanded(value: &Value, path: &str) -> Result<Value, ConfigError> {
+    let Some(name) = value.get("receiver") else { return Ok(value.clone()) };
+    let os: ReceiverOs = crosswind_base::config::read(name, &format!("{path}.receiver"))?;
+    let mut table = keys(os);
+    for (k, v) in value.as_object().into_iter().flatten() {
+        match (table.get_mut(k), v) {
+            (Some(Value::Object(own)), Value::Object(given)) => own.extend(given.clone()),
+            _ => {
+                table.insert(k.clone(), v.clone());
+            }
+        }
+    }
+    Ok(Value::Object(table))
+}
+
+/// Refuses a habit that makes no sense.
+pub fn check(p: &TcpParams, at: &dyn Fn(&str) -> String) -> Result<(), ConfigError> {
+    p.ack_habit.check().map_err(|e| e.under(&at("ack_habit")))
+}
