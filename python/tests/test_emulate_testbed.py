@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -14,9 +16,8 @@ from test_emulate import emulates
 from crosswind import Scenario
 from crosswind import run as simulate
 from crosswind.emulate.network import Network
-from crosswind.emulate.testbed import tasks_of
-from crosswind.emulate.worker import FIELDS, LAYOUT
-from crosswind.errors import InputError
+from crosswind.emulate.programs import tasks_of
+from crosswind.emulate.worker import FIELDS, LAYOUT, Asked
 from crosswind.runs import Runs
 
 SCENARIO = """\
@@ -101,16 +102,96 @@ def test_what_a_kernel_tells_of_a_connection_has_a_name_for_every_number() -> No
     assert (named["snd_cwnd"], named["rtt"]) == (77, 1234)
 
 
-def test_a_stream_in_bursts_is_refused_because_real_hosts_would_send_only_one() -> None:
-    scenario = Scenario.from_toml(SCENARIO)
-    flow = {"flow": 0, "group": "audio", "from": 1, "to": 0, "port": 5001, "start_ns": 0, "dscp": 46}
-    cbr = {"type": "cbr", "payload": "48 B", "interval": "20 ms", "packets": 100}
+def plan_of(flows: list[dict[str, Any]]) -> Network:
     hosts = [SimpleNamespace(name="server", v4="10.0.0.1"), SimpleNamespace(name="client", v4="10.0.0.2")]
+    return cast(Network, SimpleNamespace(hosts=hosts, plan={"flows": flows, "duration_ns": 60_000_000_000}))
 
-    def tasks(**more: object) -> dict[str, list[dict[str, Any]]]:
-        plan = {"flows": [{**flow, "workload": {**cbr, **more}}]}
-        return tasks_of(cast(Network, SimpleNamespace(hosts=hosts, plan=plan, scenario=scenario)))
 
-    assert [t["do"] for t in tasks(bursts=1)["client"]] == ["send-cbr"]
-    with pytest.raises(InputError, match=r"flow\.audio\.workload\.bursts"):
-        tasks(bursts=2, idle={"uniform": ["5 s", "15 s"]})
+FLOW = {"flow": 0, "name": "audio", "group": "audio", "from": 1, "to": 0, "port": 5001, "start_ns": 0, "dscp": 46}
+
+
+def test_bursts_follow_each_other_after_the_pauses_that_were_drawn() -> None:
+    cbr = {"type": "cbr", "payload": "48 B", "interval": "20 ms", "packets": 100, "bursts": 3}
+
+    def task(seed: int, **more: object) -> dict[str, Any]:
+        (found,) = tasks_of(plan_of([{**FLOW, "workload": {**cbr, **more}}]), seed=seed)["client"]
+        return found
+
+    # 100 packets every 20 ms, and 5 s of silence.
+    assert task(1, idle="5 s")["bursts"] == [(0, 100), (7_000_000_000, 100), (14_000_000_000, 100)]
+    drawn = task(1, idle={"uniform": ["5 s", "15 s"]})["bursts"]
+    assert drawn == task(1, idle={"uniform": ["5 s", "15 s"]})["bursts"]
+    assert drawn != task(2, idle={"uniform": ["5 s", "15 s"]})["bursts"]
+    gaps = [b[0] - a[0] - 2_000_000_000 for a, b in itertools.pairwise(drawn)]
+    assert all(5e9 <= gap <= 15e9 for gap in gaps), gaps
+
+
+def test_an_on_off_source_is_active_and_silent_as_long_as_its_laws_say() -> None:
+    w = {"type": "on-off", "payload": "72 B", "rate": "80 kbit/s", "on": {"exponential": "200 ms"}, "off": "300 ms"}
+    (task,) = tasks_of(plan_of([{**FLOW, "workload": w}]))["client"]
+    assert task["interval_ns"] == 10_000_000
+    bursts = task["bursts"]
+    silences = {b[0] - a[0] - a[1] * 10_000_000 for a, b in itertools.pairwise(bursts)}
+    assert silences == {300_000_000}
+    # Half a packet more than the mean says, as the active period is rounded up.
+    assert 15 < sum(n for _, n in bursts) / len(bursts) < 28
+    (late,) = tasks_of(plan_of([{**FLOW, "workload": {**w, "first": "off"}}]))["client"]
+    assert late["bursts"][0][0] == 300_000_000
+
+
+def test_a_browser_opens_connections_as_the_simulated_one_does() -> None:
+    page = Asked(connections=9, parallel=4)
+    assert list(page.told(0, is_over=False)) == [1, 2, 3]
+    assert list(page.told(2, is_over=True)) == [4]
+    assert list(page.told(2, is_over=True)) == [], "a connection frees its place once"
+    assert [list(page.told(i, is_over=True)) for i in (0, 1, 3, 4, 5)] == [[5], [6], [7], [8], []]
+    failed = Asked(connections=3, parallel=4)
+    assert list(failed.told(0, is_over=True)) == [1, 2]
+
+
+PROGRAMS = """\
+name = "programs"
+duration = "5 s"
+
+[link.path]
+from = "server"
+to = "client"
+rate = "2 Mbit/s"
+delay = "20 ms"
+queue = { type = "droptail", limit = "100 packets" }
+reverse = { queue = { limit = "100 packets" } }
+
+[flow.web]
+from = "server"
+to = "client"
+workload = { type = "page", objects = 3, parallel = 2 }
+tcp = { preset = "linux-6" }
+
+[flow.ping]
+from = "client"
+to = "server"
+workload = { type = "ping", interval = "100 ms", packets = 10 }
+"""
+
+
+@emulates
+def test_pages_are_loaded_and_pings_answered_by_real_programs(tmp_path: Path) -> None:
+    file = tmp_path / "programs.toml"
+    file.write_text(PROGRAMS)
+    command = [sys.executable, "-m", "crosswind", "run", str(file), "--mode", "emulate", "--out", str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    runs = Runs.load(tmp_path / "out")
+    page = runs.tables["page"].row(0, named=True)
+    assert page["size_bytes"] == 11_792 + 3 * 8576
+    # 37.5 kB at 2 Mbit/s, and at least three round trips of 40 ms: connection and request, then objects.
+    assert 200e6 < page["response_ns"] < 1.5e9
+    objects = runs.tables["object"].sort("object")
+    assert objects["object"].to_list() == [0, 1, 2, 3]
+    assert (objects["done_ns"] > objects["first_byte_ns"]).all()
+    # Two at a time: the third object waits for one of the first two connections to be over.
+    assert objects["open_ns"][2] >= min(objects["done_ns"][0], objects["done_ns"][1])
+    ping = runs.flows().filter(name="ping").row(0, named=True)
+    assert (ping["sent_packets"], ping["received_packets"], ping["reply_packets"]) == (10, 10, 10)
+    assert 40e6 < ping["rtt_p50_ns"] < 250e6
+    assert 20e6 < ping["reply_delay_p50_ns"] < 200e6

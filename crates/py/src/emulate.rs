@@ -103,7 +103,7 @@ impl Layout {
         let flows = self.plan.flows.iter().enumerate().map(|(i, f)| {
             let g = self.plan.group(f);
             json!({
-                "flow": i, "name": f.name, "group": g.name, "from": self.host(f.from), "to": self.host(f.to),
+                "flow": i, "name": f.name, "group": g.name, "connection": f.connection, "from": self.host(f.from), "to": self.host(f.to),
                 "port": u32::from(FIRST_PORT) + i as u32, "start_ns": starts[i].0,
                 "workload": g.workload, "tcp": g.tcp, "dscp": g.dscp.bits(),
             })

@@ -14,6 +14,7 @@ LAWS = {"reno": "reno", "cubic": "cubic", "bbr": "bbr"}
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 # A receive buffer that a scenario sets on purpose; larger ones mean "no limit" and are left to the kernel.
 OWN_BUFFER_MAX_bytes = 16_000_000
+TIMESTAMPS_bytes = 12
 DEFAULTS = {
     "net.ipv4.tcp_rmem": "4096 131072 67108864",
     "net.ipv4.tcp_wmem": "4096 131072 67108864",
@@ -44,6 +45,12 @@ def size(flow: dict[str, Any], key: str) -> int | None:
     """A size of the flow's TCP parameters in bytes."""
     found = parse(flow["tcp"].get(key))
     return int(found.value) if found is not None and found.unit == "bytes" else None
+
+
+def segment(flow: dict[str, Any]) -> int | None:
+    """What the kernel is told of the segment's size: its own counts the room that timestamps take."""
+    mss = size(flow, "mss")
+    return mss and mss + (TIMESTAMPS_bytes if flow["tcp"].get("timestamps") == "on" else 0)
 
 
 def receive_buffer(flow: dict[str, Any]) -> int | None:

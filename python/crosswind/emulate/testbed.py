@@ -19,9 +19,9 @@ import polars as pl
 from crosswind.emulate import hosts as machine
 from crosswind.emulate import kernel, needs, sandbox
 from crosswind.emulate.network import Network
+from crosswind.emulate.programs import TCP_WORKLOADS, page_of, tasks_of
 from crosswind.emulate.results import runs_of
-from crosswind.errors import CrosswindError, InputError
-from crosswind.quantity import parse
+from crosswind.errors import CrosswindError
 from crosswind.runs import Runs
 from crosswind.scenario import Scenario
 
@@ -86,11 +86,11 @@ def inside(job: dict[str, Any]) -> int:
     network = Network.build(scenario, seed=job["seed"], rep=job["rep"], reps=job["reps"])
     machine.names(network.hosts)
     flows = network.plan["flows"]
-    tasks = tasks_of(network)
+    tasks = tasks_of(network, seed=job["seed"], rep=job["rep"])
     network.open()
     warnings = []
     for i, host in enumerate(network.hosts):
-        own = [f for f in flows if i in (f["from"], f["to"]) and f["workload"]["type"] == "bulk"]
+        own = [f for f in flows if i in (f["from"], f["to"]) and f["workload"]["type"] in TCP_WORKLOADS]
         warnings += kernel.prepare(host, own, network.plan["sysctl"])
     sample_ns = network.plan["sample_ns"] or SAMPLE_ns
     with captures(network, job.get("pcap")):
@@ -98,72 +98,6 @@ def inside(job: dict[str, Any]) -> int:
     result["warnings"] = [*result["warnings"], *warnings]
     save(network, job, said, result)
     return 0
-
-
-def tasks_of(network: Network) -> dict[str, list[dict[str, Any]]]:
-    """What the programs of each host have to do. Raises InputError for workloads that have no program yet."""
-    tasks: dict[str, list[dict[str, Any]]] = {h.name: [] for h in network.hosts}
-    for f in network.plan["flows"]:
-        w, to = f["workload"], network.hosts[f["to"]]
-        common = {
-            "flow": f["flow"],
-            "port": f["port"],
-            "to": to.v4,
-            "start_ns": f["start_ns"],
-            "dscp": f.get("dscp", 0),
-        }
-        if w["type"] == "bulk":
-            common |= {"mss": kernel.size(f, "mss")}
-            sender = {
-                "do": "send-bulk",
-                "size": _bytes(w.get("size")),
-                "write": _bytes(w.get("write")),
-                "close": w.get("close", "fin"),
-                "congestion": kernel.congestion(f),
-            }
-            receiver: dict[str, Any] = {"do": "receive-bulk", "receive_buffer": kernel.receive_buffer(f)}
-        elif w["type"] == "cbr":
-            _refuse_bursts(network.scenario, f["group"], w)
-            interval = parse(w.get("interval"))
-            sender = {
-                "do": "send-cbr",
-                "payload": _bytes(w["payload"]),
-                "interval_ns": int(interval.value) if interval else _interval_ns(w),
-                "packets": w.get("packets"),
-            }
-            receiver = {"do": "receive-cbr", "packets": w.get("packets")}
-        else:
-            raise InputError(
-                network.scenario.file or network.scenario.name,
-                path=f"flow.{f['group']}.workload.type",
-                found=f"`{w['type']}`",
-                expected="bulk or cbr: other workloads have no program for real hosts yet",
-            )
-        tasks[network.hosts[f["from"]].name].append(common | sender)
-        tasks[to.name].append(common | receiver)
-    return tasks
-
-
-def _refuse_bursts(scenario: Scenario, group: str, workload: dict[str, Any]) -> None:
-    """The program that sends datagrams knows one burst; more, or the pauses between them, would be left out unseen."""
-    if int(workload.get("bursts", 1)) > 1:
-        raise InputError(
-            scenario.file or scenario.name,
-            path=f"flow.{group}.workload.bursts",
-            found=str(workload["bursts"]),
-            expected="1: real hosts send a single burst",
-            hint="give each burst a flow of its own, with its own start",
-        )
-
-
-def _bytes(written: Any) -> int | None:
-    found = parse(written)
-    return int(found.value) if found else None
-
-
-def _interval_ns(w: dict[str, Any]) -> int:
-    rate = parse(w.get("rate"))
-    return int((_bytes(w["payload"]) or 0) + 28) * 8 * 1_000_000_000 // int(rate.value) if rate else 20_000_000
 
 
 @contextlib.contextmanager
@@ -210,7 +144,7 @@ def perform(
         reader = threading.Thread(target=listen, args=(p, said, ready), daemon=True)
         reader.start()
         readers.append(reader)
-    listeners = sum(t["do"].startswith("receive") for own in busy.values() for t in own)
+    listeners = sum(t["do"].startswith(("receive", "answer")) for own in busy.values() for t in own)
     for _ in range(listeners):
         if not ready.acquire(timeout=READY_s):
             raise machine.SetupError("a receiving program did not begin to listen")
@@ -250,6 +184,11 @@ def save(network: Network, job: dict[str, Any], said: dict[int, dict[str, Any]],
     key = {"configuration": network.scenario.name, "rep": job["rep"]}
     rows = [key | flow_row(f, said.get(f["flow"], {}), result, end_ns) for f in network.plan["flows"]]
     runs.tables["flow"] = pl.DataFrame(rows, infer_schema_length=None)
+    for f in network.plan["flows"]:
+        f["seen"] = result["view"]["flows"][f["flow"]]
+    for name, found in page_tables(network.plan, said).items():
+        if found:
+            runs.tables[name] = pl.DataFrame([key | row for row in found], infer_schema_length=None)
     closed = [r["close_ns"] >= 0 for r in rows if r["is_finite"]]
     over = bool(closed) and all(closed) and len(closed) == len(rows)
     outcome = pl.lit("all flows closed" if over else "duration reached").alias("outcome")
@@ -270,24 +209,21 @@ def flow_row(f: dict[str, Any], s: dict[str, Any], result: dict[str, Any], end_n
     i = s.get("info", {})
     open_ns, close_ns = s.get("open_ns", -1), s.get("close_ns", -1)
     elapsed_ns = close_ns - open_ns if close_ns >= 0 else -1
-    until = (
-        close_ns
-        if close_ns >= 0
-        else min(end_ns, s.get("last_ns", end_ns))
-        if f["workload"]["type"] == "cbr"
-        else end_ns
-    )
+    until = close_ns if close_ns >= 0 else end_ns
     active_s = (until - open_ns) / 1e9 if open_ns >= 0 and until > open_ns else math.nan
+    if f["workload"]["type"] not in TCP_WORKLOADS:
+        # As simulations have it: from the first to the last packet of each burst.
+        active_s = s.get("span_ns", 0) / 1e9 or math.nan
     received = s.get("received_bytes", 0)
     drops, lost, marks = result["view"]["flows"][f["flow"]]
-    is_tcp = f["workload"]["type"] == "bulk"
+    is_tcp = f["workload"]["type"] in TCP_WORKLOADS
     mss = max(1, i.get("snd_mss", 1))
     row = {
         "flow": f["flow"],
         "name": f["name"],
         "group": f["group"],
         "protocol": "tcp" if is_tcp else "udp",
-        "is_finite": f["workload"].get("size") is not None and f["workload"].get("close", "fin") == "fin",
+        "is_finite": is_finite(f["workload"]),
         "start_ns": f["start_ns"],
         "open_ns": open_ns,
         "close_ns": close_ns,
@@ -312,7 +248,44 @@ def flow_row(f: dict[str, Any], s: dict[str, Any], result: dict[str, Any], end_n
         }
     else:
         row |= {"received_packets": s.get("received_packets", 0), "received_bytes": received}
+    if f["workload"]["type"] == "ping":
+        ways = quantiles("reply_delay", s.get("reply_delays", []))
+        row |= {"reply_packets": s.get("reply_packets", 0), "reply_delay_p50_ns": ways["reply_delay_p50_ns"]}
     return row
+
+
+def is_finite(workload: dict[str, Any]) -> bool:
+    """Whether a flow ends by itself."""
+    if workload["type"] == "bulk":
+        return workload.get("size") is not None and workload.get("close", "fin") == "fin"
+    return workload["type"] == "page"
+
+
+def page_tables(plan: dict[str, Any], said: dict[int, dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """The tables `page` and `object`: what a reader of the page waits for."""
+    pages: dict[str, dict[str, Any]] = {}
+    objects = []
+    for f in plan["flows"]:
+        if f["workload"]["type"] != "page":
+            continue
+        member, connection = page_of(f)
+        s = said.get(f["flow"], {})
+        opened, done = s.get("open_ns", -1), s.get("done_ns", -1)
+        drops, lost, marks = f["seen"]
+        size, timeouts = s.get("received_bytes", 0), s.get("info", {}).get("total_rto", 0)
+        objects.append(
+            {"flow": f["flow"], "name": f["name"], "page": member, "object": connection, "open_ns": opened}
+            | {"first_byte_ns": s.get("first_byte_ns", -1), "done_ns": done, "size_bytes": size}
+            | {"response_ns": done - opened if done >= 0 else -1}
+        )
+        sums = {"size_bytes": 0, "drops_packets": 0, "lost_packets": 0, "marks_packets": 0, "timeouts": 0}
+        page = pages.setdefault(member, {"name": member, "group": f["group"], "open_ns": opened, "done_ns": 0, **sums})
+        page["done_ns"] = -1 if done < 0 or page["done_ns"] < 0 else max(page["done_ns"], done)
+        for key, n in zip(sums, (size, drops, lost, marks, timeouts), strict=True):
+            page[key] += n
+    for page in pages.values():
+        page["response_ns"] = page["done_ns"] - page["open_ns"] if page["done_ns"] >= 0 else -1
+    return {"page": list(pages.values()), "object": objects}
 
 
 def quantiles(what: str, values: list[int]) -> dict[str, float]:

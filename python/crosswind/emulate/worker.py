@@ -93,6 +93,12 @@ class Sampler(threading.Thread):
         while not self.over.wait(self.every_ns / 1e9):
             self.look()
 
+    def end(self):
+        """Stops looking; what was seen."""
+        self.over.set()
+        self.look()
+        return {"info": tcp_info(self.s), "samples": self.rows, "rtts": self.rtts, "cwnd_max": self.cwnd_max}
+
 
 def send_bulk(task, job):
     """Opens a connection at its time and sends a file, or as much as the time allows."""
@@ -133,31 +139,14 @@ def send_bulk(task, job):
                 closed = time.monotonic_ns() - start_ns
         except OSError:
             closed = None
-    sampler.over.set()
-    sampler.look()
-    facts = tcp_info(s)
-    say(
-        flow=task["flow"],
-        open_ns=opened - start_ns,
-        close_ns=closed if closed is not None else -1,
-        info=facts,
-        samples=sampler.rows,
-        rtts=sampler.rtts,
-        cwnd_max=sampler.cwnd_max,
-    )
+    close_ns = closed if closed is not None else -1
+    say(flow=task["flow"], open_ns=opened - start_ns, close_ns=close_ns, **sampler.end())
     s.close()
 
 
 def receive_bulk(task, job):
     """Takes one connection and reads it to its end."""
-    s = marked_socket(socket.SOCK_STREAM, task)
-    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    if task.get("receive_buffer"):
-        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, task["receive_buffer"])
-    if task.get("mss"):
-        s.setsockopt(socket.IPPROTO_TCP, TCP_MAXSEG, task["mss"])
-    s.bind(("0.0.0.0", task["port"]))
-    s.listen(1)
+    s = listening(task)
     say(ready=task["flow"])
     stop = job["start_ns"] + job["stop_ns"]
     s.settimeout(max(0.1, (stop - time.monotonic_ns()) / 1e9))
@@ -184,28 +173,169 @@ def receive_bulk(task, job):
     say(flow=task["flow"], received_bytes=received, last_ns=last, points=points)
 
 
-def send_cbr(task, job):
-    """Sends numbered datagrams at an even pace; idle times between bursts as they were drawn."""
+class Asked:
+    """A page as its browser sees it: which connections may be opened when; the rule of `workload/page.rs`."""
+
+    def __init__(self, connections, parallel):
+        self.connections, self.parallel = connections, parallel
+        self.opened, self.running, self.is_seen = 1, 1, False
+        self.over = set()
+
+    def told(self, connection, is_over):
+        """The first data of a connection came, or it is over; the connections that are to be opened now."""
+        if is_over and connection not in self.over:
+            self.over.add(connection)
+            self.running -= 1
+        self.is_seen = self.is_seen or connection == 0
+        first = self.opened
+        if self.is_seen:
+            free = max(0, self.parallel - self.running)
+            self.opened = min(first + free, self.connections)
+            self.running += self.opened - first
+        return range(first, self.opened)
+
+
+def load_page(task, job):
+    """Loads a page: its body, and the objects, some at a time, each over a connection of its own."""
+    start_ns = job["start_ns"]
+    asked, lock, threads = Asked(len(task["connections"]), task["parallel"]), threading.Lock(), []
+
+    def told(connection, is_over):
+        with lock:
+            for i in asked.told(connection, is_over):
+                threads.append(threading.Thread(target=fetch, args=(i,)))
+                threads[-1].start()
+
+    def fetch(i):
+        c = task["connections"][i]
+        facts = {"flow": c["flow"], "open_ns": time.monotonic_ns() - start_ns, "received_bytes": 0}
+        s = marked_socket(socket.SOCK_STREAM, task)
+        try:
+            s.settimeout(max(0.1, (start_ns + job["stop_ns"] - time.monotonic_ns()) / 1e9))
+            if task.get("mss"):
+                s.setsockopt(socket.IPPROTO_TCP, TCP_MAXSEG, task["mss"])
+            s.connect((task["to"], c["port"]))
+            s.sendall(bytes(c["request"]))
+            while data := s.recv(BLOCK_bytes):
+                now = time.monotonic_ns() - start_ns
+                if facts["received_bytes"] == 0:
+                    facts["first_byte_ns"] = now
+                    told(i, is_over=False)
+                facts["received_bytes"] += len(data)
+                if facts["received_bytes"] >= c["size"] and "done_ns" not in facts:
+                    facts["done_ns"] = facts["last_ns"] = now
+                    told(i, is_over=True)
+        except OSError as e:
+            facts["error"] = str(e)
+        finally:
+            s.close()
+        say(**facts)
+        told(i, is_over=True)
+
+    sleep_until(start_ns + task["start_ns"])
+    fetch(0)
+    done = 0
+    while done < len(threads):
+        threads[done].join()
+        done += 1
+
+
+def answer_page(task, job):
+    """The server's side of one connection of a page: waits for the request, answers and closes."""
+    listener = listening(task)
+    say(ready=task["flow"])
+    listener.settimeout(max(0.1, (job["start_ns"] + job["stop_ns"] - time.monotonic_ns()) / 1e9))
+    try:
+        s, _ = listener.accept()
+        s.settimeout(listener.gettimeout())
+        sampler = Sampler(s, task, job["start_ns"], job["sample_ns"])
+        sampler.start()
+        wanted = task["request"]
+        while wanted > 0 and (data := s.recv(BLOCK_bytes)):
+            wanted -= len(data)
+        for at in range(0, task["size"], task["write"] or task["size"]):
+            s.sendall(bytes(min(task["write"] or task["size"], task["size"] - at)))
+        s.shutdown(socket.SHUT_WR)
+        closed = time.monotonic_ns() - job["start_ns"] if s.recv(1) == b"" else -1
+    except OSError:
+        return
+    say(flow=task["flow"], close_ns=closed, **sampler.end())
+    s.close()
+
+
+def listening(task):
+    """A socket that takes the connection of one flow."""
+    s = marked_socket(socket.SOCK_STREAM, task)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if task.get("receive_buffer"):
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, task["receive_buffer"])
+    if task.get("mss"):
+        s.setsockopt(socket.IPPROTO_TCP, TCP_MAXSEG, task["mss"])
+    if task.get("congestion"):
+        s.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, task["congestion"].encode())
+    s.bind(("0.0.0.0", task["port"]))
+    s.listen(1)
+    return s
+
+
+def send_datagrams(task, job):
+    """Sends numbered datagrams at an even pace, in bursts that begin at the times that were drawn."""
     s = marked_socket(socket.SOCK_DGRAM, task)
     s.connect((task["to"], task["port"]))
     start_ns = job["start_ns"]
-    at = start_ns + task["start_ns"]
     stop = start_ns + job["stop_ns"]
+    answers = None
+    if task["answers"]:
+        answers = threading.Thread(target=hear_answers, args=(s, task, stop))
+        answers.start()
     sent, padding = 0, bytes(max(0, task["payload"] - STAMP.size))
-    first = None
-    while at < stop and (task["packets"] is None or sent < task["packets"]):
-        sleep_until(at)
+    first, last, span = None, -1, 0
+    for begins_ns, packets in task["bursts"]:
+        at, left = start_ns + begins_ns, packets
+        began = None
+        while at < stop and (left is None or left > 0):
+            sleep_until(at)
+            now = last = time.monotonic_ns()
+            first = now if first is None else first
+            began = now if began is None else began
+            with contextlib.suppress(OSError):
+                s.send((STAMP.pack(sent, now) + padding)[: max(task["payload"], STAMP.size)])
+            sent += 1
+            left = None if left is None else left - 1
+            at += task["interval_ns"]
+        span += last - began if began is not None else 0
+    if answers is not None:
+        answers.join()
+    if first is None:
+        return
+    say(flow=task["flow"], open_ns=first - start_ns, sent_packets=sent, last_ns=last - start_ns, span_ns=span)
+
+
+def hear_answers(s, task, stop):
+    """Round trips of the questions that were answered, and how long the answers were under way."""
+    rtts, ways = [], []
+    expected = sum(n for _, n in task["bursts"]) if all(n is not None for _, n in task["bursts"]) else None
+    while expected is None or len(rtts) < expected:
+        left = (stop - time.monotonic_ns()) / 1e9
+        if left <= 0:
+            break
+        s.settimeout(left)
+        try:
+            data = s.recv(65536)
+        except TimeoutError:
+            break
+        except OSError:
+            continue
         now = time.monotonic_ns()
-        first = now if first is None else first
-        with contextlib.suppress(OSError):
-            s.send((STAMP.pack(sent, now) + padding)[: max(task["payload"], STAMP.size)])
-        sent += 1
-        at += task["interval_ns"]
-    say(flow=task["flow"], open_ns=(first or at) - start_ns, sent_packets=sent, last_ns=time.monotonic_ns() - start_ns)
+        _, asked = STAMP.unpack_from(data)
+        rtts.append(now - asked)
+        if len(data) >= 2 * STAMP.size:
+            ways.append(now - STAMP.unpack_from(data, STAMP.size)[1])
+    say(flow=task["flow"], rtts=rtts, reply_packets=len(rtts), reply_delays=ways)
 
 
-def receive_cbr(task, job):
-    """Takes datagrams until the time is up; how long each was under way."""
+def receive_datagrams(task, job):
+    """Takes datagrams until the time is up, answers them where that is wanted; how long each was under way."""
     s = marked_socket(socket.SOCK_DGRAM, task)
     s.bind(("0.0.0.0", task["port"]))
     say(ready=task["flow"])
@@ -217,17 +347,28 @@ def receive_cbr(task, job):
             break
         s.settimeout(left)
         try:
-            data = s.recv(65536)
+            data, asker = s.recvfrom(65536)
         except OSError:
             break
         now = time.monotonic_ns()
-        _, stamp = STAMP.unpack_from(data)
+        number, stamp = STAMP.unpack_from(data)
+        if task["answers"]:
+            own = STAMP.pack(number, now) if len(data) >= 2 * STAMP.size else b""
+            with contextlib.suppress(OSError):
+                s.sendto(data[: STAMP.size] + own + data[STAMP.size + len(own) :], asker)
         delays.append(now - stamp)
         received, bytes_, last = received + 1, bytes_ + len(data), now - job["start_ns"]
     say(flow=task["flow"], received_packets=received, received_bytes=bytes_, last_ns=last, delays=delays)
 
 
-TASKS = {"send-bulk": send_bulk, "receive-bulk": receive_bulk, "send-cbr": send_cbr, "receive-cbr": receive_cbr}
+TASKS = {
+    "send-bulk": send_bulk,
+    "receive-bulk": receive_bulk,
+    "load-page": load_page,
+    "answer-page": answer_page,
+    "send-datagrams": send_datagrams,
+    "receive-datagrams": receive_datagrams,
+}
 
 
 def main():

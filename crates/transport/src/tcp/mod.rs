@@ -7,6 +7,7 @@
 //! | [`signal`] | is there congestion without loss? |
 //! | [`law`] | how large may the window be? |
 //! | [`undo`] | was the reduction a mistake? |
+//! | [`spend`] | how is a reduction paid out over a round trip? |
 //! | [`pace`] | when may the next segment leave? |
 //! | [`share`] | what do connections to one host tell each other? |
 //!
@@ -22,6 +23,7 @@ pub mod registry;
 pub mod sender;
 pub mod share;
 pub mod signal;
+pub mod spend;
 pub mod undo;
 
 pub use conn::{Connection, Opener};
@@ -84,6 +86,11 @@ pub struct Ack {
     pub covers_resent: bool,
     /// Some newly acknowledged or SACKed segment, outstanding at the last timeout, had never been retransmitted.
     pub covers_original: bool,
+    /// Of the segments that this ACK delivered, in order or by SACK: when the one that left last did, and its end. It may
+    /// have been delivered before.
+    pub newest: (Time, u64),
+    /// That segment had been sent more than once.
+    pub newest_resent: bool,
     /// Whether this ACK, if it gives a sample, ends the back-off of the timer.
     pub ends_backoff: bool,
     /// The timestamp that it echoes.

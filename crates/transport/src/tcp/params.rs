@@ -9,18 +9,21 @@ pub use super::conn::habit::{AckHabitParams, ReceiverOs};
 pub use super::detect::Detection;
 pub use super::detect::newreno::NewRenoParams;
 pub use super::detect::patient::DcrParams;
+pub use super::detect::tlp::TailProbe;
 pub use super::law::LawName;
 pub use super::law::bic::BicParams;
 pub use super::law::cubic::CubicParams;
 pub use super::law::fast::FastParams;
 pub use super::law::hstcp::HstcpParams;
 pub use super::law::htcp::HtcpParams;
+pub use super::law::hystart::SlowStart;
 pub use super::law::ltcp::LtcpParams;
 pub use super::law::scalable::ScalableParams;
 pub use super::law::tabulated::LawPoint;
 pub use super::law::vegas::VegasParams;
 pub use super::law::westwood::WestwoodParams;
 pub use super::signal::early::EarlyParams;
+pub use super::spend::prr::Reduction;
 
 macro_rules! choice {
     ($(#[$m:meta])* $name:ident { $($(#[$vm:meta])* $v:ident),+ $(,)? }) => {
@@ -214,6 +217,8 @@ choice!(
         Fraction,
         /// One segment per cwnd + 1 ACKs, in integers (Linux 2.4).
         Acks,
+        /// One segment per cwnd acknowledged segments; slow start adds all that an ACK acknowledges (Linux since 3.18).
+        Segments,
     }
 );
 choice!(
@@ -347,6 +352,15 @@ pub struct TcpParams {
     /// When segments may leave that the window allows.
     #[serde(default = "unpaced", skip_serializing_if = "is_unpaced")]
     pub pacing: Pacing,
+    /// How slow start ends without a loss.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub slow_start: SlowStart,
+    /// How the window falls to the threshold after a loss that ACKs have told of.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub reduction: Reduction,
+    /// Send a segment when two round trips brought no news, before the timer expires (RFC 8985 section 7).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub tail_probe: TailProbe,
     /// RFC 3042: one new segment on each of the first two duplicate ACKs.
     pub limited_transmit: Switch,
     /// Offer and use selective acknowledgements (RFC 2018).
@@ -524,6 +538,9 @@ impl TcpParams {
         }
         if self.eifel.on() && self.frto != Frto::Off {
             return needs("eifel", "\"on\" beside `frto`", "one judge of timeouts: eifel = \"off\" or frto = \"off\"");
+        }
+        if self.tail_probe == TailProbe::On && !self.sack.on() {
+            return needs("tail_probe", "\"on\" with `sack = \"off\"`", "sack = \"on\"");
         }
         if self.dsack.on() && !self.sack.on() {
             return needs("dsack", "\"on\" with `sack = \"off\"`", "sack = \"on\"");

@@ -1,6 +1,7 @@
 //! Named bundles of parameters: a paper or an operating system is a row, not a class.
 
 use super::detect::patient::Wait;
+use super::law::cubic::CubicVersion;
 use super::law::ltcp::Decrease;
 use super::params::*;
 use super::signal::early::{Cost, CurveName, Falls};
@@ -70,6 +71,13 @@ pub const PRESETS: &[Preset] = &[
         source: BHANDARKAR,
         make: ldp_100sample,
     },
+    Preset { name: "linux-6", title: "Linux 6 with Reno: RACK-TLP, PRR, F-RTO", source: LINUX_6, make: linux_6 },
+    Preset {
+        name: "linux-6-cubic",
+        title: "Linux 6 as it comes: CUBIC with HyStart",
+        source: LINUX_6,
+        make: linux_6_cubic,
+    },
     Preset { name: "ns2-reno", title: "ns-2 Agent/TCP/Reno", source: "ns-2.35", make: ns2_reno },
     Preset { name: "ns2-newreno", title: "ns-2 Agent/TCP/Newreno", source: "ns-2.35", make: ns2_newreno },
     Preset { name: "ns2-sack1", title: "ns-2 Agent/TCP/Sack1", source: "ns-2.35", make: ns2_sack1 },
@@ -94,6 +102,7 @@ pub const PRESETS: &[Preset] = &[
 ];
 
 const BHANDARKAR: &str = "bhandarkar-2006";
+const LINUX_6: &str = "linux-6.18; rfc8985, rfc6937, rfc5682";
 
 #[rustfmt::skip]
 fn rfc() -> TcpParams {
@@ -121,6 +130,7 @@ fn rfc() -> TcpParams {
         recovery: Detection::Sack,
         dupthresh: 3,
         limited_transmit: Switch::On, dcr: DcrParams::default(), early: EarlyParams::default(), pacing: Pacing::Off,
+        slow_start: SlowStart::Standard, reduction: Reduction::AtOnce, tail_probe: TailProbe::Off,
         sack: Switch::On,
         sack_after_timeout: SackAfterTimeout::Clear,
         timestamps: Switch::Off,
@@ -224,6 +234,37 @@ fn linux_2_4_highspeed() -> TcpParams {
         send_buffer: Size(1 << 30),
         ..linux_2_4_17()
     }
+}
+
+/// A kernel of today as its users have it, but for the law: pacing needs a queue of its own (fq), which is not the default.
+fn linux_6() -> TcpParams {
+    TcpParams {
+        mss: Size(1448),
+        avoidance_counting: AvoidanceCounting::Segments,
+        reduce_from: ReduceFrom::Cwnd,
+        recovery: Detection::Rack,
+        reduction: Reduction::PrrSafeAck,
+        tail_probe: TailProbe::On,
+        sack_after_timeout: SackAfterTimeout::Keep,
+        timestamps: Switch::On,
+        rto: RtoProfile::Linux24,
+        rto_min: Dur::from_millis(200),
+        rto_max: Dur::from_secs(120),
+        rto_tick: Dur::from_micros(1),
+        restart_timer_on_resend: Switch::On,
+        timeout_in_recovery: TimeoutInRecovery::Hold,
+        frto: Frto::Sack,
+        dsack: Switch::On,
+        spurious_response: SpuriousResponse::Full,
+        delayed_ack: Dur::from_millis(40),
+        quick_acks: 16,
+        ..rfc()
+    }
+}
+
+fn linux_6_cubic() -> TcpParams {
+    let cubic = CubicParams { version: CubicVersion::Linux6, ..CubicParams::default() };
+    TcpParams { law: LawName::Cubic, slow_start: SlowStart::Hystart, cubic, ..linux_6() }
 }
 
 fn ns2_reno() -> TcpParams {

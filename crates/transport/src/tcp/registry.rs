@@ -29,6 +29,9 @@ const OTHERS: &[Row] = rows! {
     "signal" "pert" "signal/gentle.rs";
     "signal" "pert-rem" "signal/rem.rs";
     "signal" "pert-pi" "signal/pi.rs";
+    "detector" "tail-probe" "detect/tlp.rs";
+    "spend" "prr" "spend/prr.rs";
+    "law" "hystart" "law/hystart.rs";
     "pace" "window" "pace/mod.rs";
     "share" "ssthresh" "share/mod.rs";
     "timer" "rto" "conn/rtt.rs";

@@ -11,6 +11,7 @@ mod undo;
 
 pub use stats::SenderStats;
 
+use super::conn::delivered::Delivered;
 use super::conn::rtt::Rtt;
 use super::conn::scoreboard::{Scoreboard, Sent};
 use super::detect::{Detect, Detector, Habits, Phase, Verdict, View};
@@ -261,8 +262,8 @@ impl Sender {
         if echo {
             self.congested(Trigger::Echo, p, line);
         }
-        if self.extra.is_some() && self.expects_congestion(&a) {
-            self.congested(Trigger::Early, p, line);
+        if self.extra.is_some() {
+            self.consult(before, &a, p, line);
         }
         if a.bytes > 0 {
             self.timeouts_in_a_row = 0;
@@ -293,14 +294,18 @@ impl Sender {
     #[inline]
     fn facts(&mut self, pkt: &Packet, blocks: &[(u64, u64)], p: &TcpParams, now: Time) -> Ack {
         let in_flight_before = self.in_flight(p);
-        let mark = if self.judges.is_active() { self.judges.high() } else { self.guard };
+        let mark = match self.judges.is_active() {
+            true => self.judges.high(),
+            false if self.habits.watches_order => self.board.highest_sacked(),
+            false => self.guard,
+        };
         let before = self.una;
         let acked = if pkt.ack > self.una { self.board.ack_to(pkt.ack, mark) } else { Default::default() };
         self.una = self.una.max(pkt.ack);
-        let (mut sacked, mut original) = (0, acked.original_below_mark);
+        let (mut sacked, mut delivered) = (0, Delivered::of(&acked));
         if self.habits.uses_scoreboard {
             for b in blocks {
-                sacked += self.board.sack(*b, mark, &mut original);
+                sacked += self.board.sack(*b, mark, &mut delivered);
             }
         }
         let edge = pkt.ack + pkt.wnd as u64;
@@ -328,7 +333,9 @@ impl Sender {
             slow_start: self.law.window().in_slow_start(),
             window_limited: real(in_flight_before + p.mss.0) > cwnd,
             covers_resent: acked.any_resent,
-            covers_original: original,
+            covers_original: delivered.original_below_mark,
+            newest: delivered.newest,
+            newest_resent: delivered.newest_resent,
         }
     }
 
@@ -479,6 +486,9 @@ impl Sender {
                     self.timer = line.now() + self.rtt.rto(p);
                     self.timed = None;
                 }
+                if self.extra.is_some() && !reduced_already {
+                    self.begin_spending(base, p);
+                }
             }
             Trigger::Echo => {
                 self.phase = Phase::Echo { high };
@@ -531,6 +541,9 @@ impl Sender {
             self.law.window_mut().ssthresh = ssthresh;
         }
         self.detector.on_timeout();
+        if let Some(x) = &mut self.extra {
+            x.on_timeout();
+        }
         self.rtt.back_off();
         self.remember_backoff();
         self.timed = None;

@@ -5,6 +5,7 @@
 //! boundary and the cursor of the next retransmission only move forward between timeouts.
 
 use super::super::params::SackAfterTimeout;
+use super::delivered::{Fate, Hears};
 use crosswind_base::Time;
 use std::collections::VecDeque;
 
@@ -53,6 +54,10 @@ pub struct Acked {
     pub any_resent: bool,
     /// Last transmission of the last segment covered.
     pub last_sent_at: Time,
+    /// Last transmission and end of the segment covered that left last: of those sent once, and of those sent again that
+    /// were not SACKed before.
+    pub latest_original: (Time, u64),
+    pub latest_resend: (Time, u64),
     /// Some segment below the given mark was covered that had never been retransmitted (and was not SACKed before).
     pub original_below_mark: bool,
 }
@@ -104,7 +109,7 @@ impl Scoreboard {
     pub fn first(&self) -> Option<&Sent> {
         self.ring.front()
     }
-    pub fn segments(&self) -> impl Iterator<Item = &Sent> {
+    pub fn segments(&self) -> impl DoubleEndedIterator<Item = &Sent> {
         self.ring.iter()
     }
     /// Highest sequence number reported by SACK; zero when there is none.
@@ -134,7 +139,13 @@ impl Scoreboard {
             }
             out.bytes += s.len as u64;
             out.segments += 1;
-            out.any_resent |= s.was_ever_resent();
+            if s.was_ever_resent() {
+                out.any_resent = true;
+                let news = if s.is_sacked() { Default::default() } else { (s.sent_at, s.end()) };
+                out.latest_resend = out.latest_resend.max(news);
+            } else {
+                out.latest_original = (s.sent_at, s.end());
+            }
             out.original_below_mark |= s.start < mark && !s.was_ever_resent() && !s.is_sacked();
             out.timed = out.timed.or(Some(s.sent_at));
             out.last_sent_at = s.sent_at;
@@ -196,9 +207,8 @@ impl Scoreboard {
         self.ring.partition_point(|s| s.end() <= seq)
     }
 
-    /// Records one SACK block; returns the bytes that were not known before. `fresh` is set when one of the newly
-    /// SACKed segments below `mark` had never been retransmitted.
-    pub fn sack(&mut self, block: (u64, u64), mark: u64, fresh: &mut bool) -> u64 {
+    /// Records one SACK block; returns the bytes that were not known before. `fresh` hears of every newly SACKed segment.
+    pub fn sack(&mut self, block: (u64, u64), mark: u64, fresh: &mut impl Hears) -> u64 {
         let low = self.ring.front().map_or(u64::MAX, |s| s.start);
         let high = self.ring.back().map_or(0, |s| s.end());
         let (left, right) = (block.0.max(low), block.1.min(high));
@@ -229,7 +239,7 @@ impl Scoreboard {
     }
 
     /// Marks the segments that touch `gap` and lie within `whole`, the SACKed range that it has become part of.
-    fn sack_gap(&mut self, gap: (u64, u64), whole: (u64, u64), mark: u64, fresh: &mut bool) -> u64 {
+    fn sack_gap(&mut self, gap: (u64, u64), whole: (u64, u64), mark: u64, fresh: &mut impl Hears) -> u64 {
         let mut i = self.find(gap.0);
         let mut news = 0;
         while let Some(s) = self.ring.get_mut(i) {
@@ -239,7 +249,7 @@ impl Scoreboard {
             if s.start >= whole.0 && !s.is_sacked() {
                 let was = *s;
                 s.flags = (s.flags & EVER_RESENT) | SACKED;
-                *fresh |= was.start < mark && !was.was_ever_resent();
+                fresh.hear(&was, mark);
                 self.uncount(&was, was.len as u64);
                 self.sacked += was.len as u64;
                 news += was.len as u64;
@@ -316,6 +326,29 @@ impl Scoreboard {
                 self.resend_cursor = self.resend_cursor.min(self.popped + i as u64);
             }
         }
+    }
+
+    /// Asks about each segment in order that is neither SACKed nor waiting to be sent again; those that are lost wait, also
+    /// when they have been sent again since. Returns whether there was one.
+    pub fn mark_lost_where(&mut self, mut fate: impl FnMut(&Sent) -> Fate) -> bool {
+        let mut any = false;
+        for (i, s) in self.ring.iter_mut().enumerate() {
+            if s.flags & SACKED != 0 || s.flags & (LOST | RESENT) == LOST {
+                continue;
+            }
+            match fate(s) {
+                Fate::Keep => continue,
+                Fate::Stop => break,
+                Fate::Lost => any = true,
+            }
+            let len = s.len as u64;
+            self.lost += if s.flags & LOST == 0 { len } else { 0 };
+            self.resent -= if s.flags & RESENT != 0 { len } else { 0 };
+            self.waiting += len;
+            s.flags = (s.flags | LOST) & !RESENT;
+            self.resend_cursor = self.resend_cursor.min(self.popped + i as u64);
+        }
+        any
     }
 
     /// The first segment was lost, perhaps once more although it was sent again: it waits. Returns whether there is one.

@@ -11,7 +11,11 @@ pub mod ns2_sack1;
 pub mod patient;
 #[cfg(test)]
 mod patient_oracle;
+pub mod rack;
+#[cfg(test)]
+mod rack_oracle;
 pub mod sack;
+pub mod tlp;
 
 use super::Ack;
 use super::conn::scoreboard::{Scoreboard, Sent};
@@ -94,6 +98,8 @@ pub struct Habits {
     pub loss_restarts_timer: bool,
     /// After a recovery the next one may begin at once.
     pub forgets_guard: bool,
+    /// `Ack::covers_original` tells of segments below the highest that SACK has reported, not of those below the guard.
+    pub watches_order: bool,
     /// With nothing new to send, holes that are not yet held lost are sent again (RFC 6675 NextSeg rule 3).
     pub resends_suspects: bool,
 }
@@ -108,6 +114,7 @@ impl Default for Habits {
             partial_ends_backoff: false,
             loss_restarts_timer: false,
             forgets_guard: false,
+            watches_order: false,
             resends_suspects: true,
         }
     }
@@ -161,6 +168,10 @@ pub trait Detect: Clone + std::fmt::Debug {
     /// Bytes that were in flight when the wait began that has just ended well.
     fn take_resumed(&mut self) -> Option<u64> {
         None
+    }
+    /// The ACK in hand has shown segments to be lost that were not held lost before.
+    fn found_losses(&self) -> bool {
+        false
     }
     /// Bytes by which a partial ACK deflates the window itself.
     fn take_deflation(&mut self) -> u64 {
@@ -248,10 +259,21 @@ macro_rules! detectors {
             }
             #[inline]
             fn deadline(&self) -> Time {
-                if let Detector::Patient(d) = self { d.deadline() } else { Time::NEVER }
+                match self {
+                    Detector::Patient(d) => d.deadline(),
+                    Detector::Rack(d) => d.deadline(),
+                    _ => Time::NEVER,
+                }
             }
             fn on_deadline(&mut self, board: &mut Scoreboard, v: &View) -> Verdict {
-                if let Detector::Patient(d) = self { d.on_deadline(board, v) } else { Verdict::Nothing }
+                match self {
+                    Detector::Patient(d) => d.on_deadline(board, v),
+                    Detector::Rack(d) => d.on_deadline(board, v),
+                    _ => Verdict::Nothing,
+                }
+            }
+            fn found_losses(&self) -> bool {
+                if let Detector::Rack(d) = self { d.found_losses() } else { false }
             }
             #[inline]
             fn grows_on_duplicate(&self) -> bool {
@@ -286,6 +308,7 @@ detectors! {
     Sack(sack::Sack) "sack" Sack = |_| sack::Sack::default(), "sack.rs";
     Fack(fack::Fack) "fack" Sack = |_| fack::Fack::default(), "fack.rs";
     LinuxSack(linux_sack::LinuxSack) "linux-2.4" Sack = |_| linux_sack::LinuxSack, "linux_sack.rs";
+    Rack(Box<rack::Rack>) "rack" Sack = |_| Box::default(), "rack.rs";
     Ns2Reno(NewReno) "ns2-reno" Acks = |p| NewReno::new(Variant::Ns2Reno, p), "newreno.rs";
     Ns2Newreno(NewReno) "ns2-newreno" Acks = |p| NewReno::new(Variant::Ns2NewReno, p), "newreno.rs";
     Ns2Sack1(Box<ns2_sack1::Ns2Sack1>) "ns2-sack1" Sack = |_| Box::default(), "ns2_sack1.rs";

@@ -1,6 +1,6 @@
 //! # CUBIC
 //!
-//! **Source**: rfc9438 section 4; rhee-xu-2005 (`version = "2005"`).
+//! **Source**: rfc9438 section 4; rhee-xu-2005 (`version = "2005"`); linux-6.18 `tcp_cubic.c` (`version = "linux-6"`).
 //!
 //! **Idea**: the window follows `W(t) = C (t - K)^3 + w_max` in the time since the last loss, with K such that W(0) is the window
 //! after the loss: flat around `w_max`, steep away from it. Where AIMD with the same average would be larger, it is AIMD.
@@ -18,9 +18,10 @@
 //!
 //! **Deviations**: 1. An epoch begins with the first ACK after the reduction that may grow the window. 2. The round-trip time
 //! that is looked ahead is smoothed over those ACKs. 3. `2005` computes the AIMD window from time, `rfc9438` from ACKs, as the
-//! sources do: the two differ while the round-trip time changes.
+//! sources do: the two differ while the round-trip time changes. 4. `linux-6` computes in real numbers what the kernel
+//! computes in integers, and looks at the curve with every ACK, not 32 times a second.
 //!
-//! **Checked by**: `law/oracle/cubic.rs` (rfc9438 line by line), the average windows of rfc9438 tables 1 and 2, measured.
+//! **Checked by**: `law/oracle/cubic.rs` (rfc9438 and the kernel's functions line by line), the average windows of rfc9438 tables 1 and 2, measured.
 
 use super::super::params::{AvoidanceCounting, Switch, TcpParams};
 use super::super::{Ack, Trigger};
@@ -37,6 +38,9 @@ pub enum CubicVersion {
     Rfc9438,
     #[serde(rename = "2005")]
     Pfldnet2005,
+    /// The kernel's arithmetic: one segment in so many acknowledged ones.
+    #[serde(rename = "linux-6")]
+    Linux6,
 }
 
 /// Parameters of CUBIC.
@@ -79,7 +83,12 @@ impl CubicParams {
     }
     /// The share that a loss keeps.
     pub fn beta(&self) -> f64 {
-        self.beta.unwrap_or(if self.version == CubicVersion::Rfc9438 { 0.7 } else { 0.8 })
+        let own = match self.version {
+            CubicVersion::Rfc9438 => 0.7,
+            CubicVersion::Pfldnet2005 => 0.8,
+            CubicVersion::Linux6 => 717.0 / 1024.0,
+        };
+        self.beta.unwrap_or(own)
     }
 }
 
@@ -104,6 +113,8 @@ pub struct Cubic {
     prior: f64,
     /// The last reduction was that of a timeout: the next epoch begins at its own `w_max`.
     starts_over: bool,
+    /// `linux-6`: acknowledged segments that have not made the window grow yet.
+    counted: f64,
     epoch: Option<Epoch>,
 }
 
@@ -118,6 +129,7 @@ impl Cubic {
             w_max: 0.0,
             prior: 0.0,
             starts_over: false,
+            counted: 0.0,
             epoch: None,
         }
     }
@@ -151,6 +163,28 @@ impl Cubic {
         if self.params.friendly.on() { grown.max(aimd.min(segments + worth)) } else { grown }
     }
 
+    /// Linux 6 (`bictcp_update`, `tcp_cong_avoid_ai`): looks ahead by the least round trip, and without a loss to climb back
+    /// to it takes twenty segments at most for one. The AIMD window gains 8 segments in 15 windows.
+    fn grow_linux(&mut self, e: &mut Epoch, t: f64, worth: f64) -> f64 {
+        let segments = self.w.segments();
+        let target = self.curve(e, t + self.seen.least_s);
+        let mut count = if target > segments { segments / (target - segments) } else { 100.0 * segments };
+        if self.prior == 0.0 {
+            count = count.min(20.0);
+        }
+        if self.params.friendly.on() {
+            e.w_est += worth * 8.0 / 15.0 / segments;
+            if e.w_est > segments {
+                count = count.min(segments / (e.w_est - segments));
+            }
+        }
+        let count = count.max(2.0);
+        self.counted += worth;
+        let whole = (self.counted / count).floor();
+        self.counted -= whole * count;
+        segments + whole
+    }
+
     fn grow_rfc(&self, e: &Epoch, t: f64, worth: f64) -> f64 {
         let segments = self.w.segments();
         if self.params.friendly.on() && self.curve(e, t) < e.w_est {
@@ -173,10 +207,13 @@ impl WindowLaw for Cubic {
         };
         let t = a.now.since(e.from).as_secs_f64();
         let worth = self.w.worth(a, self.counting);
-        e.w_est = self.aimd(&e, worth);
+        if self.params.version != CubicVersion::Linux6 {
+            e.w_est = self.aimd(&e, worth);
+        }
         let grown = match self.params.version {
             CubicVersion::Rfc9438 => self.grow_rfc(&e, t, worth),
             CubicVersion::Pfldnet2005 => self.grow_2005(&e, t, worth),
+            CubicVersion::Linux6 => self.grow_linux(&mut e, t, worth),
         };
         self.epoch = Some(e);
         self.w.cwnd = grown * self.w.mss;
@@ -188,7 +225,11 @@ impl WindowLaw for Cubic {
         self.w_max = if below { segments * (1.0 + self.beta) / 2.0 } else { segments };
         self.prior = segments;
         self.starts_over = why == Trigger::Timeout;
-        self.epoch = None;
+        (self.epoch, self.counted) = (None, 0.0);
+        if self.starts_over && self.params.version == CubicVersion::Linux6 {
+            // The kernel forgets everything (`bictcp_reset`).
+            (self.w_max, self.prior) = (0.0, 0.0);
+        }
         self.w.fall_to(base * self.beta, why);
     }
 

@@ -8,6 +8,9 @@ pub mod drive;
 pub mod fast;
 pub mod hstcp;
 pub mod htcp;
+pub mod hystart;
+#[cfg(test)]
+mod hystart_oracle;
 pub mod ltcp;
 #[cfg(test)]
 mod oracle;
@@ -72,14 +75,19 @@ impl Window {
     pub fn slow_start(&mut self, a: &Ack, counting: AvoidanceCounting) -> bool {
         let below = self.in_slow_start();
         if below {
-            self.cwnd += if counting == AvoidanceCounting::Bytes { self.mss.min(a.bytes as f64) } else { self.mss };
+            self.cwnd += match counting {
+                AvoidanceCounting::Bytes => self.mss.min(a.bytes as f64),
+                AvoidanceCounting::Segments => (a.bytes as f64).min(self.ssthresh - self.cwnd),
+                _ => self.mss,
+            };
         }
         below
     }
     /// What an ACK counts for in congestion avoidance, in segments: what it acknowledges, or one.
     #[inline]
     pub fn worth(&self, a: &Ack, counting: AvoidanceCounting) -> f64 {
-        if counting == AvoidanceCounting::Bytes { a.bytes as f64 / self.mss } else { 1.0 }
+        let by_bytes = matches!(counting, AvoidanceCounting::Bytes | AvoidanceCounting::Segments);
+        if by_bytes { a.bytes as f64 / self.mss } else { 1.0 }
     }
     /// Adds `per_window` segments per window of ACKs.
     #[inline]

@@ -47,13 +47,14 @@ impl WindowLaw for Reno {
         if slow_start {
             w.cwnd += match self.counting {
                 AvoidanceCounting::Bytes => w.mss.min(a.bytes as f64),
+                AvoidanceCounting::Segments => (a.bytes as f64).min(w.ssthresh - w.cwnd),
                 _ => w.mss,
             };
             return;
         }
         match self.counting {
             AvoidanceCounting::Fraction => w.cwnd += w.mss * w.mss / w.cwnd,
-            AvoidanceCounting::Bytes => {
+            AvoidanceCounting::Bytes | AvoidanceCounting::Segments => {
                 self.counted += a.bytes as f64;
                 if self.counted >= w.cwnd {
                     self.counted -= w.cwnd;

@@ -1,11 +1,16 @@
-//! What few connections have, and others do not pay for: an early response, pacing, and the alarms of patient detectors.
+//! What few connections have, and others do not pay for: an early response, pacing, reductions paid out over a round trip,
+//! HyStart, tail loss probes, and the alarms of patient detectors.
 
 use super::{Line, Sender, real};
+use crate::tcp::conn::scoreboard::Sent;
+use crate::tcp::detect::tlp::{Kind, Meaning, Situation, TailProbe, Tlp};
 use crate::tcp::detect::{Detect, Phase, Verdict};
 use crate::tcp::law::WindowLaw;
+use crate::tcp::law::hystart::{Hystart, SlowStart};
 use crate::tcp::pace::Pacer;
-use crate::tcp::params::{AvoidanceCounting, TcpParams};
+use crate::tcp::params::{AvoidanceCounting, Reduction, TcpParams};
 use crate::tcp::signal::early::{Cost, Early};
+use crate::tcp::spend::prr::{Progress, Prr, Safety};
 use crate::tcp::{Ack, Trigger};
 use crosswind_base::{Rng, Time};
 
@@ -13,12 +18,39 @@ use crosswind_base::{Rng, Time};
 pub(super) struct Extra {
     early: Option<Early>,
     pacer: Option<Pacer>,
+    hystart: Option<Hystart>,
+    probe: Option<Tlp>,
+    /// A recovery whose reduction is being paid out.
+    prr: Option<Prr>,
+    /// All bytes delivered so far, in order or by SACK.
+    delivered: u64,
 }
 
 impl Extra {
     /// What the parameters ask for, without what needs a random stream.
     pub(super) fn asked_for(p: &TcpParams) -> Option<Box<Extra>> {
-        Pacer::asked_for(p).map(|pacer| Box::new(Extra { early: None, pacer: Some(pacer) }))
+        let x = Extra {
+            pacer: Pacer::asked_for(p),
+            hystart: (p.slow_start == SlowStart::Hystart).then(Hystart::default),
+            probe: (p.tail_probe == TailProbe::On).then(Tlp::default),
+            ..Extra::default()
+        };
+        let is_any = x.pacer.is_some() || x.hystart.is_some() || x.probe.is_some() || p.reduction != Reduction::AtOnce;
+        is_any.then(|| Box::new(x))
+    }
+    /// The retransmission timer has expired: nothing of a recovery goes on.
+    pub(super) fn on_timeout(&mut self) {
+        self.prr = None;
+        if let Some(t) = &mut self.probe {
+            t.stop();
+        }
+        if let Some(h) = &mut self.hystart {
+            h.reset();
+        }
+    }
+    fn alarm(&self) -> Time {
+        let pace = self.pacer.as_ref().map_or(Time::NEVER, Pacer::alarm);
+        self.probe.as_ref().map_or(Time::NEVER, Tlp::at).min(pace)
     }
     /// The share of the window that an early response costs, unless the law says it.
     pub(super) fn early_share(&self) -> Option<f64> {
@@ -75,8 +107,123 @@ impl Sender {
         self.extra.as_mut().and_then(|x| x.pacer.as_mut()).is_some_and(|pacer| pacer.holds(now))
     }
 
-    /// A segment has left.
-    pub(super) fn pace(&mut self, now: Time, p: &TcpParams) {
+    /// What the extras make of an ACK, after the gate; `before` is the phase in which it came.
+    pub(super) fn consult(&mut self, before: Phase, a: &Ack, p: &TcpParams, line: &mut impl Line) {
+        if self.expects_congestion(a) {
+            self.congested(Trigger::Early, p, line);
+        }
+        self.go_on_spending(before, p);
+        let (nxt, Some(x)) = (self.nxt, &mut self.extra) else { return };
+        if let Some(h) = &mut x.hystart
+            && h.on_ack(a, nxt, self.law.window())
+        {
+            let w = self.law.window_mut();
+            w.ssthresh = w.cwnd;
+        }
+        if x.probe.as_mut().map(|t| t.on_ack(a)) == Some(Meaning::Repaired) && self.phase == Phase::Open {
+            // One reduction, and nothing more to repair.
+            self.congested(Trigger::Loss, p, line);
+            self.end_spending();
+            self.phase = Phase::Open;
+        }
+    }
+
+    /// Bytes delivered since this was last asked.
+    fn newly_delivered(&mut self) -> u64 {
+        let all = self.una + self.board.sacked_bytes();
+        let Some(x) = &mut self.extra else { return 0 };
+        let newly = all.saturating_sub(x.delivered);
+        x.delivered = all;
+        newly
+    }
+
+    fn progress(&mut self, p: &TcpParams) -> Progress {
+        let mss = real(p.mss.0);
+        let is_safe = if self.acked_now > 0 && !self.detector.found_losses() { Safety::Safe } else { Safety::Unsafe };
+        Progress { newly: real(self.newly_delivered()) / mss, pipe: real(self.in_flight(p)) / mss, is_safe }
+    }
+
+    /// The window has been reduced from `base`: from now on it is paid out.
+    pub(super) fn begin_spending(&mut self, base: f64, p: &TcpParams) {
+        if let Some(h) = self.extra.as_mut().and_then(|x| x.hystart.as_mut()) {
+            h.reset();
+        }
+        if p.reduction == Reduction::AtOnce {
+            return;
+        }
+        let mss = real(p.mss.0);
+        let mut progress = self.progress(p);
+        // A loss that the clock has told of counts as one segment delivered.
+        progress.newly = progress.newly.max(1.0);
+        let mut prr = Prr::new(base / mss, self.law.window().ssthresh / mss);
+        self.law.window_mut().cwnd = (progress.pipe + prr.release(progress, p.reduction)) * mss;
+        if let Some(x) = &mut self.extra {
+            x.prr = Some(prr);
+        }
+    }
+
+    fn go_on_spending(&mut self, before: Phase, p: &TcpParams) {
+        if !matches!(before, Phase::Recovery { .. }) {
+            self.newly_delivered();
+            return;
+        }
+        if !self.phase_is_recovery() {
+            self.end_spending();
+        }
+        let progress = self.progress(p);
+        let Some(prr) = self.extra.as_mut().and_then(|x| x.prr.as_mut()) else { return };
+        if progress.newly > 0.0 {
+            let window = progress.pipe + prr.release(progress, p.reduction);
+            self.law.window_mut().cwnd = window * real(p.mss.0);
+        }
+    }
+
+    /// The recovery is over: the window is the threshold.
+    fn end_spending(&mut self) {
+        if self.extra.as_mut().is_some_and(|x| x.prr.take().is_some()) {
+            let w = self.law.window_mut();
+            w.cwnd = w.ssthresh;
+        }
+    }
+
+    /// Sets the alarm of the tail loss probe anew.
+    pub(super) fn plan_probe(&mut self, now: Time, p: &TcpParams) {
+        let is_calm = self.phase == Phase::Open && self.board.sacked_bytes() == 0;
+        let (outstanding, timer, srtt) = (self.outstanding(), self.timer, self.rtt.srtt);
+        if let Some(t) = self.extra.as_mut().and_then(|x| x.probe.as_mut()) {
+            t.schedule(Situation { now, srtt, timer, outstanding, mss: p.mss.0, is_calm });
+        }
+    }
+
+    /// RFC 8985 section 7.3: a new segment, whatever the window, or the last one again. The timer starts afresh.
+    fn probe_tail(&mut self, p: &TcpParams, line: &mut impl Line) {
+        let kind = match self.send_new(f64::INFINITY, p, line) {
+            true => Kind::New,
+            false => {
+                let last = self.board.segments().next_back().copied();
+                if let Some(s) = last.filter(|s: &Sent| !s.is_sacked()) {
+                    self.resend(s, p, line);
+                }
+                Kind::Again
+            }
+        };
+        self.timer = line.now() + self.rtt.rto(p);
+        let end = self.nxt;
+        if let Some(t) = self.extra.as_mut().and_then(|x| x.probe.as_mut()) {
+            t.sent(end, kind);
+        }
+    }
+
+    /// A segment of `len` bytes has left, new or again.
+    pub(super) fn has_left(&mut self, len: u64, now: Time, p: &TcpParams) {
+        if let Some(prr) = self.extra.as_mut().and_then(|x| x.prr.as_mut()) {
+            prr.on_sent(real(len) / real(p.mss.0));
+        }
+        self.plan_probe(now, p);
+        self.pace(now, p);
+    }
+
+    fn pace(&mut self, now: Time, p: &TcpParams) {
         let window = self.cwnd(p) / real(p.mss.0);
         let srtt = self.rtt.srtt;
         if let (Some(pacer), Some(srtt)) = (self.extra.as_mut().and_then(|x| x.pacer.as_mut()), srtt) {
@@ -87,16 +234,22 @@ impl Sender {
     /// When a wait or a pause ends, besides the retransmission timer.
     #[inline]
     pub fn alarm(&self) -> Time {
-        let pace = self.extra.as_ref().and_then(|x| x.pacer.as_ref()).map_or(Time::NEVER, Pacer::alarm);
-        self.detector.deadline().min(pace)
+        self.extra.as_ref().map_or(Time::NEVER, |x| x.alarm()).min(self.detector.deadline())
     }
 
     pub fn on_alarm(&mut self, p: &TcpParams, line: &mut impl Line) {
+        if self.extra.as_ref().and_then(|x| x.probe.as_ref()).is_some_and(|t| t.at() <= line.now()) {
+            self.probe_tail(p, line);
+        }
+        self.acked_now = 0;
         if self.detector.deadline() <= line.now() {
             let v = self.view(p);
             if self.detector.on_deadline(&mut self.board, &v) == Verdict::Loss {
                 self.congested(Trigger::Loss, p, line);
-                self.resend_first(p, line);
+                match self.board.first().is_some_and(Sent::is_resent) {
+                    true => self.resend_first_lost(p, line),
+                    false => self.resend_first(p, line),
+                }
             }
         }
         if let Some(pacer) = self.extra.as_mut().and_then(|x| x.pacer.as_mut()) {

@@ -89,9 +89,12 @@ impl Sender {
     }
 
     /// Linux 2.4 (`tcp_moderate_cwnd`): an ACK out of the ordinary releases three segments at most, and the window falls so
-    /// far that no later one releases the rest. Recovery and echo have rules of their own.
+    /// far that no later one releases the rest. Recovery and echo have rules of their own. Tail loss probes are planned anew.
     #[inline]
     pub(super) fn moderate(&mut self, before: Phase, a: &Ack, p: &TcpParams) {
+        if self.extra.is_some() {
+            self.plan_probe(a.now, p);
+        }
         if p.window_moderation != WindowModeration::Off
             && (before != Phase::Open || a.duplicate || a.sacked > 0 || a.echo)
         {
@@ -122,7 +125,7 @@ impl Sender {
 
     /// One segment of new data (or the bare FIN), if data, peer window, Nagle and `room` allow.
     #[inline]
-    fn send_new(&mut self, room: f64, p: &TcpParams, line: &mut impl Line) -> bool {
+    pub(super) fn send_new(&mut self, room: f64, p: &TcpParams, line: &mut impl Line) -> bool {
         if self.sent_everything() || self.probe_budget == Some(0) {
             return false;
         }
@@ -160,7 +163,7 @@ impl Sender {
         }
         self.detector.on_sent(len);
         if self.extra.is_some() {
-            self.pace(now, p);
+            self.has_left(len, now, p);
         }
         true
     }
@@ -231,7 +234,7 @@ impl Sender {
         }
         self.detector.on_sent(payload);
         if self.extra.is_some() {
-            self.pace(now, p);
+            self.has_left(payload, now, p);
         }
     }
 }

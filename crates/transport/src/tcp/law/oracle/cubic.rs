@@ -1,7 +1,7 @@
 //! RFC 9438 section 4, equation by equation, in segments and seconds.
 
 use super::*;
-use crate::tcp::law::cubic::CubicParams;
+use crate::tcp::law::cubic::{CubicParams, CubicVersion};
 use crate::tcp::params::Switch;
 
 #[derive(Default)]
@@ -56,6 +56,71 @@ impl Plain for PlainCubic {
 #[test]
 fn cubic_is_rfc_9438() {
     compare(&params(LawName::Cubic), 0.0005, || Box::new(PlainCubic::default()));
+}
+
+/// `bictcp_update` and `tcp_cong_avoid_ai` of Linux 6.18, in seconds and real numbers, with the kernel's names.
+#[derive(Default)]
+struct Kernel {
+    last_max_cwnd: f64,
+    origin_point: f64,
+    epoch_start: Option<f64>,
+    bic_k: f64,
+    tcp_cwnd: f64,
+    delay_min: Option<f64>,
+    cwnd_cnt: f64,
+}
+
+const KERNEL_BETA: f64 = 717.0 / 1024.0;
+
+impl Plain for Kernel {
+    fn ack(&mut self, s: Step, cwnd: f64, ssthresh: f64) -> f64 {
+        self.delay_min = Some(self.delay_min.map_or(s.rtt_s, |d| d.min(s.rtt_s)));
+        if cwnd < ssthresh {
+            return (cwnd + 1.0).min(ssthresh);
+        }
+        if self.epoch_start.is_none() {
+            self.epoch_start = Some(s.now_s);
+            self.tcp_cwnd = cwnd;
+            if self.last_max_cwnd <= cwnd {
+                (self.bic_k, self.origin_point) = (0.0, cwnd);
+            } else {
+                self.bic_k = ((self.last_max_cwnd - cwnd) / C).cbrt();
+                self.origin_point = self.last_max_cwnd;
+            }
+        }
+        let t = s.now_s - self.epoch_start.unwrap_or_default() + self.delay_min.unwrap_or_default();
+        let target = self.origin_point + C * (t - self.bic_k).powi(3);
+        let mut cnt = if target > cwnd { cwnd / (target - cwnd) } else { 100.0 * cwnd };
+        if self.last_max_cwnd == 0.0 && cnt > 20.0 {
+            cnt = 20.0;
+        }
+        self.tcp_cwnd += 8.0 / 15.0 / cwnd;
+        if self.tcp_cwnd > cwnd {
+            cnt = cnt.min(cwnd / (self.tcp_cwnd - cwnd));
+        }
+        cnt = cnt.max(2.0);
+        self.cwnd_cnt += 1.0;
+        let delta = (self.cwnd_cnt / cnt).floor();
+        self.cwnd_cnt -= delta * cnt;
+        cwnd + delta
+    }
+    fn cut(&mut self, why: Trigger, cwnd: f64) -> f64 {
+        let fast = cwnd < self.last_max_cwnd;
+        self.last_max_cwnd = if fast { cwnd * (1.0 + KERNEL_BETA) / 2.0 } else { cwnd };
+        (self.epoch_start, self.cwnd_cnt) = (None, 0.0);
+        if why == Trigger::Timeout {
+            self.last_max_cwnd = 0.0;
+        }
+        KERNEL_BETA * cwnd
+    }
+}
+
+#[test]
+fn cubic_of_linux_6_is_the_kernels() {
+    let p = params(LawName::Cubic);
+    let cubic = CubicParams { version: CubicVersion::Linux6, ..p.cubic.clone() };
+    let p = TcpParams { cubic, avoidance_counting: AvoidanceCounting::Segments, ..p };
+    compare(&p, 0.0005, || Box::new(Kernel::default()));
 }
 
 #[test]

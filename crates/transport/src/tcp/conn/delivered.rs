@@ -1,0 +1,56 @@
+//! What an acknowledgement has delivered, for rules that think in times: told segment by segment.
+
+use super::scoreboard::{Acked, Sent};
+use crosswind_base::Time;
+
+/// Whoever wants to hear of segments that SACK blocks report for the first time.
+pub trait Hears {
+    fn hear(&mut self, s: &Sent, mark: u64);
+}
+
+/// Whether one of them lies below the mark and had never been retransmitted.
+impl Hears for bool {
+    #[inline]
+    fn hear(&mut self, s: &Sent, mark: u64) {
+        *self |= s.start < mark && !s.was_ever_resent();
+    }
+}
+
+/// The same, and which of all segments delivered left last.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Delivered {
+    pub original_below_mark: bool,
+    /// Its last transmission and its end.
+    pub newest: (Time, u64),
+    /// It had been sent more than once.
+    pub newest_resent: bool,
+}
+
+impl Delivered {
+    /// What a cumulative acknowledgement has delivered.
+    #[inline]
+    pub fn of(acked: &Acked) -> Delivered {
+        let newest_resent = acked.latest_resend > acked.latest_original;
+        let newest = if newest_resent { acked.latest_resend } else { acked.latest_original };
+        Delivered { original_below_mark: acked.original_below_mark, newest, newest_resent }
+    }
+}
+
+impl Hears for Delivered {
+    #[inline]
+    fn hear(&mut self, s: &Sent, mark: u64) {
+        self.original_below_mark.hear(s, mark);
+        if (s.sent_at, s.end()) > self.newest {
+            (self.newest, self.newest_resent) = ((s.sent_at, s.end()), s.was_ever_resent());
+        }
+    }
+}
+
+/// What is said of a segment that is looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    Keep,
+    Lost,
+    /// Neither this one nor any after it is to be looked at.
+    Stop,
+}

@@ -1,0 +1,109 @@
+//! # HyStart
+//!
+//! **Source**: ha-rhee-2011 (hybrid slow start); linux-6.18 `tcp_cubic.c` (`hystart_update`, `bictcp_acked`).
+//!
+//! **Idea**: slow start ends, by setting the threshold to the window, when within one round trip either the ACKs that come close
+//! together (2 ms) stretch over half the least round trip, or the least of the round's first samples exceeds the least
+//! of all by an eighth of it (from 4 to 16 ms).
+//!
+//! | parameter | unit | default | origin of the default |
+//! |---|---|---|---|
+//! | `slow_start` | - | `standard` | `hystart` in the preset `linux-6-cubic` |
+//!
+//! **Deviations**: 1. The allowance for large segments (`hystart_ack_delay`) is its largest value, 1 ms: below 2 Gbit/s it never is
+//! smaller in Linux. 2. It works with any window law; in Linux only with CUBIC.
+//!
+//! **Checked by**: `law/hystart_oracle.rs` (the kernel's function in microseconds, on random rounds).
+
+use super::super::Ack;
+use super::super::params::choice;
+use super::Window;
+use crosswind_base::{Dur, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+choice!(
+    /// How slow start ends without a loss.
+    SlowStart {
+        /// At the threshold only.
+        Standard,
+        /// Also when the delay of ACKs says that the path is full.
+        Hystart,
+    }
+);
+
+impl Default for SlowStart {
+    fn default() -> SlowStart {
+        SlowStart::Standard
+    }
+}
+
+/// Windows below this many segments are left alone.
+const LOW_WINDOW: f64 = 16.0;
+/// ACKs further apart are not of one train.
+const ACK_GAP: Dur = Dur::from_millis(2);
+const ACK_ALLOWANCE: Dur = Dur::from_millis(1);
+const SAMPLES_MIN: u32 = 8;
+const THRESHOLD_MIN: Dur = Dur::from_millis(4);
+const THRESHOLD_MAX: Dur = Dur::from_millis(16);
+
+/// One slow start after the other.
+#[derive(Clone, Copy, Debug)]
+pub struct Hystart {
+    least_rtt: Dur,
+    /// The present round: its begin, its last ACK of the train, the byte that ends it.
+    round_at: Time,
+    last_ack_at: Time,
+    round_end: u64,
+    round_rtt: Dur,
+    samples: u32,
+    has_found: bool,
+}
+
+impl Default for Hystart {
+    fn default() -> Hystart {
+        let none = Dur(u64::MAX);
+        Hystart {
+            least_rtt: none,
+            round_at: Time::ZERO,
+            last_ack_at: Time::ZERO,
+            round_end: 0,
+            round_rtt: none,
+            samples: 0,
+            has_found: false,
+        }
+    }
+}
+
+impl Hystart {
+    /// A loss or a timeout: the next slow start begins afresh.
+    pub fn reset(&mut self) {
+        *self = Hystart { least_rtt: self.least_rtt, ..Hystart::default() };
+    }
+
+    /// Takes an ACK with its sample; `una` and `nxt` after it. Returns whether slow start is to end.
+    pub fn on_ack(&mut self, a: &Ack, nxt: u64, w: &Window) -> bool {
+        let Some(rtt) = a.rtt else { return false };
+        self.least_rtt = self.least_rtt.min(rtt);
+        if self.has_found || !w.in_slow_start() || w.segments() < LOW_WINDOW {
+            return false;
+        }
+        if a.ack > self.round_end {
+            (self.round_at, self.last_ack_at, self.round_end) = (a.now, a.now, nxt);
+            (self.round_rtt, self.samples) = (Dur(u64::MAX), 0);
+        }
+        if a.now.since(self.last_ack_at) <= ACK_GAP {
+            self.last_ack_at = a.now;
+            let limit = Dur((self.least_rtt.0 + ACK_ALLOWANCE.0) / 2);
+            self.has_found |= a.now.since(self.round_at) > limit;
+        }
+        self.round_rtt = self.round_rtt.min(rtt);
+        if self.samples < SAMPLES_MIN {
+            self.samples += 1;
+        } else {
+            let allowed = Dur(self.least_rtt.0 / 8).clamp(THRESHOLD_MIN, THRESHOLD_MAX);
+            self.has_found |= self.round_rtt > self.least_rtt + allowed;
+        }
+        self.has_found
+    }
+}

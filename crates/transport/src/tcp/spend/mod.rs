@@ -1,0 +1,5 @@
+//! How a reduction is paid out over the round trip that follows it.
+
+pub mod prr;
+#[cfg(test)]
+mod prr_oracle;
