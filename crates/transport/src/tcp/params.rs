@@ -501,7 +501,7 @@ impl TcpParams {
         self.early.check(&at)?;
         super::conn::habit::check(self, &at)?;
         if self.receive_window == ReceiveWindow::Linux24 {
-            self.check_growing_window(&at)?;
+            super::conn::window::check(self, &at)?;
         }
         if self.receive_buffer.0 > 1 << 30 {
             return Err(ConfigError::new(
@@ -557,33 +557,6 @@ impl TcpParams {
         if n.partial_segments == 0 || n.heuristic_segments == 0 {
             let key = if n.heuristic_segments == 0 { "heuristic_segments" } else { "partial_segments" };
             return needs(&format!("newreno.{key}"), "0", "a number of at least 1");
-        }
-        Ok(())
-    }
-
-    fn check_growing_window(&self, at: &dyn Fn(&str) -> String) -> Result<(), ConfigError> {
-        if !(1..=31).contains(&self.receive_overhead_shift) {
-            let found = self.receive_overhead_shift.to_string();
-            return Err(ConfigError::new(at("receive_overhead_shift"), found, "from 1 to 31"));
-        }
-        if !(1..=31).contains(&self.receive_application_shift) {
-            let found = self.receive_application_shift.to_string();
-            return Err(ConfigError::new(at("receive_application_shift"), found, "from 1 to 31"));
-        }
-        if self.receive_truesize.0 < self.mss.0 {
-            let found = format!("{} B", self.receive_truesize.0);
-            let expected = format!("at least one segment (mss = {} B)", self.mss.0);
-            return Err(ConfigError::new(at("receive_truesize"), found, expected));
-        }
-        // A smaller buffer the kernel would enlarge by itself.
-        let least = 4 * self.receive_truesize.0 * 2;
-        if self.receive_buffer.0 < least {
-            let found = format!("{} B", self.receive_buffer.0);
-            return Err(ConfigError::new(
-                at("receive_buffer"),
-                found,
-                format!("at least {least} B (8 segments of receive_truesize)"),
-            ));
         }
         Ok(())
     }

@@ -11,9 +11,9 @@ mod undo;
 
 pub use stats::SenderStats;
 
-use super::conn::delivered::Delivered;
 use super::conn::rtt::Rtt;
 use super::conn::scoreboard::{Scoreboard, Sent};
+use super::detect::delivered::Delivered;
 use super::detect::{Detect, Detector, Habits, Phase, Verdict, View};
 use super::law::{Law, WindowLaw};
 use super::params::*;

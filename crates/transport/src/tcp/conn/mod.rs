@@ -9,7 +9,6 @@
 //! probes are not modelled: applications read at once, so a window closes only while a hole is being repaired, and the
 //! retransmission timer covers that.
 
-pub mod delivered;
 pub mod habit;
 mod islands;
 pub mod live;

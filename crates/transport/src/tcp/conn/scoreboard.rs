@@ -4,8 +4,8 @@
 //! window: SACK blocks are compared with the ranges already known and only the difference is walked; the loss
 //! boundary and the cursor of the next retransmission only move forward between timeouts.
 
+use super::super::detect::delivered::{Fate, Hears};
 use super::super::params::SackAfterTimeout;
-use super::delivered::{Fate, Hears};
 use crosswind_base::Time;
 use std::collections::VecDeque;
 

@@ -25,6 +25,7 @@
 //! **Checked by**: `tests/oracle_receive_window.rs` (the kernel's functions written out), `crates/sim/tests/worlds.rs`.
 
 use super::super::params::TcpParams;
+use crosswind_base::ConfigError;
 
 /// Segments shorter than this say nothing about the overhead of data.
 const LEAST_DATA: u64 = 128;
@@ -38,6 +39,34 @@ fn first_segments(mss: u64) -> u64 {
         1461..=4380 => 3,
         _ => 2,
     }
+}
+
+/// Refuses settings of the growing window that make no sense.
+pub fn check(p: &TcpParams, at: &dyn Fn(&str) -> String) -> Result<(), ConfigError> {
+    if !(1..=31).contains(&p.receive_overhead_shift) {
+        let found = p.receive_overhead_shift.to_string();
+        return Err(ConfigError::new(at("receive_overhead_shift"), found, "from 1 to 31"));
+    }
+    if !(1..=31).contains(&p.receive_application_shift) {
+        let found = p.receive_application_shift.to_string();
+        return Err(ConfigError::new(at("receive_application_shift"), found, "from 1 to 31"));
+    }
+    if p.receive_truesize.0 < p.mss.0 {
+        let found = format!("{} B", p.receive_truesize.0);
+        let expected = format!("at least one segment (mss = {} B)", p.mss.0);
+        return Err(ConfigError::new(at("receive_truesize"), found, expected));
+    }
+    // A smaller buffer the kernel would enlarge by itp.
+    let least = 4 * p.receive_truesize.0 * 2;
+    if p.receive_buffer.0 < least {
+        let found = format!("{} B", p.receive_buffer.0);
+        return Err(ConfigError::new(
+            at("receive_buffer"),
+            found,
+            format!("at least {least} B (8 segments of receive_truesize)"),
+        ));
+    }
+    Ok(())
 }
 
 #[derive(Clone, Debug)]

@@ -2,6 +2,7 @@
 //!
 //! One file per rule. A detector sees facts and the scoreboard; it sends nothing.
 
+pub mod delivered;
 pub mod fack;
 pub mod linux_sack;
 pub mod newreno;

@@ -21,9 +21,9 @@
 //! with a real kernel (docs/validation-kernel.md).
 
 use super::super::Ack;
-use super::super::conn::delivered::Fate;
 use super::super::conn::scoreboard::Scoreboard;
 use super::super::law::seen::Seen;
+use super::delivered::Fate;
 use super::{Detect, Habits, Phase, Verdict, View};
 use crosswind_base::{Dur, Time};
 

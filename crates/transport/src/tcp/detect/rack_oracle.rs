@@ -1,9 +1,9 @@
 //! RACK against the pseudo-code of RFC 8985 section 6.2 over a plain list of segments, on random traces.
 
+use super::delivered::Delivered;
 use super::rack::Rack;
 use super::{Detect, Phase, Verdict, View};
 use crate::tcp::Ack;
-use crate::tcp::conn::delivered::Delivered;
 use crate::tcp::conn::scoreboard::Scoreboard;
 use crosswind_base::{Dur, Rng, Streams, Time};
 

@@ -1,6 +1,6 @@
 //! What an acknowledgement has delivered, for rules that think in times: told segment by segment.
 
-use super::scoreboard::{Acked, Sent};
+use super::super::conn::scoreboard::{Acked, Sent};
 use crosswind_base::Time;
 
 /// Whoever wants to hear of segments that SACK blocks report for the first time.
