@@ -26,7 +26,8 @@ from crosswind.runs import Runs, prepare_out
 class Plan:
     """How an experiment is to be run; None means its own value.
 
-    `size="quick"` takes a tenth of its repetitions. `variant` names another reading of its source; with
+    `size="quick"` takes a tenth of its repetitions, and scales it down where it says how.
+    `variant` names another reading of its source; with
     `readings="all"` every one is run beside the suggested one. `figures`: in the report and as files (of the
     `formats` named), in the report only, or not at all. `fresh` names experiments whose results lie beside this one's
     and may be read.
@@ -91,10 +92,9 @@ def _stretch(progress: Listener | None, number: int, of: int) -> Listener | None
 
 
 def _run(experiment: Experiment, out: Path, plan: Plan, variant: str, progress: Listener | None) -> Runs:
-    settings = experiment.variants[variant].settings if variant else {}
     reps = plan.reps or (experiment.quick_reps if plan.size == "quick" else experiment.reps)
     runs = run(
-        experiment.configurations(**settings),
+        experiment.configurations(**experiment.settings(variant, plan.size)),
         seed=plan.seed if plan.seed is not None else experiment.seed,
         reps=reps,
         workers=plan.workers,
@@ -103,6 +103,9 @@ def _run(experiment: Experiment, out: Path, plan: Plan, variant: str, progress: 
     )
     runs.manifest["experiment"] = experiment.id
     runs.manifest["variant"] = variant or MAIN
+    runs.manifest["size"] = plan.size
+    if experiment.quick and plan.size == "quick":
+        runs.manifest["warnings"].append(f"scaled down: {experiment.quick.title}")
     if reps < experiment.reps:
         runs.manifest["warnings"].append(f"{reps} repetitions instead of the {experiment.reps} of the source")
     if runs.interrupted:
@@ -137,19 +140,19 @@ def _companions(experiment: Experiment, runs: Runs, out: Path, fresh: frozenset[
             saved = Runs.load(beside)
             found[name] = Results(Runs({}, saved.scenarios, saved.manifest), saved.extra)
         else:
-            found[name] = _companion(id, int(m["seed"]), fewer, variant)
+            found[name] = _companion(id, int(m["seed"]), fewer, variant, str(m.get("size", "full")))
     return found
 
 
 @cache
-def _companion(id: str, seed: int, fewer: int | None, variant: str) -> Results:
+def _companion(id: str, seed: int, fewer: int | None, variant: str, size: str) -> Results:
     """Tables of an experiment without its runs. A reading that it does not have changes nothing in it."""
     from crosswind import experiments
 
     experiment = experiments.of_study(id)[id]
     reps = min(fewer or experiment.reps, experiment.reps)
-    settings = experiment.variants[variant].settings if variant in experiment.variants else {}
-    runs = run(experiment.configurations(**settings), seed=seed, reps=reps)
+    runs = run(experiment.configurations(**experiment.settings(variant, size)), seed=seed, reps=reps)
+    runs.manifest["size"] = size
     if runs.interrupted:
         raise InterruptedRunError(f"interrupted while running {id}")
     return Results(Runs({}, runs.scenarios, runs.manifest), experiment.tables(runs))

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -61,12 +61,12 @@ def average_window(tcp: Mapping[str, Any], loss: float, events: int = EVENTS) ->
     )
 
 
-def measured(events: int = EVENTS) -> pl.DataFrame:
-    """law, loss, measured average window and formula, for all laws in the overview."""
+def measured(events: int = EVENTS, losses: Sequence[float] = LOSSES, laws: Sequence[str] = tuple(LAWS)) -> pl.DataFrame:
+    """law, loss, measured average window and formula, for laws of the overview."""
     rows = [
-        {"law": law, "loss": p, "window": average_window(tcp, p, events), "formula": RESPONSES[law](p, RTT_s)}
-        for law, tcp in LAWS.items()
-        for p in LOSSES
+        {"law": law, "loss": p, "window": average_window(LAWS[law], p, events), "formula": RESPONSES[law](p, RTT_s)}
+        for law in laws
+        for p in losses
     ]
     return pl.DataFrame(rows)
 

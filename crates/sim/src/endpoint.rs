@@ -354,7 +354,13 @@ impl Endpoint {
 
     #[inline]
     pub fn next_wake(&self) -> Option<Time> {
-        if self.start.is_some() { self.start } else { self.conn.next_wake() }
+        if self.start.is_some() {
+            return self.start;
+        }
+        match (self.conn.next_wake(), self.app.next_wake()) {
+            (Some(conn), Some(app)) => Some(conn.min(app)),
+            (conn, app) => conn.or(app),
+        }
     }
 
     #[inline]

@@ -97,7 +97,8 @@ class Experiment:
     `doc` holds the question, what the source printed, what may differ here, and the cause found for claims that fail.
     `configurations(**settings)` returns label -> scenario; `variants` names other readings of what the source left
     open, `headline` the numbers by which readings are compared (label -> text). `uses` names other experiments of the
-    same source (`w1-e0`) whose results its claims look at too; they are run as well.
+    same source (`w1-e0`) whose results its claims look at too; they are run as well. `quick` is what `--quick` scales
+    down beyond the number of repetitions.
     """
 
     id: str
@@ -113,11 +114,17 @@ class Experiment:
     figures: Callable[[Results], list[Picture]] = _no_pictures
     variants: Mapping[str, Variant] = field(default_factory=dict)
     uses: Sequence[str] = ()
+    quick: Variant | None = None
     headline: Callable[[Results], dict[str, str]] = _no_headline
 
     def companions(self) -> set[str]:
         """The ids of the experiments that this one uses."""
         return {f"{self.id.split('/')[0]}/{name}" for name in self.uses}
+
+    def settings(self, variant: str, size: str) -> dict[str, Any]:
+        """What `configurations` is given for a reading (nothing, if there is no such) and a size."""
+        scaled = dict(self.quick.settings) if self.quick and size == "quick" else {}
+        return scaled | (dict(self.variants[variant].settings) if variant in self.variants else {})
 
     def question(self) -> str:
         """The first paragraph of the docstring, on one line."""

@@ -13,8 +13,9 @@ use crosswind_record::{Entity, Samples, Table};
 pub struct Sampler {
     delivered: Vec<u64>,
     sent: Vec<f64>,
-    flows: Vec<Entity>,
-    links: Vec<Entity>,
+    /// Index and name of those that are sampled.
+    flows: Vec<(usize, Entity)>,
+    links: Vec<(usize, Entity)>,
     last: Time,
     samples: Samples,
 }
@@ -25,8 +26,14 @@ impl Sampler {
         Sampler {
             delivered: vec![0; w.plan.flows.len()],
             sent: vec![0.0; w.stages.len()],
-            flows: w.plan.flows.iter().map(|f| samples.entity(&f.name)).collect(),
-            links: (0..w.stages.len()).map(|i| samples.entity(&entity(w, i))).collect(),
+            flows: (0..w.plan.flows.len())
+                .filter(|i| w.plan.is_sampled_flow(*i))
+                .map(|i| (i, samples.entity(&w.plan.flows[i].name)))
+                .collect(),
+            links: (0..w.stages.len())
+                .filter(|i| w.plan.is_sampled_link(*i))
+                .map(|i| (i, samples.entity(&entity(w, i))))
+                .collect(),
             last: Time::ZERO,
             samples,
         }
@@ -45,7 +52,8 @@ impl Sampler {
         let since = at.since(self.last);
         self.last = at;
         let samples = &mut self.samples;
-        for (i, flow) in self.flows.iter().enumerate() {
+        for (i, flow) in &self.flows {
+            let i = *i;
             let ends = Ends::of(w, i);
             if ends.open().is_none() || ends.close().is_some_and(|c| c < at - since) {
                 continue;
@@ -65,9 +73,9 @@ impl Sampler {
             }
             put("goodput_bps", goodput);
         }
-        for (i, stage) in w.stages.iter().enumerate() {
+        for (i, link) in &self.links {
+            let (i, link, stage) = (*i, *link, &w.stages[*i]);
             let rate = w.plan.egresses[i].spec.rate.map_or(f64::NAN, |r| r.as_f64());
-            let link = self.links[i];
             stage.sample(at, &mut |metric, value| {
                 samples.push(at, link, metric, value);
                 if metric == "queue_bytes" {
@@ -101,7 +109,8 @@ impl Sampler {
     fn sample_totals(&mut self, w: &World<'_>) {
         let at = w.now;
         let samples = &mut self.samples;
-        for (i, flow) in self.flows.iter().enumerate() {
+        for (i, flow) in &self.flows {
+            let i = *i;
             let ends = Ends::of(w, i);
             if ends.open().is_none() {
                 continue;
@@ -115,8 +124,8 @@ impl Sampler {
                 put("timeouts", s.timeouts as f64);
             }
         }
-        for (i, stage) in w.stages.iter().enumerate() {
-            let link = self.links[i];
+        for (i, link) in &self.links {
+            let (i, link, stage) = (*i, *link, &w.stages[*i]);
             stage.report(at, &mut LinkTotals(&mut |metric, value| samples.push(at, link, metric, value)));
             let by_reason = &w.losses.stages[i].by_reason;
             let is_drop = |why: usize| why != DropReason::LinkError as usize && why != DropReason::Listed as usize;

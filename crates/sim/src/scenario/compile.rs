@@ -237,7 +237,39 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
     queues::try_all(s, &plan)?;
     try_ends(&plan)?;
     plan.timeline = timeline::plan(s, &plan)?;
+    sampled_names(&plan)?;
     Ok(plan)
+}
+
+impl Plan {
+    /// Whether something has a time series. `names`: what it, or what it belongs to, is called.
+    fn is_sampled(&self, names: &[&str]) -> bool {
+        self.record.sampled.as_ref().is_none_or(|wanted| wanted.iter().any(|w| names.contains(&w.as_str())))
+    }
+    pub fn is_sampled_flow(&self, flow: usize) -> bool {
+        let f = &self.flows[flow];
+        self.is_sampled(&[&f.name, f.member(), &self.group(f).name])
+    }
+    /// Both directions of a link have a time series, or none.
+    pub fn is_sampled_link(&self, egress: usize) -> bool {
+        self.is_sampled(&[&self.egresses[egress].name])
+    }
+}
+
+/// `record.sampled` names flows and links that there are.
+fn sampled_names(plan: &Plan) -> Result<(), ConfigError> {
+    use crosswind_net::sched::classify::FlowNames;
+    for (i, name) in plan.record.sampled.iter().flatten().enumerate() {
+        let is_link = plan.egresses.iter().any(|e| e.name == *name);
+        if !is_link && plan.ids(name).is_none() {
+            let groups = plan.groups.iter().map(|g| g.name.as_str());
+            let mut valid: Vec<&str> = groups.chain(plan.egresses.iter().map(|e| e.name.as_str())).collect();
+            valid.dedup();
+            let what = "the name of a flow, a group of flows or a link";
+            return Err(super::check::unknown(name, &format!("record.sampled[{i}]"), what, &valid));
+        }
+    }
+    Ok(())
 }
 
 /// Builds every edge and reads every transport once, so that what only that can find wrong is found before a run.

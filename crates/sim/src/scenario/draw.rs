@@ -1,56 +1,87 @@
-//! A span of time that is fixed or drawn: the idle time between two bursts, the length of an active period.
+//! A quantity that is fixed or drawn: the idle time between two bursts, the length of an active period, the size of a
+//! transfer.
 
-use crosswind_base::{Dur, Rng};
+use crosswind_base::{Dur, Rng, Size};
 use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-/// How long something lasts each time.
-#[derive(Clone, Copy, Debug, PartialEq, JsonSchema)]
-#[schemars(with = "WrittenDraw")]
-pub enum Draw {
-    Fixed(Dur),
-    Uniform(Dur, Dur),
-    /// By its mean.
-    Exponential(Dur),
-    /// By its mean and shape (above 1, or the mean would be infinite).
-    Pareto(Dur, f64),
+/// What can be drawn: a span of time, or a size.
+pub trait Drawn: Copy + PartialEq + PartialOrd + Default + Serialize + DeserializeOwned + JsonSchema {
+    /// What may stand in a file.
+    const HELP: &'static str;
+    fn to_f64(self) -> f64;
+    fn from_f64(v: f64) -> Self;
 }
 
-impl Default for Draw {
-    fn default() -> Draw {
-        Draw::Fixed(Dur::ZERO)
+impl Drawn for Dur {
+    const HELP: &'static str = "a duration such as \"5 s\", { uniform = [\"5 s\", \"15 s\"] }, { exponential = \"2 s\" } or \
+                                { pareto = { mean = \"2 s\", shape = 1.5 } }";
+    fn to_f64(self) -> f64 {
+        self.0 as f64
+    }
+    fn from_f64(v: f64) -> Dur {
+        Dur(v as u64)
+    }
+}
+
+impl Drawn for Size {
+    const HELP: &'static str = "a size such as \"12 kB\", { uniform = [\"10 kB\", \"20 kB\"] }, { exponential = \"12 kB\" } or \
+                                { pareto = { mean = \"12 kB\", shape = 1.2 } }";
+    fn to_f64(self) -> f64 {
+        self.0 as f64
+    }
+    fn from_f64(v: f64) -> Size {
+        Size(v as u64)
+    }
+}
+
+/// How long something lasts each time, or how large it is.
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema)]
+#[schemars(with = "WrittenDraw<T>", bound = "T: Drawn")]
+pub enum Draw<T = Dur> {
+    Fixed(T),
+    Uniform(T, T),
+    /// By its mean.
+    Exponential(T),
+    /// By its mean and shape (above 1, or the mean would be infinite).
+    Pareto(T, f64),
+}
+
+impl<T: Drawn> Default for Draw<T> {
+    fn default() -> Draw<T> {
+        Draw::Fixed(T::default())
     }
 }
 
 /// A draw as written in a file.
 #[derive(Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "DrawOf{T}")]
 #[serde(untagged)]
-enum WrittenDraw {
-    /// The same span every time.
-    Fixed(Dur),
-    Rule(WrittenRule),
+enum WrittenDraw<T> {
+    /// The same every time.
+    Fixed(T),
+    Rule(WrittenRule<T>),
 }
 
 #[derive(Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "RuleOf{T}")]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-enum WrittenRule {
+enum WrittenRule<T> {
     /// Uniform in [from, to].
-    Uniform([Dur; 2]),
+    Uniform([T; 2]),
     /// Exponential with this mean.
-    Exponential(Dur),
+    Exponential(T),
     /// Pareto with this mean and shape: heavy-tailed between 1 and 2.
-    Pareto { mean: Dur, shape: f64 },
+    Pareto { mean: T, shape: f64 },
 }
 
-const HELP: &str = "a duration such as \"5 s\", { uniform = [\"5 s\", \"15 s\"] }, { exponential = \"2 s\" } or \
-                    { pareto = { mean = \"2 s\", shape = 1.5 } }";
-
-impl<'de> Deserialize<'de> for Draw {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Draw, D::Error> {
+impl<'de, T: Drawn> Deserialize<'de> for Draw<T> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Draw<T>, D::Error> {
         use serde::de::Error;
         let written = Value::deserialize(d)?;
-        let wrong = || D::Error::custom(format!("expected {HELP}"));
+        let wrong = || D::Error::custom(format!("expected {}", T::HELP));
         let draw = match &written {
             Value::Object(_) => match serde_json::from_value(written).map_err(|_| wrong())? {
                 WrittenRule::Uniform([from, to]) => Draw::Uniform(from, to),
@@ -69,7 +100,7 @@ impl<'de> Deserialize<'de> for Draw {
     }
 }
 
-impl Serialize for Draw {
+impl<T: Drawn> Serialize for Draw<T> {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         match *self {
             Draw::Fixed(d) => WrittenDraw::Fixed(d),
@@ -81,21 +112,22 @@ impl Serialize for Draw {
     }
 }
 
-impl Draw {
-    pub fn draw(&self, rng: &mut Rng) -> Dur {
+impl<T: Drawn> Draw<T> {
+    pub fn draw(&self, rng: &mut Rng) -> T {
+        let times = |mean: T, k: f64| T::from_f64((mean.to_f64() * k).round());
         match *self {
             Draw::Fixed(d) => d,
-            Draw::Uniform(from, to) => Dur(rng.between(from.0 as f64, to.0 as f64) as u64),
-            Draw::Exponential(mean) => mean.mul_f64(rng.exponential(1.0)),
+            Draw::Uniform(from, to) => T::from_f64(rng.between(from.to_f64(), to.to_f64())),
+            Draw::Exponential(mean) => times(mean, rng.exponential(1.0)),
             // Smallest value mean * (shape - 1) / shape; 1 - u lies in (0, 1].
-            Draw::Pareto(mean, shape) => mean.mul_f64((shape - 1.0) / shape * (1.0 - rng.uniform()).powf(-1.0 / shape)),
+            Draw::Pareto(mean, shape) => times(mean, (shape - 1.0) / shape * (1.0 - rng.uniform()).powf(-1.0 / shape)),
         }
     }
 
     /// No draw is above zero.
     pub fn is_never_positive(&self) -> bool {
         match *self {
-            Draw::Fixed(d) | Draw::Exponential(d) | Draw::Pareto(d, _) | Draw::Uniform(_, d) => d == Dur::ZERO,
+            Draw::Fixed(d) | Draw::Exponential(d) | Draw::Pareto(d, _) | Draw::Uniform(_, d) => d == T::default(),
         }
     }
 }

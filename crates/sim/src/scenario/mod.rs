@@ -56,5 +56,5 @@ pub use start::{Repetition, StartRule};
 pub use timeline::{AbortedBy, Change, Schedule, Target, Timed, When};
 pub use types::{AccessTree, Chain, Dumbbell, Events, Flow, Link, PcapAt, Record, Scenario, Series, Topology};
 pub use workloads::{
-    Bulk, Cbr, Close, FirstPeriod, OnOff, Page, Ping, Rounding, UDP_IP_HEADER, WorkloadParams, interval_of,
+    Bulk, Cbr, Close, FirstPeriod, OnOff, Page, Ping, Rounding, UDP_IP_HEADER, Web, WorkloadParams, interval_of,
 };

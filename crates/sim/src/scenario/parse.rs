@@ -175,6 +175,7 @@ fn flow(value: &Value, cat: &dyn Catalogue, path: &str) -> Result<Flow, ConfigEr
         "cbr" => WorkloadParams::Cbr(read(&rest, &at)?),
         "on-off" => WorkloadParams::OnOff(read(&rest, &at)?),
         "ping" => WorkloadParams::Ping(read(&rest, &at)?),
+        "web" => WorkloadParams::Web(read(&rest, &at)?),
         _ => WorkloadParams::Bulk(read(&rest, &at)?),
     };
     let at = format!("{path}.tcp");
@@ -213,6 +214,7 @@ fn paced(
     match workload {
         WorkloadParams::Page(_) => return refuse("type", "`page`", "one of bulk, cbr, on-off"),
         WorkloadParams::Ping(_) => return refuse("type", "`ping`", "one of bulk, cbr, on-off"),
+        WorkloadParams::Web(_) => return refuse("type", "`web`", "one of bulk, cbr, on-off"),
         WorkloadParams::Bulk(b) if b.write.is_some() => {
             return refuse("write", "`write`", "nothing: data is taken as packets");
         }

@@ -239,6 +239,9 @@ pub struct Record {
     /// What the time series hold.
     #[serde(skip_serializing_if = "Series::is_default")]
     pub series: Series,
+    /// Flows, groups of flows and links that have time series. Left out: all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<Vec<String>>,
     /// Flows (or groups of flows) whose events are logged.
     pub events: Events,
     /// Flows (or groups of flows) whose histograms are kept: round-trip times, delays, delay variations. A time series

@@ -16,10 +16,11 @@ pub enum WorkloadParams {
     Cbr(Cbr),
     OnOff(OnOff),
     Ping(Ping),
+    Web(Web),
 }
 
 /// The names of the workloads, as `type` wants them.
-pub(super) const NAMES: [&str; 5] = ["bulk", "page", "cbr", "on-off", "ping"];
+pub(super) const NAMES: [&str; 6] = ["bulk", "page", "cbr", "on-off", "ping", "web"];
 
 impl WorkloadParams {
     /// Runs over UDP: there is no connection, and no parameter of TCP matters.
@@ -193,6 +194,30 @@ impl Default for Ping {
     }
 }
 
+/// Transfers one after the other on one connection, as somebody who clicks through pages causes them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Web {
+    /// Bytes of each transfer; at least one.
+    pub size: Draw<Size>,
+    /// Time from the start of one transfer to the start of the next. One that comes before the last is through waits
+    /// behind it.
+    pub every: Draw,
+    /// Number of transfers. Left out: without end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transfers: Option<u64>,
+}
+
+impl Default for Web {
+    fn default() -> Web {
+        Web {
+            size: Draw::Pareto(Size(12_000), 1.2),
+            every: Draw::Exponential(Dur::from_secs(15)),
+            transfers: None,
+        }
+    }
+}
+
 /// IP and UDP headers.
 pub const UDP_IP_HEADER: u64 = 28;
 const PAYLOAD_LIMIT: u64 = 65_535 - UDP_IP_HEADER;
@@ -247,7 +272,7 @@ impl WorkloadParams {
             WorkloadParams::Cbr(c) => Some(c.payload),
             WorkloadParams::OnOff(o) => Some(o.payload),
             WorkloadParams::Ping(p) => Some(p.payload),
-            WorkloadParams::Bulk(_) | WorkloadParams::Page(_) => None,
+            WorkloadParams::Bulk(_) | WorkloadParams::Page(_) | WorkloadParams::Web(_) => None,
         }
     }
 
@@ -323,6 +348,18 @@ pub(super) fn check(w: &WorkloadParams) -> Result<(), ConfigError> {
             if c.packets.is_none() && c.bursts > 1 {
                 let found = "nothing, with more than one burst";
                 return Err(ConfigError::new("workload.packets", found, "the number of packets of a burst"));
+            }
+            Ok(())
+        }
+        WorkloadParams::Web(w) => {
+            at_least(w.transfers.unwrap_or(1), "transfers", "at least one; leave the key out for no end")?;
+            for (key, never, expected) in [
+                ("size", w.size.is_never_positive(), "a positive size"),
+                ("every", w.every.is_never_positive(), "a positive length"),
+            ] {
+                if never {
+                    return Err(ConfigError::new(format!("workload.{key}"), "zero", expected));
+                }
             }
             Ok(())
         }

@@ -5,6 +5,7 @@ pub mod bulk;
 pub mod cbr;
 pub mod page;
 pub mod ping;
+pub mod web;
 
 use crate::datagrams::{Datagrams, Half, Recorded, Waits};
 use crate::endpoint::{Arrivals, Endpoint, FlowEnd, Freshness, Milestone, Port, Setup};
@@ -21,6 +22,7 @@ pub enum App {
     Fetch(Box<page::Fetch>),
     /// The server's side of it.
     Answer(Box<page::Answer>),
+    Web(Box<web::Web>),
     /// Reads everything at once and closes when the peer does.
     Sink,
 }
@@ -32,10 +34,20 @@ impl App {
         match self {
             App::Bulk(b) => b.run(conn, io),
             App::Sink => {}
+            App::Web(w) => w.run(conn, io),
             App::Fetch(f) => return f.run(conn, io),
             App::Answer(a) => a.run(conn, io),
         }
         None
+    }
+
+    /// When the application wants to act by itself.
+    #[inline]
+    pub fn next_wake(&self) -> Option<Time> {
+        match self {
+            App::Web(w) => w.next_at(),
+            _ => None,
+        }
     }
 }
 
@@ -62,6 +74,7 @@ pub const ROWS: &[Row] = &[
     Row { name: "cbr", schema: || schema_for!(scenario::Cbr), source: include_str!("cbr.rs") },
     Row { name: "on-off", schema: || schema_for!(scenario::OnOff), source: include_str!("onoff.rs") },
     Row { name: "ping", schema: || schema_for!(scenario::Ping), source: include_str!("ping.rs") },
+    Row { name: "web", schema: || schema_for!(scenario::Web), source: include_str!("web.rs") },
 ];
 
 /// Both ends of every flow of a plan: the sender of data, then its receiver. `routes`: where each end's route begins.
@@ -89,6 +102,10 @@ pub fn ends(plan: &Plan, params: &Parameters, rep: Repetition, streams: &Streams
         }
         let (sender, receiver, opener) = match &group.workload {
             WorkloadParams::Bulk(b) => (App::Bulk(bulk::Sender::new(b)), App::Sink, Vantage::Sender),
+            WorkloadParams::Web(w) => {
+                let rng = streams.named(&format!("flow/{}/web", f.name));
+                (App::Web(Box::new(web::Web::new(w, rng))), App::Sink, Vantage::Sender)
+            }
             WorkloadParams::Page(p) => {
                 let (answer, fetch) = (page::Answer::new(p, f.connection), page::Fetch::new(p, f.connection));
                 (App::Answer(Box::new(answer)), App::Fetch(Box::new(fetch)), Vantage::Receiver)

@@ -45,17 +45,20 @@ def wireless(rate_mbps: float, delay_ms: float, error: float) -> dict[str, Any]:
     return {**body, "type": "repair", "reverse": {**body["reverse"], "error": 0.0}}
 
 
-def world(name: str, protocol: str, rate_mbps: float, delay_ms: float, error: float, n: int = 1) -> Scenario:
+def world(
+    name: str, protocol: str, rate_mbps: float, delay_ms: float, error: float, n: int = 1, size: str = "full"
+) -> Scenario:
     """n flows from one source to one receiver; window and buffers let them fill the link without a loss."""
     rtt_ms = 2 * (5 + 5 + delay_ms)
     # Room for the window that one flow needs, and for what leaves while the sender waits.
     window = nets.bdp(rate_mbps, rtt_ms) + 4
     flow = nets.bulk(protocol, n, {"uniform": ["0 s", "5 s"]}, window_limit_segments=2 * window)
     line = wireless(rate_mbps, delay_ms, error)
-    return nets.dumbbell(name, line, nets.wire(100, 5), {"one": flow}, pairs=n, duration_s=1100, warm_up_s=100)
+    seconds, left_out = study.span_s(size)
+    return nets.dumbbell(name, line, nets.wire(100, 5), {"one": flow}, pairs=n, duration_s=seconds, warm_up_s=left_out)
 
 
-def configurations(**_: Any) -> dict[str, Scenario]:
+def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
     """`f10 <error>`, `f11 <ms>`, `f12 <rate>`, `f13 <n>`, each with the protocol."""
     out = {}
     for p in PROTOCOLS:
@@ -64,7 +67,7 @@ def configurations(**_: Any) -> dict[str, Scenario]:
         cases += [(f"f12 {r}", float(r), 20.0, HIGH, 1) for r in RATES]
         cases += [(f"f13 {n}", 6.0, 20.0, HIGH, n) for n in COUNTS]
         for label, rate, delay, error, n in cases:
-            out[f"{label} {p}"] = world(f"{label} {p}", p, rate, delay, error, n)
+            out[f"{label} {p}"] = world(f"{label} {p}", p, rate, delay, error, n, size)
     return out
 
 
@@ -178,4 +181,5 @@ EXPERIMENT = study.experiment(
     CLAIMS,
     where="figures 10 to 13",
     figures=pictures,
+    quick=study.SHORT,
 )

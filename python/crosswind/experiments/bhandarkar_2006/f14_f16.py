@@ -45,7 +45,9 @@ DELAYS_ms = (20, 100, 250)
 F16_ERRORS = (0.0, 0.001, 0.01, 0.05, 0.1)
 
 
-def tree(name: str, flows: dict[str, Any], buffer: int, wireless_ms: float, error: float) -> Scenario:
+def tree(
+    name: str, flows: dict[str, Any], buffer: int, wireless_ms: float, error: float, size: str = "full"
+) -> Scenario:
     """24 sources, one bottleneck, 24 wireless links."""
     links: dict[str, Any] = {}
     wanted: dict[str, Any] = {}
@@ -59,18 +61,19 @@ def tree(name: str, flows: dict[str, Any], buffer: int, wireless_ms: float, erro
             air["reverse"] = {**air["reverse"], "error": 0.0}
             links[f"right-{k}"] = {"from": "base", "to": f"sink-{k}", **air}
             wanted[f"{group}{k}"] = {**flow, "count": 1, "from": f"source-{k}", "to": f"sink-{k}"}
+    seconds, left_out = study.span_s(size)
     data = {
         "name": nets.slug(name),
         "title": name,
-        "duration": "1100 s",
+        "duration": f"{seconds} s",
         "link": links,
         "flow": wanted,
-        "record": {"sample": "100 s", "series": "totals"},
+        "record": {"sample": f"{left_out} s", "series": "totals"},
     }
     return Scenario.from_dict(data)
 
 
-def mixed(name: str, buffer: int, wireless_ms: float, error: float, sack: int = 12) -> Scenario:
+def mixed(name: str, buffer: int, wireless_ms: float, error: float, sack: int = 12, size: str = "full") -> Scenario:
     """SACK and DCR flows behind one bottleneck; a flow without congestion does not exceed its wireless link by much."""
     rtt_ms = 2 * (10 + wireless_ms)
     limit = 2 * nets.bdp(1, rtt_ms) + 10
@@ -78,17 +81,17 @@ def mixed(name: str, buffer: int, wireless_ms: float, error: float, sack: int = 
     flows = {"sack": nets.bulk("SACK", sack, start, window_limit_segments=limit)}
     if sack < 24:
         flows["dcr"] = nets.bulk("DCR", 24 - sack, start, window_limit_segments=limit)
-    return tree(name, flows, buffer, wireless_ms, error)
+    return tree(name, flows, buffer, wireless_ms, error, size)
 
 
-def configurations(**_: Any) -> dict[str, Scenario]:
+def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
     """`f14 <level> <error>`, `alone <error>`, `f15 <error>`, `f16 <ms> <error> <protocol>`, `f32 ..`."""
-    out = {f"f14 {x} {e}": mixed(f"f14 {x} {e}", b, 20, e) for x, b in BUFFERS.items() for e in ERRORS}
-    out |= {f"alone {e}": mixed(f"alone {e}", BUFFERS["low"], 20, e, 24) for e in ERRORS}
-    out |= {f"f15 {e}": mixed(f"f15 {e}", SATELLITE_BUFFER, 250, e) for e in ERRORS}
+    out = {f"f14 {x} {e}": mixed(f"f14 {x} {e}", b, 20, e, size=size) for x, b in BUFFERS.items() for e in ERRORS}
+    out |= {f"alone {e}": mixed(f"alone {e}", BUFFERS["low"], 20, e, 24, size) for e in ERRORS}
+    out |= {f"f15 {e}": mixed(f"f15 {e}", SATELLITE_BUFFER, 250, e, size=size) for e in ERRORS}
     for p in ("DCR", "Westwood"):
         for d in DELAYS_ms:
-            out |= {f"f16 {d} {e} {p}": world(f"f16 {d} {e} {p}", p, 1.0, float(d), e) for e in F16_ERRORS}
+            out |= {f"f16 {d} {e} {p}": world(f"f16 {d} {e} {p}", p, 1.0, float(d), e, size=size) for e in F16_ERRORS}
     return out
 
 
@@ -219,4 +222,5 @@ EXPERIMENT = study.experiment(
     CLAIMS,
     where="figures 14 to 16",
     figures=pictures,
+    quick=study.SHORT,
 )

@@ -92,17 +92,18 @@ def tree(
     )
 
 
-def configurations(window: int = WINDOW, **_: Any) -> dict[str, Scenario]:
+def configurations(window: int = WINDOW, size: str = "full", **_: Any) -> dict[str, Scenario]:
     """`f18 <buffer>`, `f23 <workload>`, `f24 <workload>`, `f25 <queue> <n> <workload>`, `f21 <workload>`."""
-    out = {f"f18 {b}": tree(f"f18 {b}", 24, "mixed", nets.droptail(b), window=window) for b in BUFFERS}
+    long = round(study.span_s(size)[0])
+    out = {f"f18 {b}": tree(f"f18 {b}", 24, "mixed", nets.droptail(b), long, window) for b in BUFFERS}
     watched: dict[str, Any] = {"events": "first", "sample": "1 s", "series": "gauges"}
     for w in WORKLOADS:
         out[f"f23 {w}"] = tree(f"f23 {w}", 24, w, nets.droptail(70), 200, window)
         out[f"f24 {w}"] = tree(f"f24 {w}", 24, w, red(70), 200, window)
         out[f"f21 {w}"] = tree(f"f21 {w}", 24, w, nets.droptail(70), 200, window, **watched)
         for n in COUNTS:
-            out[f"f25 droptail {n} {w}"] = tree(f"f25 droptail {n} {w}", n, w, nets.droptail(50), window=window)
-            out[f"f25 red {n} {w}"] = tree(f"f25 red {n} {w}", n, w, red(50), window=window)
+            out[f"f25 droptail {n} {w}"] = tree(f"f25 droptail {n} {w}", n, w, nets.droptail(50), long, window)
+            out[f"f25 red {n} {w}"] = tree(f"f25 red {n} {w}", n, w, red(50), long, window)
     return out
 
 
@@ -316,5 +317,6 @@ EXPERIMENT = study.experiment(
     CLAIMS,
     where="figures 18, 21 to 25",
     figures=pictures,
+    quick=study.SHORT,
     variants={"window-14": Variant("a receive window of twice the path, with room for a wait", {"window": 14})},
 )

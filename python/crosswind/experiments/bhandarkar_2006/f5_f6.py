@@ -36,9 +36,10 @@ SHORT_RTT_ms = 104
 RATE, ACCESS = 8.0, 10.0
 
 
-def configurations(window: str = "fits", **_: Any) -> dict[str, Scenario]:
+def configurations(window: str = "fits", size: str = "full", **_: Any) -> dict[str, Scenario]:
     """`f5 <share> <protocol>` and `f6 <ms> <protocol>`."""
     limit = nets.bdp(RATE, SHORT_RTT_ms) + 40 if window == "fits" else 0
+    seconds, left_out = study.span_s(size)
     out = {}
     for p in PROTOCOLS:
         flow = {"one": nets.bulk(p, window_limit_segments=limit)}
@@ -46,14 +47,14 @@ def configurations(window: str = "fits", **_: Any) -> dict[str, Scenario]:
         for share in SHARES:
             line = nets.reordering(RATE, 50, queue, share)
             name = f"f5 {share} {p}"
-            out[name] = nets.dumbbell(name, line, nets.wire(ACCESS, 1), flow, duration_s=1100, warm_up_s=100)
+            out[name] = nets.dumbbell(name, line, nets.wire(ACCESS, 1), flow, duration_s=seconds, warm_up_s=left_out)
         for ms in DIFFERENCES_ms:
             body = nets.wire(2 * RATE, 50, queue, paths="two", difference=f"{ms} ms")
             line = {**body, "type": "detour", "reverse": {**body["reverse"], "paths": "one", "difference": "0 ms"}}
             name = f"f6 {ms} {p}"
             wide = 0 if window == "free" else nets.bdp(ACCESS, SHORT_RTT_ms + ms) + 40
             flow6 = {"one": nets.bulk(p, window_limit_segments=wide)}
-            out[name] = nets.dumbbell(name, line, nets.wire(ACCESS, 1), flow6, duration_s=1100, warm_up_s=100)
+            out[name] = nets.dumbbell(name, line, nets.wire(ACCESS, 1), flow6, duration_s=seconds, warm_up_s=left_out)
     return out
 
 
@@ -166,5 +167,6 @@ EXPERIMENT = study.experiment(
     CLAIMS,
     where="figures 5, 6",
     figures=pictures,
+    quick=study.SHORT,
     variants={"free-window": Variant("A receive window that never limits (O1 b)", {"window": "free"})},
 )

@@ -38,19 +38,20 @@ BUFFER_F8 = 50
 BUFFERS_F9 = {4: 14, 6: 24, 8: 36, 10: 48, 12: 62}
 
 
-def _world(name: str, n: int, buffer: int, share: float) -> Scenario:
+def _world(name: str, n: int, buffer: int, share: float, size: str) -> Scenario:
     line = nets.reordering(10, 10, nets.droptail(buffer), share)
     start = {"uniform": ["0 s", "10 s"]}
     half = n // 2
     flows = {"sack": nets.bulk("SACK", half, start), "dcr": nets.bulk("DCR", half, start)}
-    return nets.dumbbell(name, line, nets.wire(10, 1), flows, pairs=n, duration_s=1100, warm_up_s=100)
+    seconds, left_out = study.span_s(size)
+    return nets.dumbbell(name, line, nets.wire(10, 1), flows, pairs=n, duration_s=seconds, warm_up_s=left_out)
 
 
-def configurations(**_: Any) -> dict[str, Scenario]:
+def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
     """`f7 <buffer>`, `f8 <share>`, `f9 <n>`."""
-    out = {f"f7 {b}": _world(f"f7 {b}", 12, b, 0.1) for b in BUFFERS}
-    out |= {f"f8 {s}": _world(f"f8 {s}", 12, BUFFER_F8, s) for s in SHARES}
-    return out | {f"f9 {n}": _world(f"f9 {n}", n, BUFFERS_F9[n], 0.01) for n in COUNTS}
+    out = {f"f7 {b}": _world(f"f7 {b}", 12, b, 0.1, size) for b in BUFFERS}
+    out |= {f"f8 {s}": _world(f"f8 {s}", 12, BUFFER_F8, s, size) for s in SHARES}
+    return out | {f"f9 {n}": _world(f"f9 {n}", n, BUFFERS_F9[n], 0.01, size) for n in COUNTS}
 
 
 def quotient(r: Results, label: str) -> float:
@@ -177,4 +178,5 @@ EXPERIMENT = study.experiment(
     where="figures 7 to 9",
     figures=pictures,
     uses=("f5-f6",),
+    quick=study.SHORT,
 )
