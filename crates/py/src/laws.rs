@@ -1,10 +1,12 @@
 //! Window laws without a network, for response functions and pictures of their shape.
 
 use super::scenario_error;
-use crosswind_base::{Streams, config};
+use crosswind_base::{Streams, Time, config};
 use crosswind_transport::tcp::law::drive::{Drive, drive};
 use crosswind_transport::tcp::preset;
-use numpy::IntoPyArray;
+use crosswind_transport::tcp::signal::early::{Curve, Queueing};
+use crosswind_transport::tcp::signal::gentle::Gentle;
+use numpy::{IntoPyArray, PyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -25,4 +27,14 @@ pub fn law_drive<'py>(py: Python<'py>, tcp_json: &str, drive_json: &str, seed: u
     out.set_item("time_s", time_s.into_pyarray(py))?;
     out.set_item("window", window.into_pyarray(py))?;
     Ok(out)
+}
+
+/// The probability of an early response of a `tcp` table (JSON) with PERT's curve, at smoothed queueing delays in seconds.
+#[pyfunction]
+pub fn early_curve<'py>(py: Python<'py>, tcp_json: &str, delays_s: Vec<f64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    let table = serde_json::from_str(tcp_json).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let tcp = preset::read(&table, "tcp").map_err(|e| scenario_error(py, e))?;
+    let mut curve = Gentle::new(tcp.early.gentle.clone());
+    let at = |delay_s: f64| curve.probability(Queueing { delay_s, change_s: 0.0, now: Time::ZERO });
+    Ok(delays_s.into_iter().map(at).collect::<Vec<f64>>().into_pyarray(py))
 }

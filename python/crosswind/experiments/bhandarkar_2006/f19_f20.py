@@ -1,0 +1,191 @@
+"""With congestion only: how do long DCR flows react when others come and go?
+
+N4 (see `f18_f25`). Figure 19: 12 long flows, SACK or DCR, and 12 more SACK flows from 50 s to 100 s; a drop rate of
+about 2 %. Figure 20: 8 long flows, SACK or DCR, and 500 web-like SACK flows that send 10 to 20 packets every 15 s on
+average; 3 %. 200 s, throughput per second.
+
+What the source printed: the time until the old flows have 55 % and the new ones 45 %: 5.89 s (SACK), 3.80 s (DCR);
+averages of 4.76 and 4.73 Mbit/s for the long flows, 4.84 and 4.82 for the web.
+
+What may differ here: the time between web transfers is Pareto with shape 1.5 (ns-2's default). The receive window of
+the long flows is twice the path (14 segments, see `f18_f25`), or 12 of them could not fill 10 Mbit/s with room for the
+others; buffers are ours. In figure 19 the share is that of the old flows in the sum of both, in bins of 1 s, with
+linear interpolation (O28). With eight long flows of 14 segments and the web, the loads of figure 20 are what they are:
+the sum is reported against the printed one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from crosswind import figures, stats
+from crosswind.claims import MissingDataError, Part, at_most, between
+from crosswind.experiments.base import Results
+from crosswind.experiments.bhandarkar_2006 import measures, nets, study
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+from crosswind.stats import Estimate, exact
+
+WINDOW, WIDE = 14, 1000
+BUFFERS = {"f19": 70, "f20": 40}
+SECONDS, FROM_s, UNTIL_s = 200, 50, 100
+PROTOCOLS = ("SACK", "DCR")
+
+
+def tree(name: str, groups: dict[str, dict[str, Any]], buffer: int, timeline: list[dict[str, Any]]) -> Scenario:
+    """Groups of flows over the bottleneck of 10 Mbit/s, each member with links of its own."""
+    links: dict[str, Any] = {"bottleneck": {"from": "router", "to": "base", **nets.wire(10, 5, nets.droptail(buffer))}}
+    flows: dict[str, Any] = {}
+    for group, (body, members, hosts) in ((g, (b["flow"], b["members"], b["hosts"])) for g, b in groups.items()):
+        for k in range(1, hosts + 1):
+            links[f"left-{group}{k}"] = {"from": f"s-{group}{k}", "to": "router", **nets.wire(100, 5)}
+            links[f"right-{group}{k}"] = {"from": "base", "to": f"r-{group}{k}", **nets.wire(1, 20, nets.droptail(50))}
+            ends = {"from": f"s-{group}{k}", "to": f"r-{group}{k}", "count": members // hosts}
+            flows[f"{group}{k}"] = {**body, **ends}
+    record = {"sample": "1 s", "series": "totals"}
+    data = {"name": nets.slug(name), "title": name, "duration": f"{SECONDS} s", "link": links, "flow": flows}
+    return Scenario.from_dict({**data, "timeline": timeline, "record": record})
+
+
+def configurations(**_: Any) -> dict[str, Scenario]:
+    """`f19 <protocol>` and `f20 <protocol>`."""
+    out = {}
+    for p in PROTOCOLS:
+        long = nets.bulk(p, start={"uniform": ["0 s", "2 s"]}, window_limit_segments=WINDOW)
+        new = nets.bulk("SACK", start=f"{FROM_s} s", window_limit_segments=WINDOW)
+        groups = {"old": {"flow": long, "members": 12, "hosts": 12}, "new": {"flow": new, "members": 12, "hosts": 12}}
+        leave = [{"at": f"{UNTIL_s} s", "flow": f"new{k}", "set": {"abort": "sender"}} for k in range(1, 13)]
+        out[f"f19 {p}"] = tree(f"f19 {p}", groups, BUFFERS["f19"], leave)
+        web = nets.bulk("SACK", start={"every": "1 ms"}, window_limit_segments=WIDE)
+        web["workload"] = {
+            "type": "web",
+            "size": {"uniform": ["10000 B", "20999 B"]},
+            "every": {"pareto": {"mean": "15 s", "shape": 1.5}},
+        }
+        groups = {"old": {"flow": long, "members": 8, "hosts": 8}, "web": {"flow": web, "members": 500, "hosts": 50}}
+        out[f"f20 {p}"] = tree(f"f20 {p}", groups, BUFFERS["f20"], [])
+    return out
+
+
+def per_second(r: Results, label: str, group: str, rep: int) -> npt.NDArray[np.float64]:
+    """Mbit/s of a group in each second, payload."""
+    sizes = r.runs.only(label).sample("size_bytes").filter(pl.col("rep") == rep)
+    own = sizes.filter(pl.col("entity").str.starts_with(group)).sort("time_ns")
+    if own.is_empty():
+        raise MissingDataError(f"no samples of {group} in {label}")
+    steps = own.with_columns(
+        step=pl.col("value").diff().over("entity").fill_null(pl.col("value").first().over("entity"))
+    )
+    by = steps.group_by("time_ns").agg(pl.col("step").sum())
+    at = np.zeros(SECONDS + 1)
+    at[(by["time_ns"].to_numpy() / 1e9).round().astype(int)] = by["step"].to_numpy() * 8 / 1e6
+    return at[1:]
+
+
+def _repetitions(r: Results, label: str) -> list[int]:
+    return sorted(r.runs.only(label).runs()["rep"].to_list())
+
+
+def _convergence(r: Results, protocol: str) -> list[float]:
+    out = []
+    for rep in _repetitions(r, f"f19 {protocol}"):
+        old, new = (per_second(r, f"f19 {protocol}", g, rep) for g in ("old", "new"))
+        share = old[FROM_s - 1 :] / (old + new)[FROM_s - 1 :]
+        k = int(np.argmax(share <= 0.55))
+        # A bin stands for its middle: bin 0 is the second before the step.
+        out.append(k - 1 + (share[k - 1] - 0.55) / (share[k - 1] - share[k]) + 0.5 if k else float("nan"))
+    return out
+
+
+def convergence(protocol: str) -> Callable[[Results], Estimate]:
+    """Seconds until the old flows are down to 55 %."""
+    return lambda r: stats.mean(np.array(_convergence(r, protocol)))
+
+
+def _ratio(r: Results) -> Estimate:
+    dcr, sack = (float(np.mean(_convergence(r, p))) for p in ("DCR", "SACK"))
+    return exact(dcr / sack)
+
+
+def average(r: Results, protocol: str, group: str) -> float:
+    """Mbit/s of a group over the run of figure 20, payload."""
+    label = f"f20 {protocol}"
+    all_ = [per_second(r, label, group, rep)[10:].mean() for rep in _repetitions(r, label)]
+    return float(np.mean(all_))
+
+
+def _apart(group: str) -> Callable[[Results], Estimate]:
+    return lambda r: exact(abs(average(r, "DCR", group) / average(r, "SACK", group) - 1))
+
+
+def _sum(protocol: str) -> Callable[[Results], Estimate]:
+    return lambda r: exact(average(r, protocol, "old") + average(r, protocol, "web"))
+
+
+def _drops(label: str) -> Callable[[Results], Estimate]:
+    return lambda r: measures.mean_of(r, label, "bottleneck_drop_rate")
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Figures 19 and 20."""
+    out = []
+    for figure, other in (("f19", "new"), ("f20", "web")):
+        for p in PROTOCOLS:
+            lines = {g: (np.arange(1, SECONDS + 1), per_second(r, f"{figure} {p}", g, 0)) for g in ("old", other)}
+            text = f"Throughput of {p} flows and of the others ({figure})."
+            out.append(figures.over_time(f"{figure}-{p.lower()}", text, lines, "Mbit/s"))
+    return out
+
+
+CLAIMS = (
+    study.claim(
+        34,
+        "old flows give up their half within seconds, DCR about as fast as SACK",
+        "figure 19",
+        Part("SACK", convergence("SACK"), between(1, 12), "5.89", "s", 2),
+        Part("DCR", convergence("DCR"), between(1, 12), "3.80", "s", 2),
+        Part("DCR over SACK", _ratio, at_most(1.5), "0.65", digits=2),
+        *[
+            Part(f"drop rate, {p}, reported", _drops(f"f19 {p}"), published="2 %", unit="%", digits=2)
+            for p in PROTOCOLS
+        ],
+    ),
+    study.claim(
+        35,
+        "beside web-like traffic it does not matter whether the long flows are DCR",
+        "figure 20",
+        Part("long flows, apart by", _apart("old"), at_most(0.02), "0.6 %", "%", 2),
+        Part("web, apart by", _apart("web"), at_most(0.02), "0.4 %", "%", 2),
+        *[Part(f"sum, {p}", _sum(p), between(9.5, 9.62), "9.55-9.60", "Mbit/s", 2) for p in PROTOCOLS],
+        *[
+            Part(f"drop rate, {p}, reported", _drops(f"f20 {p}"), published="3 %", unit="%", digits=2)
+            for p in PROTOCOLS
+        ],
+        *[
+            Part(
+                f"{p}, {g}, reported", lambda r, p=p, g=g: exact(average(r, p, g)), published=v, unit="Mbit/s", digits=2
+            )
+            for p, g, v in (
+                ("SACK", "old", "4.76"),
+                ("SACK", "web", "4.84"),
+                ("DCR", "old", "4.73"),
+                ("DCR", "web", "4.82"),
+            )
+        ],
+    ),
+)
+
+EXPERIMENT = study.experiment(
+    "f19-f20",
+    "Congestion only: others come and go",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="figures 19, 20",
+    figures=pictures,
+)

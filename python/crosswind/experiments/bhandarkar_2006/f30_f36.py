@@ -1,0 +1,388 @@
+"""How does one high-speed flow grow, meet others, and bear losses and small buffers?
+
+N5, 1 Gbit/s and 120 ms. Figure 30: time until the window is 15 000 packets. Figure 31: flows that start at 0, 300, 600
+and 900 s and end at 2100, 1800, 1500 and 1200 s. Figure 32: random losses beside those of the queue. Figure 33: buffers
+from 1 to 0.1 of the bandwidth-delay product. Figure 34: beside 500 Mbit/s of UDP, 150 s on and 150 s off. Figure 36:
+the window of LTCP with the variable decrease.
+
+What the source printed: curves that are lost, and in words: LTCP is orders of magnitude faster than TCP; LTCP and HTCP
+share soon, BIC takes much longer; LTCP bears losses like BIC, HTCP a little worse; from half a product on all fill the
+link; beside UDP all behave alike; LTCP with the variable decrease moves about 19 000 packets at layer 13.
+
+What may differ here: K_R is 2.4 at 120 ms (O18). `--quick` divides rates, buffers and W_T by ten and the times of
+figures 31 and 34 by three: what LTCP does has that scale (random losses are multiplied by a hundred), HTCP's and BIC's
+constants have not. Windows of figures 30 and 36 are then a tenth. In figure 31 a flow has converged when it has had 80
+% of its share for 5 s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from crosswind import figures
+from crosswind.claims import MissingDataError, Part, above, at_least, between, near, yes
+from crosswind.experiments.base import Results
+from crosswind.experiments.bhandarkar_2006 import measures, nets, study
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+from crosswind.stats import Estimate, exact
+
+RTT_ms = 120
+PROTOCOLS = ("LTCP", "HTCP", "BIC")
+LOSSES = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
+BUFFERS = (1.0, 0.75, 0.5, 0.25, 0.18, 0.1)
+STARTS, ENDS = (0, 300, 600, 900), (2100, 1800, 1500, 1200)
+
+
+class Size:
+    """What full size and `--quick` differ in."""
+
+    def __init__(self, size: str) -> None:
+        full = size == "full"
+        self.scale = 1.0 if full else 0.1
+        self.rate = 1000.0 * self.scale
+        self.buffer = round(5000 * self.scale)
+        self.time = 1.0 if full else 1 / 3
+        self.ltcp: dict[str, Any] = {} if full else {"ltcp": {"threshold": 5.0}}
+        self.loss = 1.0 if full else 100.0
+        self.seconds, self.left_out = (400.0, 100.0) if full else (80.0, 20.0)
+
+    def flow(self, protocol: str, **changes: Any) -> dict[str, Any]:
+        """One flow of a protocol; LTCP's W_T goes with the rate."""
+        own = self.ltcp if protocol.startswith("LTCP") else {}
+        return nets.bulk(protocol, **{**own, **changes})
+
+    def fits(self, share: float = 0.75) -> dict[str, Any]:
+        """A first threshold below what path and queue hold."""
+        return {"initial_ssthresh": f"{int(share * (nets.bdp(self.rate, RTT_ms) + self.buffer)) * nets.PAYLOAD} B"}
+
+
+def _growth(s: Size) -> dict[str, Scenario]:
+    """Windows from 100 packets of full size; TCP needs 1800 s."""
+    out = {}
+    for p in ("SACK", "LTCP"):
+        first = {"initial_ssthresh": f"{int(100 * s.scale) * nets.PAYLOAD} B"}
+        name = f"f30 {p}"
+        line = nets.wire(s.rate, RTT_ms / 2 - 2, nets.droptail(s.buffer))
+        seconds = 2000 * s.scale if p == "SACK" else 400 * s.scale
+        flows = {"one": s.flow(p, **first)}
+        record = {"series": "gauges", "sample": f"{1.2 * s.scale:.2f} s"}
+        net = nets.dumbbell(name, line, nets.wire(2400, 1), flows, duration_s=seconds, warm_up_s=seconds)
+        out[name] = net.with_({f"record.{k}": v for k, v in record.items()})
+    return out
+
+
+def _joining(s: Size) -> dict[str, Scenario]:
+    out = {}
+    for p in PROTOCOLS:
+        flows, leave = {}, []
+        for k, (start, end) in enumerate(zip(STARTS, ENDS, strict=True), start=1):
+            flows[f"flow{k}"] = s.flow(p, start=f"{start * s.time} s", **s.fits(0.2))
+            if end < ENDS[0]:
+                leave.append({"at": f"{end * s.time} s", "flow": f"flow{k}", "set": {"abort": "sender"}})
+        name = f"f31 {p}"
+        net = nets.high_speed(
+            name, flows, rate_mbps=s.rate, buffer=s.buffer, pairs=4, duration_s=ENDS[0] * s.time, warm_up_s=1
+        )
+        out[name] = net.with_({"timeline": leave})
+    return out
+
+
+def _random(s: Size) -> dict[str, Scenario]:
+    out = {}
+    for p in PROTOCOLS:
+        for loss in LOSSES:
+            name = f"f32 {loss} {p}"
+            lossy = {"type": "uniform", "probability": min(1.0, loss * s.loss), "counts": "data"}
+            out[name] = nets.high_speed(
+                name,
+                {"one": s.flow(p, **s.fits())},
+                rate_mbps=s.rate,
+                buffer=s.buffer,
+                duration_s=s.seconds,
+                warm_up_s=s.left_out,
+                loss=lossy,
+                reverse={"loss": "none"},
+            )
+    return out
+
+
+def _buffers(s: Size) -> dict[str, Scenario]:
+    out = {}
+    for p in PROTOCOLS:
+        for b in BUFFERS:
+            name, buffer = f"f33 {b} {p}", b * nets.bdp(s.rate, RTT_ms)
+            flow = {"one": s.flow(p, **s.fits(0.7))}
+            out[name] = nets.high_speed(
+                name, flow, rate_mbps=s.rate, buffer=buffer, duration_s=s.seconds, warm_up_s=s.left_out
+            )
+    return out
+
+
+def _udp(s: Size) -> dict[str, Scenario]:
+    out = {}
+    period = f"{150 * s.time} s"
+    wave = {"type": "on-off", "payload": "1012 B", "rate": f"{s.rate / 2} Mbit/s", "on": period, "off": period}
+    source = {"from": "left", "to": "right", "workload": {**wave, "first": "off"}}
+    for p in PROTOCOLS:
+        flows = {"one": s.flow(p, **s.fits()), "udp": source}
+        out[f"f34 {p}"] = nets.high_speed(
+            f"f34 {p}", flows, rate_mbps=s.rate, buffer=s.buffer, pairs=1, duration_s=900 * s.time, warm_up_s=5 * s.time
+        )
+    return out
+
+
+def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
+    """`f30 <protocol>`, `f31 ..`, `f32 <loss> ..`, `f33 <buffer> ..`, `f34 ..`, `f36`."""
+    s = Size(size)
+    flow = {"one": s.flow("LTCP variable", **s.fits())}
+    f36 = nets.high_speed(
+        "f36", flow, rate_mbps=s.rate, buffer=s.buffer, duration_s=300 * max(s.scale, 0.2), warm_up_s=100
+    )
+    f36 = f36.with_({"record.series": "gauges", "record.sample": "120 ms", "duration": f"{300 * max(s.scale, 0.2)} s"})
+    return {**_growth(s), **_joining(s), **_random(s), **_buffers(s), **_udp(s), "f36": f36}
+
+
+def size_of(r: Results) -> Size:
+    """The size that these results have."""
+    return Size(str(r.runs.manifest.get("size", "full")))
+
+
+def window(r: Results, label: str) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Time in s and window in segments of the flow of the first repetition."""
+    cwnd = r.runs.only(label).sample("cwnd_bytes", "one").filter(pl.col("rep") == 0).sort("time_ns")
+    if cwnd.is_empty():
+        raise MissingDataError(f"no samples of the window in {label}")
+    return cwnd["time_ns"].to_numpy() / 1e9, cwnd["value"].to_numpy() / nets.PAYLOAD
+
+
+def reaches(r: Results, protocol: str) -> float:
+    """When the window is 15 000 packets (of full size)."""
+    t, w = window(r, f"f30 {protocol}")
+    there = w >= 15_000 * size_of(r).scale
+    if not there.any():
+        raise MissingDataError(f"{protocol} does not reach it in {t[-1]:.0f} s")
+    return float(t[int(np.argmax(there))])
+
+
+def rates(r: Results, label: str, flow: str, step_s: float) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Middle of each bin in s, and Mbit/s of payload of a flow in it."""
+    sizes = r.runs.only(label).sample("size_bytes", flow).filter(pl.col("rep") == 0).sort("time_ns")
+    if sizes.is_empty():
+        raise MissingDataError(f"no samples of {flow} in {label}")
+    t, v = sizes["time_ns"].to_numpy() / 1e9, sizes["value"].to_numpy()
+    edges = np.arange(t[0], t[-1] + 1e-9, step_s)
+    at = np.interp(edges, t, v)
+    return (edges[1:] + edges[:-1]) / 2, np.diff(at) * 8 / 1e6 / step_s
+
+
+def _shares(r: Results, protocol: str) -> float:
+    """Largest deviation of a flow from a fourth of the link in the last third of the time that all four have."""
+    s = size_of(r)
+    first, last = (1100 * s.time, 1200 * s.time)
+    fair = s.rate * nets.CEILING / 4
+    off = []
+    for k in range(1, 5):
+        t, x = rates(r, f"f31 {protocol}", f"flow{k}", 1.0)
+        off.append(abs(float(x[(t > first) & (t < last)].mean()) / fair - 1))
+    return max(off)
+
+
+def joins(r: Results, protocol: str) -> float:
+    """Mean time until the second, third and fourth flow have had 80 % of their share for 5 s."""
+    s = size_of(r)
+    took = []
+    for k in (2, 3, 4):
+        begins, until = STARTS[k - 1] * s.time, (STARTS[k] if k < 4 else ENDS[3]) * s.time
+        t, x = rates(r, f"f31 {protocol}", f"flow{k}", 1.0)
+        inside = (t > begins) & (t < until)
+        high = x[inside] >= 0.8 * s.rate * nets.CEILING / k
+        held = np.convolve(high, np.ones(5), "valid") >= 5
+        took.append(float(t[inside][int(np.argmax(held))] - begins) if held.any() else until - begins)
+    return float(np.mean(took))
+
+
+def use(r: Results, label: str) -> float:
+    """Payload over the ceiling of the link."""
+    return measures.mean_value(r, label, "one_bps") / (size_of(r).rate * 1e6 * nets.CEILING)
+
+
+def _falls(r: Results) -> Estimate:
+    curves = [[use(r, f"f32 {x} {p}") for x in LOSSES] for p in PROTOCOLS]
+    return yes(all(b <= a + 0.005 for c in curves for a, b in pairwise(c)))
+
+
+def _htcp_least(r: Results) -> Estimate:
+    at = (1e-5, 1e-4, 1e-3)
+    return yes(all(use(r, f"f32 {x} HTCP") <= min(use(r, f"f32 {x} {p}") for p in ("LTCP", "BIC")) for x in at))
+
+
+def _full(r: Results) -> Estimate:
+    return exact(min(use(r, f"f33 {b} {p}") for b in BUFFERS if b >= 0.5 for p in PROTOCOLS))
+
+
+def phase(r: Results, protocol: str, which: str) -> float:
+    """Mean Mbit/s in the second half of the periods with or without UDP, of full size."""
+    s = size_of(r)
+    period = 150 * s.time
+    t, x = rates(r, f"f34 {protocol}", "one", 5 * s.time)
+    number = np.floor(t / period).astype(int)
+    late = t / period - number > 0.5
+    wanted = (number % 2 == (1 if which == "on" else 0)) & late & (number > 0)
+    return float(x[wanted].mean()) / s.scale
+
+
+def _returns(r: Results) -> Estimate:
+    """Longest time after the end of UDP until LTCP has 900 Mbit/s, of full size."""
+    s = size_of(r)
+    period = 150 * s.time
+    t, x = rates(r, "f34 LTCP", "one", 5 * s.time)
+    took = []
+    for off in (2, 4):
+        inside = (t > off * period) & (t < (off + 1) * period)
+        there = x[inside] > 900 * s.scale
+        took.append(float(t[inside][int(np.argmax(there))]) - off * period if there.any() else period)
+    return exact(max(took))
+
+
+def _alike(which: str) -> Callable[[Results], Estimate]:
+    def measure(r: Results) -> Estimate:
+        v = [phase(r, p, which) for p in PROTOCOLS]
+        return exact((max(v) - min(v)) / max(v))
+
+    return measure
+
+
+def amplitude(r: Results) -> tuple[float, float]:
+    """Mean peak and mean trough of the window in figure 36, in packets of full size."""
+    t, w = window(r, "f36")
+    w = w[t > t[-1] / 3] / size_of(r).scale
+    fall = np.diff(w) < -0.02 * w[:-1]
+    if not fall.any():
+        raise MissingDataError("no reduction of the window")
+    peaks = w[:-1][fall]
+    troughs = [w[k + 1 : k + 12].min() for k in np.flatnonzero(fall)]
+    return float(peaks.mean()), float(np.mean(troughs))
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Figures 30 to 34 and 36."""
+    out = [
+        figures.over_time(
+            "f30",
+            "Window of one flow of TCP and of LTCP (figure 30).",
+            {p: window(r, f"f30 {p}") for p in ("SACK", "LTCP")},
+            "window (segments)",
+        ),
+        figures.over_time("f36", "Window of LTCP, variable decrease.", {"LTCP": window(r, "f36")}, "window (segments)"),
+    ]
+    for p in PROTOCOLS:
+        lines = {f"flow {k}": rates(r, f"f31 {p}", f"flow{k}", 5 * size_of(r).time) for k in range(1, 5)}
+        out.append(figures.over_time(f"f31-{p.lower()}", f"Four flows of {p} (figure 31).", lines, "Mbit/s"))
+        lines = {g: rates(r, f"f34 {p}", g, 5 * size_of(r).time) for g in ("one", "udp")}
+        out.append(figures.over_time(f"f34-{p.lower()}", f"{p} beside UDP (figure 34).", lines, "Mbit/s"))
+    for figure, points, what in (("f32", LOSSES, "loss rate"), ("f33", BUFFERS, "buffer")):
+        bars = {p: {f"{x:g}": use(r, f"{figure} {x} {p}") for x in points} for p in PROTOCOLS}
+        out.append(figures.bars(figure, f"Share of the link by {what}.", bars, "share of the ceiling"))
+    return out
+
+
+CLAIMS = (
+    study.claim(
+        64,
+        "LTCP reaches the operating window in less than a fifth of TCP's time",
+        "figure 30",
+        Part("TCP over LTCP", lambda r: exact(reaches(r, "SACK") / reaches(r, "LTCP")), above(5), "about 18"),
+        *[
+            Part(f"{p}, reported", lambda r, p=p: exact(reaches(r, p) / size_of(r).scale), unit="s", digits=0)
+            for p in ("SACK", "LTCP")
+        ],
+    ),
+    study.claim(
+        65,
+        "four flows share equally with LTCP and HTCP, not with BIC",
+        "figure 31",
+        *[
+            Part(f"{p}: largest deviation", lambda r, p=p: exact(_shares(r, p)), band, text, "%")
+            for p, band, text in (
+                ("LTCP", between(0, 0.1), "< 10 %"),
+                ("HTCP", between(0, 0.1), "< 10 %"),
+                ("BIC", above(0.1), "> 10 %"),
+            )
+        ],
+    ),
+    study.claim(
+        66,
+        "a new flow takes more than twice as long with BIC as with LTCP",
+        "figure 31",
+        Part("BIC over LTCP", lambda r: exact(joins(r, "BIC") / joins(r, "LTCP")), above(2), "> 2", digits=2),
+        *[Part(f"{p}, reported", lambda r, p=p: exact(joins(r, p)), unit="s") for p in PROTOCOLS],
+    ),
+    study.claim(
+        67,
+        "with random losses all fall, HTCP first (half a point of noise: our number)",
+        "figure 32",
+        study.holds("none rises with the loss rate", _falls),
+        Part("LTCP at 1e-7", lambda r: exact(use(r, "f32 1e-07 LTCP")), at_least(0.9), ">= 90 %", "%"),
+        study.holds("HTCP least from 1e-5 on", _htcp_least),
+    ),
+    study.claim(
+        68,
+        "all fill the link with half a product of buffer; at a tenth HTCP is lowest",
+        "figure 33",
+        Part("least from 0.5 on", _full, at_least(0.99), ">= 99 %", "%"),
+        study.holds(
+            "HTCP lowest at 0.1",
+            lambda r: yes(use(r, "f33 0.1 HTCP") <= min(use(r, f"f33 0.1 {p}") for p in ("LTCP", "BIC"))),
+        ),
+    ),
+    study.claim(
+        69,
+        "LTCP needs 0.18 of a product",
+        "figure 33",
+        Part(
+            "least from 0.18 on",
+            lambda r: exact(min(use(r, f"f33 {b} LTCP") for b in BUFFERS if b >= 0.18)),
+            at_least(0.99),
+            ">= 99 %",
+            "%",
+        ),
+    ),
+    study.claim(
+        70,
+        "beside UDP all three yield and come back alike",
+        "figure 34",
+        Part(
+            "LTCP with UDP (10 %: our number)", lambda r: exact(phase(r, "LTCP", "on")), near(460, 46), "460", "Mbit/s"
+        ),
+        Part("LTCP back above 900 after", _returns, between(0, 30), "< 30", "s"),
+        Part("apart with UDP", _alike("on"), between(0, 0.1), "< 10 %", "%"),
+        Part("apart without", _alike("off"), between(0, 0.1), "< 10 %", "%"),
+    ),
+    study.claim(
+        78,
+        "the window of LTCP with the variable decrease",
+        "figure 36",
+        Part("peak (2 %: our number)", lambda r: exact(amplitude(r)[0]), near(19_400, 388), "19400", "packets", 0),
+        Part("trough (2 %)", lambda r: exact(amplitude(r)[1]), near(18_000, 360), "18000", "packets", 0),
+        Part("amplitude", lambda r: exact(1 - amplitude(r)[1] / amplitude(r)[0]), near(0.07, 0.015), "7.1 %", "%", 2),
+    ),
+)
+
+EXPERIMENT = study.experiment(
+    "f30-f36",
+    "One high-speed flow: growth, company, losses, buffers",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="figures 30 to 34, 36",
+    figures=pictures,
+    reps=1,
+    quick=study.smaller("a tenth of the rates, buffers and W_T, a third of the times"),
+)

@@ -1,0 +1,189 @@
+"""Do PERT and TCP-LDP do what their rules say, one rule at a time?
+
+PERT's response curve is asked of the engine itself. One PERT flow on 10 Mbit/s with a round trip of 60 ms responds to
+the queue that it builds; once with a packet lost as well. One TCP-LDP flow on 100 Mbit/s and 50 ms meets packets that
+are late by 30 ms, so that cumulative ACKs release hundreds of packets at once. All is read from the sender's events.
+
+What the source printed: the rules of IV.B and V.C.
+
+What may differ here: the round trip that paces LDP is the smoothed one of the timeout estimator (gain 1/8); intervals
+are held against it and the window just before.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from crosswind import figures
+from crosswind.claims import MissingDataError, Part, above, at_least, between, near
+from crosswind.core import core
+from crosswind.experiments.base import Results
+from crosswind.experiments.bhandarkar_2006 import nets, study
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+from crosswind.stats import Estimate, exact
+
+RTT_s = 0.06
+CURVE = ((5.0, 0.0), (7.5, 0.025), (10.0, 0.05), (15.0, 0.525), (20.0, 1.0), (80.0, 1.0))
+LATE = tuple(range(2000, 20_000, 1500))
+
+
+def configurations(**_: Any) -> dict[str, Scenario]:
+    """`pert`, `pert and a loss`, `ldp`."""
+    record = {"events": ["one"]}
+    short: dict[str, Any] = {"duration_s": 30, "warm_up_s": 10, "record": record}
+    flow = {"one": nets.bulk("PERT", initial_ssthresh="40000 B")}
+    queue = nets.droptail(nets.bdp(10, 60))
+    lossy = nets.wire(10, 28, queue, loss={"type": "list", "packets": [9000]}, reverse={"loss": "none"})
+    ldp = {"one": nets.bulk("LDP", initial_ssthresh="500000 B")}
+    line = nets.wire(100, 23, nets.droptail(nets.bdp(100, 50)), packets=list(LATE), late_mean="30 ms")
+    line |= {"type": "detour", "reverse": {**line["reverse"], "packets": []}}
+    return {
+        "pert": nets.dumbbell("pert", nets.wire(10, 28, queue), nets.wire(100, 1), flow, **short),
+        "pert and a loss": nets.dumbbell("pert and a loss", lossy, nets.wire(100, 1), flow, **short),
+        "ldp": nets.dumbbell("ldp", line, nets.wire(1000, 1), ldp, duration_s=4, warm_up_s=1, record=record),
+    }
+
+
+def events(r: Results, label: str, *kinds: str) -> pl.DataFrame:
+    """The sender's events of some kinds in order of time, with `t` in seconds."""
+    found = r.runs.only(label).events("one")
+    if found.is_empty():
+        raise MissingDataError(f"no events of {label}")
+    mine = (pl.col("kind").is_in(list(kinds))) & (pl.col("rep") == 0) & (pl.col("end") == "sender")
+    return found.filter(mine).with_columns(t=pl.col("time_ns") / 1e9)
+
+
+def reductions(
+    r: Results, label: str
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """When the window fell by more than a tenth, to what share, and whether loss recovery began then."""
+    cwnd = events(r, label, "cwnd").group_by("time_ns", "t", maintain_order=True).agg(pl.col("seq").last())
+    ratio = (cwnd["seq"] / cwnd["seq"].shift(1)).fill_null(1.0).to_numpy()
+    fell = ratio < 0.9
+    began = events(r, label, "recovery")["t"].to_numpy()
+    t = cwnd["t"].to_numpy()[fell]
+    by_loss = np.array([bool(np.any(np.abs(began - x) < 1e-6)) for x in t], dtype=bool)
+    return t, ratio[fell], by_loss
+
+
+def _curve(delay_ms: float) -> Callable[[Results], Estimate]:
+    def measure(_: Results) -> Estimate:
+        table = json.dumps({"preset": "pert"})
+        return exact(float(core().early_curve(table, [delay_ms / 1e3])[0]))
+
+    return measure
+
+
+def _early_gap(r: Results) -> Estimate:
+    """Least time between two early responses, over the round trip without queue."""
+    t, _, by_loss = reductions(r, "pert")
+    gaps = np.diff(t[~by_loss])
+    return exact(float(gaps.min() / RTT_s), gaps.size)
+
+
+def _early_share(which: Callable[[Any], float]) -> Callable[[Results], Estimate]:
+    def measure(r: Results) -> Estimate:
+        _, share, by_loss = reductions(r, "pert")
+        return exact(which(share[~by_loss]), int((~by_loss).sum()))
+
+    return measure
+
+
+def _loss_share(r: Results) -> Estimate:
+    _, share, by_loss = reductions(r, "pert and a loss")
+    if not by_loss.any():
+        raise MissingDataError("no recovery")
+    return exact(float(share[by_loss][0]), int(by_loss.sum()))
+
+
+def spacing(r: Results) -> npt.NDArray[np.float64]:
+    """Time between packets of LDP, over the round trip divided by the window just before."""
+    sent = events(r, "ldp", "send", "resend").select("time_ns").sort("time_ns")
+    rtt = events(r, "ldp", "rtt").select(
+        "time_ns", srtt=pl.col("seq").cast(pl.Float64).ewm_mean(alpha=1 / 8, adjust=False)
+    )
+    cwnd = events(r, "ldp", "cwnd").select("time_ns", cwnd="seq")
+    both = sent.join_asof(rtt, on="time_ns").join_asof(cwnd, on="time_ns").drop_nulls()
+    gap = np.diff(both["time_ns"].to_numpy())
+    own = (both["srtt"] / (both["cwnd"] / nets.PAYLOAD)).to_numpy()[:-1]
+    return np.asarray(gap / own, dtype=np.float64)
+
+
+def _jump(r: Results) -> Estimate:
+    acked = events(r, "ldp", "ack")["seq"].to_numpy()
+    return exact(float(np.diff(acked).max() / nets.PAYLOAD))
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Figure 42, and a PERT flow's window."""
+    delays = np.linspace(0, 25, 251)
+    p = core().early_curve(json.dumps({"preset": "pert"}), (delays / 1e3).tolist())
+    points = {"p": (delays, p)}
+    cwnd = events(r, "pert", "cwnd")
+    return [
+        figures.scatter(
+            "f42", "PERT's probability of a response.", points, "smoothed queueing delay (ms)", "probability"
+        ),
+        figures.over_time(
+            "pert-window",
+            "Window of one PERT flow on 10 Mbit/s and 60 ms.",
+            {"PERT": (cwnd["t"], cwnd["seq"] / nets.PAYLOAD)},
+            "window (segments)",
+        ),
+    ]
+
+
+CLAIMS = (
+    study.claim(
+        95,
+        "PERT's response curve",
+        "IV.B",
+        *[Part(f"at P + {ms:g} ms", _curve(ms), near(p, 1e-9), f"{p:g}", digits=3) for ms, p in CURVE],
+    ),
+    study.claim(
+        96,
+        "at most one early response in a round trip, each to 0.65 of the window; a loss halves",
+        "IV.B",
+        Part("least time between two, in round trips", _early_gap, at_least(1), ">= 1", digits=2),
+        Part("least share kept", _early_share(min), near(0.65, 0.005), "0.65", digits=3),
+        Part("largest share kept", _early_share(max), near(0.65, 0.005), "0.65", digits=3),
+        Part("share kept after a loss", _loss_share, near(0.5, 0.03), "0.5", digits=3),
+    ),
+    study.claim(
+        130,
+        "LDP never sends closer than 0.9 of the round trip over the window, not even after an ACK for 100 packets",
+        "V.C",
+        Part(
+            "least interval",
+            lambda r: exact(float(spacing(r).min()), spacing(r).size),
+            at_least(0.9),
+            ">= 0.9",
+            digits=3,
+        ),
+        Part("largest step of the acknowledgement", _jump, above(100), "> 100", "packets", 0),
+        Part(
+            "intervals from 0.9 to 1.1, reported",
+            lambda r: exact(float(np.mean((spacing(r) > 0.9) & (spacing(r) < 1.1)))),
+            between(0, 1),
+            unit="%",
+        ),
+    ),
+)
+
+EXPERIMENT = study.experiment(
+    "rules",
+    "PERT and TCP-LDP, one rule at a time",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="IV.B, V.C",
+    figures=pictures,
+    reps=1,
+)
