@@ -4,7 +4,8 @@
 //!
 //! **Idea**: a wire on which some packets take longer: each is chosen with probability `share` and arrives later by a draw from a
 //! normal distribution, never earlier; the others overtake it. Or packets go in turns over two paths (`paths = "two"`): every
-//! second one arrives `difference` later.
+//! second one arrives `difference` later. `jitter` is ns-2's `overhead_`: every packet takes up to so much longer, and none
+//! overtakes another by it.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
@@ -17,6 +18,7 @@
 //! | `counts` | - | data | ours: acknowledgements are not touched |
 //! | `paths` | - | one | bhandarkar-2006 II.B.2.b |
 //! | `difference` | time | 0 | bhandarkar-2006 II.B.2.b |
+//! | `jitter` | time | 0 | bhandarkar-2006 V.B.1 (8 us, one packet at 1 Gbit/s): uniform, against phase effects |
 //!
 //! **Deviations**: 1. Both paths have one line in front of them, so two paths have the rate of one; the source gives none. 2. A draw
 //! below zero is zero: one in a thousand.
@@ -63,6 +65,8 @@ pub struct DetourParams {
     pub paths: Paths,
     /// How much longer the second path is.
     pub difference: Dur,
+    /// Every packet that counts takes longer by a uniform draw of up to this; the order is kept.
+    pub jitter: Dur,
 }
 
 impl Default for DetourParams {
@@ -78,6 +82,7 @@ impl Default for DetourParams {
             counts: Counts::Data,
             paths: Paths::One,
             difference: Dur::ZERO,
+            jitter: Dur::ZERO,
         }
     }
 }
@@ -88,6 +93,7 @@ impl Params for DetourParams {
         params::check_delay("delay", self.delay)?;
         params::check_delay("late_mean", self.late_mean)?;
         params::check_delay("difference", self.difference)?;
+        params::check_delay("jitter", self.jitter)?;
         params::check_range("share", self.share, 0.0..=1.0)
     }
 }
@@ -99,12 +105,14 @@ pub struct Detour {
     rng: Rng,
     /// Packets so far that count.
     seen: u64,
+    /// When the packet before comes out of the jitter.
+    steady: Time,
 }
 
 impl Detour {
     pub fn new(params: DetourParams, rng: Rng) -> Detour {
         let line = wire::Wire::new(wire::WireParams { rate: params.rate, delay: params.delay });
-        Detour { params, line, rng, seen: 0 }
+        Detour { params, line, rng, seen: 0, steady: Time::ZERO }
     }
 
     /// How much later than others the next packet that counts arrives.
@@ -121,6 +129,19 @@ impl Detour {
             return Dur::from_secs_f64(late_s.max(0.0));
         }
         if p.paths == Paths::Two && number % 2 == 1 { p.difference } else { Dur::ZERO }
+    }
+}
+
+impl Detour {
+    /// When a packet leaves the jitter.
+    #[inline]
+    fn jittered(&mut self, at: Time) -> Time {
+        if self.params.jitter > Dur::ZERO {
+            let taken = self.params.jitter.mul_f64(self.rng.uniform());
+            self.steady = self.steady.max(at + taken);
+            return self.steady;
+        }
+        at
     }
 }
 
@@ -145,7 +166,7 @@ impl Link for Detour {
         }
         let extra = self.extra();
         match plan.fate {
-            Fate::Deliver(at) => TxPlan { fate: Fate::Deliver(at + extra), ..plan },
+            Fate::Deliver(at) => TxPlan { fate: Fate::Deliver(self.jittered(at) + extra), ..plan },
             Fate::Lost(_) => plan,
         }
     }
@@ -169,6 +190,28 @@ mod tests {
                 at.since(plan.tx_end + base).as_secs_f64()
             })
             .collect()
+    }
+
+    #[test]
+    fn jitter_is_uniform_and_keeps_the_order() {
+        let jitter = Dur::from_micros(100);
+        let params = DetourParams { jitter, ..DetourParams::default() };
+        let fast = DetourParams { rate: BitRate(10_000_000_000), ..params.clone() };
+        let mut link = Detour::new(fast, Streams::new(3).named("detour"));
+        let packet = Packet { len: 1040, payload: 1000, ..Packet::default() };
+        // Far apart: the draw is all there is. Back to back at 10 Mbit/s packets are 832 us apart as well.
+        let late: Vec<f64> = delays(params, 10_000);
+        let mean = late.iter().sum::<f64>() / late.len() as f64;
+        assert!((mean - 50e-6).abs() < 1e-6 && late.iter().all(|d| (0.0..=100e-6).contains(d)), "{mean}");
+        // Much closer than the jitter: none overtakes.
+        let (mut now, mut before) = (Time::ZERO, Time::ZERO);
+        for _ in 0..1000 {
+            let plan = link.transmit(&packet, now);
+            now = plan.free_at;
+            let Fate::Deliver(at) = plan.fate else { panic!("a wire loses nothing") };
+            assert!(at >= before);
+            before = at;
+        }
     }
 
     #[test]

@@ -210,11 +210,7 @@ pub struct Web {
 
 impl Default for Web {
     fn default() -> Web {
-        Web {
-            size: Draw::Pareto(Size(12_000), 1.2),
-            every: Draw::Exponential(Dur::from_secs(15)),
-            transfers: None,
-        }
+        Web { size: Draw::Pareto(Size(12_000), 1.2), every: Draw::Exponential(Dur::from_secs(15)), transfers: None }
     }
 }
 

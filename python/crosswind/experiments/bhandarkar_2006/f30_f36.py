@@ -1,9 +1,9 @@
 """How does one high-speed flow grow, meet others, and bear losses and small buffers?
 
 N5, 1 Gbit/s and 120 ms. Figure 30: time until the window is 15 000 packets. Figure 31: flows that start at 0, 300, 600
-and 900 s and end at 2100, 1800, 1500 and 1200 s. Figure 32: random losses beside those of the queue. Figure 33: buffers
-from 1 to 0.1 of the bandwidth-delay product. Figure 34: beside 500 Mbit/s of UDP, 150 s on and 150 s off. Figure 36:
-the window of LTCP with the variable decrease.
+and 900 s and end at 2100, 1800, 1500 and 1200 s. Figure 32: random losses beside those of the queue. Figure 33:
+buffers from 1 to 0.1 of the bandwidth-delay product. Figure 34: beside 500 Mbit/s of UDP, 150 s on and 150 s off.
+Figure 36: the window of LTCP with the variable decrease.
 
 What the source printed: curves that are lost, and in words: LTCP is orders of magnitude faster than TCP; LTCP and HTCP
 share soon, BIC takes much longer; LTCP bears losses like BIC, HTCP a little worse; from half a product on all fill the

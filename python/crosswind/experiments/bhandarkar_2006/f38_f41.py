@@ -7,8 +7,8 @@ watched for 1000 s, packet by packet; its predictors are judged by the losses of
 
 What the source printed: bars that are lost; false positives of srtt_0.99 of 0.7 to 1.5 %; in words: judged by losses
 of the queue predictions are right far more often than judged by those of the flow; of the published predictors Vegas
-is best; srtt_0.99 and a moving average over 750 samples are better than all others; false positives of srtt_0.99 happen
-mostly below half of the queue.
+is best; srtt_0.99 and a moving average over 750 samples are better than all others; false positives of srtt_0.99
+happen mostly below half of the queue.
 
 What may differ here: the delays of the other hosts (round trips of 44 to 152 ms in ten groups) and the load of a web
 session (that of ns-2's example: 12 packets every 15 s on average) are ours, and the cases stand in the order of open

@@ -80,6 +80,18 @@ def reordering(rate_mbps: float, delay_ms: float, queue: Mapping[str, Any], shar
     return {**body, "type": "detour", "reverse": {**body["reverse"], "share": 0.0}}
 
 
+def processing(
+    rate_mbps: float, delay_ms: float, up_to_us: float, queue: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """An access line on which every packet takes up to so much longer, in order: ns-2's `overhead_`.
+
+    The source's 8 us at 1 Gbit/s are one packet's time at the bottleneck. Without it, a simulation is so regular that
+    one flow, in step with the departures of a full drop-tail queue, can keep all others out.
+    """
+    body = wire(rate_mbps, delay_ms, queue, jitter=f"{up_to_us:.3f} us")
+    return {**body, "type": "detour", "reverse": {**body["reverse"], "jitter": "0 s"}}
+
+
 def bulk(protocol: str, count: int = 1, start: Any = "0 s", **changes: Any) -> dict[str, Any]:
     """Endless transfers from the left to the right."""
     return {

@@ -1,0 +1,287 @@
+"""How do high-speed flows share a link without reordering: LTCP-PERT, LTCP-DCR, TCP-LDP and the others?
+
+N14: 1 Gbit/s, a round trip of 60 ms, a buffer of one bandwidth-delay product, 2 to 1000 flows (figures 65 and 68).
+N12: 1 Gbit/s and 50 ms; figure 59: 10 to 100 flows, half LTCP and half LTCP-DCR; figure 60: 50 flows of either,
+buffers from 0.1 to 2 products. Figure 64 is the queue of one flow with a buffer of 5000 packets (N6).
+
+What the source printed: curves that are lost; in words: LTCP-PERT uses a little less than the others with a much lower
+queue, no drops until there are very many flows, and a fairness above 0.999; FAST's queue and drops rise with the
+number of flows; LTCP-DCR loads like LTCP, 96.1 % (95.5 % with small buffers), with a fairness above 0.95 mostly;
+TCP-LDP has next to no queue and no drops until there are very many flows.
+
+What may differ here: FAST keeps 100 packets per flow in the queue (the source gives no number); packets are processed
+in up to 8 us (`overhead_` of N6), one packet's time. LTCP is the one with the variable decrease in figures 65 and 68,
+and the fixed one in figures 59 and 60 (O7). 120 s of which 40 s are left out. `--quick` is 100 Mbit/s with a tenth of
+the flows, W_T and of FAST's packets, and 60 s of which 20 s are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from crosswind import figures
+from crosswind.claims import MissingDataError, Part, above, at_least, at_most, between, near, within, yes
+from crosswind.experiments.base import Results
+from crosswind.experiments.bhandarkar_2006 import measures, nets, study
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+from crosswind.stats import Estimate, exact
+
+COUNTS = (2, 10, 50, 200, 500, 1000)
+FEW_COUNTS = (2, 5, 20, 50, 100)
+PROTOCOLS = ("LTCP variable", "LTCP-PERT", "LTCP-DCR", "LDP", "BIC", "HTCP", "FAST")
+PAIRED = (10, 20, 40, 70, 100)
+BUFFERS = (0.1, 0.25, 0.5, 1.0, 2.0)
+
+
+class Size:
+    """What full size and `--quick` differ in."""
+
+    def __init__(self, size: str) -> None:
+        full = size == "full"
+        self.scale = 1.0 if full else 0.1
+        self.rate = 1000 * self.scale
+        self.counts = COUNTS if full else FEW_COUNTS
+        self.seconds, self.left_out = (120.0, 40.0) if full else (60.0, 20.0)
+        self.paired = {n: n if full else max(2, n // 5) for n in PAIRED}
+        self.fifty = 50 if full else 10
+
+    def flow(self, protocol: str, count: int, share: int) -> dict[str, Any]:
+        """Flows that leave slow start near their share of path and buffer; `share` is the buffer over their number."""
+        own: dict[str, Any] = {"initial_ssthresh": f"{max(4, int(1.4 * share)) * nets.PAYLOAD} B"}
+        if protocol.startswith(("LTCP", "LDP")):
+            own["ltcp"] = {"threshold": 50 * self.scale}
+        if protocol == "FAST":
+            own["fast"] = {"alpha": 100.0 * self.scale}
+        return nets.bulk(protocol, count, {"uniform": ["0 s", "2 s"]}, **own)
+
+    def world(self, name: str, flows: dict[str, Any], rtt_ms: float, buffer: float) -> Scenario:
+        """A dumbbell whose hosts take up to a packet's time over each packet."""
+        n = sum(f["count"] for f in flows.values())
+        line = nets.wire(self.rate, rtt_ms / 2 - 2, nets.droptail(buffer))
+        access = nets.processing(10 * self.rate, 1, nets.PACKET * 8 / self.rate)
+        return nets.dumbbell(
+            name, line, access, flows, pairs=min(n, 100), duration_s=self.seconds, warm_up_s=self.left_out
+        )
+
+
+def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
+    """`f65 <n> <protocol>`, `f59 <n>`, `f60 <buffer> <protocol>`."""
+    s = Size(size)
+    out = {}
+    buffer = nets.bdp(s.rate, 60)
+    for p in PROTOCOLS:
+        for n in s.counts:
+            out[f"f65 {n} {p}"] = s.world(f"f65 {n} {p}", {"one": s.flow(p, n, buffer // n)}, 60, buffer)
+    buffer = nets.bdp(s.rate, 50)
+    for n, own in s.paired.items():
+        half = own // 2
+        flows = {"ltcp": s.flow("LTCP", half, buffer // own), "dcr": s.flow("LTCP-DCR", half, buffer // own)}
+        out[f"f59 {n}"] = s.world(f"f59 {n}", flows, 50, buffer)
+    for p in ("LTCP", "LTCP-DCR"):
+        for b in BUFFERS:
+            flow = {"one": s.flow(p, s.fifty, buffer // s.fifty)}
+            out[f"f60 {b} {p}"] = s.world(f"f60 {b} {p}", flow, 50, b * buffer)
+    return out
+
+
+def counts(r: Results) -> tuple[int, ...]:
+    """The numbers of flows that were run, in order."""
+    labels = r.table("repetition")["configuration"].unique().to_list()
+    return tuple(sorted({int(x.split()[1]) for x in labels if x.startswith("f65 ")}))
+
+
+def value(r: Results, n: int, protocol: str, column: str) -> float:
+    """One number of a cell of figures 65 and 68."""
+    return measures.mean_value(r, f"f65 {n} {protocol}", column)
+
+
+def curve(r: Results, protocol: str, column: str) -> np.ndarray[Any, Any]:
+    """A column over the numbers of flows."""
+    return np.array([value(r, n, protocol, column) for n in counts(r)])
+
+
+def _least_jain(protocol: str) -> Callable[[Results], Estimate]:
+    return lambda r: exact(float(curve(r, protocol, "one_jain").min()))
+
+
+def _drops_up_to_200(protocol: str) -> Callable[[Results], Estimate]:
+    """Up to 200 flows at 1 Gbit/s, 20 at 100 Mbit/s."""
+
+    def measure(r: Results) -> Estimate:
+        most = 200 * Size(str(r.runs.manifest.get("size", "full"))).scale
+        return exact(max(value(r, n, protocol, "bottleneck_drop_rate") for n in counts(r) if n <= most))
+
+    return measure
+
+
+def _queue_ratio(r: Results) -> Estimate:
+    return exact(
+        float((curve(r, "LTCP-PERT", "bottleneck_queue") / curve(r, "LTCP variable", "bottleneck_queue")).max())
+    )
+
+
+def _fast_rises(r: Results) -> Estimate:
+    queue = curve(r, "FAST", "bottleneck_queue")
+    return yes(all(b >= 0.98 * a for a, b in pairwise(queue)) and queue[-1] > queue[0])
+
+
+def _fast_drops(r: Results) -> Estimate:
+    """No drops while n times alpha fits into the buffer, drops beyond."""
+    s = Size(str(r.runs.manifest.get("size", "full")))
+    room = nets.bdp(s.rate, 60) / (100 * s.scale)
+    drops = {n: value(r, n, "FAST", "bottleneck_drop_rate") for n in counts(r)}
+    few = [d for n, d in drops.items() if n < 0.7 * room]
+    many = [d for n, d in drops.items() if n > room]
+    if not few or not many:
+        raise MissingDataError("no numbers of flows on both sides of what the buffer holds")
+    return yes(max(few) == 0 and min(many) > 0)
+
+
+def _ldp_queue(r: Results) -> Estimate:
+    s = Size(str(r.runs.manifest.get("size", "full")))
+    return exact(float(curve(r, "LDP", "bottleneck_queue").max() / nets.bdp(s.rate, 60)))
+
+
+def _mostly(r: Results) -> Estimate:
+    jain = curve(r, "LTCP-DCR", "one_jain")
+    return exact(float((jain > 0.95).mean()), jain.size)
+
+
+def _drop_factor(r: Results) -> Estimate:
+    ltcp, dcr = (curve(r, p, "bottleneck_drop_rate") for p in ("LTCP variable", "LTCP-DCR"))
+    some = (ltcp > 0) & (dcr > 0)
+    if not some.any():
+        raise MissingDataError("no drops")
+    ratio = dcr[some] / ltcp[some]
+    return exact(float(np.maximum(ratio, 1 / ratio).max()), int(some.sum()))
+
+
+def paired_jain(r: Results, n: int) -> float:
+    """Jain's index over both halves of figure 59."""
+    flows = r.table("flow_window").filter(pl.col("configuration") == f"f59 {n}")
+    x = flows["rate_bps"].to_numpy()
+    return float(x.sum() ** 2 / (x.size * (x**2).sum()))
+
+
+def f60(r: Results, buffer: float, protocol: str, column: str) -> float:
+    """One number of figure 60."""
+    return measures.mean_value(r, f"f60 {buffer} {protocol}", column)
+
+
+def _use(buffer: float, protocol: str) -> Callable[[Results], Estimate]:
+    s = {"full": 1e9, "quick": 1e8}
+    return lambda r: exact(f60(r, buffer, protocol, "one_sum_bps") / s[str(r.runs.manifest.get("size", "full"))])
+
+
+def _f60_ratio(which: Callable[[list[float]], float]) -> Callable[[Results], Estimate]:
+    def measure(r: Results) -> Estimate:
+        pairs = [
+            (f60(r, b, "LTCP-DCR", "bottleneck_drop_rate"), f60(r, b, "LTCP", "bottleneck_drop_rate")) for b in BUFFERS
+        ]
+        return exact(which([a / b for a, b in pairs if b > 0]))
+
+    return measure
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Four panels of figures 65 and 68, figures 59 and 60."""
+    what = {
+        "bottleneck_utilisation": "utilisation",
+        "bottleneck_queue": "mean queue (packets)",
+        "bottleneck_drop_rate": "drop rate",
+        "one_jain": "Jain's index",
+    }
+    out = []
+    for column, label in what.items():
+        series = {p: dict(zip(map(str, counts(r)), curve(r, p, column).tolist(), strict=True)) for p in PROTOCOLS}
+        name = f"f65-{column.split('_', 1)[1].replace('_', '-')}"
+        out.append(figures.bars(name, f"{label} by number of flows (figures 65, 68).", series, label))
+    out.append(
+        figures.bars(
+            "f59",
+            "Jain's index of LTCP and LTCP-DCR together.",
+            {"both": {f"{n}": paired_jain(r, n) for n in PAIRED}},
+            "Jain's index",
+        )
+    )
+    drops = {p: {f"{b}": f60(r, b, p, "bottleneck_drop_rate") for b in BUFFERS} for p in ("LTCP", "LTCP-DCR")}
+    out.append(figures.bars("f60", "Drop rate of fifty flows by buffer (products).", drops, "drop rate"))
+    return out
+
+
+CLAIMS = (
+    study.claim(
+        114,
+        "LTCP-DCR drops a little more than LTCP, and uses as much",
+        "figure 60",
+        Part("least ratio of drop rates", _f60_ratio(min), at_least(1), ">= 1", digits=2),
+        Part("largest ratio", _f60_ratio(max), at_most(2), "<= 2", digits=2),
+        *[
+            Part(f"{p}, buffer {b} (half a point: our number)", _use(b, p), near(v, 0.005), f"{v:.1%}", "%")
+            for p in ("LTCP", "LTCP-DCR")
+            for b, v in ((2.0, 0.961), (0.1, 0.955))
+        ],
+    ),
+    study.claim(
+        115,
+        "LTCP and LTCP-DCR share fairly",
+        "figure 59",
+        Part("least Jain", lambda r: exact(min(paired_jain(r, n) for n in PAIRED)), at_least(0.9), ">= 0.9", digits=4),
+        Part(
+            "numbers of flows with 0.95 and more",
+            lambda r: exact(float(np.mean([paired_jain(r, n) >= 0.95 for n in PAIRED]))),
+            above(0.5),
+            "most",
+            "%",
+        ),
+    ),
+    study.claim(
+        117,
+        "LTCP-PERT: fair, no drops up to 200 flows, at most a third of LTCP's queue",
+        "figure 65",
+        Part("least Jain", _least_jain("LTCP-PERT"), above(0.999), "> 0.999", digits=5),
+        Part("largest drop rate up to 200 flows", _drops_up_to_200("LTCP-PERT"), between(0, 0), "0", digits=7),
+        Part("largest queue over LTCP's", _queue_ratio, at_most(1 / 3), "<= 1/3", digits=2),
+    ),
+    study.claim(
+        118,
+        "FAST's queue grows with the number of flows, and drops come when the buffer is full",
+        "figure 65",
+        study.holds("queue grows (2 % of noise: our number)", _fast_rises),
+        study.holds("drops only when n alpha exceeds the buffer", _fast_drops),
+    ),
+    study.claim(
+        121,
+        "TCP-LDP and LTCP-DCR without reordering",
+        "figure 68",
+        Part("LDP: least Jain", _least_jain("LDP"), above(0.999), "> 0.999", digits=5),
+        Part("LTCP-DCR: least Jain", _least_jain("LTCP-DCR"), at_least(0.9), "0.9", digits=4),
+        Part("LTCP-DCR: cells above 0.95", _mostly, above(0.5), "mostly", "%"),
+        Part("LDP: largest drop rate up to 200 flows", _drops_up_to_200("LDP"), between(0, 0), "0", digits=7),
+        Part("LDP: largest queue over buffer", _ldp_queue, at_most(0.1), "< 10 %", "%"),
+    ),
+    study.claim(
+        122,
+        "LTCP-DCR drops like LTCP",
+        "figure 68",
+        Part("largest factor between the drop rates", _drop_factor, within(1.5, 1 / 3), "< 2", digits=2),
+    ),
+)
+
+EXPERIMENT = study.experiment(
+    "f59-f68",
+    "High-speed flows without reordering",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="figures 59, 60, 65, 68",
+    figures=pictures,
+    reps=1,
+    quick=study.smaller("100 Mbit/s, a tenth of the flows and of W_T, 60 s of which 20 s are left out"),
+)
