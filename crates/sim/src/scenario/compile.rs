@@ -237,8 +237,7 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
     queues::try_all(s, &plan)?;
     try_ends(&plan)?;
     plan.timeline = timeline::plan(s, &plan)?;
-    sampled_names(&plan)?;
-    Ok(plan)
+    sampled_names(&plan).map(|()| plan)
 }
 
 impl Plan {

@@ -103,8 +103,8 @@ pub fn ends(plan: &Plan, params: &Parameters, rep: Repetition, streams: &Streams
         let (sender, receiver, opener) = match &group.workload {
             WorkloadParams::Bulk(b) => (App::Bulk(bulk::Sender::new(b)), App::Sink, Vantage::Sender),
             WorkloadParams::Web(w) => {
-                let rng = streams.named(&format!("flow/{}/web", f.name));
-                (App::Web(Box::new(web::Web::new(w, rng))), App::Sink, Vantage::Sender)
+                let app = web::Web::new(w, streams.named(&format!("flow/{}/web", f.name)));
+                (App::Web(Box::new(app)), App::Sink, Vantage::Sender)
             }
             WorkloadParams::Page(p) => {
                 let (answer, fetch) = (page::Answer::new(p, f.connection), page::Fetch::new(p, f.connection));
@@ -120,9 +120,8 @@ pub fn ends(plan: &Plan, params: &Parameters, rep: Repetition, streams: &Streams
                     let is_recorded = if f.hist { Recorded::Yes } else { Recorded::No };
                     out.push(datagrams(half, setup, Waits::new(&group.queue_delay_limits, is_recorded)));
                 }
-                let answers = matches!(group.workload, WorkloadParams::Ping(_));
                 if let Some(FlowEnd::Udp(sink)) = out.last_mut() {
-                    sink.answers = answers;
+                    sink.answers = matches!(group.workload, WorkloadParams::Ping(_));
                 }
                 continue;
             }

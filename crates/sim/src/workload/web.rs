@@ -1,6 +1,6 @@
 //! # Web-like transfers
 //!
-//! **Source**: bhandarkar-2006 sections II.D.1.c and IV.C; the large-scale web example of ns-2.
+//! **Source**: bhandarkar-2006 sections II.D.1.c and IV.C; ns-2.35 (`tcl/ex/large-scale-web-traffic.tcl`).
 //!
 //! **Idea**: one connection that stays open; transfers of a drawn `size` follow each other, `every` so often, counted from
 //! the start of one to the start of the next. A transfer that comes while the last is not through waits behind it. Many

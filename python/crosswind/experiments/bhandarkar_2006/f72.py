@@ -1,0 +1,165 @@
+"""Which high-speed TCP does well on a path of several bottlenecks where one router reorders packets?
+
+N15: five routers in a row, 1 Gbit/s and 10 ms between them, a cloud at each (1 Gbit/s, 1 ms). Six groups of flows,
+from R1 to R5, R1 to R2, R3 to R2, R3 to R4, R5 to R4 and R5 to R1, each with 20 long flows and 100 web sessions.
+Router R3 delays 1 % of the packets that pass it by N(25 ms, 8 ms).
+
+What the source printed: a table that is withheld here.
+
+What may differ here: rates, delays and buffers (a bandwidth-delay product of the longest path) are those suggested in
+open point O13; web sessions use SACK. Utilisation counts headers (O14). R3 reorders data only. 120 s of which 40 s are
+left out. `--quick` is 100 Mbit/s with 5 long flows and 10 web sessions per group, W_T = 5, and 60 s of which 20 s are
+left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import polars as pl
+
+from crosswind import figures, stats
+from crosswind.claims import Part
+from crosswind.experiments.base import Results, Tables
+from crosswind.experiments.bhandarkar_2006 import measures, nets, study
+from crosswind.figures import Picture
+from crosswind.runs import Runs
+from crosswind.scenario import Scenario
+from crosswind.stats import Estimate, exact
+
+PROTOCOLS = ("LTCP variable", "BIC", "HTCP", "FAST", "LTCP-DCR", "LDP")
+GROUPS = ((1, 5), (1, 2), (3, 2), (3, 4), (5, 4), (5, 1))
+# The line and its direction by the name in the source.
+LINES = {"R1-R2": "line1/forward", "R3-R2": "line2/reverse", "R3-R4": "line3/forward", "R5-R4": "line4/reverse"}
+METRICS = {"utilisation": "utilisation", "drop_rate": "drop rate", "queue": "mean queue over buffer"}
+
+
+def group_name(a: int, b: int) -> str:
+    """`R1-R5`."""
+    return f"R{a}-R{b}"
+
+
+def longest_path_packets(rate: float) -> int:
+    """The buffer: from R1 to R5 and back, clouds included."""
+    return nets.bdp(rate, 2 * (4 * 10 + 2))
+
+
+def world(name: str, protocol: str, size: str) -> Scenario:
+    """Clouds of as many hosts as a group has flows, two for each router and group."""
+    full = size == "full"
+    rate, long, web, seconds = (1000.0, 20, 100, 120) if full else (100.0, 5, 10, 60)
+    buffer = longest_path_packets(rate)
+    links: dict[str, Any] = {}
+    for k in range(1, 5):
+        line = nets.reordering(rate, 10, nets.droptail(buffer), 0.01 if k == 3 else 0.0)
+        line["reverse"] = {"queue": nets.droptail(buffer), "share": 0.01 if k == 2 else 0.0}
+        links[f"line{k}"] = {"from": f"r{k}", "to": f"r{k + 1}", **line}
+    own: dict[str, Any] = {"initial_ssthresh": f"{int(1.4 * buffer / long) * nets.PAYLOAD} B"}
+    if protocol.startswith(("LTCP", "LDP")):
+        own["ltcp"] = {"threshold": 50.0 if full else 5.0}
+    if protocol == "FAST":
+        own["fast"] = {"alpha": 100.0 if full else 10.0}
+    start = {"uniform": ["0 s", "2 s"]}
+    flows: dict[str, Any] = {}
+    for a, b in GROUPS:
+        for k in range(1, long + 1):
+            out, back = f"s{a}{b}-{k}", f"d{a}{b}-{k}"
+            access = nets.processing(rate, 1, nets.PACKET * 8 / rate)
+            links[f"left-{a}{b}-{k}"] = {"from": out, "to": f"r{a}", **access}
+            links[f"right-{a}{b}-{k}"] = {"from": f"r{b}", "to": back, **nets.wire(rate, 1)}
+            ends = {"from": out, "to": back}
+            flows[f"R{a}-R{b}-{k}"] = {**nets.bulk(protocol, start=start, **own), **ends}
+            session = nets.bulk("SACK", web // long, {"uniform": ["0 s", "15 s"]}, idle_restart="on")
+            flows[f"web{a}{b}-{k}"] = {**session, **ends, "workload": {"type": "web"}}
+    record = {"sample": f"{seconds // 3} s", "series": "totals"}
+    data = {"name": nets.slug(name), "title": name, "duration": f"{seconds} s", "link": links, "flow": flows}
+    return Scenario.from_dict({**data, "record": record})
+
+
+def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
+    """One per protocol."""
+    return {p: world(p, p, size) for p in PROTOCOLS}
+
+
+def tables(runs: Runs) -> Tables:
+    """`lines` (configuration, line, utilisation, drop_rate, queue) and `flow_window`."""
+    if runs.sample().is_empty():
+        return {}
+    names = pl.DataFrame({"entity": list(LINES.values()), "line": list(LINES)})
+    return {"lines": measures.links(runs).join(names, on="entity"), "flow_window": measures.flows(runs)}
+
+
+def line(r: Results, protocol: str, name: str, column: str) -> float:
+    """One number of a line; the queue is a share of the buffer."""
+    row = r.table("lines").filter((pl.col("configuration") == protocol) & (pl.col("line") == name))
+    value = float(row[column].mean())  # type: ignore[arg-type]
+    rate = float(row["rate_bps"][0]) / 1e6
+    return value / longest_path_packets(rate) if column == "queue" else value
+
+
+def jain(r: Results, protocol: str, group: str) -> float:
+    """Jain's index of the long flows of a group."""
+    own = (pl.col("configuration") == protocol) & pl.col("entity").str.starts_with(f"{group}-") & (pl.col("rep") == 0)
+    return float(stats.jain(r.table("flow_window").filter(own)["rate_bps"].to_numpy()))
+
+
+def _of_line(p: str, name: str, column: str) -> Callable[[Results], Estimate]:
+    return lambda r: exact(line(r, p, name, column))
+
+
+def _ratio(name: str) -> Callable[[Results], Estimate]:
+    def measure(r: Results) -> Estimate:
+        ltcp = line(r, "LTCP variable", name, "drop_rate")
+        return exact(line(r, "LTCP-DCR", name, "drop_rate") / ltcp if ltcp > 0 else float("nan"))
+
+    return measure
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Figure 72 as four panels."""
+    out = []
+    for column, what in METRICS.items():
+        bars = {p: {x: line(r, p, x, column) for x in LINES} for p in PROTOCOLS}
+        out.append(figures.bars(f"f72-{column.replace('_', '-')}", f"{what} of each line (figure 72).", bars, what))
+    bars = {p: {group_name(*g): jain(r, p, group_name(*g)) for g in GROUPS} for p in PROTOCOLS}
+    out.append(figures.bars("f72-jain", "Jain's index of each group (figure 72).", bars, "Jain's index"))
+    return out
+
+
+def _all(column: str, digits: int, unit: str = "") -> list[Part]:
+    return [Part(f"{p}, {x}", _of_line(p, x, column), unit=unit, digits=digits) for p in PROTOCOLS for x in LINES]
+
+
+CLAIMS = (
+    study.withheld(125, "utilisation of four lines", *_all("utilisation", 2, "%")),
+    study.withheld(126, "drop rate of four lines", *_all("drop_rate", 7)),
+    study.withheld(127, "normalised queue of four lines", *_all("queue", 2, "%")),
+    study.withheld(
+        128,
+        "Jain's index of six groups",
+        *[
+            Part(f"{p}, {group_name(*g)}", lambda r, p=p, g=g: exact(jain(r, p, group_name(*g))), digits=4)
+            for p in PROTOCOLS
+            for g in GROUPS
+        ],
+    ),
+    study.withheld(
+        129,
+        "drop rate of LTCP-DCR relative to LTCP",
+        *[Part(x, _ratio(x), digits=2) for x in ("R1-R2", "R5-R4")],
+    ),
+)
+
+EXPERIMENT = study.experiment(
+    "f72",
+    "Several bottlenecks and a router that reorders",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="figures 71, 72",
+    figures=pictures,
+    reps=1,
+    tables=tables,
+    quick=study.smaller("100 Mbit/s, 5 long flows and 10 web sessions per group, W_T = 5, 60 s"),
+)
