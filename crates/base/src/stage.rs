@@ -78,6 +78,9 @@ pub enum Ahead {
     /// To be handed packets before their time. Until `catch_up` or `wake` reaches the time of such an arrival, it must not
     /// show in `sample` and `report`.
     Fed(Feed),
+    /// To be handed packets before their time, by lines alone, and in any order of time: it deals with each when its time
+    /// has come, or later, as long as nobody could have noticed.
+    Gather,
 }
 
 /// One line that is all that feeds a stage, in order.
@@ -96,15 +99,15 @@ pub trait Stage {
     fn wake(&mut self, cx: &mut Cx<'_>);
     /// When the stage wants to be woken next. The driver asks again after every call; there is no cancelling.
     fn next_wake(&self) -> Option<Time>;
-    /// [`Stage::accept`], then [`Stage::next_wake`]: one call for the driver.
-    fn accepts(&mut self, p: PacketId, cx: &mut Cx<'_>) -> Option<Time> {
+    /// [`Stage::accept`], then [`Stage::next_wake`] or [`Time::NEVER`]: one call for the driver.
+    fn accepts(&mut self, p: PacketId, cx: &mut Cx<'_>) -> Time {
         self.accept(p, cx);
-        self.next_wake()
+        self.next_wake().unwrap_or(Time::NEVER)
     }
     /// [`Stage::wake`], then [`Stage::next_wake`].
-    fn wakes(&mut self, cx: &mut Cx<'_>) -> Option<Time> {
+    fn wakes(&mut self, cx: &mut Cx<'_>) -> Time {
         self.wake(cx);
-        self.next_wake()
+        self.next_wake().unwrap_or(Time::NEVER)
     }
     /// Brings the state up to now, for stages that put work off until they are next called. Asked before `sample` and
     /// `report`.
@@ -135,10 +138,10 @@ impl<S: Stage + ?Sized> Stage for Box<S> {
     fn next_wake(&self) -> Option<Time> {
         (**self).next_wake()
     }
-    fn accepts(&mut self, p: PacketId, cx: &mut Cx<'_>) -> Option<Time> {
+    fn accepts(&mut self, p: PacketId, cx: &mut Cx<'_>) -> Time {
         (**self).accepts(p, cx)
     }
-    fn wakes(&mut self, cx: &mut Cx<'_>) -> Option<Time> {
+    fn wakes(&mut self, cx: &mut Cx<'_>) -> Time {
         (**self).wakes(cx)
     }
     fn catch_up(&mut self, cx: &mut Cx<'_>) {
@@ -189,8 +192,12 @@ pub struct Cx<'a> {
     pub observer: Option<&'a mut (dyn Observer + 'static)>,
     /// How far the run has come: `now`, unless a packet is handed over before its time.
     pub reached: Time,
+    /// With a packet that is handed over before its time: the stage that it comes from.
+    pub from: u32,
     /// Something was dropped since a driver that cares looked last.
     pub has_dropped: bool,
+    /// The stage has handed a packet on, and is to be called once more now: see [`Cx::forward_at`].
+    pub has_more: bool,
     ahead: Option<(PacketId, Time)>,
 }
 
@@ -204,15 +211,21 @@ impl<'a> Cx<'a> {
         ledger: &'a mut dyn Ledger,
         observer: Option<&'a mut (dyn Observer + 'static)>,
     ) -> Cx<'a> {
-        Cx { now, stage, pool, out, ledger, observer, reached: now, has_dropped: false, ahead: None }
+        Cx { now, stage, pool, out, ledger, observer, reached: now, from: 0, has_dropped: false, has_more: false, ahead: None }
     }
 
     /// Hands a packet to the next stage of its route, where it arrives at `at`. Only for stages that the driver has
-    /// allowed to ([`Ahead::HandOn`]), and at most one packet a call.
+    /// allowed to ([`Ahead::HandOn`]), and at most one packet a call; who has more sets [`Cx::has_more`], and is woken again.
     #[inline]
     pub fn forward_at(&mut self, id: PacketId, at: Time) {
         debug_assert!(self.ahead.is_none() && at >= self.now, "one packet a call, never into the past");
         self.ahead = Some((id, at));
+    }
+
+    /// Whether a packet has been handed on in this call.
+    #[inline]
+    pub fn hands_on(&self) -> bool {
+        self.ahead.is_some()
     }
 
     /// The packet that was handed on before its time; for drivers.

@@ -7,13 +7,15 @@
 //! arrival or never, and the line is steady, a packet's way is known when it arrives: the line is asked at once, and what
 //! the queue holds is worked off later, each packet at its own time, whenever somebody looks. Results are the same.
 
+mod coming;
 mod stats;
 
 use crate::link::loss::none::NoLoss;
 use crate::link::loss::{LossModel, LossPoint};
 use crate::link::{Applied, Fate, Link, holdup};
 use crate::queue::{Backlog, Head, QueueDisc, Removal};
-use crosswind_base::{Ahead, ConfigError, Cx, DropReason, Feed, Metrics, Packet, PacketId, Stage, Time};
+use crosswind_base::{Ahead, ConfigError, Cx, DropReason, Dur, Feed, Metrics, Packet, PacketId, Stage, Time};
+use coming::Coming;
 use serde_json::{Map, Value};
 use stats::{NotYet, Stats};
 use std::collections::VecDeque;
@@ -46,6 +48,7 @@ struct Foresight {
     plans: bool,
     is_fed: bool,
     hands_on: bool,
+    gathers: bool,
 }
 
 /// The keys of a part that are to change.
@@ -70,6 +73,10 @@ pub struct Egress<Q, L, M = NoLoss> {
     announced: VecDeque<Announced>,
     /// Of the announced ones, those that have arrived, and their bytes.
     waiting: Backlog,
+    /// Of a line that gathers: what will arrive.
+    coming: Coming,
+    /// So much later than it arrives a gathered packet may be dealt with.
+    patience: Dur,
     stats: Stats,
 }
 
@@ -93,6 +100,8 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
             starts: VecDeque::new(),
             announced: VecDeque::new(),
             waiting: Backlog::default(),
+            coming: Coming::default(),
+            patience: Dur::ZERO,
             stats: Stats::default(),
         }
     }
@@ -304,10 +313,26 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         self.ring.front().map_or(Time::NEVER, |p| p.at)
     }
 
-    /// When to be woken, with a plan: those who are handed their packets ahead need no wake.
+    /// When to be woken, with a plan: those whose packets are handed on ahead need no wake for it.
     #[inline]
     fn planned_wake(&self) -> Time {
-        if self.foresight.hands_on { Time::NEVER } else { self.first_delivery() }
+        let delivery = if self.foresight.hands_on { Time::NEVER } else { self.first_delivery() };
+        if self.foresight.gathers { delivery.min(self.coming.first_at() + self.patience) } else { delivery }
+    }
+
+    /// Deals with gathered packets that have arrived, each at its own time; with hand-on, up to the first that goes on.
+    #[inline]
+    fn take_gathered(&mut self, cx: &mut Cx<'_>) {
+        let reached = cx.reached;
+        while let Some(first) = self.coming.pop_until(reached) {
+            cx.now = first.at;
+            self.accept_planning(first.id(), cx);
+            if self.foresight.hands_on && cx.hands_on() {
+                cx.has_more = self.coming.first_at() <= reached;
+                break;
+            }
+        }
+        cx.now = reached;
     }
 
     /// Notes the backlog and when to be woken next.
@@ -398,6 +423,14 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         self.wake_at = self.planned_wake();
     }
 
+    /// How long nobody can notice that a packet has arrived: until it could reach the far end. A few packets at a time do,
+    /// so that they are still in the processor's cache.
+    fn may_wait(&self) -> Dur {
+        const AT_A_TIME_BYTES: u64 = 32_000;
+        let some = self.link.steady_rate().map_or(Dur::ZERO, |r| r.tx_time(AT_A_TIME_BYTES));
+        some.min(Dur(self.link.least_delay().0 - 1))
+    }
+
     /// What the counters of an egress with a plan say too much at `now`.
     fn not_yet(&self, now: Time) -> NotYet {
         let mut n = NotYet::default();
@@ -469,30 +502,39 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
         self.accepts(id, cx);
     }
 
-    fn accepts(&mut self, id: PacketId, cx: &mut Cx<'_>) -> Option<Time> {
-        if self.foresight.is_fed {
-            self.accept_announced(id, cx);
-        } else if self.foresight.plans {
-            self.accept_planning(id, cx);
-        } else {
+    fn accepts(&mut self, id: PacketId, cx: &mut Cx<'_>) -> Time {
+        let f = self.foresight;
+        if !f.plans {
             self.accept_now(id, cx);
+        } else if f.gathers {
+            self.coming.push(cx.now, cx.from, id);
+            self.wake_at = self.planned_wake();
+        } else if f.is_fed {
+            self.accept_announced(id, cx);
+        } else {
+            self.accept_planning(id, cx);
         }
-        self.next_wake()
+        self.wake_at
     }
 
-    fn wakes(&mut self, cx: &mut Cx<'_>) -> Option<Time> {
+    fn wakes(&mut self, cx: &mut Cx<'_>) -> Time {
         self.wake(cx);
-        self.next_wake()
+        self.wake_at
     }
 
     #[inline(always)]
     fn wake(&mut self, cx: &mut Cx<'_>) {
         if self.foresight.plans {
+            if self.foresight.gathers {
+                self.take_gathered(cx);
+            }
             if !self.announced.is_empty() {
                 self.work_off_announced(cx.now);
             }
-            self.deliver(cx);
-            self.wake_at = self.first_delivery();
+            if !self.foresight.hands_on {
+                self.deliver(cx);
+            }
+            self.wake_at = self.planned_wake();
             return;
         }
         self.work_off(cx);
@@ -510,6 +552,12 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
     }
 
     fn catch_up(&mut self, cx: &mut Cx<'_>) {
+        if self.foresight.gathers {
+            self.take_gathered(cx);
+            if cx.has_more {
+                return;
+            }
+        }
         self.work_off(cx);
         if self.foresight.hands_on {
             self.forget_handed_on(cx.now);
@@ -560,11 +608,16 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
             Ahead::Plan => can_plan,
             Ahead::HandOn => can_plan && is_lossless,
             Ahead::Fed(feed) => can_plan && is_lossless && self.swallows(feed),
+            Ahead::Gather => can_plan && self.link.least_delay() > Dur::ZERO,
         };
         let f = &mut self.foresight;
         f.plans |= may;
         f.hands_on |= may && how == Ahead::HandOn;
         f.is_fed |= may && matches!(how, Ahead::Fed(_));
+        if may && how == Ahead::Gather {
+            f.gathers = true;
+            self.patience = self.may_wait();
+        }
         may
     }
 

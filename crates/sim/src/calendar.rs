@@ -25,7 +25,7 @@ impl Calendar {
         }
     }
 
-    /// When something may be due next; `Time::NEVER` when nothing will be.
+    /// When something may be due next; [`Time::NEVER`] when nothing will be.
     #[inline]
     pub fn due(&self) -> Time {
         self.egresses.first_time().min(self.ends.first_time())
@@ -45,21 +45,19 @@ impl Calendar {
         Some(stage)
     }
 
-    /// The first stage has been woken and says when it wants to be woken again.
+    /// The first stage has been woken and says when it wants to be woken again, or [`Time::NEVER`].
     #[inline]
-    pub fn served(&mut self, stage: usize, next: Option<Time>) {
-        let at = next.unwrap_or(Time::NEVER);
+    pub fn served(&mut self, stage: usize, at: Time) {
         let wish = &mut self.wishes[stage];
         assert!(at >= *wish, "stage {stage} asks to be woken in the past");
         *wish = at;
         let agenda = if stage < self.split { &mut self.egresses } else { &mut self.ends };
-        agenda.replace_first(next);
+        agenda.replace_first((at != Time::NEVER).then_some(at));
     }
 
     /// A stage that was called for another reason says when it wants to be woken.
     #[inline]
-    pub fn wishes(&mut self, stage: usize, next: Option<Time>) {
-        let at = next.unwrap_or(Time::NEVER);
+    pub fn wishes(&mut self, stage: usize, at: Time) {
         let wish = &mut self.wishes[stage];
         // Most arrivals change nothing: a link that is busy already has its wake. And what moves to a later time is found
         // out when the earlier one has come.

@@ -141,11 +141,11 @@ impl Datagrams {
         }
     }
 
-    pub fn take(&mut self, p: &Packet, ext: Option<&Ext>, cx: &mut Cx<'_>, cache: &mut Cache) -> Option<Milestone> {
+    pub fn take(&mut self, p: &Packet, ext: Option<&Ext>, cx: &mut Cx<'_>, caches: &mut [Cache]) -> Option<Milestone> {
         self.arrivals.packets += 1;
         self.arrivals.bytes += u64::from(p.len);
         if let Half::Paced(paced) = &mut self.half {
-            return paced.take(p, ext, &mut EndIo::new(cx, cache, &mut self.port));
+            return paced.take(p, ext, &mut EndIo::new(cx, caches, &mut self.port));
         }
         let is_data = matches!(self.half, Half::Sink(_)) || Datagram::of(p).is_data();
         let Some(rx) = self.half.heard_mut() else {
@@ -161,7 +161,7 @@ impl Datagrams {
             self.arrivals.counted_bytes += u64::from(p.len);
         }
         if let Half::Listener(l) = &mut self.half {
-            l.transport.on_packet(p, &mut EndIo::new(cx, cache, &mut self.port));
+            l.transport.on_packet(p, &mut EndIo::new(cx, caches, &mut self.port));
         }
         Some(Milestone::Arrived)
     }
@@ -174,19 +174,19 @@ impl Datagrams {
         self.port.send(reply, None, cx);
     }
 
-    pub fn wake(&mut self, cx: &mut Cx<'_>, cache: &mut Cache) -> Option<Milestone> {
+    pub fn wake(&mut self, cx: &mut Cx<'_>, caches: &mut [Cache]) -> Option<Milestone> {
         let is_start = self.start.take().is_some();
         let source = match &mut self.half {
             Half::Source(source) => source,
             Half::Paced(p) => {
-                let mut io = EndIo::new(cx, cache, &mut self.port);
+                let mut io = EndIo::new(cx, caches, &mut self.port);
                 if is_start {
                     io.note(EventKind::Open, 0, 0, 0);
                 }
                 return if is_start { Some(p.open(&mut io)) } else { p.wake(&mut io) };
             }
             Half::Listener(l) => {
-                l.transport.on_wake(&mut EndIo::new(cx, cache, &mut self.port));
+                l.transport.on_wake(&mut EndIo::new(cx, caches, &mut self.port));
                 return None;
             }
             Half::Sink(_) => return None,

@@ -127,9 +127,9 @@ impl FlowEnd {
     }
 
     #[inline]
-    pub fn accept(&mut self, id: PacketId, cx: &mut Cx<'_>, cache: &mut Cache) -> Option<Milestone> {
+    pub fn accept(&mut self, id: PacketId, cx: &mut Cx<'_>, caches: &mut [Cache]) -> Option<Milestone> {
         match self {
-            FlowEnd::Tcp(e) => e.accept(id, cx, cache),
+            FlowEnd::Tcp(e) => e.accept(id, cx, caches),
             FlowEnd::Udp(d) => {
                 let p = *cx.packet(id);
                 let ext = cx.pool.ext(&p).copied();
@@ -141,7 +141,7 @@ impl FlowEnd {
                 }
                 cx.pool.remove(id);
                 d.port.note(cx, EventKind::Receive, &p);
-                let told = d.take(&p, ext.as_ref(), cx, cache);
+                let told = d.take(&p, ext.as_ref(), cx, caches);
                 if d.answers {
                     d.answer(&p, cx);
                 }
@@ -151,10 +151,10 @@ impl FlowEnd {
     }
 
     #[inline]
-    pub fn wake(&mut self, cx: &mut Cx<'_>, cache: &mut Cache) -> Option<Milestone> {
+    pub fn wake(&mut self, cx: &mut Cx<'_>, caches: &mut [Cache]) -> Option<Milestone> {
         match self {
-            FlowEnd::Tcp(e) => e.wake(cx, cache),
-            FlowEnd::Udp(d) => d.wake(cx, cache),
+            FlowEnd::Tcp(e) => e.wake(cx, caches),
+            FlowEnd::Udp(d) => d.wake(cx, caches),
         }
     }
 
@@ -176,7 +176,7 @@ impl FlowEnd {
 
     /// New parameters from the timeline.
     #[cold]
-    pub fn retune(&mut self, new: &OfFlow, cx: &mut Cx<'_>, cache: &mut Cache) {
+    pub fn retune(&mut self, new: &OfFlow, cx: &mut Cx<'_>, caches: &mut [Cache]) {
         let port = match self {
             FlowEnd::Tcp(e) => &mut e.port,
             FlowEnd::Udp(d) => &mut d.port,
@@ -194,7 +194,7 @@ impl FlowEnd {
             FlowEnd::Tcp(e) => {
                 if let Some(params) = &new.tcp {
                     e.conn.retune(params);
-                    e.conn.push(&mut EndIo { cx, cache, port: &mut e.port });
+                    e.conn.push(&mut EndIo { cx, caches, port: &mut e.port });
                 }
             }
             FlowEnd::Udp(d) => d.retune(new),
@@ -257,6 +257,8 @@ pub struct Port {
     pub seen: Vantage,
     /// First entry of this endpoint's route in the driver's table.
     route: u32,
+    /// Whose shared control blocks it uses.
+    host: u32,
     dscp: Dscp,
     /// What becomes of packets that come too late.
     mortal: Option<Box<Mortal>>,
@@ -267,8 +269,8 @@ pub struct Port {
 impl Port {
     pub fn new(s: &Setup) -> Port {
         let mortal = s.lifetime.map(|params| Box::new(Mortal { params, began: Time::ZERO, timeout: Dur::ZERO }));
-        let Setup { flow, seen, route, dscp, .. } = *s;
-        Port { flow, seen, route, dscp, mortal, sent_packets: 0, sent_bytes: 0 }
+        let Setup { flow, seen, route, host, dscp, .. } = *s;
+        Port { flow, seen, route, host, dscp, mortal, sent_packets: 0, sent_bytes: 0 }
     }
 
     fn retune(&mut self, new: &OfFlow) {
@@ -333,6 +335,7 @@ pub struct Setup {
     pub flow: FlowId,
     pub seen: Vantage,
     pub route: u32,
+    pub host: u32,
     pub dscp: Dscp,
     pub start: Option<Time>,
     pub peer: u32,
@@ -364,7 +367,7 @@ impl Endpoint {
     }
 
     #[inline]
-    pub fn accept(&mut self, id: PacketId, cx: &mut Cx<'_>, cache: &mut Cache) -> Option<Milestone> {
+    pub fn accept(&mut self, id: PacketId, cx: &mut Cx<'_>, caches: &mut [Cache]) -> Option<Milestone> {
         let p = *cx.packet(id);
         let ext = cx.pool.ext(&p).copied();
         if let Some(o) = cx.observer.as_deref_mut() {
@@ -374,19 +377,19 @@ impl Endpoint {
         self.count(&p, ext.as_ref(), cx.now);
         let before = self.conn.is_over();
         let Endpoint { conn, app, port, .. } = self;
-        let mut io = EndIo { cx, cache, port };
+        let mut io = EndIo { cx, caches, port };
         conn.on_packet(&p, ext.as_ref(), &mut io);
         let told = app.run(conn, &mut io);
         if conn.is_over() && !before { Some(Milestone::Closed) } else { told }
     }
 
     /// The application drops the connection; its peer is told by a reset.
-    pub fn abort(&mut self, cx: &mut Cx<'_>, cache: &mut Cache) -> Option<Milestone> {
+    pub fn abort(&mut self, cx: &mut Cx<'_>, caches: &mut [Cache]) -> Option<Milestone> {
         self.start = None;
         if self.conn.is_over() || self.conn.state == State::Closed {
             return None;
         }
-        let mut io = EndIo { cx, cache, port: &mut self.port };
+        let mut io = EndIo { cx, caches, port: &mut self.port };
         self.conn.abort(&mut io);
         Some(Milestone::Closed)
     }
@@ -416,11 +419,11 @@ impl Endpoint {
         }
     }
 
-    pub fn wake(&mut self, cx: &mut Cx<'_>, cache: &mut Cache) -> Option<Milestone> {
+    pub fn wake(&mut self, cx: &mut Cx<'_>, caches: &mut [Cache]) -> Option<Milestone> {
         let before = self.conn.is_over();
         let starting = self.start.take().is_some();
         let Endpoint { conn, app, port, .. } = self;
-        let mut io = EndIo { cx, cache, port };
+        let mut io = EndIo { cx, caches, port };
         if starting {
             conn.open(&mut io);
             return Some(Milestone::Opened);
@@ -434,13 +437,14 @@ impl Endpoint {
 /// The network as a connection sees it.
 pub struct EndIo<'a, 'b> {
     cx: &'a mut Cx<'b>,
-    cache: &'a mut Cache,
+    /// The shared control blocks of all hosts.
+    caches: &'a mut [Cache],
     port: &'a mut Port,
 }
 
 impl<'a, 'b> EndIo<'a, 'b> {
-    pub fn new(cx: &'a mut Cx<'b>, cache: &'a mut Cache, port: &'a mut Port) -> EndIo<'a, 'b> {
-        EndIo { cx, cache, port }
+    pub fn new(cx: &'a mut Cx<'b>, caches: &'a mut [Cache], port: &'a mut Port) -> EndIo<'a, 'b> {
+        EndIo { cx, caches, port }
     }
 }
 
@@ -477,6 +481,6 @@ impl Io for EndIo<'_, '_> {
     }
 
     fn shared(&mut self) -> Option<&mut Cache> {
-        Some(self.cache)
+        self.caches.get_mut(self.port.host as usize)
     }
 }

@@ -12,6 +12,7 @@ mod ledger;
 pub mod many;
 pub mod memory;
 pub mod paced;
+mod relay;
 pub mod scenario;
 pub mod simultaneous;
 pub mod workload;

@@ -9,6 +9,7 @@ use crate::endpoint::{FlowEnd, Milestone};
 use crate::foresight::{foresee, longest_packet};
 use crate::ledger::Losses;
 use crate::paced::PacedParams;
+use crate::relay;
 use crate::scenario::{AbortedBy, Plan, Repetition, Target};
 use crate::simultaneous::Simultaneous;
 use crate::workload::{self, page};
@@ -69,8 +70,6 @@ pub struct World<'p> {
     pub edges: Vec<Edge>,
     /// Routes, flattened: each is its egresses and edges, followed by the endpoint.
     hops: Vec<u32>,
-    /// Index of the host of each endpoint.
-    hosts: Vec<u32>,
     calendar: Calendar,
     pub pool: Pool,
     out: Vec<PacketId>,
@@ -116,7 +115,7 @@ impl<'p> World<'p> {
             let changes = params.changing.contains(&(stages.len() as u32));
             stages.push(maker.make(&if changes { cx.that_changes() } else { cx })?);
         }
-        foresee(plan, &mut stages, longest_packet(plan, params));
+        foresee(plan, &mut stages, longest_packet(plan, params), ties);
         let (hops, starts) = flatten(plan);
         let ends = workload::ends(plan, params, rep, &streams, &starts);
         let (pages, page_of) = workload::pages(plan);
@@ -134,7 +133,6 @@ impl<'p> World<'p> {
             ends,
             edges,
             hops,
-            hosts: plan.flows.iter().flat_map(|f| [f.from, f.to]).collect(),
             pool: Pool::new(),
             out: Vec::new(),
             out_head: 0,
@@ -147,7 +145,7 @@ impl<'p> World<'p> {
             tick: Tick::default(),
         };
         for (i, e) in world.ends.iter().enumerate() {
-            world.calendar.wishes(world.stages.len() + i, e.next_wake());
+            world.calendar.wishes(world.stages.len() + i, e.next_wake().unwrap_or(Time::NEVER));
         }
         Ok(world)
     }
@@ -183,7 +181,7 @@ impl<'p> World<'p> {
         let mut cx = Cx::new(self.now, 0, &mut self.pool, &mut self.out, &mut self.losses, observer);
         loop {
             let due = self.calendar.due();
-            let mut milestone = None;
+            let told;
             if due <= cx.reached || self.out_head == cx.out.len() {
                 if due > stop {
                     return Pause::Stop;
@@ -191,16 +189,22 @@ impl<'p> World<'p> {
                 let Some(s) = self.calendar.first(due) else { continue };
                 self.tick.at(&mut self.now, due);
                 (cx.now, cx.reached, cx.stage) = (due, due, s as u32);
-                let next = if s < n {
-                    self.stages[s].wakes(&mut cx)
+                if let Some(stage) = self.stages.get_mut(s) {
+                    let mut next = stage.wakes(&mut cx);
+                    if cx.hands_on() {
+                        let more = &mut |stage: &mut BoxStage, cx: &mut Cx<'_>| next = stage.wakes(cx);
+                        relay::all(s, &mut self.stages, &self.hops, &mut self.calendar, &mut cx, more);
+                    }
+                    self.calendar.served(s, next);
+                    told = None;
                 } else if let Some(end) = self.ends.get_mut(s - n) {
-                    let told = end.wake(&mut cx, &mut self.caches[self.hosts[s - n] as usize]);
-                    milestone = told.map(|what| Pause::Milestone { end: s - n, what });
-                    end.next_wake()
+                    told = end.wake(&mut cx, &mut self.caches).map(|what| Pause::Milestone { end: s - n, what });
+                    self.calendar.served(s, end.next_wake().unwrap_or(Time::NEVER));
                 } else {
-                    self.edges[s - n - self.ends.len()].wakes(&mut cx)
-                };
-                self.calendar.served(s, next);
+                    let next = self.edges[s - n - self.ends.len()].wakes(&mut cx);
+                    self.calendar.served(s, next);
+                    told = None;
+                }
             } else {
                 if let Some(rng) = &mut self.ties {
                     let pool = &*cx.pool;
@@ -213,28 +217,23 @@ impl<'p> World<'p> {
                     self.out_head = 0;
                 }
                 self.tick.at(&mut self.now, cx.reached);
-                let s = next_hop(id, &self.hops, &mut cx);
-                if s < n {
-                    let next = self.stages[s].accepts(id, &mut cx);
+                let s = relay::next_hop(id, &self.hops, &mut cx);
+                if let Some(stage) = self.stages.get_mut(s) {
+                    let next = stage.accepts(id, &mut cx);
                     self.calendar.wishes(s, next);
                     // With foresight the packet goes on before its time.
-                    while let Some((id, at)) = cx.take_ahead() {
-                        let s = next_hop(id, &self.hops, &mut cx);
-                        cx.now = at;
-                        let next = self.stages[s].accepts(id, &mut cx);
-                        self.calendar.wishes(s, next);
-                    }
-                    cx.now = cx.reached;
+                    relay::on(&mut self.stages, &self.hops, &mut self.calendar, &mut cx);
+                    told = None;
                 } else if let Some(end) = self.ends.get_mut(s - n) {
-                    let told = end.accept(id, &mut cx, &mut self.caches[self.hosts[s - n] as usize]);
-                    milestone = told.map(|what| Pause::Milestone { end: s - n, what });
-                    self.calendar.wishes(s, end.next_wake());
+                    told = end.accept(id, &mut cx, &mut self.caches).map(|what| Pause::Milestone { end: s - n, what });
+                    self.calendar.wishes(s, end.next_wake().unwrap_or(Time::NEVER));
                 } else {
                     let next = self.edges[s - n - self.ends.len()].accepts(id, &mut cx);
                     self.calendar.wishes(s, next);
+                    told = None;
                 }
             }
-            if let Some(pause) = milestone {
+            if let Some(pause) = told {
                 return pause;
             }
             if cx.has_dropped {
@@ -254,16 +253,15 @@ impl<'p> World<'p> {
                 let stage = &mut self.stages[i as usize];
                 let mut cx = Cx::new(self.now, i, &mut self.pool, &mut self.out, &mut self.losses, None);
                 stage.change(&c.set, &mut cx).unwrap_or_else(|e| panic!("{}: tried before the run: {e}", c.path()));
-                self.calendar.wishes(i as usize, stage.next_wake());
+                self.calendar.wishes(i as usize, stage.next_wake().unwrap_or(Time::NEVER));
             }
             Target::Flow(f) if c.abort.is_some() => self.abort(f as usize, c.abort),
             Target::Flow(f) => {
                 for end in [2 * f as usize, 2 * f as usize + 1] {
                     let stage = self.stages.len() + end;
-                    let cache = &mut self.caches[self.hosts[end] as usize];
                     let mut cx = Cx::new(self.now, stage as u32, &mut self.pool, &mut self.out, &mut self.losses, None);
-                    self.ends[end].retune(&c.of_flow, &mut cx, cache);
-                    self.calendar.wishes(stage, self.ends[end].next_wake());
+                    self.ends[end].retune(&c.of_flow, &mut cx, &mut self.caches);
+                    self.calendar.wishes(stage, self.ends[end].next_wake().unwrap_or(Time::NEVER));
                 }
             }
         }
@@ -279,13 +277,13 @@ impl<'p> World<'p> {
         let began = e.conn.opened_at.is_some() || e.conn.closed_at.is_some();
         let stage = self.stages.len() + end;
         let mut cx = Cx::new(self.now, stage as u32, &mut self.pool, &mut self.out, &mut self.losses, None);
-        let told = e.abort(&mut cx, &mut self.caches[self.hosts[end] as usize]);
-        self.calendar.wishes(stage, e.next_wake());
+        let told = e.abort(&mut cx, &mut self.caches);
+        self.calendar.wishes(stage, e.next_wake().unwrap_or(Time::NEVER));
         let peer_began = self.ends[end ^ 1].tcp().is_some_and(|p| p.conn.opened_at.is_some());
         if !began && !peer_began {
             // It had not been opened, and will not be.
             self.ends[end ^ 1].cancel();
-            self.calendar.wishes(self.stages.len() + (end ^ 1), None);
+            self.calendar.wishes(self.stages.len() + (end ^ 1), Time::NEVER);
             self.close(flow);
         } else if let Some(what) = told {
             self.milestone(end, what);
@@ -294,10 +292,15 @@ impl<'p> World<'p> {
 
     /// Brings every egress up to now, so that it can be sampled and reported.
     pub fn catch_up(&mut self) {
-        for (i, stage) in self.stages.iter_mut().enumerate() {
+        for i in 0..self.stages.len() {
             let mut cx = Cx::new(self.now, i as u32, &mut self.pool, &mut self.out, &mut self.losses, None);
-            stage.catch_up(&mut cx);
-            self.calendar.wishes(i, stage.next_wake());
+            self.stages[i].catch_up(&mut cx);
+            let more = &mut |stage: &mut BoxStage, cx: &mut Cx<'_>| stage.catch_up(cx);
+            relay::all(i, &mut self.stages, &self.hops, &mut self.calendar, &mut cx, more);
+            self.calendar.wishes(i, self.stages[i].next_wake().unwrap_or(Time::NEVER));
+        }
+        if self.losses.news {
+            self.attend();
         }
     }
 
@@ -330,7 +333,7 @@ impl<'p> World<'p> {
             let stage = &mut self.stages[other as usize];
             let mut cx = Cx::new(self.now, other, &mut self.pool, &mut self.out, &mut self.losses, None);
             stage.purge(&mut goes, DropReason::Reset, &mut cx);
-            self.calendar.wishes(other as usize, stage.next_wake());
+            self.calendar.wishes(other as usize, stage.next_wake().unwrap_or(Time::NEVER));
         }
         self.losses.news = self.losses.open == 0 || !self.losses.resends.is_empty();
         self.losses.open == 0
@@ -397,19 +400,9 @@ impl<'p> World<'p> {
             let end = 2 * (first + connection) as usize + 1;
             let stage = self.stages.len() + end;
             self.ends[end].start_at(self.now);
-            self.calendar.wishes(stage, Some(self.now));
+            self.calendar.wishes(stage, self.now);
         }
     }
-}
-
-/// The stage that a packet reaches next.
-#[inline]
-fn next_hop(id: PacketId, hops: &[u32], cx: &mut Cx<'_>) -> usize {
-    let p = cx.pool.get_mut(id);
-    let stage = hops[p.hop as usize];
-    p.hop += 1;
-    cx.stage = stage;
-    stage as usize
 }
 
 /// Brings a random waiting arrival to the front; arrivals at one stage keep their order.

@@ -64,6 +64,10 @@ pub trait Link {
     fn steady_rate(&self) -> Option<BitRate> {
         None
     }
+    /// No packet of a line with a steady rate arrives sooner than this after the end of its transmission.
+    fn least_delay(&self) -> Dur {
+        Dur::ZERO
+    }
     /// How long the line has been busy by now with repetitions that no plan tells of.
     fn repeated(&self, _now: Time) -> Dur {
         Dur::ZERO

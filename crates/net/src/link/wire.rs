@@ -71,6 +71,9 @@ impl Link for Wire {
     fn steady_rate(&self) -> Option<BitRate> {
         Some(self.serializer.rate())
     }
+    fn least_delay(&self) -> Dur {
+        self.params.delay
+    }
     #[inline]
     fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan {
         debug_assert!(now >= self.busy_until, "the previous packet is still on the line");

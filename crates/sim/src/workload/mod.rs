@@ -84,14 +84,14 @@ pub fn ends(plan: &Plan, params: &Parameters, rep: Repetition, streams: &Streams
     for (i, f) in plan.flows.iter().enumerate() {
         let group = plan.group(f);
         let setup = |seen: Vantage, start: Option<Time>| {
-            let (route, peer) = match seen {
-                Vantage::Sender => (routes[2 * i], f.to),
-                Vantage::Receiver => (routes[2 * i + 1], f.from),
+            let (route, host, peer) = match seen {
+                Vantage::Sender => (routes[2 * i], f.from, f.to),
+                Vantage::Receiver => (routes[2 * i + 1], f.to, f.from),
             };
             // Lifetimes belong to the data.
             let sends_data = seen == Vantage::Sender;
             let lifetime = group.lifetime.filter(|_| sends_data);
-            Setup { flow: FlowId(i as u32), seen, route, dscp: group.dscp, start, peer, lifetime }
+            Setup { flow: FlowId(i as u32), seen, route, host, dscp: group.dscp, start, peer, lifetime }
         };
         let start = Some(starts[i]);
         if let Some(paced) = &params.paced[f.group as usize] {

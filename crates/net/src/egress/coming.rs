@@ -1,0 +1,144 @@
+//! Packets that were handed over before their arrival by several lines, in the order in which they will arrive.
+
+use crosswind_base::{PacketId, Time};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+/// One of them. At one instant the lines come in the order of their numbers, and each line keeps its own order.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct Arrival {
+    pub at: Time,
+    line: u32,
+    id: u32,
+    /// Counts the packets handed over, so that no two are equal.
+    number: u64,
+}
+
+impl Arrival {
+    pub fn id(&self) -> PacketId {
+        PacketId(self.id)
+    }
+    #[inline]
+    fn key(&self) -> (Time, u32, u64) {
+        (self.at, self.line, self.number)
+    }
+}
+
+/// How many places from the end a packet may belong and still be put there.
+const NEAR: usize = 8;
+
+/// Lines of equal length hand their packets over almost in order: those stand in a ring. The others, from lines much
+/// shorter than the rest, stand in a heap.
+#[derive(Default)]
+pub(super) struct Coming {
+    ring: VecDeque<Arrival>,
+    heap: BinaryHeap<Reverse<Key>>,
+    handed_over: u64,
+}
+
+/// In the order of arrival.
+#[derive(PartialEq, Eq)]
+struct Key(Arrival);
+
+impl Ord for Key {
+    fn cmp(&self, other: &Key) -> std::cmp::Ordering {
+        self.0.key().cmp(&other.0.key())
+    }
+}
+
+impl PartialOrd for Key {
+    fn partial_cmp(&self, other: &Key) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Coming {
+    #[inline]
+    pub fn push(&mut self, at: Time, line: u32, id: PacketId) {
+        let new = Arrival { at, line, id: id.0, number: self.handed_over };
+        self.handed_over += 1;
+        if self.ring.back().is_none_or(|last| last.at < at) {
+            self.ring.push_back(new);
+        } else {
+            self.push_between(new);
+        }
+    }
+
+    fn push_between(&mut self, new: Arrival) {
+        let len = self.ring.len();
+        let before = self.ring.iter().rev().take(NEAR).position(|a| a.key() < new.key());
+        match before {
+            Some(behind) => self.ring.insert(len - behind, new),
+            None if len <= NEAR => self.ring.push_front(new),
+            None => self.heap.push(Reverse(Key(new))),
+        }
+    }
+
+    /// When the first of them arrives.
+    #[inline]
+    pub fn first_at(&self) -> Time {
+        let first = self.ring.front().map_or(Time::NEVER, |a| a.at);
+        if self.heap.is_empty() { first } else { first.min(self.first_of_heap()) }
+    }
+
+    #[cold]
+    fn first_of_heap(&self) -> Time {
+        self.heap.peek().map_or(Time::NEVER, |k| k.0.0.at)
+    }
+
+    /// Takes the first out, if it arrives by then.
+    #[inline]
+    pub fn pop_until(&mut self, by: Time) -> Option<Arrival> {
+        if !self.heap.is_empty() {
+            return self.pop_either(by);
+        }
+        self.pop_ring(by)
+    }
+
+    #[inline]
+    fn pop_ring(&mut self, by: Time) -> Option<Arrival> {
+        let first = *self.ring.front().filter(|a| a.at <= by)?;
+        self.ring.pop_front();
+        Some(first)
+    }
+
+    fn pop_either(&mut self, by: Time) -> Option<Arrival> {
+        let of_heap = self.heap.peek().map(|k| k.0.0.key())?;
+        if of_heap.0 <= by && self.ring.front().is_none_or(|a| of_heap < a.key()) {
+            return self.heap.pop().map(|k| k.0.0);
+        }
+        self.pop_ring(by)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crosswind_base::Streams;
+
+    #[test]
+    fn packets_come_out_by_time_then_line_then_order_of_handing_over() {
+        let mut rng = Streams::new(3).named("coming");
+        let (mut coming, mut model, mut now) = (Coming::default(), Vec::new(), 0);
+        let mut taken = 0;
+        for n in 0..20_000 {
+            let line = rng.below(4) as u32;
+            // One line is much longer than the others.
+            let ahead = if line == 0 { 5_000 } else { 10 + rng.below(12) };
+            coming.push(Time(now + ahead), line, PacketId(n));
+            model.push((now + ahead, line, n));
+            if rng.chance(0.3) {
+                now += rng.below(20);
+                model.sort_unstable();
+                assert_eq!(coming.first_at().0, model.first().map_or(u64::MAX, |m| m.0));
+                while let Some(a) = coming.pop_until(Time(now)) {
+                    let want = model.remove(0);
+                    assert_eq!((a.at.0, a.id().0), (want.0, want.2));
+                    taken += 1;
+                }
+                assert!(model.first().is_none_or(|m| m.0 > now));
+            }
+        }
+        assert!(taken > 10_000 && coming.heap.len() > 1, "{taken} taken, {} in the heap", coming.heap.len());
+    }
+}

@@ -1,0 +1,47 @@
+//! Packets on their way from stage to stage.
+
+use crate::calendar::Calendar;
+use crosswind_base::{Cx, PacketId, Stage};
+use crosswind_net::registry::BoxStage;
+
+/// The stage that a packet reaches next.
+#[inline]
+pub fn next_hop(id: PacketId, hops: &[u32], cx: &mut Cx<'_>) -> usize {
+    let p = cx.pool.get_mut(id);
+    let stage = hops[p.hop as usize];
+    p.hop += 1;
+    cx.stage = stage;
+    stage as usize
+}
+
+/// Takes a packet that a stage has handed on before its time from stage to stage, as far as they know its way.
+#[inline]
+pub fn on(stages: &mut [BoxStage], hops: &[u32], calendar: &mut Calendar, cx: &mut Cx<'_>) {
+    while let Some((id, at)) = cx.take_ahead() {
+        cx.from = cx.stage;
+        let s = next_hop(id, hops, cx);
+        cx.now = at;
+        let next = stages[s].accepts(id, cx);
+        calendar.wishes(s, next);
+    }
+    cx.now = cx.reached;
+}
+
+/// The same for all packets that stage `from` has to hand on now: `more` calls it for the next.
+pub fn all(
+    from: usize,
+    stages: &mut [BoxStage],
+    hops: &[u32],
+    calendar: &mut Calendar,
+    cx: &mut Cx<'_>,
+    more: &mut dyn FnMut(&mut BoxStage, &mut Cx<'_>),
+) {
+    loop {
+        on(stages, hops, calendar, cx);
+        if !std::mem::take(&mut cx.has_more) {
+            return;
+        }
+        cx.stage = from as u32;
+        more(&mut stages[from], cx);
+    }
+}
