@@ -211,7 +211,19 @@ impl<'a> Cx<'a> {
         ledger: &'a mut dyn Ledger,
         observer: Option<&'a mut (dyn Observer + 'static)>,
     ) -> Cx<'a> {
-        Cx { now, stage, pool, out, ledger, observer, reached: now, from: 0, has_dropped: false, has_more: false, ahead: None }
+        Cx {
+            now,
+            stage,
+            pool,
+            out,
+            ledger,
+            observer,
+            reached: now,
+            from: 0,
+            has_dropped: false,
+            has_more: false,
+            ahead: None,
+        }
     }
 
     /// Hands a packet to the next stage of its route, where it arrives at `at`. Only for stages that the driver has

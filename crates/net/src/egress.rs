@@ -7,6 +7,7 @@
 //! arrival or never, and the line is steady, a packet's way is known when it arrives: the line is asked at once, and what
 //! the queue holds is worked off later, each packet at its own time, whenever somebody looks. Results are the same.
 
+mod ahead;
 mod coming;
 mod stats;
 
@@ -14,10 +15,11 @@ use crate::link::loss::none::NoLoss;
 use crate::link::loss::{LossModel, LossPoint};
 use crate::link::{Applied, Fate, Link, holdup};
 use crate::queue::{Backlog, Head, QueueDisc, Removal};
-use crosswind_base::{Ahead, ConfigError, Cx, DropReason, Dur, Feed, Metrics, Packet, PacketId, Stage, Time};
+use ahead::{Announced, Foresight};
 use coming::Coming;
+use crosswind_base::{Ahead, ConfigError, Cx, DropReason, Dur, Metrics, Packet, PacketId, Stage, Time};
 use serde_json::{Map, Value};
-use stats::{NotYet, Stats};
+use stats::Stats;
 use std::collections::VecDeque;
 
 /// A packet between the queue and the far end of the link.
@@ -32,23 +34,6 @@ struct InFlight {
     lost: Option<DropReason>,
     /// It is among the arrived and sent packets since it was handed over, before its arrival.
     counted_early: bool,
-}
-
-/// A packet that was handed over before its arrival, and will have to wait.
-#[derive(Clone, Copy)]
-struct Announced {
-    arrives: Time,
-    starts: Time,
-    len: u32,
-}
-
-/// What the driver has allowed.
-#[derive(Clone, Copy, Default)]
-struct Foresight {
-    plans: bool,
-    is_fed: bool,
-    hands_on: bool,
-    gathers: bool,
 }
 
 /// The keys of a part that are to change.
@@ -180,59 +165,6 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     }
 
     #[inline]
-    fn work_off_planned(&mut self, cx: &mut Cx<'_>) {
-        let now = cx.now;
-        while let Some(&start) = self.starts.front()
-            && start <= now
-        {
-            self.starts.pop_front();
-            cx.now = start;
-            let head = self.queue.dequeue(cx).expect("the queue holds what is planned");
-            self.leaves_queue(head, start);
-            self.stats.queue_is(self.queue.backlog(), start);
-        }
-        cx.now = now;
-    }
-
-    /// Arrivals and departures of the few announced packets that had to wait, in the order of time.
-    fn work_off_announced(&mut self, now: Time) {
-        while let Some(&first) = self.announced.front() {
-            let next = self.announced.get(self.waiting.packets as usize).filter(|a| a.arrives <= now);
-            match next {
-                Some(&a) if self.waiting.packets == 0 || a.arrives < first.starts => {
-                    self.stats.arrived_packets += 1;
-                    self.stats.queue_bytes_seen.record(self.waiting.bytes);
-                    self.waiting.packets += 1;
-                    self.waiting.bytes += u64::from(a.len);
-                    self.stats.queue_bytes_max = self.stats.queue_bytes_max.max(self.waiting.bytes);
-                    self.stats.queue_is(self.waiting, a.arrives);
-                }
-                _ if self.waiting.packets > 0 && first.starts <= now => {
-                    self.announced.pop_front();
-                    self.stats.queue_delay_ns.record((first.starts - first.arrives).0);
-                    self.stats.sent(first.len);
-                    self.waiting.packets -= 1;
-                    self.waiting.bytes -= u64::from(first.len);
-                    self.stats.queue_is(self.waiting, first.starts);
-                }
-                _ => break,
-            }
-        }
-    }
-
-    /// Forgets packets that were handed on and have reached the far end.
-    #[inline]
-    fn forget_handed_on(&mut self, reached: Time) {
-        while let Some(first) = self.ring.front()
-            && first.at <= reached
-        {
-            self.stats.queue_was(first.len);
-            self.ring.pop_front();
-            self.stats.delivered_packets += 1;
-        }
-    }
-
-    #[inline]
     fn leaves_queue(&mut self, head: Head, now: Time) {
         self.stats.queue_delay_ns.record(now.since(head.since).0);
         self.stats.sent(head.len);
@@ -306,33 +238,14 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
                 Some(why) => cx.drop(id, why),
             }
         }
+        if let Some(next) = self.ring.front() {
+            cx.pool.prefetch(next.id);
+        }
     }
 
     #[inline]
     fn first_delivery(&self) -> Time {
         self.ring.front().map_or(Time::NEVER, |p| p.at)
-    }
-
-    /// When to be woken, with a plan: those whose packets are handed on ahead need no wake for it.
-    #[inline]
-    fn planned_wake(&self) -> Time {
-        let delivery = if self.foresight.hands_on { Time::NEVER } else { self.first_delivery() };
-        if self.foresight.gathers { delivery.min(self.coming.first_at() + self.patience) } else { delivery }
-    }
-
-    /// Deals with gathered packets that have arrived, each at its own time; with hand-on, up to the first that goes on.
-    #[inline]
-    fn take_gathered(&mut self, cx: &mut Cx<'_>) {
-        let reached = cx.reached;
-        while let Some(first) = self.coming.pop_until(reached) {
-            cx.now = first.at;
-            self.accept_planning(first.id(), cx);
-            if self.foresight.hands_on && cx.hands_on() {
-                cx.has_more = self.coming.first_at() <= reached;
-                break;
-            }
-        }
-        cx.now = reached;
     }
 
     /// Notes the backlog and when to be woken next.
@@ -353,107 +266,9 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         }
     }
 
-    /// A packet arrives, now, and its whole way is planned.
-    #[inline(always)]
-    fn accept_planning(&mut self, id: PacketId, cx: &mut Cx<'_>) {
-        let now = cx.now;
-        if self.foresight.hands_on {
-            self.forget_handed_on(now);
-        }
-        if !self.starts.is_empty() {
-            self.work_off_planned(cx);
-        }
-        self.stats.arrived_packets += 1;
-        if self.loses_at_entry(id, cx) {
-            return;
-        }
-        let len = cx.packet(id).len as u32;
-        if now >= self.free_at && self.queue.may_pass(len) {
-            self.stats.passed(len);
-            self.stats.sent(len);
-            self.put_on_link(id, cx);
-        } else {
-            self.queue_and_plan(id, cx);
-        }
-        self.wake_at = self.planned_wake();
-    }
-
-    fn queue_and_plan(&mut self, id: PacketId, cx: &mut Cx<'_>) {
-        let now = cx.now;
-        if self.joins_queue(id, cx) {
-            let start = self.free_at.max(now);
-            self.starts.push_back(start);
-            cx.now = start;
-            self.put_on_link(id, cx);
-            cx.now = now;
-            if start == now {
-                self.work_off_planned(cx);
-            }
-        }
-        self.stats.queue_is(self.queue.backlog(), now);
-    }
-
-    /// A packet will arrive at `cx.now`, which may lie ahead; see [`Ahead::Fed`]. What it will do to the counters is done
-    /// now, and a report takes back what lies after its own time.
-    #[inline(always)]
-    fn accept_announced(&mut self, id: PacketId, cx: &mut Cx<'_>) {
-        let arrives = cx.now;
-        let starts = self.free_at.max(arrives);
-        let packet = cx.packet(id);
-        let len = packet.len;
-        let plan = self.link.transmit(packet, starts);
-        let Fate::Deliver(at) = plan.fate else { unreachable!("a steady line loses nothing") };
-        self.free_at = plan.free_at;
-        self.stats.transmission(starts, plan.tx_end);
-        let has_waited = starts > arrives;
-        if has_waited {
-            self.announced.push_back(Announced { arrives, starts, len: u32::from(len) });
-        } else {
-            self.stats.arrived_packets += 1;
-            self.stats.passed_packets += 1;
-            self.stats.sent(u32::from(len));
-        }
-        if self.foresight.hands_on {
-            // Nothing else would wake this stage.
-            self.forget_handed_on(cx.reached);
-            self.work_off_announced(cx.reached);
-        }
-        let flight = InFlight { at, starts, ends: plan.tx_end, id, len, lost: None, counted_early: !has_waited };
-        self.launch(flight, cx);
-        self.wake_at = self.planned_wake();
-    }
-
-    /// How long nobody can notice that a packet has arrived: until it could reach the far end. A few packets at a time do,
-    /// so that they are still in the processor's cache.
-    fn may_wait(&self) -> Dur {
-        const AT_A_TIME_BYTES: u64 = 32_000;
-        let some = self.link.steady_rate().map_or(Dur::ZERO, |r| r.tx_time(AT_A_TIME_BYTES));
-        some.min(Dur(self.link.least_delay().0 - 1))
-    }
-
-    /// What the counters of an egress with a plan say too much at `now`.
-    fn not_yet(&self, now: Time) -> NotYet {
-        let mut n = NotYet::default();
-        for p in self.ring.iter() {
-            if p.starts <= now {
-                n.queue_bytes_max = n.queue_bytes_max.max(u64::from(p.len));
-            }
-            if p.ends <= now {
-                continue;
-            }
-            n.busy_ns += (p.ends - p.starts.max(now)).0;
-            if p.counted_early && p.starts > now {
-                n.packets += 1;
-                n.bytes += u64::from(p.len);
-            }
-        }
-        n
-    }
-
     /// A packet arrives, and what becomes of it will be seen.
     fn accept_now(&mut self, id: PacketId, cx: &mut Cx<'_>) {
         self.work_off(cx);
-        self.stats.arrived_packets += 1;
         if self.loses_at_entry(id, cx) {
             return;
         }
@@ -479,21 +294,10 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     fn loses_at_entry(&mut self, id: PacketId, cx: &mut Cx<'_>) -> bool {
         let lost = if self.loss.point() == LossPoint::Entry { self.loss.lose(cx.packet(id), cx.now) } else { None };
         if let Some(why) = lost {
+            self.stats.lost_at_entry_packets += 1;
             cx.drop(id, why);
         }
         lost.is_some()
-    }
-
-    /// Whether a line of `feed.rate` can never fill this queue: while one packet of the greatest length is being sent
-    /// here, what arrives is at most as many bytes, in packets no shorter than a bare header, and the line that feeds
-    /// needs at least as long for the next long one.
-    fn swallows(&self, feed: Feed) -> bool {
-        const SHORTEST: u64 = 28;
-        let Some(rate) = self.link.steady_rate().filter(|r| *r >= feed.rate) else { return false };
-        let longest = u64::from(feed.longest);
-        let meanwhile = longest * feed.rate.0 / rate.0;
-        let packets = (meanwhile / SHORTEST + 3) as u32;
-        self.queue.always_admits(Backlog { bytes: meanwhile + 3 * longest, packets })
     }
 }
 

@@ -121,7 +121,7 @@ fn agenda(times: u64) -> u64 {
     (0..1000).for_each(|s| agenda.at_latest(s, Time::ZERO + later(&mut rng)));
     for _ in 0..times {
         let (at, _) = agenda.first().expect("every stage has an entry");
-        agenda.replace_first(Some(at + later(&mut rng)));
+        agenda.replace_first(at + later(&mut rng));
     }
     times
 }

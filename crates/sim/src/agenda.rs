@@ -18,10 +18,14 @@ struct Group([u64; WIDTH]);
 const WIDTH: usize = 4;
 
 impl Group {
+    /// Enters `key` at a place, and says which is the best of the group.
     #[inline]
-    fn best(&self) -> u64 {
-        let [a, b, c, d] = self.0;
-        a.min(b).min(c.min(d))
+    fn enter(&mut self, place: usize, key: u64) -> u64 {
+        let at = place % WIDTH;
+        // The others first: they do not wait for the matches below.
+        let others = self.0[at ^ 1].min(self.0[at ^ 2]).min(self.0[at ^ 3]);
+        self.0[at] = key;
+        key.min(others)
     }
 }
 
@@ -31,17 +35,19 @@ impl Group {
 /// tie, and the winner tells who it is. A time too far from the epoch for its bits is entered as the latest that fits; the
 /// driver finds the wish to be later, as it does with any entry that is too early, and enters it again.
 pub struct Agenda {
-    /// Level by level from the leaves up; the last group is the topmost. The best of group k of a level is entry k of
-    /// the level above.
+    /// A tree in one array: the entries of group `g` stand for groups `4 g + 1` to `4 g + 4`, or for leaves where there is
+    /// no such group.
     groups: Vec<Group>,
-    /// Where each level begins.
-    levels: Vec<u32>,
+    /// Leaves begin here, counted in entries.
+    leaves_from: usize,
     first: u64,
     /// When the first is due.
     due: Time,
     /// Bits of a place.
     bits: u32,
     epoch: u64,
+    /// A first entry from here on moves the epoch.
+    far: u64,
     /// Which stage stands at a place, and where a stage stands, when ties are shuffled.
     shuffled: Option<Box<Places>>,
 }
@@ -82,17 +88,21 @@ impl Agenda {
     pub fn new(stages: usize, shuffle_seed: u64) -> Agenda {
         let places = stages.next_power_of_two().max(2);
         let shuffled = (shuffle_seed != 0).then(|| Box::new(Places::new(places, shuffle_seed)));
-        let (mut levels, mut groups, mut size) = (Vec::new(), 0, places);
-        loop {
-            size = size.div_ceil(WIDTH);
-            levels.push(groups as u32);
-            groups += size;
-            if size == 1 {
-                break;
-            }
-        }
-        let groups = vec![Group([NEVER; WIDTH]); groups];
-        Agenda { groups, levels, first: NEVER, due: Time::NEVER, bits: places.trailing_zeros(), epoch: 0, shuffled }
+        let leaves = if shuffled.is_some() { places } else { stages.max(2) };
+        let groups = (leaves - 1).div_ceil(WIDTH - 1);
+        let bits = places.trailing_zeros();
+        let mut new = Agenda {
+            groups: vec![Group([NEVER; WIDTH]); groups],
+            leaves_from: groups - 1,
+            first: NEVER,
+            due: Time::NEVER,
+            bits,
+            epoch: 0,
+            far: 0,
+            shuffled,
+        };
+        new.far = (new.horizon() / 2) << bits;
+        new
     }
 
     #[inline]
@@ -141,40 +151,39 @@ impl Agenda {
     pub fn at_latest(&mut self, stage: u32, at: Time) {
         let place = self.place(stage);
         let key = self.key(place, at.0);
-        let mut i = place as usize;
+        let mut entry = self.leaves_from + place as usize;
         // An entry that moved forward wins more matches than before: above its first defeat nothing changes.
-        for level in &self.levels {
-            let group = &mut self.groups[*level as usize + i / WIDTH];
-            let entry = &mut group.0[i % WIDTH];
-            if key >= *entry {
+        loop {
+            let g = entry / WIDTH;
+            let group = &mut self.groups[g];
+            if key >= group.0[entry % WIDTH] || group.enter(entry, key) != key {
                 return;
             }
-            *entry = key;
-            if group.best() != key {
-                return;
+            if g == 0 {
+                return self.lead(key);
             }
-            i /= WIDTH;
+            entry = g - 1;
         }
-        self.lead(key);
     }
 
-    /// The first entry has been served: its stage now wants `at`, or nothing.
+    /// The first entry has been served: its stage now wants `at`, or nothing when that is [`Time::NEVER`].
     #[inline]
-    pub fn replace_first(&mut self, at: Option<Time>) {
+    pub fn replace_first(&mut self, at: Time) {
         let place = self.first & ((1 << self.bits) - 1);
-        if (self.first >> self.bits) >= self.horizon() / 2 {
+        if self.first >= self.far {
             self.move_epoch(self.first >> self.bits);
         }
-        let mut best = at.map_or(NEVER, |t| self.key(place, t.0));
-        let mut i = place as usize;
+        let mut best = if at == Time::NEVER { NEVER } else { self.key(place, at.0) };
+        let mut entry = self.leaves_from + place as usize;
         // It had won every match on its way: all of them are played again.
-        for level in &self.levels {
-            let group = &mut self.groups[*level as usize + i / WIDTH];
-            group.0[i % WIDTH] = best;
-            best = group.best();
-            i /= WIDTH;
+        loop {
+            let g = entry / WIDTH;
+            best = self.groups[g].enter(entry, best);
+            if g == 0 {
+                return self.lead(best);
+            }
+            entry = g - 1;
         }
-        self.lead(best);
     }
 
     /// Counts time from a later epoch, so that what is far away keeps fitting.
@@ -215,7 +224,7 @@ mod tests {
                 now = want.0;
                 let next = rng.chance(0.5).then(|| now + Dur(rng.below(80)));
                 next.map(|t| model.insert((t, want.1)));
-                agenda.replace_first(next);
+                agenda.replace_first(next.unwrap_or(Time::NEVER));
             }
         }
     }
@@ -228,7 +237,7 @@ mod tests {
             let mut out = Vec::new();
             while let Some((_, s)) = agenda.first() {
                 out.push(s);
-                agenda.replace_first(None);
+                agenda.replace_first(Time::NEVER);
             }
             out
         };
@@ -250,7 +259,7 @@ mod tests {
             let wish = wishes.iter().find(|w| w.0 == stage).unwrap().1;
             assert!(at.0 <= wish);
             let is_due = at.0 == wish;
-            agenda.replace_first((!is_due).then_some(Time(wish)));
+            agenda.replace_first(if is_due { Time::NEVER } else { Time(wish) });
             is_due.then(|| order.push(stage));
             entries += 1;
         }
@@ -263,7 +272,7 @@ mod tests {
         let mut agenda = Agenda::new(0, 0);
         assert_eq!((agenda.first(), agenda.first_time()), (None, Time::NEVER));
         agenda.at_latest(0, Time(3));
-        agenda.replace_first(None);
+        agenda.replace_first(Time::NEVER);
         assert_eq!(agenda.first(), None);
     }
 }

@@ -52,7 +52,8 @@ pub fn longest_packet(plan: &Plan, p: &Parameters) -> u32 {
 
 /// Whether drops may be noticed later than they happen.
 fn may_gather(plan: &Plan, ties: Ties) -> bool {
-    let is_watched = plan.flows.iter().any(|f| f.events) || plan.record.event_file.is_some() || plan.record.pcap.is_some();
+    let is_watched =
+        plan.flows.iter().any(|f| f.events) || plan.record.event_file.is_some() || plan.record.pcap.is_some();
     let ends_with_datagrams = plan.flows.iter().any(|f| f.is_awaited && plan.group(f).is_datagrams());
     !is_watched && !ends_with_datagrams && ties == Ties::Ordered
 }

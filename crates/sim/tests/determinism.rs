@@ -72,6 +72,54 @@ fn table_difference(x: &Table, y: &Table) -> Option<String> {
         .find_map(|((n, c), (m, d))| (n != m || c != d).then(|| format!("table {}, column {n} (or {m})", x.name())))
 }
 
+/// How the engine worked depends on who watches.
+fn is_of_the_engine(column: &str) -> bool {
+    ["wall_ns", "events", "peak_packets"].contains(&column)
+}
+
+#[test]
+fn a_run_that_nobody_watches_and_that_gathers_packets_gives_the_same_results() {
+    for (name, scenario) in [("noisy", noisy()), ("symmetric", symmetric()), ("long and short", long_and_short())] {
+        let with = |events: Value| {
+            let mut s = scenario.clone();
+            s["record"] = json!({ "sample": "100 ms", "events": events });
+            run(&s)
+        };
+        let (watched, alone) = (with(json!("all")), with(json!([])));
+        let events = |t: &Tables| number(table(t, "run"), "events", 0);
+        assert!(events(&alone) < 0.8 * events(&watched), "{name}: {} and {}", events(&alone), events(&watched));
+        for of_alone in alone.iter() {
+            let of_watched = table(&watched, of_alone.name());
+            for ((column, a), (_, b)) in of_alone.columns().iter().zip(of_watched.columns()) {
+                assert!(a == b || is_of_the_engine(column), "{name}: {}.{column}", of_alone.name());
+            }
+        }
+    }
+}
+
+/// Access lines whose lengths differ by far more than a queue.
+fn long_and_short() -> Value {
+    let line =
+        |from: &str, to: &str, delay: &str| json!({ "from": from, "to": to, "rate": "50 Mbit/s", "delay": delay });
+    let flow = |from: &str, start: &str| {
+        json!({ "from": from, "to": "sink", "start": start, "workload": { "type": "bulk" },
+                "tcp": { "preset": "rfc", "initial_ssthresh": "60 kB" } })
+    };
+    json!({
+        "name": "long-and-short",
+        "duration": "12 s",
+        "link": {
+            "near": line("a", "left", "1 ms"),
+            "far": line("b", "left", "150 ms"),
+            "next": line("c", "left", "3 ms"),
+            "bottleneck": { "from": "left", "to": "right", "rate": "5 Mbit/s", "delay": "20 ms",
+                            "queue": { "limit": "30 packets" } },
+            "last": line("right", "sink", "1 ms")
+        },
+        "flow": { "near": flow("a", "0 s"), "far": flow("b", "50 ms"), "next": flow("c", "1 s") }
+    })
+}
+
 #[test]
 fn a_scenario_run_twice_gives_identical_tables() {
     let (a, b) = (run(&noisy()), run(&noisy()));

@@ -6,10 +6,10 @@ use crosswind_base::{Dur, Histogram, Metrics, Time};
 /// Totals of an egress.
 #[derive(Default)]
 pub(super) struct Stats {
-    pub arrived_packets: u64,
+    /// Lost before they reached the queue.
+    pub lost_at_entry_packets: u64,
     /// Of the arrived ones, those that found an empty queue and a free link: their delay and the backlog they saw are zero.
     pub passed_packets: u64,
-    pub sent_packets: u64,
     pub sent_bytes: u64,
     pub delivered_packets: u64,
     /// Retransmissions below IP.
@@ -20,11 +20,11 @@ pub(super) struct Stats {
     pub integral_at: Time,
     /// Backlog since `integral_at`.
     pub queue_bytes: u64,
-    /// Transmission time up to the start of the present busy period, and that period.
+    /// Transmission time of all packets that the line has taken.
     pub busy_ns: u64,
-    pub busy_from: Time,
-    pub busy_until: Time,
+    /// Of those that have left the queue.
     pub queue_delay_ns: Histogram,
+    /// By those that have reached the queue, whether it took them or not.
     pub queue_bytes_seen: Histogram,
 }
 
@@ -50,15 +50,10 @@ impl Stats {
     }
     #[inline]
     pub fn transmission(&mut self, from: Time, until: Time) {
-        if from != self.busy_until {
-            self.busy_ns += (self.busy_until - self.busy_from).0;
-            self.busy_from = from;
-        }
-        self.busy_until = until;
+        self.busy_ns += (until - from).0;
     }
     #[inline]
     pub fn sent(&mut self, len: u32) {
-        self.sent_packets += 1;
         self.sent_bytes += len as u64;
     }
     /// At some time the queue held at least this one packet.
@@ -79,9 +74,11 @@ impl Stats {
 
     /// `repeated`: what the line has sent besides the transmissions that it told of.
     pub fn report(&self, now: Time, not_yet: NotYet, repeated: Dur, out: &mut dyn Metrics) {
-        let busy_ns = self.busy_ns + (self.busy_until - self.busy_from).0 - not_yet.busy_ns + repeated.0;
-        out.value("arrived_packets", (self.arrived_packets - not_yet.packets) as f64);
-        out.value("sent_packets", (self.sent_packets - not_yet.packets) as f64);
+        let busy_ns = self.busy_ns - not_yet.busy_ns + repeated.0;
+        let passed = self.passed_packets - not_yet.packets;
+        let arrived = passed + self.queue_bytes_seen.count() + self.lost_at_entry_packets;
+        out.value("arrived_packets", arrived as f64);
+        out.value("sent_packets", (passed + self.queue_delay_ns.count()) as f64);
         out.value("sent_bytes", (self.sent_bytes - not_yet.bytes) as f64);
         out.value("delivered_packets", self.delivered_packets as f64);
         out.value("link_resent_packets", self.resent_packets as f64);
@@ -91,7 +88,7 @@ impl Stats {
         out.value("queue_max_bytes", self.queue_bytes_max.max(not_yet.queue_bytes_max) as f64);
         let with_passed = |h: &Histogram| {
             let mut all = h.clone();
-            all.record_many(0, self.passed_packets - not_yet.packets);
+            all.record_many(0, passed);
             all
         };
         out.histogram("queue_delay_ns", &with_passed(&self.queue_delay_ns));
