@@ -25,6 +25,8 @@ pub struct Stats {
 const UNANSWERED: usize = 1024;
 /// Ranges that one NAK holds.
 const RANGES: usize = 4;
+/// Losses that are reported again at a time: what a NAK of 1500 bytes holds when each is a single packet (gu-udt-ns2).
+const REPEATED: usize = 91 * RANGES;
 
 pub struct Receiver {
     params: Arc<UdtParams>,
@@ -113,7 +115,7 @@ impl Receiver {
         }
         self.reported += 1;
         self.nak_at = Some(now + self.nak_wait().saturating_mul(2 + self.reported.min(14)));
-        let all: Vec<(u64, u64)> = self.lost.iter().take(16 * RANGES).collect();
+        let all: Vec<(u64, u64)> = self.lost.iter().take(REPEATED).collect();
         self.report_losses(&all, io);
     }
 

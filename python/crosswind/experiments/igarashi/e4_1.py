@@ -1,0 +1,149 @@
+"""How do Standard TCP, HSTCP, Scalable TCP, FAST and SABUL fill an empty path of 305 Mbit/s and 100 ms alone?
+
+The source printed (Table 4.5): time to 100 Mbit/s 120, 35, 10, far below 1 and far below 1 s; largest bin of 2 s 120,
+230, 250, 272 and 300 Mbit/s; average over 300 s 92, 106, 125, 186 and 271 Mbit/s; lost packets 0.0082, 0.023, 0.058,
+0.028 and 0.12 %.
+
+What may differ here: the source shows the best of five trials on a path that it shared with others; here nobody else is
+there and nothing is lost but what the buffer refuses. Buffer and receiver habits are readings (see `fast_paths`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crosswind.claims import Claim, at_least, at_most, between
+from crosswind.experiments.base import Results
+from crosswind.experiments.igarashi import fast_paths as paths
+from crosswind.experiments.igarashi import rates
+from crosswind.figures import Picture, over_time
+from crosswind.scenario import Scenario
+
+PROTOCOLS = ("SABUL", "FAST", "Scalable", "HSTCP", "Standard")
+SECONDS = 300
+
+
+def alone(path: paths.Path, size: paths.Size, buffer_bytes: float) -> dict[str, Scenario]:
+    """One flow of each protocol in turn."""
+
+    def flow(name: str) -> dict[str, Any]:
+        window = {} if name == "SABUL" else {"receive_buffer": f"{round(buffer_bytes / size.divisor)} B"}
+        return paths.protocol(name, path, size, **window)
+
+    return {p: paths.scenario(path, {"f": flow(p)}, SECONDS, size, bin_s=2) for p in PROTOCOLS}
+
+
+def configurations(size: str = "full") -> dict[str, Scenario]:
+    """JAPAN; the receiver has 8 MB."""
+    return alone(paths.JAPAN, paths.SIZES_4[size], 8e6)
+
+
+def hundred(r: Results, name: str) -> Any:
+    """When a flow first has 100 Mbit/s, or as large a part of a smaller path."""
+    size = paths.SIZES_4["quick" if r.runs.manifest.get("size") == "quick" else "full"]
+    return rates.reached_s(name, 100 / size.divisor)(r)
+
+
+def capacity(r: Results) -> float:
+    """305 Mbit/s, or as large a part of a smaller path."""
+    size = paths.SIZES_4["quick" if r.runs.manifest.get("size") == "quick" else "full"]
+    return 305 / size.divisor
+
+
+def share(name: str, column: str) -> rates.Measure:
+    """A rate of a protocol over what the path carries."""
+    return lambda r: r.of(name, f"f_{column}") / capacity(r)
+
+
+def loss(name: str) -> rates.Measure:
+    """Lost packets over sent ones."""
+    return lambda r: r.of(name, "f_loss")
+
+
+def time_to(name: str) -> rates.Measure:
+    return lambda r: hundred(r, name)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Figures 4.2 and 4.3."""
+    cwnd = {}
+    for p in PROTOCOLS[1:]:
+        s = r.runs.only(p, [0]).sample("cwnd_bytes", "f")
+        cwnd[p] = (s["time_ns"].to_numpy() / 1e9, s["value"].to_numpy() / paths.MSS_BYTES)
+    lines = {p: (p, "f") for p in PROTOCOLS}
+    return [
+        rates.over_time("f4-2", "One flow on JAPAN (Figure 4.2).", r, lines),
+        over_time("f4-3", "Its congestion window (Figure 4.3).", cwnd, "window (segments)"),
+    ]
+
+
+CLAIMS = (
+    Claim(
+        "IC4.1",
+        "average over 300 s: SABUL, FAST, Scalable, HSTCP, Standard",
+        "271, 186, 125, 106, 92 Mbit/s",
+        rates.order([(p, rates.mean(p)) for p in PROTOCOLS]),
+    ),
+    Claim(
+        "IC4.2",
+        "SABUL has at least 85 % of the path on average and 95 % at best (5 points of tolerance)",
+        "89 %, 98 %",
+        (
+            rates.value("average", share("SABUL", "mbps"), at_least(0.80), "89 %", "%"),
+            rates.value("largest bin", share("SABUL", "max_mbps"), at_least(0.90), "98 %", "%"),
+        ),
+    ),
+    Claim(
+        "IC4.3",
+        "time to 100 Mbit/s: Standard, HSTCP, Scalable, FAST and SABUL (factor 2)",
+        "120, 35, 10, << 1, << 1 s",
+        (
+            *rates.order([(p, time_to(p)) for p in ("Standard", "HSTCP", "Scalable", "FAST")]),
+            rates.full_size("Standard", time_to("Standard"), between(60, 240), "120 s"),
+            rates.full_size("HSTCP", time_to("HSTCP"), between(17.5, 70), "35 s"),
+            rates.full_size("Scalable", time_to("Scalable"), between(5, 20), "10 s"),
+            # Bins are two seconds long.
+            rates.full_size("FAST", time_to("FAST"), at_most(2), "<< 1 s"),
+            rates.full_size("SABUL", time_to("SABUL"), at_most(2), "<< 1 s"),
+        ),
+    ),
+    Claim(
+        "IC4.4",
+        "lost packets: SABUL, Scalable, FAST, HSTCP, Standard (numbers within a factor of 3)",
+        "0.12, 0.058, 0.028, 0.023, 0.0082 %",
+        (
+            *rates.order([(p, loss(p)) for p in ("SABUL", "Scalable", "FAST", "HSTCP", "Standard")]),
+            rates.full_size("Standard", loss("Standard"), between(0.82e-4 / 3, 0.82e-4 * 3), "0.0082 %", "%", 4),
+            rates.full_size("Scalable", loss("Scalable"), between(5.8e-4 / 3, 5.8e-4 * 3), "0.058 %", "%", 4),
+            rates.full_size("SABUL", loss("SABUL"), between(1.2e-3 / 3, 1.2e-3 * 3), "0.12 %", "%", 4),
+        ),
+    ),
+    Claim(
+        "IC4.5",
+        "FAST carries more than Scalable with less loss",
+        "186 against 125 Mbit/s, 0.028 against 0.058 %",
+        (
+            *rates.order([("FAST", rates.mean("FAST")), ("Scalable", rates.mean("Scalable"))]),
+            *rates.order([("loss of Scalable", loss("Scalable")), ("loss of FAST", loss("FAST"))]),
+        ),
+    ),
+    Claim(
+        "IC4.6",
+        "the largest rate of Standard is at most half that of any other",
+        "120 of 230 to 300 Mbit/s",
+        tuple(
+            rates.ratio(f"Standard over {p}", share("Standard", "max_mbps"), share(p, "max_mbps"), at_most(0.5))
+            for p in PROTOCOLS[:-1]
+        ),
+    ),
+)
+
+EXPERIMENT = rates.experiment(
+    "e4-1",
+    "One flow on JAPAN",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="figures 4.2 and 4.3, table 4.5",
+    figures=pictures,
+)

@@ -1,0 +1,59 @@
+"""Do eight parallel Standard TCP flows fill the path JAPAN as one HSTCP or one Scalable flow does?
+
+The source printed a figure that is lost (Figure 4.4): the sum of eight flows is similar to either.
+
+What may differ here: the time that is looked at is that of E4.1, 300 s.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crosswind.claims import Claim
+from crosswind.experiments.base import Results
+from crosswind.experiments.igarashi import fast_paths as paths
+from crosswind.experiments.igarashi import rates
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+EIGHT = tuple(f"f{k}" for k in range(1, 9))
+
+
+def configurations(size: str = "full") -> dict[str, Scenario]:
+    """Eight Standard flows together, one HSTCP flow, one Scalable flow."""
+    s = paths.SIZES_4[size]
+    window = {"receive_buffer": f"{round(8e6 / s.divisor)} B"}
+    out = {
+        p: paths.scenario(paths.JAPAN, {"f": paths.protocol(p, paths.JAPAN, s, **window)}, 300, s, bin_s=2)
+        for p in ("HSTCP", "Scalable")
+    }
+    flows = {f: paths.protocol("Standard", paths.JAPAN, s, **window) for f in EIGHT}
+    return {"8 Standard": paths.scenario(paths.JAPAN, flows, 300, s, bin_s=2), **out}
+
+
+def together(r: Results) -> np.ndarray:
+    """The sum of the eight."""
+    return np.asarray(np.sum([r.of("8 Standard", f"{f}_mbps") for f in EIGHT], axis=0))
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Figure 4.4, as bars: the sum of eight flows beside either."""
+    heights = {"one flow": {p: rates.mean(p) for p in ("HSTCP", "Scalable")}, "eight": {"Standard": together}}
+    return [rates.bars("f4-4", "Eight Standard flows against one (Figure 4.4).", r, heights)]
+
+
+CLAIMS = (
+    Claim(
+        "IC4.8",
+        "eight Standard flows together carry what one HSTCP or one Scalable flow does (factor 1.5)",
+        "similar",
+        tuple(
+            rates.ratio(f"eight over {p}", together, rates.mean(p), rates.within_1_5, "about 1")
+            for p in ("HSTCP", "Scalable")
+        ),
+    ),
+)
+
+EXPERIMENT = rates.experiment(
+    "e4-2", "Eight Standard flows against one", __doc__, configurations, CLAIMS, where="figure 4.4", figures=pictures
+)

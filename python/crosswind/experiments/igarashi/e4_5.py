@@ -1,0 +1,156 @@
+"""What does a UDP flow of 200 Mbit/s do that comes for 100 s, to each protocol alone and to two SABUL flows?
+
+The source printed (Table 4.7) the loss rate of the UDP flow: 0.87 % beside Standard TCP, 0.84 HSTCP, 0.91 Scalable, 1.9
+FAST and 1.9 SABUL; figures 4.8 and 4.9 are lost. The loss-driven protocols fall to nearly nothing, SABUL keeps about
+100 Mbit/s, FAST something between; SABUL and FAST are back at once. Two SABUL flows use what is left, but come back
+more slowly than one.
+
+What may differ here: the run goes on to 500 s (open point O4.11). E4.5 and E4.6 of the source are these runs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from crosswind.claims import Claim, above, at_least, at_most, between
+from crosswind.experiments.base import Results
+from crosswind.experiments.igarashi import e4_1, pairs, rates
+from crosswind.experiments.igarashi import fast_paths as paths
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+SECONDS, BEGINS, ENDS, UDP_MBPS = 500, 200, 300, 200
+BEFORE, WITHIN = (0.2, 0.4), (0.42, 0.6)
+LOSSY = ("Standard", "HSTCP", "Scalable")
+PUBLISHED = {"Standard": 0.87, "HSTCP": 0.84, "Scalable": 0.91, "FAST": 1.9, "SABUL": 1.9}
+
+
+def configurations(size: str = "full") -> dict[str, Scenario]:
+    """Each protocol alone, and two SABUL flows, with the UDP flow from 200 to 300 s."""
+    s = paths.SIZES_4[size]
+    udp = paths.cbr(UDP_MBPS / s.divisor, paths.MTU_BYTES, s.seconds(ENDS - BEGINS))
+    burst = paths.at(s.seconds(BEGINS), udp)
+
+    def run(flows: dict[str, Any]) -> Scenario:
+        return paths.scenario(paths.JAPAN, {**flows, "udp": burst}, SECONDS, s, bin_s=2)
+
+    two = {"f": pairs.japan("SABUL", s), "g": pairs.japan("SABUL", s)}
+    return {**{p: run({"f": pairs.japan(p, s)}) for p in e4_1.PROTOCOLS}, "two SABUL": run(two)}
+
+
+def kept(name: str) -> rates.Measure:
+    """The rate during the UDP flow over that before, without the first moments of either."""
+    within, before = rates.during(name, "f", WITHIN), rates.during(name, "f", BEFORE)
+    return lambda r: within(r) / before(r)
+
+
+def left(configuration: str, flows: tuple[str, ...]) -> rates.Measure:
+    """The rate during the UDP flow over what that leaves of 305 Mbit/s."""
+
+    def measure(r: Results) -> Any:
+        spare = e4_1.capacity(r) * (1 - UDP_MBPS / 305)
+        return np.sum([rates.during(configuration, f, WITHIN)(r) for f in flows], axis=0) / spare
+
+    return measure
+
+
+def udp_loss(name: str) -> rates.Measure:
+    return lambda r: r.of(name, "udp_loss")
+
+
+def back_s(configuration: str, flows: tuple[str, ...]) -> rates.Measure:
+    """Seconds from the end of the UDP flow until a bin has nine tenths of the mean rate before it began."""
+
+    def measure(r: Results) -> Any:
+        found = []
+        for rep in sorted(rates.series(r, configuration, flows[0])["rep"].unique()):
+            runs = [rates.series(r, configuration, f) for f in flows]
+            t = runs[0].filter(runs[0]["rep"] == rep)["s"].to_numpy()
+            v = np.sum([x.filter(x["rep"] == rep)["mbps"].to_numpy() for x in runs], axis=0)
+            end = t.max()
+            before = v[(t > BEFORE[0] * end) & (t <= BEFORE[1] * end)].mean()
+            over = t[(t > ENDS / SECONDS * end) & (v >= 0.9 * before)]
+            found.append((over.min() if over.size else end) - ENDS / SECONDS * end)
+        return np.array(found)
+
+    return measure
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Figures 4.8 and 4.9."""
+    lines = {p: (p, "f") for p in e4_1.PROTOCOLS}
+    two = {"one flow": ("SABUL", "f"), "first of two": ("two SABUL", "f"), "second of two": ("two SABUL", "g")}
+    return [
+        rates.over_time("f4-8", "UDP from 200 to 300 s (Figure 4.8).", r, lines),
+        rates.over_time("f4-9", "One and two SABUL flows, UDP from 200 to 300 s (Figure 4.9).", r, two),
+    ]
+
+
+CLAIMS = (
+    Claim(
+        "IC4.10",
+        "beside 200 Mbit/s of UDP: Standard, HSTCP, Scalable below 10 %, SABUL has what is left, FAST more than they",
+        "nearly 0; about 100 Mbit/s; between",
+        (
+            *(rates.value(f"{p}: kept", kept(p), at_most(0.1), "nearly 0", "%") for p in LOSSY),
+            rates.value("SABUL over what is left", left("SABUL", ("f",)), between(80 / 105, 1.0), "about 1", "", 2),
+            *(
+                rates.ratio(
+                    f"FAST over {p}", rates.during("FAST", "f", WITHIN), rates.during(p, "f", WITHIN), above(1.0)
+                )
+                for p in LOSSY
+            ),
+        ),
+    ),
+    Claim(
+        "IC4.11",
+        "UDP loses about twice as much beside FAST and SABUL (1.5 to 2.7: our band)",
+        "1.9 against 0.84 to 0.91 %",
+        (
+            *(
+                rates.ratio(f"{fast} over {p}", udp_loss(fast), udp_loss(p), between(1.5, 2.7), "2")
+                for fast in ("FAST", "SABUL")
+                for p in LOSSY
+            ),
+            *(
+                rates.value(f"beside {p}", udp_loss(p), published=f"{x} %", unit="%", digits=2)
+                for p, x in PUBLISHED.items()
+            ),
+        ),
+    ),
+    Claim(
+        "IC4.12",
+        "SABUL and FAST are back within 10 s, the others need more than 10 s (our numbers for `a few` and `tens`)",
+        "seconds; tens of seconds",
+        (
+            *(rates.full_size(p, back_s(p, ("f",)), at_most(10), "seconds") for p in ("SABUL", "FAST")),
+            *(rates.full_size(p, back_s(p, ("f",)), at_least(10), "tens of s") for p in LOSSY),
+            *(
+                rates.ratio(f"{p} over {fast}", back_s(p, ("f",)), back_s(fast, ("f",)), above(1.0), "> 1")
+                for fast in ("FAST", "SABUL")
+                for p in LOSSY
+            ),
+        ),
+    ),
+    Claim(
+        "IC4.13",
+        "two SABUL flows use all that UDP leaves (nine tenths: our number), and come back more slowly than one",
+        "fully used; slower",
+        (
+            rates.value("two over what is left", left("two SABUL", ("f", "g")), at_least(0.9), "1", "", 2),
+            rates.ratio("time back", back_s("two SABUL", ("f", "g")), back_s("SABUL", ("f",)), above(1.0), "> 1"),
+        ),
+    ),
+)
+
+EXPERIMENT = rates.experiment(
+    "e4-5",
+    "An interrupting UDP flow",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="figures 4.8, 4.9, table 4.7",
+    figures=pictures,
+)

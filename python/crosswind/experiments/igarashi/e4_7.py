@@ -1,0 +1,119 @@
+"""What is left of Standard TCP beside one high-speed flow on JAPAN, and of high-speed flows beside each other?
+
+The source printed figures that are lost (4.10, 4.11: averages over 600 s): Standard TCP loses beside every other
+protocol, most beside Scalable and FAST; different protocols are unfair to each other; HSTCP gets the small share;
+SABUL keeps its rate and gives the largest sum.
+
+What may differ here: see `fast_paths`. E4.7 and E4.8 of the source are these runs.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from crosswind.claims import Claim, above, at_least, below
+from crosswind.experiments.base import Results
+from crosswind.experiments.igarashi import e4_1, pairs, rates
+from crosswind.experiments.igarashi import fast_paths as paths
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+SECONDS = 600
+FAST_ONES = ("SABUL", "FAST", "Scalable", "HSTCP")
+MIXED = tuple(combinations(FAST_ONES, 2))
+
+
+def configurations(size: str = "full") -> dict[str, Scenario]:
+    """Standard beside each, all pairs of high-speed protocols, and SABUL alone."""
+    s = paths.SIZES_4[size]
+    beside = [("Standard", p) for p in e4_1.PROTOCOLS]
+    return {
+        **pairs.on_japan([*beside, *MIXED], SECONDS, s),
+        **pairs.alone_on_japan(["SABUL"], SECONDS, s),
+    }
+
+
+def standard(partner: str) -> rates.Measure:
+    return pairs.part("Standard", partner, "f")
+
+
+def index(pair: tuple[str, str]) -> rates.Measure:
+    """Jain's index of a mixed pair."""
+    return rates.jain(pairs.part(*pair, "f"), pairs.part(*pair, "g"))
+
+
+def largest_sum(r: Results) -> np.ndarray:
+    """The largest sum of a pair with SABUL over the largest of one without."""
+    sums = {pair: rates.total(pairs.label(*pair))(r) for pair in MIXED}
+    with_sabul = np.max([v for k, v in sums.items() if "SABUL" in k], axis=0)
+    return np.asarray(with_sabul / np.max([v for k, v in sums.items() if "SABUL" not in k], axis=0))
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Figures 4.10 and 4.11."""
+    first = {
+        "Standard": {p: standard(p) for p in e4_1.PROTOCOLS},
+        "the other": {p: pairs.part("Standard", p, "g") for p in e4_1.PROTOCOLS},
+    }
+    second = {
+        "first": {pairs.label(*m): pairs.part(*m, "f") for m in MIXED},
+        "second": {pairs.label(*m): pairs.part(*m, "g") for m in MIXED},
+    }
+    return [
+        rates.bars("f4-10", "Standard TCP beside one other flow (Figure 4.10).", r, first),
+        rates.bars("f4-11", "Pairs of high-speed flows (Figure 4.11).", r, second),
+    ]
+
+
+CLAIMS = (
+    Claim(
+        "IC4.14",
+        "Standard TCP has less beside any high-speed flow than beside itself, least beside Scalable and FAST",
+        "loses in every mix",
+        (
+            *(
+                rates.ratio(f"beside {p} over itself", standard(p), standard("Standard"), below(1.0), "< 1")
+                for p in FAST_ONES
+            ),
+            *(
+                rates.ratio(f"beside {p} over beside {other}", standard(p), standard(other), below(1.0), "< 1")
+                for p in ("Scalable", "FAST")
+                for other in ("HSTCP", "SABUL")
+            ),
+        ),
+    ),
+    Claim(
+        "IC4.15",
+        "mixed pairs are unfair (Jain's index below 0.95), SABUL keeps 0.85 of its rate (our number) and gives the "
+        "largest sum, HSTCP has the small share",
+        "unfair; SABUL keeps its rate; HSTCP suffers most",
+        (
+            *(rates.value(f"{a}, {b}: Jain", index((a, b)), below(0.95), "unfair", "", 3) for a, b in MIXED),
+            *(
+                rates.ratio(
+                    f"SABUL beside {p} over alone", pairs.part("SABUL", p, "f"), rates.mean("SABUL"), at_least(0.85)
+                )
+                for p in FAST_ONES[1:]
+            ),
+            rates.value("largest sum with SABUL over without", largest_sum, above(1.0), "> 1", "", 2),
+            *(
+                rates.ratio(
+                    f"HSTCP over {p}", pairs.part(p, "HSTCP", "g"), pairs.part(p, "HSTCP", "f"), below(1.0), "< 1"
+                )
+                for p in FAST_ONES[:-1]
+            ),
+        ),
+    ),
+)
+
+EXPERIMENT = rates.experiment(
+    "e4-7",
+    "Pairs of different protocols",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="figures 4.10, 4.11",
+    figures=pictures,
+)

@@ -1,0 +1,208 @@
+"""The testbeds of chapters 4 and 5: fast long paths, hosts of 2003 to 2006, one bottleneck with a drop-tail buffer.
+
+| path | what | capacity | round trip | buffer |
+|---|---|---|---|---|
+| JAPAN | ATM, limited by the bus of a router | 310 Mbit/s of IP | 100 ms | 100 packets (open point O4.4) |
+| EARTH2 | ATM over a satellite, shaped by a hub | 100 Mbit/s of IP | 460 ms | 100 packets |
+| international | Gigabit Ethernet, path (d) of chapter 5 | 941 Mbit/s of payload | 189 ms | 100 (Small) or 2000 |
+| emulator | path (a): the emulator drops nothing | the same | 189 ms | endless |
+| domestic | losses are likely: one packet in 20 000 | the same | 39 ms | 100 packets |
+
+Readings that the source leaves open. Hosts of chapter 4 have Gigabit Ethernet in front of the slower bottleneck. Those
+of chapter 5 have it in front of another Gigabit Ethernet whose frames are longer by a tag of 4 bytes, 0.26 %: with
+equal frames one flow would never queue in the router, and with much faster hosts no buffer of less than 200 packets
+would survive slow start, while the source sees both flat series below the BDP and losses above it. Receivers are Linux
+unless said (`tcp.receiver`), FAST keeps alpha = 200 packets in the queue (O4.7) and is paced (its authors name control
+of bursts as one of its parts), and CUBIC knows no socket buffer (O5.5).
+
+A size divides capacity, buffers, alpha, socket buffers and the rate and number of what competes by the same number, and
+leaves round trips, sizes of transfers and packets alone: windows in packets shrink, and with them the time that
+Standard TCP and HSTCP need. Chapter 4 is run at full size. Chapter 5 is run at a quarter (the source's 300 s at 1
+Gbit/s are 24 million packets for each run): its variant `1-gbit` divides nothing. With `--quick` chapter 4 is run at
+half the size and chapter 5 at a sixteenth, for a part of the time. Orderings are to survive that, numbers with a unit
+do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from crosswind.experiments.base import Variant
+from crosswind.scenario import Scenario
+
+MSS_BYTES, MTU_BYTES = 1448, 1500
+FRAME_BYTES, TAG_BYTES = 1538, 4
+ALPHA_PACKETS = 200
+SMALL, LARGE, ENDLESS = 100, 2000, 1_000_000
+
+
+@dataclass(frozen=True)
+class Size:
+    """What capacities, buffers and counts are divided by, and which part of the time is run."""
+
+    divisor: int
+    time: float = 1.0
+
+    def seconds(self, s: float) -> float:
+        return s * self.time
+
+    def packets(self, n: float) -> int:
+        return max(4, round(n / self.divisor))
+
+
+SIZES_4: Mapping[str, Size] = {"full": Size(1), "quick": Size(2, 0.25)}
+SIZES_5: Mapping[str, Size] = {"full": Size(4), "1-gbit": Size(1), "quick": Size(16, 0.2)}
+QUICK = {"size": "quick"}
+WHOLE = {"1-gbit": Variant("nothing is divided: 1 Gbit/s", {"size": "1-gbit"})}
+
+
+@dataclass(frozen=True)
+class Path:
+    """A bottleneck and the hosts' lines to it, at full size. Rates count IP packets."""
+
+    name: str
+    mbps: float
+    rtt_ms: float
+    buffer_packets: int
+    access_mbps: float
+    loss: float = 0.0
+
+    def payload_mbps(self, size: Size) -> float:
+        """What TCP can carry."""
+        return self.mbps / size.divisor * MSS_BYTES / MTU_BYTES
+
+    def bdp_bytes(self, size: Size) -> float:
+        """Payload in flight that fills the path and no queue."""
+        return self.payload_mbps(size) * 1e6 / 8 * self.rtt_ms / 1e3
+
+    def buffered(self, packets: int) -> Path:
+        return replace(self, buffer_packets=packets)
+
+
+_GIGABIT = 1000 * MTU_BYTES / FRAME_BYTES
+_TAGGED = 941 * MTU_BYTES / MSS_BYTES
+_HOST = _TAGGED * (FRAME_BYTES + TAG_BYTES) / FRAME_BYTES
+JAPAN = Path("japan", 310, 100, 100, _GIGABIT)
+EARTH2 = Path("earth2", 100, 460, 100, _GIGABIT)
+INTERNATIONAL = Path("international", _TAGGED, 189, SMALL, _HOST)
+EMULATOR = Path("emulator", _TAGGED, 189, ENDLESS, _HOST)
+DOMESTIC = Path("domestic", _TAGGED, 39, SMALL, _HOST, loss=5e-5)
+
+
+def tcp(law: str = "reno", **changes: Any) -> dict[str, Any]:
+    """A greedy TCP flow."""
+    own = {"preset": "linux-2.4-highspeed", "law": law, "receiver": "linux-2.4", **changes}
+    return {"workload": {"type": "bulk"}, "tcp": own}
+
+
+def udt(preset: str, path: Path, size: Size) -> dict[str, Any]:
+    """A greedy flow over UDP; its window holds four times the path."""
+    packets = 4 * path.bdp_bytes(size) / MSS_BYTES + 100
+    return {"workload": {"type": "bulk"}, "udt": {"preset": preset, "window_limit_packets": round(packets)}}
+
+
+TCP_VARIANTS = ("HSTCP", "Scalable", "FAST", "CUBIC", "HTCP")
+
+
+def protocol(name: str, path: Path, size: Size, **changes: Any) -> dict[str, Any]:
+    """A flow of a protocol by the name that the source uses; `changes` are keys of TCP."""
+    if name in ("UDT", "SABUL"):
+        return udt({"UDT": "udt-2", "SABUL": "sabul-2.2"}[name], path, size)
+    laws: dict[str, dict[str, Any]] = {
+        "Standard": {"law": "reno"},
+        "HSTCP": {"law": "hstcp"},
+        "Scalable": {"law": "scalable"},
+        "FAST": {
+            "law": "fast",
+            "fast": {"alpha": ALPHA_PACKETS / size.divisor, "gamma": 0.5},
+            "pacing": "window",
+            "grow_when": "always",
+        },
+        "CUBIC": {"law": "cubic", "cubic": {"version": "2005"}},
+        "HTCP": {"law": "htcp"},
+    }
+    return tcp(**{**laws[name], **changes})
+
+
+def buffered(name: str, path: Path, size: Size, share: float) -> dict[str, Any]:
+    """The same with a socket buffer of a share of the BDP, which CUBIC does not heed."""
+    if name in ("UDT", "SABUL", "CUBIC"):
+        return protocol(name, path, size)
+    return protocol(name, path, size, receive_buffer=f"{round(share * path.bdp_bytes(size))} B")
+
+
+def cbr(mbps: float, packet_bytes: int, seconds: float) -> dict[str, Any]:
+    """Datagrams at a constant rate for a time; their length counts IP."""
+    interval_ns = round(packet_bytes * 8e3 / mbps)
+    packets = round(seconds * 1e9 / interval_ns)
+    source = {"type": "cbr", "payload": f"{packet_bytes - 28} B", "interval": f"{interval_ns} ns", "packets": packets}
+    return {"workload": source}
+
+
+def at(seconds: float, flow: Mapping[str, Any]) -> dict[str, Any]:
+    """A flow that starts later."""
+    return {**flow, "start": f"{seconds:g} s"}
+
+
+def scenario(
+    path: Path,
+    flows: Mapping[str, Mapping[str, Any]],
+    seconds: float,
+    size: Size,
+    *,
+    bin_s: float,
+    rtts_ms: Mapping[str, float] | None = None,
+    link: Mapping[str, Any] | None = None,
+    record: Mapping[str, Any] | None = None,
+    timeline: Sequence[Mapping[str, Any]] = (),
+    shared: Sequence[str] = (),
+) -> Scenario:
+    """Flows from hosts of their own through the bottleneck of a path to hosts of their own.
+
+    `seconds` is the time at full size. `rtts_ms` gives flows another round trip than the path's; what differs lies
+    behind the bottleneck. Flows whose name begins with a word of `shared` start at one host together.
+    """
+    access = {"rate": _rate(path.access_mbps / size.divisor), "delay": "0 ms", "queue": _droptail(ENDLESS)}
+    bottleneck: dict[str, Any] = {
+        "rate": _rate(path.mbps / size.divisor),
+        "delay": "0 ms",
+        "queue": _droptail(ENDLESS if path.buffer_packets == ENDLESS else size.packets(path.buffer_packets)),
+        "reverse": {"queue": _droptail(ENDLESS)},
+        **(link or {}),
+    }
+    if path.loss:
+        bottleneck["loss"] = {"type": "uniform", "probability": path.loss * size.divisor}
+    links: dict[str, Any] = {"bottleneck": {"from": "router-a", "to": "router-b", **bottleneck}}
+    placed: dict[str, Any] = {}
+    for name, flow in flows.items():
+        host = next((word for word in shared if name.startswith(word)), name)
+        own_ms = ((rtts_ms or {}).get(name, path.rtt_ms)) / 2
+        links[f"in-{host}"] = {"from": f"host-{host}", "to": "router-a", **access}
+        links[f"out-{host}"] = {
+            "from": "router-b",
+            "to": f"sink-{host}",
+            **access,
+            "rate": _rate(max(path.access_mbps, path.mbps) / size.divisor * 1.05),
+            "delay": f"{own_ms:g} ms",
+        }
+        placed[name] = {"from": f"host-{host}", "to": f"sink-{host}", "start": {"uniform": ["0 s", "100 ms"]}, **flow}
+    return Scenario.from_dict(
+        {
+            "name": path.name,
+            "duration": f"{size.seconds(seconds):g} s",
+            "link": links,
+            "flow": placed,
+            "timeline": list(timeline),
+            "record": {"sample": f"{bin_s:g} s", **(record or {})},
+        }
+    )
+
+
+def _rate(mbps: float) -> str:
+    return f"{round(mbps * 1e6)} bit/s"
+
+
+def _droptail(packets: int) -> dict[str, Any]:
+    return {"type": "droptail", "limit": f"{packets} packets"}

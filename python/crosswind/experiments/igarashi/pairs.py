@@ -1,0 +1,41 @@
+"""Two flows at once, alike or not: what experiments of chapters 4 and 5 share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from crosswind.experiments.igarashi import fast_paths as paths
+from crosswind.experiments.igarashi import rates
+from crosswind.scenario import Scenario
+
+Window = dict[str, Any]
+
+
+def label(a: str, b: str) -> str:
+    """How a pair is named."""
+    return f"{a} + {b}"
+
+
+def japan(name: str, size: paths.Size) -> dict[str, Any]:
+    """A flow on JAPAN; the receiver has 8 MB."""
+    window: Window = {} if name == "SABUL" else {"receive_buffer": f"{round(8e6 / size.divisor)} B"}
+    return paths.protocol(name, paths.JAPAN, size, **window)
+
+
+def on_japan(pairs: Iterable[tuple[str, str]], seconds: float, size: paths.Size) -> dict[str, Scenario]:
+    """The first of a pair is flow `f`, the second `g`."""
+    return {
+        label(a, b): paths.scenario(paths.JAPAN, {"f": japan(a, size), "g": japan(b, size)}, seconds, size, bin_s=2)
+        for a, b in pairs
+    }
+
+
+def alone_on_japan(names: Iterable[str], seconds: float, size: paths.Size) -> dict[str, Scenario]:
+    """One flow of each."""
+    return {p: paths.scenario(paths.JAPAN, {"f": japan(p, size)}, seconds, size, bin_s=2) for p in names}
+
+
+def part(a: str, b: str, flow: str) -> rates.Measure:
+    """The mean rate of one of a pair."""
+    return rates.mean(label(a, b), flow)

@@ -1,0 +1,180 @@
+"""Tables of chapters 4 and 5, and what claims measure in them.
+
+`series` has one row for each bin: configuration, rep, flow, `s` (its end), `mbps` (payload delivered). `repetition`
+has for each flow its mean and largest bin (`f_mbps`, `f_max_mbps`), the share of its packets that were dropped
+(`f_loss`), and of the short transfers (flows `short..`) all bytes over all times (`short_mbps`) and over the run
+(`short_load_mbps`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from crosswind import figures, stats
+from crosswind.claims import Band, MissingDataError, Part, above, between
+from crosswind.experiments.base import Results, Tables
+from crosswind.experiments.igarashi import fast_paths as paths
+from crosswind.experiments.igarashi import study
+from crosswind.figures import Picture
+from crosswind.runs import Runs
+from crosswind.stats import Estimate
+
+KEYS = ["configuration", "rep"]
+Measure = Callable[[Results], npt.NDArray[np.float64]]
+
+
+def tables(runs: Runs) -> Tables:
+    """`series` and `repetition`: see the top of this file."""
+    flows = runs.flows().with_columns(pl.col("name").str.starts_with("short").alias("is_short"))
+    long = flows.filter(~pl.col("is_short"))
+    names = long["name"].unique(maintain_order=True).to_list()
+    goodput = runs.sample("goodput_bps").filter(pl.col("entity").is_in(names))
+    series = goodput.select(
+        *KEYS, flow="entity", s=pl.col("time_ns") / 1e9, mbps=pl.col("value").fill_nan(0.0) / 1e6
+    ).sort(*KEYS, "flow", "s")
+    ends = runs.runs().select(*KEYS, seconds=pl.col("end_ns") / 1e9)
+    rates = series.group_by(*KEYS, "flow").agg(pl.col("mbps").max().alias("max_mbps"))
+    per_flow = (
+        long.join(ends, on=KEYS)
+        .select(
+            *KEYS,
+            flow="name",
+            mbps=pl.col("size_bytes") * 8e-6 / pl.col("seconds"),
+            loss=pl.col("drops_packets") / pl.col("sent_packets").clip(1),
+            jitter_ms=pl.col("jitter_mean_ns") / 1e6 if "jitter_mean_ns" in long.columns else pl.lit(None),
+        )
+        .join(rates, on=[*KEYS, "flow"], how="left")
+    )
+    columns = [
+        pl.col(v).filter(pl.col("flow") == n).first().alias(f"{n}_{v}")
+        for n in names
+        for v in ("mbps", "max_mbps", "loss", "jitter_ms")
+    ]
+    wide = per_flow.group_by(KEYS, maintain_order=True).agg(columns)
+    short = flows.filter("is_short").join(ends, on=KEYS)
+    if not short.is_empty():
+        taken = pl.when(pl.col("elapsed_ns") > 0).then(pl.col("elapsed_ns") / 1e9)
+        taken = taken.otherwise((pl.col("seconds") - pl.col("open_ns") / 1e9).clip(0)).sum()
+        sums = short.group_by(KEYS).agg(
+            (pl.col("size_bytes").sum() * 8e-6 / taken).alias("short_mbps"),
+            (pl.col("size_bytes").sum() * 8e-6 / pl.col("seconds").first()).alias("short_load_mbps"),
+        )
+        wide = wide.join(sums, on=KEYS, how="left")
+    return {"series": series, "repetition": wide.sort(KEYS)}
+
+
+experiment = partial(study.experiment, tables=tables, reps=3, quick_reps=1, quick=paths.QUICK)
+
+
+def mean(configuration: str, flow: str = "f") -> Measure:
+    """The mean rate of a flow, run by run."""
+    return lambda r: r.of(configuration, f"{flow}_mbps")
+
+
+def total(configuration: str, flows: Sequence[str] = ("f", "g")) -> Measure:
+    """The sum of mean rates."""
+    return lambda r: np.sum([r.of(configuration, f"{f}_mbps") for f in flows], axis=0)
+
+
+def during(configuration: str, flow: str, share: tuple[float, float]) -> Measure:
+    """The mean rate between two moments, given as shares of the run."""
+
+    def measure(r: Results) -> npt.NDArray[np.float64]:
+        s = series(r, configuration, flow)
+        low, high = (x * s["s"].to_numpy().max() for x in share)
+        inside = s.filter((pl.col("s") > low + 1e-9) & (pl.col("s") <= high + 1e-9))
+        return inside.group_by("rep", maintain_order=True).agg(pl.col("mbps").mean())["mbps"].to_numpy()
+
+    return measure
+
+
+def reached_s(configuration: str, mbps: float, flow: str = "f") -> Measure:
+    """When a bin first has this rate; the length of the run if none has."""
+
+    def measure(r: Results) -> npt.NDArray[np.float64]:
+        s = series(r, configuration, flow)
+        found = []
+        for _, run in sorted(s.partition_by("rep", as_dict=True).items()):
+            fast = run.filter(pl.col("mbps") >= mbps)["s"]
+            found.append(float(fast.min() if len(fast) else run["s"].max()))  # type: ignore[arg-type]
+        return np.array(found)
+
+    return measure
+
+
+def series(r: Results, configuration: str, flow: str) -> pl.DataFrame:
+    """The bins of one flow."""
+    s = r.table("series").filter((pl.col("configuration") == configuration) & (pl.col("flow") == flow))
+    if s.is_empty():
+        raise MissingDataError(f"no series of {flow} in {configuration}")
+    return s
+
+
+def value(
+    label: str, measure: Measure, accept: Band = study.FREE, published: str = "", unit="Mbit/s", digits=1
+) -> Part:
+    """The median of a measure over the runs."""
+    return Part(label, lambda r: stats.median(measure(r)), accept, published, unit, digits)
+
+
+def ratio(label: str, new: Measure, old: Measure, accept: Band = study.FREE, published: str = "", digits=2) -> Part:
+    """The median of one measure over that of another."""
+
+    def measured(r: Results) -> Estimate:
+        a, b = new(r), old(r)
+        return stats.estimate(_ratio, a, b, pairing="paired")
+
+    return Part(label, measured, accept, published, "", digits)
+
+
+def _ratio(a: Any, b: Any, axis: int = -1) -> Any:
+    return np.median(a, axis=axis) / np.maximum(np.median(b, axis=axis), 1e-9)
+
+
+def order(pairs: Sequence[tuple[str, Measure]], digits: int = 2) -> list[Part]:
+    """Each is above the one that follows."""
+    return [ratio(f"{a} over {b}", x, y, above(1.0), "> 1", digits) for (a, x), (b, y) in pairwise(pairs)]
+
+
+def full_size(label: str, measure: Measure, accept: Band, published: str, unit: str = "s", digits=1) -> Part:
+    """A number with a unit: it is judged at full size only."""
+
+    def measured(r: Results) -> Estimate:
+        if r.runs.manifest.get("size") == "quick":
+            found = Part(label, lambda _: stats.NOTHING, accept, published, unit, digits).show(
+                float(np.median(measure(r)))
+            )
+            raise MissingDataError(f"{found} in a smaller network: judged at full size only")
+        return stats.median(measure(r))
+
+    return Part(label, measured, accept, published, unit, digits)
+
+
+def over_time(name: str, caption: str, r: Results, lines: dict[str, tuple[str, str]]) -> Picture:
+    """Throughput against time: label -> (configuration, flow), of the first run."""
+    drawn = {}
+    for label, (configuration, flow) in lines.items():
+        s = series(r, configuration, flow).filter(pl.col("rep") == 0)
+        drawn[label] = (s["s"].to_numpy(), s["mbps"].to_numpy())
+    return figures.over_time(name, caption, drawn, "throughput (Mbit/s)")
+
+
+def bars(name: str, caption: str, r: Results, series_of: dict[str, dict[str, Measure]]) -> Picture:
+    """Mean throughput as bars: series -> category -> measure."""
+    heights = {s: {c: float(np.median(m(r))) for c, m in by.items()} for s, by in series_of.items()}
+    return figures.bars(name, caption, heights, "throughput (Mbit/s)")
+
+
+def jain(a: Measure, b: Measure) -> Measure:
+    """Jain's index of two rates, run by run."""
+    return lambda r: np.asarray(stats.jain(np.stack([a(r), b(r)], axis=-1)))
+
+
+within_1_5 = between(1 / 1.5, 1.5)
