@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from crosswind.claims import Claim, at_least, at_most, between
-from crosswind.experiments.base import Results
+from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.experiments.igarashi import rates
 from crosswind.figures import Picture, over_time
@@ -33,9 +33,15 @@ def alone(path: paths.Path, size: paths.Size, buffer_bytes: float) -> dict[str, 
     return {p: paths.scenario(path, {"f": flow(p)}, SECONDS, size, bin_s=2) for p in PROTOCOLS}
 
 
-def configurations(size: str = "full") -> dict[str, Scenario]:
+def configurations(size: str = "full", buffer_packets: int = paths.SMALL) -> dict[str, Scenario]:
     """JAPAN; the receiver has 8 MB."""
-    return alone(paths.JAPAN, paths.SIZES_4[size], 8e6)
+    return alone(paths.JAPAN.buffered(buffer_packets), paths.SIZES_4[size], 8e6)
+
+
+READINGS = {
+    f"buffer-{n}": Variant(f"the router's buffer holds {n} packets (open point O4.4)", {"buffer_packets": n})
+    for n in (50, 300, 1000)
+}
 
 
 def hundred(r: Results, name: str) -> Any:
@@ -146,4 +152,5 @@ EXPERIMENT = rates.experiment(
     CLAIMS,
     where="figures 4.2 and 4.3, table 4.5",
     figures=pictures,
+    variants=READINGS,
 )

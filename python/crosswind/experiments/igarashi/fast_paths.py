@@ -12,8 +12,8 @@ Readings that the source leaves open. Hosts of chapter 4 have Gigabit Ethernet i
 of chapter 5 have it in front of another Gigabit Ethernet whose frames are longer by a tag of 4 bytes, 0.26 %: with
 equal frames one flow would never queue in the router, and with much faster hosts no buffer of less than 200 packets
 would survive slow start, while the source sees both flat series below the BDP and losses above it. Receivers are Linux
-unless said (`tcp.receiver`), FAST keeps alpha = 200 packets in the queue (O4.7) and is paced (its authors name control
-of bursts as one of its parts), and CUBIC knows no socket buffer (O5.5).
+unless said (`tcp.receiver`), FAST keeps alpha = 200 packets in the queue (O4.7), more than a buffer of 100 packets
+holds, and CUBIC knows no socket buffer (O5.5).
 
 A size divides capacity, buffers, alpha, socket buffers and the rate and number of what competes by the same number, and
 leaves round trips, sizes of transfers and packets alone: windows in packets shrink, and with them the time that
@@ -117,7 +117,6 @@ def protocol(name: str, path: Path, size: Size, **changes: Any) -> dict[str, Any
         "FAST": {
             "law": "fast",
             "fast": {"alpha": ALPHA_PACKETS / size.divisor, "gamma": 0.5},
-            "pacing": "window",
             "grow_when": "always",
         },
         "CUBIC": {"law": "cubic", "cubic": {"version": "2005"}},
@@ -126,11 +125,14 @@ def protocol(name: str, path: Path, size: Size, **changes: Any) -> dict[str, Any
     return tcp(**{**laws[name], **changes})
 
 
-def buffered(name: str, path: Path, size: Size, share: float) -> dict[str, Any]:
+def buffered(
+    name: str, path: Path, size: Size, share: float, *, heedless: Sequence[str] = ("CUBIC",), **changes: Any
+) -> dict[str, Any]:
     """The same with a socket buffer of a share of the BDP, which CUBIC does not heed."""
-    if name in ("UDT", "SABUL", "CUBIC"):
+    if name in ("UDT", "SABUL"):
         return protocol(name, path, size)
-    return protocol(name, path, size, receive_buffer=f"{round(share * path.bdp_bytes(size))} B")
+    window = {} if name in heedless else {"receive_buffer": f"{round(share * path.bdp_bytes(size))} B"}
+    return protocol(name, path, size, **window, **changes)
 
 
 def cbr(mbps: float, packet_bytes: int, seconds: float) -> dict[str, Any]:

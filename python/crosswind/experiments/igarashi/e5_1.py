@@ -1,0 +1,143 @@
+"""What does the socket buffer do to one flow over 941 Mbit/s and 189 ms, with a small and with a large router buffer?
+
+The source printed figures that are lost (5.3, 5.4, 5.5 and 5.7: socket buffers of 0.80 to 1.06 of the BDP, averages
+over 300 s): below the BDP every flow has what its buffer allows; above it, with the small router buffer, all but CUBIC lose
+much; the large one mends FAST and makes Scalable worse. CUBIC was not limited by its socket buffer.
+
+What may differ here: sizes of the router buffers are readings (O5.1), and so is the line between host and router (see
+`fast_paths`). E5.1 to E5.3 and E5.5 of the source are these runs.
+"""
+
+from __future__ import annotations
+
+from crosswind.claims import Claim, above, at_least, below, near
+from crosswind.experiments.base import Results
+from crosswind.experiments.igarashi import fast_paths as paths
+from crosswind.experiments.igarashi import rates, study
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+SECONDS = 300
+SHARES = (0.80, 0.95, 1.00, 1.06)
+BUFFERS = {"Small": paths.SMALL, "Large": paths.LARGE}
+LIMITED = ("HSTCP", "Scalable", "FAST", "HTCP")
+STEADY = (0.2, 1.0)
+
+
+def label(name: str, share: float, buffer: str) -> str:
+    """CUBIC has one run for each router buffer: it does not heed the socket's."""
+    return f"{name} {buffer}" if name == "CUBIC" else f"{name} {share:.2f} {buffer}"
+
+
+def configurations(size: str = "full") -> dict[str, Scenario]:
+    """Each protocol with each socket buffer and both router buffers."""
+    s = paths.SIZES_5[size]
+    out = {}
+    for buffer, packets in BUFFERS.items():
+        path = paths.INTERNATIONAL.buffered(packets)
+        for name in paths.TCP_VARIANTS:
+            for share in SHARES:
+                flow = paths.buffered(name, path, s, share)
+                out[label(name, share, buffer)] = paths.scenario(path, {"f": flow}, SECONDS, s, bin_s=1)
+    return out
+
+
+def rate(name: str, share: float, buffer: str) -> rates.Measure:
+    return rates.mean(label(name, share, buffer))
+
+
+def over_limit(name: str, share: float, buffer: str) -> rates.Measure:
+    """The rate after the first fifth of the run over what the socket buffer allows: buffer / RTT."""
+
+    def measure(r: Results):  # type: ignore[no-untyped-def]
+        configuration = label(name, share, buffer)
+        window = float(r.runs.scenarios[configuration]["flow"]["f"]["tcp"]["receive_buffer"].split()[0])
+        return rates.during(configuration, "f", STEADY)(r) / (window * 8e-6 / (paths.INTERNATIONAL.rtt_ms / 1e3))
+
+    return measure
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Figures 5.3 (as bars), 5.4, 5.5 and 5.7."""
+    out = []
+    for letter, buffer in (("a", "Small"), ("b", "Large")):
+        heights = {f"{x:.2f} BDP": {p: rate(p, x, buffer) for p in paths.TCP_VARIANTS} for x in SHARES}
+        out.append(rates.bars(f"f5-3{letter}", f"Socket buffers, {buffer} (Figure 5.3({letter})).", r, heights))
+        for number, share in ((5, 1.06), (7, 0.95)):
+            lines = {p: (label(p, share, buffer), "f") for p in ("Scalable", "FAST", "CUBIC")}
+            caption = f"{share} BDP, {buffer} (Figure 5.{number}({letter}))."
+            out.append(rates.over_time(f"f5-{number}{letter}", caption, r, lines))
+    fast = {f"{x:.2f} BDP": (label("FAST", x, "Small"), "f") for x in SHARES}
+    two = {f"{p} {x:.2f}": (label(p, x, "Small"), "f") for p in ("HTCP", "Scalable") for x in (0.95, 1.0)}
+    return [
+        *out,
+        rates.over_time("f5-4a", "FAST, Small (Figure 5.4(a)).", r, fast),
+        rates.over_time("f5-4b", "HTCP and Scalable, Small (Figure 5.4(b)).", r, two),
+    ]
+
+
+CLAIMS = (
+    Claim(
+        "IC5.1",
+        "below the BDP a flow has what its socket buffer allows (3 %), without losses",
+        "x times 941 Mbit/s, stable",
+        (
+            *(
+                rates.value(f"{p} {x:.2f}, over x", over_limit(p, x, "Small"), near(1.0, 0.03), "1", "", 3)
+                for p in LIMITED
+                for x in (0.80, 0.95)
+            ),
+            *(
+                study.value(f"{p} {x:.2f}: lost", label(p, x, "Small"), "f_loss", near(0, 0), "0", "%", 4)
+                for p in LIMITED
+                for x in (0.80, 0.95)
+            ),
+        ),
+    ),
+    Claim(
+        "IC5.2",
+        "1.06 BDP with the small router buffer: well below 0.95 BDP (nine tenths: our number), CUBIC not",
+        "HSTCP, Scalable, FAST, HTCP harmed; CUBIC not",
+        (
+            *(
+                rates.ratio(f"{p}: 1.06 over 0.95", rate(p, 1.06, "Small"), rate(p, 0.95, "Small"), below(0.9), "< 1")
+                for p in LIMITED
+            ),
+            rates.ratio(
+                "CUBIC over FAST at 0.95", rate("CUBIC", 1.06, "Small"), rate("FAST", 0.95, "Small"), at_least(0.9), "1"
+            ),
+        ),
+    ),
+    Claim(
+        "IC5.3",
+        "with the large router buffer FAST is mended, HSTCP and Scalable are not, Scalable is worse",
+        "FAST greatly improved, Scalable worse",
+        (
+            rates.ratio("FAST: Large over Small", rate("FAST", 1.06, "Large"), rate("FAST", 1.06, "Small"), above(1.0)),
+            rates.ratio(
+                "Scalable: Large over Small",
+                rate("Scalable", 1.06, "Large"),
+                rate("Scalable", 1.06, "Small"),
+                below(1.0),
+            ),
+            *(
+                rates.ratio(
+                    f"{p} Large: 1.06 over 0.95", rate(p, 1.06, "Large"), rate(p, 0.95, "Large"), below(0.9), "< 1"
+                )
+                for p in ("HSTCP", "Scalable")
+            ),
+        ),
+    ),
+)
+
+EXPERIMENT = rates.experiment(
+    "e5-1",
+    "Socket buffers and router buffers",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="figures 5.3 to 5.5 and 5.7",
+    reps=1,
+    figures=pictures,
+    variants=paths.WHOLE,
+)

@@ -1,0 +1,135 @@
+"""What happens when the path changes from 80 to 39 ms and back?
+
+The source printed figures that are lost (5.12: change at 30 s, back at 90 s, a socket buffer of 80 ms at 941
+Mbit/s): to the shorter path everything becomes unstable (the window is too large at once, packets overtake, bursts are
+lost). Back on the longer path TCP variants drop by nearly half and recover, UDT does not care, and FAST does not
+recover.
+
+What may differ here: both directions change; packets on the longer path arrive after those sent later on the shorter
+one (open point O5.7), and text and figure are read as in O5.6. E5.10 and E5.11 of the source are these runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from crosswind.claims import Claim, at_least, at_most, below, near
+from crosswind.experiments.base import Results
+from crosswind.experiments.igarashi import fast_paths as paths
+from crosswind.experiments.igarashi import rates
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+SECONDS, SHORTER, LONGER = 150, 30, 90
+LONG_MS, SHORT_MS = 80.0, 39.0
+PROTOCOLS = (*paths.TCP_VARIANTS, "UDT")
+WATCHED = ("FAST", "HTCP")
+
+
+def configurations(size: str = "full") -> dict[str, Scenario]:
+    """Each protocol alone; the events of two of them are kept."""
+    s = paths.SIZES_5[size]
+    s = replace(s, time=max(s.time, 0.5))
+    path = replace(paths.DOMESTIC, loss=0.0, rtt_ms=SHORT_MS)
+    long = replace(path, rtt_ms=LONG_MS)
+    detour = {
+        "type": "detour",
+        "share": 1.0,
+        "late_mean": f"{(LONG_MS - SHORT_MS) / 2:g} ms",
+        "late_deviation": "0 ms",
+        "counts": "all",
+    }
+    switches = [
+        {"at": f"{s.seconds(at):g} s", "link": "bottleneck", "set": {"share": share}}
+        for at, share in ((SHORTER, 0.0), (LONGER, 1.0))
+    ]
+    return {
+        p: paths.scenario(
+            path,
+            {"f": paths.buffered(p, long, s, 1.0, heedless=())},
+            SECONDS,
+            s,
+            bin_s=1,
+            link=detour,
+            timeline=switches,
+            record={"events": ["f"] if p in WATCHED else []},
+        )
+        for p in PROTOCOLS
+    }
+
+
+def share_of(low: float, high: float) -> tuple[float, float]:
+    return low / SECONDS, high / SECONDS
+
+
+def duplicates(name: str, at: float) -> rates.Measure:
+    """The longest row of ACKs that say the same, in the second after a change."""
+
+    def measure(r: Results) -> Any:
+        events = r.runs.only(name, [0]).events("f", "ack")
+        end = float(r.runs.scenarios[name]["duration"].split()[0])
+        t0 = at / SECONDS * end * 1e9
+        acks = events.filter((pl.col("time_ns") >= t0) & (pl.col("time_ns") < t0 + 1e9))["seq"].to_list()
+        return np.array([max((len(list(g)) - 1 for _, g in groupby(acks)), default=0)], dtype=float)
+
+    return measure
+
+
+def after(name: str, low: float, high: float) -> rates.Measure:
+    """The mean rate between two moments over that before the first change."""
+    later, before = rates.during(name, "f", share_of(low, high)), rates.during(name, "f", share_of(15, SHORTER))
+    return lambda r: later(r) / before(r)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Figure 5.12(a)."""
+    return [rates.over_time("f5-12", "80, 39 and 80 ms (Figure 5.12(a)).", r, {p: (p, "f") for p in PROTOCOLS})]
+
+
+CLAIMS = (
+    Claim(
+        "IC5.7",
+        "duplicate ACKs in succession after the change to 39 ms, none after the change back",
+        "many; none",
+        (
+            *(rates.value(f"{p}: to 39 ms", duplicates(p, SHORTER), at_least(3), "many", "", 0) for p in WATCHED),
+            *(rates.value(f"{p}: to 80 ms", duplicates(p, LONGER), at_most(0), "none", "", 0) for p in WATCHED),
+        ),
+    ),
+    Claim(
+        "IC5.8",
+        "back on 80 ms TCP variants have half (20 points), and later what they had (nine tenths: our number), "
+        "FAST not; UDT does not change (10 %)",
+        "nearly -50 %, then recovery; UDT unaffected; FAST not recovered",
+        (
+            *(
+                rates.value(f"{p}: 91 to 95 s", after(p, 91, 95), near(0.5, 0.2), "0.5", "", 2)
+                for p in paths.TCP_VARIANTS
+            ),
+            *(
+                rates.value(f"{p}: last 10 s", after(p, 140, 150), at_least(0.9), "1", "", 2)
+                for p in paths.TCP_VARIANTS
+                if p != "FAST"
+            ),
+            rates.value("FAST: last 10 s", after("FAST", 140, 150), below(0.9), "< 1", "", 2),
+            rates.value("UDT: 91 to 95 s", after("UDT", 91, 95), near(1.0, 0.1), "1", "", 2),
+        ),
+    ),
+)
+
+EXPERIMENT = rates.experiment(
+    "e5-10",
+    "A path that changes its length",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="figure 5.12",
+    reps=1,
+    figures=pictures,
+    variants=paths.WHOLE,
+)

@@ -1,0 +1,123 @@
+"""How do two flows of one protocol share 1 Gbit/s when one of them has a longer round trip?
+
+The source printed a figure that is lost (5.13: one flow of 39, 78 and 156 ms; two flows of 39/39, 39/78 and 39/156 ms):
+with equal round trips the sum is that of one flow; with unequal ones TCP variants are unfair and inefficient; UDT does
+not care.
+
+What may differ here: delays lie behind the bottleneck (open point O5.10); socket buffers are 0.95 of each flow's BDP.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from crosswind.claims import Claim, at_least, below, near
+from crosswind.experiments.base import Results
+from crosswind.experiments.igarashi import fast_paths as paths
+from crosswind.experiments.igarashi import rates
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+PROTOCOLS = (*paths.TCP_VARIANTS, "UDT")
+CASES: dict[str, tuple[float, ...]] = {
+    "39": (39,),
+    "78": (78,),
+    "156": (156,),
+    "39/39": (39, 39),
+    "39/78": (39, 78),
+    "39/156": (39, 156),
+}
+
+
+def label(name: str, case: str) -> str:
+    return f"{name} {case}"
+
+
+def configurations(size: str = "full") -> dict[str, Scenario]:
+    """Each protocol in each of the six cases."""
+    s = paths.SIZES_5[size]
+    base = replace(paths.DOMESTIC, loss=0.0)
+    out = {}
+    for name in PROTOCOLS:
+        for case, rtts in CASES.items():
+            flows = {
+                flow: paths.buffered(name, replace(base, rtt_ms=rtt), s, 0.95)
+                for flow, rtt in zip("fg", rtts, strict=False)
+            }
+            own = dict(zip("fg", rtts, strict=False))
+            out[label(name, case)] = paths.scenario(base, flows, 300, s, bin_s=1, rtts_ms=own)
+    return out
+
+
+def total(name: str, case: str) -> rates.Measure:
+    return rates.total(label(name, case), ("f", "g") if "/" in case else ("f",))
+
+
+def second(name: str, case: str) -> rates.Measure:
+    """The share of the second flow, which has the longer round trip."""
+    return lambda r: rates.mean(label(name, case), "g")(r) / total(name, case)(r)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Figure 5.13."""
+    firsts = {p: {c: rates.mean(label(p, c)) for c in CASES} for p in PROTOCOLS}
+    seconds = {p: {c: rates.mean(label(p, c), "g") for c in CASES if "/" in c} for p in PROTOCOLS}
+    return [
+        rates.bars("f5-13", "The first flow (39 ms where there are two) (Figure 5.13).", r, firsts),
+        rates.bars("f5-13-second", "The second flow (Figure 5.13).", r, seconds),
+    ]
+
+
+CLAIMS = (
+    Claim(
+        "IC5.9",
+        "two flows of 39 ms carry at least what one does, less 5 %",
+        "total at least the single flow's",
+        tuple(
+            rates.ratio(f"{p}: two over one", total(p, "39/39"), total(p, "39"), at_least(0.95), ">= 1")
+            for p in paths.TCP_VARIANTS
+        ),
+    ),
+    Claim(
+        "IC5.10",
+        "39 against 156 ms: the long flow has less than half of its rate in 39/39, and the sum is lower",
+        "unfair and inefficient",
+        (
+            *(
+                rates.ratio(
+                    f"{p}: long flow over its rate in 39/39",
+                    rates.mean(label(p, "39/156"), "g"),
+                    rates.mean(label(p, "39/39"), "g"),
+                    below(0.5),
+                    "< 0.5",
+                )
+                for p in paths.TCP_VARIANTS
+            ),
+            *(
+                rates.ratio(f"{p}: sum over that of 39/39", total(p, "39/156"), total(p, "39/39"), below(1.0), "< 1")
+                for p in paths.TCP_VARIANTS
+            ),
+        ),
+    ),
+    Claim(
+        "IC5.11",
+        "UDT shares alike whatever the round trips (10 %)",
+        "independent",
+        tuple(
+            rates.ratio(f"share in {c} over 39/39", second("UDT", c), second("UDT", "39/39"), near(1.0, 0.1), "1")
+            for c in ("39/78", "39/156")
+        ),
+    ),
+)
+
+EXPERIMENT = rates.experiment(
+    "e5-12",
+    "Flows of different round trips",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="figure 5.13",
+    reps=1,
+    figures=pictures,
+    variants=paths.WHOLE,
+)

@@ -1,0 +1,105 @@
+"""What do two flows of different protocols make of 1 Gbit/s and 189 ms?
+
+The source printed figures that are lost (5.14: averages over 300 s): sums are smaller than those of two flows of one
+protocol, all mixed pairs are unfair, UDT hits TCP variants hardest, and Standard TCP starves beside any of them, which
+hardly notices.
+
+What may differ here: socket buffers are 0.95 BDP, the router buffer is the small one.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from crosswind import stats
+from crosswind.claims import Claim, Part, above, at_least, below
+from crosswind.experiments.base import Results
+from crosswind.experiments.igarashi import fast_paths as paths
+from crosswind.experiments.igarashi import pairs, rates
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+PROTOCOLS = (*paths.TCP_VARIANTS, "UDT")
+MIXED = tuple(combinations(PROTOCOLS, 2))
+
+
+def configurations(size: str = "full") -> dict[str, Scenario]:
+    """All pairs, each protocol beside Standard TCP, and each alone."""
+    s, path = paths.SIZES_5[size], paths.INTERNATIONAL
+    both = [(p, p) for p in PROTOCOLS] + list(MIXED) + [(p, "Standard") for p in PROTOCOLS]
+    out = {p: paths.scenario(path, {"f": paths.buffered(p, path, s, 0.95)}, 300, s, bin_s=1) for p in PROTOCOLS}
+    for a, b in both:
+        flows = {"f": paths.buffered(a, path, s, 0.95), "g": paths.buffered(b, path, s, 0.95)}
+        out[pairs.label(a, b)] = paths.scenario(path, flows, 300, s, bin_s=1)
+    return out
+
+
+def smaller_sums(r: Results) -> np.ndarray:
+    """The share of mixed pairs whose sum is below the mean of the sums of both kinds with themselves."""
+    twins = {p: rates.total(pairs.label(p, p))(r) for p in PROTOCOLS}
+    return np.mean([rates.total(pairs.label(a, b))(r) < (twins[a] + twins[b]) / 2 for a, b in MIXED], axis=0)
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Figure 5.14."""
+    all_pairs = [(p, p) for p in PROTOCOLS] + list(MIXED)
+    sums = {"sum": {pairs.label(a, b): rates.total(pairs.label(a, b)) for a, b in all_pairs}}
+    beside = [m for m in MIXED if "HTCP" in m]
+    each = {
+        "HTCP": {m[1 - m.index("HTCP")]: pairs.part(*m, "fg"[m.index("HTCP")]) for m in beside},
+        "the other": {m[1 - m.index("HTCP")]: pairs.part(*m, "gf"[m.index("HTCP")]) for m in beside},
+    }
+    return [
+        rates.bars("f5-14a", "Sums of two flows (Figure 5.14(a)).", r, sums),
+        rates.bars("f5-14b", "HTCP beside another protocol (Figure 5.14(b)).", r, each),
+    ]
+
+
+CLAIMS = (
+    Claim(
+        "IC5.12",
+        "two different protocols carry less together than two of the same (most pairs)",
+        "smaller",
+        (Part("mixed pairs that do", lambda r: stats.median(smaller_sums(r)), above(0.5), "most", "%", 0),),
+    ),
+    Claim(
+        "IC5.13",
+        "UDT takes most beside any TCP variant",
+        "hits hardest",
+        tuple(
+            rates.ratio(f"UDT over {p}", pairs.part(p, "UDT", "g"), pairs.part(p, "UDT", "f"), above(1.0), "> 1")
+            for p in paths.TCP_VARIANTS
+        ),
+    ),
+    Claim(
+        "IC5.14",
+        "Standard TCP starves beside a high-speed flow (a tenth of it: our number), which keeps nine tenths (ours too)",
+        "starves; nearly unaffected",
+        (
+            *(
+                rates.ratio(
+                    f"Standard over {p}", pairs.part(p, "Standard", "g"), pairs.part(p, "Standard", "f"), below(0.1)
+                )
+                for p in PROTOCOLS
+            ),
+            *(
+                rates.ratio(f"{p} over alone", pairs.part(p, "Standard", "f"), rates.mean(p), at_least(0.9), "1")
+                for p in PROTOCOLS
+            ),
+        ),
+    ),
+)
+
+EXPERIMENT = rates.experiment(
+    "e5-13",
+    "Mixed protocols at 1 Gbit/s",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="figure 5.14",
+    reps=1,
+    figures=pictures,
+    variants=paths.WHOLE,
+)

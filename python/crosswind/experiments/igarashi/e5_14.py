@@ -1,0 +1,168 @@
+"""What do 3000 short transfers with heavy-tailed sizes and one high-speed flow do to each other?
+
+The source printed figures that are lost (5.15 to 5.17: transfers begin at random within 300 s, Pareto sizes with shape
+1.3 and means of 100, 300 and 500 KB; the load of the largest was 32.6 Mbit/s on average, above 100 Mbit/s in some
+seconds): the high-speed flow is hurt, more by larger transfers; these get a higher rate the larger they are, and less
+beside the high-speed flow for 300 and 500 KB; the large router buffer mitigates both.
+
+What may differ here: sizes are the quantiles of the distribution, one each, so that all runs have the same ones; where
+the network is divided there are fewer transfers of the same sizes. Transfers that are not finished at the end count
+with what they have carried. E5.14 to E5.16 of the source are these runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from crosswind.claims import Claim, MissingDataError, above, at_least, below, between
+from crosswind.experiments.base import Results
+from crosswind.experiments.igarashi import fast_paths as paths
+from crosswind.experiments.igarashi import rates
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+PROTOCOLS = (*paths.TCP_VARIANTS, "UDT")
+MEANS_KB = (100, 300, 500)
+TRANSFERS, SECONDS, SHAPE = 3000, 300, 1.3
+
+
+def label(name: str, mean_kb: int, buffer: str = "Small") -> str:
+    return f"{name or 'short'} {mean_kb} {buffer}"
+
+
+def short_flows(mean_kb: int, size: paths.Size) -> dict[str, Any]:
+    """The transfers: quantiles of a Pareto distribution, in an order that mixes sizes and names."""
+    n = max(20, round(TRANSFERS / size.divisor * size.time))
+    least = mean_kb * 1000 * (SHAPE - 1) / SHAPE
+    sizes = least * (1 - (np.arange(n) + 0.5) / n) ** (-1 / SHAPE)
+    flow = paths.tcp("reno", receiver="linux-2.4")
+    return {
+        f"short{k:04d}": {
+            **flow,
+            "workload": {"type": "bulk", "size": f"{round(b)} B"},
+            "start": {"uniform": ["0 s", f"{size.seconds(SECONDS) - 0.5:g} s"]},
+        }
+        for k, b in enumerate(sizes)
+    }
+
+
+def configurations(size: str = "full") -> dict[str, Scenario]:
+    """Each high-speed flow alone and with each load, the loads alone, and the largest with the large buffer."""
+    s = paths.SIZES_5[size]
+    s = replace(s, time=max(s.time, 0.3))
+    small, large = (paths.INTERNATIONAL.buffered(n) for n in (paths.SMALL, paths.LARGE))
+
+    def run(path: paths.Path, name: str, mean_kb: int) -> Scenario:
+        flows = {"f": paths.buffered(name, path, s, 0.95)} if name else {}
+        if mean_kb:
+            flows |= short_flows(mean_kb, s)
+        return paths.scenario(path, flows, SECONDS, s, bin_s=1, shared=("short",))
+
+    out = {label(p, m): run(small, p, m) for p in ("", *PROTOCOLS) for m in (0, *MEANS_KB) if p or m}
+    return out | {label(p, 500, "Large"): run(large, p, 500) for p in PROTOCOLS}
+
+
+def short_rate(name: str, mean_kb: int, buffer: str = "Small") -> rates.Measure:
+    """All bytes over all times of the short transfers."""
+    return lambda r: r.of(label(name, mean_kb, buffer), "short_mbps")
+
+
+def _divisor(r: Results) -> float:
+    capacity = float(r.runs.scenarios[label("", 500)]["link"]["bottleneck"]["rate"].split()[0])
+    return float(paths.INTERNATIONAL.mbps * 1e6 / capacity)
+
+
+def load(r: Results) -> np.ndarray:
+    """What the transfers of 500 KB carry over the run, times what the network is divided by."""
+    return r.of(label("", 500), "short_load_mbps") * _divisor(r)
+
+
+def peak(r: Results) -> np.ndarray:
+    """The largest second of that."""
+    s = r.runs.only(label("", 500)).sample("throughput_bps", "bottleneck/forward")
+    if s.is_empty():
+        raise MissingDataError("no series of the bottleneck")
+    found = s.group_by("rep", maintain_order=True).agg(pl.col("value").max())["value"].to_numpy()
+    return np.asarray(found / 1e6 * _divisor(r))
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Figures 5.15 to 5.17."""
+    high = {f"{m} KB" if m else "alone": {p: rates.mean(label(p, m)) for p in PROTOCOLS} for m in (0, *MEANS_KB)}
+    shorts = {p or "alone": {f"{m} KB": short_rate(p, m) for m in MEANS_KB} for p in ("", *PROTOCOLS)}
+    buffers = {b: {p: rates.mean(label(p, 500, b)) for p in PROTOCOLS} for b in ("Small", "Large")}
+    short_buffers = {b: {p: short_rate(p, 500, b) for p in PROTOCOLS} for b in ("Small", "Large")}
+    return [
+        rates.bars("f5-15a", "High-speed flow and short transfers (Figure 5.15(a)).", r, high),
+        rates.bars("f5-15b", "Short transfers (Figure 5.15(b)).", r, shorts),
+        rates.over_time("f5-16", "With 500 KB (Figure 5.16).", r, {p: (label(p, 500), "f") for p in PROTOCOLS}),
+        rates.bars("f5-17a", "Router buffer, high-speed flow (Figure 5.17(a)).", r, buffers),
+        rates.bars("f5-17b", "Router buffer, short transfers (Figure 5.17(b)).", r, short_buffers),
+    ]
+
+
+CLAIMS = (
+    Claim(
+        "IC5.15",
+        "short transfers lower the average of the high-speed flow, the more the larger they are",
+        "monotonically",
+        tuple(
+            rates.ratio(f"{p}: {b} over {a} KB", rates.mean(label(p, b)), rates.mean(label(p, a)), below(1.0), "< 1")
+            for p in PROTOCOLS
+            for a, b in ((0, 100), (100, 300), (300, 500))
+        ),
+    ),
+    Claim(
+        "IC5.16",
+        "short transfers are faster the larger they are, and slower beside the high-speed flow with 300 and 500 KB",
+        "rises; lower",
+        (
+            *rates.order([(f"{m} KB", short_rate("", m)) for m in (500, 300, 100)]),
+            *(
+                rates.ratio(f"beside {p}, {m} KB", short_rate(p, m), short_rate("", m), below(1.0), "< 1")
+                for p in PROTOCOLS
+                for m in (300, 500)
+            ),
+        ),
+    ),
+    Claim(
+        "IC5.17",
+        "500 KB: load of about 33 Mbit/s (20 to 45), above 100 Mbit/s in some seconds",
+        "32.6 Mbit/s, above 100",
+        (
+            rates.full_size("average", load, between(20, 45), "32.6 Mbit/s", "Mbit/s"),
+            rates.full_size("largest second", peak, at_least(100), "> 100 Mbit/s", "Mbit/s", 0),
+        ),
+    ),
+    Claim(
+        "IC5.18",
+        "the large router buffer raises the rates of both",
+        "mitigates",
+        (
+            *(
+                rates.ratio(f"{p}", rates.mean(label(p, 500, "Large")), rates.mean(label(p, 500)), above(1.0), "> 1")
+                for p in PROTOCOLS
+            ),
+            *(
+                rates.ratio(f"short beside {p}", short_rate(p, 500, "Large"), short_rate(p, 500), above(1.0), "> 1")
+                for p in PROTOCOLS
+            ),
+        ),
+    ),
+)
+
+EXPERIMENT = rates.experiment(
+    "e5-14",
+    "Short transfers beside a high-speed flow",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="figures 5.15 to 5.17",
+    reps=1,
+    figures=pictures,
+    variants=paths.WHOLE,
+)

@@ -1,0 +1,150 @@
+"""What do two small UDP streams and one high-speed flow do to each other, and does it matter who comes first?
+
+The source printed figures that are lost (5.18 to 5.20) and a summary (Table 5.3): two streams of 8 Mbit/s in packets of
+200 bytes lower every protocol with the small router buffer, with the large one not FAST and CUBIC; 3.2 Mbit/s are
+enough; the jitter of the streams rises, most with HTCP and UDT. Standard TCP is hurt when the streams come first.
+
+What may differ here: socket buffers are 0.95 BDP. Case 1: streams first, flow 30 s later; case 2: the other way round;
+averages begin with the flow. E5.17 to E5.19 of the source are these runs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from crosswind.claims import Claim, above, at_least, below
+from crosswind.experiments.base import Results
+from crosswind.experiments.igarashi import fast_paths as paths
+from crosswind.experiments.igarashi import rates
+from crosswind.figures import Picture
+from crosswind.scenario import Scenario
+
+FAST_ONES = (*paths.TCP_VARIANTS, "UDT")
+PROTOCOLS = (*FAST_ONES, "Standard")
+SECONDS, LATER = 330, 30
+STREAMS = ("u1", "u2")
+BUFFERS = {"Small": paths.SMALL, "Large": paths.LARGE}
+ALL_MBPS, LITTLE_MBPS = 8.0, 1.6
+
+
+def label(name: str, case: str, buffer: str) -> str:
+    return f"{name} {case} {buffer}"
+
+
+def configurations(size: str = "full") -> dict[str, Scenario]:
+    """Each protocol without UDP and in both cases, with both buffers; little UDP first; UDP alone."""
+    s = paths.SIZES_5[size]
+
+    def run(name: str, case: str, buffer: str) -> Scenario:
+        path = paths.INTERNATIONAL.buffered(BUFFERS[buffer])
+        mbps = LITTLE_MBPS if case == "little" else ALL_MBPS
+        stream = paths.cbr(mbps / s.divisor, 200, s.seconds(SECONDS))
+        flows: dict[str, Any] = {}
+        if name:
+            flow = paths.buffered(name, path, s, 0.95)
+            flows["f"] = paths.at(s.seconds(LATER), flow) if case != "case 2" else flow
+        if case != "no UDP":
+            flows |= {u: paths.at(s.seconds(LATER), stream) if case == "case 2" else stream for u in STREAMS}
+        return paths.scenario(path, flows, SECONDS, s, bin_s=1)
+
+    cases = ("no UDP", "case 1", "case 2")
+    out = {label(p, c, b): run(p, c, b) for p in PROTOCOLS for c in cases for b in BUFFERS}
+    out |= {label(p, "little", "Small"): run(p, "little", "Small") for p in FAST_ONES}
+    return out | {label("", "case 1", b): run("", "case 1", b) for b in BUFFERS}
+
+
+def rate(name: str, case: str, buffer: str) -> rates.Measure:
+    """From 30 s on: both are there, in either case."""
+    return rates.during(label(name, case, buffer), "f", (LATER / SECONDS, 1.0))
+
+
+def kept(name: str, case: str, buffer: str) -> rates.Measure:
+    """The rate over that without UDP."""
+    return lambda r: rate(name, case, buffer)(r) / rate(name, "no UDP", buffer)(r)
+
+
+def jitter(name: str, buffer: str, case: str = "case 1") -> rates.Measure:
+    """The mean over both streams, in ms."""
+    return lambda r: np.mean([r.of(label(name, case, buffer), f"{u}_jitter_ms") for u in STREAMS], axis=0)
+
+
+def loudest(r: Results) -> np.ndarray:
+    """The lesser jitter beside HTCP and UDT over the largest beside the others, small buffer."""
+    beside = {p: jitter(p, "Small")(r) for p in FAST_ONES}
+    most = np.min([beside["HTCP"], beside["UDT"]], axis=0)
+    return np.asarray(most / np.max([v for p, v in beside.items() if p not in ("HTCP", "UDT")], axis=0))
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Figures 5.18 to 5.20."""
+    out = []
+    for number, case in ((18, "case 1"), (19, "case 2")):
+        heights = {b: {p: rate(p, case, b) for p in PROTOCOLS} for b in BUFFERS}
+        heights["no UDP"] = {p: rate(p, "no UDP", "Small") for p in PROTOCOLS}
+        out.append(rates.bars(f"f5-{number}b", f"Beside UDP, {case} (Figure 5.{number}(b)).", r, heights))
+    for p in ("HSTCP", "FAST"):
+        lines = {c: (label(p, c, "Large"), "f") for c in ("no UDP", "case 1", "case 2")}
+        out.append(rates.over_time(f"f5-20-{p.lower()}", f"{p}, Large (Figure 5.20).", r, lines))
+    return out
+
+
+CLAIMS = (
+    Claim(
+        "IC5.19",
+        "with the small buffer UDP lowers every high-speed protocol, with the large one not FAST and CUBIC (0.95: ours)",
+        "all harmed; FAST and CUBIC not with Large",
+        (
+            *(
+                rates.value(f"{p}, {c}, Small", kept(p, c, "Small"), below(1.0), "< 1", "", 3)
+                for p in FAST_ONES
+                for c in ("case 1", "case 2")
+            ),
+            *(
+                rates.value(f"{p}, {c}, Large", kept(p, c, "Large"), at_least(0.95), "1", "", 3)
+                for p in ("FAST", "CUBIC")
+                for c in ("case 1", "case 2")
+            ),
+        ),
+    ),
+    Claim(
+        "IC5.20",
+        "3.2 Mbit/s of UDP are enough with the small buffer",
+        "harmed",
+        tuple(rates.value(p, kept(p, "little", "Small"), below(1.0), "< 1", "", 3) for p in FAST_ONES),
+    ),
+    Claim(
+        "IC5.21",
+        "jitter rises beside every protocol, most beside HTCP and UDT",
+        "raised by all, most by HTCP and UDT",
+        (
+            *(
+                rates.ratio(f"beside {p} over alone", jitter(p, "Small"), jitter("", "Small"), above(1.0), "> 1")
+                for p in FAST_ONES
+            ),
+            rates.value("HTCP and UDT over the others", loudest, above(1.0), "> 1", "", 2),
+        ),
+    ),
+    Claim(
+        "IC5.22",
+        "Standard TCP keeps its rate when UDP comes later (0.95: our number), and has less when it comes first",
+        "case 2 unaffected, case 1 lower",
+        (
+            rates.value("case 2", kept("Standard", "case 2", "Small"), at_least(0.95), "1", "", 3),
+            rates.value("case 1", kept("Standard", "case 1", "Small"), below(0.95), "< 1", "", 3),
+        ),
+    ),
+)
+
+EXPERIMENT = rates.experiment(
+    "e5-17",
+    "Two UDP streams beside a high-speed flow",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="figures 5.18 to 5.20, table 5.3",
+    reps=1,
+    figures=pictures,
+    variants=paths.WHOLE,
+)
