@@ -1,8 +1,8 @@
 """What does the socket buffer do to one flow over 941 Mbit/s and 189 ms, with a small and with a large router buffer?
 
 The source printed figures that are lost (5.3, 5.4, 5.5 and 5.7: socket buffers of 0.80 to 1.06 of the BDP, averages
-over 300 s): below the BDP every flow has what its buffer allows; above it, with the small router buffer, all but CUBIC lose
-much; the large one mends FAST and makes Scalable worse. CUBIC was not limited by its socket buffer.
+over 300 s): below the BDP every flow has what its buffer allows; above it, with the small router buffer, all but CUBIC
+lose much; the large one mends FAST and makes Scalable worse. CUBIC was not limited by its socket buffer.
 
 What may differ here: sizes of the router buffers are readings (O5.1), and so is the line between host and router (see
 `fast_paths`). E5.1 to E5.3 and E5.5 of the source are these runs.
@@ -51,7 +51,7 @@ def over_limit(name: str, share: float, buffer: str) -> rates.Measure:
 
     def measure(r: Results):  # type: ignore[no-untyped-def]
         configuration = label(name, share, buffer)
-        window = float(r.runs.scenarios[configuration]["flow"]["f"]["tcp"]["receive_buffer"].split()[0])
+        window = float(r.runs.scenarios[configuration].data["flow"]["f"]["tcp"]["receive_buffer"].split()[0])
         return rates.during(configuration, "f", STEADY)(r) / (window * 8e-6 / (paths.INTERNATIONAL.rtt_ms / 1e3))
 
     return measure

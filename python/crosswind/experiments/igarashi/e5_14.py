@@ -72,7 +72,7 @@ def short_rate(name: str, mean_kb: int, buffer: str = "Small") -> rates.Measure:
 
 
 def _divisor(r: Results) -> float:
-    capacity = float(r.runs.scenarios[label("", 500)]["link"]["bottleneck"]["rate"].split()[0])
+    capacity = float(r.runs.scenarios[label("", 500)].data["link"]["bottleneck"]["rate"].split()[0])
     return float(paths.INTERNATIONAL.mbps * 1e6 / capacity)
 
 

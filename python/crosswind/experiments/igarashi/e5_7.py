@@ -43,7 +43,7 @@ def slowest(r: Results) -> np.ndarray:
 
 
 def _limit(r: Results) -> float:
-    tcp = r.runs.scenarios[label("HTCP", "Linux")]["flow"]["f"]["tcp"]
+    tcp = r.runs.scenarios[label("HTCP", "Linux")].data["flow"]["f"]["tcp"]
     return float(tcp["receive_buffer"].split()[0]) * 8e-6 / (paths.EMULATOR.rtt_ms / 1e3)
 
 

@@ -4,11 +4,14 @@
 //!
 //! **Idea**: once per round trip `w = min(2 w, (1 - gamma) w + gamma (base_rtt / rtt w + alpha))`: the flow settles where it keeps
 //! `alpha` segments in the queues. The round-trip time is smoothed with the weight `min(3 / w, 1/4)`. A loss halves the window.
+//! While the queue is empty, `alpha` is at least `empty_growth w`: the window grows by a factor.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
 //! | `fast.alpha` | segments | 100 | ours: bhandarkar-2006 does not say; jin-wei-low-2004 uses 200 at 1 Gbit/s |
 //! | `fast.gamma` | - | 0.5 | jin-wei-low-2004 |
+//! | `fast.empty_growth` | - | 0 | off; igarashi section 2.13: `alpha(w, 0) = a w`, `a` is not given |
+//! | `fast.empty_delay` | time | 1 ms | ours: a queueing delay that counts as none |
 //!
 //! **Deviations**: 1. The window moves to its new value within the next round trip, a step with every ACK, as a paced sender
 //! would take it. 2. The variant of the source that scales `alpha` with the rate is left out. 3. Slow start ends when the
@@ -20,7 +23,7 @@ use super::super::params::{AvoidanceCounting, TcpParams};
 use super::super::{Ack, Trigger};
 use super::seen::{Round, Seen};
 use super::{Window, WindowLaw, within};
-use crosswind_base::ConfigError;
+use crosswind_base::{ConfigError, Dur};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -32,22 +35,29 @@ pub struct FastParams {
     pub alpha: f64,
     /// How much of the way to its new value the window goes in a round trip.
     pub gamma: f64,
+    /// While the queue is empty, `alpha` is at least this share of the window; 0: it is what it is.
+    pub empty_growth: f64,
+    /// Up to this queueing delay the queue counts as empty.
+    pub empty_delay: Dur,
 }
 
 impl Default for FastParams {
     fn default() -> Self {
-        FastParams { alpha: 100.0, gamma: 0.5 }
+        FastParams { alpha: 100.0, gamma: 0.5, empty_growth: 0.0, empty_delay: Dur::from_millis(1) }
     }
 }
 
 impl FastParams {
     pub fn check(&self) -> Result<(), ConfigError> {
         within("alpha", self.alpha, 0.1..=1e9)?;
-        within("gamma", self.gamma, 0.01..=1.0)
+        within("gamma", self.gamma, 0.01..=1.0)?;
+        within("empty_growth", self.empty_growth, 0.0..=2.0)
     }
-    /// The window that follows `w`, in segments.
-    pub fn next(&self, w: f64, base_over_rtt: f64) -> f64 {
-        (2.0 * w).min((1.0 - self.gamma) * w + self.gamma * (base_over_rtt * w + self.alpha))
+    /// The window that follows `w`, in segments, after a least and a smoothed round-trip time in seconds.
+    pub fn next(&self, w: f64, least_s: f64, smoothed_s: f64) -> f64 {
+        let is_empty = smoothed_s - least_s <= self.empty_delay.as_secs_f64();
+        let alpha = if is_empty { self.alpha.max(self.empty_growth * w) } else { self.alpha };
+        (2.0 * w).min((1.0 - self.gamma) * w + self.gamma * (least_s / smoothed_s * w + alpha))
     }
 }
 
@@ -104,7 +114,7 @@ impl WindowLaw for Fast {
             self.target = self.w.cwnd;
         }
         if ended {
-            self.target = self.params.next(segments, base_over_rtt) * self.w.mss;
+            self.target = self.params.next(segments, self.seen.least_s, self.rtt_s) * self.w.mss;
             self.slope = (self.target - self.w.cwnd) / self.w.cwnd;
         }
         let next = self.w.cwnd + self.slope * a.bytes as f64;
@@ -136,8 +146,17 @@ mod tests {
         let params = FastParams::default();
         let mut w = 10.0;
         for _ in 0..200 {
-            w = params.next(w, f64::min(1.0, 1000.0 / w));
+            w = params.next(w, 0.1, 0.1 * f64::max(1.0, w / 1000.0));
         }
         assert!((w - 1100.0).abs() < 1e-6, "{w}");
+    }
+
+    #[test]
+    fn an_empty_queue_lets_the_window_grow_by_a_factor_and_a_full_one_does_not() {
+        let params = FastParams { empty_growth: 0.5, ..FastParams::default() };
+        assert_eq!(params.next(1000.0, 0.1, 0.1005), 500.0 + 0.5 * (1000.0 * 0.1 / 0.1005 + 500.0));
+        assert_eq!(params.next(1000.0, 0.1, 0.11), 500.0 + 0.5 * (1000.0 * 0.1 / 0.11 + 100.0));
+        // Small windows have alpha in any case.
+        assert_eq!(params.next(100.0, 0.1, 0.1), 150.0);
     }
 }
