@@ -54,7 +54,7 @@ class Size:
 
 SIZES_4: Mapping[str, Size] = {"full": Size(1), "quick": Size(2, 0.25)}
 SIZES_5: Mapping[str, Size] = {"full": Size(4), "1-gbit": Size(1), "quick": Size(16, 0.2)}
-QUICK = {"size": "quick"}
+QUICK = Variant("half the rates in chapter 4, a sixteenth in chapter 5, a part of the time", {"size": "quick"})
 WHOLE = {"1-gbit": Variant("nothing is divided: 1 Gbit/s", {"size": "1-gbit"})}
 
 
