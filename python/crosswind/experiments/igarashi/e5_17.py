@@ -93,7 +93,7 @@ def pictures(r: Results) -> list[Picture]:
 CLAIMS = (
     Claim(
         "IC5.19",
-        "UDP lowers every high-speed protocol with the small buffer, not FAST and CUBIC with the large one (0.95: ours)",
+        "UDP lowers each high-speed protocol with the small buffer, not FAST and CUBIC with the large one (0.95: ours)",
         "all harmed; FAST and CUBIC not with Large",
         (
             *(

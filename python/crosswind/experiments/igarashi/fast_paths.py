@@ -190,6 +190,7 @@ def scenario(
             "delay": f"{own_ms:g} ms",
         }
         placed[name] = {"from": f"host-{host}", "to": f"sink-{host}", "start": {"uniform": ["0 s", "100 ms"]}, **flow}
+    sampled = ["bottleneck", *(name for name in flows if not name.startswith("short"))]
     return Scenario.from_dict(
         {
             "name": path.name,
@@ -197,7 +198,7 @@ def scenario(
             "link": links,
             "flow": placed,
             "timeline": list(timeline),
-            "record": {"sample": f"{bin_s:g} s", **(record or {})},
+            "record": {"sample": f"{bin_s:g} s", "sampled": sampled, **(record or {})},
         }
     )
 

@@ -73,7 +73,7 @@ def tables(runs: Runs) -> Tables:
 
 
 def _jitter(runs: Runs) -> pl.DataFrame:
-    """Mean absolute difference of the delays of neighbours, which the jitter of RFC 3550 is a moving mean of.
+    """Mean absolute difference of the delays of neighbours, which the jitter that iperf prints is a moving mean of.
 
     Out of histograms with buckets of 0.1 ms.
     """
