@@ -1,0 +1,101 @@
+"""The closed forms of fast long paths, each against a second way to get at it; and the testbeds of chapters 4 and 5."""
+
+import math
+
+import numpy as np
+import pytest
+
+from crosswind import experiments
+from crosswind.claims import MissingDataError
+from crosswind.experiments.base import Results
+from crosswind.experiments.igarashi import e5_14, rates
+from crosswind.experiments.igarashi import fast_paths as paths
+from crosswind.runs import Runs
+from crosswind.theory import fast_paths as theory
+
+
+def test_the_window_of_standard_tcp_is_the_inverse_of_its_loss_rate():
+    for loss in (1e-2, 1e-5, 2.07e-10):
+        assert theory.standard_loss(theory.standard_window(loss)) == pytest.approx(loss)
+
+
+def test_a_scalable_window_that_grows_by_a_hundredth_is_back_after_as_many_round_trips_as_the_formula_says():
+    window, rounds = 0.875, 0
+    while window < 1:
+        window, rounds = window * 1.01, rounds + 1
+    assert math.ceil(theory.scalable_recovery_rtts()) == rounds
+
+
+def test_standard_tcp_grows_by_one_segment_in_each_round_trip():
+    window, seconds = theory.needed_window(500e6, 0.2), 0.0
+    while window < theory.needed_window(1e9, 0.2):
+        window, seconds = window + 1, seconds + 0.2
+    assert theory.standard_recovery_s(500e6, 1e9, 0.2) == pytest.approx(seconds, rel=1e-3)
+
+
+def test_increase_and_decrease_of_hstcp_belong_to_its_response():
+    # One loss for each saw-tooth: a window w at the loss, b w segments regained at a per round trip.
+    for window in (100.0, 5000.0, 83_000.0):
+        a, b = theory.hstcp_increase(window), theory.hstcp_decrease(window)
+        sent = b * window / a * window * (1 - b / 2)
+        assert theory.hstcp_window(1 / sent) == pytest.approx(window, rel=0.03)
+    assert (theory.hstcp_increase(38), theory.hstcp_decrease(38)) == (1.0, 0.5)
+
+
+def test_fast_goes_half_of_the_way_and_stays_where_alpha_packets_wait():
+    window = 400.0
+    for _ in range(200):
+        window = theory.fast_step(window, 1000, 50)
+    assert window == pytest.approx(1050)
+    assert theory.fast_step(1050, 1000, 50) == pytest.approx(1050)
+
+
+def test_cubic_is_flat_at_k_and_begins_below_by_what_the_loss_cost():
+    k = theory.cubic_k(1000)
+    assert theory.cubic_window(0, 1000) == pytest.approx(800)
+    assert theory.cubic_window(k, 1000) == 1000
+    assert theory.cubic_window(k + 0.01, 1000) - theory.cubic_window(k - 0.01, 1000) < 1e-5
+
+
+def test_cells_of_a_packet_are_whole():
+    assert theory.atm_efficiency(32) == pytest.approx(32 / 53)
+    assert theory.atm_efficiency(33) == pytest.approx(33 / 106)
+
+
+@pytest.mark.parametrize("size", ["full", "1-gbit", "quick"])
+def test_a_divided_path_keeps_its_round_trip_and_its_buffer_in_parts_of_the_bdp(size):
+    s = paths.SIZES_5[size]
+    whole, part = paths.SIZES_5["1-gbit"], paths.INTERNATIONAL
+    assert part.bdp_bytes(s) * s.divisor == pytest.approx(part.bdp_bytes(whole))
+    assert part.payload_mbps(whole) == pytest.approx(941)
+    assert s.packets(paths.SMALL) * s.divisor == pytest.approx(paths.SMALL, rel=0.05)
+
+
+def test_short_transfers_have_the_mean_that_they_are_named_after():
+    for mean_kb in e5_14.MEANS_KB:
+        flows = e5_14.short_flows(mean_kb, paths.SIZES_5["1-gbit"])
+        sizes = [float(f["workload"]["size"].split()[0]) for f in flows.values()]
+        assert len(sizes) == 3000
+        # Quantiles leave out what lies beyond the last one: a tenth of the mean of so heavy a tail.
+        assert np.mean(sizes) == pytest.approx(mean_kb * 1000, rel=0.12)
+
+
+def test_every_experiment_of_chapters_4_and_5_has_a_smaller_first_look():
+    for id, e in experiments.of_study("igarashi").items():
+        if id.split("/")[1].startswith(("e4-", "e5-")):
+            assert e.quick is not None, id
+            whole, smaller = e.configurations(), e.configurations(**e.quick.settings)
+            assert list(whole) == list(smaller), id
+            for scenario in smaller.values():
+                scenario.validate()
+
+
+def test_a_number_with_a_unit_is_not_judged_in_a_smaller_network():
+    part = rates.full_size("Standard", lambda _: np.array([50.0]), rates.within_1_5, "120 s")
+
+    def of(size: str) -> Results:
+        return Results(Runs({}, {}, {"size": size}), {})
+
+    with pytest.raises(MissingDataError, match="judged at full size only"):
+        part.measure(of("quick"))
+    assert part.measure(of("full")).value == 50.0
