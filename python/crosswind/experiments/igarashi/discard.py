@@ -194,7 +194,7 @@ def _wide(frame: pl.DataFrame, on: str, values: list[str], name: str) -> pl.Data
     return frame.group_by(KEYS, maintain_order=True).agg(columns)
 
 
-experiment = partial(study.experiment, tables=tables)
+experiment = partial(study.experiment, tables=tables, quick_reps=1)
 read_two_ways = partial(experiment, variants=READINGS)
 Measure = Callable[[Results], Any]
 
