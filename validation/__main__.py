@@ -20,6 +20,7 @@ from validation.compare import Comparison, Row, compare_sequences, compare_study
 from validation.ns2 import diffserv, driver, tfrc
 from validation.ns2.scenarios import REPETITIONS, deterministic_cases, studies
 from validation.report import Findings, page
+from validation.twin.page import placed, section, stored
 
 PAGE = Path(__file__).parent.parent / "docs" / "validation.md"
 
@@ -42,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         say_missing(skipped)
     elif not chosen.no_write and not chosen.deterministic:
         PAGE.parent.mkdir(exist_ok=True)
-        PAGE.write_text(page(findings))
+        PAGE.write_text(placed(page(findings), section(stored())))
         print(f"written: {PAGE}")
     if program is not None and not chosen.deterministic:
         diffserv.main(["--no-write"] if chosen.no_write else [])

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from crosswind.emulate import control, needs
+from crosswind.emulate import control, needs, uplink
 from crosswind.errors import CrosswindError, InputError
 
 SCENARIO = """\
@@ -239,3 +239,99 @@ def test_changes_are_read_as_they_are_typed() -> None:
     for wrong in ("rate", "last-hop=3", "last-hop/sideways.rate=1 Mbit/s"):
         with pytest.raises(InputError):
             control.parse_change(wrong, ["last-hop"])
+
+
+# ---- the way to the machine's network: machine and world are namespaces of the test's own ----
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Iterator[list[str]]:
+    """Two namespaces: one plays the machine, one the world, which serves a file at 192.0.2.1 (RFC 5737)."""
+    here, world = (f"cwtest-{name}-{os.getpid()}" for name in ("machine", "world"))
+    (tmp_path / "page").write_text("hello from outside")
+    server = None
+    try:
+        for name in (here, world):
+            subprocess.run(["ip", "netns", "add", name], check=True)
+        cable = ["link", "add", "eth0", "netns", here, "type", "veth", "peer", "name", "eth0", "netns", world]
+        subprocess.run(["ip", *cable], check=True)
+        for name, address in ((here, "192.0.2.2/24"), (world, "192.0.2.1/24")):
+            subprocess.run(["ip", "-n", name, "addr", "add", address, "dev", "eth0"], check=True)
+            subprocess.run(["ip", "-n", name, "link", "set", "eth0", "up"], check=True)
+            subprocess.run(["ip", "-n", name, "link", "set", "lo", "up"], check=True)
+        until = time.monotonic() + 10
+        while "linkdown" in state_of(["ip", "netns", "exec", here])[2] and time.monotonic() < until:
+            time.sleep(0.05)
+        files = ["--directory", str(tmp_path), "8000"]
+        server = subprocess.Popen(
+            ["ip", "netns", "exec", world, sys.executable, "-m", "http.server", *files],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        yield ["ip", "netns", "exec", here]
+    finally:
+        if server:
+            server.kill()
+            server.wait()
+        for name in (here, world):
+            subprocess.run(["ip", "netns", "delete", name], check=False)
+
+
+def state_of(machine: list[str]) -> tuple[str, str, str, str]:
+    """What an uplink touches on a machine: tables, forwarding, routes and devices."""
+    commands = ("nft list ruleset", "cat /proc/sys/net/ipv4/ip_forward", "ip route", "ip -o -br link")
+    a, b, c, d = (subprocess.run([*machine, *x.split()], capture_output=True, text=True).stdout for x in commands)
+    return a, b, c, d
+
+
+OUTSIDE = "import urllib.request as u; print(u.urlopen('http://192.0.2.1:8000/page', timeout=4).read().decode())"
+uplinks = pytest.mark.skipif(
+    WHY_NOT != "" or os.geteuid() != 0 or shutil.which("nft") is None,
+    reason="an uplink needs root and nft (nftables)",
+)
+
+
+@uplinks
+def test_with_an_uplink_the_command_reaches_the_world_and_the_machine_is_restored(
+    scenario: Path, machine: list[str]
+) -> None:
+    before = state_of(machine)
+    look = f"{OUTSIDE}; import time; time.sleep(2)"
+    command = [*machine, sys.executable, "-m", "crosswind", "emulate", str(scenario), "--json"]
+    with subprocess.Popen([*command, "--uplink", "--", sys.executable, "-c", look], stdout=subprocess.PIPE) as process:
+        until = time.monotonic() + 60
+        while "masquerade" not in (during := state_of(machine))[0] and time.monotonic() < until:
+            time.sleep(0.1)
+        out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert during[1].strip() == "1" and "crosswind_" in during[0]
+    text, facts = out.decode().splitlines()
+    assert text == "hello from outside"
+    # It went over the emulated link, there and back.
+    assert all(v["sent_packets"] > 3 for v in json.loads(facts)["links"])
+    assert state_of(machine) == before
+    # Without an uplink there is no way there.
+    done = subprocess.run([*command, "--", sys.executable, "-c", OUTSIDE], capture_output=True, text=True, timeout=90)
+    assert done.returncode != 0 and state_of(machine) == before
+
+
+@uplinks
+def test_what_a_killed_uplink_leaves_is_taken_back_by_the_next_start(scenario: Path, machine: list[str]) -> None:
+    before = state_of(machine)
+    command = [*machine, sys.executable, "-m", "crosswind", "emulate", str(scenario), "--quiet"]
+    process = subprocess.Popen([*command, "--uplink", "--", "sleep", "60"])
+    until = time.monotonic() + 60
+    while "masquerade" not in state_of(machine)[0] and time.monotonic() < until:
+        time.sleep(0.1)
+    process.kill()
+    process.wait()
+    assert "crosswind_" in state_of(machine)[0]
+    done = subprocess.run([*command, "--", "true"], capture_output=True, text=True, timeout=90)
+    assert done.returncode == 0, done.stderr
+    assert state_of(machine) == before
+
+
+def test_what_an_uplink_lacks_is_named_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uplink.shutil, "which", lambda _: None)
+    said = uplink.missing(needs.Privileges(as_user=True))
+    assert any("root" in line for line in said) and any("nftables" in line for line in said)

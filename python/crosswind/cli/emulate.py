@@ -29,6 +29,10 @@ def emulate(
         float | None, typer.Option("--for", min=0.1, help="End the command after so many seconds.")
     ] = None,
     out: OutOption = None,
+    uplink: Annotated[
+        bool,
+        typer.Option("--uplink", help="Give `emulate.uplink` a way to this machine's network (masqueraded; root)."),
+    ] = False,
     tape: Annotated[Path | None, typer.Option("--tape", help="Record all arrivals, to be played again.")] = None,
     play: Annotated[Path | None, typer.Option("--play", help="Play a tape in virtual time.")] = None,
     control: Annotated[
@@ -56,6 +60,7 @@ def emulate(
     what = changed(scenario, assign)
     what.validate()
     from crosswind.emulate import needs, sandbox
+    from crosswind.emulate import uplink as uplinks
     from crosswind.emulate.control import new_door
     from crosswind.runs import prepare_out
 
@@ -76,7 +81,10 @@ def emulate(
         "quiet": quiet,
     }
     try:
-        return sandbox.run(job, privileges)
+        with uplinks.asked_for(privileges, wanted=uplink) as way_out:
+            if way_out is None:
+                return sandbox.run(job, privileges)
+            return sandbox.run({**job, "uplink": way_out.job}, privileges, way_out.open)
     finally:
         door.unlink(missing_ok=True)
 

@@ -97,7 +97,7 @@ def run(
 
         def repeated(n: int) -> Runs:
             if mode is Mode.emulate:
-                return _emulated(what, seed, n, folder if pcap else None, bar)
+                return _emulated(what, seed, n, folder if pcap else None, bar, together=workers or 1)
             return run_scenario(what, seed=seed, reps=n, workers=workers, ties=ties, progress=bar)
 
         runs = until_precise(targets, count, max(reps_max, count), repeated)
@@ -115,11 +115,13 @@ def run(
     return EXIT_DONE
 
 
-def _emulated(what: Scenario, seed: int | None, reps: int, pcap: Path | None, bar: Bar) -> Runs:
+def _emulated(what: Scenario, seed: int | None, reps: int, pcap: Path | None, bar: Bar, *, together: int) -> Runs:
     from crosswind.emulate import testbed
 
     own = int(what.get("seed", 1))
-    return testbed.run(what, seed=seed if seed is not None else own, reps=reps, pcap=pcap, progress=bar)
+    return testbed.run(
+        what, seed=seed if seed is not None else own, reps=reps, together=together, pcap=pcap, progress=bar
+    )
 
 
 def _recorded(scenario: Scenario, reps: int) -> Scenario:

@@ -93,12 +93,18 @@ def prepare() -> None:
     OWN.mkdir()
 
 
-def names(hosts: Sequence[Host]) -> None:
-    """Lets every host be reached by its name: a hosts file over the real one, seen in the sandbox only."""
+def names(hosts: Sequence[Host], *, is_alone: bool = True) -> None:
+    """Lets every host be reached by its name: a hosts file over the real one, seen in the sandbox only.
+
+    `is_alone`: there is no way to the machine's network, so that its name servers are out of reach.
+    """
     lines = ["127.0.0.1 localhost", "::1 localhost"]
     lines += [f"{address} {h.name}" for h in hosts for address in (h.v4, h.v6)]
     # Without a name server in reach, names that nobody knows are refused at once and not after ten seconds.
-    for name, text in (("hosts", "\n".join(lines)), ("resolv.conf", "options timeout:1 attempts:1")):
+    files = [("hosts", "\n".join(lines))]
+    if is_alone:
+        files.append(("resolv.conf", "options timeout:1 attempts:1"))
+    for name, text in files:
         file, real = OWN / name, Path("/etc") / name
         file.write_text(text + "\n", encoding="ascii")
         if real.exists():

@@ -14,6 +14,7 @@ TCP_WORKLOADS = ("bulk", "page")
 UDP_IP_HEADER_bytes = 28
 AUDIO_INTERVAL_ns = 20_000_000
 PING_INTERVAL_ns = 1_000_000_000
+LINGER_ns = 15_000_000_000
 # More would be another kind of traffic than one program can make.
 BURSTS_MAX = 100_000
 
@@ -97,7 +98,11 @@ def datagram_tasks(f: dict[str, Any], stop_ns: int, rng: random.Random) -> tuple
         "bursts": bursts,
         "answers": answers,
     }
-    return sender, {"do": "receive-datagrams", "packets": total, "answers": answers}
+    receiver: dict[str, Any] = {"do": "receive-datagrams", "packets": total, "answers": answers}
+    if total is not None and bursts:
+        # What has not come by then is lost.
+        sender["until_ns"] = receiver["until_ns"] = bursts[-1][0] + (known[-1] - 1) * interval_ns + LINGER_ns
+    return sender, receiver
 
 
 def bursts_of(

@@ -12,12 +12,14 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from crosswind.emulate.needs import Privileges
+from crosswind.errors import CrosswindError
 
 PR_SET_PDEATHSIG = 1
 JOB_VARIABLE = "CROSSWIND_JOB"
@@ -44,8 +46,21 @@ def first_process(unshare: int) -> int | None:
     return int(children[0]) if children else None
 
 
-def run(job: dict[str, Any], privileges: Privileges) -> int:
-    """Runs a job (see `inside`) in a sandbox and returns its exit code; signals are passed on to it."""
+def wait_for_first(process: subprocess.Popen[bytes], seconds: float = 10.0) -> int:
+    """The first process of a sandbox that is being made. Raises CrosswindError when there is none in time."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until and process.poll() is None:
+        if (inner := first_process(process.pid)) is not None:
+            return inner
+        time.sleep(0.01)
+    raise CrosswindError("the sandbox did not start")
+
+
+def run(job: dict[str, Any], privileges: Privileges, joined: Callable[[int], None] | None = None) -> int:
+    """Runs a job (see `inside`) in a sandbox and returns its exit code; signals are passed on to it.
+
+    `joined` is called with the number of its first process as soon as there is one.
+    """
     process = start(job, privileges)
 
     def forward(number: int, _frame: FrameType | None) -> None:
@@ -58,6 +73,12 @@ def run(job: dict[str, Any], privileges: Privileges) -> int:
 
     before = {n: signal.signal(n, forward) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
+        if joined:
+            try:
+                joined(wait_for_first(process))
+            except BaseException:
+                process.kill()
+                raise
         code = process.wait()
     finally:
         for number, handler in before.items():

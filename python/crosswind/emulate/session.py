@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from crosswind.emulate import hosts as machine
+from crosswind.emulate import uplink
 from crosswind.emulate.control import Door
 from crosswind.emulate.hosts import Host
 from crosswind.emulate.network import Network
@@ -27,8 +28,11 @@ def session(job: dict[str, Any]) -> int:
     scenario = Scenario(job["scenario"], job.get("file"), job.get("text") or "")
     machine.prepare()
     network = Network.build(scenario, seed=job["seed"])
-    machine.names(network.hosts)
-    network.open()
+    ends = job.get("uplink")
+    machine.names(network.hosts, is_alone=ends is None)
+    network.open(gateway=network.uplink if ends else None)
+    if ends:
+        uplink.connect(network.uplink, ends)
     network.start(sample_ns=network.plan["sample_ns"] if job.get("out") else None, tape=job.get("tape"))
     code = 1
     with servers(network), Door.open(network, job.get("door")):

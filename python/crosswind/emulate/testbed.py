@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import multiprocessing
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -38,34 +40,59 @@ def run(
     *,
     seed: int,
     reps: int = 1,
+    together: int = 1,
     pcap: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Runs:
-    """Runs a scenario with real hosts, one repetition after the other, each in a sandbox of its own."""
+    """Runs a scenario with real hosts, each repetition in a sandbox of its own.
+
+    `together`: how many repetitions at a time. More than one is for slow links: all of them share the machine's cores,
+    and each says in its manifest how late its packets were.
+    """
     scenario.validate()
     privileges = needs.check()
     began = time.monotonic()
+    jobs = [
+        {
+            "kind": "testbed",
+            "scenario": scenario.data,
+            "file": scenario.file,
+            "text": scenario.text,
+            "seed": seed,
+            "rep": rep,
+            "reps": reps,
+            "together": together,
+            "pcap": str(pcap.resolve()) if pcap else None,
+        }
+        for rep in range(reps)
+    ]
     parts: list[Runs] = []
-    for rep in range(reps):
-        with tempfile.TemporaryDirectory() as folder:
-            job = {
-                "kind": "testbed",
-                "scenario": scenario.data,
-                "file": scenario.file,
-                "text": scenario.text,
-                "seed": seed,
-                "rep": rep,
-                "reps": reps,
-                "out": folder,
-                "pcap": str(pcap.resolve()) if pcap else None,
-            }
-            code = sandbox.run(job, privileges)
-            if code != 0:
-                raise CrosswindError(f"the emulation of repetition {rep} ended with exit code {code}")
-            parts.append(Runs.load(folder))
+    for part in repetitions(jobs, privileges, together):
+        parts.append(part)
         if progress:
-            progress(rep + 1, reps)
+            progress(len(parts), reps)
     return joined(parts, scenario, reps, round(time.monotonic() - began, 3))
+
+
+def repetitions(jobs: list[dict[str, Any]], privileges: needs.Privileges, together: int) -> Iterator[Runs]:
+    """The repetitions in order, some of them at a time."""
+    if together == 1:
+        for job in jobs:
+            yield repetition(job, privileges)
+        return
+    # A process each: a sandbox ends with the thread that made it, and signals go to main threads.
+    method = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(together, mp_context=method) as pool:
+        yield from pool.map(repetition, jobs, [privileges] * len(jobs))
+
+
+def repetition(job: dict[str, Any], privileges: needs.Privileges) -> Runs:
+    """One repetition, from outside its sandbox."""
+    with tempfile.TemporaryDirectory() as folder:
+        code = sandbox.run({**job, "out": folder}, privileges)
+        if code != 0:
+            raise CrosswindError(f"the emulation of repetition {job['rep']} ended with exit code {code}")
+        return Runs.load(folder)
 
 
 def joined(parts: list[Runs], scenario: Scenario, reps: int, wall_s: float) -> Runs:
@@ -76,6 +103,7 @@ def joined(parts: list[Runs], scenario: Scenario, reps: int, wall_s: float) -> R
     manifest.update(reps=reps, reps_total=reps, runs=len(parts), wall_s=wall_s)
     manifest["warnings"] = list(dict.fromkeys(w for p in parts for w in p.manifest["warnings"]))
     manifest["trusted"] = all(p.manifest["trusted"] for p in parts)
+    manifest["machine"] = max((p.manifest["machine"] for p in parts), key=lambda m: float(m["lateness"]["p99_ns"]))
     return Runs(tables, {scenario.name: scenario}, manifest)
 
 
@@ -94,7 +122,7 @@ def inside(job: dict[str, Any]) -> int:
         warnings += kernel.prepare(host, own, network.plan["sysctl"])
     sample_ns = network.plan["sample_ns"] or SAMPLE_ns
     with captures(network, job.get("pcap")):
-        said, result = perform(network, tasks, sample_ns)
+        said, result = perform(network, tasks, sample_ns, company=job.get("together", 1))
     result["warnings"] = [*result["warnings"], *warnings]
     save(network, job, said, result)
     return 0
@@ -122,9 +150,12 @@ def captures(network: Network, folder: str | None) -> Iterator[None]:
 
 
 def perform(
-    network: Network, tasks: dict[str, list[dict[str, Any]]], sample_ns: int
+    network: Network, tasks: dict[str, list[dict[str, Any]]], sample_ns: int, *, company: int
 ) -> tuple[dict[int, dict[str, Any]], dict[str, Any]]:
-    """Starts the programs and the driver, waits for the end; what each flow said, and the driver's result."""
+    """Starts the programs and the driver, waits for the end; what each flow said, and the driver's result.
+
+    `company`: how many repetitions start at the same time as this one.
+    """
     busy = {h: t for h, t in tasks.items() if t}
     ready = threading.Semaphore(0)
     said: dict[int, dict[str, Any]] = {}
@@ -132,7 +163,7 @@ def perform(
     programs: list[subprocess.Popen[str]] = []
     readers = []
     # The start is announced when all listen: the worker learns it with its job, so listeners get theirs first.
-    start_ns = time.monotonic_ns() + LEAD_ns + 400_000_000 * (1 + len(busy) // 4)
+    start_ns = time.monotonic_ns() + LEAD_ns + 400_000_000 * (1 + len(busy) // 4) * company
     job = {"start_ns": start_ns, "stop_ns": network.plan["duration_ns"], "sample_ns": sample_ns}
     for name, own in busy.items():
         command = network.host(name).inside([sys.executable, "-I", "-S", str(WORKER)])

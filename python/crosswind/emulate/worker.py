@@ -283,7 +283,7 @@ def send_datagrams(task, job):
     s = marked_socket(socket.SOCK_DGRAM, task)
     s.connect((task["to"], task["port"]))
     start_ns = job["start_ns"]
-    stop = start_ns + job["stop_ns"]
+    stop = start_ns + min(job["stop_ns"], task.get("until_ns", job["stop_ns"]))
     answers = None
     if task["answers"]:
         answers = threading.Thread(target=hear_answers, args=(s, task, stop))
@@ -339,7 +339,7 @@ def receive_datagrams(task, job):
     s = marked_socket(socket.SOCK_DGRAM, task)
     s.bind(("0.0.0.0", task["port"]))
     say(ready=task["flow"])
-    stop = job["start_ns"] + job["stop_ns"]
+    stop = job["start_ns"] + min(job["stop_ns"], task.get("until_ns", job["stop_ns"]))
     delays, received, bytes_, last = [], 0, 0, -1
     while True:
         left = (stop - time.monotonic_ns()) / 1e9

@@ -1,0 +1,1 @@
+"""The same scenario in the simulator and between real kernels, side by side: `make twin`."""

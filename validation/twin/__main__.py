@@ -1,0 +1,54 @@
+"""`make twin`: five scenarios simulated and between real kernels, and what came of both in docs/validation.md.
+
+    python -m validation.twin [--only NAME] [--no-write] [--page-only]
+
+Needs namespaces (root, or a user namespace). Exit code 0: every difference is within the aim or has a known cause, or
+there are no namespaces here and nothing was compared (which is said loudly); 1: a difference without a cause.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+
+from crosswind.emulate import needs
+from validation.twin import page
+from validation.twin.measure import CASES, LAWS, Twin, measure
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m validation.twin", description="Compares with real kernels.")
+    parser.add_argument("--only", choices=[c.name for c in CASES], help="one scenario; the others keep their numbers")
+    parser.add_argument("--no-write", action="store_true", help="do not write the page, the figures and the numbers")
+    parser.add_argument("--page-only", action="store_true", help="write the page anew from the stored numbers")
+    chosen = parser.parse_args(arguments)
+    stored = page.stored()
+    if chosen.page_only:
+        page.write(stored)
+        return page.verdict(stored.twins)
+    try:
+        needs.check()
+    except needs.MissingError as e:
+        print(f"{'!' * 72}\nTHE TWINS WERE SKIPPED: {e}\n{'!' * 72}", file=sys.stderr)
+        return 0
+    twins: list[Twin] = [t for t in stored.twins if chosen.only and t.case != chosen.only]
+    for case in CASES:
+        if chosen.only not in (None, case.name):
+            continue
+        for law in LAWS:
+            for twin in measure(case, law):
+                twins.append(twin)
+                print(page.line(twin), flush=True)
+    order = [c.name for c in CASES]
+    twins.sort(key=lambda t: order.index(t.case))
+    found = page.Stored.now(twins)
+    if not chosen.no_write:
+        page.NUMBERS.write_text(json.dumps(found.to_json(), separators=(",", ":")) + "\n")
+        page.write(found)
+    return page.verdict(twins)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
