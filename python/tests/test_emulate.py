@@ -246,7 +246,7 @@ def test_changes_are_read_as_they_are_typed() -> None:
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Iterator[list[str]]:
-    """Two namespaces: one plays the machine, one the world, which serves a file at 192.0.2.1 (RFC 5737)."""
+    """Two namespaces: one plays the machine, one the world, which serves a file at 192.0.2.1."""
     here, world = (f"cwtest-{name}-{os.getpid()}" for name in ("machine", "world"))
     (tmp_path / "page").write_text("hello from outside")
     server = None
