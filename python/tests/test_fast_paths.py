@@ -34,10 +34,10 @@ def test_standard_tcp_grows_by_one_segment_in_each_round_trip():
 
 
 def test_increase_and_decrease_of_hstcp_belong_to_its_response():
-    # One loss for each saw-tooth: a window w at the loss, b w segments regained at a per round trip.
+    # One loss for each saw-tooth with mean w: its top is w / (1 - b/2), and b of it is regained at a per round trip.
     for window in (100.0, 5000.0, 83_000.0):
         a, b = theory.hstcp_increase(window), theory.hstcp_decrease(window)
-        sent = b * window / a * window * (1 - b / 2)
+        sent = b * window / (1 - b / 2) / a * window
         assert theory.hstcp_window(1 / sent) == pytest.approx(window, rel=0.03)
     assert (theory.hstcp_increase(38), theory.hstcp_decrease(38)) == (1.0, 0.5)
 

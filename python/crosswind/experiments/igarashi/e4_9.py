@@ -67,7 +67,8 @@ def per_ack(r: Results, receiver: str) -> npt.NDArray[np.float64]:
         raise MissingDataError("no events were kept")
     last = events.filter(pl.col("kind").is_in(["recovered", "timeout", "resend"]))["time_ns"].max() or 0
     acks = events.filter((pl.col("kind") == "ack") & (pl.col("time_ns") > last + 200_000_000))["seq"].to_numpy()
-    return np.asarray(np.diff(acks) / paths.MSS_BYTES)
+    # The first byte of data is 1: data segments, which are ACKs too, acknowledge the handshake.
+    return np.asarray(np.diff(acks[acks > 1]) / paths.MSS_BYTES)
 
 
 def empty(receiver: str) -> rates.Measure:

@@ -11,7 +11,7 @@ What may differ here: sizes of the router buffers are readings (O5.1), and so is
 from __future__ import annotations
 
 from crosswind.claims import Claim, above, at_least, below, near
-from crosswind.experiments.base import Results
+from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.experiments.igarashi import rates, study
 from crosswind.figures import Picture
@@ -21,7 +21,16 @@ SECONDS = 300
 SHARES = (0.80, 0.95, 1.00, 1.06)
 BUFFERS = {"Small": paths.SMALL, "Large": paths.LARGE}
 LIMITED = ("HSTCP", "Scalable", "FAST", "HTCP")
-STEADY = (0.2, 1.0)
+STEADY = (0.5, 1.0)
+
+
+READINGS = {
+    **paths.WHOLE,
+    **{
+        f"large-{n}": Variant(f"the large router buffer holds {n} packets (O5.1)", {"large_packets": n})
+        for n in (400, 800)
+    },
+}
 
 
 def label(name: str, share: float, buffer: str) -> str:
@@ -29,11 +38,11 @@ def label(name: str, share: float, buffer: str) -> str:
     return f"{name} {buffer}" if name == "CUBIC" else f"{name} {share:.2f} {buffer}"
 
 
-def configurations(size: str = "full") -> dict[str, Scenario]:
+def configurations(size: str = "full", large_packets: int = paths.LARGE) -> dict[str, Scenario]:
     """Each protocol with each socket buffer and both router buffers."""
     s = paths.SIZES_5[size]
     out = {}
-    for buffer, packets in BUFFERS.items():
+    for buffer, packets in (BUFFERS | {"Large": large_packets}).items():
         path = paths.INTERNATIONAL.buffered(packets)
         for name in paths.TCP_VARIANTS:
             for share in SHARES:
@@ -47,7 +56,7 @@ def rate(name: str, share: float, buffer: str) -> rates.Measure:
 
 
 def over_limit(name: str, share: float, buffer: str) -> rates.Measure:
-    """The rate after the first fifth of the run over what the socket buffer allows: buffer / RTT."""
+    """The rate in the second half of the run over what the socket buffer allows: buffer / RTT."""
 
     def measure(r: Results):  # type: ignore[no-untyped-def]
         configuration = label(name, share, buffer)
@@ -139,5 +148,5 @@ EXPERIMENT = rates.experiment(
     where="figures 5.3 to 5.5 and 5.7",
     reps=1,
     figures=pictures,
-    variants=paths.WHOLE,
+    variants=READINGS,
 )

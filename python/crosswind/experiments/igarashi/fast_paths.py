@@ -13,7 +13,8 @@ of chapter 5 have it in front of another Gigabit Ethernet whose frames are longe
 equal frames one flow would never queue in the router, and with much faster hosts no buffer of less than 200 packets
 would survive slow start, while the source sees both flat series below the BDP and losses above it. Receivers are Linux
 unless said (`tcp.receiver`), FAST keeps alpha = 200 packets in the queue (O4.7), more than a buffer of 100 packets
-holds, and grows by a quarter in a round trip while the queue is empty; CUBIC knows no socket buffer (O5.5).
+holds, and measures round trips in microseconds, where the other kernels have ticks of 10 ms; CUBIC knows no socket
+buffer (O5.5).
 
 A size divides capacity, buffers, alpha, socket buffers and the rate and number of what competes by the same number, and
 leaves round trips, sizes of transfers and packets alone: windows in packets shrink, and with them the time that
@@ -116,8 +117,9 @@ def protocol(name: str, path: Path, size: Size, **changes: Any) -> dict[str, Any
         "Scalable": {"law": "scalable"},
         "FAST": {
             "law": "fast",
-            "fast": {"alpha": ALPHA_PACKETS / size.divisor, "gamma": 0.5, "empty_growth": 0.5},
+            "fast": {"alpha": ALPHA_PACKETS / size.divisor, "gamma": 0.5},
             "grow_when": "always",
+            "timestamp_tick": "1 us",
         },
         "CUBIC": {"law": "cubic", "cubic": {"version": "2005"}},
         "HTCP": {"law": "htcp"},
