@@ -26,7 +26,20 @@ def run_many(
     workers: int,
     shuffle_ties: bool = False,
     progress: Callable[[int, int], None] | None = None,
+    laws: dict[str, Callable[[], Any]] | None = None,
 ) -> dict[str, Any]: ...
+
+class LawFacts:
+    """What a window law of one's own hears. Windows in segments, times in seconds."""
+
+    now_s: float
+    cwnd: float
+    ssthresh: float
+    flight: float
+    acked: float
+    rtt_s: float | None
+    why: str | None
+
 def red_trace(
     params_json: str,
     seed: int,

@@ -2,7 +2,8 @@
 
 A law is two functions of the window in segments: how much congestion avoidance adds per window of acknowledged data,
 and what share a reduction keeps. They are looked up in a table that is made once, so a run with such a law is as fast
-as any other. A law that remembers more than its window is written in Rust: see "How to add something".
+as any other. A law that remembers more than its window is a class (`RememberingLaw`), and Python is asked on every ACK:
+for teaching, and far slower. A law for serious work is written in Rust: see "How to add something".
 
 >>> mine = window_law(increase=lambda w: 1.0, keep=lambda w: 0.5)     # Reno
 >>> mine.rows[0]
@@ -11,13 +12,18 @@ as any other. A law that remembers more than its window is written in Rust: see 
 
 from __future__ import annotations
 
+import hashlib
+import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from crosswind.errors import InputError
 from crosswind.scenario import Scenario
+
+if TYPE_CHECKING:
+    from crosswind._core import LawFacts
 
 WINDOW_MAX = 100_000.0
 ROWS = 160
@@ -60,3 +66,42 @@ def window_law(increase: Callable[[float], float], keep: Callable[[float], float
             raise InputError("law", path="keep", found=f"{b} at {w:.4g} segments", expected="a share from 0 to 1")
         rows.append({"window": w, "increase": a, "keep": b})
     return WindowLaw(rows)
+
+
+class RememberingLaw(Protocol):
+    """A window law of one's own with a memory: one object for each connection, made without arguments.
+
+    `facts` has, in segments and seconds: `now_s`, `cwnd`, `ssthresh`, `flight` (in the network before the ACK; with a
+    loss what the profile reduces from), `acked`, `rtt_s` (None when the ACK gives no sample) and, with a loss, `why`:
+    "loss", "timeout", "echo" (ECN) or "early".
+    """
+
+    def on_ack(self, facts: LawFacts) -> float | None:
+        """The new window in segments. None: slow start goes on below the threshold, above it nothing changes."""
+
+    def on_loss(self, facts: LawFacts) -> float | None:
+        """The window in segments that is kept, at least two; None: half the flight. A timeout starts again from one."""
+
+
+Laws = Mapping[str, Callable[[], RememberingLaw]]
+
+
+def checked_laws(laws: Laws) -> dict[str, dict[str, Any]]:
+    """What the manifest says of laws of one's own: where each comes from, and the digest of its source."""
+    out = {}
+    for name, law in laws.items():
+        missing = [m for m in ("on_ack", "on_loss") if isinstance(law, type) and not callable(getattr(law, m, None))]
+        if not callable(law) or missing:
+            found = f"a class without {' and '.join(missing)}" if missing else type(law).__name__
+            raise InputError("laws", path=name, found=found, expected="a class with on_ack and on_loss")
+        where = f"{getattr(law, '__module__', '?')}.{getattr(law, '__qualname__', '?')}"
+        out[name] = {"class": where, "source_digest": _digest(law), "slow_path": True}
+    return out
+
+
+def _digest(law: object) -> str | None:
+    try:
+        source = inspect.getsource(law)  # type: ignore[arg-type]
+    except (OSError, TypeError):
+        return None
+    return hashlib.blake2b(source.encode(), digest_size=8).hexdigest()

@@ -154,3 +154,9 @@ def _no_room(where: str, e: OSError) -> NoRoomError:
     full = e.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     why = "no space left" if full else f"cannot be written ({e.strerror or e})"
     return NoRoomError(f"{where}: {why}; finished runs are kept, and the same command goes on from there")
+
+
+def carry(folder: Path, to: Place) -> None:
+    """Writes every file below a folder of this machine to a place, under the same names."""
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        to.write(path.relative_to(folder).as_posix(), path.read_bytes())

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from crosswind.core import core, version
 from crosswind.errors import InputError
+from crosswind.laws import Laws, checked_laws
 from crosswind.progress import Listener
 from crosswind.runs import SCHEMA_VERSION, Runs
 from crosswind.scenario import Scenario
@@ -29,6 +30,7 @@ def run(
     workers: int | None = None,
     ties: Ties = "fixed",
     progress: Listener | None = None,
+    laws: Laws | None = None,
 ) -> Runs:
     """Runs one scenario, or several with labels, and returns their tables.
 
@@ -36,8 +38,11 @@ def run(
     `seed`: base seed (default: the scenario's own, else 1). Configurations that share a seed share random numbers.
     `reps`: how many repetitions, or which ones (`reps_total` then says of how many: it fixes the strata).
     `workers`: threads (default: all cores). `ties`: "shuffled" permutes simultaneous events.
+    `laws`: window laws of your own that remember something, name -> class (see `crosswind.laws.RememberingLaw`), for
+    flows with `tcp = { law = "own", own_law = "name" }`. Slow: Python is asked on every ACK; the manifest says so.
 
-    Raises InputError when a scenario is wrong. Ctrl-C returns what is finished, with `runs.interrupted` set.
+    Raises InputError when a scenario is wrong, and whatever a law of your own raises. Ctrl-C returns what is finished,
+    with `runs.interrupted` set.
     """
     labelled = _labelled(scenario)
     first = next(iter(labelled.values()))
@@ -47,18 +52,28 @@ def run(
     _check(base, wanted, total, workers)
     count = workers or os.cpu_count() or 1
     engine = core()
+    own = checked_laws(laws or {})
     for one in labelled.values():
         one.validate()
     began = time.monotonic()
     try:
         result = engine.run_many(
-            [s.to_json() for s in labelled.values()], base, wanted, total, count, ties == "shuffled", progress
+            [s.to_json() for s in labelled.values()],
+            base,
+            wanted,
+            total,
+            count,
+            ties == "shuffled",
+            progress,
+            dict(laws or {}),
         )
     except engine.ScenarioError as e:
         raise first.explain(e) from None
     manifest = manifest_of(labelled, base, wanted, total, ties)
     manifest["wall_s"] = round(time.monotonic() - began, 3)
     manifest["workers"] = count
+    if own:
+        manifest["own_laws"] = own
     manifest["interrupted"] = bool(result["interrupted"])
     return Runs.from_engine(result["tables"], labelled, manifest)
 

@@ -70,7 +70,9 @@ class FakeCore:
         workers: int,
         shuffle_ties: bool,  # noqa: FBT001 (the engine's signature)
         progress: Any,
+        laws: dict[str, Any] | None = None,
     ) -> dict[str, Any]:
+        assert not laws, "the stand-in knows no laws"
         table: dict[str, dict[str, list[Any]]] = {k: {} for k in ("run", "flow", "link", "sample", "event", "hist")}
         total, done, interrupted = len(scenarios) * len(reps), 0, False
         for i, text in enumerate(scenarios):

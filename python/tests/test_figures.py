@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import shutil
@@ -81,15 +82,35 @@ def test_points_lie_where_the_figure_shows_them() -> None:
 def test_a_report_answers_to_the_keyboard_in_a_browser(engine: Engine, file: Path, tmp_path: Path) -> None:
     assert main(["run", str(file), "--out", str(tmp_path / "r")]) == 0
     page = tmp_path / "r/report.html"
-    press = """<script>for (const d of document.querySelectorAll(".drawing"))
+    press = """<script>{ for (const d of document.querySelectorAll(".drawing"))
       for (const key of ["ArrowRight", "End"]) d.dispatchEvent(new KeyboardEvent("keydown", {key}));
-      document.querySelectorAll(".toggles button")[1].click();</script></body>"""
+      const [box] = document.querySelectorAll(".drawing"), svg = box.querySelector("svg"), seen = [];
+      const look = () => seen.push(svg.getAttribute("viewBox").split(" ").map(Number));
+      const key = (key) => { box.dispatchEvent(new KeyboardEvent("keydown", {key})); look(); };
+      look(); key("+"); key("-"); key("+");
+      const { left, top, width, height } = svg.getBoundingClientRect();
+      const to = (type, dx) => box.dispatchEvent(new PointerEvent(type,
+        { clientX: left + width / 2 + dx, clientY: top + height / 2, pointerId: 1 }));
+      box.setPointerCapture = () => {};
+      to("pointerdown", 0); to("pointermove", 30); to("pointerup", 30); look();
+      const wheel = { clientX: left, clientY: top, deltaY: -1, bubbles: true };
+      box.dispatchEvent(new WheelEvent("wheel", wheel)); look();
+      box.dispatchEvent(new WheelEvent("wheel", { ...wheel, ctrlKey: true })); look();
+      key("0");
+      document.body.dataset.seen = JSON.stringify(seen);
+      document.querySelectorAll(".toggles button")[4].click(); }</script></body>"""
     page.write_text(page.read_text().replace("</body>", press))
     command = ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri()]
     dom = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
     said = re.findall(r"<output[^>]*>([^<]*)</output>", dom)
     assert len(said) == 5 and any("congestion window (kB) " in s for s in said), said
     assert 'aria-pressed="false"' in dom and 'style="display: none;"' in dom
+    whole, closer, back, again, dragged, scrolled, wheeled, at_last = json.loads(
+        html.unescape(re.findall(r'data-seen="([^"]*)"', dom)[0])
+    )
+    assert closer[2] == pytest.approx(whole[2] / 1.5) and closer == again and back == whole == at_last
+    assert dragged[0] < again[0] and dragged[1:] == again[1:], "the figure follows the pointer"
+    assert scrolled == dragged and wheeled[2] == pytest.approx(dragged[2] / 1.25), "the wheel alone scrolls the page"
 
 
 def part(value: float | None, low: float, high: float, accept: tuple[float | None, float | None]) -> dict[str, Any]:

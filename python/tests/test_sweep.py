@@ -21,6 +21,7 @@ from crosswind import sweep_plan, sweep_work
 from crosswind.cli import main
 from crosswind.design import Design
 from crosswind.errors import InputError
+from crosswind.place import place
 from crosswind.store import Store
 from crosswind.sweep import load
 
@@ -291,6 +292,17 @@ def test_a_store_at_an_fsspec_address_resumes_too(engine: Engine, file: Path) ->
         s = cw.sweep(file, {"link.last-hop.rate": RATES}, out="memory://sweeps/a")
     assert sum(asked) == 2 and s.kept == 2
     assert load("memory://sweeps/a").table("run").height == 2
+
+
+def test_the_report_of_a_sweep_goes_where_its_results_go(
+    engine: Engine, file: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    vary = ["--vary", "link.last-hop.rate=1 Mbit/s,2 Mbit/s"]
+    assert main(["sweep", str(file), *vary, "--reps", "2", "--out", "memory://sweeps/b"]) == 0
+    assert "report: memory://sweeps/b/report.html" in " ".join(capsys.readouterr().out.split())
+    kept = place("memory://sweeps/b")
+    assert b"</html>" in kept.read("report.html")
+    assert any(name.endswith(".svg") for name in kept.names("figures"))
 
 
 def test_equal_points_written_differently_are_run_once(engine: Engine, file: Path) -> None:

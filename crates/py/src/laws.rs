@@ -1,8 +1,9 @@
 //! Window laws without a network, for response functions and pictures of their shape.
 
 use super::scenario_error;
-use crosswind_base::{Streams, Time, config};
+use crosswind_base::{ConfigError, Streams, Time, config};
 use crosswind_transport::tcp::law::drive::{Drive, drive};
+use crosswind_transport::tcp::params::LawName;
 use crosswind_transport::tcp::preset;
 use crosswind_transport::tcp::signal::early::{Curve, Queueing};
 use crosswind_transport::tcp::signal::gentle::Gentle;
@@ -16,6 +17,10 @@ use pyo3::types::PyDict;
 pub fn law_drive<'py>(py: Python<'py>, tcp_json: &str, drive_json: &str, seed: u64) -> PyResult<Bound<'py, PyDict>> {
     let parsed = |text: &str| serde_json::from_str(text).map_err(|e| PyValueError::new_err(e.to_string()));
     let tcp = preset::read(&parsed(tcp_json)?, "tcp").map_err(|e| scenario_error(py, e))?;
+    if tcp.law == LawName::Own {
+        let expected = "a law of the engine: one that a program brings is only known in a run";
+        return Err(scenario_error(py, ConfigError::new("tcp.law", "own", expected)));
+    }
     let how: Drive = config::read(&parsed(drive_json)?, "drive").map_err(|e| scenario_error(py, e))?;
     how.check().map_err(|e| scenario_error(py, e.under("drive")))?;
     let mut rng = Streams::new(seed).named("law_drive");

@@ -5,6 +5,7 @@ mod elements;
 #[cfg(all(feature = "emu", target_os = "linux"))]
 mod emulate;
 mod laws;
+mod own_law;
 
 use crosswind_base::{ConfigError, Streams, Time};
 use crosswind_net::queue::red::effective;
@@ -118,7 +119,7 @@ fn red_trace<'py>(
 
 /// Runs repetitions of scenarios; see the Python function `crosswind.run`.
 #[pyfunction]
-#[pyo3(signature = (scenarios, seed, reps, reps_total, workers, shuffle_ties=false, progress=None))]
+#[pyo3(signature = (scenarios, seed, reps, reps_total, workers, shuffle_ties=false, progress=None, laws=None))]
 #[allow(clippy::too_many_arguments)]
 #[expect(clippy::disallowed_methods, reason = "Python waits in this thread while the runs have theirs")]
 fn run_many<'py>(
@@ -130,6 +131,7 @@ fn run_many<'py>(
     workers: usize,
     shuffle_ties: bool,
     progress: Option<Bound<'py, PyAny>>,
+    laws: Option<Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut plans: Vec<Plan> = Vec::with_capacity(scenarios.len());
     for text in &scenarios {
@@ -138,13 +140,23 @@ fn run_many<'py>(
     }
     let total = plans.len() * reps.len();
     let ties = if shuffle_ties { Ties::Shuffled } else { Ties::Ordered };
-    let request = Request { seed, reps, reps_total, workers, ties };
+    let trouble = own_law::Trouble::default();
+    let laws = laws.map(|l| own_law::makers(&l, &trouble)).transpose()?.unwrap_or_default();
+    let request = Request { seed, reps, reps_total, workers, ties, laws };
     let state = Progress::default();
     let result = std::thread::scope(|s| {
         let job = s.spawn(|| run_plans(&plans, &request, &state));
-        watch(py, &state, total, progress.as_ref(), || job.is_finished());
+        watch(py, &state, total, progress.as_ref(), || {
+            if trouble.has_come() {
+                state.cancel.store(true, Ordering::Relaxed);
+            }
+            job.is_finished()
+        });
         py.detach(|| job.join())
     });
+    if let Some(e) = trouble.take() {
+        return Err(e);
+    }
     let finished = match result {
         Ok(r) => r.map_err(|e| run_error(py, e))?,
         Err(panic) => return Err(PyRuntimeError::new_err(convert::panic_text(panic.as_ref()))),
@@ -183,6 +195,7 @@ fn watch(
 #[pymodule]
 fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("ScenarioError", m.py().get_type::<ScenarioError>())?;
+    m.add_class::<own_law::LawFacts>()?;
     m.add_function(wrap_pyfunction!(version, m)?)?;
     m.add_function(wrap_pyfunction!(schema, m)?)?;
     m.add_function(wrap_pyfunction!(registry, m)?)?;

@@ -3,7 +3,7 @@
 use crate::collect::{self, RunFacts, Sampler};
 use crate::memory;
 use crate::scenario::{PcapAt, Plan, Repetition};
-use crate::world::{Outcome, Parameters, Ties, World};
+use crate::world::{Outcome, OwnLaws, Parameters, Ties, World};
 use crosswind_base::{ConfigError, Dur, FlowId, Observer, Time, Vantage};
 use crosswind_record::{
     EventFile, EventLimit, EventLog, Flows, PcapngOptions, PcapngWriter, Recorder, RunKey, Tables, Vantages, eventfile,
@@ -25,6 +25,7 @@ pub struct Request {
     pub reps_total: u32,
     pub workers: usize,
     pub ties: Ties,
+    pub laws: OwnLaws,
 }
 
 /// Shared between the runs and whoever waits for them.
@@ -80,7 +81,7 @@ pub fn run_many(plans: &[Plan], request: &Request, progress: &Progress) -> Resul
     if let Some(available) = memory::available_bytes() {
         memory::Estimate::of(plans, request).check(available)?;
     }
-    let parameters = plans.iter().map(Parameters::of).collect::<Result<Vec<_>, _>>()?;
+    let parameters = plans.iter().map(|p| Parameters::with_laws(p, &request.laws)).collect::<Result<Vec<_>, _>>()?;
     let mut chains = Vec::new();
     for (scenario, plan) in plans.iter().enumerate() {
         if plan.sharing.across_repetitions() {

@@ -101,7 +101,7 @@ pub fn available_bytes() -> Option<u64> {
 mod tests {
     use super::*;
     use crate::scenario::{Registries, compile, parse};
-    use crate::world::Ties;
+    use crate::world::{OwnLaws, Ties};
     use serde_json::json;
 
     fn plan(flows: u32, sample: &str) -> Plan {
@@ -114,7 +114,7 @@ mod tests {
     }
 
     fn request(reps: u32) -> Request {
-        Request { seed: 1, reps: (0..reps).collect(), reps_total: reps, workers: 2, ties: Ties::Ordered }
+        Request { seed: 1, reps: (0..reps).collect(), reps_total: reps, workers: 2, ties: Ties::Ordered, laws: OwnLaws::new() }
     }
 
     #[test]

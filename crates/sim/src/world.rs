@@ -18,8 +18,9 @@ use crosswind_base::{
 };
 use crosswind_net::diffserv::edge::Edge;
 use crosswind_net::registry::{BoxStage, BuildCx, EgressMaker};
-use crosswind_transport::tcp::TcpParams;
+use crosswind_transport::tcp::params::{LawName, Maker};
 use crosswind_transport::tcp::share::Cache;
+use crosswind_transport::tcp::{TcpParams, preset};
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -421,6 +422,9 @@ fn streams_of(rep: Repetition) -> Streams {
     Streams::new(Streams::new(rep.seed).named(&format!("repetition/{}", rep.index)).bits())
 }
 
+/// Window laws that a program brings, by name.
+pub type OwnLaws = BTreeMap<String, Maker>;
+
 /// What is the same in all repetitions of a plan and costs something to prepare.
 pub struct Parameters {
     pub tcp: Vec<Arc<TcpParams>>,
@@ -434,8 +438,26 @@ pub struct Parameters {
 
 impl Parameters {
     pub fn of(plan: &Plan) -> Result<Parameters, ConfigError> {
+        Parameters::with_laws(plan, &OwnLaws::new())
+    }
+
+    /// `laws`: what makes the laws that scenarios call by name (`law = "own"`).
+    pub fn with_laws(plan: &Plan, laws: &OwnLaws) -> Result<Parameters, ConfigError> {
         let read = |g: &crate::scenario::GroupPlan| {
-            crosswind_transport::tcp::preset::read(&g.tcp, &format!("flow.{}.tcp", g.name)).map(Arc::new)
+            let at = format!("flow.{}.tcp", g.name);
+            let mut params = preset::read(&g.tcp, &at)?;
+            if params.law == LawName::Own {
+                let unknown = || {
+                    let known: Vec<&str> = laws.keys().map(String::as_str).collect();
+                    let (at, what) = (format!("{at}.own_law"), "a law that the program brings (`laws=` in Python)");
+                    match known[..] {
+                        [] => ConfigError::new(at, &params.own_law, what),
+                        _ => ConfigError::unknown(at, &params.own_law, what, &known),
+                    }
+                };
+                params.own = laws.get(&params.own_law).cloned().ok_or_else(unknown)?;
+            }
+            Ok(Arc::new(params))
         };
         let mut made = BTreeMap::new();
         let mut egresses = Vec::with_capacity(plan.egresses.len());

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
@@ -156,13 +157,16 @@ def _axes(options: list[str], option: str) -> dict[str, Any]:
 
 
 def _report(done: Sweep) -> str:
-    from crosswind.place import Folder, place
+    from crosswind.place import Folder, carry, place
     from crosswind.sweep_report import write  # loads matplotlib
 
     where = place(done.folder)
     if isinstance(where, Folder):
         return str(write(done, where.path, command_line()))
-    return f"{done.folder}/manifest.json"
+    with tempfile.TemporaryDirectory() as beside:
+        write(done, Path(beside), command_line())
+        carry(Path(beside), where)
+    return f"{str(where).rstrip('/')}/report.html"
 
 
 def _print(done: Sweep, page: str) -> None:

@@ -18,6 +18,7 @@ pub use super::law::hstcp::HstcpParams;
 pub use super::law::htcp::HtcpParams;
 pub use super::law::hystart::SlowStart;
 pub use super::law::ltcp::LtcpParams;
+pub use super::law::own::Maker;
 pub use super::law::scalable::ScalableParams;
 pub use super::law::tabulated::LawPoint;
 pub use super::law::vegas::VegasParams;
@@ -304,6 +305,11 @@ pub struct TcpParams {
     /// With `law = "tabulated"`: what to add and to keep, by window. Windows grow from row to row.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub law_table: Vec<LawPoint>,
+    /// With `law = "own"`: the name under which the program brings it (in Python: `crosswind.run(.., laws={..})`).
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub own_law: String,
+    #[serde(skip)]
+    pub own: Maker,
     /// With `law = "ltcp"`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub ltcp: LtcpParams,

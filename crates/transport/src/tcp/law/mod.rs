@@ -14,6 +14,7 @@ mod hystart_oracle;
 pub mod ltcp;
 #[cfg(test)]
 mod oracle;
+pub mod own;
 pub mod reno;
 #[cfg(test)]
 mod reno_oracle;
@@ -125,6 +126,7 @@ impl<L: WindowLaw> WindowLaw for Box<L> {
 /// Refuses settings of any law that make no sense, whichever law is chosen.
 pub fn check(p: &TcpParams, at: &dyn Fn(&str) -> String) -> Result<(), ConfigError> {
     tabulated::check(p, at)?;
+    own::check(p, at)?;
     let named = |law: &str, r: Result<(), ConfigError>| r.map_err(|e| e.under(&at(law)));
     named("ltcp", p.ltcp.check())?;
     named("hstcp", p.hstcp.check())?;
@@ -219,6 +221,7 @@ macro_rules! laws {
 laws! {
     Reno(reno::Reno) "reno" = reno::Reno::new, "reno.rs";
     Tabulated(tabulated::Tabulated) "tabulated" = tabulated::Tabulated::new, "tabulated.rs";
+    Own(Box<own::Own>) "own" = |p| Box::new(own::Own::new(p)), "own.rs";
     Ltcp(Box<ltcp::Ltcp>) "ltcp" = |p| Box::new(ltcp::Ltcp::new(p)), "ltcp.rs";
     Hstcp(Box<hstcp::Hstcp>) "hstcp" = |p| Box::new(hstcp::Hstcp::new(p)), "hstcp.rs";
     Scalable(Box<scalable::Scalable>) "scalable" = |p| Box::new(scalable::Scalable::new(p)), "scalable.rs";

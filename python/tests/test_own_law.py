@@ -1,0 +1,131 @@
+"""Window laws in Python that remember something."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, ClassVar
+
+import polars as pl
+import pytest
+
+import crosswind as cw
+from crosswind.errors import InputError
+
+# A segment of 1024 bytes: windows in segments and in bytes are the same numbers, bit by bit.
+PAIR = """
+name = "own"
+duration = "30 s"
+[link.x]
+from = "a"
+to = "b"
+rate = "4 Mbit/s"
+delay = "30 ms"
+queue = { type = "droptail", limit = "25 packets" }
+[flow.f]
+from = "a"
+to = "b"
+count = 2
+start = { uniform = ["0 s", "1 s"] }
+workload = { type = "bulk" }
+tcp = { mss = "1024 B" }
+[record]
+sample = "100 ms"
+"""
+
+
+class Reno:
+    """The Reno of the RFCs, with appropriate byte counting."""
+
+    def __init__(self) -> None:
+        self.counted = 0.0
+
+    def on_ack(self, facts: Any) -> float | None:
+        if facts.cwnd < facts.ssthresh:
+            return None
+        self.counted += facts.acked
+        if self.counted < facts.cwnd:
+            return None
+        self.counted -= facts.cwnd
+        return float(facts.cwnd) + 1
+
+    def on_loss(self, facts: Any) -> float | None:
+        self.counted = 0.0
+        return float(facts.flight) / 2
+
+
+class Notes:
+    """Grows by nothing, and notes what it hears."""
+
+    made: ClassVar[list[Notes]] = []
+
+    def __init__(self) -> None:
+        self.heard: list[Any] = []
+        Notes.made.append(self)
+
+    def on_ack(self, facts: Any) -> float | None:
+        self.heard.append(facts)
+        return 40.0
+
+    def on_loss(self, facts: Any) -> None:
+        self.heard.append(facts)
+
+
+class Breaks(Reno):
+    def on_loss(self, facts: Any) -> float | None:
+        raise ZeroDivisionError(f"at {facts.now_s:.1f} s")
+
+
+def with_own(name: str = "mine") -> cw.Scenario:
+    changes = {"flow.f.tcp.law": "own", "flow.f.tcp.own_law": name}
+    return cw.Scenario.from_toml(PAIR).with_(changes)
+
+
+@pytest.mark.engine
+def test_reno_written_in_python_is_reno_to_the_last_bit() -> None:
+    runs = cw.run({"engine": cw.Scenario.from_toml(PAIR), "python": with_own()}, reps=2, laws={"mine": Reno})
+    for table in (runs.flows(), runs.table("sample")):
+        parts = [table.filter(pl.col("configuration") == c).drop("configuration") for c in ("engine", "python")]
+        keys = [c for c in parts[0].columns if c != "scenario"]
+        assert parts[0].height > 3 and parts[0].select(keys).equals(parts[1].select(keys))
+    assert runs.flows()["fast_recoveries"].min() > 0, "there were losses"  # type: ignore[operator]
+    told = runs.manifest["own_laws"]["mine"]
+    assert told["slow_path"] and told["class"].endswith("Reno") and len(told["source_digest"]) == 16
+
+
+@pytest.mark.engine
+def test_each_connection_has_an_object_of_its_own_that_hears_of_acks_and_losses() -> None:
+    Notes.made.clear()
+    cw.run(with_own(), laws={"mine": Notes})
+    heard = [n.heard for n in Notes.made if n.heard]
+    assert len(heard) == 2, "only what sends data has a law at work"
+    for facts in heard:
+        assert all(a.now_s <= b.now_s for a, b in itertools.pairwise(facts))
+        losses = [f for f in facts if f.why is not None]
+        assert {f.why for f in losses} <= {"loss", "timeout"} and losses[0].flight > 2
+        samples = [f.rtt_s for f in facts if f.rtt_s is not None]
+        assert 0.06 < min(samples) < 0.08 and facts[5].cwnd == 40.0 and facts[5].acked > 0
+    assert "window 40.00 of threshold" in repr(heard[0][5])
+
+
+@pytest.mark.engine
+def test_what_a_law_raises_ends_the_run_and_reaches_the_caller() -> None:
+    with pytest.raises(ZeroDivisionError, match=r"at \d+\.\d s"):
+        cw.run(with_own(), reps=3, laws={"mine": Breaks})
+
+    def fails() -> Any:
+        raise RuntimeError("no law today")
+
+    with pytest.raises(RuntimeError, match="no law today"):
+        cw.run(with_own(), laws={"mine": fails})
+
+
+@pytest.mark.engine
+def test_a_law_that_nobody_brings_and_a_class_that_is_no_law_are_refused() -> None:
+    with pytest.raises(InputError, match=r"own_law.*did you mean `mine`"):
+        cw.run(with_own("mime"), laws={"mine": Reno})
+    with pytest.raises(InputError, match="a law that the program brings"):
+        cw.run(with_own())
+    with pytest.raises(InputError, match="without on_ack and on_loss"):
+        cw.run(with_own(), laws={"mine": dict})  # type: ignore[dict-item]
+    with pytest.raises(InputError, match="no name"):
+        cw.Scenario.from_toml(PAIR).with_({"flow.f.tcp.law": "own"}).validate()
