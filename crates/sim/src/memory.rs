@@ -114,7 +114,14 @@ mod tests {
     }
 
     fn request(reps: u32) -> Request {
-        Request { seed: 1, reps: (0..reps).collect(), reps_total: reps, workers: 2, ties: Ties::Ordered, laws: OwnLaws::new() }
+        Request {
+            seed: 1,
+            reps: (0..reps).collect(),
+            reps_total: reps,
+            workers: 2,
+            ties: Ties::Ordered,
+            laws: OwnLaws::new(),
+        }
     }
 
     #[test]

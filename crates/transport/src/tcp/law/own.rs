@@ -169,7 +169,11 @@ mod tests {
     impl OwnLaw for Counts {
         fn on_ack(&mut self, f: &Facts) -> Option<f64> {
             self.0 += 1.0;
-            (f.cwnd_segments >= f.ssthresh_segments).then_some(if self.0 < 3.0 { f.cwnd_segments + 1.0 } else { f64::NAN })
+            (f.cwnd_segments >= f.ssthresh_segments).then_some(if self.0 < 3.0 {
+                f.cwnd_segments + 1.0
+            } else {
+                f64::NAN
+            })
         }
         fn reduce(&mut self, _why: Trigger, f: &Facts) -> Option<f64> {
             Some(f.flight_segments * 0.75)
