@@ -179,7 +179,16 @@ class Scenario:
         path, expected, hint = (str(getattr(e, name, "")) for name in ("path", "expected", "hint"))
         if hint and len(expected) > LONG:
             expected = expected.split(": one of ")[0]
+        hint = hint or self._of_template(path)
         return InputError(self.place(path), path=path, found=str(getattr(e, "found", e)), expected=expected, hint=hint)
+
+    def _of_template(self, path: str) -> str:
+        """Links that a template makes have their parameters in its table."""
+        kind, _, rest = path.partition(".")
+        name = rest.split(".")[0]
+        template = self.get("topology")
+        made = kind == "link" and isinstance(template, dict) and name in template
+        return f"the template makes this link: its parameters are at topology.{name}" if made else ""
 
     def place(self, path: str) -> str:
         """`file:line` of a dotted path for messages; just the file (or the scenario's name) when it is not found.

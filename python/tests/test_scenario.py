@@ -135,3 +135,10 @@ def test_a_long_list_of_valid_names_gives_way_to_the_nearest_one(engine: object,
 
     text = str(Scenario.load(file).explain(Complaint()))
     assert "expected a known key; did you mean `link`?" in text and "name-1" not in text
+
+
+@pytest.mark.engine
+def test_the_link_of_a_template_is_looked_for_where_its_parameters_are() -> None:
+    dumbbell = Scenario.load(Path(__file__).parents[2] / "scenarios/dumbbell.toml")
+    with pytest.raises(InputError, match=r"topology\.bottleneck"):
+        dumbbell.with_({"link.bottleneck.rate": "1 Mbit/s"}).validate()

@@ -121,7 +121,7 @@ def tables(runs: Runs) -> Tables:
             for where, at in losses.items():
                 c = predictors.count(prediction, at, RTT_s)
                 scores = {"efficiency": c.efficiency, "false_positives": c.false_positives}
-                key = {"case": case, "predictor": name, "losses": where}
+                key: dict[str, Any] = {"case": case, "predictor": name, "losses": where}
                 rows.append({**key, **scores, "false_negatives": c.false_negatives, "n": c.n2 + c.n5})
                 if name == "EWMA-0.99" and where == "queue":
                     k = np.minimum(np.searchsorted(queue["t"].to_numpy(), c.false_at_s), queue.height - 1)

@@ -126,7 +126,7 @@ def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
     out = {}
     for figure, points in cells(size).items():
         for x, rate, rtt, n in points:
-            more = {"flows": {"web": web(int(x))}} if figure == "f46" else {}
+            more: dict[str, Any] = {"flows": {"web": web(int(x))}} if figure == "f46" else {}
             for s in SCHEMES if figure == "f46" else (*SCHEMES, *REM):
                 out[f"{figure} {x} {s}"] = world(f"{figure} {x} {s}", s, rate, rtt, n, seconds=seconds, **more)
     out |= {f"f47 {s}": mixed(f"f47 {s}", s, seconds) for s in SCHEMES}

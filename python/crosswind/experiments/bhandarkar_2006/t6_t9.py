@@ -47,7 +47,7 @@ class Size:
 
     def flow(self, protocol: str, **changes: Any) -> dict[str, Any]:
         """A flow between the hosts."""
-        host = {"mss": f"{MSS} B", "delayed_ack": "40 ms", "ack_every_segments": 2}
+        host: dict[str, Any] = {"mss": f"{MSS} B", "delayed_ack": "40 ms", "ack_every_segments": 2}
         own: dict[str, Any] = {"ltcp": {"threshold": 50 * self.scale}} if protocol == "LTCP" else {}
         flow = nets.bulk({"TCP": "SACK"}.get(protocol, protocol), **host, **own)
         return {**flow, "from": "sender", "to": "receiver", **changes}

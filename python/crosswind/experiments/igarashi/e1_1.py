@@ -153,7 +153,8 @@ def cubic_at_k() -> tuple[float, float]:
 def cubic_two_rtts() -> float:
     """The window at K/2 with 40 ms over that with 20 ms."""
     k = theory.cubic_k(1000)
-    return float(np.divide(*(np.interp(k / 2, *cubic_curve(rtt)) for rtt in ("40 ms", "20 ms"))))
+    slow, fast = (float(np.interp(k / 2, *cubic_curve(rtt))) for rtt in ("40 ms", "20 ms"))
+    return slow / fast
 
 
 def htcp_growth(low_s: float, high_s: float) -> float:

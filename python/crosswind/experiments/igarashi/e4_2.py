@@ -7,6 +7,8 @@ What may differ here: the time that is looked at is that of E4.1, 300 s.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from crosswind.claims import Claim
@@ -38,7 +40,10 @@ def together(r: Results) -> np.ndarray:
 
 def pictures(r: Results) -> list[Picture]:
     """Figure 4.4, as bars: the sum of eight flows beside either."""
-    heights = {"one flow": {p: rates.mean(p) for p in ("HSTCP", "Scalable")}, "eight": {"Standard": together}}
+    heights: dict[str, Any] = {
+        "one flow": {p: rates.mean(p) for p in ("HSTCP", "Scalable")},
+        "eight": {"Standard": together},
+    }
     return [rates.bars("f4-4", "Eight Standard flows against one (Figure 4.4).", r, heights)]
 
 

@@ -65,8 +65,10 @@ def per_ack(r: Results, receiver: str) -> npt.NDArray[np.float64]:
     events = r.runs.only(spacing(receiver), [0]).events("f")
     if events.is_empty():
         raise MissingDataError("no events were kept")
-    last = events.filter(pl.col("kind").is_in(["recovered", "timeout", "resend"]))["time_ns"].max() or 0
-    acks = events.filter((pl.col("kind") == "ack") & (pl.col("time_ns") > last + 200_000_000))["seq"].to_numpy()
+    last = events.filter(pl.col("kind").is_in(["recovered", "timeout", "resend"]))["time_ns"].to_list()
+    acks = events.filter((pl.col("kind") == "ack") & (pl.col("time_ns") > max(last, default=0) + 200_000_000))[
+        "seq"
+    ].to_numpy()
     # The first byte of data is 1: data segments, which are ACKs too, acknowledge the handshake.
     return np.asarray(np.diff(acks[acks > 1]) / paths.MSS_BYTES)
 

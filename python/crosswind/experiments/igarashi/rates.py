@@ -62,8 +62,8 @@ def tables(runs: Runs) -> Tables:
         wide = wide.join(per_flow.group_by(KEYS, maintain_order=True).agg(columns), on=KEYS, how="left")
     short = flows.filter("is_short").join(ends, on=KEYS)
     if not short.is_empty():
-        taken = pl.when(pl.col("elapsed_ns") > 0).then(pl.col("elapsed_ns") / 1e9)
-        taken = taken.otherwise((pl.col("seconds") - pl.col("open_ns") / 1e9).clip(0)).sum()
+        over = pl.when(pl.col("elapsed_ns") > 0).then(pl.col("elapsed_ns") / 1e9)
+        taken = over.otherwise((pl.col("seconds") - pl.col("open_ns") / 1e9).clip(0)).sum()
         sums = short.group_by(KEYS).agg(
             (pl.col("size_bytes").sum() * 8e-6 / taken).alias("short_mbps"),
             (pl.col("size_bytes").sum() * 8e-6 / pl.col("seconds").first()).alias("short_load_mbps"),
