@@ -32,7 +32,7 @@ from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
 
 WINDOW, WIDE = 14, 1000
-BUFFERS = {"f19": 70, "f20": 40}
+BUFFERS = {"f19": 45, "f20": 160}
 SECONDS, FROM_s, UNTIL_s = 200, 50, 100
 PROTOCOLS = ("SACK", "DCR")
 
@@ -43,7 +43,7 @@ def tree(name: str, groups: dict[str, dict[str, Any]], buffer: int, timeline: li
     flows: dict[str, Any] = {}
     for group, (body, members, hosts) in ((g, (b["flow"], b["members"], b["hosts"])) for g, b in groups.items()):
         for k in range(1, hosts + 1):
-            links[f"left-{group}{k}"] = {"from": f"s-{group}{k}", "to": "router", **nets.wire(100, 5)}
+            links[f"left-{group}{k}"] = {"from": f"s-{group}{k}", "to": "router", **nets.host(100, 5, 10)}
             links[f"right-{group}{k}"] = {"from": "base", "to": f"r-{group}{k}", **nets.wire(1, 20, nets.droptail(50))}
             ends = {"from": f"s-{group}{k}", "to": f"r-{group}{k}", "count": members // hosts}
             flows[f"{group}{k}"] = {**body, **ends}
@@ -188,4 +188,5 @@ EXPERIMENT = study.experiment(
     CLAIMS,
     where="figures 19, 20",
     figures=pictures,
+    quick_reps=5,
 )

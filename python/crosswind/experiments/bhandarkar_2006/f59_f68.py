@@ -64,7 +64,7 @@ class Size:
         """A dumbbell whose hosts take up to a packet's time over each packet."""
         n = sum(f["count"] for f in flows.values())
         line = nets.wire(self.rate, rtt_ms / 2 - 2, nets.droptail(buffer))
-        access = nets.processing(10 * self.rate, 1, nets.PACKET * 8 / self.rate)
+        access = nets.host(10 * self.rate, 1, self.rate)
         return nets.dumbbell(
             name, line, access, flows, pairs=min(n, 100), duration_s=self.seconds, warm_up_s=self.left_out
         )

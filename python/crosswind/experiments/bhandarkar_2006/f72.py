@@ -65,7 +65,7 @@ def world(name: str, protocol: str, size: str) -> Scenario:
     for a, b in GROUPS:
         for k in range(1, long + 1):
             out, back = f"s{a}{b}-{k}", f"d{a}{b}-{k}"
-            access = nets.processing(rate, 1, nets.PACKET * 8 / rate)
+            access = nets.host(rate, 1, rate)
             links[f"left-{a}{b}-{k}"] = {"from": out, "to": f"r{a}", **access}
             links[f"right-{a}{b}-{k}"] = {"from": f"r{b}", "to": back, **nets.wire(rate, 1)}
             ends = {"from": out, "to": back}

@@ -92,6 +92,11 @@ def processing(
     return {**body, "type": "detour", "reverse": {**body["reverse"], "jitter": "0 s"}}
 
 
+def host(rate_mbps: float, delay_ms: float, bottleneck_mbps: float, **more: Any) -> dict[str, Any]:
+    """An access line whose host takes up to one packet's time at the bottleneck over each packet."""
+    return processing(rate_mbps, delay_ms, PACKET * 8 / bottleneck_mbps, **more)
+
+
 def bulk(protocol: str, count: int = 1, start: Any = "0 s", **changes: Any) -> dict[str, Any]:
     """Endless transfers from the left to the right."""
     return {
@@ -147,7 +152,11 @@ def high_speed(
     warm_up_s: float,
     **more: Any,
 ) -> Scenario:
-    """N5: access links of 2.4 Gbit/s, one bottleneck, end-to-end round trip `rtt_ms`."""
+    """N5: access links of 2.4 Gbit/s, one bottleneck, end-to-end round trip `rtt_ms`.
+
+    Where there is more than one flow, hosts take up to a packet's time over each packet, as in the source's N6.
+    """
     bottleneck = wire(rate_mbps, rtt_ms / 2 - 2, droptail(buffer), **more)
-    access = wire(2400, 1)
+    several = sum(f.get("count", 1) for f in flows.values()) > 1
+    access = host(2400, 1, rate_mbps) if several else wire(2400, 1)
     return dumbbell(name, bottleneck, access, flows, pairs=pairs, duration_s=duration_s, warm_up_s=warm_up_s)
