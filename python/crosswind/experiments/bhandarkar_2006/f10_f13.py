@@ -9,10 +9,9 @@ rate and delay, gains nothing from more rate, and needs more than eight flows to
 
 What may differ here: the error rates of the figures are not printed; 10 % is taken as the highest, 1 % as moderate.
 
-B23 and the part of B27 on SACK fail by the line itself: with 10 % of errors each packet takes 1.11 times its place, so
-no sender has more than 90 % of the error-free value. B26: SACK at 0.5 Mbit/s is limited by the link, so the first
-doubling helps it; DCR gains 1.94 per doubling. B27 for one flow of DCR (0.87 of the link) is near that limit too;
-SACK fills 0.87 of it with 12 flows and more.
+With 10 % of errors each packet takes 1.11 times its place, so no sender has more than 90 % of the error-free value:
+B23 holds at the limit, and B27 fails by it (0.87 of the link for one flow of DCR and for 12 and 16 of SACK). B26: SACK
+at 0.5 Mbit/s is limited by the link, so the first doubling helps it; DCR gains 1.9 per doubling.
 """
 
 from __future__ import annotations

@@ -12,6 +12,9 @@ the long flows is twice the path (14 segments, see `f18_f25`), or 12 of them cou
 others; buffers are ours. In figure 19 the share is that of the old flows in the sum of both, in bins of 1 s, with
 linear interpolation (O28). With eight long flows of 14 segments and the web, the loads of figure 20 are what they are:
 the sum is reported against the printed one.
+
+B34 depends on the seed: one window of 12 flows in step takes a second more or less (5 repetitions are run, also with
+`--quick`).
 """
 
 from __future__ import annotations

@@ -14,6 +14,11 @@ packet (`overhead_` of N6). `--quick` divides rates, buffers, W_T and BIC's step
 and 34 by five: what LTCP does has that scale (random losses are multiplied by a hundred); HTCP's constants, which
 count time, have not. Windows of figures 30 and 36 are then a tenth. In figure 31 a flow has converged when it has had
 80 % of its share for 5 s.
+
+B65 with `--quick`: LTCP's shares over 20 s (100 s at full size) still scatter by 17 %. B67: HTCP is not the least from
+1e-5 on, BIC's additive steps are smaller there; both are far below LTCP, as their formulas say. B68 and B78 with
+`--quick`: HTCP's growth does not shrink with the rate (at a tenth of it HTCP bears the small buffer better than BIC),
+and LTCP overshoots by one round trip's growth, which weighs ten times as much in a tenth of the window.
 """
 
 from __future__ import annotations

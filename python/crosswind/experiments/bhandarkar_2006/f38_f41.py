@@ -15,6 +15,12 @@ session (that of ns-2's example: 12 packets every 15 s on average) are ours, and
 point O10. CIM compares averages of 8 and of 96 samples. One loss is all drops less than 60 ms apart. Queue lengths at
 false positives are means over 5 ms. 0.1 as the least difference of figure 38 is the specification's number. `--quick`
 watches 100 s instead of 1000.
+
+B90, B91 and B94 fail: with 50 and more long flows in each direction the watched flow's round trip never falls below 60
+ms plus 5: it lies between 71 and 123 ms. Every predictor with the threshold of 65 ms then says "congested" all the
+time, right before every loss, be it the flow's or the queue's, and never wrongly (B92 and B93 pass for that reason).
+The source's queue must have emptied now and then: its flows were fewer at a time, limited by their windows, or in
+step.
 """
 
 from __future__ import annotations

@@ -23,6 +23,8 @@ PROTOCOLS: dict[str, dict[str, Any]] = {
     "LTCP": {"preset": "ltcp"},
     "LTCP variable": {"preset": "ltcp-variable"},
     "LTCP-DCR": {"preset": "ltcp-dcr"},
+    # That of V.A: the LTCP of chapter III, and a threshold of one window of duplicates.
+    "LTCP-DCR fixed": {"preset": "ltcp", "dcr": {"wait": "duplicates"}},
     "LTCP-PERT": {"preset": "ltcp-pert"},
     "LDP": {"preset": "tcp-ldp"},
     "LDP-1Sample": {"preset": "ldp-1sample"},
