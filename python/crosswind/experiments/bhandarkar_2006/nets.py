@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from crosswind.scenario import Scenario
 
@@ -152,13 +152,13 @@ def high_speed(
     pairs: int = 1,
     duration_s: float,
     warm_up_s: float,
+    hosts: Literal["instant", "busy"] = "instant",
     **more: Any,
 ) -> Scenario:
     """N5: access links of 2.4 Gbit/s, one bottleneck, end-to-end round trip `rtt_ms`.
 
-    Where there is more than one flow, hosts take up to a packet's time over each packet, as in the source's N6.
+    With `hosts = "busy"` they take up to a packet's time over each packet, as in the source's N6.
     """
     bottleneck = wire(rate_mbps, rtt_ms / 2 - 2, droptail(buffer), **more)
-    several = sum(f.get("count", 1) for f in flows.values()) > 1
-    access = host(2400, 1, rate_mbps) if several else wire(2400, 1)
+    access = host(2400, 1, rate_mbps) if hosts == "busy" else wire(2400, 1)
     return dumbbell(name, bottleneck, access, flows, pairs=pairs, duration_s=duration_s, warm_up_s=warm_up_s)
