@@ -8,7 +8,7 @@ DEMO := out/demo
 REPRODUCED := out/jarvinen-2006/w2-e0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench bench-instructions bench-report docs validate validate-kernel twin wheel lock optional-tools clean
+.PHONY: help setup demo test lint format bench bench-instructions bench-report docs validate validate-kernel twin live wheel lock optional-tools clean
 
 help:
 	@echo "make demo      build, run one example scenario and one published experiment (about four minutes)"
@@ -19,6 +19,7 @@ help:
 	@echo "make validate  the same scenarios here and in ns-2, compared"
 	@echo "make validate-kernel  the same shapers here and in the Linux kernel, compared (root)"
 	@echo "make twin      the same scenarios here and between real hosts, compared (root, or a user namespace)"
+	@echo "make live      workloads of [Jarvinen 2006] between real kernels of today (root, or a user namespace)"
 	@echo "make docs      the documentation site in site/, with every link checked"
 	@echo "make wheel     a wheel in dist/, tried out in an empty environment"
 	@echo "make setup     only build;  make clean  remove everything that was built"
@@ -87,6 +88,10 @@ validate-kernel: setup
 twin: setup
 	@echo "About a quarter of an hour in real time; other programs on this machine disturb it."
 	$(BIN)/python -m validation.twin
+
+live: setup
+	@echo "A quarter of an hour in real time."
+	$(BIN)/python -m validation.live
 
 wheel: $(VENV)/.installed
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --out dist

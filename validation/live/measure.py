@@ -101,7 +101,10 @@ def medians(runs: Runs) -> dict[str, list[float]]:
 
 def repetitions(runs: Runs) -> Iterator[dict[str, float]]:
     """The metrics of each repetition."""
-    flows = runs.flows().with_columns(
+    flows = runs.flows()
+    if "received_packets" not in flows.columns:
+        flows = flows.with_columns(pl.lit(0).alias("received_packets"))
+    flows = flows.with_columns(
         pl.when(pl.col("elapsed_ns") >= 0).then(pl.col("elapsed_ns") / 1e9).alias("elapsed_s"),
         pl.when(pl.col("group") == "audio")
         .then(pl.col("received_packets") * STREAM_PACKET_BYTES)

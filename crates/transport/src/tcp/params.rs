@@ -75,6 +75,8 @@ choice!(
         PerAck,
         /// One segment at a time.
         PerWindow,
+        /// Every ACK and every SACK of segments that were not retransmitted, with or without timestamps (Linux 6).
+        PerSack,
     }
 );
 choice!(
@@ -87,8 +89,14 @@ choice!(
     }
 );
 choice!(
-    /// Forward RTO-recovery (RFC 5682).
-    Frto { Off, Basic, Sack }
+    /// Forward RTO-recovery (RFC 5682); `linux-6`: with SACK, and any ACK or SACK of an original segment is proof.
+    Frto {
+        Off,
+        Basic,
+        Sack,
+        #[serde(rename = "linux-6")]
+        Linux6,
+    }
 );
 choice!(
     /// What a sender does with window and threshold when its judge finds a timeout spurious ([Gurtov 2004] section 4.3.2).
@@ -527,7 +535,7 @@ impl TcpParams {
                 format!("1 to {blocks_max} blocks{}", if self.timestamps.on() { " with timestamps" } else { "" });
             return Err(ConfigError::new(at("sack_blocks"), self.sack_blocks.to_string(), expected));
         }
-        if self.frto == Frto::Sack && !self.sack.on() {
+        if matches!(self.frto, Frto::Sack | Frto::Linux6) && !self.sack.on() {
             return Err(ConfigError::new(at("frto"), "\"sack\" with `sack = \"off\"`", "sack = \"on\", or \"basic\""));
         }
         self.check_spurious(&at)?;

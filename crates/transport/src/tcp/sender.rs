@@ -324,7 +324,11 @@ impl Sender {
             sacked,
             duplicate,
             echo: pkt.flags.has(crosswind_base::TcpFlags::ECE),
-            rtt: if pkt.ack > before { self.rtt_sample(pkt, acked.timed, p, now) } else { None },
+            rtt: match pkt.ack > before {
+                true => self.rtt_sample(pkt, acked.timed, p, now),
+                false if sacked > 0 && p.rtt_sampling == RttSampling::PerSack => delivered.sample(now),
+                false => None,
+            },
             ends_backoff: p.backoff_end == BackoffEnd::Sample || self.times_new_data(pkt, p),
             ts_ecr: pkt.ts_ecr,
             below_sent_at: acked.last_sent_at,
@@ -340,12 +344,15 @@ impl Sender {
     }
 
     fn rtt_sample(&mut self, pkt: &Packet, timed: Option<Time>, p: &TcpParams, now: Time) -> Option<Dur> {
+        if p.rtt_sampling == RttSampling::PerSack && timed.is_some() {
+            return timed.map(|t| now.since(t));
+        }
         if p.timestamps.on() && pkt.ts_ecr != 0 {
             let ticks = stamp(now, p.timestamp_tick).wrapping_sub(pkt.ts_ecr);
             return Some(Dur((u64::from(ticks) * p.timestamp_tick.0).max(1)));
         }
         match p.rtt_sampling {
-            RttSampling::PerAck => timed.map(|t| now.since(t)),
+            RttSampling::PerAck | RttSampling::PerSack => timed.map(|t| now.since(t)),
             RttSampling::PerWindow => {
                 let (end, at) = self.timed?;
                 if pkt.ack < end {

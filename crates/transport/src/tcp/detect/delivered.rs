@@ -1,7 +1,7 @@
 //! What an acknowledgement has delivered, for rules that think in times: told segment by segment.
 
 use super::super::conn::scoreboard::{Acked, Sent};
-use crosswind_base::Time;
+use crosswind_base::{Dur, Time};
 
 /// Whoever wants to hear of segments that SACK blocks report for the first time.
 pub trait Hears {
@@ -33,6 +33,13 @@ impl Delivered {
         let newest_resent = acked.latest_resend > acked.latest_original;
         let newest = if newest_resent { acked.latest_resend } else { acked.latest_original };
         Delivered { original_below_mark: acked.original_below_mark, newest, newest_resent }
+    }
+}
+
+impl Delivered {
+    /// The round trip of the newest segment, if it was sent once.
+    pub fn sample(&self, now: Time) -> Option<Dur> {
+        (!self.newest_resent && self.newest.0 > Time::ZERO).then(|| now.since(self.newest.0))
     }
 }
 

@@ -1,19 +1,21 @@
 //! # F-RTO: forward RTO-recovery
 //!
-//! **Source**: rfc5682 sections 2 and 3 (rfc4138); jarvinen-2006 section 2.6.3; linux-2.6 `tcp_process_frto`.
+//! **Source**: rfc5682 sections 2 and 3 (rfc4138); jarvinen-2006 section 2.6.3; linux-2.6 `tcp_process_frto`; linux-6.18
+//! `tcp_process_loss`.
 //!
 //! **Idea**: after a timeout send the first segment again, then *new* data on the next ACK that advances. If the ACK after
 //! that advances too, it was caused by a segment of the original flight: the timeout was spurious.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
-//! | `frto` | - | `off` | per preset: `off`, `basic`, `sack` |
+//! | `frto` | - | `off` | per preset: `off`, `basic`, `sack`, `linux-6` |
 //! | `frto_peer_resends` | - | `ignore` | `count-as-duplicate` is the defect of [Järvinen 2006] section 5.3.1 |
 //!
 //! **Deviations**: 1. The response is the conservative one: the window stays at the halved threshold; nothing is
 //! restored. 2. A timeout while F-RTO or another timeout's recovery is under way is taken as genuine (rfc5682 step 1).
 //! 3. Linux, not the RFC: in the basic variant a second ACK that covers everything sent before the timeout is no proof,
-//! so that a timeout in a window of two is never judged spurious.
+//! so that a timeout in a window of two is never judged spurious. 4. `linux-6` does not judge a timer that expires again
+//! before there is news, which the kernel does.
 //!
 //! **Checked by**: `tests/tapes/frto_*.tape` (claims J28 to J32), `undo/frto_oracle.rs` (every step on random ACKs).
 
@@ -59,6 +61,17 @@ impl Frto {
         Judgement::Genuine { window_segments: 2 }
     }
 
+    /// Linux 6 (`tcp_process_loss`): any original segment that arrives is proof, at whatever step, in order or by SACK.
+    fn linux(&self, a: &Ack) -> Judgement {
+        match self.step {
+            _ if a.covers_original => Judgement::Spurious,
+            Step::First if a.bytes > 0 && a.ack < self.high => Judgement::ProbeWithNewData,
+            Step::First if a.bytes > 0 => Judgement::Genuine { window_segments: 2 },
+            Step::Second if a.bytes > 0 || a.duplicate => Judgement::Genuine { window_segments: 3 },
+            _ => Judgement::Wait,
+        }
+    }
+
     fn second_basic(&self, a: &Ack) -> Judgement {
         if a.bytes > 0 && a.ack < self.high {
             Judgement::Spurious
@@ -101,6 +114,7 @@ impl Judge for Frto {
     fn judge(&mut self, a: &Ack) -> Judgement {
         let verdict = match (self.step, self.variant) {
             (Step::Idle, _) => return Judgement::None,
+            (_, Variant::Linux6) => self.linux(a),
             (Step::First, v) => self.first(a, v),
             (Step::Second, Variant::Sack) => self.second_sack(a),
             (Step::Second, _) => self.second_basic(a),

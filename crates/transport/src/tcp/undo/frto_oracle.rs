@@ -21,6 +21,7 @@ enum Do {
 /// One connection's algorithm as prose.
 struct Plain {
     sack: bool,
+    linux: bool,
     step: u32,
     recover: u64,
     /// What the timeout sent again: [una, una + mss).
@@ -33,6 +34,12 @@ impl Plain {
         let covers_recover = a.ack >= self.recover;
         let out = match (self.step, self.sack) {
             (0, _) => Do::NotRunning,
+            // tcp_process_loss: FLAG_ORIG_SACK_ACKED undoes the loss; then steps 3.a and 2.b.
+            _ if self.linux && a.covers_original => Do::Spurious,
+            (2, _) if self.linux && advances && !covers_recover => Do::SendTwoNew,
+            (2, _) if self.linux && advances => Do::Conventional(2),
+            (3, _) if self.linux && (advances || a.duplicate) => Do::Conventional(3),
+            _ if self.linux => Do::Stay,
             // 2.1 (2a): a duplicate, or an ACK that covers `recover`, or one that does not cover all that step 1 sent.
             (2, false) if advances && (covers_recover || a.ack < self.resent_end) => Do::Conventional(2),
             (2, false) if !advances && a.duplicate => Do::Conventional(2),
@@ -90,11 +97,12 @@ fn every_step_is_that_of_rfc_5682() {
     let mut seen = std::collections::BTreeMap::new();
     for seed in 0..4000 {
         let mut r = Streams::new(seed).named("frto");
-        let sack = seed % 2 == 1;
+        let variant = [Variant::Basic, Variant::Sack, Variant::Linux6][(seed % 3) as usize];
         let high = 1 + 1000 * (1 + r.below(6));
-        let mut ours = Frto::new(if sack { Variant::Sack } else { Variant::Basic });
+        let mut ours = Frto::new(variant);
         ours.start(&Expiry { high, resent_end: 1001, stamp: 0 });
-        let mut plain = Plain { sack, step: 2, recover: high, resent_end: 1001 };
+        let (sack, linux) = (variant != Variant::Basic, variant == Variant::Linux6);
+        let mut plain = Plain { sack, linux, step: 2, recover: high, resent_end: 1001 };
         let mut una = 1;
         for step in 0..6 {
             let a = ack(&mut r, una, high);

@@ -1,0 +1,46 @@
+"""What the page on twins says follows from its numbers, and leaves the rest of the page alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from validation.twin import page
+from validation.twin.measure import CASES, Numbers, Twin, scenario
+
+
+def numbers(goodput_bps: float, rtt_ns: float) -> Numbers:
+    same = ([rtt_ns], [rtt_ns], [rtt_ns], [3.0], [3.0], [0.0], [50_000.0])
+    return Numbers([goodput_bps], *same)
+
+
+def twin(goodput_bps: float, rtt_ns: float) -> Twin:
+    curves = {mode: [(0.0, 14.0), (1.0, 28.0)] for mode in ("simulated", "real")}
+    return Twin("twin-clean", "Reno", "bulk", numbers(goodput_bps, rtt_ns), numbers(9.5e6, 95e6), 9_000.0, 0, curves)
+
+
+def test_a_difference_beyond_the_aim_is_unexplained_until_there_is_a_cause(monkeypatch: pytest.MonkeyPatch) -> None:
+    near, far = twin(9.6e6, 97e6), twin(8.5e6, 95e6)
+    assert page.is_within(near) and not page.is_within(far)
+    assert page.verdict([near]) == 0
+    assert page.verdict([far]) == 1 and "unexplained" in page.line(far)
+    monkeypatch.setitem(page.CAUSES, ("twin-clean", "Reno", "bulk"), "a cause")
+    assert page.verdict([far]) == 0 and "see below" in page.line(far)
+    assert "a cause" in page.section(page.Stored("6.18", [far]))
+
+
+def test_the_section_replaces_the_old_one_and_nothing_else() -> None:
+    first = page.placed("# Title\n\ntext\n", "one\n")
+    second = page.placed(first, "two\n")
+    assert second.startswith("# Title\n\ntext\n") and "two" in second and "one" not in second
+    assert page.placed(second, "two\n") == second
+
+
+def test_averages_carry_two_standard_errors() -> None:
+    assert page.shown([1e6, 3e6], 1e6) == "2.0 ± 2.0"
+    assert page.shown([2e6], 1e6) == "2.0"
+
+
+def test_every_scenario_is_valid_with_both_laws() -> None:
+    for case in CASES:
+        for preset in ("linux-6", "linux-6-cubic"):
+            scenario(case, preset).validate()
