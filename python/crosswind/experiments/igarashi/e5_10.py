@@ -74,7 +74,9 @@ def duplicates(name: str, at: float) -> rates.Measure:
         events = r.runs.only(name, [0]).events("f", "ack")
         end = float(r.runs.scenarios[name].data["duration"].split()[0])
         t0 = at / SECONDS * end * 1e9
-        acks = events.filter((pl.col("time_ns") >= t0) & (pl.col("time_ns") < t0 + 1e9))["seq"].to_list()
+        # Data segments are ACKs too: they say 1.
+        after = events.filter((pl.col("time_ns") >= t0) & (pl.col("time_ns") < t0 + 1e9) & (pl.col("seq") > 1))
+        acks = after["seq"].to_list()
         return np.array([max((len(list(g)) - 1 for _, g in groupby(acks)), default=0)], dtype=float)
 
     return measure

@@ -23,9 +23,9 @@ CASES: dict[str, tuple[float, ...]] = {
     "39": (39,),
     "78": (78,),
     "156": (156,),
-    "39/39": (39, 39),
-    "39/78": (39, 78),
-    "39/156": (39, 156),
+    "39+39": (39, 39),
+    "39+78": (39, 78),
+    "39+156": (39, 156),
 }
 
 
@@ -50,7 +50,7 @@ def configurations(size: str = "full") -> dict[str, Scenario]:
 
 
 def total(name: str, case: str) -> rates.Measure:
-    return rates.total(label(name, case), ("f", "g") if "/" in case else ("f",))
+    return rates.total(label(name, case), ("f", "g") if "+" in case else ("f",))
 
 
 def second(name: str, case: str) -> rates.Measure:
@@ -61,7 +61,7 @@ def second(name: str, case: str) -> rates.Measure:
 def pictures(r: Results) -> list[Picture]:
     """Figure 5.13."""
     firsts = {p: {c: rates.mean(label(p, c)) for c in CASES} for p in PROTOCOLS}
-    seconds = {p: {c: rates.mean(label(p, c), "g") for c in CASES if "/" in c} for p in PROTOCOLS}
+    seconds = {p: {c: rates.mean(label(p, c), "g") for c in CASES if "+" in c} for p in PROTOCOLS}
     return [
         rates.bars("f5-13", "The first flow (39 ms where there are two) (Figure 5.13).", r, firsts),
         rates.bars("f5-13-second", "The second flow (Figure 5.13).", r, seconds),
@@ -74,7 +74,7 @@ CLAIMS = (
         "two flows of 39 ms carry at least what one does, less 5 %",
         "total at least the single flow's",
         tuple(
-            rates.ratio(f"{p}: two over one", total(p, "39/39"), total(p, "39"), at_least(0.95), ">= 1")
+            rates.ratio(f"{p}: two over one", total(p, "39+39"), total(p, "39"), at_least(0.95), ">= 1")
             for p in paths.TCP_VARIANTS
         ),
     ),
@@ -86,15 +86,15 @@ CLAIMS = (
             *(
                 rates.ratio(
                     f"{p}: long flow over its rate in 39/39",
-                    rates.mean(label(p, "39/156"), "g"),
-                    rates.mean(label(p, "39/39"), "g"),
+                    rates.mean(label(p, "39+156"), "g"),
+                    rates.mean(label(p, "39+39"), "g"),
                     below(0.5),
                     "< 0.5",
                 )
                 for p in paths.TCP_VARIANTS
             ),
             *(
-                rates.ratio(f"{p}: sum over that of 39/39", total(p, "39/156"), total(p, "39/39"), below(1.0), "< 1")
+                rates.ratio(f"{p}: sum over that of 39/39", total(p, "39+156"), total(p, "39+39"), below(1.0), "< 1")
                 for p in paths.TCP_VARIANTS
             ),
         ),
@@ -104,8 +104,8 @@ CLAIMS = (
         "UDT shares alike whatever the round trips (10 %)",
         "independent",
         tuple(
-            rates.ratio(f"share in {c} over 39/39", second("UDT", c), second("UDT", "39/39"), near(1.0, 0.1), "1")
-            for c in ("39/78", "39/156")
+            rates.ratio(f"share in {c} over 39/39", second("UDT", c), second("UDT", "39+39"), near(1.0, 0.1), "1")
+            for c in ("39+78", "39+156")
         ),
     ),
 )

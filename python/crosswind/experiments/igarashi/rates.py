@@ -86,7 +86,7 @@ def _jitter(runs: Runs) -> pl.DataFrame:
     return h.group_by(*KEYS, flow="entity").agg(mean_ms.alias("jitter_ms"))
 
 
-experiment = partial(study.experiment, tables=tables, reps=3, quick_reps=1, quick=paths.QUICK)
+experiment = partial(study.experiment, tables=tables, reps=2, quick_reps=1, quick=paths.QUICK)
 
 
 def mean(configuration: str, flow: str = "f") -> Measure:
