@@ -1,11 +1,21 @@
 """How do Standard TCP, HSTCP, Scalable TCP, FAST and SABUL fill an empty path of 305 Mbit/s and 100 ms alone?
 
-The source printed (Table 4.5): time to 100 Mbit/s 120, 35, 10, far below 1 and far below 1 s; largest bin of 2 s 120,
-230, 250, 272 and 300 Mbit/s; average over 300 s 92, 106, 125, 186 and 271 Mbit/s; lost packets 0.0082, 0.023, 0.058,
-0.028 and 0.12 %.
+The source printed (Table 4.5): time to 100 Mbit/s 120, 35, 10, far below 1 and far below 1 s; largest bin of 2 s
+120, 230, 250, 272 and 300 Mbit/s; average over 300 s 92, 106, 125, 186 and 271 Mbit/s; lost packets 0.0082, 0.023,
+0.058, 0.028 and 0.12 %.
 
-What may differ here: the source shows the best of five trials on a path that it shared with others; here nobody else is
-there and nothing is lost but what the buffer refuses. Buffer and receiver habits are readings (see `fast_paths`).
+What may differ here: the source shows the best of five trials on a path that it shared with others; here nobody
+else is there and nothing is lost but what the buffer refuses. Buffer and receiver habits are readings (see
+`fast_paths`).
+
+IC4.1 and IC4.5 fail in FAST against Scalable: with alpha = 200 packets and a buffer of 100 FAST has no equilibrium
+and halves again and again; with 300 packets (variant `buffer-300`) FAST is ahead, with less loss, and IC4.5 passes.
+IC4.2 fails in the largest bin: SABUL's public source raises the rate by a packet per 10 ms at this speed,
+overshoots for a round trip and is cut four times by the reports of one congestion. The rates that IC4.3 asks of
+FAST and SABUL come after 4 and 6 s for the same reasons; SABUL begins at 10 us per packet, and delivers in order
+what it first has to send again, which is also most of its loss (IC4.4). IC4.6 fails because Standard TCP alone on a
+clean path goes on growing for all of the 300 s: the source's never exceeded 120 Mbit/s, so something else ended its
+growth.
 """
 
 from __future__ import annotations

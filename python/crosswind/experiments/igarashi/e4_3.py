@@ -4,6 +4,8 @@ The source printed (Table 4.6): averages of 9.8, 42.1, 55.8, 90.1 and 98 Mbit/s 
 FAST and SABUL, largest bins of 20, 78, 78, 100 and 100 Mbit/s. Receivers have 16 MB.
 
 What may differ here: see `fast_paths`; the length of the runs, which the source does not give, is that of JAPAN.
+
+With `--quick` a run has 75 s, 160 round trips: too few for any of them to come near its average.
 """
 
 from __future__ import annotations

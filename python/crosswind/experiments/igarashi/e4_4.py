@@ -5,6 +5,8 @@ above the single flow with every protocol.
 
 What may differ here: flows start within 0.1 s of each other; in a network without other traffic two flows of one law
 can stay in step, or lose at different times, for longer than on a real path.
+
+IC4.9 fails with FAST: two flows want 400 packets in a buffer of 100, so both halve at every attempt.
 """
 
 from __future__ import annotations

@@ -1,11 +1,17 @@
 """What does a UDP flow of 200 Mbit/s do that comes for 100 s, to each protocol alone and to two SABUL flows?
 
-The source printed (Table 4.7) the loss rate of the UDP flow: 0.87 % beside Standard TCP, 0.84 HSTCP, 0.91 Scalable, 1.9
-FAST and 1.9 SABUL; figures 4.8 and 4.9 are lost. The loss-driven protocols fall to nearly nothing, SABUL keeps about
-100 Mbit/s, FAST something between; SABUL and FAST are back at once. Two SABUL flows use what is left, but come back
-more slowly than one.
+The source printed (Table 4.7) the loss rate of the UDP flow: 0.87 % beside Standard TCP, 0.84 HSTCP, 0.91 Scalable,
+1.9 FAST and 1.9 SABUL; figures 4.8 and 4.9 are lost. The loss-driven protocols fall to nearly nothing, SABUL keeps
+about 100 Mbit/s, FAST something between; SABUL and FAST are back at once. Two SABUL flows use what is left, but
+come back more slowly than one.
 
 What may differ here: the run goes on to 500 s (open point O4.11). E4.5 and E4.6 of the source are these runs.
+
+IC4.10 and IC4.11 fail mostly because UDP and a halved flow fit side by side here: 200 of 310 Mbit/s are a share of
+a link, while the source's flows met at the bus of a router, where 200 Mbit/s of UDP stopped Standard TCP at 90
+Mbit/s altogether. FAST halves at each loss that the buffer of 100 packets makes, and so has less than Scalable TCP,
+which gives up an eighth. IC4.12 fails in Standard TCP, which has lost too little to need long; IC4.13 because two
+SABUL flows reach nine tenths of their former sum sooner than one of its former rate.
 """
 
 from __future__ import annotations

@@ -48,15 +48,15 @@ def configurations(size: str = "full") -> dict[str, Scenario]:
     out = {}
     for p in PROTOCOLS:
         for name, os in RECEIVERS.items():
-            flow = pairs.japan(p, s)
-            flow["tcp"] |= {"receiver": os}
-            out[label(p, name)] = paths.scenario(paths.JAPAN, {"f": flow}, SECONDS, s, bin_s=2)
-    small = paths.Size(s.divisor, 0.1)
+            out[label(p, name)] = paths.scenario(
+                paths.JAPAN, {"f": pairs.japan(p, s, receiver=os)}, SECONDS, s, bin_s=2
+            )
+    whole = paths.Size(1, 0.1)
     for name, os in RECEIVERS.items():
-        flow = pairs.japan("Standard", s)
-        flow["tcp"] |= {"receiver": os}
+        # At full size, for the chunks are those of the source.
+        flow = pairs.japan("Standard", whole, receiver=os)
         record = {"events": ["f"]}
-        out[spacing(name)] = paths.scenario(paths.JAPAN, {"f": flow}, 100, small, bin_s=2, record=record)
+        out[spacing(name)] = paths.scenario(paths.JAPAN, {"f": flow}, 100, whole, bin_s=2, record=record)
     return out
 
 

@@ -1,10 +1,17 @@
 """How do two flows of one protocol share 1 Gbit/s when one of them has a longer round trip?
 
-The source printed a figure that is lost (5.13: one flow of 39, 78 and 156 ms; two flows of 39/39, 39/78 and 39/156 ms):
-with equal round trips the sum is that of one flow; with unequal ones TCP variants are unfair and inefficient; UDT does
-not care.
+The source printed a figure that is lost (5.13: one flow of 39, 78 and 156 ms; two flows of 39/39, 39/78 and 39/156
+ms): with equal round trips the sum is that of one flow; with unequal ones TCP variants are unfair and inefficient;
+UDT does not care.
 
-What may differ here: delays lie behind the bottleneck (open point O5.10); socket buffers are 0.95 of each flow's BDP.
+What may differ here: delays lie behind the bottleneck (open point O5.10); socket buffers are 0.95 of each flow's
+BDP.
+
+IC5.9 fails because bursts of two hosts with Gigabit Ethernet meet in a buffer of 100 packets (1 to 3 % of the BDP):
+one flow alone never queues there, two lose in slow start and long after it. With the buffer of 2000 packets two
+flows fill the link, and with paced senders they nearly do. The source's router buffered in several stages, of which
+one could be set. IC5.10 fails in the sum of FAST, whose 39/39 pair is already at a third for the same reason.
+IC5.11 fails by a few points: a flow with a longer round trip hears later of its losses.
 """
 
 from __future__ import annotations

@@ -1,10 +1,14 @@
 """What do two flows of different protocols make of 1 Gbit/s and 189 ms?
 
-The source printed figures that are lost (5.14: averages over 300 s): sums are smaller than those of two flows of one
-protocol, all mixed pairs are unfair, UDT hits TCP variants hardest, and Standard TCP starves beside any of them, which
-hardly notices.
+The source printed figures that are lost (5.14: averages over 300 s): sums are smaller than those of two flows of
+one protocol, all mixed pairs are unfair, UDT hits TCP variants hardest, and Standard TCP starves beside any of
+them, which hardly notices.
 
 What may differ here: socket buffers are 0.95 BDP, the router buffer is the small one.
+
+IC5.12 and IC5.14 fail because two hosts lose all the time in a buffer of 100 packets, whatever their protocols (see
+E5.12): pairs of one kind are no better off, and a Standard flow costs the other half of its rate by its bursts
+alone.
 """
 
 from __future__ import annotations

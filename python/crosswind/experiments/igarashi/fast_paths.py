@@ -36,6 +36,7 @@ from crosswind.scenario import Scenario
 MSS_BYTES, MTU_BYTES = 1448, 1500
 FRAME_BYTES, TAG_BYTES = 1538, 4
 ALPHA_PACKETS = 200
+CHUNK_SEGMENTS = 14
 SMALL, LARGE, ENDLESS = 100, 2000, 1_000_000
 
 
@@ -92,9 +93,17 @@ EMULATOR = Path("emulator", _TAGGED, 189, ENDLESS, _HOST)
 DOMESTIC = Path("domestic", _TAGGED, 39, SMALL, _HOST, loss=5e-5)
 
 
-def tcp(law: str = "reno", **changes: Any) -> dict[str, Any]:
-    """A greedy TCP flow."""
-    own = {"preset": "linux-2.4-highspeed", "law": law, "receiver": "linux-2.4", **changes}
+def tcp(size: Size, law: str = "reno", **changes: Any) -> dict[str, Any]:
+    """A greedy TCP flow to a Linux receiver.
+
+    Where packets are divided, so is the longest chunk that one ACK acknowledges (two at least): a chunk is a burst of the
+    sender, to be compared with a buffer. The mean stays, because growth goes by ACKs.
+    """
+    own: dict[str, Any] = {"preset": "linux-2.4-highspeed", "law": law, "receiver": "linux-2.4", **changes}
+    if own["receiver"] == "linux-2.4" and size.divisor > 1:
+        most = max(2, round(CHUNK_SEGMENTS / size.divisor))
+        least = 2 if most == 2 else 1
+        own["ack_habit"] = {"least_segments": least, "mean_segments": 2.0, "most_segments": most}
     return {"workload": {"type": "bulk"}, "tcp": own}
 
 
@@ -124,7 +133,7 @@ def protocol(name: str, path: Path, size: Size, **changes: Any) -> dict[str, Any
         "CUBIC": {"law": "cubic", "cubic": {"version": "2005"}},
         "HTCP": {"law": "htcp"},
     }
-    return tcp(**{**laws[name], **changes})
+    return tcp(size, **{**laws[name], **changes})
 
 
 def buffered(

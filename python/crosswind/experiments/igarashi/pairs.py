@@ -17,10 +17,10 @@ def label(a: str, b: str) -> str:
     return f"{a} + {b}"
 
 
-def japan(name: str, size: paths.Size) -> dict[str, Any]:
+def japan(name: str, size: paths.Size, **changes: Any) -> dict[str, Any]:
     """A flow on JAPAN; the receiver has 8 MB."""
     window: Window = {} if name == "SABUL" else {"receive_buffer": f"{round(8e6 / size.divisor)} B"}
-    return paths.protocol(name, paths.JAPAN, size, **window)
+    return paths.protocol(name, paths.JAPAN, size, **window, **changes)
 
 
 def on_japan(pairs: Iterable[tuple[str, str]], seconds: float, size: paths.Size) -> dict[str, Scenario]:
