@@ -38,7 +38,7 @@ def test_increase_and_decrease_of_hstcp_belong_to_its_response():
     for window in (100.0, 5000.0, 83_000.0):
         a, b = theory.hstcp_increase(window), theory.hstcp_decrease(window)
         sent = b * window / (1 - b / 2) / a * window
-        assert theory.hstcp_window(1 / sent) == pytest.approx(window, rel=0.03)
+        assert theory.hstcp_window(1 / sent) == pytest.approx(window, rel=0.04)
     assert (theory.hstcp_increase(38), theory.hstcp_decrease(38)) == (1.0, 0.5)
 
 

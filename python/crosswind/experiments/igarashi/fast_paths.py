@@ -96,8 +96,8 @@ DOMESTIC = Path("domestic", _TAGGED, 39, SMALL, _HOST, loss=5e-5)
 def tcp(size: Size, law: str = "reno", **changes: Any) -> dict[str, Any]:
     """A greedy TCP flow to a Linux receiver.
 
-    Where packets are divided, so is the longest chunk that one ACK acknowledges (two at least): a chunk is a burst of the
-    sender, to be compared with a buffer. The mean stays, because growth goes by ACKs.
+    Where packets are divided, so is the longest chunk that one ACK acknowledges (two at least): a chunk is a burst of
+    the sender, to be compared with a buffer. The mean stays, because growth goes by ACKs.
     """
     own: dict[str, Any] = {"preset": "linux-2.4-highspeed", "law": law, "receiver": "linux-2.4", **changes}
     if own["receiver"] == "linux-2.4" and size.divisor > 1:
