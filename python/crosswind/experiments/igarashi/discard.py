@@ -24,7 +24,7 @@ import numpy as np
 import polars as pl
 
 from crosswind import stats
-from crosswind.experiments.base import Results, Tables, Variant
+from crosswind.experiments.base import Experiment, Results, Tables, Variant
 from crosswind.experiments.igarashi import drawing, study
 from crosswind.figures import Picture
 from crosswind.runs import Runs
@@ -81,6 +81,8 @@ class Setting:
 READINGS = {
     "rounding-up": Variant("bursts have all packets that begin in them: 0.65 % more load", {"rounding": "up"}),
 }
+
+SHORT = Variant("40 s instead of 100 s", {"seconds": 40})
 
 MODEL_1 = Setting(model=1, flows=(120, 120, 120, 120))
 MODEL_2 = Setting()
@@ -194,7 +196,19 @@ def _wide(frame: pl.DataFrame, on: str, values: list[str], name: str) -> pl.Data
     return frame.group_by(KEYS, maintain_order=True).agg(columns)
 
 
-experiment = partial(study.experiment, tables=tables, quick_reps=1)
+def experiment(
+    name: str, title: str, doc: str | None, configurations: Callable[..., dict[str, Scenario]], *rest: Any, **more: Any
+) -> Experiment:
+    """An experiment of chapter 7; a first look is one run of 40 s of each configuration."""
+
+    def of_length(seconds: int = SECONDS, **reading: Any) -> dict[str, Scenario]:
+        made = configurations(**reading)
+        return made if seconds == SECONDS else {c: s.with_({"duration": f"{seconds} s"}) for c, s in made.items()}
+
+    defaults = {"tables": tables, "quick_reps": 1, "quick": SHORT}
+    return study.experiment(name, title, doc, of_length, *rest, **(defaults | more))
+
+
 read_two_ways = partial(experiment, variants=READINGS)
 Measure = Callable[[Results], Any]
 

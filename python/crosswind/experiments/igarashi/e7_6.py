@@ -68,7 +68,8 @@ def _same_nodes(r: Results) -> Any:
 
 def _drops(case: str) -> Part:
     low, high = DROPS[case]
-    return study.value(f"node drops, {case}", case, "all_drops", between(low, high), f"{PRINTED_DROPS[case]}", "", 0)
+    drops = study.value(f"node drops, {case}", case, "all_drops", between(low, high), f"{PRINTED_DROPS[case]}", "", 0)
+    return study.at_full_size(drops)
 
 
 def _rising(case: str) -> list[Part]:
@@ -93,8 +94,8 @@ CLAIMS = (
         "Table 7.3",
         [
             *(_drops(case) for case in CASES),
-            study.value("late, (a)", A, "all_late_10", between(0.63e6, 0.78e6), "687194", "", 0),
-            study.value("late, (b)", B, "all_late_10", between(36e3, 44e3), "38105", "", 0),
+            study.at_full_size(study.value("late, (a)", A, "all_late_10", between(0.63e6, 0.78e6), "687194", "", 0)),
+            study.at_full_size(study.value("late, (b)", B, "all_late_10", between(36e3, 44e3), "38105", "", 0)),
             study.value("late, (c)", C, "all_late_10", at_most(0), "0", "", 0),
             study.value("late, (d)", D, "all_late_10", at_most(0), "0", "", 0),
             Part("totals of nodes 1 and 2 that differ, (b) and (d)", _same_nodes, at_most(0), "0", "", 0),
@@ -151,7 +152,7 @@ def pictures(r: Results) -> list[Picture]:
     ]
 
 
-EXPERIMENT = study.experiment(
+EXPERIMENT = discard.experiment(
     "e7-6",
     "Anatomy of the schemes",
     __doc__,

@@ -84,7 +84,7 @@ def pictures(r: Results) -> list[Picture]:
     return [cumulative("fig-7-8", "End-to-end delay of group 0 (Fig. 7.8).", moved, "end-to-end delay (ms)", 1e-6)]
 
 
-EXPERIMENT = study.experiment(
+EXPERIMENT = discard.experiment(
     "e7-7",
     "Delay distribution of the longest path",
     __doc__,

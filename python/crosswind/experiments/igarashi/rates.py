@@ -159,18 +159,9 @@ def order(pairs: Sequence[tuple[str, Measure]], digits: int = 2) -> list[Part]:
     return [ratio(f"{a} over {b}", x, y, above(1.0), "> 1", digits) for (a, x), (b, y) in pairwise(pairs)]
 
 
-def full_size(label: str, measure: Measure, accept: Band, published: str, unit: str = "s", digits=1) -> Part:
+def full_size(label: str, measure: Measure, accept: Band, published: str, unit: str = "s", digits: int = 1) -> Part:
     """A number with a unit: it is judged at full size only."""
-
-    def measured(r: Results) -> Estimate:
-        if r.runs.manifest.get("size") == "quick":
-            found = Part(label, lambda _: stats.NOTHING, accept, published, unit, digits).show(
-                float(np.median(measure(r)))
-            )
-            raise MissingDataError(f"{found} in a smaller network: judged at full size only")
-        return stats.median(measure(r))
-
-    return Part(label, measured, accept, published, unit, digits)
+    return study.at_full_size(value(label, measure, accept, published, unit, digits))
 
 
 def over_time(name: str, caption: str, r: Results, lines: dict[str, tuple[str, str]]) -> Picture:

@@ -6,12 +6,13 @@ The source shows single runs and prints no intervals: an experiment here has ten
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from crosswind import stats
-from crosswind.claims import Band, Claim, Part
+from crosswind.claims import Band, Claim, MissingDataError, Part
 from crosswind.experiments.base import Results, Study
 from crosswind.stats import Estimate
 
@@ -63,6 +64,18 @@ def all_seeds(label: str, holds: Callable[[Results], Any], accept: Band, publish
         return stats.exact(float(truth.mean()), truth.size)
 
     return Part(label, measure, accept, published, "%", 0)
+
+
+def at_full_size(part: Part) -> Part:
+    """A number that a smaller or shorter run says nothing about: it is judged at full size only."""
+
+    def measure(r: Results) -> Estimate:
+        found = part.measure(r)
+        if r.runs.manifest.get("size") == "quick":
+            raise MissingDataError(f"{part.show(found.value)} in a first look: judged at full size only")
+        return found
+
+    return replace(part, measure=measure)
 
 
 def withheld(id: str, statement: str, parts: Sequence[Part]) -> Claim:
