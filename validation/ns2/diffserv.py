@@ -245,7 +245,7 @@ def page(rows: Sequence[Row], version: str) -> str:
         "packets.",
         "",
         f"{near} of {len(rows)} numbers show no difference that matters (`same`: the 95 % interval of the difference",
-        "of means holds zero; `near`: within 5 %).",
+        "of means holds zero, which one in twenty does not even when both do the same; `near`: within 5 %).",
     ]
     for case in dict.fromkeys(r.case for r in rows):
         lines += ["", f"## {case}", "", "| | ns-2 | Crosswind | difference | verdict |", "|---|---|---|---|---|"]

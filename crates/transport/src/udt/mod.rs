@@ -17,8 +17,8 @@
 //! **Deviations**: 1. SABUL's control packets go over UDP like UDT's, not over a TCP connection of their own: one that is
 //! lost comes again with a timer, a little later than TCP would bring it. 2. No handshake, no keep-alive, no shutdown. 3.
 //! When slow start ends the rate becomes the arrival rate; gu-udt-ns2 keeps the first interval of 1 us and lets the window
-//! alone limit. 4. All present losses are reported again together, after 2, 3, 4 .. round-trip times; UDT counts for each.
-//! 5. Bursts of an application are not told apart by the measurements of delay variation.
+//! alone limit. 4. Present losses, 364 at most, are reported again together, after 2, 3, 4 .. round-trip times; UDT counts
+//! for each. 5. Bursts of an application are not told apart by the measurements of delay variation.
 //!
 //! **Checked by**: `tests/oracle_udt.rs` (both laws), `udt/ranges.rs`, and `crates/sim/tests/udt.rs` (small worlds).
 

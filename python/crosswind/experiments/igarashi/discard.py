@@ -205,7 +205,7 @@ def experiment(
         made = configurations(**reading)
         return made if seconds == SECONDS else {c: s.with_({"duration": f"{seconds} s"}) for c, s in made.items()}
 
-    defaults = {"tables": tables, "quick_reps": 1, "quick": SHORT}
+    defaults: dict[str, Any] = {"tables": tables, "quick_reps": 1, "quick": SHORT}
     return study.experiment(name, title, doc, of_length, *rest, **(defaults | more))
 
 
