@@ -175,8 +175,20 @@ def test_the_page_holds_every_part_with_figures_and_data(
         assert head in text, head
     assert {p.name for p in (tmp_path / "images").iterdir()} == {f"cost-{n}.svg" for n in ("flows", "hops", "window")}
     data = json.loads((tmp_path / "performance.json").read_text())
-    assert set(data) == {"settings", "dumbbell", *PARTS}
-    assert data["cores"]["speedup"] == pytest.approx(2.0) and data["start"]["start_us"] == pytest.approx(100.0)
+    assert set(data) == {"dumbbell", *PARTS}
+    assert data["cores"]["result"]["speedup"] == pytest.approx(2.0)
+    assert data["start"]["result"]["start_us"] == pytest.approx(100.0)
+    assert text.count("*Measured on") == 1 and "quick runs, 1 of each" in text
+    # Some parts anew: the others stay, and the page tells them apart.
+    monkeypatch.setattr(many, "_cpu", lambda _scenario, reps: reps * 2e-4)
+    assert main(["bench", "--only", "start", "--quick", "--report", str(tmp_path)]) == 0
+    again = json.loads((tmp_path / "performance.json").read_text())
+    assert list(again) == list(data) and again["dumbbell"] == data["dumbbell"]
+    assert again["start"]["result"]["start_us"] == pytest.approx(200.0)
+    assert (tmp_path / "performance.md").read_text().count("*Measured on") == 3
+    (tmp_path / "performance.json").write_text("{")
+    assert main(["bench", "--only", "start", "--quick", "--report", str(tmp_path)]) == 0
+    assert list(json.loads((tmp_path / "performance.json").read_text())) == ["start"]
 
 
 def recorded(written: int | None) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from crosswind import figures
 from crosswind.bench import instructions, many, scale
 from crosswind.bench.curves import Line, curves
 from crosswind.bench.peers import Ns2
+from crosswind.core import build
 from crosswind.summary import Table, show_bytes
 
 Say = Callable[[str], None]
@@ -242,30 +243,53 @@ TEXT: dict[str, tuple[str, str]] = {
 
 
 def write(results: Results, settings: Settings, folder: Path) -> Path:
-    """Writes `performance.md`, `performance.json` and `images/*.svg` into a folder; returns the page."""
+    """Writes `performance.md`, `performance.json` and `images/*.svg` into a folder; returns the page.
+
+    Parts that the folder has from before, and that were not measured now, stay.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "performance.json").write_text(json.dumps({"settings": vars(settings), **results}, indent=1) + "\n")
-    drawn = {p.name: p for p in pictures(results)}
+    known = _known(folder / "performance.json")
+    known |= {part: {"measured": _circumstances(settings), "result": result} for part, result in results.items()}
+    known = {part: known[part] for part in TEXT if part in known}
+    (folder / "performance.json").write_text(json.dumps(known, indent=1) + "\n")
+    drawn = {p.name: p for p in pictures({part: k["result"] for part, k in known.items()})}
     for p in drawn.values():
         _save(p, folder / "images")
-    today = datetime.datetime.now(datetime.UTC).date().isoformat()
-    machine = f"{_processor()}, {os.cpu_count()} cores, {platform.system()}"
+    told = ""
     parts = [
         "# Performance",
-        f"Measured by `crosswind bench --report docs` on {today} ({machine}; {settings.pace} runs, {settings.reps} of "
-        "each). Compare figures of one session only. Do not edit: the page is written by the command; the data are in "
-        "`performance.json`.",
+        "Written by `crosswind bench --report docs` (`--only` measures some parts and keeps the others); do not edit. "
+        "The data are in `performance.json`. Compare figures of one part only: the machine is not always the same.",
     ]
-    for part, result in results.items():
+    for part, one in known.items():
         title, text = TEXT[part]
         parts += [f"## {title}"] if title else []
-        parts += [text, *(_markdown(t) for t in tables(part, result))]
+        if told != one["measured"]:
+            told = one["measured"]
+            parts.append(f"*Measured {told}.*")
+        parts += [text, *(_markdown(t) for t in tables(part, one["result"]))]
         if part == "scale":
             parts += [f"![{p.alt}](images/{p.name}.svg)" for p in drawn.values()]
     figures.close_all(list(drawn.values()))
     page = folder / "performance.md"
     page.write_text("\n\n".join(p.rstrip() for p in parts) + "\n")
     return page
+
+
+def _circumstances(settings: Settings) -> str:
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    machine = f"{_processor()}, {os.cpu_count()} cores, {platform.system()}"
+    return f"on {today}: {machine}; {settings.pace} runs, {settings.reps} of each; engine {build()}"
+
+
+def _known(data: Path) -> Results:
+    """What an earlier report measured; nothing where there is none, or none that can be read."""
+    try:
+        found = json.loads(data.read_text())
+    except (OSError, ValueError):
+        return {}
+    readable = isinstance(found, dict) and all(isinstance(v, dict) and "result" in v for v in found.values())
+    return found if readable else {}
 
 
 def _save(picture: figures.Picture, folder: Path) -> None:

@@ -56,7 +56,8 @@ def bench(
     alone: Annotated[bool, typer.Option("--alone", help="Leave ns-2 and ns-3 out.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Shorter runs: a look, not a result.")] = False,
     report: Annotated[
-        Path | None, typer.Option(help="Run all parts and write performance.md, its data and figures here.")
+        Path | None,
+        typer.Option(help="Run all parts, or those of --only, and write performance.md with data and figures."),
     ] = None,
     reference: Annotated[
         bool, typer.Option("--store-instructions", help="Store the instruction counts as the new reference.")
@@ -92,11 +93,12 @@ def bench(
             results[part] = page.measure(part, settings, _say)
         if not json:
             _show(part, results[part])
+        if report is not None:
+            written = page.write({part: results[part]}, settings, report)
     if json:
         print_json(results["dumbbell"] if wanted == ["dumbbell"] else results)
     if report is not None:
-        path = page.write(results, settings, report)
-        console().print(f"written: {path}")
+        console().print(f"written: {written}")
 
 
 def _emulate(json: bool) -> None:
