@@ -59,9 +59,7 @@ pub struct Egress<Q, L, M = NoLoss> {
     /// Of the announced ones, those that have arrived, and their bytes.
     waiting: Backlog,
     /// Of a line that gathers: what will arrive.
-    coming: Coming,
-    /// So much later than it arrives a gathered packet may be dealt with.
-    patience: Dur,
+    coming: Option<Box<Coming>>,
     stats: Stats,
 }
 
@@ -85,8 +83,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
             starts: VecDeque::new(),
             announced: VecDeque::new(),
             waiting: Backlog::default(),
-            coming: Coming::default(),
-            patience: Dur::ZERO,
+            coming: None,
             stats: Stats::default(),
         }
     }
@@ -310,8 +307,8 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
         let f = self.foresight;
         if !f.plans {
             self.accept_now(id, cx);
-        } else if f.gathers {
-            self.coming.push(cx.now, cx.from, id);
+        } else if let Some(coming) = &mut self.coming {
+            coming.push(cx.now, cx.from, id);
             self.wake_at = self.planned_wake();
         } else if f.is_fed {
             self.accept_announced(id, cx);
@@ -329,7 +326,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
     #[inline(always)]
     fn wake(&mut self, cx: &mut Cx<'_>) {
         if self.foresight.plans {
-            if self.foresight.gathers {
+            if self.coming.is_some() {
                 self.take_gathered(cx);
             }
             if !self.announced.is_empty() {
@@ -356,7 +353,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
     }
 
     fn catch_up(&mut self, cx: &mut Cx<'_>) {
-        if self.foresight.gathers {
+        if self.coming.is_some() {
             self.take_gathered(cx);
             if cx.has_more {
                 return;
@@ -419,8 +416,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
         f.hands_on |= may && how == Ahead::HandOn;
         f.is_fed |= may && matches!(how, Ahead::Fed(_));
         if may && how == Ahead::Gather {
-            f.gathers = true;
-            self.patience = self.may_wait();
+            self.coming = Some(Box::new(Coming::new(self.may_wait())));
         }
         may
     }

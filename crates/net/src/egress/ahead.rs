@@ -21,7 +21,6 @@ pub(super) struct Foresight {
     pub plans: bool,
     pub is_fed: bool,
     pub hands_on: bool,
-    pub gathers: bool,
 }
 
 impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
@@ -29,18 +28,18 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     #[inline]
     pub(super) fn planned_wake(&self) -> Time {
         let delivery = if self.foresight.hands_on { Time::NEVER } else { self.first_delivery() };
-        if self.foresight.gathers { delivery.min(self.coming.first_at() + self.patience) } else { delivery }
+        self.coming.as_ref().map_or(delivery, |c| delivery.min(c.deadline()))
     }
 
     /// Deals with gathered packets that have arrived, each at its own time; with hand-on, up to the first that goes on.
     #[inline]
     pub(super) fn take_gathered(&mut self, cx: &mut Cx<'_>) {
         let reached = cx.reached;
-        while let Some(first) = self.coming.pop_until(reached) {
+        while let Some(first) = self.coming.as_mut().and_then(|c| c.pop_until(reached)) {
             cx.now = first.at;
             self.accept_planning(first.id(), cx);
             if self.foresight.hands_on && cx.hands_on() {
-                cx.has_more = self.coming.first_at() <= reached;
+                cx.has_more = self.coming.as_ref().is_some_and(|c| c.first_at() <= reached);
                 break;
             }
         }

@@ -1,6 +1,6 @@
 //! Packets that were handed over before their arrival by several lines, in the order in which they will arrive.
 
-use crosswind_base::{PacketId, Time};
+use crosswind_base::{Dur, PacketId, Time};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -29,11 +29,12 @@ const NEAR: usize = 8;
 
 /// Lines of equal length hand their packets over almost in order: those stand in a ring. The others, from lines much
 /// shorter than the rest, stand in a heap.
-#[derive(Default)]
 pub(super) struct Coming {
     ring: VecDeque<Arrival>,
     heap: BinaryHeap<Reverse<Key>>,
     handed_over: u64,
+    /// So much later than it arrives a packet may be dealt with.
+    patience: Dur,
 }
 
 /// In the order of arrival.
@@ -53,6 +54,16 @@ impl PartialOrd for Key {
 }
 
 impl Coming {
+    pub fn new(patience: Dur) -> Coming {
+        Coming { ring: VecDeque::new(), heap: BinaryHeap::new(), handed_over: 0, patience }
+    }
+
+    /// When the first of them has to be dealt with.
+    #[inline]
+    pub fn deadline(&self) -> Time {
+        self.first_at() + self.patience
+    }
+
     #[inline]
     pub fn push(&mut self, at: Time, line: u32, id: PacketId) {
         let new = Arrival { at, line, id: id.0, number: self.handed_over };
@@ -119,7 +130,7 @@ mod tests {
     #[test]
     fn packets_come_out_by_time_then_line_then_order_of_handing_over() {
         let mut rng = Streams::new(3).named("coming");
-        let (mut coming, mut model, mut now) = (Coming::default(), Vec::new(), 0);
+        let (mut coming, mut model, mut now) = (Coming::new(Dur::ZERO), Vec::new(), 0);
         let mut taken = 0;
         for n in 0..20_000 {
             let line = rng.below(4) as u32;
