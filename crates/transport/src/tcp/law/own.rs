@@ -2,11 +2,10 @@
 //!
 //! **Source**: ours. Slow start, and the floor of two segments: rfc5681 section 3.1.
 //!
-//! **Idea**: a law that a program brings which embeds the engine: from Python, `crosswind.run(.., laws={"mine": Mine})` with an
-//! object for each connection. It hears of every ACK that may grow the window and answers with a new window, or with nothing:
-//! then slow start goes on below the threshold, and above it nothing changes. It hears of every reduction and answers with the
-//! window to keep: `ssthresh = max(answer, 2 segments)`; a timeout starts again from one segment. It may remember what it likes.
-//! For teaching and first ideas: the slow path, hundreds of times the cost of a law in Rust.
+//! **Idea**: a law that a program brings; from Python, `crosswind.run(.., laws={"mine": Mine})` with an object for each
+//! connection. It hears of every ACK that may grow the window and answers with a new one, or with nothing: then slow start
+//! goes on below the threshold. It hears of every reduction and answers with the window to keep: `ssthresh = max(answer,
+//! 2 segments)`; a timeout starts from one segment. The slow path: in Python a run takes about eight times as long.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
