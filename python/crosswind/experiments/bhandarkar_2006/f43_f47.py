@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind import figures
 from crosswind.claims import Part, above, at_least, at_most, between, yes
 from crosswind.experiments.base import Results
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
+from crosswind.experiments.bhandarkar_2006.panels import panels
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
@@ -242,17 +242,31 @@ def _timeouts(r: Results) -> Estimate:
     return exact(fraction(back) / before if before > 0 else float("nan"))
 
 
+AXES = {"f43": "rate (Mbit/s)", "f44": "round trip (ms)", "f45": "flows", "f46": "web sessions"}
+
+
+def four_panels(r: Results, f: str, schemes: tuple[str, ...], name: str) -> Picture:
+    """Queue, drop rate, utilisation and fairness over the axis of a figure."""
+    xs = points(r, f)
+    at = [float(x) for x in xs]
+    wanted = {
+        "mean queue (packets)": {s: (at, [q(r, f, x, s) for x in xs]) for s in schemes},
+        "drop rate": {s: (at, [value(r, f, x, s, "bottleneck_drop_rate") for x in xs]) for s in schemes},
+        "utilisation": {s: (at, [u(r, f, x, s) for x in xs]) for s in schemes},
+        "Jain's index": {s: (at, [j(r, f, x, s) for x in xs]) for s in schemes},
+    }
+    text = f"Queue, drop rate, utilisation and fairness by {AXES[f]} ({name})."
+    return panels(name, text, wanted, AXES[f], logarithmic=("drop rate",))
+
+
 def pictures(r: Results) -> list[Picture]:
-    """Queue, drop rate, utilisation and fairness of each figure."""
-    what = {"queue": "mean queue (packets)", "drop_rate": "drop rate", "utilisation": "utilisation"}
-    out = []
-    for f in FOUR:
-        for column, label in what.items():
-            series = {s: {x: value(r, f, x, s, f"bottleneck_{column}") for x in points(r, f)} for s in SCHEMES}
-            out.append(figures.bars(f"{f}-{column}", f"{label} ({f}).", series, label))
-        fairness = {s: {x: j(r, f, x, s) for x in points(r, f)} for s in SCHEMES}
-        out.append(figures.bars(f"{f}-jain", f"Jain's index ({f}).", fairness, "Jain's index"))
-    return out
+    """Figures 43 to 46 and 52 to 54 in four panels each, figure 47 by flow."""
+    out = [four_panels(r, f, SCHEMES, f) for f in FOUR]
+    out += [four_panels(r, f, REM, name) for f, name in (("f45", "f52"), ("f43", "f53"), ("f44", "f54"))]
+    rtt = [12.0 * k for k in range(1, 11)]
+    rates = {s: (rtt, (rates_of_f47(r, s) / 1e6).tolist()) for s in SCHEMES}
+    text = "Throughput of ten flows by their round trip (figure 47)."
+    return [*out, panels("f47", text, {"Mbit/s": rates}, "round trip (ms)", axis="linear")]
 
 
 CLAIMS = (

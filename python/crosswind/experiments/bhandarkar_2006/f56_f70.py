@@ -17,10 +17,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from crosswind import figures
 from crosswind.claims import Part, at_least, at_most, below, between, yes
 from crosswind.experiments.base import Results
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
+from crosswind.experiments.bhandarkar_2006.panels import panels
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
@@ -140,13 +140,17 @@ def _diverge(column: str, sign: float) -> Callable[[Results], Estimate]:
 
 
 def pictures(r: Results) -> list[Picture]:
-    """Utilisation by share of late packets, for one flow and for many."""
+    """Figures 56, 57, 61, 62, 66, 67, 69 and 70: use and fast retransmits by the share of late packets."""
     out = []
-    for kind, protocols in (("one", ALL), ("many", MANY)):
-        series = {p: {f"{100 * s:g}": use(r, kind, s, p) for s in shares(r)} for p in protocols[-6:]}
-        out.append(
-            figures.bars(f"reordering-{kind}", f"Link use by % of late packets ({kind}).", series, "share of the link")
-        )
+    at = [100 * s for s in shares(r) if s > 0]
+    some = [s for s in shares(r) if s > 0]
+    for kind, protocols, numbers in (("one", ALL, "56, 57, 66, 67"), ("many", MANY, "61, 62, 69, 70")):
+        wanted = {
+            "share of the link": {p: (at, [use(r, kind, s, p) for s in some]) for p in protocols},
+            "fast retransmits per packet": {p: (at, [triggers(r, kind, s, p) for s in some]) for p in protocols},
+        }
+        text = f"Link use and fast retransmits by the share of late packets (figures {numbers})."
+        out.append(panels(f"reordering-{kind}", text, wanted, "% of packets late"))
     return out
 
 

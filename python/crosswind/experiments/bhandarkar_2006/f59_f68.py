@@ -29,6 +29,7 @@ from crosswind import figures
 from crosswind.claims import MissingDataError, Part, above, at_least, at_most, between, near, within, yes
 from crosswind.experiments.base import Results
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
+from crosswind.experiments.bhandarkar_2006.panels import panels
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
@@ -193,16 +194,15 @@ def _f60_ratio(which: Callable[[list[float]], float]) -> Callable[[Results], Est
 def pictures(r: Results) -> list[Picture]:
     """Four panels of figures 65 and 68, figures 59 and 60."""
     what = {
-        "bottleneck_utilisation": "utilisation",
-        "bottleneck_queue": "mean queue (packets)",
-        "bottleneck_drop_rate": "drop rate",
-        "one_jain": "Jain's index",
+        "mean queue (packets)": "bottleneck_queue",
+        "drop rate": "bottleneck_drop_rate",
+        "utilisation": "bottleneck_utilisation",
+        "Jain's index": "one_jain",
     }
-    out = []
-    for column, label in what.items():
-        series = {p: dict(zip(map(str, counts(r)), curve(r, p, column).tolist(), strict=True)) for p in PROTOCOLS}
-        name = f"f65-{column.split('_', 1)[1].replace('_', '-')}"
-        out.append(figures.bars(name, f"{label} by number of flows (figures 65, 68).", series, label))
+    at = [float(n) for n in counts(r)]
+    wanted = {label: {p: (at, curve(r, p, c).tolist()) for p in PROTOCOLS} for label, c in what.items()}
+    text = "Queue, drop rate, utilisation and fairness by number of flows (figures 65, 68)."
+    out = [panels("f65", text, wanted, "flows", logarithmic=("drop rate",))]
     out.append(
         figures.bars(
             "f59",
