@@ -12,6 +12,9 @@ What may differ here: the buffer that gives a drop rate is ours; the drop rates 
 take up to one packet's time over each packet, as `overhead_` in the source's chapter V, and their queues hold 50
 packets, as in ns-2. Without that the access lines, as fast as the bottleneck, feed one flow in step with its
 departures: it keeps all others out of the full queue, for minutes.
+
+B19 fails at 1 % of late packets: DCR has 1.4 times SACK's throughput there and 2.4 times at 10 %. With windows of ten
+packets and delays of about one round trip SACK loses little by one late packet in a hundred.
 """
 
 from __future__ import annotations
