@@ -80,9 +80,9 @@ def test_short_transfers_have_the_mean_that_they_are_named_after():
         assert np.mean(sizes) == pytest.approx(mean_kb * 1000, rel=0.12)
 
 
-def test_every_experiment_of_chapters_4_and_5_has_a_smaller_first_look():
+def test_every_experiment_of_chapters_4_5_and_7_has_a_smaller_first_look():
     for id, e in experiments.of_study("igarashi").items():
-        if id.split("/")[1].startswith(("e4-", "e5-")):
+        if id.split("/")[1].startswith(("e4-", "e5-", "e7-")):
             assert e.quick is not None, id
             whole, smaller = e.configurations(), e.configurations(**e.quick.settings)
             assert list(whole) == list(smaller), id

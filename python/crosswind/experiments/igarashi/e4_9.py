@@ -53,8 +53,8 @@ def configurations(size: str = "full") -> dict[str, Scenario]:
             )
     whole = paths.Size(1, 0.1)
     for name, os in RECEIVERS.items():
-        # At full size, for the chunks are those of the source.
-        flow = pairs.japan("Standard", whole, receiver=os)
+        # At full size, for the chunks are those of the source; in congestion avoidance, as its traces are.
+        flow = pairs.japan("Standard", whole, receiver=os, initial_ssthresh=f"{100 * paths.MSS_BYTES} B")
         record = {"events": ["f"]}
         out[spacing(name)] = paths.scenario(paths.JAPAN, {"f": flow}, 100, whole, bin_s=2, record=record)
     return out

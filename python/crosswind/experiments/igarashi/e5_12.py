@@ -10,7 +10,7 @@ BDP.
 IC5.9 fails because bursts of two hosts with Gigabit Ethernet meet in a buffer of 100 packets (1 to 3 % of the BDP):
 one flow alone never queues there, two lose in slow start and long after it. With the buffer of 2000 packets two
 flows fill the link, and with paced senders they nearly do. The source's router buffered in several stages, of which
-one could be set. IC5.10 fails in the sum of FAST, whose 39/39 pair is already at a third for the same reason.
+one could be set. IC5.10 fails in the sums of FAST and Scalable TCP, whose 39/39 pairs are low for the same reason.
 IC5.11 fails by a few points: a flow with a longer round trip hears later of its losses.
 """
 
