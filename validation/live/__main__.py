@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -72,11 +73,21 @@ def page(found: dict[str, Any]) -> str:
     release = platform.release().split("-")[0]
     text = HEAD.format(release=release, real=REAL_REPS, simulated=SIMULATED_REPS)
     lines = [row for case in CASES if case.key in found for row in rows(case, found[case.key])]
-    late = [c.title for c in CASES if c.key in found and not found[c.key]["trusted"]]
     text += "\n".join(lines) + "\n"
+    late = [c for c in CASES if c.key in found and not found[c.key]["trusted"]]
     if late:
-        text += f"\nNot to be trusted, because packets left later than the budget allows: {', '.join(late)}.\n"
+        text += (
+            "\nOther programs kept the machine busy, and some of the runs are beyond their budget of a millisecond:\n\n"
+        )
+        text += "\n".join(f"* {c.title}: {worst(found[c.key]['warnings'])}" for c in late) + "\n"
+        text += "\nA segment takes 72 ms on this link.\n"
     return text + CAUSES
+
+
+def worst(warnings: Sequence[str]) -> str:
+    """The warning with the largest lateness."""
+    said = [w for w in warnings if "ms late" in w]
+    return max(said or warnings, key=lambda w: float((re.findall(r"([0-9.]+) ms late", w) or ["0"])[0]))
 
 
 def rows(case: Case, found: dict[str, Any]) -> list[str]:
@@ -105,7 +116,21 @@ def shown(values: list[float] | None, unit: str) -> str:
     return f"{middle} {unit}".strip() + f" ({low} to {high})"
 
 
-CAUSES = ""
+CAUSES = """
+What the comparison says:
+
+* **The hosts are understood.** Without errors, where nothing but start times is random, real kernels and our TCP with
+  today's rules give the same elapsed time of the last transfer (96.8 s twice in W1, 104.6 s twice in W4), the same
+  overall throughput to one part in a thousand, and nearly the same drops of the stream (18 and 17). Who wins between
+  two bulk transfers, and what a third one gets, scatters over repetitions more than ten of them can tell.
+* **Ten stretches of a channel.** With ARQ ten stretches of the channel's history stand against sixty: overall
+  throughput of real hosts is 2 % higher, about the width of the quartiles.
+* **Today's kernel is not Linux 2.4.** A third transfer gets more: Jain's index of W2 is 0.96 where 0.91 was printed,
+  and our Linux 2.4 gives 0.85. The most likely cause: losses of retransmissions are found without the timer, and a
+  reduction is paid out over a round trip.
+* **W4's drops (81 printed) do not depend on the hosts** but on the router's rule of admission: see W4 in the study,
+  whose reading `kernel-fifo` gives 94.
+"""
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ class Case:
 CASES = (
     Case("twin-clean", "10 Mbit/s x 60 ms, a queue of one bandwidth-delay product", 3),
     Case("twin-shallow", "the same with a queue of ten packets", 3),
-    Case("twin-loss", "the same, one packet in a hundred lost", 20, is_drawn=True, together=4),
+    Case("twin-loss", "the same, one packet in a hundred lost", 12, is_drawn=True, together=4),
     Case("twin-spikes", "the same, standing still for a second every six seconds or so", 12, is_drawn=True, together=4),
     Case("twin-two-rtts", "30 and 120 ms into one queue", 3),
 )
@@ -108,10 +108,28 @@ def scenario(case: Case, preset: str) -> cw.Scenario:
     return what.with_({f"flow.{name}.tcp.preset": preset for name in what.data["flow"]})
 
 
+def simulate(case: Case, law: str) -> Runs:
+    """The simulated half of a case."""
+    return cw.run(scenario(case, LAWS[law]), reps=SIMULATED_REPS if case.is_drawn else 1)
+
+
+def simulate_anew(twins: Sequence[Twin]) -> None:
+    """Gives twins new simulated halves; what real hosts did stays."""
+    for case in CASES:
+        for law in LAWS:
+            own = [t for t in twins if (t.case, t.law) == (case.name, law)]
+            runs = simulate(case, law) if own else None
+            for twin in own:
+                assert runs is not None
+                twin.simulated = Numbers()
+                reduce(runs, twin.flow, twin.simulated)
+                twin.curves["simulated"] = curve(runs, twin.flow)
+
+
 def measure(case: Case, law: str) -> list[Twin]:
     """Both modes of one case; one twin for each of its flows."""
     what = scenario(case, LAWS[law])
-    ours = cw.run(what, reps=SIMULATED_REPS if case.is_drawn else 1)
+    ours = simulate(case, law)
     if case.together > 1:
         real = [testbed.run(what, seed=1, reps=case.real_reps, together=case.together)]
     else:

@@ -25,9 +25,9 @@ HEAD = """## Twins: the same scenario with real hosts
 Five scenarios (`scenarios/emulate/twin-*.toml`) in the simulator with the presets `linux-6` and `linux-6-cubic`, and
 between real kernels (Linux {release}) with `crosswind run --mode emulate`: the same queue and link, kernel TCP in
 place of ours. Drops are counted by the network in both modes. Round-trip times are the senders' smoothed ones, 20
-times a second, averaged over time. Real hosts: mean of three repetitions (five with random losses), with two standard
-errors; simulated: one repetition, or {reps} where something is drawn. Pacing is off on both sides; the kernel runs as
-it comes (RACK-TLP, PRR, F-RTO, HyStart with CUBIC, autotuned buffers). Aim: goodput and mean round-trip time within
+times a second, averaged over time. Real hosts: mean of three repetitions, or of twelve where something is drawn, with
+two standard errors; simulated: one, or {reps}. Pacing is off on both sides; the kernel runs as it comes (RACK-TLP, PRR,
+F-RTO, HyStart with CUBIC, autotuned buffers). Aim: goodput and mean round-trip time within
 {aim:.0%}; {within} of {total} are. Each cell: simulated, real.
 
 """

@@ -309,7 +309,7 @@ detectors! {
     Sack(sack::Sack) "sack" Sack = |_| sack::Sack::default(), "sack.rs";
     Fack(fack::Fack) "fack" Sack = |_| fack::Fack::default(), "fack.rs";
     LinuxSack(linux_sack::LinuxSack) "linux-2.4" Sack = |_| linux_sack::LinuxSack, "linux_sack.rs";
-    Rack(Box<rack::Rack>) "rack" Sack = |_| Box::default(), "rack.rs";
+    Rack(Box<rack::Rack>) "rack" Sack = |p| Box::new(rack::Rack::new(p)), "rack.rs";
     Ns2Reno(NewReno) "ns2-reno" Acks = |p| NewReno::new(Variant::Ns2Reno, p), "newreno.rs";
     Ns2Newreno(NewReno) "ns2-newreno" Acks = |p| NewReno::new(Variant::Ns2NewReno, p), "newreno.rs";
     Ns2Sack1(Box<ns2_sack1::Ns2Sack1>) "ns2-sack1" Sack = |_| Box::default(), "ns2_sack1.rs";

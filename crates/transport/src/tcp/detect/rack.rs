@@ -11,8 +11,8 @@
 //! | `recovery` | - | `rack` | in the preset `linux-6` |
 //! | `dupthresh` | segments | 3 | rfc8985 section 3.3.1 |
 //!
-//! **Deviations**: 1. An ACK of a segment sent more than once counts unless it came sooner than the least round trip; the
-//! check by timestamps of section 6.2 step 2 is not made (Linux makes none either). 2. The least round trip is that of the
+//! **Deviations**: 1. The check by timestamps of section 6.2 step 2 is made where there are some; Linux only asks whether the
+//! ACK came sooner than the least round trip. 2. The least round trip is that of the
 //! whole connection. 3. The ACK that ends a recovery is not searched for new losses: the next one is. 4. A timeout holds
 //! everything lost that is not SACKed, not only what is old enough (section 6.3): more is sent again after a spurious one.
 //! 5. An ACK that shows a loss looks at every segment that left before: the work grows with the window.
@@ -20,9 +20,11 @@
 //! **Checked by**: `detect/rack_oracle.rs` (the pseudo-code over a plain list, on random traces); `tests/linux6.rs`; the twins
 //! with a real kernel (docs/validation-kernel.md).
 
-use super::super::Ack;
 use super::super::conn::scoreboard::Scoreboard;
 use super::super::law::seen::Seen;
+use super::super::params::TcpParams;
+use super::super::undo::eifel::is_older;
+use super::super::{Ack, stamp};
 use super::delivered::Fate;
 use super::{Detect, Habits, Phase, Verdict, View};
 use crosswind_base::{Dur, Time};
@@ -46,11 +48,14 @@ pub struct Rack {
     dsack_until: Option<u64>,
     deadline: Time,
     has_news: bool,
+    /// Of the clock of timestamps, where there are some.
+    tick: Option<Dur>,
 }
 
-impl Default for Rack {
-    fn default() -> Rack {
+impl Rack {
+    pub fn new(p: &TcpParams) -> Rack {
         Rack {
+            tick: p.timestamps.on().then_some(p.timestamp_tick),
             newest: (Time::ZERO, 0),
             rtt: Dur::ZERO,
             least_rtt: Dur(u64::MAX),
@@ -63,16 +68,16 @@ impl Default for Rack {
             has_news: false,
         }
     }
-}
 
-impl Rack {
     /// Section 6.2 step 2.
     fn update(&mut self, a: &Ack) {
         if a.newest <= self.newest || a.newest.0 == Time::ZERO {
             return;
         }
         let rtt = a.now.since(a.newest.0);
-        if a.newest_resent && rtt < self.least_rtt {
+        // What the retransmission cannot have caused.
+        let is_older = self.tick.is_some_and(|tick| a.ts_ecr != 0 && is_older(a.ts_ecr, stamp(a.newest.0, tick)));
+        if a.newest_resent && (rtt < self.least_rtt || is_older) {
             return;
         }
         (self.newest, self.rtt) = (a.newest, rtt);

@@ -3,12 +3,14 @@
 use super::delivered::Delivered;
 use super::rack::Rack;
 use super::{Detect, Phase, Verdict, View};
-use crate::tcp::Ack;
 use crate::tcp::conn::scoreboard::Scoreboard;
+use crate::tcp::params::{Switch, TcpParams};
+use crate::tcp::{Ack, preset, stamp};
 use crosswind_base::{Dur, Rng, Streams, Time};
 
 const MSS: u64 = 1000;
 const DUPTHRESH: u32 = 3;
+const TICK: Dur = Dur::from_millis(1);
 
 #[derive(Clone, Copy, Default)]
 struct Segment {
@@ -42,7 +44,7 @@ fn sent_after(t1: u64, seq1: u64, t2: u64, seq2: u64) -> bool {
 
 impl Plain {
     /// Steps 1 to 3, for the segments that this ACK delivers, in order of their numbers.
-    fn deliver(&mut self, now: u64, delivered: &[Segment], sample: Option<u64>) {
+    fn deliver(&mut self, now: u64, delivered: &[Segment], sample: Option<u64>, ts_ecr: u32) {
         if let Some(r) = sample {
             self.min_rtt = Some(self.min_rtt.map_or(r, |m| m.min(r)));
             let r = r as f64;
@@ -63,7 +65,9 @@ impl Plain {
             && sent_after(s.xmit_ts, s.end_seq, self.xmit_ts, self.end_seq)
         {
             let rtt = now - s.xmit_ts;
-            if !(s.retransmitted && self.min_rtt.is_none_or(|m| rtt < m)) {
+            // ACK.ts_option.echo_reply.ts < Segment.xmit_ts; zero: there are no timestamps.
+            let earlier = ts_ecr != 0 && ts_ecr < stamp(Time(s.xmit_ts), TICK);
+            if !(s.retransmitted && (earlier || self.min_rtt.is_none_or(|m| rtt < m))) {
                 (self.rtt, self.xmit_ts, self.end_seq) = (rtt, s.xmit_ts, s.end_seq);
                 if !s.retransmitted {
                     self.min_rtt = Some(self.min_rtt.map_or(rtt, |m| m.min(rtt)));
@@ -155,7 +159,7 @@ impl Both {
     }
 
     /// An ACK up to `ack`, with one new block.
-    fn ack(&mut self, ack: u64, block: Option<(u64, u64)>, dsack: bool) {
+    fn ack(&mut self, ack: u64, block: Option<(u64, u64)>, dsack: bool, ts_ecr: u32) {
         let mark = self.board.highest_sacked();
         let before = self.una;
         let gone = |s: &Segment| s.end_seq <= ack;
@@ -184,11 +188,12 @@ impl Both {
             covers_original: delivered.original_below_mark,
             newest: delivered.newest,
             newest_resent: delivered.newest_resent,
+            ts_ecr,
             ..Ack::default()
         };
         let exiting = matches!(self.phase, Phase::Recovery { high } if self.una >= high);
         let recovers = self.phase != Phase::Open && !exiting;
-        self.plain.deliver(self.now, &news, sample);
+        self.plain.deliver(self.now, &news, sample, ts_ecr);
         let reo_wnd = self.plain.update_reo_wnd(dsack, self.una, self.nxt, recovers, exiting);
         let v = self.view();
         let verdict = self.rack.on_ack(&a, &[], &mut self.board, &v);
@@ -226,7 +231,7 @@ impl Both {
     }
 }
 
-fn random_ack(b: &mut Both, r: &mut Rng) {
+fn random_ack(b: &mut Both, r: &mut Rng, with_stamps: bool) {
     let outstanding = (b.nxt - b.una) / MSS;
     if outstanding == 0 {
         return;
@@ -245,7 +250,9 @@ fn random_ack(b: &mut Both, r: &mut Rng) {
     let from = r.below(outstanding);
     let block = (b.una + from * MSS, b.una + (from + 1 + r.below(3).min(outstanding - from - 1)) * MSS);
     let block = Some(block).filter(|k| k.0 > ack && r.chance(0.8));
-    b.ack(ack, block, r.chance(0.03));
+    // The echo is of some moment within the last round trips.
+    let ts_ecr = if with_stamps { stamp(Time(b.now.saturating_sub(r.below(20_000_000))), TICK) } else { 0 };
+    b.ack(ack, block, r.chance(0.03), ts_ecr);
 }
 
 #[test]
@@ -253,9 +260,11 @@ fn rack_is_the_pseudo_code_of_rfc_8985() {
     let (mut losses, mut waits) = (0, 0);
     for seed in 0..200 {
         let mut r = Streams::new(seed).named("rack");
+        let timestamps = if seed % 2 == 1 { Switch::On } else { Switch::Off };
+        let p = TcpParams { timestamps, ..preset::preset("linux-6").expect("a preset") };
         let mut b = Both {
             plain: Plain { reo_wnd_mult: 1, ..Plain::default() },
-            rack: Rack::default(),
+            rack: Rack::new(&p),
             board: Scoreboard::default(),
             una: 1,
             nxt: 1,
@@ -272,7 +281,7 @@ fn rack_is_the_pseudo_code_of_rfc_8985() {
             match r.below(10) {
                 0..=3 => (0..1 + r.below(4)).for_each(|_| b.send()),
                 4 => b.resend_lost(),
-                _ => random_ack(&mut b, &mut r),
+                _ => random_ack(&mut b, &mut r, timestamps.on()),
             }
             losses += usize::from(b.phase != Phase::Open);
             b.compare(&format!("seed {seed} step {step}"));
