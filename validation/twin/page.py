@@ -19,7 +19,7 @@ AIM = 0.05
 """Largest difference of goodput and mean round-trip time that needs no cause."""
 CAUSES: dict[tuple[str, str, str], str] = {
     ("twin-loss", "CUBIC", "bulk"): (
-        "most likely the machine, which other programs kept busy during these repetitions: the kernel's round trips are "
+        "most likely the machine, which other programs kept busy in these repetitions: the kernel's round trips are "
         "2 ms longer than the path's. Five repetitions in a quieter hour gave 2.25 ± 0.22 Mbit/s and 65.7 ms."
     ),
 }
