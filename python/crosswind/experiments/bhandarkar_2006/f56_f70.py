@@ -12,6 +12,10 @@ flow at full size with two shares, of which 30 s are left out, and 36 s of five 
 (the same windows). The source's LTCP-DCR uses the threshold of the draft that became RFC 4653. All of that RFC
 (`LTCP-NCR`), with the window that it restores after each wait, has 94 % at 1 % and 15 % at 10 %: where one wait
 follows the other, the window cannot grow.
+
+B119 and B120: LTCP-DCR still grows for most of the time at 1 Gbit/s and 10 % (86 % after 30 s); why LDP-100Sample
+stays at 2 % is not known (at 100 Mbit/s and W_T = 5 it has 93 %). B113 fails where LTCP-DCR fills the link and
+congestion triggers it. B124: all LDP variants are fair here.
 """
 
 from __future__ import annotations

@@ -1,15 +1,17 @@
 """How do high-speed flows share with each other, with TCP, and with flows of other round trips?
 
-N5, 1 Gbit/s and 120 ms unless said otherwise. Tables III and XII: 2 to 10 LTCP flows. Tables IV and XIII: one TCP
-flow against one high-speed flow at 100 Mbit/s, 500 Mbit/s and 1 Gbit/s, with a third of a bandwidth-delay product
-of buffer. Tables V and XIV: two flows, 40 ms against 80, 120 and 160 ms, with 5000 packets of buffer and with 500
-(open point O16).
+N5, 1 Gbit/s and 120 ms unless said otherwise. Tables III and XII: 2 to 10 LTCP flows. Tables IV and XIII: one TCP flow
+against one high-speed flow at 100 Mbit/s, 500 Mbit/s and 1 Gbit/s, with a third of a bandwidth-delay product of
+buffer. Tables V and XIV: two flows, 40 ms against 80, 120 and 160 ms, with 5000 packets of buffer and with 500 (open
+point O16).
 
 What the source printed: tables III and XII; the others are withheld here.
 
 What may differ here: `--quick` takes a tenth of the rates, of the buffers and of W_T, and 150 s. LTCP's windows then
 lie in the same layers and its cycles take a tenth of the time, so 100 s show what 1000 s do at full rate; HTCP and BIC
 have no such scale.
+
+B58 and B79: with `--quick` eight and ten flows share within 0.9987, and the variable decrease scatters little more.
 """
 
 from __future__ import annotations
