@@ -27,6 +27,7 @@ choice!(
     TailProbe { Off, On }
 );
 
+#[expect(clippy::derivable_impls, reason = "the macro makes the enum, and leaves the default to its axis")]
 impl Default for TailProbe {
     fn default() -> TailProbe {
         TailProbe::Off

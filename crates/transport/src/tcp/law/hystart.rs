@@ -32,6 +32,7 @@ choice!(
     }
 );
 
+#[expect(clippy::derivable_impls, reason = "the macro makes the enum, and leaves the default to its axis")]
 impl Default for SlowStart {
     fn default() -> SlowStart {
         SlowStart::Standard

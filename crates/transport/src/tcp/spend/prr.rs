@@ -35,6 +35,7 @@ choice!(
     }
 );
 
+#[expect(clippy::derivable_impls, reason = "the macro makes the enum, and leaves the default to its axis")]
 impl Default for Reduction {
     fn default() -> Reduction {
         Reduction::AtOnce
