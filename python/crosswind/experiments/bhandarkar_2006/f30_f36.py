@@ -16,7 +16,8 @@ has that scale (random losses are multiplied by a hundred); HTCP's constants, wh
 figures 30 and 36 are then a tenth. In figure 31 a flow has converged when it has had 80 % of its share for 5 s.
 
 B65 with `--quick`: LTCP's shares over 20 s (100 s at full size) still scatter by 17 %. B67: HTCP is not the least from
-1e-5 on, BIC's additive steps are smaller there; both are far below LTCP, as their formulas say. B68 and B78 with
+1e-5 on, BIC is; both are far below LTCP. Probably BIC's additive steps are smaller there (untested): less certain
+than it looks, since BIC's largest step and HTCP's limit both play a part and neither was varied. B68 and B78 with
 `--quick`: HTCP's growth does not shrink with the rate (at a tenth of it HTCP bears the small buffer better than BIC),
 and LTCP overshoots by one round trip's growth, which weighs ten times as much in a tenth of the window.
 """

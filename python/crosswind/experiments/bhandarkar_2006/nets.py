@@ -23,7 +23,8 @@ PROTOCOLS: dict[str, dict[str, Any]] = {
     "LTCP": {"preset": "ltcp"},
     "LTCP variable": {"preset": "ltcp-variable"},
     # A threshold of one window of duplicates, which is what the aggressive rule of RFC 4653 comes to. With its restored
-    # window ("LTCP-NCR") and a tenth of the packets late one wait follows the other, and the window never grows.
+    # window ("LTCP-NCR", a variant of f56-f70) and a tenth of the packets late one wait follows the other, and the
+    # window never grows.
     "LTCP-DCR": {"preset": "ltcp-dcr", "dcr": {"wait": "window", "growth": "on"}},
     "LTCP-NCR": {"preset": "ltcp-dcr"},
     # That of V.A: the LTCP of chapter III, and a threshold of one window of duplicates.

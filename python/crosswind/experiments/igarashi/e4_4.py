@@ -6,9 +6,9 @@ above the single flow with every protocol.
 What may differ here: flows start within 0.1 s of each other; in a network without other traffic two flows of one law
 can stay in step, or lose at different times, for longer than on a real path.
 
-IC4.9 fails with FAST, whose two flows want 400 packets in a buffer of 100 and halve at every attempt, and at full
-size with SABUL (Jain's index 0.65): the step of its increase has decades, so a flow above 120 Mbit/s (100 packets
-in 10 ms) gains ten times as much as one below.
+IC4.9 fails with FAST, probably as its two flows want 400 packets in a buffer of 100, and at full size with SABUL
+(Jain's index 0.65), probably as the step of its increase has decades, so a flow above 120 Mbit/s (100 packets in 10
+ms) gains ten times as much as one below. Neither is tested.
 """
 
 from __future__ import annotations

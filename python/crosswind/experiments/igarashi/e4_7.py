@@ -6,8 +6,9 @@ SABUL keeps its rate and gives the largest sum.
 
 What may differ here: see `fast_paths`. E4.7 and E4.8 of the source are these runs.
 
-IC4.14 and IC4.15 fail beside SABUL and FAST: SABUL takes most from Standard TCP (it answers a loss by an eighth of
-its rate and knows no round trip), and FAST keeps SABUL at half of what it has alone.
+IC4.14 and IC4.15 fail beside SABUL and FAST: SABUL takes most from Standard TCP (probably as it answers a loss by an
+eighth of its rate and knows no round trip; untested), and beside FAST SABUL has half of what it has alone; why is
+open.
 """
 
 from __future__ import annotations

@@ -8,10 +8,10 @@ What may differ here: sizes of the router buffers are readings (O5.1), and so is
 (see `fast_paths`). E5.1 to E5.3 and E5.5 of the source are these runs.
 
 IC5.2 fails with Scalable TCP: it gives up an eighth per loss and is back after 13 round trips, so a full buffer
-costs it little. The kernels of the source walked a window of 15 000 segments for every SACK block and stalled; that
-is not modelled. IC5.3 fails because the excess of 1.06 over 1.00 BDP is 920 packets, which fit into 2000: nothing
-is lost with the large buffer, and nothing is unstable. With 400 packets (`large-400`) HSTCP loses a tenth, Scalable
-next to nothing.
+costs it little. Probably the kernels of the source stalled, as they walked a window of 15 000 segments for every
+SACK block; that is not modelled, and untested. IC5.3 fails because the excess of 1.06 over 1.00 BDP is 920 packets,
+which fit into 2000: nothing is lost with the large buffer, and nothing is unstable. With 400 packets (`large-400`)
+HSTCP loses a tenth, Scalable next to nothing, and IC5.3 still fails.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ What may differ here: both directions change; packets on the longer path arrive 
 shorter one (open point O5.7), and text and figure are read as in O5.6. E5.10 and E5.11 of the source are these
 runs.
 
-IC5.8 fails for FAST, which keeps its old least round trip and falls to a quarter at once. UDT is a few points below
-in the first seconds with `--quick`.
+IC5.8 fails for FAST, which falls to a quarter at once, probably as it keeps its old least round trip (untested). UDT
+is a few points below in the first seconds with `--quick`.
 """
 
 from __future__ import annotations

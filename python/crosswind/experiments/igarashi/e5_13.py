@@ -6,9 +6,9 @@ them, which hardly notices.
 
 What may differ here: socket buffers are 0.95 BDP, the router buffer is the small one.
 
-IC5.12 and IC5.14 fail because two hosts lose all the time in a buffer of 100 packets, whatever their protocols (see
-E5.12): pairs of one kind are no better off, and a Standard flow costs the other half of its rate by its bursts
-alone.
+IC5.12 and IC5.14 fail probably because two hosts lose all the time in a buffer of 100 packets, whatever their
+protocols (tested in E5.12 for two laws and 39 ms, not here): pairs of one kind are no better off, and a Standard flow
+costs the other half of its rate.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ What may differ here: sizes are the quantiles of the distribution, one each, so 
 the network is divided there are fewer transfers of the same sizes. Transfers that are not finished at the end count
 with what they have carried. E5.14 to E5.16 of the source are these runs.
 
-IC5.18 fails with `--quick` by one per cent in the short transfers beside CUBIC, which fills the large buffer: they
-lose less and wait longer.
+IC5.18 fails with `--quick` by one per cent in the short transfers beside CUBIC, which fills the large buffer:
+probably they lose less and wait longer (untested).
 """
 
 from __future__ import annotations

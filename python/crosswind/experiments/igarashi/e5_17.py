@@ -8,10 +8,10 @@ come first.
 What may differ here: socket buffers are 0.95 BDP. Case 1: streams first, flow 30 s later; case 2: the other way
 round; averages begin with the flow. E5.17 to E5.19 of the source are these runs.
 
-IC5.21 fails in the order: jitter is made by bursts at the host's rate, and HTCP, which backs off furthest, makes
-the fewest. IC5.22 fails because the window of Standard TCP is full when UDP comes (0.95 BDP in bursts of one round
-trip): with UDP the bottleneck has 2 % too much for the length of a burst, more than 100 packets in all, and each
-loss halves. With the large buffer nothing is lost.
+IC5.21 fails in the order, probably as jitter is made by bursts at the host's rate, and HTCP, which backs off
+furthest, makes the fewest (untested). IC5.22 fails because the window of Standard TCP is full when UDP comes (0.95
+BDP in bursts of one round trip): with UDP the bottleneck has 2 % too much for the length of a burst, more than 100
+packets in all, and each loss halves. Tested: with the large buffer nothing is lost.
 """
 
 from __future__ import annotations
