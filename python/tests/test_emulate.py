@@ -9,11 +9,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from punctuality import PATIENCE_s, Repeated, Run, wait_until
 
 from crosswind.emulate import control, needs, uplink
 from crosswind.errors import CrosswindError, InputError
@@ -78,7 +78,7 @@ def start(*arguments: str, **options: object) -> subprocess.Popen[str]:
 
 def emulate(*arguments: str, **options: object) -> tuple[int, str, str]:
     process = start(*arguments, **options)
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=2 * PATIENCE_s)
     return process.returncode, out, err
 
 
@@ -106,18 +106,27 @@ def outside() -> tuple[str, str, list[str]]:
 @emulates
 def test_a_download_takes_the_time_that_the_link_allows_and_the_machine_stays_as_it_was(scenario: Path) -> None:
     before = outside()
-    code, out, err = emulate(str(scenario), "--json", "--", sys.executable, "-c", FETCH)
-    assert code == 0, err
-    lines = out.splitlines()
-    size, seconds = lines[0].split()
-    assert int(size) == FILE_bytes
-    # 250 kB at 2 Mbit/s are 1 s, with headers 1.03 s, and two round trips of 40 ms.
-    assert 1.05 < float(seconds) < 2.5
-    facts = json.loads(lines[1])
-    down = next(v for v in facts["links"] if v["direction"] == "forward")
-    assert FILE_bytes < down["sent_bytes"] < FILE_bytes * 1.15
-    assert facts["machine"]["lateness"]["count"] == facts["delivered_packets"]
-    assert outside() == before
+
+    def download() -> Run:
+        code, out, err = emulate(str(scenario), "--json", "--", sys.executable, "-c", FETCH)
+        assert code == 0, err
+        lines = out.splitlines()
+        size, seconds = lines[0].split()
+        assert int(size) == FILE_bytes
+        # 250 kB at 2 Mbit/s are 1 s, with headers 1.03 s, and two round trips of 40 ms.
+        assert float(seconds) > 1.05
+        facts = json.loads(lines[1])
+        assert facts["machine"]["lateness"]["count"] == facts["delivered_packets"]
+        wait_until(lambda: outside() == before, "the machine is as it was")
+        down = next(v for v in facts["links"] if v["direction"] == "forward")
+        assert down["sent_bytes"] > FILE_bytes
+        seen = {"seconds": float(seconds), "sent_bytes": down["sent_bytes"]}
+        return Run(seen, facts["trusted"], facts["machine"]["lateness"]["p99_ns"])
+
+    downloads = Repeated(download)
+    downloads.check_undisturbed(lambda seen: seen["seconds"], at_most=2.5)
+    # Late acknowledgements would be answered with retransmissions.
+    downloads.check_undisturbed(lambda seen: seen["sent_bytes"], at_most=FILE_bytes * 1.15)
 
 
 # A kernel may be built or booted without IPv6.
@@ -158,17 +167,12 @@ def test_whatever_ends_it_nothing_is_left_behind(scenario: Path, number: signal.
     before = outside()
     mark = f"3{os.getpid()}{int(number)}"
     process = start(str(scenario), "--", "sh", "-c", f"sleep {mark} & sleep {mark}")
-    until = time.monotonic() + 60
-    while len(ours(f"sleep {mark}")) < 3 and time.monotonic() < until:
-        time.sleep(0.05)
-    assert len(ours(f"sleep {mark}")) >= 3, "the command runs"
+    wait_until(lambda: len(ours(f"sleep {mark}")) >= 3, "the command runs")
     process.send_signal(number)
-    process.communicate(timeout=60)
-    while ours(f"sleep {mark}") and time.monotonic() < until:
-        time.sleep(0.05)
-    assert ours(f"sleep {mark}") == []
-    assert ours(str(scenario)) == []
-    assert outside() == before
+    process.communicate(timeout=PATIENCE_s)
+    wait_until(lambda: ours(f"sleep {mark}") == [], "the command and its children are gone")
+    wait_until(lambda: ours(str(scenario)) == [], "the emulation and its servers are gone")
+    wait_until(lambda: outside() == before, "the machine is as it was")
     # A killed run leaves its door; looking for doors takes it away.
     assert not [d for d in control.doors() if d.stem == str(process.pid)]
     assert not (control.folder() / f"{process.pid}.sock").exists()
@@ -177,14 +181,12 @@ def test_whatever_ends_it_nothing_is_left_behind(scenario: Path, number: signal.
 @pytest.fixture
 def running(scenario: Path) -> Iterator[int]:
     process = start(str(scenario), "--quiet", "--", "sh", "-c", f"while :; do {sys.executable} -c '{_quoted()}'; done")
-    until = time.monotonic() + 60
-    while time.monotonic() < until:
-        if [d for d in control.doors() if d.stem == str(process.pid)]:
-            break
-        time.sleep(0.05)
-    yield process.pid
-    process.terminate()
-    process.communicate(timeout=60)
+    try:
+        wait_until(lambda: any(d.stem == str(process.pid) for d in control.doors()), "the emulation opens its door")
+        yield process.pid
+    finally:
+        process.terminate()
+        process.communicate(timeout=PATIENCE_s)
 
 
 def _quoted() -> str:
@@ -216,7 +218,7 @@ def test_a_wrong_server_is_named_with_its_own_words(scenario: Path) -> None:
 def test_without_privileges_it_works_in_a_user_namespace(scenario: Path) -> None:
     bare = ["setpriv", "--bounding-set=-all,+setfcap", "--inh-caps=-all"]
     command = [*bare, sys.executable, "-m", "crosswind", "emulate", str(scenario), "--", sys.executable, "-c", FETCH]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=2 * PATIENCE_s)
     # Root may make namespaces where a kernel forbids them to everybody else.
     if "no namespaces of our own" in done.stderr:
         pytest.skip("no user namespaces here")
@@ -259,15 +261,16 @@ def machine(tmp_path: Path) -> Iterator[list[str]]:
             subprocess.run(["ip", "-n", name, "addr", "add", address, "dev", "eth0"], check=True)
             subprocess.run(["ip", "-n", name, "link", "set", "eth0", "up"], check=True)
             subprocess.run(["ip", "-n", name, "link", "set", "lo", "up"], check=True)
-        until = time.monotonic() + 10
-        while "linkdown" in state_of(["ip", "netns", "exec", here])[2] and time.monotonic() < until:
-            time.sleep(0.05)
+        wait_until(lambda: "linkdown" not in state_of(["ip", "netns", "exec", here])[2], "the cable is up")
         files = ["--directory", str(tmp_path), "8000"]
         server = subprocess.Popen(
             ["ip", "netns", "exec", world, sys.executable, "-m", "http.server", *files],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
+        look = ["ip", "netns", "exec", world, "cat", "/proc/net/tcp"]
+        listens = re.compile(r":1F40 [0:]+ 0A ")
+        wait_until(lambda: bool(listens.search(_said(look))), "the world serves its page at port 8000")
         yield ["ip", "netns", "exec", here]
     finally:
         if server:
@@ -277,14 +280,20 @@ def machine(tmp_path: Path) -> Iterator[list[str]]:
             subprocess.run(["ip", "netns", "delete", name], check=False)
 
 
+def _said(command: list[str]) -> str:
+    return subprocess.run(command, capture_output=True, text=True).stdout
+
+
 def state_of(machine: list[str]) -> tuple[str, str, str, str]:
     """What an uplink touches on a machine: tables, forwarding, routes and devices."""
     commands = ("nft list ruleset", "cat /proc/sys/net/ipv4/ip_forward", "ip route", "ip -o -br link")
-    a, b, c, d = (subprocess.run([*machine, *x.split()], capture_output=True, text=True).stdout for x in commands)
+    a, b, c, d = (_said([*machine, *x.split()]) for x in commands)
     return a, b, c, d
 
 
-OUTSIDE = "import urllib.request as u; print(u.urlopen('http://192.0.2.1:8000/page', timeout=4).read().decode())"
+OUTSIDE = "import urllib.request as u; print(u.urlopen('http://192.0.2.1:8000/page', timeout=SECONDS).read().decode())"
+# `nft` is an optional tool (Debian: nftables): tools/optional-tools.sh installs it where it may. Only root can change a
+# machine's firewall, and no test can become root. Where either is missing, `make test` counts these tests as skipped.
 uplinks = pytest.mark.skipif(
     WHY_NOT != "" or os.geteuid() != 0 or shutil.which("nft") is None,
     reason="an uplink needs root and nft (nftables)",
@@ -293,16 +302,21 @@ uplinks = pytest.mark.skipif(
 
 @uplinks
 def test_with_an_uplink_the_command_reaches_the_world_and_the_machine_is_restored(
-    scenario: Path, machine: list[str]
+    scenario: Path, machine: list[str], tmp_path: Path
 ) -> None:
     before = state_of(machine)
-    look = f"{OUTSIDE}; import time; time.sleep(2)"
+    # Stays until the test has looked at the machine.
+    looked = tmp_path / "looked"
+    fetch = OUTSIDE.replace("SECONDS", "60")
+    look = f"{fetch}; import os, time\nwhile not os.path.exists({str(looked)!r}): time.sleep(0.05)"
     command = [*machine, sys.executable, "-m", "crosswind", "emulate", str(scenario), "--json"]
     with subprocess.Popen([*command, "--uplink", "--", sys.executable, "-c", look], stdout=subprocess.PIPE) as process:
-        until = time.monotonic() + 60
-        while "masquerade" not in (during := state_of(machine))[0] and time.monotonic() < until:
-            time.sleep(0.1)
-        out, _ = process.communicate(timeout=60)
+        try:
+            wait_until(lambda: "masquerade" in state_of(machine)[0], "the machine masquerades")
+            during = state_of(machine)
+        finally:
+            looked.touch()
+        out, _ = process.communicate(timeout=PATIENCE_s)
     assert process.returncode == 0
     assert during[1].strip() == "1" and "crosswind_" in during[0]
     text, facts = out.decode().splitlines()
@@ -311,7 +325,9 @@ def test_with_an_uplink_the_command_reaches_the_world_and_the_machine_is_restore
     assert all(v["sent_packets"] > 3 for v in json.loads(facts)["links"])
     assert state_of(machine) == before
     # Without an uplink there is no way there.
-    done = subprocess.run([*command, "--", sys.executable, "-c", OUTSIDE], capture_output=True, text=True, timeout=90)
+    fetch = OUTSIDE.replace("SECONDS", "4")
+    inside = ["--", sys.executable, "-c", fetch]
+    done = subprocess.run([*command, *inside], capture_output=True, text=True, timeout=PATIENCE_s)
     assert done.returncode != 0 and state_of(machine) == before
 
 
@@ -319,14 +335,14 @@ def test_with_an_uplink_the_command_reaches_the_world_and_the_machine_is_restore
 def test_what_a_killed_uplink_leaves_is_taken_back_by_the_next_start(scenario: Path, machine: list[str]) -> None:
     before = state_of(machine)
     command = [*machine, sys.executable, "-m", "crosswind", "emulate", str(scenario), "--quiet"]
-    process = subprocess.Popen([*command, "--uplink", "--", "sleep", "60"])
-    until = time.monotonic() + 60
-    while "masquerade" not in state_of(machine)[0] and time.monotonic() < until:
-        time.sleep(0.1)
-    process.kill()
-    process.wait()
+    process = subprocess.Popen([*command, "--uplink", "--", "sleep", "600"])
+    try:
+        wait_until(lambda: "masquerade" in state_of(machine)[0], "the machine masquerades")
+    finally:
+        process.kill()
+        process.wait()
     assert "crosswind_" in state_of(machine)[0]
-    done = subprocess.run([*command, "--", "true"], capture_output=True, text=True, timeout=90)
+    done = subprocess.run([*command, "--", "true"], capture_output=True, text=True, timeout=PATIENCE_s)
     assert done.returncode == 0, done.stderr
     assert state_of(machine) == before
 

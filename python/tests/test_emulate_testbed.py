@@ -6,11 +6,13 @@ import itertools
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from punctuality import PATIENCE_s, Repeated, Run
 from test_emulate import emulates
 
 from crosswind import Scenario
@@ -49,39 +51,56 @@ sample = "50 ms"
 """
 
 
-@pytest.fixture(scope="module")
-def emulated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Runs, dict[str, Any]]:
-    folder = tmp_path_factory.mktemp("twin")
-    file = folder / "twin.toml"
-    file.write_text(SCENARIO)
+def run_on_real_hosts(text: str, folder: Path) -> Run:
+    """One run of a scenario between real hosts: its tables, and what the command said."""
+    file = folder / "scenario.toml"
+    file.write_text(text)
     command = [sys.executable, "-m", "crosswind", "run", str(file), "--mode", "emulate", "--out", str(folder / "out")]
-    done = subprocess.run([*command, "--json"], capture_output=True, text=True, timeout=180)
+    done = subprocess.run([*command, "--json"], capture_output=True, text=True, timeout=2 * PATIENCE_s)
     assert done.returncode == 0, done.stderr
-    return Runs.load(folder / "out"), json.loads(done.stdout)
+    runs = Runs.load(folder / "out")
+    late = runs.manifest["machine"]["lateness"]["p99_ns"]
+    return Run((runs, json.loads(done.stdout)), runs.manifest["trusted"], late)
+
+
+@pytest.fixture(scope="module")
+def emulated(tmp_path_factory: pytest.TempPathFactory) -> Repeated:
+    return Repeated(lambda: run_on_real_hosts(SCENARIO, tmp_path_factory.mktemp("twin")))
+
+
+def of_flow(name: str, metric: str) -> Callable[[tuple[Runs, Any]], float]:
+    return lambda seen: cast(float, seen[0].flows().filter(name=name)[metric][0])
 
 
 @emulates
-def test_real_hosts_take_about_the_time_that_simulated_ones_take(emulated: tuple[Runs, dict[str, Any]]) -> None:
-    real = emulated[0].flows().filter(name="bulk").row(0, named=True)
+def test_real_hosts_take_about_the_time_that_simulated_ones_take(emulated: Repeated) -> None:
+    real = emulated.calmest.result[0].flows().filter(name="bulk").row(0, named=True)
     ours = simulate(Scenario.from_toml(SCENARIO)).flows().filter(name="bulk").row(0, named=True)
     assert real["size_bytes"] == ours["size_bytes"] == 1_000_000
-    # 1 MB at 4 Mbit/s: 2.1 s with headers and handshakes. A busy machine may lose some of a window.
-    assert real["elapsed_ns"] == pytest.approx(ours["elapsed_ns"], rel=0.15)
-    assert real["drops_packets"] > 0 and real["resent_packets"] >= real["drops_packets"]
-    assert 30e6 < real["rtt_p50_ns"] < 130e6
+    # 1 MB at 4 Mbit/s: 2 s without any header. 30 kB of queue are 60 ms behind a path of 30 ms.
+    assert real["elapsed_ns"] > 2e9
+    assert real["rtt_p50_ns"] > 30e6
+    assert real["resent_packets"] >= real["drops_packets"]
+    # With headers and handshakes 2.1 s; losses of a window cost a few round trips.
+    about = ours["elapsed_ns"]
+    emulated.check_undisturbed(of_flow("bulk", "elapsed_ns"), at_least=about * 0.85, at_most=about * 1.15)
+    emulated.check_undisturbed(of_flow("bulk", "rtt_p50_ns"), at_most=130e6)
+    # A sender that is held up may never fill the queue.
+    emulated.check_undisturbed(of_flow("bulk", "drops_packets"), at_least=1, at_most=300)
 
 
 @emulates
-def test_datagrams_are_counted_and_their_delay_is_that_of_the_link(emulated: tuple[Runs, dict[str, Any]]) -> None:
-    audio = emulated[0].flows().filter(name="audio").row(0, named=True)
+def test_datagrams_are_counted_and_their_delay_is_that_of_the_link(emulated: Repeated) -> None:
+    audio = emulated.calmest.result[0].flows().filter(name="audio").row(0, named=True)
     assert (audio["sent_packets"], audio["received_packets"]) == (100, 100)
     # 76 bytes at 4 Mbit/s and 15 ms; the reverse direction carries acknowledgements besides.
-    assert 15e6 < audio["delay_p50_ns"] < 25e6
+    assert audio["delay_p50_ns"] > 15e6
+    emulated.check_undisturbed(of_flow("audio", "delay_p50_ns"), at_most=25e6)
 
 
 @emulates
-def test_the_tables_and_the_manifest_are_those_of_any_run(emulated: tuple[Runs, dict[str, Any]]) -> None:
-    runs, said = emulated
+def test_the_tables_and_the_manifest_are_those_of_any_run(emulated: Repeated) -> None:
+    runs, said = emulated.calmest.result
     assert runs.manifest["mode"] == "emulate"
     assert said["runs"][0]["outcome"] in ("all flows closed", "duration reached")
     assert runs.links().filter(direction="forward")["sent_packets"][0] > 680
@@ -175,17 +194,13 @@ workload = { type = "ping", interval = "100 ms", packets = 10 }
 
 
 @emulates
-def test_pages_are_loaded_and_pings_answered_by_real_programs(tmp_path: Path) -> None:
-    file = tmp_path / "programs.toml"
-    file.write_text(PROGRAMS)
-    command = [sys.executable, "-m", "crosswind", "run", str(file), "--mode", "emulate", "--out", str(tmp_path / "out")]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    runs = Runs.load(tmp_path / "out")
+def test_pages_are_loaded_and_pings_answered_by_real_programs(tmp_path_factory: pytest.TempPathFactory) -> None:
+    repeated = Repeated(lambda: run_on_real_hosts(PROGRAMS, tmp_path_factory.mktemp("programs")))
+    runs = repeated.calmest.result[0]
     page = runs.tables["page"].row(0, named=True)
     assert page["size_bytes"] == 11_792 + 3 * 8576
     # 37.5 kB at 2 Mbit/s, and at least three round trips of 40 ms: connection and request, then objects.
-    assert 200e6 < page["response_ns"] < 1.5e9
+    assert page["response_ns"] > 200e6
     objects = runs.tables["object"].sort("object")
     assert objects["object"].to_list() == [0, 1, 2, 3]
     assert (objects["done_ns"] > objects["first_byte_ns"]).all()
@@ -193,5 +208,7 @@ def test_pages_are_loaded_and_pings_answered_by_real_programs(tmp_path: Path) ->
     assert objects["open_ns"][2] >= min(objects["done_ns"][0], objects["done_ns"][1])
     ping = runs.flows().filter(name="ping").row(0, named=True)
     assert (ping["sent_packets"], ping["received_packets"], ping["reply_packets"]) == (10, 10, 10)
-    assert 40e6 < ping["rtt_p50_ns"] < 250e6
-    assert 20e6 < ping["reply_delay_p50_ns"] < 200e6
+    assert ping["rtt_p50_ns"] > 40e6 and ping["reply_delay_p50_ns"] > 20e6
+    repeated.check_undisturbed(lambda seen: seen[0].tables["page"]["response_ns"][0], at_most=1.5e9)
+    repeated.check_undisturbed(of_flow("ping", "rtt_p50_ns"), at_most=250e6)
+    repeated.check_undisturbed(of_flow("ping", "reply_delay_p50_ns"), at_most=200e6)
