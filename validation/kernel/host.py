@@ -12,22 +12,27 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from validation.kernel.cases import ETHERNET_BYTES, Case, Class
 
 NAMESPACE, PEER = "crosswind-qos-a", "crosswind-qos-b"
 LIMIT_PACKETS = 20
+TIME_UNSURE_MAX = 0.01
+"""Largest part of a measurement by which its duration may be wrong."""
 
 SENDER = r"""
 import json, socket, sys, time
-flows = json.loads(sys.argv[1])
+flows, longest_s = json.loads(sys.argv[1]), 0.0
 for f in flows:
     s = f["socket"] = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     s.setsockopt(socket.SOL_SOCKET, socket.SO_PRIORITY, f["priority"])
     s.setblocking(False)
     f["due"], f["data"] = time.monotonic(), bytes(f["payload"])
-end = time.monotonic() + float(sys.argv[2])
+last = time.monotonic()
+end = last + float(sys.argv[2])
 while (now := time.monotonic()) < end:
+    longest_s, last = max(longest_s, now - last), now
     for f in flows:
         while f["due"] <= now:
             # After a stall it goes on from now; a full queue needs no more.
@@ -37,7 +42,18 @@ while (now := time.monotonic()) < end:
             except OSError:
                 pass
     time.sleep(max(0.0, min(f["due"] for f in flows) - time.monotonic()))
+print(longest_s)
 """
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a kernel gave, and whether the machine let us see it."""
+
+    rates: dict[str, float]
+    """Rate of each class that sends, in kbit/s with the Ethernet header, after the buckets have been emptied."""
+    disturbed: str = ""
+    """Why the rates say nothing about the shaper; empty when they do."""
 
 
 def missing() -> str:
@@ -89,21 +105,53 @@ def _remove() -> None:
         subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
 
 
-def measure(case: Case, seconds: float) -> dict[str, float]:
-    """Rate of each class that sends, in kbit/s with the Ethernet header, after the buckets have been emptied."""
+def measure(case: Case, seconds: float, tries: int = 5) -> Measured:
+    """The first measurement that the machine did not disturb, else the last of `tries`."""
+    found = _measure(case, seconds)
+    for _ in range(tries - 1):
+        if not found.disturbed:
+            break
+        found = _measure(case, seconds)
+    return found
+
+
+def _measure(case: Case, seconds: float) -> Measured:
     numbers = {c.name: i for i, c in enumerate(case.classes, start=0x10)}
     with _namespaces():
         _configure(case, numbers)
         flows = [_flow(c, numbers[c.name]) for c in case.leaves() if c.offered]
         words = ["ip", "netns", "exec", NAMESPACE, sys.executable, "-c", SENDER, json.dumps(flows), str(seconds + 1.5)]
-        with subprocess.Popen(words) as sender:
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as sender:
             time.sleep(1.0)
-            before, start = _bytes(case, numbers), time.monotonic()
+            before, start, unsure_s = _timed_bytes(case, numbers)
             time.sleep(seconds)
-            after, end = _bytes(case, numbers), time.monotonic()
-            sender.wait()
+            after, end, unsure_too_s = _timed_bytes(case, numbers)
+            stall_s = float(sender.communicate()[0])
     sends = [c.name for c in case.leaves() if c.offered]
-    return {name: (after[name] - before[name]) * 8 / (end - start) / 1000 for name in sends}
+    rates = {name: (after[name] - before[name]) * 8 / (end - start) / 1000 for name in sends}
+    return Measured(rates, _disturbance(case, stall_s, (unsure_s + unsure_too_s) / (end - start)))
+
+
+def _disturbance(case: Case, stall_s: float, unsure: float) -> str:
+    """What spoilt a measurement: a queue empty while the sender paused, or counters read at no certain time."""
+    # A class is backlogged as long as its queue lasts; nobody is served faster than all together.
+    together = sum(case.expected.values())
+    lasts_s = min(
+        LIMIT_PACKETS * (c.packet_bytes + ETHERNET_BYTES) * 8e-3 / together for c in case.leaves() if c.offered
+    )
+    if stall_s > lasts_s:
+        return f"the sender paused for {stall_s * 1e3:.0f} ms; a queue lasts {lasts_s * 1e3:.0f} ms"
+    if unsure > TIME_UNSURE_MAX:
+        return f"the counters were read {unsure:.1%} of the time too early or too late"
+    return ""
+
+
+def _timed_bytes(case: Case, numbers: dict[str, int]) -> tuple[dict[str, int], float, float]:
+    """Bytes that have left by class, the time at which they were read, and by how much it may be wrong, in s."""
+    start = time.monotonic()
+    counted = _bytes(case, numbers)
+    end = time.monotonic()
+    return counted, (start + end) / 2, (end - start) / 2
 
 
 def _flow(c: Class, number: int) -> dict[str, float]:

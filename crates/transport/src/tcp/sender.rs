@@ -276,6 +276,9 @@ impl Sender {
                 self.timer = now + self.rtt.rto(p);
             }
         }
+        if self.extra.is_some() {
+            self.plan_probe(now, p);
+        }
         self.moderate(before, &a, p);
         if self.detector.may_send() {
             self.transmit(p, line);

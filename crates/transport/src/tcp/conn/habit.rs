@@ -36,8 +36,10 @@ use serde_json::{Map, Value, json};
 
 choice!(
     /// Whose habits the receiving end has: an operating system as [Igarashi 2007] measured it.
+    #[derive(Default)]
     ReceiverOs {
         /// As the other keys say.
+        #[default]
         AsGiven,
         /// Red Hat 9, Linux 2.4.20.
         #[serde(rename = "linux-2.4")]
@@ -58,12 +60,6 @@ choice!(
         FreeBsd53,
     }
 );
-#[expect(clippy::derivable_impls, reason = "the macro that makes the choices derives no default")]
-impl Default for ReceiverOs {
-    fn default() -> ReceiverOs {
-        ReceiverOs::AsGiven
-    }
-}
 
 /// How a host acknowledges in chunks.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -56,7 +56,7 @@ pub fn check(p: &TcpParams, at: &dyn Fn(&str) -> String) -> Result<(), ConfigErr
         let expected = format!("at least one segment (mss = {} B)", p.mss.0);
         return Err(ConfigError::new(at("receive_truesize"), found, expected));
     }
-    // A smaller buffer the kernel would enlarge by itp.
+    // A smaller buffer the kernel would enlarge by itself.
     let least = 4 * p.receive_truesize.0 * 2;
     if p.receive_buffer.0 < least {
         let found = format!("{} B", p.receive_buffer.0);

@@ -18,7 +18,7 @@
 //! 5. An ACK that shows a loss looks at every segment that left before: the work grows with the window.
 //!
 //! **Checked by**: `detect/rack_oracle.rs` (the pseudo-code over a plain list, on random traces); `tests/linux6.rs`; the twins
-//! with a real kernel (docs/validation-kernel.md).
+//! with a real kernel (docs/validation.md).
 
 use super::super::conn::scoreboard::Scoreboard;
 use super::super::law::seen::Seen;

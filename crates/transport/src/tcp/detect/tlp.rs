@@ -24,15 +24,13 @@ use serde::{Deserialize, Serialize};
 
 choice!(
     /// Whether silence is answered by a probe before the timer expires.
-    TailProbe { Off, On }
-);
-
-#[expect(clippy::derivable_impls, reason = "the macro makes the enum, and leaves the default to its axis")]
-impl Default for TailProbe {
-    fn default() -> TailProbe {
-        TailProbe::Off
+    #[derive(Default)]
+    TailProbe {
+        #[default]
+        Off,
+        On,
     }
-}
+);
 
 /// What a delayed ACK may add, with a single segment in the network.
 const WORST_DELAYED_ACK: Dur = Dur::from_millis(200);

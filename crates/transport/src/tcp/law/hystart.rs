@@ -24,20 +24,15 @@ use serde::{Deserialize, Serialize};
 
 choice!(
     /// How slow start ends without a loss.
+    #[derive(Default)]
     SlowStart {
         /// At the threshold only.
+        #[default]
         Standard,
         /// Also when the delay of ACKs says that the path is full.
         Hystart,
     }
 );
-
-#[expect(clippy::derivable_impls, reason = "the macro makes the enum, and leaves the default to its axis")]
-impl Default for SlowStart {
-    fn default() -> SlowStart {
-        SlowStart::Standard
-    }
-}
 
 /// Windows below this many segments are left alone.
 const LOW_WINDOW: f64 = 16.0;

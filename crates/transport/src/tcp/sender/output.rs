@@ -89,12 +89,9 @@ impl Sender {
     }
 
     /// Linux 2.4 (`tcp_moderate_cwnd`): an ACK out of the ordinary releases three segments at most, and the window falls so
-    /// far that no later one releases the rest. Recovery and echo have rules of their own. Tail loss probes are planned anew.
+    /// far that no later one releases the rest. Recovery and echo have rules of their own.
     #[inline]
     pub(super) fn moderate(&mut self, before: Phase, a: &Ack, p: &TcpParams) {
-        if self.extra.is_some() {
-            self.plan_probe(a.now, p);
-        }
         if p.window_moderation != WindowModeration::Off
             && (before != Phase::Open || a.duplicate || a.sacked > 0 || a.echo)
         {

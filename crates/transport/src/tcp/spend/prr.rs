@@ -23,8 +23,10 @@ use serde::{Deserialize, Serialize};
 
 choice!(
     /// How the window falls to the threshold when a loss was found by ACKs.
+    #[derive(Default)]
     Reduction {
         /// At once (RFC 6675).
+        #[default]
         AtOnce,
         /// PRR, bounded by what was delivered (rfc6937, conservative reduction bound).
         PrrCrb,
@@ -34,13 +36,6 @@ choice!(
         PrrSafeAck,
     }
 );
-
-#[expect(clippy::derivable_impls, reason = "the macro makes the enum, and leaves the default to its axis")]
-impl Default for Reduction {
-    fn default() -> Reduction {
-        Reduction::AtOnce
-    }
-}
 
 /// One recovery.
 #[derive(Clone, Copy, Debug)]
