@@ -276,9 +276,7 @@ impl Sender {
                 self.timer = now + self.rtt.rto(p);
             }
         }
-        if self.extra.is_some() {
-            self.plan_probe(now, p);
-        }
+        self.plan_probe(now, p);
         self.moderate(before, &a, p);
         if self.detector.may_send() {
             self.transmit(p, line);

@@ -186,8 +186,12 @@ impl Sender {
         }
     }
 
-    /// Sets the alarm of the tail loss probe anew.
+    /// Sets the alarm of the tail loss probe anew, where there is one.
+    #[inline]
     pub(super) fn plan_probe(&mut self, now: Time, p: &TcpParams) {
+        if self.extra.as_ref().is_none_or(|x| x.probe.is_none()) {
+            return;
+        }
         let is_calm = self.phase == Phase::Open && self.board.sacked_bytes() == 0;
         let (outstanding, timer, srtt) = (self.outstanding(), self.timer, self.rtt.srtt);
         if let Some(t) = self.extra.as_mut().and_then(|x| x.probe.as_mut()) {
