@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,11 @@ LOSSES = tuple(10.0**-k for k in (1, 2, 3, 4, 5, 6, 7))
 RTT_s = 0.1
 # Random losses per point beyond those that are left out.
 EVENTS = 400
-ACKS_MAX = 400_000_000
+SEGMENTS_MAX = 4_000_000_000
+# Windows beyond are told in so many ACKs per round trip, each for several segments.
+ACKS_PER_ROUND = 500
+# Segments that 100 Mbit/s and 120 ms hold.
+CAPACITY = 1442.0
 
 # The settings of each line in the overview; the rest is the preset's.
 LAWS: dict[str, dict[str, Any]] = {
@@ -34,16 +39,20 @@ LAWS: dict[str, dict[str, Any]] = {
     "bic": {"law": "bic"},
     "htcp": {"law": "htcp"},
     "cubic": {"law": "cubic"},
+    "cubic-2005": {"law": "cubic", "cubic": {"version": "2005"}},
     "fast": {"law": "fast"},
     "vegas": {"law": "vegas"},
 }
+# Laws whose average window does not follow from the loss rate: they are drawn over time only.
+WITHOUT_RESPONSE: dict[str, dict[str, Any]] = {"westwood": {"law": "westwood"}}
 
 
 def drive(tcp: Mapping[str, Any], seed: int = 1, **how: Any) -> dict[str, Any]:
     """Drives the law of a `tcp` table alone.
 
     `how`: `loss`, `rtt` (a text such as "100 ms"), `capacity` and `limit` of the path in segments, `skipped` and
-    `counted` ACKs, `sample` (interval of the trace). Returns `mean_window`, `losses`, and the trace `time_s`, `window`.
+    `counted` segments, `acks_per_round` (at most; 0: one per segment), `sample` (interval of the trace). Returns
+    `mean_window`, `losses`, and the trace `time_s`, `window`.
     """
     table = {"preset": "sack-2006", **tcp}
     out: dict[str, Any] = core().law_drive(json.dumps(table), json.dumps(how), seed)
@@ -53,22 +62,25 @@ def drive(tcp: Mapping[str, Any], seed: int = 1, **how: Any) -> dict[str, Any]:
 def average_window(tcp: Mapping[str, Any], loss: float, events: int = EVENTS) -> float:
     """Average window in segments under random losses with probability `loss`."""
     start = max(2.0, min(2.0 / loss, 1.5 / loss**0.5))
-    counted = int(min(events / loss, ACKS_MAX))
+    counted = int(min(events / loss, SEGMENTS_MAX))
     settings = {**tcp, "initial_ssthresh": f"{int(1000 * start)} B"}
-    rtt = f"{RTT_s * 1000:g} ms"
-    return float(
-        drive(settings, loss=loss, rtt=rtt, skipped=min(counted // 4, int(60 / loss)), counted=counted)["mean_window"]
-    )
+    skipped = min(counted // 4, int(60 / loss))
+    how: dict[str, Any] = {"loss": loss, "rtt": f"{RTT_s * 1000:g} ms", "acks_per_round": ACKS_PER_ROUND}
+    return float(drive(settings, **how, skipped=skipped, counted=counted)["mean_window"])
 
 
 def measured(events: int = EVENTS, losses: Sequence[float] = LOSSES, laws: Sequence[str] = tuple(LAWS)) -> pl.DataFrame:
     """law, loss, measured average window and formula, for laws of the overview."""
-    rows = [
-        {"law": law, "loss": p, "window": average_window(LAWS[law], p, events), "formula": RESPONSES[law](p, RTT_s)}
-        for law in laws
-        for p in losses
-    ]
-    return pl.DataFrame(rows)
+
+    def row(point: tuple[str, float]) -> dict[str, Any]:
+        law, p = point
+        window, formula = average_window(LAWS[law], p, events), RESPONSES[law](p, RTT_s)
+        return {"law": law, "loss": p, "window": window, "formula": formula}
+
+    # Laws run without Python's lock; the rarest losses take longest.
+    with ThreadPoolExecutor() as pool:
+        found = list(pool.map(row, [(law, p) for p in sorted(losses) for law in laws]))
+    return pl.DataFrame(found).sort(pl.col("law").cast(pl.Enum(list(laws))), -pl.col("loss"))
 
 
 @styled
@@ -109,20 +121,48 @@ def shape(
     return drive(settings, **how, sample="120 ms")
 
 
+def windows_over_time() -> dict[str, tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
+    """Times and windows of every law: 100 Mbit/s, 120 ms, a third of a window of buffer."""
+    out = {}
+    for law, tcp in (LAWS | WITHOUT_RESPONSE).items():
+        trace = shape(tcp, CAPACITY, CAPACITY / 3, 1_400_000)
+        out[law] = trace["time_s"], trace["window"]
+    return out
+
+
+_PATH = "100 Mbit/s, 120 ms, a third of a bandwidth-delay product of buffer"
+
+
 @styled
-def shapes() -> Picture:
-    """The window of every law over time: 100 Mbit/s, 120 ms, a third of a window of buffer."""
-    capacity = 1442.0
-    fig, axes = plt.subplots(5, 2, figsize=(6.4, 8.2), sharex=True, sharey=True)
-    for i, (law, tcp) in enumerate(LAWS.items()):
-        trace = shape(tcp, capacity, capacity / 3, 1_400_000)
-        ax = axes.flat[i]
-        ax.plot(trace["time_s"], trace["window"], color=PALETTE[i % len(PALETTE)], linewidth=0.9)
+def shapes(windows: Mapping[str, tuple[npt.NDArray[Any], npt.NDArray[Any]]] | None = None) -> Picture:
+    """The window of every law over time, as `windows_over_time` has it."""
+    windows = windows or windows_over_time()
+    fig, axes = plt.subplots((len(windows) + 1) // 2, 2, figsize=(6.4, 9.4), sharex=True, sharey=True)
+    for i, (ax, (law, (time_s, window))) in enumerate(zip(axes.flat, windows.items(), strict=False)):
+        _draw(ax, i, time_s, window)
         ax.set_title(law)
-        ax.set_xlim(0, 110)
+    for ax in axes.flat[len(windows) :]:
+        ax.set_axis_off()
     for ax in axes[-1]:
         ax.set_xlabel("time (s)")
     for ax in axes[:, 0]:
         ax.set_ylabel("window (segments)")
-    caption = "Window over time of each law alone: 100 Mbit/s, 120 ms, a third of a bandwidth-delay product of buffer."
+    caption = f"Window over time of each law alone: {_PATH}."
     return Picture("law-shapes", caption, caption, fig)
+
+
+def _draw(ax: Any, i: int, time_s: npt.NDArray[Any], window: npt.NDArray[Any]) -> None:
+    ax.plot(time_s, window, color=PALETTE[i % len(PALETTE)], linewidth=0.9)
+    ax.axhline(CAPACITY, color="0.6", linewidth=0.6, linestyle=":")
+    ax.set_xlim(0, 110)
+
+
+@styled
+def page(law: str, time_s: npt.NDArray[Any], window: npt.NDArray[Any]) -> Picture:
+    """The window of one law over time. The dotted line is what the path holds without a queue."""
+    fig, ax = plt.subplots(figsize=(6.4, 3.0))
+    _draw(ax, list(LAWS | WITHOUT_RESPONSE).index(law), time_s, window)
+    ax.set_xlabel("time (s)")
+    ax.set_ylabel("window (segments)")
+    caption = f"Window of {law} over time, alone: {_PATH}. Dotted: what the path holds without a queue."
+    return Picture(f"law-{law}", caption, caption, fig)

@@ -47,6 +47,29 @@ def cubic(loss: float, rtt_s: float = 0.1) -> float:
     return max(window, reno(loss))
 
 
+def cubic_2005(loss: float, rtt_s: float = 0.1) -> float:
+    """One cycle of CUBIC as published in 2005, which keeps 0.8 and gains 160 segments a second at most; or AIMD.
+
+    From 0.8 of its maximum the window is on the curve or, where that is lower, on the line of the fastest growth.
+    """
+    c, kept, steepest, steps = 0.4, 0.8, 160.0, 2000
+
+    def cycle(top: float) -> tuple[float, float]:
+        """Segments sent until the window is at `top` again, and the time that takes."""
+        k = (top * (1 - kept) / c) ** (1 / 3)
+        span = max(k, (1 - kept) * top / steepest)
+        at = [span * (i + 0.5) / steps for i in range(steps)]
+        windows = [min(c * (t - k) ** 3 + top, kept * top + steepest * t) for t in at]
+        return sum(windows) / steps * span / rtt_s, span
+
+    low, high = 1.0, 1e9
+    for _ in range(60):
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if cycle(middle)[0] * loss < 1 else (low, middle)
+    sent, span = cycle(low)
+    return max(sent * rtt_s / span, aimd(3 * (1 - kept) / (1 + kept), 1 - kept, loss))
+
+
 def ltcp(loss: float, _: float = 0.1) -> float:
     """C / p^0.6 (equation 3.20 of the thesis), with K_R = 1."""
     return max(layers.average_window(loss), 1.0)
@@ -130,6 +153,7 @@ RESPONSES: dict[str, Response] = {
     "bic": bic,
     "htcp": htcp,
     "cubic": cubic,
+    "cubic-2005": cubic_2005,
     "fast": fast,
     "vegas": vegas,
 }

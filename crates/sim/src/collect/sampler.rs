@@ -131,6 +131,11 @@ impl Sampler {
             let is_drop = |why: usize| why != DropReason::LinkError as usize && why != DropReason::Listed as usize;
             let drops: u64 = by_reason.iter().enumerate().filter(|(why, _)| is_drop(*why)).map(|(_, n)| n).sum();
             samples.push(at, link, "drops_packets", drops as f64);
+            stage.sample(at, &mut |metric, value| {
+                if metric == "queue_packets" {
+                    samples.push(at, link, metric, value);
+                }
+            });
         }
     }
 }

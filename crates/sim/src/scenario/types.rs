@@ -264,7 +264,8 @@ pub enum Series {
     /// Momentary values: windows, backlogs, rates since the sample before.
     #[default]
     Gauges,
-    /// What has been counted since the start of the run; the difference of two samples is what happened between them.
+    /// What has been counted since the start of the run; the difference of two samples is what happened between them. Of
+    /// links also the backlog in packets at that time.
     Totals,
 }
 

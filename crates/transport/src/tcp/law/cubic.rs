@@ -19,9 +19,11 @@
 //! **Deviations**: 1. An epoch begins with the first ACK after the reduction that may grow the window. 2. The round-trip time
 //! that is looked ahead is smoothed over those ACKs. 3. `2005` computes the AIMD window from time, `rfc9438` from ACKs, as the
 //! sources do: the two differ while the round-trip time changes. 4. `linux-6` computes in real numbers what the kernel
-//! computes in integers, and looks at the curve with every ACK, not 32 times a second.
+//! computes in integers, and looks at the curve with every ACK, not 32 times a second. 5. `2005`: K is such that W(0) is the window
+//! at the first ACK, as in Linux; with the paper's `(w_max beta / C)^(1/3)` a flow that gives way would stand still first. It
+//! approaches the AIMD window by a segment per ACK at most, and answers timeouts as rfc9438 does: the paper says nothing of them.
 //!
-//! **Checked by**: `law/oracle/cubic.rs` (rfc9438 and the kernel's functions line by line), the average windows of rfc9438 tables 1 and 2, measured.
+//! **Checked by**: `law/oracle/cubic.rs` (rfc9438, the paper of 2005 and the kernel's functions line by line), the average windows of rfc9438 tables 1 and 2, measured.
 
 use super::super::params::{AvoidanceCounting, Switch, TcpParams};
 use super::super::{Ack, Trigger};

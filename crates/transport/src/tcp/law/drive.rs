@@ -1,8 +1,9 @@
 //! A window law alone: one ACK per segment, evenly spaced over the round trip, no packets and no recovery. For response
 //! functions (losses at random) and for the shape of a law over time (losses where the window exceeds what the path holds).
+//! A round trip of a large window may be told in fewer ACKs, each for several segments (`acks_per_round`).
 
 use super::{Law, WindowLaw, within};
-use crate::tcp::params::TcpParams;
+use crate::tcp::params::{AvoidanceCounting, TcpParams};
 use crate::tcp::{Ack, Trigger};
 use crosswind_base::units::show_dur;
 use crosswind_base::{ConfigError, Dur, Rng, Time};
@@ -20,10 +21,13 @@ pub struct Drive {
     pub capacity: Option<f64>,
     /// Segments above which there is a loss: capacity and queue. Left out: no such loss.
     pub limit: Option<f64>,
-    /// ACKs before the count begins.
+    /// Acknowledged segments before the count begins.
     pub skipped: u64,
-    /// ACKs that count.
+    /// Acknowledged segments that count.
     pub counted: u64,
+    /// Where a round trip has more than so many segments an ACK stands for several of them, and counts by bytes. Zero: one
+    /// ACK per segment, whatever it costs.
+    pub acks_per_round: u32,
     /// Time between two points of the trace; zero: none.
     pub sample: Dur,
 }
@@ -31,11 +35,20 @@ pub struct Drive {
 impl Default for Drive {
     fn default() -> Self {
         let rtt = Dur::from_millis(100);
-        Drive { loss: 0.0, rtt, capacity: None, limit: None, skipped: 0, counted: 1_000_000, sample: Dur::ZERO }
+        Drive {
+            loss: 0.0,
+            rtt,
+            capacity: None,
+            limit: None,
+            skipped: 0,
+            counted: 1_000_000,
+            acks_per_round: 0,
+            sample: Dur::ZERO,
+        }
     }
 }
 
-/// Most ACKs of one drive, and the longest round trip.
+/// Most segments of one drive, and the longest round trip.
 const ACKS_LIMIT: u64 = 10_000_000_000;
 const RTT_LIMIT: Dur = Dur::from_secs(1000);
 
@@ -45,7 +58,7 @@ impl Drive {
         within("loss", self.loss, 0.0..=1.0)?;
         let acks = self.skipped.saturating_add(self.counted);
         if self.counted == 0 || acks > ACKS_LIMIT {
-            let found = format!("{} ACKs, and {} skipped", self.counted, self.skipped);
+            let found = format!("{} segments, and {} skipped", self.counted, self.skipped);
             return Err(ConfigError::new("counted", found, format!("at least one, and at most {ACKS_LIMIT} in all")));
         }
         if self.rtt == Dur::ZERO || self.rtt > RTT_LIMIT {
@@ -74,51 +87,56 @@ const WINDOW_MAX: f64 = 1e8;
 
 /// Drives the law of `p` along a path.
 pub fn drive(p: &TcpParams, how: &Drive, rng: &mut Rng) -> Driven {
-    let mut law = Law::new(p);
+    let coarse = how.acks_per_round > 0;
+    let own = coarse.then(|| TcpParams { avoidance_counting: AvoidanceCounting::Bytes, ..p.clone() });
+    let mut law = Law::new(own.as_ref().unwrap_or(p));
     let mss = law.window().mss;
     let mut out = Driven::default();
-    let (mut now_s, mut counted_s, mut next_sample_s) = (0.0, 0.0, 0.0);
+    let (mut now_s, mut counted_rounds, mut next_sample_s) = (0.0, 0.0, 0.0);
     let (capacity, limit) = (how.capacity.unwrap_or(f64::INFINITY), how.limit.unwrap_or(f64::INFINITY));
     let gap = |rng: &mut Rng| if how.loss > 0.0 { rng.exponential(1.0 / how.loss).max(1.0) } else { f64::INFINITY };
     let mut until_loss = gap(rng);
     let base_s = how.rtt.as_secs_f64();
-    let mut acked = 0u64;
+    let (mut acked, mut done, mut counted) = (0u64, 0u64, 0u64);
     // A loss shows one round trip later; meanwhile there is no second one.
     let mut deaf_until_s = 0.0;
-    for i in 0..how.skipped + how.counted {
+    while done < how.skipped + how.counted {
         let window = law.cwnd() / mss;
+        let segments = if coarse { (window / f64::from(how.acks_per_round)).max(1.0) as u32 } else { 1 };
         let rtt_s = base_s * (window / capacity).max(1.0);
-        let step_s = rtt_s / window.max(1.0);
-        now_s += step_s;
-        if i >= how.skipped {
-            counted_s += step_s / rtt_s;
+        let rounds = f64::from(segments) / window.max(1.0);
+        now_s += rtt_s * rounds;
+        if done >= how.skipped {
+            counted_rounds += rounds;
+            counted += u64::from(segments);
         }
-        until_loss -= 1.0;
+        until_loss -= f64::from(segments);
         let overflows = window > limit && now_s >= deaf_until_s;
         if until_loss <= 0.0 || overflows {
             law.reduce(Trigger::Loss, law.cwnd());
             deaf_until_s = now_s + rtt_s;
-            out.losses += u64::from(i >= how.skipped);
+            out.losses += u64::from(done >= how.skipped);
             until_loss = gap(rng);
         } else if window < WINDOW_MAX {
-            acked += p.mss.0;
+            acked += u64::from(segments) * p.mss.0;
             law.on_ack(&Ack {
                 now: Time::from_secs_f64(now_s),
                 ack: acked,
-                bytes: p.mss.0,
-                segments: 1,
+                bytes: u64::from(segments) * p.mss.0,
+                segments,
                 rtt: Some(Dur::from_secs_f64(rtt_s)),
                 in_flight_before: law.cwnd() as u64,
                 window_limited: true,
                 ..Ack::default()
             });
         }
+        done += u64::from(segments);
         if how.sample > Dur::ZERO && now_s >= next_sample_s {
             out.trace.push((now_s, window));
             next_sample_s += how.sample.as_secs_f64();
         }
     }
-    out.mean_window = how.counted as f64 / counted_s;
+    out.mean_window = counted as f64 / counted_rounds;
     out
 }
 
@@ -128,6 +146,7 @@ mod tests {
     use crate::tcp::params::{AvoidanceCounting, LawName};
     use crate::tcp::preset;
     use crosswind_base::Streams;
+    use crosswind_base::units::Size;
 
     fn mean_window(law: LawName, loss: f64, counted: u64) -> f64 {
         let rfc = preset::preset("rfc").expect("a preset");
@@ -150,6 +169,24 @@ mod tests {
     fn the_slope_of_ltcp_is_steeper_than_that_of_reno() {
         let slope = |law| (mean_window(law, 1e-5, 12_000_000) / mean_window(law, 1e-3, 300_000)).log10() / 2.0;
         assert!((slope(LawName::Ltcp) - 0.6).abs() < 0.06, "{}", slope(LawName::Ltcp));
+    }
+
+    #[test]
+    fn a_window_told_in_few_acks_is_the_one_told_in_many() {
+        for law in [LawName::Reno, LawName::Ltcp, LawName::Hstcp, LawName::Scalable, LawName::Bic, LawName::Htcp] {
+            let rfc = preset::preset("rfc").expect("a preset");
+            // Slow start ends soon: it is not what is compared.
+            let ssthresh = Size(500 * rfc.mss.0);
+            let p =
+                TcpParams { law, avoidance_counting: AvoidanceCounting::Fraction, initial_ssthresh: ssthresh, ..rfc };
+            let mean = |acks_per_round| {
+                let how =
+                    Drive { loss: 1e-5, skipped: 1_000_000, counted: 30_000_000, acks_per_round, ..Drive::default() };
+                drive(&p, &how, &mut Streams::new(1).named("drive")).mean_window
+            };
+            let (few, many) = (mean(200), mean(0));
+            assert!((few / many - 1.0).abs() < 0.02, "{law:?}: {few} and {many}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! PERT and PERT-REM as the thesis writes them, per ACK and in milliseconds.
 
-use super::early::{CurveName, Early, EarlyParams, Falls};
+use super::early::{Curve, CurveName, Early, EarlyParams, Falls, Queueing};
+use super::rem::{Rem, RemParams};
 use crate::tcp::Ack;
 use crosswind_base::{Dur, Streams, Time};
 
@@ -99,6 +100,56 @@ fn pert_rem_follows_the_price_of_its_pseudo_code() {
             let p = 1.0 - 1.001f64.powf(-price);
             assert!((ours.probability - p).abs() < 1e-7, "seed {seed} step {i}: {} and {p}", ours.probability);
         }
+    }
+}
+
+fn queueing(delay_ms: f64, change_ms: f64) -> Queueing {
+    Queueing { delay_s: delay_ms / 1e3, change_s: change_ms / 1e3, now: Time(0) }
+}
+
+/// A price whose target is 1 ms: the only positive change of the round-trip time so far was half of that.
+fn price_with_a_target_of_one_ms(params: RemParams) -> Rem {
+    let mut rem = Rem::new(params);
+    rem.probability(queueing(0.0, 0.5));
+    assert_eq!(rem.price, 0.0, "nothing waits yet");
+    rem
+}
+
+#[test]
+fn a_millisecond_above_the_target_adds_16_thousandths_a_sample_and_a_millisecond_more_20() {
+    let mut rem = price_with_a_target_of_one_ms(RemParams::default());
+    // From 0 to 2 ms: 0.02 (0.8 (2 - 1) + 2), then 0.02 0.8 (2 - 1) for as long as it stays there.
+    rem.probability(queueing(2.0, 0.0));
+    assert!((rem.price - 0.056).abs() < 1e-9, "{}", rem.price);
+    for n in 1..=100 {
+        rem.probability(queueing(2.0, 0.0));
+        let expected = 0.056 + 0.016 * f64::from(n);
+        assert!((rem.price - expected).abs() < 1e-9, "{} and {expected}", rem.price);
+    }
+    // One millisecond less: the target. The queue falls, which takes 0.02 off; then the price stands, and decays.
+    let before = rem.price;
+    rem.probability(queueing(1.0, 0.0));
+    assert!((rem.price - (before - 0.02)).abs() < 1e-9);
+}
+
+#[test]
+fn a_price_of_ten_answers_one_sample_in_a_hundred() {
+    let mut rem = price_with_a_target_of_one_ms(RemParams::default());
+    rem.price = 10.0 - 0.056;
+    let p = rem.probability(queueing(2.0, 0.0));
+    assert!((p - 0.009_945).abs() < 1e-6, "1 - 1.001^-10, not {p}");
+}
+
+#[test]
+fn queues_in_seconds_are_queues_in_milliseconds_with_a_thousandth_of_gamma() {
+    // What the unit is does not matter beyond gamma: everything that the price is made of is linear in it.
+    let mut ms = price_with_a_target_of_one_ms(RemParams::default());
+    let mut s = price_with_a_target_of_one_ms(RemParams { gamma: 0.02 / 1e3, ..RemParams::default() });
+    for n in 0..200 {
+        let delay_ms = 3.0 + f64::from(n % 7);
+        ms.probability(queueing(delay_ms, 0.0));
+        s.probability(queueing(delay_ms, 0.0));
+        assert!((ms.price / 1e3 - s.price).abs() < 1e-9, "{} and {}", ms.price, s.price);
     }
 }
 

@@ -9,13 +9,15 @@
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
-//! | `early.rem.gamma` | - | 0.02 | bhandarkar-2006 IV.C.8 |
+//! | `early.rem.gamma` | 1/ms | 0.02 | bhandarkar-2006 IV.C.8; its unit is that of O9 |
 //! | `early.rem.alpha` | - | 0.8 | bhandarkar-2006 IV.C.8 |
 //! | `early.rem.phi` | - | 1.001 | bhandarkar-2006 IV.C.8 |
 //! | `early.rem.decay` | - | 0.999 | bhandarkar-2006 IV.C.8 |
 //!
-//! **Deviations**: 1. Queueing delays are counted in milliseconds and the price is updated with every sample; `ctr` starts over when
-//! the price changes otherwise: the source does not say (O9). 2. `dq` is the change of the smoothed queueing delay. 3. The mode of
+//! **Deviations**: 1. `q`, `dq` and the target are milliseconds, the price is a number, and it is updated with every sample: 1 ms above
+//! the target adds 0.016 a sample, a price of 10 is 1 %. The source gives no unit (O9); since all three are linear in it, another
+//! one is another `gamma`: 20 per second, or 0.02 c/1000 for queues in packets at c packets per second. `ctr` starts over when the
+//! price changes otherwise: the source does not say. 2. `dq` is the change of the smoothed queueing delay. 3. The mode of
 //! the changes is found among 64 classes of equal ratio, from 1 us to 1 s.
 //!
 //! **Checked by**: `signal/early_oracle.rs`.
@@ -29,7 +31,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RemParams {
-    /// How fast the price follows.
+    /// How fast the price follows, per millisecond of queueing delay.
     pub gamma: f64,
     /// Weight of the queue beside its growth.
     pub alpha: f64,

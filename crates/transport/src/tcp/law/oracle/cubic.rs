@@ -123,6 +123,120 @@ fn cubic_of_linux_6_is_the_kernels() {
     compare(&p, 0.0005, || Box::new(Kernel::default()));
 }
 
+/// Rhee and Xu 2005, section 3, with the names of the paper; `beta` is the share that a loss takes. What the law's page lists
+/// as deviations is so here too: K from the window at the epoch's first ACK, a smoothed round trip, a segment per ACK at most
+/// on the way to `w_tcp`, and RFC 9438's answer to timeouts, of which the paper says nothing.
+struct Paper {
+    c: f64,
+    beta: f64,
+    s_max: f64,
+    friendly: Switch,
+    convergence: Switch,
+    w_max: f64,
+    epoch: Option<(f64, f64)>,
+    after_timeout: bool,
+    srtt: Option<f64>,
+}
+
+impl Paper {
+    fn new(p: &CubicParams) -> Paper {
+        Paper {
+            c: p.c,
+            beta: 0.2,
+            s_max: p.s_max,
+            friendly: p.friendly,
+            convergence: p.fast_convergence,
+            w_max: 0.0,
+            epoch: None,
+            after_timeout: false,
+            srtt: None,
+        }
+    }
+}
+
+impl Plain for Paper {
+    fn ack(&mut self, s: Step, cwnd: f64, ssthresh: f64) -> f64 {
+        let rtt = smooth(&mut self.srtt, s.rtt_s);
+        if cwnd < ssthresh {
+            return cwnd + 1.0;
+        }
+        if self.epoch.is_none() {
+            if self.after_timeout || cwnd > self.w_max {
+                self.w_max = cwnd;
+                self.after_timeout = false;
+            }
+            let k = ((self.w_max - cwnd) / self.c).powf(1.0 / 3.0);
+            self.epoch = Some((s.now_s, k));
+        }
+        let (epoch_start, k) = self.epoch.expect("set above");
+        let t = s.now_s - epoch_start;
+        // W(t + RTT) is the window for one round trip later; no faster than S_max a second.
+        let ahead = t + rtt - k;
+        let target = self.c * ahead * ahead * ahead + self.w_max;
+        let mut next = cwnd;
+        if target > cwnd {
+            let steepest = cwnd + self.s_max * rtt;
+            next += (if target < steepest { target } else { steepest } - cwnd) / cwnd;
+        }
+        let w_tcp = self.w_max * (1.0 - self.beta) + 3.0 * self.beta / (2.0 - self.beta) * (t / rtt);
+        if self.friendly.on() && next < w_tcp {
+            next = if w_tcp - cwnd < 1.0 { w_tcp } else { cwnd + 1.0 };
+        }
+        next
+    }
+    fn cut(&mut self, why: Trigger, cwnd: f64) -> f64 {
+        let gives_way = cwnd < self.w_max && self.convergence.on();
+        self.w_max = if gives_way { cwnd * (2.0 - self.beta) / 2.0 } else { cwnd };
+        self.after_timeout = why == Trigger::Timeout;
+        self.epoch = None;
+        cwnd * (1.0 - self.beta)
+    }
+}
+
+fn of_2005(change: impl Fn(CubicParams) -> CubicParams) -> TcpParams {
+    let p = params(LawName::Cubic);
+    TcpParams { cubic: change(CubicParams { version: CubicVersion::Pfldnet2005, ..p.cubic.clone() }), ..p }
+}
+
+#[test]
+fn cubic_of_2005_is_its_paper() {
+    let variants = [
+        of_2005(|c| c),
+        of_2005(|c| CubicParams { friendly: Switch::Off, ..c }),
+        of_2005(|c| CubicParams { fast_convergence: Switch::Off, ..c }),
+        // So slow that the fastest growth is met within these traces.
+        of_2005(|c| CubicParams { s_max: 5.0, ..c }),
+    ];
+    for p in variants {
+        for lossy in [0.0005, 0.00005] {
+            compare(&p, lossy, || Box::new(Paper::new(&p.cubic)));
+        }
+    }
+}
+
+#[test]
+fn cubic_of_2005_is_back_at_its_old_window_after_the_cube_root_of_what_it_lost_over_c() {
+    // 1000 segments lose 200: K = (200 / 0.4)^(1/3) = 7.94 s. The window follows the curve one round trip ahead.
+    let p = of_2005(|c| CubicParams { friendly: Switch::Off, ..c });
+    let p = TcpParams { initial_ssthresh: Size(MSS), initial_window_segments: 1000, ..p };
+    let mut law = Law::new(&p);
+    law.reduce(Trigger::Loss, law.cwnd());
+    assert_eq!(law.cwnd(), 800.0 * MSS as f64);
+    let window_after = |law: &mut Law, from_s: f64, to_s: f64| {
+        let (mut now_s, mut acks) = (from_s, (from_s * 1e6) as u64);
+        while now_s < to_s {
+            now_s += 0.1 * MSS as f64 / law.cwnd();
+            acks += 1;
+            law.on_ack(&ack(Step { now_s, rtt_s: 0.1, in_flight: 1.0 }, acks));
+        }
+        law.cwnd() / MSS as f64
+    };
+    let half_way = window_after(&mut law, 1.0, 1.0 + 7.94 / 2.0);
+    assert!((half_way - 975.0).abs() < 3.0, "{half_way}: an eighth of the way is left at half of the time");
+    let back = window_after(&mut law, 1.0 + 7.94 / 2.0, 1.0 + 7.94);
+    assert!((back - 1000.0).abs() < 0.1, "{back}");
+}
+
 #[test]
 fn after_a_timeout_cubic_does_not_climb_back_to_the_old_window() {
     // From 100 segments: the threshold is 70, and slow start ends there. With K = 0 and w_max = 70 the curve is 70 + 0.4 t^3:
