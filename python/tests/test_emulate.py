@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 from punctuality import PATIENCE_s, Repeated, Run, wait_until
 
+from crosswind import Scenario
+from crosswind.core import core
 from crosswind.emulate import control, needs, uplink
 from crosswind.errors import CrosswindError, InputError
 
@@ -143,6 +145,108 @@ def test_ipv6_goes_the_same_way_and_the_timeline_is_kept(scenario: Path) -> None
     # Handshake, request and at least two more rounds of 400 ms each.
     assert int(size) == FILE_bytes and float(seconds) > 1.6
     assert 'path/forward {"delay":"200 ms"}' in err
+
+
+NARROW = """\
+name = "narrow"
+duration = "1 h"
+
+[link.near]
+from = "server"
+to = "left"
+rate = "20 Mbit/s"
+delay = "2 ms"
+
+[link.narrow]
+from = "left"
+to = "right"
+rate = "20 Mbit/s"
+delay = "2 ms"
+
+[link.last]
+from = "right"
+to = "client"
+rate = "20 Mbit/s"
+delay = "2 ms"
+
+[flow.download]
+from = "server"
+to = "client"
+workload = { type = "bulk", size = "100 kB" }
+
+[emulate]
+client = "client"
+link_mtu = { narrow = "MTU B" }
+
+[emulate.serve.sink]
+node = "server"
+command = "exec PYTHON PROGRAM"
+"""
+# Counts what a connection brings, and says how long a datagram was.
+SINK = """\
+import socket, threading
+tcp = socket.create_server(("::", 8000), family=socket.AF_INET6, dualstack_ipv6=True)
+udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+udp.bind(("", 8000))
+def measure():
+    while True:
+        data, who = udp.recvfrom(65536)
+        udp.sendto(str(len(data)).encode(), who)
+threading.Thread(target=measure, daemon=True).start()
+while True:
+    c, _ = tcp.accept()
+    n = 0
+    while data := c.recv(65536):
+        n += len(data)
+    c.sendall(str(n).encode())
+    c.close()
+"""
+# Asks about one large datagram that may be cut, sends a file, and shows what the kernel has learnt of the path by then.
+SENDER = """\
+import socket, subprocess, sys
+u = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+u.setsockopt(socket.IPPROTO_IP, 10, 0)  # IP_MTU_DISCOVER, IP_PMTUDISC_DONT
+u.settimeout(60)
+u.sendto(bytes(1400), ("SERVER", 8000))
+print(u.recv(100).decode())
+to = sys.argv[1]
+s = socket.create_connection((to, 8000))
+s.sendall(bytes(200_000))
+s.shutdown(socket.SHUT_WR)
+print(s.recv(100).decode())
+print(" ".join(subprocess.run(["ip", "route", "get", to], capture_output=True, text=True).stdout.split()))
+"""
+
+
+@emulates
+@pytest.mark.parametrize(("version", "mtu"), [(4, 576), (4, 1280), (6, 1280), (6, 1400)])
+def test_kernels_find_the_mtu_of_a_path_behind_routers(tmp_path: Path, version: int, mtu: int) -> None:
+    if version == 6 and not Path("/proc/net/if_inet6").exists():
+        pytest.skip("this kernel has no IPv6: it was built or booted without")
+    program, sender, file = tmp_path / "sink.py", tmp_path / "sender.py", tmp_path / "narrow.toml"
+    program.write_text(SINK)
+    text = NARROW.replace("MTU", str(mtu)).replace("PYTHON", sys.executable).replace("PROGRAM", str(program))
+    file.write_text(text)
+    plan = json.loads(core().emulate_plan(Scenario.load(file).to_json(), 1, 0, 1))
+    server = next(h for h in plan["hosts"] if h["name"] == "server")
+    sender.write_text(SENDER.replace("SERVER", server["v4"]))
+    code, out, err = emulate(str(file), "--json", "--", sys.executable, str(sender), server[f"v{version}"])
+    assert code == 0, err
+    datagram, received, route, facts = out.splitlines()
+    assert (received, datagram) == ("200000", "1400")
+    assert f" mtu {mtu} " in route + " ", route
+    said = json.loads(facts)
+    # Some segments of the first window were too long; of the rest none.
+    assert 1 <= said["too_big_packets"] < 40
+    assert said["fragmented_packets"] == 1
+
+
+def test_a_link_whose_mtu_is_told_must_exist_and_be_no_smaller_than_ip_allows() -> None:
+    narrow = NARROW.replace("MTU B", "1280 B")
+    for wrong, word in ((narrow.replace("narrow =", "narow ="), "did you mean"), (NARROW.replace("MTU", "67"), "68 B")):
+        with pytest.raises(Exception, match="link_mtu") as caught:
+            core().emulate_plan(Scenario.from_toml(wrong).to_json(), 1, 0, 1)
+        assert word in str(caught.value)
 
 
 @emulates

@@ -159,6 +159,16 @@ impl Transport<'_> {
     }
 }
 
+/// The ones' complement sum of RFC 1071 as it stands in a header. Over what carries a right one it is zero.
+pub fn checksum(bytes: &[u8]) -> u16 {
+    let words = bytes.chunks(2).map(|c| u64::from(u16::from_be_bytes([c[0], c.get(1).copied().unwrap_or(0)])));
+    let mut sum: u64 = words.sum();
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    !(sum as u16)
+}
+
 /// Changes the byte that holds DSCP and ECN, and the IPv4 checksum with it. The frame has been parsed before.
 pub fn set_ds(frame: &mut [u8], ds: u8) {
     if frame[0] >> 4 == 6 {

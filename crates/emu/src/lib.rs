@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`spec`] | what is emulated, as plain data |
 //! | [`frame`] | IP headers: reading them, and changing ECN and DSCP |
+//! | [`too_big`] | what a router does with packets that are too big for a link |
 //! | [`network`] | egresses and routes, told the time; nothing in it waits |
 //! | [`journal`] | what was decided, packet by packet |
 //! | [`tape`] | arrivals, recorded and played again |
@@ -26,5 +27,6 @@ pub mod report;
 pub mod run;
 pub mod spec;
 pub mod tape;
+pub mod too_big;
 #[cfg(target_os = "linux")]
 pub mod tun;

@@ -7,7 +7,8 @@ use crate::driver::Change;
 use crate::flows::Flows;
 use crate::frame::{self, Addresses, Header};
 use crate::journal::{Decision, Journal, Keep, What};
-use crate::spec::{HOSTS_MAX, Spec, host_of_v4, host_of_v6};
+use crate::spec::{EgressSpec, HOSTS_MAX, Spec, host_of_v4, host_of_v6, router};
+use crate::too_big::{self, Fate};
 use crosswind_base::packet::Proto;
 use crosswind_base::{
     ConfigError, Cx, DropReason, DsByte, Ledger, Observer, Packet, PacketId, Pool, Stage, Streams, Time,
@@ -77,6 +78,10 @@ pub struct Totals {
     pub refused_packets: u64,
     /// Addressed to nobody here: multicast, and whatever has no route.
     pub unrouted_packets: u64,
+    /// Thrown away because a link could not carry them; their senders were told, where that may be.
+    pub too_big_packets: u64,
+    /// Cut into pieces in front of a link.
+    pub fragmented_packets: u64,
 }
 
 pub struct Network {
@@ -85,6 +90,9 @@ pub struct Network {
     /// Link and direction of each.
     names: Vec<(String, String)>,
     wishes: Vec<Time>,
+    /// What each egress carries at most, and the number of the router in front of it.
+    mtus_bytes: Vec<u16>,
+    routers: Vec<usize>,
     hops: Vec<u32>,
     /// First hop from host to host, as a square.
     starts: Vec<u32>,
@@ -123,6 +131,8 @@ impl Network {
             now: Time::ZERO,
             wishes: egresses.iter().map(|e| e.next_wake().unwrap_or(Time::NEVER)).collect(),
             egresses,
+            mtus_bytes: spec.egresses.iter().map(|e| e.mtu_bytes.unwrap_or(u16::MAX)).collect(),
+            routers: routers(spec),
             names: spec.egresses.iter().map(|e| (e.link.clone(), e.direction.clone())).collect(),
             hops,
             starts,
@@ -198,30 +208,88 @@ impl Network {
             self.totals.unrouted_packets += 1;
             return;
         };
-        let proto = if h.protocol == Proto::Udp as u8 { Proto::Udp } else { Proto::Tcp };
-        let id = self.pool.insert(Packet {
-            sent_at: at,
-            cause: at,
-            seq: self.totals.arrived_packets,
-            flow: self.flows.of(&h),
-            hop,
-            len: h.len,
-            payload: h.payload,
-            flags: h.tcp_flags,
-            ds: DsByte(h.ds),
-            proto,
-            ..Packet::default()
-        });
+        let seq = self.totals.arrived_packets;
+        let flow = self.flows.of(&h);
+        let own = Packet { sent_at: at, cause: at, seq, flow, hop, ..described(&h) };
+        self.take_in(own, frame);
+        self.carry(sink);
+    }
+
+    /// Makes a packet of a frame, and lets it go on with its hop. The buffer is exchanged for another one.
+    #[inline]
+    fn take_in(&mut self, p: Packet, frame: &mut Vec<u8>) {
+        let len = usize::from(p.len);
+        let id = self.pool.insert(p);
         let slot = id.0 as usize;
         // Where its bytes are, for whoever sees the packet only.
         self.pool.get_mut(id).ack = slot as u64;
         if self.frames.len() <= slot {
             self.frames.resize_with(slot + 1, || Vec::with_capacity(frame.capacity()));
         }
-        frame.truncate(usize::from(h.len));
+        frame.truncate(len);
         std::mem::swap(&mut self.frames[slot], frame);
         self.out.push(id);
-        self.carry(sink);
+    }
+
+    /// A packet in front of a link that is not made for its size. True when it goes on as it is.
+    #[cold]
+    fn is_carried_whole(&mut self, id: PacketId, stage: usize) -> bool {
+        let p = *self.pool.get(id);
+        let read = |f: &[u8]| frame::parse(f).expect("frames inside, their pieces and messages have right lengths");
+        let frame = &self.frames[id.0 as usize];
+        let h = read(frame);
+        match too_big::decide(frame, &h, self.mtus_bytes[stage], router(self.routers[stage])) {
+            Fate::Passes => return true,
+            Fate::Fragments(pieces) => {
+                self.totals.fragmented_packets += 1;
+                for mut piece in pieces {
+                    let Header { len, payload, tcp_flags: flags, .. } = read(&piece);
+                    // Once more to the same link.
+                    self.take_in(Packet { len, payload, flags, hop: p.hop - 1, ..p }, &mut piece);
+                }
+            }
+            Fate::Told(mut message) => {
+                self.refuse(&p, stage);
+                if let Some(hop) = self.way_back(&h, stage) {
+                    let told = read(&message);
+                    let (at, flow) = (self.now, self.flows.of(&told));
+                    let own = Packet { sent_at: at, cause: at, seq: p.seq, flow, hop, ..described(&told) };
+                    self.take_in(own, &mut message);
+                }
+            }
+            Fate::Silent => self.refuse(&p, stage),
+        }
+        self.pool.remove(id);
+        false
+    }
+
+    fn refuse(&mut self, p: &Packet, stage: usize) {
+        self.totals.too_big_packets += 1;
+        self.journal.note(Decision { at: self.now, what: What::Dropped, packet: p.seq, place: stage as u32 });
+    }
+
+    /// Where a message of the router in front of a link enters the route to the sender of a packet.
+    fn way_back(&self, h: &Header, stage: usize) -> Option<u32> {
+        let [from, to] = match h.addresses {
+            Addresses::V4(both) => both.map(host_of_v4),
+            Addresses::V6(both) => both.map(host_of_v6),
+        };
+        let (from, to) = (from.or(self.gateway)?, to.or(self.gateway)?);
+        if from == to || from.max(to) >= self.hosts {
+            return None;
+        }
+        let mut hop = self.starts[to * self.hosts + from];
+        if hop == NO_ROUTE {
+            return None;
+        }
+        // A router that is not on the way back stands beside the sender: the last entry of the route.
+        loop {
+            let next = self.hops[hop as usize];
+            if next & EXIT != 0 || self.routers[next as usize] == self.routers[stage] {
+                return Some(hop);
+            }
+            hop += 1;
+        }
     }
 
     fn route(&self, from: Port, h: &Header) -> Option<u32> {
@@ -281,6 +349,10 @@ impl Network {
             let hop = self.hops[p.hop as usize];
             p.hop += 1;
             if hop & EXIT == 0 {
+                let is_too_big = p.len > self.mtus_bytes[hop as usize];
+                if is_too_big && !self.is_carried_whole(id, hop as usize) {
+                    continue;
+                }
                 self.call(hop as usize, self.now, |s, cx| s.accept(id, cx));
             } else {
                 self.leave(id, hop & !EXIT, sink);
@@ -327,6 +399,19 @@ impl Network {
         }
         self.carry(sink);
     }
+}
+
+/// What an egress wants to know of a packet, as far as its headers tell.
+#[inline]
+fn described(h: &Header) -> Packet {
+    let proto = if h.protocol == Proto::Udp as u8 { Proto::Udp } else { Proto::Tcp };
+    Packet { len: h.len, payload: h.payload, flags: h.tcp_flags, ds: DsByte(h.ds), proto, ..Packet::default() }
+}
+
+/// The number of the node in front of each egress.
+fn routers(spec: &Spec) -> Vec<usize> {
+    let first = |e: &EgressSpec| spec.egresses.iter().position(|other| other.from == e.from);
+    spec.egresses.iter().map(|e| first(e).expect("it is there itself")).collect()
 }
 
 /// The table of hops, and where the route of each pair of hosts starts in it.

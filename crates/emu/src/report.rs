@@ -33,6 +33,8 @@ pub struct View {
     pub delivered_packets: u64,
     pub refused_packets: u64,
     pub unrouted_packets: u64,
+    pub too_big_packets: u64,
+    pub fragmented_packets: u64,
     pub packets_inside: u64,
     /// Of each declared flow: packets dropped by queues, lost on links, marked.
     pub flows: Vec<[u64; 3]>,
@@ -76,6 +78,8 @@ pub fn view(spec: &Spec, n: &Network, at: Time) -> View {
         delivered_packets: t.delivered_packets,
         refused_packets: t.refused_packets,
         unrouted_packets: t.unrouted_packets,
+        too_big_packets: t.too_big_packets,
+        fragmented_packets: t.fragmented_packets,
         packets_inside: n.packets_inside() as u64,
         flows: n.losses.by_flow.clone(),
         notes: Vec::new(),

@@ -1,6 +1,7 @@
 //! What is emulated: hosts, egresses, routes. Plain data that is built from a scenario elsewhere and travels as JSON, so
 //! that a tape can carry it and be replayed alone.
 
+use crate::too_big::Router;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -44,6 +45,9 @@ pub struct EgressSpec {
     pub loss: Option<Value>,
     #[serde(default)]
     pub holdups: Value,
+    /// Longer packets are cut, or their sender is told; none without.
+    #[serde(default)]
+    pub mtu_bytes: Option<u16>,
 }
 
 /// The egresses between two hosts, in order.
@@ -83,6 +87,18 @@ pub fn v6_of(host: usize) -> [u8; 16] {
     a
 }
 
+/// Where the numbers of routers begin within the same networks, beyond all hosts.
+const V4_ROUTERS: u32 = 1 << 15;
+const V6_ROUTERS: u32 = 1 << 16;
+
+/// The addresses from which a router speaks. Nobody can be reached there.
+pub fn router(number: usize) -> Router {
+    let mut v6 = V6_NETWORK;
+    v6[12..].copy_from_slice(&(V6_ROUTERS + number as u32 + 1).to_be_bytes());
+    let v4 = u32::from_be_bytes(V4_NETWORK) + V4_ROUTERS + number as u32 + 1;
+    Router { v4: v4.to_be_bytes(), v6 }
+}
+
 /// The host that an address belongs to.
 pub fn host_of_v4(a: [u8; 4]) -> Option<usize> {
     let n = u32::from_be_bytes(a).wrapping_sub(u32::from_be_bytes(V4_NETWORK));
@@ -107,5 +123,6 @@ mod tests {
         assert_eq!(v4_of(0), [198, 18, 0, 1]);
         assert_eq!((host_of_v4([198, 18, 0, 0]), host_of_v4([8, 8, 8, 8])), (None, None));
         assert_eq!(host_of_v6([0xff; 16]), None);
+        assert_eq!((host_of_v4(router(0).v4), host_of_v6(router(0).v6)), (None, None));
     }
 }

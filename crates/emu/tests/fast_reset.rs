@@ -18,6 +18,7 @@ fn spec() -> Spec {
         queue: json!({"type": "droptail", "limit": "100 packets"}),
         loss: None,
         holdups: json!({"fast_reset": {}}),
+        mtu_bytes: None,
     };
     Spec {
         name: "hop".into(),

@@ -22,6 +22,7 @@ fn egress(from: &str, to: &str, queue: Value, loss: Option<Value>) -> EgressSpec
         queue,
         loss,
         holdups: Value::Null,
+        mtu_bytes: None,
     }
 }
 

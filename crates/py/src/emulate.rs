@@ -61,6 +61,7 @@ impl Layout {
             queue: e.spec.queue.clone(),
             loss: e.spec.loss.clone(),
             holdups: e.spec.holdups.clone(),
+            mtu_bytes: self.scenario.emulate.link_mtu.get(&e.name).map(|m| m.0 as u16),
         };
         let mut routes = Vec::new();
         for f in &self.mesh.flows {
@@ -86,6 +87,14 @@ impl Layout {
         self.host(node)
     }
 
+    /// MTU of a host's device: what one of its links can carry, and no more than all devices have.
+    fn mtu_of(&self, node: u32) -> u64 {
+        let e = &self.scenario.emulate;
+        let own = self.plan.egresses.iter().filter(|l| l.from == node);
+        let largest = own.map(|l| e.link_mtu.get(&l.name).map_or(e.mtu.0, |m| m.0)).max();
+        largest.map_or(e.mtu.0, |m| m.min(e.mtu.0))
+    }
+
     fn timed(&self, c: &scenario::Change) -> Option<Value> {
         let scenario::Target::Egress(i) = c.target else { return None };
         let e = &self.plan.egresses[i as usize];
@@ -97,7 +106,8 @@ impl Layout {
         let first = self.plan.flows.first();
         let last_host = self.hosts[self.hosts.len() - 1];
         let hosts = self.hosts.iter().enumerate().map(|(i, n)| {
-            json!({"name": self.plan.nodes[*n as usize], "v4": Ipv4Addr::from(v4_of(i)), "v6": Ipv6Addr::from(v6_of(i))})
+            json!({"name": self.plan.nodes[*n as usize], "v4": Ipv4Addr::from(v4_of(i)),
+                "v6": Ipv6Addr::from(v6_of(i)), "mtu": self.mtu_of(*n)})
         });
         let starts = self.plan.starts(rep);
         let flows = self.plan.flows.iter().enumerate().map(|(i, f)| {
@@ -146,9 +156,17 @@ fn hosts(s: &Scenario, plan: &Plan) -> Result<Vec<u32>, ConfigError> {
         let found = "a change of a flow: here flows are programs of their own";
         return Err(ConfigError::new(format!("timeline[{i}].flow"), found, "a change of a link, to emulate"));
     }
-    if let Some(e) = plan.egresses.iter().find(|e| e.spec.holdups.get("fast_reset").is_some()) {
-        let path = format!("link.{}.fast_reset", e.name);
-        return Err(ConfigError::new(path, "Fast Reset", "no such key: an emulation does not know whose packets wait"));
+    for name in s.emulate.link_mtu.keys() {
+        let links: BTreeSet<&str> = plan.egresses.iter().map(|e| e.name.as_str()).collect();
+        let links: Vec<&str> = links.into_iter().collect();
+        if !links.contains(&name.as_str()) {
+            return Err(ConfigError::unknown(
+                format!("emulate.link_mtu.{name}"),
+                name,
+                "a link of the network",
+                &links,
+            ));
+        }
     }
     if hosts.len() < 2 || hosts.len() > HOSTS_MAX {
         let found = format!("{} hosts (nodes with one link, or ends of flows)", hosts.len());

@@ -70,8 +70,8 @@ class Network:
     def open(self, *, gateway: Host | None = None) -> None:
         """Makes the devices and addresses, with the scenario's kernel settings."""
         self.engine.open([h.namespace for h in self.hosts], self.hosts.index(gateway) if gateway else None)
-        for host in self.hosts:
-            machine.connect(host, self.plan["mtu"])
+        for host, planned in zip(self.hosts, self.plan["hosts"], strict=True):
+            machine.connect(host, planned["mtu"])
             machine.settings(host, self.plan["sysctl"])
 
     def start(

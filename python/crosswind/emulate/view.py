@@ -56,6 +56,11 @@ def summary_lines(facts: dict[str, Any]) -> Iterator[str]:
                 f"queue delay p95 {span(v['queue_delay_p95_ns']):>9}  "
                 f"drops {v['drops_packets']}  lost {v['lost_packets']}  marks {v['marks_packets']}"
             )
+    if facts["too_big_packets"] or facts["fragmented_packets"]:
+        yield (
+            f"  too big for a link: {facts['too_big_packets']} packets, whose senders were told (path MTU); "
+            f"cut into pieces: {facts['fragmented_packets']}"
+        )
     late, over = facts["machine"]["lateness"], facts["machine"]["oversleep"]
     fixed = "fixed priority" if facts["machine"]["has_priority"] else "no fixed priority"
     yield (

@@ -19,6 +19,10 @@ pub struct Emulate {
     pub uplink: Option<String>,
     /// MTU of every host's network device.
     pub mtu: Size,
+    /// MTU of links, by name, both directions: a longer packet is cut (IPv4 that may be) or its sender is told (path MTU
+    /// discovery). A host's device has the largest MTU of its own links, if that is less than `mtu`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub link_mtu: BTreeMap<String, Size>,
     /// Lateness that one packet in a hundred may exceed; a run beyond it is marked as not to be trusted.
     pub lateness: Dur,
     /// Programs that run beside the command, by name.
@@ -35,6 +39,7 @@ impl Default for Emulate {
             client: None,
             uplink: None,
             mtu: Size(1500),
+            link_mtu: BTreeMap::new(),
             lateness: Dur::from_millis(1),
             serve: BTreeMap::new(),
             sysctl: Map::new(),
@@ -52,6 +57,8 @@ pub struct Serve {
     pub command: String,
 }
 
+/// Every link carries 68 bytes of IPv4 (RFC 791).
+const LINK_MTU_RANGE: std::ops::RangeInclusive<u64> = 68..=65_535;
 const MTU_RANGE: std::ops::RangeInclusive<u64> = 576..=65_535;
 
 impl Emulate {
@@ -63,6 +70,10 @@ impl Emulate {
         if !MTU_RANGE.contains(&self.mtu.0) {
             let expected = "an MTU from 576 B to 65535 B (1280 B or more for IPv6)";
             return Err(ConfigError::new("emulate.mtu", units::show_size(self.mtu), expected));
+        }
+        if let Some((link, mtu)) = self.link_mtu.iter().find(|(_, m)| !LINK_MTU_RANGE.contains(&m.0)) {
+            let path = format!("emulate.link_mtu.{link}");
+            return Err(ConfigError::new(path, units::show_size(*mtu), "an MTU from 68 B to 65535 B"));
         }
         for (name, value) in &self.sysctl {
             let path = format!("emulate.sysctl.{name}");
