@@ -11,6 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Vector = npt.NDArray[np.float64]
@@ -114,8 +115,9 @@ def points(figure: Figure) -> dict[str, Any]:
             x, y = thinned(x, y, POINTS_MAX // 4)
         at = ax.transData.transform(np.column_stack([x, y])) * scale
         inside: list[bool] = [bool(np.isfinite(p).all()) for p in at]
+        names = _categories(ax)
         rows = [
-            [round(float(px), 1), round(height - float(py), 1), _short(a), _short(b)]
+            [round(float(px), 1), round(float(height - py), 1), names.get(round(a), _short(a)), _short(b)]
             for (px, py), a, b, good in zip(at, x, y, inside, strict=True)
             if good
         ]
@@ -124,6 +126,16 @@ def points(figure: Figure) -> dict[str, Any]:
                 {"label": s.label, "colour": s.colour, "id": s.gid, "panel": _panel(figure, s.panel), "at": rows}
             )
     return {"x": _axis(figure, "x"), "y": _axis(figure, "y"), "series": out} if out else {}
+
+
+def _categories(ax: Axes) -> dict[int, str]:
+    """What stands below an axis of categories, by place; nothing on an axis of numbers."""
+    from matplotlib.ticker import FixedFormatter, FuncFormatter
+
+    if not isinstance(ax.xaxis.get_major_formatter(), (FixedFormatter, FuncFormatter)):
+        return {}
+    names = [label.get_text().replace("\n", " ") for label in ax.get_xticklabels()]
+    return dict(enumerate(names)) if list(ax.get_xticks()) == list(range(len(names))) else {}
 
 
 def _panel(figure: Figure, panel: int) -> str:

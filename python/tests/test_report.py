@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 import crosswind as cw
-from crosswind import figures, report
+from crosswind import drawn, figures, report
 from crosswind.summary import show_bytes, show_rate, show_time, spark
 
 Engine = Callable[..., Any]
@@ -132,6 +132,18 @@ def test_figures_leave_matplotlibs_settings_alone() -> None:
 
 def test_a_figure_of_nothing_does_not_fail() -> None:
     figures.quartile_bars("p", "c", {"A": {"x": []}}, "y").close()
+
+
+def test_quartile_bars_are_told_by_configuration_as_a_table_and_as_points() -> None:
+    groups = {"A": {"x": [1, 2, 3], "y": [float("nan")]}, "B": {"x": [2, 3], "y": [4.0]}}
+    picture = figures.quartile_bars("p", "Caption.", groups, "elapsed time (s)")
+    picture.svg()
+    table = picture.table()
+    assert table is not None and table.columns[:3] == ["configuration", "series", "min"]
+    assert table.filter(configuration="A", series="x").row(0)[2:] == (1.0, 1.5, 2.0, 2.5, 3.0)
+    told = {s["label"]: [at[2:] for at in s["at"]] for s in drawn.points(picture.figure)["series"]}
+    assert told == {"x": [["A", 2.0], ["B", 2.5]], "y": [["B", 4.0]]}
+    picture.close()
     empty = pl.DataFrame(
         {"kind": [], "end": [], "time_ns": [], "seq": [], "len": []},
         schema={"kind": pl.String, "end": pl.String, "time_ns": pl.Int64, "seq": pl.Int64, "len": pl.Int64},

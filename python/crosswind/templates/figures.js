@@ -64,7 +64,8 @@ for (const figure of document.querySelectorAll("figure")) {
     ring.style.stroke = line.colour;
     ring.style.display = "inline";
     const name = [line.panel, line.label].filter(Boolean).join(", ");
-    readout.textContent = `${name ? name + ": " : ""}${data.x || "x"} ${x}, ${data.y || "y"} ${y}`;
+    const where = typeof x === "string" ? x : `${data.x || "x"} ${x}`;
+    readout.textContent = `${name ? name + ": " : ""}${where}, ${data.y || "y"} ${y}`;
   };
   const clear = () => { ring.style.display = "none"; readout.textContent = ""; };
 
