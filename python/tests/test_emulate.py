@@ -60,6 +60,7 @@ def _why_not() -> str:
 
 # A machine may forbid namespaces or TUN devices altogether (most containers do): nothing that a test can install.
 WHY_NOT = _why_not()
+HAS_SIX = Path("/proc/net/if_inet6").exists()
 emulates = pytest.mark.skipif(WHY_NOT != "", reason=f"no emulation here: {WHY_NOT}")
 
 
@@ -133,7 +134,7 @@ def test_a_download_takes_the_time_that_the_link_allows_and_the_machine_stays_as
 
 # A kernel may be built or booted without IPv6.
 @emulates
-@pytest.mark.skipif(not Path("/proc/net/if_inet6").exists(), reason="this kernel has no IPv6")
+@pytest.mark.skipif(not HAS_SIX, reason="this kernel has no IPv6")
 def test_ipv6_goes_the_same_way_and_the_timeline_is_kept(scenario: Path) -> None:
     text = scenario.read_text().replace("http.server", "http.server --bind ::")
     timeline = '\n[[timeline]]\nat = "1 ms"\nlink = "path"\nset = { delay = "200 ms" }\n'
@@ -221,7 +222,7 @@ print(" ".join(subprocess.run(["ip", "route", "get", to], capture_output=True, t
 @emulates
 @pytest.mark.parametrize(("version", "mtu"), [(4, 576), (4, 1280), (6, 1280), (6, 1400)])
 def test_kernels_find_the_mtu_of_a_path_behind_routers(tmp_path: Path, version: int, mtu: int) -> None:
-    if version == 6 and not Path("/proc/net/if_inet6").exists():
+    if version == 6 and not HAS_SIX:
         pytest.skip("this kernel has no IPv6: it was built or booted without")
     program, sender, file = tmp_path / "sink.py", tmp_path / "sender.py", tmp_path / "narrow.toml"
     program.write_text(SINK)
@@ -352,7 +353,7 @@ def test_changes_are_read_as_they_are_typed() -> None:
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Iterator[list[str]]:
-    """Two namespaces: one plays the machine, one the world, which serves a file at 192.0.2.1."""
+    """Two namespaces: one plays the machine, one the world, which serves a file at 192.0.2.1 and 2001:db8::1."""
     here, world = (f"cwtest-{name}-{os.getpid()}" for name in ("machine", "world"))
     (tmp_path / "page").write_text("hello from outside")
     server = None
@@ -361,18 +362,24 @@ def machine(tmp_path: Path) -> Iterator[list[str]]:
             subprocess.run(["ip", "netns", "add", name], check=True)
         cable = ["link", "add", "eth0", "netns", here, "type", "veth", "peer", "name", "eth0", "netns", world]
         subprocess.run(["ip", *cable], check=True)
-        for name, address in ((here, "192.0.2.2/24"), (world, "192.0.2.1/24")):
-            subprocess.run(["ip", "-n", name, "addr", "add", address, "dev", "eth0"], check=True)
+        for name, number in ((here, 2), (world, 1)):
+            subprocess.run(["ip", "-n", name, "addr", "add", f"192.0.2.{number}/24", "dev", "eth0"], check=True)
+            if HAS_SIX:
+                six = ["addr", "add", f"2001:db8::{number}/64", "dev", "eth0", "nodad"]
+                subprocess.run(["ip", "-6", "-n", name, *six], check=True)
             subprocess.run(["ip", "-n", name, "link", "set", "eth0", "up"], check=True)
             subprocess.run(["ip", "-n", name, "link", "set", "lo", "up"], check=True)
-        wait_until(lambda: "linkdown" not in state_of(["ip", "netns", "exec", here])[2], "the cable is up")
-        files = ["--directory", str(tmp_path), "8000"]
+        wait_until(lambda: "linkdown" not in "".join(state_of(["ip", "netns", "exec", here])), "the cable is up")
+        if HAS_SIX:
+            routes = ["ip", "-6", "-n", here, "route"]
+            wait_until(lambda: "fe80::/64 dev eth0" in _said(routes), "eth0 has the address that the kernel gives it")
+        files = [*(["--bind", "::"] if HAS_SIX else []), "--directory", str(tmp_path), "8000"]
         server = subprocess.Popen(
             ["ip", "netns", "exec", world, sys.executable, "-m", "http.server", *files],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        look = ["ip", "netns", "exec", world, "cat", "/proc/net/tcp"]
+        look = ["ip", "netns", "exec", world, "cat", "/proc/net/tcp", "/proc/net/tcp6"]
         listens = re.compile(r":1F40 [0:]+ 0A ")
         wait_until(lambda: bool(listens.search(_said(look))), "the world serves its page at port 8000")
         yield ["ip", "netns", "exec", here]
@@ -388,14 +395,21 @@ def _said(command: list[str]) -> str:
     return subprocess.run(command, capture_output=True, text=True).stdout
 
 
-def state_of(machine: list[str]) -> tuple[str, str, str, str]:
+def state_of(machine: list[str]) -> list[str]:
     """What an uplink touches on a machine: tables, forwarding, routes and devices."""
-    commands = ("nft list ruleset", "cat /proc/sys/net/ipv4/ip_forward", "ip route", "ip -o -br link")
-    a, b, c, d = (_said([*machine, *x.split()]) for x in commands)
-    return a, b, c, d
+    six = "grep -r . --include=forwarding --include=accept_ra /proc/sys/net/ipv6/conf"
+    commands = (
+        "nft list ruleset",
+        "cat /proc/sys/net/ipv4/ip_forward",
+        "ip route",
+        "ip -o -br link",
+        "ip -6 route",
+        six,
+    )
+    return [_said([*machine, *x.split()]) for x in commands]
 
 
-OUTSIDE = "import urllib.request as u; print(u.urlopen('http://192.0.2.1:8000/page', timeout=SECONDS).read().decode())"
+OUTSIDE = "import urllib.request as u; print(u.urlopen('http://ADDRESS:8000/page', timeout=SECONDS).read().decode())"
 # `nft` is an optional tool (Debian: nftables): tools/optional-tools.sh installs it where it may. Only root can change a
 # machine's firewall, and no test can become root. Where either is missing, `make test` counts these tests as skipped.
 uplinks = pytest.mark.skipif(
@@ -405,31 +419,39 @@ uplinks = pytest.mark.skipif(
 
 
 @uplinks
+@pytest.mark.parametrize("address", ["192.0.2.1", "[2001:db8::1]"])
 def test_with_an_uplink_the_command_reaches_the_world_and_the_machine_is_restored(
-    scenario: Path, machine: list[str], tmp_path: Path
+    scenario: Path, machine: list[str], tmp_path: Path, address: str
 ) -> None:
+    if ":" in address and not HAS_SIX:
+        pytest.skip("this kernel has no IPv6: it was built or booted without")
+    outside = OUTSIDE.replace("ADDRESS", address)
     before = state_of(machine)
     # Stays until the test has looked at the machine.
     looked = tmp_path / "looked"
-    fetch = OUTSIDE.replace("SECONDS", "60")
+    fetch = outside.replace("SECONDS", "60")
     look = f"{fetch}; import os, time\nwhile not os.path.exists({str(looked)!r}): time.sleep(0.05)"
     command = [*machine, sys.executable, "-m", "crosswind", "emulate", str(scenario), "--json"]
     with subprocess.Popen([*command, "--uplink", "--", sys.executable, "-c", look], stdout=subprocess.PIPE) as process:
         try:
-            wait_until(lambda: "masquerade" in state_of(machine)[0], "the machine masquerades")
+            wait_until(lambda: state_of(machine)[0].count("masquerade") > HAS_SIX, "the machine masquerades")
             during = state_of(machine)
         finally:
             looked.touch()
         out, _ = process.communicate(timeout=PATIENCE_s)
     assert process.returncode == 0
     assert during[1].strip() == "1" and "crosswind_" in during[0]
+    if HAS_SIX:
+        # It goes on listening to routers.
+        assert "conf/all/forwarding:1" in during[5] and "conf/eth0/accept_ra:2" in during[5]
+        assert "conf/all/forwarding:0" in before[5] and "conf/eth0/accept_ra:1" in before[5]
     text, facts = out.decode().splitlines()
     assert text == "hello from outside"
     # It went over the emulated link, there and back.
     assert all(v["sent_packets"] > 3 for v in json.loads(facts)["links"])
     assert state_of(machine) == before
     # Without an uplink there is no way there.
-    fetch = OUTSIDE.replace("SECONDS", "4")
+    fetch = outside.replace("SECONDS", "4")
     inside = ["--", sys.executable, "-c", fetch]
     done = subprocess.run([*command, *inside], capture_output=True, text=True, timeout=PATIENCE_s)
     assert done.returncode != 0 and state_of(machine) == before

@@ -2,8 +2,8 @@
 
 Only with `--uplink`, and only as root. The host of the scenario that stands for the outside world gets one more device,
 the end of a virtual cable whose other end is on the machine. It masquerades what comes out of the emulated links as
-itself, and the machine masquerades that as its own. On the machine this takes one device, one nftables table and
-forwarding.
+itself, and the machine masquerades that as its own. On the machine this takes one device, one nftables table for each
+version of IP, and forwarding. IPv6 takes part when the machine has a way to somewhere over it.
 
 What is about to be changed is written down first. It is taken back at the end; after `kill -9`, by the next start.
 """
@@ -14,10 +14,11 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,12 @@ from crosswind.emulate.hosts import Host, SetupError, call
 
 INSIDE = "cwup"
 FORWARD = Path("/proc/sys/net/ipv4/ip_forward")
+SIX = Path("/proc/sys/net/ipv6/conf")
+# Of every device, `all` and `default`: forwarding, and whether routers that announce themselves are listened to.
+SIX_SETTINGS = ("forwarding", "accept_ra")
 # Cables: the last /24 of the addresses that are set aside for tests (RFC 2544), four addresses each.
 CABLES = "198.19.255"
+CABLES6 = "fd63:7773:0:ff00:"
 CABLES_MAX = 64
 APPEARS_s = 10.0
 
@@ -42,6 +47,8 @@ class Note:
     space: int
     cable: int
     forward_before: str
+    six_before: dict[str, str] = field(default_factory=dict)
+    """Settings of IPv6 by `device/name`; empty when IPv6 takes no part."""
 
     @property
     def device(self) -> str:
@@ -59,6 +66,14 @@ class Note:
     @property
     def there(self) -> str:
         return f"{CABLES}.{4 * self.cable + 2}"
+
+    @property
+    def here6(self) -> str:
+        return f"{CABLES6}:{4 * self.cable + 1:x}"
+
+    @property
+    def there6(self) -> str:
+        return f"{CABLES6}:{4 * self.cable + 2:x}"
 
     @property
     def file(self) -> Path:
@@ -111,13 +126,61 @@ def tidy() -> list[str]:
 
 def take_back(note: Note) -> None:
     """Makes the machine what it was before a run. Says nothing where there is nothing to take back."""
-    for command in (["nft", "delete", "table", "ip", note.table], ["ip", "link", "delete", note.device]):
+    tables = [["nft", "delete", "table", family, note.table] for family in ("ip", "ip6")]
+    for command in (*tables, ["ip", "link", "delete", note.device]):
         subprocess.run(command, capture_output=True, check=False)
     note.file.unlink(missing_ok=True)
-    # Another uplink still needs it; the last one restores it.
-    if not any(is_alive(n) for n in notes()):
+    # Another uplink still needs forwarding; the last one restores it.
+    others = [n for n in notes() if is_alive(n)]
+    if not others:
         with suppress(OSError):
             FORWARD.write_text(note.forward_before, encoding="ascii")
+    if not any(n.six_before for n in others):
+        restore_six(note.six_before)
+
+
+def has_six() -> bool:
+    """The machine has a way to somewhere over IPv6, and can masquerade it; where it only has a way, that is said."""
+    if not SIX.exists() or not has_route_of_six():
+        return False
+    try:
+        call(["nft", "--check", "-f", "-"], masquerade("ip6", "crosswind_test", 'oifname "lo"'))
+    except SetupError as e:
+        print(f"crosswind: --uplink: IPv4 only: {e}", file=sys.stderr)
+        return False
+    return True
+
+
+def has_route_of_six() -> bool:
+    """A route that leads beyond a device's own link."""
+    said = subprocess.run(["ip", "-6", "route", "show"], capture_output=True, text=True, check=False).stdout
+    routes = [line.split() for line in said.splitlines()]
+    return any(not r[0].startswith(("fe80:", "ff")) and "lo" not in r for r in routes if r and "unreachable" not in r)
+
+
+def settings_of_six() -> dict[str, str]:
+    """What forwarding IPv6 changes, as it is now."""
+    found = {}
+    for file in (device / name for device in sorted(SIX.iterdir()) for name in SIX_SETTINGS):
+        with suppress(OSError):
+            found[f"{file.parent.name}/{file.name}"] = file.read_text(encoding="ascii").strip()
+    return found
+
+
+def forward_six(before: dict[str, str]) -> None:
+    """Switches forwarding on. A router forgets ways that were announced to it unless it is told to go on listening."""
+    for place, value in before.items():
+        if place.endswith("/accept_ra") and value == "1":
+            (SIX / place).write_text("2", encoding="ascii")
+    (SIX / "all" / "forwarding").write_text("1", encoding="ascii")
+
+
+def restore_six(before: dict[str, str]) -> None:
+    """Forwarding first of `all`, which changes every device, then of each device, then the rest."""
+    order = sorted(before, key=lambda place: (place.endswith("/accept_ra"), not place.startswith("all/"), place))
+    for place in order:
+        with suppress(OSError):
+            (SIX / place).write_text(before[place], encoding="ascii")
 
 
 class Uplink:
@@ -133,13 +196,15 @@ class Uplink:
             raise SetupError(f"--uplink: {CABLES_MAX} emulations have one already")
         # What others have switched on was off before them.
         before = others[0].forward_before if others else FORWARD.read_text(encoding="ascii").strip()
+        six = next((n.six_before for n in others if n.six_before), settings_of_six()) if has_six() else {}
         process = os.getpid()
-        self.note = Note(process, started(process), space(), min(free), before)
+        self.note = Note(process, started(process), space(), min(free), before, six)
 
     @property
     def job(self) -> dict[str, Any]:
         """What the sandbox has to know."""
-        return {"here": self.note.here, "there": self.note.there}
+        ends = {"here": self.note.here, "there": self.note.there}
+        return ends | ({"here6": self.note.here6, "there6": self.note.there6} if self.note.six_before else {})
 
     def open(self, inner: int) -> None:
         """Lays the cable into the sandbox whose first process is `inner`."""
@@ -150,7 +215,12 @@ class Uplink:
         call(["ip", "addr", "add", f"{note.here}/30", "dev", note.device])
         call(["ip", "link", "set", note.device, "up"])
         FORWARD.write_text("1", encoding="ascii")
-        call(["nft", "-f", "-"], masquerade(note.table, f'ip saddr {note.there} oifname != "{note.device}"'))
+        call(["nft", "-f", "-"], masquerade("ip", note.table, f'ip saddr {note.there} oifname != "{note.device}"'))
+        if note.six_before:
+            call(["ip", "-6", "addr", "add", f"{note.here6}/126", "dev", note.device, "nodad"])
+            rules = masquerade("ip6", note.table, f'ip6 saddr {note.there6} oifname != "{note.device}"')
+            call(["nft", "-f", "-"], rules)
+            forward_six(note.six_before)
 
     def close(self) -> None:
         """Takes everything back."""
@@ -172,10 +242,10 @@ def asked_for(privileges: needs.Privileges, *, wanted: bool) -> Iterator[Uplink 
         uplink.close()
 
 
-def masquerade(table: str, which: str) -> str:
+def masquerade(family: str, table: str, which: str) -> str:
     """A table that hides the packets that `which` selects behind the address they leave from."""
     chain = "type nat hook postrouting priority srcnat; policy accept;"
-    return f"table ip {table} {{\n  chain way-out {{\n    {chain}\n    {which} masquerade\n  }}\n}}\n"
+    return f"table {family} {table} {{\n  chain way-out {{\n    {chain}\n    {which} masquerade\n  }}\n}}\n"
 
 
 # ---- inside the sandbox --------------------------------------------------------------------------------------------
@@ -196,5 +266,11 @@ def connect(gateway: Host, ends: dict[str, str]) -> None:
     ]
     call(["ip", "-n", gateway.name, "-batch", "-"], "\n".join(lines) + "\n")
     gateway.shell("echo 1 > /proc/sys/net/ipv4/ip_forward")
-    rules = masquerade("crosswind", f'oifname "{INSIDE}"')
-    call(gateway.inside(["nft", "-f", "-"]), rules)
+    families = ["ip"]
+    if "there6" in ends:
+        six = [f"addr add {ends['there6']}/126 dev {INSIDE} nodad", f"route replace default via {ends['here6']}"]
+        call(["ip", "-6", "-n", gateway.name, "-batch", "-"], "\n".join(six) + "\n")
+        gateway.shell("echo 1 > /proc/sys/net/ipv6/conf/all/forwarding")
+        families.append("ip6")
+    for family in families:
+        call(gateway.inside(["nft", "-f", "-"]), masquerade(family, "crosswind", f'oifname "{INSIDE}"'))
