@@ -15,7 +15,9 @@ def numbers(goodput_bps: float, rtt_ns: float) -> Numbers:
 
 def twin(goodput_bps: float, rtt_ns: float) -> Twin:
     curves = {mode: [(0.0, 14.0), (1.0, 28.0)] for mode in ("simulated", "real")}
-    return Twin("twin-clean", "Reno", "bulk", numbers(goodput_bps, rtt_ns), numbers(9.5e6, 95e6), 9_000.0, 0, curves)
+    rtts = {mode: [60.0, 80.0, 110.0] for mode in curves}
+    halves = (numbers(goodput_bps, rtt_ns), numbers(9.5e6, 95e6))
+    return Twin("twin-clean", "Reno", "bulk", *halves, 9_000.0, 0, curves, rtts)
 
 
 def test_a_difference_beyond_the_aim_is_unexplained_until_there_is_a_cause(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,6 +28,14 @@ def test_a_difference_beyond_the_aim_is_unexplained_until_there_is_a_cause(monke
     monkeypatch.setitem(page.CAUSES, ("twin-clean", "Reno", "bulk"), "a cause")
     assert page.verdict([far]) == 0 and "see below" in page.line(far)
     assert "a cause" in page.section(page.Stored("6.18", [far]))
+
+
+def test_what_is_stored_is_read_again_also_without_distributions() -> None:
+    stored = twin(9.5e6, 95e6)
+    assert Twin.from_json(stored.to_json()) == stored
+    assert "twin-clean-rtt.svg" in page.section(page.Stored("6.18", [stored]))
+    older = {k: v for k, v in stored.to_json().items() if k != "rtts_ms"}
+    assert "rtt.svg" not in page.section(page.Stored("6.18", [Twin.from_json(older)]))
 
 
 def test_the_section_replaces_the_old_one_and_nothing_else() -> None:

@@ -21,6 +21,8 @@ SIMULATED_REPS = 40
 """Where something is drawn; elsewhere one repetition is all of them."""
 TRIES = 3
 """How often a repetition with real hosts is tried until it is to be trusted."""
+QUANTILES = 200
+"""Steps of a distribution that is kept."""
 CONFIDENCE = 2.0
 """Standard errors of the interval that is printed."""
 
@@ -87,6 +89,8 @@ class Twin:
     untrusted: int
     curves: dict[str, list[tuple[float, float]]]
     """Congestion windows of the first repetition: seconds and kilobytes."""
+    rtts_ms: dict[str, list[float]] = field(default_factory=dict)
+    """Round-trip times of all repetitions together, as quantiles at equal steps from the least to the largest."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -124,6 +128,7 @@ def simulate_anew(twins: Sequence[Twin]) -> None:
                 twin.simulated = Numbers()
                 reduce(runs, twin.flow, twin.simulated)
                 twin.curves["simulated"] = curve(runs, twin.flow)
+                twin.rtts_ms["simulated"] = rtts([runs], twin.flow)
 
 
 def measure(case: Case, law: str) -> list[Twin]:
@@ -143,6 +148,7 @@ def measure(case: Case, law: str) -> list[Twin]:
         for run in real:
             reduce(run, name, twin.real)
         twin.curves = {"simulated": curve(ours, name), "real": curve(real[0], name)}
+        twin.rtts_ms = {"simulated": rtts([ours], name), "real": rtts(real, name)}
         twins.append(twin)
     return twins
 
@@ -170,3 +176,9 @@ def curve(runs: Runs, flow: str) -> list[tuple[float, float]]:
     seen = runs.sample("cwnd_bytes", flow)
     seen = seen.filter(rep=seen["rep"].min()).sort("time_ns")
     return [(round(t / 1e9, 3), round(v / 1e3, 2)) for t, v in seen.select("time_ns", "value").iter_rows()]
+
+
+def rtts(runs: Sequence[Runs], flow: str) -> list[float]:
+    """The distribution of a flow's round-trip times over time, all repetitions alike."""
+    seen = pl.concat([r.sample("srtt_ns", flow)["value"] for r in runs])
+    return [round(_number(seen.quantile(i / QUANTILES)) / 1e6, 3) for i in range(QUANTILES + 1)]

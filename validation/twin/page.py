@@ -139,8 +139,12 @@ def section(found: Stored) -> str:
             f"* **{c.removeprefix('twin-')}, {law}, {flow}**: {why}" for (c, law, flow), why in causes.items()
         )
         text += "\n"
-    text += "\nCongestion windows of the first repetitions:\n\n"
     names = [c.name for c in CASES if any(t.case == c.name for t in twins)]
+    with_rtts = [n for n in names if any(t.rtts_ms for t in twins if t.case == n)]
+    if with_rtts:
+        text += "\nRound-trip times of all repetitions: the share of the time in which they were at most so long:\n\n"
+        text += "\n\n".join(f"![Round-trip times, {n}](images/{n}-rtt.svg)" for n in with_rtts) + "\n"
+    text += "\nCongestion windows of the first repetitions:\n\n"
     return text + "\n\n".join(f"![Congestion windows, {n}](images/{n}.svg)" for n in names) + "\n"
 
 
@@ -162,6 +166,27 @@ def figure(case: str, twins: list[Twin]) -> None:
     plt.close(drawn)
 
 
+def rtt_figure(case: str, twins: list[Twin]) -> None:
+    """Distributions of round-trip times, one panel for each law and flow."""
+    own = [t for t in twins if t.case == case and t.rtts_ms]
+    if not own:
+        return
+    drawn, axes = plt.subplots(1, len(own), figsize=(max(6.0, 2.7 * len(own)), 2.6), sharey=True, squeeze=False)
+    for ax, t in zip(axes[0], own, strict=True):
+        for mode, found in sorted(t.rtts_ms.items(), reverse=True):
+            ax.plot(found, [i / (len(found) - 1) for i in range(len(found))], linewidth=1.2, label=mode)
+        ax.set_xlabel("round-trip time (ms)")
+        ax.set_title(f"{t.law}{'' if t.flow == 'bulk' else ', ' + t.flow}", fontsize=9, loc="left")
+        # A pause of a second must not hide the rest.
+        ax.set_xlim(0, 1.05 * max(found[int(0.99 * (len(found) - 1))] for found in t.rtts_ms.values()))
+        ax.set_ylim(0, 1)
+    axes[0][0].set_ylabel("share of the time")
+    axes[0][0].legend(fontsize=8, frameon=False, loc="upper left")
+    drawn.tight_layout()
+    drawn.savefig(DOCS / "images" / f"{case}-rtt.svg", metadata={"Date": None})
+    plt.close(drawn)
+
+
 def placed(text: str, own: str) -> str:
     """A page with its section on twins in place of the old one, or at its end."""
     block = f"{BEGIN}\n\n{own}\n{END}\n"
@@ -175,6 +200,7 @@ def write(found: Stored) -> None:
     """Writes the section and the figures."""
     for case in dict.fromkeys(t.case for t in found.twins):
         figure(case, found.twins)
+        rtt_figure(case, found.twins)
     PAGE.write_text(placed(PAGE.read_text(), section(found)))
     print(f"written: {PAGE}")
 
