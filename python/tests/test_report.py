@@ -132,6 +132,11 @@ def test_figures_leave_matplotlibs_settings_alone() -> None:
 
 def test_a_figure_of_nothing_does_not_fail() -> None:
     figures.quartile_bars("p", "c", {"A": {"x": []}}, "y").close()
+    empty = pl.DataFrame(
+        {"kind": [], "end": [], "time_ns": [], "seq": [], "len": []},
+        schema={"kind": pl.String, "end": pl.String, "time_ns": pl.Int64, "seq": pl.Int64, "len": pl.Int64},
+    )
+    figures.time_sequence("t", "c", empty).close()
 
 
 def test_quartile_bars_are_told_by_configuration_as_a_table_and_as_points() -> None:
@@ -144,11 +149,6 @@ def test_quartile_bars_are_told_by_configuration_as_a_table_and_as_points() -> N
     told = {s["label"]: [at[2:] for at in s["at"]] for s in drawn.points(picture.figure)["series"]}
     assert told == {"x": [["A", 2.0], ["B", 2.5]], "y": [["B", 4.0]]}
     picture.close()
-    empty = pl.DataFrame(
-        {"kind": [], "end": [], "time_ns": [], "seq": [], "len": []},
-        schema={"kind": pl.String, "end": pl.String, "time_ns": pl.Int64, "seq": pl.Int64, "len": pl.Int64},
-    )
-    figures.time_sequence("t", "c", empty).close()
 
 
 def test_numbers_get_fitting_units() -> None:
