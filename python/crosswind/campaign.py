@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import cache
@@ -33,6 +33,7 @@ class Finished:
     readings: Sequence[Reading]
     folder: Path
     warnings: Sequence[str]
+    packets: int
 
 
 def _one(name: str, folder: Path, plan: Plan, command: str) -> Finished:
@@ -40,8 +41,9 @@ def _one(name: str, folder: Path, plan: Plan, command: str) -> Finished:
 
     experiment = experiments.of_study(name)[name]
     outcome = reproduce(experiment, folder, plan, command=command)
-    warnings = outcome.results.runs.manifest["warnings"]
-    return Finished(name, experiment.title, outcome.rows, outcome.readings, folder, warnings)
+    manifest = outcome.results.runs.manifest
+    packets = int(manifest["packets"])
+    return Finished(name, experiment.title, outcome.rows, outcome.readings, folder, manifest["warnings"], packets)
 
 
 def campaign(
@@ -73,9 +75,9 @@ def campaign(
     return [finished[e.id] for e in chosen]
 
 
-def chains(chosen: Sequence[Experiment]) -> dict[str, float]:
+def chains(chosen: Sequence[Experiment], plan: Plan) -> dict[str, float]:
     """How much work lies from the start of each experiment to the end of the last one that waits for it."""
-    work = {e.id: _work(e) for e in chosen}
+    work = {e.id: _work(e, plan) for e in chosen}
     users = {e.id: [d.id for d in chosen if e.id in d.companions()] for e in chosen}
 
     @cache
@@ -85,15 +87,28 @@ def chains(chosen: Sequence[Experiment]) -> dict[str, float]:
     return {id: ahead(id) for id in work}
 
 
-def _work(e: Experiment) -> float:
-    """About as many bytes as an experiment transfers, where its flows have sizes; a megabyte where they have none."""
-    return e.reps * sum(map(_bytes, e.configurations().values()))
+def _work(e: Experiment, plan: Plan) -> float:
+    """About as many bytes as an experiment transfers."""
+    reps = plan.reps or (e.quick_reps if plan.size == "quick" else e.reps)
+    return reps * sum(map(_bytes, e.configurations(**e.settings(plan.variant, plan.size)).values()))
 
 
 def _bytes(scenario: Scenario) -> float:
+    """What flows with sizes transfer; what the bottleneck carries where they have none; a megabyte at the least."""
     flows = scenario.data.get("flow", {}).values()
     sizes = [parse(f.get("workload", {}).get("size")) for f in flows for _ in range(int(f.get("count", 1)))]
-    return sum(q.value for q in sizes if q is not None and q.unit == "bytes") or 1e6
+    known = sum(q.value for q in sizes if q is not None and q.unit == "bytes")
+    return max(1e6, known or _carried(scenario))
+
+
+def _carried(scenario: Scenario) -> float:
+    """Bytes that the line named `bottleneck`, or the slowest one, carries in the whole run."""
+    lines = {**scenario.data.get("link", {}), **scenario.data.get("topology", {})}
+    rates = {name: parse(line.get("rate")) for name, line in lines.items() if isinstance(line, Mapping)}
+    known = {name: q.value for name, q in rates.items() if q is not None and q.unit == "bps"}
+    duration = parse(scenario.data.get("duration"))
+    ns = duration.value if duration is not None and duration.unit == "ns" else 0.0
+    return known.get("bottleneck", min(known.values(), default=0.0)) / 8 * ns / 1e9
 
 
 def _in_turn(
@@ -105,7 +120,7 @@ def _in_turn(
     processes: int,
 ) -> Iterator[Finished]:
     """Longest chains of experiments that use each other first; yields what is finished."""
-    ahead = chains(chosen)
+    ahead = chains(chosen, plan)
     waiting = sorted(chosen, key=lambda e: -ahead[e.id])
     running: dict[Future[Finished], str] = {}
     done: set[str] = set()

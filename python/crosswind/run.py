@@ -75,7 +75,10 @@ def run(
     if own:
         manifest["own_laws"] = own
     manifest["interrupted"] = bool(result["interrupted"])
-    return Runs.from_engine(result["tables"], labelled, manifest)
+    runs = Runs.from_engine(result["tables"], labelled, manifest)
+    made = runs.runs()
+    manifest["packets"] = int(made["packets"].sum()) if "packets" in made.columns else 0
+    return runs
 
 
 def _labelled(scenario: Runnable) -> dict[str, Scenario]:

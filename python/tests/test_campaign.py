@@ -65,7 +65,7 @@ def test_a_campaign_runs_companions_once_and_keeps_the_order(tmp_path: Path) -> 
 @pytest.mark.engine
 def test_what_others_wait_for_lies_further_from_the_end_than_they_do() -> None:
     chosen = experiments.find("jarvinen-2006")
-    ahead = chains(chosen)
+    ahead = chains(chosen, Plan())
     for user in chosen:
         assert all(ahead[companion] > ahead[user.id] for companion in user.companions())
     assert ahead["jarvinen-2006/w4h"] == max(ahead.values())

@@ -6,7 +6,7 @@ use crate::diffserv::{BoxMeter, srtcm, token_bucket, trtcm, trtcm_4115, tsw2cm, 
 use crate::egress::Egress;
 use crate::link::holdup::{self, BoxHoldup, Held, fast_reset, gate, on_demand, slow_path, spikes};
 use crate::link::loss::{BoxLoss, list, none, phases, uniform};
-use crate::link::{BoxLink, Link, detour, repair, seawind, trace, wire};
+use crate::link::{BoxLink, Link, atm, detour, repair, seawind, trace, wire};
 use crate::params::{self, Params};
 use crate::queue::red::{Red, damping_rate, floyd_jacobson, linux, ns2};
 use crate::queue::rio::{self, wred};
@@ -147,6 +147,7 @@ pub static ROWS: &[Row] = rows! {
         => |p, cx| Ok(detour::Detour::new(p, cx.rng("detour")));
     Link "repair" "Repairing wireless link" "link/repair.rs" repair::RepairParams
         => |p, cx| Ok(repair::Repair::new(p, cx.rng("repair")));
+    Link "atm" "ATM line" "link/atm.rs" atm::AtmParams => |p, _| Ok(atm::Atm::new(p));
     Link "trace" "Trace-driven link" "link/trace.rs" trace::TraceParams => |p, _| Ok(trace::Trace::new(p));
     Loss "none" "No loss" "link/loss/none.rs" none::NoLossParams => |_, _| Ok(none::NoLoss);
     Loss "list" "Listed losses" "link/loss/list.rs" list::ListParams => |p, _| Ok(list::List::new(p));

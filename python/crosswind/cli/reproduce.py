@@ -102,14 +102,17 @@ def reproduce(
         if not json:
             _print(chosen[0], outcome)
     else:
-        rows, readings = _several(chosen, out or Path("out"), plan, "quiet" if json else "table")
+        done = _several(chosen, out or Path("out"), plan, "quiet" if json else "table")
+        rows = [row for one in done for row in one.rows]
+        readings = {str(one.rows[0]["experiment"]): one.readings for one in done if one.rows}
+        packets = sum(one.packets for one in done)
     seconds = time.monotonic() - began
     if name.strip() == "all":
         MARKDOWN.write_text(report.markdown_reproduction(rows, readings, seconds, version()), encoding="utf-8")
     if json:
         print_json(rows)
     elif len(chosen) > 1:
-        console().print(Text(f"{_counts(rows)}; {seconds:.0f} s", style="bold"))
+        console().print(Text(f"{_counts(rows)}; {_pace(packets, seconds)}", style="bold"))
     return EXIT_FAILED if count(rows)["fail"] else EXIT_DONE
 
 
@@ -124,9 +127,14 @@ def _formats(text: str) -> tuple[Format, ...]:
     return tuple(f for f in FORMATS if f in words)
 
 
-def _several(
-    chosen: list[Experiment], out: Path, plan: Plan, say: Literal["quiet", "table"]
-) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+def _pace(packets: int, seconds: float) -> str:
+    """What was simulated, data and ACKs alike, and how fast."""
+    return (
+        f"{packets / 1e6:.1f} million packets in {seconds:.1f} s ({packets / 1e6 / max(seconds, 1e-3):.2f} million/s)"
+    )
+
+
+def _several(chosen: list[Experiment], out: Path, plan: Plan, say: Literal["quiet", "table"]) -> list[Finished]:
     """Side by side; figures stand in the reports (not with --quick: `crosswind report DIR` draws them)."""
     from crosswind.campaign import campaign
 
@@ -138,8 +146,7 @@ def _several(
         done = campaign(chosen, lambda e: out / e.id, plan, command=command_line(), progress=bar)
     if say == "table":
         _print_summary(done)
-    rows = [row for one in done for row in one.rows]
-    return rows, {str(one.rows[0]["experiment"]): one.readings for one in done if one.rows}
+    return done
 
 
 def _print_summary(done: list[Finished]) -> None:
@@ -198,7 +205,7 @@ def _print(experiment: Experiment, outcome: Outcome) -> None:
         screen.print(Text(f"warning: {warning}", style="yellow"))
     screen.print(
         Text(
-            f"{_counts(outcome.rows)}; {manifest['runs']} runs in {manifest['wall_s']:.1f} s; "
+            f"{_counts(outcome.rows)}; {manifest['runs']} runs, {_pace(manifest['packets'], manifest['wall_s'])}; "
             f"report: {outcome.folder / 'report.html'}"
         )
     )

@@ -1,5 +1,6 @@
 //! Links: when a packet's bits have left, and when (or whether) they arrive.
 
+pub mod atm;
 pub mod detour;
 pub mod holdup;
 pub mod loss;

@@ -76,19 +76,7 @@ impl Link for Wire {
     }
     #[inline]
     fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan {
-        debug_assert!(now >= self.busy_until, "the previous packet is still on the line");
-        if now > self.busy_until {
-            self.serializer.restart();
-        }
-        let took = self.serializer.take(p.len as u32);
-        let tx_end = now + took;
-        self.busy_until = tx_end;
-        let mut arrival = tx_end + self.params.delay;
-        if arrival < self.latest {
-            arrival = self.latest + took;
-        }
-        self.latest = arrival;
-        TxPlan { free_at: tx_end, fate: Fate::Deliver(arrival), attempts: 1, tx_start: now, tx_end }
+        self.transmit_bytes(u64::from(p.len), now)
     }
     fn change(&mut self, set: &Map<String, Value>, _now: Time) -> Result<(), ConfigError> {
         let new: WireParams = params::merged(&self.params, set)?;
@@ -97,6 +85,26 @@ impl Link for Wire {
         }
         self.params = new;
         Ok(())
+    }
+}
+
+impl Wire {
+    /// So many bytes on the line, which may be more than the packet has.
+    #[inline]
+    pub(super) fn transmit_bytes(&mut self, bytes: u64, now: Time) -> TxPlan {
+        debug_assert!(now >= self.busy_until, "the previous packet is still on the line");
+        if now > self.busy_until {
+            self.serializer.restart();
+        }
+        let took = self.serializer.take(bytes as u32);
+        let tx_end = now + took;
+        self.busy_until = tx_end;
+        let mut arrival = tx_end + self.params.delay;
+        if arrival < self.latest {
+            arrival = self.latest + took;
+        }
+        self.latest = arrival;
+        TxPlan { free_at: tx_end, fate: Fate::Deliver(arrival), attempts: 1, tx_start: now, tx_end }
     }
 }
 

@@ -10,7 +10,7 @@ RED with ECN; PERT adapts quickly, Vegas is unfair between groups. Figure 51 is 
 
 What may differ here: every node has one flow to the next cloud, and every node of the first one to the last as well;
 queues hold a bandwidth-delay product of the longest path, as everywhere in chapter IV. Figure 51 runs 350 s with 50
-PERT flows. `--quick` takes a third of rates and flows, 120 s for figure 49 and 60 s in place of 100 s between
+PERT flows. `--quick` takes a third of rates and flows, 60 s for figure 49 and 60 s in place of 100 s between
 arrivals.
 """
 
@@ -42,7 +42,7 @@ class Size:
     def __init__(self, size: str) -> None:
         full = size == "full"
         self.rate, self.nodes, self.members = (150.0, 20, 25) if full else (50.0, 7, 8)
-        self.seconds, self.step = (300.0, 100.0) if full else (120.0, 60.0)
+        self.seconds, self.step = (300.0, 100.0) if full else (60.0, 60.0)
 
 
 def row(name: str, scheme: str, s: Size) -> Scenario:

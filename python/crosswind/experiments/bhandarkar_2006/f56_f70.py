@@ -31,7 +31,7 @@ from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
 
-FEW_SHARES = {"one": (0.01, 0.1), "many": (0.0, 0.001, 0.01, 0.05, 0.1)}
+FEW_SHARES = {"one": (0.01, 0.1), "many": (0.0, 0.001, 0.01, 0.1)}
 SHARES = (0.0, 1e-6, 1e-5, 0.0001, 0.001, 0.01, 0.05, 0.1)
 OTHERS = ("SACK", "LTCP", "BIC", "HTCP", "HSTCP", "Scalable")
 ALL = (*OTHERS, "DCR", "LTCP-DCR", "LDP", "LDP-1Sample", "LDP-100Sample")

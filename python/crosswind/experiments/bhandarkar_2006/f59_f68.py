@@ -39,7 +39,7 @@ from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
 
 COUNTS = (2, 10, 50, 200, 500, 1000)
-FEW_COUNTS = (2, 5, 20, 50, 100)
+FEW_COUNTS = (2, 20, 50, 100)
 PROTOCOLS = ("LTCP variable", "LTCP-PERT", "LTCP-DCR", "LDP", "BIC", "HTCP", "FAST")
 PAIRED = (10, 20, 40, 70, 100)
 BUFFERS = (0.1, 0.25, 0.5, 1.0, 2.0)

@@ -34,25 +34,29 @@ PROTOCOLS = ("SABUL", "FAST", "Scalable", "HSTCP", "Standard")
 SECONDS = 300
 
 
-def alone(path: paths.Path, size: paths.Size, buffer_bytes: float) -> dict[str, Scenario]:
-    """One flow of each protocol in turn."""
+def alone(path: paths.Path, size: paths.Size, buffer_bytes: float, alpha: str = "fixed") -> dict[str, Scenario]:
+    """One flow of each protocol in turn; `alpha` is FAST's policy."""
 
     def flow(name: str) -> dict[str, Any]:
-        window = {} if name == "SABUL" else {"receive_buffer": f"{round(buffer_bytes / size.divisor)} B"}
+        window: dict[str, Any] = (
+            {} if name == "SABUL" else {"receive_buffer": f"{round(buffer_bytes / size.divisor)} B"}
+        )
+        if name == "FAST":
+            window["fast"] = paths.fast(size, alpha)
         return paths.protocol(name, path, size, **window)
 
     return {p: paths.scenario(path, {"f": flow(p)}, SECONDS, size, bin_s=2) for p in PROTOCOLS}
 
 
-def configurations(size: str = "full", buffer_packets: int = paths.SMALL) -> dict[str, Scenario]:
+def configurations(size: str = "full", buffer_packets: int = paths.SMALL, alpha: str = "fixed") -> dict[str, Scenario]:
     """JAPAN; the receiver has 8 MB."""
-    return alone(paths.JAPAN.buffered(buffer_packets), paths.SIZES_4[size], 8e6)
+    return alone(paths.JAPAN.buffered(buffer_packets), paths.SIZES_4[size], 8e6, alpha)
 
 
 READINGS = {
     f"buffer-{n}": Variant(f"the router's buffer holds {n} packets (open point O4.4)", {"buffer_packets": n})
     for n in (50, 300, 1000)
-}
+} | paths.ALPHA_BY_RATE
 
 
 def hundred(r: Results, name: str) -> Any:

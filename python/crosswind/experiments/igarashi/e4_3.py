@@ -23,9 +23,9 @@ from crosswind.scenario import Scenario
 PUBLISHED = {"HSTCP": 0.43, "Scalable": 0.57, "FAST": 0.92, "SABUL": 1.0}
 
 
-def configurations(size: str = "full") -> dict[str, Scenario]:
+def configurations(size: str = "full", alpha: str = "fixed") -> dict[str, Scenario]:
     """EARTH2; the receiver has 16 MB."""
-    return e4_1.alone(paths.EARTH2, paths.SIZES_4[size], 16e6)
+    return e4_1.alone(paths.EARTH2, paths.SIZES_4[size], 16e6, alpha)
 
 
 def share(name: str) -> rates.Measure:
@@ -52,5 +52,12 @@ CLAIMS = (
 )
 
 EXPERIMENT = rates.experiment(
-    "e4-3", "One flow on EARTH2", __doc__, configurations, CLAIMS, where="figure 4.5, table 4.6", figures=pictures
+    "e4-3",
+    "One flow on EARTH2",
+    __doc__,
+    configurations,
+    CLAIMS,
+    where="figure 4.5, table 4.6",
+    figures=pictures,
+    variants=paths.ALPHA_BY_RATE,
 )

@@ -39,7 +39,7 @@ def configurations(size: str = "full") -> dict[str, Scenario]:
     """Each protocol alone; the events of two of them are kept."""
     s = paths.SIZES_5[size]
     s = replace(s, time=max(s.time, 0.5))
-    path = replace(paths.DOMESTIC, loss=0.0, rtt_ms=SHORT_MS)
+    path = replace(paths.DOMESTIC.unharmed(), rtt_ms=SHORT_MS)
     long = replace(path, rtt_ms=LONG_MS)
     detour = {
         "type": "detour",

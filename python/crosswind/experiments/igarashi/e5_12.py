@@ -44,7 +44,7 @@ def label(name: str, case: str) -> str:
 def configurations(size: str = "full") -> dict[str, Scenario]:
     """Each protocol in each of the six cases."""
     s = paths.SIZES_5[size]
-    base = replace(paths.DOMESTIC, loss=0.0)
+    base = paths.DOMESTIC.unharmed()
     out = {}
     for name in PROTOCOLS:
         for case, rtts in CASES.items():

@@ -4,28 +4,45 @@
 //!
 //! **Idea**: once per round trip `w = min(2 w, (1 - gamma) w + gamma (base_rtt / rtt w + alpha))`: the flow settles where it keeps
 //! `alpha` segments in the queues. The round-trip time is smoothed with the weight `min(3 / w, 1/4)`. A loss halves the window.
-//! While the queue is empty, `alpha` is at least `empty_growth w`: the window grows by a factor.
+//! While the queue is empty, `alpha` is at least `empty_growth w`: the window grows by a factor. With `policy = "by-rate"` alpha goes
+//! with the rate `w / rtt`, looked at once per round trip: `alpha` above `middle_rate`, less below.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
 //! | `fast.alpha` | segments | 100 | ours: bhandarkar-2006 does not say; jin-wei-low-2004 uses 200 at 1 Gbit/s |
 //! | `fast.gamma` | - | 0.5 | jin-wei-low-2004 |
 //! | `fast.empty_growth` | - | 0 | off; igarashi section 2.13: `alpha(w, 0) = a w`, `a` is not given |
+//! | `fast.policy` | - | `fixed` | - |
+//! | `fast.low_alpha` | segments | 8 | igarashi section 2.13: up to 10 Mbit/s |
+//! | `fast.low_rate` | bit/s | 10 Mbit/s | the same |
+//! | `fast.middle_alpha` | segments | 20 | the same: up to 100 Mbit/s |
+//! | `fast.middle_rate` | bit/s | 100 Mbit/s | the same |
 //! | `fast.empty_delay` | time | 1 ms | ours: a queueing delay that counts as none |
 //!
 //! **Deviations**: 1. The window moves to its new value within the next round trip, a step with every ACK, as a paced sender
-//! would take it. 2. The variant of the source that scales `alpha` with the rate is left out. 3. Slow start ends when the
-//! queue holds `alpha` segments, or with a loss.
+//! would take it. 2. Slow start ends when the queue holds `alpha` segments, or with a loss. 3. `by-rate` takes the window over the
+//! smoothed round-trip time for the measured rate, payload alone; the code of its time is not published.
 //!
-//! **Checked by**: `law/oracle/fast.rs`, a test of the equilibrium.
+//! **Checked by**: `law/oracle/fast.rs` (both policies), a test of the equilibrium.
 
 use super::super::params::{AvoidanceCounting, TcpParams};
 use super::super::{Ack, Trigger};
 use super::seen::{Round, Seen};
 use super::{Window, WindowLaw, within};
-use crosswind_base::{ConfigError, Dur};
+use crosswind_base::units::show_rate;
+use crosswind_base::{BitRate, ConfigError, Dur};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// How many segments a flow keeps in queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AlphaPolicy {
+    /// `alpha`.
+    Fixed,
+    /// `low_alpha`, `middle_alpha` or `alpha`, by its rate.
+    ByRate,
+}
 
 /// Parameters of FAST TCP.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -39,11 +56,29 @@ pub struct FastParams {
     pub empty_growth: f64,
     /// Up to this queueing delay the queue counts as empty.
     pub empty_delay: Dur,
+    /// How many segments a flow keeps in queues.
+    pub policy: AlphaPolicy,
+    /// `by-rate`: segments up to `low_rate`.
+    pub low_alpha: f64,
+    pub low_rate: BitRate,
+    /// `by-rate`: segments from there up to `middle_rate`.
+    pub middle_alpha: f64,
+    pub middle_rate: BitRate,
 }
 
 impl Default for FastParams {
     fn default() -> Self {
-        FastParams { alpha: 100.0, gamma: 0.5, empty_growth: 0.0, empty_delay: Dur::from_millis(1) }
+        FastParams {
+            alpha: 100.0,
+            gamma: 0.5,
+            empty_growth: 0.0,
+            empty_delay: Dur::from_millis(1),
+            policy: AlphaPolicy::Fixed,
+            low_alpha: 8.0,
+            low_rate: BitRate(10_000_000),
+            middle_alpha: 20.0,
+            middle_rate: BitRate(100_000_000),
+        }
     }
 }
 
@@ -51,12 +86,29 @@ impl FastParams {
     pub fn check(&self) -> Result<(), ConfigError> {
         within("alpha", self.alpha, 0.1..=1e9)?;
         within("gamma", self.gamma, 0.01..=1.0)?;
-        within("empty_growth", self.empty_growth, 0.0..=2.0)
+        within("empty_growth", self.empty_growth, 0.0..=2.0)?;
+        within("low_alpha", self.low_alpha, 0.1..=1e9)?;
+        within("middle_alpha", self.middle_alpha, 0.1..=1e9)?;
+        if self.low_rate > self.middle_rate {
+            let expected = format!("at most `middle_rate` ({})", show_rate(self.middle_rate));
+            return Err(ConfigError::new("low_rate", show_rate(self.low_rate), expected));
+        }
+        Ok(())
     }
-    /// The window that follows `w`, in segments, after a least and a smoothed round-trip time in seconds.
-    pub fn next(&self, w: f64, least_s: f64, smoothed_s: f64) -> f64 {
+    /// Segments to keep in queues at a rate of payload.
+    pub fn alpha_at(&self, rate_bps: f64) -> f64 {
+        match self.policy {
+            AlphaPolicy::Fixed => self.alpha,
+            AlphaPolicy::ByRate if rate_bps <= self.low_rate.as_f64() => self.low_alpha,
+            AlphaPolicy::ByRate if rate_bps <= self.middle_rate.as_f64() => self.middle_alpha,
+            AlphaPolicy::ByRate => self.alpha,
+        }
+    }
+    /// The window that follows `w`, in segments, with so many in the queue at rest, after a least and a smoothed round-trip
+    /// time in seconds.
+    fn next(&self, w: f64, at_rest: f64, least_s: f64, smoothed_s: f64) -> f64 {
         let is_empty = smoothed_s - least_s <= self.empty_delay.as_secs_f64();
-        let alpha = if is_empty { self.alpha.max(self.empty_growth * w) } else { self.alpha };
+        let alpha = if is_empty { at_rest.max(self.empty_growth * w) } else { at_rest };
         (2.0 * w).min((1.0 - self.gamma) * w + self.gamma * (least_s / smoothed_s * w + alpha))
     }
 }
@@ -70,6 +122,8 @@ pub struct Fast {
     /// Smoothed with FAST's own weight, in seconds.
     rtt_s: f64,
     round: Round,
+    /// Segments to keep in queues, as of the last round.
+    alpha: f64,
     /// The window for which the round ends, in bytes, and what one acknowledged byte adds on the way there.
     target: f64,
     slope: f64,
@@ -82,6 +136,7 @@ impl Fast {
             target: w.cwnd,
             w,
             counting: p.avoidance_counting,
+            alpha: p.fast.alpha_at(0.0),
             params: p.fast.clone(),
             seen: Seen::new(),
             rtt_s: 0.0,
@@ -105,8 +160,11 @@ impl WindowLaw for Fast {
             return;
         }
         let base_over_rtt = self.seen.least_s / self.rtt_s;
+        if ended {
+            self.alpha = self.params.alpha_at(self.w.cwnd * 8.0 / self.rtt_s);
+        }
         if self.w.in_slow_start() {
-            if segments * (1.0 - base_over_rtt) < self.params.alpha {
+            if segments * (1.0 - base_over_rtt) < self.alpha {
                 self.w.slow_start(a, self.counting);
                 return;
             }
@@ -114,7 +172,7 @@ impl WindowLaw for Fast {
             self.target = self.w.cwnd;
         }
         if ended {
-            self.target = self.params.next(segments, self.seen.least_s, self.rtt_s) * self.w.mss;
+            self.target = self.params.next(segments, self.alpha, self.seen.least_s, self.rtt_s) * self.w.mss;
             self.slope = (self.target - self.w.cwnd) / self.w.cwnd;
         }
         let next = self.w.cwnd + self.slope * a.bytes as f64;
@@ -146,17 +204,27 @@ mod tests {
         let params = FastParams::default();
         let mut w = 10.0;
         for _ in 0..200 {
-            w = params.next(w, 0.1, 0.1 * f64::max(1.0, w / 1000.0));
+            w = params.next(w, params.alpha, 0.1, 0.1 * f64::max(1.0, w / 1000.0));
         }
         assert!((w - 1100.0).abs() < 1e-6, "{w}");
     }
 
     #[test]
+    fn by_rate_alpha_has_three_steps() {
+        let params = FastParams { policy: AlphaPolicy::ByRate, alpha: 200.0, ..FastParams::default() };
+        let at = [1e6, 10e6, 10.1e6, 100e6, 100.1e6, 1e9].map(|bps| params.alpha_at(bps));
+        assert_eq!(at, [8.0, 8.0, 20.0, 20.0, 200.0, 200.0]);
+        assert_eq!(FastParams { alpha: 200.0, ..FastParams::default() }.alpha_at(1e6), 200.0, "fixed");
+        let crossed = FastParams { low_rate: BitRate(200_000_000), ..params };
+        assert!(crossed.check().expect_err("the steps are in the wrong order").expected.contains("middle_rate"));
+    }
+
+    #[test]
     fn an_empty_queue_lets_the_window_grow_by_a_factor_and_a_full_one_does_not() {
         let params = FastParams { empty_growth: 0.5, ..FastParams::default() };
-        assert_eq!(params.next(1000.0, 0.1, 0.1005), 500.0 + 0.5 * (1000.0 * 0.1 / 0.1005 + 500.0));
-        assert_eq!(params.next(1000.0, 0.1, 0.11), 500.0 + 0.5 * (1000.0 * 0.1 / 0.11 + 100.0));
+        assert_eq!(params.next(1000.0, 100.0, 0.1, 0.1005), 500.0 + 0.5 * (1000.0 * 0.1 / 0.1005 + 500.0));
+        assert_eq!(params.next(1000.0, 100.0, 0.1, 0.11), 500.0 + 0.5 * (1000.0 * 0.1 / 0.11 + 100.0));
         // Small windows have alpha in any case.
-        assert_eq!(params.next(100.0, 0.1, 0.1), 150.0);
+        assert_eq!(params.next(100.0, 100.0, 0.1, 0.1), 150.0);
     }
 }

@@ -1,9 +1,14 @@
 //! FAST as its equation has it: a new window for the next round trip, reached in equal steps.
 
 use super::*;
+use crate::tcp::law::fast::{AlphaPolicy, FastParams};
+use crosswind_base::BitRate;
 
 #[derive(Default)]
 struct PlainFast {
+    /// The three steps of alpha, and the windows over round-trip times (segments per second) between them.
+    steps: Option<([f64; 3], [f64; 2])>,
+    alpha: f64,
     base_rtt: f64,
     avg_rtt: f64,
     left: f64,
@@ -25,8 +30,25 @@ impl Plain for PlainFast {
         if over {
             self.left = s.in_flight;
         }
+        match self.steps {
+            None => self.alpha = 100.0,
+            Some(([low, middle, high], [first, second])) => {
+                let rate = cwnd / self.avg_rtt;
+                if over {
+                    self.alpha = if rate > second {
+                        high
+                    } else if rate > first {
+                        middle
+                    } else {
+                        low
+                    };
+                } else if self.alpha == 0.0 {
+                    self.alpha = low;
+                }
+            }
+        }
         if cwnd < ssthresh {
-            if cwnd - cwnd * self.base_rtt / self.avg_rtt < 100.0 {
+            if cwnd - cwnd * self.base_rtt / self.avg_rtt < self.alpha {
                 return cwnd + 1.0;
             }
             self.leaves_slow_start = Some(cwnd);
@@ -34,7 +56,7 @@ impl Plain for PlainFast {
         }
         if over {
             self.from = cwnd;
-            self.to = f64::min(2.0 * cwnd, 0.5 * cwnd + 0.5 * (self.base_rtt / self.avg_rtt * cwnd + 100.0));
+            self.to = f64::min(2.0 * cwnd, 0.5 * cwnd + 0.5 * (self.base_rtt / self.avg_rtt * cwnd + self.alpha));
         }
         let step = if self.from > 0.0 { (self.to - self.from) / self.from } else { 0.0 };
         let next = cwnd + step;
@@ -53,4 +75,20 @@ impl Plain for PlainFast {
 #[test]
 fn fast_is_its_equation() {
     compare(&params(LawName::Fast), 0.0005, || Box::new(PlainFast::default()));
+}
+
+#[test]
+fn fast_with_an_alpha_by_rate_is_its_equation_with_three_constants() {
+    // Segments of 1000 bytes at 100 ms: 5 and 12 Mbit/s are 63 and 150 segments, which these windows pass again and again.
+    let p = params(LawName::Fast);
+    let fast = FastParams {
+        policy: AlphaPolicy::ByRate,
+        alpha: 60.0,
+        low_rate: BitRate(5_000_000),
+        middle_rate: BitRate(12_000_000),
+        ..p.fast.clone()
+    };
+    let p = TcpParams { fast, ..p };
+    let steps = Some(([8.0, 20.0, 60.0], [5e6 / 8000.0, 12e6 / 8000.0]));
+    compare(&p, 0.0005, || Box::new(PlainFast { steps, ..PlainFast::default() }));
 }
