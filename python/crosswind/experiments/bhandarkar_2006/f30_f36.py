@@ -58,7 +58,7 @@ class Size:
         self.time = 1.0 if full else 1 / 5
         self.ltcp: dict[str, Any] = {} if full else {"ltcp": {"threshold": 5.0}}
         self.loss = 1.0 if full else 100.0
-        self.seconds, self.left_out = (400.0, 100.0) if full else (60.0, 15.0)
+        self.seconds, self.left_out = (400.0, 100.0) if full else (40.0, 10.0)
 
     def flow(self, protocol: str, **changes: Any) -> dict[str, Any]:
         """One flow of a protocol; LTCP's W_T goes with the rate."""

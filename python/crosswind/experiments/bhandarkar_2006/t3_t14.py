@@ -7,7 +7,7 @@ point O16).
 
 What the source printed: tables III and XII; the others are withheld here.
 
-What may differ here: `--quick` takes a tenth of the rates, of the buffers and of W_T, and 100 s (tables V and XIV: 60
+What may differ here: `--quick` takes a tenth of the rates, of the buffers and of W_T, and 100 s (tables V and XIV: 48
 s). LTCP's windows then lie in the same layers and its cycles take a tenth of the time, so 100 s show what 1000 s do at
 full rate; HTCP and BIC have no such scale.
 
@@ -50,7 +50,7 @@ def two_paths(name: str, protocol: str, ratio: int, rate: float, buffer: int, se
 def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
     """`t3 <n> <protocol>`, `t4 <rate> <protocol>`, `t5 <ratio> <buffer> <protocol>`."""
     scale = 1.0 if size == "full" else 0.1
-    seconds, seconds_t5 = (1000, 1000) if size == "full" else (100, 60)
+    seconds, seconds_t5 = (1000, 1000) if size == "full" else (100, 48)
     ltcp = {} if size == "full" else {"ltcp": {"threshold": 5.0}}
 
     def threshold(rate: float, buffer: int, rtt_ms: float, n: int) -> dict[str, Any]:
