@@ -31,6 +31,7 @@ const OTHERS: &[Row] = rows! {
     "signal" "pert-pi" "signal/pi.rs";
     "detector" "tail-probe" "detect/tlp.rs";
     "spend" "prr" "spend/prr.rs";
+    "spend" "linux-2.4" "spend/halving.rs";
     "law" "hystart" "law/hystart.rs";
     "pace" "window" "pace/mod.rs";
     "share" "ssthresh" "share/mod.rs";

@@ -116,6 +116,10 @@ impl Scoreboard {
     pub fn highest_sacked(&self) -> u64 {
         self.ranges.back().map_or(0, |r| r.1)
     }
+    /// The segment that ends at `end`.
+    pub fn ending_at(&self, end: u64) -> Option<&Sent> {
+        self.ring.get(self.find(end.saturating_sub(1))).filter(|s| s.end() == end)
+    }
     pub fn sacked_ranges(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> + '_ {
         self.ranges.iter().copied()
     }

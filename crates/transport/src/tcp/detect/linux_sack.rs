@@ -1,29 +1,67 @@
-//! # SACK of Linux 2.4 without FACK
+//! # SACK of Linux 2.4
 //!
 //! **Source**: linux-2.4 `net/ipv4/tcp_input.c` (`tcp_time_to_recover`, `tcp_update_scoreboard`, `tcp_mark_head_lost`,
-//! `tcp_fastretrans_alert`), `tcp_output.c` (`tcp_xmit_retransmit_queue`), with `tcp_fack` off.
+//! `tcp_fastretrans_alert`, `tcp_sacktag_write_queue`), `tcp_output.c` (`tcp_xmit_retransmit_queue`).
 //!
 //! **Idea**: a loss is certain when the highest SACKed segment is more than `dupthresh` segments above the first hole. Then
 //! only the first hole is held lost, and one more with every partial ACK; all other holes count as in flight. A SACK of
-//! data sent since the recovery began proves more: every hole that lies `dupthresh` segments below it is lost.
+//! data sent since the recovery began proves more: every hole that lies `dupthresh` segments below it is lost. That is the
+//! kernel with `tcp_fack` off (`linux-2.4`). With it, as the kernel comes (`linux-2.4-fack`), every hole that lies `dupthresh` segments
+//! below the highest SACK is held lost at once, and a retransmission is held lost when data that left after it is SACKed.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
 //! | `dupthresh` | segments | 3 | linux-2.4 `tcp_reordering` |
 //!
-//! **Deviations**: 1. Segments are counted as bytes over `mss`: the same with full segments. 2. A retransmission that is
-//! lost again is not noticed by what is SACKed above it; it waits for the timer. 3. The window is not moderated by the
-//! bytes in flight (`tcp_moderate_cwnd`, `tcp_cwnd_down`): it falls to the threshold at once, and bursts are longer.
+//! **Deviations**: 1. Segments are counted as bytes over `mss`: the same with full segments. 2. Without FACK, a retransmission
+//! that is lost again is not noticed by what is SACKed above it; it waits for the timer. 3. What the window does meanwhile is
+//! said elsewhere (`window_moderation`, `reduction = "linux-2.4"`). 4. Reordering is not measured: the kernel would raise the threshold
+//! and give up FACK. 5. After a recovery has ended, the next one begins with the next SACK, not with the same ACK.
 //!
 //! **Checked by**: `detect/linux_sack_oracle.rs` (the tags and counters of the kernel, on random traces); the experiments of
-//! [Järvinen 2006], as the reading `linux-recovery`.
+//! [Järvinen 2006], as the reading `linux-recovery`; those of [Riva 2003].
 
 use super::super::Ack;
 use super::super::conn::scoreboard::Scoreboard;
+use super::delivered::Fate;
 use super::{Detect, Phase, Verdict, View};
 
-#[derive(Clone, Copy, Debug, Default)]
-pub struct LinuxSack;
+/// Which holes are held lost when a loss is certain (`tcp_fack` off or on).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Holes {
+    First,
+    BelowForward,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct LinuxSack {
+    pub holes: Holes,
+}
+
+impl LinuxSack {
+    /// `tcp_update_scoreboard`. Returns whether anything new is held lost.
+    fn mark(self, high: u64, board: &mut Scoreboard, v: &View) -> bool {
+        let below = board.highest_sacked().saturating_sub(u64::from(v.dupthresh) * v.mss).min(high);
+        let forward = self.holes == Holes::BelowForward && board.mark_lost_below(below);
+        board.mark_first_lost() || forward
+    }
+}
+
+/// Retransmissions after which the data left that a block tells of (`tcp_sacktag_write_queue`, event C): lost as well.
+fn mark_lost_again(blocks: &[(u64, u64)], board: &mut Scoreboard) {
+    let Some(top) = blocks.iter().map(|b| b.1).max() else { return };
+    if board.resent_bytes() == 0 {
+        return;
+    }
+    let last = board.ending_at(top).filter(|s| !s.was_ever_resent()).map(|s| s.sent_at);
+    if let Some(left) = last {
+        board.mark_lost_where(|s| match s.start >= top {
+            true => Fate::Stop,
+            false if s.is_resent() && s.sent_at <= left => Fate::Lost,
+            false => Fate::Keep,
+        });
+    }
+}
 
 /// More than `dupthresh` segments lie between the first unacknowledged byte and the highest SACK.
 fn is_far(board: &Scoreboard, v: &View) -> bool {
@@ -35,22 +73,28 @@ impl Detect for LinuxSack {
         match v.phase {
             Phase::Recovery { high } if v.una >= high => Verdict::Recovered,
             Phase::Recovery { high } => {
+                if self.holes == Holes::BelowForward {
+                    mark_lost_again(blocks, board);
+                }
                 if blocks.iter().any(|b| b.1 > high) && is_far(board, v) {
                     let proven = board.highest_sacked() - u64::from(v.dupthresh) * v.mss;
                     board.mark_lost_below(proven.min(high));
                 }
                 if a.bytes == 0 {
+                    if self.holes == Holes::BelowForward && a.duplicate {
+                        self.mark(high, board, v);
+                    }
                     return Verdict::Nothing;
                 }
                 if is_far(board, v) {
-                    board.mark_first_lost();
+                    self.mark(high, board, v);
                 }
                 Verdict::Partial
             }
             Phase::Timeout { .. } => Verdict::Nothing,
             Phase::Open | Phase::Echo { .. } => {
                 let certain = a.sacked > 0 && v.una >= v.guard && is_far(board, v);
-                if certain && board.mark_first_lost() { Verdict::Loss } else { Verdict::Nothing }
+                if certain && self.mark(v.nxt, board, v) { Verdict::Loss } else { Verdict::Nothing }
             }
         }
     }

@@ -1,9 +1,10 @@
-//! The kernel's tags and counters for SACK without FACK, segment by segment, beside [`super::LinuxSack`] on random traces.
+//! The kernel's tags and counters for SACK with and without FACK, segment by segment, beside [`super::LinuxSack`] on random
+//! traces.
 
 use super::super::super::Ack;
 use super::super::super::conn::scoreboard::Scoreboard;
 use super::super::{Detect, Phase, Verdict, View};
-use super::LinuxSack;
+use super::{Holes, LinuxSack};
 use crosswind_base::{Rng, Streams, Time};
 
 const MSS: u64 = 500;
@@ -14,11 +15,14 @@ struct Tags {
     sacked: bool,
     lost: bool,
     retrans: bool,
+    ever_retrans: bool,
+    /// What was to be sent next when this was sent again (`TCP_SKB_CB(skb)->ack_seq`).
+    ack_seq: usize,
 }
 
 /// Segments that are out, from the first unacknowledged one, and the state of the recovery.
-#[derive(Default)]
 struct Kernel {
+    holes: Holes,
     queue: Vec<Tags>,
     /// Number of the first segment of `queue`, and of the first that was not out when the recovery began.
     una: usize,
@@ -46,9 +50,30 @@ impl Kernel {
         for t in &mut self.queue[from - self.una..to - self.una] {
             news += !t.sacked as usize;
             // What was sent again and is not tagged lost stays in flight in the kernel; nothing is sent again untagged here.
-            *t = Tags { sacked: true, lost: false, retrans: false };
+            *t = Tags { sacked: true, lost: false, retrans: false, ..*t };
         }
         news
+    }
+    /// `tcp_sacktag_write_queue`, event C, for one block that ends at `top`.
+    fn find_lost_retransmissions(&mut self, top: usize) {
+        let known = top <= self.una || self.queue[top - 1 - self.una].ever_retrans;
+        if self.holes == Holes::First || self.high.is_none_or(|h| self.una >= h) || known {
+            return;
+        }
+        for (i, t) in self.queue.iter_mut().enumerate() {
+            if self.una + i < top && t.retrans && top > t.ack_seq {
+                t.retrans = false;
+                t.lost = true;
+            }
+        }
+    }
+    /// `tcp_update_scoreboard`.
+    fn update_scoreboard(&mut self, high: usize) {
+        let lost = match self.holes {
+            Holes::First => 1,
+            Holes::BelowForward => self.fackets_out().saturating_sub(REORDERING).max(1),
+        };
+        self.mark_head_lost(lost, high);
     }
     /// `tcp_fastretrans_alert`, as far as it finds losses. `above`: a block ends above the point of recovery.
     fn alert(&mut self, advanced: bool, above: bool) -> Verdict {
@@ -58,7 +83,7 @@ impl Kernel {
                 return Verdict::Nothing;
             }
             self.high = Some(next);
-            self.mark_head_lost(1, next);
+            self.update_scoreboard(next);
             return Verdict::Loss;
         };
         if self.una >= high {
@@ -69,7 +94,11 @@ impl Kernel {
             self.mark_head_lost(self.fackets_out() - REORDERING, high);
         }
         if advanced && self.fackets_out() > REORDERING {
-            self.mark_head_lost(1, high);
+            self.update_scoreboard(high);
+        }
+        // Without FACK a duplicate marks the head, which a recovery has marked already.
+        if !advanced && self.holes == Holes::BelowForward {
+            self.update_scoreboard(high);
         }
         if advanced { Verdict::Partial } else { Verdict::Nothing }
     }
@@ -80,6 +109,7 @@ struct Both {
     board: Scoreboard,
     ours: LinuxSack,
     nxt: usize,
+    clock: u64,
 }
 
 fn at(segment: usize) -> u64 {
@@ -87,6 +117,10 @@ fn at(segment: usize) -> u64 {
 }
 
 impl Both {
+    fn new(holes: Holes) -> Both {
+        let kernel = Kernel { holes, queue: Vec::new(), una: 0, high: None };
+        Both { kernel, board: Scoreboard::default(), ours: LinuxSack { holes }, nxt: 0, clock: 0 }
+    }
     fn view(&self) -> View {
         View {
             una: at(self.kernel.una),
@@ -100,8 +134,9 @@ impl Both {
         }
     }
     fn send(&mut self, segments: usize) {
+        self.clock += 1;
         for _ in 0..segments {
-            self.board.push(at(self.nxt), MSS as u32, Time(self.nxt as u64));
+            self.board.push(at(self.nxt), MSS as u32, Time(self.clock));
             self.kernel.queue.push(Tags::default());
             self.nxt += 1;
         }
@@ -114,7 +149,8 @@ impl Both {
         self.kernel.una = ack;
         self.board.ack_to(at(ack), 0);
         let bytes = ((ack - before) as u64) * MSS;
-        let mut a = Ack { ack: at(ack), bytes, segments: (ack - before) as u32, ..Ack::default() };
+        let duplicate = ack == before;
+        let mut a = Ack { ack: at(ack), bytes, segments: (ack - before) as u32, duplicate, ..Ack::default() };
         let mut blocks = Vec::new();
         if let Some((from, to)) = block {
             let news = self.kernel.sack(from, to) as u64 * MSS;
@@ -123,6 +159,9 @@ impl Both {
             blocks.push((at(from), at(to)));
         }
         let above = block.is_some_and(|b| self.kernel.high.is_some_and(|h| b.1 > h));
+        if let Some((_, to)) = block {
+            self.kernel.find_lost_retransmissions(to);
+        }
         let view = View { phase, ..self.view() };
         let ours = self.ours.on_ack(&a, &blocks, &mut self.board, &view);
         // The kernel looks for a loss whenever the state is not open; ours on news.
@@ -143,16 +182,18 @@ impl Both {
     }
     fn resend(&mut self) {
         if let Some(s) = self.board.next_lost() {
-            self.board.resend(s.start, s.sent_at);
+            self.clock += 1;
+            self.board.resend(s.start, Time(self.clock));
             let i = ((s.start - 1) / MSS) as usize - self.kernel.una;
-            self.kernel.queue[i].retrans = true;
+            let t = &mut self.kernel.queue[i];
+            (t.retrans, t.ever_retrans, t.ack_seq) = (true, true, self.nxt);
         }
     }
 }
 
-fn episode(seed: u64) {
+fn episode(seed: u64, holes: Holes) {
     let mut r: Rng = Streams::new(seed).named("linux-sack");
-    let mut b = Both { kernel: Kernel::default(), board: Scoreboard::default(), ours: LinuxSack, nxt: 0 };
+    let mut b = Both::new(holes);
     for step in 0..300 {
         let what = format!("seed {seed} step {step}");
         let out = b.kernel.queue.len();
@@ -178,12 +219,14 @@ fn episode(seed: u64) {
 
 #[test]
 fn losses_and_flight_are_those_of_the_kernel() {
-    (0..300).for_each(episode);
+    for holes in [Holes::First, Holes::BelowForward] {
+        (0..300).for_each(|seed| episode(seed, holes));
+    }
 }
 
 #[test]
 fn holes_count_as_in_flight_until_something_sent_later_is_sacked() {
-    let mut b = Both { kernel: Kernel::default(), board: Scoreboard::default(), ours: LinuxSack, nxt: 0 };
+    let mut b = Both::new(Holes::First);
     b.send(20);
     // Every second segment is lost.
     for i in (1..20).step_by(2) {
@@ -194,4 +237,19 @@ fn holes_count_as_in_flight_until_something_sent_later_is_sacked() {
     b.send(1);
     b.hear(0, Some((20, 21)), "sent later");
     assert_eq!(b.board.lost_bytes(), 9 * MSS, "all but the last hole are");
+}
+
+#[test]
+fn with_fack_all_holes_are_lost_and_so_is_a_retransmission_that_later_data_overtakes() {
+    let mut b = Both::new(Holes::BelowForward);
+    b.send(20);
+    for i in (1..20).step_by(2) {
+        b.hear(0, Some((i, i + 1)), "in the window");
+    }
+    assert_eq!(b.board.lost_bytes(), 9 * MSS, "all but the last hole are held lost");
+    b.resend();
+    b.send(1);
+    assert_eq!(b.board.next_lost().map(|s| s.start), Some(at(2)));
+    b.hear(0, Some((20, 21)), "sent after the retransmission");
+    assert_eq!(b.board.next_lost().map(|s| s.start), Some(at(0)), "the first hole once more");
 }

@@ -301,6 +301,7 @@ enum Needs {
     Acks,
 }
 
+use linux_sack::{Holes, LinuxSack};
 use newreno::{NewReno, Variant};
 
 detectors! {
@@ -308,7 +309,8 @@ detectors! {
     Newreno(NewReno) "newreno" Acks = |p| NewReno::new(Variant::NewReno, p), "newreno.rs";
     Sack(sack::Sack) "sack" Sack = |_| sack::Sack::default(), "sack.rs";
     Fack(fack::Fack) "fack" Sack = |_| fack::Fack::default(), "fack.rs";
-    LinuxSack(linux_sack::LinuxSack) "linux-2.4" Sack = |_| linux_sack::LinuxSack, "linux_sack.rs";
+    LinuxSack(LinuxSack) "linux-2.4" Sack = |_| LinuxSack { holes: Holes::First }, "linux_sack.rs";
+    LinuxFack(LinuxSack) "linux-2.4-fack" Sack = |_| LinuxSack { holes: Holes::BelowForward }, "linux_sack.rs";
     Rack(Box<rack::Rack>) "rack" Sack = |p| Box::new(rack::Rack::new(p)), "rack.rs";
     Ns2Reno(NewReno) "ns2-reno" Acks = |p| NewReno::new(Variant::Ns2Reno, p), "newreno.rs";
     Ns2Newreno(NewReno) "ns2-newreno" Acks = |p| NewReno::new(Variant::Ns2NewReno, p), "newreno.rs";

@@ -10,6 +10,7 @@ use crate::tcp::law::hystart::{Hystart, SlowStart};
 use crate::tcp::pace::Pacer;
 use crate::tcp::params::{AvoidanceCounting, Reduction, TcpParams};
 use crate::tcp::signal::early::{Cost, Early};
+use crate::tcp::spend::halving::{Bounds, Halving};
 use crate::tcp::spend::prr::{Progress, Prr, Safety};
 use crate::tcp::{Ack, Trigger};
 use crosswind_base::{Rng, Time};
@@ -20,8 +21,9 @@ pub(super) struct Extra {
     pacer: Option<Pacer>,
     hystart: Option<Hystart>,
     probe: Option<Tlp>,
-    /// A recovery whose reduction is being paid out.
+    /// A recovery whose reduction is being paid out, by either rule.
     prr: Option<Prr>,
+    halving: Option<Halving>,
     /// All bytes delivered so far, in order or by SACK.
     delivered: u64,
 }
@@ -40,7 +42,7 @@ impl Extra {
     }
     /// The retransmission timer has expired: nothing of a recovery goes on.
     pub(super) fn on_timeout(&mut self) {
-        self.prr = None;
+        (self.prr, self.halving) = (None, None);
         if let Some(t) = &mut self.probe {
             t.stop();
         }
@@ -152,6 +154,13 @@ impl Sender {
             return;
         }
         let mss = real(p.mss.0);
+        if p.reduction == Reduction::Linux24 {
+            self.law.window_mut().cwnd = base;
+            if let Some(x) = &mut self.extra {
+                x.halving = Some(Halving::default());
+            }
+            return self.halve(p);
+        }
         let mut progress = self.progress(p);
         // A loss that the clock has told of counts as one segment delivered.
         progress.newly = progress.newly.max(1.0);
@@ -170,6 +179,7 @@ impl Sender {
         if !self.phase_is_recovery() {
             self.end_spending();
         }
+        self.halve(p);
         let progress = self.progress(p);
         let Some(prr) = self.extra.as_mut().and_then(|x| x.prr.as_mut()) else { return };
         if progress.newly > 0.0 {
@@ -178,8 +188,21 @@ impl Sender {
         }
     }
 
-    /// The recovery is over: the window is the threshold.
+    /// One more ACK of a recovery that halves the rate.
+    fn halve(&mut self, p: &TcpParams) {
+        let (mss, pipe) = (real(p.mss.0), real(self.in_flight(p)));
+        let Some(halving) = self.extra.as_mut().and_then(|x| x.halving.as_mut()) else { return };
+        let w = self.law.window_mut();
+        let bounds = Bounds { cwnd: w.cwnd / mss, ssthresh: w.ssthresh / mss, pipe: pipe / mss };
+        w.cwnd = halving.on_ack(bounds) * mss;
+    }
+
+    /// The recovery is over: the window is the threshold, or at most that where the rate was halved.
     fn end_spending(&mut self) {
+        if self.extra.as_mut().is_some_and(|x| x.halving.take().is_some()) {
+            let w = self.law.window_mut();
+            w.cwnd = w.cwnd.min(w.ssthresh);
+        }
         if self.extra.as_mut().is_some_and(|x| x.prr.take().is_some()) {
             let w = self.law.window_mut();
             w.cwnd = w.ssthresh;

@@ -1,5 +1,8 @@
 //! How a reduction is paid out over the round trip that follows it.
 
+pub mod halving;
+#[cfg(test)]
+mod halving_oracle;
 pub mod prr;
 #[cfg(test)]
 mod prr_oracle;

@@ -34,6 +34,9 @@ choice!(
         PrrSsrb,
         /// PRR with one segment more when the ACK advances and shows no new loss (Linux; rfc9937).
         PrrSafeAck,
+        /// Half as fast as ACKs arrive, and never beyond what is in flight (Linux 2.4 to 3.1).
+        #[serde(rename = "linux-2.4")]
+        Linux24,
     }
 );
 
