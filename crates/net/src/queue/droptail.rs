@@ -8,6 +8,7 @@
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
 //! | `limit` | bytes or packets | 1000 packets | Linux `txqueuelen` |
+//! | `overhead` | bytes | 0 B | what Linux counts for the link-layer header of each packet that waits: 14 B on an Ethernet |
 //! | `shrink` | - | tail | ns-2 (`shrink_queue`): who is dropped at once when the limit becomes smaller during a run: the tail, the head, or none until the queue has drained |
 //! | `admission` | - | fits | Linux `bfifo` since 2.6; `overshoot` is what routers do that test before adding; `linux-2.4` is riva-2003's kernel, whose test lets a queue at its limit take one more |
 //!
@@ -16,10 +17,10 @@
 //!
 //! **Checked by**: conformance suite; oracle `droptail` on random traces, with limits that change.
 
-use super::store::{Admission, Fifo};
+use super::store::{Admission, Fifo, check_overhead, no_bytes};
 use super::{Backlog, Chooser, Head, QueueDisc, Removal};
 use crate::params::{self, Params};
-use crosswind_base::{ConfigError, Cx, DropReason, Limit, PacketId};
+use crosswind_base::{ConfigError, Cx, DropReason, Limit, PacketId, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -45,19 +46,28 @@ pub struct DropTailParams {
     pub limit: Limit,
     /// Whether the limit is tested with the arriving packet (fits) or without it (overshoot, linux-2.4).
     pub admission: Admission,
+    /// Link-layer bytes that count towards a limit in bytes, for every packet.
+    #[serde(skip_serializing_if = "no_bytes")]
+    pub overhead: Size,
     /// Who is dropped when the limit becomes smaller during a run.
     pub shrink: Shrink,
 }
 
 impl Default for DropTailParams {
     fn default() -> Self {
-        DropTailParams { limit: Limit::Packets(1000), admission: Admission::Fits, shrink: Shrink::Tail }
+        DropTailParams {
+            limit: Limit::Packets(1000),
+            admission: Admission::Fits,
+            overhead: Size(0),
+            shrink: Shrink::Tail,
+        }
     }
 }
 
 impl Params for DropTailParams {
     fn check(&self) -> Result<(), ConfigError> {
-        params::check_limit("limit", self.limit)
+        params::check_limit("limit", self.limit)?;
+        check_overhead(self.overhead)
     }
 }
 
@@ -72,8 +82,19 @@ impl DropTail {
         DropTail { params, store: Fifo::new() }
     }
 
+    /// What waits, as the limit counts it.
+    #[inline]
+    fn held(&self) -> Backlog {
+        self.store.backlog().with_overhead(self.params.overhead)
+    }
+
+    #[inline]
+    fn admits(&self, held: Backlog, len: u32) -> bool {
+        self.params.admission.admits(held, len + self.params.overhead.0 as u32, self.params.limit)
+    }
+
     fn is_over_limit(&self) -> bool {
-        let held = self.store.backlog();
+        let held = self.held();
         match self.params.limit {
             Limit::Bytes(n) => held.bytes > n,
             Limit::Packets(n) => u64::from(held.packets) > n,
@@ -85,7 +106,7 @@ impl QueueDisc for DropTail {
     #[inline]
     fn enqueue(&mut self, id: PacketId, cx: &mut Cx<'_>) {
         let len = cx.packet(id).len as u32;
-        if self.params.admission.admits(self.store.backlog(), len, self.params.limit) {
+        if self.admits(self.held(), len) {
             self.store.push(id, len, cx.now);
         } else {
             cx.drop(id, DropReason::QueueFull);
@@ -93,7 +114,7 @@ impl QueueDisc for DropTail {
     }
     #[inline]
     fn may_pass(&mut self, len: u32) -> bool {
-        self.params.admission.admits(Backlog::default(), len, self.params.limit)
+        self.admits(Backlog::default(), len)
     }
     #[inline]
     fn decides_on_arrival(&self) -> bool {
@@ -101,7 +122,7 @@ impl QueueDisc for DropTail {
     }
     fn always_admits(&self, below: Backlog) -> bool {
         match self.params.limit {
-            Limit::Bytes(n) => below.bytes <= n,
+            Limit::Bytes(n) => below.with_overhead(self.params.overhead).bytes <= n,
             Limit::Packets(n) => u64::from(below.packets) <= n,
         }
     }

@@ -11,7 +11,7 @@ pub mod rio;
 pub mod store;
 
 use crate::link::Applied;
-use crosswind_base::{ConfigError, Cx, DropReason, Metrics, PacketId, Time};
+use crosswind_base::{ConfigError, Cx, DropReason, Metrics, PacketId, Size, Time};
 use serde_json::{Map, Value};
 
 /// A discipline chosen at run time.
@@ -22,6 +22,14 @@ pub type BoxQueue = Box<dyn QueueDisc + Send>;
 pub struct Backlog {
     pub bytes: u64,
     pub packets: u32,
+}
+
+impl Backlog {
+    /// The same with so many link-layer bytes counted for every packet.
+    #[inline]
+    pub fn with_overhead(self, overhead: Size) -> Backlog {
+        Backlog { bytes: self.bytes + overhead.0 * u64::from(self.packets), packets: self.packets }
+    }
 }
 
 /// A packet that leaves a queue.

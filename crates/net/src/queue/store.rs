@@ -2,7 +2,7 @@
 //! taking a packet out touches no packet memory.
 
 use super::{Backlog, Chooser, Head};
-use crosswind_base::{Cx, DropReason, Limit, PacketId, Time};
+use crosswind_base::{ConfigError, Cx, DropReason, Limit, PacketId, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -33,6 +33,19 @@ impl Admission {
             (Limit::Bytes(n), Admission::Overshoot) => backlog.bytes < n,
         }
     }
+}
+
+/// Link-layer bytes of one packet: less than a frame.
+pub fn check_overhead(overhead: Size) -> Result<(), ConfigError> {
+    if overhead.0 <= 1500 {
+        return Ok(());
+    }
+    Err(ConfigError::new("overhead", format!("{} B", overhead.0), "at most 1500 B for each packet"))
+}
+
+/// An overhead that need not be written.
+pub fn no_bytes(overhead: &Size) -> bool {
+    overhead.0 == 0
 }
 
 /// First in, first out.
@@ -128,6 +141,17 @@ mod tests {
         assert!(Admission::Linux24.admits(Backlog { bytes: 20_000, packets: 14 }, 1500, limit));
         assert!(Admission::Linux24.admits(Backlog { bytes: 900, packets: 10 }, 1, Limit::Packets(10)));
         assert!(!Admission::Linux24.admits(Backlog { bytes: 900, packets: 11 }, 1, Limit::Packets(10)));
+    }
+
+    #[test]
+    fn link_layer_bytes_count_once_for_every_packet() {
+        let (limit, rule) = (Limit::Bytes(20_000), Admission::Linux24);
+        // riva-2003: thirteen full packets and three of 132 B wait; as frames they are beyond the limit.
+        let held = Backlog { bytes: 13 * 1500 + 3 * 132, packets: 16 };
+        assert!(rule.admits(held, 132, limit));
+        assert_eq!(held.with_overhead(Size(14)).bytes, 13 * 1514 + 3 * 146);
+        assert!(!rule.admits(held.with_overhead(Size(14)), 146, limit));
+        assert!(check_overhead(Size(1500)).is_ok() && check_overhead(Size(1501)).is_err());
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //! |---|---|---|---|
 //! | `limit` | bytes or packets | 60 packets | ours: four times `max_th` |
 //! | `admission` | - | fits | as for drop-tail |
+//! | `overhead` | bytes | 0 B | what Linux counts for the link-layer header of each packet that waits: 14 B on an Ethernet |
 //! | `ecn` | - | mark | rfc3168 |
 //! | `min_th` | bytes or packets | 5 packets | floyd-jacobson-1993, as jarvinen-2006 Table 6 quotes it |
 //! | `max_th` | bytes or packets | 15 packets | three times `min_th`, same place |
@@ -27,6 +28,7 @@
 //!
 //! **Checked by**: conformance suite; oracle `red::FloydJacobson`; tests of claims 14 to 17 of jarvinen-2006.
 
+use super::super::store::{check_overhead, no_bytes};
 use super::{Admission, Arrival, Common, EcnMode, Law, Measure, Verdict, check_common, check_weight};
 use crate::params::{self, Params};
 use crosswind_base::{BitRate, ConfigError, DropReason, Limit, Rng, Size, Time};
@@ -42,6 +44,9 @@ pub struct FloydJacobsonParams {
     pub limit: Limit,
     /// Whether the limit is tested with the arriving packet (fits) or without it (overshoot, linux-2.4).
     pub admission: Admission,
+    /// Link-layer bytes that count, in the limit and in the average, for every packet.
+    #[serde(skip_serializing_if = "no_bytes")]
+    pub overhead: Size,
     /// Whether picked ECN-capable packets are marked or dropped.
     pub ecn: EcnMode,
     /// Average queue below which no packet is picked.
@@ -66,6 +71,7 @@ impl Default for FloydJacobsonParams {
         FloydJacobsonParams {
             limit: Limit::Packets(60),
             admission: Admission::Fits,
+            overhead: Size(0),
             ecn: EcnMode::Mark,
             min_th: Limit::Packets(5),
             max_th: Limit::Packets(15),
@@ -81,6 +87,7 @@ impl Default for FloydJacobsonParams {
 impl Params for FloydJacobsonParams {
     fn check(&self) -> Result<(), ConfigError> {
         params::check_limit("limit", self.limit)?;
+        check_overhead(self.overhead)?;
         params::check_packet_size("avpkt", self.avpkt)?;
         check_weight(self.w_q)?;
         let threshold = |limit| self.measure.threshold(limit, self.avpkt);
@@ -90,7 +97,7 @@ impl Params for FloydJacobsonParams {
 
 impl FloydJacobsonParams {
     pub fn common(&self) -> Common {
-        Common { limit: self.limit, admission: self.admission, ecn: self.ecn }
+        Common { limit: self.limit, admission: self.admission, ecn: self.ecn, overhead: self.overhead }
     }
 }
 

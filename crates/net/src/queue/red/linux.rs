@@ -12,6 +12,7 @@
 //! |---|---|---|---|
 //! | `limit` | bytes or packets | 11520 B | jarvinen-2006 Table 6 |
 //! | `admission` | - | fits | Linux since 2.6.17; `linux-2.4` is how 2.4 tested |
+//! | `overhead` | bytes | 0 B | what Linux counts for the link-layer header of each packet that waits: 14 B on an Ethernet |
 //! | `ecn` | - | mark | jarvinen-2006: always on together with RED |
 //! | `min_th` | bytes | 1728 B | jarvinen-2006 Table 6 |
 //! | `max_th` | bytes | 5184 B | jarvinen-2006 Table 6 |
@@ -35,6 +36,7 @@
 //!
 //! **Checked by**: conformance suite; oracle `red::Linux`; tests of claims 14 to 17 of jarvinen-2006.
 
+use super::super::store::{check_overhead, no_bytes};
 use super::{Admission, Arrival, Common, EcnMode, Law, Verdict, check_common, check_weight};
 use crate::params::{self, Params};
 use crosswind_base::{BitRate, ConfigError, DropReason, Limit, Rng, Size, Time};
@@ -74,6 +76,9 @@ pub struct LinuxParams {
     pub limit: Limit,
     /// Whether the limit is tested with the arriving packet (fits) or without it (overshoot, linux-2.4).
     pub admission: Admission,
+    /// Link-layer bytes that count, in the limit and in the average, for every packet.
+    #[serde(skip_serializing_if = "no_bytes")]
+    pub overhead: Size,
     /// Whether picked ECN-capable packets are marked or dropped.
     pub ecn: EcnMode,
     /// Average queue below which no packet is picked.
@@ -112,6 +117,7 @@ impl Default for LinuxParams {
         LinuxParams {
             limit: Limit::Bytes(11_520),
             admission: Admission::Fits,
+            overhead: Size(0),
             ecn: EcnMode::Mark,
             min_th: Size(1728),
             max_th: Size(5184),
@@ -132,6 +138,7 @@ impl Default for LinuxParams {
 impl Params for LinuxParams {
     fn check(&self) -> Result<(), ConfigError> {
         params::check_limit("limit", self.limit)?;
+        check_overhead(self.overhead)?;
         params::check_packet_size("avpkt", self.avpkt)?;
         check_weight(self.w_q)?;
         check_common(self.min_th.0 as f64, self.max_th.0 as f64, self.max_p, self.rate)?;
@@ -154,7 +161,7 @@ impl Params for LinuxParams {
 
 impl LinuxParams {
     pub fn common(&self) -> Common {
-        Common { limit: self.limit, admission: self.admission, ecn: self.ecn }
+        Common { limit: self.limit, admission: self.admission, ecn: self.ecn, overhead: self.overhead }
     }
 
     /// The weight's exponent, however it was given.

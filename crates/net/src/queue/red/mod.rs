@@ -63,7 +63,7 @@ impl Measure {
     }
 }
 
-/// What a law is told about an arriving packet. The backlog does not include it.
+/// What a law is told about an arriving packet, with the link-layer bytes that count. The backlog does not include it.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
     pub backlog: Backlog,
@@ -104,6 +104,8 @@ pub struct Common {
     pub limit: Limit,
     pub admission: Admission,
     pub ecn: EcnMode,
+    /// Counted with every packet, beyond its IP length.
+    pub overhead: Size,
 }
 
 /// A RED queue.
@@ -136,13 +138,15 @@ impl<L: Law> Red<L> {
         if is_marked {
             cx.mark(id);
         }
-        self.store.push(id, a.len, a.now);
+        self.store.push(id, a.len - self.common.overhead.0 as u32, a.now);
     }
 }
 
 impl<L: Law> QueueDisc for Red<L> {
     fn enqueue(&mut self, id: PacketId, cx: &mut Cx<'_>) {
-        let a = Arrival { backlog: self.store.backlog(), len: cx.packet(id).len as u32, now: cx.now };
+        let overhead = self.common.overhead;
+        let backlog = self.store.backlog().with_overhead(overhead);
+        let a = Arrival { backlog, len: cx.packet(id).len as u32 + overhead.0 as u32, now: cx.now };
         let verdict = self.law.arrive(&a, &mut self.rng);
         self.admit_or_drop(id, &a, verdict, cx);
         if self.store.is_empty() {

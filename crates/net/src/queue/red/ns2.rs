@@ -189,7 +189,7 @@ impl Params for Ns2Params {
 
 impl Ns2Params {
     pub fn common(&self) -> Common {
-        Common { limit: self.limit, admission: self.admission, ecn: self.ecn }
+        Common { limit: self.limit, admission: self.admission, ecn: self.ecn, overhead: Size(0) }
     }
 
     /// C of the rules: packets of the mean size that the link sends in a second.

@@ -15,6 +15,7 @@
 //! | `default` | - | the only class | class of packets that no filter takes |
 //! | `r2q` | 1/s | 10 | linux-sch-htb |
 //! | `hysteresis` | - | off | linux-sch-htb since 2.6.26; on before |
+//! | `tick` | s | 0 s | a class that has run out of credit is looked at again at whole multiples of it; 10 ms in kernels of 100 Hz (2.4) |
 //! | `oversubscription` | - | refuse | ours: children that promise more than their parent has are mostly a slip |
 //! | `overhead` | bytes | 0 B | IP length is charged; riva-2003, from its finishing times |
 //! | `mpu` | bytes | 0 B | linux-sch-htb |
@@ -42,7 +43,7 @@ use crate::params::{self, Params};
 use crate::queue::{Backlog, Head, QueueDisc};
 use crate::registry::BuildCx;
 use crosswind_base::units::show_rate;
-use crosswind_base::{BitRate, ConfigError, Cx, Metrics, PacketId, Size, Time};
+use crosswind_base::{BitRate, ConfigError, Cx, Dur, Metrics, PacketId, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -127,6 +128,9 @@ pub struct HtbParams {
     pub r2q: u32,
     /// Whether a class changes its mode at zero credit or only deep in debt.
     pub hysteresis: Hysteresis,
+    /// The clock by which classes get their credit back: a class that waits is looked at again when it ticks; 0 s = at once.
+    #[serde(skip_serializing_if = "is_continuous")]
+    pub tick: Dur,
     /// Whether classes may be promised more than the class above them has.
     pub oversubscription: Oversubscription,
     /// Class of the packets that no filter takes; not needed where there is one class only.
@@ -147,6 +151,7 @@ impl Default for HtbParams {
             cell: no_cell(),
             r2q: 10,
             hysteresis: Hysteresis::Off,
+            tick: Dur::ZERO,
             oversubscription: Oversubscription::Refuse,
             default: None,
             filter: Vec::new(),
@@ -228,6 +233,10 @@ fn show_sum(bps: u128) -> String {
     show_rate(BitRate(bps.min(u64::MAX as u128) as u64))
 }
 
+fn is_continuous(tick: &Dur) -> bool {
+    tick.0 == 0
+}
+
 /// 10 ms of a rate and a packet: what tc gives a class on a kernel whose clock ticks at 100 Hz.
 fn default_bucket(rate: BitRate) -> Size {
     Size(rate.0 / 800 + 1600)
@@ -258,6 +267,9 @@ impl Params for HtbParams {
         self.charge().check()?;
         if self.r2q == 0 {
             return Err(ConfigError::new("r2q", "0", "at least 1"));
+        }
+        if self.tick > Dur::from_secs(1) {
+            return Err(ConfigError::new("tick", format!("{:?}", self.tick), "at most 1 s"));
         }
         if self.class.is_empty() || self.class.len() > 10_000 {
             return Err(ConfigError::new("class", format!("{} classes", self.class.len()), "1 to 10000 classes"));
@@ -317,7 +329,7 @@ pub fn build(p: HtbParams, cx: &BuildCx<'_>) -> Result<Htb, ConfigError> {
         charge: p.charge(),
         node_of,
         leaf_of,
-        tree: Tree::new(p.class.iter().map(plan).collect(), threshold),
+        tree: Tree::new(p.class.iter().map(plan).collect(), threshold, p.tick),
         leaves,
         retry: Time::NEVER,
         names: names.iter().map(|n| n.to_string()).collect(),

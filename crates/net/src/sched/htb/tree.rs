@@ -70,6 +70,8 @@ pub struct Tree {
     /// Before this no mode changes by itself, by level.
     changes_at: [Time; LEVELS],
     threshold: Threshold,
+    /// Modes improve at whole multiples of this; zero = at once.
+    tick: Dur,
 }
 
 /// What a class is promised, and how much at a time.
@@ -98,7 +100,7 @@ fn bits(mask: u8) -> impl Iterator<Item = usize> {
 }
 
 impl Tree {
-    pub fn new(plans: Vec<Plan>, threshold: Threshold) -> Tree {
+    pub fn new(plans: Vec<Plan>, threshold: Threshold, tick: Dur) -> Tree {
         let n = plans.len();
         let is_inner: Vec<bool> = (0..n).map(|i| plans.iter().any(|p| p.parent == Some(i as u16))).collect();
         let node = |(i, p): (usize, Plan)| Node {
@@ -120,6 +122,7 @@ impl Tree {
             row_mask: [0; LEVELS],
             changes_at: [Time::NEVER; LEVELS],
             threshold,
+            tick,
         }
     }
 
@@ -231,6 +234,9 @@ impl Tree {
         };
         if node.changes_at == now {
             node.changes_at = now + Dur(1);
+        }
+        if self.tick.0 > 0 && node.changes_at != Time::NEVER {
+            node.changes_at = Time(node.changes_at.0.next_multiple_of(self.tick.0));
         }
         let first = &mut self.changes_at[node.level];
         *first = node.changes_at.min(*first);
@@ -357,9 +363,24 @@ mod tests {
     }
 
     #[test]
+    fn with_a_clock_credit_comes_back_when_it_ticks() {
+        let mut t = Tree::new(vec![plan(None, 0, 100)], Threshold::Zero, Dur::from_millis(10));
+        let at = Rank { level: 0, prio: 0 };
+        t.activate(0);
+        // 1125 bytes at 11 ms: a debt of 125 bytes, which 10 ms pay.
+        t.charge(0, 0, Sent { bytes: 1125, now: Time(11_000_000) });
+        assert_eq!(t.next_change(), Time(30_000_000));
+        t.catch_up(0, Time(29_999_999));
+        assert!(!t.has_row(at), "paid at 21 ms, not seen before the clock ticks");
+        t.catch_up(0, Time(30_000_000));
+        assert!(t.has_row(at));
+    }
+
+    #[test]
     fn a_class_without_credit_borrows_from_the_nearest_ancestor_that_has_some() {
         // 0 - 1 - 2, and 2 is the leaf.
-        let mut t = Tree::new(vec![plan(None, 7, 50), plan(Some(0), 6, 20), plan(Some(1), 0, 10)], Threshold::Zero);
+        let mut t =
+            Tree::new(vec![plan(None, 7, 50), plan(Some(0), 6, 20), plan(Some(1), 0, 10)], Threshold::Zero, Dur::ZERO);
         let at = |level| Rank { level, prio: 0 };
         t.activate(2);
         assert_eq!(t.turn(at(0)), Some(2));
