@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -14,10 +15,11 @@ from pathlib import Path
 
 import pytest
 from punctuality import PATIENCE_s, Repeated, Run, wait_until
+from rich.console import Console
 
 from crosswind import Scenario
 from crosswind.core import core
-from crosswind.emulate import control, needs, uplink
+from crosswind.emulate import control, needs, uplink, view
 from crosswind.errors import CrosswindError, InputError
 
 SCENARIO = """\
@@ -477,3 +479,33 @@ def test_what_an_uplink_lacks_is_named_exactly(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(uplink.shutil, "which", lambda _: None)
     said = uplink.missing(needs.Privileges(as_user=True))
     assert any("root" in line for line in said) and any("nftables" in line for line in said)
+
+
+def test_the_live_view_tells_rates_queues_drops_and_the_place_on_the_timeline() -> None:
+    link = {"link": "path", "direction": "forward", "rate_bps": 2_000_000, "arrived_packets": 400, "sent_packets": 390}
+    link |= {"queue_packets": 10, "queue_bytes": 15_000, "drops_packets": 3, "lost_packets": 1, "marks_packets": 2}
+    idle = {**link, "direction": "reverse", "arrived_packets": 0}
+    change = {"link": "path", "direction": "forward", "set": {"delay": "1 s"}}
+    timeline = {"done": 1, "all": 2, "next": {"at_ns": 7_500_000_000, "change": change}}
+    looks = [
+        {"time_ns": 4 * 10**9, "packets_inside": 0, "links": [{**link, "sent_bytes": 0}], "notes": []},
+        {
+            "time_ns": 5 * 10**9,
+            "packets_inside": 12,
+            "links": [{**link, "sent_bytes": 125_000}, {**idle, "sent_bytes": 0}],
+            "notes": ['4.500 s: path {"rate":"2 Mbit/s"}'],
+            "timeline": timeline,
+        },
+    ]
+    head, *lines = view.live_lines(looks[1], looks[0])
+    place = "5.0 s 12 packets under way timeline: 1 of 2, next in 2.5 s: path/forward delay = 1 s"
+    assert head.split() == place.split()
+    assert len(lines) == 2 and lines[1] == '  changed at 4.500 s: path {"rate":"2 Mbit/s"}'
+    words = "path -> 1.0 Mbit/s of 2.0 Mbit/s queue 10 packets 60.0 ms drops 3 lost 1 marks 2"
+    assert lines[0].split() == words.split()
+    # On a terminal the same is drawn in place, and changes stay above it.
+    screen = io.StringIO()
+    view.watch(looks, Console(file=screen, force_terminal=True, width=100, height=20))
+    drawn = screen.getvalue()
+    assert "60.0 ms" in drawn and "timeline: 1 of 2" in drawn and drawn.count("changed at 4.500 s") == 1
+    assert "\x1b[1A" in drawn

@@ -9,6 +9,7 @@
 //! | [`journal`] | what was decided, packet by packet |
 //! | [`tape`] | arrivals, recorded and played again |
 //! | [`driver`] | the loop that joins a network with a clock and with ports |
+//! | [`wait`] | how long to sleep and when to spin |
 //! | [`live`] | the clock of the machine and TUN devices (Linux) |
 //!
 //! Only [`live`], [`tun`] and [`bench`] know of a machine. There is no transport in here: in emulation the kernels are the hosts.
@@ -30,3 +31,5 @@ pub mod tape;
 pub mod too_big;
 #[cfg(target_os = "linux")]
 pub mod tun;
+#[cfg(target_os = "linux")]
+pub mod wait;

@@ -1,11 +1,12 @@
 //! The clock of the machine and the devices of the hosts: the shore of a live run.
 //!
-//! Waiting is hybrid: sleep until a little before the deadline, then spin, looking at the devices all the time. How
-//! late each packet left and how long sleeps overran is measured in here and told to nobody inside the network.
+//! Waiting is hybrid: sleep until a little before the deadline ([`Margin`]), then spin, looking at the devices all the
+//! time. How late each packet left and how long sleeps overran is measured in here and told to nobody inside the network.
 
 use crate::driver::{Change, Order, Shore};
 use crate::network::{Delivery, Port, Sink};
 use crate::tun::Tun;
+use crate::wait::Margin;
 use crosswind_base::{Clock, Dur, Histogram, Sync, Time};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, epoll, eventfd};
 use rustix::fs::Timespec;
@@ -16,8 +17,6 @@ use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex};
 
-/// The end of a sleep is planned so long before the deadline.
-pub const SPIN: Dur = Dur::from_micros(80);
 /// Longer frames than this do not come out of a TUN device.
 const FRAME_MAX_BYTES: usize = 65_535;
 const BELL: u64 = u64::MAX;
@@ -73,7 +72,7 @@ impl Remote {
 pub struct Live {
     start_ns: u64,
     stop_at: Time,
-    spin: Dur,
+    margin: Margin,
     epoll: OwnedFd,
     tuns: Vec<Tun>,
     /// Devices that may have something to read.
@@ -90,7 +89,8 @@ pub struct Settings {
     /// Monotonic time that is logical zero.
     pub start_ns: u64,
     pub stop_at: Time,
-    pub spin: Dur,
+    /// How long before a deadline spinning begins; without it the margin follows the machine.
+    pub spin: Option<Dur>,
     /// The largest MTU of the devices.
     pub mtu_bytes: usize,
 }
@@ -106,7 +106,7 @@ impl Live {
         Ok(Live {
             start_ns: s.start_ns,
             stop_at: s.stop_at,
-            spin: s.spin,
+            margin: Margin::new(s.spin),
             epoll: poll,
             ready: VecDeque::with_capacity(tuns.len()),
             tuns,
@@ -119,6 +119,11 @@ impl Live {
 
     pub fn remote(&self) -> Remote {
         self.remote.clone()
+    }
+
+    /// Bytes that a buffer must hold to take any packet of a device.
+    pub fn frame_bytes(&self) -> usize {
+        self.frame_bytes
     }
 
     #[inline]
@@ -158,11 +163,14 @@ impl Live {
 
     #[inline]
     fn nap(&mut self, length: Dur) -> bool {
-        let asked = self.now() + length;
+        let began = self.now();
         let come = self.poll(Some(length));
-        if !come {
-            self.punctuality.oversleep_ns.record(self.now().since(asked).0);
+        let slept = self.now().since(began);
+        let overrun = (!come).then(|| slept.saturating_sub(length));
+        if let Some(over) = overrun {
+            self.punctuality.oversleep_ns.record(over.0);
         }
+        self.margin.slept(slept, overrun);
         come
     }
 }
@@ -189,8 +197,8 @@ impl Clock for Live {
             let left = deadline.since(now);
             let come = if deadline == Time::NEVER {
                 self.poll(None)
-            } else if left > self.spin {
-                self.nap(left.saturating_sub(self.spin))
+            } else if let Some(length) = self.margin.nap(now, left) {
+                self.nap(length)
             } else {
                 self.poll(Some(Dur::ZERO))
             };

@@ -163,6 +163,17 @@ impl Network {
         self.pool.peak()
     }
 
+    /// Buffers for so many packets, written to once, so that the machine has given the memory.
+    pub fn make_room(&mut self, packets: usize, frame_bytes: usize) {
+        let room = || {
+            let mut buffer = vec![1; frame_bytes];
+            buffer.clear();
+            buffer
+        };
+        self.frames.resize_with(packets.max(self.frames.len()), room);
+        self.out.reserve(packets);
+    }
+
     /// When something happens next by itself.
     #[inline]
     pub fn next_due(&self) -> Time {

@@ -2,14 +2,15 @@
 
 use crate::driver::{Change, Driver, Watcher};
 use crate::journal::Keep;
-use crate::live::{Live, Punctuality, Remote, SPIN, Settings};
+use crate::live::{Live, Punctuality, Remote, Settings};
 use crate::network::Network;
 use crate::report::{self, Facts, View};
 use crate::spec::Spec;
 use crate::tape::{End, Player, TapeReader, TapeWriter};
 use crate::tun::Tun;
-use crosswind_base::{ConfigError, Dur, Time};
+use crosswind_base::{ConfigError, Dur, Time, units};
 use crosswind_record::Tables;
+use rustix::mm::MlockAllFlags;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Write};
@@ -19,6 +20,8 @@ use std::thread::JoinHandle;
 
 /// The device in every namespace.
 pub const DEVICE: &str = "cw0";
+/// There is room for so many packets before the first one comes: no memory is asked of the machine on their way.
+const ROOM_PACKETS: usize = 1024;
 /// Without an interval of its own a run is looked at this often.
 const LOOK_EVERY: Dur = Dur::from_millis(100);
 
@@ -43,7 +46,7 @@ pub struct Options {
     pub tape: Option<String>,
     #[serde(default)]
     pub timeline: Vec<Timed>,
-    /// How long before a deadline spinning begins.
+    /// How long before a deadline spinning begins; without it as long as sleeps are seen to overrun.
     #[serde(default)]
     pub spin_ns: Option<u64>,
 }
@@ -106,6 +109,8 @@ pub struct Running {
 /// Draws the picture and fills the table of samples.
 struct Looker {
     spec: Spec,
+    /// The same with the rates of this moment: changes may have set others.
+    present: Spec,
     board: Arc<Mutex<View>>,
     tables: Option<Tables>,
     sent: Vec<u64>,
@@ -116,9 +121,9 @@ struct Looker {
 impl Watcher for Looker {
     fn look(&mut self, at: Time, network: &Network) {
         if let Some(tables) = &mut self.tables {
-            report::sample(&self.spec, network, at, self.interval.as_secs_f64(), &mut self.sent, tables);
+            report::sample(&self.present, network, at, self.interval.as_secs_f64(), &mut self.sent, tables);
         }
-        let mut view = report::view(&self.spec, network, at);
+        let mut view = report::view(&self.present, network, at);
         view.notes = self.notes.clone();
         // Whoever reads holds the board for the time of a copy; the network does not wait for it.
         if let Ok(mut board) = self.board.try_lock() {
@@ -126,6 +131,12 @@ impl Watcher for Looker {
         }
     }
     fn changed(&mut self, at: Time, change: &Change, refused: Option<String>) {
+        let rate = change.set.get("rate").and_then(|r| units::parse_rate(r.as_str()?));
+        if let (Some(rate), None) = (rate, &refused) {
+            let is_meant = |d: &str| change.direction.as_deref().is_none_or(|wanted| wanted == d);
+            let own = self.present.egresses.iter_mut().filter(|e| e.link == change.link && is_meant(&e.direction));
+            own.for_each(|e| e.rate_bps = rate.0);
+        }
         let set = serde_json::Value::Object(change.set.clone());
         let way = change.direction.as_ref().map_or(String::new(), |d| format!("/{d}"));
         let what = refused.map_or(String::new(), |why| format!(": refused: {why}"));
@@ -154,8 +165,7 @@ impl Devices {
 pub fn start(spec: Spec, devices: Devices, o: &Options) -> Result<Running, RunError> {
     let network = Network::build(&spec, Keep::Fingerprint)?;
     let start_ns = if o.start_ns == 0 { crate::live::monotonic_ns() } else { o.start_ns };
-    let settings =
-        Settings { start_ns, stop_at: Time(o.stop_ns), spin: o.spin_ns.map_or(SPIN, Dur), mtu_bytes: o.mtu_bytes };
+    let settings = Settings { start_ns, stop_at: Time(o.stop_ns), spin: o.spin_ns.map(Dur), mtu_bytes: o.mtu_bytes };
     let mut live = Live::new(devices.0, settings).map_err(system("waiting for the devices (epoll)"))?;
     let tape = o.tape.as_deref().map(|path| open_tape(path, &spec)).transpose()?;
     let timeline = o.timeline.iter().map(|t| (Time(t.at_ns), t.change.clone())).collect();
@@ -163,6 +173,7 @@ pub fn start(spec: Spec, devices: Devices, o: &Options) -> Result<Running, RunEr
     let board = Arc::new(Mutex::new(View::default()));
     let mut looker = Looker {
         sent: vec![0; spec.egresses.len()],
+        present: spec.clone(),
         spec,
         board: board.clone(),
         tables: o.sample_ns.map(|_| Tables::new()),
@@ -175,6 +186,10 @@ pub fn start(spec: Spec, devices: Devices, o: &Options) -> Result<Running, RunEr
         let _ = tell.send(rustix::thread::gettid().as_raw_nonzero().get());
         // Without it the kernel may put sleeps together, 50 microseconds late.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
+        let mut network = network;
+        network.make_room(ROOM_PACKETS, live.frame_bytes());
+        // What is in memory stays there. Fails without the privilege, and is a little less punctual then.
+        let _ = rustix::mm::mlockall(MlockAllFlags::CURRENT | MlockAllFlags::ONFAULT);
         let mut driver = Driver::new(network, &mut looker, interval).with_timeline(timeline);
         if let Some(t) = tape {
             driver = driver.with_tape(t);
@@ -185,7 +200,7 @@ pub fn start(spec: Spec, devices: Devices, o: &Options) -> Result<Running, RunEr
         let mut tables = looker.tables.take().unwrap_or_default();
         let facts = Facts { seed: looker.spec.seed, end: end.at, decisions: end.decisions };
         report::summary(&looker.spec, &network, &live.punctuality, facts, &mut tables);
-        let mut view = report::view(&looker.spec, &network, end.at);
+        let mut view = report::view(&looker.present, &network, end.at);
         view.notes = looker.notes;
         Outcome { tables, end, punctuality: live.punctuality, view, tape_error: written.err() }
     };

@@ -122,14 +122,15 @@ def _control(wishes: list[str], number: int | None) -> int:
 
 
 def _watch(number: int | None, json: bool) -> int:
-    from crosswind.emulate.control import ask
-    from crosswind.emulate.view import live_lines
+    from rich.console import Console
 
-    before: dict[str, Any] | None = None
-    for seen in ask({"do": "watch", "every": 1.0}, number):
-        if json:
-            print(json_text.dumps(seen), flush=True)
-        else:
-            print("\n".join(live_lines(seen, before)), flush=True)
-        before = seen
+    from crosswind.emulate.control import ask
+    from crosswind.emulate.view import watch
+
+    looks = ask({"do": "watch", "every": 1.0}, number)
+    if not json:
+        watch(looks, Console())
+        return EXIT_DONE
+    for seen in looks:
+        print(json_text.dumps(seen), flush=True)
     return EXIT_DONE

@@ -155,7 +155,7 @@ def device_drops(host: Host) -> int:
         return 0
 
 
-def wait_for_server(host: Host, process: subprocess.Popen[bytes], seconds: float = 10.0) -> bool:
+def wait_for_server(host: Host, process: subprocess.Popen[bytes], seconds: float = 30.0) -> bool:
     """Waits until something listens on the host, or its program has ended, or the time is up."""
     until = time.monotonic() + seconds
     while time.monotonic() < until and process.poll() is None:

@@ -95,7 +95,16 @@ class Network:
     def view(self) -> dict[str, Any]:
         """The network at the last look, ten times a second or at the scenario's sample interval."""
         seen: dict[str, Any] = json.loads(self.engine.view()) or {}
+        if seen:
+            seen["timeline"] = self.position(seen["time_ns"])
         return seen
+
+    def position(self, now_ns: int) -> dict[str, Any]:
+        """Where on the timeline the run is: changes that are over, all changes, and the next one."""
+        timeline = self.plan["timeline"]
+        coming = min((t for t in timeline if t["at_ns"] > now_ns), key=lambda t: t["at_ns"], default=None)
+        done = sum(t["at_ns"] <= now_ns for t in timeline)
+        return {"done": done, "all": len(timeline), "next": coming}
 
     def change(self, link: str, direction: str | None, values: dict[str, Any]) -> None:
         """Changes a link from now on. Raises ValueError when there is no such link."""
