@@ -55,13 +55,16 @@ class Stored:
 
     release: str
     twins: list[Twin]
+    rtt_note: str = ""
+    """Where the distributions of round-trip times come from, if not from the same runs as everything else."""
 
     @staticmethod
     def now(twins: list[Twin]) -> Stored:
         return Stored(platform.release().split("-")[0], twins)
 
     def to_json(self) -> dict[str, Any]:
-        return {"release": self.release, "twins": [t.to_json() for t in self.twins]}
+        note = {"rtt_note": self.rtt_note} if self.rtt_note else {}
+        return {"release": self.release, **note, "twins": [t.to_json() for t in self.twins]}
 
 
 def stored() -> Stored:
@@ -69,7 +72,7 @@ def stored() -> Stored:
     if not NUMBERS.exists():
         return Stored.now([])
     data = json.loads(NUMBERS.read_text())
-    return Stored(data["release"], [Twin.from_json(t) for t in data["twins"]])
+    return Stored(data["release"], [Twin.from_json(t) for t in data["twins"]], data.get("rtt_note", ""))
 
 
 def differences(t: Twin) -> tuple[float, float]:
@@ -142,7 +145,8 @@ def section(found: Stored) -> str:
     names = [c.name for c in CASES if any(t.case == c.name for t in twins)]
     with_rtts = [n for n in names if any(t.rtts_ms for t in twins if t.case == n)]
     if with_rtts:
-        text += "\nRound-trip times of all repetitions: the share of the time in which they were at most so long:\n\n"
+        text += "\nRound-trip times of all repetitions: the share of the time in which they were at most so long."
+        text += f" {found.rtt_note}\n\n" if found.rtt_note else "\n\n"
         text += "\n\n".join(f"![Round-trip times, {n}](images/{n}-rtt.svg)" for n in with_rtts) + "\n"
     text += "\nCongestion windows of the first repetitions:\n\n"
     return text + "\n\n".join(f"![Congestion windows, {n}](images/{n}.svg)" for n in names) + "\n"
