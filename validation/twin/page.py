@@ -181,11 +181,14 @@ def rtt_figure(case: str, twins: list[Twin]) -> None:
             ax.plot(found, [i / (len(found) - 1) for i in range(len(found))], linewidth=1.2, label=mode)
         ax.set_xlabel("round-trip time (ms)")
         ax.set_title(f"{t.law}{'' if t.flow == 'bulk' else ', ' + t.flow}", fontsize=9, loc="left")
-        # A pause of a second must not hide the rest.
-        ax.set_xlim(0, 1.05 * max(found[int(0.99 * (len(found) - 1))] for found in t.rtts_ms.values()))
+        # A pause of a second in one part of 25 of the time must not hide the rest.
+        least, most = (
+            pick(v[int(q * (len(v) - 1))] for v in t.rtts_ms.values()) for pick, q in ((min, 0), (max, 0.96))
+        )
+        ax.set_xlim(least - 0.05 * (most - least), most + 0.1 * (most - least))
         ax.set_ylim(0, 1)
     axes[0][0].set_ylabel("share of the time")
-    axes[0][0].legend(fontsize=8, frameon=False, loc="upper left")
+    axes[0][0].legend(fontsize=8, frameon=False, loc="lower right")
     drawn.tight_layout()
     drawn.savefig(DOCS / "images" / f"{case}-rtt.svg", metadata={"Date": None})
     plt.close(drawn)

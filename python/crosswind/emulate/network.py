@@ -100,11 +100,17 @@ class Network:
         return seen
 
     def position(self, now_ns: int) -> dict[str, Any]:
-        """Where on the timeline the run is: changes that are over, all changes, and the next one."""
-        timeline = self.plan["timeline"]
-        coming = min((t for t in timeline if t["at_ns"] > now_ns), key=lambda t: t["at_ns"], default=None)
-        done = sum(t["at_ns"] <= now_ns for t in timeline)
-        return {"done": done, "all": len(timeline), "next": coming}
+        """Where on the timeline the run is: changes that are over, all changes, and the next one.
+
+        A change of both directions of a link is one.
+        """
+        both: dict[tuple[Any, ...], dict[str, Any]] = {}
+        for t in self.plan["timeline"]:
+            key = (t["at_ns"], t["change"]["link"], json.dumps(t["change"]["set"], sort_keys=True))
+            both[key] = {**t, "change": {**t["change"], "direction": None}} if key in both else t
+        coming = [t for t in both.values() if t["at_ns"] > now_ns]
+        soonest = min(coming, key=lambda t: t["at_ns"], default=None)
+        return {"done": len(both) - len(coming), "all": len(both), "next": soonest}
 
     def change(self, link: str, direction: str | None, values: dict[str, Any]) -> None:
         """Changes a link from now on. Raises ValueError when there is no such link."""
