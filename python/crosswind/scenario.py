@@ -126,13 +126,14 @@ class Scenario:
             raise InputError("--set", path=path, found="an empty step", expected="a path such as link.x.rate")
         node = self.data
         for depth, key in enumerate(keys[:-1]):
-            if depth == 1 and keys[0] in _NAMED and key not in node and "topology" not in self.data:
+            if depth == 1 and keys[0] in _NAMED and key not in node:
+                names = {**node, **self._made_by_template(keys[0])}
                 raise InputError(
                     where,
                     path=".".join(keys[:2]),
                     found=f"no {keys[0]} `{key}`",
-                    expected=f"one of {', '.join(sorted(node)) or '(none)'}",
-                    hint=did_you_mean(key, node),
+                    expected=f"one of {', '.join(sorted(names)) or '(none)'}",
+                    hint=self._of_template(path) or did_you_mean(key, names),
                 )
             node = node.setdefault(key, {})
             if not isinstance(node, dict):
@@ -182,12 +183,17 @@ class Scenario:
         hint = hint or self._of_template(path)
         return InputError(self.place(path), path=path, found=str(getattr(e, "found", e)), expected=expected, hint=hint)
 
+    def _made_by_template(self, kind: str) -> dict[str, Any]:
+        """Links that a template makes, by the name of their table in it."""
+        template = self.data.get("topology")
+        made = template if kind == "link" and isinstance(template, dict) else {}
+        return {name: table for name, table in made.items() if isinstance(table, dict)}
+
     def _of_template(self, path: str) -> str:
         """Links that a template makes have their parameters in its table."""
         kind, _, rest = path.partition(".")
         name = rest.split(".")[0]
-        template = self.get("topology")
-        made = kind == "link" and isinstance(template, dict) and name in template
+        made = name in self._made_by_template(kind)
         return f"the template makes this link: its parameters are at topology.{name}" if made else ""
 
     def place(self, path: str) -> str:

@@ -31,6 +31,25 @@ def test_with_names_the_nearest_link_when_it_does_not_exist() -> None:
         Scenario.from_toml(SCENARIO).with_({"link.last-hpo.rate": "1 Mbit/s"})
 
 
+def test_names_in_a_scenario_with_a_template_are_known_too() -> None:
+    text = """
+        duration = "1 s"
+        [topology]
+        template = "dumbbell"
+        bottleneck = { rate = "1 Mbit/s" }
+        [flow.bulk]
+        from = "left"
+        to = "right"
+    """
+    scenario = Scenario.from_toml(text)
+    with pytest.raises(InputError, match=r"link\.botleneck: found no link `botleneck`.*did you mean `bottleneck`"):
+        scenario.with_({"link.botleneck.rate": "2 Mbit/s"})
+    with pytest.raises(InputError, match=r"its parameters are at topology\.bottleneck"):
+        scenario.with_({"link.bottleneck.rate": "2 Mbit/s"})
+    with pytest.raises(InputError, match=r"flow\.bluk: found no flow `bluk`.*did you mean `bulk`"):
+        scenario.with_({"flow.bluk.tcp.law": "cubic"})
+
+
 def test_with_refuses_a_path_through_a_value() -> None:
     with pytest.raises(InputError, match=r"link\.last-hop\.rate: found the value \"64 kbit/s\""):
         Scenario.from_toml(SCENARIO).with_({"link.last-hop.rate.max": 3})

@@ -61,11 +61,13 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// The valid name that is closest to `found`, if any is close enough to be meant.
+/// The valid name that is closest to `found`, if any is close enough to be meant. One slip of the fingers always is, which
+/// the measure for longer names does not see in short ones.
 pub fn nearest<'a>(found: &str, valid: &[&'a str]) -> Option<&'a str> {
+    let is_slip = |v: &str| found.chars().count() > 2 && strsim::osa_distance(found, v) == 1;
     valid
         .iter()
-        .map(|v| (strsim::jaro_winkler(found, v), *v))
+        .map(|v| (if is_slip(v) { 1.0 } else { strsim::jaro_winkler(found, v) }, *v))
         .filter(|(s, _)| *s > 0.75)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, v)| v)
@@ -141,6 +143,16 @@ mod tests {
         rate: crate::BitRate,
         #[serde(default)]
         depth: u32,
+    }
+
+    #[test]
+    fn one_slip_of_the_fingers_is_seen_through_also_in_a_short_name() {
+        let keys = ["law", "ltcp", "receiver"];
+        assert_eq!(
+            [nearest("lwa", &keys), nearest("aw", &keys), nearest("tcp", &keys)],
+            [Some("law"), None, Some("ltcp")]
+        );
+        assert_eq!(nearest("xyz", &keys), None);
     }
 
     #[test]
