@@ -59,19 +59,48 @@ def test_every_reading_is_a_valid_scenario() -> None:
             list(cells.values())[-1].validate()
 
 
-def test_the_main_reading_takes_every_suggested_resolution() -> None:
+def test_the_main_reading_is_what_the_machines_ran() -> None:
     main = testbed.Reading()
-    assert (main.admission, main.kbit, main.overhead, main.cell, main.memory) == ("linux-2.4", 1024, 0, 1, "none")
-    tcp = testbed.transfer(testbed.LONG_BYTES, 0.0, main)["tcp"]
+    assert (main.admission, main.kbit, main.overhead, main.cell, main.memory) == ("linux-2.4", 1024, 14, 8, "kept")
+    assert testbed.transfer(testbed.LONG_BYTES, 0.0, main)["tcp"] == {"preset": "linux-2.4.17"}
+
+
+def test_the_suggested_reading_takes_every_suggested_resolution() -> None:
+    suggested = testbed.Reading(**readings.ALL["suggested"].settings)
+    assert (suggested.admission, suggested.kbit, suggested.memory) == ("linux-2.4", 1024, "none")
+    assert (suggested.overhead, suggested.cell, suggested.tick) == (0, 1, "0 ms")
+    tcp = testbed.transfer(testbed.LONG_BYTES, 0.0, suggested)["tcp"]
     assert (tcp["delayed_ack"], tcp["quick_acks"]) == ("40 ms", 16)
     assert {tcp[k] for k in ("limited_transmit", "resend_overdue", "share_ssthresh", "share_rtt")} == {"off"}
     rfc = {
         "avoidance_counting": "bytes",
+        "recovery": "sack",
+        "reduction": "at-once",
         "rto": "rfc6298",
         "sack_after_timeout": "clear",
         "timeout_in_recovery": "reduce",
+        "window_moderation": "off",
     }
     assert {k: tcp[k] for k in rfc} == rfc and "rto_min" not in tcp
+
+
+def test_printed_transmissions_of_the_late_transfer_lie_on_a_grid_of_10_ms() -> None:
+    """Its first and its last segment answer packets that left the shaper: so do those leave when a clock ticks."""
+    xmit_ms = 1000 * np.concatenate([published.replications(c, "third", "xmit_s") for c in ("TD 2", "TD 5.5")])
+    off = np.abs(xmit_ms - 10 * np.round(xmit_ms / 10))
+    # By chance three in ten would be as near as that.
+    assert np.mean(off < 1.5) > 0.7
+
+
+def test_lengths_of_ip_packets_contradict_the_printed_time_of_two_classes() -> None:
+    """Nothing is lost there: the transfer gets what the stream leaves, and 37.68 s is the least of 20 printed runs."""
+    burst = testbed.RATE_Bps / 100 + 1600
+
+    def least_s(full: int, last: int, small: int) -> float:
+        return (270 * full + last - burst) / (testbed.RATE_Bps - 50 * small)
+
+    assert least_s(1500, 372, 132) < 0.95 * 37.68
+    assert least_s(1512, 384, 144) == pytest.approx(37.77, rel=0.006)
 
 
 def test_a_claim_whose_tolerance_is_ours_says_so() -> None:
@@ -132,8 +161,7 @@ def test_long_over_third_takes_the_mean_of_two_medians() -> None:
 def test_two_classes_take_the_time_that_the_bytes_of_both_flows_need() -> None:
     from crosswind.run import run
 
-    kernel = testbed.Reading(**readings.ALL["kernel"].settings)
-    cell = {"TD+DS 2": testbed.mixed(testbed.BRIEF, "TD+DS", 2.0, kernel)}
+    cell = {"TD+DS 2": testbed.mixed(testbed.BRIEF, "TD+DS", 2.0, testbed.Reading())}
     row = measures.repetitions(run(cell, reps=1)).row(0, named=True)
     frames = 270 * 1512 + 384 + 251 * 144
     assert row["udp_received"] == 251
@@ -142,7 +170,7 @@ def test_two_classes_take_the_time_that_the_bytes_of_both_flows_need() -> None:
 
 
 def test_the_scenarios_that_are_templates_have_the_queues_of_the_study() -> None:
-    folder, reading = Path(__file__).resolve().parents[2] / "scenarios", testbed.Reading()
+    folder, reading = Path(__file__).resolve().parents[2] / "scenarios", testbed.Reading(overhead=0, cell=1)
     three, two = (Scenario.load(folder / f"{name}.toml") for name in ("router-queues", "two-classes"))
     assert three.get("link.last-hop.queue") == testbed.shaper("TD", "T", reading)
     assert three.get("link.first") == testbed.links({}, reading)["first"]
@@ -161,8 +189,8 @@ def test_statistics_are_type_7_quartiles_and_sample_deviations() -> None:
     assert row["stdev"] == pytest.approx(4.0825, abs=1e-4)
 
 
-@pytest.mark.parametrize(("settings", "failing"), [({}, {"R12"}), (readings.ALL["kernel"].settings, {"R114"})])
-def test_mechanisms_hold_but_for_the_ack_that_waits_and_the_kernels_extra_ack_per_window(
+@pytest.mark.parametrize(("settings", "failing"), [({}, {"R12", "R114"}), (readings.ALL["suggested"].settings, {"R12"})])
+def test_mechanisms_hold_but_for_the_kernels_clock_and_extra_ack_per_window_and_the_ack_that_waits(
     settings: dict[str, object], failing: set[str]
 ) -> None:
     from crosswind.run import run

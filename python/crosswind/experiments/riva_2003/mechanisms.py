@@ -330,7 +330,7 @@ EXPERIMENT = study.experiment(
     configurations,
     CLAIMS,
     figures=pictures_of,
-    variants={"kernel": readings.ALL["kernel"]},
+    variants={"suggested": readings.ALL["suggested"]},
     tables=lambda _: {},
     reps=1,
     quick_reps=1,

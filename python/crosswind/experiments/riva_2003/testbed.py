@@ -54,11 +54,14 @@ CLASS_2 = RedSet(min=800, max=3500, burst=12, limit=5000, avpkt=150)
 TRIED = (RedSet(), RedSet(burst=9), RedSet(4000, 16000, 11), RedSet(5000, 15000, 8), RedSet(5000, 15000, 12))
 
 
-# RFC behaviour with timeouts of at least 200 ms (O-14), and ACKs that are quick 16 times, then for two segments or
-# within 40 ms (O-15). What the preset takes from the kernel instead is undone key by key.
+# The suggested resolution of O-14 and O-15: RFC behaviour with timeouts of at least 200 ms, and ACKs that are quick 16
+# times, then for two segments or within 40 ms. What the preset takes from the kernel instead is undone key by key.
 RFC: Mapping[str, Any] = {
     "avoidance_counting": "bytes",
     "limited_transmit": "off",
+    "recovery": "sack",
+    "reduction": "at-once",
+    "window_moderation": "off",
     "reduce_from": "flight",
     "resend_overdue": "off",
     "restart_timer_on_resend": "off",
@@ -72,14 +75,15 @@ RFC: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class Reading:
-    """What the source leaves open. Each default is the resolution that was suggested before anything was measured.
+    """What the source leaves open. The defaults are the main reading; docs/decisions/0016 says why each was chosen.
 
     `admission`: whether a queue takes a packet while its backlog is not above the limit, or only if the packet fits
-    (O-6). `kbit`: bits in the shaper's kbit, and `overhead`: what it charges beyond the IP length (O-2), rounded down
-    to a multiple of `cell`.
+    (O-6); `counted`: link-layer bytes that it counts for each. `kbit`: bits in the shaper's kbit; `overhead`: what it
+    charges beyond the IP length (O-2), rounded down to a multiple of `cell`; `tick`: the clock by which it gives credit
+    back; `hysteresis`: whether classes go into debt.
     `red_clock`: the rate that `tc` was told for the damping in idle time (O-8). `red_law`: the kernel's RED, or
     that of Floyd and Jacobson with the same weight (section 2.3). `ceil_2`: the ceiling of the class of UDP in
-    kbit/s (O-4). `hosts`: RFC behaviour and ACKs that are quick 16 times (O-14, O-15), or what the kernel's code does.
+    kbit/s (O-4). `hosts`: what the kernel's code does, or RFC behaviour and ACKs that are quick 16 times (O-14, O-15).
     `tcp`: further changes to TCP at both ends (O-1, O-13 to O-15). `memory`: whether hosts remember slow-start
     thresholds and round-trip times from one repetition to the next. `jitter`: whether the first router's processing
     time varies.
@@ -87,15 +91,17 @@ class Reading:
 
     admission: Literal["linux-2.4", "fits"] = "linux-2.4"
     kbit: int = 1024
-    overhead: int = 0
-    cell: int = 1
+    overhead: int = 14
+    cell: int = 8
+    counted: int = 0
+    tick: str = "10 ms"
     hysteresis: Literal["on", "off"] = "off"
     red_clock: str = "140 kbit/s"
     red_law: Literal["linux", "floyd-jacobson"] = "linux"
     ceil_2: int = 70
-    hosts: Literal["rfc", "kernel"] = "rfc"
+    hosts: Literal["kernel", "rfc"] = "kernel"
     tcp: Mapping[str, Any] = field(default_factory=dict)
-    memory: Literal["kept", "none"] = "none"
+    memory: Literal["kept", "none"] = "kept"
     jitter: Literal["processing", "none"] = "processing"
 
 
@@ -105,6 +111,7 @@ class Reading:
 def leaf(queue: Queue, reading: Reading, red: RedSet = RedSet()) -> dict[str, Any]:
     """The queue of one class: a FIFO of so many bytes, or RED as `tc` gives it to the kernel."""
     limit = {"limit": f"{red.limit} B", "admission": reading.admission}
+    limit |= {"overhead": f"{reading.counted} B"} if reading.counted else {}
     if queue == "TD":
         return {"type": "droptail", **limit}
     law = {"min_th": f"{red.min} B", "max_th": f"{red.max} B", "avpkt": f"{red.avpkt} B", "ecn": "drop"}
@@ -138,7 +145,7 @@ def shaper(queue: Queue, classes: Literal["T", "1", "2"], reading: Reading, **mo
     red, rate = more.get("red", RedSet()), more.get("rate", RATE_kbit)
     first, second = leaf(queue, reading, red), leaf(queue, reading, CLASS_2)
     htb: dict[str, Any] = {"type": "htb", "kbit": reading.kbit, "overhead": f"{reading.overhead} B"}
-    htb |= {"cell": f"{reading.cell} B", "hysteresis": reading.hysteresis}
+    htb |= {"cell": f"{reading.cell} B", "hysteresis": reading.hysteresis, "tick": reading.tick}
     if classes == "T":
         # The two siblings are promised more than the link has; the second never sees a packet.
         tree = {
