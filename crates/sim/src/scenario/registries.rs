@@ -29,13 +29,22 @@ fn preset_row(name: &'static str, title: &str, schema: schemars::Schema) -> Row 
     Row { name, title: title.to_string(), schema: schema.to_value() }
 }
 
-/// The parameters of a protocol, with the name of the preset that they began from.
-fn named(params: impl Serialize, value: &Value, default: &str) -> Value {
+/// The parameters of a protocol, with the name of the preset that they began from. Parameters leave out what is as in a type's
+/// default; where the preset is not, what was written has to stay, or reading them again would bring the preset's back.
+fn named<P: Serialize>(params: P, value: &Value, default: &str, preset: fn(&str) -> Option<P>) -> Value {
+    let keys = |p: &P| match serde_json::to_value(p).expect("parameters are plain data with text keys") {
+        Value::Object(keys) => keys,
+        _ => Map::new(),
+    };
     let name = value.get("preset").cloned().unwrap_or_else(|| default.into());
+    let base = name.as_str().and_then(preset).as_ref().map(keys).unwrap_or_default();
     let mut full = Map::new();
     full.insert("preset".into(), name);
-    if let Value::Object(keys) = serde_json::to_value(params).expect("parameters are plain data with text keys") {
-        full.extend(keys);
+    full.extend(keys(&params));
+    for (key, written) in value.as_object().into_iter().flatten() {
+        if base.contains_key(key) && !full.contains_key(key) {
+            full.insert(key.clone(), written.clone());
+        }
     }
     Value::Object(full)
 }
@@ -61,9 +70,29 @@ impl Catalogue for Registries {
     fn normalise(&self, kind: Kind, value: &Value, path: &str) -> Result<Value, ConfigError> {
         match (of_net(kind), kind) {
             (Some(kind), _) => registry::normalise(kind, value, path),
-            (None, Kind::Tfrc) => Ok(named(tfrc::read(value, path)?, value, tfrc::PRESETS[0].name)),
-            (None, Kind::Udt) => Ok(named(udt::read(value, path)?, value, udt::PRESETS[0].name)),
-            (None, _) => Ok(named(tcp::read(value, path)?, value, tcp::PRESETS[0].name)),
+            (None, Kind::Tfrc) => Ok(named(tfrc::read(value, path)?, value, tfrc::PRESETS[0].name, tfrc::preset)),
+            (None, Kind::Udt) => Ok(named(udt::read(value, path)?, value, udt::PRESETS[0].name, udt::preset)),
+            (None, _) => Ok(named(tcp::read(value, path)?, value, tcp::PRESETS[0].name, tcp::preset)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_a_flow_undoes_of_its_preset_stays_undone_when_the_scenario_is_read_again() {
+        let written = json!({ "preset": "linux-2.4.17", "reduction": "at-once" });
+        let once = Registries.normalise(Kind::Tcp, &written, "flow.a.tcp").expect("a valid table");
+        assert_eq!(once["reduction"], "at-once");
+        let twice = tcp::read(&once, "flow.a.tcp").expect("its own words");
+        assert_eq!(twice, tcp::read(&written, "flow.a.tcp").expect("a valid table"));
+        let plain = Registries.normalise(Kind::Tcp, &json!({ "preset": "rfc", "reduction": "at-once" }), "x");
+        assert!(
+            plain.expect("a valid table").get("reduction").is_none(),
+            "nothing is written that goes without saying"
+        );
     }
 }
