@@ -189,7 +189,9 @@ def test_statistics_are_type_7_quartiles_and_sample_deviations() -> None:
     assert row["stdev"] == pytest.approx(4.0825, abs=1e-4)
 
 
-@pytest.mark.parametrize(("settings", "failing"), [({}, {"R12", "R114"}), (readings.ALL["suggested"].settings, {"R12"})])
+@pytest.mark.parametrize(
+    ("settings", "failing"), [({}, {"R12", "R114"}), (readings.ALL["suggested"].settings, {"R12"})]
+)
 def test_mechanisms_hold_but_for_the_kernels_clock_and_extra_ack_per_window_and_the_ack_that_waits(
     settings: dict[str, object], failing: set[str]
 ) -> None:

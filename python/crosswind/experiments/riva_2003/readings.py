@@ -28,7 +28,9 @@ def _tcp(title: str, **change: Any) -> Variant:
 ALL: dict[str, Variant] = {
     "forgetful": Variant("hosts remember nothing of earlier connections", {"memory": "none"}),
     "exact-fit": Variant("a queue takes a packet only if it fits (O-6)", {"admission": "fits"}),
-    "queue-counts-frames": Variant("queues count 14 B of link layer for each packet, as the kernel does", {"counted": 14}),
+    "queue-counts-frames": Variant(
+        "queues count 14 B of link layer for each packet, as the kernel does", {"counted": 14}
+    ),
     "delayed-acks": _tcp("16 quick ACKs, then two segments or 40 ms (O-15)", delayed_ack="40 ms", quick_acks=16),
     "ack-every-second": _tcp("two segments or 200 ms (O-15)", delayed_ack="200 ms"),
     "ip-length": Variant("the shaper charges the IP length (O-2)", {"overhead": 0, "cell": 1}),
