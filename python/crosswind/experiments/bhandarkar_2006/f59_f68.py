@@ -13,10 +13,10 @@ What may differ here: FAST keeps 100 packets per flow in the queue (the source g
 in up to 8 us (`overhead_` of N6), one packet's time. LTCP is the one with the variable decrease in figures 65 and 68,
 and the fixed one in figures 59 and 60 (O7), with and without the wait of one window of duplicates. 120 s of which 40 s
 are left out. `--quick` is 100 Mbit/s with a tenth of the flows, whose windows are those of full size, a tenth of
-FAST's packets, and 36 s of which 12 s are left out.
+FAST's packets, and 45 s of which 15 s are left out.
 
 B117 and B121 fail at the most flows, whose windows of 7 segments let late starters take a standing queue for their
-path; at fewer flows fairness is 0.996 to 0.9998 over 24 s. B118: beyond what the buffer holds FAST halves at losses,
+path; at fewer flows fairness is 0.996 to 0.9998 over 30 s. B118: beyond what the buffer holds FAST halves at losses,
 and its queue is shorter.
 """
 
@@ -53,7 +53,7 @@ class Size:
         self.scale = 1.0 if full else 0.1
         self.rate = 1000 * self.scale
         self.counts = COUNTS if full else FEW_COUNTS
-        self.seconds, self.left_out = (120.0, 40.0) if full else (36.0, 12.0)
+        self.seconds, self.left_out = (120.0, 40.0) if full else (45.0, 15.0)
         self.paired = {n: n if full else max(2, 2 * round(n / 20)) for n in PAIRED}
         self.fifty = 50 if full else 5
 
@@ -288,5 +288,5 @@ EXPERIMENT = study.experiment(
     where="figures 59, 60, 65, 68",
     figures=pictures,
     reps=1,
-    quick=study.smaller("100 Mbit/s, a tenth of the flows, 36 s of which 12 s are left out"),
+    quick=study.smaller("100 Mbit/s, a tenth of the flows, 45 s of which 15 s are left out"),
 )
