@@ -94,11 +94,12 @@ def _work(e: Experiment, plan: Plan) -> float:
 
 
 def _bytes(scenario: Scenario) -> float:
-    """What flows with sizes transfer; what the bottleneck carries where they have none; a megabyte at the least."""
+    """What flows with sizes transfer; what the bottleneck carries where one has no end; a megabyte at the least."""
     flows = scenario.data.get("flow", {}).values()
+    endless = any(f.get("workload", {}).get("type") == "bulk" and "size" not in f["workload"] for f in flows)
     sizes = [parse(f.get("workload", {}).get("size")) for f in flows for _ in range(int(f.get("count", 1)))]
     known = sum(q.value for q in sizes if q is not None and q.unit == "bytes")
-    return max(1e6, known or _carried(scenario))
+    return max(1e6, _carried(scenario) if endless else known)
 
 
 def _carried(scenario: Scenario) -> float:
