@@ -11,6 +11,11 @@ What may differ here: the queue's limit is that of drop-tail. The early spike st
 while the first window is under way, and lasts 3 s; there is no other. "A large product of rate and delay" is that of
 table 4.1, 75 segments, the largest of the source; a path of ten times the rate is a variant.
 
+G26 is unclear: beside a stream FACK needs the same time with Eifel as without (1.00), and alone Reno-SACK without Eifel
+the same with RED as with drop-tail (1.01), so their intervals keep neither side. All other pairs are as printed. FACK's
+windows are small beside a stream that does not give way, and a sender that starts anew after each spike seldom fills
+either queue.
+
 G30 fails narrowly at the number that we set: congestion avoidance from two segments fills half of a path of 75 segments
 within this transfer (goodput 57 % of that with Eifel). On ten times the rate it is 35 %.
 """

@@ -9,7 +9,7 @@ maximum as in the upper quartile.
 
 What may differ here: which tests were run again is not said.
 
-Why the claim fails. Measured here: the repair changes neither the maximum nor the quartile; that the defect works as
+Why X2 fails. Measured here: the repair changes neither the maximum nor the quartile; that the defect works as
 described is shown by J32. There is nothing left for the repair to save. Of 470 spurious timeouts in 120 repetitions
 F-RTO recognises 12, with the defect as without: a page's first window of four segments is acknowledged by two delayed
 ACKs, the second covers all four, and F-RTO as specified (and in Linux 2.6.20) takes an ACK of everything for no
