@@ -207,6 +207,15 @@ def test_list_and_show_know_elements_and_experiments(engine: Engine, capsys: Cap
     assert "J34" in capsys.readouterr().out
 
 
+def test_validate_names_every_file_that_is_wrong(engine: Engine, tmp_path: Path, capsys: Capture) -> None:
+    names = ["one.toml", "two.toml"]
+    for name in names:
+        (tmp_path / name).write_text('nmae = "x"\n')
+    assert main(["validate", *(str(tmp_path / n) for n in names)]) == 2
+    said = capsys.readouterr().err
+    assert all(name in said for name in names)
+
+
 def test_validate_says_ok_or_fills_in_defaults(engine: Engine, file: Path, capsys: Capture) -> None:
     assert main(["validate", str(file)]) == 0
     assert "ok (2 flows" in capsys.readouterr().out

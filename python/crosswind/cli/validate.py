@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from crosswind.cli.shared import JsonOption, SetOption, changed, print_json
+from crosswind.errors import InputError
 
 EPILOG = "Example: crosswind validate scenarios/gprs.toml"
 
@@ -22,7 +24,17 @@ def validate(
     json: JsonOption = False,
 ) -> None:
     """Checks scenario files; with --json prints them with every default filled in."""
-    normal = {str(f): changed(f, assign).validate() for f in files}
+    normal: dict[str, dict[str, Any]] = {}
+    wrong: list[InputError] = []
+    for f in files:
+        try:
+            normal[str(f)] = changed(f, assign).validate()
+        except InputError as e:
+            wrong.append(e)
+    for e in wrong[:-1]:
+        print(f"crosswind: {e}", file=sys.stderr)
+    if wrong:
+        raise wrong[-1]
     if json:
         print_json(next(iter(normal.values())) if len(normal) == 1 else normal)
         return
