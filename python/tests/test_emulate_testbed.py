@@ -20,6 +20,7 @@ from crosswind import run as simulate
 from crosswind.emulate.network import Network
 from crosswind.emulate.programs import tasks_of
 from crosswind.emulate.worker import FIELDS, LAYOUT, Asked
+from crosswind.errors import InputError
 from crosswind.runs import Runs
 
 SCENARIO = """\
@@ -212,3 +213,44 @@ def test_pages_are_loaded_and_pings_answered_by_real_programs(tmp_path_factory: 
     repeated.check_undisturbed(lambda seen: seen[0].tables["page"]["response_ns"][0], at_most=1.5e9)
     repeated.check_undisturbed(of_flow("ping", "rtt_p50_ns"), at_most=250e6)
     repeated.check_undisturbed(of_flow("ping", "reply_delay_p50_ns"), at_most=200e6)
+
+
+MORTAL = """\
+name = "mortal"
+duration = "5 s"
+
+[link.path]
+from = "server"
+to = "client"
+rate = "1 Mbit/s"
+delay = "20 ms"
+queue = { type = "lpd", queue = { limit = "1000 packets" } }
+reverse = { queue = { type = "droptail" } }
+
+[flow.stream]
+from = "server"
+to = "client"
+lifetime = "200 ms"
+workload = { type = "cbr", payload = "472 B", interval = "2 ms", packets = 1000 }
+"""
+
+
+@emulates
+def test_packets_of_real_programs_are_discarded_when_their_lifetime_is_over(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    repeated = Repeated(lambda: run_on_real_hosts(MORTAL, tmp_path_factory.mktemp("mortal")))
+    runs = repeated.calmest.result[0]
+    link = runs.tables["link"].filter(direction="forward").row(0, named=True)
+    stream = runs.flows().row(0, named=True)
+    # Twice what the link carries: half of it is over before its turn.
+    assert 400 < link["drops_expired_packets"] < 600
+    assert stream["received_packets"] == 1000 - link["drops_expired_packets"]
+    repeated.check_undisturbed(of_flow("stream", "delay_max_ns"), at_most=250e6)
+
+
+def test_a_lifetime_that_a_kernel_cannot_write_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "rto.toml"
+    file.write_text(MORTAL.replace('"200 ms"', '{ data = "200 ms", form = "absolute" }'))
+    with pytest.raises(InputError, match=r"flow\.stream\.lifetime.*differs from packet to packet"):
+        Network.build(Scenario.load(file), seed=1)

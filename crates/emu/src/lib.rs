@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`spec`] | what is emulated, as plain data |
 //! | [`frame`] | IP headers: reading them, and changing ECN and DSCP |
+//! | [`life`] | lifetimes in IP options: reading them, and writing back what is left |
 //! | [`too_big`] | what a router does with packets that are too big for a link |
 //! | [`network`] | egresses and routes, told the time; nothing in it waits |
 //! | [`journal`] | what was decided, packet by packet |
@@ -20,6 +21,7 @@ pub mod driver;
 pub mod flows;
 pub mod frame;
 pub mod journal;
+pub mod life;
 #[cfg(target_os = "linux")]
 pub mod live;
 pub mod network;

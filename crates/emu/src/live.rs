@@ -8,6 +8,7 @@ use crate::network::{Delivery, Port, Sink};
 use crate::tun::Tun;
 use crate::wait::Margin;
 use crosswind_base::{Clock, Dur, Histogram, Sync, Time};
+use crosswind_record::option::TimeOfDay;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, epoll, eventfd};
 use rustix::fs::Timespec;
 use rustix::time::{ClockId, clock_gettime};
@@ -26,6 +27,13 @@ const NO_TIME: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
 pub fn monotonic_ns() -> u64 {
     let t = clock_gettime(ClockId::Monotonic);
     t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+}
+
+/// Milliseconds since midnight UT at a moment of that clock.
+pub fn time_of_day(at_ns: u64) -> TimeOfDay {
+    let t = clock_gettime(ClockId::Realtime);
+    let now_ns = t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64;
+    TimeOfDay(now_ns.saturating_sub(monotonic_ns()).saturating_add(at_ns) / 1_000_000 % 86_400_000)
 }
 
 /// What the machine did to the run.

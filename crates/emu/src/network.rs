@@ -7,6 +7,7 @@ use crate::driver::Change;
 use crate::flows::Flows;
 use crate::frame::{self, Addresses, Header};
 use crate::journal::{Decision, Journal, Keep, What};
+use crate::life;
 use crate::spec::{EgressSpec, HOSTS_MAX, Spec, host_of_v4, host_of_v6, router};
 use crate::too_big::{self, Fate};
 use crosswind_base::packet::Proto;
@@ -14,6 +15,7 @@ use crosswind_base::{
     ConfigError, Cx, DropReason, DsByte, Ledger, Observer, Packet, PacketId, Pool, Stage, Streams, Time,
 };
 use crosswind_net::registry::{BoxStage, BuildCx, EgressMaker, Parts};
+use crosswind_record::option::TimeOfDay;
 
 /// Index of a host.
 pub type Port = u32;
@@ -98,6 +100,7 @@ pub struct Network {
     starts: Vec<u32>,
     hosts: usize,
     gateway: Option<usize>,
+    start: TimeOfDay,
     pool: Pool,
     /// The bytes of each packet of the pool.
     frames: Vec<Vec<u8>>,
@@ -138,6 +141,7 @@ impl Network {
             starts,
             hosts,
             gateway: spec.gateway.map(|g| g as usize),
+            start: spec.start,
             pool: Pool::new(),
             frames: Vec::new(),
             out: Vec::new(),
@@ -232,6 +236,9 @@ impl Network {
         let len = usize::from(p.len);
         let id = self.pool.insert(p);
         let slot = id.0 as usize;
+        if let Some(life) = life::read(frame, self.now, self.start) {
+            self.pool.ext_mut(id).life = Some(life);
+        }
         // Where its bytes are, for whoever sees the packet only.
         self.pool.get_mut(id).ack = slot as u64;
         if self.frames.len() <= slot {
@@ -379,6 +386,9 @@ impl Network {
         let ds = p.ds.0;
         if ds != was {
             frame::set_ds(bytes, ds);
+        }
+        if let Some(life) = self.pool.ext(&p).and_then(|e| e.life) {
+            life::write(bytes, &life, p.len, self.start);
         }
         self.totals.delivered_packets += 1;
         self.totals.delivered_bytes += u64::from(p.len);

@@ -162,9 +162,10 @@ impl Devices {
 }
 
 /// Starts the driver on a thread of its own.
-pub fn start(spec: Spec, devices: Devices, o: &Options) -> Result<Running, RunError> {
-    let network = Network::build(&spec, Keep::Fingerprint)?;
+pub fn start(mut spec: Spec, devices: Devices, o: &Options) -> Result<Running, RunError> {
     let start_ns = if o.start_ns == 0 { crate::live::monotonic_ns() } else { o.start_ns };
+    spec.start = crate::live::time_of_day(start_ns);
+    let network = Network::build(&spec, Keep::Fingerprint)?;
     let settings = Settings { start_ns, stop_at: Time(o.stop_ns), spin: o.spin_ns.map(Dur), mtu_bytes: o.mtu_bytes };
     let mut live = Live::new(devices.0, settings).map_err(system("waiting for the devices (epoll)"))?;
     let tape = o.tape.as_deref().map(|path| open_tape(path, &spec)).transpose()?;

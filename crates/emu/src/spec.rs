@@ -2,6 +2,7 @@
 //! that a tape can carry it and be replayed alone.
 
 use crate::too_big::Router;
+use crosswind_record::option::TimeOfDay;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -21,6 +22,9 @@ pub struct Spec {
     /// Index of the host to which everything goes that is addressed to nobody here.
     #[serde(default)]
     pub gateway: Option<u32>,
+    /// The time of day at logical zero, for packets that carry a deadline.
+    #[serde(default)]
+    pub start: TimeOfDay,
 }
 
 /// An end of routes: a namespace with a network device.

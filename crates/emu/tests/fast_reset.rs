@@ -30,6 +30,7 @@ fn spec() -> Spec {
         // Everything from or to port 80 is one declared flow: its connections must be told apart all the same.
         flow_ports: FlowPorts { first: 80, flows: 1 },
         gateway: None,
+        start: Default::default(),
     }
 }
 

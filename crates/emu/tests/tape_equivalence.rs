@@ -39,6 +39,7 @@ fn spec() -> Spec {
         routes: vec![Route { from: 0, to: 1, hops: vec![0] }, Route { from: 1, to: 0, hops: vec![1] }],
         flow_ports: FlowPorts::default(),
         gateway: None,
+        start: Default::default(),
     }
 }
 

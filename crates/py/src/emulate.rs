@@ -1,12 +1,15 @@
 //! Emulation: a scenario as hosts and routes, a run with its driver, and tapes.
 
 use crate::{convert, scenario_error};
+use crosswind_base::packet::{Life, Lifetime};
 use crosswind_base::{ConfigError, units};
 use crosswind_emu::bench;
 use crosswind_emu::driver::Change;
 use crosswind_emu::run::{self, Devices, Options, RunError, Running};
 use crosswind_emu::spec::{EgressSpec, FlowPorts, Host, Route, Spec, v4_of, v6_of};
-use crosswind_sim::scenario::{self, Plan, Registries, Repetition, Scenario};
+use crosswind_record::option::{TimeOfDay, encode};
+use crosswind_sim::scenario::{self, GroupPlan, LifetimeForm, LifetimeFrom, LifetimeParams, LifetimeRule};
+use crosswind_sim::scenario::{Plan, Registries, Repetition, Scenario};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -40,6 +43,7 @@ impl Layout {
     fn of(text: &str) -> Result<Layout, ConfigError> {
         let scenario = scenario::parse(text, &Registries)?;
         let plan = scenario::compile(&scenario)?;
+        plan.groups.iter().try_for_each(check_lifetime)?;
         let hosts = hosts(&scenario, &plan)?;
         let mesh = mesh(text, &plan, &hosts)?;
         Ok(Layout { scenario, plan, hosts, mesh })
@@ -78,6 +82,7 @@ impl Layout {
             routes,
             flow_ports: FlowPorts { first: FIRST_PORT, flows: self.plan.flows.len() as u32 },
             gateway: None,
+            start: Default::default(),
         }
     }
 
@@ -115,7 +120,7 @@ impl Layout {
             json!({
                 "flow": i, "name": f.name, "group": g.name, "connection": f.connection, "from": self.host(f.from), "to": self.host(f.to),
                 "port": u32::from(FIRST_PORT) + i as u32, "start_ns": starts[i].0,
-                "workload": g.workload, "tcp": g.tcp, "dscp": g.dscp.bits(),
+                "workload": g.workload, "tcp": g.tcp, "dscp": g.dscp.bits(), "ip_option": g.lifetime.map(|l| option_of(&l)),
             })
         });
         json!({
@@ -173,6 +178,25 @@ fn hosts(s: &Scenario, plan: &Plan) -> Result<Vec<u32>, ConfigError> {
         return Err(ConfigError::new("link", found, format!("from 2 to {HOSTS_MAX} hosts to emulate")));
     }
     Ok(hosts.into_iter().collect())
+}
+
+/// A kernel puts one and the same option into every packet of a socket.
+fn check_lifetime(g: &GroupPlan) -> Result<(), ConfigError> {
+    let Some(l) = g.lifetime else { return Ok(()) };
+    let is_one = l.rule == LifetimeRule::Data && l.form == LifetimeForm::Relative && l.from == LifetimeFrom::Packet;
+    if is_one {
+        return Ok(());
+    }
+    let found = "a lifetime that differs from packet to packet";
+    Err(ConfigError::new(format!("flow.{}.lifetime", g.name), found, "one that is the same for all, such as \"5 s\"")
+        .hint("the kernel of a real host puts the same option into every packet of a socket"))
+}
+
+/// The option that packets of such a flow carry in their IP header, in hexadecimal digits.
+fn option_of(l: &LifetimeParams) -> String {
+    let lifetime = Lifetime::Left(l.data.unwrap_or_default());
+    let life = Life { lifetime, expired: l.expired, is_cut: false };
+    encode(&life, TimeOfDay::OF_CAPTURES).iter().map(|b| format!("{b:02x}")).collect()
 }
 
 /// The same scenario with one more flow between each pair of hosts.

@@ -176,7 +176,7 @@ impl Framer {
             Proto::Tcp => tcp_header_len(&options),
             Proto::Udp => UDP_HEADER_BYTES + datagram::fields_len(p),
         };
-        let life = ext.and_then(|e| e.life).map(|l| option::encode(&l));
+        let life = ext.and_then(|e| e.life).map(|l| option::encode(&l, option::TimeOfDay::OF_CAPTURES));
         let ip_options = life.as_ref().map_or(&[][..], |o| o);
         let header_bytes = IPV4_HEADER_BYTES + ip_options.len() + transport_bytes;
         let payload_bytes = usize::from(p.payload).min(usize::from(u16::MAX) - header_bytes);

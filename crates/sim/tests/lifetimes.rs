@@ -138,7 +138,7 @@ fn lifetimes_that_make_no_sense_are_refused() {
         (json!("rto"), "flow.data.lifetime.rule", "data"),
         (json!("soon"), "flow.data.lifetime", "5 s"),
         (json!({ "data": "90 s" }), "flow.data.lifetime.data", "absolute"),
-        (json!({ "data": "9 s", "expired": "resend" }), "flow.data.lifetime", "table"),
+        (json!({ "data": "9 s", "expired": "resend" }), "flow.data.lifetime", "one of discard, forward, headers"),
     ] {
         let e = refusal(&scenario(lpd(), stream(), lifetime));
         assert_eq!(e.path, path, "{e}");

@@ -170,7 +170,14 @@ fn what_cannot_change_is_refused_before_the_run_with_its_path() {
     let link = json!({ "rate": "1 Mbit/s", "delay": "1 ms", "queue": { "type": "red-ns2" } });
     for (set, path, word) in [
         (json!({ "queue": { "min_thr": "3 packets" } }), "timeline[0].set.queue.min_thr", "min_th"),
-        (json!({ "queue": { "min_th": "9 packets", "max_th": "3 packets" } }), "timeline[0].set.queue.min_th", "less"),
+        (
+            json!({ "queue": { "min_th": "9 packets", "max_th": "3 packets" } }),
+            "timeline[0].set.queue.min_th",
+            "1500 B",
+        ),
+        (json!({ "type": "seawind" }), "timeline[0].set.type", "`wire`"),
+        (json!({ "queue": { "type": "droptail" } }), "timeline[0].set.queue.type", "`red-ns2`"),
+        (json!({ "reverse": { "type": "repair" } }), "timeline[0].set.reverse.type", "types cannot change"),
         (json!({ "spikes": { "every": "3 s" } }), "timeline[0].set.spikes", "from the start"),
     ] {
         let e = refusal(&stream(link.clone(), at("1 s", set)));
@@ -182,6 +189,8 @@ fn what_cannot_change_is_refused_before_the_run_with_its_path() {
         (json!({ "tcp": { "mss": "500 B" } }), "timeline[0].set.tcp.mss", "before the connection begins"),
         (json!({ "tfrc": { "ecn": "on" } }), "timeline[0].set.tfrc", "own transport"),
         (json!({ "dscp": "EX" }), "timeline[0].set.dscp", "EF"),
+        (json!({ "lifetime": { "data": "5 s", "expired": "headrs" } }), "timeline[0].set.lifetime", "`headers`"),
+        (json!({ "lifetime": { "dta": "5 s" } }), "timeline[0].set.lifetime.dta", "`data`"),
     ] {
         let e = refusal(&transfer(json!([{ "at": "1 s", "flow": "bulk", "set": set }])));
         assert_eq!(e.path, path, "{e}");

@@ -28,6 +28,8 @@ def tasks_of(network: Network, *, seed: int = 1, rep: int = 0) -> dict[str, list
         kind = f["workload"]["type"]
         sender, receiver = network.hosts[f["from"]], network.hosts[f["to"]]
         common = {key: f[key] for key in ("flow", "port", "start_ns")} | {"to": receiver.v4, "dscp": f.get("dscp", 0)}
+        # Lifetimes are those of data: answers and acknowledgements carry none.
+        option = {"ip_option": f.get("ip_option")}
         if kind == "page":
             member, connection = page_of(f)
             if connection == 0:
@@ -36,7 +38,7 @@ def tasks_of(network: Network, *, seed: int = 1, rep: int = 0) -> dict[str, list
                 tasks[receiver.name].append(pages[member])
             one = connection_of(f, connection)
             pages[member]["connections"].append(one)
-            tasks[sender.name].append(common | one | answer_task(f))
+            tasks[sender.name].append(common | option | one | answer_task(f))
             continue
         if kind == "bulk":
             common |= {"mss": kernel.segment(f)}
@@ -44,7 +46,7 @@ def tasks_of(network: Network, *, seed: int = 1, rep: int = 0) -> dict[str, list
         else:
             rng = random.Random(f"{seed}/{rep}/{f['name']}/bursts")
             there, here = datagram_tasks(f, stop_ns, rng)
-        tasks[sender.name].append(common | there)
+        tasks[sender.name].append(common | option | there)
         tasks[receiver.name].append(common | here)
     return tasks
 

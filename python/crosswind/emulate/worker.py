@@ -55,7 +55,14 @@ def marked_socket(kind, task):
     s = socket.socket(socket.AF_INET, kind)
     if task.get("dscp"):
         s.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, task["dscp"] << 2)
+    mortal(s, task)
     return s
+
+
+def mortal(s, task):
+    """Every packet of the socket carries the flow's lifetime; what a listening socket accepts has to be told again."""
+    if task.get("ip_option"):
+        s.setsockopt(socket.IPPROTO_IP, socket.IP_OPTIONS, bytes.fromhex(task["ip_option"]))
 
 
 def sleep_until(at_ns):
@@ -247,6 +254,7 @@ def answer_page(task, job):
     listener.settimeout(max(0.1, (job["start_ns"] + job["stop_ns"] - time.monotonic_ns()) / 1e9))
     try:
         s, _ = listener.accept()
+        mortal(s, task)
         s.settimeout(listener.gettimeout())
         sampler = Sampler(s, task, job["start_ns"], job["sample_ns"])
         sampler.start()

@@ -82,9 +82,13 @@ struct Table {
 impl<'de> Deserialize<'de> for LifetimeParams {
     fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<LifetimeParams, D::Error> {
         use serde::de::Error;
-        let table = match Written::deserialize(d)? {
-            Written::Table(t) => t,
-            Written::Short(text) => {
+        let table = match serde_json::Value::deserialize(d)? {
+            // Key by key, so that what is wrong has a name.
+            keys @ serde_json::Value::Object(_) => Table::deserialize(keys).map_err(D::Error::custom)?,
+            other => {
+                let Ok(Written::Short(text)) = serde_json::from_value(other) else {
+                    return Err(D::Error::custom("expected a span such as \"5 s\", \"rto\", or a table"));
+                };
                 let data = parse_dur(&text);
                 if data.is_none() && text != "rto" {
                     return Err(D::Error::custom("expected a span such as \"5 s\", or \"rto\""));

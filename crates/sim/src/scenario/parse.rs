@@ -10,6 +10,7 @@ use super::workloads::{self, Close, WorkloadParams};
 use crosswind_base::{BitRate, ConfigError, Dur, config};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 const START_RULES: [&str; 4] = ["uniform", "stratified", "every", "poisson"];
@@ -31,6 +32,7 @@ pub fn parse(text: &str, cat: &dyn Catalogue) -> Result<Scenario, ConfigError> {
 /// Reads a scenario from a JSON value.
 pub fn parse_value(value: &Value, cat: &dyn Catalogue) -> Result<Scenario, ConfigError> {
     object(value, "", "a table with the keys name, duration, link, flow, ..")?;
+    let value = &spelled_out(value)?;
     let written: Scenario<Value, Value, Value> = read(value, "")?;
     let scenario = Scenario {
         name: written.name,
@@ -53,6 +55,15 @@ pub fn parse_value(value: &Value, cat: &dyn Catalogue) -> Result<Scenario, Confi
     };
     check::scenario(&scenario)?;
     Ok(scenario)
+}
+
+/// `link = "gprs"` is a network of one link: the last hop between `server` and `mobile`, of an access system by name.
+pub(super) fn spelled_out(value: &Value) -> Result<Cow<'_, Value>, ConfigError> {
+    let Some(Value::String(profile)) = value.get("link") else { return Ok(Cow::Borrowed(value)) };
+    crosswind_net::profile::body(profile, "link")?;
+    let mut value = value.clone();
+    value["link"] = serde_json::json!({ "last-hop": { "from": "server", "to": "mobile", "profile": profile } });
+    Ok(Cow::Owned(value))
 }
 
 /// The scenario as JSON with every default filled in. Doing it twice changes nothing.

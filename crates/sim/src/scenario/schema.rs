@@ -47,6 +47,12 @@ pub fn json_schema(cat: &dyn Catalogue) -> Value {
     defs.insert("tcp".into(), preset_table(&presets));
     defs.insert("tfrc".into(), preset_table(&tfrc));
     defs.insert("udt".into(), preset_table(&udt));
+    if let Some(links) = root.pointer_mut("/properties/link") {
+        // One link alone may be the bare name of a profile.
+        let tables = links.take();
+        let text = tables.get("description").cloned().unwrap_or_default();
+        *links = json!({"description": text, "anyOf": [profiles(), tables]});
+    }
     if let Some(root) = root.as_object_mut() {
         root.insert("$defs".into(), Value::Object(defs));
     }

@@ -2,8 +2,10 @@
 
 use super::catalogue::shown;
 use super::check;
+use super::parse::spelled_out;
 use crosswind_base::ConfigError;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
 pub(super) const TOP: [&str; 14] = [
     "name", "title", "seed", "duration", "until", "topology", "link", "domain", "contract", "flow", "timeline",
@@ -22,6 +24,9 @@ pub fn set(scenario: &mut Value, path: &str, value: Value) -> Result<(), ConfigE
     }
     if !TOP.contains(&keys[0]) {
         return Err(ConfigError::unknown(path, keys[0], "a key of a scenario", &TOP));
+    }
+    if let Cow::Owned(whole) = spelled_out(scenario)? {
+        *scenario = whole;
     }
     if matches!(keys[0], "link" | "flow" | "domain" | "contract") {
         exists(scenario, &keys)?;

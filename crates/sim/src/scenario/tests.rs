@@ -202,6 +202,22 @@ fn ten_thousand_pairs_compile_fast_because_searches_do_not_grow_with_hosts() {
     assert!(started.elapsed().as_secs() < 10, "{:?}", started.elapsed());
 }
 
+#[test]
+fn a_single_link_may_be_the_name_of_an_access_system() {
+    let flow = json!({"f": {"from": "server", "to": "mobile", "workload": {"type": "bulk"}}});
+    let short = json!({"name": "s", "duration": "10 s", "link": "gprs", "flow": flow});
+    let long = json!({"name": "s", "duration": "10 s", "flow": flow,
+                      "link": {"last-hop": {"from": "server", "to": "mobile", "profile": "gprs"}}});
+    let cat = Registries;
+    assert_eq!(normalise(&parse_value(&short, &cat).unwrap()), normalise(&parse_value(&long, &cat).unwrap()));
+    schema_check::accepts(&json_schema(&cat), &short).unwrap();
+    let mut changed = short.clone();
+    set(&mut changed, "link.last-hop.delay", json!("1 s")).unwrap();
+    assert_eq!(plan(&changed).unwrap().egresses[0].spec.delay, Dur::from_secs(1));
+    let e = parse_value(&json!({"name": "s", "duration": "10 s", "link": "grps"}), &cat).unwrap_err();
+    assert_eq!((e.path.as_str(), e.found.as_str()), ("link", "`grps`"));
+}
+
 // ------------------------------------------------------------------------------------------------------------- routes
 
 fn mesh(links: &[(&str, &str, &str, &str)], to: &str) -> Value {

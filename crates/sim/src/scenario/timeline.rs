@@ -1,7 +1,8 @@
 //! Changes during a run: new values for parameters of links and flows, at a time or by a schedule. The same in a
 //! simulation and in an emulation, and tried out before anything runs.
 
-use super::body::expanded;
+use super::body::{EgressSpec, expanded};
+use super::catalogue::shown;
 use super::check::{self, DURATION_LIMIT};
 use super::compile::{Direction, GroupPlan, Plan};
 use super::retuned::{OfFlow, Present};
@@ -206,6 +207,7 @@ fn links(t: &Timed, link: &str, plan: &Plan, path: &str) -> Result<Vec<(Target, 
     for (i, e) in plan.egresses.iter().enumerate().filter(|(_, e)| e.name == link) {
         for (direction, set) in &ways {
             if e.direction == *direction && t.direction.is_none_or(|d| d == *direction) {
+                of_present_types(&t.set, &e.spec, &format!("{path}.set"))?;
                 out.push((Target::Egress(i as u32), set.clone()));
             }
         }
@@ -215,6 +217,27 @@ fn links(t: &Timed, link: &str, plan: &Plan, path: &str) -> Result<Vec<(Target, 
         return Err(check::unknown(link, &format!("{path}.link"), "the name of a link", &names));
     }
     Ok(out)
+}
+
+/// What is written of types, in a table of changes and in its `reverse`, is what there is already.
+fn of_present_types(set: &Keys, present: &EgressSpec, path: &str) -> Result<(), ConfigError> {
+    let none = Value::Null;
+    let parts = [("", &present.link), ("queue", &present.queue), ("loss", present.loss.as_ref().unwrap_or(&none))];
+    for (part, has) in parts {
+        let at = if part.is_empty() { path.to_string() } else { format!("{path}.{part}") };
+        let table = if part.is_empty() { Some(set) } else { set.get(part).and_then(Value::as_object) };
+        let wanted = table.and_then(|t| t.get("type"));
+        if let (Some(wanted), Some(has)) = (wanted, has.get("type"))
+            && wanted != has
+        {
+            let expected = format!("`{}`, what it is: types cannot change", has.as_str().unwrap_or_default());
+            return Err(ConfigError::new(format!("{at}.type"), shown(wanted), expected));
+        }
+    }
+    match set.get("reverse").and_then(Value::as_object) {
+        Some(own) => of_present_types(own, present, &format!("{path}.reverse")),
+        None => Ok(()),
+    }
 }
 
 /// Builds the egress of a plan.

@@ -37,7 +37,8 @@ pub struct Scenario<T = Topology, L = Link, F = Flow> {
     /// A template that creates nodes and links. Without one the links alone define the network.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub topology: Option<T>,
-    /// Duplex links by name.
+    /// Duplex links by name. Or the name of an access system such as "gprs" alone: the link `last-hop` from `server` to
+    /// `mobile`.
     #[serde(default = "BTreeMap::<String, L>::new", skip_serializing_if = "BTreeMap::is_empty")]
     pub link: BTreeMap<String, L>,
     /// Groups of equal flows by name.

@@ -29,7 +29,7 @@
 //! **Checked by**: conformance suite; oracle `red::FloydJacobson`; tests of claims 14 to 17 of jarvinen-2006.
 
 use super::super::store::{check_overhead, no_bytes};
-use super::{Admission, Arrival, Common, EcnMode, Law, Measure, Verdict, check_common, check_weight};
+use super::{Admission, Arrival, Common, EcnMode, Law, Limits, Measure, Verdict, check_common, check_weight};
 use crate::params::{self, Params};
 use crosswind_base::{BitRate, ConfigError, DropReason, Limit, Rng, Size, Time};
 use schemars::JsonSchema;
@@ -91,7 +91,8 @@ impl Params for FloydJacobsonParams {
         params::check_packet_size("avpkt", self.avpkt)?;
         check_weight(self.w_q)?;
         let threshold = |limit| self.measure.threshold(limit, self.avpkt);
-        check_common(threshold(self.min_th), threshold(self.max_th), self.max_p, self.rate)
+        let (min, max, unit) = (threshold(self.min_th), threshold(self.max_th), self.measure.unit());
+        check_common(Limits { min, max, unit }, self.max_p, self.rate)
     }
 }
 

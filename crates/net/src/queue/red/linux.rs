@@ -37,7 +37,7 @@
 //! **Checked by**: conformance suite; oracle `red::Linux`; tests of claims 14 to 17 of jarvinen-2006.
 
 use super::super::store::{check_overhead, no_bytes};
-use super::{Admission, Arrival, Common, EcnMode, Law, Verdict, check_common, check_weight};
+use super::{Admission, Arrival, Common, EcnMode, Law, Limits, Verdict, check_common, check_weight};
 use crate::params::{self, Params};
 use crosswind_base::{BitRate, ConfigError, DropReason, Limit, Rng, Size, Time};
 use schemars::JsonSchema;
@@ -141,7 +141,8 @@ impl Params for LinuxParams {
         check_overhead(self.overhead)?;
         params::check_packet_size("avpkt", self.avpkt)?;
         check_weight(self.w_q)?;
-        check_common(self.min_th.0 as f64, self.max_th.0 as f64, self.max_p, self.rate)?;
+        let th = Limits { min: self.min_th.0 as f64, max: self.max_th.0 as f64, unit: "B" };
+        check_common(th, self.max_p, self.rate)?;
         for (key, value, range) in
             [("w_log", self.w_log, 0..=31), ("p_log", self.p_log, 0..=40), ("scell_log", self.scell_log, 0..=31)]
         {

@@ -57,6 +57,9 @@ impl Measure {
             (Measure::Packets, Limit::Packets(p)) => p as f64,
         }
     }
+    pub(super) fn unit(self) -> &'static str {
+        if self == Measure::Bytes { "B" } else { "packets" }
+    }
     /// Bytes that one unit stands for.
     fn bytes(self, mean_packet: Size) -> f64 {
         if self == Measure::Bytes { 1.0 } else { mean_packet.0 as f64 }
@@ -199,13 +202,21 @@ pub fn damping_rate(given: Option<BitRate>, link: Option<BitRate>) -> Result<Bit
     })
 }
 
+/// Both thresholds, in the measure of the average.
+pub(super) struct Limits {
+    pub min: f64,
+    pub max: f64,
+    pub unit: &'static str,
+}
+
 /// The checks that all profiles share.
-pub(super) fn check_common(min: f64, max: f64, max_p: f64, rate: Option<BitRate>) -> Result<(), ConfigError> {
+pub(super) fn check_common(th: Limits, max_p: f64, rate: Option<BitRate>) -> Result<(), ConfigError> {
+    let Limits { min, max, unit } = th;
     if min <= 0.0 {
         return Err(ConfigError::new("min_th", "0", "a threshold above zero"));
     }
     if min >= max {
-        return Err(ConfigError::new("min_th", min.to_string(), format!("less than max_th ({max})")));
+        return Err(ConfigError::new("min_th", format!("{min} {unit}"), format!("less than max_th ({max} {unit})")));
     }
     if max_p == 0.0 {
         return Err(ConfigError::new("max_p", "0", "a probability above 0 and up to 1"));

@@ -43,7 +43,7 @@
 //!
 //! **Checked by**: conformance suite; oracle `red::Ns2`.
 
-use super::{Admission, Arrival, Common, EcnMode, Law, Measure, Verdict, check_common, check_weight};
+use super::{Admission, Arrival, Common, EcnMode, Law, Limits, Measure, Verdict, check_common, check_weight};
 use crate::params::{self, Params};
 use crosswind_base::{BitRate, ConfigError, DropReason, Dur, Limit, Rng, Size, Time};
 use schemars::JsonSchema;
@@ -183,7 +183,7 @@ impl Params for Ns2Params {
                 (min, max.map_or(3.0 * min, |m| self.measure.threshold(m, self.mean_packet)))
             }
         };
-        check_common(min, max, self.max_p, self.rate)
+        check_common(Limits { min, max, unit: self.measure.unit() }, self.max_p, self.rate)
     }
 }
 

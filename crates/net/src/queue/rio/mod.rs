@@ -32,7 +32,7 @@ pub mod dsred;
 pub mod wred;
 
 use super::red::ns2::{LinkFacts, Ns2, Ns2Params, Weight};
-use super::red::{Arrival, EcnMode, Law, Measure, Verdict, check_common, check_weight};
+use super::red::{Arrival, EcnMode, Law, Limits, Measure, Verdict, check_common, check_weight};
 use super::store::{Admission, Fifo};
 use super::{Backlog, Head, QueueDisc};
 use crate::params::{self, Params};
@@ -156,7 +156,8 @@ impl Params for RioParams {
             let Some(t) = t else { continue };
             let in_packets = |l| Measure::Packets.threshold(l, self.mean_packet);
             let (min, max) = (in_packets(t.min_th), in_packets(t.max_th));
-            check_common(min, max, t.max_p, self.rate).map_err(|e| e.under(key))?;
+            let th = Limits { min, max, unit: Measure::Packets.unit() };
+            check_common(th, t.max_p, self.rate).map_err(|e| e.under(key))?;
         }
         Ok(())
     }

@@ -193,6 +193,10 @@ impl HtbParams {
         }
         if let Some(parent) = c.parent.as_deref().filter(|p| !self.class.contains_key(*p)) {
             let names: Vec<&str> = self.class.keys().map(String::as_str).filter(|n| *n != name).collect();
+            if names.is_empty() {
+                let expected = "no parent, or a class of this queue, which has no other";
+                return Err(ConfigError::new("parent", format!("`{parent}`"), expected));
+            }
             return Err(ConfigError::unknown("parent", parent, "a class of this queue", &names));
         }
         let above = self.ancestors(name);
