@@ -31,8 +31,8 @@ def validate(
             normal[str(f)] = changed(f, assign).validate()
         except InputError as e:
             wrong.append(e)
-    for e in wrong[:-1]:
-        print(f"crosswind: {e}", file=sys.stderr)
+    for earlier in wrong[:-1]:
+        print(f"crosswind: {earlier}", file=sys.stderr)
     if wrong:
         raise wrong[-1]
     if json:
