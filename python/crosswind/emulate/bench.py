@@ -161,6 +161,7 @@ def lateness(result: dict[str, Any]) -> Row:
         **{f"late_{q}_us": round(late[f"{q}_ns"] / 1e3, 1) for q in ("p50", "p99", "p999", "max")},
         "oversleep_p99_us": round(over["p99_ns"] / 1e3, 1),
         "has_priority": result["machine"]["has_priority"],
+        "stolen_ms": round(result["machine"]["stolen_s"] * 1e3),
         "warnings": result["warnings"],
     }
 
@@ -251,4 +252,6 @@ def line(row: Row) -> str:
         body = f"{row['packets_per_s']:>7} packets/s of {row['offered_per_s']} offered"
     if "late_p99_us" in row:
         body += f"   left late p50 {row['late_p50_us']} p99 {row['late_p99_us']} p99.9 {row['late_p999_us']} us"
+    if row.get("stolen_ms"):
+        body += f"   {row['stolen_ms']} ms stolen"
     return f"{head}{body}   load {row['load']}" + "".join(f"\n    {w}" for w in row.get("warnings", []))

@@ -24,6 +24,7 @@ class Network:
     hosts: list[Host]
     has_priority: bool = False
     start_ns: int = 0
+    stolen_before_s: float = 0.0
     drops_before: dict[str, int] = field(default_factory=dict)
 
     @staticmethod
@@ -88,6 +89,7 @@ class Network:
         }
         if stop_ns is not None:
             options["stop_ns"] = stop_ns
+        self.stolen_before_s = machine.stolen_s()
         thread, self.start_ns = self.engine.start(json.dumps(options))
         self.has_priority = machine.realtime(thread)
         return self.start_ns
@@ -124,6 +126,7 @@ class Network:
         raw = self.engine.stop()
         seen = json.loads(raw["machine"])
         seen["has_priority"] = self.has_priority
+        seen["stolen_s"] = round(machine.stolen_s() - self.stolen_before_s, 3)
         seen["device_drops"] = {name: n for name, n in drops.items() if n}
         warnings = self.warnings(seen)
         return {"tables": raw["tables"], "view": json.loads(raw["view"]), "machine": seen, "warnings": warnings}
@@ -136,6 +139,7 @@ class Network:
             found.append(
                 f"not to be trusted: one packet in a hundred left {late / 1e6:.3f} ms late or more; "
                 f"the budget (emulate.lateness) is {budget / 1e6:.3f} ms"
+                + (f"; the host of this virtual machine took {seen['stolen_s']} s away" if seen["stolen_s"] else "")
             )
         if seen["device_drops"]:
             which = ", ".join(f"{n} at {name}" for name, n in seen["device_drops"].items())
