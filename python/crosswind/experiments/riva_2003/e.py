@@ -11,9 +11,10 @@ of the stream (268, 275, 292, 301, 301 printed); RED needs 3.8 s at 0 s and 4.7 
 
 What decides here is one packet: the transfer has sent all of its 33 segments before the first loss can be noticed,
 and whether the very last segment is among those dropped, and found lost before the timer, decides whether a timeout
-of 2 s is waited for. With an early stream the repairs of the other losses are spread by rate halving, so that the
-last segment is old enough to be held lost when the last of them is acknowledged; all at once (`at-once`, `sack`),
-it waits for the timer.
+of 2 s is waited for. With an early stream the window, held to three segments above what is in flight, spreads the
+repairs of the other losses, so that the last segment is old enough to be held lost when the last of them is
+acknowledged. By RFC 6675 (`sack`) they leave at once, and the last one waits for the timer: 5.3, 5.1 and 5.0 s for
+the early starts. Whether the window or the rate is halved (`at-once`) does not matter here.
 
 One thing changed at a time: with `exact-fit` the start at 1.5 and 2 s ends after 3.1 and 2.8 s, since the last
 segment gets through; with `delayed-acks`, `forgetful`, `ip-length`, `no-fack` and `hysteresis` the start at 1 s
@@ -25,13 +26,19 @@ Why claims fail. **R86**: RED at 1 s needs 4.9 s (3.28 printed). The source's ru
 with it R108 of F: RED at 0 s loses 32 packets of the stream, as at 0.5 s and as drop-tail does; the source's RED
 loses 14 there, and 32 at 0.5 s. Its cause is not found; no reading changes it by more than 7 packets.
 
+With 200 repetitions 8 claims pass, 2 fail, none is unclear.
+
 Verdicts by reading (passed, failed, unclear; 20 repetitions).
 
 * Main reading: 7, 2, 1.
 * One thing changed in it: `forgetful` 5, 5, 0; `exact-fit` 5, 5, 0; `queue-counts-frames` 3, 2, 5; `delayed-acks`
   5, 4, 1; `ack-every-second` 1, 8, 1; `ip-length` 5, 4, 1; `kbit-1000` 5, 3, 2; `no-tick` 7, 2, 1; `hysteresis` 3,
-  7, 0; `red-clock-10mbit` 7, 2, 1; `red-floyd-jacobson` 6, 2, 2; `no-fack` 6, 4, 0; `two-duplicates-wait` 7, 2, 1;
-  `rto-1s` 4, 5, 1; `window-32k` 7, 2, 1; `mss-1460` 5, 4, 1; `wide-class-2` 7, 2, 1.
+  7, 0; `red-clock-10mbit` 7, 2, 1; `red-floyd-jacobson` 6, 2, 2; `sack` 3, 6, 1; `no-fack` 6, 4, 0; `at-once` 6, 2,
+  2; `two-duplicates-wait` 7, 2, 1; `rto-1s` 4, 5, 1; `window-32k` 7, 2, 1; `mss-1460` 5, 4, 1; `wide-class-2` 7, 2,
+  1.
+* `suggested` (every resolution as suggested): 5, 2, 3. One thing changed in that: `memory` 4, 6, 0; `exact-fit` 4,
+  6, 0; `ack-each` 5, 2, 3; `frames` 5, 4, 1; `kbit-1000` 4, 2, 4; `red-clock-10mbit` 5, 2, 3; `red-floyd-jacobson`
+  4, 4, 2.
 """
 
 from __future__ import annotations

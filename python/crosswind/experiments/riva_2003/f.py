@@ -30,13 +30,19 @@ that the hosts of that cell never learn a threshold and each run overshoots; the
 in the cells run before. **R107**: outliers of single runs. **R108**: the stream of the short test at 0 s behind RED
 (see E).
 
+With 200 repetitions 11 claims pass, 6 fail, none is unclear.
+
 Verdicts by reading (passed, failed, unclear; 20 repetitions).
 
 * Main reading: 11, 5, 1.
 * One thing changed in it: `forgetful` 8, 8, 1; `exact-fit` 8, 9, 0; `queue-counts-frames` 9, 7, 1; `delayed-acks`
   7, 9, 1; `ack-every-second` 9, 6, 2; `ip-length` 10, 6, 1; `kbit-1000` 13, 4, 0; `no-tick` 11, 5, 1; `hysteresis`
-  9, 7, 1; `red-clock-10mbit` 11, 6, 0; `red-floyd-jacobson` 10, 6, 1; `no-fack` 12, 5, 0; `two-duplicates-wait` 12,
-  4, 1; `rto-1s` 11, 6, 0; `window-32k` 10, 6, 1; `mss-1460` 10, 7, 0; `wide-class-2` 11, 5, 1.
+  9, 7, 1; `red-clock-10mbit` 11, 6, 0; `red-floyd-jacobson` 10, 6, 1; `sack` 13, 4, 0; `no-fack` 12, 5, 0;
+  `at-once` 11, 5, 1; `two-duplicates-wait` 12, 4, 1; `rto-1s` 11, 6, 0; `window-32k` 10, 6, 1; `mss-1460` 10, 7, 0;
+  `wide-class-2` 11, 5, 1.
+* `suggested` (every resolution as suggested): 4, 11, 2. One thing changed in that: `memory` 8, 7, 2; `exact-fit` 5,
+  12, 0; `ack-each` 6, 10, 1; `frames` 3, 13, 1; `kbit-1000` 5, 11, 1; `red-clock-10mbit` 5, 11, 1;
+  `red-floyd-jacobson` 4, 10, 3.
 """
 
 from __future__ import annotations
