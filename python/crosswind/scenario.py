@@ -124,6 +124,9 @@ class Scenario:
         where = self.file or "scenario"
         if not all(keys):
             raise InputError("--set", path=path, found="an empty step", expected="a path such as link.x.rate")
+        profile = self.data.get("link")
+        if keys[0] == "link" and len(keys) > 1 and isinstance(profile, str):  # one link by the name of its profile
+            self.data["link"] = {"last-hop": {"from": "server", "to": "mobile", "profile": profile}}
         node = self.data
         for depth, key in enumerate(keys[:-1]):
             if depth == 1 and keys[0] in _NAMED and key not in node:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from crosswind import Scenario
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
     ROOT / "README.md",
@@ -64,3 +66,12 @@ def test_the_programs_of_the_how_to_pages_run(page: str) -> None:
 def test_the_metric_tables_are_those_of_the_engine() -> None:
     done = subprocess.run([sys.executable, "tools/results.py", "--check"], cwd=ROOT, capture_output=True, check=False)
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.engine
+def test_the_link_that_stands_for_all_of_seawind_is_a_scenario(tmp_path: Path) -> None:
+    (link,) = blocks("docs/coming-from/seawind.md", "toml")
+    flow = '[flow.f]\nfrom = "router"\nto = "mobile"\nworkload = { type = "bulk", size = "50 kB" }\n'
+    file = tmp_path / "all.toml"
+    file.write_text(f'name = "all"\nduration = "60 s"\n\n{link}\n{flow}', encoding="utf-8")
+    assert Scenario.load(file).validate()["link"]["last-hop"]["type"] == "seawind"

@@ -161,3 +161,10 @@ def test_the_link_of_a_template_is_looked_for_where_its_parameters_are() -> None
     dumbbell = Scenario.load(Path(__file__).parents[2] / "scenarios/dumbbell.toml")
     with pytest.raises(InputError, match=r"topology\.bottleneck"):
         dumbbell.with_({"link.bottleneck.rate": "1 Mbit/s"}).validate()
+
+
+def test_keys_of_a_link_that_is_a_name_alone_can_be_set() -> None:
+    one = Scenario({"name": "one", "duration": "1 s", "link": "gprs"})
+    changed = one.with_({"link.last-hop.delay": "100 ms"})
+    assert changed.get("link.last-hop") == {"from": "server", "to": "mobile", "profile": "gprs", "delay": "100 ms"}
+    assert one.get("link") == "gprs"
