@@ -43,7 +43,11 @@ impl ConfigError {
     pub fn unknown(path: impl Into<String>, found: &str, what: &str, valid: &[&str]) -> ConfigError {
         let mut names: Vec<&str> = valid.to_vec();
         names.sort_unstable();
-        let e = ConfigError::new(path, format!("`{found}`"), format!("{what}: one of {}", names.join(", ")));
+        let expected = match names.is_empty() {
+            true => "nothing: there is no key here".to_string(),
+            false => format!("{what}: one of {}", names.join(", ")),
+        };
+        let e = ConfigError::new(path, format!("`{found}`"), expected);
         match nearest(found, valid) {
             Some(n) => e.hint(format!("did you mean `{n}`?")),
             None => e,
@@ -167,6 +171,16 @@ mod tests {
         let e = read::<P>(&serde_json::json!({"rate": "1 parsec"}), "link.x").unwrap_err();
         assert_eq!(e.path, "link.x.rate");
         assert!(e.found.contains("parsec") && e.expected.contains("64 kbit/s"), "{e}");
+    }
+
+    #[derive(Deserialize, Debug)]
+    #[serde(deny_unknown_fields)]
+    struct Empty {}
+
+    #[test]
+    fn a_key_where_none_is_known_is_told_so() {
+        let e = read::<Empty>(&serde_json::json!({"x": 1}), "flow.f.fast_reset").unwrap_err();
+        assert_eq!((e.path.as_str(), e.expected.as_str()), ("flow.f.fast_reset.x", "nothing: there is no key here"));
     }
 
     #[test]
