@@ -1,7 +1,7 @@
 """Open points of the source, as other readings that can be run beside the main one.
 
-The main one is what the machines of the source ran (docs/decisions/0016). Those named `suggested` take every resolution
-that was suggested before anything was measured; the others change one thing in the main reading.
+The main one takes every suggested resolution. `kernel` is what the machines of the source ran as far as its numbers
+tell (docs/decisions/0016); those with `kernel` in their name change one thing in that, the others one in the main one.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ from typing import Any
 
 from crosswind.experiments.base import Variant
 
-_IP_LENGTH = {"overhead": 0, "cell": 1, "tick": "0 ms"}
-_SUGGESTED = {"hosts": "rfc", "memory": "none", **_IP_LENGTH}
+_FRAMES = {"overhead": 14, "cell": 8}
+_KERNEL = {"hosts": "kernel", "memory": "kept", **_FRAMES, "tick": "10 ms"}
 _ONE_BY_ONE = {"recovery": "sack", "reduction": "at-once", "window_moderation": "off"}
+_SLOW_FLOOR = {"rto": "rfc6298", "rto_min": "1 s"}
 
 
-def _suggested(title: str, **change: Any) -> Variant:
-    """`suggested` with one thing changed."""
-    return Variant(f"`suggested`, but {title}", _SUGGESTED | change)
+def _kernel(title: str, **change: Any) -> Variant:
+    """`kernel` with one thing changed."""
+    return Variant(f"`kernel`, but {title}", _KERNEL | change)
 
 
 def _tcp(title: str, **change: Any) -> Variant:
@@ -25,42 +26,69 @@ def _tcp(title: str, **change: Any) -> Variant:
     return Variant(title, {"tcp": change})
 
 
-ALL: dict[str, Variant] = {
-    "forgetful": Variant("hosts remember nothing of earlier connections", {"memory": "none"}),
-    "exact-fit": Variant("a queue takes a packet only if it fits (O-6)", {"admission": "fits"}),
-    "queue-counts-frames": Variant(
-        "queues count 14 B of link layer for each packet, as the kernel does", {"counted": 14}
+def _kernel_tcp(title: str, **change: Any) -> Variant:
+    """`kernel` with other keys of TCP."""
+    return _kernel(title, tcp=change)
+
+
+_OF_KERNEL: dict[str, Variant] = {
+    "kernel": Variant(
+        "what the kernel's code and tc's rate table do: hosts that remember, forward acknowledgement and rate halving, "
+        "an ACK for each segment, frames charged, credit given back every 10 ms",
+        _KERNEL,
     ),
-    "delayed-acks": _tcp("16 quick ACKs, then two segments or 40 ms (O-15)", delayed_ack="40 ms", quick_acks=16),
-    "ack-every-second": _tcp("two segments or 200 ms (O-15)", delayed_ack="200 ms"),
-    "ip-length": Variant("the shaper charges the IP length (O-2)", {"overhead": 0, "cell": 1}),
+    "kernel-no-memory": _kernel("hosts remember nothing of earlier connections", memory="none"),
+    "kernel-exact-fit": _kernel("a queue takes a packet only if it fits (O-6)", admission="fits"),
+    "kernel-queue-counts-frames": _kernel("queues count 14 B of link layer for each packet, as it does", counted=14),
+    "kernel-delayed-acks": _kernel_tcp(
+        "16 quick ACKs, then two segments or 40 ms (O-15)", delayed_ack="40 ms", quick_acks=16
+    ),
+    "kernel-ack-every-second": _kernel_tcp("two segments or 200 ms (O-15)", delayed_ack="200 ms"),
+    "kernel-ip-length": _kernel("the shaper charges the IP length (O-2)", overhead=0, cell=1),
+    "kernel-kbit-1000": _kernel("1 kbit is 1000 bit (O-2)", kbit=1000),
+    "kernel-no-tick": _kernel("the shaper gives credit back at once, not every 10 ms", tick="0 ms"),
+    "kernel-hysteresis": _kernel("the shaper's classes go into debt, as in later releases of it", hysteresis="on"),
+    "kernel-red-clock-10mbit": _kernel("RED's idle damping is that of 10 Mbit/s (O-8)", red_clock="10 Mbit/s"),
+    "kernel-red-floyd-jacobson": _kernel("RED is the published one (O-27)", red_law="floyd-jacobson"),
+    "kernel-sack": _kernel_tcp("losses and window by RFC 6675 (O-14)", **_ONE_BY_ONE),
+    "kernel-no-fack": _kernel_tcp("forward acknowledgement is switched off (O-14)", recovery="linux-2.4"),
+    "kernel-at-once": _kernel_tcp("the window is halved at once instead of the rate (O-14)", reduction="at-once"),
+    "kernel-two-duplicates-wait": _kernel_tcp(
+        "no new segment leaves on the first two duplicate ACKs", limited_transmit="off"
+    ),
+    "kernel-rto-1s": _kernel_tcp("timeouts of at least 1 s (O-14)", **_SLOW_FLOOR),
+    "kernel-window-32k": _kernel_tcp("receive window of 32 kB (O-13)", receive_buffer="32768 B"),
+    "kernel-mss-1460": _kernel_tcp("no timestamps, 1460 B (O-1)", mss="1460 B", timestamps="off"),
+    "kernel-wide-class-2": _kernel("the class of UDP may borrow up to the whole link (O-4)", ceil_2=140),
+}
+
+ALL: dict[str, Variant] = {
+    **_OF_KERNEL,
+    "memory": Variant("RFC behaviour, but hosts remember thresholds and round-trip times", {"memory": "kept"}),
+    "exact-fit": Variant("a queue takes a packet only if it fits (O-6)", {"admission": "fits"}),
+    "ack-each": _tcp("an ACK for each segment at once (O-15, as section 6 words it)", delayed_ack="0 ms", quick_acks=0),
+    "ack-every-second": _tcp("two segments or 200 ms (O-15)", delayed_ack="200 ms", quick_acks=0),
+    "frames": Variant("the shaper charges frames, rounded down to cells of 8 bytes (O-2)", _FRAMES),
     "kbit-1000": Variant("1 kbit is 1000 bit (O-2)", {"kbit": 1000}),
-    "no-tick": Variant("the shaper gives credit back at once, not every 10 ms", {"tick": "0 ms"}),
-    "hysteresis": Variant("the shaper's classes go into debt, as in later releases of it", {"hysteresis": "on"}),
     "red-clock-10mbit": Variant(
         "RED's damping in idle time as for tc's default of 10 Mbit/s (O-8)", {"red_clock": "10 Mbit/s"}
     ),
     "red-floyd-jacobson": Variant(
         "RED as published, with the weight that tc chose (O-27)", {"red_law": "floyd-jacobson"}
     ),
-    "sack": _tcp("losses and window by RFC 6675 instead of FACK and rate halving (O-14)", **_ONE_BY_ONE),
-    "no-fack": _tcp("the kernel's recovery with forward acknowledgement switched off (O-14)", recovery="linux-2.4"),
-    "at-once": _tcp("the window is halved at once instead of the rate (O-14)", reduction="at-once"),
-    "two-duplicates-wait": _tcp("no new segment leaves on the first two duplicate ACKs", limited_transmit="off"),
-    "rto-1s": _tcp("timeouts of at least 1 s (O-14)", rto="rfc6298", rto_min="1 s"),
     "window-32k": _tcp("receive window of 32 kB (O-13)", receive_buffer="32768 B"),
+    "timer-restarts": _tcp(
+        "the timer starts afresh when the first segment is sent again, as in the kernel (O-14)",
+        restart_timer_on_resend="on",
+    ),
+    "rto-linux": _tcp("the floor of 200 ms is that of the variance term, as in the kernel (O-14)", rto="linux-2.4"),
+    "rto-1s": _tcp("timeouts of at least 1 s (O-14)", **_SLOW_FLOOR),
     "mss-1460": _tcp("no timestamps, 1460 B (O-1)", mss="1460 B", timestamps="off"),
+    "fack": _tcp("losses are found by forward acknowledgement (O-14)", recovery="fack"),
+    "sack-kept": _tcp(
+        "what SACK reported before a timeout is not sent again, a timeout in a recovery does not reduce twice (O-14)",
+        sack_after_timeout="keep",
+        timeout_in_recovery="hold",
+    ),
     "wide-class-2": Variant("the class of UDP may borrow up to the whole link (O-4)", {"ceil_2": 140}),
-    "suggested": Variant(
-        "every resolution as suggested: RFC behaviour, forgetful hosts, 16 quick ACKs, IP lengths", _SUGGESTED
-    ),
-    "suggested-memory": _suggested("hosts remember thresholds and round-trip times", memory="kept"),
-    "suggested-exact-fit": _suggested("a queue takes a packet only if it fits", admission="fits"),
-    "suggested-ack-each": _suggested(
-        "an ACK for each segment at once (as section 6 words O-15)", tcp={"delayed_ack": "0 ms", "quick_acks": 0}
-    ),
-    "suggested-frames": _suggested("the shaper charges frames, rounded down to cells of 8 bytes", overhead=14, cell=8),
-    "suggested-kbit-1000": _suggested("1 kbit is 1000 bit", kbit=1000),
-    "suggested-red-clock-10mbit": _suggested("RED's idle damping is that of 10 Mbit/s", red_clock="10 Mbit/s"),
-    "suggested-red-floyd-jacobson": _suggested("RED is the published one", red_law="floyd-jacobson"),
 }

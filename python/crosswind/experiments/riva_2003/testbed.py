@@ -75,7 +75,7 @@ RFC: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class Reading:
-    """What the source leaves open. The defaults are the main reading; docs/decisions/0016 says why each was chosen.
+    """What the source leaves open. Each default is the resolution that was suggested before anything was measured.
 
     `admission`: whether a queue takes a packet while its backlog is not above the limit, or only if the packet fits
     (O-6); `counted`: link-layer bytes that it counts for each. `kbit`: bits in the shaper's kbit; `overhead`: what it
@@ -83,7 +83,7 @@ class Reading:
     back; `hysteresis`: whether classes go into debt.
     `red_clock`: the rate that `tc` was told for the damping in idle time (O-8). `red_law`: the kernel's RED, or
     that of Floyd and Jacobson with the same weight (section 2.3). `ceil_2`: the ceiling of the class of UDP in
-    kbit/s (O-4). `hosts`: what the kernel's code does, or RFC behaviour and ACKs that are quick 16 times (O-14, O-15).
+    kbit/s (O-4). `hosts`: RFC behaviour and ACKs that are quick 16 times (O-14, O-15), or what the kernel's code does.
     `tcp`: further changes to TCP at both ends (O-1, O-13 to O-15). `memory`: whether hosts remember slow-start
     thresholds and round-trip times from one repetition to the next. `jitter`: whether the first router's processing
     time varies.
@@ -91,17 +91,17 @@ class Reading:
 
     admission: Literal["linux-2.4", "fits"] = "linux-2.4"
     kbit: int = 1024
-    overhead: int = 14
-    cell: int = 8
+    overhead: int = 0
+    cell: int = 1
     counted: int = 0
-    tick: str = "10 ms"
+    tick: str = "0 ms"
     hysteresis: Literal["on", "off"] = "off"
     red_clock: str = "140 kbit/s"
     red_law: Literal["linux", "floyd-jacobson"] = "linux"
     ceil_2: int = 70
-    hosts: Literal["kernel", "rfc"] = "kernel"
+    hosts: Literal["rfc", "kernel"] = "rfc"
     tcp: Mapping[str, Any] = field(default_factory=dict)
-    memory: Literal["kept", "none"] = "kept"
+    memory: Literal["kept", "none"] = "none"
     jitter: Literal["processing", "none"] = "processing"
 
 
