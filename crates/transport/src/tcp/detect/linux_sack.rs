@@ -48,16 +48,17 @@ impl LinuxSack {
 }
 
 /// Retransmissions after which the data left that a block tells of (`tcp_sacktag_write_queue`, event C): lost as well.
-fn mark_lost_again(blocks: &[(u64, u64)], board: &mut Scoreboard) {
+/// Of what left at one moment, data from `high` on, where this recovery began, left after the retransmissions.
+fn mark_lost_again(blocks: &[(u64, u64)], high: u64, board: &mut Scoreboard) {
     let Some(top) = blocks.iter().map(|b| b.1).max() else { return };
     if board.resent_bytes() == 0 {
         return;
     }
-    let last = board.ending_at(top).filter(|s| !s.was_ever_resent()).map(|s| s.sent_at);
-    if let Some(left) = last {
+    let last = board.ending_at(top).filter(|s| !s.was_ever_resent()).map(|s| (s.sent_at, s.start >= high));
+    if let Some((left, is_of_recovery)) = last {
         board.mark_lost_where(|s| match s.start >= top {
             true => Fate::Stop,
-            false if s.is_resent() && s.sent_at <= left => Fate::Lost,
+            false if s.is_resent() && (s.sent_at < left || (s.sent_at == left && is_of_recovery)) => Fate::Lost,
             false => Fate::Keep,
         });
     }
@@ -74,7 +75,7 @@ impl Detect for LinuxSack {
             Phase::Recovery { high } if v.una >= high => Verdict::Recovered,
             Phase::Recovery { high } => {
                 if self.holes == Holes::BelowForward {
-                    mark_lost_again(blocks, board);
+                    mark_lost_again(blocks, high, board);
                 }
                 if blocks.iter().any(|b| b.1 > high) && is_far(board, v) {
                     let proven = board.highest_sacked() - u64::from(v.dupthresh) * v.mss;

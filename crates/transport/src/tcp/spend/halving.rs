@@ -34,7 +34,7 @@ impl Halving {
     /// The window after one more ACK, that which began the recovery included.
     pub fn on_ack(&mut self, b: Bounds) -> f64 {
         self.acks += 1;
-        let falls = self.acks.is_multiple_of(2) && b.cwnd > (b.ssthresh / 2.0).floor();
+        let falls = self.acks % 2 == 0 && b.cwnd > (b.ssthresh / 2.0).floor();
         let cwnd = if falls { b.cwnd - 1.0 } else { b.cwnd };
         cwnd.min(b.pipe + 1.0)
     }
