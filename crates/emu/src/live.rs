@@ -1,12 +1,12 @@
 //! The clock of the machine and the devices of the hosts: the shore of a live run.
 //!
 //! Waiting is hybrid: sleep until a little before the deadline ([`Margin`]), then spin, looking at the devices all the
-//! time. How late each packet left and how long sleeps overran is measured in here and told to nobody inside the network.
+//! time, but never without any rest ([`Rest`]). How late each packet left and how long sleeps overran is measured in here and told to nobody inside the network.
 
 use crate::driver::{Change, Order, Shore};
 use crate::network::{Delivery, Port, Sink};
 use crate::tun::Tun;
-use crate::wait::Margin;
+use crate::wait::{Margin, Rest};
 use crosswind_base::{Clock, Dur, Histogram, Sync, Time};
 use crosswind_record::option::TimeOfDay;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, epoll, eventfd};
@@ -81,6 +81,7 @@ pub struct Live {
     start_ns: u64,
     stop_at: Time,
     margin: Margin,
+    rest: Rest,
     epoll: OwnedFd,
     tuns: Vec<Tun>,
     /// Devices that may have something to read.
@@ -115,6 +116,7 @@ impl Live {
             start_ns: s.start_ns,
             stop_at: s.stop_at,
             margin: Margin::new(s.spin),
+            rest: Rest::default(),
             epoll: poll,
             ready: VecDeque::with_capacity(tuns.len()),
             tuns,
@@ -144,12 +146,8 @@ impl Live {
     fn poll(&mut self, wait: Option<Dur>) -> bool {
         if wait != Some(Dur::ZERO) {
             // `epoll_wait` counts in milliseconds, `ppoll` in nanoseconds.
-            let seconds = |d: Dur| Timespec {
-                tv_sec: (d.0 / 1_000_000_000).min(1 << 30) as i64,
-                tv_nsec: (d.0 % 1_000_000_000) as i64,
-            };
             let mut all = [PollFd::new(&self.epoll, PollFlags::IN)];
-            if rustix::event::poll(&mut all, wait.map(seconds).as_ref()).unwrap_or(0) == 0 {
+            if rustix::event::poll(&mut all, wait.map(timespec).as_ref()).unwrap_or(0) == 0 {
                 return false;
             }
         }
@@ -173,19 +171,44 @@ impl Live {
     fn nap(&mut self, length: Dur) -> bool {
         let began = self.now();
         let come = self.poll(Some(length));
-        let slept = self.now().since(began);
-        let overrun = (!come).then(|| slept.saturating_sub(length));
-        if let Some(over) = overrun {
+        if !come {
+            let over = self.now().since(began).saturating_sub(length);
             self.punctuality.oversleep_ns.record(over.0);
+            self.margin.overran(over);
         }
-        self.margin.slept(slept, overrun);
         come
     }
+
+    /// Sees to it that the thread is not always on its processor, even while packets keep it busy.
+    #[inline]
+    fn rest(&mut self) {
+        if !self.rest.wants_look(self.now()) {
+            return;
+        }
+        self.rest.look(self.now(), on_processor());
+        let mut longer = 1;
+        while let Some(nap) = self.rest.overdue() {
+            let _ = rustix::thread::nanosleep(&timespec(nap.saturating_mul(longer)));
+            self.rest.look(self.now(), on_processor());
+            longer *= 2;
+        }
+    }
+}
+
+/// How long this thread has been on a processor.
+fn on_processor() -> Dur {
+    let t = clock_gettime(ClockId::ThreadCPUTime);
+    Dur(t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64)
+}
+
+fn timespec(d: Dur) -> Timespec {
+    Timespec { tv_sec: (d.0 / 1_000_000_000).min(1 << 30) as i64, tv_nsec: (d.0 % 1_000_000_000) as i64 }
 }
 
 impl Clock for Live {
     fn sync(&mut self, deadline: Time) -> Sync {
         let deadline = deadline.min(self.stop_at);
+        self.rest();
         if !self.ready.is_empty() {
             return Sync::Interrupted(self.now());
         }
@@ -205,7 +228,7 @@ impl Clock for Live {
             let left = deadline.since(now);
             let come = if deadline == Time::NEVER {
                 self.poll(None)
-            } else if let Some(length) = self.margin.nap(now, left) {
+            } else if let Some(length) = self.margin.nap(left, self.rest.owes()) {
                 self.nap(length)
             } else {
                 self.poll(Some(Dur::ZERO))
@@ -213,6 +236,7 @@ impl Clock for Live {
             if come {
                 return Sync::Interrupted(self.now());
             }
+            self.rest();
         }
     }
 }

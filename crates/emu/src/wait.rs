@@ -1,10 +1,12 @@
-//! How long before a deadline a sleep is planned to end; from there on the driver spins.
+//! How long before a deadline a sleep is planned to end, and when the driver must sleep although it is not free to.
 //!
-//! Sleeps overrun, by a few microseconds on an idle machine and by a hundred on a busy one. The margin follows the
-//! 99.5 % quantile of what this machine did of late (a sleep that overran the estimate raises it by half, every other
-//! one lowers it by 0.2 %: in balance one of 200 overruns it). A thread that never sleeps is taken off its processor by
-//! the kernel, for 50 ms of every second, as soon as another thread is bound to that processor: when there has been next
-//! to no sleep of late, the margin is the least one, so that small gaps between packets are slept through.
+//! From the end of a sleep on the driver spins. Sleeps overrun, by a few microseconds on an idle machine and by a
+//! hundred in a virtual one. The [`Margin`] follows the 99.5 % quantile of what this machine did of late.
+//!
+//! A thread of fixed priority that never sleeps is taken off its processor for 50 ms of every second: by kernels that
+//! schedule groups of such threads always, by others when another thread waits for the processor. [`Rest`] counts what
+//! the thread owes; a debt is paid in gaps that hold half of the shortest sleeps, and a large debt at once: many packets
+//! some tens of microseconds late instead of a few 50 ms late.
 
 use crosswind_base::{Dur, Time};
 
@@ -16,57 +18,116 @@ const MARGIN_MAX: Dur = Dur::from_micros(250);
 const AWAKENING: Dur = Dur::from_micros(4);
 /// Shorter sleeps than this are mostly way in and out of the kernel.
 const NAP_MIN: Dur = Dur::from_micros(10);
-const RAISE: f64 = 1.5;
-/// ln(1.5) * 0.005 / 0.995: as much downwards in 199 sleeps as upwards in one.
-const LOWER: f64 = 1.0 - 0.002_037;
-const WINDOW: Dur = Dur::from_millis(250);
-/// One part in so many of a window must be slept; the kernel wants one in twenty.
-const REST_PART: u64 = 12;
+/// From shorter sleeps a thread is called back before it has left its processor: they are no rest.
+const NAP_SHORTEST: Dur = Dur::from_micros(40);
+
+/// A quantile that is followed without a memory of values: up by one factor, down by another, in balance where as many
+/// values as wanted lie above.
+#[derive(Clone, Copy, Debug)]
+struct Follower {
+    value: f64,
+    up: f64,
+    down: f64,
+}
+
+impl Follower {
+    fn new(first: Dur, above: f64, up: f64) -> Follower {
+        Follower { value: first.0 as f64, up, down: (-up.ln() * above / (1.0 - above)).exp() }
+    }
+    #[inline]
+    fn see(&mut self, value: Dur) {
+        self.value *= if value.0 as f64 > self.value { self.up } else { self.down };
+        self.value = self.value.clamp(1_000.0, MARGIN_MAX.0 as f64);
+    }
+    #[inline]
+    fn get(&self) -> Dur {
+        Dur(self.value as u64)
+    }
+}
 
 /// The margin, and what it follows.
 #[derive(Clone, Debug)]
 pub struct Margin {
     /// Chosen by the user once and for all.
     fixed: Option<Dur>,
-    overrun_ns: f64,
-    window: Time,
-    slept: Dur,
-    is_rested: bool,
+    /// One sleep in 200 overruns by more.
+    rare: Follower,
+    /// Every second one does.
+    usual: Follower,
 }
 
 impl Margin {
     pub fn new(fixed: Option<Dur>) -> Margin {
-        let overrun_ns = (MARGIN_AT_FIRST.0 - AWAKENING.0) as f64;
-        Margin { fixed, overrun_ns, window: Time::ZERO, slept: Dur::ZERO, is_rested: true }
+        let first = MARGIN_AT_FIRST.saturating_sub(AWAKENING);
+        Margin { fixed, rare: Follower::new(first, 0.005, 1.5), usual: Follower::new(first, 0.5, 1.02) }
     }
 
     /// How long to sleep when so much is left to the deadline; `None` means to spin.
     #[inline]
-    pub fn nap(&mut self, now: Time, left: Dur) -> Option<Dur> {
-        if now.since(self.window) >= WINDOW {
-            self.is_rested = self.slept.0 * REST_PART >= now.since(self.window).0;
-            (self.window, self.slept) = (now, Dur::ZERO);
-        }
+    pub fn nap(&self, left: Dur, owes: bool) -> Option<Dur> {
         let nap = left.saturating_sub(self.ahead());
-        (nap >= NAP_MIN).then_some(nap)
+        if nap >= NAP_MIN {
+            return Some(nap);
+        }
+        (owes && self.fixed.is_none() && left > NAP_SHORTEST + self.usual.get() + AWAKENING).then_some(NAP_SHORTEST)
     }
 
     #[inline]
     pub fn ahead(&self) -> Dur {
-        match self.fixed {
-            Some(margin) => margin,
-            None if !self.is_rested => MARGIN_MIN,
-            None => (Dur(self.overrun_ns as u64) + AWAKENING).clamp(MARGIN_MIN, MARGIN_MAX),
-        }
+        self.fixed.unwrap_or_else(|| (self.rare.get() + AWAKENING).clamp(MARGIN_MIN, MARGIN_MAX))
     }
 
-    /// A sleep has ended. `overrun`: by how much too late, if nothing interrupted it.
+    /// A sleep has ended by so much too late, and nothing else had ended it.
     #[inline]
-    pub fn slept(&mut self, length: Dur, overrun: Option<Dur>) {
-        self.slept = self.slept + length;
-        let Some(over) = overrun else { return };
-        self.overrun_ns *= if over.0 as f64 > self.overrun_ns { RAISE } else { LOWER };
-        self.overrun_ns = self.overrun_ns.clamp(1_000.0, MARGIN_MAX.0 as f64);
+    pub fn overran(&mut self, by: Dur) {
+        self.rare.see(by);
+        self.usual.see(by);
+    }
+}
+
+/// One part in so many of the time is spent off the processor; the kernel wants one in twenty.
+const REST_PART: u64 = 14;
+/// How often the time on the processor is read.
+const LOOK_EVERY: Dur = Dur::from_micros(500);
+/// Rest that may be had in advance, for times without any.
+const CREDIT: i64 = 15_000_000;
+/// Beyond this the rest is taken at once.
+const DEBT_MAX: i64 = 100_000;
+
+/// What the thread owes the others on its processor, in nanoseconds; negative when it has rested in advance.
+#[derive(Clone, Debug, Default)]
+pub struct Rest {
+    owed: i64,
+    looked: Time,
+    on_processor: Dur,
+}
+
+impl Rest {
+    /// Whether it is time for another look at the clock of the thread.
+    #[inline]
+    pub fn wants_look(&self, now: Time) -> bool {
+        now.since(self.looked) >= LOOK_EVERY
+    }
+
+    /// So long has the thread been on a processor since it began.
+    pub fn look(&mut self, now: Time, on_processor: Dur) {
+        let wall = now.since(self.looked);
+        let busy = on_processor.saturating_sub(self.on_processor);
+        let rested = wall.saturating_sub(busy);
+        let change = (wall.0 / REST_PART) as i64 - rested.0 as i64;
+        self.owed = (self.owed + change).clamp(-CREDIT, CREDIT);
+        (self.looked, self.on_processor) = (now, on_processor);
+    }
+
+    #[inline]
+    pub fn owes(&self) -> bool {
+        self.owed > 0
+    }
+
+    /// The rest that has to be taken now, whatever is due.
+    #[inline]
+    pub fn overdue(&self) -> Option<Dur> {
+        (self.owed > DEBT_MAX).then_some(NAP_SHORTEST)
     }
 }
 
@@ -75,21 +136,21 @@ mod tests {
     use super::*;
     use crosswind_base::Streams;
 
-    const LONG: Dur = Dur::from_millis(5);
-
     #[test]
     fn the_margin_finds_the_overrun_that_one_sleep_in_two_hundred_exceeds() {
         let mut rng = Streams::new(1).named("overruns");
         for mean_us in [5.0, 20.0, 40.0] {
             let mut m = Margin::new(None);
-            let mut over = 0;
+            let (mut rare, mut usual) = (0, 0);
             for i in 0..40_000 {
                 // Exponential: 99.5 % lie below 5.3 times the mean; the margin leaves time to wake up besides.
                 let overrun = Dur(rng.exponential(mean_us * 1e3) as u64);
-                over += u32::from(i >= 20_000 && overrun + AWAKENING > m.ahead());
-                m.slept(LONG, Some(overrun));
+                rare += u32::from(i >= 20_000 && overrun + AWAKENING > m.ahead());
+                usual += u32::from(i >= 20_000 && overrun > m.usual.get());
+                m.overran(overrun);
             }
-            assert!((40..200).contains(&over), "{over} of 20000 at {mean_us} us");
+            assert!((40..200).contains(&rare), "{rare} of 20000 at {mean_us} us");
+            assert!((9_000..11_000).contains(&usual), "{usual} of 20000 at {mean_us} us");
         }
     }
 
@@ -97,27 +158,52 @@ mod tests {
     fn it_has_bounds_and_a_fixed_one_stays() {
         let mut m = Margin::new(None);
         assert_eq!(m.ahead(), MARGIN_AT_FIRST);
-        (0..50).for_each(|_| m.slept(LONG, Some(Dur::from_millis(20))));
+        (0..50).for_each(|_| m.overran(Dur::from_millis(20)));
         assert_eq!(m.ahead(), MARGIN_MAX);
-        (0..10_000).for_each(|_| m.slept(LONG, Some(Dur::ZERO)));
+        (0..10_000).for_each(|_| m.overran(Dur::ZERO));
         assert_eq!(m.ahead(), MARGIN_MIN);
         let mut m = Margin::new(Some(Dur::from_micros(7)));
-        m.slept(LONG, Some(Dur::from_millis(20)));
+        m.overran(Dur::from_millis(20));
         assert_eq!(m.ahead(), Dur::from_micros(7));
-        assert_eq!(m.nap(Time::ZERO, Dur::from_micros(17)), Some(Dur::from_micros(10)));
-        assert_eq!(m.nap(Time::ZERO, Dur::from_micros(16)), None, "too short a sleep");
+        assert_eq!(m.nap(Dur::from_micros(17), false), Some(Dur::from_micros(10)));
+        assert_eq!(m.nap(Dur::from_micros(16), true), None, "too short a sleep, and the user's margin is kept");
     }
 
     #[test]
-    fn who_has_not_slept_sleeps_through_small_gaps() {
+    fn who_owes_sleeps_in_gaps_that_half_of_the_sleeps_fit() {
         let mut m = Margin::new(None);
-        let left = Dur::from_micros(60);
+        // Every tenth sleep overruns by much more than the others.
+        (0..20_000).for_each(|i| m.overran(Dur::from_micros(if i % 10 == 0 { 150 } else { 30 })));
+        assert!(m.ahead() >= Dur::from_micros(140));
+        assert_eq!(m.nap(Dur::from_micros(90), false), None);
+        assert_eq!(m.nap(Dur::from_micros(90), true), Some(NAP_SHORTEST));
+        assert_eq!(m.nap(Dur::from_micros(60), true), None, "a packet would be late most of the time");
+    }
+
+    #[test]
+    fn a_thread_that_spins_owes_one_part_in_fourteen() {
+        let mut r = Rest::default();
+        assert!(!r.wants_look(Time::ZERO) && r.wants_look(Time::ZERO + LOOK_EVERY));
         let mut now = Time::ZERO;
-        assert_eq!(m.nap(now, left), None);
-        now += WINDOW;
-        assert_eq!(m.nap(now, left), Some(left.saturating_sub(MARGIN_MIN)), "a window without sleep is over");
-        now += WINDOW;
-        m.slept(Dur(WINDOW.0 / REST_PART + 1), None);
-        assert_eq!(m.nap(now, left), None, "rested");
+        let mut busy = Dur::ZERO;
+        // Rested well at first: credit, but no more than 15 ms.
+        now += Dur::from_secs(1);
+        r.look(now, busy);
+        assert!(!r.owes());
+        // 15 ms of credit last for 14 times as long.
+        for (ms, owes) in [(209, false), (2, true)] {
+            now += Dur::from_millis(ms);
+            busy = busy + Dur::from_millis(ms);
+            r.look(now, busy);
+            assert_eq!((r.owes(), r.overdue().is_some()), (owes, false), "after {ms} ms");
+        }
+        now += Dur::from_millis(2);
+        busy = busy + Dur::from_millis(2);
+        r.look(now, busy);
+        assert_eq!(r.overdue(), Some(NAP_SHORTEST));
+        // Half a millisecond of sleep pays for seven.
+        now += Dur::from_micros(500);
+        r.look(now, busy);
+        assert!(!r.owes());
     }
 }

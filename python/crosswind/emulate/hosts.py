@@ -166,20 +166,3 @@ def wait_for_server(host: Host, process: subprocess.Popen[bytes], seconds: float
             return True
         time.sleep(0.05)
     return process.poll() is None
-
-
-def stolen_s() -> float:
-    """Processor time that the host of a virtual machine has given to others so far, all processors together."""
-    with contextlib.suppress(OSError, IndexError, ValueError):
-        ticks = Path("/proc/stat").read_text(encoding="ascii").split("\n", 1)[0].split()[8]
-        return int(ticks) / os.sysconf("SC_CLK_TCK")
-    return 0.0
-
-
-def realtime(thread: int) -> bool:
-    """Asks for a fixed priority for the driver's thread; False where that is not allowed."""
-    try:
-        os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(10))
-    except OSError:
-        return False
-    return True

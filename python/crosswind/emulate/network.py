@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import IO, Any
 
 from crosswind.core import core
 from crosswind.emulate import hosts as machine
+from crosswind.emulate import processors
 from crosswind.emulate.hosts import Host
 from crosswind.errors import InputError
 from crosswind.scenario import Scenario
@@ -23,6 +24,7 @@ class Network:
     engine: Any
     hosts: list[Host]
     has_priority: bool = False
+    awake: IO[bytes] | None = None
     start_ns: int = 0
     stolen_before_s: float = 0.0
     drops_before: dict[str, int] = field(default_factory=dict)
@@ -76,9 +78,19 @@ class Network:
             machine.settings(host, self.plan["sysctl"])
 
     def start(
-        self, *, start_ns: int = 0, stop_ns: int | None = None, sample_ns: int | None = None, tape: str | None = None
+        self,
+        *,
+        start_ns: int = 0,
+        stop_ns: int | None = None,
+        sample_ns: int | None = None,
+        tape: str | None = None,
+        is_alone: bool = True,
     ) -> int:
-        """Starts the driver; returns the monotonic time that is zero for it."""
+        """Starts the driver; returns the monotonic time that is zero for it.
+
+        `is_alone`: no other emulation runs beside this one, so that the driver may have a processor for itself; programs
+        that are started afterwards keep off it.
+        """
         options: dict[str, Any] = {
             "namespaces": [h.namespace for h in self.hosts],
             "start_ns": start_ns,
@@ -89,9 +101,10 @@ class Network:
         }
         if stop_ns is not None:
             options["stop_ns"] = stop_ns
-        self.stolen_before_s = machine.stolen_s()
+        self.stolen_before_s = processors.stolen_s()
+        self.awake = processors.keep_awake()
         thread, self.start_ns = self.engine.start(json.dumps(options))
-        self.has_priority = machine.realtime(thread)
+        self.has_priority = processors.settle(thread, processors.clear() if is_alone else None)
         return self.start_ns
 
     def view(self) -> dict[str, Any]:
@@ -126,7 +139,10 @@ class Network:
         raw = self.engine.stop()
         seen = json.loads(raw["machine"])
         seen["has_priority"] = self.has_priority
-        seen["stolen_s"] = round(machine.stolen_s() - self.stolen_before_s, 3)
+        seen["is_kept_awake"] = self.awake is not None
+        if self.awake:
+            self.awake.close()
+        seen["stolen_s"] = round(processors.stolen_s() - self.stolen_before_s, 3)
         seen["device_drops"] = {name: n for name, n in drops.items() if n}
         warnings = self.warnings(seen)
         return {"tables": raw["tables"], "view": json.loads(raw["view"]), "machine": seen, "warnings": warnings}

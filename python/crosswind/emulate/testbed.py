@@ -19,6 +19,7 @@ from typing import Any
 import polars as pl
 
 from crosswind.emulate import hosts as machine
+from crosswind.emulate import processors
 from crosswind.emulate import kernel, needs, sandbox
 from crosswind.emulate.network import Network
 from crosswind.emulate.programs import TCP_WORKLOADS, page_of, tasks_of
@@ -156,6 +157,9 @@ def perform(
 
     `company`: how many repetitions start at the same time as this one.
     """
+    if is_alone := company == 1:
+        # Before any program starts, so that all keep off the driver's processor.
+        processors.clear()
     busy = {h: t for h, t in tasks.items() if t}
     ready = threading.Semaphore(0)
     said: dict[int, dict[str, Any]] = {}
@@ -180,7 +184,7 @@ def perform(
         if not ready.acquire(timeout=READY_s):
             raise machine.SetupError("a receiving program did not begin to listen")
     late_ns = time.monotonic_ns() - start_ns
-    network.start(start_ns=start_ns, stop_ns=network.plan["duration_ns"], sample_ns=sample_ns)
+    network.start(start_ns=start_ns, stop_ns=network.plan["duration_ns"], sample_ns=sample_ns, is_alone=is_alone)
     until = start_ns / 1e9 + network.plan["duration_ns"] / 1e9 + 1.0
     for p in programs:
         with contextlib.suppress(subprocess.TimeoutExpired):
