@@ -88,8 +88,8 @@ class Network:
     ) -> int:
         """Starts the driver; returns the monotonic time that is zero for it.
 
-        `is_alone`: no other emulation runs beside this one, so that the driver may have a processor for itself; programs
-        that are started afterwards keep off it.
+        `is_alone`: no other emulation runs beside this one, so that the driver may have a processor for itself;
+        programs that are started afterwards keep off it.
         """
         options: dict[str, Any] = {
             "namespaces": [h.namespace for h in self.hosts],

@@ -41,7 +41,8 @@ def settle(thread: int, processor: int | None) -> bool:
 def keep_awake() -> IO[bytes] | None:
     """Keeps idle processors from sleeps that take long to wake from, while the file is open; None if not allowed."""
     try:
-        held = Path("/dev/cpu_dma_latency").open("wb", buffering=0)
+        # Closed by whoever holds it, or by the end of the process.
+        held = Path("/dev/cpu_dma_latency").open("wb", buffering=0)  # noqa: SIM115
         held.write((0).to_bytes(4, sys.byteorder))
     except OSError:
         return None

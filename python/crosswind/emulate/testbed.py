@@ -19,8 +19,7 @@ from typing import Any
 import polars as pl
 
 from crosswind.emulate import hosts as machine
-from crosswind.emulate import processors
-from crosswind.emulate import kernel, needs, sandbox
+from crosswind.emulate import kernel, needs, processors, sandbox
 from crosswind.emulate.network import Network
 from crosswind.emulate.programs import TCP_WORKLOADS, page_of, tasks_of
 from crosswind.emulate.results import runs_of
