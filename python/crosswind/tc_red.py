@@ -114,7 +114,7 @@ def _with_defaults(given: dict[str, str], kbit: int, marks: str) -> Red:
     least = _size("min", given["min"]) if "min" in given else 0
     most = _size("max", given["max"]) if "max" in given else limit // 4
     least = least or most // 3
-    burst = int(_number("burst", given["burst"])) if "burst" in given else (2 * least + most) // (3 * max(1, avpkt))
+    burst = _count("burst", given["burst"]) if "burst" in given else (2 * least + most) // (3 * max(1, avpkt))
     return Red(
         limit=limit,
         min=least,
@@ -130,9 +130,18 @@ def _with_defaults(given: dict[str, str], kbit: int, marks: str) -> Red:
 
 def _number(word: str, text: str) -> float:
     try:
-        return float(text)
+        value = float(text)
     except ValueError:
-        raise InputError("--tc", path=word, found=f"`{text}`", expected="a number") from None
+        value = math.nan
+    if not math.isfinite(value):
+        raise InputError("--tc", path=word, found=f"`{text}`", expected="a number")
+    return value
+
+
+def _count(word: str, text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", text):
+        raise InputError("--tc", path=word, found=f"`{text}`", expected="a whole number of packets")
+    return int(text)
 
 
 def _size(word: str, text: str) -> int:

@@ -8,9 +8,22 @@ import numpy as np
 import polars as pl
 import pytest
 
+import crosswind
 from crosswind import experiments, explain
 from crosswind.experiments.base import Results
-from crosswind.experiments.riva_2003 import a, c, e, f, marks, measures, mechanisms, published, readings, testbed
+from crosswind.experiments.riva_2003 import (
+    a,
+    c,
+    e,
+    f,
+    marks,
+    measures,
+    mechanisms,
+    pictures,
+    published,
+    readings,
+    testbed,
+)
 from crosswind.runs import Runs
 from crosswind.scenario import Scenario
 
@@ -210,6 +223,27 @@ def test_replications_are_compared_metric_by_metric() -> None:
     assert found.height == 3 * 3 * len(published.METRICS)
     assert found["ks"].is_between(0.0, 1.0).all()
     assert found["quartiles_inside"].is_between(0, 3).all()
+
+
+def test_a_last_segment_that_is_sent_again_carries_the_byte_of_its_fin() -> None:
+    sizes, again = [292_000, 46_720, 46_720, 292_000], [(3, 3 * 1448), (1, 384), (2, 1448 + 384), (0, 0)]
+    rows = [{"size_bytes": s, "resent_packets": n, "resent_bytes": b} for s, (n, b) in zip(sizes, again, strict=True)]
+    assert pl.DataFrame(rows).select(measures._fin_bytes()).to_series().to_list() == [0, 1, 1, 0]
+
+
+def test_every_column_of_the_derived_tables_is_defined() -> None:
+    tests = [crosswind.run({"TD 0": one.EXPERIMENT.configurations()["TD 0"]}) for one in (a, e)]
+    named = {c for r in tests for c in measures.repetitions(r).columns if c not in measures.KEYS}
+    roles = (*measures.LONG, "third", "tcp")
+    known = {k.replace("(role)", role) for k in measures.METRICS for role in roles}
+    assert named <= known and set(e.EXPERIMENT.metrics) == set(measures.METRICS)
+
+
+def test_duplicates_are_acks_that_repeat_while_data_is_outstanding() -> None:
+    log = [("send", 1, 1448), ("send", 1449, 1448), *[("ack", 1449, 0)] * 4, ("ack", 2897, 0), ("ack", 2897, 0)]
+    kinds, seq, length = zip(*log, strict=True)
+    events = pl.DataFrame({"end": ["sender"] * len(log), "kind": kinds, "seq": seq, "len": length})
+    assert pictures.duplicates(events)["in_a_row"].to_list() == [1, 2, 3]
 
 
 def test_the_share_of_picks_is_that_of_uniform_gaps() -> None:

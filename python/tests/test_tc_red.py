@@ -41,6 +41,9 @@ def test_what_is_left_out_gets_the_defaults_of_tc() -> None:
         ("limit 20parsec avpkt 1000", "bytes as tc reads them"),
         ("limit 20000 avpkt 1000 bandwidth 5furlong", "a rate as tc reads it"),
         ("limit 20000 avpkt 1000 probability often", "a number"),
+        ("limit 20000 avpkt 1000 probability nan", "a number"),
+        ("limit 20000 avpkt 1000 burst inf", "a whole number"),
+        ("limit 20000 avpkt 1000 burst 12.5", "a whole number"),
     ],
 )
 def test_words_that_tc_would_not_take_are_refused_with_the_reason(words: str, part: str) -> None:

@@ -28,7 +28,9 @@ def register(app: typer.Typer) -> None:
 
 
 def show(
-    name: Annotated[str, typer.Argument(help="An element, a preset, a metric, an experiment, or `schema`.")],
+    name: Annotated[
+        str, typer.Argument(help="An element, a preset, a metric, an experiment or all of a source, or `schema`.")
+    ],
     words: Annotated[list[str] | None, typer.Argument(help="With --tc: the words of tc.")] = None,
     tc: Annotated[bool, typer.Option("--tc", help="What the kernel makes of RED as tc configures it.")] = False,
     kbit: Annotated[
@@ -46,15 +48,20 @@ def show(
     if name == "schema":
         print_json(schema())
         return
-    from crosswind.experiments import registry as experiments  # loads matplotlib
+    from crosswind.experiments import of_study  # loads matplotlib
+    from crosswind.experiments import registry as experiments
 
     found = experiments().get(name)
     if found is not None:
         _show_experiment(found, "json" if json else "text")
         return
+    if study := of_study(name) if "/" not in name else {}:
+        _show_study(name, list(study.values()), "json" if json else "text")
+        return
     rows = [r for r in registry() if r["name"] == name]
     if not rows:
-        valid = [*(r["name"] for r in registry()), *experiments(), "schema"]
+        studies = {e.split("/")[0] for e in experiments()}
+        valid = [*(r["name"] for r in registry()), *experiments(), *sorted(studies), "schema"]
         raise InputError(
             "show", found=f"`{name}`", expected="a name that `crosswind list` prints", hint=did_you_mean(name, valid)
         )
@@ -115,6 +122,7 @@ def _show_experiment(e: Experiment, form: str) -> None:
                 "reps": e.reps,
                 "doc": e.doc,
                 "variants": {name: v.title for name, v in e.variants.items()},
+                "metrics": {name: m._asdict() for name, m in e.metrics.items()},
                 "claims": [
                     {"claim": c.id, "statement": c.statement, "published": c.published, "needs": c.needs}
                     for c in e.claims
@@ -129,8 +137,30 @@ def _show_experiment(e: Experiment, form: str) -> None:
     if e.variants:
         lines = [f"* `{name}`: {v.title}" for name, v in e.variants.items()]
         screen.print(Markdown("\n".join(["Other readings (`--variant NAME`):", "", *lines])))
+    _show_metrics(e)
     rows = [
         f"| {c.id} | {c.statement} | {c.published}{f' (not yet: needs {c.needs})' if c.needs else ''} |"
         for c in e.claims
     ]
     screen.print(Markdown("\n".join(["| claim | statement | published |", "|---|---|---|", *rows])))
+
+
+def _show_metrics(e: Experiment) -> None:
+    """What the columns of the derived tables are."""
+    if e.metrics:
+        rows = [f"| {name} | {m.unit} | {m.meaning} | {m.source} |" for name, m in e.metrics.items()]
+        heads = ["Columns of the derived tables:", "", "| column | unit | definition | source |", "|---|---|---|---|"]
+        console().print(Markdown("\n".join([*heads, *rows])))
+
+
+def _show_study(name: str, experiments: list[Experiment], form: str) -> None:
+    """The experiments of one source: what each asks, and how many claims it checks."""
+    if form == "json":
+        rows = [{"id": e.id, "title": e.title, "question": e.question(), "claims": len(e.claims)} for e in experiments]
+        print_json({"id": name, "experiments": rows})
+        return
+    screen = console()
+    screen.print(Text(f"{name}: {len(experiments)} experiments", style="bold"))
+    lines = [f"| {e.id} | {e.question()} | {len(e.claims)} |" for e in experiments]
+    screen.print(Markdown("\n".join(["| experiment | what it asks | claims |", "|---|---|---|", *lines])))
+    screen.print(Markdown(f"`crosswind reproduce {name}` runs them; `crosswind show {experiments[0].id}` tells more."))

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -90,6 +90,14 @@ class Variant:
     settings: Mapping[str, Any]
 
 
+class Definition(NamedTuple):
+    """What a column of a derived table is, and where the source defines it."""
+
+    unit: str
+    meaning: str
+    source: str
+
+
 @dataclass(frozen=True)
 class Experiment:
     """One published experiment.
@@ -98,7 +106,7 @@ class Experiment:
     `configurations(**settings)` returns label -> scenario; `variants` names other readings of what the source left
     open, `headline` the numbers by which readings are compared (label -> text). `uses` names other experiments of the
     same source (`w1-e0`) whose results its claims look at too; they are run as well. `quick` is what `--quick` scales
-    down beyond the number of repetitions.
+    down beyond the number of repetitions. `metrics` says what the columns of its derived tables are.
     """
 
     id: str
@@ -116,6 +124,7 @@ class Experiment:
     uses: Sequence[str] = ()
     quick: Variant | None = None
     headline: Callable[[Results], dict[str, str]] = _no_headline
+    metrics: Mapping[str, Definition] = field(default_factory=dict)
 
     def companions(self) -> set[str]:
         """The ids of the experiments that this one uses."""
@@ -144,6 +153,7 @@ class Study:
     quick_reps: int = 12
     tables: Callable[[Runs], Tables] = _no_tables
     variants: Mapping[str, Variant] = field(default_factory=dict)
+    metrics: Mapping[str, Definition] = field(default_factory=dict)
 
     def experiment(
         self,
@@ -163,6 +173,7 @@ class Study:
             "quick_reps": min(runs, self.quick_reps),
             "tables": self.tables,
             "variants": self.variants,
+            "metrics": self.metrics,
         }
         return Experiment(
             id=f"{self.id}/{name}",

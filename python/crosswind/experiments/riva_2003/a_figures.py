@@ -78,12 +78,27 @@ def pictures_of(r: Results) -> list[Picture]:
         shown.append(
             pictures.distributions(
                 f"replications-{role}",
-                f"Elapsed time of the {role} transfer, printed runs and ours. Kolmogorov-Smirnov: {tests}.",
+                f"Elapsed time of the {role} transfer, printed runs (shaded: 95 % of their quantiles) and ours. "
+                f"Kolmogorov-Smirnov: {tests}.",
                 pairs,
                 "elapsed time (s)",
             )
         )
-    return shown
+    return [*shown, _agreement(r)]
+
+
+def _agreement(r: Results) -> Picture:
+    """All 63 listed distributions at a glance."""
+    label = pl.concat_str("cell", "flow", separator=", ")
+    table = r.table("replications").with_columns(label.alias("column"), pl.col("metric").alias("row"))
+    alike = table.filter(pl.col("p_value") >= 0.05).height
+    caption = (
+        f"All {table.height} listed distributions: Kolmogorov-Smirnov distance between printed and measured runs "
+        f"({alike} with p of 0.05 or more, the others shaded), and how many of the three quartiles lie in the 95 % "
+        "interval of the printed ones."
+    )
+    columns = [f"{c}, {x}" for c in THREE for x in ROLES]
+    return pictures.agreement("replications-all", caption, table, columns, list(published.METRICS.values()))
 
 
 def numbers(r: Results, shown: Sequence[str], every: Sequence[str]) -> dict[str, str]:

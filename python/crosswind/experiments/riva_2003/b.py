@@ -420,7 +420,12 @@ def pictures_of(r: Results) -> list[Picture]:
     x = "start of the third transfer (s)"
     shown = [
         pictures.against_start(
-            "fig-5-13", "The third transfer behind both queues (Fig. 5-13): medians and quartiles.", third, x
+            "fig-5-13",
+            "The third transfer behind both queues (Fig. 5-13): medians and quartiles, for the elapsed time also the "
+            "least and the largest value.",
+            third,
+            x,
+            ends=("elapsed time (s)",),
         ),
         pictures.against_start("fig-5-14", "The long transfers behind both queues (Fig. 5-14).", long, x),
     ]

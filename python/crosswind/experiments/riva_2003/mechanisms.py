@@ -334,6 +334,7 @@ EXPERIMENT = study.experiment(
     figures=pictures_of,
     variants={"kernel": readings.ALL["kernel"]},
     tables=lambda _: {},
+    metrics={},
     reps=1,
     quick_reps=1,
 )

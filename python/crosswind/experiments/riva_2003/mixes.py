@@ -40,18 +40,25 @@ def cells(
     return out | {f"{q} alone": testbed.alone(mix, q, reading) for q in alone}
 
 
-def statistics_picture(r: Results, mix: Mix, name: str, caption: str) -> Picture:
-    """Elapsed time and packets sent again of the transfer, packets of the stream that arrived, against its start."""
+def statistics_picture(r: Results, mix: Mix, name: str, caption: str, alone: Sequence[Queue] = ()) -> Picture:
+    """Elapsed time and packets sent again of the transfer, packets of the stream that arrived, against its start.
 
-    def curves(column: str) -> dict[str, Any]:
-        return {
+    The transfer alone on the reduced rate has no start to vary: its values go across the panel.
+    """
+    ends_s = (mix.starts_s[0], mix.starts_s[-1])
+
+    def curves(column: str, by: Sequence[Queue] = ()) -> dict[str, Any]:
+        shared = {
             PRINTED_AS[c]: pictures.curve(r, {s: testbed.cell(c, s) for s in mix.starts_s}, column)
             for c in testbed.FOUR
         }
+        return shared | {
+            f"{PRINTED_AS[q]} alone": pictures.curve(r, dict.fromkeys(ends_s, f"{q} alone"), column) for q in by
+        }
 
     panels = {
-        "elapsed time of TCP (s)": curves("tcp_elapsed_s"),
-        "TCP packets sent again": curves("tcp_retx"),
+        "elapsed time of TCP (s)": curves("tcp_elapsed_s", alone),
+        "TCP packets sent again": curves("tcp_retx", alone),
         "UDP packets received": curves("udp_received"),
     }
     return pictures.against_start(name, caption, panels, "start of UDP (s)")
@@ -126,7 +133,8 @@ def declare(
 
     def pictures_of(r: Results) -> list[Picture]:
         caption = f"{title} (Fig. {statistics}): medians and quartiles."
-        found = [statistics_picture(r, mix, f"fig-{statistics}", caption)]
+        caption += f" Alone: without the stream on {testbed.REDUCED_kbit} kbit/s." if alone else ""
+        found = [statistics_picture(r, mix, f"fig-{statistics}", caption, alone)]
         for number, (what, chosen) in graphs.items():
             found += sequence_picture(r, f"fig-{number}", f"{what} (as Fig. {number}).", chosen)
         return found

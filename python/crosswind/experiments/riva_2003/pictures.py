@@ -1,12 +1,16 @@
 """Figures in the source's form: statistics against a start time, sequence graphs side by side, distributions.
 
+Sequence graphs are in the manner of the source's plotting tool: segments, the line of ACKs, a tick for every duplicate
+ACK and a 3 for the third, what was sent again, SYN and FIN. Its line of the advertised window is left out; it stays
+64 kB above the ACKs.
+
 Their margins are fixed, in inches: all panels carry labels of one size, and laying out dozens of figures by what is in
 them would cost more than to draw them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -55,8 +59,13 @@ def curve(r: Results, labels: Mapping[float, str], column: str) -> tuple[list[fl
 
 
 @figures.styled
-def against_start(name: str, caption: str, panels: Mapping[str, Curves], xlabel: str) -> Picture:
-    """Medians with their quartiles against a start time, one panel for each quantity (its label is the axis)."""
+def against_start(
+    name: str, caption: str, panels: Mapping[str, Curves], xlabel: str, ends: Collection[str] = ()
+) -> Picture:
+    """Medians with their quartiles against a start time, one panel for each quantity (its label is the axis).
+
+    In the panels named in `ends` the least and the largest value are drawn, too.
+    """
     fig, axes = _panels(len(panels), min(2, len(panels)), (2.85, 2.1) if len(panels) > 1 else (4.1, 2.2), titled=0.06)
     handles: dict[str, Any] = {}
     for ax, (ylabel, curves) in zip(axes, panels.items(), strict=True):
@@ -65,6 +74,10 @@ def against_start(name: str, caption: str, panels: Mapping[str, Curves], xlabel:
             look: Any = {"color": PALETTE[j % 6], "marker": MARKERS[j % 6], "linestyle": DASHES[j % 6]}
             (handles[label],) = ax.plot(x, middle, label=label, **look)
             ax.fill_between(x, low, high, color=PALETTE[j % 6], alpha=0.15, linewidth=0)
+            if ylabel in ends:
+                least, most = np.array([[np.nanmin(s), np.nanmax(s)] for s in samples]).T
+                bars: Any = {"color": PALETTE[j % 6], "linewidth": 0.8, "capsize": 2.0}
+                ax.errorbar(x, middle, [middle - least, most - middle], fmt="none", label="_ends", **bars)
         ax.set_xlabel(xlabel)
         ax.set_ylabel(ylabel)
     if len(handles) > 1:
@@ -72,38 +85,114 @@ def against_start(name: str, caption: str, panels: Mapping[str, Curves], xlabel:
     return Picture(name, caption, f"{caption} Panels: {', '.join(panels)}. Series: {', '.join(handles)}.", fig)
 
 
+SEGMENTS = (
+    ("send", "sent", ".", PALETTE[5], 2.4),
+    ("resend", "sent again", "D", PALETTE[4], 4.5),
+    ("drop", "dropped", "x", PALETTE[1], 4.5),
+)
+
+
+def duplicates(events: pl.DataFrame) -> pl.DataFrame:
+    """The duplicate ACKs among the events of a sender, and how many in a row each of them is.
+
+    One that repeats the ACK before it while data is outstanding; anything that acknowledges more starts afresh.
+    """
+    e = events.filter(pl.col("end") == "sender")
+    sent = pl.when(pl.col("kind").is_in(["send", "resend"])).then(pl.col("seq") + pl.col("len"))
+    acks = e.with_columns(sent.cum_max().forward_fill().alias("edge")).filter(pl.col("kind") == "ack")
+    row = pl.int_range(pl.len()).over(pl.col("seq").rle_id())
+    return acks.with_columns(row.alias("in_a_row")).filter((pl.col("in_a_row") > 0) & (pl.col("edge") > pl.col("seq")))
+
+
+def _open_and_close(ax: Any, e: pl.DataFrame) -> None:
+    """An S for each SYN and an F for the FIN, as far as this part of the events has them."""
+    syn = e.filter((pl.col("kind") == "open") | ((pl.col("kind") == "timeout") & (pl.col("seq") == 0)))
+    fin = e.filter(pl.col("kind").is_in(["send", "resend"]) & (pl.col("aux") % 2 == 1))
+    for found, letter in ((syn, "S"), (fin, "F")):
+        look: Any = {"linestyle": "", "marker": f"${letter}$", "color": figures.INK, "markersize": 5.0}
+        look["markeredgewidth"] = 0.0
+        ax.plot(found["time_ns"] / 1e9, found["seq"] / 1e3, label="_letters", **look)
+
+
+def _ack_line(ax: Any, e: pl.DataFrame) -> dict[str, Any]:
+    """The line of cumulative ACKs, ticks on it for duplicates, a 3 for every third in a row."""
+    acks, again = e.filter(pl.col("kind") == "ack"), duplicates(e)
+    style: Any = {"drawstyle": "steps-post", "linewidth": 0.9, "color": PALETTE[2]}
+    (line,) = ax.plot(acks["time_ns"] / 1e9, acks["seq"] / 1e3, **style)
+    handles = {"acknowledged": line}
+    below = 0.04 / 1e3 * float(acks["seq"].to_numpy().max(initial=0))
+    third = again.filter(pl.col("in_a_row") == 3)
+    for found, label, marker, size in ((again, "duplicate ACK", "|", 4.0), (third, "third duplicate", "$3$", 5.5)):
+        if not found.is_empty():
+            look: Any = {"linestyle": "", "marker": marker, "color": PALETTE[2], "markersize": size}
+            look["markeredgewidth"] = 0.8 if marker == "|" else 0.0
+            y = found["seq"] / 1e3 - below * (marker == "$3$")
+            (handles[label],) = ax.plot(found["time_ns"] / 1e9, y, label=label, **look)
+    return handles
+
+
 @figures.styled
 def sequences(name: str, caption: str, flows: Mapping[str, pl.DataFrame], until_s: float = np.inf) -> Picture:
-    """Sequence graphs of several flows side by side: segments sent and sent again, drops, and the ACK line."""
-    fig, axes = _panels(len(flows), len(flows), (max(1.75, 4.2 / len(flows)), 1.8))
+    """Sequence graphs of several flows side by side: segments sent and sent again, drops, ACKs and duplicates."""
+    fig, axes = _panels(len(flows), len(flows), (max(1.75, 5.6 / len(flows)), 1.8))
     handles: dict[str, Any] = {}
     for ax, (title, events) in zip(axes, flows.items(), strict=True):
         e = events.filter((pl.col("end") == "sender") & (pl.col("time_ns") <= min(until_s, 1e9) * 1e9))
-        acks = e.filter(pl.col("kind") == "ack")
-        style: Any = {"drawstyle": "steps-post", "linewidth": 0.9, "color": PALETTE[2]}
-        (handles["acknowledged"],) = ax.plot(acks["time_ns"] / 1e9, acks["seq"] / 1e3, **style)
-        for kind, label, marker, colour in (
-            ("send", "sent", ".", PALETTE[5]),
-            ("resend", "sent again", "D", PALETTE[4]),
-            ("drop", "dropped", "x", PALETTE[1]),
-        ):
+        handles |= _ack_line(ax, e)
+        for kind, label, marker, colour, size in SEGMENTS:
             k = e.filter((pl.col("kind") == kind) & (pl.col("len") > 0))
             if not k.is_empty():
-                size = 2.4 if kind == "send" else 4.5
                 dots: Any = {"linestyle": "", "marker": marker, "color": colour, "markersize": size}
                 (handles[label],) = ax.plot(k["time_ns"] / 1e9, k["seq"] / 1e3, label=label, **dots)
+        _open_and_close(ax, e)
         for t in e.filter((pl.col("kind") == "timeout") & (pl.col("seq") > 0))["time_ns"]:
             ax.axvline(t / 1e9, color=figures.INK, linewidth=0.7, linestyle=(0, (2, 2)), alpha=0.6)
         ax.set_title(title, loc="left")
         ax.set_xlabel("time (s)")
     axes[0].set_ylabel("sequence number (kB)")
     _legend(fig, handles)
-    return Picture(name, caption, f"{caption} One panel for each of {', '.join(flows)}; dashed: timeouts.", fig)
+    alt = f"{caption} One panel for each of {', '.join(flows)}; S: SYN, F: FIN, dashed: timeouts."
+    return Picture(name, caption, alt, fig)
+
+
+SHARES = np.linspace(0.05, 0.95, 19)
+
+
+def quantile_band(sample: Any, shares: Any) -> tuple[Any, Any]:
+    """Between which values 95 % of the bootstrap samples have their quantiles (type 7) at the given shares."""
+    rng = np.random.default_rng(0)
+    draws = np.quantile(rng.choice(sample, (1999, len(sample))), shares, axis=1)
+    low, high = np.quantile(draws, [0.025, 0.975], axis=1)
+    return low, high
+
+
+@figures.styled
+def agreement(name: str, caption: str, table: pl.DataFrame, columns: Sequence[str], rows: Sequence[str]) -> Picture:
+    """Kolmogorov-Smirnov distances as a table of cells: `row`, `column`, `ks`, `p_value`, `quartiles_inside`.
+
+    Shaded where the test tells the samples apart; below each distance, how many of the three quartiles agree.
+    """
+    fig, ax = plt.subplots(figsize=(0.62 * len(columns) + 1.3, 0.42 * len(rows) + 0.9))
+    at = {(r["row"], r["column"]): r for r in table.iter_rows(named=True)}
+    told_apart = np.array([[float(at[y, x]["p_value"] < 0.05) for x in columns] for y in rows])
+    ax.imshow(told_apart, cmap="Oranges", vmin=0.0, vmax=2.5, aspect="auto")
+    for i, y in enumerate(rows):
+        for j, x in enumerate(columns):
+            one = at[y, x]
+            ax.annotate(f"{one['ks']:.2f}\n{one['quartiles_inside']}/3", (j, i), ha="center", va="center", fontsize=7)
+    ax.set_xticks(range(len(columns)), [c.replace(", ", "\n") for c in columns], fontsize=7)
+    ax.set_yticks(range(len(rows)), rows, fontsize=7)
+    ax.grid(visible=False)
+    ax.tick_params(length=0)
+    return Picture(name, caption, f"{caption} Rows: {', '.join(rows)}. Columns: {', '.join(columns)}.", fig)
 
 
 @figures.styled
 def distributions(name: str, caption: str, pairs: Mapping[str, tuple[Any, Any]], xlabel: str) -> Picture:
-    """Cumulative distributions of printed and measured values, one panel for each pair."""
+    """Cumulative distributions of printed and measured values, one panel for each pair.
+
+    Shaded is the band in which 95 % of the samples of as many runs as were printed have their quantiles (bootstrap).
+    """
     fig, axes = _panels(len(pairs), len(pairs), (max(1.75, 4.2 / len(pairs)), 1.8))
     handles: dict[str, Any] = {}
     for ax, (title, both) in zip(axes, pairs.items(), strict=True):
@@ -112,6 +201,8 @@ def distributions(name: str, caption: str, pairs: Mapping[str, tuple[Any, Any]],
             y = np.arange(1, x.size + 1) / max(1, x.size)
             look: Any = {"color": PALETTE[j], "linestyle": DASHES[j], "drawstyle": "steps-post"}
             (handles[label],) = ax.plot(x, y, label=label, **look)
+        low, high = quantile_band(clean(both[0]), SHARES)
+        ax.fill_betweenx(SHARES, low, high, color=PALETTE[0], alpha=0.15, linewidth=0)
         ax.set_title(title, loc="left")
         ax.set_xlabel(xlabel)
     axes[0].set_ylabel("share at or below")

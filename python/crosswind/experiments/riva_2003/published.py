@@ -17,7 +17,7 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind.experiments.base import Results, Tables
-from crosswind.experiments.riva_2003 import measures
+from crosswind.experiments.riva_2003 import measures, pictures
 from crosswind.experiments.riva_2003.measures import LONG
 from crosswind.runs import Runs
 
@@ -85,9 +85,7 @@ def comparison(r: Results) -> pl.DataFrame:
             for metric in METRICS.values():
                 printed, measured = replications(cell, role, metric), r.of(cell, f"{role}_{metric}")
                 ks = scipy_stats.ks_2samp(printed, measured)
-                rng = np.random.default_rng(0)
-                draws = np.quantile(rng.choice(printed, (1999, printed.size)), [0.25, 0.5, 0.75], axis=1)
-                low, high = np.quantile(draws, [0.025, 0.975], axis=1)
+                low, high = pictures.quantile_band(printed, [0.25, 0.5, 0.75])
                 ours, theirs = (np.quantile(x, [0.25, 0.5, 0.75]) for x in (measured, printed))
                 rows.append(
                     {

@@ -7,7 +7,15 @@ from typing import Any
 from crosswind.experiments.base import Experiment, Study
 from crosswind.experiments.riva_2003 import measures, readings, testbed
 
-STUDY = Study("riva-2003", testbed.SOURCE, reps=20, quick_reps=4, tables=measures.tables, variants=readings.ALL)
+STUDY = Study(
+    "riva-2003",
+    testbed.SOURCE,
+    reps=20,
+    quick_reps=4,
+    tables=measures.tables,
+    variants=readings.ALL,
+    metrics=measures.METRICS,
+)
 experiment = STUDY.experiment
 
 
