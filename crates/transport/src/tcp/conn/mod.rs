@@ -313,7 +313,7 @@ impl Connection {
                 self.agree(p, ext);
                 self.state = State::SynReceived;
                 self.opened_at = now.into();
-                self.rx.next = 1;
+                self.rx.answer_syn();
                 self.rx.cause = p.sent_at;
                 self.send_syn(io);
                 if self.params.handshake != Handshake::Ns2 {

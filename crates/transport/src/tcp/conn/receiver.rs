@@ -109,6 +109,13 @@ impl Receiver {
         self.habit = p.ack_habit.is_on().then(|| Box::new(Habit::new(p.ack_habit.clone(), rng)));
     }
 
+    /// A SYN came, and its acknowledgement leaves with the SYN-ACK: so far that is what was last acknowledged (RFC 7323
+    /// section 4.3), and the first segment of data renews the echo.
+    pub fn answer_syn(&mut self) {
+        self.next = 1;
+        self.last_ack_sent = 1;
+    }
+
     /// Bytes of data delivered in order (SYN and FIN not counted).
     pub fn delivered(&self) -> u64 {
         let fin = self.fin_at.is_some_and(|f| self.next > f) as u64;
