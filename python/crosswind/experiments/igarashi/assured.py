@@ -36,6 +36,8 @@ ORIGINAL, EXCESS = "original", "excess-in"
 CONTRACTS = {str(k): float(RATES[k - 1]) for k in FLOWS}
 # One way, between the first and the last router; the rest of a round trip is in the access link.
 CORE_MS = 5.0
+# Each packet of a sender takes up to this much longer, against phase locking (open point O6.3).
+UNEVEN = {"type": "detour", "share": 0.0, "jitter": "10 us"}
 
 
 def meter(mbps: float, marking: str) -> dict[str, Any]:
@@ -79,7 +81,7 @@ def group(prefix: str, edge: str, sink: str, core_ms: float) -> tuple[dict[str, 
     links, flows = {}, {}
     for k, rtt in zip(FLOWS, RTTS_MS, strict=True):
         name = f"{prefix}{k}"
-        links[name] = link(f"host-{name}", edge, wide(rtt / 2 - core_ms))
+        links[name] = link(f"host-{name}", edge, {**wide(rtt / 2 - core_ms), **UNEVEN})
         flows[name] = flow(f"host-{name}", sink)
     return links, flows
 

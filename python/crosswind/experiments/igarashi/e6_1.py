@@ -6,8 +6,7 @@ provisionings.
 What the source printed (Table 6.2): every flow gets its contract in all three cases; what is left over goes to
 flows with short round trips. Its claims are checked where the tables are compared (E6.2 to E6.4).
 
-What may differ here: senders have no jitter of up to 10 us (the digest's replay has, against phase locking); RIO's
-random drops break phases. Throughput is over 50 s (see `assured`).
+What may differ here: throughput is over 50 s (see `assured`).
 """
 
 from __future__ import annotations

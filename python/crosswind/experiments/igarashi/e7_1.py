@@ -8,7 +8,8 @@ is withheld and reported with E7.9.
 
 What may differ here: as in E7.2. A single seed scatters by several points without control.
 
-Why claims may fail by their numbers: see the rounding of bursts in the testbed's description (variant `rounding-up`).
+IC7.3 fails in the longest path, 22.4 % over ten seeds: probably by the load of the replay that the bound comes from
+(see the testbed's description). With its load (variant `drawn-periods`) it is 29.0 %.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ def configurations(**reading: Any) -> dict[str, Scenario]:
 
 
 def _value(group: str, limit_ms: int, accept: Any, printed: str = "") -> Any:
-    return study.value(f"{group}, {limit_ms} ms", MODEL_2, f"{group}_eplr_{limit_ms}", accept, printed, "%", 1)
+    name = f"{group}, {limit_ms} ms"
+    return study.over_seeds(study.value(name, MODEL_2, f"{group}_eplr_{limit_ms}", accept, printed, "%", 1))
 
 
 CLAIMS = (

@@ -10,7 +10,7 @@ What the source printed (Fig. 7.4): the EPLR of the longest path is best from 1.
 What may differ here: as in E7.2. Waits are multiples of 0.08 ms, so 3.28 ms in each of three nodes are on time and
 3.36 late.
 
-Why claims may fail by their numbers: see the rounding of bursts in the testbed's description (variant `rounding-up`).
+With the load of the digest's replay (variant `drawn-periods`) the longest path has 3.1 % at 3.3 ms instead of 2.7 %.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ CLAIMS = (
         "3.3 ms; about 3 %; none late up to 3.3 ms",
         [
             Part("best MTQ", _best(10), near(3.3, 0.1), "3.3 ms", "ms", 1),
-            study.value("g0 at 3.3 ms", of(3.3), "g0_eplr_10", between(0.025, 0.035), "3 %", "%"),
+            study.over_seeds(study.value("g0 at 3.3 ms", of(3.3), "g0_eplr_10", between(0.025, 0.035), "3 %", "%")),
             study.ratio("g0 at 4 against 3.3 ms", (of(4.0), "g0_eplr_10"), (of(3.3), "g0_eplr_10"), above(2.0), "> 2"),
             study.of_seeds("late packets up to 3.3 ms", _most_late_up_to(3.3, GROUPS), at_most(0), "0", "", 0),
         ],

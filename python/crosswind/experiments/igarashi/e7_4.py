@@ -8,7 +8,8 @@ a mild one. The best QTL alone is worse for the longest path than the best MTQ a
 What may differ here: as in E7.2. Budgets and waits are whole nanoseconds, so a packet whose budget ends at zero is
 on time.
 
-Why claims may fail by their numbers: see the rounding of bursts in the testbed's description (variant `rounding-up`).
+IC7.8 fails by its numbers, 9.2 and 4.5 % over ten seeds: probably by the load of the replay that they come from (see
+the testbed's description). With its load (variant `drawn-periods`) they are 11.2 and 5.9 %.
 """
 
 from __future__ import annotations
@@ -65,8 +66,8 @@ CLAIMS = (
         [
             Part("best QTL, 10 ms", _best(10), near(10.0, 0.01), "10 ms", "ms", 0),
             Part("best QTL, 20 ms", _best(20), near(20.0, 0.01), "20 ms", "ms", 0),
-            study.value("g0, 10 ms", *_g0(10.0, 10), between(0.10, 0.14), "12 %", "%"),
-            study.value("g0, 20 ms", *_g0(20.0, 20), between(0.045, 0.075), "6 %", "%"),
+            study.over_seeds(study.value("g0, 10 ms", *_g0(10.0, 10), between(0.10, 0.14), "12 %", "%")),
+            study.over_seeds(study.value("g0, 20 ms", *_g0(20.0, 20), between(0.045, 0.075), "6 %", "%")),
             study.ratio("g0, 11 against 10 ms", _g0(11.0, 10), _g0(10.0, 10), at_least(2.0), "> 2"),
             study.ratio("g0, 21 against 20 ms", _g0(21.0, 20), _g0(20.0, 20), at_least(2.0), "> 2"),
             study.ratio("g0, 8 against 10 ms", _g0(8.0, 10), _g0(10.0, 10), at_most(1.25), "< 1.25"),

@@ -9,6 +9,10 @@ times MTQ.
 
 What may differ here: as in E7.2. A contract whose MTQ exceeds its QTL is refused; equality is the boundary that is
 run.
+
+IC7.12 fails narrowly (3.0, 2.7 and 3.5 % over ten seeds) and IC7.11 is at the edge of its band: probably by the load of
+the replay that they come from (see the testbed's description). With its load (variant `drawn-periods`) the longest
+path has 3.5, 3.1 and 4.3 %.
 """
 
 from __future__ import annotations
@@ -63,7 +67,7 @@ CLAIMS = (
         "number)",
         "g0 about 4.5 %",
         [
-            study.value("g0", BOTH, "g0_eplr_10", between(0.035, 0.055), "4.5 %", "%"),
+            study.over_seeds(study.value("g0", BOTH, "g0_eplr_10", between(0.035, 0.055), "4.5 %", "%")),
             study.of_seeds("worst group against MTQ 3.3 alone", _worst_ratio, at_most(1.6), "< 1.6"),
             study.ratio("MTQ 5 alone against both", ("e7-2/MTQ 5", "g0_eplr_10"), (BOTH, "g0_eplr_10"), at_least(2.5)),
             study.ratio("QTL 10 alone against both", ("e7-4/QTL 10", "g0_eplr_10"), (BOTH, "g0_eplr_10"), at_least(2)),
@@ -74,7 +78,9 @@ CLAIMS = (
         "With QTL at the limit any MTQ from 1.8 ms to half of it serves the longest path",
         "3 to 5 %",
         [
-            study.value(f"g0, MTQ {x:g}", BY_MTQ[x], "g0_eplr_10", between(0.03, 0.05), "3 to 5 %", "%")
+            study.over_seeds(
+                study.value(f"g0, MTQ {x:g}", BY_MTQ[x], "g0_eplr_10", between(0.03, 0.05), "3 to 5 %", "%")
+            )
             for x in (1.8, 3.3, 5.0)
         ],
     ),

@@ -11,7 +11,10 @@ What may differ here: as in E7.2. The source's is one seed; the bands come from 
 Delays are means over the packets that a node sends (open point O7.5), true ones, where the limits use expected
 ones.
 
-Why claims may fail by their numbers: see the rounding of bursts in the testbed's description (variant `rounding-up`).
+IC7.14 fails by its numbers, 22247, 34904, 56344 and 36583 drops over ten seeds, 632838 and 29726 late packets:
+probably by the load of the replay that the bands come from (see the testbed's description). With its load (variant
+`drawn-periods`) they are 28437, 42275, 69506 and 44661 drops, 737846 and 37941 late, all within. The source's own 23937
+drops of (a) lie below the band of the replay; ten runs of ns-2 have 16199 to 27882.
 """
 
 from __future__ import annotations
@@ -69,7 +72,7 @@ def _same_nodes(r: Results) -> Any:
 def _drops(case: str) -> Part:
     low, high = DROPS[case]
     drops = study.value(f"node drops, {case}", case, "all_drops", between(low, high), f"{PRINTED_DROPS[case]}", "", 0)
-    return study.at_full_size(drops)
+    return study.over_seeds(drops)
 
 
 def _rising(case: str) -> list[Part]:
@@ -94,8 +97,8 @@ CLAIMS = (
         "Table 7.3",
         [
             *(_drops(case) for case in CASES),
-            study.at_full_size(study.value("late, (a)", A, "all_late_10", between(0.63e6, 0.78e6), "687194", "", 0)),
-            study.at_full_size(study.value("late, (b)", B, "all_late_10", between(36e3, 44e3), "38105", "", 0)),
+            study.over_seeds(study.value("late, (a)", A, "all_late_10", between(0.63e6, 0.78e6), "687194", "", 0)),
+            study.over_seeds(study.value("late, (b)", B, "all_late_10", between(36e3, 44e3), "38105", "", 0)),
             study.value("late, (c)", C, "all_late_10", at_most(0), "0", "", 0),
             study.value("late, (d)", D, "all_late_10", at_most(0), "0", "", 0),
             Part("totals of nodes 1 and 2 that differ, (b) and (d)", _same_nodes, at_most(0), "0", "", 0),
@@ -108,7 +111,11 @@ CLAIMS = (
         "Table 7.4",
         [
             *(
-                study.value(f"node {k}, {case}", case, f"node{k}_delay_ms", within(value, 0.25), f"{value:g} ms", "ms")
+                study.over_seeds(
+                    study.value(
+                        f"node {k}, {case}", case, f"node{k}_delay_ms", within(value, 0.25), f"{value:g} ms", "ms"
+                    )
+                )
                 for case, values in PRINTED_MS.items()
                 for k, value in zip(discard.HOPS, values, strict=True)
             ),

@@ -78,6 +78,19 @@ def at_full_size(part: Part) -> Part:
     return replace(part, measure=measure)
 
 
+def over_seeds(part: Part, least: int = 5) -> Part:
+    """A number that scatters from seed to seed: it is judged at full size and over at least so many seeds."""
+
+    def measure(r: Results) -> Estimate:
+        found = part.measure(r)
+        seeds = int(r.runs.manifest["reps"])
+        if seeds < least:
+            raise MissingDataError(f"{part.show(found.value)} with seeds: {seeds}; judged with at least {least}")
+        return found
+
+    return at_full_size(replace(part, measure=measure))
+
+
 def withheld(id: str, statement: str, parts: Sequence[Part]) -> Claim:
     """A claim whose published outcome is not known here: it is measured and reported."""
     return Claim(id, statement, "withheld", parts, withheld="yes")
