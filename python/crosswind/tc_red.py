@@ -222,6 +222,9 @@ def _curve_table(e: Effective) -> Table:
         rows.append([f"{average:.0f}", f"{average / e.red.avpkt:.1f}", f"{p:.4f}", f"{nominal:.4f}", gap])
     heads = ["average, B", "packets", "p_b", "p_b as written", "mean gap, packets"]
     note = "Gaps between picks are uniform on 1 to 1/p_b; from max on every packet is picked."
+    if e.red.limit < e.red.max:
+        never = "RED never picks any" if e.red.limit < e.red.min else "the average can hardly come to max"
+        note += f" The limit of {e.red.limit} B drops packets before that: {never}."
     return Table("Probability of being marked or dropped", heads, rows, note)
 
 

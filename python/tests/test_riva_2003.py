@@ -223,6 +223,9 @@ def test_replications_are_compared_metric_by_metric() -> None:
     assert found.height == 3 * 3 * len(published.METRICS)
     assert found["ks"].is_between(0.0, 1.0).all()
     assert found["quartiles_inside"].is_between(0, 3).all()
+    late = found.filter(pl.col("cell") == "TD 2", pl.col("flow") == "third", pl.col("metric") == "elapsed_s")
+    # The source's summary of these runs has a deviation of 7.93 s.
+    assert late.select("corrected_average", "corrected_stdev").row(0) == pytest.approx((22.99, 7.32), abs=0.005)
 
 
 def test_a_last_segment_that_is_sent_again_carries_the_byte_of_its_fin() -> None:

@@ -450,8 +450,8 @@ CLAIMS = (
                     (9.0, "TD 5.5", above(0.0), "15 %"),
                 )
             ),
-            share_part("above 3 s", "all starts", lambda r: _thirds(r, 3.0)),
-            share_part("above 9 s", "all starts", lambda r: _thirds(r, 9.0)),
+            share_part("above 3 s", "all starts", lambda r: _thirds(r, 3.0), FREE, "not printed"),
+            share_part("above 9 s", "all starts", lambda r: _thirds(r, 9.0), FREE, "not printed"),
         ],
     ),
     Claim(

@@ -76,6 +76,8 @@ def comparison(r: Results) -> pl.DataFrame:
     """Every listed metric of every flow: two-sample Kolmogorov-Smirnov test, and quartiles of both samples.
 
     `quartiles_inside` counts the measured quartiles that lie within the 95 % bootstrap interval of the printed ones.
+    The corrected averages and deviations are those of the listed runs; the source's own summaries have some of them
+    wrong (`ERRATA`).
     """
     from scipy import stats as scipy_stats
 
@@ -97,6 +99,10 @@ def comparison(r: Results) -> pl.DataFrame:
                         **{f"printed_{n}": float(v) for n, v in zip(("p25", "median", "p75"), theirs, strict=True)},
                         **{f"measured_{n}": float(v) for n, v in zip(("p25", "median", "p75"), ours, strict=True)},
                         "quartiles_inside": int(((ours >= low) & (ours <= high)).sum()),
+                        "corrected_average": float(printed.mean()),
+                        "corrected_stdev": float(printed.std(ddof=1)),
+                        "measured_average": float(measured.mean()),
+                        "measured_stdev": float(measured.std(ddof=1)),
                     }
                 )
     return pl.DataFrame(rows)
