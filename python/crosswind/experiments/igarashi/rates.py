@@ -49,13 +49,12 @@ def tables(runs: Runs) -> Tables:
             mbps=pl.col("size_bytes") * 8e-6 / pl.col("seconds"),
             loss=pl.col("drops_packets") / pl.col("sent_packets").clip(1),
         )
-        .join(_jitter(runs), on=[*KEYS, "flow"], how="left")
         .join(rates, on=[*KEYS, "flow"], how="left")
     )
     columns = [
         pl.col(v).filter(pl.col("flow") == n).first().alias(f"{n}_{v}")
         for n in names
-        for v in ("mbps", "max_mbps", "loss", "jitter_ms")
+        for v in ("mbps", "max_mbps", "loss")
     ]
     wide = ends.select(KEYS)
     if columns:
@@ -70,20 +69,6 @@ def tables(runs: Runs) -> Tables:
         )
         wide = wide.join(sums, on=KEYS, how="left")
     return {"series": series, "repetition": wide.sort(KEYS)}
-
-
-def _jitter(runs: Runs) -> pl.DataFrame:
-    """Mean absolute difference of the delays of neighbours, which the jitter that iperf prints is a moving mean of.
-
-    Out of histograms with buckets of 0.1 ms.
-    """
-    h = runs.hist("ipdv_ns")
-    if h.is_empty():
-        keys = {"configuration": pl.String, "rep": pl.Int64, "flow": pl.String}
-        return pl.DataFrame(schema={**keys, "jitter_ms": pl.Float64})
-    middle = ((pl.col("low") + pl.col("high")) / 2).abs() / 1e6
-    mean_ms = (middle * pl.col("count")).sum() / pl.col("count").sum()
-    return h.group_by(*KEYS, flow="entity").agg(mean_ms.alias("jitter_ms"))
 
 
 experiment = partial(study.experiment, tables=tables, reps=2, quick_reps=1, quick=paths.QUICK)
