@@ -175,6 +175,16 @@ fn a_second_loss_in_the_window_costs_neither_a_wait_nor_a_reduction() {
 }
 
 #[test]
+fn where_the_threshold_is_raised_a_late_packet_is_no_loss_in_the_recovery_either() {
+    for (wait, again) in [(Wait::Timer, vec![40, 60]), (Wait::Window, vec![40]), (Wait::NcrAggressive, vec![40])] {
+        let mut w = pair(params(wait), &[(40, 0, Fate::Lose), (60, 0, Fate::Late(Dur::from_millis(40)))]);
+        w.run(END);
+        let again: Vec<u64> = again.into_iter().map(segment).collect();
+        assert_eq!((w.resent(End::Left), w.left.conn.tx.stats().fast_recoveries), (again, 1), "{wait:?}");
+    }
+}
+
+#[test]
 fn a_receiver_that_delays_acks_changes_nothing() {
     let p = TcpParams { delayed_ack: Dur::from_millis(40), ack_every_segments: 2, ..params(Wait::Timer) };
     let mut w = pair(p, &[(41, 0, Fate::Late(Dur::from_millis(30)))]);

@@ -398,7 +398,7 @@ fn ltcp_pert() -> TcpParams {
 }
 
 fn tcp_ldp() -> TcpParams {
-    let early = EarlyParams { cost: Cost::Law, falls: Falls::AtOnce, ..early(CurveName::GentleRed) };
+    let early = EarlyParams { cost: Cost::Law, falls: Falls::AtOnce, stale: Switch::On, ..early(CurveName::GentleRed) };
     let dcr = DcrParams { wait: Wait::Window, ..DcrParams::default() };
     TcpParams { dcr, early, pacing: Pacing::Window, ..ltcp_variable() }
 }

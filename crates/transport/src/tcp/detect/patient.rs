@@ -5,7 +5,9 @@
 //! **Idea**: on the first duplicate ACK do not count to three: wait. If the hole is filled meanwhile, nothing has happened; else
 //! the ordinary response begins. How long: `timer`: `tau_rtts` smoothed round trips; `duplicates`: `W srtt / rtt` duplicates, with W
 //! segments in flight; `window`: W of them; `ncr-careful`, `ncr-aggressive`: 2/3 or 1/2 of the growing flight.
-//! Every duplicate releases one new segment meanwhile, with `ncr-careful` every second one.
+//! Every duplicate releases one new segment meanwhile, with `ncr-careful` every second one; what the window has grown by
+//! leaves after the wait. `window` and `ncr-*` raise the threshold for duplicates itself: in the recovery that follows a
+//! segment is lost when so many above it have arrived, and one that is late by less is not.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
@@ -93,6 +95,8 @@ impl DcrParams {
 struct Waiting {
     /// Bytes in flight at the first duplicate.
     flight: u64,
+    /// The congestion window at the first duplicate, in bytes.
+    window: f64,
     duplicates: u64,
     /// How many duplicates end it, where they do.
     threshold: u64,
@@ -109,13 +113,15 @@ pub struct Patient {
     waiting: Option<Waiting>,
     seen: Seen,
     rtt_s: f64,
+    /// Duplicates that prove a loss in the recovery after a wait, where more than three are needed.
+    proof: u32,
     /// What was in flight when the wait that this ACK has ended began.
     resumed: Option<u64>,
 }
 
 impl Patient {
     pub fn new(inner: Detector, p: &TcpParams) -> Patient {
-        Patient { inner, params: p.dcr.clone(), waiting: None, seen: Seen::new(), rtt_s: 0.0, resumed: None }
+        Patient { inner, params: p.dcr.clone(), waiting: None, seen: Seen::new(), rtt_s: 0.0, proof: 0, resumed: None }
     }
 
     pub fn is_waiting(&self) -> bool {
@@ -136,6 +142,7 @@ impl Patient {
         };
         Waiting {
             flight: a.in_flight_before,
+            window: v.cwnd,
             duplicates: 0,
             threshold: (threshold.round() as u64).max(u64::from(v.dupthresh)),
             deadline,
@@ -167,8 +174,17 @@ impl Patient {
     }
 
     fn end(&mut self, board: &mut Scoreboard, v: &View) -> Verdict {
-        self.waiting = None;
-        self.inner.declare(board, v)
+        let raises = self.params.wait == Wait::Window || self.params.is_ncr();
+        self.proof = match self.waiting.take() {
+            Some(w) if raises => u32::try_from(w.threshold).unwrap_or(u32::MAX),
+            _ => 0,
+        };
+        self.inner.declare(board, &self.strict(v))
+    }
+
+    /// What the detector within is shown: the threshold that ended the wait, as long as its recovery lasts.
+    fn strict(&self, v: &View) -> View {
+        View { dupthresh: v.dupthresh.max(self.proof), ..*v }
     }
 }
 
@@ -183,12 +199,15 @@ impl Detect for Patient {
             return self.on_duplicate(a, blocks, board, v);
         }
         let ended = if a.bytes > 0 { self.waiting.take() } else { None };
+        if !matches!(v.phase, Phase::Recovery { .. }) {
+            self.proof = 0;
+        }
         let verdict = if a.sacked > 0 && self.applies(a, v) {
             // New data and news of a hole at once: the hole waits for the next duplicate.
             self.inner.wait_on(a, blocks, board, v);
             Verdict::Nothing
         } else {
-            self.inner.on_ack(a, blocks, board, v)
+            self.inner.on_ack(a, blocks, board, &self.strict(v))
         };
         match ended {
             Some(w) if self.params.is_ncr() && verdict == Verdict::Nothing => {
@@ -200,7 +219,8 @@ impl Detect for Patient {
     }
 
     fn in_flight(&self, board: &Scoreboard, v: &View) -> u64 {
-        let held = self.waiting.map_or(0, |w| w.held);
+        // One new segment per duplicate: what the window has grown by stays for later.
+        let held = self.waiting.map_or(0, |w| w.held + (v.cwnd - w.window).max(0.0) as u64);
         // Until it responds every duplicate is a segment that has left (limited transmit would stop after two), and a hole
         // is no loss, also between two waits.
         let is_open = matches!(v.phase, Phase::Open | Phase::Echo { .. });
@@ -226,6 +246,7 @@ impl Detect for Patient {
     }
     fn on_timeout(&mut self) {
         self.waiting = None;
+        self.proof = 0;
         self.inner.on_timeout();
     }
     fn habits(&self) -> Habits {

@@ -9,6 +9,8 @@ use crosswind_base::{Dur, Streams, Time};
 
 const MSS: u64 = 1000;
 const FLIGHT: u64 = 40;
+const VIEW: View =
+    View { una: 0, nxt: 0, mss: MSS, dupthresh: 3, phase: Phase::Open, guard: 0, limited_transmit: true, cwnd: 1e6 };
 
 /// State and rules in the words of the source, times in milliseconds.
 struct Dcr {
@@ -56,6 +58,22 @@ fn the_response_begins_when_the_pseudo_code_says() {
     assert!(responses > 100, "waits that end in a response are part of the trace ({responses})");
 }
 
+#[test]
+fn what_the_window_grows_by_during_the_wait_is_not_sent_before_its_end() {
+    let p = preset::preset("sack-dcr").expect("a preset");
+    let mut ours = Patient::new(Detector::new(&TcpParams { dcr: DcrParams::default(), ..p.clone() }, true), &p);
+    let mut board = Scoreboard::default();
+    (0..FLIGHT).for_each(|i| board.push(i * MSS, MSS as u32, Time::ZERO));
+    let v = View { nxt: FLIGHT * MSS, cwnd: 40e3, ..VIEW };
+    let wider = View { cwnd: 42e3, ..v };
+    ours.on_ack(&Ack { bytes: MSS, rtt: Some(Dur::from_millis(100)), ..Ack::default() }, &[], &mut board, &v);
+    assert_eq!(ours.in_flight(&board, &wider), ours.in_flight(&board, &v));
+    let sacked = board.sack((MSS, 2 * MSS), 0, &mut false);
+    ours.on_ack(&Ack { sacked, duplicate: true, ..Ack::default() }, &[], &mut board, &v);
+    assert!(ours.is_waiting());
+    assert_eq!(ours.in_flight(&board, &wider), ours.in_flight(&board, &v) + 2 * MSS);
+}
+
 fn compare(wait: Wait, seed: u64) -> u32 {
     let mut r = Streams::new(seed).named("dcr");
     let dcr = DcrParams { wait, ..DcrParams::default() };
@@ -90,16 +108,7 @@ fn compare(wait: Wait, seed: u64) -> u32 {
             board.push(nxt * MSS, MSS as u32, Time::ZERO);
             nxt += 1;
         }
-        let v = View {
-            una: una * MSS,
-            nxt: nxt * MSS,
-            mss: MSS,
-            dupthresh: 3,
-            phase: Phase::Open,
-            guard: 0,
-            limited_transmit: true,
-            cwnd: 1e6,
-        };
+        let v = View { una: una * MSS, nxt: nxt * MSS, ..VIEW };
         let verdict = ours.on_ack(&a, &[], &mut board, &v);
         assert_eq!(verdict == Verdict::Loss, expected, "{wait:?} seed {seed} step {step}");
         if expected {

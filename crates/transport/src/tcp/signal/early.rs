@@ -58,8 +58,10 @@ pub struct EarlyParams {
     pub cost: Cost,
     /// Share of the window that a response costs, if it is fixed.
     pub share: f64,
-    /// Round-trip samples between two responses, beyond the round trip between them.
+    /// Round-trip samples that must have come since the last response, beyond the round trip that must have passed.
     pub pause_samples: u32,
+    /// ACKs without a sample are judged as well, by what is known (TCP-LDP).
+    pub stale: Switch,
     /// Responses in slow start as well; they end it.
     pub slow_start: Switch,
     /// With `curve = "gentle-red"`.
@@ -79,6 +81,7 @@ impl Default for EarlyParams {
             cost: Cost::Fixed,
             share: 0.35,
             pause_samples: 0,
+            stale: Switch::Off,
             slow_start: Switch::On,
             gentle: GentleParams::default(),
             rem: RemParams::default(),
@@ -164,7 +167,9 @@ impl Early {
 
     /// Whether this ACK is to be answered as congestion.
     pub fn congested(&mut self, a: &Ack) -> bool {
-        let Some(r) = a.rtt.map(|r| r.as_secs_f64()) else { return false };
+        let Some(r) = a.rtt.map(|r| r.as_secs_f64()) else {
+            return self.params.stale.on() && self.responds(a.now);
+        };
         let first = self.smoothed_s == 0.0;
         self.least_s = self.least_s.min(r);
         self.smoothed_s = if first || (self.params.falls == Falls::AtOnce && r < self.smoothed_s) {
@@ -181,11 +186,15 @@ impl Early {
             AnyCurve::Rem(c) => c.probability(q),
             AnyCurve::Pi(c) => c.probability(q),
         };
-        // One draw per sample, so that a pause shifts nobody's dice.
+        self.responds(a.now)
+    }
+
+    fn responds(&mut self, now: Time) -> bool {
+        // One draw per ACK that is judged, so that a pause shifts nobody's dice.
         let hit = self.rng.uniform() < self.probability;
-        let rested = self.responded_at.is_none_or(|t| a.now.since(t).as_secs_f64() >= self.smoothed_s)
-            && (self.responded_at.is_none() || self.samples_since > self.params.pause_samples);
-        hit && rested
+        hit && self.responded_at.is_none_or(|t| {
+            now.since(t).as_secs_f64() >= self.smoothed_s && self.samples_since >= self.params.pause_samples
+        })
     }
 
     /// A response was made now.

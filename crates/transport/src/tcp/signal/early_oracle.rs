@@ -3,6 +3,7 @@
 use super::early::{Curve, CurveName, Early, EarlyParams, Falls, Queueing};
 use super::rem::{Rem, RemParams};
 use crate::tcp::Ack;
+use crate::tcp::params::Switch;
 use crosswind_base::{Dur, Streams, Time};
 
 fn ack(now_ms: f64, rtt_ms: f64) -> Ack {
@@ -67,6 +68,24 @@ fn pert_responds_with_the_probability_of_its_pseudo_code_at_most_once_per_round_
             }
             assert!(answers > 10, "the trace makes it respond ({answers})");
         }
+    }
+}
+
+#[test]
+fn an_ack_without_a_sample_is_judged_by_what_is_known_where_that_is_asked_for() {
+    for (stale, pause_samples, at_once) in [(Switch::Off, 0, false), (Switch::On, 0, true), (Switch::On, 1, false)] {
+        let params = EarlyParams { curve: CurveName::GentleRed, stale, pause_samples, ..EarlyParams::default() };
+        let mut early = Early::new(params, Streams::new(1).named("stale"));
+        early.congested(&ack(0.0, 60.0));
+        (1..500).for_each(|i| {
+            early.congested(&ack(f64::from(i), 100.0));
+        });
+        assert!((early.probability - 1.0).abs() < 1e-12, "far above every threshold");
+        early.answered(Time(500_000_000));
+        let silent = |now_ms| Ack { rtt: None, ..ack(now_ms, 0.0) };
+        assert!(!early.congested(&silent(510.0)), "within a round trip of the last response");
+        assert_eq!(early.congested(&silent(700.0)), at_once, "{stale:?}, {pause_samples}");
+        assert!(early.congested(&ack(701.0, 100.0)), "a sample has come");
     }
 }
 
