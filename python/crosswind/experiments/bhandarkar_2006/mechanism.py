@@ -10,9 +10,6 @@ What may differ here: the wireless repair is on the middle line of the path, wit
 for equation 2.6 are drawn per packet. Duplicates come a packet of the line (1.04 ms) apart; errors of the repaired
 line are rare enough (one packet in 500) that one is repaired before the next. The detector's own tests are
 `crates/transport/tests/patience.rs`.
-
-B3 fails by one packet: the window grows by one segment during the wait (B4), and that segment leaves beside those that
-answer duplicates. The rate stays within 5 % of that before.
 """
 
 from __future__ import annotations

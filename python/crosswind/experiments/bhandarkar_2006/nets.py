@@ -27,8 +27,8 @@ PROTOCOLS: dict[str, dict[str, Any]] = {
     # window never grows.
     "LTCP-DCR": {"preset": "ltcp-dcr", "dcr": {"wait": "window", "growth": "on"}},
     "LTCP-NCR": {"preset": "ltcp-dcr"},
-    # That of V.A: the LTCP of chapter III, and a threshold of one window of duplicates.
-    "LTCP-DCR fixed": {"preset": "ltcp", "dcr": {"wait": "duplicates"}},
+    # That of V.A: the LTCP of chapter III, and the same threshold.
+    "LTCP-DCR fixed": {"preset": "ltcp", "dcr": {"wait": "window"}},
     "LTCP-PERT": {"preset": "ltcp-pert"},
     "LDP": {"preset": "tcp-ldp"},
     "LDP-1Sample": {"preset": "ldp-1sample"},

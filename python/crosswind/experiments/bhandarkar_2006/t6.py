@@ -6,14 +6,13 @@ What the source printed: the table.
 
 What may differ here: as in `t7-t9`. `--quick` divides rate, queue, W_T and time by ten and runs twice.
 
-B83: our TCP is faster than the source's (381 Mbit/s at 150 ms and full size, printed 164; LTCP 703, printed 466; at 70
-ms 623 and 749, printed 480 and 682), so the ratios are smaller; the cause is told in `t7-t9`.
+B83: our TCP is faster than the source's (381 Mbit/s at 150 ms and full size, printed 164; LTCP 703, printed 466; at
+70 ms 623 and 749, printed 480 and 682), so the ratios are smaller; the cause is told in `t7-t9`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,15 +21,15 @@ from crosswind import figures
 from crosswind.claims import Part, above, between
 from crosswind.experiments.base import Results
 from crosswind.experiments.bhandarkar_2006 import study
-from crosswind.experiments.bhandarkar_2006.t7_t9 import CLASSES, PROTOCOLS, Size, size_of
+from crosswind.experiments.bhandarkar_2006.t7_t9 import CLASSES, PROTOCOLS, VARIANTS, Size, size_of
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
 
 
-def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
-    """`t6 <class> <protocol>`."""
-    s = Size(size)
+def configurations(size: str = "full", first_segments: int = 0) -> dict[str, Scenario]:
+    """`t6 <class> <protocol>`; `first_segments`: where the first slow start ends."""
+    s = Size(size, first_segments)
     out = {}
     for c, rtt in CLASSES.items():
         for p in PROTOCOLS:
@@ -110,4 +109,5 @@ EXPERIMENT = study.experiment(
     reps=4,
     quick_reps=2,
     quick=study.smaller("a tenth of rate, queue, W_T and time, two repetitions"),
+    variants=VARIANTS,
 )
