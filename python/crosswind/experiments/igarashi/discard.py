@@ -7,9 +7,9 @@ rate) is the share of the packets that a group sent which were dropped or came t
 What is simultaneous is decided by a hair. A node that is busy since a packet from the node before finishes at the very
 instants at which the next ones of those come. If it always finishes first, as in our engine, a packet from the node
 before never meets the full queue that fresh ones meet, and the longest path loses too little: 1.31 % without control
-where fresh packets lose 1.02 % at node 3. ns-2, where rounding decides, has 1.79 and 0.71 % (ten runs of 100 s with its
-own exponential sources). So packets take up to 0.1 us longer on the line, which is an eight-hundredth of a packet:
-1.55 and 0.79 %.
+where fresh packets lose 1.02 % at node 3. ns-2, where rounding decides, has 1.69 and 0.72 % with its own exponential
+sources (`python -m validation.ns2.voice`). So packets take up to 0.1 us longer on the line, which is an
+eight-hundredth of a packet: 1.55 and 0.79 %.
 
 Bands of numbers in the claims come from the digest's replay, which sent 2.017 million packets in 100 s. The source's
 simulator rounds the length of a burst to the nearest number of packets; so do we (1.995 million expected; the ten seeds
