@@ -26,8 +26,8 @@ Five scenarios (`scenarios/emulate/twin-*.toml`) in the simulator with the prese
 between real kernels (Linux {release}) with `crosswind run --mode emulate`: the same queue and link, kernel TCP in
 place of ours. Drops are counted by the network in both modes. Round-trip times are the senders' smoothed ones, 20
 times a second, averaged over time. Real hosts: mean of twelve repetitions (clean: three) with two standard errors;
-simulated: one, or {reps} where something is drawn. Pacing is off on both sides; the kernel runs as it comes (RACK-TLP, PRR,
-F-RTO, HyStart with CUBIC, autotuned buffers). Aim: goodput and mean round-trip time within
+simulated: one, or {reps} where something is drawn. Pacing is off on both sides; the kernel runs as it comes (RACK-TLP,
+PRR, F-RTO, HyStart with CUBIC, autotuned buffers). Aim: goodput and mean round-trip time within
 {aim:.0%}; {within} of {total} are. *Within the spread* is a larger difference that is smaller than the standard errors
 of the repetitions. Each cell: simulated, real.
 
