@@ -10,6 +10,11 @@ What the source printed: the tables (`data/t2.csv`); BIC's packets were 1050 byt
 What may differ here: K_R is 2.40 at 120 ms, inferred from these tables (O18), so claims 55 and 71 to 77 show
 consistency. `--quick` runs 100 Mbit/s alone, TCP for three of its cycles (381 s) in place of 2000 s, the others for
 150 s (forty and more); the claims about other rates stay unclear.
+
+B53 to B57 and B71 to B77 need hours of simulated gigabits and stay unclear with `--quick`. Single runs of table XV at
+full size (one seed) lie in the bands of B71, B72 and B74: LTCP 35 and 70 events with loss rates of 1.08e-5 and
+1.86e-5 and 37 and 32 packets per event; behind the smaller buffer HTCP 67, 6.3e-5 and 113, and BIC 67, 1.13e-5 and
+20. TCP at 100 Mbit/s has 0.930 of the ceiling over 2000 s, 0.927 over whole cycles.
 """
 
 from __future__ import annotations

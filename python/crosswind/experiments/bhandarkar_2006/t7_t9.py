@@ -23,7 +23,7 @@ costs it the margin at 25 ms as well.
 
 B87: in rows of two flows (and of four at 25 and 150 ms) LTCP is the less fair in one seed or another, both near 0.99
 (three seeds of `--quick`: two flows of TCP 0.984 to 0.999, of LTCP 0.978 to 0.9998); from six flows on LTCP is fairer
-in each row and seed but one.
+in each row and seed.
 """
 
 from __future__ import annotations
