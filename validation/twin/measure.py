@@ -44,7 +44,7 @@ CASES = (
     Case("twin-shallow", "the same with a queue of ten packets", 12, together=4),
     Case("twin-loss", "the same, one packet in a hundred lost", 12, is_drawn=True, together=4),
     Case("twin-spikes", "the same, standing still for a second every six seconds or so", 12, is_drawn=True, together=4),
-    Case("twin-two-rtts", "30 and 120 ms into one queue", 12, together=4),
+    Case("twin-two-rtts", "30 and 120 ms into one queue", 12, is_drawn=True, together=4),
 )
 
 

@@ -18,8 +18,8 @@
 //!
 //! **Deviations**: 1. An epoch begins with the first ACK after the reduction that may grow the window. 2. The round-trip time
 //! that is looked ahead is smoothed over those ACKs. 3. `2005` computes the AIMD window from time, `rfc9438` from ACKs, as the
-//! sources do: the two differ while the round-trip time changes. 4. `linux-6` computes in real numbers what the kernel
-//! computes in integers, and looks at the curve with every ACK, not 32 times a second. 5. `2005`: K is such that W(0) is the window
+//! sources do: the two differ while the round-trip time changes. 4. `linux-6`: an exact cube
+//! root for the kernel's approximate one, a clock of 250 ticks a second (`law/cubic_linux.rs`). 5. `2005`: K is such that W(0) is the window
 //! at the first ACK, as in Linux; with the paper's `(w_max beta / C)^(1/3)` a flow that gives way would stand still first. It
 //! approaches the AIMD window by a segment per ACK at most, and answers timeouts as rfc9438 does: the paper says nothing of them.
 //!
@@ -27,6 +27,7 @@
 
 use super::super::params::{AvoidanceCounting, Switch, TcpParams};
 use super::super::{Ack, Trigger};
+use super::cubic_linux::Counting;
 use super::seen::Seen;
 use super::{Window, WindowLaw, within};
 use crosswind_base::{ConfigError, Time};
@@ -115,9 +116,8 @@ pub struct Cubic {
     prior: f64,
     /// The last reduction was that of a timeout: the next epoch begins at its own `w_max`.
     starts_over: bool,
-    /// `linux-6`: acknowledged segments that have not made the window grow yet.
-    counted: f64,
     epoch: Option<Epoch>,
+    kernel: Counting,
 }
 
 impl Cubic {
@@ -131,8 +131,8 @@ impl Cubic {
             w_max: 0.0,
             prior: 0.0,
             starts_over: false,
-            counted: 0.0,
             epoch: None,
+            kernel: Counting::default(),
         }
     }
 
@@ -165,26 +165,19 @@ impl Cubic {
         if self.params.friendly.on() { grown.max(aimd.min(segments + worth)) } else { grown }
     }
 
-    /// Linux 6 (`bictcp_update`, `tcp_cong_avoid_ai`): looks ahead by the least round trip, and without a loss to climb back
-    /// to it takes twenty segments at most for one. The AIMD window gains 8 segments in 15 windows.
-    fn grow_linux(&mut self, e: &mut Epoch, t: f64, worth: f64) -> f64 {
-        let segments = self.w.segments();
-        let target = self.curve(e, t + self.seen.least_s);
-        let mut count = if target > segments { segments / (target - segments) } else { 100.0 * segments };
-        if self.prior == 0.0 {
-            count = count.min(20.0);
+    fn grow_linux(&mut self, a: &Ack) {
+        let (window, acked) = (self.w.segments() as u64, self.w.worth(a, self.counting));
+        let c = (self.params.c * 1024.0).round() as u64;
+        let grown = self.kernel.grow(a.now, window, acked, self.seen.least_s, c, self.params.friendly.on());
+        self.w.cwnd += grown as f64 * self.w.mss;
+    }
+
+    fn reduce_linux(&mut self, why: Trigger, segments: f64) {
+        self.kernel.reduce(segments as u64, self.beta, self.params.fast_convergence.on());
+        if why == Trigger::Timeout {
+            self.kernel.forget();
         }
-        if self.params.friendly.on() {
-            e.w_est += worth * 8.0 / 15.0 / segments;
-            if e.w_est > segments {
-                count = count.min(segments / (e.w_est - segments));
-            }
-        }
-        let count = count.max(2.0);
-        self.counted += worth;
-        let whole = (self.counted / count).floor();
-        self.counted -= whole * count;
-        segments + whole
+        self.w.fall_to((segments * self.beta).floor() * self.w.mss, why);
     }
 
     fn grow_rfc(&self, e: &Epoch, t: f64, worth: f64) -> f64 {
@@ -203,19 +196,19 @@ impl WindowLaw for Cubic {
         if self.w.slow_start(a, self.counting) {
             return;
         }
+        if self.params.version == CubicVersion::Linux6 {
+            return self.grow_linux(a);
+        }
         let mut e = match self.epoch {
             Some(e) => e,
             None => self.begin(a.now),
         };
         let t = a.now.since(e.from).as_secs_f64();
         let worth = self.w.worth(a, self.counting);
-        if self.params.version != CubicVersion::Linux6 {
-            e.w_est = self.aimd(&e, worth);
-        }
+        e.w_est = self.aimd(&e, worth);
         let grown = match self.params.version {
-            CubicVersion::Rfc9438 => self.grow_rfc(&e, t, worth),
             CubicVersion::Pfldnet2005 => self.grow_2005(&e, t, worth),
-            CubicVersion::Linux6 => self.grow_linux(&mut e, t, worth),
+            _ => self.grow_rfc(&e, t, worth),
         };
         self.epoch = Some(e);
         self.w.cwnd = grown * self.w.mss;
@@ -223,15 +216,14 @@ impl WindowLaw for Cubic {
 
     fn reduce(&mut self, why: Trigger, base: f64) {
         let segments = base / self.w.mss;
+        if self.params.version == CubicVersion::Linux6 {
+            return self.reduce_linux(why, segments.floor());
+        }
         let below = segments < self.w_max && self.params.fast_convergence.on();
         self.w_max = if below { segments * (1.0 + self.beta) / 2.0 } else { segments };
         self.prior = segments;
         self.starts_over = why == Trigger::Timeout;
-        (self.epoch, self.counted) = (None, 0.0);
-        if self.starts_over && self.params.version == CubicVersion::Linux6 {
-            // The kernel forgets everything (`bictcp_reset`).
-            (self.w_max, self.prior) = (0.0, 0.0);
-        }
+        self.epoch = None;
         self.w.fall_to(base * self.beta, why);
     }
 

@@ -4,6 +4,7 @@
 
 pub mod bic;
 pub mod cubic;
+pub mod cubic_linux;
 pub mod drive;
 pub mod fast;
 pub mod hstcp;

@@ -58,60 +58,103 @@ fn cubic_is_rfc_9438() {
     compare(&params(LawName::Cubic), 0.0005, || Box::new(PlainCubic::default()));
 }
 
-/// `bictcp_update` and `tcp_cong_avoid_ai` of Linux 6.18, in seconds and real numbers, with the kernel's names.
+/// Linux 6.18 with the kernel's names, its whole numbers and its jiffies (250 a second); the cube root is exact.
 #[derive(Default)]
 struct Kernel {
-    last_max_cwnd: f64,
-    origin_point: f64,
-    epoch_start: Option<f64>,
-    bic_k: f64,
-    tcp_cwnd: f64,
-    delay_min: Option<f64>,
-    cwnd_cnt: f64,
+    cnt: u32,
+    last_max_cwnd: u32,
+    last_cwnd: u32,
+    last_time: i64,
+    bic_origin_point: u32,
+    bic_k: u64,
+    delay_min_us: Option<u64>,
+    epoch_start: Option<i64>,
+    ack_cnt: u32,
+    tcp_cwnd: u32,
+    snd_cwnd_cnt: u32,
 }
 
-const KERNEL_BETA: f64 = 717.0 / 1024.0;
+const HZ: i64 = 250;
+const KERNEL_BETA: u32 = 717;
+
+impl Kernel {
+    fn update(&mut self, jiffies: i64, cwnd: u32) {
+        self.ack_cnt += 1;
+        if self.last_cwnd == cwnd && jiffies - self.last_time <= HZ / 32 {
+            return;
+        }
+        if self.epoch_start.is_none() || jiffies != self.last_time {
+            self.last_cwnd = cwnd;
+            self.last_time = jiffies;
+            self.cubic(jiffies, cwnd);
+        }
+        let scale = 8 * (1024 + KERNEL_BETA) / 3 / (1024 - KERNEL_BETA);
+        let delta = (cwnd * scale) >> 3;
+        while self.ack_cnt > delta {
+            self.ack_cnt -= delta;
+            self.tcp_cwnd += 1;
+        }
+        if self.tcp_cwnd > cwnd {
+            self.cnt = self.cnt.min(cwnd / (self.tcp_cwnd - cwnd));
+        }
+        self.cnt = self.cnt.max(2);
+    }
+
+    fn cubic(&mut self, jiffies: i64, cwnd: u32) {
+        if self.epoch_start.is_none() {
+            self.epoch_start = Some(jiffies);
+            self.ack_cnt = 1;
+            self.tcp_cwnd = cwnd;
+            (self.bic_k, self.bic_origin_point) = (0, cwnd);
+            if self.last_max_cwnd > cwnd {
+                let cube_factor = (1u64 << 40) as f64 / 410.0;
+                self.bic_k = (cube_factor * f64::from(self.last_max_cwnd - cwnd)).cbrt() as u64;
+                self.bic_origin_point = self.last_max_cwnd;
+            }
+        }
+        let delay_min = (self.delay_min_us.unwrap_or(0) * HZ as u64).div_ceil(1_000_000);
+        let t = (((jiffies - self.epoch_start.unwrap_or(0)) as u64 + delay_min) << 10) / HZ as u64;
+        let offs = t.abs_diff(self.bic_k);
+        let delta = ((410 * offs * offs * offs) >> 40) as u32;
+        let target =
+            if t < self.bic_k { self.bic_origin_point.saturating_sub(delta) } else { self.bic_origin_point + delta };
+        self.cnt = if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd };
+        if self.last_max_cwnd == 0 && self.cnt > 20 {
+            self.cnt = 20;
+        }
+    }
+}
 
 impl Plain for Kernel {
     fn ack(&mut self, s: Step, cwnd: f64, ssthresh: f64) -> f64 {
-        self.delay_min = Some(self.delay_min.map_or(s.rtt_s, |d| d.min(s.rtt_s)));
+        let rtt_us = (s.rtt_s * 1e6).round() as u64;
+        self.delay_min_us = Some(self.delay_min_us.map_or(rtt_us, |d| d.min(rtt_us)));
         if cwnd < ssthresh {
             return (cwnd + 1.0).min(ssthresh);
         }
-        if self.epoch_start.is_none() {
-            self.epoch_start = Some(s.now_s);
-            self.tcp_cwnd = cwnd;
-            if self.last_max_cwnd <= cwnd {
-                (self.bic_k, self.origin_point) = (0.0, cwnd);
-            } else {
-                self.bic_k = ((self.last_max_cwnd - cwnd) / C).cbrt();
-                self.origin_point = self.last_max_cwnd;
-            }
+        let mut window = cwnd as u32;
+        self.update((s.now_s * HZ as f64) as i64, window);
+        if self.snd_cwnd_cnt >= self.cnt {
+            self.snd_cwnd_cnt = 0;
+            window += 1;
         }
-        let t = s.now_s - self.epoch_start.unwrap_or_default() + self.delay_min.unwrap_or_default();
-        let target = self.origin_point + C * (t - self.bic_k).powi(3);
-        let mut cnt = if target > cwnd { cwnd / (target - cwnd) } else { 100.0 * cwnd };
-        if self.last_max_cwnd == 0.0 && cnt > 20.0 {
-            cnt = 20.0;
+        self.snd_cwnd_cnt += 1;
+        if self.snd_cwnd_cnt >= self.cnt {
+            let delta = self.snd_cwnd_cnt / self.cnt;
+            self.snd_cwnd_cnt -= delta * self.cnt;
+            window += delta;
         }
-        self.tcp_cwnd += 8.0 / 15.0 / cwnd;
-        if self.tcp_cwnd > cwnd {
-            cnt = cnt.min(cwnd / (self.tcp_cwnd - cwnd));
-        }
-        cnt = cnt.max(2.0);
-        self.cwnd_cnt += 1.0;
-        let delta = (self.cwnd_cnt / cnt).floor();
-        self.cwnd_cnt -= delta * cnt;
-        cwnd + delta
+        f64::from(window)
     }
     fn cut(&mut self, why: Trigger, cwnd: f64) -> f64 {
+        let cwnd = cwnd as u32;
         let fast = cwnd < self.last_max_cwnd;
-        self.last_max_cwnd = if fast { cwnd * (1.0 + KERNEL_BETA) / 2.0 } else { cwnd };
-        (self.epoch_start, self.cwnd_cnt) = (None, 0.0);
+        self.last_max_cwnd = if fast { cwnd * (1024 + KERNEL_BETA) / 2048 } else { cwnd };
+        (self.epoch_start, self.snd_cwnd_cnt) = (None, 0);
         if why == Trigger::Timeout {
-            self.last_max_cwnd = 0.0;
+            *self = Kernel { delay_min_us: self.delay_min_us, ..Kernel::default() };
         }
-        KERNEL_BETA * cwnd
+        f64::from(cwnd * KERNEL_BETA / 1024)
     }
 }
 
