@@ -16,9 +16,8 @@ const MARGIN_MIN: Dur = Dur::from_micros(20);
 const MARGIN_MAX: Dur = Dur::from_micros(250);
 /// From the end of a sleep to the packet's way out.
 const AWAKENING: Dur = Dur::from_micros(4);
-/// Shorter sleeps than this are mostly way in and out of the kernel.
-const NAP_MIN: Dur = Dur::from_micros(10);
-/// From shorter sleeps a thread is called back before it has left its processor: they are no rest.
+/// From shorter sleeps a thread is called back before it has left its processor: they are no rest. And every sleep is a
+/// chance for a thread of the kernel to begin something that cannot be interrupted for milliseconds.
 const NAP_SHORTEST: Dur = Dur::from_micros(40);
 
 /// A quantile that is followed without a memory of values: up by one factor, down by another, in balance where as many
@@ -66,7 +65,7 @@ impl Margin {
     #[inline]
     pub fn nap(&self, left: Dur, owes: bool) -> Option<Dur> {
         let nap = left.saturating_sub(self.ahead());
-        if nap >= NAP_MIN {
+        if nap >= NAP_SHORTEST {
             return Some(nap);
         }
         (owes && self.fixed.is_none() && left > NAP_SHORTEST + self.usual.get() + AWAKENING).then_some(NAP_SHORTEST)
@@ -165,8 +164,8 @@ mod tests {
         let mut m = Margin::new(Some(Dur::from_micros(7)));
         m.overran(Dur::from_millis(20));
         assert_eq!(m.ahead(), Dur::from_micros(7));
-        assert_eq!(m.nap(Dur::from_micros(17), false), Some(Dur::from_micros(10)));
-        assert_eq!(m.nap(Dur::from_micros(16), true), None, "too short a sleep, and the user's margin is kept");
+        assert_eq!(m.nap(Dur::from_micros(47), false), Some(NAP_SHORTEST));
+        assert_eq!(m.nap(Dur::from_micros(46), true), None, "too short a sleep, and the user's margin is kept");
     }
 
     #[test]
