@@ -318,7 +318,8 @@ def test_a_wrong_server_is_named_with_its_own_words(scenario: Path) -> None:
     assert code == 1 and "emulate.serve.web" in err and "http.sever" in err
 
 
-# Takes privileges away in order to go without. Who has none has gone that way in all tests above.
+# Takes privileges away, with `setpriv` of util-linux (part of every usual system, not of every small one), in order to
+# go without. Who has none has gone that way in all tests above.
 @emulates
 @pytest.mark.skipif(shutil.which("setpriv") is None, reason="setpriv (util-linux) is not installed")
 @pytest.mark.skipif(os.geteuid() != 0, reason="without privileges this is what every other test does")

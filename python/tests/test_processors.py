@@ -27,6 +27,7 @@ def look(allowed: list[int]) -> dict[str, object]:
     return found
 
 
+# With one processor there is none to give away; the test below is about that.
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one processor only")
 def test_the_driver_gets_one_of_several_processors_for_itself() -> None:
     first, *_, last = sorted(os.sched_getaffinity(0))

@@ -167,15 +167,15 @@ impl Cubic {
 
     fn grow_linux(&mut self, a: &Ack) {
         let (window, acked) = (self.w.segments() as u64, self.w.worth(a, self.counting));
-        let c = (self.params.c * 1024.0).round() as u64;
+        let c = ((self.params.c * 1024.0).round() as u64).max(1);
         let grown = self.kernel.grow(a.now, window, acked, self.seen.least_s, c, self.params.friendly.on());
         self.w.cwnd += grown as f64 * self.w.mss;
     }
 
     fn reduce_linux(&mut self, why: Trigger, segments: f64) {
-        self.kernel.reduce(segments as u64, self.beta, self.params.fast_convergence.on());
-        if why == Trigger::Timeout {
-            self.kernel.forget();
+        match why {
+            Trigger::Timeout => self.kernel.forget(),
+            _ => self.kernel.reduce(segments as u64, self.beta, self.params.fast_convergence.on()),
         }
         self.w.fall_to((segments * self.beta).floor() * self.w.mss, why);
     }

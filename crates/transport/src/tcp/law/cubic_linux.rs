@@ -39,7 +39,7 @@ pub struct Counting {
 
 impl Counting {
     /// `acked` segments were acknowledged at a window of so many: by how many it grows. `c` in parts of 1024 of a segment
-    /// per cubic second.
+    /// per cubic second, one at least.
     pub fn grow(&mut self, now: Time, window: u64, acked: f64, least_rtt_s: f64, c: u64, friendly: bool) -> u64 {
         let tick = now.0 / TICK_NS;
         self.acked_for_aimd += acked;
@@ -61,7 +61,7 @@ impl Counting {
         let climb = *self.climb.get_or_insert_with(|| {
             (self.acked_for_aimd, self.aimd) = (acked, window);
             let lost = self.w_max.saturating_sub(window);
-            let k = ((lost << 40) as f64 / c as f64).cbrt() as u64;
+            let k = (lost as f64 * (1u64 << 40) as f64 / c as f64).cbrt() as u64;
             Climb { from_tick: tick, k, origin: self.w_max.max(window) }
         });
         let ahead = (least_rtt_s * TICKS_PER_S as f64).ceil() as u64;

@@ -166,6 +166,21 @@ fn cubic_of_linux_6_is_the_kernels() {
     compare(&p, 0.0005, || Box::new(Kernel::default()));
 }
 
+#[test]
+fn the_arithmetic_of_linux_6_bears_the_flattest_and_the_steepest_curve() {
+    for c in [1e-6, 1e6] {
+        let cubic = CubicParams { version: CubicVersion::Linux6, c, ..CubicParams::default() };
+        cubic.check().expect("within the bounds");
+        let p = TcpParams { cubic, initial_window_segments: 40_000_000, ..params(LawName::Cubic) };
+        let mut law = Law::new(&p);
+        law.reduce(Trigger::Loss, law.cwnd());
+        for i in 1..1000u64 {
+            law.on_ack(&ack(Step { now_s: i as f64, rtt_s: 0.1, in_flight: 1.0 }, i));
+        }
+        assert!(law.cwnd().is_finite() && law.cwnd() > 0.0);
+    }
+}
+
 /// Rhee and Xu 2005, section 3, with the names of the paper; `beta` is the share that a loss takes. What the law's page lists
 /// as deviations is so here too: K from the window at the epoch's first ACK, a smoothed round trip, a segment per ACK at most
 /// on the way to `w_tcp`, and RFC 9438's answer to timeouts, of which the paper says nothing.
