@@ -6,7 +6,7 @@ of data, more losses and a lower rate with FreeBSD; with Windows XP there is no 
 What may differ here: one packet in 20 000 is lost at random (open point O5.3; 1e-5 to 1e-4 suggested), and as many are
 late by 0.2 ms, both times what the network is divided by; the variant `in-order` has the losses alone. Random losses
 do not know how bursty a flow is: only overflow of the small router buffer can tell the receivers apart, and growth by
-ACKs speaks for FreeBSD, which sends more of them. That is the most probable cause of its failing: with `--quick`
+ACKs speaks for FreeBSD, which sends more of them. That is the most probable cause why IC5.6 fails: with `--quick`
 FreeBSD has 1.07 to 1.25 times the rate of XP, without late packets 1.11 to 1.35 times.
 """
 
