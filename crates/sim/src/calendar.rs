@@ -1,12 +1,15 @@
 //! Who is woken next, and how far the run has come.
 
 use crate::agenda::Agenda;
-use crosswind_base::Time;
+use crate::deliveries::Deliveries;
+use crosswind_base::{PacketId, Time};
 
 /// Two agendas, of the egresses and of the ends behind them, and what each stage said last about when to be woken;
 /// entries of the agendas may be earlier. At one instant egresses come first. They are apart because ends are rarely
-/// woken, and there may be very many of them.
+/// woken, and there may be very many of them. And packets that egresses have handed over before their time: each counts
+/// as a wake of the egress that it comes from.
 pub struct Calendar {
+    deliveries: Deliveries,
     egresses: Agenda,
     ends: Agenda,
     /// Stages below this are egresses.
@@ -18,6 +21,7 @@ impl Calendar {
     /// `shuffle_seed`: see [`Agenda::new`].
     pub fn new(egresses: usize, ends: usize, shuffle_seed: u64) -> Calendar {
         Calendar {
+            deliveries: Deliveries::default(),
             egresses: Agenda::new(egresses, shuffle_seed),
             ends: Agenda::new(ends, shuffle_seed),
             split: egresses,
@@ -28,7 +32,29 @@ impl Calendar {
     /// When something may be due next; [`Time::NEVER`] when nothing will be.
     #[inline]
     pub fn due(&self) -> Time {
-        self.egresses.first_time().min(self.ends.first_time())
+        self.egresses.first_time().min(self.ends.first_time()).min(self.deliveries.first_at())
+    }
+
+    /// The packet that arrives at `at`, the time just asked for, unless some stage comes before it.
+    #[inline]
+    pub fn arrival(&mut self, at: Time) -> Option<PacketId> {
+        if self.deliveries.first_at() != at {
+            return None;
+        }
+        let before = self.egresses.first().filter(|e| e.0 == at).is_some_and(|e| e.1 < self.deliveries.first_line());
+        (!before).then(|| self.deliveries.pop())
+    }
+
+    /// A packet that `egress` has handed over arrives at `at`, where somebody waits for its time.
+    #[inline]
+    pub fn arrives(&mut self, at: Time, egress: u32, id: PacketId) {
+        self.deliveries.push(at, egress, id);
+    }
+
+    /// The packet that may be the next to arrive.
+    #[inline]
+    pub fn next_arrival(&self) -> Option<PacketId> {
+        self.deliveries.peek()
     }
 
     /// The stage that is due at `at`, the time just asked for; `None` when its wish has moved to a later time since.

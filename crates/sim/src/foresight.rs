@@ -5,6 +5,9 @@
 //! bottleneck to the hosts, or the hops of a chain without cross traffic), a packet is handed on as soon as its way is known,
 //! and the arrivals in between need no events.
 //!
+//! What goes to a host, or to the edge of a domain, is handed to the driver, who keeps it until its time
+//! ([`crate::deliveries`]): the last line of a way is not woken for it. Only where ties are shuffled it delivers itself.
+//!
 //! Where several such lines meet, and nothing else comes, the egress behind them gathers: it is told of its arrivals before
 //! their time and deals with many of them in one go. Drops are then noticed a little later than they happen, so nothing
 //! gathers when somebody watches, or when a run may end with the loss of a datagram.
@@ -65,7 +68,11 @@ pub fn foresee(plan: &Plan, stages: &mut [BoxStage], longest: u32, ties: Ties) {
     let is_emptied = |i: usize| plan.egresses[i ^ 1].spec.resets();
     let may = |i: usize| !changes.contains(&Target::Egress(i as u32)) && !is_emptied(i);
     let plans: Vec<bool> = stages.iter_mut().enumerate().map(|(i, s)| may(i) && s.look_ahead(Ahead::Plan)).collect();
-    let (sources, ends_at_host) = neighbours(plan);
+    let (sources, mut ends_at_host) = neighbours(plan);
+    if ties == Ties::Ordered {
+        // The driver keeps what hosts and edges are to get until its time has come.
+        ends_at_host.fill(false);
+    }
     let mut is_told: Vec<bool> = vec![false; stages.len()];
     for (i, stage) in stages.iter_mut().enumerate() {
         if let Some(from) = sources[i].only()

@@ -5,6 +5,7 @@ pub mod bench;
 mod calendar;
 pub mod collect;
 pub mod datagrams;
+mod deliveries;
 mod edges;
 pub mod endpoint;
 pub mod foresight;

@@ -18,11 +18,17 @@ pub fn next_hop(id: PacketId, hops: &[u32], cx: &mut Cx<'_>) -> usize {
 #[inline]
 pub fn on(stages: &mut [BoxStage], hops: &[u32], calendar: &mut Calendar, cx: &mut Cx<'_>) {
     while let Some((id, at)) = cx.take_ahead() {
-        cx.from = cx.stage;
-        let s = next_hop(id, hops, cx);
-        cx.now = at;
-        let next = stages[s].accepts(id, cx);
-        calendar.wishes(s, next);
+        let p = cx.pool.get_mut(id);
+        let s = hops[p.hop as usize];
+        let Some(stage) = stages.get_mut(s as usize) else {
+            // Hosts and edges do everything at its time.
+            calendar.arrives(at, cx.stage, id);
+            break;
+        };
+        p.hop += 1;
+        (cx.from, cx.stage, cx.now) = (cx.stage, s, at);
+        let next = stage.accepts(id, cx);
+        calendar.wishes(s as usize, next);
     }
     cx.now = cx.reached;
 }

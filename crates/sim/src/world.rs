@@ -187,6 +187,14 @@ impl<'p> World<'p> {
                 if due > stop {
                     return Pause::Stop;
                 }
+                if let Some(id) = self.calendar.arrival(due) {
+                    (cx.now, cx.reached) = (due, due);
+                    cx.forward(id);
+                    if let Some(next) = self.calendar.next_arrival() {
+                        cx.pool.prefetch(next);
+                    }
+                    continue;
+                }
                 let Some(s) = self.calendar.first(due) else { continue };
                 self.tick.at(&mut self.now, due);
                 (cx.now, cx.reached, cx.stage) = (due, due, s as u32);

@@ -8,6 +8,7 @@ mod extra;
 mod output;
 mod stats;
 mod undo;
+mod usual;
 
 pub use stats::SenderStats;
 
@@ -74,6 +75,7 @@ pub struct Sender {
     detector: Detector,
     /// The detector's, which never change.
     habits: Habits,
+    has_usual_acks: bool,
     pub ecn: EcnEcho,
     judges: Bench,
     /// What a judge's verdict may bring back; only once there has been a timeout for a judge to hear.
@@ -108,6 +110,7 @@ pub trait Line: Io {
 
 impl Sender {
     pub fn new(p: &TcpParams, sack: bool) -> Sender {
+        let detector = Detector::new(p, sack);
         Sender {
             una: 1,
             nxt: 1,
@@ -117,8 +120,9 @@ impl Sender {
             board: Scoreboard::new(),
             rtt: Rtt::new(p),
             law: Law::new(p),
-            habits: Detector::new(p, sack).habits(),
-            detector: Detector::new(p, sack),
+            habits: detector.habits(),
+            has_usual_acks: usual::may_be(p, &detector),
+            detector,
             ecn: EcnEcho::default(),
             judges: Bench::new(p),
             memory: None,
@@ -142,6 +146,7 @@ impl Sender {
     pub fn use_sack(&mut self, p: &TcpParams, sack: bool) {
         self.detector = Detector::new(p, sack);
         self.habits = self.detector.habits();
+        self.has_usual_acks = usual::may_be(p, &self.detector);
     }
     /// The application writes `bytes` more. The caller keeps to [`Sender::send_space`].
     pub fn write(&mut self, bytes: u64) {
@@ -214,6 +219,14 @@ impl Sender {
 
     /// An acknowledgement arrives. `pkt.ack` is above zero and the handshake is done.
     pub fn on_ack(&mut self, pkt: &Packet, blocks: &[(u64, u64)], p: &TcpParams, line: &mut impl Line) {
+        if blocks.is_empty() && self.on_usual_ack(pkt, p, line) {
+            return;
+        }
+        self.on_any_ack(pkt, blocks, p, line);
+    }
+
+    #[inline(never)]
+    fn on_any_ack(&mut self, pkt: &Packet, blocks: &[(u64, u64)], p: &TcpParams, line: &mut impl Line) {
         if pkt.ack > self.nxt || (pkt.ack < self.una && blocks.is_empty()) {
             return;
         }

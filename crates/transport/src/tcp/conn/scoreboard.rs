@@ -62,6 +62,15 @@ pub struct Acked {
     pub original_below_mark: bool,
 }
 
+/// Acknowledged segments that had been sent once and of which nothing had been said before.
+#[derive(Clone, Copy, Debug)]
+pub struct Untouched {
+    pub segments: u32,
+    pub first_start: u64,
+    pub first_sent_at: Time,
+    pub last_sent_at: Time,
+}
+
 #[derive(Default, Debug)]
 pub struct Scoreboard {
     ring: VecDeque<Sent>,
@@ -122,6 +131,34 @@ impl Scoreboard {
     }
     pub fn sacked_ranges(&self) -> impl DoubleEndedIterator<Item = (u64, u64)> + '_ {
         self.ranges.iter().copied()
+    }
+
+    /// Nothing is SACKed, held lost or sent again.
+    #[inline]
+    pub fn is_clear(&self) -> bool {
+        self.sacked | self.lost | self.resent == 0
+    }
+
+    /// Takes off everything below `ack` if it is a few whole segments that were sent once; else nothing. For a board that
+    /// is clear.
+    #[inline]
+    pub fn take_untouched(&mut self, ack: u64) -> Option<Untouched> {
+        let first = *self.ring.front().filter(|s| s.flags == 0)?;
+        let (mut last, mut segments) = (first, 1);
+        while last.end() < ack && segments < 4 {
+            last = *self.ring.get(segments).filter(|s| s.flags == 0)?;
+            segments += 1;
+        }
+        if last.end() != ack {
+            return None;
+        }
+        for _ in 0..segments {
+            self.ring.pop_front();
+        }
+        self.popped += segments as u64;
+        self.resend_cursor = self.resend_cursor.max(self.popped);
+        let (first_start, first_sent_at, last_sent_at) = (first.start, first.sent_at, last.sent_at);
+        Some(Untouched { segments: segments as u32, first_start, first_sent_at, last_sent_at })
     }
 
     /// A segment leaves for the first time; it follows the last one.

@@ -26,6 +26,14 @@ pub struct Fack {
 }
 
 impl Detect for Fack {
+    fn may_be_quiet(&self) -> bool {
+        true
+    }
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        self.dups == 0
+    }
+
     fn on_ack(&mut self, a: &Ack, _blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict {
         self.dups = if a.bytes > 0 { 0 } else { self.dups + u32::from(a.sacked > 0) };
         let fack = board.highest_sacked().max(v.una);

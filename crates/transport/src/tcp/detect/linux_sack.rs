@@ -70,6 +70,15 @@ fn is_far(board: &Scoreboard, v: &View) -> bool {
 }
 
 impl Detect for LinuxSack {
+    fn may_be_quiet(&self) -> bool {
+        true
+    }
+    /// It counts nothing.
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        true
+    }
+
     fn on_ack(&mut self, a: &Ack, blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict {
         match v.phase {
             Phase::Recovery { high } if v.una >= high => Verdict::Recovered,

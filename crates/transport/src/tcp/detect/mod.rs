@@ -139,6 +139,15 @@ pub trait Detect: Clone + std::fmt::Debug {
     fn forced_resend(&mut self, _board: &mut Scoreboard) -> Option<Sent> {
         None
     }
+    /// Whether the rule, as long as it is quiet, takes no note of ACKs that advance.
+    fn may_be_quiet(&self) -> bool {
+        false
+    }
+    /// No duplicates are counted: all that is outstanding is in the network, and an ACK that advances and brings no SACK blocks
+    /// changes nothing.
+    fn is_quiet(&self) -> bool {
+        false
+    }
     /// Segments that may leave in answer to one ACK; 0 = no limit.
     fn burst_limit(&self) -> u32 {
         0
@@ -224,6 +233,19 @@ macro_rules! detectors {
             #[inline]
             fn in_flight(&self, board: &Scoreboard, v: &View) -> u64 {
                 match self { $(Detector::$variant(d) => d.in_flight(board, v),)* Detector::Patient(d) => d.in_flight(board, v) }
+            }
+            fn may_be_quiet(&self) -> bool {
+                match self { $(Detector::$variant(d) => d.may_be_quiet(),)* Detector::Patient(_) => false }
+            }
+            #[inline]
+            fn is_quiet(&self) -> bool {
+                match self {
+                    Detector::Sack(d) => d.is_quiet(),
+                    Detector::Newreno(d) | Detector::Reno(d) | Detector::Ns2Newreno(d) | Detector::Ns2Reno(d) => d.is_quiet(),
+                    Detector::Fack(d) => d.is_quiet(),
+                    Detector::LinuxSack(_) | Detector::LinuxFack(_) => true,
+                    _ => false,
+                }
             }
             fn on_timeout(&mut self) {
                 match self { $(Detector::$variant(d) => d.on_timeout(),)* Detector::Patient(d) => d.on_timeout() }

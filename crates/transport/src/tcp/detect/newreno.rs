@@ -217,6 +217,14 @@ impl Detect for NewReno {
         (outstanding + board.resent_bytes()).saturating_sub(left * v.mss + board.lost_bytes())
     }
 
+    fn may_be_quiet(&self) -> bool {
+        self.heuristic.is_none()
+    }
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        self.dups | self.dups_ever == 0
+    }
+
     fn burst_limit(&self) -> u32 {
         if self.variant == Variant::Ns2NewReno && self.dups_ever >= 3 { 2 } else { 0 }
     }

@@ -26,6 +26,14 @@ pub struct Sack {
 }
 
 impl Detect for Sack {
+    fn may_be_quiet(&self) -> bool {
+        true
+    }
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        self.dups == 0
+    }
+
     fn on_ack(&mut self, a: &Ack, _blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict {
         self.dups = if a.bytes > 0 { 0 } else { self.dups + (a.sacked > 0) as u32 };
         match v.phase {

@@ -33,6 +33,14 @@ impl Duplicates {
     }
 }
 
+impl Duplicates {
+    /// An ACK advances.
+    #[inline]
+    pub(super) fn end_row(&mut self) {
+        self.in_a_row = 0;
+    }
+}
+
 impl Sender {
     /// When the last segment with data or the FIN left, new or again; zero before the first.
     pub fn last_sent(&self) -> Time {
@@ -109,7 +117,8 @@ impl Sender {
         }
     }
 
-    fn restart_after_idle(&mut self, p: &TcpParams, now: Time) {
+    #[inline]
+    pub(super) fn restart_after_idle(&mut self, p: &TcpParams, now: Time) {
         if self.outstanding() == 0 && p.idle_restart.on() && self.stats.segments > 0 {
             let idle = now.since(self.last_sent);
             if idle > self.rtt.rto(p) {

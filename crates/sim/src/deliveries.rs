@@ -1,0 +1,327 @@
+//! Packets that lines have handed over before their time, and that hosts and edges get when it has come.
+//!
+//! A wheel: time is cut into slots of equal width, and a slot holds its packets in no order until it is the next one; then
+//! they are sorted. Putting a packet in and taking it out takes a few steps each, however many are under way. The few that
+//! are due later than one turn of the wheel stand in a heap; when they become many, the slots are made wider.
+
+use crosswind_base::{PacketId, Time};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+const SLOTS: u64 = 2048;
+const WORD: u64 = 64;
+/// No packet.
+const NONE: u32 = u32::MAX;
+/// Packets due later than one turn, after which the slots become twice as wide.
+const FAR_MAX: u32 = 64;
+
+/// A packet in its slot; one for each number that a packet may have.
+#[derive(Clone, Copy)]
+struct Held {
+    at: Time,
+    line: u32,
+    /// The one that came to the slot before it.
+    before: u32,
+}
+
+/// A packet that is due soon.
+#[derive(Clone, Copy)]
+struct Due {
+    at: Time,
+    line: u32,
+    id: u32,
+}
+
+impl Due {
+    #[inline]
+    fn key(&self) -> (Time, u32) {
+        (self.at, self.line)
+    }
+}
+
+/// The slot that is loaded when nothing is: far from every other.
+const EMPTY: u64 = 1 << 63;
+
+/// The order of the far ones: time, line, and the order in which they came.
+type Far = Reverse<(Time, u32, u64, u32)>;
+
+/// What waits for its time, in the order of time; at one instant lines come in the order of their numbers, and each line keeps
+/// its own order.
+pub struct Deliveries {
+    held: Vec<Held>,
+    /// The last to come, by slot.
+    last: Vec<u32>,
+    /// Which slots hold something, and which words of that do.
+    filled: [u64; (SLOTS / WORD) as usize],
+    words: u32,
+    far: BinaryHeap<Far>,
+    far_came: u64,
+    far_since: u32,
+    /// All that is due no later than the end of the slot `loaded`, in order; `next` is the first that has not been taken.
+    near: Vec<Due>,
+    next: usize,
+    /// Number of a slot, counted from the beginning of time.
+    loaded: u64,
+    /// Width of a slot: this many bits of a time.
+    width_bits: u32,
+    first: Time,
+}
+
+impl Default for Deliveries {
+    fn default() -> Deliveries {
+        Deliveries {
+            held: Vec::new(),
+            last: Vec::new(),
+            filled: [0; (SLOTS / WORD) as usize],
+            words: 0,
+            far: BinaryHeap::new(),
+            far_came: 0,
+            far_since: 0,
+            near: Vec::new(),
+            next: 0,
+            loaded: EMPTY,
+            width_bits: 13,
+            first: Time::NEVER,
+        }
+    }
+}
+
+impl Deliveries {
+    /// When the first is due; [`Time::NEVER`] when there is none.
+    #[inline]
+    pub fn first_at(&self) -> Time {
+        self.first
+    }
+
+    /// The line that the first comes from. There is one.
+    #[inline]
+    pub fn first_line(&self) -> u32 {
+        self.near[self.next].line
+    }
+
+    /// A packet from `line` is due at `at`.
+    #[inline]
+    pub fn push(&mut self, at: Time, line: u32, id: PacketId) {
+        let slot = at.0 >> self.width_bits;
+        let ahead = slot.wrapping_sub(self.loaded);
+        if ahead.wrapping_sub(1) < SLOTS - 1 {
+            self.hold(slot, Due { at, line, id: id.0 });
+        } else {
+            self.push_elsewhere(slot, Due { at, line, id: id.0 });
+        }
+    }
+
+    /// Into a slot behind the one that is loaded, less than one turn away.
+    #[inline]
+    fn hold(&mut self, slot: u64, Due { at, line, id }: Due) {
+        if id as usize >= self.held.len() {
+            self.make_room(id);
+        }
+        let place = (slot % SLOTS) as usize;
+        let before = std::mem::replace(&mut self.last[place], id);
+        self.held[id as usize] = Held { at, line, before };
+        if before == NONE {
+            let word = place / WORD as usize;
+            self.filled[word] |= 1 << (place as u64 % WORD);
+            self.words |= 1 << word;
+        }
+    }
+
+    #[cold]
+    fn make_room(&mut self, id: u32) {
+        let most = (id as usize + 1).next_power_of_two();
+        self.held.resize(most, Held { at: Time::ZERO, line: 0, before: NONE });
+        if self.last.is_empty() {
+            self.last.resize(SLOTS as usize, NONE);
+        }
+    }
+
+    /// It is the only one, or due early or late.
+    #[inline(never)]
+    fn push_elsewhere(&mut self, slot: u64, due: Due) {
+        if self.first == Time::NEVER {
+            self.near.clear();
+            self.near.push(due);
+            (self.next, self.loaded, self.first) = (0, slot, due.at);
+        } else if slot <= self.loaded {
+            let behind = self.near[self.next..].iter().rposition(|d| d.key() <= due.key());
+            let place = self.next + behind.map_or(0, |i| i + 1);
+            self.near.insert(place, due);
+            self.first = self.near[self.next].at;
+        } else {
+            self.far.push(Reverse((due.at, due.line, self.far_came, due.id)));
+            self.far_came += 1;
+            self.far_since += 1;
+            if self.far_since > FAR_MAX {
+                self.widen();
+            }
+        }
+    }
+
+    /// Takes out the first. There is one.
+    #[inline]
+    pub fn pop(&mut self) -> PacketId {
+        let id = self.near[self.next].id;
+        self.next += 1;
+        match self.near.get(self.next) {
+            Some(d) => self.first = d.at,
+            None => self.load(),
+        }
+        PacketId(id)
+    }
+
+    /// The next of those that will be due; its memory will be wanted soon.
+    #[inline]
+    pub fn peek(&self) -> Option<PacketId> {
+        self.near.get(self.next).map(|d| PacketId(d.id))
+    }
+
+    /// Sorts the packets of the next slot that has some.
+    fn load(&mut self) {
+        self.near.clear();
+        self.next = 0;
+        let of_wheel = self.next_filled();
+        let of_heap = self.far.peek().map_or(u64::MAX, |f| f.0.0.0 >> self.width_bits);
+        let slot = of_wheel.min(of_heap);
+        if slot == u64::MAX {
+            (self.first, self.loaded) = (Time::NEVER, EMPTY);
+            return;
+        }
+        self.loaded = slot;
+        if of_wheel == slot {
+            let mut near = std::mem::take(&mut self.near);
+            self.take_slot(slot, &mut near);
+            self.near = near;
+        }
+        if of_heap == slot {
+            self.take_far(slot);
+        }
+        if self.near.len() > 1 {
+            self.near.sort_by_key(Due::key);
+        }
+        self.first = self.near[0].at;
+    }
+
+    /// The number of the next slot of the wheel that holds something; the greatest number when none does.
+    #[inline]
+    fn next_filled(&self) -> u64 {
+        if self.words == 0 {
+            return u64::MAX;
+        }
+        let from = self.loaded + 1;
+        let (word, bit) = ((from % SLOTS / WORD) as u32, from % WORD);
+        let here = self.filled[word as usize] >> bit;
+        let ahead = if here != 0 {
+            u64::from(here.trailing_zeros())
+        } else {
+            // The words behind this one, in the order of the turn; this one comes last, with what lies before `from`.
+            let turned = self.words.rotate_right(word + 1);
+            let words = turned.trailing_zeros() + 1;
+            let there = self.filled[((word + words) % u32::BITS) as usize];
+            u64::from(words) * WORD + u64::from(there.trailing_zeros()) - bit
+        };
+        from + ahead
+    }
+
+    /// Moves the packets of a slot to the end of a list, in the order in which they came.
+    #[inline]
+    fn take_slot(&mut self, slot: u64, to: &mut Vec<Due>) {
+        let place = (slot % SLOTS) as usize;
+        let mut id = std::mem::replace(&mut self.last[place], NONE);
+        let word = place / WORD as usize;
+        self.filled[word] &= !(1 << (place as u64 % WORD));
+        if self.filled[word] == 0 {
+            self.words &= !(1 << word);
+        }
+        let from = to.len();
+        while id != NONE {
+            let h = self.held[id as usize];
+            to.push(Due { at: h.at, line: h.line, id });
+            id = h.before;
+        }
+        to[from..].reverse();
+    }
+
+    /// Those of the heap that belong to a slot go before the others of their line: they came when it was still far.
+    #[cold]
+    fn take_far(&mut self, slot: u64) {
+        let mut far = Vec::new();
+        while let Some(Reverse((at, line, _, id))) = self.far.peek().copied() {
+            if at.0 >> self.width_bits > slot {
+                break;
+            }
+            self.far.pop();
+            far.push(Due { at, line, id });
+        }
+        self.near.splice(0..0, far);
+    }
+
+    /// Makes the slots twice as wide: too much is due later than one turn.
+    #[cold]
+    fn widen(&mut self) {
+        let (mut all, loaded) = (Vec::new(), self.loaded);
+        while self.words != 0 {
+            self.loaded = self.next_filled();
+            self.take_slot(self.loaded, &mut all);
+        }
+        self.width_bits += 1;
+        self.loaded = loaded >> 1;
+        self.far_since = 0;
+        for d in all {
+            self.push(d.at, d.line, PacketId(d.id));
+        }
+    }
+}
+
+const _: () = assert!(SLOTS / WORD == u32::BITS as u64, "one word says which words hold something");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crosswind_base::Streams;
+    use std::collections::BTreeSet;
+
+    /// What comes out, against a sorted set; `lead` draws how far ahead a packet is due.
+    fn compare(seed: u64, lead: impl Fn(&mut crosswind_base::Rng) -> u64) -> u32 {
+        let mut rng = Streams::new(seed).named("deliveries");
+        let (mut wheel, mut model) = (Deliveries::default(), BTreeSet::new());
+        let (mut now, mut free, mut came) = (0, Vec::new(), 0_u64);
+        for n in 0..40_000 {
+            if rng.chance(if n % 8_000 < 4_000 { 0.6 } else { 0.4 }) {
+                let line = rng.below(5) as u32;
+                let id = free.pop().unwrap_or(n);
+                let at = Time(now + lead(&mut rng));
+                wheel.push(at, line, PacketId(id));
+                model.insert((at, line, came, id));
+                came += 1;
+            } else if let Some((at, line, _, id)) = model.pop_first() {
+                assert_eq!((wheel.first_at(), wheel.first_line()), (at, line));
+                assert_eq!(wheel.pop(), PacketId(id));
+                free.push(id);
+                now = at.0;
+            }
+            assert_eq!(wheel.first_at(), model.first().map_or(Time::NEVER, |m| m.0));
+        }
+        while let Some((_, _, _, id)) = model.pop_first() {
+            assert_eq!(wheel.pop(), PacketId(id));
+        }
+        assert_eq!(wheel.first_at(), Time::NEVER);
+        wheel.width_bits
+    }
+
+    #[test]
+    fn packets_come_out_by_time_then_line_then_order_of_coming() {
+        // Many at one instant; close together; over several turns.
+        compare(1, |rng| rng.below(3) * 5_000);
+        compare(2, |rng| rng.below(1 << 16));
+        compare(3, |rng| rng.below(1 << 23));
+    }
+
+    #[test]
+    fn slots_become_wider_when_much_is_due_late() {
+        let narrow = compare(4, |rng| rng.below(1 << 20));
+        let wide = compare(5, |rng| if rng.chance(0.5) { rng.below(1 << 14) } else { rng.below(1 << 32) });
+        assert!(narrow == 13 && wide > 18, "{narrow} {wide}");
+        compare(6, |rng| if rng.chance(0.01) { 1 << 40 } else { rng.below(1 << 15) });
+    }
+}

@@ -1,0 +1,102 @@
+//! The usual ACK: it advances, brings neither SACK blocks nor an echo, and comes while nothing is held lost, sent again or
+//! judged. Nearly every ACK of a long run is one. Of all that [`Sender::on_ack`] asks, little has an answer then, and that
+//! is written out here; what is not usual, or watched by somebody, goes the whole way, with the same outcome
+//! (`tests/usual_acks.rs` sends the same packets both ways).
+
+use super::{Line, Sender, real};
+use crate::tcp::Ack;
+use crate::tcp::conn::scoreboard::Untouched;
+use crate::tcp::detect::{Detect, Detector, Phase};
+use crate::tcp::law::WindowLaw;
+use crate::tcp::params::{BackoffEnd, GrowWhen, TcpParams};
+use crosswind_base::{Packet, TcpFlags, Time};
+
+/// Whether a connection with these parameters may take the short way at all.
+pub(super) fn may_be(p: &TcpParams, detector: &Detector) -> bool {
+    !p.resend_overdue.on() && detector.may_be_quiet()
+}
+
+impl Sender {
+    /// Deals with the ACK if it is a usual one, and says whether it was.
+    #[inline]
+    pub(super) fn on_usual_ack(&mut self, pkt: &Packet, p: &TcpParams, line: &mut impl Line) -> bool {
+        let is_calm = self.has_usual_acks
+            && self.phase == Phase::Open
+            && self.memory.is_none()
+            && self.extra.is_none()
+            && self.episode_at == Time::NEVER
+            && self.pending_timeout.is_none()
+            && self.probe_budget.is_none()
+            && self.board.is_clear()
+            && self.detector.is_quiet();
+        let advances = pkt.ack > self.una && pkt.ack <= self.nxt && !pkt.flags.has(TcpFlags::ECE);
+        if !is_calm || !advances || line.is_watched() {
+            return false;
+        }
+        let Some(taken) = self.board.take_untouched(pkt.ack) else { return false };
+        let now = line.now();
+        let a = self.usual_facts(pkt, &taken, p, now);
+        self.stats.duplicates.end_row();
+        if let Some(r) = a.rtt {
+            self.rtt.sample(r, now, p, self.una, self.nxt);
+            if a.ends_backoff {
+                self.rtt.reset_backoff();
+            }
+            self.stats.rtt_ns.record(r.0);
+        }
+        self.acked_now = a.bytes;
+        if a.window_limited || p.grow_when == GrowWhen::Always {
+            self.law.on_ack(&a);
+        }
+        let cwnd = self.law.window().cwnd;
+        if cwnd > self.stats.cwnd_max_bytes {
+            self.stats.cwnd_max_bytes = cwnd;
+        }
+        self.timeouts_in_a_row = 0;
+        let idle = self.outstanding() == 0 && (self.sent_everything() || cwnd >= real(p.mss.0));
+        self.timer = if idle { Time::NEVER } else { now + self.rtt.rto(p) };
+        self.transmit_new(p, line);
+        true
+    }
+
+    #[inline]
+    fn usual_facts(&mut self, pkt: &Packet, taken: &Untouched, p: &TcpParams, now: Time) -> Ack {
+        let in_flight_before = self.outstanding();
+        let bytes = pkt.ack - self.una;
+        self.una = pkt.ack;
+        self.window_edge = self.window_edge.max(pkt.ack + u64::from(pkt.wnd));
+        Ack {
+            now,
+            ack: pkt.ack,
+            bytes,
+            segments: taken.segments,
+            rtt: self.rtt_sample(pkt, Some(taken.first_sent_at), p, now),
+            ends_backoff: p.backoff_end == BackoffEnd::Sample || self.times_new_data(pkt, p),
+            ts_ecr: pkt.ts_ecr,
+            below_sent_at: taken.last_sent_at,
+            in_flight_before,
+            slow_start: self.law.window().in_slow_start(),
+            window_limited: real(in_flight_before + p.mss.0) > self.cwnd(p),
+            covers_original: taken.first_start < self.guard,
+            newest: (taken.last_sent_at, pkt.ack),
+            ..Ack::default()
+        }
+    }
+
+    /// New data as far as the window allows: nothing waits to be sent again.
+    #[inline]
+    fn transmit_new(&mut self, p: &TcpParams, line: &mut impl Line) {
+        if self.outstanding() == 0 {
+            self.restart_after_idle(p, line.now());
+        }
+        let limit = if p.max_burst_segments == 0 { u32::MAX } else { p.max_burst_segments };
+        let mut room = self.cwnd(p) - real(self.outstanding());
+        for _ in 0..limit {
+            let before = self.nxt;
+            if room < 1.0 || !self.send_new(room, p, line) {
+                return;
+            }
+            room -= real(self.nxt - before);
+        }
+    }
+}
