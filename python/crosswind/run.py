@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import json
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -55,10 +56,11 @@ def run(
     own = checked_laws(laws or {})
     for one in labelled.values():
         one.validate()
+    documents, numbers = _apart(labelled)
     began = time.monotonic()
     try:
         result = engine.run_many(
-            [s.to_json() for s in labelled.values()],
+            documents,
             base,
             wanted,
             total,
@@ -75,10 +77,21 @@ def run(
     if own:
         manifest["own_laws"] = own
     manifest["interrupted"] = bool(result["interrupted"])
-    runs = Runs.from_engine(result["tables"], labelled, manifest)
-    made = runs.runs()
-    manifest["packets"] = int(made["packets"].sum()) if "packets" in made.columns else 0
-    return runs
+    manifest["packets"] = int(sum(result["tables"].get("run", {}).get("packets", ())))
+    return Runs.from_engine(result["tables"], labelled, manifest, numbers)
+
+
+def _apart(labelled: Mapping[str, Scenario]) -> tuple[list[str], list[int]]:
+    """The scenarios to run, and for each label the number of its own: those that differ by name alone are one."""
+    documents: dict[str, str] = {}
+    number_of: dict[str, int] = {}
+    numbers = []
+    for scenario in labelled.values():
+        whole = scenario.complete()
+        key = json.dumps({k: v for k, v in whole.items() if k not in ("name", "title")}, ensure_ascii=False)
+        documents.setdefault(key, json.dumps(whole, ensure_ascii=False))
+        numbers.append(number_of.setdefault(key, len(number_of)))
+    return list(documents.values()), numbers
 
 
 def _labelled(scenario: Runnable) -> dict[str, Scenario]:

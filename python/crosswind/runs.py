@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,20 +35,27 @@ class Runs:
 
     @staticmethod
     def from_engine(
-        raw: Mapping[str, Mapping[str, Any]], scenarios: dict[str, Scenario], manifest: dict[str, Any]
+        raw: Mapping[str, Mapping[str, Any]],
+        scenarios: dict[str, Scenario],
+        manifest: dict[str, Any],
+        numbers: Sequence[int] | None = None,
     ) -> Runs:
-        """Builds the frames out of the engine's columns and notes in the manifest what a reader must know."""
-        labels = pl.DataFrame(
-            {"scenario": pl.Series(range(len(scenarios)), dtype=pl.Int64), "configuration": list(scenarios)}
-        )
+        """Builds the frames out of the engine's columns and notes in the manifest what a reader must know.
+
+        `numbers`: which of the engine's scenarios each label stands for, where some stand for the same.
+        """
+        places = list(range(len(scenarios)))
+        of = places if numbers is None else list(numbers)
+        labels = pl.DataFrame({"scenario": pl.Series(of, dtype=pl.Int64), "configuration": list(scenarios)})
+        labels = labels.with_columns(place=pl.Series(places, dtype=pl.Int64))
         tables: dict[str, pl.DataFrame] = {}
         for name, columns in raw.items():
             frame = pl.DataFrame({k: column(k, v) for k, v in columns.items()})
             if "scenario" in frame.columns:
-                keys = frame.select(pl.col("scenario").cast(pl.Int64))
-                frame = frame.drop("scenario").insert_column(
-                    0, keys.join(labels, on="scenario", how="left", maintain_order="left")["configuration"]
-                )
+                frame = frame.with_columns(pl.col("scenario").cast(pl.Int64))
+                frame = frame.join(labels, on="scenario", how="left", maintain_order="left_right")
+                frame = frame if of == places else frame.sort("place", maintain_order=True)
+                frame = frame.select("configuration", pl.exclude("configuration", "scenario", "place"))
             tables[name] = frame
         out = Runs(tables, scenarios, manifest)
         finished = tables["run"].height if "run" in tables else 0

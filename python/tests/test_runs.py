@@ -26,6 +26,16 @@ def test_run_returns_frames_with_the_configurations_label(engine: Engine, file: 
     assert set(runs.events(kind="drop")["name"]) == {"bulk-1"}
 
 
+def test_a_scenario_with_two_labels_is_run_once(engine: Engine, file: Path) -> None:
+    base = cw.Scenario.load(file)
+    renamed = base.with_({"name": "again", "title": "the same under another name"})
+    runs = cw.run({"a": base, "b": base.with_({"link.last-hop.rate": "1 Mbit/s"}), "c": renamed}, reps=2)
+    assert runs.runs()["configuration"].to_list() == ["a", "a", "b", "b", "c", "c"]
+    assert_frame_equal(runs.only("a").flows().drop("configuration"), runs.only("c").flows().drop("configuration"))
+    apart = cw.run({"a": base, "b": base.with_({"link.last-hop.rate": "1 Mbit/s"})}, reps=2)
+    assert runs.manifest["packets"] == apart.manifest["packets"]
+
+
 def test_what_is_saved_can_be_loaded_again(engine: Engine, file: Path, tmp_path: Path) -> None:
     runs = cw.run(file, reps=2)
     folder = runs.save(tmp_path / "deep" / "out")

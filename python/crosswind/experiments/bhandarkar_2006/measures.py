@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -28,11 +29,12 @@ from crosswind.stats import Estimate
 KEYS = ["configuration", "rep"]
 
 
-def between_samples(runs: Runs) -> pl.DataFrame:
-    """configuration, rep, entity, metric, value between first and last sample of the run, and `span_s`."""
+def between_samples(runs: Runs, until_s: float = math.inf) -> pl.DataFrame:
+    """configuration, rep, entity, metric, value between first and last sample up to a time, and `span_s`."""
     sample = runs.sample()
     if sample.is_empty():
         return sample
+    sample = sample.filter(pl.col("time_ns") <= until_s * 1e9)
     ends = sample.group_by(KEYS).agg(pl.col("time_ns").min().alias("from_ns"), pl.col("time_ns").max().alias("to_ns"))
     at = sample.join(ends, on=KEYS)
     first = at.filter(pl.col("time_ns") == pl.col("from_ns")).select(*KEYS, "entity", "metric", first="value")
@@ -54,18 +56,18 @@ def _wide(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.pivot("metric", index=[*KEYS, "entity", "span_s"], values="value")
 
 
-def flows(runs: Runs) -> pl.DataFrame:
+def flows(runs: Runs, until_s: float = math.inf) -> pl.DataFrame:
     """One row per flow and run: payload per second, recoveries, timeouts and packets in the measured time."""
-    deltas = between_samples(runs)
+    deltas = between_samples(runs, until_s)
     names = runs.flows().select(*KEYS, "group", entity="name")
     wide = _wide(deltas.filter(pl.col("metric").is_in(["size_bytes", "sent_packets", "fast_recoveries", "timeouts"])))
     return wide.join(names, on=[*KEYS, "entity"]).with_columns(rate_bps=pl.col("size_bytes") * 8 / pl.col("span_s"))
 
 
-def links(runs: Runs) -> pl.DataFrame:
+def links(runs: Runs, until_s: float = math.inf) -> pl.DataFrame:
     """One row per link direction and run: utilisation, drop rate and mean queue in the measured time."""
     wanted = ["arrived_packets", "sent_packets", "sent_bytes", "drops_packets", "queue_mean_bytes"]
-    deltas = between_samples(runs)
+    deltas = between_samples(runs, until_s)
     wide = _wide(deltas.filter(pl.col("metric").is_in(wanted) & pl.col("entity").str.contains("/")))
     rates = runs.links().select(*KEYS, "link", "rate_bps", entity=pl.col("link") + "/" + pl.col("direction"))
     arrived = pl.col("arrived_packets")
@@ -93,11 +95,11 @@ def _group_columns(name: str, part: pl.DataFrame) -> dict[str, float]:
     return {f"{name}_{k}": float(v) for k, v in row.items()}
 
 
-def tables(runs: Runs) -> Tables:
-    """`repetition` (see the top of this file) and `flow_window`."""
+def tables(runs: Runs, until_s: float = math.inf) -> Tables:
+    """`repetition` (see the top of this file) and `flow_window`; `until_s` leaves out later samples."""
     if runs.sample().is_empty():
         return {}
-    per_flow, per_link = flows(runs), links(runs)
+    per_flow, per_link = flows(runs, until_s), links(runs, until_s)
     rows: dict[tuple[Any, ...], dict[str, Any]] = {}
     for key, part in per_flow.partition_by([*KEYS, "group"], as_dict=True).items():
         row = rows.setdefault(key[:2], dict(zip(KEYS, key[:2], strict=True)))

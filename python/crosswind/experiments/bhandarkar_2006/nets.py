@@ -27,7 +27,8 @@ PROTOCOLS: dict[str, dict[str, Any]] = {
     # window never grows.
     "LTCP-DCR": {"preset": "ltcp-dcr", "dcr": {"wait": "window", "growth": "on"}},
     "LTCP-NCR": {"preset": "ltcp-dcr"},
-    # That of V.A: the LTCP of chapter III, and the same threshold.
+    # Those of V.A: SACK and the LTCP of chapter III with the same threshold.
+    "SACK-DCR": {"preset": "sack-2006", "dcr": {"wait": "window"}},
     "LTCP-DCR fixed": {"preset": "ltcp", "dcr": {"wait": "window"}},
     "LTCP-PERT": {"preset": "ltcp-pert"},
     "LDP": {"preset": "tcp-ldp"},

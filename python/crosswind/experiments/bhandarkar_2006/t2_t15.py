@@ -2,8 +2,8 @@
 
 N5: one flow, a round trip of 120 ms, access links of 2.4 Gbit/s. Tables II and XI: rates from 100 Mbit/s to 2.4
 Gbit/s with a buffer of a third of a bandwidth-delay product (open point O19), goodput and loss over 2000 s. Table
-XV: 1 Gbit/s and buffers of one and one third of a product (15 000 and 5000 packets), from 200 s to 1200 s. Figure
-36: the window of LTCP with the variable decrease.
+XV: 1 Gbit/s and buffers of one and one third of a product (15 000 and 5000 packets), from 200 s to 1200 s; with the
+smaller buffer these are the first 1200 s of table II.
 
 What the source printed: the tables (`data/t2.csv`); BIC's packets were 1050 bytes long there.
 
@@ -26,12 +26,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from crosswind import figures
 from crosswind.claims import Part, above, at_least, between, near, within, yes
-from crosswind.experiments.base import Results, Variant
+from crosswind.experiments.base import Results, Tables, Variant
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.figures import Picture
+from crosswind.runs import Runs
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
 from crosswind.theory import ltcp as theory
@@ -63,11 +65,17 @@ def _flow(protocol: str, rate: float, buffer: int) -> dict[str, Any]:
     return {"one": nets.bulk(protocol, initial_ssthresh=f"{threshold} B")}
 
 
+def small_buffer(protocol: str) -> tuple[str, str]:
+    """The run of table II whose first 1200 s are table XV behind the smaller buffer, and what they are called there."""
+    return f"t2 1000 {protocol}", f"t15 1:3 BDP {protocol}"
+
+
 def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
     """`t2 <rate> <protocol>` and `t15 <buffer> <protocol>`; `size="small"` leaves out what takes long."""
     out = {}
     rates = {"full": RATES, "small": SMALL}.get(size, (100,))
-    tables_of = {"full": tuple(BUFFERS), "small": ("1/3 BDP",)}.get(size, ())
+    # At full size table II has the runs with the smaller buffer.
+    tables_of = {"full": ("1 BDP",), "small": ("1/3 BDP",)}.get(size, ())
     for p in PROTOCOLS:
         # With `--quick` TCP has three of its cycles of 127 s.
         seconds, left_out = (2000, 200) if size != "quick" else (381, 127) if p == "SACK" else (150, 50)
@@ -80,13 +88,27 @@ def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
                 name, flow, rate_mbps=rate, buffer=buffer, duration_s=seconds + left_out, warm_up_s=left_out
             )
         for b in tables_of:
-            if p == "SACK" and size != "full":
+            if p == "LTCP variable" or (p == "SACK" and size != "full"):
                 continue
             name = f"t15 {b.replace('/', ':')} {p}"
             out[name] = nets.high_speed(
                 name, _flow(p, 1000, BUFFERS[b]), rate_mbps=1000, buffer=BUFFERS[b], duration_s=1200, warm_up_s=200
             )
     return out
+
+
+def tables(runs: Runs) -> Tables:
+    """As everywhere in the study, and the rows of table XV that lie in runs of table II."""
+    whole = measures.tables(runs)
+    within = dict(map(small_buffer, PROTOCOLS))
+    found = pl.col("configuration").is_in(list(within))
+    if not whole or whole["repetition"].filter(found).is_empty():
+        return whole
+    first = measures.tables(runs, until_s=1200)
+    renamed = {
+        name: table.filter(found).with_columns(pl.col("configuration").replace(within)) for name, table in first.items()
+    }
+    return {name: pl.concat([table, renamed[name]], how="diagonal") for name, table in whole.items()}
 
 
 def goodput(rate: int, protocol: str) -> Callable[[Results], Estimate]:
@@ -358,6 +380,7 @@ EXPERIMENT = study.experiment(
     where="tables II, XI, XV",
     figures=pictures,
     reps=1,
+    tables=tables,
     quick=study.smaller("100 Mbit/s, TCP for three cycles (381 s), others for 150 s"),
     variants={
         "small": Variant("100 and 250 Mbit/s at full length, and table XV with the smaller buffer", {"size": "small"}),
