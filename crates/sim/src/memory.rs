@@ -44,7 +44,9 @@ impl Estimate {
             sum.worlds_bytes = sum.worlds_bytes.max(world.saturating_mul(at_once));
             sum.rows_bytes = sum.rows_bytes.saturating_add((flows + egresses).saturating_mul(runs * ROW_BYTES));
             let points = plan.record.sample.map_or(0, |s| plan.duration.0 / s.0.max(1));
-            let series = flows * FLOW_METRICS + egresses * EGRESS_METRICS;
+            let sampled_flows = (0..plan.flows.len()).filter(|i| plan.is_sampled_flow(*i)).count() as u64;
+            let sampled_egresses = (0..plan.egresses.len()).filter(|i| plan.is_sampled_link(*i)).count() as u64;
+            let series = sampled_flows * FLOW_METRICS + sampled_egresses * EGRESS_METRICS;
             let samples = points.saturating_mul(series).saturating_mul(runs * SAMPLE_BYTES);
             sum.samples_bytes = sum.samples_bytes.saturating_add(samples);
         }
@@ -105,10 +107,14 @@ mod tests {
     use serde_json::json;
 
     fn plan(flows: u32, sample: &str) -> Plan {
+        recorded(flows, &json!({ "sample": sample }))
+    }
+
+    fn recorded(flows: u32, record: &serde_json::Value) -> Plan {
         let s = json!({
             "name": "m", "duration": "1000 s", "link": { "path": { "from": "a", "to": "b", "rate": "1 Mbit/s" } },
             "flow": { "bulk": { "from": "a", "to": "b", "count": flows, "workload": { "type": "bulk" } } },
-            "record": { "sample": sample }
+            "record": record
         });
         compile(&parse(&s.to_string(), &Registries).unwrap()).unwrap()
     }
@@ -129,6 +135,12 @@ mod tests {
         let e = Estimate::of(&[plan(10, "1 s")], &request(3));
         assert_eq!(e.samples_bytes, 1000 * (10 * 5 + 2 * 3) * 3 * 32);
         assert_eq!(e.rows_bytes, 12 * 3 * 400);
+    }
+
+    #[test]
+    fn what_is_not_sampled_takes_no_room() {
+        let e = Estimate::of(&[recorded(10, &json!({ "sample": "1 s", "sampled": ["path"] }))], &request(1));
+        assert_eq!(e.samples_bytes, 1000 * 2 * 3 * 32);
     }
 
     #[test]
