@@ -20,6 +20,6 @@ pub use hist::{Histogram, LinearHistogram};
 pub use packet::{Ecn, FlowId, Packet, PacketId, Pool, SackList, TcpFlags, Waiting};
 pub use probe::{End, Event, EventKind, Observer, Vantage};
 pub use rng::{Rng, Streams};
-pub use stage::{Ahead, Clock, Cx, DropReason, Feed, Ledger, Metrics, Outbox, Stage, Sync, VirtualClock};
+pub use stage::{Ahead, Clock, Cx, DropReason, Feed, HandedOn, Ledger, Metrics, Outbox, Stage, Sync, VirtualClock};
 pub use time::{BitRate, Dur, Moment, Serializer, Time};
 pub use units::{Limit, Size};

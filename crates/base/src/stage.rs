@@ -196,9 +196,40 @@ pub struct Cx<'a> {
     pub from: u32,
     /// Something was dropped since a driver that cares looked last.
     pub has_dropped: bool,
-    /// The stage has handed a packet on, and is to be called once more now: see [`Cx::forward_at`].
+    /// The stage could not hand on all that it has now, and is to be called once more: see [`Cx::forward_at`].
     pub has_more: bool,
-    ahead: Option<(PacketId, Time)>,
+    /// Nobody looks at totals before then: what will have happened by that time may be counted at once.
+    pub unseen_until: Time,
+    hand: Hand,
+}
+
+/// A packet that was handed on before its time.
+#[derive(Clone, Copy, Debug)]
+pub struct HandedOn {
+    pub id: PacketId,
+    /// When it arrives at the next stage.
+    pub at: Time,
+    /// Who handed it on.
+    pub from: u32,
+}
+
+/// Packets handed on in one call, first in, first out.
+struct Hand {
+    packets: [HandedOn; Hand::MOST],
+    taken: u32,
+    given: u32,
+}
+
+impl Hand {
+    /// A power of two.
+    const MOST: usize = 8;
+    const EMPTY: Hand =
+        Hand { packets: [HandedOn { id: PacketId(0), at: Time::ZERO, from: 0 }; 8], taken: 0, given: 0 };
+
+    #[inline]
+    fn holds(&self) -> usize {
+        self.given.wrapping_sub(self.taken) as usize
+    }
 }
 
 impl<'a> Cx<'a> {
@@ -222,28 +253,42 @@ impl<'a> Cx<'a> {
             from: 0,
             has_dropped: false,
             has_more: false,
-            ahead: None,
+            unseen_until: now,
+            hand: Hand::EMPTY,
         }
     }
 
     /// Hands a packet to the next stage of its route, where it arrives at `at`. Only for stages that the driver has
-    /// allowed to ([`Ahead::HandOn`]), and at most one packet a call; who has more sets [`Cx::has_more`], and is woken again.
+    /// allowed to ([`Ahead::HandOn`]), and as long as [`Cx::can_hand_on`]; who has more sets [`Cx::has_more`], and is called
+    /// again.
     #[inline]
     pub fn forward_at(&mut self, id: PacketId, at: Time) {
-        debug_assert!(self.ahead.is_none() && at >= self.now, "one packet a call, never into the past");
-        self.ahead = Some((id, at));
+        debug_assert!(self.can_hand_on() && at >= self.now, "a few packets a call, never into the past");
+        self.hand.packets[self.hand.given as usize % Hand::MOST] = HandedOn { id, at, from: self.stage };
+        self.hand.given = self.hand.given.wrapping_add(1);
     }
 
-    /// Whether a packet has been handed on in this call.
+    /// Whether one more packet may be handed on in this call.
+    #[inline]
+    pub fn can_hand_on(&self) -> bool {
+        self.hand.holds() < Hand::MOST
+    }
+
+    /// Whether packets have been handed on and not been taken.
     #[inline]
     pub fn hands_on(&self) -> bool {
-        self.ahead.is_some()
+        self.hand.holds() > 0
     }
 
-    /// The packet that was handed on before its time; for drivers.
+    /// The first of the packets that were handed on before their time; for drivers.
     #[inline]
-    pub fn take_ahead(&mut self) -> Option<(PacketId, Time)> {
-        self.ahead.take()
+    pub fn take_ahead(&mut self) -> Option<HandedOn> {
+        if self.hand.holds() == 0 {
+            return None;
+        }
+        let first = self.hand.packets[self.hand.taken as usize % Hand::MOST];
+        self.hand.taken = self.hand.taken.wrapping_add(1);
+        Some(first)
     }
 
     #[inline]

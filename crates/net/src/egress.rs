@@ -202,13 +202,20 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     /// Puts a packet into the ring behind everything that arrives no later than it.
     #[inline(always)]
     fn launch(&mut self, packet: InFlight, cx: &mut Cx<'_>) {
+        if self.foresight.hands_on {
+            cx.forward_at(packet.id, packet.at);
+            if packet.at <= cx.unseen_until {
+                self.has_reached(&packet);
+                return;
+            }
+            if self.ring.len() == self.ring.capacity() {
+                self.forget_handed_on(cx.reached);
+            }
+        }
         if self.ring.back().is_none_or(|last| last.at <= packet.at) {
             self.ring.push_back(packet);
         } else {
             self.overtake(packet);
-        }
-        if self.foresight.hands_on {
-            cx.forward_at(packet.id, packet.at);
         }
     }
 

@@ -53,7 +53,7 @@ impl Calendar {
 
     /// The packet that may be the next to arrive.
     #[inline]
-    pub fn next_arrival(&self) -> Option<PacketId> {
+    pub fn next_arrival(&self) -> PacketId {
         self.deliveries.peek()
     }
 

@@ -42,6 +42,8 @@ impl Due {
 /// The slot that is loaded when nothing is: far from every other.
 const EMPTY: u64 = 1 << 63;
 
+const NOTHING: Due = Due { at: Time::NEVER, line: 0, id: NONE };
+
 /// The order of the far ones: time, line, and the order in which they came.
 type Far = Reverse<(Time, u32, u64, u32)>;
 
@@ -50,38 +52,39 @@ type Far = Reverse<(Time, u32, u64, u32)>;
 pub struct Deliveries {
     held: Vec<Held>,
     /// The last to come, by slot.
-    last: Vec<u32>,
+    last: Box<[u32; SLOTS as usize]>,
     /// Which slots hold something, and which words of that do.
     filled: [u64; (SLOTS / WORD) as usize],
     words: u32,
     far: BinaryHeap<Far>,
     far_came: u64,
     far_since: u32,
-    /// All that is due no later than the end of the slot `loaded`, in order; `next` is the first that has not been taken.
+    /// The first of all, unless `first.at` is never.
+    first: Due,
+    /// All others that are due no later than the end of the slot `loaded`, in order, from `next` on.
     near: Vec<Due>,
     next: usize,
     /// Number of a slot, counted from the beginning of time.
     loaded: u64,
     /// Width of a slot: this many bits of a time.
     width_bits: u32,
-    first: Time,
 }
 
 impl Default for Deliveries {
     fn default() -> Deliveries {
         Deliveries {
             held: Vec::new(),
-            last: Vec::new(),
+            last: Box::new([NONE; SLOTS as usize]),
             filled: [0; (SLOTS / WORD) as usize],
             words: 0,
             far: BinaryHeap::new(),
             far_came: 0,
             far_since: 0,
+            first: NOTHING,
             near: Vec::new(),
             next: 0,
             loaded: EMPTY,
             width_bits: 13,
-            first: Time::NEVER,
         }
     }
 }
@@ -90,13 +93,13 @@ impl Deliveries {
     /// When the first is due; [`Time::NEVER`] when there is none.
     #[inline]
     pub fn first_at(&self) -> Time {
-        self.first
+        self.first.at
     }
 
-    /// The line that the first comes from. There is one.
+    /// The line that the first comes from.
     #[inline]
     pub fn first_line(&self) -> u32 {
-        self.near[self.next].line
+        self.first.line
     }
 
     /// A packet from `line` is due at `at`.
@@ -131,23 +134,19 @@ impl Deliveries {
     fn make_room(&mut self, id: u32) {
         let most = (id as usize + 1).next_power_of_two();
         self.held.resize(most, Held { at: Time::ZERO, line: 0, before: NONE });
-        if self.last.is_empty() {
-            self.last.resize(SLOTS as usize, NONE);
-        }
     }
 
     /// It is the only one, or due early or late.
     #[inline(never)]
     fn push_elsewhere(&mut self, slot: u64, due: Due) {
-        if self.first == Time::NEVER {
-            self.near.clear();
-            self.near.push(due);
-            (self.next, self.loaded, self.first) = (0, slot, due.at);
-        } else if slot <= self.loaded {
+        if self.first.at == Time::NEVER {
+            (self.first, self.loaded) = (due, slot);
+        } else if due.key() < self.first.key() {
+            self.near.insert(self.next, self.first);
+            self.first = due;
+        } else if slot.wrapping_sub(self.loaded) as i64 <= 0 {
             let behind = self.near[self.next..].iter().rposition(|d| d.key() <= due.key());
-            let place = self.next + behind.map_or(0, |i| i + 1);
-            self.near.insert(place, due);
-            self.first = self.near[self.next].at;
+            self.near.insert(self.next + behind.map_or(0, |i| i + 1), due);
         } else {
             self.far.push(Reverse((due.at, due.line, self.far_came, due.id)));
             self.far_came += 1;
@@ -161,10 +160,12 @@ impl Deliveries {
     /// Takes out the first. There is one.
     #[inline]
     pub fn pop(&mut self) -> PacketId {
-        let id = self.near[self.next].id;
-        self.next += 1;
+        let id = self.first.id;
         match self.near.get(self.next) {
-            Some(d) => self.first = d.at,
+            Some(d) => {
+                self.first = *d;
+                self.next += 1;
+            }
             None => self.load(),
         }
         PacketId(id)
@@ -172,98 +173,113 @@ impl Deliveries {
 
     /// The next of those that will be due; its memory will be wanted soon.
     #[inline]
-    pub fn peek(&self) -> Option<PacketId> {
-        self.near.get(self.next).map(|d| PacketId(d.id))
+    pub fn peek(&self) -> PacketId {
+        PacketId(self.first.id)
     }
 
     /// Sorts the packets of the next slot that has some.
+    #[inline]
     fn load(&mut self) {
+        (self.first, self.next) = (NOTHING, 0);
         self.near.clear();
-        self.next = 0;
-        let of_wheel = self.next_filled();
-        let of_heap = self.far.peek().map_or(u64::MAX, |f| f.0.0.0 >> self.width_bits);
-        let slot = of_wheel.min(of_heap);
-        if slot == u64::MAX {
-            (self.first, self.loaded) = (Time::NEVER, EMPTY);
+        if !self.far.is_empty() {
+            return self.load_any();
+        }
+        if self.words == 0 {
+            self.loaded = EMPTY;
             return;
         }
-        self.loaded = slot;
-        if of_wheel == slot {
-            let mut near = std::mem::take(&mut self.near);
-            self.take_slot(slot, &mut near);
-            self.near = near;
+        self.loaded = self.next_filled();
+        let id = self.empty_slot(self.loaded);
+        let h = self.held[id as usize];
+        self.first = Due { at: h.at, line: h.line, id };
+        if h.before != NONE {
+            self.sort_slot(h.before);
         }
-        if of_heap == slot {
-            self.take_far(slot);
-        }
-        if self.near.len() > 1 {
-            self.near.sort_by_key(Due::key);
-        }
-        self.first = self.near[0].at;
     }
 
-    /// The number of the next slot of the wheel that holds something; the greatest number when none does.
+    /// The last packet that came to a slot; the slot forgets it.
     #[inline]
-    fn next_filled(&self) -> u64 {
-        if self.words == 0 {
-            return u64::MAX;
-        }
-        let from = self.loaded + 1;
-        let (word, bit) = ((from % SLOTS / WORD) as u32, from % WORD);
-        let here = self.filled[word as usize] >> bit;
-        let ahead = if here != 0 {
-            u64::from(here.trailing_zeros())
-        } else {
-            // The words behind this one, in the order of the turn; this one comes last, with what lies before `from`.
-            let turned = self.words.rotate_right(word + 1);
-            let words = turned.trailing_zeros() + 1;
-            let there = self.filled[((word + words) % u32::BITS) as usize];
-            u64::from(words) * WORD + u64::from(there.trailing_zeros()) - bit
-        };
-        from + ahead
-    }
-
-    /// Moves the packets of a slot to the end of a list, in the order in which they came.
-    #[inline]
-    fn take_slot(&mut self, slot: u64, to: &mut Vec<Due>) {
+    fn empty_slot(&mut self, slot: u64) -> u32 {
         let place = (slot % SLOTS) as usize;
-        let mut id = std::mem::replace(&mut self.last[place], NONE);
         let word = place / WORD as usize;
         self.filled[word] &= !(1 << (place as u64 % WORD));
         if self.filled[word] == 0 {
             self.words &= !(1 << word);
         }
-        let from = to.len();
-        while id != NONE {
-            let h = self.held[id as usize];
-            to.push(Due { at: h.at, line: h.line, id });
-            id = h.before;
-        }
-        to[from..].reverse();
+        std::mem::replace(&mut self.last[place], NONE)
     }
 
-    /// Those of the heap that belong to a slot go before the others of their line: they came when it was still far.
+    /// Orders the packets of a slot; the last to come stands first.
+    #[inline(never)]
+    fn sort_slot(&mut self, before: u32) {
+        self.near.push(self.first);
+        self.list(before);
+        self.near.reverse();
+        // Stable: each line keeps its order.
+        self.near.sort_by_key(Due::key);
+        (self.first, self.next) = (self.near[0], 1);
+    }
+
+    /// Lists a packet of a slot and those that came before it.
+    #[inline]
+    fn list(&mut self, mut id: u32) {
+        while id != NONE {
+            let h = self.held[id as usize];
+            self.near.push(Due { at: h.at, line: h.line, id });
+            id = h.before;
+        }
+    }
+
+    /// The same where some are far: those came when their slot was, so they go before the others of their line.
     #[cold]
-    fn take_far(&mut self, slot: u64) {
+    fn load_any(&mut self) {
+        let of_wheel = if self.words == 0 { u64::MAX } else { self.next_filled() };
+        let of_heap = self.far.peek().map_or(u64::MAX, |f| f.0.0.0 >> self.width_bits);
+        self.loaded = of_wheel.min(of_heap);
+        if of_wheel == self.loaded {
+            let id = self.empty_slot(self.loaded);
+            self.list(id);
+            self.near.reverse();
+        }
         let mut far = Vec::new();
-        while let Some(Reverse((at, line, _, id))) = self.far.peek().copied() {
-            if at.0 >> self.width_bits > slot {
-                break;
-            }
+        while let Some(Reverse((at, line, _, id))) = self.far.peek().copied()
+            && at.0 >> self.width_bits <= self.loaded
+        {
             self.far.pop();
             far.push(Due { at, line, id });
         }
         self.near.splice(0..0, far);
+        self.near.sort_by_key(Due::key);
+        (self.first, self.next) = (self.near[0], 1);
+    }
+
+    /// The number of the next slot of the wheel that holds something. There is one.
+    #[inline]
+    fn next_filled(&self) -> u64 {
+        let from = self.loaded + 1;
+        let (word, bit) = ((from % SLOTS / WORD) as u32, from % WORD);
+        let here = self.filled[word as usize] >> bit;
+        if here != 0 {
+            return from + u64::from(here.trailing_zeros());
+        }
+        // The words behind this one, in the order of the turn; this one comes last, with what lies before `from`.
+        let words = self.words.rotate_right((word + 1) % u32::BITS).trailing_zeros() + 1;
+        let there = self.filled[((word + words) % u32::BITS) as usize];
+        from + u64::from(words) * WORD + u64::from(there.trailing_zeros()) - bit
     }
 
     /// Makes the slots twice as wide: too much is due later than one turn.
     #[cold]
     fn widen(&mut self) {
-        let (mut all, loaded) = (Vec::new(), self.loaded);
+        let (near, loaded) = (std::mem::take(&mut self.near), self.loaded);
         while self.words != 0 {
             self.loaded = self.next_filled();
-            self.take_slot(self.loaded, &mut all);
+            let (id, from) = (self.empty_slot(self.loaded), self.near.len());
+            self.list(id);
+            self.near[from..].reverse();
         }
+        let all = std::mem::replace(&mut self.near, near);
         self.width_bits += 1;
         self.loaded = loaded >> 1;
         self.far_since = 0;

@@ -7,6 +7,7 @@ pub mod collect;
 pub mod datagrams;
 mod deliveries;
 mod edges;
+mod endless;
 pub mod endpoint;
 pub mod foresight;
 mod ledger;

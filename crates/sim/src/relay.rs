@@ -1,7 +1,7 @@
 //! Packets on their way from stage to stage.
 
 use crate::calendar::Calendar;
-use crosswind_base::{Cx, PacketId, Stage};
+use crosswind_base::{Cx, HandedOn, PacketId, Stage};
 use crosswind_net::registry::BoxStage;
 
 /// The stage that a packet reaches next.
@@ -14,19 +14,19 @@ pub fn next_hop(id: PacketId, hops: &[u32], cx: &mut Cx<'_>) -> usize {
     stage as usize
 }
 
-/// Takes a packet that a stage has handed on before its time from stage to stage, as far as they know its way.
+/// Takes packets that a stage has handed on before their time from stage to stage, as far as those know their way.
 #[inline]
 pub fn on(stages: &mut [BoxStage], hops: &[u32], calendar: &mut Calendar, cx: &mut Cx<'_>) {
-    while let Some((id, at)) = cx.take_ahead() {
+    while let Some(HandedOn { id, at, from }) = cx.take_ahead() {
         let p = cx.pool.get_mut(id);
         let s = hops[p.hop as usize];
         let Some(stage) = stages.get_mut(s as usize) else {
             // Hosts and edges do everything at its time.
-            calendar.arrives(at, cx.stage, id);
-            break;
+            calendar.arrives(at, from, id);
+            continue;
         };
         p.hop += 1;
-        (cx.from, cx.stage, cx.now) = (cx.stage, s, at);
+        (cx.from, cx.stage, cx.now) = (from, s, at);
         let next = stage.accepts(id, cx);
         calendar.wishes(s as usize, next);
     }

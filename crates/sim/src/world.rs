@@ -5,6 +5,7 @@
 
 use crate::calendar::{Calendar, Tick};
 use crate::edges;
+use crate::endless::{Endless, View};
 use crate::endpoint::{FlowEnd, Milestone};
 use crate::foresight::{foresee, longest_packet};
 use crate::ledger::Losses;
@@ -76,6 +77,7 @@ pub struct World<'p> {
     out: Vec<PacketId>,
     out_head: usize,
     pub losses: Losses,
+    endless: Option<Endless>,
     pub caches: Vec<Cache>,
     pub simultaneous: Simultaneous,
     /// Pages being loaded, and which one a flow belongs to; both empty where there are none.
@@ -128,6 +130,7 @@ impl<'p> World<'p> {
         let mut world = World {
             plan,
             now: Time::ZERO,
+            endless: Endless::find(plan, params),
             losses: Losses::new(plan.flows.iter().map(|f| f.is_awaited), stages.len()),
             calendar: Calendar::new(stages.len(), ends.len() + edges.len(), shuffle),
             stages,
@@ -155,9 +158,12 @@ impl<'p> World<'p> {
     pub fn run_until(&mut self, stop: Time, mut observer: Option<&mut (dyn Observer + 'static)>) -> Option<Outcome> {
         loop {
             let change = self.plan.timeline.get(self.changed).map(|c| c.at).filter(|at| *at <= stop);
-            match self.spin(change.unwrap_or(stop), observer.as_deref_mut()) {
+            let next = change.unwrap_or(stop);
+            let view = self.endless.as_ref().map_or_else(View::none, |e| e.view(self.now, &self.ends)).until(next);
+            match self.spin(view, observer.as_deref_mut()) {
                 Pause::Milestone { end, what } => self.milestone(end, what),
                 Pause::Drop => {}
+                Pause::Stop if view.ends < next && self.calendar.due() != Time::NEVER => self.now = view.ends,
                 Pause::Stop if change.is_some() => self.change(),
                 Pause::Stop => {
                     let idle = self.calendar.due() == Time::NEVER;
@@ -177,22 +183,21 @@ impl<'p> World<'p> {
     }
 
     /// Serves events until one of them is more than a matter between two stages.
-    fn spin(&mut self, stop: Time, observer: Option<&mut (dyn Observer + 'static)>) -> Pause {
+    fn spin(&mut self, view: View, observer: Option<&mut (dyn Observer + 'static)>) -> Pause {
         let n = self.stages.len();
         let mut cx = Cx::new(self.now, 0, &mut self.pool, &mut self.out, &mut self.losses, observer);
+        cx.unseen_until = view.unseen_until;
         loop {
             let due = self.calendar.due();
             let told;
             if due <= cx.reached || self.out_head == cx.out.len() {
-                if due > stop {
+                if due > view.ends {
                     return Pause::Stop;
                 }
                 if let Some(id) = self.calendar.arrival(due) {
                     (cx.now, cx.reached) = (due, due);
                     cx.forward(id);
-                    if let Some(next) = self.calendar.next_arrival() {
-                        cx.pool.prefetch(next);
-                    }
+                    cx.pool.prefetch(self.calendar.next_arrival());
                     continue;
                 }
                 let Some(s) = self.calendar.first(due) else { continue };

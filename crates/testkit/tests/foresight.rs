@@ -31,11 +31,11 @@ impl Row {
         self.log.now = self.now;
         let mut cx = Cx::new(self.now, stage as u32, &mut self.pool, &mut self.out, &mut self.log, None);
         f(&mut self.stages[stage], &mut cx);
-        if let Some((id, at)) = cx.take_ahead() {
-            assert_eq!(stage, 0);
-            cx.now = at;
+        if let Some(p) = cx.take_ahead() {
+            assert_eq!((stage, p.from), (0, 0));
+            cx.now = p.at;
             cx.stage = 1;
-            self.stages[1].accept(id, &mut cx);
+            self.stages[1].accept(p.id, &mut cx);
             assert!(cx.take_ahead().is_none());
         }
         for id in std::mem::take(&mut self.out) {

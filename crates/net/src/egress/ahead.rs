@@ -31,14 +31,14 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         self.coming.as_ref().map_or(delivery, |c| delivery.min(c.deadline()))
     }
 
-    /// Deals with gathered packets that have arrived, each at its own time; with hand-on, up to the first that goes on.
+    /// Deals with gathered packets that have arrived, each at its own time; with hand-on, as many as can go on at once.
     #[inline]
     pub(super) fn take_gathered(&mut self, cx: &mut Cx<'_>) {
         let reached = cx.reached;
         while let Some(first) = self.coming.as_mut().and_then(|c| c.pop_until(reached)) {
             cx.now = first.at;
             self.accept_planning(first.id(), cx);
-            if self.foresight.hands_on && cx.hands_on() {
+            if !cx.can_hand_on() {
                 cx.has_more = self.coming.as_ref().is_some_and(|c| c.first_at() <= reached);
                 break;
             }
@@ -50,9 +50,6 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     #[inline(always)]
     pub(super) fn accept_planning(&mut self, id: PacketId, cx: &mut Cx<'_>) {
         let now = cx.now;
-        if self.foresight.hands_on {
-            self.forget_handed_on(now);
-        }
         if !self.starts.is_empty() {
             self.work_off_planned(cx);
         }
@@ -104,9 +101,8 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
             self.stats.passed_packets += 1;
             self.stats.sent(u32::from(len));
         }
-        if self.foresight.hands_on {
+        if self.foresight.hands_on && !self.announced.is_empty() {
             // Nothing else would wake this stage.
-            self.forget_handed_on(cx.reached);
             self.work_off_announced(cx.reached);
         }
         let flight = InFlight { at, starts, ends: plan.tx_end, id, len, lost: None, counted_early: !has_waited };
@@ -182,15 +178,20 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     }
 
     /// Forgets packets that were handed on and have reached the far end.
-    #[inline]
     pub(super) fn forget_handed_on(&mut self, reached: Time) {
-        while let Some(first) = self.ring.front()
+        while let Some(first) = self.ring.front().copied()
             && first.at <= reached
         {
-            self.stats.queue_was(first.len);
             self.ring.pop_front();
-            self.stats.delivered_packets += 1;
+            self.has_reached(&first);
         }
+    }
+
+    /// Counts a packet that was handed on: it has reached the far end, or will have before anybody looks.
+    #[inline]
+    pub(super) fn has_reached(&mut self, packet: &InFlight) {
+        self.stats.queue_was(packet.len);
+        self.stats.delivered_packets += 1;
     }
 
     /// Whether a line of `feed.rate` can never fill this queue: while one packet of the greatest length is being sent

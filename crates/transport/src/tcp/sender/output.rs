@@ -46,6 +46,10 @@ impl Sender {
     pub fn last_sent(&self) -> Time {
         self.last_sent
     }
+    /// The last timeout, if there was one, has been followed by the acknowledgement of new data.
+    pub fn is_answered(&self) -> bool {
+        self.timeouts_in_a_row == 0
+    }
     /// Compares the counters of the scoreboard with a recount (for tests; it walks the whole window).
     pub fn audit(&self) -> Result<(), String> {
         self.board.audit(self.una, self.nxt)
