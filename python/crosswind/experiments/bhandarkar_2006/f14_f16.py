@@ -11,12 +11,12 @@ and delay, DCR is better at high ones.
 What may differ here: buffers for the three levels of congestion are ours, chosen for the drop rates that the source
 gives. Claim B32 holds the ratio of one flow's throughputs against the square root of the loss rates.
 
-B28 fails between moderate and high congestion at 0.5 % of errors (a gap of 0.03 and 0.05 Mbit/s), and at 1 % both are
-alike: without errors DCR has 0.04 Mbit/s less than SACK at the large buffer and 0.04 more at the small one (its wait
-costs a round trip, which the buffer makes long). What errors add to that gap has the printed order at every rate (at
-0.5 %: 0.12, 0.03 and 0.015; at 5 %: 0.42, 0.18 and 0.11). B29 cannot hold on this bottleneck: 24 flows of SACK fill
-all of it at every error rate (utilisation 1.000 up to 5 %, where 1/sqrt(p) allows 0.7 Mbit/s per flow and its share
-is 0.4), so what DCR gains SACK loses.
+Full size (five seeds) has the verdicts of `--quick`. B28 fails between moderate and high congestion at 0.5 % of
+errors (a gap of 0.03 and 0.05 Mbit/s), and at 1 % both are alike: without errors DCR has 0.04 Mbit/s less than SACK
+at the large buffer and 0.04 more at the small one (its wait costs a round trip, which the buffer makes long). What
+errors add to that gap has the printed order at every rate (at 0.5 %: 0.12, 0.03 and 0.015; at 5 %: 0.42, 0.18 and
+0.11). B29 cannot hold on this bottleneck: 24 flows of SACK fill all of it at every error rate (utilisation 1.000 up
+to 5 %, where 1/sqrt(p) allows 0.7 Mbit/s per flow and its share is 0.4), so what DCR gains SACK loses.
 """
 
 from __future__ import annotations
