@@ -15,7 +15,7 @@ use crate::link::loss::none::NoLoss;
 use crate::link::loss::{LossModel, LossPoint};
 use crate::link::{Applied, Fate, Link, holdup};
 use crate::queue::{Backlog, Head, QueueDisc, Removal};
-use ahead::{Announced, Foresight};
+use ahead::{Announced, Arriving, Foresight};
 use coming::Coming;
 use crosswind_base::{Ahead, ConfigError, Cx, DropReason, Dur, Metrics, Packet, PacketId, Stage, Time};
 use serde_json::{Map, Value};
@@ -206,11 +206,10 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
             cx.forward_at(packet.id, packet.at);
             if packet.at <= cx.unseen_until {
                 self.has_reached(&packet);
-                return;
+            } else {
+                self.remember(packet, cx.reached);
             }
-            if self.ring.len() == self.ring.capacity() {
-                self.forget_handed_on(cx.reached);
-            }
+            return;
         }
         if self.ring.back().is_none_or(|last| last.at <= packet.at) {
             self.ring.push_back(packet);
@@ -271,10 +270,10 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     }
 
     /// A packet arrives, and what becomes of it will be seen.
-    fn accept_now(&mut self, id: PacketId, cx: &mut Cx<'_>) {
+    fn accept_now(&mut self, id: PacketId, cx: &mut Cx<'_>) -> Time {
         self.work_off(cx);
         if self.loses_at_entry(id, cx) {
-            return;
+            return self.wake_at;
         }
         let len = cx.packet(id).len as u32;
         if cx.now >= self.free_at && self.queue.backlog().packets == 0 && self.queue.may_pass(len) {
@@ -285,13 +284,19 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
             if self.first_delivery() < before || self.queue.next_wake().is_some() {
                 self.settle(Backlog::default(), cx.now);
             }
-            return;
+            return self.wake_at;
         }
         self.joins_queue(id, cx);
         if cx.now >= self.free_at {
             self.pump(cx);
         }
         self.settle(self.queue.backlog(), cx.now);
+        self.wake_at
+    }
+
+    #[inline(never)]
+    fn accept_planned(&mut self, id: PacketId, cx: &mut Cx<'_>) -> Time {
+        self.accept_planning(id, cx)
     }
 
     #[inline]
@@ -311,18 +316,12 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
     }
 
     fn accepts(&mut self, id: PacketId, cx: &mut Cx<'_>) -> Time {
-        let f = self.foresight;
-        if !f.plans {
-            self.accept_now(id, cx);
-        } else if let Some(coming) = &mut self.coming {
-            coming.push(cx.now, cx.from, id);
-            self.wake_at = self.planned_wake();
-        } else if f.is_fed {
-            self.accept_announced(id, cx);
-        } else {
-            self.accept_planning(id, cx);
+        match self.foresight.arriving {
+            Arriving::Announced => self.accept_announced(id, cx),
+            Arriving::Gathered => self.accept_gathered(id, cx),
+            Arriving::Planned => self.accept_planned(id, cx),
+            Arriving::Seen => self.accept_now(id, cx),
         }
-        self.wake_at
     }
 
     fn wakes(&mut self, cx: &mut Cx<'_>) -> Time {
@@ -425,6 +424,12 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
         if may && how == Ahead::Gather {
             self.coming = Some(Box::new(Coming::new(self.may_wait())));
         }
+        self.foresight.arriving = match self.foresight {
+            _ if self.coming.is_some() => Arriving::Gathered,
+            Foresight { is_fed: true, .. } => Arriving::Announced,
+            Foresight { plans: true, .. } => Arriving::Planned,
+            _ => Arriving::Seen,
+        };
         may
     }
 

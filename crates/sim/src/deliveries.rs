@@ -194,7 +194,7 @@ impl Deliveries {
         let h = self.held[id as usize];
         self.first = Due { at: h.at, line: h.line, id };
         if h.before != NONE {
-            self.sort_slot(h.before);
+            self.load_several(h.before);
         }
     }
 
@@ -208,6 +208,18 @@ impl Deliveries {
             self.words &= !(1 << word);
         }
         std::mem::replace(&mut self.last[place], NONE)
+    }
+
+    /// Adds those that came to the slot before the first.
+    #[inline]
+    fn load_several(&mut self, before: u32) {
+        let h = self.held[before as usize];
+        if h.before != NONE {
+            return self.sort_slot(before);
+        }
+        let other = Due { at: h.at, line: h.line, id: before };
+        let is_second = other.key() > self.first.key();
+        self.near.push(if is_second { other } else { std::mem::replace(&mut self.first, other) });
     }
 
     /// Orders the packets of a slot; the last to come stands first.

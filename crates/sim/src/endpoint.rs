@@ -301,7 +301,7 @@ impl Port {
     }
 
     /// Puts a packet on the network.
-    #[inline]
+    #[inline(always)]
     pub fn send(&mut self, mut p: Packet, mut ext: Option<Ext>, cx: &mut Cx<'_>) {
         if self.mortal.is_some() {
             ext = self.mortalise(&mut p, ext, cx.now);
@@ -394,10 +394,16 @@ impl Endpoint {
         Some(Milestone::Closed)
     }
 
+    #[inline]
     fn count(&mut self, p: &Packet, ext: Option<&Ext>, now: Time) {
         let a = &mut self.arrivals;
         a.packets += 1;
         a.bytes += p.len as u64;
+        let is_bare = p.payload == 0 && !p.meta.is_rexmit();
+        if is_bare && a.freshness.is_none() && a.dropped_resends.is_empty() {
+            a.counted_bytes += p.len as u64;
+            return;
+        }
         if p.payload > 0 {
             a.delay_ns.record(now.since(p.sent_at).0);
         }

@@ -15,9 +15,24 @@ pub(super) struct Announced {
     pub len: u32,
 }
 
+/// What becomes of a packet that arrives.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Arriving {
+    /// What is seen happens when it is seen.
+    #[default]
+    Seen,
+    /// Its way is planned.
+    Planned,
+    /// It has been handed over before its time, by the one line that feeds this.
+    Announced,
+    /// It has been handed over before its time, by one of several lines.
+    Gathered,
+}
+
 /// What the driver has allowed.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Foresight {
+    pub arriving: Arriving,
     pub plans: bool,
     pub is_fed: bool,
     pub hands_on: bool,
@@ -47,14 +62,14 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     }
 
     /// A packet arrives, now, and its whole way is planned.
-    #[inline(always)]
-    pub(super) fn accept_planning(&mut self, id: PacketId, cx: &mut Cx<'_>) {
+    #[inline]
+    pub(super) fn accept_planning(&mut self, id: PacketId, cx: &mut Cx<'_>) -> Time {
         let now = cx.now;
         if !self.starts.is_empty() {
             self.work_off_planned(cx);
         }
         if self.loses_at_entry(id, cx) {
-            return;
+            return self.wake_at;
         }
         let len = cx.packet(id).len as u32;
         if now >= self.free_at && self.queue.may_pass(len) {
@@ -65,6 +80,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
             self.queue_and_plan(id, cx);
         }
         self.wake_at = self.planned_wake();
+        self.wake_at
     }
 
     pub(super) fn queue_and_plan(&mut self, id: PacketId, cx: &mut Cx<'_>) {
@@ -84,8 +100,8 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
 
     /// A packet will arrive at `cx.now`, which may lie ahead; see [`Ahead::Fed`]. What it will do to the counters is done
     /// now, and a report takes back what lies after its own time.
-    #[inline(always)]
-    pub(super) fn accept_announced(&mut self, id: PacketId, cx: &mut Cx<'_>) {
+    #[inline(never)]
+    pub(super) fn accept_announced(&mut self, id: PacketId, cx: &mut Cx<'_>) -> Time {
         let arrives = cx.now;
         let starts = self.free_at.max(arrives);
         let packet = cx.packet(id);
@@ -108,6 +124,17 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         let flight = InFlight { at, starts, ends: plan.tx_end, id, len, lost: None, counted_early: !has_waited };
         self.launch(flight, cx);
         self.wake_at = self.planned_wake();
+        self.wake_at
+    }
+
+    /// A packet will arrive at `cx.now`, which may lie ahead, and others may before it.
+    #[inline(never)]
+    pub(super) fn accept_gathered(&mut self, id: PacketId, cx: &mut Cx<'_>) -> Time {
+        if let Some(coming) = &mut self.coming {
+            coming.push(cx.now, cx.from, id);
+        }
+        self.wake_at = self.planned_wake();
+        self.wake_at
     }
 
     /// How long nobody can notice that a packet has arrived: until it could reach the far end. A few packets at a time do,
@@ -192,6 +219,15 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     pub(super) fn has_reached(&mut self, packet: &InFlight) {
         self.stats.queue_was(packet.len);
         self.stats.delivered_packets += 1;
+    }
+
+    /// A packet that has been handed on is remembered until it has reached the far end.
+    #[inline(never)]
+    pub(super) fn remember(&mut self, packet: InFlight, reached: Time) {
+        if self.ring.len() == self.ring.capacity() {
+            self.forget_handed_on(reached);
+        }
+        self.ring.push_back(packet);
     }
 
     /// Whether a line of `feed.rate` can never fill this queue: while one packet of the greatest length is being sent

@@ -48,6 +48,15 @@ impl Sender {
         if self.closed || conn.state != State::Established {
             return;
         }
+        // Mostly the buffer has no room for a piece.
+        let least = self.piece.min(self.remaining).min(conn.params().send_buffer.0 / 2);
+        if self.remaining == 0 || conn.send_space() >= least {
+            self.write_on(conn, io);
+        }
+    }
+
+    #[inline(never)]
+    fn write_on(&mut self, conn: &mut Connection, io: &mut impl Io) {
         while self.remaining > 0 {
             let space = conn.send_space();
             let piece = self.piece.min(self.remaining);

@@ -29,7 +29,7 @@ pub enum App {
 
 impl App {
     /// Called after anything that may have changed what the application can do.
-    #[inline]
+    #[inline(always)]
     pub fn run(&mut self, conn: &mut Connection, io: &mut impl Io) -> Option<Milestone> {
         match self {
             App::Bulk(b) => b.run(conn, io),

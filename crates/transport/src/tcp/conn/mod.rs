@@ -497,6 +497,7 @@ fn syn_sack_ts(sack: bool, ts: bool) -> u16 {
     }
 }
 
+#[inline(always)]
 fn header(flags: TcpFlags, now: Time, rx: &Receiver, agreed: &Agreed, p: &TcpParams) -> Packet {
     let stamped = agreed.timestamps;
     Packet {
@@ -545,6 +546,7 @@ impl<I: Io> Io for ConnLine<'_, I> {
     fn now(&self) -> Time {
         self.io.now()
     }
+    #[inline(always)]
     fn send(&mut self, p: Packet, ext: Option<Ext>) {
         self.io.send(p, ext);
     }
@@ -569,7 +571,7 @@ impl<I: Io> Io for ConnLine<'_, I> {
 }
 
 impl<I: Io> Line for ConnLine<'_, I> {
-    #[inline]
+    #[inline(always)]
     fn emit(&mut self, s: Outgoing) {
         let mut flags = TcpFlags::ACK;
         if s.fin {

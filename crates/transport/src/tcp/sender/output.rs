@@ -136,20 +136,15 @@ impl Sender {
     /// One segment of new data (or the bare FIN), if data, peer window, Nagle and `room` allow.
     #[inline]
     pub(super) fn send_new(&mut self, room: f64, p: &TcpParams, line: &mut impl Line) -> bool {
-        if self.sent_everything() || self.probe_budget == Some(0) {
+        if self.probe_budget == Some(0) {
             return false;
         }
         let mss = p.mss.0;
-        let len = mss.min(self.data_end.saturating_sub(self.nxt));
-        let last = self.nxt + len == self.data_end;
-        let fin = self.closing && last;
+        let is_full = self.data_end > self.nxt + mss;
+        let Some((len, fin)) = (if is_full { Some((mss, false)) } else { self.last_segment(p) }) else { return false };
         let limit = p.window_limit_segments as u64 * mss;
         let beyond_limit = limit > 0 && self.nxt + len - self.una > limit;
         if room < real(len) || self.nxt + len > self.window_edge || beyond_limit {
-            return false;
-        }
-        let held_by_nagle = len < mss && !fin && p.nagle.on() && self.outstanding() > 0;
-        if held_by_nagle || (len == 0 && !fin) {
             return false;
         }
         let seq = self.nxt;
@@ -176,6 +171,19 @@ impl Sender {
             self.has_left(len, now, p);
         }
         true
+    }
+
+    /// Length of the segment that sends all that is left, and whether it bears the FIN; unless there is nothing to send, or it
+    /// has to wait for more (Nagle).
+    #[inline(never)]
+    fn last_segment(&self, p: &TcpParams) -> Option<(u64, bool)> {
+        if self.sent_everything() {
+            return None;
+        }
+        let len = self.data_end.saturating_sub(self.nxt);
+        let fin = self.closing;
+        let held_by_nagle = len < p.mss.0 && !fin && p.nagle.on() && self.outstanding() > 0;
+        (!held_by_nagle && (len > 0 || fin)).then_some((len, fin))
     }
 
     /// RFC 6675 NextSeg rule 3: nothing new to send, but a hole below the highest SACK.
