@@ -254,16 +254,20 @@ impl Deliveries {
             self.list(id);
             self.near.reverse();
         }
-        let mut far = Vec::new();
-        while let Some(Reverse((at, line, _, id))) = self.far.peek().copied()
-            && at.0 >> self.width_bits <= self.loaded
-        {
-            self.far.pop();
-            far.push(Due { at, line, id });
-        }
+        let far: Vec<Due> = std::iter::from_fn(|| self.pop_far()).collect();
         self.near.splice(0..0, far);
         self.near.sort_by_key(Due::key);
         (self.first, self.next) = (self.near[0], 1);
+    }
+
+    /// The first of the far ones, if it is due by the end of the slot that is loaded.
+    fn pop_far(&mut self) -> Option<Due> {
+        let Reverse((at, line, _, id)) = *self.far.peek()?;
+        if at.0 >> self.width_bits > self.loaded {
+            return None;
+        }
+        self.far.pop();
+        Some(Due { at, line, id })
     }
 
     /// The number of the next slot of the wheel that holds something. There is one.
@@ -295,6 +299,10 @@ impl Deliveries {
         self.width_bits += 1;
         self.loaded = loaded >> 1;
         self.far_since = 0;
+        // What was far has come nearer meanwhile, and some of it may lie in the slot that is loaded now.
+        while let Some(d) = self.pop_far() {
+            self.push(d.at, d.line, PacketId(d.id));
+        }
         for d in all {
             self.push(d.at, d.line, PacketId(d.id));
         }
@@ -343,6 +351,35 @@ mod tests {
         compare(1, |rng| rng.below(3) * 5_000);
         compare(2, |rng| rng.below(1 << 16));
         compare(3, |rng| rng.below(1 << 23));
+    }
+
+    #[test]
+    fn bursts_on_lines_of_different_lengths_keep_their_order() {
+        for seed in 0..200 {
+            let mut rng = Streams::new(seed).named("bursts");
+            let leads: Vec<u64> = (0..4).map(|_| 1 << (12 + rng.below(18))).collect();
+            let (mut wheel, mut model) = (Deliveries::default(), BTreeSet::new());
+            let mut now = 0;
+            for id in 0..600 {
+                let line = rng.below(4) as u32;
+                now += rng.below(2_000);
+                let at = Time(now + leads[line as usize]);
+                wheel.push(at, line, PacketId(id));
+                model.insert((at, line, id));
+                while let Some(&(at, line, id)) = model.first().filter(|m| m.0.0 <= now) {
+                    assert_eq!((wheel.first_at(), wheel.first_line()), (at, line), "seed {seed}");
+                    assert_eq!(wheel.pop(), PacketId(id));
+                    model.pop_first();
+                }
+                // A pause now and then, until the next is due.
+                if rng.chance(0.02) {
+                    now = model.first().map_or(now, |m| m.0.0);
+                }
+            }
+            while let Some((at, _, id)) = model.pop_first() {
+                assert_eq!((wheel.first_at(), wheel.pop()), (at, PacketId(id)), "seed {seed}");
+            }
+        }
     }
 
     #[test]

@@ -97,6 +97,21 @@ fn a_run_that_nobody_watches_and_that_gathers_packets_gives_the_same_results() {
     }
 }
 
+#[test]
+fn totals_are_the_same_however_often_one_looks() {
+    for (name, scenario) in [("noisy", noisy()), ("symmetric", symmetric()), ("long and short", long_and_short())] {
+        let with = |sample: Value| {
+            let mut s = scenario.clone();
+            s["record"] = sample;
+            run(&s)
+        };
+        let (seldom, often) = (with(json!({})), with(json!({ "sample": "13 ms" })));
+        for kind in ["flow", "link"] {
+            assert_eq!(table_difference(table(&seldom, kind), table(&often, kind)), None, "{name}");
+        }
+    }
+}
+
 /// Access lines whose lengths differ by far more than a queue.
 fn long_and_short() -> Value {
     let line =

@@ -145,6 +145,28 @@ fn the_same_seed_gives_the_same_segments() {
 }
 
 #[test]
+fn usual_acks_have_the_same_outcome_when_they_take_the_short_way() {
+    let mut segments = 0;
+    for (name, p) in variants() {
+        let p = TcpParams { retries_max: 1000, ..p };
+        for seed in 100..130 {
+            let mut outcome = |is_watched| {
+                let mut w = world(&p, seed);
+                w.is_watched = is_watched;
+                w.run(Time::from_secs_f64(2_000.0));
+                segments += w.log.len();
+                let ends = [&w.left, &w.right].map(|h| format!("{:?} {:?}", h.conn.tx.stats(), h.conn.window()));
+                (format!("{:?}", w.log), ends)
+            };
+            let (watched, alone) = (outcome(true), outcome(false));
+            assert_eq!(watched.1, alone.1, "{name}, seed {seed}");
+            assert!(watched.0 == alone.0, "{name}, seed {seed}: other segments when nobody watches");
+        }
+    }
+    assert!(segments > 100_000, "{segments} segments are enough to tell");
+}
+
+#[test]
 fn without_loss_nothing_is_sent_twice() {
     for (name, p) in variants() {
         for ms in [1, 30, 150] {

@@ -54,7 +54,7 @@ impl Player {
         Player { sent: Vec::new(), notes: Vec::new(), unread: Default::default() }
     }
     fn call(&mut self, now: Time, what: impl FnOnce(&mut Surroundings<'_>)) {
-        what(&mut Surroundings { now, sent: &mut self.sent, notes: &mut self.notes, cache: None });
+        what(&mut Surroundings { now, sent: &mut self.sent, notes: &mut self.notes, cache: None, is_watched: true });
         self.unread.extend(self.sent.drain(..).map(|(p, _)| (now, p)));
     }
     /// Lets the end do what is due before a line; before one that tells of an arrival, all that was sent must be read.

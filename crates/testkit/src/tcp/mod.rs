@@ -15,6 +15,8 @@ pub struct Surroundings<'a> {
     pub sent: &'a mut Vec<(Packet, Option<Ext>)>,
     pub notes: &'a mut Vec<Event>,
     pub cache: Option<&'a mut Cache>,
+    /// Whether somebody listens to notes.
+    pub is_watched: bool,
 }
 
 impl Io for Surroundings<'_> {
@@ -33,6 +35,9 @@ impl Io for Surroundings<'_> {
             len,
             aux,
         });
+    }
+    fn is_watched(&self) -> bool {
+        self.is_watched
     }
     fn shared(&mut self) -> Option<&mut Cache> {
         self.cache.as_deref_mut()

@@ -145,6 +145,8 @@ pub struct Pair {
     pub forward: Pipe,
     pub reverse: Pipe,
     pub log: Vec<Logged>,
+    /// Whether somebody listens to the connections' notes: nothing else may depend on it.
+    pub is_watched: bool,
     flying: BTreeMap<(Time, u64), (End, Packet, Option<Ext>)>,
     entered: u64,
     same_instant: u32,
@@ -175,6 +177,7 @@ impl Pair {
             forward: Pipe::new(delay, streams.named("forward")),
             reverse: Pipe::new(delay, streams.named("reverse")),
             log: Vec::new(),
+            is_watched: true,
             flying: BTreeMap::new(),
             entered: 0,
             same_instant: 0,
@@ -208,9 +211,10 @@ impl Pair {
             End::Right => &mut self.right,
         };
         let Host { conn, cache, notes, .. } = h;
-        let mut io = Surroundings { now, sent: &mut sent, notes, cache: Some(cache) };
+        let is_watched = self.is_watched;
+        let mut io = Surroundings { now, sent: &mut sent, notes, cache: Some(cache), is_watched };
         f(conn, &mut io);
-        run_application(h, now, &mut sent);
+        run_application(h, now, &mut sent, is_watched);
         for (p, ext) in sent {
             self.enter(e, p, ext);
         }
@@ -290,13 +294,13 @@ impl Pair {
     }
 }
 
-fn run_application(h: &mut Host, now: Time, sent: &mut Vec<(Packet, Option<Ext>)>) {
+fn run_application(h: &mut Host, now: Time, sent: &mut Vec<(Packet, Option<Ext>)>, is_watched: bool) {
     use crosswind_transport::tcp::conn::State;
     let Host { conn, cache, notes, .. } = h;
     if conn.state != State::Established {
         return;
     }
-    let mut io = Surroundings { now, sent, notes, cache: Some(cache) };
+    let mut io = Surroundings { now, sent, notes, cache: Some(cache), is_watched };
     while h.to_write > 0 {
         let n = h.to_write.min(h.write_size).min(conn.send_space());
         if n == 0 {

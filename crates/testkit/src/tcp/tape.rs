@@ -207,7 +207,7 @@ impl Player {
 
     fn call(&mut self, f: impl FnOnce(&mut Connection, &mut Surroundings<'_>)) {
         let Player { conn, cache, now, sent, notes, .. } = self;
-        f(conn, &mut Surroundings { now: *now, sent, notes, cache: Some(cache) });
+        f(conn, &mut Surroundings { now: *now, sent, notes, cache: Some(cache), is_watched: true });
         self.sent_at.resize(self.sent.len(), self.now);
     }
 

@@ -1,7 +1,7 @@
 //! The usual ACK: it advances, brings neither SACK blocks nor an echo, and comes while nothing is held lost, sent again or
 //! judged. Nearly every ACK of a long run is one. Of all that [`Sender::on_ack`] asks, little has an answer then, and that
 //! is written out here; what is not usual, or watched by somebody, goes the whole way, with the same outcome
-//! (`tests/usual_acks.rs` sends the same packets both ways).
+//! (`tests/properties.rs` sends the same packets both ways).
 
 use super::{Line, Sender, real};
 use crate::tcp::Ack;
