@@ -15,9 +15,10 @@
 //! | `bic.search_divisor` | - | 4 | linux-2.6 `BICTCP_B`, which fits the loss rates of bhandarkar-2006; the paper halves: 2 |
 //! | `bic.fast_convergence` | - | `on` | xu-harfoush-rhee-2004 |
 //!
-//! **Deviations**: 1. The search moves with every ACK and not once per round trip, as in both sources' code. 2. A timeout
-//! reduces as a loss does and forgets the search. 3. A loss while probing beyond `max_win` is no reason for fast convergence,
-//! as in linux-2.6: in the pseudo-code of the paper it is, because probing has set `max_win` to its largest value.
+//! **Deviations**: 1. The search moves with every ACK and not once per round trip, as in both sources' code. 2. A timeout is a
+//! loss as any other, as the paper does not tell them apart (linux-2.6 forgets `max_win` and probes from zero). 3. A loss while
+//! probing beyond `max_win` is no reason for fast convergence, as in linux-2.6: in the pseudo-code of the paper it is, because
+//! probing has set `max_win` to its largest value.
 //!
 //! **Checked by**: `law/oracle/bic.rs` (the pseudo-code of the paper), the measured response function.
 
@@ -139,16 +140,13 @@ impl WindowLaw for Bic {
         let segments = base / self.w.mss;
         self.probe = None;
         if segments < self.params.low_window {
-            self.max_win = if why == Trigger::Timeout { f64::INFINITY } else { segments };
+            self.max_win = segments;
             return self.w.fall_to(base / 2.0, why);
         }
         let kept = 1.0 - self.params.beta;
         let converges = self.params.fast_convergence.on() && segments < self.max_win && self.max_win.is_finite();
         self.max_win = if converges { segments * (1.0 + kept) / 2.0 } else { segments };
         self.w.fall_to(base * kept, why);
-        if why == Trigger::Timeout {
-            self.max_win = f64::INFINITY;
-        }
     }
 
     fn window(&self) -> &Window {

@@ -45,10 +45,10 @@ impl Plain for PlainBic {
         }
         cwnd
     }
-    fn cut(&mut self, why: Trigger, cwnd: f64) -> f64 {
+    fn cut(&mut self, _: Trigger, cwnd: f64) -> f64 {
         self.is_ss = false;
         if cwnd < 14.0 {
-            self.max_win = if why == Trigger::Timeout { DEFAULT_MAX_WIN } else { cwnd };
+            self.max_win = cwnd;
             return cwnd * 0.5;
         }
         let prev_max = self.max_win;
@@ -56,9 +56,6 @@ impl Plain for PlainBic {
         let min_win = cwnd * (1.0 - 0.125);
         if prev_max > self.max_win && prev_max < DEFAULT_MAX_WIN {
             self.max_win = (self.max_win + min_win) / 2.0;
-        }
-        if why == Trigger::Timeout {
-            self.max_win = DEFAULT_MAX_WIN;
         }
         min_win
     }
@@ -76,14 +73,14 @@ fn bic_is_its_pseudo_code() {
 }
 
 #[test]
-fn a_timeout_of_a_small_window_forgets_the_search_too() {
-    let mut law = Law::new(&TcpParams { initial_window_segments: 10, ..params(LawName::Bic) });
+fn a_timeout_keeps_the_search() {
+    let mut law = Law::new(&TcpParams { initial_window_segments: 100, ..params(LawName::Bic) });
     law.reduce(Trigger::Timeout, law.cwnd());
-    // Well above ten segments, where a search for ten would be over and a probe would begin with one segment a window.
+    // Back at the threshold: a quarter of the way to the hundred segments of the loss.
     law.set_ssthresh(0.0);
-    law.window_mut().cwnd = 40.0 * MSS as f64;
+    law.window_mut().cwnd = 87.5 * MSS as f64;
     let before = law.cwnd();
-    law.on_ack(&ack(Step { now_s: 1.0, rtt_s: 0.1, in_flight: 40.0 }, 1));
-    let per_window = (law.cwnd() - before) / MSS as f64 * 40.0;
-    assert!((per_window - 32.0).abs() < 0.1, "{per_window} segments a window: nothing is known of a ceiling");
+    law.on_ack(&ack(Step { now_s: 1.0, rtt_s: 0.1, in_flight: 87.5 }, 1));
+    let per_window = (law.cwnd() - before) / MSS as f64 * 87.5;
+    assert!((per_window - 12.5 / 4.0).abs() < 0.01, "{per_window} segments a window");
 }
