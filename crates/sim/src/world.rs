@@ -189,7 +189,7 @@ impl<'p> World<'p> {
         cx.unseen_until = view.unseen_until;
         loop {
             let due = self.calendar.due();
-            let told;
+            let mut told = None;
             if due <= cx.reached || self.out_head == cx.out.len() {
                 if due > view.ends {
                     return Pause::Stop;
@@ -210,14 +210,12 @@ impl<'p> World<'p> {
                         relay::all(s, &mut self.stages, &self.hops, &mut self.calendar, &mut cx, more);
                     }
                     self.calendar.served(s, next);
-                    told = None;
                 } else if let Some(end) = self.ends.get_mut(s - n) {
                     told = end.wake(&mut cx, &mut self.caches).map(|what| Pause::Milestone { end: s - n, what });
                     self.calendar.served(s, end.next_wake().unwrap_or(Time::NEVER));
                 } else {
                     let next = self.edges[s - n - self.ends.len()].wakes(&mut cx);
                     self.calendar.served(s, next);
-                    told = None;
                 }
             } else {
                 if let Some(rng) = &mut self.ties {
@@ -237,14 +235,12 @@ impl<'p> World<'p> {
                     self.calendar.wishes(s, next);
                     // With foresight the packet goes on before its time.
                     relay::on(&mut self.stages, &self.hops, &mut self.calendar, &mut cx);
-                    told = None;
                 } else if let Some(end) = self.ends.get_mut(s - n) {
                     told = end.accept(id, &mut cx, &mut self.caches).map(|what| Pause::Milestone { end: s - n, what });
                     self.calendar.wishes(s, end.next_wake().unwrap_or(Time::NEVER));
                 } else {
                     let next = self.edges[s - n - self.ends.len()].accepts(id, &mut cx);
                     self.calendar.wishes(s, next);
-                    told = None;
                 }
             }
             if let Some(pause) = told {

@@ -5,6 +5,7 @@
 //! passes it, the law is copied for an undo. Last, whatever the window allows is sent.
 
 mod extra;
+mod facts;
 mod output;
 mod stats;
 mod undo;
@@ -14,7 +15,6 @@ pub use stats::SenderStats;
 
 use super::conn::rtt::Rtt;
 use super::conn::scoreboard::{Scoreboard, Sent};
-use super::detect::delivered::Delivered;
 use super::detect::{Detect, Detector, Habits, Phase, Verdict, View};
 use super::law::{Law, WindowLaw};
 use super::params::*;
@@ -22,7 +22,7 @@ use super::signal::ecn::EcnEcho;
 use super::undo::{Bench, Case, Expiry, Judge};
 use super::{Ack, Io, Trigger, stamp};
 use crosswind_base::probe::header_bits;
-use crosswind_base::{Dur, EventKind, Packet, Time};
+use crosswind_base::{EventKind, Packet, Time};
 use extra::Extra;
 use undo::Before;
 
@@ -35,15 +35,6 @@ pub struct Outgoing {
     pub resend: bool,
     pub cwr: bool,
     pub ect: bool,
-}
-
-/// Length of the segment that the receiver reports as received twice (RFC 2883 section 4), or zero.
-fn reported_twice(ack: u64, blocks: &[(u64, u64)]) -> u64 {
-    match blocks {
-        [first, ..] if first.1 <= ack => first.1 - first.0,
-        [first, second, ..] if second.0 <= first.0 && first.1 <= second.1 => first.1 - first.0,
-        _ => 0,
-    }
 }
 
 /// Bytes as a real number. Going through the signed type takes one instruction on most processors, not ten.
@@ -303,91 +294,6 @@ impl Sender {
             return true;
         }
         std::mem::replace(&mut self.partial_is_first, false)
-    }
-
-    #[inline]
-    fn facts(&mut self, pkt: &Packet, blocks: &[(u64, u64)], p: &TcpParams, now: Time) -> Ack {
-        let in_flight_before = self.in_flight(p);
-        let mark = match self.judges.is_active() {
-            true => self.judges.high(),
-            false if self.habits.watches_order => self.board.highest_sacked(),
-            false => self.guard,
-        };
-        let before = self.una;
-        let acked = if pkt.ack > self.una { self.board.ack_to(pkt.ack, mark) } else { Default::default() };
-        self.una = self.una.max(pkt.ack);
-        let (mut sacked, mut delivered) = (0, Delivered::of(&acked));
-        if self.habits.uses_scoreboard {
-            for b in blocks {
-                sacked += self.board.sack(*b, mark, &mut delivered);
-            }
-        }
-        let edge = pkt.ack + pkt.wnd as u64;
-        let window_update = edge > self.window_edge;
-        self.window_edge = self.window_edge.max(edge);
-        let bare =
-            pkt.payload == 0 && !pkt.flags.has(crosswind_base::TcpFlags::FIN.with(crosswind_base::TcpFlags::SYN));
-        let duplicate = pkt.ack == before && bare && self.nxt > before;
-        let duplicate = duplicate && (!window_update || !blocks.is_empty() || p.handshake == Handshake::Ns2);
-        let cwnd = self.cwnd(p);
-        Ack {
-            now,
-            ack: pkt.ack,
-            bytes: self.una - before,
-            segments: acked.segments,
-            sacked,
-            duplicate,
-            echo: pkt.flags.has(crosswind_base::TcpFlags::ECE),
-            rtt: match pkt.ack > before {
-                true => self.rtt_sample(pkt, acked.timed, p, now),
-                false if sacked > 0 && p.rtt_sampling == RttSampling::PerSack => delivered.sample(now),
-                false => None,
-            },
-            ends_backoff: p.backoff_end == BackoffEnd::Sample || self.times_new_data(pkt, p),
-            ts_ecr: pkt.ts_ecr,
-            below_sent_at: acked.last_sent_at,
-            reported_twice: if p.dsack.on() { reported_twice(pkt.ack, blocks) } else { 0 },
-            in_flight_before,
-            slow_start: self.law.window().in_slow_start(),
-            window_limited: real(in_flight_before + p.mss.0) > cwnd,
-            covers_resent: acked.any_resent,
-            covers_original: delivered.original_below_mark,
-            newest: delivered.newest,
-            newest_resent: delivered.newest_resent,
-        }
-    }
-
-    fn rtt_sample(&mut self, pkt: &Packet, timed: Option<Time>, p: &TcpParams, now: Time) -> Option<Dur> {
-        if p.rtt_sampling == RttSampling::PerSack && timed.is_some() {
-            return timed.map(|t| now.since(t));
-        }
-        if p.timestamps.on() && pkt.ts_ecr != 0 {
-            let ticks = stamp(now, p.timestamp_tick).wrapping_sub(pkt.ts_ecr);
-            return Some(Dur((u64::from(ticks) * p.timestamp_tick.0).max(1)));
-        }
-        match p.rtt_sampling {
-            RttSampling::PerAck | RttSampling::PerSack => timed.map(|t| now.since(t)),
-            RttSampling::PerWindow => {
-                let (end, at) = self.timed?;
-                if pkt.ack < end {
-                    return None;
-                }
-                self.timed = None;
-                Some(now.since(at))
-            }
-        }
-    }
-
-    /// With timestamps ns-2 still times one new segment at a time, only to know when the back-off ends.
-    fn times_new_data(&mut self, pkt: &Packet, p: &TcpParams) -> bool {
-        if !p.timestamps.on() {
-            return true;
-        }
-        let over = self.timed.is_some_and(|t| pkt.ack >= t.0);
-        if over {
-            self.timed = None;
-        }
-        over
     }
 
     /// Whether some new segment could be sent now, as far as data and the peer's window go.

@@ -439,7 +439,7 @@ impl Connection {
         out.seq = 0;
         out.wnd = self.rx.window(p).min(65535) as u32;
         if p.timestamps.on() && (!answering || self.agreed.timestamps) {
-            out.ts_val = self.ts_now(now);
+            out.ts_val = stamp(now, self.params.timestamp_tick);
         }
         if self.syn_resends > 0 || self.answered_again {
             out.meta = Meta(out.meta.0 | Meta::REXMIT);
@@ -460,10 +460,6 @@ impl Connection {
     /// RFC 7323: the smallest shift with which 16 bits cover the receive buffer.
     fn scale_shift(&self) -> u8 {
         (0..14).find(|s| self.params.receive_buffer.0 >> s <= 65535).unwrap_or(14)
-    }
-
-    fn ts_now(&self, now: Time) -> u32 {
-        stamp(now, self.params.timestamp_tick)
     }
 
     fn header(&self, flags: TcpFlags, now: Time) -> Packet {

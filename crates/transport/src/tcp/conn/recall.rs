@@ -4,8 +4,8 @@ use super::super::Io;
 use super::super::law::WindowLaw;
 use super::super::params::RtoProfile;
 use super::super::share::Closing;
-use super::Connection;
 use super::rtt::Rtt;
+use super::{Connection, stamp};
 use crosswind_base::{Dur, Packet, Time};
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ impl Connection {
     /// Linux with timestamps knows which of several SYNs is being answered.
     pub(super) fn sample_echo(&mut self, p: &Packet, now: Time) {
         if self.params.rto == RtoProfile::Linux24 && self.agreed.timestamps && p.ts_ecr != 0 {
-            let ticks = u64::from(self.ts_now(now).wrapping_sub(p.ts_ecr));
+            let ticks = u64::from(stamp(now, self.params.timestamp_tick).wrapping_sub(p.ts_ecr));
             let rtt = Dur((ticks * self.params.timestamp_tick.0).max(1));
             let params = Arc::clone(&self.params);
             let tx = self.sender();
