@@ -1,6 +1,7 @@
 //! An endpoint: one end of a flow, a TCP connection and the application on top of it, or a source or sink of datagrams.
 
 use crate::datagrams::Datagrams;
+use crate::resends::DroppedResends;
 use crate::scenario::{LifetimeFrom, LifetimeParams, OfFlow};
 use crate::workload::App;
 use crosswind_base::packet::{Ext, Life, Meta};
@@ -36,7 +37,7 @@ pub struct Arrivals {
     /// Segments sent again that arrived.
     pub resends: u64,
     /// Resends that were dropped before their data had arrived: an earlier copy may still be on its way.
-    pub dropped_resends: Vec<DroppedResend>,
+    pub dropped_resends: DroppedResends,
     /// One-way delay of packets with payload.
     pub delay_ns: Histogram,
     /// Bytes with headers, without retransmissions of what was first sent before `count_from`.
@@ -89,24 +90,6 @@ impl Freshness {
             self.stale_packets += 1;
             self.stale_bytes += u64::from(p.payload);
         }
-    }
-}
-
-/// A retransmission that never arrived.
-#[derive(Clone, Copy, Debug)]
-pub struct DroppedResend {
-    pub seq: u64,
-    pub end: u64,
-    pub sent_at: Time,
-}
-
-impl Arrivals {
-    /// A copy of a segment arrives: resends of it that left later, and were dropped, were unnecessary.
-    fn settle_dropped_resends(&mut self, p: &Packet) {
-        let (from, to) = (p.seq, p.seq + p.payload as u64);
-        let before = self.dropped_resends.len();
-        self.dropped_resends.retain(|d| d.seq < from || d.end > to || d.sent_at <= p.sent_at);
-        self.unnecessary_resends += (before - self.dropped_resends.len()) as u64;
     }
 }
 
@@ -411,7 +394,7 @@ impl Endpoint {
         a.unnecessary_resends += u64::from(known);
         a.resends += u64::from(p.meta.is_rexmit() && !p.flags.has(TcpFlags::SYN));
         if !a.dropped_resends.is_empty() {
-            a.settle_dropped_resends(p);
+            a.unnecessary_resends += a.dropped_resends.settle(p);
         }
         if let Some(f) = &mut a.freshness {
             // Bare headers tell no more which data they had: each counts.

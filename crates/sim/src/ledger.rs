@@ -1,6 +1,6 @@
 //! Who lost what, and where: the counters behind `Cx::drop` and `Cx::mark`.
 
-use crate::endpoint::DroppedResend;
+use crate::resends::DroppedResend;
 use crosswind_base::{DropReason, End, Ledger, Packet, TcpFlags, Vantage};
 
 /// Losses of one flow.

@@ -15,6 +15,7 @@ pub mod many;
 pub mod memory;
 pub mod paced;
 mod relay;
+mod resends;
 pub mod scenario;
 pub mod simultaneous;
 pub mod workload;
