@@ -383,7 +383,7 @@ impl Endpoint {
         a.packets += 1;
         a.bytes += p.len as u64;
         let is_bare = p.payload == 0 && !p.meta.is_rexmit();
-        if is_bare && a.freshness.is_none() && a.dropped_resends.is_empty() {
+        if is_bare && a.freshness.is_none() {
             a.counted_bytes += p.len as u64;
             return;
         }
