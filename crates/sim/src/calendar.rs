@@ -51,9 +51,9 @@ impl Calendar {
         self.deliveries.push(at, egress, id);
     }
 
-    /// The packet that may be the next to arrive.
+    /// The packets that will be next to arrive, as far as they are known; no packet has the number of those that are not.
     #[inline]
-    pub fn next_arrival(&self) -> PacketId {
+    pub fn next_arrivals(&self) -> [PacketId; 2] {
         self.deliveries.peek()
     }
 

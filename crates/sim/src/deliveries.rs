@@ -171,10 +171,11 @@ impl Deliveries {
         PacketId(id)
     }
 
-    /// The next of those that will be due; its memory will be wanted soon.
+    /// The next two of those that will be due, as far as they are known: their memory will be wanted soon.
     #[inline]
-    pub fn peek(&self) -> PacketId {
-        PacketId(self.first.id)
+    pub fn peek(&self) -> [PacketId; 2] {
+        let second = self.near.get(self.next).map_or(NONE, |d| d.id);
+        [PacketId(self.first.id), PacketId(second)]
     }
 
     /// Sorts the packets of the next slot that has some.

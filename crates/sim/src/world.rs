@@ -197,7 +197,7 @@ impl<'p> World<'p> {
                 if let Some(id) = self.calendar.arrival(due) {
                     (cx.now, cx.reached) = (due, due);
                     cx.forward(id);
-                    cx.pool.prefetch(self.calendar.next_arrival());
+                    self.calendar.next_arrivals().into_iter().for_each(|p| cx.pool.prefetch(p));
                     continue;
                 }
                 let Some(s) = self.calendar.first(due) else { continue };
