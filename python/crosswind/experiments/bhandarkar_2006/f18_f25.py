@@ -12,15 +12,15 @@ retransmitted packets 398/302/356+296 ms; a drop rate of 3.3 %; curves that are 
 What may differ here: the receive window is seven segments (7.2 by the rule). Normal packets are those between the 5 %
 and the 95 % quantile; loss rates below 0.1 % are not compared: our numbers.
 
-B38 to B41 fail by that window: 24 windows of seven are hardly more than path and buffer hold (168 packets against
-142), so few packets are dropped (0.8 %) from a queue that is nearly always full (0.87 to 0.90 of the buffer), and
-RED's is 30; what DCR and SACK do at losses then weighs more than the losses (B40: apart by 12 and 17 % also in 1000
-s). With windows of 8, 9, 10, 12 and 14 the drop rate is 1.6, 2.3, 2.8, 3.4 and 3.7 %: with 12 queues are 51 (DCR), 55
-(SACK) and 53 (mixed), under RED 36, which are the printed ones. ns-2 in the same network (24 SACK flows, 200 s, one
-seed) has 0.8, 1.6, 2.4, 2.8, 3.4 and 3.7 %, drop-tail queues of 62 packets with windows of 7 and 53 with 12, and 31
-and 36 under RED: it is the window and not our TCP. With 14 (variant) B38 to B41 hold, and B36 fails by 7 ms: the
-source's window was probably larger than the rule that it gives (7.2 leaves out that a packet takes 9 ms to be sent;
-with it, 8).
+Full size (five seeds) has the verdicts of `--quick`. B38 to B41 fail by that window: 24 windows of seven are hardly
+more than path and buffer hold (168 packets against 142), so few packets are dropped (0.8 %) from a queue that is
+nearly always full (0.87 to 0.90 of the buffer), and RED's is 30; what DCR and SACK do at losses then weighs more than
+the losses (B40: apart by 12 and 17 % also in 1000 s). With windows of 8, 9, 10, 12 and 14 the drop rate is 1.6, 2.3,
+2.8, 3.4 and 3.7 %: with 12 queues are 51 (DCR), 55 (SACK) and 53 (mixed), under RED 36, which are the printed ones.
+ns-2 in the same network (24 SACK flows, 200 s, one seed) has 0.8, 1.6, 2.4, 2.8, 3.4 and 3.7 %, drop-tail queues of
+62 packets with windows of 7 and 53 with 12, and 31 and 36 under RED: it is the window and not our TCP. With 14
+(variant) B38 to B41 hold, and B36 fails by 7 ms: the source's window was probably larger than the rule that it gives
+(7.2 leaves out that a packet takes 9 ms to be sent; with it, 8).
 """
 
 from __future__ import annotations
