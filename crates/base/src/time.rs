@@ -17,13 +17,24 @@ pub struct BitRate(pub u64);
 
 const NS_PER_S: u64 = 1_000_000_000;
 
+/// The nearest whole number, halves up, as `f64::round` gives it, without a call of the mathematics library.
+#[inline]
+fn rounded(x: f64) -> u64 {
+    // Signed, because processors convert those at once.
+    let whole = x as i64;
+    if whole == i64::MAX {
+        return x as u64;
+    }
+    (whole + i64::from(x - whole as f64 >= 0.5)).max(0) as u64
+}
+
 impl Time {
     pub const ZERO: Time = Time(0);
     /// Later than anything that can happen.
     pub const NEVER: Time = Time(u64::MAX);
 
     pub fn from_secs_f64(s: f64) -> Time {
-        Time((s * NS_PER_S as f64).round() as u64)
+        Time(rounded(s * NS_PER_S as f64))
     }
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / NS_PER_S as f64
@@ -90,13 +101,13 @@ impl Dur {
         Dur(s * NS_PER_S)
     }
     pub fn from_secs_f64(s: f64) -> Dur {
-        Dur((s * NS_PER_S as f64).round() as u64)
+        Dur(rounded(s * NS_PER_S as f64))
     }
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / NS_PER_S as f64
     }
     pub fn mul_f64(self, k: f64) -> Dur {
-        Dur((self.0 as f64 * k).round() as u64)
+        Dur(rounded(self.0 as f64 * k))
     }
     pub fn saturating_mul(self, k: u64) -> Dur {
         Dur(self.0.saturating_mul(k))
@@ -233,6 +244,17 @@ mod tests {
         let total: u64 = (0..1_000_000).map(|_| s.take(1000).0).sum();
         let exact = 1_000_000f64 * 8000.0 * 1e9 / 3_000_007.0;
         assert!((total as f64 - exact).abs() <= 1.0, "{total} {exact}");
+    }
+
+    #[test]
+    fn rounding_is_that_of_the_library() {
+        let mut rng = crate::Streams::new(1).named("rounding");
+        let drawn = (0..100_000).map(|i| (rng.uniform() - 0.1) * 10f64.powi(i % 24 - 2));
+        let edges = [0.49999999999999994, 0.5, 1.5, 2.5, -0.5, -3.7, 4503599627370495.5, 9.3e18, 1.9e19, -1e300, 1e300];
+        let halves = (0..1000).map(|i| f64::from(i) / 2.0);
+        for x in drawn.chain(edges).chain(halves).chain([f64::NAN, f64::INFINITY, f64::NEG_INFINITY]) {
+            assert_eq!(rounded(x), x.round() as u64, "{x}");
+        }
     }
 
     #[test]

@@ -449,6 +449,7 @@ fn with_link<Q: QueueDisc + Send + 'static>(
     let (row, table) = resolve(Kind::Link, link, path)?;
     Ok(match row.name {
         "wire" => join(queue, prepared(&table, path, |p, _| Ok(wire::Wire::new(p)))?, loss),
+        "detour" => join(queue, prepared(&table, path, |p, cx| Ok(detour::Detour::new(p, cx.rng("detour"))))?, loss),
         "seawind" => {
             let params: seawind::SeawindParams = params::read(&table, path)?;
             let (queue, loss) = (Arc::new(queue), loss.map(Arc::new));

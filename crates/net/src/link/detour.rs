@@ -98,9 +98,21 @@ impl Params for DetourParams {
     }
 }
 
+impl DetourParams {
+    /// Nothing but the jitter delays packets, and it delays all of them.
+    fn is_in_order(&self) -> bool {
+        let none_is_late = self.share == 0.0 && self.packets.is_empty() && self.paths == Paths::One;
+        none_is_late && (self.jitter == Dur::ZERO || self.counts == Counts::All)
+    }
+}
+
+/// No packet is shorter: the headers of IP and UDP.
+const SHORTEST_BYTES: u64 = 28;
+
 /// A wire on which packets overtake each other.
 pub struct Detour {
     params: DetourParams,
+    is_in_order: bool,
     line: wire::Wire,
     rng: Rng,
     /// Packets so far that count.
@@ -112,13 +124,16 @@ pub struct Detour {
 impl Detour {
     pub fn new(params: DetourParams, rng: Rng) -> Detour {
         let line = wire::Wire::new(wire::WireParams { rate: params.rate, delay: params.delay });
-        Detour { params, line, rng, seen: 0, steady: Time::ZERO }
+        Detour { is_in_order: params.is_in_order(), params, line, rng, seen: 0, steady: Time::ZERO }
     }
 
     /// How much later than others the next packet that counts arrives.
     fn extra(&mut self) -> Dur {
         let number = self.seen;
         self.seen += 1;
+        if self.is_in_order {
+            return Dur::ZERO;
+        }
         let p = &self.params;
         if p.packets.contains(&number) {
             return p.late_mean;
@@ -152,10 +167,25 @@ fn normal(rng: &mut Rng) -> f64 {
 }
 
 impl Link for Detour {
+    #[inline]
+    fn is_in_order(&self) -> bool {
+        self.is_in_order
+    }
+    /// Draws follow the order of packets. A jitter below the shortest packet lets no more of them arrive at a time than a
+    /// wire would, but for one.
+    fn steady_rate(&self) -> Option<BitRate> {
+        let is_small = self.params.jitter < self.params.rate.tx_time(SHORTEST_BYTES);
+        self.line.steady_rate().filter(|_| self.is_in_order && is_small)
+    }
+    fn least_delay(&self) -> Dur {
+        self.params.delay
+    }
     fn change(&mut self, set: &Map<String, Value>, now: Time) -> Result<(), ConfigError> {
         let new: DetourParams = params::merged(&self.params, set)?;
         let line = set.iter().filter(|(key, _)| ["rate", "delay"].contains(&key.as_str()));
         self.line.change(&line.map(|(k, v)| (k.clone(), v.clone())).collect(), now)?;
+        // What is late already stays late.
+        self.is_in_order &= new.is_in_order();
         self.params = new;
         Ok(())
     }

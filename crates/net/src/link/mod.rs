@@ -84,6 +84,12 @@ impl<L: Link + ?Sized> Link for Box<L> {
     fn is_in_order(&self) -> bool {
         (**self).is_in_order()
     }
+    fn steady_rate(&self) -> Option<BitRate> {
+        (**self).steady_rate()
+    }
+    fn least_delay(&self) -> Dur {
+        (**self).least_delay()
+    }
     fn change(&mut self, set: &Map<String, Value>, now: Time) -> Result<(), ConfigError> {
         (**self).change(set, now)
     }

@@ -65,7 +65,9 @@ impl Receiver {
         self.packets += 1;
         self.bytes += u64::from(p.len);
         self.payload_bytes += u64::from(p.payload);
-        self.out_of_order_packets += u64::from(self.highest.is_some_and(|h| p.seq < h));
+        // Nothing that follows it has come if it is the highest.
+        let may_precede = self.highest.is_some_and(|h| p.seq < h);
+        self.out_of_order_packets += u64::from(may_precede);
         self.highest = self.highest.max(Some(p.seq));
         let delay = now.since(p.sent_at);
         for (n, mark) in self.delays_over_marks.iter_mut().zip(DELAY_MARKS) {
@@ -75,7 +77,7 @@ impl Receiver {
         if let Some(before) = p.seq.checked_sub(1).and_then(|s| self.seen(s)) {
             self.vary(before, mine);
         }
-        if let Some(after) = self.seen(p.seq + 1) {
+        if let Some(after) = may_precede.then(|| self.seen(p.seq + 1)).flatten() {
             self.vary(mine, after);
         }
         self.recent[p.seq as usize % REMEMBERED] = Some(mine);

@@ -80,7 +80,6 @@ class Setting:
     on_ms: int = 350
     off_ms: int = 650
     bursts: str = "nearest"
-    hist: tuple[str, ...] = ()
 
     def label(self) -> str:
         return self.limits.label() if self.second is None else f"{self.limits.label()} and {self.second.label()}"
@@ -93,6 +92,11 @@ READINGS = {
     "rounding-up": Variant("bursts have all packets that begin in them: 0.65 % more load", {"bursts": "up"}),
     "drawn-periods": Variant("the same, and silence begins where a period ends: 1 % more load", {"bursts": "drawn"}),
 }
+
+# The four ways of control whose waits are looked at closely (E7.6, E7.7), in whichever experiment they are run: that
+# runs be the same for all of them, they record the same.
+ANATOMY = (Limits(), Limits(mtq=5), Limits(qtl=10), Limits(mtq=5, qtl=10))
+LONG = ("f0-1", "f0-2")
 
 SHORT = Variant("40 s instead of 100 s", {"seconds": 40})
 
@@ -113,7 +117,7 @@ def half(group: str, number: int) -> str:
 def scenario(s: Setting) -> Scenario:
     """The scenario of a setting."""
     queue = {"type": "early-discard", "limit": "200 packets"}
-    uneven = {"type": "detour", "share": 0.0, "jitter": UNEVEN}
+    uneven = {"type": "detour", "share": 0.0, "counts": "all", "jitter": UNEVEN}
     hop = {"rate": "20 Mbit/s", "delay": "1 ms", **uneven, "queue": queue}
     wide = {"rate": "1 Gbit/s", "delay": "1 ms"}
     links: dict[str, Any] = {f"hop-{k}": {"from": f"node-{k}", "to": f"node-{k + 1}", **hop} for k in HOPS}
@@ -149,8 +153,8 @@ def scenario(s: Setting) -> Scenario:
     data: dict[str, Any] = {"name": "early-discard", "duration": f"{SECONDS} s", "link": links, "flow": flows}
     if contracts:
         data |= {"domain": {"backbone": {"nodes": [f"node-{k}" for k in (1, 2, 3, 4)]}}, "contract": contracts}
-    if s.hist:
-        data["record"] = {"hist": list(s.hist)}
+    if s.limits in ANATOMY and s == replace(MODEL_2, limits=s.limits, bursts=s.bursts):
+        data["record"] = {"hist": list(LONG)}
     return Scenario.from_dict(data)
 
 

@@ -29,18 +29,11 @@ from crosswind import stats
 from crosswind.claims import Claim, Part, above, at_most, below, between, within
 from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import discard, drawing, study
-from crosswind.experiments.igarashi.discard import Limits
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 
-CASES = {
-    "(a) none": Limits(),
-    "(b) MTQ 5": Limits(mtq=5),
-    "(c) QTL 10": Limits(qtl=10),
-    "(d) MTQ 5, QTL 10": Limits(mtq=5, qtl=10),
-}
+CASES = dict(zip(("(a) none", "(b) MTQ 5", "(c) QTL 10", "(d) MTQ 5, QTL 10"), discard.ANATOMY, strict=True))
 A, B, C, D = CASES
-LONG = ("f0-1", "f0-2")
 PRINTED_MS = {
     A: (4.24, 3.92, 3.76),
     B: (1.52, 1.28, 1.20),
@@ -53,7 +46,7 @@ PRINTED_DROPS = {A: 23937, B: 36202, C: 60163, D: 37787}
 
 def configurations(**reading: Any) -> dict[str, Scenario]:
     """The four ways of control; waits of group 0 are recorded."""
-    base = replace(discard.MODEL_2, hist=LONG, **reading)
+    base = replace(discard.MODEL_2, **reading)
     return {c: discard.scenario(replace(base, limits=x)) for c, x in CASES.items()}
 
 

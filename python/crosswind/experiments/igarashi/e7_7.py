@@ -40,7 +40,7 @@ def _longest(case: str) -> Any:
     """The largest true delay of a delivered packet in any seed, in ms."""
 
     def measure(r: Results) -> Any:
-        flows = r.runs.flows().filter((pl.col("configuration") == case) & pl.col("group").is_in(e7_6.LONG))
+        flows = r.runs.flows().filter((pl.col("configuration") == case) & pl.col("group").is_in(discard.LONG))
         own_ns = float(np.max(flows["delay_max_ns"].to_numpy())) - float(np.min(flows["delay_min_ns"].to_numpy()))
         return stats.exact(discard.FIXED_MS + own_ns / 1e6, flows["rep"].n_unique())
 
