@@ -25,6 +25,16 @@ choice!(
         Doubling,
     }
 );
+choice!(
+    /// When the receiver reports losses that last.
+    Again {
+        /// All of them together: after two round-trip times, three, four .. (UDT).
+        Rounds,
+        /// Each one and a half round-trip times of an idle path after it was reported last, 20 ms at least; every 20 ms the
+        /// receiver looks which these are (SABUL).
+        Each,
+    }
+);
 
 /// Parameters of UDT and SABUL, of both ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -34,8 +44,12 @@ pub struct UdtParams {
     pub packet_size: Size,
     /// Datagrams that wait when the application is faster than the rate; the newest is refused.
     pub send_queue_packets: u32,
-    /// Time between two acknowledgements and two changes of the rate (`SYN`).
+    /// Time between two changes of the rate (`SYN`).
     pub control_interval: Dur,
+    /// Time between two acknowledgements, a multiple of `control_interval`.
+    pub ack_interval: Dur,
+    /// When losses that last are reported again.
+    pub report_again: Again,
     /// Which rule raises the rate.
     pub increase: Increase,
     /// Every n-th packet is followed at once by the next, so that the receiver can measure the capacity; 0 = never.
@@ -84,6 +98,7 @@ impl UdtParams {
         }
         for (key, value) in [
             ("control_interval", self.control_interval),
+            ("ack_interval", self.ack_interval),
             ("first_interval", self.first_interval),
             ("interval_min", self.interval_min),
             ("expiry", self.expiry),
@@ -91,6 +106,10 @@ impl UdtParams {
             if value == Dur::ZERO || value > Dur::from_secs(3600) {
                 return wrong(key, crosswind_base::units::show_dur(value), "more than zero, at most an hour");
             }
+        }
+        if self.ack_interval.0 % self.control_interval.0 != 0 {
+            let found = crosswind_base::units::show_dur(self.ack_interval);
+            return wrong("ack_interval", found, "a multiple of `control_interval`");
         }
         if self.interval_max < self.interval_min {
             return wrong(
@@ -130,6 +149,8 @@ fn udt() -> UdtParams {
         packet_size: Size(1500),
         send_queue_packets: 1000,
         control_interval: Dur::from_millis(10),
+        ack_interval: Dur::from_millis(10),
+        report_again: Again::Rounds,
         increase: Increase::Capacity,
         pair_every_packets: 16,
         slow_start: Switch::On,
@@ -148,10 +169,13 @@ fn udt() -> UdtParams {
 
 fn sabul() -> UdtParams {
     UdtParams {
+        ack_interval: Dur::from_millis(100),
+        report_again: Again::Each,
         increase: Increase::Rate,
         pair_every_packets: 0,
         slow_start: Switch::Off,
         window_control: Switch::Off,
+        window_limit_packets: 25_600,
         first_interval: Dur::from_micros(10),
         interval_min: Dur::from_micros(10),
         interval_max: Dur::from_millis(1),

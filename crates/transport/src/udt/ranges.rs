@@ -6,6 +6,18 @@ use std::collections::VecDeque;
 #[derive(Clone, Debug, Default)]
 pub struct Ranges(VecDeque<(u64, u64)>);
 
+/// Ascending numbers as ranges.
+pub fn of(numbers: impl Iterator<Item = u64>) -> Vec<(u64, u64)> {
+    let mut found: Vec<(u64, u64)> = Vec::new();
+    for n in numbers {
+        match found.last_mut() {
+            Some(r) if r.1 + 1 == n => r.1 = n,
+            _ => found.push((n, n)),
+        }
+    }
+    found
+}
+
 impl Ranges {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -93,6 +105,7 @@ mod tests {
                 }
             }
             assert!(ours.iter().flat_map(|(a, b)| a..=b).eq(set.iter().copied()), "{ours:?}");
+            assert!(of(set.iter().copied()).into_iter().eq(ours.iter()));
         }
     }
 }

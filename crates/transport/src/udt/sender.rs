@@ -143,8 +143,9 @@ impl Sender {
         // A report of many ranges comes in several packets; the first stands for all of them.
         if p.ack == 0 {
             self.stats.loss_reports += 1;
-            let last_sent = self.next.saturating_sub(1);
-            if self.law.on_loss(first, last_sent) == Answer::SlowerAndPause {
+            // UDT compares with the last packet sent, SABUL with the next one.
+            let last = if self.params.increase == Increase::Rate { self.next } else { self.next.saturating_sub(1) };
+            if self.law.on_loss(first, last) == Answer::SlowerAndPause {
                 self.free_at = self.free_at.max(io.now() + self.params.control_interval);
             }
         }
