@@ -1,14 +1,17 @@
 """Several experiments at once: each in a process of its own, as many at a time as there are cores.
 
 An experiment that compares itself with others starts when they are done, and reads their tables instead of running them
-again. Only results of the same campaign are read: older ones may stem from another engine.
+again. Runs that several of them ask for are made once. Only results of the same campaign are read: older ones may stem
+from another engine.
 """
 
 from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, replace
 from functools import cache
@@ -21,6 +24,7 @@ from crosswind.quantity import parse
 from crosswind.readings import Reading
 from crosswind.reproduce import Plan, reproduce
 from crosswind.scenario import Scenario
+from crosswind.sharing import Ask, Shared
 
 
 @dataclass(frozen=True)
@@ -60,9 +64,14 @@ def campaign(
     """
     processes = min(plan.workers or os.cpu_count() or 1, len(chosen))
     finished: dict[str, Finished] = {}
-    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
+    context = multiprocessing.get_context("spawn")
+    with tempfile.TemporaryDirectory() as kept, ProcessPoolExecutor(processes, mp_context=context) as pool:
+        wanted = asked_twice(chosen, plan)
+        shared = Shared(Path(kept), _union(wanted.values()))
         try:
-            for one in _in_turn(pool, chosen, folder, replace(plan, workers=1), command, processes):
+            for one in _in_turn(
+                pool, chosen, folder, replace(plan, workers=1, shared=shared), command, processes, wanted
+            ):
                 finished[one.id] = one
                 if progress is not None:
                     progress(len(finished), len(chosen))
@@ -73,6 +82,33 @@ def campaign(
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     return [finished[e.id] for e in chosen]
+
+
+def asked_twice(chosen: Sequence[Experiment], plan: Plan) -> dict[str, frozenset[str]]:
+    """Of each experiment the names of those of its runs that are asked for more than once."""
+    asked = {e.id: _asked(e, chosen, plan) for e in chosen}
+    times = Counter(name for names in asked.values() for name in names)
+    return {id: frozenset(n for n in names if times[n] > 1) for id, names in asked.items()}
+
+
+def _union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
+    return frozenset().union(*sets)
+
+
+def _asked(e: Experiment, chosen: Sequence[Experiment], plan: Plan) -> list[str]:
+    """The names of its runs, and of those of companions that are not run by themselves."""
+    from crosswind import experiments
+
+    ids = {c.id for c in chosen}
+    own = plan.ask(e)
+    names = []
+    for variant in plan.variants(e):
+        names += [own.identity(s) for s in e.configurations(**e.settings(variant, plan.size)).values()]
+        for id in sorted(e.companions() - ids):
+            other = experiments.of_study(id)[id]
+            ask = Ask(own.seed, min(own.reps if own.reps < e.reps else other.reps, other.reps))
+            names += [ask.identity(s) for s in other.configurations(**other.settings(variant, plan.size)).values()]
+    return names
 
 
 def chains(chosen: Sequence[Experiment], plan: Plan) -> dict[str, float]:
@@ -89,8 +125,7 @@ def chains(chosen: Sequence[Experiment], plan: Plan) -> dict[str, float]:
 
 def _work(e: Experiment, plan: Plan) -> float:
     """About as many bytes as an experiment transfers."""
-    reps = plan.reps or (e.quick_reps if plan.size == "quick" else e.reps)
-    return reps * sum(map(_bytes, e.configurations(**e.settings(plan.variant, plan.size)).values()))
+    return plan.ask(e).reps * sum(map(_bytes, e.configurations(**e.settings(plan.variant, plan.size)).values()))
 
 
 def _bytes(scenario: Scenario) -> float:
@@ -99,7 +134,25 @@ def _bytes(scenario: Scenario) -> float:
     endless = any(f.get("workload", {}).get("type") == "bulk" and "size" not in f["workload"] for f in flows)
     sizes = [parse(f.get("workload", {}).get("size")) for f in flows for _ in range(int(f.get("count", 1)))]
     known = sum(q.value for q in sizes if q is not None and q.unit == "bytes")
-    return max(1e6, _carried(scenario) if endless else known)
+    return max(1e6, _carried(scenario) if endless else known + sum(_streamed(f, scenario) for f in flows))
+
+
+def _streamed(flow: Mapping[str, Any], scenario: Scenario) -> float:
+    """Bytes that streams of datagrams without end send in the whole run, at their mean rate where it is written."""
+    w = flow.get("workload", {})
+    if w.get("type") not in ("cbr", "on-off") or "packets" in w or "bursts" in w:
+        return 0.0
+    payload, interval, rate = (_value(w.get(key)) for key in ("payload", "interval", "rate"))
+    per_s = payload / interval * 1e9 if interval else rate / 8
+    on, off = (_value(next(iter(x.values()), None) if isinstance(x, dict) else x) for x in (w.get("on"), w.get("off")))
+    active = on / (on + off) if on else 1.0
+    return per_s * active * int(flow.get("count", 1)) * _value(scenario.data.get("duration")) / 1e9
+
+
+def _value(text: Any) -> float:
+    """A number with or without unit; zero for anything else."""
+    found = parse(text)
+    return found.value if found is not None else 0.0
 
 
 def _carried(scenario: Scenario) -> float:
@@ -119,15 +172,22 @@ def _in_turn(
     plan: Plan,
     command: str,
     processes: int,
+    wanted: Mapping[str, frozenset[str]],
 ) -> Iterator[Finished]:
-    """Longest chains of experiments that use each other first; yields what is finished."""
+    """Longest chains of experiments that use each other first; yields what is finished.
+
+    An experiment that asks for runs which another one is about to make waits for it.
+    """
     ahead = chains(chosen, plan)
     waiting = sorted(chosen, key=lambda e: -ahead[e.id])
     running: dict[Future[Finished], str] = {}
     done: set[str] = set()
     ids = {e.id for e in chosen}
     while waiting or running:
-        for e in [e for e in waiting if not (e.companions() & ids) - done][: processes - len(running)]:
+        for e in [e for e in waiting if not (e.companions() & ids) - done]:
+            made = _union(wanted[id] for id in running.values()) - _union(wanted[id] for id in done)
+            if len(running) == processes or wanted[e.id] & made:
+                continue
             fresh = frozenset(done & e.companions())
             running[pool.submit(_one, e.id, folder(e), replace(plan, fresh=fresh), command)] = e.id
             waiting.remove(e)

@@ -18,8 +18,9 @@ from crosswind.experiments.base import Experiment, Results
 from crosswind.figures import FORMATS, Format
 from crosswind.progress import Listener
 from crosswind.readings import MAIN, Reading, reading
-from crosswind.run import Ties, run
+from crosswind.run import Ties
 from crosswind.runs import Runs, prepare_out
+from crosswind.sharing import Ask, Shared, run_shared
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Plan:
     `variant` names another reading of its source; with
     `readings="all"` every one is run beside the suggested one. `figures`: in the report and as files (of the
     `formats` named), in the report only, or not at all. `fresh` names experiments whose results lie beside this one's
-    and may be read.
+    and may be read. `shared`: runs that others ask for too.
     """
 
     reps: int | None = None
@@ -43,6 +44,16 @@ class Plan:
     figures: Literal["files", "report", "none"] = "files"
     formats: Sequence[Format] = FORMATS
     fresh: frozenset[str] = frozenset()
+    shared: Shared | None = None
+
+    def variants(self, experiment: Experiment) -> list[str]:
+        """The readings that are run, the main one as ""."""
+        return ["", *experiment.variants] if self.readings == "all" else [self.variant]
+
+    def ask(self, experiment: Experiment) -> Ask:
+        """Which runs of each configuration are wanted."""
+        reps = self.reps or (experiment.quick_reps if self.size == "quick" else experiment.reps)
+        return Ask(self.seed if self.seed is not None else experiment.seed, reps, self.ties, self.workers)
 
 
 @dataclass(frozen=True)
@@ -76,12 +87,12 @@ def reproduce(
             hint=did_you_mean(plan.variant, experiment.variants),
         )
     prepare_out(out)
-    wanted = ["", *experiment.variants] if plan.readings == "all" else [plan.variant]
+    wanted = plan.variants(experiment)
     first = _run(experiment, out, plan, wanted[0], _stretch(progress, 0, len(wanted)))
     others = []
     for i, variant in enumerate(wanted[1:], start=1):
         runs = _run(experiment, out / "variants" / variant, plan, variant, _stretch(progress, i, len(wanted)))
-        others.append(_conclude_briefly(experiment, runs, out / "variants" / variant, plan.fresh))
+        others.append(_conclude_briefly(experiment, runs, out / "variants" / variant, plan))
     first.manifest["readings"] = [o.as_dict() for o in others]
     return conclude(experiment, first, out, command, plan)
 
@@ -92,22 +103,15 @@ def _stretch(progress: Listener | None, number: int, of: int) -> Listener | None
 
 
 def _run(experiment: Experiment, out: Path, plan: Plan, variant: str, progress: Listener | None) -> Runs:
-    reps = plan.reps or (experiment.quick_reps if plan.size == "quick" else experiment.reps)
-    runs = run(
-        experiment.configurations(**experiment.settings(variant, plan.size)),
-        seed=plan.seed if plan.seed is not None else experiment.seed,
-        reps=reps,
-        workers=plan.workers,
-        ties=plan.ties,
-        progress=progress,
-    )
+    ask = plan.ask(experiment)
+    runs = run_shared(experiment.configurations(**experiment.settings(variant, plan.size)), ask, plan.shared, progress)
     runs.manifest["experiment"] = experiment.id
     runs.manifest["variant"] = variant or MAIN
     runs.manifest["size"] = plan.size
     if experiment.quick and plan.size == "quick":
         runs.manifest["warnings"].append(f"scaled down: {experiment.quick.title}")
-    if reps < experiment.reps:
-        runs.manifest["warnings"].append(f"{reps} repetitions instead of the {experiment.reps} of the source")
+    if ask.reps < experiment.reps:
+        runs.manifest["warnings"].append(f"{ask.reps} repetitions instead of the {experiment.reps} of the source")
     if runs.interrupted:
         runs.save(out)
         raise InterruptedRunError(f"interrupted: {runs.manifest['runs']} finished runs are kept in {out}")
@@ -115,9 +119,9 @@ def _run(experiment: Experiment, out: Path, plan: Plan, variant: str, progress: 
 
 
 def _check(
-    experiment: Experiment, runs: Runs, out: Path, fresh: frozenset[str]
+    experiment: Experiment, runs: Runs, out: Path, plan: Plan
 ) -> tuple[Results, list[Checked], list[dict[str, Any]]]:
-    results = Results(runs, experiment.tables(runs), _companions(experiment, runs, out, fresh))
+    results = Results(runs, experiment.tables(runs), _companions(experiment, runs, out, plan))
     checked = [claim.check(results) for claim in experiment.claims]
     variant = runs.manifest.get("variant", MAIN)
     name = experiment.id if variant == MAIN else f"{experiment.id} ({variant})"
@@ -127,7 +131,7 @@ def _check(
     return results, checked, rows
 
 
-def _companions(experiment: Experiment, runs: Runs, out: Path, fresh: frozenset[str]) -> dict[str, Results]:
+def _companions(experiment: Experiment, runs: Runs, out: Path, plan: Plan) -> dict[str, Results]:
     """The results of the experiments that this one compares itself with, made in the same way as `runs`."""
     m = runs.manifest
     fewer = int(m["reps"]) if int(m["reps"]) < experiment.reps else None
@@ -136,22 +140,26 @@ def _companions(experiment: Experiment, runs: Runs, out: Path, fresh: frozenset[
     for id in sorted(experiment.companions()):
         name = id.split("/")[1]
         beside = out.parent / name if variant == MAIN else out.parents[2] / name / "variants" / variant
-        if id in fresh and (beside / "manifest.json").is_file():
+        if id in plan.fresh and (beside / "manifest.json").is_file():
             saved = Runs.load(beside)
             found[name] = Results(Runs({}, saved.scenarios, saved.manifest), saved.extra)
         else:
-            found[name] = _companion(id, int(m["seed"]), fewer, variant, str(m.get("size", "full")))
+            size = str(m.get("size", "full"))
+            found[name] = _companion(id, int(m["seed"]), fewer, variant, size, plan.workers, plan.shared)
     return found
 
 
 @cache
-def _companion(id: str, seed: int, fewer: int | None, variant: str, size: str) -> Results:
+def _companion(
+    id: str, seed: int, fewer: int | None, variant: str, size: str, workers: int | None, shared: Shared | None
+) -> Results:
     """Tables of an experiment without its runs. A reading that it does not have changes nothing in it."""
     from crosswind import experiments
 
     experiment = experiments.of_study(id)[id]
     reps = min(fewer or experiment.reps, experiment.reps)
-    runs = run(experiment.configurations(**experiment.settings(variant, size)), seed=seed, reps=reps)
+    ask = Ask(seed, reps, workers=workers)
+    runs = run_shared(experiment.configurations(**experiment.settings(variant, size)), ask, shared)
     runs.manifest["size"] = size
     if runs.interrupted:
         raise InterruptedRunError(f"interrupted while running {id}")
@@ -163,16 +171,16 @@ def _save(runs: Runs, rows: list[dict[str, Any]], out: Path) -> None:
     (out / "claims.json").write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _conclude_briefly(experiment: Experiment, runs: Runs, out: Path, fresh: frozenset[str]) -> Reading:
+def _conclude_briefly(experiment: Experiment, runs: Runs, out: Path, plan: Plan) -> Reading:
     """Tables and claims without figures and report."""
-    results, checked, rows = _check(experiment, runs, out, fresh)
+    results, checked, rows = _check(experiment, runs, out, plan)
     _save(runs, rows, out)
     return reading(experiment, str(runs.manifest["variant"]), results, checked)
 
 
 def conclude(experiment: Experiment, runs: Runs, out: Path, command: str = "", plan: Plan = Plan()) -> Outcome:
     """Checks the claims on finished runs and writes tables, figures and report."""
-    results, checked, rows = _check(experiment, runs, out, plan.fresh)
+    results, checked, rows = _check(experiment, runs, out, plan)
     own = reading(experiment, str(runs.manifest.get("variant", MAIN)), results, checked)
     readings = [own, *(Reading(**r) for r in runs.manifest.get("readings", []))]
     for row in rows:

@@ -9,13 +9,14 @@ import polars as pl
 import pytest
 
 from crosswind import experiments, explain
-from crosswind.campaign import campaign, chains
+from crosswind.campaign import asked_twice, campaign, chains
 from crosswind.claims import MissingDataError
 from crosswind.errors import InputError
 from crosswind.experiments.base import Results
 from crosswind.experiments.jarvinen_2006 import parts, testbed
-from crosswind.reproduce import Plan
+from crosswind.reproduce import Plan, reproduce
 from crosswind.runs import Runs
+from crosswind.sharing import joined
 
 
 def _results(label: str, values: list[float], others: dict[str, Results] | None = None) -> Results:
@@ -87,3 +88,32 @@ def test_a_phenomenon_is_told_with_measured_numbers_and_figures(name: str, tmp_p
         (tmp_path / f).is_file()
         for f in [line.split("](")[1].rstrip(")") for line in text.splitlines() if "](" in line]
     )
+
+
+@pytest.mark.engine
+def test_what_two_experiments_ask_for_is_run_once_and_gives_the_same_tables(tmp_path: Path) -> None:
+    chosen = experiments.find("igarashi/e6-[16]")
+    plan = Plan(reps=1, size="quick", figures="none", workers=1)
+    wanted = asked_twice(chosen, plan)
+    assert {id: len(names) for id, names in wanted.items()} == {"igarashi/e6-1": 1, "igarashi/e6-6": 1}
+    done = campaign(chosen, lambda e: tmp_path / e.id, plan)
+    alone = reproduce(chosen[1], tmp_path / "alone", plan)
+    assert done[1].packets == 0 and alone.results.runs.manifest["packets"] > 0
+    saved = Runs.load(tmp_path / chosen[1].id)
+    for name in ("run", "flow", "link"):
+        own, read = (r.table(name).drop("wall_ns", strict=False) for r in (alone.results.runs, saved))
+        assert read.equals(own, null_equal=True), name
+
+
+def test_tables_that_lack_a_column_are_filled_as_the_engine_does() -> None:
+    one = {"flow": pl.DataFrame({"configuration": ["a"], "x": [1]})}
+    two = {"flow": pl.DataFrame({"configuration": ["b"], "x": [2], "y": [3], "z": [0.5], "w": ["?"]})}
+    made = joined([one, two])["flow"]
+    assert made.columns == ["configuration", "x", "y", "z", "w"]
+    assert made.row(0)[:3] == ("a", 1, -1) and np.isnan(made["z"][0]) and made["w"][0] == ""
+
+
+def test_a_pattern_names_several_experiments() -> None:
+    assert [e.id for e in experiments.find("igarashi/e6-[12]")] == ["igarashi/e6-1", "igarashi/e6-2"]
+    with pytest.raises(InputError, match="e9"):
+        experiments.find("igarashi/e9-*")

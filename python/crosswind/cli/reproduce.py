@@ -38,6 +38,13 @@ if TYPE_CHECKING:
 
 EPILOG = "Example: crosswind reproduce jarvinen-2006/w2-e0 --out out/w2   (all experiments: crosswind reproduce all)"
 MARKDOWN = Path("REPRODUCTION.md")
+NameArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="EXPERIMENT",
+        help="An id, a source such as jarvinen-2006, a pattern such as 'igarashi/e[67]-*', or all.",
+    ),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -45,7 +52,7 @@ def register(app: typer.Typer) -> None:
 
 
 def reproduce(
-    name: Annotated[str, typer.Argument(metavar="EXPERIMENT", help="An id, a source such as jarvinen-2006, or all.")],
+    name: NameArgument,
     reps: RepsOption = None,
     quick: Annotated[bool, typer.Option("--quick", help="A tenth of the repetitions: a first look.")] = False,
     seed: SeedOption = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from fnmatch import fnmatchcase
 from functools import cache
 
 from crosswind.errors import InputError, did_you_mean
@@ -36,8 +37,13 @@ def of_study(id: str) -> dict[str, Experiment]:
 
 
 def find(name: str) -> list[Experiment]:
-    """The experiments that `name` means: one id, all of a source, or "all". Raises InputError for an unknown name."""
+    """The experiments that `name` means: one id, all of a source, "all", or a pattern such as `igarashi/e[67]-*`.
+
+    Raises InputError for an unknown name.
+    """
     name = name.strip().strip("/")
+    if matching := [e for id, e in registry().items() if fnmatchcase(id, name)] if set(name) & set("*?[") else []:
+        return matching
     study = of_study(name)
     if name in study:
         return [study[name]]

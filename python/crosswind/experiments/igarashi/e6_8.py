@@ -50,7 +50,7 @@ def tables(runs: Runs) -> Tables:
     marked = marked.group_by(assured.KEYS).agg(pl.col("left_green_packets").sum().alias("in_crossing"))
     repetition = repetition.join(marked, on=assured.KEYS)
     share = (pl.col("remarked") / pl.col("in_crossing")).alias("remarked_share")
-    repetition = repetition.with_columns(share)
+    repetition = repetition.with_columns(share).sort(assured.KEYS)
     return {**made, "repetition": repetition}
 
 

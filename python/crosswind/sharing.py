@@ -1,0 +1,134 @@
+"""Runs that several experiments of one command ask for: made once, and kept in a folder until the command ends.
+
+Two runs are the same when everything that goes into them is: the scenario but for its name, seed, repetitions, order of
+ties. Whoever comes first makes them; the tables of the others are put together as the engine would have made them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from crosswind.progress import Listener
+from crosswind.run import Ties, manifest_of, run
+from crosswind.runs import Runs
+from crosswind.scenario import Scenario
+
+# What a scenario is called decides nothing; the seed is given with the run.
+NO_MATTER = ("name", "title", "seed")
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Where runs are kept that more than one experiment asks for, and which these are."""
+
+    folder: Path
+    wanted: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What is to be run of each configuration."""
+
+    seed: int
+    reps: int
+    ties: Ties = "fixed"
+    workers: int | None = None
+
+    def identity(self, scenario: Scenario) -> str:
+        """Names the runs of one configuration by all that goes into them."""
+        plain = json.dumps({k: v for k, v in scenario.complete().items() if k not in NO_MATTER}, ensure_ascii=False)
+        text = f"{plain}:{self.seed}:{self.reps}:{self.ties}"
+        return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def run_shared(
+    configurations: Mapping[str, Scenario], ask: Ask, shared: Shared | None, progress: Listener | None = None
+) -> Runs:
+    """As `run`, but what is shared and has been run before is read. `manifest["packets"]` counts what was run here."""
+    labelled = dict(configurations)
+    names = {label: ask.identity(s) for label, s in labelled.items()} if shared is not None else {}
+    common = {label for label, name in names.items() if shared is not None and name in shared.wanted}
+    if shared is None or not common:
+        return _run(labelled, ask, progress)
+    began = time.monotonic()
+    alone = {label: s for label, s in labelled.items() if label not in common}
+    made = [_run(alone, ask, progress)] if alone else []
+    parts = {label: made[0].only(label).tables for label in alone}
+    for label in (label for label in labelled if label in common):
+        kept = shared.folder / names[label]
+        if not kept.is_dir():
+            # By itself, so that its tables have the columns that it needs and no others.
+            one = _run({label: labelled[label]}, ask, None)
+            made.append(one)
+            if one.interrupted:
+                break
+            _keep(one.tables, kept)
+        parts[label] = _kept(kept, label)
+    reps = list(range(ask.reps))
+    manifest = manifest_of(labelled, ask.seed, reps, ask.reps, ask.ties)
+    manifest["wall_s"] = round(time.monotonic() - began, 3)
+    manifest["workers"] = ask.workers or os.cpu_count() or 1
+    manifest["interrupted"] = any(m.interrupted for m in made)
+    out = Runs(joined([parts[label] for label in labelled if label in parts]), labelled, manifest)
+    manifest["runs"] = out.runs().height
+    manifest["warnings"] = out.warnings()
+    manifest["trusted"] = not manifest["interrupted"]
+    manifest["packets"] = sum(int(m.manifest["packets"]) for m in made)
+    return out
+
+
+def _run(configurations: Mapping[str, Scenario], ask: Ask, progress: Listener | None) -> Runs:
+    return run(configurations, seed=ask.seed, reps=ask.reps, workers=ask.workers, ties=ask.ties, progress=progress)
+
+
+def _keep(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
+    """Writes the tables of one configuration; the folder is there when all of them are."""
+    part = folder.with_name(f"{folder.name}.{os.getpid()}")
+    part.mkdir(parents=True)
+    for name, frame in tables.items():
+        if frame.width:
+            frame.drop("configuration").write_parquet(part / f"{name}.parquet")
+    try:
+        part.rename(folder)
+    except OSError:  # another process was faster
+        shutil.rmtree(part)
+
+
+def _kept(folder: Path, label: str) -> dict[str, pl.DataFrame]:
+    """Reads them under the label that they have here."""
+    tables = {f.stem: pl.read_parquet(f) for f in sorted(folder.glob("*.parquet"))}
+    named = pl.lit(label, dtype=pl.String).alias("configuration")
+    return {name: t.select(named, pl.all()) for name, t in tables.items()}
+
+
+def joined(parts: Sequence[Mapping[str, pl.DataFrame]]) -> dict[str, pl.DataFrame]:
+    """Tables of several sets of runs, one behind the other.
+
+    What one of them does not have is missing as in the engine's: -1, NaN or the empty text.
+    """
+    out = {}
+    for name in dict.fromkeys(n for p in parts for n in p):
+        frames = [p[name] for p in parts if name in p and p[name].width]
+        frame = pl.concat(frames, how="diagonal_relaxed") if frames else pl.DataFrame()
+        out[name] = frame.with_columns(_filled(frame, c) for c in frame.columns if _lacks(frames, c))
+    return out
+
+
+def _lacks(frames: Sequence[pl.DataFrame], column: str) -> bool:
+    return any(column not in f.columns for f in frames)
+
+
+def _filled(frame: pl.DataFrame, column: str) -> pl.Expr:
+    kind = frame.schema[column]
+    missing: Any = "" if kind == pl.String else float("nan") if kind.is_float() else -1
+    return pl.col(column).fill_null(missing)
