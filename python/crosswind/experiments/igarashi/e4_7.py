@@ -7,10 +7,10 @@ SABUL keeps its rate and gives the largest sum.
 What may differ here: see `fast_paths`. E4.7 and E4.8 of the source are these runs.
 
 IC4.14 and IC4.15 fail beside SABUL and FAST. SABUL takes most from Standard TCP, which is left with 1 Mbit/s and
-loses 5 % of its packets where SABUL loses 0.8: what paces at the rate of the queue takes each place as it becomes
+loses 7 % of its packets where SABUL loses 0.7: what paces at the rate of the queue takes each place as it becomes
 free. That is so with either rule of repeated cuts and with jitter of 40 us between host and router. Beside FAST SABUL
-has 200 Mbit/s, four fifths of what it has alone (half with `--quick`), as FAST fills the buffer of 100 packets for
-its alpha of 200: with an alpha of 40 SABUL has 252 Mbit/s, all that it has alone.
+has 206 Mbit/s, four fifths of what it has alone (half with `--quick`), as FAST fills the buffer of 100 packets for
+its alpha of 200: with an alpha of 40 SABUL has 256 Mbit/s, all that it has alone.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ What may differ here: socket buffers are 0.95 BDP, the router buffer is the smal
 
 IC5.12 (where it fails) and IC5.14 fail as two hosts lose all the time in a buffer of 100 packets, whatever their
 protocols: pairs of one kind are no better off, and a Standard flow costs the other a part of its rate. At a quarter
-of the size the others keep 0.27 to 0.88 of it with the small buffer, and 0.85 to 1.03 (FAST, whose queue gives
+of the size the others keep 0.20 to 0.88 of it with the small buffer, and 0.85 to 1.03 (FAST, whose queue gives
 Standard TCP room, 0.62) with the one of 2000 packets. That Standard TCP starves is a matter of size: beside HSTCP it
-has 0.48, 0.15 and 0.10 of HSTCP's rate at a sixteenth, a quarter and the whole, beside H-TCP 0.30, 0.07 and 0.04. In
+has 0.48, 0.15 and 0.10 of HSTCP's rate at a sixteenth, a quarter and the whole, beside H-TCP 0.30, 0.14 and 0.06. In
 IC5.12 the share of mixed pairs is about a half with either buffer (0.47 and 0.53), so small changes let it pass or
 fail; what made them worse in the source is open.
 """

@@ -8,12 +8,16 @@ come first.
 What may differ here: socket buffers are 0.95 BDP. Case 1: streams first, flow 30 s later; case 2: the other way
 round; averages begin with the flow. E5.17 to E5.19 of the source are these runs.
 
-IC5.21 fails in the order: UDT makes most jitter (0.014 ms; 0.058 with `--quick`), H-TCP and FAST least (0.006; HSTCP
-and Scalable 0.013, CUBIC 0.011), as jitter is made by what a flow puts between packets of UDP, and losses leave these
-two least of their windows (72 and 50 Mbit/s of 221). With the large buffer, where nothing is lost, H-TCP, HSTCP and
-Scalable have the very same 0.013 ms: below the BDP they send the same window. What set H-TCP apart in the source is
-open. IC5.22 fails because the window of Standard TCP is full when UDP comes (0.95 BDP in bursts of one round trip):
-with UDP the bottleneck has 2 % too much for the length of a burst, more than 100 packets in all, and each loss
+IC5.21 fails in the order, by H-TCP: UDT makes most jitter (14 us; 58 with `--quick`), HSTCP and Scalable 13, CUBIC
+11, FAST 6, H-TCP 5. Jitter is made by what a flow puts between packets of UDP, 0.06 to 0.12 us for each Mbit/s, so
+who carries least makes least, and H-TCP carries 50 of 221 Mbit/s. Its trace tells why: a window below the BDP comes
+as one burst a round trip, and what it has grown by since the last must fit into the buffer. H-TCP grows faster each
+second, and after 6 s by some 30 segments a round trip; the buffer has 25 packets. So it loses every 7 s, at a third
+of the BDP (HSTCP, which grows by 7, loses once). With buffers of 37, 50 and 75 packets it has 79, 107 and 195 Mbit/s
+and 7, 10 and 13 us; HSTCP has 13 us with each. At 1 Gbit/s and 100 packets H-TCP is no better off (327 of 889 Mbit/s,
+2.1 us; HSTCP 3.7, UDT 4.7). With the large buffer, where nothing is lost, H-TCP, HSTCP and Scalable have the very
+same 13 us. IC5.22 fails because the window of Standard TCP is full when UDP comes (0.95 BDP in bursts of one round
+trip): with UDP the bottleneck has 2 % too much for the length of a burst, more than 100 packets in all, and each loss
 halves. Tested: with the large buffer nothing is lost.
 """
 
