@@ -168,6 +168,10 @@ impl<S: Stage + ?Sized> Stage for Box<S> {
 pub trait Metrics {
     fn value(&mut self, name: &'static str, v: f64);
     fn histogram(&mut self, name: &'static str, h: &Histogram);
+    /// Whether histograms are wanted: putting one together may cost more than everything else.
+    fn wants_histograms(&self) -> bool {
+        true
+    }
 }
 
 /// Packets that a stage has emitted and the driver has still to deliver.

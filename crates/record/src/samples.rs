@@ -36,12 +36,13 @@ impl Samples {
     #[inline]
     fn metric(&mut self, name: &'static str) -> u32 {
         // The same metric has the same text in memory: comparing addresses decides nearly always.
-        let is = |m: &&'static str| std::ptr::eq(*m, name) || *m == name;
+        let is_here = |m: &&'static str| std::ptr::eq(*m, name);
         let next = self.last + 1;
-        self.last = if self.metrics.get(next).is_some_and(is) {
+        self.last = if self.metrics.get(next).is_some_and(is_here) {
             next
         } else {
-            self.metrics.iter().position(is).unwrap_or_else(|| {
+            let known = self.metrics.iter().position(is_here);
+            known.or_else(|| self.metrics.iter().position(|m| *m == name)).unwrap_or_else(|| {
                 self.metrics.push(name);
                 self.metrics.len() - 1
             })

@@ -302,11 +302,14 @@ impl<'p> World<'p> {
 
     /// Brings every egress up to now, so that it can be sampled and reported.
     pub fn catch_up(&mut self) {
+        let mut cx = Cx::new(self.now, 0, &mut self.pool, &mut self.out, &mut self.losses, None);
         for i in 0..self.stages.len() {
-            let mut cx = Cx::new(self.now, i as u32, &mut self.pool, &mut self.out, &mut self.losses, None);
+            cx.stage = i as u32;
             self.stages[i].catch_up(&mut cx);
-            let more = &mut |stage: &mut BoxStage, cx: &mut Cx<'_>| stage.catch_up(cx);
-            relay::all(i, &mut self.stages, &self.hops, &mut self.calendar, &mut cx, more);
+            if cx.hands_on() || cx.has_more {
+                let more = &mut |stage: &mut BoxStage, cx: &mut Cx<'_>| stage.catch_up(cx);
+                relay::all(i, &mut self.stages, &self.hops, &mut self.calendar, &mut cx, more);
+            }
             self.calendar.wishes(i, self.stages[i].next_wake().unwrap_or(Time::NEVER));
         }
         if self.losses.news {

@@ -148,11 +148,17 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     /// What the counters of an egress with a plan say too much at `now`.
     pub(super) fn not_yet(&self, now: Time) -> NotYet {
         let mut n = NotYet::default();
-        for p in self.ring.iter() {
-            if p.starts <= now {
-                n.queue_bytes_max = n.queue_bytes_max.max(u64::from(p.len));
-            }
+        if self.foresight.is_fed {
+            // The others have counted it when the packet arrived.
+            let begun = self.ring.iter().filter(|p| p.starts <= now);
+            n.queue_bytes_max = begun.map(|p| u64::from(p.len)).max().unwrap_or(0);
+        }
+        for p in self.ring.iter().rev() {
             if p.ends <= now {
+                // A line with a plan transmits in the order of arrival.
+                if self.foresight.plans {
+                    break;
+                }
                 continue;
             }
             n.busy_ns += (p.ends - p.starts.max(now)).0;

@@ -86,6 +86,9 @@ impl Stats {
         out.value("utilisation_ratio", if now == Time::ZERO { 0.0 } else { busy_ns as f64 / now.0 as f64 });
         out.value("queue_mean_bytes", self.queue_mean_bytes(now));
         out.value("queue_max_bytes", self.queue_bytes_max.max(not_yet.queue_bytes_max) as f64);
+        if !out.wants_histograms() {
+            return;
+        }
         let with_passed = |h: &Histogram| {
             let mut all = h.clone();
             all.record_many(0, passed);

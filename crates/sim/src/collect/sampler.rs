@@ -103,6 +103,9 @@ impl Metrics for LinkTotals<'_> {
         }
     }
     fn histogram(&mut self, _: &'static str, _: &Histogram) {}
+    fn wants_histograms(&self) -> bool {
+        false
+    }
 }
 
 impl Sampler {
@@ -149,6 +152,9 @@ impl Metrics for SentBytes {
         }
     }
     fn histogram(&mut self, _: &'static str, _: &Histogram) {}
+    fn wants_histograms(&self) -> bool {
+        false
+    }
 }
 
 fn flow_gauges(e: &Endpoint, put: &mut impl FnMut(&'static str, f64)) {
