@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from crosswind.claims import Checked
@@ -16,12 +16,16 @@ MAIN_TITLE = "the suggested reading of every open point"
 
 @dataclass(frozen=True)
 class Reading:
-    """One reading: its numbers (label -> text) and the verdict of every claim that was checked."""
+    """One reading: its numbers (label -> text) and the verdict of every claim that was checked.
+
+    `measured` is what the claims measured, where the reading stands beside the main one in the table of claims.
+    """
 
     name: str
     title: str
     headline: Mapping[str, str]
     verdicts: Mapping[str, str]
+    measured: Mapping[str, str] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """For the manifest; `Reading(**d)` is the way back."""
@@ -32,7 +36,40 @@ def reading(experiment: Experiment, variant: str, results: Results, checked: Seq
     """The reading that finished runs belong to; `variant` is "" or "main" for the suggested one."""
     known = experiment.variants.get(variant)
     verdicts = {c.claim.id: c.verdict for c in checked if c.verdict != "not yet"}
-    return Reading(variant or MAIN, known.title if known else MAIN_TITLE, experiment.headline(results), verdicts)
+    shown = {c.claim.id: c.measured() for c in checked} if variant in experiment.beside else {}
+    return Reading(variant or MAIN, known.title if known else MAIN_TITLE, experiment.headline(results), verdicts, shown)
+
+
+def beside(readings: Sequence[Reading]) -> list[Reading]:
+    """Those that stand in the table of claims beside the one that the table is about."""
+    return [r for r in readings[1:] if r.measured]
+
+
+def tallies(readings: Sequence[Sequence[Reading]], grades: Mapping[str, str]) -> Table | None:
+    """One row per reading: passed / failed / unclear of all claims of several experiments, and by grade.
+
+    A reading that an experiment does not have changes nothing in it: there the main one counts. None when there is
+    nothing to compare.
+    """
+    names = list(dict.fromkeys(r.name for one in readings for r in one))
+    if len(names) < 2:
+        return None
+    letters = [g for g in dict.fromkeys(grades.values()) if g]
+    rows = []
+    for name in names:
+        verdicts: dict[str, str] = {}
+        for one in readings:
+            verdicts |= next((r.verdicts for r in one if r.name == name), one[0].verdicts)
+        sets = [verdicts, *({c: v for c, v in verdicts.items() if grades.get(c) == g} for g in letters)]
+        rows.append([name, *(tally(s) for s in sets)])
+    note = "Passed / failed / unclear." + (" By grade: " + ", ".join(letters) + "." if letters else "")
+    return Table("Verdicts by reading", ["reading", "all", *letters], rows, note)
+
+
+def tally(verdicts: Mapping[str, str]) -> str:
+    """Passed / failed / unclear."""
+    found = list(verdicts.values())
+    return " / ".join(str(found.count(v)) for v in ("pass", "fail", "unclear"))
 
 
 def comparison(readings: Sequence[Reading]) -> Table | None:

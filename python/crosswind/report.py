@@ -18,7 +18,7 @@ from crosswind import drawn, figures
 from crosswind.claims import VERDICTS, Checked, count
 from crosswind.experiments.base import Experiment
 from crosswind.figures import Picture
-from crosswind.readings import MAIN, MAIN_TITLE, Reading, comparison
+from crosswind.readings import MAIN, MAIN_TITLE, Reading, beside, comparison, tallies
 from crosswind.runs import Runs
 from crosswind.scenario import Scenario
 from crosswind.summary import Table, flow_table, link_table
@@ -200,6 +200,8 @@ def reproduction_report(
             counts=counts,
             verdicts=VERDICTS,
             readings=comparison(readings),
+            beside=beside(readings),
+            tallies=tallies([readings], experiment.grades) if beside(readings) else None,
             variants=experiment.variants,
             main_title=MAIN_TITLE,
             variant=runs.manifest.get("variant", MAIN),
@@ -375,19 +377,35 @@ def markdown_reproduction(
         n = count([dict(r) for r in rows if r["experiment"].split("/")[0] == source])
         lines.append(f"| {source} | " + " | ".join(str(n[v]) for v in VERDICTS) + " |")
     lines += ["| **all** | " + " | ".join(str(total[v]) for v in VERDICTS) + " |", ""]
+    for source in dict.fromkeys(r["experiment"].split("/")[0] for r in rows):
+        lines += _markdown_tallies(source, rows, readings)
     for experiment in dict.fromkeys(r["experiment"] for r in rows):
-        lines += [
-            f"## {experiment}",
-            "",
-            "| claim | statement | published | measured | accepted | n | verdict |",
-            "|---|---|---|---|---|---|---|",
-        ]
+        others = [o.name for o in beside(readings.get(experiment, ()))]
+        heads = ["claim", "statement", "published", "measured", "accepted", "n", "verdict", *others]
+        lines += [f"## {experiment}", "", "| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
         for r in rows:
             if r["experiment"] == experiment:
-                cells = (r["claim"], r["statement"], r["published"], r["measured"], r["accept"], r["n"], r["verdict"])
+                cells = [r["claim"], r["statement"], r["published"], r["measured"], r["accept"], r["n"], r["verdict"]]
+                cells += [r.get("readings", {}).get(o, "-") for o in others]
                 lines.append("| " + " | ".join(str(c).replace("|", "\\|") for c in cells) + " |")
         lines += ["", *_markdown_readings(readings.get(experiment, ()))]
     return "\n".join(lines)
+
+
+def _markdown_tallies(
+    source: str, rows: Sequence[Mapping[str, Any]], readings: Mapping[str, Sequence[Reading]]
+) -> list[str]:
+    """The verdicts of a source by reading and grade, where readings stand beside the main one."""
+    mine = [r for name, r in readings.items() if name.split("/")[0] == source]
+    if not any(beside(r) for r in mine):
+        return []
+    grades = {r["claim"]: r.get("grade", "") for r in rows if r["experiment"].split("/")[0] == source}
+    table = tallies(mine, grades)
+    if table is None:
+        return []
+    head = ["| " + " | ".join(table.heads) + " |", "|" + "---|" * len(table.heads)]
+    body = ["| " + " | ".join(row) + " |" for row in table.rows]
+    return [f"{source} by reading. {table.note}", "", *head, *body, ""]
 
 
 def _markdown_readings(readings: Sequence[Reading]) -> list[str]:

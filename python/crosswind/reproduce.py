@@ -184,6 +184,7 @@ def conclude(experiment: Experiment, runs: Runs, out: Path, command: str = "", p
     own = reading(experiment, str(runs.manifest.get("variant", MAIN)), results, checked)
     readings = [own, *(Reading(**r) for r in runs.manifest.get("readings", []))]
     for row in rows:
+        row["grade"] = experiment.grades.get(row["claim"], "")
         row["readings"] = {r.name: r.verdicts[row["claim"]] for r in readings[1:] if row["claim"] in r.verdicts}
     _save(runs, rows, out)
     pictures = experiment.figures(results) if plan.figures != "none" else []

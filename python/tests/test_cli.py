@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 
 from crosswind.cli import main
+from crosswind.readings import Reading
+from crosswind.report import markdown_reproduction
 
 Engine = Callable[..., Any]
 Capture = pytest.CaptureFixture[str]
@@ -173,6 +175,34 @@ def test_all_readings_are_run_and_compared_beside_the_suggested_one(
     assert (tmp_path / "w2/report.html").read_text().count("<td>linux-window</td>") == 1
     capsys.readouterr()
     refused(capsys, ["reproduce", "w2-e0", "--variants"], "did you mean")
+
+
+@pytest.mark.engine
+def test_a_reading_stands_beside_the_main_one_in_the_table_of_claims(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    assert main(["reproduce", "riva-2003/mechanisms", "--variants", "--out", "m", "--formats", "none"]) == 1
+    printed = capsys.readouterr().out
+    assert "verdict, kernel" in printed and "Verdicts by reading" in printed
+    # Seven of eight, and by grade (all of them are strong): that kernel's window grows more slowly.
+    assert printed.count("7 / 1 / 0") == 2 and printed.count("6 / 2 / 0") == 2
+    page = (tmp_path / "m/report.html").read_text()
+    assert "Verdict, <code>kernel</code>" in page and "0.87 segments" in page and "6 / 2 / 0" in page
+    rows = json.loads((tmp_path / "m/claims.json").read_text())
+    text = markdown_reproduction(rows, {"riva-2003/mechanisms": _readings(tmp_path / "m")}, 1.0, "x")
+    assert "| verdict | kernel |" in text and "riva-2003 by reading" in text
+
+
+def _readings(folder: Path) -> list[Reading]:
+    """Those of a saved experiment; the main one of what its claims say."""
+    manifest = json.loads((folder / "manifest.json").read_text())
+    rows = json.loads((folder / "claims.json").read_text())
+    own = Reading("main", "", {}, {r["claim"]: r["verdict"] for r in rows})
+    return [own, *(Reading(**r) for r in manifest["readings"])]
+
+
+def test_words_that_the_command_does_not_know_are_refused(capsys: Capture) -> None:
     refused(capsys, ["reproduce", "jarvinen-2006/w2-e0", "--formats", "pgn"], "did you mean `png`")
     refused(
         capsys,

@@ -85,6 +85,7 @@ def test_the_main_reading_takes_every_suggested_resolution() -> None:
         "reduction": "at-once",
         "rto": "rfc6298",
         "sack_after_timeout": "clear",
+        "syn_loss": "one",
         "timeout_in_recovery": "reduce",
         "window_moderation": "off",
     }
@@ -96,6 +97,24 @@ def test_the_kernels_reading_is_its_preset_behind_a_shaper_that_charges_frames()
     found = (kernel.admission, kernel.kbit, kernel.overhead, kernel.cell, kernel.tick, kernel.memory)
     assert found == ("linux-2.4", 1024, 14, 8, "10 ms", "kept")
     assert testbed.transfer(testbed.LONG_BYTES, 0.0, kernel)["tcp"] == {"preset": "linux-2.4.17"}
+    beside_a_stream = testbed.mixed(testbed.SHORT, "TD", 0.0, kernel).data["flow"]["tcp"]["tcp"]
+    assert beside_a_stream == {"initial_window_segments": 3, "preset": "linux-2.4.17"}
+
+
+def test_a_listed_lock_out_shows_a_first_timeout_of_five_round_trips() -> None:
+    """Its first segment went three times again; what the waits of 1, 2 and 4 timeouts leave is the rest of the data."""
+    xmit_s, elapsed_s = (float(published.replications("TD 2", "third", m)[12]) for m in ("xmit_s", "elapsed_s"))
+    assert (xmit_s, elapsed_s) == (37.959, 39.660983)
+    rest_s = 33 * testbed.PACKET_s
+    least_s, most_s = (xmit_s - rest_s) / 7, xmit_s / 7
+    # The handshake waits for a full queue: 13 or 14 packets.
+    assert least_s < 5 * 13 * testbed.PACKET_s * 0.97 < most_s and 3 * 15 * testbed.PACKET_s < least_s
+
+
+def test_printed_times_of_the_short_test_show_three_segments_to_begin_with() -> None:
+    """With two segments the last one gets through, and no run needs more than 2.8 s when the stream starts at 2 s."""
+    row = next(r for r in published.table("table_8-9.csv") if (r["udp_start_s"], r["htb_config"]) == ("2", "Tail Drop"))
+    assert float(row["tcp_elapsed_min_s"]) > 4.3
 
 
 def test_printed_transmissions_of_the_late_transfer_lie_on_a_grid_of_10_ms() -> None:

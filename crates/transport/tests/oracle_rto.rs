@@ -1,4 +1,4 @@
-//! The three timeout estimators against plain transcriptions of their sources, on random samples and expiries.
+//! The four timeout estimators against plain transcriptions of their sources, on random samples and expiries.
 
 use crosswind_base::{Dur, Rng, Streams, Time};
 use crosswind_transport::tcp::conn::rtt::Rtt;
@@ -93,6 +93,8 @@ fn apply(e: &mut Rtt, op: Op, now: Time, p: &TcpParams, una: u64, nxt: u64) {
 /// Linux 2.4: jiffies of 10 ms, srtt scaled by 8, deviations by 4.
 #[derive(Default)]
 struct Linux {
+    /// Up to release 2.4.18.
+    early: bool,
     srtt: i32,
     mdev: i32,
     mdev_max: i32,
@@ -109,9 +111,9 @@ impl Linux {
     fn sample(&mut self, jiffies: i32, snd_una: u64, snd_nxt: u64) {
         let mut m = if jiffies == 0 { 1 } else { jiffies };
         if self.srtt == 0 {
-            // The first sample gives RTO = 3 RTT.
+            // The first sample gives RTO = 3 RTT, in the early releases 5 RTT.
             self.srtt = m << 3;
-            self.mdev = m << 1;
+            self.mdev = m << if self.early { 2 } else { 1 };
             self.rttvar = i32::max(self.mdev, Linux::RTO_MIN);
             self.mdev_max = self.rttvar;
             self.rtt_seq = snd_nxt;
@@ -133,7 +135,7 @@ impl Linux {
                 if self.mdev_max < self.rttvar {
                     self.rttvar -= (self.rttvar - self.mdev_max) >> 2;
                 }
-                self.rtt_seq = snd_nxt;
+                self.rtt_seq = if self.early { snd_una } else { snd_nxt };
                 self.mdev_max = Linux::RTO_MIN;
             }
         }
@@ -142,23 +144,28 @@ impl Linux {
 }
 
 #[test]
-fn the_linux_2_4_estimator_is_its_integers() {
-    let p = params("baseline-linux-2.4");
+fn the_linux_2_4_estimators_are_their_integers() {
     for seed in 0..50 {
-        let mut r = Streams::new(seed).named("linux");
-        let mut ours = Rtt::new(&p);
-        let mut plain = Linux { rto: 300, ..Linux::default() };
-        let (mut una, mut nxt) = (1, 2000);
-        for (i, (now, op)) in ops(&mut r, 400).into_iter().enumerate() {
-            una = nxt.min(una + r.below(3000));
-            nxt = nxt.max(una) + r.below(4000);
-            match op {
-                Op::Sample(ns) => plain.sample((ns / 10_000_000) as i32, una, nxt),
-                Op::Expiry => plain.rto = i32::min(plain.rto << 1, Linux::RTO_MAX),
-            }
-            apply(&mut ours, op, now, &p, una, nxt);
-            assert_eq!(ours.rto(&p), Dur::from_millis(plain.rto as u64 * 10), "seed {seed} step {i} {op:?}");
+        check_linux("baseline-linux-2.4", seed, false);
+        check_linux("linux-2.4.17", seed, true);
+    }
+}
+
+fn check_linux(preset: &str, seed: u64, early: bool) {
+    let p = params(preset);
+    let mut r = Streams::new(seed).named("linux");
+    let mut ours = Rtt::new(&p);
+    let mut plain = Linux { rto: 300, early, ..Linux::default() };
+    let (mut una, mut nxt) = (1, 2000);
+    for (i, (now, op)) in ops(&mut r, 400).into_iter().enumerate() {
+        una = nxt.min(una + r.below(3000));
+        nxt = nxt.max(una) + r.below(4000);
+        match op {
+            Op::Sample(ns) => plain.sample((ns / 10_000_000) as i32, una, nxt),
+            Op::Expiry => plain.rto = i32::min(plain.rto << 1, Linux::RTO_MAX),
         }
+        apply(&mut ours, op, now, &p, una, nxt);
+        assert_eq!(ours.rto(&p), Dur::from_millis(plain.rto as u64 * 10), "seed {seed} step {i} {op:?}");
     }
 }
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from crosswind.campaign import Finished
     from crosswind.experiments.base import Experiment
     from crosswind.figures import Format
+    from crosswind.readings import Reading
     from crosswind.reproduce import Outcome, Plan
 
 EPILOG = "Example: crosswind reproduce jarvinen-2006/w2-e0 --out out/w2   (all experiments: crosswind reproduce all)"
@@ -153,24 +154,45 @@ def _several(chosen: list[Experiment], out: Path, plan: Plan, say: Literal["quie
         done = campaign(chosen, lambda e: out / e.id, plan, command=command_line(), progress=bar)
     if say == "table":
         _print_summary(done)
+        _print_tallies(chosen, done)
     return done
+
+
+def _print_tallies(chosen: list[Experiment], done: list[Finished]) -> None:
+    """The verdicts of each source by reading and grade, where several readings were run."""
+    from crosswind.readings import tallies
+
+    for source in dict.fromkeys(e.id.split("/")[0] for e in chosen):
+        grades = {c: g for e in chosen if e.id.split("/")[0] == source for c, g in e.grades.items()}
+        readings = [one.readings for one in done if one.id.split("/")[0] == source]
+        if counted := tallies(readings, grades):
+            print_table(replace(counted, title=f"{source}: {counted.title[0].lower()}{counted.title[1:]}"))
 
 
 def _print_summary(done: list[Finished]) -> None:
     """One line per experiment, then every claim that did not come out."""
+    from crosswind.readings import beside, tally
+
     screen = console()
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in ("experiment", *VERDICTS, "report"):
+    others = list(dict.fromkeys(r.name for one in done for r in beside(one.readings)))
+    for column in ("experiment", *VERDICTS, *others, "report"):
         table.add_column(column, justify="left" if column in ("experiment", "report") else "right")
     for one in done:
         n = count(one.rows)
-        table.add_row(one.id, *(str(n[v]) if n[v] else "" for v in VERDICTS), str(one.folder / "report.html"))
+        theirs = {r.name: tally(r.verdicts) for r in beside(one.readings)}
+        counts = [str(n[v]) if n[v] else "" for v in VERDICTS]
+        table.add_row(one.id, *counts, *(theirs.get(o, "") for o in others), str(one.folder / "report.html"))
     screen.print(table)
     for one in done:
         for row in one.rows:
             if row["verdict"] in ("fail", "unclear", "not yet"):
                 head = Text(f"{row['experiment']} {row['claim']} ", style="bold")
-                screen.print(head.append(row["verdict"], style=VERDICT_STYLE[row["verdict"]]), Text(row["statement"]))
+                head.append(row["verdict"], style=VERDICT_STYLE[row["verdict"]])
+                for r in beside(one.readings):
+                    verdict = r.verdicts.get(row["claim"], "-")
+                    head.append(f", {r.name}: ").append(verdict, style=VERDICT_STYLE.get(verdict, ""))
+                screen.print(head, Text(row["statement"]))
                 for part in row["parts"]:
                     if part["verdict"] in ("fail", "unclear"):
                         screen.print(Text(f"    {part['text']}", style="dim"))
@@ -181,13 +203,23 @@ def _counts(rows: list[dict[str, Any]]) -> str:
     return f"{len(rows)} claims: " + ", ".join(f"{n[v]} {v}" for v in VERDICTS if n[v])
 
 
+def _of_reading(r: Reading, claim: str) -> tuple[Text, Text]:
+    """What a reading beside the main one measured, and its verdict."""
+    verdict = r.verdicts.get(claim, "-")
+    style = VERDICT_STYLE.get(verdict, "")
+    measured = r.measured.get(claim, "-").replace("; ", "\n")
+    return Text(measured, style=style if verdict in ("fail", "unclear") else ""), Text(verdict, style=style)
+
+
 def _print(experiment: Experiment, outcome: Outcome) -> None:
-    from crosswind.readings import comparison
+    from crosswind.readings import beside, comparison, tallies
 
     screen = console()
     screen.print(Text(f"{outcome.name}: {experiment.title}", style="bold"))
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_lines=False)
-    for head, ratio in (("claim", 1), ("statement", 5), ("published", 4), ("measured", 6), ("verdict", 2)):
+    others = beside(outcome.readings)
+    heads = [("claim", 1), ("statement", 5), ("published", 4), ("measured", 6), ("verdict", 2)]
+    for head, ratio in heads + [c for r in others for c in ((f"measured, {r.name}", 6), (f"verdict, {r.name}", 2))]:
         table.add_column(head, ratio=ratio, overflow="fold", no_wrap=head == "claim")
     for checked in outcome.checked:
         measured = Text()
@@ -203,8 +235,11 @@ def _print(experiment: Experiment, outcome: Outcome) -> None:
             Text(checked.claim.published),
             measured,
             Text(checked.verdict, style=VERDICT_STYLE[checked.verdict]),
+            *(text for r in others for text in _of_reading(r, checked.claim.id)),
         )
     screen.print(table)
+    if others and (counted := tallies([outcome.readings], experiment.grades)):
+        print_table(counted)
     if compared := comparison(outcome.readings):
         print_table(compared)
     manifest = outcome.results.runs.manifest

@@ -106,7 +106,8 @@ class Experiment:
     `configurations(**settings)` returns label -> scenario; `variants` names other readings of what the source left
     open, `headline` the numbers by which readings are compared (label -> text). `uses` names other experiments of the
     same source (`w1-e0`) whose results its claims look at too; they are run as well. `quick` is what `--quick` scales
-    down beyond the number of repetitions. `metrics` says what the columns of its derived tables are.
+    down beyond the number of repetitions. `metrics` says what the columns of its derived tables are. `beside` names
+    readings that stand beside the main one in the table of claims, `grades` says how firm each claim is.
     """
 
     id: str
@@ -125,6 +126,8 @@ class Experiment:
     quick: Variant | None = None
     headline: Callable[[Results], dict[str, str]] = _no_headline
     metrics: Mapping[str, Definition] = field(default_factory=dict)
+    beside: Sequence[str] = ()
+    grades: Mapping[str, str] = field(default_factory=dict)
 
     def companions(self) -> set[str]:
         """The ids of the experiments that this one uses."""
@@ -154,6 +157,8 @@ class Study:
     tables: Callable[[Runs], Tables] = _no_tables
     variants: Mapping[str, Variant] = field(default_factory=dict)
     metrics: Mapping[str, Definition] = field(default_factory=dict)
+    beside: Sequence[str] = ()
+    grades: Mapping[str, str] = field(default_factory=dict)
 
     def experiment(
         self,
@@ -174,6 +179,8 @@ class Study:
             "tables": self.tables,
             "variants": self.variants,
             "metrics": self.metrics,
+            "beside": self.beside,
+            "grades": self.grades,
         }
         return Experiment(
             id=f"{self.id}/{name}",

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use super::conn::habit::{AckHabitParams, ReceiverOs};
+pub use super::conn::recall::SynLoss;
 pub use super::detect::Detection;
 pub use super::detect::newreno::NewRenoParams;
 pub use super::detect::patient::DcrParams;
@@ -63,6 +64,9 @@ choice!(
         /// Linux 2.4: 10 ms jiffies, variance term from the largest mean deviation of the last window, at least 200 ms.
         #[serde(rename = "linux-2.4")]
         Linux24,
+        /// The same up to release 2.4.18: the variance term falls with every ACK, and the first timeout is longer.
+        #[serde(rename = "linux-2.4.17")]
+        Linux2417,
         /// ns-2: integer arithmetic in ticks.
         #[serde(rename = "ns-2")]
         Ns2,
@@ -306,6 +310,9 @@ pub struct TcpParams {
     pub initial_window_segments: u32,
     /// Slow-start threshold of a fresh connection.
     pub initial_ssthresh: Size,
+    /// The window of a connection whose SYN had to be sent again.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub syn_loss: SynLoss,
     /// Whether the ACK that ends a fast recovery may also grow the window (ns-2).
     pub grow_on_recovery_exit: Switch,
     /// Window arithmetic.
@@ -405,8 +412,7 @@ pub struct TcpParams {
     pub restart_timer_on_resend: Switch,
     /// Whether a timeout during fast recovery reduces the window once more.
     pub timeout_in_recovery: TimeoutInRecovery,
-    /// Whether segments that left longer ago than the timeout are held lost at the next ACK (Linux 2.4), or the timer alone
-    /// decides. On: during a recovery they are sent again, and a duplicate ACK starts one if the first is among them.
+    /// Whether the next ACK holds lost what left longer ago than the timeout (Linux 2.4): in a recovery, or to begin one.
     pub resend_overdue: Switch,
     /// Retransmission timeouts in a row before the connection is given up.
     pub retries_max: u32,
@@ -473,7 +479,7 @@ pub struct TcpParams {
     pub share_ssthresh: Switch,
     /// Start from the round-trip time and its deviation that earlier connections to this host left behind (Linux 2.4).
     pub share_rtt: Switch,
-    /// With `share_rtt`: initial window towards a host whose round-trip time is known (Linux 2.4); 0 = as towards any.
+    /// With `share_rtt`: initial window towards a host of known round-trip time (Linux 2.4); 0 = as towards any.
     pub initial_window_known_segments: u32,
     /// Largest number of segments sent in answer to one ACK; 0 = no limit.
     pub max_burst_segments: u32,
@@ -559,7 +565,7 @@ impl TcpParams {
         if self.dsack.on() && !self.sack.on() {
             return needs("dsack", "\"on\" with `sack = \"off\"`", "sack = \"on\"");
         }
-        if self.share_rtt.on() && self.rto != RtoProfile::Linux24 {
+        if self.share_rtt.on() && !self.rto.is_linux_24() {
             let found = "\"on\" with another timer than that of Linux 2.4, the only one that hands its state on";
             return needs("share_rtt", found, "rto = \"linux-2.4\", or share_rtt = \"off\"");
         }

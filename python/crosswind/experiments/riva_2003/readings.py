@@ -11,7 +11,7 @@ from typing import Any
 from crosswind.experiments.base import Variant
 
 _FRAMES = {"overhead": 14, "cell": 8}
-_KERNEL = {"hosts": "kernel", "memory": "kept", **_FRAMES, "tick": "10 ms"}
+_KERNEL = {"hosts": "kernel", "memory": "kept", "peer": "known", **_FRAMES, "tick": "10 ms"}
 _ONE_BY_ONE = {"recovery": "sack", "reduction": "at-once", "window_moderation": "off"}
 _SLOW_FLOOR = {"rto": "rfc6298", "rto_min": "1 s"}
 
@@ -38,6 +38,9 @@ _OF_KERNEL: dict[str, Variant] = {
         _KERNEL,
     ),
     "kernel-no-memory": _kernel("hosts remember nothing of earlier connections", memory="none"),
+    "kernel-unknown-peer": _kernel(
+        "hosts know no threshold before a test case with a stream: 2 segments to begin with", peer="unknown"
+    ),
     "kernel-exact-fit": _kernel("a queue takes a packet only if it fits (O-6)", admission="fits"),
     "kernel-queue-counts-frames": _kernel("queues count 14 B of link layer for each packet, as it does", counted=14),
     "kernel-delayed-acks": _kernel_tcp(
@@ -51,6 +54,9 @@ _OF_KERNEL: dict[str, Variant] = {
     "kernel-red-clock-10mbit": _kernel("RED's idle damping is that of 10 Mbit/s (O-8)", red_clock="10 Mbit/s"),
     "kernel-red-floyd-jacobson": _kernel("RED is the published one (O-27)", red_law="floyd-jacobson"),
     "kernel-sack": _kernel_tcp("losses and window by RFC 6675 (O-14)", **_ONE_BY_ONE),
+    "kernel-later-timer": _kernel_tcp(
+        "the timer is that of later releases: three round trips at first, falling once per window", rto="linux-2.4"
+    ),
     "kernel-no-fack": _kernel_tcp("forward acknowledgement is switched off (O-14)", recovery="linux-2.4"),
     "kernel-at-once": _kernel_tcp("the window is halved at once instead of the rate (O-14)", reduction="at-once"),
     "kernel-two-duplicates-wait": _kernel_tcp(

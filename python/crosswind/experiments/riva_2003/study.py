@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crosswind.experiments.base import Experiment, Study
-from crosswind.experiments.riva_2003 import measures, readings, testbed
+from crosswind.experiments.riva_2003 import grades, measures, readings, testbed
 
 STUDY = Study(
     "riva-2003",
@@ -15,6 +15,8 @@ STUDY = Study(
     tables=measures.tables,
     variants=readings.ALL,
     metrics=measures.METRICS,
+    beside=("kernel",),
+    grades=grades.GRADES,
 )
 experiment = STUDY.experiment
 

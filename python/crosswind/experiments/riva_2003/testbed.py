@@ -26,6 +26,7 @@ RATE_kbit = 140
 RATE_Bps = RATE_kbit * 1024 / 8
 PRINTED_RATE_bps = 140_000
 LIMIT_BYTES = 20_000
+KNOWN_WINDOW = 3
 PACKET_s = MTU / RATE_Bps
 TAIL_DROP_STARTS_s = (0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 4.5, 5.0, 5.5, 6.0, 6.5, 7.0)
 RED_STARTS_s = (0.0, 2.0, 4.0, 5.0, 5.5)
@@ -66,6 +67,7 @@ RFC: Mapping[str, Any] = {
     "resend_overdue": "off",
     "restart_timer_on_resend": "off",
     "rto": "rfc6298",
+    "syn_loss": "one",
     "sack_after_timeout": "clear",
     "timeout_in_recovery": "reduce",
     "delayed_ack": "40 ms",
@@ -85,8 +87,9 @@ class Reading:
     that of Floyd and Jacobson with the same weight (section 2.3). `ceil_2`: the ceiling of the class of UDP in
     kbit/s (O-4). `hosts`: RFC behaviour and ACKs that are quick 16 times (O-14, O-15), or what the kernel's code does.
     `tcp`: further changes to TCP at both ends (O-1, O-13 to O-15). `memory`: whether hosts remember slow-start
-    thresholds and round-trip times from one repetition to the next. `jitter`: whether the first router's processing
-    time varies.
+    thresholds and round-trip times from one repetition to the next. `peer`: whether, where they remember, a threshold
+    above any window was known before the first repetition of a test case with a stream. `jitter`: whether the first
+    router's processing time varies.
     """
 
     admission: Literal["linux-2.4", "fits"] = "linux-2.4"
@@ -102,6 +105,7 @@ class Reading:
     hosts: Literal["rfc", "kernel"] = "rfc"
     tcp: Mapping[str, Any] = field(default_factory=dict)
     memory: Literal["kept", "none"] = "none"
+    peer: Literal["unknown", "known"] = "unknown"
     jitter: Literal["processing", "none"] = "processing"
 
 
@@ -199,7 +203,7 @@ def transfer(size_bytes: int, at_s: float, reading: Reading, count: int = 1) -> 
     share = {} if reading.memory == "kept" else {"share_ssthresh": "off", "share_rtt": "off"}
     share |= RFC if reading.hosts == "rfc" else {}
     tcp = {"preset": "linux-2.4.17", **share, **reading.tcp}
-    if tcp.get("rto", "linux-2.4") != "linux-2.4":
+    if not tcp.get("rto", "linux-2.4").startswith("linux-2.4"):
         # Only that kernel's timer hands its state on.
         tcp["share_rtt"] = "off"
     return {
@@ -279,11 +283,18 @@ def three(
     return _world("three-tcp", cell(queue, start_s), router, flows, reading, events=events)
 
 
+def known(transfer: dict[str, Any], reading: Reading) -> dict[str, Any]:
+    """The transfer with the initial window that this kernel has towards a peer of known threshold: 3 segments."""
+    if reading.memory == "kept" and reading.peer == "known":
+        transfer["tcp"] = {"initial_window_segments": KNOWN_WINDOW, **transfer["tcp"]}
+    return transfer
+
+
 def mixed(mix: Mix, configuration: str, start_s: float, reading: Reading, events: Sequence[str] = ()) -> Scenario:
     """One transfer and a stream, in one class or in two."""
     queue: Queue = "TD" if configuration.startswith("TD") else "RED"
     classes: Literal["1", "2"] = "2" if configuration.endswith("DS") else "1"
-    flows = {"tcp": transfer(mix.tcp_bytes, 0.0, reading), "udp": stream(start_s, mix.udp_s)}
+    flows = {"tcp": known(transfer(mix.tcp_bytes, 0.0, reading), reading), "udp": stream(start_s, mix.udp_s)}
     router = shaper(queue, classes, reading)
     return _world(mix.name, cell(configuration, start_s), router, flows, reading, events=events)
 
@@ -293,7 +304,7 @@ REDUCED_kbit = 87
 
 def alone(mix: Mix, queue: Queue, reading: Reading, rate: int = REDUCED_kbit, events: Sequence[str] = ()) -> Scenario:
     """The transfer of a test case alone, on what the stream would leave of the rate (O-20)."""
-    flows = {"tcp": transfer(mix.tcp_bytes, 0.0, reading)}
+    flows = {"tcp": known(transfer(mix.tcp_bytes, 0.0, reading), reading)}
     router = shaper(queue, "1", reading, rate=rate)
     return _world(mix.name, f"{queue} alone", router, flows, reading, events=events)
 

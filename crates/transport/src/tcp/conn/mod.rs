@@ -12,7 +12,7 @@
 pub mod habit;
 mod islands;
 pub mod live;
-mod recall;
+pub mod recall;
 pub mod receiver;
 pub mod rtt;
 pub mod scoreboard;
@@ -415,7 +415,7 @@ impl Connection {
             self.end(State::Aborted, io);
             return;
         }
-        self.sender().rtt.back_off();
+        self.on_syn_lost();
         io.note(EventKind::Timeout, 0, 0, 0);
         self.send_syn(io);
         self.syn_timer = io.now() + self.tx.rto(&self.params);

@@ -2,12 +2,33 @@
 
 use super::super::Io;
 use super::super::law::WindowLaw;
-use super::super::params::RtoProfile;
+use super::super::params::{TcpParams, choice};
 use super::super::share::Closing;
 use super::rtt::Rtt;
-use super::{Connection, stamp};
+use super::{Connection, State, stamp};
 use crosswind_base::{Dur, Packet, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+
+choice!(
+    /// The window of a connection whose SYN had to be sent again.
+    #[derive(Default)]
+    SynLoss {
+        /// The initial window.
+        #[default]
+        Initial,
+        /// One segment (RFC 5681 section 3.1).
+        One,
+        /// One segment, and a threshold of two: the timer of the SYN is the timer of data (Linux 2.4). What is remembered of the
+        /// peer replaces both.
+        #[serde(rename = "linux-2.4")]
+        Linux24,
+    }
+);
+
+/// Linux 2.4: a round trip up to which the initial window is larger without a known threshold.
+const SHORT_WAY: Dur = Dur::from_millis(20);
 
 impl Connection {
     /// Linux reads what it remembers of a peer when the connection is established, at either end.
@@ -23,7 +44,7 @@ impl Connection {
 
     /// Linux with timestamps knows which of several SYNs is being answered.
     pub(super) fn sample_echo(&mut self, p: &Packet, now: Time) {
-        if self.params.rto == RtoProfile::Linux24 && self.agreed.timestamps && p.ts_ecr != 0 {
+        if self.params.rto.is_linux_24() && self.agreed.timestamps && p.ts_ecr != 0 {
             let ticks = u64::from(stamp(now, self.params.timestamp_tick).wrapping_sub(p.ts_ecr));
             let rtt = Dur((ticks * self.params.timestamp_tick.0).max(1));
             let params = Arc::clone(&self.params);
@@ -42,14 +63,40 @@ impl Connection {
             let tx = self.sender();
             tx.rtt.recall(known, &p);
             if p.initial_window_known_segments > 0 {
+                let srtt = tx.rtt.srtt.unwrap_or_default();
                 let w = tx.law.window_mut();
-                w.cwnd = f64::from(p.initial_window_known_segments) * w.mss;
+                w.cwnd = known_window(srtt, w.ssthresh, &p);
             }
+        }
+    }
+
+    /// The timer of the SYN or SYN-ACK has expired.
+    pub(super) fn on_syn_lost(&mut self) {
+        let opens = self.state == State::SynSent;
+        let rule = self.params.syn_loss;
+        let tx = self.sender();
+        tx.rtt.back_off();
+        let w = tx.law.window_mut();
+        match rule {
+            SynLoss::One => w.cwnd = w.mss,
+            // The side that answers makes its socket when the connection exists.
+            SynLoss::Linux24 if opens => (w.cwnd, w.ssthresh) = (w.mss, 2.0 * w.mss),
+            SynLoss::Initial | SynLoss::Linux24 => {}
         }
     }
 
     /// The connection has ended in order.
     pub(super) fn remember(&mut self, now: Time, io: &mut impl Io) {
+        // A connection that has measured nothing since its last timeout takes the known round trip with it, and tells of nothing.
+        let path = self.tx.get().and_then(|tx| tx.rtt.path());
+        if self.params.share_rtt.on()
+            && let Some(c) = io.shared()
+        {
+            match path {
+                Some(path) => c.store_path(self.peer, now, path),
+                None => return c.forget_path(self.peer, now),
+            }
+        }
         if self.params.share_ssthresh.on() {
             let tx = self.sender();
             let closing = Closing {
@@ -62,10 +109,35 @@ impl Connection {
                 c.store(self.peer, now, closing);
             }
         }
-        if self.params.share_rtt.on()
-            && let (Some(path), Some(c)) = (self.tx.get().and_then(|tx| tx.rtt.path()), io.shared())
-        {
-            c.store_path(self.peer, now, path);
-        }
+    }
+}
+
+/// Linux 2.4 (`tcp_init_cwnd`): more than usual where the threshold is known, which then bounds it, or the way is short.
+fn known_window(srtt: Dur, ssthresh: f64, p: &TcpParams) -> f64 {
+    let mss = p.mss.0 as f64;
+    let is_unknown = ssthresh >= p.initial_ssthresh.0 as f64;
+    let segments = match is_unknown && srtt > SHORT_WAY {
+        true => p.initial_window_segments,
+        false => p.initial_window_known_segments,
+    };
+    (f64::from(segments) * mss).min(ssthresh)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::preset;
+
+    #[test]
+    fn the_window_towards_a_known_peer_is_that_of_tcp_init_cwnd() {
+        let p = preset::preset("linux-2.4.17").expect("a preset");
+        let segments = |srtt_ms: u64, ssthresh: Option<u64>| {
+            let threshold = ssthresh.map_or(p.initial_ssthresh.0, |s| s * p.mss.0);
+            known_window(Dur::from_millis(srtt_ms), threshold as f64, &p) / p.mss.0 as f64
+        };
+        assert_eq!(segments(20, None), 3.0, "a short way");
+        assert_eq!(segments(21, None), 2.0, "a long way, and no threshold");
+        assert_eq!(segments(900, Some(8)), 3.0, "a threshold");
+        assert_eq!(segments(900, Some(2)), 2.0, "a small one");
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
-//! | `rto` | - | `rfc6298` | per preset: `rfc6298`, `linux-2.4`, `ns-2` |
+//! | `rto` | - | `rfc6298` | per preset: `rfc6298`, `linux-2.4`, `linux-2.4.17`, `ns-2` |
 //! | `rto_initial` | time | 1 s | rfc6298 section 2.1 (rfc2988: 3 s) |
 //! | `rto_min` | time | 1 s | rfc6298 section 2.4; Linux: 200 ms, of the variance term |
 //! | `rto_max` | time | 60 s | rfc6298 section 2.5 |
@@ -18,15 +18,23 @@
 //!
 //! **Deviations**: 1. `linux-2.4` keeps the largest mean deviation of the current window (`mdev_max`), never below the
 //! floor, and lets the variance term fall only once per window: its timeout stays high for a round trip longer than
-//! rfc6298 would have it. 2. `ns-2` works in integer ticks with SRTT scaled by 8 and RTTVAR by 4, and rounds every sample
+//! rfc6298 would have it. `linux-2.4.17`, the same up to release 2.4.18, takes every ACK for the end of a window, and its first sample makes a
+//! timeout of five round trips instead of three. 2. `ns-2` works in integer ticks with SRTT scaled by 8 and RTTVAR by 4, and rounds every sample
 //! to ticks: timeouts come in steps of a tick. 3. `reseed` uses the rule of the first sample, which the source does not
 //! spell out. 4. The floor that `min++` raises has no ceiling of its own: `rto_max` holds.
 //!
-//! **Checked by**: `tests/oracle_rto.rs` (all three profiles, transcribed); `undo/eifel_oracle.rs` and
+//! **Checked by**: `tests/oracle_rto.rs` (all four profiles, transcribed); `undo/eifel_oracle.rs` and
 //! `tests/tapes/eifel_timer_*.tape` (adaptations); `crates/sim/tests/worlds.rs` (the cost of one lost segment, to the nanosecond); the ns-2 comparison.
 
 use super::super::params::{RtoProfile, SpuriousTimer, TcpParams};
 use crosswind_base::Dur;
+
+impl RtoProfile {
+    /// One of the timers of Linux 2.4, which alone hand their state on.
+    pub fn is_linux_24(self) -> bool {
+        matches!(self, RtoProfile::Linux24 | RtoProfile::Linux2417)
+    }
+}
 
 /// What a host remembers of the way to a peer, in ticks as Linux 2.4 counts them: eight times the mean, four times the
 /// deviation.
@@ -80,7 +88,9 @@ impl Rtt {
     pub fn new(p: &TcpParams) -> Rtt {
         let state = match p.rto {
             RtoProfile::Rfc6298 => State::Rfc,
-            RtoProfile::Linux24 => State::Linux { srtt: 0, mdev: 0, mdev_max: 0, rttvar: 0, window_end: 0 },
+            RtoProfile::Linux24 | RtoProfile::Linux2417 => {
+                State::Linux { srtt: 0, mdev: 0, mdev_max: 0, rttvar: 0, window_end: 0 }
+            }
             RtoProfile::Ns2 => State::Ns2 { srtt: 0, rttvar: 0 },
         };
         Rtt { srtt: None, rttvar_ns: 0.0, srtt_ns: 0.0, state, base: p.rto_initial, backoff: 0, kept: 0, raised: 0 }
@@ -92,7 +102,7 @@ impl Rtt {
     pub fn after_syn_loss(p: &TcpParams, backoff: u32) -> Rtt {
         let fresh = Rtt::new(p);
         match p.rto {
-            RtoProfile::Linux24 => Rtt { backoff, ..fresh },
+            RtoProfile::Linux24 | RtoProfile::Linux2417 => Rtt { backoff, ..fresh },
             _ => Rtt { base: fresh.base.max(Dur::from_secs(3)), ..fresh },
         }
     }
@@ -222,9 +232,10 @@ impl Rtt {
                 let tick = p.rto_tick.0.max(1);
                 let floor = (p.rto_min.0 / tick) as i64;
                 let m = (rtt.0 / tick).max(1) as i64;
+                let is_early = p.rto == RtoProfile::Linux2417;
                 if *srtt == 0 {
                     *srtt = m << 3;
-                    *mdev = m << 1;
+                    *mdev = if is_early { m << 2 } else { m << 1 };
                     *mdev_max = floor.max(*mdev);
                     *rttvar = *mdev_max;
                     *window_end = nxt;
@@ -234,7 +245,7 @@ impl Rtt {
                         if *mdev_max < *rttvar {
                             *rttvar -= (*rttvar - *mdev_max) >> 2;
                         }
-                        *window_end = nxt;
+                        *window_end = if is_early { una } else { nxt };
                         *mdev_max = floor;
                     }
                 }

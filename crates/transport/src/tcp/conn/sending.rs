@@ -3,7 +3,7 @@
 //! Most ends that only receive need it for a FIN alone, and flows that have not started need none: thousands of idle
 //! flows cost little, and a receiver of data walks past it.
 
-use super::super::params::{RtoProfile, TcpParams};
+use super::super::params::TcpParams;
 use super::super::sender::{Sender, SenderStats};
 use super::rtt::Rtt;
 use crosswind_base::{Dur, Time};
@@ -90,7 +90,7 @@ fn learn(s: &mut Sender, rtt: Dur, now: Time, p: &TcpParams, terms: Terms) {
     s.stats.rtt_ns.record(rtt.0);
     // Linux forgets the round trip of the small SYN without timestamps (`tcp_init_metrics`), and never learns
     // that of a SYN-ACK: the first flight runs under the initial timeout.
-    if p.rto != RtoProfile::Linux24 || terms.timestamps {
+    if !p.rto.is_linux_24() || terms.timestamps {
         s.rtt.sample(rtt, now, p, 0, 1);
     }
 }

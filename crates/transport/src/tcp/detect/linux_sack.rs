@@ -13,7 +13,7 @@
 //! |---|---|---|---|
 //! | `dupthresh` | segments | 3 | linux-2.4 `tcp_reordering` |
 //!
-//! **Deviations**: 1. Segments are counted as bytes over `mss`: the same with full segments. 2. Without FACK, a retransmission
+//! **Deviations**: 1. Segments are counted from bytes: all are taken for full but the last, and a FIN alone for none. 2. Without FACK, a retransmission
 //! that is lost again is not noticed by what is SACKed above it; it waits for the timer. 3. What the window does meanwhile is
 //! said elsewhere (`window_moderation`, `reduction = "linux-2.4"`). 4. Reordering is not measured: the kernel would raise the threshold
 //! and give up FACK. 5. After a recovery has ended, the next one begins with the next SACK, not with the same ACK.
@@ -41,7 +41,7 @@ pub struct LinuxSack {
 impl LinuxSack {
     /// `tcp_update_scoreboard`. Returns whether anything new is held lost.
     fn mark(self, high: u64, board: &mut Scoreboard, v: &View) -> bool {
-        let below = board.highest_sacked().saturating_sub(u64::from(v.dupthresh) * v.mss).min(high);
+        let below = proven_below(board, v).min(high);
         let forward = self.holes == Holes::BelowForward && board.mark_lost_below(below);
         board.mark_first_lost() || forward
     }
@@ -64,9 +64,24 @@ fn mark_lost_again(blocks: &[(u64, u64)], high: u64, board: &mut Scoreboard) {
     }
 }
 
-/// More than `dupthresh` segments lie between the first unacknowledged byte and the highest SACK.
+/// How many segments so many bytes are: all are full but perhaps the very last, whatever its length, and a FIN adds a byte.
+fn segments(bytes: u64, v: &View) -> u64 {
+    (bytes + v.mss).saturating_sub(2) / v.mss
+}
+
+/// Segments from the first unacknowledged one to the highest SACKed one (`fackets_out`).
+fn reach(board: &Scoreboard, v: &View) -> u64 {
+    segments(board.highest_sacked().saturating_sub(v.una), v)
+}
+
+/// More than `dupthresh` of them.
 fn is_far(board: &Scoreboard, v: &View) -> bool {
-    board.highest_sacked().saturating_sub(v.una) > u64::from(v.dupthresh) * v.mss
+    reach(board, v) > u64::from(v.dupthresh)
+}
+
+/// What lies `dupthresh` segments below the highest SACK.
+fn proven_below(board: &Scoreboard, v: &View) -> u64 {
+    v.una + reach(board, v).saturating_sub(u64::from(v.dupthresh)) * v.mss
 }
 
 impl Detect for LinuxSack {
@@ -87,8 +102,7 @@ impl Detect for LinuxSack {
                     mark_lost_again(blocks, high, board);
                 }
                 if blocks.iter().any(|b| b.1 > high) && is_far(board, v) {
-                    let proven = board.highest_sacked() - u64::from(v.dupthresh) * v.mss;
-                    board.mark_lost_below(proven.min(high));
+                    board.mark_lost_below(proven_below(board, v).min(high));
                 }
                 if a.bytes == 0 {
                     if self.holes == Holes::BelowForward && a.duplicate {
@@ -113,7 +127,8 @@ impl Detect for LinuxSack {
     fn in_flight(&self, board: &Scoreboard, v: &View) -> u64 {
         let quiet = matches!(v.phase, Phase::Open | Phase::Echo { .. });
         let gone = if quiet && !v.limited_transmit { 0 } else { board.sacked_bytes() };
-        v.nxt - v.una - gone - board.lost_bytes() + board.resent_bytes()
+        let left = segments(gone, v) + segments(board.lost_bytes(), v);
+        (segments(v.nxt - v.una, v) + segments(board.resent_bytes(), v)).saturating_sub(left) * v.mss
     }
 }
 

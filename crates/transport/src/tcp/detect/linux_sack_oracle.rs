@@ -109,8 +109,13 @@ struct Both {
     board: Scoreboard,
     ours: LinuxSack,
     nxt: usize,
+    /// The last segment, which is short, has been sent.
+    ended: bool,
     clock: u64,
 }
+
+/// Length of the last segment, with its FIN.
+const LAST: u64 = 133;
 
 fn at(segment: usize) -> u64 {
     1 + segment as u64 * MSS
@@ -119,15 +124,19 @@ fn at(segment: usize) -> u64 {
 impl Both {
     fn new(holes: Holes) -> Both {
         let kernel = Kernel { holes, queue: Vec::new(), una: 0, high: None };
-        Both { kernel, board: Scoreboard::default(), ours: LinuxSack { holes }, nxt: 0, clock: 0 }
+        Both { kernel, board: Scoreboard::default(), ours: LinuxSack { holes }, nxt: 0, ended: false, clock: 0 }
+    }
+    /// Where a segment begins, or where the last one ends.
+    fn edge(&self, segment: usize) -> u64 {
+        if self.ended && segment == self.nxt { at(segment - 1) + LAST } else { at(segment) }
     }
     fn view(&self) -> View {
         View {
-            una: at(self.kernel.una),
-            nxt: at(self.nxt),
+            una: self.edge(self.kernel.una),
+            nxt: self.edge(self.nxt),
             mss: MSS,
             dupthresh: REORDERING as u32,
-            phase: self.kernel.high.map_or(Phase::Open, |h| Phase::Recovery { high: at(h) }),
+            phase: self.kernel.high.map_or(Phase::Open, |h| Phase::Recovery { high: self.edge(h) }),
             guard: 0,
             limited_transmit: true,
             cwnd: 10.0 * MSS as f64,
@@ -141,22 +150,32 @@ impl Both {
             self.nxt += 1;
         }
     }
+    /// Sends the last segment, which is short.
+    fn finish(&mut self) {
+        self.clock += 1;
+        self.board.push(at(self.nxt), LAST as u32, Time(self.clock));
+        self.kernel.queue.push(Tags::default());
+        self.nxt += 1;
+        self.ended = true;
+    }
     /// An ACK of everything below `ack`, with one block.
     fn hear(&mut self, ack: usize, block: Option<(usize, usize)>, what: &str) {
         let before = self.kernel.una;
         let phase = self.view().phase;
         self.kernel.queue.drain(..ack - before);
         self.kernel.una = ack;
-        self.board.ack_to(at(ack), 0);
+        self.board.ack_to(self.edge(ack), 0);
         let bytes = ((ack - before) as u64) * MSS;
         let duplicate = ack == before;
-        let mut a = Ack { ack: at(ack), bytes, segments: (ack - before) as u32, duplicate, ..Ack::default() };
+        let mut a = Ack { ack: self.edge(ack), bytes, segments: (ack - before) as u32, duplicate, ..Ack::default() };
         let mut blocks = Vec::new();
         if let Some((from, to)) = block {
-            let news = self.kernel.sack(from, to) as u64 * MSS;
-            assert_eq!(self.board.sack((at(from), at(to)), 0, &mut false), news, "{what}");
+            let was_out = self.ended && to == self.nxt && !self.kernel.queue.last().is_some_and(|t| t.sacked);
+            let news = self.kernel.sack(from, to) as u64 * MSS - if was_out { MSS - LAST } else { 0 };
+            let block = (at(from), self.edge(to));
+            assert_eq!(self.board.sack(block, 0, &mut false), news, "{what}");
             a.sacked = news;
-            blocks.push((at(from), at(to)));
+            blocks.push(block);
         }
         let above = block.is_some_and(|b| self.kernel.high.is_some_and(|h| b.1 > h));
         if let Some((_, to)) = block {
@@ -174,7 +193,7 @@ impl Both {
         self.compare(what);
     }
     fn compare(&mut self, what: &str) {
-        self.board.audit(at(self.kernel.una), at(self.nxt)).unwrap_or_else(|e| panic!("{what}: {e}"));
+        self.board.audit(self.edge(self.kernel.una), self.edge(self.nxt)).unwrap_or_else(|e| panic!("{what}: {e}"));
         let flight = self.ours.in_flight(&self.board, &self.view());
         assert_eq!(flight, self.kernel.in_flight() as u64 * MSS, "{what}: in flight");
         let first = self.kernel.queue.iter().position(|t| t.lost && !t.retrans).map(|i| at(self.kernel.una + i));
@@ -194,11 +213,13 @@ impl Both {
 fn episode(seed: u64, holes: Holes) {
     let mut r: Rng = Streams::new(seed).named("linux-sack");
     let mut b = Both::new(holes);
+    let last = 40 + r.below(400);
     for step in 0..300 {
         let what = format!("seed {seed} step {step}");
         let out = b.kernel.queue.len();
         match r.below(10) {
-            0..=2 if out < 60 => b.send(1 + r.below(4) as usize),
+            _ if step == last => b.finish(),
+            0..=2 if out < 60 && step < last => b.send(1 + r.below(4) as usize),
             3..=5 if out > 1 => {
                 let from = b.kernel.una + 1 + r.below(out as u64 - 1) as usize;
                 let to = (from + 1 + r.below(3) as usize).min(b.nxt);
@@ -252,4 +273,17 @@ fn with_fack_all_holes_are_lost_and_so_is_a_retransmission_that_later_data_overt
     assert_eq!(b.board.next_lost().map(|s| s.start), Some(at(2)));
     b.hear(0, Some((20, 21)), "sent after the retransmission");
     assert_eq!(b.board.next_lost().map(|s| s.start), Some(at(0)), "the first hole once more");
+}
+
+#[test]
+fn a_short_last_segment_is_a_segment() {
+    let mut b = Both::new(Holes::BelowForward);
+    b.send(5);
+    b.finish();
+    for (from, to) in [(1, 2), (3, 4)] {
+        b.hear(0, Some((from, to)), "every second one is lost");
+    }
+    b.resend();
+    b.hear(0, Some((5, 6)), "the last one has arrived");
+    assert_eq!(b.board.next_lost().map(|s| s.start), Some(at(2)), "three segments below it");
 }

@@ -11,12 +11,13 @@
 //! |---|---|---|---|
 //! | `share_ssthresh` | - | `off` | Linux tunable `iip_cbi_reuse_ssthresh` |
 //! | `share_rtt` | - | `off` | linux-2.4 `tcp_init_metrics` |
-//! | `initial_window_known_segments` | segments | 0 | linux-2.4 `tcp_init_cwnd`: 3 for 1448 B where the round trip is known, else 2 |
+//! | `initial_window_known_segments` | segments | 0 | linux-2.4 `tcp_init_cwnd`: 3 for 1448 B where the round trip is known and either at most 20 ms or the threshold known too, and no more than that; else 2 |
 //! | lifetime | s | for ever | open point 7-18: the route cache's garbage collector (`sharing.lifetime`) |
 //! | chance | - | 0 | the same, as a chance between repetitions (`sharing.forget_probability`) |
 //!
 //! **Deviations**: 1. The cache is flushed as a whole when its lifetime has passed since the last flush, like the
-//! kernel's periodic rebuild; an entry does not age on its own.
+//! kernel's periodic rebuild; an entry does not age on its own. 2. A connection that has measured nothing since its last timeout
+//! takes the round trip with it and tells of no threshold (Linux 2.4), where round trips are remembered at all.
 //!
 //! **Checked by**: `share/tests` below.
 
@@ -89,6 +90,12 @@ impl Cache {
         known.var = if var >= known.var { var } else { known.var - ((known.var - var) >> 2) };
     }
 
+    /// The round-trip time to `peer` is unknown from now on.
+    pub fn forget_path(&mut self, peer: u32, now: Time) {
+        self.expire(now);
+        self.paths.remove(&peer);
+    }
+
     /// Threshold in bytes left behind by earlier connections to `peer`.
     pub fn lookup(&mut self, peer: u32, now: Time) -> Option<u64> {
         self.expire(now);
@@ -138,6 +145,9 @@ mod tests {
         assert_eq!(c.path(1, Time::ZERO), Some(path(1600, 400)));
         c.store_path(1, Time::ZERO, path(800, 20));
         assert_eq!(c.path(1, Time::ZERO), Some(path(1500, 400)));
+        c.forget_path(1, Time::ZERO);
+        assert_eq!(c.path(1, Time::ZERO), None);
+        c.store_path(1, Time::ZERO, path(800, 20));
         c.forget();
         assert_eq!(c.path(1, Time::ZERO), None);
     }

@@ -10,8 +10,8 @@
 //! |---|---|---|---|
 //! | `reduction` | - | `at-once` | `linux-2.4` in the preset `linux-2.4.17` |
 //!
-//! **Deviations**: 1. In flight is counted in bytes, and a short last segment is less than one. 2. An ECN echo reduces at once, in
-//! the kernel it halves the rate too. 3. The kernel goes on counting ACKs in the counter of congestion avoidance.
+//! **Deviations**: 1. An ECN echo reduces at once, in the kernel it halves the rate too. 2. The kernel goes on counting ACKs in the
+//! counter of congestion avoidance.
 //!
 //! **Checked by**: `spend/halving_oracle.rs` (the kernel's integers, on random recoveries); the experiments of [Riva 2003].
 
