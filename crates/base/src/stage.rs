@@ -122,7 +122,8 @@ pub trait Stage {
     fn look_ahead(&mut self, _how: Ahead) -> bool {
         false
     }
-    /// Momentary values for the `sample` table (name ends in its unit).
+    /// Momentary values for the `sample` table (name ends in its unit), and `sent_bytes`, the total so far, of which drivers make
+    /// the throughput since the last sample.
     fn sample(&self, _now: Time, _out: &mut dyn FnMut(&'static str, f64)) {}
     /// Totals at the end of a run.
     fn report(&self, _now: Time, _out: &mut dyn Metrics) {}

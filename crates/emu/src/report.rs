@@ -113,14 +113,18 @@ pub fn sample(spec: &Spec, n: &Network, at: Time, interval_s: f64, sent: &mut [u
     for (i, e) in spec.egresses.iter().enumerate() {
         let entity = name_of(e);
         let stage = &n.egresses()[i];
+        let mut now = 0;
         stage.sample(at, &mut |metric, value| {
+            if metric == "sent_bytes" {
+                now = value as u64;
+                return;
+            }
             tables.push_sample(Sample { at, entity: &entity, metric, value });
             if metric == "queue_bytes" && e.rate_bps > 0 {
                 let value = value * 8e9 / e.rate_bps as f64;
                 tables.push_sample(Sample { at, entity: &entity, metric: "queue_delay_ns", value });
             }
         });
-        let now = link_view(e, n, i, at).sent_bytes;
         let value = (now - sent[i]) as f64 * 8.0 / interval_s;
         sent[i] = now;
         tables.push_sample(Sample { at, entity: &entity, metric: "throughput_bps", value });

@@ -437,6 +437,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
         let backlog = self.backlog();
         out("queue_bytes", backlog.bytes as f64);
         out("queue_packets", backlog.packets as f64);
+        out("sent_bytes", (self.stats.sent_bytes - self.not_yet(now).bytes) as f64);
         self.queue.sample(now, out);
         self.link.sample(now, out);
     }

@@ -76,17 +76,18 @@ impl Sampler {
         for (i, link) in &self.links {
             let (i, link, stage) = (*i, *link, &w.stages[*i]);
             let rate = w.plan.egresses[i].spec.rate.map_or(f64::NAN, |r| r.as_f64());
+            let before = self.sent[i];
             stage.sample(at, &mut |metric, value| {
+                if metric == "sent_bytes" {
+                    self.sent[i] = value;
+                    return;
+                }
                 samples.push(at, link, metric, value);
                 if metric == "queue_bytes" {
                     samples.push(at, link, "queue_delay_ns", value * 8e9 / rate);
                 }
             });
-            let mut sent = SentBytes(0.0);
-            stage.report(at, &mut sent);
-            let bps = (sent.0 - self.sent[i]) * 8.0 / since.as_secs_f64();
-            self.sent[i] = sent.0;
-            samples.push(at, link, "throughput_bps", bps);
+            samples.push(at, link, "throughput_bps", (self.sent[i] - before) * 8.0 / since.as_secs_f64());
         }
     }
 }
@@ -140,20 +141,6 @@ impl Sampler {
                 }
             });
         }
-    }
-}
-
-struct SentBytes(f64);
-
-impl Metrics for SentBytes {
-    fn value(&mut self, name: &'static str, v: f64) {
-        if name == "sent_bytes" {
-            self.0 = v;
-        }
-    }
-    fn histogram(&mut self, _: &'static str, _: &Histogram) {}
-    fn wants_histograms(&self) -> bool {
-        false
     }
 }
 
