@@ -47,11 +47,10 @@ are fewer.
 
 Why claims fail in `kernel`. **R87, R93** are unclear: medians within their intervals. **R92** and with it R108 of F:
 RED at 0 s loses 32 packets of the stream, as at 0.5 s and as drop-tail does; the source's RED loses 14 there, and 32
-at 0.5 s. A threshold of 2 to 6 segments would do it: with one, RED at 0 s delivers 285 to 290 packets and ends after
-3.9 s (287.5 and 3.77 s printed), as measured with the timer of later releases. RFC hosts that remember (`memory`)
-learn 2 to 4 segments and deliver 291. So the hosts of that cell may have known another threshold than those of the
-others. When the stream starts has no part in it: 30 to 34 packets are lost from 1 s before the transfer's start to
-0.6 s after.
+at 0.5 s. A threshold of 2 to 6 segments would do it: with one, RED at 0 s delivers 287.5 to 291 packets and ends
+after 3.9 s (287.5 and 3.77 s printed). RFC hosts that remember (`memory`) learn 2 to 4 segments and deliver 291. So
+the hosts of that cell may have known another threshold than those of the others. When the stream starts has no part
+in it: 30 to 34 packets are lost from 1 s before the transfer's start to 0.6 s after.
 
 With 200 repetitions 5 claims pass, 4 fail, 1 unclear; in `kernel` 9 claims pass, 1 fails, none is unclear.
 
