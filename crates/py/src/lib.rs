@@ -19,7 +19,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 create_exception!(_core, ScenarioError, PyException, "A scenario is wrong: path, found, expected, hint.");
@@ -144,13 +144,18 @@ fn run_many<'py>(
     let laws = laws.map(|l| own_law::makers(&l, &trouble)).transpose()?.unwrap_or_default();
     let request = Request { seed, reps, reps_total, workers, ties, laws };
     let state = Progress::default();
+    let over = AtomicBool::new(false);
+    let bell = Bell { over: &over, waiter: std::thread::current() };
     let result = std::thread::scope(|s| {
-        let job = s.spawn(|| run_plans(&plans, &request, &state));
+        let job = s.spawn(|| {
+            let _rings_at_the_end = bell;
+            run_plans(&plans, &request, &state)
+        });
         watch(py, &state, total, progress.as_ref(), || {
             if trouble.has_come() {
                 state.cancel.store(true, Ordering::Relaxed);
             }
-            job.is_finished()
+            over.load(Ordering::Acquire)
         });
         py.detach(|| job.join())
     });
@@ -167,8 +172,20 @@ fn run_many<'py>(
     Ok(out)
 }
 
+/// Wakes whoever waits for a job when it ends, in whatever way.
+struct Bell<'a> {
+    over: &'a AtomicBool,
+    waiter: std::thread::Thread,
+}
+
+impl Drop for Bell<'_> {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Release);
+        self.waiter.unpark();
+    }
+}
+
 /// Reports progress and listens for Ctrl-C until the job is done. An error of the callback cancels too.
-#[expect(clippy::disallowed_methods, reason = "Python waits in this thread while the runs have theirs")]
 fn watch(
     py: Python<'_>,
     state: &Progress,
@@ -178,8 +195,8 @@ fn watch(
 ) {
     let mut wait_us = 200;
     while !done() {
-        // Short runs end at once; long ones are looked at ten times a second.
-        py.detach(|| std::thread::sleep(Duration::from_micros(wait_us)));
+        // Whoever ends the job ends the wait; what else there is to see is looked at ten times a second.
+        py.detach(|| std::thread::park_timeout(Duration::from_micros(wait_us)));
         wait_us = (wait_us * 2).min(100_000);
         let interrupted = py.check_signals().is_err();
         let failed = progress.is_some_and(|f| f.call1((state.done.load(Ordering::Relaxed), total)).is_err());
