@@ -26,6 +26,7 @@ fn variants() -> Vec<(String, TcpParams)> {
     out.push(("rfc timestamps".into(), TcpParams { timestamps: Switch::On, ..rfc.clone() }));
     let clear = SackAfterTimeout::Clear;
     out.push(("enhanced clear".into(), TcpParams { sack_after_timeout: clear, ..make("enhanced-linux-2.4") }));
+    out.push(("rfc fack".into(), TcpParams { recovery: Detection::Fack, ..rfc.clone() }));
     let small = TcpParams { receive_buffer: Size(5500), send_buffer: Size(9000), nagle: Switch::Off, ..rfc.clone() };
     out.push(("rfc small buffers".into(), small));
     let eager = TcpParams { delayed_ack: Dur::ZERO, max_burst_segments: 3, ..rfc };
@@ -147,7 +148,10 @@ fn the_same_seed_gives_the_same_segments() {
 #[test]
 fn usual_acks_have_the_same_outcome_when_they_take_the_short_way() {
     let mut segments = 0;
-    for (name, p) in variants() {
+    // A window of bytes with a flight of segments is nobody's, but may be asked for.
+    let rfc = preset::preset("rfc").expect("a preset of that name");
+    let mixed = [Detection::LinuxSack, Detection::LinuxFack].map(|recovery| TcpParams { recovery, ..rfc.clone() });
+    for (name, p) in variants().into_iter().chain(mixed.map(|p| (format!("rfc {:?}", p.recovery), p))) {
         let p = TcpParams { retries_max: 1000, ..p };
         for seed in 100..130 {
             let mut outcome = |is_watched| {

@@ -66,7 +66,6 @@ pub struct Sender {
     detector: Detector,
     /// The detector's, which never change.
     habits: Habits,
-    has_usual_acks: bool,
     pub ecn: EcnEcho,
     judges: Bench,
     /// What a judge's verdict may bring back; only once there has been a timeout for a judge to hear.
@@ -112,7 +111,6 @@ impl Sender {
             rtt: Rtt::new(p),
             law: Law::new(p),
             habits: detector.habits(),
-            has_usual_acks: usual::may_be(p, &detector),
             detector,
             ecn: EcnEcho::default(),
             judges: Bench::new(p),
@@ -137,7 +135,6 @@ impl Sender {
     pub fn use_sack(&mut self, p: &TcpParams, sack: bool) {
         self.detector = Detector::new(p, sack);
         self.habits = self.detector.habits();
-        self.has_usual_acks = usual::may_be(p, &self.detector);
     }
     /// The application writes `bytes` more. The caller keeps to [`Sender::send_space`].
     pub fn write(&mut self, bytes: u64) {

@@ -85,15 +85,6 @@ fn proven_below(board: &Scoreboard, v: &View) -> u64 {
 }
 
 impl Detect for LinuxSack {
-    fn may_be_quiet(&self) -> bool {
-        true
-    }
-    /// It counts nothing.
-    #[inline]
-    fn is_quiet(&self) -> bool {
-        true
-    }
-
     fn on_ack(&mut self, a: &Ack, blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict {
         match v.phase {
             Phase::Recovery { high } if v.una >= high => Verdict::Recovered,

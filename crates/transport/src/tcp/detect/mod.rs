@@ -139,12 +139,8 @@ pub trait Detect: Clone + std::fmt::Debug {
     fn forced_resend(&mut self, _board: &mut Scoreboard) -> Option<Sent> {
         None
     }
-    /// Whether the rule, as long as it is quiet, takes no note of ACKs that advance.
-    fn may_be_quiet(&self) -> bool {
-        false
-    }
-    /// No duplicates are counted: all that is outstanding is in the network, and an ACK that advances and brings no SACK blocks
-    /// changes nothing.
+    /// With a clear scoreboard all outstanding bytes are in the network, and an ACK that advances and brings no SACK blocks
+    /// changes nothing here. Rules that look at every ACK, or count segments and not bytes, are never quiet.
     fn is_quiet(&self) -> bool {
         false
     }
@@ -234,18 +230,9 @@ macro_rules! detectors {
             fn in_flight(&self, board: &Scoreboard, v: &View) -> u64 {
                 match self { $(Detector::$variant(d) => d.in_flight(board, v),)* Detector::Patient(d) => d.in_flight(board, v) }
             }
-            fn may_be_quiet(&self) -> bool {
-                match self { $(Detector::$variant(d) => d.may_be_quiet(),)* Detector::Patient(_) => false }
-            }
             #[inline]
             fn is_quiet(&self) -> bool {
-                match self {
-                    Detector::Sack(d) => d.is_quiet(),
-                    Detector::Newreno(d) | Detector::Reno(d) | Detector::Ns2Newreno(d) | Detector::Ns2Reno(d) => d.is_quiet(),
-                    Detector::Fack(d) => d.is_quiet(),
-                    Detector::LinuxSack(_) | Detector::LinuxFack(_) => true,
-                    _ => false,
-                }
+                match self { $(Detector::$variant(d) => d.is_quiet(),)* Detector::Patient(d) => d.is_quiet() }
             }
             fn on_timeout(&mut self) {
                 match self { $(Detector::$variant(d) => d.on_timeout(),)* Detector::Patient(d) => d.on_timeout() }

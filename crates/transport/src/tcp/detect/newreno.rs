@@ -217,12 +217,9 @@ impl Detect for NewReno {
         (outstanding + board.resent_bytes()).saturating_sub(left * v.mss + board.lost_bytes())
     }
 
-    fn may_be_quiet(&self) -> bool {
-        self.heuristic.is_none()
-    }
     #[inline]
     fn is_quiet(&self) -> bool {
-        self.dups | self.dups_ever == 0
+        self.dups | self.dups_ever == 0 && self.heuristic.is_none()
     }
 
     fn burst_limit(&self) -> u32 {

@@ -26,9 +26,6 @@ pub struct Sack {
 }
 
 impl Detect for Sack {
-    fn may_be_quiet(&self) -> bool {
-        true
-    }
     #[inline]
     fn is_quiet(&self) -> bool {
         self.dups == 0

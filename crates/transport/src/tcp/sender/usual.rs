@@ -6,21 +6,16 @@
 use super::{Line, Sender, real};
 use crate::tcp::Ack;
 use crate::tcp::conn::scoreboard::Untouched;
-use crate::tcp::detect::{Detect, Detector, Phase};
+use crate::tcp::detect::{Detect, Phase};
 use crate::tcp::law::WindowLaw;
 use crate::tcp::params::{BackoffEnd, GrowWhen, TcpParams};
 use crosswind_base::{Packet, TcpFlags, Time};
-
-/// Whether a connection with these parameters may take the short way at all.
-pub(super) fn may_be(p: &TcpParams, detector: &Detector) -> bool {
-    !p.resend_overdue.on() && detector.may_be_quiet()
-}
 
 impl Sender {
     /// Deals with the ACK if it is a usual one, and says whether it was.
     #[inline]
     pub(super) fn on_usual_ack(&mut self, pkt: &Packet, p: &TcpParams, line: &mut impl Line) -> bool {
-        let is_calm = self.has_usual_acks
+        let is_calm = !p.resend_overdue.on()
             && self.phase == Phase::Open
             && self.memory.is_none()
             && self.extra.is_none()
