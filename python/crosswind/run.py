@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import json
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -82,14 +81,13 @@ def run(
 
 
 def _apart(labelled: Mapping[str, Scenario]) -> tuple[list[str], list[int]]:
-    """The scenarios to run, and for each label the number of its own: those that differ by name alone are one."""
+    """The scenarios to run, and for each label the number of its own: those of one content are one."""
     documents: dict[str, str] = {}
     number_of: dict[str, int] = {}
     numbers = []
     for scenario in labelled.values():
-        whole = scenario.complete()
-        key = json.dumps({k: v for k, v in whole.items() if k not in ("name", "title")}, ensure_ascii=False)
-        documents.setdefault(key, json.dumps(whole, ensure_ascii=False))
+        key = scenario.content()
+        documents.setdefault(key, scenario.to_json())
         numbers.append(number_of.setdefault(key, len(number_of)))
     return list(documents.values()), numbers
 

@@ -29,6 +29,8 @@ _DECLARED_TWICE = re.compile(r"Cannot (?:declare|redefine|overwrite)|twice|alrea
 _NAMED = ("link", "flow", "domain", "contract")
 # A list of valid names longer than this is left out where the nearest one is named.
 LONG = 160
+# What a scenario is called decides nothing; the seed is given with the run.
+NO_MATTER = ("name", "title", "seed")
 
 
 @dataclass(frozen=True)
@@ -163,6 +165,10 @@ class Scenario:
     def complete(self) -> dict[str, Any]:
         """The data with the contents of the files that it names."""
         return traces.expanded(self.data, Path(self.file).parent if self.file else Path())
+
+    def content(self) -> str:
+        """What decides the results, as JSON in the order of the file; two scenarios of one content are one."""
+        return json.dumps({k: v for k, v in self.complete().items() if k not in NO_MATTER}, ensure_ascii=False)
 
     def digest(self) -> str:
         """Twelve hex digits that change when anything in the scenario changes (order of keys does not matter)."""

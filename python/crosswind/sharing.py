@@ -7,7 +7,6 @@ ties. Whoever comes first makes them; the tables of the others are put together 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import shutil
 import time
@@ -22,9 +21,6 @@ from crosswind.progress import Listener
 from crosswind.run import Ties, manifest_of, run
 from crosswind.runs import Runs
 from crosswind.scenario import Scenario
-
-# What a scenario is called decides nothing; the seed is given with the run.
-NO_MATTER = ("name", "title", "seed")
 
 
 @dataclass(frozen=True)
@@ -46,8 +42,7 @@ class Ask:
 
     def identity(self, scenario: Scenario) -> str:
         """Names the runs of one configuration by all that goes into them."""
-        plain = json.dumps({k: v for k, v in scenario.complete().items() if k not in NO_MATTER}, ensure_ascii=False)
-        text = f"{plain}:{self.seed}:{self.reps}:{self.ties}"
+        text = f"{scenario.content()}:{self.seed}:{self.reps}:{self.ties}"
         return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 

@@ -17,13 +17,12 @@ from crosswind.core import build
 from crosswind.design import Changes, Design
 from crosswind.errors import InputError
 from crosswind.run import Ties
-from crosswind.scenario import Scenario
+from crosswind.scenario import NO_MATTER, Scenario
 
 # Names that the tables of results use already: a parameter's column is called something else.
 TAKEN = {"key", "configuration", "rep", "seed", "name", "group", "link", "direction", "from", "to", "flow", "time_ns"}
 TAKEN |= {"entity", "metric", "value", "low", "high", "count", "kind", "seq", "len", "aux", "end", "events", "packets"}
 TAKEN |= {"limit", "order", "select", "by", "where", "all", "table", "case", "type", "size", "start", "to"}  # SQL's
-NO_MATTER = ("name", "title", "seed")
 
 
 @dataclass(frozen=True)

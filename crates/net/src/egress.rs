@@ -294,6 +294,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         self.wake_at
     }
 
+    /// Apart from the copy inside the loop over gathered packets, so that the dispatch of arrivals stays small.
     #[inline(never)]
     fn accept_planned(&mut self, id: PacketId, cx: &mut Cx<'_>) -> Time {
         self.accept_planning(id, cx)

@@ -230,12 +230,8 @@ impl Sender {
             self.transmit(p, line);
             return;
         }
+        self.take_sample(&a, p);
         if let Some(r) = a.rtt {
-            self.rtt.sample(r, now, p, self.una, self.nxt);
-            if a.ends_backoff {
-                self.rtt.reset_backoff();
-            }
-            self.stats.rtt_ns.record(r.0);
             line.note(EventKind::Rtt, r.0, 0, 0);
         }
         self.watch_for_spurious(pkt, &a, p);
@@ -283,6 +279,17 @@ impl Sender {
             self.transmit(p, line);
         }
         self.trace_window(line);
+    }
+
+    #[inline]
+    fn take_sample(&mut self, a: &Ack, p: &TcpParams) {
+        if let Some(r) = a.rtt {
+            self.rtt.sample(r, a.now, p, self.una, self.nxt);
+            if a.ends_backoff {
+                self.rtt.reset_backoff();
+            }
+            self.stats.rtt_ns.record(r.0);
+        }
     }
 
     /// RFC 6582 section 4 (the "impatient" variant): only the first partial ACK of a recovery restarts the timer.

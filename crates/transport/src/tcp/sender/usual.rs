@@ -8,7 +8,7 @@ use crate::tcp::Ack;
 use crate::tcp::conn::scoreboard::Untouched;
 use crate::tcp::detect::{Detect, Phase};
 use crate::tcp::law::WindowLaw;
-use crate::tcp::params::{BackoffEnd, GrowWhen, TcpParams};
+use crate::tcp::params::{BackoffEnd, TcpParams};
 use crosswind_base::{Packet, TcpFlags, Time};
 
 impl Sender {
@@ -32,23 +32,11 @@ impl Sender {
         let now = line.now();
         let a = self.usual_facts(pkt, &taken, p, now);
         self.stats.duplicates.end_row();
-        if let Some(r) = a.rtt {
-            self.rtt.sample(r, now, p, self.una, self.nxt);
-            if a.ends_backoff {
-                self.rtt.reset_backoff();
-            }
-            self.stats.rtt_ns.record(r.0);
-        }
+        self.take_sample(&a, p);
         self.acked_now = a.bytes;
-        if a.window_limited || p.grow_when == GrowWhen::Always {
-            self.law.on_ack(&a);
-        }
-        let cwnd = self.law.window().cwnd;
-        if cwnd > self.stats.cwnd_max_bytes {
-            self.stats.cwnd_max_bytes = cwnd;
-        }
+        self.grow(&a, p);
         self.timeouts_in_a_row = 0;
-        let idle = self.outstanding() == 0 && (self.sent_everything() || cwnd >= real(p.mss.0));
+        let idle = self.outstanding() == 0 && (self.sent_everything() || self.law.window().cwnd >= real(p.mss.0));
         self.timer = if idle { Time::NEVER } else { now + self.rtt.rto(p) };
         self.transmit_new(p, line);
         true
