@@ -122,6 +122,8 @@ pub trait Stage {
     fn look_ahead(&mut self, _how: Ahead) -> bool {
         false
     }
+    /// Asked once, before the run: momentary values of this stage will be looked at while it goes on.
+    fn will_be_sampled(&mut self) {}
     /// Momentary values for the `sample` table (name ends in its unit), and `sent_bytes`, the total so far, of which drivers make
     /// the throughput since the last sample.
     fn sample(&self, _now: Time, _out: &mut dyn FnMut(&'static str, f64)) {}
@@ -156,6 +158,9 @@ impl<S: Stage + ?Sized> Stage for Box<S> {
     }
     fn look_ahead(&mut self, how: Ahead) -> bool {
         (**self).look_ahead(how)
+    }
+    fn will_be_sampled(&mut self) {
+        (**self).will_be_sampled()
     }
     fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
         (**self).sample(now, out)
@@ -205,6 +210,8 @@ pub struct Cx<'a> {
     pub has_more: bool,
     /// Nobody looks at totals before then: what will have happened by that time may be counted at once.
     pub unseen_until: Time,
+    /// The same for the momentary values of stages that are sampled; no later than `unseen_until`.
+    pub unsampled_until: Time,
     hand: Hand,
 }
 
@@ -259,6 +266,7 @@ impl<'a> Cx<'a> {
             has_dropped: false,
             has_more: false,
             unseen_until: now,
+            unsampled_until: now,
             hand: Hand::EMPTY,
         }
     }

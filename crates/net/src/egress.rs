@@ -204,7 +204,8 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     fn launch(&mut self, packet: InFlight, cx: &mut Cx<'_>) {
         if self.foresight.hands_on {
             cx.forward_at(packet.id, packet.at);
-            if packet.at <= cx.unseen_until {
+            let unseen = if self.foresight.is_sampled { cx.unsampled_until } else { cx.unseen_until };
+            if packet.at <= unseen {
                 self.has_reached(&packet);
             } else {
                 self.remember(packet, cx.reached);
@@ -432,6 +433,10 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
             _ => Arriving::Seen,
         };
         may
+    }
+
+    fn will_be_sampled(&mut self) {
+        self.foresight.is_sampled = true;
     }
 
     fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {

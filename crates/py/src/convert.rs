@@ -18,9 +18,9 @@ pub fn tables(py: Python<'_>, tables: Tables) -> PyResult<Bound<'_, PyDict>> {
                 Column::F64(v) => columns.set_item(column, v.into_pyarray(py))?,
                 Column::U32(v) => columns.set_item(column, v.into_pyarray(py))?,
                 Column::Text(t) => {
-                    let codes = t.codes().to_vec().into_pyarray(py).into_any();
-                    let values = t.values().into_pyobject(py)?.into_any();
-                    columns.set_item(column, PyTuple::new(py, [codes, values])?)?;
+                    let (codes, values) = t.into_parts();
+                    let pair = [codes.into_pyarray(py).into_any(), values.into_pyobject(py)?.into_any()];
+                    columns.set_item(column, PyTuple::new(py, pair)?)?;
                 }
             }
         }

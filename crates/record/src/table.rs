@@ -39,6 +39,10 @@ impl Text {
     pub fn values(&self) -> &[String] {
         &self.values
     }
+    /// The codes of the rows, and the values they count into.
+    pub fn into_parts(self) -> (Vec<u32>, Vec<String>) {
+        (self.codes, self.values)
+    }
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.codes.iter().map(|c| self.values[*c as usize].as_str())
     }

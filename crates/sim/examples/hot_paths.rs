@@ -1,12 +1,13 @@
-//! Repeats one hot path as often as it is told, for counting instructions: `hot_paths hop|ack|agenda|dumbbell N`. Prints how
+//! Repeats one hot path as often as it is told, for counting instructions: `hot_paths hop|ack|agenda|dumbbell|sampled N`. Prints how
 //! often the path was taken, which may differ a little from N.
 #![expect(clippy::disallowed_macros, clippy::print_stdout, reason = "a program prints")]
 
 use crosswind_base::packet::Ext;
-use crosswind_base::{Cx, DropReason, Dur, EventKind, Ledger, Packet, PacketId, Pool, Rng, Stage, Streams, Time};
+use crosswind_base::{BitRate, Cx, DropReason, Dur, EventKind, Ledger, Packet, PacketId, Pool, Rng, Stage, Streams, Time};
 use crosswind_net::registry::{BuildCx, EgressMaker, Parts};
 use crosswind_sim::agenda::Agenda;
 use crosswind_sim::bench::BenchSpec;
+use crosswind_sim::collect::Sampler;
 use crosswind_sim::scenario::{Registries, Repetition, compile, parse};
 use crosswind_sim::world::{Parameters, Ties, World};
 use crosswind_transport::tcp::share::Cache;
@@ -127,29 +128,43 @@ fn agenda(times: u64) -> u64 {
 }
 
 /// Counts the packets that the senders sent. Without a clock: callgrind's machine has none that the benchmark could ask.
-fn dumbbell(times: u64) -> u64 {
-    let spec = BenchSpec { duration: Dur(times * 83_200), ..BenchSpec::default() };
+fn dumbbell(times: u64, flows: u32, rate: BitRate, sample: Option<Dur>) -> u64 {
+    let spec = BenchSpec { duration: rate.tx_time(1040).saturating_mul(times), flows, rate, ..BenchSpec::default() };
     let scenario = parse(&spec.scenario().to_string(), &Registries).expect("a scenario");
     let plan = compile(&scenario).expect("a plan");
     let parameters = Parameters::of(&plan).expect("parameters");
     let rep = Repetition { seed: 1, index: 0, of: 1 };
     let caches = vec![Cache::new(None); plan.nodes.len()];
     let mut world = World::build(&plan, &parameters, rep, Ties::Ordered, caches).expect("a world");
-    world.run_until(Time::ZERO + plan.duration, None);
+    let end = Time::ZERO + plan.duration;
+    if let Some(step) = sample {
+        let mut sampler = Sampler::new(&mut world);
+        while world.now < end {
+            world.run_until(end.min(world.now + step), None);
+            sampler.sample(&mut world);
+        }
+        assert!(sampler.into_table().rows() > 0, "something was sampled");
+    }
+    world.run_until(end, None);
     world.catch_up();
     world.ends.iter().step_by(2).map(|e| e.port().sent_packets).sum()
 }
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let [path, times] = &words[..] else { panic!("usage: hot_paths hop|ack|agenda|dumbbell N") };
+    let [path, times, more @ ..] = &words[..] else {
+        panic!("usage: hot_paths hop|ack|agenda|dumbbell|sampled N [FLOWS [BIT_PER_S]]")
+    };
     let times: u64 = times.parse().expect("N is a number");
+    let flows = more.first().map_or(10, |f| f.parse().expect("FLOWS is a number"));
+    let rate = BitRate(more.get(1).map_or(100_000_000, |r| r.parse().expect("BIT_PER_S is a number")));
     let taken = match path.as_str() {
         "hop" => hop(times),
         "ack" => ack(times),
         "agenda" => agenda(times),
-        "dumbbell" => dumbbell(times),
-        other => panic!("unknown path `{other}`: hop, ack, agenda or dumbbell"),
+        "dumbbell" => dumbbell(times, flows, rate, None),
+        "sampled" => dumbbell(times, flows, rate, Some(Dur(100_000_000))),
+        other => panic!("unknown path `{other}`: hop, ack, agenda, dumbbell or sampled"),
     };
     println!("{taken}");
 }

@@ -16,19 +16,29 @@ use crosswind_transport::tcp::conn::State;
 pub struct View {
     /// When it ends.
     pub ends: Time,
-    /// Until then nobody looks.
+    /// Until then nobody looks at totals.
     pub unseen_until: Time,
+    /// Nor at what is sampled.
+    pub unsampled_until: Time,
 }
 
 impl View {
     /// Anybody may look at any time.
     pub fn none() -> View {
-        View { ends: Time::NEVER, unseen_until: Time::ZERO }
+        View::up_to(Time::NEVER, Time::ZERO)
     }
 
-    /// Somebody looks at `next`.
-    pub fn until(self, next: Time) -> View {
-        View { ends: self.ends.min(next), unseen_until: self.unseen_until.min(next) }
+    fn up_to(ends: Time, unseen_until: Time) -> View {
+        View { ends, unseen_until, unsampled_until: unseen_until }
+    }
+
+    /// Somebody looks at what is sampled at `next`, and at totals at `totals`, or at `next` when that is later.
+    pub fn until(self, next: Time, totals: Time) -> View {
+        View {
+            ends: self.ends.min(next),
+            unseen_until: self.unseen_until.min(totals.max(next)),
+            unsampled_until: self.unsampled_until.min(next),
+        }
     }
 }
 
@@ -71,15 +81,15 @@ impl Endless {
 
     /// The next part of the run.
     pub fn view(&self, now: Time, ends: &[FlowEnd]) -> View {
-        let Some(patience) = self.patience else { return View { ends: Time::NEVER, unseen_until: Time::NEVER } };
+        let Some(patience) = self.patience else { return View::up_to(Time::NEVER, Time::NEVER) };
         let (sender, receiver) = (ends[2 * self.flow].tcp(), ends[2 * self.flow + 1].tcp());
         let is_open = [sender, receiver].iter().all(|e| e.is_some_and(|e| e.conn.state == State::Established));
         let is_answered = sender.and_then(|e| e.conn.tx.get()).is_some_and(|tx| tx.is_answered());
         if is_open && is_answered {
             let until = now + patience;
-            View { ends: until, unseen_until: until }
+            View::up_to(until, until)
         } else {
-            View { ends: now + AGAIN, unseen_until: Time::ZERO }
+            View::up_to(now + AGAIN, Time::ZERO)
         }
     }
 }

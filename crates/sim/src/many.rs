@@ -74,6 +74,9 @@ struct Chain {
     reps: Vec<u32>,
 }
 
+/// How often a run looks whether the machine has memory left.
+const CHECK: Dur = Dur::from_secs(10);
+
 /// Most independent repetitions of a chain.
 const CHAIN_RUNS: usize = 32;
 
@@ -171,23 +174,26 @@ fn run_one(
     let began = std::time::Instant::now();
     let mut world = World::build(plan, p, rep, ties, caches)?;
     let mut recorder = recorder(plan, rep)?;
-    let mut sampler = plan.record.sample.map(|_| Sampler::new(&world));
+    let mut sampler = plan.record.sample.map(|_| Sampler::new(&mut world));
     let stop = Time::ZERO + plan.duration;
-    let step = plan.record.sample.unwrap_or(Dur::from_secs(10)).0.max(1);
+    let step = plan.record.sample.unwrap_or(CHECK).0.max(1);
     let mut until = Time(step);
     let outcome = loop {
         let observer = if recorder.is_idle() { None } else { Some(&mut recorder as &mut (dyn Observer + 'static)) };
         let over = world.run_until(until.min(stop), observer);
         if let Some(s) = &mut sampler {
-            world.catch_up();
-            s.sample(&world);
+            s.sample(&mut world);
         }
+        let checks = until >= world.totals_at;
         match over {
             Some(o) => break o,
             None if until >= stop => break Outcome::DurationReached,
             None if progress.cancel.load(Ordering::Relaxed) => return Ok(None),
-            None if memory::is_short(world.pool.in_use()) => break Outcome::OutOfMemory,
+            None if checks && memory::is_short(world.pool.in_use()) => break Outcome::OutOfMemory,
             None => until += Dur(step),
+        }
+        if checks {
+            world.totals_at = (until + CHECK).min(stop);
         }
     };
     world.catch_up();

@@ -78,6 +78,8 @@ pub struct World<'p> {
     out_head: usize,
     pub losses: Losses,
     endless: Option<Endless>,
+    /// When somebody looks at totals next, if that is later than the end of the present call of `run_until`.
+    pub totals_at: Time,
     pub caches: Vec<Cache>,
     pub simultaneous: Simultaneous,
     /// Pages being loaded, and which one a flow belongs to; both empty where there are none.
@@ -131,6 +133,7 @@ impl<'p> World<'p> {
             plan,
             now: Time::ZERO,
             endless: Endless::find(plan, params),
+            totals_at: Time::ZERO,
             losses: Losses::new(plan.flows.iter().map(|f| f.is_awaited), stages.len()),
             calendar: Calendar::new(stages.len(), ends.len() + edges.len(), shuffle),
             stages,
@@ -159,7 +162,8 @@ impl<'p> World<'p> {
         loop {
             let change = self.plan.timeline.get(self.changed).map(|c| c.at).filter(|at| *at <= stop);
             let next = change.unwrap_or(stop);
-            let view = self.endless.as_ref().map_or_else(View::none, |e| e.view(self.now, &self.ends)).until(next);
+            let view = self.endless.as_ref().map_or_else(View::none, |e| e.view(self.now, &self.ends));
+            let view = view.until(next, self.totals_at);
             match self.spin(view, observer.as_deref_mut()) {
                 Pause::Milestone { end, what } => self.milestone(end, what),
                 Pause::Drop => {}
@@ -186,7 +190,7 @@ impl<'p> World<'p> {
     fn spin(&mut self, view: View, observer: Option<&mut (dyn Observer + 'static)>) -> Pause {
         let n = self.stages.len();
         let mut cx = Cx::new(self.now, 0, &mut self.pool, &mut self.out, &mut self.losses, observer);
-        cx.unseen_until = view.unseen_until;
+        (cx.unseen_until, cx.unsampled_until) = (view.unseen_until, view.unsampled_until);
         loop {
             let due = self.calendar.due();
             let mut told = None;
@@ -300,10 +304,15 @@ impl<'p> World<'p> {
         }
     }
 
-    /// Brings every egress up to now, so that it can be sampled and reported.
+    /// Brings every egress up to now, so that it can be reported.
     pub fn catch_up(&mut self) {
+        self.catch_up_with(0..self.stages.len());
+    }
+
+    /// The same for some of them, which are to be sampled.
+    pub fn catch_up_with(&mut self, egresses: impl Iterator<Item = usize>) {
         let mut cx = Cx::new(self.now, 0, &mut self.pool, &mut self.out, &mut self.losses, None);
-        for i in 0..self.stages.len() {
+        for i in egresses {
             cx.stage = i as u32;
             self.stages[i].catch_up(&mut cx);
             if cx.hands_on() || cx.has_more {

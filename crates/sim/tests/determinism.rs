@@ -106,10 +106,25 @@ fn totals_are_the_same_however_often_one_looks() {
             run(&s)
         };
         let (seldom, often) = (with(json!({})), with(json!({ "sample": "13 ms" })));
+        let little = with(json!({ "sample": "13 ms", "sampled": ["bottleneck"] }));
         for kind in ["flow", "link"] {
             assert_eq!(table_difference(table(&seldom, kind), table(&often, kind)), None, "{name}");
+            assert_eq!(table_difference(table(&seldom, kind), table(&little, kind)), None, "{name}, one line sampled");
         }
+        assert_eq!(of_the_bottleneck(&often), of_the_bottleneck(&little), "{name}: sampled alone or with all others");
     }
+}
+
+/// Its samples: time, metric and value.
+fn of_the_bottleneck(t: &Tables) -> Vec<(u64, String, f64)> {
+    let t = table(t, "sample");
+    let (Some(Column::U64(at)), Some(Column::F64(value))) = (t.get("time_ns"), t.get("value")) else { panic!() };
+    let (Some(Column::Text(of)), Some(Column::Text(metric))) = (t.get("entity"), t.get("metric")) else { panic!() };
+    let rows = at.iter().zip(of.iter()).zip(metric.iter().zip(value));
+    let kept = rows.filter(|((_, of), _)| of.starts_with("bottleneck/"));
+    let kept: Vec<_> = kept.map(|((at, _), (metric, value))| (*at, metric.to_string(), *value)).collect();
+    assert!(kept.len() > 1000, "it is sampled");
+    kept
 }
 
 /// Access lines whose lengths differ by far more than a queue.

@@ -116,14 +116,18 @@ def start_cost(say: Say, reps: int = 20_000) -> dict[str, Any]:
     return {"runs": reps, "start_us": median(each_us), "start_us_min": min(each_us), "start_us_max": max(each_us)}
 
 
+# Windows, round-trip times and the queue, as somebody asks for them who wants to look at the flows of `dumbbell`.
+ASKED_FOR = ["bulk", "bottleneck"]
+STEPS = ("1 s", "100 ms", "10 ms")
+
+
 def recording(say: Say, seconds: float = 60.0) -> list[dict[str, Any]]:
     """The same run with nothing recorded and with each kind of record, in turns; the extra in per cent."""
     with tempfile.TemporaryDirectory() as folder:
         kinds: dict[str, Scenario] = {
             "nothing": {},
-            "samples every second": {"sample": "1 s"},
-            "samples every 100 ms": {"sample": "100 ms"},
-            "samples every 10 ms": {"sample": "10 ms"},
+            **{f"flows and bottleneck every {step}": {"sample": step, "sampled": ASKED_FOR} for step in STEPS},
+            **{f"flows and all 42 lines every {step}": {"sample": step} for step in STEPS},
             "events of all flows, to a file": {"events": "all", "event_file": str(Path(folder) / "events.npy")},
             "packets of all flows, to a file": {"pcap": str(Path(folder) / "packets.pcapng")},
         }

@@ -232,7 +232,8 @@ TEXT: dict[str, tuple[str, str]] = {
     "start": ("", "A run in which nothing happens: the world is built, its tables are collected and merged."),
     "recording": (
         "Recording",
-        "Ten flows at 100 Mbit/s with everything that can be recorded, against the same run with nothing recorded. "
+        "Ten flows at 100 Mbit/s with each kind of record, against the same run with nothing recorded. Samples are of "
+        "every gauge: windows, round-trip times, timers and rates of flows, queues and rates of lines. "
         "Events and packets stream to a file; they take no memory however long a run is.",
     ),
     "instructions": (

@@ -36,6 +36,8 @@ pub(super) struct Foresight {
     pub plans: bool,
     pub is_fed: bool,
     pub hands_on: bool,
+    /// Somebody looks at it during the run.
+    pub is_sampled: bool,
 }
 
 impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {

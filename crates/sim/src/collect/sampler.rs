@@ -21,8 +21,10 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    pub fn new(w: &World<'_>) -> Sampler {
+    pub fn new(w: &mut World<'_>) -> Sampler {
         let mut samples = Samples::default();
+        let links: Vec<usize> = (0..w.stages.len()).filter(|i| w.plan.is_sampled_link(*i)).collect();
+        links.iter().for_each(|i| w.stages[*i].will_be_sampled());
         Sampler {
             delivered: vec![0; w.plan.flows.len()],
             sent: vec![0.0; w.stages.len()],
@@ -30,10 +32,7 @@ impl Sampler {
                 .filter(|i| w.plan.is_sampled_flow(*i))
                 .map(|i| (i, samples.entity(&w.plan.flows[i].name)))
                 .collect(),
-            links: (0..w.stages.len())
-                .filter(|i| w.plan.is_sampled_link(*i))
-                .map(|i| (i, samples.entity(&entity(w, i))))
-                .collect(),
+            links: links.into_iter().map(|i| (i, samples.entity(&entity(w, i)))).collect(),
             last: Time::ZERO,
             samples,
         }
@@ -44,7 +43,9 @@ impl Sampler {
         self.samples.into_table()
     }
 
-    pub fn sample(&mut self, w: &World<'_>) {
+    pub fn sample(&mut self, w: &mut World<'_>) {
+        w.catch_up_with(self.links.iter().map(|(i, _)| *i));
+        self.samples.begin(w.now);
         if w.plan.record.series == Series::Totals {
             return self.sample_totals(w);
         }
@@ -61,7 +62,7 @@ impl Sampler {
             let now = ends.delivered();
             let goodput = rate_bps(now - self.delivered[i], Some(since));
             self.delivered[i] = now;
-            let mut put = |metric, value: f64| samples.push(at, *flow, metric, value);
+            let mut put = |metric, value: f64| samples.push(*flow, metric, value);
             match ends {
                 Ends::Tcp(tx, _) => flow_gauges(tx, &mut put),
                 Ends::Udp(tx, rx) => {
@@ -82,12 +83,12 @@ impl Sampler {
                     self.sent[i] = value;
                     return;
                 }
-                samples.push(at, link, metric, value);
+                samples.push(link, metric, value);
                 if metric == "queue_bytes" {
-                    samples.push(at, link, "queue_delay_ns", value * 8e9 / rate);
+                    samples.push(link, "queue_delay_ns", value * 8e9 / rate);
                 }
             });
-            samples.push(at, link, "throughput_bps", (self.sent[i] - before) * 8.0 / since.as_secs_f64());
+            samples.push(link, "throughput_bps", (self.sent[i] - before) * 8.0 / since.as_secs_f64());
         }
     }
 }
@@ -119,7 +120,7 @@ impl Sampler {
             if ends.open().is_none() {
                 continue;
             }
-            let mut put = |metric, value: f64| samples.push(at, *flow, metric, value);
+            let mut put = |metric, value: f64| samples.push(*flow, metric, value);
             put("size_bytes", ends.delivered() as f64);
             if let Ends::Tcp(tx, _) = ends {
                 let s = tx.conn.tx.stats();
@@ -130,14 +131,14 @@ impl Sampler {
         }
         for (i, link) in &self.links {
             let (i, link, stage) = (*i, *link, &w.stages[*i]);
-            stage.report(at, &mut LinkTotals(&mut |metric, value| samples.push(at, link, metric, value)));
+            stage.report(at, &mut LinkTotals(&mut |metric, value| samples.push(link, metric, value)));
             let by_reason = &w.losses.stages[i].by_reason;
             let is_drop = |why: usize| why != DropReason::LinkError as usize && why != DropReason::Listed as usize;
             let drops: u64 = by_reason.iter().enumerate().filter(|(why, _)| is_drop(*why)).map(|(_, n)| n).sum();
-            samples.push(at, link, "drops_packets", drops as f64);
+            samples.push(link, "drops_packets", drops as f64);
             stage.sample(at, &mut |metric, value| {
                 if metric == "queue_packets" {
-                    samples.push(at, link, metric, value);
+                    samples.push(link, metric, value);
                 }
             });
         }
