@@ -99,3 +99,31 @@ def test_a_number_with_a_unit_is_not_judged_in_a_smaller_network():
     with pytest.raises(MissingDataError, match="judged at full size only"):
         part.measure(of("quick"))
     assert part.measure(of("full")).value == 50.0
+
+
+def test_every_experiment_of_chapters_4_and_5_has_the_senders_of_the_kernel_beside():
+    for id, e in experiments.of_study("igarashi").items():
+        if not id.split("/")[1].startswith(("e4-", "e5-")):
+            continue
+        assert e.beside == ("kernel",), id
+        main, kernel = (e.configurations(**e.settings(v, "quick")) for v in ("", "kernel"))
+        for label, scenario in kernel.items():
+            scenario.validate()
+            for name, flow in scenario.data["flow"].items():
+                changed = {
+                    k: v for k, v in flow.get("tcp", {}).items() if main[label].data["flow"][name]["tcp"].get(k) != v
+                }
+                has_sack = flow.get("tcp", {}).get("receiver") != "freebsd-4.7"
+                wanted = {k: v for k, v in paths.KERNEL.items() if has_sack or k != "recovery"}
+                assert changed == (wanted if "tcp" in flow else {}), (id, label, name)
+
+
+@pytest.mark.parametrize("every_ms", [0.0, 5.0, 9.0])
+def test_datagrams_in_bursts_keep_their_rate_and_their_number(every_ms):
+    source = paths.cbr(200, 1500, 10, every_ms)["workload"]
+    together, bursts = source["packets"], source.get("bursts", 1)
+    ns = [int(source.get(k, "0 ns").split()[0]) for k in ("interval", "idle")]
+    seconds = (bursts * ((together - 1) * ns[0] + ns[1]) if every_ms else together * ns[0]) / 1e9
+    assert together * bursts * 1500 * 8e-6 / seconds == pytest.approx(200, rel=1e-3)
+    assert seconds == pytest.approx(10, rel=2e-3)
+    assert not every_ms or together == round(every_ms / 0.06)

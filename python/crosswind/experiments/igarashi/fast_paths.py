@@ -19,7 +19,9 @@ packets would survive slow start, while the source sees both flat series below t
 are Linux unless said (`tcp.receiver`), FAST keeps alpha = 200 packets in the queue (O4.7), more than a buffer of 100
 packets holds, and measures round trips in microseconds, where the other kernels have ticks of 10 ms; CUBIC knows no
 socket buffer (O5.5). H-TCP grows as the digest's formula says, without the scaling by round-trip times of later
-kernels (1.89 times as fast at 189 ms; no verdict of a first look depends on it).
+kernels (1.89 times as fast at 189 ms; no verdict of a first look depends on it). Senders repair losses as the digest
+defines it, by RFC 3517 with the window reduced at once; its hosts ran kernels 2.4.19 to 2.4.25, which do it otherwise:
+the reading `kernel` has forward acknowledgement, rate halving and windows moderated after ACKs out of the ordinary.
 
 A size divides capacity, buffers, alpha, socket buffers and the rate and number of what competes by the same number, and
 leaves round trips, sizes of transfers and packets alone: windows in packets shrink, and with them the time that
@@ -136,6 +138,13 @@ def fast(size: Size, policy: str = "fixed") -> dict[str, Any]:
     return out
 
 
+KERNEL = {"recovery": "linux-2.4-fack", "reduction": "linux-2.4", "window_moderation": "linux-2.4"}
+HOSTS = {
+    "kernel": Variant(
+        "senders repair losses as Linux 2.4 does: forward acknowledgement, rate halving, moderated windows",
+        {"hosts": "kernel"},
+    )
+}
 ALPHA_BY_RATE = {
     "alpha-by-rate": Variant("FAST keeps 8, 20 or 200 packets in the queue by its rate", {"alpha": "by-rate"})
 }
@@ -172,12 +181,30 @@ def buffered(
     return protocol(name, path, size, **window, **changes)
 
 
-def cbr(mbps: float, packet_bytes: int, seconds: float) -> dict[str, Any]:
-    """Datagrams at a constant rate for a time; their length counts IP."""
+def on_kernels(scenario: Scenario) -> Scenario:
+    """The same with senders that repair losses as Linux 2.4 does; to a receiver without SACK they stay NewReno."""
+    changes: dict[str, Any] = {}
+    for name, flow in scenario.data["flow"].items():
+        if "tcp" in flow:
+            has_sack = flow["tcp"].get("receiver") != "freebsd-4.7"
+            own = {k: v for k, v in KERNEL.items() if has_sack or k != "recovery"}
+            changes |= {f"flow.{name}.tcp.{k}": v for k, v in own.items()}
+    return scenario.with_(changes)
+
+
+def cbr(mbps: float, packet_bytes: int, seconds: float, every_ms: float = 0.0) -> dict[str, Any]:
+    """Datagrams at a constant rate for a time; their length counts IP.
+
+    With `every_ms` what belongs to so long a time leaves together, as fast as the host's line takes it.
+    """
     interval_ns = round(packet_bytes * 8e3 / mbps)
     packets = round(seconds * 1e9 / interval_ns)
-    source = {"type": "cbr", "payload": f"{packet_bytes - 28} B", "interval": f"{interval_ns} ns", "packets": packets}
-    return {"workload": source}
+    source: dict[str, Any] = {"type": "cbr", "payload": f"{packet_bytes - 28} B"}
+    if not every_ms:
+        return {"workload": {**source, "interval": f"{interval_ns} ns", "packets": packets}}
+    together = max(1, round(every_ms * 1e6 / interval_ns))
+    source |= {"interval": "1 ns", "packets": together, "bursts": max(1, round(packets / together))}
+    return {"workload": {**source, "idle": f"{together * (interval_ns - 1) + 1} ns"}}
 
 
 def at(seconds: float, flow: Mapping[str, Any]) -> dict[str, Any]:

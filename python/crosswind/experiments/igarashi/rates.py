@@ -8,8 +8,7 @@ has for each flow its mean and largest bin (`f_mbps`, `f_max_mbps`), the share o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -18,12 +17,13 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import figures, stats
-from crosswind.claims import Band, MissingDataError, Part, above, between
-from crosswind.experiments.base import Results, Tables
+from crosswind.claims import Band, Claim, MissingDataError, Part, above, between
+from crosswind.experiments.base import Experiment, Results, Tables, Variant
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.experiments.igarashi import study
 from crosswind.figures import Picture
 from crosswind.runs import Runs
+from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
 
 KEYS = ["configuration", "rep"]
@@ -71,7 +71,25 @@ def tables(runs: Runs) -> Tables:
     return {"series": series, "repetition": wide.sort(KEYS)}
 
 
-experiment = partial(study.experiment, tables=tables, reps=2, quick_reps=1, quick=paths.QUICK)
+def experiment(
+    name: str,
+    title: str,
+    doc: str | None,
+    configurations: Callable[..., dict[str, Scenario]],
+    claims: Sequence[Claim],
+    *,
+    variants: Mapping[str, Variant] | None = None,
+    **more: Any,
+) -> Experiment:
+    """An experiment of chapters 4 and 5: `hosts="kernel"` is a setting of each of them."""
+
+    def on_hosts(*, hosts: str = "rfc", **settings: Any) -> dict[str, Scenario]:
+        made = configurations(**settings)
+        return {label: paths.on_kernels(s) for label, s in made.items()} if hosts == "kernel" else made
+
+    common: dict[str, Any] = {"tables": tables, "reps": 2, "quick_reps": 1, "quick": paths.QUICK, "beside": ("kernel",)}
+    readings = {**paths.HOSTS, **(variants or {})}
+    return study.experiment(name, title, doc, on_hosts, claims, variants=readings, **(common | more))
 
 
 def mean(configuration: str, flow: str = "f") -> Measure:
