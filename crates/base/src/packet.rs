@@ -385,17 +385,9 @@ impl Pool {
     /// its cache.
     #[inline]
     pub fn prefetch(&self, id: PacketId) {
-        #[cfg(target_arch = "x86_64")]
         if let Some(p) = self.slots.get(id.0 as usize) {
-            #[expect(unsafe_code, reason = "a hint about an address that exists; it reads and writes nothing")]
-            // SAFETY: every x86-64 processor has SSE.
-            unsafe {
-                use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-                _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(p).cast());
-            }
+            crate::prefetch(p);
         }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = id;
     }
 
     /// Takes a packet out of the world: delivered to its endpoint, or dropped (through [`crate::Cx::drop`] only).

@@ -165,7 +165,9 @@ mod tests {
         }
         let t = s.into_table();
         let (Some(Column::U64(at)), Some(Column::F64(value))) = (t.get("time_ns"), t.get("value")) else { panic!() };
-        let (Some(Column::Text(entity)), Some(Column::Text(metric))) = (t.get("entity"), t.get("metric")) else { panic!() };
+        let (Some(Column::Text(entity)), Some(Column::Text(metric))) = (t.get("entity"), t.get("metric")) else {
+            panic!()
+        };
         let names = entity.iter().zip(metric.iter());
         let rows = at.iter().zip(names).zip(value).map(|((t, (e, m)), v)| (*t, e.to_string(), m.to_string(), *v));
         assert_eq!(rows.collect::<Vec<_>>(), expected);

@@ -3,7 +3,9 @@
 #![expect(clippy::disallowed_macros, clippy::print_stdout, reason = "a program prints")]
 
 use crosswind_base::packet::Ext;
-use crosswind_base::{BitRate, Cx, DropReason, Dur, EventKind, Ledger, Packet, PacketId, Pool, Rng, Stage, Streams, Time};
+use crosswind_base::{
+    BitRate, Cx, DropReason, Dur, EventKind, Ledger, Packet, PacketId, Pool, Rng, Stage, Streams, Time,
+};
 use crosswind_net::registry::{BuildCx, EgressMaker, Parts};
 use crosswind_sim::agenda::Agenda;
 use crosswind_sim::bench::BenchSpec;

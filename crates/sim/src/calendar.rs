@@ -2,7 +2,7 @@
 
 use crate::agenda::Agenda;
 use crate::deliveries::Deliveries;
-use crosswind_base::{PacketId, Time};
+use crosswind_base::{PacketId, Time, prefetch};
 
 /// Two agendas, of the egresses and of the ends behind them, and what each stage said last about when to be woken;
 /// entries of the agendas may be earlier. At one instant egresses come first. They are apart because ends are rarely
@@ -51,10 +51,24 @@ impl Calendar {
         self.deliveries.push(at, egress, id);
     }
 
-    /// The packets that will be next to arrive, as far as they are known; no packet has the number of those that are not.
+    /// The packet that will be next to arrive; no packet has the number of one that is not known.
     #[inline]
-    pub fn next_arrivals(&self) -> [PacketId; 2] {
-        self.deliveries.peek()
+    pub fn next_arrival(&self) -> PacketId {
+        self.deliveries.first()
+    }
+
+    /// The one that arrives `ahead` packets after it, at least one, if that is known.
+    #[inline]
+    pub fn later_arrival(&self, ahead: usize) -> Option<PacketId> {
+        self.deliveries.behind_first(ahead)
+    }
+
+    /// The wish of a stage will be wanted soon.
+    #[inline]
+    pub fn prefetch(&self, stage: usize) {
+        if let Some(wish) = self.wishes.get(stage) {
+            prefetch(wish);
+        }
     }
 
     /// The stage that is due at `at`, the time just asked for; `None` when its wish has moved to a later time since.

@@ -4,7 +4,7 @@
 //! they are sorted. Putting a packet in and taking it out takes a few steps each, however many are under way. The few that
 //! are due later than one turn of the wheel stand in a heap; when they become many, the slots are made wider.
 
-use crosswind_base::{PacketId, Time};
+use crosswind_base::{PacketId, Time, prefetch};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -14,15 +14,6 @@ const WORD: u64 = 64;
 const NONE: u32 = u32::MAX;
 /// Packets due later than one turn, after which the slots become twice as wide.
 const FAR_MAX: u32 = 64;
-
-/// A packet in its slot; one for each number that a packet may have.
-#[derive(Clone, Copy)]
-struct Held {
-    at: Time,
-    line: u32,
-    /// The one that came to the slot before it.
-    before: u32,
-}
 
 /// A packet that is due soon.
 #[derive(Clone, Copy)]
@@ -42,6 +33,27 @@ impl Due {
 /// The slot that is loaded when nothing is: far from every other.
 const EMPTY: u64 = 1 << 63;
 
+/// Packets of one slot, in the order in which they came: as many as a cache line holds, since the walk along a slot waits
+/// for each line.
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Chunk {
+    due: [Due; Chunk::MOST],
+    len: u32,
+    /// The chunk that the slot had before it.
+    before: u32,
+}
+
+impl Chunk {
+    const MOST: usize = 3;
+
+    fn held(&self) -> &[Due] {
+        &self.due[..self.len as usize]
+    }
+}
+
+const _: () = assert!(size_of::<Chunk>() == 64, "a chunk is a cache line");
+
 const NOTHING: Due = Due { at: Time::NEVER, line: 0, id: NONE };
 
 /// The order of the far ones: time, line, and the order in which they came.
@@ -50,8 +62,11 @@ type Far = Reverse<(Time, u32, u64, u32)>;
 /// What waits for its time, in the order of time; at one instant lines come in the order of their numbers, and each line keeps
 /// its own order.
 pub struct Deliveries {
-    held: Vec<Held>,
-    /// The last to come, by slot.
+    chunks: Vec<Chunk>,
+    free: Vec<u32>,
+    /// A chunk of the slot that will be loaded next, or of none.
+    expected: u32,
+    /// The last chunk, by slot.
     last: Box<[u32; SLOTS as usize]>,
     /// Which slots hold something, and which words of that do.
     filled: [u64; (SLOTS / WORD) as usize],
@@ -73,7 +88,9 @@ pub struct Deliveries {
 impl Default for Deliveries {
     fn default() -> Deliveries {
         Deliveries {
-            held: Vec::new(),
+            chunks: Vec::new(),
+            free: Vec::new(),
+            expected: NONE,
             last: Box::new([NONE; SLOTS as usize]),
             filled: [0; (SLOTS / WORD) as usize],
             words: 0,
@@ -116,24 +133,36 @@ impl Deliveries {
 
     /// Into a slot behind the one that is loaded, less than one turn away.
     #[inline]
-    fn hold(&mut self, slot: u64, Due { at, line, id }: Due) {
-        if id as usize >= self.held.len() {
-            self.make_room(id);
-        }
+    fn hold(&mut self, slot: u64, due: Due) {
         let place = (slot % SLOTS) as usize;
-        let before = std::mem::replace(&mut self.last[place], id);
-        self.held[id as usize] = Held { at, line, before };
+        let before = self.last[place];
+        match self.chunks.get_mut(before as usize) {
+            Some(c) if (c.len as usize) < Chunk::MOST => {
+                c.due[c.len as usize] = due;
+                c.len += 1;
+            }
+            _ => self.begin_chunk(place, before, due),
+        }
+    }
+
+    #[inline]
+    fn begin_chunk(&mut self, place: usize, before: u32, due: Due) {
+        let new = Chunk { due: [due, NOTHING, NOTHING], len: 1, before };
+        self.last[place] = match self.free.pop() {
+            Some(i) => {
+                self.chunks[i as usize] = new;
+                i
+            }
+            None => {
+                self.chunks.push(new);
+                self.chunks.len() as u32 - 1
+            }
+        };
         if before == NONE {
             let word = place / WORD as usize;
             self.filled[word] |= 1 << (place as u64 % WORD);
             self.words |= 1 << word;
         }
-    }
-
-    #[cold]
-    fn make_room(&mut self, id: u32) {
-        let most = (id as usize + 1).next_power_of_two();
-        self.held.resize(most, Held { at: Time::ZERO, line: 0, before: NONE });
     }
 
     /// It is the only one, or due early or late.
@@ -165,17 +194,25 @@ impl Deliveries {
             Some(d) => {
                 self.first = *d;
                 self.next += 1;
+                if let Some(c) = self.chunks.get(self.expected as usize) {
+                    self.expect(c.before);
+                }
             }
             None => self.load(),
         }
         PacketId(id)
     }
 
-    /// The next two of those that will be due, as far as they are known: their memory will be wanted soon.
+    /// The first of those that will be due.
     #[inline]
-    pub fn peek(&self) -> [PacketId; 2] {
-        let second = self.near.get(self.next).map_or(NONE, |d| d.id);
-        [PacketId(self.first.id), PacketId(second)]
+    pub fn first(&self) -> PacketId {
+        PacketId(self.first.id)
+    }
+
+    /// The packet that comes `ahead` packets after the first, if that is known.
+    #[inline]
+    pub fn behind_first(&self, ahead: usize) -> Option<PacketId> {
+        self.near.get(self.next + ahead - 1).map(|d| PacketId(d.id))
     }
 
     /// Sorts the packets of the next slot that has some.
@@ -191,15 +228,36 @@ impl Deliveries {
             return;
         }
         self.loaded = self.next_filled();
-        let id = self.empty_slot(self.loaded);
-        let h = self.held[id as usize];
-        self.first = Due { at: h.at, line: h.line, id };
-        if h.before != NONE {
-            self.load_several(h.before);
+        let last = self.empty_slot(self.loaded);
+        let chunk = &self.chunks[last as usize];
+        match *chunk.held() {
+            [only] if chunk.before == NONE => {
+                self.free.push(last);
+                self.first = only;
+            }
+            [a, b] if chunk.before == NONE => {
+                self.free.push(last);
+                let in_order = a.key() <= b.key();
+                self.first = if in_order { a } else { b };
+                self.near.push(if in_order { b } else { a });
+            }
+            _ => self.sort_slot(last),
+        }
+        let next = if self.words == 0 { NONE } else { self.last[(self.next_filled() % SLOTS) as usize] };
+        self.expect(next);
+    }
+
+    /// A chunk of the next slot will be wanted soon. One more of them with every packet that is taken out: the walk along a
+    /// slot would wait for each.
+    #[inline]
+    fn expect(&mut self, chunk: u32) {
+        self.expected = chunk;
+        if let Some(c) = self.chunks.get(chunk as usize) {
+            prefetch(c);
         }
     }
 
-    /// The last packet that came to a slot; the slot forgets it.
+    /// The last chunk of a slot; the slot forgets it.
     #[inline]
     fn empty_slot(&mut self, slot: u64) -> u32 {
         let place = (slot % SLOTS) as usize;
@@ -211,36 +269,24 @@ impl Deliveries {
         std::mem::replace(&mut self.last[place], NONE)
     }
 
-    /// Adds those that came to the slot before the first.
-    #[inline]
-    fn load_several(&mut self, before: u32) {
-        let h = self.held[before as usize];
-        if h.before != NONE {
-            return self.sort_slot(before);
-        }
-        let other = Due { at: h.at, line: h.line, id: before };
-        let is_second = other.key() > self.first.key();
-        self.near.push(if is_second { other } else { std::mem::replace(&mut self.first, other) });
-    }
-
-    /// Orders the packets of a slot; the last to come stands first.
+    /// Orders the packets of a slot.
     #[inline(never)]
-    fn sort_slot(&mut self, before: u32) {
-        self.near.push(self.first);
-        self.list(before);
+    fn sort_slot(&mut self, last: u32) {
+        self.list(last);
         self.near.reverse();
         // Stable: each line keeps its order.
         self.near.sort_by_key(Due::key);
         (self.first, self.next) = (self.near[0], 1);
     }
 
-    /// Lists a packet of a slot and those that came before it.
+    /// Lists the packets of a slot, the last to come first.
     #[inline]
-    fn list(&mut self, mut id: u32) {
-        while id != NONE {
-            let h = self.held[id as usize];
-            self.near.push(Due { at: h.at, line: h.line, id });
-            id = h.before;
+    fn list(&mut self, mut chunk: u32) {
+        while chunk != NONE {
+            let c = &self.chunks[chunk as usize];
+            self.near.extend(c.held().iter().rev());
+            self.free.push(chunk);
+            chunk = c.before;
         }
     }
 
@@ -297,6 +343,7 @@ impl Deliveries {
             self.near[from..].reverse();
         }
         let all = std::mem::replace(&mut self.near, near);
+        self.expected = NONE;
         self.width_bits += 1;
         self.loaded = loaded >> 1;
         self.far_since = 0;

@@ -16,6 +16,7 @@ use crate::simultaneous::Simultaneous;
 use crate::workload::{self, page};
 use crosswind_base::{
     ConfigError, Cx, DropReason, Dur, End, Observer, Packet, PacketId, Pool, Rng, Stage, Streams, Time, Vantage,
+    prefetch,
 };
 use crosswind_net::diffserv::edge::Edge;
 use crosswind_net::registry::{BoxStage, BuildCx, EgressMaker};
@@ -189,6 +190,7 @@ impl<'p> World<'p> {
     /// Serves events until one of them is more than a matter between two stages.
     fn spin(&mut self, view: View, observer: Option<&mut (dyn Observer + 'static)>) -> Pause {
         let n = self.stages.len();
+        let is_crowd = self.ends.len() > CROWD;
         let mut cx = Cx::new(self.now, 0, &mut self.pool, &mut self.out, &mut self.losses, observer);
         (cx.unseen_until, cx.unsampled_until) = (view.unseen_until, view.unsampled_until);
         loop {
@@ -201,7 +203,12 @@ impl<'p> World<'p> {
                 if let Some(id) = self.calendar.arrival(due) {
                     (cx.now, cx.reached) = (due, due);
                     cx.forward(id);
-                    self.calendar.next_arrivals().into_iter().for_each(|p| cx.pool.prefetch(p));
+                    cx.pool.prefetch(self.calendar.next_arrival());
+                    if is_crowd {
+                        prefetch_arrivals(&self.calendar, cx.pool, &self.hops, &self.ends, n);
+                    } else if let Some(later) = self.calendar.later_arrival(1) {
+                        cx.pool.prefetch(later);
+                    }
                     continue;
                 }
                 let Some(s) = self.calendar.first(due) else { continue };
@@ -424,6 +431,30 @@ impl<'p> World<'p> {
             self.ends[end].start_at(self.now);
             self.calendar.wishes(stage, self.now);
         }
+    }
+}
+
+/// More ends than a processor's caches hold.
+const CROWD: usize = 400;
+
+/// What packets that arrive soon will meet, each when what leads to it has come: the packet, its end, and the end's sender.
+#[inline]
+fn prefetch_arrivals(calendar: &Calendar, pool: &Pool, hops: &[u32], ends: &[FlowEnd], first: usize) {
+    let stage_of = |id| hops.get(pool.get(id).hop as usize).map(|s| *s as usize);
+    let end_of = |stage: usize| ends.get(stage.wrapping_sub(first));
+    if let Some(id) = calendar.later_arrival(7) {
+        pool.prefetch(id);
+    }
+    if let Some(stage) = calendar.later_arrival(4).and_then(stage_of) {
+        calendar.prefetch(stage);
+        if let Some(end) = end_of(stage) {
+            prefetch(end);
+        }
+    }
+    if let Some(end) = calendar.later_arrival(2).and_then(stage_of).and_then(end_of)
+        && let Some(tx) = end.tcp().and_then(|e| e.conn.tx.get())
+    {
+        prefetch(tx);
     }
 }
 

@@ -53,6 +53,9 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     pub(super) fn take_gathered(&mut self, cx: &mut Cx<'_>) {
         let reached = cx.reached;
         while let Some(first) = self.coming.as_mut().and_then(|c| c.pop_until(reached)) {
+            if let Some(next) = self.coming.as_ref().and_then(|c| c.nearly_next()) {
+                cx.pool.prefetch(next);
+            }
             cx.now = first.at;
             self.accept_planning(first.id(), cx);
             if !cx.can_hand_on() {

@@ -97,6 +97,13 @@ impl Coming {
         self.heap.peek().map_or(Time::NEVER, |k| k.0.0.at)
     }
 
+    /// A packet that will be dealt with soon: its memory will be wanted then.
+    #[inline]
+    pub fn nearly_next(&self) -> Option<PacketId> {
+        const AHEAD: usize = 2;
+        self.ring.get(AHEAD).map(Arrival::id)
+    }
+
     /// Takes the first out, if it arrives by then.
     #[inline]
     pub fn pop_until(&mut self, by: Time) -> Option<Arrival> {
