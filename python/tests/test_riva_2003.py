@@ -88,6 +88,7 @@ def test_the_main_reading_takes_every_suggested_resolution() -> None:
         "syn_loss": "one",
         "timeout_in_recovery": "reduce",
         "window_moderation": "off",
+        "final_segment": "window",
     }
     assert {k: tcp[k] for k in rfc} == rfc and "rto_min" not in tcp
 
@@ -109,6 +110,30 @@ def test_a_listed_lock_out_shows_a_first_timeout_of_five_round_trips() -> None:
     least_s, most_s = (xmit_s - rest_s) / 7, xmit_s / 7
     # The handshake waits for a full queue: 13 or 14 packets.
     assert least_s < 5 * 13 * testbed.PACKET_s * 0.97 < most_s and 3 * 15 * testbed.PACKET_s < least_s
+
+
+def _sent_again(packets: int, size: int, last: int) -> int | None:
+    """How many of these packets were the last segment with its FIN; None: no mixture of segments and SYNs."""
+    return next(
+        (
+            n
+            for n in range(packets + 1)
+            for syns in range(packets - n + 1)
+            if (packets - n - syns) * 1448 + n * last + syns == size
+        ),
+        None,
+    )
+
+
+def test_printed_counts_show_the_last_segment_sent_again_in_a_quarter_of_the_late_transfers() -> None:
+    """It leaves with the one before it, beyond the window, so that a full queue often drops it."""
+    lost = {}
+    for role, last in (("third", 384 + 1), ("fastest", 952 + 1), ("slowest", 952 + 1)):
+        printed = [published.replications(c, role, m) for m in ("retx", "retx_bytes") for c in published.REPLICATIONS]
+        packets, size = np.concatenate(printed[:3]), np.concatenate(printed[3:])
+        found = [_sent_again(int(n), int(b), last) for n, b in zip(packets, size, strict=True)]
+        lost[role] = sum(bool(n) for n in found)
+    assert lost == {"third": 17, "fastest": 4, "slowest": 5}
 
 
 def test_printed_times_of_the_short_test_show_three_segments_to_begin_with() -> None:

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use super::conn::habit::{AckHabitParams, ReceiverOs};
+pub use super::conn::quick::DelayedAckTimer;
 pub use super::conn::recall::SynLoss;
 pub use super::detect::Detection;
 pub use super::detect::newreno::NewRenoParams;
@@ -24,6 +25,7 @@ pub use super::law::scalable::ScalableParams;
 pub use super::law::tabulated::LawPoint;
 pub use super::law::vegas::VegasParams;
 pub use super::law::westwood::WestwoodParams;
+pub use super::sender::writer::{FinalSegment, Writing};
 pub use super::signal::early::EarlyParams;
 pub use super::spend::prr::Reduction;
 
@@ -235,15 +237,6 @@ choice!(
     }
 );
 choice!(
-    /// When the delayed-ACK timer fires.
-    DelayedAckTimer {
-        /// `delayed_ack` after the first segment that waits (RFC 9293, Linux).
-        PerSegment,
-        /// At the next multiple of `delayed_ack`: one clock for the whole host (BSD), so the wait is half as long on average.
-        Heartbeat,
-    }
-);
-choice!(
     /// How the advertised window comes about.
     ReceiveWindow {
         /// It is `receive_buffer`.
@@ -447,6 +440,12 @@ pub struct TcpParams {
     pub idle_restart: Switch,
     /// Hold back a short segment while data is unacknowledged (RFC 9293 section 3.7.4).
     pub nagle: Switch,
+    /// Whether the last segment, with the FIN, keeps to the congestion window.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub final_segment: FinalSegment,
+    /// How what a program writes gets into the socket, which decides which segments are pushed (PSH).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub writing: Writing,
     /// Bytes that the socket holds, sent or not, before a write blocks.
     pub send_buffer: Size,
     /// Receive buffer: the largest window advertised, or the memory that windows are made of.
@@ -459,7 +458,7 @@ pub struct TcpParams {
     pub receive_overhead_shift: u32,
     /// `linux-2.4`: this power of two of the window is kept for the application (`tcp_app_win`).
     pub receive_application_shift: u32,
-    /// How long an ACK may wait for a second segment; zero acknowledges every segment at once.
+    /// How long an ACK may wait for a second segment; zero acknowledges every segment at once. `linux-2.4`: the shortest wait.
     pub delayed_ack: Dur,
     /// When the delayed-ACK timer fires.
     pub delayed_ack_timer: DelayedAckTimer,

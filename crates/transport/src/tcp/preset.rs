@@ -164,7 +164,7 @@ fn rfc() -> TcpParams {
         receive_overhead_shift: 2,
         receive_application_shift: 31,
         delayed_ack: Dur::from_millis(200),
-        delayed_ack_timer: DelayedAckTimer::PerSegment,
+        delayed_ack_timer: DelayedAckTimer::PerSegment, final_segment: FinalSegment::Window, writing: Writing::Whole,
         ack_every_segments: 2, receiver: ReceiverOs::AsGiven, ack_habit: AckHabitParams::default(),
         quick_acks: 0,
         sack_blocks: 3,
@@ -215,6 +215,7 @@ fn linux_2_4_17() -> TcpParams {
         window_moderation: WindowModeration::Linux24,
         timestamps: Switch::On,
         timestamp_tick: Dur::from_millis(10),
+        final_segment: FinalSegment::Linux24,
         receive_buffer: Size(65535),
         receive_window: ReceiveWindow::Buffer,
         delayed_ack: Dur::ZERO,
@@ -242,6 +243,7 @@ fn linux_2_4_highspeed() -> TcpParams {
         timestamp_tick: Dur::from_millis(10),
         receive_buffer: Size(1 << 30),
         send_buffer: Size(1 << 30),
+        final_segment: FinalSegment::Window,
         ..linux_2_4_17()
     }
 }

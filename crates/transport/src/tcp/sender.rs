@@ -10,6 +10,7 @@ mod output;
 mod stats;
 mod undo;
 mod usual;
+pub mod writer;
 
 pub use stats::SenderStats;
 
@@ -35,6 +36,7 @@ pub struct Outgoing {
     pub resend: bool,
     pub cwr: bool,
     pub ect: bool,
+    pub push: bool,
 }
 
 /// Bytes as a real number. Going through the signed type takes one instruction on most processors, not ten.

@@ -53,63 +53,74 @@ Why claims fail in the main reading.
   before the queue is full; no run is a lock-out with half the link for another. Ten base seeds (1 to 10) agree: R13,
   R18, R19, R23 to R26, R30, R31, R34, R35 and R36 fail with all of them.
 
-What is measured in `kernel`: the third transfer needs 9.1 to 23.6 s (23.3 s at 2 s), 3.3 % of the runs are
-exceptions, the slowest ends after 36.63 s, the long transfers send 4 to 7 packets again. Its first run at 2 s sends
+What is measured in `kernel`: the third transfer needs 10.6 to 23.7 s (23.1 s at 2 s), 3.8 % of the runs are
+exceptions, the slowest ends after 36.63 s, the long transfers send 5 to 7 packets again. Its first run at 2 s sends
 16 and 7 again (17 and 8 listed).
+
+The last segment does not keep to the window. It leaves with the one before it, because it carries the FIN: that
+kernel is not strict about the window there (`tcp_snd_test`). Behind a full queue it is often dropped, and only the
+timer finds that. The listed runs show it: the third transfer sends its last segment again in 17 of 60 and the long
+ones in 9 of 120; `kernel` has 33 and 28, a sender that keeps to the window (`kernel-final-in-window`) 4 and none.
+What is sent again for it, and the threshold that such an end leaves behind, decide more than the end: with it 37 of
+the 63 listed distributions are not told apart, without it 29. Nine claims of A and B pass only with it (R11, R26,
+R27, R41, R47, R49, R50, R55, R59), three only without it (R3, R15, R54).
 
 The first timeout is what makes 2 s the worst start. A late SYN waits in the full queue, and up to release 2.4.18 the
 first sample makes a timeout of five round trips, 5.2 s here. The listed run 13 at 2 s says so: its first segment went
 three times again, and the waits, which double, fill 37.96 s less what the rest of the data need, 5.0 to 5.4 s for the
-first. With the timer of later releases (`kernel-later-timer`: three round trips) the third needs 16.3 s at 2 s.
+first. With the timer of later releases (`kernel-later-timer`: three round trips) the third needs 19.3 s at 2 s.
 
 The pattern of losses there, one thing changed at a time in `kernel`. Given are the packets sent again by fastest,
-slowest and third (means of the medians of the three listed cells; `kernel` 4.8, 5.7, 2.8; printed 5.3, 5.7, 4.0), the
-late SYNs that are lost (35 %; 20 % printed at 2 and 5.5 s), and the third's medians at 0, 2 and 5.5 s (9.1, 23.3, 9.4
-s; printed 12.5, 23.4, 12.0 s).
+slowest and third (means of the medians of the three listed cells; `kernel` 5.2, 5.7, 4.2; printed 5.3, 5.7, 4.0), the
+late SYNs that are lost (36 %; 20 % printed at 2 and 5.5 s), and the third's medians at 0, 2 and 5.5 s (10.6, 23.1,
+14.8 s; printed 12.5, 23.4, 12.0 s).
 
-* **Memory** (`kernel-no-memory`): 14.8, 7.3, 5.3; 57 %; 14.9, 20.7, 30.9 s. The largest effect by far: it decides how
+* **Memory** (`kernel-no-memory`): 15.2, 7.3, 5.3; 57 %; 14.6, 20.7, 31.0 s. The largest effect by far: it decides how
   many packets are lost.
-* **Admission rule** (`kernel-exact-fit`): 5.3, 6.5, 4.5; 0 %; 10.3, 32.2, 13.0 s. It alone decides whether SYNs are
+* **End of a transfer** (`kernel-final-in-window`): 4.8, 5.7, 2.8; 35 %; 9.1, 23.3, 9.4 s.
+* **Admission rule** (`kernel-exact-fit`): 5.7, 6.7, 4.5; 0 %; 10.3, 32.2, 12.6 s. It alone decides whether SYNs are
   lost, and nothing of what happens to data. `kernel-queue-counts-frames` changes nothing: 14 full packets either way.
-* **ACK habit**: `kernel-delayed-acks` 4.8, 5.7, 2.5; 23 %; 9.2, 23.2, 9.4 s. `kernel-ack-every-second` 3.0, 5.0, 2.0;
-  21 %; 9.0, 13.9, 18.1 s: windows that grow half as fast lose less.
-* **Shaper**: `kernel-ip-length` 4.8, 5.8, 2.3; 38 %; 9.0, 21.4, 9.3 s, and the slowest is done after 36.33 s.
-  `kernel-kbit-1000` 5.0, 5.8, 4.0; 43 %; 10.6, 23.8, 19.3 s, the slowest after 37.51 s. `kernel-no-tick` 5.0, 5.7,
-  2.7; 32 %; 10.4, 23.4, 9.4 s. `kernel-hysteresis` 5.0, 6.3, 3.7; 41 %; 8.6, 23.3, 13.3 s, the slowest after 36.55 s.
-* **Recovery**: `kernel-later-timer` 4.8, 5.7, 3.0; 39 %; 10.6, 16.3, 9.4 s; `kernel-no-fack` 4.7, 5.5, 3.7; 38 %;
-  11.2, 25.8, 9.4 s; `kernel-at-once` 5.0, 5.8, 3.7; 40 %; 9.8, 18.7, 11.1 s; `kernel-sack` 5.0, 5.3, 3.0; 35 %; 7.9,
-  17.3, 11.0 s; `kernel-rto-1s` 5.0, 5.3, 4.0; 37 %; 9.6, 19.4, 13.7 s. `kernel-two-duplicates-wait` brings the
-  duplicates of the long transfers from 40 and 34 to 33 and 28 (35 and 33 printed), but those behind RED from 55 to 41
+* **ACK habit**: `kernel-delayed-acks` 5.2, 5.7, 3.5; 24 %; 10.5, 24.0, 14.8 s. `kernel-learnt-acks`, the kernel's own
+  rules, 4.2, 5.7, 4.0; 37 %; 10.1, 21.3, 19.9 s, and with a window that grows for longer (`kernel-learnt-acks-long`)
+  4.7, 5.7, 3.7; 38 %; 10.3, 24.5, 12.0 s. `kernel-ack-every-second` 3.0, 4.8, 2.2; 20 %; 10.1, 13.5, 18.4 s: windows
+  that grow half as fast lose less.
+* **Shaper**: `kernel-ip-length` 5.3, 5.8, 4.0; 40 %; 10.5, 23.2, 14.7 s, and the slowest is done after 36.33 s.
+  `kernel-kbit-1000` 5.3, 6.0, 3.8; 40 %; 10.6, 24.3, 17.4 s, the slowest after 37.51 s. `kernel-no-tick` 5.2, 5.8,
+  3.7; 32 %; 10.4, 24.8, 14.8 s. `kernel-hysteresis` 5.3, 6.3, 4.2; 38 %; 10.4, 22.8, 13.4 s, the slowest after 36.55
+  s.
+* **Recovery**: `kernel-later-timer` 5.0, 5.7, 4.2; 39 %; 10.6, 19.3, 16.7 s; `kernel-no-fack` 5.3, 5.8, 4.5; 36 %;
+  11.3, 25.8, 14.8 s; `kernel-at-once` 5.0, 6.2, 3.8; 31 %; 10.6, 18.4, 11.8 s; `kernel-sack` 5.0, 6.0, 3.7; 31 %;
+  10.6, 18.0, 11.8 s; `kernel-rto-1s` 5.2, 5.7, 4.3; 37 %; 11.2, 22.6, 12.9 s. `kernel-two-duplicates-wait` brings the
+  duplicates of the long transfers from 40 and 35 to 33 and 30 (35 and 33 printed), but those behind RED from 56 to 41
   (51 printed).
 * RED's clock and law have no part in it.
 
 Which history a cell repeats is easily changed: medians of single starts move by seconds with each of the others.
 
-With two hundred repetitions of `kernel` 15 claims pass, 11 fail, 2 are unclear.
+With two hundred repetitions of `kernel` 18 claims pass, 9 fail, 1 is unclear.
 
-The listed replications in `kernel`: Kolmogorov-Smirnov does not tell 29 of our 20-run samples from the printed ones
-(p of 0.05 or more), 9 of them the third transfer's; 98 quartiles lie in the 95 % interval of the printed ones, 18 of
-the 27 of packets sent again. With hosts that forget it is 12 and 47.
+The listed replications in `kernel`: Kolmogorov-Smirnov does not tell 37 of our 20-run samples from the printed ones
+(p of 0.05 or more), 16 of them the third transfer's; 113 quartiles lie in the 95 % interval of the printed ones, 23
+of the 27 of packets sent again. With hosts that forget it is 16 and 44.
 
 Why claims fail in `kernel`.
 
-* **Few histories (R13, R28, R31, R34, R35; R17, R27, R36 unclear).** The hosts of a cell settle on one threshold
-  after a few runs and then repeat much the same history: at 5.5 s seventeen of twenty third transfers need 9.4 s, and
-  no SYN is lost; at 4.5 s the timer has to fire twice (22 s). The source's runs repeat each other too (its runs 3, 7
-  and 18 at 2 s, for one), but have more histories. Which median is largest is decided by which history a cell falls
-  into, and a fair first run is followed by fair ones. Measured with ten base seeds (1 to 10): at 0.5, 3, 4, 4.5, 5.5,
-  6, 6.5 and 7 s the medians hardly move (17.9 to 19.0, 14.2 to 15.1, 16.8 to 16.9, 22.0 to 22.1, 9.4, 11.2 to 12.1,
-  12.0 to 12.1, 13.8 to 13.9 s), at 0, 1, 2 and 5 s they are 6.3 to 11.2, 16.8 to 23.6, 19.3 to 30.1 and 9.6 to 18.1
-  s; R14 passes with nine of the seeds (three with `kernel-later-timer`'s timer), R13, R23 and R34 fail with nine, R28
-  with eight, R16 with seven, R31 and R35 with all. Neither starts that scatter by 100 ms, nor the shaper's clock, nor
-  ACKs that wait 40 ms give more histories. Nor does a sender that is at times kept from writing: that kernel keeps 16
-  kB at first and two windows later, and lets a short segment go at the end of a write when no other is out, which
-  cuts the stream at multiples of 48 B as in 17 of the 180 listed rows. Measured in a sender that does so: such
-  segments appear, the slowest ends after 36.61 to 36.69 s instead of 36.63 s, and the cells repeat themselves as
-  before.
-* **Start at 0 s (R16, R22, R23, R26, R34).** One of the long transfers gets ahead and the other is alone for 5 s at
-  the end, so that it leaves a larger threshold behind, from which the next run begins with an overshoot. In the
+* **Few histories (R13, R31, R34, R35; R15, R17, R28, R36 unclear).** The hosts of a cell settle on one threshold
+  after a few runs and then repeat much the same history: at 5.5 s seventeen of twenty third transfers need 14.8 to
+  15.0 s, and no SYN is lost; at 4.5 s the timer has to fire twice (22.9 s). Counted as histories are runs whose
+  elapsed times differ by more than 0.1 s or whose counts of packets sent again differ: 19, 15 and 7 at 0, 2 and 5.5 s
+  (17, 17 and 15 listed). Which median is largest is decided by which history a cell falls into, and a fair first run
+  is followed by fair ones. Measured with ten base seeds (1 to 10): at 0.5, 3, 4, 4.5, 5.5, 6, 6.5 and 7 s the medians
+  hardly move (18.5 to 19.9, 15.1 to 16.8, 19.4 to 21.2, 22.9, 14.8 to 15.0, 12.1 to 13.8, 12.0 to 12.1, 16.4 to 19.2
+  s), at 0, 1, 2 and 5 s they are 6.6 to 11.1, 18.6 to 23.7, 21.8 to 24.4 and 12.2 to 18.4 s; R13, R31 and R35 fail
+  with all seeds, R23 with nine, R34 with seven; of the unclear ones none fails with more than three. Neither starts
+  that scatter by 100 ms, nor the shaper's clock, nor ACKs that wait give more histories. Nor does a sender that lets
+  a short segment go at the end of a write when no other is out, which cuts the stream at multiples of 48 B as in 17
+  of the 180 listed rows.
+* **Start at 0 s (R23, R34; R16, R22 unclear).** One of the long transfers gets ahead and the other is alone for 5 s
+  at the end, so that it leaves a larger threshold behind, from which the next run begins with an overshoot. In the
   source fair runs follow each other.
+
 
 Verdicts by reading (passed, failed, unclear; 20 repetitions).
 
@@ -118,14 +129,15 @@ Verdicts by reading (passed, failed, unclear; 20 repetitions).
   3; `frames` 10, 16, 2; `kbit-1000` 10, 15, 3; `red-clock-10mbit` 10, 15, 3; `red-floyd-jacobson` 10, 15, 3;
   `window-32k` 9, 14, 5; `timer-restarts` 10, 14, 4; `rto-linux` 7, 13, 8; `rto-1s` 9, 15, 4; `mss-1460` 6, 17, 5;
   `fack` 9, 16, 3; `sack-kept` 10, 14, 4.
-* `kernel`: 16, 8, 4.
-* One thing changed in that: `kernel-no-memory` 4, 20, 4; `kernel-unknown-peer` 16, 8, 4; `kernel-exact-fit` 18, 7, 3;
-  `kernel-queue-counts-frames` 17, 7, 4; `kernel-delayed-acks` 16, 7, 5; `kernel-ack-every-second` 8, 12, 8;
-  `kernel-ip-length` 14, 8, 6; `kernel-kbit-1000` 20, 7, 1; `kernel-no-tick` 18, 8, 2; `kernel-hysteresis` 15, 5, 8;
-  `kernel-red-clock-10mbit` 16, 8, 4; `kernel-red-floyd-jacobson` 16, 8, 4; `kernel-sack` 13, 6, 9;
-  `kernel-later-timer` 16, 6, 6; `kernel-no-fack` 17, 7, 4; `kernel-at-once` 19, 5, 4; `kernel-two-duplicates-wait`
-  19, 7, 2; `kernel-rto-1s` 15, 9, 4; `kernel-window-32k` 16, 9, 3; `kernel-mss-1460` 16, 8, 4; `kernel-wide-class-2`
-  16, 8, 4.
+* `kernel`: 17, 5, 6.
+* One thing changed in that: `kernel-final-in-window` 16, 8, 4; `kernel-no-memory` 4, 19, 5; `kernel-unknown-peer` 17,
+  5, 6; `kernel-exact-fit` 18, 5, 5; `kernel-queue-counts-frames` 17, 5, 6; `kernel-delayed-acks` 16, 5, 7;
+  `kernel-learnt-acks` 18, 6, 4; `kernel-learnt-acks-long` 18, 5, 5; `kernel-ack-every-second` 8, 13, 7;
+  `kernel-ip-length` 18, 5, 5; `kernel-kbit-1000` 18, 5, 5; `kernel-no-tick` 18, 5, 5; `kernel-hysteresis` 21, 4, 3;
+  `kernel-red-clock-10mbit` 17, 5, 6; `kernel-red-floyd-jacobson` 17, 5, 6; `kernel-sack` 16, 6, 6;
+  `kernel-later-timer` 15, 7, 6; `kernel-no-fack` 20, 5, 3; `kernel-at-once` 16, 6, 6; `kernel-two-duplicates-wait`
+  18, 3, 7; `kernel-rto-1s` 16, 10, 2; `kernel-window-32k` 17, 5, 6; `kernel-mss-1460` 17, 6, 5; `kernel-wide-class-2`
+  17, 5, 6.
 """
 
 from __future__ import annotations

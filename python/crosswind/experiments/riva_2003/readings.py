@@ -14,6 +14,13 @@ _FRAMES = {"overhead": 14, "cell": 8}
 _KERNEL = {"hosts": "kernel", "memory": "kept", "peer": "known", **_FRAMES, "tick": "10 ms"}
 _ONE_BY_ONE = {"recovery": "sack", "reduction": "at-once", "window_moderation": "off"}
 _SLOW_FLOOR = {"rto": "rfc6298", "rto_min": "1 s"}
+_LEARNT_ACKS = {
+    "delayed_ack": "40 ms",
+    "delayed_ack_timer": "linux-2.4",
+    "writing": "linux-2.4",
+    "receive_window": "linux-2.4",
+    "receive_buffer": "87380 B",
+}
 
 
 def _kernel(title: str, **change: Any) -> Variant:
@@ -47,6 +54,16 @@ _OF_KERNEL: dict[str, Variant] = {
         "16 quick ACKs, then two segments or 40 ms (O-15)", delayed_ack="40 ms", quick_acks=16
     ),
     "kernel-ack-every-second": _kernel_tcp("two segments or 200 ms (O-15)", delayed_ack="200 ms"),
+    "kernel-learnt-acks": _kernel_tcp(
+        "ACKs are quick or wait as its receiver learns, and its sender pushes segments (O-15)", **_LEARNT_ACKS
+    ),
+    "kernel-learnt-acks-long": _kernel_tcp(
+        "the same, and the window may grow to 128 kB, so that ACKs are quick for longer (O-13, O-15)",
+        **_LEARNT_ACKS | {"receive_buffer": "174760 B", "window_scaling": "on"},
+    ),
+    "kernel-final-in-window": _kernel_tcp(
+        "the last segment, with the FIN, keeps to the window (O-14)", final_segment="window"
+    ),
     "kernel-ip-length": _kernel("the shaper charges the IP length (O-2)", overhead=0, cell=1),
     "kernel-kbit-1000": _kernel("1 kbit is 1000 bit (O-2)", kbit=1000),
     "kernel-no-tick": _kernel("the shaper gives credit back at once, not every 10 ms", tick="0 ms"),

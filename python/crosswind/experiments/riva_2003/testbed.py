@@ -72,6 +72,7 @@ RFC: Mapping[str, Any] = {
     "timeout_in_recovery": "reduce",
     "delayed_ack": "40 ms",
     "quick_acks": 16,
+    "final_segment": "window",
 }
 
 

@@ -12,6 +12,7 @@
 pub mod habit;
 mod islands;
 pub mod live;
+pub mod quick;
 pub mod recall;
 pub mod receiver;
 pub mod rtt;
@@ -202,6 +203,7 @@ impl Connection {
             self.on_syn_timeout(io);
         }
         if self.rx.delack_at <= now {
+            self.rx.waited();
             self.send_ack(io);
         }
         if self.sender_wakes().1 <= now {
@@ -272,6 +274,7 @@ impl Connection {
     }
 
     fn on_data(&mut self, p: &Packet, io: &mut impl Io) -> AckNow {
+        self.rx.know(|| self.tx.rtt(&self.params), &self.params);
         let answer = self.rx.on_segment(p, &self.params, io.now());
         io.note(EventKind::Receive, p.seq, p.payload as u32, header_bits(p));
         if self.rx.fin_reached() && self.close_with_peer == CloseRule::WithPeer && self.state == State::Established {
@@ -570,14 +573,10 @@ impl<I: Io> Line for ConnLine<'_, I> {
     #[inline(always)]
     fn emit(&mut self, s: Outgoing) {
         let mut flags = TcpFlags::ACK;
-        if s.fin {
-            flags = flags.with(TcpFlags::FIN);
-        }
-        if s.cwr {
-            flags = flags.with(TcpFlags::CWR);
-        }
-        if self.rx.echoes() {
-            flags = flags.with(TcpFlags::ECE);
+        let (echo, [fin, cwr, push, ece]) =
+            (self.rx.echoes(), [TcpFlags::FIN, TcpFlags::CWR, TcpFlags::PSH, TcpFlags::ECE]);
+        for (is_set, flag) in [(s.fin, fin), (s.cwr, cwr), (s.push, push), (echo, ece)] {
+            flags = if is_set { flags.with(flag) } else { flags };
         }
         let mut p = header(flags, self.io.now(), self.rx, &self.agreed, self.params);
         p.seq = s.seq;

@@ -11,6 +11,7 @@
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
 //! | `delayed_ack` | time | 200 ms | Linux and BSD; rfc5681 section 4.2 asks for at most 500 ms |
+//! | `delayed_ack_timer` | - | `per-segment` | BSD: `heartbeat`; `linux-2.4`: see the page of delayed ACKs of that system |
 //! | `ack_every_segments` | segments | 2 | rfc5681 section 4.2 |
 //! | `quick_acks` | segments | 0 | ours; Linux acknowledges the first ones at once |
 //! | `ack_habit` | - | off | igarashi section 2.19: chunks and empty ACKs, see the page of ACK habits |
@@ -28,6 +29,8 @@ use super::super::params::{DelayedAckTimer, ReceiveWindow, TcpParams, TimestampE
 use super::super::undo::eifel::is_older;
 use super::habit::Habit;
 use super::islands::Islands;
+use super::quick::{Arrival, QuickAcks};
+use super::rtt::Rtt;
 use super::window::Growing;
 use crosswind_base::{Ecn, Packet, Rng, SackList, TcpFlags, Time};
 
@@ -79,6 +82,8 @@ pub struct Receiver {
     twice: Option<Box<(u64, u64)>>,
     /// Chunks and empty ACKs; only with `ack_habit`.
     habit: Option<Box<Habit>>,
+    /// Waits that are learnt; only with `delayed_ack_timer = "linux-2.4"`.
+    quick: Option<Box<QuickAcks>>,
     pub stats: ReceiverStats,
 }
 
@@ -99,6 +104,7 @@ impl Receiver {
             highest_start: 0,
             twice: None,
             habit: None,
+            quick: (p.delayed_ack_timer == DelayedAckTimer::Linux24).then(|| Box::new(QuickAcks::new(p))),
             growing: (p.receive_window == ReceiveWindow::Linux24).then(|| Box::new(Growing::new(p))),
             stats: ReceiverStats::default(),
         }
@@ -149,6 +155,12 @@ impl Receiver {
             self.stats.out_of_order_segments += u64::from(left < self.highest_start);
             self.highest_start = self.highest_start.max(left);
         }
+        if (right <= self.next || left > self.next)
+            && let Some(window) = self.quick.is_some().then(|| self.offered(params))
+            && let Some(q) = &mut self.quick
+        {
+            q.on_disorder(window);
+        }
         if right <= self.next {
             self.stats.duplicate_segments += 1;
             // ns-2 delays the ACK of any segment that ends at the in-order edge, received before or not.
@@ -169,10 +181,18 @@ impl Receiver {
         if had_islands && let Some(i) = &mut self.islands {
             self.next = i.absorb(self.next);
         }
+        let mut grew = false;
         if self.growing.is_some() {
             let waiting = self.buffered();
             if let Some(g) = &mut self.growing {
-                g.on_data(p.payload.into(), waiting);
+                grew = g.on_data(p.payload.into(), waiting);
+            }
+        }
+        if self.quick.is_some() && p.payload > 0 {
+            let pushed = fin || p.flags.has(TcpFlags::PSH);
+            let arrival = Arrival { len: p.payload.into(), pushed, grew, window: self.offered(params) };
+            if let Some(q) = &mut self.quick {
+                q.on_data(arrival, now);
             }
         }
         if had_islands {
@@ -193,6 +213,9 @@ impl Receiver {
 
     fn policy(&mut self, params: &TcpParams, now: Time, fin: bool) -> AckNow {
         self.unacked += 1;
+        if let Some(q) = &self.quick {
+            return if fin { AckNow::Yes } else { q.decide(self.next, now, &mut self.delack_at) };
+        }
         if self.quick_left > 0 {
             self.quick_left -= 1;
             return AckNow::Yes;
@@ -205,7 +228,7 @@ impl Receiver {
         if self.delack_at == Time::NEVER {
             let tick = params.delayed_ack.0;
             self.delack_at = match params.delayed_ack_timer {
-                DelayedAckTimer::PerSegment => now + params.delayed_ack,
+                DelayedAckTimer::PerSegment | DelayedAckTimer::Linux24 => now + params.delayed_ack,
                 DelayedAckTimer::Heartbeat => Time((now.0 / tick + 1) * tick),
             };
         }
@@ -272,8 +295,30 @@ impl Receiver {
         news && self.habit.as_mut().is_some_and(|h| h.repeats())
     }
 
+    /// What this end has measured of the round trip, where that matters to its ACKs.
+    pub fn know(&mut self, rtt: impl FnOnce() -> Rtt, p: &TcpParams) {
+        if let Some(q) = &mut self.quick {
+            q.know(&rtt(), p);
+        }
+    }
+
+    /// The timer of the ACK has fired: one is about to be sent.
+    pub fn waited(&mut self) {
+        if let Some(q) = &mut self.quick {
+            q.on_timer();
+        }
+    }
+
+    /// The window last sent.
+    fn offered(&self, p: &TcpParams) -> u64 {
+        self.growing.as_ref().map_or(p.receive_buffer.0, |g| g.offered())
+    }
+
     /// An ACK (or a segment that carries one) has been sent.
     pub fn acked(&mut self) {
+        if let Some(q) = &mut self.quick {
+            q.acked(self.next);
+        }
         if self.unacked > 0
             && let Some(h) = &mut self.habit
         {

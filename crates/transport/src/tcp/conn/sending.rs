@@ -77,6 +77,20 @@ impl Sending {
         self.get().map_or_else(|| Rtt::new(p).rto(p), |s| s.rtt.rto(p))
     }
 
+    /// What is known of the round trip: of the handshake, as long as nothing has been sent.
+    pub fn rtt(&self, p: &TcpParams) -> Rtt {
+        self.get().map_or_else(
+            || {
+                let mut fresh = Rtt::new(p);
+                if let Some((rtt, at)) = self.handshake {
+                    fresh.sample(rtt, at, p, 0, 1);
+                }
+                fresh
+            },
+            |s| s.rtt,
+        )
+    }
+
     /// The handshake took `rtt`.
     pub fn sample_handshake(&mut self, rtt: Dur, now: Time, p: &TcpParams, terms: Terms) {
         match &mut self.made {

@@ -19,8 +19,7 @@
 //!
 //! **Deviations**: 1. The buffer does not grow beyond `receive_buffer`, nor is the window clamped or the queue pruned when
 //! the memory is exhausted (`tcp_clamp_window`, `tcp_prune_queue`): the window keeps segments of one size within the
-//! memory. 2. Segments out of order are counted as if they were of the largest size seen. 3. Growth does not ask for
-//! quick ACKs (`tcp_ack.quick`).
+//! memory. 2. Segments out of order are counted as if they were of the largest size seen.
 //!
 //! **Checked by**: `tests/oracle_receive_window.rs` (the kernel's functions written out), `crates/sim/tests/worlds.rs`.
 
@@ -128,20 +127,21 @@ impl Growing {
         self.offerable(self.buffer.saturating_sub(used))
     }
 
-    /// A data segment has arrived in order; `waiting` bytes are out of order behind it.
-    pub fn on_data(&mut self, len: u64, waiting: u64) {
+    /// A data segment has arrived in order; `waiting` bytes are out of order behind it. Returns whether the window may grow by it.
+    pub fn on_data(&mut self, len: u64, waiting: u64) -> bool {
         self.segment = self.segment.max(len.min(self.advertised_mss));
         if len < LEAST_DATA {
-            return;
+            return false;
         }
         // The segment itself still takes its memory.
         let space =
             self.offerable(self.buffer.saturating_sub(waiting.div_ceil(self.segment) * self.truesize + self.truesize));
         if self.threshold >= self.clamp || self.threshold >= space {
-            return;
+            return false;
         }
         let more = if self.offerable(self.truesize) <= len { 2 * self.advertised_mss } else { self.growth(len) };
         self.threshold = (self.threshold + more).min(self.clamp);
+        more > 0
     }
 
     /// Halves the overhead and the space together until the data would fill it, as long as the space is above the threshold.
@@ -173,6 +173,11 @@ impl Growing {
         }
         let free = free.min(self.threshold);
         if self.offered + mss <= free || self.offered > free { free / mss * mss } else { self.offered }
+    }
+
+    /// The window last sent (`rcv_wnd`).
+    pub fn offered(&self) -> u64 {
+        self.offered
     }
 
     /// A segment with the window has been sent.

@@ -9,6 +9,7 @@ use crate::tcp::law::WindowLaw;
 use crate::tcp::law::hystart::{Hystart, SlowStart};
 use crate::tcp::pace::Pacer;
 use crate::tcp::params::{AvoidanceCounting, Reduction, TcpParams};
+use crate::tcp::sender::writer::{Turn, Writer};
 use crate::tcp::signal::early::{Cost, Early};
 use crate::tcp::spend::halving::{Bounds, Halving};
 use crate::tcp::spend::prr::{Progress, Prr, Safety};
@@ -24,6 +25,9 @@ pub(super) struct Extra {
     /// A recovery whose reduction is being paid out, by either rule.
     prr: Option<Prr>,
     halving: Option<Halving>,
+    writer: Option<Writer>,
+    /// Largest window that the peer has offered.
+    window_max: u64,
     /// All bytes delivered so far, in order or by SACK.
     delivered: u64,
 }
@@ -35,9 +39,11 @@ impl Extra {
             pacer: Pacer::asked_for(p),
             hystart: (p.slow_start == SlowStart::Hystart).then(Hystart::default),
             probe: (p.tail_probe == TailProbe::On).then(Tlp::default),
+            writer: Writer::asked_for(p),
             ..Extra::default()
         };
-        let is_any = x.pacer.is_some() || x.hystart.is_some() || x.probe.is_some() || p.reduction != Reduction::AtOnce;
+        let is_any = x.pacer.is_some() || x.hystart.is_some() || x.probe.is_some() || x.writer.is_some();
+        let is_any = is_any || p.reduction != Reduction::AtOnce;
         is_any.then(|| Box::new(x))
     }
     /// The retransmission timer has expired: nothing of a recovery goes on.
@@ -84,6 +90,28 @@ impl Sender {
         let w = self.law.window_mut();
         w.cwnd = (w.cwnd * (1.0 - share)).max(w.mss);
         w.ssthresh = w.cwnd.max(2.0 * w.mss);
+    }
+
+    /// The program writes as the socket's memory allows.
+    pub(super) fn let_write(&mut self, p: &TcpParams) {
+        if self.extra.as_ref().is_none_or(|x| x.writer.is_none()) {
+            return;
+        }
+        let (mss, in_flight) = (p.mss.0, self.in_flight(p));
+        let cwnd = (self.cwnd(p) / real(mss)) as u64;
+        let offered = self.window_edge.saturating_sub(self.una);
+        let (una, nxt, end) = (self.una, self.nxt, self.data_end);
+        let Some(x) = &mut self.extra else { return };
+        x.window_max = x.window_max.max(offered);
+        let max_window = x.window_max;
+        if let Some(w) = &mut x.writer {
+            w.go_on(Turn { una, nxt, end, mss, cwnd, in_flight: in_flight / mss, max_window });
+        }
+    }
+
+    /// Whether the segment that ends here bears PSH.
+    pub(super) fn is_pushed(&self, end: u64) -> bool {
+        self.extra.as_ref().and_then(|x| x.writer.as_ref()).is_some_and(|w| w.is_pushed(end))
     }
 
     /// While a detector waits, duplicates count like ACKs where ACKs are counted.

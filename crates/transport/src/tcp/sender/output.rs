@@ -4,7 +4,7 @@ use super::{Line, Outgoing, Sender, real};
 use crate::tcp::conn::scoreboard::Sent;
 use crate::tcp::detect::{Detect, Phase};
 use crate::tcp::law::WindowLaw;
-use crate::tcp::params::{Handshake, RttSampling, TcpParams, WindowModeration};
+use crate::tcp::params::{FinalSegment, Handshake, RttSampling, TcpParams, WindowModeration};
 use crate::tcp::undo::Judge;
 use crate::tcp::{Ack, Trigger};
 use crosswind_base::Time;
@@ -73,6 +73,7 @@ impl Sender {
     pub fn transmit(&mut self, p: &TcpParams, line: &mut impl Line) {
         let mss = p.mss.0;
         self.restart_after_idle(p, line.now());
+        self.let_write(p);
         let limit = match (p.max_burst_segments, self.detector.burst_limit()) {
             (0, 0) => u32::MAX,
             (0, b) | (b, 0) => b,
@@ -147,12 +148,26 @@ impl Sender {
         if room < real(len) || self.nxt + len > self.window_edge || beyond_limit {
             return false;
         }
+        self.emit_new(len, fin, p, line);
+        if p.final_segment == FinalSegment::Linux24
+            && !fin
+            && self.data_end <= self.nxt + mss
+            && let Some((rest, true)) = self.last_segment(p)
+            && self.nxt + rest <= self.window_edge
+        {
+            self.emit_new(rest, true, p, line);
+        }
+        true
+    }
+
+    fn emit_new(&mut self, len: u64, fin: bool, p: &TcpParams, line: &mut impl Line) {
         let seq = self.nxt;
         let idle = self.outstanding() == 0;
         let now = line.now();
         let cwr = std::mem::take(&mut self.ecn.cwr_pending) && len > 0;
         self.tell_timeout(p, line);
-        line.emit(Outgoing { seq, payload: len as u32, fin, resend: false, cwr, ect: self.ecn.active && len > 0 });
+        let (ect, push) = (self.ecn.active && len > 0, self.is_pushed(seq + len));
+        line.emit(Outgoing { seq, payload: len as u32, fin, resend: false, cwr, ect, push });
         self.board.push(seq, len as u32 + fin as u32, now);
         self.nxt += len + fin as u64;
         self.stats.segments += 1;
@@ -170,7 +185,6 @@ impl Sender {
         if self.extra.is_some() {
             self.has_left(len, now, p);
         }
-        true
     }
 
     /// Length of the segment that sends all that is left, and whether it bears the FIN; unless there is nothing to send, or it
@@ -236,7 +250,8 @@ impl Sender {
         let ect = self.ecn.active && p.handshake == Handshake::Ns2;
         let cwr = ect && std::mem::take(&mut self.ecn.cwr_pending);
         self.tell_timeout(p, line);
-        line.emit(Outgoing { seq: s.start, payload: payload as u32, fin, resend: true, cwr, ect });
+        let push = self.is_pushed(s.start + payload);
+        line.emit(Outgoing { seq: s.start, payload: payload as u32, fin, resend: true, cwr, ect, push });
         self.board.resend(s.start, now);
         self.stats.segments += 1;
         self.stats.resent_segments += 1;
