@@ -2,9 +2,12 @@
 //!
 //! **Source**: brakmo-peterson-1995 section 3; ns-2.35 `VegasTcpAgent` (defaults).
 //!
-//! **Idea**: once per round trip `diff = cwnd (1 - base_rtt / rtt)` segments stand in queues: the window grows by one if there are
-//! fewer than `alpha`, and shrinks by one if there are more than `beta`. Slow start doubles every other round trip and ends,
-//! an eighth lower, when more than `gamma` stand there.
+//! **Idea**: once per round trip `diff = cwnd (1 - base_rtt / rtt)` segments stand in queues: the window grows by one if there
+//! are fewer than `alpha`, and shrinks by one if there are more than `beta`. Slow start doubles every other round trip and
+//! ends, an eighth lower, when more than `gamma` stand there after a round trip with a fixed window. As in ns-2, the round-trip
+//! time of a round is the mean of its samples, `base_rtt` is the least of these means, and `diff` is rounded to whole segments.
+//! A flow that begins behind a queue takes it for its path, for with many flows no whole round is free of it: late flows get
+//! more (bhandarkar-2006 figure 50).
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
@@ -14,13 +17,13 @@
 //! | `vegas.keep` | - | 0.75 | brakmo-peterson-1995: share kept after a loss |
 //!
 //! **Deviations**: 1. Losses are found by the connection's detector, not by the source's finer timeouts: recovery from several
-//! losses is that of the detector. 2. The round-trip time of a round is the mean of its samples, as in ns-2. 3. A timeout halves.
+//! losses is that of the detector. 2. A timeout halves.
 //!
 //! **Checked by**: `law/oracle/vegas.rs`, a test of the resting point.
 
 use super::super::params::{AvoidanceCounting, TcpParams};
 use super::super::{Ack, Trigger};
-use super::seen::{Round, Seen};
+use super::seen::Round;
 use super::{Window, WindowLaw, within};
 use crosswind_base::ConfigError;
 use schemars::JsonSchema;
@@ -60,7 +63,8 @@ pub struct Vegas {
     w: Window,
     counting: AvoidanceCounting,
     params: VegasParams,
-    seen: Seen,
+    /// Least mean round-trip time of a round.
+    base_s: f64,
     round: Round,
     sum_s: f64,
     samples: u32,
@@ -74,40 +78,43 @@ impl Vegas {
             w: Window::new(p),
             counting: p.avoidance_counting,
             params: p.vegas.clone(),
-            seen: Seen::new(),
+            base_s: f64::INFINITY,
             round: Round::default(),
             sum_s: 0.0,
             samples: 0,
-            grows: true,
+            grows: false,
         }
     }
 
-    /// A round trip is over: segments in queues, if it had samples.
+    /// A round trip is over: whole segments in queues, if it had samples.
     fn queued(&mut self) -> Option<f64> {
         let mean_s = self.sum_s / f64::from(self.samples);
         let known = self.samples > 0;
         (self.sum_s, self.samples) = (0.0, 0);
-        known.then(|| self.w.segments() * (1.0 - self.seen.least_s / mean_s))
+        known.then(|| {
+            self.base_s = self.base_s.min(mean_s);
+            (self.w.segments() * (1.0 - self.base_s / mean_s)).round()
+        })
     }
 }
 
 impl WindowLaw for Vegas {
     fn on_ack(&mut self, a: &Ack) {
-        self.seen.take(a);
         if let Some(r) = a.rtt {
             self.sum_s += r.as_secs_f64();
             self.samples += 1;
         }
         let queued = if self.round.take(a) { self.queued() } else { None };
         if self.w.in_slow_start() {
-            if queued.is_some_and(|q| q > self.params.gamma) {
+            // Only a round with a fixed window tells what stands in queues.
+            if !self.grows && queued.is_some_and(|q| q > self.params.gamma) {
                 self.w.cwnd = (self.w.cwnd * 7.0 / 8.0).max(2.0 * self.w.mss);
                 self.w.ssthresh = self.w.cwnd;
-            } else {
-                self.grows ^= queued.is_some();
-                if self.grows {
-                    self.w.slow_start(a, self.counting);
-                }
+                return;
+            }
+            self.grows ^= queued.is_some();
+            if self.grows {
+                self.w.slow_start(a, self.counting);
             }
             return;
         }
@@ -121,7 +128,7 @@ impl WindowLaw for Vegas {
     fn reduce(&mut self, why: Trigger, base: f64) {
         let kept = if why == Trigger::Timeout { 0.5 } else { self.params.keep };
         self.w.fall_to(base * kept, why);
-        (self.sum_s, self.samples, self.grows) = (0.0, 0, true);
+        (self.sum_s, self.samples, self.grows) = (0.0, 0, false);
     }
 
     fn window(&self) -> &Window {

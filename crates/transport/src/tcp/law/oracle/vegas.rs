@@ -7,13 +7,12 @@ struct PlainVegas {
     base_rtt: f64,
     rtts: Vec<f64>,
     left: f64,
-    skips: bool,
+    doubles: bool,
     leaves_slow_start: Option<f64>,
 }
 
 impl Plain for PlainVegas {
     fn ack(&mut self, s: Step, cwnd: f64, ssthresh: f64) -> f64 {
-        self.base_rtt = if self.base_rtt == 0.0 { s.rtt_s } else { self.base_rtt.min(s.rtt_s) };
         self.rtts.push(s.rtt_s);
         self.left -= 1.0;
         let mut diff = None;
@@ -21,19 +20,22 @@ impl Plain for PlainVegas {
             self.left = s.in_flight;
             let rtt = self.rtts.iter().sum::<f64>() / self.rtts.len() as f64;
             self.rtts.clear();
+            self.base_rtt = if self.base_rtt == 0.0 { rtt } else { self.base_rtt.min(rtt) };
             let (expected, actual) = (cwnd / self.base_rtt, cwnd / rtt);
-            diff = Some((expected - actual) * self.base_rtt);
+            // ns-2 cuts off what is behind the point, after adding a half.
+            diff = Some(((expected - actual) * self.base_rtt + 0.5).trunc());
         }
         if cwnd < ssthresh {
             if let Some(d) = diff {
-                if d > 1.0 {
+                // A round that doubles is followed by one of rest, whose end is where rates are compared.
+                if !self.doubles && d > 1.0 {
                     let down = f64::max(cwnd - cwnd / 8.0, 2.0);
                     self.leaves_slow_start = Some(down);
                     return down;
                 }
-                self.skips = !self.skips;
+                self.doubles = !self.doubles;
             }
-            return if self.skips { cwnd } else { cwnd + 1.0 };
+            return if self.doubles { cwnd + 1.0 } else { cwnd };
         }
         match diff {
             Some(d) if d < 1.0 => cwnd + 1.0,
@@ -43,7 +45,7 @@ impl Plain for PlainVegas {
     }
     fn cut(&mut self, why: Trigger, cwnd: f64) -> f64 {
         self.rtts.clear();
-        self.skips = false;
+        self.doubles = false;
         cwnd * if why == Trigger::Timeout { 0.5 } else { 0.75 }
     }
     fn own_threshold(&mut self) -> Option<f64> {
