@@ -73,7 +73,7 @@ class RememberingLaw(Protocol):
 
     `facts` has, in segments and seconds: `now_s`, `cwnd`, `ssthresh`, `flight` (in the network before the ACK; with a
     loss what the profile reduces from), `acked`, `rtt_s` (None when the ACK gives no sample) and, with a loss, `why`:
-    "loss", "timeout", "echo" (ECN) or "early".
+    "loss", "timeout", "echo" (ECN), "early" or "local" (the host's own queue is full).
     """
 
     def on_ack(self, facts: LawFacts) -> float | None:

@@ -34,7 +34,7 @@ pub struct LawFacts {
     flight: f64,
     acked: f64,
     rtt_s: Option<f64>,
-    /// Of a reduction: `loss`, `timeout`, `echo` or `early`. Of an ACK: nothing.
+    /// Of a reduction: `loss`, `timeout`, `echo`, `early` or `local`. Of an ACK: nothing.
     why: Option<&'static str>,
 }
 
@@ -45,6 +45,7 @@ impl LawFacts {
             Trigger::Timeout => "timeout",
             Trigger::Echo => "echo",
             Trigger::Early => "early",
+            Trigger::Local => "local",
         });
         LawFacts {
             now_s: f.now.as_secs_f64(),

@@ -19,6 +19,10 @@
 //! | `paths` | - | one | bhandarkar-2006 II.B.2.b |
 //! | `difference` | time | 0 | bhandarkar-2006 II.B.2.b |
 //! | `jitter` | time | 0 | bhandarkar-2006 V.B.1 (8 us, one packet at 1 Gbit/s): uniform, against phase effects |
+//! | `tick` | time | 0 | linux-2.4 (netem): 10 ms; 0 is an exact clock |
+//!
+//! A `tick` makes it the delay of a host (netem) whose clock is that coarse: packets are kept for `delay` and until the clock
+//! ticks next, all of them, and then leave at the line's rate.
 //!
 //! **Deviations**: 1. Both paths have one line in front of them, so two paths have the rate of one; the source gives none. 2. A draw
 //! below zero is zero: one in a thousand.
@@ -67,6 +71,8 @@ pub struct DetourParams {
     pub difference: Dur,
     /// Every packet that counts takes longer by a uniform draw of up to this; the order is kept.
     pub jitter: Dur,
+    /// All packets, acknowledgements too, are kept until this clock ticks; 0: a clock that is exact.
+    pub tick: Dur,
 }
 
 impl Default for DetourParams {
@@ -83,6 +89,7 @@ impl Default for DetourParams {
             paths: Paths::One,
             difference: Dur::ZERO,
             jitter: Dur::ZERO,
+            tick: Dur::ZERO,
         }
     }
 }
@@ -94,6 +101,7 @@ impl Params for DetourParams {
         params::check_delay("late_mean", self.late_mean)?;
         params::check_delay("difference", self.difference)?;
         params::check_delay("jitter", self.jitter)?;
+        params::check_delay("tick", self.tick)?;
         params::check_range("share", self.share, 0.0..=1.0)
     }
 }
@@ -119,12 +127,22 @@ pub struct Detour {
     seen: u64,
     /// When the packet before comes out of the jitter.
     steady: Time,
+    /// When the last packet that a tick released has left.
+    released: Time,
 }
 
 impl Detour {
     pub fn new(params: DetourParams, rng: Rng) -> Detour {
         let line = wire::Wire::new(wire::WireParams { rate: params.rate, delay: params.delay });
-        Detour { is_in_order: params.is_in_order(), params, line, rng, seen: 0, steady: Time::ZERO }
+        Detour {
+            is_in_order: params.is_in_order(),
+            params,
+            line,
+            rng,
+            seen: 0,
+            steady: Time::ZERO,
+            released: Time::ZERO,
+        }
     }
 
     /// How much later than others the next packet that counts arrives.
@@ -160,6 +178,16 @@ impl Detour {
     }
 }
 
+impl Detour {
+    /// A packet leaves when the clock ticks after its delay, one after the other.
+    fn kept(&mut self, p: &Packet, plan: TxPlan) -> TxPlan {
+        let Fate::Deliver(at) = plan.fate else { return plan };
+        let ticks = Dur(at.0).ceil_to(self.params.tick);
+        self.released = self.released.max(Time(ticks.0)) + self.params.rate.tx_time(u64::from(p.len));
+        TxPlan { fate: Fate::Deliver(self.released), ..plan }
+    }
+}
+
 /// A draw from the standard normal distribution (Box and Muller).
 fn normal(rng: &mut Rng) -> f64 {
     let (u, v) = (1.0 - rng.uniform(), rng.uniform());
@@ -174,7 +202,7 @@ impl Link for Detour {
     /// Draws follow the order of packets. A jitter below the shortest packet lets no more of them arrive at a time than a
     /// wire would, but for one.
     fn steady_rate(&self) -> Option<BitRate> {
-        let is_small = self.params.jitter < self.params.rate.tx_time(SHORTEST_BYTES);
+        let is_small = self.params.jitter < self.params.rate.tx_time(SHORTEST_BYTES) && self.params.tick == Dur::ZERO;
         self.line.steady_rate().filter(|_| self.is_in_order && is_small)
     }
     fn least_delay(&self) -> Dur {
@@ -191,6 +219,9 @@ impl Link for Detour {
     }
     fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan {
         let plan = self.line.transmit(p, now);
+        if self.params.tick > Dur::ZERO {
+            return self.kept(p, plan);
+        }
         if !self.params.counts.covers(p) {
             return plan;
         }
@@ -242,6 +273,24 @@ mod tests {
             assert!(at >= before);
             before = at;
         }
+    }
+
+    #[test]
+    fn a_tick_releases_packets_together_and_in_order() {
+        let params =
+            DetourParams { tick: Dur::from_millis(10), delay: Dur::from_millis(25), ..DetourParams::default() };
+        let line = DetourParams { rate: BitRate(1_000_000_000), counts: Counts::Data, ..params };
+        let mut link = Detour::new(line, Streams::new(3).named("detour"));
+        let ack = Packet { len: 40, payload: 0, ..Packet::default() };
+        // Every 2 ms for 20 ms: those that are through by 30 ms leave then, the others at 40 and 50 ms.
+        let at: Vec<u64> = (0..10u64)
+            .map(|i| match link.transmit(&ack, Time(i * 2_000_000)).fate {
+                Fate::Deliver(at) => at.0,
+                Fate::Lost(_) => panic!("a wire loses nothing"),
+            })
+            .collect();
+        let group = |tick: u64, n: u64| (1..=n).map(move |k| tick * 1_000_000 + 320 * k);
+        assert_eq!(at, group(30, 3).chain(group(40, 5)).chain(group(50, 2)).collect::<Vec<_>>());
     }
 
     #[test]

@@ -10,13 +10,13 @@
 //! |---|---|---|---|
 //! | `rate` | bit/s | 1 Mbit/s | bhandarkar-2006 II.C.2 |
 //! | `delay` | time | 20 ms | bhandarkar-2006 II.C.2 |
-//! | `error` | - | 0 | ours: mean packets between errors is its inverse, with exponential spacing |
+//! | `error` | - | 0 | ours: the chance of an attempt; with exponential distances of 1/e packets on average it is 1 - exp(-e) |
 //! | `attempts_max` | - | 0 | ours: 0 is no limit; 1 makes no repair (a plain lossy line) |
 //! | `counts` | - | data | ours: acknowledgements are not touched |
 //!
 //! **Deviations**: 1. A repetition that falls into another packet's transmission is delivered as if the line had been free, and the
 //! line is taken for it afterwards: the carried load is exact, single deliveries are early by at most one transmission. 2. Errors
-//! fall on packets independently; the exponential spacing of the source is that in the limit of rare errors.
+//! fall on packets independently.
 //!
 //! **Checked by**: conformance suite; share of attempts, time of the repair and utilisation in closed form.
 

@@ -130,6 +130,8 @@ pub enum Trigger {
     Echo,
     /// The sender expects it, from its own round-trip times.
     Early,
+    /// The host's own queue is full.
+    Local,
 }
 
 #[cfg(test)]

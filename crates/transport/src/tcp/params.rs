@@ -26,6 +26,7 @@ pub use super::law::tabulated::LawPoint;
 pub use super::law::vegas::VegasParams;
 pub use super::law::westwood::WestwoodParams;
 pub use super::sender::writer::{FinalSegment, Writing};
+pub use super::share::queue::HostQueueParams;
 pub use super::signal::early::EarlyParams;
 pub use super::spend::prr::Reduction;
 
@@ -369,6 +370,9 @@ pub struct TcpParams {
     /// How slow start ends without a loss.
     #[serde(default, skip_serializing_if = "is_default")]
     pub slow_start: SlowStart,
+    /// The host's own queue, which tells the sender when it is full (Linux).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub host_queue: HostQueueParams,
     /// How the window falls to the threshold after a loss that ACKs have told of.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reduction: Reduction,
@@ -518,6 +522,7 @@ impl TcpParams {
         super::law::check(self, &at)?;
         self.dcr.check(self, &at)?;
         self.early.check(&at)?;
+        self.host_queue.check(&at)?;
         super::conn::habit::check(self, &at)?;
         if self.receive_window == ReceiveWindow::Linux24 {
             super::conn::window::check(self, &at)?;
@@ -578,22 +583,5 @@ impl TcpParams {
             return needs(&format!("newreno.{key}"), "0", "a number of at least 1");
         }
         Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tcp::preset;
-
-    #[test]
-    fn a_shared_round_trip_needs_the_timer_that_hands_its_state_on() {
-        let linux = preset::preset("linux-2.4.17").expect("a preset");
-        assert!(linux.check("tcp").is_ok());
-        for rto in [RtoProfile::Rfc6298, RtoProfile::Ns2] {
-            let e = TcpParams { rto, ..linux.clone() }.check("tcp").expect_err("nothing would be shared");
-            assert_eq!(e.path, "tcp.share_rtt");
-            assert!(TcpParams { rto, share_rtt: Switch::Off, ..linux.clone() }.check("tcp").is_ok());
-        }
     }
 }

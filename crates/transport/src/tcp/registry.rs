@@ -35,6 +35,7 @@ const OTHERS: &[Row] = rows! {
     "law" "hystart" "law/hystart.rs";
     "pace" "window" "pace/mod.rs";
     "share" "ssthresh" "share/mod.rs";
+    "share" "host-queue" "share/queue.rs";
     "timer" "rto" "conn/rtt.rs";
     "receiver" "receiver" "conn/receiver.rs";
     "receiver" "ack-habit" "conn/habit.rs";

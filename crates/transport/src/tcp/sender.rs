@@ -406,7 +406,7 @@ impl Sender {
         // A recovery inside a window that an echo has reduced keeps that window's end in ns-2.
         let high = if reduced_already && p.handshake == Handshake::Ns2 { self.guard } else { self.nxt };
         // An echo says nothing about losses: those of its window are still to be found. ns-2 keeps one `recover` for all.
-        if why != Trigger::Early && (why != Trigger::Echo || p.handshake == Handshake::Ns2) {
+        if matches!(why, Trigger::Loss | Trigger::Timeout) || (why == Trigger::Echo && p.handshake == Handshake::Ns2) {
             self.guard = high;
         }
         self.partial_is_first = true;
@@ -427,6 +427,10 @@ impl Sender {
                 self.phase = Phase::Echo { high };
                 self.stats.ecn_reductions += 1;
                 line.note(EventKind::EcnReduce, self.una, 0, 0);
+            }
+            Trigger::Local => {
+                self.phase = Phase::Echo { high };
+                self.stats.local_reductions += 1;
             }
             Trigger::Timeout => self.phase = Phase::Timeout { high },
             Trigger::Early => self.stats.early_reductions += 1,

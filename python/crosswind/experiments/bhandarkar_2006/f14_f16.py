@@ -60,9 +60,7 @@ def tree(
         for _ in range(flow["count"]):
             k += 1
             links[f"left-{k}"] = {"from": f"source-{k}", "to": "router", **nets.host(100, 5, 10)}
-            air = {**nets.wire(1, wireless_ms, error=error), "type": "repair"}
-            air["reverse"] = {**air["reverse"], "error": 0.0}
-            links[f"right-{k}"] = {"from": "base", "to": f"sink-{k}", **air}
+            links[f"right-{k}"] = {"from": "base", "to": f"sink-{k}", **nets.repairing(1, wireless_ms, error)}
             wanted[f"{group}{k}"] = {**flow, "count": 1, "from": f"source-{k}", "to": f"sink-{k}"}
     seconds, left_out = study.span_s(size)
     data = {

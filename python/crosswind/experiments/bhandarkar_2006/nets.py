@@ -87,6 +87,16 @@ def reordering(rate_mbps: float, delay_ms: float, queue: Mapping[str, Any], shar
     return {**body, "type": "detour", "reverse": {**body["reverse"], "share": 0.0}}
 
 
+def repairing(rate_mbps: float, delay_ms: float, error: float) -> dict[str, Any]:
+    """A wireless line that repairs its errors without order; acknowledgements are not touched.
+
+    The distance from one error to the next is exponential with a mean of 1/`error` packets (the source's error model):
+    a packet is hit by one or more of them with probability 1 - exp(-error), and sent again once.
+    """
+    body = wire(rate_mbps, delay_ms, error=-math.expm1(-error))
+    return {**body, "type": "repair", "reverse": {**body["reverse"], "error": 0.0}}
+
+
 def processing(
     rate_mbps: float, delay_ms: float, up_to_us: float, queue: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:

@@ -12,7 +12,11 @@
 //!
 //! **Deviations**: 1. Bytes are counted from the acknowledgement number on ACKs that may grow the window: duplicates count when
 //! the hole before them is filled, not one by one. 2. A silence longer than 2 tau is filtered as one sample; the source
-//! pretends samples of zero.
+//! pretends samples of zero. 3. It is the first filter, not that of Westwood+ (a sample a round trip): half of each sample is weighed
+//! with the time to the next ACK, so ACKs that come together make the estimate too large. Twenty flows on 100 Mbit/s and 60 ms,
+//! hosts busy for up to a packet's time: 8000 segments a second and more in the median where 40 to 1100 are true, 10 % of packets
+//! dropped (SACK: 0.06 %); without busy hosts ten times too much, 1.1 %. Its authors' agent for ns-2, fed with the same ACKs (and
+//! duplicates as samples of their own), says 8000 to 15 000; weighing each sample with its own interval is within a factor of four.
 //!
 //! **Checked by**: `law/oracle/westwood.rs`, a test that a steady stream is measured exactly.
 

@@ -148,12 +148,16 @@ impl Sender {
         if room < real(len) || self.nxt + len > self.window_edge || beyond_limit {
             return false;
         }
+        if p.host_queue.limit_segments > 0 && !self.finds_room(len, p, line) {
+            return false;
+        }
         self.emit_new(len, fin, p, line);
         if p.final_segment == FinalSegment::Linux24
             && !fin
             && self.data_end <= self.nxt + mss
             && let Some((rest, true)) = self.last_segment(p)
             && self.nxt + rest <= self.window_edge
+            && (p.host_queue.limit_segments == 0 || self.finds_room(rest, p, line))
         {
             self.emit_new(rest, true, p, line);
         }
@@ -185,6 +189,25 @@ impl Sender {
         if self.extra.is_some() {
             self.has_left(len, now, p);
         }
+    }
+
+    /// Linux 2.4 (`tcp_transmit_skb`, `tcp_enter_cwr`): a segment that the host's own queue refuses stays to be sent, and the
+    /// window falls as for an echo.
+    #[inline(never)]
+    fn finds_room(&mut self, len: u64, p: &TcpParams, line: &mut impl Line) -> bool {
+        let now = line.now();
+        let Some(host) = line.shared() else { return true };
+        let (queue, on_its_clock) = host.queue(now);
+        if queue.admits(on_its_clock, len, p) {
+            return true;
+        }
+        if self.phase == Phase::Open {
+            self.congested(Trigger::Local, p, line);
+        }
+        if self.timer == Time::NEVER {
+            self.timer = now + self.rtt.rto(p);
+        }
+        false
     }
 
     /// Length of the segment that sends all that is left, and whether it bears the FIN; unless there is nothing to send, or it
@@ -249,6 +272,12 @@ impl Sender {
         // RFC 3168 section 6.1.5: a retransmission is never ECN-capable. ns-2 marks them capable.
         let ect = self.ecn.active && p.handshake == Handshake::Ns2;
         let cwr = ect && std::mem::take(&mut self.ecn.cwr_pending);
+        if p.host_queue.limit_segments > 0
+            && let Some(host) = line.shared()
+        {
+            let (queue, on_its_clock) = host.queue(now);
+            queue.take(on_its_clock, payload, p);
+        }
         self.tell_timeout(p, line);
         let push = self.is_pushed(s.start + payload);
         line.emit(Outgoing { seq: s.start, payload: payload as u32, fin, resend: true, cwr, ect, push });

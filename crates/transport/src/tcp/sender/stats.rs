@@ -23,6 +23,8 @@ pub struct SenderStats {
     pub ecn_reductions: u32,
     /// Reductions because the sender expected congestion.
     pub early_reductions: u32,
+    /// Reductions because the host's own queue was full.
+    pub local_reductions: u32,
     pub rtt_ns: Histogram,
     pub cwnd_max_bytes: f64,
     /// `None` until slow start ended for the first time.
@@ -45,6 +47,7 @@ impl SenderStats {
         fast_recoveries: 0,
         ecn_reductions: 0,
         early_reductions: 0,
+        local_reductions: 0,
         rtt_ns: Histogram::new(),
         cwnd_max_bytes: 0.0,
         first_loss_at: Moment::NONE,

@@ -21,6 +21,8 @@
 //!
 //! **Checked by**: `share/tests` below.
 
+pub mod queue;
+
 use super::conn::rtt::Path;
 use crosswind_base::{Dur, Time};
 use std::collections::BTreeMap;
@@ -31,6 +33,8 @@ use std::collections::BTreeMap;
 pub struct Cache {
     ssthresh: BTreeMap<u32, u64>,
     paths: BTreeMap<u32, Path>,
+    /// What waits at the host itself.
+    queue: queue::HostQueue,
     /// Whole-cache flush period.
     pub lifetime: Option<Dur>,
     /// Time that had passed in earlier runs when the present one began.
@@ -65,7 +69,12 @@ impl Cache {
         }
     }
 
-    /// Everything is forgotten, now.
+    /// The queue of the host and the time on its clock.
+    pub fn queue(&mut self, now: Time) -> (&mut queue::HostQueue, Time) {
+        (&mut self.queue, now + self.epoch)
+    }
+
+    /// Everything is forgotten, now; what waits still waits.
     pub fn forget(&mut self) {
         self.ssthresh.clear();
         self.paths.clear();
@@ -123,6 +132,19 @@ impl Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tcp::params::{RtoProfile, Switch, TcpParams};
+    use crate::tcp::preset;
+
+    #[test]
+    fn a_shared_round_trip_needs_the_timer_that_hands_its_state_on() {
+        let linux = preset::preset("linux-2.4.17").expect("a preset");
+        assert!(linux.check("tcp").is_ok());
+        for rto in [RtoProfile::Rfc6298, RtoProfile::Ns2] {
+            let e = TcpParams { rto, ..linux.clone() }.check("tcp").expect_err("nothing would be shared");
+            assert_eq!(e.path, "tcp.share_rtt");
+            assert!(TcpParams { rto, share_rtt: Switch::Off, ..linux.clone() }.check("tcp").is_ok());
+        }
+    }
 
     const CLOSING: Closing = Closing { cwnd: 8000, ssthresh: 3000, initial_ssthresh: 65535, open: true };
 
