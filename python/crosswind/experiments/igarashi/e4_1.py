@@ -79,14 +79,8 @@ def alone(
     cuts: str = "doubling",
     others_mbps: float = 0.0,
 ) -> dict[str, Scenario]:
-    """One flow of each protocol in turn; `alpha` is FAST's policy, `cuts` SABUL's answer to further reports.
-
-    What others send at `others_mbps` comes once a second, as fast as a host's line brings it.
-    """
-    others = {}
-    if others_mbps:
-        seconds = size.seconds(SECONDS)
-        others["others"] = paths.cbr(others_mbps / size.divisor, paths.MTU_BYTES, seconds, every_ms=1000)
+    """One flow of each protocol in turn; `alpha` is FAST's policy, `cuts` SABUL's answer to further reports."""
+    others = paths.others(others_mbps, SECONDS, size)
 
     def flow(name: str) -> dict[str, Any]:
         window: dict[str, Any] = (
@@ -128,11 +122,7 @@ READINGS |= {
         "SABUL cuts its rate again after a random number of reports, as UDT", {"cuts": "random"}
     ),
     "lost-1e-6": Variant("one packet in a million is lost beside", {"loss": 1e-6}),
-    "others": Variant("others send 150 packets at once, once a second", {"others_mbps": 1.8}),
-    "kernel-others": Variant(
-        "`kernel`, and others send 150 packets at once, once a second", {"hosts": "kernel", "others_mbps": 1.8}
-    ),
-}
+} | paths.OTHERS
 
 
 def hundred(r: Results, name: str) -> Any:

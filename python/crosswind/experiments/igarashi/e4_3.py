@@ -6,9 +6,10 @@ FAST and SABUL, largest bins of 20, 78, 78, 100 and 100 Mbit/s. Receivers have 1
 What may differ here: see `fast_paths`; the length of the runs, which the source does not give, is that of JAPAN.
 
 IC4.7 fails in FAST (65 %) and SABUL (80 %), in the right order and beside 10, 37 and 55 % of the others. FAST halves
-because a buffer of 100 packets cannot hold its alpha of 200: with 300 packets it has 94 %. SABUL cuts its rate too
-often in one congestion, as on JAPAN: with UDT's rule for that it has 94 % from the first minute on, and 81 % with it.
-With `--quick` a run has 75 s, 160 round trips: too few for any of them to come near its average.
+because a buffer of 100 packets cannot hold its alpha of 200: with 300 packets it has 94 %, with rate halving (variant
+`kernel`) 69. SABUL cuts its rate too often in one congestion, as on JAPAN: with UDT's rule for that it has 94 % from
+the first minute on, and 81 % with it. With `--quick` a run has 75 s, 160 round trips: too few for any of them to come
+near its average.
 """
 
 from __future__ import annotations

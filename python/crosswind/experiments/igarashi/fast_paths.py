@@ -145,6 +145,12 @@ HOSTS = {
         {"hosts": "kernel"},
     )
 }
+OTHERS = {
+    "others": Variant("others send 150 packets at once, once a second", {"others_mbps": 1.8}),
+    "kernel-others": Variant(
+        "`kernel`, and others send 150 packets at once, once a second", {"hosts": "kernel", "others_mbps": 1.8}
+    ),
+}
 ALPHA_BY_RATE = {
     "alpha-by-rate": Variant("FAST keeps 8, 20 or 200 packets in the queue by its rate", {"alpha": "by-rate"})
 }
@@ -205,6 +211,13 @@ def cbr(mbps: float, packet_bytes: int, seconds: float, every_ms: float = 0.0) -
     together = max(1, round(every_ms * 1e6 / interval_ns))
     source |= {"interval": "1 ns", "packets": together, "bursts": max(1, round(packets / together))}
     return {"workload": {**source, "idle": f"{together * (interval_ns - 1) + 1} ns"}}
+
+
+def others(mbps: float, seconds: float, size: Size) -> dict[str, dict[str, Any]]:
+    """What others send over the path: all of a second at once, as fast as a host's line brings it; none at 0 Mbit/s."""
+    if not mbps:
+        return {}
+    return {"others": cbr(mbps / size.divisor, MTU_BYTES, size.seconds(seconds), every_ms=1000)}
 
 
 def at(seconds: float, flow: Mapping[str, Any]) -> dict[str, Any]:

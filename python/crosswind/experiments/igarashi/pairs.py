@@ -23,17 +23,25 @@ def japan(name: str, size: paths.Size, **changes: Any) -> dict[str, Any]:
     return paths.protocol(name, paths.JAPAN, size, **window, **changes)
 
 
-def on_japan(pairs: Iterable[tuple[str, str]], seconds: float, size: paths.Size) -> dict[str, Scenario]:
+def on_japan(
+    pairs: Iterable[tuple[str, str]], seconds: float, size: paths.Size, others_mbps: float = 0.0
+) -> dict[str, Scenario]:
     """The first of a pair is flow `f`, the second `g`."""
-    return {
-        label(a, b): paths.scenario(paths.JAPAN, {"f": japan(a, size), "g": japan(b, size)}, seconds, size, bin_s=2)
-        for a, b in pairs
-    }
+    others = paths.others(others_mbps, seconds, size)
+
+    def run(a: str, b: str) -> Scenario:
+        flows = {"f": japan(a, size), "g": japan(b, size), **others}
+        return paths.scenario(paths.JAPAN, flows, seconds, size, bin_s=2)
+
+    return {label(a, b): run(a, b) for a, b in pairs}
 
 
-def alone_on_japan(names: Iterable[str], seconds: float, size: paths.Size) -> dict[str, Scenario]:
+def alone_on_japan(
+    names: Iterable[str], seconds: float, size: paths.Size, others_mbps: float = 0.0
+) -> dict[str, Scenario]:
     """One flow of each."""
-    return {p: paths.scenario(paths.JAPAN, {"f": japan(p, size)}, seconds, size, bin_s=2) for p in names}
+    others = paths.others(others_mbps, seconds, size)
+    return {p: paths.scenario(paths.JAPAN, {"f": japan(p, size), **others}, seconds, size, bin_s=2) for p in names}
 
 
 def part(a: str, b: str, flow: str) -> rates.Measure:
