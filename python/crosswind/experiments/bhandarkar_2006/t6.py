@@ -10,7 +10,7 @@ B83: 1.02, 1.17 and 2.18 (`--quick`; printed 1.03, 1.42, 2.84) where a queue tha
 0.96, 1.07 and 1.53. TCP has 736, 637 and 325 Mbit/s (printed 719, 480, 164), LTCP 753, 747 and 711 (743, 682, 466).
 Told by its own queue, TCP leaves slow start at half of 3050 segments; with netem on a clock of 10 ms (variant
 `clock-10-ms`) at less, and has 504 and 191 Mbit/s, LTCP 717 and 661: ratios of 1.42 and 3.45, but 1.15 at 25 ms (see
-`t7-t9`).
+`t7-t9`). Full size (one run): 1.02, 1.17 and 2.48, TCP 739, 645 and 292, LTCP 754, 754 and 725 Mbit/s.
 
 B84 fails: nothing random happens to one flow whose queue tells it (deviations of 0.1 Mbit/s). The source's TCP
 scatters by 54 and 14: its first slow starts ended where chance had it.
