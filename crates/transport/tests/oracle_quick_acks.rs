@@ -153,7 +153,7 @@ fn pair(p: &TcpParams, srtt_ms: u64) -> (Receiver, Kernel, i64) {
     rx.acked();
     let mut rtt = Rtt::new(p);
     rtt.sample(Dur::from_millis(srtt_ms), Time::ZERO, p, 0, 1);
-    rx.know(|| rtt, p);
+    rx.know(&rtt, p);
     let ticks = |d: Dur| (d.0 / TICK) as i64;
     let mut k = Kernel { rcv_nxt: 1, rcv_wup: 1, rcv_mss: MIN_RCVMSS, rcv_wnd: 4 * MSS as i64, ..Kernel::default() };
     (k.srtt, k.rto) = (ticks(rtt.srtt.expect("a sample")) << 3, ticks(rtt.rto(p)));

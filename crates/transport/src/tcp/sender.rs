@@ -23,7 +23,7 @@ use super::signal::ecn::EcnEcho;
 use super::undo::{Bench, Case, Expiry, Judge};
 use super::{Ack, Io, Trigger, stamp};
 use crosswind_base::probe::header_bits;
-use crosswind_base::{EventKind, Packet, Time};
+use crosswind_base::{EventKind, Packet, TcpFlags, Time};
 use extra::Extra;
 use undo::Before;
 
@@ -37,6 +37,16 @@ pub struct Outgoing {
     pub cwr: bool,
     pub ect: bool,
     pub push: bool,
+}
+
+impl Outgoing {
+    /// Those of the flags that few segments have.
+    #[cold]
+    pub fn flags(&self) -> TcpFlags {
+        let set = |f: TcpFlags, is_set: bool, flag: TcpFlags| if is_set { f.with(flag) } else { f };
+        let fin = set(TcpFlags::ACK, self.fin, TcpFlags::FIN);
+        set(set(fin, self.cwr, TcpFlags::CWR), self.push, TcpFlags::PSH)
+    }
 }
 
 /// Bytes as a real number. Going through the signed type takes one instruction on most processors, not ten.

@@ -274,7 +274,9 @@ impl Connection {
     }
 
     fn on_data(&mut self, p: &Packet, io: &mut impl Io) -> AckNow {
-        self.rx.know(|| self.tx.rtt(&self.params), &self.params);
+        if self.rx.learns() {
+            self.rx.know(&self.tx.rtt(&self.params), &self.params);
+        }
         let answer = self.rx.on_segment(p, &self.params, io.now());
         io.note(EventKind::Receive, p.seq, p.payload as u32, header_bits(p));
         if self.rx.fin_reached() && self.close_with_peer == CloseRule::WithPeer && self.state == State::Established {
@@ -572,11 +574,9 @@ impl<I: Io> Io for ConnLine<'_, I> {
 impl<I: Io> Line for ConnLine<'_, I> {
     #[inline(always)]
     fn emit(&mut self, s: Outgoing) {
-        let mut flags = TcpFlags::ACK;
-        let (echo, [fin, cwr, push, ece]) =
-            (self.rx.echoes(), [TcpFlags::FIN, TcpFlags::CWR, TcpFlags::PSH, TcpFlags::ECE]);
-        for (is_set, flag) in [(s.fin, fin), (s.cwr, cwr), (s.push, push), (echo, ece)] {
-            flags = if is_set { flags.with(flag) } else { flags };
+        let mut flags = if s.fin || s.cwr || s.push { s.flags() } else { TcpFlags::ACK };
+        if self.rx.echoes() {
+            flags = flags.with(TcpFlags::ECE);
         }
         let mut p = header(flags, self.io.now(), self.rx, &self.agreed, self.params);
         p.seq = s.seq;

@@ -155,11 +155,8 @@ impl Receiver {
             self.stats.out_of_order_segments += u64::from(left < self.highest_start);
             self.highest_start = self.highest_start.max(left);
         }
-        if (right <= self.next || left > self.next)
-            && let Some(window) = self.quick.is_some().then(|| self.offered(params))
-            && let Some(q) = &mut self.quick
-        {
-            q.on_disorder(window);
+        if self.quick.is_some() && (right <= self.next || left > self.next) {
+            self.learn_disorder(params);
         }
         if right <= self.next {
             self.stats.duplicate_segments += 1;
@@ -188,12 +185,8 @@ impl Receiver {
                 grew = g.on_data(p.payload.into(), waiting);
             }
         }
-        if self.quick.is_some() && p.payload > 0 {
-            let pushed = fin || p.flags.has(TcpFlags::PSH);
-            let arrival = Arrival { len: p.payload.into(), pushed, grew, window: self.offered(params) };
-            if let Some(q) = &mut self.quick {
-                q.on_data(arrival, now);
-            }
+        if self.quick.is_some() {
+            self.learn(p, grew, params, now);
         }
         if had_islands {
             return AckNow::Yes;
@@ -213,8 +206,8 @@ impl Receiver {
 
     fn policy(&mut self, params: &TcpParams, now: Time, fin: bool) -> AckNow {
         self.unacked += 1;
-        if let Some(q) = &self.quick {
-            return if fin { AckNow::Yes } else { q.decide(self.next, now, &mut self.delack_at) };
+        if self.quick.is_some() {
+            return self.learnt(now, fin);
         }
         if self.quick_left > 0 {
             self.quick_left -= 1;
@@ -295,17 +288,59 @@ impl Receiver {
         news && self.habit.as_mut().is_some_and(|h| h.repeats())
     }
 
-    /// What this end has measured of the round trip, where that matters to its ACKs.
-    pub fn know(&mut self, rtt: impl FnOnce() -> Rtt, p: &TcpParams) {
+    /// Whether ACKs wait as long as has been learnt.
+    #[inline]
+    pub fn learns(&self) -> bool {
+        self.quick.is_some()
+    }
+
+    /// What this end has measured of the round trip.
+    #[cold]
+    pub fn know(&mut self, rtt: &Rtt, p: &TcpParams) {
         if let Some(q) = &mut self.quick {
-            q.know(&rtt(), p);
+            q.know(rtt, p);
         }
     }
 
     /// The timer of the ACK has fired: one is about to be sent.
+    #[cold]
     pub fn waited(&mut self) {
         if let Some(q) = &mut self.quick {
             q.on_timer();
+        }
+    }
+
+    #[cold]
+    fn learn_disorder(&mut self, p: &TcpParams) {
+        let window = self.offered(p);
+        if let Some(q) = &mut self.quick {
+            q.on_disorder(window);
+        }
+    }
+
+    #[cold]
+    fn learn(&mut self, p: &Packet, grew: bool, params: &TcpParams, now: Time) {
+        let pushed = p.flags.has(TcpFlags::FIN) || p.flags.has(TcpFlags::PSH);
+        let arrival = Arrival { len: p.payload.into(), pushed, grew, window: self.offered(params) };
+        if let Some(q) = &mut self.quick
+            && arrival.len > 0
+        {
+            q.on_data(arrival, now);
+        }
+    }
+
+    #[cold]
+    fn learnt(&mut self, now: Time, fin: bool) -> AckNow {
+        match &self.quick {
+            Some(q) if !fin => q.decide(self.next, now, &mut self.delack_at),
+            _ => AckNow::Yes,
+        }
+    }
+
+    #[cold]
+    fn learn_acked(&mut self) {
+        if let Some(q) = &mut self.quick {
+            q.acked(self.next);
         }
     }
 
@@ -316,8 +351,8 @@ impl Receiver {
 
     /// An ACK (or a segment that carries one) has been sent.
     pub fn acked(&mut self) {
-        if let Some(q) = &mut self.quick {
-            q.acked(self.next);
+        if self.quick.is_some() {
+            self.learn_acked();
         }
         if self.unacked > 0
             && let Some(h) = &mut self.habit

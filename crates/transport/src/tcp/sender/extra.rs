@@ -93,6 +93,7 @@ impl Sender {
     }
 
     /// The program writes as the socket's memory allows.
+    #[cold]
     pub(super) fn let_write(&mut self, p: &TcpParams) {
         if self.extra.as_ref().is_none_or(|x| x.writer.is_none()) {
             return;
@@ -110,6 +111,7 @@ impl Sender {
     }
 
     /// Whether the segment that ends here bears PSH.
+    #[inline]
     pub(super) fn is_pushed(&self, end: u64) -> bool {
         self.extra.as_ref().and_then(|x| x.writer.as_ref()).is_some_and(|w| w.is_pushed(end))
     }

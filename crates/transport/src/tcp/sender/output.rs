@@ -73,7 +73,9 @@ impl Sender {
     pub fn transmit(&mut self, p: &TcpParams, line: &mut impl Line) {
         let mss = p.mss.0;
         self.restart_after_idle(p, line.now());
-        self.let_write(p);
+        if self.extra.is_some() {
+            self.let_write(p);
+        }
         let limit = match (p.max_burst_segments, self.detector.burst_limit()) {
             (0, 0) => u32::MAX,
             (0, b) | (b, 0) => b,
@@ -152,18 +154,24 @@ impl Sender {
             return false;
         }
         self.emit_new(len, fin, p, line);
-        if p.final_segment == FinalSegment::Linux24
-            && !fin
-            && self.data_end <= self.nxt + mss
-            && let Some((rest, true)) = self.last_segment(p)
+        if p.final_segment == FinalSegment::Linux24 && !fin && self.data_end <= self.nxt + mss {
+            self.send_final(p, line);
+        }
+        true
+    }
+
+    /// The last segment with the FIN follows the one before it, as far as the peer's window goes.
+    #[cold]
+    fn send_final(&mut self, p: &TcpParams, line: &mut impl Line) {
+        if let Some((rest, true)) = self.last_segment(p)
             && self.nxt + rest <= self.window_edge
             && (p.host_queue.limit_segments == 0 || self.finds_room(rest, p, line))
         {
             self.emit_new(rest, true, p, line);
         }
-        true
     }
 
+    #[inline(always)]
     fn emit_new(&mut self, len: u64, fin: bool, p: &TcpParams, line: &mut impl Line) {
         let seq = self.nxt;
         let idle = self.outstanding() == 0;
