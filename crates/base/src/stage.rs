@@ -4,7 +4,9 @@
 //! source. A **driver** owns the clock and the order of events. A stage never calls another stage: it emits into its
 //! [`Cx`], and the driver delivers.
 
-use crate::{BitRate, ConfigError, Dur, Ecn, End, Event, EventKind, Histogram, Observer, Packet, PacketId, Pool, Time};
+use crate::{
+    BitRate, ConfigError, Dur, Ecn, End, Event, EventKind, FlowId, Histogram, Observer, Packet, PacketId, Pool, Time,
+};
 use serde_json::{Map, Value};
 
 /// Why a packet ceased to exist before reaching its destination. Closed on purpose: a new way of losing packets is a
@@ -187,6 +189,10 @@ pub type Outbox = Vec<PacketId>;
 pub trait Ledger {
     fn dropped(&mut self, stage: u32, p: &Packet, why: DropReason);
     fn marked(&mut self, stage: u32, p: &Packet);
+    /// A datagram has reached its flow's other end. Whether the driver should look.
+    fn arrived(&mut self, _flow: FlowId) -> bool {
+        false
+    }
     /// A reset has passed a router that throws the other direction's packets away. The stage sets [`Cx::has_dropped`] too.
     fn reset_passed(&mut self, _stage: u32, _p: &Packet) {}
 }
@@ -204,7 +210,7 @@ pub struct Cx<'a> {
     pub reached: Time,
     /// With a packet that is handed over before its time: the stage that it comes from.
     pub from: u32,
-    /// Something was dropped since a driver that cares looked last.
+    /// Something was dropped, or the ledger has other news, since a driver that cares looked last.
     pub has_dropped: bool,
     /// The stage could not hand on all that it has now, and is to be called once more: see [`Cx::forward_at`].
     pub has_more: bool,
@@ -323,6 +329,12 @@ impl<'a> Cx<'a> {
         let kind = if why.is_loss() { EventKind::Lost } else { EventKind::Drop };
         self.note(End::source_of(&p), kind, p.seq, p.payload as u32, self.stage);
         self.pool.remove(id);
+    }
+
+    /// A datagram has reached its flow's other end.
+    #[inline]
+    pub fn datagram_arrived(&mut self, flow: FlowId) {
+        self.has_dropped |= self.ledger.arrived(flow);
     }
 
     /// Sets CE on an ECN-capable packet and counts it. The caller has checked that it is capable.

@@ -1,5 +1,5 @@
-//! Repeats one hot path as often as it is told, for counting instructions: `hot_paths hop|ack|agenda|dumbbell|sampled N`. Prints how
-//! often the path was taken, which may differ a little from N.
+//! Repeats one hot path as often as it is told, for counting instructions: `hot_paths hop|ack|agenda|dumbbell|sampled N`. Prints
+//! how often the path was taken, which may differ a little from N. And for profiles: `hot_paths scenario FILE.json`.
 #![expect(clippy::disallowed_macros, clippy::print_stdout, reason = "a program prints")]
 
 use crosswind_base::packet::Ext;
@@ -132,7 +132,12 @@ fn agenda(times: u64) -> u64 {
 /// Counts the packets that the senders sent. Without a clock: callgrind's machine has none that the benchmark could ask.
 fn dumbbell(times: u64, flows: u32, rate: BitRate, sample: Option<Dur>) -> u64 {
     let spec = BenchSpec { duration: rate.tx_time(1040).saturating_mul(times), flows, rate, ..BenchSpec::default() };
-    let scenario = parse(&spec.scenario().to_string(), &Registries).expect("a scenario");
+    run(&spec.scenario().to_string(), sample)
+}
+
+/// One run of a scenario, as JSON.
+fn run(scenario: &str, sample: Option<Dur>) -> u64 {
+    let scenario = parse(scenario, &Registries).expect("a scenario");
     let plan = compile(&scenario).expect("a plan");
     let parameters = Parameters::of(&plan).expect("parameters");
     let rep = Repetition { seed: 1, index: 0, of: 1 };
@@ -155,8 +160,14 @@ fn dumbbell(times: u64, flows: u32, rate: BitRate, sample: Option<Dur>) -> u64 {
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [path, times, more @ ..] = &words[..] else {
-        panic!("usage: hot_paths hop|ack|agenda|dumbbell|sampled N [FLOWS [BIT_PER_S]]")
+        panic!("usage: hot_paths hop|ack|agenda|dumbbell|sampled N [FLOWS [BIT_PER_S]], or scenario FILE.json")
     };
+    if path == "scenario" {
+        #[expect(clippy::disallowed_methods, reason = "the program reads what it is told to run")]
+        let text = std::fs::read_to_string(times).expect("a file");
+        println!("{}", run(&text, None));
+        return;
+    }
     let times: u64 = times.parse().expect("N is a number");
     let flows = more.first().map_or(10, |f| f.parse().expect("FLOWS is a number"));
     let rate = BitRate(more.get(1).map_or(100_000_000, |r| r.parse().expect("BIT_PER_S is a number")));

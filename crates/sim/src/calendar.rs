@@ -35,14 +35,15 @@ impl Calendar {
         self.egresses.first_time().min(self.ends.first_time()).min(self.deliveries.first_at())
     }
 
-    /// The packet that arrives at `at`, the time just asked for, unless some stage comes before it.
+    /// The packet that arrives at `at`, the time just asked for, and its line, unless some stage comes before it.
     #[inline]
-    pub fn arrival(&mut self, at: Time) -> Option<PacketId> {
+    pub fn arrival(&mut self, at: Time) -> Option<(PacketId, u32)> {
         if self.deliveries.first_at() != at {
             return None;
         }
-        let before = self.egresses.first().filter(|e| e.0 == at).is_some_and(|e| e.1 < self.deliveries.first_line());
-        (!before).then(|| self.deliveries.pop())
+        let line = self.deliveries.first_line();
+        let before = self.egresses.first().filter(|e| e.0 == at).is_some_and(|e| e.1 < line);
+        (!before).then(|| (self.deliveries.pop(), line))
     }
 
     /// A packet that `egress` has handed over arrives at `at`, where somebody waits for its time.

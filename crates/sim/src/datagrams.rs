@@ -141,6 +141,12 @@ impl Datagrams {
         }
     }
 
+    /// Whether what stands beside a packet matters to it.
+    #[inline]
+    pub fn reads_options(&self) -> bool {
+        matches!(self.half, Half::Paced(_))
+    }
+
     pub fn take(&mut self, p: &Packet, ext: Option<&Ext>, cx: &mut Cx<'_>, caches: &mut [Cache]) -> Option<Milestone> {
         self.arrivals.packets += 1;
         self.arrivals.bytes += u64::from(p.len);
@@ -163,7 +169,8 @@ impl Datagrams {
         if let Half::Listener(l) = &mut self.half {
             l.transport.on_packet(p, &mut EndIo::new(cx, caches, &mut self.port));
         }
-        Some(Milestone::Arrived)
+        cx.datagram_arrived(p.flow);
+        None
     }
 
     /// Sends the answer to a datagram.

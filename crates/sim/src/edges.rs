@@ -7,6 +7,21 @@ use crosswind_net::diffserv::conditioner::{Conditioner, Intervals, Terms};
 use crosswind_net::diffserv::edge::{Edge, Rule};
 use crosswind_net::registry::{BuildCx, build_meter, build_queue};
 
+/// All edges of a run. Their numbers follow those of the ends.
+pub struct Edges {
+    pub list: Vec<Edge>,
+    /// Number of the first.
+    pub from: usize,
+}
+
+impl Edges {
+    /// The edge of that number, if it is one that can deal with a packet before its time.
+    #[inline]
+    pub fn timeless(&mut self, stage: u32) -> Option<&mut Edge> {
+        self.list.get_mut((stage as usize).wrapping_sub(self.from)).filter(|e| e.is_timeless())
+    }
+}
+
 /// One stage for each edge of the plan.
 pub fn build(plan: &Plan, streams: &Streams) -> Result<Vec<Edge>, ConfigError> {
     plan.edges.iter().map(|e| edge(e, plan, streams)).collect()

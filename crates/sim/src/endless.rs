@@ -61,16 +61,17 @@ fn never_ends(w: &WorkloadParams) -> bool {
     }
 }
 
+/// Whether a flow never ends by itself: it has no last byte, and its transport none either.
+pub fn is_endless(plan: &Plan, params: &Parameters, f: &FlowPlan) -> bool {
+    params.paced[f.group as usize].is_none() && never_ends(&plan.group(f).workload)
+}
+
 impl Endless {
     pub fn find(plan: &Plan, params: &Parameters) -> Option<Endless> {
         if plan.timeline.iter().any(|c| c.abort.is_some()) {
             return None;
         }
-        let is_endless = |f: &FlowPlan| {
-            let is_paced = params.paced[f.group as usize].is_some();
-            f.is_awaited && !is_paced && never_ends(&plan.group(f).workload)
-        };
-        let flow = plan.flows.iter().position(is_endless)?;
+        let flow = plan.flows.iter().position(|f| f.is_awaited && is_endless(plan, params, f))?;
         if plan.group(&plan.flows[flow]).is_datagrams() {
             return Some(Endless { flow, patience: None });
         }

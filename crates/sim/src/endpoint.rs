@@ -23,8 +23,6 @@ pub enum Milestone {
     FirstData,
     /// All data of an answer has arrived.
     Complete,
-    /// A datagram has arrived.
-    Arrived,
 }
 
 /// What the world may read of what arrived at an endpoint.
@@ -115,7 +113,7 @@ impl FlowEnd {
             FlowEnd::Tcp(e) => e.accept(id, cx, caches),
             FlowEnd::Udp(d) => {
                 let p = *cx.packet(id);
-                let ext = cx.pool.ext(&p).copied();
+                let ext = if d.reads_options() { cx.pool.ext(&p).copied() } else { None };
                 if let Some(o) = cx.observer.as_deref_mut() {
                     o.packet(cx.now, d.port.seen, &p, cx.pool);
                 }

@@ -5,14 +5,16 @@
 //! bottleneck to the hosts, or the hops of a chain without cross traffic), a packet is handed on as soon as its way is known,
 //! and the arrivals in between need no events.
 //!
-//! What goes to a host, or to the edge of a domain, is handed to the driver, who keeps it until its time
+//! What goes to a host, or to the edge of a domain that meters, is handed to the driver, who keeps it until its time
 //! ([`crate::deliveries`]): the last line of a way is not woken for it. Only where ties are shuffled it delivers itself.
 //!
 //! Where several such lines meet, and nothing else comes, the egress behind them gathers: it is told of its arrivals before
 //! their time and deals with many of them in one go. Drops are then noticed a little later than they happen, so nothing
 //! gathers when somebody watches, or when a run may end with the loss of a datagram.
 
-use crate::scenario::{GroupPlan, Plan, Target};
+use crate::edges::Edges;
+use crate::endless::is_endless;
+use crate::scenario::{FlowPlan, GroupPlan, Plan, Target};
 use crate::world::{Parameters, Ties};
 use crosswind_base::{Ahead, Dur, Feed, Stage};
 use crosswind_net::registry::BoxStage;
@@ -46,7 +48,7 @@ impl Source {
 const HEADERS_MAX: u64 = 120;
 
 /// No packet of the run is longer.
-pub fn longest_packet(plan: &Plan, p: &Parameters) -> u32 {
+fn longest_packet(plan: &Plan, p: &Parameters) -> u32 {
     if plan.groups.iter().any(GroupPlan::is_datagrams) {
         return 65_535;
     }
@@ -54,21 +56,23 @@ pub fn longest_packet(plan: &Plan, p: &Parameters) -> u32 {
 }
 
 /// Whether drops may be noticed later than they happen.
-fn may_gather(plan: &Plan, ties: Ties) -> bool {
+fn may_gather(plan: &Plan, p: &Parameters, ties: Ties) -> bool {
     let is_watched =
         plan.flows.iter().any(|f| f.events) || plan.record.event_file.is_some() || plan.record.pcap.is_some();
-    let ends_with_datagrams = plan.flows.iter().any(|f| f.is_awaited && plan.group(f).is_datagrams());
+    let may_end = |f: &FlowPlan| plan.group(f).is_datagrams() && !is_endless(plan, p, f);
+    let ends_with_datagrams = plan.flows.iter().any(|f| f.is_awaited && may_end(f));
     !is_watched && !ends_with_datagrams && ties == Ties::Ordered
 }
 
 /// Gives every egress the permissions that the network allows.
-pub fn foresee(plan: &Plan, stages: &mut [BoxStage], longest: u32, ties: Ties) {
+pub fn foresee(plan: &Plan, params: &Parameters, stages: &mut [BoxStage], edges: &Edges, ties: Ties) {
+    let longest = longest_packet(plan, params);
     let changes: BTreeSet<Target> = plan.timeline.iter().map(|c| c.target).collect();
     // The two directions of a link are neighbours.
     let is_emptied = |i: usize| plan.egresses[i ^ 1].spec.resets();
     let may = |i: usize| !changes.contains(&Target::Egress(i as u32)) && !is_emptied(i);
     let plans: Vec<bool> = stages.iter_mut().enumerate().map(|(i, s)| may(i) && s.look_ahead(Ahead::Plan)).collect();
-    let (sources, mut ends_at_host) = neighbours(plan);
+    let (sources, mut ends_at_host) = neighbours(plan, edges);
     if ties == Ties::Ordered {
         // The driver keeps what hosts and edges are to get until its time has come.
         ends_at_host.fill(false);
@@ -85,7 +89,7 @@ pub fn foresee(plan: &Plan, stages: &mut [BoxStage], longest: u32, ties: Ties) {
     }
     let fed = is_told.clone();
     let could_hand_on = |i: usize| plans[i] && plan.egresses[i].spec.loss.is_none();
-    if may_gather(plan, ties) {
+    if may_gather(plan, params, ties) {
         for (i, told) in is_told.iter_mut().enumerate() {
             let has_delay = plan.egresses[i].spec.delay > Dur::ZERO;
             let lines = sources[i].lines();
@@ -125,7 +129,7 @@ fn who_hands_on(plan: &Plan, is_told: &[bool], ends_at_host: &[bool]) -> Vec<boo
 }
 
 /// What feeds each egress, and whether its packets go to a host or to the edge of a domain.
-fn neighbours(plan: &Plan) -> (Vec<Source>, Vec<bool>) {
+fn neighbours(plan: &Plan, edges: &Edges) -> (Vec<Source>, Vec<bool>) {
     let mut sources = vec![Source::Lines(Vec::new()); plan.egresses.len()];
     let mut ends_at_host = vec![false; plan.egresses.len()];
     for route in &plan.routes {
@@ -149,8 +153,9 @@ fn neighbours(plan: &Plan) -> (Vec<Source>, Vec<bool>) {
             lines.dedup();
         }
     }
-    // An edge handles packets at their time: nothing is handed to it before, nor by it.
-    for c in &plan.crossings {
+    // An edge handles packets at their time: nothing is handed to it before, nor by it. But one that does the same at any
+    // time is no more than a part of the way.
+    for c in plan.crossings.iter().filter(|c| !edges.list[c.edge as usize].is_timeless()) {
         let route = &plan.routes[plan.flows[c.flow as usize].route_forward as usize];
         ends_at_host[route[c.behind as usize] as usize] = true;
         if let Some(next) = route.get(c.behind as usize + 1) {

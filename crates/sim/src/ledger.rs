@@ -1,7 +1,7 @@
 //! Who lost what, and where: the counters behind `Cx::drop` and `Cx::mark`.
 
 use crate::resends::DroppedResend;
-use crosswind_base::{DropReason, End, Ledger, Packet, TcpFlags, Vantage};
+use crosswind_base::{DropReason, End, FlowId, Ledger, Packet, TcpFlags, Vantage};
 
 /// Losses of one flow.
 #[derive(Clone, Copy, Default, Debug)]
@@ -105,6 +105,10 @@ impl Ledger for Losses {
         if let Some(s) = self.stages.get_mut(stage as usize) {
             s.by_reason[why as usize] += 1;
         }
+    }
+    fn arrived(&mut self, flow: FlowId) -> bool {
+        self.settle(flow.0 as usize);
+        self.news
     }
     fn reset_passed(&mut self, stage: u32, p: &Packet) {
         self.resets.push((stage, p.flow.0, End::source_of(p).seen));

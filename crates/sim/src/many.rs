@@ -192,9 +192,7 @@ fn run_one(
             None if checks && memory::is_short(world.pool.in_use()) => break Outcome::OutOfMemory,
             None => until += Dur(step),
         }
-        if checks {
-            world.totals_at = (until + CHECK).min(stop);
-        }
+        world.totals_at = if checks { (until + CHECK).min(stop) } else { world.totals_at };
     };
     world.catch_up();
     let end = world.now;

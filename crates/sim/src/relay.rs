@@ -1,8 +1,17 @@
 //! Packets on their way from stage to stage.
 
 use crate::calendar::Calendar;
+use crate::edges::Edges;
 use crosswind_base::{Cx, HandedOn, PacketId, Stage};
 use crosswind_net::registry::BoxStage;
+
+/// What lies between the hosts.
+pub struct Network<'a> {
+    pub stages: &'a mut [BoxStage],
+    pub edges: &'a mut Edges,
+    pub hops: &'a [u32],
+    pub calendar: &'a mut Calendar,
+}
 
 /// The stage that a packet reaches next.
 #[inline]
@@ -14,40 +23,55 @@ pub fn next_hop(id: PacketId, hops: &[u32], cx: &mut Cx<'_>) -> usize {
     stage as usize
 }
 
-/// Takes packets that a stage has handed on before their time from stage to stage, as far as those know their way.
-#[inline]
-pub fn on(stages: &mut [BoxStage], hops: &[u32], calendar: &mut Calendar, cx: &mut Cx<'_>) {
-    while let Some(HandedOn { id, at, from }) = cx.take_ahead() {
-        let p = cx.pool.get_mut(id);
-        let s = hops[p.hop as usize];
-        let Some(stage) = stages.get_mut(s as usize) else {
-            // Hosts and edges do everything at its time.
-            calendar.arrives(at, from, id);
-            continue;
-        };
-        p.hop += 1;
-        (cx.from, cx.stage, cx.now) = (from, s, at);
-        let next = stage.accepts(id, cx);
-        calendar.wishes(s as usize, next);
-    }
-    cx.now = cx.reached;
-}
-
-/// The same for all packets that stage `from` has to hand on now: `more` calls it for the next.
-pub fn all(
-    from: usize,
-    stages: &mut [BoxStage],
-    hops: &[u32],
-    calendar: &mut Calendar,
-    cx: &mut Cx<'_>,
-    more: &mut dyn FnMut(&mut BoxStage, &mut Cx<'_>),
-) {
-    loop {
-        on(stages, hops, calendar, cx);
-        if !std::mem::take(&mut cx.has_more) {
-            return;
+impl Network<'_> {
+    /// Takes packets that a stage has handed on before their time from stage to stage, as far as those know their way.
+    #[inline]
+    pub fn hand_on(&mut self, cx: &mut Cx<'_>) {
+        while let Some(handed) = cx.take_ahead() {
+            let HandedOn { id, at, from } = handed;
+            let p = cx.pool.get_mut(id);
+            let mut s = self.hops[p.hop as usize];
+            if s as usize >= self.stages.len() {
+                let Some(next) = self.beyond(s, handed, cx) else { continue };
+                s = next;
+            }
+            cx.pool.get_mut(id).hop += 1;
+            (cx.from, cx.stage, cx.now) = (from, s, at);
+            let next = self.stages[s as usize].accepts(id, cx);
+            self.calendar.wishes(s as usize, next);
         }
-        cx.stage = from as u32;
-        more(&mut stages[from], cx);
+        cx.now = cx.reached;
+    }
+
+    /// An edge or a host comes next: those do everything at its time, except for edges that do the same at any time, when
+    /// nobody counts before. Returns the egress behind such edges.
+    fn beyond(&mut self, first: u32, HandedOn { id, at, from }: HandedOn, cx: &mut Cx<'_>) -> Option<u32> {
+        let mut s = first;
+        while at <= cx.unseen_until
+            && let Some(edge) = self.edges.timeless(s)
+        {
+            (cx.stage, cx.now) = (s, at);
+            edge.pass(id, cx);
+            let p = cx.pool.get_mut(id);
+            p.hop += 1;
+            s = self.hops[p.hop as usize];
+            if (s as usize) < self.stages.len() {
+                return Some(s);
+            }
+        }
+        self.calendar.arrives(at, from, id);
+        None
+    }
+
+    /// The same for all packets that stage `from` has to hand on now: `more` calls it for the next.
+    pub fn hand_on_all(&mut self, from: usize, cx: &mut Cx<'_>, more: &mut dyn FnMut(&mut BoxStage, &mut Cx<'_>)) {
+        loop {
+            self.hand_on(cx);
+            if !std::mem::take(&mut cx.has_more) {
+                return;
+            }
+            cx.stage = from as u32;
+            more(&mut self.stages[from], cx);
+        }
     }
 }

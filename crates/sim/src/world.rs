@@ -4,13 +4,13 @@
 //! emitted. With shuffled ties, simultaneous wakes and simultaneous arrivals at different stages are permuted.
 
 use crate::calendar::{Calendar, Tick};
-use crate::edges;
+use crate::edges::{self, Edges};
 use crate::endless::{Endless, View};
 use crate::endpoint::{FlowEnd, Milestone};
-use crate::foresight::{foresee, longest_packet};
+use crate::foresight::foresee;
 use crate::ledger::Losses;
 use crate::paced::PacedParams;
-use crate::relay;
+use crate::relay::{self, Network};
 use crate::scenario::{AbortedBy, Plan, Repetition, Target};
 use crate::simultaneous::Simultaneous;
 use crate::workload::{self, page};
@@ -18,7 +18,6 @@ use crosswind_base::{
     ConfigError, Cx, DropReason, Dur, End, Observer, Packet, PacketId, Pool, Rng, Stage, Streams, Time, Vantage,
     prefetch,
 };
-use crosswind_net::diffserv::edge::Edge;
 use crosswind_net::registry::{BoxStage, BuildCx, EgressMaker};
 use crosswind_transport::tcp::params::{LawName, Maker};
 use crosswind_transport::tcp::share::Cache;
@@ -69,8 +68,7 @@ pub struct World<'p> {
     pub now: Time,
     pub stages: Vec<BoxStage>,
     pub ends: Vec<FlowEnd>,
-    /// The edges of domains; their numbers follow those of the ends.
-    pub edges: Vec<Edge>,
+    pub edges: Edges,
     /// Routes, flattened: each is its egresses and edges, followed by the endpoint.
     hops: Vec<u32>,
     calendar: Calendar,
@@ -90,6 +88,13 @@ pub struct World<'p> {
     /// How many changes of the timeline have been made.
     changed: usize,
     pub tick: Tick,
+}
+
+/// What lies between the hosts: these fields of a world, and no others, so that the rest stays free.
+macro_rules! network {
+    ($w:ident) => {
+        Network { stages: &mut $w.stages, edges: &mut $w.edges, hops: &$w.hops, calendar: &mut $w.calendar }
+    };
 }
 
 /// Why the inner loop ends.
@@ -121,11 +126,11 @@ impl<'p> World<'p> {
             let changes = params.changing.contains(&(stages.len() as u32));
             stages.push(maker.make(&if changes { cx.that_changes() } else { cx })?);
         }
-        foresee(plan, &mut stages, longest_packet(plan, params), ties);
         let (hops, starts) = flatten(plan);
         let ends = workload::ends(plan, params, rep, &streams, &starts);
         let (pages, page_of) = workload::pages(plan);
-        let edges = edges::build(plan, &streams)?;
+        let edges = Edges { list: edges::build(plan, &streams)?, from: stages.len() + ends.len() };
+        foresee(plan, params, &mut stages, &edges, ties);
         let shuffle = match ties {
             Ties::Ordered => 0,
             Ties::Shuffled => streams.named("ties/wakes").bits() | 1,
@@ -136,7 +141,7 @@ impl<'p> World<'p> {
             endless: Endless::find(plan, params),
             totals_at: Time::ZERO,
             losses: Losses::new(plan.flows.iter().map(|f| f.is_awaited), stages.len()),
-            calendar: Calendar::new(stages.len(), ends.len() + edges.len(), shuffle),
+            calendar: Calendar::new(stages.len(), ends.len() + edges.list.len(), shuffle),
             stages,
             ends,
             edges,
@@ -190,7 +195,6 @@ impl<'p> World<'p> {
     /// Serves events until one of them is more than a matter between two stages.
     fn spin(&mut self, view: View, observer: Option<&mut (dyn Observer + 'static)>) -> Pause {
         let n = self.stages.len();
-        let is_crowd = self.ends.len() > CROWD;
         let mut cx = Cx::new(self.now, 0, &mut self.pool, &mut self.out, &mut self.losses, observer);
         (cx.unseen_until, cx.unsampled_until) = (view.unseen_until, view.unsampled_until);
         loop {
@@ -200,15 +204,10 @@ impl<'p> World<'p> {
                 if due > view.ends {
                     return Pause::Stop;
                 }
-                if let Some(id) = self.calendar.arrival(due) {
-                    (cx.now, cx.reached) = (due, due);
+                if let Some((id, line)) = self.calendar.arrival(due) {
+                    (cx.now, cx.reached, cx.from) = (due, due, line);
                     cx.forward(id);
-                    cx.pool.prefetch(self.calendar.next_arrival());
-                    if is_crowd {
-                        prefetch_arrivals(&self.calendar, cx.pool, &self.hops, &self.ends, n);
-                    } else if let Some(later) = self.calendar.later_arrival(1) {
-                        cx.pool.prefetch(later);
-                    }
+                    prefetch_arrivals(&self.calendar, cx.pool, &self.hops, &self.ends, n);
                     continue;
                 }
                 let Some(s) = self.calendar.first(due) else { continue };
@@ -218,14 +217,14 @@ impl<'p> World<'p> {
                     let mut next = stage.wakes(&mut cx);
                     if cx.hands_on() {
                         let more = &mut |stage: &mut BoxStage, cx: &mut Cx<'_>| next = stage.wakes(cx);
-                        relay::all(s, &mut self.stages, &self.hops, &mut self.calendar, &mut cx, more);
+                        network!(self).hand_on_all(s, &mut cx, more);
                     }
                     self.calendar.served(s, next);
                 } else if let Some(end) = self.ends.get_mut(s - n) {
                     told = end.wake(&mut cx, &mut self.caches).map(|what| Pause::Milestone { end: s - n, what });
                     self.calendar.served(s, end.next_wake().unwrap_or(Time::NEVER));
                 } else {
-                    let next = self.edges[s - n - self.ends.len()].wakes(&mut cx);
+                    let next = self.edges.list[s - self.edges.from].wakes(&mut cx);
                     self.calendar.served(s, next);
                 }
             } else {
@@ -245,12 +244,12 @@ impl<'p> World<'p> {
                     let next = stage.accepts(id, &mut cx);
                     self.calendar.wishes(s, next);
                     // With foresight the packet goes on before its time.
-                    relay::on(&mut self.stages, &self.hops, &mut self.calendar, &mut cx);
+                    network!(self).hand_on(&mut cx);
                 } else if let Some(end) = self.ends.get_mut(s - n) {
                     told = end.accept(id, &mut cx, &mut self.caches).map(|what| Pause::Milestone { end: s - n, what });
                     self.calendar.wishes(s, end.next_wake().unwrap_or(Time::NEVER));
                 } else {
-                    let next = self.edges[s - n - self.ends.len()].accepts(id, &mut cx);
+                    let next = self.edges.list[s - self.edges.from].accepts(id, &mut cx);
                     self.calendar.wishes(s, next);
                 }
             }
@@ -324,7 +323,7 @@ impl<'p> World<'p> {
             self.stages[i].catch_up(&mut cx);
             if cx.hands_on() || cx.has_more {
                 let more = &mut |stage: &mut BoxStage, cx: &mut Cx<'_>| stage.catch_up(cx);
-                relay::all(i, &mut self.stages, &self.hops, &mut self.calendar, &mut cx, more);
+                network!(self).hand_on_all(i, &mut cx, more);
             }
             self.calendar.wishes(i, self.stages[i].next_wake().unwrap_or(Time::NEVER));
         }
@@ -372,7 +371,6 @@ impl<'p> World<'p> {
         let flow = end / 2;
         let generator = flow - self.plan.flows[flow].connection as usize;
         match m {
-            Milestone::Arrived => self.losses.settle(flow),
             Milestone::Opened if self.simultaneous.opens(generator, self.now) => {
                 for f in 0..self.plan.flows.len() {
                     let first_unsent = self.ends[2 * f].tcp().map_or(0, |e| e.conn.tx.nxt());
@@ -442,8 +440,13 @@ const CROWD: usize = 400;
 fn prefetch_arrivals(calendar: &Calendar, pool: &Pool, hops: &[u32], ends: &[FlowEnd], first: usize) {
     let stage_of = |id| hops.get(pool.get(id).hop as usize).map(|s| *s as usize);
     let end_of = |stage: usize| ends.get(stage.wrapping_sub(first));
-    if let Some(id) = calendar.later_arrival(7) {
+    pool.prefetch(calendar.next_arrival());
+    let ahead = if ends.len() > CROWD { 7 } else { 1 };
+    if let Some(id) = calendar.later_arrival(ahead) {
         pool.prefetch(id);
+    }
+    if ends.len() <= CROWD {
+        return;
     }
     if let Some(stage) = calendar.later_arrival(4).and_then(stage_of) {
         calendar.prefetch(stage);
@@ -451,10 +454,18 @@ fn prefetch_arrivals(calendar: &Calendar, pool: &Pool, hops: &[u32], ends: &[Flo
             prefetch(end);
         }
     }
-    if let Some(end) = calendar.later_arrival(2).and_then(stage_of).and_then(end_of)
-        && let Some(tx) = end.tcp().and_then(|e| e.conn.tx.get())
-    {
-        prefetch(tx);
+    match calendar.later_arrival(2).and_then(stage_of).and_then(end_of) {
+        Some(FlowEnd::Tcp(e)) => {
+            if let Some(tx) = e.conn.tx.get() {
+                prefetch(tx);
+            }
+        }
+        Some(FlowEnd::Udp(d)) => {
+            if let Some(rx) = d.half.heard() {
+                prefetch(rx);
+            }
+        }
+        None => {}
     }
 }
 

@@ -57,6 +57,15 @@ impl Conditioner {
         Conditioner { terms, green_interval_ns: Histogram::new(), last_green: None }
     }
 
+    /// Whether it does the same to a packet at any time, and lets every packet go at once.
+    pub fn is_timeless(&self) -> bool {
+        let t = &self.terms;
+        t.meter.is_none()
+            && t.shaper.is_none()
+            && t.intervals == Intervals::Ignored
+            && !t.actions.contains(&Action::Drop)
+    }
+
     /// Does to a packet what the contract says, up to sending it on.
     pub fn condition(&mut self, id: PacketId, cx: &mut Cx<'_>) -> Fate {
         let p = *cx.packet(id);

@@ -38,6 +38,17 @@ pub struct Edge {
     places: Vec<(u32, u32)>,
     passed: Vec<Passed>,
     wake_at: Time,
+    is_timeless: bool,
+}
+
+/// What becomes of a packet that arrives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Verdict {
+    Gone,
+    /// No contract covers it.
+    Uncovered,
+    /// That of this conditioner does.
+    Covered(usize),
 }
 
 fn colour_index(p: &Packet) -> usize {
@@ -57,7 +68,8 @@ impl Edge {
                 passed.push(Passed { flow: r.flow, ..Passed::default() });
             }
         }
-        Edge { conditioners, rules, places, passed, wake_at: Time::NEVER }
+        let is_timeless = conditioners.iter().all(Conditioner::is_timeless);
+        Edge { conditioners, rules, places, passed, wake_at: Time::NEVER, is_timeless }
     }
 
     /// What it has seen of each flow, in the order of flows.
@@ -75,13 +87,19 @@ impl Edge {
         of_flow.into_iter().find(|r| r.dscps >> p.dscp().bits() & 1 == 1).map(|r| r.conditioner as usize)
     }
 
-    fn settle(&mut self) {
-        self.wake_at = self.conditioners.iter().filter_map(Conditioner::next_wake).min().unwrap_or(Time::NEVER);
+    /// Whether it does the same to a packet at any time, and lets every packet go at once: a driver may have it done before
+    /// the packet arrives ([`Edge::pass`]).
+    pub fn is_timeless(&self) -> bool {
+        self.is_timeless
     }
-}
 
-impl Stage for Edge {
-    fn accept(&mut self, id: PacketId, cx: &mut Cx<'_>) {
+    /// Does to a packet what its contract says. The edge is timeless.
+    pub fn pass(&mut self, id: PacketId, cx: &mut Cx<'_>) {
+        let verdict = self.condition(id, cx);
+        debug_assert!(self.is_timeless && verdict != Verdict::Gone, "nothing is dropped or held back here");
+    }
+
+    fn condition(&mut self, id: PacketId, cx: &mut Cx<'_>) -> Verdict {
         let p = cx.packet(id);
         let (first, row) = self.places[p.flow.0 as usize];
         debug_assert!(row != u32::MAX, "only flows with a contract pass an edge");
@@ -89,21 +107,37 @@ impl Stage for Edge {
         self.passed[row as usize].arrived[came] += 1;
         let Some(c) = self.rule_of(p, first) else {
             self.passed[row as usize].left[came] += 1;
-            return cx.forward(id);
+            return Verdict::Uncovered;
         };
-        let conditioner = &mut self.conditioners[c];
-        let fate = conditioner.condition(id, cx);
+        let fate = self.conditioners[c].condition(id, cx);
         let passed = &mut self.passed[row as usize];
         if fate == Fate::Policed {
             passed.policed_packets += 1;
-            return;
+            return Verdict::Gone;
         }
         let goes = colour_index(cx.packet(id));
         passed.left[goes] += 1;
         passed.remarked_packets += u64::from(came < goes && goes < 3);
-        conditioner.send(id, cx);
-        if conditioner.next_wake().is_some() {
-            self.settle();
+        Verdict::Covered(c)
+    }
+
+    fn settle(&mut self) {
+        self.wake_at = self.conditioners.iter().filter_map(Conditioner::next_wake).min().unwrap_or(Time::NEVER);
+    }
+}
+
+impl Stage for Edge {
+    fn accept(&mut self, id: PacketId, cx: &mut Cx<'_>) {
+        match self.condition(id, cx) {
+            Verdict::Gone => {}
+            Verdict::Uncovered => cx.forward(id),
+            Verdict::Covered(c) => {
+                let conditioner = &mut self.conditioners[c];
+                conditioner.send(id, cx);
+                if conditioner.next_wake().is_some() {
+                    self.settle();
+                }
+            }
         }
     }
 

@@ -12,7 +12,7 @@ const _: () = assert!(ARRIVED.len() == Colour::ALL.len() + 1 && LEFT.len() == AR
 
 /// The table `edge`.
 pub(super) fn rows(w: &World<'_>, tables: &mut Tables) {
-    for (plan, edge) in w.plan.edges.iter().zip(&w.edges) {
+    for (plan, edge) in w.plan.edges.iter().zip(&w.edges.list) {
         for p in edge.passed() {
             let flow = &w.plan.flows[p.flow as usize];
             let mut row = Row(tables.table("edge"));
@@ -28,7 +28,7 @@ pub(super) fn rows(w: &World<'_>, tables: &mut Tables) {
 
 /// Times between the green packets of each contract that records them, under the name of the contract.
 pub(super) fn histograms(w: &World<'_>, tables: &mut Tables) {
-    for (plan, edge) in w.plan.edges.iter().zip(&w.edges) {
+    for (plan, edge) in w.plan.edges.iter().zip(&w.edges.list) {
         for (c, h) in plan.conditioners.iter().zip(edge.green_intervals()) {
             if h.count() > 0 {
                 let entity = &plan.contracts[c.contract as usize].0;
