@@ -79,7 +79,13 @@ fn is_of_the_engine(column: &str) -> bool {
 
 #[test]
 fn a_run_that_nobody_watches_and_that_gathers_packets_gives_the_same_results() {
-    for (name, scenario) in [("noisy", noisy()), ("symmetric", symmetric()), ("long and short", long_and_short())] {
+    let scenarios = [
+        ("noisy", noisy()),
+        ("symmetric", symmetric()),
+        ("long and short", long_and_short()),
+        ("timeless domain", domain("")),
+    ];
+    for (name, scenario) in scenarios {
         let with = |events: Value| {
             let mut s = scenario.clone();
             s["record"] = json!({ "sample": "100 ms", "events": events });
@@ -99,7 +105,14 @@ fn a_run_that_nobody_watches_and_that_gathers_packets_gives_the_same_results() {
 
 #[test]
 fn totals_are_the_same_however_often_one_looks() {
-    for (name, scenario) in [("noisy", noisy()), ("symmetric", symmetric()), ("long and short", long_and_short())] {
+    let scenarios = [
+        ("noisy", noisy()),
+        ("symmetric", symmetric()),
+        ("long and short", long_and_short()),
+        ("domain", domain("80 kbit/s")),
+        ("timeless domain", domain("")),
+    ];
+    for (name, scenario) in scenarios {
         let with = |sample: Value| {
             let mut s = scenario.clone();
             s["record"] = sample;
@@ -113,6 +126,39 @@ fn totals_are_the_same_however_often_one_looks() {
         }
         assert_eq!(of_the_bottleneck(&often), of_the_bottleneck(&little), "{name}: sampled alone or with all others");
     }
+}
+
+/// Streams through a domain of two queues, into which packets come in the middle too; with a meter where `profile` is one.
+fn domain(profile: &str) -> Value {
+    let wire = |from: &str, to: &str| json!({ "from": from, "to": to, "rate": "1 Gbit/s", "delay": "1 ms" });
+    let hop = |from: &str, to: &str, rate: &str| {
+        json!({ "from": from, "to": to, "rate": rate, "delay": "1 ms", "type": "detour", "share": 0.0, "counts": "all",
+                "jitter": "100 ns", "queue": { "type": "early-discard", "limit": "20 packets" } })
+    };
+    let stream = |from: &str, to: &str| {
+        json!({ "from": from, "to": to, "count": 20, "queue_delay_limits": ["10 ms"],
+                "workload": { "type": "on-off", "payload": "172 B", "interval": "7 ms",
+                              "on": { "exponential": "350 ms" }, "off": { "exponential": "650 ms" }, "first": "off" } })
+    };
+    let contract = |flow: &str| {
+        let mut c = json!({ "domain": "core", "flow": flow, "mtq": "5 ms", "class": "AF1" });
+        if !profile.is_empty() {
+            c["meter"] = json!({ "type": "tsw2cm", "cir": profile });
+        }
+        c
+    };
+    json!({
+        "name": "domain",
+        "duration": "20 s",
+        "link": {
+            "in": wire("host-1", "node-1"), "also-in": wire("host-2", "node-2"),
+            "hop": hop("node-1", "node-2", "1.5 Mbit/s"), "bottleneck": hop("node-2", "node-3", "2.5 Mbit/s")
+        },
+        "flow": { "far": stream("host-1", "node-3"), "near": stream("host-2", "node-3") },
+        "domain": { "core": { "nodes": ["node-1", "node-2", "node-3"] } },
+        "contract": { "far": contract("far"), "near": contract("near") },
+        "record": { "sample": "100 ms" }
+    })
 }
 
 /// Its samples: time, metric and value.
