@@ -15,7 +15,7 @@ use crate::link::loss::none::NoLoss;
 use crate::link::loss::{LossModel, LossPoint};
 use crate::link::{Applied, Fate, Link, holdup};
 use crate::queue::{Backlog, Head, QueueDisc, Removal};
-use ahead::{Announced, Arriving, Foresight};
+use ahead::{Announced, Arriving, Foresight, Remembered};
 use coming::Coming;
 use crosswind_base::{Ahead, ConfigError, Cx, DropReason, Dur, Metrics, Packet, PacketId, Stage, Time};
 use serde_json::{Map, Value};
@@ -60,6 +60,8 @@ pub struct Egress<Q, L, M = NoLoss> {
     waiting: Backlog,
     /// Of a line that gathers: what will arrive.
     coming: Option<Box<Coming>>,
+    /// Of a line that hands on: what its ring remembers.
+    remembered: Remembered,
     stats: Stats,
 }
 
@@ -84,6 +86,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
             announced: VecDeque::new(),
             waiting: Backlog::default(),
             coming: None,
+            remembered: Remembered::default(),
             stats: Stats::default(),
         }
     }
@@ -369,7 +372,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
         }
         self.work_off(cx);
         if self.foresight.hands_on {
-            self.forget_handed_on(cx.now);
+            self.review(cx.now);
         }
         if !self.foresight.plans {
             self.pump(cx);
@@ -449,7 +452,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
     }
 
     fn report(&self, now: Time, out: &mut dyn Metrics) {
-        self.stats.report(now, self.not_yet(now), self.link.repeated(now), out);
+        self.stats.report(now, self.not_yet(now), self.link.repeated(now), self.longest_begun(now), out);
         self.queue.report(out);
     }
 }

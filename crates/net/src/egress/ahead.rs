@@ -15,6 +15,50 @@ pub(super) struct Announced {
     pub len: u32,
 }
 
+/// Of the packets in the ring that were handed on: how many had been transmitted when somebody looked last, and what the
+/// others add to the counters.
+#[derive(Default)]
+pub(super) struct Remembered {
+    pub ended: usize,
+    others: NotYet,
+}
+
+impl Remembered {
+    #[inline]
+    fn add(&mut self, p: &InFlight) {
+        self.others.busy_ns += (p.ends - p.starts).0;
+        self.others.packets += u64::from(p.counted_early);
+        self.others.bytes += if p.counted_early { u64::from(p.len) } else { 0 };
+    }
+
+    #[inline]
+    fn take(&mut self, p: &InFlight) {
+        self.others.busy_ns -= (p.ends - p.starts).0;
+        self.others.packets -= u64::from(p.counted_early);
+        self.others.bytes -= if p.counted_early { u64::from(p.len) } else { 0 };
+    }
+
+    /// The first packet leaves the ring.
+    #[inline]
+    fn forget(&mut self, first: &InFlight) {
+        match self.ended.checked_sub(1) {
+            Some(fewer) => self.ended = fewer,
+            None => self.take(first),
+        }
+    }
+
+    /// What the counters say too much at `now`; `next` is the first of the others, and alone may be under transmission.
+    fn not_yet(&self, next: Option<&InFlight>, now: Time) -> NotYet {
+        let mut n = self.others;
+        if let Some(p) = next.filter(|p| p.starts <= now) {
+            n.busy_ns -= (now - p.starts).0;
+            n.packets -= u64::from(p.counted_early);
+            n.bytes -= if p.counted_early { u64::from(p.len) } else { 0 };
+        }
+        n
+    }
+}
+
 /// What becomes of a packet that arrives.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Arriving {
@@ -150,14 +194,19 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         some.min(Dur(self.link.least_delay().0 - 1))
     }
 
-    /// What the counters of an egress with a plan say too much at `now`.
+    /// The longest packet that has been let through at once and has not been counted: only lines that were told of it count it
+    /// when it has reached the far end, the others when it arrives.
+    pub(super) fn longest_begun(&self, now: Time) -> u64 {
+        let begun = self.ring.iter().filter(|p| self.foresight.is_fed && p.starts <= now);
+        begun.map(|p| u64::from(p.len)).max().unwrap_or(0)
+    }
+
+    /// What the counters of an egress with a plan say too much at `now`, the time of the last `catch_up`.
     pub(super) fn not_yet(&self, now: Time) -> NotYet {
-        let mut n = NotYet::default();
-        if self.foresight.is_fed {
-            // The others have counted it when the packet arrived.
-            let begun = self.ring.iter().filter(|p| p.starts <= now);
-            n.queue_bytes_max = begun.map(|p| u64::from(p.len)).max().unwrap_or(0);
+        if self.foresight.hands_on {
+            return self.remembered.not_yet(self.ring.get(self.remembered.ended), now);
         }
+        let mut n = NotYet::default();
         for p in self.ring.iter().rev() {
             if p.ends <= now {
                 // A line with a plan transmits in the order of arrival.
@@ -221,6 +270,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
             && first.at <= reached
         {
             self.ring.pop_front();
+            self.remembered.forget(&first);
             self.has_reached(&first);
         }
     }
@@ -238,7 +288,19 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         if self.ring.len() == self.ring.capacity() {
             self.forget_handed_on(reached);
         }
+        self.remembered.add(&packet);
         self.ring.push_back(packet);
+    }
+
+    /// Brings what is remembered of packets that were handed on up to now.
+    pub(super) fn review(&mut self, now: Time) {
+        self.forget_handed_on(now);
+        while let Some(p) = self.ring.get(self.remembered.ended)
+            && p.ends <= now
+        {
+            self.remembered.take(p);
+            self.remembered.ended += 1;
+        }
     }
 
     /// Whether a line of `feed.rate` can never fill this queue: while one packet of the greatest length is being sent

@@ -29,13 +29,11 @@ pub(super) struct Stats {
 }
 
 /// What has been counted before its time.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct NotYet {
     pub packets: u64,
     pub bytes: u64,
     pub busy_ns: u64,
-    /// What has not been counted although its time has come: the longest packet that was let through at once.
-    pub queue_bytes_max: u64,
 }
 
 impl Stats {
@@ -72,8 +70,8 @@ impl Stats {
         if now == Time::ZERO { 0.0 } else { integral as f64 / now.0 as f64 }
     }
 
-    /// `repeated`: what the line has sent besides the transmissions that it told of.
-    pub fn report(&self, now: Time, not_yet: NotYet, repeated: Dur, out: &mut dyn Metrics) {
+    /// `repeated`: what the line has sent besides the transmissions that it told of. `longest`: a packet that nobody counted.
+    pub fn report(&self, now: Time, not_yet: NotYet, repeated: Dur, longest: u64, out: &mut dyn Metrics) {
         let busy_ns = self.busy_ns - not_yet.busy_ns + repeated.0;
         let passed = self.passed_packets - not_yet.packets;
         let arrived = passed + self.queue_bytes_seen.count() + self.lost_at_entry_packets;
@@ -85,7 +83,7 @@ impl Stats {
         out.value("busy_ns", busy_ns as f64);
         out.value("utilisation_ratio", if now == Time::ZERO { 0.0 } else { busy_ns as f64 / now.0 as f64 });
         out.value("queue_mean_bytes", self.queue_mean_bytes(now));
-        out.value("queue_max_bytes", self.queue_bytes_max.max(not_yet.queue_bytes_max) as f64);
+        out.value("queue_max_bytes", self.queue_bytes_max.max(longest) as f64);
         if !out.wants_histograms() {
             return;
         }
