@@ -20,7 +20,7 @@
 //! multiples of `rto_tick` on every host. 3. An ACK of the FIN goes at once: the program closes with it. 4. Interactive connections
 //! (`pingpong`) are not told apart: nothing is sent back.
 //!
-//! **Checked by**: `tests/oracle_quick_acks.rs` (the kernel's functions written out, on random arrivals).
+//! **Checked by**: `tests/oracle_quick_acks.rs` (a model of the kernel's rules, on random arrivals).
 
 use super::super::params::{TcpParams, choice};
 use super::receiver::AckNow;
