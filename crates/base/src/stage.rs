@@ -193,7 +193,7 @@ pub trait Ledger {
     fn arrived(&mut self, _flow: FlowId) -> bool {
         false
     }
-    /// A reset has passed a router that throws the other direction's packets away. The stage sets [`Cx::has_dropped`] too.
+    /// A reset has passed a router that throws the other direction's packets away. The stage sets [`Cx::has_news`] too.
     fn reset_passed(&mut self, _stage: u32, _p: &Packet) {}
 }
 
@@ -211,7 +211,7 @@ pub struct Cx<'a> {
     /// With a packet that is handed over before its time: the stage that it comes from.
     pub from: u32,
     /// Something was dropped, or the ledger has other news, since a driver that cares looked last.
-    pub has_dropped: bool,
+    pub has_news: bool,
     /// The stage could not hand on all that it has now, and is to be called once more: see [`Cx::forward_at`].
     pub has_more: bool,
     /// Nobody looks at totals before then: what will have happened by that time may be counted at once.
@@ -269,7 +269,7 @@ impl<'a> Cx<'a> {
             observer,
             reached: now,
             from: 0,
-            has_dropped: false,
+            has_news: false,
             has_more: false,
             unseen_until: now,
             unsampled_until: now,
@@ -325,7 +325,7 @@ impl<'a> Cx<'a> {
     pub fn drop(&mut self, id: PacketId, why: DropReason) {
         let p = *self.pool.get(id);
         self.ledger.dropped(self.stage, &p, why);
-        self.has_dropped = true;
+        self.has_news = true;
         let kind = if why.is_loss() { EventKind::Lost } else { EventKind::Drop };
         self.note(End::source_of(&p), kind, p.seq, p.payload as u32, self.stage);
         self.pool.remove(id);
@@ -334,7 +334,7 @@ impl<'a> Cx<'a> {
     /// A datagram has reached its flow's other end.
     #[inline]
     pub fn datagram_arrived(&mut self, flow: FlowId) {
-        self.has_dropped |= self.ledger.arrived(flow);
+        self.has_news |= self.ledger.arrived(flow);
     }
 
     /// Sets CE on an ECN-capable packet and counts it. The caller has checked that it is capable.

@@ -36,6 +36,14 @@ struct InFlight {
     counted_early: bool,
 }
 
+impl InFlight {
+    /// What it adds to the counters of packets and bytes before its time.
+    #[inline]
+    fn early(&self) -> (u64, u64) {
+        if self.counted_early { (1, u64::from(self.len)) } else { (0, 0) }
+    }
+}
+
 /// The keys of a part that are to change.
 fn table<'a>(value: &'a Value, key: &str) -> Result<&'a Map<String, Value>, ConfigError> {
     value.as_object().ok_or_else(|| ConfigError::new(key, value.to_string(), "a table of the keys that change"))

@@ -185,6 +185,7 @@ fn run_one(
             s.sample(&mut world);
         }
         let checks = until >= world.totals_at;
+        world.totals_at = if checks { (until + CHECK).min(stop) } else { world.totals_at };
         match over {
             Some(o) => break o,
             None if until >= stop => break Outcome::DurationReached,
@@ -192,7 +193,6 @@ fn run_one(
             None if checks && memory::is_short(world.pool.in_use()) => break Outcome::OutOfMemory,
             None => until += Dur(step),
         }
-        world.totals_at = if checks { (until + CHECK).min(stop) } else { world.totals_at };
     };
     world.catch_up();
     let end = world.now;

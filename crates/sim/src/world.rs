@@ -256,7 +256,7 @@ impl<'p> World<'p> {
             if let Some(pause) = told {
                 return pause;
             }
-            if cx.has_dropped {
+            if cx.has_news {
                 return Pause::Drop;
             }
         }

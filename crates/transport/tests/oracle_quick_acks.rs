@@ -215,3 +215,16 @@ fn a_receiver_on_a_short_way_waits_40_ms_with_every_ack_and_one_that_knows_a_lon
     assert_eq!(long.iter().filter(|a| **a).count(), 6, "{long:?}");
     assert!(long.windows(2).all(|w| w[0] != w[1]), "{long:?}");
 }
+
+#[test]
+fn what_is_to_be_learnt_may_be_asked_for_while_a_connection_lives() {
+    let (learnt, plain) = (params(), TcpParams { delayed_ack_timer: DelayedAckTimer::PerSegment, ..params() });
+    let mut rx = Receiver::new(&plain);
+    assert!(!rx.learns());
+    rx.retime(&learnt);
+    assert!(rx.learns());
+    let first = segment(1, MSS as i64, false);
+    assert_eq!(rx.on_segment(&first, &learnt, Time(TICK)), AckNow::Yes, "ACKs are quick at first");
+    rx.retime(&plain);
+    assert!(!rx.learns());
+}

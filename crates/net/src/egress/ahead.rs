@@ -26,16 +26,18 @@ pub(super) struct Remembered {
 impl Remembered {
     #[inline]
     fn add(&mut self, p: &InFlight) {
+        let (packets, bytes) = p.early();
         self.others.busy_ns += (p.ends - p.starts).0;
-        self.others.packets += u64::from(p.counted_early);
-        self.others.bytes += if p.counted_early { u64::from(p.len) } else { 0 };
+        self.others.packets += packets;
+        self.others.bytes += bytes;
     }
 
     #[inline]
     fn take(&mut self, p: &InFlight) {
+        let (packets, bytes) = p.early();
         self.others.busy_ns -= (p.ends - p.starts).0;
-        self.others.packets -= u64::from(p.counted_early);
-        self.others.bytes -= if p.counted_early { u64::from(p.len) } else { 0 };
+        self.others.packets -= packets;
+        self.others.bytes -= bytes;
     }
 
     /// The first packet leaves the ring.
@@ -51,9 +53,10 @@ impl Remembered {
     fn not_yet(&self, next: Option<&InFlight>, now: Time) -> NotYet {
         let mut n = self.others;
         if let Some(p) = next.filter(|p| p.starts <= now) {
+            let (packets, bytes) = p.early();
             n.busy_ns -= (now - p.starts).0;
-            n.packets -= u64::from(p.counted_early);
-            n.bytes -= if p.counted_early { u64::from(p.len) } else { 0 };
+            n.packets -= packets;
+            n.bytes -= bytes;
         }
         n
     }
@@ -197,7 +200,10 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     /// The longest packet that has been let through at once and has not been counted: only lines that were told of it count it
     /// when it has reached the far end, the others when it arrives.
     pub(super) fn longest_begun(&self, now: Time) -> u64 {
-        let begun = self.ring.iter().filter(|p| self.foresight.is_fed && p.starts <= now);
+        if !self.foresight.is_fed {
+            return 0;
+        }
+        let begun = self.ring.iter().filter(|p| p.starts <= now);
         begun.map(|p| u64::from(p.len)).max().unwrap_or(0)
     }
 

@@ -34,6 +34,7 @@ impl Connection {
         } else {
             let mut own = (*self.params).clone();
             own.adopt(new);
+            self.rx.retime(&own);
             self.params = Arc::new(own);
         }
     }

@@ -86,7 +86,11 @@ pub struct QuickAcks {
 }
 
 impl QuickAcks {
-    pub fn new(p: &TcpParams) -> QuickAcks {
+    pub fn asked_for(p: &TcpParams) -> Option<Box<QuickAcks>> {
+        (p.delayed_ack_timer == DelayedAckTimer::Linux24).then(|| Box::new(QuickAcks::new(p)))
+    }
+
+    fn new(p: &TcpParams) -> QuickAcks {
         let tick = Dur(p.rto_tick.0.max(1));
         QuickAcks {
             tick,

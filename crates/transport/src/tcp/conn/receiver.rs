@@ -104,7 +104,7 @@ impl Receiver {
             highest_start: 0,
             twice: None,
             habit: None,
-            quick: (p.delayed_ack_timer == DelayedAckTimer::Linux24).then(|| Box::new(QuickAcks::new(p))),
+            quick: QuickAcks::asked_for(p),
             growing: (p.receive_window == ReceiveWindow::Linux24).then(|| Box::new(Growing::new(p))),
             stats: ReceiverStats::default(),
         }
@@ -286,6 +286,13 @@ impl Receiver {
     pub fn repeats_ack(&mut self) -> bool {
         let news = self.unacked > 0 && self.habit.is_some() && !self.has_islands();
         news && self.habit.as_mut().is_some_and(|h| h.repeats())
+    }
+
+    /// Another timer of delayed ACKs, perhaps: what is to be learnt is learnt from now on.
+    pub fn retime(&mut self, p: &TcpParams) {
+        if self.quick.is_some() != (p.delayed_ack_timer == DelayedAckTimer::Linux24) {
+            self.quick = QuickAcks::asked_for(p);
+        }
     }
 
     /// Whether ACKs wait as long as has been learnt.

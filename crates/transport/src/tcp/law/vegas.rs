@@ -4,16 +4,17 @@
 //!
 //! **Idea**: once per round trip `diff = cwnd (1 - base_rtt / rtt)` segments stand in queues: the window grows by one if there
 //! are fewer than `alpha`, and shrinks by one if there are more than `beta`. Slow start doubles every other round trip and
-//! ends, an eighth lower, when more than `gamma` stand there after a round trip with a fixed window. As in ns-2, the round-trip
-//! time of a round is the mean of its samples, `base_rtt` is the least of these means, and `diff` is rounded to whole segments.
-//! A flow that begins behind a queue takes it for its path, for with many flows no whole round is free of it: late flows get
-//! more (bhandarkar-2006 figure 50).
+//! ends, an eighth lower, when more than `gamma` stand there after a round trip with a fixed window. The round-trip time of a
+//! round is the mean of its samples. In ns-2 `base_rtt` is the least of these means, and `diff` is rounded to whole segments, so
+//! a flow that begins behind a queue takes it for its path, for with many flows no whole round is free of it: late flows get
+//! more (bhandarkar-2006 figure 50). In the paper `base_rtt` is the least of all samples, and fractions count.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
 //! | `vegas.alpha` | segments | 1 | ns-2.35; bhandarkar-2006 IV |
 //! | `vegas.beta` | segments | 3 | ns-2.35; bhandarkar-2006 IV |
 //! | `vegas.gamma` | segments | 1 | ns-2.35 |
+//! | `vegas.rates` | - | `ns-2` | ns-2.35, which bhandarkar-2006 ran; `paper`: brakmo-peterson-1995 |
 //! | `vegas.keep` | - | 0.75 | brakmo-peterson-1995: share kept after a loss |
 //!
 //! **Deviations**: 1. Losses are found by the connection's detector, not by the source's finer timeouts: recovery from several
@@ -21,13 +22,24 @@
 //!
 //! **Checked by**: `law/oracle/vegas.rs`, a test of the resting point.
 
-use super::super::params::{AvoidanceCounting, TcpParams};
+use super::super::params::{AvoidanceCounting, TcpParams, choice};
 use super::super::{Ack, Trigger};
 use super::seen::Round;
 use super::{Window, WindowLaw, within};
 use crosswind_base::ConfigError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+choice!(
+    /// How the expected rate and the actual one are compared.
+    VegasRates {
+        /// The base is the least mean of a round, and the difference is a number of whole segments (ns-2.35).
+        #[serde(rename = "ns-2")]
+        Ns2,
+        /// The base is the least sample, and fractions of a segment count (the paper).
+        Paper,
+    }
+);
 
 /// Parameters of Vegas.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -41,11 +53,13 @@ pub struct VegasParams {
     pub gamma: f64,
     /// Share of the window that a loss keeps.
     pub keep: f64,
+    /// How the expected rate and the actual one are compared.
+    pub rates: VegasRates,
 }
 
 impl Default for VegasParams {
     fn default() -> Self {
-        VegasParams { alpha: 1.0, beta: 3.0, gamma: 1.0, keep: 0.75 }
+        VegasParams { alpha: 1.0, beta: 3.0, gamma: 1.0, keep: 0.75, rates: VegasRates::Ns2 }
     }
 }
 
@@ -63,7 +77,7 @@ pub struct Vegas {
     w: Window,
     counting: AvoidanceCounting,
     params: VegasParams,
-    /// Least mean round-trip time of a round.
+    /// Least round-trip time: of a round, or of a sample.
     base_s: f64,
     round: Round,
     sum_s: f64,
@@ -86,14 +100,15 @@ impl Vegas {
         }
     }
 
-    /// A round trip is over: whole segments in queues, if it had samples.
+    /// A round trip is over: segments in queues, if it had samples.
     fn queued(&mut self) -> Option<f64> {
         let mean_s = self.sum_s / f64::from(self.samples);
         let known = self.samples > 0;
         (self.sum_s, self.samples) = (0.0, 0);
         known.then(|| {
             self.base_s = self.base_s.min(mean_s);
-            (self.w.segments() * (1.0 - self.base_s / mean_s)).round()
+            let queued = self.w.segments() * (1.0 - self.base_s / mean_s);
+            if self.params.rates == VegasRates::Ns2 { queued.round() } else { queued }
         })
     }
 }
@@ -103,6 +118,9 @@ impl WindowLaw for Vegas {
         if let Some(r) = a.rtt {
             self.sum_s += r.as_secs_f64();
             self.samples += 1;
+            if self.params.rates == VegasRates::Paper {
+                self.base_s = self.base_s.min(r.as_secs_f64());
+            }
         }
         let queued = if self.round.take(a) { self.queued() } else { None };
         if self.w.in_slow_start() {

@@ -1,9 +1,11 @@
 //! Vegas round by round, with actual and expected rates as the paper compares them.
 
 use super::*;
+use crate::tcp::law::vegas::VegasRates;
 
 #[derive(Default)]
 struct PlainVegas {
+    of_paper: bool,
     base_rtt: f64,
     rtts: Vec<f64>,
     left: f64,
@@ -14,6 +16,9 @@ struct PlainVegas {
 impl Plain for PlainVegas {
     fn ack(&mut self, s: Step, cwnd: f64, ssthresh: f64) -> f64 {
         self.rtts.push(s.rtt_s);
+        if self.of_paper {
+            self.base_rtt = if self.base_rtt == 0.0 { s.rtt_s } else { self.base_rtt.min(s.rtt_s) };
+        }
         self.left -= 1.0;
         let mut diff = None;
         if self.left <= 0.0 {
@@ -22,8 +27,9 @@ impl Plain for PlainVegas {
             self.rtts.clear();
             self.base_rtt = if self.base_rtt == 0.0 { rtt } else { self.base_rtt.min(rtt) };
             let (expected, actual) = (cwnd / self.base_rtt, cwnd / rtt);
+            let more = (expected - actual) * self.base_rtt;
             // ns-2 cuts off what is behind the point, after adding a half.
-            diff = Some(((expected - actual) * self.base_rtt + 0.5).trunc());
+            diff = Some(if self.of_paper { more } else { (more + 0.5).trunc() });
         }
         if cwnd < ssthresh {
             if let Some(d) = diff {
@@ -56,4 +62,11 @@ impl Plain for PlainVegas {
 #[test]
 fn vegas_is_its_paper_with_the_means_of_ns_2() {
     compare(&params(LawName::Vegas), 0.002, || Box::new(PlainVegas::default()));
+}
+
+#[test]
+fn vegas_is_its_paper_with_the_least_sample_and_fractions() {
+    let mut p = params(LawName::Vegas);
+    p.vegas.rates = VegasRates::Paper;
+    compare(&p, 0.002, || Box::new(PlainVegas { of_paper: true, ..PlainVegas::default() }));
 }
