@@ -33,10 +33,11 @@ $(VENV)/.installed: requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	@touch $@
 
-$(VENV)/.built: $(VENV)/.installed $(RUST) pyproject.toml
+$(VENV)/.built: $(VENV)/.installed $(RUST) pyproject.toml tools/rustflags.sh
 	@sh tools/need.sh $(PYTHON)
 	@echo "== Building the engine (release)"
-	@VIRTUAL_ENV="$(CURDIR)/$(VENV)" PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin develop --release \
+	@VIRTUAL_ENV="$(CURDIR)/$(VENV)" PATH="$(CURDIR)/$(BIN):$$PATH" RUSTFLAGS="$${RUSTFLAGS-$$(sh tools/rustflags.sh)}" \
+	  $(BIN)/maturin develop --release \
 	  > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
 	@touch $@
 
@@ -94,7 +95,8 @@ live: setup
 	$(BIN)/python -m validation.live
 
 wheel: $(VENV)/.installed
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --out dist
+	PATH="$(CURDIR)/$(BIN):$$PATH" RUSTFLAGS="$${RUSTFLAGS-$$(sh tools/rustflags.sh portable)}" \
+	  $(BIN)/maturin build --release --out dist
 	$(BIN)/python tools/wheel_check.py
 
 lock: $(VENV)/.installed
