@@ -30,6 +30,8 @@ pub struct Router<'a> {
     /// Next hop (a directed link) of each node on the way to `tree_of`.
     next: Vec<EgressIndex>,
     tree_of: Option<NodeIndex>,
+    /// How many searches have been made.
+    pub searches: u64,
 }
 
 impl<'a> Router<'a> {
@@ -50,7 +52,7 @@ impl<'a> Router<'a> {
                 at[end as usize] += 1;
             }
         }
-        Router { graph, first, into, next: Vec::new(), tree_of: None }
+        Router { graph, first, into, next: Vec::new(), tree_of: None, searches: 0 }
     }
 
     /// How many searches the routes of `pairs` take, and how many directed links each may have to look at.
@@ -147,6 +149,7 @@ impl<'a> Router<'a> {
             depth += 1;
         }
         self.next = next;
+        self.searches += 1;
     }
 
     /// Whether the first way out of a node is preferred to the second.
