@@ -185,7 +185,6 @@ EXPERIMENT = rates.experiment(
     configurations,
     CLAIMS,
     where="figures 5.18 to 5.20, table 5.3",
-    reps=1,
     tables=tables,
     figures=pictures,
     variants=paths.WHOLE,
