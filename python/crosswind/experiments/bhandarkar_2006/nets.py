@@ -172,8 +172,11 @@ def high_speed(
 ) -> Scenario:
     """N5: access links of 2.4 Gbit/s, one bottleneck, end-to-end round trip `rtt_ms`.
 
-    With `hosts = "busy"` they take up to a packet's time over each packet, as in the source's N6.
+    In front of a bottleneck of 2.4 Gbit/s they have twice that: were they as fast as it, the endless queue of the host
+    would take what is to overflow the router's. With `hosts = "busy"` they take up to a packet's time over each packet,
+    as in the source's N6.
     """
     bottleneck = wire(rate_mbps, rtt_ms / 2 - 2, droptail(buffer), **more)
-    access = host(2400, 1, rate_mbps) if hosts == "busy" else wire(2400, 1)
+    access_mbps = 2400 if rate_mbps < 2400 else 2 * rate_mbps
+    access = host(access_mbps, 1, rate_mbps) if hosts == "busy" else wire(access_mbps, 1)
     return dumbbell(name, bottleneck, access, flows, pairs=pairs, duration_s=duration_s, warm_up_s=warm_up_s)

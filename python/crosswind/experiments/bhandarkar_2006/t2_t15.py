@@ -38,7 +38,7 @@ import numpy as np
 import polars as pl
 
 from crosswind import figures
-from crosswind.claims import Part, above, at_least, between, near, within, yes
+from crosswind.claims import MissingDataError, Part, above, at_least, between, near, within, yes
 from crosswind.experiments.base import Results, Tables, Variant
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.figures import Picture
@@ -143,7 +143,13 @@ def _order(rate: int) -> Callable[[Results], Estimate]:
 
 
 def _quotient(rate: int, over: str, under: str) -> Callable[[Results], Estimate]:
-    return lambda r: exact(loss(r, rate, over) / loss(r, rate, under))
+    def measure(r: Results) -> Estimate:
+        least = loss(r, rate, under)
+        if not least:
+            raise MissingDataError(f"no losses of {NAMES[under]} at {rate} Mbit/s")
+        return exact(loss(r, rate, over) / least)
+
+    return measure
 
 
 def _column(buffer: str, protocol: str, column: str) -> Callable[[Results], Estimate]:
@@ -164,10 +170,6 @@ def _over_tcp(buffer: str, protocol: str) -> Callable[[Results], Estimate]:
 def _slope(r: Results) -> Estimate:
     y = [loss(r, x, "LTCP") for x in RATES]
     return exact(float(np.polyfit(np.log(RATES), np.log(y), 1)[0]))
-
-
-def _more_than_fixed(rate: int) -> Callable[[Results], Estimate]:
-    return lambda r: exact(loss(r, rate, "LTCP variable") / loss(r, rate, "LTCP"))
 
 
 def _same_goodput(r: Results) -> Estimate:
@@ -359,7 +361,7 @@ CLAIMS = (
         "table XI",
         Part("goodput apart by", _same_goodput, between(0, 0.001), "< 0.1 %", "%", 3),
         *[
-            Part(f"loss ratio at {x}", _more_than_fixed(x), within(v, 0.25), f"{v}", digits=2)
+            Part(f"loss ratio at {x}", _quotient(x, "LTCP variable", "LTCP"), within(v, 0.25), f"{v}", digits=2)
             for x, v in zip(RATES, (1.07, 1.36, 1.65, 2.04, 2.67), strict=True)
         ],
     ),
