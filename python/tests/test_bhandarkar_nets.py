@@ -7,7 +7,8 @@ import random
 
 import pytest
 
-from crosswind.experiments.bhandarkar_2006 import nets, t7_t9
+from crosswind import quantity
+from crosswind.experiments.bhandarkar_2006 import nets, t2_t15, t7_t9
 
 
 @pytest.mark.parametrize("error", [0.01, 0.1, 0.5])
@@ -31,3 +32,10 @@ def test_a_host_that_tells_has_room_behind_its_queue_and_one_that_drops_has_not(
 
     assert limit() == ("10000 packets", True)
     assert limit(tells=False) == ("1000 packets", False)
+
+
+@pytest.mark.parametrize("rate", t2_t15.RATES)
+def test_the_queue_of_a_high_speed_net_stands_in_front_of_its_bottleneck(rate: int) -> None:
+    net = nets.high_speed("net", {"one": nets.bulk("SACK")}, rate_mbps=rate, buffer=50, duration_s=2, warm_up_s=1)
+    access, bottleneck = (quantity.parse(net.get(f"topology.{part}.rate")) for part in ("access", "bottleneck"))
+    assert access is not None and bottleneck is not None and access.value > bottleneck.value
