@@ -136,6 +136,7 @@ EXPERIMENT = rates.experiment(
     configurations,
     CLAIMS,
     where="figure 5.12",
+    reps=1,
     figures=pictures,
     variants=paths.WHOLE,
 )

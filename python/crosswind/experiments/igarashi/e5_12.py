@@ -139,6 +139,7 @@ EXPERIMENT = rates.experiment(
     configurations,
     CLAIMS,
     where="figure 5.13",
+    reps=1,
     figures=pictures,
     variants=paths.WHOLE | BUFFERS,
 )

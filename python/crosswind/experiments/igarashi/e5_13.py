@@ -110,6 +110,7 @@ EXPERIMENT = rates.experiment(
     configurations,
     CLAIMS,
     where="figure 5.14",
+    reps=1,
     figures=pictures,
     variants=paths.WHOLE
     | {"large-buffer": Variant("the router's buffer is the large one", {"buffer_packets": paths.LARGE})},

@@ -170,6 +170,7 @@ EXPERIMENT = rates.experiment(
     configurations,
     CLAIMS,
     where="figures 5.15 to 5.17",
+    reps=1,
     figures=pictures,
     variants=paths.WHOLE | {"cubic-limited": Variant("CUBIC heeds its socket buffer too", {"heedless": ()})},
 )

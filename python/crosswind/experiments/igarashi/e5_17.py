@@ -185,6 +185,7 @@ EXPERIMENT = rates.experiment(
     configurations,
     CLAIMS,
     where="figures 5.18 to 5.20, table 5.3",
+    reps=1,
     tables=tables,
     figures=pictures,
     variants=paths.WHOLE,

@@ -55,6 +55,7 @@ EXPERIMENT = rates.experiment(
     configurations,
     CLAIMS,
     where="figure 5.6",
+    reps=1,
     figures=pictures,
     variants=paths.WHOLE,
 )

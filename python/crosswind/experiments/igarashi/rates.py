@@ -27,8 +27,6 @@ from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
 
 KEYS = ["configuration", "rep"]
-# Open point O1.3 asks for ten. Five of chapter 5, whose runs are long, keep both within 25 minutes on two cores.
-SEEDS: Mapping[str, int] = {"e4": 10, "e5": 5}
 Measure = Callable[[Results], npt.NDArray[np.float64]]
 
 
@@ -89,13 +87,7 @@ def experiment(
         made = configurations(**settings)
         return {label: paths.on_kernels(s) for label, s in made.items()} if hosts == "kernel" else made
 
-    common: dict[str, Any] = {
-        "tables": tables,
-        "reps": SEEDS[name[:2]],
-        "quick_reps": 1,
-        "quick": paths.QUICK,
-        "beside": ("kernel",),
-    }
+    common: dict[str, Any] = {"tables": tables, "reps": 2, "quick_reps": 1, "quick": paths.QUICK, "beside": ("kernel",)}
     readings = {**paths.HOSTS, **(variants or {})}
     return study.experiment(name, title, doc, on_hosts, claims, variants=readings, **(common | more))
 
