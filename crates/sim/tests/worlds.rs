@@ -115,6 +115,17 @@ fn a_transfer_of_one_segment_takes_exactly_its_handshake_and_its_bits() {
 }
 
 #[test]
+fn a_write_larger_than_the_buffer_is_taken_in_parts_to_its_end() {
+    // A buffer of 200 kB never holds the window (40 segments) up, not even when less than a buffer is left to write.
+    let link = json!({ "rate": "10 Mbit/s", "delay": "10 ms", "queue": { "limit": "100 kB" } });
+    let took = |buffer: &str| {
+        let tcp = json!({ "preset": "rfc", "window_limit_segments": 40, "send_buffer": buffer });
+        of_flow(&run(&single(link.clone(), of_size(500_000), tcp, "100 s")), "bulk", "elapsed_ns")
+    };
+    assert_eq!(took("200 kB"), took("10 MB"));
+}
+
+#[test]
 fn a_lone_lost_segment_costs_exactly_one_timeout() {
     // Packet 1 with data is lost; nothing else is in flight, so only the timer (1 s from the time it was sent) helps.
     let link = json!({ "rate": "64 kbit/s", "delay": "100 ms", "loss": { "type": "list", "packets": [1] },

@@ -60,9 +60,9 @@ impl Sender {
         while self.remaining > 0 {
             let space = conn.send_space();
             let piece = self.piece.min(self.remaining);
-            // A write larger than the socket's buffer is accepted in parts.
+            // A write larger than the socket's buffer is accepted in parts, to its end.
             let buffer = conn.params().send_buffer.0;
-            let fits = match piece > buffer {
+            let fits = match self.piece > buffer {
                 true if space >= piece.min(buffer / 2) => space.min(piece),
                 false if space >= piece => piece,
                 _ => 0,
