@@ -13,12 +13,13 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from crosswind.errors import InterruptedRunError
+from crosswind.errors import CrosswindError, InterruptedRunError
 from crosswind.experiments.base import Experiment
 from crosswind.quantity import parse
 from crosswind.readings import Reading
@@ -60,7 +61,8 @@ def campaign(
 ) -> list[Finished]:
     """Runs experiments side by side; the results are in the order of `chosen`.
 
-    `folder` says where each one's results go. Raises what an experiment raises; Ctrl-C ends all of them.
+    `folder` says where each one's results go. Raises what an experiment raises, and CrosswindError when a process is
+    killed; Ctrl-C ends all of them.
     """
     processes = min(plan.workers or os.cpu_count() or 1, len(chosen))
     finished: dict[str, Finished] = {}
@@ -193,5 +195,15 @@ def _in_turn(
             waiting.remove(e)
         ready, _ = wait(running, return_when=FIRST_COMPLETED)
         for future in ready:
+            if isinstance(future.exception(), BrokenProcessPool):
+                raise CrosswindError(_lost(running.values(), len(done), len(chosen)))
             done.add(running.pop(future))
             yield future.result()
+
+
+def _lost(running: Iterable[str], done: int, of: int) -> str:
+    """What to say when a process of the pool is gone: it cannot be known which."""
+    return (
+        f"a process was ended from outside while {' and '.join(running)} ran, most probably for want of memory; {done} "
+        f"of {of} experiments are done, and their results are kept. One at a time needs less: --workers 1"
+    )

@@ -207,6 +207,14 @@ class Runs:
             full = runs.filter(pl.col("outcome") == "out of memory").height
             if full:
                 found.append(f"{full} of {runs.height} runs ended early: the machine was about to run out of memory")
+        if not runs.is_empty() and "truncated_events" in runs.columns:
+            cut = runs.filter(pl.col("truncated_events") > 0)
+            if cut.height:
+                found.append(
+                    f"{cut.height} of {runs.height} runs had more events than their log keeps: the last "
+                    f"{cut['truncated_events'].sum()} are missing (record parts of the run with `record.between`, or "
+                    "stream them with `record.event_file`)"
+                )
         if self.manifest.get("interrupted"):
             asked = self.manifest.get("asked", self.manifest["reps"] * len(self.scenarios))
             found.append(f"interrupted: {runs.height} runs finished of {asked} asked for")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +14,7 @@ import pytest
 from crosswind import experiments, explain
 from crosswind.campaign import asked_twice, campaign, chains
 from crosswind.claims import MissingDataError
-from crosswind.errors import InputError
+from crosswind.errors import CrosswindError, InputError
 from crosswind.experiments.base import Results
 from crosswind.experiments.jarvinen_2006 import parts, testbed
 from crosswind.reproduce import Plan, reproduce
@@ -61,6 +64,22 @@ def test_a_campaign_runs_companions_once_and_keeps_the_order(tmp_path: Path) -> 
     done = campaign(chosen, lambda e: tmp_path / e.id, Plan(reps=3, figures="none"))
     assert [d.id for d in done] == [e.id for e in chosen]
     assert all((d.folder / "claims.json").is_file() for d in done)
+
+
+@pytest.mark.engine
+def test_a_process_that_is_killed_ends_the_campaign_with_a_sentence(tmp_path: Path) -> None:
+    chosen = experiments.find("jarvinen-2006/links") + experiments.find("jarvinen-2006/mechanisms")
+
+    def kill() -> None:
+        while not (children := multiprocessing.active_children()):
+            time.sleep(0.01)
+        children[0].kill()
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    with pytest.raises(CrosswindError, match=r"ended from outside while .* ran.*0 of 2 experiments are done"):
+        campaign(chosen, lambda e: tmp_path / e.id, Plan(reps=3, workers=2, figures="none"))
+    killer.join()
 
 
 @pytest.mark.engine

@@ -12,6 +12,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import crosswind as cw
+from crosswind.runs import Runs
 
 Engine = Callable[..., Any]
 
@@ -97,3 +98,9 @@ def test_a_missing_table_is_an_empty_frame(engine: Engine, file: Path) -> None:
     assert runs.sample("cwnd_bytes").is_empty()
     assert runs.events("bulk-1").is_empty()
     assert isinstance(runs.hist(), pl.DataFrame)
+
+
+def test_a_log_that_was_full_is_a_warning() -> None:
+    run = {"configuration": ["a", "a"], "rep": [0, 1], "outcome": ["all flows closed"] * 2, "truncated_events": [0, 7]}
+    (found,) = Runs({"run": pl.DataFrame(run)}, {}, {"reps": 2}).warnings()
+    assert "1 of 2 runs" in found and "the last 7 are missing" in found

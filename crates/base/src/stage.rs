@@ -75,6 +75,9 @@ impl DropReason {
 pub enum Ahead {
     /// To plan a packet's way through the stage when it arrives.
     Plan,
+    /// To be all that feeds a stage that is [`Ahead::Fed`]: packets must reach its far end in order, and no closer to each
+    /// other than its rate lets them. Says whether they do, and changes nothing.
+    Lead,
     /// To hand packets on before their time, through [`Cx::forward_at`].
     HandOn,
     /// To be handed packets before their time. Until `catch_up` or `wake` reaches the time of such an arrival, it must not

@@ -1,6 +1,6 @@
 //! The egress: one queue, one link and one loss model joined into a single stage.
 //!
-//! Packets on the link wait in a ring ordered by arrival time, so a link with a fixed delay costs one pending wake, not
+//! Packets on the link wait in the order of their arrival, so a link with a fixed delay costs one pending wake, not
 //! one for every packet in flight. At one instant deliveries come first, then the queue is served.
 //!
 //! A driver that knows the whole network may let an egress look ahead ([`Ahead`]). When the queue refuses packets on
@@ -9,40 +9,22 @@
 
 mod ahead;
 mod coming;
+mod flight;
+mod remembered;
 mod stats;
 
 use crate::link::loss::none::NoLoss;
 use crate::link::loss::{LossModel, LossPoint};
 use crate::link::{Applied, Fate, Link, holdup};
 use crate::queue::{Backlog, Head, QueueDisc, Removal};
-use ahead::{Announced, Arriving, Foresight, Remembered};
+use ahead::{Announced, Arriving, Foresight};
 use coming::Coming;
 use crosswind_base::{Ahead, ConfigError, Cx, DropReason, Dur, Metrics, Packet, PacketId, Stage, Time};
+use flight::{Flight, InFlight};
+use remembered::Remembered;
 use serde_json::{Map, Value};
 use stats::Stats;
 use std::collections::VecDeque;
-
-/// A packet between the queue and the far end of the link.
-#[derive(Clone, Copy)]
-struct InFlight {
-    at: Time,
-    /// When its transmission begins and ends.
-    starts: Time,
-    ends: Time,
-    id: PacketId,
-    len: u16,
-    lost: Option<DropReason>,
-    /// It is among the arrived and sent packets since it was handed over, before its arrival.
-    counted_early: bool,
-}
-
-impl InFlight {
-    /// What it adds to the counters of packets and bytes before its time.
-    #[inline]
-    fn early(&self) -> (u64, u64) {
-        if self.counted_early { (1, u64::from(self.len)) } else { (0, 0) }
-    }
-}
 
 /// The keys of a part that are to change.
 fn table<'a>(value: &'a Value, key: &str) -> Result<&'a Map<String, Value>, ConfigError> {
@@ -54,7 +36,7 @@ pub struct Egress<Q, L, M = NoLoss> {
     queue: Q,
     link: L,
     loss: M,
-    ring: VecDeque<InFlight>,
+    flight: Flight,
     free_at: Time,
     /// When it is worth asking the queue: the link is free then, and the queue has not refused since its last wake.
     ask_at: Time,
@@ -68,7 +50,7 @@ pub struct Egress<Q, L, M = NoLoss> {
     waiting: Backlog,
     /// Of a line that gathers: what will arrive.
     coming: Option<Box<Coming>>,
-    /// Of a line that hands on: what its ring remembers.
+    /// Of a line that hands on: what is on its way.
     remembered: Remembered,
     stats: Stats,
 }
@@ -85,7 +67,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
             queue,
             link,
             loss,
-            ring: VecDeque::new(),
+            flight: Flight::default(),
             free_at: Time::ZERO,
             ask_at: Time::ZERO,
             wake_at: Time::NEVER,
@@ -117,7 +99,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
 
     /// Packets between the queue and the far end of the link.
     pub fn in_flight_packets(&self) -> usize {
-        self.ring.len()
+        self.flight.len() + self.remembered.len()
     }
 
     /// Serves the queue as long as the link takes packets.
@@ -210,57 +192,40 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         self.launch(flight, cx);
     }
 
-    /// Puts a packet into the ring behind everything that arrives no later than it.
+    /// Sends a packet on its way.
     #[inline(always)]
     fn launch(&mut self, packet: InFlight, cx: &mut Cx<'_>) {
-        if self.foresight.hands_on {
-            cx.forward_at(packet.id, packet.at);
-            let unseen = if self.foresight.is_sampled { cx.unsampled_until } else { cx.unseen_until };
-            if packet.at <= unseen {
-                self.has_reached(&packet);
-            } else {
-                self.remember(packet, cx.reached);
-            }
+        if !self.foresight.hands_on {
+            self.flight.push(packet);
             return;
         }
-        if self.ring.back().is_none_or(|last| last.at <= packet.at) {
-            self.ring.push_back(packet);
+        cx.forward_at(packet.id, packet.at);
+        let unseen = if self.foresight.is_sampled { cx.unsampled_until } else { cx.unseen_until };
+        if packet.at <= unseen {
+            // It will have reached the far end before anybody looks.
+            self.stats.delivered(packet.len);
         } else {
-            self.overtake(packet);
+            self.remember(packet, cx.reached);
         }
-    }
-
-    /// The rare case of a link that reorders.
-    #[cold]
-    fn overtake(&mut self, packet: InFlight) {
-        let i = self.ring.iter().rposition(|p| p.at <= packet.at).map_or(0, |i| i + 1);
-        self.ring.insert(i, packet);
     }
 
     #[inline]
     fn deliver(&mut self, cx: &mut Cx<'_>) {
-        while let Some(first) = self.ring.front()
-            && first.at <= cx.now
-        {
-            let (id, lost) = (first.id, first.lost);
-            self.stats.queue_was(first.len);
-            self.ring.pop_front();
-            match lost {
+        while let Some(first) = self.flight.pop_until(cx.now) {
+            match first.lost {
                 None => {
-                    self.stats.delivered_packets += 1;
-                    cx.forward(id);
+                    self.stats.delivered(first.len);
+                    cx.forward(first.id);
                 }
-                Some(why) => cx.drop(id, why),
+                Some(why) => {
+                    self.stats.queue_was(first.len);
+                    cx.drop(first.id, why);
+                }
             }
         }
-        if let Some(next) = self.ring.front() {
+        if let Some(next) = self.flight.first() {
             cx.pool.prefetch(next.id);
         }
-    }
-
-    #[inline]
-    fn first_delivery(&self) -> Time {
-        self.ring.front().map_or(Time::NEVER, |p| p.at)
     }
 
     /// Notes the backlog and when to be woken next.
@@ -271,7 +236,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
             self.wake_at = self.planned_wake();
             return;
         }
-        self.wake_at = self.first_delivery();
+        self.wake_at = self.flight.first_at();
         let waits_for_delivery = self.link.is_in_order() && self.wake_at != Time::NEVER;
         if backlog.packets > 0 && self.free_at > now && !waits_for_delivery {
             self.wake_at = self.wake_at.min(self.free_at);
@@ -291,9 +256,9 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         if cx.now >= self.free_at && self.queue.backlog().packets == 0 && self.queue.may_pass(len) {
             self.stats.passed(len);
             self.stats.sent(len);
-            let before = self.first_delivery();
+            let before = self.flight.first_at();
             self.put_on_link(id, cx);
-            if self.first_delivery() < before || self.queue.next_wake().is_some() {
+            if self.flight.first_at() < before || self.queue.next_wake().is_some() {
                 self.settle(Backlog::default(), cx.now);
             }
             return self.wake_at;
@@ -426,6 +391,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
         let is_lossless = self.loss.loses_nothing();
         let may = match how {
             Ahead::Plan => can_plan,
+            Ahead::Lead => return can_plan && self.link.is_even(),
             Ahead::HandOn => can_plan && is_lossless,
             Ahead::Fed(feed) => can_plan && is_lossless && self.swallows(feed),
             Ahead::Gather => can_plan && self.link.least_delay() > Dur::ZERO,

@@ -39,11 +39,11 @@ pub mod wire;
 mod recorder;
 
 pub use eventfile::EventFile;
-pub use eventlog::{EventLimit, EventLog, Truncation};
+pub use eventlog::{EVENT_BYTES, EventLimit, EventLog};
 pub use manifest::{Manifest, Mode, scenario_hash};
 pub use metric::{METRICS, Metric, MetricKind, Unit};
 pub use pcapng::{PcapngOptions, PcapngSummary, PcapngWriter, Snap, Vantages};
-pub use recorder::{Flows, Recorder};
+pub use recorder::{Flows, Parts, Recorder};
 pub use samples::{Entity, Samples};
 pub use table::{Cell, Code, Col, Column, ColumnType, RunEnd, RunKey, Sample, Subject, Table, Tables, Text};
 pub use wire::{TcpOptions, tcp_header_len};

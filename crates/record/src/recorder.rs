@@ -36,6 +36,17 @@ impl Flows {
     }
 }
 
+/// The parts of a run that are recorded, each from a time on until before another; none stands for all of it.
+#[derive(Clone, Debug, Default)]
+pub struct Parts(pub Vec<(Time, Time)>);
+
+impl Parts {
+    #[inline]
+    fn contain(&self, at: Time) -> bool {
+        self.0.is_empty() || self.0.iter().any(|(from, until)| (*from..*until).contains(&at))
+    }
+}
+
 /// Joins the observers there are. A run without files is a `Recorder<std::io::Sink>`.
 pub struct Recorder<W: Write> {
     /// Events kept in memory, for the tables.
@@ -43,6 +54,8 @@ pub struct Recorder<W: Write> {
     /// Events streamed to a file.
     pub event_file: Option<EventFile<W>>,
     pub capture: Option<PcapngWriter<W>>,
+    /// When they observe.
+    pub parts: Parts,
 }
 
 impl<W: Write> Recorder<W> {
@@ -58,6 +71,9 @@ impl<W: Write> Observer for Recorder<W> {
         self.events.as_ref().is_some_and(|e| e.wants(flow)) || self.event_file.as_ref().is_some_and(|f| f.wants(flow))
     }
     fn event(&mut self, e: Event) {
+        if !self.parts.contain(e.at) {
+            return;
+        }
         if let Some(log) = &mut self.events {
             log.event(e);
         }
@@ -66,7 +82,7 @@ impl<W: Write> Observer for Recorder<W> {
         }
     }
     fn packet(&mut self, at: Time, seen: Vantage, p: &Packet, pool: &Pool) {
-        if let Some(capture) = &mut self.capture {
+        if let Some(capture) = self.capture.as_mut().filter(|_| self.parts.contain(at)) {
             capture.packet(at, seen, p, pool);
         }
     }
@@ -91,17 +107,14 @@ mod tests {
         let capture = PcapngWriter::new(Vec::new(), PcapngOptions::default()).unwrap();
         let events = EventLog::new(Flows::only([FlowId(1)]), EventLimit::default());
         let file = EventFile::new(Vec::new(), Flows::All).unwrap();
-        let mut r = Recorder { events: Some(events), event_file: Some(file), capture: Some(capture) };
+        let parts = Parts(vec![(Time(2), Time(4)), (Time(5), Time(6))]);
+        let mut r = Recorder { events: Some(events), event_file: Some(file), capture: Some(capture), parts };
         assert!(!r.is_idle() && r.wants(FlowId(1)));
-        r.event(Event {
-            at: Time(5),
-            end: End { flow: FlowId(1), seen: Vantage::Sender },
-            kind: EventKind::Ack,
-            seq: 1,
-            len: 0,
-            aux: 0,
-        });
-        r.packet(Time(5), Vantage::Sender, &packet!(Packet::default(); len: 40), &Pool::new());
+        for at in [Time(1), Time(4), Time(5), Time(6)] {
+            let end = End { flow: FlowId(1), seen: Vantage::Sender };
+            r.event(Event { at, end, kind: EventKind::Ack, seq: 1, len: 0, aux: 0 });
+            r.packet(at, Vantage::Sender, &packet!(Packet::default(); len: 40), &Pool::new());
+        }
         assert_eq!((r.events.unwrap().kept_events(), r.event_file.unwrap().finish().unwrap().1), (1, 1));
         assert_eq!(r.capture.unwrap().finish().unwrap().1.written_packets, 1);
     }

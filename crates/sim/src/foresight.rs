@@ -77,10 +77,12 @@ pub fn foresee(plan: &Plan, params: &Parameters, stages: &mut [BoxStage], edges:
         // The driver keeps what hosts and edges are to get until its time has come.
         ends_at_host.fill(false);
     }
+    let leads: Vec<bool> = stages.iter_mut().map(|s| s.look_ahead(Ahead::Lead)).collect();
     let mut is_told: Vec<bool> = vec![false; stages.len()];
     for (i, stage) in stages.iter_mut().enumerate() {
         if let Some(from) = sources[i].only()
             && plans[from as usize]
+            && leads[from as usize]
             && may(i)
             && let Some(rate) = plan.egresses[from as usize].spec.rate
         {

@@ -2,11 +2,12 @@
 
 use crate::collect::{self, RunFacts, Sampler};
 use crate::memory;
-use crate::scenario::{PcapAt, Plan, Repetition};
+use crate::scenario::{Part, PcapAt, Plan, Repetition};
 use crate::world::{Outcome, OwnLaws, Parameters, Ties, World};
 use crosswind_base::{ConfigError, Dur, FlowId, Observer, Time, Vantage};
 use crosswind_record::{
-    EventFile, EventLimit, EventLog, Flows, PcapngOptions, PcapngWriter, Recorder, RunKey, Tables, Vantages, eventfile,
+    EventFile, EventLimit, EventLog, Flows, Parts, PcapngOptions, PcapngWriter, Recorder, RunKey, Tables, Vantages,
+    eventfile,
 };
 use crosswind_transport::tcp::share::Cache;
 use rayon::prelude::*;
@@ -74,6 +75,27 @@ struct Chain {
     reps: Vec<u32>,
 }
 
+/// What the runs of one request have in common.
+struct Shared<'a> {
+    request: &'a Request,
+    progress: &'a Progress,
+    room: EventRoom,
+}
+
+/// How many events the logs of all runs together may still keep.
+struct EventRoom(AtomicUsize);
+
+impl EventRoom {
+    /// Each run has a log of the usual size, as long as there is room for it.
+    fn limit(&self) -> EventLimit {
+        EventLimit(EventLimit::default().0.min(self.0.load(Ordering::Relaxed)))
+    }
+    fn take(&self, kept: usize) {
+        let less = |left: usize| Some(left.saturating_sub(kept));
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).expect("there is always a new value");
+    }
+}
+
 /// How often a run looks whether the machine has memory left.
 const CHECK: Dur = Dur::from_secs(10);
 
@@ -81,9 +103,12 @@ const CHECK: Dur = Dur::from_secs(10);
 const CHAIN_RUNS: usize = 32;
 
 pub fn run_many(plans: &[Plan], request: &Request, progress: &Progress) -> Result<Finished, RunError> {
-    if let Some(available) = memory::available_bytes() {
+    let available = memory::available_bytes();
+    if let Some(available) = available {
         memory::Estimate::of(plans, request).check(available)?;
     }
+    let room = EventRoom(AtomicUsize::new(available.map_or(usize::MAX, memory::events_that_fit)));
+    let shared = Shared { request, progress, room };
     let parameters = plans.iter().map(|p| Parameters::with_laws(p, &request.laws)).collect::<Result<Vec<_>, _>>()?;
     let mut chains = Vec::new();
     for (scenario, plan) in plans.iter().enumerate() {
@@ -107,7 +132,7 @@ pub fn run_many(plans: &[Plan], request: &Request, progress: &Progress) -> Resul
                 return Ok(());
             }
             let chain = &chains[i];
-            let tables = run_chain(&plans[chain.scenario], &parameters[chain.scenario], chain, request, progress)?;
+            let tables = run_chain(&plans[chain.scenario], &parameters[chain.scenario], chain, &shared)?;
             *results[i].lock().expect("no run panics while it holds its slot") = Some(tables);
         }
     };
@@ -132,7 +157,8 @@ pub fn run_many(plans: &[Plan], request: &Request, progress: &Progress) -> Resul
     Ok(Finished { tables, interrupted })
 }
 
-fn run_chain(plan: &Plan, p: &Parameters, chain: &Chain, q: &Request, progress: &Progress) -> Result<Tables, RunError> {
+fn run_chain(plan: &Plan, p: &Parameters, chain: &Chain, shared: &Shared<'_>) -> Result<Tables, RunError> {
+    let (q, progress) = (shared.request, shared.progress);
     let fresh = || vec![Cache::new(plan.sharing.lifetime()); plan.nodes.len()];
     let mut caches = fresh();
     let (mut tables, mut ends) = (Tables::new(), Vec::with_capacity(chain.reps.len()));
@@ -145,7 +171,7 @@ fn run_chain(plan: &Plan, p: &Parameters, chain: &Chain, q: &Request, progress: 
             caches.iter_mut().for_each(Cache::forget);
         }
         // A run that was cut short is no result, and has added nothing.
-        let Some((used, end)) = run_one(plan, p, rep, q.ties, caches, progress, &mut tables)? else { break };
+        let Some((used, end)) = run_one(plan, p, rep, shared, caches, &mut tables)? else { break };
         caches = if plan.sharing.across_repetitions() { used } else { fresh() };
         for c in &mut caches {
             c.epoch = c.epoch + end.since(Time::ZERO) + plan.sharing.gap();
@@ -166,14 +192,13 @@ fn run_one(
     plan: &Plan,
     p: &Parameters,
     rep: Repetition,
-    ties: Ties,
+    shared: &Shared<'_>,
     caches: Vec<Cache>,
-    progress: &Progress,
     tables: &mut Tables,
 ) -> Result<OneRun, RunError> {
     let began = std::time::Instant::now();
-    let mut world = World::build(plan, p, rep, ties, caches)?;
-    let mut recorder = recorder(plan, rep)?;
+    let mut world = World::build(plan, p, rep, shared.request.ties, caches)?;
+    let mut recorder = recorder(plan, rep, shared.room.limit())?;
     let mut sampler = plan.record.sample.map(|_| Sampler::new(&mut world));
     let stop = Time::ZERO + plan.duration;
     let step = plan.record.sample.unwrap_or(CHECK).0.max(1);
@@ -189,7 +214,7 @@ fn run_one(
         match over {
             Some(o) => break o,
             None if until >= stop => break Outcome::DurationReached,
-            None if progress.cancel.load(Ordering::Relaxed) => return Ok(None),
+            None if shared.progress.cancel.load(Ordering::Relaxed) => return Ok(None),
             None if checks && memory::is_short(world.pool.in_use()) => break Outcome::OutOfMemory,
             None => until += Dur(step),
         }
@@ -200,8 +225,9 @@ fn run_one(
     if let Some(s) = sampler {
         tables.add(s.into_table());
     }
-    let truncated = recorder.events.as_ref().and_then(|e| e.truncation()).map_or(0, |t| t.dropped_events);
+    let truncated = recorder.events.as_ref().map_or(0, EventLog::dropped_events);
     if let Some(log) = recorder.events.take() {
+        shared.room.take(log.kept_events());
         tables.add(log.into_table());
     }
     if let Some(c) = recorder.capture.take() {
@@ -261,7 +287,7 @@ fn vantages(at: PcapAt) -> Vantages {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a capture is a file; the stages never see it")]
-fn recorder(plan: &Plan, rep: Repetition) -> Result<Recorder<BufWriter<File>>, RunError> {
+fn recorder(plan: &Plan, rep: Repetition, most: EventLimit) -> Result<Recorder<BufWriter<File>>, RunError> {
     let create = |path: &Option<String>| -> Result<_, RunError> {
         let path = path.as_ref().map(|p| of_rep(Some(p), rep));
         let file = path.as_ref().map(|p| File::create(p).map_err(|e| RunError::File(p.clone(), e)));
@@ -276,12 +302,29 @@ fn recorder(plan: &Plan, rep: Repetition) -> Result<Recorder<BufWriter<File>>, R
             let broken = |e| RunError::File(of_rep(plan.record.event_file.as_deref(), rep), e);
             event_file = Some(EventFile::new(out, flows).map_err(broken)?);
         }
-        None => events = is_wanted.then(|| EventLog::new(flows, EventLimit::default())),
+        None => events = is_wanted.then(|| EventLog::new(flows, most)),
     }
     let capture = create(&plan.record.pcap)?.map(|out| {
         let options = PcapngOptions { vantages: vantages(plan.record.pcap_at), ..PcapngOptions::default() };
         let broken = |e| RunError::File(of_rep(plan.record.pcap.as_deref(), rep), e);
         PcapngWriter::new(out, options).map_err(broken)
     });
-    Ok(Recorder { events, event_file, capture: capture.transpose()? })
+    let parts = plan.record.between.iter().map(|Part(from, until)| (Time(from.0), Time(until.0))).collect();
+    Ok(Recorder { events, event_file, capture: capture.transpose()?, parts: Parts(parts) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logs_keep_less_when_those_before_have_taken_the_room() {
+        let usual = EventLimit::default().0;
+        let room = EventRoom(AtomicUsize::new(2 * usual + 5));
+        assert_eq!(room.limit(), EventLimit(usual));
+        room.take(2 * usual);
+        assert_eq!(room.limit(), EventLimit(5));
+        room.take(6);
+        assert_eq!(room.limit(), EventLimit(0));
+    }
 }

@@ -8,6 +8,7 @@ use crate::endpoint::FlowEnd;
 use crate::many::Request;
 use crate::scenario::Plan;
 use crosswind_base::ConfigError;
+use crosswind_record::EVENT_BYTES;
 
 /// Names, routes and histograms of a flow, beside its two ends.
 const FLOW_BYTES: u64 = 1000;
@@ -73,6 +74,14 @@ impl Estimate {
         let found = format!("at least {} of memory, most of it for {cause}", gb(self.total_bytes()));
         Err(ConfigError::new(path, found, format!("at most the {} that are free", gb(available_bytes))).hint(hint))
     }
+}
+
+/// Columns of an event that are there at a time: those of the log, and the copies that tables and analyses make of them.
+const EVENT_COPIES: u64 = 8;
+
+/// How many events the logs of all runs together may keep, so that there is room for what is done with them.
+pub fn events_that_fit(available_bytes: u64) -> usize {
+    (available_bytes / (EVENT_COPIES * EVENT_BYTES as u64)) as usize
 }
 
 /// Packets below this number are no danger to any machine, and not worth a question to it.

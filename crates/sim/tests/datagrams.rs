@@ -36,6 +36,7 @@ fn every_packet_of_a_stream_alone_takes_its_bits_and_the_delay_and_nothing_more(
         assert_eq!(f(c), 309.5e6, "{c}");
     }
     assert_eq!((f("ipdv_min_ns"), f("ipdv_max_ns"), f("ipdv_undefined_packets")), (0.0, 0.0, 0.0));
+    assert_eq!(f("jitter_mean_ns"), 0.0);
     assert_eq!((f("sent_packets"), f("received_packets"), f("received_bytes")), (1147.0, 1147.0, 1147.0 * 76.0));
     assert_eq!((f("size_bytes"), f("wire_size_bytes")), (55_056.0, 87_172.0));
     // The last packet leaves 1146 intervals after the first; that span is the sender's.
@@ -87,6 +88,18 @@ fn runs_of_losses_and_undefined_pairs_are_those_of_the_list() {
     // Of 19 pairs: 2-3, 3-4, 4-5, 5-6, 8-9, 9-10, 19-20 are undefined.
     assert_eq!(f("ipdv_undefined_packets"), 7.0);
     assert_eq!(text(table(&t, "run"), "outcome", 0), "all flows closed", "the loss of the last packet ends the run");
+}
+
+#[test]
+fn jitter_is_the_size_of_the_differences_between_neighbours_that_arrive() {
+    // Every second packet takes 7 ms longer; the sixth and seventh, one of each kind, are lost, which leaves all neighbours unlike.
+    let loss = json!({ "type": "list", "packets": [6, 7] });
+    let link = json!({ "rate": "1 Mbit/s", "delay": "5 ms", "type": "detour", "counts": "all", "paths": "two", "difference": "7 ms", "loss": loss });
+    let t = run(&scenario(link, json!({ "audio": { "workload": audio(20) } })));
+    assert_eq!(of_flow(&t, "audio", "received_packets"), 18.0);
+    assert_eq!(of_flow(&t, "audio", "jitter_mean_ns"), 7e6);
+    // Only differences of consecutive packets are delay variations: up, down, up, down, ..
+    assert_eq!((of_flow(&t, "audio", "ipdv_min_ns"), of_flow(&t, "audio", "ipdv_max_ns")), (-7e6, 7e6));
 }
 
 #[test]

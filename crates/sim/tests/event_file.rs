@@ -1,4 +1,4 @@
-//! Events that stream to a file are those that the table would have held.
+//! Events that stream to a file are those that the table would have held; parts of a run hold those that it has there.
 
 mod common;
 
@@ -47,4 +47,28 @@ fn a_file_without_chosen_flows_is_refused() {
     let s = scenario(json!({ "event_file": "events.npy" })).to_string();
     let e = crosswind_sim::scenario::parse(&s, &crosswind_sim::scenario::Registries).expect_err("no flows are chosen");
     assert_eq!(e.path, "record.event_file");
+}
+
+#[test]
+fn only_the_chosen_parts_of_a_run_are_recorded() {
+    let all = run(&scenario(json!({ "events": "all" })));
+    let parts = run(&scenario(json!({ "events": "all", "between": [["0.2 s", "0.5 s"], ["1 s", "1.1 s"]] })));
+    let times = |tables: &crosswind_record::Tables| match table(tables, "event").get("time_ns") {
+        Some(Column::U64(t)) => t.clone(),
+        _ => panic!("events have times"),
+    };
+    let inside = |t: &u64| (200_000_000..500_000_000).contains(t) || (1_000_000_000..1_100_000_000).contains(t);
+    let expected: Vec<u64> = times(&all).into_iter().filter(inside).collect();
+    assert!(expected.len() > 50 && expected.len() < times(&all).len());
+    assert_eq!(times(&parts), expected);
+}
+
+#[test]
+fn parts_of_a_run_are_pairs_of_times_that_lie_in_it() {
+    for wrong in [json!(["3 s", "3 s"]), json!(["60 s", "61 s"]), json!(["3 s"]), json!("3 s")] {
+        let s = scenario(json!({ "events": "all", "between": [["1 s", "2 s"], wrong] })).to_string();
+        let e = crosswind_sim::scenario::parse(&s, &crosswind_sim::scenario::Registries).expect_err("no such part");
+        assert_eq!(e.path, "record.between[1]");
+        assert!(e.expected.contains("time"), "{e}");
+    }
 }

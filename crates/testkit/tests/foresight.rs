@@ -86,16 +86,47 @@ fn length(rng: &mut Rng) -> u16 {
     [40, 100, 576, 1500][rng.below(4) as usize]
 }
 
+/// What the second line is told, and by what line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    /// Nothing.
+    Unaware,
+    /// Each packet of a wire.
+    Fed,
+    /// Nothing, by a line on which some are late and others overtake them.
+    UnawareOfLate,
+    /// Each packet of a line on which packets take longer by a draw, in order, but closer to each other than its rate lets them.
+    Gathers,
+    /// Each packet of a line on which some are late.
+    GathersLate,
+}
+
 /// Offers the same random traffic to a row with foresight and one without, looking at both at random times.
-fn compare(seed: u64, queue: Value, feed: bool) {
+fn compare(seed: u64, queue: Value, how: How) {
     let wire = |rate: u64| json!({ "type": "wire", "rate": format!("{rate} bit/s"), "delay": "7 ms" });
-    let links = || [(queue.clone(), wire(8_000_000)), (json!({ "type": "droptail" }), wire(10_000_000))];
+    let detour = |own: Value| {
+        let mut line = json!({ "type": "detour", "rate": "8 Mbit/s", "delay": "7 ms", "counts": "all" });
+        own.as_object().unwrap().iter().for_each(|(key, v)| line[key] = v.clone());
+        line
+    };
+    let first = match how {
+        How::Unaware | How::Fed => wire(8_000_000),
+        How::Gathers => detour(json!({ "jitter": "3 ms" })),
+        How::UnawareOfLate | How::GathersLate => {
+            detour(json!({ "share": 0.15, "late_mean": "9 ms", "late_deviation": "4 ms" }))
+        }
+    };
+    let links = || [(queue.clone(), first.clone()), (json!({ "type": "droptail" }), wire(10_000_000))];
     let mut plain = Row::new(links());
     let mut ahead = Row::new(links());
     assert!(ahead.stages[0].look_ahead(Ahead::Plan) && ahead.stages[1].look_ahead(Ahead::Plan));
-    if feed {
+    assert_eq!(ahead.stages[0].look_ahead(Ahead::Lead), [How::Unaware, How::Fed].contains(&how));
+    if how == How::Fed {
         let feed = Feed { rate: BitRate(8_000_000), longest: 1500 };
         assert!(ahead.stages[1].look_ahead(Ahead::Fed(feed)) && ahead.stages[0].look_ahead(Ahead::HandOn));
+    }
+    if [How::Gathers, How::GathersLate].contains(&how) {
+        assert!(ahead.stages[1].look_ahead(Ahead::Gather) && ahead.stages[0].look_ahead(Ahead::HandOn));
     }
     let mut rng = Streams::new(seed).named("traffic");
     let mut at = Time::ZERO;
@@ -138,14 +169,14 @@ fn queues() -> [Value; 4] {
 #[test]
 fn a_planned_line_is_the_line_it_was() {
     for (i, queue) in queues().into_iter().enumerate() {
-        compare(100 + i as u64, queue, false);
+        compare(100 + i as u64, queue, How::Unaware);
     }
 }
 
 #[test]
 fn packets_handed_on_ahead_of_time_arrive_as_if_they_had_not_been() {
     for (i, queue) in queues().into_iter().enumerate() {
-        compare(200 + i as u64, queue, true);
+        compare(200 + i as u64, queue, How::Fed);
     }
 }
 
@@ -162,4 +193,13 @@ fn a_queue_that_could_fill_is_not_fed_ahead() {
     let red = json!({ "type": "red-ns2", "min_th": "3 packets", "max_th": "9 packets" });
     let mut red = bench::egress([&red, &wire], "link.x", &cx).expect("valid parameters");
     assert!(!red.look_ahead(Ahead::Fed(Feed { rate: BitRate(5_000_000), longest: 1500 })));
+}
+
+#[test]
+fn packets_of_a_line_that_reorders_arrive_as_if_they_had_not_been_handed_on() {
+    for (i, queue) in queues().into_iter().enumerate() {
+        compare(300 + i as u64, queue.clone(), How::Gathers);
+        compare(400 + i as u64, queue.clone(), How::UnawareOfLate);
+        compare(500 + i as u64, queue, How::GathersLate);
+    }
 }

@@ -1,8 +1,10 @@
 //! What an egress does before its time, where the driver allows it to look ahead.
 
+use super::Egress;
+use super::flight::InFlight;
 use super::stats::NotYet;
-use super::{Egress, InFlight};
 use crate::link::loss::LossModel;
+use crate::link::wire::SHORTEST_BYTES;
 use crate::link::{Fate, Link};
 use crate::queue::{Backlog, QueueDisc};
 use crosswind_base::{Cx, Dur, Feed, PacketId, Time};
@@ -13,53 +15,6 @@ pub(super) struct Announced {
     pub arrives: Time,
     pub starts: Time,
     pub len: u32,
-}
-
-/// Of the packets in the ring that were handed on: how many had been transmitted when somebody looked last, and what the
-/// others add to the counters.
-#[derive(Default)]
-pub(super) struct Remembered {
-    pub ended: usize,
-    others: NotYet,
-}
-
-impl Remembered {
-    #[inline]
-    fn add(&mut self, p: &InFlight) {
-        let (packets, bytes) = p.early();
-        self.others.busy_ns += (p.ends - p.starts).0;
-        self.others.packets += packets;
-        self.others.bytes += bytes;
-    }
-
-    #[inline]
-    fn take(&mut self, p: &InFlight) {
-        let (packets, bytes) = p.early();
-        self.others.busy_ns -= (p.ends - p.starts).0;
-        self.others.packets -= packets;
-        self.others.bytes -= bytes;
-    }
-
-    /// The first packet leaves the ring.
-    #[inline]
-    fn forget(&mut self, first: &InFlight) {
-        match self.ended.checked_sub(1) {
-            Some(fewer) => self.ended = fewer,
-            None => self.take(first),
-        }
-    }
-
-    /// What the counters say too much at `now`; `next` is the first of the others, and alone may be under transmission.
-    fn not_yet(&self, next: Option<&InFlight>, now: Time) -> NotYet {
-        let mut n = self.others;
-        if let Some(p) = next.filter(|p| p.starts <= now) {
-            let (packets, bytes) = p.early();
-            n.busy_ns -= (now - p.starts).0;
-            n.packets -= packets;
-            n.bytes -= bytes;
-        }
-        n
-    }
 }
 
 /// What becomes of a packet that arrives.
@@ -91,7 +46,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     /// When to be woken, with a plan: those whose packets are handed on ahead need no wake for it.
     #[inline]
     pub(super) fn planned_wake(&self) -> Time {
-        let delivery = if self.foresight.hands_on { Time::NEVER } else { self.first_delivery() };
+        let delivery = if self.foresight.hands_on { Time::NEVER } else { self.flight.first_at() };
         self.coming.as_ref().map_or(delivery, |c| delivery.min(c.deadline()))
     }
 
@@ -203,30 +158,21 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         if !self.foresight.is_fed {
             return 0;
         }
-        let begun = self.ring.iter().filter(|p| p.starts <= now);
-        begun.map(|p| u64::from(p.len)).max().unwrap_or(0)
+        let all = self.flight.in_order().chain(self.flight.overtaken()).chain(self.remembered.all());
+        all.filter(|p| p.starts <= now).map(|p| u64::from(p.len)).max().unwrap_or(0)
     }
 
     /// What the counters of an egress with a plan say too much at `now`, the time of the last `catch_up`.
     pub(super) fn not_yet(&self, now: Time) -> NotYet {
         if self.foresight.hands_on {
-            return self.remembered.not_yet(self.ring.get(self.remembered.ended), now);
+            return self.remembered.not_yet(now);
         }
         let mut n = NotYet::default();
-        for p in self.ring.iter().rev() {
-            if p.ends <= now {
-                // A line with a plan transmits in the order of arrival.
-                if self.foresight.plans {
-                    break;
-                }
-                continue;
-            }
-            n.busy_ns += (p.ends - p.starts.max(now)).0;
-            if p.counted_early && p.starts > now {
-                n.packets += 1;
-                n.bytes += u64::from(p.len);
-            }
-        }
+        self.flight.overtaken().for_each(|p| n.takes_back(p, now));
+        // A line with a plan transmits in the order of arrival at it.
+        let plans = self.foresight.plans;
+        let begun = self.flight.in_order().rev().take_while(|p| !plans || p.ends > now);
+        begun.for_each(|p| n.takes_back(p, now));
         n
     }
 
@@ -270,42 +216,27 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         }
     }
 
-    /// Forgets packets that were handed on and have reached the far end.
-    pub(super) fn forget_handed_on(&mut self, reached: Time) {
-        while let Some(first) = self.ring.front().copied()
-            && first.at <= reached
-        {
-            self.ring.pop_front();
-            self.remembered.forget(&first);
-            self.has_reached(&first);
-        }
-    }
-
-    /// Counts a packet that was handed on: it has reached the far end, or will have before anybody looks.
-    #[inline]
-    pub(super) fn has_reached(&mut self, packet: &InFlight) {
-        self.stats.queue_was(packet.len);
-        self.stats.delivered_packets += 1;
-    }
-
     /// A packet that has been handed on is remembered until it has reached the far end.
     #[inline(never)]
     pub(super) fn remember(&mut self, packet: InFlight, reached: Time) {
-        if self.ring.len() == self.ring.capacity() {
+        if self.remembered.is_full() {
             self.forget_handed_on(reached);
         }
-        self.remembered.add(&packet);
-        self.ring.push_back(packet);
+        self.remembered.add(packet);
+    }
+
+    fn forget_handed_on(&mut self, reached: Time) {
+        while let Some(p) = self.remembered.forget(reached) {
+            self.stats.delivered(p.len);
+        }
     }
 
     /// Brings what is remembered of packets that were handed on up to now.
     pub(super) fn review(&mut self, now: Time) {
         self.forget_handed_on(now);
-        while let Some(p) = self.ring.get(self.remembered.ended)
-            && p.ends <= now
-        {
-            self.remembered.take(p);
-            self.remembered.ended += 1;
+        self.remembered.advance(now);
+        if !self.link.is_in_order() {
+            self.remembered.forget_overtakers(now, |p| self.stats.delivered(p.len));
         }
     }
 
@@ -313,11 +244,10 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     /// here, what arrives is at most as many bytes, in packets no shorter than a bare header, and the line that feeds
     /// needs at least as long for the next long one.
     pub(super) fn swallows(&self, feed: Feed) -> bool {
-        const SHORTEST: u64 = 28;
         let Some(rate) = self.link.steady_rate().filter(|r| *r >= feed.rate) else { return false };
         let longest = u64::from(feed.longest);
         let meanwhile = longest * feed.rate.0 / rate.0;
-        let packets = (meanwhile / SHORTEST + 3) as u32;
+        let packets = (meanwhile / SHORTEST_BYTES + 3) as u32;
         self.queue.always_admits(Backlog { bytes: meanwhile + 3 * longest, packets })
     }
 }

@@ -28,7 +28,7 @@ impl Arrival {
 const NEAR: usize = 8;
 
 /// Lines of equal length hand their packets over almost in order: those stand in a ring. The others, from lines much
-/// shorter than the rest, stand in a heap.
+/// shorter than the rest and late ones on a line that reorders, stand in a heap.
 pub(super) struct Coming {
     ring: VecDeque<Arrival>,
     heap: BinaryHeap<Reverse<Key>>,
@@ -81,8 +81,18 @@ impl Coming {
         match before {
             Some(behind) => self.ring.insert(len - behind, new),
             None if len <= NEAR => self.ring.push_front(new),
+            None if self.ring.back().is_some_and(|last| last.line == new.line) => self.overtake(new),
             None => self.heap.push(Reverse(Key(new))),
         }
+    }
+
+    /// On a line that reorders many may overtake the one that is late: it goes to the heap rather than they.
+    fn overtake(&mut self, new: Arrival) {
+        while let Some(last) = self.ring.back().copied().filter(|last| last.key() > new.key()) {
+            self.heap.push(Reverse(Key(last)));
+            self.ring.pop_back();
+        }
+        self.ring.push_back(new);
     }
 
     /// When the first of them arrives.
@@ -141,8 +151,9 @@ mod tests {
         let mut taken = 0;
         for n in 0..20_000 {
             let line = rng.below(4) as u32;
-            // One line is much longer than the others.
-            let ahead = if line == 0 { 5_000 } else { 10 + rng.below(12) };
+            // One line is much longer than the others, and on another some are late.
+            let late = if line == 1 && rng.chance(0.2) { 1_000 } else { 0 };
+            let ahead = if line == 0 { 5_000 } else { 10 + rng.below(12) + late };
             coming.push(Time(now + ahead), line, PacketId(n));
             model.push((now + ahead, line, n));
             if rng.chance(0.3) {

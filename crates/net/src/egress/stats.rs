@@ -1,5 +1,6 @@
 //! The totals of an egress, and what it reports of them.
 
+use super::flight::InFlight;
 use crate::queue::Backlog;
 use crosswind_base::{Dur, Histogram, Metrics, Time};
 
@@ -36,6 +37,21 @@ pub(super) struct NotYet {
     pub busy_ns: u64,
 }
 
+impl NotYet {
+    /// What a packet has added to the counters that lies after `now`.
+    pub fn takes_back(&mut self, p: &InFlight, now: Time) {
+        if p.ends <= now {
+            return;
+        }
+        self.busy_ns += (p.ends - p.starts.max(now)).0;
+        if p.starts > now {
+            let (packets, bytes) = p.early();
+            self.packets += packets;
+            self.bytes += bytes;
+        }
+    }
+}
+
 impl Stats {
     /// Takes note of a backlog that may have changed, now.
     #[inline]
@@ -53,6 +69,12 @@ impl Stats {
     #[inline]
     pub fn sent(&mut self, len: u32) {
         self.sent_bytes += len as u64;
+    }
+    /// A packet has reached the far end.
+    #[inline]
+    pub fn delivered(&mut self, len: u16) {
+        self.queue_was(len);
+        self.delivered_packets += 1;
     }
     /// At some time the queue held at least this one packet.
     #[inline]

@@ -66,6 +66,9 @@ impl Params for AtmParams {
     }
 }
 
+/// Longer packets lose a smaller share of the line to cells than the shortest of these do.
+const LONGEST_BYTES: u16 = 1600;
+
 /// A line of cells.
 pub struct Atm {
     params: AtmParams,
@@ -83,6 +86,18 @@ impl Link for Atm {
     #[inline]
     fn is_in_order(&self) -> bool {
         true
+    }
+    /// The least rate at which any packet gets through.
+    fn steady_rate(&self) -> Option<BitRate> {
+        let share = |len: u16| f64::from(len) / (self.params.cells(len) * CELL_BYTES) as f64;
+        let least = (wire::SHORTEST_BYTES as u16..LONGEST_BYTES).map(share).fold(1.0, f64::min);
+        Some(BitRate((self.params.rate.0 as f64 * least) as u64)).filter(|r| r.0 > 0)
+    }
+    fn is_even(&self) -> bool {
+        true
+    }
+    fn least_delay(&self) -> Dur {
+        self.params.delay
     }
     fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan {
         self.line.transmit_bytes(self.params.cells(p.len) * CELL_BYTES, now)
@@ -128,7 +143,22 @@ mod tests {
         let slow = atm.transmit(&Packet { len: 40, ..Packet::default() }, plan.free_at);
         assert_eq!(slow.free_at, Time::from_secs_f64(1.000_042), "one cell of ten microseconds");
         let wrong = serde_json::json!({"encapsulation": "2000 B"});
+        assert_eq!(slow.fate, Fate::Deliver(slow.free_at + Dur::from_millis(50)));
         assert!(atm.change(wrong.as_object().expect("a table"), slow.free_at).is_err());
+    }
+
+    #[test]
+    fn no_packet_gets_through_at_less_than_the_rate_it_tells() {
+        let mut atm = Atm::new(AtmParams { rate: BitRate(424_000_000), ..AtmParams::default() });
+        let least = atm.steady_rate().expect("cells come at a steady rate");
+        // 33 bytes take two cells: 106 bytes.
+        assert_eq!(least, BitRate((424e6 * 33.0 / 106.0) as u64));
+        let mut now = Time::ZERO;
+        for len in wire::SHORTEST_BYTES as u16..9000 {
+            let plan = atm.transmit(&Packet { len, ..Packet::default() }, now);
+            assert!((plan.free_at - now) <= least.tx_time(u64::from(len)), "{len} bytes");
+            now = plan.free_at;
+        }
     }
 
     #[test]

@@ -114,9 +114,6 @@ impl DetourParams {
     }
 }
 
-/// No packet is shorter: the headers of IP and UDP.
-const SHORTEST_BYTES: u64 = 28;
-
 /// A wire on which packets overtake each other.
 pub struct Detour {
     params: DetourParams,
@@ -199,11 +196,15 @@ impl Link for Detour {
     fn is_in_order(&self) -> bool {
         self.is_in_order
     }
-    /// Draws follow the order of packets. A jitter below the shortest packet lets no more of them arrive at a time than a
-    /// wire would, but for one.
+    /// Draws follow the order of packets.
     fn steady_rate(&self) -> Option<BitRate> {
-        let is_small = self.params.jitter < self.params.rate.tx_time(SHORTEST_BYTES) && self.params.tick == Dur::ZERO;
-        self.line.steady_rate().filter(|_| self.is_in_order && is_small)
+        self.line.steady_rate()
+    }
+    /// With a jitter below the shortest packet no more of them arrive at a time than on a wire, but for one.
+    fn is_even(&self) -> bool {
+        let is_small =
+            self.params.jitter < self.params.rate.tx_time(wire::SHORTEST_BYTES) && self.params.tick == Dur::ZERO;
+        self.is_in_order && is_small
     }
     fn least_delay(&self) -> Dur {
         self.params.delay

@@ -61,9 +61,14 @@ pub trait Link {
         Ok(Applied::No)
     }
     /// The rate of a line whose plans depend on nothing but the order and the starting times of packets, so that it may
-    /// be asked before those times.
+    /// be asked before those times; the least one, if packets of some lengths get through more slowly.
     fn steady_rate(&self) -> Option<BitRate> {
         None
+    }
+    /// Of a line with a steady rate: whether packets reach the far end in order, and no more of them in any time than its rate
+    /// lets through, but for one.
+    fn is_even(&self) -> bool {
+        false
     }
     /// No packet of a line with a steady rate arrives sooner than this after the end of its transmission.
     fn least_delay(&self) -> Dur {
@@ -86,6 +91,9 @@ impl<L: Link + ?Sized> Link for Box<L> {
     }
     fn steady_rate(&self) -> Option<BitRate> {
         (**self).steady_rate()
+    }
+    fn is_even(&self) -> bool {
+        (**self).is_even()
     }
     fn least_delay(&self) -> Dur {
         (**self).least_delay()

@@ -23,6 +23,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+/// No packet is shorter: the headers of IP and UDP.
+pub const SHORTEST_BYTES: u64 = 28;
+
 /// Parameters of a wire.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -70,6 +73,9 @@ impl Link for Wire {
     #[inline]
     fn steady_rate(&self) -> Option<BitRate> {
         Some(self.serializer.rate())
+    }
+    fn is_even(&self) -> bool {
+        true
     }
     fn least_delay(&self) -> Dur {
         self.params.delay

@@ -206,7 +206,8 @@ fn stream(row: &mut Row<'_>, tx: &Datagrams, rx: &Receiver) {
         .float("ipdv_p75_ns", v.quantile(0.75))
         .float("ipdv_max_ns", max)
         .int("ipdv_undefined_packets", pairs.saturating_sub(v.count()))
-        .float("ipdv_over_20ms_ratio", share(rx.variations_over_mark, v.count()));
+        .float("ipdv_over_20ms_ratio", share(rx.variations_over_mark, v.count()))
+        .float("jitter_mean_ns", rx.jitter_mean_ns());
     for (name, n) in DELAY_COLUMNS.iter().zip(rx.delays_over_marks) {
         row.float(name, share(n, rx.packets));
     }

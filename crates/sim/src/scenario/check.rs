@@ -3,7 +3,7 @@
 use super::lifetime::Over;
 use super::sharing::Sharing;
 use super::start::StartRule;
-use super::types::{Events, Flow, Record, Scenario, Topology};
+use super::types::{Events, Flow, Part, Record, Scenario, Topology};
 use super::workloads;
 use crosswind_base::units::show_dur;
 use crosswind_base::{ConfigError, Dur, config};
@@ -200,6 +200,13 @@ fn record(r: &Record, s: &Scenario) -> Result<(), ConfigError> {
     }
     if r.event_file.is_some() && r.events == Events::default() {
         return Err(ConfigError::new("record.event_file", "no `record.events`", "the flows whose events are wanted"));
+    }
+    for (i, Part(from, until)) in r.between.iter().enumerate() {
+        if from >= until || *from >= s.duration {
+            let found = format!("[{}, {}]", show_dur(*from), show_dur(*until));
+            let expected = format!("a time before {}, the end, and a later one", seconds(s.duration));
+            return Err(ConfigError::new(format!("record.between[{i}]"), found, expected));
+        }
     }
     for (wanted, key) in [(&r.events, "record.events"), (&r.hist, "record.hist")] {
         if let Events::Of(names) = wanted {

@@ -54,7 +54,7 @@ pub use set::set;
 pub use sharing::{Persist, Sharing};
 pub use start::{Repetition, StartRule};
 pub use timeline::{AbortedBy, Change, Schedule, Target, Timed, When};
-pub use types::{AccessTree, Chain, Dumbbell, Events, Flow, Link, PcapAt, Record, Scenario, Series, Topology};
+pub use types::{AccessTree, Chain, Dumbbell, Events, Flow, Link, Part, PcapAt, Record, Scenario, Series, Topology};
 pub use workloads::{
     Bulk, Cbr, Close, FirstPeriod, OnOff, Page, Ping, Rounding, UDP_IP_HEADER, Web, WorkloadParams, interval_of,
 };

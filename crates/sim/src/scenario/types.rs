@@ -245,6 +245,10 @@ pub struct Record {
     pub sampled: Option<Vec<String>>,
     /// Flows (or groups of flows) whose events are logged.
     pub events: Events,
+    /// Parts of the run, each from a time on until before another, in which events and packets are recorded. Left out: all of
+    /// it. The log in memory holds the first four million events of a run, fewer if many runs leave no room for that.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub between: Vec<Part>,
     /// Flows (or groups of flows) whose histograms are kept: round-trip times, delays, delay variations. A time series
     /// keeps those of all flows and links.
     pub hist: Events,
@@ -257,6 +261,11 @@ pub struct Record {
     /// Where the packets are captured.
     pub pcap_at: PcapAt,
 }
+
+/// A part of a run: from a time on until before another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(expecting = "two times, such as [\"30 s\", \"31 s\"]")]
+pub struct Part(pub Dur, pub Dur);
 
 /// What time series hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -36,7 +36,7 @@ not in the text. Round trips of 300 ms and more stay far below REM with any cloc
 slow start down too slowly.
 
 B101 fails with the most flows, 1000 on 500 Mbit/s (`--quick`: 100 on 50 Mbit/s), whose windows are 7 segments: Jain's
-index of PERT is 0.72 there (0.89), of drop-tail 0.98 and more, and longer runs or starts closer together do not help
+index of PERT is 0.77 there (0.89), of drop-tail 0.98 and more, and longer runs or starts closer together do not help
 (0.77 to 0.93). It is P, the least round trip that a flow has seen: some flows meet a queue that no longer empties, so
 theirs lies up to 5.7 ms above the path's, and a flow's rate follows its P (correlation 0.98; the quarter with the
 largest P has 0.76 Mbit/s, the others 0.39). B102: Vegas drops nothing with 50 flows and 2.0 % with 100; ns-2's Vegas

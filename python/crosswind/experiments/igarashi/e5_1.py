@@ -158,7 +158,6 @@ EXPERIMENT = rates.experiment(
     configurations,
     CLAIMS,
     where="figures 5.3 to 5.5 and 5.7",
-    reps=1,
     figures=pictures,
     variants=READINGS,
 )

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind.claims import Claim, at_least, at_most, below, near
+from crosswind.claims import Claim, MissingDataError, at_least, at_most, below, near
 from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.experiments.igarashi import rates
@@ -37,7 +37,7 @@ WATCHED = ("FAST", "HTCP")
 
 
 def configurations(size: str = "full") -> dict[str, Scenario]:
-    """Each protocol alone; the events of two of them are kept."""
+    """Each protocol alone; events of two of them are kept for a second after each change."""
     s = paths.SIZES_5[size]
     s = replace(s, time=max(s.time, 0.5))
     path = replace(paths.DOMESTIC.unharmed(), rtt_ms=SHORT_MS)
@@ -53,6 +53,7 @@ def configurations(size: str = "full") -> dict[str, Scenario]:
         {"at": f"{s.seconds(at):g} s", "link": "bottleneck", "set": {"share": share}}
         for at, share in ((SHORTER, 0.0), (LONGER, 1.0))
     ]
+    watched = [[f"{s.seconds(at):g} s", f"{s.seconds(at) + 1:g} s"] for at in (SHORTER, LONGER)]
     return {
         p: paths.scenario(
             path,
@@ -62,7 +63,7 @@ def configurations(size: str = "full") -> dict[str, Scenario]:
             bin_s=1,
             link=detour,
             timeline=switches,
-            record={"events": ["f"] if p in WATCHED else []},
+            record={"events": ["f"], "between": watched} if p in WATCHED else {},
         )
         for p in PROTOCOLS
     }
@@ -73,16 +74,18 @@ def share_of(low: float, high: float) -> tuple[float, float]:
 
 
 def duplicates(name: str, at: float) -> rates.Measure:
-    """The longest row of ACKs that say the same, in the second after a change."""
+    """The longest row of ACKs that say the same, in the second after a change, run by run."""
 
     def measure(r: Results) -> Any:
-        events = r.runs.only(name, [0]).events("f", "ack")
+        events = r.runs.only(name).events("f", "ack")
         end = float(r.runs.scenarios[name].data["duration"].split()[0])
         t0 = at / SECONDS * end * 1e9
         # Data segments are ACKs too: they say 1.
         after = events.filter((pl.col("time_ns") >= t0) & (pl.col("time_ns") < t0 + 1e9) & (pl.col("seq") > 1))
-        acks = after["seq"].to_list()
-        return np.array([max((len(list(g)) - 1 for _, g in groupby(acks)), default=0)], dtype=float)
+        if after.is_empty():
+            raise MissingDataError(f"no ACKs of {name} in the second after {at:g} s")
+        runs = after.partition_by("rep", maintain_order=True)
+        return np.array([max(len(list(g)) - 1 for _, g in groupby(run["seq"].to_list())) for run in runs], dtype=float)
 
     return measure
 
@@ -136,7 +139,6 @@ EXPERIMENT = rates.experiment(
     configurations,
     CLAIMS,
     where="figure 5.12",
-    reps=1,
     figures=pictures,
     variants=paths.WHOLE,
 )

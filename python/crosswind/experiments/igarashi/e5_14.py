@@ -14,7 +14,7 @@ is 0.6 to 1.1 in ten seeds, and the claim fails or passes by the seed; the media
 for (O1.3), have the order of the source, and IC5.15 passes. IC5.18 fails with `--quick` in the short transfers beside
 CUBIC, which does not heed its socket buffer and fills the large one: 0.85 of their rate with the small one (median of
 ten seeds). With a CUBIC that heeds it (variant `cubic-limited`; the source saw CUBIC unlimited, O5.5 allows both) it is
-1.16. At a quarter of the size IC5.15 passes (one run), and IC5.18 fails by 0.87 beside CUBIC and 0.99 beside HSTCP,
+1.16. At a quarter of the size (ten seeds) IC5.15 passes, and IC5.18 fails by 0.91 beside CUBIC and 0.99 beside HSTCP,
 beside which they have 0.96 and 0.97 of their rate alone with the small buffer: there is little to mend.
 """
 
@@ -170,7 +170,6 @@ EXPERIMENT = rates.experiment(
     configurations,
     CLAIMS,
     where="figures 5.15 to 5.17",
-    reps=1,
     figures=pictures,
     variants=paths.WHOLE | {"cubic-limited": Variant("CUBIC heeds its socket buffer too", {"heedless": ()})},
 )

@@ -55,7 +55,6 @@ EXPERIMENT = rates.experiment(
     configurations,
     CLAIMS,
     where="figure 5.6",
-    reps=1,
     figures=pictures,
     variants=paths.WHOLE,
 )

@@ -54,7 +54,6 @@ EXPERIMENT = rates.experiment(
     configurations,
     (),
     where="figure 5.8",
-    reps=1,
     figures=pictures,
     variants=paths.WHOLE,
 )

@@ -85,7 +85,6 @@ EXPERIMENT = rates.experiment(
     configurations,
     CLAIMS,
     where="figures 5.9, 5.10",
-    reps=1,
     figures=pictures,
     variants=paths.WHOLE,
 )

@@ -46,6 +46,8 @@ ALPHA_PACKETS = 200
 CHUNK_SEGMENTS = 14
 SABUL_PACKETS = 25_600
 LATE_ms = 0.2
+# Of the way to each receiver: a line with a delay can be planned in batches.
+BOTTLENECK_ms = 1
 SMALL, LARGE, ENDLESS = 100, 2000, 1_000_000
 
 
@@ -246,7 +248,7 @@ def scenario(
     access = {"rate": _rate(path.access_mbps / size.divisor), "delay": "0 ms", "queue": _droptail(ENDLESS)}
     bottleneck: dict[str, Any] = {
         "rate": _rate(path.mbps / size.divisor),
-        "delay": "0 ms",
+        "delay": f"{BOTTLENECK_ms} ms",
         "queue": _droptail(ENDLESS if path.buffer_packets == ENDLESS else size.packets(path.buffer_packets)),
         "reverse": {"queue": _droptail(ENDLESS)},
         **(link or {}),
@@ -271,7 +273,7 @@ def scenario(
             "to": f"sink-{host}",
             **access,
             **line,
-            "delay": f"{own_ms:g} ms",
+            "delay": f"{own_ms - BOTTLENECK_ms:g} ms",
         }
         placed[name] = {"from": f"host-{host}", "to": f"sink-{host}", "start": {"uniform": ["0 s", "100 ms"]}, **flow}
     sampled = ["bottleneck", *(name for name in flows if not name.startswith("short"))]

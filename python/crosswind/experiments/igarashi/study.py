@@ -1,6 +1,6 @@
 """How the experiments of [Igarashi 2007] are declared, and the parts of claims that recur in them.
 
-The source shows single runs and prints no intervals: an experiment here has ten seeds, claims judge the median.
+The source shows single runs and prints no intervals: an experiment here has ten seeds, and claims judge the median.
 """
 
 from __future__ import annotations

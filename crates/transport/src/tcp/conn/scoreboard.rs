@@ -256,26 +256,29 @@ impl Scoreboard {
         if left >= right {
             return 0;
         }
-        let mut i = self.ranges.partition_point(|r| r.1 < left);
-        let end = self.ranges.partition_point(|r| r.0 <= right);
-        let touched = i < end;
-        let new_left = if touched { left.min(self.ranges[i].0) } else { left };
-        let new_right = if touched { right.max(self.ranges[end - 1].1) } else { right };
-        let whole = (new_left, new_right);
+        let i = self.ranges.partition_point(|r| r.1 < left);
+        let touched = self.ranges.range(i..).take_while(|r| r.0 <= right).count();
+        let Some(last) = touched.checked_sub(1) else {
+            self.ranges.insert(i, (left, right));
+            return self.sack_gap((left, right), (left, right), mark, fresh);
+        };
+        let whole = (left.min(self.ranges[i].0), right.max(self.ranges[i + last].1));
+        // Every known range that touches [left, right) becomes a part of the first; only the gaps between them are walked.
         let (mut at, mut news) = (left, 0);
-        // Absorb every known range that touches [left, right); walk only the gaps between them.
-        while i < self.ranges.len() && self.ranges[i].0 <= right {
-            let r = self.ranges.remove(i).expect("the index is below the length");
-            if at < r.0 {
-                news += self.sack_gap((at, r.0), whole, mark, fresh);
+        for k in i..=i + last {
+            let known = self.ranges[k];
+            if at < known.0 {
+                news += self.sack_gap((at, known.0), whole, mark, fresh);
             }
-            at = at.max(r.1);
+            at = at.max(known.1);
         }
         if at < right {
             news += self.sack_gap((at, right), whole, mark, fresh);
         }
-        i = self.ranges.partition_point(|r| r.0 < new_left);
-        self.ranges.insert(i, (new_left, new_right));
+        self.ranges[i] = whole;
+        if last > 0 {
+            self.ranges.drain(i + 1..=i + last);
+        }
         news
     }
 
