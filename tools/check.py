@@ -1,5 +1,7 @@
 """Runs tests and checks, counts them, and lists loudly what was skipped. Exit code 0 only when everything passed.
 
+A stage that takes too long is ended and has failed; what it had printed is shown.
+
 Usage: check.py all | lint | test
 """
 
@@ -7,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -16,6 +19,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 TAIL_LINES = 80
+#: Far beyond what any stage takes, and less than a CI's patience.
+LIMIT_s = 2400
 
 
 @dataclass
@@ -53,7 +58,7 @@ def stages(what: str) -> list[Stage]:
 def run(stage: Stage) -> str:
     """Runs a stage and returns its output."""
     began = time.monotonic()
-    done = subprocess.run(
+    process = subprocess.Popen(
         stage.command,
         cwd=ROOT,
         stdout=subprocess.PIPE,
@@ -61,11 +66,20 @@ def run(stage: Stage) -> str:
         text=True,
         errors="replace",
         env={**os.environ, "CARGO_TERM_COLOR": "never"},
-        check=False,
+        start_new_session=True,
     )
+    try:
+        output, _ = process.communicate(timeout=LIMIT_s)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        output, _ = process.communicate()
+        output += f"\nended: not done after {LIMIT_s} s"
+    except BaseException:
+        os.killpg(process.pid, signal.SIGTERM)
+        raise
     stage.seconds = time.monotonic() - began
-    stage.code = done.returncode
-    return done.stdout
+    stage.code = process.returncode
+    return output
 
 
 def count(stage: Stage, output: str) -> None:

@@ -2,7 +2,8 @@
 
 An experiment that compares itself with others starts when they are done, and reads their tables instead of running them
 again. Runs that several of them ask for are made once. Only results of the same campaign are read: older ones may stem
-from another engine.
+from another engine. When a process is killed, its experiment and those that compare themselves with it are missing; all
+others are run.
 """
 
 from __future__ import annotations
@@ -66,24 +67,120 @@ def campaign(
     """
     processes = min(plan.workers or os.cpu_count() or 1, len(chosen))
     finished: dict[str, Finished] = {}
-    context = multiprocessing.get_context("spawn")
-    with tempfile.TemporaryDirectory() as kept, ProcessPoolExecutor(processes, mp_context=context) as pool:
+    with tempfile.TemporaryDirectory() as kept, Workers(processes) as workers:
         wanted = asked_twice(chosen, plan)
         shared = Shared(Path(kept), _union(wanted.values()))
+        turns = Turns(chosen, replace(plan, workers=1, shared=shared), wanted)
         try:
-            for one in _in_turn(
-                pool, chosen, folder, replace(plan, workers=1, shared=shared), command, processes, wanted
-            ):
+            for one in turns.run(workers, folder, command):
                 finished[one.id] = one
                 if progress is not None:
                     progress(len(finished), len(chosen))
         except KeyboardInterrupt:
-            pool.shutdown(wait=False, cancel_futures=True)
             raise InterruptedRunError(f"interrupted: {len(finished)} of {len(chosen)} experiments are done") from None
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+    if turns.lost:
+        raise CrosswindError(_missing(turns.lost, len(chosen) - len(finished), len(chosen)))
     return [finished[e.id] for e in chosen]
+
+
+def _missing(lost: Sequence[str], missing: int, of: int) -> str:
+    waited = f", and {missing - len(lost)} that compare themselves with it were not run" if missing > len(lost) else ""
+    return (
+        f"a process was ended from outside, most probably for want of memory, while it ran {', '.join(lost)}{waited}; "
+        f"the results of the other {of - missing} of {of} experiments are kept. One at a time needs less: --workers 1"
+    )
+
+
+class Workers:
+    """Processes that run one experiment after the other.
+
+    Each is a pool of its own: they share no queue and no lock, so one that is killed cannot hold up the others.
+    """
+
+    def __init__(self, processes: int) -> None:
+        self._idle = [_process() for _ in range(processes)]
+        self._busy: dict[Future[Finished], ProcessPoolExecutor] = {}
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        for pool in [*self._idle, *self._busy.values()]:
+            pool.shutdown(wait=kind is None, cancel_futures=True)
+
+    @property
+    def idle(self) -> bool:
+        """Whether another experiment can be started."""
+        return bool(self._idle)
+
+    def start(self, name: str, folder: Path, plan: Plan, command: str) -> Future[Finished]:
+        """Runs an experiment in a process that is idle."""
+        pool = self._idle.pop()
+        try:
+            future = pool.submit(_one, name, folder, plan, command)
+        except BrokenProcessPool:  # killed while it was idle
+            pool = _process()
+            future = pool.submit(_one, name, folder, plan, command)
+        self._busy[future] = pool
+        return future
+
+    def ready(self) -> set[Future[Finished]]:
+        """Waits until at least one has ended; a process that was killed is replaced."""
+        ready = wait(self._busy, return_when=FIRST_COMPLETED).done
+        for future in ready:
+            pool = self._busy.pop(future)
+            if isinstance(future.exception(), BrokenProcessPool):
+                pool.shutdown(wait=False)
+                pool = _process()
+            self._idle.append(pool)
+        return ready
+
+
+def _process() -> ProcessPoolExecutor:
+    """A process that starts with its first task."""
+    return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
+
+
+class Turns:
+    """Which experiment is next: longest chains of experiments that use each other first.
+
+    An experiment that asks for runs which another one is about to make waits for it.
+    """
+
+    def __init__(self, chosen: Sequence[Experiment], plan: Plan, wanted: Mapping[str, frozenset[str]]) -> None:
+        ahead = chains(chosen, plan)
+        ids = {e.id for e in chosen}
+        self._plan = plan
+        self._wanted = wanted
+        self._companions = {e.id: e.companions() & ids for e in chosen}
+        self._waiting = sorted(chosen, key=lambda e: -ahead[e.id])
+        self._done: set[str] = set()
+        #: Experiments whose process was killed.
+        self.lost: list[str] = []
+
+    def run(self, workers: Workers, folder: Callable[[Experiment], Path], command: str) -> Iterator[Finished]:
+        """Yields what is finished until nothing is left that can be run."""
+        running: dict[Future[Finished], str] = {}
+        while True:
+            while workers.idle and (e := self._next(running.values())) is not None:
+                self._waiting.remove(e)
+                plan = replace(self._plan, fresh=frozenset(self._done & e.companions()))
+                running[workers.start(e.id, folder(e), plan, command)] = e.id
+            if not running:
+                return
+            for future in workers.ready():
+                name = running.pop(future)
+                if isinstance(future.exception(), BrokenProcessPool):
+                    self.lost.append(name)
+                else:
+                    self._done.add(name)
+                    yield future.result()
+
+    def _next(self, running: Iterable[str]) -> Experiment | None:
+        """The first whose companions are done, and whose runs nobody else is about to make."""
+        made = _union(self._wanted[id] for id in running) - _union(self._wanted[id] for id in self._done)
+        able = (e for e in self._waiting if self._companions[e.id] <= self._done and not self._wanted[e.id] & made)
+        return next(able, None)
 
 
 def asked_twice(chosen: Sequence[Experiment], plan: Plan) -> dict[str, frozenset[str]]:
@@ -165,45 +262,3 @@ def _carried(scenario: Scenario) -> float:
     duration = parse(scenario.data.get("duration"))
     ns = duration.value if duration is not None and duration.unit == "ns" else 0.0
     return known.get("bottleneck", min(known.values(), default=0.0)) / 8 * ns / 1e9
-
-
-def _in_turn(
-    pool: ProcessPoolExecutor,
-    chosen: Sequence[Experiment],
-    folder: Callable[[Experiment], Path],
-    plan: Plan,
-    command: str,
-    processes: int,
-    wanted: Mapping[str, frozenset[str]],
-) -> Iterator[Finished]:
-    """Longest chains of experiments that use each other first; yields what is finished.
-
-    An experiment that asks for runs which another one is about to make waits for it.
-    """
-    ahead = chains(chosen, plan)
-    waiting = sorted(chosen, key=lambda e: -ahead[e.id])
-    running: dict[Future[Finished], str] = {}
-    done: set[str] = set()
-    ids = {e.id for e in chosen}
-    while waiting or running:
-        for e in [e for e in waiting if not (e.companions() & ids) - done]:
-            made = _union(wanted[id] for id in running.values()) - _union(wanted[id] for id in done)
-            if len(running) == processes or wanted[e.id] & made:
-                continue
-            fresh = frozenset(done & e.companions())
-            running[pool.submit(_one, e.id, folder(e), replace(plan, fresh=fresh), command)] = e.id
-            waiting.remove(e)
-        ready, _ = wait(running, return_when=FIRST_COMPLETED)
-        for future in ready:
-            if isinstance(future.exception(), BrokenProcessPool):
-                raise CrosswindError(_lost(running.values(), len(done), len(chosen)))
-            done.add(running.pop(future))
-            yield future.result()
-
-
-def _lost(running: Iterable[str], done: int, of: int) -> str:
-    """What to say when a process of the pool is gone: it cannot be known which."""
-    return (
-        f"a process was ended from outside while {' and '.join(running)} ran, most probably for want of memory; {done} "
-        f"of {of} experiments are done, and their results are kept. One at a time needs less: --workers 1"
-    )

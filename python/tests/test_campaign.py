@@ -5,6 +5,8 @@ from __future__ import annotations
 import multiprocessing
 import threading
 import time
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +14,7 @@ import polars as pl
 import pytest
 
 from crosswind import experiments, explain
-from crosswind.campaign import asked_twice, campaign, chains
+from crosswind.campaign import Finished, Turns, Workers, asked_twice, campaign, chains
 from crosswind.claims import MissingDataError
 from crosswind.errors import CrosswindError, InputError
 from crosswind.experiments.base import Results
@@ -67,19 +69,50 @@ def test_a_campaign_runs_companions_once_and_keeps_the_order(tmp_path: Path) -> 
 
 
 @pytest.mark.engine
-def test_a_process_that_is_killed_ends_the_campaign_with_a_sentence(tmp_path: Path) -> None:
+def test_a_process_that_is_killed_loses_its_experiment_alone(tmp_path: Path) -> None:
     chosen = experiments.find("jarvinen-2006/links") + experiments.find("jarvinen-2006/mechanisms")
 
-    def kill() -> None:
+    def kill_the_first() -> None:
         while not (children := multiprocessing.active_children()):
             time.sleep(0.01)
         children[0].kill()
 
-    killer = threading.Thread(target=kill)
+    killer = threading.Thread(target=kill_the_first)
     killer.start()
-    with pytest.raises(CrosswindError, match=r"ended from outside while .* ran.*0 of 2 experiments are done"):
-        campaign(chosen, lambda e: tmp_path / e.id, Plan(reps=3, workers=2, figures="none"))
+    with pytest.raises(CrosswindError, match=r"while it ran jarvinen-2006/\w+; the results of the other 1 of 2"):
+        campaign(chosen, lambda e: tmp_path / e.id, Plan(reps=3, workers=1, figures="none"))
     killer.join()
+    assert len(list(tmp_path.glob("**/claims.json"))) == 1
+
+
+class _Killed(Workers):
+    """Workers whose processes are killed while they run one experiment, and do nothing otherwise."""
+
+    def __init__(self, victim: str) -> None:
+        super().__init__(1)
+        self.victim = victim
+        self.started: list[str] = []
+
+    def start(self, name: str, folder: Path, plan: Plan, command: str) -> Future[Finished]:
+        self.started.append(name)
+        future: Future[Finished] = Future()
+        self._busy[future] = self._idle.pop()
+        if name == self.victim:
+            future.set_exception(BrokenProcessPool())
+        else:
+            future.set_result(Finished(name, "", [], [], folder, [], 0))
+        return future
+
+
+@pytest.mark.engine
+def test_what_waits_for_a_lost_experiment_is_not_run_and_all_else_is(tmp_path: Path) -> None:
+    chosen = experiments.find("jarvinen-2006")
+    victim = "jarvinen-2006/w4h"
+    waiting = {e.id for e in chosen if victim in e.companions()}
+    turns, workers = Turns(chosen, Plan(), asked_twice(chosen, Plan())), _Killed(victim)
+    done = {one.id for one in turns.run(workers, lambda e: tmp_path / e.id, "")}
+    assert turns.lost == [victim] and waiting and not waiting & set(workers.started)
+    assert {e.id for e in chosen if not e.companions() & {victim, *waiting}} <= done | {victim}
 
 
 @pytest.mark.engine
