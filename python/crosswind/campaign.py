@@ -24,7 +24,7 @@ from crosswind.errors import CrosswindError, InterruptedRunError
 from crosswind.experiments.base import Experiment
 from crosswind.quantity import parse
 from crosswind.readings import Reading
-from crosswind.reproduce import Plan, reproduce
+from crosswind.reproduce import GO_ON, Plan, reproduce
 from crosswind.scenario import Scenario
 from crosswind.sharing import Ask, Shared
 
@@ -40,6 +40,8 @@ class Finished:
     folder: Path
     warnings: Sequence[str]
     packets: int
+    #: Runs that an earlier try had made.
+    runs_before: int = 0
 
 
 def _one(name: str, folder: Path, plan: Plan, command: str) -> Finished:
@@ -48,8 +50,10 @@ def _one(name: str, folder: Path, plan: Plan, command: str) -> Finished:
     experiment = experiments.of_study(name)[name]
     outcome = reproduce(experiment, folder, plan, command=command)
     manifest = outcome.results.runs.manifest
-    packets = int(manifest["packets"])
-    return Finished(name, experiment.title, outcome.rows, outcome.readings, folder, manifest["warnings"], packets)
+    packets, before = int(manifest["packets"]), int(manifest.get("runs_before", 0))
+    return Finished(
+        name, experiment.title, outcome.rows, outcome.readings, folder, manifest["warnings"], packets, before
+    )
 
 
 def campaign(
@@ -77,7 +81,9 @@ def campaign(
                 if progress is not None:
                     progress(len(finished), len(chosen))
         except KeyboardInterrupt:
-            raise InterruptedRunError(f"interrupted: {len(finished)} of {len(chosen)} experiments are done") from None
+            raise InterruptedRunError(
+                f"interrupted: {len(finished)} of {len(chosen)} experiments are done; {GO_ON}"
+            ) from None
     if turns.lost:
         raise CrosswindError(_missing(turns.lost, len(chosen) - len(finished), len(chosen)))
     return [finished[e.id] for e in chosen]
@@ -87,7 +93,8 @@ def _missing(lost: Sequence[str], missing: int, of: int) -> str:
     waited = f", and {missing - len(lost)} that compare themselves with it were not run" if missing > len(lost) else ""
     return (
         f"a process was ended from outside, most probably for want of memory, while it ran {', '.join(lost)}{waited}; "
-        f"the results of the other {of - missing} of {of} experiments are kept. One at a time needs less: --workers 1"
+        f"the results of the other {of - missing} of {of} experiments are kept, and {GO_ON}. One at a time needs less: "
+        "--workers 1"
     )
 
 

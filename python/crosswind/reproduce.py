@@ -20,7 +20,10 @@ from crosswind.progress import Listener
 from crosswind.readings import MAIN, Reading, reading
 from crosswind.run import Ties
 from crosswind.runs import Runs, prepare_out
-from crosswind.sharing import Ask, Shared, run_shared
+from crosswind.sharing import Ask, Shared, made_before, run_shared
+
+#: What to do after an interruption.
+GO_ON = "the same command makes what is missing"
 
 
 @dataclass(frozen=True)
@@ -31,7 +34,8 @@ class Plan:
     `variant` names another reading of its source; with
     `readings="all"` every one is run beside the suggested one. `figures`: in the report and as files (of the
     `formats` named), in the report only, or not at all. `fresh` names experiments whose results lie beside this one's
-    and may be read. `shared`: runs that others ask for too.
+    and may be read. `shared`: runs that others ask for too. `again`: make also the runs that lie in the folder
+    already (the same scenarios and seeds, by this build of the engine).
     """
 
     reps: int | None = None
@@ -45,6 +49,7 @@ class Plan:
     formats: Sequence[Format] = FORMATS
     fresh: frozenset[str] = frozenset()
     shared: Shared | None = None
+    again: bool = False
 
     def variants(self, experiment: Experiment) -> list[str]:
         """The readings that are run, the main one as ""."""
@@ -75,7 +80,7 @@ class Outcome:
 def reproduce(
     experiment: Experiment, out: Path, plan: Plan, *, command: str = "", progress: Listener | None = None
 ) -> Outcome:
-    """Runs all configurations and writes everything under `out`.
+    """Runs all configurations and writes everything under `out`; of an earlier try only what is missing.
 
     Raises InputError for an unknown variant or an unwritable folder, InterruptedRunError (after saving) on Ctrl-C.
     """
@@ -104,7 +109,9 @@ def _stretch(progress: Listener | None, number: int, of: int) -> Listener | None
 
 def _run(experiment: Experiment, out: Path, plan: Plan, variant: str, progress: Listener | None) -> Runs:
     ask = plan.ask(experiment)
-    runs = run_shared(experiment.configurations(**experiment.settings(variant, plan.size)), ask, plan.shared, progress)
+    configurations = experiment.configurations(**experiment.settings(variant, plan.size))
+    before = {} if plan.again else made_before(out, configurations, ask)
+    runs = run_shared(configurations, ask, plan.shared, progress, before)
     runs.manifest["experiment"] = experiment.id
     runs.manifest["variant"] = variant or MAIN
     runs.manifest["size"] = plan.size
@@ -114,7 +121,7 @@ def _run(experiment: Experiment, out: Path, plan: Plan, variant: str, progress: 
         runs.manifest["warnings"].append(f"{ask.reps} repetitions instead of the {experiment.reps} of the source")
     if runs.interrupted:
         runs.save(out)
-        raise InterruptedRunError(f"interrupted: {runs.manifest['runs']} finished runs are kept in {out}")
+        raise InterruptedRunError(f"interrupted: {runs.manifest['runs']} finished runs are kept in {out}; {GO_ON}")
     return runs
 
 

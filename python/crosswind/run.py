@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-from crosswind.core import core, version
+from crosswind.core import build, core, version
 from crosswind.errors import InputError
 from crosswind.laws import Laws, checked_laws
 from crosswind.progress import Listener
@@ -122,6 +122,7 @@ def manifest_of(labelled: dict[str, Scenario], seed: int, reps: list[int], total
     return {
         "schema_version": SCHEMA_VERSION,
         "code_version": version(),
+        "build": build(),
         "mode": "simulate",
         "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "seed": seed,

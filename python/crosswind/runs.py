@@ -31,6 +31,7 @@ class Runs:
     tables: dict[str, pl.DataFrame]
     scenarios: dict[str, Scenario]
     manifest: dict[str, Any]
+    #: Tables of an experiment, by names that no table of the engine has.
     extra: dict[str, pl.DataFrame] = field(default_factory=dict)
 
     @staticmethod
@@ -150,6 +151,8 @@ class Runs:
         return out
 
     def _write(self, out: Path) -> None:
+        taken = sorted(self.tables.keys() & self.extra.keys())
+        assert not taken, f"tables of an experiment would replace those of its runs: {', '.join(taken)}"
         with held():
             for name, frame in {**self.tables, **self.extra}.items():
                 if frame.width:

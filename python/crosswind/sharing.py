@@ -1,7 +1,8 @@
-"""Runs that several experiments of one command ask for: made once, and kept in a folder until the command ends.
+"""Runs that need not be made: others of one command have made them, or an earlier try of the same command has.
 
 Two runs are the same when everything that goes into them is: the scenario but for its name, seed, repetitions, order of
-ties. Whoever comes first makes them; the tables of the others are put together as the engine would have made them.
+ties, and (across commands) the build of the engine. Whoever comes first makes them; the tables of the others are put
+together as the engine would have made them.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import hashlib
 import os
 import shutil
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +19,8 @@ from typing import Any
 
 import polars as pl
 
+from crosswind.core import build
+from crosswind.errors import InputError
 from crosswind.progress import Listener
 from crosswind.run import Ties, manifest_of, run
 from crosswind.runs import Runs
@@ -46,20 +50,51 @@ class Ask:
         return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
+Parts = Mapping[str, Mapping[str, pl.DataFrame]]
+
+
+def made_before(folder: Path, configurations: Mapping[str, Scenario], ask: Ask) -> Parts:
+    """By configuration the tables that lie in `folder` and would come out again: those of this build, if complete."""
+    try:
+        saved = Runs.load(folder)
+    except InputError:
+        return {}
+    m = saved.manifest
+    if m.get("build") != build():
+        return {}
+    there = Ask(m["seed"], m["reps_total"], m["ties"])
+    runs = saved.runs().filter(pl.col("outcome") != "out of memory") if saved.runs().height else pl.DataFrame()
+    finished = Counter(runs["configuration"].to_list() if runs.height else [])
+    return {
+        label: saved.only(label).tables
+        for label, s in configurations.items()
+        if finished[label] == ask.reps and there.identity(saved.scenarios[label]) == ask.identity(s)
+    }
+
+
 def run_shared(
-    configurations: Mapping[str, Scenario], ask: Ask, shared: Shared | None, progress: Listener | None = None
+    configurations: Mapping[str, Scenario],
+    ask: Ask,
+    shared: Shared | None,
+    progress: Listener | None = None,
+    before: Parts | None = None,
 ) -> Runs:
-    """As `run`, but what is shared and has been run before is read. `manifest["packets"]` counts what was run here."""
+    """As `run`, but what is shared and has been run, or was `before`, is read.
+
+    `manifest["packets"]` counts what was run here, `manifest["runs_before"]` what was not.
+    """
     labelled = dict(configurations)
+    before = before or {}
     names = {label: ask.identity(s) for label, s in labelled.items()} if shared is not None else {}
-    common = {label for label, name in names.items() if shared is not None and name in shared.wanted}
-    if shared is None or not common:
+    common = [n for n, name in names.items() if shared is not None and name in shared.wanted and n not in before]
+    if not common and not before:
         return _run(labelled, ask, progress)
     began = time.monotonic()
-    alone = {label: s for label, s in labelled.items() if label not in common}
+    alone = {label: s for label, s in labelled.items() if label not in common and label not in before}
     made = [_run(alone, ask, progress)] if alone else []
-    parts = {label: made[0].only(label).tables for label in alone}
-    for label in (label for label in labelled if label in common):
+    parts = {**before, **{label: made[0].only(label).tables for label in alone}}
+    for label in common:
+        assert shared is not None
         kept = shared.folder / names[label]
         if not kept.is_dir():
             # By itself, so that its tables have the columns that it needs and no others.
@@ -79,6 +114,7 @@ def run_shared(
     manifest["warnings"] = out.warnings()
     manifest["trusted"] = not manifest["interrupted"]
     manifest["packets"] = sum(int(m.manifest["packets"]) for m in made)
+    manifest["runs_before"] = len(before) * ask.reps
     return out
 
 

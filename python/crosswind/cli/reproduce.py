@@ -73,11 +73,15 @@ def reproduce(
     out: OutOption = None,
     workers: WorkersOption = None,
     shuffle_ties: ShuffleOption = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Make also the runs that an earlier try of this build has left in --out.")
+    ] = False,
     json: JsonOption = False,
 ) -> int:
     """Runs published experiments; prints published | measured | verdict; writes figures, report.html, claim tables.
 
-    With `all`, also writes REPRODUCTION.md here.
+    After an interruption the same command makes only the runs that are missing. With `all`, also writes
+    REPRODUCTION.md here.
     Exit code 1 when a claim fails.
     """
     from crosswind import experiments, report  # loads matplotlib
@@ -101,19 +105,21 @@ def reproduce(
         readings="all" if variants else "one",
         figures="files" if files else "report",
         formats=files,
+        again=again,
     )
     if len(chosen) == 1:
         with Bar(chosen[0].id) as bar:
             folder = out or Path("out") / chosen[0].id
             outcome = run_experiment(chosen[0], folder, plan, command=command_line(), progress=bar)
         rows, readings = outcome.rows, {outcome.name: outcome.readings}
+        before = int(outcome.results.runs.manifest.get("runs_before", 0))
         if not json:
             _print(chosen[0], outcome)
     else:
         done = _several(chosen, out or Path("out"), plan, "quiet" if json else "table")
         rows = [row for one in done for row in one.rows]
         readings = {str(one.rows[0]["experiment"]): one.readings for one in done if one.rows}
-        packets = sum(one.packets for one in done)
+        packets, before = sum(one.packets for one in done), sum(one.runs_before for one in done)
     seconds = time.monotonic() - began
     if name.strip() == "all":
         MARKDOWN.write_text(report.markdown_reproduction(rows, readings, seconds, version()), encoding="utf-8")
@@ -121,6 +127,8 @@ def reproduce(
         print_json(rows)
     elif len(chosen) > 1:
         console().print(Text(f"{_counts(rows)}; {_pace(packets, seconds)}", style="bold"))
+    if before and not json:
+        console().print(Text(f"{before} runs were there already; --again makes them anew", style="dim"))
     return EXIT_FAILED if count(rows)["fail"] else EXIT_DONE
 
 

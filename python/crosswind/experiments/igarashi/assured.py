@@ -160,7 +160,7 @@ def one_domain(mbps: float, make: Callable[[float, str], Any] = meter, marking: 
 
 def tables(runs: Runs) -> Tables:
     """`repetition`: TH of each flow (`th_f1`, Mbit/s), their sum, how many miss their contract, and packets by
-    colour at the second domain (`in_f1`, `out_f1`, `remarked_f1`); `edge`: the same, one row per flow."""
+    colour at the second domain (`in_f1`, `out_f1`, `remarked_f1`); `crossing`: the same, one row per flow."""
     th = pl.col("size_bytes") / SEGMENT_BYTES * PACKET_BYTES * 8 / SECONDS / 1e6
     flows = runs.flows().with_columns(th.alias("th"))
     names = flows["name"].unique(maintain_order=True).to_list()
@@ -187,7 +187,7 @@ def tables(runs: Runs) -> Tables:
     rows = counts.group_by(KEYS, maintain_order=True).agg(
         pl.col(c).filter(pl.col("name") == n).first().alias(f"{c}_{n}") for c in columns for n in crossing
     )
-    return {"repetition": wide_rows.join(rows, on=KEYS, how="left").sort(KEYS), "edge": counts}
+    return {"repetition": wide_rows.join(rows, on=KEYS, how="left").sort(KEYS), "crossing": counts}
 
 
 experiment = partial(study.experiment, tables=tables)

@@ -81,7 +81,7 @@ def configurations(**_: Any) -> dict[str, Scenario]:
 
 def tables(runs: Runs) -> dict[str, pl.DataFrame]:
     """The flow table and the histograms."""
-    return {"hist": runs.hist(entity="audio")}
+    return {"stream_hist": runs.hist(entity="audio")}
 
 
 def _flow(r: Results, label: str, column: str, flow: str = "audio") -> float:
@@ -99,7 +99,7 @@ def _loss(label: str) -> Any:
 
 
 def _delays(r: Results, label: str) -> tuple[Any, Any, Any]:
-    h = r.table("hist").filter((pl.col("configuration") == label) & (pl.col("metric") == "delay_ns"))
+    h = r.table("stream_hist").filter((pl.col("configuration") == label) & (pl.col("metric") == "delay_ns"))
     if h.is_empty():
         raise MissingDataError(f"no delays in {label}")
     return h["low"].to_numpy() / 1e6, h["high"].to_numpy() / 1e6, h["count"].to_numpy()

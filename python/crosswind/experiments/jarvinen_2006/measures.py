@@ -167,11 +167,11 @@ def tables(runs: Runs) -> Tables:
     """The derived tables of an experiment."""
     out = {"repetition": repetitions(runs)}
     if "page" in set(runs.flows()["group"].unique()):
-        out["object"] = objects(runs)
+        out["objects"] = objects(runs)
     packets = runs.hist(entity="audio")
     if not packets.is_empty():
-        out["hist"] = packets.group_by("configuration", "metric", "low", "high").agg(pl.col("count").sum())
-        out["quality"] = quality(out["hist"])
+        out["stream_hist"] = packets.group_by("configuration", "metric", "low", "high").agg(pl.col("count").sum())
+        out["quality"] = quality(out["stream_hist"])
     return out
 
 

@@ -27,7 +27,7 @@ def pooled(r: Results, configuration: str, metric: str, q: float) -> float:
     other, _, label = configuration.rpartition("/")
     if other:
         return pooled(r.others[other], label, metric, q)
-    low, high, count = buckets(r.table("hist"), label, metric)
+    low, high, count = buckets(r.table("stream_hist"), label, metric)
     if not count.size:
         raise MissingDataError(f"no histogram of {metric} in {configuration}")
     return quantile_ms(low, high, count, q)
@@ -101,7 +101,7 @@ def starts(r: Results, configuration: str, low_s: float, high_s: float, column: 
 
 def delay_picture(name: str, caption: str, r: Results, names: Sequence[str]) -> Picture:
     """Cumulative distribution of the stream's one-way delay over all packets, by configuration."""
-    h = r.table("hist").filter(pl.col("metric") == "delay_ns")
+    h = r.table("stream_hist").filter(pl.col("metric") == "delay_ns")
     return figures.cumulative(
         name, caption, {c: h.filter(pl.col("configuration") == c) for c in names}, "one-way delay (ms)", 1e-6
     )

@@ -94,7 +94,7 @@ def order_parts() -> list[Part]:
 
 def by_object(r: Results, configuration: str, column: str) -> npt.NDArray[np.float64]:
     """Totals over all repetitions for the body (0) and the inline objects (1 to 8)."""
-    t = r.table("object").filter(pl.col("configuration") == configuration)
+    t = r.table("objects").filter(pl.col("configuration") == configuration)
     if t.is_empty():
         raise MissingDataError(f"no page in {configuration}")
     return t.group_by("object").agg(pl.col(column).sum()).sort("object")[column].to_numpy().astype(float)
@@ -116,7 +116,7 @@ def _objects_hit(
     r: Results, configuration: str, number: list[int], column: str = "spurious"
 ) -> npt.NDArray[np.float64]:
     """Per repetition: spurious timeouts, or another count, of some objects of the page."""
-    t = r.table("object").filter((pl.col("configuration") == configuration) & pl.col("object").is_in(number))
+    t = r.table("objects").filter((pl.col("configuration") == configuration) & pl.col("object").is_in(number))
     return t.group_by("rep").agg(pl.col(column).sum()).sort("rep")[column].to_numpy().astype(float)
 
 

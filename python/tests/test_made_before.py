@@ -1,0 +1,78 @@
+"""A command that is given again makes only the runs that its earlier try has not left."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from crosswind import experiments
+from crosswind.cli import main
+from crosswind.reproduce import Outcome, Plan, reproduce
+from crosswind.runs import Runs
+
+pytestmark = pytest.mark.engine
+PLAN = Plan(reps=2, size="quick", figures="none", workers=1)
+
+
+def _made(folder: Path, plan: Plan = PLAN) -> Outcome:
+    return reproduce(experiments.find("igarashi/e6-2")[0], folder, plan)
+
+
+def _same(a: Outcome, b: Outcome) -> bool:
+    """Every table of the engine and of the experiment, but for the time that runs took."""
+    one, two = ({**o.results.runs.tables, **o.results.tables} for o in (a, b))
+    return one.keys() == two.keys() and all(
+        one[n].drop("wall_ns", strict=False).equals(two[n].drop("wall_ns", strict=False), null_equal=True) for n in one
+    )
+
+
+def test_a_finished_experiment_is_read_and_gives_the_same_tables_and_claims(tmp_path: Path) -> None:
+    first, second = _made(tmp_path), _made(tmp_path)
+    assert first.results.runs.manifest["packets"] > 0 and "runs_before" not in first.results.runs.manifest
+    assert second.results.runs.manifest["packets"] == 0
+    assert second.results.runs.manifest["runs_before"] == first.results.runs.runs().height
+    assert _same(first, second) and [r["measured"] for r in first.rows] == [r["measured"] for r in second.rows]
+
+
+def test_of_an_interrupted_experiment_only_what_is_missing_is_made(tmp_path: Path) -> None:
+    first = _made(tmp_path)
+    saved = Runs.load(tmp_path)
+    lost, *kept = list(saved.scenarios)
+    incomplete = (pl.col("configuration") != lost) | (pl.col("rep") == 0)
+    cut = {n: t.filter(incomplete) if "rep" in t.columns else t for n, t in saved.tables.items()}
+    Runs(cut, saved.scenarios, {**saved.manifest, "interrupted": True}).save(tmp_path)
+    second = _made(tmp_path)
+    manifest = second.results.runs.manifest
+    own = saved.only(lost).runs()["packets"].sum()
+    assert (manifest["packets"], manifest["runs_before"]) == (own, len(kept) * PLAN.reps)
+    assert not manifest["interrupted"] and _same(first, second)
+
+
+@pytest.mark.parametrize("change", [{"seed": 7}, {"reps": 3}, {"ties": "shuffled"}, {"again": True}])
+def test_other_runs_or_all_again_are_made(change: dict[str, object], tmp_path: Path) -> None:
+    _made(tmp_path)
+    plan = Plan(**{"reps": 2, "size": "quick", "figures": "none", "workers": 1, **change})  # type: ignore[arg-type]
+    assert _made(tmp_path, plan).results.runs.manifest["packets"] > 0
+
+
+@pytest.mark.parametrize("damage", ["build", "manifest", "table"])
+def test_runs_of_another_engine_and_damaged_ones_are_made_anew(damage: str, tmp_path: Path) -> None:
+    first = _made(tmp_path)
+    manifest = tmp_path / "manifest.json"
+    if damage == "build":
+        other = {**json.loads(manifest.read_text(encoding="utf-8")), "build": "0.1.0+0123456789"}
+        manifest.write_text(json.dumps(other), encoding="utf-8")
+    else:
+        (manifest if damage == "manifest" else tmp_path / "flow.parquet").write_bytes(b"\0")
+    second = _made(tmp_path)
+    assert second.results.runs.manifest["packets"] > 0 and _same(first, second)
+
+
+def test_the_command_says_what_was_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["reproduce", "igarashi/e6-6", "--quick", "--formats", "none", "--out", str(tmp_path)]
+    assert main(command) == 0 and "already" not in capsys.readouterr().out
+    assert main(command) == 0 and "runs were there already" in capsys.readouterr().out
+    assert main([*command, "--again"]) == 0 and "already" not in capsys.readouterr().out
