@@ -1,7 +1,8 @@
 """Congestion predictors at end hosts, and how often they are right [Bhandarkar 2006, IV.A].
 
 A predictor turns the round-trip times of one flow into a statement "congested" or not, at every ACK or once per round
-trip. The state machine of figure 37 then counts what follows: A is low delay, B predicted congestion, C loss.
+trip. The state machine of figure 37 then counts what follows: A is low delay, B predicted congestion, C loss. That of
+figure 40 adds B1, where a sender that answers predictions (PERT) waits a round trip for what its answer does.
 
 | transition | meaning |
 |---|---|
@@ -11,8 +12,11 @@ trip. The state machine of figure 37 then counts what follows: A is low delay, B
 | n4 | A to C: a loss that was not (false negative) |
 | n5 | B to A: a prediction without a loss (false positive) |
 | n6 | C to B |
+| n7 | B to B1: the sender answers |
+| n8 | B1 to B: a round trip later the delay is still high, the answer was not enough |
 
-C lasts until one round trip has passed without a further loss, so the drops of one overflow are one loss.
+From B1 transition 5 leads to A (the answer was enough, or not needed) and transition 2 to C. C lasts until one round
+trip has passed without a further loss, so the drops of one overflow are one loss.
 
 >>> import numpy as np
 >>> t = np.arange(10.0)
@@ -53,7 +57,7 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Counts:
-    """Transitions of the state machine; `false_at_s`: when each transition 5 took place."""
+    """Transitions of the state machine; `false_at_s`: when each transition 5 took place, `answered` of them from B1."""
 
     n1: int
     n2: int
@@ -62,6 +66,9 @@ class Counts:
     n5: int
     n6: int
     false_at_s: Floats
+    n7: int = 0
+    n8: int = 0
+    answered: int = 0
 
     @property
     def efficiency(self) -> float:
@@ -89,8 +96,12 @@ def episodes(losses: Floats, hold_s: float) -> tuple[Floats, Floats]:
     return losses[new], losses[last]
 
 
-def count(p: Prediction, losses: Floats, hold_s: float) -> Counts:
-    """Walks the state machine through a prediction and the times of losses."""
+def count(p: Prediction, losses: Floats, hold_s: float, responses: Floats | None = None) -> Counts:
+    """Walks the state machine through a prediction, the times of losses, and those of early responses if there are any.
+
+    `hold_s`: how long C lasts after a loss and B1 after a response, one round trip. Responses in A, B1 and C count for
+    nothing.
+    """
     begins, ends = episodes(losses, hold_s)
     ends = ends + hold_s
 
@@ -108,6 +119,8 @@ def count(p: Prediction, losses: Floats, hold_s: float) -> Counts:
     falls = p.time_s[~p.high & before]
     false_at = falls[outside(falls)]
     predicted, after = said(begins), said(ends)
+    at = np.sort(responses) if responses is not None else np.empty(0)
+    n7, n8, answered = _answers(at[said(at) & outside(at)], falls, begins, hold_s)
     return Counts(
         n1=int(outside(rises).sum()),
         n2=int(predicted.sum()),
@@ -116,7 +129,32 @@ def count(p: Prediction, losses: Floats, hold_s: float) -> Counts:
         n5=int(false_at.size),
         n6=int(after.sum()),
         false_at_s=false_at,
+        n7=n7,
+        n8=n8,
+        answered=answered,
     )
+
+
+def _answers(responses: Floats, falls: Floats, begins: Floats, hold_s: float) -> tuple[int, int, int]:
+    """Transitions 7, 8, and 5 from B1, of responses that find the machine in B or B1."""
+
+    def first_after(events: Floats, t: float) -> float:
+        k = int(np.searchsorted(events, t, side="left"))
+        return float(events[k]) if k < events.size else float("inf")
+
+    n7 = n8 = answered = 0
+    until = -np.inf
+    for t in responses:
+        if t < until:
+            continue
+        n7 += 1
+        fall, loss, end = first_after(falls, t), first_after(begins, t), t + hold_s
+        until = min(fall, loss, end)
+        if until == loss:
+            continue
+        answered += until == fall
+        n8 += until != fall
+    return n7, n8, answered
 
 
 def ewma(x: Floats, weight: float) -> Floats:

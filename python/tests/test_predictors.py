@@ -10,29 +10,38 @@ import pytest
 from crosswind import predictors as p
 
 
-def _walk(prediction: p.Prediction, losses: p.Floats, hold_s: float) -> dict[str, int]:
-    """The state machine of figure 37, one event after the other."""
-    n = dict.fromkeys(("n1", "n2", "n3", "n4", "n5", "n6"), 0)
+def _walk(prediction: p.Prediction, losses: p.Floats, hold_s: float, responses: p.Floats) -> dict[str, int]:
+    """The state machine of figures 37 and 40, one event after the other."""
+    n = dict.fromkeys(("n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8", "answered"), 0)
     events = [(float(t), 1, bool(h)) for t, h in zip(prediction.time_s, prediction.high, strict=True)]
-    events += [(float(t), 0, True) for t in losses]
+    events += [(float(t), 0, True) for t in losses] + [(float(t), 2, True) for t in responses]
     state, said, until = "A", False, -np.inf
     for t, kind, value in [*sorted(events), (np.inf, 1, False)]:
         if state == "C" and t >= until:
             n["n6" if said else "n3"] += 1
             state = "B" if said else "A"
+        if state == "B1" and t > until:
+            n["n8"] += 1
+            state = "B"
         if t == np.inf:
             break
+        if kind == 2:
+            if state == "B":
+                n["n7"] += 1
+                state, until = "B1", t + hold_s
+            continue
         if kind == 0:
             if state != "C":
-                n["n2" if state == "B" else "n4"] += 1
+                n["n4" if state == "A" else "n2"] += 1
                 state = "C"
             until = t + hold_s
             continue
         if state == "A" and value:
             n["n1"] += 1
-        elif state == "B" and not value:
+        elif state in ("B", "B1") and not value:
             n["n5"] += 1
-        if state != "C":
+            n["answered"] += state == "B1"
+        if state == "A" or (state != "C" and not value):
             state = "B" if value else "A"
         said = value
     return n
@@ -44,9 +53,11 @@ def test_counts_are_those_of_a_walk_through_the_state_machine(seed: int) -> None
     t = np.cumsum(rng.exponential(0.01, 400))
     high = np.repeat(rng.random(80) < 0.4, 5)
     losses = np.sort(rng.uniform(0, t[-1], 30))
+    responses = np.sort(rng.uniform(0, t[-1], 60))
     prediction = p.Prediction(t, high)
-    c = p.count(prediction, losses, 0.06)
-    walked = _walk(prediction, losses, 0.06)
+    c = p.count(prediction, losses, 0.03, responses)
+    walked = _walk(prediction, losses, 0.03, responses)
+    assert c.n7 > 0
     assert {k: getattr(c, k) for k in walked} == walked
     assert c.efficiency + c.false_positives == pytest.approx(1)
 
