@@ -39,7 +39,7 @@ GALLERY: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("elapsed-third", "elapsed-map-third"),
     ),
 )
-MODULES = ("stats", "design", "figures", "claims", "quantity", "place", "export", "explain")
+MODULES = ("stats", "design", "early_discard", "figures", "claims", "quantity", "place", "export", "explain")
 
 
 def write(pages: Path, gallery: str = "full") -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from crosswind import design, place, stats
+from crosswind import design, early_discard, place, stats
 from crosswind.core import registry, version
 from crosswind.errors import CrosswindError, InputError
 from crosswind.laws import WindowLaw, window_law
@@ -44,6 +44,7 @@ __all__ = [
     "WindowLaw",
     "claims",
     "design",
+    "early_discard",
     "export",
     "figures",
     "metric",

@@ -13,6 +13,7 @@ from crosswind.cli import (
     catalogue,
     compare,
     doctor,
+    early_discard,
     emulate,
     explain,
     export,
@@ -57,7 +58,7 @@ def _options(
 
 for command in (
     *(run, sweep, compare, reproduce, explain, catalogue, show, validate, report, scoreboard),
-    *(emulate, export, doctor, bench, laws),
+    *(emulate, export, doctor, bench, laws, early_discard),
 ):
     command.register(app)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
@@ -86,13 +87,10 @@ def reproduce(
     """
     from crosswind import experiments, report  # loads matplotlib
     from crosswind.reproduce import Plan
-    from crosswind.reproduce import reproduce as run_experiment
 
     chosen = experiments.find(name)
-    if quick and reps:
-        raise InputError("--quick", found=f"--quick with --reps {reps}", expected="one of the two")
-    if variant and variants:
-        raise InputError("--variants", found=f"--variants with --variant {variant}", expected="one of the two")
+    _only_one("--quick", quick, "--reps", reps)
+    _only_one("--variants", variants, "--variant", variant)
     began = time.monotonic()
     files = _formats(formats or ("svg" if len(chosen) == 1 else "none"))
     plan = Plan(
@@ -107,29 +105,31 @@ def reproduce(
         formats=files,
         again=again,
     )
-    if len(chosen) == 1:
-        with Bar(chosen[0].id) as bar:
-            folder = out or Path("out") / chosen[0].id
-            outcome = run_experiment(chosen[0], folder, plan, command=command_line(), progress=bar)
-        rows, readings = outcome.rows, {outcome.name: outcome.readings}
-        before = int(outcome.results.runs.manifest.get("runs_before", 0))
-        if not json:
-            _print(chosen[0], outcome)
-    else:
-        done = _several(chosen, out or Path("out"), plan, "quiet" if json else "table")
-        rows = [row for one in done for row in one.rows]
-        readings = {str(one.rows[0]["experiment"]): one.readings for one in done if one.rows}
-        packets, before = sum(one.packets for one in done), sum(one.runs_before for one in done)
-    seconds = time.monotonic() - began
+    made = _one(chosen[0], out, plan, json) if len(chosen) == 1 else _several(chosen, out or Path("out"), plan, json)
     if name.strip() == "all":
-        MARKDOWN.write_text(report.markdown_reproduction(rows, readings, seconds, version()), encoding="utf-8")
+        text = report.markdown_reproduction(made.rows, made.readings, time.monotonic() - began, version())
+        MARKDOWN.write_text(text, encoding="utf-8")
     if json:
-        print_json(rows)
-    elif len(chosen) > 1:
-        console().print(Text(f"{_counts(rows)}; {_pace(packets, seconds)}", style="bold"))
-    if before and not json:
-        console().print(Text(f"{before} runs were there already; --again makes them anew", style="dim"))
-    return EXIT_FAILED if count(rows)["fail"] else EXIT_DONE
+        print_json(made.rows)
+    elif made.runs_before:
+        console().print(Text(f"{made.runs_before} runs were there already; --again makes them anew", style="dim"))
+    return EXIT_FAILED if count(made.rows)["fail"] else EXIT_DONE
+
+
+@dataclass(frozen=True)
+class Made:
+    """What came out of all that was asked for."""
+
+    rows: list[dict[str, Any]]
+    readings: Mapping[str, Sequence[Reading]]
+    runs_before: int
+
+
+def _only_one(first: str, one: object, second: str, other: object) -> None:
+    """Refuses two options that contradict each other."""
+    if one and other:
+        shown = " with ".join(f"{k} {v}" if v is not True else k for k, v in ((first, one), (second, other)))
+        raise InputError(first, found=shown, expected="one of the two")
 
 
 def _formats(text: str) -> tuple[Format, ...]:
@@ -150,20 +150,38 @@ def _pace(packets: int, seconds: float) -> str:
     )
 
 
-def _several(chosen: list[Experiment], out: Path, plan: Plan, say: Literal["quiet", "table"]) -> list[Finished]:
+def _one(experiment: Experiment, out: Path | None, plan: Plan, quiet: bool) -> Made:
+    """A single experiment, with every claim in a table."""
+    from crosswind.reproduce import reproduce as run_experiment
+
+    with Bar(experiment.id) as bar:
+        folder = out or Path("out") / experiment.id
+        outcome = run_experiment(experiment, folder, plan, command=command_line(), progress=bar)
+    if not quiet:
+        _print(experiment, outcome)
+    before = int(outcome.results.runs.manifest.get("runs_before", 0))
+    return Made(outcome.rows, {outcome.name: outcome.readings}, before)
+
+
+def _several(chosen: list[Experiment], out: Path, plan: Plan, quiet: bool) -> Made:
     """Side by side; figures stand in the reports (not with --quick: `crosswind report DIR` draws them)."""
     from crosswind.campaign import campaign
 
+    began = time.monotonic()
     if plan.variant:
         chosen = [e for e in chosen if plan.variant in e.variants] or chosen
     if plan.size == "quick" and plan.figures == "report":
         plan = replace(plan, figures="none")
     with Bar("experiments") as bar:
         done = campaign(chosen, lambda e: out / e.id, plan, command=command_line(), progress=bar)
-    if say == "table":
+    rows = [row for one in done for row in one.rows]
+    if not quiet:
         _print_summary(done)
         _print_tallies(chosen, done)
-    return done
+        pace = _pace(sum(one.packets for one in done), time.monotonic() - began)
+        console().print(Text(f"{_counts(rows)}; {pace}", style="bold"))
+    readings = {str(one.rows[0]["experiment"]): one.readings for one in done if one.rows}
+    return Made(rows, readings, sum(one.runs_before for one in done))
 
 
 def _print_tallies(chosen: list[Experiment], done: list[Finished]) -> None:

@@ -1,8 +1,8 @@
 """The testbed of chapter 7: four nodes in a chain, three links of 20 Mbit/s, many voice-like flows over UDP.
 
 Every group of flows consists of two halves (`f0-1` and `f0-2`, ..), so that one run answers for one requirement
-and for two: a limit of delay is the application's and changes nothing in the network. EPLR (effective packet loss
-rate) is the share of the packets that a group sent which were dropped or came too late.
+and for two: a limit of delay is the application's and changes nothing in the network. EPLR is that of
+`crosswind.early_discard`.
 
 What is simultaneous is decided by a hair. A node that is busy since a packet from the node before finishes at the very
 instants at which the next ones of those come. If it always finishes first, as in our engine, a packet from the node
@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind import stats
+from crosswind import early_discard, stats
 from crosswind.experiments.base import Experiment, Results, Tables, Variant
 from crosswind.experiments.igarashi import drawing, study
 from crosswind.figures import Picture
@@ -41,6 +41,7 @@ from crosswind.stats import Estimate
 
 KEYS = ["configuration", "rep"]
 LIMITS_MS = (10, 20, 30)
+SUMS = ("sent", "drops", "drops_mtq", "drops_qtl", *(f"late_{d}" for d in LIMITS_MS))
 HOPS = (1, 2, 3)
 FULL_BUFFER_MS = 16.0
 FIXED_MS = 140.0
@@ -158,25 +159,10 @@ def scenario(s: Setting) -> Scenario:
     return Scenario.from_dict(data)
 
 
-def count(column: str) -> pl.Expr:
-    """A counter that runs without such packets do not have."""
-    return pl.col(column).clip(0).sum()
-
-
 def tables(runs: Runs) -> Tables:
     """`half`: sent, dropped by cause and late packets of each half of a group; `node`: drops and delays of the hops;
     `repetition`: the EPLR of groups (`g0_eplr_10`) and halves (`f0-1_eplr_10`), and per-node totals."""
-    flows = runs.flows()
-    for column in ("drops_local_delay_packets", "drops_delay_budget_packets"):
-        if column not in flows.columns:
-            flows = flows.with_columns(pl.lit(0).alias(column))
-    halves = flows.group_by(*KEYS, "group", maintain_order=True).agg(
-        pl.col("sent_packets").sum().alias("sent"),
-        pl.col("drops_packets").sum().alias("drops"),
-        count("drops_local_delay_packets").alias("drops_mtq"),
-        count("drops_delay_budget_packets").alias("drops_qtl"),
-        *(count(f"late_{i + 1}_packets").alias(f"late_{d}") for i, d in enumerate(LIMITS_MS)),
-    )
+    halves = _judged(early_discard.eplr(runs))
     hops = runs.links().filter(pl.col("link").str.starts_with("hop-") & (pl.col("direction") == "forward"))
     nodes = hops.select(
         *KEYS,
@@ -186,22 +172,39 @@ def tables(runs: Runs) -> Tables:
         pl.col("drops_delay_budget_packets").alias("qtl"),
         (pl.col("queue_delay_mean_ns") / 1e6).alias("delay_ms"),
     )
-    return {"half": halves, "node": nodes, "repetition": _repetitions(halves, nodes)}
+    members = _members(halves["group"].unique(maintain_order=True).to_list())
+    groups = _judged(early_discard.eplr(runs, by=members).rename({"class": "group"}))
+    wide = _repetitions(halves, groups, nodes)
+    return {"half": halves.select(*KEYS, "group", *SUMS), "node": nodes, "repetition": wide}
 
 
-def _repetitions(halves: pl.DataFrame, nodes: pl.DataFrame) -> pl.DataFrame:
-    sums = [c for c in halves.columns if c not in (*KEYS, "group")]
-    groups = halves.with_columns(pl.concat_str(pl.lit("g"), pl.col("group").str.slice(1, 1)).alias("group"))
-    groups = groups.group_by(*KEYS, "group", maintain_order=True).agg(pl.col(c).sum() for c in sums)
-    both = pl.concat([groups, halves.select(groups.columns)])
-    both = both.with_columns(
-        (pl.col("drops") / pl.col("sent")).alias("loss"),
-        *(((pl.col("drops") + pl.col(f"late_{d}")) / pl.col("sent")).alias(f"eplr_{d}") for d in LIMITS_MS),
+def _members(halves: Sequence[str]) -> dict[str, list[str]]:
+    """The halves of each group: `f0-1` and `f0-2` of `g0`."""
+    groups: dict[str, list[str]] = {}
+    for name in halves:
+        groups.setdefault(f"g{name[1]}", []).append(name)
+    return groups
+
+
+def _judged(rows: pl.DataFrame) -> pl.DataFrame:
+    """One row per repetition and group; late packets and EPLR of each limit beside each other."""
+    limits = {d: pl.col("limit_ns") == d * 1_000_000 for d in LIMITS_MS}
+    return rows.group_by(*KEYS, "group", maintain_order=True).agg(
+        pl.col("sent_packets").first().alias("sent"),
+        pl.sum_horizontal(pl.col("^drops_.*$").first()).alias("drops"),
+        pl.col("drops_local_delay_packets").first().alias("drops_mtq"),
+        pl.col("drops_delay_budget_packets").first().alias("drops_qtl"),
+        pl.col("loss_ratio").first().alias("loss"),
+        *(pl.col("late_packets").filter(at).first().alias(f"late_{d}") for d, at in limits.items()),
+        *(pl.col("eplr_ratio").filter(at).first().alias(f"eplr_{d}") for d, at in limits.items()),
     )
+
+
+def _repetitions(halves: pl.DataFrame, groups: pl.DataFrame, nodes: pl.DataFrame) -> pl.DataFrame:
     values = ["sent", "drops", "drops_mtq", "drops_qtl", "loss"]
     values += [f"{what}_{d}" for what in ("late", "eplr") for d in LIMITS_MS]
-    wide = _wide(both, "group", values, "{on}_{value}")
-    all_groups = groups.group_by(*KEYS).agg(pl.col(c).sum().alias(f"all_{c}") for c in sums)
+    wide = _wide(pl.concat([groups, halves]), "group", values, "{on}_{value}")
+    all_groups = groups.group_by(*KEYS).agg(pl.col(c).sum().alias(f"all_{c}") for c in SUMS)
     per_node = _wide(nodes, "node", ["full", "mtq", "qtl", "delay_ms"], "node{on}_{value}")
     return wide.join(all_groups, on=KEYS).join(per_node, on=KEYS).sort(KEYS)
 
