@@ -115,17 +115,22 @@ def lines(r: Results, scheme: str, column: str) -> list[float]:
     return [measures.mean_value(r, f"f49 {scheme}", f"line{k}_{column}") for k in range(1, ROUTERS)]
 
 
-def group_rates(r: Results, scheme: str, group: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Time in s and Mbit/s of a group of figure 50, mean over repetitions."""
-    sizes = r.runs.only(f"f50 {scheme}").sample("size_bytes")
-    own = sizes.filter(pl.col("entity").str.starts_with(f"group{group}-")).sort("time_ns")
+def summed(r: Results, label: str, flows: str) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Time in s and Mbit/s of the flows whose names begin so, mean over repetitions."""
+    sizes = r.runs.only(label).sample("size_bytes")
+    own = sizes.filter(pl.col("entity").str.starts_with(flows)).sort("time_ns")
     if own.is_empty():
-        raise MissingDataError(f"no samples of group {group} with {scheme}")
+        raise MissingDataError(f"no samples of {flows} in {label}")
     step = own.with_columns(
         step=pl.col("value").diff().over("rep", "entity").fill_null(pl.col("value").first().over("rep", "entity"))
     )
     by = step.group_by("time_ns").agg(pl.col("step").sum() / pl.col("rep").n_unique()).sort("time_ns")
     return by["time_ns"].to_numpy() / 1e9, by["step"].to_numpy() * 8 / 1e6 / 2.0
+
+
+def group_rates(r: Results, scheme: str, group: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """The same of a group of figure 50."""
+    return summed(r, f"f50 {scheme}", f"group{group}-")
 
 
 def apart(r: Results, scheme: str) -> float:
@@ -167,7 +172,8 @@ def pictures(r: Results) -> list[Picture]:
     for x in SCHEMES:
         series = {f"group {g}": group_rates(r, x, g) for g in GROUPS}
         out.append(figures.over_time(f"f50-{x}", f"Throughput of groups of flows, {x} (figure 50).", series, "Mbit/s"))
-    return out
+    beside = {"PERT": summed(r, "f51", "one-"), "UDP": summed(r, "f51", "udp")}
+    return [*out, figures.over_time("f51", "Throughput of PERT flows beside UDP (figure 51).", beside, "Mbit/s")]
 
 
 CLAIMS = (

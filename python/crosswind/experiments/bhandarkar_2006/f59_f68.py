@@ -2,19 +2,25 @@
 
 N14: 1 Gbit/s, a round trip of 60 ms, a buffer of one bandwidth-delay product, 2 to 1000 flows (figures 65 and 68).
 N12: 1 Gbit/s and 50 ms; figure 59: 10 to 100 flows, half LTCP and half LTCP-DCR; figure 60: 50 flows of either,
-buffers from 0.1 to 2 products. Figure 64 is the queue of one flow with a buffer of 5000 packets (N6).
+buffers from 0.1 to 2 products. N6: 1 Gbit/s and 120 ms; figure 64: the queue of one flow of LTCP, BIC or HTCP behind a
+buffer of 5000 packets, over time.
 
 What the source printed: curves that are lost; in words: LTCP-PERT uses a little less than the others with a much
 lower queue, no drops until there are very many flows, and a fairness above 0.999; FAST's queue and drops rise with
 the number of flows; LTCP-DCR loads like LTCP, 96.1 % (95.5 % with small buffers), with a fairness above 0.95 mostly;
 TCP-LDP has next to no queue and no drops until there are very many flows.
 
-What may differ here: FAST keeps 100 packets per flow in the queue (the source gives no number); packets are processed
-in up to 8 us (`overhead_` of N6), one packet's time. LTCP is the one with the variable decrease in figures 65 and 68,
-and the fixed one in figures 59 and 60 (O7), with and without the wait of one window of duplicates. 120 s of which 40
-s are left out. `--quick` is 100 Mbit/s with a tenth of the flows, whose windows are those of full size, a tenth of
-FAST's packets, and 45 s of which 15 s are left out. Figure 60 behind two products of buffer, where overflows are
-rare: in runs of 150 s the ratio of B114 is 0.99 to 1.02 by seed, and 30 s say less.
+What may differ here: flows start with a slow-start threshold (`initial_ssthresh`), which the source does not give them
+(its slow start is TCP's): 1.4 times a flow's share of one bandwidth-delay product, at least 4 segments, and 0.75 of
+what path and queue hold in figure 64, so that windows start near what they will be. LTCP-DCR is LTCP with the detector
+of `f56_f70`: a threshold of one window of duplicates, with growth during the wait, and not RFC 4653's resume. Claims
+B114, B115, B121 and B122 rest on it. FAST keeps 100 packets per flow in the queue (the source gives no number); packets
+are processed in up to 8 us (`overhead_` of N6), one packet's time, but not in figure 64, with its one flow. LTCP is the
+one with the variable decrease in figures 65 and 68, and the fixed one in figures 59, 60 and 64 (O7), in 59 and 60 with
+and without the wait of one window of duplicates. 120 s of which 40 s are left out; figure 64 shows 150 s. `--quick` is
+100 Mbit/s with a tenth of the flows, whose windows are those of full size, a tenth of FAST's packets, and 45 s of which
+15 s are left out; figure 64 is not made smaller, but shows 60 s. Figure 60 behind two products of buffer, where
+overflows are rare: in runs of 150 s the ratio of B114 is 0.99 to 1.02 by seed, and 30 s say less.
 
 Figures 59 and 60 at full size (one seed): B115 holds as with `--quick` (least Jain's index 0.992), and B114 holds
 too, which fails with `--quick`: LTCP-DCR drops 1.03 to 1.06 times what LTCP does at every buffer.
@@ -41,10 +47,10 @@ import numpy as np
 import polars as pl
 
 from crosswind import figures
-from crosswind.claims import MissingDataError, Part, above, at_least, at_most, between, near, within, yes
+from crosswind.claims import MissingDataError, Part, above, at_least, at_most, below, between, near, within, yes
 from crosswind.experiments.base import Results
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
-from crosswind.experiments.bhandarkar_2006.panels import panels
+from crosswind.experiments.bhandarkar_2006.panels import Lines, panels
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
@@ -54,6 +60,8 @@ FEW_COUNTS = (2, 20, 50, 100)
 PROTOCOLS = ("LTCP variable", "LTCP-PERT", "LTCP-DCR", "LDP", "BIC", "HTCP", "FAST")
 PAIRED = (10, 20, 40, 70, 100)
 BUFFERS = (0.1, 0.25, 0.5, 1.0, 2.0)
+ONE = ("LTCP", "BIC", "HTCP")
+ONE_BUFFER, ONE_RTT_ms = 5000, 120
 
 
 class Size:
@@ -86,8 +94,19 @@ class Size:
         )
 
 
+def one_queue(protocol: str, seconds: float) -> Scenario:
+    """Figure 64: N6 with one flow, its queue sampled every round trip."""
+    fits = int(0.75 * (nets.bdp(1000, ONE_RTT_ms) + ONE_BUFFER)) * nets.PAYLOAD
+    flow = {"one": nets.bulk(protocol, initial_ssthresh=f"{fits} B")}
+    line = nets.wire(1000, 40, nets.droptail(ONE_BUFFER))
+    record = {"series": "gauges", "sample": f"{ONE_RTT_ms} ms"}
+    return nets.dumbbell(
+        f"f64 {protocol}", line, nets.wire(2400, 10), flow, duration_s=seconds, warm_up_s=seconds, record=record
+    )
+
+
 def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
-    """`f65 <n> <protocol>`, `f59 <n>`, `f60 <buffer> <protocol>`."""
+    """`f65 <n> <protocol>`, `f59 <n>`, `f60 <buffer> <protocol>`, `f64 <protocol>`."""
     s = Size(size)
     out = {}
     buffer = nets.bdp(s.rate, 60)
@@ -103,7 +122,7 @@ def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
         for b in BUFFERS:
             flow = {"one": s.flow(p, s.fifty, buffer // s.fifty)}
             out[f"f60 {b} {p}"] = s.world(f"f60 {b} {p}", flow, 50, b * buffer)
-    return out
+    return out | {f"f64 {p}": one_queue(p, 150.0 if size == "full" else 60.0) for p in ONE}
 
 
 def counts(r: Results) -> tuple[int, ...]:
@@ -152,7 +171,7 @@ def _fast_drops(r: Results) -> Estimate:
     s = Size(str(r.runs.manifest.get("size", "full")))
     room = nets.bdp(s.rate, 60) / (100 * s.scale)
     drops = {n: value(r, n, "FAST", "bottleneck_drop_rate") for n in counts(r)}
-    few = [d for n, d in drops.items() if n < 0.7 * room]
+    few = [d for n, d in drops.items() if n <= room]
     many = [d for n, d in drops.items() if n > room]
     if not few or not many:
         raise MissingDataError("no numbers of flows on both sides of what the buffer holds")
@@ -206,8 +225,18 @@ def _f60_ratio(which: Callable[[list[float]], float]) -> Callable[[Results], Est
     return measure
 
 
+def queues(r: Results) -> Picture:
+    """Figure 64."""
+    wanted: dict[str, Lines] = {}
+    for p in ONE:
+        now = r.runs.only(f"f64 {p}", [0]).sample("queue_packets", "bottleneck/forward").sort("time_ns")
+        wanted[f"queue (packets), {p}"] = {"queue": (now["time_ns"].to_numpy() / 1e9, now["value"].to_numpy())}
+    text = "Queue of one flow behind a buffer of 5000 packets (figure 64)."
+    return panels("f64", text, wanted, "time (s)", axis="linear", shape="steps", scale="one")
+
+
 def pictures(r: Results) -> list[Picture]:
-    """Four panels of figures 65 and 68, figures 59 and 60."""
+    """Four panels of figures 65 and 68, figures 59, 60 and 64."""
     what = {
         "mean queue (packets)": "bottleneck_queue",
         "drop rate": "bottleneck_drop_rate",
@@ -228,7 +257,7 @@ def pictures(r: Results) -> list[Picture]:
     )
     drops = {p: {f"{b}": f60(r, b, p, "bottleneck_drop_rate") for b in BUFFERS} for p in ("LTCP", "LTCP-DCR fixed")}
     out.append(figures.bars("f60", "Drop rate of fifty flows by buffer (products).", drops, "drop rate"))
-    return out
+    return [*out, queues(r)]
 
 
 CLAIMS = (
@@ -280,7 +309,7 @@ CLAIMS = (
         Part("LTCP-DCR: least Jain", _least_jain("LTCP-DCR"), at_least(0.9), "0.9", digits=4),
         Part("LTCP-DCR: cells above 0.95", _mostly, above(0.5), "mostly", "%"),
         Part("LDP: largest drop rate up to 200 flows", _drops_up_to_200("LDP"), between(0, 0), "0", digits=7),
-        Part("LDP: largest queue over buffer", _ldp_queue, at_most(0.1), "< 10 %", "%"),
+        Part("LDP: largest queue over buffer", _ldp_queue, below(0.1), "< 10 %", "%"),
     ),
     study.claim(
         122,
@@ -296,7 +325,7 @@ EXPERIMENT = study.experiment(
     __doc__,
     configurations,
     CLAIMS,
-    where="figures 59, 60, 65, 68",
+    where="figures 59, 60, 64, 65, 68",
     figures=pictures,
     reps=1,
     quick=study.smaller("100 Mbit/s, a tenth of the flows, 45 s of which 15 s are left out"),
