@@ -60,15 +60,12 @@ def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
     seconds, seconds_t5 = (1000, 1000) if size == "full" else (100, 48)
     ltcp = {} if size == "full" else {"ltcp": {"threshold": 5.0}}
 
-    def threshold(rate: float, buffer: int, rtt_ms: float, n: int) -> dict[str, Any]:
-        return {"initial_ssthresh": f"{int(0.7 * (nets.bdp(rate, rtt_ms) + buffer) / n) * nets.PAYLOAD} B"}
-
     out: dict[str, Scenario] = {}
     start = {"uniform": ["0 s", "5 s"]}
     for p in ("LTCP", "LTCP variable"):
         for n in COUNTS:
             rate, buffer = 1000 * scale, round(5000 * scale)
-            flow = {"one": nets.bulk(p, n, start, **ltcp, **threshold(rate, buffer, 120, n))}
+            flow = {"one": nets.bulk(p, n, start, **ltcp)}
             name = f"t3 {n} {p}"
             out[name] = nets.high_speed(
                 name, flow, rate_mbps=rate, buffer=buffer, pairs=n, duration_s=seconds, warm_up_s=seconds / 5
@@ -77,8 +74,7 @@ def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
         own: dict[str, Any] = ltcp if p.startswith("LTCP") else {}
         for r in RATES:
             rate, buffer = r * scale, max(3, round(third(r) * scale))
-            first = threshold(rate, buffer, 120, 2)
-            flows = {"tcp": nets.bulk("SACK", start=start, **first), "other": nets.bulk(p, start=start, **own, **first)}
+            flows = {"tcp": nets.bulk("SACK", start=start), "other": nets.bulk(p, start=start, **own)}
             name = f"t4 {r} {p}"
             out[name] = nets.high_speed(
                 name, flows, rate_mbps=rate, buffer=buffer, pairs=2, duration_s=seconds, warm_up_s=seconds / 4

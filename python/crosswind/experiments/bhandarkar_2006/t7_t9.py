@@ -88,7 +88,7 @@ class Size:
 
     def flow(self, protocol: str, **changes: Any) -> dict[str, Any]:
         """A flow between the hosts."""
-        own: dict[str, Any] = {"mss": f"{MSS} B", "delayed_ack": "40 ms", "ack_every_segments": 2}
+        own: dict[str, Any] = {"mss": f"{MSS} B", "timestamps": "on", "delayed_ack": "40 ms", "ack_every_segments": 2}
         if protocol == "LTCP":
             own["ltcp"] = {"threshold": 50 * self.scale}
         if self.hosts.tells:

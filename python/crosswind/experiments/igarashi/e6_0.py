@@ -36,8 +36,8 @@ from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 
 WIDTHS = (1.0, 1.1, 1.2, 1.3, 1.4, 1.5)
-DEPTHS_KB = (5, 20, 50, 2000)
-SUITABLE_KB, DEEP_KB = 50, 2000
+DEPTHS_KB = (5, 20, 50, 2000, 5000, 10_000, 100_000)
+SUITABLE_KB, DEEP_KB = 50, 100_000
 WINDOW = "1.3 x"
 
 

@@ -145,7 +145,8 @@ HOSTS = {
     "kernel": Variant(
         "senders repair losses as Linux 2.4 does: forward acknowledgement, rate halving, moderated windows",
         {"hosts": "kernel"},
-    )
+    ),
+    "fast-in-bursts": Variant("FAST without its burst control", {"hosts": "fast-in-bursts"}),
 }
 OTHERS = {
     "others": Variant("others send 150 packets at once, once a second", {"others_mbps": 1.8}),
@@ -172,6 +173,7 @@ def protocol(name: str, path: Path, size: Size, **changes: Any) -> dict[str, Any
             "fast": fast(size),
             "grow_when": "always",
             "timestamp_tick": "1 us",
+            "pacing": "window",
         },
         "CUBIC": {"law": "cubic", "cubic": {"version": "2005"}},
         "HTCP": {"law": "htcp", "htcp": {"rtt_scaling": "off"}},
@@ -198,6 +200,12 @@ def on_kernels(scenario: Scenario) -> Scenario:
             own = {k: v for k, v in KERNEL.items() if has_sack or k != "recovery"}
             changes |= {f"flow.{name}.tcp.{k}": v for k, v in own.items()}
     return scenario.with_(changes)
+
+
+def in_bursts(scenario: Scenario) -> Scenario:
+    """The same with FAST flows that send what their window allows at once."""
+    fast = [n for n, f in scenario.data["flow"].items() if f.get("tcp", {}).get("law") == "fast"]
+    return scenario.with_({f"flow.{name}.tcp.pacing": "off" for name in fast})
 
 
 def cbr(mbps: float, packet_bytes: int, seconds: float, every_ms: float = 0.0) -> dict[str, Any]:
