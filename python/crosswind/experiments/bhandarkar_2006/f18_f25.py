@@ -18,10 +18,10 @@ more than path and buffer hold (168 packets against 142), so few packets are dro
 nearly always full (0.87 to 0.90 of the buffer), and RED's is 30; what DCR and SACK do at losses then weighs more than
 the losses (B40: apart by 12 and 17 % also in 1000 s). With windows of 8, 9, 10, 12 and 14 the drop rate is 1.6, 2.3,
 2.8, 3.4 and 3.7 %: with 12 queues are 51 (DCR), 55 (SACK) and 53 (mixed), under RED 36, which are the printed ones.
-ns-2 in the same network (24 SACK flows, 200 s, one seed) has 0.8, 1.6, 2.4, 2.8, 3.4 and 3.7 %, drop-tail queues of
-62 packets with windows of 7 and 53 with 12, and 31 and 36 under RED: it is the window and not our TCP. With 14
-(variant) B38 to B41 hold, and B36 fails by 7 ms: the source's window was probably larger than the rule that it gives
-(7.2 leaves out that a packet takes 9 ms to be sent; with it, 8).
+ns-2 in the same network (`python -m validation.ns2.end_hosts n4`: 24 SACK flows, 200 s, one seed) has 0.8, 1.6, 2.3,
+2.8, 3.4 and 3.7 %, drop-tail queues of 62 packets with windows of 7 and 54 with 12, and 31 and 36 under RED: it is the
+window and not our TCP. With 14 (variant) B38 to B41 hold, and B36 fails by 7 ms: the source's window was probably
+larger than the rule that it gives (7.2 leaves out that a packet takes 9 ms to be sent; with it, 8).
 """
 
 from __future__ import annotations

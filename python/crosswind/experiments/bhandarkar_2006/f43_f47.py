@@ -22,8 +22,8 @@ numbers.
 B100 fails at long round trips and with one flow. At 300 ms and 1 s even 300 s are too short to fill the link (full
 size: drop-tail 100 and 100 %, PERT 88 and 83 %, RED 82 and 60 %): RED's own target of 5 ms of queue is a small part
 of such a path, and it halves where PERT takes 35 %, as it does beside PERT with one flow (81 and 89 %). ns-2 has the
-same with SACK and its own adaptive RED (size of `--quick`, five seeds at 1 s): 93 % at 300 ms, 32 to 55 % at 1 s, 82
-% with one flow, where we have 92, 26 to 38 and 83 %. B103 fails as drop-tail's full buffer adds 100 ms to all round
+same with SACK and its own adaptive RED (`python -m validation.ns2.end_hosts n8`: size of `--quick`, five seeds): 93 % at
+300 ms, 35 to 46 % at 1 s, 82 % with one flow, where we have 93, 26 to 38 and 82 %. B103 fails as drop-tail's full buffer adds 100 ms to all round
 trips, so that 12 and 120 ms are 116 and 224, while PERT keeps 3 ms in the queue and leaves them as they are. With a
 buffer of 66 ms (variant `f47-buffer-66`) the 12 ms flow has 5.5 times the rate of the 120 ms flow with drop-tail,
 with 12 ms (`f47-buffer-12`) 25 times, with PERT 4.0 to 4.7 times and with Vegas 1.9: the order of the source then
@@ -40,8 +40,8 @@ index of PERT is 0.77 there (0.89), of drop-tail 0.98 and more, and longer runs 
 (0.77 to 0.93). It is P, the least round trip that a flow has seen: some flows meet a queue that no longer empties, so
 theirs lies up to 5.7 ms above the path's, and a flow's rate follows its P (correlation 0.98; the quarter with the
 largest P has 0.76 Mbit/s, the others 0.39). B102: Vegas drops nothing with 50 flows and 2.0 % with 100; ns-2's Vegas
-in the same network (one seed) 0 and 1.5 %, with queues of 31, 318 and 358 packets with 10, 50 and 100 flows (here 18,
-256 and 359) and Jain's index at 0.96, 0.73 and 0.86 (0.95, 0.56, 0.77).
+in the same network (`end_hosts vegas`, three seeds) 0 and 1.6 %, with queues of 34, 314 and 355 packets with 10, 50 and
+100 flows (here 18, 267 and 359) and Jain's index at 0.92, 0.74 and 0.91 (0.92, 0.58, 0.80).
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ PERT flows. `--quick` takes a third of rates and flows, 60 s for figure 49 and 6
 arrivals.
 
 B105: groups of Vegas flows are 109 % apart with `--quick` and 121 % at full size (PERT 5 and 2 %). ns-2's Vegas in
-the same network, full size, two seeds: 140 and 118 %; its groups have 19, 24, 35 and 72 Mbit/s when all four are
-there, the last to come the most (here 32, 20, 28 and 64).
+the same network (`python -m validation.ns2.end_hosts n11`, full size, four seeds): 123 to 151 %, here 98 to 121 %; its
+groups have 18, 22, 36 and 69 Mbit/s when all four are there, the last to come the most (here 34, 20, 30 and 60).
 """
 
 from __future__ import annotations

@@ -6,8 +6,9 @@ where they come to domain B (Point B). The distance of the two distributions is 
 What the source printed (Fig. 6.5): very similar.
 
 What may differ here: "departure side in domain A" is read as behind its last queue, so that only the way to the
-edge lies between; the distance from behind the first queue (RIO1), where the marked packets enter the domain, is
-reported beside it. Intervals are known to 3 %.
+edge lies between, which is never congested: IC6.17 then holds by construction, and says little. The distance from
+behind the first queue (RIO1), where the marked packets enter the domain, is reported beside it: there the intervals are
+not similar. Intervals are known to 3 %.
 """
 
 from __future__ import annotations
