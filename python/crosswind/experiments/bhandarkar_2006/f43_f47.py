@@ -20,20 +20,20 @@ s). Orders of utilisation are taken with a tolerance of 1 point, and a queue is 
 numbers.
 
 B100 fails at long round trips and with one flow. At 300 ms and 1 s even 300 s are too short to fill the link (full
-size: drop-tail 100 and 100 %, PERT 88 and 83 %, RED 82 and 60 %): RED's own target of 5 ms of queue is a small part
-of such a path, and it halves where PERT takes 35 %, as it does beside PERT with one flow (81 and 89 %). ns-2 has the
-same with SACK and its own adaptive RED (`python -m validation.ns2.end_hosts n8`: size of `--quick`, five seeds): 93 % at
-300 ms, 35 to 46 % at 1 s, 82 % with one flow, where we have 93, 26 to 38 and 82 %. B103 fails as drop-tail's full buffer adds 100 ms to all round
-trips, so that 12 and 120 ms are 116 and 224, while PERT keeps 3 ms in the queue and leaves them as they are. With a
-buffer of 66 ms (variant `f47-buffer-66`) the 12 ms flow has 5.5 times the rate of the 120 ms flow with drop-tail,
-with 12 ms (`f47-buffer-12`) 25 times, with PERT 4.0 to 4.7 times and with Vegas 1.9: the order of the source then
-holds (90 s, one seed). B108 fails as the target of PERT-REM, twice the resolution of round trips, is next to nothing
-with an exact clock: what is waited beyond it is added to the price, and next to nothing below it ever takes it away
-again, so the flow answers long after the queue is gone (half of the link at 60 ms, with a queue of one packet). With
-clocks of 1, 5 and 10 ms (variants `rem-clock-1` and so on) the targets are 2, 10 and 20 ms, and at 50 Mbit/s and 60
-ms it has 93, 95 and 97 % (REM 97 %), without drops and with a Jain's index of 0.98 to 0.999; the source's clock is
-not in the text. Round trips of 300 ms and more stay far below REM with any clock: their few ACKs take the price of
-slow start down too slowly.
+size: drop-tail 100 and 100 %, PERT 88 and 83 %, RED 82 and 60 %): RED's own target of 5 ms of queue is a small part of
+such a path, and it halves where PERT takes 35 %, as it does beside PERT with one flow (81 and 89 %). ns-2 has the same
+with SACK and its own adaptive RED (`python -m validation.ns2.end_hosts n8`: size of `--quick`, five seeds): 93 % at 300
+ms, 35 to 46 % at 1 s, 82 % with one flow, where we have 93, 26 to 38 and 82 %. B103 fails as drop-tail's full buffer
+adds 100 ms to all round trips, so that 12 and 120 ms are 116 and 224, while PERT keeps 3 ms in the queue and leaves
+them as they are. With a buffer of 66 ms (variant `f47-buffer-66`) the 12 ms flow has 5.5 times the rate of the 120 ms
+flow with drop-tail, with 12 ms (`f47-buffer-12`) 25 times, with PERT 4.0 to 4.7 times and with Vegas 1.9: the order of
+the source then holds (90 s, one seed). B108 fails as the target of PERT-REM, twice the resolution of round trips, is
+next to nothing with an exact clock: what is waited beyond it is added to the price, and next to nothing below it ever
+takes it away again, so the flow answers long after the queue is gone (half of the link at 60 ms, with a queue of one
+packet). With clocks of 1, 5 and 10 ms (variants `rem-clock-1` and so on) the targets are 2, 10 and 20 ms, and at 50
+Mbit/s and 60 ms it has 93, 95 and 97 % (REM 97 %), without drops and with a Jain's index of 0.98 to 0.999; the source's
+clock is not in the text. Round trips of 300 ms and more stay far below REM with any clock: their few ACKs take the
+price of slow start down too slowly.
 
 B101 fails with the most flows, 1000 on 500 Mbit/s (`--quick`: 100 on 50 Mbit/s), whose windows are 7 segments: Jain's
 index of PERT is 0.77 there (0.89), of drop-tail 0.98 and more, and longer runs or starts closer together do not help
