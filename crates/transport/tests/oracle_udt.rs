@@ -39,6 +39,13 @@ impl Udt {
         }
     }
 
+    /// What follows both after an acknowledgement and after a report.
+    fn limit(&mut self, rtt: f64) {
+        if self.snd_interval > rtt {
+            self.snd_interval = rtt;
+        }
+    }
+
     /// `draw(n)`: the generator's next number below n.
     fn nak(&mut self, loss: i64, snd_curr_seqno: i64, mut draw: impl FnMut(u64) -> u64) {
         if loss > self.last_dec_seq {
@@ -80,6 +87,9 @@ fn the_rate_of_udt_is_that_of_its_authors_agent_on_random_reports() {
                 law.on_loss(loss, sent);
                 udt.nak(loss as i64, sent as i64, |n| twin.below(n));
             }
+            let rtt = rng.between(40e-6, 400e-6);
+            law.bound(rtt);
+            udt.limit(rtt);
             assert_close(law.interval_s, udt.snd_interval);
         }
     }

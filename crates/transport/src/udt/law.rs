@@ -11,11 +11,14 @@
 //! |---|---|---|---|
 //! | `control_interval` | time | 10 ms | igarashi section 2.17 |
 //! | `increase` | - | `capacity` | `rate` in SABUL |
+//! | `raise` | - | `always` | gu-udt-ns2; `unreported`: igarashi section 2.17 |
+//! | `round_trip_bounds_interval` | - | `on` | gu-udt-ns2; `off` in SABUL |
 //! | `decrease` | - | 1.125 | igarashi section 2.17; gu-sabul |
 //! | `repeat` | - | `random` | gu-udt-ns2; `doubling` in SABUL |
 //! | `loss_limit`, `loss_memory` | - | 0.001, 0.1 | gu-sabul |
 //!
-//! **Deviations**: none.
+//! **Deviations**: 1. igarashi section 2.17 raises UDT's rate after intervals without a report only, gu-udt-ns2 with every new
+//! acknowledgement: `raise` says which. 2. A time between packets that a round trip has cut short holds from the next packet on.
 //!
 //! **Checked by**: `tests/oracle_udt.rs` (both rules on random reports against literal copies).
 
@@ -123,6 +126,11 @@ impl Law {
         }
         self.cut();
         Answer::Slower
+    }
+
+    /// No time between packets is longer than a round trip.
+    pub fn bound(&mut self, round_trip_s: f64) {
+        self.set(self.interval_s.min(round_trip_s));
     }
 
     fn cut(&mut self) {

@@ -17,6 +17,15 @@ choice!(
     }
 );
 choice!(
+    /// After which control intervals the rate is raised.
+    Raise {
+        /// All whose acknowledgement is new (the authors' agent for ns-2).
+        Always,
+        /// Those in which no loss was reported (igarashi section 2.17).
+        Unreported,
+    }
+);
+choice!(
     /// When further reports of one congestion reduce the rate again.
     Repeat {
         /// After a random number of them, about as many as came the time before (UDT).
@@ -52,6 +61,8 @@ pub struct UdtParams {
     pub report_again: Again,
     /// Which rule raises the rate.
     pub increase: Increase,
+    /// With `increase = "capacity"`: after which control intervals.
+    pub raise: Raise,
     /// Every n-th packet is followed at once by the next, so that the receiver can measure the capacity; 0 = never.
     pub pair_every_packets: u32,
     /// The window doubles until the first loss, without a rate.
@@ -66,6 +77,8 @@ pub struct UdtParams {
     pub interval_min: Dur,
     /// See `interval_min`.
     pub interval_max: Dur,
+    /// The smoothed round-trip time is the longest time between packets, if it is shorter than `interval_max`.
+    pub round_trip_bounds_interval: Switch,
     /// Factor on the time between packets in answer to a new congestion.
     pub decrease: f64,
     /// When further reports of one congestion reduce the rate again.
@@ -152,6 +165,7 @@ fn udt() -> UdtParams {
         ack_interval: Dur::from_millis(10),
         report_again: Again::Rounds,
         increase: Increase::Capacity,
+        raise: Raise::Always,
         pair_every_packets: 16,
         slow_start: Switch::On,
         window_control: Switch::On,
@@ -159,6 +173,7 @@ fn udt() -> UdtParams {
         first_interval: Dur::from_micros(1),
         interval_min: Dur::from_micros(1),
         interval_max: Dur::from_secs(3600),
+        round_trip_bounds_interval: Switch::On,
         decrease: 1.125,
         repeat: Repeat::Random,
         loss_limit: 0.01,
@@ -172,6 +187,7 @@ fn sabul() -> UdtParams {
         ack_interval: Dur::from_millis(100),
         report_again: Again::Each,
         increase: Increase::Rate,
+        round_trip_bounds_interval: Switch::Off,
         pair_every_packets: 0,
         slow_start: Switch::Off,
         window_control: Switch::Off,

@@ -2,7 +2,7 @@
 
 use super::law::{Answer, Law};
 use super::packet::{Ack, control};
-use super::params::{Increase, UdtParams};
+use super::params::{Increase, Raise, UdtParams};
 use super::ranges::Ranges;
 use super::{DATA_HEADERS_BYTES, smoothed};
 use crate::rate::{self, Supply, Tuning};
@@ -39,6 +39,8 @@ pub struct Sender {
     /// Sent, and reported lost, since the last change of the rate.
     sent: u64,
     lost_packets: u64,
+    /// Losses have been reported since the last acknowledgement that was new.
+    reported: bool,
     /// The next packet does not leave before this time, and leaves then if there is one.
     free_at: Time,
     send_at: Option<Time>,
@@ -64,6 +66,7 @@ impl Sender {
             capacity: 0.0,
             sent: 0,
             lost_packets: 0,
+            reported: false,
             free_at: Time::ZERO,
             send_at: None,
             expire_at: None,
@@ -96,11 +99,19 @@ impl Sender {
             self.capacity = mean(self.capacity, a.capacity);
         }
         self.open_window(a);
-        if self.params.increase == Increase::Capacity && !self.in_slow_start {
+        let reported = std::mem::take(&mut self.reported) && self.params.raise == Raise::Unreported;
+        if self.params.increase == Increase::Capacity && !self.in_slow_start && !reported {
             self.law.on_interval(self.capacity, 0.0);
         }
+        self.bound();
         self.expire_at = Some(now + self.params.expiry);
         self.plan(now);
+    }
+
+    fn bound(&mut self) {
+        if let Some(rtt) = self.rtt.filter(|_| self.params.round_trip_bounds_interval.on()) {
+            self.law.bound(rtt.as_secs_f64());
+        }
     }
 
     fn note_rtt(&mut self, sample: Dur) {
@@ -143,11 +154,13 @@ impl Sender {
         // A report of many ranges comes in several packets; the first stands for all of them.
         if p.ack == 0 {
             self.stats.loss_reports += 1;
+            self.reported = true;
             // UDT compares with the last packet sent, SABUL with the next one.
             let last = if self.params.increase == Increase::Rate { self.next } else { self.next.saturating_sub(1) };
             if self.law.on_loss(first, last) == Answer::SlowerAndPause {
                 self.free_at = self.free_at.max(io.now() + self.params.control_interval);
             }
+            self.bound();
         }
         for &(from, to) in ranges.as_slice() {
             let (from, to) = (from.max(self.acknowledged), to.min(self.next.saturating_sub(1)));

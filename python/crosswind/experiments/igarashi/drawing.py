@@ -1,4 +1,8 @@
-"""Figures in the form of the source: bars with a line at the contract, curves against a limit, causes in stacks."""
+"""Figures in the form of the source.
+
+Bars with a line at the contract, curves against a limit, causes in stacks; traces of data and ACKs, of a few
+milliseconds (`ack_trace`) and around a moment (`acknowledged`).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind.figures import INK, PALETTE, Picture, bars, styled
+from crosswind.claims import MissingDataError
+from crosswind.experiments.igarashi.fast_paths import MSS_BYTES
+from crosswind.figures import INK, PALETTE, RASTER_ABOVE, Picture, bars, styled
 from crosswind.figures_sweep import small_multiples
 from crosswind.plotting import plt
 
@@ -69,4 +75,83 @@ def stacks(name: str, caption: str, bars: Mapping[str, Mapping[str, float]], yla
     return Picture(name, caption, f"{caption} {ylabel}: {said}.", fig, pl.DataFrame(rows))
 
 
-__all__ = ["against", "bars", "contract_bars", "stacks"]
+@styled
+def ack_trace(name: str, caption: str, events: pl.DataFrame, segments: int = 40) -> Picture:
+    """Segments as they come to the receiver and the ACKs that it answers with: the densest row of so many segments.
+
+    It is looked for in the second half of what was kept and acknowledged. ACKs are noted when they reach the sender.
+    They are drawn earlier by the shortest time that any of them took from the arrival of the last segment that it
+    acknowledges: the way back, which is always the same.
+    """
+    acks = _acks(events)
+    data = events.filter((pl.col("end") == "receiver") & (pl.col("kind") == "receive") & (pl.col("len") > 0))
+    data = data.with_columns(to=pl.col("seq") + pl.col("len")).filter(pl.col("to") <= acks["seq"].max())
+    if data.height < 2 * segments:
+        raise MissingDataError(f"{data.height} acknowledged segments were kept, {2 * segments} are needed")
+    came = data.select(seq="to", came_ns="time_ns").unique("seq", keep="first")
+    back_ns = acks.join(came, on="seq").select((pl.col("time_ns") - pl.col("came_ns")).min()).item()
+    shown = _densest(data[data.height // 2 :], segments)
+    start_ns, base = shown["time_ns"][0], shown["seq"][0]
+    to_ms, to_segments = (pl.col("time_ns") - start_ns) / 1e6, 1 / MSS_BYTES
+    shown = shown.select(x=to_ms, y=(pl.col("to") - base) * to_segments)
+    acks = acks.with_columns(
+        x=to_ms - back_ns / 1e6, y=(pl.col("seq") - base) * to_segments, again=pl.col("seq") == pl.col("seq").shift()
+    ).filter(pl.col("x").is_between(-1e-3, shown["x"][-1] + 5e-3))
+    new, again = acks.filter(~pl.col("again")), acks.filter(pl.col("again"))
+    fig, ax = plt.subplots()
+    data_style = {"linestyle": "", "marker": ".", "color": "#56B4E9", "markersize": 7}
+    ax.plot(shown["x"], shown["y"], **data_style, label=f"data ({shown.height})")
+    line = {"color": PALETTE[0], "drawstyle": "steps-post", "linewidth": 0.9, "marker": "s", "markersize": 3.2}
+    ax.plot(new["x"], new["y"], **line, label=f"ACKs ({new.height})")
+    if again.height:
+        mark = {"marker": "o", "markersize": 8, "markerfacecolor": "none", "color": PALETTE[1]}
+        ax.plot(again["x"], again["y"], linestyle="", **mark, label=f"ACKs of nothing new ({again.height})")
+    ax.set_xlabel("time (ms)")
+    ax.set_ylabel("sequence number (segments)")
+    ax.set_ylim(bottom=0)
+    fig.legend(loc="outside upper center", ncols=3)
+    said = f"{shown.height} segments, {new.height} ACKs of new data, {again.height} of nothing new"
+    return Picture(name, caption, f"{caption} Sequence numbers over time at the receiver: {said}.", fig)
+
+
+def _acks(events: pl.DataFrame) -> pl.DataFrame:
+    """What reached the sender of the data; at the other end data segments are ACKs too."""
+    acks = events.filter((pl.col("end") == "sender") & (pl.col("kind") == "ack") & (pl.col("seq") > 1))
+    if acks.is_empty():
+        raise MissingDataError("no ACKs were kept")
+    return acks
+
+
+def _densest(rows: pl.DataFrame, count: int) -> pl.DataFrame:
+    """So many rows that took the shortest time."""
+    at = rows["time_ns"].to_numpy()
+    first = int(np.argmin(at[count - 1 :] - at[: len(at) - count + 1]))
+    return rows[first : first + count]
+
+
+@styled
+def acknowledged(name: str, caption: str, events: pl.DataFrame, at_s: float, until_s: float) -> Picture:
+    """What ACKs acknowledge around a moment; those that say no more than the ones before stand out."""
+    top = pl.col("seq").cum_max().shift(1, fill_value=0)
+    acks = _acks(events).with_columns(x=pl.col("time_ns") / 1e9 - at_s, new=pl.col("seq") > top)
+    acks = acks.filter(pl.col("x").is_between(-until_s / 4, until_s))
+    if acks.is_empty():
+        raise MissingDataError(f"no ACKs around {at_s:g} s were kept")
+    acks = acks.with_columns(y=(pl.col("seq") - pl.col("seq").first()) / MSS_BYTES)
+    new, again = acks.filter(pl.col("new")), acks.filter(~pl.col("new"))
+    fig, ax = plt.subplots()
+    shape = {"linestyle": "", "rasterized": acks.height > RASTER_ABOVE}
+    blue = {"marker": ".", "color": PALETTE[0], "markersize": 2.4, "zorder": 3}
+    ax.plot(new["x"], new["y"], **blue, **shape, label=f"new data ({new.height})")
+    if again.height:
+        red = {"marker": "D", "color": PALETTE[1], "markersize": 3.6}
+        ax.plot(again["x"], again["y"], **red, **shape, label=f"the same again ({again.height})")
+    ax.axvline(0, color=INK, linewidth=0.7, linestyle=(0, (2, 2)), alpha=0.6)
+    ax.set_xlabel("time after the change (s)")
+    ax.set_ylabel("acknowledged (segments)")
+    fig.legend(loc="outside upper center", ncols=2, markerscale=1.5)
+    said = f"{new.height} ACKs of new data, {again.height} that say the same again"
+    return Picture(name, caption, f"{caption} {said}.", fig)
+
+
+__all__ = ["ack_trace", "acknowledged", "against", "bars", "contract_bars", "stacks"]

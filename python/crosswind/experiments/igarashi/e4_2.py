@@ -7,10 +7,10 @@ What may differ here: the time that is looked at is that of E4.1, 300 s.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+import polars as pl
 
+from crosswind import figures
 from crosswind.claims import Claim
 from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import fast_paths as paths
@@ -39,12 +39,15 @@ def together(r: Results) -> np.ndarray:
 
 
 def pictures(r: Results) -> list[Picture]:
-    """Figure 4.4, as bars: the sum of eight flows beside either."""
-    heights: dict[str, Any] = {
-        "one flow": {p: rates.mean(p) for p in ("HSTCP", "Scalable")},
-        "eight": {"Standard": together},
-    }
-    return [rates.bars("f4-4", "Eight Standard flows against one (Figure 4.4).", r, heights)]
+    """Figure 4.4: the sum of eight flows beside either, over time."""
+    of = {"8 Standard": EIGHT, "HSTCP": ("f",), "Scalable": ("f",)}
+    lines = {}
+    for configuration, flows in of.items():
+        bins = pl.concat([rates.series(r, configuration, f) for f in flows]).filter(pl.col("rep") == 0)
+        total = bins.group_by("s").agg(pl.col("mbps").sum()).sort("s")
+        lines[configuration] = (total["s"].to_numpy(), total["mbps"].to_numpy())
+    caption = "Eight Standard flows together against one flow (Figure 4.4)."
+    return [figures.over_time("f4-4", caption, lines, "throughput (Mbit/s)")]
 
 
 CLAIMS = (

@@ -3,8 +3,13 @@
 The source printed figures that are lost (5.9, 5.10): all protocols reach a high rate with any receiver; Windows XP,
 which acknowledges long chunks, grows slowest.
 
-What may differ here: receivers are the profiles of `tcp.receiver`; CUBIC heeds its socket buffer. E5.7 and E5.8 of the
-source are these runs; the amount of data per ACK is measured in E4.9.
+ACKs to a Scalable sender come for chunks of any length from Linux, for two segments and now and then twice from
+FreeBSD, for long chunks from XP.
+
+What may differ here: receivers are the profiles of `tcp.receiver`; CUBIC heeds its socket buffer. E5.7 of the source
+are the long runs. E5.8 is one more run with a Scalable sender for each receiver, of which 0.12 s are kept, event by
+event, when the flow has its full rate; it is undivided whatever the size (1 Gbit/s), for the chunks are those of the
+source. Their mean lengths are readings (see `tcp.receiver`), so figure 5.10 shows what is assumed, not a result.
 """
 
 from __future__ import annotations
@@ -13,26 +18,36 @@ import numpy as np
 
 from crosswind.claims import Claim, at_least, at_most
 from crosswind.experiments.base import Results
+from crosswind.experiments.igarashi import drawing, rates
 from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.experiments.igarashi import rates
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 
 RECEIVERS = {"Linux": "linux-2.4", "FreeBSD 5.3": "freebsd-5.3", "Windows XP": "windows-xp"}
+# Slow start has ended by then with each of them. ACKs are half a round trip behind the data, 95 ms.
+LONG_S, KEPT_S = 30, 0.12
 
 
 def label(name: str, receiver: str) -> str:
     return f"{name} to {receiver}"
 
 
+def spacing(receiver: str) -> str:
+    return f"ACKs of {receiver}"
+
+
 def configurations(size: str = "full") -> dict[str, Scenario]:
-    """Each protocol to each receiver; bins are short, because the flows are fast."""
+    """Each protocol to each receiver, in short bins, for the flows are fast; Scalable with its ACKs, one by one."""
     s, path = paths.SIZES_5[size], paths.EMULATOR
     out = {}
     for name in paths.TCP_VARIANTS:
         for receiver, os in RECEIVERS.items():
             flow = paths.buffered(name, path, s, 0.95, heedless=(), receiver=os)
             out[label(name, receiver)] = paths.scenario(path, {"f": flow}, 300, s, bin_s=0.2)
+    whole, record = paths.Size(1), {"events": ["f"], "between": [[f"{LONG_S - KEPT_S:g} s", f"{LONG_S:g} s"]]}
+    for receiver, os in RECEIVERS.items():
+        flow = paths.buffered("Scalable", path, whole, 0.95, receiver=os)
+        out[spacing(receiver)] = paths.scenario(path, {"f": flow}, LONG_S, whole, bin_s=0.2, record=record)
     return out
 
 
@@ -53,13 +68,23 @@ def half_s(name: str, receiver: str) -> rates.Measure:
 
 
 def pictures(r: Results) -> list[Picture]:
-    """Figure 5.9, with Linux beside."""
-    return [
+    """Figures 5.9, with Linux beside, and 5.10."""
+    series = [
         rates.over_time(
             f"f5-9{letter}", f"To {o} (Figure 5.9).", r, {p: (label(p, o), "f") for p in ("Scalable", "FAST", "CUBIC")}
         )
         for letter, o in zip("cab", RECEIVERS, strict=True)
     ]
+    traces = [
+        drawing.ack_trace(
+            f"f5-10{letter}",
+            f"Data and ACKs, Scalable to {o} (Figure 5.10({letter})).",
+            r.runs.only(spacing(o), [0]).events("f"),
+        )
+        for letter, o in zip("bcd", RECEIVERS, strict=True)
+    ]
+    per_ack = rates.chunks("f5-10a", "Data per ACK, Scalable (Figure 5.10(a)).", r, {o: spacing(o) for o in RECEIVERS})
+    return [*series, per_ack, *traces]
 
 
 CLAIMS = (

@@ -83,11 +83,12 @@ def experiment(
     variants: Mapping[str, Variant] | None = None,
     **more: Any,
 ) -> Experiment:
-    """An experiment of chapters 4 and 5: `hosts="kernel"` is a setting of each of them."""
+    """An experiment of chapters 4 and 5: `hosts` is a setting of each of them."""
+    habits = {"rfc": lambda s: s, "kernel": paths.on_kernels, "fast-in-bursts": paths.in_bursts}
 
     def on_hosts(*, hosts: str = "rfc", **settings: Any) -> dict[str, Scenario]:
         made = configurations(**settings)
-        return {label: paths.on_kernels(s) for label, s in made.items()} if hosts == "kernel" else made
+        return {label: habits[hosts](s) for label, s in made.items()}
 
     common: dict[str, Any] = {
         "tables": tables,
@@ -142,6 +143,30 @@ def series(r: Results, configuration: str, flow: str) -> pl.DataFrame:
     if s.is_empty():
         raise MissingDataError(f"no series of {flow} in {configuration}")
     return s
+
+
+def per_ack(r: Results, configuration: str) -> npt.NDArray[np.float64]:
+    """New segments that each ACK acknowledged, in the first run, from when losses of slow start are repaired."""
+    events = r.runs.only(configuration, [0]).events("f")
+    if events.is_empty():
+        raise MissingDataError("no events were kept")
+    last = events.filter(pl.col("kind").is_in(["recovered", "timeout", "resend"]))["time_ns"].to_list()
+    acks = events.filter((pl.col("kind") == "ack") & (pl.col("time_ns") > max(last, default=0) + 200_000_000))[
+        "seq"
+    ].to_numpy()
+    # The first byte of data is 1: data segments, which are ACKs too, acknowledge the handshake.
+    return np.asarray(np.diff(acks[acks > 1]) / paths.MSS_BYTES)
+
+
+def chunks(name: str, caption: str, r: Results, configurations: Mapping[str, str]) -> Picture:
+    """The cumulative distribution of what an ACK acknowledges, in steps: label -> configuration."""
+    hists = {}
+    for label, configuration in configurations.items():
+        values, counts = np.unique(np.rint(per_ack(r, configuration)), return_counts=True)
+        # The share stays as it is up to the next whole number.
+        ends = np.concatenate([values, values[1:] - 1e-6])
+        hists[label] = pl.DataFrame({"high": ends, "count": np.concatenate([counts, np.zeros(len(values) - 1)])})
+    return figures.cumulative(name, caption, hists, "segments that an ACK acknowledges", 1.0)
 
 
 def value(
