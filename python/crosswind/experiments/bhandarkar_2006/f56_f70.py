@@ -59,11 +59,12 @@ FEW_SHARES = {"one": (0.01, 0.1), "many": (0.0, 0.001, 0.01, 0.1)}
 SHARES = (1e-6, 1e-5, 0.0001, 0.001, 0.01, 0.05, 0.1)
 OTHERS = ("SACK", "LTCP", "BIC", "HTCP", "HSTCP", "Scalable")
 ALL = (*OTHERS, "SACK-DCR", "LTCP-DCR", "LDP", "LDP-1Sample", "LDP-100Sample")
-MANY = ("SACK", "SACK-DCR", "LTCP", "BIC", "HTCP", "LTCP-DCR", "LDP", "LDP-1Sample", "LDP-100Sample")
+LDP_VARIANTS = ("LDP-1Sample", "LDP-100Sample")
+MANY = ("SACK", "SACK-DCR", "LTCP", "BIC", "HTCP", "LTCP-DCR", "LDP", *LDP_VARIANTS, "FAST", "Scalable")
 RTT_ms = 50
 WATCHED = (0.01, 0.02)
 # Figures 69 and 70.
-FOUR = {"f69": ("SACK", "LTCP", "BIC", "HTCP", "LTCP-DCR", "LDP"), "f70": ("LDP", "LDP-1Sample", "LDP-100Sample")}
+FOUR = {"f69": ("LTCP", "BIC", "HTCP", "FAST", "Scalable", "LTCP-DCR", "LDP"), "f70": ("LDP", *LDP_VARIANTS)}
 
 
 def configurations(size: str = "full", ltcp: str = "LTCP", ltcp_dcr: str = "LTCP-DCR") -> dict[str, Scenario]:
@@ -79,7 +80,8 @@ def configurations(size: str = "full", ltcp: str = "LTCP", ltcp_dcr: str = "LTCP
         for p in protocols:
             threshold = f"{int(1.4 * buffer / count) * nets.PAYLOAD} B"
             own = {"LTCP": ltcp, "LTCP-DCR": ltcp_dcr}.get(p, p)
-            flow = {"one": nets.bulk(own, count, {"uniform": ["0 s", "2 s"]}, initial_ssthresh=threshold)}
+            more = {"fast": {"alpha": rate / 10}} if p == "FAST" else {}
+            flow = {"one": nets.bulk(own, count, {"uniform": ["0 s", "2 s"]}, initial_ssthresh=threshold, **more)}
             # One flow without late packets is in no figure and no claim.
             for share in ((0.0,) if kind == "many" else ()) + SHARES if full else FEW_SHARES[kind]:
                 line = nets.reordering(rate, RTT_ms / 2 - 2, nets.droptail(buffer), share)
@@ -214,7 +216,7 @@ def pictures(r: Results) -> list[Picture]:
     """Figures 56 to 58, 61, 62, 66, 67, 69 and 70."""
     out = [windows(r), *(four_panels(r, name) for name in FOUR)]
     often = "fast retransmits / packet"
-    for kind, protocols, numbers in (("one", ALL, "56, 57, 66, 67"), ("many", MANY, "61, 62")):
+    for kind, protocols, numbers in (("one", ALL, "56, 57, 66, 67"), ("many", MANY[:-2], "61, 62")):
         some = [s for s in shares(r, kind) if s > 0]
         at = [100 * s for s in some]
         wanted = {

@@ -57,7 +57,11 @@ from crosswind.stats import Estimate, exact
 
 COUNTS = (2, 10, 50, 200, 500, 1000)
 FEW_COUNTS = (2, 20, 50, 100)
-PROTOCOLS = ("LTCP variable", "LTCP-PERT", "LTCP-DCR", "LDP", "BIC", "HTCP", "FAST")
+SHOWN = {
+    "f65": ("LTCP variable", "LTCP-PERT", "BIC", "HTCP", "FAST"),
+    "f68": ("LTCP variable", "LTCP-DCR", "LDP", "BIC", "HTCP", "FAST", "Scalable"),
+}
+PROTOCOLS = tuple(dict.fromkeys(p for shown in SHOWN.values() for p in shown))
 PAIRED = (10, 20, 40, 70, 100)
 BUFFERS = (0.1, 0.25, 0.5, 1.0, 2.0)
 ONE = ("LTCP", "BIC", "HTCP")
@@ -244,9 +248,11 @@ def pictures(r: Results) -> list[Picture]:
         "Jain's index": "one_jain",
     }
     at = [float(n) for n in counts(r)]
-    wanted = {label: {p: (at, curve(r, p, c).tolist()) for p in PROTOCOLS} for label, c in what.items()}
-    text = "Queue, drop rate, utilisation and fairness by number of flows (figures 65, 68)."
-    out = [panels("f65", text, wanted, "flows", logarithmic=("drop rate",))]
+    out = []
+    for name, shown in SHOWN.items():
+        wanted = {label: {p: (at, curve(r, p, c).tolist()) for p in shown} for label, c in what.items()}
+        text = f"Queue, drop rate, utilisation and fairness by number of flows ({name.replace('f', 'figure ')})."
+        out.append(panels(name, text, wanted, "flows", logarithmic=("drop rate",)))
     out.append(
         figures.bars(
             "f59",
