@@ -12,16 +12,16 @@ Behind the bottleneck of JAPAN and EARTH2 packets travel in ATM cells (600 and 1
 106 Mbit/s of IP): a bus and a hub in front of them are slower, so the tax is paid in time, not in rate. What is late on
 the domestic line is late by 0.2 ms (deviation 0.1 ms), which 16 packets overtake: "small" (O5.3), the numbers are ours.
 
-Readings that the source leaves open. Hosts of chapter 4 have Gigabit Ethernet in front of the slower bottleneck.
-Those of chapter 5 have it in front of another Gigabit Ethernet whose frames are longer by a tag of 4 bytes, 0.26 %:
-with equal frames one flow would never queue in the router, and with much faster hosts no buffer of less than 200
-packets would survive slow start, while the source sees both flat series below the BDP and losses above it. Receivers
-are Linux unless said (`tcp.receiver`), FAST keeps alpha = 200 packets in the queue (O4.7), more than a buffer of 100
-packets holds, and measures round trips in microseconds, where the other kernels have ticks of 10 ms; CUBIC knows no
-socket buffer (O5.5). H-TCP grows as the digest's formula says, without the scaling by round-trip times of later
-kernels (1.89 times as fast at 189 ms; no verdict of a first look depends on it). Senders repair losses as the digest
-defines it, by RFC 3517 with the window reduced at once; its hosts ran kernels 2.4.19 to 2.4.25, which do it otherwise:
-the reading `kernel` has forward acknowledgement, rate halving and windows moderated after ACKs out of the ordinary.
+Readings that the source leaves open. Hosts of chapter 4 have Gigabit Ethernet in front of the slower bottleneck. Those
+of chapter 5 have it in front of another Gigabit Ethernet whose frames are longer by a tag of 4 bytes, 0.26 %: with
+equal frames one flow would never queue in the router, and with much faster hosts no buffer of less than 200 packets
+would survive slow start, while the source sees both flat series below the BDP and losses above it. Receivers are Linux
+unless said (`tcp.receiver`), FAST keeps alpha = 200 packets in the queue (O4.7), more than a buffer of 100 packets
+holds, and measures round trips in microseconds, where the other kernels have ticks of 10 ms; CUBIC knows no socket
+buffer (O5.5). H-TCP grows as the digest's formula says, without the scaling by round-trip times of later kernels (1.89
+times as fast at 189 ms; no verdict of a first look depends on it). Senders repair losses as the digest defines it, by
+RFC 3517 with the window reduced at once; its hosts ran kernels 2.4.19 to 2.4.25, which do it otherwise: the reading
+`kernel` has forward acknowledgement, rate halving and windows moderated after ACKs out of the ordinary.
 
 A size divides capacity, buffers, alpha, socket buffers and the rate and number of what competes by the same number, and
 leaves round trips, sizes of transfers and packets alone: windows in packets shrink, and with them the time that
@@ -146,7 +146,6 @@ HOSTS = {
         "senders repair losses as Linux 2.4 does: forward acknowledgement, rate halving, moderated windows",
         {"hosts": "kernel"},
     ),
-    "fast-in-bursts": Variant("FAST without its burst control", {"hosts": "fast-in-bursts"}),
 }
 OTHERS = {
     "others": Variant("others send 150 packets at once, once a second", {"others_mbps": 1.8}),
@@ -173,7 +172,6 @@ def protocol(name: str, path: Path, size: Size, **changes: Any) -> dict[str, Any
             "fast": fast(size),
             "grow_when": "always",
             "timestamp_tick": "1 us",
-            "pacing": "window",
         },
         "CUBIC": {"law": "cubic", "cubic": {"version": "2005"}},
         "HTCP": {"law": "htcp", "htcp": {"rtt_scaling": "off"}},
@@ -200,12 +198,6 @@ def on_kernels(scenario: Scenario) -> Scenario:
             own = {k: v for k, v in KERNEL.items() if has_sack or k != "recovery"}
             changes |= {f"flow.{name}.tcp.{k}": v for k, v in own.items()}
     return scenario.with_(changes)
-
-
-def in_bursts(scenario: Scenario) -> Scenario:
-    """The same with FAST flows that send what their window allows at once."""
-    fast = [n for n, f in scenario.data["flow"].items() if f.get("tcp", {}).get("law") == "fast"]
-    return scenario.with_({f"flow.{name}.tcp.pacing": "off" for name in fast})
 
 
 def cbr(mbps: float, packet_bytes: int, seconds: float, every_ms: float = 0.0) -> dict[str, Any]:

@@ -21,7 +21,8 @@
 //!
 //! **Deviations**: 1. The window moves to its new value within the next round trip, a step with every ACK, as a paced sender
 //! would take it. 2. Slow start ends when the queue holds `alpha` segments, or with a loss. 3. `by-rate` takes the window over the
-//! smoothed round-trip time for the measured rate, payload alone; the code of its time is not published.
+//! smoothed round-trip time for the measured rate, payload alone; the code of its time is not published. 4. The source's burst
+//! control, a part of its own beside the window, is left out, as in FAST for ns-2.
 //!
 //! **Checked by**: `law/oracle/fast.rs` (both policies), a test of the equilibrium.
 

@@ -10,7 +10,8 @@
 //! | `pacing` | - | `off` | bhandarkar-2006: `window` in TCP-LDP |
 //!
 //! **Deviations**: 1. The first segment of a recovery leaves at once. 2. The interval uses the smoothed round-trip time of the
-//! retransmission timer, and the window at the time of sending.
+//! retransmission timer, and the window at the time of sending. Where that timer's clock is coarse (10 ms in the Linux 2.4
+//! presets) the rate is as much too low, and the window grows beyond what is in flight before a queue is felt.
 //!
 //! **Checked by**: `tests/patience.rs` (claim B130).
 
