@@ -11,8 +11,9 @@ What may differ here: K_R is 2.40 at 120 ms, inferred from these tables (O18), s
 consistency. TCP is measured over whole cycles after the first, 16 of 127 s at 100 Mbit/s and one of 51 minutes at 2.4
 Gbit/s: its losses are one per cycle, and 2000 s hold whatever falls into them. At 2.4 Gbit/s access lines have twice
 that, so that the queue stands in front of the bottleneck as at the other rates; in front of as fast a line it would
-stand in the host, where nothing is ever lost. `--quick` runs 100 Mbit/s alone, TCP for three of its cycles (381 s),
-the others for 150 s (forty and more); the claims about other rates stay unclear.
+stand in the host, where nothing is ever lost. Flows begin with a slow-start threshold near what path and buffer hold
+(`_flow`), which the source does not say: what is measured begins long after. `--quick` runs 100 Mbit/s alone, TCP for
+three of its cycles (381 s), the others for 150 s (forty and more); the claims about other rates stay unclear.
 
 B53 to B57 and B71 to B77 need 15 billion packets and stay unclear with `--quick`. At full size (one seed) all but B74
 hold. LTCP, HTCP and BIC fill every link; losses of LTCP are 0.92 to 0.98 of the printed and fall with the power -1.31

@@ -14,8 +14,8 @@ CUBIC loses a median of 316 packets without UDP and 363 with it, and keeps 0.993
 without UDP; with it 50 to 67 with seven seeds and 388 to 896 with three, where it keeps 0.88 to 0.91. With
 `--quick` H-TCP loses 10 packets and keeps 0.68, HSTCP and Scalable lose one each.
 
-IC5.21 fails in the order, by H-TCP: UDT makes most jitter (15 us; 58 with `--quick`), Scalable 13, HSTCP 12,
-CUBIC 11, FAST 9, H-TCP 5. Jitter is made by what a flow puts between packets of UDP, 0.06 to 0.12 us for each Mbit/s, so who
+IC5.21 fails in the order, by H-TCP: UDT makes most jitter (15 us; 58 with `--quick`), Scalable 13, HSTCP 12, CUBIC 11,
+FAST 9, H-TCP 5. Jitter is made by what a flow puts between packets of UDP, 0.06 to 0.12 us for each Mbit/s, so who
 carries least makes least, and H-TCP carries 50 of 221 Mbit/s. Its trace tells why: a window below the BDP comes as one
 burst a round trip, and what it has grown by since the last must fit into the buffer. H-TCP grows faster each second,
 and after 6 s by some 30 segments a round trip; the buffer has 25 packets. So it loses every 7 s, at a third of the BDP

@@ -8,19 +8,18 @@ What the source printed: all contracts are met above 1.3 times their sum; a toke
 the same throughput, too deep a one a lower throughput (prose, no numbers).
 
 What may differ here: the depths tried. None is printed; suitable is one that fits the length of a flow's bursts: 50 kB,
-the largest of their windows (5.4 Mbit/s times 50 ms and a queue of 15 ms are 44 kB). With 20 kB flow 9 misses its
-contract by 0.3 Mbit/s. 2 MB are taken as very deep.
+the largest of their windows (5.4 Mbit/s times 50 ms and a queue of 15 ms are 44 kB). Very deep is one that never
+empties: 100 MB are more than any flow sends, so that all of it is in profile.
 
-Worse is a lower total, and more that the flows miss of their contracts (our reading): the total alone says little,
-because greedy flows fill the link in any case.
+Worse is a lower total, and more that the flows miss of their contracts (our reading).
 
-IC6.12 fails in the second: from 50 kB to 2 MB no flow misses its contract, and all flows have the same throughput
-within 0.2 Mbit/s, in runs of 50 and of 200 s (tested with 50, 100, 300, 1000 and 2000 kB). What a deep bucket costs
-here is 56 packets in profile that RIO drops at the start, when all that is sent passes in profile (24 with 1 MB, one
-with 300 kB, none with less): 0.02 % of the total. Greedy flows empty every bucket and keep it empty. Where flows pause
-a depth matters more, and in the direction of the claim, but not much: when those of 5 Mbit/s send 5 MB every 10 s
-instead, 2 MB cost 0.33 % of the total (323 drops in profile; five seeds of 100 s), and no greedy flow misses its
-contract even with 10 MB. The source gives neither depth nor traffic.
+IC6.12 holds in the second and fails in the first: greedy flows fill the link in any case, so the total stays (1.0001).
+Without marks the contracts are not kept: three flows miss 4.6 Mbit/s of them. That begins with 10 MB (2.6 Mbit/s, two
+or three flows); with 50 kB, 2 MB and 5 MB no flow misses its contract, with 20 kB one does by 0.3 Mbit/s and with 5 kB
+three by 2.9. In these 50 s a bucket of 10 MB is never empty, since it was full when they began; over 200 s nothing is
+missing with it. Where flows pause a depth matters for the total, but not much: when those of 5 Mbit/s send 5 MB every
+10 s instead, 2 MB cost 0.33 % of it (323 drops in profile; five seeds of 100 s). The source gives neither depth nor
+traffic.
 """
 
 from __future__ import annotations
