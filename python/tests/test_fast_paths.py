@@ -5,12 +5,14 @@ import math
 import numpy as np
 import pytest
 
+import crosswind as cw
 from crosswind import experiments
 from crosswind.claims import MissingDataError
 from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import e5_14, rates
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.runs import Runs
+from crosswind.scenario import Scenario
 from crosswind.theory import fast_paths as theory
 
 
@@ -127,3 +129,16 @@ def test_datagrams_in_bursts_keep_their_rate_and_their_number(every_ms):
     assert together * bursts * 1500 * 8e-6 / seconds == pytest.approx(200, rel=1e-3)
     assert seconds == pytest.approx(10, rel=2e-3)
     assert not every_ms or together == round(every_ms / 0.06)
+
+
+@pytest.mark.engine
+def test_udt_raises_its_rate_less_where_reports_of_losses_hold_it_back():
+    link = {"from": "a", "to": "b", "rate": "20 Mbit/s", "delay": "20 ms"}
+    lossy = {**link, "loss": {"type": "uniform", "probability": 0.05}}
+
+    def goodput(**own: str) -> float:
+        flow = {"from": "a", "to": "b", "workload": {"type": "bulk"}, "udt": {"preset": "udt-2", **own}}
+        data = {"name": "udt", "duration": "60 s", "link": {"l": lossy}, "flow": {"f": flow}}
+        return float(cw.run(Scenario.from_dict(data), seed=1, reps=3).flows()["size_bytes"].mean())
+
+    assert goodput(**{"raise": "unreported"}) < 0.9 * goodput()
