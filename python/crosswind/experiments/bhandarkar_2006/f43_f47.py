@@ -29,12 +29,12 @@ them as they are. With a buffer of 66 ms (variant `f47-buffer-66`) the 12 ms flo
 flow with drop-tail, with 12 ms (`f47-buffer-12`) 25 times, with PERT 4.0 to 4.7 times and with Vegas 1.9: the order of
 the source then holds (90 s, one seed). PERT-REM knows round trips to 10 ms, the clock of ns-2's TCP unless told
 otherwise (open point O9 asks for a calibration by figure 52): its target, twice the resolution, is 20 ms. It is then
-within 9.4 points of REM everywhere (B108), with the longer queue that its target means. With an exact clock (variant
-`rem-clock-exact`) the target is next to nothing: what is waited beyond it is added to the price, and next to nothing
-below it ever takes it away again, so the flow answers long after the queue is gone (half of the link at 60 ms, with a
-queue of one packet, 81 points below REM); with clocks of 1 and 5 ms it has 93 and 95 % at 50 Mbit/s and 60 ms (REM 97
-%), but stays far below REM from 300 ms on. B107: without flows on the way back next to no timeouts happen; with fifty,
-168 times as large a part.
+within 9.4 points of REM everywhere (B108, which is therefore no independent check), with the longer queue that its
+target means. With an exact clock (variant `rem-clock-exact`) the target is next to nothing: what is waited beyond it is
+added to the price, and next to nothing below it ever takes it away again, so the flow answers long after the queue is
+gone (half of the link at 60 ms, with a queue of one packet, 81 points below REM); with clocks of 1 and 5 ms it has 93
+and 95 % at 50 Mbit/s and 60 ms (REM 97 %), but stays far below REM from 300 ms on. B107: without flows on the way back
+next to no timeouts happen; with fifty, 168 times as large a part.
 
 B101 fails with the most flows, 1000 on 500 Mbit/s (`--quick`: 100 on 50 Mbit/s), whose windows are 7 segments: Jain's
 index of PERT is 0.77 there (0.89), of drop-tail 0.98 and more, and longer runs or starts closer together do not help

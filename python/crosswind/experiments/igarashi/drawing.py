@@ -18,6 +18,8 @@ from crosswind.figures import INK, PALETTE, RASTER_ABOVE, Picture, bars, styled
 from crosswind.figures_sweep import small_multiples
 from crosswind.plotting import plt
 
+__all__ = ["ack_trace", "acknowledged", "against", "bars", "contract_bars", "stacks"]
+
 
 def against(name: str, caption: str, panels: Mapping[str, Mapping[str, Any]], xlabel: str, ylabel: str) -> Picture:
     """Curves with intervals, one panel for each case: panel -> series -> [(x, estimate)]."""
@@ -152,6 +154,3 @@ def acknowledged(name: str, caption: str, events: pl.DataFrame, at_s: float, unt
     fig.legend(loc="outside upper center", ncols=2, markerscale=1.5)
     said = f"{new.height} ACKs of new data, {again.height} that say the same again"
     return Picture(name, caption, f"{caption} {said}.", fig)
-
-
-__all__ = ["ack_trace", "acknowledged", "against", "bars", "contract_bars", "stacks"]
