@@ -68,8 +68,8 @@ def results(new: Runs, old: Runs, metrics: Sequence[str] = ()) -> list[Row]:
     alike = all(new.manifest.get(k) == old.manifest.get(k) for k in ("seed", "ties"))
     rows: list[Row] = []
     for a, b in pairs:
-        x = new.flows().filter(pl.col("configuration") == a)
-        y = old.flows().filter(pl.col("configuration") == b)
+        x = new.generators().filter(pl.col("configuration") == a)
+        y = old.generators().filter(pl.col("configuration") == b)
         rows += _rows(a if a == b else "", x, y, metrics, "paired" if alike else "independent")
     return rows
 
@@ -87,7 +87,7 @@ def along(runs: Runs, axis: str, base: str | None = None, metrics: Sequence[str]
             expected=f"one of {', '.join(axes) or '(not a sweep)'}",
             hint=did_you_mean(axis, axes),
         )
-    flows = runs.flows()
+    flows = runs.generators()
     values = flows[axis].unique(maintain_order=True).to_list()
     names = [str(v) for v in values]
     if base is not None and base not in names:

@@ -1,10 +1,10 @@
-"""What a figure shows, read back from it: as a table, and as points on its SVG for the reports' readout."""
+"""What a figure shows, read back from it: as a table, and as charts that the pages of reports draw anew."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,20 +15,32 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Vector = npt.NDArray[np.float64]
-POINTS_MAX = 400
 BUCKETS = 500
+CHART_BUCKETS = 400
+Kind = Literal["line", "steps", "points"]
 
 
 @dataclass(frozen=True)
 class Series:
-    """One drawn line or set of marks: the panel it is in, its label, colour, element id and values."""
+    """One drawn line or set of marks: the panel it is in, its label, colour, how it is drawn, and its values.
+
+    `low` and `high` are the ends of the interval or range that is drawn round each value; empty where there is none.
+    """
 
     panel: int
     label: str
     colour: str
-    gid: str
+    kind: Kind
+    dashes: tuple[float, ...]
     x: Vector
     y: Vector
+    low: Vector
+    high: Vector
+
+
+def with_range(line: Any, low: npt.ArrayLike, high: npt.ArrayLike) -> None:
+    """Notes on a drawn line of marks which range is drawn round each of them."""
+    line.crosswind_range = (np.asarray(low, dtype=np.float64), np.asarray(high, dtype=np.float64))
 
 
 def thinned(x: Vector, y: Vector, buckets: int = BUCKETS) -> tuple[Vector, Vector]:
@@ -54,27 +66,30 @@ def thinned(x: Vector, y: Vector, buckets: int = BUCKETS) -> tuple[Vector, Vecto
     return x[keep], y[keep]
 
 
-def name_lines(figure: Figure) -> None:
-    """Gives every line an element id in the SVG."""
-    for panel, ax in enumerate(figure.axes):
-        for i, line in enumerate(ax.lines):
-            line.set_gid(f"p{panel}l{i}")
-
-
 def series(figure: Figure) -> Iterator[Series]:
     """The lines and marks of all panels; helper lines (no values, two equal ends, reference lines) are left out."""
-    from matplotlib.colors import to_hex
-
     for panel, ax in enumerate(figure.axes):
-        for i, line in enumerate(ax.lines):
+        labels = {id(c.lines[0]): str(c.get_label()) for c in ax.containers if hasattr(c, "lines") and c.lines[0]}
+        for line in ax.lines:
+            label = labels.get(id(line), str(line.get_label()))
+            if not line.get_transform().contains_branch_seperately(ax.transData)[1]:
+                continue
             x, y = (np.asarray(v) for v in line.get_data(orig=False))
-            label = str(line.get_label())
             if x.dtype.kind not in "iuf" or y.dtype.kind not in "iuf" or x.size == 0 or x.size != y.size:
                 continue
             helper = label.startswith("_") and (x.size <= 2 or line.get_marker() in ("", "None", None, "_", "|"))
             if not helper:
-                name = "" if label.startswith("_") else label
-                yield Series(panel, name, to_hex(line.get_color()), f"p{panel}l{i}", x.astype(float), y.astype(float))
+                yield _series(panel, "" if label.startswith("_") else label, line, x.astype(float), y.astype(float))
+
+
+def _series(panel: int, label: str, line: Any, x: Vector, y: Vector) -> Series:
+    from matplotlib.colors import to_hex
+
+    bare = line.get_linestyle() in ("None", "", " ")
+    kind: Kind = "points" if bare else "steps" if line.get_drawstyle().startswith("steps") else "line"
+    dashes = line._unscaled_dash_pattern[1] or () if hasattr(line, "_unscaled_dash_pattern") else ()
+    low, high = getattr(line, "crosswind_range", (np.empty(0), np.empty(0)))
+    return Series(panel, label, to_hex(line.get_color()), kind, tuple(float(d) for d in dashes), x, y, low, high)
 
 
 def table(figure: Figure) -> pl.DataFrame | None:
@@ -103,50 +118,95 @@ def table(figure: Figure) -> pl.DataFrame | None:
     return pl.concat(frames, how="diagonal_relaxed") if frames else None
 
 
-def points(figure: Figure) -> dict[str, Any]:
-    """The points in the coordinates of the SVG (as it was drawn last), for the readout. Long series are thinned."""
-    scale = 72.0 / figure.dpi
-    height = figure.bbox.height * scale
-    out = []
-    for s in series(figure):
-        ax = figure.axes[s.panel]
-        x, y = s.x, s.y
-        if x.size > POINTS_MAX:
-            x, y = thinned(x, y, POINTS_MAX // 4)
-        at = ax.transData.transform(np.column_stack([x, y])) * scale
-        inside: list[bool] = [bool(np.isfinite(p).all()) for p in at]
-        names = _categories(ax)
-        rows = [
-            [round(float(px), 1), round(float(height - py), 1), names.get(round(a), _short(a)), _short(b)]
-            for (px, py), a, b, good in zip(at, x, y, inside, strict=True)
-            if good
-        ]
-        if rows:
+def charts(figure: Figure) -> list[dict[str, Any]]:
+    """What a page needs to draw the figure's panels anew; empty where it cannot (bars, maps, curves that turn back).
+
+    Each chart: title, x and y (names of the axes), xlog and ylog, names (categories below the x axis), verticals
+    (reference lines: x, label, colour) and series (label, colour, kind, dashes, x, y, low, high). Long series are
+    thinned; no peak is lost.
+    """
+    if any(ax.patches or ax.images or ax.tables for ax in figure.axes):
+        return []
+    out: list[dict[str, Any]] = []
+    for panel, ax in enumerate(figure.axes):
+        found = [s for s in series(figure) if s.panel == panel]
+        if any(s.kind != "points" and (np.diff(s.x) < 0).any() for s in found):
+            return []
+        if found:
             out.append(
-                {"label": s.label, "colour": s.colour, "id": s.gid, "panel": _panel(figure, s.panel), "at": rows}
+                {
+                    "title": ax.get_title(loc="left"),
+                    "x": _axis(figure, ax, "x"),
+                    "y": _axis(figure, ax, "y"),
+                    "xlog": ax.get_xscale() == "log",
+                    "ylog": ax.get_yscale() == "log",
+                    "floor": bool(ax.get_ylim()[0] == 0.0),
+                    "names": _categories(ax),
+                    "verticals": list(_verticals(ax)),
+                    "series": [_told(s) for s in found],
+                }
             )
-    return {"x": _axis(figure, "x"), "y": _axis(figure, "y"), "series": out} if out else {}
+    return out
 
 
-def _categories(ax: Axes) -> dict[int, str]:
+def _told(s: Series) -> dict[str, Any]:
+    x, y, low, high = s.x, s.y, s.low, s.high
+    if s.kind == "points":
+        order = np.argsort(x, kind="stable")
+        x, y = x[order], y[order]
+        low, high = (low[order], high[order]) if low.size else (low, high)
+    elif x.size > 4 * CHART_BUCKETS:
+        x, y = thinned(x, y, CHART_BUCKETS)
+        low = high = np.empty(0)
+    told = {"label": s.label, "colour": s.colour, "kind": s.kind, "dashes": s.dashes, "x": _apart(x), "y": _numbers(y)}
+    if low.size == x.size:
+        told |= {"low": _numbers(low), "high": _numbers(high)}
+    return told
+
+
+def _apart(x: Vector) -> list[float]:
+    """Places in rising order: a chart has room for one value of a series at each."""
+    least = max(float(np.ptp(x)) * 1e-7, float(np.abs(x).max(initial=0.0)) * 1e-9, 1e-12)
+    firsts = np.r_[True, np.diff(x) != 0]
+    run = np.arange(x.size) - np.maximum.accumulate(np.where(firsts, np.arange(x.size), 0))
+    return [float(f"{v:.12g}") for v in x + run * least]
+
+
+def _numbers(y: Vector) -> list[float | None]:
+    return [float(f"{v:.6g}") if np.isfinite(v) else None for v in y]
+
+
+def _verticals(ax: Axes) -> Iterator[dict[str, Any]]:
+    """Lines across the whole height at one x: reference lines, timeouts."""
+    from matplotlib.colors import to_hex
+
+    for line in ax.lines:
+        x, y = (np.asarray(v) for v in line.get_data(orig=False))
+        if (
+            x.size == 2
+            and x[0] == x[1]
+            and list(y) == [0, 1]
+            and line.get_transform() == ax.get_xaxis_transform("grid")
+        ):
+            label = str(line.get_label())
+            yield {
+                "x": float(x[0]),
+                "label": "" if label.startswith("_") else label,
+                "colour": to_hex(line.get_color()),
+            }
+
+
+def _categories(ax: Axes) -> list[str]:
     """What stands below an axis of categories, by place; nothing on an axis of numbers."""
     from matplotlib.ticker import FixedFormatter, FuncFormatter
 
     if not isinstance(ax.xaxis.get_major_formatter(), (FixedFormatter, FuncFormatter)):
-        return {}
+        return []
     names = [label.get_text().replace("\n", " ") for label in ax.get_xticklabels()]
-    return dict(enumerate(names)) if list(ax.get_xticks()) == list(range(len(names))) else {}
+    return names if list(ax.get_xticks()) == list(range(len(names))) else []
 
 
-def _panel(figure: Figure, panel: int) -> str:
-    return figure.axes[panel].get_title(loc="left")
-
-
-def _axis(figure: Figure, which: str) -> str:
-    text: str = getattr(figure.axes[0], f"get_{which}label")()
+def _axis(figure: Figure, ax: Axes, which: str) -> str:
+    text: str = getattr(ax, f"get_{which}label")() or getattr(figure.axes[0], f"get_{which}label")()
     shared: Any = getattr(figure, f"_sup{which}label", None)
-    return text or (shared.get_text() if shared is not None else which)
-
-
-def _short(value: float) -> float:
-    return float(f"{value:.5g}")
+    return text or (shared.get_text() if shared is not None else "")

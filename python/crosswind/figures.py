@@ -7,6 +7,7 @@ colour, marker and line style together, so that a grey print stays readable.
 from __future__ import annotations
 
 import io
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,6 +34,8 @@ MARKERS = ("o", "s", "^", "D", "v", "P")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)), (0, (2, 2)))
 INK, GRID = "#16191f", "#d5d9e0"
 SIZE_IN = (4.9, 3.1)
+PANEL_IN = (2.9, 2.2)
+COLUMNS_MAX = 3
 RASTER_ABOVE = 4000
 QUARTILES = ("min", "q1", "median", "q3", "max")
 
@@ -128,7 +131,6 @@ class Picture:
         """The figure as an SVG document; drawn once for the page and the file."""
         if not self._svg:
             raw = io.StringIO()
-            drawn.name_lines(self.figure)
             with plt.rc_context(WRITING):
                 self._settle()
                 self.figure.savefig(raw, format="svg", metadata={"Date": None, "Creator": "crosswind"})
@@ -192,12 +194,19 @@ def _quartile_bars(ax: Axes, x: npt.NDArray[np.float64], table: pl.DataFrame, nu
         ax.hlines(end, x - 0.05, x + 0.05, color=colour, linewidth=1)
     ax.vlines(x, q1, q3, color=colour, linewidth=5, alpha=0.45, capstyle="butt")
     marks = {"marker": marker, "markersize": 6, "markeredgecolor": "white", "markeredgewidth": 0.6}
-    ax.plot(x, middle, color=colour, linestyle="", label=str(table["series"][0]), zorder=3, **marks)  # type: ignore[arg-type]
+    label = str(table["series"][0])
+    (line,) = ax.plot(x, middle, color=colour, linestyle="", label=label, zorder=3, **marks)  # type: ignore[arg-type]
+    drawn.with_range(line, q1, q3)
 
 
 @styled
 def quartile_bars(
-    name: str, caption: str, groups: Mapping[str, Mapping[str, Sample]], ylabel: str, floor: float | None = 0.0
+    name: str,
+    caption: str,
+    groups: Mapping[str, Mapping[str, Sample]],
+    ylabel: str,
+    floor: float | None = 0.0,
+    colours: Mapping[str, int] | None = None,
 ) -> Picture:
     """Median (mark), quartiles (thick bar) and range (dotted) of each series in each configuration.
 
@@ -214,7 +223,7 @@ def quartile_bars(
         of_series = drawable.filter(pl.col("series") == label)
         if of_series.height:
             x = np.array([order[c] for c in of_series["configuration"]]) + (j - (len(series) - 1) / 2) * step
-            _quartile_bars(ax, x, of_series, j)
+            _quartile_bars(ax, x, of_series, (colours or {}).get(label, j))
     ax.set_xticks(range(len(groups)), list(groups))
     ax.set_xlim(-0.6, len(groups) - 0.4)
     ax.grid(axis="x", visible=False)
@@ -277,59 +286,113 @@ def scatter(
     return Picture(name, caption, f"{caption} {ylabel} against {xlabel}: {points}.", fig)
 
 
+Points = tuple[Sample, Sample]
+Shape = Literal["steps", "lines"]
+
+
+def over_time(name: str, caption: str, lines: Mapping[str, Points], ylabel: str, shape: Shape = "steps") -> Picture:
+    """Time series, time in seconds: label -> (times, values). Values that hold until the next one are steps."""
+    return panels_over_time(name, caption, {"": lines}, ylabel, shape)
+
+
 @styled
-def over_time(
+def panels_over_time(
     name: str,
     caption: str,
-    lines: Mapping[str, tuple[Sample, Sample]],
+    panels: Mapping[str, Mapping[str, Points]],
     ylabel: str,
-    shape: Literal["steps", "lines"] = "steps",
+    shape: Shape = "steps",
+    colours: Mapping[str, int] | None = None,
 ) -> Picture:
-    """Time series, time in seconds: label -> (times, values). Values that hold until the next one are steps."""
-    fig, ax = plt.subplots()
-    for j, (label, (t, v)) in enumerate(lines.items()):
-        x, y = drawn.thinned(np.asarray(t, dtype=np.float64), np.asarray(v, dtype=np.float64))
-        ax.plot(
-            x,
-            y,
-            color=PALETTE[j % len(PALETTE)],
-            linestyle=DASHES[j % len(DASHES)],
-            drawstyle="steps-post" if shape == "steps" else "default",
-            linewidth=1.1,
-            label=label,
-        )
-    _finish(ax, "time (s)", ylabel)
-    if 1 < len(lines) <= 8:
-        fig.legend(loc="outside upper center", ncols=min(4, len(lines)))
+    """Time series in panels with equal axes: title -> label -> (times in s, values).
+
+    `colours`: label -> number in the palette, for the same look in several figures.
+    """
+    fig, axes = panel_grid(len(panels))
+    places = _places(panels, colours)
+    for ax, (title, lines) in zip(axes, panels.items(), strict=True):
+        for label, (t, v) in lines.items():
+            x, y = drawn.thinned(np.asarray(t, dtype=np.float64), np.asarray(v, dtype=np.float64))
+            style = "steps-post" if shape == "steps" else "default"
+            ax.plot(x, y, drawstyle=style, linewidth=1.1, label=label, **_look(places[label]))
+        _finish(ax, "", "")
+        ax.set_title(title, loc="left")
+    _share_labels(fig, axes, "time (s)", ylabel, len(places))
     ends = "; ".join(
-        f"{label} highest {np.nanmax(np.asarray(v, dtype=float)):.4g}"
+        f"{f'{title}, ' if title else ''}{label} highest {np.nanmax(np.asarray(v, dtype=float)):.4g}"
+        for title, lines in panels.items()
         for label, (_, v) in lines.items()
         if np.asarray(v).size
     )
     return Picture(name, caption, f"{caption} {ylabel} over time: {ends}.", fig)
 
 
-@styled
 def cumulative(name: str, caption: str, hists: Mapping[str, pl.DataFrame], xlabel: str, scale: float) -> Picture:
     """Cumulative distributions out of histograms (low, high, count); values are multiplied by `scale`."""
-    fig, ax = plt.subplots()
-    for j, (label, h) in enumerate(hists.items()):
-        h = h.group_by("high").agg(pl.col("count").sum()).sort("high")
-        total = float(h["count"].sum())
-        share = h["count"].cum_sum().to_numpy() / max(total, 1.0)
-        x = h["high"].to_numpy() * scale
-        ax.plot(
-            np.concatenate([x[:1], x]),
-            np.concatenate([[0.0], share]),
-            color=PALETTE[j % len(PALETTE)],
-            linestyle=DASHES[j % len(DASHES)],
-            label=label,
-        )
-    ax.set_ylim(0, 1.02)
-    _finish(ax, xlabel, "share of packets at or below")
-    if len(hists) > 1:
-        fig.legend(loc="outside upper center", ncols=min(4, len(hists)))
-    return Picture(name, caption, f"{caption} Cumulative distribution of {xlabel}: {', '.join(hists)}.", fig)
+    return panels_cumulative(name, caption, {"": hists}, xlabel, scale)
+
+
+@styled
+def panels_cumulative(
+    name: str,
+    caption: str,
+    panels: Mapping[str, Mapping[str, pl.DataFrame]],
+    xlabel: str,
+    scale: float,
+    colours: Mapping[str, int] | None = None,
+) -> Picture:
+    """Cumulative distributions in panels with equal axes: title -> label -> histogram (low, high, count)."""
+    fig, axes = panel_grid(len(panels))
+    places = _places(panels, colours)
+    for ax, (title, hists) in zip(axes, panels.items(), strict=True):
+        for label, h in hists.items():
+            h = h.group_by("high").agg(pl.col("count").sum()).sort("high")
+            share = h["count"].cum_sum().to_numpy() / max(float(h["count"].sum()), 1.0)
+            x = h["high"].to_numpy() * scale
+            ax.plot(np.concatenate([x[:1], x]), np.concatenate([[0.0], share]), label=label, **_look(places[label]))
+        ax.set_ylim(0, 1.02)
+        _finish(ax, "", "")
+        ax.set_title(title, loc="left")
+    _share_labels(fig, axes, xlabel, "share of packets at or below", len(places))
+    return Picture(name, caption, f"{caption} Cumulative distribution of {xlabel}: {', '.join(places)}.", fig)
+
+
+def panel_grid(count: int, x_axes: Literal["shared", "own"] = "shared") -> tuple[Any, list[Any]]:
+    """A figure with `count` panels in rows of at most three, with equal y axes."""
+    if count == 1:
+        fig, ax = plt.subplots()
+        return fig, [ax]
+    columns = min(COLUMNS_MAX, count)
+    rows = math.ceil(count / columns)
+    size = (max(4.4, PANEL_IN[0] * columns), PANEL_IN[1] * rows + 0.7)
+    fig, axes = plt.subplots(rows, columns, figsize=size, sharex=x_axes == "shared", sharey=True, squeeze=False)
+    flat = [a for row in axes for a in row]
+    for spare in flat[count:]:
+        spare.set_visible(False)
+    for a in flat[max(0, count - columns) : count]:
+        a.tick_params(labelbottom=True)
+    return fig, flat[:count]
+
+
+def _places(panels: Mapping[str, Mapping[str, Any]], colours: Mapping[str, int] | None) -> dict[str, int]:
+    labels = dict.fromkeys(label for inner in panels.values() for label in inner)
+    return {label: (colours or {}).get(label, i) for i, label in enumerate(labels)}
+
+
+def _look(place: int) -> dict[str, Any]:
+    return {"color": PALETTE[place % len(PALETTE)], "linestyle": DASHES[place % len(DASHES)]}
+
+
+def _share_labels(fig: Any, axes: Sequence[Any], xlabel: str, ylabel: str, labels: int) -> None:
+    if len(axes) == 1:
+        axes[0].set_xlabel(xlabel)
+        axes[0].set_ylabel(ylabel)
+    else:
+        fig.supxlabel(xlabel, fontsize=9)
+        fig.supylabel(ylabel, fontsize=9)
+    if 1 < labels <= 8:
+        found = {label: h for a in axes for h, label in zip(*a.get_legend_handles_labels(), strict=True)}
+        fig.legend(list(found.values()), list(found), loc="outside upper center", ncols=min(4, labels))
 
 
 _MARKS: tuple[tuple[str, str, str, str, float], ...] = (

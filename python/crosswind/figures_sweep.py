@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Literal
@@ -10,27 +9,13 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from crosswind.figures import DASHES, INK, MARKERS, PALETTE, Picture, styled
+from crosswind import drawn
+from crosswind.figures import DASHES, INK, MARKERS, PALETTE, Picture, panel_grid, styled
 from crosswind.plotting import plt
 from crosswind.stats import Estimate
 
-PANEL_IN = (2.9, 2.2)
-COLUMNS_MAX = 3
 Line = Sequence[tuple[Any, Estimate]]
 Scale = Literal["linear", "log", "names"]
-
-
-def _grid(count: int, x_axes: Literal["shared", "own"] = "shared") -> tuple[Any, list[Any]]:
-    columns = min(COLUMNS_MAX, count)
-    rows = math.ceil(count / columns)
-    size = (max(4.4, PANEL_IN[0] * columns), PANEL_IN[1] * rows + 0.7)
-    fig, axes = plt.subplots(rows, columns, figsize=size, sharex=x_axes == "shared", sharey=True, squeeze=False)
-    flat = [a for row in axes for a in row]
-    for spare in flat[count:]:
-        spare.set_visible(False)
-    for a in flat[max(0, count - columns) : count]:
-        a.tick_params(labelbottom=True)
-    return fig, flat[:count]
 
 
 @styled
@@ -38,7 +23,7 @@ def small_multiples(
     name: str, caption: str, panels: Mapping[str, Mapping[str, Line]], xlabel: str, ylabel: str, scale: Scale
 ) -> Picture:
     """One panel per facet, one line per series, each point with its 95 % interval."""
-    fig, axes = _grid(len(panels))
+    fig, axes = panel_grid(len(panels))
     series = list(dict.fromkeys(s for p in panels.values() for s in p))
     ticks = list(dict.fromkeys(str(x) for p in panels.values() for line in p.values() for x, _ in line))
     rows: list[dict[str, Any]] = []
@@ -49,11 +34,12 @@ def small_multiples(
             x = np.array([ticks.index(str(v)) + shift if scale == "names" else float(v) for v, _ in line])
             y = np.array([e.value for _, e in line])
             below, above = y - np.array([e.low for _, e in line]), np.array([e.high for _, e in line]) - y
-            ax.errorbar(
+            bars = ax.errorbar(
                 x, y, yerr=[np.maximum(below, 0), np.maximum(above, 0)], color=PALETTE[j % len(PALETTE)],
                 marker=MARKERS[j % len(MARKERS)], linestyle=DASHES[j % len(DASHES)] if scale != "names" else "",
                 elinewidth=0.9, capsize=2, label=label,
             )  # fmt: skip
+            drawn.with_range(bars.lines[0], y - np.maximum(below, 0), y + np.maximum(above, 0))
             rows += [
                 {"panel": facet, "series": label, "x": str(v), "y": e.value, "low": e.low, "high": e.high, "n": e.n}
                 for v, e in line
@@ -127,7 +113,7 @@ def drawn_points(
     log: Sequence[str],
 ) -> Picture:
     """One panel per axis of a drawn design: each configuration is a point."""
-    fig, axes = _grid(len(columns), "own")
+    fig, axes = panel_grid(len(columns), "own")
     for ax, (label, x) in zip(axes, columns.items(), strict=True):
         ax.plot(np.asarray(x), np.asarray(values), linestyle="", marker="o", color=PALETTE[0], alpha=0.75, markersize=4)
         ax.set_xlabel(label)

@@ -77,3 +77,28 @@ def written(value: float, like: str) -> str:
     if base == "packets":
         return f"{round(value)} packets"
     return f"{float(f'{value / factor:.6g}'):.12g} {unit}"
+
+
+# What people read best: the largest unit in which the largest value is at least one.
+_SCALES: dict[str, tuple[tuple[float, str], ...]] = {
+    "ns": ((1e9, "s"), (1e6, "ms"), (1e3, "µs"), (1.0, "ns")),
+    "bps": ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s")),
+    "Bps": ((1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s"), (1.0, "B/s")),
+    "bytes": ((1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B")),
+}
+
+
+def fitting(metric: str, largest: float) -> tuple[str, float]:
+    """Unit and factor for the values of a metric, by the last part of its name and the largest value shown.
+
+    >>> fitting("goodput_bps", 8.5e6)
+    ('Mbit/s', 1e-06)
+    >>> fitting("queue_delay_ns", 900.0)
+    ('ns', 1.0)
+    """
+    base = metric.rpartition("_")[2]
+    for least, unit in _SCALES.get(base, ()):
+        if abs(largest) >= least:
+            return unit, 1.0 / least
+    smallest = _SCALES.get(base)
+    return (smallest[-1][1], 1.0) if smallest else (base, 1.0)

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import jinja2
-import polars as pl
 from markupsafe import Markup, escape
 
 from crosswind import drawn, figures
@@ -19,14 +18,10 @@ from crosswind.claims import VERDICTS, Checked, count
 from crosswind.experiments.base import Experiment
 from crosswind.figures import Picture
 from crosswind.readings import MAIN, MAIN_TITLE, Reading, beside, comparison, tallies
+from crosswind.run_figures import run_pictures
 from crosswind.runs import Runs
 from crosswind.scenario import Scenario
 from crosswind.summary import Table, flow_table, link_table
-
-LINES_SHOWN = 6
-BINS = 60
-# A line that never reaches this share of the highest one is left out: it would lie on the axis.
-NOTICEABLE = 0.02
 
 
 @cache
@@ -40,7 +35,13 @@ def environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
     )
     env.filters["prose"] = prose
+    env.globals["asset"] = asset
     return env
+
+
+def asset(name: str) -> Markup:
+    """A script or style sheet of the package, to stand in a page as it is."""
+    return Markup((Path(__file__).parent / "templates" / name).read_text(encoding="utf-8"))
 
 
 def prose(text: str) -> Markup:
@@ -74,17 +75,17 @@ def _pictures_for_page(pictures: Sequence[Picture]) -> list[dict[str, Any]]:
             "svg": Markup(p.svg()),
             "shape": shape(p),
             "data": p.table() is not None,
-            "points": _embedded(drawn.points(p.figure)),
+            "charts": _embedded(drawn.charts(p.figure)),
         }
         for p in pictures
     ]
 
 
-def _embedded(points: dict[str, Any]) -> Markup:
-    """JSON that may stand in a page; nothing when there are no points."""
-    if not points:
+def _embedded(charts: list[dict[str, Any]]) -> Markup:
+    """JSON that may stand in a page; nothing when there are no charts."""
+    if not charts:
         return Markup("")
-    return Markup(json.dumps(points, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/"))
+    return Markup(json.dumps(charts, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/"))
 
 
 def facts(runs: Runs) -> list[tuple[str, str]]:
@@ -211,132 +212,6 @@ def reproduction_report(
             command=command,
         )
     )
-
-
-def run_pictures(runs: Runs) -> list[Picture]:
-    """The pictures that the tables of a run allow."""
-    out: list[Picture] = []
-    samples = runs.sample()
-    label = next(iter(runs.scenarios))
-    if not samples.is_empty():
-        samples = samples.filter(pl.col("configuration") == label)
-        rep = samples["rep"].min()
-        samples = samples.filter(pl.col("rep") == rep)
-        out += [
-            p
-            for p in (
-                _series(samples, "goodput_bps", "goodput", "Goodput of the flows", "kbit/s", 1e-3),
-                _series(samples, "cwnd_bytes", "cwnd", "Congestion window of the senders", "kB", 1e-3),
-                _series(samples, "queue_bytes", "queue", "Backlog of the queues", "kB", 1e-3),
-            )
-            if p
-        ]
-    if p := _delay_picture(runs):
-        out.append(p)
-    if p := _sequence_picture(runs, label):
-        out.append(p)
-    if int(runs.manifest.get("reps", 1)) > 1:
-        out += _spread_pictures(runs)
-    return out
-
-
-_AXES = {"goodput_bps": "goodput", "cwnd_bytes": "congestion window", "queue_bytes": "queue backlog"}
-
-
-def _series(samples: pl.DataFrame, metric: str, name: str, caption: str, unit: str, scale: float) -> Picture | None:
-    one = samples.filter(pl.col("metric") == metric)
-    if one.is_empty():
-        return None
-    peaks = one.group_by("entity").agg(pl.col("value").max())
-    peaks = peaks.filter(pl.col("value") > NOTICEABLE * pl.col("value").max())
-    busiest = set(peaks.sort("value", descending=True)["entity"].to_list()[:LINES_SHOWN])
-    lines = {}
-    for entity in sorted(peaks["entity"].to_list(), key=_natural):
-        if entity in busiest:
-            e = _smoothed(one.filter(pl.col("entity") == entity).sort("time_ns"), metric)
-            lines[entity] = ((e["time_ns"] / 1e9).to_numpy(), (e["value"] * scale).to_numpy())
-    if not lines:
-        return None
-    hidden = peaks.height - len(lines)
-    caption += f" (the {LINES_SHOWN} largest of {peaks.height})" if hidden > 0 else _only(list(lines))
-    shape: Any = "lines" if metric == "goodput_bps" else "steps"
-    return figures.over_time(name, f"{caption}.", lines, f"{_AXES[metric]} ({unit})", shape)
-
-
-def _natural(name: str) -> list[tuple[int, str]]:
-    """Sorts bulk-10 after bulk-9."""
-    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
-
-
-def _only(names: list[str]) -> str:
-    """A picture with one series has no legend: the caption names it."""
-    return f": {names[0]}" if len(names) == 1 else ""
-
-
-def _smoothed(series: pl.DataFrame, metric: str) -> pl.DataFrame:
-    """Rates are shown as means over a part of the run: a slow link delivers a packet in some samples only."""
-    if metric != "goodput_bps" or series.height < 2 * BINS:
-        return series
-    width = int(series["time_ns"].max()) // BINS + 1  # type: ignore[arg-type]
-    bins = series.group_by((pl.col("time_ns") // width).alias("bin"), maintain_order=True)
-    return bins.agg(pl.col("time_ns").mean(), pl.col("value").mean())
-
-
-def _delay_picture(runs: Runs) -> Picture | None:
-    for metric, what in (
-        ("queue_delay_ns", "queueing delay"),
-        ("delay_ns", "one-way delay"),
-        ("rtt_ns", "round-trip time"),
-    ):
-        h = runs.hist(metric)
-        if h.is_empty():
-            continue
-        totals = h.group_by("entity", maintain_order=True).agg((pl.col("count") * pl.col("high")).sum().alias("weight"))
-        totals = totals.filter(pl.col("weight") * 100 >= pl.col("weight").max())
-        names = totals.sort("weight", descending=True)["entity"].to_list()[:LINES_SHOWN]
-        hists = {n: h.filter(pl.col("entity") == n) for n in names}
-        return figures.cumulative(
-            "delay-cdf", f"Distribution of the {what} over all packets{_only(names)}.", hists, f"{what} (ms)", 1e-6
-        )
-    return None
-
-
-def _sequence_picture(runs: Runs, label: str) -> Picture | None:
-    events = runs.events()
-    if events.is_empty():
-        return None
-    events = events.filter(pl.col("configuration") == label)
-    events = events.filter(pl.col("rep") == events["rep"].min())
-    logged = events.filter(pl.col("kind") == "send")["name"].unique(maintain_order=True).to_list()
-    if not logged:
-        return None
-    wanted = runs.scenarios[label].get("record.events", [])
-    chosen = next((n for n in wanted if n in logged), logged[0]) if isinstance(wanted, list) else logged[0]
-    return figures.time_sequence(
-        "time-sequence", f"Flow {chosen}, segment by segment.", events.filter(pl.col("name") == chosen)
-    )
-
-
-def _spread_pictures(runs: Runs) -> list[Picture]:
-    flows = runs.flows()
-    key = "name" if flows["name"].n_unique() <= LINES_SHOWN else "group"
-    out = []
-    for column, name, what, scale in (
-        ("goodput_bps", "goodput-spread", "goodput (kbit/s)", 1e-3),
-        ("elapsed_ns", "elapsed-spread", "elapsed time (s)", 1e-9),
-    ):
-        part = flows.filter(pl.col(column) >= 0)
-        groups = {
-            str(c): {
-                str(n): part.filter((pl.col("configuration") == c) & (pl.col(key) == n))[column] * scale
-                for n in part[key].unique(maintain_order=True)
-            }
-            for c in runs.scenarios
-        }
-        if part.height:
-            caption = f"{what.split(' (')[0].capitalize()} over the repetitions: median, quartiles, range."
-            out.append(figures.quartile_bars(name, caption, groups, what))
-    return out
 
 
 def write(

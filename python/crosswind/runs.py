@@ -100,6 +100,19 @@ class Runs:
         """One row per flow and run."""
         return self.table("flow")
 
+    def generators(self) -> pl.DataFrame:
+        """One row per traffic generator and run: as `flows`, but a web page stands for all its connections.
+
+        A page's `elapsed_ns` is its response time; what only connections have is null.
+        """
+        flows, pages = self.flows(), self.table("page")
+        if flows.is_empty() or pages.is_empty():
+            return flows
+        alone = flows.join(pages.select("configuration", "group").unique(), on=["configuration", "group"], how="anti")
+        pages = pages.with_columns(elapsed_ns=pl.col("response_ns"), protocol=pl.lit("tcp"))
+        shared = [c for c in flows.columns if c in pages.columns]
+        return pl.concat([alone, pages.select(shared)], how="diagonal_relaxed")
+
     def links(self) -> pl.DataFrame:
         """One row per link direction and run."""
         return self.table("link")
@@ -122,6 +135,16 @@ class Runs:
         events = events.with_columns(pl.col("flow").cast(names["flow"].dtype), pl.col("rep").cast(names["rep"].dtype))
         events = events.join(names, on=keys, how="left", maintain_order="left")
         return _filtered(events, name=flow, kind=kind)
+
+    def repetitions_are_identical(self) -> bool:
+        """Whether there are several repetitions, and all have the same flows, links and pages: nothing is random."""
+        if int(self.manifest.get("reps", 1)) < 2 or self.runs().is_empty():
+            return False
+        for name in ("flow", "link", "page"):
+            table = self.table(name)
+            if not table.is_empty() and table.drop("rep").n_unique() * table["rep"].n_unique() != table.height:
+                return False
+        return True
 
     def only(self, configuration: str, reps: Iterable[int] | None = None) -> Runs:
         """The part that belongs to one configuration (and, if given, to some repetitions)."""

@@ -11,6 +11,10 @@ import polars as pl
 from crosswind.runs import Runs
 
 FLOWS_SHOWN = 24
+ROWS_SHOWN = 300
+NAMES_SHOWN = 8
+# A link direction that is used less, and at which nothing is dropped, lost or marked, is only named.
+IDLE_BELOW = 0.02
 SPARKS = "▁▂▃▄▅▆▇█"
 
 
@@ -114,28 +118,36 @@ def _table(title: str, frame: pl.DataFrame, keys: list[str], columns: Sequence[C
         [*(str(row[k]) for k in keys), *(_cell(row[n], show) for _, n, show in present)]
         for row in middle.iter_rows(named=True)
     ]
-    return Table(title, [*keys, *(h for h, _, _ in present)], rows, note)
+    if len(rows) > ROWS_SHOWN:
+        note = f"The first {ROWS_SHOWN} of {len(rows)} rows; all are in the Parquet tables. {note}".strip()
+    return Table(title, [*keys, *(h for h, _, _ in present)], rows[:ROWS_SHOWN], note)
 
 
 def _note(runs: Runs) -> str:
     reps = int(runs.manifest.get("reps", 1))
+    if runs.repetitions_are_identical():
+        return f"All {reps} repetitions are identical: nothing in this scenario is random."
     return f"Medians over {reps} repetitions." if reps > 1 else ""
 
 
 def flow_table(runs: Runs) -> Table | None:
-    """What each flow got; groups instead of members when there are many."""
-    flows = runs.flows()
+    """What each flow got, a page as one; groups instead of members when there are many."""
+    flows = runs.generators()
     if flows.is_empty():
         return None
     key = "name" if flows["name"].n_unique() <= FLOWS_SHOWN else "group"
     keys = (["configuration"] if len(runs.scenarios) > 1 else []) + [key]
-    note = _note(runs) + (" Medians over the members of each group." if key == "group" else "")
+    notes = [_note(runs)]
+    if key == "group":
+        notes.append("Medians over the members of each group.")
+    if not runs.table("page").is_empty():
+        notes.append("The elapsed time of a page is its response; its connections are rows of the flow table.")
     renamed = flows.rename({key: "flow_name"}).drop("flow", strict=False).rename({"flow_name": "flow"})
-    return _table("Flows", renamed, [*keys[:-1], "flow"], FLOW_COLUMNS, note.strip())
+    return _table("Flows", renamed, [*keys[:-1], "flow"], FLOW_COLUMNS, " ".join(n for n in notes if n))
 
 
 def link_table(runs: Runs) -> Table | None:
-    """What each link direction did, with drops by reason."""
+    """What each link direction did, with drops by reason; those at which hardly anything happened are only named."""
     links = runs.links()
     if links.is_empty():
         return None
@@ -146,7 +158,28 @@ def link_table(runs: Runs) -> Table | None:
         for c in reasons
     )
     keys = (["configuration"] if len(runs.scenarios) > 1 else []) + ["link", "direction"]
-    return _table("Links", links, keys, LINK_COLUMNS[:2] + drops + LINK_COLUMNS[2:], _note(runs))
+    busy, idle = _busy_links(links, reasons)
+    note = " ".join(n for n in (_note(runs), _folded(idle)) if n)
+    return _table("Links", busy, keys, LINK_COLUMNS[:2] + drops + LINK_COLUMNS[2:], note)
+
+
+def _busy_links(links: pl.DataFrame, reasons: list[str]) -> tuple[pl.DataFrame, list[str]]:
+    """The link directions that did something in any run, and the names of the others; all when none did."""
+    counted = [c for c in (*reasons, "marks_packets", "lost_packets") if c in links.columns]
+    did = pl.sum_horizontal(pl.col(counted).fill_nan(0).fill_null(0)) > 0 if counted else pl.lit(value=False)
+    did = did | (pl.col("utilisation_ratio").fill_nan(0) >= IDLE_BELOW)
+    names = links.group_by("link", "direction", maintain_order=True).agg(did.any().alias("busy"))
+    busy = links.join(names.filter("busy"), on=["link", "direction"], how="semi", maintain_order="left")
+    if busy.is_empty():
+        return links, []
+    return busy, [f"{link} {way}" for link, way, _ in names.filter(~pl.col("busy")).iter_rows()]
+
+
+def _folded(idle: Sequence[str]) -> str:
+    if not idle:
+        return ""
+    named = ", ".join(idle[:NAMES_SHOWN]) + (f" and {len(idle) - NAMES_SHOWN} more" if len(idle) > NAMES_SHOWN else "")
+    return f"Left out, used below {IDLE_BELOW * 100:.0f} % and without a drop, loss or mark: {named}."
 
 
 def spark(values: Sequence[float], width: int = 60) -> str:

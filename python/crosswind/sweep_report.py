@@ -58,7 +58,7 @@ def _numbers(done: Sweep, column: str) -> tuple[str, str, float] | None:
 
 def pictures_of(done: Sweep) -> list[Picture]:
     """The pictures that the design allows."""
-    flows = done.flows()
+    flows = done.runs.generators()
     columns = [c for c, _, _ in SHOWN if c in flows.columns]
     if flows.is_empty() or not done.axes:
         return []
@@ -138,6 +138,8 @@ def _heat_maps(done: Sweep, means: pl.DataFrame, metric: str, label: str) -> lis
     out = []
     for (group,), part in list(means.group_by(["group"], maintain_order=True))[:2]:
         middle = part.group_by([rows, columns]).agg(pl.col("y").median())
+        if middle["y"].n_unique() < 2:  # a constant is no map
+            continue
         found = {(r, c): y for r, c, y in middle.select(rows, columns, "y").iter_rows()}
         order = {a: _sorted(done, a) for a in (rows, columns)}
         values = [[found.get((r, c), float("nan")) for c in order[columns]] for r in order[rows]]
@@ -152,6 +154,15 @@ def _heat_maps(done: Sweep, means: pl.DataFrame, metric: str, label: str) -> lis
             )
         )
     return out
+
+
+def _varies(part: pl.DataFrame, metric: str) -> bool:
+    """Whether there is anything to explain: a constant, but for rounding, is not."""
+    values = part[metric].cast(pl.Float64).drop_nulls().drop_nans()
+    if values.is_empty():
+        return False
+    low, high = float(values.min()), float(values.max())  # type: ignore[arg-type]
+    return high - low > 1e-9 * max(abs(low), abs(high))
 
 
 def _sorted(done: Sweep, axis: str) -> list[Any]:
@@ -183,7 +194,7 @@ def _drawn(done: Sweep, means: pl.DataFrame, metric: str, label: str) -> list[Pi
 
 def effect_table(done: Sweep) -> Table | None:
     """Shares of the variation of each metric that each factor and pair of factors explains."""
-    flows = done.flows()
+    flows = done.runs.generators()
     columns = [c for c, _, _ in SHOWN if c in flows.columns]
     axes = [a for a in done.axes if done.parameters[a].n_unique() > 1]
     if flows.is_empty() or not axes or not _is_grid(done):
@@ -192,7 +203,7 @@ def effect_table(done: Sweep) -> Table | None:
     found: list[tuple[str, str, dict[str, float]]] = []
     for (group,), part in means.group_by(["group"], maintain_order=True):
         for metric, label, _ in SHOWN:
-            if metric in columns and (e := effects.shares(part, axes, metric)):
+            if metric in columns and _varies(part, metric) and (e := effects.shares(part, axes, metric)):
                 found.append((str(group), label.split(" (")[0], {x.name: x.share for x in e}))
     if not found:
         return None

@@ -28,7 +28,7 @@ def per_repetition(flows: pl.DataFrame, columns: Sequence[str], axes: Sequence[s
 
 def rows_of(done: Sweep) -> list[dict[str, Any]]:
     """One row per configuration and flow group: varied values, n, and for each metric its median and interval."""
-    flows = done.flows()
+    flows = done.runs.generators()
     if flows.is_empty():
         return []
     axes = done.axes

@@ -66,52 +66,78 @@ def test_a_figure_is_laid_out_like_one_that_is_laid_out_by_the_first_drawing(tmp
         p.close()
 
 
-def test_points_lie_where_the_figure_shows_them() -> None:
-    p = figures.over_time("w", "Windows.", {"a": ([0.0, 10.0], [0.0, 10.0])}, "window (kB)", "lines")
-    svg = p.svg()
-    (line,) = drawn.points(p.figure)["series"]
-    path = re.search(rf'<g id="w-{line["id"]}">\s*<path d="M ([\d.]+) ([\d.]+)\s*L ([\d.]+) ([\d.]+)', svg)
-    assert path is not None
-    ends = [line["at"][0][:2], line["at"][1][:2]]
-    assert np.allclose(np.array(path.groups(), dtype=float).reshape(2, 2), ends, atol=0.1)
+def test_a_chart_holds_what_is_drawn() -> None:
+    lines = {"a": ([0.0, 10.0], [0.0, 10.0]), "b": ([0.0, 5.0], [1.0, 2.0])}
+    p = figures.over_time("w", "Windows.", lines, "window (kB)")
+    (chart,) = drawn.charts(p.figure)
+    assert (chart["x"], chart["y"], chart["xlog"], chart["names"]) == ("time (s)", "window (kB)", False, [])
+    assert [(s["label"], s["kind"], s["x"], s["y"]) for s in chart["series"]] == [
+        ("a", "steps", [0.0, 10.0], [0.0, 10.0]),
+        ("b", "steps", [0.0, 5.0], [1.0, 2.0]),
+    ]
     p.close()
+
+
+def test_marks_at_one_time_stand_beside_each_other_in_a_chart() -> None:
+    rows = {"kind": ["send", "send", "drop", "timeout"], "end": ["sender"] * 4}
+    events = pl.DataFrame({**rows, "time_ns": [10**9] * 3 + [2 * 10**9], "seq": [1, 2, 3, 1], "len": [9, 9, 9, 0]})
+    p = figures.time_sequence("t", "c", events)
+    (chart,) = drawn.charts(p.figure)
+    sent = next(s for s in chart["series"] if s["label"].startswith("sent"))
+    assert sent["kind"] == "points" and len(set(sent["x"])) == 2 and np.allclose(sent["x"], 1.0)
+    assert [v["x"] for v in chart["verticals"]] == [2.0]
+    p.close()
+
+
+def test_what_a_chart_cannot_show_stays_a_picture() -> None:
+    bars = figures.bars("b", "c", {"x": {"A": 1.0}}, "y")
+    back = figures.over_time("w", "c", {"a": ([0.0, 2.0, 1.0], [0.0, 1.0, 2.0])}, "y", "lines")
+    assert drawn.charts(bars.figure) == [] and drawn.charts(back.figure) == []
+    figures.close_all([bars, back])
+
+
+def browse(page: Path, script: str, *options: str) -> str:
+    """The page as a browser has it after a script has run in it."""
+    page.write_text(page.read_text().replace("</body>", f"<script>{{ {script} }}</script></body>"))
+    command = ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom", *options, page.as_uri()]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
 
 
 # Chromium is an optional tool (tools/optional-tools.sh): what the scripts of a page do shows only in a browser.
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
-def test_a_report_answers_to_the_keyboard_in_a_browser(engine: Engine, file: Path, tmp_path: Path) -> None:
+def test_a_report_answers_to_keyboard_and_pointer_in_a_browser(engine: Engine, file: Path, tmp_path: Path) -> None:
     assert main(["run", str(file), "--out", str(tmp_path / "r")]) == 0
-    page = tmp_path / "r/report.html"
-    press = """<script>{ for (const d of document.querySelectorAll(".drawing"))
-      for (const key of ["ArrowRight", "End"]) d.dispatchEvent(new KeyboardEvent("keydown", {key}));
-      const [box] = document.querySelectorAll(".drawing"), svg = box.querySelector("svg"), seen = [];
-      const look = () => seen.push(svg.getAttribute("viewBox").split(" ").map(Number));
-      const key = (key) => { box.dispatchEvent(new KeyboardEvent("keydown", {key})); look(); };
-      look(); key("+"); key("-"); key("+");
-      const { left, top, width, height } = svg.getBoundingClientRect();
-      const to = (type, dx) => box.dispatchEvent(new PointerEvent(type,
-        { clientX: left + width / 2 + dx, clientY: top + height / 2, pointerId: 1 }));
-      box.setPointerCapture = () => {};
-      to("pointerdown", 0); to("pointermove", 30); to("pointerup", 30); look();
-      const wheel = { clientX: left, clientY: top, deltaY: -1, bubbles: true };
-      box.dispatchEvent(new WheelEvent("wheel", wheel)); look();
-      box.dispatchEvent(new WheelEvent("wheel", { ...wheel, ctrlKey: true })); look();
-      key("0");
-      document.body.dataset.seen = JSON.stringify(seen);
-      document.querySelectorAll(".toggles button")[4].click(); }</script></body>"""
-    page.write_text(page.read_text().replace("</body>", press))
-    command = ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--dump-dom", page.as_uri()]
-    dom = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120).stdout
-    said = re.findall(r"<output[^>]*>([^<]*)</output>", dom)
-    assert len(said) == 5 and any("congestion window (kB) " in s for s in said), said
-    assert 'aria-pressed="false"' in dom and 'style="display: none;"' in dom
-    whole, closer, back, again, dragged, scrolled, wheeled, at_last = json.loads(
-        html.unescape(re.findall(r'data-seen="([^"]*)"', dom)[0])
+    dom = browse(
+        tmp_path / "r/report.html",
+        """
+        const seen = {}, [goodput, cwnd] = live, press = (c, key) =>
+          c.frame.dispatchEvent(new KeyboardEvent("keydown", { key }));
+        const ends = (c) => [c.u.scales.x.min, c.u.scales.x.max, c.u.scales.y.max];
+        setTimeout(() => {
+          seen.whole = ends(cwnd);
+          cwnd.frame.focus(); press(cwnd, "ArrowRight"); press(cwnd, "ArrowRight"); press(cwnd, "+");
+          setTimeout(() => {
+            seen.closer = ends(cwnd); seen.linked = ends(goodput);
+            press(cwnd, "0");
+            setTimeout(() => {
+              seen.back = ends(cwnd); press(cwnd, "l");
+              seen.log = cwnd.u.scales.y.distr;
+              const toggle = cwnd.box.parentElement.querySelector("button.series");
+              toggle?.click(); seen.hidden = toggle ? cwnd.u.series.filter((s) => !s.show).length : 1;
+              document.querySelector("table.data th button")?.click();
+              document.body.dataset.seen = JSON.stringify(seen);
+            }, 50);
+          }, 50);
+        }, 50);""",
+        "--virtual-time-budget=5000",
     )
-    assert closer[2] == pytest.approx(whole[2] / 1.5) and np.allclose(closer, again)
-    assert np.allclose([back, at_last], whole)
-    assert dragged[0] < again[0] and np.allclose(dragged[1:], again[1:]), "the figure follows the pointer"
-    assert scrolled == dragged and wheeled[2] == pytest.approx(dragged[2] / 1.25), "the wheel alone scrolls the page"
+    seen = json.loads(html.unescape(re.findall(r'data-seen="([^"]*)"', dom)[0]))
+    said = re.findall(r"<output[^>]*>([^<]+)</output>", dom)
+    assert any("congestion window (kB)" in s for s in said), said
+    assert seen["closer"][1] - seen["closer"][0] < seen["whole"][1] - seen["whole"][0]
+    assert seen["linked"][1] == pytest.approx(seen["closer"][1]), "figures over time move together"
+    assert seen["back"] == pytest.approx(seen["whole"]) and seen["log"] == 3 and seen["hidden"] == 1
+    assert dom.count('class="uplot') == len(re.findall('class="chart-data"', dom))
 
 
 def part(value: float | None, low: float, high: float, accept: tuple[float | None, float | None]) -> dict[str, Any]:

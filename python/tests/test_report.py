@@ -13,7 +13,6 @@ import polars as pl
 
 import crosswind as cw
 from crosswind import drawn, figures, report
-from crosswind.summary import show_bytes, show_rate, show_time, spark
 
 Engine = Callable[..., Any]
 VOID = {"meta", "br", "img", "link", "input", "hr", "path", "use", "rect", "line", "circle", "stop"}
@@ -52,14 +51,14 @@ def test_the_report_stands_alone_and_is_well_formed(engine: Engine, file: Path) 
 
 def test_the_report_shows_every_kind_of_figure(engine: Engine, file: Path) -> None:
     html = page(file)
-    for name in ("goodput", "cwnd", "queue", "delay-cdf", "time-sequence"):
+    for name in ("goodput", "cwnd", "queue", "queue-delay-cdf", "time-sequence"):
         assert f'id="fig-{name}"' in html
     assert html.count('role="img" aria-label="') == html.count("<svg") == 5
     for label in (
         "time (s)",
         "congestion window (kB)",
         "queue backlog (kB)",
-        "queueing delay (ms)",
+        "queueing delay (s)",
         "sequence number (kB)",
     ):
         assert label in html
@@ -139,25 +138,30 @@ def test_a_figure_of_nothing_does_not_fail() -> None:
     figures.time_sequence("t", "c", empty).close()
 
 
-def test_quartile_bars_are_told_by_configuration_as_a_table_and_as_points() -> None:
+def test_quartile_bars_are_told_by_configuration_as_a_table_and_as_a_chart() -> None:
     groups = {"A": {"x": [1, 2, 3], "y": [float("nan")]}, "B": {"x": [2, 3], "y": [4.0]}}
     picture = figures.quartile_bars("p", "Caption.", groups, "elapsed time (s)")
-    picture.svg()
     table = picture.table()
     assert table is not None and table.columns[:3] == ["configuration", "series", "min"]
     assert table.filter(configuration="A", series="x").row(0)[2:] == (1.0, 1.5, 2.0, 2.5, 3.0)
-    told = {s["label"]: [at[2:] for at in s["at"]] for s in drawn.points(picture.figure)["series"]}
-    assert told == {"x": [["A", 2.0], ["B", 2.5]], "y": [["B", 4.0]]}
+    (chart,) = drawn.charts(picture.figure)
+    assert chart["names"] == ["A", "B"] and chart["y"] == "elapsed time (s)"
+    told = {s["label"]: (s["y"], s["low"], s["high"]) for s in chart["series"]}
+    assert told == {"x": ([2.0, 2.5], [1.5, 2.25], [2.5, 2.75]), "y": ([4.0], [4.0], [4.0])}
     picture.close()
 
 
-def test_numbers_get_fitting_units() -> None:
-    assert (show_rate(64_000), show_rate(1.25e9)) == ("64 kbit/s", "1.25 Gbit/s")
-    assert (show_time(72e6), show_time(1.5e9), show_time(-1), show_time(700e6)) == ("72 ms", "1.5 s", "-", "700 ms")
-    assert (show_bytes(576), show_bytes(11520), show_bytes(2.5e6)) == ("576 B", "11.5 kB", "2.5 MB")
-
-
-def test_a_sparkline_has_the_width_asked_for_and_its_peak() -> None:
-    line = spark([0.0] * 50 + [8.0] * 50, width=10)
-    assert line == "▁▁▁▁▁█████"
-    assert spark([]) == "" and len(spark([1, 2, 3], width=10)) == 3
+def test_every_configuration_has_a_panel_and_a_flow_one_colour_in_all_figures(engine: Engine, file: Path) -> None:
+    base = cw.Scenario.load(file)
+    runs = cw.run({"short": base, "long": base.with_({"link.last-hop.queue.limit": "40 packets"})}, reps=2)
+    pictures = {p.name: p for p in report.run_pictures(runs)}
+    colours: dict[str, set[str]] = {}
+    for name in ("goodput", "cwnd", "goodput-spread"):
+        charts = drawn.charts(pictures[name].figure)
+        if name != "goodput-spread":
+            assert [c["title"] for c in charts] == ["short", "long"]
+            assert "the first of 2 repetitions" in pictures[name].caption
+        for s in (s for c in charts for s in c["series"]):
+            colours.setdefault(s["label"], set()).add(s["colour"])
+    assert colours and all(len(c) == 1 for c in colours.values()), colours
+    figures.close_all(list(pictures.values()))
