@@ -435,3 +435,20 @@ fn a_steady_line_and_one_that_may_change_agree_where_nothing_changes() {
         assert_eq!(times(json!({})), times(never));
     }
 }
+
+#[test]
+fn a_tick_is_refused_where_the_line_changes_and_where_it_is_longer_than_a_second() {
+    for keys in [
+        json!({"tx_tick": "2 s"}),
+        json!({"tx_tick": "1 ms", "outages": {"every": "1 s", "length": "1 s"}}),
+        json!({"tx_tick": "1 ms", "rate_changes": {"every": "1 s", "rates": ["1 Mbit/s"]}}),
+        json!({"tx_tick": "1 ms", "channel": {"bad": {"rate": "32 kbit/s"}}}),
+    ] {
+        let mut keys = keys;
+        keys["type"] = "seawind".into();
+        let streams = Streams::new(1);
+        let built = bench::egress([&json!({}), &keys], "link.test", &BuildCx::new(&streams, "link/test/forward"));
+        let e = built.err().unwrap_or_else(|| panic!("{keys} was taken"));
+        assert!(e.to_string().contains("tx_tick"), "{e}");
+    }
+}

@@ -50,6 +50,7 @@ fn drop_tail_admits_what_a_list_of_lengths_admits() {
 struct Case {
     seed: u64,
     rate: u64,
+    tx_tick_ms: u64,
     in_transit: u32,
     load: f64,
     /// `send_buffer` and, for lossy links, `preset` and its overrides.
@@ -102,6 +103,7 @@ fn play(case: &Case, arrivals: &[(u64, u64)]) -> History {
     let mut link = case.link.clone();
     link["type"] = "seawind".into();
     link["rate"] = format!("{} bit/s", case.rate).into();
+    link["tx_tick"] = format!("{} ms", case.tx_tick_ms).into();
     link["in_transit"] = case.in_transit.into();
     let queue = json!({"type": "droptail", "limit": "11520 B"});
     let egress = bench::egress([&queue, &link], "link.test", &BuildCx::new(&streams, PLACE));
@@ -143,6 +145,7 @@ fn seawind_case(case: &Case) -> History {
         in_transit_max: case.in_transit as usize,
         send_buffer: case.buffer,
         bits_per_s: case.rate,
+        tx_tick_ns: case.tx_tick_ms * 1_000_000,
         delay_ns: 300_000_000,
         freed: case.freed,
         arq,
@@ -165,7 +168,7 @@ fn seawind_case(case: &Case) -> History {
 #[test]
 fn the_error_free_link_delivers_exactly_like_an_event_by_event_simulation() {
     let mut drops = 0;
-    for seed in 0..24 {
+    for seed in 0..48 {
         let (text, buffer) = [
             ("12000 B", SendBuffer::Bytes(12_000)),
             ("576 B", SendBuffer::Bytes(576)),
@@ -177,7 +180,8 @@ fn the_error_free_link_delivers_exactly_like_an_event_by_event_simulation() {
             link: json!({"send_buffer": text}),
             buffer,
             in_transit: [3, 1, 2][seed as usize % 3],
-            rate: [64_000, 384_000, 63_997][seed as usize / 8],
+            rate: [64_000, 384_000, 63_997][seed as usize / 8 % 3],
+            tx_tick_ms: seed / 24,
             load: 1.2,
             freed: Freed::AtEndOfTransmission,
             arq: None,
@@ -186,6 +190,28 @@ fn the_error_free_link_delivers_exactly_like_an_event_by_event_simulation() {
         drops += got.dropped.len();
     }
     assert!(drops > 1_000, "only {drops} drops: the traces never fill the queue");
+}
+
+#[test]
+fn with_a_tick_of_a_millisecond_transmissions_last_what_the_emulator_printed() {
+    // [Järvinen 2006] section 5.4.1: a packet of the stream takes 9 ms, two of them 18 ms.
+    let levels = [(64, 576, 72), (384, 576, 12), (64, 76, 9), (384, 76, 1), (64, 40, 5), (384, 40, 0)];
+    for (kbps, len, ms) in levels {
+        for more in [json!({}), json!({"error": 1e-12})] {
+            let mut link = json!({"type": "seawind", "rate": format!("{kbps} kbit/s"), "tx_tick": "1 ms"});
+            link.as_object_mut().expect("a table").extend(more.as_object().expect("a table").clone());
+            let queue = json!({"type": "droptail"});
+            let streams = Streams::new(1);
+            let egress = bench::egress([&queue, &link], "link.test", &BuildCx::new(&streams, PLACE));
+            let mut bench = Bench::new(egress.expect("valid"));
+            for _ in 0..3 {
+                bench.offer(Time(1), len, Ecn::NotEct);
+            }
+            bench.drain();
+            let at: Vec<u64> = bench.deliveries.iter().map(|d| d.at.0).collect();
+            assert_eq!(at, [1, 2, 3].map(|n| 1 + 300_000_000 + n * ms * 1_000_000), "{link}, {len} B");
+        }
+    }
 }
 
 #[test]
@@ -225,6 +251,7 @@ fn links_with_retransmission_deliver_and_lose_exactly_like_the_pseudo_code() {
                 buffer,
                 in_transit: [3, 1, 2][(i + j) % 3],
                 rate: 64_000,
+                tx_tick_ms: (i + j) as u64 % 2,
                 load: [0.8, 1.2][j % 2],
                 freed,
                 arq: Some(reading),

@@ -56,6 +56,8 @@ pub struct Seawind<'a> {
     pub in_transit_max: usize,
     pub send_buffer: SendBuffer,
     pub bits_per_s: u64,
+    /// A transmission lasts whole multiples of this; 0: exactly as long as its bits.
+    pub tx_tick_ns: u64,
     pub delay_ns: u64,
     pub freed: Freed,
     pub arq: Option<Arq<'a>>,
@@ -225,8 +227,12 @@ impl Seawind<'_> {
                     s.busy_bits = 0;
                 }
                 s.busy_bits += 8 * first.len;
-                let ns = s.busy_bits as u128 * 1_000_000_000 / self.bits_per_s as u128;
-                s.line_end_ns = Some(s.busy_start_ns + ns as u64);
+                let one_ns = 8 * first.len * 1_000_000_000 / self.bits_per_s;
+                let all_ns = s.busy_bits as u128 * 1_000_000_000 / self.bits_per_s as u128;
+                s.line_end_ns = Some(match one_ns.checked_div(self.tx_tick_ns) {
+                    Some(ticks) => now + ticks * self.tx_tick_ns,
+                    None => s.busy_start_ns + all_ns as u64,
+                });
                 moved = true;
             }
             if !moved {

@@ -101,6 +101,11 @@ impl ChannelParams {
         }
     }
 
+    /// Whether a state has a rate of its own.
+    pub fn has_rates(&self) -> bool {
+        self.good.rate.is_some() || self.bad.rate.is_some()
+    }
+
     /// Paths are relative to the channel.
     pub fn check(&self) -> Result<(), ConfigError> {
         for (name, state) in [("good", &self.good), ("bad", &self.bad)] {

@@ -4,13 +4,13 @@
 use super::arq::{Errors, FrameFate};
 use super::channel::{Channel, History, State};
 use super::entrance::{Entrance, Place};
-use super::line::{Background, Changing, Line, Outages, Rates};
+use super::line::{Background, Changing, Line, Outages, Rates, Steady};
 use super::{AckOrder, Hold, Order, SeawindParams};
 use crate::build::Origin;
 use crate::link::{Fate, Link, TxPlan};
 use crate::params;
 use crate::registry::BuildCx;
-use crosswind_base::{ConfigError, Dur, Packet, Rng, Serializer, Size, Streams, Time};
+use crosswind_base::{ConfigError, Dur, Packet, Rng, Size, Streams, Time};
 use serde_json::{Map, Value};
 use std::collections::VecDeque;
 
@@ -160,12 +160,8 @@ struct Sent {
 }
 
 fn line(params: &SeawindParams, channel: Option<Channel>, cx: &BuildCx<'_>) -> Line {
-    let has_rates = channel.as_ref().is_some_and(|c| {
-        let rate = |s| c.params().state(s).rate;
-        rate(State::Good).is_some() || rate(State::Bad).is_some()
-    });
-    if !has_rates && params.rate_changes.is_off() && params.outages.is_off() && params.background.is_off() {
-        return Line::Steady(Serializer::new(params.rate));
+    if !params.line_changes() {
+        return Line::Steady(Steady::new(params.rate, params.tx_tick));
     }
     let mut line = Changing::new(params.rate);
     if let Some(c) = params.rate_changes.as_ref() {
@@ -173,7 +169,7 @@ fn line(params: &SeawindParams, channel: Option<Channel>, cx: &BuildCx<'_>) -> L
     }
     line.outages = params.outages.as_ref().map(|o| Outages::new(o.clone(), cx.rng("outages")));
     line.background = params.background.as_ref().map(|b| Background::new(b.clone(), cx.rng("background")));
-    line.channel = channel.filter(|_| has_rates);
+    line.channel = channel.filter(|c| c.params().has_rates());
     Line::Changing(Box::new(line))
 }
 

@@ -89,10 +89,34 @@ impl BackgroundParams {
     }
 }
 
+/// A line of one rate, whose transmissions may last whole ticks only.
+#[derive(Clone, Debug)]
+pub struct Steady {
+    serializer: Serializer,
+    tick: Dur,
+}
+
+impl Steady {
+    /// With a tick of zero a transmission lasts as long as its bits.
+    pub fn new(rate: BitRate, tick: Dur) -> Steady {
+        Steady { serializer: Serializer::new(rate), tick }
+    }
+
+    /// The end of a transmission that starts now. `idle_since` is the end of the one before.
+    #[inline]
+    pub fn send(&mut self, bytes: u32, start: Time, idle_since: Time) -> Time {
+        if start > idle_since || self.tick.0 > 0 {
+            self.serializer.restart();
+        }
+        let exact = self.serializer.take(bytes);
+        start + if self.tick.0 == 0 { exact } else { Dur(exact.0 - exact.0 % self.tick.0) }
+    }
+}
+
 /// The line of a link.
 #[derive(Clone, Debug)]
 pub enum Line {
-    Steady(Serializer),
+    Steady(Steady),
     Changing(Box<Changing>),
 }
 
@@ -101,12 +125,7 @@ impl Line {
     #[inline]
     pub fn send(&mut self, bytes: u32, start: Time, idle_since: Time) -> Time {
         match self {
-            Line::Steady(s) => {
-                if start > idle_since {
-                    s.restart();
-                }
-                start + s.take(bytes)
-            }
+            Line::Steady(s) => s.send(bytes, start, idle_since),
             Line::Changing(c) => c.send(bytes, start, idle_since),
         }
     }

@@ -12,6 +12,7 @@
 //! |---|---|---|---|
 //! | `preset` | - | error-free | defaults of a link type of jarvinen-2006; every other key overrides it |
 //! | `rate` | bit/s | 64 kbit/s | Table 1 (`rate_base`) |
+//! | `tx_tick` | time | 0 s | 1 ms as the emulator had it: jarvinen-2006 section 5.4.1 (packets of 76 B come 9 ms apart). Each transmission lasts whole ticks, rounded down; 0 s: as long as its bits |
 //! | `delay` | time | 300 ms | Table 1 (`propagation_delay`) |
 //! | `send_buffer` | bytes or packets | 12000 B | Table 1; "1 packets" is the variant LSB1 |
 //! | `receive_buffer` | bytes | 12000 B | Table 1; the line waits while this much has overtaken a frame under repair |
@@ -153,6 +154,9 @@ pub struct SeawindParams {
     pub preset: Preset,
     /// Bits per second on the line.
     pub rate: BitRate,
+    /// A transmission lasts a whole number of these, rounded down; 0 s: exactly as long as its bits.
+    #[serde(skip_serializing_if = "is_exact")]
+    pub tx_tick: Dur,
     /// One-way propagation delay.
     pub delay: Dur,
     /// What waits for transmission or is being transmitted, below the router's queue; with `hold = "acknowledged"` also
@@ -197,6 +201,10 @@ pub struct SeawindParams {
     pub background: Switch<BackgroundParams>,
 }
 
+fn is_exact(tick: &Dur) -> bool {
+    tick.0 == 0
+}
+
 impl Default for SeawindParams {
     fn default() -> Self {
         Preset::ErrorFree.params()
@@ -210,6 +218,12 @@ impl SeawindParams {
         let in_time = self.allocation.is_off() && self.random_delay.is_off() && self.outages.is_off();
         let errors = !self.channel.is_off() || self.error > 0.0;
         on_the_line && in_time && !errors && self.background.is_off() && self.hold == Hold::Sent
+    }
+
+    /// Whether the rate may change while a frame is on the line.
+    fn line_changes(&self) -> bool {
+        let by_channel = self.channel.as_ref().is_some_and(ChannelParams::has_rates);
+        by_channel || !self.rate_changes.is_off() || !self.outages.is_off() || !self.background.is_off()
     }
 
     /// The link for these parameters.
@@ -247,7 +261,7 @@ impl SeawindParams {
                     "the states of the channel have error probabilities: channel.good.error, channel.bad.error",
                 ));
             }
-            if (c.good.rate.is_some() || c.bad.rate.is_some()) && !self.rate_changes.is_off() {
+            if c.has_rates() && !self.rate_changes.is_off() {
                 return Err(ConfigError::new(
                     "rate_changes",
                     "changes of the rate",
@@ -259,6 +273,18 @@ impl SeawindParams {
             None => Ok(()),
             Some(a) => a.check(&arq::error_probabilities(self.error, self.channel.as_ref()), self.error_unit),
         }
+    }
+
+    fn check_tick(&self) -> Result<(), ConfigError> {
+        let found = units::show_dur(self.tx_tick);
+        if self.tx_tick > Dur::from_secs(1) {
+            return Err(ConfigError::new("tx_tick", found, "at most 1 s"));
+        }
+        if self.tx_tick > Dur::ZERO && self.line_changes() {
+            let expected = "0 s where the rate changes, and where the line stands still or is shared";
+            return Err(ConfigError::new("tx_tick", found, expected));
+        }
+        Ok(())
     }
 
     fn check_extras(&self) -> Result<(), ConfigError> {
@@ -291,6 +317,7 @@ impl Params for SeawindParams {
             params::check_delay("ack_delay", d)?;
         }
         self.check_buffers()?;
+        self.check_tick()?;
         self.check_errors()?;
         self.check_extras()
     }

@@ -2,23 +2,24 @@
 
 use super::SeawindParams;
 use super::entrance::{Entrance, Place};
+use super::line::Steady;
 use crate::link::{Fate, Link, TxPlan};
-use crosswind_base::{Dur, Packet, Serializer, Time};
+use crosswind_base::{Dur, Packet, Time};
 
 /// A send buffer in front of a line of constant rate and delay.
 pub struct Plain {
     delay: Dur,
-    serializer: Serializer,
+    line: Steady,
     entrance: Entrance,
     line_free: Time,
 }
 
 impl Plain {
-    /// Takes account of `rate`, `delay`, `send_buffer` and `in_transit` only.
+    /// Takes account of `rate`, `tx_tick`, `delay`, `send_buffer` and `in_transit` only.
     pub fn new(params: &SeawindParams) -> Plain {
         Plain {
             delay: params.delay,
-            serializer: Serializer::new(params.rate),
+            line: Steady::new(params.rate, params.tx_tick),
             entrance: Entrance::new(params.send_buffer, params.in_transit),
             line_free: Time::ZERO,
         }
@@ -33,11 +34,8 @@ impl Link for Plain {
     fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan {
         let bytes = p.len as u64;
         let enters = self.entrance.enter(bytes, now);
-        if enters > self.line_free {
-            self.serializer.restart();
-        }
         let tx_start = enters.max(self.line_free);
-        let tx_end = tx_start + self.serializer.take(p.len as u32);
+        let tx_end = self.line.send(p.len as u32, tx_start, self.line_free);
         self.entrance.hold(Place { bytes, packets: 1, leaves: tx_end });
         self.line_free = tx_end;
         let fate = Fate::Deliver(tx_end + self.delay);

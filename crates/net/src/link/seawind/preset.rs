@@ -42,6 +42,7 @@ impl Preset {
         SeawindParams {
             preset: self,
             rate: BitRate(if fast { 384_000 } else { 64_000 }),
+            tx_tick: Dur::ZERO,
             delay: Dur::from_millis(if fast { 200 } else { 300 }),
             send_buffer: Limit::Bytes(buffer),
             receive_buffer: Size(buffer),
