@@ -19,6 +19,8 @@ class Reading:
     """One reading: its numbers (label -> text) and the verdict of every claim that was checked.
 
     `measured` is what the claims measured, where the reading stands beside the main one in the table of claims.
+    `apart` names claims that do not count (calibration, by construction); `earlier` has the verdicts by the bands
+    before the corrections.
     """
 
     name: str
@@ -26,6 +28,12 @@ class Reading:
     headline: Mapping[str, str]
     verdicts: Mapping[str, str]
     measured: Mapping[str, str] = field(default_factory=dict)
+    apart: Sequence[str] = ()
+    earlier: Mapping[str, str] = field(default_factory=dict)
+
+    def evidence(self) -> dict[str, str]:
+        """The verdicts that count."""
+        return {c: v for c, v in self.verdicts.items() if c not in self.apart}
 
     def as_dict(self) -> dict[str, Any]:
         """For the manifest; `Reading(**d)` is the way back."""
@@ -37,7 +45,10 @@ def reading(experiment: Experiment, variant: str, results: Results, checked: Seq
     known = experiment.variants.get(variant)
     verdicts = {c.claim.id: c.verdict for c in checked if c.verdict != "not yet"}
     shown = {c.claim.id: c.measured() for c in checked} if variant in experiment.beside else {}
-    return Reading(variant or MAIN, known.title if known else MAIN_TITLE, experiment.headline(results), verdicts, shown)
+    apart = [c.claim.id for c in checked if c.claim.kind != "evidence"]
+    earlier = {c.claim.id: c.earlier for c in checked if c.earlier != "not yet"}
+    title = known.title if known else MAIN_TITLE
+    return Reading(variant or MAIN, title, experiment.headline(results), verdicts, shown, apart, earlier)
 
 
 def beside(readings: Sequence[Reading]) -> list[Reading]:
@@ -59,16 +70,16 @@ def tallies(readings: Sequence[Sequence[Reading]], grades: Mapping[str, str]) ->
     for name in names:
         verdicts: dict[str, str] = {}
         for one in readings:
-            verdicts |= next((r.verdicts for r in one if r.name == name), one[0].verdicts)
+            verdicts |= next((r for r in one if r.name == name), one[0]).evidence()
         sets = [verdicts, *({c: v for c, v in verdicts.items() if grades.get(c) == g} for g in letters)]
-        rows.append([name, *(tally(s) for s in sets)])
+        rows.append([name, *(passed_failed_unclear(s) for s in sets)])
     note = "Passed / failed / unclear." + (" By grade: " + ", ".join(letters) + "." if letters else "")
     return Table("Verdicts by reading", ["reading", "all", *letters], rows, note)
 
 
-def tally(verdicts: Mapping[str, str]) -> str:
-    """Passed / failed / unclear."""
-    found = list(verdicts.values())
+def passed_failed_unclear(verdicts: Mapping[str, str]) -> str:
+    """Passed / failed / unclear; what is only consistent counts as unclear."""
+    found = ["unclear" if v == "consistent" else v for v in verdicts.values()]
     return " / ".join(str(found.count(v)) for v in ("pass", "fail", "unclear"))
 
 

@@ -14,7 +14,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from crosswind import drawn, figures
-from crosswind.claims import VERDICTS, Checked, count
+from crosswind.claims import VERDICTS, Checked, columns, tally
 from crosswind.experiments.base import Experiment
 from crosswind.figures import Picture
 from crosswind.readings import MAIN, MAIN_TITLE, Reading, beside, comparison, tallies
@@ -186,7 +186,9 @@ def reproduction_report(
 ) -> str:
     """The HTML of `crosswind reproduce`: the question, the claims with their verdicts, the figures, other readings."""
     rows = [c.row(experiment.id, 0.0) for c in checked]
-    counts = [(v, n) for v, n in count(rows).items() if n]
+    found = tally(rows)
+    apart = [(kind, sum(n.values())) for kind, n in found.apart.items()]
+    counts = [(v, n) for v, n in (*found.evidence.items(), *apart) if n]
     return (
         environment()
         .get_template("reproduction.html")
@@ -239,19 +241,19 @@ def markdown_reproduction(
 ) -> str:
     """REPRODUCTION.md: counts per source, every claim, wall time. `readings`: experiment -> its readings."""
     today = datetime.date.today().isoformat()
-    total = count([dict(r) for r in rows])
+    verdicts = columns(rows)
     lines = [
         "# Reproduction",
         "",
         f"Written by {commands} (Crosswind {version}, {today}; {seconds:.0f} s of wall time). Do not edit.",
         "",
-        "| source | " + " | ".join(VERDICTS) + " |",
-        "|---|" + "---|" * len(VERDICTS),
+        "| source | " + " | ".join(verdicts) + " | counted apart |",
+        "|---|" + "---|" * (len(verdicts) + 1),
     ]
-    for source in dict.fromkeys(r["experiment"].split("/")[0] for r in rows):
-        n = count([dict(r) for r in rows if r["experiment"].split("/")[0] == source])
-        lines.append(f"| {source} | " + " | ".join(str(n[v]) for v in VERDICTS) + " |")
-    lines += ["| **all** | " + " | ".join(str(total[v]) for v in VERDICTS) + " |", ""]
+    for source in [*dict.fromkeys(r["experiment"].split("/")[0] for r in rows), "**all**"]:
+        n = tally([r for r in rows if source in (r["experiment"].split("/")[0], "**all**")])
+        lines.append(f"| {source} | " + " | ".join(str(n.evidence[v]) for v in verdicts) + f" | {n.aside} |")
+    lines.append("")
     for source in dict.fromkeys(r["experiment"].split("/")[0] for r in rows):
         lines += _markdown_tallies(source, rows, readings)
     for experiment in dict.fromkeys(r["experiment"] for r in rows):

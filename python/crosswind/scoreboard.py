@@ -11,7 +11,7 @@ from typing import Any
 from markupsafe import Markup
 
 from crosswind import report
-from crosswind.claims import VERDICTS, count
+from crosswind.claims import columns, tally
 from crosswind.errors import InputError
 
 WIDTH, HEIGHT = 150, 16
@@ -37,7 +37,8 @@ def write(rows: Sequence[dict[str, Any]], folder: Path) -> Path:
     sources: dict[str, list[dict[str, Any]]] = {}
     for r in rows:
         sources.setdefault(r["experiment"].split("/")[0], []).append(r)
-    table = [(s, [count(some)[v] for v in VERDICTS], len(some)) for s, some in sources.items()]
+    verdicts = columns(rows)
+    table = [(s, _counts(some, verdicts)) for s, some in [*sources.items(), ("all", list(rows))]]
     experiments: dict[str, list[dict[str, Any]]] = {}
     for r in rows:
         shown = [(p, spark(p), _n(p)) for p in r["parts"][:PARTS_DRAWN]]
@@ -46,14 +47,19 @@ def write(rows: Sequence[dict[str, Any]], folder: Path) -> Path:
         )
     html = report.environment().get_template("scoreboard.html").render(
         title="Scoreboard of reproductions",
-        verdicts=VERDICTS,
+        verdicts=verdicts,
         sources=table,
-        total=[count(list(rows))[v] for v in VERDICTS],
         experiments=experiments,
     )  # fmt: skip
     page = folder / "scoreboard.html"
     page.write_text(html, encoding="utf-8")
     return page
+
+
+def _counts(rows: Sequence[dict[str, Any]], verdicts: Sequence[str]) -> list[int]:
+    """Distinct claims by verdict, and those that are counted apart."""
+    found = tally(rows)
+    return [*(found.evidence[v] for v in verdicts), found.aside]
 
 
 def _n(part: dict[str, Any]) -> int:

@@ -15,7 +15,7 @@ import pytest
 
 from crosswind import experiments, explain
 from crosswind.campaign import Finished, Turns, Workers, asked_twice, campaign, chains
-from crosswind.claims import MissingDataError
+from crosswind.claims import BrokenClaimError
 from crosswind.errors import CrosswindError, InputError
 from crosswind.experiments.base import Results
 from crosswind.experiments.jarvinen_2006 import parts, testbed
@@ -32,7 +32,7 @@ def _results(label: str, values: list[float], others: dict[str, Results] | None 
 def test_a_claim_compares_configurations_of_two_experiments() -> None:
     r = _results("r4 BL", [2.0, 3.0, 4.0], {"w1-e0": _results("BL", [1.0, 2.0, 3.0])})
     assert parts.change_part("", "r4 BL", "w1-e0/BL", "x").measure(r).value == pytest.approx(0.5)
-    with pytest.raises(MissingDataError, match="w9"):
+    with pytest.raises(BrokenClaimError, match="w9"):
         r.of("w9/BL", "x")
 
 

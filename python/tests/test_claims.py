@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from crosswind.claims import (
     judge,
     near,
     overall,
+    tally,
     within,
 )
 from crosswind.stats import NOTHING, Estimate, exact
@@ -61,7 +63,7 @@ def test_a_strict_band_does_not_accept_its_edge_from_an_exact_value() -> None:
 
 
 def test_nothing_measured_is_unclear() -> None:
-    assert judge(NOTHING, Band()) == "unclear"
+    assert judge(NOTHING, Band(0, 1)) == "unclear"
 
 
 @pytest.mark.parametrize(
@@ -98,7 +100,46 @@ def test_withheld_and_not_yet_are_neither_passed_nor_failed() -> None:
     assert [r["verdict"] for r in rows] == ["withheld", "not yet"]
     assert rows[0]["measured"] == "x: 99.0 s"
     assert rows[1]["measured"] == "needs the stream"
-    assert count(rows) == {"pass": 0, "fail": 0, "unclear": 0, "withheld": 1, "not yet": 1}
+    assert {v: n for v, n in count(rows).items() if n} == {"withheld": 1, "not yet": 1}
+
+
+def test_a_broken_measurement_is_an_error_of_ours_and_no_result() -> None:
+    def wrong(_: Any) -> Estimate:
+        raise KeyError("no_such_column")
+
+    row = Claim("J0", "s", "p", [part(10, Band(9, 11)), Part("x", wrong)]).check(NO_RESULTS).row("a/b", 0)
+    assert row["verdict"] == "error" and "broken claim: KeyError" in row["measured"]
+    assert Claim("J0", "s", "p", [Part("x", wrong)], withheld="yes").check(NO_RESULTS).verdict == "error"
+    assert tally([row]).broken == 1
+
+
+def test_what_is_only_shown_neither_passes_nor_fails() -> None:
+    shown, judged = part(99, Band()), part(10, Band(9, 11))
+    assert Claim("J0", "s", "p", [shown]).check(NO_RESULTS).verdict == "reported"
+    assert Claim("J0", "s", "p", [shown, judged]).check(NO_RESULTS).verdict == "pass"
+    row = Claim("J0", "s", "p", [shown]).check(NO_RESULTS).row("a/b", 0)
+    assert sum(tally([row]).evidence.values()) == 0 and tally([row]).apart["reported"]["reported"] == 1
+
+
+def test_distinct_claims_are_counted_and_evidence_apart() -> None:
+    good, bad = part(10, Band(9, 11)), part(20, Band(9, 11))
+    rows = [
+        Claim("J2", "s", "p", [good]).check(NO_RESULTS).row("a/x", 0),
+        Claim("J2", "s", "p", [bad]).check(NO_RESULTS).row("a/y", 0),
+        Claim("J2", "s", "p", [good]).check(NO_RESULTS).row("b/y", 0),
+        Claim("J3", "s", "p", [good], kind="calibration").check(NO_RESULTS).row("a/x", 0),
+        Claim("J4", "s", "p", [good], kind="by construction").check(NO_RESULTS).row("a/x", 0),
+    ]
+    found = tally(rows)
+    assert {v: n for v, n in found.evidence.items() if n} == {"pass": 1, "fail": 1}
+    assert found.judged == 2 and found.apart["calibration"]["pass"] == 1
+    assert found.text() == "2 claims: 1 pass, 1 fail; apart: 1 calibration, 1 by construction"
+
+
+def test_parts_of_another_kind_are_shown_and_do_not_decide() -> None:
+    tuned = replace(part(20, Band(9, 11)), kind="calibration")
+    found = Claim("J5", "s", "p", [part(10, Band(9, 11)), tuned]).check(NO_RESULTS)
+    assert found.verdict == "pass" and found.row("a/b", 0)["parts"][1]["verdict"] == "fail"
 
 
 def test_values_are_shown_in_their_unit() -> None:

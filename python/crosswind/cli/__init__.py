@@ -18,6 +18,7 @@ from crosswind.cli import (
     explain,
     export,
     laws,
+    new,
     report,
     reproduce,
     run,
@@ -58,7 +59,7 @@ def _options(
 
 for command in (
     *(run, sweep, compare, reproduce, explain, catalogue, show, validate, report, scoreboard),
-    *(emulate, export, doctor, bench, laws, early_discard),
+    *(emulate, export, doctor, bench, laws, early_discard, new),
 ):
     command.register(app)
 

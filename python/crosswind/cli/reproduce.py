@@ -13,7 +13,7 @@ from rich import box
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from crosswind.claims import VERDICTS, count
+from crosswind.claims import columns, tally
 from crosswind.cli.shared import (
     VERDICT_STYLE,
     JsonOption,
@@ -83,7 +83,7 @@ def reproduce(
 
     After an interruption the same command makes only the runs that are missing. With `all`, also writes
     REPRODUCTION.md here.
-    Exit code 1 when a claim fails.
+    Exit code 1 when a claim fails, or when one is broken.
     """
     from crosswind import experiments, report  # loads matplotlib
     from crosswind.reproduce import Plan
@@ -113,7 +113,8 @@ def reproduce(
         print_json(made.rows)
     elif made.runs_before:
         console().print(Text(f"{made.runs_before} runs were there already; --again makes them anew", style="dim"))
-    return EXIT_FAILED if count(made.rows)["fail"] else EXIT_DONE
+    found = tally(made.rows)
+    return EXIT_FAILED if found.evidence["fail"] or found.broken else EXIT_DONE
 
 
 @dataclass(frozen=True)
@@ -197,22 +198,23 @@ def _print_tallies(chosen: list[Experiment], done: list[Finished]) -> None:
 
 def _print_summary(done: list[Finished]) -> None:
     """One line per experiment, then every claim that did not come out."""
-    from crosswind.readings import beside, tally
+    from crosswind.readings import beside, passed_failed_unclear
 
     screen = console()
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
+    verdicts = columns(row for one in done for row in one.rows)
     others = list(dict.fromkeys(r.name for one in done for r in beside(one.readings)))
-    for column in ("experiment", *VERDICTS, *others, "report"):
+    for column in ("experiment", *verdicts, "apart", *others, "report"):
         table.add_column(column, justify="left" if column in ("experiment", "report") else "right")
     for one in done:
-        n = count(one.rows)
-        theirs = {r.name: tally(r.verdicts) for r in beside(one.readings)}
-        counts = [str(n[v]) if n[v] else "" for v in VERDICTS]
+        n = tally(one.rows)
+        theirs = {r.name: passed_failed_unclear(r.evidence()) for r in beside(one.readings)}
+        counts = [str(k) if k else "" for k in (*(n.evidence[v] for v in verdicts), n.aside)]
         table.add_row(one.id, *counts, *(theirs.get(o, "") for o in others), str(one.folder / "report.html"))
     screen.print(table)
     for one in done:
         for row in one.rows:
-            if row["verdict"] in ("fail", "unclear", "not yet"):
+            if row["verdict"] in ("error", "fail", "unclear", "not yet"):
                 head = Text(f"{row['experiment']} {row['claim']} ", style="bold")
                 head.append(row["verdict"], style=VERDICT_STYLE[row["verdict"]])
                 for r in beside(one.readings):
@@ -220,13 +222,12 @@ def _print_summary(done: list[Finished]) -> None:
                     head.append(f", {r.name}: ").append(verdict, style=VERDICT_STYLE.get(verdict, ""))
                 screen.print(head, Text(row["statement"]))
                 for part in row["parts"]:
-                    if part["verdict"] in ("fail", "unclear"):
+                    if part["verdict"] in ("error", "fail", "unclear"):
                         screen.print(Text(f"    {part['text']}", style="dim"))
 
 
 def _counts(rows: list[dict[str, Any]]) -> str:
-    n = count(rows)
-    return f"{len(rows)} claims: " + ", ".join(f"{n[v]} {v}" for v in VERDICTS if n[v])
+    return tally(rows).text()
 
 
 def _of_reading(r: Reading, claim: str) -> tuple[Text, Text]:
@@ -250,8 +251,9 @@ def _print(experiment: Experiment, outcome: Outcome) -> None:
     for checked in outcome.checked:
         measured = Text()
         for i, m in enumerate(checked.parts):
-            style = VERDICT_STYLE[m.verdict] if m.verdict != "pass" and checked.verdict != "withheld" else ""
-            band = "" if m.verdict == "pass" else f" (accepted {m.part.show_band()})"
+            good = m.verdict in ("pass", "reported")
+            style = VERDICT_STYLE[m.verdict] if not good and checked.verdict != "withheld" else ""
+            band = "" if good else f" (accepted {m.show_band()})"
             measured.append(("\n" if i else "") + m.text() + band, style=style)
         if not checked.parts:
             measured.append(checked.measured(), style="dim")

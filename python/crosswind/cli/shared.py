@@ -31,7 +31,16 @@ SetOption = Annotated[
 ]
 ShuffleOption = Annotated[bool, typer.Option("--shuffle-ties", help="Permute simultaneous events: results must stay.")]
 
-VERDICT_STYLE = {"pass": "green", "fail": "bold red", "unclear": "yellow", "withheld": "blue", "not yet": "dim"}
+VERDICT_STYLE = {
+    "pass": "green",
+    "consistent": "cyan",
+    "unclear": "yellow",
+    "fail": "bold red",
+    "withheld": "blue",
+    "not yet": "dim",
+    "reported": "dim",
+    "error": "bold white on red",
+}
 
 
 def console() -> Console:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from crosswind.claims import Claim, MissingDataError
+from crosswind.claims import BrokenClaimError, Claim, MissingDataError
 from crosswind.figures import Picture
 from crosswind.runs import Runs
 from crosswind.scenario import Scenario
@@ -42,9 +42,9 @@ class Results:
         return self._parts[table].get(configuration, whole.clear())
 
     def table(self, name: str) -> pl.DataFrame:
-        """A derived table. Raises MissingDataError when the experiment did not make it."""
+        """A derived table. Raises BrokenClaimError when the experiment did not make it."""
         if name not in self.tables:
-            raise MissingDataError(f"no table `{name}`")
+            raise BrokenClaimError(f"no table `{name}`")
         return self.tables[name]
 
     def of(
@@ -53,18 +53,21 @@ class Results:
         """One value per repetition, in order of repetitions: comparable pair by pair between configurations.
 
         `configuration` is a label, or `w1-e0/BL` for one of another experiment that this one uses.
-        Raises MissingDataError when there is no such column or no repetition of that configuration.
+        Raises BrokenClaimError when there is no such experiment, column or configuration, MissingDataError when no
+        repetition of it is left to look at.
         """
         other, _, label = configuration.rpartition("/")
         if other:
             if other not in self.others:
-                raise MissingDataError(f"no results of experiment {other}")
+                raise BrokenClaimError(f"no results of experiment {other}")
             return self.others[other].of(label, column, where, table)
         frame = self._part(table, configuration)
+        if frame.is_empty() and configuration not in self.runs.scenarios:
+            raise BrokenClaimError(f"no configuration {configuration}")
         if where is not None:
             frame = frame.filter(where)
         if column not in frame.columns:
-            raise MissingDataError(f"no column `{column}`")
+            raise BrokenClaimError(f"no column `{column}`")
         if frame.is_empty():
             raise MissingDataError(f"no repetition of {configuration} to look at")
         return frame[column].cast(pl.Float64).fill_null(np.nan).to_numpy()
