@@ -8,7 +8,7 @@ DEMO := out/demo
 REPRODUCED := out/jarvinen-2006/w2-e0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench bench-instructions bench-report docs validate validate-kernel twin live wheel lock optional-tools clean
+.PHONY: help setup demo test lint format bench bench-instructions bench-report docs validate validate-kernel twin live fuzz mutants wheel lock optional-tools clean
 
 help:
 	@echo "make demo      build, run one example scenario and one published experiment (about four minutes)"
@@ -20,6 +20,8 @@ help:
 	@echo "make validate-kernel  the same shapers here and in the Linux kernel, compared (root)"
 	@echo "make twin      the same scenarios here and between real hosts, compared (root, or a user namespace)"
 	@echo "make live      workloads of [Jarvinen 2006] between real kernels of today (root, or a user namespace)"
+	@echo "make fuzz      random scenarios for FUZZ_SECONDS (600), with everything that must hold for each"
+	@echo "make mutants   changes the algorithms in one place at a time for MUTANTS_SECONDS (600): do the tests notice?"
 	@echo "make docs      the documentation site in site/, with every link checked"
 	@echo "make wheel     a wheel in dist/, tried out in an empty environment"
 	@echo "make setup     only build;  make clean  remove everything that was built"
@@ -93,6 +95,17 @@ twin: setup
 live: setup
 	@echo "A quarter of an hour in real time."
 	$(BIN)/python -m validation.live
+
+FUZZ_SECONDS ?= 600
+
+fuzz: setup
+	$(BIN)/python -m validation.fuzz --seconds $(FUZZ_SECONDS)
+
+MUTANTS_SECONDS ?= 600
+
+mutants: $(VENV)/.installed
+	@command -v cargo-mutants > /dev/null || { echo "needs cargo-mutants: cargo install cargo-mutants --locked"; exit 1; }
+	$(BIN)/python tools/mutants.py --seconds $(MUTANTS_SECONDS)
 
 wheel: $(VENV)/.installed
 	PATH="$(CURDIR)/$(BIN):$$PATH" RUSTFLAGS="$${RUSTFLAGS-$$(sh tools/rustflags.sh portable)}" \

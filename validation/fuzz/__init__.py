@@ -1,0 +1,1 @@
+"""Random scenarios, and what must hold for each of them: `make fuzz`, or `python -m validation.fuzz --help`."""

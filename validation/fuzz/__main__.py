@@ -1,0 +1,111 @@
+"""Makes random scenarios for a while and examines them; what fails is shrunk and saved as a scenario to run again.
+
+python -m validation.fuzz --seconds 600 [--seed N] [--scenarios N] [--out DIR] [FILE...]
+"""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import os
+import threading
+import time
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from validation.fuzz.runner import Runner, Verdict
+from validation.fuzz.shrinking import shrunk, toml
+
+
+class Campaign:
+    """What has been examined, by several threads with a process each."""
+
+    def __init__(self, first: int, scenarios: int | None, seconds: float, out: Path) -> None:
+        self.next, self.first, self.scenarios = first, first, scenarios
+        self.until = time.monotonic() + seconds
+        self.out = out
+        self.numbers: collections.Counter[str] = collections.Counter()
+        self.failed: dict[str, int] = {}
+        self.lock = threading.Lock()
+
+    def _seed(self) -> int | None:
+        with self.lock:
+            is_over = self.scenarios is not None and self.next - self.first >= self.scenarios
+            if is_over or time.monotonic() > self.until:
+                return None
+            self.next += 1
+            return self.next - 1
+
+    def work(self) -> None:
+        runner = Runner()
+        try:
+            while (seed := self._seed()) is not None:
+                verdict = runner.examine({"seed": seed})
+                with self.lock:
+                    self.numbers["scenarios"] += 1
+                    self.numbers["refused"] += verdict.get("refused") is not None
+                    self.numbers["cut off"] += verdict.get("slow", 0)
+                    self.numbers["simulations"] += verdict.get("runs", 0)
+                if "check" in verdict:
+                    self._failed(runner, seed, verdict)
+        finally:
+            runner.close()
+
+    def _failed(self, runner: Runner, seed: int, verdict: Verdict) -> None:
+        check = verdict["check"]
+        with self.lock:
+            self.failed[check] = self.failed.get(check, 0) + 1
+            if self.failed[check] > 1:
+                return  # the first is enough to begin with
+        least, last = shrunk(runner, verdict["scenario"], verdict)
+        self.out.mkdir(parents=True, exist_ok=True)
+        file = self.out / f"{check}.toml"
+        head = f"# seed {seed}, check {check}\n# {last['seen']}\n".replace("\n\n", "\n")
+        file.write_text(head + toml(least), encoding="utf-8")
+        print(f"FAILED {check} (seed {seed}): {last['seen'][:300]}\n{toml(least)}       saved in {file}", flush=True)
+
+
+def examined(files: list[Path]) -> int:
+    """Examines saved scenarios; the number that fail."""
+    runner, bad = Runner(), 0
+    for file in files:
+        scenario: dict[str, Any] = tomllib.loads(file.read_text(encoding="utf-8"))
+        verdict = runner.examine({"scenario": scenario})
+        bad += "check" in verdict
+        word = verdict.get("check") or ("refused" if verdict.get("refused") else "ok")
+        print(f"{word:<20} {file}  {verdict.get('seen', '')}")
+    runner.close()
+    return bad
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="*", type=Path, help="saved scenarios to examine again")
+    parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--scenarios", type=int, help="so many, whatever time it takes up to --seconds")
+    parser.add_argument("--seed", type=int, default=int(time.time()), help="of the first scenario")
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--out", type=Path, default=Path("out/fuzz"))
+    options = parser.parse_args()
+    if options.files:
+        return 1 if examined(options.files) else 0
+    began = time.monotonic()
+    campaign = Campaign(options.seed, options.scenarios, options.seconds, options.out)
+    threads = [threading.Thread(target=campaign.work) for _ in range(options.workers)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    n = campaign.numbers
+    print(
+        f"{n['scenarios']} scenarios from seed {options.seed}, {n['simulations']} simulations, {n['refused']} refused, "
+        f"{n['cut off']} cut off, {time.monotonic() - began:.0f} s"
+    )
+    for check, times in sorted(campaign.failed.items(), key=lambda f: -f[1]):
+        print(f"  {times:>5} times {check}")
+    return 1 if campaign.failed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
