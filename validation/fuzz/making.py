@@ -7,6 +7,7 @@ what (`NAMES`), and how large a quantity of a kind usually is (`USUAL`), so that
 from __future__ import annotations
 
 import collections
+import copy
 import math
 import random
 import re
@@ -126,8 +127,11 @@ class Maker:
 
     def _flow(self, node: Json) -> Json:
         flow = self.value(node, "flow")
-        for key in self.rng.sample(TRANSPORTS, k=2):
+        transport = self.rng.choices(TRANSPORTS, weights=[8, 1, 1])[0]
+        for key in TRANSPORTS:
             flow.pop(key, None)
+        if self.rng.random() < 0.8:
+            flow[transport] = self.value(node["properties"][transport], transport, 1)
         ends = self.rng.sample(self.names["host"], k=2)
         flow["from"], flow["to"] = ends
         if flow.get("count", 1) > 6 and self.rng.random() > self.odd:
@@ -165,7 +169,7 @@ class Maker:
         """A value that fits the schema `node` and stands below `key`."""
         rng = self.rng
         if "default" in node and rng.random() < 0.1 and node["default"] is not None:
-            return node["default"]
+            return copy.deepcopy(node["default"])  # it may be mended
         if "$ref" in node:
             name = node["$ref"].rsplit("/", 1)[1]
             if name == "Dscp":
@@ -202,7 +206,7 @@ class Maker:
                 continue
             # Queues, losses and the like are what a scenario is about; of numbers there are many.
             is_table = inner.get("$ref", "").rsplit("/", 1)[-1].islower()
-            p = 0.35 if is_table or name in ("preset", "workload") else share
+            p = 0.8 if name == "preset" else 0.35 if is_table else share
             if name in node.get("required", []) or "const" in inner or rng.random() < p:
                 out[name] = self.value(inner, name, depth + 1)
         more = node.get("additionalProperties")
