@@ -2,12 +2,14 @@
 
 mod edge;
 mod flow;
+mod outcome;
 mod sampler;
 
 use crate::world::{Outcome, World};
 use crosswind_base::{DropReason, Dur, Histogram, Metrics, Stage, Time};
 use crosswind_record::{ColumnType, Subject, Table, Tables};
 use flow::{Ends, flow_row};
+use outcome::FlowOutcome;
 pub use sampler::Sampler;
 
 /// Facts about a run that the world itself does not know.
@@ -79,13 +81,22 @@ fn run_row(w: &World<'_>, end: Time, f: RunFacts, t: &mut Table) {
         .int("packets", packets)
         .int("peak_packets", w.pool.peak() as u64)
         .int("wall_ns", f.wall.0)
-        .text("outcome", f.outcome.text())
+        .text("outcome", why(w, f.outcome))
         .int("leaked_packets", f.leaked_packets as u64)
         .int("truncated_events", f.truncated_events)
         .span("elapsed_ns", whole.elapsed)
         .float("overall_Bps", whole.overall_bytes_per_s)
         .float("simultaneous_jain_ratio", whole.simultaneous_jain)
         .end();
+}
+
+/// Why the run ended. Flows that gave up are over, but nobody closed them.
+fn why(w: &World<'_>, outcome: Outcome) -> &'static str {
+    let gave_up = || (0..w.plan.flows.len()).any(|f| FlowOutcome::of(w, f) == FlowOutcome::GaveUp);
+    match outcome {
+        Outcome::AllFlowsClosed | Outcome::AwaitedFlowsClosed if gave_up() => "flows closed or gave up",
+        _ => outcome.text(),
+    }
 }
 
 fn quantiles(row: &mut Row<'_>, what: &str, h: &Histogram) {

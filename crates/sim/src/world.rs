@@ -85,6 +85,8 @@ pub struct World<'p> {
     pub pages: Vec<page::Session>,
     page_of: Vec<Option<u32>>,
     ties: Option<Rng>,
+    /// Connections that the timeline has broken off.
+    pub aborted: BTreeSet<usize>,
     /// How many changes of the timeline have been made.
     changed: usize,
     pub tick: Tick,
@@ -154,6 +156,7 @@ impl<'p> World<'p> {
             pages,
             page_of,
             ties: (ties == Ties::Shuffled).then(|| streams.named("ties/arrivals")),
+            aborted: BTreeSet::new(),
             changed: 0,
             tick: Tick::default(),
         };
@@ -300,6 +303,9 @@ impl<'p> World<'p> {
         let told = e.abort(&mut cx, &mut self.caches);
         self.calendar.wishes(stage, e.next_wake().unwrap_or(Time::NEVER));
         let peer_began = self.ends[end ^ 1].tcp().is_some_and(|p| p.conn.opened_at.is_some());
+        if told.is_some() || (!began && !peer_began) {
+            self.aborted.insert(flow);
+        }
         if !began && !peer_began {
             // It had not been opened, and will not be.
             self.ends[end ^ 1].cancel();

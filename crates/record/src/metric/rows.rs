@@ -67,10 +67,10 @@ pub const METRICS: &[Metric] = &[
     row((Run, "packets", Packets), "Packets that came into being.", OWN),
     row((Run, "peak_packets", Packets), "The most packets that existed at one time.", OWN),
     row((Run, "wall_ns", Ns), "Wall time that the run took. It differs from run to run and is no result.", OWN),
-    row((Run, "outcome", Text), "Why the run ended: all flows closed (or those that it waits for), the duration was reached, or nothing was left to do.", OWN),
+    row((Run, "outcome", Text), "Why the run ended: all flows closed (or those that it waits for), or the last of them gave up or closed; the duration was reached; nothing was left to do although a flow was open; the machine was out of memory.", OWN),
     row((Run, "leaked_packets", Packets), "Packets that were unaccounted for at the end; always 0, or the run is refused.", OWN),
     row((Run, "truncated_events", Count), "Events that did not fit into the log of this run.", OWN),
-    row((Run, "elapsed_ns", Ns), "Total elapsed time: from the first packet of any flow to the last, set-up and tear-down included. -1 when some flow did not close.", THESIS),
+    row((Run, "elapsed_ns", Ns), "Total elapsed time: from the first packet of any flow to the last, set-up and tear-down included. -1 when some flow did not close as it should.", THESIS),
     row((Run, "overall_Bps", BytesPerSecond), "Overall throughput: what all flows delivered, with headers and each byte once, per second of the total elapsed time.", THESIS),
     row((Run, "simultaneous_jain_ratio", Ratio), "Jain's index (sum x)^2 / (n sum x^2) of the simultaneous throughputs of the traffic generators: transfers, streams, pages with all their connections.", THESIS),
     row((Run, "lateness_p50_ns", Ns), "Median of how much later than its logical time a packet was handed to its device, in an emulation.", OWN),
@@ -84,8 +84,9 @@ pub const METRICS: &[Metric] = &[
 
     // --- flow: times ---
     row((Flow, "open_ns", Ns), "When the first packet of the flow was sent: the first SYN of a TCP connection. -1 when none was.", THESIS),
-    row((Flow, "close_ns", Ns), "When the flow was over: the acknowledgement of the last FIN of a TCP connection. -1 when it was still open at the end of the run.", THESIS),
-    row((Flow, "elapsed_ns", Ns), "From the first SYN to the acknowledgement of the last FIN, set-up and tear-down included. -1 when the flow did not close.", THESIS),
+    row((Flow, "close_ns", Ns), "When the flow was over: the acknowledgement of the last FIN of a TCP connection, or when it gave up or was broken off. -1 when it was still open at the end of the run.", THESIS),
+    row((Flow, "elapsed_ns", Ns), "From the first SYN to the acknowledgement of the last FIN, set-up and tear-down included. -1 when that never came: the flow was still open, gave up, or was broken off.", THESIS),
+    row((Flow, "outcome", Text), "What became of the flow: complete (the receiving application got all of it; a stream sent all of it), gave up (a transport did, before that), aborted (by the timeline, before that), cut off (by the end of the run), not opened, or endless (it has no end of its own).", OWN),
 
     // --- flow: volume ---
     row((Flow, "size_bytes", Bytes), "Application bytes that reached the receiving application, in order and once.", OWN),
@@ -195,6 +196,7 @@ pub const METRICS: &[Metric] = &[
     row((Page, "open_ns", Ns), "When the first SYN of the connection for the page itself was sent. -1 when it was not.", THESIS),
     row((Page, "done_ns", Ns), "When the last data segment of the last object arrived. -1 when some object did not.", THESIS),
     row((Page, "response_ns", Ns), "Response time: from the opening of the connection for the page itself to the last data segment of the last object. -1 when some object did not arrive.", THESIS),
+    row((Page, "outcome", Text), "What became of the page: complete when all its objects arrived, else that of the connections which tells why not.", OWN),
     row((Page, "size_bytes", Bytes), "Application bytes of all its objects that arrived.", THESIS),
     row((Page, "drops_packets", Packets), "Congestion drops of all its connections, in both directions.", THESIS),
     row((Page, "lost_packets", Packets), "Error drops of all its connections, in both directions.", THESIS),
@@ -211,6 +213,7 @@ pub const METRICS: &[Metric] = &[
     row((Object, "first_byte_ns", Ns), "When its first data arrived, in order. -1 when none did.", THESIS),
     row((Object, "done_ns", Ns), "When its last data arrived, in order. -1 when it did not.", THESIS),
     row((Object, "response_ns", Ns), "From the first SYN to the last data. -1 when it did not arrive.", THESIS),
+    row((Object, "outcome", Text), "What became of the object, in the words of the flow table.", OWN),
     row((Object, "size_bytes", Bytes), "Application bytes of the object that arrived.", THESIS),
 
     // --- link ---

@@ -1,5 +1,6 @@
 //! The rows of flows, and of pages and their objects.
 
+use super::outcome::FlowOutcome;
 use super::{Row, StageRow, quantiles};
 use crate::datagrams::{Datagrams, Half};
 use crate::endpoint::{Endpoint, FlowEnd};
@@ -9,6 +10,7 @@ use crate::workload::page::{Fetch, Session};
 use crate::world::World;
 use crosswind_base::{Dur, Histogram, LinearHistogram, Time};
 use crosswind_record::{Table, Tables};
+use crosswind_transport::tcp::conn::State;
 use crosswind_transport::udp::Receiver;
 
 /// A flow's two ends: the sender of its data, and the receiver.
@@ -36,6 +38,13 @@ impl<'a> Ends<'a> {
     pub(super) fn close(&self) -> Option<Time> {
         match self {
             Ends::Tcp(tx, _) => tx.conn.closed_at.get(),
+            Ends::Udp(tx, _) => tx.half.closed_at(),
+        }
+    }
+    /// When it closed as it should: both ends have said that nothing comes any more, and know that the other knows.
+    fn closed(&self) -> Option<Time> {
+        match self {
+            Ends::Tcp(tx, _) => tx.conn.closed_at.get().filter(|_| tx.conn.state == State::Done),
             Ends::Udp(tx, _) => tx.half.closed_at(),
         }
     }
@@ -88,19 +97,17 @@ pub(super) fn flow_row(w: &World<'_>, flow: usize, end: Time, t: &mut Table) {
     let ends = Ends::of(w, flow);
     let (tx, rx) = (&w.ends[2 * flow], &w.ends[2 * flow + 1]);
     let (open, close) = (ends.open(), ends.close());
-    let elapsed = open.and_then(|o| close.map(|c| c.since(o)));
+    let elapsed = open.and_then(|o| ends.closed().map(|c| c.since(o)));
     let active = match &ends {
-        Ends::Tcp(..) => elapsed.or(open.map(|o| end.since(o))),
-        Ends::Udp(tx, _) => match &tx.half {
-            Half::Source(s) => Some(s.span()),
-            _ => elapsed.or(open.map(|o| end.since(o))),
-        },
+        Ends::Udp(Datagrams { half: Half::Source(s), .. }, _) => Some(s.span()),
+        _ => open.map(|o| close.unwrap_or(end).since(o)),
     };
     let delivered = ends.delivered();
     let mut row = Row(t);
     row.int("flow", flow as u64).text("name", &plan.name).text("group", &w.plan.group(plan).name);
     row.time("open_ns", open).time("close_ns", close).span("elapsed_ns", elapsed);
-    row.text("protocol", ends.protocol())
+    row.text("outcome", FlowOutcome::of(w, flow).text())
+        .text("protocol", ends.protocol())
         .int("size_bytes", delivered)
         .int("wire_size_bytes", ends.wire_size())
         .float("goodput_bps", rate_bps(delivered, active))
@@ -188,7 +195,7 @@ fn connection(row: &mut Row<'_>, tx: &Endpoint, rx: &Endpoint) {
 fn unnecessary_resends(w: &World<'_>, flow: usize, (tx, rx): (&Endpoint, &Endpoint)) -> u64 {
     let known = rx.arrivals.resends + w.losses.flows[flow].resends;
     let on_their_way = tx.conn.tx.stats().resent_segments.saturating_sub(known);
-    rx.arrivals.unnecessary_resends + if tx.conn.closed_at.is_some() { on_their_way } else { 0 }
+    rx.arrivals.unnecessary_resends + if tx.conn.state == State::Done { on_their_way } else { 0 }
 }
 
 fn stream(row: &mut Row<'_>, tx: &Datagrams, rx: &Receiver) {
@@ -239,7 +246,7 @@ pub(super) fn pages(w: &World<'_>, tables: &mut Tables) {
     }
 }
 
-fn fetch<'a>(w: &'a World<'_>, flow: usize) -> Option<(&'a Endpoint, &'a Endpoint, &'a Fetch)> {
+pub(super) fn fetch<'a>(w: &'a World<'_>, flow: usize) -> Option<(&'a Endpoint, &'a Endpoint, &'a Fetch)> {
     match Ends::of(w, flow) {
         Ends::Tcp(tx, rx) => match &rx.app {
             App::Fetch(f) => Some((tx, rx, f)),
@@ -277,6 +284,7 @@ fn page_row(w: &World<'_>, page: &Session, t: &mut Table) {
         .time("open_ns", open)
         .time("done_ns", done)
         .span("response_ns", response)
+        .text("outcome", FlowOutcome::of_page(w, page.flows()).text())
         .int("size_bytes", size)
         .int("drops_packets", drops)
         .int("lost_packets", lost)
@@ -302,6 +310,7 @@ fn object_row(w: &World<'_>, flow: usize, t: &mut Table) {
         .time("first_byte_ns", f.first_at)
         .time("done_ns", f.done_at)
         .span("response_ns", response)
+        .text("outcome", FlowOutcome::of(w, flow).text())
         .int("size_bytes", rx.conn.rx.delivered())
         .end();
 }
@@ -317,7 +326,7 @@ pub(super) fn whole(w: &World<'_>) -> Whole {
     let flows = w.plan.flows.len();
     let ends = || (0..flows).map(|f| Ends::of(w, f));
     let first = ends().filter_map(|e| e.open()).min();
-    let last = ends().map(|e| e.close()).try_fold(Time::ZERO, |last, close| close.map(|c| c.max(last)));
+    let last = ends().map(|e| e.closed()).try_fold(Time::ZERO, |last, close| close.map(|c| c.max(last)));
     let elapsed = first.and_then(|a| last.map(|b| b.since(a)));
     let bytes: u64 = ends().map(|e| e.wire_size()).sum();
     let mut shares: Vec<f64> = Vec::new();
