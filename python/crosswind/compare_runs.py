@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from crosswind import report, stats
+from crosswind import outcomes, report, stats
 from crosswind.comparing import Comparison, Pairing, compare
 from crosswind.errors import InputError, did_you_mean
 from crosswind.figures import Picture
@@ -33,6 +33,8 @@ class Row:
     group: str
     metric: str
     comparison: Comparison
+    #: Flows that have no value of it (new, old), because they gave up or were cut off.
+    left_out: tuple[int, int] = (0, 0)
 
     def as_dict(self) -> dict[str, Any]:
         c = self.comparison
@@ -46,6 +48,7 @@ class Row:
             "where": self.where, "flow": self.group, "metric": self.metric, "n": c.n, "pairing": c.pairing, **numbers,
             "effect": c.size, "cliff_delta": _finite(c.cliff_delta.value), "cohen_d": _finite(c.cohen_d),
             "p": _finite(c.p_value), "test": c.test, "clear": c.clear,
+            "new_left_out": self.left_out[0], "old_left_out": self.left_out[1],
         }  # fmt: skip
 
 
@@ -123,7 +126,13 @@ def _rows(where: str, new: pl.DataFrame, old: pl.DataFrame, metrics: Sequence[st
             else:
                 x, y = (f.filter(pl.col("group") == group)[column].drop_nulls() for f in (a, b))
             if x.len() and y.len() and (float(x.abs().sum()) > 0 or float(y.abs().sum()) > 0):
-                yield Row(where, str(group), column, compare(x.to_numpy(), y.to_numpy(), pairing))
+                gone = _gone(new, group, column), _gone(old, group, column)
+                yield Row(where, str(group), column, compare(x.to_numpy(), y.to_numpy(), pairing), gone)
+
+
+def _gone(flows: pl.DataFrame, group: Any, column: str) -> int:
+    """How many members of a group have no elapsed time, over all repetitions."""
+    return outcomes.left_out(flows.filter(pl.col("group") == group), column).height if column == "elapsed_ns" else 0
 
 
 def show_of(metric: str) -> Any:
@@ -149,12 +158,14 @@ def table(rows: Sequence[Row], title: str = "New against old") -> Table:
             ]
         )  # fmt: skip
     kinds = sorted({r.comparison.pairing for r in rows})
+    gone = [sum(r.left_out[side] for r in rows) for side in (0, 1)]
+    without = f" Elapsed times leave out flows without one: {gone[0]} new, {gone[1]} old." if any(gone) else ""
     return Table(
         title,
         ["where", "flow", "metric", "old", "new", "change of the mean (95 %)", "effect", "p", "n"],
         body,
         f"Medians; repetitions {' and '.join(kinds)}; BCa bootstrap intervals; effect by Cliff's delta; p of a rank "
-        "test (Wilcoxon when paired, else Mann-Whitney), adjusted for the number of rows (Holm).",
+        "test (Wilcoxon when paired, else Mann-Whitney), adjusted for the number of rows (Holm)." + without,
     )
 
 

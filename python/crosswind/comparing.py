@@ -19,7 +19,19 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from crosswind.stats import CONFIDENCE, NOTHING, RESAMPLES, Estimate, Statistic, Values, clean, estimate, exact, jain
+from crosswind.stats import (
+    CONFIDENCE,
+    NOTHING,
+    RESAMPLES,
+    Estimate,
+    Statistic,
+    Values,
+    clean,
+    estimate,
+    exact,
+    jain,
+    numbers,
+)
 
 Pairing = Literal["paired", "independent"]
 Vector = npt.NDArray[np.float64]
@@ -53,7 +65,7 @@ def bca(
 
 
 def _paired(samples: Sequence[Values]) -> list[Vector]:
-    columns: list[Vector] = [np.asarray(s, dtype=np.float64).ravel() for s in samples]
+    columns: list[Vector] = [numbers(s) for s in samples]
     if len({c.size for c in columns}) != 1:
         raise ValueError("paired samples must have the same length")
     keep = np.all([np.isfinite(c) for c in columns], axis=0)

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from crosswind import figures
+from crosswind import figures, outcomes
 from crosswind.figures import Picture
 from crosswind.quantity import fitting
 from crosswind.runs import Runs
@@ -206,5 +206,7 @@ def _spread_pictures(runs: Runs, colours: Mapping[str, int]) -> list[Picture]:
         }
         reps = int(runs.manifest.get("reps", 1))
         caption = f"{what.capitalize()} over {reps} repetitions: median, quartiles, range."
+        if column == "elapsed_ns":
+            caption = f"{caption} {outcomes.note(flows)}".rstrip()
         out.append(figures.quartile_bars(name, caption, groups, f"{what} ({unit})", colours=colours))
     return out

@@ -12,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from crosswind import outcomes
 from crosswind.errors import CrosswindError, InputError
 from crosswind.interrupt import held
 from crosswind.scenario import Scenario
@@ -62,13 +63,17 @@ class Runs:
         finished = tables["run"].height if "run" in tables else 0
         manifest["runs"] = finished
         manifest["warnings"] = out.warnings()
-        manifest["trusted"] = not manifest["interrupted"]
+        manifest["trusted"] = out.may_be_trusted()
         return out
 
     @property
     def interrupted(self) -> bool:
         """Ctrl-C ended the work early; the tables hold what was finished."""
         return bool(self.manifest.get("interrupted", False))
+
+    def may_be_trusted(self) -> bool:
+        """False when runs are missing or ended early, or when transfers gave up: that biases statistics of the rest."""
+        return not self.interrupted and outcomes.may_be_trusted(self)
 
     @property
     def run_id(self) -> str:
@@ -221,18 +226,8 @@ class Runs:
 
     def warnings(self) -> list[str]:
         """What a reader of these runs must know before trusting them."""
-        found: list[str] = []
         runs = self.runs()
-        if not runs.is_empty() and "outcome" in runs.columns and not self.flows().is_empty():
-            late = runs.filter(pl.col("outcome") == "duration reached")
-            finite = [label for label, s in self.scenarios.items() if _has_finite_flow(s)]
-            late = late.filter(pl.col("configuration").is_in(finite))
-            if late.height:
-                found.append(f"{late.height} of {runs.height} runs reached the time limit with transfers still open")
-        if not runs.is_empty() and "outcome" in runs.columns:
-            full = runs.filter(pl.col("outcome") == "out of memory").height
-            if full:
-                found.append(f"{full} of {runs.height} runs ended early: the machine was about to run out of memory")
+        found = outcomes.warnings(self)
         if not runs.is_empty() and "truncated_events" in runs.columns:
             cut = runs.filter(pl.col("truncated_events") > 0)
             if cut.height:
@@ -264,11 +259,6 @@ def _scenarios(manifest: dict[str, Any]) -> dict[str, Scenario]:
         base = Scenario(manifest["base"])
         return {s["configuration"]: base.with_(s["changes"]) for s in manifest["scenarios"]}
     return {s["configuration"]: Scenario(s["scenario"], s.get("file")) for s in manifest["scenarios"]}
-
-
-def _has_finite_flow(scenario: Scenario) -> bool:
-    flows = scenario.get("flow", {})
-    return any("size" in f.get("workload", {}) for f in flows.values() if isinstance(f, dict))
 
 
 def _filtered(frame: pl.DataFrame, **wanted: str | None) -> pl.DataFrame:

@@ -112,7 +112,7 @@ def run_shared(
     out = Runs(joined([parts[label] for label in labelled if label in parts]), labelled, manifest)
     manifest["runs"] = out.runs().height
     manifest["warnings"] = out.warnings()
-    manifest["trusted"] = not manifest["interrupted"]
+    manifest["trusted"] = out.may_be_trusted()
     manifest["packets"] = sum(int(m.manifest["packets"]) for m in made)
     manifest["runs_before"] = len(before) * ask.reps
     return out

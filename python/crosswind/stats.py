@@ -11,7 +11,7 @@ import itertools
 import math
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -28,17 +28,21 @@ CACHED_UP_TO = 2000
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with its interval [low, high] and the number of observations; NaN when there were none."""
+    """A value with its interval [low, high] and the number of observations; NaN when there were none.
+
+    `left_out`: how many more there would have been, had they a value (a transfer that gave up has no elapsed time).
+    """
 
     value: float
     low: float
     high: float
     n: int
+    left_out: int = 0
 
     def scaled(self, factor: float) -> Estimate:
         """The same estimate in another unit."""
         ends = sorted((self.low * factor, self.high * factor))
-        return Estimate(self.value * factor, ends[0], ends[1], self.n)
+        return Estimate(self.value * factor, ends[0], ends[1], self.n, self.left_out)
 
 
 def exact(value: float, n: int = 1) -> Estimate:
@@ -49,10 +53,17 @@ def exact(value: float, n: int = 1) -> Estimate:
 NOTHING = Estimate(math.nan, math.nan, math.nan, 0)
 
 
+def numbers(values: Values) -> npt.NDArray[np.float64]:
+    """The values as float64; what did not happen is NaN: a missing value, or -1 in a column of times (`elapsed_ns`)."""
+    if isinstance(values, pl.Series):
+        is_time = values.name.endswith("_ns") and values.dtype.is_integer()
+        values = values.replace(-1, None).to_numpy() if is_time else values.to_numpy()
+    return np.asarray(values, dtype=np.float64).ravel()
+
+
 def clean(values: Values) -> npt.NDArray[np.float64]:
-    """The finite values, as float64."""
-    raw = values.to_numpy() if isinstance(values, pl.Series) else values
-    a = np.asarray(raw, dtype=np.float64).ravel()
+    """The finite values, as float64; -1 in a column of times is none."""
+    a = numbers(values)
     return a[np.isfinite(a)]
 
 
@@ -67,24 +78,25 @@ def estimate(
     `statistic` takes arrays and an `axis` keyword. With `pairing="paired"` row i of every sample stems from the same
     repetition and is resampled together; rows with a missing value in any sample are left out.
     """
+    columns = [numbers(s) for s in samples]
     if pairing == "paired":
-        columns = [np.asarray(s.to_numpy() if isinstance(s, pl.Series) else s, dtype=np.float64) for s in samples]
         if len({c.size for c in columns}) != 1:
             raise ValueError("paired samples must have the same length")
         keep = np.all([np.isfinite(c) for c in columns], axis=0)
         data = [c[keep] for c in columns]
     else:
-        data = [clean(s) for s in samples]
+        data = [clean(c) for c in columns]
     n = min(d.size for d in data)
+    gone = max(c.size - d.size for c, d in zip(columns, data, strict=True))
     if n == 0:
-        return NOTHING
+        return replace(NOTHING, left_out=gone)
     value = float(statistic(*data, axis=-1))
     if n == 1:
-        return Estimate(value, value, value, 1)
+        return Estimate(value, value, value, 1, gone)
     draws = _resampled(statistic, data, pairing)
     tail = (1.0 - confidence) / 2.0
     low, high = np.quantile(draws[np.isfinite(draws)], [tail, 1.0 - tail]) if np.isfinite(draws).any() else (value,) * 2
-    return Estimate(value, float(low), float(high), n)
+    return Estimate(value, float(low), float(high), n, gone)
 
 
 @lru_cache(maxsize=64)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from crosswind import outcomes
 from crosswind.runs import Runs
 
 FLOWS_SHOWN = 24
@@ -130,6 +131,17 @@ def _note(runs: Runs) -> str:
     return f"Medians over {reps} repetitions." if reps > 1 else ""
 
 
+def _with_outcomes(table: Table, flows: pl.DataFrame, keys: list[str]) -> Table:
+    """Adds what became of the flows, where some did not do what they were to do."""
+    if "outcome" not in flows.columns or flows["outcome"].is_in(outcomes.AS_WANTED).all():
+        return table
+    each = [outcomes.outcome_of(part["outcome"]) for _, part in flows.group_by(keys, maintain_order=True)]
+    n = len(keys)
+    heads = [*table.heads[:n], "outcome", *table.heads[n:]]
+    rows = [[*row[:n], outcome, *row[n:]] for row, outcome in zip(table.rows, each, strict=True)]
+    return Table(table.title, heads, rows, f"{table.note} {outcomes.note(flows)}".strip())
+
+
 def flow_table(runs: Runs) -> Table | None:
     """What each flow got, a page as one; groups instead of members when there are many."""
     flows = runs.generators()
@@ -143,7 +155,9 @@ def flow_table(runs: Runs) -> Table | None:
     if not runs.table("page").is_empty():
         notes.append("The elapsed time of a page is its response; its connections are rows of the flow table.")
     renamed = flows.rename({key: "flow_name"}).drop("flow", strict=False).rename({"flow_name": "flow"})
-    return _table("Flows", renamed, [*keys[:-1], "flow"], FLOW_COLUMNS, " ".join(n for n in notes if n))
+    keys = [*keys[:-1], "flow"]
+    table = _table("Flows", renamed, keys, FLOW_COLUMNS, " ".join(n for n in notes if n))
+    return _with_outcomes(table, renamed, keys)
 
 
 def link_table(runs: Runs) -> Table | None:

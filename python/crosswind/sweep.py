@@ -291,6 +291,7 @@ def _collected(plan: Plan, store: Store, where: Place, facts: dict[str, Any], fa
     manifest = _manifest(plan, facts, tables.get("run", pl.DataFrame()).height, failed, store)
     runs = Runs(tables, {p.label: p.scenario for p in plan.points}, manifest, {"param": parameters})
     manifest["warnings"] = [*manifest["warnings"], *runs.warnings()]
+    manifest["trusted"] = manifest["trusted"] and runs.may_be_trusted()
     if isinstance(where, Folder):
         runs.save(where.path)
     else:

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from crosswind import effects, figures_sweep, report, stats
+from crosswind import effects, figures_sweep, outcomes, report, stats
 from crosswind.figures import Picture
 from crosswind.figures_sweep import Scale
 from crosswind.stats import Estimate
@@ -117,6 +117,9 @@ def _multiples(done: Sweep, means: pl.DataFrame, metric: str, label: str, group:
     shown = dict(list(panels.items())[:PANELS_MAX])
     xs = [float(v) for p in panels.values() for line in p.values() for v, _ in line] if numbers else []
     caption = f"{label.split(' (')[0].capitalize()} of {group}: medians over the repetitions with 95 % intervals."
+    if metric == "elapsed_ns":
+        flows = done.runs.generators().filter(pl.col("group") == group)
+        caption = f"{caption} {outcomes.note(flows)}".rstrip()
     hidden = [a for a in done.axes if a not in (x, colour, panel) and done.parameters[a].n_unique() > 1]
     if hidden:
         caption += f" Pooled over {', '.join(hidden)}."

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from crosswind import stats
+from crosswind import outcomes, stats
 from crosswind.stats import Estimate
 from crosswind.summary import Table, show_count, show_rate, show_time
 from crosswind.sweep import Sweep
@@ -34,10 +34,13 @@ def rows_of(done: Sweep) -> list[dict[str, Any]]:
     axes = done.axes
     columns = [c for c in METRICS if c in flows.columns]
     means = per_repetition(flows, columns, axes)
+    keys = ["configuration", "group"]
+    gone = {k: part.height for k, part in outcomes.left_out(flows).group_by(keys)}
     rows: list[dict[str, Any]] = []
     for key, one in means.group_by(["configuration", *axes, "group"], maintain_order=True):
         row: dict[str, Any] = dict(zip(["configuration", *axes, "group"], key, strict=True))
         row["n"] = one.height
+        row["left_out"] = gone.get((row["configuration"], row["group"]), 0)
         for c in columns:
             e = stats.median(one[c].drop_nulls())
             row |= {c: _finite(e.value), f"{c}_low": _finite(e.low), f"{c}_high": _finite(e.high)}
@@ -64,13 +67,24 @@ def table_of(done: Sweep) -> Table:
         )
         if rows and c in rows[0]
     ]
-    heads = [*axes, "flow", "n", *(head for _, head, _ in shown)]
+    missing = ["left out"] if any(row["left_out"] for row in rows) else []
+    heads = [*axes, "flow", "n", *missing, *(head for _, head, _ in shown)]
     body = []
     for row in rows[:ROWS_SHOWN]:
         cells = [with_interval(row, c, show) if "95" in head else _plain(row[c], show) for c, head, show in shown]
-        body.append([*(str(row[a]) for a in axes), row["group"], str(row["n"]), *cells])
+        body.append(
+            [
+                *(str(row[a]) for a in axes),
+                row["group"],
+                str(row["n"]),
+                *(str(row["left_out"]) for _ in missing),
+                *cells,
+            ]
+        )
     hidden = len(rows) - len(body)
     note = "Medians over the repetitions (means over the members of a group) with 95 % bootstrap intervals."
+    if missing:
+        note += f" {outcomes.note(done.runs.generators())}"
     if hidden > 0:
         note += f" {hidden} more rows: --json, or `crosswind query {done.folder} SQL`."
     return Table(f"{done.parameters.height} configurations", heads, body, note)

@@ -198,6 +198,7 @@ def one_flow(
         open_ns=start,
         close_ns=start + elapsed,
         elapsed_ns=elapsed,
+        outcome="complete",
         size_bytes=size,
         goodput_bps=size * 8 / elapsed_s,
         throughput_bps=size * 8.6 / elapsed_s,

@@ -156,6 +156,7 @@ def _as_json(runs: Runs, folder: Path) -> dict[str, Any]:
         "folder": str(folder),
         "report": str(folder / "report.html"),
         "interrupted": runs.interrupted,
+        "trusted": runs.manifest["trusted"],
         "seed": runs.manifest["seed"],
         "reps": runs.manifest["reps"],
         "warnings": runs.manifest["warnings"],

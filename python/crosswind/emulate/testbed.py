@@ -21,7 +21,7 @@ import polars as pl
 from crosswind.emulate import hosts as machine
 from crosswind.emulate import kernel, needs, processors, sandbox
 from crosswind.emulate.network import Network
-from crosswind.emulate.programs import TCP_WORKLOADS, page_of, tasks_of
+from crosswind.emulate.programs import TCP_WORKLOADS, page_of, size_of, tasks_of
 from crosswind.emulate.results import runs_of
 from crosswind.errors import CrosswindError
 from crosswind.runs import Runs
@@ -104,7 +104,10 @@ def joined(parts: list[Runs], scenario: Scenario, reps: int, wall_s: float) -> R
     manifest["warnings"] = list(dict.fromkeys(w for p in parts for w in p.manifest["warnings"]))
     manifest["trusted"] = all(p.manifest["trusted"] for p in parts)
     manifest["machine"] = max((p.manifest["machine"] for p in parts), key=lambda m: float(m["lateness"]["p99_ns"]))
-    return Runs(tables, {scenario.name: scenario}, manifest)
+    out = Runs(tables, {scenario.name: scenario}, manifest)
+    manifest["warnings"] += out.warnings()
+    manifest["trusted"] = manifest["trusted"] and out.may_be_trusted()
+    return out
 
 
 def inside(job: dict[str, Any]) -> int:
@@ -262,6 +265,7 @@ def flow_row(f: dict[str, Any], s: dict[str, Any], result: dict[str, Any], end_n
         "open_ns": open_ns,
         "close_ns": close_ns,
         "elapsed_ns": elapsed_ns,
+        "outcome": outcome_of(f["workload"], s),
         "size_bytes": received,
         "goodput_bps": received * 8 / active_s,
         "sent_packets": i.get("segs_out", s.get("sent_packets", -1)),
@@ -288,6 +292,24 @@ def flow_row(f: dict[str, Any], s: dict[str, Any], result: dict[str, Any], end_n
     return row
 
 
+def outcome_of(workload: dict[str, Any], s: dict[str, Any]) -> str:
+    """What became of a flow, in the words of simulations: what the receiving program got decides."""
+    kind = workload["type"]
+    wanted = size_of(workload.get("size")) if kind == "bulk" else None
+    has_end = {"page": True, "bulk": wanted is not None, "on-off": workload.get("bursts") is not None}
+    if not has_end.get(kind, workload.get("packets") is not None):
+        return "endless" if "error" not in s else "gave up"
+    if kind == "page":
+        is_complete = s.get("done_ns", -1) >= 0
+    else:
+        is_complete = s.get("all_sent", False) if wanted is None else s.get("received_bytes", 0) >= wanted
+    if is_complete:
+        return "complete"
+    if "error" in s:
+        return "gave up"
+    return "cut off" if s.get("open_ns", -1) >= 0 else "not opened"
+
+
 def is_finite(workload: dict[str, Any]) -> bool:
     """Whether a flow ends by itself."""
     if workload["type"] == "bulk":
@@ -310,7 +332,7 @@ def page_tables(plan: dict[str, Any], said: dict[int, dict[str, Any]]) -> dict[s
         objects.append(
             {"flow": f["flow"], "name": f["name"], "page": member, "object": connection, "open_ns": opened}
             | {"first_byte_ns": s.get("first_byte_ns", -1), "done_ns": done, "size_bytes": size}
-            | {"response_ns": done - opened if done >= 0 else -1}
+            | {"response_ns": done - opened if done >= 0 else -1, "outcome": outcome_of(f["workload"], s)}
         )
         sums = {"size_bytes": 0, "drops_packets": 0, "lost_packets": 0, "marks_packets": 0, "timeouts": 0}
         page = pages.setdefault(member, {"name": member, "group": f["group"], "open_ns": opened, "done_ns": 0, **sums})
@@ -319,6 +341,8 @@ def page_tables(plan: dict[str, Any], said: dict[int, dict[str, Any]]) -> dict[s
             page[key] += n
     for page in pages.values():
         page["response_ns"] = page["done_ns"] - page["open_ns"] if page["done_ns"] >= 0 else -1
+        all_of_it = [o["outcome"] for o in objects if o["page"] == page["name"]]
+        page["outcome"] = next((o for o in ("gave up", "cut off", "not opened") if o in all_of_it), "complete")
     return {"page": list(pages.values()), "object": objects}
 
 

@@ -316,7 +316,10 @@ def send_datagrams(task, job):
         answers.join()
     if first is None:
         return
-    say(flow=task["flow"], open_ns=first - start_ns, sent_packets=sent, last_ns=last - start_ns, span_ns=span)
+    wanted = [n for _, n in task["bursts"]]
+    all_sent = None not in wanted and sent == sum(wanted)
+    facts = {"sent_packets": sent, "last_ns": last - start_ns, "span_ns": span, "all_sent": all_sent}
+    say(flow=task["flow"], open_ns=first - start_ns, **facts)
 
 
 def hear_answers(s, task, stop):

@@ -159,7 +159,7 @@ def size_of(r: Results) -> Size:
 def transfers(r: Results, c: str, protocol: str) -> npt.NDArray[np.float64]:
     """Seconds of full size of each transfer of the first repetition."""
     flows = r.runs.only(f"t8 {c} {protocol}").flows().filter(pl.col("rep") == 0)
-    done = flows.filter(pl.col("close_ns") >= 0)
+    done = flows.filter(pl.col("elapsed_ns") >= 0)
     if done.height < flows.height:
         raise MissingDataError(f"{flows.height - done.height} transfers were not finished")
     return done["elapsed_ns"].to_numpy() / 1e9 / size_of(r).scale

@@ -93,7 +93,7 @@ def _repeats(r: Results) -> Any:
 def _closed(r: Results) -> float:
     """How long after the abort the server learns of it."""
     flows = r.runs.flows().filter((pl.col("configuration") == UNHEARD) & (pl.col("name") == "page"))
-    return float(flows["elapsed_ns"][0]) / 1e9 - ABORT_S
+    return float(flows["close_ns"][0] - flows["open_ns"][0]) / 1e9 - ABORT_S
 
 
 def _flushed(r: Results) -> float:

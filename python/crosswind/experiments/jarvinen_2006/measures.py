@@ -46,7 +46,7 @@ def _with_roles(runs: Runs) -> pl.DataFrame:
         .alias("object_bytes"),
     )
     rank = pl.int_range(pl.len()).over(*KEYS, "group")
-    return flows.sort(*KEYS, "elapsed_ns").with_columns(
+    return flows.sort(*KEYS, "elapsed_s", nulls_last=True).with_columns(
         pl.when(pl.col("group") != "bulk")
         .then(pl.col("group"))
         .when(rank == 0)
