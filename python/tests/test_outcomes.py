@@ -91,8 +91,8 @@ def test_the_summary_counts_outcomes_and_says_what_its_medians_leave_out() -> No
     row = dict(zip(table.heads, table.rows[0], strict=True))
     assert row["outcome"] == f"{done.height} of 30 complete"
     assert row["elapsed"] == summary.show_time(float(done.filter(pl.col("elapsed_ns") > 0)["elapsed_ns"].median()))
-    gone = outcomes.left_out(runs.flows()).height
-    assert f"Elapsed times leave out {gone} of 90 (" in table.note and "gave up" in table.note
+    gone = outcomes.left_out(runs.generators()).height
+    assert f"Elapsed times leave out {gone} of 60 (" in table.note and "gave up" in table.note
     whole = summary.flow_table(cw.run(scenario(0.0)))
     assert whole is not None and "outcome" not in whole.heads and "leave out" not in whole.note
 
@@ -162,7 +162,7 @@ def test_a_run_with_nothing_left_to_do_warns() -> None:
 
 def test_the_figure_of_elapsed_times_says_what_it_leaves_out() -> None:
     captions = [p.caption for p in report.run_report(some_gave_up(), "")[1]]
-    assert any("Elapsed time over the repetitions" in c and "leave out" in c for c in captions), captions
+    assert any("Elapsed time over 30 repetitions" in c and "leave out" in c for c in captions), captions
 
 
 def test_results_without_outcomes_are_read_as_before() -> None:

@@ -100,7 +100,7 @@ def over_seeds(values: Any, confidence: float = stats.CONFIDENCE) -> Estimate:
         return exact(float(v[0])) if v.size else stats.NOTHING
     mean, sd = float(v.mean()), float(v.std(ddof=1))
     half = float(scipy_stats.t.ppf((1 + confidence) / 2, v.size - 1)) * sd / v.size**0.5
-    return Seeds(mean, mean - half, mean + half, int(v.size), sd)
+    return Seeds(mean, mean - half, mean + half, int(v.size), sd=sd)
 
 
 # ---- extremes --------------------------------------------------------------------------------------------------------
