@@ -102,6 +102,7 @@ mod tests {
         "duplicate_acks",
         "early_reductions",
         "ecn_reductions",
+        "window_probes",
         "events",
         "fast_recoveries",
         "genuine_detected",

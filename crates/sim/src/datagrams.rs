@@ -116,7 +116,7 @@ impl Datagrams {
         match (&mut self.half, &new.paced) {
             (Half::Source(source), _) => {
                 if let Some(w) = &new.workload {
-                    source.go_on_as(w);
+                    source.go_on_as(&w.now);
                 }
             }
             (Half::Paced(p), _) => p.retune(new),

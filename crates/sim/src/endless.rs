@@ -68,7 +68,8 @@ pub fn is_endless(plan: &Plan, params: &Parameters, f: &FlowPlan) -> bool {
 
 impl Endless {
     pub fn find(plan: &Plan, params: &Parameters) -> Option<Endless> {
-        if plan.timeline.iter().any(|c| c.abort.is_some()) {
+        // What a timeline ends, or makes to end, is no such flow.
+        if plan.timeline.iter().any(|c| c.abort.is_some() || c.of_flow.workload.is_some()) {
             return None;
         }
         let flow = plan.flows.iter().position(|f| f.is_awaited && is_endless(plan, params, f))?;
@@ -76,6 +77,9 @@ impl Endless {
             return Some(Endless { flow, patience: None });
         }
         let tcp = &params.tcp[plan.flows[flow].group as usize];
+        if tcp.keepalive.is_on() {
+            return None;
+        }
         let patience = tcp.rto_min.min(tcp.rto_max).saturating_mul(u64::from(tcp.retries_max));
         (patience > AGAIN).then_some(Endless { flow, patience: Some(patience) })
     }

@@ -175,7 +175,13 @@ impl FlowEnd {
             FlowEnd::Tcp(e) => {
                 if let Some(params) = &new.tcp {
                     e.conn.retune(params);
+                    if let (App::Reader(r), State::Closed) = (&e.app, e.conn.state) {
+                        r.begin(&mut e.conn);
+                    }
                     e.conn.push(&mut EndIo { cx, caches, port: &mut e.port });
+                }
+                if let Some(w) = &new.workload {
+                    e.app.go_on_as(w, &mut e.conn, &mut EndIo { cx, caches, port: &mut e.port });
                 }
             }
             FlowEnd::Udp(d) => d.retune(new),

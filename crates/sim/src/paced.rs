@@ -110,7 +110,7 @@ impl Paced {
             self.transport.retune(params);
         }
         if let (Some(source), Some(w)) = (&mut self.source, &new.workload) {
-            source.go_on_as(w);
+            source.go_on_as(&w.now);
         }
     }
 

@@ -22,6 +22,7 @@ const CONGESTION_CONTROL: Source = Source("RFC 5681");
 const TIMER: Source = Source("RFC 6298");
 const RATE_CONTROL: Source = Source("RFC 5348");
 const ECN: Source = Source("RFC 3168");
+const PERSIST: Source = Source("RFC 9293");
 const EVALUATION: Source = Source("RFC 5166 section 2");
 const ONE_WAY_DELAY: Source = Source("RFC 7679");
 const ROUND_TRIP: Source = Source("RFC 2681");
@@ -121,6 +122,7 @@ pub const METRICS: &[Metric] = &[
     row((Flow, "last_timeout_ns", Ns), "The last expiry of the retransmission timer. -1 when there was none.", TIMER),
     row((Flow, "early_reductions", Count), "Reductions of the congestion window because the sender expected congestion (PERT). Missing where no flow makes any.", Source("[Bhandarkar 2006]")),
     row((Flow, "ecn_reductions", Count), "Reductions of the congestion window in answer to an ECN echo.", ECN),
+    row((Flow, "window_probes", Count), "Probes of a window that the receiver had closed.", PERSIST),
 
     // --- flow: rate-based transports ---
     row((Flow, "allowed_rate_bps", BitsPerSecond), "Rate that the sender allowed itself at the end, headers included.", RATE_CONTROL),

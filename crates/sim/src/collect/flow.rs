@@ -176,6 +176,7 @@ fn connection(row: &mut Row<'_>, tx: &Endpoint, rx: &Endpoint) {
         .int("syn_spurious_timeouts", u64::from(tx.conn.syn_spurious + rx.conn.syn_spurious))
         .int("fast_recoveries", s.fast_recoveries)
         .int("ecn_reductions", s.ecn_reductions)
+        .int("window_probes", s.window_probes)
         .time("first_congestion_ns", s.first_loss_at.get())
         .time("last_timeout_ns", s.last_timeout_at.get())
         .int("out_of_order_packets", rx.conn.rx.stats.out_of_order_segments);

@@ -48,7 +48,7 @@ pub use emulate::{Emulate, Serve};
 pub use lifetime::{LifetimeForm, LifetimeFrom, LifetimeParams, LifetimeRule};
 pub use parse::{normalise, parse, parse_value};
 pub use registries::Registries;
-pub use retuned::OfFlow;
+pub use retuned::{Changed, OfFlow};
 pub use schema::json_schema;
 pub use set::set;
 pub use sharing::{Persist, Sharing};
@@ -56,5 +56,6 @@ pub use start::{Repetition, StartRule};
 pub use timeline::{AbortedBy, Change, Schedule, Target, Timed, When};
 pub use types::{AccessTree, Chain, Dumbbell, Events, Flow, Link, Part, PcapAt, Record, Scenario, Series, Topology};
 pub use workloads::{
-    Bulk, Cbr, Close, FirstPeriod, OnOff, Page, Ping, Rounding, UDP_IP_HEADER, Web, WorkloadParams, interval_of,
+    Activity, Bulk, Cbr, Close, FirstPeriod, OnOff, Page, Ping, Rounding, UDP_IP_HEADER, Web, WorkloadParams,
+    interval_of,
 };

@@ -6,7 +6,7 @@ use super::check;
 use super::domains;
 use super::start::{StartRule, WrittenRule};
 use super::types::{AccessTree, Chain, Dumbbell, Flow, Link, Scenario, Topology};
-use super::workloads::{self, Close, WorkloadParams};
+use super::workloads::{self, Bulk, Close, WorkloadParams};
 use crosswind_base::{BitRate, ConfigError, Dur, config};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -231,6 +231,9 @@ fn paced(
         }
         WorkloadParams::Bulk(b) if b.close == Close::Never => {
             return refuse("close", "`never`", "nothing: without a `size` the flow never ends");
+        }
+        WorkloadParams::Bulk(b) if *b != (Bulk { size: b.size, ..Bulk::default() }) => {
+            return refuse("type", "`bulk` with keys of its connection", "`size` alone");
         }
         _ => {}
     }

@@ -19,11 +19,18 @@ type Keys = Map<String, Value>;
 /// What is new for a flow from one moment on.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OfFlow {
-    pub workload: Option<WorkloadParams>,
+    pub workload: Option<Changed>,
     pub tcp: Option<Arc<TcpParams>>,
     pub paced: Option<Tuning>,
     pub dscp: Option<Dscp>,
     pub lifetime: Option<LifetimeParams>,
+}
+
+/// A workload before and after a change.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Changed {
+    pub before: WorkloadParams,
+    pub now: WorkloadParams,
 }
 
 /// A flow as the changes so far have made it.
@@ -81,12 +88,16 @@ impl<'p> Present<'p> {
             out.lifetime = Some(lifetime);
         }
         if !rest.is_empty() {
-            out.workload = Some(self.workload(&rest)?);
+            let before = self.workload.clone();
+            out.workload = Some(Changed { before, now: self.workload(&rest)? });
         }
         Ok(out)
     }
 
     fn workload(&mut self, set: &Keys) -> Result<WorkloadParams, ConfigError> {
+        if self.group.paced.is_some() && matches!(self.workload, WorkloadParams::Bulk(_)) {
+            return Err(ConfigError::cannot_change(set));
+        }
         self.workload = self.workload.changed(set)?;
         if self.is_mortal {
             let at_the_key = |e| ConfigError { path: "payload".into(), ..e };

@@ -48,6 +48,36 @@ pub struct Bulk {
     pub write: Option<Size>,
     /// What follows the last byte.
     pub close: Close,
+    /// Whether the application gives data to be sent. A timeline may stop it and let it go on; what has not left by then stays.
+    #[serde(skip_serializing_if = "is_default")]
+    pub sending: Activity,
+    /// Whether the other end reads. A timeline may stop it and let it go on: its window closes meanwhile.
+    #[serde(skip_serializing_if = "is_default")]
+    pub reading: Activity,
+    /// How fast the other end reads. Left out: whatever comes is read at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_rate: Option<BitRate>,
+    /// With `read_rate`: most bytes that one read takes. Left out: 4096 B.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub read_size: Option<Size>,
+    /// Bytes that the other end sends when all has arrived, before it closes too (half-close). Left out: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Size>,
+}
+
+/// Whether a program does something at present.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Activity {
+    /// It does.
+    #[default]
+    On,
+    /// It does not.
+    Off,
+}
+
+fn is_default<T: Default + PartialEq>(v: &T) -> bool {
+    *v == T::default()
 }
 
 /// What a sender does after its last byte.
@@ -278,6 +308,7 @@ impl WorkloadParams {
         let (keys, valid): (Value, &[&str]) = match self {
             WorkloadParams::Cbr(c) => (json(c), &["payload", "interval", "rate", "idle"]),
             WorkloadParams::OnOff(o) => (json(o), &["payload", "interval", "rate", "on", "off"]),
+            WorkloadParams::Bulk(b) => (json(b), &["size", "close", "sending", "reading", "read_rate", "read_size"]),
             _ => (Value::Null, &[]),
         };
         if let Some(key) = set.keys().find(|k| !valid.contains(&k.as_str())) {
@@ -294,6 +325,11 @@ impl WorkloadParams {
         keys.extend(set.clone());
         let new = match self {
             WorkloadParams::OnOff(_) => WorkloadParams::OnOff(config::read(&Value::Object(keys), "")?),
+            WorkloadParams::Bulk(old) => {
+                let new: Bulk = config::read(&Value::Object(keys), "")?;
+                old.may_become(&new)?;
+                WorkloadParams::Bulk(new)
+            }
             _ => WorkloadParams::Cbr(config::read(&Value::Object(keys), "")?),
         };
         check(&new).map_err(|mut e| {
@@ -304,6 +340,30 @@ impl WorkloadParams {
     }
 }
 
+impl Bulk {
+    /// Refuses what a transfer that has begun cannot do: take bytes back, or send on after its end.
+    fn may_become(&self, new: &Bulk) -> Result<(), ConfigError> {
+        let shown = |s: Option<Size>| s.map_or("no end".to_string(), |s| format!("{} B", s.0));
+        if new.size != self.size {
+            if self.close != Close::Never {
+                let found = format!("{} for a flow that closes after {}", shown(new.size), shown(self.size));
+                let expected = "a flow with `close = \"never\"`: it can send more later";
+                return Err(ConfigError::new("size", found, expected));
+            }
+            if self.size.is_none() || new.size < self.size {
+                let expected = format!("at least {}, as before", shown(self.size));
+                return Err(ConfigError::new("size", shown(new.size), expected));
+            }
+        }
+        match (self.close, new.close) {
+            (Close::Fin, Close::Never) => {
+                Err(ConfigError::new("close", "\"never\" for a flow that closes after its last byte", "\"fin\""))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 fn json<T: Serialize>(t: &T) -> Value {
     serde_json::to_value(t).expect("parameters are plain data with text keys")
 }
@@ -311,12 +371,17 @@ fn json<T: Serialize>(t: &T) -> Value {
 /// What the types cannot say. Paths are relative to the flow.
 pub(super) fn check(w: &WorkloadParams) -> Result<(), ConfigError> {
     match w {
-        WorkloadParams::Bulk(Bulk { size, write, close: _ }) => {
-            for (key, value) in [("size", size), ("write", write)] {
-                if *value == Some(Size(0)) {
+        WorkloadParams::Bulk(b) => {
+            for (key, value) in [("size", b.size), ("write", b.write), ("read_size", b.read_size), ("answer", b.answer)]
+            {
+                if value == Some(Size(0)) {
                     let expected = "at least 1 B; leave the key out for no limit";
                     return Err(ConfigError::new(format!("workload.{key}"), "0 B", expected));
                 }
+            }
+            if b.answer.is_some() && (b.size.is_none() || b.close == Close::Never) {
+                let found = "an answer to a flow that never closes";
+                return Err(ConfigError::new("workload.answer", found, "a `size`, and `close = \"fin\"`"));
             }
             Ok(())
         }

@@ -3,19 +3,25 @@
 //! **Source**: jarvinen-2006 sections 2.7 and 3.3 (`ttcp` with a fixed write size).
 //!
 //! **Idea**: opens the connection, writes `size` bytes in pieces of `write` bytes whenever the socket has room for a whole
-//! piece, then closes. Without a size it never ends.
+//! piece, then closes. Without a size it never ends. A timeline may stop it (`sending = "off"`) and let it go on, and give a flow with
+//! `close = "never"` a larger `size` later, or its end (`close = "fin"`). The other end reads at once, at `read_rate` or not at all (`reading = "off"`), and may have an
+//! `answer`: it sends that after the FIN has come, and closes then (half-close).
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
 //! | `size` | B | endless | - |
 //! | `write` | B | all at once | - |
 //! | `close` | - | `fin` | rfc9293 |
+//! | `sending` | - | `on` | ours: `off` holds back what has not left |
+//! | `reading` | - | `on` | ours: `off` fills the buffer of the receiver |
+//! | `read_rate`, `read_size` | bit/s, B | at once, 4096 | see the page of slow readers |
+//! | `answer` | B | none | rfc9293 section 3.6: the peer may still send |
 //!
-//! **Deviations**: none.
+//! **Deviations**: 1. `sending = "off"` stops what is in the socket, too: nothing leaves but retransmissions.
 //!
-//! **Checked by**: `crates/sim/tests/worlds.rs`.
+//! **Checked by**: `crates/sim/tests/worlds.rs`, `crates/sim/tests/readers.rs`.
 
-use crate::scenario::{Bulk, Close};
+use crate::scenario::{Activity, Bulk, Close};
 use crosswind_transport::tcp::conn::State;
 use crosswind_transport::tcp::{Connection, Io};
 
@@ -29,6 +35,7 @@ pub struct Sender {
     endless: bool,
     close: Close,
     closed: bool,
+    sending: Activity,
 }
 
 impl Sender {
@@ -40,12 +47,13 @@ impl Sender {
             endless: p.size.is_none(),
             close: p.close,
             closed: false,
+            sending: p.sending,
         }
     }
 
     #[inline]
     pub fn run(&mut self, conn: &mut Connection, io: &mut impl Io) {
-        if self.closed || conn.state != State::Established {
+        if self.closed || conn.state != State::Established || self.sending == Activity::Off {
             return;
         }
         // Mostly the buffer has no room for a piece.
@@ -53,6 +61,20 @@ impl Sender {
         if self.remaining == 0 || conn.send_space() >= least {
             self.write_on(conn, io);
         }
+    }
+
+    /// The timeline says what it is from now on; `old`: what it was.
+    #[cold]
+    pub fn go_on_as(&mut self, old: &Bulk, new: &Bulk, conn: &mut Connection) {
+        let more = |b: &Bulk| b.size.map_or(0, |s| s.0);
+        self.remaining += more(new) - more(old);
+        self.close = new.close;
+        if new.sending == Activity::Off && self.sending == Activity::On {
+            let back = conn.take_back();
+            self.closed &= conn.tx.get().is_some_and(|tx| tx.is_closing());
+            self.remaining = if self.endless { ENDLESS_AHEAD } else { self.remaining + back };
+        }
+        self.sending = new.sending;
     }
 
     #[inline(never)]

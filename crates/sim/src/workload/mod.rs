@@ -5,15 +5,17 @@ pub mod bulk;
 pub mod cbr;
 pub mod page;
 pub mod ping;
+pub mod reader;
 pub mod web;
 
 use crate::datagrams::{Datagrams, Half, Recorded, Waits};
 use crate::endpoint::{Arrivals, Endpoint, FlowEnd, Freshness, Milestone, Port, Setup};
-use crate::scenario::{self, Plan, Repetition, WorkloadParams};
+use crate::scenario::{self, Changed, Plan, Repetition, WorkloadParams};
 use crate::world::Parameters;
 use crosswind_base::{FlowId, Streams, Time, Vantage};
-use crosswind_transport::tcp::{Connection, Io};
+use crosswind_transport::tcp::{Connection, Io, TcpParams};
 use schemars::schema_for;
+use std::sync::Arc;
 
 /// The application at one end of a flow.
 pub enum App {
@@ -25,6 +27,8 @@ pub enum App {
     Web(Box<web::Web>),
     /// Reads everything at once and closes when the peer does.
     Sink,
+    /// Reads slowly, or has something to answer.
+    Reader(Box<reader::Reader>),
 }
 
 impl App {
@@ -35,6 +39,7 @@ impl App {
             App::Bulk(b) => b.run(conn, io),
             App::Sink => {}
             App::Web(w) => w.run(conn, io),
+            App::Reader(r) => r.run(conn, io),
             App::Fetch(f) => return f.run(conn, io),
             App::Answer(a) => a.run(conn, io),
         }
@@ -46,8 +51,31 @@ impl App {
     pub fn next_wake(&self) -> Option<Time> {
         match self {
             App::Web(w) => w.next_at(),
+            App::Reader(r) => r.next_wake(),
             _ => None,
         }
+    }
+
+    /// The timeline says what the workload is from now on.
+    #[cold]
+    pub fn go_on_as(&mut self, change: &Changed, conn: &mut Connection, io: &mut impl Io) {
+        let WorkloadParams::Bulk(new) = &change.now else { return };
+        let WorkloadParams::Bulk(old) = &change.before else { return };
+        let how = |b: &scenario::Bulk| (b.reading, b.read_rate, b.read_size);
+        let reads_otherwise = how(old) != how(new);
+        match self {
+            App::Bulk(b) => b.go_on_as(old, new, conn),
+            App::Sink if reads_otherwise => {
+                let reader = reader::Reader::of(new).map(Box::new);
+                if let Some(r) = &reader {
+                    r.begin(conn);
+                }
+                *self = reader.map_or(App::Sink, App::Reader);
+            }
+            App::Reader(r) if reads_otherwise => r.go_on_as(new, conn, io),
+            _ => {}
+        }
+        self.run(conn, io);
     }
 }
 
@@ -101,7 +129,10 @@ pub fn ends(plan: &Plan, params: &Parameters, rep: Repetition, streams: &Streams
             continue;
         }
         let (sender, receiver, opener) = match &group.workload {
-            WorkloadParams::Bulk(b) => (App::Bulk(bulk::Sender::new(b)), App::Sink, Vantage::Sender),
+            WorkloadParams::Bulk(b) => {
+                let reader = reader::Reader::of(b).map_or(App::Sink, |r| App::Reader(Box::new(r)));
+                (App::Bulk(bulk::Sender::new(b)), reader, Vantage::Sender)
+            }
             WorkloadParams::Web(w) => {
                 let app = web::Web::new(w, streams.named(&format!("flow/{}/web", f.name)));
                 (App::Web(Box::new(app)), App::Sink, Vantage::Sender)
@@ -130,16 +161,7 @@ pub fn ends(plan: &Plan, params: &Parameters, rep: Repetition, streams: &Streams
         let start = start.filter(|_| f.connection == 0);
         for (seen, app) in [(Vantage::Sender, sender), (Vantage::Receiver, receiver)] {
             let setup = setup(seen, start.filter(|_| seen == opener));
-            let tcp = &params.tcp[f.group as usize];
-            let mut end = Endpoint::new(tcp.clone(), app, setup);
-            if seen == Vantage::Sender && tcp.early.is_on() {
-                let rng = streams.named(&format!("flow/{}/tcp/early", f.name));
-                end.conn.sender().predict(tcp, rng);
-            }
-            if tcp.ack_habit.is_on() {
-                let side = if seen == Vantage::Sender { "sender" } else { "receiver" };
-                end.conn.rx.accustom(tcp, streams.named(&format!("flow/{}/tcp/acks/{side}", f.name)));
-            }
+            let end = connection(app, setup, &params.tcp[f.group as usize], streams, &f.name);
             out.push(FlowEnd::Tcp(end));
         }
     }
@@ -147,6 +169,24 @@ pub fn ends(plan: &Plan, params: &Parameters, rep: Repetition, streams: &Streams
         out[2 * i + 1].arrivals_mut().freshness = plan.group(f).lifetime.as_ref().and_then(Freshness::of);
     }
     out
+}
+
+/// One end of a connection, with the habits and dice of its own.
+fn connection(app: App, setup: Setup, tcp: &Arc<TcpParams>, streams: &Streams, name: &str) -> Endpoint {
+    let seen = setup.seen;
+    let mut end = Endpoint::new(tcp.clone(), app, setup);
+    if let App::Reader(r) = &end.app {
+        r.begin(&mut end.conn);
+    }
+    if seen == Vantage::Sender && tcp.early.is_on() {
+        let rng = streams.named(&format!("flow/{name}/tcp/early"));
+        end.conn.sender().predict(tcp, rng);
+    }
+    if tcp.ack_habit.is_on() {
+        let side = if seen == Vantage::Sender { "sender" } else { "receiver" };
+        end.conn.rx.accustom(tcp, streams.named(&format!("flow/{name}/tcp/acks/{side}")));
+    }
+    end
 }
 
 fn datagrams(half: Half, s: Setup, waits: Option<Box<Waits>>) -> FlowEnd {

@@ -73,7 +73,7 @@ pub struct Answer {
 impl Answer {
     pub fn new(p: &Page, connection: u32) -> Answer {
         let (request, size) = if connection == 0 { (p.request, p.body) } else { (p.object_request, p.object) };
-        let answer = Bulk { size: Some(Size(size.0)), write: p.write, close: Close::Fin };
+        let answer = Bulk { size: Some(Size(size.0)), write: p.write, close: Close::Fin, ..Bulk::default() };
         Answer { request: request.0, sender: bulk::Sender::new(&answer) }
     }
 

@@ -15,23 +15,29 @@
 //! *     > . 1:1001 again            `*`: at any time; `again`: flagged as a retransmission
 //! +0.1  < . ack 1001 sack 2001:3001,4001:5001
 //! +0    < . 1:101 ack 1 ce          data from the peer, marked
-//! +0    close | abort
+//! +0    close | abort               `close` ends the own direction; `shutdown write` is the same, `shutdown both` reads no more either
+//! +0    hold                        from here on what arrives stays unread until it is read
+//! +0    read 1000
+//! tolerance 0.004                   how far from its time a segment may leave, in seconds; 1 microsecond if nothing is said
 //! +0    expect cwnd 2000            also ssthresh una nxt in_flight rto srtt rttvar timer state phase timeouts spurious genuine
-//!                                   recoveries reductions resent delivered segments shared
+//!                                   recoveries reductions resent delivered segments shared mss unread probes refused; states also by the names of RFC 9293
 //! ```
 //!
 //! Flags: `S` SYN, `F` FIN, `R` RST, `.` ACK, `E` ECE, `W` CWR. A segment that the connection sends is compared in
 //! flags, byte range, SACK blocks (exactly), for SYNs also in the presence of each option, and in everything else that
-//! the line mentions (`ack`, `win`, `mss`, `ts val:ecr`, `ect`, `not-ect`, `len` on the wire). `win` of an arriving
-//! segment is in bytes and stays as it was when not given; `ack` likewise; `rexmit` flags a retransmission by the peer.
+//! the line mentions (`ack`, `win`, `mss`, `ts val:ecr` with `*` for any, `ect`, `not-ect`, `len` on the wire). `win` of an arriving
+//! segment is in bytes and stays as it was when not given; `*` in its `ts` is the value sent last; `ack` likewise; `rexmit` flags a retransmission by the peer.
+
+mod segment;
 
 use super::Surroundings;
 use crosswind_base::packet::{Ext, Meta};
-use crosswind_base::{Dur, Ecn, Event, Packet, SackList, TcpFlags, Time};
+use crosswind_base::{Dur, Event, Packet, SackList, TcpFlags, Time};
 use crosswind_transport::tcp::conn::State;
 use crosswind_transport::tcp::law::WindowLaw;
 use crosswind_transport::tcp::share::Cache;
 use crosswind_transport::tcp::{CloseRule, Connection, preset};
+use segment::{Segment, Stamp, number, segment, show};
 use std::fmt;
 use std::sync::Arc;
 
@@ -57,118 +63,6 @@ fn differ<T>(expected: impl Into<String>, found: impl Into<String>) -> Result<T,
     Err((expected.into(), found.into()))
 }
 
-/// A segment as a tape writes it.
-#[derive(Clone, Debug, Default)]
-struct Segment {
-    flags: u8,
-    range: Option<(u64, u64)>,
-    ack: Option<u64>,
-    win: Option<u32>,
-    sack: Vec<(u64, u64)>,
-    mss: Option<u16>,
-    wscale: Option<u8>,
-    sackok: bool,
-    ts: Option<(u32, u32)>,
-    ecn: Option<Ecn>,
-    len: Option<u16>,
-    again: bool,
-}
-
-fn number<T: std::str::FromStr>(word: Option<&str>, what: &str) -> Result<T, Mismatch> {
-    let w = word.unwrap_or("nothing");
-    w.parse().or_else(|_| differ(format!("a number for `{what}`"), format!("`{w}`")))
-}
-
-fn pair<T: std::str::FromStr>(word: &str, what: &str) -> Result<(T, T), Mismatch> {
-    let (a, b) = word.split_once(':').ok_or_else(|| (format!("`a:b` for {what}"), format!("`{word}`")))?;
-    Ok((number(Some(a), what)?, number(Some(b), what)?))
-}
-
-fn flags(word: &str) -> Result<u8, Mismatch> {
-    let bit = |c| match c {
-        'S' => Some(TcpFlags::SYN),
-        'F' => Some(TcpFlags::FIN),
-        'R' => Some(TcpFlags::RST),
-        '.' => Some(TcpFlags::ACK),
-        'E' => Some(TcpFlags::ECE),
-        'W' => Some(TcpFlags::CWR),
-        _ => None,
-    };
-    word.chars().try_fold(0, |f, c| match bit(c) {
-        Some(b) => Ok(f | b.0),
-        None => differ("flags out of `SFR.EW`", format!("`{word}`")),
-    })
-}
-
-fn segment(words: &[&str]) -> Result<Segment, Mismatch> {
-    let mut w = words.iter().copied();
-    let mut s = Segment { flags: flags(w.next().unwrap_or(""))?, ..Segment::default() };
-    while let Some(key) = w.next() {
-        match key {
-            "ack" => s.ack = Some(number(w.next(), key)?),
-            "win" => s.win = Some(number(w.next(), key)?),
-            "mss" => s.mss = Some(number(w.next(), key)?),
-            "wscale" => s.wscale = Some(number(w.next(), key)?),
-            "len" => s.len = Some(number(w.next(), key)?),
-            "ts" => s.ts = Some(pair(w.next().unwrap_or(""), key)?),
-            "sack" => {
-                for b in w.next().unwrap_or("").split(',') {
-                    s.sack.push(pair(b, key)?);
-                }
-            }
-            "sackok" => s.sackok = true,
-            "again" | "rexmit" => s.again = true,
-            "ect" => s.ecn = Some(Ecn::Ect0),
-            "not-ect" => s.ecn = Some(Ecn::NotEct),
-            "ce" => s.ecn = Some(Ecn::Ce),
-            range if range.contains(':') => s.range = Some(pair(range, "first:end")?),
-            other => return differ("a part of a segment (see the head of the parser)", format!("`{other}`")),
-        }
-    }
-    Ok(s)
-}
-
-fn show(p: &Packet, ext: Option<&Ext>) -> String {
-    let mut t = format!("{:?} {}:{} ack {} win {}", p.flags, p.seq, p.seq + p.payload as u64, p.ack, p.wnd);
-    if let Some(e) = ext {
-        let blocks: Vec<String> = e.sack.as_slice().iter().map(|b| format!("{}:{}", b.0, b.1)).collect();
-        if !blocks.is_empty() {
-            t += &format!(" sack {}", blocks.join(","));
-        }
-        if p.flags.has(TcpFlags::SYN) {
-            t += &format!(" mss {} wscale {:?} sackok {}", e.mss, e.wscale, e.sack_permitted);
-        }
-    }
-    if p.ts_val != 0 {
-        t += &format!(" ts {}:{}", p.ts_val, p.ts_ecr);
-    }
-    t + &format!(" {:?} len {}{}", p.ecn(), p.len, if p.meta.is_rexmit() { " again" } else { "" })
-}
-
-impl Segment {
-    /// Whether the connection's packet is the one that the tape asks for.
-    fn matches(&self, p: &Packet, ext: Option<&Ext>) -> bool {
-        let e = ext.copied().unwrap_or_default();
-        let syn = p.flags.has(TcpFlags::SYN);
-        let range = self.range.unwrap_or(if syn { (0, 0) } else { (p.seq, p.seq) });
-        let options = !syn
-            || self.mss.is_none_or(|m| m == e.mss)
-                && self.wscale == e.wscale
-                && self.sackok == e.sack_permitted
-                && self.ts.is_some() == (p.ts_val != 0);
-        p.flags.0 & !TcpFlags::PSH.0 == self.flags
-            && range == (p.seq, p.seq + p.payload as u64)
-            && self.sack == e.sack.as_slice()
-            && options
-            && self.ack.is_none_or(|a| a == p.ack)
-            && self.win.is_none_or(|w| w == p.wnd)
-            && self.ts.is_none_or(|t| t == (p.ts_val, p.ts_ecr))
-            && self.ecn.is_none_or(|x| x == p.ecn())
-            && self.len.is_none_or(|l| l == p.len)
-            && self.again == p.meta.is_rexmit()
-    }
-}
-
 /// The player: a connection, and what it has sent and the tape has not yet asked for.
 struct Player {
     conn: Connection,
@@ -182,6 +76,10 @@ struct Player {
     peer_ack: u64,
     peer_win: u32,
     peer_next: u64,
+    /// How far from its time a segment may leave.
+    tolerance: Dur,
+    /// The timestamp that was sent last.
+    last_stamp: u32,
 }
 
 const PEER: u32 = 1;
@@ -202,6 +100,9 @@ impl Player {
             peer_ack: 1,
             peer_win: 65535,
             peer_next: 1,
+            // Tapes are written in microseconds.
+            tolerance: Dur::from_micros(1),
+            last_stamp: 0,
         })
     }
 
@@ -237,9 +138,10 @@ impl Player {
     }
 
     fn take(&mut self, want: &Segment, text: &str, at: Option<Time>) -> Result<(), Mismatch> {
-        if at.is_none() && self.sent.is_empty() {
+        if self.sent.is_empty() {
+            let latest = at.map_or(Time::NEVER, |t| t + self.tolerance);
             while self.sent.is_empty() {
-                let Some(t) = self.conn.next_wake() else { break };
+                let Some(t) = self.conn.next_wake().filter(|t| *t <= latest) else { break };
                 self.now = self.now.max(t);
                 self.call(|c, io| c.on_wake(io));
             }
@@ -253,9 +155,9 @@ impl Player {
         if !want.matches(&p, e.as_ref()) {
             return differ(format!("`> {text}`"), shown);
         }
-        // Tapes are written in microseconds.
+        self.last_stamp = p.ts_val;
         match at {
-            Some(t) if left.since(t).max(t.since(left)) > Dur::from_micros(1) => {
+            Some(t) if left.since(t).max(t.since(left)) > self.tolerance => {
                 differ(format!("`> {text}` at {t:?}"), shown)
             }
             _ => Ok(()),
@@ -275,6 +177,7 @@ impl Player {
         for b in &s.sack {
             sack.push(b.0, b.1);
         }
+        let last = self.last_stamp;
         let ext = Ext { sack, mss: s.mss.unwrap_or(0), wscale: s.wscale, sack_permitted: s.sackok, ..Ext::default() };
         let p = Packet {
             sent_at: self.now,
@@ -286,8 +189,8 @@ impl Player {
             len: 40 + (end - seq) as u16,
             flags: TcpFlags(s.flags),
             ds: s.ecn.unwrap_or_default().into(),
-            ts_val: s.ts.map_or(0, |t| t.0),
-            ts_ecr: s.ts.map_or(0, |t| t.1),
+            ts_val: s.ts.map_or(0, |t| t.0.or(last)),
+            ts_ecr: s.ts.map_or(0, |t| t.1.or(last)),
             meta: if s.again { Meta(Meta::REXMIT) } else { Meta::default() },
             ..Packet::default()
         };
@@ -312,7 +215,7 @@ impl Player {
             answer.flags |= TcpFlags::ECE.0;
         }
         (answer.ack, answer.mss, answer.wscale, answer.sackok) = (Some(1), Some(e.mss), e.wscale, e.sack_permitted);
-        answer.ts = answer.ts.or((syn.ts_val != 0).then_some((1, syn.ts_val)));
+        answer.ts = answer.ts.or((syn.ts_val != 0).then_some((Stamp::Is(1), Stamp::Is(syn.ts_val))));
         self.inject(&answer);
         self.take(&segment(&["."])?, ". (the third segment of the handshake)", Some(until))
     }
@@ -335,7 +238,12 @@ impl Player {
             "rto" => secs(Some(tx.rtt.rto(c.params()).as_secs_f64())),
             "srtt" => secs(tx.rtt.srtt.map(|d| d.as_secs_f64())),
             "timer" => secs(timer),
-            "state" => format!("{:?}", c.state).to_lowercase(),
+            "state" if want == format!("{:?}", c.state).to_lowercase() => want.to_string(),
+            "state" => c.rfc_state(self.now).to_string(),
+            "mss" => c.params().mss.0.to_string(),
+            "unread" => c.rx.unread().to_string(),
+            "probes" => s.window_probes.to_string(),
+            "refused" => c.rx.stats.refused_segments.to_string(),
             "phase" => format!("{:?}", tx.phase).split(' ').next().unwrap_or("").to_lowercase(),
             "timeouts" => s.timeouts.to_string(),
             "spurious" => s.spurious_detected.to_string(),
@@ -373,6 +281,10 @@ impl Player {
         let words: Vec<&str> = text.split_whitespace().collect();
         match words[0] {
             "handshake" => return self.handshake(&words[1..]),
+            "tolerance" => {
+                self.tolerance = Dur::from_secs_f64(number(words.get(1).copied(), "tolerance")?);
+                return Ok(());
+            }
             "remember" => return self.remember(&words[1..]),
             _ => {}
         }
@@ -388,10 +300,10 @@ impl Player {
             }
         };
         if let Some(t) = at {
-            if t < self.now {
+            if t + self.tolerance < self.now {
                 return differ(format!("a time not before {:?}", self.now), format!("{t:?}"));
             }
-            self.advance(t)?;
+            self.advance(t.max(self.now))?;
         }
         let rest = words.get(2..).unwrap_or(&[]);
         let verb = words.get(1).copied().unwrap_or("nothing");
@@ -407,12 +319,28 @@ impl Player {
             "open" => self.call(|c, io| c.open(io)),
             "close" => self.call(|c, io| c.close(io)),
             "abort" => self.call(|c, io| c.abort(io)),
+            "shutdown" => match rest {
+                ["write"] => self.call(|c, io| c.close(io)),
+                ["both"] => self.call(|c, io| c.shut(io)),
+                _ => return differ("`shutdown write` or `shutdown both`", format!("`{}`", rest.join(" "))),
+            },
+            "hold" => self.conn.rx.wait_for_reads(),
+            "read" => {
+                let n = number(rest.first().copied(), verb)?;
+                let mut got = 0;
+                self.call(|c, io| got = c.read(n, io));
+                if got != n {
+                    return differ(format!("{n} bytes to read"), got.to_string());
+                }
+            }
             "write" => {
                 let n = number(rest.first().copied(), verb)?;
                 self.call(|c, io| c.write(n, io));
             }
             "expect" => self.expect(rest)?,
-            other => return differ("one of > < open close abort write expect", format!("`{other}`")),
+            other => {
+                return differ("one of > < open close shutdown abort write hold read expect", format!("`{other}`"));
+            }
         }
         Ok(())
     }
@@ -426,9 +354,9 @@ impl Player {
     }
 }
 
-/// `key=value` words as a table; a value in quotes may hold spaces.
+/// `key=value` words as a table (`outer.key=value` in a table of its own); a value in quotes may hold spaces.
 fn params(text: &str) -> Result<serde_json::Value, Mismatch> {
-    let mut table = serde_json::Map::new();
+    let mut table = serde_json::json!({});
     let mut rest = text.trim();
     while !rest.is_empty() {
         let (key, after) = rest.split_once('=').ok_or_else(|| ("`key=value`".to_string(), format!("`{rest}`")))?;
@@ -437,10 +365,13 @@ fn params(text: &str) -> Result<serde_json::Value, Mismatch> {
             None => after.split_once(' ').unwrap_or((after, "")),
         };
         let json = value.parse::<u64>().map_or_else(|_| value.into(), serde_json::Value::from);
-        table.insert(key.trim().to_string(), json);
+        match key.trim().split_once('.') {
+            Some((outer, inner)) => table[outer][inner] = json,
+            None => table[key.trim()] = json,
+        }
         rest = tail.trim();
     }
-    Ok(serde_json::Value::Object(table))
+    Ok(table)
 }
 
 /// Plays a tape; `file` is its name for messages.

@@ -5,9 +5,14 @@ use crosswind_base::{ConfigError, Dur};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use super::conn::accept::{Paws, ResetRule};
+pub use super::conn::ending::TimeWait;
 pub use super::conn::habit::{AckHabitParams, ReceiverOs};
+pub use super::conn::keepalive::KeepaliveParams;
 pub use super::conn::quick::DelayedAckTimer;
 pub use super::conn::recall::SynLoss;
+pub use super::conn::receiver::TimestampEcho;
+pub use super::conn::window::ReceiveWindow;
 pub use super::detect::Detection;
 pub use super::detect::newreno::NewRenoParams;
 pub use super::detect::patient::DcrParams;
@@ -25,6 +30,7 @@ pub use super::law::scalable::ScalableParams;
 pub use super::law::tabulated::LawPoint;
 pub use super::law::vegas::VegasParams;
 pub use super::law::westwood::WestwoodParams;
+pub use super::sender::WindowProbe;
 pub use super::sender::writer::{FinalSegment, Writing};
 pub use super::share::queue::HostQueueParams;
 pub use super::signal::early::EarlyParams;
@@ -147,17 +153,6 @@ choice!(
     }
 );
 choice!(
-    /// Which segments change the timestamp that a receiver echoes.
-    TimestampEcho {
-        /// Those that hold the next expected byte (RFC 1323 section 3.4, RFC 7323 section 4.3).
-        #[serde(rename = "rfc1323")]
-        Rfc1323,
-        /// Those at or below it, duplicates included, if they are not older (the revision that RFC 1323 nearly got).
-        #[serde(rename = "1323bis")]
-        Bis,
-    }
-);
-choice!(
     /// At which expiries in a row the slow-start threshold is computed anew.
     TimeoutThreshold {
         /// At the first (RFC 5681 section 3.1).
@@ -238,17 +233,6 @@ choice!(
     }
 );
 choice!(
-    /// How the advertised window comes about.
-    ReceiveWindow {
-        /// It is `receive_buffer`.
-        Buffer,
-        /// It grows with the segments that arrive, as the kernel's memory for `receive_buffer` allows: see the page of
-        /// the receive window.
-        #[serde(rename = "linux-2.4")]
-        Linux24,
-    }
-);
-choice!(
     /// Which quantity is halved.
     ReduceFrom {
         /// Bytes in flight (RFC 5681).
@@ -298,6 +282,9 @@ fn is_unpaced(p: &Pacing) -> bool {
 pub struct TcpParams {
     /// Largest payload of a segment, without any header or option.
     pub mss: Size,
+    /// Size that the MSS option of the SYN names. Left out: `mss`, and the bytes of timestamps. The peer sends no larger segments.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub mss_option: Option<Size>,
     /// How the connection is set up.
     pub handshake: Handshake,
     /// Initial window in segments.
@@ -389,6 +376,21 @@ pub struct TcpParams {
     pub timestamps: Switch,
     /// Tick of the timestamp clock.
     pub timestamp_tick: Dur,
+    /// What becomes of segments with an older timestamp than one that has arrived.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub paws: Paws,
+    /// Which resets end the connection.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub reset_rule: ResetRule,
+    /// How long the end that closed first answers a FIN that comes again (TIME-WAIT).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub time_wait: TimeWait,
+    /// Ask a silent peer for signs of life.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub keepalive: KeepaliveParams,
+    /// What a probe of a closed window is.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub window_probe: WindowProbe,
     /// Offer window scaling (RFC 7323).
     pub window_scaling: Switch,
     /// Negotiate and use ECN (RFC 3168).
@@ -519,6 +521,10 @@ impl TcpParams {
             let expected = format!("at least one segment (mss = {} B)", self.mss.0);
             return Err(ConfigError::new(at(key), format!("{} B", size.0), expected));
         }
+        if let Some(m) = self.mss_option.filter(|m| !(64..=65_535).contains(&m.0)) {
+            return Err(ConfigError::new(at("mss_option"), format!("{} B", m.0), "a size from 64 B to 65535 B"));
+        }
+        self.keepalive.check().map_err(|e| e.under(&at("keepalive")))?;
         super::law::check(self, &at)?;
         self.dcr.check(self, &at)?;
         self.early.check(&at)?;

@@ -107,10 +107,9 @@ const LINUX_6: &str = "linux-6.18; rfc8985, rfc6937, rfc5682";
 #[rustfmt::skip]
 fn rfc() -> TcpParams {
     TcpParams {
-        mss: Size(1460),
+        mss: Size(1460), mss_option: None,
         handshake: Handshake::ThreeWay,
-        initial_window_segments: 10,
-        initial_ssthresh: Size(1 << 30), syn_loss: SynLoss::Initial,
+        initial_window_segments: 10, initial_ssthresh: Size(1 << 30), syn_loss: SynLoss::Initial,
         grow_on_recovery_exit: Switch::Off,
         law: LawName::Reno,
         law_table: Vec::new(), own_law: String::new(), own: Maker::default(),
@@ -133,8 +132,9 @@ fn rfc() -> TcpParams {
         slow_start: SlowStart::Standard, reduction: Reduction::AtOnce, tail_probe: TailProbe::Off,
         host_queue: HostQueueParams::default(), sack: Switch::On,
         sack_after_timeout: SackAfterTimeout::Clear,
-        timestamps: Switch::Off,
-        timestamp_tick: Dur::from_millis(1),
+        timestamps: Switch::Off, timestamp_tick: Dur::from_millis(1),
+        paws: Paws::Rfc7323, reset_rule: ResetRule::Rfc5961, window_probe: WindowProbe::Byte,
+        time_wait: TimeWait::default(), keepalive: KeepaliveParams::default(),
         window_scaling: Switch::On,
         ecn: Switch::Off,
         rto: RtoProfile::Rfc6298,
@@ -195,6 +195,10 @@ fn baseline() -> TcpParams {
         send_buffer: Size(131_072),
         receive_buffer: Size(87380),
         receive_window: ReceiveWindow::Linux24,
+        window_probe: WindowProbe::Linux,
+        paws: Paws::Linux,
+        time_wait: TimeWait(Dur::from_secs(60)),
+        reset_rule: ResetRule::Rfc793,
         ..rfc()
     }
 }
@@ -271,6 +275,9 @@ fn linux_6() -> TcpParams {
         spurious_response: SpuriousResponse::Full,
         delayed_ack: Dur::from_millis(40),
         quick_acks: 16,
+        window_probe: WindowProbe::Linux,
+        paws: Paws::Linux,
+        time_wait: TimeWait(Dur::from_secs(60)),
         ..rfc()
     }
 }
@@ -300,6 +307,7 @@ fn ns2_reno() -> TcpParams {
         rto_max: Dur::from_secs(60),
         rto_tick: Dur::from_millis(10),
         timestamp_echo: TimestampEcho::Bis,
+        paws: Paws::Off,
         timeout_threshold: TimeoutThreshold::Every,
         backoff_end: BackoffEnd::NewData,
         rtt_sampling: RttSampling::PerWindow,

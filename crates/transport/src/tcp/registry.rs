@@ -39,6 +39,11 @@ const OTHERS: &[Row] = rows! {
     "timer" "rto" "conn/rtt.rs";
     "receiver" "receiver" "conn/receiver.rs";
     "receiver" "ack-habit" "conn/habit.rs";
+    "receiver" "slow-reader" "conn/reading.rs";
+    "connection" "acceptance" "conn/accept.rs";
+    "connection" "ending" "conn/ending.rs";
+    "connection" "keepalive" "conn/keepalive.rs";
+    "connection" "window-probes" "sender/persist.rs";
 };
 
 /// Every element of TCP. Laws, detectors and judges stand in the tables of their own folders.

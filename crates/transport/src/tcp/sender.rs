@@ -7,11 +7,13 @@
 mod extra;
 mod facts;
 mod output;
+mod persist;
 mod stats;
 mod undo;
 mod usual;
 pub mod writer;
 
+pub use persist::WindowProbe;
 pub use stats::SenderStats;
 
 use super::conn::rtt::Rtt;
@@ -25,6 +27,7 @@ use super::{Ack, Io, Trigger, stamp};
 use crosswind_base::probe::header_bits;
 use crosswind_base::{EventKind, Packet, TcpFlags, Time};
 use extra::Extra;
+use persist::Probing;
 use undo::Before;
 
 /// What is put on the wire; the connection adds the rest of the header.
@@ -72,6 +75,12 @@ pub struct Sender {
     closing: bool,
     /// Right edge of the peer's window.
     window_edge: u64,
+    /// The largest window that the peer has offered.
+    window_max: u64,
+    /// Number of the segment that told of the window last (`SND.WL1`).
+    window_seq: u64,
+    /// Probes of a closed window, and what they are about.
+    probing: Probing,
     board: Scoreboard,
     pub rtt: Rtt,
     pub law: Law,
@@ -119,6 +128,9 @@ impl Sender {
             data_end: 1,
             closing: false,
             window_edge: 1,
+            window_max: 0,
+            window_seq: 0,
+            probing: Probing::default(),
             board: Scoreboard::new(),
             rtt: Rtt::new(p),
             law: Law::new(p),
@@ -165,6 +177,14 @@ impl Sender {
     }
     pub fn open_window(&mut self, edge: u64) {
         self.window_edge = self.window_edge.max(edge);
+        self.window_max = self.window_max.max(edge.saturating_sub(self.una));
+    }
+    /// The peer wants smaller segments than were expected; nothing has been sent yet.
+    pub fn use_mss(&mut self, mss: u64) {
+        let w = self.law.window_mut();
+        let new = real(mss);
+        w.cwnd *= new / w.mss;
+        w.mss = new;
     }
     pub fn is_closing(&self) -> bool {
         self.closing
@@ -190,7 +210,7 @@ impl Sender {
     pub fn all_acked(&self) -> bool {
         self.una >= self.data_end + self.closing as u64
     }
-    fn sent_everything(&self) -> bool {
+    pub fn sent_everything(&self) -> bool {
         self.nxt >= self.data_end + self.closing as u64
     }
 
@@ -227,10 +247,14 @@ impl Sender {
 
     #[inline(never)]
     fn on_any_ack(&mut self, pkt: &Packet, blocks: &[(u64, u64)], p: &TcpParams, line: &mut impl Line) {
+        if pkt.ack > self.nxt {
+            self.register_probe(pkt.ack, line.now());
+        }
         if pkt.ack > self.nxt || (pkt.ack < self.una && blocks.is_empty()) {
             return;
         }
         let now = line.now();
+        self.hear_probed();
         line.note(EventKind::Ack, pkt.ack, 0, header_bits(pkt));
         let a = self.facts(pkt, blocks, p, now);
         self.stats.duplicates.count(&a);
@@ -453,7 +477,8 @@ impl Sender {
         if self.outstanding() == 0 {
             let w = self.law.window_mut();
             w.cwnd = w.cwnd.max(w.mss);
-            return self.transmit(p, line);
+            self.transmit(p, line);
+            return self.probe_window(p, line);
         }
         let now = line.now();
         self.stats.timeouts += 1;

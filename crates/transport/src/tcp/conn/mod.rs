@@ -1,35 +1,42 @@
 //! A connection: handshake and teardown around a sender and a receiver, and the headers that both share.
 //!
-//! **Source**: rfc9293 (state machine, without simultaneous open and TIME-WAIT); rfc7323 (window scale, timestamps);
-//! rfc3168 section 6.1.1 (ECN negotiation).
+//! **Source**: rfc9293 (state machine); rfc7323 (window scale, timestamps); rfc3168 section 6.1.1 (ECN negotiation).
 //!
-//! Sequence numbers are 64-bit offsets: the SYN is 0, data starts at 1, the FIN follows the data.
+//! Sequence numbers are 64-bit offsets: the SYN is 0, data starts at 1, the FIN follows the data. What may enter a connection is
+//! decided in `accept.rs`, how it begins in `handshake.rs`, how it ends in `ending.rs`.
 //!
-//! **Deviations**: 1. TIME-WAIT is not modelled: a closed connection keeps answering and costs nothing. 2. Persist
-//! probes are not modelled: applications read at once, so a window closes only while a hole is being repaired, and the
-//! retransmission timer covers that.
+//! **Deviations**: 1. A connection exists once: after TIME-WAIT its ports are not used again.
 
+pub mod accept;
+pub mod ending;
 pub mod habit;
+mod handshake;
 mod islands;
+pub mod keepalive;
 pub mod live;
 pub mod quick;
+pub mod reading;
 pub mod recall;
 pub mod receiver;
 pub mod rtt;
 pub mod scoreboard;
 pub mod sending;
 pub mod window;
+mod wire;
 
 use super::law::{Law, Window, WindowLaw};
-use super::params::{Handshake, TcpParams};
-use super::sender::{Line, Outgoing, Sender};
-use super::{CloseRule, Io, stamp};
-use crosswind_base::packet::{Ext, Meta};
+use super::params::TcpParams;
+use super::sender::Sender;
+use super::{CloseRule, Io};
+use accept::Verdict;
+use crosswind_base::packet::Ext;
 use crosswind_base::probe::header_bits;
-use crosswind_base::{Dur, Ecn, EventKind, Moment, Packet, TcpFlags, Time};
+use crosswind_base::{EventKind, Moment, Packet, TcpFlags, Time};
+use keepalive::Keepalive;
 use receiver::{AckNow, Receiver};
 use sending::{Sending, Terms};
 use std::sync::Arc;
+use wire::{ConnLine, IP_TCP_HEADER, header, send_ack, timestamps_bytes};
 
 /// Which end sends the SYN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,12 +73,14 @@ impl Agreed {
 
 pub struct Connection {
     params: Arc<TcpParams>,
+    /// The segment size before the peer named its own.
+    own_mss: u64,
     pub state: State,
     pub tx: Sending,
     pub rx: Receiver,
     agreed: Agreed,
-    /// When to send the SYN or SYN-ACK again.
-    syn_timer: Time,
+    /// When the connection itself wants to act: send the SYN or SYN-ACK again, or see whether the peer is alive.
+    own_timer: Time,
     syn_sent_at: Time,
     pub syn_resends: u32,
     /// Of those, sent although the first SYN had arrived (an oracle's view).
@@ -86,21 +95,28 @@ pub struct Connection {
     pub ssthresh_initial: u64,
     /// The SYN-ACK was sent again because the SYN came again: which one is being answered is unknown (Karn).
     answered_again: bool,
+    /// The peer's FIN came before ours had left.
+    closed_second: bool,
+    /// Both directions are closed, not one (RFC 1122 section 4.2.2.13).
+    shut: bool,
+    /// Until when TIME-WAIT lasts.
+    quiet_until: Time,
+    keepalive: Option<Box<Keepalive>>,
+    challenges: accept::Challenges,
 }
-
-const IP_TCP_HEADER: u16 = 40;
 
 impl Connection {
     pub fn new(params: Arc<TcpParams>, peer: u32, close_with_peer: CloseRule) -> Connection {
         let rx = Receiver::new(&params);
         let ssthresh_initial = params.initial_ssthresh.0;
         Connection {
+            own_mss: params.mss.0,
             params,
             state: State::Closed,
             tx: Sending::default(),
             rx,
             agreed: Agreed::default(),
-            syn_timer: Time::NEVER,
+            own_timer: Time::NEVER,
             syn_sent_at: Time::ZERO,
             syn_resends: 0,
             syn_spurious: 0,
@@ -111,6 +127,11 @@ impl Connection {
             closed_at: Moment::NONE,
             ssthresh_initial,
             answered_again: false,
+            closed_second: false,
+            shut: false,
+            quiet_until: Time::ZERO,
+            keepalive: None,
+            challenges: accept::Challenges::default(),
         }
     }
 
@@ -133,7 +154,7 @@ impl Connection {
         self.opened_at = now.into();
         io.note(EventKind::Open, 0, 0, 0);
         self.send_syn(io);
-        self.syn_timer = now + self.tx.rto(&self.params);
+        self.own_timer = now + self.tx.rto(&self.params);
     }
 
     /// The application writes; returns nothing because the caller keeps to `tx.send_space`.
@@ -167,27 +188,13 @@ impl Connection {
         }
     }
 
-    /// Drops the connection at once and tells the peer.
-    pub fn abort(&mut self, io: &mut impl Io) {
-        if !self.is_over() {
-            self.reset(self.tx.nxt(), io);
-            self.end(State::Aborted, io);
-        }
-    }
-
-    fn reset(&mut self, seq: u64, io: &mut impl Io) {
-        let mut p = self.header(TcpFlags::RST.with(TcpFlags::ACK), io.now());
-        p.seq = seq;
-        io.send(p, None);
-    }
-
     #[inline]
     pub fn next_wake(&self) -> Option<Time> {
         let (timer, alarm) = self.sender_wakes();
         if self.is_over() && timer == Time::NEVER {
             return None;
         }
-        let first = timer.min(self.rx.delack_at).min(self.syn_timer).min(alarm);
+        let first = timer.min(self.rx.delack_at).min(self.own_timer).min(alarm);
         (first != Time::NEVER).then_some(first)
     }
 
@@ -199,8 +206,11 @@ impl Connection {
 
     pub fn on_wake(&mut self, io: &mut impl Io) {
         let now = io.now();
-        if self.syn_timer <= now {
-            self.on_syn_timeout(io);
+        if self.own_timer <= now {
+            match self.state {
+                State::Established => self.on_silence(io),
+                _ => self.on_syn_timeout(io),
+            }
         }
         if self.rx.delack_at <= now {
             self.rx.waited();
@@ -220,22 +230,23 @@ impl Connection {
     }
 
     pub fn on_packet(&mut self, p: &Packet, ext: Option<&Ext>, io: &mut impl Io) {
-        if p.flags.has(TcpFlags::RST) {
-            self.end(State::Aborted, io);
-            return;
-        }
-        if p.flags.has(TcpFlags::SYN) {
-            self.on_syn(p, ext, io);
-            return;
+        if p.flags.has(TcpFlags::RST.with(TcpFlags::SYN)) {
+            return self.on_control(p, ext, io);
         }
         match self.state {
-            State::SynReceived if p.ack >= 1 => self.establish_passive(p, io),
-            // RFC 9293 section 3.10.7.1: data for a connection that is no more is answered with a reset.
-            State::Aborted if p.payload > 0 => return self.reset(p.ack, io),
-            State::Closed | State::SynSent | State::SynReceived | State::Aborted => return,
-            State::Established | State::Done => {}
+            State::Established => {}
+            State::SynReceived if p.ack == 1 => self.establish_passive(p, io),
+            State::Done if self.lingers(io.now()) => {}
+            _ => return self.on_stray(p, io),
         }
         let had_payload = p.payload > 0 || p.flags.has(TcpFlags::FIN);
+        match self.judge(p, had_payload) {
+            Verdict::Take => {}
+            other => return self.refuse(other, p, io),
+        }
+        if self.keepalive.is_some() {
+            self.heard(io.now());
+        }
         if had_payload && p.meta.is_rexmit() {
             self.on_peer_resend(io);
         }
@@ -277,121 +288,21 @@ impl Connection {
         if self.rx.learns() {
             self.rx.know(&self.tx.rtt(&self.params), &self.params);
         }
+        if p.seq + u64::from(p.payload) + u64::from(p.flags.has(TcpFlags::FIN)) > self.rx.edge {
+            return self.on_data_beyond(p, io);
+        }
+        self.take_data(p, io)
+    }
+
+    /// What lies in the window.
+    #[inline]
+    fn take_data(&mut self, p: &Packet, io: &mut impl Io) -> AckNow {
         let answer = self.rx.on_segment(p, &self.params, io.now());
         io.note(EventKind::Receive, p.seq, p.payload as u32, header_bits(p));
-        if self.rx.fin_reached() && self.close_with_peer == CloseRule::WithPeer && self.state == State::Established {
-            self.close(io);
+        if self.rx.fin_at.is_some() {
+            self.on_fin(io);
         }
         answer
-    }
-
-    /// Ends the connection once both directions are complete.
-    fn settle(&mut self, io: &mut impl Io) {
-        let is_closed = |tx: &Sender| tx.is_closing() && tx.all_acked();
-        if self.state == State::Established && self.rx.fin_reached() && self.tx.get().is_some_and(is_closed) {
-            self.end(State::Done, io);
-        }
-    }
-
-    fn end(&mut self, state: State, io: &mut impl Io) {
-        if self.is_over() {
-            return;
-        }
-        self.state = state;
-        self.syn_timer = Time::NEVER;
-        if let Some(tx) = self.tx.get_mut() {
-            tx.timer = Time::NEVER;
-        }
-        let now = io.now();
-        self.closed_at = now.into();
-        io.note(EventKind::Close, self.tx.nxt(), 0, 0);
-        if state == State::Done {
-            self.remember(now, io);
-        }
-    }
-
-    fn on_syn(&mut self, p: &Packet, ext: Option<&Ext>, io: &mut impl Io) {
-        let now = io.now();
-        let answer = p.flags.has(TcpFlags::ACK);
-        match (self.state, answer) {
-            (State::Closed, false) => {
-                self.agree(p, ext);
-                self.state = State::SynReceived;
-                self.opened_at = now.into();
-                self.rx.answer_syn();
-                self.rx.cause = p.sent_at;
-                self.send_syn(io);
-                if self.params.handshake != Handshake::Ns2 {
-                    self.syn_timer = now + self.tx.rto(&self.params);
-                }
-            }
-            (State::SynReceived, false) => {
-                // The SYN came again: our answer was lost, or is late.
-                self.rx.cause = p.sent_at;
-                self.answered_again = true;
-                self.send_syn(io);
-            }
-            (State::SynSent, true) => self.establish_active(p, ext, io),
-            (State::Established | State::Done, _) => {
-                self.on_peer_resend(io);
-                if self.params.handshake != Handshake::Ns2 {
-                    self.send_ack(io);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn establish_active(&mut self, p: &Packet, ext: Option<&Ext>, io: &mut impl Io) {
-        let now = io.now();
-        self.agree(p, ext);
-        self.rx.next = 1;
-        self.rx.cause = p.sent_at;
-        self.state = State::Established;
-        self.established_at = now.into();
-        self.syn_timer = Time::NEVER;
-        self.recall(io);
-        self.tx.open_window(1 + p.wnd as u64);
-        if self.syn_resends == 0 {
-            self.sample_handshake(now);
-        } else {
-            if p.cause < self.syn_sent_at {
-                self.syn_spurious += 1;
-            }
-            self.restart_after_syn_loss(self.syn_resends);
-            self.sample_echo(p, now);
-        }
-        self.recall_path(io);
-        if self.params.handshake != Handshake::Ns2 {
-            self.send_ack(io);
-        }
-        self.push(io);
-    }
-
-    fn establish_passive(&mut self, p: &Packet, io: &mut impl Io) {
-        let now = io.now();
-        self.state = State::Established;
-        self.established_at = now.into();
-        self.syn_timer = Time::NEVER;
-        self.recall(io);
-        self.tx.open_window(1 + p.wnd as u64);
-        if self.syn_resends > 0 {
-            self.restart_after_syn_loss(0);
-        } else if !self.answered_again {
-            self.sample_handshake(now);
-        }
-        self.recall_path(io);
-    }
-
-    fn sample_handshake(&mut self, now: Time) {
-        let rtt = now.since(self.syn_sent_at);
-        self.tx.sample_handshake(rtt, now, &self.params, self.agreed.terms(self.rx.ecn));
-    }
-
-    /// `backoff`: how often the timer of our own SYN has been doubled.
-    fn restart_after_syn_loss(&mut self, backoff: u32) {
-        let params = self.params.clone();
-        self.sender().restart_after_syn_loss(&params, backoff);
     }
 
     /// The sending half, made now unless it has been.
@@ -399,74 +310,7 @@ impl Connection {
         self.tx.begin(&self.params, || self.agreed.terms(self.rx.ecn))
     }
 
-    fn agree(&mut self, p: &Packet, ext: Option<&Ext>) {
-        let e = ext.copied().unwrap_or_default();
-        let ns2 = self.params.handshake == Handshake::Ns2;
-        self.agreed.sack = self.params.sack.on() && (e.sack_permitted || ns2);
-        self.agreed.timestamps = self.params.timestamps.on() && p.ts_val != 0;
-        self.agreed.scaled = ns2 || (self.params.window_scaling.on() && e.wscale.is_some());
-        let wants_ecn = p.flags.has(TcpFlags::ECE);
-        self.rx.ecn = self.params.ecn.on() && wants_ecn;
-        if let Some(tx) = self.tx.get_mut() {
-            tx.use_sack(&self.params, self.agreed.sack);
-            tx.ecn.active = self.rx.ecn;
-        }
-        self.rx.ts_recent = p.ts_val;
-    }
-
-    fn on_syn_timeout(&mut self, io: &mut impl Io) {
-        self.syn_resends += 1;
-        if self.syn_resends > self.params.retries_max {
-            self.end(State::Aborted, io);
-            return;
-        }
-        self.on_syn_lost();
-        io.note(EventKind::Timeout, 0, 0, 0);
-        self.send_syn(io);
-        self.syn_timer = io.now() + self.tx.rto(&self.params);
-    }
-
-    /// Sends the SYN, or the SYN-ACK when one was received.
-    fn send_syn(&mut self, io: &mut impl Io) {
-        let now = io.now();
-        let answering = self.state == State::SynReceived;
-        let mut flags = TcpFlags::SYN;
-        let p = &self.params;
-        if answering {
-            flags = flags.with(TcpFlags::ACK);
-            if self.rx.ecn {
-                flags = flags.with(TcpFlags::ECE);
-            }
-        } else if p.ecn.on() {
-            flags = flags.with(TcpFlags::ECE).with(TcpFlags::CWR);
-        }
-        let mut out = self.header(flags, now);
-        out.seq = 0;
-        out.wnd = self.rx.window(p).min(65535) as u32;
-        if p.timestamps.on() && (!answering || self.agreed.timestamps) {
-            out.ts_val = stamp(now, self.params.timestamp_tick);
-        }
-        if self.syn_resends > 0 || self.answered_again {
-            out.meta = Meta(out.meta.0 | Meta::REXMIT);
-        }
-        let ns2 = p.handshake == Handshake::Ns2;
-        let ext = Ext {
-            mss: p.mss.0 as u16,
-            wscale: (p.window_scaling.on() && (!answering || self.agreed.scaled)).then_some(self.scale_shift()),
-            sack_permitted: p.sack.on() && (!answering || self.agreed.sack),
-            ..Ext::default()
-        };
-        let options = 4 + if ext.wscale.is_some() { 4 } else { 0 } + syn_sack_ts(ext.sack_permitted, out.ts_val != 0);
-        out.len = if ns2 { IP_TCP_HEADER } else { IP_TCP_HEADER + options };
-        self.syn_sent_at = now;
-        io.send(out, if ns2 { None } else { Some(ext) });
-    }
-
-    /// RFC 7323: the smallest shift with which 16 bits cover the receive buffer.
-    fn scale_shift(&self) -> u8 {
-        (0..14).find(|s| self.params.receive_buffer.0 >> s <= 65535).unwrap_or(14)
-    }
-
+    /// The usual header, with what is acknowledged and offered now.
     fn header(&self, flags: TcpFlags, now: Time) -> Packet {
         header(flags, now, &self.rx, &self.agreed, &self.params)
     }
@@ -481,117 +325,5 @@ impl Connection {
         let terms = || agreed.terms(ecn);
         let line = ConnLine { io, rx: &mut self.rx, agreed: self.agreed, params: &self.params };
         ((self.tx.begin(&self.params, terms), &self.params), line)
-    }
-}
-
-/// Length of the timestamps option of a data segment, padded; ns-2 counts the option alone.
-fn timestamps_bytes(p: &TcpParams) -> u64 {
-    if p.handshake == Handshake::Ns2 { 10 } else { 12 }
-}
-
-/// Length of SACK-permitted and timestamps on a SYN; the usual packing puts both in 12 bytes.
-fn syn_sack_ts(sack: bool, ts: bool) -> u16 {
-    match (sack, ts) {
-        (false, false) => 0,
-        (true, false) => 4,
-        (_, true) => 12,
-    }
-}
-
-#[inline(always)]
-fn header(flags: TcpFlags, now: Time, rx: &Receiver, agreed: &Agreed, p: &TcpParams) -> Packet {
-    let stamped = agreed.timestamps;
-    Packet {
-        sent_at: now,
-        cause: rx.cause,
-        ack: rx.next,
-        wnd: rx.window(p).min(if agreed.scaled { 1 << 30 } else { 65535 }) as u32,
-        ts_val: if stamped { stamp(now, p.timestamp_tick) } else { 0 },
-        ts_ecr: if stamped { rx.ts_recent } else { 0 },
-        // ns-2's sinks count nothing for the option.
-        len: IP_TCP_HEADER + if stamped && p.handshake != Handshake::Ns2 { 12 } else { 0 },
-        flags,
-        ..Packet::default()
-    }
-}
-
-fn send_ack(rx: &mut Receiver, agreed: &Agreed, p: &TcpParams, seq: u64, io: &mut impl Io) {
-    let mut flags = TcpFlags::ACK;
-    if rx.echoes() {
-        flags = flags.with(TcpFlags::ECE);
-    }
-    let mut out = Packet { seq, ..header(flags, io.now(), rx, agreed, p) };
-    let sack = if agreed.sack { rx.sack_blocks(p.sack_blocks) } else { None };
-    if rx.repeats_ack() {
-        io.send(out, None);
-    }
-    rx.acked();
-    let ext = sack.map(|sack| {
-        // ns-2 counts the blocks alone, not the option around them.
-        let option_header = if p.handshake == Handshake::Ns2 { 0 } else { 4 };
-        out.len += option_header + 8 * sack.len() as u16;
-        Ext { sack, ..Ext::default() }
-    });
-    io.send(out, ext);
-}
-
-/// Puts the sender's segments on the wire with the receiver's acknowledgement in them.
-struct ConnLine<'a, I: Io> {
-    io: &'a mut I,
-    rx: &'a mut Receiver,
-    agreed: Agreed,
-    params: &'a TcpParams,
-}
-
-impl<I: Io> Io for ConnLine<'_, I> {
-    fn now(&self) -> Time {
-        self.io.now()
-    }
-    #[inline(always)]
-    fn send(&mut self, p: Packet, ext: Option<Ext>) {
-        self.io.send(p, ext);
-    }
-    #[inline]
-    fn note(&mut self, kind: EventKind, seq: u64, len: u32, aux: u32) {
-        self.io.note(kind, seq, len, aux);
-    }
-    #[inline]
-    fn is_watched(&self) -> bool {
-        self.io.is_watched()
-    }
-    #[inline]
-    fn is_mortal(&self) -> bool {
-        self.io.is_mortal()
-    }
-    fn waits(&mut self, timeout: Dur) {
-        self.io.waits(timeout);
-    }
-    fn shared(&mut self) -> Option<&mut super::share::Cache> {
-        self.io.shared()
-    }
-}
-
-impl<I: Io> Line for ConnLine<'_, I> {
-    #[inline(always)]
-    fn emit(&mut self, s: Outgoing) {
-        let mut flags = if s.fin || s.cwr || s.push { s.flags() } else { TcpFlags::ACK };
-        if self.rx.echoes() {
-            flags = flags.with(TcpFlags::ECE);
-        }
-        let mut p = header(flags, self.io.now(), self.rx, &self.agreed, self.params);
-        p.seq = s.seq;
-        p.payload = s.payload as u16;
-        p.len += s.payload as u16;
-        if self.agreed.timestamps && self.params.handshake == Handshake::Ns2 {
-            p.len += timestamps_bytes(self.params) as u16;
-        }
-        p.set_ecn(if s.ect { Ecn::Ect0 } else { Ecn::NotEct });
-        let kind = if s.resend { EventKind::Resend } else { EventKind::Send };
-        if s.resend {
-            p.meta = Meta(Meta::REXMIT);
-        }
-        self.rx.acked();
-        self.io.note(kind, s.seq, s.payload, header_bits(&p));
-        self.io.send(p, None);
     }
 }

@@ -1,11 +1,11 @@
 //! What a connection takes from its host's memory of the peer, and what it leaves there.
 
-use super::super::Io;
 use super::super::law::WindowLaw;
 use super::super::params::{TcpParams, choice};
 use super::super::share::Closing;
+use super::super::{Io, stamp};
 use super::rtt::Rtt;
-use super::{Connection, State, stamp};
+use super::{Connection, State};
 use crosswind_base::{Dur, Packet, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -20,12 +20,12 @@
 //! | `dsack` | - | `off` | rfc2883 |
 //! | `receive_buffer` | bytes | 64 MiB | ours: no limit in usual scenarios |
 //!
-//! **Deviations**: 1. The application reads at once, so the window never closes; a slow reader cannot be studied.
+//! **Deviations**: 1. Windows are told to the byte, whatever the shift of window scaling.
 //!
 //! **Checked by**: `tests/oracle_receiver.rs` (a set of bytes), `tests/tapes`; `crates/sim/tests/worlds.rs`
 //! (window-limited flows, slow start, times of one segment).
 
-use super::super::params::{DelayedAckTimer, ReceiveWindow, TcpParams, TimestampEcho};
+use super::super::params::{DelayedAckTimer, ReceiveWindow, TcpParams, choice};
 use super::super::undo::eifel::is_older;
 use super::habit::Habit;
 use super::islands::Islands;
@@ -33,6 +33,20 @@ use super::quick::{Arrival, QuickAcks};
 use super::rtt::Rtt;
 use super::window::Growing;
 use crosswind_base::{Ecn, Packet, Rng, SackList, TcpFlags, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+choice!(
+    /// Which segments change the timestamp that a receiver echoes.
+    TimestampEcho {
+        /// Those that hold the next expected byte (RFC 1323 section 3.4, RFC 7323 section 4.3).
+        #[serde(rename = "rfc1323")]
+        Rfc1323,
+        /// Those at or below it, duplicates included, if they are not older (the revision that RFC 1323 nearly got).
+        #[serde(rename = "1323bis")]
+        Bis,
+    }
+);
 
 /// What the receiver wants done about an ACK after a segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,7 +67,12 @@ pub struct ReceiverStats {
     pub duplicate_segments: u64,
     /// Data segments that start below one that had arrived before (RFC 4737 section 3); resends mostly do.
     pub out_of_order_segments: u64,
+    /// Segments outside the window or too old, dropped or cut, and answered.
+    pub refused_segments: u64,
 }
+
+/// The application reads whatever comes as it comes.
+pub(super) const AT_ONCE: u64 = u64::MAX;
 
 #[derive(Debug)]
 pub struct Receiver {
@@ -74,10 +93,16 @@ pub struct Receiver {
     /// Timestamp to echo (RFC 7323 section 4.3).
     pub ts_recent: u32,
     last_ack_sent: u64,
+    /// Right edge of the window offered last: what goes beyond is not taken.
+    pub edge: u64,
+    /// Up to where the application has read; [`AT_ONCE`]: it reads whatever comes.
+    pub(super) read_to: u64,
+    /// The window grows no more: the peer has closed, or nobody reads.
+    pub(super) stopped: bool,
     /// First byte of the highest data segment so far.
     highest_start: u64,
     /// The window, where it is not simply the buffer.
-    growing: Option<Box<Growing>>,
+    pub(super) growing: Option<Box<Growing>>,
     /// The segment received twice that the next ACK reports; only with `dsack`.
     twice: Option<Box<(u64, u64)>>,
     /// Chunks and empty ACKs; only with `ack_habit`.
@@ -101,6 +126,9 @@ impl Receiver {
             cause: Time::ZERO,
             ts_recent: 0,
             last_ack_sent: 0,
+            edge: 0,
+            read_to: AT_ONCE,
+            stopped: false,
             highest_start: 0,
             twice: None,
             habit: None,
@@ -120,6 +148,26 @@ impl Receiver {
     pub fn answer_syn(&mut self) {
         self.next = 1;
         self.last_ack_sent = 1;
+        self.begin();
+    }
+
+    /// The peer's SYN has come: a window that was offered before counts from the first byte on.
+    pub fn begin(&mut self) {
+        self.edge = self.edge.max(1);
+    }
+
+    /// A segment leaves with this window.
+    #[inline]
+    pub fn offer(&mut self, wnd: u32) {
+        if !self.stopped {
+            self.edge = self.edge.max(self.next.max(1) + u64::from(wnd));
+        }
+    }
+
+    /// What has been acknowledged (`rcv_wup` in Linux).
+    #[inline]
+    pub fn acked_to(&self) -> u64 {
+        self.last_ack_sent
     }
 
     /// Bytes of data delivered in order (SYN and FIN not counted).
@@ -180,7 +228,8 @@ impl Receiver {
         }
         let mut grew = false;
         if self.growing.is_some() {
-            let waiting = self.buffered();
+            // Of what is unread, the segment itself is not counted.
+            let waiting = self.buffered() + self.unread().saturating_sub(u64::from(p.payload));
             if let Some(g) = &mut self.growing {
                 grew = g.on_data(p.payload.into(), waiting);
             }
@@ -319,7 +368,7 @@ impl Receiver {
 
     #[cold]
     fn learn_disorder(&mut self, p: &TcpParams) {
-        let window = self.offered(p);
+        let window = self.window_sent(p);
         if let Some(q) = &mut self.quick {
             q.on_disorder(window);
         }
@@ -328,7 +377,7 @@ impl Receiver {
     #[cold]
     fn learn(&mut self, p: &Packet, grew: bool, params: &TcpParams, now: Time) {
         let pushed = p.flags.has(TcpFlags::FIN) || p.flags.has(TcpFlags::PSH);
-        let arrival = Arrival { len: p.payload.into(), pushed, grew, window: self.offered(params) };
+        let arrival = Arrival { len: p.payload.into(), pushed, grew, window: self.window_sent(params) };
         if let Some(q) = &mut self.quick
             && arrival.len > 0
         {
@@ -352,7 +401,7 @@ impl Receiver {
     }
 
     /// The window last sent.
-    fn offered(&self, p: &TcpParams) -> u64 {
+    fn window_sent(&self, p: &TcpParams) -> u64 {
         self.growing.as_ref().map_or(p.receive_buffer.0, |g| g.offered())
     }
 
@@ -370,19 +419,20 @@ impl Receiver {
         self.delack_at = Time::NEVER;
         self.last_ack_sent = self.next;
         if self.growing.is_some() {
-            let waiting = self.buffered();
+            let waiting = self.waiting();
             if let Some(g) = &mut self.growing {
                 g.sent(self.next, waiting);
             }
         }
     }
 
-    /// Window to advertise: usually the whole buffer, because the application reads at once and what waits out of order lies
+    /// Window to advertise: usually the whole buffer, because most applications read at once and what waits out of order lies
     /// inside the window that was offered for it (its right edge never moves back, RFC 9293 section 3.8.6).
     pub fn window(&self, params: &TcpParams) -> u64 {
         match &self.growing {
-            None => params.receive_buffer.0,
-            Some(g) => g.window(self.next, self.buffered()),
+            None if self.read_to == AT_ONCE => params.receive_buffer.0,
+            None => self.window_beside_unread(params),
+            Some(g) => g.window(self.next, self.waiting()),
         }
     }
 }

@@ -23,8 +23,22 @@
 //!
 //! **Checked by**: `tests/oracle_receive_window.rs` (the kernel's functions written out), `crates/sim/tests/worlds.rs`.
 
-use super::super::params::TcpParams;
+use super::super::params::{TcpParams, choice};
 use crosswind_base::ConfigError;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+choice!(
+    /// How the advertised window comes about.
+    ReceiveWindow {
+        /// It is `receive_buffer`.
+        Buffer,
+        /// It grows with the segments that arrive, as the kernel's memory for `receive_buffer` allows: see the page of
+        /// the receive window.
+        #[serde(rename = "linux-2.4")]
+        Linux24,
+    }
+);
 
 /// Segments shorter than this say nothing about the overhead of data.
 const LEAST_DATA: u64 = 128;
@@ -173,6 +187,12 @@ impl Growing {
         }
         let free = free.min(self.threshold);
         if self.offered + mss <= free || self.offered > free { free / mss * mss } else { self.offered }
+    }
+
+    /// `cleanup_rbuf`: reading has opened the window to at least twice what is left of the one offered.
+    pub fn tells_of_room(&self, left: u64, waiting: u64) -> bool {
+        let window = self.select(waiting);
+        2 * left <= self.clamp && window > 0 && window >= 2 * left
     }
 
     /// The window last sent (`rcv_wnd`).

@@ -37,7 +37,7 @@ impl Sender {
         }
         let edge = pkt.ack + pkt.wnd as u64;
         let window_update = edge > self.window_edge;
-        self.window_edge = self.window_edge.max(edge);
+        self.hear_window(pkt, before);
         let bare =
             pkt.payload == 0 && !pkt.flags.has(crosswind_base::TcpFlags::FIN.with(crosswind_base::TcpFlags::SYN));
         let duplicate = pkt.ack == before && bare && self.nxt > before;

@@ -46,9 +46,18 @@ impl Sender {
     pub fn last_sent(&self) -> Time {
         self.last_sent
     }
-    /// The last timeout, if there was one, has been followed by the acknowledgement of new data.
+    /// The last timeout, if there was one, has been followed by the acknowledgement of new data, and no window is being probed.
     pub fn is_answered(&self) -> bool {
-        self.timeouts_in_a_row == 0
+        self.timeouts_in_a_row == 0 && !self.probing.is_on()
+    }
+    /// The application takes back what has not left, and the FIN too if that has not; returns how many bytes these are.
+    pub fn take_back(&mut self) -> u64 {
+        let bytes = self.data_end.saturating_sub(self.nxt);
+        if !self.sent_everything() {
+            self.data_end = self.data_end.min(self.nxt);
+            self.closing = false;
+        }
+        bytes
     }
     /// Compares the counters of the scoreboard with a recount (for tests; it walks the whole window).
     pub fn audit(&self) -> Result<(), String> {
@@ -147,7 +156,10 @@ impl Sender {
         let Some((len, fin)) = (if is_full { Some((mss, false)) } else { self.last_segment(p) }) else { return false };
         let limit = p.window_limit_segments as u64 * mss;
         let beyond_limit = limit > 0 && self.nxt + len - self.una > limit;
-        if room < real(len) || self.nxt + len > self.window_edge || beyond_limit {
+        if self.nxt + len + u64::from(fin) > self.window_edge {
+            return room >= 1.0 && !beyond_limit && self.send_part(room, p, line);
+        }
+        if room < real(len) || beyond_limit {
             return false;
         }
         if p.host_queue.limit_segments > 0 && !self.finds_room(len, p, line) {
@@ -172,7 +184,7 @@ impl Sender {
     }
 
     #[inline(always)]
-    fn emit_new(&mut self, len: u64, fin: bool, p: &TcpParams, line: &mut impl Line) {
+    pub(super) fn emit_new(&mut self, len: u64, fin: bool, p: &TcpParams, line: &mut impl Line) {
         let seq = self.nxt;
         let idle = self.outstanding() == 0;
         let now = line.now();
@@ -189,6 +201,7 @@ impl Sender {
         }
         if self.timer == Time::NEVER || idle {
             self.timer = now + self.rtt.rto(p);
+            self.probing.end();
         }
         if let Some(b) = &mut self.probe_budget {
             *b -= 1;

@@ -25,6 +25,8 @@ pub struct SenderStats {
     pub early_reductions: u32,
     /// Reductions because the host's own queue was full.
     pub local_reductions: u32,
+    /// Probes of a window that the peer had closed.
+    pub window_probes: u64,
     pub rtt_ns: Histogram,
     pub cwnd_max_bytes: f64,
     /// `None` until slow start ended for the first time.
@@ -48,6 +50,7 @@ impl SenderStats {
         ecn_reductions: 0,
         early_reductions: 0,
         local_reductions: 0,
+        window_probes: 0,
         rtt_ns: Histogram::new(),
         cwnd_max_bytes: 0.0,
         first_loss_at: Moment::NONE,

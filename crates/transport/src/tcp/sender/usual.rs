@@ -47,7 +47,9 @@ impl Sender {
         let in_flight_before = self.outstanding();
         let bytes = pkt.ack - self.una;
         self.una = pkt.ack;
-        self.window_edge = self.window_edge.max(pkt.ack + u64::from(pkt.wnd));
+        self.window_edge = pkt.ack + u64::from(pkt.wnd);
+        self.window_max = self.window_max.max(pkt.wnd.into());
+        self.window_seq = pkt.seq;
         Ack {
             now,
             ack: pkt.ack,

@@ -1,0 +1,145 @@
+//! One segment as a tape writes it, and how it is compared with one that has left.
+
+use super::{Mismatch, differ};
+use crosswind_base::packet::Ext;
+use crosswind_base::{Ecn, Packet, TcpFlags};
+
+/// A timestamp of a tape.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Stamp {
+    Is(u32),
+    /// Of a segment that leaves: whatever it is. Of one that arrives: the value that was sent last.
+    Any,
+}
+
+impl Stamp {
+    fn read(word: &str) -> Result<Stamp, Mismatch> {
+        if word == "*" { Ok(Stamp::Any) } else { Ok(Stamp::Is(number(Some(word), "ts")?)) }
+    }
+    fn covers(self, found: u32) -> bool {
+        self == Stamp::Any || self == Stamp::Is(found)
+    }
+    pub fn or(self, last: u32) -> u32 {
+        match self {
+            Stamp::Is(v) => v,
+            Stamp::Any => last,
+        }
+    }
+}
+
+/// A segment as a tape writes it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Segment {
+    pub flags: u8,
+    pub range: Option<(u64, u64)>,
+    pub ack: Option<u64>,
+    pub win: Option<u32>,
+    pub sack: Vec<(u64, u64)>,
+    pub mss: Option<u16>,
+    pub wscale: Option<u8>,
+    pub sackok: bool,
+    /// Value and echo, where the tape names them.
+    pub ts: Option<(Stamp, Stamp)>,
+    pub ecn: Option<Ecn>,
+    pub len: Option<u16>,
+    pub again: bool,
+}
+
+pub(super) fn number<T: std::str::FromStr>(word: Option<&str>, what: &str) -> Result<T, Mismatch> {
+    let w = word.unwrap_or("nothing");
+    w.parse().or_else(|_| differ(format!("a number for `{what}`"), format!("`{w}`")))
+}
+
+fn pair<T: std::str::FromStr>(word: &str, what: &str) -> Result<(T, T), Mismatch> {
+    let (a, b) = word.split_once(':').ok_or_else(|| (format!("`a:b` for {what}"), format!("`{word}`")))?;
+    Ok((number(Some(a), what)?, number(Some(b), what)?))
+}
+
+fn flags(word: &str) -> Result<u8, Mismatch> {
+    let bit = |c| match c {
+        'S' => Some(TcpFlags::SYN),
+        'F' => Some(TcpFlags::FIN),
+        'R' => Some(TcpFlags::RST),
+        '.' => Some(TcpFlags::ACK),
+        'E' => Some(TcpFlags::ECE),
+        'W' => Some(TcpFlags::CWR),
+        _ => None,
+    };
+    word.chars().try_fold(0, |f, c| match bit(c) {
+        Some(b) => Ok(f | b.0),
+        None => differ("flags out of `SFR.EW`", format!("`{word}`")),
+    })
+}
+
+pub(super) fn segment(words: &[&str]) -> Result<Segment, Mismatch> {
+    let mut w = words.iter().copied();
+    let mut s = Segment { flags: flags(w.next().unwrap_or(""))?, ..Segment::default() };
+    while let Some(key) = w.next() {
+        match key {
+            "ack" => s.ack = Some(number(w.next(), key)?),
+            "win" => s.win = Some(number(w.next(), key)?),
+            "mss" => s.mss = Some(number(w.next(), key)?),
+            "wscale" => s.wscale = Some(number(w.next(), key)?),
+            "len" => s.len = Some(number(w.next(), key)?),
+            "ts" => {
+                let word = w.next().unwrap_or("");
+                let (a, b) = word.split_once(':').ok_or_else(|| ("`value:echo` for ts".into(), format!("`{word}`")))?;
+                s.ts = Some((Stamp::read(a)?, Stamp::read(b)?));
+            }
+            "sack" => {
+                for b in w.next().unwrap_or("").split(',') {
+                    s.sack.push(pair(b, key)?);
+                }
+            }
+            "sackok" => s.sackok = true,
+            "again" | "rexmit" => s.again = true,
+            "ect" => s.ecn = Some(Ecn::Ect0),
+            "not-ect" => s.ecn = Some(Ecn::NotEct),
+            "ce" => s.ecn = Some(Ecn::Ce),
+            range if range.contains(':') => s.range = Some(pair(range, "first:end")?),
+            other => return differ("a part of a segment (see the head of the parser)", format!("`{other}`")),
+        }
+    }
+    Ok(s)
+}
+
+pub(super) fn show(p: &Packet, ext: Option<&Ext>) -> String {
+    let mut t = format!("{:?} {}:{} ack {} win {}", p.flags, p.seq, p.seq + p.payload as u64, p.ack, p.wnd);
+    if let Some(e) = ext {
+        let blocks: Vec<String> = e.sack.as_slice().iter().map(|b| format!("{}:{}", b.0, b.1)).collect();
+        if !blocks.is_empty() {
+            t += &format!(" sack {}", blocks.join(","));
+        }
+        if p.flags.has(TcpFlags::SYN) {
+            t += &format!(" mss {} wscale {:?} sackok {}", e.mss, e.wscale, e.sack_permitted);
+        }
+    }
+    if p.ts_val != 0 {
+        t += &format!(" ts {}:{}", p.ts_val, p.ts_ecr);
+    }
+    t + &format!(" {:?} len {}{}", p.ecn(), p.len, if p.meta.is_rexmit() { " again" } else { "" })
+}
+
+impl Segment {
+    /// Whether the connection's packet is the one that the tape asks for.
+    pub fn matches(&self, p: &Packet, ext: Option<&Ext>) -> bool {
+        let e = ext.copied().unwrap_or_default();
+        let syn = p.flags.has(TcpFlags::SYN);
+        let range = self.range.unwrap_or(if syn { (0, 0) } else { (p.seq, p.seq) });
+        let options = !syn
+            || self.mss.is_none_or(|m| m == e.mss)
+                && self.wscale == e.wscale
+                && self.sackok == e.sack_permitted
+                && self.ts.is_some() == (p.ts_val != 0);
+        p.flags.0 & !TcpFlags::PSH.0 == self.flags
+            && range == (p.seq, p.seq + p.payload as u64)
+            && self.sack == e.sack.as_slice()
+            && options
+            && self.ack.is_none_or(|a| a == p.ack)
+            && self.win.is_none_or(|w| w == p.wnd)
+            && self.ts.is_none_or(|t| p.ts_val != 0 && t.0.covers(p.ts_val) && t.1.covers(p.ts_ecr))
+            && self.ecn.is_none_or(|x| x == p.ecn())
+            && self.len.is_none_or(|l| l == p.len)
+            && self.again == p.meta.is_rexmit()
+    }
+}

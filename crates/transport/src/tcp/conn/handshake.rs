@@ -1,0 +1,224 @@
+//! How a connection comes to be: SYN, SYN-ACK, ACK, what is agreed in them, and what follows when one is lost.
+//!
+//! Both ends may open at once (rfc9293 section 3.5, figure 8): each answers the other's SYN with a SYN-ACK.
+
+use super::super::params::{Handshake, TcpParams};
+use super::super::{Io, stamp};
+use super::wire::{IP_TCP_HEADER, timestamps_bytes};
+use super::{Connection, State};
+use crosswind_base::packet::{Ext, Meta};
+use crosswind_base::units::Size;
+use crosswind_base::{EventKind, Packet, TcpFlags, Time};
+use std::sync::Arc;
+
+/// The segment size towards a peer that names none (rfc9293 section 3.7.1, MUST-15).
+const MSS_UNNAMED: u64 = 536;
+
+impl Connection {
+    pub(super) fn on_syn(&mut self, p: &Packet, ext: Option<&Ext>, io: &mut impl Io) {
+        let now = io.now();
+        let answer = p.flags.has(TcpFlags::ACK);
+        match (self.state, answer) {
+            (State::Closed, false) => {
+                self.agree(p, ext);
+                self.state = State::SynReceived;
+                self.opened_at = now.into();
+                self.rx.answer_syn();
+                self.rx.cause = p.sent_at;
+                self.send_syn(io);
+                if self.params.handshake != Handshake::Ns2 {
+                    self.own_timer = now + self.tx.rto(&self.params);
+                }
+            }
+            (State::SynReceived, false) => {
+                // The SYN came again: our answer was lost, or is late.
+                self.rx.cause = p.sent_at;
+                self.answered_again = true;
+                self.send_syn(io);
+            }
+            (State::SynSent, true) if p.ack == 1 => self.establish_active(p, ext, io),
+            (State::SynSent, true) => self.on_stray(p, io),
+            (State::SynSent, false) => {
+                // Both ends open at the same time.
+                self.agree(p, ext);
+                self.state = State::SynReceived;
+                self.rx.answer_syn();
+                self.rx.cause = p.sent_at;
+                self.send_syn(io);
+                self.answered_again = true;
+            }
+            (State::SynReceived, true) if p.ack == 1 => {
+                self.establish_passive(p, io);
+                self.push(io);
+            }
+            (State::SynReceived, true) => self.on_stray(p, io),
+            (State::Established | State::Done, _) => {
+                self.on_peer_resend(io);
+                match self.params.handshake {
+                    Handshake::Ns2 => {}
+                    // The third segment of the handshake was lost.
+                    _ if answer && p.seq == 0 => self.send_ack(io),
+                    _ => self.challenge(io),
+                }
+            }
+            (State::Closed | State::Aborted, _) => {}
+        }
+    }
+
+    fn establish_active(&mut self, p: &Packet, ext: Option<&Ext>, io: &mut impl Io) {
+        let now = io.now();
+        self.agree(p, ext);
+        self.rx.next = 1;
+        self.rx.begin();
+        self.rx.cause = p.sent_at;
+        self.state = State::Established;
+        self.established_at = now.into();
+        self.own_timer = Time::NEVER;
+        self.watch_peer(now);
+        self.recall(io);
+        self.tx.open_window(1 + p.wnd as u64);
+        if self.syn_resends == 0 {
+            self.sample_handshake(now);
+        } else {
+            if p.cause < self.syn_sent_at {
+                self.syn_spurious += 1;
+            }
+            self.restart_after_syn_loss(self.syn_resends);
+            self.sample_echo(p, now);
+        }
+        self.recall_path(io);
+        if self.params.handshake != Handshake::Ns2 {
+            self.send_ack(io);
+        }
+        self.push(io);
+    }
+
+    pub(super) fn establish_passive(&mut self, p: &Packet, io: &mut impl Io) {
+        let now = io.now();
+        self.state = State::Established;
+        self.established_at = now.into();
+        self.own_timer = Time::NEVER;
+        self.watch_peer(now);
+        self.recall(io);
+        self.tx.open_window(1 + p.wnd as u64);
+        if self.syn_resends > 0 {
+            self.restart_after_syn_loss(0);
+        } else if !self.answered_again {
+            self.sample_handshake(now);
+        }
+        self.recall_path(io);
+    }
+
+    fn sample_handshake(&mut self, now: Time) {
+        let rtt = now.since(self.syn_sent_at);
+        self.tx.sample_handshake(rtt, now, &self.params, self.agreed.terms(self.rx.ecn));
+    }
+
+    /// `backoff`: how often the timer of our own SYN has been doubled.
+    fn restart_after_syn_loss(&mut self, backoff: u32) {
+        let params = self.params.clone();
+        self.sender().restart_after_syn_loss(&params, backoff);
+    }
+
+    pub(super) fn agree(&mut self, p: &Packet, ext: Option<&Ext>) {
+        let e = ext.copied().unwrap_or_default();
+        let ns2 = self.params.handshake == Handshake::Ns2;
+        self.agreed.sack = self.params.sack.on() && (e.sack_permitted || ns2);
+        self.agreed.timestamps = self.params.timestamps.on() && p.ts_val != 0;
+        self.agreed.scaled = ns2 || (self.params.window_scaling.on() && e.wscale.is_some());
+        let wants_ecn = p.flags.has(TcpFlags::ECE);
+        self.rx.ecn = self.params.ecn.on() && wants_ecn;
+        if !ns2 {
+            self.heed_mss(e.mss);
+        }
+        if let Some(tx) = self.tx.get_mut() {
+            tx.use_sack(&self.params, self.agreed.sack);
+            tx.ecn.active = self.rx.ecn;
+        }
+        self.rx.ts_recent = p.ts_val;
+    }
+
+    /// No segment is larger than the peer asks for, options included (rfc9293 section 3.7.1).
+    fn heed_mss(&mut self, named: u16) {
+        let named = if named == 0 { MSS_UNNAMED } else { u64::from(named) };
+        let options = if self.agreed.timestamps { timestamps_bytes(&self.params) } else { 0 };
+        let most = named.saturating_sub(options).max(1);
+        if most < self.params.mss.0 {
+            let params = TcpParams { mss: Size(most), ..(*self.params).clone() };
+            if let Some(tx) = self.tx.get_mut() {
+                tx.use_mss(most);
+            }
+            self.params = Arc::new(params);
+        }
+    }
+
+    /// The size that our SYN names: a full segment, with the option that every segment may bear (rfc9293 section 3.7.1).
+    fn mss_named(&self) -> u64 {
+        let p = &self.params;
+        let options = if p.timestamps.on() { timestamps_bytes(p) } else { 0 };
+        p.mss_option.map_or(self.own_mss + options, |m| m.0)
+    }
+
+    pub(super) fn on_syn_timeout(&mut self, io: &mut impl Io) {
+        self.syn_resends += 1;
+        if self.syn_resends > self.params.retries_max {
+            self.end(State::Aborted, io);
+            return;
+        }
+        self.on_syn_lost();
+        io.note(EventKind::Timeout, 0, 0, 0);
+        self.send_syn(io);
+        self.own_timer = io.now() + self.tx.rto(&self.params);
+    }
+
+    /// Sends the SYN, or the SYN-ACK when one was received.
+    pub(super) fn send_syn(&mut self, io: &mut impl Io) {
+        let now = io.now();
+        let answering = self.state == State::SynReceived;
+        let mut flags = TcpFlags::SYN;
+        let p = &self.params;
+        if answering {
+            flags = flags.with(TcpFlags::ACK);
+            if self.rx.ecn {
+                flags = flags.with(TcpFlags::ECE);
+            }
+        } else if p.ecn.on() {
+            flags = flags.with(TcpFlags::ECE).with(TcpFlags::CWR);
+        }
+        let mut out = self.header(flags, now);
+        out.seq = 0;
+        out.wnd = self.rx.window(p).min(65535) as u32;
+        if p.timestamps.on() && (!answering || self.agreed.timestamps) {
+            out.ts_val = stamp(now, self.params.timestamp_tick);
+        }
+        if self.syn_resends > 0 || self.answered_again {
+            out.meta = Meta(out.meta.0 | Meta::REXMIT);
+        }
+        let ns2 = p.handshake == Handshake::Ns2;
+        let ext = Ext {
+            mss: self.mss_named() as u16,
+            wscale: (p.window_scaling.on() && (!answering || self.agreed.scaled)).then_some(self.scale_shift()),
+            sack_permitted: p.sack.on() && (!answering || self.agreed.sack),
+            ..Ext::default()
+        };
+        let options = 4 + if ext.wscale.is_some() { 4 } else { 0 } + syn_sack_ts(ext.sack_permitted, out.ts_val != 0);
+        out.len = if ns2 { IP_TCP_HEADER } else { IP_TCP_HEADER + options };
+        self.syn_sent_at = now;
+        self.rx.offer(out.wnd);
+        io.send(out, if ns2 { None } else { Some(ext) });
+    }
+
+    /// RFC 7323: the smallest shift with which 16 bits cover the receive buffer.
+    fn scale_shift(&self) -> u8 {
+        (0..14).find(|s| self.params.receive_buffer.0 >> s <= 65535).unwrap_or(14)
+    }
+}
+
+/// Length of SACK-permitted and timestamps on a SYN; the usual packing puts both in 12 bytes.
+fn syn_sack_ts(sack: bool, ts: bool) -> u16 {
+    match (sack, ts) {
+        (false, false) => 0,
+        (true, false) => 4,
+        (_, true) => 12,
+    }
+}
