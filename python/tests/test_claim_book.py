@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from crosswind import experiments
 from crosswind.claims import Band, Criterion, above, at_most, below, near, read_band, within
 from crosswind.claims.book import Book, load
 from crosswind.errors import InputError
@@ -170,3 +172,18 @@ def test_a_claim_stands_once(tmp_path: Path) -> None:
         (tmp_path / name).write_text('[R1]\nstatement = "x"\n', encoding="utf-8")
     with pytest.raises(InputError, match="a second time"):
         load(sorted(tmp_path.glob("*.toml")))
+
+
+def test_every_part_of_every_book_is_measured_by_some_experiment() -> None:
+    checked = 0
+    for package in sorted({e.id.split("/")[0] for e in experiments.registry().values()}):
+        study = importlib.import_module(f"crosswind.experiments.{package.replace('-', '_')}.study")
+        if not hasattr(study, "BOOK"):
+            continue
+        claims = [c for e in experiments.of_study(package).values() for c in e.claims]
+        for id, entry in study.BOOK.entries.items():
+            measured = {p.label for c in claims if c.id == id for p in c.parts}
+            wanted = {label for label in entry.get("parts", {}) if "*" not in label}
+            assert measured and wanted <= measured, f"{package} {id}: {sorted(wanted - measured)}"
+            checked += 1
+    assert checked > 100

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ from crosswind.experiments.riva_2003 import (
     pictures,
     published,
     readings,
+    study,
     testbed,
 )
 from crosswind.runs import Runs
@@ -30,9 +32,29 @@ from crosswind.scenario import Scenario
 pytestmark = pytest.mark.engine
 
 
-def test_all_claims_of_the_study_are_there_once() -> None:
-    found = [x.id for one in experiments.find("riva-2003") for x in one.claims]
-    assert sorted(found, key=lambda i: int(i[1:])) == [f"R{n}" for n in range(1, 115)]
+def test_all_claims_of_the_study_are_there() -> None:
+    found = {x.id for one in experiments.find("riva-2003") for x in one.claims}
+    assert sorted(found, key=lambda i: int(i[1:])) == [f"R{n}" for n in range(1, 120)]
+
+
+def test_printed_numbers_of_claims_are_those_of_the_tables() -> None:
+    book = study.BOOK
+    for table, id, flow in (("table_5-1.csv", "R13", "TD"), ("table_5-4.csv", "R40", "RED")):
+        for row in published.table(table):
+            if row["flow"] == "third":
+                label = f"{flow} {float(row['third_flow_start_s']):g}"
+                assert book.number(id, label) == pytest.approx(float(row["elapsed_median_s"]), abs=0.005), label
+    names = {"Tail Drop": "TD", "RED": "RED", "Tail Drop+DS": "TD+DS", "RED+DS": "RED+DS"}
+    claims = {"table_8-8.csv": ("R71", "R75"), "table_8-9.csv": ("R85", "R86"), "table_8-10.csv": ("R100", "R101")}
+    checked = 0
+    for table, ids in claims.items():
+        printed = {k: v for id in ids for k, v in book.numbers(id).items()}
+        for row in published.table(table):
+            label = f"{names[row['htb_config']]} {float(row['udp_start_s']):g}"
+            if label in printed:
+                assert printed[label] == float(row["tcp_elapsed_median_s"]), label
+                checked += 1
+    assert checked == 16 + 10 + 12
 
 
 def test_what_is_withheld_has_no_published_value_and_no_band() -> None:
@@ -51,12 +73,6 @@ def test_the_first_listed_run_of_each_cell_is_that_of_a_host_that_remembers_noth
     for cell in published.REPLICATIONS:
         both = published.replications(cell, "fastest", "retx") + published.replications(cell, "slowest", "retx")
         assert both[0] > 1.4 * both[1:].max()
-
-
-def test_withheld_cells_are_left_out_of_printed_columns() -> None:
-    assert published.cells("table_5-6.csv", "third_elapsed_median_s", "third_flow_start_s") == {}
-    assert len(e.mixes.printed(e.TABLE, e.mixes.ELAPSED, "TD")) == 5
-    assert e.mixes.printed(e.TABLE, e.mixes.ELAPSED, "TD+DS") == {}
 
 
 @pytest.mark.parametrize(("set_", "weight"), list(zip(testbed.TRIED, (4, 3, 4, 3, 4), strict=True)))
@@ -189,8 +205,10 @@ def test_bands_are_those_of_the_source_page() -> None:
     bands = {k: [(p.accept.low, p.accept.high) for p in v] for k, v in parts.items()}
     assert bands["R22"] == [(5, 13), (-1, 7), (2, 11)]
     assert bands["R49"] == [(-np.inf, 0.0)] * 2
-    assert bands["R5"] == [pytest.approx((24.55 * 0.98, 24.85 * 1.02))] * 2
+    assert bands["R5"] == [pytest.approx((24.55 * 0.98, 24.85 * 1.02), abs=1e-3)] * 4
     assert bands["R48"] == [(1.5, 3.5)] * 2 == bands["R110"][:2]
+    calibration = [p.label for p in parts["R5"] if p.kind == "calibration"]
+    assert calibration == ["TD+DS 0", "RED+DS 0"]
 
 
 def test_the_third_transfers_share_is_that_of_all_retransmissions_together() -> None:
@@ -248,14 +266,15 @@ def test_statistics_are_type_7_quartiles_and_sample_deviations() -> None:
     assert row["stdev"] == pytest.approx(4.0825, abs=1e-4)
 
 
-@pytest.mark.parametrize(("settings", "failing"), [({}, {"R12"}), (readings.ALL["kernel"].settings, {"R12", "R114"})])
-def test_mechanisms_hold_but_for_the_kernels_clock_and_extra_ack_per_window_and_the_ack_that_waits(
+@pytest.mark.parametrize(("settings", "failing"), [({}, {"R114"}), (readings.ALL["kernel"].settings, set())])
+def test_mechanisms_hold_but_for_the_extra_ack_per_window_of_the_kernel(
     settings: dict[str, object], failing: set[str]
 ) -> None:
     from crosswind.run import run
 
     results = Results(run(mechanisms.configurations(**settings), reps=1), {})
-    verdicts = {x.id: x.check(results).verdict for x in mechanisms.CLAIMS}
+    alone = [replace(x, parts=[p for p in x.parts if "transmission times" not in p.label]) for x in mechanisms.CLAIMS]
+    verdicts = {x.id: x.check(results).verdict for x in alone}
     assert {k for k, v in verdicts.items() if v != "pass"} == failing
 
 

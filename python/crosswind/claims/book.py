@@ -20,18 +20,19 @@ digest = "< 0"                 # accepted before the corrections; what stands he
 
 Experiments name a claim and give its measures by the same labels; a label with `*` stands for all that match and are
 not named. `print` holds what the source prints and nothing else; a value that is derived, inferred or measured by
-another program goes into `ours`. Bands are written in the words of `bands`, rules are those of `rules`.
+another program goes into `ours`. `chosen` says which tolerance is ours because the source gives none. Bands are
+written in the words of `bands`, rules are those of `rules`.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from crosswind.claims import rules
 from crosswind.claims.bands import FREE, Band, read_band
@@ -46,7 +47,20 @@ SHARED = (
 )
 OF_PART = (*SHARED, "kind", "set")
 OF_CLAIM = (
-    *("statement", "where", "grade", "kind", "set", "withheld", "blind", "needs", "published", "cause", "because"),
+    *(
+        "statement",
+        "chosen",
+        "where",
+        "grade",
+        "kind",
+        "set",
+        "withheld",
+        "blind",
+        "needs",
+        "published",
+        "cause",
+        "because",
+    ),
     *("change", "parts", *SHARED),
 )
 CAUSES = ("model", "set-up", "source", "reading")
@@ -61,15 +75,20 @@ class Book:
     entries: Mapping[str, Row]
     files: Mapping[str, str]
 
-    def claims(self, measured: Mapping[str, Mapping[str, Measure] | Measure]) -> tuple[Claim, ...]:
+    def claims(
+        self, measured: Mapping[str, Mapping[str, Measure] | Measure], partly: Collection[str] = ()
+    ) -> tuple[Claim, ...]:
         """The claims that an experiment measures: id -> label -> measure, or one measure for a claim of one part.
 
-        Raises InputError for an unknown id, and for labels of the data file that nothing measures.
+        `partly` names claims of which other experiments measure other parts. Raises InputError for an unknown id, and
+        for labels of the data file that nothing measures.
         """
-        return tuple(self.claim(id, found) for id, found in measured.items())
+        return tuple(self.claim(id, found, "some" if id in partly else "every") for id, found in measured.items())
 
-    def claim(self, id: str, measured: Mapping[str, Measure] | Measure) -> Claim:
-        """One claim."""
+    def claim(
+        self, id: str, measured: Mapping[str, Measure] | Measure, labels: Literal["every", "some"] = "every"
+    ) -> Claim:
+        """One claim; `labels="some"`: other experiments measure other parts of it."""
         if id not in self.entries:
             known = sorted(set(self.files.values())) or ["no claims.toml"]
             raise InputError(
@@ -84,7 +103,7 @@ class Book:
         if callable(measured):
             measured = {next(iter(rows), "value"): measured}
         exact = [label for label in rows if "*" not in label]
-        if missing := [label for label in exact if label not in measured]:
+        if labels == "every" and (missing := [label for label in exact if label not in measured]):
             raise InputError(
                 where, "parts", f"`{missing[0]}`, which no experiment measures", f"one of {', '.join(measured)}"
             )
@@ -93,7 +112,7 @@ class Book:
         texts = [p.published for p in parts if p.published]
         return Claim(
             id,
-            entry["statement"],
+            entry["statement"] + (f" (tolerance chosen here: {entry['chosen']})" if "chosen" in entry else ""),
             "withheld" if entry.get("withheld") else entry.get("published", ", ".join(dict.fromkeys(texts))),
             parts,
             needs=entry.get("needs", ""),
@@ -144,7 +163,7 @@ def load(files: Sequence[Path]) -> Book:
         except (OSError, tomllib.TOMLDecodeError) as e:
             raise InputError(str(file), found=f"a file that cannot be read ({e})", expected="TOML") from None
         defaults = whole.pop("defaults", {})
-        _known(f"{file.name}: defaults", defaults, (*SHARED, "grade", "where"))
+        _known(f"{file.name}: defaults", defaults, (*SHARED, "grade", "where", "withheld"))
         for id, entry in whole.items():
             if id in entries:
                 raise InputError(file.name, id, f"a second time (first in {places[id]})", "each claim once")
@@ -180,7 +199,7 @@ def _check_entry(where: str, entry: Any) -> None:
     for label, row in entry.get("parts", {}).items():
         at = f"{where}.parts.{label}"
         _known(at, _keys(row), OF_PART)
-        for key, kinds in (("kind", KINDS), ("set", SETS), ("rule", tuple(RULES))):
+        for key, kinds in (("kind", KINDS), ("set", SETS), ("rule", (*RULES, "none"))):
             _one_of(at, _keys(row), key, kinds)
 
 
@@ -214,7 +233,7 @@ class _Reader:
         band, digest = (self._band(row, key) for key in ("band", "digest"))
         chosen = row.get("set", "both")
         free = bool(self.entry.get("withheld")) or "reported" in (self.entry.get("kind"), row.get("kind"))
-        rule = row.get("rule", "")
+        rule = row.get("rule", "").replace("none", "")
         if not free and band is None and digest is None and not rule:
             self._fail("neither `digest` nor `band` nor `rule`", "what is accepted, or `reported`")
         old = chosen == "digest" or (chosen == "both" and self.entry.get("set", "both") == "both")

@@ -152,8 +152,8 @@ class Claim:
         if self.needs:
             return Checked(self, (), "not yet", "not yet")
         measured = tuple(_measure(p, results) for p in self.parts)
-        now = [m.verdict for m in measured if self._counts(m.part, "digest")]
-        before = [m.earlier for m in measured if self._counts(m.part, "corrected")]
+        now = [m.verdict for m in measured if m.verdict == "error" or self._counts(m.part, "digest")]
+        before = [m.earlier for m in measured if m.earlier == "error" or self._counts(m.part, "corrected")]
         if self.withheld == "yes":
             broken: Verdict = "error" if "error" in now else "withheld"
             return Checked(self, measured, broken, broken)

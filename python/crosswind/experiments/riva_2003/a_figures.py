@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from crosswind.claims.measures import pooled
 from crosswind.experiments.base import Results
-from crosswind.experiments.riva_2003 import parts, pictures, published, testbed
+from crosswind.experiments.riva_2003 import pictures, published, testbed
 from crosswind.experiments.riva_2003.measures import LONG
 from crosswind.figures import Picture
 
@@ -103,13 +104,13 @@ def _agreement(r: Results) -> Picture:
 
 def numbers(r: Results, shown: Sequence[str], every: Sequence[str]) -> dict[str, str]:
     """The third transfer's medians in some cells, and what the three send again in all (medians)."""
-    again = "/".join(f"{np.nanmedian(parts.pooled(r, every, f'{x}_retx')):g}" for x in ROLES)
+    again = "/".join(f"{np.nanmedian(pooled(r, every, f'{x}_retx')):g}" for x in ROLES)
     return {f"third {c}": f"{np.nanmedian(r.of(c, 'third_elapsed_s')):.1f} s" for c in shown} | {"sent again": again}
 
 
 def headline(r: Results) -> dict[str, str]:
     """What the readings are compared by."""
     every = list(CELLS.values())
-    lost = np.mean(parts.pooled(r, every, "third_handshake_s") > 3.0)
-    slowest = np.nanmedian(parts.pooled(r, every, "slowest_elapsed_s"))
+    lost = np.mean(pooled(r, every, "third_handshake_s") > 3.0)
+    slowest = np.nanmedian(pooled(r, every, "slowest_elapsed_s"))
     return numbers(r, THREE, every) | {"lost SYNs": f"{100 * lost:.0f} %", "slowest": f"{slowest:.2f} s"}

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from crosswind.claims import Part
+from crosswind.claims import measures
 from crosswind.experiments.base import Results
 from crosswind.experiments.riva_2003 import parts, pictures, study, testbed
-from crosswind.experiments.riva_2003.parts import across, report
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 
@@ -37,43 +36,23 @@ def configurations(**variant: Any) -> dict[str, Scenario]:
     return {name(s, x.label): testbed.three("RED", s, reading, x) for s in STARTS_s for x in testbed.TRIED}
 
 
-def _change(new: str, old: str, start_s: float = 2.0) -> Part:
-    return parts.minus(f"{new} minus {old}", name(start_s, new), name(start_s, old), "third_elapsed_s")
+FIVE_OF = {s: [(c, f"a/TD {s:g}") for c in CELLS[s]] for s in STARTS_s}
 
 
-CLAIMS = (
-    parts.withheld(
-        60, "2 s: elapsed time of the third transfer by parameter set", report(CELLS[2.0], "third_elapsed_s")
-    ),
-    parts.withheld(61, "5.5 s: the same", report(CELLS[5.5], "third_elapsed_s")),
-    parts.withheld(
-        62, "2 s: effect of a smaller burst", [_change(SMALL_BURST, FIRST), _change(LOW_MAX_SMALL_BURST, LOW_MAX)]
-    ),
-    parts.withheld(
-        63, "2 s: effect of a lower max, and of lower thresholds", [_change(LOW_MAX, FIRST), _change(LOWER, FIRST)]
-    ),
-    parts.withheld(
-        64,
-        "Every set against drop-tail",
-        [
-            part
-            for s in STARTS_s
-            for part in parts.differences("minus drop-tail", [(c, f"a/TD {s:g}") for c in CELLS[s]], "third_elapsed_s")
-        ],
-    ),
-    parts.withheld(
-        65,
-        "5.5 s: spread of the five medians",
-        [
-            across(
-                "largest minus smallest",
-                CELLS[5.5],
-                "third_elapsed_s",
-                parts.spread,
-                unit="s",
-            )
-        ],
-    ),
+def _two(new: str, old: str) -> tuple[str, str]:
+    return name(2.0, new), name(2.0, old)
+
+
+ELAPSED = "third_elapsed_s"
+CLAIMS = study.BOOK.claims(
+    {
+        "R60": measures.each(CELLS[2.0], ELAPSED),
+        "R61": measures.each(CELLS[5.5], ELAPSED),
+        "R62": measures.differences([_two(SMALL_BURST, FIRST), _two(LOW_MAX_SMALL_BURST, LOW_MAX)], ELAPSED),
+        "R63": measures.differences([_two(LOW_MAX, FIRST), _two(LOWER, FIRST)], ELAPSED),
+        "R64": measures.differences([p for s in STARTS_s for p in FIVE_OF[s]], ELAPSED),
+        "R65": {"largest minus smallest": measures.across(CELLS[5.5], ELAPSED, measures.spread)},
+    }
 )
 
 

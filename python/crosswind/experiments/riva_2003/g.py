@@ -8,28 +8,21 @@ What may differ here: the starts. Everything else is as in the other tests with 
 
 from __future__ import annotations
 
-from crosswind.experiments.riva_2003 import mixes, parts, testbed
-from crosswind.experiments.riva_2003.parts import report
+from crosswind.claims import measures
+from crosswind.experiments.riva_2003 import mixes, study, testbed
 
 MIX = testbed.MEDIUM
 CELLS = {c: MIX.labels(c) for c in testbed.FOUR}
 EVERY = [c for cells in CELLS.values() for c in cells]
-
-
-CLAIMS = (
-    parts.withheld(
-        99,
-        "Elapsed time and packets sent again by start of the stream, and their trend",
-        [
-            *report(EVERY, "tcp_elapsed_s"),
-            *report(EVERY, "tcp_retx", unit="", digits=1, word=", sent again"),
-            *(
-                parts.minus(f"{c}: {word}latest minus earliest start", cells[-1], cells[0], column, unit=unit)
-                for word, column, unit in (("", "tcp_elapsed_s", "s"), ("sent again, ", "tcp_retx", ""))
-                for c, cells in CELLS.items()
-            ),
-        ],
-    ),
+TRENDS = [(cells[-1], cells[0]) for cells in CELLS.values()]
+AGAIN = measures.differences(TRENDS, "tcp_retx")
+CLAIMS = study.BOOK.claims(
+    {
+        "R99": measures.each(EVERY, "tcp_elapsed_s")
+        | measures.each(EVERY, "tcp_retx", word=", sent again")
+        | measures.differences(TRENDS, "tcp_elapsed_s")
+        | {f"{label}, sent again": m for label, m in AGAIN.items()}
+    }
 )
 
 

@@ -8,23 +8,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind.claims import Band, Claim, Part
+from crosswind.claims import BrokenClaimError, Claim, Measure, measures
 from crosswind.experiments.base import Experiment, Results
-from crosswind.experiments.riva_2003 import parts, pictures, published, study, testbed
+from crosswind.experiments.riva_2003 import pictures, study, testbed
 from crosswind.experiments.riva_2003.testbed import Mix, Queue
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 
 PRINTED_AS = {"TD": "Tail Drop", "RED": "RED", "TD+DS": "Tail Drop+DS", "RED+DS": "RED+DS"}
-ELAPSED, RECEIVED = "tcp_elapsed_median_s", "udp_packets_received_median"
 BOTH: tuple[Queue, ...] = ("TD", "RED")
 ALONE = ("TD alone", "RED alone")
-
-
-def printed(table: str, column: str, configuration: str) -> dict[str, float]:
-    """The printed medians of a configuration by cell; without what is withheld."""
-    found = published.cells(table, column, "udp_start_s", htb_config=PRINTED_AS[configuration])
-    return {testbed.cell(configuration, s): v for s, v in found.items()}
 
 
 def cells(
@@ -77,23 +70,30 @@ def sequence_picture(r: Results, name: str, caption: str, labels: tuple[str, ...
     return [pictures.sequences(name, caption, flows)]
 
 
-def elapsed(table: str, configuration: str, tolerance: float) -> list[Part]:
-    """The transfer's medians in a configuration against the printed ones."""
-    return parts.medians("tcp_elapsed_s", printed(table, ELAPSED, configuration), tolerance)
-
-
-def minus(label: str, new: Sequence[str], old: Sequence[str], accept: Band, texts: Sequence[str] = ()) -> list[Part]:
-    """Differences of the transfer's median elapsed times, cell by cell."""
-    return parts.differences(label, list(zip(new, old, strict=True)), "tcp_elapsed_s", accept, texts)
-
-
-def steps(
-    label: str, cells: Sequence[str], column: str, pick: Any, accept: Band, text: str = "", unit: str = ""
-) -> Part:
+def steps(cells: Sequence[str], column: str, pick: Any) -> Measure:
     """The smallest or largest change of a median from one start to the next."""
-    return parts.across(
-        label, cells, column, lambda m: pick(np.diff(m, axis=0), axis=0), accept, text, unit=unit, digits=2
-    )
+    return measures.across(cells, column, lambda m: pick(np.diff(m, axis=0), axis=0))
+
+
+def sent(r: Results, c: str, kind: str) -> pl.DataFrame:
+    """What the sender of a cell's transfer did, as `rep`, `s` and `seq` in order of time."""
+    e = r.runs.events(flow="tcp")
+    e = e.filter((pl.col("configuration") == c) & (pl.col("kind") == kind) & (pl.col("end") == "sender"))
+    if e.is_empty():
+        raise BrokenClaimError(f"no {kind} was recorded in {c}")
+    return e.select("rep", "seq", s=pl.col("time_ns") / 1e9).sort("rep", "s")
+
+
+def resends(r: Results, c: str) -> pl.DataFrame:
+    """When the transfer of a cell sent something again, by repetition."""
+    return sent(r, c, "resend")
+
+
+def acknowledged_at_first_repair(r: Results, c: str, size: int) -> Any:
+    """The share of the transfer that was acknowledged when something was sent again for the first time, by run."""
+    first = resends(r, c).group_by("rep").agg(at=pl.col("s").min())
+    acks = sent(r, c, "ack").join(first, on="rep").filter(pl.col("s") <= pl.col("at"))
+    return acks.group_by("rep").agg(pl.col("seq").max()).sort("rep")["seq"].to_numpy() / size
 
 
 def _headline(mix: Mix, starts_s: Sequence[float]) -> Any:

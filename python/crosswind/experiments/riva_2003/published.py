@@ -32,7 +32,6 @@ METRICS = {
     "duplicate_acks": "dupacks",
     "triple_dupacks": "triple",
 }
-WITHHELD = "withheld"
 # What cannot be used, by table: (columns or rows, why).
 ERRATA = {
     "table_5-1.csv": "averages of the long transfers carry the error of one row; some lie outside min..max",
@@ -51,18 +50,6 @@ def table(name: str) -> tuple[dict[str, str], ...]:
     path = Path(__file__).parent / "data" / name
     with path.open(encoding="utf-8", newline="") as f:
         return tuple(csv.DictReader(f))
-
-
-def number(text: str) -> float | None:
-    """A printed number; None where it is withheld or missing."""
-    return None if text in ("", WITHHELD) else float(text)
-
-
-def cells(name: str, column: str, by: str, **where: str) -> dict[float, float]:
-    """A column of a table by start time, for the rows that match."""
-    rows = [r for r in table(name) if all(r[k] == v for k, v in where.items())]
-    found = {float(r[by]): number(r[column]) for r in rows}
-    return {k: v for k, v in found.items() if v is not None}
 
 
 def replications(cell: str, role: str, metric: str) -> npt.NDArray[np.float64]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from crosswind.claims.book import book
 from crosswind.experiments.base import Experiment, Study
-from crosswind.experiments.riva_2003 import grades, measures, readings, testbed
+from crosswind.experiments.riva_2003 import measures, readings, testbed
 
+BOOK = book(__file__)
 STUDY = Study(
     "riva-2003",
     testbed.SOURCE,
@@ -16,7 +18,7 @@ STUDY = Study(
     variants=readings.ALL,
     metrics=measures.METRICS,
     beside=("kernel",),
-    grades=grades.GRADES,
+    grades=BOOK.grades(),
 )
 experiment = STUDY.experiment
 
