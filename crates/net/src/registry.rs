@@ -190,7 +190,7 @@ fn new_early_discard(
         ConfigError::new("rate", "nothing", "the rate of the link that empties this queue")
             .hint("it is taken from the link when the link has a `rate`")
     })?;
-    Ok(early_discard::EarlyDiscard::new(p.limit, rate))
+    Ok(early_discard::EarlyDiscard::new(p.limit, rate, p.at_limit))
 }
 
 fn new_droptail(p: droptail::DropTailParams, _: &BuildCx<'_>) -> Result<droptail::DropTail, ConfigError> {

@@ -101,6 +101,60 @@ fn limits_of_delay_written_at_the_edge_are_kept_by_the_queues_behind_it() {
     assert!(both("late_2_packets") > 0.0);
 }
 
+/// [Igarashi] chapter 7 in small: 200-byte packets through three queues of 20 Mbit/s, of which each is offered more.
+fn chain(contract: Value) -> Value {
+    let hop = |from: &str, to: &str| {
+        json!({"from": from, "to": to, "rate": "20 Mbit/s", "delay": "1 ms",
+            "queue": {"type": "early-discard", "limit": "200 packets"}})
+    };
+    let wide = |from: &str, to: &str| json!({"from": from, "to": to, "rate": "1 Gbit/s", "delay": "1 ms"});
+    let voice = |from: &str, to: &str, count: u32| {
+        json!({"from": from, "to": to, "count": count, "queue_delay_limits": ["10 ms", "10079999 ns", "9999999 ns"],
+            "workload": {"type": "on-off", "payload": "172 B", "interval": "7 ms", "first": "off", "rounding": "nearest",
+                "on": {"exponential": "350 ms"}, "off": {"exponential": "650 ms"}}})
+    };
+    let mut s = json!({
+        "name": "chain", "duration": "20 s",
+        "domain": {"backbone": {"nodes": ["node-1", "node-2", "node-3", "node-4"]}},
+        "link": {"in-1": wide("host-1", "node-1"), "in-2": wide("host-2", "node-2"), "in-3": wide("host-3", "node-3"),
+            "hop-1": hop("node-1", "node-2"), "hop-2": hop("node-2", "node-3"), "hop-3": hop("node-3", "node-4")},
+        "flow": {"long": voice("host-1", "node-4", 250), "second": voice("host-2", "node-3", 40),
+            "third": voice("host-3", "node-4", 40)},
+    });
+    if !contract.is_null() {
+        s["contract"] = json!({"voice": contract});
+    }
+    s
+}
+
+#[test]
+fn limits_hold_for_the_waits_that_queues_count_which_are_whole_packet_times() {
+    let sum = |t: &crosswind_record::Tables, column: &str| {
+        let flows = table(t, "flow");
+        (0..flows.rows()).map(|row| number(flows, column, row)).sum::<f64>()
+    };
+    let late = |t: &crosswind_record::Tables| [1, 2, 3].map(|n| sum(t, &format!("late_{n}_packets")));
+    let free = run(&chain(Value::Null));
+    // A packet of 200 B takes 0.08 ms: 10 ms are 125 of them, and no sum lies between 10 and 10.08 ms.
+    let [beyond, a_packet_beyond, reached] = late(&free);
+    assert!(beyond > 1000.0 && beyond == a_packet_beyond && reached > beyond, "{beyond} {a_packet_beyond} {reached}");
+    let budget = run(&chain(json!({"domain": "backbone", "qtl": "10 ms"})));
+    // None goes beyond the budget, and none reaches it; true delays go beyond it by what is on the three lines.
+    assert_eq!(late(&budget), [0.0; 3]);
+    assert!(sum(&budget, "drops_delay_budget_packets") > 1000.0);
+    let flows = table(&budget, "flow");
+    let longest = (0..flows.rows()).map(|row| number(flows, "delay_max_ns", row)).fold(0.0, f64::max);
+    let fixed = 4e6 + 1600.0 + 3.0 * 80_000.0;
+    assert!(longest > fixed + 9.7e6 && longest <= fixed + 10e6 + 3.0 * 80_000.0, "{longest}");
+    // A limit of 16 ms in one queue is never reached: at most 199 packets wait when one is let in.
+    let wide = run(&chain(json!({"domain": "backbone", "mtq": "16 ms"})));
+    assert!(
+        table(&wide, "flow").get("drops_local_delay_packets").is_none(),
+        "a column stands for a cause that occurred"
+    );
+    assert!(of_link(&wide, "hop-2", "drops_queue_full_packets") > 1000.0);
+}
+
 #[test]
 fn contracts_that_make_no_sense_are_refused_with_the_reason() {
     let meter = bucket("1 Mbit/s");
@@ -113,6 +167,7 @@ fn contracts_that_make_no_sense_are_refused_with_the_reason() {
         (json!({"x": {"domain": "a", "meter": {"cir": "1 Mbit/s"}}}), "contract.x.meter.type", "tsw2cm"),
         (json!({"x": {"domain": "a", "green": "AF11", "meter": meter}}), "contract.x.yellow", "class"),
         (json!({"x": {"domain": "a", "mtq": "9 ms", "qtl": "5 ms"}}), "contract.x.mtq", "no effect"),
+        (json!({"x": {"domain": "a", "qtl": "0 ms"}}), "contract.x.qtl", "above zero"),
         (json!({"x": {"domain": "a", "class": "AF5"}}), "contract.x.class", "AF1"),
         (json!({"x": {"domain": "a", "flow": "first"}, "y": {"domain": "a"}}), "contract.y", "`x`"),
         (

@@ -3,6 +3,7 @@
 mod common;
 
 use common::*;
+use crosswind_sim::many::Request;
 use serde_json::{Value, json};
 
 /// From the server over a fast line and a slow last hop with a spike from 10 s to 20 s.
@@ -180,4 +181,32 @@ fn packets_with_an_option_are_slow_in_routers_that_look_at_it_and_others_are_not
     let wall = json!({ "refused": 1.0 });
     assert_eq!(of_flow(&pings("5 s".into(), wall.clone()), "probe", "received_packets"), 0.0);
     assert_eq!(of_flow(&pings(Value::Null, wall), "probe", "received_packets"), 500.0);
+}
+
+/// A stream with an absolute deadline of 5 s over a link with random spikes, in a run of ten minutes.
+fn spiky(seed: u64, holds: &str, form: &str, queue: Value) -> crosswind_record::Tables {
+    let mut s = scenario(queue, stream(), json!({ "data": "5 s", "form": form }));
+    s["duration"] = "600 s".into();
+    s["seed"] = seed.into();
+    s["link"]["slow"]["queue"]["queue"] = json!({ "limit": "1000 packets" });
+    s["link"]["slow"]["spikes"] = json!({ "first": { "uniform": ["1 s", "10 s"] }, "every": { "uniform": ["20 s", "40 s"] },
+        "length": { "uniform": ["1 s", "15 s"] }, "holds": holds });
+    run_with(&[s], &Request { seed, ..request() })
+}
+
+#[test]
+fn a_link_that_pulls_when_it_can_send_and_a_deadline_of_the_sender_leave_no_stale_packet() {
+    let stale = |seed: u64, holds: &str, form: &str| of_flow(&spiky(seed, holds, form, lpd()), "data", "stale_packets");
+    let mut held_back = 0.0;
+    for seed in 1..=8 {
+        let t = spiky(seed, "queue", "absolute", lpd());
+        assert_eq!(of_flow(&t, "data", "stale_packets"), 0.0, "seed {seed}");
+        held_back += of_link(&t, "slow", "drops_expired_packets");
+    }
+    assert!(held_back > 1000.0, "{held_back}: spikes longer than the lifetime have something to discard");
+    // One packet waits on the line through each spike. There are some twenty, two thirds of them longer than its 4.5 s.
+    let on_line: Vec<f64> = (1..=8).map(|seed| stale(seed, "line", "absolute")).collect();
+    assert!(on_line.iter().all(|n| (8.0..=20.0).contains(n)), "{on_line:?}: one for each spike that lasts too long");
+    // A lifetime counted from the router on forgets the way to it.
+    assert!((1..=8).map(|seed| stale(seed, "queue", "relative")).sum::<f64>() > 0.0);
 }

@@ -4,7 +4,7 @@ use crosswind_base::{BitRate, Colour, Cx, DropReason, Dscp, Dur, Ecn, Limit, Rng
 use crosswind_net::diffserv::{Meter, Metered};
 use crosswind_net::params;
 use crosswind_net::queue::QueueDisc;
-use crosswind_net::queue::early_discard::EarlyDiscard;
+use crosswind_net::queue::early_discard::{AtLimit, EarlyDiscard};
 use crosswind_net::queue::rio::{Rio, RioParams};
 use crosswind_net::registry::{BuildCx, build_meter};
 use crosswind_testkit::bench::{DiscBench, Entry, Outcome, packet};
@@ -197,16 +197,18 @@ fn offer(b: &mut DiscBench<EarlyDiscard>, (seq, len): (u64, u16), l: Limits, now
 
 #[test]
 fn early_discard_drops_and_charges_as_its_pseudo_code_does() {
-    for (seed, rate) in [20_000_000u64, 3_000_007].into_iter().enumerate() {
+    for (seed, rate) in [20_000_000u64, 3_000_007, 20_000_000].into_iter().enumerate() {
+        let equal_is_in_time = seed == 2;
+        let at_limit = if equal_is_in_time { AtLimit::Admit } else { AtLimit::Drop };
         let mut rng = Streams::new(seed as u64).named("trace");
-        let mut bench = DiscBench::new(EarlyDiscard::new(Limit::Packets(25), BitRate(rate)));
-        let mut oracle = Node { bits_per_s: rate, limit_packets: 25, queue: Vec::new() };
+        let mut bench = DiscBench::new(EarlyDiscard::new(Limit::Packets(25), BitRate(rate), at_limit));
+        let mut oracle = Node { bits_per_s: rate, limit_packets: 25, equal_is_in_time, queue: Vec::new() };
         let packet_ns = 1600 * 1_000_000_000 / rate;
         let mut seen = [0u32; 4];
         for i in 0..30_000u64 {
             let now = Time(i * 1000);
             if rng.chance([0.45, 0.8][(i / 500 % 2) as usize]) {
-                let some = |rng: &mut Rng, most: u64| rng.chance(0.6).then(|| rng.below(most) * packet_ns);
+                let some = |rng: &mut Rng, most: u64| rng.chance(0.6).then(|| (1 + rng.below(most)) * packet_ns);
                 let l = Limits { mtq: some(&mut rng, 60), qtl: some(&mut rng, 60) };
                 let len = if rng.chance(0.9) { 200 } else { 40 + rng.below(1400) as u16 };
                 let ours = offer(&mut bench, (i, len), l, now);
@@ -234,5 +236,28 @@ fn early_discard_drops_and_charges_as_its_pseudo_code_does() {
             }
         }
         assert!(seen.iter().all(|n| *n > 50), "{seen:?}");
+    }
+}
+
+#[test]
+fn a_wait_as_long_as_its_limit_is_too_long_unless_it_is_said_to_be_in_time() {
+    // 200 B at 20 Mbit/s take 0.08 ms: behind five packets the counted wait is 0.4 ms, the packet on the line left out.
+    let ns = 80_000;
+    let limits = [
+        (Limits { mtq: Some(5 * ns), qtl: None }, Err(DropReason::LocalDelay)),
+        (Limits { mtq: None, qtl: Some(5 * ns) }, Err(DropReason::DelayBudget)),
+        (Limits { mtq: Some(5 * ns + 1), qtl: Some(5 * ns + 1) }, Ok(5 * ns)),
+    ];
+    for (limits, strict) in limits {
+        for at_limit in [AtLimit::Drop, AtLimit::Admit] {
+            let mut bench = DiscBench::new(EarlyDiscard::new(Limit::Packets(200), BitRate(20_000_000), at_limit));
+            for i in 0..6 {
+                offer(&mut bench, (i, 200), Limits::default(), Time(0)).expect("there is room");
+            }
+            bench.depart(Time(0));
+            let got = offer(&mut bench, (6, 200), limits, Time(0)).map(|w| w.so_far.0);
+            let want = if at_limit == AtLimit::Admit { Ok(5 * ns) } else { strict };
+            assert_eq!(got, want, "{limits:?} {at_limit:?}");
+        }
     }
 }

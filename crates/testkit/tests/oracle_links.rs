@@ -20,6 +20,8 @@ fn drop_tail_admits_what_a_list_of_lengths_admits() {
         (Limit::Bytes(5000), Admission::Overshoot, Rule::BytesWithoutArrival(5000)),
         (Limit::Packets(7), Admission::Fits, Rule::Packets(7)),
         (Limit::Packets(7), Admission::Overshoot, Rule::Packets(7)),
+        (Limit::Bytes(5000), Admission::Linux24, Rule::HeldBytes(5000)),
+        (Limit::Packets(7), Admission::Linux24, Rule::HeldPackets(7)),
     ];
     for (limit, admission, rule) in rules {
         let mut rng = Streams::new(5).named("trace");

@@ -1,11 +1,13 @@
 //! The three RED profiles against their literal oracles on random traces.
 
 use crosswind_base::{BitRate, DropReason, Dur, Ecn, Limit, Rng, Size, Streams, Time};
+use crosswind_net::params::Params;
 use crosswind_net::queue::QueueDisc;
 use crosswind_net::queue::red::floyd_jacobson::{FloydJacobson, FloydJacobsonParams};
 use crosswind_net::queue::red::linux::{IdleDamping, Linux, LinuxParams, MaxPRounding};
 use crosswind_net::queue::red::ns2::{LinkFacts, Ns2, Ns2Params, Weight};
 use crosswind_net::queue::red::{EcnMode, Law, Measure, Red};
+use crosswind_net::queue::store::Admission;
 use crosswind_testkit::bench::{DiscBench, Outcome};
 use crosswind_testkit::oracle::{self, Decision};
 
@@ -314,4 +316,88 @@ fn a_departure_from_an_empty_queue_changes_nothing() {
     assert_eq!(bench.disc.backlog().packets, 0);
     assert_eq!(bench.arrive(Time(6), 576, Ecn::NotEct), Outcome::Admitted);
     assert_eq!(bench.depart(Time(7)), Some(0));
+}
+
+#[test]
+fn below_its_thresholds_red_of_linux_2_4_admits_what_its_fifo_admits() {
+    let params = LinuxParams {
+        limit: Limit::Bytes(5000),
+        admission: Admission::Linux24,
+        min_th: Size(1 << 20),
+        max_th: Size(1 << 21),
+        ..LinuxParams::default()
+    };
+    let mut rng = Streams::new(9).named("trace");
+    let law = Linux::new(params.clone(), BitRate(64_000));
+    let mut red = DiscBench::new(Red::new(params.common(), law, Streams::new(9).named("red")));
+    let mut fifo = oracle::droptail::DropTail::new(oracle::droptail::Rule::HeldBytes(5000));
+    let mut full = 0;
+    for i in 0..20_000u64 {
+        if rng.chance(0.52) {
+            let len = 40 + rng.below(1460);
+            let want = fifo.arrive(len);
+            assert_eq!(red.arrive(Time(i), len as u16, Ecn::NotEct), expected(want), "step {i}");
+            full += (want == Decision::DropFull) as u32;
+        } else {
+            assert_eq!(red.depart(Time(i)).is_some(), fifo.depart().is_some());
+        }
+    }
+    assert!(full > 500, "only {full} drops: the trace is too light");
+}
+
+#[test]
+fn the_exponent_of_the_probability_is_the_one_that_tc_finds() {
+    /// What `tc` is described to do: it doubles max_p / (max - min) until it is above one, 31 times at most.
+    fn exponent(min: u64, max: u64, max_p: f64) -> Option<u32> {
+        let mut p = max_p / (max - min) as f64;
+        for n in 0..32 {
+            if p > 1.0 {
+                return Some(n);
+            }
+            p *= 2.0;
+        }
+        None
+    }
+    // Thresholds and probability, the exponent and what is left of the probability.
+    let known = [
+        (1728, 5184, 0.1, 16, 0.0527),
+        (5000, 18_000, 0.1, 17, 0.0992),
+        (800, 3500, 0.1, 15, 0.0824),
+        (32 << 10, 128 << 10, 0.02, 23, 0.0117),
+        // A power of two is not above one: it doubles once more, and half of it is left.
+        (1024, 2048, 0.125, 14, 0.0625),
+    ];
+    for (min, max, max_p, n, left) in known {
+        let p = LinuxParams {
+            min_th: Size(min),
+            max_th: Size(max),
+            max_p,
+            max_p_rounding: MaxPRounding::TcPlog,
+            ..LinuxParams::default()
+        };
+        assert_eq!((exponent(min, max, max_p), p.random_range()), (Some(n), 1 << n), "{min} {max} {max_p}");
+        assert!((Linux::new(p, BitRate(64_000)).max_p() - left).abs() < 5e-5, "{min} {max} {max_p}");
+    }
+    let mut rng = Streams::new(4).named("thresholds");
+    let mut refused = 0;
+    for _ in 0..5_000 {
+        let min = 1 + rng.below(1 << 20);
+        let widest = 1 + rng.below(26);
+        let (max, max_p) = (min + 1 + rng.below(1 << widest), 10f64.powf(rng.between(-5.0, 0.0)));
+        let p = LinuxParams {
+            min_th: Size(min),
+            max_th: Size(max),
+            max_p,
+            max_p_rounding: MaxPRounding::TcPlog,
+            ..LinuxParams::default()
+        };
+        match exponent(min, max, max_p) {
+            Some(n) => assert_eq!((p.random_range(), p.check().is_ok()), (1 << n, true), "{min} {max} {max_p}"),
+            None => {
+                assert_eq!(p.check().expect_err("tc refuses it").path, "max_p", "{min} {max} {max_p}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused > 10, "{refused}");
 }

@@ -1,8 +1,9 @@
 //! Disciplines inside disciplines, in front of a link: who is served when, and what is refused.
 
 use crosswind_base::{Dur, Ecn, Streams, Time};
+use crosswind_net::queue::QueueDisc;
 use crosswind_net::registry::{self, BoxStage, BuildCx, Kind};
-use crosswind_testkit::bench::{self, Bench, Entry};
+use crosswind_testkit::bench::{self, Bench, DiscBench, Entry};
 use serde_json::{Value, json};
 
 fn egress(queue: &Value, link: &Value) -> Bench<BoxStage> {
@@ -306,4 +307,144 @@ fn the_rates_of_early_tc_are_larger_by_a_fortieth() {
     let last = b.deliveries[200].at.as_secs_f64();
     // A class may send while its credit is not negative: two packets at once, each further one when 1500 B are paid.
     assert!((last - (199.0 * 1500.0 / 17_920.0 + 0.0012)).abs() < 1e-6, "{last}");
+}
+
+/// A class of 140 kbit/s as early tc makes it, told to serve full frames without end: the most that it has sent beyond
+/// what its rate gives until then, and the times at which it sends, in ns.
+fn beyond_the_rate(more: Value) -> (f64, Vec<u64>) {
+    let mut queue = json!({"type": "htb", "kbit": 1024, "overhead": "14 B", "cell": "8 B",
+        "class": {"a": {"rate": "140 kbit/s"}}});
+    for (key, value) in more.as_object().expect("a table") {
+        match key.as_str() {
+            "burst" => {
+                queue["class"]["a"]["burst"] = value.clone();
+                queue["class"]["a"]["cburst"] = value.clone();
+            }
+            _ => queue[key] = value.clone(),
+        }
+    }
+    let streams = Streams::new(1);
+    let cx = BuildCx::new(&streams, "link/a/forward");
+    let mut b = DiscBench::new(registry::build_queue(&queue, "q", &cx).expect("valid"));
+    let start = ms(3.0);
+    for _ in 0..400 {
+        b.arrive(start, 1500, Ecn::NotEct);
+    }
+    let (mut now, mut sent, mut most, mut times) = (start, 0.0, 0.0f64, Vec::new());
+    while b.disc.backlog().packets > 0 {
+        if b.depart(now).is_some() {
+            sent += 1512.0;
+            most = most.max(sent - (now - start).as_secs_f64() * 17_920.0);
+            times.push(now.0);
+        } else {
+            now = b.disc.next_wake().expect("packets wait");
+        }
+    }
+    (most, times)
+}
+
+#[test]
+fn a_class_in_debt_sends_two_buckets_and_a_frame_beyond_its_rate_and_no_more() {
+    // 17 920 B/s for 10 ms and 1600 B. Without debt the frame that uses it up may go beyond; with it, and a bucket of debt
+    // that the first frame leaves room in, two.
+    let bucket = 1779.0;
+    let cases = [
+        (json!({}), bucket + 1512.0),
+        (json!({"hysteresis": "on"}), bucket + 2.0 * 1512.0),
+        (json!({"burst": "2500 B"}), 2500.0 + 1512.0),
+        (json!({"burst": "3000 B"}), 3000.0 + 1512.0),
+    ];
+    for (keys, most) in cases {
+        let (got, _) = beyond_the_rate(keys.clone());
+        assert!((got - most).abs() < 1.0, "{keys}: {got}, not {most}");
+        let clock = json!({"tick": "10 ms"});
+        let ticking = Value::from_iter(
+            keys.as_object().expect("a table").clone().into_iter().chain([("tick".to_string(), clock["tick"].clone())]),
+        );
+        let (got, _) = beyond_the_rate(ticking);
+        assert!(got <= most + 1.0 && got > most - 180.0, "{keys}, looked at every 10 ms: {got}, not {most}");
+    }
+    // The frame that is being sent left out: two buckets at most.
+    let (with_debt, _) = beyond_the_rate(json!({"hysteresis": "on"}));
+    assert!(with_debt - 1512.0 <= 2.0 * bucket, "{with_debt}");
+}
+
+#[test]
+fn with_a_clock_of_ten_milliseconds_a_waiting_class_sends_at_its_ticks() {
+    let on_grid = |times: &[u64]| times.iter().filter(|t| *t % 10_000_000 == 0).count();
+    let (_, exact) = beyond_the_rate(json!({}));
+    let (_, ticking) = beyond_the_rate(json!({"tick": "10 ms"}));
+    // The first two leave from the full bucket, whenever they come.
+    assert_eq!(on_grid(&ticking), 398);
+    assert!(on_grid(&exact) < 20, "{}", on_grid(&exact));
+    // Nothing is lost by waiting for the clock: the mean spacing is that of the frames, 84.4 ms.
+    let spacing = (ticking[399] - ticking[2]) as f64 / 397.0 / 1e6;
+    assert!((spacing - 84.375).abs() < 0.03, "{spacing} ms");
+}
+
+#[test]
+fn one_packet_more_of_the_stream_takes_what_its_frame_takes_in_cells() {
+    // [Riva 2003] tables 8-8 and 8-10, two classes, start at 0: 37.77 s - 24.57 s for 1637 packets more.
+    let last = |stream: usize, frame: Value| {
+        let class = json!({"a": {"rate": "140 kbit/s", "queue": {"limit": "5000 packets"}}});
+        let mut queue = json!({"type": "htb", "kbit": 1024, "class": class});
+        for (key, value) in frame.as_object().expect("a table") {
+            queue[key] = value.clone();
+        }
+        let mut b = egress(&queue, &json!({"type": "wire", "rate": "10 Mbit/s", "delay": "0 s"}));
+        for i in 0..270 + stream {
+            b.offer(ms(0.0), if i < 270 { 1500 } else { 132 }, Ecn::NotEct);
+        }
+        b.drain();
+        b.deliveries.last().expect("all arrive").at.as_secs_f64()
+    };
+    let more = |frame: Value| last(1888, frame.clone()) - last(251, frame);
+    let frames = more(json!({"overhead": "14 B", "cell": "8 B"}));
+    assert!((frames - 1637.0 * 144.0 / 17_920.0).abs() < 0.02, "{frames}");
+    assert!((frames - (37.77 - 24.57)).abs() < 0.1, "{frames}");
+    let ip = more(json!({}));
+    assert!((37.77 - 24.57) - ip > 1.0, "IP lengths are too short by a second: {ip}");
+}
+
+#[test]
+fn two_classes_of_half_a_link_with_the_link_as_ceiling_fill_its_send_buffer_after_an_idle_time() {
+    // [Järvinen 2006] section 4.6: equal shares, and tokens that match the send buffer.
+    let class = |burst: &str| {
+        json!({"rate": "32 kbit/s", "ceil": "64 kbit/s", "burst": burst, "cburst": burst, "parent": "link",
+            "quantum": "576 B"})
+    };
+    let run = |burst: &str, web: usize, bulk: usize| {
+        let queue = json!({
+            "type": "htb", "default": "bulk", "filter": [{"class": "web", "size_max": "575 B"}],
+            "class": {
+                "link": {"rate": "64 kbit/s", "burst": burst, "cburst": burst},
+                "web": class(burst), "bulk": class(burst),
+            },
+        });
+        let mut b = egress(&queue, &json!({"type": "seawind", "delay": "0 ms"}));
+        for i in 0..web.max(bulk) {
+            if i < bulk {
+                b.offer(ms(0.0), 576, Ecn::NotEct);
+            }
+            if i < web {
+                b.offer(ms(0.0), 575, Ecn::NotEct);
+            }
+        }
+        b
+    };
+    let held = |b: &Bench<BoxStage>| b.sample().iter().find(|s| s.0 == "send_buffer_bytes").expect("sampled").1;
+    // Alone and after an idle time: twenty segments fill the 12 000 B at once, and not with tc's own bucket.
+    let b = run("12000 B", 0, 60);
+    assert_eq!(held(&b), 20.0 * 576.0);
+    assert!(held(&run("1640 B", 0, 60)) < 4.0 * 576.0);
+    // Alone it has the whole link: 60 segments in 72 ms each.
+    let mut b = run("12000 B", 0, 60);
+    b.drain();
+    assert_eq!(*times(&b).last().expect("all arrive"), 60.0 * 72.0);
+    // Both backlogged: half of the link each.
+    let mut b = run("12000 B", 200, 200);
+    b.run_until(ms(20_000.0));
+    let bulk = b.deliveries.iter().filter(|d| b.offered[d.seq as usize].len == 576).count();
+    let share = bulk as f64 / b.deliveries.len() as f64;
+    assert!((share - 0.5).abs() < 0.03, "{share}");
 }

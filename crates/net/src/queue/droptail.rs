@@ -10,7 +10,7 @@
 //! | `limit` | bytes or packets | 1000 packets | Linux `txqueuelen` |
 //! | `overhead` | bytes | 0 B | what Linux counts for the link-layer header of each packet that waits: 14 B on an Ethernet |
 //! | `shrink` | - | tail | ns-2 (`shrink_queue`): who is dropped at once when the limit becomes smaller during a run: the tail, the head, or none until the queue has drained |
-//! | `admission` | - | fits | Linux `bfifo` since 2.6; `overshoot` is what routers do that test before adding; `linux-2.4` is riva-2003's kernel, whose test lets a queue at its limit take one more |
+//! | `admission` | - | fits | Linux `bfifo` since the later releases of 2.4; `overshoot` is what routers do that test before adding; `linux-2.4` is 2.4.0 and riva-2003's kernel, whose test lets a queue at its limit take one more |
 //!
 //! **Deviations**: 1. The packet on the line belongs to the link and is not counted. (ns-2 and Linux do the same; a
 //! model that counts it holds one packet less.)

@@ -3,18 +3,18 @@
 //! **Source**: igarashi sections 2.1 to 2.3 (MTQ: maximum transmission queue delay; QTL: queue delay to live).
 //!
 //! **Idea**: a FIFO. When a packet arrives, its wait will be `d = queued bits / rate`. If the queue is full it is dropped;
-//! if d exceeds its limit for one queue (`d > mtq`), or what is left of its budget (`d > qtl`), it is dropped under that
-//! cause; else its budget shrinks by d. Both are options of the packet, in whole nanoseconds, written at the edge of the
-//! domain by a contract (`mtq`, `qtl`). Packets without them see a drop-tail queue.
+//! unless its limit for one queue is larger (`d >= mtq`), or if nothing is left of its budget afterwards (`d >= qtl`), it is
+//! dropped under that cause; else its budget shrinks by d. Both are options of the packet, in whole nanoseconds, written at
+//! the edge of the domain by a contract (`mtq`, `qtl`). Packets without them see a drop-tail queue.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
 //! | `limit` | bytes or packets | 200 packets | igarashi section 3.5 |
 //! | `rate` | bit/s | the link's | - |
+//! | `at_limit` | - | drop | igarashi section 3.4: queued if the limit is larger than the wait, discarded if the budget left is not positive. `admit`: a wait as long as the limit is in time |
 //!
-//! **Deviations**: 1. Where the limit equals the wait the packet is admitted; the source leaves it open (one packet time).
-//! 2. The packet on the line is not counted in d, as in ns-2. Results of the source are compared on the sum of the waits
-//! computed here; true waits are up to one packet time a node longer.
+//! **Deviations**: 1. The packet on the line is not counted in d, as in ns-2. Results of the source are compared on the sum of
+//! the waits computed here; true waits are up to one packet time a node longer.
 //!
 //! **Checked by**: oracle `early_discard` on random traces; conformance suite; claims of igarashi chapter 7.
 
@@ -26,6 +26,17 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+/// What becomes of a packet whose wait is exactly as long as it may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum AtLimit {
+    /// It is dropped.
+    #[default]
+    Drop,
+    /// It is let in.
+    Admit,
+}
+
 /// Parameters of early discard.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -35,11 +46,13 @@ pub struct EarlyDiscardParams {
     /// Rate by which the expected wait is computed; that of the link when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate: Option<BitRate>,
+    /// What becomes of a packet whose wait equals its limit, or what is left of its budget.
+    pub at_limit: AtLimit,
 }
 
 impl Default for EarlyDiscardParams {
     fn default() -> Self {
-        EarlyDiscardParams { limit: Limit::Packets(200), rate: None }
+        EarlyDiscardParams { limit: Limit::Packets(200), rate: None, at_limit: AtLimit::Drop }
     }
 }
 
@@ -54,6 +67,7 @@ impl Params for EarlyDiscardParams {
 pub struct EarlyDiscard {
     limit: Limit,
     rate: BitRate,
+    at_limit: AtLimit,
     /// Where it is a whole number, which spares a long division for every packet.
     ns_per_byte: Option<u64>,
     store: Fifo,
@@ -61,9 +75,14 @@ pub struct EarlyDiscard {
 
 impl EarlyDiscard {
     /// `rate` is what the expected wait is computed by.
-    pub fn new(limit: Limit, rate: BitRate) -> EarlyDiscard {
+    pub fn new(limit: Limit, rate: BitRate, at_limit: AtLimit) -> EarlyDiscard {
         let ns_per_byte = (8_000_000_000 % rate.0 == 0).then(|| 8_000_000_000 / rate.0);
-        EarlyDiscard { limit, rate, ns_per_byte, store: Fifo::new() }
+        EarlyDiscard { limit, rate, at_limit, ns_per_byte, store: Fifo::new() }
+    }
+
+    #[inline]
+    fn is_late(&self, wait: Dur, limit: Dur) -> bool {
+        if self.at_limit == AtLimit::Drop { wait >= limit } else { wait > limit }
     }
 
     fn expected_wait(&self) -> Dur {
@@ -79,11 +98,11 @@ impl EarlyDiscard {
         }
         let d = self.expected_wait();
         let wait = &mut cx.pool.ext_mut(id).wait;
-        if wait.longest.is_some_and(|mtq| d > mtq) {
+        if wait.longest.is_some_and(|mtq| self.is_late(d, mtq)) {
             return Some(DropReason::LocalDelay);
         }
         if let Some(qtl) = &mut wait.left {
-            if d > *qtl {
+            if self.is_late(d, *qtl) {
                 return Some(DropReason::DelayBudget);
             }
             *qtl = Dur(qtl.0 - d.0);
@@ -104,7 +123,8 @@ impl QueueDisc for EarlyDiscard {
             None => self.store.push(id, len, cx.now),
         }
     }
-    /// With nothing queued the expected wait is zero, which no limit forbids and no budget is charged for.
+    /// With nothing queued the expected wait is zero, which no limit forbids (they are positive, and what is left of a budget
+    /// is with `drop`) and no budget is charged for.
     fn may_pass(&mut self, len: u32) -> bool {
         Admission::Fits.admits(Backlog::default(), len, self.limit)
     }
@@ -113,9 +133,9 @@ impl QueueDisc for EarlyDiscard {
     }
     /// Those that wait have been tested and charged; what does not fit into a new limit goes, the newest first.
     fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        let old = EarlyDiscardParams { limit: self.limit, rate: Some(self.rate) };
+        let old = EarlyDiscardParams { limit: self.limit, rate: Some(self.rate), at_limit: self.at_limit };
         let new: EarlyDiscardParams = params::merged(&old, set)?;
-        let mut fresh = EarlyDiscard::new(new.limit, new.rate.unwrap_or(self.rate));
+        let mut fresh = EarlyDiscard::new(new.limit, new.rate.unwrap_or(self.rate), new.at_limit);
         std::mem::swap(&mut fresh.store, &mut self.store);
         *self = fresh;
         self.store.shrink(self.limit, cx);

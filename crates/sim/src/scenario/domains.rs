@@ -219,6 +219,12 @@ pub(super) fn complete(c: Contract, cat: &dyn Catalogue, path: &str) -> Result<C
     if let Some(shape) = &c.shape {
         c.shape = Some(cat.normalise(Kind::Queue, shape, &format!("{path}.shape"))?);
     }
+    for (key, limit) in [("mtq", c.mtq), ("qtl", c.qtl)] {
+        if limit == Some(Dur::ZERO) {
+            let expected = "a time above zero; leave the key out for no limit";
+            return Err(ConfigError::new(format!("{path}.{key}"), "0 s", expected));
+        }
+    }
     if let (Some(mtq), Some(qtl)) = (c.mtq, c.qtl)
         && mtq > qtl
     {

@@ -8,6 +8,9 @@ pub enum Rule {
     BytesWithArrival(u64),
     BytesWithoutArrival(u64),
     Packets(usize),
+    /// `bfifo_enqueue` and `pfifo_enqueue` of Linux 2.4: what is held does not exceed the limit.
+    HeldBytes(u64),
+    HeldPackets(usize),
 }
 
 pub struct DropTail {
@@ -25,6 +28,8 @@ impl DropTail {
             Rule::BytesWithArrival(limit) => held + len > limit,
             Rule::BytesWithoutArrival(limit) => held >= limit,
             Rule::Packets(limit) => self.lengths.len() >= limit,
+            Rule::HeldBytes(limit) => held > limit,
+            Rule::HeldPackets(limit) => self.lengths.len() > limit,
         };
         if is_full {
             return Decision::DropFull;

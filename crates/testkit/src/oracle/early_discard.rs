@@ -17,6 +17,8 @@ pub enum Cause {
 pub struct Node {
     pub bits_per_s: u64,
     pub limit_packets: usize,
+    /// A wait as long as the limit is in time.
+    pub equal_is_in_time: bool,
     pub queue: Vec<u64>,
 }
 
@@ -29,17 +31,20 @@ impl Node {
         let queued_bits: u64 = self.queue.iter().map(|l| l * 8).sum();
         let d = (queued_bits as u128 * 1_000_000_000 + self.bits_per_s as u128 / 2) / self.bits_per_s as u128;
         let d = d as u64;
+        // "Larger than the calculated queuing delay .. will be queued."
         if let Some(mtq) = p.mtq
-            && d > mtq
+            && !(mtq > d || self.equal_is_in_time && mtq == d)
         {
             return Err(Cause::Mtq);
         }
         let mut left = p;
         if let Some(qtl) = p.qtl {
-            if d > qtl {
+            // "Discarded if the updated QTL value is not positive."
+            let updated = qtl as i64 - d as i64;
+            if updated < 0 || updated == 0 && !self.equal_is_in_time {
                 return Err(Cause::Qtl);
             }
-            left.qtl = Some(qtl - d);
+            left.qtl = Some(updated as u64);
         }
         self.queue.push(len);
         Ok((left, d))

@@ -117,7 +117,7 @@ def half(group: str, number: int) -> str:
 
 def scenario(s: Setting) -> Scenario:
     """The scenario of a setting."""
-    queue = {"type": "early-discard", "limit": "200 packets"}
+    queue = {"type": "early-discard", "limit": "200 packets", "at_limit": "admit"}
     uneven = {"type": "detour", "share": 0.0, "counts": "all", "jitter": UNEVEN}
     hop = {"rate": "20 Mbit/s", "delay": "1 ms", **uneven, "queue": queue}
     wide = {"rate": "1 Gbit/s", "delay": "1 ms"}

@@ -11,7 +11,7 @@
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
 //! | `limit` | bytes or packets | 11520 B | jarvinen-2006 Table 6 |
-//! | `admission` | - | fits | Linux since 2.6.17; `linux-2.4` is how 2.4 tested |
+//! | `admission` | - | fits | Linux since the later releases of 2.4; `linux-2.4` is how 2.4.0 tested |
 //! | `overhead` | bytes | 0 B | what Linux counts for the link-layer header of each packet that waits: 14 B on an Ethernet |
 //! | `ecn` | - | mark | jarvinen-2006: always on together with RED |
 //! | `min_th` | bytes | 1728 B | jarvinen-2006 Table 6 |
@@ -155,6 +155,10 @@ impl Params for LinuxParams {
             let key = if self.burst.is_some() { "burst" } else { "w_q" };
             return Err(ConfigError::new(key, found, "a value that gives a weight from 2^-31 to 1")
                 .hint("`burst` must be at least min_th / avpkt"));
+        }
+        if self.max_p_rounding == MaxPRounding::TcPlog && self.p_log.is_none() && self.random_range() >= 1 << 32 {
+            return Err(ConfigError::new("max_p", self.max_p.to_string(), "a probability that 32 bits can express")
+                .hint("tc finds an exponent from 0 to 31 for max_p / (max_th - min_th)"));
         }
         Ok(())
     }
