@@ -27,6 +27,7 @@ def run_many(
     shuffle_ties: bool = False,
     progress: Callable[[int, int], None] | None = None,
     laws: dict[str, Callable[[], Any]] | None = None,
+    look_ahead: bool = True,
 ) -> dict[str, Any]: ...
 
 class LawFacts:

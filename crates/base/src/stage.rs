@@ -73,6 +73,9 @@ impl DropReason {
 /// What a driver that knows the whole network, and that nothing in it will be changed during the run, may permit a stage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ahead {
+    /// To serve its queue later than it could, with the next arrival or delivery or when somebody looks, each packet at
+    /// its own time.
+    PutOff,
     /// To plan a packet's way through the stage when it arrives.
     Plan,
     /// To be all that feeds a stage that is [`Ahead::Fed`]: packets must reach its far end in order, and no closer to each

@@ -12,7 +12,7 @@ use crate::spec::{EgressSpec, HOSTS_MAX, Spec, host_of_v4, host_of_v6, router};
 use crate::too_big::{self, Fate};
 use crosswind_base::packet::Proto;
 use crosswind_base::{
-    ConfigError, Cx, DropReason, DsByte, Ledger, Observer, Packet, PacketId, Pool, Stage, Streams, Time,
+    Ahead, ConfigError, Cx, DropReason, DsByte, Ledger, Observer, Packet, PacketId, Pool, Stage, Streams, Time,
 };
 use crosswind_net::registry::{BoxStage, BuildCx, EgressMaker, Parts};
 use crosswind_record::option::TimeOfDay;
@@ -125,7 +125,9 @@ impl Network {
             let component = format!("link/{}/{}", e.link, e.direction);
             let cx = BuildCx::new(&streams, &component).of_repetition(&shared, spec.rep).that_changes();
             let parts = Parts { queue: &e.queue, link: &e.body, loss: e.loss.as_ref(), holdups: &e.holdups };
-            egresses.push(EgressMaker::new(&parts, &format!("link.{}", e.link))?.make(&cx)?);
+            let mut egress = EgressMaker::new(&parts, &format!("link.{}", e.link))?.make(&cx)?;
+            egress.look_ahead(Ahead::PutOff);
+            egresses.push(egress);
         }
         let (hops, starts) = flatten(spec, egresses.len())?;
         let n = egresses.len();

@@ -123,7 +123,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
             self.work_off_announced(cx.now);
         } else if self.foresight.plans {
             self.work_off_planned(cx);
-        } else if self.link.is_in_order() {
+        } else if self.foresight.puts_off && self.link.is_in_order() {
             self.serve_until_now(cx);
         }
     }
@@ -237,7 +237,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
             return;
         }
         self.wake_at = self.flight.first_at();
-        let waits_for_delivery = self.link.is_in_order() && self.wake_at != Time::NEVER;
+        let waits_for_delivery = self.foresight.puts_off && self.link.is_in_order() && self.wake_at != Time::NEVER;
         if backlog.packets > 0 && self.free_at > now && !waits_for_delivery {
             self.wake_at = self.wake_at.min(self.free_at);
         }
@@ -328,6 +328,10 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
             self.queue.wake(cx);
         }
         self.pump(cx);
+        if self.flight.first_at() <= cx.now {
+            // What needs no time to get to the far end.
+            self.deliver(cx);
+        }
         self.settle(self.queue.backlog(), cx.now);
     }
 
@@ -347,9 +351,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
         if self.foresight.hands_on {
             self.review(cx.now);
         }
-        if !self.foresight.plans {
-            self.pump(cx);
-        }
+        // The queue is not asked here: it would be asked at other times than when nobody looks.
         self.settle(self.backlog(), cx.now);
     }
 
@@ -373,6 +375,8 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
         if !of_link.is_empty() {
             self.link.change(&of_link, cx.now)?;
         }
+        // The queue may let go now what it had held back.
+        self.pump(cx);
         self.settle(self.queue.backlog(), cx.now);
         Ok(())
     }
@@ -382,6 +386,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
         if self.queue.removal() == Removal::Possible {
             self.catch_up(cx);
             self.queue.remove(&mut |head, cx| goes(cx.packet(head.id)), why, cx);
+            self.pump(cx);
             self.settle(self.queue.backlog(), cx.now);
         }
     }
@@ -390,6 +395,10 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
         let can_plan = self.queue.decides_on_arrival() && self.link.steady_rate().is_some();
         let is_lossless = self.loss.loses_nothing();
         let may = match how {
+            Ahead::PutOff => {
+                self.foresight.puts_off = true;
+                return true;
+            }
             Ahead::Plan => can_plan,
             Ahead::Lead => return can_plan && self.link.is_even(),
             Ahead::HandOn => can_plan && is_lossless,

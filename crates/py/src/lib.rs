@@ -13,7 +13,7 @@ use crosswind_net::queue::red::trace::{self, IsCapable, Told};
 use crosswind_sim::bench::BenchSpec;
 use crosswind_sim::many::{Progress, Request, RunError, run_many as run_plans};
 use crosswind_sim::scenario::{self, Plan, Registries};
-use crosswind_sim::world::Ties;
+use crosswind_sim::world::{LookAhead, Ties};
 use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
@@ -117,9 +117,10 @@ fn red_trace<'py>(
     Ok(out)
 }
 
-/// Runs repetitions of scenarios; see the Python function `crosswind.run`.
+/// Runs repetitions of scenarios; see the Python function `crosswind.run`. Without `look_ahead` everything happens at its own
+/// time: slower, with the same results. Tests compare the two.
 #[pyfunction]
-#[pyo3(signature = (scenarios, seed, reps, reps_total, workers, shuffle_ties=false, progress=None, laws=None))]
+#[pyo3(signature = (scenarios, seed, reps, reps_total, workers, shuffle_ties=false, progress=None, laws=None, look_ahead=true))]
 #[allow(clippy::too_many_arguments)]
 #[expect(clippy::disallowed_methods, reason = "Python waits in this thread while the runs have theirs")]
 fn run_many<'py>(
@@ -132,6 +133,7 @@ fn run_many<'py>(
     shuffle_ties: bool,
     progress: Option<Bound<'py, PyAny>>,
     laws: Option<Bound<'py, PyDict>>,
+    look_ahead: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut plans: Vec<Plan> = Vec::with_capacity(scenarios.len());
     for text in &scenarios {
@@ -140,9 +142,10 @@ fn run_many<'py>(
     }
     let total = plans.len() * reps.len();
     let ties = if shuffle_ties { Ties::Shuffled } else { Ties::Ordered };
+    let look_ahead = if look_ahead { LookAhead::Allowed } else { LookAhead::Never };
     let trouble = own_law::Trouble::default();
     let laws = laws.map(|l| own_law::makers(&l, &trouble)).transpose()?.unwrap_or_default();
-    let request = Request { seed, reps, reps_total, workers, ties, laws };
+    let request = Request { seed, reps, reps_total, workers, ties, look_ahead, laws };
     let state = Progress::default();
     let over = AtomicBool::new(false);
     let bell = Bell { over: &over, waiter: std::thread::current() };

@@ -11,7 +11,7 @@ use crosswind_sim::agenda::Agenda;
 use crosswind_sim::bench::BenchSpec;
 use crosswind_sim::collect::Sampler;
 use crosswind_sim::scenario::{Registries, Repetition, compile, parse};
-use crosswind_sim::world::{Parameters, Ties, World};
+use crosswind_sim::world::{Manner, Parameters, World};
 use crosswind_transport::tcp::share::Cache;
 use crosswind_transport::tcp::{CloseRule, Connection, Io, preset};
 use serde_json::{Value, json};
@@ -142,7 +142,7 @@ fn run(scenario: &str, sample: Option<Dur>) -> u64 {
     let parameters = Parameters::of(&plan).expect("parameters");
     let rep = Repetition { seed: 1, index: 0, of: 1 };
     let caches = vec![Cache::new(None); plan.nodes.len()];
-    let mut world = World::build(&plan, &parameters, rep, Ties::Ordered, caches).expect("a world");
+    let mut world = World::build(&plan, &parameters, rep, Manner::default(), caches).expect("a world");
     let end = Time::ZERO + plan.duration;
     if let Some(step) = sample {
         let mut sampler = Sampler::new(&mut world);

@@ -7,15 +7,22 @@
 )]
 use crosswind_sim::many::{Progress, Request, run_many};
 use crosswind_sim::scenario::{Registries, compile, parse};
-use crosswind_sim::world::{OwnLaws, Ties};
+use crosswind_sim::world::{LookAhead, OwnLaws, Ties};
 
 fn main() {
     let path = std::env::args().nth(1).expect("a file name");
     let text = std::fs::read_to_string(path).expect("a readable file");
     let scenario = parse(&text, &Registries).unwrap_or_else(|e| panic!("{e}"));
     let plan = compile(&scenario).unwrap_or_else(|e| panic!("{e}"));
-    let request =
-        Request { seed: 1, reps: vec![0], reps_total: 1, workers: 1, ties: Ties::Ordered, laws: OwnLaws::new() };
+    let request = Request {
+        seed: 1,
+        reps: vec![0],
+        reps_total: 1,
+        workers: 1,
+        ties: Ties::Ordered,
+        look_ahead: LookAhead::Allowed,
+        laws: OwnLaws::new(),
+    };
     let done = run_many(&[plan], &request, &Progress::default()).unwrap_or_else(|e| panic!("{e}"));
     for t in ["run", "flow", "link"] {
         for (name, column) in done.tables.get(t).expect("the table exists").columns() {

@@ -7,7 +7,7 @@
 
 use crate::endpoint::Endpoint;
 use crate::scenario::{Plan, Registries, Repetition, compile, parse};
-use crate::world::{Parameters, Ties, World};
+use crate::world::{Manner, Parameters, World};
 use crosswind_base::{BitRate, ConfigError, Dur, Histogram, Metrics, Packet, Size, Stage, Time, units};
 use crosswind_transport::tcp::share::Cache;
 use serde::{Deserialize, Serialize};
@@ -199,7 +199,7 @@ pub fn run(spec: &BenchSpec) -> Result<BenchRow, ConfigError> {
     let caches = vec![Cache::new(None); plan.nodes.len()];
     let resident_before = resident_bytes();
     let start = cpu_time();
-    let mut world = World::build(&plan, &parameters, rep, Ties::Ordered, caches)?;
+    let mut world = World::build(&plan, &parameters, rep, Manner::default(), caches)?;
     let built = cpu_time();
     world.run_until(Time::ZERO + plan.duration, None);
     world.catch_up();

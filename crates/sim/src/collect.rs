@@ -68,7 +68,7 @@ pub fn summary(w: &World<'_>, end: Time, facts: RunFacts, tables: &mut Tables) {
     for egress in 0..w.stages.len() {
         link_row(w, egress, end, tables.table("link"));
     }
-    edge::rows(w, tables);
+    edge::rows(w, end, tables);
 }
 
 fn run_row(w: &World<'_>, end: Time, f: RunFacts, t: &mut Table) {

@@ -1,5 +1,8 @@
 //! Which egresses may decide things before their time.
 //!
+//! Nothing here may change a result: what an egress does early comes out as if everything had happened at its own time, which
+//! [`crate::world::LookAhead::Never`] asks for and `crates/sim/tests/recording` compares with.
+//!
 //! In a simulation nothing happens to a link from outside, so every egress may plan that the timeline leaves alone and whose
 //! queue no reset in the other direction empties. Where one line is all that feeds the egresses behind it (the way from a
 //! bottleneck to the hosts, or the hops of a chain without cross traffic), a packet is handed on as soon as its way is known,
@@ -66,6 +69,9 @@ fn may_gather(plan: &Plan, p: &Parameters, ties: Ties) -> bool {
 
 /// Gives every egress the permissions that the network allows.
 pub fn foresee(plan: &Plan, params: &Parameters, stages: &mut [BoxStage], edges: &Edges, ties: Ties) {
+    for stage in stages.iter_mut() {
+        stage.look_ahead(Ahead::PutOff);
+    }
     let longest = longest_packet(plan, params);
     let changes: BTreeSet<Target> = plan.timeline.iter().map(|c| c.target).collect();
     // The two directions of a link are neighbours.

@@ -11,6 +11,7 @@ mod endless;
 pub mod endpoint;
 pub mod foresight;
 mod ledger;
+mod manner;
 pub mod many;
 pub mod memory;
 pub mod paced;

@@ -3,7 +3,7 @@
 use crate::collect::{self, RunFacts, Sampler};
 use crate::memory;
 use crate::scenario::{Part, PcapAt, Plan, Repetition};
-use crate::world::{Outcome, OwnLaws, Parameters, Ties, World};
+use crate::world::{LookAhead, Manner, Outcome, OwnLaws, Parameters, Ties, World};
 use crosswind_base::{ConfigError, Dur, FlowId, Observer, Time, Vantage};
 use crosswind_record::{
     EventFile, EventLimit, EventLog, Flows, Parts, PcapngOptions, PcapngWriter, Recorder, RunKey, Tables, Vantages,
@@ -26,7 +26,14 @@ pub struct Request {
     pub reps_total: u32,
     pub workers: usize,
     pub ties: Ties,
+    pub look_ahead: LookAhead,
     pub laws: OwnLaws,
+}
+
+impl Request {
+    fn manner(&self) -> Manner {
+        Manner { ties: self.ties, look_ahead: self.look_ahead }
+    }
 }
 
 /// Shared between the runs and whoever waits for them.
@@ -197,7 +204,7 @@ fn run_one(
     tables: &mut Tables,
 ) -> Result<OneRun, RunError> {
     let began = std::time::Instant::now();
-    let mut world = World::build(plan, p, rep, shared.request.ties, caches)?;
+    let mut world = World::build(plan, p, rep, shared.request.manner(), caches)?;
     let mut recorder = recorder(plan, rep, shared.room.limit())?;
     let mut sampler = plan.record.sample.map(|_| Sampler::new(&mut world));
     let stop = Time::ZERO + plan.duration;
@@ -212,6 +219,7 @@ fn run_one(
         let checks = until >= world.totals_at;
         world.totals_at = if checks { (until + CHECK).min(stop) } else { world.totals_at };
         match over {
+            Some(Outcome::Stuck) => return Err(RunError::Broken(world.stuck())),
             Some(o) => break o,
             None if until >= stop => break Outcome::DurationReached,
             None if shared.progress.cancel.load(Ordering::Relaxed) => return Ok(None),

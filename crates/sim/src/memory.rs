@@ -112,7 +112,7 @@ pub fn available_bytes() -> Option<u64> {
 mod tests {
     use super::*;
     use crate::scenario::{Registries, compile, parse};
-    use crate::world::{OwnLaws, Ties};
+    use crate::world::{LookAhead, OwnLaws, Ties};
     use serde_json::json;
 
     fn plan(flows: u32, sample: &str) -> Plan {
@@ -135,6 +135,7 @@ mod tests {
             reps_total: reps,
             workers: 2,
             ties: Ties::Ordered,
+            look_ahead: LookAhead::Allowed,
             laws: OwnLaws::new(),
         }
     }

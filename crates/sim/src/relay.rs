@@ -43,13 +43,12 @@ impl Network<'_> {
         cx.now = cx.reached;
     }
 
-    /// An edge or a host comes next: those do everything at its time, except for edges that do the same at any time, when
-    /// nobody counts before. Returns the egress behind such edges.
+    /// An edge or a host comes next: those do everything at its time, except for edges that do the same at any time. Returns
+    /// the egress behind such edges. Packets of one line all take the same way here, whoever looks when: one that waited for
+    /// its time would be overtaken.
     fn beyond(&mut self, first: u32, HandedOn { id, at, from }: HandedOn, cx: &mut Cx<'_>) -> Option<u32> {
         let mut s = first;
-        while at <= cx.unseen_until
-            && let Some(edge) = self.edges.timeless(s)
-        {
+        while let Some(edge) = self.edges.timeless(s) {
             (cx.stage, cx.now) = (s, at);
             edge.pass(id, cx);
             let p = cx.pool.get_mut(id);

@@ -9,6 +9,8 @@ use crate::endless::{Endless, View};
 use crate::endpoint::{FlowEnd, Milestone};
 use crate::foresight::foresee;
 use crate::ledger::Losses;
+use crate::manner::shuffle_arrivals;
+pub use crate::manner::{LookAhead, Manner, Ties};
 use crate::paced::PacedParams;
 use crate::relay::{self, Network};
 use crate::scenario::{AbortedBy, Plan, Repetition, Target};
@@ -38,6 +40,8 @@ pub enum Outcome {
     /// The machine was about to run out of memory.
     OutOfMemory,
     Cancelled,
+    /// Time has stopped: stages keep each other busy at one instant.
+    Stuck,
 }
 
 impl Outcome {
@@ -49,18 +53,9 @@ impl Outcome {
             Outcome::NothingLeft => "nothing left to do",
             Outcome::OutOfMemory => "out of memory",
             Outcome::Cancelled => "cancelled",
+            Outcome::Stuck => "time has stopped",
         }
     }
-}
-
-/// How simultaneous events are ordered.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Ties {
-    /// By stage and order of emission.
-    #[default]
-    Ordered,
-    /// Permuted by the seed, to expose results that depend on the order of simultaneous events.
-    Shuffled,
 }
 
 pub struct World<'p> {
@@ -90,6 +85,8 @@ pub struct World<'p> {
     /// How many changes of the timeline have been made.
     changed: usize,
     pub tick: Tick,
+    /// The stage that was called last when time stopped.
+    stuck_at: Option<usize>,
 }
 
 /// What lies between the hosts: these fields of a world, and no others, so that the rest stays free.
@@ -108,6 +105,10 @@ enum Pause {
         end: usize,
         what: Milestone,
     },
+    /// Too many events at one instant; the last was one of this stage.
+    Stuck {
+        stage: usize,
+    },
 }
 
 impl<'p> World<'p> {
@@ -116,7 +117,7 @@ impl<'p> World<'p> {
         plan: &'p Plan,
         params: &Parameters,
         rep: Repetition,
-        ties: Ties,
+        manner: Manner,
         caches: Vec<Cache>,
     ) -> Result<World<'p>, ConfigError> {
         let streams = streams_of(rep);
@@ -132,8 +133,10 @@ impl<'p> World<'p> {
         let ends = workload::ends(plan, params, rep, &streams, &starts);
         let (pages, page_of) = workload::pages(plan);
         let edges = Edges { list: edges::build(plan, &streams)?, from: stages.len() + ends.len() };
-        foresee(plan, params, &mut stages, &edges, ties);
-        let shuffle = match ties {
+        if manner.look_ahead == LookAhead::Allowed {
+            foresee(plan, params, &mut stages, &edges, manner.ties);
+        }
+        let shuffle = match manner.ties {
             Ties::Ordered => 0,
             Ties::Shuffled => streams.named("ties/wakes").bits() | 1,
         };
@@ -155,10 +158,11 @@ impl<'p> World<'p> {
             simultaneous: Simultaneous::new(plan.generators()),
             pages,
             page_of,
-            ties: (ties == Ties::Shuffled).then(|| streams.named("ties/arrivals")),
+            ties: (manner.ties == Ties::Shuffled).then(|| streams.named("ties/arrivals")),
             aborted: BTreeSet::new(),
             changed: 0,
-            tick: Tick::default(),
+            tick: Tick::new(plan.egresses.len() + 2 * plan.flows.len()),
+            stuck_at: None,
         };
         for (i, e) in world.ends.iter().enumerate() {
             world.calendar.wishes(world.stages.len() + i, e.next_wake().unwrap_or(Time::NEVER));
@@ -176,12 +180,22 @@ impl<'p> World<'p> {
             match self.spin(view, observer.as_deref_mut()) {
                 Pause::Milestone { end, what } => self.milestone(end, what),
                 Pause::Drop => {}
-                Pause::Stop if view.ends < next && self.calendar.due() != Time::NEVER => self.now = view.ends,
-                Pause::Stop if change.is_some() => self.change(),
+                Pause::Stuck { stage } => {
+                    self.stuck_at = Some(stage);
+                    return Some(Outcome::Stuck);
+                }
                 Pause::Stop => {
-                    let idle = self.calendar.due() == Time::NEVER;
-                    self.now = if idle { self.now } else { stop };
-                    return idle.then_some(Outcome::NothingLeft);
+                    let is_idle = self.calendar.is_idle();
+                    if view.ends < next && !is_idle {
+                        self.now = view.ends;
+                    } else if change.is_some() {
+                        self.change();
+                    } else {
+                        // Such a run ends with its last event, not when somebody looks next.
+                        let is_over = is_idle && self.changed == self.plan.timeline.len();
+                        self.now = if is_over { self.now } else { stop };
+                        return is_over.then_some(Outcome::NothingLeft);
+                    }
                 }
             }
             if self.losses.news && self.attend() {
@@ -214,7 +228,9 @@ impl<'p> World<'p> {
                     continue;
                 }
                 let Some(s) = self.calendar.first(due) else { continue };
-                self.tick.at(&mut self.now, due);
+                if !self.tick.at(&mut self.now, due) {
+                    return Pause::Stuck { stage: s };
+                }
                 (cx.now, cx.reached, cx.stage) = (due, due, s as u32);
                 if let Some(stage) = self.stages.get_mut(s) {
                     let mut next = stage.wakes(&mut cx);
@@ -241,8 +257,10 @@ impl<'p> World<'p> {
                     cx.out.clear();
                     self.out_head = 0;
                 }
-                self.tick.at(&mut self.now, cx.reached);
                 let s = relay::next_hop(id, &self.hops, &mut cx);
+                if !self.tick.at(&mut self.now, cx.reached) {
+                    return Pause::Stuck { stage: s };
+                }
                 if let Some(stage) = self.stages.get_mut(s) {
                     let next = stage.accepts(id, &mut cx);
                     self.calendar.wishes(s, next);
@@ -256,13 +274,25 @@ impl<'p> World<'p> {
                     self.calendar.wishes(s, next);
                 }
             }
-            if let Some(pause) = told {
-                return pause;
-            }
-            if cx.has_news {
-                return Pause::Drop;
+            if told.is_some() || cx.has_news {
+                return told.unwrap_or(Pause::Drop);
             }
         }
+    }
+
+    /// Where and when time has stopped, in words.
+    #[cold]
+    pub fn stuck(&self) -> String {
+        let stage = self.stuck_at.unwrap_or(0);
+        let at = stage.checked_sub(self.stages.len());
+        let name = match (self.plan.egresses.get(stage), at.map(|end| (self.plan.flows.get(end / 2), end % 2))) {
+            (Some(e), _) => format!("link {} ({})", e.name, e.direction.word()),
+            (_, Some((Some(f), 0))) => format!("the sender of flow {}", f.name),
+            (_, Some((Some(f), _))) => format!("the receiver of flow {}", f.name),
+            _ => "the edge of a domain".to_string(),
+        };
+        let (at_s, most) = (self.now.since(Time::ZERO).as_secs_f64(), self.tick.most());
+        format!("time stands still at {at_s} s: more than {most} events at one instant, the last at {name}")
     }
 
     /// Makes the next change of the timeline; what was due by then has been served.
@@ -473,17 +503,6 @@ fn prefetch_arrivals(calendar: &Calendar, pool: &Pool, hops: &[u32], ends: &[Flo
         }
         None => {}
     }
-}
-
-/// Brings a random waiting arrival to the front; arrivals at one stage keep their order.
-fn shuffle_arrivals(waiting: &mut [PacketId], rng: &mut Rng, stage: impl Fn(PacketId) -> u32) {
-    if waiting.len() < 2 {
-        return;
-    }
-    let pick = rng.below(waiting.len() as u64) as usize;
-    let wanted = stage(waiting[pick]);
-    let first = (0..=pick).find(|i| stage(waiting[*i]) == wanted).unwrap_or(pick);
-    waiting[..=first].rotate_right(1);
 }
 
 /// The random streams of one repetition: they depend on the base seed and the index, not on the scenario.

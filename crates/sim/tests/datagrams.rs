@@ -5,7 +5,7 @@ mod common;
 use common::*;
 use crosswind_base::{Dscp, Event, FlowId, Observer, Packet, Pool, Time, Vantage};
 use crosswind_sim::scenario::Repetition;
-use crosswind_sim::world::{Outcome, Parameters, Ties, World};
+use crosswind_sim::world::{Manner, Outcome, Parameters, World};
 use crosswind_transport::tcp::share::Cache;
 use serde_json::{Value, json};
 
@@ -154,7 +154,7 @@ fn a_stream_and_a_transfer_share_one_link_and_the_books_balance() {
     let parameters = Parameters::of(&plan).unwrap_or_else(|e| panic!("{e}"));
     let rep = Repetition { seed: 1, index: 0, of: 1 };
     let caches = vec![Cache::new(None); plan.nodes.len()];
-    let mut w = World::build(&plan, &parameters, rep, Ties::Ordered, caches).unwrap_or_else(|e| panic!("{e}"));
+    let mut w = World::build(&plan, &parameters, rep, Manner::default(), caches).unwrap_or_else(|e| panic!("{e}"));
     for k in 1..300 {
         if w.run_until(Time::from_secs_f64(k as f64 * 0.31), None) == Some(Outcome::AllFlowsClosed) {
             break;
@@ -230,7 +230,7 @@ fn all_packets_of_a_flow_carry_its_code_point_in_both_directions() {
     let parameters = Parameters::of(&plan).unwrap_or_else(|e| panic!("{e}"));
     let rep = Repetition { seed: 1, index: 0, of: 1 };
     let caches = vec![Cache::new(None); plan.nodes.len()];
-    let mut w = World::build(&plan, &parameters, rep, Ties::Ordered, caches).unwrap_or_else(|e| panic!("{e}"));
+    let mut w = World::build(&plan, &parameters, rep, Manner::default(), caches).unwrap_or_else(|e| panic!("{e}"));
     let mut seen = CodePoints::default();
     w.run_until(Time::from_secs_f64(100.0), Some(&mut seen));
     let wanted = [Dscp::EXPEDITED, Dscp::parse("AF11").expect("a name"), Dscp::DEFAULT];

@@ -5,7 +5,7 @@ mod common;
 use common::*;
 use crosswind_base::{BitRate, Dur, Time};
 use crosswind_sim::scenario::Repetition;
-use crosswind_sim::world::{Outcome, Parameters, Ties, World};
+use crosswind_sim::world::{Manner, Outcome, Parameters, World};
 use crosswind_transport::tcp::share::Cache;
 use serde_json::{Value, json};
 
@@ -202,7 +202,7 @@ fn with_world(scenario: &Value, look: impl FnOnce(&mut World<'_>)) {
     let parameters = Parameters::of(&plan).unwrap_or_else(|e| panic!("{e}"));
     let rep = Repetition { seed: 1, index: 0, of: 1 };
     let caches = vec![Cache::new(None); plan.nodes.len()];
-    let mut world = World::build(&plan, &parameters, rep, Ties::Ordered, caches).unwrap_or_else(|e| panic!("{e}"));
+    let mut world = World::build(&plan, &parameters, rep, Manner::default(), caches).unwrap_or_else(|e| panic!("{e}"));
     look(&mut world);
 }
 

@@ -52,7 +52,8 @@ impl Row {
     fn run_until(&mut self, until: Time) {
         loop {
             let due = [0, 1].map(|s| self.stages[s].next_wake().unwrap_or(Time::NEVER));
-            let first = usize::from(due[1] < due[0]);
+            // At one instant nothing arrives before all that are due have been woken.
+            let first = usize::from(due[1] <= due[0]);
             if due[first] > until {
                 break;
             }

@@ -2,6 +2,7 @@
 
 use super::conditioner::{Conditioner, Fate};
 use crosswind_base::{Cx, Histogram, Packet, PacketId, Stage, Time};
+use std::collections::VecDeque;
 
 /// Which packets of a flow a contract covers.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +30,35 @@ pub struct Passed {
     pub policed_packets: u64,
 }
 
+/// A packet that has been counted before it came: when it will come, its flow's row, and how it came and goes on.
+#[derive(Clone, Copy, Debug)]
+struct Early {
+    at: Time,
+    row: u32,
+    came: u8,
+    goes: u8,
+}
+
+impl Passed {
+    fn count(&mut self, came: usize, goes: usize) {
+        self.arrived[came] += 1;
+        self.left[goes] += 1;
+        self.remarked_packets += u64::from(is_worse(came, goes));
+    }
+
+    fn take_back(&mut self, e: &Early) {
+        let (came, goes) = (usize::from(e.came), usize::from(e.goes));
+        self.arrived[came] -= 1;
+        self.left[goes] -= 1;
+        self.remarked_packets -= u64::from(is_worse(came, goes));
+    }
+}
+
+/// Whether a packet left with a colour that is worse than the one it came with.
+fn is_worse(came: usize, goes: usize) -> bool {
+    came < goes && goes < 3
+}
+
 /// All contracts of a domain, where its traffic comes in.
 pub struct Edge {
     conditioners: Vec<Conditioner>,
@@ -37,6 +67,8 @@ pub struct Edge {
     /// For each flow where its rules begin, and its row in `passed`.
     places: Vec<(u32, u32)>,
     passed: Vec<Passed>,
+    /// What `passed` counts already although somebody may look before it comes.
+    early: VecDeque<Early>,
     wake_at: Time,
     is_timeless: bool,
 }
@@ -69,12 +101,14 @@ impl Edge {
             }
         }
         let is_timeless = conditioners.iter().all(Conditioner::is_timeless);
-        Edge { conditioners, rules, places, passed, wake_at: Time::NEVER, is_timeless }
+        Edge { conditioners, rules, places, passed, early: VecDeque::new(), wake_at: Time::NEVER, is_timeless }
     }
 
-    /// What it has seen of each flow, in the order of flows.
-    pub fn passed(&self) -> &[Passed] {
-        &self.passed
+    /// What it has seen of each flow up to now, in the order of flows.
+    pub fn passed(&self, now: Time) -> Vec<Passed> {
+        let mut passed = self.passed.clone();
+        self.early.iter().filter(|e| e.at > now).for_each(|e| passed[e.row as usize].take_back(e));
+        passed
     }
 
     /// Times between the green packets of one contract, in the order of contracts.
@@ -93,10 +127,25 @@ impl Edge {
         self.is_timeless
     }
 
-    /// Does to a packet what its contract says. The edge is timeless.
+    /// Does to a packet what its contract says, perhaps before it comes, at `cx.now`. The edge is timeless.
     pub fn pass(&mut self, id: PacketId, cx: &mut Cx<'_>) {
+        let came = colour_index(cx.packet(id));
         let verdict = self.condition(id, cx);
         debug_assert!(self.is_timeless && verdict != Verdict::Gone, "nothing is dropped or held back here");
+        if cx.now > cx.unseen_until {
+            let (_, row) = self.places[cx.packet(id).flow.0 as usize];
+            self.remember(
+                Early { at: cx.now, row, came: came as u8, goes: colour_index(cx.packet(id)) as u8 },
+                cx.reached,
+            );
+        }
+    }
+
+    fn remember(&mut self, early: Early, reached: Time) {
+        while self.early.front().is_some_and(|e| e.at <= reached) {
+            self.early.pop_front();
+        }
+        self.early.push_back(early);
     }
 
     fn condition(&mut self, id: PacketId, cx: &mut Cx<'_>) -> Verdict {
@@ -104,20 +153,18 @@ impl Edge {
         let (first, row) = self.places[p.flow.0 as usize];
         debug_assert!(row != u32::MAX, "only flows with a contract pass an edge");
         let came = colour_index(p);
-        self.passed[row as usize].arrived[came] += 1;
         let Some(c) = self.rule_of(p, first) else {
-            self.passed[row as usize].left[came] += 1;
+            self.passed[row as usize].count(came, came);
             return Verdict::Uncovered;
         };
-        let fate = self.conditioners[c].condition(id, cx);
-        let passed = &mut self.passed[row as usize];
-        if fate == Fate::Policed {
+        if self.conditioners[c].condition(id, cx) == Fate::Policed {
+            let passed = &mut self.passed[row as usize];
+            passed.arrived[came] += 1;
             passed.policed_packets += 1;
             return Verdict::Gone;
         }
         let goes = colour_index(cx.packet(id));
-        passed.left[goes] += 1;
-        passed.remarked_packets += u64::from(came < goes && goes < 3);
+        self.passed[row as usize].count(came, goes);
         Verdict::Covered(c)
     }
 

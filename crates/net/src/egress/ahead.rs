@@ -35,6 +35,7 @@ pub(super) enum Arriving {
 #[derive(Clone, Copy, Default)]
 pub(super) struct Foresight {
     pub arriving: Arriving,
+    pub puts_off: bool,
     pub plans: bool,
     pub is_fed: bool,
     pub hands_on: bool,

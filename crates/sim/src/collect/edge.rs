@@ -2,7 +2,7 @@
 
 use super::Row;
 use crate::world::World;
-use crosswind_base::Colour;
+use crosswind_base::{Colour, Time};
 use crosswind_record::{Subject, Tables};
 
 const ARRIVED: [&str; 4] =
@@ -11,9 +11,9 @@ const LEFT: [&str; 4] = ["left_green_packets", "left_yellow_packets", "left_red_
 const _: () = assert!(ARRIVED.len() == Colour::ALL.len() + 1 && LEFT.len() == ARRIVED.len());
 
 /// The table `edge`.
-pub(super) fn rows(w: &World<'_>, tables: &mut Tables) {
+pub(super) fn rows(w: &World<'_>, end: Time, tables: &mut Tables) {
     for (plan, edge) in w.plan.edges.iter().zip(&w.edges.list) {
-        for p in edge.passed() {
+        for p in edge.passed(end) {
             let flow = &w.plan.flows[p.flow as usize];
             let mut row = Row(tables.table("edge"));
             row.text("domain", &plan.domain).int("flow", u64::from(p.flow)).text("name", &flow.name);

@@ -5,7 +5,7 @@ use crosswind_base::ConfigError;
 use crosswind_record::{Column, Table, Tables};
 use crosswind_sim::many::{Progress, Request, run_many};
 use crosswind_sim::scenario::{Plan, Registries, compile, parse};
-use crosswind_sim::world::{OwnLaws, Ties};
+use crosswind_sim::world::{LookAhead, OwnLaws, Ties};
 use serde_json::Value;
 
 pub fn plan(scenario: &Value) -> Plan {
@@ -23,7 +23,15 @@ pub fn refusal(scenario: &Value) -> ConfigError {
 
 /// One run with seed 1.
 pub fn request() -> Request {
-    Request { seed: 1, reps: vec![0], reps_total: 1, workers: 1, ties: Ties::Ordered, laws: OwnLaws::new() }
+    Request {
+        seed: 1,
+        reps: vec![0],
+        reps_total: 1,
+        workers: 1,
+        ties: Ties::Ordered,
+        look_ahead: LookAhead::Allowed,
+        laws: OwnLaws::new(),
+    }
 }
 
 pub fn run_with(scenarios: &[Value], request: &Request) -> Tables {

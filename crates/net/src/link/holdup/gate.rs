@@ -15,8 +15,9 @@ pub struct Gate {
     loss: f64,
     discard: u32,
     rng: Rng,
-    /// The end of the spike that was met last.
+    /// The end of the spike that was met last, and whether that time has not come yet.
     closed_until: Time,
+    is_shut: bool,
 }
 
 impl Gate {
@@ -27,19 +28,20 @@ impl Gate {
             return Err(ConfigError::new("spikes.discard", found, "0, or a queue such as droptail or RED"));
         }
         let (holds, loss, discard) = (p.holds, p.loss, p.discard);
-        Ok(Gate { queue, spikes, holds, loss, discard, rng, closed_until: Time::ZERO })
+        Ok(Gate { queue, spikes, holds, loss, discard, rng, closed_until: Time::ZERO, is_shut: false })
     }
 
     /// Whether a spike goes on; when it has just begun, the queue loses what it is to lose.
     fn is_closed(&mut self, cx: &mut Cx<'_>) -> bool {
         if cx.now >= self.closed_until {
             let open = self.spikes.open_from(cx.now);
-            if open > cx.now {
+            self.is_shut = open > cx.now;
+            if self.is_shut {
                 self.closed_until = open;
                 self.discard(cx);
             }
         }
-        cx.now < self.closed_until
+        self.is_shut
     }
 
     fn discard(&mut self, cx: &mut Cx<'_>) {
@@ -77,7 +79,8 @@ impl QueueDisc for Gate {
 
     fn next_wake(&self) -> Option<Time> {
         let waits = self.queue.backlog().packets > 0;
-        let reopens = Some(self.closed_until).filter(|_| waits && self.holds == Holds::Queue);
+        // A time that has passed would hide what the queue inside asks for.
+        let reopens = Some(self.closed_until).filter(|_| self.is_shut && waits && self.holds == Holds::Queue);
         let begins = self.spikes.next_start().filter(|_| waits && self.discard > 0);
         [reopens, begins, self.queue.next_wake()].into_iter().flatten().min()
     }

@@ -1,0 +1,254 @@
+//! What is recorded, sampled or watched never changes what happens; nor does it matter whether lines look ahead.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod random;
+
+use common::*;
+use crosswind_base::Streams;
+use crosswind_record::{Table, Tables};
+use crosswind_sim::many::{Progress, Request, run_many};
+use crosswind_sim::scenario::{Registries, compile, parse};
+use crosswind_sim::world::LookAhead;
+use serde_json::{Value, json};
+
+/// How the engine worked, and what of it was recorded: no result of the scenario.
+const OF_THE_ENGINE: [&str; 4] = ["wall_ns", "events", "peak_packets", "truncated_events"];
+
+/// What happens in a run.
+const RESULTS: [&str; 7] = ["run", "flow", "link", "edge", "page", "object", "class"];
+
+fn differences(a: &Table, b: &Table) -> Vec<String> {
+    let names = |t: &Table| t.columns().iter().map(|(n, _)| n.clone()).collect::<Vec<_>>();
+    if (a.rows(), names(a)) != (b.rows(), names(b)) {
+        return vec![format!("{}: other rows or columns", a.name())];
+    }
+    let pairs = a.columns().iter().zip(b.columns());
+    let differ = pairs.filter(|((n, x), (_, y))| !OF_THE_ENGINE.contains(&n.as_str()) && x != y);
+    differ.map(|((n, x), (_, y))| format!("{}.{n}:\n  {x:?}\n  {y:?}", a.name())).collect()
+}
+
+/// The columns of results in which two runs differ.
+fn compared(a: &Tables, b: &Tables) -> Vec<String> {
+    let of = |t: &Tables, name: &str| t.get(name).is_some();
+    let missing = RESULTS.iter().filter(|n| of(a, n) != of(b, n)).map(|n| format!("{n}: in one only"));
+    let pairs = RESULTS.iter().filter_map(|n| Some((a.get(n)?, b.get(n)?)));
+    missing.chain(pairs.flat_map(|(x, y)| differences(x, y))).collect()
+}
+
+/// A way to run a scenario that must not show in the results.
+struct Way {
+    name: String,
+    record: Value,
+    request: Request,
+}
+
+fn ways(seed: u64) -> Vec<Way> {
+    let way = |name: &str, record: Value, request: Request| Way { name: name.to_string(), record, request };
+    let of = || Request { seed, ..request() };
+    let file = |what: &str| std::env::temp_dir().join(format!("crosswind-{}-{seed}.{what}", std::process::id()));
+    vec![
+        way("plain", json!({}), of()),
+        way("sampled", json!({ "sample": format!("{} ms", 1 + seed % 40) }), of()),
+        way("seldom sampled", json!({ "sample": format!("{} ms", 300 + seed % 1000) }), of()),
+        way("totals", json!({ "sample": "70 ms", "series": "totals", "hist": "all" }), of()),
+        way("events", json!({ "events": "all" }), of()),
+        way("captured", json!({ "pcap": file("pcapng"), "events": ["f0"], "event_file": file("npy") }), of()),
+        way("never ahead, sampled", json!({ "sample": "33 ms" }), Request { look_ahead: LookAhead::Never, ..of() }),
+    ]
+}
+
+/// All tables of a run; why there are none, if it is not to be had.
+fn tried(scenario: &Value, request: &Request) -> Result<Tables, String> {
+    let run = || {
+        let parsed = parse(&scenario.to_string(), &Registries).map_err(|e| format!("refused: {e}"))?;
+        let plan = compile(&parsed).map_err(|e| format!("refused: {e}"))?;
+        run_many(&[plan], request, &Progress::default()).map(|f| f.tables).map_err(|e| format!("failed: {e}"))
+    };
+    let text = |e: &(dyn std::any::Any + Send)| {
+        let text = e.downcast_ref::<String>().cloned();
+        text.or_else(|| e.downcast_ref::<&str>().map(|s| s.to_string())).unwrap_or_default()
+    };
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_or_else(|e| Err(format!("panic: {}", text(&*e))))
+}
+
+/// Files that a run has written and nobody reads.
+#[expect(clippy::disallowed_methods, reason = "what a test has written it removes")]
+fn remove_files(record: &Value) {
+    for key in ["pcap", "event_file"] {
+        if let Some(path) = record[key].as_str() {
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+/// In which way the results are others than when everything happens at its own time and nothing is recorded.
+fn deviation(scenario: &Value, seed: u64) -> Option<String> {
+    let truth = tried(scenario, &Request { seed, look_ahead: LookAhead::Never, ..request() });
+    if truth.as_ref().is_err_and(|e| e.starts_with("refused")) {
+        return None;
+    }
+    ways(seed).into_iter().find_map(|way| {
+        let mut s = scenario.clone();
+        s["record"] = way.record.clone();
+        let found = tried(&s, &way.request);
+        remove_files(&way.record);
+        match (&truth, found) {
+            (Ok(a), Ok(b)) => {
+                let found = compared(a, &b);
+                (!found.is_empty()).then(|| format!("{}: {}", way.name, found.join("\n")))
+            }
+            (Err(a), Err(b)) => Some(format!("{}: {a}; {b}", way.name)),
+            (Err(a), Ok(_)) => Some(format!("{}: the truth alone: {a}", way.name)),
+            (Ok(_), Err(b)) => Some(format!("{}: {b}", way.name)),
+        }
+    })
+}
+
+/// The scenario without everything that the deviation does not need.
+fn shrunk(mut scenario: Value, fails: &dyn Fn(&Value) -> bool) -> Value {
+    fn paths(v: &Value, at: String, all: &mut Vec<String>) {
+        let children: Vec<(String, &Value)> = match v {
+            Value::Object(m) => m.iter().map(|(k, v)| (format!("{at}/{k}"), v)).collect(),
+            Value::Array(a) => a.iter().enumerate().map(|(k, v)| (format!("{at}/{k}"), v)).collect(),
+            _ => Vec::new(),
+        };
+        for (path, child) in children {
+            all.push(path.clone());
+            paths(child, path, all);
+        }
+    }
+    loop {
+        let mut all = Vec::new();
+        paths(&scenario, String::new(), &mut all);
+        let smaller = all.iter().find_map(|path| {
+            let (above, key) = path.rsplit_once('/')?;
+            let mut less = scenario.clone();
+            match less.pointer_mut(above)? {
+                Value::Object(m) => drop(m.shift_remove(key)),
+                Value::Array(a) => drop(a.remove(key.parse().ok()?)),
+                _ => return None,
+            }
+            fails(&less).then_some(less)
+        });
+        match smaller {
+            Some(less) => scenario = less,
+            None => return scenario,
+        }
+    }
+}
+
+/// How many random scenarios: a few each time, as many as wanted through the environment.
+#[expect(clippy::disallowed_methods, reason = "a longer search is asked for through the environment")]
+fn cases() -> std::ops::Range<u64> {
+    let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
+    let first = number("CROSSWIND_RANDOM_FIRST").unwrap_or(0);
+    first..first + number("CROSSWIND_RANDOM_CASES").unwrap_or(40)
+}
+
+#[test]
+fn in_random_networks_nothing_depends_on_what_is_recorded_or_decided_early() {
+    let (mut run, all) = (0, cases());
+    let mut wrong = Vec::new();
+    for seed in all.clone() {
+        let scenario = random::scenario(&mut Streams::new(seed).named("scenario"));
+        let refused = parse(&scenario.to_string(), &Registries)
+            .map_err(|e| e.to_string())
+            .and_then(|s| compile(&s).map(drop).map_err(|e| e.to_string()));
+        run += u64::from(refused.is_ok());
+        if let Err(e) = refused {
+            eprintln!("seed {seed}: refused: {e}");
+            continue;
+        }
+        if let Some(how) = deviation(&scenario, seed) {
+            let kind = |how: &str| how.split(':').next().map(str::to_string);
+            let small = shrunk(scenario, &|s| deviation(s, seed).is_some_and(|h| kind(&h) == kind(&how)));
+            let how = deviation(&small, seed).unwrap_or_default();
+            eprintln!("seed {seed}: {small}\n{how}");
+            wrong.push(seed);
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {run} run otherwise: {wrong:?}", wrong.len());
+    assert!(10 * run > 7 * (all.end - all.start), "{run} of {} could be run", all.end - all.start);
+}
+
+fn recorded(scenario: &Value, record: Value) -> Value {
+    let mut s = scenario.clone();
+    s["record"] = record;
+    s
+}
+
+#[track_caller]
+fn assert_unchanged(scenario: &Value) {
+    let truth = run_with(std::slice::from_ref(scenario), &Request { look_ahead: LookAhead::Never, ..request() });
+    for record in [
+        json!({}),
+        json!({ "sample": "20 ms" }),
+        json!({ "sample": "1 s" }),
+        json!({ "sample": "370 ms", "series": "totals" }),
+        json!({ "events": "all" }),
+    ] {
+        let found = compared(&truth, &run(&recorded(scenario, record.clone())));
+        assert!(found.is_empty(), "{record}: {}", found.join("\n"));
+    }
+}
+
+/// A bulk transfer over two links; the router between them is a domain.
+fn domain(contract: Value, workload: Value) -> Value {
+    json!({
+        "name": "domain", "duration": "10 s",
+        "link": {
+            "first": { "from": "a", "to": "r", "rate": "10 Mbit/s", "delay": "10 ms", "queue": { "limit": "50 packets" } },
+            "second": { "from": "r", "to": "b", "rate": "1 Gbit/s", "delay": "10 ms" }
+        },
+        "domain": { "d": { "nodes": ["r"] } },
+        "contract": { "c": contract },
+        "flow": { "f": { "from": "a", "to": "b", "workload": workload } }
+    })
+}
+
+#[test]
+fn a_contract_without_a_meter_changes_nothing() {
+    for workload in [json!({ "type": "bulk" }), json!({ "type": "cbr", "payload": "1000 B", "interval": "900 us" })] {
+        let with = domain(json!({ "domain": "d" }), workload);
+        assert_unchanged(&with);
+        let mut without = with.clone();
+        without.as_object_mut().unwrap().retain(|key, _| key != "contract" && key != "domain");
+        let (with, without) = (run(&with), run(&without));
+        for name in ["flow", "link"] {
+            let found = differences(table(&with, name), table(&without, name));
+            assert!(found.is_empty(), "{}", found.join("\n"));
+        }
+        let mut noted = domain(json!({ "domain": "d", "intervals": "on" }), json!({ "type": "bulk" }));
+        noted["contract"]["c"]["intervals"] = "on".into();
+        assert_unchanged(&noted);
+    }
+}
+
+#[test]
+fn packets_that_a_spike_holds_in_a_queue_with_a_bucket_leave_when_the_bucket_lets_them() {
+    let spikes = json!({ "first": "0.3 s", "every": "2 s", "length": "200 ms", "holds": "queue" });
+    let htb =
+        json!({ "type": "htb", "default": "all", "class": { "all": { "rate": "1 Mbit/s", "ceil": "1 Mbit/s" } } });
+    for queue in [htb, json!({ "type": "tbf", "rate": "1 Mbit/s" })] {
+        let s = json!({
+            "name": "spiky", "duration": "20 s",
+            "link": { "path": { "from": "a", "to": "b", "rate": "10 Mbit/s", "delay": "20 ms", "queue": queue, "spikes": spikes } },
+            "flow": { "f": { "from": "a", "to": "b", "workload": { "type": "bulk" } } }
+        });
+        assert_unchanged(&s);
+        // 90 % of the time at 1 Mbit/s, less headers, and what timeouts cost.
+        let goodput = of_flow(&run(&s), "f", "goodput_bps");
+        assert!((780e3..900e3).contains(&goodput), "{goodput}");
+    }
+}
+
+#[test]
+fn a_transfer_that_stays_open_is_measured_up_to_its_last_event() {
+    assert_unchanged(&json!({
+        "name": "open", "duration": "10 s",
+        "link": { "path": { "from": "a", "to": "b", "rate": "10 Mbit/s", "delay": "20 ms" } },
+        "flow": { "f": { "from": "a", "to": "b", "workload": { "type": "bulk", "size": "200 kB", "close": "never" } } }
+    }));
+}
