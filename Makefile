@@ -35,6 +35,11 @@ $(VENV)/.installed: requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	@touch $@
 
+$(VENV)/.installed-all: $(VENV)/.installed requirements-all.lock
+	@echo "== What tests and documentation need"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-all.lock
+	@touch $@
+
 $(VENV)/.built: $(VENV)/.installed $(RUST) pyproject.toml tools/rustflags.sh
 	@sh tools/need.sh $(PYTHON)
 	@echo "== Building the engine (release)"
@@ -51,13 +56,13 @@ demo: setup
 	  echo "Open these in a browser:"; \
 	  echo "  $(CURDIR)/$(DEMO)/report.html"; echo "  $(CURDIR)/$(REPRODUCED)/report.html"
 
-test: setup optional-tools
+test: setup $(VENV)/.installed-all optional-tools
 	@$(BIN)/python tools/check.py all
 
-lint: setup
+lint: setup $(VENV)/.installed-all
 	@$(BIN)/python tools/check.py lint
 
-format: $(VENV)/.installed
+format: $(VENV)/.installed-all
 	cargo fmt --all
 	$(BIN)/ruff check --fix python tools validation
 	$(BIN)/ruff format python tools validation
@@ -73,26 +78,26 @@ bench-instructions: setup
 	@echo "Needs valgrind (Debian: valgrind); builds one example program in target/instructions."
 	$(BIN)/crosswind bench --only instructions
 
-bench-report: setup
+bench-report: setup $(VENV)/.installed-all
 	@echo "All benchmarks, about a quarter of an hour; leave the machine alone meanwhile."
 	$(BIN)/crosswind bench --report docs
 
-docs: setup
+docs: setup $(VENV)/.installed-all
 	$(BIN)/python tools/results.py
 	$(BIN)/crosswind explain all --out docs/phenomena > /dev/null
 	$(BIN)/python tools/docs_site.py
 
-validate: setup
+validate: setup $(VENV)/.installed-all
 	$(BIN)/python -m validation
 
-validate-kernel: setup
+validate-kernel: setup $(VENV)/.installed-all
 	$(BIN)/python -m validation.kernel
 
-twin: setup
+twin: setup $(VENV)/.installed-all
 	@echo "About a quarter of an hour in real time; other programs on this machine disturb it."
 	$(BIN)/python -m validation.twin
 
-live: setup
+live: setup $(VENV)/.installed-all
 	@echo "A quarter of an hour in real time."
 	$(BIN)/python -m validation.live
 
@@ -112,9 +117,8 @@ wheel: $(VENV)/.installed
 	  $(BIN)/maturin build --release --out dist
 	$(BIN)/python tools/wheel_check.py
 
-lock: $(VENV)/.installed
-	@{ head -1 requirements.lock; $(BIN)/python -m pip freeze --exclude crosswind; } > requirements.lock.new
-	@mv requirements.lock.new requirements.lock
+lock: $(VENV)/.installed-all
+	$(BIN)/python tools/lock.py
 
 clean:
 	rm -rf $(VENV) target dist out python/crosswind/_core*.so

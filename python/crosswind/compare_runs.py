@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from crosswind import outcomes, report, stats
+from crosswind.charts import Format
 from crosswind.comparing import Comparison, Pairing, compare
 from crosswind.errors import InputError, did_you_mean
 from crosswind.figures import Picture
@@ -191,7 +192,14 @@ def pictures(rows: Sequence[Row]) -> list[Picture]:
     return out
 
 
-def write(rows: Sequence[Row], folder: Path, sides: Sequence[tuple[str, Runs]], title: str, command: str = "") -> Path:
+def write(
+    rows: Sequence[Row],
+    folder: Path,
+    sides: Sequence[tuple[str, Runs]],
+    title: str,
+    command: str = "",
+    formats: Sequence[Format] = (),
+) -> Path:
     """Writes report.html, figures and comparison.csv."""
     made = pictures(rows)
     html = report.comparison_page(
@@ -199,6 +207,7 @@ def write(rows: Sequence[Row], folder: Path, sides: Sequence[tuple[str, Runs]], 
         pictures=made,
         sides=[(name, report.facts(runs)) for name, runs in sides],
         command=command,
+        formats=formats,
     )
     pl.DataFrame([r.as_dict() for r in rows]).write_csv(folder / "comparison.csv")
-    return report.write(folder, html, made, command)
+    return report.write(folder, html, made, command, formats)

@@ -19,6 +19,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from crosswind.optional import load
 from crosswind.stats import (
     CONFIDENCE,
     NOTHING,
@@ -50,12 +51,11 @@ def bca(
     n = min((d.size for d in data), default=0)
     if n < 3:
         return estimate(statistic, *data, pairing=pairing, confidence=confidence)
-    from scipy.stats import DegenerateDataWarning, bootstrap  # takes a second to import
-
+    scipy_stats = load("scipy.stats", "comparing")  # takes a second to import
     with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", DegenerateDataWarning)
+        warnings.simplefilter("ignore", scipy_stats.DegenerateDataWarning)
         warnings.simplefilter("ignore", RuntimeWarning)
-        found = bootstrap(
+        found = scipy_stats.bootstrap(
             data, statistic, n_resamples=RESAMPLES, paired=pairing == "paired", vectorized=True, axis=-1,
             confidence_level=confidence, method="BCa", rng=np.random.default_rng(0),
         ).confidence_interval  # fmt: skip
@@ -148,9 +148,10 @@ def median(values: Values) -> Estimate:
     v = np.sort(clean(values))
     if v.size == 0:
         return NOTHING
-    from scipy.stats import binom
-
-    k = int(binom.ppf((1 - CONFIDENCE) / 2, v.size, 0.5))
+    below, k = 1, 0  # the smallest k with P(X <= k) of a fair coin at or above half of what the interval leaves out
+    while below < (1 - CONFIDENCE) / 2 * 2**v.size:
+        k += 1
+        below += math.comb(v.size, k)
     low = v[k - 1] if k >= 1 else v[0]
     high = v[v.size - k] if k >= 1 else v[-1]
     return Estimate(float(np.median(v)), float(low), float(high), int(v.size))
@@ -189,8 +190,7 @@ def _delta(a: Vector, sorted_b: Vector) -> float:
 
 
 def _rank_test(a: Vector, b: Vector, pairing: Pairing) -> tuple[float, str]:
-    from scipy import stats as scipy_stats
-
+    scipy_stats = load("scipy.stats", "a rank test")
     if pairing == "paired":
         if a.size < 2 or np.all(a == b):
             return 1.0, "Wilcoxon signed-rank"
@@ -212,8 +212,7 @@ class SameDistribution:
 
 def same_distribution(a: Values, b: Values, resamples: int = 999) -> SameDistribution:
     """Kolmogorov-Smirnov and Anderson-Darling tests of two independent samples (the latter by permutation)."""
-    from scipy import stats as scipy_stats
-
+    scipy_stats = load("scipy.stats", "a test of distributions")
     x, y = clean(a), clean(b)
     if min(x.size, y.size) < 2:
         return SameDistribution(math.nan, math.nan, math.nan, (x.size, y.size))

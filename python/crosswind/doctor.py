@@ -34,7 +34,7 @@ class Finding:
 
 def findings() -> Iterator[Finding]:
     """Looks at everything; nothing it does stays behind."""
-    for look in (_python, _engine, _run, _cores, _memory, _disk, _fonts):
+    for look in (_python, _engine, _run, _cores, _memory, _disk):
         yield _safely(look)
     yield _safely(_namespaces)
     yield _tool("ns-2", ("ns", "ns2"), "comparisons with ns-2 (make validate, bench)", "apt-get install ns2")
@@ -42,6 +42,8 @@ def findings() -> Iterator[Finding]:
     yield _tool("tcptrace", ("tcptrace",), "plots of captures", "apt-get install tcptrace")
     yield _tool("Graphviz", ("dot",), "crosswind topology --as dot", "apt-get install graphviz")
     yield _tool("Chromium", ("chromium", "google-chrome"), "tests of the reports", "apt-get install chromium")
+    yield _module("matplotlib", "matplotlib", "figures as SVG, PDF, PNG", "pip install 'crosswind[figures]'")
+    yield _module("SciPy", "scipy", "compare, --precision, some claims", "pip install 'crosswind[stats]'")
     yield _module("Dask", "distributed", "sweep --cluster", "pip install 'crosswind[cluster]'")
     yield _module("fsspec", "fsspec", "results at s3://.. and the like", "pip install 'crosswind[cluster]'")
     yield _module("DuckDB", "duckdb", "SQL on results", "pip install duckdb")
@@ -99,13 +101,6 @@ def _memory() -> Finding:
 def _disk() -> Finding:
     free = shutil.disk_usage(Path.cwd()).free / 1e9
     return Finding("disk here", free > 1, f"{free:.1f} GB free", help="results are written to --out")
-
-
-def _fonts() -> Finding:
-    from matplotlib import font_manager
-
-    path = Path(font_manager.findfont("DejaVu Sans", fallback_to_default=False))
-    return Finding("font of the figures", path.exists(), "DejaVu Sans", help="it comes with matplotlib: reinstall that")
 
 
 def _namespaces() -> Finding:

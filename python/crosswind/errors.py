@@ -60,6 +60,13 @@ class InterruptedRunError(CrosswindError):
     exit_code = EXIT_INTERRUPTED
 
 
+class MissingExtraError(CrosswindError):
+    """Something needs a package that a plain installation does not have; the message says how to get it."""
+
+    def __init__(self, what: str, package: str, extra: str) -> None:
+        super().__init__(f"{what} needs {package}: pip install 'crosswind[{extra}]'")
+
+
 class EngineMissingError(CrosswindError):
     """The compiled engine cannot be imported."""
 

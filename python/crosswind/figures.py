@@ -1,25 +1,27 @@
-"""Figures for print and for reports: axes with units, colours that colour-blind readers can tell apart.
+"""Figures for reports and for print: axes with units, colours that colour-blind readers can tell apart.
 
-Every function returns a `Picture`: a matplotlib figure with a name, a caption and a text alternative. Series differ by
-colour, marker and line style together, so that a grey print stays readable.
+Every function returns a `Picture`: a name, a caption, a text alternative and what is drawn, as charts. Nothing is
+drawn with matplotlib before SVG, PDF or PNG is asked for. Series differ by colour, marker and line style together, so
+that a grey print stays readable.
 """
 
 from __future__ import annotations
 
 import io
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import wraps
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from crosswind import drawn
+from crosswind import charts, drawing, drawn
+from crosswind.charts import FORMATS, MARKERS, PALETTE, Chart, Format, Matrix, Series, Vertical, places
+from crosswind.drawing import GRID, INK, RASTER_ABOVE, STYLE, WRITING, styled
+from crosswind.drawing import LINESTYLES as DASHES
 from crosswind.plotting import plt
 from crosswind.stats import quartiles
 
@@ -27,71 +29,65 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's palette without its yellow: tells apart under the common colour deficiencies. One more than dashes,
-# so that no two of many series have both alike.
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-MARKERS = ("o", "s", "^", "D", "v", "P")
-DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (3, 1, 1, 1)), (0, (1, 1)), (0, (6, 1, 1, 1, 1, 1)), (0, (2, 2)))
-INK, GRID = "#16191f", "#d5d9e0"
-SIZE_IN = (4.9, 3.1)
-PANEL_IN = (2.9, 2.2)
-COLUMNS_MAX = 3
-RASTER_ABOVE = 4000
-QUARTILES = ("min", "q1", "median", "q3", "max")
+__all__ = ["DASHES", "FORMATS", "INK", "MARKERS", "PALETTE", "RASTER_ABOVE", "Format", "Picture", "styled"]
 
-STYLE: Any = {
-    "figure.figsize": SIZE_IN,
-    "figure.constrained_layout.use": True,
-    "figure.max_open_warning": 0,
-    "savefig.transparent": True,
-    "font.size": 9,
-    "axes.labelsize": 9,
-    "axes.titlesize": 9.5,
-    "legend.fontsize": 8,
-    "xtick.labelsize": 8,
-    "ytick.labelsize": 8,
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "text.color": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "axes.linewidth": 0.8,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": GRID,
-    "grid.linewidth": 0.6,
-    "legend.frameon": False,
-    "lines.linewidth": 1.3,
-    "lines.markersize": 4.0,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "crosswind",
-    "pdf.fonttype": 42,
-}
-
-# While a finished figure is written: matplotlib would give it a layout engine again, and lay it out anew.
-WRITING: Any = STYLE | {"figure.constrained_layout.use": False}
-
-Format = Literal["svg", "pdf", "png"]
-FORMATS: tuple[Format, ...] = ("svg", "pdf", "png")
-
-P = ParamSpec("P")
 Sample = npt.ArrayLike | pl.Series
+Points = tuple[Sample, Sample]
+Shape = Literal["steps", "lines"]
 
 
-@dataclass
 class Picture:
-    """A figure with its file name (no suffix), caption and text alternative; `data` is what is drawn, as a table."""
+    """A figure with its file name (no suffix), caption and text alternative; `data` is what is drawn, as a table.
 
-    name: str
-    caption: str
-    alt: str
-    figure: Figure
-    data: pl.DataFrame | None = None
-    _svg: str = field(default="", init=False, repr=False)
+    What it shows is given as charts, as a matrix, or as a matplotlib figure that was drawn by hand.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        caption: str,
+        alt: str,
+        figure: Figure | None = None,
+        data: pl.DataFrame | None = None,
+        *,
+        shown: Sequence[Chart] | Matrix = (),
+        draw: Callable[[], Figure] | None = None,
+    ) -> None:
+        self.name, self.caption, self.alt, self.data = name, caption, alt, data
+        self._given, self._shown, self._draw = figure, shown, draw
+        self._svg = ""
+
+    @cached_property
+    def figure(self) -> Figure:
+        """The figure of matplotlib, drawn when it is first asked for."""
+        if self._given is not None:
+            return self._given
+        if self._draw is not None:
+            with plt.rc_context(STYLE):
+                return self._draw()
+        return drawing.draw_matrix(self._shown) if isinstance(self._shown, Matrix) else drawing.draw(self._shown)
+
+    @property
+    def matrix(self) -> Matrix | None:
+        """What it shows, where that is a matrix."""
+        return self._shown if isinstance(self._shown, Matrix) else None
+
+    @cached_property
+    def charts(self) -> Sequence[Chart]:
+        """What it shows, as charts; empty where a page could not draw it."""
+        if isinstance(self._shown, Matrix):
+            return ()
+        if self._shown:
+            return self._shown if all(c.can_be_told() for c in self._shown) else ()
+        return drawn.charts_of(self.figure) if self._given is not None else ()
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether a page should give it a whole row."""
+        if self._given is None:
+            return not isinstance(self._shown, Matrix) and len(self._shown) > 1
+        width, height = self._given.get_size_inches()
+        return bool(width > 6.5 and width > 1.3 * height)
 
     def svg(self) -> str:
         """The figure as inline SVG that scales with its container and follows the text colour of the page."""
@@ -115,6 +111,13 @@ class Picture:
         if "svg" in formats:
             told = f"<title>{_attribute(self.name)}</title>\n <desc>{_attribute(said)}</desc>\n <defs>"
             (folder / f"{self.name}.svg").write_text(self._drawn().replace("<defs>", told, 1), encoding="utf-8")
+        if {"pdf", "png"} & set(formats):
+            self._write(folder, said, formats)
+        table = self.table()
+        if table is not None:
+            table.write_csv(folder / f"{self.name}.csv")
+
+    def _write(self, folder: Path, said: str, formats: Sequence[Format]) -> None:
         with plt.rc_context(WRITING):
             self._settle()
             if "pdf" in formats:
@@ -123,9 +126,6 @@ class Picture:
             if "png" in formats:
                 png: Any = {"dpi": 200, "metadata": {"Title": self.name, "Description": said}}
                 self.figure.savefig(folder / f"{self.name}.png", transparent=False, facecolor="white", **png)
-        table = self.table()
-        if table is not None:
-            table.write_csv(folder / f"{self.name}.csv")
 
     def _drawn(self) -> str:
         """The figure as an SVG document; drawn once for the page and the file."""
@@ -151,7 +151,11 @@ class Picture:
 
     def table(self) -> pl.DataFrame | None:
         """What is drawn, as a table; None when it cannot be read back."""
-        return self.data if self.data is not None else drawn.table(self.figure)
+        if self.data is not None:
+            return self.data
+        if isinstance(self._shown, Matrix):
+            return self._shown.table()
+        return charts.table(self._shown) if self._shown else drawn.table(self.figure)
 
     def _repr_html_(self) -> str:
         return (
@@ -159,47 +163,25 @@ class Picture:
         )
 
     def close(self) -> None:
-        plt.close(self.figure)
+        if "figure" in self.__dict__:
+            plt.close(self.figure)
 
 
 def _attribute(text: str) -> str:
     return text.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
 
 
-def styled(make: Callable[P, Picture]) -> Callable[P, Picture]:
-    """Draws in the house style without touching matplotlib's global settings."""
-
-    @wraps(make)
-    def drawn(*args: P.args, **kwargs: P.kwargs) -> Picture:
-        with plt.rc_context(STYLE):
-            return make(*args, **kwargs)
-
-    return drawn
-
-
-def _finish(ax: Axes, xlabel: str, ylabel: str, floor: float | None = 0.0) -> None:
+def finish(ax: Axes, xlabel: str, ylabel: str, floor: float | None = 0.0) -> None:
+    """Names of the axes; the y axis begins at `floor` unless values lie below it."""
     ax.set_xlabel(xlabel)
     ax.set_ylabel(ylabel)
     if floor is not None and ax.get_ylim()[0] > 0:
         ax.set_ylim(bottom=floor)
 
 
-def _quartile_bars(ax: Axes, x: npt.NDArray[np.float64], table: pl.DataFrame, number: int) -> None:
-    """One series at the places `x`: few artists, since each one costs about as much as all of its lines."""
-    colour, marker = PALETTE[number % len(PALETTE)], MARKERS[number % len(MARKERS)]
-    low, q1, middle, q3, high = (table[c].to_numpy() for c in QUARTILES)
-    for bottom, top in ((low, q1), (q3, high)):
-        ax.vlines(x, bottom, top, color=colour, linestyle=(0, (1, 1.6)), linewidth=1.2)
-    for end in (low, high):
-        ax.hlines(end, x - 0.05, x + 0.05, color=colour, linewidth=1)
-    ax.vlines(x, q1, q3, color=colour, linewidth=5, alpha=0.45, capstyle="butt")
-    marks = {"marker": marker, "markersize": 6, "markeredgecolor": "white", "markeredgewidth": 0.6}
-    label = str(table["series"][0])
-    (line,) = ax.plot(x, middle, color=colour, linestyle="", label=label, zorder=3, **marks)  # type: ignore[arg-type]
-    drawn.with_range(line, q1, q3)
+QUARTILES = ("min", "q1", "median", "q3", "max")
 
 
-@styled
 def quartile_bars(
     name: str,
     caption: str,
@@ -212,82 +194,63 @@ def quartile_bars(
 
     `groups`: configuration -> series -> values in the unit that `ylabel` names.
     """
-    fig, ax = plt.subplots()
-    series = list(dict.fromkeys(s for g in groups.values() for s in g))
-    step = 0.62 / max(1, len(series))
+    known = places(groups, colours)
+    step = 0.62 / max(1, len(known))
     rows = [(c, s, *quartiles(values)) for c, group in groups.items() for s, values in group.items()]
     data = pl.DataFrame(rows, schema=["configuration", "series", *QUARTILES], orient="row")
     drawable = data.filter(pl.col("median").is_not_nan())
     order = {c: i for i, c in enumerate(groups)}
-    for j, label in enumerate(series):
+    series = []
+    for j, (label, place) in enumerate(known.items()):
         of_series = drawable.filter(pl.col("series") == label)
-        if of_series.height:
-            x = np.array([order[c] for c in of_series["configuration"]]) + (j - (len(series) - 1) / 2) * step
-            _quartile_bars(ax, x, of_series, (colours or {}).get(label, j))
-    ax.set_xticks(range(len(groups)), list(groups))
-    ax.set_xlim(-0.6, len(groups) - 0.4)
-    ax.grid(axis="x", visible=False)
-    _finish(ax, "", ylabel, floor)
-    if len(series) > 1:
-        fig.legend(loc="outside upper center", ncols=len(series))
+        x = np.array([order[c] for c in of_series["configuration"]]) + (j - (len(known) - 1) / 2) * step
+        least, q1, middle, q3, most = (of_series[c].to_numpy() for c in QUARTILES)
+        series.append(Series(label, x, middle, "points", place, size=6, low=q1, high=q3, least=least, most=most))
+    chart = Chart("", ylabel, series, floor=floor is not None, names=list(groups))
     medians = "; ".join(f"{c} {s} {m:.4g}" for c, s, m in data.select("configuration", "series", "median").iter_rows())
-    return Picture(name, caption, f"{caption} Medians in {ylabel}: {medians}.", fig, data)
+    return Picture(name, caption, f"{caption} Medians in {ylabel}: {medians}.", data=data, shown=[chart])
 
 
-@styled
 def bars(name: str, caption: str, series: Mapping[str, Mapping[str, float]], ylabel: str) -> Picture:
     """Bars side by side: series -> category -> value."""
-    fig, ax = plt.subplots()
     categories = list(dict.fromkeys(c for inner in series.values() for c in inner))
-    step = 0.8 / max(1, len(series))
-    for j, (label, inner) in enumerate(series.items()):
-        x = np.arange(len(categories)) + (j - (len(series) - 1) / 2) * step
-        heights = [inner.get(c, 0.0) for c in categories]
-        ax.bar(x, heights, step * 0.92, color=PALETTE[j % len(PALETTE)], hatch=("", "//", "..")[j % 3], label=label)
-    ax.set_xticks(range(len(categories)), categories)
-    ax.grid(axis="x", visible=False)
-    _finish(ax, "", ylabel)
-    if len(series) > 1:
-        fig.legend(loc="outside upper center", ncols=len(series))
+
+    def draw() -> Figure:
+        fig, ax = plt.subplots()
+        step = 0.8 / max(1, len(series))
+        for j, (label, inner) in enumerate(series.items()):
+            x = np.arange(len(categories)) + (j - (len(series) - 1) / 2) * step
+            heights = [inner.get(c, 0.0) for c in categories]
+            ax.bar(x, heights, step * 0.92, color=PALETTE[j % len(PALETTE)], hatch=("", "//", "..")[j % 3], label=label)
+        ax.set_xticks(range(len(categories)), categories)
+        ax.grid(axis="x", visible=False)
+        finish(ax, "", ylabel)
+        if len(series) > 1:
+            fig.legend(loc="outside upper center", ncols=len(series))
+        return fig
+
     values = "; ".join(f"{s} {c} {v:.4g}" for s, inner in series.items() for c, v in inner.items())
-    return Picture(name, caption, f"{caption} {ylabel}: {values}.", fig)
+    rows = [(s, c, v) for s, inner in series.items() for c, v in inner.items()]
+    data = pl.DataFrame(rows, schema={"series": pl.String, "category": pl.String, ylabel: pl.Float64}, orient="row")
+    return Picture(name, caption, f"{caption} {ylabel}: {values}.", data=data, draw=draw)
 
 
-@styled
 def scatter(
     name: str,
     caption: str,
-    series: Mapping[str, tuple[Sample, Sample]],
+    series: Mapping[str, Points],
     xlabel: str,
     ylabel: str,
     limits: Sequence[float] = (),
 ) -> Picture:
     """Points of several series, e.g. elapsed time against start time; `limits` draws vertical class boundaries."""
-    fig, ax = plt.subplots()
-    for j, (label, (x, y)) in enumerate(series.items()):
-        ax.plot(
-            np.asarray(x),
-            np.asarray(y),
-            linestyle="",
-            marker=MARKERS[j % len(MARKERS)],
-            color=PALETTE[j % len(PALETTE)],
-            markersize=4.2,
-            alpha=0.85,
-            markeredgewidth=0.4,
-            markeredgecolor="white",
-            label=label,
-        )
-    for limit in limits:
-        ax.axvline(limit, color=INK, linewidth=0.8, linestyle=(0, (4, 3)), alpha=0.6)
-    _finish(ax, xlabel, ylabel)
-    if len(series) > 1:
-        fig.legend(loc="outside upper center", ncols=min(4, len(series)))
+    marks = [
+        Series(label, charts.vector(x), charts.vector(y), "points", j, size=4.2)
+        for j, (label, (x, y)) in enumerate(series.items())
+    ]
+    chart = Chart(xlabel, ylabel, marks, verticals=[Vertical(limit) for limit in limits])
     points = ", ".join(f"{label} {np.asarray(x).size} points" for label, (x, _) in series.items())
-    return Picture(name, caption, f"{caption} {ylabel} against {xlabel}: {points}.", fig)
-
-
-Points = tuple[Sample, Sample]
-Shape = Literal["steps", "lines"]
+    return Picture(name, caption, f"{caption} {ylabel} against {xlabel}: {points}.", shown=[chart])
 
 
 def over_time(name: str, caption: str, lines: Mapping[str, Points], ylabel: str, shape: Shape = "steps") -> Picture:
@@ -295,7 +258,6 @@ def over_time(name: str, caption: str, lines: Mapping[str, Points], ylabel: str,
     return panels_over_time(name, caption, {"": lines}, ylabel, shape)
 
 
-@styled
 def panels_over_time(
     name: str,
     caption: str,
@@ -308,23 +270,27 @@ def panels_over_time(
 
     `colours`: label -> number in the palette, for the same look in several figures.
     """
-    fig, axes = panel_grid(len(panels))
-    places = _places(panels, colours)
-    for ax, (title, lines) in zip(axes, panels.items(), strict=True):
-        for label, (t, v) in lines.items():
-            x, y = drawn.thinned(np.asarray(t, dtype=np.float64), np.asarray(v, dtype=np.float64))
-            style = "steps-post" if shape == "steps" else "default"
-            ax.plot(x, y, drawstyle=style, linewidth=1.1, label=label, **_look(places[label]))
-        _finish(ax, "", "")
-        ax.set_title(title, loc="left")
-    _share_labels(fig, axes, "time (s)", ylabel, len(places))
+    known = places(panels, colours)
+    kind: Literal["steps", "line"] = "steps" if shape == "steps" else "line"
+    shown = [
+        Chart(
+            "time (s)",
+            ylabel,
+            [
+                Series(label, *charts.thinned(charts.vector(t), charts.vector(v)), kind, known[label])
+                for label, (t, v) in lines.items()
+            ],
+            title=title,
+        )
+        for title, lines in panels.items()
+    ]
     ends = "; ".join(
-        f"{f'{title}, ' if title else ''}{label} highest {np.nanmax(np.asarray(v, dtype=float)):.4g}"
+        f"{f'{title}, ' if title else ''}{label} highest {np.nanmax(charts.vector(v)):.4g}"
         for title, lines in panels.items()
         for label, (_, v) in lines.items()
         if np.asarray(v).size
     )
-    return Picture(name, caption, f"{caption} {ylabel} over time: {ends}.", fig)
+    return Picture(name, caption, f"{caption} {ylabel} over time: {ends}.", shown=shown)
 
 
 def cumulative(name: str, caption: str, hists: Mapping[str, pl.DataFrame], xlabel: str, scale: float) -> Picture:
@@ -332,7 +298,6 @@ def cumulative(name: str, caption: str, hists: Mapping[str, pl.DataFrame], xlabe
     return panels_cumulative(name, caption, {"": hists}, xlabel, scale)
 
 
-@styled
 def panels_cumulative(
     name: str,
     caption: str,
@@ -342,57 +307,24 @@ def panels_cumulative(
     colours: Mapping[str, int] | None = None,
 ) -> Picture:
     """Cumulative distributions in panels with equal axes: title -> label -> histogram (low, high, count)."""
-    fig, axes = panel_grid(len(panels))
-    places = _places(panels, colours)
-    for ax, (title, hists) in zip(axes, panels.items(), strict=True):
-        for label, h in hists.items():
-            h = h.group_by("high").agg(pl.col("count").sum()).sort("high")
-            share = h["count"].cum_sum().to_numpy() / max(float(h["count"].sum()), 1.0)
-            x = h["high"].to_numpy() * scale
-            ax.plot(np.concatenate([x[:1], x]), np.concatenate([[0.0], share]), label=label, **_look(places[label]))
-        ax.set_ylim(0, 1.02)
-        _finish(ax, "", "")
-        ax.set_title(title, loc="left")
-    _share_labels(fig, axes, xlabel, "share of packets at or below", len(places))
-    return Picture(name, caption, f"{caption} Cumulative distribution of {xlabel}: {', '.join(places)}.", fig)
+    known = places(panels, colours)
+    shown = [
+        Chart(
+            xlabel,
+            "share of packets at or below",
+            [_shares(label, h, scale, known[label]) for label, h in hists.items()],
+            title=title,
+        )
+        for title, hists in panels.items()
+    ]
+    return Picture(name, caption, f"{caption} Cumulative distribution of {xlabel}: {', '.join(known)}.", shown=shown)
 
 
-def panel_grid(count: int, x_axes: Literal["shared", "own"] = "shared") -> tuple[Any, list[Any]]:
-    """A figure with `count` panels in rows of at most three, with equal y axes."""
-    if count == 1:
-        fig, ax = plt.subplots()
-        return fig, [ax]
-    columns = min(COLUMNS_MAX, count)
-    rows = math.ceil(count / columns)
-    size = (max(4.4, PANEL_IN[0] * columns), PANEL_IN[1] * rows + 0.7)
-    fig, axes = plt.subplots(rows, columns, figsize=size, sharex=x_axes == "shared", sharey=True, squeeze=False)
-    flat = [a for row in axes for a in row]
-    for spare in flat[count:]:
-        spare.set_visible(False)
-    for a in flat[max(0, count - columns) : count]:
-        a.tick_params(labelbottom=True)
-    return fig, flat[:count]
-
-
-def _places(panels: Mapping[str, Mapping[str, Any]], colours: Mapping[str, int] | None) -> dict[str, int]:
-    labels = dict.fromkeys(label for inner in panels.values() for label in inner)
-    return {label: (colours or {}).get(label, i) for i, label in enumerate(labels)}
-
-
-def _look(place: int) -> dict[str, Any]:
-    return {"color": PALETTE[place % len(PALETTE)], "linestyle": DASHES[place % len(DASHES)]}
-
-
-def _share_labels(fig: Any, axes: Sequence[Any], xlabel: str, ylabel: str, labels: int) -> None:
-    if len(axes) == 1:
-        axes[0].set_xlabel(xlabel)
-        axes[0].set_ylabel(ylabel)
-    else:
-        fig.supxlabel(xlabel, fontsize=9)
-        fig.supylabel(ylabel, fontsize=9)
-    if 1 < labels <= 8:
-        found = {label: h for a in axes for h, label in zip(*a.get_legend_handles_labels(), strict=True)}
-        fig.legend(list(found.values()), list(found), loc="outside upper center", ncols=min(4, labels))
+def _shares(label: str, h: pl.DataFrame, scale: float, place: int) -> Series:
+    h = h.group_by("high").agg(pl.col("count").sum()).sort("high")
+    share = h["count"].cum_sum().to_numpy() / max(float(h["count"].sum()), 1.0)
+    x = h["high"].to_numpy() * scale
+    return Series(label, np.concatenate([x[:1], x]), np.concatenate([[0.0], share]), "line", place)
 
 
 _MARKS: tuple[tuple[str, str, str, str, float], ...] = (
@@ -404,55 +336,26 @@ _MARKS: tuple[tuple[str, str, str, str, float], ...] = (
 )
 
 
-@styled
 def time_sequence(name: str, caption: str, events: pl.DataFrame) -> Picture:
     """Time-sequence graph of one flow: segments sent and resent, the ACK line, drops, losses, marks, timeouts."""
-    fig, ax = plt.subplots()
     events = events.filter(pl.col("end") == "sender")
+    series: list[Series] = []
     counts: list[str] = []
+    acks = events.filter(pl.col("kind") == "ack")
+    if not acks.is_empty():
+        x, y = acks["time_ns"].to_numpy() / 1e9, acks["seq"].to_numpy() / 1e3
+        series.append(Series("acknowledged", x, y, "steps", colour="#0072B2", dashes=()))
     for kind, label, marker, colour, size in _MARKS:
         e = events.filter((pl.col("kind") == kind) & (pl.col("len") > 0))
         if e.is_empty():
             continue
         x, y = e["time_ns"].to_numpy() / 1e9, e["seq"].to_numpy() / 1e3
-        ax.plot(
-            x,
-            y,
-            linestyle="",
-            marker=marker,
-            color=colour,
-            markersize=size,
-            label=f"{label} ({e.height})",
-            rasterized=e.height > RASTER_ABOVE,
-            zorder=2 if kind == "send" else 3,
-        )
+        series.append(Series(f"{label} ({e.height})", x, y, "points", colour=colour, marker=marker, size=size))
         counts.append(f"{e.height} {label}")
-    acks = events.filter(pl.col("kind") == "ack")
-    if not acks.is_empty():
-        ax.plot(
-            acks["time_ns"].to_numpy() / 1e9,
-            acks["seq"].to_numpy() / 1e3,
-            color="#0072B2",
-            drawstyle="steps-post",
-            linewidth=0.9,
-            label="acknowledged",
-            zorder=1,
-            rasterized=acks.height > RASTER_ABOVE,
-        )
     timeouts = events.filter((pl.col("kind") == "timeout") & (pl.col("seq") > 0))  # not those of the SYN
-    for i, t in enumerate(timeouts["time_ns"].to_numpy() / 1e9 if not timeouts.is_empty() else []):
-        ax.axvline(
-            t,
-            color=INK,
-            linewidth=0.7,
-            linestyle=(0, (2, 2)),
-            alpha=0.6,
-            label=f"timeout ({timeouts.height})" if i == 0 else None,
-        )
-    _finish(ax, "time (s)", "sequence number (kB)")
-    if ax.get_legend_handles_labels()[1]:
-        fig.legend(loc="outside upper center", ncols=3, handletextpad=0.3, columnspacing=1.0)
-    return Picture(name, caption, f"{caption} Time-sequence graph: {', '.join(counts)}.", fig)
+    verticals = [Vertical(t / 1e9, f"timeout ({timeouts.height})") for t in timeouts["time_ns"].to_list()]
+    chart = Chart("time (s)", "sequence number (kB)", series, verticals=verticals)
+    return Picture(name, caption, f"{caption} Time-sequence graph: {', '.join(counts)}.", shown=[chart])
 
 
 def close_all(pictures: Sequence[Picture]) -> None:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import importlib
 from functools import cache
 from types import ModuleType
 from typing import Any
 
+from crosswind.optional import load
+
 
 @cache
 def _pyplot() -> ModuleType:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot
-
-    return matplotlib.pyplot
+    load("matplotlib", "drawing figures as SVG, PDF or PNG").use("Agg")
+    return importlib.import_module("matplotlib.pyplot")
 
 
 class _Late:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind.errors import InputError, did_you_mean
+from crosswind.optional import load
 from crosswind.runs import Runs
 from crosswind.stats import Values, clean
 
@@ -96,8 +97,7 @@ def metric_column(frame: pl.DataFrame, name: str) -> str:
 
 def half_width(values: Values, confidence: float = 0.95) -> float:
     """Half the width of the t interval of a mean; infinite for fewer than two values."""
-    from scipy.stats import t
-
+    t = load("scipy.stats", "an interval of given precision").t
     v = clean(values)
     if v.size < 2:
         return math.inf

@@ -34,6 +34,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from crosswind.optional import load
+
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
@@ -159,7 +161,7 @@ def _answers(responses: Floats, falls: Floats, begins: Floats, hold_s: float) ->
 
 def ewma(x: Floats, weight: float) -> Floats:
     """s = weight s + (1 - weight) x, from the first value on."""
-    from scipy.signal import lfilter  # takes a while to load
+    lfilter = load("scipy.signal", "a predictor").lfilter
 
     if x.size == 0:
         return x

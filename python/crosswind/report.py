@@ -13,10 +13,10 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from crosswind import drawn, figures
+from crosswind import figures
 from crosswind.claims import VERDICTS, Checked, columns, tally
 from crosswind.experiments.base import Experiment
-from crosswind.figures import Picture
+from crosswind.figures import Format, Picture
 from crosswind.readings import MAIN, MAIN_TITLE, Reading, beside, comparison, tallies
 from crosswind.run_figures import run_pictures
 from crosswind.runs import Runs
@@ -63,19 +63,18 @@ def _inline(text: str) -> str:
     return re.sub(r"\*\*([^*]+)\*\*", r"<strong>\1</strong>", html)
 
 
-def _pictures_for_page(pictures: Sequence[Picture]) -> list[dict[str, Any]]:
-    def shape(p: Picture) -> str:
-        width, height = p.figure.get_size_inches()
-        return "wide" if width > 6.5 and width > 1.3 * height else ""
-
+def _pictures_for_page(pictures: Sequence[Picture], formats: Sequence[Format] = ()) -> list[dict[str, Any]]:
+    """What the page needs of each figure; one that no chart can show is drawn."""
     return [
         {
             "name": p.name,
             "caption": p.caption,
-            "svg": Markup(p.svg()),
-            "shape": shape(p),
-            "data": p.table() is not None,
-            "charts": _embedded(drawn.charts(p.figure)),
+            "alt": p.alt,
+            "svg": Markup(p.svg()) if not (p.charts or p.matrix) else "",
+            "shape": "wide" if p.is_wide else "",
+            "files": [*formats, *(["csv"] if p.table() is not None else [])],
+            "charts": _embedded([c.told() for c in p.charts]),
+            "matrix": p.matrix,
         }
         for p in pictures
     ]
@@ -112,8 +111,8 @@ def _scenario_texts(scenarios: Mapping[str, Scenario]) -> list[tuple[str, str]]:
     ]
 
 
-def run_report(runs: Runs, command: str = "") -> tuple[str, list[Picture]]:
-    """The HTML of `crosswind run` and its pictures (the caller saves and closes them)."""
+def run_report(runs: Runs, command: str = "", formats: Sequence[Format] = ()) -> tuple[str, list[Picture]]:
+    """The HTML of `crosswind run` and its pictures (the caller saves them, in `formats`, and closes them)."""
     pictures = run_pictures(runs)
     first = next(iter(runs.scenarios.values()))
     html = (
@@ -125,7 +124,7 @@ def run_report(runs: Runs, command: str = "") -> tuple[str, list[Picture]]:
             facts=facts(runs),
             warnings=runs.manifest.get("warnings", []),
             tables=[t for t in (flow_table(runs), link_table(runs)) if t],
-            pictures=_pictures_for_page(pictures),
+            pictures=_pictures_for_page(pictures, formats),
             scenarios=_scenario_texts(runs.scenarios),
             command=command,
         )
@@ -141,6 +140,7 @@ def sweep_page(
     tables: Sequence[Table],
     pictures: Sequence[Picture],
     command: str = "",
+    formats: Sequence[Format] = (),
 ) -> str:
     """The HTML of `crosswind sweep`."""
     base = Scenario(runs.manifest["base"])
@@ -154,7 +154,7 @@ def sweep_page(
             facts=facts(runs),
             warnings=runs.manifest.get("warnings", []),
             tables=tables,
-            pictures=_pictures_for_page(pictures),
+            pictures=_pictures_for_page(pictures, formats),
             scenarios=_scenario_texts({base.name: base}),
             command=command,
         )
@@ -167,11 +167,12 @@ def comparison_page(
     pictures: Sequence[Picture],
     sides: Sequence[tuple[str, list[tuple[str, str]]]],
     command: str = "",
+    formats: Sequence[Format] = (),
 ) -> str:
     """The HTML of `crosswind compare`; `sides`: name and facts of what is compared."""
     page = environment().get_template("comparison.html")
     return page.render(
-        title="Comparison", table=table, pictures=_pictures_for_page(pictures), sides=sides, command=command
+        title="Comparison", table=table, pictures=_pictures_for_page(pictures, formats), sides=sides, command=command
     )
 
 
@@ -182,6 +183,7 @@ def reproduction_report(
     pictures: Sequence[Picture],
     *,
     command: str = "",
+    formats: Sequence[Format] = (),
     readings: Sequence[Reading] = (),
 ) -> str:
     """The HTML of `crosswind reproduce`: the question, the claims with their verdicts, the figures, other readings."""
@@ -208,7 +210,7 @@ def reproduction_report(
             variants=experiment.variants,
             main_title=MAIN_TITLE,
             variant=runs.manifest.get("variant", MAIN),
-            pictures=_pictures_for_page(pictures),
+            pictures=_pictures_for_page(pictures, formats),
             tables=[t for t in (link_table(runs),) if t],
             scenarios=_scenario_texts(runs.scenarios),
             command=command,
@@ -221,9 +223,9 @@ def write(
     html: str,
     pictures: Sequence[Picture],
     command: str = "",
-    formats: Sequence[figures.Format] = figures.FORMATS,
+    formats: Sequence[Format] = (),
 ) -> Path:
-    """Writes report.html and the figures with their data; returns the path of the report."""
+    """Writes report.html, the figures' data as CSV, and the figures as files in `formats`; returns the page's path."""
     page = folder / "report.html"
     page.write_text(html, encoding="utf-8")
     for p in pictures:

@@ -13,9 +13,9 @@ import polars as pl
 
 from crosswind import figures, report
 from crosswind.claims import Checked
-from crosswind.errors import InputError, InterruptedRunError, did_you_mean
+from crosswind.errors import InputError, InterruptedRunError, MissingExtraError, did_you_mean
 from crosswind.experiments.base import Experiment, Results
-from crosswind.figures import FORMATS, Format
+from crosswind.figures import Format, Picture
 from crosswind.progress import Listener
 from crosswind.readings import MAIN, Reading, reading
 from crosswind.run import Ties
@@ -46,7 +46,7 @@ class Plan:
     ties: Ties = "fixed"
     readings: Literal["one", "all"] = "one"
     figures: Literal["files", "report", "none"] = "files"
-    formats: Sequence[Format] = FORMATS
+    formats: Sequence[Format] = ()
     fresh: frozenset[str] = frozenset()
     shared: Shared | None = None
     again: bool = False
@@ -185,6 +185,15 @@ def _conclude_briefly(experiment: Experiment, runs: Runs, out: Path, plan: Plan)
     return reading(experiment, str(runs.manifest["variant"]), results, checked)
 
 
+def _pictures(experiment: Experiment, results: Results) -> list[Picture]:
+    """The figures of an experiment; none, with a warning, where they need a package that is not installed."""
+    try:
+        return list(experiment.figures(results))
+    except MissingExtraError as e:
+        results.runs.manifest["warnings"].append(f"the figures are left out: {e}")
+        return []
+
+
 def conclude(experiment: Experiment, runs: Runs, out: Path, command: str = "", plan: Plan = Plan()) -> Outcome:
     """Checks the claims on finished runs and writes tables, figures and report."""
     results, checked, rows = _check(experiment, runs, out, plan)
@@ -194,8 +203,10 @@ def conclude(experiment: Experiment, runs: Runs, out: Path, command: str = "", p
         row["grade"] = experiment.grades.get(row["claim"], "")
         row["readings"] = {r.name: r.verdicts[row["claim"]] for r in readings[1:] if row["claim"] in r.verdicts}
     _save(runs, rows, out)
-    pictures = experiment.figures(results) if plan.figures != "none" else []
-    html = report.reproduction_report(experiment, runs, checked, pictures, command=command, readings=readings)
+    pictures = _pictures(experiment, results) if plan.figures != "none" else []
+    html = report.reproduction_report(
+        experiment, runs, checked, pictures, command=command, formats=plan.formats, readings=readings
+    )
     report.write(out, html, pictures if plan.figures == "files" else [], command, plan.formats)
     figures.close_all(pictures)
     return Outcome(experiment, results, checked, rows, out, readings)

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from crosswind import effects, figures_sweep, outcomes, report, stats
+from crosswind.charts import Format
 from crosswind.figures import Picture
 from crosswind.figures_sweep import Scale
 from crosswind.stats import Estimate
@@ -25,7 +26,7 @@ PANELS_MAX, SERIES_MAX, GROUPS_MAX = 9, 6, 4
 UNITS = {"ns": ("ms", 1e-6), "bps": ("kbit/s", 1e-3), "bytes": ("kB", 1e-3), "packets": ("packets", 1.0), "": ("", 1.0)}
 
 
-def write(done: Sweep, folder: Path, command: str = "") -> Path:
+def write(done: Sweep, folder: Path, command: str = "", formats: Sequence[Format] = ()) -> Path:
     """Writes report.html and the figures; returns the path of the report."""
     pictures = pictures_of(done)
     first = done.runs.scenarios[next(iter(done.runs.scenarios))]
@@ -36,8 +37,9 @@ def write(done: Sweep, folder: Path, command: str = "") -> Path:
         tables=[t for t in (effect_table(done), table_of(done)) if t and t.rows],
         pictures=pictures,
         command=command,
+        formats=formats,
     )
-    return report.write(folder, html, pictures, command)
+    return report.write(folder, html, pictures, command, formats)
 
 
 def _values(done: Sweep, column: str) -> list[str]:

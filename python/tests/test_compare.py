@@ -24,7 +24,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_two_results_of_one_seed_are_compared_in_pairs(engine: Engine, file: Path, capsys: Capture) -> None:
     cw.run(file, reps=9).save("old")
     cw.run(cw.Scenario.load(file).with_({"flow.bulk.workload.size": "300000 B"}), reps=9).save("new")
-    assert main(["compare", "new", "old", "--metric", "elapsed", "--json", "--out", "c"]) == 0
+    assert main(["compare", "new", "old", "--metric", "elapsed", "--json", "--out", "c", "--formats", "pdf"]) == 0
     rows = {(r["flow"], r["metric"]): r for r in json.loads(capsys.readouterr().out)}
     elapsed = rows["bulk", "elapsed_ns"]
     assert elapsed["pairing"] == "paired" and elapsed["n"] == 9 and elapsed["clear"] and elapsed["change_high"] < 0

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crosswind import claims, drawn, figures, scoreboard
+from crosswind import charts, claims, figures, scoreboard
 from crosswind.cli import main
 from crosswind.errors import InputError
 from crosswind.stats import Estimate
@@ -29,7 +29,7 @@ Engine = Callable[..., Any]
 @given(st.integers(1, 30_000), st.integers(0, 10_000), st.integers(5, 100))
 def test_thinning_keeps_the_highest_the_lowest_and_the_ends(n: int, seed: int, buckets: int) -> None:
     x, y = np.arange(float(n)), np.random.default_rng(seed).normal(size=n)
-    tx, ty = drawn.thinned(x, y, buckets)
+    tx, ty = charts.thinned(x, y, buckets)
     assert tx.size <= max(n if n <= 4 * buckets else 0, 4 * buckets)
     assert ty.max() == y.max() and ty.min() == y.min() and (tx[0], tx[-1]) == (x[0], x[-1])
     assert (np.diff(tx) > 0).all()
@@ -37,7 +37,7 @@ def test_thinning_keeps_the_highest_the_lowest_and_the_ends(n: int, seed: int, b
 
 def test_what_is_drawn_is_written_beside_the_figure(tmp_path: Path) -> None:
     p = figures.over_time("w", "Windows.", {"a": ([0.0, 1, 2], [5.0, 9, 7]), "b": ([0.0, 1], [1.0, 2])}, "window (kB)")
-    p.save(tmp_path, "crosswind run x.toml")
+    p.save(tmp_path, "crosswind run x.toml", figures.FORMATS)
     table = pl.read_csv(tmp_path / "w.csv")
     assert table.columns == ["panel", "series", "time (s)", "window (kB)"] and table.height == 5
     assert "crosswind run x.toml" in (tmp_path / "w.svg").read_text()
@@ -69,7 +69,7 @@ def test_a_figure_is_laid_out_like_one_that_is_laid_out_by_the_first_drawing(tmp
 def test_a_chart_holds_what_is_drawn() -> None:
     lines = {"a": ([0.0, 10.0], [0.0, 10.0]), "b": ([0.0, 5.0], [1.0, 2.0])}
     p = figures.over_time("w", "Windows.", lines, "window (kB)")
-    (chart,) = drawn.charts(p.figure)
+    (chart,) = (c.told() for c in p.charts)
     assert (chart["x"], chart["y"], chart["xlog"], chart["names"]) == ("time (s)", "window (kB)", False, [])
     assert [(s["label"], s["kind"], s["x"], s["y"]) for s in chart["series"]] == [
         ("a", "steps", [0.0, 10.0], [0.0, 10.0]),
@@ -82,7 +82,7 @@ def test_marks_at_one_time_stand_beside_each_other_in_a_chart() -> None:
     rows = {"kind": ["send", "send", "drop", "timeout"], "end": ["sender"] * 4}
     events = pl.DataFrame({**rows, "time_ns": [10**9] * 3 + [2 * 10**9], "seq": [1, 2, 3, 1], "len": [9, 9, 9, 0]})
     p = figures.time_sequence("t", "c", events)
-    (chart,) = drawn.charts(p.figure)
+    (chart,) = (c.told() for c in p.charts)
     sent = next(s for s in chart["series"] if s["label"].startswith("sent"))
     assert sent["kind"] == "points" and len(set(sent["x"])) == 2 and np.allclose(sent["x"], 1.0)
     assert [v["x"] for v in chart["verticals"]] == [2.0]
@@ -92,7 +92,7 @@ def test_marks_at_one_time_stand_beside_each_other_in_a_chart() -> None:
 def test_what_a_chart_cannot_show_stays_a_picture() -> None:
     bars = figures.bars("b", "c", {"x": {"A": 1.0}}, "y")
     back = figures.over_time("w", "c", {"a": ([0.0, 2.0, 1.0], [0.0, 1.0, 2.0])}, "y", "lines")
-    assert drawn.charts(bars.figure) == [] and drawn.charts(back.figure) == []
+    assert not bars.charts and not back.charts
     figures.close_all([bars, back])
 
 

@@ -18,7 +18,7 @@ from crosswind.errors import InputError
 
 Engine = Callable[..., Any]
 ROOT = Path(__file__).resolve().parents[2]
-WITH_EXAMPLES = ("comparing", "design", "drawn", "laws", "metrics", "precision", "quantity", "scenario")
+WITH_EXAMPLES = ("charts", "comparing", "design", "laws", "metrics", "precision", "quantity", "scenario")
 NOTEBOOKS = sorted((ROOT / "docs/notebooks").glob("*.ipynb"))
 
 

@@ -19,6 +19,7 @@ from crosswind.claims import rules
 from crosswind.claims.claim import Measure, MissingDataError, yes
 from crosswind.claims.rules import Seeds
 from crosswind.experiments.base import Results
+from crosswind.optional import load
 from crosswind.stats import Estimate, exact
 
 Statistic = Callable[..., Any]
@@ -93,7 +94,7 @@ def seeds(values: Callable[[Results], Any]) -> Measure:
 
 def over_seeds(values: Any, confidence: float = stats.CONFIDENCE) -> Estimate:
     """Mean, t interval and standard deviation of one value per seed."""
-    from scipy import stats as scipy_stats
+    scipy_stats = load("scipy.stats", "this claim")
 
     v = stats.clean(values)
     if v.size < 2:

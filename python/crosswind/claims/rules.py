@@ -36,6 +36,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crosswind.claims.bands import FREE, Band, above, at_least, at_most, below, near
+from crosswind.optional import load
 from crosswind.stats import NOTHING, Estimate
 
 Verdict = Literal["pass", "consistent", "unclear", "fail", "withheld", "not yet", "reported", "error"]
@@ -210,7 +211,7 @@ def every(p: Printed) -> Criterion:
 
 def clopper_pearson(k: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
     """The interval of a share of which k of n are true."""
-    from scipy import stats as scipy_stats
+    scipy_stats = load("scipy.stats", "this claim")
 
     tail = (1.0 - confidence) / 2.0
     low = scipy_stats.beta.ppf(tail, k, n - k + 1) if k else 0.0
@@ -300,7 +301,7 @@ def one_run(p: Printed) -> Criterion:
 
 def one_run_half_width(e: Estimate) -> float:
     """t(m-1) s sqrt(1 + 1/m) with our standard deviation s over m seeds: 2.37 s for ten of them."""
-    from scipy import stats as scipy_stats
+    scipy_stats = load("scipy.stats", "this claim")
 
     sd = getattr(e, "sd", math.nan)
     if not math.isfinite(sd):

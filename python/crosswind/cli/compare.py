@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from crosswind.cli.shared import JsonOption, OutOption, command_line, print_json, print_table
+from crosswind.cli.shared import FormatsOption, JsonOption, OutOption, command_line, formats_of, print_json, print_table
 from crosswind.errors import InputError
 from crosswind.runs import Runs, prepare_out
 
@@ -27,6 +27,7 @@ def compare(
     ] = None,
     metric: Annotated[list[str] | None, typer.Option("--metric", help="A metric, e.g. goodput. Repeatable.")] = None,
     out: OutOption = None,
+    formats: FormatsOption = "",
     json: JsonOption = False,
 ) -> None:
     """Compares results: differences with intervals, effect sizes and n; paired where they share random numbers."""
@@ -47,7 +48,7 @@ def compare(
     if not rows:
         raise InputError("compare", found="no flow in both", expected="results with the same flow groups")
     if out is not None:
-        page = compare_runs.write(rows, prepare_out(out), sides, title, command_line())
+        page = compare_runs.write(rows, prepare_out(out), sides, title, command_line(), formats_of(formats))
     if json:
         print_json([r.as_dict() for r in rows])
         return

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from crosswind.cli.shared import FormatsOption, formats_of
 from crosswind.runs import Runs, prepare_out
 
 EPILOG = "Example: crosswind report out/demo"
@@ -16,10 +17,15 @@ def register(app: typer.Typer) -> None:
     app.command("report", epilog=EPILOG)(make)
 
 
-def make(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of results.")]) -> None:
+def make(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of results.")],
+    formats: FormatsOption = "",
+) -> None:
     """Writes report.html and the figures of saved results again; for an experiment, checks its claims again."""
-    from crosswind import experiments, report  # loads matplotlib
-    from crosswind.reproduce import conclude
+    from crosswind import experiments, report
+    from crosswind.reproduce import Plan, conclude
+
+    files = formats_of(formats)
 
     runs = Runs.load(folder)
     prepare_out(folder)
@@ -27,13 +33,13 @@ def make(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder of
         from crosswind import sweep_report
         from crosswind.sweep import load
 
-        sweep_report.write(load(folder), folder)
+        sweep_report.write(load(folder), folder, formats=files)
         print(folder / "report.html")
         return
     known = experiments.registry().get(str(runs.manifest.get("experiment", "")))
     if known is not None and not runs.interrupted:
-        conclude(known, runs, folder)
+        conclude(known, runs, folder, plan=Plan(formats=files))
     else:
-        html, pictures = report.run_report(runs)
-        report.write(folder, html, pictures)
+        html, pictures = report.run_report(runs, formats=files)
+        report.write(folder, html, pictures, formats=files)
     print(folder / "report.html")

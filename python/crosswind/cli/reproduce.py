@@ -16,6 +16,7 @@ from rich.text import Text
 from crosswind.claims import columns, tally
 from crosswind.cli.shared import (
     VERDICT_STYLE,
+    FormatsOption,
     JsonOption,
     OutOption,
     RepsOption,
@@ -24,17 +25,17 @@ from crosswind.cli.shared import (
     WorkersOption,
     command_line,
     console,
+    formats_of,
     print_json,
     print_table,
 )
 from crosswind.core import version
-from crosswind.errors import EXIT_DONE, EXIT_FAILED, InputError, did_you_mean
+from crosswind.errors import EXIT_DONE, EXIT_FAILED, InputError
 from crosswind.progress import Bar
 
 if TYPE_CHECKING:
     from crosswind.campaign import Finished
     from crosswind.experiments.base import Experiment
-    from crosswind.figures import Format
     from crosswind.readings import Reading
     from crosswind.reproduce import Outcome, Plan
 
@@ -62,15 +63,7 @@ def reproduce(
     variants: Annotated[
         bool, typer.Option("--variants", help="Run every other reading too, and compare the verdicts.")
     ] = False,
-    formats: Annotated[
-        str,
-        typer.Option(
-            "--formats",
-            metavar="LIST",
-            help="Figures as files beside the report: some of svg,pdf,png, or none. "
-            "Default: svg for one experiment, none for several.",
-        ),
-    ] = "",
+    formats: FormatsOption = "",
     out: OutOption = None,
     workers: WorkersOption = None,
     shuffle_ties: ShuffleOption = False,
@@ -92,7 +85,7 @@ def reproduce(
     _only_one("--quick", quick, "--reps", reps)
     _only_one("--variants", variants, "--variant", variant)
     began = time.monotonic()
-    files = _formats(formats or ("svg" if len(chosen) == 1 else "none"))
+    files = formats_of(formats)
     plan = Plan(
         reps=reps,
         size="quick" if quick else "full",
@@ -101,7 +94,7 @@ def reproduce(
         variant=variant,
         ties="shuffled" if shuffle_ties else "fixed",
         readings="all" if variants else "one",
-        figures="files" if files else "report",
+        figures="files" if files or len(chosen) == 1 else "report",
         formats=files,
         again=again,
     )
@@ -131,17 +124,6 @@ def _only_one(first: str, one: object, second: str, other: object) -> None:
     if one and other:
         shown = " with ".join(f"{k} {v}" if v is not True else k for k, v in ((first, one), (second, other)))
         raise InputError(first, found=shown, expected="one of the two")
-
-
-def _formats(text: str) -> tuple[Format, ...]:
-    from crosswind.figures import FORMATS
-
-    words = [w.strip() for w in text.split(",")] if text != "none" else []
-    for w in words:
-        if w not in FORMATS:
-            expected = f"some of {','.join(FORMATS)}, or none"
-            raise InputError("--formats", found=f"`{w}`", expected=expected, hint=did_you_mean(w, FORMATS))
-    return tuple(f for f in FORMATS if f in words)
 
 
 def _pace(packets: int, seconds: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,9 +10,12 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
+from crosswind.charts import Format
 from crosswind.cli.shared import (
+    FormatsOption,
     JsonOption,
     OutOption,
+    ReportOption,
     RepsOption,
     SeedOption,
     SetOption,
@@ -20,6 +24,7 @@ from crosswind.cli.shared import (
     changed,
     command_line,
     console,
+    formats_of,
     print_json,
     print_table,
 )
@@ -75,9 +80,12 @@ def run(
     mode: Annotated[
         Mode, typer.Option("--mode", help="emulate: real kernels are the hosts, in real time; see docs/emulation.md.")
     ] = Mode.simulate,
+    formats: FormatsOption = "",
+    report: ReportOption = None,
     json: JsonOption = False,
 ) -> int:
     """Runs a scenario; prints a summary and writes Parquet tables, manifest.json and report.html."""
+    files = formats_of(formats)
     targets = [Precision.parse(p) for p in precision or ()]
     count = reps or (8 if targets else 1)
     what = _recorded(changed(scenario, assign), count)
@@ -102,17 +110,21 @@ def run(
 
         runs = until_precise(targets, count, max(reps_max, count), repeated)
     runs.save(folder)
-    from crosswind import report  # loads matplotlib
-
-    html, pictures = report.run_report(runs, command_line())
-    page = report.write(folder, html, pictures, command_line())
+    page = _report(runs, folder, files) if (report if report is not None else not json or bool(files)) else None
     if json:
-        print_json(_as_json(runs, folder))
+        print_json(_as_json(runs, folder, page))
     else:
-        _print(runs, page)
+        _print(runs, folder, page)
     if runs.interrupted:
         raise InterruptedRunError(f"interrupted: {runs.manifest['runs']} finished runs are kept in {folder}")
     return EXIT_DONE
+
+
+def _report(runs: Runs, folder: Path, formats: Sequence[Format]) -> Path:
+    from crosswind import report  # loads the templates
+
+    html, pictures = report.run_report(runs, command_line(), formats)
+    return report.write(folder, html, pictures, command_line(), formats)
 
 
 def _emulated(what: Scenario, seed: int | None, reps: int, pcap: Path | None, bar: Bar, *, together: int) -> Runs:
@@ -133,7 +145,7 @@ def _recorded(scenario: Scenario, reps: int) -> Scenario:
     return scenario
 
 
-def _print(runs: Runs, page: Path) -> None:
+def _print(runs: Runs, folder: Path, page: Path | None) -> None:
     screen = console()
     for table in (flow_table(runs), link_table(runs)):
         if table:
@@ -148,13 +160,14 @@ def _print(runs: Runs, page: Path) -> None:
     for warning in runs.manifest["warnings"]:
         screen.print(Text(f"warning: {warning}", style="yellow"))
     m = runs.manifest
-    screen.print(Text(f"{m['runs']} run{'s' if m['runs'] != 1 else ''} in {m['wall_s']:.2f} s; report: {page}"))
+    where = f"report: {page}" if page else f"results in {folder}"
+    screen.print(Text(f"{m['runs']} run{'s' if m['runs'] != 1 else ''} in {m['wall_s']:.2f} s; {where}"))
 
 
-def _as_json(runs: Runs, folder: Path) -> dict[str, Any]:
+def _as_json(runs: Runs, folder: Path, page: Path | None) -> dict[str, Any]:
     return {
         "folder": str(folder),
-        "report": str(folder / "report.html"),
+        "report": str(page) if page else None,
         "interrupted": runs.interrupted,
         "trusted": runs.manifest["trusted"],
         "seed": runs.manifest["seed"],

@@ -15,6 +15,8 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from crosswind.charts import FORMATS, Format
+from crosswind.errors import InputError, did_you_mean
 from crosswind.scenario import Scenario, parse_assignment
 from crosswind.summary import Table
 
@@ -30,6 +32,14 @@ SetOption = Annotated[
     ),
 ]
 ShuffleOption = Annotated[bool, typer.Option("--shuffle-ties", help="Permute simultaneous events: results must stay.")]
+
+FormatsOption = Annotated[
+    str,
+    typer.Option("--formats", metavar="LIST", help="Figures as files too: some of svg,pdf,png. Default: none."),
+]
+ReportOption = Annotated[
+    bool | None, typer.Option("--report/--no-report", help="Write report.html. Default: yes, but not with --json.")
+]
 
 VERDICT_STYLE = {
     "pass": "green",
@@ -47,6 +57,16 @@ def console() -> Console:
     """Stdout for people; wide when it is not a terminal, so that a pipe gets whole rows."""
     wide = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 160
     return Console(width=wide, highlight=False)
+
+
+def formats_of(text: str) -> tuple[Format, ...]:
+    """What `--formats` names. Raises InputError for another name."""
+    words = [w.strip() for w in text.split(",")] if text not in ("", "none") else []
+    for w in words:
+        if w not in FORMATS:
+            expected = f"some of {','.join(FORMATS)}, or none"
+            raise InputError("--formats", found=f"`{w}`", expected=expected, hint=did_you_mean(w, FORMATS))
+    return tuple(f for f in FORMATS if f in words)
 
 
 def print_json(value: Any) -> None:

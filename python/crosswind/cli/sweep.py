@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +12,9 @@ import typer
 from rich.text import Text
 
 from crosswind import design as designs
+from crosswind.charts import Format
 from crosswind.cli.shared import (
+    FormatsOption,
     JsonOption,
     RepsOption,
     SeedOption,
@@ -21,6 +24,7 @@ from crosswind.cli.shared import (
     changed,
     command_line,
     console,
+    formats_of,
     print_json,
     print_table,
 )
@@ -89,6 +93,7 @@ def sweep(
     ] = False,
     shuffle_ties: ShuffleOption = False,
     out: Annotated[str | None, typer.Option("--out", help="Folder, or address such as s3://bucket/sweep.")] = None,
+    formats: FormatsOption = "",
     json: JsonOption = False,
 ) -> int:
     """Runs every combination of values; what the folder holds already is not run again.
@@ -112,7 +117,7 @@ def sweep(
             invalid="skip" if skip_invalid else None,
             progress=bar,
         )
-    page = _report(done)
+    page = _report(done, formats_of(formats))
     if json:
         print_json(rows_of(done))
     else:
@@ -156,15 +161,15 @@ def _axes(options: list[str], option: str) -> dict[str, Any]:
     return axes
 
 
-def _report(done: Sweep) -> str:
+def _report(done: Sweep, formats: Sequence[Format]) -> str:
     from crosswind.place import Folder, carry, place
     from crosswind.sweep_report import write  # loads matplotlib
 
     where = place(done.folder)
     if isinstance(where, Folder):
-        return str(write(done, where.path, command_line()))
+        return str(write(done, where.path, command_line(), formats))
     with tempfile.TemporaryDirectory() as beside:
-        write(done, Path(beside), command_line())
+        write(done, Path(beside), command_line(), formats)
         carry(Path(beside), where)
     return f"{str(where).rstrip('/')}/report.html"
 

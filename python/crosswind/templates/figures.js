@@ -1,5 +1,4 @@
-// Every figure that a chart can show is drawn anew, so that axes rescale when one looks closer. The pictures stay for
-// print and for pages without script. Figures over time share their axis and their cursor.
+// Draws the charts of a page: axes rescale when one looks closer, figures over time share their axis and their cursor.
 "use strict";
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -229,10 +228,10 @@ for (const figure of document.querySelectorAll("figure")) {
   const panels = JSON.parse(source.textContent);
   const ends = [...extremes(panels, (s) => s.x), ...extremes(panels, (s) => [...s.y, ...(s.low ?? []), ...(s.high ?? [])])];
   panels.forEach((p) => { p.ends = ends; });
-  const box = element("div", { className: panels.length > 1 ? "charts several" : "charts" });
+  const box = figure.querySelector(".charts");
+  box.removeAttribute("role");
+  box.classList.toggle("several", panels.length > 1);
   const readout = element("output", { className: "readout", "aria-live": "polite" });
-  figure.querySelector(".drawing").after(box);
-  figure.classList.add("live");
   const charts = panels.map((p) => new Chart(p, box, (text) => { readout.textContent = text; }));
   const bar = element("div", { className: "toggles" });
   const larger = button("larger", "", () => larger.setAttribute("aria-pressed", String(figure.classList.toggle("large"))));

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from crosswind.drawn import thinned
+from crosswind.charts import thinned
 from crosswind.figures import DASHES, MARKERS, PALETTE, RASTER_ABOVE, Picture, styled
 from crosswind.plotting import plt
 

@@ -1,0 +1,66 @@
+"""A plain installation: what works without matplotlib and SciPy, and what is said where one of them is needed."""
+
+from __future__ import annotations
+
+import builtins
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from crosswind import optional
+from crosswind.errors import MissingExtraError
+
+ROOT = Path(__file__).resolve().parents[2]
+# Refuses the packages of the extras, whatever is installed here.
+WITHOUT = """
+import sys
+class Refuse:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("matplotlib", "scipy", "pandas", "distributed", "fsspec", "pyarrow"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Refuse())
+from crosswind.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+def plain(*arguments: str, where: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT, *arguments], cwd=where, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+@pytest.mark.engine
+def test_runs_sweeps_and_their_reports_need_no_extra(tmp_path: Path) -> None:
+    scenario = str(ROOT / "scenarios/gprs.toml")
+    done = plain("run", scenario, "--out", "r", where=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert 'class="chart-data"' in (tmp_path / "r/report.html").read_text()
+    done = plain("sweep", scenario, "--vary", "flow.bulk.count=1,2", "--reps", "2", "--out", "s", where=tmp_path)
+    assert done.returncode == 0 and (tmp_path / "s/report.html").exists(), done.stderr
+    done = plain("reproduce", "jarvinen-2006/w2-e0", "--quick", "--out", "w2", where=tmp_path)
+    assert done.returncode in (0, 1) and "J55" in done.stdout and "Traceback" not in done.stderr, done.stderr
+
+
+@pytest.mark.engine
+def test_what_needs_an_extra_names_it(tmp_path: Path) -> None:
+    done = plain("run", str(ROOT / "scenarios/gprs.toml"), "--formats", "svg", "--out", "r", where=tmp_path)
+    assert done.returncode != 0 and "pip install 'crosswind[figures]'" in done.stderr
+    assert (tmp_path / "r/flow.parquet").exists(), "finished results are kept"
+
+
+def test_a_fault_inside_an_installed_package_is_not_called_a_missing_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(name: str) -> None:
+        raise ModuleNotFoundError("No module named 'libfortran'", name="libfortran")
+
+    monkeypatch.setattr(optional.importlib, "import_module", broken)
+    with pytest.raises(ModuleNotFoundError, match="libfortran"):
+        optional.load("scipy.stats", "a test")
+    monkeypatch.setattr(
+        optional.importlib, "import_module", lambda name: builtins.__import__("no_such_package_here", fromlist=["x"])
+    )
+    with pytest.raises(ModuleNotFoundError):
+        optional.load("scipy.stats", "a test")
+    assert "crosswind[stats]" in str(MissingExtraError("this", "scipy", "stats"))
