@@ -134,7 +134,7 @@ def navigation() -> list[dict[str, object]]:
         {"Concepts": [*some("concepts.md", "architecture.md", "glossary.md"), *folder("concepts")]},
         {"Phenomena": folder("phenomena")},
         {"Reference": [*some("results.md", "command-line.md", "python.md"), *elements()]},
-        {"Evidence": some("reproduction.md", *checks, "performance.md", "speed.md")},
+        {"Evidence": [*folder("reproduction"), *some("reproduction.md", *checks, "performance.md", "speed.md")]},
         {"Project": [*some("changes.md", "citing.md"), {"Decisions": folder("decisions")}]},
     ]
     named = re.findall(r"'([\w/.-]+\.md)'", repr(menu))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import re
 from collections.abc import Mapping, Sequence
@@ -14,7 +13,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from crosswind import figures
-from crosswind.claims import VERDICTS, Checked, columns, tally
+from crosswind.claims import VERDICTS, Checked, tally
 from crosswind.experiments.base import Experiment
 from crosswind.figures import Format, Picture
 from crosswind.readings import MAIN, MAIN_TITLE, Reading, beside, comparison, tallies
@@ -232,69 +231,3 @@ def write(
         p.save(folder / "figures", command, formats)
     figures.close_all(pictures)
     return page
-
-
-def markdown_reproduction(
-    rows: Sequence[Mapping[str, Any]],
-    readings: Mapping[str, Sequence[Reading]],
-    seconds: float,
-    version: str,
-    commands: str = "`crosswind reproduce all`",
-) -> str:
-    """REPRODUCTION.md: counts per source, every claim, wall time. `readings`: experiment -> its readings."""
-    today = datetime.date.today().isoformat()
-    verdicts = columns(rows)
-    lines = [
-        "# Reproduction",
-        "",
-        f"Written by {commands} (Crosswind {version}, {today}; {seconds:.0f} s of wall time). Do not edit.",
-        "",
-        "| source | " + " | ".join(verdicts) + " | counted apart |",
-        "|---|" + "---|" * (len(verdicts) + 1),
-    ]
-    for source in [*dict.fromkeys(r["experiment"].split("/")[0] for r in rows), "**all**"]:
-        n = tally([r for r in rows if source in (r["experiment"].split("/")[0], "**all**")])
-        lines.append(f"| {source} | " + " | ".join(str(n.evidence[v]) for v in verdicts) + f" | {n.aside} |")
-    lines.append("")
-    for source in dict.fromkeys(r["experiment"].split("/")[0] for r in rows):
-        lines += _markdown_tallies(source, rows, readings)
-    for experiment in dict.fromkeys(r["experiment"] for r in rows):
-        others = [o.name for o in beside(readings.get(experiment, ()))]
-        heads = ["claim", "statement", "published", "measured", "accepted", "n", "verdict", *others]
-        lines += [f"## {experiment}", "", "| " + " | ".join(heads) + " |", "|" + "---|" * len(heads)]
-        for r in rows:
-            if r["experiment"] == experiment:
-                cells = [r["claim"], r["statement"], r["published"], r["measured"], r["accept"], r["n"], r["verdict"]]
-                cells += [r.get("readings", {}).get(o, "-") for o in others]
-                lines.append("| " + " | ".join(str(c).replace("|", "\\|") for c in cells) + " |")
-        lines += ["", *_markdown_readings(readings.get(experiment, ()))]
-    return "\n".join(lines)
-
-
-def _markdown_tallies(
-    source: str, rows: Sequence[Mapping[str, Any]], readings: Mapping[str, Sequence[Reading]]
-) -> list[str]:
-    """The verdicts of a source by reading and grade, where readings stand beside the main one."""
-    mine = [r for name, r in readings.items() if name.split("/")[0] == source]
-    if not any(beside(r) for r in mine):
-        return []
-    grades = {r["claim"]: r.get("grade", "") for r in rows if r["experiment"].split("/")[0] == source}
-    table = tallies(mine, grades)
-    if table is None:
-        return []
-    head = ["| " + " | ".join(table.heads) + " |", "|" + "---|" * len(table.heads)]
-    body = ["| " + " | ".join(row) + " |" for row in table.rows]
-    return [f"{source} by reading. {table.note}", "", *head, *body, ""]
-
-
-def _markdown_readings(readings: Sequence[Reading]) -> list[str]:
-    table = comparison(readings)
-    if table is None:
-        return []
-    head = ["| " + " | ".join(table.heads) + " |", "|" + "---|" * len(table.heads)]
-    titles = [f"* `{r.name}`: {r.title}" for r in readings]
-    return (
-        ["Other readings of the open points:", "", *titles, "", *head]
-        + ["| " + " | ".join(row) + " |" for row in table.rows]
-        + [""]
-    )

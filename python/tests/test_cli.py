@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from crosswind import reproduction
 from crosswind.cli import main
 from crosswind.readings import Reading
-from crosswind.report import markdown_reproduction
 
 Engine = Callable[..., Any]
 Capture = pytest.CaptureFixture[str]
@@ -185,20 +185,23 @@ def test_a_reading_stands_beside_the_main_one_in_the_table_of_claims(
     assert main(["reproduce", "riva-2003/mechanisms", "--variants", "--out", "m", "--formats", "none"]) == 1
     printed = capsys.readouterr().out
     assert "verdict, kernel" in printed and "Verdicts by reading" in printed
-    # Seven of eight, and by grade (all of them are strong): that kernel's window grows more slowly.
-    assert printed.count("7 / 1 / 0") == 2 and printed.count("6 / 2 / 0") == 2
+    # Four of five, and by grade (all of them are strong): only that kernel's window grows as its source says.
+    assert printed.count("4 / 1 / 0") == 2 and printed.count("5 / 0 / 0") == 2
     page = (tmp_path / "m/report.html").read_text()
-    assert "Verdict, <code>kernel</code>" in page and "0.87 segments" in page and "6 / 2 / 0" in page
+    assert "Verdict, <code>kernel</code>" in page and "0.87 segments" in page and "5 / 0 / 0" in page
     rows = json.loads((tmp_path / "m/claims.json").read_text())
-    text = markdown_reproduction(rows, {"riva-2003/mechanisms": _readings(tmp_path / "m")}, 1.0, "x")
-    assert "| verdict | kernel |" in text and "riva-2003 by reading" in text
+    reproduction.write(rows, {"riva-2003/mechanisms": _readings(tmp_path / "m")}, tmp_path / "pages", "x")
+    text = (tmp_path / "pages/riva-2003.md").read_text()
+    assert "| cause | kernel |" in text and "By grade: S" in text and "4 pass, 1 fail" in text
+    assert "[riva-2003](riva-2003.md) | 4 | 0 | 0 | 1 | 0 | 3 | 80 % |" in (tmp_path / "pages/index.md").read_text()
 
 
 def _readings(folder: Path) -> list[Reading]:
     """Those of a saved experiment; the main one of what its claims say."""
     manifest = json.loads((folder / "manifest.json").read_text())
     rows = json.loads((folder / "claims.json").read_text())
-    own = Reading("main", "", {}, {r["claim"]: r["verdict"] for r in rows})
+    apart = [r["claim"] for r in rows if r["kind"] != "evidence"]
+    own = Reading("main", "", {}, {r["claim"]: r["verdict"] for r in rows}, apart=apart)
     return [own, *(Reading(**r) for r in manifest["readings"])]
 
 
@@ -261,11 +264,12 @@ def test_reproduce_all_writes_the_page(
     only = experiments.find("jarvinen-2006/w1-e0")
     monkeypatch.setattr(experiments, "find", lambda _: only)
     main(["reproduce", "all", "--quick"])
-    text = (tmp_path / "REPRODUCTION.md").read_text()
-    assert "| jarvinen-2006 |" in text and "| J46 |" in text
+    text = (tmp_path / "docs/reproduction/jarvinen-2006.md").read_text()
+    assert "# jarvinen-2006" in text and "| J46 |" in text
     assert "| reading |" not in text
+    assert "(jarvinen-2006.md)" in (tmp_path / "docs/reproduction/index.md").read_text()
     main(["reproduce", "all", "--quick", "--variants"])
-    assert "| linux-window | " in (tmp_path / "REPRODUCTION.md").read_text()
+    assert "| linux-window | " in (tmp_path / "docs/reproduction/jarvinen-2006.md").read_text()
 
 
 def test_without_the_engine_the_message_says_how_to_build_it(

@@ -279,5 +279,7 @@ def _numbers(m: MeasuredPart) -> dict[str, Any]:
         "verdict": m.verdict,
         "earlier": m.earlier,
         "agrees": m.agrees(),
+        "shown": m.text(),
+        "accept": m.show_band(),
         "text": m.text() + ("" if m.verdict == "pass" else f" (accepted {m.show_band()})"),
     }

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from crosswind.reproduce import Outcome, Plan
 
 EPILOG = "Example: crosswind reproduce jarvinen-2006/w2-e0 --out out/w2   (all experiments: crosswind reproduce all)"
-MARKDOWN = Path("REPRODUCTION.md")
+PAGES = Path("docs/reproduction")
 NameArgument = Annotated[
     str,
     typer.Argument(
@@ -70,15 +70,18 @@ def reproduce(
     again: Annotated[
         bool, typer.Option("--again", help="Make also the runs that an earlier try of this build has left in --out.")
     ] = False,
+    pages: Annotated[
+        Path | None, typer.Option("--pages", help="Write a page for each study to this folder, and their index.")
+    ] = None,
     json: JsonOption = False,
 ) -> int:
     """Runs published experiments; prints published | measured | verdict; writes figures, report.html, claim tables.
 
-    After an interruption the same command makes only the runs that are missing. With `all`, also writes
-    REPRODUCTION.md here.
+    After an interruption the same command makes only the runs that are missing. With `all`, also writes the pages
+    of docs/reproduction here.
     Exit code 1 when a claim fails, or when one is broken.
     """
-    from crosswind import experiments, report  # loads matplotlib
+    from crosswind import experiments, reproduction  # loads matplotlib
     from crosswind.reproduce import Plan
 
     chosen = experiments.find(name)
@@ -99,9 +102,9 @@ def reproduce(
         again=again,
     )
     made = _one(chosen[0], out, plan, json) if len(chosen) == 1 else _several(chosen, out or Path("out"), plan, json)
-    if name.strip() == "all":
-        text = report.markdown_reproduction(made.rows, made.readings, time.monotonic() - began, version())
-        MARKDOWN.write_text(text, encoding="utf-8")
+    if into := pages or (PAGES if name.strip() == "all" else None):
+        by = f"`{command_line()}` (Crosswind {version()}; {time.monotonic() - began:.0f} s of wall time)"
+        reproduction.write(made.rows, made.readings, into, by)
     if json:
         print_json(made.rows)
     elif made.runs_before:

@@ -15,7 +15,7 @@ import polars as pl
 
 from crosswind.claims import Measure, measures
 from crosswind.experiments.base import Results, Variant
-from crosswind.experiments.riva_2003 import a_figures, study, testbed
+from crosswind.experiments.riva_2003 import a_figures, readings, study, testbed
 from crosswind.experiments.riva_2003.testbed import cell
 from crosswind.scenario import Scenario
 
@@ -92,6 +92,7 @@ EXPERIMENT = study.experiment(
     __doc__,
     configurations,
     CLAIMS,
+    variants={"kernel": readings.ALL["kernel"]},
     reps=1000,
     quick_reps=40,
     quick=Variant("40 runs of each cell: extremes are not judged", {}),
