@@ -13,6 +13,7 @@
 //!
 //! Control flow lives in one place, [`sender`]; everything else is a question it asks.
 
+pub mod choices;
 pub mod conn;
 pub mod detect;
 pub mod law;

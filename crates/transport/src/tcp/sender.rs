@@ -275,7 +275,12 @@ impl Sender {
         if !self.judge(&a, p, line) {
             self.grow(&a, p);
         }
-        let echo_in_ns2 = p.handshake == Handshake::Ns2 && self.ecn.congested_in_ns2(&a, &self.view(p));
+        let mut echo_in_ns2 = p.handshake == Handshake::Ns2 && self.ecn.congested_in_ns2(&a, &self.view(p));
+        if echo_in_ns2 && self.phase_is_recovery() && self.habits.echo_prolongs_recovery {
+            self.congested(Trigger::Echo, p, line);
+            self.phase = Phase::Recovery { high: self.nxt };
+            echo_in_ns2 = false;
+        }
         let verdict = if self.judges.is_active() {
             Verdict::Nothing
         } else {

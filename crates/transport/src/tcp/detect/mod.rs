@@ -101,6 +101,8 @@ pub struct Habits {
     pub forgets_guard: bool,
     /// `Ack::covers_original` tells of segments below the highest that SACK has reported, not of those below the guard.
     pub watches_order: bool,
+    /// An echo in a recovery, on an ACK beyond its end, prolongs it to all that has been sent (ns-2 `Sack1`).
+    pub echo_prolongs_recovery: bool,
     /// With nothing new to send, holes that are not yet held lost are sent again (RFC 6675 NextSeg rule 3).
     pub resends_suspects: bool,
 }
@@ -116,6 +118,7 @@ impl Default for Habits {
             loss_restarts_timer: false,
             forgets_guard: false,
             watches_order: false,
+            echo_prolongs_recovery: false,
             resends_suspects: true,
         }
     }

@@ -6,7 +6,8 @@
 //! **Idea**: the third duplicate that brings new SACK information starts recovery with `pipe = outstanding - 3`; every ACK
 //! lowers `pipe` by one, a partial ACK by two, every segment sent raises it; any hole below the highest SACK is sent
 //! again, once. `newreno-sack` sends `newreno.partial_segments` holes on every partial ACK whatever `pipe` says, so that a
-//! large hole, which `pipe` counts as data in flight, does not end in a timeout.
+//! large hole, which `pipe` counts as data in flight, does not end in a timeout. An ECN echo on the ACK that would end the recovery
+//! moves its end to the last segment sent: every ACK of that round trip releases two segments, at half the window.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
@@ -17,7 +18,7 @@
 //! `partial_ack_` counts a partial ACK and what it releases as one segment more in the network; here each of them
 //! counts by itself, as in the source.
 //!
-//! **Checked by**: the ns-2 comparison, segment by segment; `tests/oracle_newreno_sack.rs`.
+//! **Checked by**: the ns-2 comparison, segment by segment; `tests/tapes/ecn_in_a_recovery_of_sack1.tape`; `tests/oracle_newreno_sack.rs`.
 
 use super::super::Ack;
 use super::super::conn::scoreboard::{Scoreboard, Sent};
@@ -183,6 +184,7 @@ impl Detect for Ns2Sack1 {
             partial_ends_backoff: true,
             loss_restarts_timer: true,
             forgets_guard: true,
+            echo_prolongs_recovery: true,
             resends_suspects: false,
             ..Habits::default()
         }

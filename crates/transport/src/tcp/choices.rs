@@ -1,0 +1,232 @@
+//! Settings of a connection that are one of a few words, where no element of its own has them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+macro_rules! choice {
+    ($(#[$m:meta])* $name:ident { $($(#[$vm:meta])* $v:ident),+ $(,)? }) => {
+        $(#[$m])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum $name { $($(#[$vm])* $v),+ }
+    };
+}
+pub(crate) use choice;
+
+choice!(
+    /// On or off.
+    Switch { On, Off }
+);
+impl Switch {
+    pub fn on(self) -> bool {
+        self == Switch::On
+    }
+}
+choice!(
+    /// How a connection comes to be.
+    Handshake {
+        /// SYN, SYN-ACK, ACK with options (RFC 9293).
+        ThreeWay,
+        /// ns-2's one-way agents: a bare 40-byte SYN, its ACK releases data, and nothing ever closes.
+        #[serde(rename = "ns-2")]
+        Ns2,
+    }
+);
+choice!(
+    /// How the retransmission timeout is computed.
+    RtoProfile {
+        /// RFC 6298 with a configurable floor.
+        Rfc6298,
+        /// Linux 2.4: 10 ms jiffies, variance term from the largest mean deviation of the last window, at least 200 ms.
+        #[serde(rename = "linux-2.4")]
+        Linux24,
+        /// The same up to release 2.4.18: the variance term falls with every ACK, and the first timeout is longer.
+        #[serde(rename = "linux-2.4.17")]
+        Linux2417,
+        /// ns-2: integer arithmetic in ticks.
+        #[serde(rename = "ns-2")]
+        Ns2,
+    }
+);
+choice!(
+    /// Which segments are timed when timestamps are off.
+    RttSampling {
+        /// Every ACK of segments that were not retransmitted.
+        PerAck,
+        /// One segment at a time.
+        PerWindow,
+        /// Every ACK and every SACK of segments that were not retransmitted, with or without timestamps (Linux 6).
+        PerSack,
+    }
+);
+choice!(
+    /// What the scoreboard keeps after a timeout.
+    SackAfterTimeout {
+        /// Linux: segments reported by SACK are not sent again.
+        Keep,
+        /// RFC 2018: the receiver may have reneged; everything is sent again.
+        Clear,
+    }
+);
+choice!(
+    /// Forward RTO-recovery (RFC 5682); `linux-6`: with SACK, and any ACK or SACK of an original segment is proof.
+    Frto {
+        Off,
+        Basic,
+        Sack,
+        #[serde(rename = "linux-6")]
+        Linux6,
+    }
+);
+choice!(
+    /// What a sender does with window and threshold when its judge finds a timeout spurious ([Gurtov 2004] section 4.3.2).
+    SpuriousResponse {
+        /// The threshold stays halved and the window goes there.
+        Halved,
+        /// Nothing: the verdict is only counted, and everything is sent again.
+        Ignore,
+        /// Both are restored.
+        #[serde(rename = "option-1")]
+        Full,
+        /// The threshold becomes half the old window, and so does the window.
+        #[serde(rename = "option-2")]
+        Half,
+        /// The threshold becomes half the old window, and the window one segment.
+        #[serde(rename = "option-3")]
+        SlowStart,
+        /// Both become the old window: congestion avoidance from there.
+        #[serde(rename = "option-4")]
+        Avoidance,
+        /// RFC 4015: what is in flight and what was acknowledged, and the larger of old threshold and old flight.
+        #[serde(rename = "rfc4015")]
+        Rfc4015,
+    }
+);
+choice!(
+    /// What becomes of the retransmission timer after a spurious timeout ([Gurtov 2004] section 4.3.3).
+    SpuriousTimer {
+        /// Samples of the delayed segments enter as any other.
+        Std,
+        /// The first of them starts the estimator afresh.
+        Reseed,
+        /// The back-off stays until a timeout was genuine.
+        BackOff,
+        /// The floor of the timeout rises by `spurious_timer_step` until a timeout was genuine.
+        #[serde(rename = "min++")]
+        RaiseFloor,
+        /// RFC 4015: the estimator is lifted to the sample of the first new segment, and to no less than it was.
+        #[serde(rename = "rfc4015")]
+        Rfc4015,
+    }
+);
+choice!(
+    /// At which expiries in a row the slow-start threshold is computed anew.
+    TimeoutThreshold {
+        /// At the first (RFC 5681 section 3.1).
+        First,
+        /// At every one: after the second it is two segments (ns-2).
+        Every,
+    }
+);
+choice!(
+    /// What ends the back-off of the timer.
+    BackoffEnd {
+        /// Any sample of the round-trip time.
+        Sample,
+        /// The acknowledgement of data that was sent for the first time after the timeout (ns-2 without `ts_resetRTO_`).
+        NewData,
+    }
+);
+choice!(
+    /// What three duplicate ACKs mean before everything sent up to the last timeout or loss is acknowledged, without SACK.
+    GuardRule {
+        /// Nothing (RFC 2582, `bugfix`).
+        Bugfix,
+        /// A loss, always.
+        NoBugfix,
+        /// A loss, if the last ACK that advanced jumped over no more than `newreno.heuristic_segments`.
+        AckHeuristic,
+        /// A loss, if the last ACK that advanced echoed the timestamp of the segment just below it.
+        TimestampHeuristic,
+    }
+);
+choice!(
+    /// How long NewReno trusts in partial ACKs (RFC 6582 section 4).
+    Patience {
+        /// Only the first of a recovery restarts the timer.
+        Impatient,
+        /// Each of them does.
+        SlowButSteady,
+    }
+);
+choice!(
+    /// What F-RTO makes of a segment that the peer sent again (a SYN-ACK, a request).
+    PeerResends {
+        /// Ignored, as it should be.
+        Ignore,
+        /// Counted as a duplicate ACK: the defect of an early kernel described in [Järvinen 2006] section 5.3.1.
+        CountAsDuplicate,
+    }
+);
+choice!(
+    /// When segments may leave that the window allows.
+    Pacing {
+        /// At once.
+        Off,
+        /// At least the smoothed round-trip time over the window apart (TCP-LDP).
+        Window,
+    }
+);
+choice!(
+    /// When the window may grow.
+    GrowWhen {
+        /// Only while the window, not the application, limits the sender (RFC 9293, Linux).
+        WindowLimited,
+        /// On every ACK (ns-2).
+        Always,
+    }
+);
+choice!(
+    /// What congestion avoidance counts.
+    AvoidanceCounting {
+        /// One segment per window of acknowledged bytes (RFC 5681 section 3.1, second form).
+        Bytes,
+        /// 1/cwnd of a segment per ACK (ns-2).
+        Fraction,
+        /// One segment per cwnd + 1 ACKs, in integers (Linux 2.4).
+        Acks,
+        /// One segment per cwnd acknowledged segments; slow start adds all that an ACK acknowledges (Linux since 3.18).
+        Segments,
+    }
+);
+choice!(
+    /// Which quantity is halved.
+    ReduceFrom {
+        /// Bytes in flight (RFC 5681).
+        Flight,
+        /// The congestion window (Linux 2.4).
+        Cwnd,
+        /// The smaller of congestion and receive window, rounded down to whole segments (ns-2).
+        Ns2Window,
+    }
+);
+choice!(
+    /// Whether the window is held to what is in flight when an ACK is out of the ordinary.
+    WindowModeration {
+        /// No (RFC 5681).
+        Off,
+        /// To three segments above it, on duplicate ACKs, SACK blocks and echoes, after a timeout, and on the ACK that ends
+        /// a recovery (`tcp_moderate_cwnd`); the window grows again from there.
+        #[serde(rename = "linux-2.4")]
+        Linux24,
+    }
+);
+choice!(
+    /// Whether a timeout during fast recovery reduces the window once more.
+    TimeoutInRecovery {
+        /// Yes (RFC 5681).
+        Reduce,
+        /// No: one reduction per window of data (Linux).
+        Hold,
+    }
+);
