@@ -3,6 +3,7 @@
 use crosswind_base::units::Size;
 use crosswind_base::{Dur, Time};
 use crosswind_testkit::tcp::pair::{Fate, Pair, Pick};
+use crosswind_testkit::tcp::tape::play;
 use crosswind_transport::tcp::params::*;
 use crosswind_transport::tcp::{TcpParams, preset};
 
@@ -73,5 +74,32 @@ fn a_response_that_keeps_the_reduction_keeps_what_the_law_made_of_it() {
     for law in [LawName::Cubic, LawName::Bic, LawName::Htcp] {
         let (before, after) = before_and_after(params(law, By::Eifel, SpuriousResponse::Half));
         assert_ne!(before, after, "{law:?}");
+    }
+}
+
+/// The tape of `eifel_fast_retransmit_unlocked`, with blocks where the rule reads them.
+fn a_loss_in_the_flight_of_a_spike(rule: &str) -> String {
+    let sack = if rule.contains("sack") || rule == "fack" { "on" } else { "off" };
+    let block = |n: u32| if sack == "on" { format!(" sack 2001:{}", 1001 + 1000 * n) } else { String::new() };
+    let flight: String = (0..8).map(|n| format!("+0 > . {}:{}\n", 1 + 1000 * n, 1001 + 1000 * n)).collect();
+    let duplicates: String =
+        (2..5).map(|n| format!("+0.07 < . ack 1001{} ts {}:101\n", block(n), 900 + 70 * n)).collect();
+    format!(
+        "params preset=rfc mss=\"1000 B\" initial_window_segments=8 limited_transmit=off timestamps=on eifel=on sack={sack} \
+         recovery={rule} spurious_response=halved\nhandshake 0.1 win 65535\n+0 write 40000\n{flight}1.1 > . 1:1001 again\n\
+         +0.2 < . ack 1001 ts 900:101\n+0 expect spurious 1\n{duplicates}+0 > . 1001:2001 again\n+0 expect recoveries 1\n\
+         +0 expect timeouts 1\n"
+    )
+}
+
+#[test]
+fn after_a_spurious_timeout_every_rule_may_find_a_loss_whatever_the_response() {
+    for rule in ["newreno", "ns2-reno", "ns2-newreno", "ns2-sack1", "newreno-sack", "reno", "sack", "fack"] {
+        let text = a_loss_in_the_flight_of_a_spike(rule);
+        play(rule, &text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let blocked = text.replace("spurious_response=halved", "spurious_response=halved spurious_unlock=off");
+        if !["sack", "fack"].contains(&rule) {
+            assert!(play(rule, &blocked).is_err(), "{rule}: it stays locked when it is told to");
+        }
     }
 }

@@ -167,12 +167,10 @@ impl Sender {
                 w.cwnd = flight + (a.bytes as f64).min(initial);
             }
         }
-        // RFC 5682 step 3b: a loss in the flight that was never lost may start a recovery.
-        self.guard = match (p.spurious_response, p.spurious_unlock.on()) {
-            (SpuriousResponse::Halved, true) => self.una,
-            (_, true) => self.una - 1,
-            (_, false) => self.guard,
-        };
+        // RFC 5682 step 3b: a loss in the flight that was never lost may start a recovery. Some rules want to be above the guard.
+        if p.spurious_unlock.on() {
+            self.guard = self.una - 1;
+        }
         if p.spurious_timer == SpuriousTimer::Rfc4015
             && let Some(m) = &mut self.memory
         {
