@@ -13,6 +13,8 @@ foreach word $argv {
 }
 
 Agent/TFRC set packetSize_ $opt(packet_size)
+Agent/TFRC set rate_init_option_ $opt(rate_init_option)
+Agent/TFRC set rate_init_ 1
 # The size of a packet is the size on the wire.
 Agent/TFRC set useHeaders_ false
 
@@ -42,7 +44,7 @@ set receiver [new Agent/TFRCSink]
 $ns attach-agent $near $sender
 $ns attach-agent $far $receiver
 $ns connect $sender $receiver
-$ns at 0 "$sender start"
+$ns at $opt(start_s) "$sender start"
 
 if {$opt(cross_rate_bps) > 0} {
     set udp [new Agent/UDP]

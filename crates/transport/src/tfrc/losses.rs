@@ -36,17 +36,22 @@ pub struct Losses {
     ahead: VecDeque<Arrived>,
     /// Number of the highest packet.
     pub highest: Option<u64>,
+    /// What is missing before the first arrival is lost.
+    counts_early: bool,
 }
 
 impl Losses {
-    pub fn new(proofs: u32) -> Losses {
-        let proofs = proofs as usize;
-        Losses { proofs, next: 0, before: Arrived::default(), ahead: VecDeque::with_capacity(proofs), highest: None }
+    pub fn new(proofs: u32, counts_early: bool) -> Losses {
+        let (proofs, ahead) = (proofs as usize, VecDeque::with_capacity(proofs as usize));
+        Losses { proofs, next: 0, before: Arrived::default(), ahead, highest: None, counts_early }
     }
 
     /// A packet arrives. `tell` hears of every packet whose fate is known by that. False when its fate was known, or it
     /// has come before.
     pub fn arrive(&mut self, a: Arrived, mut tell: impl FnMut(Known)) -> bool {
+        if self.highest.is_none() && !self.counts_early {
+            self.next = a.number;
+        }
         if a.number < self.next {
             return false;
         }
@@ -95,7 +100,7 @@ mod tests {
     use super::*;
 
     fn arrivals(proofs: u32, numbers: &[u64]) -> Vec<(u64, bool)> {
-        let mut losses = Losses::new(proofs);
+        let mut losses = Losses::new(proofs, true);
         let mut known = Vec::new();
         for (i, number) in numbers.iter().enumerate() {
             let a = Arrived { number: *number, at: Time(1000 * i as u64), ..Arrived::default() };
@@ -116,6 +121,23 @@ mod tests {
     }
 
     #[test]
+    fn what_is_missing_before_the_first_arrival_counts_or_not() {
+        let lost = |counts_early| {
+            let mut losses = Losses::new(1, counts_early);
+            let mut lost = Vec::new();
+            for number in [2, 3, 5] {
+                losses.arrive(Arrived { number, ..Arrived::default() }, |k| {
+                    if let Known::Lost(a) = k {
+                        lost.push(a.number);
+                    }
+                });
+            }
+            lost
+        };
+        assert_eq!((lost(true), lost(false)), (vec![0, 1, 4], vec![4]));
+    }
+
+    #[test]
     fn a_packet_that_is_two_places_late_is_no_loss() {
         assert_eq!(arrivals(3, &[0, 2, 3, 1]), [(0, true), (1, true), (2, true), (3, true)]);
     }
@@ -127,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_lost_packet_has_the_times_between_its_neighbours() {
-        let mut losses = Losses::new(1);
+        let mut losses = Losses::new(1, true);
         let mut lost = Vec::new();
         for (number, ms) in [(0, 100), (3, 400)] {
             let a = Arrived { number, at: Time(ms * 1_000_000), sent: Time(ms * 500_000), is_marked: false };

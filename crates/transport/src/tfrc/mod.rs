@@ -8,10 +8,10 @@
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
-//! | `preset` | - | `rfc5348` | `rfc3448`, `ns2-tfrc`, `testbed-tfrc`; every other key overrides one value of it |
+//! | `preset` | - | `rfc5348` | `rfc3448`, `ns2-tfrc`, `ns2-tfrc-2003`, `testbed-tfrc`; every other key overrides one value of it |
 //! | `packet_size` | B | 1000 | ns-2.35 |
 //! | `law` | - | `rfc5348` | rfc5348 sections 4.3 and 4.4 |
-//! | `initial_window` | - | `rfc3390` | rfc5348 section 4.2 |
+//! | `initial_window` | - | `rfc3390` | rfc5348 section 4.2; `one-packet` in `ns2-tfrc-2003` (`rate_init_option_` 1, the default before October 2004) |
 //! | `increase` | - | `jump` | rfc5348 section 4.3; `packet-per-rtt` is the limiter of ns-2 |
 //! | `slow_start` | - | `step` | rfc5348 section 4.3; `ramp` is ns-2's `slow_increase_` |
 //! | `conservative` | - | `off` | bansal-2001 (self-clocking; ns-2's `conservative_`) |
@@ -20,6 +20,7 @@
 //! | `no_feedback_rtts` | R | 4 | rfc5348 section 4.3; 2 in ns-2 |
 //! | `minimum_rate` | - | `packet-per-backoff` | rfc5348 section 4.3; `packet-per-rtt`: the testbed of gurtov-2004 |
 //! | `dupthresh` | packets | 3 | rfc5348 section 5.1; 1 in ns-2 |
+//! | `early_losses` | - | `on` | rfc5348 section 5.1; `off` in ns-2: what is missing before the first arrival is no loss |
 //! | `notify` | - | none | gurtov-2004 section 6.5: the receiver reports a new link instead of what it measures |
 //! | `headercast` | - | `off` | gurtov-2004 section 5.3.3: the first feedback undoes what the silence did |
 //!

@@ -2,7 +2,7 @@
 //! packet by packet, then increase and decrease as two cases with limits of their own.
 
 use super::law::View;
-use super::params::{SlowStart, TfrcParams};
+use super::params::{InitialWindow, SlowStart, TfrcParams};
 use crosswind_base::Time;
 
 /// How the rate was set last.
@@ -115,12 +115,13 @@ impl Ns2 {
         self.changed_at = v.now;
     }
 
-    /// No feedback came: half the rate, unless the application was silent and the rate is near the initial one.
-    pub fn on_expiry(&mut self, v: &View, is_idle: bool) {
+    /// No feedback came: half the rate, unless the application was silent and the rate is near the initial one. With an initial
+    /// rate of a window it does not stay above that.
+    pub fn on_expiry(&mut self, v: &View, is_idle: bool, p: &TfrcParams) {
         self.rounds += 1;
         if !is_idle || self.rate > 2.0 * v.initial {
             self.rate /= 2.0;
-        } else if self.rate > v.initial {
+        } else if self.rate > v.initial && p.initial_window == InitialWindow::Rfc3390 {
             self.rate = v.initial;
         }
     }

@@ -209,6 +209,8 @@ pub struct TfrcParams {
     pub seed: FirstInterval,
     /// Later packets that prove a loss.
     pub dupthresh: u32,
+    /// Packets that are missing before the first one that arrives are losses.
+    pub early_losses: Switch,
     /// The times that decide whether two losses belong to one loss event.
     pub event_clock: EventClock,
     /// A further loss event needs a packet that was sent after the sender had answered to the last one (ns-2's

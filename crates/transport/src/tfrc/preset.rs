@@ -20,6 +20,12 @@ pub const PRESETS: &[Preset] = &[
     Preset { name: "rfc3448", title: "TFRC: the first standard", source: "rfc3448", make: rfc3448 },
     Preset { name: "ns2-tfrc", title: "TFRC: ns-2 Agent/TFRC and Agent/TFRCSink", source: "ns-2.35", make: ns2 },
     Preset {
+        name: "ns2-tfrc-2003",
+        title: "TFRC: ns-2 before October 2004, one packet in the first round-trip time",
+        source: "ns-2.35 (`rate_init_option_` 1)",
+        make: ns2_2003,
+    },
+    Preset {
         name: "testbed-tfrc",
         title: "TFRC: a user-level program that never sends less than one packet per round-trip time",
         source: "gurtov-2004 section 6.3",
@@ -57,6 +63,7 @@ fn rfc5348() -> TfrcParams {
         discount_floor: 0.25,
         seed: FirstInterval::Equation,
         dupthresh: 3,
+        early_losses: Switch::On,
         event_clock: EventClock::Arrival,
         event_per_round: Switch::Off,
         feedback_per_rtt: 1,
@@ -95,11 +102,17 @@ fn ns2() -> TfrcParams {
         discount_floor: 0.5,
         seed: FirstInterval::EquationCut,
         dupthresh: 1,
+        early_losses: Switch::Off,
         event_clock: EventClock::Sent,
         event_per_round: Switch::On,
         feedback_clock: FeedbackClock::Arrivals,
         ..rfc5348()
     }
+}
+
+/// The releases before `rate_init_option_ 2` became the default; `rate_init_` is 1.
+fn ns2_2003() -> TfrcParams {
+    TfrcParams { initial_window: InitialWindow::OnePacket, ..ns2() }
 }
 
 fn testbed() -> TfrcParams {

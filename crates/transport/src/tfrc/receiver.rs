@@ -66,7 +66,7 @@ impl Receiver {
     pub fn new(params: Arc<TfrcParams>) -> Receiver {
         Receiver {
             formula: Formula::new(&params),
-            losses: Losses::new(params.dupthresh),
+            losses: Losses::new(params.dupthresh, params.early_losses.on()),
             history: LossHistory::new(&params),
             params,
             event: None,
@@ -96,7 +96,7 @@ impl Receiver {
         let sent = now - rate::since_stamp(now, fields.stamp);
         let a = Arrived { number: fields.number, at: now, sent, is_marked: p.ecn() == Ecn::Ce };
         let before = self.losses.highest;
-        let mut losses = std::mem::replace(&mut self.losses, Losses::new(0));
+        let mut losses = std::mem::replace(&mut self.losses, Losses::new(0, true));
         let mut is_event = false;
         let is_new = losses.arrive(a, |known| {
             let (a, is_lost) = match known {

@@ -222,7 +222,7 @@ impl Sender {
         let params = self.params.clone();
         match &mut self.law {
             Law::Rfc(l) => l.on_expiry(&view, is_idle, &params),
-            Law::Ns2(l) => l.on_expiry(&view, is_idle),
+            Law::Ns2(l) => l.on_expiry(&view, is_idle, &params),
         }
         self.round = self.round.wrapping_add(1);
         self.is_urgent = true;
