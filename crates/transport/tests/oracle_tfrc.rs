@@ -256,7 +256,7 @@ fn losses_are_those_of_the_definition_on_random_orders() {
             }
             order.sort_unstable();
             let order: Vec<u64> = order.into_iter().map(|o| o.1).collect();
-            let mut losses = Losses::new(proofs);
+            let mut losses = Losses::new(proofs, true);
             let mut lost = Vec::new();
             for (i, number) in order.iter().enumerate() {
                 let a = Arrived { number: *number, at: Time(i as u64), sent: Time(i as u64), is_marked: false };

@@ -277,9 +277,8 @@ impl Sender {
         }
         let mut echo_in_ns2 = p.handshake == Handshake::Ns2 && self.ecn.congested_in_ns2(&a, &self.view(p));
         if echo_in_ns2 && self.phase_is_recovery() && self.habits.echo_prolongs_recovery {
-            self.congested(Trigger::Echo, p, line);
-            self.phase = Phase::Recovery { high: self.nxt };
             echo_in_ns2 = false;
+            self.prolong_recovery(p, line);
         }
         let verdict = if self.judges.is_active() {
             Verdict::Nothing
@@ -320,6 +319,11 @@ impl Sender {
             self.transmit(p, line);
         }
         self.trace_window(line);
+    }
+
+    fn prolong_recovery(&mut self, p: &TcpParams, line: &mut impl Line) {
+        self.congested(Trigger::Echo, p, line);
+        self.phase = Phase::Recovery { high: self.nxt };
     }
 
     #[inline]
