@@ -303,15 +303,7 @@ impl Sender {
             self.consult(before, &a, p, line);
         }
         if a.bytes > 0 {
-            self.timeouts_in_a_row = 0;
-            let first_partial = verdict != Verdict::Partial || self.restarts_timer_on_partial();
-            // A window below one segment releases nothing more: only the timer can open it again (ns-2).
-            let stuck = !self.sent_everything() && self.law.window().cwnd < real(p.mss.0);
-            if self.outstanding() == 0 && !stuck {
-                self.timer = Time::NEVER;
-            } else if first_partial {
-                self.timer = now + self.rtt.rto(p);
-            }
+            self.renew_timer(verdict, now, p);
         }
         self.plan_probe(now, p);
         self.moderate(before, &a, p);
@@ -319,6 +311,20 @@ impl Sender {
             self.transmit(p, line);
         }
         self.trace_window(line);
+    }
+
+    /// What an ACK that advances makes of the retransmission timer.
+    #[inline]
+    fn renew_timer(&mut self, verdict: Verdict, now: Time, p: &TcpParams) {
+        self.timeouts_in_a_row = 0;
+        let first_partial = verdict != Verdict::Partial || self.restarts_timer_on_partial();
+        // A window below one segment releases nothing more: only the timer can open it again (ns-2).
+        let stuck = !self.sent_everything() && self.law.window().cwnd < real(p.mss.0);
+        if self.outstanding() == 0 && !stuck {
+            self.timer = Time::NEVER;
+        } else if first_partial {
+            self.timer = now + self.rtt.rto(p);
+        }
     }
 
     fn prolong_recovery(&mut self, p: &TcpParams, line: &mut impl Line) {
