@@ -13,13 +13,14 @@ import jinja2
 from markupsafe import Markup, escape
 
 from crosswind import figures
-from crosswind.claims import VERDICTS, Checked, tally
+from crosswind.claims import MEANING, VERDICTS, Checked, tally
 from crosswind.experiments.base import Experiment
 from crosswind.figures import Format, Picture
 from crosswind.readings import MAIN, MAIN_TITLE, Reading, beside, comparison, tallies
 from crosswind.run_figures import run_pictures
 from crosswind.runs import Runs
 from crosswind.scenario import Scenario
+from crosswind.spark import spark
 from crosswind.summary import Table, flow_table, link_table
 
 
@@ -201,6 +202,8 @@ def reproduction_report(
             facts=facts(runs),
             warnings=runs.manifest.get("warnings", []),
             checked=checked,
+            sparks={r["claim"]: [spark(p) for p in r["parts"]] for r in rows},
+            meaning=MEANING,
             counts=counts,
             verdicts=VERDICTS,
             readings=comparison(readings),

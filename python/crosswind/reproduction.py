@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crosswind.claims import tally
+from crosswind.claims import MEANING, tally
 from crosswind.claims.tally import distinct, study_of
 from crosswind.readings import Reading, before_and_after, beside, comparison, tallies
 from crosswind.summary import Table
@@ -28,12 +28,6 @@ CAUSES = {
     "reading": "our reading of an open point",
     "": "not explained",
 }
-LEGEND = (
-    "*Pass*: the measured value lies in the band that was written down before, with the sign that the source states. "
-    "*Consistent*: in the band without that sign, which chance can do. *Unclear*: outside, but its 95 % interval "
-    "reaches into the band, or too few runs. *Fail*: value and interval outside. Only evidence counts; values that "
-    "chose a reading (calibration), identities (by construction) and what is only shown (reported) are counted apart."
-)
 Row = Mapping[str, Any]
 
 
@@ -111,7 +105,7 @@ def _index(scores: Mapping[str, Any]) -> list[str]:
         rows.append([name, *counts, apart, _share(evidence)])
     heads = ["study", *JUDGED, "withheld", "counted apart", "pass, of those judged"]
     intro = "Published statements, measured anew. One page per study; distinct claims are counted, not rows of tables."
-    return ["# Reproduction", "", intro, "", *_lines(heads, rows), LEGEND]
+    return ["# Reproduction", "", intro, "", *_lines(heads, rows), MEANING]
 
 
 def page(study: str, rows: Sequence[Row], readings: Mapping[str, Sequence[Reading]], made: str) -> list[str]:
@@ -145,7 +139,7 @@ def _summary(study: str, rows: Sequence[Row], readings: Mapping[str, Sequence[Re
     grades = {r["claim"]: r.get("grade", "") for r in rows}
     if any(beside(r) for r in readings.values()):
         out += _table(tallies(list(readings.values()), grades))
-    return [*out, LEGEND, ""]
+    return [*out, MEANING, ""]
 
 
 def _conclusions(study: str) -> list[str]:

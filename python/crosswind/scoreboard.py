@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
-
 from crosswind import report
-from crosswind.claims import columns, tally
+from crosswind.claims import MEANING, columns, tally
 from crosswind.errors import InputError
+from crosswind.spark import spark
 
-WIDTH, HEIGHT = 150, 16
 PARTS_DRAWN = 6
 
 
@@ -48,6 +45,7 @@ def write(rows: Sequence[dict[str, Any]], folder: Path) -> Path:
     html = report.environment().get_template("scoreboard.html").render(
         title="Scoreboard of reproductions",
         verdicts=verdicts,
+        meaning=MEANING,
         sources=table,
         experiments=experiments,
     )  # fmt: skip
@@ -64,28 +62,3 @@ def _counts(rows: Sequence[dict[str, Any]], verdicts: Sequence[str]) -> list[int
 
 def _n(part: dict[str, Any]) -> int:
     return int(part.get("n") or 0)
-
-
-def spark(part: dict[str, Any]) -> Markup:
-    """The accepted band (grey), the measured value (dot) and its interval (line), as a small picture."""
-    value = part.get("value")
-    if value is None:
-        return Markup("")
-    low, high = part.get("low"), part.get("high")
-    ends = [v for v in (value, low, high, part.get("accept_low"), part.get("accept_high")) if v is not None]
-    left, right = min(ends), max(ends)
-    room = (right - left) * 0.15 or abs(value) * 0.1 or 1.0
-    left, right = left - room, right + room
-
-    def at(v: float | None, other: float) -> float:
-        return other if v is None or not math.isfinite(v) else (v - left) / (right - left) * WIDTH
-
-    a, b = at(part.get("accept_low"), 0.0), at(part.get("accept_high"), float(WIDTH))
-    x, y = at(value, 0.0), HEIGHT / 2
-    line = f'<path d="M{at(low, x):.1f} {y}H{at(high, x):.1f}"/>' if low is not None and high is not None else ""
-    label = f"accepted band, and the measured value {'inside' if a - 0.01 <= x <= b + 0.01 else 'outside'} it"
-    return Markup(
-        f'<svg class="spark" role="img" aria-label="{label}" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '
-        f'height="{HEIGHT}"><rect x="{a:.1f}" y="2" width="{max(b - a, 1.5):.1f}" height="{HEIGHT - 4}"/>{line}'
-        f'<circle cx="{x:.1f}" cy="{y}" r="3.2"/></svg>'
-    )

@@ -13,6 +13,7 @@
 from crosswind.claims.bands import FREE, Band, above, at_least, at_most, below, between, near, read_band, within
 from crosswind.claims.claim import (
     KINDS,
+    MEANING,
     VERDICTS,
     BrokenClaimError,
     Checked,
@@ -32,6 +33,7 @@ from crosswind.claims.tally import Tally, columns, count, tally
 __all__ = [
     "FREE",
     "KINDS",
+    "MEANING",
     "VERDICTS",
     "Band",
     "BrokenClaimError",

@@ -253,6 +253,7 @@ class _Reader:
             digest=None if digest is None else Criterion(digest),
             agrees=rules.agreement(rule, printed) if printed.iqr or rule == "S3" else None,
             ours=_show(row.get("ours"), unit),
+            printed=printed.value,
             kind=row.get("kind"),
             set=chosen,
         )

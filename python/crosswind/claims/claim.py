@@ -37,6 +37,13 @@ if TYPE_CHECKING:
     from crosswind.experiments.base import Results
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+#: What verdicts and kinds mean, for readers of tables.
+MEANING = (
+    "Pass: the measured value lies in the band that was written down before, with the sign that the source states. "
+    "Consistent: in the band without that sign, which chance can do. Unclear: outside, but its 95 % interval "
+    "reaches into the band, or too few runs. Fail: value and interval outside. Only evidence counts; values that "
+    "chose a reading (calibration), identities (by construction) and what is only shown (reported) are counted apart."
+)
 Kind = Literal["evidence", "calibration", "by construction", "reported"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 Measure = Callable[["Results"], Estimate]
@@ -51,8 +58,8 @@ class Part:
     `rule` takes the place of the band `accept` where one of the rules judges. `digest` is what was accepted before the
     corrections of the study, where that differs; a part of the set `digest` counts only there, one of the set
     `corrected` only now. `agrees` is what sampling alone allows. `ours` is a value that the source does not print:
-    derived, inferred, or of another program. A part whose `kind` is not that of its claim is judged and shown, and the
-    claim's verdict does not depend on it.
+    derived, inferred, or of another program; `printed` is the published number, for figures. A part whose `kind` is not
+    that of its claim is judged and shown, and the claim's verdict does not depend on it.
     """
 
     label: str
@@ -65,6 +72,7 @@ class Part:
     digest: Criterion | None = None
     agrees: Band | None = None
     ours: str = ""
+    printed: float | None = None
     kind: Kind | None = None
     set: Literal["both", "digest", "corrected"] = "both"
 
@@ -265,6 +273,7 @@ def _numbers(m: MeasuredPart) -> dict[str, Any]:
         "unit": m.part.unit,
         "published": m.part.published,
         "ours": m.part.ours,
+        "printed": m.part.printed,
         "value": _finite(e.value),
         "low": _finite(e.low),
         "high": _finite(e.high),

@@ -13,7 +13,7 @@ from rich import box
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from crosswind.claims import columns, tally
+from crosswind.claims import MEANING, columns, tally
 from crosswind.cli.shared import (
     VERDICT_STYLE,
     FormatsOption,
@@ -250,6 +250,7 @@ def _print(experiment: Experiment, outcome: Outcome) -> None:
             Text(checked.verdict, style=VERDICT_STYLE[checked.verdict]),
             *(text for r in others for text in _of_reading(r, checked.claim.id)),
         )
+    screen.print(Text(MEANING, style="dim"))
     screen.print(table)
     if others and (counted := tallies([outcome.readings], experiment.grades)):
         print_table(counted)

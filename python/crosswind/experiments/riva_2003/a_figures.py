@@ -9,7 +9,7 @@ import polars as pl
 
 from crosswind.claims.measures import pooled
 from crosswind.experiments.base import Results
-from crosswind.experiments.riva_2003 import pictures, published, testbed
+from crosswind.experiments.riva_2003 import pictures, published, study, testbed
 from crosswind.experiments.riva_2003.measures import LONG
 from crosswind.figures import Picture
 
@@ -62,6 +62,7 @@ def pictures_of(r: Results) -> list[Picture]:
             f"{what} against the start of the third transfer (Fig. 5-{i}): medians and quartiles.",
             {axis: {x: pictures.curve(r, CELLS, f"{x}_{column}") for x in ROLES}},
             "start of the third transfer (s)",
+            marks={axis: {"third": pictures.printed(CELLS, study.printed("R13"))}} if column == "elapsed_s" else {},
         )
         for i, what, column, axis in (
             (1, "Elapsed time", "elapsed_s", "elapsed time (s)"),

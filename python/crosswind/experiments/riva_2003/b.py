@@ -144,6 +144,12 @@ def pictures_of(r: Results) -> list[Picture]:
             third,
             x,
             ends=("elapsed time (s)",),
+            marks={
+                "elapsed time (s)": {
+                    "drop-tail": pictures.printed({s: cell("TD", s) for s in STARTS_s}, study.printed("R13")),
+                    "RED": pictures.printed(CELLS, study.printed("R40")),
+                }
+            },
         ),
         pictures.against_start("fig-5-14", "The long transfers behind both queues (Fig. 5-14).", long, x),
     ]

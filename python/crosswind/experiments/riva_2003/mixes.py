@@ -16,6 +16,13 @@ from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 
 PRINTED_AS = {"TD": "Tail Drop", "RED": "RED", "TD+DS": "Tail Drop+DS", "RED+DS": "RED+DS"}
+# Claims that hold the printed medians of each test case: elapsed times, and packets received.
+PRINTED_IN: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "d": (("R71", "R75"), ()),
+    "e": (("R85", "R86"), ("R92",)),
+    "f": (("R100", "R101"), ("R103",)),
+    "g": ((), ()),
+}
 BOTH: tuple[Queue, ...] = ("TD", "RED")
 ALONE = ("TD alone", "RED alone")
 
@@ -54,7 +61,14 @@ def statistics_picture(r: Results, mix: Mix, name: str, caption: str, alone: Seq
         "TCP packets sent again": curves("tcp_retx", alone),
         "UDP packets received": curves("udp_received"),
     }
-    return pictures.against_start(name, caption, panels, "start of UDP (s)")
+    marks = {
+        panel: {
+            PRINTED_AS[c]: pictures.printed({s: testbed.cell(c, s) for s in mix.starts_s}, study.printed(*ids))
+            for c in testbed.FOUR
+        }
+        for panel, ids in zip(("elapsed time of TCP (s)", "UDP packets received"), PRINTED_IN[mix.name], strict=True)
+    }
+    return pictures.against_start(name, caption, panels, "start of UDP (s)", marks=marks)
 
 
 def sequence_picture(r: Results, name: str, caption: str, labels: tuple[str, ...]) -> list[Picture]:

@@ -58,13 +58,25 @@ def curve(r: Results, labels: Mapping[float, str], column: str) -> tuple[list[fl
     return list(labels), [r.of(c, column) for c in labels.values()]
 
 
+def printed(labels: Mapping[float, str], numbers: Mapping[str, float]) -> tuple[list[float], list[float]]:
+    """The printed numbers of those cells that have one, by start time; `labels`: start -> cell."""
+    known = {s: numbers[c] for s, c in labels.items() if c in numbers}
+    return list(known), list(known.values())
+
+
 @figures.styled
 def against_start(
-    name: str, caption: str, panels: Mapping[str, Curves], xlabel: str, ends: Collection[str] = ()
+    name: str,
+    caption: str,
+    panels: Mapping[str, Curves],
+    xlabel: str,
+    ends: Collection[str] = (),
+    marks: Mapping[str, Mapping[str, tuple[Sequence[float], Sequence[float]]]] = {},
 ) -> Picture:
     """Medians with their quartiles against a start time, one panel for each quantity (its label is the axis).
 
-    In the panels named in `ends` the least and the largest value are drawn, too.
+    In the panels named in `ends` the least and the largest value are drawn, too. `marks`: panel -> curve -> printed
+    medians, drawn as crosses in the colour of the curve.
     """
     fig, axes = _panels(len(panels), min(2, len(panels)), (2.85, 2.1) if len(panels) > 1 else (4.1, 2.2), titled=0.06)
     handles: dict[str, Any] = {}
@@ -74,6 +86,9 @@ def against_start(
             look: Any = {"color": PALETTE[j % 6], "marker": MARKERS[j % 6], "linestyle": DASHES[j % 6]}
             (handles[label],) = ax.plot(x, middle, label=label, **look)
             ax.fill_between(x, low, high, color=PALETTE[j % 6], alpha=0.15, linewidth=0)
+            if (known := marks.get(ylabel, {}).get(label)) and known[0]:
+                cross: Any = {"color": PALETTE[j % 6], "marker": "x", "markersize": 7, "markeredgewidth": 1.6}
+                ax.plot(*known, linestyle="", label="_printed", zorder=5, **cross)
             if ylabel in ends:
                 least, most = np.array([[np.nanmin(s), np.nanmax(s)] for s in samples]).T
                 bars: Any = {"color": PALETTE[j % 6], "linewidth": 0.8, "capsize": 2.0}
@@ -82,6 +97,7 @@ def against_start(
         ax.set_ylabel(ylabel)
     if len(handles) > 1:
         _legend(fig, handles)
+    caption += " Crosses: printed medians." if marks else ""
     return Picture(name, caption, f"{caption} Panels: {', '.join(panels)}. Series: {', '.join(handles)}.", fig)
 
 

@@ -23,6 +23,11 @@ STUDY = Study(
 experiment = STUDY.experiment
 
 
+def printed(*ids: str) -> dict[str, float]:
+    """The printed numbers of some claims by label."""
+    return {label: v for id in ids for label, v in BOOK.numbers(id).items()}
+
+
 def beside_drop_tail(*described: Any, **more: Any) -> Experiment:
     """An experiment that is compared with the three transfers behind drop-tail."""
     return experiment(*described, uses=("a",), **more)
