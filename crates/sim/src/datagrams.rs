@@ -1,6 +1,7 @@
 //! One end of a flow over UDP: a source, a rate-based transport, or what listens to them.
 
 use crate::endpoint::{Arrivals, EndIo, Milestone, Port};
+use crate::host_queue::HostQueue;
 use crate::paced::{Listener, Paced};
 use crate::scenario::OfFlow;
 use crate::workload::cbr::{Left, Source};
@@ -52,6 +53,8 @@ impl Half {
 pub struct Datagrams {
     pub half: Half,
     pub port: Port,
+    /// What waits in the sending host, where that is modelled.
+    pub host: Option<Box<HostQueue>>,
     pub start: Option<Time>,
     pub arrivals: Arrivals,
     /// How long packets have waited in queues that say so; only for flows with limits.
@@ -103,11 +106,22 @@ impl Datagrams {
         if self.start.is_some() {
             return self.start;
         }
-        match &self.half {
+        let own = match &self.half {
             Half::Source(s) => s.next_at,
             Half::Paced(p) => p.next_wake(),
             Half::Listener(l) => l.transport.next_wake(),
             Half::Sink(_) => None,
+        };
+        match &self.host {
+            Some(host) => own.map(|at| at.max(host.room_at())),
+            None => own,
+        }
+    }
+
+    /// What has been sent since then is in the host.
+    fn fill_host(&mut self, before: (u64, u64), now: Time) {
+        if let Some(host) = &mut self.host {
+            host.take(self.port.sent_packets - before.0, self.port.sent_bytes - before.1, now);
         }
     }
 
@@ -151,7 +165,10 @@ impl Datagrams {
         self.arrivals.packets += 1;
         self.arrivals.bytes += u64::from(p.len);
         if let Half::Paced(paced) = &mut self.half {
-            return paced.take(p, ext, &mut EndIo::new(cx, caches, &mut self.port));
+            let before = (self.port.sent_packets, self.port.sent_bytes);
+            let told = paced.take(p, ext, &mut EndIo::new(cx, caches, &mut self.port));
+            self.fill_host(before, cx.now);
+            return told;
         }
         let is_data = matches!(self.half, Half::Sink(_)) || Datagram::of(p).is_data();
         let Some(rx) = self.half.heard_mut() else {
@@ -182,6 +199,14 @@ impl Datagrams {
     }
 
     pub fn wake(&mut self, cx: &mut Cx<'_>, caches: &mut [Cache]) -> Option<Milestone> {
+        let before = (self.port.sent_packets, self.port.sent_bytes);
+        let told = self.act(cx, caches);
+        self.fill_host(before, cx.now);
+        told
+    }
+
+    /// The start, or what is due.
+    fn act(&mut self, cx: &mut Cx<'_>, caches: &mut [Cache]) -> Option<Milestone> {
         let is_start = self.start.take().is_some();
         let source = match &mut self.half {
             Half::Source(source) => source,

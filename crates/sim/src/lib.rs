@@ -10,6 +10,7 @@ mod edges;
 mod endless;
 pub mod endpoint;
 pub mod foresight;
+pub mod host_queue;
 mod ledger;
 mod manner;
 pub mod many;

@@ -148,6 +148,13 @@ fn flow(f: &Flow, duration: Dur) -> Result<(), ConfigError> {
         let found = format!("{} limits", f.queue_delay_limits.len());
         return Err(ConfigError::new("queue_delay_limits", found, format!("at most {LATE_LIMITS_MAX}")));
     }
+    if let Some(q) = &f.host_queue {
+        if !is_paced && !f.workload.is_datagrams() {
+            return Err(ConfigError::new("host_queue", "a flow over TCP", "a workload over UDP, TFRC or UDT")
+                .hint("`tcp.host_queue` tells the sender when the queue of its host is full"));
+        }
+        q.check()?;
+    }
     if let Some(l) = &f.lifetime {
         l.check(if is_paced || f.workload.is_datagrams() { Over::Datagrams } else { Over::Connection })?;
         workloads::leaves_room(&f.workload)?;

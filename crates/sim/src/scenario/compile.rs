@@ -2,6 +2,7 @@
 
 use super::body::EgressSpec;
 use super::domains::{self, Crossing, EdgePlan};
+use super::host_queue::HostQueueParams;
 use super::lifetime::LifetimeParams;
 use super::queues;
 use super::routes::{Pair, Router};
@@ -58,6 +59,7 @@ pub struct GroupPlan {
     pub dscp: Dscp,
     pub start: StartRule,
     pub lifetime: Option<LifetimeParams>,
+    pub host_queue: Option<HostQueueParams>,
     pub workload: WorkloadParams,
     /// Sums of queueing delays beyond which packets are counted as late.
     pub queue_delay_limits: Vec<Dur>,
@@ -177,8 +179,7 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
     let mut flows = Vec::new();
     for ((name, f), (from, to)) in s.flow.iter().zip(&ends) {
         let group = groups.len() as u32;
-        let events = recorded(&s.record.events, name);
-        let hist = recorded(&s.record.hist, name);
+        let [events, hist] = [&s.record.events, &s.record.hist].map(|of| recorded(of, name));
         let is_awaited = s.until.is_empty() || s.until.contains(name);
         groups.push(GroupPlan {
             name: name.clone(),
@@ -187,6 +188,7 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
             dscp: f.dscp,
             start: f.start.unwrap_or(StartRule::Fixed(Dur::ZERO)),
             lifetime: f.lifetime,
+            host_queue: f.host_queue,
             workload: f.workload.clone(),
             queue_delay_limits: f.queue_delay_limits.clone(),
             tcp: f.tcp.clone(),

@@ -206,9 +206,9 @@ fn flow(value: &Value, cat: &dyn Catalogue, path: &str) -> Result<Flow, ConfigEr
     };
     let tfrc = written.tfrc.map(|t| paced(&t, Kind::Tfrc, &workload, cat, path)).transpose()?;
     let udt = written.udt.map(|t| paced(&t, Kind::Udt, &workload, cat, path)).transpose()?;
-    let Flow { from, to, count, dscp, queue_delay_limits, lifetime, .. } = written;
+    let Flow { from, to, count, dscp, queue_delay_limits, lifetime, host_queue, .. } = written;
     let start = Some(start);
-    Ok(Flow { from, to, count, start, dscp, queue_delay_limits, lifetime, workload, tcp, tfrc, udt })
+    Ok(Flow { from, to, count, start, dscp, queue_delay_limits, lifetime, host_queue, workload, tcp, tfrc, udt })
 }
 
 /// The parameters of a rate-based transport, if the workload can run over it.

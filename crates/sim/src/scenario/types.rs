@@ -6,6 +6,7 @@
 use super::body::{Body, written_body_schema};
 use super::domains::{Contract, Domain};
 use super::emulate::Emulate;
+use super::host_queue::HostQueueParams;
 use super::lifetime::LifetimeParams;
 use super::sharing::Sharing;
 use super::start::StartRule;
@@ -196,6 +197,10 @@ pub struct Flow<S = StartRule, W = WorkloadParams> {
     /// How long a packet is worth having: a span such as "5 s", "rto", or a table. Links with an `lpd` queue heed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lifetime: Option<LifetimeParams>,
+    /// The queue of the sending host, where its own interface is the bottleneck: `{ limit_packets = 30, rate = "100 Mbit/s" }`. The
+    /// sender blocks while it is full. For flows over UDP; over TCP it is `tcp.host_queue`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_queue: Option<HostQueueParams>,
     /// What the application does.
     pub workload: W,
     /// A preset and what differs from it. Workloads over UDP have none.

@@ -10,6 +10,7 @@ pub mod web;
 
 use crate::datagrams::{Datagrams, Half, Recorded, Waits};
 use crate::endpoint::{Arrivals, Endpoint, FlowEnd, Freshness, Milestone, Port, Setup};
+use crate::host_queue::HostQueue;
 use crate::scenario::{self, Changed, Plan, Repetition, WorkloadParams};
 use crate::world::Parameters;
 use crosswind_base::{FlowId, Streams, Time, Vantage};
@@ -167,6 +168,9 @@ pub fn ends(plan: &Plan, params: &Parameters, rep: Repetition, streams: &Streams
     }
     for (i, f) in plan.flows.iter().enumerate() {
         out[2 * i + 1].arrivals_mut().freshness = plan.group(f).lifetime.as_ref().and_then(Freshness::of);
+        if let (FlowEnd::Udp(sender), Some(host)) = (&mut out[2 * i], plan.group(f).host_queue) {
+            sender.host = Some(Box::new(HostQueue::new(host)));
+        }
     }
     out
 }
@@ -193,6 +197,7 @@ fn datagrams(half: Half, s: Setup, waits: Option<Box<Waits>>) -> FlowEnd {
     FlowEnd::Udp(Datagrams {
         half,
         port: Port::new(&s),
+        host: None,
         start: s.start,
         arrivals: Arrivals::default(),
         waits,

@@ -17,6 +17,7 @@
 //! | `rounding` | - | up | `nearest` is ns-2's (igarashi section 3.5): the mean rate is that of the periods |
 //!
 //! **Deviations**: 1. An active period holds at least one packet and ends one interval after its last (which lengthens
-//! periods shorter than an interval; with rounding `up` all of them, by half an interval on average).
+//! periods shorter than an interval; with rounding `up` all of them, by half an interval on average). 2. After a first silence
+//! ns-2's source waits an interval more.
 //!
-//! **Checked by**: `crates/sim/tests/datagrams.rs`; the machine is that of `cbr.rs`.
+//! **Checked by**: `crates/sim/tests/datagrams.rs`, the number of packets of ns-2's source (`cbr.rs`); the machine is that of `cbr.rs`.

@@ -14,7 +14,7 @@
 //! | `filter` | - | none | which packets go to which class: a list, the first that matches decides |
 //! | `default` | - | the only class | class of packets that no filter takes |
 //! | `r2q` | 1/s | 10 | linux-sch-htb |
-//! | `hysteresis` | - | off | linux-sch-htb since 2.6.26; on before |
+//! | `hysteresis` | - | off | linux-sch-htb since 2.6.26; on in 2.4 (decision 0023): two buckets and a frame beyond the rate |
 //! | `tick` | s | 0 s | a class that has run out of credit is looked at again at whole multiples of it; 10 ms in kernels of 100 Hz (2.4) |
 //! | `oversubscription` | - | refuse | ours: children that promise more than their parent has are mostly a slip |
 //! | `overhead` | bytes | 0 B | IP length is charged; riva-2003, from its finishing times |
@@ -28,7 +28,7 @@
 //!
 //! **Deviations**: 1. Credit is exact; the kernel rounds it to nanoseconds. 2. A packet that no filter takes belongs to
 //! `default`; the kernel sends it unshaped where none is given. 3. Rounds go by the names of the classes in alphabetical
-//! order; the kernel's by their numbers.
+//! order; the kernel's by their numbers. 4. With a `tick`, credit grows between the ticks too; 2.4 counts it in ticks.
 //!
 //! **Checked by**: conformance suite; oracle `htb` on random traces; the kernel's htb (docs/validation-qos.md).
 
