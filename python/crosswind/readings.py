@@ -14,7 +14,7 @@ MAIN = "main"
 #: The name of the reading that was the main one before a study was corrected.
 FORMER = "former"
 RANKS = ("error", "fail", "unclear", "consistent", "pass")
-MAIN_TITLE = "the suggested reading of every open point"
+MAIN_TITLE = "the main reading of every open point"
 
 
 @dataclass(frozen=True)

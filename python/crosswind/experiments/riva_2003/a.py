@@ -38,7 +38,7 @@ ELAPSED, SPEED, SHOOK, SENT = "third_elapsed_s", "third_throughput", "third_hand
 
 def configurations(**variant: Any) -> dict[str, Scenario]:
     """The twelve start times."""
-    reading = testbed.Reading(**variant)
+    reading = testbed.reading(**variant)
     return {
         c: testbed.three("TD", s, reading, events=("long", "third") if c in THREE else ()) for s, c in CELLS.items()
     }

@@ -38,7 +38,7 @@ THIRD, FASTEST, SLOWEST = "third_elapsed_s", "fastest_elapsed_s", "slowest_elaps
 
 def configurations(**variant: Any) -> dict[str, Scenario]:
     """The five start times."""
-    reading = testbed.Reading(**variant)
+    reading = testbed.reading(**variant)
     events = ("long", "third")
     return {c: testbed.three("RED", s, reading, events=events if s == 5.5 else ()) for s, c in CELLS.items()}
 

@@ -32,7 +32,7 @@ CELLS = {s: [name(s, x) for x in SETS] for s in STARTS_s}
 
 def configurations(**variant: Any) -> dict[str, Scenario]:
     """Five parameter sets at two starts."""
-    reading = testbed.Reading(**variant)
+    reading = testbed.reading(**variant)
     return {name(s, x.label): testbed.three("RED", s, reading, x) for s in STARTS_s for x in testbed.TRIED}
 
 

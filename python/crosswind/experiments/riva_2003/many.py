@@ -33,7 +33,7 @@ THIRD, TCP = "third_elapsed_s", "tcp_elapsed_s"
 
 def configurations(**variant: Any) -> dict[str, Scenario]:
     """The cells whose extremes are claimed."""
-    reading = testbed.Reading(**variant)
+    reading = testbed.reading(**variant)
     three = {cell("TD", s): ("TD", s) for s in (0.0, 2.0, 5.5)} | {"RED 5": ("RED", 5.0)}
     found = {
         c: testbed.three(q, s, reading, events=("third",) if c == "TD 2" else ())  # type: ignore[arg-type]
@@ -92,7 +92,7 @@ EXPERIMENT = study.experiment(
     __doc__,
     configurations,
     CLAIMS,
-    variants={"kernel": readings.ALL["kernel"]},
+    variants={k: readings.ALL[k] for k in ("kernel", "former")},
     reps=1000,
     quick_reps=40,
     quick=Variant("40 runs of each cell: extremes are not judged", {}),

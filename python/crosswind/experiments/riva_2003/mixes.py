@@ -31,7 +31,7 @@ def cells(
     mix: Mix, variant: dict[str, Any], logged: tuple[str, ...] = (), alone: tuple[Queue, ...] = ()
 ) -> dict[str, Scenario]:
     """All cells of a test case; the transfer alone on the reduced rate behind the queues named."""
-    reading = testbed.Reading(**variant)
+    reading = testbed.reading(**variant)
     out = {}
     for c in testbed.FOUR:
         for s in mix.starts_s:

@@ -17,7 +17,7 @@ STUDY = Study(
     tables=measures.tables,
     variants=readings.ALL,
     metrics=measures.METRICS,
-    beside=("kernel",),
+    beside=("kernel", "former"),
     grades=BOOK.grades(),
 )
 experiment = STUDY.experiment

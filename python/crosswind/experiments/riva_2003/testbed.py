@@ -83,7 +83,7 @@ class Reading:
     `admission`: whether a queue takes a packet while its backlog is not above the limit, or only if the packet fits
     (O-6); `counted`: link-layer bytes that it counts for each. `kbit`: bits in the shaper's kbit; `overhead`: what it
     charges beyond the IP length (O-2), rounded down to a multiple of `cell`; `tick`: the clock by which it gives credit
-    back; `hysteresis`: whether classes go into debt.
+    back; `hysteresis`: whether classes go into debt; `bucket`: bytes of their buckets where `tc` does not choose them.
     `red_clock`: the rate that `tc` was told for the damping in idle time (O-8). `red_law`: the kernel's RED, or
     that of Floyd and Jacobson with the same weight (section 2.3). `ceil_2`: the ceiling of the class of UDP in
     kbit/s (O-4). `hosts`: RFC behaviour and ACKs that are quick 16 times (O-14, O-15), or what the kernel's code does.
@@ -100,6 +100,7 @@ class Reading:
     counted: int = 0
     tick: str = "0 ms"
     hysteresis: Literal["on", "off"] = "off"
+    bucket: int = 0
     red_clock: str = "140 kbit/s"
     red_law: Literal["linux", "floyd-jacobson"] = "linux"
     ceil_2: int = 70
@@ -108,6 +109,32 @@ class Reading:
     memory: Literal["kept", "none"] = "none"
     peer: Literal["unknown", "known"] = "unknown"
     jitter: Literal["processing", "none"] = "processing"
+
+
+# What the machines of the source ran: kernel 2.4.17, `tc` and HTB of May 2002 (decision 0016).
+LINUX: dict[str, Any] = {
+    "overhead": 14,
+    "cell": 8,
+    "counted": 14,
+    "tick": "10 ms",
+    "hysteresis": "on",
+    "hosts": "kernel",
+    "memory": "kept",
+    "tcp": {
+        "delayed_ack": "40 ms",
+        "delayed_ack_timer": "linux-2.4",
+        "writing": "linux-2.4",
+        "receive_window": "linux-2.4",
+        "receive_buffer": "87380 B",
+        "initial_window_known_segments": 2,
+    },
+}
+
+
+def reading(base: Literal["linux", "suggested"] = "linux", tcp: Mapping[str, Any] = {}, **changes: Any) -> Reading:
+    """A reading: the main one, or what was suggested before, and what is changed in it."""
+    own: dict[str, Any] = LINUX if base == "linux" else {}
+    return Reading(**(own | changes | {"tcp": {**own.get("tcp", {}), **tcp}}))
 
 
 # ---- the last hop ----------------------------------------------------------------------------------------------------
@@ -139,9 +166,10 @@ def weight(red: RedSet) -> float:
     return next(2.0**-k for k in range(1, 32) if a <= (1 - (1 - 2.0**-k) ** red.burst) * 2**k)
 
 
-def _class(rate: int, ceil: int, queue: dict[str, Any] | None, parent: str | None) -> dict[str, Any]:
+def _class(rate: int, ceil: int, queue: dict[str, Any] | None, parent: str | None, bucket: int) -> dict[str, Any]:
     """A class of the shaper; its quantum is one MTU, since a smaller one would only matter while both borrow."""
     own = {"rate": f"{rate} kbit/s", "ceil": f"{ceil} kbit/s"}
+    own |= {"burst": f"{bucket} B", "cburst": f"{bucket} B"} if bucket else {}
     return own | ({"queue": queue, "quantum": f"{MTU} B"} if queue else {}) | ({"parent": parent} if parent else {})
 
 
@@ -154,15 +182,15 @@ def shaper(queue: Queue, classes: Literal["T", "1", "2"], reading: Reading, **mo
     if classes == "T":
         # The two siblings are promised more than the link has; the second never sees a packet.
         tree = {
-            "link": _class(rate, rate, None, None),
-            "tcp": _class(100 * rate // RATE_kbit, rate, first, "link"),
-            "rest": _class(100 * rate // RATE_kbit, rate, leaf(queue, reading), "link"),
+            "link": _class(rate, rate, None, None, reading.bucket),
+            "tcp": _class(100 * rate // RATE_kbit, rate, first, "link", reading.bucket),
+            "rest": _class(100 * rate // RATE_kbit, rate, leaf(queue, reading), "link", reading.bucket),
         }
         return htb | {"oversubscription": "allow", "default": "tcp", "filter": [_udp("rest")], "class": tree}
     tree = {
-        "link": _class(rate, rate, None, None),
-        "one": _class(rate // 2, rate, first, "link"),
-        "two": _class(rate // 2, reading.ceil_2 * rate // RATE_kbit, second, "link"),
+        "link": _class(rate, rate, None, None, reading.bucket),
+        "one": _class(rate // 2, rate, first, "link", reading.bucket),
+        "two": _class(rate // 2, reading.ceil_2 * rate // RATE_kbit, second, "link", reading.bucket),
     }
     # In layout 1 both kinds of traffic go to class one, and the other stays empty.
     second_gets = _udp("two") if classes == "2" else {"class": "two", "dscp": "CS7"}
@@ -308,9 +336,3 @@ def alone(mix: Mix, queue: Queue, reading: Reading, rate: int = REDUCED_kbit, ev
     flows = {"tcp": known(transfer(mix.tcp_bytes, 0.0, reading), reading)}
     router = shaper(queue, "1", reading, rate=rate)
     return _world(mix.name, f"{queue} alone", router, flows, reading, events=events)
-
-
-def mixed_cells(mix: Mix, reading: Mapping[str, Any], events: Sequence[str] = ()) -> dict[str, Scenario]:
-    """All cells of a test case: the four configurations by start of UDP."""
-    chosen = Reading(**reading)
-    return {cell(c, s): mixed(mix, c, s, chosen, events) for c in FOUR for s in mix.starts_s}
