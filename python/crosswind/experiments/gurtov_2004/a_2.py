@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from crosswind.claims import Claim, above, at_most
+from crosswind.claims import measures
 from crosswind.experiments.base import Results
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.scenario import Scenario
@@ -53,30 +53,18 @@ def _queue_after(r: Results, name: str, after_s: float) -> float:
     return float(s.filter(pl.col("time_ns") >= (SHRINK_S + after_s) * 1e9).sort("time_ns")["value"][0])
 
 
-CLAIMS = (
-    Claim(
-        "G78",
-        "No packet is delivered out of order at any step of rate and delay",
-        "0",
-        [
-            overlay.count(
-                "out of order", lambda r: float(r.of("steps", "stream_out_of_order_packets").sum()), at_most(0), "", "0"
-            ),
-            overlay.count("arrived", lambda r: float(r.of("steps", "stream_received_packets").sum()), above(20_000)),
-        ],
-    ),
-    Claim(
-        "G79",
-        "A queue that shrinks is within its new limit at once; one that does not look stays above until it has drained",
-        "<= L' at once",
-        [
-            overlay.count(
-                "with the look, 10 ms later", lambda r: _queue_after(r, "tail", 0.01), at_most(10), "packets"
-            ),
-            overlay.count("without it, 10 ms later", lambda r: _queue_after(r, "none", 0.01), above(10), "packets"),
-            overlay.count("without it, 3 s later", lambda r: _queue_after(r, "none", 3.0), at_most(10), "packets"),
-        ],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "G78": {
+            "out of order": measures.fact(lambda r: float(r.of("steps", "stream_out_of_order_packets").sum())),
+            "arrived": measures.fact(lambda r: float(r.of("steps", "stream_received_packets").sum())),
+        },
+        "G79": {
+            "with the look, 10 ms later": measures.fact(lambda r: _queue_after(r, "tail", 0.01)),
+            "without it, 10 ms later": measures.fact(lambda r: _queue_after(r, "none", 0.01)),
+            "without it, 3 s later": measures.fact(lambda r: _queue_after(r, "none", 3.0)),
+        },
+    }
 )
 
 EXPERIMENT = study.experiment(

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from crosswind.claims import Band, Claim, below
+from crosswind.claims import measures
 from crosswind.experiments.base import Results
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.scenario import Scenario
@@ -61,23 +61,13 @@ def variation(r: Results, configuration: str) -> float:
     return float(np.mean([x.std() / x.mean() for x in steady]))
 
 
-CLAIMS = (
-    Claim(
-        "G90",
-        "The load of TFRC varies less than that of TCP while a stream takes and leaves 70 % of the path",
-        "smoother",
-        [
-            overlay.count(
-                "variation of TFRC, of TCP's",
-                lambda r: variation(r, "TFRC") / variation(r, "TCP"),
-                below(1.0),
-                "",
-                "",
-                2,
-            ),
-            overlay.count("variation of TCP", lambda r: variation(r, "TCP"), Band(), "%"),
-        ],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "G90": {
+            "variation of TFRC, of TCP's": measures.fact(lambda r: variation(r, "TFRC") / variation(r, "TCP")),
+            "variation of TCP": measures.fact(lambda r: variation(r, "TCP")),
+        }
+    }
 )
 
 EXPERIMENT = study.experiment(

@@ -14,10 +14,9 @@ from __future__ import annotations
 import numpy as np
 
 from crosswind import stats
-from crosswind.claims import Claim, Part, between, near
 from crosswind.experiments.base import Results
 from crosswind.experiments.gurtov_2004 import study
-from crosswind.experiments.gurtov_2004.measures import Trace, fact, figure_of, transfers
+from crosswind.experiments.gurtov_2004.traces import Trace, fact, figure_of, transfers
 from crosswind.experiments.gurtov_2004.worlds import trace
 from crosswind.figures import Picture
 from crosswind.runs import Runs
@@ -46,24 +45,12 @@ def _repair(runs: Runs, gap: int) -> float:
     return float(done - end)
 
 
-CLAIMS = (
-    Claim(
-        "G89",
-        "A cell reselection with ten segments lost costs TCP several seconds beyond the gap",
-        "5 to 10 s",
-        [
-            Part(
-                "mean",
-                lambda r: stats.exact(float(np.mean([_repair(r.runs, g) for g in GAPS_s]))),
-                between(3, 12),
-                "5-10 s",
-                "s",
-                1,
-            ),
-            *(fact(f"gap of {g} s", lambda r, g=g: _repair(r, g), between(3, 12), "5-10 s", "s", 1) for g in GAPS_s),
-            fact("segments lost", lambda r: Trace(r, "gap of 4 s").value("lost_packets"), near(LOST, 1), "10"),
-        ],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "G89": {"mean": lambda r: stats.exact(float(np.mean([_repair(r.runs, g) for g in GAPS_s])))}
+        | {f"gap of {g} s": fact(lambda r, g=g: _repair(r, g)) for g in GAPS_s}
+        | {"segments lost": fact(lambda r: Trace(r, "gap of 4 s").value("lost_packets"))}
+    }
 )
 
 

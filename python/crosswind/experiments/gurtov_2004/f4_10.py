@@ -14,10 +14,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from crosswind.claims import Claim, at_least, near
 from crosswind.experiments.base import Results
 from crosswind.experiments.gurtov_2004 import study
-from crosswind.experiments.gurtov_2004.measures import Trace, fact, figure_of, transfers
+from crosswind.experiments.gurtov_2004.traces import Trace, fact, figure_of, transfers
 from crosswind.experiments.gurtov_2004.worlds import ACKS, DUP, LOSS, LOSS_ACKS, RFC1323, STAMPS, STEADY, listed
 from crosswind.figures import Picture
 from crosswind.runs import Runs
@@ -72,47 +71,21 @@ def first_is_recovery(c: str) -> Any:
 
 
 HEURISTICS = ("ACK heuristic", "timestamp heuristic")
-CLAIMS = (
-    Claim(
-        "G31",
-        "Needless retransmissions: no fast retransmit below `recover` but without bugfix",
-        "0, 0, 0; at least 1",
-        [
-            *(
-                fact(rule, recoveries_after_timeout(f"dup, {rule}"), near(0, 0), "0")
-                for rule in ("bugfix", *HEURISTICS)
-            ),
-            fact("no bugfix", recoveries_after_timeout("dup, no bugfix"), at_least(1), "1"),
-        ],
-    ),
-    Claim(
-        "G32",
-        "Lost retransmission: bugfix waits for the timer, the heuristics send it again before",
-        "a timeout; fast retransmit",
-        [
-            fact("bugfix, fast retransmit first", first_is_recovery("loss, bugfix"), near(0, 0), "0"),
-            fact("bugfix, further timeouts", later_timeouts("loss, bugfix"), at_least(1), "1"),
-            *(
-                fact(f"{rule}, fast retransmit first", first_is_recovery(f"loss, {rule}"), near(1, 0), "1")
-                for rule in HEURISTICS
-            ),
-        ],
-    ),
-    Claim(
-        "G33",
-        "Four ACKs lost: the ACK heuristic keeps the fast retransmit back, a timeout follows",
-        "0 fast retransmits, 1 timeout",
-        [
-            fact("fast retransmit first", first_is_recovery("ackf, ACK heuristic"), near(0, 0), "0"),
-            fact("further timeouts", later_timeouts("ackf, ACK heuristic"), at_least(1), "1"),
-        ],
-    ),
-    Claim(
-        "G34",
-        "Four ACKs lost: the timestamp heuristic is not deceived",
-        "fast retransmit",
-        [fact("fast retransmit first", first_is_recovery("ackf, timestamp heuristic"), near(1, 0), "1")],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "G31": {rule: fact(recoveries_after_timeout(f"dup, {rule}")) for rule in ("bugfix", *HEURISTICS)}
+        | {"no bugfix": fact(recoveries_after_timeout("dup, no bugfix"))},
+        "G32": {
+            "bugfix, fast retransmit first": fact(first_is_recovery("loss, bugfix")),
+            "bugfix, further timeouts": fact(later_timeouts("loss, bugfix")),
+        }
+        | {f"{rule}, fast retransmit first": fact(first_is_recovery(f"loss, {rule}")) for rule in HEURISTICS},
+        "G33": {
+            "fast retransmit first": fact(first_is_recovery("ackf, ACK heuristic")),
+            "further timeouts": fact(later_timeouts("ackf, ACK heuristic")),
+        },
+        "G34": {"fast retransmit first": fact(first_is_recovery("ackf, timestamp heuristic"))},
+    }
 )
 
 

@@ -26,10 +26,10 @@ from typing import Any
 import numpy as np
 
 from crosswind import figures, stats
-from crosswind.claims import Band, Claim, Part, at_least, below, between
+from crosswind.claims import Measure
 from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import study
-from crosswind.experiments.gurtov_2004.measures import transfers
+from crosswind.experiments.gurtov_2004.traces import transfers
 from crosswind.experiments.gurtov_2004.worlds import MSS, RFC1323, STAMPS, three_states
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
@@ -87,79 +87,47 @@ def _rate_kbps(r: Results, configuration: str) -> float:
     return float(r.of(configuration, "segments").mean()) * MSS * 8 / DURATION_s / 1e3
 
 
-def _largest(label: str, half: str, new: str, old: str, accept: Band, published: str) -> Part:
+def _largest(half: str, new: str, old: str) -> Measure:
     """The largest ratio over the sweep."""
 
     def measure(r: Results) -> stats.Estimate:
         return max((_ratio(f"{half}, {k}, {new}", f"{half}, {k}, {old}")(r) for k in RATES_kbps), key=lambda e: e.value)
 
-    return Part(label, measure, accept, published, "", 2)
+    return measure
 
 
-def _furthest(label: str, half: str, new: str, old: str, tolerance: float) -> Part:
+def _furthest(half: str, new: str, old: str) -> Measure:
     """The ratio furthest from 1 over the sweep."""
 
     def measure(r: Results) -> stats.Estimate:
         ratios = (_ratio(f"{half}, {k}, {new}", f"{half}, {k}, {old}")(r) for k in RATES_kbps)
         return max(ratios, key=lambda e: abs(e.value - 1.0))
 
-    return Part(label, measure, between(1 - tolerance, 1 + tolerance), "1", "", 3)
+    return measure
 
 
-def _utilisation(label: str, half: str) -> Part:
+def _utilisation(half: str) -> Measure:
     def measure(r: Results) -> stats.Estimate:
         best = (_rate_kbps(r, f"{half}, {k}, {x}") / k for k in RATES_kbps for x in RULES)
         return stats.exact(float(max(best)))
 
-    return Part(label, measure, below(1.0), "< 1", "", 2)
+    return measure
 
 
-CLAIMS = (
-    Claim(
-        "G35",
-        "Lost retransmissions: heuristics up to four times bugfix, and as good as no bugfix",
-        "up to 4.0; equal",
-        [
-            *(_largest(f"{h} / bugfix, largest", "loss", h, "bugfix", at_least(2.0), "4.0") for h in HEURISTICS),
-            *(_furthest(f"{h} / no bugfix, furthest from 1", "loss", h, "no bugfix", 0.05) for h in HEURISTICS),
-        ],
-    ),
-    Claim(
-        "G36",
-        "Needless retransmissions: heuristics up to 1.3 times no bugfix, and as good as bugfix",
-        "up to 1.3; equal",
-        [
-            *(
-                _largest(f"{h} / no bugfix, largest", "duplicate", h, "no bugfix", between(1.1, 1.5), "1.3")
-                for h in HEURISTICS
-            ),
-            *(_furthest(f"{h} / bugfix, furthest from 1", "duplicate", h, "bugfix", 0.05) for h in HEURISTICS),
-        ],
-    ),
-    Claim(
-        "G37",
-        "Uniform losses: the four cannot be told apart (within 5 %, as in the other claims: our number)",
-        "equal",
-        [
-            Part(
-                f"{h} / bugfix at {p:.1%}",
-                _ratio(f"uniform, {p}, {h}", f"uniform, {p}, bugfix"),
-                between(0.95, 1.05),
-                "1",
-                "",
-                3,
-            )
+CLAIMS = study.BOOK.claims(
+    {
+        "G35": {f"{h} / bugfix, largest": _largest("loss", h, "bugfix") for h in HEURISTICS}
+        | {f"{h} / no bugfix, furthest from 1": _furthest("loss", h, "no bugfix") for h in HEURISTICS},
+        "G36": {f"{h} / no bugfix, largest": _largest("duplicate", h, "no bugfix") for h in HEURISTICS}
+        | {f"{h} / bugfix, furthest from 1": _furthest("duplicate", h, "bugfix") for h in HEURISTICS},
+        "G37": {
+            f"{h} / bugfix at {p:.1%}": _ratio(f"uniform, {p}, {h}", f"uniform, {p}, bugfix")
             for p in UNIFORM
             for h in RULES
             if h != "bugfix"
-        ],
-    ),
-    Claim(
-        "G38",
-        "Throughput stays below the rate of the link in both halves",
-        "< 1",
-        [_utilisation("loss, best share of the rate", "loss"), _utilisation("duplicate", "duplicate")],
-    ),
+        },
+        "G38": {"loss, best share of the rate": _utilisation("loss"), "duplicate": _utilisation("duplicate")},
+    }
 )
 
 

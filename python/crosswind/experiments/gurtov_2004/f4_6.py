@@ -12,10 +12,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from crosswind.claims import Claim, at_least, near
 from crosswind.experiments.base import Results
 from crosswind.experiments.gurtov_2004 import study
-from crosswind.experiments.gurtov_2004.measures import Trace, fact, figure_of, transfers
+from crosswind.experiments.gurtov_2004.traces import Trace, fact, figure_of, transfers
 from crosswind.experiments.gurtov_2004.worlds import EIFEL, MSS, trace
 from crosswind.figures import Picture
 from crosswind.runs import Runs
@@ -58,24 +57,14 @@ def _while_full(runs: Runs, c: str) -> float:
     return float(out)
 
 
-CLAIMS = (
-    Claim(
-        "G6",
-        "Options 2 and 3 send nothing on ACKs of originals while the flight exceeds the window; 1 and 4 send",
-        "0 and at least 1 per ACK",
-        [
-            *(
-                fact(
-                    f"{o}, sent while the flight exceeds the window", lambda r, o=o: _while_full(r, o), near(0, 0), "0"
-                )
-                for o in ("option 2", "option 3")
-            ),
-            *(
-                fact(f"{o}, fewest segments per ACK", lambda r, o=o: _fewest(r, o), at_least(1), "1")
-                for o in ("option 1", "option 4")
-            ),
-        ],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "G6": {
+            f"{o}, sent while the flight exceeds the window": fact(lambda r, o=o: _while_full(r, o))
+            for o in ("option 2", "option 3")
+        }
+        | {f"{o}, fewest segments per ACK": fact(lambda r, o=o: _fewest(r, o)) for o in ("option 1", "option 4")}
+    }
 )
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from crosswind.experiments.base import Results
 from crosswind.experiments.gurtov_2004 import study
-from crosswind.experiments.gurtov_2004.measures import Trace, figure_of, transfers
+from crosswind.experiments.gurtov_2004.traces import Trace, figure_of, transfers
 from crosswind.experiments.gurtov_2004.worlds import VARIANTS, transfer
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from crosswind import figures
+from crosswind import figures, stats
+from crosswind.claims import Measure, measures
 from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import f5_6, overlay, study
 from crosswind.figures import Picture
@@ -47,29 +48,26 @@ def configurations(without: str = "option-3", discipline: str = "droptail") -> d
     return out
 
 
-def _duplicates(kind: str, limit: int) -> overlay.Part:
+def _duplicates(kind: str, limit: int) -> Measure:
     def measure(r: Results) -> Any:
         name = label(kind, limit)
         again, got = r.of(name, "tcp_unnecessary_resends_packets"), r.of(name, "tcp_received_packets")
-        return overlay.estimate(np.mean, again / got)
+        return stats.estimate(np.mean, again / got)
 
-    return overlay.Part(f"{kind}, {limit}", measure, unit="%", digits=1)
-
-
-def _times(number: int, new: str, old: str) -> Any:
-    parts = [overlay.ratio(f"{n} packets", label(new, n), label(old, n), "tcp_elapsed_s") for n in LIMITS]
-    return study.withheld(number, f"Download time: {new} relative to {old}, by limit of the queue", parts)
+    return measure
 
 
-CLAIMS = (
-    _times(46, "DT", "LPD"),
-    _times(47, "Eifel", "LPD"),
-    _times(48, "Eifel-CC", "Eifel"),
-    study.withheld(
-        49,
-        "Share of needless second copies in what arrives",
-        [_duplicates(kind, n) for kind in ("DT", "Eifel", "LPD") for n in LIMITS],
-    ),
+def _times(new: str, old: str) -> measures.Measures:
+    return {f"{n} packets": overlay.ratio(label(new, n), label(old, n), "tcp_elapsed_s") for n in LIMITS}
+
+
+CLAIMS = study.BOOK.claims(
+    {
+        "G46": _times("DT", "LPD"),
+        "G47": _times("Eifel", "LPD"),
+        "G48": _times("Eifel-CC", "Eifel"),
+        "G49": {f"{kind}, {n}": _duplicates(kind, n) for kind in ("DT", "Eifel", "LPD") for n in LIMITS},
+    }
 )
 
 

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from crosswind import figures
-from crosswind.claims import Band, Claim, above, at_most, below
+from crosswind.claims import measures
 from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import f5_6, f5_7, overlay, study
 from crosswind.figures import Picture
@@ -107,104 +107,54 @@ def imbalance(r: Results, kind: str, limits: Sequence[int] = LIMITS) -> float:
     return float(np.mean(out))
 
 
-CLAIMS = (
-    Claim(
-        "G50",
-        "More of TFRC's packets are in time with discard, the more the longer the queue; hardly any is late (ours: "
-        "at most a tenth of drop-tail's)",
-        "more; gap grows; about 0",
-        [
-            overlay.count(
-                "gained, least of all lifetimes and queues",
-                lambda r: min(valid_gap(r, life, n) for life in LIFETIMES_S for n in LIMITS),
-                above(0),
-                "points",
-                digits=1,
+CLAIMS = study.BOOK.claims(
+    {
+        "G50": {
+            "gained, least of all lifetimes and queues": measures.fact(
+                lambda r: min(valid_gap(r, life, n) for life in LIFETIMES_S for n in LIMITS)
+            )
+        }
+        | {
+            f"gain with 80 packets less gain with 5, {life} s": measures.fact(
+                lambda r, a=life: valid_gap(r, a, 80) - valid_gap(r, a, 5)
+            )
+            for life in LIFETIMES_S
+        }
+        | {
+            "late bytes with discard, of those with drop-tail": measures.fact(
+                lambda r: 100 * stale(r, "LPD") / stale(r, "DT")
             ),
-            *(
-                overlay.count(
-                    f"gain with 80 packets less gain with 5, {life} s",
-                    lambda r, a=life: valid_gap(r, a, 80) - valid_gap(r, a, 5),
-                    above(0),
-                    "points",
-                    digits=1,
-                )
-                for life in LIFETIMES_S
-            ),
-            overlay.count(
-                "late bytes with discard, of those with drop-tail",
-                lambda r: 100 * stale(r, "LPD") / stale(r, "DT"),
-                at_most(10),
-                "percent",
-                "far fewer",
-                1,
-            ),
-            overlay.count("late with discard, of what arrives", lambda r: stale(r, "LPD"), Band(), "percent", "", 2),
-            overlay.count("late with drop-tail, of what arrives", lambda r: stale(r, "DT"), Band(), "percent", "", 1),
-        ],
-    ),
-    Claim(
-        "G51",
-        "The download is faster with discard, and gains more the shorter TFRC's lifetime is",
-        "faster; grows from 10 to 3 s",
-        [
-            *(
-                overlay.count(f"saved, {life} s", lambda r, a=life: saved(r, a), above(0), "percent", "", 1)
-                for life in LIFETIMES_S
-            ),
-            overlay.count(
-                "saved with 3 s less with 10 s", lambda r: saved(r, 3) - saved(r, 10), above(0), "points", "", 1
-            ),
-        ],
-    ),
-    Claim(
-        "G52",
-        "Needless retransmissions: few and flat with discard (ours: a fifth of drop-tail's growth), growing with the "
-        "queue with drop-tail",
-        "flat; growing",
-        [
-            overlay.count(
-                "discard, 80 packets less 5, of the same with drop-tail",
+            "late with discard, of what arrives": measures.fact(lambda r: stale(r, "LPD")),
+            "late with drop-tail, of what arrives": measures.fact(lambda r: stale(r, "DT")),
+        },
+        "G51": {f"saved, {life} s": measures.fact(lambda r, a=life: saved(r, a)) for life in LIFETIMES_S}
+        | {"saved with 3 s less with 10 s": measures.fact(lambda r: saved(r, 3) - saved(r, 10))},
+        "G52": {
+            "discard, 80 packets less 5, of the same with drop-tail": measures.fact(
                 lambda r: (
                     100
                     * (needless(r, "LPD", 80) - needless(r, "LPD", 5))
                     / (needless(r, "DT", 80) - needless(r, "DT", 5))
-                ),
-                at_most(20),
-                "percent",
+                )
             ),
-            overlay.count(
-                "drop-tail, 80 packets less 5",
-                lambda r: needless(r, "DT", 80) - needless(r, "DT", 5),
-                above(0),
-                "segments",
-                digits=1,
-            ),
-            *(
-                overlay.count(f"{kind}, {n}", lambda r, k=kind, n=n: needless(r, k, n), Band(), "segments", digits=1)
-                for kind in ("DT", "LPD")
-                for n in LIMITS
-            ),
-        ],
-    ),
-    Claim(
-        "G53",
-        "The throughputs of TCP and TFRC are closer with discard",
-        "closer",
-        [
-            overlay.count(
-                "difference with discard over drop-tail, mean over the queues",
-                lambda r: imbalance(r, "LPD") / imbalance(r, "DT"),
-                below(1),
-                digits=2,
-            ),
-            *(
-                overlay.count(f"{kind}, {n}", lambda r, k=kind, n=n: imbalance(r, k, [n]), Band(), "kbit/s", digits=1)
-                for kind in ("DT", "LPD")
-                for n in LIMITS
-            ),
-        ],
-    ),
+            "drop-tail, 80 packets less 5": measures.fact(lambda r: needless(r, "DT", 80) - needless(r, "DT", 5)),
+        }
+        | {
+            f"{kind}, {n}": measures.fact(lambda r, k=kind, n=n: needless(r, k, n))
+            for kind in ("DT", "LPD")
+            for n in LIMITS
+        },
+        "G53": {
+            "difference with discard over drop-tail, mean over the queues": measures.fact(
+                lambda r: imbalance(r, "LPD") / imbalance(r, "DT")
+            )
+        }
+        | {
+            f"{kind}, {n}": measures.fact(lambda r, k=kind, n=n: imbalance(r, k, [n]))
+            for kind in ("DT", "LPD")
+            for n in LIMITS
+        },
+    }
 )
 
 

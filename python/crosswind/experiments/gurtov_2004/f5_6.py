@@ -22,7 +22,7 @@ from typing import Any
 import polars as pl
 
 from crosswind import figures
-from crosswind.claims import Band, Claim, above, at_most
+from crosswind.claims import measures
 from crosswind.experiments.base import Results
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.figures import Picture
@@ -75,26 +75,18 @@ def _duplicates(r: Results, kind: str) -> float:
     return float(r.of(kind, "tcp_unnecessary_resends_packets")[0])
 
 
-CLAIMS = (
-    Claim(
-        "G44",
-        "Duplicates at the receiver after the spurious timeout: about the flight with drop-tail, none with discard",
-        "flight size; 0",
-        [
-            overlay.count("drop-tail", lambda r: _duplicates(r, "DT"), above(0), "segments"),
-            overlay.count("flight at the timeout, drop-tail", lambda r: _flight(r, "DT"), Band(), "segments"),
-            overlay.count("discard", lambda r: _duplicates(r, "LPD"), at_most(0), "segments", "0"),
-        ],
-    ),
-    Claim(
-        "G45",
-        "When the timer expires the router's queue holds none of the flight's first copies any more",
-        "0",
-        [
-            overlay.count("discard", lambda r: _queued_at_timeout(r, "LPD"), at_most(0), "packets", "0"),
-            overlay.count("drop-tail", lambda r: _queued_at_timeout(r, "DT"), above(0), "packets"),
-        ],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "G44": {
+            "drop-tail": measures.fact(lambda r: _duplicates(r, "DT")),
+            "flight at the timeout, drop-tail": measures.fact(lambda r: _flight(r, "DT")),
+            "discard": measures.fact(lambda r: _duplicates(r, "LPD")),
+        },
+        "G45": {
+            "discard": measures.fact(lambda r: _queued_at_timeout(r, "LPD")),
+            "drop-tail": measures.fact(lambda r: _queued_at_timeout(r, "DT")),
+        },
+    }
 )
 
 

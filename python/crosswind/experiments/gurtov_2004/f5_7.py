@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 from crosswind import figures
-from crosswind.claims import Band, Claim, above, at_least, at_most, below, between
+from crosswind.claims import measures
 from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.experiments.gurtov_2004.tfrc_handover import sampled
@@ -42,7 +42,6 @@ KINDS = {"DT": "drop-tail", "LPD": "lifetime discard", "headers": "discard with 
 RATES = {"": "30 kbit/s", " fast": "300 kbit/s"}
 PACKET_BYTES = 1000
 LIMIT = 50
-REPORTED = Band()
 
 
 def tfrc(kind: str, lifetime: str, preset: str = "ns2-tfrc") -> dict[str, Any]:
@@ -106,81 +105,45 @@ def _cut_bytes(r: Results, name: str) -> float:
     return rest / _of(r, name, "cut_packets")
 
 
-CLAIMS = (
-    Claim(
-        "G54",
-        "Without discard TFRC needs 15 s after the spike to return to its rate (ours: to 90 % of it, over 2 s), and no "
-        "loss event is reported",
-        "15 s; 0",
-        [
-            overlay.count("loss events", lambda r: _of(r, "DT", "loss_events"), at_most(0), "", "0"),
-            overlay.count("time to return", lambda r: _returns(r, "DT"), between(10, 20), "s", "15 s", 1),
-        ],
-    ),
-    Claim(
-        "G55",
-        "With discard losses are reported after the spike and the rate stays lower than before; more is sent in all",
-        "> 0; lower; higher",
-        [
-            overlay.count("loss events", lambda r: _of(r, "LPD", "loss_events"), above(0)),
-            overlay.count(
-                "rate from 40 to 60 s, over that before the spike",
-                lambda r: _rate(r, "LPD", 40, 60) / _rate(r, "LPD", 5, 10),
-                below(1),
-                digits=2,
+CLAIMS = study.BOOK.claims(
+    {
+        "G54": {
+            "loss events": measures.fact(lambda r: _of(r, "DT", "loss_events")),
+            "time to return": measures.fact(lambda r: _returns(r, "DT")),
+        },
+        "G55": {
+            "loss events": measures.fact(lambda r: _of(r, "LPD", "loss_events")),
+            "rate from 40 to 60 s, over that before the spike": measures.fact(
+                lambda r: _rate(r, "LPD", 40, 60) / _rate(r, "LPD", 5, 10)
             ),
-            overlay.count(
-                "packets sent, less those with drop-tail",
-                lambda r: len(_sent(r, "LPD")) - len(_sent(r, "DT")),
-                above(0),
+            "packets sent, less those with drop-tail": measures.fact(
+                lambda r: len(_sent(r, "LPD")) - len(_sent(r, "DT"))
             ),
-        ],
-    ),
-    Claim(
-        "G56",
-        "At a higher rate discard without headercasting delivers less in time than with it, and less than drop-tail",
-        "less; less",
-        [
-            overlay.count(
-                "packets in time, less those with headercasting",
-                lambda r: _of(r, "LPD fast", "valid_packets") - _of(r, "headers fast", "valid_packets"),
-                below(0),
+        },
+        "G56": {
+            "packets in time, less those with headercasting": measures.fact(
+                lambda r: _of(r, "LPD fast", "valid_packets") - _of(r, "headers fast", "valid_packets")
             ),
-            overlay.count(
-                "packets in time, less those with drop-tail",
-                lambda r: _of(r, "LPD fast", "valid_packets") - _of(r, "DT fast", "valid_packets"),
-                below(0),
+            "packets in time, less those with drop-tail": measures.fact(
+                lambda r: _of(r, "LPD fast", "valid_packets") - _of(r, "DT fast", "valid_packets")
             ),
-            *(
-                overlay.count(f"in time: {word}", lambda r, k=k: _of(r, f"{k} fast", "valid_packets"), REPORTED)
-                for k, word in KINDS.items()
+        }
+        | {
+            f"in time: {word}": measures.fact(lambda r, k=k: _of(r, f"{k} fast", "valid_packets"))
+            for (k, word) in KINDS.items()
+        },
+        "G57": {
+            "loss events": measures.fact(lambda r: _of(r, "headers", "loss_events")),
+            "allowed rate at the first report, of that before the silence": measures.fact(
+                lambda r: _restored(r, "headers")
             ),
-        ],
-    ),
-    Claim(
-        "G57",
-        "With headercasting no loss event, and the rate is back at the first report",
-        "0; at once",
-        [
-            overlay.count("loss events", lambda r: _of(r, "headers", "loss_events"), at_most(0), "", "0"),
-            overlay.count(
-                "allowed rate at the first report, of that before the silence",
-                lambda r: _restored(r, "headers"),
-                at_least(0.95),
-                digits=2,
-            ),
-            overlay.count("the same with drop-tail", lambda r: _restored(r, "DT"), REPORTED, digits=2),
-        ],
-    ),
-    Claim(
-        "G58",
-        "An expired packet costs at most its headers on the link",
-        "<= 60 bytes",
-        [
-            overlay.count("packets without their payload", lambda r: _of(r, "headers", "cut_packets"), above(0)),
-            overlay.count("bytes of each", lambda r: _cut_bytes(r, "headers"), at_most(60), "B"),
-        ],
-    ),
+            "the same with drop-tail": measures.fact(lambda r: _restored(r, "DT")),
+        },
+        "G58": {
+            "packets without their payload": measures.fact(lambda r: _of(r, "headers", "cut_packets")),
+            "bytes of each": measures.fact(lambda r: _cut_bytes(r, "headers")),
+        },
+    }
 )
 
 

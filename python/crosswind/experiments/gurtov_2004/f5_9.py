@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 
 from crosswind import figures
-from crosswind.claims import Band, Claim, above, at_most, between
+from crosswind.claims import measures
 from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.figures import Picture
@@ -87,72 +87,26 @@ def _falls(r: Results) -> bool:
     return bool(np.all(np.diff(grid, axis=1) <= 0.02) and np.all(np.diff(grid, axis=0) >= -0.02))
 
 
-CLAIMS = (
-    Claim(
-        "G40",
-        "Discard: about 85 % in time for every lifetime and every queue that holds the lifetime's worth of data",
-        "85 %",
-        [
-            *(
-                overlay.Part(
-                    f"{life} s, {limit} packets",
-                    lambda r, a=life, b=limit: estimate(
-                        np.mean, overlay.shares(r, label("LPD", a, b), "stream", "valid_packets")
-                    ),
-                    between(0.75, 0.92),
-                    "85 %",
-                    "%",
-                    digits=0,
-                )
-                for life, limit in _enough()
-            ),
-            overlay.count(
-                "spread over lifetimes from 5 s on",
-                lambda r: 100 * overlay.spread(_all_valid(r)),
-                at_most(10),
-                "points",
-                "",
-                1,
-            ),
-        ],
-    ),
-    Claim(
-        "G41",
-        "Discard: no stale packets",
-        "0",
-        [
-            overlay.count(
-                "largest share over lifetimes and queues",
-                lambda r: 100 * max(share(r, "LPD", a, b, "stale_packets") for a in LIFETIMES_S for b in LIMITS),
-                at_most(0.5),
-                "percent",
-                "0",
-                2,
+CLAIMS = study.BOOK.claims(
+    {
+        "G40": {
+            f"{life} s, {limit} packets": lambda r, a=life, b=limit: estimate(
+                np.mean, overlay.shares(r, label("LPD", a, b), "stream", "valid_packets")
             )
-        ],
-    ),
-    Claim(
-        "G42",
-        "Drop-tail: fewer packets in time with shorter lifetimes and longer queues; in the end nearly all is stale",
-        "falls; > 90 % of what is delivered",
-        [
-            overlay.truth("valid share falls with the queue and rises with the lifetime", _falls),
-            overlay.count(
-                "stale share of what is delivered, 3 s and 200 packets",
-                lambda r: 100 * _delivered_stale(r),
-                above(90),
-                "percent",
-                "nearly all",
-                1,
-            ),
-            overlay.count(
-                "valid share, 10 s and 5 packets",
-                lambda r: 100 * share(r, "DT", 10, 5, "valid_packets"),
-                Band(),
-                "percent",
-            ),
-        ],
-    ),
+            for (life, limit) in _enough()
+        }
+        | {"spread over lifetimes from 5 s on": measures.fact(lambda r: 100 * overlay.spread(_all_valid(r)))},
+        "G41": {
+            "largest share over lifetimes and queues": measures.fact(
+                lambda r: 100 * max(share(r, "LPD", a, b, "stale_packets") for a in LIFETIMES_S for b in LIMITS)
+            )
+        },
+        "G42": {
+            "valid share falls with the queue and rises with the lifetime": measures.holds(_falls),
+            "stale share of what is delivered, 3 s and 200 packets": measures.fact(lambda r: 100 * _delivered_stale(r)),
+            "valid share, 10 s and 5 packets": measures.fact(lambda r: 100 * share(r, "DT", 10, 5, "valid_packets")),
+        },
+    }
 )
 
 

@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from crosswind import figures
-from crosswind.claims import Band, Claim, MissingDataError, at_most, below, between
+from crosswind.claims import MissingDataError, measures
 from crosswind.experiments.base import Results
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.experiments.gurtov_2004.tfrc_handover import (
@@ -125,140 +125,59 @@ def _gain(r: Results, plain: str, over: str) -> float:
     return _used(r, over) - _used(r, plain)
 
 
-REPORTED = Band()
-CLAIMS = (
-    study.withheld(
-        63,
-        "TFRC from UMTS to GPRS: packets sent and dropped before the first cut of the rate, time until it fits",
-        [
-            overlay.count("sent before the first cut", _sent_before_cut, REPORTED, "packets"),
-            overlay.count(
-                "dropped before it",
-                lambda r: drops_after(r, label(DOWN), "flow", end=_first_cut(r, label(DOWN))),
-                REPORTED,
-                "packets",
+CLAIMS = study.BOOK.claims(
+    {
+        "G63": {
+            "sent before the first cut": measures.fact(_sent_before_cut),
+            "dropped before it": measures.fact(
+                lambda r: drops_after(r, label(DOWN), "flow", end=_first_cut(r, label(DOWN)))
             ),
-            overlay.count("time until the rate fits", _adequate, REPORTED, "s", "", 1),
-        ],
-    ),
-    study.withheld(
-        64,
-        "TFRC from GPRS to UMTS: mean use of UMTS from the handover to the end",
-        [overlay.count("mean use", lambda r: _used(r, label(UP)), REPORTED, "%")],
-    ),
-    Claim(
-        "G67",
-        "Three reports per round-trip time speed up the adaptation to UMTS (to 80 % of it: our number) by 30 %",
-        "30 %",
-        [
-            overlay.count(
-                "faster: time to carry 80 % of UMTS, one report over three, less 1",
-                lambda r: _time_to_adapt(r, label(UP)) / _time_to_adapt(r, label(UP, "three reports")) - 1,
-                between(0.10, 0.60),
-                "%",
-                "+30 %",
+            "time until the rate fits": measures.fact(_adequate),
+        },
+        "G64": {"mean use": measures.fact(lambda r: _used(r, label(UP)))},
+        "G67": {
+            "faster: time to carry 80 % of UMTS, one report over three, less 1": measures.fact(
+                lambda r: _time_to_adapt(r, label(UP)) / _time_to_adapt(r, label(UP, "three reports")) - 1
             ),
-            overlay.count("time with one report", lambda r: _time_to_adapt(r, label(UP)), REPORTED, "s", "", 1),
-            overlay.count(
-                "more carried in the 30 s after the handover",
-                lambda r: _used(r, label(UP, "three reports")) / _used(r, label(UP)) - 1,
-                REPORTED,
-                "%",
+            "time with one report": measures.fact(lambda r: _time_to_adapt(r, label(UP))),
+            "more carried in the 30 s after the handover": measures.fact(
+                lambda r: _used(r, label(UP, "three reports")) / _used(r, label(UP)) - 1
             ),
-        ],
-    ),
-    Claim(
-        "G68",
-        "With self-clocking fewer packets are dropped from UMTS to GPRS",
-        "fewer losses",
-        [
-            overlay.count(
-                "drops with self-clocking, of those without",
-                lambda r: drops_after(r, label(DOWN, "self-clocking"), "flow") / drops_after(r, label(DOWN), "flow"),
-                below(1.0),
-                "",
-                "",
-                2,
+        },
+        "G68": {
+            "drops with self-clocking, of those without": measures.fact(
+                lambda r: drops_after(r, label(DOWN, "self-clocking"), "flow") / drops_after(r, label(DOWN), "flow")
             ),
-            overlay.count("drops without", lambda r: drops_after(r, label(DOWN), "flow"), REPORTED, "packets"),
-        ],
-    ),
-    Claim(
-        "G69",
-        "Told of the new link TFRC uses 90 % of UMTS after 3 to 5 of its round-trip times and a report",
-        "no underutilisation",
-        [
-            overlay.count(
-                "time to 90 %",
-                lambda r: time_to_use(r, label(UP, "notice"), "flow", UMTS_BPS),
-                at_most(6 * SYSTEMS["UMTS"]["rtt_s"]),
-                "s",
-                "",
-                2,
-            ),
-            overlay.count("use of UMTS to the end without it", lambda r: _used(r, label(UP)), REPORTED, "%"),
-        ],
-    ),
-    Claim(
-        "G70",
-        "Told of the new link TFRC loses at most half as much from UMTS to GPRS",
-        "fewer losses",
-        [
-            overlay.count(
-                "drops, of those without the notice",
-                lambda r: drops_after(r, label(DOWN, "notice"), "flow") / drops_after(r, label(DOWN), "flow"),
-                at_most(0.5),
-                "",
-                "",
-                2,
+            "drops without": measures.fact(lambda r: drops_after(r, label(DOWN), "flow")),
+        },
+        "G69": {
+            "time to 90 %": measures.fact(lambda r: time_to_use(r, label(UP, "notice"), "flow", UMTS_BPS)),
+            "use of UMTS to the end without it": measures.fact(lambda r: _used(r, label(UP))),
+        },
+        "G70": {
+            "drops, of those without the notice": measures.fact(
+                lambda r: drops_after(r, label(DOWN, "notice"), "flow") / drops_after(r, label(DOWN), "flow")
             )
-        ],
-    ),
-    Claim(
-        "G71",
-        "Without forgetting the old link the rate goes back towards the old one when real reports resume",
-        "the old rate comes back; the reset cures it",
-        [
-            overlay.count(
-                "allowed rate without the reset, of that with it",
-                lambda r: _after_fakes(r, label(UP, "notice, no reset")) / _after_fakes(r, label(UP, "notice")),
-                below(1.0),
-                "",
-                "",
-                2,
+        },
+        "G71": {
+            "allowed rate without the reset, of that with it": measures.fact(
+                lambda r: _after_fakes(r, label(UP, "notice, no reset")) / _after_fakes(r, label(UP, "notice"))
             ),
-            overlay.count(
-                "allowed rate without the reset, of that at the last made-up report",
-                lambda r: _after_fakes(r, label(UP, "notice, no reset")) / _at_last_fake(r),
-                below(1.0),
-                "",
-                "",
-                2,
+            "allowed rate without the reset, of that at the last made-up report": measures.fact(
+                lambda r: _after_fakes(r, label(UP, "notice, no reset")) / _at_last_fake(r)
             ),
-            overlay.count(
-                "with the reset, of UMTS", lambda r: _after_fakes(r, label(UP, "notice")), REPORTED, "", "", 2
-            ),
-        ],
-    ),
-    Claim(
-        "G72",
-        "Twenty packets of queue everywhere help TFRC less than TCP",
-        "mixed for TFRC, clear for TCP",
-        [
-            overlay.count(
-                "gain in use of UMTS, TFRC less TCP",
+            "with the reset, of UMTS": measures.fact(lambda r: _after_fakes(r, label(UP, "notice"))),
+        },
+        "G72": {
+            "gain in use of UMTS, TFRC less TCP": measures.fact(
                 lambda r: (
                     _gain(r, label(UP), label(UP, "overbuffered"))
                     - _gain(r, label(UP, "tcp"), label(UP, "tcp overbuffered"))
-                ),
-                below(0.0),
-                "%",
+                )
             ),
-            overlay.count(
-                "gain of TFRC", lambda r: _gain(r, label(UP), label(UP, "overbuffered")), REPORTED, "%", "", 1
-            ),
-        ],
-    ),
+            "gain of TFRC": measures.fact(lambda r: _gain(r, label(UP), label(UP, "overbuffered"))),
+        },
+    }
 )
 
 

@@ -19,12 +19,10 @@ minute is short for a back-off of up to 64 s, and most of these packets are thos
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import polars as pl
 
-from crosswind.claims import Band, Claim, at_least, at_most, below
+from crosswind.claims import measures
 from crosswind.experiments.base import Results
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.experiments.gurtov_2004.tfrc_handover import (
@@ -112,74 +110,33 @@ def _fell(r: Results) -> float:
     return float(lowest / allowed_at(r, label(FROM_WLAN, "tfrc"), "tfrc", HANDOVER_S - 1))
 
 
-REPORTED = Band()
-
-
-def _told(text: str, measure: Any, unit: str = "", digits: int = 2) -> Any:
-    return overlay.count(text, measure, REPORTED, unit, "", digits)
-
-
-CLAIMS = (
-    study.withheld(
-        65,
-        "TCP and TFRC from GPRS to UMTS: ratio of their rates before, time that each takes, share of TFRC at 60 s",
-        [
-            _told("TCP / TFRC in the 15 s before the handover", lambda r: _ratio(r, label(UP), 15, HANDOVER_S)),
-            _told("time that TCP takes", lambda r: _adapts(r, "tcp"), "s", 1),
-            _told("time that TFRC takes", lambda r: _adapts(r, "tfrc"), "s", 1),
-            _told("share of TFRC in the last 5 s", lambda r: _share(r, label(UP), END_S - 5, END_S), "%", 0),
-        ],
-    ),
-    study.withheld(
-        66,
-        "TCP and TFRC from UMTS to GPRS: which is faster before and after the handover",
-        [
-            _told("TCP / TFRC in the 15 s before", lambda r: _ratio(r, label(DOWN), 15, HANDOVER_S)),
-            _told("TCP / TFRC in the 30 s after", lambda r: _ratio(r, label(DOWN), HANDOVER_S, END_S)),
-        ],
-    ),
-    Claim(
-        "G73",
-        "After GPRS to WLAN TFRC gets less than TCP (15 % of it in the testbed)",
-        "15 %",
-        [
-            overlay.count(
-                "TFRC, of TCP's rate in the 60 s after",
-                lambda r: 1 / _ratio(r, label(TO_WLAN), HANDOVER_S, LONG_S),
-                below(1.0),
-                "%",
-                "15 %",
+CLAIMS = study.BOOK.claims(
+    {
+        "G65": {
+            "TCP / TFRC in the 15 s before the handover": measures.fact(lambda r: _ratio(r, label(UP), 15, HANDOVER_S)),
+            "time that TCP takes": measures.fact(lambda r: _adapts(r, "tcp")),
+            "time that TFRC takes": measures.fact(lambda r: _adapts(r, "tfrc")),
+            "share of TFRC in the last 5 s": measures.fact(lambda r: _share(r, label(UP), END_S - 5, END_S)),
+        },
+        "G66": {
+            "TCP / TFRC in the 15 s before": measures.fact(lambda r: _ratio(r, label(DOWN), 15, HANDOVER_S)),
+            "TCP / TFRC in the 30 s after": measures.fact(lambda r: _ratio(r, label(DOWN), HANDOVER_S, END_S)),
+        },
+        "G73": {
+            "TFRC, of TCP's rate in the 60 s after": measures.fact(
+                lambda r: 1 / _ratio(r, label(TO_WLAN), HANDOVER_S, LONG_S)
             )
-        ],
-    ),
-    Claim(
-        "G76",
-        "At a handover to a slower link TFRC sends on, at lower rates, where TCP pauses (a gap is 1 s: our number)",
-        "a gap with TCP, none with TFRC",
-        [
-            overlay.count(
-                "longest pause of TFRC",
-                lambda r: _pause(r, label(FROM_WLAN, "tfrc"), "tfrc"),
-                below(GAP_S),
-                "s",
-                "none",
-                2,
-            ),
-            overlay.count(
-                "longest pause of TCP", lambda r: _pause(r, label(FROM_WLAN, "tcp"), "tcp"), at_least(GAP_S), "s", "", 2
-            ),
-            overlay.count("rate of TFRC falls to", _fell, at_most(0.5), "%", "halved several times"),
-        ],
-    ),
-    Claim(
-        "G77",
-        "With a minimum of one packet per round-trip time TFRC starves TCP on GPRS",
-        "TCP waits up to 64 s",
-        [
-            overlay.count("TCP's part of the packets sent", _starved, below(0.05), "%", "< 5 %", 1),
-            overlay.count("packets of TFRC", lambda r: _sent(r, label(FROM_WLAN), "tfrc"), REPORTED, "packets"),
-        ],
-    ),
+        },
+        "G76": {
+            "longest pause of TFRC": measures.fact(lambda r: _pause(r, label(FROM_WLAN, "tfrc"), "tfrc")),
+            "longest pause of TCP": measures.fact(lambda r: _pause(r, label(FROM_WLAN, "tcp"), "tcp")),
+            "rate of TFRC falls to": measures.fact(_fell),
+        },
+        "G77": {
+            "TCP's part of the packets sent": measures.fact(_starved),
+            "packets of TFRC": measures.fact(lambda r: _sent(r, label(FROM_WLAN), "tfrc")),
+        },
+    }
 )
 
 EXPERIMENT = study.experiment(

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from crosswind.claims import Band, MissingDataError, Part
+from crosswind.claims import Measure, MissingDataError
 from crosswind.experiments.base import Results
 from crosswind.runs import Runs
 from crosswind.scenario import Scenario
-from crosswind.stats import NOTHING, Estimate, estimate, exact
+from crosswind.stats import NOTHING, Estimate, exact
 
 HOP = "wireless"
 # Processes D2 and D3 of section 3.4, D2 as the source's figure 5.9 can be explained. As with ns-2's Delayer one packet
@@ -128,16 +128,7 @@ def delays(r: Results, configuration: str, flow: str) -> pl.DataFrame:
     return got.join(sent, on="seq").with_columns((pl.col("t") - pl.col("sent")).alias("delay")).sort("t")
 
 
-def report(
-    label: str, configuration: str, column: str, unit: str = "", digits: int = 1, accept: Band | None = None
-) -> Part:
-    """The mean of a column over repetitions."""
-    return Part(
-        label, lambda r: estimate(np.mean, r.of(configuration, column)), accept or Band(), unit=unit, digits=digits
-    )
-
-
-def ratio(label: str, new: str, old: str, column: str, accept: Band | None = None, of: Any = np.mean) -> Part:
+def ratio(new: str, old: str, column: str, of: Any = np.mean) -> Measure:
     """A statistic of a column in one configuration over that in another."""
 
     def measure(r: Results) -> Estimate:
@@ -145,17 +136,7 @@ def ratio(label: str, new: str, old: str, column: str, accept: Band | None = Non
         below = float(of(b))
         return exact(float(of(a)) / below, len(a)) if below else NOTHING
 
-    return Part(label, measure, accept or Band(), digits=2)
-
-
-def truth(label: str, holds: Any) -> Part:
-    """A statement about the results that is to be true: 1, or false: 0."""
-    return Part(label, lambda r: exact(1.0 if holds(r) else 0.0), Band(1.0, 1.0), digits=0)
-
-
-def count(label: str, measure: Any, accept: Band, unit: str = "", published: str = "", digits: int = 0) -> Part:
-    """One number of a deterministic trace."""
-    return Part(label, lambda r: exact(float(measure(r))), accept, published, unit, digits)
+    return measure
 
 
 def shares(r: Results, configuration: str, flow: str, what: str) -> npt.NDArray[np.float64]:

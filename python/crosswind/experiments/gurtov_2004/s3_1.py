@@ -26,7 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.claims import Claim, at_least, below, between, near
+from crosswind import stats
+from crosswind.claims import measures
 from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.scenario import Scenario
@@ -70,60 +71,41 @@ def configurations(uplink_kbps: float = 12, **terminal: Any) -> dict[str, Scenar
     return out | {f"packets {n}": _framed(n) for n in PACKETS}
 
 
-def _added(r: Results) -> overlay.Estimate:
+def _added(r: Results) -> stats.Estimate:
     """Longest less shortest one-way delay, in seconds."""
-    return overlay.estimate(np.mean, (r.of("50 kB", "tcp_delay_max_ns") - r.of("50 kB", "tcp_delay_min_ns")) / 1e9)
+    return stats.estimate(np.mean, (r.of("50 kB", "tcp_delay_max_ns") - r.of("50 kB", "tcp_delay_min_ns")) / 1e9)
 
 
-def _of_third(n: int) -> Any:
-    return overlay.ratio(f"3 over {n} packets", "uplink 3", f"uplink {n}", "tcp_goodput_bps", between(0.2, 0.5))
+def _of_third(n: int) -> measures.Measures:
+    return {f"3 over {n} packets": overlay.ratio("uplink 3", f"uplink {n}", "tcp_goodput_bps")}
 
 
-def _more(r: Results, new: int, old: int, header: int = 0) -> overlay.Estimate:
+def _more(r: Results, new: int, old: int, header: int = 0) -> stats.Estimate:
     """Throughput with one length of packets over that with another; `header` 40 counts IP packets whole."""
     a, b = (r.of(f"packets {n}", "tcp_goodput_bps") * n / (n - header) for n in (new, old))
-    return overlay.estimate(np.mean, a / b)
+    return stats.estimate(np.mean, a / b)
 
 
-CLAIMS = (
-    Claim(
-        "G86",
-        "A queue of 50 kB at 30 kbit/s adds 13 s of delay (0.7 s more or less: our number) where less than 5 KB "
-        "would do",
-        "13 s",
-        [
-            overlay.Part("delay added", _added, near(13.3, 0.7), "13 s", "s"),
-            overlay.Part(
-                "rate times round-trip time of the empty link",
-                lambda r: overlay.estimate(np.mean, r.of("50 kB", "tcp_rtt_min_ns") / 1e9 * 30 / 8),
-                below(5.0),
-                "< 5 KB",
-                "KB",
+CLAIMS = study.BOOK.claims(
+    {
+        "G86": {
+            "delay added": _added,
+            "rate times round-trip time of the empty link": lambda r: stats.estimate(
+                np.mean, r.of("50 kB", "tcp_rtt_min_ns") / 1000000000.0 * 30 / 8
             ),
-        ],
-    ),
-    Claim(
-        "G87",
-        "A queue of 3 packets gives a third (0.2 to 0.5: our band) of the uplink throughput, because of timeouts",
-        "1/3",
-        [
-            _of_third(10),
-            _of_third(5),
-            overlay.ratio("2 (3 kB, as was measured) over 10 packets", "uplink 2", "uplink 10", "tcp_goodput_bps"),
-            overlay.report("timeouts with 3 packets", "uplink 3", "tcp_timeouts", accept=at_least(2)),
-        ],
-    ),
-    Claim(
-        "G88",
-        "IP packets of 1480 bytes give 1 % more than those of 576 (1 point more or less: our number), and those of "
-        "1500 less than those of 1480",
-        "+1 %; less",
-        [
-            overlay.Part("1480 over 576", lambda r: _more(r, 1480, 576), near(1.01, 0.01), "1.01", digits=3),
-            overlay.Part("1500 over 1480", lambda r: _more(r, 1500, 1480), below(1.0), digits=3),
-            overlay.Part("1480 over 576, IP packets whole", lambda r: _more(r, 1480, 576, 40), digits=3),
-        ],
-    ),
+        },
+        "G87": _of_third(10)
+        | _of_third(5)
+        | {
+            "2 (3 kB, as was measured) over 10 packets": overlay.ratio("uplink 2", "uplink 10", "tcp_goodput_bps"),
+            "timeouts with 3 packets": measures.value("uplink 3", "tcp_timeouts", np.mean),
+        },
+        "G88": {
+            "1480 over 576": lambda r: _more(r, 1480, 576),
+            "1500 over 1480": lambda r: _more(r, 1500, 1480),
+            "1480 over 576, IP packets whole": lambda r: _more(r, 1480, 576, 40),
+        },
+    }
 )
 
 EXPERIMENT = study.experiment(

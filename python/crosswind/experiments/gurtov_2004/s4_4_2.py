@@ -24,10 +24,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from crosswind.claims import Band, Claim, above, at_least, at_most
 from crosswind.experiments.base import Variant
-from crosswind.experiments.gurtov_2004 import measures, study
-from crosswind.experiments.gurtov_2004.measures import mean_part, ratio_part
+from crosswind.experiments.gurtov_2004 import study, traces
+from crosswind.experiments.gurtov_2004.traces import mean, ratio
 from crosswind.experiments.gurtov_2004.worlds import HEADERS, MSS, VARIANTS, transfer
 from crosswind.scenario import Scenario
 
@@ -57,47 +56,28 @@ def _pairs() -> list[tuple[str, str]]:
     return [(s, load) for load, cbr in LOADS.items() for s in (tuple(VARIANTS) if cbr else ("Reno-SACK",))]
 
 
-CLAIMS = (
-    Claim(
-        "G26",
-        "Adaptive RED instead of drop-tail: Eifel no slower than without, and every sender slower than with drop-tail",
-        "equal or better; slightly to many times slower",
-        [
-            *(
-                ratio_part(
-                    f"{s}, {load}: on / off",
-                    f"{s}, {load}, Adaptive RED, on",
-                    f"{s}, {load}, Adaptive RED, off",
-                    "time_s",
-                    at_most(1.0),
-                )
-                for s, load in _pairs()
-            ),
-            *(
-                ratio_part(
-                    f"{s}, {load}, {m}: RED / drop-tail",
-                    f"{s}, {load}, Adaptive RED, {m}",
-                    f"{s}, {load}, drop-tail, {m}",
-                    "time_s",
-                    above(1.0),
-                )
-                for s, load in _pairs()
-                for m in MODES
-            ),
-        ],
-    ),
-    Claim(
-        "G30",
-        "A spurious timeout of the initial window: much less of the path is used without Eifel (at most half: "
-        "our number)",
-        "congestion avoidance from one or two segments; slow start goes on",
-        [
-            ratio_part("goodput off / on", "early spike, off", "early spike, on", "goodput_bps", at_most(0.5), ""),
-            mean_part("spurious timeouts, off", "early spike, off", "spurious", at_least(1), "", "", 0),
-            mean_part("goodput, off", "early spike, off", "goodput_bps", Band(), "", "bit/s", 0),
-            mean_part("goodput, on", "early spike, on", "goodput_bps", Band(), "", "bit/s", 0),
-        ],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "G26": {
+            f"{s}, {load}: on / off": ratio(
+                f"{s}, {load}, Adaptive RED, on", f"{s}, {load}, Adaptive RED, off", "time_s"
+            )
+            for (s, load) in _pairs()
+        }
+        | {
+            f"{s}, {load}, {m}: RED / drop-tail": ratio(
+                f"{s}, {load}, Adaptive RED, {m}", f"{s}, {load}, drop-tail, {m}", "time_s"
+            )
+            for (s, load) in _pairs()
+            for m in MODES
+        },
+        "G30": {
+            "goodput off / on": ratio("early spike, off", "early spike, on", "goodput_bps"),
+            "spurious timeouts, off": mean("early spike, off", "spurious"),
+            "goodput, off": mean("early spike, off", "goodput_bps"),
+            "goodput, on": mean("early spike, on", "goodput_bps"),
+        },
+    }
 )
 
 EXPERIMENT = study.experiment(
@@ -107,7 +87,7 @@ EXPERIMENT = study.experiment(
     configurations,
     CLAIMS,
     where="section 4.4.2",
-    tables=measures.transfers,
+    tables=traces.transfers,
     variants={"wide": Variant("the early spike on a path of 20 Mbit/s", {"early_rate": "20 Mbit/s"})},
     reps=100,
 )

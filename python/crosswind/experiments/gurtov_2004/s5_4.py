@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind.claims import Claim
+from crosswind.claims import measures
 from crosswind.experiments.base import Results
 from crosswind.experiments.gurtov_2004 import f5_9, f5_10, f5_11, overlay, study
 from crosswind.scenario import Scenario
@@ -118,14 +118,7 @@ def _changed(r: Results, name: str) -> int:
     return sum(a * b < 0 for a, b in zip(tail, red, strict=True))
 
 
-CLAIMS = (
-    Claim(
-        "G59",
-        "RED instead of drop-tail changes no ordering of figures 5.9 to 5.12 (cells whose order differs)",
-        "similar results",
-        [overlay.count(name, lambda r, n=name: _changed(r, n), overlay.Band(0.0, 0.0), "", "0") for name in ORDERS],
-    ),
-)
+CLAIMS = study.BOOK.claims({"G59": {name: measures.fact(lambda r, n=name: _changed(r, n)) for name in ORDERS}})
 
 EXPERIMENT = study.experiment(
     "s5-4",

@@ -21,10 +21,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from crosswind.claims import Band, Claim, at_least, at_most, between
 from crosswind.experiments.base import Results, Variant
-from crosswind.experiments.gurtov_2004 import measures, study
-from crosswind.experiments.gurtov_2004.measures import change_part, mean_part, ratio_part
+from crosswind.experiments.gurtov_2004 import study, traces
+from crosswind.experiments.gurtov_2004.traces import change, mean, ratio
 from crosswind.experiments.gurtov_2004.worlds import transfer
 from crosswind.scenario import Scenario
 
@@ -44,44 +43,23 @@ def configurations(**reading: Any) -> dict[str, Scenario]:
     }
 
 
-CLAIMS = (
-    Claim(
-        "G10",
-        "Uncongested path: the download time falls by a factor with Eifel; ns-2's threshold rule makes it large",
-        "138 / 39 = 3.54",
-        [
-            ratio_part("off / on, every expiry", OFF, ON, "time_s", at_least(2.0), "3.54"),
-            ratio_part("off / on, first expiry", OFF_FIRST, ON_FIRST, "time_s", Band(), ""),
-        ],
-    ),
-    Claim(
-        "G11",
-        "Uncongested path: download times with and without Eifel",
-        "39 s and 138 s",
-        [
-            mean_part("with Eifel", ON, "time_s", between(34, 45), "39 s", "s"),
-            mean_part("without", OFF, "time_s", between(90, 175), "138 s", "s"),
-        ],
-    ),
-    Claim(
-        "G12",
-        "Uncongested path: segments sent fall with Eifel",
-        "5234 to 5088 (-2.8 %)",
-        [
-            change_part("change", ON, OFF, "segments", between(-0.04, -0.015), "-2.8 %"),
-            mean_part("with Eifel", ON, "segments", at_least(5000), "5088", "", 0),
-            mean_part("without", OFF, "segments", at_least(5000), "5234", "", 0),
-        ],
-    ),
-    Claim(
-        "G13",
-        "Uncongested path: hardly any genuine timeout",
-        "0.00 and 0.03",
-        [
-            mean_part("without", OFF, "genuine", at_most(0.1), "0.00", "", 2),
-            mean_part("with Eifel", ON, "genuine", at_most(0.1), "0.03", "", 2),
-        ],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "G10": {
+            "off / on, every expiry": ratio(OFF, ON, "time_s"),
+            "off / on, first expiry": ratio(OFF_FIRST, ON_FIRST, "time_s"),
+        },
+        "G11": {"with Eifel": mean(ON, "time_s"), "without": mean(OFF, "time_s")},
+        "G12": {
+            "change": change(ON, OFF, "segments"),
+            "with Eifel": mean(ON, "segments"),
+            "without": mean(OFF, "segments"),
+        },
+        "G13": {
+            "without": mean(OFF, "genuine"),
+            "with Eifel": mean(ON, "genuine"),
+        },
+    }
 )
 
 # D1 as its tables suggest is the main reading; the author's later script and a late first spike are the others.
@@ -106,7 +84,7 @@ EXPERIMENT = study.experiment(
     configurations,
     CLAIMS,
     where="table 4.1",
-    tables=measures.transfers,
+    tables=traces.transfers,
     variants=SPIKE_READINGS,
     headline=headline,
     reps=100,

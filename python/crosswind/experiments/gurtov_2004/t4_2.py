@@ -24,10 +24,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from crosswind.claims import Claim, above, at_least, at_most, below, between, near
 from crosswind.experiments.base import Results, Variant
-from crosswind.experiments.gurtov_2004 import measures, study
-from crosswind.experiments.gurtov_2004.measures import change_part, mean_part, ratio_part
+from crosswind.experiments.gurtov_2004 import study, traces
+from crosswind.experiments.gurtov_2004.traces import change, difference, mean, rate, ratio
 from crosswind.experiments.gurtov_2004.worlds import VARIANTS, transfer
 from crosswind.scenario import Scenario
 
@@ -52,107 +51,46 @@ def configurations(cbr_bytes: int = 210, **reading: Any) -> dict[str, Scenario]:
     return out
 
 
-def _rate(label: str, configuration: str) -> Any:
-    return measures.rate_part(label, configuration, between(0.8, 1.25))
-
-
-CLAIMS = (
-    Claim(
-        "G14",
-        "About one spurious timeout per 30 s of transfer wherever genuine ones are few",
-        "1.02, 1.05, 0.91, 0.89, 0.90",
-        [
-            _rate("table 4.1, off", "t4-1/Reno-SACK, off"),
-            _rate("table 4.1, on", "t4-1/Reno-SACK, on"),
-            _rate("Reno-SACK, off", "Reno-SACK, off"),
-            _rate("NewReno-SACK, on", "NewReno-SACK, on"),
-            _rate("FACK, on", "FACK, on"),
-        ],
-    ),
-    Claim(
-        "G15",
-        "Times: FACK with Eifel <= NewReno-SACK with Eifel < all three without (equal) < Reno-SACK with Eifel",
-        "108 <= 146 < 191 = 191 = 191 < 331 s",
-        [
-            ratio_part("NewReno-SACK on / FACK on", "NewReno-SACK, on", "FACK, on", "time_s", at_least(1.0), "1.35"),
-            *(
-                ratio_part(f"NewReno-SACK on / {v} off", "NewReno-SACK, on", f"{v}, off", "time_s", below(1.0), "0.76")
-                for v in VARIANTS
-            ),
-            ratio_part(
-                "NewReno-SACK off / Reno-SACK off",
-                "NewReno-SACK, off",
-                "Reno-SACK, off",
-                "time_s",
-                between(0.98, 1.02),
-                "1.00",
-                3,
-            ),
-            ratio_part(
-                "FACK off / Reno-SACK off", "FACK, off", "Reno-SACK, off", "time_s", between(0.98, 1.02), "1.00", 3
-            ),
-            *(
-                ratio_part(f"Reno-SACK on / {v} off", "Reno-SACK, on", f"{v}, off", "time_s", above(1.0), "1.73")
-                for v in VARIANTS
-            ),
-        ],
-    ),
-    Claim(
-        "G16",
-        "Ratios of the times",
-        "1.73, 0.57, 0.76",
-        [
-            ratio_part("Reno-SACK on / off", "Reno-SACK, on", "Reno-SACK, off", "time_s", above(1.0), "1.73"),
-            ratio_part("FACK on / Reno-SACK off", "FACK, on", "Reno-SACK, off", "time_s", between(0.45, 0.75), "0.57"),
-            ratio_part(
-                "NewReno-SACK on / off", "NewReno-SACK, on", "NewReno-SACK, off", "time_s", between(0.55, 0.90), "0.76"
-            ),
-        ],
-    ),
-    Claim(
-        "G17",
-        "Genuine timeouts: many more for Reno-SACK with Eifel than without, few for NewReno-SACK and FACK",
-        "4.98 against 0.68; 0.57; 0.38",
-        [
-            ratio_part("Reno-SACK on / off", "Reno-SACK, on", "Reno-SACK, off", "genuine", at_least(4.0), "7.3"),
-            ratio_part(
-                "Reno-SACK on / NewReno-SACK on", "Reno-SACK, on", "NewReno-SACK, on", "genuine", above(1.0), "8.7"
-            ),
-            mean_part("NewReno-SACK on", "NewReno-SACK, on", "genuine", at_most(1.0), "0.57", "", 2),
-            mean_part("FACK on", "FACK, on", "genuine", at_most(1.0), "0.38", "", 2),
-        ],
-    ),
-    Claim(
-        "G18",
-        "Fewer segments with Eifel for NewReno-SACK and FACK; all between 5050 and 5350",
-        "-1.1 %, -0.5 %; 5192 to 5251",
-        [
-            change_part("NewReno-SACK", "NewReno-SACK, on", "NewReno-SACK, off", "segments", below(0.0), "-1.1 %"),
-            change_part("FACK", "FACK, on", "FACK, off", "segments", below(0.0), "-0.5 %"),
-            *(mean_part(c, c, "segments", between(5050, 5350), f"{p[1]}", "", 0) for c, p in PRINTED.items()),
-        ],
-    ),
-    Claim(
-        "G19",
-        "Without Eifel the three senders cannot be told apart (2 % in time; 0.5 % in segments, 5 % in spurious "
-        "timeouts and 0.1 in genuine ones are our numbers)",
-        "191 s; 5251; 5.74 to 5.79; 0.68 to 0.70",
-        [
-            *(
-                ratio_part(
-                    f"{v} / Reno-SACK: {column}", f"{v}, off", "Reno-SACK, off", column, between(1 - t, 1 + t), "1.0", 3
-                )
-                for v in ("NewReno-SACK", "FACK")
-                for column, t in (("time_s", 0.02), ("segments", 0.005), ("spurious", 0.05))
-            ),
-            *(
-                measures.difference_part(
-                    f"{v} less Reno-SACK: genuine", f"{v}, off", "Reno-SACK, off", "genuine", near(0, 0.1), "0.02", 2
-                )
-                for v in ("NewReno-SACK", "FACK")
-            ),
-        ],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "G14": {
+            "table 4.1, off": rate("t4-1/Reno-SACK, off"),
+            "table 4.1, on": rate("t4-1/Reno-SACK, on"),
+            **{c: rate(c) for c in ("Reno-SACK, off", "NewReno-SACK, on", "FACK, on")},
+        },
+        "G15": {"NewReno-SACK on / FACK on": ratio("NewReno-SACK, on", "FACK, on", "time_s")}
+        | {f"NewReno-SACK on / {v} off": ratio("NewReno-SACK, on", f"{v}, off", "time_s") for v in VARIANTS}
+        | {
+            "NewReno-SACK off / Reno-SACK off": ratio("NewReno-SACK, off", "Reno-SACK, off", "time_s"),
+            "FACK off / Reno-SACK off": ratio("FACK, off", "Reno-SACK, off", "time_s"),
+        }
+        | {f"Reno-SACK on / {v} off": ratio("Reno-SACK, on", f"{v}, off", "time_s") for v in VARIANTS},
+        "G16": {
+            "Reno-SACK on / off": ratio("Reno-SACK, on", "Reno-SACK, off", "time_s"),
+            "FACK on / Reno-SACK off": ratio("FACK, on", "Reno-SACK, off", "time_s"),
+            "NewReno-SACK on / off": ratio("NewReno-SACK, on", "NewReno-SACK, off", "time_s"),
+        },
+        "G17": {
+            "Reno-SACK on / off": ratio("Reno-SACK, on", "Reno-SACK, off", "genuine"),
+            "Reno-SACK on / NewReno-SACK on": ratio("Reno-SACK, on", "NewReno-SACK, on", "genuine"),
+            "NewReno-SACK on": mean("NewReno-SACK, on", "genuine"),
+            "FACK on": mean("FACK, on", "genuine"),
+        },
+        "G18": {
+            "NewReno-SACK": change("NewReno-SACK, on", "NewReno-SACK, off", "segments"),
+            "FACK": change("FACK, on", "FACK, off", "segments"),
+        }
+        | {c: mean(c, "segments") for (c, p) in PRINTED.items()},
+        "G19": {
+            f"{v} / Reno-SACK: {column}": ratio(f"{v}, off", "Reno-SACK, off", column)
+            for v in ("NewReno-SACK", "FACK")
+            for (column, t) in (("time_s", 0.02), ("segments", 0.005), ("spurious", 0.05))
+        }
+        | {
+            f"{v} less Reno-SACK: genuine": difference(f"{v}, off", "Reno-SACK, off", "genuine")
+            for v in ("NewReno-SACK", "FACK")
+        },
+    }
 )
 
 
@@ -168,7 +106,7 @@ EXPERIMENT = study.experiment(
     configurations,
     CLAIMS,
     where="table 4.2",
-    tables=measures.transfers,
+    tables=traces.transfers,
     variants={
         "large-packets": Variant("the stream's packets have 1000 bytes", {"cbr_bytes": 1000}),
         "access-10-ms": Variant("access links of 10 ms", {"access_ms": 10.0}),

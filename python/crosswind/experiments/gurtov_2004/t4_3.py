@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from crosswind.claims import Band
-from crosswind.experiments.gurtov_2004 import measures, study
-from crosswind.experiments.gurtov_2004.measures import mean_part, ratio_part
+from crosswind.experiments.gurtov_2004 import study, traces
+from crosswind.experiments.gurtov_2004.traces import mean, means, ratio
 from crosswind.experiments.gurtov_2004.worlds import transfer
 from crosswind.scenario import Scenario
 
@@ -33,18 +32,12 @@ def configurations(cbr_bytes: int = 210, **reading: Any) -> dict[str, Scenario]:
     }
 
 
-CLAIMS = (
-    study.withheld(
-        20,
-        "Download time by restoration option",
-        [mean_part(o, o, "time_s", Band(), "", "s") for o in OPTIONS]
-        + [ratio_part(f"{o} / option 1", o, "option 1", "time_s", Band()) for o in OPTIONS[1:]],
-    ),
-    study.withheld(
-        21,
-        "Segments, spurious and genuine timeouts by restoration option",
-        measures.report(OPTIONS, (("segments", "", 0), ("spurious", "", 2), ("genuine", "", 2))),
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "G20": {o: mean(o, "time_s") for o in OPTIONS}
+        | {f"{o} / option 1": ratio(o, "option 1", "time_s") for o in OPTIONS[1:]},
+        "G21": means(OPTIONS, ("segments", "spurious", "genuine")),
+    }
 )
 
 EXPERIMENT = study.experiment(
@@ -54,6 +47,6 @@ EXPERIMENT = study.experiment(
     configurations,
     CLAIMS,
     where="table 4.3",
-    tables=measures.transfers,
+    tables=traces.transfers,
     reps=100,
 )

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from crosswind.claims import Band
-from crosswind.experiments.gurtov_2004 import measures, study
-from crosswind.experiments.gurtov_2004.measures import change_part, mean_part
+from crosswind.claims import measures
+from crosswind.experiments.gurtov_2004 import study, traces
+from crosswind.experiments.gurtov_2004.traces import change, mean, means
 from crosswind.experiments.gurtov_2004.worlds import transfer
 from crosswind.scenario import Scenario
 
@@ -32,33 +32,18 @@ def configurations(cbr_bytes: int = 210, **reading: Any) -> dict[str, Scenario]:
     return {t: transfer(f"t4-4-{i}", "FACK", _keys(t), cbr_bytes=cbr_bytes, **reading) for i, t in enumerate(TIMERS)}
 
 
-def _against_std(names: tuple[str, ...], columns: tuple[str, ...]) -> list[Any]:
-    return [change_part(f"{n}: {c}", n, "std", c, Band()) for n in names for c in columns]
+def _against_std(names: tuple[str, ...], columns: tuple[str, ...]) -> measures.Measures:
+    return {f"{n} against std: {c}": change(n, "std", c) for n in names for c in columns}
 
 
-CLAIMS = (
-    study.withheld(
-        22,
-        "Back-off against the standard timer",
-        [
-            *_against_std(("back-off",), ("spurious", "time_s")),
-            *measures.report(("std", "back-off"), (("time_s", "s", 1), ("spurious", "", 2), ("genuine", "", 2))),
-        ],
-    ),
-    study.withheld(
-        23,
-        "A rising floor against the standard timer",
-        [
-            *_against_std(MIN, ("spurious", "time_s")),
-            *measures.report(MIN, (("time_s", "s", 1), ("spurious", "", 2), ("genuine", "", 2))),
-        ],
-    ),
-    study.withheld(
-        24,
-        "Reseeding against the standard timer",
-        _against_std(("reseed",), ("time_s", "segments", "spurious", "genuine")),
-    ),
-    study.withheld(25, "Segments sent by timer", [mean_part(t, t, "segments", Band(), "", "", 0) for t in TIMERS]),
+CLAIMS = study.BOOK.claims(
+    {
+        "G22": _against_std(("back-off",), ("spurious", "time_s"))
+        | means(("std", "back-off"), ("time_s", "spurious", "genuine")),
+        "G23": _against_std(MIN, ("spurious", "time_s")) | means(MIN, ("time_s", "spurious", "genuine")),
+        "G24": _against_std(("reseed",), ("time_s", "segments", "spurious", "genuine")),
+        "G25": {t: mean(t, "segments") for t in TIMERS},
+    }
 )
 
 EXPERIMENT = study.experiment(
@@ -68,6 +53,6 @@ EXPERIMENT = study.experiment(
     configurations,
     CLAIMS,
     where="table 4.4",
-    tables=measures.transfers,
+    tables=traces.transfers,
     reps=100,
 )

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from crosswind import figures, stats
-from crosswind.claims import Band, Part
+from crosswind.claims import Measure, measures
 from crosswind.experiments.base import Results, Tables
 from crosswind.experiments.gurtov_2004.worlds import MSS
 from crosswind.figures import Picture
@@ -101,33 +101,22 @@ def timer_figure(r: Results, configuration: str, name: str, caption: str, until_
     return figures.over_time(name, caption, lines, "time (s)")
 
 
-def fact(
-    label: str, measure: Callable[[Runs], float], accept: Band, published: str = "", unit: str = "", digits: int = 0
-) -> Part:
+def fact(measure: Callable[[Runs], float]) -> Measure:
     """A number out of a single trace."""
-    return Part(label, lambda r: stats.exact(float(measure(r.runs))), accept, published, unit, digits)
+    return measures.fact(lambda r: measure(r.runs))
 
 
-def mean_part(
-    label: str, configuration: str, column: str, accept: Band, published: str = "", unit: str = "", digits: int = 1
-) -> Part:
+def mean(configuration: str, column: str) -> Measure:
     """The mean over the repetitions, as the source's tables give it."""
-    return Part(label, lambda r: stats.mean(r.of(configuration, column)), accept, published, unit, digits)
+    return measures.value(configuration, column, np.mean)
 
 
-def ratio_part(label: str, new: str, old: str, column: str, accept: Band, published: str = "", digits: int = 2) -> Part:
+def ratio(new: str, old: str, column: str) -> Measure:
     """The ratio of two means, repetition by repetition the same spikes."""
-
-    def statistic(a: Any, b: Any, axis: int) -> Any:
-        return np.mean(a, axis=axis) / np.mean(b, axis=axis)
-
-    def measure(r: Results) -> stats.Estimate:
-        return stats.estimate(statistic, r.of(new, column), r.of(old, column), pairing="paired")
-
-    return Part(label, measure, accept, published, "", digits)
+    return measures.ratio((new, column), (old, column), np.mean, "paired")
 
 
-def rate_part(label: str, configuration: str, accept: Band) -> Part:
+def rate(configuration: str) -> Measure:
     """Spurious timeouts per 30 s of transfer: means of both over the repetitions."""
 
     def statistic(a: Any, b: Any, axis: int) -> Any:
@@ -137,23 +126,19 @@ def rate_part(label: str, configuration: str, accept: Band) -> Part:
         both = (r.of(configuration, "spurious"), r.of(configuration, "time_s"))
         return stats.estimate(statistic, *both, pairing="paired")
 
-    return Part(label, measure, accept, "", "", 2)
+    return measure
 
 
-def change_part(label: str, new: str, old: str, column: str, accept: Band, published: str = "") -> Part:
+def change(new: str, old: str, column: str) -> Measure:
     """The relative change of a mean between two configurations with the same spikes."""
-    return Part(label, lambda r: stats.change(r.of(new, column), r.of(old, column), of=np.mean), accept, published, "%")
+    return measures.change(new, old, column, np.mean)
 
 
-def difference_part(
-    label: str, new: str, old: str, column: str, accept: Band, published: str = "", digits: int = 2
-) -> Part:
+def difference(new: str, old: str, column: str) -> Measure:
     """The difference of two means, repetition by repetition the same spikes."""
-    return Part(label, lambda r: stats.mean(r.of(new, column) - r.of(old, column)), accept, published, "", digits)
+    return measures.difference(new, old, column, np.mean, pairing="paired")
 
 
-def report(names: Sequence[str], columns: Sequence[tuple[str, str, int]]) -> list[Part]:
-    """Means of several columns (name, unit, digits) of several configurations, without a band."""
-    return [
-        mean_part(f"{n}: {c}", n, c, Band(), unit=unit, digits=digits) for n in names for c, unit, digits in columns
-    ]
+def means(names: Sequence[str], columns: Sequence[str]) -> measures.Measures:
+    """Means of several columns of several configurations."""
+    return {f"{n}: {c}": mean(n, c) for n in names for c in columns}
