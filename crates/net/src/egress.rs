@@ -177,7 +177,11 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         let packet = cx.packet(id);
         let len = packet.len;
         let plan = self.link.transmit(packet, cx.now);
-        let listed = if self.loss.point() == LossPoint::Exit { self.loss.lose(packet, cx.now) } else { None };
+        let is_at_exit = self.loss.point() == LossPoint::Exit;
+        let listed = if is_at_exit { self.loss.lose(packet, cx.now) } else { None };
+        if is_at_exit && listed.is_none() && self.loss.marks() {
+            mark_if_capable(id, cx);
+        }
         let (at, lost) = match plan.fate {
             Fate::Deliver(at) => (at, listed),
             Fate::Lost(at) => (at, Some(DropReason::LinkError)),
@@ -283,8 +287,18 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         if let Some(why) = lost {
             self.stats.lost_at_entry_packets += 1;
             cx.drop(id, why);
+        } else if self.loss.marks() && self.loss.point() == LossPoint::Entry {
+            mark_if_capable(id, cx);
         }
         lost.is_some()
+    }
+}
+
+/// A listed mark: it stands for a router that would have marked the packet here.
+#[cold]
+fn mark_if_capable(id: PacketId, cx: &mut Cx<'_>) {
+    if cx.packet(id).ecn().is_capable() {
+        cx.mark(id);
     }
 }
 

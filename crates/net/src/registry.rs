@@ -5,7 +5,7 @@ pub use crate::build::BuildCx;
 use crate::diffserv::{BoxMeter, srtcm, token_bucket, trtcm, trtcm_4115, tsw2cm, tsw3cm};
 use crate::egress::Egress;
 use crate::link::holdup::{self, BoxHoldup, Held, fast_reset, gate, on_demand, slow_path, spikes};
-use crate::link::loss::{BoxLoss, list, none, phases, uniform};
+use crate::link::loss::{BoxLoss, list, none, phases, several, uniform};
 use crate::link::{BoxLink, Link, atm, detour, repair, seawind, trace, wire};
 use crate::params::{self, Params};
 use crate::queue::red::{Red, damping_rate, floyd_jacobson, linux, ns2};
@@ -167,6 +167,7 @@ pub static ROWS: &[Row] = rows! {
         trtcm_4115::Trtcm4115Params => |p, _| Ok(trtcm_4115::Trtcm4115::new(p));
     Loss "phases" "Losses in phases" "link/loss/phases.rs" phases::PhasesParams
         => |p, cx| Ok(phases::Phases::new(p, cx.shared_rng("phases"), cx.rng("loss")));
+    Loss "several" "Several losses on one link" "link/loss/several.rs" several::SeveralParams => several::build;
     Holdup "spikes" "Delay spikes" "link/holdup/spikes.rs" spikes::SpikesParams
         => |p, cx| Ok(spikes::Spikes::new(p, cx.shared_rng("spikes")));
     Holdup "on-demand" "On-demand channel" "link/holdup/on_demand.rs" on_demand::OnDemandParams

@@ -8,6 +8,7 @@ from typing import Any
 
 from crosswind.emulate import kernel
 from crosswind.emulate.network import Network
+from crosswind.errors import InputError
 from crosswind.quantity import parse
 
 TCP_WORKLOADS = ("bulk", "page")
@@ -54,6 +55,13 @@ def tasks_of(network: Network, *, seed: int = 1, rep: int = 0) -> dict[str, list
 def bulk_tasks(f: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The two ends of a transfer."""
     w = f["workload"]
+    simulated = sorted(set(w) - {"type", "size", "write", "close"})
+    if simulated:
+        raise InputError(
+            f"flow.{f['group']}.workload.{simulated[0]}",
+            found=f"`{w[simulated[0]]}` in an emulation",
+            expected="nothing: real programs send and read as fast as they can",
+        )
     sender = {
         "do": "send-bulk",
         "size": size_of(w.get("size")),

@@ -145,7 +145,7 @@ impl Written {
         let holdups = keys.iter().filter(|(k, _)| is_holdup(k));
         Written {
             link: own.map(|(k, v)| (k.clone(), v.clone())).collect(),
-            queue: keys.get("queue").map(spelled_out),
+            queue: keys.get("queue").map(|q| if q.is_array() { q.clone() } else { spelled_out(q) }),
             loss: keys.get("loss").map(spelled_out),
             holdups: holdups.map(|(k, v)| (k.clone(), v.clone())).collect(),
         }
@@ -207,7 +207,7 @@ impl Written {
 
     fn resolve_loss(&self, cat: &dyn Catalogue, at: &str) -> Result<Option<Value>, ConfigError> {
         let Some(written) = &self.loss else { return Ok(None) };
-        let keys = object(written, at, "a table with a `type`, or \"none\"")?;
+        let keys = object(written, at, "a table with a `type`, a list of such tables, or \"none\"")?;
         match keys.get("type") {
             None => Err(ConfigError::new(format!("{at}.type"), "nothing", "the type of the loss")),
             Some(Value::String(t)) if t == NONE && keys.len() == 1 => Ok(None),
@@ -258,9 +258,10 @@ fn overlay(base: &mut Keys, over: Keys) {
     }
 }
 
-/// A bare name is short for a table with this `type`.
+/// A bare name is short for a table with this `type`, and a list (of losses) for all of them together.
 fn spelled_out(value: &Value) -> Value {
     match value {
+        Value::Array(of) => serde_json::json!({"type": "several", "of": of}),
         Value::String(name) => serde_json::json!({"type": name}),
         other => other.clone(),
     }

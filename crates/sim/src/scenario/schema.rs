@@ -124,7 +124,9 @@ fn named(rows: &[Row], default: Option<&str>) -> Value {
 fn attachments() -> Keys {
     let mut keys = Keys::new();
     keys.insert("queue".into(), json!({"$ref": "#/$defs/queue", "description": "What waits in front of the link."}));
-    keys.insert("loss".into(), json!({"$ref": "#/$defs/loss", "description": "Which packets are lost on the link."}));
+    let several = json!({"type": "array", "items": {"$ref": "#/$defs/loss"}});
+    let text = "Which packets are lost on the link: one loss, or a list of them.";
+    keys.insert("loss".into(), json!({"anyOf": [{"$ref": "#/$defs/loss"}, several], "description": text}));
     for (key, name) in KEYS {
         let text = format!("What holds packets up between queue and link: {name}; \"none\" ends what is inherited.");
         keys.insert(key.into(), json!({"$ref": format!("#/$defs/{key}"), "description": text}));
@@ -161,7 +163,7 @@ fn reverse(rows: &[Row]) -> Value {
     keys.extend(attachments());
     // A queue without its type is one that changes some keys of the inherited one.
     keys.insert("queue".into(), json!({"anyOf": [{"$ref": "#/$defs/queue"}, {"type": "object"}]}));
-    keys.insert("loss".into(), json!({"anyOf": [{"$ref": "#/$defs/loss"}, {"type": "object"}]}));
+    keys.insert("loss".into(), json!({"anyOf": [{"$ref": "#/$defs/loss"}, {"type": ["object", "array"]}]}));
     json!({"type": "object", "properties": keys, "additionalProperties": false})
 }
 

@@ -2,11 +2,15 @@
 //!
 //! **Source**: ns-2.35 (ErrorModel/List, `drop-packet`).
 //!
-//! **Idea**: the n-th packets that reach the model are lost, counted from 1 in order of arrival.
+//! **Idea**: the n-th packets that reach the model are lost, counted from 1 in order of arrival. So are the n-th SYN, SYN-ACK, bare
+//! ACK and FIN, each kind with a count of its own, and the n-th packets of `marks` are marked (CE) if they are ECN-capable:
+//! these numbers are among the same packets as those of `packets`.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
 //! | `packets` | ordinals | [] | ours: nothing is lost until listed |
+//! | `syn`, `syn_ack`, `ack`, `fin` | ordinals | [] | ours; the third segment of a handshake is the first bare ACK |
+//! | `marks` | ordinals | [] | ours: nothing is marked until listed |
 //! | `counts` | - | data | ours: retransmissions count, acknowledgements do not |
 //! | `at` | - | exit | ours: the packet has used queue and link |
 //!
@@ -16,7 +20,8 @@
 
 use super::{Counts, LossModel, LossPoint};
 use crate::params::{self, Params};
-use crosswind_base::{ConfigError, DropReason, Packet, Time};
+use crosswind_base::packet::Proto;
+use crosswind_base::{ConfigError, DropReason, Packet, TcpFlags, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -27,36 +32,100 @@ use serde_json::{Map, Value};
 pub struct ListParams {
     /// Which packets are lost, counted from 1 in order of arrival at the model.
     pub packets: Vec<u64>,
+    /// Which SYNs are lost.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub syn: Vec<u64>,
+    /// Which SYN-ACKs are lost.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub syn_ack: Vec<u64>,
+    /// Which ACKs without data are lost.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ack: Vec<u64>,
+    /// Which FINs are lost, with or without data.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fin: Vec<u64>,
+    /// Which packets are marked (CE) if they are ECN-capable, counted as `packets`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<u64>,
     /// What is counted: packets with payload, or all.
     pub counts: Counts,
     /// Before the queue (entry) or at the far end of the link (exit).
     pub at: LossPoint,
 }
 
-impl Params for ListParams {
-    fn check(&self) -> Result<(), ConfigError> {
-        match self.packets.iter().position(|n| *n == 0) {
-            Some(i) => Err(ConfigError::new(format!("packets[{i}]"), "0", "a number from 1: the first packet is 1")),
-            None => Ok(()),
-        }
+impl ListParams {
+    /// The lists by their keys.
+    fn lists(&self) -> [(&'static str, &[u64]); 6] {
+        let ListParams { packets, syn, syn_ack, ack, fin, marks, .. } = self;
+        [("packets", packets), ("syn", syn), ("syn_ack", syn_ack), ("ack", ack), ("fin", fin), ("marks", marks)]
     }
 }
 
-/// Loses the packets of a list.
-pub struct List {
-    params: ListParams,
+impl Params for ListParams {
+    fn check(&self) -> Result<(), ConfigError> {
+        for (key, list) in self.lists() {
+            if let Some(i) = list.iter().position(|n| *n == 0) {
+                let expected = "a number from 1: the first packet is 1";
+                return Err(ConfigError::new(format!("{key}[{i}]"), "0", expected));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One list and how far it has come.
+#[derive(Default)]
+struct Ordinals {
     /// Sorted, without repetition; `next` is the first that has not come yet.
     listed: Vec<u64>,
     next: usize,
     seen: u64,
 }
 
-impl List {
-    pub fn new(params: ListParams) -> List {
-        let mut listed = params.packets.clone();
+impl Ordinals {
+    fn new(listed: &[u64], seen: u64) -> Ordinals {
+        let mut listed = listed.to_vec();
         listed.sort_unstable();
         listed.dedup();
-        List { params, listed, next: 0, seen: 0 }
+        let next = listed.partition_point(|n| *n <= seen);
+        Ordinals { listed, next, seen }
+    }
+
+    /// One more packet of this kind: whether it is listed.
+    #[inline]
+    fn is_next(&mut self) -> bool {
+        self.seen += 1;
+        let is_listed = self.listed.get(self.next) == Some(&self.seen);
+        self.next += usize::from(is_listed);
+        is_listed
+    }
+}
+
+/// The kind of a TCP segment, as a place in [`ListParams::lists`].
+fn kind(p: &Packet) -> Option<usize> {
+    let has = |f| p.flags.has(f);
+    match (has(TcpFlags::SYN), has(TcpFlags::ACK)) {
+        _ if p.proto != Proto::Tcp || has(TcpFlags::RST) => None,
+        (true, false) => Some(1),
+        (true, true) => Some(2),
+        _ if has(TcpFlags::FIN) => Some(4),
+        (false, true) if p.payload == 0 => Some(3),
+        _ => None,
+    }
+}
+
+/// Loses the packets of a list.
+pub struct List {
+    params: ListParams,
+    /// In the order of [`ListParams::lists`].
+    lists: [Ordinals; 6],
+    marks: bool,
+}
+
+impl List {
+    pub fn new(params: ListParams) -> List {
+        let lists = params.lists().map(|(_, list)| Ordinals::new(list, 0));
+        List { params, lists, marks: false }
     }
 }
 
@@ -65,22 +134,24 @@ impl LossModel for List {
         self.params.at
     }
     fn lose(&mut self, p: &Packet, _now: Time) -> Option<DropReason> {
-        if !self.params.counts.covers(p) {
-            return None;
+        let covers = self.params.counts.covers(p);
+        let mut is_lost = covers && self.lists[0].is_next();
+        self.marks = covers && self.lists[5].is_next();
+        if let Some(of_kind) = kind(p) {
+            is_lost |= self.lists[of_kind].is_next();
         }
-        self.seen += 1;
-        if self.listed.get(self.next) != Some(&self.seen) {
-            return None;
-        }
-        self.next += 1;
-        Some(DropReason::Listed)
+        is_lost.then_some(DropReason::Listed)
+    }
+    fn marks(&self) -> bool {
+        self.marks
     }
     /// Numbers go on counting from the start of the run.
     fn change(&mut self, set: &Map<String, Value>, _now: Time) -> Result<(), ConfigError> {
-        let seen = self.seen;
-        *self = List::new(params::merged(&self.params, set)?);
-        self.next = self.listed.partition_point(|n| *n <= seen);
-        self.seen = seen;
+        let params: ListParams = params::merged(&self.params, set)?;
+        for (own, (_, listed)) in self.lists.iter_mut().zip(params.lists()) {
+            *own = Ordinals::new(listed, own.seen);
+        }
+        self.params = params;
         Ok(())
     }
 }
@@ -106,5 +177,31 @@ mod tests {
     fn all_packets_are_counted_when_asked() {
         let params = ListParams { packets: vec![1, 3], counts: Counts::All, ..ListParams::default() };
         assert_eq!(lost(params, &[0, 536, 0, 536]), [0, 2]);
+    }
+
+    #[test]
+    fn segments_of_each_kind_have_numbers_of_their_own() {
+        let params = ListParams { syn: vec![2], syn_ack: vec![1], ack: vec![2], fin: vec![1], ..ListParams::default() };
+        let mut m = List::new(params);
+        let mut lost = |flags: TcpFlags, payload| m.lose(&Packet { flags, ..packet(payload) }, Time::ZERO).is_some();
+        let (syn, ack) = (TcpFlags::SYN, TcpFlags::ACK);
+        assert!(!lost(syn, 0) && lost(syn, 0) && !lost(syn, 0));
+        assert!(lost(syn.with(ack), 0));
+        assert!(!lost(ack, 0) && !lost(ack, 500) && lost(ack, 0));
+        assert!(lost(ack.with(TcpFlags::FIN), 100) && !lost(ack.with(TcpFlags::FIN), 0));
+        assert!(!lost(TcpFlags::RST.with(ack), 0));
+        let mut change = |v: Value| m.change(v.as_object().expect("a table"), Time::ZERO);
+        change(serde_json::json!({"syn": [1, 4]})).expect("a list");
+        assert!(m.lose(&Packet { flags: syn, ..packet(0) }, Time::ZERO).is_some(), "numbers go on");
+    }
+
+    #[test]
+    fn what_is_to_be_marked_is_not_lost() {
+        let mut m = List::new(ListParams { marks: vec![2], ..ListParams::default() });
+        let marked = [500, 0, 500, 500].map(|payload| {
+            assert!(m.lose(&packet(payload), Time::ZERO).is_none());
+            m.marks()
+        });
+        assert_eq!(marked, [false, false, true, false]);
     }
 }

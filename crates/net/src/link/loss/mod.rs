@@ -3,6 +3,7 @@
 pub mod list;
 pub mod none;
 pub mod phases;
+pub mod several;
 pub mod uniform;
 
 use crosswind_base::{ConfigError, DropReason, Packet, Time};
@@ -49,6 +50,11 @@ pub trait LossModel {
     }
     /// The reason if this packet is lost, whose turn it is at `now`.
     fn lose(&mut self, p: &Packet, now: Time) -> Option<DropReason>;
+    /// Whether the packet that was looked at last is to be marked (CE), if it may be.
+    #[inline]
+    fn marks(&self) -> bool {
+        false
+    }
     /// New values for some parameters, from now on.
     fn change(&mut self, set: &Map<String, Value>, _now: Time) -> Result<(), ConfigError> {
         Err(ConfigError::cannot_change(set))
@@ -61,6 +67,9 @@ impl<M: LossModel + ?Sized> LossModel for Box<M> {
     }
     fn lose(&mut self, p: &Packet, now: Time) -> Option<DropReason> {
         (**self).lose(p, now)
+    }
+    fn marks(&self) -> bool {
+        (**self).marks()
     }
     fn change(&mut self, set: &Map<String, Value>, now: Time) -> Result<(), ConfigError> {
         (**self).change(set, now)
