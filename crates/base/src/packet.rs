@@ -168,6 +168,8 @@ pub struct Ext {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u8)]
 pub enum Proto {
+    /// A message of a router about a packet: the first byte of its payload is in [`Packet::seq`], what would fit in [`Packet::wnd`].
+    Icmp = 1,
     #[default]
     Tcp = 6,
     Udp = 17,

@@ -38,10 +38,12 @@ pub enum DropReason {
     Expired = 10,
     /// Its connection was reset while it waited.
     Reset = 11,
+    /// It is larger than the link takes.
+    TooBig = 12,
 }
 
 impl DropReason {
-    pub const COUNT: usize = 12;
+    pub const COUNT: usize = 13;
     pub const NAMES: [&'static str; Self::COUNT] = [
         "queue_full",
         "early_drop",
@@ -55,6 +57,7 @@ impl DropReason {
         "handover",
         "expired",
         "reset",
+        "too_big",
     ];
     pub fn name(self) -> &'static str {
         Self::NAMES[self as usize]
@@ -201,6 +204,8 @@ pub trait Ledger {
     }
     /// A reset has passed a router that throws the other direction's packets away. The stage sets [`Cx::has_news`] too.
     fn reset_passed(&mut self, _stage: u32, _p: &Packet) {}
+    /// A packet is larger than the link takes, and its sender is to be told what it takes. The stage sets [`Cx::has_news`] too.
+    fn too_big(&mut self, _stage: u32, _p: &Packet, _mtu: u32) {}
 }
 
 /// What a stage may do to the world while it handles one call.

@@ -4,7 +4,7 @@
 pub use crate::build::BuildCx;
 use crate::diffserv::{BoxMeter, srtcm, token_bucket, trtcm, trtcm_4115, tsw2cm, tsw3cm};
 use crate::egress::Egress;
-use crate::link::holdup::{self, BoxHoldup, Held, fast_reset, gate, on_demand, slow_path, spikes};
+use crate::link::holdup::{self, BoxHoldup, Held, fast_reset, gate, mtu, on_demand, slow_path, spikes};
 use crate::link::loss::{BoxLoss, list, none, phases, several, uniform};
 use crate::link::{BoxLink, Link, atm, detour, repair, seawind, trace, wire};
 use crate::params::{self, Params};
@@ -176,6 +176,7 @@ pub static ROWS: &[Row] = rows! {
         => |_, _| Ok(fast_reset::NoHoldup);
     Holdup "slow-path" "Slow path" "link/holdup/slow_path.rs" slow_path::SlowPathParams
         => |_, _| Ok(fast_reset::NoHoldup);
+    Holdup "mtu" "Path MTU" "link/holdup/mtu.rs" mtu::MtuParams => |_, _| Ok(fast_reset::NoHoldup);
 };
 
 fn new_rio(p: rio::RioParams, cx: &BuildCx<'_>) -> Result<rio::Rio, ConfigError> {
@@ -387,7 +388,7 @@ fn held_up(
     path: &str,
 ) -> Result<Make<BoxStage>, ConfigError> {
     let mut in_front = Vec::new();
-    let (mut at_the_gate, mut resets, mut slow) = (None, false, None);
+    let (mut at_the_gate, mut resets, mut slow, mut largest) = (None, false, None, None);
     for (key, row) in holdup::KEYS {
         let Some(written) = holdups.get(key) else { continue };
         let at = format!("{path}.{key}");
@@ -402,6 +403,10 @@ fn held_up(
             }
             "slow-path" => {
                 slow = Some(params::read::<slow_path::SlowPathParams>(written, &at)?);
+                continue;
+            }
+            "mtu" => {
+                largest = Some(params::read::<mtu::MtuParams>(written, &at)?);
                 continue;
             }
             _ => {
@@ -436,6 +441,9 @@ fn held_up(
         }
         if let Some(p) = &slow {
             stage = Box::new(slow_path::SlowPath::new(stage, p.clone(), cx.rng("slow-path")));
+        }
+        if let Some(p) = &largest {
+            stage = Box::new(mtu::Mtu::new(stage, p.clone()));
         }
         Ok(stage)
     }))

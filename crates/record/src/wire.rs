@@ -163,6 +163,19 @@ pub struct Framer {
     scales: Vec<[Option<u8>; 2]>,
 }
 
+/// Header, and the first bytes of the packet that it is about (rfc792), which are not known here.
+const ICMP_TOO_BIG_BYTES: usize = 8 + 28;
+
+/// "Fragmentation needed and DF set", with the size that fits (rfc1191 section 4).
+fn icmp_too_big(p: &Packet, out: &mut Vec<u8>) {
+    let [hi, lo] = (p.wnd as u16).to_be_bytes();
+    let mut message = [0; ICMP_TOO_BIG_BYTES];
+    message[..8].copy_from_slice(&[3, 4, 0, 0, 0, 0, hi, lo]);
+    let sum = !fold(sum(&message));
+    message[2..4].copy_from_slice(&sum.to_be_bytes());
+    out.extend(message);
+}
+
 impl Framer {
     pub fn new() -> Framer {
         Framer::default()
@@ -174,6 +187,7 @@ impl Framer {
         let options = TcpOptions::of(p, ext);
         let transport_bytes = match p.proto {
             Proto::Tcp => tcp_header_len(&options),
+            Proto::Icmp => ICMP_TOO_BIG_BYTES,
             Proto::Udp => UDP_HEADER_BYTES + datagram::fields_len(p),
         };
         let life = ext.and_then(|e| e.life).map(|l| option::encode(&l, option::TimeOfDay::OF_CAPTURES));
@@ -187,6 +201,7 @@ impl Framer {
                 let window = self.window(p, &options);
                 tcp_header(p, ext, TcpFields { options, window, payload_bytes }, out);
             }
+            Proto::Icmp => icmp_too_big(p, out),
             Proto::Udp => udp_header(p, payload_bytes, out),
         }
         Framed { header_bytes, payload_bytes, is_relabelled: total != p.len }

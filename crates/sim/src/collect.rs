@@ -158,6 +158,7 @@ const DROP_COLUMNS: [&str; DropReason::COUNT] = [
     "drops_handover_packets",
     "drops_expired_packets",
     "drops_reset_packets",
+    "drops_too_big_packets",
 ];
 
 /// Histograms of the flows that were asked for; of all in detailed runs.

@@ -4,7 +4,7 @@ use crate::datagrams::Datagrams;
 use crate::resends::DroppedResends;
 use crate::scenario::{LifetimeFrom, LifetimeParams, OfFlow};
 use crate::workload::App;
-use crosswind_base::packet::{Ext, Life, Meta};
+use crosswind_base::packet::{Ext, Life, Meta, Proto};
 use crosswind_base::probe::header_bits;
 use crosswind_base::{
     Cx, Dscp, Dur, End, EventKind, FlowId, Histogram, LinearHistogram, Packet, PacketId, TcpFlags, Time, Vantage,
@@ -287,6 +287,11 @@ impl Port {
         Some(Ext { life: Some(life), ..ext.unwrap_or_default() })
     }
 
+    /// First entry of this endpoint's route in the driver's table.
+    pub fn route(&self) -> u32 {
+        self.route
+    }
+
     /// Puts a packet on the network.
     #[inline(always)]
     pub fn send(&mut self, mut p: Packet, mut ext: Option<Ext>, cx: &mut Cx<'_>) {
@@ -356,6 +361,9 @@ impl Endpoint {
     #[inline]
     pub fn accept(&mut self, id: PacketId, cx: &mut Cx<'_>, caches: &mut [Cache]) -> Option<Milestone> {
         let p = *cx.packet(id);
+        if p.proto == Proto::Icmp {
+            return self.on_message(id, cx, caches);
+        }
         let ext = cx.pool.ext(&p).copied();
         if let Some(o) = cx.observer.as_deref_mut() {
             o.packet(cx.now, self.port.seen, &p, cx.pool);
@@ -368,6 +376,16 @@ impl Endpoint {
         conn.on_packet(&p, ext.as_ref(), &mut io);
         let told = app.run(conn, &mut io);
         if conn.is_over() && !before { Some(Milestone::Closed) } else { told }
+    }
+
+    /// A router says that a packet was too large.
+    #[cold]
+    fn on_message(&mut self, id: PacketId, cx: &mut Cx<'_>, caches: &mut [Cache]) -> Option<Milestone> {
+        let p = *cx.packet(id);
+        cx.pool.remove(id);
+        let mut io = EndIo { cx, caches, port: &mut self.port };
+        self.conn.on_too_big(p.seq, p.wnd.into(), &mut io);
+        None
     }
 
     /// The application drops the connection; its peer is told by a reset.

@@ -24,6 +24,17 @@ pub struct StageLosses {
     pub marks_packets: u64,
 }
 
+/// A packet that was too large for a link.
+#[derive(Clone, Copy, Debug)]
+pub struct TooBig {
+    pub stage: u32,
+    pub flow: FlowId,
+    /// Which end had sent it.
+    pub seen: Vantage,
+    pub seq: u64,
+    pub mtu: u32,
+}
+
 /// All losses of a run.
 pub struct Losses {
     pub flows: Vec<FlowLosses>,
@@ -36,6 +47,8 @@ pub struct Losses {
     pub resends: Vec<(u32, Vantage, DroppedResend)>,
     /// Resets that have passed a router with Fast Reset: which egress they crossed, their flow and direction.
     pub resets: Vec<(u32, u32, Vantage)>,
+    /// Packets that were too large for a link: which egress, their flow and direction, their first byte, and what fits.
+    pub too_big: Vec<TooBig>,
     /// Something here wants the driver's attention: nothing is open, or `resends` is not empty.
     pub news: bool,
 }
@@ -52,6 +65,7 @@ impl Losses {
             open,
             resends: Vec::new(),
             resets: Vec::new(),
+            too_big: Vec::new(),
             news: flows == 0,
         }
     }
@@ -112,6 +126,10 @@ impl Ledger for Losses {
     }
     fn reset_passed(&mut self, stage: u32, p: &Packet) {
         self.resets.push((stage, p.flow.0, End::source_of(p).seen));
+        self.news = true;
+    }
+    fn too_big(&mut self, stage: u32, p: &Packet, mtu: u32) {
+        self.too_big.push(TooBig { stage, flow: p.flow, seen: End::source_of(p).seen, seq: p.seq, mtu });
         self.news = true;
     }
     fn marked(&mut self, stage: u32, p: &Packet) {

@@ -15,6 +15,7 @@ mod ledger;
 mod manner;
 pub mod many;
 pub mod memory;
+mod messages;
 pub mod paced;
 mod relay;
 mod resends;

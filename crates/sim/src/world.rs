@@ -65,10 +65,10 @@ pub struct World<'p> {
     pub ends: Vec<FlowEnd>,
     pub edges: Edges,
     /// Routes, flattened: each is its egresses and edges, followed by the endpoint.
-    hops: Vec<u32>,
+    pub(crate) hops: Vec<u32>,
     calendar: Calendar,
     pub pool: Pool,
-    out: Vec<PacketId>,
+    pub(crate) out: Vec<PacketId>,
     out_head: usize,
     pub losses: Losses,
     endless: Option<Endless>,
@@ -398,6 +398,9 @@ impl<'p> World<'p> {
             let mut cx = Cx::new(self.now, other, &mut self.pool, &mut self.out, &mut self.losses, None);
             stage.purge(&mut goes, DropReason::Reset, &mut cx);
             self.calendar.wishes(other as usize, stage.next_wake().unwrap_or(Time::NEVER));
+        }
+        while let Some(t) = self.losses.too_big.pop() {
+            self.send_back(t);
         }
         self.losses.news = self.losses.open == 0 || !self.losses.resends.is_empty();
         self.losses.open == 0

@@ -23,6 +23,7 @@ const TIMER: Source = Source("RFC 6298");
 const RATE_CONTROL: Source = Source("RFC 5348");
 const ECN: Source = Source("RFC 3168");
 const PERSIST: Source = Source("RFC 9293");
+const PATH_MTU: Source = Source("RFC 1191");
 const EVALUATION: Source = Source("RFC 5166 section 2");
 const ONE_WAY_DELAY: Source = Source("RFC 7679");
 const ROUND_TRIP: Source = Source("RFC 2681");
@@ -236,6 +237,7 @@ pub const METRICS: &[Metric] = &[
     row((Link, "drops_handover_packets", Packets), "Packets lost in a break of the radio link or a handover: on arrival, or out of the buffer that was left behind.", OWN),
     row((Link, "drops_expired_packets", Packets), "Packets discarded because their lifetime was over, or would have been before they arrived.", OWN),
     row((Link, "drops_reset_packets", Packets), "Packets thrown out of the queue because their connection had been reset.", OWN),
+    row((Link, "drops_too_big_packets", Packets), "Packets that were larger than the link takes.", PATH_MTU),
     row((Link, "marks_packets", Packets), "Packets on which the queue of the link set the ECN codepoint CE.", ECN),
     row((Link, "queue_mean_bytes", Bytes), "Mean backlog of the queue over time.", OWN),
     row((Link, "queue_p95_bytes", Bytes), "Backlog that was exceeded by one arrival in twenty.", OWN),

@@ -18,6 +18,7 @@
 //! +0    close | abort               `close` ends the own direction; `shutdown write` is the same, `shutdown both` reads no more either
 //! +0    hold                        from here on what arrives stays unread until it is read
 //! +0    read 1000
+//! +0    icmp 1 576                  a router says that the packet with this first byte is too large, and what fits
 //! tolerance 0.004                   how far from its time a segment may leave, in seconds; 1 microsecond if nothing is said
 //! +0    expect cwnd 2000            also ssthresh una nxt in_flight rto srtt rttvar timer state phase timeouts spurious genuine
 //!                                   recoveries reductions resent delivered segments shared mss unread probes refused; states also by the names of RFC 9293
@@ -314,6 +315,11 @@ impl Player {
         if let Some(t) = at {
             self.nothing_pending(t)?;
         }
+        self.act(verb, rest)
+    }
+
+    /// What happens to the connection, and what is asked of it.
+    fn act(&mut self, verb: &str, rest: &[&str]) -> Result<(), Mismatch> {
         match verb {
             "<" => self.inject(&segment(rest)?),
             "open" => self.call(|c, io| c.open(io)),
@@ -324,6 +330,11 @@ impl Player {
                 ["both"] => self.call(|c, io| c.shut(io)),
                 _ => return differ("`shutdown write` or `shutdown both`", format!("`{}`", rest.join(" "))),
             },
+            "icmp" => {
+                let [seq, mtu] = rest else { return differ("`icmp seq mtu`", format!("`{}`", rest.join(" "))) };
+                let (seq, mtu) = (number(Some(seq), "seq")?, number(Some(mtu), "mtu")?);
+                self.call(|c, io| c.on_too_big(seq, mtu, io));
+            }
             "hold" => self.conn.rx.wait_for_reads(),
             "read" => {
                 let n = number(rest.first().copied(), verb)?;
@@ -339,7 +350,10 @@ impl Player {
             }
             "expect" => self.expect(rest)?,
             other => {
-                return differ("one of > < open close shutdown abort write hold read expect", format!("`{other}`"));
+                return differ(
+                    "one of > < icmp open close shutdown abort write hold read expect",
+                    format!("`{other}`"),
+                );
             }
         }
         Ok(())

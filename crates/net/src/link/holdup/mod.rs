@@ -6,6 +6,7 @@
 
 pub mod fast_reset;
 pub mod gate;
+pub mod mtu;
 pub mod on_demand;
 pub mod slow_path;
 pub mod spikes;
@@ -16,8 +17,13 @@ use serde_json::{Map, Value};
 
 /// The keys of a link that hold packets up, and the row of the registry that each stands for; in the order in which a
 /// packet meets them.
-pub const KEYS: [(&str, &str); 4] =
-    [("on_demand", "on-demand"), ("spikes", "spikes"), ("fast_reset", "fast-reset"), ("slow_path", "slow-path")];
+pub const KEYS: [(&str, &str); 5] = [
+    ("on_demand", "on-demand"),
+    ("spikes", "spikes"),
+    ("fast_reset", "fast-reset"),
+    ("slow_path", "slow-path"),
+    ("mtu", "mtu"),
+];
 
 /// Something that may hold a packet up.
 pub trait Holdup {

@@ -9,7 +9,10 @@
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
 //! | `packets` | ordinals | [] | ours: nothing is lost until listed |
-//! | `syn`, `syn_ack`, `ack`, `fin` | ordinals | [] | ours; the third segment of a handshake is the first bare ACK |
+//! | `syn` | ordinals | [] | ours: nothing is lost until listed |
+//! | `syn_ack` | ordinals | [] | the same |
+//! | `ack` | ordinals | [] | the same; the third segment of a handshake is the first bare ACK |
+//! | `fin` | ordinals | [] | the same |
 //! | `marks` | ordinals | [] | ours: nothing is marked until listed |
 //! | `counts` | - | data | ours: retransmissions count, acknowledgements do not |
 //! | `at` | - | exit | ours: the packet has used queue and link |

@@ -14,6 +14,7 @@ mod handshake;
 mod islands;
 pub mod keepalive;
 pub mod live;
+mod path_mtu;
 pub mod quick;
 pub mod reading;
 pub mod recall;

@@ -1,10 +1,10 @@
 //! What leaves: retransmissions, new data, and what might be lost, as far as window, peer and application allow.
 
 use super::{Line, Outgoing, Sender, real};
-use crate::tcp::conn::scoreboard::Sent;
+use crate::tcp::conn::scoreboard::{Scoreboard, Sent};
 use crate::tcp::detect::{Detect, Phase};
 use crate::tcp::law::WindowLaw;
-use crate::tcp::params::{FinalSegment, Handshake, RttSampling, TcpParams, WindowModeration};
+use crate::tcp::params::{FinalSegment, Handshake, RttSampling, SackAfterTimeout, TcpParams, WindowModeration};
 use crate::tcp::undo::Judge;
 use crate::tcp::{Ack, Trigger};
 use crosswind_base::Time;
@@ -76,6 +76,31 @@ impl Sender {
         {
             self.resend(s, p, line);
         }
+    }
+
+    /// Segments have become smaller than those under way, of which none arrives: what is not acknowledged is cut anew and sent again,
+    /// as after a timeout, but the window stays what it is (rfc1191 section 6.4).
+    pub fn cut_smaller(&mut self, p: &TcpParams, line: &mut impl Line) {
+        let now = line.now();
+        let (mss, mut at) = (p.mss.0, self.una);
+        self.law.window_mut().mss = real(mss);
+        self.board = Scoreboard::new();
+        while at < self.nxt {
+            let data = mss.min(self.data_end.saturating_sub(at));
+            let left = self.nxt - at;
+            // The FIN stays with the last of the data.
+            let len = if left <= data + 1 { left } else { data };
+            self.board.push(at, len as u32, now);
+            at += len;
+        }
+        if self.outstanding() > 0 {
+            self.board.mark_all_lost(SackAfterTimeout::Clear, u64::MAX);
+            self.detector.on_timeout();
+            (self.guard, self.phase) = (self.nxt, Phase::Timeout { high: self.nxt });
+            (self.timed, self.probe_budget) = (None, None);
+            self.timer = now + self.rtt.rto(p);
+        }
+        self.transmit(p, line);
     }
 
     /// Sends whatever the window allows: first what is lost, then new data, then what might be lost.
