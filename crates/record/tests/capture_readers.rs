@@ -27,6 +27,7 @@ impl Script {
         p.sent_at = Time(at_ms * 1_000_000);
         let transport = match p.proto {
             Proto::Tcp => tcp_header_len(&TcpOptions::of(&p, ext.as_ref())) as u16,
+            Proto::Icmp => 36,
             Proto::Udp => 8,
         };
         p.len = 20 + transport + p.payload;

@@ -170,3 +170,14 @@ fn every_end_of_every_flow_is_a_different_one() {
         assert!(a.port >= 49152);
     }
 }
+
+#[test]
+fn a_message_of_a_router_names_the_size_that_fits() {
+    let p = Packet { proto: Proto::Icmp, len: 56, wnd: 576, seq: 1001, ..Packet::default() };
+    let mut out = Vec::new();
+    let framed = Framer::new().frame(&p, None, &mut out);
+    assert_eq!((framed.header_bytes, framed.payload_bytes, out.len()), (56, 0, 56));
+    let message = &out[20..];
+    assert_eq!((out[9], message[0], message[1], &message[6..8]), (1, 3, 4, &[2, 64][..]));
+    assert_eq!(fold(sum(message)), 0xffff, "the checksum fits");
+}
