@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from crosswind.claims import Checked
+from crosswind.claims.tally import in_order
 from crosswind.experiments.base import Experiment, Results
 from crosswind.summary import Table
 
@@ -99,7 +100,7 @@ def before_and_after(readings: Sequence[Sequence[Reading]]) -> Table | None:
     )
     same = "" if said else " No other main reading was run: the columns differ by nothing."
     gone = sorted(set(a) - set(d))
-    left = f" No longer counted: {', '.join(gone)}." if gone else ""
+    left = f" No longer counted: {', '.join(in_order(gone))}." if gone else ""
     note = "Passed / failed / unclear." + (" " + " ".join(said) if said else same) + left
     return Table("Bands and readings", ["", "readings of before", "readings of now"], rows, note)
 
@@ -120,7 +121,7 @@ def _moved(old: Mapping[str, str], new: Mapping[str, str]) -> str:
     for claim in old:
         if claim in new and old[claim] != new[claim]:
             moves.setdefault(f"{old[claim]} to {new[claim]}", []).append(claim)
-    return "; ".join(f"{', '.join(ids)} {move}" for move, ids in sorted(moves.items())) or "nothing changes"
+    return "; ".join(f"{', '.join(in_order(ids))} {move}" for move, ids in sorted(moves.items())) or "nothing changes"
 
 
 def passed_failed_unclear(verdicts: Mapping[str, str]) -> str:

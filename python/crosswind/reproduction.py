@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from crosswind.claims import MEANING, tally
-from crosswind.claims.tally import distinct, study_of
+from crosswind.claims.tally import distinct, in_order, study_of
 from crosswind.readings import Reading, before_and_after, beside, comparison, tallies
 from crosswind.summary import Table
 
@@ -131,7 +131,7 @@ def _summary(study: str, rows: Sequence[Row], readings: Mapping[str, Sequence[Re
         yes = sum(a == "yes" for a in agreeing.values())
         out += [f"Within the sampling error alone, where a spread is printed: {yes} of {len(agreeing)} claims.", ""]
     if causes := _causes(rows):
-        shown = ((CAUSES[k], len(ids), ", ".join(ids)) for k, ids in causes.items())
+        shown = ((CAUSES[k], len(ids), ", ".join(in_order(ids))) for k, ids in causes.items())
         out += _lines(["fails because of", "claims", ""], shown)
     out += _conclusions(study)
     if (quadrants := before_and_after(list(readings.values()))) is not None:
@@ -173,9 +173,11 @@ def _measured(r: Row) -> str:
         return str(r["measured"])
     worse = [p for p in parts if p["verdict"] not in ("pass", "reported")]
     few = parts if len(parts) <= PARTS_SHOWN else [*worse, *(p for p in parts if p not in worse)][:PARTS_SHOWN]
-    said = [p["shown"] + (f" [{p['accept']}]" if p["accept"] != "reported" else "") + _mark(p["verdict"]) for p in few]
+    said = [p["shown"] + (f" [{p['accept']}]" if p["accept"] != "reported" else "") + _mark(p) for p in few]
     return "; ".join(said) + (f"; and {len(parts) - len(few)} more" if len(parts) > len(few) else "")
 
 
-def _mark(verdict: str) -> str:
-    return "" if verdict in ("pass", "reported") else f" **{verdict}**"
+def _mark(part: Row) -> str:
+    """The verdict of a part that does not pass, and its kind where that is not the claim's."""
+    verdict = "" if part["verdict"] in ("pass", "reported") else f" **{part['verdict']}**"
+    return verdict + (f" ({part['kind']})" if part.get("kind") else "")

@@ -121,6 +121,12 @@ parts = { "x" = { band = "> 0" } }
     changed, new = b.claims({"R9": {"old": one(9), "both": one(6.5), "new": one(5)}, "R10": one(1)})
     found = changed.check(NO_RESULTS)
     assert (found.verdict, found.earlier) == ("pass", "fail")
+    assert [(p.verdict, p.earlier) for p in found.parts] == [
+        ("reported", "fail"),
+        ("pass", "fail"),
+        ("pass", "reported"),
+    ]
+    assert found.parts[0].show_band() == "4.0 to 6.0, before the corrections only"
     assert (new.check(NO_RESULTS).verdict, new.check(NO_RESULTS).earlier) == ("pass", "not yet")
 
 

@@ -23,6 +23,7 @@ from crosswind.claims import (
     tally,
     within,
 )
+from crosswind.claims.tally import in_order
 from crosswind.stats import NOTHING, Estimate, exact
 
 NO_RESULTS: Any = None
@@ -146,4 +147,9 @@ def test_values_are_shown_in_their_unit() -> None:
     share = Part("x", lambda _: exact(0), below(0.0), "-27 %", "%")
     assert (share.show(-0.2712), share.show_change(0.05), share.show_band()) == ("-27.1 %", "+5.0 %", "< 0.0 %")
     assert Part("x", lambda _: exact(0), Band()).show_band() == "reported"
+    assert Part("x", lambda _: exact(0), Band(), "", "%").show_change(0.5) == "50.0 %"
     assert share.show(math.nan) == "nothing"
+
+
+def test_claims_stand_in_the_order_of_their_numbers() -> None:
+    assert in_order(["R12", "R5", "IC7.14", "IC7.2", "R105"]) == ["IC7.2", "IC7.14", "R5", "R12", "R105"]

@@ -97,11 +97,13 @@ class Part:
 
     def show_change(self, value: float) -> str:
         text = self.show(value)
-        return f"+{text}" if self.unit == "%" and value > 0 and self.published[:1] in "+-" else text
+        return f"+{text}" if self.unit == "%" and value > 0 and self.published[:1] in ("+", "-") else text
 
     def show_band(self, e: Estimate | None = None) -> str:
         """What is accepted, in words; of some rules only with the estimate that is judged."""
         c = self.criterion
+        if self.set == "digest":
+            return f"{c.accept.show(self.show)}, before the corrections only"
         text = (c.band(e) if e is not None and e.n else c.accept).show(self.show)
         return f"{text} ({c.rule})" if c.rule else text
 
@@ -242,7 +244,9 @@ def _measure(part: Part, results: Results) -> MeasuredPart:
     try:
         e = part.measure(results)
         now, before = part.criterion, part.before
-        return MeasuredPart(part, e, now.judge(e), before.judge(e), _few(part, now.why(e), e))
+        verdict: Verdict = "reported" if part.set == "digest" else now.judge(e)
+        earlier: Verdict = "reported" if part.set == "corrected" else before.judge(e)
+        return MeasuredPart(part, e, verdict, earlier, _few(part, now.why(e), e))
     except MissingDataError as problem:
         return MeasuredPart(part, NOTHING, "unclear", "unclear", str(problem))
     except BrokenClaimError as mistake:

@@ -5,6 +5,7 @@ Several rows of one claim (it is looked at in several experiments) count once, w
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,12 @@ from crosswind.claims.claim import KINDS, VERDICTS, WORST_FIRST
 from crosswind.claims.rules import Verdict
 
 Row = Mapping[str, Any]
+NUMBERS = re.compile(r"(\d+)")
+
+
+def in_order(claims: Iterable[str]) -> list[str]:
+    """Claims by their numbers: R5 before R12."""
+    return sorted(claims, key=lambda c: [(not w.isdigit(), int(w) if w.isdigit() else 0, w) for w in NUMBERS.split(c)])
 
 
 def study_of(row: Row) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from crosswind import figures, tc_red
-from crosswind.claims import MissingDataError
+from crosswind.claims import BrokenClaimError
 from crosswind.core import has_hook
 from crosswind.experiments.riva_2003 import testbed
 from crosswind.figures import DASHES, INK, MARKERS, PALETTE, Picture
@@ -30,9 +30,9 @@ CLOCKS = ("140 kbit/s", "10 Mbit/s")
 
 
 def trace(backlog: Any, times_ns: Any = None, **changes: Any) -> tuple[Any, Any]:
-    """Average and verdict of the kernel's law after each arrival. Raises MissingDataError without its hook."""
+    """Average and verdict of the kernel's law after each arrival. Raises BrokenClaimError without its hook."""
     if not has_hook("red_trace"):
-        raise MissingDataError("this engine has no red_trace")
+        raise BrokenClaimError("this engine has no red_trace")
     law = {k: v for k, v in testbed.leaf("RED", testbed.Reading()).items() if k != "burst"}
     times = np.arange(len(backlog), dtype=np.int64) * STEP_ns if times_ns is None else times_ns
     return tc_red.drive(law | {"w_q": testbed.weight(testbed.RedSet())} | changes, backlog, times)
