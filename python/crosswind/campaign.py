@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -17,6 +18,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from functools import cache
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,9 @@ from crosswind.readings import Reading
 from crosswind.reproduce import GO_ON, Plan, reproduce
 from crosswind.scenario import Scenario
 from crosswind.sharing import Ask, Shared
+
+#: How long interrupted processes may take to keep what they have.
+PATIENCE_S = 1.5
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,11 @@ def _one(name: str, folder: Path, plan: Plan, command: str) -> Finished:
     from crosswind import experiments
 
     experiment = experiments.of_study(name)[name]
-    outcome = reproduce(experiment, folder, plan, command=command)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        outcome = reproduce(experiment, folder, plan, command=command)
+    finally:
+        _deaf()
     manifest = outcome.results.runs.manifest
     packets, before = int(manifest["packets"]), int(manifest.get("runs_before", 0))
     return Finished(
@@ -112,8 +121,20 @@ class Workers:
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
-        for pool in [*self._idle, *self._busy.values()]:
+        pools = [*self._idle, *self._busy.values()]
+        if kind is not None:
+            self._stop([p for pool in pools for p in (pool._processes or {}).values()])
+        for pool in pools:
             pool.shutdown(wait=kind is None, cancel_futures=True)
+
+    def _stop(self, processes: Sequence[BaseProcess]) -> None:
+        """Lets the processes keep the runs that they have finished; what is not ready soon is ended."""
+        for p in processes:
+            if p.is_alive() and p.pid is not None:
+                os.kill(p.pid, signal.SIGINT)
+        wait(self._busy, timeout=PATIENCE_S)
+        for p in processes:
+            p.terminate()
 
     @property
     def idle(self) -> bool:
@@ -144,8 +165,12 @@ class Workers:
 
 
 def _process() -> ProcessPoolExecutor:
-    """A process that starts with its first task."""
-    return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
+    """A process that starts with its first task. It hears Ctrl-C only while it works."""
+    return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"), initializer=_deaf)
+
+
+def _deaf() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 class Turns:

@@ -14,16 +14,22 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+#: How the command ends; `docs/how-to/exit-codes.md` is about them.
 EXIT_DONE = 0
+#: A claim failed, or what was to be the same is not.
 EXIT_FAILED = 1
 EXIT_BAD_INPUT = 2
+#: Disk, memory, permission, another writer, something that is not installed.
+EXIT_ENVIRONMENT = 3
+#: A fault of Crosswind.
+EXIT_FAULT = 70
 EXIT_INTERRUPTED = 130
 
 
 class CrosswindError(Exception):
     """Something went wrong that is not a defect of the program; the message says what to do."""
 
-    exit_code = EXIT_FAILED
+    exit_code = EXIT_ENVIRONMENT
 
 
 @dataclass
@@ -67,7 +73,13 @@ class MissingExtraError(CrosswindError):
         super().__init__(f"{what} needs {package}: pip install 'crosswind[{extra}]'")
 
 
-class EngineMissingError(CrosswindError):
+class BlockedError(CrosswindError):
+    """The machine stands in the way: a full disk, a missing permission, a process that was killed."""
+
+    exit_code = EXIT_ENVIRONMENT
+
+
+class EngineMissingError(BlockedError):
     """The compiled engine cannot be imported."""
 
 

@@ -11,9 +11,10 @@ import polars as pl
 from crosswind import figures
 from crosswind.errors import InputError, did_you_mean
 from crosswind.figures import Picture
+from crosswind.folder import prepare_out
 from crosswind.plotting import plt
 from crosswind.run import run
-from crosswind.runs import Runs, prepare_out
+from crosswind.runs import Runs
 from crosswind.scenario import Scenario
 
 

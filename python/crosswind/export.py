@@ -11,7 +11,8 @@ import polars as pl
 
 from crosswind.core import version
 from crosswind.errors import InputError, did_you_mean
-from crosswind.runs import Runs, prepare_out
+from crosswind.folder import prepare_out
+from crosswind.runs import Runs
 
 NS_PER_MS = 1e6
 # Event -> the letter of ns-2: a packet enters the sender's queue, is received, is dropped.

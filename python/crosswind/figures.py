@@ -101,10 +101,10 @@ class Picture:
         label = f'role="img" aria-label="{_attribute(self.alt)}"'
         return text.replace("<svg ", f"<svg {label} ", 1).strip()
 
-    def save(self, folder: Path, command: str = "", formats: Sequence[Format] = FORMATS) -> None:
+    def save(self, folder: Path, command: str = "", formats: Sequence[Format] = FORMATS) -> list[Path]:
         """Writes `<name>.svg`, `.pdf`, `.png` (200 dpi, white ground), as asked, and `.csv` with what is drawn.
 
-        The files carry the caption and the command that made them.
+        The files carry the caption and the command that made them. Returns their paths.
         """
         folder.mkdir(parents=True, exist_ok=True)
         said = f"{self.caption} Made by: {command}" if command else self.caption
@@ -116,6 +116,8 @@ class Picture:
         table = self.table()
         if table is not None:
             table.write_csv(folder / f"{self.name}.csv")
+        kinds = [f for f in ("svg", "pdf", "png") if f in formats] + (["csv"] if table is not None else [])
+        return [folder / f"{self.name}.{kind}" for kind in kinds]
 
     def _write(self, folder: Path, said: str, formats: Sequence[Format]) -> None:
         with plt.rc_context(WRITING):

@@ -6,17 +6,15 @@ Writing is all or nothing: a name holds the whole content or does not exist.
 from __future__ import annotations
 
 import contextlib
-import errno
-import fcntl
 import os
 from pathlib import Path
 from typing import Any, Protocol
 
-from crosswind.errors import CrosswindError, InputError
-from crosswind.runs import prepare_out
+from crosswind.errors import BlockedError, InputError
+from crosswind.folder import FULL, lock, prepare_out
 
 
-class NoRoomError(CrosswindError):
+class NoRoomError(BlockedError):
     """Nothing more can be written; what was written before stays."""
 
 
@@ -70,13 +68,7 @@ class Folder:
 
     def lock(self) -> None:
         """Keeps other processes out until this one ends, however it ends. Raises InputError when one is in already."""
-        self._lock = (self.path / ".lock").open("w")
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InputError(
-                "--out", found=f"{self.path}, which another sweep is writing to", expected="another folder, or patience"
-            ) from None
+        self._lock = lock(self.path)
 
     def unlock(self) -> None:
         self._lock.close()
@@ -151,8 +143,7 @@ def place(where: str | Path) -> Place:
 
 
 def _no_room(where: str, e: OSError) -> NoRoomError:
-    full = e.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    why = "no space left" if full else f"cannot be written ({e.strerror or e})"
+    why = "no space left" if e.errno in FULL else f"cannot be written ({e.strerror or e})"
     return NoRoomError(f"{where}: {why}; finished runs are kept, and the same command goes on from there")
 
 

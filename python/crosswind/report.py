@@ -14,8 +14,11 @@ from markupsafe import Markup, escape
 
 from crosswind import figures
 from crosswind.claims import MEANING, VERDICTS, Checked, tally
+from crosswind.errors import BlockedError
 from crosswind.experiments.base import Experiment
 from crosswind.figures import Format, Picture
+from crosswind.folder import clear_drawn, why_not_written
+from crosswind.folder import drawn as drawn_into
 from crosswind.readings import MAIN, MAIN_TITLE, Reading, beside, comparison, tallies
 from crosswind.run_figures import run_pictures
 from crosswind.runs import Runs
@@ -229,8 +232,14 @@ def write(
 ) -> Path:
     """Writes report.html, the figures' data as CSV, and the figures as files in `formats`; returns the page's path."""
     page = folder / "report.html"
-    page.write_text(html, encoding="utf-8")
-    for p in pictures:
-        p.save(folder / "figures", command, formats)
+    try:
+        clear_drawn(folder)
+        page.write_text(html, encoding="utf-8")
+        files = [
+            f.relative_to(folder).as_posix() for p in pictures for f in p.save(folder / "figures", command, formats)
+        ]
+        drawn_into(folder, [page.name, *files])
+    except OSError as e:
+        raise BlockedError(f"{folder}: the report cannot be written ({why_not_written(e)})") from None
     figures.close_all(pictures)
     return page

@@ -16,11 +16,12 @@ from crosswind.claims import Checked
 from crosswind.errors import InputError, InterruptedRunError, MissingExtraError, did_you_mean
 from crosswind.experiments.base import Experiment, Results
 from crosswind.figures import Format, Picture
+from crosswind.folder import results_in
 from crosswind.progress import Listener
 from crosswind.readings import MAIN, Reading, reading
 from crosswind.run import Ties
-from crosswind.runs import Runs, prepare_out
-from crosswind.sharing import Ask, Shared, made_before, run_shared
+from crosswind.runs import Runs
+from crosswind.sharing import Ask, Before, Shared, made_before, run_shared
 
 #: What to do after an interruption.
 GO_ON = "the same command makes what is missing"
@@ -91,7 +92,11 @@ def reproduce(
             expected=f"one of {', '.join(experiment.variants) or '(none for this experiment)'}",
             hint=did_you_mean(plan.variant, experiment.variants),
         )
-    prepare_out(out)
+    with results_in(out):
+        return _reproduce(experiment, out, plan, command, progress)
+
+
+def _reproduce(experiment: Experiment, out: Path, plan: Plan, command: str, progress: Listener | None) -> Outcome:
     wanted = plan.variants(experiment)
     first = _run(experiment, out, plan, wanted[0], _stretch(progress, 0, len(wanted)))
     others = []
@@ -110,8 +115,10 @@ def _stretch(progress: Listener | None, number: int, of: int) -> Listener | None
 def _run(experiment: Experiment, out: Path, plan: Plan, variant: str, progress: Listener | None) -> Runs:
     ask = plan.ask(experiment)
     configurations = experiment.configurations(**experiment.settings(variant, plan.size))
-    before = {} if plan.again else made_before(out, configurations, ask)
-    runs = run_shared(configurations, ask, plan.shared, progress, before)
+    before = Before({}) if plan.again else made_before(out, configurations, ask)
+    runs = run_shared(configurations, ask, plan.shared, progress, before.parts)
+    if before.damaged:
+        runs.manifest["warnings"].append(f"{out} held {before.damaged}: its runs were made again")
     runs.manifest["experiment"] = experiment.id
     runs.manifest["variant"] = variant or MAIN
     runs.manifest["size"] = plan.size
@@ -174,8 +181,7 @@ def _companion(
 
 
 def _save(runs: Runs, rows: list[dict[str, Any]], out: Path) -> None:
-    runs.save(out)
-    (out / "claims.json").write_text(json.dumps(rows, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    runs.save(out, {"claims.json": json.dumps(rows, indent=1, ensure_ascii=False) + "\n"})
 
 
 def _conclude_briefly(experiment: Experiment, runs: Runs, out: Path, plan: Plan) -> Reading:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,8 +11,9 @@ from typing import Any
 
 import polars as pl
 
-from crosswind import outcomes
-from crosswind.errors import CrosswindError, InputError
+from crosswind import outcomes, sealed
+from crosswind.errors import BlockedError, InputError
+from crosswind.folder import MANIFEST, clear_after, manifest_in, prepare_out, why_not_written
 from crosswind.interrupt import held
 from crosswind.scenario import Scenario
 
@@ -161,56 +161,64 @@ class Runs:
         tables = {k: t.filter(test) if "configuration" in t.columns else t for k, t in self.tables.items()}
         return Runs(tables, {configuration: self.scenarios[configuration]}, self.manifest)
 
-    def save(self, directory: str | Path) -> Path:
-        """Writes Parquet tables and manifest.json; Ctrl-C waits until they are whole.
+    def save(self, directory: str | Path, texts: Mapping[str, str] | None = None) -> Path:
+        """Writes Parquet tables, `texts` by file name and manifest.json; Ctrl-C waits until they are whole.
 
-        Raises InputError when the folder cannot be written, CrosswindError when the disk is full.
+        The manifest holds the checksums of all of them. What another run has left in the folder goes. Raises
+        InputError when the folder cannot be written, BlockedError when the disk is full.
         """
         out = prepare_out(directory)
         try:
-            self._write(out)
-        except (OSError, pl.exceptions.ComputeError) as e:
-            for part in out.glob(".*.part"):
-                part.unlink(missing_ok=True)
-            why = getattr(e, "strerror", None) or " ".join(str(e).split())
-            raise CrosswindError(
-                f"{out}: the results cannot be written ({why}); what was there before is kept"
+            self._write(out, texts or {})
+        except (OSError, pl.exceptions.PolarsError) as e:
+            raise BlockedError(
+                f"{out}: the results cannot be written ({why_not_written(e)}); what was there before is kept"
             ) from None
         return out
 
-    def _write(self, out: Path) -> None:
+    def _write(self, out: Path, texts: Mapping[str, str]) -> None:
         taken = sorted(self.tables.keys() & self.extra.keys())
         assert not taken, f"tables of an experiment would replace those of its runs: {', '.join(taken)}"
-        with held():
-            for name, frame in {**self.tables, **self.extra}.items():
-                if frame.width:
-                    temporary = out / f".{name}.parquet.part"
-                    frame.write_parquet(temporary)
-                    temporary.replace(out / f"{name}.parquet")
-            text = json.dumps(self.complete_manifest(), indent=2, ensure_ascii=False)
-            (out / "manifest.json").write_text(text + "\n", encoding="utf-8")
+        tables = {n: f for n, f in {**self.tables, **self.extra}.items() if f.width}
 
-    def complete_manifest(self) -> dict[str, Any]:
-        """The manifest with the name of these runs and the list of their tables."""
+        def manifest(sums: sealed.Sums) -> dict[str, str]:
+            text = json.dumps(self.complete_manifest(sums), indent=2, ensure_ascii=False)
+            return {MANIFEST: f"{text}\n"}
+
+        with held():
+            before = manifest_in(out)
+            sealed.write_all(out, tables, texts, manifest)
+            clear_after(out, before, self.manifest)
+
+    def complete_manifest(self, sums: sealed.Sums) -> dict[str, Any]:
+        """The manifest with the name of these runs, the list of their tables and the checksums of their files."""
+        self.manifest["files"] = sums
         self.manifest["run_id"] = self.run_id
         self.manifest["tables"] = sorted(n for n, f in {**self.tables, **self.extra}.items() if f.width)
+        self.manifest.update(sealed.sealed(self.manifest))
         return self.manifest
 
     @staticmethod
     def load(directory: str | Path) -> Runs:
-        """Reads what `save` wrote. Raises InputError when it is not a folder of results."""
+        """Reads what `save` wrote. Raises InputError when it is not a folder of results, or not what was written."""
         folder = Path(directory)
         try:
-            manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-            tables = {n: pl.read_parquet(folder / f"{n}.parquet") for n in manifest["tables"]}
+            manifest = sealed.unsealed(folder / MANIFEST, json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
+            sums = manifest.get("files", {})
+            tables = {
+                n: sealed.read_table(folder / f"{n}.parquet", sums.get(f"{n}.parquet")) for n in manifest["tables"]
+            }
+            for name in sums.keys() - {f"{n}.parquet" for n in tables}:
+                sealed.check(folder / name, sums[name])
             scenarios = _scenarios(manifest)
         except FileNotFoundError as e:
-            missing = Path(e.filename or "manifest.json").name
-            raise InputError(
+            missing = Path(e.filename or MANIFEST).name
+            kind = InputError if missing == MANIFEST else sealed.DamagedError
+            raise kind(
                 str(folder), found=f"no {missing}", expected="a folder written by `crosswind run` or `reproduce`"
             ) from None
-        except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as e:
-            raise InputError(
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, pl.exceptions.PolarsError) as e:
+            raise sealed.DamagedError(
                 str(folder),
                 found=f"results that cannot be read ({type(e).__name__}: {e})",
                 expected="a folder written by `crosswind run` or `reproduce`",
@@ -268,28 +276,9 @@ def _filtered(frame: pl.DataFrame, **wanted: str | None) -> pl.DataFrame:
     return frame
 
 
-def prepare_out(directory: str | Path) -> Path:
-    """Makes sure that a folder exists and can be written, before any long work. Raises InputError otherwise."""
-    out = Path(directory)
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        probe = out / f".probe-{os.getpid()}"
-        probe.write_bytes(b"")
-        probe.unlink()
-    except FileExistsError:
-        raise InputError("--out", found=f"{out}, which is a file", expected="a folder to write results into") from None
-    except NotADirectoryError:
-        raise InputError(
-            "--out", found=f"{out}, which lies below a file", expected="a folder to write results into"
-        ) from None
-    except OSError as e:
-        raise InputError("--out", found=f"{out} ({e.strerror})", expected="a folder that can be written") from None
-    return out
-
-
 def latest(directory: Path) -> Path:
-    """The newest result folder at or below `directory`. Raises CrosswindError when there is none."""
+    """The newest result folder at or below `directory`. Raises InputError when there is none."""
     found = [p.parent for p in directory.rglob("manifest.json")]
     if not found:
-        raise CrosswindError(f"{directory}: no results here")
+        raise InputError(str(directory), found="no results", expected="results at or below this folder")
     return max(found, key=lambda p: (p / "manifest.json").stat().st_mtime)

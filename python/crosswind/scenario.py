@@ -54,7 +54,7 @@ class Scenario:
         """Reads a scenario from a TOML file. Raises InputError (with the line) for what cannot be read."""
         path = Path(path)
         try:
-            text = path.read_bytes().decode("utf-8")
+            text = path.read_bytes().decode("utf-8-sig")
         except FileNotFoundError:
             near = did_you_mean(path.name, (p.name for p in _siblings(path)))
             raise InputError(str(path), found="no such file", expected="a scenario file (.toml)", hint=near) from None
@@ -73,12 +73,16 @@ class Scenario:
         """Reads a scenario from TOML text; `file` is only used in messages."""
         where = file or "scenario"
         try:
-            data = tomllib.loads(text)
+            data = tomllib.loads(text.removeprefix("\ufeff"))
+            scenario = Scenario(data, file, text, sweep=_sweep_of(data, where))
+            _check_values(scenario, data, "")
+            _check_values(scenario, scenario.sweep, "sweep")
+            copy.deepcopy(data)
         except tomllib.TOMLDecodeError as e:
             raise _explain_toml(str(e), text, where) from None
-        scenario = Scenario(data, file, text, sweep=_sweep_of(data, where))
-        _check_values(scenario, data, "")
-        _check_values(scenario, scenario.sweep, "sweep")
+        except RecursionError:
+            found = "tables or lists inside each other, hundreds deep"
+            raise InputError(where, found=found, expected="a scenario, which needs six levels at most") from None
         if "name" not in data and file:
             scenario.data["name"] = re.sub(r"[^a-z0-9_-]+", "-", Path(file).stem.lower())
         return scenario
@@ -232,6 +236,8 @@ def parse_value(text: str) -> Any:
         value = tomllib.loads(f"v = {text}")
     except tomllib.TOMLDecodeError:
         return text
+    except RecursionError:
+        raise InputError("--set", found="lists or tables hundreds deep", expected="a value of a scenario") from None
     v = value["v"]
     plain = list(value) == ["v"] and not isinstance(v, datetime.date | datetime.time | datetime.datetime)
     return v if plain and not (isinstance(v, float) and not math.isfinite(v)) else text

@@ -8,6 +8,7 @@ together as the engine would have made them.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import time
@@ -19,12 +20,16 @@ from typing import Any
 
 import polars as pl
 
+from crosswind import sealed
 from crosswind.core import build
 from crosswind.errors import InputError
 from crosswind.progress import Listener
 from crosswind.run import Ties, manifest_of, run
 from crosswind.runs import Runs
 from crosswind.scenario import Scenario
+from crosswind.sealed import DamagedError
+
+SUMS = "sums.json"
 
 
 @dataclass(frozen=True)
@@ -53,23 +58,35 @@ class Ask:
 Parts = Mapping[str, Mapping[str, pl.DataFrame]]
 
 
-def made_before(folder: Path, configurations: Mapping[str, Scenario], ask: Ask) -> Parts:
-    """By configuration the tables that lie in `folder` and would come out again: those of this build, if complete."""
+@dataclass(frozen=True)
+class Before:
+    """What an earlier try has left: tables by configuration; `damaged` says why there are none, where it is that."""
+
+    parts: Parts
+    damaged: str = ""
+
+
+def made_before(folder: Path, configurations: Mapping[str, Scenario], ask: Ask) -> Before:
+    """The tables that lie in `folder` and would come out again: those of this build, if complete and undamaged."""
     try:
         saved = Runs.load(folder)
+    except DamagedError as e:
+        return Before({}, e.found)
     except InputError:
-        return {}
+        return Before({})
     m = saved.manifest
     if m.get("build") != build():
-        return {}
+        return Before({})
     there = Ask(m["seed"], m["reps_total"], m["ties"])
     runs = saved.runs().filter(pl.col("outcome") != "out of memory") if saved.runs().height else pl.DataFrame()
     finished = Counter(runs["configuration"].to_list() if runs.height else [])
-    return {
-        label: saved.only(label).tables
-        for label, s in configurations.items()
-        if finished[label] == ask.reps and there.identity(saved.scenarios[label]) == ask.identity(s)
-    }
+    return Before(
+        {
+            label: saved.only(label).tables
+            for label, s in configurations.items()
+            if finished[label] == ask.reps and there.identity(saved.scenarios[label]) == ask.identity(s)
+        }
+    )
 
 
 def run_shared(
@@ -126,9 +143,8 @@ def _keep(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
     """Writes the tables of one configuration; the folder is there when all of them are."""
     part = folder.with_name(f"{folder.name}.{os.getpid()}")
     part.mkdir(parents=True)
-    for name, frame in tables.items():
-        if frame.width:
-            frame.drop("configuration").write_parquet(part / f"{name}.parquet")
+    bare = {name: frame.drop("configuration") for name, frame in tables.items() if frame.width}
+    sealed.write_all(part, bare, {}, lambda sums: {SUMS: json.dumps(sums)})
     try:
         part.rename(folder)
     except OSError:  # another process was faster
@@ -137,7 +153,8 @@ def _keep(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
 
 def _kept(folder: Path, label: str) -> dict[str, pl.DataFrame]:
     """Reads them under the label that they have here."""
-    tables = {f.stem: pl.read_parquet(f) for f in sorted(folder.glob("*.parquet"))}
+    sums = json.loads((folder / SUMS).read_text(encoding="utf-8"))
+    tables = {Path(name).stem: sealed.read_table(folder / name, sums[name]) for name in sorted(sums)}
     named = pl.lit(label, dtype=pl.String).alias("configuration")
     return {name: t.select(named, pl.all()) for name, t in tables.items()}
 

@@ -7,7 +7,6 @@ others, so a shard either is there and whole, or does not exist. Damaged shards 
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import uuid
@@ -17,6 +16,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from crosswind.place import Place
+from crosswind.sealed import checksum
 
 SHARDS, DAMAGED = "runs", "damaged"
 MARK = "crosswind"
@@ -76,7 +76,7 @@ class Store:
             for table, frame in tables.items():
                 if table != "run" and frame.width:
                     data = _parquet(frame, {})
-                    sums[table] = _checksum(data)
+                    sums[table] = checksum(data)
                     size += len(data)
                     self.place.write(_file(name, table), data)
                     written.append(table)
@@ -138,19 +138,15 @@ def _parquet(frame: pl.DataFrame, metadata: dict[str, str]) -> bytes:
     return out.getvalue()
 
 
-def _checksum(data: bytes) -> str:
-    return hashlib.blake2b(data, digest_size=12).hexdigest()
-
-
 def _checked(place: Place, shard: str) -> Shard:
     """Raises ValueError (or what reading raises) when a table is missing or is not what was written."""
     data = place.read(_file(shard, "run"))
     keys = pl.read_parquet(io.BytesIO(data))["key"].to_list()
     sums: dict[str, str] = json.loads(pl.read_parquet_metadata(io.BytesIO(data))[MARK])["tables"]
     size = len(data)
-    for table, checksum in sums.items():
+    for table, expected in sums.items():
         content = place.read(_file(shard, table))
         size += len(content)
-        if _checksum(content) != checksum:
+        if checksum(content) != expected:
             raise ValueError(f"{shard}.{table}: not what was written")
     return Shard(shard, frozenset(keys), ["run", *sums], size)

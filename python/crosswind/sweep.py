@@ -30,6 +30,7 @@ from crosswind.progress import Listener
 from crosswind.run import MAX_SEED, Ties
 from crosswind.runs import SCHEMA_VERSION, TABLES, Runs
 from crosswind.scenario import Scenario
+from crosswind.sealed import checksum
 from crosswind.store import Store
 from crosswind.sweep_plan import Plan
 from crosswind.sweep_work import Executor, Failed, Threads, work
@@ -340,11 +341,14 @@ def _manifest(plan: Plan, facts: dict[str, Any], finished: int, failed: list[Fai
 
 
 def _save_remote(runs: Runs, where: Place) -> None:
+    sums = {}
     for name, frame in {**runs.tables, **runs.extra}.items():
-        data = io.BytesIO()
-        frame.write_parquet(data)
-        where.write(f"{name}.parquet", data.getvalue())
-    where.write("manifest.json", json.dumps(runs.complete_manifest(), indent=1, ensure_ascii=False).encode())
+        out = io.BytesIO()
+        frame.write_parquet(out)
+        data = out.getvalue()
+        sums[f"{name}.parquet"] = checksum(data)
+        where.write(f"{name}.parquet", data)
+    where.write("manifest.json", json.dumps(runs.complete_manifest(sums), indent=1, ensure_ascii=False).encode())
 
 
 __all__ = ["CrosswindError", "Sweep", "load", "query_tables", "sweep"]

@@ -137,12 +137,12 @@ def test_the_doctor_finds_a_working_engine_and_names_what_is_missing(
     assert "apt-get install ns2" in capsys.readouterr().out
 
 
-def test_the_doctor_ends_with_1_when_something_needed_is_missing(
+def test_the_doctor_ends_with_3_when_something_needed_is_missing(
     engine: Engine, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     def broken() -> str:
         raise RuntimeError("no engine")
 
     monkeypatch.setattr("crosswind.core.version", broken)
-    assert main(["doctor"]) == 1
+    assert main(["doctor"]) == 3
     assert "MISSING" in capsys.readouterr().out

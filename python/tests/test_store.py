@@ -108,7 +108,7 @@ def test_unknown_addresses_and_folders_in_use_are_refused(tmp_path: Path) -> Non
         place("nowhere://x")
     first, second = Folder(tmp_path), Folder(tmp_path)
     first.lock()
-    with pytest.raises(InputError, match="another sweep is writing"):
+    with pytest.raises(InputError, match="another command is writing"):
         second.lock()
     first.unlock()
     second.lock()

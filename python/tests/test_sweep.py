@@ -168,7 +168,7 @@ def test_a_full_disk_ends_a_sweep_with_one_line_and_keeps_what_is_finished(
 
     monkeypatch.setattr(Path, "open", filling)
     command = ["sweep", str(file), "--vary", "flow.bulk.count=1,2,3", "--reps", "4", "--workers", "1", "--out", "s"]
-    assert main(command) == 1
+    assert main(command) == 3
     err = capsys.readouterr().err
     assert err.startswith("crosswind: s: no space left; finished runs are kept") and err.count("\n") == 1
     monkeypatch.setattr(Path, "open", real)
@@ -191,7 +191,7 @@ def test_a_run_that_breaks_down_does_not_take_the_others_with_it(
 
     monkeypatch.setattr(fake, "run_many", broken)
     assert (
-        main(["sweep", str(file), "--vary", "link.last-hop.rate=1 Mbit/s,2 Mbit/s", "--reps", "5", "--out", "s"]) == 1
+        main(["sweep", str(file), "--vary", "link.last-hop.rate=1 Mbit/s,2 Mbit/s", "--reps", "5", "--out", "s"]) == 70
     )
     out = capsys.readouterr().out
     assert "rate=2 Mbit/s broke down: internal error: no way out" in out

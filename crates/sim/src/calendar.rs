@@ -3,6 +3,7 @@
 use crate::agenda::Agenda;
 use crate::deliveries::Deliveries;
 use crosswind_base::{PacketId, Time, prefetch};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Two agendas, of the egresses and of the ends behind them, and what each stage said last about when to be woken;
 /// entries of the agendas may be earlier. At one instant egresses come first. They are apart because ends are rarely
@@ -143,7 +144,19 @@ pub struct Tick {
     most: u64,
 }
 
+/// How many events pass between two looks at whether the run is still wanted: some hundredths of a second.
+const ASK_EVERY: u64 = 1 << 16;
+
+/// Set by whoever waits for a run and wants it no more.
+pub type Cancel<'a> = Option<&'a AtomicBool>;
+
 impl Tick {
+    /// Whether the run is no longer wanted; it is asked now and then.
+    #[inline]
+    pub fn cancelled(&self, cancel: Cancel<'_>) -> bool {
+        self.events % ASK_EVERY == 0 && cancel.is_some_and(|c| c.load(Ordering::Relaxed))
+    }
+
     /// All flows may start at once, and many of them send a large window.
     pub fn new(stages: usize) -> Tick {
         let most = 10_000_000 + 1_000 * stages as u64;

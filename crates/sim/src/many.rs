@@ -193,6 +193,19 @@ fn run_chain(plan: &Plan, p: &Parameters, chain: &Chain, shared: &Shared<'_>) ->
 /// What the hosts remember afterwards, and when the run ended; `None`: cancelled.
 type OneRun = Option<(Vec<Cache>, Time)>;
 
+/// The world of a repetition, which ends early when nobody wants it any more.
+fn build<'a>(
+    plan: &'a Plan,
+    p: &Parameters,
+    rep: Repetition,
+    shared: &Shared<'a>,
+    caches: Vec<Cache>,
+) -> Result<World<'a>, RunError> {
+    let mut world = World::build(plan, p, rep, shared.request.manner(), caches)?;
+    world.cancel = Some(&shared.progress.cancel);
+    Ok(world)
+}
+
 /// One repetition; its rows go to the end of the tables.
 #[expect(clippy::disallowed_methods, reason = "the manifest tells how long a run took; nothing in the run sees it")]
 fn run_one(
@@ -204,7 +217,7 @@ fn run_one(
     tables: &mut Tables,
 ) -> Result<OneRun, RunError> {
     let began = std::time::Instant::now();
-    let mut world = World::build(plan, p, rep, shared.request.manner(), caches)?;
+    let mut world = build(plan, p, rep, shared, caches)?;
     let mut recorder = recorder(plan, rep, shared.room.limit())?;
     let mut sampler = plan.record.sample.map(|_| Sampler::new(&mut world));
     let stop = Time::ZERO + plan.duration;
@@ -219,10 +232,10 @@ fn run_one(
         let checks = until >= world.totals_at;
         world.totals_at = if checks { (until + CHECK).min(stop) } else { world.totals_at };
         match over {
+            _ if shared.progress.cancel.load(Ordering::Relaxed) => return Ok(None),
             Some(Outcome::Stuck) => return Err(RunError::Broken(world.stuck())),
             Some(o) => break o,
             None if until >= stop => break Outcome::DurationReached,
-            None if shared.progress.cancel.load(Ordering::Relaxed) => return Ok(None),
             None if checks && memory::is_short(world.pool.in_use()) => break Outcome::OutOfMemory,
             None => until += Dur(step),
         }

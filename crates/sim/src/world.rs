@@ -3,7 +3,7 @@
 //! Order of events: time; at one time, wakes before arrivals; wakes by stage; arrivals in the order in which they were
 //! emitted. With shuffled ties, simultaneous wakes and simultaneous arrivals at different stages are permuted.
 
-use crate::calendar::{Calendar, Tick};
+use crate::calendar::{Calendar, Cancel, Tick};
 use crate::edges::{self, Edges};
 use crate::endless::{Endless, View};
 use crate::endpoint::{FlowEnd, Milestone};
@@ -87,6 +87,8 @@ pub struct World<'p> {
     pub tick: Tick,
     /// The stage that was called last when time stopped.
     stuck_at: Option<usize>,
+    /// Whoever waits for the run may set this; the run ends soon afterwards, however long its virtual time takes.
+    pub cancel: Cancel<'p>,
 }
 
 /// What lies between the hosts: these fields of a world, and no others, so that the rest stays free.
@@ -101,6 +103,7 @@ enum Pause {
     /// What is due next is due later.
     Stop,
     Drop,
+    Cancelled,
     Milestone {
         end: usize,
         what: Milestone,
@@ -163,6 +166,7 @@ impl<'p> World<'p> {
             changed: 0,
             tick: Tick::new(plan.egresses.len() + 2 * plan.flows.len()),
             stuck_at: None,
+            cancel: None,
         };
         for (i, e) in world.ends.iter().enumerate() {
             world.calendar.wishes(world.stages.len() + i, e.next_wake().unwrap_or(Time::NEVER));
@@ -184,6 +188,7 @@ impl<'p> World<'p> {
                     self.stuck_at = Some(stage);
                     return Some(Outcome::Stuck);
                 }
+                Pause::Cancelled => return Some(Outcome::Cancelled),
                 Pause::Stop => {
                     let is_idle = self.calendar.is_idle();
                     if view.ends < next && !is_idle {
@@ -274,6 +279,7 @@ impl<'p> World<'p> {
                     self.calendar.wishes(s, next);
                 }
             }
+            told = told.or_else(|| self.tick.cancelled(self.cancel).then_some(Pause::Cancelled));
             if told.is_some() || cx.has_news {
                 return told.unwrap_or(Pause::Drop);
             }
@@ -372,7 +378,7 @@ impl<'p> World<'p> {
     pub fn drain(&mut self, limit: Dur) -> usize {
         let stop = self.now + limit;
         self.losses.open = usize::MAX;
-        self.losses.news = false;
+        (self.losses.news, self.cancel) = (false, None);
         self.run_until(stop, None);
         self.pool.in_use()
     }

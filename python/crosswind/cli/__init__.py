@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import traceback
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -24,10 +26,19 @@ from crosswind.cli import (
     run,
     scoreboard,
     show,
+    streams,
     sweep,
     validate,
 )
-from crosswind.errors import EXIT_BAD_INPUT, EXIT_DONE, EXIT_INTERRUPTED, CrosswindError
+from crosswind.errors import (
+    EXIT_BAD_INPUT,
+    EXIT_DONE,
+    EXIT_ENVIRONMENT,
+    EXIT_FAULT,
+    EXIT_INTERRUPTED,
+    CrosswindError,
+)
+from crosswind.folder import why_not_written
 
 app = typer.Typer(
     name="crosswind",
@@ -65,27 +76,55 @@ for command in (
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Runs a command and returns its exit code (0 done, 1 failed claims or run, 2 bad input, 130 interrupted)."""
+    """Runs a command and returns its exit code (see `crosswind.errors`). What goes wrong is one line on stderr."""
     if "_CROSSWIND_COMPLETE" in os.environ:  # a shell asks what could come next
         from typer.completion import completion_init
 
         completion_init()
+    streams.make_usable()
     try:
         result = app(args=arguments, prog_name="crosswind", standalone_mode=False)
+        sys.stdout.flush()
     except typer.TyperException as e:
         _show_usage_error(e)
         return EXIT_BAD_INPUT
     except (KeyboardInterrupt, typer.Abort):
         result = EXIT_INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        streams.forget_stdout()
         return EXIT_DONE
     except CrosswindError as e:
-        print(f"crosswind: {e}", file=sys.stderr)
-        return e.exit_code
+        return _said(str(e), e.exit_code)
+    except MemoryError:
+        streams.forget_stdout()
+        return _said("no memory left for this; fewer repetitions, or less of [record], need less", EXIT_ENVIRONMENT)
+    except OSError as e:
+        streams.forget_stdout()
+        where = f"{e.filename}: " if e.filename else ""
+        return _said(f"{where}{why_not_written(e)}", EXIT_ENVIRONMENT)
+    except BaseException as e:
+        if isinstance(e, SystemExit | GeneratorExit) or os.environ.get("CROSSWIND_TRACEBACK"):
+            raise
+        return _said(_fault(e), EXIT_FAULT)
     if result == EXIT_INTERRUPTED:
         print("crosswind: interrupted", file=sys.stderr)
     return result if isinstance(result, int) else EXIT_DONE
+
+
+def _said(message: str, code: int) -> int:
+    print(f"crosswind: {message}", file=sys.stderr)
+    return code
+
+
+def _fault(e: BaseException) -> str:
+    """What broke, and where, for the report of a fault of ours."""
+    frames = traceback.extract_tb(e.__traceback__)
+    at = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+    said = " ".join(str(e).split())
+    return (
+        f"a fault of Crosswind: {type(e).__name__}: {said}{at}; please report it with the command "
+        "(CROSSWIND_TRACEBACK=1 shows where it came from)"
+    )
 
 
 def _show_usage_error(e: typer.TyperException) -> None:

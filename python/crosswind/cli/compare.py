@@ -9,7 +9,8 @@ import typer
 
 from crosswind.cli.shared import FormatsOption, JsonOption, OutOption, command_line, formats_of, print_json, print_table
 from crosswind.errors import InputError
-from crosswind.runs import Runs, prepare_out
+from crosswind.folder import prepare_out
+from crosswind.runs import Runs
 
 EPILOG = "Example: crosswind compare out/new out/old --out out/compared   (in a sweep: compare out/limits --by preset)"
 

@@ -6,7 +6,7 @@ import typer
 from rich.text import Text
 
 from crosswind.cli.shared import JsonOption, console, print_json
-from crosswind.errors import EXIT_DONE, EXIT_FAILED
+from crosswind.errors import EXIT_DONE, EXIT_ENVIRONMENT
 
 EPILOG = "Example: crosswind doctor"
 
@@ -16,7 +16,7 @@ def register(app: typer.Typer) -> None:
 
 
 def look(json: JsonOption = False) -> int:
-    """Says what works on this machine and how to get what does not. Exit code 1 when something needed is missing."""
+    """Says what works on this machine and how to get what does not. Exit code 3 when something needed is missing."""
     from crosswind.doctor import findings
 
     found = list(findings())
@@ -30,4 +30,4 @@ def look(json: JsonOption = False) -> int:
             if not f.works and f.help:
                 line += Text(f"; {f.help}", style="dim")
             screen.print(line, soft_wrap=True)
-    return EXIT_FAILED if any(not f.works and f.need == "needed" for f in found) else EXIT_DONE
+    return EXIT_ENVIRONMENT if any(not f.works and f.need == "needed" for f in found) else EXIT_DONE

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from crosswind.cli.shared import JsonOption, OutOption, SeedOption, SetOption, changed, print_json
-from crosswind.errors import EXIT_DONE, InputError
+from crosswind.errors import EXIT_DONE, EXIT_FAILED, InputError
 
 EPILOG = "Example: crosswind emulate scenarios/emulate/gprs.toml -- curl -o /dev/null http://server:8000/"
 
@@ -62,7 +62,7 @@ def emulate(
     from crosswind.emulate import needs, sandbox
     from crosswind.emulate import uplink as uplinks
     from crosswind.emulate.control import new_door
-    from crosswind.runs import prepare_out
+    from crosswind.folder import prepare_out
 
     privileges = needs.check()
     door = new_door()
@@ -108,7 +108,7 @@ def _play(tape: Path, json: bool) -> int:
             if said["is_identical"]
             else f"the live run: {said['recorded'] or 'cut off'}"
         )
-    return EXIT_DONE if said["is_identical"] else 1
+    return EXIT_DONE if said["is_identical"] else EXIT_FAILED
 
 
 def _control(wishes: list[str], number: int | None) -> int:

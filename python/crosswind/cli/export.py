@@ -10,7 +10,8 @@ import typer
 
 from crosswind.cli.shared import SetOption, changed
 from crosswind.errors import InputError
-from crosswind.runs import Runs, prepare_out
+from crosswind.folder import prepare_out
+from crosswind.runs import Runs
 
 EXPORT_EPILOG = "Example: crosswind export out/lossy --as qlog --out out/lossy.qlog"
 TOPOLOGY_EPILOG = "Example: crosswind topology scenarios/gprs.toml --as dot | dot -Tsvg > network.svg"

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from crosswind.cli.shared import FormatsOption, formats_of
-from crosswind.runs import Runs, prepare_out
+from crosswind.folder import lock, prepare_out
+from crosswind.runs import Runs
 
 EPILOG = "Example: crosswind report out/demo"
 
@@ -28,18 +29,18 @@ def make(
     files = formats_of(formats)
 
     runs = Runs.load(folder)
-    prepare_out(folder)
-    if runs.manifest.get("kind") == "sweep":
-        from crosswind import sweep_report
-        from crosswind.sweep import load
+    with lock(prepare_out(folder)):
+        if runs.manifest.get("kind") == "sweep":
+            from crosswind import sweep_report
+            from crosswind.sweep import load
 
-        sweep_report.write(load(folder), folder, formats=files)
-        print(folder / "report.html")
-        return
-    known = experiments.registry().get(str(runs.manifest.get("experiment", "")))
-    if known is not None and not runs.interrupted:
-        conclude(known, runs, folder, plan=Plan(formats=files))
-    else:
-        html, pictures = report.run_report(runs, formats=files)
-        report.write(folder, html, pictures, formats=files)
+            sweep_report.write(load(folder), folder, formats=files)
+            print(folder / "report.html")
+            return
+        known = experiments.registry().get(str(runs.manifest.get("experiment", "")))
+        if known is not None and not runs.interrupted:
+            conclude(known, runs, folder, plan=Plan(formats=files))
+        else:
+            html, pictures = report.run_report(runs, formats=files)
+            report.write(folder, html, pictures, formats=files)
     print(folder / "report.html")

@@ -29,11 +29,12 @@ from crosswind.cli.shared import (
     print_table,
 )
 from crosswind.errors import EXIT_DONE, InputError, InterruptedRunError
+from crosswind.folder import CAPTURE, results_in
 from crosswind.precision import Precision, until_precise
 from crosswind.progress import Bar
 from crosswind.run import Ties
 from crosswind.run import run as run_scenario
-from crosswind.runs import Runs, prepare_out
+from crosswind.runs import Runs
 from crosswind.scenario import Scenario
 from crosswind.summary import flow_table, link_table, sparks
 
@@ -97,11 +98,10 @@ def run(
         raise InputError("--pcap-at", found="no --pcap", expected="--pcap with it")
     what.validate()
     folder = out or Path("out") / what.name / f"{what.digest()}-s{seed if seed is not None else what.get('seed', 1)}"
-    prepare_out(folder)
-    if pcap and mode is Mode.simulate:
-        what = what.with_({"record.pcap": str(folder / "packets.pcapng"), "record.pcap_at": pcap_at.value})
-    with Bar(what.name) as bar:
-        ties: Ties = "shuffled" if shuffle_ties else "fixed"
+    ties: Ties = "shuffled" if shuffle_ties else "fixed"
+    with results_in(folder), Bar(what.name) as bar:
+        if pcap and mode is Mode.simulate:
+            what = what.with_({"record.pcap": str(folder / CAPTURE), "record.pcap_at": pcap_at.value})
 
         def repeated(n: int) -> Runs:
             if mode is Mode.emulate:
@@ -109,14 +109,15 @@ def run(
             return run_scenario(what, seed=seed, reps=n, workers=workers, ties=ties, progress=bar)
 
         runs = until_precise(targets, count, max(reps_max, count), repeated)
-    runs.save(folder)
-    page = _report(runs, folder, files) if (report if report is not None else not json or bool(files)) else None
+        runs.save(folder)
+        if runs.interrupted:  # at once: what is drawn can be drawn later
+            kept = f"{runs.manifest['runs']} of {runs.manifest['reps']} runs are finished and kept in {folder}"
+            raise InterruptedRunError(f"interrupted: {kept}; `crosswind report {folder}` draws them")
+        page = _report(runs, folder, files) if (report if report is not None else not json or bool(files)) else None
     if json:
         print_json(_as_json(runs, folder, page))
     else:
         _print(runs, folder, page)
-    if runs.interrupted:
-        raise InterruptedRunError(f"interrupted: {runs.manifest['runs']} finished runs are kept in {folder}")
     return EXIT_DONE
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from crosswind.cli.shared import JsonOption, print_json
-from crosswind.runs import prepare_out
+from crosswind.folder import prepare_out
 
 EPILOG = "Example: crosswind scoreboard out   (after: crosswind reproduce jarvinen-2006 --quick)"
 

@@ -53,10 +53,17 @@ VERDICT_STYLE = {
 }
 
 
+class Screen(Console):
+    """A console that leaves it to the command how it ends when nobody reads any more."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def console() -> Console:
     """Stdout for people; wide when it is not a terminal, so that a pipe gets whole rows."""
     wide = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 160
-    return Console(width=wide, highlight=False)
+    return Screen(width=wide, highlight=False)
 
 
 def formats_of(text: str) -> tuple[Format, ...]:

@@ -29,7 +29,7 @@ from crosswind.cli.shared import (
     print_table,
 )
 from crosswind.design import Axis, Design, Range
-from crosswind.errors import EXIT_DONE, EXIT_FAILED, InputError
+from crosswind.errors import EXIT_DONE, EXIT_FAULT, InputError
 from crosswind.progress import Bar
 from crosswind.scenario import Scenario
 from crosswind.sweep import Sweep
@@ -122,7 +122,7 @@ def sweep(
         print_json(rows_of(done))
     else:
         _print(done, page)
-    return EXIT_FAILED if done.failed else EXIT_DONE
+    return EXIT_FAULT if done.failed else EXIT_DONE
 
 
 def _design(
