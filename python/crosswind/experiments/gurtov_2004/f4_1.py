@@ -54,6 +54,9 @@ CLAIMS = study.BOOK.claims(
         "G28": {
             "spurious timeouts without": fact(lambda r: Trace(r, WITHOUT).value("spurious_episodes")),
             "with": fact(lambda r: Trace(r, WITH).value("spurious_episodes")),
+            "data acknowledged with / without": fact(
+                lambda r: Trace(r, WITH).value("size_bytes") / Trace(r, WITHOUT).value("size_bytes")
+            ),
             "data sent with / without": fact(lambda r: _data_sent(r, WITH) / _data_sent(r, WITHOUT)),
         }
     }

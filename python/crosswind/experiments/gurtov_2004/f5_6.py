@@ -71,6 +71,23 @@ def _flight(r: Results, kind: str) -> float:
     return float(sent.filter(pl.col("seq") >= acked).height)
 
 
+def _first(r: Results, kind: str, what: str, end: str, after_s: float = 10.0) -> float:
+    """When an event first happened after the spike began (or another moment)."""
+    return float(overlay.events(r, kind, "tcp", what, end).filter(pl.col("t") > after_s)["t"][0])
+
+
+def _ack_after_spike(r: Results) -> float:
+    """Seconds from the end of the spike to the first ACK, with discard."""
+    return _first(r, "LPD", "ack", "sender", 20.0) - 20.0
+
+
+def _first_duplicate(r: Results) -> float:
+    """When the receiver first saw, after the spike, a segment that it had seen before."""
+    e = overlay.events(r, "DT", "tcp", "receive", "receiver").filter(pl.col("len") > 0)
+    again = e.filter(~pl.col("seq").is_first_distinct() & (pl.col("t") > 20.0))
+    return float(again["t"][0])
+
+
 def _duplicates(r: Results, kind: str) -> float:
     return float(r.of(kind, "tcp_unnecessary_resends_packets")[0])
 
@@ -82,6 +99,11 @@ CLAIMS = study.BOOK.claims(
             "flight at the timeout, drop-tail": measures.fact(lambda r: _flight(r, "DT")),
             "discard": measures.fact(lambda r: _duplicates(r, "LPD")),
         },
+        "G92": {
+            "drop-tail: first retransmission": measures.fact(lambda r: _first(r, "DT", "resend", "sender")),
+            "drop-tail: first duplicate at the receiver": measures.fact(_first_duplicate),
+        },
+        "G93": {"first ACK after the end of the spike": measures.fact(_ack_after_spike)},
         "G45": {
             "discard": measures.fact(lambda r: _queued_at_timeout(r, "LPD")),
             "drop-tail": measures.fact(lambda r: _queued_at_timeout(r, "DT")),

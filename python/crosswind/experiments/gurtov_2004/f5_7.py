@@ -84,6 +84,15 @@ def _returns(r: Results, name: str) -> float:
     return 40.0
 
 
+def _returns_to_the_link(r: Results, name: str) -> float:
+    """Seconds after 20 s until two seconds carry 90 % of the smaller of the link's rate and the rate before it."""
+    goal = 0.9 * min(_rate(r, name, 5, 10), 30e3 / 8 / PACKET_BYTES)
+    for start in np.arange(20.0, 58.0, 0.5):
+        if _rate(r, name, start, start + 2) >= goal:
+            return float(start - 20.0)
+    return 40.0
+
+
 def _restored(r: Results, name: str) -> float:
     """The allowed rate at the first report after the spike, of the highest during it."""
     t, rate = sampled(r, name, "tfrc", "allowed_rate_bps")
@@ -110,6 +119,9 @@ CLAIMS = study.BOOK.claims(
         "G54": {
             "loss events": measures.fact(lambda r: _of(r, "DT", "loss_events")),
             "time to return": measures.fact(lambda r: _returns(r, "DT")),
+            "time to return to the smaller of the link's rate and the rate before": measures.fact(
+                lambda r: _returns_to_the_link(r, "DT")
+            ),
         },
         "G55": {
             "loss events": measures.fact(lambda r: _of(r, "LPD", "loss_events")),

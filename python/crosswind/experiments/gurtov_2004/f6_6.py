@@ -104,6 +104,14 @@ def _starved(r: Results) -> float:
     return tcp_packets / (tcp_packets + tfrc_packets)
 
 
+def _new_after_backoffs(r: Results) -> int:
+    """New data of TCP that arrives after its second timeout behind the handover, while TFRC goes on."""
+    timeouts = overlay.events(r, label(FROM_WLAN), "tcp", "timeout", "sender").filter(pl.col("t") > HANDOVER_S)["t"]
+    got = overlay.events(r, label(FROM_WLAN), "tcp", "receive", "receiver").filter(pl.col("len") > 0)
+    new = got.filter(pl.col("seq") > pl.col("seq").cum_max().shift(1, fill_value=-1))
+    return new.filter(pl.col("t") > float(timeouts[1])).height
+
+
 def _fell(r: Results) -> float:
     t, rate = sampled(r, label(FROM_WLAN, "tfrc"), "tfrc", "allowed_rate_bps")
     lowest = rate[(t > HANDOVER_S) & (t < HANDOVER_S + 20)].min()
@@ -134,6 +142,7 @@ CLAIMS = study.BOOK.claims(
         },
         "G77": {
             "TCP's part of the packets sent": measures.fact(_starved),
+            "new data of TCP that arrives after its first two back-offs": measures.fact(_new_after_backoffs),
             "packets of TFRC": measures.fact(lambda r: _sent(r, label(FROM_WLAN), "tfrc")),
         },
     }

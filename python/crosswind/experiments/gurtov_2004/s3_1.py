@@ -98,10 +98,12 @@ CLAIMS = study.BOOK.claims(
         | _of_third(5)
         | {
             "2 (3 kB, as was measured) over 10 packets": overlay.ratio("uplink 2", "uplink 10", "tcp_goodput_bps"),
+            "timeouts with 2 packets": measures.value("uplink 2", "tcp_timeouts", np.mean),
             "timeouts with 3 packets": measures.value("uplink 3", "tcp_timeouts", np.mean),
         },
         "G88": {
             "1480 over 576": lambda r: _more(r, 1480, 576),
+            "1480 over 576, payload": lambda r: _more(r, 1480, 576),
             "1500 over 1480": lambda r: _more(r, 1500, 1480),
             "1480 over 576, IP packets whole": lambda r: _more(r, 1480, 576, 40),
         },

@@ -24,15 +24,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from crosswind.experiments.base import Variant
+from crosswind import stats
+from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import study, traces
-from crosswind.experiments.gurtov_2004.traces import mean, ratio
+from crosswind.experiments.gurtov_2004.traces import change, mean, ratio
 from crosswind.experiments.gurtov_2004.worlds import HEADERS, MSS, VARIANTS, transfer
 from crosswind.scenario import Scenario
 
 MODES: dict[str, dict[str, Any]] = {"off": {}, "on": {"eifel": "on"}}
 # ns-2's automatic configuration: weight and thresholds from the link.
 ARED = {"type": "red-ns2", "limit": "74 packets", "mean_packet": f"{MSS + HEADERS} B", "adaptive": True}
+EARLY_BPS = 2e6
 LOADS = {"alone": 0, "beside a stream": 210}
 
 
@@ -56,6 +58,11 @@ def _pairs() -> list[tuple[str, str]]:
     return [(s, load) for load, cbr in LOADS.items() for s in (tuple(VARIANTS) if cbr else ("Reno-SACK",))]
 
 
+def _of_the_link(r: Results) -> stats.Estimate:
+    """The part of the link's rate that is used without Eifel."""
+    return stats.mean(r.of("early spike, off", "goodput_bps") / EARLY_BPS)
+
+
 CLAIMS = study.BOOK.claims(
     {
         "G26": {
@@ -73,6 +80,8 @@ CLAIMS = study.BOOK.claims(
         },
         "G30": {
             "goodput off / on": ratio("early spike, off", "early spike, on", "goodput_bps"),
+            "goodput off, of the rate of the link": _of_the_link,
+            "goodput off against on": change("early spike, off", "early spike, on", "goodput_bps"),
             "spurious timeouts, off": mean("early spike, off", "spurious"),
             "goodput, off": mean("early spike, off", "goodput_bps"),
             "goodput, on": mean("early spike, on", "goodput_bps"),

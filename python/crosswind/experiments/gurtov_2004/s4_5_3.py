@@ -83,6 +83,7 @@ CLAIMS = study.BOOK.claims(
         "G39": {
             "every segment acknowledged": fact(_fewest("every segment")),
             "delayed less every": fact(lambda r: _fewest("delayed")(r) - _fewest("every segment")(r)),
+            "delayed over every": fact(lambda r: _fewest("delayed")(r) / _fewest("every segment")(r)),
             "delayed / every": fact(lambda r: _fewest("delayed")(r) / _fewest("every segment")(r)),
         }
     }

@@ -118,7 +118,19 @@ def _changed(r: Results, name: str) -> int:
     return sum(a * b < 0 for a, b in zip(tail, red, strict=True))
 
 
-CLAIMS = study.BOOK.claims({"G59": {name: measures.fact(lambda r, n=name: _changed(r, n)) for name in ORDERS}})
+def _kept(r: Results) -> float:
+    """The share of all cells whose order is not reversed."""
+    first = next(iter(DISCIPLINES))
+    cells = sum(len(pairs(_view(r, first, figure))) for figure, pairs in ORDERS.values())
+    return 1.0 - sum(_changed(r, name) for name in ORDERS) / cells
+
+
+CLAIMS = study.BOOK.claims(
+    {
+        "G59": {name: measures.fact(lambda r, n=name: _changed(r, n)) for name in ORDERS}
+        | {"cells that keep their order, of all": measures.fact(_kept)}
+    }
+)
 
 EXPERIMENT = study.experiment(
     "s5-4",
