@@ -112,6 +112,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", choices=list(ROOMS), help="one of the rooms")
     parser.add_argument("--file", help="the mutants of files with this name alone")
+    parser.add_argument("--after", type=int, default=0, help="go on after so many parts of the sample")
     parser.add_argument("--list", action="store_true", help="only say how many mutants there are")
     options = parser.parse_args()
     copied()
@@ -125,7 +126,7 @@ def main() -> int:
         shards = max(1, count // BATCH)
         todo += [(room, f"{k}/{shards}") for k in range(shards)]
     random.Random(options.seed).shuffle(todo)
-    for room, shard in todo if not options.list else []:
+    for room, shard in todo[options.after :] if not options.list else []:
         if time.monotonic() - began > options.seconds:
             break
         for outcome in batch(room, shard, options.file):

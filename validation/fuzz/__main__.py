@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import collections
 import os
+import re
 import threading
 import time
 import tomllib
@@ -54,13 +55,16 @@ class Campaign:
 
     def _failed(self, runner: Runner, seed: int, verdict: Verdict) -> None:
         check = verdict["check"]
+        # A result that differs differs in many ways: the first of each column is enough to begin with.
+        where = re.match(r"[a-z_]+\.[a-z0-9_]+", verdict["seen"])
+        kind = f"{check} {where.group()}" if where else check
         with self.lock:
-            self.failed[check] = self.failed.get(check, 0) + 1
-            if self.failed[check] > 1:
-                return  # the first is enough to begin with
+            self.failed[kind] = self.failed.get(kind, 0) + 1
+            if self.failed[kind] > 1:
+                return
         least, last = shrunk(runner, verdict["scenario"], verdict)
         self.out.mkdir(parents=True, exist_ok=True)
-        file = self.out / f"{check}.toml"
+        file = self.out / f"{check}-{seed}.toml"
         head = f"# seed {seed}, check {check}\n# {last['seen']}\n".replace("\n\n", "\n")
         file.write_text(head + toml(least), encoding="utf-8")
         print(f"FAILED {check} (seed {seed}): {last['seen'][:300]}\n{toml(least)}       saved in {file}", flush=True)
