@@ -77,7 +77,7 @@ def copied() -> None:
 
 
 def batch(room: str, shard: str, only: str | None) -> list[tuple[str, str]]:
-    """Tries the mutants of a shard with the nearest tests, and what survives with all: names, and what became of them."""
+    """Tries the mutants of a shard with the nearest tests, and what survives with all: names and ends."""
     first = outcomes(room, only, "nearest", ["--shard", shard, "--sharding", "round-robin"])
     left = [n for n, word in first if word == "MissedMutant"]
     again: dict[str, str] = {}
