@@ -87,7 +87,9 @@ fn parameters_of_early_response() {
         early(json!({ "gentle": { "min_delay": min, "max_delay": max, "certain_delay": certain } }))
     };
     accepted(delays("1 ms", "2 ms", "3 ms"));
-    for wrong in [["2 ms", "2 ms", "3 ms"], ["3 ms", "2 ms", "4 ms"], ["1 ms", "3 ms", "3 ms"], ["1 ms", "3 ms", "2 ms"]] {
+    for wrong in
+        [["2 ms", "2 ms", "3 ms"], ["3 ms", "2 ms", "4 ms"], ["1 ms", "3 ms", "3 ms"], ["1 ms", "3 ms", "2 ms"]]
+    {
         refused(delays(wrong[0], wrong[1], wrong[2]), "early.gentle.min_delay");
     }
     for (key, high, above) in [("weight", 1.0, 1.01), ("share", 0.99, 1.0)] {

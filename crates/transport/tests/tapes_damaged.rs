@@ -6,7 +6,7 @@ use crosswind_testkit::tcp::tape::play;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-const ROUNDS: u64 = 3000;
+const ROUNDS: u64 = 6000;
 
 #[expect(clippy::disallowed_methods, reason = "tests read their tapes")]
 fn tapes() -> Vec<Vec<String>> {
@@ -43,8 +43,11 @@ fn damaged(word: &str, rng: &mut Rng) -> String {
 /// One change: mostly to an arriving segment.
 fn damage(tape: &mut Vec<String>, rng: &mut Rng) {
     let arriving: Vec<usize> = (0..tape.len()).filter(|i| tape[*i].contains(" < ")).collect();
-    let line =
-        if arriving.is_empty() || rng.chance(0.3) { below(rng, tape.len()) } else { arriving[below(rng, arriving.len())] };
+    let line = if arriving.is_empty() || rng.chance(0.3) {
+        below(rng, tape.len())
+    } else {
+        arriving[below(rng, arriving.len())]
+    };
     match rng.below(6) {
         0 => drop(tape.remove(line)),
         1 => tape.insert(line, tape[line].clone()),

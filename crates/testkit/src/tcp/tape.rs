@@ -79,6 +79,8 @@ struct Player {
     peer_next: u64,
     /// How far from its time a segment may leave.
     tolerance: Dur,
+    /// The application has ended its direction.
+    has_closed: bool,
     /// The timestamp that was sent last.
     last_stamp: u32,
 }
@@ -103,6 +105,7 @@ impl Player {
             peer_next: 1,
             // Tapes are written in microseconds.
             tolerance: Dur::from_micros(1),
+            has_closed: false,
             last_stamp: 0,
         })
     }
@@ -198,10 +201,18 @@ impl Player {
         self.call(|c, io| c.on_packet(&p, Some(&ext), io));
     }
 
+    fn open(&mut self) -> Result<(), Mismatch> {
+        if self.conn.state != State::Closed {
+            return differ("a connection that is still to be opened", format!("one that is {:?}", self.conn.state));
+        }
+        self.call(|c, io| c.open(io));
+        Ok(())
+    }
+
     /// The three-way handshake with every option that the parameters offer.
     fn handshake(&mut self, words: &[&str]) -> Result<(), Mismatch> {
         let rtt: f64 = number(words.first().copied(), "the round-trip time")?;
-        self.call(|c, io| c.open(io));
+        self.open()?;
         let (syn, ext) = self.sent.remove(0);
         self.sent_at.remove(0);
         let until = self.now + Dur::from_secs_f64(rtt);
@@ -320,9 +331,10 @@ impl Player {
 
     /// What happens to the connection, and what is asked of it.
     fn act(&mut self, verb: &str, rest: &[&str]) -> Result<(), Mismatch> {
+        self.has_closed |= ["close", "shutdown", "abort"].contains(&verb);
         match verb {
             "<" => self.inject(&segment(rest)?),
-            "open" => self.call(|c, io| c.open(io)),
+            "open" => self.open()?,
             "close" => self.call(|c, io| c.close(io)),
             "abort" => self.call(|c, io| c.abort(io)),
             "shutdown" => match rest {
@@ -346,6 +358,9 @@ impl Player {
             }
             "write" => {
                 let n = number(rest.first().copied(), verb)?;
+                if self.has_closed {
+                    return differ("no `write` after the end of the own direction", format!("`write {n}`"));
+                }
                 self.call(|c, io| c.write(n, io));
             }
             "expect" => self.expect(rest)?,

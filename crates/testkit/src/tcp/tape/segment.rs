@@ -27,6 +27,9 @@ impl Stamp {
     }
 }
 
+/// An IP packet with headers of 40 bytes holds no more.
+const BYTES_MAX: u64 = 65_535 - 40;
+
 /// A segment as a tape writes it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Segment {
@@ -71,6 +74,15 @@ fn flags(word: &str) -> Result<u8, Mismatch> {
     })
 }
 
+/// The bytes that a segment carries: no more than fit into an IP packet.
+fn bytes(word: &str) -> Result<(u64, u64), Mismatch> {
+    let (first, end): (u64, u64) = pair(word, "first:end")?;
+    if first > end || end - first > BYTES_MAX {
+        return differ(format!("`first:end` with at most {BYTES_MAX} bytes"), format!("`{word}`"));
+    }
+    Ok((first, end))
+}
+
 pub(super) fn segment(words: &[&str]) -> Result<Segment, Mismatch> {
     let mut w = words.iter().copied();
     let mut s = Segment { flags: flags(w.next().unwrap_or(""))?, ..Segment::default() };
@@ -96,7 +108,7 @@ pub(super) fn segment(words: &[&str]) -> Result<Segment, Mismatch> {
             "ect" => s.ecn = Some(Ecn::Ect0),
             "not-ect" => s.ecn = Some(Ecn::NotEct),
             "ce" => s.ecn = Some(Ecn::Ce),
-            range if range.contains(':') => s.range = Some(pair(range, "first:end")?),
+            range if range.contains(':') => s.range = Some(bytes(range)?),
             other => return differ("a part of a segment (see the head of the parser)", format!("`{other}`")),
         }
     }

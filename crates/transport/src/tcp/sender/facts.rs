@@ -6,7 +6,7 @@ use crate::tcp::law::WindowLaw;
 use crate::tcp::params::{BackoffEnd, Handshake, RttSampling, TcpParams};
 use crate::tcp::undo::Judge;
 use crate::tcp::{Ack, stamp};
-use crosswind_base::{Dur, Packet, Time};
+use crosswind_base::{Dur, Packet, SackList, Time};
 
 /// Length of the segment that the receiver reports as received twice (RFC 2883 section 4), or zero.
 fn reported_twice(ack: u64, blocks: &[(u64, u64)]) -> u64 {
@@ -15,6 +15,19 @@ fn reported_twice(ack: u64, blocks: &[(u64, u64)]) -> u64 {
         [first, second, ..] if second.0 <= first.0 && first.1 <= second.1 => first.1 - first.0,
         _ => 0,
     }
+}
+
+/// The blocks that mean something, as in Linux (`tcp_is_sackblock_valid`): one that ends where it begins, or before, is as if
+/// it were not there. And whether that is all of them.
+pub(super) fn sound(blocks: &[(u64, u64)]) -> (SackList, bool) {
+    let mut sound = SackList::default();
+    if blocks.iter().all(|b| b.0 < b.1) {
+        return (sound, true);
+    }
+    for b in blocks.iter().filter(|b| b.0 < b.1) {
+        sound.push(b.0, b.1);
+    }
+    (sound, false)
 }
 
 impl Sender {
