@@ -179,7 +179,11 @@ fn packets_with_an_option_are_slow_in_routers_that_look_at_it_and_others_are_not
     assert_within(delay(&marked, "delay_p50_ns"), 30.0 + 15.0 + 0.16, 3.0);
     // A firewall lets none of them through, and all of the others.
     let wall = json!({ "refused": 1.0 });
-    assert_eq!(of_flow(&pings("5 s".into(), wall.clone()), "probe", "received_packets"), 0.0);
+    let refused = pings("5 s".into(), wall.clone());
+    assert_eq!(of_flow(&refused, "probe", "received_packets"), 0.0);
+    // They came to the first link, went no further, and are counted once.
+    let counted = ["arrived_packets", "drops_policed_packets", "sent_packets", "delivered_packets"];
+    assert_eq!(counted.map(|column| of_link(&refused, "ab", column)), [500.0, 500.0, 0.0, 0.0]);
     assert_eq!(of_flow(&pings(Value::Null, wall), "probe", "received_packets"), 500.0);
 }
 

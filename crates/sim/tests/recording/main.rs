@@ -83,11 +83,28 @@ fn remove_files(record: &Value) {
     }
 }
 
+/// A link of which more packets have left, one way or the other, than came.
+fn imbalance(t: &Tables) -> Option<String> {
+    let links = table(t, "link");
+    (0..links.rows()).find_map(|row| {
+        let of = |column: &str| number(links, column, row);
+        let columns = links.columns().iter().map(|(name, _)| name.as_str());
+        let dropped: f64 = columns.filter(|name| name.starts_with("drops_")).map(of).sum();
+        let (came, gone) = (of("arrived_packets"), of("delivered_packets") + dropped);
+        let which = || format!("{} {}", text(links, "link", row), text(links, "direction", row));
+        (gone > came || of("delivered_packets") > of("sent_packets"))
+            .then(|| format!("books of {}: {came} came, {gone} left, {dropped} of them dropped", which()))
+    })
+}
+
 /// In which way the results are others than when everything happens at its own time and nothing is recorded.
 fn deviation(scenario: &Value, seed: u64) -> Option<String> {
     let truth = tried(scenario, &Request { seed, look_ahead: LookAhead::Never, ..request() });
     if truth.as_ref().is_err_and(|e| e.starts_with("refused")) {
         return None;
+    }
+    if let Some(how) = truth.as_ref().ok().and_then(imbalance) {
+        return Some(how);
     }
     ways(seed).into_iter().find_map(|way| {
         let mut s = scenario.clone();

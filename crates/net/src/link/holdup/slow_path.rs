@@ -20,7 +20,7 @@ use super::keys_of;
 use crate::params::{self, Params};
 use crate::registry::BoxStage;
 use crate::spread::Spread;
-use crosswind_base::{ConfigError, Cx, DropReason, Dur, Metrics, Packet, PacketId, Rng, Stage, Time};
+use crosswind_base::{ConfigError, Cx, DropReason, Dur, Histogram, Metrics, Packet, PacketId, Rng, Stage, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -56,6 +56,23 @@ pub struct SlowPath {
     rng: Rng,
     /// Packets in the processor and when each is done, in that order.
     busy_with: VecDeque<(Time, PacketId)>,
+    refused_packets: u64,
+}
+
+/// Adds to the packets that have arrived at the link those that its queue has not seen.
+struct WithArrived<'a>(&'a mut dyn Metrics, u64);
+
+impl Metrics for WithArrived<'_> {
+    fn value(&mut self, name: &'static str, v: f64) {
+        let more = if name == "arrived_packets" { self.1 } else { 0 };
+        self.0.value(name, v + more as f64);
+    }
+    fn histogram(&mut self, name: &'static str, h: &Histogram) {
+        self.0.histogram(name, h);
+    }
+    fn wants_histograms(&self) -> bool {
+        self.0.wants_histograms()
+    }
 }
 
 fn has_option(id: PacketId, cx: &Cx<'_>) -> bool {
@@ -65,7 +82,7 @@ fn has_option(id: PacketId, cx: &Cx<'_>) -> bool {
 
 impl SlowPath {
     pub fn new(inner: BoxStage, params: SlowPathParams, rng: Rng) -> SlowPath {
-        SlowPath { inner, params, rng, busy_with: VecDeque::new() }
+        SlowPath { inner, params, rng, busy_with: VecDeque::new(), refused_packets: 0 }
     }
 
     fn hand_over(&mut self, cx: &mut Cx<'_>) {
@@ -84,6 +101,7 @@ impl Stage for SlowPath {
             return self.inner.accept(id, cx);
         }
         if self.rng.chance(self.params.refused) {
+            self.refused_packets += 1;
             return cx.drop(id, DropReason::Policed);
         }
         let done = cx.now + self.params.delay.draw(&mut self.rng);
@@ -118,6 +136,7 @@ impl Stage for SlowPath {
         self.inner.sample(now, out)
     }
     fn report(&self, now: Time, out: &mut dyn Metrics) {
-        self.inner.report(now, out)
+        let unseen = self.refused_packets + self.busy_with.len() as u64;
+        self.inner.report(now, &mut WithArrived(out, unseen))
     }
 }

@@ -128,6 +128,9 @@ impl SpikesParams {
     }
 }
 
+/// So many drawn spikes that meet, one after the other, are one without end.
+const MEETING_MAX: usize = 1_000_000;
+
 /// The spikes of one link, one after the other. Two that are made alike give the same.
 pub struct Spikes {
     params: SpikesParams,
@@ -172,13 +175,16 @@ impl Spikes {
     /// The first moment from `t` on at which the link serves. Times asked for never run backwards.
     pub fn open_from(&mut self, t: Time) -> Time {
         let mut t = t.max(self.going_on_until);
-        while let Some((start, end)) = self.next
-            && start <= t
-        {
-            t = t.max(end);
+        for _ in 0..MEETING_MAX.max(self.params.at.len() + 1) {
+            match self.next {
+                Some((start, end)) if start <= t => t = t.max(end),
+                _ => return t,
+            }
             self.advance();
         }
-        t
+        // They come faster than they end: nobody will see a gap.
+        (self.next, self.going_on_until) = (None, Time::NEVER);
+        Time::NEVER
     }
 
     /// A spike that goes on ends as it would have. The next one is at the first of `at`, or at `first`, that is still to
@@ -257,6 +263,17 @@ mod tests {
         let mut three = spikes(json!({"at": ["1 s", "3 s", "9 s"], "length": "2 s"}));
         assert_eq!(three.open_from(s(1.5)), s(5.0));
         assert_eq!(three.next_start(), Some(s(9.0)));
+    }
+
+    #[test]
+    fn spikes_that_always_meet_are_one_without_end() {
+        for (every, length) in [(json!("1 s"), json!("1 s")), (json!({"uniform": ["1 s", "2 s"]}), json!("3 s"))] {
+            let params = serde_json::from_value(json!({"first": "1 s", "every": every, "length": length})).unwrap();
+            let mut shut = Spikes::new(params, Streams::new(7).named("spikes"));
+            assert_eq!(shut.open_from(s(0.5)), s(0.5));
+            assert_eq!(shut.open_from(s(1.0)), Time::NEVER);
+            assert_eq!((shut.open_from(s(2.0)), shut.next_start()), (Time::NEVER, None));
+        }
     }
 
     #[test]
