@@ -248,8 +248,25 @@ class Runs:
             asked = self.manifest.get("asked", self.manifest["reps"] * len(self.scenarios))
             found.append(f"interrupted: {runs.height} runs finished of {asked} asked for")
         if self.manifest.get("ties") == "shuffled":
-            found.append("simultaneous events were shuffled")
+            found.append(_meetings(runs))
         return found
+
+
+def _meetings(runs: pl.DataFrame) -> str:
+    """Whether the order of simultaneous events, which was shuffled, decided anything."""
+    said = "simultaneous events were shuffled"
+    if runs.is_empty() or "first_meeting_ns" not in runs.columns:
+        return said
+    met = runs.filter(pl.col("first_meeting_ns") >= 0).sort("first_meeting_ns")
+    if met.is_empty():
+        return f"{said}: the order decided nothing, as nowhere packets from two places arrived at one instant"
+    first = met.row(0, named=True)
+    return (
+        f"{said}: in {met.height} of {runs.height} runs packets from different places came to one line at the same "
+        f"instant ({met['meetings_packets'].sum()} packets; first at {first['first_meeting']}, "
+        f"{first['first_meeting_ns'] / 1e9:g} s), so the order decides who is first: equal flows may change places; "
+        "different starts avoid it"
+    )
 
 
 def column(name: str, data: Any) -> pl.Series:

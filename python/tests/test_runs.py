@@ -104,3 +104,19 @@ def test_a_log_that_was_full_is_a_warning() -> None:
     run = {"configuration": ["a", "a"], "rep": [0, 1], "outcome": ["all flows closed"] * 2, "truncated_events": [0, 7]}
     (found,) = Runs({"run": pl.DataFrame(run)}, {}, {"reps": 2}).warnings()
     assert "1 of 2 runs" in found and "the last 7 are missing" in found
+
+
+def test_shuffled_runs_say_where_the_order_of_simultaneous_events_decided_something() -> None:
+    def said(meetings: list[int], first_ns: list[int]) -> str:
+        run = {
+            "rep": [0, 1],
+            "outcome": ["duration reached"] * 2,
+            "meetings_packets": meetings,
+            "first_meeting_ns": first_ns,
+        }
+        run["first_meeting"] = ["last-hop/forward" if m else "" for m in meetings]
+        return Runs({"run": pl.DataFrame(run)}, {}, {"reps": 2, "ties": "shuffled"}).warnings()[-1]
+
+    assert "the order decided nothing" in said([0, 0], [-1, -1])
+    both = said([3, 4], [2_500_000_000, 40_000_000])
+    assert "in 2 of 2 runs" in both and "7 packets" in both and "last-hop/forward, 0.04 s" in both

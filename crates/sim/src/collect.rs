@@ -74,8 +74,8 @@ pub fn summary(w: &World<'_>, end: Time, facts: RunFacts, tables: &mut Tables) {
 fn run_row(w: &World<'_>, end: Time, f: RunFacts, t: &mut Table) {
     let whole = flow::whole(w);
     let packets: u64 = w.ends.iter().map(|e| e.port().sent_packets).sum();
-    Row(t)
-        .int("seed", f.seed)
+    let mut row = Row(t);
+    row.int("seed", f.seed)
         .int("end_ns", end.0)
         .int("events", w.tick.events)
         .int("packets", packets)
@@ -86,8 +86,13 @@ fn run_row(w: &World<'_>, end: Time, f: RunFacts, t: &mut Table) {
         .int("truncated_events", f.truncated_events)
         .span("elapsed_ns", whole.elapsed)
         .float("overall_Bps", whole.overall_bytes_per_s)
-        .float("simultaneous_jain_ratio", whole.simultaneous_jain)
-        .end();
+        .float("simultaneous_jain_ratio", whole.simultaneous_jain);
+    if let Some(shuffle) = &w.shuffle {
+        let (at, stage) =
+            shuffle.first.map_or((None, String::new()), |(at, stage)| (Some(at), entity(w, stage as usize)));
+        row.int("meetings_packets", shuffle.meetings).time("first_meeting_ns", at).text("first_meeting", &stage);
+    }
+    row.end();
 }
 
 /// Why the run ended. Flows that gave up are over, but nobody closed them.

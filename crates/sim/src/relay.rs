@@ -2,8 +2,10 @@
 
 use crate::calendar::Calendar;
 use crate::edges::Edges;
+use crate::manner::Shuffle;
 use crosswind_base::{Cx, HandedOn, PacketId, Stage};
 use crosswind_net::registry::BoxStage;
+use std::ops::Range;
 
 /// What lies between the hosts.
 pub struct Network<'a> {
@@ -21,6 +23,18 @@ pub fn next_hop(id: PacketId, hops: &[u32], cx: &mut Cx<'_>) -> usize {
     p.hop += 1;
     cx.stage = stage;
     stage as usize
+}
+
+/// Chooses which of the waiting packets arrives next, and notes whether others meet it. `ends`: the numbers of
+/// hosts.
+#[cold]
+pub fn shuffle(shuffle: &mut Shuffle, cx: &mut Cx<'_>, first: usize, (hops, ends): (&[u32], Range<usize>)) {
+    let pool = &*cx.pool;
+    shuffle.arrivals(&mut cx.out[first..], |id| hops[pool.get(id).hop as usize]);
+    let at = pool.get(cx.out[first]).hop as usize;
+    // Behind the end of another route a route begins: its host is known by the place.
+    let before = at.checked_sub(1).map(|i| hops[i]).filter(|s| !ends.contains(&(*s as usize)));
+    shuffle.arrives(cx.reached, hops[at], before.unwrap_or(u32::MAX - at as u32));
 }
 
 impl Network<'_> {

@@ -9,7 +9,7 @@ use crate::endless::{Endless, View};
 use crate::endpoint::{FlowEnd, Milestone};
 use crate::foresight::foresee;
 use crate::ledger::Losses;
-use crate::manner::shuffle_arrivals;
+use crate::manner::Shuffle;
 pub use crate::manner::{LookAhead, Manner, Ties};
 use crate::paced::PacedParams;
 use crate::relay::{self, Network};
@@ -17,8 +17,7 @@ use crate::scenario::{AbortedBy, Plan, Repetition, Target};
 use crate::simultaneous::Simultaneous;
 use crate::workload::{self, page};
 use crosswind_base::{
-    ConfigError, Cx, DropReason, Dur, End, Observer, Packet, PacketId, Pool, Rng, Stage, Streams, Time, Vantage,
-    prefetch,
+    ConfigError, Cx, DropReason, Dur, End, Observer, Packet, PacketId, Pool, Stage, Streams, Time, Vantage, prefetch,
 };
 use crosswind_net::registry::{BoxStage, BuildCx, EgressMaker};
 use crosswind_transport::tcp::params::{LawName, Maker};
@@ -79,7 +78,7 @@ pub struct World<'p> {
     /// Pages being loaded, and which one a flow belongs to; both empty where there are none.
     pub pages: Vec<page::Session>,
     page_of: Vec<Option<u32>>,
-    ties: Option<Rng>,
+    pub shuffle: Option<Box<Shuffle>>,
     /// Connections that the timeline has broken off.
     pub aborted: BTreeSet<usize>,
     /// How many changes of the timeline have been made.
@@ -161,7 +160,8 @@ impl<'p> World<'p> {
             simultaneous: Simultaneous::new(plan.generators()),
             pages,
             page_of,
-            ties: (manner.ties == Ties::Shuffled).then(|| streams.named("ties/arrivals")),
+            shuffle: (manner.ties == Ties::Shuffled)
+                .then(|| Box::new(Shuffle::new(streams.named("ties/arrivals"), plan.egresses.len()))),
             aborted: BTreeSet::new(),
             changed: 0,
             tick: Tick::new(plan.egresses.len() + 2 * plan.flows.len()),
@@ -252,9 +252,8 @@ impl<'p> World<'p> {
                     self.calendar.served(s, next);
                 }
             } else {
-                if let Some(rng) = &mut self.ties {
-                    let pool = &*cx.pool;
-                    shuffle_arrivals(&mut cx.out[self.out_head..], rng, |id| self.hops[pool.get(id).hop as usize]);
+                if let Some(shuffle) = &mut self.shuffle {
+                    relay::shuffle(shuffle, &mut cx, self.out_head, (&self.hops, n..self.edges.from));
                 }
                 let id = cx.out[self.out_head];
                 self.out_head += 1;

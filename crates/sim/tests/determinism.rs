@@ -243,6 +243,29 @@ fn shuffled_ties_change_the_order_but_not_the_determinism() {
 }
 
 #[test]
+fn a_run_with_shuffled_ties_says_where_the_order_decided_something() {
+    let shuffled = Request { ties: Ties::Shuffled, ..request() };
+    let met = |s: &Value| {
+        let t = run_with(std::slice::from_ref(s), &shuffled);
+        let run = table(&t, "run");
+        let first = (number(run, "first_meeting_ns", 0), text(run, "first_meeting", 0).to_string());
+        (number(run, "meetings_packets", 0), first)
+    };
+    let (packets, (at_ns, line)) = met(&symmetric());
+    // Three hosts send their SYNs at time zero; each takes 41.6 us (52 B) on its line and 1 ms behind it.
+    assert_eq!((at_ns, line.as_str()), (1_041_600.0, "bottleneck/forward"));
+    assert!(packets > 20.0, "{packets}");
+    let mut apart = symmetric();
+    apart["flow"]["bulk"]["start"] = json!({ "uniform": ["0 s", "1 s"] });
+    apart["flow"]["bulk"]["count"] = 1.into();
+    assert_eq!(met(&apart), (0.0, (-1.0, String::new())));
+    let (shuffled, ordered) = (run_with(&[apart.clone()], &shuffled), run(&apart));
+    for name in ["flow", "link"] {
+        assert_eq!(table_difference(table(&shuffled, name), table(&ordered, name)), None, "nothing met");
+    }
+}
+
+#[test]
 fn shuffled_ties_keep_the_books_balanced() {
     let t = run_with(&[symmetric()], &Request { ties: Ties::Shuffled, ..request() });
     // The shared link stays as busy whoever comes first.

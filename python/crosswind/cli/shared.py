@@ -31,7 +31,9 @@ SetOption = Annotated[
         "--set", metavar="PATH=VALUE", help="Change one value, e.g. link.last-hop.rate='384 kbit/s'. Repeatable."
     ),
 ]
-ShuffleOption = Annotated[bool, typer.Option("--shuffle-ties", help="Permute simultaneous events: results must stay.")]
+ShuffleOption = Annotated[
+    bool, typer.Option("--shuffle-ties", help="Permute simultaneous events, and say where that decides anything.")
+]
 
 FormatsOption = Annotated[
     str,

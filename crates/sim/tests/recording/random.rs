@@ -69,7 +69,9 @@ fn wire(rng: &mut Rng, from: &str, to: &str) -> Value {
 
 fn link(rng: &mut Rng, from: &str, to: &str) -> Value {
     let mut l = line(rng);
-    add(&mut l, json!({ "from": from, "to": to, "queue": queue(rng, 0) }));
+    // A trace has no rate, which some queues need to know.
+    let queue_of_link = if l["type"] == "trace" { json!({ "limit": "20 packets" }) } else { queue(rng, 0) };
+    add(&mut l, json!({ "from": from, "to": to, "queue": queue_of_link }));
     if rng.chance(0.2) {
         l["loss"] = loss(rng);
     }
@@ -85,7 +87,7 @@ fn link(rng: &mut Rng, from: &str, to: &str) -> Value {
     if rng.chance(0.1) {
         l["slow_path"] = json!({ "delay": spread(rng, 1, 9), "refused": one_of(rng, &[0.0, 0.1, 1.0]) });
     }
-    if l.get("spikes").is_none() && rng.chance(0.3) {
+    if l.get("spikes").is_none() && l.get("fast_reset").is_none() && l["type"] != "trace" && rng.chance(0.3) {
         l["reverse"] = json!({ "queue": queue(rng, 1) });
         if rng.chance(0.3) {
             l["reverse"]["loss"] = json!("none");
@@ -238,8 +240,12 @@ fn htb(rng: &mut Rng, depth: u32) -> Value {
 fn workload(rng: &mut Rng) -> Value {
     let size = format!("{} kB", 1 + rng.below(300));
     let payload = format!("{} B", 40 + rng.below(1400));
-    match rng.below(12) {
+    match rng.below(14) {
         0..3 => json!({ "type": "bulk" }),
+        12 => json!({ "type": "bulk", "size": size, "answer": "9000 B" }),
+        13 => {
+            json!({ "type": "bulk", "size": size, "read_rate": one_of(rng, &["50 kbit/s", "1 Mbit/s"]), "read_size": "2000 B" })
+        }
         3 => json!({ "type": "bulk", "size": size }),
         4 => json!({ "type": "bulk", "size": size, "write": "4000 B" }),
         5 => json!({ "type": "bulk", "size": size, "close": "never" }),
@@ -267,7 +273,8 @@ fn workload(rng: &mut Rng) -> Value {
 fn flow(rng: &mut Rng, from: u64, to: u64) -> Value {
     let workload = workload(rng);
     let is_tcp = ["bulk", "page", "web"].contains(&workload["type"].as_str().unwrap_or_default());
-    let is_bulk = workload["type"] == "bulk" && workload.get("write").is_none() && workload.get("close").is_none();
+    let others = ["write", "close", "answer", "read_rate"];
+    let is_bulk = workload["type"] == "bulk" && others.iter().all(|key| workload.get(key).is_none());
     let mut f = json!({ "from": format!("h{from}"), "to": format!("h{to}"), "workload": workload });
     match rng.below(8) {
         0 if is_bulk => f["tfrc"] = json!({ "preset": one_of(rng, &tfrc::preset::names()) }),
@@ -275,7 +282,10 @@ fn flow(rng: &mut Rng, from: u64, to: u64) -> Value {
         2 if is_tcp => {
             f["tcp"] = json!({ "preset": "rfc", "rto_initial": ms(rng, 20, 900), "retries_max": rng.below(4) })
         }
-        3 if is_tcp => f["tcp"] = json!({ "preset": "rfc", "ecn": "on" }),
+        3 if is_tcp => {
+            f["tcp"] = json!({ "preset": "rfc", "ecn": "on",
+            "keepalive": { "idle": ms(rng, 50, 900), "interval": ms(rng, 20, 200), "probes": 2 } })
+        }
         _ if is_tcp => f["tcp"] = json!({ "preset": one_of(rng, &tcp::preset::names()) }),
         _ => {}
     }
@@ -297,7 +307,8 @@ fn flow(rng: &mut Rng, from: u64, to: u64) -> Value {
 
 /// Some of the routers are a domain with one contract or two.
 fn domain(rng: &mut Rng, s: &mut Value, routers: usize) {
-    let nodes: Vec<String> = (0..routers).filter(|r| *r == 0 || rng.chance(0.6)).map(|r| format!("r{r}")).collect();
+    let (first, last) = (rng.below(routers as u64), rng.below(routers as u64));
+    let nodes: Vec<String> = (first.min(last)..=first.max(last)).map(|r| format!("r{r}")).collect();
     s["domain"] = json!({ "d": { "nodes": nodes } });
     let mut contracts = Map::new();
     let flows = s["flow"].as_object().map_or(0, Map::len) as u64;
@@ -331,6 +342,7 @@ fn domain(rng: &mut Rng, s: &mut Value, routers: usize) {
 fn timeline(rng: &mut Rng, s: &mut Value) {
     let all = s["link"].as_object().expect("a table");
     let is_plain = |l: &Value| l["type"] == "wire" && [&Value::Null, &json!("droptail")].contains(&&l["queue"]["type"]);
+    let is_bulk = s["flow"]["f0"]["workload"]["type"] == "bulk";
     let links: Vec<String> = all.iter().filter(|(_, l)| is_plain(l)).map(|(name, _)| name.clone()).collect();
     if links.is_empty() {
         return;
@@ -338,7 +350,10 @@ fn timeline(rng: &mut Rng, s: &mut Value) {
     let mut changes = Vec::new();
     for _ in 0..1 + rng.below(3) {
         let at = ms(rng, 100, 1400);
-        changes.push(match rng.below(4) {
+        let on_and_off = json!({ "first": at, "every": ms(rng, 300, 900) });
+        changes.push(match rng.below(if is_bulk { 6 } else { 4 }) {
+            4 => json!({ "at": on_and_off, "flow": "f0", "set": { "sending": one_of(rng, &["on", "off"]) } }),
+            5 => json!({ "at": on_and_off, "flow": "f0", "set": { "reading": one_of(rng, &["on", "off"]) } }),
             0 => json!({ "at": at, "flow": "f0", "set": { "abort": one_of(rng, &["sender", "receiver"]) } }),
             1 => json!({ "at": at, "link": one_of(rng, &links), "set": { "queue": { "limit": "4 packets" } } }),
             2 => json!({ "at": at, "link": one_of(rng, &links), "set": { "delay": ms(rng, 1, 50) } }),
