@@ -208,6 +208,7 @@ def one_flow(
         resent_bytes=10_000,
         timeouts=1,
         spurious_timeouts=int(start_s > 28),
+        avoidable_timeouts=int(start_s > 28),
         spurious_detected=0,
         genuine_detected=0,
         spurious_episodes=0,

@@ -103,6 +103,7 @@ mod tests {
         "early_reductions",
         "ecn_reductions",
         "window_probes",
+        "avoidable_timeouts",
         "events",
         "fast_recoveries",
         "genuine_detected",

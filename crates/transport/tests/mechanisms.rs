@@ -92,9 +92,39 @@ fn a_delay_spike_costs_one_retransmission_with_frto_and_the_window_without() {
     assert_eq!(w.resent(End::Left), [segment(0)]);
     assert_eq!((w.left.conn.tx.stats().spurious_detected, w.left.conn.tx.stats().timeouts), (1, 1));
     assert_eq!(w.left.conn.tx.stats().spurious_timeouts, 1, "the observer agrees");
+    assert_eq!(w.left.conn.tx.stats().avoidable_timeouts, 1, "a longer timer would have avoided it");
     let w = spike(&TcpParams { frto: Frto::Off, ..with });
     assert_eq!(w.resent(End::Left), [segment(0), segment(1), segment(2), segment(3)]);
     assert_eq!(w.left.conn.tx.stats().spurious_timeouts, 1);
+}
+
+/// [Järvinen 2006] section 4.7: a timeout counts when a larger estimate of the round-trip time would have avoided it.
+#[test]
+fn a_segment_lost_with_its_retransmission_makes_no_avoidable_timeout_whatever_else_arrives() {
+    let p =
+        TcpParams { mss: Size(MSS), initial_window_segments: 8, delayed_ack: Dur::ZERO, ..make("baseline-linux-2.4") };
+    let mut w = Pair::new(p, 60 * MSS, Dur::from_millis(100), 1);
+    for copy in 0..2 {
+        w.forward.rules.push((Pick::Seq { seq: segment(1), copy }, Fate::Lose));
+    }
+    // The retransmission of another one comes after the timeout: an old packet that causes an ACK then.
+    w.forward.rules.push((Pick::Seq { seq: segment(5), copy: 0 }, Fate::Lose));
+    w.forward.rules.push((Pick::Seq { seq: segment(5), copy: 1 }, Fate::Late(Dur::from_millis(700))));
+    w.run(END);
+    assert!(w.is_done());
+    let s = w.left.conn.tx.stats();
+    assert_eq!((s.timeouts, s.spurious_timeouts, s.avoidable_timeouts), (1, 1, 0), "the other count is deceived");
+}
+
+#[test]
+fn each_timeout_of_a_segment_that_is_only_late_was_avoidable() {
+    let p = TcpParams { mss: Size(MSS), ..make("baseline-linux-2.4") };
+    let mut w = Pair::new(p, 60 * MSS, Dur::from_millis(100), 1);
+    let (from, until) = (Time::from_secs_f64(0.15), Time::from_secs_f64(14.9));
+    w.forward.rules.push((Pick::During { from, until }, Fate::HoldUntil(Time::from_secs_f64(15.0))));
+    w.run(END);
+    let s = w.left.conn.tx.stats();
+    assert_eq!((s.timeouts, s.avoidable_timeouts, s.spurious_timeouts), (2, 2, 1));
 }
 
 #[test]
@@ -122,6 +152,7 @@ fn a_genuine_timeout_is_never_judged_spurious() {
             assert!(w.is_done());
             assert_eq!(w.left.conn.tx.stats().spurious_detected, 0, "{frto:?}, {lost} lost");
             assert_eq!(w.left.conn.tx.stats().spurious_timeouts, 0, "{frto:?}, {lost} lost");
+            assert_eq!(w.left.conn.tx.stats().avoidable_timeouts, 0, "{frto:?}, {lost} lost");
             assert_eq!(w.left.conn.tx.stats().timeouts, 1, "{frto:?}, {lost} lost");
             assert_eq!(w.resent(End::Left), (0..lost).map(segment).collect::<Vec<_>>(), "{frto:?}");
         }

@@ -168,6 +168,7 @@ fn connection(row: &mut Row<'_>, tx: &Endpoint, rx: &Endpoint) {
         .int("resent_bytes", s.resent_bytes)
         .int("timeouts", s.timeouts)
         .int("spurious_timeouts", s.spurious_timeouts)
+        .int("avoidable_timeouts", s.avoidable_timeouts)
         .int("spurious_detected", s.spurious_detected)
         .int("genuine_detected", s.genuine_detected)
         .int("spurious_episodes", s.spurious_episodes)
@@ -263,7 +264,7 @@ fn page_row(w: &World<'_>, page: &Session, t: &mut Table) {
     let mut done = Some(Time::ZERO);
     let (mut size, mut simultaneous) = (0, 0.0);
     let (mut drops, mut lost, mut marks) = (0, 0, 0);
-    let (mut timeouts, mut spurious, mut unnecessary) = (0, 0, 0);
+    let (mut timeouts, mut spurious, mut avoidable, mut unnecessary) = (0, 0, 0, 0);
     for flow in page.flows() {
         let Some((tx, rx, f)) = fetch(w, flow) else { continue };
         done = done.and_then(|d| f.done_at.map(|at| d.max(at)));
@@ -275,6 +276,7 @@ fn page_row(w: &World<'_>, page: &Session, t: &mut Table) {
             let s = end.conn.tx.stats();
             timeouts += s.timeouts + end.conn.syn_resends;
             spurious += s.spurious_timeouts + end.conn.syn_spurious;
+            avoidable += s.avoidable_timeouts + end.conn.syn_spurious;
         }
         unnecessary += unnecessary_resends(w, flow, (tx, rx)) + tx.arrivals.unnecessary_resends;
     }
@@ -292,6 +294,7 @@ fn page_row(w: &World<'_>, page: &Session, t: &mut Table) {
         .int("marks_packets", marks)
         .int("timeouts", timeouts)
         .int("spurious_timeouts", spurious)
+        .int("avoidable_timeouts", avoidable)
         .int("unnecessary_resends_packets", unnecessary)
         .float("simultaneous_Bps", simultaneous)
         .end();

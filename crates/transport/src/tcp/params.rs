@@ -43,6 +43,12 @@ fn is_default<T: Default + PartialEq>(v: &T) -> bool {
     *v == T::default()
 }
 
+fn off() -> Switch {
+    Switch::Off
+}
+fn is_off(s: &Switch) -> bool {
+    *s == Switch::Off
+}
 fn unpaced() -> Pacing {
     Pacing::Off
 }
@@ -137,6 +143,9 @@ pub struct TcpParams {
     /// How the window falls to the threshold after a loss that ACKs have told of.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reduction: Reduction,
+    /// In a recovery and after an echo the window is at most what is in flight and one segment (Linux 2.4).
+    #[serde(default = "off", skip_serializing_if = "is_off")]
+    pub flight_bound: Switch,
     /// Send a segment when two round trips brought no news, before the timer expires (RFC 8985 section 7).
     #[serde(default, skip_serializing_if = "is_default")]
     pub tail_probe: TailProbe,

@@ -129,7 +129,7 @@ fn rfc() -> TcpParams {
         recovery: Detection::Sack,
         dupthresh: 3,
         limited_transmit: Switch::On, dcr: DcrParams::default(), early: EarlyParams::default(), pacing: Pacing::Off,
-        slow_start: SlowStart::Standard, reduction: Reduction::AtOnce, tail_probe: TailProbe::Off,
+        slow_start: SlowStart::Standard, reduction: Reduction::AtOnce, flight_bound: Switch::Off, tail_probe: TailProbe::Off,
         host_queue: HostQueueParams::default(), sack: Switch::On,
         sack_after_timeout: SackAfterTimeout::Clear,
         timestamps: Switch::Off, timestamp_tick: Dur::from_millis(1),

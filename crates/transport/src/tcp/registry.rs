@@ -32,6 +32,7 @@ const OTHERS: &[Row] = rows! {
     "detector" "tail-probe" "detect/tlp.rs";
     "spend" "prr" "spend/prr.rs";
     "spend" "linux-2.4" "spend/halving.rs";
+    "spend" "flight-bound" "spend/bound.rs";
     "law" "hystart" "law/hystart.rs";
     "pace" "window" "pace/mod.rs";
     "share" "ssthresh" "share/mod.rs";

@@ -4,6 +4,7 @@
 //! signals, and one gate ([`Sender::congested`]) through which every reduction passes; before a timeout that a judge hears
 //! passes it, the law is copied for an undo. Last, whatever the window allows is sent.
 
+mod avoidable;
 mod extra;
 mod facts;
 mod output;
@@ -104,6 +105,8 @@ pub struct Sender {
     /// Most bytes that one ACK may release during recovery from a timeout probe; see F-RTO.
     probe_budget: Option<u32>,
     pending_timeout: Option<PendingTimeout>,
+    /// Timeouts of the first segment.
+    undecided: Option<Box<avoidable::Undecided>>,
     /// Bytes that the ACK in hand acknowledged: they were in the network when it arrived.
     acked_now: u64,
     pub gave_up: bool,
@@ -148,6 +151,7 @@ impl Sender {
             timed: None,
             probe_budget: None,
             pending_timeout: None,
+            undecided: None,
             acked_now: 0,
             gave_up: false,
             extra: Extra::asked_for(p),
@@ -272,7 +276,7 @@ impl Sender {
         if let Some(r) = a.rtt {
             line.note(EventKind::Rtt, r.0, 0, 0);
         }
-        self.watch_for_spurious(pkt, &a, p);
+        self.watch_for_spurious(pkt, blocks, &a, p);
         self.acked_now = a.bytes;
         if !self.judge(&a, p, line) {
             self.grow(&a, p);
@@ -301,6 +305,7 @@ impl Sender {
         if echo {
             self.congested(Trigger::Echo, p, line);
         }
+        self.bound_by_flight(p);
         if self.extra.is_some() {
             self.consult(before, &a, p, line);
         }
@@ -486,6 +491,7 @@ impl Sender {
             Trigger::Timeout => self.phase = Phase::Timeout { high },
             Trigger::Early => self.stats.early_reductions += 1,
         }
+        self.bound_by_flight(p);
     }
 
     /// The retransmission timer has expired.
@@ -507,6 +513,7 @@ impl Sender {
             return;
         }
         self.pending_timeout = Some(PendingTimeout { at: now, high: self.nxt });
+        self.leave_undecided(now);
         let repeated = matches!(self.phase, Phase::Timeout { .. }) && self.timeouts_in_a_row > 1;
         if self.episode_at == Time::NEVER {
             self.episode_at = now;

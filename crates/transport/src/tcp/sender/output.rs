@@ -5,6 +5,7 @@ use crate::tcp::conn::scoreboard::{Scoreboard, Sent};
 use crate::tcp::detect::{Detect, Phase};
 use crate::tcp::law::WindowLaw;
 use crate::tcp::params::{FinalSegment, Handshake, RttSampling, SackAfterTimeout, TcpParams, WindowModeration};
+use crate::tcp::spend::bound::bounded;
 use crate::tcp::undo::Judge;
 use crate::tcp::{Ack, Trigger};
 use crosswind_base::Time;
@@ -134,6 +135,16 @@ impl Sender {
                 0 => self.cwnd(p) - real(self.in_flight(p)),
                 new => room - real(new),
             };
+        }
+    }
+
+    /// Linux 2.4 (`tcp_cwnd_down`): in a recovery and after an echo, at most what is in flight and one segment.
+    #[inline]
+    pub(super) fn bound_by_flight(&mut self, p: &TcpParams) {
+        if p.flight_bound.on() && matches!(self.phase, Phase::Recovery { .. } | Phase::Echo { .. }) {
+            let in_flight = real(self.in_flight(p));
+            let w = self.law.window_mut();
+            w.cwnd = bounded(w.cwnd, in_flight, w.mss);
         }
     }
 

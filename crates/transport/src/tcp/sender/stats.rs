@@ -12,6 +12,9 @@ pub struct SenderStats {
     pub timeouts: u32,
     /// Timeouts after which an ACK of a segment sent earlier arrived (an oracle's view; see metric `spurious_timeouts`).
     pub spurious_timeouts: u32,
+    /// Timeouts of a segment of which a copy that had been sent by then had arrived or was to arrive (metric
+    /// `avoidable_timeouts`).
+    pub avoidable_timeouts: u32,
     /// Timeouts that the sender itself judged spurious, and genuine.
     pub spurious_detected: u32,
     pub genuine_detected: u32,
@@ -42,6 +45,7 @@ impl SenderStats {
         resent_bytes: 0,
         timeouts: 0,
         spurious_timeouts: 0,
+        avoidable_timeouts: 0,
         spurious_detected: 0,
         genuine_detected: 0,
         spurious_episodes: 0,

@@ -49,7 +49,10 @@ impl Sender {
     /// acknowledges something that was outstanding then ([Järvinen 2006] open point 7-37). Episodes are counted by the
     /// rule of Eifel detection: by timestamps where there are some.
     #[inline]
-    pub(super) fn watch_for_spurious(&mut self, pkt: &Packet, a: &Ack, p: &TcpParams) {
+    pub(super) fn watch_for_spurious(&mut self, pkt: &Packet, blocks: &[(u64, u64)], a: &Ack, p: &TcpParams) {
+        if self.undecided.is_some() {
+            self.decide(pkt, blocks);
+        }
         if self.episode_at != Time::NEVER || self.pending_timeout.is_some() {
             self.look_for_spurious(pkt, a, p);
         }

@@ -21,6 +21,7 @@ impl Sender {
             && self.extra.is_none()
             && self.episode_at == Time::NEVER
             && self.pending_timeout.is_none()
+            && self.undecided.is_none()
             && self.probe_budget.is_none()
             && self.board.is_clear()
             && self.detector.is_quiet();

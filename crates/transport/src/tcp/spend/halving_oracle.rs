@@ -1,5 +1,6 @@
 //! Rate halving against the kernel's own integers, on random recoveries.
 
+use super::bound::bounded;
 use super::halving::{Bounds, Halving};
 use crosswind_base::Streams;
 
@@ -8,14 +9,18 @@ struct Kernel {
     snd_cwnd: u32,
     snd_cwnd_cnt: u32,
     snd_ssthresh: u32,
+    /// `iip_ratehalving` of the kernel of [Järvinen 2006].
+    ratehalving: bool,
 }
 
 impl Kernel {
     fn cwnd_down(&mut self, in_flight: u32) {
-        let decr = self.snd_cwnd_cnt + 1;
-        self.snd_cwnd_cnt = decr & 1;
-        if decr >> 1 > 0 && self.snd_cwnd > self.snd_ssthresh / 2 {
-            self.snd_cwnd -= decr >> 1;
+        if self.ratehalving {
+            let decr = self.snd_cwnd_cnt + 1;
+            self.snd_cwnd_cnt = decr & 1;
+            if decr >> 1 > 0 && self.snd_cwnd > self.snd_ssthresh / 2 {
+                self.snd_cwnd -= decr >> 1;
+            }
         }
         self.snd_cwnd = self.snd_cwnd.min(in_flight + 1);
     }
@@ -27,7 +32,8 @@ fn the_window_falls_as_the_kernel_lets_it_fall() {
     for seed in 0..300 {
         let mut r = Streams::new(seed).named("halving");
         let start = 2 + r.below(60) as u32;
-        let mut kernel = Kernel { snd_cwnd: start, snd_cwnd_cnt: 0, snd_ssthresh: (start / 2).max(2) };
+        let mut kernel =
+            Kernel { snd_cwnd: start, snd_cwnd_cnt: 0, snd_ssthresh: (start / 2).max(2), ratehalving: true };
         let ssthresh = f64::from(kernel.snd_ssthresh);
         let (mut ours, mut cwnd) = (Halving::default(), f64::from(start));
         for step in 0..100 {
@@ -39,4 +45,25 @@ fn the_window_falls_as_the_kernel_lets_it_fall() {
         }
     }
     assert!(floors > 0, "some recoveries reach half the threshold");
+}
+
+#[test]
+fn without_rate_halving_the_bound_alone_moves_the_window() {
+    const MSS: f64 = 1000.0;
+    let mut bound = 0;
+    for seed in 0..300 {
+        let mut r = Streams::new(seed).named("bound");
+        // The window is set to the threshold when the recovery begins.
+        let start = (1 + r.below(30) as u32).max(2);
+        let mut kernel = Kernel { snd_cwnd: start, snd_cwnd_cnt: 0, snd_ssthresh: start, ratehalving: false };
+        let mut cwnd = f64::from(start) * MSS;
+        for step in 0..60 {
+            let in_flight = r.below(u64::from(start) + 4) as u32;
+            kernel.cwnd_down(in_flight);
+            cwnd = bounded(cwnd, f64::from(in_flight) * MSS, MSS);
+            assert_eq!(cwnd, f64::from(kernel.snd_cwnd) * MSS, "seed {seed} step {step}");
+        }
+        bound += u32::from(kernel.snd_cwnd < start);
+    }
+    assert!(bound > 250, "nearly every recovery meets the bound: {bound}");
 }

@@ -1,5 +1,6 @@
 //! How a reduction is paid out over the round trip that follows it.
 
+pub mod bound;
 pub mod halving;
 #[cfg(test)]
 mod halving_oracle;
