@@ -53,6 +53,8 @@ choice!(
     RttSampling {
         /// Every ACK of segments that were not retransmitted.
         PerAck,
+        /// Every ACK of segments that were not retransmitted, but for those that fill a hole: they tell how late a packet was.
+        InOrder,
         /// One segment at a time.
         PerWindow,
         /// Every ACK and every SACK of segments that were not retransmitted, with or without timestamps (Linux 6).
@@ -182,6 +184,10 @@ choice!(
     GrowWhen {
         /// Only while the window, not the application, limits the sender (RFC 9293, Linux).
         WindowLimited,
+        /// As Linux since 3.16 sees it (`tcp_is_cwnd_limited`): while the window was full at some moment of the last round trip, and in
+        /// slow start while it is below twice the most segments that were out.
+        #[serde(rename = "linux-6")]
+        Linux6,
         /// On every ACK (ns-2).
         Always,
     }

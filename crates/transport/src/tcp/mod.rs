@@ -69,6 +69,8 @@ pub struct Ack {
     pub ack: u64,
     /// Bytes newly acknowledged cumulatively.
     pub bytes: u64,
+    /// Bytes newly delivered: in order, less what SACK had reported before, and newly reported.
+    pub delivered: u64,
     /// Segments newly acknowledged cumulatively.
     pub segments: u32,
     /// Bytes newly reported by SACK blocks.

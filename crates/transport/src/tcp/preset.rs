@@ -257,6 +257,7 @@ fn linux_6() -> TcpParams {
     TcpParams {
         mss: Size(1448),
         avoidance_counting: AvoidanceCounting::Segments,
+        grow_when: GrowWhen::Linux6,
         reduce_from: ReduceFrom::Cwnd,
         recovery: Detection::Rack,
         reduction: Reduction::PrrSafeAck,

@@ -11,6 +11,7 @@ mod output;
 mod persist;
 mod stats;
 mod undo;
+mod usage;
 mod usual;
 pub mod writer;
 
@@ -107,6 +108,7 @@ pub struct Sender {
     pending_timeout: Option<PendingTimeout>,
     /// Timeouts of the first segment.
     undecided: Option<Box<avoidable::Undecided>>,
+    usage: usage::Usage,
     /// Bytes that the ACK in hand acknowledged: they were in the network when it arrived.
     acked_now: u64,
     pub gave_up: bool,
@@ -152,6 +154,7 @@ impl Sender {
             probe_budget: None,
             pending_timeout: None,
             undecided: None,
+            usage: Default::default(),
             acked_now: 0,
             gave_up: false,
             extra: Extra::asked_for(p),
@@ -377,7 +380,15 @@ impl Sender {
             Phase::Echo { .. } => p.handshake == Handshake::Ns2 && !a.echo,
         };
         if a.bytes > 0 && may && (a.window_limited || p.grow_when == GrowWhen::Always) {
-            self.law.on_ack(a);
+            match p.avoidance_counting {
+                // Linux: what duplicates have reported was counted, or not, when they came.
+                AvoidanceCounting::Segments if a.delivered != a.bytes => {
+                    if a.delivered > 0 {
+                        self.law.on_ack(&Ack { bytes: a.delivered, ..*a });
+                    }
+                }
+                _ => self.law.on_ack(a),
+            }
         }
         let c = self.law.window().cwnd;
         if c > self.stats.cwnd_max_bytes {

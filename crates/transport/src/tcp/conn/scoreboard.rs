@@ -48,6 +48,8 @@ impl Sent {
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Acked {
     pub bytes: u64,
+    /// Of those, bytes that SACK had reported before.
+    pub known_bytes: u64,
     pub segments: u32,
     /// Transmission time of the oldest segment covered, if none of them was ever retransmitted (Karn).
     pub timed: Option<Time>,
@@ -179,6 +181,7 @@ impl Scoreboard {
                 break;
             }
             out.bytes += s.len as u64;
+            out.known_bytes += if s.is_sacked() { s.len as u64 } else { 0 };
             out.segments += 1;
             if s.was_ever_resent() {
                 out.any_resent = true;
@@ -211,6 +214,7 @@ impl Scoreboard {
         let s = *self.ring.front().expect("the caller looked at the front");
         let cut = ack - s.start;
         out.bytes += cut;
+        out.known_bytes += if s.is_sacked() { cut } else { 0 };
         self.forget(&s, cut);
         let front = self.ring.front_mut().expect("the caller looked at the front");
         front.start = ack;

@@ -3,7 +3,7 @@
 use super::{Sender, real};
 use crate::tcp::detect::delivered::Delivered;
 use crate::tcp::law::WindowLaw;
-use crate::tcp::params::{BackoffEnd, Handshake, RttSampling, TcpParams};
+use crate::tcp::params::{BackoffEnd, GrowWhen, Handshake, RttSampling, TcpParams};
 use crate::tcp::undo::Judge;
 use crate::tcp::{Ack, stamp};
 use crosswind_base::{Dur, Packet, SackList, Time};
@@ -40,6 +40,7 @@ impl Sender {
             false => self.guard,
         };
         let before = self.una;
+        let is_timed = p.rtt_sampling != RttSampling::InOrder || !self.has_hole();
         let acked = if pkt.ack > self.una { self.board.ack_to(pkt.ack, mark) } else { Default::default() };
         self.una = self.una.max(pkt.ack);
         let (mut sacked, mut delivered) = (0, Delivered::of(&acked));
@@ -65,6 +66,7 @@ impl Sender {
             duplicate,
             echo: pkt.flags.has(crosswind_base::TcpFlags::ECE),
             rtt: match pkt.ack > before {
+                true if !is_timed => None,
                 true => self.rtt_sample(pkt, acked.timed, p, now),
                 false if sacked > 0 && p.rtt_sampling == RttSampling::PerSack => delivered.sample(now),
                 false => None,
@@ -75,12 +77,21 @@ impl Sender {
             reported_twice: if p.dsack.on() { reported_twice(pkt.ack, blocks) } else { 0 },
             in_flight_before,
             slow_start: self.law.window().in_slow_start(),
-            window_limited: real(in_flight_before + p.mss.0) > cwnd,
+            window_limited: match p.grow_when {
+                GrowWhen::Linux6 => self.is_limited_as_in_linux(p),
+                _ => real(in_flight_before + p.mss.0) > cwnd,
+            },
+            delivered: self.una - before - acked.known_bytes + sacked,
             covers_resent: acked.any_resent,
             covers_original: delivered.original_below_mark,
             newest: delivered.newest,
             newest_resent: delivered.newest_resent,
         }
+    }
+
+    /// Segments above the first are known to have arrived.
+    fn has_hole(&self) -> bool {
+        self.board.sacked_bytes() > 0 || self.stats.duplicates.are_coming()
     }
 
     pub(super) fn rtt_sample(&mut self, pkt: &Packet, timed: Option<Time>, p: &TcpParams, now: Time) -> Option<Dur> {
@@ -92,7 +103,7 @@ impl Sender {
             return Some(Dur((u64::from(ticks) * p.timestamp_tick.0).max(1)));
         }
         match p.rtt_sampling {
-            RttSampling::PerAck | RttSampling::PerSack => timed.map(|t| now.since(t)),
+            RttSampling::PerAck | RttSampling::InOrder | RttSampling::PerSack => timed.map(|t| now.since(t)),
             RttSampling::PerWindow => {
                 let (end, at) = self.timed?;
                 if pkt.ack < end {

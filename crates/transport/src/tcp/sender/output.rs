@@ -35,6 +35,10 @@ impl Duplicates {
 }
 
 impl Duplicates {
+    /// No ACK has advanced since the last one.
+    pub(super) fn are_coming(&self) -> bool {
+        self.in_a_row > 0
+    }
     /// An ACK advances.
     #[inline]
     pub(super) fn end_row(&mut self) {

@@ -8,7 +8,7 @@ use crate::tcp::Ack;
 use crate::tcp::conn::scoreboard::Untouched;
 use crate::tcp::detect::{Detect, Phase};
 use crate::tcp::law::WindowLaw;
-use crate::tcp::params::{BackoffEnd, TcpParams};
+use crate::tcp::params::{BackoffEnd, GrowWhen, TcpParams};
 use crosswind_base::{Packet, TcpFlags, Time};
 
 impl Sender {
@@ -40,6 +40,7 @@ impl Sender {
         let idle = self.outstanding() == 0 && (self.sent_everything() || self.law.window().cwnd >= real(p.mss.0));
         self.timer = if idle { Time::NEVER } else { now + self.rtt.rto(p) };
         self.transmit_new(p, line);
+        self.note_usage(p);
         true
     }
 
@@ -62,7 +63,11 @@ impl Sender {
             below_sent_at: taken.last_sent_at,
             in_flight_before,
             slow_start: self.law.window().in_slow_start(),
-            window_limited: real(in_flight_before + p.mss.0) > self.cwnd(p),
+            window_limited: match p.grow_when {
+                GrowWhen::Linux6 => self.is_limited_as_in_linux(p),
+                _ => real(in_flight_before + p.mss.0) > self.cwnd(p),
+            },
+            delivered: bytes,
             covers_original: taken.first_start < self.guard,
             newest: (taken.last_sent_at, pkt.ack),
             ..Ack::default()

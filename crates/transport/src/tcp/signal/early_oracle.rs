@@ -1,7 +1,7 @@
 //! PERT and PERT-REM as the thesis writes them, per ACK and in milliseconds.
 
 use super::early::{Curve, CurveName, Early, EarlyParams, Falls, Queueing};
-use super::rem::{Rem, RemParams};
+use super::rem::{Rem, RemParams, Unchanged};
 use crate::tcp::Ack;
 use crate::tcp::params::Switch;
 use crosswind_base::{Dur, Streams, Time};
@@ -186,4 +186,34 @@ fn mode(changes: &[f64]) -> f64 {
     let Some(best) = best else { return 0.0 };
     let inside: Vec<f64> = changes.iter().copied().filter(|c| class(*c) == best).collect();
     inside.iter().sum::<f64>() / inside.len() as f64
+}
+
+#[test]
+fn over_an_empty_queue_a_price_decays_within_the_resolution_of_an_exact_clock() {
+    let after_100_acks = |unchanged| {
+        let mut rem = price_with_a_target_of_one_ms(RemParams { unchanged, ..RemParams::default() });
+        rem.price = 10.0;
+        // A single flow: round-trip times differ by some microseconds, never twice by the same.
+        for ack in 0..100 {
+            let noise_ms = 0.001 * (f64::from(ack) * 0.7).sin();
+            rem.probability(queueing(0.002 + noise_ms, noise_ms));
+        }
+        rem.price
+    };
+    assert!(after_100_acks(Unchanged::WithinResolution) < 1.0);
+    assert!(after_100_acks(Unchanged::Equal) > 1.0, "numbers that are never equal never decay");
+}
+
+#[test]
+fn a_queue_above_the_target_or_a_step_of_a_packet_moves_the_price_as_before() {
+    let prices = |unchanged, delay_ms: f64, change_ms: f64| {
+        let mut rem = price_with_a_target_of_one_ms(RemParams { unchanged, ..RemParams::default() });
+        rem.price = 10.0;
+        rem.probability(queueing(delay_ms, change_ms));
+        rem.price
+    };
+    for (delay_ms, change_ms) in [(2.0, 0.0), (1.5, 0.1), (0.5, 0.6), (0.5, -0.6)] {
+        let [a, b] = [Unchanged::Equal, Unchanged::WithinResolution].map(|u| prices(u, delay_ms, change_ms));
+        assert_eq!(a, b, "{delay_ms} {change_ms}");
+    }
 }

@@ -13,6 +13,11 @@
 //! | `early.rem.alpha` | - | 0.8 | bhandarkar-2006 IV.C.8 |
 //! | `early.rem.phi` | - | 1.001 | bhandarkar-2006 IV.C.8 |
 //! | `early.rem.decay` | - | 0.999 | bhandarkar-2006 IV.C.8 |
+//! | `early.rem.unchanged` | - | `equal` | see below |
+//!
+//! When is a price unchanged? `equal`: when the new number is the old one, which an exact clock never gives. `within-resolution`: when
+//! the round-trip time has changed by less than the resolution and the queue is below its target: there the mismatch is no more
+//! than a sender can see, and the decay stands for the negative mismatch that a router would have.
 //!
 //! **Deviations**: 1. `q`, `dq` and the target are milliseconds, the price is a number, and it is updated with every sample: 1 ms above
 //! the target adds 0.016 a sample, a price of 10 is 1 %. The source gives no unit (O9); since all three are linear in it, another
@@ -27,6 +32,16 @@ use crosswind_base::ConfigError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// When a price counts as one that has not changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unchanged {
+    /// The new number is the old one.
+    Equal,
+    /// The round-trip time changed by less than its resolution, and the queue is below its target.
+    WithinResolution,
+}
+
 /// Parameters of PERT-REM.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -39,11 +54,13 @@ pub struct RemParams {
     pub phi: f64,
     /// Base of the decay of a price that does not change.
     pub decay: f64,
+    /// When a price has not changed.
+    pub unchanged: Unchanged,
 }
 
 impl Default for RemParams {
     fn default() -> Self {
-        RemParams { gamma: 0.02, alpha: 0.8, phi: 1.001, decay: 0.999 }
+        RemParams { gamma: 0.02, alpha: 0.8, phi: 1.001, decay: 0.999, unchanged: Unchanged::Equal }
     }
 }
 
@@ -95,9 +112,20 @@ impl Rem {
         }
     }
 
-    fn target(&self) -> f64 {
+    /// The most frequent positive change.
+    fn resolution(&self) -> f64 {
         let n = self.changes[self.mode];
-        if n == 0 { 0.0 } else { 2.0 * self.sums[self.mode] / f64::from(n) }
+        if n == 0 { 0.0 } else { self.sums[self.mode] / f64::from(n) }
+    }
+
+    fn target(&self) -> f64 {
+        2.0 * self.resolution()
+    }
+
+    /// Nothing that a sender could see has happened.
+    fn sees_nothing(&self, q_ms: f64, change_ms: f64) -> bool {
+        let is_small = change_ms == 0.0 || change_ms.abs() < self.resolution();
+        self.params.unchanged == Unchanged::WithinResolution && is_small && q_ms <= self.target()
     }
 }
 
@@ -107,7 +135,8 @@ impl Curve for Rem {
         let change = self.params.gamma * (p.alpha * (now - self.target()) + (now - self.last_q));
         self.last_q = now;
         self.note_change(q.change_s * 1e3);
-        let next = (self.price + change).max(0.0);
+        let seen = if self.sees_nothing(now, q.change_s * 1e3) { 0.0 } else { change };
+        let next = (self.price + seen).max(0.0);
         if next == self.price && self.price > 0.0 {
             self.counter += 1;
             self.price *= self.params.decay.powi(self.counter);

@@ -1,0 +1,40 @@
+//! How far the window was used (Linux 3.16 and later: `tcp_cwnd_validate`, `tcp_is_cwnd_limited`).
+
+use super::{Sender, real};
+use crate::tcp::detect::Detect;
+use crate::tcp::law::WindowLaw;
+use crate::tcp::params::{GrowWhen, TcpParams};
+
+/// The last round trip, in segments.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Usage {
+    /// The window was full.
+    is_full: bool,
+    /// Most segments that were out, SACKed ones included.
+    most_out: u64,
+    /// The round trip ends when this byte is acknowledged.
+    until: u64,
+}
+
+impl Sender {
+    /// Something has left, or the window is full.
+    #[inline]
+    pub(super) fn note_usage(&mut self, p: &TcpParams) {
+        if p.grow_when != GrowWhen::Linux6 {
+            return;
+        }
+        let is_full = real(self.in_flight(p) + p.mss.0) > self.cwnd(p);
+        let out = self.board.len() as u64;
+        let u = &mut self.usage;
+        if self.una >= u.until || is_full || (!u.is_full && out > u.most_out) {
+            *u = Usage { is_full, most_out: out, until: self.nxt };
+        }
+    }
+
+    /// Whether the window limits the sender.
+    #[inline]
+    pub(super) fn is_limited_as_in_linux(&self, p: &TcpParams) -> bool {
+        let w = self.law.window();
+        self.usage.is_full || (w.in_slow_start() && w.cwnd < real(2 * self.usage.most_out * p.mss.0))
+    }
+}
