@@ -162,3 +162,20 @@ fn a_window_of_forty_falls_to_half_by_one_segment_for_every_two_delivered() {
     w.ack(1_300, 72, &[]);
     assert_eq!((w.window(), w.tx.is_open()), (20.0, true));
 }
+
+#[test]
+fn an_application_limited_window_grows_in_slow_start_up_to_twice_what_was_out() {
+    // Six of a window of ten are out: each ACK of one grows it until it is twice six.
+    let mut w = World::new(6);
+    let windows: Vec<f64> = (1..=6)
+        .map(|n| {
+            w.ack(1_100 + n, n, &[]);
+            w.window()
+        })
+        .collect();
+    assert_eq!(windows, [11.0, 12.0, 12.0, 12.0, 12.0, 12.0]);
+    // Five of twelve: no growth.
+    let mut w = World::new(5);
+    w.ack(1_100, 5, &[]);
+    assert_eq!(w.window(), 10.0);
+}

@@ -281,7 +281,7 @@ impl Sender {
         }
         self.watch_for_spurious(pkt, blocks, &a, p);
         self.acked_now = a.bytes;
-        if !self.judge(&a, p, line) {
+        if !self.judge(&a, p, line) && !self.is_repaired(&a) {
             self.grow(&a, p);
         }
         let mut echo_in_ns2 = p.handshake == Handshake::Ns2 && self.ecn.congested_in_ns2(&a, &self.view(p));

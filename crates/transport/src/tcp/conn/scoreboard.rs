@@ -1,8 +1,7 @@
 //! The sender's record of every segment in the network: what was SACKed, what is held lost, what was sent again.
 //!
-//! Segments stand in a ring in sequence order. Each is touched a constant number of times in its life, whatever the
-//! window: SACK blocks are compared with the ranges already known and only the difference is walked; the loss
-//! boundary and the cursor of the next retransmission only move forward between timeouts.
+//! Segments stand in a ring in sequence order. Each is touched a constant number of times in its life, whatever the window: SACK
+//! blocks are compared with the known ranges and only the difference is walked; loss boundary and cursor only move forward.
 
 use super::super::detect::delivered::{Fate, Hears};
 use super::super::params::SackAfterTimeout;
@@ -172,7 +171,7 @@ impl Scoreboard {
 
     /// Takes off everything below `ack`. A partly acknowledged segment keeps its unacknowledged part.
     pub fn ack_to(&mut self, ack: u64, mark: u64) -> Acked {
-        let mut out = Acked::default();
+        let (mut out, sacked_before) = (Acked::default(), self.sacked);
         while let Some(s) = self.ring.front().copied() {
             if s.end() > ack {
                 if s.start < ack {
@@ -181,7 +180,6 @@ impl Scoreboard {
                 break;
             }
             out.bytes += s.len as u64;
-            out.known_bytes += if s.is_sacked() { s.len as u64 } else { 0 };
             out.segments += 1;
             if s.was_ever_resent() {
                 out.any_resent = true;
@@ -197,6 +195,7 @@ impl Scoreboard {
             self.ring.pop_front();
             self.popped += 1;
         }
+        out.known_bytes = sacked_before - self.sacked;
         if out.any_resent {
             out.timed = None;
         }
@@ -214,7 +213,6 @@ impl Scoreboard {
         let s = *self.ring.front().expect("the caller looked at the front");
         let cut = ack - s.start;
         out.bytes += cut;
-        out.known_bytes += if s.is_sacked() { cut } else { 0 };
         self.forget(&s, cut);
         let front = self.ring.front_mut().expect("the caller looked at the front");
         front.start = ack;

@@ -104,6 +104,11 @@ impl Tlp {
         (self.at, self.out) = (Time::NEVER, Some((end, kind)));
     }
 
+    /// Whether `on_ack` will say that the probe filled a hole. Linux answers that before the window grows.
+    pub fn repairs(&self, a: &Ack) -> bool {
+        self.out.is_some_and(|(end, kind)| a.ack > end && kind == Kind::Again && a.reported_twice == 0)
+    }
+
     /// Section 7.4.2.
     pub fn on_ack(&mut self, a: &Ack) -> Meaning {
         let Some((end, kind)) = self.out.filter(|o| a.ack >= o.0) else { return Meaning::Nothing };

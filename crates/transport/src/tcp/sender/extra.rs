@@ -160,6 +160,11 @@ impl Sender {
         }
     }
 
+    /// A tail loss probe turns out to have filled a hole.
+    pub(super) fn is_repaired(&self, a: &Ack) -> bool {
+        self.extra.as_ref().and_then(|x| x.probe.as_ref()).is_some_and(|t| t.repairs(a))
+    }
+
     /// Bytes delivered since this was last asked.
     fn newly_delivered(&mut self) -> u64 {
         let all = self.una + self.board.sacked_bytes();

@@ -120,6 +120,7 @@ impl Sender {
             (0, b) | (b, 0) => b,
             (a, b) => a.min(b),
         };
+        let sent_before = self.stats.segments;
         let mut room = self.cwnd(p) - real(self.in_flight(p));
         for _ in 0..limit {
             if room < 1.0 || self.is_held_by_pacing(line.now()) {
@@ -140,6 +141,7 @@ impl Sender {
                 new => room - real(new),
             };
         }
+        self.note_usage(self.stats.segments > sent_before, p);
     }
 
     /// Linux 2.4 (`tcp_cwnd_down`): in a recovery and after an echo, at most what is in flight and one segment.

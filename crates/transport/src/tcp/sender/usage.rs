@@ -1,7 +1,6 @@
 //! How far the window was used (Linux 3.16 and later: `tcp_cwnd_validate`, `tcp_is_cwnd_limited`).
 
 use super::{Sender, real};
-use crate::tcp::detect::Detect;
 use crate::tcp::law::WindowLaw;
 use crate::tcp::params::{GrowWhen, TcpParams};
 
@@ -17,13 +16,16 @@ pub(super) struct Usage {
 }
 
 impl Sender {
-    /// Something has left, or the window is full.
+    /// An attempt to send is over; `has_sent` when something left.
     #[inline]
-    pub(super) fn note_usage(&mut self, p: &TcpParams) {
+    pub(super) fn note_usage(&mut self, has_sent: bool, p: &TcpParams) {
         if p.grow_when != GrowWhen::Linux6 {
             return;
         }
         let is_full = real(self.in_flight(p) + p.mss.0) > self.cwnd(p);
+        if !has_sent && !is_full {
+            return;
+        }
         let out = self.board.len() as u64;
         let u = &mut self.usage;
         if self.una >= u.until || is_full || (!u.is_full && out > u.most_out) {

@@ -39,8 +39,9 @@ impl Sender {
         self.timeouts_in_a_row = 0;
         let idle = self.outstanding() == 0 && (self.sent_everything() || self.law.window().cwnd >= real(p.mss.0));
         self.timer = if idle { Time::NEVER } else { now + self.rtt.rto(p) };
+        let before = self.nxt;
         self.transmit_new(p, line);
-        self.note_usage(p);
+        self.note_usage(self.nxt > before, p);
         true
     }
 

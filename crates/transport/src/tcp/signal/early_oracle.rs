@@ -193,10 +193,9 @@ fn over_an_empty_queue_a_price_decays_within_the_resolution_of_an_exact_clock() 
     let after_100_acks = |unchanged| {
         let mut rem = price_with_a_target_of_one_ms(RemParams { unchanged, ..RemParams::default() });
         rem.price = 10.0;
-        // A single flow: round-trip times differ by some microseconds, never twice by the same.
+        // A single flow and an empty queue: the round-trip time stands still, and its average comes down to it, never twice the same.
         for ack in 0..100 {
-            let noise_ms = 0.001 * (f64::from(ack) * 0.7).sin();
-            rem.probability(queueing(0.002 + noise_ms, noise_ms));
+            rem.probability(queueing(0.1 * 0.99f64.powi(ack), 0.0));
         }
         rem.price
     };
