@@ -176,7 +176,7 @@ pub static ROWS: &[Row] = rows! {
         => |_, _| Ok(fast_reset::NoHoldup);
     Holdup "slow-path" "Slow path" "link/holdup/slow_path.rs" slow_path::SlowPathParams
         => |_, _| Ok(fast_reset::NoHoldup);
-    Holdup "mtu" "Path MTU" "link/holdup/mtu.rs" mtu::MtuParams => |_, _| Ok(fast_reset::NoHoldup);
+    Holdup "path-mtu" "Path MTU" "link/holdup/mtu.rs" mtu::MtuParams => |_, _| Ok(fast_reset::NoHoldup);
 };
 
 fn new_rio(p: rio::RioParams, cx: &BuildCx<'_>) -> Result<rio::Rio, ConfigError> {
@@ -405,7 +405,7 @@ fn held_up(
                 slow = Some(params::read::<slow_path::SlowPathParams>(written, &at)?);
                 continue;
             }
-            "mtu" => {
+            "path-mtu" => {
                 largest = Some(params::read::<mtu::MtuParams>(written, &at)?);
                 continue;
             }

@@ -103,3 +103,31 @@ fn what_is_written_as_a_list_is_read_again_as_written_in_full() {
     s["link"]["l"]["queue"] = json!([{ "type": "droptail" }]);
     assert!(refusal(&s).to_string().contains("link.l.queue"));
 }
+
+#[test]
+fn what_is_recorded_changes_nothing_of_it() {
+    let loss = json!([{ "type": "list", "packets": [30], "marks": [60] }, { "type": "list", "syn": [1] }]);
+    let mut s = scenario(loss, json!({ "type": "list", "ack": [9, 10] }));
+    s["link"]["l"]["path_mtu"] = json!({ "size": "1000 B" });
+    s["flow"]["f"]["workload"] =
+        json!({ "type": "bulk", "size": "200 kB", "read_rate": "2 Mbit/s", "answer": "20 kB" });
+    s["flow"]["f"]["tcp"]["receive_buffer"] = "12 kB".into();
+    s["flow"]["g"] = json!({ "from": "server", "to": "client", "workload": { "type": "bulk" } });
+    s["duration"] = "20 s".into();
+    s["timeline"] = json!([
+        { "at": "2 s", "flow": "f", "set": { "reading": "off" } },
+        { "at": "3 s", "flow": "g", "set": { "sending": "off" } },
+        { "at": "5 s", "flow": "f", "set": { "reading": "on" } },
+        { "at": "7 s", "flow": "g", "set": { "sending": "on" } },
+    ]);
+    let results = |s: &Value| {
+        let t = run(s);
+        let columns = ["elapsed_ns", "size_bytes", "sent_packets", "resent_packets", "lost_packets", "window_probes"];
+        ["f", "g"].map(|flow| columns.map(|c| of_flow(&t, flow, c)))
+    };
+    let plain = results(&s);
+    for record in [json!({ "sample": "20 ms" }), json!({ "sample": "1 s", "events": "all" })] {
+        s["record"] = record;
+        assert_eq!(results(&s), plain, "{}", s["record"]);
+    }
+}

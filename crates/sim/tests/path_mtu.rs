@@ -18,7 +18,7 @@ fn scenario(preset: &str) -> Value {
         "flow": { "f": { "from": "server", "to": "client", "workload": { "type": "bulk", "size": "300 kB" },
             "tcp": { "preset": preset } } },
     });
-    s["link"]["middle"]["mtu"] = json!({ "size": "576 B" });
+    s["link"]["middle"]["path_mtu"] = json!({ "size": "576 B" });
     s
 }
 
@@ -43,21 +43,20 @@ fn what_fits_is_not_touched() {
     s["flow"]["f"]["tcp"]["mss"] = "536 B".into();
     let fits = run(&s);
     assert_eq!(of_link(&fits, "middle", "drops_too_big_packets"), 0.0);
-    s["link"]["middle"].as_object_mut().expect("a table").remove("mtu");
+    s["link"]["middle"].as_object_mut().expect("a table").remove("path_mtu");
     assert_eq!(of_flow(&fits, "f", "elapsed_ns"), of_flow(&run(&s), "f", "elapsed_ns"));
 }
 
 #[test]
 fn a_link_may_become_narrower() {
     let mut s = scenario("rfc");
-    s["link"]["middle"]["mtu"] = json!({ "size": "1500 B" });
-    s["timeline"] =
-        json!([{ "at": "150 ms", "link": "middle", "direction": "forward", "set": { "mtu": { "size": "1000 B" } } }]);
+    s["link"]["middle"]["path_mtu"] = json!({ "size": "1500 B" });
+    s["timeline"] = json!([{ "at": "150 ms", "link": "middle", "direction": "forward", "set": { "path_mtu": { "size": "1000 B" } } }]);
     let t = run(&s);
     assert_eq!(of_flow(&t, "f", "size_bytes"), 300_000.0);
     assert!(of_link(&t, "middle", "drops_too_big_packets") >= 1.0);
-    s["link"]["middle"]["mtu"] = json!({ "size": "10 B" });
-    assert!(refusal(&s).to_string().contains("link.middle.mtu.size"));
+    s["link"]["middle"]["path_mtu"] = json!({ "size": "10 B" });
+    assert!(refusal(&s).to_string().contains("link.middle.path_mtu.size"));
 }
 
 #[test]

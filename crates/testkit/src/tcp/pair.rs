@@ -116,6 +116,16 @@ pub struct Host {
     /// Close as soon as everything is written.
     pub closes: Closes,
     closed: bool,
+    /// How the application reads; none: whatever comes, at once.
+    reads: Option<Reads>,
+}
+
+/// An application that reads so many bytes at a time, so often.
+#[derive(Clone, Copy, Debug)]
+struct Reads {
+    bytes: u64,
+    every: Dur,
+    next_at: Time,
 }
 
 /// When an application closes its direction.
@@ -169,6 +179,7 @@ impl Pair {
             write_size: u64::MAX,
             closes,
             closed: false,
+            reads: None,
         };
         let mut pair = Pair {
             now: Time::ZERO,
@@ -194,6 +205,19 @@ impl Pair {
         self.right.write_size = 1 << 40;
         self.right.closes = Closes::WhenWritten;
         self
+    }
+
+    /// The application at the right end reads `bytes` every so often, from the beginning on.
+    pub fn read_slowly(mut self, bytes: u64, every: Dur) -> Pair {
+        self.right.conn.rx.wait_for_reads();
+        self.right.reads = Some(Reads { bytes, every, next_at: Time::ZERO + every });
+        self
+    }
+
+    /// Opens the connection from both ends at the present time.
+    pub fn open_both(&mut self) {
+        self.call(End::Left, |c, io| c.open(io));
+        self.call(End::Right, |c, io| c.open(io));
     }
 
     pub fn host(&self, e: End) -> &Host {
@@ -255,12 +279,20 @@ impl Pair {
     pub fn step(&mut self) -> bool {
         let arrival = self.flying.keys().next().map(|k| k.0);
         let wakes = [self.left.conn.next_wake(), self.right.conn.next_wake()];
-        let Some(next) = [arrival, wakes[0], wakes[1]].into_iter().flatten().min() else { return false };
+        let is_over = self.right.conn.is_over();
+        let reads = self.right.reads.filter(|_| !is_over || self.right.conn.rx.unread() > 0);
+        let read_at = reads.map(|r| r.next_at);
+        let Some(next) = [arrival, wakes[0], wakes[1], read_at].into_iter().flatten().min() else { return false };
         assert!(next >= self.now, "a timer lies in the past: {next:?} at {:?}", self.now);
         self.same_instant = if next == self.now { self.same_instant + 1 } else { 0 };
         assert!(self.same_instant < 100_000, "time stands still at {next:?}");
         self.now = next;
-        if arrival == Some(next) {
+        if let Some(r) = reads.filter(|r| r.next_at == next) {
+            self.right.reads = Some(Reads { next_at: next + r.every, ..r });
+            self.call(End::Right, |c, io| {
+                c.read(r.bytes, io);
+            });
+        } else if arrival == Some(next) {
             let (_, (to, p, ext)) = self.flying.pop_first().expect("an arrival was seen");
             self.call(to, |c, io| c.on_packet(&p, ext.as_ref(), io));
         } else {

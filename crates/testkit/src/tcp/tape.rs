@@ -29,6 +29,7 @@
 //! the line mentions (`ack`, `win`, `mss`, `ts val:ecr` with `*` for any, `ect`, `not-ect`, `len` on the wire). `win` of an arriving
 //! segment is in bytes and stays as it was when not given; `*` in its `ts` is the value sent last; `ack` likewise; `rexmit` flags a retransmission by the peer.
 
+mod packetdrill;
 mod segment;
 
 use super::Surroundings;
@@ -347,6 +348,7 @@ impl Player {
                 let (seq, mtu) = (number(Some(seq), "seq")?, number(Some(mtu), "mtu")?);
                 self.call(|c, io| c.on_too_big(seq, mtu, io));
             }
+            "wait" => {}
             "hold" => self.conn.rx.wait_for_reads(),
             "read" => {
                 let n = number(rest.first().copied(), verb)?;
@@ -366,7 +368,7 @@ impl Player {
             "expect" => self.expect(rest)?,
             other => {
                 return differ(
-                    "one of > < icmp open close shutdown abort write hold read expect",
+                    "one of > < icmp wait open close shutdown abort write hold read expect",
                     format!("`{other}`"),
                 );
             }
@@ -422,4 +424,12 @@ pub fn play(file: &str, text: &str) -> Result<(), TapeError> {
     }
     let done = player.map_or_else(|| differ("a tape", "an empty file"), |p| p.finish());
     done.map_err(|(expected, found)| TapeError { file: file.into(), line: last, expected, found })
+}
+
+/// Plays a script in packetdrill's language; `params` is the line of parameters that stands for its socket and system.
+pub fn play_packetdrill(file: &str, params: &str, script: &str) -> Result<(), TapeError> {
+    let wrong = |(line, (expected, found))| TapeError { file: file.into(), line, expected, found };
+    let text = packetdrill::tape(params, script).map_err(wrong)?;
+    // The line of parameters is not in the script.
+    play(file, &text).map_err(|e| TapeError { line: e.line.saturating_sub(1), ..e })
 }

@@ -22,7 +22,7 @@ pub const KEYS: [(&str, &str); 5] = [
     ("spikes", "spikes"),
     ("fast_reset", "fast-reset"),
     ("slow_path", "slow-path"),
-    ("mtu", "mtu"),
+    ("path_mtu", "path-mtu"),
 ];
 
 /// Something that may hold a packet up.

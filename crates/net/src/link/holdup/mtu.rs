@@ -84,9 +84,9 @@ impl Stage for Mtu {
     }
     fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         let mut others = set.clone();
-        if let Some(own) = others.shift_remove("mtu") {
-            let keys = keys_of(&own).map_err(|e| e.under("mtu"))?;
-            self.params = params::merged(&self.params, keys).map_err(|e| e.under("mtu"))?;
+        if let Some(own) = others.shift_remove("path_mtu") {
+            let keys = keys_of(&own).map_err(|e| e.under("path_mtu"))?;
+            self.params = params::merged(&self.params, keys).map_err(|e| e.under("path_mtu"))?;
         }
         if others.is_empty() { Ok(()) } else { self.inner.change(&others, cx) }
     }

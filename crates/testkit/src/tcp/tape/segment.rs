@@ -46,6 +46,10 @@ pub(super) struct Segment {
     pub ecn: Option<Ecn>,
     pub len: Option<u16>,
     pub again: bool,
+    /// It may be a retransmission or not.
+    pub perhaps_again: bool,
+    /// A SYN with whatever options.
+    pub any_options: bool,
 }
 
 pub(super) fn number<T: std::str::FromStr>(word: Option<&str>, what: &str) -> Result<T, Mismatch> {
@@ -104,6 +108,8 @@ pub(super) fn segment(words: &[&str]) -> Result<Segment, Mismatch> {
                 }
             }
             "sackok" => s.sackok = true,
+            "perhaps-again" => s.perhaps_again = true,
+            "any-options" => s.any_options = true,
             "again" | "rexmit" => s.again = true,
             "ect" => s.ecn = Some(Ecn::Ect0),
             "not-ect" => s.ecn = Some(Ecn::NotEct),
@@ -139,6 +145,7 @@ impl Segment {
         let syn = p.flags.has(TcpFlags::SYN);
         let range = self.range.unwrap_or(if syn { (0, 0) } else { (p.seq, p.seq) });
         let options = !syn
+            || self.any_options
             || self.mss.is_none_or(|m| m == e.mss)
                 && self.wscale == e.wscale
                 && self.sackok == e.sack_permitted
@@ -152,6 +159,6 @@ impl Segment {
             && self.ts.is_none_or(|t| p.ts_val != 0 && t.0.covers(p.ts_val) && t.1.covers(p.ts_ecr))
             && self.ecn.is_none_or(|x| x == p.ecn())
             && self.len.is_none_or(|l| l == p.len)
-            && self.again == p.meta.is_rexmit()
+            && (self.perhaps_again || self.again == p.meta.is_rexmit())
     }
 }

@@ -1,4 +1,4 @@
-//! What a connection does when a router says that its packets are too large (rfc1191; the page of the link's key `mtu`).
+//! What a connection does when a router says that its packets are too large (rfc1191; the page of the link's key `path_mtu`).
 
 use super::super::Io;
 use super::super::params::TcpParams;
