@@ -25,6 +25,8 @@ EXIT_ENVIRONMENT = 3
 EXIT_FAULT = 70
 EXIT_INTERRUPTED = 130
 
+NAMES_SHOWN = 8
+
 
 class CrosswindError(Exception):
     """Something went wrong that is not a defect of the program; the message says what to do."""
@@ -58,6 +60,16 @@ class InputError(CrosswindError):
 
     def __post_init__(self) -> None:
         super().__init__(str(self))
+
+
+class UnknownNameError(InputError, KeyError):
+    """A name that nothing has; the message has the nearest one."""
+
+    def __init__(self, where: str, name: str, kind: str, valid: Iterable[str]) -> None:
+        names = sorted(valid)
+        shown = ", ".join(names[:NAMES_SHOWN]) + (", .." if len(names) > NAMES_SHOWN else "")
+        expected = f"a known {kind}, such as {shown}" if names else f"a known {kind}"
+        super().__init__(where, found=f"{kind} `{name}`", expected=expected, hint=did_you_mean(name, names))
 
 
 class InterruptedRunError(CrosswindError):

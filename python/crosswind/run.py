@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from crosswind.core import build, core, version
 from crosswind.errors import InputError
+from crosswind.folder import results_in
 from crosswind.laws import Laws, checked_laws
 from crosswind.progress import Listener
 from crosswind.runs import SCHEMA_VERSION, Runs
@@ -31,6 +32,7 @@ def run(
     ties: Ties = "fixed",
     progress: Listener | None = None,
     laws: Laws | None = None,
+    out: str | Path | None = None,
 ) -> Runs:
     """Runs one scenario, or several with labels, and returns their tables.
 
@@ -40,6 +42,7 @@ def run(
     `workers`: threads (default: all cores). `ties`: "shuffled" permutes simultaneous events.
     `laws`: window laws of your own that remember something, name -> class (see `crosswind.laws.RememberingLaw`), for
     flows with `tcp = { law = "own", own_law = "name" }`. Slow: Python is asked on every ACK; the manifest says so.
+    `out`: a folder to save the tables into, as `Runs.save` does.
 
     Raises InputError when a scenario is wrong, and whatever a law of your own raises. Ctrl-C returns what is finished,
     with `runs.interrupted` set.
@@ -77,7 +80,11 @@ def run(
         manifest["own_laws"] = own
     manifest["interrupted"] = bool(result["interrupted"])
     manifest["packets"] = int(sum(result["tables"].get("run", {}).get("packets", ())))
-    return Runs.from_engine(result["tables"], labelled, manifest, numbers)
+    runs = Runs.from_engine(result["tables"], labelled, manifest, numbers)
+    if out is not None:
+        with results_in(out) as folder:
+            runs.save(folder)
+    return runs
 
 
 def _apart(labelled: Mapping[str, Scenario]) -> tuple[list[str], list[int]]:

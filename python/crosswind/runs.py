@@ -12,7 +12,8 @@ from typing import Any
 import polars as pl
 
 from crosswind import outcomes, sealed
-from crosswind.errors import BlockedError, InputError
+from crosswind.core import registry
+from crosswind.errors import BlockedError, InputError, MissingExtraError, UnknownNameError
 from crosswind.folder import MANIFEST, clear_after, manifest_in, prepare_out, why_not_written
 from crosswind.interrupt import held
 from crosswind.scenario import Scenario
@@ -88,6 +89,14 @@ class Runs:
             f"Runs({n} run{'s' if n != 1 else ''} of {', '.join(list(self.scenarios)[:4])}; {', '.join(self.tables)})"
         )
 
+    def __str__(self) -> str:
+        """What the flows got, as the command line shows it."""
+        from crosswind.summary import as_text, flow_table
+
+        table = flow_table(self)
+        said = [f"warning: {w}" for w in self.manifest.get("warnings", ())]
+        return "\n".join([repr(self), *([as_text(table)] if table else []), *said])
+
     def _repr_html_(self) -> str:
         from crosswind.notebook import runs_html
 
@@ -123,12 +132,36 @@ class Runs:
         return self.table("link")
 
     def sample(self, metric: str | None = None, entity: str | None = None) -> pl.DataFrame:
-        """Sampled time series (time_ns, entity, metric, value), all or those of one metric and entity."""
-        return _filtered(self.table("sample"), metric=metric, entity=entity)
+        """Sampled time series (time_ns, entity, metric, value), all or those of one metric and entity.
+
+        Empty when it was not recorded. Raises InputError for a name that no metric, flow or link has.
+        """
+        return self._recorded("sample", metric, entity)
 
     def hist(self, metric: str | None = None, entity: str | None = None) -> pl.DataFrame:
-        """Histograms (entity, metric, low, high, count), all or those of one metric and entity."""
-        return _filtered(self.table("hist"), metric=metric, entity=entity)
+        """Histograms (entity, metric, low, high, count), all or those of one metric and entity. Errors as `sample`."""
+        return self._recorded("hist", metric, entity)
+
+    def _recorded(self, table: str, metric: str | None, entity: str | None) -> pl.DataFrame:
+        frame = self.table(table)
+        if metric is not None:
+            known = {r["name"] for r in registry("metric")}
+            _check_name(table, "metric", metric, frame, known)
+        if entity is not None:
+            links, flows = self.links(), self.flows()
+            ends = links.select("link", "direction").unique().iter_rows() if links.width else ()
+            names = flows["name"].unique().to_list() if flows.width else []
+            _check_name(table, "entity", entity, frame, {*names, *("/".join(e) for e in ends)})
+        return _filtered(frame, metric=metric, entity=entity)
+
+    def to_pandas(self, table: str = "flow") -> Any:
+        """A table by name as a pandas DataFrame. Raises MissingExtraError without pandas."""
+        try:
+            import pandas
+        except ImportError:
+            raise MissingExtraError("to_pandas", "pandas", "pandas") from None
+        frame = self.table(table)
+        return pandas.DataFrame({name: frame[name].to_list() for name in frame.columns})
 
     def events(self, flow: str | None = None, kind: str | None = None) -> pl.DataFrame:
         """Logged events with the flow's name in `name`, all or those of one flow and kind, in order of time."""
@@ -154,7 +187,7 @@ class Runs:
     def only(self, configuration: str, reps: Iterable[int] | None = None) -> Runs:
         """The part that belongs to one configuration (and, if given, to some repetitions)."""
         if configuration not in self.scenarios:
-            raise KeyError(configuration)
+            raise UnknownNameError("only", configuration, "configuration", self.scenarios)
         test = pl.col("configuration") == configuration
         if reps is not None:
             test = test & pl.col("rep").is_in(list(reps))
@@ -284,6 +317,13 @@ def _scenarios(manifest: dict[str, Any]) -> dict[str, Scenario]:
         base = Scenario(manifest["base"])
         return {s["configuration"]: base.with_(s["changes"]) for s in manifest["scenarios"]}
     return {s["configuration"]: Scenario(s["scenario"], s.get("file")) for s in manifest["scenarios"]}
+
+
+def _check_name(table: str, column: str, name: str, frame: pl.DataFrame, known: set[str]) -> None:
+    """Raises UnknownNameError for a name that is neither in the table nor known to be possible."""
+    there = set(frame[column].unique().to_list()) if frame.width else set()
+    if name not in there | known:
+        raise UnknownNameError(table, name, column, there or known)
 
 
 def _filtered(frame: pl.DataFrame, **wanted: str | None) -> pl.DataFrame:

@@ -95,6 +95,21 @@ class Scenario:
         _check_values(scenario, scenario.data, "")
         return scenario
 
+    def __repr__(self) -> str:
+        flows, links = (len(self.data.get(k, {})) for k in ("flow", "link"))
+        counted = [f"{n} {what}{'' if n == 1 else 's'}" for n, what in ((flows, "flow"), (links, "link"))]
+        return f"Scenario({self.name}: {', '.join(counted)}, {self.data.get('duration', 'no duration')})"
+
+    def __str__(self) -> str:
+        """Its title, links and flows, one a line."""
+        lines = [repr(self), *([self.title] if self.title != self.name else [])]
+        for kind in ("link", "flow"):
+            found = self.data.get(kind, {})
+            for name, one in found.items() if isinstance(found, dict) else []:
+                said = ", ".join(f"{k} {show(v)}" for k, v in one.items()) if isinstance(one, dict) else show(one)
+                lines.append(f"  {kind} {name}: {said}")
+        return "\n".join(lines)
+
     @property
     def name(self) -> str:
         return str(self.data.get("name", "scenario"))

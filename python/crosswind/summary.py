@@ -63,6 +63,14 @@ class Table:
     note: str = ""
 
 
+def as_text(table: Table) -> str:
+    """A table as plain text, in columns."""
+    rows = [table.heads, *table.rows]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(table.heads))]
+    lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return "\n".join([*lines, *([table.note] if table.note else [])])
+
+
 Column = tuple[str, Sequence[str], Callable[[float], str]]
 FLOW_COLUMNS: tuple[Column, ...] = (
     ("goodput", ("goodput_bps",), show_rate),

@@ -47,6 +47,8 @@ class FakeCore:
             {"kind": "queue", "name": "red-linux", "title": "RED of Linux", "doc": "# RED", "params": {}},
             {"kind": "preset", "name": "rfc", "title": "What the RFCs recommend", "doc": "", "params": {}},
         ]
+        recorded = ("cwnd_bytes", "queue_bytes", "goodput_bps", "queue_delay_ns", "delay_ns", "rtt_ns")
+        rows += [{"kind": "metric", "name": m, "title": m, "doc": "", "params": {}} for m in recorded]
         return json.dumps(rows)
 
     def validate(self, text: str) -> str:

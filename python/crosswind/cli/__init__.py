@@ -24,6 +24,7 @@ from crosswind.cli import (
     report,
     reproduce,
     run,
+    schema,
     scoreboard,
     show,
     streams,
@@ -45,7 +46,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+    rich_markup_mode="markdown",
     help="A packet-level laboratory for congestion control, queue management and wireless links.",
     epilog="Example: crosswind run scenarios/gprs.toml --out out/gprs",
 )
@@ -69,7 +70,7 @@ def _options(
 
 
 for command in (
-    *(run, sweep, compare, reproduce, explain, catalogue, show, validate, report, scoreboard),
+    *(run, sweep, compare, reproduce, explain, catalogue, show, validate, schema, report, scoreboard),
     *(emulate, export, doctor, bench, laws, early_discard, new),
 ):
     command.register(app)

@@ -12,6 +12,8 @@ from crosswind.errors import InputError, did_you_mean
 from crosswind.summary import Table
 
 PLURALS = {k if k == "undo" else f"{k}es" if k.endswith("s") else f"{k}s": k for k in KINDS}
+#: Characters of examples, so that a line of the table fits a terminal of 80.
+WIDTH = 50
 EPILOG = (
     "Example: crosswind list queues   (kinds: laws, queues, links, losses, workloads, presets, metrics, experiments)"
 )
@@ -25,17 +27,36 @@ def list_(
     kind: Annotated[str | None, typer.Argument(metavar="[KIND]", help="One kind only, e.g. queues.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """Lists elements, presets, metrics and experiments."""
+    """Lists elements, presets, metrics and experiments of one kind; without one, how many there are of each."""
     rows = entries(kind)
     if json:
         print_json(rows)
         return
+    if kind is None:
+        print_table(_kinds(rows))
+        return
     print_table(Table("", ["kind", "name", "what it is"], [[r["kind"], r["name"], r["title"]] for r in rows]))
+
+
+def _kinds(rows: list[dict[str, str]]) -> Table:
+    """One row a kind: how many there are, and the first few."""
+    named: dict[str, list[str]] = {}
+    for r in rows:
+        named.setdefault(r["kind"], []).append(r["name"])
+    body = []
+    for kind, names in named.items():
+        few = names[:1]
+        while len(few) < len(names) and len(", ".join(names[: len(few) + 1])) <= WIDTH:
+            few = names[: len(few) + 1]
+        plural = "experiments" if kind == "experiment" else next((p for p, k in PLURALS.items() if k == kind), kind)
+        body.append([plural, str(len(names)), ", ".join(few) + (", .." if len(few) < len(names) else "")])
+    note = "`crosswind list KIND` names all; `crosswind show NAME` explains."
+    return Table("", ["kind", "number", "such as"], body, note)
 
 
 def entries(kind: str | None = None) -> list[dict[str, str]]:
     """Rows {kind, name, title}. Raises InputError for an unknown kind."""
-    valid = sorted({*PLURALS, *KINDS, "experiments", "experiment"})
+    valid = sorted({*PLURALS, *KINDS, *(r["kind"] for r in registry()), "experiments", "experiment"})
     if kind is not None and kind not in valid:
         raise InputError(
             "list",

@@ -168,8 +168,7 @@ def tables(runs: Runs) -> Tables:
     out = {"repetition": repetitions(runs)}
     if "page" in set(runs.flows()["group"].unique()):
         out["objects"] = objects(runs)
-    packets = runs.hist(entity="audio")
-    if not packets.is_empty():
+    if "audio" in set(runs.flows()["name"]) and not (packets := runs.hist(entity="audio")).is_empty():
         out["stream_hist"] = packets.group_by("configuration", "metric", "low", "high").agg(pl.col("count").sum())
         out["quality"] = quality(out["stream_hist"])
     return out

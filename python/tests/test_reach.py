@@ -1,0 +1,96 @@
+"""What a user tries first: printing things, names that are slightly wrong, lists, help, schema, pandas."""
+
+from __future__ import annotations
+
+import json
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+import crosswind as cw
+from crosswind.cli import main
+from crosswind.errors import EXIT_DONE, MissingExtraError
+
+pytestmark = pytest.mark.engine
+ROOT = Path(__file__).resolve().parents[2]
+GPRS = ROOT / "scenarios" / "gprs.toml"
+
+
+@pytest.fixture(scope="module")
+def runs() -> cw.Runs:
+    return cw.run(cw.Scenario.load(GPRS).with_({"record.sample": "1 s"}))
+
+
+def test_unknown_names_are_errors_with_the_nearest_one(runs: cw.Runs) -> None:
+    with pytest.raises(cw.InputError, match="did you mean `cwnd_bytes`"):
+        runs.sample("cnwd_bytes")
+    with pytest.raises(cw.InputError, match="did you mean `third`"):
+        runs.sample("cwnd_bytes", "thrid")
+    with pytest.raises(cw.InputError, match="did you mean `delay_ns`"):
+        runs.hist("dealy_ns")
+    with pytest.raises(cw.InputError, match="did you mean `gprs`"):
+        runs.only("grps")
+    assert runs.sample("cwnd_bytes", "third").height > 5
+    # What could be recorded and was not is empty, not wrong.
+    assert runs.sample("allowed_rate_bps").is_empty()
+    bare = cw.run(cw.Scenario.load(GPRS).with_({"record": {}}))
+    assert bare.sample("cwnd_bytes", "last-hop/forward").is_empty()
+    with pytest.raises(cw.InputError, match="cnwd_bytes"):
+        bare.sample("cnwd_bytes")
+
+
+def test_scenarios_and_runs_say_something(runs: cw.Runs) -> None:
+    said = str(cw.Scenario.load(GPRS))
+    assert "gprs: 2 flows, 2 links, 400 s" in said and 'link last-hop: from "router"' in said
+    said = str(runs)
+    assert said.startswith("Runs(1 run of gprs") and "goodput" in said and "third" in said
+    gone = cw.run(cw.Scenario.load(GPRS).with_({"duration": "50 s"}))
+    assert "warning: 1 of 1 runs reached the time limit" in str(gone)
+
+
+def test_run_saves_what_it_is_told_to(tmp_path: Path) -> None:
+    made = cw.run(GPRS, out=tmp_path / "deep" / "out")
+    assert cw.Runs.load(tmp_path / "deep" / "out").flows().equals(made.flows())
+
+
+def test_pandas_or_how_to_get_it(runs: cw.Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'crosswind\[pandas\]'"):
+        runs.to_pandas()
+    fake = types.ModuleType("pandas")
+    fake.DataFrame = dict  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "pandas", fake)
+    frame = runs.to_pandas("link")
+    assert frame["link"] == runs.links()["link"].to_list() and list(frame) == runs.links().columns
+
+
+def test_the_list_is_one_screen_of_80_columns(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["list"]) == EXIT_DONE
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 30 and max(len(line.rstrip()) for line in lines) <= 80
+    kinds = [line.split()[0] for line in lines[3:-2]]
+    assert {"queues", "laws", "experiments", "timer"} <= set(kinds) and len(kinds) == len(set(kinds))
+    for kind in kinds:
+        assert main(["list", kind, "--json"]) == EXIT_DONE
+        assert json.loads(capsys.readouterr().out)
+
+
+def test_help_shows_brackets(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sweep", "--help"]) == EXIT_DONE
+    assert "[sweep] table" in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_schema_is_json_and_knows_a_scenario(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schema"]) == EXIT_DONE
+    schema = json.loads(capsys.readouterr().out)
+    assert {"link", "flow", "duration", "sweep"} <= set(schema["properties"])
+    assert main(["schema", "--out", str(tmp_path / "s.json")]) == EXIT_DONE
+    assert json.loads((tmp_path / "s.json").read_text()) == schema
+    file = tmp_path / "with.toml"
+    file.write_text("#:schema s.json\n" + GPRS.read_text())
+    assert main(["validate", str(file)]) == EXIT_DONE
