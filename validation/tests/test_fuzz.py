@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from crosswind.core import core
-from validation.fuzz import checks, making
+from validation.fuzz import checks, damage, making
 from validation.fuzz.runner import Runner, Verdict
 from validation.fuzz.shrinking import shrunk, toml
 
@@ -114,3 +114,7 @@ def test_a_run_that_differs_is_noticed() -> None:
     checks._same(a, {"run": {"end_ns": np.array([1, 2]), "wall_ns": np.array([5, 1])}}, "differs", set())
     with pytest.raises(checks.Failure, match=r"run\.end_ns, row 1"):
         checks._same(a, {"run": {"end_ns": np.array([1, 3]), "wall_ns": np.array([1, 1])}}, "differs", set())
+
+
+def test_damaged_folders_of_results_are_refused_with_a_message(tmp_path: Path) -> None:
+    assert damage.broken(tmp_path, range(30)) == []

@@ -3,6 +3,8 @@
 //! One file per rule. A detector sees facts and the scoreboard; it sends nothing.
 
 pub mod delivered;
+#[cfg(test)]
+mod edges;
 pub mod fack;
 pub mod linux_sack;
 pub mod newreno;

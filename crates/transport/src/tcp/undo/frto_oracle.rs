@@ -123,3 +123,18 @@ fn every_step_is_that_of_rfc_5682() {
     // Every outcome was reached: NotRunning, Stay, SendTwoNew, Spurious, Conventional(2), Conventional(3).
     assert_eq!(seen.len(), 6, "{seen:?}");
 }
+
+#[test]
+fn a_timeout_within_another_episode_is_not_heard() {
+    use super::{Case, Expiry, Judge};
+    use crate::tcp::detect::Phase;
+    let fresh = || Frto::new(Variant::Basic);
+    assert_eq!(fresh().hears(Phase::Open), Case::New);
+    // The timer has expired before, and nobody is judging.
+    assert_eq!(fresh().hears(Phase::Timeout { high: 9 }), Case::Refused);
+    // A verdict is still to come.
+    let mut judging = fresh();
+    judging.start(&Expiry { high: 9, resent_end: 2, stamp: 0 });
+    assert!(judging.is_active());
+    assert_eq!((judging.hears(Phase::Open), judging.is_active()), (Case::Refused, false));
+}
