@@ -118,3 +118,12 @@ def test_a_run_that_differs_is_noticed() -> None:
 
 def test_damaged_folders_of_results_are_refused_with_a_message(tmp_path: Path) -> None:
     assert damage.broken(tmp_path, range(30)) == []
+
+
+def test_random_scenarios_of_fixed_seeds_hold(runner: Runner) -> None:
+    failed = []
+    for seed in range(50):
+        verdict = runner.examine({"seed": seed})
+        if "check" in verdict:
+            failed.append(f"seed {seed}: {verdict['check']}: {verdict['seen']}\n{toml(verdict['scenario'])}")
+    assert not failed, "\n".join(failed)
