@@ -15,10 +15,10 @@ import pytest
 
 from crosswind import experiments, explain
 from crosswind.campaign import Finished, Turns, Workers, asked_twice, campaign, chains
-from crosswind.claims import BrokenClaimError
+from crosswind.claims import BrokenClaimError, measures
 from crosswind.errors import CrosswindError, InputError
 from crosswind.experiments.base import Results
-from crosswind.experiments.jarvinen_2006 import parts, testbed
+from crosswind.experiments.jarvinen_2006 import testbed
 from crosswind.reproduce import Plan, reproduce
 from crosswind.runs import Runs
 from crosswind.sharing import joined
@@ -31,7 +31,7 @@ def _results(label: str, values: list[float], others: dict[str, Results] | None 
 
 def test_a_claim_compares_configurations_of_two_experiments() -> None:
     r = _results("r4 BL", [2.0, 3.0, 4.0], {"w1-e0": _results("BL", [1.0, 2.0, 3.0])})
-    assert parts.change_part("", "r4 BL", "w1-e0/BL", "x").measure(r).value == pytest.approx(0.5)
+    assert measures.change("r4 BL", "w1-e0/BL", "x")(r).value == pytest.approx(0.5)
     with pytest.raises(BrokenClaimError, match="w9"):
         r.of("w9/BL", "x")
 
@@ -52,7 +52,8 @@ def test_every_claim_of_the_source_belongs_to_an_experiment() -> None:
 
 def test_rank_correlation_ignores_scale_and_missing_values() -> None:
     x = np.array([1.0, 2.0, 3.0, np.nan, 5.0])
-    assert parts.rank_correlation(x, -np.exp(x)) == pytest.approx(-1.0)
+    found = measures.rank_correlation(lambda _: x, lambda _: -np.exp(x))(_results("BL", []))
+    assert found.value == pytest.approx(-1.0)
 
 
 def test_an_unknown_phenomenon_is_refused_with_the_nearest_name() -> None:

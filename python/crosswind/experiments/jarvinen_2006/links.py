@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from crosswind import stats
-from crosswind.claims import Claim, MissingDataError, Part, at_most, near, within
+from crosswind.claims import MissingDataError
 from crosswind.experiments.base import Results
 from crosswind.experiments.jarvinen_2006 import study, testbed
 from crosswind.runs import Runs
@@ -139,77 +139,25 @@ def _class_share(r: Results) -> Estimate:
     return stats.exact(page / (page + bulk))
 
 
-CLAIMS = (
-    Claim(
-        "J10",
-        "Loss that remains after ARQ, and packets that it delays, for independent packets",
-        "r1 5.5 %, r2 2.0 %, r4 0.12 %; 12.8 % delayed",
-        [
-            *(Part(f"lost, {x}", _loss(f"sparse {x}"), within(p, 0.10), f"{p:.2%}", "%", 3) for x, p in LOSS.items()),
-            Part("delayed or lost, r4", _delayed, within(0.128, 0.10), "12.8 %", "%", 2),
-        ],
-    ),
-    Claim(
-        "J11",
-        "States of the channel: share of time in the bad one, mean lengths",
-        "21.3 %; 9.15 s; 2.48 s",
-        [
-            Part("share of time in the bad state", _loss(STATES), within(0.213, 0.03), "21.3 %", "%", 2),
-            Part("mean good", _mean_good, within(9.15, 0.03), "9.15 s", "s", 2),
-            Part("mean bad", lambda r: stats.exact(_mean_bad_s(r)), within(2.48, 0.03), "2.48 s", "s", 2),
-        ],
-    ),
-    Claim(
-        "J12",
-        "ARQ delays a packet by 700 ms, 1400 ms and so on, up to its number of retransmissions",
-        "k x 700 ms",
-        [
-            *(
-                Part(f"packets with another delay, {x}", _off_the_steps(f"sparse {x}", n), at_most(0), "0", "", 0)
-                for x, n in ATTEMPTS.items()
-            ),
-            *(
-                Part(
-                    f"longest delay, {x}",
-                    lambda r, x=x: stats.exact(_flow(r, f"sparse {x}", "delay_max_ns") / 1e6),  # type: ignore[misc]
-                    near(BASE_ms + n * STEP_ms, 1.0),
-                    f"{BASE_ms + n * STEP_ms:g} ms",
-                    "ms",
-                    1,
-                )
-                for x, n in ATTEMPTS.items()
-            ),
-        ],
-    ),
-    Claim(
-        "J13",
-        "Packets are delivered in order; those held back by a retransmission arrive together",
-        "in order; no spacing",
-        [
-            Part(
-                "out of order, r4",
-                lambda r: stats.exact(_flow(r, "dense r4", "out_of_order_packets")),
-                at_most(0),
-                "0",
-                "",
-                0,
-            ),
-            Part(
-                "least spacing, r4",
-                lambda r: stats.exact(_flow(r, "dense r4", "ipdv_min_ns") / 1e6 + 20.0),
-                near(0.0, 0.1),
-                "0 ms",
-                "ms",
-                2,
-            ),
-        ],
-    ),
-    Claim(
-        "J19",
-        "HTB shares the link equally between page and bulk when both have packets waiting",
-        "50 %",
-        [Part("share of the page's class", _class_share, near(0.50, 0.03), "50 %", "%")],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "J10": {f"lost, {x}": _loss(f"sparse {x}") for (x, p) in LOSS.items()} | {"delayed or lost, r4": _delayed},
+        "J11": {
+            "share of time in the bad state": _loss(STATES),
+            "mean good": _mean_good,
+            "mean bad": lambda r: stats.exact(_mean_bad_s(r)),
+        },
+        "J12": {f"packets with another delay, {x}": _off_the_steps(f"sparse {x}", n) for (x, n) in ATTEMPTS.items()}
+        | {
+            f"longest delay, {x}": lambda r, x=x: stats.exact(_flow(r, f"sparse {x}", "delay_max_ns") / 1000000.0)
+            for (x, n) in ATTEMPTS.items()
+        },
+        "J13": {
+            "out of order, r4": lambda r: stats.exact(_flow(r, "dense r4", "out_of_order_packets")),
+            "least spacing, r4": lambda r: stats.exact(_flow(r, "dense r4", "ipdv_min_ns") / 1000000.0 + 20.0),
+        },
+        "J19": {"share of the page's class": _class_share},
+    }
 )
 
 EXPERIMENT = study.experiment(

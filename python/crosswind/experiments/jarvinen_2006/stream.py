@@ -10,15 +10,14 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import figures, stats
-from crosswind.claims import Band, MissingDataError, Part
+from crosswind.claims import Measure, MissingDataError, measures
 from crosswind.experiments.base import Results
-from crosswind.experiments.jarvinen_2006 import measures, quality
+from crosswind.experiments.jarvinen_2006 import metrics, quality
 from crosswind.experiments.jarvinen_2006.quality import buckets, quantile_ms
 from crosswind.experiments.jarvinen_2006.testbed import STREAM_PACKET_BYTES, STREAM_PACKETS
 from crosswind.figures import Picture
 from crosswind.stats import Estimate
 
-FREE = Band()
 FULL_RATE_Bps = STREAM_PACKETS * STREAM_PACKET_BYTES / ((STREAM_PACKETS - 1) * 0.020)
 
 
@@ -33,42 +32,29 @@ def pooled(r: Results, configuration: str, metric: str, q: float) -> float:
     return quantile_ms(low, high, count, q)
 
 
-def pooled_part(label: str, configuration: str, metric: str, q: float, accept: Band = FREE, printed: str = "") -> Part:
+def quantile(configuration: str, metric: str, q: float) -> Measure:
     """A quantile over all packets of all repetitions."""
-    return Part(label, lambda r: stats.exact(pooled(r, configuration, metric, q)), accept, printed, "ms", 0)
+    return measures.fact(lambda r: pooled(r, configuration, metric, q))
 
 
-def pooled_change(label: str, new: str, old: str, q: float, accept: Band = FREE, printed: str = "") -> Part:
+def quantile_change(new: str, old: str, q: float) -> Measure:
     """The relative change of a quantile of the delay over all packets."""
-
-    def measure(r: Results) -> Estimate:
-        return stats.exact(pooled(r, new, "delay_ns", q) / pooled(r, old, "delay_ns", q) - 1.0)
-
-    return Part(label, measure, accept, printed, "%")
+    return measures.fact(lambda r: pooled(r, new, "delay_ns", q) / pooled(r, old, "delay_ns", q) - 1.0)
 
 
-def extreme_part(
-    label: str,
-    names: Sequence[str],
-    column: str,
-    of: Any,
-    accept: Band,
-    printed: str = "",
-    unit: str = "ms",
-    digits: int = 1,
-) -> Part:
+def extreme(names: Sequence[str], column: str, pick: Any) -> Measure:
     """The smallest or largest value over all repetitions of some configurations."""
 
     def measure(r: Results) -> Estimate:
-        values = np.concatenate([stats.clean(r.of(c, column)) for c in names])
+        values = stats.clean(measures.pooled(r, names, column))
         if not values.size:
             raise MissingDataError(f"no {column}")
-        return stats.exact(float(of(values)), values.size)
+        return stats.exact(float(pick(values)), values.size)
 
-    return Part(label, measure, accept, printed, unit, digits)
+    return measure
 
 
-def rate_from_drops(names: Sequence[str], packets: int, accept: Band) -> Part:
+def rate_from_drops(names: Sequence[str], packets: int) -> Measure:
     """How far the stream's rate lies from the full rate times the share of packets that arrived."""
 
     def measure(r: Results) -> Estimate:
@@ -79,10 +65,10 @@ def rate_from_drops(names: Sequence[str], packets: int, accept: Band) -> Part:
         worst = np.concatenate(off)
         return stats.exact(float(np.nanmax(worst)), worst.size)
 
-    return Part("largest deviation over all repetitions", measure, accept, "", "B/s", 2)
+    return measure
 
 
-def lattice_part(label: str, configuration: str, column: str, step_ms: float, offset_ms: float, accept: Band) -> Part:
+def off_the_steps(configuration: str, column: str, step_ms: float, offset_ms: float) -> Measure:
     """How far a delay variation lies from k * step + offset: the median over repetitions of the distance."""
 
     def measure(r: Results) -> Estimate:
@@ -90,7 +76,7 @@ def lattice_part(label: str, configuration: str, column: str, step_ms: float, of
         k = np.round((x - offset_ms) / step_ms)
         return stats.median(np.abs(x - (k * step_ms + offset_ms)))
 
-    return Part(label, measure, accept, f"0 (72k {offset_ms:g})" if step_ms == 72 else "0", "ms", 2)
+    return measure
 
 
 def starts(r: Results, configuration: str, low_s: float, high_s: float, column: str) -> npt.NDArray[np.float64]:
@@ -124,7 +110,7 @@ def pictures(r: Results, figure: int, link: str = "", names: Sequence[str] = ())
     )
     out = [
         figures.quartile_bars(
-            f"fig-{figure}{x}", f"{title}{where} (Fig. {figure}{x}).", measures.columns(r, what, link=link), y, floor
+            f"fig-{figure}{x}", f"{title}{where} (Fig. {figure}{x}).", metrics.columns(r, what, link=link), y, floor
         )
         for x, title, what, y, floor in panels
     ]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from crosswind.claims.book import book
 from crosswind.experiments.base import Study
-from crosswind.experiments.jarvinen_2006 import measures, testbed
+from crosswind.experiments.jarvinen_2006 import metrics, testbed
 
-STUDY = Study("jarvinen-2006", testbed.SOURCE, tables=measures.tables)
+BOOK = book(__file__)
+STUDY = Study("jarvinen-2006", testbed.SOURCE, tables=metrics.tables, grades=BOOK.grades())
 experiment = STUDY.experiment

@@ -26,21 +26,19 @@ from typing import Any
 import numpy as np
 
 from crosswind import figures, stats
-from crosswind.claims import Claim, MissingDataError, Part, above, at_least, at_most, below, near, within
-from crosswind.experiments.base import Results, published
-from crosswind.experiments.jarvinen_2006 import measures, parts, readings, study, testbed
-from crosswind.experiments.jarvinen_2006.parts import change_part, falling, spread_of_medians, value_part
+from crosswind.claims import Measure, MissingDataError, measures
+from crosswind.claims.measures import Measures
+from crosswind.experiments.base import Results
+from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, study, testbed
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
 
-P = published("w1_arq.csv", __file__)
 WORKLOAD = testbed.Workload("w1-arq", ("third",), events=("third",))
 LABELS = tuple(f"{link} {c}" for link in testbed.LOSSY for c in testbed.FOUR)
 OVERALL, THIRD = "overall_throughput", "third_elapsed_s"
 R4 = tuple(f"r4 {c}" for c in testbed.FOUR)
-MOST = 0.5
-ALMOST_NONE = 1.0
+AGAINST = (("r4 BL", OVERALL), ("w1-e0/BL", OVERALL))
 
 
 def configurations(**variant: Any) -> dict[str, Scenario]:
@@ -64,141 +62,53 @@ def _gain(link: str) -> tuple[str, str]:
     return (f"{link} ETCP", f"{link} BL") if link != "e0" else ("w1-e0/ETCP", "w1-e0/BL")
 
 
-def _gain_below(link: str) -> Part:
+def _gain_below(link: str) -> Measure:
     """Enhanced TCP's gain in overall throughput on r1 minus that on another link."""
-
-    def statistic(a: Any, b: Any, c: Any, d: Any, axis: int) -> Any:
-        m = [np.median(x, axis=axis) for x in (a, b, c, d)]
-        return m[0] / m[1] - m[2] / m[3]
-
-    names = [*_gain("r1"), *_gain(link)]
-    return Part(
-        f"gain on r1 minus gain on {link}",
-        lambda r: stats.estimate(statistic, *(r.of(n, OVERALL) for n in names), pairing="paired"),
-        below(0.0),
-        "< 0",
-        "%",
-        2,
-    )
+    cells = [(name, OVERALL) for name in (*_gain("r1"), *_gain(link))]
+    return measures.joined(cells, lambda m: m[0] / m[1] - m[2] / m[3], pairing="paired")
 
 
-def _faster_and_steadier(link: str) -> list[Part]:
+def _faster_and_steadier(link: str) -> Measures:
     new, old = f"{link} ETCP", f"{link} BL"
-    return [
-        change_part("third flow, ETCP against BL: median", new, old, THIRD, below(0.0)),
-        change_part("third flow, ETCP against BL: IQR", new, old, THIRD, below(0.0), of=stats.iqr_of),
-    ]
+    return {
+        "third flow, ETCP against BL: median": measures.change(new, old, THIRD),
+        "third flow, ETCP against BL: IQR": measures.change(new, old, THIRD, of=stats.iqr_of),
+    }
 
 
-CLAIMS = (
-    Claim(
-        "J47",
-        "r4: overall throughput ETCP > ETCP+ECN > BL > BL+ECN, within 4 %; 0.85 of the error-free link's",
-        "6730, 6688, 6639, 6598 B/s",
-        [
-            *falling(OVERALL, ["r4 ETCP", "r4 ETCP+ECN", "r4 BL", "r4 BL+ECN"]),
-            spread_of_medians("spread", R4, OVERALL, below(0.04), "2 %"),
-            Part(
-                "BL, ratio to the error-free link",
-                lambda r: stats.estimate(
-                    lambda a, b, axis: np.median(a, axis=axis) / np.median(b, axis=axis),
-                    r.of("r4 BL", OVERALL),
-                    r.of("w1-e0/BL", OVERALL),
-                    pairing="paired",
-                ),
-                near(0.85, 0.05),
-                "0.85",
-                "",
-                3,
-            ),
-            *parts.table_parts(OVERALL, OVERALL, P, 0.15, unit="B/s", digits=0),
-        ],
-    ),
-    Claim(
-        "J48",
-        "r4: overall throughput varies: IQR more than ten times that of the error-free link",
-        "BL 301 B/s; 27 times",
-        [
-            value_part("BL, IQR", "r4 BL", OVERALL, within(301, 0.15), 301, of=stats.iqr_of, unit="B/s", digits=0),
-            Part(
-                "BL, IQR against the error-free link",
-                lambda r: stats.estimate(
-                    lambda a, b, axis: stats.iqr_of(a, axis=axis) / stats.iqr_of(b, axis=axis),
-                    r.of("r4 BL", OVERALL),
-                    r.of("w1-e0/BL", OVERALL),
-                    pairing="paired",
-                ),
-                above(10.0),
-                "27",
-                "",
-            ),
-        ],
-    ),
-    Claim(
-        "J49",
-        "r4: third flow a little slower than without errors; ETCP+ECN < ETCP < BL+ECN < BL",
-        "BL +5 %; BL+ECN -11 %, ETCP -24 %, ETCP+ECN -29 %",
-        [
-            change_part("BL against the error-free link", "r4 BL", "w1-e0/BL", THIRD, above(0.0), 0.05),
-            *(
-                change_part(c, f"r4 {c}", "r4 BL", THIRD, below(0.0), P[("third_elapsed_change", f"r4 {c}")])
-                for c in testbed.FOUR[1:]
-            ),
-            *falling(THIRD, R4),
-        ],
-    ),
-    Claim(
-        "J50",
-        "r4: ECN steadies the third flow with either TCP",
-        "IQR -40 % and -40 %",
-        [
-            change_part(c, f"r4 {c}", "r4 BL", THIRD, near(-0.40, 0.15), -0.40, of=stats.iqr_of)
-            for c in ("BL+ECN", "ETCP+ECN")
-        ],
-    ),
-    Claim(
-        "J51",
-        "r4: fewer unnecessary retransmissions with ETCP than with BL; most (by our number: half) follow spurious "
-        "timeouts",
-        "fewer; most",
-        [
-            change_part(
-                "ETCP against BL, mean per repetition", "r4 ETCP", "r4 BL", "unnecessary", below(0.0), of=np.mean
-            ),
-            Part("of flows with a spurious timeout, BL", _after_spurious, at_least(MOST), "most", "%"),
-        ],
-    ),
-    Claim(
-        "J52",
-        "r4: the two bulk flows end closer together with ETCP than with BL",
-        "smaller gap",
-        [change_part("gap, ETCP against BL", "r4 ETCP", "r4 BL", "bulk_gap_s", below(0.0))],
-    ),
-    Claim(
-        "J53",
-        "r2: ETCP makes the third flow faster and steadier; ECN lowers overall throughput a little",
-        "faster, steadier; slightly lower",
-        [
-            *_faster_and_steadier("r2"),
-            change_part("overall throughput, BL+ECN against BL", "r2 BL+ECN", "r2 BL", OVERALL, below(0.0)),
-            change_part("overall throughput, ETCP+ECN against ETCP", "r2 ETCP+ECN", "r2 ETCP", OVERALL, below(0.0)),
-        ],
-    ),
-    Claim(
-        "J54",
-        "r1: ETCP makes the third flow faster and steadier, gains less overall than elsewhere and loses nothing; "
-        "almost no marks (by our number: one a repetition)",
-        "faster, steadier; >= BL - 1 %; none",
-        [
-            *_faster_and_steadier("r1"),
-            *(_gain_below(link) for link in ("e0", "r4", "r2")),
-            change_part("overall throughput, ETCP against BL", "r1 ETCP", "r1 BL", OVERALL, at_least(-0.01)),
-            *(
-                value_part(f"marks per repetition, {c}", f"r1 {c}", "marks", at_most(ALMOST_NONE), of=np.mean)
-                for c in ("BL+ECN", "ETCP+ECN")
-            ),
-        ],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "J47": measures.steps(["r4 ETCP", "r4 ETCP+ECN", "r4 BL", "r4 BL+ECN"], OVERALL)
+        | {
+            "spread": parts.spread_of_medians(R4, OVERALL),
+            "BL, ratio to the error-free link": measures.ratio(*AGAINST, pairing="paired"),
+        }
+        | measures.each(R4, OVERALL),
+        "J48": {
+            "BL, IQR": measures.value("r4 BL", OVERALL, of=stats.iqr_of),
+            "BL, IQR against the error-free link": measures.ratio(*AGAINST, of=stats.iqr_of, pairing="paired"),
+        },
+        "J49": {"BL against the error-free link": measures.change("r4 BL", "w1-e0/BL", THIRD)}
+        | {c: measures.change(f"r4 {c}", "r4 BL", THIRD) for c in testbed.FOUR[1:]}
+        | measures.steps(R4, THIRD),
+        "J50": {c: measures.change(f"r4 {c}", "r4 BL", THIRD, of=stats.iqr_of) for c in ("BL+ECN", "ETCP+ECN")},
+        "J51": {
+            "ETCP against BL, mean per repetition": measures.change("r4 ETCP", "r4 BL", "unnecessary", of=np.mean),
+            "of flows with a spurious timeout, BL": _after_spurious,
+        },
+        "J52": {"gap, ETCP against BL": measures.change("r4 ETCP", "r4 BL", "bulk_gap_s")},
+        "J53": _faster_and_steadier("r2")
+        | {
+            "overall throughput, BL+ECN against BL": measures.change("r2 BL+ECN", "r2 BL", OVERALL),
+            "overall throughput, ETCP+ECN against ETCP": measures.change("r2 ETCP+ECN", "r2 ETCP", OVERALL),
+        },
+        "J54": _faster_and_steadier("r1")
+        | {f"gain on r1 minus gain on {link}": _gain_below(link) for link in ("e0", "r4", "r2")}
+        | {"overall throughput, ETCP against BL": measures.change("r1 ETCP", "r1 BL", OVERALL)}
+        | {
+            f"marks per repetition, {c}": measures.value(f"r1 {c}", "marks", of=np.mean) for c in ("BL+ECN", "ETCP+ECN")
+        },
+    }
 )
 
 
@@ -217,14 +127,14 @@ def pictures(r: Results) -> list[Picture]:
             figures.quartile_bars(
                 f"fig-{figure}a",
                 f"Overall throughput on {link} (Fig. {figure}a).",
-                measures.columns(r, {"all": OVERALL}, link=link),
+                metrics.columns(r, {"all": OVERALL}, link=link),
                 "overall throughput (B/s)",
                 None,
             ),
             figures.quartile_bars(
                 f"fig-{figure}b",
                 f"Elapsed time of the third flow on {link} (Fig. {figure}b).",
-                measures.columns(r, {"third": THIRD}, link=link),
+                metrics.columns(r, {"third": THIRD}, link=link),
                 "elapsed time (s)",
             ),
         ]
@@ -233,14 +143,14 @@ def pictures(r: Results) -> list[Picture]:
         figures.quartile_bars(
             "fig-13c",
             "Elapsed times of the bulk flows on r4 (Fig. 13c).",
-            measures.columns(r, bulk, link="r4"),
+            metrics.columns(r, bulk, link="r4"),
             "elapsed time (s)",
             None,
         ),
         figures.quartile_bars(
             "fig-13d",
             "Spurious timeouts and retransmissions in vain on r4 (Fig. 13d).",
-            measures.columns(r, vain, link="r4"),
+            metrics.columns(r, vain, link="r4"),
             "number",
         ),
     ]

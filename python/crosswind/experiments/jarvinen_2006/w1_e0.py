@@ -47,15 +47,13 @@ import numpy as np
 import polars as pl
 
 from crosswind import figures, stats
-from crosswind.claims import Claim, MissingDataError, Part, above, at_least, at_most, below, between, near, within
-from crosswind.experiments.base import Results, published
-from crosswind.experiments.jarvinen_2006 import measures, parts, readings, study, testbed
-from crosswind.experiments.jarvinen_2006.parts import change_part, table_parts, upper, value_part
+from crosswind.claims import Measure, MissingDataError, measures
+from crosswind.experiments.base import Results
+from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, study, testbed
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
 
-P = published("w1_e0.csv", __file__)
 WORKLOAD = testbed.Workload("w1-e0", ("third",), events=("third",))
 START = "third_start_s"
 THIRD = "third_elapsed_s"
@@ -65,7 +63,6 @@ CLASSES = {
     "8.2 s to 15.5 s": (8.2, 15.5),
     "above 15.5 s": (15.5, 1e9),
 }
-OBJECTS_BYTES = 760_320
 
 
 def configurations(**variant: Any) -> dict[str, Scenario]:
@@ -78,22 +75,11 @@ def _class(name: str) -> pl.Expr:
     return (pl.col(START) >= low) & (pl.col(START) < high)
 
 
-def _class_part(name: str) -> Part:
-    value = P[(f"third_elapsed {name}", "BL")]
-    return Part(
-        name, lambda r: stats.median(r.of("BL", THIRD, _class(name))), within(value, 0.20), f"{value:g} s", "s", 2
-    )
+def _class_ratio(upper: str, lower: str) -> Measure:
+    def ratio(a: Any, b: Any, axis: int) -> Any:
+        return np.median(a, axis=axis) / np.median(b, axis=axis)
 
-
-def _class_ratio(upper: str, lower: str) -> Any:
-    def measure(r: Results) -> Estimate:
-        return stats.estimate(
-            lambda a, b, axis: np.median(a, axis=axis) / np.median(b, axis=axis),
-            r.of("BL", THIRD, _class(upper)),
-            r.of("BL", THIRD, _class(lower)),
-        )
-
-    return measure
+    return lambda r: stats.estimate(ratio, *(r.of("BL", THIRD, _class(c)) for c in (upper, lower)))
 
 
 def _early_line(r: Results, configuration: str) -> tuple[Any, Any, Any, Any]:
@@ -119,179 +105,53 @@ def _late_scatter(r: Results) -> Estimate:
     return stats.quantile(late_y - (slope * late_x + offset), 0.75)
 
 
-def _timeouts(configuration: str) -> Part:
-    value = P[("last_window_timeout_share", configuration)]
-    return Part(
-        configuration,
-        lambda r: stats.share(r.of(configuration, "last_window_timeout")),
-        near(value, 0.10),
-        f"{value:.0%}",
-        "%",
-    )
-
-
-CLAIMS = (
-    Claim(
-        "J5",
-        "Overall throughput times elapsed time of the slower flow is the size of the objects",
-        "760320 B (W1); 7817 B/s x 97.3 s",
-        [parts.identity_part(c, within(OBJECTS_BYTES, 0.003), "760320 B") for c in testbed.FOUR],
-    ),
-    Claim(
-        "J35",
-        "Overall throughput; Enhanced TCP a little higher",
-        "BL 7817 B/s; ETCP 7872 B/s (0.4 to 1.0 % more)",
-        [
-            *table_parts("overall_throughput", "overall_throughput", P, 0.01, unit="B/s", digits=0),
-            change_part("ETCP against BL", "ETCP", "BL", "overall_throughput", between(0.004, 0.010), 0.007),
-        ],
-    ),
-    Claim(
-        "J36",
-        "Elapsed time of the third flow: BL >= BL+ECN > ETCP > ETCP+ECN",
-        "26.1, 25.6, 19.1, 17.5 s",
-        [
-            *table_parts(THIRD, "third_elapsed", P, 0.15, unit="s"),
-            *parts.falling(THIRD, testbed.FOUR, {"BL+ECN": 0.02}),
-        ],
-    ),
-    Claim(
-        "J37",
-        "Interquartile range of the third flow's elapsed time shrinks",
-        "BL 16.4 s; BL+ECN -30 %, ETCP -65 %, ETCP+ECN -76 %",
-        [
-            Part("BL", lambda r: stats.iqr(r.of("BL", THIRD)), within(16.4, 0.15), "16.4 s", "s", 2),
-            change_part("BL+ECN", "BL+ECN", "BL", THIRD, near(-0.30, 0.10), -0.30, of=stats.iqr_of),
-            change_part("ETCP", "ETCP", "BL", THIRD, at_most(-0.45), -0.65, of=stats.iqr_of),
-            change_part("ETCP+ECN", "ETCP+ECN", "BL", THIRD, at_most(-0.45), -0.76, of=stats.iqr_of),
-        ],
-    ),
-    Claim(
-        "J38",
-        "ECN shortens the worst third flows",
-        "maximum -30 %, upper quartile -13 %",
-        [
-            change_part("maximum", "BL+ECN", "BL", THIRD, at_most(-0.05), -0.30, of=np.max),
-            change_part("upper quartile", "BL+ECN", "BL", THIRD, at_most(-0.05), -0.13, of=upper),
-        ],
-    ),
-    Claim(
-        "J39",
-        "BL, by start time: medians in the order of Table 7",
-        "17.55 < 20.88 < 30.00 < 37.61 s",
-        [
-            *(_class_part(c) for c in CLASSES),
-            Part(
-                "8.2-15.5 s against below 2.5 s",
-                _class_ratio("8.2 s to 15.5 s", "below 2.5 s"),
-                above(1.0),
-                "> 1",
-                "",
-                2,
-            ),
-            Part(
-                "above 15.5 s against 8.2-15.5 s",
-                _class_ratio("above 15.5 s", "8.2 s to 15.5 s"),
-                above(1.0),
-                "> 1",
-                "",
-                2,
-            ),
-            Part(
-                "2.5-8.2 s against above 15.5 s",
-                _class_ratio("2.5 s to 8.2 s", "above 15.5 s"),
-                above(1.0),
-                "> 1",
-                "",
-                2,
-            ),
-        ],
-    ),
-    Claim(
-        "J40",
-        "BL: starting in the recovery of the bulk flows is far better than starting in their overshoot",
-        "37.61 s against 20.88 s",
-        [Part("ratio", _class_ratio("2.5 s to 8.2 s", "8.2 s to 15.5 s"), at_least(1.5), "1.80", "", 2)],
-    ),
-    Claim(
-        "J41",
-        "Starts above 15 s: BL+ECN is shorter than BL",
-        "-9 %",
-        [change_part("median", "BL+ECN", "BL", THIRD, between(-0.17, -0.01), -0.09, where=pl.col(START) > 15.0)],
-    ),
-    Claim(
-        "J42",
-        "A drop in the last window forces a timeout on the third flow, more often with ECN",
-        "BL 13 %, BL+ECN 25 % of repetitions",
-        [
-            _timeouts("BL"),
-            _timeouts("BL+ECN"),
-            Part(
-                "BL+ECN minus BL",
-                lambda r: stats.paired_differences(
-                    r.of("BL+ECN", "last_window_timeout"), r.of("BL", "last_window_timeout")
-                ),
-                above(0.0),
-                "+12 %",
-                "%",
-            ),
-        ],
-    ),
-    Claim(
-        "J43",
-        "Drops: BL and BL+ECN about equal, ETCP less than half",
-        "equal; few",
-        [
-            change_part("BL+ECN against BL", "BL+ECN", "BL", "drops", near(0.0, 0.15)),
-            change_part("ETCP against BL", "ETCP", "BL", "drops", below(-0.5)),
-        ],
-    ),
-    Claim(
-        "J44",
-        "Faster flow gains a little, slower flow is steady",
-        "faster 92.4 s, -0.7 %, -1.5 %, -3.9 %; slower 97.3 s, IQR 0.14 s",
-        [
-            value_part("faster, BL", "BL", "faster_elapsed_s", within(92.4, 0.15), 92.4, unit="s"),
-            *(
-                change_part(
-                    f"faster, {c}",
-                    c,
-                    "BL",
-                    "faster_elapsed_s",
-                    near(P[("faster_elapsed_change", c)], 0.10),
-                    P[("faster_elapsed_change", c)],
-                )
-                for c in testbed.FOUR[1:]
-            ),
-            value_part("slower, BL", "BL", "slower_elapsed_s", within(97.3, 0.15), 97.3, unit="s"),
-            Part("slower IQR, BL", lambda r: stats.iqr(r.of("BL", "slower_elapsed_s")), below(1.0), "0.14 s", "s", 2),
-        ],
-    ),
-    Claim(
-        "J45",
-        "Utilisation of the last hop",
-        "BL 97 %, ETCP 98 %",
-        [
-            value_part(c, c, "utilisation", near(P[("utilisation", c)], 0.01), P[("utilisation", c)], unit="%")
-            for c in ("BL", "ETCP")
-        ],
-    ),
-    Claim(
-        "J46",
-        "ETCP: nearly flat for starts below 15 s (our number: range around a line below 3 s), then scattered 3 to 10 s "
-        "upwards (our measure: upper quartile above that line)",
-        "flat; 3 to 10 s",
-        [
-            Part("spread around a line, starts below 15 s (IQR)", _early_spread, below(3.0), "nearly flat", "s", 2),
-            Part(
-                "above that line, starts from 15 s (upper quartile)",
-                _late_scatter,
-                between(3.0, 10.0),
-                "3 to 10 s",
-                "s",
-            ),
-        ],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "J5": {f"W1 {c}": parts.identity(c) for c in testbed.FOUR},
+        "J35": measures.each(("BL", "ETCP"), "overall_throughput")
+        | {"ETCP against BL": measures.change("ETCP", "BL", "overall_throughput")},
+        "J36": measures.each(testbed.FOUR, THIRD) | measures.steps(testbed.FOUR, THIRD),
+        "J37": {
+            "BL": measures.value("BL", THIRD, of=stats.iqr_of),
+            "BL+ECN": measures.change("BL+ECN", "BL", THIRD, of=stats.iqr_of),
+            "ETCP": measures.change("ETCP", "BL", THIRD, of=stats.iqr_of),
+            "ETCP+ECN": measures.change("ETCP+ECN", "BL", THIRD, of=stats.iqr_of),
+        },
+        "J38": {
+            "maximum": measures.change("BL+ECN", "BL", THIRD, of=np.max),
+            "upper quartile": measures.change("BL+ECN", "BL", THIRD, of=measures.upper),
+        },
+        "J39": {c: measures.value("BL", THIRD, where=_class(c)) for c in CLASSES}
+        | {
+            "8.2-15.5 s against below 2.5 s": _class_ratio("8.2 s to 15.5 s", "below 2.5 s"),
+            "above 15.5 s against 8.2-15.5 s": _class_ratio("above 15.5 s", "8.2 s to 15.5 s"),
+            "2.5-8.2 s against above 15.5 s": _class_ratio("2.5 s to 8.2 s", "above 15.5 s"),
+        },
+        "J40": {"ratio": _class_ratio("2.5 s to 8.2 s", "8.2 s to 15.5 s")},
+        "J41": {"median": measures.change("BL+ECN", "BL", THIRD, where=pl.col(START) > 15.0)},
+        "J42": {c: measures.share(lambda r, c=c: r.of(c, "last_window_timeout")) for c in ("BL", "BL+ECN")}  # type: ignore[misc]
+        | {
+            "BL+ECN minus BL": lambda r: stats.paired_differences(
+                r.of("BL+ECN", "last_window_timeout"), r.of("BL", "last_window_timeout")
+            )
+        },
+        "J43": {
+            "BL+ECN against BL": measures.change("BL+ECN", "BL", "drops"),
+            "ETCP against BL": measures.change("ETCP", "BL", "drops"),
+        },
+        "J44": {"faster, BL": measures.value("BL", "faster_elapsed_s")}
+        | {f"faster, {c}": measures.change(c, "BL", "faster_elapsed_s") for c in testbed.FOUR[1:]}
+        | {
+            "slower, BL": measures.value("BL", "slower_elapsed_s"),
+            "slower IQR, BL": measures.value("BL", "slower_elapsed_s", of=stats.iqr_of),
+        },
+        "J45": {c: measures.value(c, "utilisation") for c in ("BL", "ETCP")},
+        "J46": {
+            "spread around a line, starts below 15 s (IQR)": _early_spread,
+            "above that line, starts from 15 s (upper quartile)": _late_scatter,
+        },
+    },
+    partly=("J5",),
 )
 
 
@@ -303,21 +163,21 @@ def pictures(r: Results) -> list[Picture]:
         figures.quartile_bars(
             "fig-7a",
             "Overall throughput (Fig. 7a): median, quartiles, range.",
-            measures.columns(r, {"all": "overall_throughput"}),
+            metrics.columns(r, {"all": "overall_throughput"}),
             "overall throughput (B/s)",
             None,
         ),
         figures.quartile_bars(
             "fig-7b",
             "Elapsed time of the third flow (Fig. 7b).",
-            measures.columns(r, {"third": THIRD}),
+            metrics.columns(r, {"third": THIRD}),
             "elapsed time (s)",
         ),
         figures.quartile_bars(
-            "fig-7c", "Packets dropped at the router, by flow (Fig. 7c).", measures.columns(r, drops), "drops (packets)"
+            "fig-7c", "Packets dropped at the router, by flow (Fig. 7c).", metrics.columns(r, drops), "drops (packets)"
         ),
         figures.quartile_bars(
-            "fig-7d", "Elapsed times of the bulk flows (Fig. 7d).", measures.columns(r, bulk), "elapsed time (s)", None
+            "fig-7d", "Elapsed times of the bulk flows (Fig. 7d).", metrics.columns(r, bulk), "elapsed time (s)", None
         ),
     ]
     for name, figure, limits, chosen in (

@@ -19,17 +19,10 @@ from typing import Any
 import numpy as np
 
 from crosswind import figures, stats
-from crosswind.claims import Claim, Part, above, below, near
+from crosswind.claims import measures
+from crosswind.claims.measures import Measures
 from crosswind.experiments.base import Results
-from crosswind.experiments.jarvinen_2006 import measures, parts, readings, study, testbed
-from crosswind.experiments.jarvinen_2006.parts import (
-    change_part,
-    difference_part,
-    lower,
-    report_parts,
-    upper,
-    withheld,
-)
+from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, study, testbed
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 
@@ -55,130 +48,67 @@ def _ninetieth(x: Any, axis: int = -1) -> Any:
     return np.quantile(x, 0.90, axis=axis)
 
 
-def _equal_shares(link: str, tolerance: float) -> list[Part]:
-    return [
-        change_part(
-            f"{role}, {new} against {old}",
-            f"{link} {new}",
-            f"{link} {old}",
-            f"simultaneous_{role}",
-            near(0.0, tolerance),
-        )
-        for new, old in PAIRS
+def _equal_shares(link: str, tolerance: float) -> Measures:
+    return {
+        f"{role}, {new} against {old}": measures.change(f"{link} {new}", f"{link} {old}", f"simultaneous_{role}")
+        for (new, old) in PAIRS
         for role in ROLES
-    ]
+    }
 
 
-def _tenth_parts(link: str, where: str) -> list[Part]:
-    return [
-        difference_part(
-            f"{where}: {new} minus {old}", f"{link}{new}", f"{link}{old}", "jain", above(0.0), "> 0", of=tenth, digits=3
+def _tenth_parts(link: str, where: str) -> Measures:
+    return {
+        f"{where}: {new} minus {old}": measures.difference(
+            f"{link}{new}", f"{link}{old}", "jain", of=tenth, pairing="paired"
         )
-        for new, old in PAIRS
-    ]
+        for (new, old) in PAIRS
+    }
 
 
-SMALL = 0.02
-CLAIMS = (
-    withheld(63, "r4: overall throughput, median", report_parts(R4, OVERALL, unit="B/s", digits=0)),
-    withheld(
-        64,
-        "r4: Jain's index, median and quartiles; what ECN changes; BL against the error-free link",
-        [
-            *report_parts(R4, "jain", digits=3),
-            *report_parts(R4, "jain", of=lower, digits=3, word=", lower quartile"),
-            *report_parts(R4, "jain", of=upper, digits=3, word=", upper quartile"),
-            *(difference_part(f"{new} minus {old}", f"r4 {new}", f"r4 {old}", "jain", digits=3) for new, old in PAIRS),
-            difference_part("BL minus error-free BL", "r4 BL", "w2-e0/BL", "jain", digits=3),
-        ],
-    ),
-    withheld(
-        65,
-        "r4: simultaneous throughput of the third flow; spread; BL against the error-free link",
-        [
-            *report_parts(R4, "simultaneous_third", unit="B/s", digits=0),
-            *report_parts(R4, "simultaneous_third", of=stats.iqr_of, unit="B/s", digits=0, word=", IQR"),
-            *report_parts(R4, "simultaneous_faster", unit="B/s", digits=0, word=", faster"),
-            *report_parts(R4, "simultaneous_slower", unit="B/s", digits=0, word=", slower"),
-            change_part("BL against error-free BL", "r4 BL", "w2-e0/BL", "simultaneous_third"),
-        ],
-    ),
-    withheld(
-        66,
-        "r4: unnecessary retransmissions, upper quartile and maximum; what F-RTO changes",
-        [
-            *(
-                part
-                for role in ROLES
-                for word, of in (("upper quartile", upper), ("maximum", np.max))
-                for part in report_parts(
-                    ("r4 BL", "r4 ETCP"), f"{role}_unnecessary", of=of, digits=1, word=f", {role}, {word}"
-                )
-            ),
-            change_part("mean over all flows, ETCP against BL", "r4 ETCP", "r4 BL", "unnecessary", of=np.mean),
-        ],
-    ),
-    Claim(
-        "J67",
-        "r2: ECN lifts the tenth percentile of Jain's index, not the quartiles (our number: 0.02); it caps the faster "
-        "flow (our measure: its 90th percentile)",
-        "better; equal; lower",
-        [
-            *_tenth_parts("r2 ", "tenth percentile"),
-            *(
-                difference_part(
-                    f"{word}: {new} minus {old}",
-                    f"r2 {new}",
-                    f"r2 {old}",
-                    "jain",
-                    near(0.0, SMALL),
-                    "about 0",
-                    of=of,
-                    digits=3,
-                )
-                for new, old in PAIRS
-                for word, of in (("lower quartile", lower), ("upper quartile", upper))
-            ),
-            *(
-                change_part(
-                    f"faster flow, 90th percentile: {new} against {old}",
-                    f"r2 {new}",
-                    f"r2 {old}",
-                    "simultaneous_faster",
-                    below(0.0),
-                    of=_ninetieth,
-                )
-                for new, old in PAIRS
-            ),
-        ],
-    ),
-    Claim(
-        "J68",
-        "r1: simultaneous throughputs are the same with and without ECN (within 5 %, as is suggested)",
-        "equal",
-        _equal_shares("r1", 0.05),
-    ),
-    Claim(
-        "J69",
-        "Overall throughput is higher than in W1: slow start weighs less in a longer run",
-        "7871 against 7817 B/s; r4 withheld",
-        [
-            *(change_part(f"error-free: {c}", f"w2-e0/{c}", f"w1-e0/{c}", OVERALL, above(0.0)) for c in testbed.FOUR),
-            *(change_part(f"r4: {c}", f"r4 {c}", f"w1-arq/r4 {c}", OVERALL) for c in testbed.FOUR),
-        ],
-    ),
-    Claim(
-        "J130",
-        "ECN makes very unfair repetitions rarer (tenth percentile of Jain's index)",
-        "higher on e0; r4 withheld",
-        [
-            *_tenth_parts("w2-e0/", "error-free"),
-            *(
-                difference_part(f"r4: {new} minus {old}", f"r4 {new}", f"r4 {old}", "jain", of=tenth, digits=3)
-                for new, old in PAIRS
-            ),
-        ],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "J63": measures.each(R4, OVERALL),
+        "J64": measures.each(R4, "jain")
+        | measures.each(R4, "jain", of=measures.lower, word=", lower quartile")
+        | measures.each(R4, "jain", of=measures.upper, word=", upper quartile")
+        | {
+            f"{new} minus {old}": measures.difference(f"r4 {new}", f"r4 {old}", "jain", pairing="paired")
+            for (new, old) in PAIRS
+        }
+        | {"BL minus error-free BL": measures.difference("r4 BL", "w2-e0/BL", "jain", pairing="paired")},
+        "J65": measures.each(R4, "simultaneous_third")
+        | measures.each(R4, "simultaneous_third", of=stats.iqr_of, word=", IQR")
+        | measures.each(R4, "simultaneous_faster", word=", faster")
+        | measures.each(R4, "simultaneous_slower", word=", slower")
+        | {"BL against error-free BL": measures.change("r4 BL", "w2-e0/BL", "simultaneous_third")},
+        "J66": {
+            f"{c}, {role}, {word}": measures.value(c, f"{role}_unnecessary", of=of)
+            for role in ROLES
+            for word, of in (("upper quartile", measures.upper), ("maximum", np.max))
+            for c in ("r4 BL", "r4 ETCP")
+        }
+        | {"mean over all flows, ETCP against BL": measures.change("r4 ETCP", "r4 BL", "unnecessary", of=np.mean)},
+        "J67": _tenth_parts("r2 ", "tenth percentile")
+        | {
+            f"{word}: {new} minus {old}": measures.difference(f"r2 {new}", f"r2 {old}", "jain", of=of, pairing="paired")
+            for (new, old) in PAIRS
+            for (word, of) in (("lower quartile", measures.lower), ("upper quartile", measures.upper))
+        }
+        | {
+            f"faster flow, 90th percentile: {new} against {old}": measures.change(
+                f"r2 {new}", f"r2 {old}", "simultaneous_faster", of=_ninetieth
+            )
+            for (new, old) in PAIRS
+        },
+        "J68": _equal_shares("r1", 0.05),
+        "J69": {f"error-free: {c}": measures.change(f"w2-e0/{c}", f"w1-e0/{c}", OVERALL) for c in testbed.FOUR}
+        | {f"r4: {c}": measures.change(f"r4 {c}", f"w1-arq/r4 {c}", OVERALL) for c in testbed.FOUR},
+        "J130": _tenth_parts("w2-e0/", "error-free")
+        | {
+            f"r4: {new} minus {old}": measures.difference(f"r4 {new}", f"r4 {old}", "jain", of=tenth, pairing="paired")
+            for (new, old) in PAIRS
+        },
+    }
 )
 
 
@@ -194,14 +124,14 @@ def pictures(r: Results) -> list[Picture]:
         figures.quartile_bars(
             "fig-18a",
             "Overall throughput on r4 (Fig. 18a).",
-            measures.columns(r, {"all": OVERALL}, link="r4"),
+            metrics.columns(r, {"all": OVERALL}, link="r4"),
             "overall throughput (B/s)",
             None,
         ),
         figures.quartile_bars(
             "fig-18d",
             "Spurious timeouts and retransmissions in vain on r4 (Fig. 18d).",
-            measures.columns(r, vain, link="r4"),
+            metrics.columns(r, vain, link="r4"),
             "number",
         ),
     ]
@@ -210,13 +140,13 @@ def pictures(r: Results) -> list[Picture]:
             figures.quartile_bars(
                 f"fig-{one}",
                 f"Simultaneous throughput of the three flows on {link} (Fig. {one}).",
-                measures.columns(r, shares, link=link),
+                metrics.columns(r, shares, link=link),
                 "simultaneous throughput (B/s)",
             ),
             figures.quartile_bars(
                 f"fig-{other}",
                 f"Jain's index on {link} (Fig. {other}).",
-                measures.columns(r, {"all": "jain"}, link=link),
+                metrics.columns(r, {"all": "jain"}, link=link),
                 "Jain's index",
                 None,
             ),

@@ -37,48 +37,22 @@ from typing import Any
 import numpy as np
 
 from crosswind import figures, stats
-from crosswind.claims import Band, Claim, MissingDataError, Part, above, at_least, at_most, below, between, near
-from crosswind.experiments.base import Results, published
-from crosswind.experiments.jarvinen_2006 import measures, parts, readings, study, testbed
-from crosswind.experiments.jarvinen_2006.parts import change_part, highest, lower, lowest, table_parts
+from crosswind.claims import MissingDataError, measures
+from crosswind.experiments.base import Results
+from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, study, testbed
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
 
-P = published("w2_e0.csv", __file__)
 WORKLOAD = testbed.Workload("w2-e0", ("third",), third_bytes=testbed.BULK_BYTES, events=("third",))
 SHARE = "simultaneous_third"
 OTHERS = ("BL+ECN", "ETCP", "ETCP+ECN")
-FEW = 0.25
 DEFAULT_SSTHRESH = 65535
 
 
 def configurations(**variant: Any) -> dict[str, Scenario]:
     """The four configurations; `variant` names what differs from the suggested reading (testbed.Reading)."""
     return testbed.configurations(WORKLOAD, testbed.FOUR, variant)
-
-
-def _jain_step(new: str, old: str, of: Any, accept: Band) -> Part:
-    return Part(
-        f"{new} minus {old}",
-        lambda r: stats.difference(r.of(new, "jain"), r.of(old, "jain"), of=of),
-        accept,
-        "> 0",
-        "",
-        3,
-    )
-
-
-def _jain_quartile(configuration: str) -> Part:
-    value = P[("jain_lower_quartile", configuration)]
-    return Part(
-        configuration,
-        lambda r: stats.quantile(r.of(configuration, "jain"), 0.25),
-        near(value, 0.04),
-        f"{value:g}",
-        "",
-        3,
-    )
 
 
 def _early_and_late(r: Results) -> tuple[Any, Any]:
@@ -130,123 +104,35 @@ def _fairness_after_slow_opening(r: Results) -> Estimate:
     )
 
 
-def _avoided(role: str, without: str) -> Any:
-    return lambda r: stats.difference(r.of(without, f"{role}_drops"), r.of(f"{without}+ECN", f"{role}_drops"))
-
-
-CLAIMS = (
-    Claim(
-        "J55",
-        "Overall throughput; Enhanced TCP higher",
-        "BL 7871 B/s, ETCP 7909 B/s",
-        [
-            *table_parts("overall_throughput", "overall_throughput", P, 0.01, unit="B/s", digits=0),
-            change_part("ETCP against BL", "ETCP", "BL", "overall_throughput", above(0.0), 0.005),
-        ],
-    ),
-    Claim(
-        "J56",
-        "Simultaneous throughput of the third flow rises: BL < BL+ECN < ETCP < ETCP+ECN",
-        "1520, 1915, 2048, 2292 B/s",
-        [*table_parts(SHARE, SHARE, P, 0.15, unit="B/s", digits=0), *parts.rising(SHARE, testbed.FOUR)],
-    ),
-    Claim(
-        "J57",
-        "Simultaneous throughput of the faster flow: BL highest, ETCP+ECN lowest",
-        "3370 and 3042 B/s",
-        [
-            *[
-                p
-                for p in table_parts("simultaneous_faster", "simultaneous_faster", P, 0.05, unit="B/s", digits=0)
-                if p.label in ("BL", "ETCP+ECN")
-            ],
-            highest("BL", testbed.FOUR, "simultaneous_faster"),
-            lowest("ETCP+ECN", testbed.FOUR, "simultaneous_faster"),
-        ],
-    ),
-    Claim(
-        "J58",
-        "Jain's index over the simultaneous throughputs rises (median)",
-        "0.91 < 0.94 < 0.96 < 0.97",
-        [
-            *table_parts("jain", "jain_median", P, 0.03, unit="", digits=3, absolute=True),
-            *(
-                _jain_step(new, old, np.median, at_least(-parts.LEVEL * 0.96) if new == "ETCP+ECN" else above(0.0))
-                for old, new in zip(testbed.FOUR, testbed.FOUR[1:], strict=False)
-            ),
-        ],
-    ),
-    Claim(
-        "J59",
-        "Lower quartile of Jain's index; BL worst",
-        "0.84, 0.90, 0.91, 0.94",
-        [
-            *(_jain_quartile(c) for c in testbed.FOUR),
-            *(_jain_step(c, "BL", lower, above(0.0)) for c in OTHERS),
-        ],
-    ),
-    Claim(
-        "J60",
-        "BL: a third flow that overshoots by its third round trip gets less than one that reaches its fifth",
-        "less",
-        [Part("simultaneous throughput, early against late", _early_against_late, below(0.0), "less", "%")],
-    ),
-    Claim(
-        "J61",
-        "ETCP removes nearly all drops (our number: three quarters); ECN avoids one to two drops of every flow",
-        "drops << BL; 1 to 2",
-        [
-            Part(
-                "ETCP drops as a share of BL",
-                lambda r: stats.estimate(
-                    lambda a, b, axis: np.median(a, axis=axis) / np.median(b, axis=axis),
-                    r.of("ETCP", "drops"),
-                    r.of("BL", "drops"),
-                    pairing="paired",
-                ),
-                at_most(FEW),
-                "<< 1",
-                "%",
-            ),
-            *(
-                Part(
-                    f"drops avoided by ECN, {role} flow (BL minus BL+ECN)",
-                    _avoided(role, "BL"),
-                    between(1.0, 2.0),
-                    "1 to 2",
-                    "",
-                    1,
-                )
-                for role in ("faster", "slower", "third")
-            ),
-            *(
-                Part(
-                    f"drops avoided by ECN, {role} flow (ETCP minus ETCP+ECN)",
-                    _avoided(role, "ETCP"),
-                    between(1.0, 2.0),
-                    "1 to 2",
-                    "",
-                    1,
-                )
-                for role in ("faster", "slower", "third")
-            ),
-        ],
-    ),
-    Claim(
-        "J62",
-        "ETCP without ECN: a first round trip beyond 3 s gives the third flow a spurious timeout and poor "
-        "fairness; with ECN there is no such repetition",
-        "some; none",
-        [
-            Part("repetitions, ETCP", _slow_opening("ETCP"), at_least(1), "some", "", 0),
-            Part("of these with a cold cache, ETCP", _of_these_cold("ETCP"), Band(), "", "", 0),
-            Part(
-                "Jain's index against other repetitions, ETCP", _fairness_after_slow_opening, below(0.0), "lower", "", 3
-            ),
-            Part("repetitions, ETCP+ECN", _slow_opening("ETCP+ECN"), at_most(0), "0", "", 0),
-            Part("of these with a cold cache, ETCP+ECN", _of_these_cold("ETCP+ECN"), Band(), "", "", 0),
-        ],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "J55": measures.each(("BL", "ETCP"), "overall_throughput")
+        | {"ETCP against BL": measures.change("ETCP", "BL", "overall_throughput")},
+        "J56": measures.each(testbed.FOUR, SHARE) | measures.steps(testbed.FOUR, SHARE),
+        "J57": measures.each(("BL", "ETCP+ECN"), "simultaneous_faster")
+        | parts.best("BL", testbed.FOUR, "simultaneous_faster")
+        | parts.least("ETCP+ECN", testbed.FOUR, "simultaneous_faster"),
+        "J58": measures.each(testbed.FOUR, "jain")
+        | measures.differences(zip(testbed.FOUR[1:], testbed.FOUR, strict=False), "jain", pairing="paired"),
+        "J59": measures.each(testbed.FOUR, "jain", of=measures.lower)
+        | measures.differences(((c, "BL") for c in OTHERS), "jain", of=measures.lower, pairing="paired"),
+        "J60": {"simultaneous throughput, early against late": _early_against_late},
+        "J61": {"ETCP drops as a share of BL": measures.ratio(("ETCP", "drops"), ("BL", "drops"), pairing="paired")}
+        | {
+            f"drops avoided by ECN, {role} flow ({tcp} minus {tcp}+ECN)": measures.difference(
+                tcp, f"{tcp}+ECN", f"{role}_drops", pairing="paired"
+            )
+            for tcp in ("BL", "ETCP")
+            for role in ("faster", "slower", "third")
+        },
+        "J62": {
+            "repetitions, ETCP": _slow_opening("ETCP"),
+            "of these with a cold cache, ETCP": _of_these_cold("ETCP"),
+            "Jain's index against other repetitions, ETCP": _fairness_after_slow_opening,
+            "repetitions, ETCP+ECN": _slow_opening("ETCP+ECN"),
+            "of these with a cold cache, ETCP+ECN": _of_these_cold("ETCP+ECN"),
+        },
+    }
 )
 
 
@@ -261,27 +147,27 @@ def pictures(r: Results) -> list[Picture]:
         figures.quartile_bars(
             "fig-16a",
             "Overall throughput (Fig. 16a): median, quartiles, range.",
-            measures.columns(r, {"all": "overall_throughput"}),
+            metrics.columns(r, {"all": "overall_throughput"}),
             "overall throughput (B/s)",
             None,
         ),
         figures.quartile_bars(
             "fig-16b",
             "Simultaneous throughput of the three flows (Fig. 16b).",
-            measures.columns(r, {x: f"simultaneous_{x}" for x in roles}),
+            metrics.columns(r, {x: f"simultaneous_{x}" for x in roles}),
             "simultaneous throughput (B/s)",
         ),
         figures.quartile_bars(
             "fig-16c",
             "Jain's index over the simultaneous throughputs (Fig. 16c).",
-            measures.columns(r, {"all": "jain"}),
+            metrics.columns(r, {"all": "jain"}),
             "Jain's index",
             None,
         ),
         figures.quartile_bars(
             "fig-16d",
             "Packets dropped at the router, by flow (Fig. 16d).",
-            measures.columns(r, {x: f"{x}_drops" for x in roles}),
+            metrics.columns(r, {x: f"{x}_drops" for x in roles}),
             "drops (packets)",
         ),
         figures.scatter(

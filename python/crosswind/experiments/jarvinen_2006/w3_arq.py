@@ -29,18 +29,9 @@ from typing import Any
 import numpy as np
 
 from crosswind import figures, stats
-from crosswind.claims import Claim, MissingDataError, Part, at_least, at_most, below, between, near, within
+from crosswind.claims import MissingDataError, measures
 from crosswind.experiments.base import Results
-from crosswind.experiments.jarvinen_2006 import measures, parts, readings, study, testbed
-from crosswind.experiments.jarvinen_2006.parts import (
-    change_part,
-    lowest,
-    report_changes,
-    report_parts,
-    spread_of_medians,
-    value_part,
-    withheld,
-)
+from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, study, testbed
 from crosswind.experiments.jarvinen_2006.w3_e0 import by_object
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
@@ -73,147 +64,57 @@ def _share_of_link(configuration: str) -> Any:
     return lambda r: stats.median(r.of(configuration, "simultaneous_page") / testbed.RATE_Bps[64])
 
 
-def _r2_pair(new: str, old: str) -> Part:
-    accept = at_least(-parts.LEVEL) if new == "ETCP+DS+ECN" else at_most(parts.LEVEL)
-    return change_part(f"r2: {new} against {old}", f"r2 {new}", f"r2 {old}", OVERALL, accept)
-
-
-def _benefit(label: str, new: str, most: float) -> Part:
-    """How much of BL's response time is saved, on r1."""
-    return change_part(label, f"r1 {new}", "r1 BL", RESPONSE, at_least(-most))
-
-
-CLAIMS = (
-    withheld(
-        85,
-        "r4: response time of the page, median and IQR; BL against the error-free link; changes against BL",
-        [
-            *report_parts(R4, RESPONSE, unit="s"),
-            *report_parts(R4, RESPONSE, of=stats.iqr_of, unit="s", word=", IQR"),
-            change_part("BL against error-free BL", "r4 BL", "w3-e0/BL", RESPONSE),
-            *report_changes(R4, "r4 BL", RESPONSE),
-        ],
-    ),
-    withheld(
-        86,
-        "r4: overall throughput, median; spread",
-        [
-            *report_parts(R4, OVERALL, unit="B/s", digits=0),
-            spread_of_medians("spread", R4, OVERALL, near(0.0, np.inf), ""),
-        ],
-    ),
-    withheld(87, "r4: unnecessary retransmissions of the slower flow, median", report_parts(R4, "slower_unnecessary")),
-    Claim(
-        "J88",
-        "r4, Table 10: as many spurious timeouts of the page as without errors, evenly over its objects",
-        "308 in 120 repetitions; 26 to 49 per object",
-        [
-            Part("total in 120 repetitions, BL", _spurious(np.sum), within(308, 0.15), "308", "", 0),
-            Part("most over fewest, by object", _spurious(lambda x: x.max() / x.min()), below(2.0), "1.9", "", 2),
-        ],
-    ),
-    Claim(
-        "J89",
-        "r4: congestion drops of the page; ECN halves them",
-        "BL 10, BL+ECN 5",
-        [
-            value_part("BL", "r4 BL", "page_drops", within(10, 0.15), 10),
-            value_part("BL+ECN", "r4 BL+ECN", "page_drops", within(5, 0.15), 5),
-        ],
-    ),
-    Claim(
-        "J90",
-        "r2: pages are faster than without errors; ETCP a fifth faster than BL, whatever the router does",
-        "BL 39.5 s, -24 % against error-free; ETCP -20 %; within 2 %",
-        [
-            value_part("BL", "r2 BL", RESPONSE, within(39.5, 0.15), 39.5, unit="s"),
-            change_part("BL against error-free BL", "r2 BL", "w3-e0/BL", RESPONSE, near(-0.24, 0.15), -0.24),
-            change_part("ETCP against BL", "r2 ETCP", "r2 BL", RESPONSE, near(-0.20, 0.15), -0.20),
-            *(
-                change_part(f"{c} against ETCP", f"r2 {c}", "r2 ETCP", RESPONSE, near(0.0, 0.02))
-                for c in ("ETCP+ECN", "ETCP+DS")
-            ),
-        ],
-    ),
-    Claim(
-        "J91",
-        "r2: overall throughput of ETCP as that of BL; BL+DS+ECN lowest (printed gap below 2 %: not contradicted "
-        "by more)",
-        "6468, 6467; 6371 B/s lowest",
-        [
-            value_part("BL", "r2 BL", OVERALL, within(6467, 0.15), 6467, unit="B/s", digits=0),
-            change_part("ETCP against BL", "r2 ETCP", "r2 BL", OVERALL, near(0.0, 0.02)),
-            lowest("r2 BL+DS+ECN", R2, OVERALL, parts.LEVEL),
-        ],
-    ),
-    Claim(
-        "J92",
-        "r1: classes hardly shorten BL's pages; ETCP does, equally with any router",
-        "BL+DS -0.6 s; ETCP -15 to -17 %; within 3 %",
-        [
-            parts.difference_part(
-                "BL+DS minus BL", "r1 BL+DS", "r1 BL", RESPONSE, between(-2.0, 2.0), "-0.6 s", unit="s"
-            ),
-            *(
-                change_part(f"{c} against BL", f"r1 {c}", "r1 BL", RESPONSE, near(-0.16, 0.15), -0.16)
-                for c in testbed.EIGHT
-                if c.startswith("ETCP")
-            ),
-            spread_of_medians("spread of the four ETCP cases", R1[4:], RESPONSE, below(0.03), "< 3 %"),
-        ],
-    ),
-    Claim(
-        "J93",
-        "r1: the page has a third of the link with BL, two fifths with ETCP",
-        "33 %; 40 %",
-        [
-            Part("BL", _share_of_link("r1 BL"), within(1 / 3, 0.15), "33 %", "%"),
-            Part("ETCP", _share_of_link("r1 ETCP"), within(0.40, 0.15), "40 %", "%"),
-        ],
-    ),
-    Claim(
-        "J129",
-        "ECN lowers overall throughput a little on ARQ links: W1 on r4 in both pairs, W3 on r2 in three of four "
-        "(printed gaps are below 2 %: not contradicted by more than that)",
-        "-0.6 %; r2 three of four; r4 of W2 to W4 withheld",
-        [
-            *(
-                change_part(
-                    f"W1 r4: {new} against {old}", f"w1-arq/r4 {new}", f"w1-arq/r4 {old}", OVERALL, at_most(parts.LEVEL)
-                )
-                for new, old in (("BL+ECN", "BL"), ("ETCP+ECN", "ETCP"))
-            ),
-            *(_r2_pair(new, old) for new, old in PAIRS),
-            *(
-                change_part(f"W2 r4: {new} against {old}", f"w2-arq/r4 {new}", f"w2-arq/r4 {old}", OVERALL)
-                for new, old in (("BL+ECN", "BL"), ("ETCP+ECN", "ETCP"))
-            ),
-            *(change_part(f"W3 r4: {new} against {old}", f"r4 {new}", f"r4 {old}", OVERALL) for new, old in PAIRS),
-            *(
-                change_part(f"W4 r4: {new} against {old}", f"w4-arq/r4 {new}", f"w4-arq/r4 {old}", OVERALL)
-                for new, old in PAIRS
-            ),
-        ],
-    ),
-    Claim(
-        "J132",
-        "r1: ECN and classes bring next to nothing for the page, ECN nothing for the stream (our number: 5 %)",
-        "nearly vanish",
-        [
-            _benefit("page, BL+ECN against BL", "BL+ECN", 0.05),
-            _benefit("page, BL+DS against BL", "BL+DS", 0.05),
-            *(
-                change_part(
-                    f"stream's throughput, {new} against {old}",
-                    f"w4-arq/r1 {new}",
-                    f"w4-arq/r1 {old}",
-                    "audio_throughput",
-                    at_least(-0.05),
-                )
-                for new, old in PAIRS
-            ),
-        ],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "J85": measures.each(R4, RESPONSE)
+        | measures.each(R4, RESPONSE, of=stats.iqr_of, word=", IQR")
+        | {"BL against error-free BL": measures.change("r4 BL", "w3-e0/BL", RESPONSE)}
+        | parts.changes(R4, "r4 BL", RESPONSE),
+        "J86": measures.each(R4, OVERALL) | {"spread": parts.spread_of_medians(R4, OVERALL)},
+        "J87": measures.each(R4, "slower_unnecessary"),
+        "J88": {
+            "total in 120 repetitions, BL": _spurious(np.sum),
+            "most over fewest, by object": _spurious(lambda x: x.max() / x.min()),
+        },
+        "J89": {"BL": measures.value("r4 BL", "page_drops"), "BL+ECN": measures.value("r4 BL+ECN", "page_drops")},
+        "J90": {
+            "BL": measures.value("r2 BL", RESPONSE),
+            "BL against error-free BL": measures.change("r2 BL", "w3-e0/BL", RESPONSE),
+            "ETCP against BL": measures.change("r2 ETCP", "r2 BL", RESPONSE),
+        }
+        | {f"{c} against ETCP": measures.change(f"r2 {c}", "r2 ETCP", RESPONSE) for c in ("ETCP+ECN", "ETCP+DS")},
+        "J91": {"BL": measures.value("r2 BL", OVERALL), "ETCP against BL": measures.change("r2 ETCP", "r2 BL", OVERALL)}
+        | parts.least("r2 BL+DS+ECN", R2, OVERALL),
+        "J92": {"BL+DS minus BL": measures.difference("r1 BL+DS", "r1 BL", RESPONSE, pairing="paired")}
+        | {
+            f"{c} against BL": measures.change(f"r1 {c}", "r1 BL", RESPONSE)
+            for c in testbed.EIGHT
+            if c.startswith("ETCP")
+        }
+        | {"spread of the four ETCP cases": parts.spread_of_medians(R1[4:], RESPONSE)},
+        "J93": {"BL": _share_of_link("r1 BL"), "ETCP": _share_of_link("r1 ETCP")},
+        "J129": {
+            f"W1 r4: {new} against {old}": measures.change(f"w1-arq/r4 {new}", f"w1-arq/r4 {old}", OVERALL)
+            for (new, old) in (("BL+ECN", "BL"), ("ETCP+ECN", "ETCP"))
+        }
+        | {f"r2: {new} against {old}": measures.change(f"r2 {new}", f"r2 {old}", OVERALL) for new, old in PAIRS}
+        | {
+            f"W2 r4: {new} against {old}": measures.change(f"w2-arq/r4 {new}", f"w2-arq/r4 {old}", OVERALL)
+            for (new, old) in (("BL+ECN", "BL"), ("ETCP+ECN", "ETCP"))
+        }
+        | {f"W3 r4: {new} against {old}": measures.change(f"r4 {new}", f"r4 {old}", OVERALL) for (new, old) in PAIRS}
+        | {
+            f"W4 r4: {new} against {old}": measures.change(f"w4-arq/r4 {new}", f"w4-arq/r4 {old}", OVERALL)
+            for (new, old) in PAIRS
+        },
+        "J132": {f"page, {c} against BL": measures.change(f"r1 {c}", "r1 BL", RESPONSE) for c in ("BL+ECN", "BL+DS")}
+        | {
+            f"stream's throughput, {new} against {old}": measures.change(
+                f"w4-arq/r1 {new}", f"w4-arq/r1 {old}", "audio_throughput"
+            )
+            for (new, old) in PAIRS
+        },
+    }
 )
 
 
@@ -243,7 +144,7 @@ def pictures(r: Results) -> list[Picture]:
     return [
         *(
             figures.quartile_bars(
-                f"fig-{n}", f"{title} on {link} (Fig. {n}).", measures.columns(r, what, link=link), y, floor
+                f"fig-{n}", f"{title} on {link} (Fig. {n}).", metrics.columns(r, what, link=link), y, floor
             )
             for link, n, title, what, y, floor in boxes
         ),

@@ -38,7 +38,6 @@ Why claims fail. Measured here, 60 repetitions, by changing one thing at a time 
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -46,50 +45,25 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import figures, stats
-from crosswind.claims import (
-    Band,
-    Claim,
-    MissingDataError,
-    Part,
-    above,
-    at_least,
-    at_most,
-    below,
-    between,
-    near,
-    within,
-)
-from crosswind.experiments.base import Results, published
-from crosswind.experiments.jarvinen_2006 import measures, parts, readings, study, testbed
-from crosswind.experiments.jarvinen_2006.parts import change_part, share_part, upper, value_part
+from crosswind.claims import Measure, MissingDataError, measures
+from crosswind.experiments.base import Results
+from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, study, testbed
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
 
-P = published("w3_e0.csv", __file__)
 WORKLOAD = testbed.Workload("w3-e0", ("page",))
 RESPONSE, OVERALL, FASTER = "page_response_s", "overall_throughput", "faster_elapsed_s"
-OBJECTS_BYTES = 823_680
+SIDES = {"before": pl.col("page_start_s") < 20.0, "after": pl.col("page_start_s") >= 20.0}
+# All of the eight but BL+DS+ECN, of which no overall throughput is printed.
+MEDIANS = testbed.EIGHT[:3] + testbed.EIGHT[4:]
 ORDER = ("BL", "ETCP", "BL+ECN", "ETCP+ECN", "ETCP+DS", "BL+DS", "ETCP+DS+ECN", "BL+DS+ECN")
-# Printed medians of neighbours less than two seconds apart need only weak order, and where the printed gap is below 2 %
-# (BL+DS, ETCP+DS) a fall by less than that is no contradiction.
-NEAR_s, SLACK_s = 2.0, {"BL+DS": parts.LEVEL * 38.0}
 WITH_DS = tuple(c for c in testbed.EIGHT if "+DS" in c)
 
 
 def configurations(**variant: Any) -> dict[str, Scenario]:
     """The eight configurations; `variant` names what differs from the suggested reading (testbed.Reading)."""
     return testbed.configurations(WORKLOAD, testbed.EIGHT, variant)
-
-
-def order_parts() -> list[Part]:
-    """Each configuration against the one before in the printed order; near neighbours may be level."""
-    gaps = {"BL+ECN": 1.1, "ETCP+DS+ECN": 1.6, "BL+DS": 0.5, "BL+DS+ECN": 2.0}
-    out = []
-    for a, b in itertools.pairwise(ORDER):
-        accept = at_most(SLACK_s.get(b, 0.0)) if gaps.get(b, 9.0) < NEAR_s else below(0.0)
-        out.append(parts.difference_part(f"{b} minus {a}", b, a, RESPONSE, accept, "< 0", unit="s"))
-    return out
 
 
 def by_object(r: Results, configuration: str, column: str) -> npt.NDArray[np.float64]:
@@ -100,7 +74,9 @@ def by_object(r: Results, configuration: str, column: str) -> npt.NDArray[np.flo
     return t.group_by("object").agg(pl.col(column).sum()).sort("object")[column].to_numpy().astype(float)
 
 
-def _share_of(column: str, objects: list[int], accept: Band, printed: str, label: str) -> Part:
+def _share_of(column: str, objects: list[int]) -> Measure:
+    """What some objects have of a count of the page, BL."""
+
     def measure(r: Results) -> Estimate:
         mine, all_nine = (_objects_hit(r, "BL", x, column) for x in (objects, list(range(9))))
         if not all_nine.sum():
@@ -109,7 +85,7 @@ def _share_of(column: str, objects: list[int], accept: Band, printed: str, label
             lambda a, b, axis: np.sum(a, axis=axis) / np.sum(b, axis=axis), mine, all_nine, pairing="paired"
         )
 
-    return Part(label, measure, accept, printed, "%")
+    return measure
 
 
 def _objects_hit(
@@ -132,11 +108,6 @@ def _rising_with_start(r: Results) -> Estimate:
     )
 
 
-def _by_start(side: str, what: Any, label: str, accept: Band, printed: str) -> Part:
-    where = pl.col("page_start_s") < 20.0 if side == "early" else pl.col("page_start_s") >= 20.0
-    return Part(label, lambda r: stats.estimate(what, r.of("ETCP", FASTER, where)), accept, printed, "s", 2)
-
-
 def _bulk_spurious(configuration: str) -> Any:
     def hit(r: Results) -> npt.NDArray[np.bool_]:
         late = r.of(configuration, "page_start_s") > 32.0
@@ -146,163 +117,61 @@ def _bulk_spurious(configuration: str) -> Any:
     return hit
 
 
-RESPONSE_CLAIMS = (
-    Claim(
-        "J5",
-        "Overall throughput times elapsed time of the slower flow is the size of the objects",
-        "823680 B (W3); 7832 B/s x 105.2 s",
-        [parts.identity_part(c, within(OBJECTS_BYTES, 0.003), "823680 B") for c in testbed.EIGHT],
-    ),
-    Claim(
-        "J70",
-        "Response time of the page: DS+ECN shortest, then DS, then ECN; BL longest",
-        "BL 52.1 s; 46.4, 45.3, 40.1, 38.0, 37.5, 35.9, 33.9 s",
-        [value_part("BL", "BL", RESPONSE, within(52.1, 0.15), 52.1, unit="s"), *order_parts()],
-    ),
-    Claim(
-        "J71",
-        "DS without ECN shortens BL's pages and steadies them",
-        "-28 %, maximum -38 %, IQR -78 %",
-        [
-            change_part("median", "BL+DS", "BL", RESPONSE, near(-0.28, 0.10), -0.28),
-            change_part("maximum", "BL+DS", "BL", RESPONSE, near(-0.38, 0.10), -0.38, of=np.max),
-            change_part("IQR", "BL+DS", "BL", RESPONSE, near(-0.78, 0.10), -0.78, of=stats.iqr_of),
-        ],
-    ),
-    Claim(
-        "J72",
-        "BL: DS with ECN is less steady than DS alone",
-        "IQR +160 %",
-        [change_part("IQR", "BL+DS+ECN", "BL+DS", RESPONSE, near(1.60, 0.10), 1.60, of=stats.iqr_of)],
-    ),
-    Claim(
-        "J73",
-        "BL, Table 8: body and objects 1 to 3 carry most spurious timeouts and drops; 4 to 6 hardly any",
-        "timeouts 74 %, with 7 and 8 97 %; drops 77 %",
-        [
-            _share_of("spurious", [0, 1, 2, 3], near(0.74, 0.10), "74 %", "spurious timeouts, body to object 3"),
-            _share_of("spurious", [0, 1, 2, 3, 7, 8], near(0.97, 0.10), "97 %", "spurious timeouts, with 7 and 8"),
-            _share_of("spurious", [4, 5, 6], Band(), "3 %", "spurious timeouts, objects 4 to 6"),
-            _share_of("drops", [0, 1, 2, 3], at_least(0.65), "77 %", "drops, body to object 3"),
-            _share_of("drops", [0], Band(), "24 %", "drops, body"),
-            _share_of("drops", [8], Band(), "0.6 %", "drops, object 8"),
-        ],
-    ),
-    Claim(
-        "J74",
-        "BL: nearly every page has a spurious timeout",
-        "93 % of repetitions",
-        [share_part("with one", "BL", lambda r: r.of("BL", "page_spurious") > 0, at_least(0.80), "93 %")],
-    ),
-    Claim(
-        "J75",
-        "BL: every page that starts after 20 s has a spurious timeout of its body",
-        "every repetition",
-        [share_part("with one, start after 20 s", "BL", _late_body, at_least(0.95), "100 %")],
-    ),
-    Claim(
-        "J76",
-        "DS removes all drops of the page and nearly all of its spurious timeouts",
-        "0; upper quartile 0; ETCP+DS median 1",
-        [
-            *(value_part(f"drops, maximum, {c}", c, "page_drops", at_most(0), 0, of=np.max, digits=0) for c in WITH_DS),
-            value_part("spurious timeouts, upper quartile, BL+DS", "BL+DS", "page_spurious", at_most(0), 0, of=upper),
-            value_part("spurious timeouts, median, ETCP+DS", "ETCP+DS", "page_spurious", between(1, 1), 1),
-        ],
-    ),
-    Claim(
-        "J77",
-        "ETCP+DS: spurious timeout of the last object of the first burst, seldom one more",
-        "75 %; 12 %",
-        [
-            share_part("object 3", "ETCP+DS", lambda r: _objects_hit(r, "ETCP+DS", [3]) > 0, near(0.75, 0.15), "75 %"),
-            share_part(
-                "a later object",
-                "ETCP+DS",
-                lambda r: _objects_hit(r, "ETCP+DS", [4, 5, 6, 7, 8]) > 0,
-                near(0.12, 0.15),
-                "12 %",
+CLAIMS = study.BOOK.claims(
+    {
+        "J5": {f"W3 {c}": parts.identity(c) for c in testbed.EIGHT},
+        "J70": {"BL": measures.value("BL", RESPONSE)}
+        | measures.differences(zip(ORDER[1:], ORDER, strict=False), RESPONSE, pairing="paired"),
+        "J71": {
+            "median": measures.change("BL+DS", "BL", RESPONSE),
+            "maximum": measures.change("BL+DS", "BL", RESPONSE, of=np.max),
+            "IQR": measures.change("BL+DS", "BL", RESPONSE, of=stats.iqr_of),
+        },
+        "J72": {"IQR": measures.change("BL+DS+ECN", "BL+DS", RESPONSE, of=stats.iqr_of)},
+        "J73": {
+            "spurious timeouts, body to object 3": _share_of("spurious", [0, 1, 2, 3]),
+            "spurious timeouts, with 7 and 8": _share_of("spurious", [0, 1, 2, 3, 7, 8]),
+            "spurious timeouts, objects 4 to 6": _share_of("spurious", [4, 5, 6]),
+            "drops, body to object 3": _share_of("drops", [0, 1, 2, 3]),
+            "drops, body": _share_of("drops", [0]),
+            "drops, object 8": _share_of("drops", [8]),
+        },
+        "J74": {"with one, BL": measures.share(lambda r: r.of("BL", "page_spurious") > 0)},
+        "J75": {"with one, start after 20 s, BL": measures.share(_late_body)},
+        "J76": {f"drops, maximum, {c}": measures.value(c, "page_drops", of=np.max) for c in WITH_DS}
+        | {
+            "spurious timeouts, upper quartile, BL+DS": measures.value("BL+DS", "page_spurious", of=measures.upper),
+            "spurious timeouts, median, ETCP+DS": measures.value("ETCP+DS", "page_spurious"),
+        },
+        "J77": {
+            "object 3, ETCP+DS": measures.share(lambda r: _objects_hit(r, "ETCP+DS", [3]) > 0),
+            "a later object, ETCP+DS": measures.share(lambda r: _objects_hit(r, "ETCP+DS", [4, 5, 6, 7, 8]) > 0),
+        },
+        "J78": {
+            "median": measures.value("ETCP", "page_spurious"),
+            "start after 20 s minus before": _rising_with_start,
+            "start below 2 s: repetitions without, ETCP": measures.share(
+                lambda r: r.of("ETCP", "page_spurious", pl.col("page_start_s") < 2.0) == 0
             ),
-        ],
-    ),
-    Claim(
-        "J78",
-        "ETCP: three spurious timeouts a page, more for later starts, none only for starts below 2 s",
-        "3; rising",
-        [
-            value_part("median", "ETCP", "page_spurious", between(3, 3), 3),
-            Part("start after 20 s minus before", _rising_with_start, above(0.0), "> 0"),
-            share_part(
-                "start below 2 s: repetitions without",
-                "ETCP",
-                lambda r: r.of("ETCP", "page_spurious", pl.col("page_start_s") < 2.0) == 0,
-                above(0.0),
-                "some",
-            ),
-        ],
-    ),
-)
-CLAIMS = (
-    *RESPONSE_CLAIMS,
-    Claim(
-        "J79",
-        "Overall throughput within 0.7 %; ETCP a little above BL",
-        "7832, 7841, 7854; 7872, 7873, 7879, 7878 B/s",
-        [
-            *parts.table_parts(OVERALL, OVERALL, P, 0.007, unit="B/s", digits=0),
-            change_part("ETCP against BL", "ETCP", "BL", OVERALL, between(0.002, 0.01), 0.005),
-        ],
-    ),
-    Claim(
-        "J80",
-        "With DS, ECN lowers the minimum of overall throughput",
-        "lower minima",
-        [
-            change_part(
-                f"minimum, {tcp}+DS+ECN against {tcp}+DS", f"{tcp}+DS+ECN", f"{tcp}+DS", OVERALL, below(0.0), of=np.min
-            )
+        },
+        "J79": measures.each(MEDIANS, OVERALL) | {"ETCP against BL": measures.change("ETCP", "BL", OVERALL)},
+        "J80": {
+            f"minimum, {tcp}+DS+ECN against {tcp}+DS": measures.change(f"{tcp}+DS+ECN", f"{tcp}+DS", OVERALL, of=np.min)
             for tcp in ("BL", "ETCP")
-        ],
-    ),
-    Claim(
-        "J81",
-        "Simultaneous throughput of the page rises from BL to BL+DS+ECN",
-        "1658 < 1872 < 1910 < 2145 < 2282 ~ 2299 < 2416 < 2541 B/s",
-        [
-            *parts.table_parts("simultaneous_page", "simultaneous_page", P, 0.10, unit="B/s", digits=0),
-            *parts.rising("simultaneous_page", ORDER, {"BL+DS": parts.LEVEL}),
-        ],
-    ),
-    Claim(
-        "J82",
-        "ECN and ETCP make the faster flow's time vary more, DS with BL less",
-        "IQR +125 %, +242 %, +244 %; -29 %",
-        [
-            change_part(c, c, "BL", FASTER, near(x, 0.10), x, of=stats.iqr_of)
-            for c in ("BL+ECN", "ETCP", "ETCP+DS", "BL+DS")
-            for x in (P[("faster_elapsed_iqr_change", c)],)
-        ],
-    ),
-    Claim(
-        "J83",
-        "ETCP, Table 9: the faster flow's time varies for starts before 20 s, hardly after",
-        "IQR 12.1 s; 2.9 s; minimum 87.65 to 89.06 s",
-        [
-            _by_start("early", stats.iqr_of, "IQR, start before 20 s", within(12.07, 0.15), "12.1 s"),
-            _by_start("late", stats.iqr_of, "IQR, start after 20 s", within(2.93, 0.15), "2.9 s"),
-            _by_start("early", np.min, "minimum, start before 20 s", within(89.06, 0.15), "89.06 s"),
-            _by_start("late", np.min, "minimum, start after 20 s", within(87.65, 0.15), "87.65 s"),
-        ],
-    ),
-    Claim(
-        "J84",
-        "BL+DS, start after 32 s: a bulk flow has a spurious timeout; with ECN none",
-        "yes; none",
-        [
-            share_part("repetitions", "BL+DS", _bulk_spurious("BL+DS"), above(0.0), "some"),
-            share_part("repetitions", "BL+DS+ECN", _bulk_spurious("BL+DS+ECN"), at_most(0.0), "none"),
-        ],
-    ),
+        },
+        "J81": measures.each(ORDER, "simultaneous_page") | measures.steps(ORDER, "simultaneous_page"),
+        "J82": {c: measures.change(c, "BL", FASTER, of=stats.iqr_of) for c in ("BL+ECN", "ETCP", "ETCP+DS", "BL+DS")},
+        "J83": {
+            f"{word}, start {side} 20 s": measures.value("ETCP", FASTER, of=of, where=where)
+            for word, of in (("IQR", stats.iqr_of), ("minimum", np.min))
+            for side, where in SIDES.items()
+        },
+        "J84": {
+            "repetitions, BL+DS": measures.share(_bulk_spurious("BL+DS")),
+            "repetitions, BL+DS+ECN": measures.share(_bulk_spurious("BL+DS+ECN")),
+        },
+    },
+    partly=("J5",),
 )
 
 
@@ -334,7 +203,7 @@ def pictures(r: Results) -> list[Picture]:
     points = {"ETCP": (r.of("ETCP", "page_start_s"), r.of("ETCP", "page_spurious"))}
     names = ["body", *map(str, range(1, 9))]
     return [
-        *(figures.quartile_bars(n, f"{c}.", measures.columns(r, what), y, floor) for n, c, what, y, floor in boxes),
+        *(figures.quartile_bars(n, f"{c}.", metrics.columns(r, what), y, floor) for n, c, what, y, floor in boxes),
         figures.scatter(
             "fig-23",
             "Spurious timeouts of a page against its start, ETCP (Fig. 23).",

@@ -20,11 +20,9 @@ from typing import Any
 import numpy as np
 
 from crosswind import stats
-from crosswind.claims import Claim, Part, at_most, near
+from crosswind.claims import measures
 from crosswind.experiments.base import Results
 from crosswind.experiments.jarvinen_2006 import parts, readings, stream, study, testbed
-from crosswind.experiments.jarvinen_2006.parts import report_changes, report_parts, upper, withheld
-from crosswind.experiments.jarvinen_2006.stream import extreme_part, pooled_part
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
@@ -48,64 +46,25 @@ def _loss(configuration: str) -> Any:
     return measure
 
 
-# Printed medians of the stream's loss on r2; the band of the classes tests the model of the link itself.
-LOSS = {"BL": 0.08, "BL+ECN": 0.116, "ETCP": 0.028}
-LINK_LOSS, LINK_LOSS_BAND, LOSSY_BAND = 0.0165, 0.006, 0.15
-CLAIMS = (
-    withheld(
-        106,
-        "r4: stream drops (median, upper quartile, maximum) and delay (median, maximum); changes against BL",
-        [
-            *report_parts(R4, DROPS, digits=0),
-            *report_parts(R4, DROPS, of=upper, digits=0, word=", upper quartile"),
-            *report_parts(R4, DROPS, of=np.max, digits=0, word=", maximum"),
-            *(pooled_part(f"{c}, median delay", c, "delay_ns", 0.5) for c in DELAYED),
-            *(
-                extreme_part(f"{c}, longest delay", [c], "audio_delay_max_ms", np.max, stream.FREE, digits=0)
-                for c in DELAYED
-            ),
-            *(stream.pooled_change(f"{c} against r4 BL, median delay", c, "r4 BL", 0.5) for c in DELAYED[1:]),
-        ],
-    ),
-    withheld(
-        107,
-        "r4: overall throughput, median",
-        [*report_parts(R4, OVERALL, unit="B/s", digits=0), *report_changes(R4, "r4 BL", OVERALL)],
-    ),
-    Claim(
-        "J108",
-        "r2: loss of the stream; with classes it is the link's",
-        "BL 8 %, BL+ECN 11.6 %, ETCP 2.8 %, DS 1.6 to 1.7 %",
-        [
-            *(
-                Part(c, _loss(f"r2 {c}"), near(value, LOSSY_BAND * value), f"{value:.1%}", "%", 2)
-                for c, value in LOSS.items()
-            ),
-            *(
-                Part(c, _loss(f"r2 {c}"), near(LINK_LOSS, LINK_LOSS_BAND), "1.6 to 1.7 %", "%", 2)
-                for c in testbed.EIGHT
-                if "+DS" in c
-            ),
-        ],
-    ),
-    Claim(
-        "J18",
-        "With classes the stream has no congestion drops on r2 and r1",
-        "0 in all DS cases",
-        [
-            extreme_part(
-                f"largest count on {link}",
-                [f"{link} {c}" for c in testbed.EIGHT if "+DS" in c],
-                "audio_drops",
-                np.max,
-                at_most(0),
-                "0",
-                "",
-                0,
+LOSING = ("BL", "BL+ECN", "ETCP", *(c for c in testbed.EIGHT if "+DS" in c))
+CLAIMS = study.BOOK.claims(
+    {
+        "J106": measures.each(R4, DROPS)
+        | measures.each(R4, DROPS, of=measures.upper, word=", upper quartile")
+        | measures.each(R4, DROPS, of=np.max, word=", maximum")
+        | {f"{c}, median delay": stream.quantile(c, "delay_ns", 0.5) for c in DELAYED}
+        | {f"{c}, longest delay": stream.extreme([c], "audio_delay_max_ms", np.max) for c in DELAYED}
+        | {f"{c} against r4 BL, median delay": stream.quantile_change(c, "r4 BL", 0.5) for c in DELAYED[1:]},
+        "J107": measures.each(R4, OVERALL) | parts.changes(R4, "r4 BL", OVERALL),
+        "J108": {c: _loss(f"r2 {c}") for c in LOSING},
+        "J18": {
+            f"largest count on {link}": stream.extreme(
+                [f"{link} {c}" for c in testbed.EIGHT if "+DS" in c], "audio_drops", np.max
             )
             for link in ("r2", "r1")
-        ],
-    ),
+        },
+    },
+    partly=("J18",),
 )
 
 

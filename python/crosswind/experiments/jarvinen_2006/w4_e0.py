@@ -49,16 +49,14 @@ import numpy as np
 import numpy.typing as npt
 
 from crosswind import figures, stats
-from crosswind.claims import Claim, MissingDataError, Part, at_least, at_most, below, between, near, within
-from crosswind.experiments.base import Results, published
-from crosswind.experiments.jarvinen_2006 import measures, parts, readings, stream, study, testbed
-from crosswind.experiments.jarvinen_2006.parts import change_part, share_part, value_part
-from crosswind.experiments.jarvinen_2006.stream import extreme_part, pooled_change, pooled_part, starts
+from crosswind.claims import Measure, MissingDataError, measures
+from crosswind.experiments.base import Results
+from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, stream, study, testbed
+from crosswind.experiments.jarvinen_2006.stream import starts
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
 
-P = published("w4_e0.csv", __file__)
 WORKLOAD = testbed.Workload("w4-e0", ("audio",))
 OVERALL, DROPS = "overall_throughput", "audio_drops"
 WITH_DS = tuple(c for c in testbed.EIGHT if "+DS" in c)
@@ -81,7 +79,7 @@ def _least_start(r: Results) -> Estimate:
     return stats.exact(float(edges[int(np.argmin(medians))] + 1.0))
 
 
-def _ratio(later: tuple[float, float], earlier: tuple[float, float]) -> Any:
+def _ratio(later: tuple[float, float], earlier: tuple[float, float]) -> Measure:
     return lambda r: stats.estimate(
         lambda a, b, axis: np.median(a, axis=axis) / np.median(b, axis=axis),
         starts(r, "BL", *later, DROPS),
@@ -117,192 +115,62 @@ def _size_of(configuration: str) -> Any:
     )
 
 
-def _drop_order() -> list[Part]:
-    order = ("BL+ECN", "ETCP+ECN", "BL", "ETCP")
-    return parts.falling(DROPS, order)
-
-
-IDENTITIES = (
-    Claim(
-        "J2",
-        "Least one-way delay of the stream at 64 kbit/s",
-        "309 ms",
-        [extreme_part("minimum", testbed.EIGHT, "audio_delay_min_ms", np.min, near(309.5, 2.5), "309 to 310 ms")],
-    ),
-    Claim(
-        "J3",
-        "Full rate of the stream by the metric's definition",
-        "3803 B/s",
-        [
-            extreme_part(f"{word}, all DS", WITH_DS, "audio_throughput", of, near(3803, 1.0), "3803 B/s", "B/s")
-            for word, of in (("minimum", np.min), ("maximum", np.max))
-        ],
-    ),
-    Claim(
-        "J4",
-        "The stream's throughput follows from its drops",
-        "3803 (1 - drops / 1147) B/s",
-        [stream.rate_from_drops(testbed.EIGHT, testbed.STREAM_PACKETS, at_most(2.0))],
-    ),
-    Claim(
-        "J6",
-        "Delay variation at 64 kbit/s comes in steps of a segment: 72 k - 10.5 ms",
-        "-11, 277, 349 ms",
-        [
-            stream.lattice_part(
-                f"distance of the largest one from a step, {c}", c, "audio_ipdv_max_ms", 72.0, -10.5, at_most(1.0)
-            )
+CLAIMS = study.BOOK.claims(
+    {
+        "J2": {"64 kbit/s: minimum": stream.extreme(testbed.EIGHT, "audio_delay_min_ms", np.min)},
+        "J3": {
+            f"{word}, all DS": stream.extreme(WITH_DS, "audio_throughput", of)
+            for (word, of) in (("minimum", np.min), ("maximum", np.max))
+        },
+        "J4": {"largest deviation over all repetitions": stream.rate_from_drops(testbed.EIGHT, testbed.STREAM_PACKETS)},
+        "J6": {
+            f"distance of the largest one from a step, {c}": stream.off_the_steps(c, "audio_ipdv_max_ms", 72.0, -10.5)
             for c in ("BL", "BL+DS")
-        ]
-        + [value_part("back to back, BL", "BL", "audio_ipdv_p25_ms", near(-10.5, 1.0), -11, unit="ms")],
-    ),
-    Claim(
-        "J8",
-        "Longest delay of the stream without classes",
-        "3404 ms; at most 3.47 s",
-        [extreme_part("BL", ["BL"], "audio_delay_max_ms", np.max, between(3200, 3500), "3404 ms", digits=0)],
-    ),
-    Claim(
-        "J9",
-        "With classes the stream's delay is that of a full link buffer",
-        "median 1819 ms, maximum 2008 ms",
-        [
-            pooled_part("median, BL+DS", "BL+DS", "delay_ns", 0.5, within(1819, 0.05), "1819 ms"),
-            extreme_part(
-                "maximum, BL+DS", ["BL+DS"], "audio_delay_max_ms", np.max, within(2008, 0.05), "2008 ms", digits=0
-            ),
-        ],
-    ),
-    Claim(
-        "J18",
-        "With classes the stream has no congestion drops",
-        "0 in all DS cases",
-        [extreme_part("largest count, all DS", WITH_DS, DROPS, np.max, at_most(0), "0", "", 0)],
-    ),
-)
-CLAIMS = (
-    Claim(
-        "J5",
-        "Overall throughput times elapsed time of the slower flow is the size of the objects",
-        "737280 B and the received stream (W4)",
-        [parts.identity_part(c, near(0.0, 0.003), "0 %", _size_of(c)) for c in testbed.EIGHT],
-    ),
-    *IDENTITIES,
-    Claim(
-        "J94",
-        "Stream drops: BL+ECN > ETCP+ECN > BL > ETCP > 0 with classes",
-        "187, 146, 81, 42, 0 of 1147",
-        [
-            *parts.table_parts(DROPS, "drops", P, 0.40, unit="", digits=0),
-            *_drop_order(),
-            extreme_part("largest count, all DS", WITH_DS, DROPS, np.max, at_most(0), "0", "", 0),
-        ],
-    ),
-    Claim(
-        "J95",
-        "Throughput of the stream",
-        "3535, 3182, 3664, 3319; 3803 B/s with classes",
-        parts.table_parts("audio_throughput", "stream_throughput", P, 0.05, unit="B/s", digits=0),
-    ),
-    Claim(
-        "J96",
-        "One-way delay of the stream: ECN or classes shorten the median, not the maximum without classes",
-        "2599 ms; -29 %, -30 %, -33 %; 309 and 3404 ms",
-        [
-            pooled_part("median, BL", "BL", "delay_ns", 0.5, within(2599, 0.15), "2599 ms"),
-            pooled_change("BL+ECN", "BL+ECN", "BL", 0.5, near(-0.29, 0.10), "-29 %"),
-            pooled_change("BL+DS", "BL+DS", "BL", 0.5, near(-0.30, 0.10), "-30 %"),
-            pooled_change("ETCP+ECN", "ETCP+ECN", "BL", 0.5, near(-0.33, 0.10), "-33 %"),
-            *(
-                extreme_part(
-                    f"maximum, {c}", [c], "audio_delay_max_ms", np.max, within(3404, 0.15), "3404 ms", digits=0
-                )
-                for c in WITHOUT
-            ),
-        ],
-    ),
-    Claim(
-        "J97",
-        "With classes ECN does not shorten the stream's delay",
-        "about equal",
-        [pooled_change("median, BL+DS+ECN against BL+DS", "BL+DS+ECN", "BL+DS", 0.5, at_least(-0.02), "0 %")],
-    ),
-    Claim(
-        "J98",
-        "No spurious timeouts without classes and ECN",
-        "none",
-        [
-            extreme_part(f"largest count, {c}, {role}", [c], f"{role}_spurious", np.max, at_most(0), "0", "", 0)
+        }
+        | {"back to back, BL": measures.value("BL", "audio_ipdv_p25_ms")},
+        "J8": {"BL": stream.extreme(["BL"], "audio_delay_max_ms", np.max)},
+        "J9": {
+            "median, BL+DS": stream.quantile("BL+DS", "delay_ns", 0.5),
+            "maximum, BL+DS": stream.extreme(["BL+DS"], "audio_delay_max_ms", np.max),
+        },
+        "J18": {"largest count, all DS": stream.extreme(WITH_DS, DROPS, np.max)},
+        "J5": {f"W4 {c}": parts.identity(c, _size_of(c)) for c in testbed.EIGHT},
+        "J94": measures.each(WITHOUT, DROPS)
+        | measures.steps(("BL+ECN", "ETCP+ECN", "BL", "ETCP"), DROPS)
+        | {"largest count, all DS": stream.extreme(WITH_DS, DROPS, np.max)},
+        "J95": measures.each(testbed.EIGHT, "audio_throughput"),
+        "J96": {
+            "median, BL": stream.quantile("BL", "delay_ns", 0.5),
+            "BL+ECN": stream.quantile_change("BL+ECN", "BL", 0.5),
+            "BL+DS": stream.quantile_change("BL+DS", "BL", 0.5),
+            "ETCP+ECN": stream.quantile_change("ETCP+ECN", "BL", 0.5),
+        }
+        | {f"maximum, {c}": stream.extreme([c], "audio_delay_max_ms", np.max) for c in WITHOUT},
+        "J97": {"median, BL+DS+ECN against BL+DS": stream.quantile_change("BL+DS+ECN", "BL+DS", 0.5)},
+        "J98": {
+            f"largest count, {c}, {role}": stream.extreme([c], f"{role}_spurious", np.max)
             for c in ("BL", "ETCP")
-            for role in measures.BULK
-        ],
-    ),
-    Claim(
-        "J99",
-        "BL, Fig. 28: most drops for starts in the overshoot, fewest near 12 s (our number: 10 to 14 s), level after "
-        "22 s (our number: 25 %)",
-        "5-12 s >> 12-22 s; minimum at 12 s; flat",
-        [
-            Part("starts of 12-22 s against 5-12 s", _ratio((12, 22), (5, 12)), below(0.5), "< 1/2", "", 2),
-            Part("start with the fewest drops", _least_start, near(12.0, 2.0), "12 s", "s"),
-            Part("starts of 29-36 s against 22-29 s", _ratio((29, 36.1), (22, 29)), near(1.0, 0.25), "flat", "", 2),
-        ],
-    ),
-    Claim(
-        "J100",
-        "BL+ECN: streams that start after 5 s often lose more than 100 packets in a row",
-        "many repetitions",
-        [
-            share_part(
-                "repetitions",
-                "BL+ECN",
-                lambda r: starts(r, "BL+ECN", 5, 99, "audio_loss_run_max") > LONG_RUN,
-                at_least(0.25),
-                "many",
-            )
-        ],
-    ),
-    Claim(
-        "J101",
-        "BL+ECN: the slower flow can come to a standstill while the stream runs",
-        "minimum 0 B/s",
-        [
-            extreme_part(
-                "minimum", ["BL+ECN"], "simultaneous_slower", np.min, at_most(NEXT_TO_NOTHING_Bps), "0 B/s", "B/s"
-            )
-        ],
-    ),
-    Claim(
-        "J102",
-        "ETCP+ECN, start after 15 s: the first retransmission is dropped",
-        "every repetition",
-        [share_part("dropped", LOGGED, _first_resend_dropped, at_least(1.0), "100 %")],
-    ),
-    Claim(
-        "J103",
-        "Overall throughput; ETCP a little above BL",
-        "7903, 7897, 7906, 7902; 7940, 7934, 7941 B/s",
-        [
-            *parts.table_parts(OVERALL, OVERALL, P, 0.05, unit="B/s", digits=0),
-            change_part("ETCP against BL", "ETCP", "BL", OVERALL, between(0.003, 0.008), 0.005),
-        ],
-    ),
-    Claim(
-        "J104",
-        "Delay variation: quartiles -11 ms everywhere; largest 349, 277, 286 ms",
-        "-11 ms; 277 to 349 ms",
-        [
-            *(
-                value_part(f"{q} quartile, {c}", c, f"audio_ipdv_{x}_ms", near(-10.5, 1.0), -11, unit="ms")
-                for c in testbed.EIGHT
-                for q, x in (("lower", "p25"), ("upper", "p75"))
-            ),
-            *(
-                extreme_part(f"largest, {c}", [c], "audio_ipdv_max_ms", np.max, between(200, 370), printed, digits=0)
-                for c, printed in (("BL", "349 ms"), ("BL+DS+ECN", "277 ms"), ("ETCP+DS", "286 ms"))
-            ),
-        ],
-    ),
+            for role in metrics.BULK
+        },
+        "J99": {
+            "starts of 12-22 s against 5-12 s": _ratio((12, 22), (5, 12)),
+            "start with the fewest drops": _least_start,
+            "starts of 29-36 s against 22-29 s": _ratio((29, 36.1), (22, 29)),
+        },
+        "J100": {
+            "repetitions, BL+ECN": measures.share(lambda r: starts(r, "BL+ECN", 5, 99, "audio_loss_run_max") > LONG_RUN)
+        },
+        "J101": {"minimum": stream.extreme(["BL+ECN"], "simultaneous_slower", np.min)},
+        "J102": {f"dropped, {LOGGED}": measures.share(_first_resend_dropped)},
+        "J103": measures.each(testbed.EIGHT[:7], OVERALL) | {"ETCP against BL": measures.change("ETCP", "BL", OVERALL)},
+        "J104": {
+            f"{q} quartile, {c}": measures.value(c, f"audio_ipdv_{x}_ms")
+            for c in testbed.EIGHT
+            for (q, x) in (("lower", "p25"), ("upper", "p75"))
+        }
+        | {f"largest, {c}": stream.extreme([c], "audio_ipdv_max_ms", np.max) for c in ("BL", "BL+DS+ECN", "ETCP+DS")},
+    },
+    partly=("J2", "J5", "J18"),
 )
 
 

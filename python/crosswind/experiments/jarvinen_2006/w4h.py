@@ -40,11 +40,9 @@ from typing import Any
 import numpy as np
 
 from crosswind import figures, stats
-from crosswind.claims import Claim, MissingDataError, Part, above, at_least, at_most, below, between, near, within
+from crosswind.claims import MissingDataError, measures
 from crosswind.experiments.base import Results
-from crosswind.experiments.jarvinen_2006 import measures, parts, readings, stream, study, testbed
-from crosswind.experiments.jarvinen_2006.parts import change_part, share_part, value_part
-from crosswind.experiments.jarvinen_2006.stream import extreme_part, pooled_part
+from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, stream, study, testbed
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
@@ -69,10 +67,6 @@ def _stalled(r: Results) -> Any:
     return ~(took <= 2.0 * usual) | (r.of("B80 BL+ECN", "unfinished") > 0)
 
 
-def _with_start(r: Results) -> Estimate:
-    return stats.exact(parts.rank_correlation(r.of("B20 BL", "audio_start_s"), r.of("B20 BL", DROPS)))
-
-
 def _run_length(r: Results) -> Estimate:
     lengths = r.of("B20 BL", "audio_loss_run_median")
     lengths = lengths[r.of("B20 BL", DROPS) > 0]
@@ -86,113 +80,53 @@ def _at_five(r: Results) -> Estimate:
     return stats.exact(float(np.mean([abs(m - 5.6) <= 1.0 for m in medians])), len(medians))
 
 
-CLAIMS = (
-    Claim(
-        "J2",
-        "Least one-way delay of the stream at 384 kbit/s",
-        "201.6 ms",
-        [extreme_part("minimum", NORMAL, "audio_delay_min_ms", np.min, near(201.6, 2.0), "201.6 ms")],
-    ),
-    Claim(
-        "J7",
-        "Delay variation at 384 kbit/s comes in steps of a segment: 12 k - 18.4 ms",
-        "-7, 5, 17 ms",
-        [
-            stream.lattice_part(
-                f"distance of the median from a step, {c}", c, "audio_ipdv_p50_ms", 12.0, -18.42, at_most(1.0)
-            )
+CLAIMS = study.BOOK.claims(
+    {
+        "J2": {"384 kbit/s: minimum": stream.extreme(NORMAL, "audio_delay_min_ms", np.min)},
+        "J7": {
+            f"distance of the median from a step, {c}": stream.off_the_steps(c, "audio_ipdv_p50_ms", 12.0, -18.42)
             for c in ("B20 BL", "B20 BL+DS", "B80 BL+DS")
-        ],
-    ),
-    Claim(
-        "J109",
-        "Overall throughput at 384 kbit/s",
-        "BL 46535, ETCP 46978 B/s (+1 %)",
-        [
-            value_part("BL", "B20 BL", OVERALL, within(46535, 0.015), 46535, unit="B/s", digits=0),
-            value_part("ETCP", "B20 ETCP", OVERALL, within(46978, 0.015), 46978, unit="B/s", digits=0),
-            change_part("ETCP against BL", "B20 ETCP", "B20 BL", OVERALL, above(0.0), 0.01),
-        ],
-    ),
-    Claim(
-        "J110",
-        "B20: BL drops up to about 40 packets of the stream, fewer for later starts, two in a row; DS and ETCP none",
-        "39; falling; 2; 0",
-        [
-            extreme_part("largest count, BL", ["B20 BL"], DROPS, np.max, at_most(40), "39", "", 0),
-            Part("rank correlation of drops and start, BL", _with_start, below(0.0), "falling", "", 2),
-            extreme_part("largest count, DS", [c for c in NORMAL if "+DS" in c], DROPS, np.max, at_most(0), "0", "", 0),
-            value_part("median, ETCP", "B20 ETCP", DROPS, at_most(0), 0, digits=0),
-            Part("drops in a row, BL", _run_length, between(2, 2), "2", "", 1),
-        ],
-    ),
-    Claim(
-        "J111",
-        "B80 with ECN fails: retransmissions of the overshoot's recovery are dropped and flows stall (our measure: "
-        "more than twice the time without ECN, or no end; suggested share: half)",
-        "could not be measured",
-        [share_part("stalled repetitions", "B80 BL+ECN", _stalled, at_least(0.5), "all")],
-    ),
-    Claim(
-        "J112",
-        "Median delay variation 5 ms in most configurations (by our number: half); B80 with classes -7 ms, upper "
-        "quartile 17 ms",
-        "5; -7; 17 ms",
-        [
-            Part("share of configurations at 5 ms", _at_five, at_least(0.5), "most", "%"),
-            *(
-                value_part(f"median, {c}", c, "audio_ipdv_p50_ms", near(-6.4, 1.0), -7, unit="ms")
-                for c in ("B80 BL+DS", "B80 ETCP+DS")
+        },
+        "J109": {
+            "BL": measures.value("B20 BL", OVERALL),
+            "ETCP": measures.value("B20 ETCP", OVERALL),
+            "ETCP against BL": measures.change("B20 ETCP", "B20 BL", OVERALL),
+        },
+        "J110": {
+            "largest count, BL": stream.extreme(["B20 BL"], DROPS, np.max),
+            "rank correlation of drops and start, BL": measures.rank_correlation(
+                lambda r: r.of("B20 BL", DROPS), lambda r: r.of("B20 BL", "audio_start_s")
             ),
-            *(
-                value_part(f"upper quartile, {c}", c, "audio_ipdv_p75_ms", near(17.6, 1.0), 17, unit="ms")
-                for c in ("B80 BL+DS", "B80 ETCP+DS")
-            ),
-        ],
-    ),
-    Claim(
-        "J113",
-        "ETCP: the bulk flows end far closer together than with BL (our number: half the gap)",
-        "far smaller gap",
-        [
-            change_part(f"gap, ETCP against BL, {b}", f"{b} ETCP", f"{b} BL", "bulk_gap_s", at_most(-0.5))
+            "largest count, DS": stream.extreme([c for c in NORMAL if "+DS" in c], DROPS, np.max),
+            "median, ETCP": measures.value("B20 ETCP", DROPS),
+            "drops in a row, BL": _run_length,
+        },
+        "J111": {"stalled repetitions, B80 BL+ECN": measures.share(_stalled)},
+        "J112": {"share of configurations at 5 ms": _at_five}
+        | {f"median, {c}": measures.value(c, "audio_ipdv_p50_ms") for c in ("B80 BL+DS", "B80 ETCP+DS")}
+        | {f"upper quartile, {c}": measures.value(c, "audio_ipdv_p75_ms") for c in ("B80 BL+DS", "B80 ETCP+DS")},
+        "J113": {
+            f"gap, ETCP against BL, {b}": measures.change(f"{b} ETCP", f"{b} BL", "bulk_gap_s") for b in ("B20", "B80")
+        },
+        "J114": {
+            f"median delay, {b} BL+DS, against the normal buffer": measures.change(
+                f"LSB1 {b} BL+DS", f"{b} BL+DS", "audio_delay_p50_ms"
+            )
             for b in ("B20", "B80")
-        ],
-    ),
-    Claim(
-        "J114",
-        "LSB1 with classes: short, steady delay, whatever the TCP (our number: 5 %); overall throughput best with B80",
-        "low, stable, equal; B80",
-        [
-            *(
-                change_part(
-                    f"median delay, {b} BL+DS, against the normal buffer",
-                    f"LSB1 {b} BL+DS",
-                    f"{b} BL+DS",
-                    "audio_delay_p50_ms",
-                    below(0.0),
-                )
-                for b in ("B20", "B80")
-            ),
-            *(
-                change_part(
-                    f"median delay, ETCP+DS against BL+DS, {b}",
-                    f"LSB1 {b} ETCP+DS",
-                    f"LSB1 {b} BL+DS",
-                    "audio_delay_p50_ms",
-                    near(0.0, 0.05),
-                )
-                for b in ("B20", "B80")
-            ),
-            *(pooled_part(f"95th percentile, {c}", c, "delay_ns", 0.95) for c in ("LSB1 B20 BL+DS", "LSB1 B80 BL+DS")),
-            *(
-                change_part(
-                    f"overall throughput, B80 against B20, {c}", f"LSB1 B80 {c}", f"LSB1 B20 {c}", OVERALL, above(0.0)
-                )
-                for c in PLAIN
-            ),
-        ],
-    ),
+        }
+        | {
+            f"median delay, ETCP+DS against BL+DS, {b}": measures.change(
+                f"LSB1 {b} ETCP+DS", f"LSB1 {b} BL+DS", "audio_delay_p50_ms"
+            )
+            for b in ("B20", "B80")
+        }
+        | {f"95th percentile, {c}": stream.quantile(c, "delay_ns", 0.95) for c in ("LSB1 B20 BL+DS", "LSB1 B80 BL+DS")}
+        | {
+            f"overall throughput, B80 against B20, {c}": measures.change(f"LSB1 B80 {c}", f"LSB1 B20 {c}", OVERALL)
+            for c in PLAIN
+        },
+    },
+    partly=("J2",),
 )
 
 
@@ -211,7 +145,7 @@ def pictures(r: Results) -> list[Picture]:
     out = []
     for figure, names, letters, where in ((36, NORMAL, "adef", ""), (38, MINIMAL, "abcd", ", minimal link buffer")):
         for x, (title, what, y, floor) in zip(letters, both, strict=True):
-            groups = {c.removeprefix("LSB1 "): v for c, v in measures.columns(r, what).items() if c in names}
+            groups = {c.removeprefix("LSB1 "): v for c, v in metrics.columns(r, what).items() if c in names}
             out.append(
                 figures.quartile_bars(f"fig-{figure}{x}", f"{title}{where} (Fig. {figure}{x}).", groups, y, floor)
             )
@@ -219,7 +153,7 @@ def pictures(r: Results) -> list[Picture]:
         ("b", "Drops by flow", roles, "drops (packets)"),
         ("c", "Elapsed times of the bulk flows", bulk, "elapsed time (s)"),
     ):
-        groups = {c: v for c, v in measures.columns(r, what).items() if c in NORMAL}
+        groups = {c: v for c, v in metrics.columns(r, what).items() if c in NORMAL}
         out.append(figures.quartile_bars(f"fig-36{x}", f"{title} (Fig. 36{x}).", groups, y))
     points = {c: (r.of(c, "audio_start_s"), r.of(c, DROPS)) for c in ("B20 BL", "B80 BL")}
     return [

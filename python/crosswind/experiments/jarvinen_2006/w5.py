@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from crosswind import figures
 from crosswind.experiments.base import Results
-from crosswind.experiments.jarvinen_2006 import measures, testbed
+from crosswind.experiments.jarvinen_2006 import metrics, testbed
 from crosswind.figures import Picture
 
 RESPONSE, OVERALL = "page_response_s", "overall_throughput"
@@ -43,7 +43,7 @@ def pictures(
     on = f" on {link}" if link else where
     for figure, what in panels.items():
         title, columns, y, floor = shown[what]
-        groups = measures.columns(r, columns, link=link)
+        groups = metrics.columns(r, columns, link=link)
         if only:
             groups = {c.removeprefix("LSB1 "): v for c, v in groups.items() if c in only}
         out.append(figures.quartile_bars(f"fig-{figure}", f"{title}{on} (Fig. {figure}).", groups, y, floor))

@@ -16,10 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.claims import Claim, below, near
+from crosswind.claims import measures
 from crosswind.experiments.base import Results
 from crosswind.experiments.jarvinen_2006 import parts, readings, study, testbed, w5
-from crosswind.experiments.jarvinen_2006.parts import change_part
 from crosswind.experiments.jarvinen_2006.w5 import RESPONSE
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
@@ -38,38 +37,21 @@ def _ninety_fifth(x: Any, axis: int = -1) -> Any:
     return np.quantile(x, 0.95, axis=axis)
 
 
-CLAIMS = (
-    Claim(
-        "J122",
-        "r4: ECN alone gives faster pages than classes for stream, page and bulk",
-        "shorter, BL and ETCP",
-        [change_part(f"{t}+ECN against {t}+DS", f"r4 {t}+ECN", f"r4 {t}+DS", RESPONSE, below(0.0)) for t in BOTH],
-    ),
-    Claim(
-        "J123",
-        "r2: ECN alone gives faster pages than classes; ECN beside classes shortens only the longest response times",
-        "shorter; median equal",
-        [
-            *(change_part(f"{t}+ECN against {t}+DS", f"r2 {t}+ECN", f"r2 {t}+DS", RESPONSE, below(0.0)) for t in BOTH),
-            *(
-                change_part(
-                    f"{t}+DS+ECN against {t}+DS: median", f"r2 {t}+DS+ECN", f"r2 {t}+DS", RESPONSE, near(0.0, 0.03)
-                )
-                for t in BOTH
-            ),
-            *(
-                change_part(
-                    f"{t}+DS+ECN against {t}+DS: 95th percentile",
-                    f"r2 {t}+DS+ECN",
-                    f"r2 {t}+DS",
-                    RESPONSE,
-                    below(0.0),
-                    of=_ninety_fifth,
-                )
-                for t in BOTH
-            ),
-        ],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "J122": {f"{t}+ECN against {t}+DS": measures.change(f"r4 {t}+ECN", f"r4 {t}+DS", RESPONSE) for t in BOTH},
+        "J123": {f"{t}+ECN against {t}+DS": measures.change(f"r2 {t}+ECN", f"r2 {t}+DS", RESPONSE) for t in BOTH}
+        | {
+            f"{t}+DS+ECN against {t}+DS: median": measures.change(f"r2 {t}+DS+ECN", f"r2 {t}+DS", RESPONSE)
+            for t in BOTH
+        }
+        | {
+            f"{t}+DS+ECN against {t}+DS: 95th percentile": measures.change(
+                f"r2 {t}+DS+ECN", f"r2 {t}+DS", RESPONSE, of=_ninety_fifth
+            )
+            for t in BOTH
+        },
+    }
 )
 
 

@@ -17,17 +17,10 @@ from typing import Any
 import polars as pl
 
 from crosswind import stats
-from crosswind.claims import MissingDataError, Part
+from crosswind.claims import MissingDataError, measures
+from crosswind.claims.measures import Measures
 from crosswind.experiments.base import Results
 from crosswind.experiments.jarvinen_2006 import parts, readings, study, testbed, w5
-from crosswind.experiments.jarvinen_2006.parts import (
-    apart_part,
-    change_part,
-    report_changes,
-    report_parts,
-    value_part,
-    withheld,
-)
 from crosswind.experiments.jarvinen_2006.w5 import RESPONSE
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
@@ -60,52 +53,27 @@ def _only_overshoot(r: Results) -> Estimate:
     return stats.share([rep not in late for rep in sorted(set(log["rep"]))])
 
 
-def _against(pairs: list[tuple[str, str]]) -> list[Part]:
-    return [change_part(f"{new} against {old}", new, old, RESPONSE) for new, old in pairs]
+def _against(pairs: list[tuple[str, str]]) -> Measures:
+    return {f"{new} against {old}": measures.change(new, old, RESPONSE) for (new, old) in pairs}
 
 
 BOTH = ("BL", "ETCP")
-CLAIMS = (
-    withheld(
-        115,
-        "Response time of the page in twelve configurations, median over 40",
-        [
-            *report_parts(NAMES, RESPONSE, unit="s"),
-            *report_parts(NAMES, RESPONSE, of=stats.iqr_of, unit="s", word=", IQR"),
-            *report_changes(NAMES, "BL", RESPONSE),
-        ],
-    ),
-    withheld(
-        116,
-        "Response time: DS-U against one queue, DS-U with ECN against ECN alone",
-        _against([(f"{t}+DS-U", t) for t in BOTH] + [(f"{t}+DS-U+ECN", f"{t}+ECN") for t in BOTH]),
-    ),
-    withheld(
-        117,
-        "Order of the twelve response times; ECN alone against DS with ECN",
-        [
-            *report_parts(NAMES, RESPONSE, unit="s"),
-            *_against([(f"{t}+ECN", f"{t}+DS+ECN") for t in BOTH]),
-        ],
-    ),
-    withheld(
-        118,
-        "Response time with the stream minus without it (W5 minus W3)",
-        [apart_part(c, c, f"w3-e0/{c}", RESPONSE, unit="s") for c in testbed.EIGHT],
-    ),
-    withheld(119, "Throughput of the stream, median", report_parts(NAMES, "audio_throughput", unit="B/s", digits=0)),
-    withheld(
-        120,
-        "Drops, spurious timeouts and unnecessary retransmissions of the page, medians",
-        [
-            value_part(f"{what}, {c}", c, f"page_{column}")
-            for what, column in (("drops", "drops"), ("spurious timeouts", "spurious"), ("in vain", "unnecessary"))
+CLAIMS = study.BOOK.claims(
+    {
+        "J115": measures.each(NAMES, RESPONSE)
+        | measures.each(NAMES, RESPONSE, of=stats.iqr_of, word=", IQR")
+        | parts.changes(NAMES, "BL", RESPONSE),
+        "J116": _against([(f"{t}+DS-U", t) for t in BOTH] + [(f"{t}+DS-U+ECN", f"{t}+ECN") for t in BOTH]),
+        "J117": measures.each(NAMES, RESPONSE) | _against([(f"{t}+ECN", f"{t}+DS+ECN") for t in BOTH]),
+        "J118": {c: measures.difference(c, f"w3-e0/{c}", RESPONSE) for c in testbed.EIGHT},
+        "J119": measures.each(NAMES, "audio_throughput"),
+        "J120": {
+            f"{what}, {c}": measures.value(c, f"page_{column}")
+            for (what, column) in (("drops", "drops"), ("spurious timeouts", "spurious"), ("in vain", "unnecessary"))
             for c in ("BL", "BL+ECN", "ETCP")
-        ],
-    ),
-    withheld(
-        121, f"{LOGGED}: repetitions with bulk drops in the overshoot only", [Part("share", _only_overshoot, unit="%")]
-    ),
+        },
+        "J121": {"share": _only_overshoot},
+    }
 )
 
 

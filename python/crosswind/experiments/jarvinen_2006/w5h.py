@@ -36,15 +36,12 @@ import numpy as np
 import polars as pl
 
 from crosswind import stats
-from crosswind.claims import Claim, Part, above, at_most, between
+from crosswind.claims import measures
 from crosswind.experiments.base import Results
-from crosswind.experiments.jarvinen_2006 import parts, readings, study, testbed, w5
-from crosswind.experiments.jarvinen_2006.parts import change_part, report_changes, report_parts, value_part, withheld
-from crosswind.experiments.jarvinen_2006.stream import extreme_part
+from crosswind.experiments.jarvinen_2006 import parts, readings, stream, study, testbed, w5
 from crosswind.experiments.jarvinen_2006.w5 import OVERALL, RESPONSE
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
-from crosswind.stats import Estimate
 
 WORKLOAD = w5.workload("w5h", 4800 * testbed.MSS)
 NORMAL = (*(f"B20 {c}" for c in testbed.TWELVE), *(f"B80 {c}" for c in testbed.TWELVE if not c.endswith("+ECN")))
@@ -58,120 +55,51 @@ def configurations(**variant: Any) -> dict[str, Scenario]:
     return testbed.configurations(WORKLOAD, (*NORMAL, *MINIMAL), variant, speed=384)
 
 
-def _unilateral(r: Results) -> Estimate:
-    """ETCP in W4: do the bulk flows end further apart the more unevenly drops hit them?"""
-    c = "w4-e0/ETCP"
-    uneven = np.abs(r.of(c, "faster_drops") - r.of(c, "slower_drops"))
-    return stats.exact(parts.rank_correlation(uneven, r.of(c, "bulk_gap_s")), uneven.size)
+def _uneven(r: Results) -> Any:
+    """How unevenly drops hit the two bulk flows, ETCP in W4."""
+    return np.abs(r.of("w4-e0/ETCP", "faster_drops") - r.of("w4-e0/ETCP", "slower_drops"))
 
 
-CLAIMS = (
-    withheld(
-        124,
-        "Overall throughput of BL and ETCP, median, and their ratio",
-        [
-            *report_parts([c for c in NORMAL if c.split()[1] in ("BL", "ETCP")], OVERALL, unit="B/s", digits=0),
-            *(change_part(f"{b} ETCP against {b} BL", f"{b} ETCP", f"{b} BL", OVERALL) for b in ("B20", "B80")),
-        ],
-    ),
-    withheld(
-        125,
-        "Response time of the page: classes against one queue, at B80 and B20",
-        [
-            *report_parts(NORMAL, RESPONSE, unit="s"),
-            *(
-                change_part(f"{b} {t}+DS against {b} {t}", f"{b} {t}+DS", f"{b} {t}", RESPONSE)
-                for b in ("B80", "B20")
-                for t in ("BL", "ETCP")
-            ),
-        ],
-    ),
-    Claim(
-        "J126",
-        "No spurious timeouts of the page; LSB1 with B80: classes more than halve its response time",
-        "none; > 50 % cut",
-        [
-            extreme_part("largest count of spurious timeouts", NORMAL, "page_spurious", np.max, at_most(0), "0", "", 0),
-            *(
-                change_part(
-                    f"LSB1 B80 {t}+DS against LSB1 B80 {t}",
-                    f"LSB1 B80 {t}+DS",
-                    f"LSB1 B80 {t}",
-                    RESPONSE,
-                    at_most(-0.5),
-                    -0.5,
-                )
-                for t in ("BL", "ETCP")
-            ),
-            *report_changes(["LSB1 B80 BL+DS"], "B80 BL+DS", RESPONSE),
-        ],
-    ),
-    Claim(
-        "J127",
-        "ETCP with B80: no drops at all; with B20: only the slower bulk flow has drops",
-        "0; slower only",
-        [
-            *(
-                value_part(
-                    f"largest count, {role}, B80 ETCP",
-                    "B80 ETCP",
-                    f"{role}_drops",
-                    at_most(0),
-                    0,
-                    of=np.max,
-                    where=WARM,
-                    digits=0,
-                )
-                for role in w5.ROLES
-            ),
-            value_part(
-                "largest count, faster, B20 ETCP",
-                "B20 ETCP",
-                "faster_drops",
-                at_most(0),
-                0,
-                of=np.max,
-                where=WARM,
-                digits=0,
-            ),
-            value_part(
-                "median, slower, B20 ETCP", "B20 ETCP", "slower_drops", above(0.0), of=np.median, where=WARM, digits=0
-            ),
-        ],
-    ),
-    Claim(
-        "J128",
-        "Error-free links: ETCP's overall throughput exceeds BL's by 0.3 to 1.0 % (W1 to W4, W4h)",
-        "0.3 to 1.0 %; W5 withheld",
-        [
-            *(
-                change_part(w, f"{e}/ETCP", f"{e}/BL", OVERALL, between(0.003, 0.010) if w != "W5" else parts.FREE)
-                for w, e in ALL_WORKLOADS.items()
-            ),
-            change_part("W4h, B20", "w4h/B20 ETCP", "w4h/B20 BL", OVERALL, between(0.003, 0.010)),
-            change_part("W5h, B20", "B20 ETCP", "B20 BL", OVERALL),
-        ],
-    ),
-    Claim(
-        "J131",
-        "A drop that hits one bulk flow sets the two apart; the slower one's time stays the same on error-free links",
-        "gap grows; IQR < 1 s",
-        [
-            Part("rank correlation of uneven drops and gap, W4 ETCP", _unilateral, above(0.0), "> 0", "", 2),
-            *(
-                Part(
-                    f"IQR of the slower flow, {w} BL",
-                    lambda r, e=e: stats.iqr(r.of(f"{e}/BL", "slower_elapsed_s")),  # type: ignore[misc]
-                    at_most(1.0),
-                    "< 1 s",
-                    "s",
-                    2,
-                )
-                for w, e in ALL_WORKLOADS.items()
-                if w in ("W1", "W3", "W4")
-            ),
-        ],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "J124": measures.each([c for c in NORMAL if c.split()[1] in ("BL", "ETCP")], OVERALL)
+        | {f"{b} ETCP against {b} BL": measures.change(f"{b} ETCP", f"{b} BL", OVERALL) for b in ("B20", "B80")},
+        "J125": measures.each(NORMAL, RESPONSE)
+        | {
+            f"{b} {t}+DS against {b} {t}": measures.change(f"{b} {t}+DS", f"{b} {t}", RESPONSE)
+            for b in ("B80", "B20")
+            for t in ("BL", "ETCP")
+        },
+        "J126": {"largest count of spurious timeouts": stream.extreme(NORMAL, "page_spurious", np.max)}
+        | {
+            f"LSB1 B80 {t}+DS against LSB1 B80 {t}": measures.change(f"LSB1 B80 {t}+DS", f"LSB1 B80 {t}", RESPONSE)
+            for t in ("BL", "ETCP")
+        }
+        | parts.changes(["LSB1 B80 BL+DS"], "B80 BL+DS", RESPONSE),
+        "J127": {
+            f"largest count, {role}, B80 ETCP": measures.value("B80 ETCP", f"{role}_drops", of=np.max, where=WARM)
+            for role in w5.ROLES
+        }
+        | {
+            "largest count, faster, B20 ETCP": measures.value("B20 ETCP", "faster_drops", of=np.max, where=WARM),
+            "median, slower, B20 ETCP": measures.value("B20 ETCP", "slower_drops", of=np.median, where=WARM),
+        },
+        "J128": {w: measures.change(f"{e}/ETCP", f"{e}/BL", OVERALL) for (w, e) in ALL_WORKLOADS.items()}
+        | {
+            "W4h, B20": measures.change("w4h/B20 ETCP", "w4h/B20 BL", OVERALL),
+            "W5h, B20": measures.change("B20 ETCP", "B20 BL", OVERALL),
+        },
+        "J131": {
+            "rank correlation of uneven drops and gap, W4 ETCP": measures.rank_correlation(
+                _uneven, lambda r: r.of("w4-e0/ETCP", "bulk_gap_s")
+            )
+        }
+        | {
+            f"IQR of the slower flow, {w} BL": lambda r, e=e: stats.iqr(r.of(f"{e}/BL", "slower_elapsed_s"))
+            for (w, e) in ALL_WORKLOADS.items()
+            if w in ("W1", "W3", "W4")
+        },
+    }
 )
 
 

@@ -16,10 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.claims import Claim, within
 from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.jarvinen_2006 import parts, readings, stream, study, testbed
-from crosswind.experiments.jarvinen_2006.stream import extreme_part, pooled_part
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 
@@ -37,21 +35,16 @@ def configurations(**variant: Any) -> dict[str, Scenario]:
     }
 
 
-CLAIMS = (
-    Claim(
-        "J105",
-        "Minimal link buffer, classes, TCP shaped to the link's rate: delay and delay variation of the stream",
-        "410, 446, 596 ms; 141 ms",
-        [
-            pooled_part("median", LABEL, "delay_ns", 0.5, within(410, BAND), "410 ms"),
-            pooled_part("upper quartile", LABEL, "delay_ns", 0.75, within(446, BAND), "446 ms"),
-            extreme_part("longest", [LABEL], "audio_delay_max_ms", np.max, within(596, BAND), "596 ms", digits=0),
-            extreme_part(
-                "largest delay variation", [LABEL], "audio_ipdv_max_ms", np.max, within(141, BAND), "141 ms", digits=0
-            ),
-            pooled_part("median, unshaped", FREE, "delay_ns", 0.5),
-        ],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "J105": {
+            "median": stream.quantile(LABEL, "delay_ns", 0.5),
+            "upper quartile": stream.quantile(LABEL, "delay_ns", 0.75),
+            "longest": stream.extreme([LABEL], "audio_delay_max_ms", np.max),
+            "largest delay variation": stream.extreme([LABEL], "audio_ipdv_max_ms", np.max),
+            "median, unshaped": stream.quantile(FREE, "delay_ns", 0.5),
+        }
+    }
 )
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from crosswind import figures
 from crosswind.experiments.base import Results
-from crosswind.experiments.jarvinen_2006 import measures, parts, study, testbed
+from crosswind.experiments.jarvinen_2006 import metrics, parts, study, testbed
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 
@@ -42,7 +42,7 @@ def pictures(r: Results) -> list[Picture]:
         figures.quartile_bars(
             f"x3-{column}",
             f"{what} by limit and upper threshold (packets).",
-            measures.columns(r, {"all": column}),
+            metrics.columns(r, {"all": column}),
             y,
             None,
         )

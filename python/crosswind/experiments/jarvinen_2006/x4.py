@@ -16,7 +16,7 @@ from typing import Any
 
 from crosswind import figures
 from crosswind.experiments.base import Results
-from crosswind.experiments.jarvinen_2006 import measures, parts, study, testbed
+from crosswind.experiments.jarvinen_2006 import metrics, parts, study, testbed
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 
@@ -41,13 +41,13 @@ def pictures(r: Results) -> list[Picture]:
         figures.quartile_bars(
             "x4-shares",
             "Simultaneous throughput with the overflow and repaired.",
-            measures.columns(r, shares),
+            metrics.columns(r, shares),
             "simultaneous throughput (B/s)",
         ),
         figures.quartile_bars(
             "x4-marks",
             "Marks with the overflow and repaired.",
-            measures.columns(r, {"all": "marks"}),
+            metrics.columns(r, {"all": "marks"}),
             "marks (packets)",
         ),
     ]
