@@ -17,14 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from crosswind.emulate import needs
-from crosswind.experiments.base import published
-from crosswind.experiments.jarvinen_2006 import w1_e0
+from crosswind.experiments.jarvinen_2006 import study
 from validation.live.measure import CASES, METRICS, REAL_REPS, SIMULATED_REPS, Case, measure
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "validation-live.md"
 NUMBERS = Path(__file__).with_name("measured.json")
-# Measured, not printed: there is nothing to compare with.
-COUNTED_ONLY = ("bulk_timeouts",)
 
 HEAD = """# [Järvinen 2006] between real kernels of today
 
@@ -92,16 +89,13 @@ def worst(warnings: Sequence[str]) -> str:
 
 def rows(case: Case, found: dict[str, Any]) -> list[str]:
     """One line for each quantity."""
-    printed = (
-        published(case.data, w1_e0.__file__) if (Path(w1_e0.__file__).parent / "data" / case.data).exists() else {}
-    )
     columns = found["columns"]
     out = []
     for metric, (words, unit) in METRICS.items():
         if metric not in columns["real"]:
             continue
-        value = printed.get((metric, case.label))
-        cells = [f"{value:g} {unit}".strip() if value is not None and metric not in COUNTED_ONLY else "-"]
+        at = case.printed.get(metric)
+        cells = [f"{study.BOOK.number(*at):g} {unit}".strip() if at else "-"]
         cells += [shown(columns[c].get(metric), unit) for c in ("simulated", "today", "real")]
         out.append("| " + " | ".join([case.title, words, *cells]) + " |")
     return out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,16 +52,24 @@ class Case:
     title: str
     workload: testbed.Workload
     label: str
-    data: str
+    printed: Mapping[str, tuple[str, str]]  # quantity -> claim and label of its printed number
 
 
+_W1 = {
+    "third_elapsed": ("J36", "BL"),
+    "faster_elapsed": ("J44", "faster, BL"),
+    "slower_elapsed": ("J44", "slower, BL"),
+    "overall_throughput": ("J35", "BL"),
+}
+_W2 = {"overall_throughput": ("J55", "BL"), "simultaneous_third": ("J56", "BL"), "jain_median": ("J58", "BL")}
+_W4 = {"overall_throughput": ("J103", "BL"), "drops": ("J94", "BL"), "stream_throughput": ("J95", "BL")}
 CASES = (
-    Case("w1-e0", "W1, error-free", w1_e0.WORKLOAD, "BL", "w1_e0.csv"),
-    Case("w2-e0", "W2, error-free", w2_e0.WORKLOAD, "BL", "w2_e0.csv"),
-    Case("w4-e0", "W4, error-free", w4_e0.WORKLOAD, "BL", "w4_e0.csv"),
-    Case("w1-arq", "W1, ARQ (r4)", w1_arq.WORKLOAD, "r4 BL", "w1_arq.csv"),
-    Case("w2-arq", "W2, ARQ (r4)", w2_arq.WORKLOAD, "r4 BL", "w2_arq.csv"),
-    Case("w4-arq", "W4, ARQ (r4)", w4_arq.WORKLOAD, "r4 BL", "w4_arq.csv"),
+    Case("w1-e0", "W1, error-free", w1_e0.WORKLOAD, "BL", _W1),
+    Case("w2-e0", "W2, error-free", w2_e0.WORKLOAD, "BL", _W2),
+    Case("w4-e0", "W4, error-free", w4_e0.WORKLOAD, "BL", _W4),
+    Case("w1-arq", "W1, ARQ (r4)", w1_arq.WORKLOAD, "r4 BL", {"overall_throughput": ("J47", "r4 BL")}),
+    Case("w2-arq", "W2, ARQ (r4)", w2_arq.WORKLOAD, "r4 BL", {}),
+    Case("w4-arq", "W4, ARQ (r4)", w4_arq.WORKLOAD, "r4 BL", {}),
 )
 
 
