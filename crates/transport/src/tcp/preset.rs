@@ -78,6 +78,7 @@ pub const PRESETS: &[Preset] = &[
         source: LINUX_6,
         make: linux_6_cubic,
     },
+    Preset { name: "ns2-tahoe", title: "ns-2 Agent/TCP (Tahoe)", source: "ns-2.35", make: ns2_tahoe },
     Preset { name: "ns2-reno", title: "ns-2 Agent/TCP/Reno", source: "ns-2.35", make: ns2_reno },
     Preset { name: "ns2-newreno", title: "ns-2 Agent/TCP/Newreno", source: "ns-2.35", make: ns2_newreno },
     Preset { name: "ns2-sack1", title: "ns-2 Agent/TCP/Sack1", source: "ns-2.35", make: ns2_sack1 },
@@ -318,6 +319,10 @@ fn ns2_reno() -> TcpParams {
         delayed_ack: Dur::ZERO,
         ..rfc()
     }
+}
+
+fn ns2_tahoe() -> TcpParams {
+    TcpParams { recovery: Detection::Ns2Tahoe, ..ns2_reno() }
 }
 
 fn ns2_newreno() -> TcpParams {

@@ -404,6 +404,9 @@ impl Sender {
         match verdict {
             Verdict::Loss => {
                 self.congested(Trigger::Loss, p, line);
+                if self.habits.starts_over {
+                    return self.start_over(p);
+                }
                 // With a scoreboard it is known whether the first segment is on its way again already.
                 if !(self.habits.uses_scoreboard && self.board.first().is_some_and(Sent::is_resent)) {
                     self.resend_first(p, line);

@@ -103,6 +103,8 @@ pub struct Habits {
     pub forgets_guard: bool,
     /// `Ack::covers_original` tells of segments below the highest that SACK has reported, not of those below the guard.
     pub watches_order: bool,
+    /// A loss leaves a window of one segment, and everything outstanding is sent again.
+    pub starts_over: bool,
     /// An echo in a recovery, on an ACK beyond its end, prolongs it to all that has been sent (ns-2 `Sack1`).
     pub echo_prolongs_recovery: bool,
     /// With nothing new to send, holes that are not yet held lost are sent again (RFC 6675 NextSeg rule 3).
@@ -120,6 +122,7 @@ impl Default for Habits {
             loss_restarts_timer: false,
             forgets_guard: false,
             watches_order: false,
+            starts_over: false,
             echo_prolongs_recovery: false,
             resends_suspects: true,
         }
@@ -319,6 +322,7 @@ use linux_sack::{Holes, LinuxSack};
 use newreno::{NewReno, Variant};
 
 detectors! {
+    Tahoe(NewReno) "tahoe" Acks = |p| NewReno::new(Variant::Tahoe, p), "newreno.rs";
     Reno(NewReno) "reno" Acks = |p| NewReno::new(Variant::Reno, p), "newreno.rs";
     Newreno(NewReno) "newreno" Acks = |p| NewReno::new(Variant::NewReno, p), "newreno.rs";
     Sack(sack::Sack) "sack" Sack = |_| sack::Sack::default(), "sack.rs";
@@ -326,8 +330,9 @@ detectors! {
     LinuxSack(LinuxSack) "linux-2.4" Sack = |_| LinuxSack { holes: Holes::First }, "linux_sack.rs";
     LinuxFack(LinuxSack) "linux-2.4-fack" Sack = |_| LinuxSack { holes: Holes::BelowForward }, "linux_sack.rs";
     Rack(Box<rack::Rack>) "rack" Sack = |p| Box::new(rack::Rack::new(p)), "rack.rs";
+    Ns2Tahoe(NewReno) "ns2-tahoe" Acks = |p| NewReno::new(Variant::Ns2Tahoe, p), "newreno.rs";
     Ns2Reno(NewReno) "ns2-reno" Acks = |p| NewReno::new(Variant::Ns2Reno, p), "newreno.rs";
     Ns2Newreno(NewReno) "ns2-newreno" Acks = |p| NewReno::new(Variant::Ns2NewReno, p), "newreno.rs";
-    Ns2Sack1(Box<ns2_sack1::Ns2Sack1>) "ns2-sack1" Sack = |_| Box::default(), "ns2_sack1.rs";
+    Ns2Sack1(Box<ns2_sack1::Ns2Sack1>) "ns2-sack1" Sack = |p| Box::new(ns2_sack1::Ns2Sack1::new(p)), "ns2_sack1.rs";
     NewrenoSack(Box<ns2_sack1::Ns2Sack1>) "newreno-sack" Sack = |p| Box::new(ns2_sack1::Ns2Sack1::newreno(p)), "ns2_sack1.rs";
 }

@@ -1,12 +1,13 @@
-//! # Reno and NewReno: duplicate ACKs
+//! # Tahoe, Reno and NewReno: duplicate ACKs
 //!
-//! **Source**: rfc5681 section 3.2; rfc6582 section 3.2 and 4; ns-2.35 `RenoTcpAgent`,
-//! `NewRenoTcpAgent`; gurtov-2004 section 4.5 (what duplicates mean after a timeout).
+//! **Source**: rfc5681 section 3.2; rfc6582 section 3.2 and 4; ns-2.35 `TcpAgent` (Tahoe), `RenoTcpAgent`,
+//! `NewRenoTcpAgent`; fall-floyd-1996 (Tahoe); gurtov-2004 section 4.5 (what duplicates mean after a timeout).
 //!
 //! **Idea**: `dupthresh` duplicate ACKs mean that the first segment is lost; every duplicate tells that one segment has
 //! left the network, so `in flight = outstanding - duplicates - lost + sent again`. Reno leaves recovery on the
 //! first new ACK, NewReno stays until everything outstanding at its start is acknowledged and sends the first
-//! unacknowledged segment again on each partial ACK.
+//! unacknowledged segment again on each partial ACK. Tahoe has no recovery: after the loss the window is one segment, as after a timeout but
+//! without its back-off, and everything from the first segment on is sent again.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
@@ -23,7 +24,7 @@
 //! duplicates counted, the window itself is deflated; duplicates after a timeout release new segments only for the
 //! first two.
 //!
-//! **Checked by**: `detect/newreno_oracle.rs` (heuristics), `tests/tapes/*reno_*.tape`, `tests/tapes/newreno_rto_*.tape`; the ns-2 comparison, segment by segment.
+//! **Checked by**: `detect/newreno_oracle.rs` (heuristics), `tests/tapes/*reno_*.tape`, `tests/tapes/newreno_rto_*.tape`; the ns-2 comparison, segment by segment (Tahoe: `tests/tapes/tahoe_starts_over.tape` only).
 
 use super::super::conn::scoreboard::Scoreboard;
 use super::super::params::{GuardRule, Patience, Switch, TcpParams};
@@ -63,8 +64,10 @@ impl Default for NewRenoParams {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Variant {
+    Tahoe,
     Reno,
     NewReno,
+    Ns2Tahoe,
     Ns2Reno,
     Ns2NewReno,
 }
@@ -138,7 +141,7 @@ impl NewReno {
         matches!(self.variant, Variant::NewReno | Variant::Ns2NewReno)
     }
     fn is_ns2(&self) -> bool {
-        matches!(self.variant, Variant::Ns2Reno | Variant::Ns2NewReno)
+        matches!(self.variant, Variant::Ns2Tahoe | Variant::Ns2Reno | Variant::Ns2NewReno)
     }
 
     fn on_new(&mut self, a: &Ack, board: &mut Scoreboard, v: &View) -> Verdict {
@@ -180,8 +183,9 @@ impl NewReno {
         if recovering || self.dups != v.dupthresh as u64 || self.is_guarded(v) {
             return Verdict::Nothing;
         }
-        // After a timeout the first segment was sent again already, and that was lost.
-        let again = matches!(v.phase, Phase::Timeout { .. }) && board.mark_first_lost_again();
+        // After a timeout, or below the guard, the first segment may have been sent again already, and that was lost.
+        let below_guard = self.heuristic.is_some() || matches!(v.phase, Phase::Timeout { .. });
+        let again = below_guard && board.mark_first_lost_again();
         if again || board.mark_first_lost() { Verdict::Loss } else { Verdict::Nothing }
     }
 
@@ -245,6 +249,7 @@ impl Detect for NewReno {
             first_partial_restarts_timer: self.stays_on_partial() && self.patience == Patience::Impatient,
             partial_resends: true,
             loss_restarts_timer: true,
+            starts_over: matches!(self.variant, Variant::Tahoe | Variant::Ns2Tahoe),
             resends_suspects: false,
             ..Habits::default()
         }

@@ -120,3 +120,22 @@ fn every_third_duplicate_is_judged_as_in_the_pseudo_code() {
     assert_eq!((found[0][1], found[1][0]), (0, 0));
     assert!(found[2].iter().chain(&found[3]).all(|n| *n > 50), "{found:?}");
 }
+
+#[test]
+fn without_the_guard_a_segment_that_was_sent_again_may_be_found_lost_once_more() {
+    for (rule, found) in [(GuardRule::NoBugfix, true), (GuardRule::Bugfix, false)] {
+        let mut ours = NewReno::new(Variant::Ns2Reno, &params(rule));
+        let mut board = Scoreboard::default();
+        (0..8).for_each(|i| board.push(1 + i * MSS, MSS as u32, Time::ZERO));
+        // A timeout has sent it again, and a recovery since has left the phase open.
+        board.mark_all_lost(SackAfterTimeout::Clear, u64::MAX);
+        board.resend(1, Time::ZERO);
+        let (una, nxt) = (1, 1 + 8 * MSS);
+        let guard = if found { nxt } else { nxt + MSS };
+        let (phase, cwnd) = (Phase::Open, 4.0 * MSS as f64);
+        let v = View { una: una + MSS, nxt, mss: MSS, dupthresh: 3, phase, guard, limited_transmit: true, cwnd };
+        let duplicate = Ack { ack: una, duplicate: true, ..Ack::default() };
+        let last = (0..3).map(|_| ours.on_ack(&duplicate, &[], &mut board, &v)).last();
+        assert_eq!(last == Some(Verdict::Loss), found, "{rule:?}");
+    }
+}

@@ -12,6 +12,7 @@
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
 //! | `dupthresh` | segments | 3 | ns-2 `numdupacks_` |
+//! | `dupack_guard` | - | `bugfix` | ns-2 `bugFix_`; `no-bugfix` finds losses below the guard |
 //! | `newreno.partial_segments` | segments | 1 | gurtov-2004 section 4.3.1, "at least one"; ns-2 `partial_ack_`: 2 |
 //!
 //! **Deviations**: 1. Counts in segments of one `mss`, like the original: a flow must send full segments. 2. ns-2's
@@ -22,7 +23,7 @@
 
 use super::super::Ack;
 use super::super::conn::scoreboard::{Scoreboard, Sent};
-use super::super::params::TcpParams;
+use super::super::params::{GuardRule, TcpParams};
 use super::{Detect, Habits, Phase, Verdict, View};
 
 #[derive(Clone, Debug, Default)]
@@ -35,6 +36,8 @@ pub struct Ns2Sack1 {
     /// Segments held to be in the network during recovery; may fall below zero.
     pipe: i64,
     recovering: bool,
+    /// `dupack_guard = "no-bugfix"`: a loss may be found below the guard.
+    is_unguarded: bool,
     /// Duplicates are ignored between a timeout and the next new ACK.
     after_timeout: bool,
     may_send: bool,
@@ -44,9 +47,12 @@ pub struct Ns2Sack1 {
 }
 
 impl Ns2Sack1 {
+    pub fn new(p: &TcpParams) -> Ns2Sack1 {
+        Ns2Sack1 { is_unguarded: p.dupack_guard == GuardRule::NoBugfix, ..Ns2Sack1::default() }
+    }
     /// With NewReno's answer to partial ACKs.
     pub fn newreno(p: &TcpParams) -> Ns2Sack1 {
-        Ns2Sack1 { on_partial: p.newreno.partial_segments, ..Ns2Sack1::default() }
+        Ns2Sack1 { on_partial: p.newreno.partial_segments, ..Ns2Sack1::new(p) }
     }
 
     fn clear(&mut self) {
@@ -91,7 +97,7 @@ impl Ns2Sack1 {
         self.dups += 1;
         // Limited transmit on the first two; nothing but the retransmission itself on the third.
         self.may_send = self.dups < v.dupthresh as u64;
-        if self.dups != v.dupthresh as u64 || v.is_guarded_in_ns2() {
+        if self.dups != v.dupthresh as u64 || (v.is_guarded_in_ns2() && !self.is_unguarded) {
             return Verdict::Nothing;
         }
         self.pipe = ((v.nxt - v.una) / v.mss) as i64 - 3;

@@ -69,6 +69,14 @@ impl Sender {
         self.board.audit(self.una, self.nxt)
     }
 
+    /// Tahoe: as after a timeout, but the timer does not back off.
+    pub(super) fn start_over(&mut self, p: &TcpParams) {
+        let w = self.law.window_mut();
+        w.cwnd = w.mss;
+        self.phase = Phase::Timeout { high: self.guard };
+        self.board.mark_all_lost(p.sack_after_timeout, u64::MAX);
+    }
+
     pub(super) fn resend_first_lost(&mut self, p: &TcpParams, line: &mut impl Line) {
         if let Some(s) = self.board.next_lost() {
             self.resend(s, p, line);
