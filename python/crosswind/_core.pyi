@@ -28,6 +28,7 @@ def run_many(
     progress: Callable[[int, int], None] | None = None,
     laws: dict[str, Callable[[], Any]] | None = None,
     look_ahead: bool = True,
+    folder: str | None = None,
 ) -> dict[str, Any]: ...
 
 class LawFacts:

@@ -22,7 +22,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from crosswind.errors import CrosswindError, InterruptedRunError
+from crosswind.errors import CrosswindError, InterruptedRunError, RunFailedError
 from crosswind.experiments.base import Experiment
 from crosswind.quantity import parse
 from crosswind.readings import Reading
@@ -76,7 +76,7 @@ def campaign(
     """Runs experiments side by side; the results are in the order of `chosen`.
 
     `folder` says where each one's results go. Raises what an experiment raises, and CrosswindError when a process is
-    killed; Ctrl-C ends all of them.
+    killed or a run breaks down, after the others are done; Ctrl-C ends all of them.
     """
     processes = min(plan.workers or os.cpu_count() or 1, len(chosen))
     finished: dict[str, Finished] = {}
@@ -93,6 +93,9 @@ def campaign(
             raise InterruptedRunError(
                 f"interrupted: {len(finished)} of {len(chosen)} experiments are done; {GO_ON}"
             ) from None
+    if turns.broken:
+        said = "; ".join(f"{name}: {why}" for name, why in turns.broken.items())
+        raise RunFailedError(f"{said}. {len(finished)} of {len(chosen)} experiments are done, and {GO_ON}")
     if turns.lost:
         raise CrosswindError(_missing(turns.lost, len(chosen) - len(finished), len(chosen)))
     return [finished[e.id] for e in chosen]
@@ -189,6 +192,8 @@ class Turns:
         self._done: set[str] = set()
         #: Experiments whose process was killed.
         self.lost: list[str] = []
+        #: Experiments of which a run broke down, with the message.
+        self.broken: dict[str, str] = {}
 
     def run(self, workers: Workers, folder: Callable[[Experiment], Path], command: str) -> Iterator[Finished]:
         """Yields what is finished until nothing is left that can be run."""
@@ -202,8 +207,11 @@ class Turns:
                 return
             for future in workers.ready():
                 name = running.pop(future)
-                if isinstance(future.exception(), BrokenProcessPool):
+                error = future.exception()
+                if isinstance(error, BrokenProcessPool):
                     self.lost.append(name)
+                elif isinstance(error, RunFailedError):
+                    self.broken[name] = str(error)
                 else:
                     self._done.add(name)
                     yield future.result()

@@ -85,6 +85,12 @@ class MissingExtraError(CrosswindError):
         super().__init__(f"{what} needs {package}: pip install 'crosswind[{extra}]'")
 
 
+class RunFailedError(CrosswindError):
+    """Runs broke down; the others have been saved, and the message says where and which."""
+
+    exit_code = EXIT_FAULT
+
+
 class BlockedError(CrosswindError):
     """The machine stands in the way: a full disk, a missing permission, a process that was killed."""
 

@@ -75,9 +75,11 @@ def until_precise(targets: Sequence[Precision], reps: int, reps_max: int, go: Ca
     have = min(reps, reps_max)
     while True:
         runs = go(have)
+        if runs.interrupted or runs.failed:
+            return runs
         tables = {p: runs.flows() if p.table == "flow" else runs.links() for p in targets}
         need = max((p.needed(tables[p], have) for p in targets), default=have)
-        if need <= have or have >= reps_max or runs.interrupted:
+        if need <= have or have >= reps_max:
             return runs
         have = min(need, reps_max)
 

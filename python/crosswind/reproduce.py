@@ -83,7 +83,8 @@ def reproduce(
 ) -> Outcome:
     """Runs all configurations and writes everything under `out`; of an earlier try only what is missing.
 
-    Raises InputError for an unknown variant or an unwritable folder, InterruptedRunError (after saving) on Ctrl-C.
+    Raises InputError for an unknown variant or an unwritable folder; after saving, InterruptedRunError on Ctrl-C and
+    RunFailedError when a run broke down.
     """
     if plan.variant and plan.variant not in experiment.variants:
         raise InputError(
@@ -129,6 +130,10 @@ def _run(experiment: Experiment, out: Path, plan: Plan, variant: str, progress: 
     if runs.interrupted:
         runs.save(out)
         raise InterruptedRunError(f"interrupted: {runs.manifest['runs']} finished runs are kept in {out}; {GO_ON}")
+    if runs.failed:
+        # Claims about what is left would be claims about another experiment.
+        runs.save(out)
+        runs.raise_failed(out)
     return runs
 
 
@@ -177,6 +182,7 @@ def _companion(
     runs.manifest["size"] = size
     if runs.interrupted:
         raise InterruptedRunError(f"interrupted while running {id}")
+    runs.raise_failed(f"no folder: they were made for another experiment than {id}")
     return Results(Runs({}, runs.scenarios, runs.manifest), experiment.tables(runs))
 
 

@@ -20,6 +20,8 @@ from crosswind.scenario import Scenario
 Runnable = Scenario | str | Path | Sequence[Scenario] | Mapping[str, Scenario]
 Ties = Literal["fixed", "shuffled"]
 MAX_SEED = 2**63 - 1
+#: Most repetitions of one call: their numbers alone take memory.
+MAX_REPS = 1_000_000
 
 
 def run(
@@ -33,6 +35,7 @@ def run(
     progress: Listener | None = None,
     laws: Laws | None = None,
     out: str | Path | None = None,
+    folder: str | Path | None = None,
 ) -> Runs:
     """Runs one scenario, or several with labels, and returns their tables.
 
@@ -43,13 +46,15 @@ def run(
     `laws`: window laws of your own that remember something, name -> class (see `crosswind.laws.RememberingLaw`), for
     flows with `tcp = { law = "own", own_law = "name" }`. Slow: Python is asked on every ACK; the manifest says so.
     `out`: a folder to save the tables into, as `Runs.save` does.
+    `folder`: where the files go that a scenario names (`record.pcap`, `record.event_file`; default: `out`, or the current one).
 
     Raises InputError when a scenario is wrong, and whatever a law of your own raises. Ctrl-C returns what is finished,
-    with `runs.interrupted` set.
+    with `runs.interrupted` set. A run that breaks down is left out and named in `runs.failed`; the others are kept.
     """
     labelled = _labelled(scenario)
     first = next(iter(labelled.values()))
     base = seed if seed is not None else int(first.get("seed", 1))
+    check_reps(reps if isinstance(reps, int) else len(reps))
     wanted = list(range(reps)) if isinstance(reps, int) else [int(r) for r in reps]
     total = reps_total if reps_total is not None else max(wanted, default=-1) + 1
     _check(base, wanted, total, workers)
@@ -58,6 +63,7 @@ def run(
     own = checked_laws(laws or {})
     for one in labelled.values():
         one.validate()
+    _check_files(labelled)
     documents, numbers = _apart(labelled)
     began = time.monotonic()
     try:
@@ -70,6 +76,7 @@ def run(
             ties == "shuffled",
             progress,
             dict(laws or {}),
+            folder=str(folder or out or ""),
         )
     except engine.ScenarioError as e:
         raise first.explain(e) from None
@@ -79,11 +86,12 @@ def run(
     if own:
         manifest["own_laws"] = own
     manifest["interrupted"] = bool(result["interrupted"])
+    manifest["failed"] = _failed(result["failed"], labelled, numbers, base)
     manifest["packets"] = int(sum(result["tables"].get("run", {}).get("packets", ())))
     runs = Runs.from_engine(result["tables"], labelled, manifest, numbers)
     if out is not None:
-        with results_in(out) as folder:
-            runs.save(folder)
+        with results_in(out) as kept:
+            runs.save(kept)
     return runs
 
 
@@ -97,6 +105,39 @@ def _apart(labelled: Mapping[str, Scenario]) -> tuple[list[str], list[int]]:
         documents.setdefault(key, scenario.to_json())
         numbers.append(number_of.setdefault(key, len(number_of)))
     return list(documents.values()), numbers
+
+
+def _failed(
+    told: Sequence[tuple[int, int, str]], labelled: Mapping[str, Scenario], numbers: Sequence[int], seed: int
+) -> list[dict[str, Any]]:
+    """The runs that broke down, under each label that they were wanted for."""
+    return [
+        {"configuration": label, "rep": rep, "seed": seed, "message": message}
+        for label, own in zip(labelled, numbers, strict=True)
+        for number, rep, message in told
+        if number == own
+    ]
+
+
+def _check_files(labelled: Mapping[str, Scenario]) -> None:
+    """Two scenarios that write into one file would leave the packets or events of neither."""
+    for key in ("pcap", "event_file"):
+        seen: dict[str, str] = {}
+        for label, scenario in labelled.items():
+            path = scenario.get(f"record.{key}")
+            if path is not None and seen.setdefault(str(path), scenario.content()) != scenario.content():
+                raise InputError(
+                    scenario.file or label,
+                    path=f"record.{key}",
+                    found=f"`{path}` a second time",
+                    expected="a file each",
+                )
+
+
+def check_reps(reps: int) -> None:
+    """Refuses a number of repetitions that no machine can hold. Raises InputError."""
+    if reps > MAX_REPS:
+        raise InputError("--reps", found=str(reps), expected=f"at most {MAX_REPS} repetitions at a time")
 
 
 def _labelled(scenario: Runnable) -> dict[str, Scenario]:

@@ -13,13 +13,14 @@ import polars as pl
 
 from crosswind import outcomes, sealed
 from crosswind.core import registry
-from crosswind.errors import BlockedError, InputError, MissingExtraError, UnknownNameError
+from crosswind.errors import BlockedError, InputError, MissingExtraError, RunFailedError, UnknownNameError
 from crosswind.folder import MANIFEST, clear_after, manifest_in, prepare_out, why_not_written
 from crosswind.interrupt import held
 from crosswind.scenario import Scenario
 
 SCHEMA_VERSION = 1
 TABLES = ("run", "flow", "page", "object", "link", "edge", "sample", "event", "hist")
+FAILED_SHOWN = 5
 
 
 @dataclass(repr=False)
@@ -72,9 +73,27 @@ class Runs:
         """Ctrl-C ended the work early; the tables hold what was finished."""
         return bool(self.manifest.get("interrupted", False))
 
+    @property
+    def failed(self) -> list[dict[str, Any]]:
+        """Runs that broke down and are missing: configuration, rep, seed, message."""
+        return list(self.manifest.get("failed", ()))
+
+    def raise_failed(self, folder: str | Path) -> None:
+        """Raises RunFailedError when runs broke down; `folder` is where the others have been saved."""
+        if self.failed:
+            raise RunFailedError(f"{'; '.join(self._broken())}. The other {self.runs().height} are kept in {folder}")
+
+    def _broken(self) -> list[str]:
+        """The first runs that broke down, in words."""
+        all_of = self.failed
+        asked = self.runs().height + len(all_of)
+        said = [f"{len(all_of)} of {asked} run{'s' if asked != 1 else ''} broke down, with no results"]
+        said += [f"{_place(f)}: {f['message']}" for f in all_of[:FAILED_SHOWN]]
+        return [*said, ".."] if len(all_of) > FAILED_SHOWN else said
+
     def may_be_trusted(self) -> bool:
         """False when runs are missing or ended early, or when transfers gave up: that biases statistics of the rest."""
-        return not self.interrupted and outcomes.may_be_trusted(self)
+        return not self.interrupted and not self.failed and outcomes.may_be_trusted(self)
 
     @property
     def run_id(self) -> str:
@@ -268,7 +287,7 @@ class Runs:
     def warnings(self) -> list[str]:
         """What a reader of these runs must know before trusting them."""
         runs = self.runs()
-        found = outcomes.warnings(self)
+        found = [*(self._broken() if self.failed else ()), *outcomes.warnings(self)]
         if not runs.is_empty() and "truncated_events" in runs.columns:
             cut = runs.filter(pl.col("truncated_events") > 0)
             if cut.height:
@@ -300,6 +319,12 @@ def _meetings(runs: pl.DataFrame) -> str:
         f"{first['first_meeting_ns'] / 1e9:g} s), so the order decides who is first: equal flows may change places; "
         "different starts avoid it"
     )
+
+
+def _place(failed: Mapping[str, Any]) -> str:
+    """Which run it is: its scenario, repetition and seed."""
+    parts = (("", "configuration"), ("repetition ", "rep"), ("seed ", "seed"))
+    return ", ".join(f"{word}{failed[key]}" for word, key in parts if failed.get(key) is not None)
 
 
 def column(name: str, data: Any) -> pl.Series:

@@ -119,6 +119,9 @@ def run_shared(
             made.append(one)
             if one.interrupted:
                 break
+            if one.failed:
+                parts[label] = one.only(label).tables
+                continue
             _keep(one.tables, kept)
         parts[label] = _kept(kept, label)
     reps = list(range(ask.reps))
@@ -126,6 +129,7 @@ def run_shared(
     manifest["wall_s"] = round(time.monotonic() - began, 3)
     manifest["workers"] = ask.workers or os.cpu_count() or 1
     manifest["interrupted"] = any(m.interrupted for m in made)
+    manifest["failed"] = [f for m in made for f in m.failed]
     out = Runs(joined([parts[label] for label in labelled if label in parts]), labelled, manifest)
     manifest["runs"] = out.runs().height
     manifest["warnings"] = out.warnings()

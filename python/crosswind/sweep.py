@@ -27,7 +27,7 @@ from crosswind.errors import CrosswindError, InputError, InterruptedRunError
 from crosswind.place import Folder, Place, place
 from crosswind.precision import Precision
 from crosswind.progress import Listener
-from crosswind.run import MAX_SEED, Ties
+from crosswind.run import MAX_SEED, Ties, check_reps
 from crosswind.runs import SCHEMA_VERSION, TABLES, Runs
 from crosswind.scenario import Scenario
 from crosswind.sealed import checksum
@@ -158,6 +158,7 @@ def _texts(given: str | Sequence[str]) -> list[str]:
 def _check(seed: Any, reps: int, reps_max: int, workers: int | None) -> None:
     if seed is not None and not (isinstance(seed, int) and 0 <= seed <= MAX_SEED):
         raise InputError("--seed", found=str(seed), expected=f"a whole number from 0 to {MAX_SEED}")
+    check_reps(max(reps, reps_max))
     if reps < 1 or reps_max < 1:
         raise InputError("--reps", found=str(min(reps, reps_max)), expected="at least one repetition")
     if workers is not None and workers < 1:
@@ -308,8 +309,7 @@ def _collected(plan: Plan, store: Store, where: Place, facts: dict[str, Any], fa
 
 
 def _manifest(plan: Plan, facts: dict[str, Any], finished: int, failed: list[Failed], store: Store) -> dict[str, Any]:
-    labels = dict(zip(plan.index()["key"], plan.index()["configuration"], strict=True)) if failed else {}
-    said = [f"{labels.get(f.key, f.key)} broke down: {f.message}" for f in failed[:5]]
+    said = []
     if store.damaged:
         said.append(
             f"{len(store.damaged)} damaged files were set aside in {store.place}/damaged and their runs made again"
@@ -331,13 +331,31 @@ def _manifest(plan: Plan, facts: dict[str, Any], finished: int, failed: list[Fai
         **facts,
         "runs": finished,
         "asked": asked,
-        "failed": [{"configuration": labels.get(f.key), "message": f.message} for f in failed],
+        "failed": _failed(plan, failed),
         "columns": plan.columns,
         "base": plan.base.complete(),
         "scenarios": [{"configuration": p.label, "changes": p.changes} for p in plan.points],
         "trusted": finished == asked,
         "warnings": said,
     }
+
+
+def _failed(plan: Plan, failed: list[Failed]) -> list[dict[str, Any]]:
+    """Which runs broke down, and why."""
+    if not failed:
+        return []
+    seeds = {p.label: p.seed for p in plan.points}
+    places = {row["key"]: row for row in plan.index().iter_rows(named=True)}
+    rows = [(places.get(f.key, {}), f) for f in failed]
+    return [
+        {
+            "configuration": row.get("configuration", f.key),
+            "rep": row.get("rep"),
+            "seed": seeds.get(str(row.get("configuration"))),
+            "message": f.message,
+        }
+        for row, f in rows
+    ]
 
 
 def _save_remote(runs: Runs, where: Place) -> None:

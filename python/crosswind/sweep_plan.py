@@ -110,6 +110,9 @@ def make(
     """Checks every point. Raises InputError for a wrong path or value; `invalid="skip"` leaves such points out."""
     if base.get("record.pcap"):
         raise InputError("sweep", path="record.pcap", found="a capture", expected="no capture in a sweep of many runs")
+    if base.get("record.event_file"):
+        expected = "no file of events in a sweep of many runs"
+        raise InputError("sweep", path="record.event_file", found="a file of events", expected=expected)
     columns = _columns(design.paths)
     points: list[Point] = []
     impossible: list[Impossible] = []
@@ -196,14 +199,6 @@ class Job:
     @property
     def runs(self) -> int:
         return len(self.scenarios) * len(self.reps)
-
-    def split(self) -> list[Job]:
-        """One job for each run."""
-        return [
-            Job((s,), ((row[j],),), self.seed, (rep,), self.reps_total, self.ties)
-            for s, row in zip(self.scenarios, self.keys, strict=True)
-            for j, rep in enumerate(self.reps)
-        ]
 
 
 def missing(plan: Plan, have: set[str]) -> tuple[int, Callable[[Callable[[], int]], Iterator[Job]]]:

@@ -61,17 +61,9 @@ def make(job: Job, stopped: Callable[[], bool] = lambda: False) -> Made:
     except StoppedError:
         # Told to stop before the first of its runs was complete.
         return Made({}, cut=True, seconds=time.monotonic() - began)
-    except (RuntimeError, OSError) as e:
-        if job.runs == 1:
-            return Made({}, [Failed(job.keys[0][0], str(e))], seconds=time.monotonic() - began)
-        parts = [make(part, stopped) for part in job.split()]
-        return Made(
-            _joined([p.tables for p in parts if p.tables]),
-            [f for p in parts for f in p.failed],
-            any(p.cut for p in parts),
-            time.monotonic() - began,
-        )
-    return Made(_keyed(raw["tables"], job), cut=bool(raw["interrupted"]), seconds=time.monotonic() - began)
+    places = {rep: j for j, rep in enumerate(job.reps)}
+    failed = [Failed(job.keys[scenario][places[rep]], message) for scenario, rep, message in raw["failed"]]
+    return Made(_keyed(raw["tables"], job), failed, bool(raw["interrupted"]), time.monotonic() - began)
 
 
 def _keyed(raw: dict[str, dict[str, Any]], job: Job) -> dict[str, pl.DataFrame]:
@@ -91,11 +83,6 @@ def _keyed(raw: dict[str, dict[str, Any]], job: Job) -> dict[str, pl.DataFrame]:
             frame = frame.join(keys, on=["scenario", "rep"], how="left", maintain_order="left")
             out[name] = frame.select("key", pl.exclude("key", "scenario", "rep"))
     return out
-
-
-def _joined(parts: list[dict[str, pl.DataFrame]]) -> dict[str, pl.DataFrame]:
-    names = dict.fromkeys(n for p in parts for n in p)
-    return {n: pl.concat([p[n] for p in parts if n in p], how="diagonal_relaxed") for n in names}
 
 
 class Executor(Protocol):

@@ -6,6 +6,7 @@ It knows a handful of keys, so that errors can be provoked; the real schema live
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,12 @@ class FakeCore:
 
     ScenarioError = ScenarioError
 
-    def __init__(self, stop_after: int | None = None) -> None:
+    def __init__(
+        self, stop_after: int | None = None, breaks: Callable[[dict[str, Any], int], bool] | None = None
+    ) -> None:
         self.stop_after = stop_after
+        #: Which runs break down: scenario and repetition.
+        self.breaks = breaks
 
     def version(self) -> str:
         return "0.1.0-fake"
@@ -73,21 +78,26 @@ class FakeCore:
         shuffle_ties: bool,  # noqa: FBT001 (the engine's signature)
         progress: Any,
         laws: dict[str, Any] | None = None,
+        folder: str | None = None,
     ) -> dict[str, Any]:
         assert not laws, "the stand-in knows no laws"
         table: dict[str, dict[str, list[Any]]] = {k: {} for k in ("run", "flow", "link", "sample", "event", "hist")}
+        failed: list[tuple[int, int, str]] = []
         total, done, interrupted = len(scenarios) * len(reps), 0, False
         for i, text in enumerate(scenarios):
             for rep in reps:
                 if self.stop_after is not None and done >= self.stop_after:
                     interrupted = True
                     continue
+                if self.breaks is not None and self.breaks(json.loads(text), rep):
+                    failed.append((i, rep, "internal error: no way out"))
+                    continue
                 one_run(table, i, rep, reps_total, json.loads(text), seed)
                 done += 1
                 if progress is not None:
                     progress(done, total)
         columns = {k: {c: column(v) for c, v in t.items()} for k, t in table.items()}
-        return {"tables": columns, "interrupted": interrupted}
+        return {"tables": columns, "failed": failed, "interrupted": interrupted}
 
 
 def column(values: list[Any]) -> Any:

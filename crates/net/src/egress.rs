@@ -389,7 +389,10 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
         if !of_link.is_empty() {
             self.link.change(&of_link, cx.now)?;
         }
-        // The queue may let go now what it had held back.
+        // What a change makes due is due now: nobody would be woken for it later.
+        if self.queue.next_wake().is_some_and(|at| at <= cx.now) {
+            self.queue.wake(cx);
+        }
         self.pump(cx);
         self.settle(self.queue.backlog(), cx.now);
         Ok(())

@@ -64,6 +64,15 @@ impl Spread {
         }
     }
 
+    /// The mean; of an exponential one that before truncation.
+    pub fn mean(&self) -> Dur {
+        match *self {
+            Spread::Fixed(d) => d,
+            Spread::Uniform([low, high]) => Dur(low.0 / 2 + high.0 / 2),
+            Spread::Exponential { mean, .. } => mean,
+        }
+    }
+
     /// The largest value that can be drawn; `None` without a bound.
     pub fn most(&self) -> Option<Dur> {
         match *self {

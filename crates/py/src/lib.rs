@@ -120,7 +120,8 @@ fn red_trace<'py>(
 /// Runs repetitions of scenarios; see the Python function `crosswind.run`. Without `look_ahead` everything happens at its own
 /// time: slower, with the same results. Tests compare the two.
 #[pyfunction]
-#[pyo3(signature = (scenarios, seed, reps, reps_total, workers, shuffle_ties=false, progress=None, laws=None, look_ahead=true))]
+#[pyo3(signature = (scenarios, seed, reps, reps_total, workers, shuffle_ties=false, progress=None, laws=None, look_ahead=true,
+                    folder=None))]
 #[allow(clippy::too_many_arguments)]
 #[expect(clippy::disallowed_methods, reason = "Python waits in this thread while the runs have theirs")]
 fn run_many<'py>(
@@ -134,6 +135,7 @@ fn run_many<'py>(
     progress: Option<Bound<'py, PyAny>>,
     laws: Option<Bound<'py, PyDict>>,
     look_ahead: bool,
+    folder: Option<std::path::PathBuf>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut plans: Vec<Plan> = Vec::with_capacity(scenarios.len());
     for text in &scenarios {
@@ -145,7 +147,8 @@ fn run_many<'py>(
     let look_ahead = if look_ahead { LookAhead::Allowed } else { LookAhead::Never };
     let trouble = own_law::Trouble::default();
     let laws = laws.map(|l| own_law::makers(&l, &trouble)).transpose()?.unwrap_or_default();
-    let request = Request { seed, reps, reps_total, workers, ties, look_ahead, laws };
+    let folder = folder.unwrap_or_default();
+    let request = Request { seed, reps, reps_total, workers, ties, look_ahead, folder, laws };
     let state = Progress::default();
     let over = AtomicBool::new(false);
     let bell = Bell { over: &over, waiter: std::thread::current() };
@@ -171,6 +174,8 @@ fn run_many<'py>(
     };
     let out = PyDict::new(py);
     out.set_item("tables", convert::tables(py, finished.tables)?)?;
+    let failed: Vec<_> = finished.failed.into_iter().map(|f| (f.scenario, f.rep, f.why)).collect();
+    out.set_item("failed", failed)?;
     out.set_item("interrupted", finished.interrupted)?;
     Ok(out)
 }

@@ -247,6 +247,16 @@ impl Column {
         }
     }
 
+    fn truncate(&mut self, rows: usize) {
+        match self {
+            Column::U64(v) => v.truncate(rows),
+            Column::I64(v) => v.truncate(rows),
+            Column::F64(v) => v.truncate(rows),
+            Column::U32(v) => v.truncate(rows),
+            Column::Text(t) => t.codes.truncate(rows),
+        }
+    }
+
     /// False when one column is text and the other is not.
     #[must_use]
     fn extend(&mut self, other: Column) -> bool {
@@ -433,6 +443,18 @@ impl Tables {
     /// Where the rows of a run end that has just added them.
     pub fn end_of(&self, key: RunKey) -> RunEnd {
         RunEnd { key, rows: self.0.iter().map(Table::rows).collect() }
+    }
+    /// How many rows each table has now; see [`Tables::cut_back`].
+    pub fn mark(&self) -> Vec<usize> {
+        self.0.iter().map(Table::rows).collect()
+    }
+    /// Takes out what has been added since the mark, a row that was begun included.
+    pub fn cut_back(&mut self, mark: &[usize]) {
+        self.0.truncate(mark.len());
+        for (t, rows) in self.0.iter_mut().zip(mark) {
+            t.rows = *rows;
+            t.columns.iter_mut().for_each(|(_, c)| c.truncate(*rows));
+        }
     }
     /// The same as [`Tables::stamp`] for tables to which several runs have added their rows, one after the other.
     pub fn stamp_runs(&mut self, runs: &[RunEnd]) {

@@ -21,6 +21,7 @@ fn main() {
         workers: 1,
         ties: Ties::Ordered,
         look_ahead: LookAhead::Allowed,
+        folder: Default::default(),
         laws: OwnLaws::new(),
     };
     let done = run_many(&[plan], &request, &Progress::default()).unwrap_or_else(|e| panic!("{e}"));

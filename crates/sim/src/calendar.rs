@@ -3,7 +3,7 @@
 use crate::agenda::Agenda;
 use crate::deliveries::Deliveries;
 use crosswind_base::{PacketId, Time, prefetch};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 /// Two agendas, of the egresses and of the ends behind them, and what each stage said last about when to be woken;
 /// entries of the agendas may be earlier. At one instant egresses come first. They are apart because ends are rarely
@@ -151,10 +151,10 @@ const ASK_EVERY: u64 = 1 << 16;
 pub type Cancel<'a> = Option<&'a AtomicBool>;
 
 impl Tick {
-    /// Whether the run is no longer wanted; it is asked now and then.
+    /// Whether it is time to ask what lies outside the run: whether it is still wanted, and whether there is memory left.
     #[inline]
-    pub fn cancelled(&self, cancel: Cancel<'_>) -> bool {
-        self.events % ASK_EVERY == 0 && cancel.is_some_and(|c| c.load(Ordering::Relaxed))
+    pub fn asks(&self) -> bool {
+        self.events % ASK_EVERY == 0
     }
 
     /// All flows may start at once, and many of them send a large window.

@@ -15,6 +15,8 @@ pub struct FlowLosses {
     pub resends: u64,
     /// Of a stream of datagrams that has ended: how many are still on their way. Zero before, and for connections.
     pub awaited_packets: u64,
+    /// It is over; a connection may have two ends that say so.
+    pub is_over: bool,
 }
 
 /// Losses at one stage.

@@ -1,6 +1,7 @@
 //! Many runs: every repetition of every scenario, on as many threads as asked, with the same result on any number.
 
 use crate::collect::{self, RunFacts, Sampler};
+use crate::files::create_below;
 use crate::memory;
 use crate::scenario::{Part, PcapAt, Plan, Repetition};
 use crate::world::{LookAhead, Manner, Outcome, OwnLaws, Parameters, Ties, World};
@@ -13,6 +14,8 @@ use crosswind_transport::tcp::share::Cache;
 use rayon::prelude::*;
 use std::fs::File;
 use std::io::{BufWriter, Seek, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -27,6 +30,8 @@ pub struct Request {
     pub workers: usize,
     pub ties: Ties,
     pub look_ahead: LookAhead,
+    /// The folder below which scenarios write what they record; the present one when it is empty.
+    pub folder: PathBuf,
     pub laws: OwnLaws,
 }
 
@@ -72,7 +77,26 @@ impl std::fmt::Display for RunError {
 /// Results of all finished runs, in the order of scenarios and repetitions.
 pub struct Finished {
     pub tables: Tables,
+    /// Runs that broke down, in the same order. They have no rows, and no other run suffers.
+    pub failed: Vec<Failed>,
     pub interrupted: bool,
+}
+
+/// A run that broke down.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failed {
+    /// Index of the scenario in the list that was run.
+    pub scenario: u32,
+    /// Index of the repetition.
+    pub rep: u32,
+    pub why: String,
+}
+
+/// What a chain has made.
+#[derive(Default)]
+struct Made {
+    tables: Tables,
+    failed: Vec<Failed>,
 }
 
 /// Repetitions that run one after the other on one thread and fill the same tables: because they share state, or because
@@ -130,64 +154,100 @@ pub fn run_many(plans: &[Plan], request: &Request, progress: &Progress) -> Resul
     // Long chains first, so that no thread is left alone with one at the end.
     let mut order: Vec<usize> = (0..chains.len()).collect();
     order.sort_by_key(|i| std::cmp::Reverse(chains[*i].reps.len()));
-    let results: Vec<Mutex<Option<Tables>>> = chains.iter().map(|_| Mutex::new(None)).collect();
+    let results: Vec<Mutex<Option<Made>>> = chains.iter().map(|_| Mutex::new(None)).collect();
     let next = AtomicUsize::new(0);
-    let work = || -> Result<(), RunError> {
-        loop {
-            let Some(&i) = order.get(next.fetch_add(1, Ordering::Relaxed)) else { return Ok(()) };
-            if progress.cancel.load(Ordering::Relaxed) {
-                return Ok(());
-            }
+    let work = || {
+        while let Some(&i) = order.get(next.fetch_add(1, Ordering::Relaxed))
+            && !progress.cancel.load(Ordering::Relaxed)
+        {
             let chain = &chains[i];
-            let tables = run_chain(&plans[chain.scenario], &parameters[chain.scenario], chain, &shared)?;
-            *results[i].lock().expect("no run panics while it holds its slot") = Some(tables);
+            let made = run_chain(&plans[chain.scenario], &parameters[chain.scenario], chain, &shared);
+            *results[i].lock().expect("no run panics while it holds its slot") = Some(made);
         }
     };
     let workers = request.workers.clamp(1, 1024);
     if workers == 1 {
-        work()?;
+        work();
     } else {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(workers)
             .build()
             .map_err(|e| RunError::Broken(format!("no threads: {e}")))?;
-        pool.install(|| (0..workers).into_par_iter().with_max_len(1).map(|_| work()).collect::<Result<Vec<()>, _>>())?;
+        pool.install(|| (0..workers).into_par_iter().with_max_len(1).for_each(|_| work()));
     }
-    let mut tables = Tables::new();
+    let mut all = Made::default();
     let mut interrupted = progress.cancel.load(Ordering::Relaxed);
     for slot in results {
         match slot.into_inner().expect("all workers have returned") {
-            Some(t) => tables.append(t),
+            Some(made) => {
+                all.tables.append(made.tables);
+                all.failed.extend(made.failed);
+            }
             None => interrupted = true,
         }
     }
-    Ok(Finished { tables, interrupted })
+    Ok(Finished { tables: all.tables, failed: all.failed, interrupted })
 }
 
-fn run_chain(plan: &Plan, p: &Parameters, chain: &Chain, shared: &Shared<'_>) -> Result<Tables, RunError> {
+/// A run that breaks down costs itself only.
+fn guarded(run: impl FnOnce() -> Result<OneRun, RunError>) -> Result<OneRun, String> {
+    // What a panic leaves behind is thrown away: the world, and the rows since the mark.
+    match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(made) => made.map_err(|e| e.to_string()),
+        Err(panic) => {
+            let said = panic.downcast_ref::<&str>().map(ToString::to_string);
+            let said = said.or_else(|| panic.downcast_ref::<String>().cloned());
+            Err(format!("internal error: {}", said.unwrap_or_else(|| "a run ended abruptly".into())))
+        }
+    }
+}
+
+fn run_chain(plan: &Plan, p: &Parameters, chain: &Chain, shared: &Shared<'_>) -> Made {
     let (q, progress) = (shared.request, shared.progress);
     let fresh = || vec![Cache::new(plan.sharing.lifetime()); plan.nodes.len()];
-    let mut caches = fresh();
-    let (mut tables, mut ends) = (Tables::new(), Vec::with_capacity(chain.reps.len()));
+    // `None`: a run broke down whose memory the next ones would have inherited.
+    let mut caches = Some(fresh());
+    let (mut made, mut ends) = (Made::default(), Vec::with_capacity(chain.reps.len()));
     for &index in &chain.reps {
         if progress.cancel.load(Ordering::Relaxed) {
             break;
         }
         let rep = Repetition { seed: q.seed, index, of: q.reps_total };
         if plan.sharing.forgets_before(rep) {
-            caches.iter_mut().for_each(Cache::forget);
+            match &mut caches {
+                Some(known) => known.iter_mut().for_each(Cache::forget),
+                None => caches = Some(fresh()),
+            }
         }
-        // A run that was cut short is no result, and has added nothing.
-        let Some((used, end)) = run_one(plan, p, rep, shared, caches, &mut tables)? else { break };
-        caches = if plan.sharing.across_repetitions() { used } else { fresh() };
-        for c in &mut caches {
-            c.epoch = c.epoch + end.since(Time::ZERO) + plan.sharing.gap();
+        let mark = made.tables.mark();
+        let run = match caches.take() {
+            Some(known) => guarded(|| run_one(plan, p, rep, shared, known, &mut made.tables)),
+            None => Err("not run: a repetition broke down whose shared state it goes on with".into()),
+        };
+        match run {
+            Ok(Some((used, end))) => {
+                let mut next = if plan.sharing.across_repetitions() { used } else { fresh() };
+                for c in &mut next {
+                    c.epoch = c.epoch + end.since(Time::ZERO) + plan.sharing.gap();
+                }
+                caches = Some(next);
+                ends.push(made.tables.end_of(RunKey { scenario: chain.scenario as u32, rep: index }));
+            }
+            // A run that was cut short is no result.
+            Ok(None) => {
+                made.tables.cut_back(&mark);
+                break;
+            }
+            Err(why) => {
+                made.tables.cut_back(&mark);
+                made.failed.push(Failed { scenario: chain.scenario as u32, rep: index, why });
+                caches = (!plan.sharing.across_repetitions()).then(fresh);
+            }
         }
-        ends.push(tables.end_of(RunKey { scenario: chain.scenario as u32, rep: index }));
         progress.done.fetch_add(1, Ordering::Relaxed);
     }
-    tables.stamp_runs(&ends);
-    Ok(tables)
+    made.tables.stamp_runs(&ends);
+    made
 }
 
 /// What the hosts remember afterwards, and when the run ended; `None`: cancelled.
@@ -218,7 +278,7 @@ fn run_one(
 ) -> Result<OneRun, RunError> {
     let began = std::time::Instant::now();
     let mut world = build(plan, p, rep, shared, caches)?;
-    let mut recorder = recorder(plan, rep, shared.room.limit())?;
+    let mut recorder = recorder(plan, rep, shared.room.limit(), &shared.request.folder)?;
     let mut sampler = plan.record.sample.map(|_| Sampler::new(&mut world));
     let stop = Time::ZERO + plan.duration;
     let step = plan.record.sample.unwrap_or(CHECK).0.max(1);
@@ -271,12 +331,18 @@ fn run_one(
         collect::link_histograms(&world, end, tables);
     }
     if outcome == Outcome::AllFlowsClosed {
-        let left = world.drain(Dur::from_secs(3600));
-        if left > 0 {
-            return Err(RunError::Broken(format!("{left} packets are unaccounted for after all flows closed")));
-        }
+        empty(&mut world)?;
     }
     Ok(Some((world.caches, end)))
+}
+
+/// Whoever closes all flows of a run must find its network empty after a while.
+fn empty(world: &mut World<'_>) -> Result<(), RunError> {
+    match world.drain() {
+        0 => Ok(()),
+        _ if world.is_cancelled() => Ok(()),
+        left => Err(RunError::Broken(format!("{left} packets are unaccounted for after all flows closed"))),
+    }
 }
 
 /// The path of a file of one repetition: its number stands before the suffix when there are several.
@@ -307,11 +373,15 @@ fn vantages(at: PcapAt) -> Vantages {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "a capture is a file; the stages never see it")]
-fn recorder(plan: &Plan, rep: Repetition, most: EventLimit) -> Result<Recorder<BufWriter<File>>, RunError> {
+fn recorder(
+    plan: &Plan,
+    rep: Repetition,
+    most: EventLimit,
+    folder: &Path,
+) -> Result<Recorder<BufWriter<File>>, RunError> {
     let create = |path: &Option<String>| -> Result<_, RunError> {
         let path = path.as_ref().map(|p| of_rep(Some(p), rep));
-        let file = path.as_ref().map(|p| File::create(p).map_err(|e| RunError::File(p.clone(), e)));
+        let file = path.as_ref().map(|p| create_below(folder, p).map_err(|e| RunError::File(p.clone(), e)));
         Ok(file.transpose()?.map(BufWriter::new))
     };
     let wanted = plan.flows.iter().enumerate().filter(|(_, f)| f.events).map(|(i, _)| FlowId(i as u32));

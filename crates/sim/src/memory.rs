@@ -88,6 +88,8 @@ pub fn events_that_fit(available_bytes: u64) -> usize {
 const MANY_PACKETS: usize = 1 << 20;
 /// What a run leaves to others.
 const RESERVE_BYTES: u64 = 200 << 20;
+/// What a packet takes once more when the lists that hold it grow: they double, in the pool and where it waits.
+const GROWTH_BYTES: u64 = 256;
 
 /// Whether a run with so many packets in its network should end before the machine has no memory left: queues that are
 /// allowed to hold more than it has are part of no estimate.
@@ -97,7 +99,8 @@ pub fn is_short(packets: usize) -> bool {
 }
 
 fn is_dangerous(packets: usize, free_bytes: Option<u64>) -> bool {
-    packets >= MANY_PACKETS && free_bytes.is_some_and(|free| free < RESERVE_BYTES)
+    let needed = RESERVE_BYTES.saturating_add((packets as u64).saturating_mul(GROWTH_BYTES));
+    packets >= MANY_PACKETS && free_bytes.is_some_and(|free| free < needed)
 }
 
 /// Memory that this machine can still give; `None` where it does not tell.
@@ -136,6 +139,7 @@ mod tests {
             workers: 2,
             ties: Ties::Ordered,
             look_ahead: LookAhead::Allowed,
+            folder: Default::default(),
             laws: OwnLaws::new(),
         }
     }
@@ -155,8 +159,10 @@ mod tests {
 
     #[test]
     fn only_a_full_network_on_a_machine_without_memory_ends_a_run() {
-        assert!(is_dangerous(MANY_PACKETS, Some(RESERVE_BYTES - 1)));
-        assert!(!is_dangerous(MANY_PACKETS, Some(RESERVE_BYTES)));
+        let needed = RESERVE_BYTES + MANY_PACKETS as u64 * GROWTH_BYTES;
+        assert!(is_dangerous(MANY_PACKETS, Some(needed - 1)));
+        assert!(!is_dangerous(MANY_PACKETS, Some(needed)));
+        assert!(is_dangerous(2 * MANY_PACKETS, Some(needed)), "what there is has to grow");
         assert!(!is_dangerous(MANY_PACKETS - 1, Some(0)) && !is_dangerous(MANY_PACKETS, None));
     }
 

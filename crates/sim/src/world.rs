@@ -11,7 +11,8 @@ use crate::foresight::foresee;
 use crate::ledger::Losses;
 use crate::manner::Shuffle;
 pub use crate::manner::{LookAhead, Manner, Ties};
-use crate::paced::PacedParams;
+use crate::memory;
+pub use crate::parameters::{OwnLaws, Parameters};
 use crate::relay::{self, Network};
 use crate::scenario::{AbortedBy, Plan, Repetition, Target};
 use crate::simultaneous::Simultaneous;
@@ -19,13 +20,10 @@ use crate::workload::{self, page};
 use crosswind_base::{
     ConfigError, Cx, DropReason, Dur, End, Observer, Packet, PacketId, Pool, Stage, Streams, Time, Vantage, prefetch,
 };
-use crosswind_net::registry::{BoxStage, BuildCx, EgressMaker};
-use crosswind_transport::tcp::params::{LawName, Maker};
+use crosswind_net::registry::BoxStage;
 use crosswind_transport::tcp::share::Cache;
-use crosswind_transport::tcp::{TcpParams, preset};
-use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
 
 /// Why a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -102,7 +100,8 @@ enum Pause {
     /// What is due next is due later.
     Stop,
     Drop,
-    Cancelled,
+    /// It is time to look around.
+    Asks,
     Milestone {
         end: usize,
         what: Milestone,
@@ -125,11 +124,8 @@ impl<'p> World<'p> {
         let streams = streams_of(rep);
         let shared = Streams::new(rep.seed);
         let mut stages = Vec::with_capacity(plan.egresses.len());
-        for (e, maker) in plan.egresses.iter().zip(&params.egresses) {
-            let component = format!("link/{}/{}", e.name, e.direction.word());
-            let cx = BuildCx::new(&streams, &component).with_flows(plan).of_repetition(&shared, rep.index);
-            let changes = params.changing.contains(&(stages.len() as u32));
-            stages.push(maker.make(&if changes { cx.that_changes() } else { cx })?);
+        for i in 0..plan.egresses.len() {
+            stages.push(params.stage(plan, i, [&streams, &shared], rep.index)?);
         }
         let (hops, starts) = flatten(plan);
         let ends = workload::ends(plan, params, rep, &streams, &starts);
@@ -188,7 +184,11 @@ impl<'p> World<'p> {
                     self.stuck_at = Some(stage);
                     return Some(Outcome::Stuck);
                 }
-                Pause::Cancelled => return Some(Outcome::Cancelled),
+                Pause::Asks => {
+                    if let Some(end) = self.end_from_outside() {
+                        return Some(end);
+                    }
+                }
                 Pause::Stop => {
                     let is_idle = self.calendar.is_idle();
                     if view.ends < next && !is_idle {
@@ -278,7 +278,7 @@ impl<'p> World<'p> {
                     self.calendar.wishes(s, next);
                 }
             }
-            told = told.or_else(|| self.tick.cancelled(self.cancel).then_some(Pause::Cancelled));
+            told = told.or_else(|| self.tick.asks().then_some(Pause::Asks));
             if told.is_some() || cx.has_news {
                 return told.unwrap_or(Pause::Drop);
             }
@@ -298,6 +298,19 @@ impl<'p> World<'p> {
         };
         let (at_s, most) = (self.now.since(Time::ZERO).as_secs_f64(), self.tick.most());
         format!("time stands still at {at_s} s: more than {most} events at one instant, the last at {name}")
+    }
+
+    /// Whether the run has to end for a reason that lies outside it.
+    #[cold]
+    fn end_from_outside(&self) -> Option<Outcome> {
+        if self.is_cancelled() {
+            return Some(Outcome::Cancelled);
+        }
+        memory::is_short(self.pool.in_use()).then_some(Outcome::OutOfMemory)
+    }
+
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.is_some_and(|c| c.load(Ordering::Relaxed))
     }
 
     /// Makes the next change of the timeline; what was due by then has been served.
@@ -373,12 +386,16 @@ impl<'p> World<'p> {
         }
     }
 
-    /// Lets everything still in the network arrive. A finished world must be empty afterwards.
-    pub fn drain(&mut self, limit: Dur) -> usize {
-        let stop = self.now + limit;
+    /// Lets everything still in the network arrive, which may take hours on a slow line. A finished world is empty afterwards:
+    /// returns what is left.
+    pub fn drain(&mut self) -> usize {
+        const STEP: Dur = Dur::from_secs(3600);
+        /// A stage may have a clock that never stops.
+        const EVENTS: u64 = 100_000_000;
         self.losses.open = usize::MAX;
-        (self.losses.news, self.cancel) = (false, None);
-        self.run_until(stop, None);
+        self.losses.news = false;
+        let last = self.tick.events + EVENTS;
+        while self.pool.in_use() > 0 && self.tick.events < last && self.run_until(self.now + STEP, None).is_none() {}
         self.pool.in_use()
     }
 
@@ -423,7 +440,7 @@ impl<'p> World<'p> {
                     self.simultaneous.bytes[f] = a.counted_bytes;
                 }
             }
-            Milestone::Closed if self.ends_the_flow(end) => {
+            Milestone::Closed if self.ends_the_flow(end) && !self.losses.flows[flow].is_over => {
                 if self.simultaneous.closes(generator, self.now) {
                     for f in 0..self.plan.flows.len() {
                         let now = self.ends[2 * f + 1].arrivals().counted_bytes;
@@ -445,7 +462,8 @@ impl<'p> World<'p> {
     }
 
     fn close(&mut self, flow: usize) {
-        if !self.plan.flows[flow].is_awaited {
+        let was_over = std::mem::replace(&mut self.losses.flows[flow].is_over, true);
+        if was_over || !self.plan.flows[flow].is_awaited {
             return;
         }
         let on_their_way = match &self.ends[2 * flow] {
@@ -516,64 +534,6 @@ fn prefetch_arrivals(calendar: &Calendar, pool: &Pool, hops: &[u32], ends: &[Flo
 /// The random streams of one repetition: they depend on the base seed and the index, not on the scenario.
 fn streams_of(rep: Repetition) -> Streams {
     Streams::new(Streams::new(rep.seed).named(&format!("repetition/{}", rep.index)).bits())
-}
-
-/// Window laws that a program brings, by name.
-pub type OwnLaws = BTreeMap<String, Maker>;
-
-/// What is the same in all repetitions of a plan and costs something to prepare.
-pub struct Parameters {
-    pub tcp: Vec<Arc<TcpParams>>,
-    /// One for each egress; links of one template share theirs.
-    pub egresses: Vec<Arc<EgressMaker>>,
-    /// Those that the timeline changes.
-    pub changing: BTreeSet<u32>,
-    /// Of the groups that run over a rate-based transport.
-    pub paced: Vec<Option<PacedParams>>,
-}
-
-impl Parameters {
-    pub fn of(plan: &Plan) -> Result<Parameters, ConfigError> {
-        Parameters::with_laws(plan, &OwnLaws::new())
-    }
-
-    /// `laws`: what makes the laws that scenarios call by name (`law = "own"`).
-    pub fn with_laws(plan: &Plan, laws: &OwnLaws) -> Result<Parameters, ConfigError> {
-        let read = |g: &crate::scenario::GroupPlan| {
-            let at = format!("flow.{}.tcp", g.name);
-            let mut params = preset::read(&g.tcp, &at)?;
-            if params.law == LawName::Own {
-                let unknown = || {
-                    let known: Vec<&str> = laws.keys().map(String::as_str).collect();
-                    let (at, what) = (format!("{at}.own_law"), "a law that the program brings (`laws=` in Python)");
-                    match known[..] {
-                        [] => ConfigError::new(at, &params.own_law, what),
-                        _ => ConfigError::unknown(at, &params.own_law, what, &known),
-                    }
-                };
-                params.own = laws.get(&params.own_law).cloned().ok_or_else(unknown)?;
-            }
-            Ok(Arc::new(params))
-        };
-        let mut made = BTreeMap::new();
-        let mut egresses = Vec::with_capacity(plan.egresses.len());
-        for e in &plan.egresses {
-            let maker = match made.entry(Arc::as_ptr(&e.spec)) {
-                Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(place) => {
-                    let new = EgressMaker::new(&e.spec.parts(), &format!("link.{}", e.name))?;
-                    place.insert(Arc::new(new))
-                }
-            };
-            egresses.push(maker.clone());
-        }
-        Ok(Parameters {
-            tcp: plan.groups.iter().map(read).collect::<Result<_, _>>()?,
-            egresses,
-            changing: plan.timeline.iter().filter_map(|c| c.target.egress()).collect(),
-            paced: plan.groups.iter().map(PacedParams::of).collect::<Result<_, _>>()?,
-        })
-    }
 }
 
 /// The table of hops, and where the route of each endpoint starts in it.

@@ -22,9 +22,11 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a test reads what the run has written")]
 fn a_streamed_event_is_a_row_of_the_table() {
-    let path = std::env::temp_dir().join(format!("crosswind-events-{}.npy", std::process::id()));
+    let (folder, name) = (std::env::temp_dir(), format!("crosswind-events-{}.npy", std::process::id()));
+    let path = folder.join(&name);
     let in_memory = run(&scenario(json!({ "events": "all" })));
-    let streamed = run(&scenario(json!({ "events": "all", "event_file": path })));
+    let there = crosswind_sim::many::Request { folder, ..request() };
+    let streamed = run_with(&[scenario(json!({ "events": "all", "event_file": name }))], &there);
     let bytes = std::fs::read(&path).expect("the run has written it");
     std::fs::remove_file(&path).expect("it is there");
     assert!(streamed.get("event").is_none(), "nothing is kept in memory");

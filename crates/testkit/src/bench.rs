@@ -105,6 +105,14 @@ impl<S: Stage> Bench<S> {
         self.call(|s, cx| s.accept(id, cx));
     }
 
+    /// New values for some parameters at `at`, after the wakes due by then. Whether the stage took them.
+    pub fn change(&mut self, at: Time, set: &serde_json::Map<String, Value>) -> Result<(), ConfigError> {
+        self.run_until(at);
+        let mut taken = Ok(());
+        self.call(|s, cx| taken = s.change(set, cx));
+        taken
+    }
+
     /// Serves wakes until the stage asks for none.
     pub fn drain(&mut self) {
         while let Some(at) = self.stage.next_wake() {

@@ -18,12 +18,19 @@ pub struct Setup {
 
 impl Setup {
     pub fn build(&self, seed: u64) -> BoxStage {
-        let streams = Streams::new(seed);
-        let cx = BuildCx::new(&streams, "link/test/forward");
+        self.build_with(&BuildCx::new(&Streams::new(seed), "link/test/forward"))
+    }
+
+    /// The same for a run that changes its parameters.
+    pub fn build_changing(&self, seed: u64) -> BoxStage {
+        self.build_with(&BuildCx::new(&Streams::new(seed), "link/test/forward").that_changes())
+    }
+
+    fn build_with(&self, cx: &BuildCx<'_>) -> BoxStage {
         let parts =
             registry::Parts { queue: &self.queue, link: &self.link, loss: Some(&self.loss), holdups: &self.holdups };
         EgressMaker::new(&parts, "link.test")
-            .and_then(|m| m.make(&cx))
+            .and_then(|m| m.make(cx))
             .unwrap_or_else(|e| panic!("{self:?} does not build: {e}"))
     }
 }

@@ -228,3 +228,35 @@ fn what_is_to_be_learnt_may_be_asked_for_while_a_connection_lives() {
     rx.retime(&plain);
     assert!(!rx.learns());
 }
+
+#[test]
+fn a_timer_of_a_coarse_clock_lies_ahead() {
+    for (tick, delayed) in [(100, 100), (500, 40), (1000, 200), (10, 10), (0, 0)] {
+        let p = TcpParams {
+            rto_tick: Dur::from_millis(tick),
+            delayed_ack: Dur::from_millis(delayed),
+            rto_initial: Dur::from_secs(3),
+            ..params()
+        };
+        let (mut rx, mut rng) = (Receiver::new(&p), Streams::new(tick).named("arrivals"));
+        rx.answer_syn();
+        rx.acked();
+        let (mut now, mut seq, mut waited) = (Time::ZERO, 1, 0);
+        for _ in 0..2000 {
+            now += Dur::from_millis([0, 1, 30, 90][rng.below(4) as usize]);
+            if rx.delack_at <= now {
+                rx.waited();
+                rx.acked();
+            }
+            match rx.on_segment(&segment(seq, MSS as i64, false), &p, now) {
+                AckNow::Yes | AckNow::No => rx.acked(),
+                AckNow::Later => {
+                    waited += 1;
+                    assert!(rx.delack_at > now, "tick {tick} ms: at {now:?} for {:?}", rx.delack_at);
+                }
+            }
+            seq += MSS as i64;
+        }
+        assert!(waited > 100, "tick {tick} ms: {waited} waited");
+    }
+}

@@ -83,11 +83,11 @@ def _run(scenario: Scenario, reps: int, workers: int) -> float:
     return time.perf_counter() - began
 
 
-def _cpu(scenario: Scenario, reps: int = 1) -> float:
+def _cpu(scenario: Scenario, reps: int = 1, folder: str | None = None) -> float:
     """Processor seconds of so many repetitions, all threads, columns in Python included."""
     text = json.dumps(scenario)
     began = time.process_time()
-    core().run_many([text], 1, list(range(reps)), reps, 1, False, None)
+    core().run_many([text], 1, list(range(reps)), reps, 1, False, None, folder=folder)
     return time.process_time() - began
 
 
@@ -130,14 +130,14 @@ def recording(say: Say, seconds: float = 60.0) -> list[dict[str, Any]]:
             "nothing": {},
             **{f"flows and bottleneck every {step}": {"sample": step, "sampled": ASKED_FOR} for step in STEPS},
             **{f"flows and all 42 lines every {step}": {"sample": step} for step in STEPS},
-            "events of all flows, to a file": {"events": "all", "event_file": str(Path(folder) / "events.npy")},
-            "packets of all flows, to a file": {"pcap": str(Path(folder) / "packets.pcapng")},
+            "events of all flows, to a file": {"events": "all", "event_file": "events.npy"},
+            "packets of all flows, to a file": {"pcap": "packets.pcapng"},
         }
         measured: dict[str, list[float]] = {k: [] for k in kinds}
         for i in range(rounds):
             for kind, record in kinds.items():
                 say(f"round {i + 1} of {rounds}: {kind}")
-                measured[kind].append(_cpu({**dumbbell(seconds), "record": record}))
+                measured[kind].append(_cpu({**dumbbell(seconds), "record": record}, folder=folder))
         bytes_written = {
             "events of all flows, to a file": (Path(folder) / "events.npy").stat().st_size,
             "packets of all flows, to a file": (Path(folder) / "packets.pcapng").stat().st_size,

@@ -101,23 +101,26 @@ def run(
     ties: Ties = "shuffled" if shuffle_ties else "fixed"
     with results_in(folder), Bar(what.name) as bar:
         if pcap and mode is Mode.simulate:
-            what = what.with_({"record.pcap": str(folder / CAPTURE), "record.pcap_at": pcap_at.value})
+            what = what.with_({"record.pcap": CAPTURE, "record.pcap_at": pcap_at.value})
 
         def repeated(n: int) -> Runs:
             if mode is Mode.emulate:
                 return _emulated(what, seed, n, folder if pcap else None, bar, together=workers or 1)
-            return run_scenario(what, seed=seed, reps=n, workers=workers, ties=ties, progress=bar)
+            return run_scenario(what, seed=seed, reps=n, workers=workers, ties=ties, progress=bar, folder=folder)
 
         runs = until_precise(targets, count, max(reps_max, count), repeated)
         runs.save(folder)
         if runs.interrupted:  # at once: what is drawn can be drawn later
             kept = f"{runs.manifest['runs']} of {runs.manifest['reps']} runs are finished and kept in {folder}"
             raise InterruptedRunError(f"interrupted: {kept}; `crosswind report {folder}` draws them")
+        if not runs.manifest["runs"]:
+            runs.raise_failed(folder)
         page = _report(runs, folder, files) if (report if report is not None else not json or bool(files)) else None
     if json:
         print_json(_as_json(runs, folder, page))
     else:
         _print(runs, folder, page)
+    runs.raise_failed(folder)
     return EXIT_DONE
 
 
@@ -170,6 +173,7 @@ def _as_json(runs: Runs, folder: Path, page: Path | None) -> dict[str, Any]:
         "folder": str(folder),
         "report": str(page) if page else None,
         "interrupted": runs.interrupted,
+        "failed": runs.failed,
         "trusted": runs.manifest["trusted"],
         "seed": runs.manifest["seed"],
         "reps": runs.manifest["reps"],

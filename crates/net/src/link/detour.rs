@@ -124,6 +124,8 @@ pub struct Detour {
     seen: u64,
     /// When the packet before comes out of the jitter.
     steady: Time,
+    /// Where the order is kept: when the packet before arrives.
+    latest: Time,
     /// When the last packet that a tick released has left.
     released: Time,
 }
@@ -138,6 +140,7 @@ impl Detour {
             rng,
             seen: 0,
             steady: Time::ZERO,
+            latest: Time::ZERO,
             released: Time::ZERO,
         }
     }
@@ -185,6 +188,19 @@ impl Detour {
     }
 }
 
+impl Detour {
+    fn delayed(&mut self, p: &Packet, plan: TxPlan) -> TxPlan {
+        if !self.params.counts.covers(p) {
+            return plan;
+        }
+        let extra = self.extra();
+        match plan.fate {
+            Fate::Deliver(at) => TxPlan { fate: Fate::Deliver(self.jittered(at) + extra), ..plan },
+            Fate::Lost(_) => plan,
+        }
+    }
+}
+
 /// A draw from the standard normal distribution (Box and Muller).
 fn normal(rng: &mut Rng) -> f64 {
     let (u, v) = (1.0 - rng.uniform(), rng.uniform());
@@ -220,16 +236,14 @@ impl Link for Detour {
     }
     fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan {
         let plan = self.line.transmit(p, now);
-        if self.params.tick > Dur::ZERO {
-            return self.kept(p, plan);
-        }
-        if !self.params.counts.covers(p) {
-            return plan;
-        }
-        let extra = self.extra();
+        let plan = if self.params.tick > Dur::ZERO { self.kept(p, plan) } else { self.delayed(p, plan) };
         match plan.fate {
-            Fate::Deliver(at) => TxPlan { fate: Fate::Deliver(self.jittered(at) + extra), ..plan },
-            Fate::Lost(_) => plan,
+            // What a jitter or a tick kept back before a change of the parameters is not overtaken.
+            Fate::Deliver(at) if self.is_in_order => {
+                self.latest = self.latest.max(at);
+                TxPlan { fate: Fate::Deliver(self.latest), ..plan }
+            }
+            _ => plan,
         }
     }
 }
@@ -273,6 +287,30 @@ mod tests {
             let Fate::Deliver(at) = plan.fate else { panic!("a wire loses nothing") };
             assert!(at >= before);
             before = at;
+        }
+    }
+
+    #[test]
+    fn nothing_overtakes_when_a_jitter_or_a_tick_ends() {
+        let packet = Packet { len: 1040, payload: 1000, ..Packet::default() };
+        let kept = [
+            DetourParams { jitter: Dur::from_secs(2), counts: Counts::All, ..DetourParams::default() },
+            DetourParams { tick: Dur::from_secs(1), ..DetourParams::default() },
+        ];
+        for params in kept {
+            let mut link = Detour::new(params, Streams::new(3).named("detour"));
+            assert!(link.is_in_order());
+            let mut arrivals = Vec::new();
+            for i in 0..20u64 {
+                let now = Time(i * 1_000_000);
+                if i == 10 {
+                    let set = serde_json::json!({"jitter": "0 ms", "tick": "0 ms"});
+                    link.change(set.as_object().expect("a table"), now).expect("both can change");
+                }
+                let Fate::Deliver(at) = link.transmit(&packet, now).fate else { panic!("a wire loses nothing") };
+                arrivals.push(at);
+            }
+            assert!(arrivals.is_sorted(), "{arrivals:?}");
         }
     }
 

@@ -17,7 +17,8 @@
 //! **Deviations**: 1. A packet may come at any nanosecond; in the source it comes at the beginning of the millisecond in
 //! which it is read. An opportunity of that very instant is lost for a packet that finds the link idle, as in the source.
 //! (Departures are the same for arrivals on whole milliseconds.) 2. The line counts as busy while a packet waits for its
-//! opportunity. (Utilisation tells how often there was something to send, not how much of the trace was used.)
+//! opportunity. (Utilisation tells how often there was something to send, not how much of the trace was used.) 3. When `delay`
+//! becomes shorter during a run, nothing overtakes: a packet arrives no earlier than the one sent ahead of it.
 //!
 //! **Checked by**: conformance suite; `crates/testkit/tests/oracle_trace.rs`, a transliterated loop over milliseconds on
 //! random traces and arrivals.
@@ -92,6 +93,8 @@ pub struct Trace {
     used: Option<u64>,
     left: u64,
     free_at: Time,
+    /// When the packet sent last arrives; it matters after the delay has become shorter.
+    latest: Time,
 }
 
 impl Trace {
@@ -103,6 +106,7 @@ impl Trace {
             used: None,
             left: 0,
             free_at: Time::ZERO,
+            latest: Time::ZERO,
             params: p,
         }
     }
@@ -129,7 +133,7 @@ impl Link for Trace {
     }
     /// Another trace repeats as though it had begun with the run; what is left of an opportunity is lost.
     fn change(&mut self, set: &Map<String, Value>, _now: Time) -> Result<(), ConfigError> {
-        *self = Trace { free_at: self.free_at, ..Trace::new(params::merged(&self.params, set)?) };
+        *self = Trace { free_at: self.free_at, latest: self.latest, ..Trace::new(params::merged(&self.params, set)?) };
         Ok(())
     }
     fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan {
@@ -149,7 +153,8 @@ impl Link for Trace {
         self.left -= missing;
         let end = self.used.map_or(now, |k| self.time_of(k));
         self.free_at = end;
-        TxPlan { free_at: end, fate: Fate::Deliver(end + self.delay), attempts: 1, tx_start: now, tx_end: end }
+        self.latest = self.latest.max(end + self.delay);
+        TxPlan { free_at: end, fate: Fate::Deliver(self.latest), attempts: 1, tx_start: now, tx_end: end }
     }
 }
 
@@ -187,6 +192,16 @@ mod tests {
         let mut zero = link(&[0, 5]);
         assert_eq!(zero.transmit(&packet(1504), ms(1)).free_at, ms(5));
         assert_eq!(zero.transmit(&packet(1504), ms(5)).free_at, ms(5), "0 ms of the second round");
+    }
+
+    #[test]
+    fn nothing_overtakes_when_the_delay_becomes_shorter() {
+        let mut l = Trace::new(TraceParams { delay: Dur::from_secs(3), ..TraceParams::default() });
+        assert_eq!(l.transmit(&packet(1504), ms(0)).fate, Fate::Deliver(ms(3001)));
+        let set = serde_json::json!({"delay": "100 ms"});
+        l.change(set.as_object().unwrap(), ms(1)).unwrap();
+        assert_eq!(l.transmit(&packet(1504), ms(1)).fate, Fate::Deliver(ms(3001)));
+        assert_eq!(l.transmit(&packet(1504), ms(3000)).fate, Fate::Deliver(ms(3101)));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::lifetime::Over;
 use super::sharing::Sharing;
 use super::start::StartRule;
 use super::types::{Events, Flow, Part, Record, Scenario, Topology};
-use super::workloads;
+use super::{work, workloads};
 use crosswind_base::units::show_dur;
 use crosswind_base::{ConfigError, Dur, config};
 use std::collections::BTreeSet;
@@ -159,7 +159,8 @@ fn flow(f: &Flow, duration: Dur) -> Result<(), ConfigError> {
         l.check(if is_paced || f.workload.is_datagrams() { Over::Datagrams } else { Over::Connection })?;
         workloads::leaves_room(&f.workload)?;
     }
-    workloads::check(&f.workload)
+    workloads::check(&f.workload)?;
+    work::check(&f.workload, f.count, duration).map_err(|e| e.under("workload"))
 }
 
 fn start(rule: StartRule, count: u32, duration: Dur) -> Result<(), ConfigError> {
@@ -201,8 +202,11 @@ fn record(r: &Record, s: &Scenario) -> Result<(), ConfigError> {
         }
     }
     for (key, path) in [("record.pcap", &r.pcap), ("record.event_file", &r.event_file)] {
-        if path.as_deref().is_some_and(|p| p.is_empty() || p.contains('\0')) {
-            return Err(ConfigError::new(key, "an empty or impossible path", "the path of a file"));
+        if let Some(path) = path {
+            crate::files::check(path).map_err(|why| {
+                let expected = "the name of a file, or its path below the folder of the results";
+                ConfigError::new(key, format!("`{path}`, {why}"), expected)
+            })?;
         }
     }
     if r.event_file.is_some() && r.events == Events::default() {

@@ -11,8 +11,8 @@ use super::timeline::{self, Change};
 use super::topology::{Ends, Graph};
 use super::types::{Events, Record, Scenario};
 use super::workloads::WorkloadParams;
-use crate::paced::PacedParams;
-use crosswind_base::{ConfigError, Dscp, Dur, Streams, Time};
+use crate::world::Parameters;
+use crosswind_base::{ConfigError, Dscp, Dur, Time};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -237,9 +237,9 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
     };
     (plan.edges, plan.crossings) = domains::edges(s, &plan)?;
     queues::try_all(s, &plan)?;
-    try_ends(&plan)?;
     plan.timeline = timeline::plan(s, &plan)?;
-    sampled_names(&plan).map(|()| plan)
+    sampled_names(&plan)?;
+    Parameters::try_out(&plan).map(|()| plan)
 }
 
 impl Plan {
@@ -271,12 +271,6 @@ fn sampled_names(plan: &Plan) -> Result<(), ConfigError> {
         }
     }
     Ok(())
-}
-
-/// Builds every edge and reads every transport once, so that what only that can find wrong is found before a run.
-fn try_ends(plan: &Plan) -> Result<(), ConfigError> {
-    plan.groups.iter().try_for_each(|g| PacedParams::of(g).map(|_| ()))?;
-    crate::edges::build(plan, &Streams::new(0)).map(|_| ())
 }
 
 /// The connections of a page are `member/body`, `member/1`, `member/2`..

@@ -30,6 +30,7 @@ mod start;
 mod timeline;
 mod topology;
 mod types;
+mod work;
 mod workloads;
 
 #[cfg(test)]

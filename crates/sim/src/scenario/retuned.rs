@@ -6,7 +6,7 @@ use super::lifetime::{LifetimeParams, Over};
 use super::start::StartRule;
 use super::workloads::{self, WorkloadParams};
 use crosswind_base::units::show_dur;
-use crosswind_base::{ConfigError, Dscp, Time, config};
+use crosswind_base::{ConfigError, Dscp, Dur, Time, config};
 use crosswind_net::params::merge;
 use crosswind_transport::rate::tuning::{TFRC_KEYS, Tuning, UDT_KEYS};
 use crosswind_transport::tcp::TcpParams;
@@ -65,8 +65,8 @@ impl<'p> Present<'p> {
         }
     }
 
-    /// What a table of the timeline makes of it. Paths are relative to the table.
-    pub fn change(&mut self, at: Time, set: &Keys) -> Result<OfFlow, ConfigError> {
+    /// What a table of the timeline makes of it in a run of that length. Paths are relative to the table.
+    pub fn change(&mut self, at: Time, set: &Keys, duration: Dur) -> Result<OfFlow, ConfigError> {
         let (mut out, mut rest) = (OfFlow::default(), set.clone());
         if let Some(new) = rest.shift_remove("tcp") {
             out.tcp = Some(self.tcp(at, table(&new, "tcp")?)?);
@@ -89,12 +89,12 @@ impl<'p> Present<'p> {
         }
         if !rest.is_empty() {
             let before = self.workload.clone();
-            out.workload = Some(Changed { before, now: self.workload(&rest)? });
+            out.workload = Some(Changed { before, now: self.workload(&rest, duration)? });
         }
         Ok(out)
     }
 
-    fn workload(&mut self, set: &Keys) -> Result<WorkloadParams, ConfigError> {
+    fn workload(&mut self, set: &Keys, duration: Dur) -> Result<WorkloadParams, ConfigError> {
         if self.group.paced.is_some() && matches!(self.workload, WorkloadParams::Bulk(_)) {
             return Err(ConfigError::cannot_change(set));
         }
@@ -103,6 +103,7 @@ impl<'p> Present<'p> {
             let at_the_key = |e| ConfigError { path: "payload".into(), ..e };
             workloads::leaves_room(&self.workload).map_err(at_the_key)?;
         }
+        super::work::check(&self.workload, 1, duration)?;
         if self.group.paced.is_some() && self.workload.payload() != self.group.workload.payload() {
             let expected = "the size that the transport's packets have";
             return Err(ConfigError::new("payload", set["payload"].to_string(), expected));

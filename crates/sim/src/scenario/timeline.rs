@@ -163,6 +163,10 @@ pub(super) fn plan(s: &Scenario, plan: &Plan) -> Result<Vec<Change>, ConfigError
                 entry: i as u32,
             };
             changes.extend(targets.iter().map(one));
+            if changes.len() as u64 > CHANGES_LIMIT {
+                let found = format!("more than {CHANGES_LIMIT} changes of one link or flow at one time");
+                return Err(ConfigError::new(path, found, format!("at most {CHANGES_LIMIT} in a run")));
+            }
         }
     }
     // Stable: of two changes at one time the one written first comes first.
@@ -260,6 +264,8 @@ fn try_all(changes: &mut [Change], plan: &Plan) -> Result<(), ConfigError> {
     let streams = Streams::new(0);
     let mut stages: BTreeMap<u32, BoxStage> = BTreeMap::new();
     let mut flows: BTreeMap<u32, Present> = BTreeMap::new();
+    // By link: what it was changed by last. A schedule that gives its change again is tried once, unless another comes between.
+    let mut last: BTreeMap<u32, u32> = BTreeMap::new();
     for c in changes {
         let i = match c.target {
             Target::Egress(i) => i,
@@ -269,10 +275,13 @@ fn try_all(changes: &mut [Change], plan: &Plan) -> Result<(), ConfigError> {
             }
             Target::Flow(f) => {
                 let present = flows.entry(f).or_insert_with(|| Present::of(plan.group(&plan.flows[f as usize])));
-                c.of_flow = present.change(c.at, &c.set).map_err(|e| e.under(&c.path()))?;
+                c.of_flow = present.change(c.at, &c.set, plan.duration).map_err(|e| e.under(&c.path()))?;
                 continue;
             }
         };
+        if last.insert(i, c.entry) == Some(c.entry) {
+            continue;
+        }
         let stage = match stages.entry(i) {
             std::collections::btree_map::Entry::Occupied(e) => e.into_mut(),
             std::collections::btree_map::Entry::Vacant(v) => v.insert(build(plan, i as usize, &streams)?),

@@ -257,10 +257,10 @@ pub struct Record {
     /// Flows (or groups of flows) whose histograms are kept: round-trip times, delays, delay variations. A time series
     /// keeps those of all flows and links.
     pub hist: Events,
-    /// File to which these events stream, as a NumPy array of records. Left out: they are kept in memory, for the tables.
+    /// File to which these events stream, as a NumPy array of records, below the folder of the results. Left out: they are kept in memory, for the tables.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event_file: Option<String>,
-    /// File for the packets, in pcapng format. Left out: none.
+    /// File for the packets, in pcapng format, below the folder of the results. Left out: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pcap: Option<String>,
     /// Where the packets are captured.

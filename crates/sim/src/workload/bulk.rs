@@ -23,6 +23,7 @@
 
 use crate::scenario::{Activity, Bulk, Close};
 use crosswind_transport::tcp::conn::State;
+use crosswind_transport::tcp::params::Writing;
 use crosswind_transport::tcp::{Connection, Io};
 
 /// Endless transfers are topped up to this many unsent bytes; more than any window.
@@ -77,6 +78,21 @@ impl Sender {
         self.sending = new.sending;
     }
 
+    /// The last write sent nothing. Neither will those that follow it at this moment, until they fill a segment; and none will
+    /// if there is a whole one to be sent already. They are made at once, however small they are.
+    fn write_quietly(&mut self, conn: &mut Connection) {
+        // Where the kernel's memory for what is written is modelled, every write counts.
+        if conn.params().writing == Writing::Linux24 {
+            return;
+        }
+        let (mss, unsent) = (conn.params().mss.0, conn.unsent());
+        let most = if unsent >= mss { u64::MAX } else { mss - 1 - unsent };
+        // The last write is made by itself: the end of the transfer comes with it.
+        let pieces = most.min(conn.send_space()).min(self.remaining.saturating_sub(1)) / self.piece;
+        conn.sender().write(pieces * self.piece);
+        self.remaining -= pieces * self.piece;
+    }
+
     #[inline(never)]
     fn write_on(&mut self, conn: &mut Connection, io: &mut impl Io) {
         while self.remaining > 0 {
@@ -99,7 +115,11 @@ impl Sender {
                 conn.close(io);
                 return;
             }
+            let before = conn.tx.stats().segments;
             conn.write(fits, io);
+            if conn.tx.stats().segments == before {
+                self.write_quietly(conn);
+            }
         }
         if self.endless {
             self.remaining = ENDLESS_AHEAD;

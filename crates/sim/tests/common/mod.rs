@@ -30,6 +30,7 @@ pub fn request() -> Request {
         workers: 1,
         ties: Ties::Ordered,
         look_ahead: LookAhead::Allowed,
+        folder: Default::default(),
         laws: OwnLaws::new(),
     }
 }
@@ -38,6 +39,7 @@ pub fn run_with(scenarios: &[Value], request: &Request) -> Tables {
     let plans: Vec<Plan> = scenarios.iter().map(plan).collect();
     let done = run_many(&plans, request, &Progress::default()).unwrap_or_else(|e| panic!("{e}"));
     assert!(!done.interrupted);
+    assert_eq!(done.failed, [], "every run is finished");
     done.tables
 }
 

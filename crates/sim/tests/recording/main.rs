@@ -51,8 +51,8 @@ struct Way {
 
 fn ways(seed: u64) -> Vec<Way> {
     let way = |name: &str, record: Value, request: Request| Way { name: name.to_string(), record, request };
-    let of = || Request { seed, ..request() };
-    let file = |what: &str| std::env::temp_dir().join(format!("crosswind-{}-{seed}.{what}", std::process::id()));
+    let of = || Request { seed, folder: std::env::temp_dir(), ..request() };
+    let file = |what: &str| format!("crosswind-{}-{seed}.{what}", std::process::id());
     vec![
         way("plain", json!({}), of()),
         way("sampled", json!({ "sample": format!("{} ms", 1 + seed % 40) }), of()),
@@ -70,7 +70,11 @@ fn tried(scenario: &Value, request: &Request) -> Result<Tables, String> {
     let run = || {
         let parsed = parse(&scenario.to_string(), &Registries).map_err(|e| format!("refused: {e}"))?;
         let plan = compile(&parsed).map_err(|e| format!("refused: {e}"))?;
-        run_many(&[plan], request, &Progress::default()).map(|f| f.tables).map_err(|e| format!("failed: {e}"))
+        let done = run_many(&[plan], request, &Progress::default()).map_err(|e| format!("failed: {e}"))?;
+        match done.failed.first() {
+            Some(f) => Err(format!("failed: {}", f.why)),
+            None => Ok(done.tables),
+        }
     };
     let text = |e: &(dyn std::any::Any + Send)| {
         let text = e.downcast_ref::<String>().cloned();
@@ -88,7 +92,7 @@ fn meetings(t: &Tables) -> f64 {
 fn remove_files(record: &Value) {
     for key in ["pcap", "event_file"] {
         if let Some(path) = record[key].as_str() {
-            let _ = std::fs::remove_file(path);
+            let _ = std::fs::remove_file(std::env::temp_dir().join(path));
         }
     }
 }

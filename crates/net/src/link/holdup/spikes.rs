@@ -112,11 +112,26 @@ impl Params for SpikesParams {
         self.first.map_or(Ok(()), |s| s.check("first"))?;
         self.every.map_or(Ok(()), |s| s.check_recurring("every"))?;
         self.length.check("length")?;
+        self.check_gaps()?;
         params::check_range("loss", self.loss, 0.0..=1.0)
     }
 }
 
 impl SpikesParams {
+    /// Spikes that are as long as the time from one to the next would meet for ever.
+    fn check_gaps(&self) -> Result<(), ConfigError> {
+        match self.every {
+            Some(every) if self.spacing == Spacing::StartToStart && self.length.mean() >= every.mean() => {
+                let show = units::show_dur;
+                let found =
+                    format!("{} on average, with a spike every {}", show(self.length.mean()), show(every.mean()));
+                let hint = "spacing = \"end-to-start\" counts `every` from the end of a spike";
+                Err(ConfigError::new("length", found, "less than `every`: the link would never open").hint(hint))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn random_key(&self) -> Option<&'static str> {
         let keys = [("first", self.first.is_some()), ("every", self.every.is_some())];
         keys.into_iter().find(|(_, given)| *given).map(|(key, _)| key)

@@ -180,6 +180,11 @@ impl Connection {
         self.tx.get().map_or(self.params.send_buffer.0, |tx| tx.send_space(&self.params))
     }
 
+    /// Bytes that have been written and never sent.
+    pub fn unsent(&self) -> u64 {
+        self.tx.get().map_or(0, |tx| (tx.written() + 1).saturating_sub(tx.nxt))
+    }
+
     /// Sends what may be sent.
     pub fn push(&mut self, io: &mut impl Io) {
         if self.state == State::Established && self.tx.get().is_some() {

@@ -133,10 +133,11 @@ impl QuickAcks {
             self.wait = self.least;
         } else {
             let gap = at.saturating_sub(self.last_at);
+            // With a coarse clock halves are nothing; an ACK that is due waits for a tick all the same.
             if gap <= self.least / 2 {
-                self.wait = self.wait / 2 + self.least / 2;
+                self.wait = (self.wait / 2 + self.least / 2).max(1);
             } else if gap < self.wait {
-                self.wait = (self.wait / 2 + gap).min(self.rto);
+                self.wait = (self.wait / 2 + gap).min(self.rto).max(1);
             } else if gap > self.rto {
                 self.refill(a.window);
             }
@@ -188,13 +189,13 @@ impl QuickAcks {
         if self.wait <= self.least {
             return self.wait;
         }
-        let longest = WAIT_MAX.0 / self.tick.0;
+        let longest = (WAIT_MAX.0 / self.tick.0).max(1);
         self.wait.min(self.srtt.map_or(longest, |s| longest.min(s.max(self.least))))
     }
 
     /// The timer has fired: the wait was in vain.
     pub fn on_timer(&mut self) {
-        self.wait = (2 * self.wait).min(self.rto);
+        self.wait = (2 * self.wait).min(self.rto).max(1);
     }
 
     /// An ACK has been sent, for all up to `next`.

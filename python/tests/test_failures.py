@@ -1,0 +1,95 @@
+"""Runs that break down cost themselves only and are named; files and numbers that no run may use."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_core import FakeCore
+
+import crosswind as cw
+from crosswind.cli import main
+from crosswind.errors import InputError, RunFailedError
+from crosswind.experiments.base import Experiment
+from crosswind.reproduce import Plan, reproduce
+from crosswind.runs import Runs
+
+Engine = Callable[..., FakeCore]
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_the_others_are_kept_and_the_failed_run_is_named(engine: Engine, file: Path) -> None:
+    engine(breaks=lambda scenario, rep: rep == 1 and scenario["flow"]["bulk"]["count"] == 3)
+    both = {"two": cw.Scenario.load(file), "three": cw.Scenario.load(file).with_({"flow.bulk.count": 3})}
+    runs = cw.run(both, reps=4, seed=9)
+    assert runs.runs().height == 7
+    assert runs.failed == [
+        {"configuration": "three", "rep": 1, "seed": 9, "message": "internal error: no way out"},
+    ]
+    assert not runs.manifest["trusted"]
+    warning = "1 of 8 runs broke down, with no results; three, repetition 1, seed 9: internal error: no way out"
+    assert warning.split("; ")[0] in runs.manifest["warnings"]
+    with pytest.raises(RunFailedError, match=r"three, repetition 1, seed 9.*7 are kept in here"):
+        runs.raise_failed("here")
+
+
+def test_a_failed_run_is_in_the_summary_the_json_the_manifest_and_the_exit_code(
+    engine: Engine, file: Path, capsys: Capture
+) -> None:
+    engine(breaks=lambda _, rep: rep == 2)
+    command = ["run", str(file), "--reps", "5", "--out", "r"]
+    assert main(command) == 70
+    said = capsys.readouterr()
+    assert "1 of 5 runs broke down" in said.out.replace("\n", " ")
+    assert "repetition 2, seed 1: internal error" in said.err and "kept in r" in said.err
+    assert main([*command, "--json"]) == 70
+    found = json.loads(capsys.readouterr().out)
+    assert [f["rep"] for f in found["failed"]] == [2] and len(found["runs"]) == 4
+    manifest = json.loads(Path("r/manifest.json").read_text())
+    assert manifest["failed"][0]["configuration"] == "pair" and manifest["runs"] == 4
+    assert Runs.load("r").failed == manifest["failed"]
+
+
+def test_when_all_fail_there_is_a_message_and_a_manifest(engine: Engine, file: Path, capsys: Capture) -> None:
+    engine(breaks=lambda _, _rep: True)
+    assert main(["run", str(file), "--out", "r"]) == 70
+    err = capsys.readouterr().err
+    assert "1 of 1 run broke down" in err and "no way out" in err and "Traceback" not in err
+    assert json.loads(Path("r/manifest.json").read_text())["runs"] == 0
+
+
+def test_an_experiment_with_a_failed_run_is_not_judged(engine: Engine, tmp_path: Path) -> None:
+    from crosswind import experiments
+
+    engine(breaks=lambda _, rep: rep == 1)
+    name = "jarvinen-2006/w2-e0"
+    experiment: Experiment = experiments.of_study(name)[name]
+    with pytest.raises(RunFailedError, match="repetition 1, seed"):
+        reproduce(experiment, tmp_path / "e", Plan(reps=2, figures="none"))
+    kept = Runs.load(tmp_path / "e")
+    assert kept.runs().height == len(kept.scenarios) and len(kept.failed) == len(kept.scenarios)
+
+
+@pytest.mark.parametrize("command", ["run", "sweep"])
+def test_more_repetitions_than_a_machine_holds_are_refused(
+    engine: Engine, file: Path, capsys: Capture, command: str
+) -> None:
+    vary = ["--vary", "seed=1,2"] if command == "sweep" else []
+    assert main([command, str(file), *vary, "--reps", "4294967296", "--out", "r"]) == 2
+    assert "--reps" in (err := capsys.readouterr().err) and "at most 1000000" in err
+
+
+def test_two_scenarios_do_not_write_into_one_file(engine: Engine, file: Path) -> None:
+    record: dict[str, Any] = {"record.event_file": "events.npy"}
+    one = cw.Scenario.load(file).with_(record)
+    with pytest.raises(InputError, match="a second time"):
+        cw.run({"a": one, "b": one.with_({"flow.bulk.count": 3})})
+    cw.run({"a": one, "b": one.with_({})})
