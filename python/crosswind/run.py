@@ -46,7 +46,7 @@ def run(
     `laws`: window laws of your own that remember something, name -> class (see `crosswind.laws.RememberingLaw`), for
     flows with `tcp = { law = "own", own_law = "name" }`. Slow: Python is asked on every ACK; the manifest says so.
     `out`: a folder to save the tables into, as `Runs.save` does.
-    `folder`: where the files go that a scenario names (`record.pcap`, `record.event_file`; default: `out`, or the current one).
+    `folder`: where the files go that a scenario names (`record.pcap`, `record.event_file`; default: `out`, or here).
 
     Raises InputError when a scenario is wrong, and whatever a law of your own raises. Ctrl-C returns what is finished,
     with `runs.interrupted` set. A run that breaks down is left out and named in `runs.failed`; the others are kept.
