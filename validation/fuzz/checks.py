@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import tempfile
@@ -49,8 +50,9 @@ def examine(scenario: dict[str, Any]) -> dict[str, int]:
     """Runs all checks on an accepted scenario; raises Failure. What was run, as numbers."""
     normal = _normal_form(scenario)
     plain = {k: v for k, v in scenario.items() if k != "record"}
-    with tempfile.TemporaryDirectory() as folder:
-        watched = {**scenario, "record": _recorded(scenario.get("seed", 1), folder)}
+    # Files that a scenario names begin in the folder in which the engine runs.
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        watched = {**scenario, "record": _recorded(scenario.get("seed", 1))}
         variants = {"plain": plain, "as written": scenario, "watched": watched, "normal form": normal}
         done = _run(list(variants.values()), 1)
         if done is None:
@@ -83,13 +85,13 @@ def examine(scenario: dict[str, Any]) -> dict[str, int]:
     return {"slow": 0, "runs": 2 * len(REPS) * len(variants) + 2 * len(REPS)}
 
 
-def _recorded(seed: int, folder: str) -> dict[str, Any]:
+def _recorded(seed: int) -> dict[str, Any]:
     """All that can be recorded, or a part of it: each alone may change what the engine does."""
     kinds = {
         "sample": f"{10 ** (seed // 7 % 4)} ms",
         "events": "all",
         "hist": "all",
-        "pcap": f"{folder}/watched.pcapng",
+        "pcap": "watched.pcapng",
     }
     return kinds if seed % 2 else {k: v for i, (k, v) in enumerate(kinds.items()) if i == seed // 2 % 4}
 
@@ -128,6 +130,8 @@ def _run(
         raise Failure("validated-not-run", str(e)) from None
     except BaseException as e:
         raise Failure(_kind(str(e)), f"{type(e).__name__}: {e}") from None
+    for _scenario, _rep, why in result.get("failed", ()):  # the others are kept
+        raise Failure(_kind(why), why)
     return None if result["interrupted"] else result["tables"]
 
 
