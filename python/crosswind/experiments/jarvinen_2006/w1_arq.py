@@ -91,7 +91,8 @@ CLAIMS = study.BOOK.claims(
         "J49": {"BL against the error-free link": measures.change("r4 BL", "w1-e0/BL", THIRD)}
         | {c: measures.change(f"r4 {c}", "r4 BL", THIRD) for c in testbed.FOUR[1:]}
         | measures.steps(R4, THIRD),
-        "J50": {c: measures.change(f"r4 {c}", "r4 BL", THIRD, of=stats.iqr_of) for c in ("BL+ECN", "ETCP+ECN")},
+        "J50": {c: measures.change(f"r4 {c}", "r4 BL", THIRD, of=stats.iqr_of) for c in ("BL+ECN", "ETCP+ECN")}
+        | measures.ratios(((f"r4 {c}", "r4 BL") for c in ("BL+ECN", "ETCP+ECN")), THIRD, stats.iqr_of),
         "J51": {
             "ETCP against BL, mean per repetition": measures.change("r4 ETCP", "r4 BL", "unnecessary", of=np.mean),
             "of flows with a spurious timeout, BL": _after_spurious,

@@ -116,7 +116,8 @@ CLAIMS = study.BOOK.claims(
             "BL+ECN": measures.change("BL+ECN", "BL", THIRD, of=stats.iqr_of),
             "ETCP": measures.change("ETCP", "BL", THIRD, of=stats.iqr_of),
             "ETCP+ECN": measures.change("ETCP+ECN", "BL", THIRD, of=stats.iqr_of),
-        },
+        }
+        | measures.ratios(((c, "BL") for c in testbed.FOUR[1:]), THIRD, stats.iqr_of),
         "J38": {
             "maximum": measures.change("BL+ECN", "BL", THIRD, of=np.max),
             "upper quartile": measures.change("BL+ECN", "BL", THIRD, of=measures.upper),
@@ -149,6 +150,11 @@ CLAIMS = study.BOOK.claims(
         "J46": {
             "spread around a line, starts below 15 s (IQR)": _early_spread,
             "above that line, starts from 15 s (upper quartile)": _late_scatter,
+        },
+        "J133": {
+            f"{word}, {c}": measures.value("BL", THIRD, of=of, where=_class(c))
+            for c in CLASSES
+            for word, of in (("lower quartile", measures.lower), ("upper quartile", measures.upper))
         },
     },
     partly=("J5",),

@@ -76,7 +76,8 @@ CLAIMS = study.BOOK.claims(
             "total in 120 repetitions, BL": _spurious(np.sum),
             "most over fewest, by object": _spurious(lambda x: x.max() / x.min()),
         },
-        "J89": {"BL": measures.value("r4 BL", "page_drops"), "BL+ECN": measures.value("r4 BL+ECN", "page_drops")},
+        "J89": measures.each({"BL": "r4 BL", "BL+ECN": "r4 BL+ECN"}, "page_drops")
+        | {"BL+ECN minus BL": measures.difference("r4 BL+ECN", "r4 BL", "page_drops", pairing="paired")},
         "J90": {
             "BL": measures.value("r2 BL", RESPONSE),
             "BL against error-free BL": measures.change("r2 BL", "w3-e0/BL", RESPONSE),
@@ -108,6 +109,11 @@ CLAIMS = study.BOOK.claims(
             for (new, old) in PAIRS
         },
         "J132": {f"page, {c} against BL": measures.change(f"r1 {c}", "r1 BL", RESPONSE) for c in ("BL+ECN", "BL+DS")}
+        | {
+            f"{tcp}+{router} against {tcp}": measures.change(f"r1 {tcp}+{router}", f"r1 {tcp}", RESPONSE)
+            for tcp in ("BL", "ETCP")
+            for router in ("ECN", "DS", "DS+ECN")
+        }
         | {
             f"stream's throughput, {new} against {old}": measures.change(
                 f"w4-arq/r1 {new}", f"w4-arq/r1 {old}", "audio_throughput"

@@ -55,6 +55,7 @@ from crosswind.stats import Estimate
 WORKLOAD = testbed.Workload("w3-e0", ("page",))
 RESPONSE, OVERALL, FASTER = "page_response_s", "overall_throughput", "faster_elapsed_s"
 SIDES = {"before": pl.col("page_start_s") < 20.0, "after": pl.col("page_start_s") >= 20.0}
+VARIED = ("BL+ECN", "ETCP", "ETCP+DS", "BL+DS")
 # All of the eight but BL+DS+ECN, of which no overall throughput is printed.
 MEDIANS = testbed.EIGHT[:3] + testbed.EIGHT[4:]
 ORDER = ("BL", "ETCP", "BL+ECN", "ETCP+ECN", "ETCP+DS", "BL+DS", "ETCP+DS+ECN", "BL+DS+ECN")
@@ -126,8 +127,11 @@ CLAIMS = study.BOOK.claims(
             "median": measures.change("BL+DS", "BL", RESPONSE),
             "maximum": measures.change("BL+DS", "BL", RESPONSE, of=np.max),
             "IQR": measures.change("BL+DS", "BL", RESPONSE, of=stats.iqr_of),
-        },
-        "J72": {"IQR": measures.change("BL+DS+ECN", "BL+DS", RESPONSE, of=stats.iqr_of)},
+            "IQR, BL+DS": measures.value("BL+DS", RESPONSE, of=stats.iqr_of),
+        }
+        | measures.ratios([("BL+DS", "BL")], RESPONSE, stats.iqr_of),
+        "J72": {"IQR": measures.change("BL+DS+ECN", "BL+DS", RESPONSE, of=stats.iqr_of)}
+        | measures.ratios([("BL+DS+ECN", "BL+DS")], RESPONSE, stats.iqr_of),
         "J73": {
             "spurious timeouts, body to object 3": _share_of("spurious", [0, 1, 2, 3]),
             "spurious timeouts, with 7 and 8": _share_of("spurious", [0, 1, 2, 3, 7, 8]),
@@ -137,7 +141,10 @@ CLAIMS = study.BOOK.claims(
             "drops, object 8": _share_of("drops", [8]),
         },
         "J74": {"with one, BL": measures.share(lambda r: r.of("BL", "page_spurious") > 0)},
-        "J75": {"with one, start after 20 s, BL": measures.share(_late_body)},
+        "J75": {
+            "with one, start after 20 s, BL": measures.share(_late_body),
+            "late pages without one": measures.number(lambda r: ~_late_body(r)),
+        },
         "J76": {f"drops, maximum, {c}": measures.value(c, "page_drops", of=np.max) for c in WITH_DS}
         | {
             "spurious timeouts, upper quartile, BL+DS": measures.value("BL+DS", "page_spurious", of=measures.upper),
@@ -154,13 +161,18 @@ CLAIMS = study.BOOK.claims(
                 lambda r: r.of("ETCP", "page_spurious", pl.col("page_start_s") < 2.0) == 0
             ),
         },
-        "J79": measures.each(MEDIANS, OVERALL) | {"ETCP against BL": measures.change("ETCP", "BL", OVERALL)},
+        "J79": measures.each(MEDIANS, OVERALL)
+        | {
+            "ETCP against BL": measures.change("ETCP", "BL", OVERALL),
+            "spread of the medians": parts.spread_of_medians(MEDIANS, OVERALL),
+        },
         "J80": {
             f"minimum, {tcp}+DS+ECN against {tcp}+DS": measures.change(f"{tcp}+DS+ECN", f"{tcp}+DS", OVERALL, of=np.min)
             for tcp in ("BL", "ETCP")
         },
         "J81": measures.each(ORDER, "simultaneous_page") | measures.steps(ORDER, "simultaneous_page"),
-        "J82": {c: measures.change(c, "BL", FASTER, of=stats.iqr_of) for c in ("BL+ECN", "ETCP", "ETCP+DS", "BL+DS")},
+        "J82": {c: measures.change(c, "BL", FASTER, of=stats.iqr_of) for c in VARIED}
+        | measures.ratios(((c, "BL") for c in VARIED), FASTER, stats.iqr_of),
         "J83": {
             f"{word}, start {side} 20 s": measures.value("ETCP", FASTER, of=of, where=where)
             for word, of in (("IQR", stats.iqr_of), ("minimum", np.min))
@@ -169,6 +181,12 @@ CLAIMS = study.BOOK.claims(
         "J84": {
             "repetitions, BL+DS": measures.share(_bulk_spurious("BL+DS")),
             "repetitions, BL+DS+ECN": measures.share(_bulk_spurious("BL+DS+ECN")),
+        },
+        "J137": {
+            "repetitions with one of another object": measures.number(
+                lambda r: _objects_hit(r, "BL+DS", [0, 1, 2, 4, 5, 6, 8]) > 0
+            ),
+            "repetitions with one of the seventh object": measures.number(lambda r: _objects_hit(r, "BL+DS", [7]) > 0),
         },
     },
     partly=("J5",),

@@ -47,9 +47,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from crosswind import figures, stats
-from crosswind.claims import Measure, MissingDataError, measures
+from crosswind.claims import BrokenClaimError, Measure, MissingDataError, measures
 from crosswind.experiments.base import Results
 from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, stream, study, testbed
 from crosswind.experiments.jarvinen_2006.stream import starts
@@ -67,9 +68,10 @@ NEXT_TO_NOTHING_Bps = 0.5
 
 
 def configurations(**variant: Any) -> dict[str, Scenario]:
-    """The eight configurations; the bulk flows of one are logged for the claim about its first retransmission."""
+    """The eight configurations; two are logged for the claims on the first retransmission and the first drop."""
     out = testbed.configurations(WORKLOAD, testbed.EIGHT, variant)
-    return {**out, LOGGED: out[LOGGED].with_({"record.events": ["bulk"]})}
+    logged = {LOGGED: ["bulk"], "BL": ["bulk", "audio"]}
+    return out | {c: out[c].with_({"record.events": flows}) for c, flows in logged.items()}
 
 
 def _least_start(r: Results) -> Estimate:
@@ -106,6 +108,20 @@ def _first_resend_dropped(r: Results) -> npt.NDArray[np.bool_]:
     if not hits:
         raise MissingDataError("nothing was retransmitted after the stream had started")
     return np.array(hits)
+
+
+def _first_congestion(r: Results) -> npt.NDArray[np.float64]:
+    """When the first packet is dropped after the stream's start, BL, starts after 14 s; nan where none is."""
+    log = r.runs.events()
+    if log.is_empty():
+        raise BrokenClaimError("no events were recorded")
+    dropped = log.filter((pl.col("configuration") == "BL") & (pl.col("kind") == "drop"))
+    times = {rep: part["time_ns"].to_numpy() / 1e9 for (rep,), part in dropped.group_by(["rep"])}
+    late = [(rep, start) for rep, start in enumerate(r.of("BL", "audio_start_s")) if start > 14.0]
+    if not late:
+        raise MissingDataError("no stream starts after 14 s")
+    after = [t[t >= start] for rep, start in late for t in (times.get(rep, np.empty(0)),)]
+    return np.array([t.min() if t.size else np.nan for t in after])
 
 
 def _size_of(configuration: str) -> Any:
@@ -160,15 +176,33 @@ CLAIMS = study.BOOK.claims(
         "J100": {
             "repetitions, BL+ECN": measures.share(lambda r: starts(r, "BL+ECN", 5, 99, "audio_loss_run_max") > LONG_RUN)
         },
-        "J101": {"minimum": stream.extreme(["BL+ECN"], "simultaneous_slower", np.min)},
-        "J102": {f"dropped, {LOGGED}": measures.share(_first_resend_dropped)},
-        "J103": measures.each(testbed.EIGHT[:7], OVERALL) | {"ETCP against BL": measures.change("ETCP", "BL", OVERALL)},
+        "J101": {
+            "minimum": stream.extreme(["BL+ECN"], "simultaneous_slower", np.min),
+            "repetitions with next to nothing": measures.share(
+                lambda r: r.of("BL+ECN", "simultaneous_slower") <= NEXT_TO_NOTHING_Bps
+            ),
+        },
+        "J102": {
+            f"dropped, {LOGGED}": measures.share(_first_resend_dropped),
+            "first retransmission not dropped": measures.number(lambda r: ~_first_resend_dropped(r)),
+        },
+        "J103": measures.each(testbed.EIGHT[:7], OVERALL)
+        | measures.changes((("ETCP" + x, "BL" + x) for x in ("", "+ECN", "+DS")), OVERALL),
         "J104": {
             f"{q} quartile, {c}": measures.value(c, f"audio_ipdv_{x}_ms")
             for c in testbed.EIGHT
             for (q, x) in (("lower", "p25"), ("upper", "p75"))
         }
         | {f"largest, {c}": stream.extreme([c], "audio_ipdv_max_ms", np.max) for c in ("BL", "BL+DS+ECN", "ETCP+DS")},
+        "J136": {
+            "repetitions without congestion": measures.number(lambda r: np.isnan(_first_congestion(r))),
+            "repetitions with congestion before 15.7 s": measures.number(lambda r: _first_congestion(r) < 15.7),
+        },
+        "J135": {
+            "faster": measures.value("BL", "faster_elapsed_s"),
+            "faster, IQR": measures.value("BL", "faster_elapsed_s", of=stats.iqr_of),
+            "slower": measures.value("BL", "slower_elapsed_s"),
+        },
     },
     partly=("J2", "J5", "J18"),
 )

@@ -120,6 +120,12 @@ CLAIMS = study.BOOK.claims(
             )
             for b in ("B20", "B80")
         }
+        | {
+            f"upper quartile of the delay, ETCP+DS against BL+DS, {b}": measures.change(
+                f"LSB1 {b} ETCP+DS", f"LSB1 {b} BL+DS", "audio_delay_p75_ms"
+            )
+            for b in ("B20", "B80")
+        }
         | {f"95th percentile, {c}": stream.quantile(c, "delay_ns", 0.95) for c in ("LSB1 B20 BL+DS", "LSB1 B80 BL+DS")}
         | {
             f"overall throughput, B80 against B20, {c}": measures.change(f"LSB1 B80 {c}", f"LSB1 B20 {c}", OVERALL)

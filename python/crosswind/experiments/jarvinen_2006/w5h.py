@@ -36,7 +36,7 @@ import numpy as np
 import polars as pl
 
 from crosswind import stats
-from crosswind.claims import measures
+from crosswind.claims import Measure, measures
 from crosswind.experiments.base import Results
 from crosswind.experiments.jarvinen_2006 import parts, readings, stream, study, testbed, w5
 from crosswind.experiments.jarvinen_2006.w5 import OVERALL, RESPONSE
@@ -48,11 +48,32 @@ NORMAL = (*(f"B20 {c}" for c in testbed.TWELVE), *(f"B80 {c}" for c in testbed.T
 MINIMAL = tuple(f"LSB1 {c}" for c in NORMAL)
 WARM = (pl.col("slower_ssthresh_initial") < 65535) & (pl.col("faster_ssthresh_initial") < 65535)
 ALL_WORKLOADS = {"W1": "w1-e0", "W2": "w2-e0", "W3": "w3-e0", "W4": "w4-e0", "W5": "w5-e0"}
+PLACES = {"W1": "w1-e0/", "W2": "w2-e0/", "W3": "w3-e0/", "W4": "w4-e0/", "W4h": "w4h/B20 "}
+STEADY = {
+    f"IQR of the slower flow, {w} {c}": f"{ALL_WORKLOADS[w]}/{c}"
+    for w, c in (("W1", "BL"), ("W1", "BL+ECN"), ("W1", "ETCP"), ("W1", "ETCP+ECN"), ("W3", "BL"), ("W4", "BL"))
+}
 
 
 def configurations(**variant: Any) -> dict[str, Scenario]:
     """Eighteen configurations, and the same with a minimal link buffer."""
     return testbed.configurations(WORKLOAD, (*NORMAL, *MINIMAL), variant, speed=384)
+
+
+def _beyond_transmission(r: Results, cell: str, workload: str) -> Any:
+    """Seconds from the first start to the last end in which the link does not transmit, in whole milliseconds."""
+    segment, packet = (0.012, 0.001) if workload == "W4h" else (0.072, 0.009)
+    heard = r.of(cell, "audio_sent") - r.of(cell, "audio_missing") if workload in ("W4", "W4h") else 0.0
+    segments = (r.of(cell, "object_bytes") - heard * testbed.STREAM_PACKET_BYTES) / testbed.MTU
+    return r.of(cell, "total_elapsed_s") - segments * segment - heard * packet
+
+
+def _overhead(cell: str, workload: str) -> Measure:
+    return lambda r: stats.median(_beyond_transmission(r, cell, workload))
+
+
+def _more_overhead(place: str, workload: str) -> Measure:
+    return lambda r: stats.difference(*(_beyond_transmission(r, place + tcp, workload) for tcp in ("BL", "ETCP")))
 
 
 def _uneven(r: Results) -> Any:
@@ -70,7 +91,12 @@ CLAIMS = study.BOOK.claims(
             for b in ("B80", "B20")
             for t in ("BL", "ETCP")
         },
-        "J126": {"largest count of spurious timeouts": stream.extreme(NORMAL, "page_spurious", np.max)}
+        "J126": {
+            "largest count of spurious timeouts": stream.extreme(NORMAL, "page_spurious", np.max),
+            "repetitions with a spurious timeout": measures.number(
+                lambda r: measures.pooled(r, NORMAL, "page_spurious") > 0
+            ),
+        }
         | {
             f"LSB1 B80 {t}+DS against LSB1 B80 {t}": measures.change(f"LSB1 B80 {t}+DS", f"LSB1 B80 {t}", RESPONSE)
             for t in ("BL", "ETCP")
@@ -82,6 +108,9 @@ CLAIMS = study.BOOK.claims(
         }
         | {
             "largest count, faster, B20 ETCP": measures.value("B20 ETCP", "faster_drops", of=np.max, where=WARM),
+            "repetitions with drops of the faster flow, B20 ETCP": measures.number(
+                lambda r: r.of("B20 ETCP", "faster_drops", WARM) > 0
+            ),
             "median, slower, B20 ETCP": measures.value("B20 ETCP", "slower_drops", of=np.median, where=WARM),
         },
         "J128": {w: measures.change(f"{e}/ETCP", f"{e}/BL", OVERALL) for (w, e) in ALL_WORKLOADS.items()}
@@ -94,11 +123,9 @@ CLAIMS = study.BOOK.claims(
                 _uneven, lambda r: r.of("w4-e0/ETCP", "bulk_gap_s")
             )
         }
-        | {
-            f"IQR of the slower flow, {w} BL": lambda r, e=e: stats.iqr(r.of(f"{e}/BL", "slower_elapsed_s"))
-            for (w, e) in ALL_WORKLOADS.items()
-            if w in ("W1", "W3", "W4")
-        },
+        | measures.each(STEADY, "slower_elapsed_s", of=stats.iqr_of),
+        "J134": {f"{w}, {tcp}": _overhead(f"{e}{tcp}", w) for w, e in PLACES.items() for tcp in ("BL", "ETCP")}
+        | {f"{w}, BL minus ETCP": _more_overhead(e, w) for w, e in PLACES.items()},
     }
 )
 
