@@ -7,10 +7,6 @@ slow-start overshoot of two flows on the 64 kbit/s link. They are deterministic 
 The spurious timeouts are made without any loss by a line so slow that the first data segment needs longer than the
 initial timeout of 3 s, under which the first flight runs: 1.5 kbit/s and 100 ms give it a round trip of 3.4 s.
 
-J17 fails: Linux damps RED's average in idle time along a line that at this weight and rate is ten times steeper than
-the exponential it stands for (0.76 instead of 0.973 after one second); the parenthesis of the specification that both
-give about the same does not hold. The variant `exact-damping` of the workloads uses the exponential.
-
 What may differ here: the source's identities for 76-byte packets are checked with TCP segments of that size; those of
 the stream's own packets (J2 to J4, J6 to J9) belong to W4.
 """

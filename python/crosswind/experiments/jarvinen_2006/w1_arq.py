@@ -11,12 +11,6 @@ ECN does not any more.
 What may differ here: the history of states. The source used one, which is lost; here one is drawn from the seed and
 each repetition takes its stretch of it, the same in all configurations. Over twelve such histories, 40 repetitions
 each, the overall throughput of BL on r4 is 0.853 of the error-free one (0.846 to 0.859; 0.85 printed).
-
-Why claims fail. Measured here: the third flow of BL is slower than printed without errors (32 s, see W1), so it
-cannot get slower still with errors (J49); BL+ECN, much faster than printed without errors, is so with them, and
-leaves ETCP+ECN nothing to gain on ETCP. BL's range is narrow for the same reason (J50). With all rules of Linux 2.4
-(`linux-kernel`) both are no longer contradicted, and J52 is met. J53 and J54 turn on differences of overall
-throughput below 1 %, less than their intervals.
 """
 
 from __future__ import annotations

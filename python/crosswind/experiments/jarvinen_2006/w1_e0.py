@@ -13,30 +13,6 @@ What may differ here: the start times of the source are unknown beyond their ran
 flushed every 600 s of experiment time (the source's kernel threw entries away at unknown times); the router's limit is
 in bytes; RED uses the printed maximum probability of 0.1 (variant `linux-plog` uses what the Linux tool would have made
 of it). Repetitions with an elapsed time that never came (a connection given up) are left out of elapsed-time medians.
-
-Why claims fail. Measured here, by changing one thing at a time (the table of readings shows all):
-
-* **It is not the source's kernel that runs here (J36, J37, J39 to J42).** With every rule of Linux 2.4's code at once
-  (`linux-kernel`: receive window, recovery, moderation of the window, the router's admission, RED's rounded maximum
-  probability) the numbers of Table 7 come out: 16, 33, 20 and 32 s for the four classes of starts (17.6, 37.6, 20.9 and
-  30.0 s printed), medians of 27.5, 24.1, 17.9 and 17.3 s (26.1, 25.6, 19.1, 17.5 s); J36, J37, J39 and J40 are met and
-  J41 is no longer contradicted. The suggested readings of the single points (a window that never limits, the printed
-  maximum probability, a queue that takes what fits) and the source's words on recovery stay the main reading.
-* **The windows that the bulk flows keep after the overshoot** are most of it. Without a third flow, both leave their
-  recovery near 21 s with 21 and 23 segments: 44 of the 51 places that queue, transit, link and return path have. The
-  router's queue is then half full, no phase of short queues follows, and round trips lie about 3 s, the initial
-  timeout. BL takes 32 s; starts of 8.2 to 15.5 s take 29 s, those above 15.5 s 35 s. With the receive window that
-  Linux 2.4 makes of the printed socket limits, 32 segments (`linux-window`), the flows keep 16 segments each.
-* **One rule alone is not enough.** Linux's recovery (`linux-recovery`) leaves one bulk flow far ahead of the other
-  (85 s, 92.4 s printed) and makes starts in the recovery no better; its moderation of the window (`linux-moderation`:
-  an ACK out of the ordinary releases three segments at most) moves no median by more than 3 s; its admission
-  (`kernel-fifo`) widens the range of BL from 8 to 12 s.
-* **How RED's average decays (J36, J41, J42).** It falls only while the queue is empty. BL+ECN takes 19 s: marks hold
-  both bulk flows down from 20 s on, so late third flows lose nothing, and none of their last windows (2 %, 25 %
-  printed). Damped as for a 10 Mbit/s card (`lan-damping`) RED marks less and BL+ECN takes half as long again.
-* **Late starts with ETCP (J46).** Third flows lose nothing here, nor with Linux's rules, so nothing scatters upwards
-  before 30 s. Counting acknowledged bytes in congestion avoidance (`byte-counting`) fills the queue sooner and delays
-  late third flows.
 """
 
 from __future__ import annotations

@@ -7,9 +7,6 @@ What the source printed is withheld for r4: what is measured here is reported wi
 the least fair repetitions, on r1 it changes nothing.
 
 What may differ here: the history of states, as for W1.
-
-J67 is unclear: on r2 the lower quartile of Jain's index rises with ECN as well (0.03), and with Enhanced TCP the faster
-flow is not capped (+0.1 %); both changes are smaller than their intervals.
 """
 
 from __future__ import annotations

@@ -10,24 +10,6 @@ What may differ here: start times, cache flushes and RED's maximum probability, 
 simultaneous throughput counts original transmissions between the first packet of the latest starter and the last
 packet of the first flow to finish. The source says that ECN avoids one to two drops of every flow without saying with
 which TCP, right after a sentence on Enhanced TCP: both are measured, and the claim (J61) asks it of both.
-
-Why claims fail. Measured here, 60 repetitions, by changing one thing at a time:
-
-* **The windows that the bulk flows keep after the overshoot (J56, J57, J58).** They leave it with 21 and 23 segments,
-  which keep the router's queue half full from then on (see W1): a third flow in BL meets round trips about its
-  initial timeout and gets 1281 B/s (1520 printed), Jain's index is 0.868 (0.91). With all rules of Linux 2.4
-  (`linux-kernel`) J57 and J62 are met; the third flow then gets 1828 B/s in BL, more than printed.
-* **How RED's average decays (J56).** BL+ECN gives the third flow 2513 B/s (1915 printed), more than ETCP. Damped as
-  for a 10 Mbit/s card (`lan-damping`) RED marks less and it gets a third less; Linux's rounding of the maximum
-  probability (`linux-plog`) lies between.
-* **Drops that ECN avoids (J61).** With ETCP one to two, as printed. With Baseline TCP the third flow has more drops
-  with ECN than without, because without ECN it is held down and sends less at a time. With one hole repaired per
-  round trip (`newreno`) the claim is met.
-* **Spurious openings with ECN (J62).** Two repetitions of ETCP+ECN have one: their bulk flows overshoot as in BL where
-  the hosts remember nothing yet, or the average is still too low to keep the queue short.
-
-Linux's recovery alone (`linux-recovery`) gives 1407, 2333, 2014 and 2141 B/s and makes the faster flow of BL too fast
-(3815 B/s, 3370 printed); its moderation of the window alone (`linux-moderation`) changes BL by 3 %.
 """
 
 from __future__ import annotations

@@ -8,18 +8,6 @@ Enhanced TCP takes another fifth off and leaves nothing for the router to improv
 
 What may differ here: the history of states, as for W1; the classes' rates, as for W3. Over twelve histories, 40
 repetitions each, the overall throughput of BL on r2 is 0.832 of the error-free one (0.820 to 0.846; 0.83 printed).
-
-Why claims fail. Measured here:
-
-* **Spurious timeouts of the page (J88, J89).** There are 410 on r4 (308 printed). Those of objects 4 to 8 are as many
-  as printed (31, 35, 36, 34, 26 against 28, 27, 26, 31, 29); body and first three objects have half as many again
-  (61, 55, 65, 67 against 36, 37, 45, 49). Three in four are of a SYN or a first segment that was not lost: the queue
-  is longer than in the source when the page opens, for the bulk flows keep larger windows after their overshoot (see
-  W1). With the receive window of Linux 2.4 (`linux-window`) there are 346, within the band, but the shape is no
-  flatter. ECN then helps more than printed: 3 drops of the page instead of 5 (5 with all rules of Linux 2.4,
-  `linux-kernel`).
-* **Equal response times (J90).** With classes ETCP's page on r2 is 5 % slower than without them, with ECN 3 %: both
-  changes are within their intervals of nothing.
 """
 
 from __future__ import annotations

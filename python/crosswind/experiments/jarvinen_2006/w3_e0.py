@@ -9,31 +9,6 @@ packets. In BL nearly every page has a spurious timeout, mostly of an initial wi
 
 What may differ here: as for W1. Rates of the classes are not printed: here they lie above the link's rate, which does
 the limiting by its back-pressure, with equal quanta. Numbers of a page are sums over its nine connections.
-
-Why claims fail. Measured here, 60 repetitions, by changing one thing at a time in BL+DS:
-
-* **A page in a class of its own (J70, J76, J81).** It takes 43 s with BL (37.5 s printed) and 35.5 s with ETCP (38.0
-  s), so the order of the two turns round. What separates them is the initial window: three stages (body, two rounds
-  of objects) of one round trip of 2.3 s each; BL+DS with a window of four takes 36.5 s. What BL's pages wait for are
-  delayed ACKs of first segments and a queue that is shared in packets of two: with ACKs delayed by 40 ms instead of
-  200 ms it is 40.4 s, without any delay 38.8 s, with quanta of one packet 42.8 s and no spurious timeout (quanta are
-  not printed; `htb-quantum` has 1000 B), with strict priority for the page 37.2 s. Bursts of the classes change
-  nothing. Presumably the source's mobile host acknowledged first segments sooner than its printed 200 ms.
-* **Spurious timeouts (J73, J76, J77, J78).** There are 449 in 120 repetitions of BL (309 printed), and of the
-  timeouts of these connections nine in ten are of a SYN or a first segment that was not lost: it waits for more than
-  3 s. That befalls objects 4 to 6 as well (13 % of all, 3 % printed), since the queue is as long when they start; in
-  the source it must have been shorter by then. All of BL+DS's befall the third inline object, as in the source, but
-  in nearly half of the repetitions. ETCP has three to four per page (three printed); an exact median leaves no room.
-* **Late pages (J84).** A bulk flow in BL+DS has what the source's Figure 21 shows, a timeout of the first segment that
-  was sent again, 10 ms before its ACK. The others, and all four in BL+DS+ECN, are of a retransmission that was dropped:
-  RED drops what cannot be marked. They count as spurious by the suggested rule because ACKs of other segments still
-  arrive. With the receive window of Linux 2.4 (`linux-window`) BL's pages lose the spurious timeouts of their bodies
-  that the source saw in every repetition (J75): the window reading that helps W1 and W2 contradicts W3.
-* **The faster flow (J72, J82, J83).** Printed changes of ranges are tested to 10 points, as all changes are. The
-  range of pages in BL+DS is 1.5 s (1.1 s printed), and 5.7 s with ECN (2.9 s): some of these pages find no queue at
-  all. BL's range of the faster flow, to which the others are compared, is 7.4 s (3.4 s printed); theirs are as
-  printed (ETCP 10.6 s, 11.6 s printed), so it is BL's bulk flows that differ (see W1). ETCP's range for late starts
-  is 1.9 s (2.9 s printed); 8 s with `kernel-fifo`.
 """
 
 from __future__ import annotations

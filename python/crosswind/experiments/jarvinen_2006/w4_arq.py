@@ -7,10 +7,6 @@ packets in BL and 1.6 to 1.7 % with classes, which is what the link loses.
 
 What may differ here: the history of states, and how long a confirmed packet holds the link's send buffer (variants
 `short-hold` and `frozen-state`).
-
-Why a claim fails. Measured here: on r2 BL and BL+ECN lose 5.4 and 9.1 % of the stream (J108; 8 and 11.6 % printed),
-with classes 1.8 % as printed. It is the router's admission rule that spares small packets, as without errors (see
-W4): with all rules of Linux 2.4 (`linux-kernel`) the claim is met.
 """
 
 from __future__ import annotations

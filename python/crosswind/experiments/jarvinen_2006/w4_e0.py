@@ -9,36 +9,6 @@ drops what cannot be marked; with classes nothing, but its delay stays long: the
 classes. Delay quantiles are taken over the packets of all repetitions, counts per repetition.
 
 What may differ here: start times and the drop-tail limit in bytes (variant `packet-limit`).
-
-Why claims fail. Measured here, by changing one thing at a time:
-
-* **It is not the source's kernel that runs here (J94, J95, J96, J99).** With all rules of Linux 2.4's code at once
-  (`linux-kernel`, see W1) the stream loses 60, 160, 46 and 142 packets (81, 187, 42, 146 printed), its median delay is
-  2518 ms (2599 ms), drops are fewest for starts at 12 s as in Figure 28, and these four claims are met.
-* **The admission rule of the router** is most of J94 and J95. If a queue takes only what fits, as the source says,
-  small packets find room where segments do not: the stream loses 26, 145, 7 and 108 packets. With the rule of Linux
-  2.4's code (`kernel-fifo`), which takes any packet while the backlog is not above the limit, it loses 94, 181, 42
-  and 138. A limit in packets (`packet-limit`) makes BL lose 114 and halves its delay.
-* **When the stream's class is metered.** If the shaper looks at packets when they could leave (`shaped-audio`), its
-  bucket of one MTU overflows while the link takes nothing: the stream waits 2.5 s in the median, up to 5 s, and loses
-  up to 117 packets with RED; J3, J9, J18 and J97 fail (decision 0009).
-* **How full the queue is (J96, J99).** BL's stream waits for 2.9 s in the median, so ECN shortens it by more than
-  printed, and drops do not fall as much after the overshoot: the bulk flows keep large windows (see W1).
-* **Lost retransmissions (J98).** All timeouts without classes and ECN (55 in 60 repetitions of BL, 6 of ETCP) are of a
-  segment whose retransmission found the queue full. RFC 3517 cannot see that, so the timer must; ACKs of other segments
-  still arrive, and by the suggested rule that makes the timeout spurious. None is of a segment that had arrived. With
-  all rules of Linux 2.4 there are 8: windows are smaller, so fewer retransmissions meet a full queue.
-* **Bursts of repairs (J104).** The largest delay variation is 638 ms in BL, nine segments between two packets of the
-  stream: when a SACK reveals the end of a row of losses, RFC 3517 takes them all for lost at once and lets as many
-  resends go. At 349 ms the source's kernel let five go. Linux's moderation of the window (`linux-moderation`) makes it
-  494 ms, and 350 ms in BL+DS+ECN, which is then within the band; nothing else in this workload moves. With Linux's
-  recovery (`linux-recovery`), which learns of all losses at once, it is 1358 ms.
-* **Standstill (J101).** The longest one of a bulk flow beside the stream is 14.8 s, after two timeouts; 0 B/s would
-  need a third, 21 s of the stream's 23. RED's average is above its maximum for about 3 s at a time (`crosswind
-  explain red-starves-audio`) and has come down by the second timeout; with the exponential damping (`exact-damping`
-  of W1) the longest standstill is 16.1 s.
-* **The first retransmission (J102).** It is dropped in 56 % of the repetitions, 84 % with all rules of Linux 2.4: with
-  larger windows the average passes the maximum later, after the first retransmission has gone through.
 """
 
 from __future__ import annotations

@@ -10,27 +10,6 @@ the average stays above the maximum threshold and every retransmission is droppe
 
 What may differ here: with B80, RED keeps its thresholds of 3 and 9 packets. A run counts as stalled when its slower
 bulk flow takes more than twice as long as without ECN, or never ends.
-
-Why claims fail. Measured here:
-
-* **Overall throughput (J109).** BL 45781 and ETCP 46343 B/s, 1.6 and 1.4 % below the printed numbers: runs take 0.8
-  and 0.7 s longer. It is not the speed: the printed numbers of all workloads with a stream are faster by about as
-  much. What a run takes beyond its bytes over the rate is 2.22 and 1.55 s in the source's W1 (BL, ETCP), 2.21 and
-  1.67 s in W3, but 1.24 and 0.78 s in W4, although all three open in the same way; here it is 2.1 and 1.4 s in W1,
-  2.5 and 1.8 s in W3, 2.0 and 1.4 s in W4. So the source measured or counted its runs with a stream differently; how,
-  it does not say. ETCP gains 0.61 s on BL here, 0.47 s in the source, which is 1.2 and 1.0 %.
-* **Drops of the stream (J110).** At most 4 packets here, 39 printed: a queue that takes what fits spares small packets.
-  With Linux's admission (`kernel-fifo`) it is 25 packets, with a limit in packets (`packet-limit`) 21, in both with the
-  printed fall towards later starts. The median run is 1 packet with every reading (2 printed).
-* **B80 with ECN (J111).** Here the flows survive: retransmissions are dropped while the average is above the maximum
-  threshold, but each timeout leaves the queue idle, idle time halves the average, and after a timeout or two it is low
-  enough (52 s instead of 50 s). With the overflow that the source says it had mended (`damping-overflow`) the average
-  stays up: four timeouts in a row for each flow, 95 s in the median, more than twice as long in 22 % of the
-  repetitions, and the stream loses all of its 1147 packets in half of them. That is what the source describes. With
-  the exponential damping it is 68 s, three timeouts.
-* **Gap of the bulk flows (J113).** With B80 the two flows of BL lose evenly here, as they start at the same moment and
-  nothing else disturbs them, and end 0.16 s apart, so ETCP's 0.40 s cannot be far smaller; with Linux's recovery
-  (`linux-recovery`) BL's gap is 0.67 s and ETCP's 40 % less. With B20 ETCP has half of BL's gap.
 """
 
 from __future__ import annotations

@@ -13,19 +13,6 @@ comparison "more than 50 % cut" of LSB1 is read as classes against one queue wit
 normal link buffer, is reported.
 
 The claims about all workloads together are listed here, since this is the last one.
-
-Why claims fail. Measured here:
-
-* **Timeouts of the page (J126).** In two repetitions of BL, with either queue, and one of BL+ECN, one connection has
-  one that counts as spurious. In the one that was looked at, the segment was lost in the bulk flows' overshoot: with
-  four of five lost the third duplicate ACK, made by limited transmit, arrives just after the timer. By the suggested
-  rule an ACK that still arrives makes the timeout spurious.
-* **Classes with LSB1 (J126).** They cut the response time by 48 and 43 % (more than 50 % printed).
-* **Who has drops (J127).** In ETCP with B20 the two bulk flows open with the same remembered threshold and grow in
-  step, so they overflow the queue at the same time in every repetition, as in the source. In 13 of 37 repetitions
-  only the slower flow loses by it (one or two packets); in the others each loses one. Which of the two sends its
-  extra segment into the last free place is decided by milliseconds.
-* **ETCP's gain (J128).** 1.2 % in W4h, where 1.0 % is the upper end of the band and of what was printed: see W4h.
 """
 
 from __future__ import annotations
