@@ -26,27 +26,14 @@ TREE = PLACE / "tree"
 EXPLAINED = ROOT / "docs" / "mutants.md"
 #: Mutants of one call of cargo-mutants, about.
 BATCH = 12
+TESTS = "tapes bounds undo mechanisms linux6 habits patience host_queue properties oracle_*"
 #: What is mutated, and by which tests of which packages that is to be noticed.
 ROOMS = {
     "transport": {
         "files": [f"crates/transport/src/tcp/{d}/**" for d in ("law", "detect", "undo", "spend", "signal")],
         "packages": ["crosswind-transport"],
-        "tests": [
-            *(
-                "--lib",
-                "--test",
-                "tapes",
-                "--test",
-                "undo",
-                "--test",
-                "mechanisms",
-                "--test",
-                "linux6",
-                "--test",
-                "habits",
-            ),
-            *("--test", "patience", "--test", "host_queue", "--test", "properties", "--test", "oracle_*"),
-        ],
+        "nearest": ["--lib", "--test", "tapes", "--test", "bounds"],
+        "tests": ["--lib", *(x for name in TESTS.split() for x in ("--test", name))],
     },
     "net": {
         "files": ["crates/net/src/queue/**"],
