@@ -16,6 +16,7 @@
 //! **Checked by**: `crates/sim/tests/path_mtu.rs`, tapes `path_mtu_*`.
 
 use super::keys_of;
+use super::slow_path::WithArrived;
 use crate::params::{self, Params};
 use crate::registry::BoxStage;
 use crosswind_base::packet::Proto;
@@ -54,11 +55,12 @@ impl Params for MtuParams {
 pub struct Mtu {
     inner: BoxStage,
     params: MtuParams,
+    refused_packets: u64,
 }
 
 impl Mtu {
     pub fn new(inner: BoxStage, params: MtuParams) -> Mtu {
-        Mtu { inner, params }
+        Mtu { inner, params, refused_packets: 0 }
     }
 }
 
@@ -71,6 +73,7 @@ impl Stage for Mtu {
         }
         cx.ledger.too_big(cx.stage, &p, size as u32);
         cx.has_news = true;
+        self.refused_packets += 1;
         cx.drop(id, DropReason::TooBig);
     }
     fn wake(&mut self, cx: &mut Cx<'_>) {
@@ -97,6 +100,6 @@ impl Stage for Mtu {
         self.inner.sample(now, out)
     }
     fn report(&self, now: Time, out: &mut dyn Metrics) {
-        self.inner.report(now, out)
+        self.inner.report(now, &mut WithArrived(out, self.refused_packets))
     }
 }

@@ -60,7 +60,7 @@ pub struct SlowPath {
 }
 
 /// Adds to the packets that have arrived at the link those that its queue has not seen.
-struct WithArrived<'a>(&'a mut dyn Metrics, u64);
+pub(super) struct WithArrived<'a>(pub &'a mut dyn Metrics, pub u64);
 
 impl Metrics for WithArrived<'_> {
     fn value(&mut self, name: &'static str, v: f64) {
