@@ -47,7 +47,7 @@ def label(kind: str, lifetime_s: int, limit: int) -> str:
     return f"{kind} {lifetime_s} s {limit}"
 
 
-def configurations(discipline: str = "droptail", preset: str = "ns2-tfrc") -> dict[str, Scenario]:
+def configurations(discipline: str = "droptail", preset: str = "ns2-tfrc-2003") -> dict[str, Scenario]:
     """Two routers, four lifetimes, five queues."""
     out = {}
     for kind in ("DT", "LPD"):
@@ -211,6 +211,7 @@ EXPERIMENT = study.experiment(
     reps=20,
     variants={
         "red": Variant("RED in place of drop-tail (section 5.4)", {"discipline": "red"}),
+        "ns2-tfrc": Variant("TFRC of ns-2.35", {"preset": "ns2-tfrc"}),
         "rfc3448": Variant("TFRC by the rule of RFC 3448", {"preset": "rfc3448"}),
     },
 )

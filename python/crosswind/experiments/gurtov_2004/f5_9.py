@@ -9,14 +9,8 @@ delivered is stale.
 
 What may differ here: the source gives neither the link's rate nor the range of queues. With these, and without the 8
 bytes of the option (the stream counts them in its rate), at most 30 (30 - 8.5) / 30 / 25 = 86 % can arrive in time.
-As with ns-2's Delayer one packet waits on the line while the link is blocked; the others wait in the queue, where the
-router throws away what expires.
-
-G41 fails because of that one packet: each spike makes one of 187 packets stale (0.5 %); up to 0.3 % are late by less
-than the 50 ms before the router, which a relative lifetime does not count. With every packet in the queue (variant)
-only these remain. G42 fails in one part: with drop-tail the valid share falls with the queue from 20 packets on, but
-for lifetimes of 8 and 10 s it first rises, because a longer queue loses less in a spike and what it holds is still in
-time.
+While the link is blocked everything waits in the queue, where the router throws away what expires, by a deadline that
+the sender set (decision 0027).
 """
 
 from __future__ import annotations
@@ -43,7 +37,7 @@ def label(kind: str, lifetime_s: int, limit: int) -> str:
     return f"{kind} {lifetime_s} s {limit}"
 
 
-def configurations(discipline: str = "droptail", holds: str = "line") -> dict[str, Scenario]:
+def configurations(discipline: str = "droptail", holds: str = "queue") -> dict[str, Scenario]:
     """Two routers, four lifetimes, six queues."""
     out = {}
     spikes = overlay.SPIKES_RECURRING | {"holds": holds}
@@ -53,7 +47,7 @@ def configurations(discipline: str = "droptail", holds: str = "line") -> dict[st
                 red = overlay.red(kind, limit, PACKET_BYTES)
                 queue = overlay.queue(kind, limit) if discipline == "droptail" else red
                 work = {"type": "cbr", "payload": f"{PACKET_BYTES - 36} B", "interval": "160 ms"}
-                stream = {"workload": work, "lifetime": f"{life} s"}
+                stream = {"workload": work, "lifetime": overlay.lifetime(f"{life} s", holds)}
                 hop = overlay.slow_hop(queue, spikes)
                 out[label(kind, life, limit)] = overlay.world("f5-9", {"stream": stream}, "1000 s", hop=hop)
     return out
@@ -153,6 +147,6 @@ EXPERIMENT = study.experiment(
     reps=5,
     variants={
         "red": Variant("RED in place of drop-tail (section 5.4)", {"discipline": "red"}),
-        "all-in-queue": Variant("every packet waits in the queue during a spike, none on the line", {"holds": "queue"}),
+        "held": Variant(overlay.HELD, {"holds": "line"}),
     },
 )

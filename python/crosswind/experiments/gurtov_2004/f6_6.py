@@ -23,7 +23,7 @@ import numpy as np
 import polars as pl
 
 from crosswind.claims import measures
-from crosswind.experiments.base import Results
+from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.experiments.gurtov_2004.tfrc_handover import (
     DOWN,
@@ -49,9 +49,9 @@ LONG_S = 90.0
 GAP_S = 1.0
 
 
-def configurations() -> dict[str, Scenario]:
+def configurations(preset: str = "ns2-tfrc-2003") -> dict[str, Scenario]:
     """Both flows over each handover, and each alone from WLAN to GPRS."""
-    both = {"tfrc": tfrc(), "tcp": tcp()}
+    both = {"tfrc": tfrc(preset), "tcp": tcp()}
     real = {"tfrc": tfrc("testbed-tfrc"), "tcp": linux_tcp()}
     out = {label(p): handover("f6-6", p, both) for p in (UP, DOWN)}
     out |= {label(p): testbed("f6-3", p, real, LONG_S) for p in (TO_WLAN, FROM_WLAN)}
@@ -156,4 +156,5 @@ EXPERIMENT = study.experiment(
     CLAIMS,
     where="figures 6.2, 6.3 and 6.6",
     tables=overlay.repetition,
+    variants={"ns2-tfrc": Variant("TFRC of ns-2.35", {"preset": "ns2-tfrc"})},
 )

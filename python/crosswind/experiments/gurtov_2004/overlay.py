@@ -16,10 +16,12 @@ from crosswind.scenario import Scenario
 from crosswind.stats import NOTHING, Estimate, exact
 
 HOP = "wireless"
-# Processes D2 and D3 of section 3.4, D2 as the source's figure 5.9 can be explained. As with ns-2's Delayer one packet
-# waits on the line while the link is blocked, the others in the queue.
-SPIKES_RECURRING = {"first": "10 s", "every": "30 s", "length": {"uniform": ["7 s", "10 s"]}}
-SPIKE_ONCE = {"first": "10 s", "length": "10 s"}
+# Processes D2 and D3 of section 3.4, D2 as the source's figure 5.9 can be explained. The link pulls only when it can
+# send: everything waits in the queue while it is blocked (decision 0027).
+SPIKES_RECURRING = {"first": "10 s", "every": "30 s", "length": {"uniform": ["7 s", "10 s"]}, "holds": "queue"}
+SPIKE_ONCE = {"first": "10 s", "length": "10 s", "holds": "queue"}
+# As with ns-2's later Delayer: one packet waits on the line, and routers count lifetimes down.
+HELD = "one packet waits on the line during a spike, and lifetimes are counted from the router on"
 # The TCP of chapters 5 and 6: Reno-SACK, delayed ACKs, Limited Transmit, timer of RFC 2988, timestamps, a window of 50.
 WINDOW = 50
 
@@ -54,6 +56,11 @@ def world(
         "record": dict(record or {}),
     }
     return Scenario.from_dict(data)
+
+
+def lifetime(data: str, holds: str = "queue") -> dict[str, str]:
+    """A lifetime with a deadline that the sender sets (the second format of the option, section 5.1.2)."""
+    return {"data": data, "form": "absolute" if holds == "queue" else "relative"}
 
 
 def queue(kind: str, limit_packets: int) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def _over(
     return overlay.world(name, flows, f"{end_s:g} s", hop=hop, timeline=timeline, record=record)
 
 
-def tfrc(preset: str = "ns2-tfrc", **keys: Any) -> dict[str, Any]:
+def tfrc(preset: str = "ns2-tfrc-2003", **keys: Any) -> dict[str, Any]:
     """TFRC that always has data, history discounting on, one report per round-trip time."""
     settings = {"preset": preset, "packet_size": f"{PACKET_BYTES} B", **keys}
     return {"workload": {"type": "bulk"}, "start": "0.1 s", "tfrc": settings}
