@@ -32,6 +32,7 @@ fn parameters_of_laws() {
         ("htcp", "rate_change", -0.1, 0.0, 1e3, 1.1e3),
         ("ltcp", "threshold", 0.9, 1.0, 1e9, 1.1e9),
         ("ltcp", "kr_exponent", -0.1, 0.0, 1.0, 1.1),
+        ("aimd", "decrease", 0.000_9, 0.001, 0.999, 1.0),
         ("scalable", "beta", 0.000_9, 0.001, 0.999, 1.0),
         ("vegas", "alpha", -0.1, 0.0, 3.0, 3.1),
         ("vegas", "keep", 0.009, 0.01, 0.99, 1.0),

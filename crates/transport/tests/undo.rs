@@ -8,11 +8,12 @@ use crosswind_transport::tcp::params::*;
 use crosswind_transport::tcp::{TcpParams, preset};
 
 const MSS: u64 = 1000;
-const LAWS: [LawName; 10] = [
+const LAWS: [LawName; 11] = [
     LawName::Reno,
     LawName::Ltcp,
     LawName::Hstcp,
     LawName::Scalable,
+    LawName::Aimd,
     LawName::Bic,
     LawName::Htcp,
     LawName::Fast,

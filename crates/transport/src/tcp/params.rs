@@ -28,6 +28,7 @@ pub use super::law::htcp::HtcpParams;
 pub use super::law::hystart::SlowStart;
 pub use super::law::ltcp::LtcpParams;
 pub use super::law::own::Maker;
+pub use super::law::aimd::AimdParams;
 pub use super::law::scalable::ScalableParams;
 pub use super::law::tabulated::LawPoint;
 pub use super::law::vegas::VegasParams;
@@ -86,6 +87,9 @@ pub struct TcpParams {
     pub own_law: String,
     #[serde(skip)]
     pub own: Maker,
+    /// With `law = "aimd"`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub aimd: AimdParams,
     /// With `law = "ltcp"`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub ltcp: LtcpParams,

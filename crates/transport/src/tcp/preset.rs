@@ -114,6 +114,7 @@ fn rfc() -> TcpParams {
         grow_on_recovery_exit: Switch::Off,
         law: LawName::Reno,
         law_table: Vec::new(), own_law: String::new(), own: Maker::default(),
+        aimd: AimdParams::default(),
         ltcp: LtcpParams::default(),
         hstcp: HstcpParams::default(),
         scalable: ScalableParams::default(),

@@ -2,6 +2,7 @@
 //!
 //! A law sees facts and answers with a window. It owns no packets, no timers and no recovery state.
 
+pub mod aimd;
 pub mod bic;
 pub mod cubic;
 pub mod cubic_linux;
@@ -129,6 +130,7 @@ pub fn check(p: &TcpParams, at: &dyn Fn(&str) -> String) -> Result<(), ConfigErr
     tabulated::check(p, at)?;
     own::check(p, at)?;
     let named = |law: &str, r: Result<(), ConfigError>| r.map_err(|e| e.under(&at(law)));
+    named("aimd", p.aimd.check())?;
     named("ltcp", p.ltcp.check())?;
     named("hstcp", p.hstcp.check())?;
     named("scalable", p.scalable.check())?;
@@ -221,6 +223,7 @@ macro_rules! laws {
 
 laws! {
     Reno(reno::Reno) "reno" = reno::Reno::new, "reno.rs";
+    Aimd(Box<aimd::Aimd>) "aimd" = |p| Box::new(aimd::Aimd::new(p)), "aimd.rs";
     Tabulated(tabulated::Tabulated) "tabulated" = tabulated::Tabulated::new, "tabulated.rs";
     Own(Box<own::Own>) "own" = |p| Box::new(own::Own::new(p)), "own.rs";
     Ltcp(Box<ltcp::Ltcp>) "ltcp" = |p| Box::new(ltcp::Ltcp::new(p)), "ltcp.rs";

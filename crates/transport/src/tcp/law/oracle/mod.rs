@@ -1,5 +1,6 @@
 //! Window laws against second copies, written from the pseudo-code of their sources in segments and seconds.
 
+mod aimd;
 mod bic;
 mod cubic;
 mod fast;
