@@ -32,7 +32,7 @@ from crosswind.scenario import Scenario
 def download(kind: str, size: str | None = None) -> dict[str, Any]:
     """A TCP flow; where there is discard, with the timeout as lifetime."""
     flow: dict[str, Any] = {"workload": {"type": "bulk"} | ({"size": size} if size else {}), "tcp": overlay.sender()}
-    return flow | ({"lifetime": overlay.lifetime("rto")} if kind == "LPD" else {})
+    return flow | ({"lifetime": "rto"} if kind == "LPD" else {})
 
 
 def configurations(**_: Any) -> dict[str, Scenario]:
