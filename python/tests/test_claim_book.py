@@ -6,12 +6,26 @@ import importlib
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from crosswind import experiments
-from crosswind.claims import Band, Criterion, above, at_most, below, near, read_band, within
+from crosswind.claims import (
+    Band,
+    BrokenClaimError,
+    Criterion,
+    MissingDataError,
+    above,
+    at_most,
+    below,
+    near,
+    read_band,
+    within,
+)
 from crosswind.claims.book import Book, load
 from crosswind.errors import InputError
+from crosswind.experiments.base import Results
+from crosswind.runs import Runs
 from crosswind.stats import exact
 
 NO_RESULTS: Any = None
@@ -193,3 +207,11 @@ def test_every_part_of_every_book_is_measured_by_some_experiment() -> None:
             assert measured and wanted <= measured, f"{package} {id}: {sorted(wanted - measured)}"
             checked += 1
     assert checked > 100
+
+
+def test_a_configuration_that_a_first_look_leaves_out_is_no_broken_claim() -> None:
+    table = pl.DataFrame({"configuration": ["a"], "rep": [0], "x": [1.0]})
+    for size, error in (("quick", MissingDataError), ("full", BrokenClaimError)):
+        results = Results(Runs({}, {}, {"size": size}), {"repetition": table})
+        with pytest.raises(error, match="b"):
+            results.of("b", "x")
