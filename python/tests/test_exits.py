@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -63,12 +64,17 @@ def one_line(said: str) -> bool:
 
 def interrupted(when: Callable[[], bool], *arguments: str) -> tuple[int, str]:
     """Presses Ctrl-C as soon as `when` says so."""
-    process = subprocess.Popen(command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    # Whoever started the tests in the background may have them ignore Ctrl-C, and what is ignored is inherited.
+    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    process = subprocess.Popen(command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed)
     while not when() and process.poll() is None:
         time.sleep(0.05)
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    try:
+        _, said = process.communicate(timeout=60)
+    finally:
+        process.kill()
     return process.returncode, said.decode()
 
 
