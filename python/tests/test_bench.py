@@ -151,7 +151,7 @@ def test_the_command_prints_a_table_or_json_rows(machine: Machine, capsys: Captu
 
 
 def test_an_engine_without_benchmark_is_named(engine: Engine, capsys: Capture) -> None:
-    assert main(["bench"]) == 1
+    assert main(["bench"]) == 3
     assert "no benchmark" in capsys.readouterr().err
 
 

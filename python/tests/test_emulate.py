@@ -315,7 +315,7 @@ def test_a_running_emulation_is_watched_and_changed_from_outside(running: int) -
 def test_a_wrong_server_is_named_with_its_own_words(scenario: Path) -> None:
     scenario.write_text(scenario.read_text().replace("http.server", "http.sever"))
     code, _, err = emulate(str(scenario), "--", "true")
-    assert code == 1 and "emulate.serve.web" in err and "http.sever" in err
+    assert code == 3 and "emulate.serve.web" in err and "http.sever" in err
 
 
 # Takes privileges away, with `setpriv` of util-linux (part of every usual system, not of every small one), in order to
