@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crosswind import figures
-from crosswind.claims import MissingDataError, Part, at_least, at_most, between, near, within, yes
+from crosswind.claims import MissingDataError, yes
 from crosswind.experiments.base import Results
 from crosswind.experiments.bhandarkar_2006 import nets, study
 from crosswind.figures import Picture
@@ -145,169 +145,73 @@ def pictures(results: Results) -> list[Picture]:
 
 
 HALF, LIMIT = 0.005, 0.0051
-CLAIMS = (
-    study.claim(
-        42,
-        "W_K is 0, 50, 200, 500, 1000, 1750, ..",
-        "table I",
-        Part("largest difference", _largest("window", theory.layer_start), near(0, 0.5), "0", digits=3),
-    ),
-    study.claim(
-        43,
-        "beta_K = 1/(K+1); 0.15 < 3/(K+1) up to K = 18, equal at 19",
-        "table X",
-        Part("largest difference", _largest("beta", theory.beta_variable), near(0, 5.1e-5), "0", digits=5),
-        study.holds(
-            "0.15 below the bound up to 18", lambda _: yes(all(theory.beta_bound(k) > 0.15 for k in range(1, 19)))
-        ),
-        Part("bound at 19", _value(theory.beta_bound(19)), near(0.15, 1e-12), "0.15", digits=3),
-    ),
-    study.claim(
-        44,
-        "speed-ups of tables I and X",
-        "tables I, X",
-        Part("claiming", _largest("claim", theory.claim_speed_up), at_most(LIMIT), "0", digits=4),
-        Part(
-            "recovery, fixed (from K = 3)",
-            _largest("recovery_fixed", theory.recovery_speed_up, 3),
-            at_most(LIMIT),
-            "0",
-            digits=4,
-        ),
-        Part(
-            "recovery, variable",
-            _largest("recovery_variable", theory.recovery_speed_up_variable),
-            at_most(LIMIT),
-            "0",
-            digits=4,
-        ),
-    ),
-    study.claim(
-        45,
-        "from 50 segments W_K is reached in delta_K ln((K+1)/K) round trips per layer, sooner than with whole layers",
-        "equation 3.15",
-        *[Part(f"K = {k}, over the integral", _growth(k), near(1, 0.02), "1", digits=3) for k in LAYERS],
-        Part(
-            "integral over equation 3.15, K = 8",
-            _value(theory.claim_time_continuous(8) / theory.claim_time(8)),
-            at_most(1),
-            "< 1",
-            digits=3,
-        ),
-    ),
-    study.claim(
-        46,
-        "a loss costs at most one layer (fixed: up to K = 19)",
-        "equation 3.14",
-        Part("violations", _drops_at_most_one_layer, between(0, 0), "0", digits=0),
-    ),
-    study.claim(
-        47,
-        "two flows with synchronised losses converge to equal shares",
-        "equations 3.2, 3.3",
-        Part("Jain's index after 200 losses", _sharing, at_least(0.999), "1", digits=4),
-        study.holds("it never falls", _monotone),
-    ),
-    study.claim(
-        49,
-        "minimum buffer and utilisation of one flow",
-        "III.A.3.e",
-        Part("buffer for 100 %, fixed", _value(theory.minimum_buffer(0.15)), near(0.176, HALF / 5), "0.176", digits=4),
-        *[
-            Part(
-                f"utilisation, decrease {d}, buffer {b:.2f}",
-                _value(theory.utilisation(d, b)),
-                near(u, 0.0006),
-                f"{u}",
-                digits=4,
-            )
-            for d, b, u in (
-                (0.15, 0.1, 0.988),
-                (0.15, 0.05, 0.964),
-                (0.5, 1.0, 1.0),
-                (0.5, 0.5, 0.964),
-                (0.5, 1 / 3, 0.923),
-                (0.5, 0.1, 0.818),
-            )
-        ],
-    ),
-    study.claim(
-        50,
-        "exponent of unfairness under synchronised losses: 2.5 - 1.5 alpha",
-        "equation 3.27",
-        *[
-            Part(f"alpha = {a:.2f}", _value(theory.unfairness_exponent(a)), near(e, 1e-9), f"{e}", digits=2)
-            for a, e in ((0.0, 2.5), (1 / 3, 2.0), (0.5, 1.75), (1.0, 1.0))
-        ],
-        *[
-            Part(f"ratio at {r}", _value(r ** theory.unfairness_exponent()), near(r * r, 1e-9), f"{r * r}", digits=1)
-            for r in (2, 3, 4)
-        ],
-    ),
-    study.claim(
-        51,
-        "what TCP needs for high rates",
-        "III, introduction",
-        Part(
-            "rate at p = 1e-5", _value(theory.mathis_rate(1500, 0.2, 1e-5) / 1e6), within(23.2, 0.005), "23.2", "Mbit/s"
-        ),
-        Part(
-            "rate at p = 1e-7", _value(theory.mathis_rate(1500, 0.2, 1e-7) / 1e6), within(232, 0.005), "232.4", "Mbit/s"
-        ),
-        Part(
-            "p for 1 Gbit/s, 1e-9", _value(theory.mathis_loss(1500, 0.2, 1e9) * 1e9), within(5.4, 0.01), "5.4", digits=2
-        ),
-        Part(
-            "p for 10 Gbit/s, 1e-11",
-            _value(theory.mathis_loss(1500, 0.2, 1e10) * 1e11),
-            within(5.4, 0.01),
-            "5.4",
-            digits=2,
-        ),
-        Part(
-            "packets per loss, 1e10",
-            _value(1e-10 / theory.mathis_loss(1500, 0.2, 1e10)),
-            within(1.85, 0.02),
-            "1.85",
-            digits=2,
-        ),
-        Part(
-            "hours between losses",
-            _value(1 / theory.mathis_loss(1500, 0.2, 1e10) * 1500 * 8 / 1e10 / 3600),
-            within(6, 0.05),
-            "6",
-            "h",
-        ),
-    ),
-    study.claim(
-        52,
-        "2.4 Gbit/s and 150 ms need a window of 30 000 segments: layer 15",
-        "III.A.3.c",
-        Part("window", _value(2.4e9 * 0.15 / 8 / 1500), near(30_000, 0.5), "30000", digits=0),
-        Part("layer", _value(theory.layer_of(30_000)), between(15, 15), "15", digits=0),
-    ),
-    study.claim(
-        97,
-        "a cut of 35 % needs 0.54 of a bandwidth-delay product of buffer; half of one allows a third",
-        "IV.B",
-        Part("buffer", _value(theory.minimum_buffer(0.35)), near(0.54, HALF), "0.54", digits=3),
-        Part("cut", _value(theory.largest_decrease(0.5)), near(1 / 3, 1e-9), "1/3", digits=4),
-    ),
-    study.claim(
-        131,
-        "the printed fairness indices follow from mean and sample deviation",
-        "table IX",
-        Part("largest difference of 30", _identity, at_most(0.001), "0", digits=4),
-        Part(
-            "table XII, n = 2", _value(1 / (1 + (14.47 / 480.61) ** 2 / 2)), near(0.9995, 0.00006), "0.9995", digits=4
-        ),
-    ),
-    study.claim(
-        132,
-        "fifty transfers take fifty times the mean transfer",
-        "tables VII, VIII",
-        Part("largest difference", _transfers, at_most(0.003), "< 0.3 %", "%", 2),
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "B42": {"largest difference": _largest("window", theory.layer_start)},
+        "B43": {
+            "largest difference": _largest("beta", theory.beta_variable),
+            "0.15 below the bound up to 18": lambda _: yes(all(theory.beta_bound(k) > 0.15 for k in range(1, 19))),
+            "bound at 19": _value(theory.beta_bound(19)),
+        },
+        "B44": {
+            "claiming": _largest("claim", theory.claim_speed_up),
+            "recovery, fixed (from K = 3)": _largest("recovery_fixed", theory.recovery_speed_up, 3),
+            "recovery, variable": _largest("recovery_variable", theory.recovery_speed_up_variable),
+        },
+        "B45": {
+            **{f"K = {k}, over the integral": _growth(k) for k in LAYERS},
+            "integral over equation 3.15, K = 8": _value(theory.claim_time_continuous(8) / theory.claim_time(8)),
+        },
+        "B46": {"violations": _drops_at_most_one_layer},
+        "B47": {
+            "Jain's index after 200 losses": _sharing,
+            "it never falls": _monotone,
+        },
+        "B49": {
+            "buffer for 100 %, fixed": _value(theory.minimum_buffer(0.15)),
+            **{
+                f"utilisation, decrease {d}, buffer {b:.2f}": _value(theory.utilisation(d, b))
+                for d, b, u in (
+                    (0.15, 0.1, 0.988),
+                    (0.15, 0.05, 0.964),
+                    (0.5, 1.0, 1.0),
+                    (0.5, 0.5, 0.964),
+                    (0.5, 1 / 3, 0.923),
+                    (0.5, 0.1, 0.818),
+                )
+            },
+        },
+        "B50": {
+            **{
+                f"alpha = {a:.2f}": _value(theory.unfairness_exponent(a))
+                for a, e in ((0.0, 2.5), (1 / 3, 2.0), (0.5, 1.75), (1.0, 1.0))
+            },
+            **{f"ratio at {r}": _value(r ** theory.unfairness_exponent()) for r in (2, 3, 4)},
+        },
+        "B51": {
+            "rate at p = 1e-5": _value(theory.mathis_rate(1500, 0.2, 1e-05) / 1000000.0),
+            "rate at p = 1e-7": _value(theory.mathis_rate(1500, 0.2, 1e-07) / 1000000.0),
+            "p for 1 Gbit/s, 1e-9": _value(theory.mathis_loss(1500, 0.2, 1000000000.0) * 1000000000.0),
+            "p for 10 Gbit/s, 1e-11": _value(theory.mathis_loss(1500, 0.2, 10000000000.0) * 100000000000.0),
+            "packets per loss, 1e10": _value(1e-10 / theory.mathis_loss(1500, 0.2, 10000000000.0)),
+            "hours between losses": _value(
+                1 / theory.mathis_loss(1500, 0.2, 10000000000.0) * 1500 * 8 / 10000000000.0 / 3600
+            ),
+        },
+        "B52": {
+            "window": _value(2400000000.0 * 0.15 / 8 / 1500),
+            "layer": _value(theory.layer_of(30000)),
+        },
+        "B97": {
+            "buffer": _value(theory.minimum_buffer(0.35)),
+            "cut": _value(theory.largest_decrease(0.5)),
+        },
+        "B131": {
+            "largest difference of 30": _identity,
+            "table XII, n = 2": _value(1 / (1 + (14.47 / 480.61) ** 2 / 2)),
+        },
+        "B132": {"largest difference": _transfers},
+    }
 )
 
 EXPERIMENT = study.experiment(

@@ -28,7 +28,7 @@ from typing import Any
 import polars as pl
 
 from crosswind import figures
-from crosswind.claims import Part, above, at_least, below, between, near, within, yes
+from crosswind.claims import above, below, between, yes
 from crosswind.experiments.base import Results
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.experiments.bhandarkar_2006.f10_f13 import world
@@ -168,64 +168,30 @@ def pictures(r: Results) -> list[Picture]:
     return [*out, by_delay(r)]
 
 
-CLAIMS = (
-    study.claim(
-        28,
-        "the gap shrinks with congestion",
-        "figure 14",
-        study.holds("low > moderate > high at every error rate", _ordered_gaps),
-        *[
-            Part(
-                f"drop rate, {x}",
-                lambda r, x=x: measures.mean_of(r, f"f14 {x} 0.0", "bottleneck_drop_rate"),
-                band,
-                text,
-                "%",
-                2,
-            )
-            for x, (band, text) in CONGESTION.items()
-        ],
-    ),
-    study.claim(
-        29,
-        "beside DCR SACK has what it has among its like",
-        "figure 14",
-        Part("least share", _not_starved, at_least(0.9), ">= 0.9", digits=3),
-    ),
-    study.claim(
-        30,
-        "over the satellite SACK loses more, and DCR is ahead",
-        "figure 15",
-        study.holds("SACK loses more at 1 %", _satellite),
-        Part("least lead of DCR", _dcr_ahead, above(0), "> 0", "Mbit/s", 3),
-        Part(
-            "drop rate without errors",
-            lambda r: measures.mean_of(r, "f15 0.0", "bottleneck_drop_rate"),
-            between(0.001, 0.004),
-            "0.1-0.4 %",
-            "%",
-            2,
-        ),
-    ),
-    study.claim(
-        31,
-        "DCR and Westwood are equal where errors are rare and delays short, DCR ahead where not",
-        "figure 16",
-        Part("20 ms, no errors", _westwood(20, 0.0), near(1, 0.1), "1", digits=3),
-        Part("20 ms, 0.1 %", _westwood(20, 0.001), near(1, 0.1), "1", digits=3),
-        Part("250 ms, 10 %", _westwood(250, 0.1), above(1), "> 1", digits=2),
-    ),
-    study.claim(
-        32,
-        "DCR over SACK is sqrt(1 + channel / congestion losses)",
-        "equation 2.6",
-        *[
-            Part(f"{x}, {e:.1%}, over the law", _root(x, e), within(1, 0.3), "1", digits=2)
-            for x in BUFFERS
-            for e in ERRORS
-            if e > 0
-        ],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "B28": {
+            "low > moderate > high at every error rate": _ordered_gaps,
+            **{
+                f"drop rate, {x}": lambda r, x=x: measures.mean_of(r, f"f14 {x} 0.0", "bottleneck_drop_rate")
+                for x, (band, text) in CONGESTION.items()
+            },
+        },
+        "B29": {"least share": _not_starved},
+        "B30": {
+            "SACK loses more at 1 %": _satellite,
+            "least lead of DCR": _dcr_ahead,
+            "drop rate without errors": lambda r: measures.mean_of(r, "f15 0.0", "bottleneck_drop_rate"),
+        },
+        "B31": {
+            "20 ms, no errors": _westwood(20, 0.0),
+            "20 ms, 0.1 %": _westwood(20, 0.001),
+            "250 ms, 10 %": _westwood(250, 0.1),
+        },
+        "B32": {
+            **{f"{x}, {e:.1%}, over the law": _root(x, e) for x in BUFFERS for e in ERRORS if e > 0},
+        },
+    }
 )
 
 EXPERIMENT = study.experiment(

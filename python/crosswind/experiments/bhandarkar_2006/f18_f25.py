@@ -34,7 +34,7 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import figures
-from crosswind.claims import MissingDataError, Part, at_most, below, between, near, yes
+from crosswind.claims import MissingDataError, yes
 from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.experiments.bhandarkar_2006.panels import Lines, panels
@@ -305,86 +305,47 @@ def pictures(r: Results) -> list[Picture]:
     return out
 
 
-CLAIMS = (
-    study.claim(
-        33,
-        "DCR and SACK share fairly at all loss rates",
-        "figure 18",
-        Part("least DCR/SACK", _shares("least"), between(0.85, 1.15), "1", digits=3),
-        Part("largest", _shares("largest"), between(0.85, 1.15), "1", digits=3),
-    ),
-    study.claim(
-        36,
-        "retransmitted packets take one round trip longer with DCR; SACK beside it is unaffected",
-        "figure 21",
-        Part("all DCR - all SACK", _delivery_gap, between(60, 120), "96", "ms"),
-        Part("SACK mixed over SACK alone", _unaffected, near(1, 0.1), "0.98", digits=3),
-        Part("normal packets, 5 %", _normal(0.05), between(60, 100), "60", "ms"),
-        Part("normal packets, 95 %", _normal(0.95), between(60, 100), "100", "ms"),
-        *[
-            Part(f"{w} {k}, reported", _delivery(w, k), published=p, unit="ms")
-            for w, k, p in (
-                ("dcr", "dcr", "398"),
-                ("sack", "sack", "302"),
-                ("mixed", "dcr", "356"),
-                ("mixed", "sack", "296"),
-            )
-        ],
-    ),
-    study.claim(
-        37,
-        "round-trip estimates are the same",
-        "figure 22",
-        Part("difference of the means", _srtt, below(0.05), "< 5 %", "%", 2),
-    ),
-    study.claim(
-        38,
-        "average drop-tail queue",
-        "figure 23",
-        *[
-            Part(
-                w,
-                lambda r, w=w: exact(measures.mean_value(r, f"f23 {w}", "bottleneck_queue") / 70),
-                between(0.65, 0.85),
-                p,
-                digits=3,
-            )
-            for w, p in (("dcr", "51/70"), ("sack", "50/70"), ("mixed", "52/70"))
-        ],
-        Part("spread", _queue_spread("f23"), at_most(3), "2", "packets"),
-    ),
-    study.claim(
-        39,
-        "average RED queue",
-        "figure 24",
-        Part("spread", _queue_spread("f24"), at_most(3), "2", "packets"),
-        Part("below drop-tail by", _below, between(8, 22), "12-18", "packets"),
-        *[
-            Part(f"{w}, reported", queue(f"f24 {w}"), published=p, unit="packets")
-            for w, p in (("dcr", "36"), ("sack", "34"), ("mixed", "35"))
-        ],
-    ),
-    study.claim(
-        40,
-        "the loss rate grows with n, alike for all workloads",
-        "figure 25",
-        study.holds("grows", _grows),
-        Part("drop-tail: furthest apart, of the mean", _apart("droptail"), at_most(0.1), "< 10 %", "%"),
-        Part("RED", _apart("red"), at_most(0.15), "< 15 %", "%"),
-    ),
-    study.claim(
-        41,
-        "24 SACK flows and 70 packets of buffer: a drop rate of 3.3 %",
-        "II.D.1.d",
-        Part(
-            "drop rate",
-            lambda r: measures.mean_of(r, "f23 sack", "bottleneck_drop_rate"),
-            between(0.025, 0.045),
-            "3.3 %",
-            "%",
-            2,
-        ),
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "B33": {
+            "least DCR/SACK": _shares("least"),
+            "largest": _shares("largest"),
+        },
+        "B36": {
+            "all DCR - all SACK": _delivery_gap,
+            "SACK mixed over SACK alone": _unaffected,
+            "normal packets, 5 %": _normal(0.05),
+            "normal packets, 95 %": _normal(0.95),
+            **{
+                f"{w} {k}, reported": _delivery(w, k)
+                for w, k, p in (
+                    ("dcr", "dcr", "398"),
+                    ("sack", "sack", "302"),
+                    ("mixed", "dcr", "356"),
+                    ("mixed", "sack", "296"),
+                )
+            },
+        },
+        "B37": {"difference of the means": _srtt},
+        "B38": {
+            **{
+                w: lambda r, w=w: exact(measures.mean_value(r, f"f23 {w}", "bottleneck_queue") / 70)
+                for w, p in (("dcr", "51/70"), ("sack", "50/70"), ("mixed", "52/70"))
+            },
+            "spread": _queue_spread("f23"),
+        },
+        "B39": {
+            "spread": _queue_spread("f24"),
+            "below drop-tail by": _below,
+            **{f"{w}, reported": queue(f"f24 {w}") for w, p in (("dcr", "36"), ("sack", "34"), ("mixed", "35"))},
+        },
+        "B40": {
+            "grows": _grows,
+            "drop-tail: furthest apart, of the mean": _apart("droptail"),
+            "RED": _apart("red"),
+        },
+        "B41": {"drop rate": lambda r: measures.mean_of(r, "f23 sack", "bottleneck_drop_rate")},
+    }
 )
 
 EXPERIMENT = study.experiment(

@@ -27,7 +27,7 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import figures, stats
-from crosswind.claims import MissingDataError, Part, at_most, below, between
+from crosswind.claims import MissingDataError
 from crosswind.experiments.base import Results
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.figures import Picture
@@ -145,42 +145,30 @@ def pictures(r: Results) -> list[Picture]:
     return out
 
 
-CLAIMS = (
-    study.claim(
-        34,
-        "old flows give up their half within seconds, DCR about as fast as SACK",
-        "figure 19",
-        Part("SACK", convergence("SACK"), between(1, 12), "5.89", "s", 2),
-        Part("DCR", convergence("DCR"), between(1, 12), "3.80", "s", 2),
-        Part("DCR over SACK", _ratio, at_most(1.5), "0.65", digits=2),
-        *[
-            Part(f"drop rate, {p}, reported", _drops(f"f19 {p}"), published="2 %", unit="%", digits=2)
-            for p in PROTOCOLS
-        ],
-    ),
-    study.claim(
-        35,
-        "beside web-like traffic it does not matter whether the long flows are DCR",
-        "figure 20",
-        Part("long flows, apart by", _apart("old"), below(0.02), "0.6 %", "%", 2),
-        Part("web, apart by", _apart("web"), below(0.02), "0.4 %", "%", 2),
-        *[Part(f"sum, {p}", _sum(p), between(9.55, 9.6), "9.55-9.60", "Mbit/s", 2) for p in PROTOCOLS],
-        *[
-            Part(f"drop rate, {p}, reported", _drops(f"f20 {p}"), published="3 %", unit="%", digits=2)
-            for p in PROTOCOLS
-        ],
-        *[
-            Part(
-                f"{p}, {g}, reported", lambda r, p=p, g=g: exact(average(r, p, g)), published=v, unit="Mbit/s", digits=2
-            )
-            for p, g, v in (
-                ("SACK", "old", "4.76"),
-                ("SACK", "web", "4.84"),
-                ("DCR", "old", "4.73"),
-                ("DCR", "web", "4.82"),
-            )
-        ],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "B34": {
+            "SACK": convergence("SACK"),
+            "DCR": convergence("DCR"),
+            "DCR over SACK": _ratio,
+            **{f"drop rate, {p}, reported": _drops(f"f19 {p}") for p in PROTOCOLS},
+        },
+        "B35": {
+            "long flows, apart by": _apart("old"),
+            "web, apart by": _apart("web"),
+            **{f"sum, {p}": _sum(p) for p in PROTOCOLS},
+            **{f"drop rate, {p}, reported": _drops(f"f20 {p}") for p in PROTOCOLS},
+            **{
+                f"{p}, {g}, reported": lambda r, p=p, g=g: exact(average(r, p, g))
+                for p, g, v in (
+                    ("SACK", "old", "4.76"),
+                    ("SACK", "web", "4.84"),
+                    ("DCR", "old", "4.73"),
+                    ("DCR", "web", "4.82"),
+                )
+            },
+        },
+    }
 )
 
 EXPERIMENT = study.experiment(

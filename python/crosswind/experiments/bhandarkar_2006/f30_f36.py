@@ -34,7 +34,7 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import figures
-from crosswind.claims import MissingDataError, Part, above, at_least, between, near, yes
+from crosswind.claims import MissingDataError, above, between, yes
 from crosswind.experiments.base import Results
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.experiments.bhandarkar_2006.panels import panels
@@ -343,86 +343,50 @@ def pictures(r: Results) -> list[Picture]:
     return out
 
 
-CLAIMS = (
-    study.claim(
-        64,
-        "LTCP reaches the operating window in less than a fifth of TCP's time",
-        "figure 30",
-        Part("TCP over LTCP", lambda r: exact(reaches(r, "SACK") / reaches(r, "LTCP")), above(5), "about 18"),
-        *[
-            Part(f"{p}, reported", lambda r, p=p: exact(reaches(r, p) / size_of(r).scale), unit="s", digits=0)
-            for p in ("SACK", "LTCP")
-        ],
-    ),
-    study.claim(
-        65,
-        "four flows share equally with LTCP and HTCP, not with BIC",
-        "figure 31",
-        *[
-            Part(f"{p}: largest deviation", lambda r, p=p: exact(_shares(r, p)), band, text, "%")
-            for p, band, text in (
-                ("LTCP", between(0, 0.1), "< 10 %"),
-                ("HTCP", between(0, 0.1), "< 10 %"),
-                ("BIC", above(0.1), "> 10 %"),
-            )
-        ],
-    ),
-    study.claim(
-        66,
-        "a new flow takes more than twice as long with BIC as with LTCP",
-        "figure 31",
-        Part("BIC over LTCP", lambda r: exact(joins(r, "BIC") / joins(r, "LTCP")), above(2), "> 2", digits=2),
-        *[Part(f"{p}, reported", lambda r, p=p: exact(joins(r, p)), unit="s") for p in PROTOCOLS],
-    ),
-    study.claim(
-        67,
-        "with random losses all fall, HTCP first (half a point of noise: our number)",
-        "figure 32",
-        study.holds("none rises with the loss rate", _falls),
-        Part("LTCP at 1e-7", lambda r: exact(use(r, "f32 1e-07 LTCP")), at_least(0.9), ">= 90 %", "%"),
-        study.holds("HTCP least from 1e-5 on", _htcp_least),
-    ),
-    study.claim(
-        68,
-        "all fill the link with half a product of buffer; at a tenth HTCP is lowest",
-        "figure 33",
-        Part("least from 0.5 on", _full, at_least(0.99), ">= 99 %", "%"),
-        study.holds(
-            "HTCP lowest at 0.1",
-            lambda r: yes(use(r, "f33 0.1 HTCP") <= min(use(r, f"f33 0.1 {p}") for p in ("LTCP", "BIC"))),
-        ),
-    ),
-    study.claim(
-        69,
-        "LTCP needs 0.18 of a product",
-        "figure 33",
-        Part(
-            "least from 0.18 on",
-            lambda r: exact(min(use(r, f"f33 {b} LTCP") for b in buffers(r) if b >= 0.18)),
-            at_least(0.99),
-            ">= 99 %",
-            "%",
-        ),
-    ),
-    study.claim(
-        70,
-        "beside UDP all three yield and come back alike",
-        "figure 34",
-        Part(
-            "LTCP with UDP (10 %: our number)", lambda r: exact(phase(r, "LTCP", "on")), near(460, 46), "460", "Mbit/s"
-        ),
-        Part("LTCP back above 900 after", _returns, between(0, 30), "< 30", "s"),
-        Part("apart with UDP", _alike("on"), between(0, 0.1), "< 10 %", "%"),
-        Part("apart without", _alike("off"), between(0, 0.1), "< 10 %", "%"),
-    ),
-    study.claim(
-        78,
-        "the window of LTCP with the variable decrease",
-        "figure 36",
-        Part("peak (2 %: our number)", lambda r: exact(amplitude(r)[0]), near(19_400, 388), "19400", "packets", 0),
-        Part("trough (2 %)", lambda r: exact(amplitude(r)[1]), near(18_000, 360), "18000", "packets", 0),
-        Part("amplitude", lambda r: exact(1 - amplitude(r)[1] / amplitude(r)[0]), near(0.07, 0.015), "7.1 %", "%", 2),
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "B64": {
+            "TCP over LTCP": lambda r: exact(reaches(r, "SACK") / reaches(r, "LTCP")),
+            **{f"{p}, reported": lambda r, p=p: exact(reaches(r, p) / size_of(r).scale) for p in ("SACK", "LTCP")},
+        },
+        "B65": {
+            **{
+                f"{p}: largest deviation": lambda r, p=p: exact(_shares(r, p))
+                for p, band, text in (
+                    ("LTCP", between(0, 0.1), "< 10 %"),
+                    ("HTCP", between(0, 0.1), "< 10 %"),
+                    ("BIC", above(0.1), "> 10 %"),
+                )
+            },
+        },
+        "B66": {
+            "BIC over LTCP": lambda r: exact(joins(r, "BIC") / joins(r, "LTCP")),
+            **{f"{p}, reported": lambda r, p=p: exact(joins(r, p)) for p in PROTOCOLS},
+        },
+        "B67": {
+            "none rises with the loss rate": _falls,
+            "LTCP at 1e-7": lambda r: exact(use(r, "f32 1e-07 LTCP")),
+            "HTCP least from 1e-5 on": _htcp_least,
+        },
+        "B68": {
+            "least from 0.5 on": _full,
+            "HTCP lowest at 0.1": lambda r: yes(
+                use(r, "f33 0.1 HTCP") <= min(use(r, f"f33 0.1 {p}") for p in ("LTCP", "BIC"))
+            ),
+        },
+        "B69": {"least from 0.18 on": lambda r: exact(min(use(r, f"f33 {b} LTCP") for b in buffers(r) if b >= 0.18))},
+        "B70": {
+            "LTCP with UDP (10 %: our number)": lambda r: exact(phase(r, "LTCP", "on")),
+            "LTCP back above 900 after": _returns,
+            "apart with UDP": _alike("on"),
+            "apart without": _alike("off"),
+        },
+        "B78": {
+            "peak (2 %: our number)": lambda r: exact(amplitude(r)[0]),
+            "trough (2 %)": lambda r: exact(amplitude(r)[1]),
+            "amplitude": lambda r: exact(1 - amplitude(r)[1] / amplitude(r)[0]),
+        },
+    }
 )
 
 EXPERIMENT = study.experiment(

@@ -38,7 +38,7 @@ import numpy as np
 import polars as pl
 
 from crosswind import figures, predictors
-from crosswind.claims import MissingDataError, Part, at_least, at_most, between, yes
+from crosswind.claims import MissingDataError, yes
 from crosswind.experiments.base import Results, Tables
 from crosswind.experiments.bhandarkar_2006 import nets, study
 from crosswind.figures import Picture
@@ -230,44 +230,27 @@ def _false_queues(r: Results) -> dict[str, dict[str, float]]:
     return out
 
 
-CLAIMS = (
-    study.claim(
-        90,
-        "predictions are right more often when the losses of the queue count",
-        "figure 38",
-        Part("least difference over the cases", _queue_over_flow, at_least(0.1), "> 0", digits=3),
-    ),
-    study.claim(
-        91,
-        "order of the predictors by efficiency",
-        "figure 39",
-        study.holds("Vegas best of the published ones", _vegas_best),
-        study.holds("instantaneous above Vegas", _beats("inst-RTT", "Vegas")),
-        study.holds("EWMA-0.99 and the moving average best", _best_two),
-        study.holds("EWMA-7/8 between instantaneous and moving average", _between),
-        *[Part(f"{p}, reported", lambda r, p=p: exact(mean(r, p, "efficiency")), unit="%") for p in (*PUBLISHED, *OWN)],
-    ),
-    study.claim(
-        92,
-        "false positives of srtt_0.99",
-        "figure 39",
-        Part("least", _false("false_positives", min), at_most(0.05), "0.7 %", "%"),
-        Part("largest", _false("false_positives", max), at_most(0.05), "1.5 %", "%"),
-        Part("efficiency and false positives less 1, largest", _sum, between(0, 1e-9), "0", digits=6),
-    ),
-    study.claim(
-        93,
-        "srtt_0.99 misses no more losses than Vegas",
-        "figure 39",
-        Part("false negatives, difference", _negatives, at_most(0), "<= 0", "%"),
-        Part("of srtt_0.99, reported", lambda r: exact(mean(r, "EWMA-0.99", "false_negatives")), unit="%"),
-    ),
-    study.claim(
-        94,
-        "false positives of srtt_0.99 happen below half of the queue",
-        "figure 41",
-        Part("share", _low_queue, at_least(0.7), ">= 70 %", "%"),
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "B90": {"least difference over the cases": _queue_over_flow},
+        "B91": {
+            "Vegas best of the published ones": _vegas_best,
+            "instantaneous above Vegas": _beats("inst-RTT", "Vegas"),
+            "EWMA-0.99 and the moving average best": _best_two,
+            "EWMA-7/8 between instantaneous and moving average": _between,
+            **{f"{p}, reported": lambda r, p=p: exact(mean(r, p, "efficiency")) for p in (*PUBLISHED, *OWN)},
+        },
+        "B92": {
+            "least": _false("false_positives", min),
+            "largest": _false("false_positives", max),
+            "efficiency and false positives less 1, largest": _sum,
+        },
+        "B93": {
+            "false negatives, difference": _negatives,
+            "of srtt_0.99, reported": lambda r: exact(mean(r, "EWMA-0.99", "false_negatives")),
+        },
+        "B94": {"share": _low_queue},
+    }
 )
 
 EXPERIMENT = study.experiment(

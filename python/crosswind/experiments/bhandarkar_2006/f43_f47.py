@@ -54,7 +54,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind.claims import Part, above, at_least, at_most, between, yes
+from crosswind.claims import yes
 from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.experiments.bhandarkar_2006.panels import panels
@@ -328,146 +328,75 @@ def pictures(r: Results) -> list[Picture]:
     return [*out, panels("f47", text, {"Mbit/s": rates}, "round trip (ms)", axis="linear")]
 
 
-CLAIMS = (
-    study.claim(
-        98,
-        "PERT drops nothing at 60 ms from 10 Mbit/s and up to 500 flows",
-        "figures 43 to 46",
-        Part("largest drop rate", lambda r: exact(max(drops(r, "pert", *FOUR))), between(0, 0), "0", digits=7),
-        Part(
-            "cells without drops",
-            lambda r: exact(float(np.mean([d == 0 for d in drops(r, "pert", *FOUR)]))),
-            published="most",
-            unit="%",
-        ),
-    ),
-    study.claim(
-        99,
-        "queues: PERT like RED, drop-tail more than twice, Vegas sometimes above drop-tail",
-        "figure 43",
-        Part(
-            "cells with PERT <= 1.3 RED",
-            lambda r: _all_cells(r, lambda f, x: q(r, f, x, "pert") <= 1.3 * q(r, f, x, "red"), "f43"),
-            at_least(1.0),
-            "all",
-            "%",
-        ),
-        Part(
-            "cells with drop-tail > 2 PERT",
-            lambda r: _all_cells(r, lambda f, x: q(r, f, x, "droptail") > 2 * q(r, f, x, "pert"), "f43"),
-            above(0.5),
-            "most",
-            "%",
-        ),
-        Part(
-            "Vegas above drop-tail somewhere, reported",
-            lambda r: _all_cells(r, lambda f, x: q(r, f, x, "vegas") > q(r, f, x, "droptail"), *THREE),
-            published="sometimes",
-            unit="%",
-        ),
-    ),
-    study.claim(
-        100,
-        "utilisation: drop-tail >= RED >= PERT >= 85 % from 50 Mbit/s",
-        "figures 43 to 46",
-        Part(
-            "cells in that order",
-            lambda r: _all_cells(
+CLAIMS = study.BOOK.claims(
+    {
+        "B98": {
+            "largest drop rate": lambda r: exact(max(drops(r, "pert", *FOUR))),
+            "cells without drops": lambda r: exact(float(np.mean([d == 0 for d in drops(r, "pert", *FOUR)]))),
+        },
+        "B99": {
+            "cells with PERT <= 1.3 RED": lambda r: _all_cells(
+                r, lambda f, x: q(r, f, x, "pert") <= 1.3 * q(r, f, x, "red"), "f43"
+            ),
+            "cells with drop-tail > 2 PERT": lambda r: _all_cells(
+                r, lambda f, x: q(r, f, x, "droptail") > 2 * q(r, f, x, "pert"), "f43"
+            ),
+            "Vegas above drop-tail somewhere, reported": lambda r: _all_cells(
+                r, lambda f, x: q(r, f, x, "vegas") > q(r, f, x, "droptail"), *THREE
+            ),
+        },
+        "B100": {
+            "cells in that order": lambda r: _all_cells(
                 r,
                 lambda f, x: u(r, f, x, "droptail") >= u(r, f, x, "red") and u(r, f, x, "red") >= u(r, f, x, "pert"),
                 *FOUR,
             ),
-            at_least(1.0),
-            "all",
-            "%",
-        ),
-        Part("least of PERT", _least_use, at_least(0.85), ">= 85 %", "%"),
-        study.holds(
-            "gap to drop-tail at 1 Mbit/s larger than at 100",
-            lambda r: yes(
+            "least of PERT": _least_use,
+            "gap to drop-tail at 1 Mbit/s larger than at 100": lambda r: yes(
                 u(r, "f43", "1", "droptail") - u(r, "f43", "1", "pert")
                 > u(r, "f43", "100", "droptail") - u(r, "f43", "100", "pert")
             ),
-        ),
-    ),
-    study.claim(
-        101,
-        "PERT is fair where SACK is, Vegas less",
-        "figures 43 to 46",
-        Part("least Jain of PERT", _fair, at_least(0.97), ">= 0.97", digits=4),
-        Part(
-            "cells with Vegas below PERT",
-            lambda r: _all_cells(r, lambda f, x: j(r, f, x, "vegas") < j(r, f, x, "pert"), *FOUR),
-            above(0.5),
-            "most",
-            "%",
-        ),
-    ),
-    study.claim(
-        102,
-        "Vegas' queue and drop rate grow with the number of flows, PERT's stay low (at most half of drop-tail's queue, "
-        "and 1e-4: our numbers)",
-        "figure 45",
-        study.holds("Vegas' queue grows", _grows("vegas", "bottleneck_queue")),
-        study.holds("Vegas' drop rate grows", _grows("vegas", "bottleneck_drop_rate")),
-        Part(
-            "largest drop rate of PERT",
-            lambda r: exact(max(value(r, "f45", x, "pert", "bottleneck_drop_rate") for x in points(r, "f45"))),
-            at_most(1e-4),
-            "low",
-            digits=6,
-        ),
-        Part("largest PERT over drop-tail", _pert_low, at_most(0.5), "low", digits=2),
-    ),
-    study.claim(
-        103,
-        "with different round trips PERT and Vegas are fairer than SACK, with less queue and loss",
-        "figure 47",
-        study.holds(
-            "12 ms over 120 ms: PERT below drop-tail", lambda r: yes(_unfair(r, "pert") < _unfair(r, "droptail"))
-        ),
-        study.holds("Vegas below drop-tail", lambda r: yes(_unfair(r, "vegas") < _unfair(r, "droptail"))),
-        study.holds("Jain: PERT above SACK", lambda r: yes(_jain47(r, "pert") > _jain47(r, "droptail"))),
-        study.holds(
-            "queue: PERT below",
-            lambda r: yes(_value47("pert", "bottleneck_queue")(r) < _value47("droptail", "bottleneck_queue")(r)),
-        ),
-        study.holds(
-            "drops: PERT not above",
-            lambda r: yes(
+        },
+        "B101": {
+            "least Jain of PERT": _fair,
+            "cells with Vegas below PERT": lambda r: _all_cells(
+                r, lambda f, x: j(r, f, x, "vegas") < j(r, f, x, "pert"), *FOUR
+            ),
+        },
+        "B102": {
+            "Vegas' queue grows": _grows("vegas", "bottleneck_queue"),
+            "Vegas' drop rate grows": _grows("vegas", "bottleneck_drop_rate"),
+            "largest drop rate of PERT": lambda r: exact(
+                max(value(r, "f45", x, "pert", "bottleneck_drop_rate") for x in points(r, "f45"))
+            ),
+            "largest PERT over drop-tail": _pert_low,
+        },
+        "B103": {
+            "12 ms over 120 ms: PERT below drop-tail": lambda r: yes(_unfair(r, "pert") < _unfair(r, "droptail")),
+            "Vegas below drop-tail": lambda r: yes(_unfair(r, "vegas") < _unfair(r, "droptail")),
+            "Jain: PERT above SACK": lambda r: yes(_jain47(r, "pert") > _jain47(r, "droptail")),
+            "queue: PERT below": lambda r: yes(
+                _value47("pert", "bottleneck_queue")(r) < _value47("droptail", "bottleneck_queue")(r)
+            ),
+            "drops: PERT not above": lambda r: yes(
                 _value47("pert", "bottleneck_drop_rate")(r) <= _value47("droptail", "bottleneck_drop_rate")(r)
             ),
-        ),
-    ),
-    study.withheld(
-        107,
-        "flows on the way back",
-        Part("utilisation without", _f55("droptail", 0), unit="%", digits=2),
-        Part("utilisation with", _f55("droptail", 1), unit="%", digits=2),
-        Part("ratio of the fractions of timeouts", _timeouts, digits=2),
-        Part("PERT in place of SACK: utilisation without", _f55("pert", 0), unit="%", digits=2),
-        Part("PERT in place of SACK: utilisation with", _f55("pert", 1), unit="%", digits=2),
-    ),
-    study.claim(
-        108,
-        "PERT-REM within 10 points of REM; its queue is lower at low rates, and larger at a short round trip",
-        "figures 52 to 54",
-        Part("largest difference of utilisation", _rem_apart, at_most(0.1), "< 10 points", "%"),
-        study.holds("queue lower at 1 Mbit/s", lambda r: yes(q(r, "f43", "1", "pert-rem") < q(r, "f43", "1", "rem"))),
-        study.holds("queue larger at 10 ms", lambda r: yes(q(r, "f44", "10", "pert-rem") > q(r, "f44", "10", "rem"))),
-    ),
-    study.claim(
-        109,
-        "PERT-REM drops next to nothing",
-        "figure 52",
-        Part("largest drop rate", lambda r: exact(max(drops(r, "pert-rem", "f45"))), at_most(1e-4), "0", digits=6),
-    ),
-    study.claim(
-        110,
-        "PERT-REM uses more than 80 % at the lowest rate",
-        "figure 53",
-        Part("utilisation at 1 Mbit/s", lambda r: exact(u(r, "f43", "1", "pert-rem")), above(0.8), "> 80 %", "%"),
-    ),
+        },
+        "B107": {
+            "utilisation without": _f55("droptail", 0),
+            "utilisation with": _f55("droptail", 1),
+            "ratio of the fractions of timeouts": _timeouts,
+            "PERT in place of SACK: utilisation without": _f55("pert", 0),
+            "PERT in place of SACK: utilisation with": _f55("pert", 1),
+        },
+        "B108": {
+            "largest difference of utilisation": _rem_apart,
+            "queue lower at 1 Mbit/s": lambda r: yes(q(r, "f43", "1", "pert-rem") < q(r, "f43", "1", "rem")),
+            "queue larger at 10 ms": lambda r: yes(q(r, "f44", "10", "pert-rem") > q(r, "f44", "10", "rem")),
+        },
+        "B109": {"largest drop rate": lambda r: exact(max(drops(r, "pert-rem", "f45")))},
+        "B110": {"utilisation at 1 Mbit/s": lambda r: exact(u(r, "f43", "1", "pert-rem"))},
+    }
 )
 
 EXPERIMENT = study.experiment(

@@ -29,7 +29,7 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import figures
-from crosswind.claims import MissingDataError, Part, above, between, near
+from crosswind.claims import MissingDataError
 from crosswind.experiments.base import Results
 from crosswind.experiments.bhandarkar_2006 import f43_f47, measures, nets, study
 from crosswind.figures import Picture
@@ -177,32 +177,23 @@ def pictures(r: Results) -> list[Picture]:
     return [*out, figures.over_time("f51", "Throughput of PERT flows beside UDP (figure 51).", beside, "Mbit/s")]
 
 
-CLAIMS = (
-    study.claim(
-        104,
-        "PERT drops nothing on five bottlenecks and uses them like RED with ECN",
-        "figure 49",
-        Part("largest drop rate", lambda r: exact(max(lines(r, "pert", "drop_rate"))), between(0, 0), "0", digits=7),
-        Part("RED less PERT, largest", _utilisation_gap, near(0, 0.05), "< 5 points", "%"),
-    ),
-    study.claim(
-        105,
-        "groups of PERT flows share within 50 s of each arrival, groups of Vegas flows do not",
-        "figure 50",
-        Part("PERT, largest difference", lambda r: exact(apart(r, "pert")), between(0, 0.15), "< 15 %", "%"),
-        Part("Vegas, largest difference", lambda r: exact(apart(r, "vegas")), above(0.3), "> 30 %", "%"),
-        *[
-            Part(f"{x}, reported", lambda r, x=x: exact(apart(r, x)), published="like PERT", unit="%")
-            for x in ("droptail", "red")
-        ],
-    ),
-    study.withheld(
-        106,
-        "PERT beside a square wave of UDP",
-        Part("utilisation", _f51("utilisation", lambda _: 1.0), unit="%", digits=2),
-        Part("mean queue over buffer", _f51("queue", _buffer), unit="%", digits=2),
-        Part("drop rate", _f51("drop_rate", lambda _: 1.0), unit="%", digits=4),
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "B104": {
+            "largest drop rate": lambda r: exact(max(lines(r, "pert", "drop_rate"))),
+            "RED less PERT, largest": _utilisation_gap,
+        },
+        "B105": {
+            "PERT, largest difference": lambda r: exact(apart(r, "pert")),
+            "Vegas, largest difference": lambda r: exact(apart(r, "vegas")),
+            **{f"{x}, reported": lambda r, x=x: exact(apart(r, x)) for x in ("droptail", "red")},
+        },
+        "B106": {
+            "utilisation": _f51("utilisation", lambda _: 1.0),
+            "mean queue over buffer": _f51("queue", _buffer),
+            "drop rate": _f51("drop_rate", lambda _: 1.0),
+        },
+    }
 )
 
 EXPERIMENT = study.experiment(

@@ -47,7 +47,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from crosswind import figures
-from crosswind.claims import Part, at_least, at_most, below, between, yes
+from crosswind.claims import yes
 from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.experiments.bhandarkar_2006.panels import panels
@@ -234,83 +234,45 @@ VARIANTS = {
     "variable-decrease": Variant("LTCP decreases by 1/(K+1), as in V.C (open point O7)", {"ltcp": "LTCP variable"}),
 }
 
-CLAIMS = (
-    study.claim(
-        111,
-        "without patience all high-speed TCPs fall to SACK",
-        "figure 56",
-        Part("largest over least, from 0.1 % on", _collapse, at_most(3), "< 3", digits=2),
-        *[Part(f"{p} at 1 %", _at("one", 0.01, p), below(0.05), "< 5 %", "%") for p in ("SACK", "LTCP", "BIC", "HTCP")],
-        study.holds("SACK <= SACK-DCR < LTCP-DCR", _ordered),
-    ),
-    study.claim(
-        112,
-        "LTCP-DCR two orders of magnitude above LTCP at 1 %",
-        "figure 56",
-        Part(
-            "quotient",
-            lambda r: exact(use(r, "one", 0.01, "LTCP-DCR") / use(r, "one", 0.01, "LTCP")),
-            at_least(30),
-            "100",
-        ),
-    ),
-    study.claim(
-        113,
-        "fast retransmits: LTCP-DCR < SACK-DCR < SACK",
-        "figures 57, 62",
-        study.holds("in that order", _triggers_ordered),
-    ),
-    study.claim(
-        116,
-        "fifty flows: LTCP-DCR fills the link up to 10 %, others do not",
-        "figure 61",
-        Part("least of LTCP-DCR", _least("many", "LTCP-DCR"), at_least(0.9), ">= 90 %", "%"),
-        Part("others at 10 % over 0 %, largest (half is our number)", _far_below, at_most(0.5), "far below", digits=2),
-    ),
-    study.claim(
-        119,
-        "LTCP-DCR above 93 % at 10 %, all others below 20 % at 1 %, LDP between",
-        "figure 66",
-        Part("LTCP-DCR at 10 %", _at("one", 0.1, "LTCP-DCR"), at_least(0.9), "> 93 %", "%"),
-        Part("largest other at 1 %", _largest_other, below(0.2), "< 20 %", "%"),
-        study.holds("LDP below LTCP-DCR", _below),
-    ),
-    study.claim(
-        120,
-        "LDP <= LDP-1Sample <= LDP-100Sample, which is near LTCP-DCR",
-        "figure 67",
-        study.holds("in that order at 10 % (1 point: our number)", _variants),
-        Part(
-            "LDP-100Sample below LTCP-DCR by",
-            lambda r: exact(use(r, "one", 0.1, "LTCP-DCR") - use(r, "one", 0.1, "LDP-100Sample")),
-            between(-0.05, 0.05),
-            "< 5 points",
-            "%",
-        ),
-    ),
-    study.claim(
-        123,
-        "fifty flows: LDP near 90 % below 5 %, lower at 10 %; LTCP-DCR above 90 % throughout",
-        "figure 69",
-        Part("least of LDP below 5 %", _ldp(min), between(0.85, 0.95), "90 %", "%"),
-        Part("largest of LDP below 5 %", _ldp(max), between(0.85, 0.95), "90 %", "%"),
-        study.holds("LDP lower at 10 %", lambda r: yes(use(r, "many", 0.1, "LDP") < use(r, "many", 0.001, "LDP"))),
-        Part("least of LTCP-DCR", _least("many", "LTCP-DCR"), at_least(0.9), ">= 90 %", "%"),
-    ),
-    study.claim(
-        124,
-        "LDP-100Sample: less fair, more queue and loss than LDP at 10 %",
-        "figure 70",
-        study.holds("Jain lower", _diverge("one_jain", -1)),
-        study.holds("queue higher", _diverge("bottleneck_queue", 1)),
-        study.holds(
-            "loss higher",
-            lambda r: yes(
+CLAIMS = study.BOOK.claims(
+    {
+        "B111": {
+            "largest over least, from 0.1 % on": _collapse,
+            **{f"{p} at 1 %": _at("one", 0.01, p) for p in ("SACK", "LTCP", "BIC", "HTCP")},
+            "SACK <= SACK-DCR < LTCP-DCR": _ordered,
+        },
+        "B112": {"quotient": lambda r: exact(use(r, "one", 0.01, "LTCP-DCR") / use(r, "one", 0.01, "LTCP"))},
+        "B113": {"in that order": _triggers_ordered},
+        "B116": {
+            "least of LTCP-DCR": _least("many", "LTCP-DCR"),
+            "others at 10 % over 0 %, largest (half is our number)": _far_below,
+        },
+        "B119": {
+            "LTCP-DCR at 10 %": _at("one", 0.1, "LTCP-DCR"),
+            "largest other at 1 %": _largest_other,
+            "LDP below LTCP-DCR": _below,
+        },
+        "B120": {
+            "in that order at 10 % (1 point: our number)": _variants,
+            "LDP-100Sample below LTCP-DCR by": lambda r: exact(
+                use(r, "one", 0.1, "LTCP-DCR") - use(r, "one", 0.1, "LDP-100Sample")
+            ),
+        },
+        "B123": {
+            "least of LDP below 5 %": _ldp(min),
+            "largest of LDP below 5 %": _ldp(max),
+            "LDP lower at 10 %": lambda r: yes(use(r, "many", 0.1, "LDP") < use(r, "many", 0.001, "LDP")),
+            "least of LTCP-DCR": _least("many", "LTCP-DCR"),
+        },
+        "B124": {
+            "Jain lower": _diverge("one_jain", -1),
+            "queue higher": _diverge("bottleneck_queue", 1),
+            "loss higher": lambda r: yes(
                 measures.mean_value(r, "many 0.1 LDP-100Sample", "bottleneck_drop_rate")
                 > measures.mean_value(r, "many 0.1 LDP", "bottleneck_drop_rate")
             ),
-        ),
-    ),
+        },
+    }
 )
 
 EXPERIMENT = study.experiment(

@@ -47,7 +47,7 @@ import numpy as np
 import polars as pl
 
 from crosswind import figures
-from crosswind.claims import MissingDataError, Part, above, at_least, at_most, below, between, near, within, yes
+from crosswind.claims import MissingDataError, yes
 from crosswind.experiments.base import Results
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.experiments.bhandarkar_2006.panels import Lines, panels
@@ -266,63 +266,41 @@ def pictures(r: Results) -> list[Picture]:
     return [*out, queues(r)]
 
 
-CLAIMS = (
-    study.claim(
-        114,
-        "LTCP-DCR drops a little more than LTCP, and uses as much",
-        "figure 60",
-        Part("least ratio of drop rates", _f60_ratio(min), at_least(1), ">= 1", digits=2),
-        Part("largest ratio", _f60_ratio(max), at_most(2), "<= 2", digits=2),
-        *[
-            Part(f"{p}, buffer {b} (half a point: our number)", _use(b, p), near(v, 0.005), f"{v:.1%}", "%")
-            for p in ("LTCP", "LTCP-DCR fixed")
-            for b, v in ((2.0, 0.961), (0.1, 0.955))
-        ],
-    ),
-    study.claim(
-        115,
-        "LTCP and LTCP-DCR share fairly",
-        "figure 59",
-        Part("least Jain", lambda r: exact(min(paired_jain(r, n) for n in PAIRED)), at_least(0.9), ">= 0.9", digits=4),
-        Part(
-            "numbers of flows with 0.95 and more",
-            lambda r: exact(float(np.mean([paired_jain(r, n) >= 0.95 for n in PAIRED]))),
-            above(0.5),
-            "most",
-            "%",
-        ),
-    ),
-    study.claim(
-        117,
-        "LTCP-PERT: fair, no drops up to 200 flows, at most a third of LTCP's queue",
-        "figure 65",
-        Part("least Jain", _least_jain("LTCP-PERT"), above(0.999), "> 0.999", digits=5),
-        Part("largest drop rate up to 200 flows", _drops_up_to_200("LTCP-PERT"), between(0, 0), "0", digits=7),
-        Part("largest queue over LTCP's", _queue_ratio, at_most(1 / 3), "<= 1/3", digits=2),
-    ),
-    study.claim(
-        118,
-        "FAST's queue grows with the number of flows, and drops come when the buffer is full",
-        "figure 65",
-        study.holds("queue grows (2 % of noise: our number)", _fast_rises),
-        study.holds("drops only when n alpha exceeds the buffer", _fast_drops),
-    ),
-    study.claim(
-        121,
-        "TCP-LDP and LTCP-DCR without reordering",
-        "figure 68",
-        Part("LDP: least Jain", _least_jain("LDP"), above(0.999), "> 0.999", digits=5),
-        Part("LTCP-DCR: least Jain", _least_jain("LTCP-DCR"), at_least(0.9), "0.9", digits=4),
-        Part("LTCP-DCR: cells above 0.95", _mostly, above(0.5), "mostly", "%"),
-        Part("LDP: largest drop rate up to 200 flows", _drops_up_to_200("LDP"), between(0, 0), "0", digits=7),
-        Part("LDP: largest queue over buffer", _ldp_queue, below(0.1), "< 10 %", "%"),
-    ),
-    study.claim(
-        122,
-        "LTCP-DCR drops like LTCP",
-        "figure 68",
-        Part("largest factor between the drop rates", _drop_factor, within(1.5, 1 / 3), "< 2", digits=2),
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "B114": {
+            "least ratio of drop rates": _f60_ratio(min),
+            "largest ratio": _f60_ratio(max),
+            **{
+                f"{p}, buffer {b} (half a point: our number)": _use(b, p)
+                for p in ("LTCP", "LTCP-DCR fixed")
+                for b, v in ((2.0, 0.961), (0.1, 0.955))
+            },
+        },
+        "B115": {
+            "least Jain": lambda r: exact(min(paired_jain(r, n) for n in PAIRED)),
+            "numbers of flows with 0.95 and more": lambda r: exact(
+                float(np.mean([paired_jain(r, n) >= 0.95 for n in PAIRED]))
+            ),
+        },
+        "B117": {
+            "least Jain": _least_jain("LTCP-PERT"),
+            "largest drop rate up to 200 flows": _drops_up_to_200("LTCP-PERT"),
+            "largest queue over LTCP's": _queue_ratio,
+        },
+        "B118": {
+            "queue grows (2 % of noise: our number)": _fast_rises,
+            "drops only when n alpha exceeds the buffer": _fast_drops,
+        },
+        "B121": {
+            "LDP: least Jain": _least_jain("LDP"),
+            "LTCP-DCR: least Jain": _least_jain("LTCP-DCR"),
+            "LTCP-DCR: cells above 0.95": _mostly,
+            "LDP: largest drop rate up to 200 flows": _drops_up_to_200("LDP"),
+            "LDP: largest queue over buffer": _ldp_queue,
+        },
+        "B122": {"largest factor between the drop rates": _drop_factor},
+    }
 )
 
 EXPERIMENT = study.experiment(

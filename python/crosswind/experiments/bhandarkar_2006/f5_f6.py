@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crosswind import figures
-from crosswind.claims import Part, at_least, between, within, yes
+from crosswind.claims import yes
 from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.figures import Picture
@@ -118,45 +118,21 @@ def pictures(r: Results) -> list[Picture]:
     return out
 
 
-CLAIMS = (
-    study.claim(
-        13,
-        "SACK falls with the share of late packets down to a floor; DCR keeps 90 %",
-        "figure 5",
-        study.holds("SACK falls", _falls),
-        Part("least of DCR over its value at 0", _least("f5", 1), at_least(0.9), ">= 0.9", digits=3),
-    ),
-    study.claim(
-        14,
-        "from 1 % on DCR has at least three times SACK's throughput",
-        "figure 5",
-        Part("least ratio", _over_sack, at_least(3), ">= 3", digits=2),
-    ),
-    study.claim(
-        15,
-        "SACK's floor is that of windows of a dozen packets",
-        "figure 5",
-        Part("floor over capacity", _floor, between(0.05, 0.25), "0.12", digits=3),
-    ),
-    study.claim(
-        16,
-        "with two paths DCR keeps 90 % below the short round trip and loses less than 30 % beyond",
-        "figure 6",
-        Part("up to 100 ms", _least("f6", SHORT_RTT_ms), at_least(0.9), ">= 0.9", digits=3),
-        Part("beyond", _beyond, at_least(0.7), ">= 0.7", digits=3),
-    ),
-    study.claim(
-        17,
-        "SACK is below DCR for every difference",
-        "figure 6",
-        study.holds("below everywhere", _above_everywhere),
-    ),
-    study.claim(
-        22,
-        "without reordering and congestion both are the same",
-        "figure 5",
-        Part("difference in packets per second", _equal, within(0, 0), "0", digits=3),
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "B13": {
+            "SACK falls": _falls,
+            "least of DCR over its value at 0": _least("f5", 1),
+        },
+        "B14": {"least ratio": _over_sack},
+        "B15": {"floor over capacity": _floor},
+        "B16": {
+            "up to 100 ms": _least("f6", SHORT_RTT_ms),
+            "beyond": _beyond,
+        },
+        "B17": {"below everywhere": _above_everywhere},
+        "B22": {"difference in packets per second": _equal},
+    }
 )
 
 EXPERIMENT = study.experiment(

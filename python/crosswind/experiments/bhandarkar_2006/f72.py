@@ -21,7 +21,7 @@ from typing import Any
 import polars as pl
 
 from crosswind import figures, stats
-from crosswind.claims import Part
+from crosswind.claims import Measure
 from crosswind.experiments.base import Results, Tables
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.figures import Picture
@@ -127,28 +127,32 @@ def pictures(r: Results) -> list[Picture]:
     return out
 
 
-def _all(column: str, digits: int, unit: str = "") -> list[Part]:
-    return [Part(f"{p}, {x}", _of_line(p, x, column), unit=unit, digits=digits) for p in PROTOCOLS for x in LINES]
+def _all(column: str) -> dict[str, Measure]:
+    return {f"{p}, {x}": _of_line(p, x, column) for p in PROTOCOLS for x in LINES}
 
 
-CLAIMS = (
-    study.withheld(125, "utilisation of four lines", *_all("utilisation", 2, "%")),
-    study.withheld(126, "drop rate of four lines", *_all("drop_rate", 7)),
-    study.withheld(127, "normalised queue of four lines", *_all("queue", 2, "%")),
-    study.withheld(
-        128,
-        "Jain's index of six groups",
-        *[
-            Part(f"{p}, {group_name(*g)}", lambda r, p=p, g=g: exact(jain(r, p, group_name(*g))), digits=4)
-            for p in PROTOCOLS
-            for g in GROUPS
-        ],
-    ),
-    study.withheld(
-        129,
-        "drop rate of LTCP-DCR relative to LTCP",
-        *[Part(x, _ratio(x), digits=2) for x in ("R1-R2", "R5-R4")],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "B125": {
+            **_all("utilisation"),
+        },
+        "B126": {
+            **_all("drop_rate"),
+        },
+        "B127": {
+            **_all("queue"),
+        },
+        "B128": {
+            **{
+                f"{p}, {group_name(*g)}": lambda r, p=p, g=g: exact(jain(r, p, group_name(*g)))
+                for p in PROTOCOLS
+                for g in GROUPS
+            },
+        },
+        "B129": {
+            **{x: _ratio(x) for x in ("R1-R2", "R5-R4")},
+        },
+    }
 )
 
 EXPERIMENT = study.experiment(

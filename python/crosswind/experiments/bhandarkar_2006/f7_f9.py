@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from crosswind import figures
-from crosswind.claims import MissingDataError, Part, above, at_most, between, near, yes
+from crosswind.claims import MissingDataError, yes
 from crosswind.experiments.base import Results
 from crosswind.experiments.bhandarkar_2006 import f5_f6, measures, nets, study
 from crosswind.figures import Picture
@@ -128,51 +128,27 @@ def pictures(r: Results) -> list[Picture]:
     ]
 
 
-CLAIMS = (
-    study.claim(
-        18,
-        "at little congestion DCR has half as much again; the ratio falls with the drop rate",
-        "figure 7",
-        Part("least ratio below 1 % drops", _low_congestion, above(1.5), "> 1.5", digits=2),
-        study.holds("it falls (10 % noise: our number)", _narrows),
-    ),
-    study.claim(
-        19,
-        "equal without reordering, two to three times with it",
-        "figure 8",
-        Part("ratio at 0 %", lambda r: exact(quotient(r, "f8 0.0")), near(1, 0.15), "1", digits=3),
-        Part("least ratio from 1 %", _with_delays("least"), between(1.7, 3.5), "2-3", digits=2),
-        Part("largest ratio from 1 %", _with_delays("most"), between(1.7, 3.5), "2-3", digits=2),
-        Part(
-            "drop rate at 0 %, reported",
-            lambda r: measures.mean_of(r, "f8 0.0", "bottleneck_drop_rate"),
-            published="1.5 %",
-            unit="%",
-            digits=2,
-        ),
-    ),
-    study.claim(
-        20,
-        "beside other flows SACK loses relatively less than alone",
-        "figures 5, 8",
-        study.holds("at every share", _relative_loss),
-    ),
-    study.claim(
-        21,
-        "the gap hardly depends on the number of flows",
-        "figure 9",
-        Part("largest deviation from the mean gap", _spread, at_most(0.4), "< 40 %", "%"),
-        *[
-            Part(
-                f"drop rate with {n}, reported",
-                lambda r, n=n: measures.mean_of(r, f"f9 {n}", "bottleneck_drop_rate"),
-                published="1 %",
-                unit="%",
-                digits=2,
-            )
-            for n in COUNTS
-        ],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "B18": {
+            "least ratio below 1 % drops": _low_congestion,
+            "it falls (10 % noise: our number)": _narrows,
+        },
+        "B19": {
+            "ratio at 0 %": lambda r: exact(quotient(r, "f8 0.0")),
+            "least ratio from 1 %": _with_delays("least"),
+            "largest ratio from 1 %": _with_delays("most"),
+            "drop rate at 0 %, reported": lambda r: measures.mean_of(r, "f8 0.0", "bottleneck_drop_rate"),
+        },
+        "B20": {"at every share": _relative_loss},
+        "B21": {
+            "largest deviation from the mean gap": _spread,
+            **{
+                f"drop rate with {n}, reported": lambda r, n=n: measures.mean_of(r, f"f9 {n}", "bottleneck_drop_rate")
+                for n in COUNTS
+            },
+        },
+    }
 )
 
 EXPERIMENT = study.experiment(

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind.claims import MissingDataError, Part, at_most, between, near, within, yes
+from crosswind.claims import MissingDataError, yes
 from crosswind.experiments.base import Results, Tables
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.runs import Runs
@@ -246,91 +246,55 @@ def tables(runs: Runs) -> Tables:
 
 # One spacing of ACKs, or one tick of the timer.
 SPACING, TICK_s = nets.PACKET * 8 / 8e6, 0.01
-CLAIMS = (
-    study.claim(
-        1,
-        "a packet that is late by less than tau costs DCR nothing, SACK a retransmission and a reduction",
-        "figure 1a",
-        Part("DCR: sent again", count("late DCR", "resend"), between(0, 0), "0", digits=0),
-        Part("DCR: recoveries", count("late DCR", "recovery"), between(0, 0), "0", digits=0),
-        Part("SACK: sent again", count("late SACK", "resend"), between(1, 1), "1", digits=0),
-        Part("SACK: recoveries", count("late SACK", "recovery"), between(1, 1), "1", digits=0),
-    ),
-    study.claim(
-        2,
-        "DCR sends a lost packet again one srtt after the first duplicate, SACK at the third",
-        "figure 1b",
-        Part("DCR waits longer than srtt by", beyond_srtt("loss DCR"), near(0, TICK_s), "0", "s", 4),
-        Part("SACK waits", waited("loss SACK"), near(2 * SPACING, SPACING / 2), "two packets", "s", 4),
-    ),
-    study.claim(
-        3,
-        "one new packet per duplicate while it waits",
-        "II.A.3",
-        Part("new packets less duplicates", per_duplicate, near(0, 0), "0", digits=0),
-        Part("rate over that before", rate_during, at_most(1.05), "<= 1", digits=3),
-    ),
-    study.claim(
-        4,
-        "the threshold is half of the window at the end of the wait, which has grown by one",
-        "II.A.3",
-        Part("threshold - window/2", _half, near(0, 1), "0", "segments", 2),
-        Part("growth during the wait", _grown, near(1, 1), "1", "segments", 2),
-    ),
-    study.claim(
-        5,
-        "in slow start DCR is SACK, to the packet",
-        "II.A.2",
-        study.holds("same trace", _same_slow_start),
-    ),
-    study.claim(
-        6,
-        "an ACK for a repaired packet comes one wireless round trip late, and DCR never cuts",
-        "II.A.2",
-        Part("extra delay", _repaired, near(0.06 + SPACING, 1.5 * SPACING), "60 ms", "s", 4),
-        Part("recoveries", count("repair DCR", "recovery"), between(0, 0), "0", digits=0),
-    ),
-    study.claim(
-        7,
-        "waiting causes no timeout that SACK does not have",
-        "II.A.2",
-        *[Part(x, _timeouts_more(x), at_most(0), "0", digits=0) for x in ("late", "loss", "window")],
-    ),
-    study.claim(
-        8,
-        "with a full receive window nothing new leaves, and the response is delayed all the same",
-        "II.A.4",
-        Part("new packets during the wait", _sent_in_wait, between(0, 0), "0", digits=0),
-        Part("longer than srtt by", beyond_srtt("window DCR"), near(0, TICK_s), "0", "s", 4),
-    ),
-    study.claim(
-        9,
-        "a second loss in the window costs no second wait and no second reduction",
-        "II.A.3",
-        Part("recoveries", count("two DCR", "recovery"), between(1, 1), "1", digits=0),
-        Part("second retransmission after the first", _second, at_most(RTT_s), "< tau", "s", 4),
-    ),
-    study.claim(
-        10,
-        "throughput follows equation 2.6 and is SACK's",
-        "equation 2.6",
-        *[Part(f"DCR at {p}, over the equation", law(p, "DCR"), within(1, 0.1), "1", digits=3) for p in LOSSES],
-        *[Part(f"DCR over SACK at {p}", same(p), within(1, 0.1), "1", digits=3) for p in LOSSES],
-    ),
-    study.claim(
-        11,
-        "counting W srtt/rtt duplicates is counting W when the round trip is steady",
-        "II.A.3",
-        Part("duplicates before the response, less W", _duplicates_waited, near(0, 1), "0", digits=0),
-        Part("wait", waited("loss duplicates"), published="104 ms", unit="s", digits=4),
-    ),
-    study.claim(
-        12,
-        "a receiver that delays ACKs triggers nothing",
-        "II.A.3",
-        Part("recoveries", count("delayed ACKs DCR", "recovery"), between(0, 0), "0", digits=0),
-        Part("sent again", count("delayed ACKs DCR", "resend"), between(0, 0), "0", digits=0),
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "B1": {
+            "DCR: sent again": count("late DCR", "resend"),
+            "DCR: recoveries": count("late DCR", "recovery"),
+            "SACK: sent again": count("late SACK", "resend"),
+            "SACK: recoveries": count("late SACK", "recovery"),
+        },
+        "B2": {
+            "DCR waits longer than srtt by": beyond_srtt("loss DCR"),
+            "SACK waits": waited("loss SACK"),
+        },
+        "B3": {
+            "new packets less duplicates": per_duplicate,
+            "rate over that before": rate_during,
+        },
+        "B4": {
+            "threshold - window/2": _half,
+            "growth during the wait": _grown,
+        },
+        "B5": {"same trace": _same_slow_start},
+        "B6": {
+            "extra delay": _repaired,
+            "recoveries": count("repair DCR", "recovery"),
+        },
+        "B7": {
+            **{x: _timeouts_more(x) for x in ("late", "loss", "window")},
+        },
+        "B8": {
+            "new packets during the wait": _sent_in_wait,
+            "longer than srtt by": beyond_srtt("window DCR"),
+        },
+        "B9": {
+            "recoveries": count("two DCR", "recovery"),
+            "second retransmission after the first": _second,
+        },
+        "B10": {
+            **{f"DCR at {p}, over the equation": law(p, "DCR") for p in LOSSES},
+            **{f"DCR over SACK at {p}": same(p) for p in LOSSES},
+        },
+        "B11": {
+            "duplicates before the response, less W": _duplicates_waited,
+            "wait": waited("loss duplicates"),
+        },
+        "B12": {
+            "recoveries": count("delayed ACKs DCR", "recovery"),
+            "sent again": count("delayed ACKs DCR", "resend"),
+        },
+    }
 )
 
 EXPERIMENT = study.experiment(

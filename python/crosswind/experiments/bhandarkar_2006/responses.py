@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 
 from crosswind import responses
-from crosswind.claims import MissingDataError, Part, near, within
+from crosswind.claims import MissingDataError
 from crosswind.experiments.base import Results, Tables
 from crosswind.experiments.bhandarkar_2006 import nets, study
 from crosswind.figures import Picture
@@ -78,16 +78,15 @@ def pictures(results: Results) -> list[Picture]:
     return [responses.overview(results.table("response")), responses.shapes()]
 
 
-CLAIMS = (
-    study.claim(
-        48,
-        "average window of LTCP under random losses, and its slope",
-        "figure 28",
-        Part("p = 1e-5", lambda r: exact(window(r, "ltcp", 1e-5)), within(1980, 0.15), "1980", "segments", 0),
-        Part("p = 1e-6", lambda r: exact(window(r, "ltcp", 1e-6)), within(7882, 0.15), "7882", "segments", 0),
-        Part("slope, 1e-6 to 1e-4", _slope, near(-0.6, 0.03), "-0.6", digits=3),
-        Part("p = 1e-4 in a network, reported", _in_network, published="497", unit="segments", digits=0),
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "B48": {
+            "p = 1e-5": lambda r: exact(window(r, "ltcp", 1e-05)),
+            "p = 1e-6": lambda r: exact(window(r, "ltcp", 1e-06)),
+            "slope, 1e-6 to 1e-4": _slope,
+            "p = 1e-4 in a network, reported": _in_network,
+        },
+    }
 )
 
 EXPERIMENT = study.experiment(

@@ -21,7 +21,7 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import figures
-from crosswind.claims import MissingDataError, Part, above, at_least, between, near
+from crosswind.claims import MissingDataError
 from crosswind.core import core
 from crosswind.experiments.base import Results
 from crosswind.experiments.bhandarkar_2006 import nets, study
@@ -140,41 +140,25 @@ def pictures(r: Results) -> list[Picture]:
     ]
 
 
-CLAIMS = (
-    study.claim(
-        95,
-        "PERT's response curve",
-        "IV.B",
-        *[Part(f"at P + {ms:g} ms", _curve(ms), near(p, 1e-9), f"{p:g}", digits=3) for ms, p in CURVE],
-    ),
-    study.claim(
-        96,
-        "at most one early response in a round trip, each to 0.65 of the window; a loss halves",
-        "IV.B",
-        Part("least time between two, in round trips", _early_gap, at_least(1), ">= 1", digits=2),
-        Part("least share kept", _early_share(min), near(0.65, 0.005), "0.65", digits=3),
-        Part("largest share kept", _early_share(max), near(0.65, 0.005), "0.65", digits=3),
-        Part("share kept after a loss", _loss_share, near(0.5, 0.03), "0.5", digits=3),
-    ),
-    study.claim(
-        130,
-        "LDP never sends closer than 0.9 of the round trip over the window, not even after an ACK for 100 packets",
-        "V.C",
-        Part(
-            "least interval",
-            lambda r: exact(float(spacing(r).min()), spacing(r).size),
-            at_least(0.9),
-            ">= 0.9",
-            digits=3,
-        ),
-        Part("largest step of the acknowledgement", _jump, above(100), "> 100", "packets", 0),
-        Part(
-            "intervals from 0.9 to 1.1, reported",
-            lambda r: exact(float(np.mean((spacing(r) > 0.9) & (spacing(r) < 1.1)))),
-            between(0, 1),
-            unit="%",
-        ),
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "B95": {
+            **{f"at P + {ms:g} ms": _curve(ms) for ms, p in CURVE},
+        },
+        "B96": {
+            "least time between two, in round trips": _early_gap,
+            "least share kept": _early_share(min),
+            "largest share kept": _early_share(max),
+            "share kept after a loss": _loss_share,
+        },
+        "B130": {
+            "least interval": lambda r: exact(float(spacing(r).min()), spacing(r).size),
+            "largest step of the acknowledgement": _jump,
+            "intervals from 0.9 to 1.1, reported": lambda r: exact(
+                float(np.mean((spacing(r) > 0.9) & (spacing(r) < 1.1)))
+            ),
+        },
+    }
 )
 
 EXPERIMENT = study.experiment(

@@ -43,7 +43,7 @@ import numpy as np
 import polars as pl
 
 from crosswind import figures
-from crosswind.claims import MissingDataError, Part, above, at_least, between, near, within, yes
+from crosswind.claims import MissingDataError, yes
 from crosswind.experiments.base import Results, Tables, Variant
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.figures import Picture
@@ -242,163 +242,86 @@ PER_EVENT = {
     ("1/3 BDP", "HTCP"): 115,
 }
 TCP_USE = {"1 BDP": 0.9615, "1/3 BDP": 0.8915}
-CLAIMS = (
-    study.claim(
-        53,
-        "LTCP, HTCP and BIC fill the link",
-        "table II",
-        *[Part(f"LTCP at {x}", goodput(x, "LTCP"), at_least(0.955), "0.9615", digits=4) for x in RATES],
-        *[
-            Part(f"{p} at {x}", goodput(x, p), at_least(0.945), ">= 0.945", digits=4)
-            for p in ("HTCP", "BIC")
-            for x in RATES
-        ],
-    ),
-    study.claim(
-        54,
-        "TCP does not",
-        "table II",
-        *[
-            Part(
-                f"at {x}, of the ceiling",
-                lambda r, x=x: exact(goodput(x, "SACK")(r).value / nets.CEILING),
-                between(0.85, 0.93),
-                f"{PUBLISHED['goodput', 'TCP', x] / x / nets.CEILING:.3f}",
-                digits=3,
-            )
-            for x in RATES
-        ],
-    ),
-    study.claim(
-        55,
-        "loss of LTCP",
-        "table II",
-        *[
-            Part(
-                f"at {x}, over the printed",
-                lambda r, x=x: exact(loss(r, x, "LTCP") / PUBLISHED["loss", "LTCP", x]),
-                within(1, 0.2),
-                "1",
-                digits=3,
-            )
-            for x in RATES
-        ],
-        Part("power of the rate, reported", _slope, published="-1.32", digits=2),
-    ),
-    study.claim(
-        56,
-        "loss of TCP: one packet per cycle",
-        "table II",
-        *[Part(f"at {x}, over the closed form", _cycle_loss(x), between(1 / 1.5, 1.5), "1", digits=2) for x in RATES],
-    ),
-    study.claim(
-        57,
-        "order of the loss rates at 1 and 2.4 Gbit/s",
-        "table II",
-        *[study.holds(f"TCP < BIC < LTCP < HTCP at {x}", _order(x)) for x in (1000, 2400)],
-        Part("LTCP/TCP at 2400", _quotient(2400, "LTCP", "SACK"), above(1000), "> 1000", digits=0),
-        *[
-            Part(f"HTCP/LTCP at {x}", _quotient(x, "HTCP", "LTCP"), between(2, 8), p, digits=1)
-            for x, p in ((1000, "3.2"), (2400, "5.2"))
-        ],
-    ),
-    study.claim(
-        71,
-        "congestion events in 1000 s",
-        "table XV",
-        *[
-            Part(f"{p}, {b}", _column(b, p, "one_recoveries"), within(v, t), f"{v}", digits=0)
-            for (b, p), (v, t) in EVENTS.items()
-        ],
-    ),
-    study.claim(
-        72,
-        "loss rates",
-        "table XV",
-        *[
-            Part(
-                f"{p}, {b}, over the printed",
-                lambda r, b=b, p=p, v=v: exact(_column(b, p, "bottleneck_drop_rate")(r).value / v),
-                near(1, t),
-                f"{v:.2e}",
-                digits=3,
-            )
-            for (b, p), (v, t) in LOSSES.items()
-        ],
-    ),
-    study.claim(
-        73,
-        "TCP's loss is one packet per cycle, its utilisation that of the saw-tooth (within 0.2 points: our number)",
-        "table XV",
-        *[
-            Part(
-                f"closed form, {b}, over the printed",
-                lambda _, b=b, v=v: exact(theory.tcp_loss_per_cycle(nets.bdp(1000, RTT_ms), BUFFERS[b]) / v),
-                within(1, 0.02),
-                "1",
-                digits=3,
-            )
-            for b, v in (("1 BDP", 3.08e-9), ("1/3 BDP", 7.07e-9))
-        ],
-        *[
-            Part(
-                f"utilisation of the saw-tooth, {b}",
-                lambda _, b=b: exact(theory.utilisation(0.5, BUFFERS[b] / nets.bdp(1000, RTT_ms)) * nets.CEILING),
-                near(u, 0.002),
-                f"{u:.2%}",
-                "%",
-                2,
-            )
-            for b, u in TCP_USE.items()
-        ],
-        *[
-            Part(
-                f"goodput of the run, {b}, reported",
-                lambda r, b=b: exact(_column(b, "SACK", "one_bps")(r).value / 1e9),
-                published=f"{u:.2%}",
-                unit="%",
-                digits=2,
-            )
-            for b, u in TCP_USE.items()
-        ],
-    ),
-    study.claim(
-        74,
-        "packets lost per event",
-        "table XV",
-        *[Part(f"{p}, {b}", _per_event(b, p), within(v, 0.3), f"{v}", digits=0) for (b, p), v in PER_EVENT.items()],
-    ),
-    study.claim(
-        75,
-        "high-speed flows lose more than 1000 times TCP's share",
-        "table XV",
-        *[Part(f"{p}, {b}", _over_tcp(b, p), above(1000), "> 1000", digits=0) for b, p in EVENTS],
-    ),
-    study.claim(
-        76,
-        "the variable decrease has the same goodput and more loss",
-        "table XI",
-        Part("goodput apart by", _same_goodput, between(0, 0.001), "< 0.1 %", "%", 3),
-        *[
-            Part(f"loss ratio at {x}", _quotient(x, "LTCP variable", "LTCP"), within(v, 0.25), f"{v}", digits=2)
-            for x, v in zip(RATES, (1.07, 1.36, 1.65, 2.04, 2.67), strict=True)
-        ],
-    ),
-    study.claim(
-        77,
-        "loss of LTCP with the variable decrease",
-        "table XI",
-        *[
-            Part(
-                f"at {x}, over the printed",
-                lambda r, x=x: exact(loss(r, x, "LTCP variable") / PUBLISHED["loss", "variable", x]),
-                within(1, 0.2),
-                "1",
-                digits=3,
-            )
-            for x in RATES
-        ],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "B53": {
+            **{f"LTCP at {x}": goodput(x, "LTCP") for x in RATES},
+            **{f"{p} at {x}": goodput(x, p) for p in ("HTCP", "BIC") for x in RATES},
+        },
+        "B54": {
+            **{
+                f"at {x}, of the ceiling": lambda r, x=x: exact(goodput(x, "SACK")(r).value / nets.CEILING)
+                for x in RATES
+            },
+        },
+        "B55": {
+            **{
+                f"at {x}, over the printed": lambda r, x=x: exact(loss(r, x, "LTCP") / PUBLISHED["loss", "LTCP", x])
+                for x in RATES
+            },
+            "power of the rate, reported": _slope,
+        },
+        "B56": {
+            **{f"at {x}, over the closed form": _cycle_loss(x) for x in RATES},
+        },
+        "B57": {
+            **{f"TCP < BIC < LTCP < HTCP at {x}": _order(x) for x in (1000, 2400)},
+            "LTCP/TCP at 2400": _quotient(2400, "LTCP", "SACK"),
+            **{f"HTCP/LTCP at {x}": _quotient(x, "HTCP", "LTCP") for x, p in ((1000, "3.2"), (2400, "5.2"))},
+        },
+        "B71": {
+            **{f"{p}, {b}": _column(b, p, "one_recoveries") for (b, p), (v, t) in EVENTS.items()},
+        },
+        "B72": {
+            **{
+                f"{p}, {b}, over the printed": lambda r, b=b, p=p, v=v: exact(
+                    _column(b, p, "bottleneck_drop_rate")(r).value / v
+                )
+                for (b, p), (v, t) in LOSSES.items()
+            },
+        },
+        "B73": {
+            **{
+                f"closed form, {b}, over the printed": lambda _, b=b, v=v: exact(
+                    theory.tcp_loss_per_cycle(nets.bdp(1000, RTT_ms), BUFFERS[b]) / v
+                )
+                for b, v in (("1 BDP", 3.08e-09), ("1/3 BDP", 7.07e-09))
+            },
+            **{
+                f"utilisation of the saw-tooth, {b}": lambda _, b=b: exact(
+                    theory.utilisation(0.5, BUFFERS[b] / nets.bdp(1000, RTT_ms)) * nets.CEILING
+                )
+                for b, u in TCP_USE.items()
+            },
+            **{
+                f"goodput of the run, {b}, reported": lambda r, b=b: exact(
+                    _column(b, "SACK", "one_bps")(r).value / 1000000000.0
+                )
+                for b, u in TCP_USE.items()
+            },
+        },
+        "B74": {
+            **{f"{p}, {b}": _per_event(b, p) for (b, p), v in PER_EVENT.items()},
+        },
+        "B75": {
+            **{f"{p}, {b}": _over_tcp(b, p) for b, p in EVENTS},
+        },
+        "B76": {
+            "goodput apart by": _same_goodput,
+            **{
+                f"loss ratio at {x}": _quotient(x, "LTCP variable", "LTCP")
+                for x, v in zip(RATES, (1.07, 1.36, 1.65, 2.04, 2.67), strict=True)
+            },
+        },
+        "B77": {
+            **{
+                f"at {x}, over the printed": lambda r, x=x: exact(
+                    loss(r, x, "LTCP variable") / PUBLISHED["loss", "variable", x]
+                )
+                for x in RATES
+            },
+        },
+    }
 )
 
 EXPERIMENT = study.experiment(

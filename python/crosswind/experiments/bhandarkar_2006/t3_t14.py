@@ -27,7 +27,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from crosswind.claims import Part, at_least, between, within
 from crosswind.experiments.base import Results
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.experiments.bhandarkar_2006.t2_t15 import third
@@ -118,89 +117,55 @@ def _spread(n: int) -> Callable[[Results], Estimate]:
     return lambda r: measures.ratio(r, (f"t3 {n} LTCP variable", "one_sd_bps"), (f"t3 {n} LTCP", "one_sd_bps"))
 
 
-CLAIMS = (
-    study.claim(
-        58,
-        "LTCP flows share equally and fill the link",
-        "table III",
-        *[Part(f"Jain, n = {n}", jain(n, "LTCP"), at_least(0.9999), "1.0000", digits=5) for n in COUNTS],
-        *[
-            Part(f"used, n = {n}", _used(f"t3 {n} LTCP", 1000, "one"), within(0.9615, 0.005), "0.9615", digits=4)
-            for n in COUNTS
-        ],
-    ),
-    study.withheld(
-        59,
-        "TCP beside one LTCP flow",
-        *[Part(f"at {x} Mbit/s", tcp_share(x, "LTCP"), unit="Mbit/s", digits=2) for x in RATES],
-    ),
-    study.withheld(
-        60,
-        "TCP beside LTCP, HTCP and BIC",
-        *[
-            Part(f"{p} at {x}", tcp_share(x, p), unit="Mbit/s", digits=2)
-            for p in ("LTCP", "HTCP", "BIC")
-            for x in RATES
-        ],
-    ),
-    study.withheld(
-        61,
-        "TCP and LTCP together, share of the link",
-        *[Part(f"at {x}", _used(f"t4 {x} LTCP", x, "tcp", "other"), digits=4) for x in RATES],
-    ),
-    study.withheld(
-        62,
-        "LTCP with different round trips",
-        *[Part(f"ratio {k}, buffer {b}", unfairness(k, b, "LTCP"), digits=2) for b in (5000, 500) for k in RATIOS],
-    ),
-    study.withheld(
-        63,
-        "all three with different round trips",
-        *[
-            Part(f"{p}, ratio {k}, buffer {b}", unfairness(k, b, p), digits=2)
-            for p in ("LTCP", "HTCP", "BIC")
-            for b in (5000, 500)
-            for k in RATIOS
-        ],
-    ),
-    study.claim(
-        79,
-        "with the variable decrease shares are a little less equal",
-        "table XII",
-        *[
-            Part(f"Jain, n = {n}", jain(n, "LTCP variable"), at_least(0.995), p, digits=4)
-            for n, p in zip(COUNTS, ("0.9995", "0.9985", "0.9959", "0.9984", "0.9982"), strict=True)
-        ],
-        *[
-            Part(f"deviation over the fixed one's, n = {n}", _spread(n), between(4, 100), "4-100", digits=1)
-            for n in COUNTS
-        ],
-    ),
-    study.withheld(
-        80,
-        "TCP beside LTCP with either decrease",
-        *[
-            Part(f"{p} at {x}", tcp_share(x, p), unit="Mbit/s", digits=2)
-            for p in ("LTCP", "LTCP variable")
-            for x in RATES
-        ],
-    ),
-    study.withheld(
-        81,
-        "LTCP with the variable decrease beside TCP",
-        *[Part(f"at {x}", tcp_share(x, "LTCP variable", "other"), unit="Mbit/s", digits=2) for x in RATES],
-        *[Part(f"share at {x}", _used(f"t4 {x} LTCP variable", x, "other"), digits=3) for x in RATES],
-    ),
-    study.withheld(
-        82,
-        "round trips with either decrease",
-        *[
-            Part(f"{p}, ratio {k}, buffer {b}", unfairness(k, b, p), digits=2)
-            for p in ("LTCP", "LTCP variable")
-            for b in (5000, 500)
-            for k in RATIOS
-        ],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "B58": {
+            **{f"Jain, n = {n}": jain(n, "LTCP") for n in COUNTS},
+            **{f"used, n = {n}": _used(f"t3 {n} LTCP", 1000, "one") for n in COUNTS},
+        },
+        "B59": {
+            **{f"at {x} Mbit/s": tcp_share(x, "LTCP") for x in RATES},
+        },
+        "B60": {
+            **{f"{p} at {x}": tcp_share(x, p) for p in ("LTCP", "HTCP", "BIC") for x in RATES},
+        },
+        "B61": {
+            **{f"at {x}": _used(f"t4 {x} LTCP", x, "tcp", "other") for x in RATES},
+        },
+        "B62": {
+            **{f"ratio {k}, buffer {b}": unfairness(k, b, "LTCP") for b in (5000, 500) for k in RATIOS},
+        },
+        "B63": {
+            **{
+                f"{p}, ratio {k}, buffer {b}": unfairness(k, b, p)
+                for p in ("LTCP", "HTCP", "BIC")
+                for b in (5000, 500)
+                for k in RATIOS
+            },
+        },
+        "B79": {
+            **{
+                f"Jain, n = {n}": jain(n, "LTCP variable")
+                for n, p in zip(COUNTS, ("0.9995", "0.9985", "0.9959", "0.9984", "0.9982"), strict=True)
+            },
+            **{f"deviation over the fixed one's, n = {n}": _spread(n) for n in COUNTS},
+        },
+        "B80": {
+            **{f"{p} at {x}": tcp_share(x, p) for p in ("LTCP", "LTCP variable") for x in RATES},
+        },
+        "B81": {
+            **{f"at {x}": tcp_share(x, "LTCP variable", "other") for x in RATES},
+            **{f"share at {x}": _used(f"t4 {x} LTCP variable", x, "other") for x in RATES},
+        },
+        "B82": {
+            **{
+                f"{p}, ratio {k}, buffer {b}": unfairness(k, b, p)
+                for p in ("LTCP", "LTCP variable")
+                for b in (5000, 500)
+                for k in RATIOS
+            },
+        },
+    }
 )
 
 EXPERIMENT = study.experiment(

@@ -27,7 +27,6 @@ import numpy as np
 import numpy.typing as npt
 
 from crosswind import figures
-from crosswind.claims import Part, above, between
 from crosswind.experiments.base import Results
 from crosswind.experiments.bhandarkar_2006 import study
 from crosswind.experiments.bhandarkar_2006.t7_t9 import CLASSES, PROTOCOLS, VARIANTS, Hosts, Size, size_of
@@ -80,31 +79,19 @@ T6_RATES = {
     ("high", "TCP"): "164",
     ("high", "LTCP"): "466",
 }
-CLAIMS = (
-    study.claim(
-        83,
-        "LTCP over TCP, one flow",
-        "table VI",
-        *[Part(c, _ratio(c), between(low, high), text, digits=2) for c, (low, high, text) in T6.items()],
-        *[
-            Part(
-                f"{p}, {c}, reported",
-                lambda r, c=c, p=p: exact(float(rates(r, c, p).mean())),
-                published=v,
-                unit="Mbit/s",
-            )
-            for (c, p), v in T6_RATES.items()
-        ],
-    ),
-    study.claim(
-        84,
-        "LTCP varies less than TCP from run to run",
-        "table VI",
-        *[
-            Part(f"deviation of TCP less LTCP's, {c}", _steadier(c), above(0), v, "Mbit/s", 2)
-            for c, v in (("moderate", "49.5"), ("high", "2.2"))
-        ],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "B83": {
+            **{c: _ratio(c) for c, (low, high, text) in T6.items()},
+            **{
+                f"{p}, {c}, reported": lambda r, c=c, p=p: exact(float(rates(r, c, p).mean()))
+                for (c, p), v in T6_RATES.items()
+            },
+        },
+        "B84": {
+            **{f"deviation of TCP less LTCP's, {c}": _steadier(c) for c, v in (("moderate", "49.5"), ("high", "2.2"))},
+        },
+    }
 )
 
 EXPERIMENT = study.experiment(
