@@ -7,9 +7,9 @@ import pytest
 
 import crosswind as cw
 from crosswind import experiments
-from crosswind.claims import MissingDataError
+from crosswind.claims import MissingDataError, measures
 from crosswind.experiments.base import Results
-from crosswind.experiments.igarashi import e5_14, rates
+from crosswind.experiments.igarashi import e5_14, study
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.runs import Runs
 from crosswind.scenario import Scenario
@@ -93,14 +93,14 @@ def test_every_experiment_of_chapters_4_5_and_7_has_a_smaller_first_look():
 
 
 def test_a_number_with_a_unit_is_not_judged_in_a_smaller_network():
-    part = rates.full_size("Standard", lambda _: np.array([50.0]), rates.within_1_5, "120 s")
+    judged = measures.at_full_size(study.median(lambda _: np.array([50.0])))
 
     def of(size: str) -> Results:
         return Results(Runs({}, {}, {"size": size}), {})
 
     with pytest.raises(MissingDataError, match="judged at full size only"):
-        part.measure(of("quick"))
-    assert part.measure(of("full")).value == 50.0
+        judged(of("quick"))
+    assert judged(of("full")).value == 50.0
 
 
 def test_every_experiment_of_chapters_4_and_5_has_the_senders_of_the_kernel_beside():

@@ -59,10 +59,10 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.claims import Claim, at_least, at_most, between
+from crosswind.claims import measures
 from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.experiments.igarashi import rates
+from crosswind.experiments.igarashi import rates, study
 from crosswind.figures import Picture, over_time
 from crosswind.scenario import Scenario
 
@@ -178,65 +178,40 @@ def pictures(r: Results) -> list[Picture]:
     ]
 
 
-CLAIMS = (
-    Claim(
-        "IC4.1",
-        "average over 300 s: SABUL, FAST, Scalable, HSTCP, Standard",
-        "271, 186, 125, 106, 92 Mbit/s",
-        rates.order([(p, rates.mean(p)) for p in PROTOCOLS]),
-    ),
-    Claim(
-        "IC4.2",
-        "SABUL has at least 85 % of the path on average and 95 % at best (5 points of tolerance)",
-        "89 %, 98 %",
-        (
-            rates.value("average", share("SABUL", "mbps"), at_least(0.80), "89 %", "%"),
-            rates.value("largest bin", share("SABUL", "max_mbps"), at_least(0.90), "98 %", "%"),
-        ),
-    ),
-    Claim(
-        "IC4.3",
-        "time to 100 Mbit/s: Standard, HSTCP, Scalable, FAST and SABUL (factor 2)",
-        "120, 35, 10, << 1, << 1 s",
-        (
-            *rates.order([(p, time_to(p)) for p in ("Standard", "HSTCP", "Scalable", "FAST")]),
-            rates.full_size("Standard", time_to("Standard"), between(60, 240), "120 s"),
-            rates.full_size("HSTCP", time_to("HSTCP"), between(17.5, 70), "35 s"),
-            rates.full_size("Scalable", time_to("Scalable"), between(5, 20), "10 s"),
-            # Bins are two seconds long.
-            rates.full_size("FAST", time_to("FAST"), at_most(2), "<< 1 s"),
-            rates.full_size("SABUL", time_to("SABUL"), at_most(2), "<< 1 s"),
-        ),
-    ),
-    Claim(
-        "IC4.4",
-        "lost packets: SABUL, Scalable, FAST, HSTCP, Standard (numbers within a factor of 3)",
-        "0.12, 0.058, 0.028, 0.023, 0.0082 %",
-        (
-            *rates.order([(p, loss(p)) for p in BY_LOSS]),
-            rates.full_size("Standard", loss("Standard"), between(0.82e-4 / 3, 0.82e-4 * 3), "0.0082 %", "%", 4),
-            rates.full_size("Scalable", loss("Scalable"), between(5.8e-4 / 3, 5.8e-4 * 3), "0.058 %", "%", 4),
-            rates.full_size("SABUL", loss("SABUL"), between(1.2e-3 / 3, 1.2e-3 * 3), "0.12 %", "%", 4),
-        ),
-    ),
-    Claim(
-        "IC4.5",
-        "FAST carries more than Scalable with less loss",
-        "186 against 125 Mbit/s, 0.028 against 0.058 %",
-        (
-            *rates.order([("FAST", rates.mean("FAST")), ("Scalable", rates.mean("Scalable"))]),
-            *rates.order([("loss of Scalable", loss("Scalable")), ("loss of FAST", loss("FAST"))]),
-        ),
-    ),
-    Claim(
-        "IC4.6",
-        "the largest rate of Standard is at most half that of any other",
-        "120 of 230 to 300 Mbit/s",
-        tuple(
-            rates.ratio(f"Standard over {p}", share("Standard", "max_mbps"), share(p, "max_mbps"), at_most(0.5))
-            for p in PROTOCOLS[:-1]
-        ),
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "IC4.1": {
+            **study.order([(p, rates.mean(p)) for p in PROTOCOLS]),
+        },
+        "IC4.2": {
+            "average": study.median(share("SABUL", "mbps")),
+            "largest bin": study.median(share("SABUL", "max_mbps")),
+        },
+        "IC4.3": {
+            **study.order([(p, time_to(p)) for p in ("Standard", "HSTCP", "Scalable", "FAST")]),
+            "Standard": measures.at_full_size(study.median(time_to("Standard"))),
+            "HSTCP": measures.at_full_size(study.median(time_to("HSTCP"))),
+            "Scalable": measures.at_full_size(study.median(time_to("Scalable"))),
+            "FAST": measures.at_full_size(study.median(time_to("FAST"))),
+            "SABUL": measures.at_full_size(study.median(time_to("SABUL"))),
+        },
+        "IC4.4": {
+            **study.order([(p, loss(p)) for p in BY_LOSS]),
+            "Standard": measures.at_full_size(study.median(loss("Standard"))),
+            "Scalable": measures.at_full_size(study.median(loss("Scalable"))),
+            "SABUL": measures.at_full_size(study.median(loss("SABUL"))),
+        },
+        "IC4.5": {
+            **study.order([("FAST", rates.mean("FAST")), ("Scalable", rates.mean("Scalable"))]),
+            **study.order([("loss of Scalable", loss("Scalable")), ("loss of FAST", loss("FAST"))]),
+        },
+        "IC4.6": {
+            **{
+                f"Standard over {p}": study.ratio(share("Standard", "max_mbps"), share(p, "max_mbps"))
+                for p in PROTOCOLS[:-1]
+            },
+        },
+    }
 )
 
 EXPERIMENT = rates.experiment(

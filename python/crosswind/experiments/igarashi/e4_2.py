@@ -11,10 +11,9 @@ import numpy as np
 import polars as pl
 
 from crosswind import figures
-from crosswind.claims import Claim
 from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.experiments.igarashi import rates
+from crosswind.experiments.igarashi import rates, study
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 
@@ -50,16 +49,12 @@ def pictures(r: Results) -> list[Picture]:
     return [figures.over_time("f4-4", caption, lines, "throughput (Mbit/s)")]
 
 
-CLAIMS = (
-    Claim(
-        "IC4.8",
-        "eight Standard flows together carry what one HSTCP or one Scalable flow does (factor 1.5)",
-        "similar",
-        tuple(
-            rates.ratio(f"eight over {p}", together, rates.mean(p), rates.within_1_5, "about 1")
-            for p in ("HSTCP", "Scalable")
-        ),
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "IC4.8": {
+            **{f"eight over {p}": study.ratio(together, rates.mean(p)) for p in ("HSTCP", "Scalable")},
+        },
+    }
 )
 
 EXPERIMENT = rates.experiment(

@@ -19,9 +19,8 @@ so it is no lock of phases.
 
 from __future__ import annotations
 
-from crosswind.claims import Claim, above, at_least
 from crosswind.experiments.base import Results
-from crosswind.experiments.igarashi import e4_1, pairs, rates
+from crosswind.experiments.igarashi import e4_1, pairs, rates, study
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
@@ -50,29 +49,18 @@ def pictures(r: Results) -> list[Picture]:
     ]
 
 
-CLAIMS = (
-    Claim(
-        "IC4.9",
-        "two flows of one protocol share equally, and carry more than one (Jain's index at least 0.95)",
-        "equal shares; sum above the single flow",
-        (
-            *(
-                rates.value(
-                    f"{p}: Jain",
-                    rates.jain(pairs.part(p, p, "f"), pairs.part(p, p, "g")),
-                    at_least(0.95),
-                    "equal",
-                    "",
-                    3,
-                )
+CLAIMS = study.BOOK.claims(
+    {
+        "IC4.9": {
+            **{
+                f"{p}: Jain": study.median(rates.jain(pairs.part(p, p, "f"), pairs.part(p, p, "g")))
                 for p in e4_1.PROTOCOLS
-            ),
-            *(
-                rates.ratio(f"{p}: sum over one", rates.total(pairs.label(p, p)), rates.mean(p), above(1.0), "> 1")
-                for p in e4_1.PROTOCOLS
-            ),
-        ),
-    ),
+            },
+            **{
+                f"{p}: sum over one": study.ratio(rates.total(pairs.label(p, p)), rates.mean(p)) for p in e4_1.PROTOCOLS
+            },
+        },
+    }
 )
 
 EXPERIMENT = rates.experiment(

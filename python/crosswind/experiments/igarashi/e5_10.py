@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind.claims import Claim, MissingDataError, at_least, at_most, below, near
+from crosswind.claims import MissingDataError
 from crosswind.experiments.base import Results
-from crosswind.experiments.igarashi import drawing, rates
+from crosswind.experiments.igarashi import drawing, rates, study
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
@@ -112,35 +112,19 @@ def pictures(r: Results) -> list[Picture]:
     return out
 
 
-CLAIMS = (
-    Claim(
-        "IC5.7",
-        "duplicate ACKs in succession after the change to 39 ms, none after the change back",
-        "many; none",
-        (
-            *(rates.value(f"{p}: to 39 ms", duplicates(p, SHORTER), at_least(3), "many", "", 0) for p in WATCHED),
-            *(rates.value(f"{p}: to 80 ms", duplicates(p, LONGER), at_most(0), "none", "", 0) for p in WATCHED),
-        ),
-    ),
-    Claim(
-        "IC5.8",
-        "back on 80 ms TCP variants have half (20 points), and later what they had (nine tenths: our number), "
-        "FAST not; UDT does not change (10 %)",
-        "nearly -50 %, then recovery; UDT unaffected; FAST not recovered",
-        (
-            *(
-                rates.value(f"{p}: 91 to 95 s", after(p, 91, 95), near(0.5, 0.2), "0.5", "", 2)
-                for p in paths.TCP_VARIANTS
-            ),
-            *(
-                rates.value(f"{p}: last 10 s", after(p, 140, 150), at_least(0.9), "1", "", 2)
-                for p in paths.TCP_VARIANTS
-                if p != "FAST"
-            ),
-            rates.value("FAST: last 10 s", after("FAST", 140, 150), below(0.9), "< 1", "", 2),
-            rates.value("UDT: 91 to 95 s", after("UDT", 91, 95), near(1.0, 0.1), "1", "", 2),
-        ),
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "IC5.7": {
+            **{f"{p}: to 39 ms": study.median(duplicates(p, SHORTER)) for p in WATCHED},
+            **{f"{p}: to 80 ms": study.median(duplicates(p, LONGER)) for p in WATCHED},
+        },
+        "IC5.8": {
+            **{f"{p}: 91 to 95 s": study.median(after(p, 91, 95)) for p in paths.TCP_VARIANTS},
+            **{f"{p}: last 10 s": study.median(after(p, 140, 150)) for p in paths.TCP_VARIANTS if p != "FAST"},
+            "FAST: last 10 s": study.median(after("FAST", 140, 150)),
+            "UDT: 91 to 95 s": study.median(after("UDT", 91, 95)),
+        },
+    }
 )
 
 EXPERIMENT = rates.experiment(

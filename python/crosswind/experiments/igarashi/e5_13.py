@@ -25,10 +25,9 @@ from itertools import combinations
 import numpy as np
 
 from crosswind import stats
-from crosswind.claims import Claim, Part, above, at_least, below
 from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.experiments.igarashi import pairs, rates
+from crosswind.experiments.igarashi import pairs, rates, study
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 
@@ -68,39 +67,23 @@ def pictures(r: Results) -> list[Picture]:
     ]
 
 
-CLAIMS = (
-    Claim(
-        "IC5.12",
-        "two different protocols carry less together than two of the same (most pairs)",
-        "smaller",
-        (Part("mixed pairs that do", lambda r: stats.median(smaller_sums(r)), above(0.5), "most", "%", 0),),
-    ),
-    Claim(
-        "IC5.13",
-        "UDT takes most beside any TCP variant",
-        "hits hardest",
-        tuple(
-            rates.ratio(f"UDT over {p}", pairs.part(p, "UDT", "g"), pairs.part(p, "UDT", "f"), above(1.0), "> 1")
-            for p in paths.TCP_VARIANTS
-        ),
-    ),
-    Claim(
-        "IC5.14",
-        "Standard TCP starves beside a high-speed flow (a tenth of it: our number), which keeps nine tenths (ours too)",
-        "starves; nearly unaffected",
-        (
-            *(
-                rates.ratio(
-                    f"Standard over {p}", pairs.part(p, "Standard", "g"), pairs.part(p, "Standard", "f"), below(0.1)
-                )
+CLAIMS = study.BOOK.claims(
+    {
+        "IC5.12": {"mixed pairs that do": lambda r: stats.median(smaller_sums(r))},
+        "IC5.13": {
+            **{
+                f"UDT over {p}": study.ratio(pairs.part(p, "UDT", "g"), pairs.part(p, "UDT", "f"))
+                for p in paths.TCP_VARIANTS
+            },
+        },
+        "IC5.14": {
+            **{
+                f"Standard over {p}": study.ratio(pairs.part(p, "Standard", "g"), pairs.part(p, "Standard", "f"))
                 for p in PROTOCOLS
-            ),
-            *(
-                rates.ratio(f"{p} over alone", pairs.part(p, "Standard", "f"), rates.mean(p), at_least(0.9), "1")
-                for p in PROTOCOLS
-            ),
-        ),
-    ),
+            },
+            **{f"{p} over alone": study.ratio(pairs.part(p, "Standard", "f"), rates.mean(p)) for p in PROTOCOLS},
+        },
+    }
 )
 
 EXPERIMENT = rates.experiment(

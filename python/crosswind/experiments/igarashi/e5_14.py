@@ -26,10 +26,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind.claims import Claim, MissingDataError, above, at_least, below, between
+from crosswind.claims import MissingDataError, measures
 from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.experiments.igarashi import rates
+from crosswind.experiments.igarashi import rates, study
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 
@@ -119,51 +119,32 @@ def pictures(r: Results) -> list[Picture]:
     ]
 
 
-CLAIMS = (
-    Claim(
-        "IC5.15",
-        "short transfers lower the average of the high-speed flow, the more the larger they are",
-        "monotonically",
-        tuple(
-            rates.ratio(f"{p}: {b} over {a} KB", high_rate(p, b), high_rate(p, a), below(1.0), "< 1")
-            for p in PROTOCOLS
-            for a, b in ((0, 100), (100, 300), (300, 500))
-        ),
-    ),
-    Claim(
-        "IC5.16",
-        "short transfers are faster the larger they are, and slower beside the high-speed flow with 300 and 500 KB",
-        "rises; lower",
-        (
-            *rates.order([(f"{m} KB", short_rate("", m)) for m in (500, 300, 100)]),
-            *(
-                rates.ratio(f"beside {p}, {m} KB", short_rate(p, m), short_rate("", m), below(1.0), "< 1")
+CLAIMS = study.BOOK.claims(
+    {
+        "IC5.15": {
+            **{
+                f"{p}: {b} over {a} KB": study.ratio(high_rate(p, b), high_rate(p, a))
+                for p in PROTOCOLS
+                for a, b in ((0, 100), (100, 300), (300, 500))
+            },
+        },
+        "IC5.16": {
+            **study.order([(f"{m} KB", short_rate("", m)) for m in (500, 300, 100)]),
+            **{
+                f"beside {p}, {m} KB": study.ratio(short_rate(p, m), short_rate("", m))
                 for p in PROTOCOLS
                 for m in (300, 500)
-            ),
-        ),
-    ),
-    Claim(
-        "IC5.17",
-        "500 KB: load of about 33 Mbit/s (20 to 45), above 100 Mbit/s in some seconds",
-        "32.6 Mbit/s, above 100",
-        (
-            rates.full_size("average", load, between(20, 45), "32.6 Mbit/s", "Mbit/s"),
-            rates.full_size("largest second", peak, at_least(100), "> 100 Mbit/s", "Mbit/s", 0),
-        ),
-    ),
-    Claim(
-        "IC5.18",
-        "the large router buffer raises the rates of both",
-        "mitigates",
-        (
-            *(rates.ratio(f"{p}", high_rate(p, 500, "Large"), high_rate(p, 500), above(1.0), "> 1") for p in PROTOCOLS),
-            *(
-                rates.ratio(f"short beside {p}", short_rate(p, 500, "Large"), short_rate(p, 500), above(1.0), "> 1")
-                for p in PROTOCOLS
-            ),
-        ),
-    ),
+            },
+        },
+        "IC5.17": {
+            "average": measures.at_full_size(study.median(load)),
+            "largest second": measures.at_full_size(study.median(peak)),
+        },
+        "IC5.18": {
+            **{f"{p}": study.ratio(high_rate(p, 500, "Large"), high_rate(p, 500)) for p in PROTOCOLS},
+            **{f"short beside {p}": study.ratio(short_rate(p, 500, "Large"), short_rate(p, 500)) for p in PROTOCOLS},
+        },
+    }
 )
 
 EXPERIMENT = rates.experiment(

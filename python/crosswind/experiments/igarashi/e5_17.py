@@ -37,10 +37,9 @@ import numpy as np
 import polars as pl
 
 from crosswind import figures
-from crosswind.claims import Claim, above, at_least, below
 from crosswind.experiments.base import Results, Tables
 from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.experiments.igarashi import rates
+from crosswind.experiments.igarashi import rates, study
 from crosswind.figures import Picture
 from crosswind.runs import Runs
 from crosswind.scenario import Scenario
@@ -151,51 +150,29 @@ def pictures(r: Results) -> list[Picture]:
     return out
 
 
-CLAIMS = (
-    Claim(
-        "IC5.19",
-        "UDP lowers each high-speed protocol with the small buffer, not FAST and CUBIC with the large one (0.95: ours)",
-        "all harmed; FAST and CUBIC not with Large",
-        (
-            *(
-                rates.value(f"{p}, {c}, Small", kept(p, c, "Small"), below(1.0), "< 1", "", 3)
-                for p in FAST_ONES
-                for c in ("case 1", "case 2")
-            ),
-            *(
-                rates.value(f"{p}, {c}, Large", kept(p, c, "Large"), at_least(0.95), "1", "", 3)
+CLAIMS = study.BOOK.claims(
+    {
+        "IC5.19": {
+            **{f"{p}, {c}, Small": study.median(kept(p, c, "Small")) for p in FAST_ONES for c in ("case 1", "case 2")},
+            **{
+                f"{p}, {c}, Large": study.median(kept(p, c, "Large"))
                 for p in ("FAST", "CUBIC")
                 for c in ("case 1", "case 2")
-            ),
-        ),
-    ),
-    Claim(
-        "IC5.20",
-        "3.2 Mbit/s of UDP are enough with the small buffer",
-        "harmed",
-        (
-            *(rates.value(p, kept(p, "little", "Small"), below(1.0), "< 1", "", 6) for p in FAST_ONES),
-            *(rates.value(f"{p}: lost, {c}", lost(p, c), unit="", digits=0) for p in FAST_ONES for c in LITTLE),
-        ),
-    ),
-    Claim(
-        "IC5.21",
-        "jitter rises beside every protocol, most beside HTCP and UDT",
-        "raised by all, most by HTCP and UDT",
-        (
-            *(rates.value(f"beside {p} less alone", raised(p), above(0.0), "> 0", "ms", 4) for p in FAST_ONES),
-            rates.value("HTCP and UDT over the others", loudest, above(1.0), "> 1", "", 2),
-        ),
-    ),
-    Claim(
-        "IC5.22",
-        "Standard TCP keeps its rate when UDP comes later (0.95: our number), and has less when it comes first",
-        "case 2 unaffected, case 1 lower",
-        (
-            rates.value("case 2", kept("Standard", "case 2", "Small"), at_least(0.95), "1", "", 3),
-            rates.value("case 1", kept("Standard", "case 1", "Small"), below(0.95), "< 1", "", 3),
-        ),
-    ),
+            },
+        },
+        "IC5.20": {
+            **{p: study.median(kept(p, "little", "Small")) for p in FAST_ONES},
+            **{f"{p}: lost, {c}": study.median(lost(p, c)) for p in FAST_ONES for c in LITTLE},
+        },
+        "IC5.21": {
+            **{f"beside {p} less alone": study.median(raised(p)) for p in FAST_ONES},
+            "HTCP and UDT over the others": study.median(loudest),
+        },
+        "IC5.22": {
+            "case 2": study.median(kept("Standard", "case 2", "Small")),
+            "case 1": study.median(kept("Standard", "case 1", "Small")),
+        },
+    }
 )
 
 EXPERIMENT = rates.experiment(

@@ -16,9 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from crosswind.claims import Claim, at_least, at_most
 from crosswind.experiments.base import Results
-from crosswind.experiments.igarashi import drawing, rates
+from crosswind.experiments.igarashi import drawing, rates, study
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
@@ -87,20 +86,17 @@ def pictures(r: Results) -> list[Picture]:
     return [*series, per_ack, *traces]
 
 
-CLAIMS = (
-    Claim(
-        "IC5.5",
-        "all reach a high rate with any receiver (nine tenths of the buffer's: our number), Windows XP last",
-        "all high; XP slowest",
-        (
-            rates.value("slowest over the buffer's rate", slowest, at_least(0.9), "1", "", 3),
-            *(
-                rates.ratio(f"{p}: time with {o} over XP", half_s(p, o), half_s(p, "Windows XP"), at_most(1.0), "< 1")
+CLAIMS = study.BOOK.claims(
+    {
+        "IC5.5": {
+            "slowest over the buffer's rate": study.median(slowest),
+            **{
+                f"{p}: time with {o} over XP": study.ratio(half_s(p, o), half_s(p, "Windows XP"))
                 for p in paths.TCP_VARIANTS
                 for o in ("Linux", "FreeBSD 5.3")
-            ),
-        ),
-    ),
+            },
+        },
+    }
 )
 
 EXPERIMENT = rates.experiment(

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind.claims import Claim, at_most
 from crosswind.experiments.base import Results, Tables
 from crosswind.experiments.igarashi import assured, chain_of_queues, study
 from crosswind.figures import Picture, cumulative
@@ -61,16 +60,13 @@ def tables(runs: Runs) -> Tables:
     return {"repetition": repetition, "interval": hist}
 
 
-CLAIMS = (
-    Claim(
-        "IC6.17",
-        "Packets in profile leave domain A and come to domain B with nearly the same distribution of intervals",
-        "very similar",
-        [
-            study.value("distance of Point A and Point B", OWN, "Point A", at_most(0.1), "small", "", 3),
-            study.value("distance of behind RIO1 and Point B", OWN, "behind RIO1", digits=3),
-        ],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "IC6.17": {
+            "distance of Point A and Point B": study.value(OWN, "Point A"),
+            "distance of behind RIO1 and Point B": study.value(OWN, "behind RIO1"),
+        },
+    }
 )
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crosswind.claims import Claim, at_least, between
+from crosswind.claims import between
 from crosswind.experiments.igarashi import assured, study
 from crosswind.scenario import Scenario
 
@@ -39,29 +39,23 @@ def _nearly_met(configuration: str) -> Any:
     return lambda r: r.of(configuration, "clear_misses") == 0
 
 
-CLAIMS = (
-    Claim(
-        "IC6.4",
-        "Excess-in within one domain: all contracts are met (to 2 %)",
-        "no flow below its contract",
-        [
-            study.all_seeds(f"seeds with all met, {case}", _nearly_met(c), at_least(0.9), "all")
-            for case in assured.CASES
-            for c in [assured.label("intra", assured.EXCESS, case)]
-        ],
-    ),
-    Claim(
-        "IC6.6",
-        "The total is that of the bottleneck in all four tables",
-        "33.4 to 34.0 Mbit/s; 46.6 to 47.3 in Case 3",
-        [
-            study.value(
-                f"{kind} {marking}, {case}", used + assured.label(kind, marking, case), "total", accept, "", "Mbit/s"
-            )
-            for used, kind, marking in TABLES
-            for case, accept in TOTALS.items()
-        ],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "IC6.4": {
+            **{
+                f"seeds with all met, {case}": study.portion(_nearly_met(c))
+                for case in assured.CASES
+                for c in [assured.label("intra", assured.EXCESS, case)]
+            },
+        },
+        "IC6.6": {
+            **{
+                f"{kind} {marking}, {case}": study.value(used + assured.label(kind, marking, case), "total")
+                for used, kind, marking in TABLES
+                for case, accept in TOTALS.items()
+            },
+        },
+    }
 )
 
 

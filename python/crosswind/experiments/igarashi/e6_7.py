@@ -55,24 +55,22 @@ def _misses(configuration: str, flow: str, rate: float) -> Any:
     return lambda r: r.of(configuration, f"th_{flow}") < rate
 
 
-CLAIMS = (
-    study.withheld(
-        "IC6.11",
-        "Mixed policies: throughput of the large contracts with long round trips, and which flows miss theirs",
-        [
-            *(
-                study.value(f"{flow}, {c}", c, f"th_{flow}", unit="Mbit/s")
+CLAIMS = study.BOOK.claims(
+    {
+        "IC6.11": {
+            **{
+                f"{flow}, {c}": study.value(c, f"th_{flow}")
                 for c in configurations()
                 for flow in ("a6", "a9", "b6", "b9")
-            ),
-            *(study.value(f"flows below contract, {c}", c, "misses", digits=1) for c in configurations()),
-            *(
-                study.all_seeds(f"seeds in which {flow} misses, {c}", _misses(c, flow, 5.0), study.FREE)
+            },
+            **{f"flows below contract, {c}": study.value(c, "misses") for c in configurations()},
+            **{
+                f"seeds in which {flow} misses, {c}": study.portion(_misses(c, flow, 5.0))
                 for c in configurations()
                 for flow in ("a6", "a9", "b6", "b9")
-            ),
-        ],
-    ),
+            },
+        },
+    }
 )
 
 

@@ -11,10 +11,9 @@ What may differ here: the layout (see `chain_of_queues`). Rates are drops over a
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 
+from crosswind.claims import Measure
 from crosswind.experiments.base import Results, Tables
 from crosswind.experiments.igarashi import assured, drawing, study
 from crosswind.experiments.igarashi.chain_of_queues import KINDS, QUEUES, configurations
@@ -54,26 +53,26 @@ def tables(runs: Runs) -> Tables:
     return {**made, "repetition": repetition}
 
 
-def _losses() -> list[Any]:
-    out = []
-    for c in KINDS:
-        for q in QUEUES:
-            for name in COLOURS:
-                out.append(study.value(f"{q.upper()} {name}, {c}, drops", c, f"{q}_{name}_drops", digits=0))
-                out.append(study.value(f"{q.upper()} {name}, {c}, rate", c, f"{q}_{name}_rate", unit="%", digits=3))
-    return out
+def _losses() -> dict[str, Measure]:
+    return {
+        f"{q.upper()} {name}, {c}, {what}": study.value(c, f"{q}_{name}_{what}")
+        for c in KINDS
+        for q in QUEUES
+        for name in COLOURS
+        for what in ("drops", "rate")
+    }
 
 
-CLAIMS = (
-    study.withheld("IC6.14", "Model 6.4: losses in and out of profile at RIO2, RIO4 and RIO6", _losses()),
-    study.withheld(
-        "IC6.15",
-        "Model 6.4 (a): packets re-marked at the edge of domain B",
-        [
-            study.value("count", "(a) inter", "remarked", digits=0),
-            study.value("share of packets in profile", "(a) inter", "remarked_share", unit="%", digits=3),
-        ],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "IC6.14": {
+            **_losses(),
+        },
+        "IC6.15": {
+            "count": study.value("(a) inter", "remarked"),
+            "share of packets in profile": study.value("(a) inter", "remarked_share"),
+        },
+    }
 )
 
 

@@ -14,12 +14,13 @@ IC7.3 fails in the longest path, 22.4 % over ten seeds: probably by the load of 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from crosswind.claims import Claim, at_least, at_most, between
+from crosswind.claims import Measure, measures
 from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import discard, drawing, study
 from crosswind.experiments.igarashi.discard import MODEL_1
@@ -40,34 +41,11 @@ def configurations(**reading: Any) -> dict[str, Scenario]:
     return {"model 1": discard.scenario(replace(MODEL_1, **reading))}
 
 
-def _value(group: str, limit_ms: int, accept: Any, printed: str = "") -> Any:
-    name = f"{group}, {limit_ms} ms"
-    return study.over_seeds(study.value(name, MODEL_2, f"{group}_eplr_{limit_ms}", accept, printed, "%", 1))
+def _eplr(groups: Sequence[str], limit_ms: int) -> dict[str, Measure]:
+    return {f"{g}, {limit_ms} ms": measures.with_seeds(study.value(MODEL_2, f"{g}_eplr_{limit_ms}"), 5) for g in groups}
 
 
-CLAIMS = (
-    Claim(
-        "IC7.1",
-        "Without control, model 2 at 96 % load and 10 ms: about half of the packets of long paths are lost or late",
-        "g0 above 50 %, g1 above 40 %, g3 and g4 20 to 27 %",
-        [
-            _value("g0", 10, between(0.45, 0.62), "> 50 %"),
-            _value("g1", 10, between(0.35, 0.50), "> 40 %"),
-            _value("g3", 10, study.FREE, "20 to 27 %"),
-            _value("g4", 10, study.FREE, "20 to 27 %"),
-        ],
-    ),
-    Claim(
-        "IC7.3",
-        "Without control, model 2 and 20 ms: the longest path still suffers, paths with one congested node hardly",
-        "g0 at least 25 %; g3 and g4 at most 1.5 %",
-        [
-            _value("g0", 20, at_least(0.25)),
-            _value("g3", 20, at_most(0.015)),
-            _value("g4", 20, at_most(0.015)),
-        ],
-    ),
-)
+CLAIMS = study.BOOK.claims({"IC7.1": _eplr(("g0", "g1", "g3", "g4"), 10), "IC7.3": _eplr(("g0", "g3", "g4"), 20)})
 
 
 def pictures(r: Results) -> list[Picture]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from crosswind.claims import Measure
 from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import discard, drawing, study
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
@@ -29,19 +30,18 @@ def configurations(**_: Any) -> dict[str, Scenario]:
     return {OWN.label(): discard.scenario(OWN)}
 
 
-def reported(configuration: str, label: str) -> list[Any]:
+def reported(configuration: str, label: str) -> dict[str, Measure]:
     """The EPLR of every subgroup by its own limit."""
-    return [
-        study.value(f"{f}, {label}", configuration, f"{f}_eplr_{limit}", unit="%") for f, limit in SUBGROUPS.items()
-    ]
+    return {f"{f}, {label}": study.value(configuration, f"{f}_eplr_{limit}") for f, limit in SUBGROUPS.items()}
 
 
-CLAIMS = (
-    study.withheld(
-        "IC7.20",
-        "Two requirements on the same path: EPLR of the subgroups with MTQ 3.3 for all and with 3.3 and 6.6",
-        [*reported("e7-2/MTQ 3.3", "MTQ 3.3"), *reported(OWN.label(), "MTQ 3.3 / 6.6")],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "IC7.20": {
+            **reported("e7-2/MTQ 3.3", "MTQ 3.3"),
+            **reported(OWN.label(), "MTQ 3.3 / 6.6"),
+        },
+    }
 )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.claims import Claim, below
+from crosswind.claims import measures
 from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import discard, drawing, study
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
@@ -36,23 +36,18 @@ def configurations(**_: Any) -> dict[str, Scenario]:
     }
 
 
-CLAIMS = (
-    Claim(
-        "IC7.26",
-        "The order of the schemes for the longest path is the same with other lengths of bursts",
-        "similar",
-        [
-            study.ratio(
-                f"g0, {on}/{off}: {better} against {worse}",
-                (f"{on}-{off} {better}", "g0_eplr_10"),
-                (f"{on}-{off} {worse}", "g0_eplr_10"),
-                below(1.0),
-                "< 1",
-            )
-            for on, off in BURSTS
-            for better, worse in ORDERS
-        ],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "IC7.26": {
+            **{
+                f"g0, {on}/{off}: {better} against {worse}": measures.ratio(
+                    (f"{on}-{off} {better}", "g0_eplr_10"), (f"{on}-{off} {worse}", "g0_eplr_10"), pairing="paired"
+                )
+                for on, off in BURSTS
+                for better, worse in ORDERS
+            },
+        },
+    }
 )
 
 

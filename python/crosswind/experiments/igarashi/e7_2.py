@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from crosswind.claims import Claim, at_least, at_most, between
+from crosswind.claims import measures
 from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import discard, drawing, study
 from crosswind.experiments.igarashi.discard import Limits
@@ -37,25 +37,14 @@ def _loss(mtq: float) -> tuple[str, str]:
     return (BY_MTQ[mtq], "g0_loss")
 
 
-CLAIMS = (
-    Claim(
-        "IC7.2",
-        "Without control the nodes drop about 2 % of the packets of the longest path",
-        "about 2 %",
-        [study.over_seeds(study.value("g0", NONE, "g0_loss", between(0.013, 0.026), "2 %", "%"))],
-    ),
-    Claim(
-        "IC7.4",
-        "Losses at the nodes hardly grow down to an MTQ of 1.8 ms (less than double: our number) and "
-        "steeply below 1 ms",
-        "flat to 1.8 ms; steep below",
-        [
-            study.over_seeds(
-                study.ratio("1.8 ms against none", _loss(1.8), _loss(16.0), at_most(2.0), "slightly more")
-            ),
-            study.ratio("0.4 against 0.8 ms", _loss(0.4), _loss(0.8), at_least(2.0), "steep"),
-        ],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "IC7.2": {"g0": measures.with_seeds(study.value(NONE, "g0_loss"), 5)},
+        "IC7.4": {
+            "1.8 ms against none": measures.with_seeds(measures.ratio(_loss(1.8), _loss(16.0), pairing="paired"), 5),
+            "0.4 against 0.8 ms": measures.ratio(_loss(0.4), _loss(0.8), pairing="paired"),
+        },
+    }
 )
 
 

@@ -21,7 +21,7 @@ from dataclasses import replace
 from typing import Any
 
 from crosswind import stats
-from crosswind.claims import Claim, Part, at_least, at_most, between
+from crosswind.claims import measures
 from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import discard, study
 from crosswind.experiments.igarashi.discard import MODEL_1, MODEL_2, Limits
@@ -60,41 +60,26 @@ def _worst_ratio(r: Results) -> Any:
     return discard.worst(BOTH, GROUPS)(r) / discard.worst("e7-2/MTQ 3.3", GROUPS)(r)
 
 
-CLAIMS = (
-    Claim(
-        "IC7.11",
-        "QTL 10 with MTQ 5 is near the best MTQ alone, and far better than either alone (a point around 4.5 % is our "
-        "number)",
-        "g0 about 4.5 %",
-        [
-            study.over_seeds(study.value("g0", BOTH, "g0_eplr_10", between(0.035, 0.055), "4.5 %", "%")),
-            study.of_seeds("worst group against MTQ 3.3 alone", _worst_ratio, at_most(1.6), "< 1.6"),
-            study.ratio("MTQ 5 alone against both", ("e7-2/MTQ 5", "g0_eplr_10"), (BOTH, "g0_eplr_10"), at_least(2.5)),
-            study.ratio("QTL 10 alone against both", ("e7-4/QTL 10", "g0_eplr_10"), (BOTH, "g0_eplr_10"), at_least(2)),
-        ],
-    ),
-    Claim(
-        "IC7.12",
-        "With QTL at the limit any MTQ from 1.8 ms to half of it serves the longest path",
-        "3 to 5 %",
-        [
-            study.over_seeds(
-                study.value(f"g0, MTQ {x:g}", BY_MTQ[x], "g0_eplr_10", between(0.03, 0.05), "3 to 5 %", "%")
-            )
-            for x in (1.8, 3.3, 5.0)
-        ],
-    ),
-    Claim(
-        "IC7.13",
-        "MTQ at QTL leaves the result of QTL as it is; QTL at three times MTQ leaves that of MTQ",
-        "no effect",
-        [
-            Part(
-                "totals that differ, MTQ 10 beside QTL 10", _differences(BY_MTQ[10.0], "e7-4/QTL 10"), at_most(0), "0"
+CLAIMS = study.BOOK.claims(
+    {
+        "IC7.11": {
+            "g0": measures.with_seeds(study.value(BOTH, "g0_eplr_10"), 5),
+            "worst group against MTQ 3.3 alone": study.median(_worst_ratio),
+            "MTQ 5 alone against both": measures.ratio(
+                ("e7-2/MTQ 5", "g0_eplr_10"), (BOTH, "g0_eplr_10"), pairing="paired"
             ),
-            Part("totals that differ, QTL 15 beside MTQ 5", _differences(INERT.label(), "e7-2/MTQ 5"), at_most(0), "0"),
-        ],
-    ),
+            "QTL 10 alone against both": measures.ratio(
+                ("e7-4/QTL 10", "g0_eplr_10"), (BOTH, "g0_eplr_10"), pairing="paired"
+            ),
+        },
+        "IC7.12": {
+            **{f"g0, MTQ {x:g}": measures.with_seeds(study.value(BY_MTQ[x], "g0_eplr_10"), 5) for x in (1.8, 3.3, 5.0)},
+        },
+        "IC7.13": {
+            "totals that differ, MTQ 10 beside QTL 10": _differences(BY_MTQ[10.0], "e7-4/QTL 10"),
+            "totals that differ, QTL 15 beside MTQ 5": _differences(INERT.label(), "e7-2/MTQ 5"),
+        },
+    }
 )
 
 

@@ -19,7 +19,6 @@ import numpy as np
 import polars as pl
 
 from crosswind import stats
-from crosswind.claims import Claim, Part, above, at_most, below
 from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import discard, e7_6, study
 from crosswind.experiments.igarashi.e7_6 import A, C, D
@@ -61,19 +60,16 @@ def _share_up_to(case: str, ms: float) -> Any:
     return measure
 
 
-CLAIMS = (
-    Claim(
-        "IC7.25",
-        "With QTL 10 the delay of the longest path ends at 150 ms",
-        "150 ms",
-        [
-            Part("longest, QTL 10", _longest(C), at_most(150.0), "150 ms", "ms", 2),
-            Part("longest, MTQ 5 and QTL 10", _longest(D), at_most(150.0), "150 ms", "ms", 2),
-            Part("longest by expected waits, QTL 10", _longest_expected(C), study.FREE, "150 ms", "ms", 2),
-            Part("longest, none", _longest(A), above(150.0), "> 150 ms", "ms"),
-            Part("share up to 145 ms, none", _share_up_to(A, 5.0), below(0.5), "smaller", "%"),
-        ],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "IC7.25": {
+            "longest, QTL 10": _longest(C),
+            "longest, MTQ 5 and QTL 10": _longest(D),
+            "longest by expected waits, QTL 10": _longest_expected(C),
+            "longest, none": _longest(A),
+            "share up to 145 ms, none": _share_up_to(A, 5.0),
+        },
+    }
 )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from crosswind import stats
-from crosswind.claims import Part
+from crosswind.claims import Measure
 from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import discard, drawing, study
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
@@ -57,34 +57,26 @@ def _near(by: dict[float, str], pick: Any) -> Any:
     return measure
 
 
-def _values(by: dict[float, str], what: str) -> list[Part]:
-    return [
-        study.value(f"{g}, {what} {x:g}", c, f"{g}_eplr_10", unit="%")
-        for x, c in by.items()
-        for g in ("g0", "g1", "g4")
-    ]
+def _values(by: dict[float, str], what: str) -> dict[str, Measure]:
+    return {f"{g}, {what} {x:g}": study.value(c, f"{g}_eplr_10") for x, c in by.items() for g in ("g0", "g1", "g4")}
 
 
-CLAIMS = (
-    study.withheld(
-        "IC7.18",
-        "Unequal flow numbers without control, 10 ms: EPLR of all groups",
-        [study.value(g, "none", f"{g}_eplr_10", unit="%") for g in GROUPS],
-    ),
-    study.withheld(
-        "IC7.19",
-        "Unequal flow numbers: MTQ that is near-optimal for the worst group (1.25 times the best: our number); QTL",
-        [
-            Part("best MTQ", _best(BY_MTQ), unit="ms"),
-            Part("near-optimal MTQ (1.25 times the best EPLR), from", _near(BY_MTQ, min), unit="ms"),
-            Part("near-optimal MTQ, to", _near(BY_MTQ, max), unit="ms"),
-            Part("best QTL", _best(BY_QTL), unit="ms"),
-            Part("best MTQ beside QTL 10", _best(BY_BOTH), unit="ms"),
-            *_values(BY_MTQ, "MTQ"),
-            *_values(BY_QTL, "QTL"),
-            *_values(BY_BOTH, "QTL 10, MTQ"),
-        ],
-    ),
+CLAIMS = study.BOOK.claims(
+    {
+        "IC7.18": {
+            **{g: study.value("none", f"{g}_eplr_10") for g in GROUPS},
+        },
+        "IC7.19": {
+            "best MTQ": _best(BY_MTQ),
+            "near-optimal MTQ (1.25 times the best EPLR), from": _near(BY_MTQ, min),
+            "near-optimal MTQ, to": _near(BY_MTQ, max),
+            "best QTL": _best(BY_QTL),
+            "best MTQ beside QTL 10": _best(BY_BOTH),
+            **_values(BY_MTQ, "MTQ"),
+            **_values(BY_QTL, "QTL"),
+            **_values(BY_BOTH, "QTL 10, MTQ"),
+        },
+    }
 )
 
 

@@ -9,7 +9,6 @@ has for each flow its mean and largest bin (`f_mbps`, `f_max_mbps`), the share o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,14 +16,13 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import figures, stats
-from crosswind.claims import Band, Claim, MissingDataError, Part, above, between
+from crosswind.claims import Claim, MissingDataError
 from crosswind.experiments.base import Experiment, Results, Tables, Variant
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.experiments.igarashi import study
 from crosswind.figures import Picture
 from crosswind.runs import Runs
 from crosswind.scenario import Scenario
-from crosswind.stats import Estimate
 
 KEYS = ["configuration", "rep"]
 # As many as open point O1.3 asks for.
@@ -168,37 +166,6 @@ def chunks(name: str, caption: str, r: Results, configurations: Mapping[str, str
     return figures.cumulative(name, caption, hists, "segments that an ACK acknowledges", 1.0)
 
 
-def value(
-    label: str, measure: Measure, accept: Band = study.FREE, published: str = "", unit="Mbit/s", digits=1
-) -> Part:
-    """The median of a measure over the runs."""
-    return Part(label, lambda r: stats.median(measure(r)), accept, published, unit, digits)
-
-
-def ratio(label: str, new: Measure, old: Measure, accept: Band = study.FREE, published: str = "", digits=2) -> Part:
-    """The median of one measure over that of another."""
-
-    def measured(r: Results) -> Estimate:
-        a, b = new(r), old(r)
-        return stats.estimate(_ratio, a, b, pairing="paired")
-
-    return Part(label, measured, accept, published, "", digits)
-
-
-def _ratio(a: Any, b: Any, axis: int = -1) -> Any:
-    return np.median(a, axis=axis) / np.maximum(np.median(b, axis=axis), 1e-9)
-
-
-def order(pairs: Sequence[tuple[str, Measure]], digits: int = 2) -> list[Part]:
-    """Each is above the one that follows."""
-    return [ratio(f"{a} over {b}", x, y, above(1.0), "> 1", digits) for (a, x), (b, y) in pairwise(pairs)]
-
-
-def full_size(label: str, measure: Measure, accept: Band, published: str, unit: str = "s", digits: int = 1) -> Part:
-    """A number with a unit: it is judged at full size only."""
-    return study.at_full_size(value(label, measure, accept, published, unit, digits))
-
-
 def over_time(name: str, caption: str, r: Results, lines: dict[str, tuple[str, str]]) -> Picture:
     """Throughput against time: label -> (configuration, flow), of the first run."""
     drawn = {}
@@ -217,6 +184,3 @@ def bars(name: str, caption: str, r: Results, series_of: dict[str, dict[str, Mea
 def jain(a: Measure, b: Measure) -> Measure:
     """Jain's index of two rates, run by run."""
     return lambda r: np.asarray(stats.jain(np.stack([a(r), b(r)], axis=-1)))
-
-
-within_1_5 = between(1 / 1.5, 1.5)

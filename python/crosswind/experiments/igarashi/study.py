@@ -1,96 +1,62 @@
-"""How the experiments of [Igarashi 2007] are declared, and the parts of claims that recur in them.
+"""How the experiments of [Igarashi 2007] are declared, and measures of their claims.
 
-The source shows single runs and prints no intervals: an experiment here has ten seeds, and claims judge the median.
+The source shows single runs and prints no intervals: an experiment here has ten seeds. A column is a function of the
+results that gives one value per seed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from crosswind import stats
-from crosswind.claims import Band, Claim, MissingDataError, Part
+from crosswind.claims import Measure
+from crosswind.claims.book import book
 from crosswind.experiments.base import Results, Study
-from crosswind.stats import Estimate
 
+BOOK = book(__file__)
 STUDY = Study("igarashi", "[Igarashi 2007]", reps=10, quick_reps=2)
 experiment = STUDY.experiment
-FREE = Band()
+Column = Callable[[Results], Any]
 
 
-def of_seeds(
-    label: str, measure: Callable[[Results], Any], accept: Band = FREE, published: str = "", unit: str = "", digits=2
-) -> Part:
-    """The median over the seeds of something that each seed gives one value of."""
-    return Part(label, lambda r: stats.median(measure(r)), accept, published, unit, digits)
+def of(configuration: str, column: str) -> Column:
+    """A column of the repetition table."""
+    return lambda r: r.of(configuration, column)
 
 
-def value(
-    label: str, configuration: str, column: str, accept: Band = FREE, published: str = "", unit: str = "", digits=2
-) -> Part:
+def median(values: Column) -> Measure:
+    """The median over the seeds."""
+    return lambda r: stats.median(values(r))
+
+
+def value(configuration: str, column: str) -> Measure:
     """The median over the seeds of a column of the repetition table."""
-    return of_seeds(label, lambda r: r.of(configuration, column), accept, published, unit, digits)
+    return median(of(configuration, column))
+
+
+def ratio(top: Column, bottom: Column) -> Measure:
+    """The median of one column over that of another, resampled seed by seed."""
+    return lambda r: stats.estimate(_ratio, top(r), bottom(r), pairing="paired")
 
 
 def _ratio(a: Any, b: Any, axis: int = -1) -> Any:
-    return np.median(a, axis=axis) / np.median(b, axis=axis)
+    return np.median(a, axis=axis) / np.maximum(np.median(b, axis=axis), 1e-9)
 
 
-def ratio(
-    label: str,
-    new: tuple[str, str],
-    old: tuple[str, str],
-    accept: Band = FREE,
-    published: str = "",
-    unit: str = "",
-    digits: int = 2,
-) -> Part:
-    """The median of one (configuration, column) over that of another, resampled seed by seed."""
-
-    def measure(r: Results) -> Estimate:
-        return stats.estimate(_ratio, r.of(*new), r.of(*old), pairing="paired")
-
-    return Part(label, measure, accept, published, unit, digits)
+def order(columns: Sequence[tuple[str, Column]]) -> dict[str, Measure]:
+    """The ratio of each to the one that follows."""
+    return {f"{a} over {b}": ratio(x, y) for (a, x), (b, y) in pairwise(columns)}
 
 
-def all_seeds(label: str, holds: Callable[[Results], Any], accept: Band, published: str = "") -> Part:
-    """How many seeds something is true of."""
+def portion(holds: Column) -> Measure:
+    """The share of the seeds that something is true of, as it is: without an interval."""
 
-    def measure(r: Results) -> Estimate:
+    def measure(r: Results) -> stats.Estimate:
         truth = np.asarray(holds(r))
         return stats.exact(float(truth.mean()), truth.size)
 
-    return Part(label, measure, accept, published, "%", 0)
-
-
-def at_full_size(part: Part) -> Part:
-    """A number that a smaller or shorter run says nothing about: it is judged at full size only."""
-
-    def measure(r: Results) -> Estimate:
-        found = part.measure(r)
-        if r.runs.manifest.get("size") == "quick":
-            raise MissingDataError(f"{part.show(found.value)} in a first look: judged at full size only")
-        return found
-
-    return replace(part, measure=measure)
-
-
-def over_seeds(part: Part, least: int = 5) -> Part:
-    """A number that scatters from seed to seed: it is judged at full size and over at least so many seeds."""
-
-    def measure(r: Results) -> Estimate:
-        found = part.measure(r)
-        seeds = int(r.runs.manifest["reps"])
-        if seeds < least:
-            raise MissingDataError(f"{part.show(found.value)} with seeds: {seeds}; judged with at least {least}")
-        return found
-
-    return at_full_size(replace(part, measure=measure))
-
-
-def withheld(id: str, statement: str, parts: Sequence[Part]) -> Claim:
-    """A claim whose published outcome is not known here: it is measured and reported."""
-    return Claim(id, statement, "withheld", parts, withheld="yes")
+    return measure
