@@ -242,11 +242,11 @@ def _asked(e: Experiment, chosen: Sequence[Experiment], plan: Plan) -> list[str]
     own = plan.ask(e)
     names = []
     for variant in plan.variants(e):
-        names += [own.identity(s) for s in e.configurations(**e.settings(variant, plan.size)).values()]
+        names += [own.identity(s) for s in plan.configurations(e, variant).values()]
         for id in sorted(e.companions() - ids):
             other = experiments.of_study(id)[id]
             ask = Ask(own.seed, min(own.reps if own.reps < e.reps else other.reps, other.reps))
-            names += [ask.identity(s) for s in other.configurations(**other.settings(variant, plan.size)).values()]
+            names += [ask.identity(s) for s in plan.configurations(other, variant).values()]
     return names
 
 
@@ -264,7 +264,7 @@ def chains(chosen: Sequence[Experiment], plan: Plan) -> dict[str, float]:
 
 def _work(e: Experiment, plan: Plan) -> float:
     """About as many bytes as an experiment transfers."""
-    return plan.ask(e).reps * sum(map(_bytes, e.configurations(**e.settings(plan.variant, plan.size)).values()))
+    return plan.ask(e).reps * sum(map(_bytes, plan.configurations(e, plan.variant).values()))
 
 
 def _bytes(scenario: Scenario) -> float:

@@ -201,6 +201,7 @@ def reproduction_report(
             title=experiment.title,
             name=experiment.id,
             source=experiment.source,
+            changes=runs.manifest.get("changes", []),
             doc=experiment.doc,
             facts=facts(runs),
             warnings=runs.manifest.get("warnings", []),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,18 +14,21 @@ import polars as pl
 
 from crosswind import figures, report
 from crosswind.claims import Checked
-from crosswind.errors import InputError, InterruptedRunError, MissingExtraError, did_you_mean
+from crosswind.errors import CrosswindError, InputError, InterruptedRunError, MissingExtraError, did_you_mean
 from crosswind.experiments.base import Experiment, Results
 from crosswind.figures import Format, Picture
-from crosswind.folder import results_in
+from crosswind.folder import prepare_out, results_in
 from crosswind.progress import Listener
 from crosswind.readings import MAIN, Reading, reading
 from crosswind.run import Ties
 from crosswind.runs import Runs
+from crosswind.scenario import Scenario, parse_assignment
 from crosswind.sharing import Ask, Before, Shared, made_before, run_shared
 
 #: What to do after an interruption.
 GO_ON = "the same command makes what is missing"
+#: What is said of an experiment some values of which were changed.
+CHANGED = "changed"
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,8 @@ class Plan:
     `readings="all"` every one is run beside the suggested one. `figures`: in the report and as files (of the
     `formats` named), in the report only, or not at all. `fresh` names experiments whose results lie beside this one's
     and may be read. `shared`: runs that others ask for too. `again`: make also the runs that lie in the folder
-    already (the same scenarios and seeds, by this build of the engine).
+    already (the same scenarios and seeds, by this build of the engine). `changes`: `path=value`, applied to every
+    configuration: then it is another experiment than the published one, and says so.
     """
 
     reps: int | None = None
@@ -51,6 +56,7 @@ class Plan:
     fresh: frozenset[str] = frozenset()
     shared: Shared | None = None
     again: bool = False
+    changes: tuple[str, ...] = ()
 
     def variants(self, experiment: Experiment) -> list[str]:
         """The readings that are run, the main one as ""."""
@@ -60,6 +66,16 @@ class Plan:
         """Which runs of each configuration are wanted."""
         reps = self.reps or (experiment.quick_reps if self.size == "quick" else experiment.reps)
         return Ask(self.seed if self.seed is not None else experiment.seed, reps, self.ties, self.workers)
+
+    def configurations(self, experiment: Experiment, variant: str) -> dict[str, Scenario]:
+        """What is run of an experiment, by label. Raises InputError where a change does not fit."""
+        return changed(experiment.configurations(**experiment.settings(variant, self.size)), self.changes)
+
+
+def changed(configurations: Mapping[str, Scenario], changes: Sequence[str]) -> dict[str, Scenario]:
+    """The configurations with every `path=value` applied."""
+    values = dict(parse_assignment(c) for c in changes)
+    return {label: s.with_(values) if values else s for label, s in configurations.items()}
 
 
 @dataclass(frozen=True)
@@ -86,6 +102,14 @@ def reproduce(
     Raises InputError for an unknown variant or an unwritable folder; after saving, InterruptedRunError on Ctrl-C and
     RunFailedError when a run broke down.
     """
+    _check_variant(experiment, plan)
+    if plan.changes:
+        plan.configurations(experiment, plan.variant)  # what does not fit is refused before anything is written
+    with results_in(out):
+        return _reproduce(experiment, out, plan, command, progress)
+
+
+def _check_variant(experiment: Experiment, plan: Plan) -> None:
     if plan.variant and plan.variant not in experiment.variants:
         raise InputError(
             "--variant",
@@ -93,8 +117,6 @@ def reproduce(
             expected=f"one of {', '.join(experiment.variants) or '(none for this experiment)'}",
             hint=did_you_mean(plan.variant, experiment.variants),
         )
-    with results_in(out):
-        return _reproduce(experiment, out, plan, command, progress)
 
 
 def _reproduce(experiment: Experiment, out: Path, plan: Plan, command: str, progress: Listener | None) -> Outcome:
@@ -115,7 +137,7 @@ def _stretch(progress: Listener | None, number: int, of: int) -> Listener | None
 
 def _run(experiment: Experiment, out: Path, plan: Plan, variant: str, progress: Listener | None) -> Runs:
     ask = plan.ask(experiment)
-    configurations = experiment.configurations(**experiment.settings(variant, plan.size))
+    configurations = plan.configurations(experiment, variant)
     before = Before({}) if plan.again else made_before(out, configurations, ask)
     runs = run_shared(configurations, ask, plan.shared, progress, before.parts)
     if before.damaged:
@@ -123,6 +145,9 @@ def _run(experiment: Experiment, out: Path, plan: Plan, variant: str, progress: 
     runs.manifest["experiment"] = experiment.id
     runs.manifest["variant"] = variant or MAIN
     runs.manifest["size"] = plan.size
+    if plan.changes:
+        runs.manifest["changes"] = list(plan.changes)
+        runs.manifest["warnings"].append(f"{CHANGED}: {', '.join(plan.changes)}; its claims were made without that")
     if experiment.quick and plan.size == "quick":
         runs.manifest["warnings"].append(f"scaled down: {experiment.quick.title}")
     if ask.reps < experiment.reps:
@@ -140,11 +165,25 @@ def _run(experiment: Experiment, out: Path, plan: Plan, variant: str, progress: 
 def _check(
     experiment: Experiment, runs: Runs, out: Path, plan: Plan
 ) -> tuple[Results, list[Checked], list[dict[str, Any]]]:
-    results = Results(runs, experiment.tables(runs), _companions(experiment, runs, out, plan))
+    try:
+        results = Results(runs, experiment.tables(runs), _companions(experiment, runs, out, plan))
+    except Exception as e:
+        if isinstance(e, CrosswindError) or not runs.manifest.get("changes"):
+            raise
+        runs.save(out)
+        raise InputError(
+            "--set",
+            found=f"values that the tables of {experiment.id} are not made for ({type(e).__name__}: {e})",
+            expected="others",
+            hint=f"the runs are kept in {out}; --write-scenarios writes them as files for `crosswind run` and `sweep`",
+        ) from e
     checked = [claim.check(results) for claim in experiment.claims]
     variant = runs.manifest.get("variant", MAIN)
-    name = experiment.id if variant == MAIN else f"{experiment.id} ({variant})"
+    marks = [*([] if variant == MAIN else [variant]), *([CHANGED] if runs.manifest.get("changes") else [])]
+    name = f"{experiment.id} ({', '.join(marks)})" if marks else experiment.id
     rows = [c.row(name, float(runs.manifest.get("wall_s", 0.0))) for c in checked]
+    if CHANGED in marks:
+        rows = [{**r, "changed": ", ".join(runs.manifest["changes"])} for r in rows]
     flat = [{k: (json.dumps(v) if k == "parts" else v) for k, v in r.items()} for r in rows]
     runs.extra = {**results.tables, "claim": pl.DataFrame(flat)}
     return results, checked, rows
@@ -164,13 +203,21 @@ def _companions(experiment: Experiment, runs: Runs, out: Path, plan: Plan) -> di
             found[name] = Results(Runs({}, saved.scenarios, saved.manifest), saved.extra)
         else:
             size = str(m.get("size", "full"))
-            found[name] = _companion(id, int(m["seed"]), fewer, variant, size, plan.workers, plan.shared)
+            asked = (int(m["seed"]), fewer, variant, size, tuple(m.get("changes", ())))
+            found[name] = _companion(id, *asked, plan.workers, plan.shared)
     return found
 
 
 @cache
 def _companion(
-    id: str, seed: int, fewer: int | None, variant: str, size: str, workers: int | None, shared: Shared | None
+    id: str,
+    seed: int,
+    fewer: int | None,
+    variant: str,
+    size: str,
+    changes: tuple[str, ...],
+    workers: int | None,
+    shared: Shared | None,
 ) -> Results:
     """Tables of an experiment without its runs. A reading that it does not have changes nothing in it."""
     from crosswind import experiments
@@ -178,7 +225,8 @@ def _companion(
     experiment = experiments.of_study(id)[id]
     reps = min(fewer or experiment.reps, experiment.reps)
     ask = Ask(seed, reps, workers=workers)
-    runs = run_shared(experiment.configurations(**experiment.settings(variant, size)), ask, shared)
+    configurations = changed(experiment.configurations(**experiment.settings(variant, size)), changes)
+    runs = run_shared(configurations, ask, shared)
     runs.manifest["size"] = size
     if runs.interrupted:
         raise InterruptedRunError(f"interrupted while running {id}")
@@ -204,6 +252,25 @@ def _pictures(experiment: Experiment, results: Results) -> list[Picture]:
     except MissingExtraError as e:
         results.runs.manifest["warnings"].append(f"the figures are left out: {e}")
         return []
+
+
+def write_scenarios(experiment: Experiment, plan: Plan, folder: Path) -> list[Path]:
+    """Writes what would be run: `folder/<study>/<experiment>/<configuration>.toml` for each configuration."""
+    _check_variant(experiment, plan)
+    into = prepare_out(folder / experiment.id)
+    ask = plan.ask(experiment)
+    changes = f", {CHANGED}: {', '.join(plan.changes)}" if plan.changes else ""
+    reading = f" ({plan.variant})" if plan.variant else ""
+    files: dict[Path, str] = {}
+    for label, scenario in plan.configurations(experiment, plan.variant).items():
+        slug = re.sub(r"[^A-Za-z0-9.+-]+", "-", label).strip("-") or "configuration"
+        same = sum(f.stem == slug or f.stem.startswith(f"{slug}--") for f in files)
+        what = f"# {experiment.id}{reading}: {label}{changes}."
+        head = f"{what} As the experiment runs it: --reps {ask.reps} --seed {ask.seed}\n\n"
+        files[into / f"{slug}{f'--{same + 1}' if same else ''}.toml"] = head + scenario.to_toml()
+    for path, text in files.items():
+        path.write_text(text, encoding="utf-8")
+    return list(files)
 
 
 def conclude(experiment: Experiment, runs: Runs, out: Path, command: str = "", plan: Plan = Plan()) -> Outcome:

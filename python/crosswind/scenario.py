@@ -22,6 +22,7 @@ from crosswind import traces
 from crosswind.core import core
 from crosswind.errors import InputError, did_you_mean
 from crosswind.toml_lines import line_of, places, table_lines
+from crosswind.toml_text import written
 
 _AT = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)")
 _DECLARED_TWICE = re.compile(r"Cannot (?:declare|redefine|overwrite)|twice|already")
@@ -180,6 +181,10 @@ class Scenario:
     def to_json(self) -> str:
         """The scenario as JSON, keys in the order of the file, the contents of trace files filled in."""
         return json.dumps(self.complete(), ensure_ascii=False)
+
+    def to_toml(self) -> str:
+        """The scenario as the text of a TOML file, the contents of trace files filled in, without its comments."""
+        return written(self.complete() | ({"sweep": self.sweep} if self.sweep else {}))
 
     def complete(self) -> dict[str, Any]:
         """The data with the contents of the files that it names."""

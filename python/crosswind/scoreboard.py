@@ -26,7 +26,8 @@ def collect(folder: Path) -> list[dict[str, Any]]:
                 raise InputError(str(file), found=f"claims that cannot be read ({e})", expected="JSON") from None
     if not rows:
         raise InputError(str(folder), found="no claims", expected="results of `crosswind reproduce` at or below it")
-    return list({(r["experiment"], r["claim"]): r for r in rows}.values())
+    # An experiment with other values than the published one judges nothing.
+    return list({(r["experiment"], r["claim"]): r for r in rows if not r.get("changed")}.values())
 
 
 def write(rows: Sequence[dict[str, Any]], folder: Path) -> Path:

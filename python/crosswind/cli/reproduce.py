@@ -21,6 +21,7 @@ from crosswind.cli.shared import (
     OutOption,
     RepsOption,
     SeedOption,
+    SetOption,
     ShuffleOption,
     WorkersOption,
     command_line,
@@ -63,6 +64,11 @@ def reproduce(
     variants: Annotated[
         bool, typer.Option("--variants", help="Run every other reading too, and compare the verdicts.")
     ] = False,
+    assign: SetOption = None,
+    write_scenarios: Annotated[
+        Path | None,
+        typer.Option("--write-scenarios", help="Only write what would be run, as TOML files in this folder."),
+    ] = None,
     formats: FormatsOption = "",
     out: OutOption = None,
     workers: WorkersOption = None,
@@ -78,7 +84,7 @@ def reproduce(
     """Runs published experiments; prints published | measured | verdict; writes figures, report.html, claim tables.
 
     After an interruption the same command makes only the runs that are missing. With `all`, also writes the pages
-    of docs/reproduction here.
+    of docs/reproduction here. With --set, the claims are checked on what was changed, and marked so.
     Exit code 1 when a claim fails, or when one is broken.
     """
     from crosswind import experiments, reproduction  # loads matplotlib
@@ -87,6 +93,7 @@ def reproduce(
     chosen = experiments.find(name)
     _only_one("--quick", quick, "--reps", reps)
     _only_one("--variants", variants, "--variant", variant)
+    _only_one("--set", bool(assign), "--pages", pages)
     began = time.monotonic()
     files = formats_of(formats)
     plan = Plan(
@@ -100,9 +107,17 @@ def reproduce(
         figures="files" if files or len(chosen) == 1 else "report",
         formats=files,
         again=again,
+        changes=tuple(assign or ()),
     )
-    made = _one(chosen[0], out, plan, json) if len(chosen) == 1 else _several(chosen, out or Path("out"), plan, json)
-    if into := pages or (PAGES if name.strip() == "all" else None):
+    if write_scenarios is not None:
+        return _write_scenarios(chosen, plan, write_scenarios)
+    base = out or Path("out/changed" if assign else "out")
+    made = (
+        _one(chosen[0], out or base / chosen[0].id, plan, json)
+        if len(chosen) == 1
+        else _several(chosen, base, plan, json)
+    )
+    if into := pages or (PAGES if name.strip() == "all" and not assign else None):
         by = f"`{command_line()}` (Crosswind {version()}; {time.monotonic() - began:.0f} s of wall time)"
         reproduction.write(made.rows, made.readings, into, by)
     if json:
@@ -136,12 +151,23 @@ def _pace(packets: int, seconds: float) -> str:
     )
 
 
-def _one(experiment: Experiment, out: Path | None, plan: Plan, quiet: bool) -> Made:
+def _write_scenarios(chosen: Sequence[Experiment], plan: Plan, folder: Path) -> int:
+    """Writes the configurations of each experiment, and says what runs one."""
+    from crosswind.reproduce import write_scenarios
+
+    for experiment in chosen:
+        files = write_scenarios(experiment, plan, folder)
+        ask = plan.ask(experiment)
+        print(f"{experiment.id}: {len(files)} scenarios in {files[0].parent}; to run one as the experiment does:")
+        print(f"  crosswind run {files[0]} --reps {ask.reps} --seed {ask.seed}")
+    return EXIT_DONE
+
+
+def _one(experiment: Experiment, folder: Path, plan: Plan, quiet: bool) -> Made:
     """A single experiment, with every claim in a table."""
     from crosswind.reproduce import reproduce as run_experiment
 
     with Bar(experiment.id) as bar:
-        folder = out or Path("out") / experiment.id
         outcome = run_experiment(experiment, folder, plan, command=command_line(), progress=bar)
     if not quiet:
         _print(experiment, outcome)
