@@ -91,9 +91,8 @@ def reproduce(
     from crosswind.reproduce import Plan
 
     chosen = experiments.find(name)
-    _only_one("--quick", quick, "--reps", reps)
-    _only_one("--variants", variants, "--variant", variant)
-    _only_one("--set", bool(assign), "--pages", pages)
+    _contradictions(("--quick", quick, "--reps", reps), ("--variants", variants, "--variant", variant))
+    _contradictions(("--set", bool(assign), "--pages", pages))
     began = time.monotonic()
     files = formats_of(formats)
     plan = Plan(
@@ -137,11 +136,12 @@ class Made:
     runs_before: int
 
 
-def _only_one(first: str, one: object, second: str, other: object) -> None:
-    """Refuses two options that contradict each other."""
-    if one and other:
-        shown = " with ".join(f"{k} {v}" if v is not True else k for k, v in ((first, one), (second, other)))
-        raise InputError(first, found=shown, expected="one of the two")
+def _contradictions(*pairs: tuple[str, object, str, object]) -> None:
+    """Refuses two options of which only one can be heeded."""
+    for first, one, second, other in pairs:
+        if one and other:
+            shown = " with ".join(f"{k} {v}" if v is not True else k for k, v in ((first, one), (second, other)))
+            raise InputError(first, found=shown, expected="one of the two")
 
 
 def _pace(packets: int, seconds: float) -> str:
