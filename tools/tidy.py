@@ -46,7 +46,7 @@ BANNED = {
     "latency": "delay, sojourn or rtt",
     "buffer size": "limit",
 }
-BANNED_PATTERN = re.compile(r"bandwidth(?!-delay)|latency|buffer[ _]size", re.IGNORECASE)
+BANNED_PATTERN = re.compile(r"bandwidth(?!-delay|_\s)|latency|buffer[ _]size", re.IGNORECASE)
 QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"|“[^”]*”|https?://\S+")
 RFC = re.compile(r"\bRFC[ -]?(\d{3,5})\b", re.IGNORECASE)
 UNFINISHED = re.compile(r"\b(?:TODO|FIXME|XXX)\b")

@@ -17,7 +17,7 @@ from crosswind import stats
 from crosswind.experiments.base import Results
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import Trace, fact, figure_of, transfers
-from crosswind.experiments.gurtov_2004.worlds import trace
+from crosswind.experiments.gurtov_2004.worlds import SLOW, trace
 from crosswind.figures import Picture
 from crosswind.runs import Runs
 from crosswind.scenario import Scenario
@@ -33,7 +33,9 @@ def configurations() -> dict[str, Scenario]:
     out = {}
     for gap in GAPS_s:
         spikes = {"at": [f"{AT_s:g} s"], "length": f"{gap} s", "discard": LOST}
-        out[f"gap of {gap} s"] = trace(f"f3-4-{gap}", tcp, {"spikes": spikes, "queue": queue}, duration_s=90.0)
+        out[f"gap of {gap} s"] = trace(
+            f"f3-4-{gap}", tcp, {"spikes": spikes, "queue": queue}, duration_s=90.0, path=SLOW
+        )
     return out
 
 

@@ -12,24 +12,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from crosswind.experiments.base import Results
+from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import Trace, fact, figure_of, transfers
-from crosswind.experiments.gurtov_2004.worlds import EIFEL, trace
+from crosswind.experiments.gurtov_2004.worlds import E1, EIFEL, FORMER_SPIKE, SLOW, Path, trace
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 
 BLOCKED, ALLOWED = "blocked", "allowed"
 RENO = {"recovery": "ns2-reno", "sack": "off"} | EIFEL | {"spurious_response": "option-1"}
-# Of the segments that wait in the queue when the spike begins.
-LOST = 40
+# The fifth of the segments that are under way when the spike begins.
+LOST, FORMER_LOST = 12, 40
 
 
-def configurations() -> dict[str, Scenario]:
+def configurations(path: Path = E1, lost: int = LOST) -> dict[str, Scenario]:
     """Both rules, the same loss."""
-    loss = {"loss": {"type": "list", "packets": [LOST]}}
+    loss = {"loss": {"type": "list", "packets": [lost]}}
     modes: dict[str, dict[str, Any]] = {BLOCKED: {"spurious_unlock": "off"}, ALLOWED: {"spurious_unlock": "on"}}
-    return {c: trace(f"f4-4-{c}", RENO | tcp, loss) for c, tcp in modes.items()}
+    return {c: trace(f"f4-4-{c}", RENO | tcp, loss, path=path) for c, tcp in modes.items()}
 
 
 def _beyond_the_first(c: str) -> Any:
@@ -72,4 +72,5 @@ EXPERIMENT = study.experiment(
     where="figure 4.4",
     tables=transfers,
     figures=pictures,
+    variants={"former": Variant(FORMER_SPIKE, {"path": SLOW, "lost": FORMER_LOST})},
 )

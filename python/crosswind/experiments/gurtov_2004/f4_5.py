@@ -6,35 +6,35 @@ A transfer in its slow start has segments 8 to 15 in flight when a delay spike b
 What the source shows (figure 4.5): Reno-SACK is silent on the first partial ACK at 11 s and waits for a genuine timeout
 at 18 s; NewReno-SACK and FACK have none, and FACK repairs fastest.
 
-What may differ here: as in the traces of figure 4.2, but for what the numbers of the segments tell: a flight of 8 to 15
-is the fourth of a slow start from one segment, and a partial ACK at 11 s ends a spike that begins early. It begins at
-4 s, between the ACK of segment 7 and that of segment 8, and lasts 7 s.
+What may differ here: as in the traces of figure 4.2. A flight of 8 to 15 is the fourth of a slow start from one
+segment; the spike begins between the ACK of segment 7 and that of segment 8.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from crosswind.experiments.base import Results
+from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import Trace, fact, figure_of, transfers
-from crosswind.experiments.gurtov_2004.worlds import EIFEL, VARIANTS, trace
+from crosswind.experiments.gurtov_2004.worlds import E1, EIFEL, SLOW, VARIANTS, Path, trace
 from crosswind.figures import Picture
 from crosswind.runs import Runs
 from crosswind.scenario import Scenario
 
 SENDERS = tuple(VARIANTS)
 LOST = range(9, 16)
-SPIKE = {"at": ["4 s"], "length": "7 s"}
+FORMER = replace(SLOW, spike_at_s=4.0, spike_s=7.0, tcp={**SLOW.tcp, "initial_window_segments": 1})
 SEGMENTS = 100
 
 
-def configurations() -> dict[str, Scenario]:
+def configurations(path: Path = E1) -> dict[str, Scenario]:
     """Three senders, the same losses."""
-    loss = {"loss": {"type": "list", "packets": list(LOST)}, "spikes": SPIKE}
-    tcp = EIFEL | {"spurious_response": "option-1", "initial_window_segments": 1}
+    loss = {"loss": {"type": "list", "packets": list(LOST)}}
+    tcp = EIFEL | {"spurious_response": "option-1"}
     return {
-        s: trace(f"f4-5-{p}", tcp | {"preset": p}, loss, segments=SEGMENTS, duration_s=120.0)
+        s: trace(f"f4-5-{p}", tcp | {"preset": p}, loss, segments=SEGMENTS, duration_s=120.0, path=path)
         for s, p in VARIANTS.items()
     }
 
@@ -95,4 +95,5 @@ EXPERIMENT = study.experiment(
     where="figure 4.5",
     tables=transfers,
     figures=pictures,
+    variants={"former": Variant("a spike from 4 to 11 s over 30 kbit/s and 300 ms", {"path": FORMER})},
 )

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from crosswind.experiments.base import Results
+from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import Trace, fact, figure_of, transfers
-from crosswind.experiments.gurtov_2004.worlds import EIFEL, MSS, trace
+from crosswind.experiments.gurtov_2004.worlds import E1, EIFEL, FORMER_SPIKE, MSS, SLOW, Path, trace
 from crosswind.figures import Picture
 from crosswind.runs import Runs
 from crosswind.scenario import Scenario
@@ -23,9 +23,9 @@ from crosswind.scenario import Scenario
 OPTIONS = tuple(f"option {n}" for n in (1, 2, 3, 4))
 
 
-def configurations() -> dict[str, Scenario]:
+def configurations(path: Path = E1) -> dict[str, Scenario]:
     """The four options."""
-    return {o: trace(f"f4-6-{o[-1]}", EIFEL | {"spurious_response": o.replace(" ", "-")}) for o in OPTIONS}
+    return {o: trace(f"f4-6-{o[-1]}", EIFEL | {"spurious_response": o.replace(" ", "-")}, path=path) for o in OPTIONS}
 
 
 def _originals(runs: Runs, c: str) -> tuple[Trace, list[float]]:
@@ -83,4 +83,5 @@ EXPERIMENT = study.experiment(
     where="figure 4.6",
     tables=transfers,
     figures=pictures,
+    variants={"former": Variant(FORMER_SPIKE, {"path": SLOW})},
 )

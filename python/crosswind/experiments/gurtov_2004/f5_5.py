@@ -7,15 +7,18 @@ fresh packets arrive at once after the spike and no stale one is sent.
 
 What may differ here: the source gives neither rate nor load; 7 s of stale packets after a spike of 10 s mean that 7/12
 of the link is used. Nor does it say for how long the source is on: for half of the time here, at twice the mean rate
-(variants: an object at once, and evenly over the five seconds). Each packet has the lifetime of its object.
+(variants: an object at once, and evenly over the five seconds), nor the phase of the objects against the spike: ten are
+drawn. Each packet has a lifetime of its own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import polars as pl
 
 from crosswind import figures
-from crosswind.claims import measures
+from crosswind.claims import Measure, measures
 from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.figures import Picture
@@ -27,7 +30,10 @@ PACKET_BYTES = 500
 PACKETS = 22
 
 
-def configurations(on_s: float = 2.5, holds: str = "queue") -> dict[str, Scenario]:
+PHASES = 10
+
+
+def configurations(on_s: float = 2.5, holds: str = "queue", phase_s: float = LIFETIME_S) -> dict[str, Scenario]:
     """Drop-tail and discard; the packets of an object leave evenly over `on_s`."""
     work = {
         "type": "on-off",
@@ -38,6 +44,7 @@ def configurations(on_s: float = 2.5, holds: str = "queue") -> dict[str, Scenari
         "rounding": "nearest",
     }
     stream = {
+        "start": {"uniform": ["0 s", f"{phase_s:g} s"]} if phase_s else "0 s",
         "workload": work,
         "lifetime": overlay.lifetime(f"{LIFETIME_S:g} s", holds),
     }
@@ -45,7 +52,7 @@ def configurations(on_s: float = 2.5, holds: str = "queue") -> dict[str, Scenari
         kind: overlay.world(
             "f5-5",
             {"objects": stream},
-            "50 s",
+            "55 s",
             hop=overlay.slow_hop(overlay.queue(kind, 200), overlay.SPIKE_ONCE | {"holds": holds}),
             record={"events": "all"},
         )
@@ -53,27 +60,43 @@ def configurations(on_s: float = 2.5, holds: str = "queue") -> dict[str, Scenari
     }
 
 
-def _arrivals(r: Results, kind: str) -> pl.DataFrame:
-    return overlay.delays(r, kind, "objects").with_columns((LIFETIME_S - pl.col("delay")).alias("left"))
+def _arrivals(r: Results, kind: str, rep: int = 0) -> pl.DataFrame:
+    return overlay.delays(r, kind, "objects", rep).with_columns((LIFETIME_S - pl.col("delay")).alias("left"))
 
 
-def _stale_for(r: Results, kind: str) -> float:
+def _stale(kind: str) -> Callable[[Results, int], float]:
+    """How many packets arrive stale."""
+    return lambda r, rep: _arrivals(r, kind, rep).filter(pl.col("left") < 0).height
+
+
+def _in_spike(r: Results, rep: int) -> float:
+    t = _arrivals(r, "DT", rep)["t"]
+    return float(((t >= 10.5) & (t < 20.0)).sum())
+
+
+def _stale_for(r: Results, kind: str, rep: int = 0) -> float:
     """For how long after the spike only stale packets arrive."""
-    after = _arrivals(r, kind).filter(pl.col("t") > 20.0)
+    after = _arrivals(r, kind, rep).filter(pl.col("t") > 20.0)
     fresh = after.filter(pl.col("left") >= 0.0)
     return float(fresh["t"].min()) - 20.0  # type: ignore[arg-type]
+
+
+def _most(of: Callable[[Results, int], float]) -> Measure:
+    return measures.fact(lambda r: max(overlay.of_starts(r, of)))
+
+
+def _least(of: Callable[[Results, int], float]) -> Measure:
+    return measures.fact(lambda r: min(overlay.of_starts(r, of)))
 
 
 CLAIMS = study.BOOK.claims(
     {
         "G43": {
-            "drop-tail: packets between 10.5 and 20 s": measures.fact(
-                lambda r: overlay.received_in(r, "DT", "objects", 10.5, 20.0)
-            ),
-            "drop-tail: only stale packets for": measures.fact(lambda r: _stale_for(r, "DT")),
-            "discard: first fresh packet after the spike": measures.fact(lambda r: _stale_for(r, "LPD")),
-            "discard: stale packets": measures.fact(lambda r: _arrivals(r, "LPD").filter(pl.col("left") < 0).height),
-            "drop-tail: stale packets": measures.fact(lambda r: _arrivals(r, "DT").filter(pl.col("left") < 0).height),
+            "drop-tail: packets between 10.5 and 20 s": _most(_in_spike),
+            "drop-tail: only stale packets for": overlay.over_starts(lambda r, rep: _stale_for(r, "DT", rep)),
+            "discard: first fresh packet after the spike": _most(lambda r, rep: _stale_for(r, "LPD", rep)),
+            "discard: stale packets": _most(_stale("LPD")),
+            "drop-tail: stale packets": _least(_stale("DT")),
         }
     }
 )
@@ -98,7 +121,9 @@ EXPERIMENT = study.experiment(
     where="figure 5.5",
     figures=pictures,
     tables=overlay.repetition,
+    reps=PHASES,
     variants={
+        "former": Variant(f"{overlay.HELD}; one phase", {"holds": "line", "phase_s": 0.0}),
         "held": Variant(overlay.HELD, {"holds": "line"}),
         "at-once": Variant("an object leaves within 10 ms", {"on_s": 0.01}),
         "evenly": Variant("the packets of an object leave evenly until the next one", {"on_s": 4.999}),

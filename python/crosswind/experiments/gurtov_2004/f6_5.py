@@ -10,30 +10,34 @@ What the source printed: three reports per round-trip time improve aggressivenes
 self-clocking loses less; with the notice there is no underutilisation upwards and fewer losses downwards; without the
 reset the old rate comes back. The numbers of figures 6.5a and 6.5b are withheld.
 
-What may differ here: packets of 1500 bytes, uplinks of 10 and 64 kbit/s; the profile `ns2-tfrc-2003` is that of ns-2
-before October 2004 (decision 0027). The notice is measured with `rfc3448`, which allows the jump that the source asks
-for.
+What may differ here: packets of 1000 bytes and ten start times instead of one trace (decision 0028), uplinks of 10 and
+64 kbit/s; the profile `ns2-tfrc-2003` is that of ns-2 before October 2004 (decision 0027), `ns2-tfrc` that of ns-2.35.
+A rate that is never carried until the end counts as carried then.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from crosswind import figures
-from crosswind.claims import MissingDataError, measures
 from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.experiments.gurtov_2004.tfrc_handover import (
     DOWN,
     END_S,
+    FORMER,
     HANDOVER_S,
+    REPS,
+    SEGMENT_BYTES,
     SYSTEMS,
     UP,
     allowed_at,
     carried_bps,
     drops_after,
+    first_drop,
     handover,
     label,
     notice,
@@ -49,129 +53,143 @@ UMTS_BPS = SYSTEMS["UMTS"]["bps"]
 GPRS_BPS = SYSTEMS["GPRS"]["bps"]
 
 
-def configurations(preset: str = "ns2-tfrc-2003") -> dict[str, Scenario]:
+def configurations(preset: str = "ns2-tfrc-2003", packet_bytes: int = SEGMENT_BYTES) -> dict[str, Scenario]:
     """The two handovers with each option, and TCP for comparison with more queue."""
 
     def one(pair: tuple[str, str], flow: dict[str, Any], limit: int | None = None) -> Scenario:
         return handover("f6-5", pair, {"flow": flow}, limit)
 
-    out = {label(p): one(p, tfrc(preset)) for p in (UP, DOWN)}
-    out[label(DOWN, "self-clocking")] = one(DOWN, tfrc(preset, conservative="on"))
-    out[label(UP, "no discounting")] = one(UP, tfrc(preset, discounting="off"))
-    out[label(UP, "three reports")] = one(UP, tfrc(preset, feedback_per_rtt=3))
-    out[label(UP, "overbuffered")] = one(UP, tfrc(preset), 20)
-    out[label(UP, "tcp")] = one(UP, tcp())
-    out[label(UP, "tcp overbuffered")] = one(UP, tcp(), 20)
+    def plain(**keys: Any) -> dict[str, Any]:
+        return tfrc(preset, packet_bytes, **keys)
+
+    out = {label(p): one(p, plain()) for p in (UP, DOWN)}
+    out[label(DOWN, "self-clocking")] = one(DOWN, plain(conservative="on"))
+    out[label(UP, "no discounting")] = one(UP, plain(discounting="off"))
+    out[label(UP, "three reports")] = one(UP, plain(feedback_per_rtt=3))
+    out[label(UP, "overbuffered")] = one(UP, plain(), 20)
+    out[label(UP, "tcp")] = one(UP, tcp(packet_bytes))
+    out[label(UP, "tcp overbuffered")] = one(UP, tcp(packet_bytes), 20)
     for pair in (UP, DOWN):
-        out[label(pair, "notice")] = one(pair, tfrc("rfc3448", notify=notice(pair[1])))
-    out[label(UP, "notice, no reset")] = one(UP, tfrc("rfc3448", notify=notice(UP[1], "off")))
+        out[label(pair, "notice")] = one(pair, tfrc("rfc3448", packet_bytes, notify=notice(pair[1])))
+    out[label(UP, "notice, no reset")] = one(UP, tfrc("rfc3448", packet_bytes, notify=notice(UP[1], "off")))
     return out
 
 
-def _used(r: Results, configuration: str) -> float:
+Number = Callable[[Results, int], float]
+
+
+def _used(configuration: str) -> Number:
     """Share of UMTS that is used from the handover to the end."""
-    return carried_bps(r, configuration, "flow", HANDOVER_S, END_S) / UMTS_BPS
+    return lambda r, rep: carried_bps(r, configuration, "flow", HANDOVER_S, END_S, rep) / UMTS_BPS
 
 
-def _time_to_adapt(r: Results, configuration: str) -> float:
-    """Seconds from the handover until 80 % of UMTS is carried: the source gives no number for a rate that matches."""
-    return time_to_use(r, configuration, "flow", UMTS_BPS, 0.8)
+def _time_to(share: float, configuration: str) -> Number:
+    """Seconds from the handover until a share of UMTS is carried: the source gives no number for that."""
+    return lambda r, rep: time_to_use(r, configuration, "flow", UMTS_BPS, share, rep=rep)
 
 
-def _first_cut(r: Results, configuration: str) -> float:
-    """When the allowed rate has fallen by a tenth for the first time."""
-    t, rate = sampled(r, configuration, "flow", "allowed_rate_bps")
-    before = allowed_at(r, configuration, "flow", HANDOVER_S)
-    late = (t > HANDOVER_S) & (rate < 0.9 * before)
-    if not late.any():
-        raise MissingDataError("the rate is never cut")
-    return float(t[late][0])
+def _drops(configuration: str) -> Number:
+    return lambda r, rep: drops_after(r, configuration, "flow", rep=rep)
 
 
-def _sent_before_cut(r: Results) -> int:
-    t = overlay.events(r, label(DOWN), "flow", "send", "sender")["t"]
-    return int(((t >= HANDOVER_S) & (t < _first_cut(r, label(DOWN)))).sum())
+def _first_cut(r: Results, rep: int) -> float:
+    """When the allowed rate has fallen by a tenth for the first time after the handover to GPRS; the end, if never."""
+    t, rate = sampled(r, label(DOWN), "flow", "allowed_rate_bps", rep)
+    late = t[(t > HANDOVER_S) & (rate < 0.9 * allowed_at(r, label(DOWN), "flow", HANDOVER_S, rep))]
+    return float(late[0]) if len(late) else END_S
 
 
-def _adequate(r: Results) -> float:
+def _sent_before_cut(r: Results, rep: int) -> float:
+    t = overlay.events(r, label(DOWN), "flow", "send", "sender", rep)["t"]
+    return float(((t >= HANDOVER_S) & (t < _first_cut(r, rep))).sum())
+
+
+def _dropped_before_cut(r: Results, rep: int) -> float:
+    return drops_after(r, label(DOWN), "flow", end=_first_cut(r, rep), rep=rep)
+
+
+def _adequate(r: Results, rep: int) -> float:
     """Seconds from the handover until the rate fits the new link and stays there for five seconds."""
-    t, rate = sampled(r, label(DOWN), "flow", "allowed_rate_bps")
+    t, rate = sampled(r, label(DOWN), "flow", "allowed_rate_bps", rep)
     fits = rate <= 1.1 * GPRS_BPS
-    for i in np.flatnonzero((t >= HANDOVER_S) & fits):
-        if fits[(t >= t[i]) & (t < t[i] + 5)].all():
-            return float(t[i] - HANDOVER_S)
-    raise MissingDataError("the rate never fits")
+    held = (t[i] for i in np.flatnonzero((t >= HANDOVER_S) & fits) if fits[(t >= t[i]) & (t < t[i] + 5)].all())
+    return float(next(held, END_S) - HANDOVER_S)
 
 
-def _after_fakes(r: Results, configuration: str) -> float:
+def _after_fakes(configuration: str) -> Number:
     """Allowed rate five round-trip times after the last report that was made up, of the new link."""
-    rtt = SYSTEMS["UMTS"]["rtt_s"]
-    return allowed_at(r, configuration, "flow", HANDOVER_S + 8 * rtt) / UMTS_BPS
+    at = HANDOVER_S + 8 * SYSTEMS["UMTS"]["rtt_s"]
+    return lambda r, rep: allowed_at(r, configuration, "flow", at, rep) / UMTS_BPS
 
 
-def _at_last_fake(r: Results) -> float:
+def _at_last_fake(r: Results, rep: int) -> float:
     """Allowed rate without the reset when the last made-up report has come, of the new link."""
     at = HANDOVER_S + 4 * SYSTEMS["UMTS"]["rtt_s"]
-    return allowed_at(r, label(UP, "notice, no reset"), "flow", at) / UMTS_BPS
+    return allowed_at(r, label(UP, "notice, no reset"), "flow", at, rep) / UMTS_BPS
 
 
-def _gain(r: Results, plain: str, over: str) -> float:
-    return _used(r, over) - _used(r, plain)
+def _gain(plain: str, over: str) -> Number:
+    before, after = _used(plain), _used(over)
+    return lambda r, rep: after(r, rep) - before(r, rep)
 
 
+THREE, OVER, TOLD = (label(UP, w) for w in ("three reports", "overbuffered", "notice"))
+OF_TFRC = _gain(label(UP), OVER)
+OF_TCP = _gain(label(UP, "tcp"), label(UP, "tcp overbuffered"))
+means, mean = overlay.means_over_starts, overlay.over_starts
 CLAIMS = study.BOOK.claims(
     {
         "G63": {
-            "sent before the first cut": measures.fact(_sent_before_cut),
-            "dropped before it": measures.fact(
-                lambda r: drops_after(r, label(DOWN), "flow", end=_first_cut(r, label(DOWN)))
-            ),
-            "time until the rate fits": measures.fact(_adequate),
+            "sent before the first cut": mean(_sent_before_cut),
+            "dropped before it": mean(_dropped_before_cut),
+            "time until the rate fits": mean(_adequate),
         },
-        "G64": {"mean use": measures.fact(lambda r: _used(r, label(UP)))},
+        "G64": {"mean use": mean(_used(label(UP)))},
         "G67": {
-            "faster: time to carry 80 % of UMTS, one report over three, less 1": measures.fact(
-                lambda r: _time_to_adapt(r, label(UP)) / _time_to_adapt(r, label(UP, "three reports")) - 1
+            "faster: time to carry 80 % of UMTS, one report over three, less 1": means(
+                _time_to(0.8, label(UP)), _time_to(0.8, THREE), lambda a, b: a / b - 1
             ),
-            "time with one report": measures.fact(lambda r: _time_to_adapt(r, label(UP))),
-            "more carried in the 30 s after the handover": measures.fact(
-                lambda r: _used(r, label(UP, "three reports")) / _used(r, label(UP)) - 1
+            "time saved until 80 % of UMTS is carried": means(
+                _time_to(0.8, THREE), _time_to(0.8, label(UP)), lambda a, b: 1 - a / b
             ),
+            "more carried in the 30 s after the handover": means(
+                _used(THREE), _used(label(UP)), lambda a, b: a / b - 1
+            ),
+            "time with one report": mean(_time_to(0.8, label(UP))),
         },
         "G68": {
-            "drops with self-clocking, of those without": measures.fact(
-                lambda r: drops_after(r, label(DOWN, "self-clocking"), "flow") / drops_after(r, label(DOWN), "flow")
+            "drops with self-clocking, of those without": means(
+                _drops(label(DOWN, "self-clocking")), _drops(label(DOWN))
             ),
-            "drops without": measures.fact(lambda r: drops_after(r, label(DOWN), "flow")),
+            "drops without": mean(_drops(label(DOWN))),
         },
         "G69": {
-            "time to 90 %": measures.fact(lambda r: time_to_use(r, label(UP, "notice"), "flow", UMTS_BPS)),
-            "use of UMTS to the end without it": measures.fact(lambda r: _used(r, label(UP))),
+            "time to 90 %": mean(_time_to(0.9, TOLD)),
+            "use of UMTS to the end without it": mean(_used(label(UP))),
         },
-        "G70": {
-            "drops, of those without the notice": measures.fact(
-                lambda r: drops_after(r, label(DOWN, "notice"), "flow") / drops_after(r, label(DOWN), "flow")
-            )
-        },
+        "G70": {"drops, of those without the notice": means(_drops(label(DOWN, "notice")), _drops(label(DOWN)))},
         "G71": {
-            "allowed rate without the reset, of that with it": measures.fact(
-                lambda r: _after_fakes(r, label(UP, "notice, no reset")) / _after_fakes(r, label(UP, "notice"))
+            "allowed rate without the reset, of that with it": means(
+                _after_fakes(label(UP, "notice, no reset")), _after_fakes(TOLD)
             ),
-            "allowed rate without the reset, of that at the last made-up report": measures.fact(
-                lambda r: _after_fakes(r, label(UP, "notice, no reset")) / _at_last_fake(r)
+            "allowed rate without the reset, of that at the last made-up report": means(
+                _after_fakes(label(UP, "notice, no reset")), _at_last_fake
             ),
-            "with the reset, of UMTS": measures.fact(lambda r: _after_fakes(r, label(UP, "notice"))),
+            "with the reset, of UMTS": mean(_after_fakes(TOLD)),
         },
         "G72": {
-            "gain in use of UMTS, TFRC less TCP": measures.fact(
-                lambda r: (
-                    _gain(r, label(UP), label(UP, "overbuffered"))
-                    - _gain(r, label(UP, "tcp"), label(UP, "tcp overbuffered"))
-                )
-            ),
-            "gain of TFRC": measures.fact(lambda r: _gain(r, label(UP), label(UP, "overbuffered"))),
+            "gain in use of UMTS, TFRC less TCP": mean(lambda r, rep: OF_TFRC(r, rep) - OF_TCP(r, rep)),
+            "gain of TFRC": mean(OF_TFRC),
+            "gain of TCP": mean(OF_TCP),
         },
-    }
+        "G91": {
+            "TFRC, GPRS: first drop before the handover (30 s: none)": mean(
+                lambda r, rep: first_drop(r, label(UP), rep)
+            ),
+            "TFRC, UMTS: first drop": mean(lambda r, rep: first_drop(r, label(DOWN), rep)),
+        },
+    },
+    partly=("G91",),
 )
 
 
@@ -199,5 +217,11 @@ EXPERIMENT = study.experiment(
     where="figures 6.5, 6.7 and 6.9, sections 6.3 to 6.5",
     figures=pictures,
     tables=overlay.repetition,
-    variants={"ns2-tfrc": Variant("TFRC of ns-2.35", {"preset": "ns2-tfrc"})},
+    reps=REPS,
+    variants={
+        "former": Variant(FORMER, {"preset": "ns2-tfrc", "packet_bytes": 1500}),
+        "ns2-tfrc": Variant("TFRC of ns-2.35", {"preset": "ns2-tfrc"}),
+        "1460": Variant("packets of 1460 bytes", {"packet_bytes": 1460}),
+        "1500": Variant("packets of 1500 bytes", {"packet_bytes": 1500}),
+    },
 )

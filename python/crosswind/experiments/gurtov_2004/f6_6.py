@@ -8,31 +8,34 @@ What the source printed: over the fast link TFRC gets 15 % of TCP's rate in the 
 the testbed is starved while TFRC lasts; TFRC alone sends on during a handover where TCP pauses. Figure 6.6 is
 withheld.
 
-What may differ here: the handovers of the testbed are the breaks and losses of table 6.1, over the rates and the queue
-that its chapter 3 gives; its TFRC is known only by its minimum rate, its TCP by FACK. These runs go on for 60 s after
-the handover.
-
-G77 fails narrowly: TCP sends 8 % of the packets in the minute after WLAN to GPRS, not less than 5 %. It starves as the
-source has it: nothing new leaves it after the first 0.1 s, the rest is sent again, with timeouts that double. But a
-minute is short for a back-off of up to 64 s, and most of these packets are those of its first quarter.
+What may differ here: packets of 1000 bytes and ten start times over GPRS and UMTS (decision 0028). The handovers of the
+testbed are the breaks and losses of table 6.1, over the rates and the queue that its chapter 3 gives; its TFRC is known
+only by its minimum rate, its TCP by FACK. These runs go on for 60 s after the handover and have one start.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 
-from crosswind.claims import measures
+from crosswind.claims import Measure, measures
 from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.experiments.gurtov_2004.tfrc_handover import (
     DOWN,
     END_S,
+    FORMER,
     HANDOVER_S,
+    REPS,
+    SEGMENT_BYTES,
+    TESTBED_BYTES,
     UP,
     allowed_at,
     arrivals,
     carried_bps,
+    first_drop,
     handover,
     label,
     linux_tcp,
@@ -49,27 +52,39 @@ LONG_S = 90.0
 GAP_S = 1.0
 
 
-def configurations(preset: str = "ns2-tfrc-2003") -> dict[str, Scenario]:
+def configurations(preset: str = "ns2-tfrc-2003", packet_bytes: int = SEGMENT_BYTES) -> dict[str, Scenario]:
     """Both flows over each handover, and each alone from WLAN to GPRS."""
-    both = {"tfrc": tfrc(preset), "tcp": tcp()}
-    real = {"tfrc": tfrc("testbed-tfrc"), "tcp": linux_tcp()}
+    both = {"tfrc": tfrc(preset, packet_bytes), "tcp": tcp(packet_bytes)}
+    real = {"tfrc": tfrc("testbed-tfrc", TESTBED_BYTES), "tcp": linux_tcp()}
     out = {label(p): handover("f6-6", p, both) for p in (UP, DOWN)}
     out |= {label(p): testbed("f6-3", p, real, LONG_S) for p in (TO_WLAN, FROM_WLAN)}
     out |= {label(FROM_WLAN, f): testbed(f"f6-{i}", FROM_WLAN, {f: real[f]}) for i, f in ((2, "tfrc"), (1, "tcp"))}
     return out
 
 
-def _ratio(r: Results, configuration: str, start: float, end: float) -> float:
+def _ratio(r: Results, configuration: str, start: float, end: float, rep: int = 0) -> float:
     """TCP's rate over TFRC's."""
-    return carried_bps(r, configuration, "tcp", start, end) / max(
-        carried_bps(r, configuration, "tfrc", start, end), 1.0
+    return carried_bps(r, configuration, "tcp", start, end, rep) / max(
+        carried_bps(r, configuration, "tfrc", start, end, rep), 1.0
     )
 
 
-def _adapts(r: Results, flow: str) -> float:
+def _ratio_over_starts(configuration: str, start: float, end: float) -> Measure:
+    def carried(flow: str) -> Any:
+        return lambda r, rep: carried_bps(r, configuration, flow, start, end, rep)
+
+    return overlay.means_over_starts(carried("tcp"), carried("tfrc"), lambda a, b: a / np.maximum(b, 1.0))
+
+
+def _first_drop(configuration: str) -> Measure:
+    """When the bottleneck drops its first packet before the handover; the handover, if it drops none."""
+    return overlay.over_starts(lambda r, rep: first_drop(r, configuration, rep))
+
+
+def _adapts(r: Results, flow: str, rep: int) -> float:
     """Seconds after the handover to UMTS until the flow carries 80 % of its mean over the last ten seconds."""
-    goal = 0.8 * carried_bps(r, label(UP), flow, END_S - 10, END_S)
-    e = arrivals(r, label(UP), flow)
+    goal = 0.8 * carried_bps(r, label(UP), flow, END_S - 10, END_S, rep)
+    e = arrivals(r, label(UP), flow, rep)
     t, total = e["t"].to_numpy(), np.concatenate(([0.0], np.cumsum(e["bytes"].to_numpy().astype(float))))
     for start in np.arange(HANDOVER_S, END_S - 2, 0.25):
         a, b = np.searchsorted(t, [start, start + 2])
@@ -78,9 +93,9 @@ def _adapts(r: Results, flow: str) -> float:
     return END_S - HANDOVER_S
 
 
-def _share(r: Results, configuration: str, start: float, end: float) -> float:
-    """TFRC's part of what both carry."""
-    return 1 / (1 + _ratio(r, configuration, start, end))
+def _share(r: Results, rep: int) -> float:
+    """TFRC's part of what both carry over UMTS in the last 5 s."""
+    return 1 / (1 + _ratio(r, label(UP), END_S - 5, END_S, rep))
 
 
 def _pause(r: Results, configuration: str, flow: str) -> float:
@@ -96,6 +111,7 @@ def _pause(r: Results, configuration: str, flow: str) -> float:
 def _sent(r: Results, configuration: str, flow: str) -> int:
     """Packets with data that leave the sender after the handover, sent again or not."""
     e = r.runs.events(flow=flow).filter(pl.col("kind").is_in(["send", "resend"]) & (pl.col("end") == "sender"))
+    e = e.filter(pl.col("rep") == 0)
     return e.filter((pl.col("configuration") == configuration) & (pl.col("time_ns") >= HANDOVER_S * 1e9)).height
 
 
@@ -121,14 +137,18 @@ def _fell(r: Results) -> float:
 CLAIMS = study.BOOK.claims(
     {
         "G65": {
-            "TCP / TFRC in the 15 s before the handover": measures.fact(lambda r: _ratio(r, label(UP), 15, HANDOVER_S)),
-            "time that TCP takes": measures.fact(lambda r: _adapts(r, "tcp")),
-            "time that TFRC takes": measures.fact(lambda r: _adapts(r, "tfrc")),
-            "share of TFRC in the last 5 s": measures.fact(lambda r: _share(r, label(UP), END_S - 5, END_S)),
+            "TCP / TFRC in the 15 s before the handover": _ratio_over_starts(label(UP), 15, HANDOVER_S),
+            "time that TCP takes": overlay.over_starts(lambda r, rep: _adapts(r, "tcp", rep)),
+            "time that TFRC takes": overlay.over_starts(lambda r, rep: _adapts(r, "tfrc", rep)),
+            "share of TFRC in the last 5 s": overlay.over_starts(_share),
         },
         "G66": {
-            "TCP / TFRC in the 15 s before": measures.fact(lambda r: _ratio(r, label(DOWN), 15, HANDOVER_S)),
-            "TCP / TFRC in the 30 s after": measures.fact(lambda r: _ratio(r, label(DOWN), HANDOVER_S, END_S)),
+            "TCP / TFRC in the 15 s before": _ratio_over_starts(label(DOWN), 15, HANDOVER_S),
+            "TCP / TFRC in the 30 s after": _ratio_over_starts(label(DOWN), HANDOVER_S, END_S),
+        },
+        "G91": {
+            "both, GPRS: first drop": _first_drop(label(UP)),
+            "both, UMTS: first drop": _first_drop(label(DOWN)),
         },
         "G73": {
             "TFRC, of TCP's rate in the 60 s after": measures.fact(
@@ -145,7 +165,8 @@ CLAIMS = study.BOOK.claims(
             "new data of TCP that arrives after its first two back-offs": measures.fact(_new_after_backoffs),
             "packets of TFRC": measures.fact(lambda r: _sent(r, label(FROM_WLAN), "tfrc")),
         },
-    }
+    },
+    partly=("G91",),
 )
 
 EXPERIMENT = study.experiment(
@@ -156,5 +177,11 @@ EXPERIMENT = study.experiment(
     CLAIMS,
     where="figures 6.2, 6.3 and 6.6",
     tables=overlay.repetition,
-    variants={"ns2-tfrc": Variant("TFRC of ns-2.35", {"preset": "ns2-tfrc"})},
+    reps=REPS,
+    variants={
+        "former": Variant(FORMER, {"preset": "ns2-tfrc", "packet_bytes": 1500}),
+        "ns2-tfrc": Variant("TFRC of ns-2.35", {"preset": "ns2-tfrc"}),
+        "1460": Variant("packets of 1460 bytes", {"packet_bytes": 1460}),
+        "1500": Variant("packets of 1500 bytes", {"packet_bytes": 1500}),
+    },
 )

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from crosswind.claims import Measure, MissingDataError
+from crosswind.claims import Measure, MissingDataError, measures
 from crosswind.experiments.base import Results
 from crosswind.runs import Runs
 from crosswind.scenario import Scenario
-from crosswind.stats import NOTHING, Estimate, exact
+from crosswind.stats import NOTHING, Estimate, estimate, exact
 
 HOP = "wireless"
 # Processes D2 and D3 of section 3.4, D2 as the source's figure 5.9 can be explained. The link pulls only when it can
@@ -116,6 +116,29 @@ def events(r: Results, configuration: str, flow: str, kind: str, end: str, rep: 
     return frame.filter(here).with_columns((pl.col("time_ns") / 1e9).alias("t")).sort("t")
 
 
+def over_starts(of: Callable[[Results, int], float]) -> Measure:
+    """The mean over the repetitions, which differ in when their flows start, of a number of each."""
+    return measures.seeds(lambda r: of_starts(r, of))
+
+
+def of_starts(r: Results, of: Callable[[Results, int], float]) -> npt.NDArray[np.float64]:
+    """A number of each repetition."""
+    return np.array([of(r, rep) for rep in range(int(r.runs.manifest["reps"]))])
+
+
+def means_over_starts(
+    first: Callable[[Results, int], float],
+    second: Callable[[Results, int], float],
+    of: Callable[[Any, Any], Any] = np.divide,
+) -> Measure:
+    """Two means over the repetitions, the first over the second (or another number out of both)."""
+
+    def statistic(a: Any, b: Any, axis: int) -> Any:
+        return of(a.mean(axis=axis), b.mean(axis=axis))
+
+    return lambda r: estimate(statistic, of_starts(r, first), of_starts(r, second), pairing="paired")
+
+
 def received_in(r: Results, configuration: str, flow: str, start: float, end: float) -> int:
     """How many segments or datagrams with payload the receiver saw in [start, end)."""
     e = events(r, configuration, flow, "receive", "receiver")
@@ -128,10 +151,10 @@ def received_bytes_in(r: Results, configuration: str, flow: str, start: float, e
     return float(e.filter((pl.col("t") >= start) & (pl.col("t") < end))["len"].sum())
 
 
-def delays(r: Results, configuration: str, flow: str) -> pl.DataFrame:
+def delays(r: Results, configuration: str, flow: str, rep: int = 0) -> pl.DataFrame:
     """Arrival time `t` and one-way delay `delay` of each datagram, by its number."""
-    sent = events(r, configuration, flow, "send", "sender").select("seq", pl.col("t").alias("sent"))
-    got = events(r, configuration, flow, "receive", "receiver").select("seq", "t", "len")
+    sent = events(r, configuration, flow, "send", "sender", rep).select("seq", pl.col("t").alias("sent"))
+    got = events(r, configuration, flow, "receive", "receiver", rep).select("seq", "t", "len")
     return got.join(sent, on="seq").with_columns((pl.col("t") - pl.col("sent")).alias("delay")).sort("t")
 
 

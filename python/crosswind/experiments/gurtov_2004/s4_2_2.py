@@ -13,7 +13,7 @@ from __future__ import annotations
 from crosswind.experiments.base import Results
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import Trace, fact, figure_of, transfers
-from crosswind.experiments.gurtov_2004.worlds import EIFEL, WIDE, trace
+from crosswind.experiments.gurtov_2004.worlds import EIFEL, SLOW, WIDE, trace
 from crosswind.figures import Picture
 from crosswind.scenario import Scenario
 
@@ -30,7 +30,8 @@ def configurations() -> dict[str, Scenario]:
     }
     tcp = EIFEL | {"window_limit_segments": 8, "initial_ssthresh": "8000 B"}
     return {
-        c: trace(f"s4-2-2-{rule}", tcp | {"timestamp_echo": rule}, link, duration_s=40.0) for c, rule in RULES.items()
+        c: trace(f"s4-2-2-{rule}", tcp | {"timestamp_echo": rule}, link, duration_s=40.0, path=SLOW)
+        for c, rule in RULES.items()
     }
 
 

@@ -16,7 +16,13 @@ from crosswind.scenario import Scenario
 
 HANDOVER_S = 30.0
 END_S = 60.0
-PACKET_BYTES = 1500
+# Segments of chapters 4 and 5, and ns-2's default for TCP and TFRC (decision 0028); the testbed had Ethernet's packets.
+SEGMENT_BYTES = 1000
+TESTBED_BYTES = 1500
+# Single traces depend on the moment of the handover within a round trip: every repetition draws when its flows start.
+STARTS = {"uniform": ["0.1 s", "3.1 s"]}
+REPS = 10
+FORMER = "packets of 1500 bytes and TFRC of ns-2.35"
 # Rate, buffer and base round-trip time; the rest, and the uplink, is in the profile of the same name.
 SYSTEMS: dict[str, dict[str, Any]] = {
     "GPRS": {"limit": 7, "bps": 30e3, "rtt_s": 0.7},
@@ -27,7 +33,7 @@ ACKS = {"queue": {"type": "droptail", "limit": "1000 packets"}}
 # Table 6.1: seconds, share lost downwards and upwards (none where not measurable). Chapter 3: the card and its queue.
 MEASURED = {("GPRS", "WLAN"): (1.0, 0.95, 0.0), ("WLAN", "GPRS"): (4.0, 0.0, 1.0)}
 CARD = {"rate": "36 kbit/s", "delay": "300 ms", "reverse": {"rate": "12 kbit/s"}}
-IN_GPRS = 50_000 // PACKET_BYTES
+IN_GPRS = 50_000 // TESTBED_BYTES
 UP = ("GPRS", "UMTS")
 DOWN = ("UMTS", "GPRS")
 Floats = npt.NDArray[np.float64]
@@ -45,6 +51,7 @@ def handover(
     first, then = (overlay.queue("DT", limit or int(SYSTEMS[s]["limit"])) for s in pair)
     hop = {"profile": pair[0].lower(), "queue": first, "reverse": ACKS}
     change = {"profile": pair[1].lower(), "queue": {"limit": then["limit"]}, "reverse": _limit(ACKS["queue"])}
+    flows = {name: f | {"start": STARTS} for name, f in flows.items()}
     return _over(name, flows, end_s, hop, change)
 
 
@@ -76,20 +83,20 @@ def _over(
     return overlay.world(name, flows, f"{end_s:g} s", hop=hop, timeline=timeline, record=record)
 
 
-def tfrc(preset: str = "ns2-tfrc-2003", **keys: Any) -> dict[str, Any]:
+def tfrc(preset: str = "ns2-tfrc-2003", packet_bytes: int = SEGMENT_BYTES, **keys: Any) -> dict[str, Any]:
     """TFRC that always has data, history discounting on, one report per round-trip time."""
-    settings = {"preset": preset, "packet_size": f"{PACKET_BYTES} B", **keys}
+    settings = {"preset": preset, "packet_size": f"{packet_bytes} B", **keys}
     return {"workload": {"type": "bulk"}, "start": "0.1 s", "tfrc": settings}
 
 
-def tcp(packet_bytes: int = PACKET_BYTES) -> dict[str, Any]:
+def tcp(segment_bytes: int = SEGMENT_BYTES) -> dict[str, Any]:
     """The SACK TCP of the source's chapter 6."""
-    return {"workload": {"type": "bulk"}, "start": "0.8 s", "tcp": overlay.sender(packet_bytes - 52)}
+    return {"workload": {"type": "bulk"}, "start": "0.8 s", "tcp": overlay.sender(segment_bytes)}
 
 
 def linux_tcp() -> dict[str, Any]:
     """The testbed's TCP: FACK with Linux's minimum of the timer."""
-    return {**tcp(), "tcp": overlay.sender(PACKET_BYTES - 52, preset="gurtov-fack", rto_min="200 ms")}
+    return {**tcp(), "tcp": overlay.sender(TESTBED_BYTES - 52, preset="gurtov-fack", rto_min="200 ms")}
 
 
 def notice(system: str, reset: str = "on") -> list[dict[str, Any]]:
@@ -99,47 +106,58 @@ def notice(system: str, reset: str = "on") -> list[dict[str, Any]]:
     return [told | {"reset": reset}]
 
 
-def arrivals(r: Results, configuration: str, flow: str) -> pl.DataFrame:
+def arrivals(r: Results, configuration: str, flow: str, rep: int = 0) -> pl.DataFrame:
     """Packets with data that reach the receiver: `t`, `bytes` with about the headers that they have."""
-    e = overlay.events(r, configuration, flow, "receive", "receiver").filter(pl.col("len") > 0)
+    e = overlay.events(r, configuration, flow, "receive", "receiver", rep).filter(pl.col("len") > 0)
     return e.select("t", (pl.col("len") + 48).alias("bytes"))
 
 
-def carried_bps(r: Results, configuration: str, flow: str, start: float, end: float) -> float:
+def carried_bps(r: Results, configuration: str, flow: str, start: float, end: float, rep: int = 0) -> float:
     """Mean rate at the receiver in [start, end)."""
-    e = arrivals(r, configuration, flow).filter((pl.col("t") >= start) & (pl.col("t") < end))
+    e = arrivals(r, configuration, flow, rep).filter((pl.col("t") >= start) & (pl.col("t") < end))
     return float(e["bytes"].sum()) * 8 / (end - start)
 
 
-def sampled(r: Results, configuration: str, flow: str, metric: str) -> tuple[Floats, Floats]:
-    """A time series of the first repetition."""
+def sampled(r: Results, configuration: str, flow: str, metric: str, rep: int = 0) -> tuple[Floats, Floats]:
+    """A time series of one repetition."""
     s = r.runs.sample(metric).filter((pl.col("configuration") == configuration) & (pl.col("entity") == flow))
-    s = s.filter(pl.col("rep") == 0).sort("time_ns")
+    s = s.filter(pl.col("rep") == rep).sort("time_ns")
     if s.is_empty():
         raise MissingDataError(f"no samples of {metric}")
     return s["time_ns"].to_numpy() / 1e9, s["value"].to_numpy()
 
 
-def allowed_at(r: Results, configuration: str, flow: str, t: float) -> float:
+def allowed_at(r: Results, configuration: str, flow: str, t: float, rep: int = 0) -> float:
     """The rate that the sender allows itself at a time."""
-    times, values = sampled(r, configuration, flow, "allowed_rate_bps")
+    times, values = sampled(r, configuration, flow, "allowed_rate_bps", rep)
     return float(values[np.searchsorted(times, t, side="right") - 1])
 
 
-def drops_after(r: Results, configuration: str, flow: str, start: float = HANDOVER_S, end: float = END_S) -> int:
+def drops_after(
+    r: Results, configuration: str, flow: str, start: float = HANDOVER_S, end: float = END_S, rep: int = 0
+) -> int:
     """Packets of the flow that the queue drops in [start, end)."""
-    e = r.runs.events(flow=flow, kind="drop").filter(pl.col("configuration") == configuration)
-    t = e["time_ns"] / 1e9
+    here = (pl.col("configuration") == configuration) & (pl.col("rep") == rep)
+    t = r.runs.events(flow=flow, kind="drop").filter(here)["time_ns"] / 1e9
     return int(((t >= start) & (t < end)).sum())
 
 
-def time_to_use(r: Results, configuration: str, flow: str, bps: float, share: float = 0.9, span: float = 0.5) -> float:
-    """Seconds from the handover until `share` of the link is carried for `span` seconds."""
-    e = arrivals(r, configuration, flow).filter(pl.col("t") >= HANDOVER_S)
+def first_drop(r: Results, configuration: str, rep: int) -> float:
+    """When the bottleneck drops its first packet before the handover; the handover, if it drops none."""
+    here = (pl.col("configuration") == configuration) & (pl.col("rep") == rep)
+    t = r.runs.events(kind="drop").filter(here)["time_ns"].to_numpy() / 1e9
+    return float(min(t[t < HANDOVER_S], default=HANDOVER_S))
+
+
+def time_to_use(
+    r: Results, configuration: str, flow: str, bps: float, share: float = 0.9, span: float = 0.5, rep: int = 0
+) -> float:
+    """Seconds from the handover until `share` of the link is carried for `span` seconds; to the end, if it never is."""
+    e = arrivals(r, configuration, flow, rep).filter(pl.col("t") >= HANDOVER_S)
     t, size = e["t"].to_numpy(), e["bytes"].to_numpy().astype(float)
     total = np.concatenate(([0.0], np.cumsum(size)))
     for start in np.arange(HANDOVER_S, END_S - span, 0.05):
         a, b = np.searchsorted(t, [start, start + span])
         if (total[b] - total[a]) * 8 / span >= share * bps:
             return float(start + span - HANDOVER_S)
-    raise MissingDataError(f"{share:.0%} of the new link is never used")
+    return END_S - HANDOVER_S

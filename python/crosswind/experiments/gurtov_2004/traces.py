@@ -13,6 +13,7 @@ from crosswind.claims import Measure, measures
 from crosswind.experiments.base import Results, Tables
 from crosswind.experiments.gurtov_2004.worlds import MSS
 from crosswind.figures import Picture
+from crosswind.quantity import parse
 from crosswind.runs import Runs
 
 KEYS = ["configuration", "rep"]
@@ -38,11 +39,16 @@ def transfers(runs: Runs) -> Tables:
 
 
 class Trace:
-    """The events of the flow `tcp` in one configuration."""
+    """The events of the flow `tcp` in one configuration; `spike_s` to `end_s`: its delay spike."""
 
     def __init__(self, runs: Runs, configuration: str) -> None:
         e = runs.events(flow="tcp").filter((pl.col("configuration") == configuration) & (pl.col("rep") == 0))
         self.events = e.filter(pl.col("end") == "sender")
+        link = runs.scenarios[configuration].get("link.bottleneck")
+        spikes = link.get("spikes", {})
+        written = (spikes.get("at", ["0 s"])[0], spikes.get("length"), link["rate"])
+        at, length, rate = (q.value if (q := parse(x)) else 0.0 for x in written)
+        self.spike_s, self.end_s, self.rate_bps = at / 1e9, (at + length) / 1e9, rate
         self.flow = runs.flows().filter((pl.col("configuration") == configuration) & (pl.col("name") == "tcp"))
 
     def times(self, *kinds: str) -> np.ndarray[Any, Any]:
