@@ -175,7 +175,7 @@ choice!(
     Pacing {
         /// At once.
         Off,
-        /// At least the smoothed round-trip time over the window apart (TCP-LDP).
+        /// At least the smoothed round-trip time over the window apart (TCP-LDP, FAST).
         Window,
     }
 );

@@ -107,6 +107,10 @@ pub struct Ack {
 }
 
 impl Ack {
+    /// The round trip of the segment that left last of those it delivers, by the sender's own clock, unless that was sent twice.
+    pub fn last_trip(&self) -> Option<crosswind_base::Dur> {
+        (!self.newest_resent && self.newest.0 > Time::ZERO).then(|| self.now.since(self.newest.0))
+    }
     /// The same facts with other news (for tests that drive a detector without a sender).
     pub fn with(self, ack: u64, bytes: u64, sacked: u64) -> Ack {
         Ack { ack, bytes, sacked, duplicate: bytes == 0, ..self }

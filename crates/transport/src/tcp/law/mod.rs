@@ -136,7 +136,7 @@ pub fn check(p: &TcpParams, at: &dyn Fn(&str) -> String) -> Result<(), ConfigErr
     named("scalable", p.scalable.check())?;
     named("bic", p.bic.check())?;
     named("htcp", p.htcp.check())?;
-    named("fast", p.fast.check())?;
+    named("fast", p.fast.check(p.grow_when))?;
     named("cubic", p.cubic.check())?;
     named("vegas", p.vegas.check())?;
     named("westwood", p.westwood.check())

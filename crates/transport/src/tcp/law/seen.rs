@@ -1,6 +1,7 @@
 //! Round-trip times as a window law sees them: on the ACKs that may grow the window.
 
 use super::super::Ack;
+use crosswind_base::Dur;
 
 /// Smoothed and least round-trip time of a connection, in seconds.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +21,12 @@ impl Seen {
     /// Takes the sample of an ACK, if it has one; returns whether the least smoothed time fell.
     #[inline]
     pub fn take(&mut self, a: &Ack) -> bool {
-        let Some(r) = a.rtt.map(|r| r.as_secs_f64()) else { return false };
+        self.take_sample(a.rtt)
+    }
+
+    #[inline]
+    pub fn take_sample(&mut self, rtt: Option<Dur>) -> bool {
+        let Some(r) = rtt.map(|r| r.as_secs_f64()) else { return false };
         self.smoothed_s = if self.smoothed_s == 0.0 { r } else { self.smoothed_s + (r - self.smoothed_s) / 8.0 };
         self.least_s = self.least_s.min(r);
         let fell = self.smoothed_s < self.least_smoothed_s;

@@ -9,12 +9,14 @@
 //! |---|---|---|---|
 //! | `pacing` | - | `off` | bhandarkar-2006: `window` in TCP-LDP |
 //!
-//! **Deviations**: 1. The first segment of a recovery leaves at once. 2. The interval uses the smoothed round-trip time of the
-//! retransmission timer, and the window at the time of sending. Where that timer's clock is coarse (10 ms in the Linux 2.4
-//! presets) the rate is as much too low, and the window grows beyond what is in flight before a queue is felt.
+//! **Deviations**: 1. The first segment of a recovery leaves at once. 2. The round trip is smoothed as in rfc6298 over what the sender's
+//! own clock says of the segments that are acknowledged, whatever the tick of timestamps and of the retransmission timer; that timer's
+//! mean is used before the first segment is acknowledged. The window is that at the time of sending.
 //!
-//! **Checked by**: `tests/patience.rs` (claim B130).
+//! **Checked by**: `tests/patience.rs` (claim B130); `tests/fast.rs` (a clock of 10 ms).
 
+use super::Ack;
+use super::law::seen::Seen;
 use super::params::{Pacing, TcpParams};
 use crosswind_base::{Dur, Time};
 
@@ -22,6 +24,7 @@ use crosswind_base::{Dur, Time};
 #[derive(Clone, Copy, Debug)]
 pub struct Pacer {
     next: Time,
+    seen: Seen,
     /// Something had to wait since the last alarm.
     is_wanted: Wanted,
 }
@@ -34,7 +37,7 @@ enum Wanted {
 
 impl Pacer {
     pub fn asked_for(p: &TcpParams) -> Option<Pacer> {
-        (p.pacing == Pacing::Window).then_some(Pacer { next: Time::ZERO, is_wanted: Wanted::No })
+        (p.pacing == Pacing::Window).then_some(Pacer { next: Time::ZERO, seen: Seen::new(), is_wanted: Wanted::No })
     }
     /// Whether a segment that could leave now has to wait.
     pub fn holds(&mut self, now: Time) -> bool {
@@ -44,9 +47,16 @@ impl Pacer {
         }
         holds
     }
-    /// A segment has left; `window` in segments.
-    pub fn left(&mut self, now: Time, srtt: Dur, window: f64) {
-        self.next = self.next.max(now) + srtt.mul_f64(1.0 / window.max(1.0));
+    /// An ACK tells how long its segments were under way.
+    pub fn on_ack(&mut self, a: &Ack) {
+        self.seen.take_sample(a.last_trip());
+    }
+    /// A segment has left; `window` in segments. `of_timer` is the round trip that the retransmission timer knows, if any.
+    pub fn left(&mut self, now: Time, of_timer: Option<Dur>, window: f64) {
+        let seen = (self.seen.smoothed_s > 0.0).then(|| Dur::from_secs_f64(self.seen.smoothed_s));
+        if let Some(srtt) = seen.or(of_timer) {
+            self.next = self.next.max(now) + srtt.mul_f64(1.0 / window.max(1.0));
+        }
     }
     pub fn alarm(&self) -> Time {
         if self.is_wanted == Wanted::Yes { self.next } else { Time::NEVER }

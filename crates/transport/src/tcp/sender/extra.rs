@@ -146,6 +146,9 @@ impl Sender {
         }
         self.go_on_spending(before, p);
         let (nxt, Some(x)) = (self.nxt, &mut self.extra) else { return };
+        if let Some(pacer) = &mut x.pacer {
+            pacer.on_ack(a);
+        }
         if let Some(h) = &mut x.hystart
             && h.on_ack(a, nxt, self.law.window())
         {
@@ -288,7 +291,7 @@ impl Sender {
     fn pace(&mut self, now: Time, p: &TcpParams) {
         let window = self.cwnd(p) / real(p.mss.0);
         let srtt = self.rtt.srtt;
-        if let (Some(pacer), Some(srtt)) = (self.extra.as_mut().and_then(|x| x.pacer.as_mut()), srtt) {
+        if let Some(pacer) = self.extra.as_mut().and_then(|x| x.pacer.as_mut()) {
             pacer.left(now, srtt, window);
         }
     }
