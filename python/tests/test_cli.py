@@ -95,7 +95,7 @@ def test_bad_input_is_refused_with_one_clear_message(engine: Engine, file: Path,
     refused(capsys, ["run"], "SCENARIO.toml")
     refused(capsys, ["reproduce", "jarvinen-2006/w2e0"], "did you mean `jarvinen-2006/w2-e0`")
     refused(capsys, ["reproduce", "w1-e0"], "did you mean `jarvinen-2006/w1-e0`")
-    refused(capsys, ["reproduce", "jarvinen-2006/w1-e0", "--variant", "linux-plg"], "did you mean `linux-plog`")
+    refused(capsys, ["reproduce", "jarvinen-2006/w1-e0", "--variant", "linux-windo"], "did you mean `linux-window`")
     refused(capsys, ["list", "ques"], "did you mean `queues`")
     refused(capsys, ["show", "drop-tail"], "did you mean `droptail`")
     refused(capsys, ["report", str(file.parent)], "no manifest.json")
@@ -209,7 +209,7 @@ def test_words_that_the_command_does_not_know_are_refused(capsys: Capture) -> No
     refused(capsys, ["reproduce", "jarvinen-2006/w2-e0", "--formats", "pgn"], "did you mean `png`")
     refused(
         capsys,
-        ["reproduce", "jarvinen-2006/w2-e0", "--variants", "--variant", "newreno"],
+        ["reproduce", "jarvinen-2006/w2-e0", "--variants", "--variant", "linux-window"],
         "--variants",
         "one of the two",
     )

@@ -1,14 +1,11 @@
 """Do the parts of the testbed, each looked at alone, do what the source says they do?
 
-Small scenarios with one or two flows, each made so that one mechanism shows: serialisation, RED's law, ECN at the end
-hosts, limited transmit, initial windows, shared control blocks, F-RTO, the scoreboard after a timeout, and the
-slow-start overshoot of two flows on the 64 kbit/s link. They are deterministic and run once.
+Small scenarios with one or two flows, each made so that one mechanism shows: RED's law, ECN at the end hosts, limited
+transmit, initial windows, shared control blocks, F-RTO, the scoreboard after a timeout, and the slow-start overshoot of
+two flows on the 64 kbit/s link. They are deterministic and run once.
 
 The spurious timeouts are made without any loss by a line so slow that the first data segment needs longer than the
 initial timeout of 3 s, under which the first flight runs: 1.5 kbit/s and 100 ms give it a round trip of 3.4 s.
-
-What may differ here: the source's identities for 76-byte packets are checked with TCP segments of that size; those of
-the stream's own packets (J2 to J4, J6 to J9) belong to W4.
 """
 
 from __future__ import annotations
@@ -20,9 +17,9 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import stats
-from crosswind.claims import MissingDataError
+from crosswind.claims import MissingDataError, measures
 from crosswind.experiments.base import Results
-from crosswind.experiments.jarvinen_2006 import red_law, study, testbed
+from crosswind.experiments.jarvinen_2006 import readings, red_law, study, testbed
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
 
@@ -30,6 +27,7 @@ FLOW = "one"
 BODY = "page/body"
 CWR, ECE = 0x80, 0x40
 CE = 3
+SPIKE, SPIKE_FRTO = "spike", "spike, F-RTO"
 SLOW: dict[str, Any] = {"rate": "1.5 kbit/s", "delay": "100 ms"}
 
 
@@ -54,15 +52,6 @@ def single(label: str, segments: int, link: dict[str, Any], tcp: dict[str, Any],
     return Scenario.from_dict({**data, **more})
 
 
-def _serialisation() -> dict[str, Scenario]:
-    out = {}
-    for rate in (64, 384):
-        for size in (576, 76):
-            tcp = {"mss": f"{size - 40} B", "initial_window_segments": 30}
-            out[f"serialise {size} B {rate}k"] = single(f"serialise-{size}-{rate}", 30, {"rate": f"{rate} kbit/s"}, tcp)
-    return out
-
-
 def _ecn() -> dict[str, Scenario]:
     red = {**testbed.red_queue(), "min_th": "1152 B", "max_th": "5184 B", "limit": "100000 B", "w_q": 2.0**-4}
     drop = {"type": "list", "packets": [40, 41]}
@@ -83,9 +72,10 @@ def _windows() -> dict[str, Scenario]:
     }
 
 
-def _sharing() -> dict[str, Scenario]:
+def _sharing(reading: testbed.Reading) -> dict[str, Scenario]:
     """Three long flows to one host, one after the other, and a tiny one beside the first."""
-    tcp = {**testbed.sender(testbed.setting("ETCP")), **testbed.hosts(testbed.setting("ETCP"))}
+    setting = testbed.setting("ETCP")
+    tcp = {**testbed.sender(setting), **testbed.hosts(setting), **reading.tcp}
     tcp["initial_window_segments"] = 2
 
     def flow(start: str, size: int = testbed.BULK_BYTES) -> dict[str, Any]:
@@ -104,7 +94,7 @@ def _sharing() -> dict[str, Scenario]:
                 "duration": "3000 s",
                 "link": {
                     "lan": testbed.lan(),
-                    "last-hop": testbed.last_hop(testbed.setting("ETCP"), {"type": "droptail", "limit": "11520 B"}),
+                    "last-hop": testbed.last_hop(setting, {"type": "droptail", "limit": "11520 B"}, reading),
                 },
                 "flow": {
                     "first": flow("0 s"),
@@ -132,6 +122,16 @@ def _frto() -> dict[str, Scenario]:
     }
 
 
+def _spikes() -> dict[str, Scenario]:
+    """A window of ten segments under way when the line stops for 2 s: longer than the timer, and nothing is lost."""
+    link = {"spikes": {"at": ["10 s"], "length": "2 s"}, "queue": {"type": "droptail", "limit": "100 packets"}}
+    tcp = {"receive_buffer": f"{10 * testbed.MSS} B", "initial_window_segments": 4}
+    return {
+        label: single("spike", 200, link, {**tcp, "frto": frto})
+        for label, frto in ((SPIKE_FRTO, "basic"), (SPIKE, "off"))
+    }
+
+
 def _peer() -> dict[str, Scenario]:
     """A page over the slow line: the browser repeats its request while the server's first flight is under way."""
 
@@ -147,17 +147,18 @@ def _peer() -> dict[str, Scenario]:
     }
 
 
-def _others() -> dict[str, Scenario]:
+def _others(reading: testbed.Reading) -> dict[str, Scenario]:
     # The segment and its fast retransmission are lost: a timeout with much of the window reported by SACK.
     tcp = {"initial_window_segments": 10, "receive_buffer": "5360 B"}
     twice = {"type": "list", "packets": [3, 13]}
-    two = testbed.world(testbed.Workload("overshoot", (), events=("bulk",)), testbed.setting("BL"))
+    two = testbed.world(testbed.Workload("overshoot", (), events=("bulk",)), testbed.setting("BL"), reading)
     return {**_peer(), "scoreboard": single("scoreboard", 60, {"loss": twice}, tcp), "overshoot": two}
 
 
-def configurations(**_: Any) -> dict[str, Scenario]:
-    """Every small scenario by label."""
-    return {**_serialisation(), **_ecn(), **_windows(), **_sharing(), **_frto(), **_others()}
+def configurations(**variant: Any) -> dict[str, Scenario]:
+    """Every small scenario by label; readings change those of the testbed only."""
+    reading = testbed.Reading(**variant)
+    return {**_ecn(), **_windows(), **_sharing(reading), **_frto(), **_spikes(), **_others(reading)}
 
 
 # ---- looking at events -----------------------------------------------------------------------------------------------
@@ -191,17 +192,6 @@ def _column(label: str, column: str, flow: str = FLOW) -> Any:
 
 def _times(e: pl.DataFrame) -> npt.NDArray[np.float64]:
     return e["time_ns"].to_numpy() / 1e9
-
-
-def _gap(label: str) -> Any:
-    def measure(r: Results) -> Estimate:
-        t = r.runs.events(flow=FLOW).filter((pl.col("configuration") == label) & (pl.col("kind") == "receive"))
-        gaps = np.diff(_times(t.filter(pl.col("len") > 0)))
-        if not gaps.size:
-            raise MissingDataError(f"nothing received in scenario `{label}`")
-        return stats.exact(float(np.median(gaps)) * 1e3, gaps.size)
-
-    return measure
 
 
 def _first_flight(label: str) -> Any:
@@ -278,17 +268,44 @@ def _share_left(label: str, flow: str) -> Any:
     return lambda r: stats.exact(flow_value(r, label, "ssthresh_initial_bytes", flow))
 
 
-def _window_after_spurious(r: Results) -> Estimate:
-    """Largest window between the judgement and the next ACK, against half of what was in flight at the timeout."""
-    label = "spurious, F-RTO, IW 4"
-    judged = events(r, label, "spurious")
+SPURIOUS = "spurious, F-RTO, IW 4"
+
+
+def _outstanding(r: Results, label: str) -> float:
+    """Segments under way, and not reported by SACK, when the timer expires first."""
+    log = events(r, label, "timeout", "send", "ack", "sack")
+    timeouts = log.filter(pl.col("kind") == "timeout")
+    if timeouts.is_empty():
+        raise MissingDataError(f"no timeout in scenario `{label}`")
+    before = log.filter(pl.col("time_ns") < timeouts["time_ns"][0])
+    sent, sacked = (before.filter(pl.col("kind") == k) for k in ("send", "sack"))
+    acknowledged = before.filter(pl.col("kind") == "ack")["seq"].max()
+    under_way = sent.filter(pl.col("seq") >= (0 if acknowledged is None else acknowledged))
+    return float(under_way.height - sacked.height)
+
+
+def _resends_beyond_outstanding(r: Results) -> float:
+    return flow_value(r, SPIKE, "unnecessary_resends_packets") - _outstanding(r, SPIKE)
+
+
+def _window_after_spurious(r: Results) -> tuple[float, float]:
+    """The window right after the timeout was judged spurious, and the threshold."""
+    judged = events(r, SPURIOUS, "spurious")
     if judged.is_empty():
         raise MissingDataError("the timeout was not judged spurious")
-    at = judged["time_ns"][0]
-    windows = events(r, label, "cwnd").filter(pl.col("time_ns") >= at)
+    windows = events(r, SPURIOUS, "cwnd").filter(pl.col("time_ns") >= judged["time_ns"][0])
     if windows.is_empty():
         raise MissingDataError("no window after the judgement")
-    return stats.exact(float(windows["seq"][0]) / float(windows["aux"][0]))
+    return float(windows["seq"][0]), float(windows["aux"][0])
+
+
+def _window_over_threshold(r: Results) -> float:
+    window, threshold = _window_after_spurious(r)
+    return window / threshold
+
+
+def _threshold_beyond_half(r: Results) -> float:
+    return _window_after_spurious(r)[1] / testbed.MSS - _outstanding(r, SPURIOUS) / 2.0
 
 
 def _sacked_again(r: Results) -> Estimate:
@@ -345,10 +362,8 @@ def _events_of(label: str, kind: str) -> Any:
     return lambda r: stats.exact(float(events(r, label, kind).height))
 
 
-SERIALISATION = [("576 B", "64k", 72.0), ("576 B", "384k", 12.0), ("76 B", "64k", 9.5), ("76 B", "384k", 76 * 8 / 384)]
 CLAIMS = study.BOOK.claims(
     {
-        "J1": {f"{size} at {rate[:-1]} kbit/s": _gap(f"serialise {size} {rate}") for (size, rate, ms) in SERIALISATION},
         **red_law.MEASURED,
         "J20": {
             "reductions before the window of the last one was acknowledged": _too_early,
@@ -382,14 +397,19 @@ CLAIMS = study.BOOK.claims(
             "initial ssthresh without flush": _share_left("cache", "third"),
         },
         "J28": {
-            "with F-RTO": _column("spurious, F-RTO, IW 4", "unnecessary_resends_packets"),
+            "with F-RTO": _column(SPURIOUS, "unnecessary_resends_packets"),
             "without F-RTO, window of 4": _column("spurious, no F-RTO, IW 4", "unnecessary_resends_packets"),
+            "with F-RTO, window of 10": _column(SPIKE_FRTO, "unnecessary_resends_packets"),
+            "without F-RTO, more than was outstanding": measures.fact(_resends_beyond_outstanding),
         },
         "J29": {
             "detected, IW 2": _column("spurious, F-RTO, IW 2", "spurious_detected"),
             "detected, IW 4": _column("spurious, F-RTO, IW 4", "spurious_detected"),
         },
-        "J30": {"cwnd / ssthresh at the judgement": _window_after_spurious},
+        "J30": {
+            "cwnd / ssthresh at the judgement": measures.fact(_window_over_threshold),
+            "ssthresh minus half of the flight": measures.fact(_threshold_beyond_half),
+        },
         "J31": {
             "detected as spurious": _column("genuine, F-RTO, IW 4", "spurious_detected"),
             "resent packets": _column("genuine, F-RTO, IW 4", "resent_packets"),
@@ -417,4 +437,5 @@ EXPERIMENT = study.experiment(
     reps=1,
     quick_reps=1,
     tables=lambda _: {},
+    variants=readings.MAIN,
 )

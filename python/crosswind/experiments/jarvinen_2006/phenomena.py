@@ -78,7 +78,7 @@ OVERSHOOT = Phenomenon(
 
 STARTS_s = {"in the overshoot": 6.0, "in the recovery": 10.0}
 # With all rules of Linux 2.4, whose receive window leaves room in the queue after the overshoot, the notch is clear.
-LINUX = testbed.Reading(**readings.KERNEL.settings)
+LINUX = testbed.Reading(**readings.COMMON["linux-kernel"].settings)
 
 
 def _notch() -> dict[str, Scenario]:

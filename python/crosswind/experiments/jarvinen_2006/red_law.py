@@ -1,9 +1,9 @@
 """Claims J14 to J17: RED's law, driven directly with a chosen backlog.
 
-J17 fails, and not by chance: the factor of 0.973 is that of the exponential which the kernel's damping stands for. With
-a weight of 2^-9 and 72 ms per packet, Linux's traffic-control tool chooses cells of 2^22 us, and in the first cells the
-kernel subtracts `avg * t / 2^22 us`: one second takes 24 % off the average, ten times as much as the exponential. The
-statement that the line gives about the same does not hold for this slow link.
+The law has the printed maximum probability here, not what the traffic-control tool makes of it. With a weight of 2^-9
+and 72 ms per packet, that tool chooses cells of 2^22 us, and in the first cells the kernel subtracts
+`avg * t / 2^22 us`: one second takes 24 % off the average (J17), ten times as much as the exponential that the line
+stands for.
 
 They use `crosswind._core.red_trace(params_json, seed, time_ns, backlog_bytes, ect)`, which feeds arrivals to the law of
 a `red-linux` queue and returns JSON-free columns: `avg_bytes` after each arrival and `verdict` (0 passed, 1 marked,
@@ -39,7 +39,7 @@ def trace(
     if not has_hook("red_trace"):
         raise MissingDataError("this engine has no red_trace")
     times = np.arange(backlog_bytes.size, dtype=np.int64) * STEP_ns if times_ns is None else times_ns
-    return tc_red.drive({**red_queue(), **changes}, backlog_bytes, times, "mark" if ect else "drop")
+    return tc_red.drive({**red_queue("nominal"), **changes}, backlog_bytes, times, "mark" if ect else "drop")
 
 
 @cache

@@ -79,6 +79,20 @@ def off_the_steps(configuration: str, column: str, step_ms: float, offset_ms: fl
     return measure
 
 
+def nearest(names: Sequence[str], level_ms: float) -> Measure:
+    """The delay variation nearest to a level that occurs among all packets of some configurations (to 0.1 ms)."""
+
+    def measure(r: Results) -> Estimate:
+        h = r.table("stream_hist")
+        h = h.filter(pl.col("configuration").is_in(list(names)) & (pl.col("metric") == "ipdv_ns"))
+        if h.is_empty():
+            raise MissingDataError("no delay variations")
+        found = h["low"].to_numpy() / 1e6
+        return stats.exact(float(found[np.argmin(np.abs(found - level_ms))]), int(h["count"].sum()))
+
+    return measure
+
+
 def starts(r: Results, configuration: str, low_s: float, high_s: float, column: str) -> npt.NDArray[np.float64]:
     """A column where the stream starts in [low, high)."""
     where = (pl.col("audio_start_s") >= low_s) & (pl.col("audio_start_s") < high_s)

@@ -36,28 +36,33 @@ Unit = Literal["bytes", "packets"]
 
 @dataclass(frozen=True)
 class Reading:
-    """What the source leaves open; the defaults are the suggested resolutions.
+    """What the source leaves open; the defaults are the main reading (decision 0024).
 
-    `max_p`: RED's maximum probability as printed, or as the Linux tool rounds it. `damping_rate`: the rate that RED's
-    damping in idle periods was told (None: that of the link), and `idle_damping` its curve. `lifetime`: how often the
-    cache of shared control blocks is flushed (None: never). `limit_unit`: unit of the drop-tail limit, and `admission`
-    its rule: a packet must fit, as the source says; or, as in the code of Linux 2.4, on which its router ran, it is
-    taken while the backlog before it is not above the limit. `ack_delay`: how long after delivery the link's send
-    buffer is freed on ARQ links (None: the propagation delay of the way back). `state_at`: the channel's state is
-    looked at for every attempt, or frozen at the first. `outside`: what happens to state lengths outside their limits.
-    `history`: repetitions meet stretches of one long history of the channel, or each has its own. `audio_limit`: when
-    the shaper of the stream's class (32 kbit/s, a bucket of one MTU) meters a packet: as it arrives, so that a stream
-    of 30.4 kbit/s never exceeds it, or when it could leave. `quantum`: of the classes of page and bulk.
-    `tcp_class_burst`: burst of a shaped TCP class (None: the link's buffer). `tcp`: changes to TCP at both ends of
-    every flow. `page`: to the page.
+    `tick`: the emulator's transmissions last whole multiples of it (None: exact). `max_p`: RED's maximum probability as
+    the Linux tool rounds it, or as printed. `damping_rate`: the rate that RED's damping in idle periods was told (None:
+    that of the link), and `idle_damping` its curve. `lifetime`: how often the cache of shared control blocks is flushed
+    (None: never). `limit_unit`: unit of the drop-tail limit. `admission`: a packet must fit, or it is taken while the
+    backlog before it is not above the limit, as in the code of Linux 2.4.0; that of 2.4.22, which the source ran, could
+    not be read. `class_rate`: the classes of page and bulk have half of the link each and may borrow up to its rate, or
+    rates above the link's. `spread`: the two bulk flows start within it, each at a time of its own. `ack_delay`: how
+    long after delivery the link's send buffer is freed on ARQ links (None: the propagation delay of the way back).
+    `state_at`: the channel's state is looked at for every attempt, or frozen at the first. `outside`: what happens to
+    state lengths outside their limits. `history`: repetitions meet stretches of one long history of the channel, or
+    each has its own. `audio_limit`: when the shaper of the stream's class (32 kbit/s, a bucket of one MTU) meters a
+    packet: as it arrives, so that a stream of 30.4 kbit/s never exceeds it, or when it could leave. `quantum`: of the
+    classes of page and bulk. `tcp_class_burst`: burst of a shaped TCP class (None: the link's buffer). `tcp`: changes
+    to TCP at both ends of every flow. `page`: to the page.
     """
 
-    max_p: MaxP = "nominal"
+    tick: str | None = "1 ms"
+    max_p: MaxP = "linux-plog"
     damping_rate: str | None = None
     idle_damping: Damping = "fixed"
     lifetime: str | None = "600 s"
     limit_unit: Unit = "bytes"
     admission: Literal["fits", "linux-2.4"] = "fits"
+    class_rate: Literal["half", "above"] = "half"
+    spread: str = "0.3 s"
     ack_delay: str | None = None
     state_at: Literal["attempt", "first"] = "attempt"
     outside: Literal["redraw", "clamp"] = "redraw"
@@ -107,17 +112,16 @@ def setting(label: str, **fixed: Any) -> Setting:
 
 
 def red_queue(
-    max_p: MaxP = "nominal",
+    max_p: MaxP = "linux-plog",
     damping_rate: str = "64 kbit/s",
     idle_damping: Damping = "fixed",
     limit_bytes: int = 20 * MTU,
 ) -> dict[str, Any]:
     """The RED queue of the source's Table 6, as Linux computes it; ECN marks what is ECN-capable.
 
-    The traffic-control tool of Linux rounds max_p so that 0.1 becomes 3456/65536 = 0.0527 in effect; whether the
-    thesis met that rounding is unknown, so both readings exist. Nor is it known which rate the tool was told for its
-    damping in idle periods: that of the emulated link, or that of the network card it was attached to. The kernel
-    damps along a line that is steeper than the exponential that the source prints; `exact` is the exponential.
+    The traffic-control tool of Linux makes 3456/65536 = 0.0527 of the printed max_p of 0.1. Which rate it was told for
+    the damping in idle periods is not known: that of the emulated link, or that of the network card. The kernel damps
+    along a line that is steeper than the exponential that the source prints; `exact` is the exponential.
     """
     return {
         "type": "red-linux",
@@ -145,20 +149,21 @@ def _leaf(s: Setting, reading: Reading) -> dict[str, Any]:
 
 
 def _intermediate(s: Setting, reading: Reading, leaf: dict[str, Any]) -> dict[str, Any]:
-    """Page and bulk flows in equal classes. Their rates lie above the link's: its back-pressure does the limiting.
+    """Page and bulk flows in equal classes that may borrow; after an idle time each can fill the link's send buffer.
 
     The source names no quanta: they are equal, of two packets, or what HTB makes of the rate (1000 B at 64 kbit/s).
     """
-    burst = f"{send_buffer_bytes(s)} B"
-    own = {"rate": f"{s.speed} kbit/s", "ceil": f"{2 * s.speed} kbit/s", "burst": burst, "cburst": burst}
+    tokens = {"burst": f"{send_buffer_bytes(s)} B", "cburst": f"{send_buffer_bytes(s)} B"}
+    half = reading.class_rate == "half"
+    own, ceil, whole = (s.speed / 2, s.speed, s.speed) if half else (s.speed, 2 * s.speed, 2 * s.speed)
     quantum = {"quantum": f"{2 * MTU} B"} if reading.quantum == "two-packets" else {}
-    child = {"parent": "tcp", **own, **quantum, "queue": leaf}
+    rates = {"rate": f"{own:g} kbit/s", "ceil": f"{ceil} kbit/s"}
+    child = {"parent": "tcp", **rates, **tokens, **quantum, "queue": leaf}
     return {
         "type": "htb",
         "default": "bulk",
         "filter": [{"class": "page", "flow": "page"}],
-        "class": {"tcp": {"rate": f"{2 * s.speed} kbit/s", "burst": burst, "cburst": burst}}
-        | {name: dict(child) for name in ("page", "bulk")},
+        "class": {"tcp": {"rate": f"{whole} kbit/s", **tokens}} | {name: dict(child) for name in ("page", "bulk")},
     }
 
 
@@ -213,6 +218,8 @@ def last_hop(s: Setting, queue: dict[str, Any], reading: Reading = Reading()) ->
         "queue": queue,
         "reverse": {"queue": {"type": "droptail", "limit": "100000 packets"}},
     }
+    if reading.tick:
+        link["tx_tick"] = reading.tick
     if s.buffer == "lsb1":
         link["reverse"]["send_buffer"] = size
     if s.link in ARQ_PRESET:
@@ -256,13 +263,17 @@ def lan() -> dict[str, Any]:
 
 
 def sender(s: Setting, reading: Reading = Reading()) -> dict[str, Any]:
-    """TCP of one configuration, at both ends of every flow. Enhanced TCP ran with a defect: F-RTO took what its peer
-    sent again for a duplicate ACK."""
+    """TCP of one configuration, at both ends of every flow.
+
+    The kernel halves the window at once, and in a recovery bounds it to what is in flight and one segment (decision
+    0024). Enhanced TCP ran with a defect: F-RTO took what its peer sent again for a duplicate ACK.
+    """
     enhanced = {"preset": "enhanced-linux-2.4", "frto_peer_resends": "count-as-duplicate"}
     return {
         **(enhanced if s.tcp == "ETCP" else {"preset": "baseline-linux-2.4"}),
         "mss": f"{MSS} B",
         "ecn": "on" if s.ecn else "off",
+        "flight_bound": "on",
         **reading.tcp,
     }
 
@@ -294,15 +305,16 @@ def _late(speed: int) -> dict[str, list[str]]:
 
 
 def hosts(s: Setting) -> dict[str, Any]:
-    """Socket limits. The receive window never limits: 64 kB at 64 kbit/s, scaled and larger at 384 kbit/s."""
+    """Socket limits. The receive window never limits: three quarters of the buffer (`tcp_adv_win_scale` 2), 65535 B at
+    64 kbit/s; scaled and larger at 384 kbit/s."""
     if s.speed == 64:
-        return {"receive_window": "buffer", "receive_buffer": "87380 B"}
+        return {"receive_window": "buffer", "receive_buffer": "65535 B"}
     return {"receive_window": "buffer", "receive_buffer": "1398080 B", "window_scaling": "on"}
 
 
 @dataclass(frozen=True)
 class Workload:
-    """What runs: two bulk flows from the start, and other transfers that join later.
+    """What runs: two bulk flows from the start on, and other transfers that join later.
 
     `third_bytes`: size of the third bulk flow. `bursts`: how often the audio stream of 1147 packets is sent.
     """
@@ -320,7 +332,8 @@ def flows(w: Workload, s: Setting, reading: Reading) -> dict[str, Any]:
     tcp = {**sender(s), **hosts(s), **reading.tcp}
     late = _late(s.speed)
     path = {"from": "server", "to": "mobile", "start": late}
-    out: dict[str, Any] = {"bulk": bulk(tcp, w.bulk_bytes, "0 s", 2)}
+    start: Any = {"uniform": ["0 s", reading.spread]} if reading.spread != "0 s" else "0 s"
+    out: dict[str, Any] = {"bulk": bulk(tcp, w.bulk_bytes, start, 2)}
     if "third" in w.others:
         out["third"] = bulk(tcp, w.third_bytes, late)
     if "page" in w.others:

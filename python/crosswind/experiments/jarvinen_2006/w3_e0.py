@@ -7,8 +7,8 @@ queue or a class of its own for the page (DS), drop-tail or RED with ECN; 120 re
 What the source printed: 52 s in BL; ECN and above all DS shorten it, Enhanced TCP a little. With DS the page loses no
 packets. In BL nearly every page has a spurious timeout, mostly of an initial window of its body or first objects.
 
-What may differ here: as for W1. Rates of the classes are not printed: here they lie above the link's rate, which does
-the limiting by its back-pressure, with equal quanta. Numbers of a page are sums over its nine connections.
+What may differ here: as for W1. Rates of the classes are not printed: here each has half of the link and may borrow the
+rest (variant `rates-above`), with equal quanta. Numbers of a page are sums over its nine connections.
 """
 
 from __future__ import annotations

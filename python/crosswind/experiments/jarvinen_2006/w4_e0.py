@@ -35,6 +35,7 @@ WITHOUT = tuple(c for c in testbed.EIGHT if "+DS" not in c)
 LOGGED = "ETCP+ECN"
 LONG_RUN = 100
 NEXT_TO_NOTHING_Bps = 0.5
+LEVELS_ms = {"back to back": -11.0} | {f"{k} segments between": 72.0 * k - 11.0 for k in (3, 4, 5)}
 
 
 def configurations(**variant: Any) -> dict[str, Scenario]:
@@ -113,7 +114,8 @@ CLAIMS = study.BOOK.claims(
             f"distance of the largest one from a step, {c}": stream.off_the_steps(c, "audio_ipdv_max_ms", 72.0, -10.5)
             for c in ("BL", "BL+DS")
         }
-        | {"back to back, BL": measures.value("BL", "audio_ipdv_p25_ms")},
+        | {"back to back, BL": measures.value("BL", "audio_ipdv_p25_ms")}
+        | {word: stream.nearest(testbed.EIGHT, ms) for word, ms in LEVELS_ms.items()},
         "J8": {"BL": stream.extreme(["BL"], "audio_delay_max_ms", np.max)},
         "J9": {
             "median, BL+DS": stream.quantile("BL+DS", "delay_ns", 0.5),

@@ -65,6 +65,10 @@ CLAIMS = study.BOOK.claims(
         "J7": {
             f"distance of the median from a step, {c}": stream.off_the_steps(c, "audio_ipdv_p50_ms", 12.0, -18.42)
             for c in ("B20 BL", "B20 BL+DS", "B80 BL+DS")
+        }
+        | {
+            f"{k} segment{'s' if k > 1 else ''} between": stream.nearest(("B20 BL", "B80 BL+DS"), 12.0 * k - 19.0)
+            for k in (1, 2, 3)
         },
         "J109": {
             "BL": measures.value("B20 BL", OVERALL),
