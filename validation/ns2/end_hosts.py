@@ -64,8 +64,8 @@ def n4(*, quick: bool) -> list[Cell]:
     def cell(figure: str, queue: str, window: int) -> Cell:
         return Cell(f"n4 {queue}, window {window}", f18_f25.configurations(window)[f"{figure} sack"])
 
-    windows = (7, 12) if quick else (7, 8, 9, 10, 12, 14)
-    return [cell("f23", "drop-tail", w) for w in windows] + [cell("f24", "RED", w) for w in (7, 12)]
+    windows = (7, 14) if quick else (7, 8, 10, 12, 14, 20)
+    return [cell("f23", "drop-tail", w) for w in windows] + [cell("f24", "RED", w) for w in (7, 14)]
 
 
 def n7(*, quick: bool) -> list[Cell]:
@@ -107,7 +107,7 @@ def n8(*, quick: bool) -> list[Cell]:
 def vegas(*, quick: bool) -> list[Cell]:
     """Vegas over drop-tail."""
     known = f43_f47.configurations(size="quick")
-    return [Cell(f"n8 Vegas, {n} flows", known[f"f45 {n} vegas"], 1 if quick else 3) for n in (10, 50, 100)]
+    return [Cell(f"n8 Vegas, {n} flows", known[f"f45 {n} vegas"], 1 if quick else 3) for n in (10, 100)]
 
 
 def n11(*, quick: bool) -> list[Cell]:

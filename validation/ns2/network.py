@@ -36,7 +36,6 @@ SIZES = {"Agent/TCP/Sack1": SEGMENT_BYTES, "Agent/TCP/Vegas": PACKET_BYTES}
 UNITS = {"Mbit/s": 1e6, "ms": 1e-3, "us": 1e-6, "s": 1.0, "packets": 1.0, "B": 1.0}
 HABITS: dict[str, Any] = {
     "windowInit_": 2,
-    "minrto_": 0.2,
     "rtxcur_init_": 3.0,
     "singledup_": 1,
 }
@@ -245,6 +244,7 @@ def _flows(
         window = flow["tcp"].get("window_limit_segments", ENDLESS[agent])
         values = {
             **HABITS,
+            "minrto_": number(flow["tcp"].get("rto_min", "0.2 s")),
             "packetSize_": SIZES[agent],
             "window_": window,
             "overhead_": jitter.get(hosts[0], 0),
@@ -259,7 +259,7 @@ def _flows(
 
 
 def _agents(tcp: Mapping[str, Any]) -> tuple[str, str]:
-    known = {"preset", "law", "ecn", "window_limit_segments"}
+    known = {"preset", "law", "ecn", "window_limit_segments", "rto_min"}
     if tcp["preset"] != "sack-2006" or tcp.get("law", "vegas") != "vegas" or set(tcp) - known:
         raise ValueError(f"no translation for {tcp}")
     return ("Agent/TCP/Vegas", "Agent/TCPSink") if "law" in tcp else ("Agent/TCP/Sack1", "Agent/TCPSink/Sack1")

@@ -1,53 +1,34 @@
 """Which high-speed TCP keeps a link full when packets are reordered?
 
 N12: 1 Gbit/s and 50 ms with a buffer of one bandwidth-delay product; a share of the packets late by N(25 ms, 8 ms);
-one flow (figures 56 to 58, 66, 67) or fifty (figures 61, 62, 69, 70). 120 s of which 20 s are left out. LTCP-DCR is
-that of V.C, with the variable decrease and a threshold of one window of duplicates; SACK-DCR has that threshold too,
-with which chapter V does what the timer of chapter II did (both give the same numbers here).
+one flow (figures 56 to 58, 66, 67) or fifty (figures 61, 62, 69, 70). 120 s of which 20 s are left out; fast
+retransmits count from the first packet on. LTCP-DCR is that of V.C, with the variable decrease and a threshold of one
+window of duplicates; SACK-DCR has that threshold too.
 
 What the source printed: curves that are lost; LTCP-DCR above 93 % at 10 %, two orders of magnitude above LTCP at 1 %;
 all others collapse to about SACK; LDP between.
 
-What may differ here: `LTCP-DCR` is the window-threshold detector with growth during the wait, and not RFC 4653's
-resume. A loss is one window of duplicates, the window grows on each of them, and what it has grown by is kept when the
-hole is filled; the source's chapter V.C has the draft that became RFC 4653, which restores the window that was there
-before each wait. Claims B111 (its order), B112, B113, B116, B119, B120 and B123 rest on it, as does figure 58; SACK-DCR
-and the LDPs wait in the same way. All of that RFC (variant `rfc-4653`) has 11 % at 1 % and 1 % at 10 % (`--quick`, one
-flow): where one wait follows the other, the window cannot grow.
-
-Flows start with a slow-start threshold (`initial_ssthresh`) of 1.4 times their share of the bandwidth-delay product,
-which the source does not give them (its slow start is TCP's); with 1 % late the first late packet ends slow start
-before, at 32 segments. Durations are ours. Fifty flows have busy hosts (`overhead_` of N6). `--quick` is 60 s of one
-flow at full size with two shares, of which 30 s are left out, and 36 s of five flows in place of fifty at 100 Mbit/s
-(the same windows).
-
-Figure 58 (`--quick`): with 1 and with 2 % late the window climbs from 32 to 12 000 segments in 52 s, and nothing cuts
-it before the queue overflows. The delays beyond a round trip that held the source's run with 1 % up do not show.
-
-A window of duplicates is the threshold in the recovery after a wait as well: with three there every late packet of
-the window is taken for lost, what is sent again fills the queue, the first retransmission is lost in it, and LTCP-DCR
-ends in timeouts (76 to 86 % of the link at 10 %; 96 % so).
-
-At full length B111 fails as LTCP decreases by 15 % also with few segments, where the others halve: with 0.1 % late it
-has 2.7 % of the link and SACK 0.65, BIC 1.7, HTCP 0.8 (with 1 % late 0.7, 0.2, 0.4 and 0.2). Open point O7 cannot
-decide which LTCP chapter V.A has; with the variable decrease (variant `variable-decrease`) it has 1.9 and 0.4 %, 2.8
-and 1.8 times SACK's. `--quick` has no share of 0.1 % with one flow.
-
-B120 fails as LDP knows round trips from cumulative ACKs alone: with a tenth of the packets late nearly each of those
-answers a late packet, whose round trip is 25 ms longer, far beyond the 20 ms at which the response is certain, so
-LDP-100Sample stays at 2 %. With a sample from each SACKed packet (`rtt_sampling = "per-sack"`) all three fill 96 %.
-B113 fails where LTCP-DCR fills the link and congestion triggers it: with one flow SACK-DCR has no fast retransmit at
-all from 1 % on (a fifth of the link), LTCP-DCR one in a million packets; with fifty flows 4e-5 and 3.5e-4 per packet,
-late ones or not (SACK 9e-4 to 3e-2). B124: the variants do not diverge with fifty flows (Jain's index 0.9997 for LDP
-and 0.9999 for LDP-100Sample, which fill 47 and 96 % of the link; no drops, queues of 0.2 and 278 packets).
+What may differ here: `LTCP-DCR` is the window-threshold detector with growth during the wait: what the window has
+grown by is kept when the hole is filled. The source's chapter V.C has the draft that became RFC 4653, which restores
+the window that was there before each wait (variant `rfc-4653`): where one wait follows the other, that window cannot
+grow. A window of duplicates is the threshold in the recovery after a wait as well. Which LTCP chapter V.A has is open
+(O7; variant `variable-decrease`). Flows start within 50 ms of each other in ordinary slow start (decision 0028).
+Durations are ours. Fifty flows have busy hosts (`overhead_` of N6). `--quick` is 40 s of one flow at full size with
+two shares, and 24 s of five flows in place of fifty at 100 Mbit/s (the same windows).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
 
 from crosswind import figures
-from crosswind.claims import yes
+from crosswind.claims import MissingDataError, yes
+from crosswind.claims.measures import seeds
 from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.experiments.bhandarkar_2006.panels import panels
@@ -56,7 +37,7 @@ from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
 
 FEW_SHARES = {"one": (0.01, 0.1), "many": (0.0, 0.001, 0.01, 0.1)}
-SHARES = (1e-6, 1e-5, 0.0001, 0.001, 0.01, 0.05, 0.1)
+SHARES = {"one": (0.0001, 0.001, 0.01, 0.1), "many": (0.0, 0.001, 0.01, 0.1)}
 OTHERS = ("SACK", "LTCP", "BIC", "HTCP", "HSTCP", "Scalable")
 ALL = (*OTHERS, "SACK-DCR", "LTCP-DCR", "LDP", "LDP-1Sample", "LDP-100Sample")
 LDP_VARIANTS = ("LDP-1Sample", "LDP-100Sample")
@@ -67,34 +48,45 @@ WATCHED = (0.01, 0.02)
 FOUR = {"f69": ("LTCP", "BIC", "HTCP", "FAST", "Scalable", "LTCP-DCR", "LDP"), "f70": ("LDP", *LDP_VARIANTS)}
 
 
-def configurations(size: str = "full", ltcp: str = "LTCP", ltcp_dcr: str = "LTCP-DCR") -> dict[str, Scenario]:
-    """`one <share> <protocol>`, `many ..` and `f58 <share>`; `ltcp` and `ltcp_dcr` say what those two are."""
+def configurations(
+    size: str = "full", ltcp: str = "LTCP", ltcp_dcr: str = "LTCP-DCR", first: str = "none", stagger_s: float = 0.05
+) -> dict[str, Scenario]:
+    """`one <share> <protocol>`, `many ..` and `f58 <share>`; `ltcp` and `ltcp_dcr` say what those two are.
+
+    Flows start within `stagger_s`; `first="fits"` gives them a first slow-start threshold.
+    """
     full = size == "full"
     out = {}
     for kind, protocols, count in (("one", ALL, 1), ("many", MANY, 50 if full else 5)):
         # One flow is not made smaller: windows that have collapsed are a smaller share of a larger link.
         rate = 1000 if full or kind == "one" else 100
-        seconds, left_out = (120, 20) if full else {"one": (60, 30), "many": (36, 6)}[kind]
+        seconds, left_out = (120, 20) if full else {"one": (40, 20), "many": (24, 6)}[kind]
         buffer = nets.bdp(rate, RTT_ms)
         access = nets.wire(10 * rate, 1) if count == 1 else nets.host(10 * rate, 1, rate)
         for p in protocols:
-            threshold = f"{int(1.4 * buffer / count) * nets.PAYLOAD} B"
             own = {"LTCP": ltcp, "LTCP-DCR": ltcp_dcr}.get(p, p)
-            more = {"fast": {"alpha": rate / 10}} if p == "FAST" else {}
-            flow = {"one": nets.bulk(own, count, {"uniform": ["0 s", "2 s"]}, initial_ssthresh=threshold, **more)}
-            # One flow without late packets is in no figure and no claim.
-            for share in ((0.0,) if kind == "many" else ()) + SHARES if full else FEW_SHARES[kind]:
+            more: dict[str, Any] = {"fast": {"alpha": rate / 10}} if p == "FAST" else {}
+            flow = {"one": _flow(own, count, buffer / count, first, stagger_s, **more)}
+            shares = SHARES[kind] if full else FEW_SHARES[kind]
+            for share in shares[2:] if kind == "many" and p in LDP_VARIANTS else shares:
                 line = nets.reordering(rate, RTT_ms / 2 - 2, nets.droptail(buffer), share)
                 name = f"{kind} {share} {p}"
                 out[name] = nets.dumbbell(name, line, access, flow, pairs=count, duration_s=seconds, warm_up_s=left_out)
-    return out | {f"f58 {x}": watched(x, ltcp_dcr, 120 if full else 60) for x in WATCHED}
+    flow = _flow(ltcp_dcr, 1, nets.bdp(1000, RTT_ms), first, stagger_s)
+    return out | {f"f58 {x}": watched(x, flow, 120 if full else 40) for x in WATCHED}
 
 
-def watched(share: float, protocol: str, seconds: float) -> Scenario:
+def _flow(protocol: str, count: int, share: float, first: str, stagger_s: float, **more: Any) -> dict[str, Any]:
+    """`share`: of the buffer, in packets."""
+    if first == "fits":
+        more["initial_ssthresh"] = f"{int(1.4 * share) * nets.PAYLOAD} B"
+    return nets.bulk(protocol, count, {"uniform": ["0 s", f"{stagger_s * 1e3:g} ms"]}, **more)
+
+
+def watched(share: float, wanted: dict[str, Any], seconds: float) -> Scenario:
     """Figure 58: one flow of figure 56, its window sampled every 100 ms."""
     buffer = nets.bdp(1000, RTT_ms)
-    start = {"uniform": ["0 s", "2 s"]}
-    flow = {"one": nets.bulk(protocol, 1, start, initial_ssthresh=f"{int(1.4 * buffer) * nets.PAYLOAD} B")}
+    flow = {"one": wanted}
     line = nets.reordering(1000, RTT_ms / 2 - 2, nets.droptail(buffer), share)
     record = {"series": "gauges", "sample": "100 ms"}
     return nets.dumbbell(
@@ -110,6 +102,8 @@ def shares(r: Results, kind: str) -> tuple[float, ...]:
 
 def use(r: Results, kind: str, share: float, protocol: str) -> float:
     """Payload of all flows over the rate of the link, as the source counts (0.9615 at the most)."""
+    if f"{kind} {share} {protocol}" not in r.runs.scenarios:
+        raise MissingDataError(f"{kind} {share} {protocol} is not part of a first look")
     links = r.runs.links()
     own = (links["link"] == "bottleneck") & (links["configuration"] == f"{kind} {share} {protocol}")
     rate = float(links.filter(own)["rate_bps"][0])
@@ -117,9 +111,57 @@ def use(r: Results, kind: str, share: float, protocol: str) -> float:
 
 
 def triggers(r: Results, kind: str, share: float, protocol: str) -> float:
-    """Fast recoveries per packet sent."""
+    """Fast recoveries per packet sent, from the first packet on; the mean over the runs."""
+    return float(np.mean(_triggers(r, kind, share, protocol)))
+
+
+def _triggers(r: Results, kind: str, share: float, protocol: str) -> npt.NDArray[np.float64]:
     label = f"{kind} {share} {protocol}"
-    return measures.mean_value(r, label, "one_recoveries") / measures.mean_value(r, label, "one_sent")
+    if label not in r.runs.scenarios:
+        raise MissingDataError(f"{label} is not part of a first look")
+    totals = r.runs.only(label).flows().group_by("rep").agg(pl.col("fast_recoveries", "sent_packets").sum()).sort("rep")
+    return (totals["fast_recoveries"] / totals["sent_packets"]).to_numpy()
+
+
+def _fewer(kind: str, share: float, fewer: str, more: str) -> Callable[[Results], npt.NDArray[np.float64]]:
+    """By how many fast retransmits per million packets, seed by seed."""
+    return lambda r: 1e6 * (_triggers(r, kind, share, more) - _triggers(r, kind, share, fewer))
+
+
+def _apart(share: float) -> Callable[[Results], Estimate]:
+    """Factor between the best and the worst of the four, one flow."""
+
+    def measure(r: Results) -> Estimate:
+        of = [use(r, "one", share, p) for p in ("SACK", "LTCP", "BIC", "HTCP")]
+        return exact(max(of) / min(of))
+
+    return measure
+
+
+def _full_link(r: Results, share: float) -> list[str]:
+    """The protocols of figure 69 that use 85 % of the link or more."""
+    return [p for p in FOUR["f69"] if use(r, "many", share, p) >= 0.85]
+
+
+def _ldp_least(share: float, column: str) -> Callable[[Results], npt.NDArray[np.float64]]:
+    """The least of the others that fill the link less LDP's."""
+
+    def measure(r: Results) -> npt.NDArray[np.float64]:
+        filled = _full_link(r, share)
+        others = [r.of(f"many {share} {p}", column) for p in filled if p != "LDP"]
+        if "LDP" not in filled or not others:
+            raise MissingDataError("LDP, or all others, use less than 85 % of the link")
+        return np.min(others, axis=0) - r.of(f"many {share} LDP", column)
+
+    return measure
+
+
+def _jain_of_all(r: Results) -> Estimate:
+    return exact(
+        min(
+            measures.mean_value(r, f"many {s} {p}", "one_jain") for s in shares(r, "many") if s > 0 for p in FOUR["f69"]
+        )
+    )
 
 
 def _collapse(r: Results) -> Estimate:
@@ -238,11 +280,24 @@ CLAIMS = study.BOOK.claims(
     {
         "B111": {
             "largest over least, from 0.1 % on": _collapse,
+            **{f"largest over least at {s:.1%}": _apart(s) for s in (0.001, 0.01, 0.1)},
             **{f"{p} at 1 %": _at("one", 0.01, p) for p in ("SACK", "LTCP", "BIC", "HTCP")},
             "SACK <= SACK-DCR < LTCP-DCR": _ordered,
         },
         "B112": {"quotient": lambda r: exact(use(r, "one", 0.01, "LTCP-DCR") / use(r, "one", 0.01, "LTCP"))},
-        "B113": {"in that order": _triggers_ordered},
+        "B113": {
+            "in that order": _triggers_ordered,
+            **{
+                f"one flow, {s:.1%}: {a} below {b}": seeds(_fewer("one", s, a, b))
+                for s in SHARES["one"][1:]
+                for a, b in (("LTCP-DCR", "SACK-DCR"), ("SACK-DCR", "SACK"))
+            },
+            **{
+                f"fifty flows, {s:.1%}: LTCP-DCR below {p}": seeds(_fewer("many", s, "LTCP-DCR", p))
+                for s in SHARES["many"][1:]
+                for p in ("LTCP", "BIC", "HTCP")
+            },
+        },
         "B116": {
             "least of LTCP-DCR": _least("many", "LTCP-DCR"),
             "others at 10 % over 0 %, largest (half is our number)": _far_below,
@@ -272,6 +327,14 @@ CLAIMS = study.BOOK.claims(
                 > measures.mean_value(r, "many 0.1 LDP", "bottleneck_drop_rate")
             ),
         },
+        "B135": {
+            **{
+                f"{what} of the others less LDP's, {s:.1%}": seeds(_ldp_least(s, column))
+                for s in SHARES["many"][1:3]
+                for what, column in (("queue", "bottleneck_queue"), ("drop rate", "bottleneck_drop_rate"))
+            },
+            "least Jain of all": _jain_of_all,
+        },
     }
 )
 
@@ -283,6 +346,7 @@ EXPERIMENT = study.experiment(
     CLAIMS,
     where="figures 56 to 58, 61, 62, 66, 67, 69, 70",
     figures=pictures,
-    variants=VARIANTS,
+    former={"first": "fits", "stagger_s": 2.0},
+    variants=VARIANTS | study.STAGGERS,
     quick=study.smaller("fewer shares, 60 s of one flow; five flows at 100 Mbit/s instead of fifty at 1 Gbit/s, 36 s"),
 )

@@ -15,6 +15,8 @@ from crosswind.scenario import Scenario
 
 PAYLOAD, PACKET = 1000, 1040
 CEILING = PAYLOAD / PACKET
+# The least wait for a timeout in ns-2 until October 2004 (decision 0028); the presets have that of later releases.
+RTO_MIN = "1 s"
 
 # The protocols by the names that the source uses.
 PROTOCOLS: dict[str, dict[str, Any]] = {
@@ -51,7 +53,13 @@ PROTOCOLS: dict[str, dict[str, Any]] = {
 
 def tcp(protocol: str, **changes: Any) -> dict[str, Any]:
     """The `tcp` table of a protocol."""
-    return {**PROTOCOLS[protocol], **changes}
+    return {**PROTOCOLS[protocol], "rto_min": RTO_MIN, **changes}
+
+
+def waiting(scenario: Scenario, rto_min: str) -> Scenario:
+    """The same with another least wait for a timeout in all TCP flows."""
+    flows = scenario.data["flow"]
+    return scenario.with_({f"flow.{name}.tcp.rto_min": rto_min for name, f in flows.items() if "tcp" in f})
 
 
 def slug(name: str) -> str:

@@ -4,18 +4,8 @@ The hosts of `t7-t9`; one flow for 900 s, four times.
 
 What the source printed: the table.
 
-What may differ here: as in `t7-t9`. `--quick` divides rate, queue, W_T and time by ten and runs twice.
-
-B83: 1.02, 1.17 and 2.18 (`--quick`; printed 1.03, 1.42, 2.84) where a queue that drops (variant `silent-queue`) has
-0.96, 1.07 and 1.53. TCP has 736, 637 and 325 Mbit/s (printed 719, 480, 164), LTCP 753, 747 and 711 (743, 682, 466).
-Told by its own queue, TCP leaves slow start at half of 3050 segments; with netem on a clock of 10 ms (variant
-`clock-10-ms`) at less, and has 504 and 191 Mbit/s, LTCP 717 and 661: ratios of 1.42 and 3.45, but 1.15 at 25 ms (see
-`t7-t9`). Full size: 1.00, 1.07 and 2.48, TCP 747, 700 and 293, LTCP 748, 747 and 728 Mbit/s (printed 719, 480 and 164
-for TCP). Without timestamps, which 2.4 kernels use unless told otherwise, TCP has 645 at 70 ms and the ratio is 1.17:
-where slow start ends decides it.
-
-B84 fails: nothing random happens to one flow whose queue tells it (deviations of 1.0 and 0.1 Mbit/s). The source's TCP
-scatters by 54 and 14: its first slow starts ended where chance had it.
+What may differ here: as in `t7-t9`; where the first slow start ends decides the ratios. `--quick` divides rate, queue,
+W_T and time by ten and runs twice.
 """
 
 from __future__ import annotations
