@@ -9,7 +9,7 @@ What the source printed: average queues 51/50/52 (drop-tail) and 36/34/35 (RED) 
 retransmitted packets 398/302/356+296 ms; a drop rate of 3.3 %; curves that are lost.
 
 What may differ here: the receive window is 14 segments, twice the path: DCR needs room for its wait beside the window
-(decision 0028; 7, 12 and 20 are variants). Loss rates below 0.1 % are not compared: our number. The queues of figures
+(decision 0029; 7, 12 and 20 are variants). Loss rates below 0.1 % are not compared: our number. The queues of figures
 23 and 24 and the estimates of figure 22 are looked at once per second, round trips at every ACK.
 """
 

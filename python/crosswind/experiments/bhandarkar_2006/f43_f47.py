@@ -12,7 +12,7 @@ What the source printed: curves that are lost; orderings, and that drop rates ar
 What may differ here: numbers of flows per rate are ours (open point O15). There are no web sessions in figures 43 to
 45. Figure 47 has the buffer of the chapter, 60 ms. A web session of figures 46 and 47 is that of ns-2's example (12
 packets every 15 s on average) over what the long flows of its scheme use (variant `web-sack`: over SACK). PERT-REM
-reads an exact clock; a change below its resolution counts as none (decision 0028). Orders of utilisation were taken
+reads an exact clock; a change below its resolution counts as none (decision 0029). Orders of utilisation were taken
 with a tolerance of 1 point, and a queue is low up to half of drop-tail's: our numbers. `--quick` leaves out rates
 above 100 Mbit/s, runs figure 45 with a tenth of rate and flows, figures 44 and 46 with a sixth of rate, flows and
 sessions (the same windows), and 60 s of which 20 s are left out.
@@ -147,7 +147,7 @@ def configurations(
     """`<figure> <point> <scheme>`, `f47 <scheme>` with a buffer of so long, `f55 <flows on the way back> <scheme>`.
 
     With `rem_tick_ms` PERT-REM reads its round trips from timestamps with such a clock, and its price decays where two
-    of its values are equal; without, where the round trip changes by less than its resolution (decision 0028). Web
+    of its values are equal; without, where the round trip changes by less than its resolution (decision 0029). Web
     sessions run over what the scheme's long flows use, or over `web_over`.
     """
     clock: dict[str, Any] = {"early": {"rem": {"unchanged": "within-resolution"}}}

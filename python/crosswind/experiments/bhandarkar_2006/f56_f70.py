@@ -12,7 +12,7 @@ What may differ here: `LTCP-DCR` is the window-threshold detector with growth du
 grown by is kept when the hole is filled. The source's chapter V.C has the draft that became RFC 4653, which restores
 the window that was there before each wait (variant `rfc-4653`): where one wait follows the other, that window cannot
 grow. A window of duplicates is the threshold in the recovery after a wait as well. Which LTCP chapter V.A has is open
-(O7; variant `variable-decrease`). Flows start within 50 ms of each other in ordinary slow start (decision 0028).
+(O7; variant `variable-decrease`). Flows start within 50 ms of each other in ordinary slow start (decision 0029).
 Durations are ours. Fifty flows have busy hosts (`overhead_` of N6). `--quick` is 40 s of one flow at full size with
 two shares, and 24 s of five flows in place of fifty at 100 Mbit/s (the same windows).
 """

@@ -13,7 +13,7 @@ TCP-LDP has next to no queue and no drops until there are very many flows.
 What may differ here: LTCP-DCR is LTCP with the detector of `f56_f70`. FAST keeps 100 packets per flow in the queue
 (the source gives no number); packets are processed in up to 8 us (`overhead_` of N6), one packet's time, but not in
 figure 64, with its one flow. LTCP is the one with the variable decrease in figures 65 and 68, and the fixed one in
-figures 59, 60 and 64 (O7). Flows start within 50 ms of each other in ordinary slow start (decision 0028; variants
+figures 59, 60 and 64 (O7). Flows start within 50 ms of each other in ordinary slow start (decision 0029; variants
 `stagger-..`). 120 s of which 20 s are left out; figure 64 shows 60 s. `--quick` is 100 Mbit/s with a tenth of the
 flows, whose windows are those of full size, a tenth of FAST's packets, and 30 s of which 10 s are left out.
 """

@@ -7,7 +7,7 @@ Router R3 delays 1 % of the packets that pass it by N(25 ms, 8 ms).
 What the source printed: a table that is withheld here.
 
 What may differ here: lines and buffers (7500 packets) are those of the source's V.B.2, the only ones named with which
-a delay is mostly less than a round trip (decision 0028); web sessions use SACK. Utilisation counts headers (O14). R3
+a delay is mostly less than a round trip (decision 0029); web sessions use SACK. Utilisation counts headers (O14). R3
 reorders data only. Flows start within 50 ms of each other. LTCP-DCR waits for a window of duplicates and grows
 meanwhile; it does not restore windows as RFC 4653 does. 120 s of which 20 s are left out. `--quick` is 100 Mbit/s with
 2 long flows and 10 web sessions per group, and 30 s of which 5 s are left out.

@@ -15,7 +15,7 @@ from crosswind.scenario import Scenario
 
 PAYLOAD, PACKET = 1000, 1040
 CEILING = PAYLOAD / PACKET
-# The least wait for a timeout in ns-2 until October 2004 (decision 0028); the presets have that of later releases.
+# The least wait for a timeout in ns-2 until October 2004 (decision 0029); the presets have that of later releases.
 RTO_MIN = "1 s"
 
 # The protocols by the names that the source uses.
