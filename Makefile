@@ -46,6 +46,7 @@ $(VENV)/.built: $(VENV)/.installed $(RUST) pyproject.toml tools/rustflags.sh
 	@VIRTUAL_ENV="$(CURDIR)/$(VENV)" PATH="$(CURDIR)/$(BIN):$$PATH" RUSTFLAGS="$${RUSTFLAGS-$$(sh tools/rustflags.sh)}" \
 	  $(BIN)/maturin develop --release \
 	  > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
+	@$(BIN)/crosswind schema --out scenarios/scenario.schema.json > /dev/null
 	@touch $@
 
 demo: setup

@@ -24,6 +24,7 @@ KINDS = (
     "undo",
     "transport",
     "workload",
+    "template",
     "preset",
     "metric",
 )
@@ -86,6 +87,21 @@ def _fingerprint(file: str, _changed_ns: int) -> str:
 @cache
 def _rows(_engine: int) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = json.loads(core().registry())
+    return rows + _templates()
+
+
+def _templates() -> list[dict[str, Any]]:
+    """Rows of the templates that `topology` may name: their keys stand in the schema alone."""
+    rows = []
+    for one in schema().get("$defs", {}).get("Topology", {}).get("oneOf", []):
+        keys = dict(one["properties"])
+        name = keys.pop("template")["const"]
+        picture, _, meaning = one["description"].partition("\n")[0].partition(": ")
+        doc = (
+            f'# Template {name}\n\n{one["description"]}\n\nIn a scenario: `topology = {{ template = "{name}", .. }}`.\n'
+        )
+        title = f"{picture.strip('`')}: {meaning}".rstrip(".")
+        rows.append({"kind": "template", "name": name, "title": title, "doc": doc, "params": {"properties": keys}})
     return rows
 
 

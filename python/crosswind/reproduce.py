@@ -14,6 +14,7 @@ import polars as pl
 
 from crosswind import figures, report
 from crosswind.claims import Checked
+from crosswind.core import schema
 from crosswind.errors import CrosswindError, InputError, InterruptedRunError, MissingExtraError, did_you_mean
 from crosswind.experiments.base import Experiment, Results
 from crosswind.figures import Format, Picture
@@ -29,6 +30,8 @@ from crosswind.sharing import Ask, Before, Shared, made_before, run_shared
 GO_ON = "the same command makes what is missing"
 #: What is said of an experiment some values of which were changed.
 CHANGED = "changed"
+#: Beside written scenarios, for editors.
+SCHEMA_FILE = "scenario.schema.json"
 
 
 @dataclass(frozen=True)
@@ -259,13 +262,15 @@ def write_scenarios(experiment: Experiment, plan: Plan, folder: Path) -> list[Pa
     _check_variant(experiment, plan)
     into = prepare_out(folder / experiment.id)
     ask = plan.ask(experiment)
+    (folder / SCHEMA_FILE).write_text(f"{json.dumps(schema(), indent=1, ensure_ascii=False)}\n", encoding="utf-8")
     changes = f", {CHANGED}: {', '.join(plan.changes)}" if plan.changes else ""
     reading = f" ({plan.variant})" if plan.variant else ""
     files: dict[Path, str] = {}
     for label, scenario in plan.configurations(experiment, plan.variant).items():
         slug = re.sub(r"[^A-Za-z0-9.+-]+", "-", label).strip("-") or "configuration"
         same = sum(f.stem == slug or f.stem.startswith(f"{slug}--") for f in files)
-        what = f"# {experiment.id}{reading}: {label}{changes}."
+        up = "../" * len(Path(experiment.id).parts)
+        what = f"#:schema {up}{SCHEMA_FILE}\n# {experiment.id}{reading}: {label}{changes}."
         head = f"{what} As the experiment runs it: --reps {ask.reps} --seed {ask.seed}\n\n"
         files[into / f"{slug}{f'--{same + 1}' if same else ''}.toml"] = head + scenario.to_toml()
     for path, text in files.items():

@@ -1,6 +1,6 @@
 """What window laws do when they are driven alone: average windows under random losses, and their shape over time.
 
-`crosswind laws` draws both for all laws; a law of one's own is measured with `average_window`.
+`crosswind study laws` draws both for all laws; a law of one's own is measured with `average_window`.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from typing import Any
 from crosswind import traces
 from crosswind.core import core
 from crosswind.errors import InputError, did_you_mean
+from crosswind.known_paths import unknown_step
 from crosswind.toml_lines import line_of, places, table_lines
 from crosswind.toml_text import written
 
@@ -146,6 +147,7 @@ class Scenario:
         where = self.file or "scenario"
         if not all(keys):
             raise InputError("--set", path=path, found="an empty step", expected="a path such as link.x.rate")
+        self._check_path(path)
         profile = self.data.get("link")
         if keys[0] == "link" and len(keys) > 1 and isinstance(profile, str):  # one link by the name of its profile
             self.data["link"] = {"last-hop": {"from": "server", "to": "mobile", "profile": profile}}
@@ -172,6 +174,17 @@ class Scenario:
             node.pop(keys[-1], None)
         else:
             node[keys[-1]] = value
+
+    def _check_path(self, path: str) -> None:
+        """Refuses a key that no scenario has, before anything is run with it."""
+        wrong = unknown_step(path)
+        if wrong is not None:
+            at, names = wrong
+            hint = did_you_mean(at.rsplit(".", 1)[-1], names)
+            expected = "a key that a scenario may have there"
+            if not hint and len(all_names := ", ".join(names)) <= LONG:
+                expected = f"one of {all_names}"
+            raise InputError(self.file or "scenario", path=at, found="no such key", expected=expected, hint=hint)
 
     def _repr_html_(self) -> str:
         from crosswind.notebook import scenario_html

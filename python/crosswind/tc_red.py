@@ -98,14 +98,14 @@ def parse(words: Sequence[str], kbit: int = 1000) -> Red:
         word = rest.pop(0)
         if word not in WORDS:
             expected = f"one of {', '.join(WORDS)}, ecn"
-            raise InputError("--tc", found=f"`{word}`", expected=expected, hint=did_you_mean(word, [*WORDS, "ecn"]))
+            raise InputError("tc-red", found=f"`{word}`", expected=expected, hint=did_you_mean(word, [*WORDS, "ecn"]))
         if word in given or not rest:
             found = f"`{word}` twice" if word in given else f"`{word}` and nothing behind it"
-            raise InputError("--tc", found=found, expected=f"`{word}` with one value")
+            raise InputError("tc-red", found=found, expected=f"`{word}` with one value")
         given[word] = rest.pop(0)
     for word in ("limit", "avpkt"):
         if word not in given:
-            raise InputError("--tc", path=word, found="nothing", expected=f"`{word}`, which tc demands")
+            raise InputError("tc-red", path=word, found="nothing", expected=f"`{word}`, which tc demands")
     return _with_defaults(given, kbit, marks)
 
 
@@ -134,20 +134,22 @@ def _number(word: str, text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise InputError("--tc", path=word, found=f"`{text}`", expected="a number")
+        raise InputError("tc-red", path=word, found=f"`{text}`", expected="a number")
     return value
 
 
 def _count(word: str, text: str) -> int:
     if not re.fullmatch(r"[0-9]{1,9}", text):
-        raise InputError("--tc", path=word, found=f"`{text}`", expected="a whole number of packets")
+        raise InputError("tc-red", path=word, found=f"`{text}`", expected="a whole number of packets")
     return int(text)
 
 
 def _size(word: str, text: str) -> int:
     m = re.fullmatch(r"([0-9.]+)([a-z]*)", text.lower())
     if m is None or m[2] not in SIZES:
-        raise InputError("--tc", path=word, found=f"`{text}`", expected="bytes as tc reads them, such as 20000 or 20kb")
+        raise InputError(
+            "tc-red", path=word, found=f"`{text}`", expected="bytes as tc reads them, such as 20000 or 20kb"
+        )
     return int(_number(word, m[1]) * SIZES[m[2]])
 
 
@@ -155,7 +157,7 @@ def _rate(text: str, kbit: int) -> int:
     m = re.fullmatch(r"([0-9.]+)([a-z]*)", text.lower())
     if m is None or m[2] not in RATES:
         expected = "a rate as tc reads it, such as 140kbit or 10mbit"
-        raise InputError("--tc", path="bandwidth", found=f"`{text}`", expected=expected)
+        raise InputError("tc-red", path="bandwidth", found=f"`{text}`", expected=expected)
     bits, power = RATES[m[2]]
     return round(_number("bandwidth", m[1]) * bits * kbit**power)
 
@@ -170,7 +172,7 @@ def effective(red: Red) -> Effective:
         found = json.loads(engine.red_effective(json.dumps(red.queue())))
     except engine.ScenarioError as e:
         path = TC_WORD.get(e.path, e.path)
-        raise InputError("--tc", path=path, found=e.found, expected=e.expected, hint=e.hint) from None
+        raise InputError("tc-red", path=path, found=e.found, expected=e.expected, hint=e.hint) from None
     return Effective(red, **{k: found[k] for k in ("w_log", "w_q", "p_log", "max_p", "scell_log", "damping")})
 
 

@@ -38,7 +38,7 @@ class FakeCore:
         return "0.1.0-fake"
 
     def schema(self) -> str:
-        return json.dumps({"title": "Scenario", "type": "object"})
+        return json.dumps({"title": "Scenario", "type": "object", "additionalProperties": True})
 
     def registry(self) -> str:
         rows = [

@@ -69,6 +69,8 @@ def test_the_scenarios_of_an_experiment_are_files_that_run_the_same(
     experiment = experiments.find(ID)[0]
     files = sorted((tmp_path / ID).glob("*.toml"))
     wanted = experiment.configurations().values()
+    first = files[0].read_text(encoding="utf-8").split("\n")[0]
+    assert (files[0].parent / first.removeprefix("#:schema ")).resolve() == tmp_path / "scenario.schema.json"
     assert sorted(map(_sorted, map(Scenario.load, files))) == sorted(map(_sorted, wanted))
 
 

@@ -189,21 +189,21 @@ def test_the_program_of_the_how_to_page_runs() -> None:
 def test_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
     monkeypatch.chdir(tmp_path)
     for command in ("eplr", "node-limit"):
-        assert main([command, "--help"]) == 0
-        assert f"Example: crosswind {command}" in " ".join(capsys.readouterr().out.split())
-    assert main(["node-limit", "50 ms", "--nodes", "2", "--fixed", "30 ms"]) == 0
+        assert main(["study", command, "--help"]) == 0
+        assert f"Example: crosswind study {command}" in " ".join(capsys.readouterr().out.split())
+    assert main(["study", "node-limit", "50 ms", "--nodes", "2", "--fixed", "30 ms"]) == 0
     assert capsys.readouterr().out == 'mtq = "10 ms"\nqtl = "20 ms"\n'
-    assert main(["node-limit", "10 ms", "--nodes", "3", "--json"]) == 0
+    assert main(["study", "node-limit", "10 ms", "--nodes", "3", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["mtq_ns"] == 3_333_333 and said["contract"]["mtq"] == "3333333 ns"
     free = ["--set", "contract.voice.mtq='16 ms'", "--set", "contract.voice.qtl='48 ms'", "--set", "duration='2 s'"]
     assert main(["run", str(CHAIN), *free, "--seed", "1", "--reps", "2", "--workers", "1", "--out", "free"]) == 0
     capsys.readouterr()
-    assert main(["eplr", "free", "--limit", "10 ms", "--json"]) == 0
+    assert main(["study", "eplr", "free", "--limit", "10 ms", "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)
     assert rows == eplr(Runs.load("free"), "10 ms").to_dicts()
     assert [(r["rep"], r["group"]) for r in rows][:2] == [(0, "cross-1"), (0, "cross-2")] and len(rows) == 8
-    assert main(["eplr", "free", "--class", "cross=cross-1, cross-2", "--class", "long=long"]) == 0
+    assert main(["study", "eplr", "free", "--class", "cross=cross-1, cross-2", "--class", "long=long"]) == 0
     table = capsys.readouterr().out
     assert "class" in table and "20 ms" in table and "EPLR" in table and "Medians over 2 repetitions." in table
     for wrong, message in (
@@ -211,6 +211,6 @@ def test_from_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
         (["--by", "flow", "--class", "x=long"], "--by: found `flow` with --class, expected one of them"),
         (["--class", "long"], "--class: found `long`, expected a new name and groups"),
     ):
-        assert main(["eplr", "free", *wrong]) == 2
+        assert main(["study", "eplr", "free", *wrong]) == 2
         out, err = capsys.readouterr()
         assert out == "" and err.count("\n") == 1 and message in err

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import types
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
+from typer.main import get_command
+from typer.testing import CliRunner
 
 import crosswind as cw
-from crosswind.cli import main
+from crosswind import experiments
+from crosswind.cli import app, main
 from crosswind.errors import EXIT_DONE, MissingExtraError
+from crosswind.known_paths import unknown_step
 
 pytestmark = pytest.mark.engine
 ROOT = Path(__file__).resolve().parents[2]
@@ -94,3 +102,68 @@ def test_the_schema_is_json_and_knows_a_scenario(tmp_path: Path, capsys: pytest.
     file = tmp_path / "with.toml"
     file.write_text("#:schema s.json\n" + GPRS.read_text())
     assert main(["validate", str(file)]) == EXIT_DONE
+
+
+def _paths(data: dict[str, object], before: str = "") -> Iterator[str]:
+    for key, value in data.items():
+        yield before + key
+        if isinstance(value, dict):
+            yield from _paths(value, f"{before}{key}.")
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("link.last-hop.rat", "link.last-hop.rat: found no such key, .* did you mean `rate`"),
+        ("link.last-hop.queue.lmit", "did you mean `limit`"),
+        ("flow.third.tcp.presset", "did you mean `preset`"),
+        ("duratoin", "did you mean `duration`"),
+        ("record.sampel", "did you mean `sample`"),
+    ],
+)
+def test_a_change_with_a_wrong_path_is_refused_at_once(path: str, message: str) -> None:
+    with pytest.raises(cw.InputError, match=message):
+        cw.Scenario.load(GPRS).with_({path: "1"})
+
+
+def test_every_path_that_scenarios_and_experiments_use_is_a_known_one() -> None:
+    """The check of paths errs on one side only: what an engine accepts may always be set."""
+    known = [cw.Scenario.load(f) for f in (ROOT / "scenarios").rglob("*.toml")]
+    for e in experiments.registry().values():
+        known += e.configurations(**e.settings("", "quick")).values()
+    paths = {p for s in known for p in _paths(s.data)}
+    assert len(paths) > 500
+    assert [p for p in sorted(paths) if unknown_step(p)] == []
+
+
+def test_templates_have_pages_with_their_keys(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "dumbbell"]) == EXIT_DONE
+    page = capsys.readouterr().out
+    assert "pairs" in page and "access" in page and "Number of hosts on each side" in page
+    assert main(["list", "templates"]) == EXIT_DONE
+    said = capsys.readouterr().out
+    assert "dumbbell" in said and "access-tree" in said
+
+
+def test_help_keeps_what_stands_in_brackets() -> None:
+    runner = CliRunner()
+    wide = {"COLUMNS": "300", "TERMINAL_WIDTH": "300"}
+    for name, command in _commands(get_command(app)):  # type: ignore[arg-type]
+        out = runner.invoke(app, [*name, "--help"], env=wide).output
+        said = [command.help or "", command.epilog or "", *(getattr(p, "help", None) or "" for p in command.params)]
+        lost = [b for text in said for b in re.findall(r"\[[^\]\n]*\]", text) if b not in out]
+        assert not lost and "[[" not in out, (name, lost)
+
+
+def _commands(group: typer.core.TyperGroup, before: tuple[str, ...] = ()) -> Iterator[tuple[list[str], Any]]:
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _commands(command, (*before, name))
+        else:
+            yield [*before, name], command
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "scenarios").rglob("*.toml")), ids=lambda p: p.stem)
+def test_shipped_scenarios_name_their_schema(file: Path) -> None:
+    first = file.read_text(encoding="utf-8").split("\n")[0]
+    assert (file.parent / first.removeprefix("#:schema ")).resolve() == ROOT / "scenarios/scenario.schema.json"

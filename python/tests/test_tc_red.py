@@ -70,15 +70,15 @@ class TestWithTheEngine:
         words = COMMAND.replace("max 18000", "max 4000").split()
         with pytest.raises(InputError) as e:
             tc_red.effective(tc_red.parse(words))
-        assert "--tc: min" in str(e.value)
+        assert "tc-red: min" in str(e.value)
 
     def test_the_command_prints_numbers_and_writes_the_figure(
         self, tmp_path: Path, capsys: pytest.CaptureFixture[str]
     ) -> None:
-        assert main(["show", "red", "--tc", *THESIS, "--out", str(tmp_path)]) == 0
+        assert main(["study", "tc-red", *THESIS, "--out", str(tmp_path)]) == 0
         text = capsys.readouterr().out
         assert "w_q = 1/16" in text and "max_p = 13000/2^17 = 0.09918" in text and "0.0496" in text
         assert (tmp_path / "red-tc.svg").stat().st_size > 1000
-        assert main(["show", "red", "--tc", *THESIS, "--json"]) == 0
+        assert main(["study", "tc-red", *THESIS, "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["w_log"] == 4
-        assert main(["show", "droptail", "--tc", *THESIS]) == 2
+        assert main(["study", "tc-red", *THESIS, "--kbit", "1001"]) == 2

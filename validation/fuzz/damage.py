@@ -27,7 +27,7 @@ READERS = [
     ["query", "{}", "select * from flow"],
     ["export", "{}", "--as", "csv"],
     ["scoreboard", "{}"],
-    ["eplr", "{}"],
+    ["study", "eplr", "{}"],
 ]
 ODD: list[Any] = [None, -1, 1e308, "", "x", [], {}, [[]], {"": None}, True, "\x00", "../../etc"]
 

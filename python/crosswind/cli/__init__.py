@@ -15,11 +15,9 @@ from crosswind.cli import (
     catalogue,
     compare,
     doctor,
-    early_discard,
     emulate,
     explain,
     export,
-    laws,
     new,
     report,
     reproduce,
@@ -28,6 +26,7 @@ from crosswind.cli import (
     scoreboard,
     show,
     streams,
+    study,
     sweep,
     validate,
 )
@@ -71,7 +70,7 @@ def _options(
 
 for command in (
     *(run, sweep, compare, reproduce, explain, catalogue, show, validate, schema, report, scoreboard),
-    *(emulate, export, doctor, bench, laws, early_discard, new),
+    *(emulate, export, doctor, bench, study, new),
 ):
     command.register(app)
 

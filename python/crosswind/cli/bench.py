@@ -47,7 +47,9 @@ class What(Enum):
 
 
 def bench(
-    what: Annotated[What, typer.Argument(help="The simulator, or emulation in real time.")] = What.simulate,
+    what: Annotated[
+        What, typer.Argument(metavar="WHAT", help="The simulator, or emulation in real time.")
+    ] = What.simulate,
     reps: Annotated[int, typer.Option(min=1, help="Runs of each cell; medians are printed.")] = 3,
     flows: Annotated[list[int] | None, typer.Option(help="Only this number of flows. Repeatable.")] = None,
     rate: Annotated[list[str] | None, typer.Option(help="Only this rate: '100 Mbit/s', '1 Gbit/s'.")] = None,

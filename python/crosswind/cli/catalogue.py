@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
 
 
 def list_(
-    kind: Annotated[str | None, typer.Argument(metavar="[KIND]", help="One kind only, e.g. queues.")] = None,
+    kind: Annotated[str | None, typer.Argument(metavar="KIND", help="One kind only, e.g. queues.")] = None,
     json: JsonOption = False,
 ) -> None:
     """Lists elements, presets, metrics and experiments of one kind; without one, how many there are of each."""

@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
 
 def compare(
     new: Annotated[Path, typer.Argument(metavar="NEW", help="A folder of results.")],
-    old: Annotated[Path | None, typer.Argument(metavar="[OLD]", help="What to compare with.")] = None,
+    old: Annotated[Path | None, typer.Argument(metavar="OLD", help="What to compare with.")] = None,
     by: Annotated[str | None, typer.Option("--by", help="Inside a sweep: compare the values of this column.")] = None,
     base: Annotated[
         str | None, typer.Option("--base", help="With --by: the value to compare with (the first).")

@@ -15,7 +15,7 @@ def register(app: typer.Typer) -> None:
 
 
 def explain(
-    name: Annotated[str, typer.Argument(metavar="[NAME]", help="A phenomenon, or all; without one, lists them.")] = "",
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A phenomenon, or all; without one, lists them.")] = "",
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the page and its figures.")] = Path(
         "out/phenomena"
     ),

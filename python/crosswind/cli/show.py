@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markdown import Markdown
 from rich.text import Text
 
-from crosswind.cli.shared import JsonOption, command_line, console, print_json, print_table
-from crosswind.core import registry, schema
+from crosswind.cli.shared import JsonOption, console, print_json
+from crosswind.core import registry
 from crosswind.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from crosswind.experiments.base import Experiment
 
-EPILOG = (
-    "Example: crosswind show red-linux   (or an experiment: crosswind show jarvinen-2006/w2-e0; or: show schema; "
-    "or: show red --tc limit 20000 min 5000 max 18000 avpkt 1000 burst 12 probability 0.1 bandwidth 140kbit)"
-)
+EPILOG = "Example: crosswind show red-linux   (or an experiment: crosswind show jarvinen-2006/w2-e0)"
 
 
 def register(app: typer.Typer) -> None:
@@ -29,25 +24,11 @@ def register(app: typer.Typer) -> None:
 
 def show(
     name: Annotated[
-        str, typer.Argument(help="An element, a preset, a metric, an experiment or all of a source, or `schema`.")
+        str, typer.Argument(metavar="NAME", help="An element, a preset, a metric, an experiment or all of a source.")
     ],
-    words: Annotated[list[str] | None, typer.Argument(help="With --tc: the words of tc.")] = None,
-    tc: Annotated[bool, typer.Option("--tc", help="What the kernel makes of RED as tc configures it.")] = False,
-    kbit: Annotated[
-        int, typer.Option("--kbit", help="With --tc: bits in a kbit, 1024 in early versions of tc.")
-    ] = 1000,
-    out: Annotated[Path | None, typer.Option("--out", help="With --tc: folder for the figure and its data.")] = None,
     json: JsonOption = False,
 ) -> None:
     """Shows what something is, its parameters with units and defaults, and where it comes from."""
-    if tc:
-        _show_tc(name, TcRequest(words or [], kbit, out or Path("out/show-red"), "json" if json else "text"))
-        return
-    if words:
-        raise InputError("show", found=f"`{words[0]}`", expected="one name", hint="words of tc need `--tc`")
-    if name == "schema":
-        print_json(schema())
-        return
     from crosswind.experiments import of_study  # loads matplotlib
     from crosswind.experiments import registry as experiments
 
@@ -61,7 +42,7 @@ def show(
     rows = [r for r in registry() if r["name"] == name]
     if not rows:
         studies = {e.split("/")[0] for e in experiments()}
-        valid = [*(r["name"] for r in registry()), *experiments(), *sorted(studies), "schema"]
+        valid = [*(r["name"] for r in registry()), *experiments(), *sorted(studies)]
         raise InputError(
             "show", found=f"`{name}`", expected="a name that `crosswind list` prints", hint=did_you_mean(name, valid)
         )
@@ -72,33 +53,6 @@ def show(
         text = row["doc"] or f"# {row['title']}"
         console().print(Markdown(f"{text}\n\n({row['kind']} `{row['name']}`)"))
         _show_params(row.get("params") or {})
-
-
-@dataclass(frozen=True)
-class TcRequest:
-    """What `--tc` was asked for."""
-
-    words: list[str]
-    kbit: int
-    out: Path
-    form: str
-
-
-def _show_tc(name: str, request: TcRequest) -> None:
-    if name not in ("red", "red-linux"):
-        raise InputError("show", found=f"`{name}` with --tc", expected="`red`")
-    if request.kbit not in (1000, 1024):
-        raise InputError("--kbit", found=f"{request.kbit}", expected="1000 or 1024")
-    from crosswind import tc_red  # loads matplotlib
-
-    found = tc_red.effective(tc_red.parse(request.words, request.kbit))
-    if request.form == "json":
-        print_json(asdict(found) | {"curve": tc_red.curve(found).to_dicts()})
-        return
-    for table in tc_red.tables(found):
-        print_table(table)
-    tc_red.picture(found).save(request.out, command_line())
-    console().print(f"figure: {request.out / 'red-tc.svg'} (and .pdf, .png, .csv)")
 
 
 def _show_params(schema: dict[str, Any]) -> None:

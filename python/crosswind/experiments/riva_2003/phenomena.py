@@ -78,7 +78,7 @@ PROBABILITY = Phenomenon(
         "between two picks is uniform on 1 to 1/p_b packets, {expected:.1f} % on average here instead of the p_b "
         "that independent draws would give. Just below the upper threshold with max_p = 0.1 one packet in "
         "{almost:.1f} is picked, not one in ten. Whoever compares RED's losses with its curve has to know this. "
-        "What the traffic-control tool makes of its words is shown by `crosswind show red --tc limit 20000 min 5000 "
+        "What the traffic-control tool makes of its words is shown by `crosswind study tc-red limit 20000 min 5000 "
         "max 18000 avpkt 1000 burst 12 probability 0.1 bandwidth 140kbit`.",
     ),
     _tell_probability,

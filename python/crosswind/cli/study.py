@@ -1,8 +1,9 @@
-"""`crosswind eplr`: how many packets were of no use; `crosswind node-limit`: how long one may wait in one queue."""
+"""`crosswind study`: quantities that one study or another looks at, for scenarios and results of your own."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
@@ -10,14 +11,21 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from crosswind.cli.shared import JsonOption, print_json, print_table
+from crosswind.cli.shared import JsonOption, command_line, print_json, print_table
 from crosswind.early_discard import By, eplr, node_limit, written_time
 from crosswind.errors import InputError
 from crosswind.runs import Runs
 from crosswind.summary import Table, show_count
 
-EPLR_EPILOG = "Example: crosswind eplr out/discard --limit '10 ms'   (before: run scenarios/early-discard.toml)"
-LIMIT_EPILOG = "Example: crosswind node-limit '50 ms' --nodes 3 --fixed '30 ms'"
+HELP = "Quantities that one study or another looks at, for scenarios and results of your own."
+EPILOG = "Example: crosswind study node-limit '50 ms' --nodes 3"
+EPLR_EPILOG = "Example: crosswind study eplr out/discard --limit '10 ms'   (before: run scenarios/early-discard.toml)"
+LIMIT_EPILOG = "Example: crosswind study node-limit '50 ms' --nodes 3 --fixed '30 ms'"
+LAWS_EPILOG = "Example: crosswind study laws --out out/laws"
+RED_EPILOG = (
+    "Example: crosswind study tc-red limit 20000 min 5000 max 18000 avpkt 1000 burst 12 probability 0.1 "
+    "bandwidth 140kbit"
+)
 HEADS = {
     "sent_packets": "sent",
     "drops_local_delay_packets": "dropped: MTQ",
@@ -37,8 +45,12 @@ class Who(Enum):
 
 
 def register(app: typer.Typer) -> None:
-    app.command("eplr", epilog=EPLR_EPILOG)(effective_loss)
-    app.command("node-limit", epilog=LIMIT_EPILOG)(limit_of_node)
+    group = typer.Typer(no_args_is_help=True, help=HELP, epilog=EPILOG)
+    group.command("eplr", epilog=EPLR_EPILOG)(effective_loss)
+    group.command("node-limit", epilog=LIMIT_EPILOG)(limit_of_node)
+    group.command("laws", epilog=LAWS_EPILOG)(laws)
+    group.command("tc-red", epilog=RED_EPILOG)(red_of_tc)
+    app.add_typer(group, name="study")
 
 
 def effective_loss(
@@ -112,3 +124,44 @@ def limit_of_node(
         return
     for key, value in found.settings.items():
         print(f'{key} = "{value}"')
+
+
+def laws(
+    out: Annotated[Path, typer.Option("--out", help="Folder for the figures and the table.")] = Path("out/laws"),
+    events: Annotated[
+        int, typer.Option("--events", min=20, help="Random losses per point of the response functions.")
+    ] = 400,
+) -> None:
+    """Measures the response function of every window law (p from 1e-7 to 0.1) and draws its window over time."""
+    from crosswind import responses
+
+    out.mkdir(parents=True, exist_ok=True)
+    table = responses.measured(events)
+    table.write_csv(out / "responses.csv")
+    windows = responses.windows_over_time()
+    pages = [responses.page(law, *line) for law, line in windows.items()]
+    for picture in (responses.overview(table), responses.shapes(windows), *pages):
+        picture.figure.savefig(out / f"{picture.name}.svg")
+        picture.close()
+    print(f"{table.height} points; figures and responses.csv in {out}")
+
+
+def red_of_tc(
+    words: Annotated[list[str], typer.Argument(metavar="WORDS", help="What stands behind `red` in the tc command.")],
+    kbit: Annotated[int, typer.Option("--kbit", help="Bits in a kbit: 1000, or 1024 in early versions of tc.")] = 1000,
+    out: Annotated[Path, typer.Option("--out", help="Folder for the figure and its data.")] = Path("out/tc-red"),
+    json: JsonOption = False,
+) -> None:
+    """Shows what the kernel makes of RED as tc configures it: its parameters, and the curve they give."""
+    if kbit not in (1000, 1024):
+        raise InputError("--kbit", found=f"{kbit}", expected="1000 or 1024")
+    from crosswind import tc_red
+
+    found = tc_red.effective(tc_red.parse(words, kbit))
+    if json:
+        print_json(asdict(found) | {"curve": tc_red.curve(found).to_dicts()})
+        return
+    for table in tc_red.tables(found):
+        print_table(table)
+    tc_red.picture(found).save(out, command_line())
+    print(f"figure: {out / 'red-tc.svg'} (and .pdf, .png, .csv)")

@@ -1,0 +1,67 @@
+"""Which dotted paths a scenario may have at all, read off the JSON Schema of the engine.
+
+A path is known when some element has it: whether the queue of this very link takes the key is for `validate` to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any
+
+from crosswind.core import core, schema
+
+Node = dict[str, Any]
+
+
+def unknown_step(path: str) -> tuple[str, list[str]] | None:
+    """The path as far as its first step that no scenario has, with the names that could stand there; None if known."""
+    return _unknown(path, id(core()))
+
+
+@cache
+def _whole(_engine: int) -> Node:
+    return schema()
+
+
+@cache
+def _unknown(path: str, engine: int) -> tuple[str, list[str]] | None:
+    whole = _whole(engine)
+    nodes = list(_plain(whole, whole, frozenset()))
+    keys = path.split(".")
+    for depth, key in enumerate(keys):
+        names = {name for n in nodes for name in n.get("properties", ())}
+        if not names and not any("additionalProperties" in n for n in nodes):
+            return None  # not a table: that is said where the value is put
+        found = [s for n in nodes for s in _below(n, key)]
+        if not found:
+            return ".".join(keys[: depth + 1]), sorted(names)
+        if any(s in (True, {}) for s in found):
+            return None
+        nodes = [p for s in found for p in _plain(s, whole, frozenset())]
+    return None
+
+
+def _below(node: Node, key: str) -> Iterable[Any]:
+    """What the key of a table may hold, if the table may have it."""
+    if key in node.get("properties", ()):
+        return [node["properties"][key]]
+    extra = node.get("additionalProperties", False)
+    return [] if extra is False else [extra]
+
+
+def _plain(node: Any, whole: Node, seen: frozenset[str]) -> Iterator[Node]:
+    """The alternatives that a schema stands for, references followed."""
+    if not isinstance(node, dict):
+        return
+    ref = str(node.get("$ref", ""))
+    if ref and ref not in seen:
+        target: Any = whole
+        for part in ref.removeprefix("#/").split("/"):
+            target = target[part]
+        yield from _plain(target, whole, seen | {ref})
+    for some in ("anyOf", "oneOf", "allOf"):
+        for inner in node.get(some, ()):
+            yield from _plain(inner, whole, seen)
+    if "properties" in node or "additionalProperties" in node:
+        yield node
