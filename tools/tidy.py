@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import graphlib
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = "crosswind"
 FILE_LINES_MAX = 600
 FUNCTION_LINES_MAX = 70
 HEADER_PARTS = ("**Source**", "**Idea**", "| parameter", "**Deviations**", "**Checked by**")
@@ -40,6 +42,13 @@ ARROWS = {
     "py": {"base", "net", "transport", "record", "sim", "emu"},
     "testkit": {"base", "net", "transport"},
 }
+# Rooms of python/crosswind, from the ground up: each imports from those before it only. What stands in one row does not
+# know its neighbours.
+ROOMS = (
+    *(("_core",), ("errors",), ("core", "optional", "table")),
+    *(("scenario",), ("results",), ("run",), ("stats",), ("figures",), ("report",), ("sweep",), ("reproduce",)),
+    *(("bench", "emulate", "theory"), ("experiments",), ("__init__",), ("cli",), ("__main__",)),
+)
 # One word for one thing (docs/glossary.md). Quoted words belong to somebody else, and the product has its own name.
 BANNED = {
     "bandwidth": "rate or capacity",
@@ -174,6 +183,47 @@ def arrows(files: list[Path]) -> Iterator[Finding]:
                 yield manifest, 1, f"crate {crate} must not depend on {wrong}"
 
 
+def python_imports(path: Path, modules: set[str]) -> Iterator[tuple[str, int]]:
+    """Modules of the package that a file imports, anywhere in it, with the line; not what only type checkers read."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for_types = {
+        inside
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for inside in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if node in for_types or not isinstance(node, ast.Import | ast.ImportFrom):
+            continue
+        start = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
+        for full in (start + alias.name for alias in node.names):
+            if full == PACKAGE or full.startswith(f"{PACKAGE}."):
+                yield full if full in modules else full.rpartition(".")[0], node.lineno
+
+
+def rooms(files: list[Path]) -> Iterator[Finding]:
+    """Python imports go downwards from room to room, and files do not import each other in a circle."""
+    top = ROOT / "python"
+    package = [f for f in files if f.suffix == ".py" and f.is_relative_to(top / PACKAGE)]
+    named = {".".join(f.relative_to(top).with_suffix("").parts).removesuffix(".__init__"): f for f in package}
+    floor = {room: number for number, row in enumerate(ROOMS) for room in row}
+    imported: dict[str, set[str]] = {}
+    for name, path in named.items():
+        room = [*name.split("."), "__init__"][1]
+        if room not in floor:
+            yield path, 1, f"room {room} has no row in ROOMS"
+            continue
+        for other, line in python_imports(path, set(named)):
+            imported.setdefault(name, set()).add(other)
+            there = [*other.split("."), "__init__"][1]
+            if there != room and floor.get(there, len(ROOMS)) >= floor[room]:
+                yield path, line, f"{room} must not import {there}"
+    try:
+        tuple(graphlib.TopologicalSorter(imported).static_order())
+    except graphlib.CycleError as e:
+        yield named[e.args[1][0]], 1, f"imports in a circle: {', '.join(e.args[1])}"
+
+
 def findings() -> Iterator[Finding]:
     """Everything that breaks a rule."""
     files = tracked()
@@ -195,6 +245,7 @@ def findings() -> Iterator[Finding]:
             yield from words(path, lines, known)
     yield from headers(files)
     yield from arrows(files)
+    yield from rooms(files)
 
 
 def main() -> int:

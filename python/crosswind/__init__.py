@@ -13,24 +13,29 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from crosswind import design, early_discard, place, stats
+from crosswind import stats
 from crosswind.core import registry, version
 from crosswind.errors import CrosswindError, InputError
-from crosswind.laws import WindowLaw, window_law
-from crosswind.metrics import Metric, metric
-from crosswind.run import run
-from crosswind.runs import Runs
+from crosswind.results import Metric, Runs, metric, place
+from crosswind.run import WindowLaw, run, window_law
 from crosswind.scenario import Scenario
-from crosswind.sweep import Sweep, sweep
+from crosswind.sweep import Sweep, design, sweep
+from crosswind.theory import early_discard
 
 if TYPE_CHECKING:
-    from crosswind import claims, export, figures, topology
+    from crosswind import figures
+    from crosswind.reproduce import claims
+    from crosswind.results import export
+    from crosswind.scenario import topology
+
+
+_LATER = {"claims": "reproduce", "export": "results", "figures": "", "topology": "scenario"}
 
 
 def __getattr__(name: str) -> ModuleType:
-    """Loads what needs matplotlib only when it is asked for."""
-    if name in ("claims", "export", "figures", "topology"):
-        return importlib.import_module(f"crosswind.{name}")
+    """Loads what takes long only when it is asked for."""
+    if name in _LATER:
+        return importlib.import_module(".".join(filter(None, ("crosswind", _LATER[name], name))))
     raise AttributeError(f"module 'crosswind' has no attribute {name!r}")
 
 

@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from crosswind.errors import EngineMissingError
 
 KINDS = (
@@ -109,3 +111,12 @@ def registry(kind: str | None = None) -> list[dict[str, Any]]:
     """Rows of the engine's registry: dicts with kind, name, title, doc (Markdown), params (JSON Schema)."""
     rows = _rows(id(core()))
     return [r for r in rows if kind is None or r["kind"] == kind]
+
+
+def column(name: str, data: Any) -> pl.Series:
+    """A column of the engine: an array, or a pair (codes, texts). Whole numbers become signed."""
+    if isinstance(data, tuple):
+        codes, texts = data
+        return pl.Series(name, texts, dtype=pl.String).gather(pl.Series(codes, dtype=pl.UInt32)).alias(name)
+    column = pl.Series(name, data)
+    return column.cast(pl.Int64) if column.dtype.is_unsigned_integer() else column

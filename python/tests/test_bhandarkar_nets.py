@@ -8,9 +8,9 @@ import random
 import numpy as np
 import pytest
 
-from crosswind import quantity
-from crosswind.claims import MissingDataError
 from crosswind.experiments.bhandarkar_2006 import f59_f68, nets, saw_tooth, t2_t15, t7_t9
+from crosswind.reproduce.claims import MissingDataError
+from crosswind.scenario import quantity
 
 
 @pytest.mark.parametrize("error", [0.01, 0.1, 0.5])

@@ -13,15 +13,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from crosswind import experiments, explain
-from crosswind.campaign import Finished, Turns, Workers, asked_twice, campaign, chains
-from crosswind.claims import BrokenClaimError, measures
 from crosswind.errors import CrosswindError, InputError
-from crosswind.experiments.base import Results
 from crosswind.experiments.jarvinen_2006 import testbed
-from crosswind.reproduce import Plan, reproduce
-from crosswind.runs import Runs
-from crosswind.sharing import joined
+from crosswind.reproduce import Results, explain
+from crosswind.reproduce.campaign import Finished, Turns, Workers, asked_twice, campaign, chains
+from crosswind.reproduce.claims import BrokenClaimError, measures
+from crosswind.reproduce.one import Plan, catalogue, reproduce
+from crosswind.results import Runs
+from crosswind.run.sharing import joined
 
 
 def _results(label: str, values: list[float], others: dict[str, Results] | None = None) -> Results:
@@ -43,10 +42,10 @@ def test_labels_name_settings() -> None:
 
 
 def test_every_claim_of_the_source_belongs_to_an_experiment() -> None:
-    of_study = [e for e in experiments.registry().values() if e.id.startswith("jarvinen-2006/")]
+    of_study = [e for e in catalogue.registry().values() if e.id.startswith("jarvinen-2006/")]
     numbers = {int(c.id[1:]) for e in of_study for c in e.claims if c.id.startswith("J")}
     assert numbers == set(range(1, 138))
-    known = set(experiments.registry())
+    known = set(catalogue.registry())
     assert all(e.companions() <= known for e in of_study)
 
 
@@ -63,7 +62,7 @@ def test_an_unknown_phenomenon_is_refused_with_the_nearest_name() -> None:
 
 @pytest.mark.engine
 def test_a_campaign_runs_companions_once_and_keeps_the_order(tmp_path: Path) -> None:
-    chosen = experiments.find("jarvinen-2006/w2-e0") + experiments.find("jarvinen-2006/mechanisms")
+    chosen = catalogue.find("jarvinen-2006/w2-e0") + catalogue.find("jarvinen-2006/mechanisms")
     done = campaign(chosen, lambda e: tmp_path / e.id, Plan(reps=3, figures="none"))
     assert [d.id for d in done] == [e.id for e in chosen]
     assert all((d.folder / "claims.json").is_file() for d in done)
@@ -71,7 +70,7 @@ def test_a_campaign_runs_companions_once_and_keeps_the_order(tmp_path: Path) -> 
 
 @pytest.mark.engine
 def test_a_process_that_is_killed_loses_its_experiment_alone(tmp_path: Path) -> None:
-    chosen = experiments.find("jarvinen-2006/links") + experiments.find("jarvinen-2006/mechanisms")
+    chosen = catalogue.find("jarvinen-2006/links") + catalogue.find("jarvinen-2006/mechanisms")
 
     def kill_the_first() -> None:
         while not (children := multiprocessing.active_children()):
@@ -107,7 +106,7 @@ class _Killed(Workers):
 
 @pytest.mark.engine
 def test_what_waits_for_a_lost_experiment_is_not_run_and_all_else_is(tmp_path: Path) -> None:
-    chosen = experiments.find("jarvinen-2006")
+    chosen = catalogue.find("jarvinen-2006")
     victim = "jarvinen-2006/w4h"
     waiting = {e.id for e in chosen if victim in e.companions()}
     turns, workers = Turns(chosen, Plan(), asked_twice(chosen, Plan())), _Killed(victim)
@@ -118,7 +117,7 @@ def test_what_waits_for_a_lost_experiment_is_not_run_and_all_else_is(tmp_path: P
 
 @pytest.mark.engine
 def test_what_others_wait_for_lies_further_from_the_end_than_they_do() -> None:
-    chosen = experiments.find("jarvinen-2006")
+    chosen = catalogue.find("jarvinen-2006")
     ahead = chains(chosen, Plan())
     for user in chosen:
         assert all(ahead[companion] > ahead[user.id] for companion in user.companions())
@@ -126,9 +125,9 @@ def test_what_others_wait_for_lies_further_from_the_end_than_they_do() -> None:
 
 
 def test_one_source_is_found_without_the_others_and_an_unknown_one_is_empty() -> None:
-    study = experiments.of_study("jarvinen-2006/w2-e0")
-    assert study == {k: v for k, v in experiments.registry().items() if k.startswith("jarvinen-2006/")}
-    assert experiments.of_study("jarvinen") == experiments.of_study("base") == {}
+    study = catalogue.of_study("jarvinen-2006/w2-e0")
+    assert study == {k: v for k, v in catalogue.registry().items() if k.startswith("jarvinen-2006/")}
+    assert catalogue.of_study("jarvinen") == catalogue.of_study("base") == {}
 
 
 @pytest.mark.engine
@@ -145,7 +144,7 @@ def test_a_phenomenon_is_told_with_measured_numbers_and_figures(name: str, tmp_p
 
 @pytest.mark.engine
 def test_what_two_experiments_ask_for_is_run_once_and_gives_the_same_tables(tmp_path: Path) -> None:
-    chosen = experiments.find("igarashi/e6-[16]")
+    chosen = catalogue.find("igarashi/e6-[16]")
     plan = Plan(reps=1, size="quick", figures="none", workers=1)
     wanted = asked_twice(chosen, plan)
     assert {id: len(names) for id, names in wanted.items()} == {"igarashi/e6-1": 1, "igarashi/e6-6": 1}
@@ -167,6 +166,6 @@ def test_tables_that_lack_a_column_are_filled_as_the_engine_does() -> None:
 
 
 def test_a_pattern_names_several_experiments() -> None:
-    assert [e.id for e in experiments.find("igarashi/e6-[12]")] == ["igarashi/e6-1", "igarashi/e6-2"]
+    assert [e.id for e in catalogue.find("igarashi/e6-[12]")] == ["igarashi/e6-1", "igarashi/e6-2"]
     with pytest.raises(InputError, match="e9"):
-        experiments.find("igarashi/e9-*")
+        catalogue.find("igarashi/e9-*")

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from crosswind import Scenario, experiments
+from crosswind import Scenario
 from crosswind.cli import main
 from crosswind.errors import EXIT_BAD_INPUT, EXIT_DONE, InputError
-from crosswind.reproduce import Plan, write_scenarios
-from crosswind.scoreboard import collect
+from crosswind.reproduce import catalogue
+from crosswind.reproduce.one import Plan, write_scenarios
+from crosswind.reproduce.scoreboard import collect
 
 pytestmark = pytest.mark.engine
 ROOT = Path(__file__).resolve().parents[2]
@@ -66,7 +67,7 @@ def test_the_scenarios_of_an_experiment_are_files_that_run_the_same(
 ) -> None:
     assert main(["reproduce", ID, "--write-scenarios", str(tmp_path)]) == EXIT_DONE
     assert "crosswind run" in capsys.readouterr().out
-    experiment = experiments.find(ID)[0]
+    experiment = catalogue.find(ID)[0]
     files = sorted((tmp_path / ID).glob("*.toml"))
     wanted = experiment.configurations().values()
     first = files[0].read_text(encoding="utf-8").split("\n")[0]
@@ -76,7 +77,7 @@ def test_the_scenarios_of_an_experiment_are_files_that_run_the_same(
 
 @pytest.mark.parametrize("study", ["riva-2003", "gurtov-2004", "igarashi", "bhandarkar-2006"])
 def test_one_experiment_of_each_study_survives_being_written(study: str, tmp_path: Path) -> None:
-    experiment = experiments.find(f"{study}/*")[0]
+    experiment = catalogue.find(f"{study}/*")[0]
     files = write_scenarios(experiment, Plan(size="quick"), tmp_path)
     wanted = Plan(size="quick").configurations(experiment, "")
     assert len(files) == len(wanted)
@@ -96,5 +97,5 @@ def test_a_scenario_written_as_toml_is_the_same_scenario(file: Path) -> None:
 
 def test_an_unknown_reading_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="--variant"):
-        write_scenarios(experiments.find(ID)[0], Plan(variant="none-such"), tmp_path)
+        write_scenarios(catalogue.find(ID)[0], Plan(variant="none-such"), tmp_path)
     assert not list(tmp_path.iterdir())

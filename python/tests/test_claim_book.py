@@ -9,8 +9,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from crosswind import experiments
-from crosswind.claims import (
+from crosswind.errors import InputError
+from crosswind.reproduce import Results, catalogue
+from crosswind.reproduce.claims import (
     Band,
     BrokenClaimError,
     Criterion,
@@ -22,10 +23,8 @@ from crosswind.claims import (
     read_band,
     within,
 )
-from crosswind.claims.book import Book, load
-from crosswind.errors import InputError
-from crosswind.experiments.base import Results
-from crosswind.runs import Runs
+from crosswind.reproduce.claims.book import Book, load
+from crosswind.results import Runs
 from crosswind.stats import exact
 
 NO_RESULTS: Any = None
@@ -196,11 +195,11 @@ def test_a_claim_stands_once(tmp_path: Path) -> None:
 
 def test_every_part_of_every_book_is_measured_by_some_experiment() -> None:
     checked = 0
-    for package in sorted({e.id.split("/")[0] for e in experiments.registry().values()}):
+    for package in sorted({e.id.split("/")[0] for e in catalogue.registry().values()}):
         study = importlib.import_module(f"crosswind.experiments.{package.replace('-', '_')}.study")
         if not hasattr(study, "BOOK"):
             continue
-        claims = [c for e in experiments.of_study(package).values() for c in e.claims]
+        claims = [c for e in catalogue.of_study(package).values() for c in e.claims]
         for id, entry in study.BOOK.entries.items():
             measured = {p.label for c in claims if c.id == id for p in c.parts}
             wanted = {label for label in entry.get("parts", {}) if "*" not in label}

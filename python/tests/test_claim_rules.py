@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from crosswind.claims import Band, Criterion, Printed, Seeds, above, at_least, below, near, rules
-from crosswind.claims.measures import over_seeds
+from crosswind.reproduce.claims import Band, Criterion, Printed, Seeds, above, at_least, below, near, rules
+from crosswind.reproduce.claims.measures import over_seeds
 from crosswind.stats import NOTHING, Estimate, exact
 
 

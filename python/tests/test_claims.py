@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from crosswind.claims import (
+from crosswind.reproduce.claims import (
     Band,
     Claim,
     MissingDataError,
@@ -23,7 +23,7 @@ from crosswind.claims import (
     tally,
     within,
 )
-from crosswind.claims.tally import in_order
+from crosswind.reproduce.claims.tally import in_order
 from crosswind.stats import NOTHING, Estimate, exact
 
 NO_RESULTS: Any = None

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from crosswind import reproduction
 from crosswind.cli import main
-from crosswind.readings import Reading
+from crosswind.reproduce import pages as reproduction
+from crosswind.reproduce.readings import Reading
 
 Engine = Callable[..., Any]
 Capture = pytest.CaptureFixture[str]
@@ -158,11 +158,11 @@ def test_reproduce_prints_and_writes_every_claim(engine: Engine, tmp_path: Path,
 def test_all_readings_are_run_and_compared_beside_the_suggested_one(
     engine: Engine, tmp_path: Path, capsys: Capture
 ) -> None:
-    from crosswind import experiments
+    from crosswind.reproduce import catalogue
 
     assert main(["reproduce", "jarvinen-2006/w2-e0", "--reps", "3", "--variants", "--out", "w2", "--json"]) == 1
     rows = json.loads(capsys.readouterr().out)
-    names = set(experiments.find("jarvinen-2006/w2-e0")[0].variants)
+    names = set(catalogue.find("jarvinen-2006/w2-e0")[0].variants)
     assert "linux-window" in names and "main" not in names
     assert [r["claim"] for r in rows] == [f"J{n}" for n in range(55, 63)]
     assert all(set(r["readings"]) == names and r["experiment"] == "jarvinen-2006/w2-e0" for r in rows)
@@ -259,10 +259,10 @@ def test_validate_says_ok_or_fills_in_defaults(engine: Engine, file: Path, capsy
 def test_reproduce_all_writes_the_page(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
-    from crosswind import experiments
+    from crosswind.reproduce import catalogue
 
-    only = experiments.find("jarvinen-2006/w1-e0")
-    monkeypatch.setattr(experiments, "find", lambda _: only)
+    only = catalogue.find("jarvinen-2006/w1-e0")
+    monkeypatch.setattr(catalogue, "find", lambda _: only)
     main(["reproduce", "all", "--quick"])
     text = (tmp_path / "docs/reproduction/jarvinen-2006.md").read_text()
     assert "# jarvinen-2006" in text and "| J46 |" in text

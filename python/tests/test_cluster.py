@@ -15,6 +15,7 @@ import pytest
 
 import crosswind as cw
 from crosswind.cli import main
+from crosswind.sweep import cluster as sweep_cluster
 
 GPRS = Path(__file__).resolve().parents[2] / "scenarios/gprs.toml"
 LIMITS = [f"{n} packets" for n in range(5, 19)]
@@ -70,7 +71,7 @@ def test_a_worker_with_another_build_is_refused(
 def test_an_unreachable_scheduler_is_said_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("crosswind.cluster.CONNECT_S", 1)
+    monkeypatch.setattr(sweep_cluster, "CONNECT_S", 1)
     monkeypatch.chdir(tmp_path)
     assert main(["sweep", str(GPRS), "--vary", "seed=1,2", "--cluster", "tcp://127.0.0.1:9"]) == 2
     err = capsys.readouterr().err

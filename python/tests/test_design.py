@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crosswind import design, quantity
-from crosswind.design import Range
 from crosswind.errors import InputError
+from crosswind.scenario import quantity
+from crosswind.sweep import design
+from crosswind.sweep.design import Range
 
 
 def test_a_grid_is_every_combination_in_the_order_of_writing() -> None:

@@ -13,10 +13,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from crosswind import Runs, Scenario, early_discard, run
+from crosswind import Runs, Scenario, run
 from crosswind.cli import main
-from crosswind.early_discard import eplr, node_limit
 from crosswind.errors import InputError
+from crosswind.theory import early_discard
+from crosswind.theory.early_discard import eplr, node_limit
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAIN = ROOT / "scenarios/early-discard.toml"

@@ -21,7 +21,7 @@ from crosswind.emulate.network import Network
 from crosswind.emulate.programs import tasks_of
 from crosswind.emulate.worker import FIELDS, LAYOUT, Asked
 from crosswind.errors import InputError
-from crosswind.runs import Runs
+from crosswind.results import Runs
 
 SCENARIO = """\
 name = "twin"

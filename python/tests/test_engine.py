@@ -8,8 +8,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import crosswind as cw
-from crosswind import experiments
 from crosswind.cli import main
+from crosswind.reproduce import catalogue
 
 ROOT = Path(__file__).resolve().parents[2]
 GPRS = ROOT / "scenarios" / "gprs.toml"
@@ -22,9 +22,9 @@ def test_every_example_scenario_is_valid(path: Path) -> None:
     assert cw.Scenario.load(path).validate()["name"]
 
 
-@pytest.mark.parametrize("name", list(experiments.registry()))
+@pytest.mark.parametrize("name", list(catalogue.registry()))
 def test_every_scenario_of_every_experiment_and_variant_is_valid(name: str) -> None:
-    experiment = experiments.registry()[name]
+    experiment = catalogue.registry()[name]
     for settings in [{}, *(v.settings for v in experiment.variants.values())]:
         for scenario in experiment.configurations(**settings).values():
             scenario.validate()
@@ -93,9 +93,9 @@ def test_bad_values_end_with_2_and_say_what_would_be_right(
 
 
 def test_mechanism_claims_are_met(tmp_path: Path) -> None:
-    from crosswind.reproduce import Plan, reproduce
+    from crosswind.reproduce.one import Plan, reproduce
 
-    outcome = reproduce(experiments.registry()["jarvinen-2006/mechanisms"], tmp_path, Plan())
+    outcome = reproduce(catalogue.registry()["jarvinen-2006/mechanisms"], tmp_path, Plan())
     verdicts = {r["claim"]: r["verdict"] for r in outcome.rows}
     assert set(verdicts) == {f"J{n}" for n in (*range(14, 18), *range(20, 35))}
     assert set(verdicts.values()) == {"pass"}

@@ -14,8 +14,9 @@ import polars as pl
 import pytest
 
 import crosswind as cw
-from crosswind import export, topology
 from crosswind.cli import main
+from crosswind.results import export
+from crosswind.scenario import topology
 
 Engine = Callable[..., Any]
 Capture = pytest.CaptureFixture[str]

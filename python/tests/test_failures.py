@@ -13,9 +13,9 @@ from fake_core import FakeCore
 import crosswind as cw
 from crosswind.cli import main
 from crosswind.errors import InputError, RunFailedError
-from crosswind.experiments.base import Experiment
-from crosswind.reproduce import Plan, reproduce
-from crosswind.runs import Runs
+from crosswind.reproduce import Experiment
+from crosswind.reproduce.one import Plan, reproduce
+from crosswind.results import Runs
 
 Engine = Callable[..., FakeCore]
 Capture = pytest.CaptureFixture[str]
@@ -67,11 +67,11 @@ def test_when_all_fail_there_is_a_message_and_a_manifest(engine: Engine, file: P
 
 
 def test_an_experiment_with_a_failed_run_is_not_judged(engine: Engine, tmp_path: Path) -> None:
-    from crosswind import experiments
+    from crosswind.reproduce import catalogue
 
     engine(breaks=lambda _, rep: rep == 1)
     name = "jarvinen-2006/w2-e0"
-    experiment: Experiment = experiments.of_study(name)[name]
+    experiment: Experiment = catalogue.of_study(name)[name]
     with pytest.raises(RunFailedError, match="repetition 1, seed"):
         reproduce(experiment, tmp_path / "e", Plan(reps=2, figures="none"))
     kept = Runs.load(tmp_path / "e")

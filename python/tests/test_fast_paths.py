@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 import crosswind as cw
-from crosswind import experiments
-from crosswind.claims import MissingDataError, measures
-from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import e5_14, study
 from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.runs import Runs
+from crosswind.reproduce import Results, catalogue
+from crosswind.reproduce.claims import MissingDataError, measures
+from crosswind.results import Runs
 from crosswind.scenario import Scenario
 from crosswind.theory import fast_paths as theory
 
@@ -83,7 +82,7 @@ def test_short_transfers_have_the_mean_that_they_are_named_after():
 
 
 def test_every_experiment_of_chapters_4_5_and_7_has_a_smaller_first_look():
-    for id, e in experiments.of_study("igarashi").items():
+    for id, e in catalogue.of_study("igarashi").items():
         if id.split("/")[1].startswith(("e4-", "e5-", "e7-")):
             assert e.quick is not None, id
             whole, smaller = e.configurations(), e.configurations(**e.quick.settings)
@@ -104,7 +103,7 @@ def test_a_number_with_a_unit_is_not_judged_in_a_smaller_network():
 
 
 def test_every_experiment_of_chapters_4_and_5_has_the_senders_of_the_kernel_beside():
-    for id, e in experiments.of_study("igarashi").items():
+    for id, e in catalogue.of_study("igarashi").items():
         if not id.split("/")[1].startswith(("e4-", "e5-")):
             continue
         assert e.beside == ("kernel",), id

@@ -17,9 +17,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crosswind import charts, claims, figures, scoreboard
+from crosswind import figures
 from crosswind.cli import main
 from crosswind.errors import InputError
+from crosswind.figures import charts
+from crosswind.reproduce import claims, scoreboard
 from crosswind.stats import Estimate
 
 Engine = Callable[..., Any]

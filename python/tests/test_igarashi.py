@@ -5,13 +5,13 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from crosswind import experiments
 from crosswind.emulate.network import Network
 from crosswind.errors import InputError
 from crosswind.experiments.igarashi import assured, discard, e6_10
 from crosswind.experiments.igarashi.discard import Limits, Setting
+from crosswind.reproduce import catalogue
 
-OURS = [e for name, e in experiments.registry().items() if name.startswith(("igarashi/e6-", "igarashi/e7-"))]
+OURS = [e for name, e in catalogue.registry().items() if name.startswith(("igarashi/e6-", "igarashi/e7-"))]
 
 
 @pytest.mark.parametrize("experiment", OURS, ids=lambda e: e.id)
@@ -23,7 +23,7 @@ def test_every_configuration_is_a_valid_scenario_and_no_label_reads_as_another_e
 
 @pytest.mark.parametrize("experiment", OURS, ids=lambda e: e.id)
 def test_an_experiment_uses_what_exists(experiment):
-    known = experiments.registry()
+    known = catalogue.registry()
     for other in experiment.companions():
         assert other in known
 

@@ -8,17 +8,16 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from crosswind import experiments
 from crosswind.cli import main
-from crosswind.reproduce import Outcome, Plan, reproduce
-from crosswind.runs import Runs
+from crosswind.reproduce.one import Outcome, Plan, catalogue, reproduce
+from crosswind.results import Runs
 
 pytestmark = pytest.mark.engine
 PLAN = Plan(reps=2, size="quick", figures="none", workers=1)
 
 
 def _made(folder: Path, plan: Plan = PLAN) -> Outcome:
-    return reproduce(experiments.find("igarashi/e6-2")[0], folder, plan)
+    return reproduce(catalogue.find("igarashi/e6-2")[0], folder, plan)
 
 
 def _same(a: Outcome, b: Outcome) -> bool:

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from crosswind import experiments
 from crosswind.cli import main
+from crosswind.experiments import __path__ as places
+from crosswind.reproduce import catalogue
 
 
 @pytest.fixture
@@ -17,11 +18,11 @@ def studies(tmp_path: Path) -> Iterator[Path]:
     """A folder in which studies are found, beside those of Crosswind."""
     folder = tmp_path / "studies"
     folder.mkdir()
-    experiments.__path__.append(str(folder))
+    places.append(str(folder))
     yield folder
-    experiments.__path__.remove(str(folder))
-    experiments.registry.cache_clear()
-    experiments._of_package.cache_clear()
+    places.remove(str(folder))
+    catalogue.registry.cache_clear()
+    catalogue._of_package.cache_clear()
 
 
 def test_a_new_experiment_of_a_new_study_runs_as_it_is(
@@ -45,7 +46,7 @@ def test_a_second_experiment_keeps_what_the_study_has(studies: Path) -> None:
     before = (studies / "jones_2025" / "study.py").read_text(encoding="utf-8")
     assert main(["new", "experiment", "jones-2025/b", "--folder", str(studies)]) == 0
     assert (studies / "jones_2025" / "study.py").read_text(encoding="utf-8") == before
-    assert sorted(experiments.of_study("jones-2025")) == ["jones-2025/a", "jones-2025/b"]
+    assert sorted(catalogue.of_study("jones-2025")) == ["jones-2025/a", "jones-2025/b"]
 
 
 @pytest.mark.parametrize("name", ["smith-2024", "Smith/f3", "smith/", "smith/../x", "smith/f 3"])

@@ -11,8 +11,12 @@ import polars as pl
 import pytest
 
 import crosswind as cw
-from crosswind import compare_runs, outcomes, report, stats, summary, sweep_report, sweep_summary
+from crosswind import report, stats
 from crosswind.cli import main
+from crosswind.report import comparison as compare_runs
+from crosswind.results import outcomes, summary
+from crosswind.sweep import report as sweep_report
+from crosswind.sweep import summary as sweep_summary
 from crosswind.sweep import sweep
 
 pytestmark = pytest.mark.engine

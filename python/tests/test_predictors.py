@@ -7,7 +7,7 @@ import doctest
 import numpy as np
 import pytest
 
-from crosswind import predictors as p
+from crosswind.theory import predictors as p
 
 
 def _walk(prediction: p.Prediction, losses: p.Floats, hold_s: float, responses: p.Floats) -> dict[str, int]:

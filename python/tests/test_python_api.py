@@ -18,7 +18,16 @@ from crosswind.errors import InputError
 
 Engine = Callable[..., Any]
 ROOT = Path(__file__).resolve().parents[2]
-WITH_EXAMPLES = ("charts", "comparing", "design", "laws", "metrics", "precision", "quantity", "scenario")
+WITH_EXAMPLES = (
+    "figures.charts",
+    "stats.comparing",
+    "sweep.design",
+    "run.laws",
+    "results.metrics",
+    "stats.precision",
+    "scenario.quantity",
+    "scenario.scenario",
+)
 NOTEBOOKS = sorted((ROOT / "docs/notebooks").glob("*.ipynb"))
 
 

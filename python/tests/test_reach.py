@@ -16,10 +16,10 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 import crosswind as cw
-from crosswind import experiments
 from crosswind.cli import app, main
 from crosswind.errors import EXIT_DONE, MissingExtraError
-from crosswind.known_paths import unknown_step
+from crosswind.reproduce import catalogue
+from crosswind.scenario.known_paths import unknown_step
 
 pytestmark = pytest.mark.engine
 ROOT = Path(__file__).resolve().parents[2]
@@ -129,7 +129,7 @@ def test_a_change_with_a_wrong_path_is_refused_at_once(path: str, message: str) 
 def test_every_path_that_scenarios_and_experiments_use_is_a_known_one() -> None:
     """The check of paths errs on one side only: what an engine accepts may always be set."""
     known = [cw.Scenario.load(f) for f in (ROOT / "scenarios").rglob("*.toml")]
-    for e in experiments.registry().values():
+    for e in catalogue.registry().values():
         known += e.configurations(**e.settings("", "quick")).values()
     paths = {p for s in known for p in _paths(s.data)}
     assert len(paths) > 500

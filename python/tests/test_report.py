@@ -13,6 +13,7 @@ import polars as pl
 
 import crosswind as cw
 from crosswind import figures, report
+from crosswind.figures.of_runs import run_pictures
 
 Engine = Callable[..., Any]
 VOID = {"meta", "br", "img", "link", "input", "hr", "path", "use", "rect", "line", "circle", "stop"}
@@ -69,7 +70,7 @@ def test_the_report_shows_every_kind_of_figure(engine: Engine, file: Path) -> No
 def test_a_picture_of_one_series_names_it_and_lines_come_in_natural_order(engine: Engine, file: Path) -> None:
     file.write_text(file.read_text().replace("count = 2", "count = 11"))
     runs = cw.run(file)
-    pictures = {p.name: p for p in report.run_pictures(runs)}
+    pictures = {p.name: p for p in run_pictures(runs)}
     assert pictures["queue"].caption == "Backlog of the queues: last-hop."
     legend = [t.get_text() for t in pictures["cwnd"].figure.legends[0].get_texts()]
     assert len(legend) == 6 and legend == sorted(legend, key=lambda n: int(n.split("-")[1]))
@@ -78,7 +79,7 @@ def test_a_picture_of_one_series_names_it_and_lines_come_in_natural_order(engine
 
 
 def test_goodput_is_shown_as_means_over_whole_parts_of_the_run(engine: Engine, file: Path) -> None:
-    (picture,) = (p for p in report.run_pictures(cw.run(file)) if p.name == "goodput")
+    (picture,) = (p for p in run_pictures(cw.run(file)) if p.name == "goodput")
     line = picture.figure.axes[0].lines[0]
     assert len(line.get_xdata()) == 60
     steps = np.diff(np.asarray(line.get_xdata(), dtype=float))
@@ -156,7 +157,7 @@ def test_quartile_bars_are_told_by_configuration_as_a_table_and_as_a_chart() -> 
 def test_every_configuration_has_a_panel_and_a_flow_one_colour_in_all_figures(engine: Engine, file: Path) -> None:
     base = cw.Scenario.load(file)
     runs = cw.run({"short": base, "long": base.with_({"link.last-hop.queue.limit": "40 packets"})}, reps=2)
-    pictures = {p.name: p for p in report.run_pictures(runs)}
+    pictures = {p.name: p for p in run_pictures(runs)}
     colours: dict[str, set[str]] = {}
     for name in ("goodput", "cwnd", "goodput-spread"):
         charts = [c.told() for c in pictures[name].charts]

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from crosswind import reproduction
-from crosswind.claims import Band, Claim, Part
-from crosswind.readings import FORMER, Reading, before_and_after
+from crosswind.reproduce import pages as reproduction
+from crosswind.reproduce.claims import Band, Claim, Part
+from crosswind.reproduce.readings import FORMER, Reading, before_and_after
 from crosswind.stats import exact
 
 NO_RESULTS: Any = None

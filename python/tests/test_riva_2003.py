@@ -10,8 +10,6 @@ import polars as pl
 import pytest
 
 import crosswind
-from crosswind import experiments, explain
-from crosswind.experiments.base import Results
 from crosswind.experiments.riva_2003 import (
     a,
     c,
@@ -26,14 +24,15 @@ from crosswind.experiments.riva_2003 import (
     study,
     testbed,
 )
-from crosswind.runs import Runs
+from crosswind.reproduce import Results, catalogue, explain
+from crosswind.results import Runs
 from crosswind.scenario import Scenario
 
 pytestmark = pytest.mark.engine
 
 
 def test_all_claims_of_the_study_are_there() -> None:
-    found = {x.id for one in experiments.find("riva-2003") for x in one.claims}
+    found = {x.id for one in catalogue.find("riva-2003") for x in one.claims}
     assert sorted(found, key=lambda i: int(i[1:])) == [f"R{n}" for n in range(1, 120)]
 
 
@@ -58,7 +57,7 @@ def test_printed_numbers_of_claims_are_those_of_the_tables() -> None:
 
 
 def test_what_is_withheld_has_no_published_value_and_no_band() -> None:
-    withheld = {x.id: x for one in experiments.find("riva-2003") for x in one.claims if x.withheld == "yes"}
+    withheld = {x.id: x for one in catalogue.find("riva-2003") for x in one.claims if x.withheld == "yes"}
     assert set(withheld) == {f"R{n}" for n in (*range(60, 66), 89, 90, 91, 95, 97, 99)}
     assert all(p.show_band() == "reported" and not p.published for x in withheld.values() for p in x.parts)
 
@@ -208,12 +207,12 @@ def test_a_claim_whose_tolerance_is_ours_says_so() -> None:
         "R107",
         "R114",
     }
-    said = {x.id for one in experiments.find("riva-2003") for x in one.claims if "tolerance chosen here" in x.statement}
+    said = {x.id for one in catalogue.find("riva-2003") for x in one.claims if "tolerance chosen here" in x.statement}
     assert said == ours
 
 
 def test_bands_are_those_of_the_source_page() -> None:
-    parts = {x.id: x.parts for one in experiments.find("riva-2003") for x in one.claims}
+    parts = {x.id: x.parts for one in catalogue.find("riva-2003") for x in one.claims}
     bands = {k: [(p.accept.low, p.accept.high) for p in v] for k, v in parts.items()}
     assert bands["R22"] == [(5, 13), (-1, 7), (2, 11)]
     assert bands["R49"] == [(-np.inf, 0.0)] * 2

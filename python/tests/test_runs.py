@@ -12,7 +12,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import crosswind as cw
-from crosswind.runs import Runs
+from crosswind.results import Runs
 
 Engine = Callable[..., Any]
 

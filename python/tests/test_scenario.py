@@ -9,7 +9,7 @@ from conftest import SCENARIO
 
 from crosswind import InputError, Scenario
 from crosswind.scenario import parse_assignment, parse_value
-from crosswind.toml_lines import line_of
+from crosswind.scenario.toml_lines import line_of
 
 
 def test_with_changes_a_copy_and_leaves_the_original_alone() -> None:

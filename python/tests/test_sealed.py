@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 import crosswind as cw
-from crosswind import experiments, folder, sealed
 from crosswind.cli import main
 from crosswind.errors import EXIT_BAD_INPUT, EXIT_ENVIRONMENT
-from crosswind.reproduce import Plan, reproduce
-from crosswind.sharing import _keep, _kept
+from crosswind.reproduce.one import Plan, catalogue, reproduce
+from crosswind.results import folder, sealed
+from crosswind.run.sharing import _keep, _kept
 
 pytestmark = pytest.mark.engine
 ROOT = Path(__file__).resolve().parents[2]
@@ -73,7 +73,7 @@ def test_a_saved_result_that_is_saved_again_is_whole(saved: Path, tmp_path: Path
 
 
 def test_a_reproduction_makes_damaged_runs_again_and_says_so(tmp_path: Path) -> None:
-    experiment = experiments.find("igarashi/e6-2")[0]
+    experiment = catalogue.find("igarashi/e6-2")[0]
     first = reproduce(experiment, tmp_path, PLAN)
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     assert {"claims.json", "claim.parquet"} <= set(manifest["files"])

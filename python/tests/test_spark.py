@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crosswind.spark import WIDTH, spark
+from crosswind.figures.spark import WIDTH, spark
 
 PART = {"value": 10.0, "low": 9.0, "high": 11.0, "accept_low": 8.0, "accept_high": 12.0}
 

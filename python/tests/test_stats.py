@@ -115,7 +115,7 @@ def test_cliffs_delta_against_counting_all_pairs() -> None:
 
 
 def test_the_median_of_order_statistics_covers_at_least_as_often_as_it_says() -> None:
-    from crosswind.comparing import median
+    from crosswind.stats.comparing import median
 
     rng = np.random.default_rng(8)
     hits = sum(e.low <= 0 <= e.high for e in (median(rng.standard_cauchy(15)) for _ in range(400)))

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from crosswind.errors import InputError
-from crosswind.place import Folder, NoRoomError, place
-from crosswind.store import MERGE_ABOVE, Store
+from crosswind.results.place import Folder, NoRoomError, place
+from crosswind.run.store import MERGE_ABOVE, Store
 
 
 def some(*keys: str) -> dict[str, pl.DataFrame]:
@@ -78,8 +78,8 @@ def test_a_full_disk_is_said_and_keeps_what_was_there(tmp_path: Path) -> None:
 import resource, signal, sys, polars as pl
 sys.path.insert(0, {str(Path(__file__).parent)!r})
 from test_store import some
-from crosswind.place import Folder, NoRoomError
-from crosswind.store import Store
+from crosswind.results.place import Folder, NoRoomError
+from crosswind.run.store import Store
 store = Store.open(Folder({str(tmp_path)!r}))
 store.put(some("a"))
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -17,13 +17,15 @@ import polars as pl
 import pytest
 
 import crosswind as cw
-from crosswind import sweep_plan, sweep_work
 from crosswind.cli import main
-from crosswind.design import Design
 from crosswind.errors import InputError
-from crosswind.place import place
-from crosswind.store import Store
-from crosswind.sweep import load
+from crosswind.results.place import place
+from crosswind.run.store import Store
+from crosswind.sweep import plan as sweep_plan
+from crosswind.sweep import report as sweep_report
+from crosswind.sweep import work as sweep_work
+from crosswind.sweep.design import Design
+from crosswind.sweep.sweeps import load
 
 Engine = Callable[..., Any]
 Capture = pytest.CaptureFixture[str]
@@ -41,7 +43,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def without_report(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures take seconds; one test looks at them."""
     if "report" not in request.node.name:
-        monkeypatch.setattr("crosswind.sweep_report.write", lambda done, folder, *_: folder / "report.html")
+        monkeypatch.setattr(sweep_report, "write", lambda done, folder, *_: folder / "report.html")
 
 
 def counted(fake: Any) -> list[int]:
@@ -257,7 +259,7 @@ def test_results_are_asked_in_one_line(engine: Engine, file: Path, tmp_path: Pat
 
 def test_repetitions_go_on_until_the_mean_is_precise_enough(engine: Engine, file: Path) -> None:
     s = cw.sweep(file, {"link.last-hop.rate": RATES}, precision="goodput=3%", out="s", reps_max=60)
-    from crosswind.precision import half_width
+    from crosswind.stats.precision import half_width
 
     for _, one in s.flows().group_by("configuration", "group"):
         means = one.group_by("rep").agg(pl.mean("goodput_bps"))["goodput_bps"]

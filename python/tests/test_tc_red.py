@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from crosswind import tc_red
 from crosswind.cli import main
 from crosswind.errors import InputError
+from crosswind.theory import tc_red
 
 COMMAND = "limit 20000 min 5000 max 18000 avpkt 1000 burst 12 probability 0.1 bandwidth 140kbit"
 THESIS = COMMAND.split()

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import crosswind as cw
-from crosswind import traces
 from crosswind.errors import InputError
+from crosswind.scenario import traces
 
 ROOT = Path(__file__).resolve().parents[2]
 CELLULAR = ROOT / "scenarios/cellular.toml"

@@ -122,7 +122,7 @@ def _some_worker(scheduler: str) -> int:
 
 def _keys_in(out: str) -> set[str]:
     """The runs that are kept now; a shard that is being removed while this reads counts as gone."""
-    from crosswind.place import place
+    from crosswind.results.place import place
 
     kept, found = place(out), set()
     for name in kept.names("runs"):
@@ -147,7 +147,7 @@ def _added(out: str, kept: int) -> int:
 
 def _differences(out: str, folder: Path) -> list[str]:
     """The tables that are not the same bytes in both places."""
-    from crosswind.place import place
+    from crosswind.results.place import place
 
     remote = place(out)
     here = sorted(p.name for p in folder.glob("*.parquet"))

@@ -13,7 +13,7 @@ import crosswind as cw
 from crosswind.emulate import testbed as real
 from crosswind.experiments.jarvinen_2006 import testbed, w1_arq, w1_e0, w2_arq, w2_e0, w4_arq, w4_e0
 from crosswind.experiments.jarvinen_2006.testbed import MSS, MTU, STREAM_PACKET_BYTES, STREAM_PACKETS
-from crosswind.runs import Runs
+from crosswind.results import Runs
 from crosswind.stats import jain
 
 REAL_REPS = 10

@@ -23,7 +23,7 @@ import numpy.typing as npt
 import polars as pl
 
 import crosswind as cw
-from crosswind.runs import Runs
+from crosswind.results import Runs
 from crosswind.scenario import Scenario
 from validation.ns2.driver import HERE, TIMEOUT_S, Ns2Error
 

@@ -13,7 +13,7 @@ import polars as pl
 
 import crosswind as cw
 from crosswind.emulate import testbed
-from crosswind.runs import Runs
+from crosswind.results import Runs
 
 SCENARIOS = Path(__file__).parent.parent.parent / "scenarios" / "emulate"
 LAWS = {"Reno": "linux-6", "CUBIC": "linux-6-cubic"}

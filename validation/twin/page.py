@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crosswind.plotting import plt
+from crosswind.figures.plotting import plt
 from validation.twin.measure import CASES, SIMULATED_REPS, Twin, average
 
 DOCS = Path(__file__).parent.parent.parent / "docs"

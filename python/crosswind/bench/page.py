@@ -18,7 +18,8 @@ from crosswind.bench import instructions, many, scale
 from crosswind.bench.curves import Line, curves
 from crosswind.bench.peers import Ns2
 from crosswind.core import build
-from crosswind.summary import Table, show_bytes
+from crosswind.results.summary import show_bytes
+from crosswind.table import Table
 
 Say = Callable[[str], None]
 Results = dict[str, Any]

@@ -38,7 +38,7 @@ from crosswind.errors import (
     EXIT_INTERRUPTED,
     CrosswindError,
 )
-from crosswind.folder import why_not_written
+from crosswind.results.folder import why_not_written
 
 app = typer.Typer(
     name="crosswind",

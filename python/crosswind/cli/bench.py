@@ -15,8 +15,8 @@ from crosswind.bench import all_cells, dumbbell
 from crosswind.cli.shared import JsonOption, console, print_json, print_table
 from crosswind.core import has_hook
 from crosswind.errors import CrosswindError, InputError
-from crosswind.progress import Bar
-from crosswind.summary import Table
+from crosswind.run.progress import Bar
+from crosswind.table import Table
 
 EPILOG = "Example: crosswind bench --flows 10 --rate '1 Gbit/s' --queue red"
 PARTS = ("dumbbell", *benchmarks.PARTS)

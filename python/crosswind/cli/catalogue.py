@@ -9,7 +9,7 @@ import typer
 from crosswind.cli.shared import JsonOption, print_json, print_table
 from crosswind.core import KINDS, registry
 from crosswind.errors import InputError, did_you_mean
-from crosswind.summary import Table
+from crosswind.table import Table
 
 PLURALS = {k if k == "undo" else f"{k}es" if k.endswith("s") else f"{k}s": k for k in KINDS}
 #: Characters of examples, so that a line of the table fits a terminal of 80.
@@ -69,7 +69,7 @@ def entries(kind: str | None = None) -> list[dict[str, str]]:
         wanted = PLURALS.get(kind, kind) if kind else None
         rows += [{"kind": r["kind"], "name": r["name"], "title": r["title"]} for r in registry(wanted)]
     if kind in (None, "experiment", "experiments"):
-        from crosswind.experiments import registry as experiments  # loads matplotlib
+        from crosswind.reproduce.catalogue import registry as experiments  # loads matplotlib
 
         rows += [{"kind": "experiment", "name": e.id, "title": e.title} for e in experiments().values()]
     return rows

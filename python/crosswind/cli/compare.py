@@ -9,8 +9,8 @@ import typer
 
 from crosswind.cli.shared import FormatsOption, JsonOption, OutOption, command_line, formats_of, print_json, print_table
 from crosswind.errors import InputError
-from crosswind.folder import prepare_out
-from crosswind.runs import Runs
+from crosswind.results import Runs
+from crosswind.results.folder import prepare_out
 
 EPILOG = "Example: crosswind compare out/new out/old --out out/compared   (in a sweep: compare out/limits --by preset)"
 
@@ -32,7 +32,7 @@ def compare(
     json: JsonOption = False,
 ) -> None:
     """Compares results: differences with intervals, effect sizes and n; paired where they share random numbers."""
-    from crosswind import compare_runs
+    from crosswind.report import comparison as compare_runs
 
     if (old is None) == (by is None):
         found = "OLD and --by" if old is not None else "neither OLD nor --by"

@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
 
 def look(json: JsonOption = False) -> int:
     """Says what works on this machine and how to get what does not. Exit code 3 when something needed is missing."""
-    from crosswind.doctor import findings
+    from crosswind.cli.findings import findings
 
     found = list(findings())
     if json:

@@ -62,7 +62,7 @@ def emulate(
     from crosswind.emulate import needs, sandbox
     from crosswind.emulate import uplink as uplinks
     from crosswind.emulate.control import new_door
-    from crosswind.folder import prepare_out
+    from crosswind.results.folder import prepare_out
 
     privileges = needs.check()
     door = new_door()

@@ -21,7 +21,7 @@ def explain(
     ),
 ) -> None:
     """Explains a phenomenon: runs a small scenario that shows it and writes a page with time-sequence figures."""
-    from crosswind import explain as explaining  # loads matplotlib
+    from crosswind.reproduce import explain as explaining  # loads matplotlib
 
     if not name:
         for known in explaining.registry().values():

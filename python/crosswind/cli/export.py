@@ -10,8 +10,8 @@ import typer
 
 from crosswind.cli.shared import SetOption, changed
 from crosswind.errors import InputError
-from crosswind.folder import prepare_out
-from crosswind.runs import Runs
+from crosswind.results import Runs
+from crosswind.results.folder import prepare_out
 
 EXPORT_EPILOG = "Example: crosswind export out/lossy --as qlog --out out/lossy.qlog"
 TOPOLOGY_EPILOG = "Example: crosswind topology scenarios/gprs.toml --as dot | dot -Tsvg > network.svg"
@@ -54,7 +54,7 @@ def export(
     out: Annotated[Path | None, typer.Option("--out", help="Folder (tables) or file (qlog, ns2).")] = None,
 ) -> None:
     """Writes saved results for other programs; qlog and ns2 need logged events ([record] events)."""
-    from crosswind import export as writers
+    from crosswind.results import export as writers
 
     runs = Runs.load(folder)
     if form in (Form.csv, Form.arrow):
@@ -81,7 +81,7 @@ def topology(
     assign: SetOption = None,
 ) -> None:
     """Prints the network of a scenario as a graph."""
-    from crosswind import topology as graphs
+    from crosswind.scenario import topology as graphs
 
     what = changed(scenario, assign)
     print({Graph.mermaid: graphs.mermaid, Graph.dot: graphs.dot, Graph.svg: graphs.svg}[form](what), end="")

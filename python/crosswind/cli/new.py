@@ -27,7 +27,7 @@ def experiment(
     ] = None,
 ) -> int:
     """Writes an experiment of about 80 lines with its data file of claims; it runs as it is."""
-    from crosswind import new
+    from crosswind.reproduce import new
 
     screen = console()
     for path in new.experiment(id, folder or Path(__file__).parent.parent / "experiments"):

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from crosswind.cli.shared import FormatsOption, formats_of
-from crosswind.folder import lock, prepare_out
-from crosswind.runs import Runs
+from crosswind.results import Runs
+from crosswind.results.folder import lock, prepare_out
 
 EPILOG = "Example: crosswind report out/demo"
 
@@ -23,21 +23,21 @@ def make(
     formats: FormatsOption = "",
 ) -> None:
     """Writes report.html and the figures of saved results again; for an experiment, checks its claims again."""
-    from crosswind import experiments, report
-    from crosswind.reproduce import Plan, conclude
+    from crosswind import report
+    from crosswind.reproduce.one import Plan, catalogue, conclude
 
     files = formats_of(formats)
 
     runs = Runs.load(folder)
     with lock(prepare_out(folder)):
         if runs.manifest.get("kind") == "sweep":
-            from crosswind import sweep_report
-            from crosswind.sweep import load
+            from crosswind.sweep import report as sweep_report
+            from crosswind.sweep.sweeps import load
 
             sweep_report.write(load(folder), folder, formats=files)
             print(folder / "report.html")
             return
-        known = experiments.registry().get(str(runs.manifest.get("experiment", "")))
+        known = catalogue.registry().get(str(runs.manifest.get("experiment", "")))
         if known is not None and not runs.interrupted:
             conclude(known, runs, folder, plan=Plan(formats=files))
         else:

@@ -13,7 +13,6 @@ from rich import box
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from crosswind.claims import MEANING, columns, tally
 from crosswind.cli.shared import (
     VERDICT_STYLE,
     FormatsOption,
@@ -32,13 +31,14 @@ from crosswind.cli.shared import (
 )
 from crosswind.core import version
 from crosswind.errors import EXIT_DONE, EXIT_FAILED, InputError
-from crosswind.progress import Bar
+from crosswind.reproduce.claims import MEANING, columns, tally
+from crosswind.run.progress import Bar
 
 if TYPE_CHECKING:
-    from crosswind.campaign import Finished
-    from crosswind.experiments.base import Experiment
-    from crosswind.readings import Reading
-    from crosswind.reproduce import Outcome, Plan
+    from crosswind.reproduce import Experiment
+    from crosswind.reproduce.campaign import Finished
+    from crosswind.reproduce.one import Outcome, Plan
+    from crosswind.reproduce.readings import Reading
 
 EPILOG = "Example: crosswind reproduce jarvinen-2006/w2-e0 --out out/w2   (all experiments: crosswind reproduce all)"
 PAGES = Path("docs/reproduction")
@@ -83,14 +83,14 @@ def reproduce(
 ) -> int:
     """Runs published experiments; prints published | measured | verdict; writes figures, report.html, claim tables.
 
-    After an interruption the same command makes only the runs that are missing. With `all`, also writes the pages
-    of docs/reproduction here. With --set, the claims are checked on what was changed, and marked so.
-    Exit code 1 when a claim fails, or when one is broken.
+    After an interruption the same command makes only the runs that are missing. `all` also writes the pages of
+    docs/reproduction here. --set checks the claims on what was changed, and marks them so. Exit code 1: claims fail.
     """
-    from crosswind import experiments, reproduction  # loads matplotlib
-    from crosswind.reproduce import Plan
+    from crosswind.reproduce import catalogue
+    from crosswind.reproduce import pages as reproduction
+    from crosswind.reproduce.one import Plan
 
-    chosen = experiments.find(name)
+    chosen = catalogue.find(name)
     _contradictions(("--quick", quick, "--reps", reps), ("--variants", variants, "--variant", variant))
     _contradictions(("--set", bool(assign), "--pages", pages))
     began = time.monotonic()
@@ -153,7 +153,7 @@ def _pace(packets: int, seconds: float) -> str:
 
 def _write_scenarios(chosen: Sequence[Experiment], plan: Plan, folder: Path) -> int:
     """Writes the configurations of each experiment, and says what runs one."""
-    from crosswind.reproduce import write_scenarios
+    from crosswind.reproduce.one import write_scenarios
 
     for experiment in chosen:
         files = write_scenarios(experiment, plan, folder)
@@ -165,7 +165,7 @@ def _write_scenarios(chosen: Sequence[Experiment], plan: Plan, folder: Path) -> 
 
 def _one(experiment: Experiment, folder: Path, plan: Plan, quiet: bool) -> Made:
     """A single experiment, with every claim in a table."""
-    from crosswind.reproduce import reproduce as run_experiment
+    from crosswind.reproduce.one import reproduce as run_experiment
 
     with Bar(experiment.id) as bar:
         outcome = run_experiment(experiment, folder, plan, command=command_line(), progress=bar)
@@ -177,7 +177,7 @@ def _one(experiment: Experiment, folder: Path, plan: Plan, quiet: bool) -> Made:
 
 def _several(chosen: list[Experiment], out: Path, plan: Plan, quiet: bool) -> Made:
     """Side by side; figures stand in the reports (not with --quick: `crosswind report DIR` draws them)."""
-    from crosswind.campaign import campaign
+    from crosswind.reproduce.campaign import campaign
 
     began = time.monotonic()
     if plan.variant:
@@ -198,7 +198,7 @@ def _several(chosen: list[Experiment], out: Path, plan: Plan, quiet: bool) -> Ma
 
 def _print_tallies(chosen: list[Experiment], done: list[Finished]) -> None:
     """The verdicts of each source by reading and grade, where several readings were run."""
-    from crosswind.readings import tallies
+    from crosswind.reproduce.readings import tallies
 
     for source in dict.fromkeys(e.id.split("/")[0] for e in chosen):
         grades = {c: g for e in chosen if e.id.split("/")[0] == source for c, g in e.grades.items()}
@@ -209,7 +209,7 @@ def _print_tallies(chosen: list[Experiment], done: list[Finished]) -> None:
 
 def _print_summary(done: list[Finished]) -> None:
     """One line per experiment, then every claim that did not come out."""
-    from crosswind.readings import beside, passed_failed_unclear
+    from crosswind.reproduce.readings import beside, passed_failed_unclear
 
     screen = console()
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
@@ -250,7 +250,7 @@ def _of_reading(r: Reading, claim: str) -> tuple[Text, Text]:
 
 
 def _print(experiment: Experiment, outcome: Outcome) -> None:
-    from crosswind.readings import beside, comparison, tallies
+    from crosswind.reproduce.readings import beside, comparison, tallies
 
     screen = console()
     screen.print(Text(f"{outcome.name}: {experiment.title}", style="bold"))

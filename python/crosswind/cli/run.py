@@ -10,7 +10,6 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from crosswind.charts import Format
 from crosswind.cli.shared import (
     FormatsOption,
     JsonOption,
@@ -29,14 +28,15 @@ from crosswind.cli.shared import (
     print_table,
 )
 from crosswind.errors import EXIT_DONE, InputError, InterruptedRunError
-from crosswind.folder import CAPTURE, results_in
-from crosswind.precision import Precision, until_precise
-from crosswind.progress import Bar
+from crosswind.figures.charts import Format
+from crosswind.results import Runs
+from crosswind.results.folder import CAPTURE, results_in
+from crosswind.results.summary import flow_table, link_table, sparks
 from crosswind.run import Ties
 from crosswind.run import run as run_scenario
-from crosswind.runs import Runs
+from crosswind.run.progress import Bar
 from crosswind.scenario import Scenario
-from crosswind.summary import flow_table, link_table, sparks
+from crosswind.stats.precision import Precision, until_precise
 
 SAMPLED_FLOWS_MAX = 20
 EPILOG = "Example: crosswind run scenarios/gprs.toml --reps 10 --set link.last-hop.rate='384 kbit/s' --out out/gprs"

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from crosswind.core import schema
-from crosswind.folder import prepare_out
+from crosswind.results.folder import prepare_out
 
 EPILOG = "Example: crosswind schema --out scenario.schema.json   (and in the file: #:schema scenario.schema.json)"
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from crosswind.cli.shared import JsonOption, print_json
-from crosswind.folder import prepare_out
+from crosswind.results.folder import prepare_out
 
 EPILOG = "Example: crosswind scoreboard out   (after: crosswind reproduce jarvinen-2006 --quick)"
 
@@ -22,7 +22,7 @@ def make(
     json: JsonOption = False,
 ) -> None:
     """Writes scoreboard.html: every claim with published, measured, interval, verdict and the command to repeat it."""
-    from crosswind import scoreboard
+    from crosswind.reproduce import scoreboard
 
     rows = scoreboard.collect(folder)
     if json:

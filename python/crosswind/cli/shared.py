@@ -15,10 +15,10 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from crosswind.charts import FORMATS, Format
 from crosswind.errors import InputError, did_you_mean
+from crosswind.figures.charts import FORMATS, Format
 from crosswind.scenario import Scenario, parse_assignment
-from crosswind.summary import Table
+from crosswind.table import Table
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Base seed of all random streams.")]

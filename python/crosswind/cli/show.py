@@ -13,7 +13,7 @@ from crosswind.core import registry
 from crosswind.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
-    from crosswind.experiments.base import Experiment
+    from crosswind.reproduce import Experiment
 
 EPILOG = "Example: crosswind show red-linux   (or an experiment: crosswind show jarvinen-2006/w2-e0)"
 
@@ -29,8 +29,8 @@ def show(
     json: JsonOption = False,
 ) -> None:
     """Shows what something is, its parameters with units and defaults, and where it comes from."""
-    from crosswind.experiments import of_study  # loads matplotlib
-    from crosswind.experiments import registry as experiments
+    from crosswind.reproduce.catalogue import of_study  # loads matplotlib
+    from crosswind.reproduce.catalogue import registry as experiments
 
     found = experiments().get(name)
     if found is not None:

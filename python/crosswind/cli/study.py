@@ -12,10 +12,11 @@ import polars as pl
 import typer
 
 from crosswind.cli.shared import JsonOption, command_line, print_json, print_table
-from crosswind.early_discard import By, eplr, node_limit, written_time
 from crosswind.errors import InputError
-from crosswind.runs import Runs
-from crosswind.summary import Table, show_count
+from crosswind.results import Runs
+from crosswind.results.summary import show_count
+from crosswind.table import Table
+from crosswind.theory.early_discard import By, eplr, node_limit, written_time
 
 HELP = "Quantities that one study or another looks at, for scenarios and results of your own."
 EPILOG = "Example: crosswind study node-limit '50 ms' --nodes 3"
@@ -133,7 +134,7 @@ def laws(
     ] = 400,
 ) -> None:
     """Measures the response function of every window law (p from 1e-7 to 0.1) and draws its window over time."""
-    from crosswind import responses
+    from crosswind.theory import windows as responses
 
     out.mkdir(parents=True, exist_ok=True)
     table = responses.measured(events)
@@ -155,7 +156,7 @@ def red_of_tc(
     """Shows what the kernel makes of RED as tc configures it: its parameters, and the curve they give."""
     if kbit not in (1000, 1024):
         raise InputError("--kbit", found=f"{kbit}", expected="1000 or 1024")
-    from crosswind import tc_red
+    from crosswind.theory import tc_red
 
     found = tc_red.effective(tc_red.parse(words, kbit))
     if json:

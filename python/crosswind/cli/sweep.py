@@ -11,8 +11,6 @@ from typing import Annotated, Any
 import typer
 from rich.text import Text
 
-from crosswind import design as designs
-from crosswind.charts import Format
 from crosswind.cli.shared import (
     FormatsOption,
     JsonOption,
@@ -28,13 +26,15 @@ from crosswind.cli.shared import (
     print_json,
     print_table,
 )
-from crosswind.design import Axis, Design, Range
 from crosswind.errors import EXIT_DONE, EXIT_FAULT, InputError
-from crosswind.progress import Bar
+from crosswind.figures.charts import Format
+from crosswind.run.progress import Bar
 from crosswind.scenario import Scenario
 from crosswind.sweep import Sweep
+from crosswind.sweep import design as designs
 from crosswind.sweep import sweep as run_sweep
-from crosswind.sweep_summary import rows_of, table_of
+from crosswind.sweep.design import Axis, Design, Range
+from crosswind.sweep.summary import rows_of, table_of
 
 EPILOG = (
     "Example: crosswind sweep scenarios/gprs.toml --vary link.last-hop.queue.limit='10 packets,20 packets' "
@@ -162,8 +162,8 @@ def _axes(options: list[str], option: str) -> dict[str, Any]:
 
 
 def _report(done: Sweep, formats: Sequence[Format]) -> str:
-    from crosswind.place import Folder, carry, place
-    from crosswind.sweep_report import write  # loads matplotlib
+    from crosswind.results.place import Folder, carry, place
+    from crosswind.sweep.report import write  # loads matplotlib
 
     where = place(done.folder)
     if isinstance(where, Folder):
@@ -192,9 +192,9 @@ def query(
     json: JsonOption = False,
 ) -> None:
     """Asks saved results in SQL; the tables of a sweep have a column for each varied path."""
-    from crosswind.runs import Runs
-    from crosswind.summary import Table
-    from crosswind.sweep import query_tables
+    from crosswind.results import Runs
+    from crosswind.sweep.sweeps import query_tables
+    from crosswind.table import Table
 
     runs = Runs.load(folder)
     answer = query_tables({**runs.tables, **runs.extra}, sql)

@@ -8,7 +8,7 @@ from typing import Any
 
 from crosswind.emulate.hosts import DEVICE, Host, call, settings
 from crosswind.errors import InputError
-from crosswind.quantity import parse
+from crosswind.scenario.quantity import parse
 
 LAWS = {"reno": "reno", "cubic": "cubic", "bbr": "bbr"}
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")

@@ -9,7 +9,7 @@ from typing import Any
 from crosswind.emulate import kernel
 from crosswind.emulate.network import Network
 from crosswind.errors import InputError
-from crosswind.quantity import parse
+from crosswind.scenario.quantity import parse
 
 TCP_WORKLOADS = ("bulk", "page")
 UDP_IP_HEADER_bytes = 28

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from crosswind.emulate.network import Network
-from crosswind.run import manifest_of
-from crosswind.runs import Runs
+from crosswind.results import Runs
+from crosswind.run.simulate import manifest_of
 from crosswind.scenario import Scenario
 
 

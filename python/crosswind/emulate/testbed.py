@@ -24,7 +24,7 @@ from crosswind.emulate.network import Network
 from crosswind.emulate.programs import TCP_WORKLOADS, page_of, size_of, tasks_of
 from crosswind.emulate.results import runs_of
 from crosswind.errors import CrosswindError
-from crosswind.runs import Runs
+from crosswind.results import Runs
 from crosswind.scenario import Scenario
 
 WORKER = Path(__file__).with_name("worker.py")

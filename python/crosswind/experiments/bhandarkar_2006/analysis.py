@@ -23,10 +23,10 @@ import numpy as np
 import numpy.typing as npt
 
 from crosswind import figures
-from crosswind.claims import MissingDataError, yes
-from crosswind.experiments.base import Results
 from crosswind.experiments.bhandarkar_2006 import nets, study
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import MissingDataError, yes
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
 from crosswind.theory import ltcp as theory

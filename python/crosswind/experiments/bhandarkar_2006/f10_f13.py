@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 from crosswind import figures
-from crosswind.claims import yes
-from crosswind.experiments.base import Results
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import yes
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
 

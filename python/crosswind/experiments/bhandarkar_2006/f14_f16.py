@@ -23,13 +23,13 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import figures
-from crosswind.claims import yes
-from crosswind.claims.measures import seeds
-from crosswind.experiments.base import Results
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.experiments.bhandarkar_2006.f10_f13 import world
 from crosswind.experiments.bhandarkar_2006.panels import panels
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import yes
+from crosswind.reproduce.claims.measures import seeds
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
 

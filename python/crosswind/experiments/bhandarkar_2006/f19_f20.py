@@ -22,10 +22,10 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import figures, stats
-from crosswind.claims import MissingDataError
-from crosswind.experiments.base import Results
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import MissingDataError
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
 

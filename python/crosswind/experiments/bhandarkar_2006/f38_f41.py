@@ -3,7 +3,7 @@
 N7: 100 Mbit/s and 20 ms between two routers with queues of 750 packets, hosts at 500 Mbit/s with different delays; 50
 or 100 long flows in each direction, and 100, 500 or 1000 web sessions. One flow with an end-to-end delay of 60 ms is
 watched packet by packet; its predictors are judged by the losses of that flow and by those of the queue
-(`crosswind.predictors`). The threshold is 65 ms.
+(`crosswind.theory.predictors`). The threshold is 65 ms.
 
 What the source printed: bars that are lost; false positives of srtt_0.99 of 0.7 to 1.5 %; in words: judged by losses
 of the queue predictions are right far more often than judged by those of the flow; of the published predictors Vegas
@@ -27,15 +27,16 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from crosswind import figures, predictors
-from crosswind.claims import Measure, MissingDataError, yes
-from crosswind.claims.measures import seeds
-from crosswind.experiments.base import Results, Tables
+from crosswind import figures
 from crosswind.experiments.bhandarkar_2006 import nets, study
 from crosswind.figures import Picture
-from crosswind.runs import Runs
+from crosswind.reproduce import Results, Tables
+from crosswind.reproduce.claims import Measure, MissingDataError, yes
+from crosswind.reproduce.claims.measures import seeds
+from crosswind.results import Runs
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
+from crosswind.theory import predictors
 
 CASES = {
     "case1": (50, 100),

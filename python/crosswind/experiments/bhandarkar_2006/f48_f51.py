@@ -23,11 +23,11 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import figures, stats
-from crosswind.claims import MissingDataError
-from crosswind.claims.measures import seeds
-from crosswind.experiments.base import Results
 from crosswind.experiments.bhandarkar_2006 import f43_f47, measures, nets, study
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import MissingDataError
+from crosswind.reproduce.claims.measures import seeds
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
 

@@ -27,12 +27,12 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import figures
-from crosswind.claims import MissingDataError, yes
-from crosswind.claims.measures import seeds
-from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.experiments.bhandarkar_2006.panels import panels
 from crosswind.figures import Picture
+from crosswind.reproduce import Results, Variant
+from crosswind.reproduce.claims import MissingDataError, yes
+from crosswind.reproduce.claims.measures import seeds
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
 

@@ -22,11 +22,11 @@ import numpy as np
 import numpy.typing as npt
 
 from crosswind import figures
-from crosswind.claims import measures as measures_of
-from crosswind.claims import yes
-from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.figures import Picture
+from crosswind.reproduce import Results, Variant
+from crosswind.reproduce.claims import measures as measures_of
+from crosswind.reproduce.claims import yes
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
 

@@ -21,11 +21,11 @@ from typing import Any
 import polars as pl
 
 from crosswind import figures, stats
-from crosswind.claims import Measure
-from crosswind.experiments.base import Results, Tables
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.figures import Picture
-from crosswind.runs import Runs
+from crosswind.reproduce import Results, Tables
+from crosswind.reproduce.claims import Measure
+from crosswind.results import Runs
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
 

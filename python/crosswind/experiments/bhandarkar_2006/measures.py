@@ -21,9 +21,9 @@ import numpy as np
 import polars as pl
 
 from crosswind import stats
-from crosswind.experiments.base import Results, Tables
 from crosswind.experiments.bhandarkar_2006.nets import PACKET
-from crosswind.runs import Runs
+from crosswind.reproduce import Results, Tables
+from crosswind.results import Runs
 from crosswind.stats import Estimate
 
 KEYS = ["configuration", "rep"]

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind.claims import MissingDataError, yes
-from crosswind.experiments.base import Results, Tables
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
-from crosswind.runs import Runs
+from crosswind.reproduce import Results, Tables
+from crosswind.reproduce.claims import MissingDataError, yes
+from crosswind.results import Runs
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from crosswind.charts import thinned
 from crosswind.figures import DASHES, MARKERS, PALETTE, RASTER_ABOVE, Picture, styled
-from crosswind.plotting import plt
+from crosswind.figures.charts import thinned
+from crosswind.figures.plotting import plt
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind import responses
-from crosswind.claims import MissingDataError
-from crosswind.experiments.base import Results, Tables
 from crosswind.experiments.bhandarkar_2006 import nets, study
 from crosswind.figures import Picture
-from crosswind.runs import Runs
+from crosswind.reproduce import Results, Tables
+from crosswind.reproduce.claims import MissingDataError
+from crosswind.results import Runs
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
+from crosswind.theory import windows as responses
 
 
 def configurations(**_: Any) -> dict[str, Scenario]:

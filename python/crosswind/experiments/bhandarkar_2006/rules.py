@@ -21,11 +21,11 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import figures
-from crosswind.claims import MissingDataError
 from crosswind.core import core
-from crosswind.experiments.base import Results
 from crosswind.experiments.bhandarkar_2006 import nets, study
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import MissingDataError
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from crosswind.claims import MissingDataError
-from crosswind.experiments.base import Results
 from crosswind.experiments.bhandarkar_2006 import nets
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import MissingDataError
 
 #: Samples in a cycle.
 STEPS = 40

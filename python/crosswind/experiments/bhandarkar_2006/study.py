@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from crosswind.claims.book import book
-from crosswind.experiments.base import Experiment, Study, Variant
 from crosswind.experiments.bhandarkar_2006 import measures, nets
+from crosswind.reproduce import Experiment, Study, Variant
+from crosswind.reproduce.claims.book import book
 from crosswind.scenario import Scenario
 
 SOURCE = "S. Bhandarkar, Ph.D. dissertation, Texas A&M University, 2006"

@@ -19,9 +19,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from crosswind.experiments.base import Results
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.experiments.bhandarkar_2006.t2_t15 import third
+from crosswind.reproduce import Results
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
 

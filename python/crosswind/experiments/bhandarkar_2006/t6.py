@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from crosswind import figures
-from crosswind.experiments.base import Results
 from crosswind.experiments.bhandarkar_2006 import study
 from crosswind.experiments.bhandarkar_2006.t7_t9 import CLASSES, PROTOCOLS, VARIANTS, Hosts, Size, size_of
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import polars as pl
 
-from crosswind.claims import measures
-from crosswind.experiments.base import Results
 from crosswind.experiments.gurtov_2004 import overlay, study
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import measures
 from crosswind.scenario import Scenario
 
 RATES = ("10 Mbit/s", "384 kbit/s", "2 Mbit/s", "100 Mbit/s", "1 Mbit/s")

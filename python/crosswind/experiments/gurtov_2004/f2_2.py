@@ -19,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from crosswind.claims import measures
-from crosswind.experiments.base import Results
 from crosswind.experiments.gurtov_2004 import overlay, study
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import measures
 from crosswind.scenario import Scenario
 
 PHASES = ((8, 20), (25, 40), (48, 60))

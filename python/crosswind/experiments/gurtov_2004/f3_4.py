@@ -14,12 +14,12 @@ from __future__ import annotations
 import numpy as np
 
 from crosswind import stats
-from crosswind.experiments.base import Results
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import Trace, fact, figure_of, transfers
 from crosswind.experiments.gurtov_2004.worlds import SLOW, trace
 from crosswind.figures import Picture
-from crosswind.runs import Runs
+from crosswind.reproduce import Results
+from crosswind.results import Runs
 from crosswind.scenario import Scenario
 
 AT_s, LOST = 40.0, 10

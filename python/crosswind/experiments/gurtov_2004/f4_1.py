@@ -13,12 +13,12 @@ that of RFC 2988, one segment is timed per window without timestamps. Other rate
 
 from __future__ import annotations
 
-from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import Trace, fact, figure_of, transfers
 from crosswind.experiments.gurtov_2004.worlds import MSS, SLOW, trace
 from crosswind.figures import Picture
-from crosswind.runs import Runs
+from crosswind.reproduce import Results, Variant
+from crosswind.results import Runs
 from crosswind.scenario import Scenario
 
 WITHOUT, WITH = "no timestamps", "timestamps"

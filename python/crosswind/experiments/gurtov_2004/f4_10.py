@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from crosswind.experiments.base import Results
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import Trace, fact, figure_of, transfers
 from crosswind.experiments.gurtov_2004.worlds import ACKS, DUP, LOSS, LOSS_ACKS, RFC1323, STAMPS, STEADY, listed
 from crosswind.figures import Picture
-from crosswind.runs import Runs
+from crosswind.reproduce import Results
+from crosswind.results import Runs
 from crosswind.scenario import Scenario
 
 RULES: dict[str, dict[str, Any]] = {

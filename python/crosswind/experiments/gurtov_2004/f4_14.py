@@ -26,12 +26,12 @@ from typing import Any
 import numpy as np
 
 from crosswind import figures, stats
-from crosswind.claims import Measure
-from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import transfers
 from crosswind.experiments.gurtov_2004.worlds import MSS, RFC1323, STAMPS, three_states
 from crosswind.figures import Picture
+from crosswind.reproduce import Results, Variant
+from crosswind.reproduce.claims import Measure
 from crosswind.scenario import Scenario
 
 RATES_kbps = (200, 400, 800, 1600, 3200)

@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import Trace, fact, figure_of, transfers
 from crosswind.experiments.gurtov_2004.worlds import E1, EIFEL, FORMER_SPIKE, HEADERS, MSS, SLOW, Path, trace
 from crosswind.figures import Picture
-from crosswind.runs import Runs
+from crosswind.reproduce import Results, Variant
+from crosswind.results import Runs
 from crosswind.scenario import Scenario
 
 OFF, ON = "spike, off", "spike, on"

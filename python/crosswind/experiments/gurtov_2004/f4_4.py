@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import Trace, fact, figure_of, transfers
 from crosswind.experiments.gurtov_2004.worlds import E1, EIFEL, FORMER_SPIKE, SLOW, Path, trace
 from crosswind.figures import Picture
+from crosswind.reproduce import Results, Variant
 from crosswind.scenario import Scenario
 
 BLOCKED, ALLOWED = "blocked", "allowed"

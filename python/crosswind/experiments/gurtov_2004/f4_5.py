@@ -15,12 +15,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import Trace, fact, figure_of, transfers
 from crosswind.experiments.gurtov_2004.worlds import E1, EIFEL, SLOW, VARIANTS, Path, trace
 from crosswind.figures import Picture
-from crosswind.runs import Runs
+from crosswind.reproduce import Results, Variant
+from crosswind.results import Runs
 from crosswind.scenario import Scenario
 
 SENDERS = tuple(VARIANTS)

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import polars as pl
 
-from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import Trace, fact, figure_of, transfers
 from crosswind.experiments.gurtov_2004.worlds import E1, EIFEL, FORMER_SPIKE, MSS, SLOW, Path, trace
 from crosswind.figures import Picture
-from crosswind.runs import Runs
+from crosswind.reproduce import Results, Variant
+from crosswind.results import Runs
 from crosswind.scenario import Scenario
 
 OPTIONS = tuple(f"option {n}" for n in (1, 2, 3, 4))

@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind.claims import MissingDataError
-from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import Trace, fact, timer_figure, transfers
 from crosswind.experiments.gurtov_2004.worlds import E1, EIFEL, FORMER_SPIKE, MSS, SLOW, Path, trace
 from crosswind.figures import Picture
-from crosswind.runs import Runs
+from crosswind.reproduce import Results, Variant
+from crosswind.reproduce.claims import MissingDataError
+from crosswind.results import Runs
 from crosswind.scenario import Scenario
 
 PLAIN, STAMPED, EIFEL_ON = "no timestamps", "timestamps", "timestamps and Eifel"

@@ -12,11 +12,11 @@ What may differ here: the run shown is the first repetition of its table.
 
 from __future__ import annotations
 
-from crosswind.experiments.base import Results
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import Trace, figure_of, transfers
 from crosswind.experiments.gurtov_2004.worlds import VARIANTS, transfer
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
 from crosswind.scenario import Scenario
 
 ALONE_OFF, ALONE_ON = "uncongested, off", "uncongested, on"

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from crosswind import figures, stats
-from crosswind.claims import Measure, measures
-from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import f5_6, overlay, study
 from crosswind.figures import Picture
+from crosswind.reproduce import Results, Variant
+from crosswind.reproduce.claims import Measure, measures
 from crosswind.scenario import Scenario
 
 LIMITS = (5, 10, 20, 40, 80)

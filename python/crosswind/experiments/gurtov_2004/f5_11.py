@@ -28,10 +28,10 @@ from typing import Any
 import numpy as np
 
 from crosswind import figures
-from crosswind.claims import Measure, measures
-from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import f5_6, f5_7, overlay, study
 from crosswind.figures import Picture
+from crosswind.reproduce import Results, Variant
+from crosswind.reproduce.claims import Measure, measures
 from crosswind.scenario import Scenario
 
 LIFETIMES_S = (3, 5, 8, 10)

@@ -18,10 +18,10 @@ from collections.abc import Callable
 import polars as pl
 
 from crosswind import figures
-from crosswind.claims import Measure, measures
-from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.figures import Picture
+from crosswind.reproduce import Results, Variant
+from crosswind.reproduce.claims import Measure, measures
 from crosswind.scenario import Scenario
 
 LIFETIME_S = 5.0

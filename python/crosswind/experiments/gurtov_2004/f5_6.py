@@ -22,10 +22,10 @@ from typing import Any
 import polars as pl
 
 from crosswind import figures
-from crosswind.claims import measures
-from crosswind.experiments.base import Results
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import measures
 from crosswind.scenario import Scenario
 
 

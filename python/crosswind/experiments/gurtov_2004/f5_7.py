@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from crosswind import figures
-from crosswind.claims import measures
-from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.experiments.gurtov_2004.tfrc_handover import sampled
 from crosswind.figures import Picture
+from crosswind.reproduce import Results, Variant
+from crosswind.reproduce.claims import measures
 from crosswind.scenario import Scenario
 
 KINDS = {"DT": "drop-tail", "LPD": "lifetime discard", "headers": "discard with headercasting"}

@@ -20,10 +20,10 @@ from collections.abc import Callable
 import numpy as np
 
 from crosswind import figures
-from crosswind.claims import measures
-from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.figures import Picture
+from crosswind.reproduce import Results, Variant
+from crosswind.reproduce.claims import measures
 from crosswind.scenario import Scenario
 from crosswind.stats import estimate
 

@@ -21,10 +21,10 @@ import numpy as np
 import polars as pl
 
 from crosswind import figures
-from crosswind.claims import MissingDataError, measures
-from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.figures import Picture
+from crosswind.reproduce import Results, Variant
+from crosswind.reproduce.claims import MissingDataError, measures
 from crosswind.scenario import Scenario
 
 AT_S = 30.0

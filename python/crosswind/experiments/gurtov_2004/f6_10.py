@@ -18,9 +18,9 @@ from typing import Any
 
 import polars as pl
 
-from crosswind.claims import measures
-from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import overlay, study
+from crosswind.reproduce import Results, Variant
+from crosswind.reproduce.claims import measures
 from crosswind.scenario import Scenario
 
 ABORT_S = 60.0

@@ -22,8 +22,6 @@ import numpy as np
 import polars as pl
 
 from crosswind import figures
-from crosswind.claims import Measure, MissingDataError, measures
-from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.experiments.gurtov_2004.tfrc_handover import (
     DOWN,
@@ -39,6 +37,8 @@ from crosswind.experiments.gurtov_2004.tfrc_handover import (
     tcp,
 )
 from crosswind.figures import Picture
+from crosswind.reproduce import Results, Variant
+from crosswind.reproduce.claims import Measure, MissingDataError, measures
 from crosswind.scenario import Scenario
 
 UMTS_BPS = SYSTEMS["UMTS"]["bps"]

@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 
 from crosswind import figures
-from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.experiments.gurtov_2004.tfrc_handover import (
     DOWN,
@@ -47,6 +46,7 @@ from crosswind.experiments.gurtov_2004.tfrc_handover import (
     time_to_use,
 )
 from crosswind.figures import Picture
+from crosswind.reproduce import Results, Variant
 from crosswind.scenario import Scenario
 
 UMTS_BPS = SYSTEMS["UMTS"]["bps"]

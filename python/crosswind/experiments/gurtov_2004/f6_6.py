@@ -20,8 +20,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind.claims import Measure, measures
-from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.experiments.gurtov_2004.tfrc_handover import (
     DOWN,
@@ -44,6 +42,8 @@ from crosswind.experiments.gurtov_2004.tfrc_handover import (
     testbed,
     tfrc,
 )
+from crosswind.reproduce import Results, Variant
+from crosswind.reproduce.claims import Measure, measures
 from crosswind.scenario import Scenario
 
 TO_WLAN = ("GPRS", "WLAN")

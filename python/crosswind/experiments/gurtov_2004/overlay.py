@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from crosswind.claims import Measure, MissingDataError, measures
-from crosswind.experiments.base import Results
-from crosswind.runs import Runs
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import Measure, MissingDataError, measures
+from crosswind.results import Runs
 from crosswind.scenario import Scenario
 from crosswind.stats import NOTHING, Estimate, estimate, exact
 

@@ -27,9 +27,9 @@ from typing import Any
 import numpy as np
 
 from crosswind import stats
-from crosswind.claims import measures
-from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import overlay, study
+from crosswind.reproduce import Results, Variant
+from crosswind.reproduce.claims import measures
 from crosswind.scenario import Scenario
 
 PACKETS = (576, 1480, 1500)

@@ -10,11 +10,11 @@ What may differ here: as in the traces of figure 4.2; window of 8 segments, ACKs
 
 from __future__ import annotations
 
-from crosswind.experiments.base import Results
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import Trace, fact, figure_of, transfers
 from crosswind.experiments.gurtov_2004.worlds import EIFEL, SLOW, WIDE, trace
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
 from crosswind.scenario import Scenario
 
 RULES = {"RFC 1323": "rfc1323", "1323bis": "1323bis"}

@@ -25,10 +25,10 @@ from __future__ import annotations
 from typing import Any
 
 from crosswind import stats
-from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import study, traces
 from crosswind.experiments.gurtov_2004.traces import change, mean, ratio
 from crosswind.experiments.gurtov_2004.worlds import HEADERS, MSS, VARIANTS, transfer
+from crosswind.reproduce import Results, Variant
 from crosswind.scenario import Scenario
 
 MODES: dict[str, dict[str, Any]] = {"off": {}, "on": {"eifel": "on"}}

@@ -21,7 +21,7 @@ from typing import Any
 from crosswind.experiments.gurtov_2004 import f4_10, study
 from crosswind.experiments.gurtov_2004.traces import fact, transfers
 from crosswind.experiments.gurtov_2004.worlds import LOSS_ACKS, RFC1323, listed
-from crosswind.runs import Runs
+from crosswind.results import Runs
 from crosswind.scenario import Scenario
 
 

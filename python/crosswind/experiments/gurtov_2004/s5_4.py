@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind.claims import measures
-from crosswind.experiments.base import Results
 from crosswind.experiments.gurtov_2004 import f5_9, f5_10, f5_11, overlay, study
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import measures
 from crosswind.scenario import Scenario
 from crosswind.stats import paired_differences
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from crosswind.claims.book import book
-from crosswind.experiments.base import Study
+from crosswind.reproduce import Study
+from crosswind.reproduce.claims.book import book
 
 BOOK = book(__file__)
 STUDY = Study("gurtov-2004", "[Gurtov 2004]", reps=1, grades=BOOK.grades())

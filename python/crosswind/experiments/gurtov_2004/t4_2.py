@@ -24,10 +24,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.gurtov_2004 import study, traces
 from crosswind.experiments.gurtov_2004.traces import change, difference, mean, rate, ratio
 from crosswind.experiments.gurtov_2004.worlds import VARIANTS, transfer
+from crosswind.reproduce import Results, Variant
 from crosswind.scenario import Scenario
 
 EIFEL = {"eifel": "on"}

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from crosswind.claims import measures
 from crosswind.experiments.gurtov_2004 import study, traces
 from crosswind.experiments.gurtov_2004.traces import change, mean, means
 from crosswind.experiments.gurtov_2004.worlds import transfer
+from crosswind.reproduce.claims import measures
 from crosswind.scenario import Scenario
 
 STEPS_s = (1, 2, 4)

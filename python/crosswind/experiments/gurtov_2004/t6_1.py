@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind.claims import measures
-from crosswind.experiments.base import Results
 from crosswind.experiments.gurtov_2004 import overlay, study
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import measures
 from crosswind.scenario import Scenario
 
 AT_S = 30.0

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from crosswind.claims import MissingDataError
-from crosswind.experiments.base import Results
 from crosswind.experiments.gurtov_2004 import overlay
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import MissingDataError
 from crosswind.scenario import Scenario
 
 HANDOVER_S = 30.0

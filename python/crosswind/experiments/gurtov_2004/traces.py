@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 
 from crosswind import figures, stats
-from crosswind.claims import Measure, measures
-from crosswind.experiments.base import Results, Tables
 from crosswind.experiments.gurtov_2004.worlds import MSS
 from crosswind.figures import Picture
-from crosswind.quantity import parse
-from crosswind.runs import Runs
+from crosswind.reproduce import Results, Tables
+from crosswind.reproduce.claims import Measure, measures
+from crosswind.results import Runs
+from crosswind.scenario.quantity import parse
 
 KEYS = ["configuration", "rep"]
 

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind.claims import near
-from crosswind.experiments.base import Results, Tables
 from crosswind.experiments.igarashi import drawing, study
 from crosswind.figures import Picture
-from crosswind.runs import Runs
+from crosswind.reproduce import Results, Tables
+from crosswind.reproduce.claims import near
+from crosswind.results import Runs
 from crosswind.scenario import Scenario
 
 KEYS = ["configuration", "rep"]

@@ -2,7 +2,7 @@
 
 Every group of flows consists of two halves (`f0-1` and `f0-2`, ..), so that one run answers for one requirement
 and for two: a limit of delay is the application's and changes nothing in the network. EPLR is that of
-`crosswind.early_discard`.
+`crosswind.theory.early_discard`.
 
 What is simultaneous is decided by a hair. A node that is busy since a packet from the node before finishes at the very
 instants at which the next ones of those come. If it always finishes first, as in our engine, a packet from the node
@@ -31,13 +31,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind import early_discard, stats
-from crosswind.experiments.base import Experiment, Results, Tables, Variant
+from crosswind import stats
 from crosswind.experiments.igarashi import drawing, study
 from crosswind.figures import Picture
-from crosswind.runs import Runs
+from crosswind.reproduce import Experiment, Results, Tables, Variant
+from crosswind.results import Runs
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
+from crosswind.theory import early_discard
 
 KEYS = ["configuration", "rep"]
 LIMITS_MS = (10, 20, 30)

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind.claims import MissingDataError
 from crosswind.experiments.igarashi.fast_paths import MSS_BYTES
 from crosswind.figures import INK, PALETTE, RASTER_ABOVE, Picture, bars, styled
-from crosswind.figures_sweep import small_multiples
-from crosswind.plotting import plt
+from crosswind.figures.plotting import plt
+from crosswind.figures.sweeps import small_multiples
+from crosswind.reproduce.claims import MissingDataError
 
 __all__ = ["ack_trace", "acknowledged", "against", "bars", "contract_bars", "stacks"]
 

@@ -1,7 +1,7 @@
 """Do the formulas of chapter 2 agree with their examples, and the laws of the laboratory with the formulas?
 
 The source printed windows, loss rates and times of recovery in its text. Laws are driven alone, an ACK for each
-segment, no packets (`crosswind.responses.drive`); FAST's queue and growth by ACKs are measured in small networks.
+segment, no packets (`crosswind.theory.windows.drive`); FAST's queue and growth by ACKs are measured in small networks.
 
 What may differ here: where the source's prose contradicts its formulas, the formulas hold (open points O4.1 to O4.3).
 FAST keeps alpha in the queue beyond what it took for an empty path: flows that begin together agree on that.
@@ -17,13 +17,13 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import stats
-from crosswind.claims import Measure
-from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import study
-from crosswind.responses import drive
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import Measure
 from crosswind.scenario import Scenario
 from crosswind.stats import exact
 from crosswind.theory import fast_paths as theory
+from crosswind.theory.windows import drive
 
 MSS_BYTES = 1000
 ALPHA = 50

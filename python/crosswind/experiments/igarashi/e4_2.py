@@ -11,10 +11,10 @@ import numpy as np
 import polars as pl
 
 from crosswind import figures
-from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.experiments.igarashi import rates, study
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
 from crosswind.scenario import Scenario
 
 EIGHT = tuple(f"f{k}" for k in range(1, 9))

@@ -14,11 +14,11 @@ near its average.
 
 from __future__ import annotations
 
-from crosswind.claims import measures
-from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import e4_1, rates, study
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import measures
 from crosswind.scenario import Scenario
 
 

@@ -26,11 +26,11 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.claims import measures
-from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.igarashi import e4_1, pairs, rates, study
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.figures import Picture
+from crosswind.reproduce import Results, Variant
+from crosswind.reproduce.claims import measures
 from crosswind.scenario import Scenario
 
 SECONDS, BEGINS, ENDS, UDP_MBPS = 500, 200, 300, 200

@@ -22,10 +22,10 @@ from itertools import combinations
 
 import numpy as np
 
-from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import e4_1, pairs, rates, study
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
 from crosswind.scenario import Scenario
 
 SECONDS = 600

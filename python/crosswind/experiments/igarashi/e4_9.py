@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from crosswind.claims import Measure
-from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import drawing, e4_1, pairs, rates, study
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import Measure
 from crosswind.scenario import Scenario
 
 SECONDS = 200

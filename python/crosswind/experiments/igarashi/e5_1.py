@@ -19,10 +19,10 @@ pass.
 
 from __future__ import annotations
 
-from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.experiments.igarashi import rates, study
 from crosswind.figures import Picture
+from crosswind.reproduce import Results, Variant
 from crosswind.scenario import Scenario
 
 SECONDS = 300

@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind.claims import MissingDataError
-from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import drawing, rates, study
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import MissingDataError
 from crosswind.scenario import Scenario
 
 SECONDS, SHORTER, LONGER = 150, 30, 90

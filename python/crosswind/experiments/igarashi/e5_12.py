@@ -27,10 +27,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.experiments.igarashi import rates, study
 from crosswind.figures import Picture
+from crosswind.reproduce import Results, Variant
 from crosswind.scenario import Scenario
 
 PROTOCOLS = (*paths.TCP_VARIANTS, "UDT")

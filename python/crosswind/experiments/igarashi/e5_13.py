@@ -25,10 +25,10 @@ from itertools import combinations
 import numpy as np
 
 from crosswind import stats
-from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.experiments.igarashi import pairs, rates, study
 from crosswind.figures import Picture
+from crosswind.reproduce import Results, Variant
 from crosswind.scenario import Scenario
 
 PROTOCOLS = (*paths.TCP_VARIANTS, "UDT")

@@ -26,11 +26,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind.claims import MissingDataError, measures
-from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.experiments.igarashi import rates, study
 from crosswind.figures import Picture
+from crosswind.reproduce import Results, Variant
+from crosswind.reproduce.claims import MissingDataError, measures
 from crosswind.scenario import Scenario
 
 PROTOCOLS = (*paths.TCP_VARIANTS, "UDT")

@@ -37,11 +37,11 @@ import numpy as np
 import polars as pl
 
 from crosswind import figures
-from crosswind.experiments.base import Results, Tables
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.experiments.igarashi import rates, study
 from crosswind.figures import Picture
-from crosswind.runs import Runs
+from crosswind.reproduce import Results, Tables
+from crosswind.results import Runs
 from crosswind.scenario import Scenario
 
 FAST_ONES = (*paths.TCP_VARIANTS, "UDT")

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.experiments.igarashi import rates, study
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
 from crosswind.scenario import Scenario
 
 

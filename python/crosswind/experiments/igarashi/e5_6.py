@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.experiments.igarashi import rates
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
 from crosswind.scenario import Scenario
 
 LOSSES = (1e-7, 1e-6, 1e-5)

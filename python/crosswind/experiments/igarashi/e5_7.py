@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import drawing, rates, study
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
 from crosswind.scenario import Scenario
 
 RECEIVERS = {"Linux": "linux-2.4", "FreeBSD 5.3": "freebsd-5.3", "Windows XP": "windows-xp"}

@@ -28,10 +28,10 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.claims import measures
-from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import assured, drawing, study
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import measures
 from crosswind.scenario import Scenario
 
 WIDTHS = (1.0, 1.1, 1.2, 1.3, 1.4, 1.5)

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind.experiments.base import Results, Tables
 from crosswind.experiments.igarashi import assured, chain_of_queues, study
 from crosswind.figures import Picture, cumulative
-from crosswind.runs import Runs
+from crosswind.reproduce import Results, Tables
+from crosswind.results import Runs
 from crosswind.scenario import Scenario
 
 OWN = "(a) inter"

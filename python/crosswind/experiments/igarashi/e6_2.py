@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import assured, study
+from crosswind.reproduce import Results
 from crosswind.scenario import Scenario
 
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from crosswind import stats
-from crosswind.experiments.base import Results, published
 from crosswind.experiments.igarashi import assured, study
+from crosswind.reproduce import Results, published
 from crosswind.scenario import Scenario
 
 P = published("assured.csv", __file__)

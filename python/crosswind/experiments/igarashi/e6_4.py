@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from crosswind.claims import between
 from crosswind.experiments.igarashi import assured, study
+from crosswind.reproduce.claims import between
 from crosswind.scenario import Scenario
 
 TABLES = (

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import assured, drawing, study
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
 from crosswind.scenario import Scenario
 
 OWN = assured.label("inter", assured.EXCESS, "Case 1")

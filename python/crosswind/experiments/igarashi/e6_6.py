@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.claims import between, within
-from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import assured, study
 from crosswind.experiments.igarashi.e6_5 import count_picture
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import between, within
 from crosswind.scenario import Scenario
 
 OWN = assured.label("inter", assured.ORIGINAL, "Case 1")

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 import polars as pl
 
-from crosswind.claims import Measure
-from crosswind.experiments.base import Results, Tables
 from crosswind.experiments.igarashi import assured, drawing, study
 from crosswind.experiments.igarashi.chain_of_queues import KINDS, QUEUES, configurations
 from crosswind.figures import Picture
-from crosswind.runs import Runs
+from crosswind.reproduce import Results, Tables
+from crosswind.reproduce.claims import Measure
+from crosswind.results import Runs
 
 COLOURS = {"IN": "green", "OUT": "yellow"}
 

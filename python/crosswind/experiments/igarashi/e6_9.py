@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from crosswind import stats
-from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import assured, chain_of_queues, drawing, study
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
 from crosswind.scenario import Scenario
 
 GROUPS = ("ab", "a1", "a2")

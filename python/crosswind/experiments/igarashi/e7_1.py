@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.claims import Measure, measures
-from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import discard, drawing, study
 from crosswind.experiments.igarashi.discard import MODEL_1
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import Measure, measures
 from crosswind.scenario import Scenario
 
 MODEL_2 = "e7-2/none"

@@ -12,12 +12,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from crosswind.claims import Measure
-from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import discard, drawing, study
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
 from crosswind.experiments.igarashi.e7_2 import BY_MTQ
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import Measure
 from crosswind.scenario import Scenario
 
 LIMIT_MS = {1: 10, 2: 20}

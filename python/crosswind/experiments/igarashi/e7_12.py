@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import discard, drawing, study
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
 from crosswind.experiments.igarashi.e7_10 import SUBGROUPS
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
 from crosswind.scenario import Scenario
 
 EIGHT = replace(MODEL_2, limits=Limits(mtq=5, qtl=10))

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from crosswind import stats
-from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import discard, drawing
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
 from crosswind.experiments.igarashi.e7_2 import BY_MTQ
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
 from crosswind.scenario import Scenario
 
 LIMIT_MS = {"g0": 10, "g1": 20, "g2": 20, "g3": 10, "g4": 10}

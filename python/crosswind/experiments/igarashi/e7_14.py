@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from crosswind import stats
-from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import discard, drawing, study
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
 from crosswind.experiments.igarashi.e7_13 import LIMIT_MS, mean, worst
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
 from crosswind.scenario import Scenario
 
 BOTH = Limits(mtq=5, qtl=10)

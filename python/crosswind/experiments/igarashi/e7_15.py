@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.claims import measures
-from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import discard, drawing, study
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import measures
 from crosswind.scenario import Scenario
 
 BURSTS = ((250, 650), (450, 650), (3500, 6500))

@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.claims import measures
 from crosswind.experiments.igarashi import discard, study
 from crosswind.experiments.igarashi.discard import MODEL_1, Limits
 from crosswind.experiments.igarashi.e7_2 import BY_MTQ
+from crosswind.reproduce.claims import measures
 from crosswind.scenario import Scenario
 
 MODEL_1_SWEEP = (3.3, 4.0, 5.0, 10.0)

@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.claims import measures
-from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import discard, study
 from crosswind.experiments.igarashi.discard import MODEL_1, MODEL_2, Limits
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import measures
 from crosswind.scenario import Scenario
 
 SWEEP = (8.0, 10.0, 11.0, 15.0, 18.0, 20.0, 21.0)

@@ -21,10 +21,10 @@ from dataclasses import replace
 from typing import Any
 
 from crosswind import stats
-from crosswind.claims import measures
-from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import discard, study
 from crosswind.experiments.igarashi.discard import MODEL_1, MODEL_2, Limits
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import measures
 from crosswind.scenario import Scenario
 
 SWEEP = (1.8, 3.3, 5.0, 10.0)

@@ -26,10 +26,10 @@ import numpy as np
 import polars as pl
 
 from crosswind import stats
-from crosswind.claims import measures
-from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import discard, drawing, study
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import measures
 from crosswind.scenario import Scenario
 
 CASES = dict(zip(("(a) none", "(b) MTQ 5", "(c) QTL 10", "(d) MTQ 5, QTL 10"), discard.ANATOMY, strict=True))

@@ -19,10 +19,10 @@ import numpy as np
 import polars as pl
 
 from crosswind import stats
-from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import discard, e7_6, study
 from crosswind.experiments.igarashi.e7_6 import A, C, D
 from crosswind.figures import Picture, cumulative
+from crosswind.reproduce import Results
 from crosswind.scenario import Scenario
 
 

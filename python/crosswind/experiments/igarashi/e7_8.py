@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import discard, drawing, study
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
 from crosswind.scenario import Scenario
 
 SETTINGS = {

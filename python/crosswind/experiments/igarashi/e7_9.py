@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from crosswind import stats
-from crosswind.claims import Measure
-from crosswind.experiments.base import Results
 from crosswind.experiments.igarashi import discard, drawing, study
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import Measure
 from crosswind.scenario import Scenario
 
 UNEQUAL = replace(MODEL_2, flows=(60, 80, 80, 60, 100))

@@ -37,7 +37,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from crosswind.experiments.base import Variant
+from crosswind.reproduce import Variant
 from crosswind.scenario import Scenario
 
 MSS_BYTES, MTU_BYTES = 1448, 1500

@@ -16,12 +16,12 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import figures, stats
-from crosswind.claims import Claim, MissingDataError
-from crosswind.experiments.base import Experiment, Results, Tables, Variant
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.experiments.igarashi import study
 from crosswind.figures import Picture
-from crosswind.runs import Runs
+from crosswind.reproduce import Experiment, Results, Tables, Variant
+from crosswind.reproduce.claims import Claim, MissingDataError
+from crosswind.results import Runs
 from crosswind.scenario import Scenario
 
 KEYS = ["configuration", "rep"]

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from crosswind import stats
-from crosswind.claims import Measure
-from crosswind.claims.book import book
-from crosswind.experiments.base import Results, Study
+from crosswind.reproduce import Results, Study
+from crosswind.reproduce.claims import Measure
+from crosswind.reproduce.claims.book import book
 
 BOOK = book(__file__)
 STUDY = Study("igarashi", "[Igarashi 2007]", reps=10, quick_reps=2)

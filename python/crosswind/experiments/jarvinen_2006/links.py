@@ -17,10 +17,10 @@ import numpy as np
 import polars as pl
 
 from crosswind import stats
-from crosswind.claims import Measure, MissingDataError, measures
-from crosswind.experiments.base import Results
 from crosswind.experiments.jarvinen_2006 import readings, study, testbed
-from crosswind.runs import Runs
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import Measure, MissingDataError, measures
+from crosswind.results import Runs
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
 

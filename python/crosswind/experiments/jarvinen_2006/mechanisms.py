@@ -17,9 +17,9 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import stats
-from crosswind.claims import MissingDataError, measures
-from crosswind.experiments.base import Results
 from crosswind.experiments.jarvinen_2006 import readings, red_law, study, testbed
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import MissingDataError, measures
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from crosswind import stats
-from crosswind.claims import Measure, measures
-from crosswind.claims.measures import Measures, Statistic
-from crosswind.experiments.base import Results
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import Measure, measures
+from crosswind.reproduce.claims.measures import Measures, Statistic
 from crosswind.stats import Estimate
 
 

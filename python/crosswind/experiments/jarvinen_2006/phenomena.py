@@ -10,8 +10,8 @@ import polars as pl
 
 from crosswind import figures
 from crosswind.experiments.jarvinen_2006 import mechanisms, readings, testbed
-from crosswind.explain import Phenomenon, Scene
 from crosswind.figures import Picture
+from crosswind.reproduce.explain import Phenomenon, Scene
 from crosswind.scenario import Scenario
 
 SHORT: tuple[testbed.Other, ...] = ("third",)

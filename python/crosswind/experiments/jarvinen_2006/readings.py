@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from crosswind.experiments.base import Variant
-from crosswind.readings import FORMER
+from crosswind.reproduce import Variant
+from crosswind.reproduce.readings import FORMER
 
 
 def _tcp(title: str, **changes: Any) -> Variant:

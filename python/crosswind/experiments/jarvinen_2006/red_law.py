@@ -19,13 +19,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from crosswind import stats, tc_red
-from crosswind.claims import MissingDataError
-from crosswind.claims.measures import Measures
+from crosswind import stats
 from crosswind.core import has_hook
-from crosswind.experiments.base import Results
 from crosswind.experiments.jarvinen_2006.testbed import MTU, red_queue
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import MissingDataError
+from crosswind.reproduce.claims.measures import Measures
 from crosswind.stats import Estimate
+from crosswind.theory import tc_red
 
 PASSED, MARKED, EARLY, FORCED = range(4)
 ARRIVALS = 40_000

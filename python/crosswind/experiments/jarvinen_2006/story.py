@@ -6,7 +6,7 @@ import math
 
 import polars as pl
 
-from crosswind.runs import Runs
+from crosswind.results import Runs
 
 
 def third_story(runs: Runs) -> pl.DataFrame:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from crosswind.claims.book import book
-from crosswind.experiments.base import Study
 from crosswind.experiments.jarvinen_2006 import metrics, testbed
+from crosswind.reproduce import Study
+from crosswind.reproduce.claims.book import book
 
 BOOK = book(__file__)
 STUDY = Study("jarvinen-2006", testbed.SOURCE, tables=metrics.tables, grades=BOOK.grades())

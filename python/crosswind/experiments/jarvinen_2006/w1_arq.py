@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 
 from crosswind import figures, stats
-from crosswind.claims import Measure, MissingDataError, measures
-from crosswind.claims.measures import Measures
-from crosswind.experiments.base import Results
 from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, study, testbed
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import Measure, MissingDataError, measures
+from crosswind.reproduce.claims.measures import Measures
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
 

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from crosswind import figures, stats
-from crosswind.claims import measures
-from crosswind.claims.measures import Measures
-from crosswind.experiments.base import Results
 from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, study, testbed
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import measures
+from crosswind.reproduce.claims.measures import Measures
 from crosswind.scenario import Scenario
 
 WORKLOAD = testbed.Workload("w2-arq", ("third",), third_bytes=testbed.BULK_BYTES)

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from crosswind import figures, stats
-from crosswind.claims import MissingDataError, measures
-from crosswind.experiments.base import Results
 from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, study, testbed
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import MissingDataError, measures
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
 

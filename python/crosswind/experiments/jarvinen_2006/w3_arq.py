@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from crosswind import figures, stats
-from crosswind.claims import MissingDataError, measures
-from crosswind.experiments.base import Results
 from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, study, testbed
 from crosswind.experiments.jarvinen_2006.w3_e0 import by_object
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import MissingDataError, measures
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
 

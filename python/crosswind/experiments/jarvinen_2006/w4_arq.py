@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from crosswind import stats
-from crosswind.claims import measures
-from crosswind.experiments.base import Results
 from crosswind.experiments.jarvinen_2006 import parts, readings, stream, study, testbed
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import measures
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
 

@@ -20,11 +20,11 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import figures, stats
-from crosswind.claims import BrokenClaimError, Measure, MissingDataError, measures
-from crosswind.experiments.base import Results
 from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, stream, study, testbed
 from crosswind.experiments.jarvinen_2006.stream import starts
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import BrokenClaimError, Measure, MissingDataError, measures
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from crosswind import figures
-from crosswind.experiments.base import Results
 from crosswind.experiments.jarvinen_2006 import metrics, testbed
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
 
 RESPONSE, OVERALL = "page_response_s", "overall_throughput"
 STREAM_PACKETS = 2 * testbed.STREAM_PACKETS

@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.claims import measures
-from crosswind.experiments.base import Results
 from crosswind.experiments.jarvinen_2006 import parts, readings, study, testbed, w5
 from crosswind.experiments.jarvinen_2006.w5 import RESPONSE
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import measures
 from crosswind.scenario import Scenario
 
 WORKLOAD = w5.workload("w5-arq")

@@ -17,12 +17,12 @@ from typing import Any
 import polars as pl
 
 from crosswind import stats
-from crosswind.claims import MissingDataError, measures
-from crosswind.claims.measures import Measures
-from crosswind.experiments.base import Results
 from crosswind.experiments.jarvinen_2006 import parts, readings, study, testbed, w5
 from crosswind.experiments.jarvinen_2006.w5 import RESPONSE
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import MissingDataError, measures
+from crosswind.reproduce.claims.measures import Measures
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
 

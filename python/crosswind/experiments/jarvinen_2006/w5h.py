@@ -23,11 +23,11 @@ import numpy as np
 import polars as pl
 
 from crosswind import stats
-from crosswind.claims import Measure, measures
-from crosswind.experiments.base import Results
 from crosswind.experiments.jarvinen_2006 import parts, readings, stream, study, testbed, w5
 from crosswind.experiments.jarvinen_2006.w5 import OVERALL, RESPONSE
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import Measure, measures
 from crosswind.scenario import Scenario
 
 WORKLOAD = w5.workload("w5h", 4800 * testbed.MSS)

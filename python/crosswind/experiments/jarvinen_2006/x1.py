@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.jarvinen_2006 import parts, readings, stream, study, testbed
 from crosswind.figures import Picture
+from crosswind.reproduce import Results, Variant
 from crosswind.scenario import Scenario
 
 WORKLOAD = testbed.Workload("x1", ("audio",))

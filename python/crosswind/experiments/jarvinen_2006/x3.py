@@ -14,9 +14,9 @@ from __future__ import annotations
 from typing import Any
 
 from crosswind import figures
-from crosswind.experiments.base import Results
 from crosswind.experiments.jarvinen_2006 import metrics, parts, study, testbed
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
 from crosswind.scenario import Scenario
 
 WORKLOAD = testbed.Workload("x3", ("third",))

@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 
 from crosswind import stats
-from crosswind.claims import Measure, measures
-from crosswind.claims.measures import across, pooled, value
-from crosswind.experiments.base import Results
 from crosswind.experiments.riva_2003 import a_figures, parts, published, study, testbed
 from crosswind.experiments.riva_2003.measures import decoded, identity
 from crosswind.experiments.riva_2003.testbed import TAIL_DROP_STARTS_s as STARTS_s
 from crosswind.experiments.riva_2003.testbed import cell
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import Measure, measures
+from crosswind.reproduce.claims.measures import across, pooled, value
 from crosswind.scenario import Scenario
 
 CELLS = {s: cell("TD", s) for s in STARTS_s}

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from crosswind.claims.measures import pooled
-from crosswind.experiments.base import Results
 from crosswind.experiments.riva_2003 import pictures, published, study, testbed
 from crosswind.experiments.riva_2003.measures import LONG
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims.measures import pooled
 
 THREE = tuple(published.REPLICATIONS)
 ROLES = (*LONG, "third")

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from crosswind.claims import measures
-from crosswind.experiments.base import Results
 from crosswind.experiments.riva_2003 import parts, pictures, study, testbed
 from crosswind.figures import Picture
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import measures
 from crosswind.scenario import Scenario
 
 STARTS_s = (2.0, 5.5)

@@ -22,9 +22,9 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import stats
-from crosswind.claims import Measure, measures
-from crosswind.experiments.base import Results
 from crosswind.experiments.riva_2003 import mixes, study, testbed
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import Measure, measures
 
 MIX = testbed.LONG
 LOGGED = tuple(testbed.cell(c, 3.0) for c in testbed.FOUR)

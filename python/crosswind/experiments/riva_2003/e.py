@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.claims import Measure, measures
 from crosswind.experiments.riva_2003 import mixes, study, testbed
+from crosswind.reproduce.claims import Measure, measures
 
 MIX = testbed.SHORT
 ONE_CLASS, TWO_CLASSES = ("TD 1.5", "TD 0"), ("TD+DS 0.5", "RED+DS 0.5")

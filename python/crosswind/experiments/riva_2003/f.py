@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from crosswind import stats
-from crosswind.claims import Measure, measures
-from crosswind.claims.measures import pooled, spread
-from crosswind.experiments.base import Results
 from crosswind.experiments.riva_2003 import b, d, mixes, parts, study, testbed
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import Measure, measures
+from crosswind.reproduce.claims.measures import pooled, spread
 
 MIX = testbed.BRIEF
 LOGGED = ("TD 0", "TD 7", "TD 18")

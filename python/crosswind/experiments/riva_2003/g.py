@@ -8,8 +8,8 @@ What may differ here: the starts. Everything else is as in the other tests with 
 
 from __future__ import annotations
 
-from crosswind.claims import measures
 from crosswind.experiments.riva_2003 import mixes, study, testbed
+from crosswind.reproduce.claims import measures
 
 MIX = testbed.MEDIUM
 CELLS = {c: MIX.labels(c) for c in testbed.FOUR}

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind.claims import Measure, measures
-from crosswind.experiments.base import Results, Variant
 from crosswind.experiments.riva_2003 import a_figures, readings, study, testbed
 from crosswind.experiments.riva_2003.testbed import cell
+from crosswind.reproduce import Results, Variant
+from crosswind.reproduce.claims import Measure, measures
 from crosswind.scenario import Scenario
 
 BLOCK = 20

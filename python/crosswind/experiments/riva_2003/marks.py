@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from crosswind import figures, tc_red
-from crosswind.claims import BrokenClaimError
+from crosswind import figures
 from crosswind.core import has_hook
 from crosswind.experiments.riva_2003 import testbed
 from crosswind.figures import DASHES, INK, MARKERS, PALETTE, Picture
-from crosswind.plotting import plt
+from crosswind.figures.plotting import plt
+from crosswind.reproduce.claims import BrokenClaimError
+from crosswind.theory import tc_red
 
 STEP_ns = 84_000_000
 ARRIVALS, MANY = 5000, 200_000

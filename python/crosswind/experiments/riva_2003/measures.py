@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 
 from crosswind import stats
-from crosswind.experiments.base import Definition, Results, Tables
 from crosswind.experiments.riva_2003 import testbed
-from crosswind.runs import Runs
+from crosswind.reproduce import Definition, Results, Tables
+from crosswind.results import Runs
 from crosswind.stats import Estimate, jain
 
 KEYS = ["configuration", "rep"]

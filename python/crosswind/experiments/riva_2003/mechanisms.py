@@ -14,16 +14,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind import stats, tc_red
-from crosswind.claims import Measure, MissingDataError, measures
-from crosswind.experiments.base import Results
+from crosswind import stats
 from crosswind.experiments.riva_2003 import marks, parts, phenomena, readings, study, testbed
 from crosswind.experiments.riva_2003.marks import GEOMETRIC_P, MANY, UNIFORM_P, geometric, picks, trace
-from crosswind.explain import Scene
 from crosswind.figures import Picture
-from crosswind.runs import Runs
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import Measure, MissingDataError, measures
+from crosswind.reproduce.explain import Scene
+from crosswind.results import Runs
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
+from crosswind.theory import tc_red
 
 MIXES = {"long": testbed.LONG, "short": testbed.SHORT, "brief": testbed.BRIEF}
 ONE = "alone"

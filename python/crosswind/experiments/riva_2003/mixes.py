@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind.claims import BrokenClaimError, Claim, Measure, measures
-from crosswind.experiments.base import Experiment, Results
 from crosswind.experiments.riva_2003 import pictures, study, testbed
 from crosswind.experiments.riva_2003.testbed import Mix, Queue
 from crosswind.figures import Picture
+from crosswind.reproduce import Experiment, Results
+from crosswind.reproduce.claims import BrokenClaimError, Claim, Measure, measures
 from crosswind.scenario import Scenario
 
 PRINTED_AS = {"TD": "Tail Drop", "RED": "RED", "TD+DS": "Tail Drop+DS", "RED+DS": "RED+DS"}

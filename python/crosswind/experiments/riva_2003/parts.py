@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from crosswind import stats
-from crosswind.claims import Measure
-from crosswind.claims.measures import joined
-from crosswind.experiments.base import Results
 from crosswind.experiments.riva_2003.measures import LONG
+from crosswind.reproduce import Results
+from crosswind.reproduce.claims import Measure
+from crosswind.reproduce.claims.measures import joined
 
 
 def _retx(c: str, roles: Sequence[str]) -> list[tuple[str, str]]:

@@ -10,8 +10,8 @@ import polars as pl
 
 from crosswind import figures
 from crosswind.experiments.riva_2003 import marks, testbed
-from crosswind.explain import Phenomenon, Scene
 from crosswind.figures import Picture
+from crosswind.reproduce.explain import Phenomenon, Scene
 from crosswind.scenario import Scenario
 
 W_Q = testbed.weight(testbed.RedSet())

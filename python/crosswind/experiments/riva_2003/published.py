@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from crosswind.experiments.base import Results, Tables
 from crosswind.experiments.riva_2003 import measures, pictures
 from crosswind.experiments.riva_2003.measures import LONG
-from crosswind.runs import Runs
+from crosswind.reproduce import Results, Tables
+from crosswind.results import Runs
 
 REPLICATIONS = {"TD 0": "table_8-1.csv", "TD 2": "table_8-2.csv", "TD 5.5": "table_8-5.csv"}
 # Column of the source -> our name of the metric.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crosswind.experiments.base import Variant
+from crosswind.reproduce import Variant
 
 _KERNEL = {"hosts": "kernel", "memory": "kept", "peer": "known", "overhead": 14, "cell": 8, "tick": "10 ms"}
 

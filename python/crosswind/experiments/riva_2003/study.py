@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from crosswind.claims.book import book
-from crosswind.experiments.base import Experiment, Study
 from crosswind.experiments.riva_2003 import measures, readings, testbed
+from crosswind.reproduce import Experiment, Study
+from crosswind.reproduce.claims.book import book
 
 BOOK = book(__file__)
 STUDY = Study(

@@ -1,0 +1,209 @@
+"""What an experiment is: a question, scenarios that answer it, tables, claims and figures."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from crosswind.figures import Picture
+from crosswind.reproduce.claims import BrokenClaimError, Claim, MissingDataError
+from crosswind.results import Runs
+from crosswind.scenario import Scenario
+
+Tables = dict[str, pl.DataFrame]
+
+
+@dataclass
+class Results:
+    """What claims and figures look at: the raw runs and the tables that the experiment derived from them.
+
+    `others` holds the results of the experiments that this one `uses`, by the last part of their id.
+    """
+
+    runs: Runs
+    tables: Tables
+    others: Mapping[str, Results] = field(default_factory=dict)
+    _parts: dict[str, dict[Any, pl.DataFrame]] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def _part(self, table: str, configuration: str) -> pl.DataFrame:
+        """The rows of one configuration in order of repetitions; a table is taken apart once."""
+        whole = self.table(table)
+        if table not in self._parts:
+            self._parts[table] = {
+                k[0]: v for k, v in whole.sort("rep").partition_by("configuration", as_dict=True).items()
+            }
+        return self._parts[table].get(configuration, whole.clear())
+
+    def table(self, name: str) -> pl.DataFrame:
+        """A derived table. Raises BrokenClaimError when the experiment did not make it."""
+        if name not in self.tables:
+            raise BrokenClaimError(f"no table `{name}`")
+        return self.tables[name]
+
+    def of(
+        self, configuration: str, column: str, where: pl.Expr | None = None, table: str = "repetition"
+    ) -> npt.NDArray[np.float64]:
+        """One value per repetition, in order of repetitions: comparable pair by pair between configurations.
+
+        `configuration` is a label, or `w1-e0/BL` for one of another experiment that this one uses.
+        Raises BrokenClaimError when there is no such experiment, column or configuration, MissingDataError when no
+        repetition of it is left to look at.
+        """
+        other, _, label = configuration.rpartition("/")
+        if other:
+            if other not in self.others:
+                raise BrokenClaimError(f"no results of experiment {other}")
+            return self.others[other].of(label, column, where, table)
+        frame = self._part(table, configuration)
+        if frame.is_empty() and configuration not in self.runs.scenarios:
+            if self.runs.manifest.get("size") == "quick":  # which may leave configurations out
+                raise MissingDataError(f"{configuration} is not part of a first look")
+            raise BrokenClaimError(f"no configuration {configuration}")
+        if where is not None:
+            frame = frame.filter(where)
+        if column not in frame.columns:
+            raise BrokenClaimError(f"no column `{column}`")
+        if frame.is_empty():
+            raise MissingDataError(f"no repetition of {configuration} to look at")
+        return frame[column].cast(pl.Float64).fill_null(np.nan).to_numpy()
+
+
+def _no_tables(_: Runs) -> Tables:
+    return {}
+
+
+def _no_pictures(_: Results) -> list[Picture]:
+    return []
+
+
+def _no_headline(_: Results) -> dict[str, str]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Another reading of a point that the source leaves open: what it is, and what `configurations` is given for it."""
+
+    title: str
+    settings: Mapping[str, Any]
+
+
+class Definition(NamedTuple):
+    """What a column of a derived table is, and where the source defines it."""
+
+    unit: str
+    meaning: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One published experiment.
+
+    `doc` holds the question, what the source printed, what may differ here, and the cause found for claims that fail.
+    `configurations(**settings)` returns label -> scenario; `variants` names other readings of what the source left
+    open, `headline` the numbers by which readings are compared (label -> text). `uses` names other experiments of the
+    same source (`w1-e0`) whose results its claims look at too; they are run as well. `quick` is what `--quick` scales
+    down beyond the number of repetitions. `metrics` says what the columns of its derived tables are. `beside` names
+    readings that stand beside the main one in the table of claims, `grades` says how firm each claim is.
+    """
+
+    id: str
+    title: str
+    source: str
+    doc: str
+    configurations: Callable[..., dict[str, Scenario]]
+    claims: Sequence[Claim]
+    reps: int = 120
+    quick_reps: int = 12
+    seed: int = 1
+    tables: Callable[[Runs], Tables] = _no_tables
+    figures: Callable[[Results], list[Picture]] = _no_pictures
+    variants: Mapping[str, Variant] = field(default_factory=dict)
+    uses: Sequence[str] = ()
+    quick: Variant | None = None
+    headline: Callable[[Results], dict[str, str]] = _no_headline
+    metrics: Mapping[str, Definition] = field(default_factory=dict)
+    beside: Sequence[str] = ()
+    grades: Mapping[str, str] = field(default_factory=dict)
+
+    def companions(self) -> set[str]:
+        """The ids of the experiments that this one uses."""
+        return {f"{self.id.split('/')[0]}/{name}" for name in self.uses}
+
+    def settings(self, variant: str, size: str) -> dict[str, Any]:
+        """What `configurations` is given for a reading (nothing, if there is no such) and a size."""
+        scaled = dict(self.quick.settings) if self.quick and size == "quick" else {}
+        return scaled | (dict(self.variants[variant].settings) if variant in self.variants else {})
+
+    def question(self) -> str:
+        """The first paragraph of the docstring, on one line."""
+        return " ".join(self.doc.strip().split("\n\n")[0].split())
+
+
+@dataclass(frozen=True)
+class Study:
+    """What the experiments of one source have in common.
+
+    `quick_reps` bounds what `--quick` runs of an experiment that says nothing of it.
+    """
+
+    id: str
+    source: str
+    reps: int = 120
+    quick_reps: int = 12
+    tables: Callable[[Runs], Tables] = _no_tables
+    variants: Mapping[str, Variant] = field(default_factory=dict)
+    metrics: Mapping[str, Definition] = field(default_factory=dict)
+    beside: Sequence[str] = ()
+    grades: Mapping[str, str] = field(default_factory=dict)
+
+    def experiment(
+        self,
+        name: str,
+        title: str,
+        doc: str | None,
+        configurations: Callable[..., dict[str, Scenario]],
+        claims: Sequence[Claim],
+        *,
+        where: str = "",
+        reps: int | None = None,
+        **more: Any,
+    ) -> Experiment:
+        """One of its experiments; `where` is its place in the source, `more` any other field of Experiment."""
+        runs = self.reps if reps is None else reps
+        common: dict[str, Any] = {
+            "quick_reps": min(runs, self.quick_reps),
+            "tables": self.tables,
+            "variants": self.variants,
+            "metrics": self.metrics,
+            "beside": self.beside,
+            "grades": self.grades,
+        }
+        return Experiment(
+            id=f"{self.id}/{name}",
+            title=title,
+            source=", ".join(filter(None, (self.source, where))),
+            doc=doc or "",
+            configurations=configurations,
+            claims=claims,
+            reps=runs,
+            **(common | more),
+        )
+
+
+def published(file: str, here: str) -> dict[tuple[str, str], float]:
+    """Printed numbers out of `data/<file>` beside the module `here`: (quantity, configuration) -> value.
+
+    The file has the columns quantity, configuration, value, unit, where.
+    """
+    path = Path(here).parent / "data" / file
+    with path.open(encoding="utf-8", newline="") as f:
+        return {(r["quantity"], r["configuration"]): float(r["value"]) for r in csv.DictReader(f)}

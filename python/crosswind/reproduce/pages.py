@@ -1,0 +1,183 @@
+"""The pages of docs/reproduction: one per study, and an index with the score of all.
+
+Each page begins with what a reader may conclude on one screen: how many claims pass, why others fail, how much came
+from bands and how much from models. Below it every claim of every experiment. All is made out of the rows of
+`claims.json` and the readings that were run; nothing is written by hand but `data/conclusions.md` of a study.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from crosswind.reproduce.claims import MEANING, tally
+from crosswind.reproduce.claims.tally import distinct, in_order, study_of
+from crosswind.reproduce.readings import Reading, before_and_after, beside, comparison, tallies
+from crosswind.table import Table
+
+SCORES = "scores.json"
+PARTS_SHOWN = 6
+JUDGED = ("pass", "consistent", "unclear", "fail")
+CAUSES = {
+    "model": "a defect of the model that is known and not mended",
+    "set-up": "a set-up that cannot be known",
+    "source": "the source contradicts itself",
+    "reading": "our reading of an open point",
+    "": "not explained",
+}
+Row = Mapping[str, Any]
+
+
+def write(rows: Sequence[Row], readings: Mapping[str, Sequence[Reading]], folder: Path, made: str) -> list[Path]:
+    """Writes the pages of all studies in `rows`, and the index of all whose scores are known in that folder.
+
+    `readings`: experiment -> its readings, the one of the rows first. `made` says by which command and version.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    scores: dict[str, Any] = {}
+    if (folder / SCORES).is_file():
+        scores = json.loads((folder / SCORES).read_text(encoding="utf-8"))
+    pages = []
+    for study in dict.fromkeys(study_of(r) for r in rows):
+        mine = [r for r in rows if study_of(r) == study]
+        own = {name: r for name, r in readings.items() if name.split("/")[0] == study}
+        pages.append(folder / f"{study}.md")
+        pages[-1].write_text("\n".join(page(study, mine, own, made)) + "\n", encoding="utf-8")
+        scores[study] = score(mine)
+    (folder / SCORES).write_text(json.dumps(scores, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    index = folder / "index.md"
+    index.write_text("\n".join(_index(scores)) + "\n", encoding="utf-8")
+    return [*pages, index]
+
+
+def score(rows: Sequence[Row]) -> dict[str, Any]:
+    """Distinct claims of one study: evidence by verdict, others by kind, failing ones by cause."""
+    found = tally(rows)
+    return {
+        "evidence": {v: n for v, n in found.evidence.items() if n},
+        "apart": {k: sum(n.values()) for k, n in found.apart.items() if sum(n.values())},
+        "causes": {k: len(ids) for k, ids in _causes(rows).items()},
+    }
+
+
+def _causes(rows: Sequence[Row]) -> dict[str, list[str]]:
+    """Cause -> the claims that do not pass because of it."""
+    verdicts = distinct(rows)
+    found: dict[str, list[str]] = {}
+    for r in rows:
+        failing = r.get("kind", "evidence") == "evidence" and verdicts[study_of(r), r["claim"]] in ("fail", "error")
+        ids = found.setdefault(r.get("cause", ""), [])
+        if failing and r["claim"] not in ids:
+            ids.append(r["claim"])
+    return {k: v for k in CAUSES if (v := found.get(k, []))}
+
+
+def _lines(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+    """A table in Markdown, with an empty line after it."""
+    body = ["| " + " | ".join(str(c).replace("|", "\\|").replace("\n", " ") for c in row) + " |" for row in rows]
+    return ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads), *body, ""]
+
+
+def _table(table: Table | None) -> list[str]:
+    return [] if table is None else [*filter(None, [table.note]), "", *_lines(table.heads, table.rows)]
+
+
+def _share(evidence: Mapping[str, int]) -> str:
+    judged = sum(evidence.get(v, 0) for v in JUDGED)
+    return f"{100 * evidence.get('pass', 0) / judged:.0f} %" if judged else "-"
+
+
+def _index(scores: Mapping[str, Any]) -> list[str]:
+    """The score of all studies."""
+    whole: dict[str, int] = {}
+    rows = []
+    for study, s in [*sorted(scores.items()), ("all", None)]:
+        evidence = whole if s is None else s["evidence"]
+        if s is not None:
+            for v, n in evidence.items():
+                whole[v] = whole.get(v, 0) + n
+        apart = sum(n for k in scores.values() for n in k["apart"].values()) if s is None else sum(s["apart"].values())
+        name = "**all**" if s is None else f"[{study}]({study}.md)"
+        counts = [evidence.get(v, 0) for v in (*JUDGED, "withheld")]
+        rows.append([name, *counts, apart, _share(evidence)])
+    heads = ["study", *JUDGED, "withheld", "counted apart", "pass, of those judged"]
+    intro = "Published statements, measured anew. One page per study; distinct claims are counted, not rows of tables."
+    return ["# Reproduction", "", intro, "", *_lines(heads, rows), MEANING]
+
+
+def page(study: str, rows: Sequence[Row], readings: Mapping[str, Sequence[Reading]], made: str) -> list[str]:
+    """The page of one study."""
+    today = datetime.date.today().isoformat()
+    out = [f"# {study}", "", f"Written by {made}, {today}. Do not edit.", "", *_summary(study, rows, readings)]
+    for experiment in dict.fromkeys(r["experiment"] for r in rows):
+        own = readings.get(experiment, ())
+        out += [f"## {experiment}", "", f"Figures and intervals: `crosswind reproduce {experiment.split(' ')[0]}`.", ""]
+        out += _claims([r for r in rows if r["experiment"] == experiment], [o.name for o in beside(own)])
+        if (compared := comparison(own)) is not None:
+            out += ["Other readings of the open points:", "", *(f"* `{r.name}`: {r.title}" for r in own), ""]
+            out += _table(compared)
+    return out
+
+
+def _summary(study: str, rows: Sequence[Row], readings: Mapping[str, Sequence[Reading]]) -> list[str]:
+    """What a reader may conclude, on one screen."""
+    found = tally(rows)
+    out = [f"**{_share(found.evidence)}** of {found.judged} judged claims pass. {found.text()}.", ""]
+    agreeing = {(study_of(r), r["claim"]): r["agreement"] for r in rows if r.get("agreement")}
+    if agreeing:
+        yes = sum(a == "yes" for a in agreeing.values())
+        out += [f"Within the sampling error alone, where a spread is printed: {yes} of {len(agreeing)} claims.", ""]
+    if causes := _causes(rows):
+        shown = ((CAUSES[k], len(ids), ", ".join(in_order(ids))) for k, ids in causes.items())
+        out += _lines(["fails because of", "claims", ""], shown)
+    out += _conclusions(study)
+    if (quadrants := before_and_after(list(readings.values()))) is not None:
+        out += ["How much came from bands and how much from models:", "", *_table(quadrants)]
+    grades = {r["claim"]: r.get("grade", "") for r in rows}
+    if any(beside(r) for r in readings.values()):
+        out += _table(tallies(list(readings.values()), grades))
+    return [*out, MEANING, ""]
+
+
+def _conclusions(study: str) -> list[str]:
+    """What somebody who knows the study says of it: `data/conclusions.md` beside its experiments."""
+    file = Path(__file__).parent.parent / "experiments" / study.replace("-", "_") / "data" / "conclusions.md"
+    return [*file.read_text(encoding="utf-8").rstrip().split("\n"), ""] if file.is_file() else []
+
+
+def _claims(rows: Sequence[Row], others: Sequence[str]) -> list[str]:
+    heads = ["claim", "statement", "published", "ours", "measured", "verdict", "agrees", "cause", *others]
+    return _lines(heads, ([*_cells(r), *(r.get("readings", {}).get(o, "-") for o in others)] for r in rows))
+
+
+def _cells(r: Row) -> list[str]:
+    kind = r.get("kind", "evidence")
+    apart = f" ({kind})" if kind != "evidence" else ""
+    earlier = r.get("earlier", r["verdict"])
+    was = f" (was {earlier})" if earlier not in (r["verdict"], "not yet") else ""
+    cause = " ".join(filter(None, (r.get("because", ""), f"Corrected: {r['change']}." if r.get("change") else "")))
+    where = f" [{r['where']}]" if r.get("where") else ""
+    return [
+        *(r["claim"], r["statement"] + where, r["published"], r.get("ours", ""), _measured(r)),
+        *(r["verdict"] + apart + was, r.get("agreement", ""), cause),
+    ]
+
+
+def _measured(r: Row) -> str:
+    """The parts that matter, each with what is accepted: all of them if they are few, else first what does not pass."""
+    parts = r["parts"]
+    if not parts:
+        return str(r["measured"])
+    worse = [p for p in parts if p["verdict"] not in ("pass", "reported")]
+    few = parts if len(parts) <= PARTS_SHOWN else [*worse, *(p for p in parts if p not in worse)][:PARTS_SHOWN]
+    said = [p["shown"] + (f" [{p['accept']}]" if p["accept"] != "reported" else "") + _mark(p) for p in few]
+    return "; ".join(said) + (f"; and {len(parts) - len(few)} more" if len(parts) > len(few) else "")
+
+
+def _mark(part: Row) -> str:
+    """The verdict of a part that does not pass, and its kind where that is not the claim's."""
+    verdict = "" if part["verdict"] in ("pass", "reported") else f" **{part['verdict']}**"
+    return verdict + (f" ({part['kind']})" if part.get("kind") else "")

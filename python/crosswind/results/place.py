@@ -1,0 +1,153 @@
+"""Where results are kept: a folder, or any address that fsspec knows (`s3://bucket/sweep`, `memory://x`).
+
+Writing is all or nothing: a name holds the whole content or does not exist.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+from typing import Any, Protocol
+
+from crosswind.errors import BlockedError, InputError
+from crosswind.results.folder import FULL, lock, prepare_out
+
+
+class NoRoomError(BlockedError):
+    """Nothing more can be written; what was written before stays."""
+
+
+class Place(Protocol):
+    """A folder of named contents. Names may contain slashes."""
+
+    def __str__(self) -> str: ...
+    def read(self, name: str) -> bytes: ...
+    def write(self, name: str, data: bytes) -> None: ...
+    def names(self, folder: str) -> list[str]: ...
+    def remove(self, name: str) -> None: ...
+    def move(self, name: str, to: str) -> None: ...
+    def lock(self) -> None: ...
+    def unlock(self) -> None: ...
+
+
+class Folder:
+    """A folder of this machine."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = prepare_out(path)
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+    def read(self, name: str) -> bytes:
+        return (self.path / name).read_bytes()
+
+    def write(self, name: str, data: bytes) -> None:
+        """Written beside, forced to the disk, then renamed. Raises NoRoomError when the disk takes no more."""
+        target = self.path / name
+        part = target.with_name(f".{target.name}.{os.getpid()}.part")
+        try:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with part.open("wb") as f:
+                f.write(data)
+                f.flush()
+                os.fsync(f.fileno())
+            part.replace(target)
+        except OSError as e:
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)
+            raise _no_room(str(self.path), e) from None
+
+    def names(self, folder: str) -> list[str]:
+        """Names of the contents right below a folder, sorted; nothing when there is no such folder."""
+        try:
+            return sorted(p.name for p in (self.path / folder).iterdir() if p.is_file() and not p.name.startswith("."))
+        except FileNotFoundError:
+            return []
+
+    def lock(self) -> None:
+        """Keeps other processes out until this one ends, however it ends. Raises InputError when one is in already."""
+        self._lock = lock(self.path)
+
+    def unlock(self) -> None:
+        self._lock.close()
+
+    def remove(self, name: str) -> None:
+        (self.path / name).unlink(missing_ok=True)
+
+    def move(self, name: str, to: str) -> None:
+        (self.path / to).parent.mkdir(parents=True, exist_ok=True)
+        (self.path / name).replace(self.path / to)
+
+
+class Remote:
+    """An address of fsspec. Object stores put an object whole or not at all."""
+
+    def __init__(self, url: str) -> None:
+        try:
+            import fsspec
+
+            self._fs, self._root = fsspec.core.url_to_fs(url)
+        except ImportError as e:
+            raise InputError(
+                "--out", found=url, expected="a folder", hint=f"{e}; pip install 'crosswind[cluster]'"
+            ) from e
+        except (ValueError, OSError) as e:
+            raise InputError("--out", found=f"{url} ({e})", expected="a folder or an address that fsspec knows") from e
+        self._url = url
+
+    def __str__(self) -> str:
+        return self._url
+
+    def _at(self, name: str) -> str:
+        return f"{self._root.rstrip('/')}/{name}"
+
+    def read(self, name: str) -> bytes:
+        data: Any = self._fs.cat_file(self._at(name))
+        return bytes(data)
+
+    def write(self, name: str, data: bytes) -> None:
+        try:
+            self._fs.makedirs(self._at(name).rsplit("/", 1)[0], exist_ok=True)
+            self._fs.pipe_file(self._at(name), data)
+        except OSError as e:
+            raise _no_room(self._url, e) from None
+
+    def names(self, folder: str) -> list[str]:
+        self._fs.invalidate_cache()
+        try:
+            found = self._fs.ls(self._at(folder), detail=False)
+        except FileNotFoundError:
+            return []
+        return sorted(str(n).rstrip("/").rsplit("/", 1)[1] for n in found)
+
+    def remove(self, name: str) -> None:
+        with contextlib.suppress(FileNotFoundError):
+            self._fs.rm_file(self._at(name))
+
+    def lock(self) -> None:
+        """Object stores know no locks."""
+
+    def unlock(self) -> None:
+        """Nothing to release."""
+
+    def move(self, name: str, to: str) -> None:
+        self.write(to, self.read(name))
+        self.remove(name)
+
+
+def place(where: str | Path) -> Place:
+    """A folder, or an address with `://`."""
+    return Remote(str(where)) if "://" in str(where) else Folder(where)
+
+
+def _no_room(where: str, e: OSError) -> NoRoomError:
+    why = "no space left" if e.errno in FULL else f"cannot be written ({e.strerror or e})"
+    return NoRoomError(f"{where}: {why}; finished runs are kept, and the same command goes on from there")
+
+
+def carry(folder: Path, to: Place) -> None:
+    """Writes every file below a folder of this machine to a place, under the same names."""
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        to.write(path.relative_to(folder).as_posix(), path.read_bytes())

@@ -1,0 +1,375 @@
+"""Sweeps: one scenario, many combinations of values, many repetitions; finished runs are never made twice.
+
+>>> import crosswind as cw                                                             # doctest: +SKIP
+>>> s = cw.sweep("scenarios/gprs.toml", {"link.last-hop.queue.limit": ["10 packets", "40 packets"]}, reps=20)
+>>> s.flows().group_by("limit", "group").agg(cw.pl.median("goodput_bps"))              # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import datetime
+import io
+import json
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+
+from crosswind.core import version
+from crosswind.errors import CrosswindError, InputError, InterruptedRunError
+from crosswind.results import Runs
+from crosswind.results.place import Folder, Place, place
+from crosswind.results.runs import SCHEMA_VERSION, TABLES
+from crosswind.results.sealed import checksum
+from crosswind.run import Ties
+from crosswind.run.progress import Listener
+from crosswind.run.simulate import MAX_SEED, check_reps
+from crosswind.run.store import Store
+from crosswind.scenario import Scenario
+from crosswind.stats.precision import Precision
+from crosswind.sweep import design as designs
+from crosswind.sweep import plan as sweep_plan
+from crosswind.sweep.design import Axis, Design, Range
+from crosswind.sweep.plan import Plan
+from crosswind.sweep.work import Executor, Failed, Threads, work
+from crosswind.table import table_html
+
+PLAN_FILE = "sweep.json"
+ROUNDS_MAX = 12
+Vary = Design | Mapping[str, Axis]
+
+
+@dataclass(repr=False)
+class Sweep:
+    """A finished (or interrupted) sweep. Its tables have a column for each varied path beside `configuration`, `rep`.
+
+    `parameters` has one row per configuration; `made` and `kept` say how many runs were made now and before.
+    """
+
+    runs: Runs
+    parameters: pl.DataFrame
+    columns: dict[str, str]
+    folder: str
+    made: int = 0
+    kept: int = 0
+    failed: list[Failed] = field(default_factory=list)
+    impossible: list[str] = field(default_factory=list)
+
+    @property
+    def axes(self) -> list[str]:
+        """The columns of the varied paths."""
+        return list(self.columns.values())
+
+    def table(self, name: str) -> pl.DataFrame:
+        return self.runs.table(name)
+
+    def flows(self) -> pl.DataFrame:
+        """One row per flow and run, with the varied values."""
+        return self.runs.flows()
+
+    def links(self) -> pl.DataFrame:
+        """One row per link direction and run, with the varied values."""
+        return self.runs.links()
+
+    def sql(self, query: str) -> pl.DataFrame:
+        """Asks the tables in SQL: `select law, median(goodput_bps) from flow group by law`."""
+        return query_tables({**self.runs.tables, "param": self.parameters}, query)
+
+    def _repr_html_(self) -> str:
+        from crosswind.sweep.summary import table_of
+
+        return table_html(table_of(self))
+
+    def __repr__(self) -> str:
+        return (
+            f"Sweep({self.parameters.height} configurations over {', '.join(self.axes) or 'nothing'}; "
+            f"{self.table('run').height} runs in {self.folder})"
+        )
+
+
+def query_tables(tables: Mapping[str, pl.DataFrame], query: str) -> pl.DataFrame:
+    """SQL over tables by name. Raises InputError for a query that cannot be answered."""
+    try:
+        return pl.SQLContext(frames=dict(tables), eager=True).execute(query)
+    except (pl.exceptions.PolarsError, ValueError) as e:
+        said = " ".join(str(e).split())
+        raise InputError("query", found=said, expected=f"SQL over the tables {', '.join(tables)}") from None
+
+
+def sweep(
+    scenario: Scenario | str | Path,
+    vary: Vary | None = None,
+    *,
+    reps: int | None = None,
+    seed: int | None = None,
+    out: str | Path | None = None,
+    workers: int | None = None,
+    cluster: str | None = None,
+    ties: Ties = "fixed",
+    precision: str | Sequence[str] = (),
+    reps_max: int = 1000,
+    invalid: Literal["refuse", "skip"] | None = None,
+    progress: Listener | None = None,
+) -> Sweep:
+    """Runs every point of a design with the same repetitions (common random numbers) and returns all tables.
+
+    `vary`: a dict path -> values (every combination), or a `Design`; without it the `[sweep]` table of the scenario.
+    `out`: a folder or an fsspec address; runs that are there (same scenario, engine and seed) are not made again.
+    `cluster`: address of a Dask scheduler. `precision`: such as "goodput=1%": repeats until the 95 % interval of
+    every flow's mean is that narrow, at most `reps_max` times. `invalid="skip"` leaves out impossible combinations.
+
+    Raises InputError for bad input, InterruptedRunError after Ctrl-C (what is finished is kept).
+    """
+    base = Scenario.load(scenario) if isinstance(scenario, str | Path) else scenario
+    table = base.sweep
+    wanted = _design(base, vary)
+    targets = [Precision.parse(p) for p in _texts(precision or table.get("precision", ()))]
+    count = reps if reps is not None else int(table.get("reps", 8 if targets else 1))
+    base_seed = seed if seed is not None else table.get("seed")
+    _check(base_seed, count, reps_max, workers)
+    skip = invalid or ("skip" if table.get("skip_invalid") else "refuse")
+    plan = sweep_plan.make(base, wanted, reps=max(count, 2 if targets else 1), seed=base_seed, ties=ties, invalid=skip)
+    where = place(out if out is not None else Path("out") / f"{base.name}-sweep")
+    where.lock()
+    try:
+        return _Campaign(plan, where, workers, cluster, targets, reps_max, progress).run()
+    finally:
+        where.unlock()
+
+
+def _design(base: Scenario, vary: Vary | None) -> Design:
+    if vary is None:
+        return designs.from_table(base.sweep, base.file or "scenario")
+    if isinstance(vary, Design):
+        return vary
+    ranges = [p for p, a in vary.items() if isinstance(a, Range)]
+    if ranges:
+        raise InputError(
+            "sweep", path=ranges[0], found="a range", expected="values", hint="design.random draws points from ranges"
+        )
+    return designs.grid(vary)  # type: ignore[arg-type]
+
+
+def _texts(given: str | Sequence[str]) -> list[str]:
+    return [given] if isinstance(given, str) else list(given)
+
+
+def _check(seed: Any, reps: int, reps_max: int, workers: int | None) -> None:
+    if seed is not None and not (isinstance(seed, int) and 0 <= seed <= MAX_SEED):
+        raise InputError("--seed", found=str(seed), expected=f"a whole number from 0 to {MAX_SEED}")
+    check_reps(max(reps, reps_max))
+    if reps < 1 or reps_max < 1:
+        raise InputError("--reps", found=str(min(reps, reps_max)), expected="at least one repetition")
+    if workers is not None and workers < 1:
+        raise InputError("--workers", found=str(workers), expected="at least one")
+
+
+@dataclass
+class _Campaign:
+    """One sweep while it runs."""
+
+    plan: Plan
+    where: Place
+    workers: int | None
+    cluster: str | None
+    targets: list[Precision]
+    reps_max: int
+    progress: Listener | None
+    made: int = 0
+    failed: list[Failed] = field(default_factory=list)
+
+    def run(self) -> Sweep:
+        began = time.monotonic()
+        store = Store.open(self.where)
+        kept = len({k for i in range(len(self.plan.points)) for k in self.plan.keys(i)} & store.keys())
+        interrupted = False
+        for _ in range(ROUNDS_MAX):
+            _write_plan(self.where, self.plan)
+            count, jobs = sweep_plan.missing(self.plan, store.keys())
+            if count:
+                progressed = work(count, jobs, self._executor(), store, self.progress)
+                self.made += progressed.made
+                self.failed = progressed.failed
+                interrupted = progressed.interrupted
+            if interrupted or self.failed or not self._ask_for_more(store):
+                break
+        store.merge()
+        facts = {
+            "wall_s": round(time.monotonic() - began, 3),
+            "workers": self.workers or os.cpu_count() or 1,
+            "interrupted": interrupted,
+            "damaged": store.damaged,
+        }
+        done = _collected(self.plan, store, self.where, facts, self.failed)
+        done.made, done.kept = self.made, kept
+        if interrupted:
+            runs, all_runs = done.table("run").height, sum(self.plan.reps)
+            raise InterruptedRunError(
+                f"interrupted: {runs} of {all_runs} runs are finished and kept in {self.where}; "
+                "the same command goes on from there"
+            )
+        return done
+
+    def _executor(self) -> Executor:
+        if self.cluster is not None:
+            from crosswind.sweep.cluster import Cluster
+
+            return Cluster(self.cluster)
+        return Threads(self.workers or os.cpu_count() or 1)
+
+    def _ask_for_more(self, store: Store) -> bool:
+        """Raises the repetitions of configurations that are not precise enough; whether there are any."""
+        if not self.targets:
+            return False
+        index = self.plan.index()
+        tables = {t: _joined(store, t, index) for t in {p.table for p in self.targets}}
+        more = False
+        for i, point in enumerate(self.plan.points):
+            have = self.plan.reps[i]
+            need = max(
+                p.needed(tables[p.table].filter(pl.col("configuration") == point.label), have) for p in self.targets
+            )
+            if need > have and have < self.reps_max:
+                self.plan.reps[i] = min(need, self.reps_max)
+                more = True
+        return more
+
+
+def _write_plan(where: Place, plan: Plan) -> None:
+    """What is wanted, so that results can be read even when the process is killed before it ends."""
+    content = {
+        "schema_version": SCHEMA_VERSION,
+        "base": plan.base.complete(),
+        "file": Path(plan.base.file).name if plan.base.file else None,
+        "points": [p.changes for p in plan.points],
+        "seeds": [p.seed for p in plan.points],
+        "reps": plan.reps,
+        "ties": plan.ties,
+        "build": plan.build,
+    }
+    where.write(PLAN_FILE, (json.dumps(content, ensure_ascii=False) + "\n").encode())
+
+
+def load(folder: str | Path) -> Sweep:
+    """Reads a sweep from its folder or address, finished or not. Raises InputError when there is none."""
+    where = place(folder)
+    try:
+        content = json.loads(where.read(PLAN_FILE))
+        base = Scenario(content["base"], content.get("file"))
+        wanted = Design([dict(p) for p in content["points"]])
+    except (OSError, ValueError, KeyError, TypeError) as e:
+        raise InputError(
+            str(folder), found=f"no sweep ({type(e).__name__})", expected="a folder written by `crosswind sweep`"
+        ) from None
+    seeds = set(content["seeds"])
+    seed = seeds.pop() if len(seeds) == 1 and "seed" not in wanted.paths else None
+    plan = sweep_plan.make(base, wanted, reps=1, seed=seed, ties=content["ties"], invalid="skip")
+    plan.reps, plan.build = list(content["reps"]), content["build"]
+    return _collected(plan, Store.open(where), where, {"wall_s": 0.0, "workers": 1, "interrupted": False}, [])
+
+
+def _joined(store: Store, table: str, index: pl.DataFrame) -> pl.DataFrame:
+    frame = store.load(table, index["key"].to_list())
+    if not frame.width:
+        return frame
+    order = index.with_row_index("order")
+    joined = order.join(frame, on="key", how="inner", maintain_order="left")
+    return joined.select("configuration", "rep", pl.exclude("configuration", "rep", "order"))
+
+
+def _collected(plan: Plan, store: Store, where: Place, facts: dict[str, Any], failed: list[Failed]) -> Sweep:
+    """Puts the wanted runs together, writes them as one file per table, and returns them."""
+    index = plan.index()
+    parameters = plan.parameters
+    tables = {}
+    for name in (t for t in TABLES if t in store.tables()):
+        frame = _joined(store, name, index)
+        if frame.width:
+            columns = [c for c in parameters.columns if c != "configuration"]
+            frame = frame.join(parameters, on="configuration", how="left", maintain_order="left")
+            frame = frame.select("configuration", "rep", *columns, pl.exclude("configuration", "rep", *columns, "key"))
+            tables[name] = frame
+    manifest = _manifest(plan, facts, tables.get("run", pl.DataFrame()).height, failed, store)
+    runs = Runs(tables, {p.label: p.scenario for p in plan.points}, manifest, {"param": parameters})
+    manifest["warnings"] = [*manifest["warnings"], *runs.warnings()]
+    manifest["trusted"] = manifest["trusted"] and runs.may_be_trusted()
+    if isinstance(where, Folder):
+        runs.save(where.path)
+    else:
+        _save_remote(runs, where)
+    return Sweep(
+        runs,
+        parameters,
+        plan.columns,
+        str(where),
+        failed=failed,
+        impossible=[f"{sweep_plan.say(i.changes)}: {i.why}" for i in plan.impossible],
+    )
+
+
+def _manifest(plan: Plan, facts: dict[str, Any], finished: int, failed: list[Failed], store: Store) -> dict[str, Any]:
+    said = []
+    if store.damaged:
+        said.append(
+            f"{len(store.damaged)} damaged files were set aside in {store.place}/damaged and their runs made again"
+        )
+    asked = sum(plan.reps)
+    if finished < asked and not facts["interrupted"] and not failed:
+        said.append(f"{finished} runs finished of {asked} asked for")
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "code_version": version(),
+        "build": plan.build,
+        "mode": "simulate",
+        "kind": "sweep",
+        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "seed": plan.points[0].seed,
+        "reps": max(plan.reps),
+        "reps_total": max(plan.reps),
+        "ties": plan.ties,
+        **facts,
+        "runs": finished,
+        "asked": asked,
+        "failed": _failed(plan, failed),
+        "columns": plan.columns,
+        "base": plan.base.complete(),
+        "scenarios": [{"configuration": p.label, "changes": p.changes} for p in plan.points],
+        "trusted": finished == asked,
+        "warnings": said,
+    }
+
+
+def _failed(plan: Plan, failed: list[Failed]) -> list[dict[str, Any]]:
+    """Which runs broke down, and why."""
+    if not failed:
+        return []
+    seeds = {p.label: p.seed for p in plan.points}
+    places = {row["key"]: row for row in plan.index().iter_rows(named=True)}
+    rows = [(places.get(f.key, {}), f) for f in failed]
+    return [
+        {
+            "configuration": row.get("configuration", f.key),
+            "rep": row.get("rep"),
+            "seed": seeds.get(str(row.get("configuration"))),
+            "message": f.message,
+        }
+        for row, f in rows
+    ]
+
+
+def _save_remote(runs: Runs, where: Place) -> None:
+    sums = {}
+    for name, frame in {**runs.tables, **runs.extra}.items():
+        out = io.BytesIO()
+        frame.write_parquet(out)
+        data = out.getvalue()
+        sums[f"{name}.parquet"] = checksum(data)
+        where.write(f"{name}.parquet", data)
+    where.write("manifest.json", json.dumps(runs.complete_manifest(sums), indent=1, ensure_ascii=False).encode())
+
+
+__all__ = ["CrosswindError", "Sweep", "load", "query_tables", "sweep"]

@@ -1,0 +1,195 @@
+"""Makes the runs of a sweep: in threads of this process, or wherever an executor takes them."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import polars as pl
+
+from crosswind.core import column, core
+from crosswind.results.interrupt import held
+from crosswind.run.progress import Listener
+from crosswind.run.store import Store
+from crosswind.sweep.plan import Job
+
+# A shard is written about this often by each worker; so much work is lost at most when the process is killed.
+SHARD_S = 1.0
+SHARD_RUNS_MAX = 256
+
+
+@dataclass(frozen=True)
+class Failed:
+    """A run that broke down: its key and what the engine said."""
+
+    key: str
+    message: str
+
+
+@dataclass
+class Made:
+    """Finished runs of a job as tables with a column `key`; `cut` when it was stopped before the end."""
+
+    tables: dict[str, pl.DataFrame]
+    failed: list[Failed] = field(default_factory=list)
+    cut: bool = False
+    seconds: float = 0.0
+
+
+class StoppedError(Exception):
+    """Raised inside the engine's progress callback to make it stop."""
+
+
+def make(job: Job, stopped: Callable[[], bool] = lambda: False) -> Made:
+    """Runs a job in this thread. A run that breaks down does not take the others of its job with it."""
+    began = time.monotonic()
+
+    def listen(_done: int, _total: int) -> None:
+        if stopped():
+            raise StoppedError
+
+    engine = core()
+    try:
+        raw = engine.run_many(
+            list(job.scenarios), job.seed, list(job.reps), job.reps_total, 1, job.ties == "shuffled", listen
+        )
+    except StoppedError:
+        # Told to stop before the first of its runs was complete.
+        return Made({}, cut=True, seconds=time.monotonic() - began)
+    places = {rep: j for j, rep in enumerate(job.reps)}
+    failed = [Failed(job.keys[scenario][places[rep]], message) for scenario, rep, message in raw["failed"]]
+    return Made(_keyed(raw["tables"], job), failed, bool(raw["interrupted"]), time.monotonic() - began)
+
+
+def _keyed(raw: dict[str, dict[str, Any]], job: Job) -> dict[str, pl.DataFrame]:
+    """Tables of the engine with the run's key in the place of the number of its scenario."""
+    keys = pl.DataFrame(
+        {
+            "scenario": pl.Series([i for i in range(len(job.scenarios)) for _ in job.reps], dtype=pl.Int64),
+            "rep": pl.Series([rep for _ in job.scenarios for rep in job.reps], dtype=pl.Int64),
+            "key": [k for row in job.keys for k in row],
+        }
+    )
+    out = {}
+    for name, columns in raw.items():
+        frame = pl.DataFrame({k: column(k, v) for k, v in columns.items()})
+        if frame.width:
+            frame = frame.with_columns(pl.col("scenario", "rep").cast(pl.Int64))
+            frame = frame.join(keys, on=["scenario", "rep"], how="left", maintain_order="left")
+            out[name] = frame.select("key", pl.exclude("key", "scenario", "rep"))
+    return out
+
+
+class Executor(Protocol):
+    """Takes jobs and gives back what became of them, in any order."""
+
+    slots: int
+
+    def submit(self, job: Job) -> None: ...
+    def results(self) -> list[Made]: ...
+    def stop(self) -> list[Made]: ...
+    def close(self) -> None: ...
+
+
+class Threads:
+    """The default: threads of this process; the engine needs no lock while it runs."""
+
+    def __init__(self, workers: int) -> None:
+        self.slots = workers
+        self._stop = threading.Event()
+        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="crosswind")
+        self._open: set[Future[Made]] = set()
+
+    def submit(self, job: Job) -> None:
+        self._open.add(self._pool.submit(make, job, self._stop.is_set))
+
+    def results(self) -> list[Made]:
+        """Waits for at least one job."""
+        done, self._open = wait(self._open, return_when=FIRST_COMPLETED, timeout=0.5)
+        return [f.result() for f in done]
+
+    def stop(self) -> list[Made]:
+        """Stops soon and returns what was finished."""
+        self._stop.set()
+        done, self._open = wait(self._open)
+        return [f.result() for f in done if not f.cancelled()]
+
+    def close(self) -> None:
+        self._stop.set()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+@dataclass
+class Progressed:
+    """How far the work came."""
+
+    made: int = 0
+    failed: list[Failed] = field(default_factory=list)
+    interrupted: bool = False
+
+
+class _Size:
+    """How many runs to put into a job: enough for a second or so, growing carefully from one."""
+
+    def __init__(self) -> None:
+        self.run_s = 0.0
+        self._limit = 1
+
+    def __call__(self) -> int:
+        fitting = SHARD_S / self.run_s if self.run_s > 0 else 1
+        return int(max(1, min(fitting, self._limit, SHARD_RUNS_MAX)))
+
+    def learn(self, runs: int, seconds: float) -> None:
+        each = seconds / max(1, runs)
+        self.run_s = each if self.run_s == 0 else 0.7 * self.run_s + 0.3 * each
+        self._limit = min(SHARD_RUNS_MAX, max(self._limit, 2 * runs))
+
+
+def work(
+    count: int,
+    jobs: Callable[[Callable[[], int]], Iterator[Job]],
+    executor: Executor,
+    store: Store,
+    progress: Listener | None,
+) -> Progressed:
+    """Makes all jobs and keeps their runs in the store as they come. Ctrl-C stops and keeps what is finished."""
+    state = Progressed()
+    size = _Size()
+    queue = jobs(size)
+    waiting = 0
+
+    def keep(made: Made) -> None:
+        with held():
+            if made.tables and made.tables["run"].height:
+                store.put(made.tables)
+                state.made += made.tables["run"].height
+                size.learn(made.tables["run"].height, made.seconds)
+            state.failed += made.failed
+        if progress is not None:
+            progress(state.made + len(state.failed), count)
+
+    if progress is not None:
+        progress(0, count)
+    try:
+        more = True
+        while more or waiting:
+            while more and waiting < executor.slots:
+                job = next(queue, None)
+                more = job is not None
+                if job is not None:
+                    executor.submit(job)
+                    waiting += 1
+            for made in executor.results() if waiting else []:
+                waiting -= 1
+                keep(made)
+    except KeyboardInterrupt:
+        state.interrupted = True
+        for made in executor.stop():
+            keep(made)
+    finally:
+        executor.close()
+    return state

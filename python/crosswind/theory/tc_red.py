@@ -1,0 +1,265 @@
+"""RED as `tc` configures it: its words, what the kernel works with, and the curve that comes out.
+
+The rounding is the engine's (`red-linux`); here are only the words of `tc` and its defaults for what is left out.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from crosswind import figures
+from crosswind.core import core
+from crosswind.errors import InputError, did_you_mean
+from crosswind.figures.plotting import plt
+from crosswind.table import Table
+
+WORDS = ("limit", "min", "max", "avpkt", "burst", "probability", "bandwidth")
+SIZES = {"": 1, "b": 1, "k": 1024, "kb": 1024, "m": 1024**2, "mb": 1024**2}
+RATES = {"bit": (1, 0), "kbit": (1, 1), "mbit": (1, 2), "gbit": (1, 3), "bps": (8, 0), "kbps": (8, 1), "mbps": (8, 2)}
+CURVE_POINTS = 11
+
+
+@dataclass(frozen=True)
+class Red:
+    """What was written, with the defaults of `tc`; sizes in bytes."""
+
+    limit: int
+    min: int
+    max: int
+    avpkt: int
+    burst: int
+    probability: float
+    rate_bps: int
+    marks: str = "drop"
+    filled_in: tuple[str, ...] = ()
+
+    def queue(self) -> dict[str, Any]:
+        """The same as the table of a queue in a scenario."""
+        return {
+            "type": "red-linux",
+            "limit": f"{self.limit} B",
+            "min_th": f"{self.min} B",
+            "max_th": f"{self.max} B",
+            "avpkt": f"{self.avpkt} B",
+            "burst": self.burst,
+            "max_p": self.probability,
+            "max_p_rounding": "tc-plog",
+            "rate": f"{self.rate_bps} bit/s",
+            "ecn": self.marks,
+        }
+
+
+@dataclass(frozen=True)
+class Effective:
+    """What the kernel works with."""
+
+    red: Red
+    w_log: int
+    w_q: float
+    p_log: int
+    max_p: float
+    scell_log: int
+    damping: list[int] = field(repr=False)
+
+    def probability(self, average: float) -> float:
+        """Probability of being picked at an average queue, before it is spread over the packets between two picks."""
+        if average < self.red.min:
+            return 0.0
+        if average >= self.red.max:
+            return 1.0
+        return self.max_p * (average - self.red.min) / (self.red.max - self.red.min)
+
+    def idle_halving_s(self) -> float:
+        """Idle time after which the kernel has halved the average: its line does so in half a cell of the table."""
+        return 2**self.scell_log / 2e6
+
+    def exponential_halving_s(self) -> float:
+        """The same for the exponential that table and line stand for: packets of `avpkt` that could have been sent."""
+        packets = math.log(0.5) / math.log(1 - self.w_q)
+        return packets * self.red.avpkt * 8 / self.red.rate_bps
+
+
+def parse(words: Sequence[str], kbit: int = 1000) -> Red:
+    """Reads `limit 20000 min 5000 .. bandwidth 140kbit [ecn]` as `tc` does; `kbit` is what it takes 1 kbit for."""
+    given: dict[str, str] = {}
+    rest = [w for w in words if w != "red"]
+    marks = "mark" if "ecn" in rest else "drop"
+    rest = [w for w in rest if w != "ecn"]
+    while rest:
+        word = rest.pop(0)
+        if word not in WORDS:
+            expected = f"one of {', '.join(WORDS)}, ecn"
+            raise InputError("tc-red", found=f"`{word}`", expected=expected, hint=did_you_mean(word, [*WORDS, "ecn"]))
+        if word in given or not rest:
+            found = f"`{word}` twice" if word in given else f"`{word}` and nothing behind it"
+            raise InputError("tc-red", found=found, expected=f"`{word}` with one value")
+        given[word] = rest.pop(0)
+    for word in ("limit", "avpkt"):
+        if word not in given:
+            raise InputError("tc-red", path=word, found="nothing", expected=f"`{word}`, which tc demands")
+    return _with_defaults(given, kbit, marks)
+
+
+def _with_defaults(given: dict[str, str], kbit: int, marks: str) -> Red:
+    limit, avpkt = (_size(word, given[word]) for word in ("limit", "avpkt"))
+    least = _size("min", given["min"]) if "min" in given else 0
+    most = _size("max", given["max"]) if "max" in given else limit // 4
+    least = least or most // 3
+    burst = _count("burst", given["burst"]) if "burst" in given else (2 * least + most) // (3 * max(1, avpkt))
+    return Red(
+        limit=limit,
+        min=least,
+        max=most,
+        avpkt=avpkt,
+        burst=burst,
+        probability=_number("probability", given.get("probability", "0.02")),
+        rate_bps=_rate(given.get("bandwidth", "10mbit"), kbit),
+        marks=marks,
+        filled_in=tuple(w for w in WORDS if w not in given),
+    )
+
+
+def _number(word: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise InputError("tc-red", path=word, found=f"`{text}`", expected="a number")
+    return value
+
+
+def _count(word: str, text: str) -> int:
+    if not re.fullmatch(r"[0-9]{1,9}", text):
+        raise InputError("tc-red", path=word, found=f"`{text}`", expected="a whole number of packets")
+    return int(text)
+
+
+def _size(word: str, text: str) -> int:
+    m = re.fullmatch(r"([0-9.]+)([a-z]*)", text.lower())
+    if m is None or m[2] not in SIZES:
+        raise InputError(
+            "tc-red", path=word, found=f"`{text}`", expected="bytes as tc reads them, such as 20000 or 20kb"
+        )
+    return int(_number(word, m[1]) * SIZES[m[2]])
+
+
+def _rate(text: str, kbit: int) -> int:
+    m = re.fullmatch(r"([0-9.]+)([a-z]*)", text.lower())
+    if m is None or m[2] not in RATES:
+        expected = "a rate as tc reads it, such as 140kbit or 10mbit"
+        raise InputError("tc-red", path="bandwidth", found=f"`{text}`", expected=expected)
+    bits, power = RATES[m[2]]
+    return round(_number("bandwidth", m[1]) * bits * kbit**power)
+
+
+TC_WORD = {"min_th": "min", "max_th": "max", "max_p": "probability", "rate": "bandwidth"}
+
+
+def effective(red: Red) -> Effective:
+    """What the kernel works with, from the engine."""
+    engine = core()
+    try:
+        found = json.loads(engine.red_effective(json.dumps(red.queue())))
+    except engine.ScenarioError as e:
+        path = TC_WORD.get(e.path, e.path)
+        raise InputError("tc-red", path=path, found=e.found, expected=e.expected, hint=e.hint) from None
+    return Effective(red, **{k: found[k] for k in ("w_log", "w_q", "p_log", "max_p", "scell_log", "damping")})
+
+
+def drive(
+    queue: Mapping[str, Any], backlog_bytes: npt.ArrayLike, times_ns: npt.ArrayLike, marks: str = "drop"
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
+    """Feeds chosen backlogs to a `red-linux` queue: its average in bytes after each arrival, and the verdict.
+
+    The verdict is 0 for a packet that passed, 1 marked, 2 dropped early, 3 dropped above max; `marks="mark"` makes the
+    packets ECN-capable. A backlog of 0 means that the queue has been empty since the arrival before.
+    """
+    backlog = np.asarray(backlog_bytes, dtype=np.int64)
+    params = {k: v for k, v in queue.items() if k != "type"}
+    ect = np.full(backlog.size, 1 if marks == "mark" else 0, dtype=np.uint8)
+    out = core().red_trace(json.dumps(params), 1, np.asarray(times_ns, dtype=np.int64), backlog, ect)
+    return np.asarray(out["avg_bytes"], dtype=float), np.asarray(out["verdict"], dtype=np.int64)
+
+
+def tables(e: Effective) -> list[Table]:
+    """The numbers that matter, and the curve."""
+    r = e.red
+    given = {
+        "limit": f"{r.limit} B",
+        "min": f"{r.min} B",
+        "max": f"{r.max} B",
+        "avpkt": f"{r.avpkt} B",
+        "burst": f"{r.burst} packets",
+        "probability": f"{r.probability:g}",
+        "bandwidth": f"{r.rate_bps / 1000:g} kbit/s",
+    }
+    becomes = {
+        "burst": f"Wlog {e.w_log}: w_q = 1/{2**e.w_log} = {e.w_q:.6g}",
+        "probability": f"Plog {e.p_log}: max_p = {r.max - r.min}/2^{e.p_log} = {e.max_p:.4g}",
+        "bandwidth": f"Scell_log {e.scell_log}: idle, the average halves in {e.idle_halving_s():.3g} s "
+        f"(as an exponential it would in {e.exponential_halving_s():.3g} s)",
+    }
+    rows = [[w, v + (" (default)" if w in r.filled_in else ""), becomes.get(w, "")] for w, v in given.items()]
+    keys = ", ".join(f"{key} = {json.dumps(value)}" for key, value in r.queue().items())
+    note = f"In a scenario: queue = {{ {keys} }}"
+    return [Table("RED as tc gives it to the kernel", ["word", "value", "becomes"], rows, note), _curve_table(e)]
+
+
+def _curve_table(e: Effective) -> Table:
+    rows = []
+    for average in np.linspace(e.red.min, e.red.max, CURVE_POINTS):
+        p = e.probability(float(average))
+        gap = "never" if p == 0 else f"{(1 / p + 1) / 2:.1f}" if p < 1 else "1.0"
+        nominal = e.red.probability * (average - e.red.min) / (e.red.max - e.red.min) if p < 1 else 1.0
+        rows.append([f"{average:.0f}", f"{average / e.red.avpkt:.1f}", f"{p:.4f}", f"{nominal:.4f}", gap])
+    heads = ["average, B", "packets", "p_b", "p_b as written", "mean gap, packets"]
+    note = "Gaps between picks are uniform on 1 to 1/p_b; from max on every packet is picked."
+    if e.red.limit < e.red.max:
+        never = "RED never picks any" if e.red.limit < e.red.min else "the average can hardly come to max"
+        note += f" The limit of {e.red.limit} B drops packets before that: {never}."
+    return Table("Probability of being marked or dropped", heads, rows, note)
+
+
+def curve(e: Effective) -> pl.DataFrame:
+    """The curve as a table: average queue and probability, as the kernel has it and as it was written."""
+    averages = np.linspace(0, 1.15 * e.red.max, 231)
+    span = e.red.max - e.red.min
+    written = np.where(averages < e.red.max, np.clip((averages - e.red.min) / span, 0, 1) * e.red.probability, 1.0)
+    kernel = [e.probability(float(a)) for a in averages]
+    return pl.DataFrame({"average_bytes": averages, "kernel_ratio": kernel, "written_ratio": written})
+
+
+@figures.styled
+def picture(e: Effective) -> figures.Picture:
+    """The curve as a figure."""
+    data = curve(e)
+    fig, ax = plt.subplots()
+    below = data.filter(pl.col("average_bytes") < e.red.max)
+    x = below["average_bytes"] / 1000
+    ax.plot(x, below["kernel_ratio"], color=figures.PALETTE[0], label=f"in the kernel: max_p = {e.max_p:.4f}")
+    label = f"as written: max_p = {e.red.probability:g}"
+    ax.plot(x, below["written_ratio"], color=figures.PALETTE[1], linestyle=figures.DASHES[1], label=label)
+    top = 1.25 * max(e.red.probability, e.max_p)
+    ax.plot([e.red.max / 1000] * 2, [e.max_p, top], color=figures.PALETTE[0], linewidth=1.0)
+    ax.annotate("1", (e.red.max / 1000, top), xytext=(4, -8), textcoords="offset points")
+    ax.set_ylim(0, top)
+    ax.set_xlim(0, 1.15 * e.red.max / 1000)
+    ax.set_xlabel("average queue, kB")
+    ax.set_ylabel("probability $p_b$")
+    fig.legend(loc="outside upper center", ncols=2)
+    caption = (
+        f"RED with min {e.red.min}, max {e.red.max}, probability {e.red.probability:g}: what tc asks for and what the "
+        f"kernel does (w_q = 1/{2**e.w_log})."
+    )
+    alt = f"{caption} The probability rises from 0 at {e.red.min} B to {e.max_p:.4f} at {e.red.max} B, then jumps to 1."
+    return figures.Picture("red-tc", caption, alt, fig, data)
