@@ -68,7 +68,7 @@ def _singles(reading: testbed.Reading) -> dict[str, Scenario]:
     queue = {"type": "droptail", "limit": "100000 packets"}
     hops = {speed: testbed.last_hop(testbed.setting("BL", speed=speed), queue, reading) for speed in SPEEDS}
     return {
-        f"{size} B at {speed} kbit/s": _stream(f"{size} B at {speed}", 10, "1 s", hops[speed], size - HEADER_BYTES)
+        f"{size} B at {speed} kbit/s": _stream("single packets", 10, "1 s", hops[speed], size - HEADER_BYTES)
         for speed in SPEEDS
         for size in SIZES
     }

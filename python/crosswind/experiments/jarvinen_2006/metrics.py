@@ -115,6 +115,7 @@ def _audio(flows: pl.DataFrame) -> pl.DataFrame:
         pl.col("simultaneous_Bps").alias("simultaneous_audio"),
         pl.col("drops_packets").alias("audio_drops"),
         pl.col("lost_packets").alias("audio_lost"),
+        pl.col("out_of_order_packets").alias("audio_out_of_order"),
         (pl.col("drops_packets") + pl.col("lost_packets")).alias("audio_missing"),
         pl.col("sent_packets").alias("audio_sent"),
         pl.col("loss_runs").alias("audio_loss_runs"),
@@ -134,7 +135,6 @@ def repetitions(runs: Runs) -> pl.DataFrame:
         pl.col("drops_packets").sum().alias("drops"),
         pl.col("marks_packets").sum().alias("marks"),
         pl.col("unnecessary_resends_packets").sum().alias("unnecessary"),
-        pl.col("out_of_order_packets").sum().alias("out_of_order"),
     )
     roles = set(flows["role"].unique())
     parts = [_one(flows, role) for role in (*BULK, "third") if role in roles]

@@ -18,12 +18,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from crosswind import figures, stats
 from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, study, testbed
+from crosswind.experiments.jarvinen_2006.aftermath import needless_resends
 from crosswind.figures import Picture
 from crosswind.reproduce import Results
-from crosswind.reproduce.claims import Measure, MissingDataError, measures
+from crosswind.reproduce.claims import BrokenClaimError, Measure, MissingDataError, measures
 from crosswind.reproduce.claims.measures import Measures
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
@@ -32,15 +34,17 @@ WORKLOAD = testbed.Workload("w1-arq", ("third",), events=("third",))
 LABELS = tuple(f"{link} {c}" for link in testbed.LOSSY for c in testbed.FOUR)
 OVERALL, THIRD = "overall_throughput", "third_elapsed_s"
 R4 = tuple(f"r4 {c}" for c in testbed.FOUR)
+LOGGED = "r4 BL"
 AGAINST = (("r4 BL", OVERALL), ("w1-e0/BL", OVERALL))
 
 
 def configurations(**variant: Any) -> dict[str, Scenario]:
-    """Twelve configurations: three links, four each."""
-    return testbed.configurations(WORKLOAD, LABELS, variant)
+    """Twelve configurations: three links, four each; in one all flows are logged, for what follows timeouts."""
+    out = testbed.configurations(WORKLOAD, LABELS, variant)
+    return out | {LOGGED: out[LOGGED].with_({"record.events": ["bulk", "third"]})}
 
 
-def _after_spurious(r: Results) -> Estimate:
+def _of_spurious_flows(r: Results) -> Estimate:
     """Share of BL's unnecessary retransmissions that belong to flows with a spurious timeout."""
     flows = r.runs.flows()
     if flows.is_empty():
@@ -50,6 +54,17 @@ def _after_spurious(r: Results) -> Estimate:
     if not wasted.any():
         raise MissingDataError("nothing was retransmitted in vain")
     return stats.exact(wasted[bl["spurious_timeouts"].to_numpy() > 0].sum() / wasted.sum())
+
+
+def _after_spurious(r: Results) -> Estimate:
+    """The share of needless resends that were made after a spurious timeout and before its recovery ended."""
+    log = r.runs.events().filter(pl.col("configuration") == LOGGED)
+    if log.is_empty():
+        raise BrokenClaimError("no events were recorded")
+    every, after = needless_resends(log)
+    if not every:
+        raise MissingDataError("nothing was sent again in vain")
+    return stats.exact(after / every, every)
 
 
 def _gain(link: str) -> tuple[str, str]:
@@ -89,7 +104,8 @@ CLAIMS = study.BOOK.claims(
         | measures.ratios(((f"r4 {c}", "r4 BL") for c in ("BL+ECN", "ETCP+ECN")), THIRD, stats.iqr_of),
         "J51": {
             "ETCP against BL, mean per repetition": measures.change("r4 ETCP", "r4 BL", "unnecessary", of=np.mean),
-            "of flows with a spurious timeout, BL": _after_spurious,
+            "of flows with a spurious timeout, BL": _of_spurious_flows,
+            "after spurious timeouts, BL": _after_spurious,
         },
         "J52": {"gap, ETCP against BL": measures.change("r4 ETCP", "r4 BL", "bulk_gap_s")},
         "J53": _faster_and_steadier("r2")

@@ -29,12 +29,6 @@ WORKLOAD = testbed.Workload("w3-arq", ("page",))
 LABELS = tuple(f"{link} {c}" for link in testbed.LOSSY for c in testbed.EIGHT)
 R4, R2, R1 = (tuple(f"{link} {c}" for c in testbed.EIGHT) for link in testbed.LOSSY)
 RESPONSE, OVERALL = "page_response_s", "overall_throughput"
-WORKLOADS = (
-    ("W1", "w1-arq/", testbed.FOUR),
-    ("W2", "w2-arq/", testbed.FOUR),
-    ("W3", "", testbed.EIGHT),
-    ("W4", "w4-arq/", testbed.EIGHT),
-)
 PAIRS = (("BL+ECN", "BL"), ("BL+DS+ECN", "BL+DS"), ("ETCP+ECN", "ETCP"), ("ETCP+DS+ECN", "ETCP+DS"))
 
 
@@ -60,13 +54,6 @@ def _share_of_link(configuration: str) -> Any:
 
 CLAIMS = study.BOOK.claims(
     {
-        "J13": {
-            f"out of order, {word} {link}": measures.extreme(
-                [f"{place}{link} {c}" for c in cells], "out_of_order", np.sum
-            )
-            for word, place, cells in WORKLOADS
-            for link in testbed.LOSSY
-        },
         "J85": measures.each(R4, RESPONSE)
         | measures.each(R4, RESPONSE, of=stats.iqr_of, word=", IQR")
         | {"BL against error-free BL": measures.change("r4 BL", "w3-e0/BL", RESPONSE)}
@@ -121,8 +108,7 @@ CLAIMS = study.BOOK.claims(
             )
             for (new, old) in PAIRS
         },
-    },
-    partly=("J13",),
+    }
 )
 
 

@@ -164,7 +164,7 @@ CLAIMS = study.BOOK.claims(
             "repetitions with one of the seventh object": measures.number(lambda r: _objects_hit(r, "BL+DS", [7]) > 0),
         },
     },
-    partly=("J5",),
+    partly=("J5", "J71", "J83"),
 )
 
 

@@ -45,6 +45,12 @@ def _loss(configuration: str) -> Any:
 LOSING = ("BL", "BL+ECN", "ETCP", *(c for c in testbed.EIGHT if "+DS" in c))
 CLAIMS = study.BOOK.claims(
     {
+        "J13": {
+            f"out of order, W4 {link}": measures.extreme(
+                [f"{link} {c}" for c in testbed.EIGHT], "audio_out_of_order", np.sum
+            )
+            for link in testbed.LOSSY
+        },
         "J106": measures.each(R4, DROPS)
         | measures.each(R4, DROPS, of=measures.upper, word=", upper quartile")
         | measures.each(R4, DROPS, of=np.max, word=", maximum")
@@ -60,7 +66,7 @@ CLAIMS = study.BOOK.claims(
             for link in ("r2", "r1")
         },
     },
-    partly=("J18",),
+    partly=("J13", "J18"),
 )
 
 

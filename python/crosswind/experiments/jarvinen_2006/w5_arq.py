@@ -41,7 +41,7 @@ CLAIMS = study.BOOK.claims(
     {
         "J13": {
             f"out of order, W5 {link}": measures.extreme(
-                [f"{link} {c}" for c in testbed.TWELVE], "out_of_order", np.sum
+                [f"{link} {c}" for c in testbed.TWELVE], "audio_out_of_order", np.sum
             )
             for link in testbed.LOSSY
         },

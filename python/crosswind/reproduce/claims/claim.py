@@ -167,7 +167,8 @@ class Claim:
         if self.withheld == "yes":
             broken: Verdict = "error" if "error" in now else "withheld"
             return Checked(self, measured, broken, broken)
-        return Checked(self, measured, overall(now), "not yet" if self.set == "corrected" else overall(before))
+        judged: Verdict = overall(now) if now or not measured else "reported"
+        return Checked(self, measured, judged, overall(before) if before and self.set == "both" else "not yet")
 
     def _counts(self, part: Part, other: str) -> bool:
         return part.set != other and part.kind in (None, self.kind)

@@ -1,0 +1,68 @@
+"""[Järvinen 2006]: what follows timeouts, and that the main reading is what decision 0024 says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crosswind.experiments.jarvinen_2006 import readings, testbed
+from crosswind.experiments.jarvinen_2006.aftermath import Connection, Row
+
+
+def connection(*rows: Row) -> Connection:
+    return Connection().read(rows)
+
+
+def test_a_resend_is_needless_when_an_earlier_copy_arrives_and_follows_the_timeout_until_it_is_over() -> None:
+    late = connection(
+        ("send", 0, 1),
+        ("send", 1, 537),
+        ("timeout", 30, 1),
+        ("resend", 30, 1),
+        ("receive", 31, 1),
+        ("ack", 34, 537),
+        ("resend", 34, 537),
+        ("receive", 35, 537),
+        ("ack", 38, 1073),
+        ("receive", 39, 1),
+        ("receive", 43, 537),
+    )
+    assert late.needless() == [30, 34]
+    assert late.spurious() == [(30, 38)]
+
+
+def test_a_timeout_of_a_lost_segment_is_not_spurious_and_its_resend_not_needless() -> None:
+    lost = connection(
+        ("send", 0, 1),
+        ("drop", 0, 1),
+        ("timeout", 30, 1),
+        ("resend", 30, 1),
+        ("receive", 34, 1),
+        ("ack", 38, 537),
+    )
+    assert lost.needless() == [] and lost.spurious() == []
+
+
+def test_a_dropped_resend_is_told_from_the_copy_that_is_still_under_way() -> None:
+    one = connection(
+        ("send", 0, 1), ("timeout", 30, 1), ("resend", 30, 1), ("drop", 30, 1), ("receive", 35, 1), ("ack", 39, 537)
+    )
+    assert [c.fate for c in one.copies[1]] == ["receive", "drop"]
+    assert one.needless() == [30] and one.spurious() == [(30, 39)]
+
+
+def _hop(reading: testbed.Reading, label: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    world = testbed.world(testbed.Workload("w", ("page",)), testbed.setting(label), reading).data
+    return world["link"]["last-hop"], world["flow"]["bulk"]
+
+
+def test_the_main_reading_is_what_the_decision_says_and_the_former_one_is_kept() -> None:
+    hop, bulk = _hop(testbed.Reading(), "BL+DS+ECN")
+    assert hop["tx_tick"] == "1 ms" and bulk["tcp"]["flight_bound"] == "on"
+    assert bulk["tcp"]["receive_buffer"] == "65535 B" and bulk["start"] == {"uniform": ["0 s", "0.3 s"]}
+    page = hop["queue"]["class"]["page"]
+    assert (page["rate"], page["ceil"], page["burst"]) == ("32 kbit/s", "64 kbit/s", "12000 B")
+    assert page["queue"]["max_p_rounding"] == "tc-plog" and "admission" not in page["queue"]
+    hop, bulk = _hop(testbed.Reading(**readings.MAIN["former"].settings), "BL+DS+ECN")
+    page = hop["queue"]["class"]["page"]
+    assert "tx_tick" not in hop and bulk["tcp"]["flight_bound"] == "off" and bulk["start"] == "0 s"
+    assert page["rate"] == "64 kbit/s" and page["queue"]["max_p_rounding"] == "none"
