@@ -38,9 +38,8 @@ from crosswind.stats import Estimate, exact
 
 RTT_ms = 120
 PROTOCOLS = ("LTCP", "HTCP", "BIC")
-LOSSES = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
-BUFFERS = (1.0, 0.75, 0.5, 0.25, 0.18, 0.1)
-FEW_BUFFERS = (1.0, 0.5, 0.18, 0.1)
+LOSSES = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
+BUFFERS = (1.0, 0.5, 0.18, 0.1)
 # What `--quick` runs at full size, in so many seconds of which some are left out: figure 32 from a loss rate on; in
 # figure 33 HTCP, and all with the smallest buffer.
 MANY, SHORT_F32_s, SHORT_F33_s = 1e-5, (60.0, 20.0), (60.0, 30.0)
@@ -135,7 +134,7 @@ def _random(size: str, first: str) -> dict[str, Scenario]:
 def _buffers(size: str, first: str) -> dict[str, Scenario]:
     out = {}
     for p in PROTOCOLS:
-        for b in BUFFERS if size == "full" else FEW_BUFFERS:
+        for b in BUFFERS:
             # HTCP's growth counts time: it has no smaller copy. One round trip's growth shows in small buffers.
             full = size == "full" or p == "HTCP" or b == min(BUFFERS)
             s = Size("full" if full else "quick", first)
