@@ -149,6 +149,7 @@ def test_s11_one_printed_run_against_ten_seeds() -> None:
     c = rules.one_run(Printed(105.0, band=near(105.0, 10.0)))
     assert c.band(ours).high - 105.0 == pytest.approx(2.37 * 3.0277, abs=0.02)
     assert c.judge(ours) == "pass"
+    assert c.band(exact(105.0)) == near(105.0, 20.0)  # one seed: only the cap is known
     capped = rules.one_run(Printed(105.0, band=near(105.0, 2.0)))
     assert capped.band(ours).high == 109.0 and capped.judge(ours) != "pass"
     with pytest.raises(TypeError, match="seeds"):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import crosswind as cw
-from crosswind.experiments.igarashi import e5_14, study
+from crosswind.experiments.igarashi import e5_1, e5_14, study
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.reproduce import Results, catalogue
 from crosswind.reproduce.claims import MissingDataError, measures
@@ -63,10 +63,10 @@ def test_cells_of_a_packet_are_whole():
     assert theory.atm_efficiency(33) == pytest.approx(33 / 106)
 
 
-@pytest.mark.parametrize("size", ["full", "1-gbit", "quick"])
+@pytest.mark.parametrize("size", ["full", "quarter", "quick"])
 def test_a_divided_path_keeps_its_round_trip_and_its_buffer_in_parts_of_the_bdp(size):
     s = paths.SIZES_5[size]
-    whole, part = paths.SIZES_5["1-gbit"], paths.INTERNATIONAL
+    whole, part = paths.SIZES_5["full"], paths.INTERNATIONAL
     assert part.bdp_bytes(s) * s.divisor == pytest.approx(part.bdp_bytes(whole))
     assert part.payload_mbps(whole) == pytest.approx(941)
     assert s.packets(paths.SMALL) * s.divisor == pytest.approx(paths.SMALL, rel=0.05)
@@ -74,7 +74,7 @@ def test_a_divided_path_keeps_its_round_trip_and_its_buffer_in_parts_of_the_bdp(
 
 def test_short_transfers_have_the_mean_that_they_are_named_after():
     for mean_kb in e5_14.MEANS_KB:
-        flows = e5_14.short_flows(mean_kb, paths.SIZES_5["1-gbit"])
+        flows = e5_14.short_flows(mean_kb, paths.SIZES_5["full"])
         sizes = [float(f["workload"]["size"].split()[0]) for f in flows.values()]
         assert len(sizes) == 3000
         # Quantiles leave out what lies beyond the last one: a tenth of the mean of so heavy a tail.
@@ -102,21 +102,42 @@ def test_a_number_with_a_unit_is_not_judged_in_a_smaller_network():
     assert judged(of("full")).value == 50.0
 
 
-def test_every_experiment_of_chapters_4_and_5_has_the_senders_of_the_kernel_beside():
+def test_senders_of_chapters_4_and_5_repair_losses_as_their_kernels_did():
     for id, e in catalogue.of_study("igarashi").items():
         if not id.split("/")[1].startswith(("e4-", "e5-")):
             continue
-        assert e.beside == ("kernel",), id
-        main, kernel = (e.configurations(**e.settings(v, "quick")) for v in ("", "kernel"))
-        for label, scenario in kernel.items():
+        main, rfc = (e.configurations(**e.settings(v, "quick")) for v in ("", "rfc"))
+        for label, scenario in main.items():
             scenario.validate()
             for name, flow in scenario.data["flow"].items():
-                changed = {
-                    k: v for k, v in flow.get("tcp", {}).items() if main[label].data["flow"][name]["tcp"].get(k) != v
-                }
+                other = rfc[label].data["flow"][name].get("tcp", {})
+                changed = {k: v for k, v in flow.get("tcp", {}).items() if other.get(k) != v}
                 has_sack = flow.get("tcp", {}).get("receiver") != "freebsd-4.7"
                 wanted = {k: v for k, v in paths.KERNEL.items() if has_sack or k != "recovery"}
                 assert changed == (wanted if "tcp" in flow else {}), (id, label, name)
+
+
+def test_what_experiments_of_chapter_5_look_at_elsewhere_is_run_there():
+    known = catalogue.of_study("igarashi")
+    labels = known["igarashi/e5-1"].configurations(size="quick")
+    for name in (*paths.TCP_VARIANTS, "UDT"):
+        assert all(e5_1.alone(name, b).removeprefix("e5-1/") in labels for b in e5_1.BUFFERS)
+    beside = known["igarashi/e5-3"]
+    for label in beside.configurations(size="quick"):
+        n, _, cell = label.partition(", ")
+        assert int(n) in paths.OTHER_LARGE
+        assert any(cell in known[f"igarashi/{other}"].configurations(size="quick") for other in beside.uses)
+
+
+@pytest.mark.engine
+def test_a_satellite_path_behind_a_slow_host_loses_nothing_and_carries_what_the_host_does():
+    size = paths.SIZES_4["quick"]
+    fast = paths.cbr(105 / size.divisor, paths.MTU_BYTES, 10)
+    s = paths.scenario(paths.EARTH2, {"f": fast}, 60, size, bin_s=2)
+    flow = cw.run(s, seed=1).flows().row(0, named=True)
+    assert flow["drops_packets"] == 0
+    assert flow["received_packets"] * 1500 * 8e-6 / 10.5 <= 100 / size.divisor
+    assert paths.JAPAN.access_mbps == paths.BUS_MBPS
 
 
 @pytest.mark.parametrize("every_ms", [0.0, 5.0, 9.0])

@@ -22,8 +22,8 @@ def _gate(name: str) -> dict[str, Any]:
     return {name: {"domain": name, "flow": [f"ab{k}" for k in assured.FLOWS], "dscp": "AF11", "intervals": "on"}}
 
 
-def model(kind: str) -> Scenario:
-    """(a) with re-marking at the edge of domain B, or (b) without."""
+def model(kind: str, gate: str = "") -> Scenario:
+    """(a) with re-marking at the edge of domain B, or (b) without; `gate="gate-2"` counts behind RIO2, too."""
     links = {
         "rio1": link("edge-ab", "gate-1", rio(C1)),
         "gate-1": link("gate-1", "node-1", wide(0.5)),
@@ -40,6 +40,10 @@ def model(kind: str) -> Scenario:
     }
     flows: dict[str, Any] = {}
     contracts = _gate("gate-1") | _gate("gate-4")
+    if gate:
+        links["rio2"] = link("node-1", "gate-2", rio(C2, 0.5))
+        links["gate-2"] = link("gate-2", "node-2", wide(0.5))
+        contracts |= _gate("gate-2")
     for prefix, core_ms in (("ab", 7.0), ("a1", 3.0), ("a2", 3.0)):
         own, its_flows = assured.group(prefix, f"edge-{prefix}", f"sink-{prefix}", core_ms)
         links |= own
@@ -54,6 +58,8 @@ def model(kind: str) -> Scenario:
         "gate-4": {"nodes": ["gate-4"]},
         "b": {"nodes": ["edge-b", "core-b"]},
     }
+    if gate:
+        domains["gate-2"] = {"nodes": ["gate-2"]}
     data = {"link": links, "flow": flows, "domain": domains, "contract": {**contracts, **at_b}}
     return assured.finish(f"af-chain-{kind}", data)
 

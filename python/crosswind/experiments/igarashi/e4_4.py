@@ -5,16 +5,6 @@ above the single flow with every protocol.
 
 What may differ here: flows start within 0.1 s of each other; in a network without other traffic two flows of one law
 can stay in step, or lose at different times, for longer than on a real path.
-
-IC4.9 fails with FAST, as its two flows want 400 packets in a buffer of 100: with an alpha of 40 they have 115 Mbit/s
-each (Jain's index 1.000), with a buffer of 500 packets 125 each. That they have a third of one flow's rate, not just
-less, comes from halving at once: it presses a window into half a round trip, where the 100 packets that FAST adds per
-round trip arrive as one burst and overflow the buffer again. With rate halving (variant `kernel`), which spreads the
-reduction over a round trip, the two have 0.93 of one flow's rate, and with the bursts of others that E4.1 tries
-(variant `kernel-others`) 1.15. At full size it fails with SABUL too (0.64), as the step of its increase has decades: a
-flow above 120 Mbit/s (100 packets in 10 ms) gains ten times as much as one below. At half the size, where no flow stays
-above, the index is 1.000. Jitter of 40 us (a packet at the bottleneck) between host and router changes nothing of it,
-so it is no lock of phases.
 """
 
 from __future__ import annotations

@@ -5,19 +5,8 @@ The source printed (Table 4.7) the loss rate of the UDP flow: 0.87 % beside Stan
 about 100 Mbit/s, FAST something between; SABUL and FAST are back at once. Two SABUL flows use what is left, but
 come back more slowly than one.
 
-What may differ here: the run goes on to 500 s (open point O4.11). E4.5 and E4.6 of the source are these runs.
-
-IC4.10 and IC4.11 fail mostly as UDP and a halved flow fit side by side here: 200 of 310 Mbit/s are a share of a link,
-and the others keep 81 to 91 Mbit/s of the 110 that are left. In the source 200 Mbit/s of UDP stopped Standard TCP at 90
-Mbit/s altogether, and 0.87 % of UDP were lost beside next to nothing of TCP: the UDP flow overflowed the buffer by
-itself, now and then. It does when its host sends in bursts (tested). With one burst every 9 ms, 150 packets from a line
-of Gigabit Ethernet into a buffer of 100 (variant `udp-every-9-ms`), Standard TCP, HSTCP and Scalable keep 1.5, 0.6 and
-0.9 %, FAST has 3 to 5 times as much as they, UDP loses 1.7 to 1.9 % beside them, 2.9 % beside FAST and 2.6 % beside
-SABUL (source: 0.84 to 0.91 and 1.9), and the loss-driven need 73 to 175 s to come back. SABUL alone contradicts: it has
-13 Mbit/s then instead of 100. With 5 ms all fits into the buffer, with 10 ms, the clock of these kernels, UDP loses 8.5
-%. FAST has less than the others (22 Mbit/s), because it halves at each loss that the buffer of 100 packets makes, and
-at once: with rate halving (variant `kernel`) it has 77, with 300 packets 86. IC4.12 and IC4.13 pass at full size; with
-`--quick` Standard TCP has lost too little to need long, and spans are compared bin by bin.
+What may differ here: the run goes on to 500 s (open point O4.11), and the UDP flow is even: a stream that loses by
+itself, in bursts, is a variant (`udp-every-9-ms`). E4.5 and E4.6 of the source are these runs.
 """
 
 from __future__ import annotations

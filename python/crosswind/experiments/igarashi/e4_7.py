@@ -5,15 +5,6 @@ protocol, most beside Scalable and FAST; different protocols are unfair to each 
 SABUL keeps its rate and gives the largest sum.
 
 What may differ here: see `fast_paths`. E4.7 and E4.8 of the source are these runs.
-
-IC4.14 and IC4.15 fail beside SABUL and FAST. SABUL takes most from Standard TCP, which is left with 1 Mbit/s and loses
-7 % of its packets where SABUL loses 0.7: what paces at the rate of the queue takes each place as it becomes free. That
-is so with either rule of repeated cuts and with jitter of 40 us between host and router. Beside FAST SABUL has 206
-Mbit/s, four fifths of what it has alone (half with `--quick`), as FAST fills the buffer of 100 packets for its alpha of
-200: with an alpha of 40 SABUL has 256 Mbit/s, all that it has alone. That pairs without SABUL have the larger sum is a
-matter of the empty path: with the bursts of others that E4.1 tries (variants `others` and `kernel-others`) the largest
-sum with SABUL is 2.03 and 1.42 times the largest without, and of IC4.15 only SABUL beside FAST is missing (0.81 and
-0.80 of its rate alone).
 """
 
 from __future__ import annotations

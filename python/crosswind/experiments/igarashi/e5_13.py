@@ -4,18 +4,7 @@ The source printed figures that are lost (5.14: averages over 300 s): sums are s
 one protocol, all mixed pairs are unfair, UDT hits TCP variants hardest, and Standard TCP starves beside any of
 them, which hardly notices.
 
-What may differ here: socket buffers are 0.95 BDP, the router buffer is the small one.
-
-IC5.12 (where it fails) and IC5.14 fail as two hosts lose all the time in a buffer of 100 packets, whatever their
-protocols: pairs of one kind are no better off, and a Standard flow costs the other a part of its rate. At a quarter of
-the size the others keep 0.20 to 0.88 of it with the small buffer, and 0.85 to 1.03 (FAST, whose queue gives Standard
-TCP room, 0.62) with the one of 2000 packets. That Standard TCP starves is a matter of size: beside HSTCP it has 0.48,
-0.15 and 0.10 of HSTCP's rate at a sixteenth, a quarter and the whole, beside H-TCP 0.30, 0.14 and 0.06. In IC5.12 the
-share of mixed pairs is 0.37 at a quarter of the size (0.27 with one seed) and 0.53 at a sixteenth (with the large
-buffer, variant `large-buffer`, 0.60 there), so small changes let it pass or fail. The least sum of all have two flows
-of FAST (38 of 235 Mbit/s; 150 with `kernel`). Senders that repair losses as the kernel does (variant `kernel`) let
-FAST, CUBIC and Scalable keep 0.86, 0.84 and 0.71 of their rate beside Standard TCP instead of 0.68, 0.88 and 0.68, and
-it starves beside all but HSTCP (0.04 to 0.06; 0.23), but IC5.12 and IC5.14 fail all the same.
+What may differ here: socket buffers are 0.95 BDP, the router buffer is the small one. Single flows are those of E5.1.
 """
 
 from __future__ import annotations
@@ -25,8 +14,8 @@ from itertools import combinations
 import numpy as np
 
 from crosswind import stats
+from crosswind.experiments.igarashi import e5_1, pairs, rates, study
 from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.experiments.igarashi import pairs, rates, study
 from crosswind.figures import Picture
 from crosswind.reproduce import Results, Variant
 from crosswind.scenario import Scenario
@@ -36,10 +25,10 @@ MIXED = tuple(combinations(PROTOCOLS, 2))
 
 
 def configurations(size: str = "full", buffer_packets: int = paths.SMALL) -> dict[str, Scenario]:
-    """All pairs, each protocol beside Standard TCP, and each alone."""
+    """All pairs, and each protocol beside Standard TCP."""
     s, path = paths.SIZES_5[size], paths.INTERNATIONAL.buffered(buffer_packets)
     both = [(p, p) for p in PROTOCOLS] + list(MIXED) + [(p, "Standard") for p in PROTOCOLS]
-    out = {p: paths.scenario(path, {"f": paths.buffered(p, path, s, 0.95)}, 300, s, bin_s=1) for p in PROTOCOLS}
+    out = {}
     for a, b in both:
         flows = {"f": paths.buffered(a, path, s, 0.95), "g": paths.buffered(b, path, s, 0.95)}
         out[pairs.label(a, b)] = paths.scenario(path, flows, 300, s, bin_s=1)
@@ -81,7 +70,12 @@ CLAIMS = study.BOOK.claims(
                 f"Standard over {p}": study.ratio(pairs.part(p, "Standard", "g"), pairs.part(p, "Standard", "f"))
                 for p in PROTOCOLS
             },
-            **{f"{p} over alone": study.ratio(pairs.part(p, "Standard", "f"), rates.mean(p)) for p in PROTOCOLS},
+            **{
+                f"{p} over alone": study.ratio(
+                    pairs.part(p, "Standard", "f"), rates.during(e5_1.alone(p), "f", e5_1.part(0, 300))
+                )
+                for p in PROTOCOLS
+            },
         },
     }
 )
@@ -94,6 +88,6 @@ EXPERIMENT = rates.experiment(
     CLAIMS,
     where="figure 5.14",
     figures=pictures,
-    variants=paths.WHOLE
-    | {"large-buffer": Variant("the router's buffer is the large one", {"buffer_packets": paths.LARGE})},
+    uses=("e5-1",),
+    variants={"large-buffer": Variant("the router's buffer is the large one", {"buffer_packets": paths.LARGE})},
 )

@@ -1,14 +1,13 @@
 """Do several queues change how packets in profile are spaced, and so what the next domain's meter sees?
 
-Model 6.4 (a): intervals between group AB's packets in profile where they leave domain A (Point A, behind RIO4) and
-where they come to domain B (Point B). The distance of the two distributions is Kolmogorov and Smirnov's.
+Model 6.4 (a): intervals between group AB's packets in profile on their way to domain B (Point B). The distance of two
+distributions is Kolmogorov and Smirnov's.
 
-What the source printed (Fig. 6.5): very similar.
+What the source printed (Fig. 6.5): very similar at departure in domain A (Point A) and at arrival in domain B.
 
-What may differ here: "departure side in domain A" is read as behind its last queue, so that only the way to the
-edge lies between, which is never congested: IC6.17 then holds by construction, and says little. The distance from
-behind the first queue (RIO1), where the marked packets enter the domain, is reported beside it: there the intervals are
-not similar. Intervals are known to 3 %.
+What may differ here: Point A is behind RIO2, so that RIO4, which another group shares, lies before Point B. Behind RIO4
+nothing is left that could change an interval (the former reading); the distance from behind RIO1, where marked packets
+enter the domain, is reported. Intervals are known to 3 %.
 """
 
 from __future__ import annotations
@@ -25,12 +24,12 @@ from crosswind.results import Runs
 from crosswind.scenario import Scenario
 
 OWN = "(a) inter"
-POINTS = {"behind RIO1": "gate-1", "Point A": "gate-4", "Point B": "b-from-gate-4"}
+POINTS = {"behind RIO1": "gate-1", "behind RIO2": "gate-2", "Point A": "gate-4", "Point B": "b-from-gate-4"}
 
 
 def configurations(**_: Any) -> dict[str, Scenario]:
     """Model (a)."""
-    return {OWN: chain_of_queues.model("inter")}
+    return {OWN: chain_of_queues.model("inter", gate="gate-2")}
 
 
 def _distance(a: pl.DataFrame, b: pl.DataFrame) -> float:
@@ -64,6 +63,7 @@ CLAIMS = study.BOOK.claims(
     {
         "IC6.17": {
             "distance of Point A and Point B": study.value(OWN, "Point A"),
+            "distance of behind RIO2 and Point B": study.value(OWN, "behind RIO2"),
             "distance of behind RIO1 and Point B": study.value(OWN, "behind RIO1"),
         },
     }

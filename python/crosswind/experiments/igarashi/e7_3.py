@@ -9,8 +9,6 @@ What the source printed (Fig. 7.4): the EPLR of the longest path is best from 1.
 
 What may differ here: as in E7.2. Waits are multiples of 0.08 ms, so 3.28 ms in each of three nodes are on time and
 3.36 late.
-
-With the load of the digest's replay (variant `drawn-periods`) the longest path has 3.1 % at 3.3 ms instead of 2.7 %.
 """
 
 from __future__ import annotations

@@ -5,11 +5,8 @@ EPLR against QTL: (a) model 1 and 10 ms, (b) model 2 and 10 ms, (c) model 2 and 
 What the source printed (Fig. 7.5): for every group exactly the limit of delay; above a sharp deterioration, below
 a mild one. The best QTL alone is worse for the longest path than the best MTQ alone.
 
-What may differ here: as in E7.2. Budgets and waits are whole nanoseconds, so a packet whose budget ends at zero is
-on time.
-
-IC7.8 fails by its numbers, 9.2 and 4.5 % over ten seeds: probably by the load of the replay that they come from (see
-the testbed's description). With its load (variant `drawn-periods`) they are 11.2 and 5.9 %.
+What may differ here: as in E7.2. Budgets and waits are whole nanoseconds; a packet whose budget would end at zero is
+dropped.
 """
 
 from __future__ import annotations
@@ -19,11 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from crosswind import stats
 from crosswind.experiments.igarashi import discard, study
 from crosswind.experiments.igarashi.discard import MODEL_1, MODEL_2, Limits
 from crosswind.reproduce import Results
 from crosswind.reproduce.claims import measures
 from crosswind.scenario import Scenario
+from crosswind.stats import Estimate
 
 SWEEP = (8.0, 10.0, 11.0, 15.0, 18.0, 20.0, 21.0)
 SWEEP_1 = (10.0, 16.0, 30.0)
@@ -57,11 +56,26 @@ def _g0(qtl: float, limit_ms: int) -> tuple[str, str]:
     return (BY_QTL[qtl], f"g0_eplr_{limit_ms}")
 
 
+def _excess(limit_ms: int) -> Any:
+    """By how much a group's EPLR with QTL at the limit exceeds its least in the sweep: the largest, of the medians."""
+
+    def measure(r: Results) -> Estimate:
+        found = []
+        for g in GROUPS:
+            at = {x: float(np.median(r.of(c, f"{g}_eplr_{limit_ms}"))) for x, c in BY_QTL.items()}
+            found.append(at[limit_ms] - min(at.values()))
+        return stats.exact(max(found))
+
+    return measure
+
+
 CLAIMS = study.BOOK.claims(
     {
         "IC7.8": {
             "best QTL, 10 ms": _best(10),
             "best QTL, 20 ms": _best(20),
+            "any group, 10 ms: above its least": _excess(10),
+            "any group, 20 ms: above its least": _excess(20),
             "g0, 10 ms": measures.with_seeds(study.value(*_g0(10.0, 10)), 5),
             "g0, 20 ms": measures.with_seeds(study.value(*_g0(20.0, 20)), 5),
             "g0, 11 against 10 ms": measures.ratio(_g0(11.0, 10), _g0(10.0, 10), pairing="paired"),

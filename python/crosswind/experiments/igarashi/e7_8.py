@@ -72,6 +72,11 @@ CLAIMS = study.BOOK.claims(
         "IC7.16": {
             "g0, none": study.value("84 % none", "g0_eplr_10"),
             "g0, worst of the controls": study.median(_controlled),
+            **{
+                f"g0, {x.label()} less none": discard.changed(f"84 % {x.label()}", "84 % none")
+                for name, x in SETTINGS.items()
+                if name != "(1)"
+            },
         },
         "IC7.17": {
             **{f"worst group of all settings, {load} %": study.median(_worst(load)) for load in (72, 48)},

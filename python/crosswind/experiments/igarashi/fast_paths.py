@@ -3,32 +3,27 @@
 | path | what | capacity | round trip | buffer |
 |---|---|---|---|---|
 | JAPAN | ATM, limited by the bus of a router | 310 Mbit/s of IP | 100 ms | 100 packets (open point O4.4) |
-| EARTH2 | ATM over a satellite, shaped by a hub | 100 Mbit/s of IP | 460 ms | 100 packets |
+| EARTH2 | ATM over a satellite behind a host of 100 Mbit/s | 100 Mbit/s of IP | 460 ms | the host's: 356 packets |
 | international | Gigabit Ethernet, path (d) of chapter 5 | 941 Mbit/s of payload | 189 ms | 100 (Small) or 2000 |
 | emulator | path (a): the emulator drops nothing | the same | 189 ms | endless |
-| domestic | losses are likely: one packet in 20 000; as many are late | the same | 39 ms | 100 packets |
+| domestic | losses are likely: 1 packet in 10 million; as many are late | the same | 39 ms | 100 packets |
 
 Behind the bottleneck of JAPAN and EARTH2 packets travel in ATM cells (600 and 120 Mbit/s of them, which leave 531 and
-106 Mbit/s of IP): a bus and a hub in front of them are slower, so the tax is paid in time, not in rate. What is late on
-the domestic line is late by 0.2 ms (deviation 0.1 ms), which 16 packets overtake: "small" (O5.3), the numbers are ours.
+106 Mbit/s of IP): the tax is paid in time, not in rate. What is late on the domestic line is late by 0.2 ms (deviation
+0.1 ms): "small" (O5.3), the numbers are ours. Hosts of chapter 4 have a bus that carries 620 Mbit/s (decision 0026).
 
-Readings that the source leaves open. Hosts of chapter 4 have Gigabit Ethernet in front of the slower bottleneck. Those
-of chapter 5 have it in front of another Gigabit Ethernet whose frames are longer by a tag of 4 bytes, 0.26 %: with
-equal frames one flow would never queue in the router, and with much faster hosts no buffer of less than 200 packets
-would survive slow start, while the source sees both flat series below the BDP and losses above it. Receivers are Linux
-unless said (`tcp.receiver`), FAST keeps alpha = 200 packets in the queue (O4.7), more than a buffer of 100 packets
-holds, and measures round trips in microseconds, where the other kernels have ticks of 10 ms; CUBIC knows no socket
-buffer (O5.5). H-TCP grows as the digest's formula says, without the scaling by round-trip times of later kernels (1.89
-times as fast at 189 ms; no verdict of a first look depends on it). Senders repair losses as the digest defines it, by
-RFC 3517 with the window reduced at once; its hosts ran kernels 2.4.19 to 2.4.25, which do it otherwise: the reading
-`kernel` has forward acknowledgement, rate halving and windows moderated after ACKs out of the ordinary.
+Those of chapter 5 have Gigabit Ethernet in front of another Gigabit Ethernet whose frames are longer by a tag of 4
+bytes, 0.26 %: with equal frames one flow would never queue in the router, and with much faster hosts no buffer of less
+than 200 packets would survive slow start, while the source sees both flat series below the BDP and losses above it.
+Receivers are Linux unless said (`tcp.receiver`), FAST keeps alpha = 200 packets in the queue (O4.7), more than a buffer
+of 100 packets holds, and measures round trips in microseconds, where the other kernels have ticks of 10 ms; CUBIC knows
+no socket buffer (O5.5). H-TCP grows as the formula says, without the scaling by round-trip times of later kernels.
+Senders repair losses as kernels 2.4.18 to 2.4.25 do: forward acknowledgement, rate halving, windows moderated after
+ACKs out of the ordinary (decision 0028; the reading `rfc` has RFC 3517).
 
 A size divides capacity, buffers, alpha, socket buffers and the rate and number of what competes by the same number, and
-leaves round trips, sizes of transfers and packets alone: windows in packets shrink, and with them the time that
-Standard TCP and HSTCP need. Chapter 4 is run at full size. Chapter 5 is run at a quarter (the source's 300 s at 1
-Gbit/s are 24 million packets for each run): its variant `1-gbit` divides nothing. With `--quick` chapter 4 is run at
-half the size and chapter 5 at a sixteenth, for a part of the time. Orderings are to survive that, numbers with a unit
-do not.
+leaves round trips, sizes of transfers and packets alone. Verdicts are those of the full size. With `--quick` chapter 4
+is run at half the size and chapter 5 at a sixteenth, for a part of the time.
 """
 
 from __future__ import annotations
@@ -46,9 +41,12 @@ ALPHA_PACKETS = 200
 CHUNK_SEGMENTS = 14
 SABUL_PACKETS = 25_600
 LATE_ms = 0.2
+# Packets that the domestic line loses; as many are late (decision 0028).
+DOMESTIC_LOSS = 1e-7
 # Of the way to each receiver: a line with a delay can be planned in batches.
 BOTTLENECK_ms = 1
 SMALL, LARGE, ENDLESS = 100, 2000, 1_000_000
+OTHER_LARGE = (400, 920)
 
 
 @dataclass(frozen=True)
@@ -66,9 +64,8 @@ class Size:
 
 
 SIZES_4: Mapping[str, Size] = {"full": Size(1), "quick": Size(2, 0.25)}
-SIZES_5: Mapping[str, Size] = {"full": Size(4), "1-gbit": Size(1), "quick": Size(16, 0.2)}
+SIZES_5: Mapping[str, Size] = {"full": Size(1), "quarter": Size(4), "quick": Size(16, 0.2)}
 QUICK = Variant("half the rates in chapter 4, a sixteenth in chapter 5, a part of the time", {"size": "quick"})
-WHOLE = {"1-gbit": Variant("nothing is divided: 1 Gbit/s", {"size": "1-gbit"})}
 
 
 @dataclass(frozen=True)
@@ -83,6 +80,11 @@ class Path:
     loss: float = 0.0
     late_share: float = 0.0
     cell_mbps: float = 0.0
+    # The host's own interface is the bottleneck: its queue and the ring of its driver; a socket of datagrams.
+    host_segments: int = 0
+    host_datagrams: int = 0
+    # A router's port in front of the bottleneck.
+    port_packets: int = 0
 
     def payload_mbps(self, size: Size) -> float:
         """What TCP can carry."""
@@ -96,18 +98,56 @@ class Path:
         """The same, where nothing is lost or late but by the queue."""
         return replace(self, loss=0.0, late_share=0.0)
 
+    def losing(self, share: float) -> Path:
+        """The same, where so many packets are lost and as many are late."""
+        return replace(self, loss=share, late_share=share)
+
     def buffered(self, packets: int) -> Path:
         return replace(self, buffer_packets=packets)
+
+    def bottleneck(self, size: Size) -> dict[str, Any]:
+        """The line between the routers; one that is slower than the host is where packets wait."""
+        held = ENDLESS if self.buffer_packets == ENDLESS else size.packets(self.buffer_packets)
+        line: dict[str, Any] = {
+            "rate": _rate(self.mbps / size.divisor),
+            "delay": f"{BOTTLENECK_ms} ms",
+            "queue": _droptail(held),
+            "reverse": {"queue": _droptail(ENDLESS)},
+        }
+        if self.host_segments:
+            line |= {"type": "atm", "rate": _rate(self.cell_mbps / size.divisor)}
+        if self.late_share:
+            late = {"share": self.late_share, "late_mean": f"{LATE_ms * size.divisor} ms"}
+            line |= {"type": "detour", **late, "late_deviation": f"{LATE_ms / 2 * size.divisor} ms"}
+            line["share"] *= size.divisor
+            line["reverse"] = {**line["reverse"], "share": 0.0}
+        if self.loss:
+            line["loss"] = {"type": "uniform", "probability": self.loss * size.divisor}
+        return line
+
+    def at_host(self, flow: Mapping[str, Any], size: Size) -> Mapping[str, Any]:
+        """A flow whose host holds what its own interface does not carry yet."""
+        rate = {"rate": _rate(self.mbps / size.divisor)}
+        if not self.host_segments:
+            return flow
+        if "tcp" in flow:
+            queue = {"limit_segments": size.packets(self.host_segments), **rate}
+            return {**flow, "tcp": {**flow["tcp"], "host_queue": queue}}
+        return {**flow, "host_queue": {"limit_packets": size.packets(self.host_datagrams), **rate}}
 
 
 _GIGABIT = 1000 * MTU_BYTES / FRAME_BYTES
 _TAGGED = 941 * MTU_BYTES / MSS_BYTES
 _HOST = _TAGGED * (FRAME_BYTES + TAG_BYTES) / FRAME_BYTES
-JAPAN = Path("japan", 310, 100, 100, _GIGABIT, cell_mbps=600)
-EARTH2 = Path("earth2", 100, 460, 100, _GIGABIT, cell_mbps=120)
+# 32-bit PCI (Table 4.3).
+BUS_MBPS = 620
+JAPAN = Path("japan", 310, 100, 100, BUS_MBPS, cell_mbps=600)
+EARTH2 = Path("earth2", 100, 460, ENDLESS, 100, cell_mbps=120, host_segments=356, host_datagrams=30)
+# The former reading of EARTH2: a router's buffer in front of a hub.
+EARTH2_HUB = Path("earth2", 100, 460, 100, _GIGABIT, cell_mbps=120)
 INTERNATIONAL = Path("international", _TAGGED, 189, SMALL, _HOST)
 EMULATOR = Path("emulator", _TAGGED, 189, ENDLESS, _HOST)
-DOMESTIC = Path("domestic", _TAGGED, 39, SMALL, _HOST, loss=5e-5, late_share=5e-5)
+DOMESTIC = Path("domestic", _TAGGED, 39, SMALL, _HOST).losing(DOMESTIC_LOSS)
 
 
 def tcp(size: Size, law: str = "reno", **changes: Any) -> dict[str, Any]:
@@ -131,9 +171,12 @@ def udt(preset: str, path: Path, size: Size) -> dict[str, Any]:
 
 
 def fast(size: Size, policy: str = "fixed") -> dict[str, Any]:
-    """FAST's settings: 200 packets, or with `by-rate` 8 up to 10 Mbit/s and 20 up to 100 Mbit/s."""
+    """FAST's settings: 200 packets, or with `by-rate` 8 up to 10 Mbit/s and 20 up to 100 Mbit/s.
+
+    It is that of its paper: no slow start, and an empty path doubles the window (decision 0030).
+    """
     n = size.divisor
-    out: dict[str, Any] = {"alpha": ALPHA_PACKETS / n, "gamma": 0.5}
+    out: dict[str, Any] = {"version": "published", "empty_growth": 2.0, "alpha": ALPHA_PACKETS / n, "gamma": 0.5}
     if policy == "by-rate":
         low = {"low_alpha": 8 / n, "low_rate": _rate(10 / n)}
         out |= {"policy": policy, **low, "middle_alpha": 20 / n, "middle_rate": _rate(100 / n)}
@@ -141,17 +184,19 @@ def fast(size: Size, policy: str = "fixed") -> dict[str, Any]:
 
 
 KERNEL = {"recovery": "linux-2.4-fack", "reduction": "linux-2.4", "window_moderation": "linux-2.4"}
-HOSTS = {
-    "kernel": Variant(
-        "senders repair losses as Linux 2.4 does: forward acknowledgement, rate halving, moderated windows",
-        {"hosts": "kernel"},
-    ),
+STEPWISE = {"fast": "stepwise"}
+RFC = {"hosts": "rfc", **STEPWISE}
+READINGS = {
+    "rfc": Variant("senders repair losses by RFC 3517 and reduce their window at once", {"hosts": "rfc"}),
+    "fast-stepwise": Variant("FAST has a slow start, moves with every ACK, and does not spread its window", STEPWISE),
+}
+FORMER = Variant("what was the main reading before the corrections: `rfc` and `fast-stepwise`", RFC)
+READINGS_5 = READINGS | {
+    "quarter": Variant("a quarter of all rates and buffers", {"size": "quarter"}),
+    "former": Variant(f"{FORMER.title}, at a quarter of the rates", RFC | {"size": "quarter"}),
 }
 OTHERS = {
     "others": Variant("others send 150 packets at once, once a second", {"others_mbps": 1.8}),
-    "kernel-others": Variant(
-        "`kernel`, and others send 150 packets at once, once a second", {"hosts": "kernel", "others_mbps": 1.8}
-    ),
 }
 ALPHA_BY_RATE = {
     "alpha-by-rate": Variant("FAST keeps 8, 20 or 200 packets in the queue by its rate", {"alpha": "by-rate"})
@@ -172,6 +217,7 @@ def protocol(name: str, path: Path, size: Size, **changes: Any) -> dict[str, Any
             "fast": fast(size),
             "grow_when": "always",
             "timestamp_tick": "1 us",
+            "pacing": "window",
         },
         "CUBIC": {"law": "cubic", "cubic": {"version": "2005"}},
         "HTCP": {"law": "htcp", "htcp": {"rtt_scaling": "off"}},
@@ -196,6 +242,16 @@ def on_kernels(scenario: Scenario) -> Scenario:
         if "tcp" in flow:
             has_sack = flow["tcp"].get("receiver") != "freebsd-4.7"
             own = {k: v for k, v in KERNEL.items() if has_sack or k != "recovery"}
+            changes |= {f"flow.{name}.tcp.{k}": v for k, v in own.items()}
+    return scenario.with_(changes)
+
+
+def stepwise(scenario: Scenario) -> Scenario:
+    """The same with FAST as it was read before."""
+    changes: dict[str, Any] = {}
+    for name, flow in scenario.data["flow"].items():
+        if flow.get("tcp", {}).get("law") == "fast":
+            own = {"fast.version": "stepwise", "fast.empty_growth": 0.0, "pacing": "off"}
             changes |= {f"flow.{name}.tcp.{k}": v for k, v in own.items()}
     return scenario.with_(changes)
 
@@ -246,36 +302,25 @@ def scenario(
     behind the bottleneck. Flows whose name begins with a word of `shared` start at one host together.
     """
     access = {"rate": _rate(path.access_mbps / size.divisor), "delay": "0 ms", "queue": _droptail(ENDLESS)}
-    bottleneck: dict[str, Any] = {
-        "rate": _rate(path.mbps / size.divisor),
-        "delay": f"{BOTTLENECK_ms} ms",
-        "queue": _droptail(ENDLESS if path.buffer_packets == ENDLESS else size.packets(path.buffer_packets)),
-        "reverse": {"queue": _droptail(ENDLESS)},
-        **(link or {}),
-    }
-    if path.late_share:
-        late = {"share": path.late_share * size.divisor, "late_mean": f"{LATE_ms * size.divisor} ms"}
-        bottleneck |= {"type": "detour", **late, "late_deviation": f"{LATE_ms / 2 * size.divisor} ms"}
-        bottleneck["reverse"] = {**bottleneck["reverse"], "share": 0.0}
     line: dict[str, Any] = {"rate": _rate(max(path.access_mbps, path.mbps) / size.divisor * 1.05)}
-    if path.cell_mbps:
+    if path.cell_mbps and not path.host_segments:
         line = {"type": "atm", "rate": _rate(path.cell_mbps / size.divisor)}
-    if path.loss:
-        bottleneck["loss"] = {"type": "uniform", "probability": path.loss * size.divisor}
-    links: dict[str, Any] = {"bottleneck": {"from": "router-a", "to": "router-b", **bottleneck}}
+    ends = {"from": "router-a", "to": "router-b"}
+    links: dict[str, Any] = {"bottleneck": {**ends, **path.bottleneck(size), **(link or {})}}
+    first = "router-a"
+    if path.port_packets:
+        first = "port"
+        links["port"] = {"from": first, "to": "router-a", **access, "queue": _droptail(size.packets(path.port_packets))}
+        links["port"]["reverse"] = {"queue": _droptail(ENDLESS)}
     placed: dict[str, Any] = {}
     for name, flow in flows.items():
         host = next((word for word in shared if name.startswith(word)), name)
-        own_ms = ((rtts_ms or {}).get(name, path.rtt_ms)) / 2
-        links[f"in-{host}"] = {"from": f"host-{host}", "to": "router-a", **access}
-        links[f"out-{host}"] = {
-            "from": "router-b",
-            "to": f"sink-{host}",
-            **access,
-            **line,
-            "delay": f"{own_ms - BOTTLENECK_ms:g} ms",
-        }
-        placed[name] = {"from": f"host-{host}", "to": f"sink-{host}", "start": {"uniform": ["0 s", "100 ms"]}, **flow}
+        behind_ms = (rtts_ms or {}).get(name, path.rtt_ms) / 2 - BOTTLENECK_ms
+        links[f"in-{host}"] = {"from": f"host-{host}", "to": first, **access}
+        way_out = {"from": "router-b", "to": f"sink-{host}", **access, **line}
+        links[f"out-{host}"] = {**way_out, "delay": f"{behind_ms:g} ms"}
+        placed[name] = {"from": f"host-{host}", "to": f"sink-{host}", "start": {"uniform": ["0 s", "100 ms"]}}
+        placed[name] |= path.at_host(flow, size)
     sampled = ["bottleneck", *(name for name in flows if not name.startswith("short"))]
     return Scenario.from_dict(
         {

@@ -2,8 +2,8 @@
 
 `series` has one row for each bin: configuration, rep, flow, `s` (its end), `mbps` (payload delivered). `repetition`
 has for each flow its mean and largest bin (`f_mbps`, `f_max_mbps`), the share of its packets that were dropped
-(`f_loss`), and of the short transfers (flows `short..`) all bytes over all times (`short_mbps`) and over the run
-(`short_load_mbps`).
+(`f_loss`) and their number (`f_lost`), and of the short transfers (flows `short..`) all bytes over all times
+(`short_mbps`) and over the run (`short_load_mbps`).
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ def tables(runs: Runs) -> Tables:
             *KEYS,
             flow="name",
             mbps=pl.col("size_bytes") * 8e-6 / pl.col("seconds"),
+            lost=pl.col("drops_packets"),
             loss=pl.col("drops_packets") / pl.col("sent_packets").clip(1),
         )
         .join(rates, on=[*KEYS, "flow"], how="left")
@@ -54,7 +55,7 @@ def tables(runs: Runs) -> Tables:
     columns = [
         pl.col(v).filter(pl.col("flow") == n).first().alias(f"{n}_{v}")
         for n in names
-        for v in ("mbps", "max_mbps", "loss")
+        for v in ("mbps", "max_mbps", "loss", "lost")
     ]
     wide = ends.select(KEYS)
     if columns:
@@ -81,20 +82,22 @@ def experiment(
     variants: Mapping[str, Variant] | None = None,
     **more: Any,
 ) -> Experiment:
-    """An experiment of chapters 4 and 5: `hosts="kernel"` is a setting of each of them."""
+    """An experiment of chapters 4 and 5: the kernel of the senders and the course of FAST are settings of each."""
 
-    def on_hosts(*, hosts: str = "rfc", **settings: Any) -> dict[str, Scenario]:
+    def on_hosts(*, hosts: str = "kernel", fast: str = "published", **settings: Any) -> dict[str, Scenario]:
         made = configurations(**settings)
-        return {label: paths.on_kernels(s) for label, s in made.items()} if hosts == "kernel" else made
+        if hosts == "kernel":
+            made = {label: paths.on_kernels(s) for label, s in made.items()}
+        return made if fast == "published" else {label: paths.stepwise(s) for label, s in made.items()}
 
     common: dict[str, Any] = {
         "tables": tables,
         "reps": SEEDS,
         "quick_reps": 1,
         "quick": paths.QUICK,
-        "beside": ("kernel",),
     }
-    readings = {**paths.HOSTS, **(variants or {})}
+    own = paths.READINGS_5 if name.startswith("e5-") else {**paths.READINGS, "former": paths.FORMER}
+    readings = {**own, **(variants or {})}
     return study.experiment(name, title, doc, on_hosts, claims, variants=readings, **(common | more))
 
 
@@ -110,12 +113,22 @@ def total(configuration: str, flows: Sequence[str] = ("f", "g")) -> Measure:
 
 def during(configuration: str, flow: str, share: tuple[float, float]) -> Measure:
     """The mean rate between two moments, given as shares of the run."""
+    return binned(configuration, flow, share, pl.col("mbps").mean())
+
+
+def unsteady(configuration: str, share: tuple[float, float]) -> Measure:
+    """The standard deviation of a flow's bins over their mean."""
+    return binned(configuration, "f", share, pl.col("mbps").std() / pl.col("mbps").mean())
+
+
+def binned(configuration: str, flow: str, share: tuple[float, float], of: pl.Expr) -> Measure:
+    """A statistic of the bins between two moments, run by run."""
 
     def measure(r: Results) -> npt.NDArray[np.float64]:
         s = series(r, configuration, flow)
         low, high = (x * s["s"].to_numpy().max() for x in share)
         inside = s.filter((pl.col("s") > low + 1e-9) & (pl.col("s") <= high + 1e-9))
-        return inside.group_by("rep", maintain_order=True).agg(pl.col("mbps").mean())["mbps"].to_numpy()
+        return inside.group_by("rep", maintain_order=True).agg(of.alias("v"))["v"].to_numpy()
 
     return measure
 
@@ -135,8 +148,13 @@ def reached_s(configuration: str, mbps: float, flow: str = "f") -> Measure:
 
 
 def series(r: Results, configuration: str, flow: str) -> pl.DataFrame:
-    """The bins of one flow."""
-    s = r.table("series").filter((pl.col("configuration") == configuration) & (pl.col("flow") == flow))
+    """The bins of one flow; `e5-1/HSTCP 0.95 Small` is a configuration of another experiment."""
+    other, _, configuration = configuration.rpartition("/")
+    s = (
+        (r.others[other] if other else r)
+        .table("series")
+        .filter((pl.col("configuration") == configuration) & (pl.col("flow") == flow))
+    )
     if s.is_empty():
         raise MissingDataError(f"no series of {flow} in {configuration}")
     return s

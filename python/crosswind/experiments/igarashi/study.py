@@ -14,7 +14,7 @@ import numpy as np
 
 from crosswind import stats
 from crosswind.reproduce import Results, Study
-from crosswind.reproduce.claims import Measure
+from crosswind.reproduce.claims import Measure, measures
 from crosswind.reproduce.claims.book import book
 
 BOOK = book(__file__)
@@ -45,6 +45,21 @@ def ratio(top: Column, bottom: Column) -> Measure:
 
 def _ratio(a: Any, b: Any, axis: int = -1) -> Any:
     return np.median(a, axis=axis) / np.maximum(np.median(b, axis=axis), 1e-9)
+
+
+def changed(new: Column, old: Column) -> Column:
+    """The relative change of a column, seed by seed."""
+    return lambda r: np.asarray(new(r)) / np.maximum(old(r), 1e-9) - 1.0
+
+
+def change(new: Column, old: Column) -> Measure:
+    """The mean relative change over the seeds, with its interval: for claims in words and for orders."""
+    return measures.seeds(changed(new, old))
+
+
+def less(a: Column, b: Column) -> Column:
+    """The difference of two columns, seed by seed."""
+    return lambda r: np.asarray(a(r)) - np.asarray(b(r))
 
 
 def order(columns: Sequence[tuple[str, Column]]) -> dict[str, Measure]:

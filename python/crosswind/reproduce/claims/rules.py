@@ -316,9 +316,10 @@ def one_run(p: Printed) -> Criterion:
 
 
 def one_run_half_width(e: Estimate) -> float:
-    """t(m-1) s sqrt(1 + 1/m) with our standard deviation s over m seeds: 2.37 s for ten of them."""
+    """t(m-1) s sqrt(1 + 1/m) with our standard deviation s over m seeds: 2.37 s for ten of them; no limit for one."""
+    if e.n < 2:
+        return math.inf  # One seed says nothing of its scatter; it is not judged either.
     scipy_stats = load("scipy.stats", "this claim")
-
     sd = getattr(e, "sd", math.nan)
     if not math.isfinite(sd):
         raise TypeError("rule S11 needs an estimate over seeds with its standard deviation: measure it with `seeds`")
