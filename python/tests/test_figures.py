@@ -80,6 +80,16 @@ def test_a_chart_holds_what_is_drawn() -> None:
     p.close()
 
 
+def test_published_medians_stand_as_crosses_beside_the_measured_ones() -> None:
+    groups = {"BL": {"faster": [1.0, 2.0, 3.0], "slower": [4.0, 5.0, 6.0]}, "ETCP": {"faster": [2.0], "slower": [7.0]}}
+    p = figures.quartile_bars("q", "Times.", groups, "s", printed={"slower": {"BL": 5.5, "elsewhere": 9.0}})
+    (chart,) = (c.told() for c in p.charts)
+    measured, cross = (s for s in chart["series"] if s["label"].startswith("slower"))
+    assert cross["label"] == "slower, published" and cross["y"] == [5.5]
+    assert cross["x"] == measured["x"][:1]
+    p.close()
+
+
 def test_marks_at_one_time_stand_beside_each_other_in_a_chart() -> None:
     rows = {"kind": ["send", "send", "drop", "timeout"], "end": ["sender"] * 4}
     events = pl.DataFrame({**rows, "time_ns": [10**9] * 3 + [2 * 10**9], "seq": [1, 2, 3, 1], "len": [9, 9, 9, 0]})

@@ -188,10 +188,12 @@ def quartile_bars(
     ylabel: str,
     floor: float | None = 0.0,
     colours: Mapping[str, int] | None = None,
+    printed: Mapping[str, Mapping[str, float]] = {},
 ) -> Picture:
     """Median (mark), quartiles (thick bar) and range (dotted) of each series in each configuration.
 
-    `groups`: configuration -> series -> values in the unit that `ylabel` names.
+    `groups`: configuration -> series -> values in the unit that `ylabel` names. `printed`: series -> configuration ->
+    a published median, drawn as a cross beside the measured one; configurations that are not shown are left out.
     """
     known = places(groups, colours)
     step = 0.62 / max(1, len(known))
@@ -205,6 +207,11 @@ def quartile_bars(
         x = np.array([order[c] for c in of_series["configuration"]]) + (j - (len(known) - 1) / 2) * step
         least, q1, middle, q3, most = (of_series[c].to_numpy() for c in QUARTILES)
         series.append(Series(label, x, middle, "points", place, size=6, low=q1, high=q3, least=least, most=most))
+        shift = (j - (len(known) - 1) / 2) * step
+        if marks := {order[c] + shift: v for c, v in printed.get(label, {}).items() if c in order}:
+            said = f"{label}, published" if len(known) > 1 else "published"
+            xs, ys = charts.vector(list(marks)), charts.vector(list(marks.values()))
+            series.append(Series(said, xs, ys, "points", place, marker="x", size=8))
     chart = Chart("", ylabel, series, floor=floor is not None, names=list(groups))
     medians = "; ".join(f"{c} {s} {m:.4g}" for c, s, m in data.select("configuration", "series", "median").iter_rows())
     return Picture(name, caption, f"{caption} Medians in {ylabel}: {medians}.", data=data, shown=[chart])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -107,8 +107,17 @@ def delay_picture(name: str, caption: str, r: Results, names: Sequence[str]) -> 
     )
 
 
-def pictures(r: Results, figure: int, link: str = "", names: Sequence[str] = ()) -> list[Picture]:
-    """The six panels that the source has for every stream workload, and the distribution of the delay."""
+def pictures(
+    r: Results,
+    figure: int,
+    link: str = "",
+    names: Sequence[str] = (),
+    printed: Mapping[str, Mapping[str, Mapping[str, float]]] = {},
+) -> list[Picture]:
+    """The six panels that the source has for every stream workload, and the distribution of the delay.
+
+    `printed`: panel (a to f) -> series -> configuration -> published median.
+    """
     front, where = (f"{link} " if link else ""), (f" on {link}" if link else "")
     bulk = {"faster": "faster_elapsed_s", "slower": "slower_elapsed_s"}
     delay = {q: f"audio_delay_{q}_ms" for q in ("p25", "p50", "p75", "max")}
@@ -124,7 +133,12 @@ def pictures(r: Results, figure: int, link: str = "", names: Sequence[str] = ())
     )
     out = [
         figures.quartile_bars(
-            f"fig-{figure}{x}", f"{title}{where} (Fig. {figure}{x}).", metrics.columns(r, what, link=link), y, floor
+            f"fig-{figure}{x}",
+            f"{title}{where} (Fig. {figure}{x}).",
+            metrics.columns(r, what, link=link),
+            y,
+            floor,
+            printed=printed.get(x, {}),
         )
         for x, title, what, y, floor in panels
     ]

@@ -9,3 +9,9 @@ from crosswind.reproduce.claims.book import book
 BOOK = book(__file__)
 STUDY = Study("jarvinen-2006", testbed.SOURCE, tables=metrics.tables, grades=BOOK.grades())
 experiment = STUDY.experiment
+
+
+def printed(id: str, link: str = "") -> dict[str, float]:
+    """The printed numbers of a claim by configuration, for the figures of one link."""
+    front = f"{link} " if link else ""
+    return {c.removeprefix(front): v for c, v in BOOK.numbers(id).items() if c.startswith(front)}

@@ -141,6 +141,7 @@ def pictures(r: Results) -> list[Picture]:
                 metrics.columns(r, {"all": OVERALL}, link=link),
                 "overall throughput (B/s)",
                 None,
+                printed={"all": study.printed("J47", "r4")} if link == "r4" else {},
             ),
             figures.quartile_bars(
                 f"fig-{figure}b",

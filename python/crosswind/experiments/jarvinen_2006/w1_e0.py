@@ -148,18 +148,25 @@ def pictures(r: Results) -> list[Picture]:
             metrics.columns(r, {"all": "overall_throughput"}),
             "overall throughput (B/s)",
             None,
+            printed={"all": study.printed("J35")},
         ),
         figures.quartile_bars(
             "fig-7b",
             "Elapsed time of the third flow (Fig. 7b).",
             metrics.columns(r, {"third": THIRD}),
             "elapsed time (s)",
+            printed={"third": study.printed("J36")},
         ),
         figures.quartile_bars(
             "fig-7c", "Packets dropped at the router, by flow (Fig. 7c).", metrics.columns(r, drops), "drops (packets)"
         ),
         figures.quartile_bars(
-            "fig-7d", "Elapsed times of the bulk flows (Fig. 7d).", metrics.columns(r, bulk), "elapsed time (s)", None
+            "fig-7d",
+            "Elapsed times of the bulk flows (Fig. 7d).",
+            metrics.columns(r, bulk),
+            "elapsed time (s)",
+            None,
+            printed={x: {"BL": study.BOOK.number("J44", f"{x}, BL")} for x in bulk},
         ),
     ]
     for name, figure, limits, chosen in (

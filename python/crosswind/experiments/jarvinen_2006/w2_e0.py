@@ -132,12 +132,14 @@ def pictures(r: Results) -> list[Picture]:
             metrics.columns(r, {"all": "overall_throughput"}),
             "overall throughput (B/s)",
             None,
+            printed={"all": study.printed("J55")},
         ),
         figures.quartile_bars(
             "fig-16b",
             "Simultaneous throughput of the three flows (Fig. 16b).",
             metrics.columns(r, {x: f"simultaneous_{x}" for x in roles}),
             "simultaneous throughput (B/s)",
+            printed={"faster": study.printed("J57"), "third": study.printed("J56")},
         ),
         figures.quartile_bars(
             "fig-16c",
@@ -145,6 +147,7 @@ def pictures(r: Results) -> list[Picture]:
             metrics.columns(r, {"all": "jain"}),
             "Jain's index",
             None,
+            printed={"all": study.printed("J58")},
         ),
         figures.quartile_bars(
             "fig-16d",

@@ -133,12 +133,22 @@ def pictures(r: Results) -> list[Picture]:
         ("r1", "26a", "Overall throughput", every, "overall throughput (B/s)", None),
         ("r1", "26b", "Response time of the page", {"page": RESPONSE}, "response time (s)", 0.0),
     )
+    marks: dict[str, dict[str, dict[str, float]]] = {
+        "24e": {"page, drops": study.printed("J89")},
+        "25a": {"all": study.printed("J91")},
+        "25b": {"page": study.printed("J90")},
+    }
     names = ["body", *map(str, range(1, 9))]
     counts = dict(zip(names, by_object(r, "r4 BL", "spurious"), strict=True))
     return [
         *(
             figures.quartile_bars(
-                f"fig-{n}", f"{title} on {link} (Fig. {n}).", metrics.columns(r, what, link=link), y, floor
+                f"fig-{n}",
+                f"{title} on {link} (Fig. {n}).",
+                metrics.columns(r, what, link=link),
+                y,
+                floor,
+                printed=marks.get(n, {}),
             )
             for link, n, title, what, y, floor in boxes
         ),

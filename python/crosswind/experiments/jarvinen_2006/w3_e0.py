@@ -193,10 +193,18 @@ def pictures(r: Results) -> list[Picture]:
             0.0,
         ),
     )
+    marks: dict[str, dict[str, dict[str, float]]] = {
+        "fig-20a": {"all": study.printed("J79")},
+        "fig-20b": {"page": study.printed("J70")},
+        "fig-20f": {"page": study.printed("J81")},
+    }
     points = {"ETCP": (r.of("ETCP", "page_start_s"), r.of("ETCP", "page_spurious"))}
     names = ["body", *map(str, range(1, 9))]
     return [
-        *(figures.quartile_bars(n, f"{c}.", metrics.columns(r, what), y, floor) for n, c, what, y, floor in boxes),
+        *(
+            figures.quartile_bars(n, f"{c}.", metrics.columns(r, what), y, floor, printed=marks.get(n, {}))
+            for n, c, what, y, floor in boxes
+        ),
         figures.scatter(
             "fig-23",
             "Spurious timeouts of a page against its start, ETCP (Fig. 23).",

@@ -176,7 +176,12 @@ CLAIMS = study.BOOK.claims(
 
 def pictures(r: Results) -> list[Picture]:
     """The source's Figures 27a-f and 28 to 32."""
-    out = stream.pictures(r, 27, names=testbed.EIGHT)
+    printed = {
+        "a": {"all": study.printed("J103")},
+        "b": {"stream": study.printed("J95")},
+        "e": {x: {"BL": study.BOOK.number("J135", x)} for x in metrics.BULK},
+    }
+    out = stream.pictures(r, 27, names=testbed.EIGHT, printed=printed)
     for name, figure, column, what, chosen in (
         ("fig-28", "Fig. 28", DROPS, "drops of the stream (packets)", ["BL"]),
         ("fig-29", "Fig. 29", "faster_elapsed_s", "elapsed time of the faster flow (s)", ["BL"]),

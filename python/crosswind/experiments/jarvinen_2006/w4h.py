@@ -135,9 +135,11 @@ def pictures(r: Results) -> list[Picture]:
     for figure, names, letters, where in ((36, NORMAL, "adef", ""), (38, MINIMAL, "abcd", ", minimal link buffer")):
         for x, (title, what, y, floor) in zip(letters, both, strict=True):
             groups = {c.removeprefix("LSB1 "): v for c, v in metrics.columns(r, what).items() if c in names}
-            out.append(
-                figures.quartile_bars(f"fig-{figure}{x}", f"{title}{where} (Fig. {figure}{x}).", groups, y, floor)
+            marks = (
+                {"all": {f"B20 {c}": v for c, v in study.printed("J109").items()}} if (figure, x) == (36, "a") else {}
             )
+            caption = f"{title}{where} (Fig. {figure}{x})."
+            out.append(figures.quartile_bars(f"fig-{figure}{x}", caption, groups, y, floor, printed=marks))
     for x, title, what, y in (
         ("b", "Drops by flow", roles, "drops (packets)"),
         ("c", "Elapsed times of the bulk flows", bulk, "elapsed time (s)"),
