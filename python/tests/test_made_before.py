@@ -9,8 +9,11 @@ import polars as pl
 import pytest
 
 from crosswind.cli import main
+from crosswind.experiments.riva_2003 import testbed
 from crosswind.reproduce.one import Outcome, Plan, catalogue, reproduce
 from crosswind.results import Runs
+from crosswind.run import run
+from crosswind.run.sharing import Ask, run_shared
 
 pytestmark = pytest.mark.engine
 PLAN = Plan(reps=2, size="quick", figures="none", workers=1)
@@ -75,3 +78,16 @@ def test_the_command_says_what_was_there(tmp_path: Path, capsys: pytest.CaptureF
     assert main(command) == 0 and "already" not in capsys.readouterr().out
     assert main(command) == 0 and "runs were there already" in capsys.readouterr().out
     assert main([*command, "--again"]) == 0 and "already" not in capsys.readouterr().out
+
+
+def test_in_blocks_hosts_remember_within_and_not_beyond() -> None:
+    world = testbed.three("TD", 0.0, testbed.reading())
+    ask = Ask(1, 6, workers=1, block=3)
+    blocks = run_shared({"x": world}, ask, None).table("flow").sort("rep", "flow")
+    second = run({"x": world}, reps=range(3, 6), reps_total=6, workers=1).table("flow")
+    whole = run({"x": world}, reps=6, workers=1).table("flow")
+    column = "resent_packets"
+    assert blocks["rep"].n_unique() == 6
+    assert blocks.filter(pl.col("rep") >= 3)[column].equals(second.sort("rep", "flow")[column])
+    assert not blocks[column].equals(whole.sort("rep", "flow")[column]), "the hosts of all six runs remember"
+    assert ask.identity(world) != Ask(1, 6, workers=1).identity(world)

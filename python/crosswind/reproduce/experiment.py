@@ -112,7 +112,8 @@ class Experiment:
     open, `headline` the numbers by which readings are compared (label -> text). `uses` names other experiments of the
     same source (`w1-e0`) whose results its claims look at too; they are run as well. `quick` is what `--quick` scales
     down beyond the number of repetitions. `metrics` says what the columns of its derived tables are. `beside` names
-    readings that stand beside the main one in the table of claims, `grades` says how firm each claim is.
+    readings that stand beside the main one in the table of claims, `grades` says how firm each claim is. `block`: hosts
+    that remember do so through so many repetitions, then they begin anew.
     """
 
     id: str
@@ -133,6 +134,7 @@ class Experiment:
     metrics: Mapping[str, Definition] = field(default_factory=dict)
     beside: Sequence[str] = ()
     grades: Mapping[str, str] = field(default_factory=dict)
+    block: int = 0
 
     def companions(self) -> set[str]:
         """The ids of the experiments that this one uses."""

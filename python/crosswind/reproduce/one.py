@@ -70,7 +70,9 @@ class Plan:
     def ask(self, experiment: Experiment) -> Ask:
         """Which runs of each configuration are wanted."""
         reps = self.reps or (experiment.quick_reps if self.size == "quick" else experiment.reps)
-        return Ask(self.seed if self.seed is not None else experiment.seed, reps, self.ties, self.workers)
+        return Ask(
+            self.seed if self.seed is not None else experiment.seed, reps, self.ties, self.workers, experiment.block
+        )
 
     def configurations(self, experiment: Experiment, variant: str) -> dict[str, Scenario]:
         """What is run of an experiment, by label. Raises InputError where a change does not fit."""
@@ -149,6 +151,7 @@ def _run(experiment: Experiment, out: Path, plan: Plan, variant: str, progress: 
         runs.manifest["warnings"].append(f"{out} held {before.damaged}: its runs were made again")
     runs.manifest["experiment"] = experiment.id
     runs.manifest["variant"] = variant or MAIN
+    runs.manifest["block"] = experiment.block
     runs.manifest["size"] = plan.size
     if plan.changes:
         runs.manifest["changes"] = list(plan.changes)
@@ -227,7 +230,7 @@ def _companion(
     """Tables of an experiment without its runs. A reading that it does not have changes nothing in it."""
     experiment = catalogue.of_study(id)[id]
     reps = min(fewer or experiment.reps, experiment.reps)
-    ask = Ask(seed, reps, workers=workers)
+    ask = Ask(seed, reps, workers=workers, block=experiment.block)
     configurations = changed(experiment.configurations(**experiment.settings(variant, size)), changes)
     runs = run_shared(configurations, ask, shared)
     runs.manifest["size"] = size

@@ -41,16 +41,20 @@ class Shared:
 
 @dataclass(frozen=True)
 class Ask:
-    """What is to be run of each configuration."""
+    """What is to be run of each configuration.
+
+    `block`: hosts that remember do so through so many repetitions, then they begin anew (0: through all).
+    """
 
     seed: int
     reps: int
     ties: Ties = "fixed"
     workers: int | None = None
+    block: int = 0
 
     def identity(self, scenario: Scenario) -> str:
         """Names the runs of one configuration by all that goes into them."""
-        text = f"{scenario.content()}:{self.seed}:{self.reps}:{self.ties}"
+        text = f"{scenario.content()}:{self.seed}:{self.reps}:{self.ties}" + (f":{self.block}" if self.block else "")
         return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
@@ -76,7 +80,7 @@ def made_before(folder: Path, configurations: Mapping[str, Scenario], ask: Ask) 
     m = saved.manifest
     if m.get("build") != build():
         return Before({})
-    there = Ask(m["seed"], m["reps_total"], m["ties"])
+    there = Ask(m["seed"], m["reps_total"], m["ties"], block=int(m.get("block", 0)))
     runs = saved.runs().filter(pl.col("outcome") != "out of memory") if saved.runs().height else pl.DataFrame()
     finished = Counter(runs["configuration"].to_list() if runs.height else [])
     return Before(
@@ -123,23 +127,45 @@ def run_shared(
                 continue
             _keep(one.tables, kept)
         parts[label] = _kept(kept, label)
-    reps = list(range(ask.reps))
-    manifest = manifest_of(labelled, ask.seed, reps, ask.reps, ask.ties)
+    out = _together(labelled, ask, made, [parts[label] for label in labelled if label in parts], began)
+    out.manifest["runs_before"] = len(before) * ask.reps
+    return out
+
+
+def _together(
+    labelled: dict[str, Scenario],
+    ask: Ask,
+    made: Sequence[Runs],
+    tables: Sequence[Mapping[str, pl.DataFrame]],
+    began: float,
+) -> Runs:
+    """The runs that were `made`, and others whose tables are there, as one."""
+    manifest = manifest_of(labelled, ask.seed, list(range(ask.reps)), ask.reps, ask.ties)
     manifest["wall_s"] = round(time.monotonic() - began, 3)
     manifest["workers"] = ask.workers or os.cpu_count() or 1
     manifest["interrupted"] = any(m.interrupted for m in made)
     manifest["failed"] = [f for m in made for f in m.failed]
-    out = Runs(joined([parts[label] for label in labelled if label in parts]), labelled, manifest)
+    out = Runs(joined(tables), labelled, manifest)
     manifest["runs"] = out.runs().height
     manifest["warnings"] = out.warnings()
     manifest["trusted"] = out.may_be_trusted()
     manifest["packets"] = sum(int(m.manifest["packets"]) for m in made)
-    manifest["runs_before"] = len(before) * ask.reps
     return out
 
 
 def _run(configurations: Mapping[str, Scenario], ask: Ask, progress: Listener | None) -> Runs:
-    return run(configurations, seed=ask.seed, reps=ask.reps, workers=ask.workers, ties=ask.ties, progress=progress)
+    if not ask.block or not configurations:
+        return run(configurations, seed=ask.seed, reps=ask.reps, workers=ask.workers, ties=ask.ties, progress=progress)
+    began, made = time.monotonic(), []
+    for first in range(0, ask.reps, ask.block):
+        some = range(first, min(first + ask.block, ask.reps))
+        one = run(configurations, seed=ask.seed, reps=some, reps_total=ask.reps, workers=ask.workers, ties=ask.ties)
+        made.append(one)
+        if one.interrupted:
+            break
+        if progress is not None:
+            progress(some.stop, ask.reps)
+    return _together(dict(configurations), ask, made, [m.tables for m in made], began)
 
 
 def _keep(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:

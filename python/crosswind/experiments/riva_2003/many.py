@@ -3,7 +3,8 @@
 The source ran each cell 20 times and printed its extremes. A thousand runs of a cell are 50 blocks of 20: the printed
 extreme is held against the extremes of those blocks. The single runs that stand out once in 20 are counted.
 
-What may differ here: hosts that remember earlier connections do so through all thousand runs.
+What may differ here: the hosts remember earlier connections through the 20 runs of a block; each begins anew, as the
+source's cell did.
 """
 
 from __future__ import annotations
@@ -94,6 +95,7 @@ EXPERIMENT = study.experiment(
     CLAIMS,
     variants={k: readings.ALL[k] for k in ("kernel", "former")},
     reps=1000,
+    block=BLOCK,
     quick_reps=40,
     quick=Variant("40 runs of each cell: extremes are not judged", {}),
 )
