@@ -19,7 +19,7 @@ two shares, and 24 s of five flows in place of fifty at 100 Mbit/s (the same win
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -238,18 +238,31 @@ def windows(r: Results) -> Picture:
     return figures.over_time("f58", text, lines, "window (segments)")
 
 
+def _over_shares(
+    r: Results, kind: str, protocols: Sequence[str], of: Callable[[float, str], float]
+) -> dict[str, tuple[list[float], list[float]]]:
+    """A line for each protocol over the shares with which it was run, in per cent."""
+    lines = {}
+    for p in protocols:
+        some = [s for s in shares(r, kind) if s > 0 and f"{kind} {s} {p}" in r.runs.scenarios]
+        lines[p] = ([100 * s for s in some], [of(s, p) for s in some])
+    return lines
+
+
 def four_panels(r: Results, name: str) -> Picture:
     """Figure 69 or 70: what fifty flows do to the link and to each other."""
-    some = [s for s in shares(r, "many") if s > 0]
-    at = [100 * s for s in some]
     columns = {
         "mean queue (packets)": "bottleneck_queue",
         "drop rate": "bottleneck_drop_rate",
         "Jain's index": "one_jain",
     }
-    wanted = {"share of the link": {p: (at, [use(r, "many", s, p) for s in some]) for p in FOUR[name]}}
+    wanted = {"share of the link": _over_shares(r, "many", FOUR[name], lambda s, p: use(r, "many", s, p))}
     for what, column in columns.items():
-        wanted[what] = {p: (at, [measures.mean_value(r, f"many {s} {p}", column) for s in some]) for p in FOUR[name]}
+
+        def of(s: float, p: str, column: str = column) -> float:
+            return measures.mean_value(r, f"many {s} {p}", column)
+
+        wanted[what] = _over_shares(r, "many", FOUR[name], of)
     text = f"Link use, queue, drop rate and fairness by the share of late packets ({name.replace('f', 'figure ')})."
     return panels(name, text, wanted, "% of packets late", logarithmic=("drop rate",))
 
@@ -259,11 +272,16 @@ def pictures(r: Results) -> list[Picture]:
     out = [windows(r), *(four_panels(r, name) for name in FOUR)]
     often = "fast retransmits / packet"
     for kind, protocols, numbers in (("one", ALL, "56, 57, 66, 67"), ("many", MANY[:-2], "61, 62")):
-        some = [s for s in shares(r, kind) if s > 0]
-        at = [100 * s for s in some]
+
+        def used(s: float, p: str, kind: str = kind) -> float:
+            return use(r, kind, s, p)
+
+        def again(s: float, p: str, kind: str = kind) -> float:
+            return triggers(r, kind, s, p)
+
         wanted = {
-            "share of the link": {p: (at, [use(r, kind, s, p) for s in some]) for p in protocols},
-            often: {p: (at, [triggers(r, kind, s, p) for s in some]) for p in protocols},
+            "share of the link": _over_shares(r, kind, protocols, used),
+            often: _over_shares(r, kind, protocols, again),
         }
         # SACK and LTCP-DCR are orders of magnitude apart.
         text = f"Link use and fast retransmits by the share of late packets (figures {numbers})."
