@@ -13,6 +13,9 @@ from typing import Any, Protocol
 from crosswind.errors import BlockedError, InputError
 from crosswind.results.folder import FULL, lock, prepare_out
 
+#: Stores without folders, where making one would make a bucket.
+OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "az", "adl", "oss", "oci"})
+
 
 class NoRoomError(BlockedError):
     """Nothing more can be written; what was written before stays."""
@@ -96,6 +99,8 @@ class Remote:
         except (ValueError, OSError) as e:
             raise InputError("--out", found=f"{url} ({e})", expected="a folder or an address that fsspec knows") from e
         self._url = url
+        named = self._fs.protocol
+        self._flat = not OBJECT_STORES.isdisjoint([named] if isinstance(named, str) else named)
 
     def __str__(self) -> str:
         return self._url
@@ -109,7 +114,8 @@ class Remote:
 
     def write(self, name: str, data: bytes) -> None:
         try:
-            self._fs.makedirs(self._at(name).rsplit("/", 1)[0], exist_ok=True)
+            if not self._flat:
+                self._fs.makedirs(self._at(name).rsplit("/", 1)[0], exist_ok=True)
             self._fs.pipe_file(self._at(name), data)
         except OSError as e:
             raise _no_room(self._url, e) from None
