@@ -55,7 +55,7 @@ def test_the_scenario_and_the_program_of_the_tutorial_run(tmp_path: Path) -> Non
 
 
 @pytest.mark.engine
-@pytest.mark.parametrize("page", ["compare", "own-law"])
+@pytest.mark.parametrize("page", ["cluster", "compare", "own-law"])
 def test_the_programs_of_the_how_to_pages_run(page: str) -> None:
     for program in blocks(f"docs/how-to/{page}.md", "python"):
         done = run(program, ROOT)

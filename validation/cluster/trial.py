@@ -28,6 +28,7 @@ LIMITS = ("5 packets", "10 packets", "15 packets", "20 packets", "40 packets")
 #: Shares of all runs that are kept when the worker and when the command is killed.
 WORKER_AT, COMMAND_AT = 0.05, 0.3
 PATIENCE_S = 600.0
+KEYS = {"AWS_ACCESS_KEY_ID": "none", "AWS_SECRET_ACCESS_KEY": "none", "AWS_DEFAULT_REGION": "us-east-1"}
 
 
 @dataclass
@@ -42,8 +43,24 @@ class Trial:
 
 
 @contextlib.contextmanager
-def object_store() -> Iterator[dict[str, str]]:
-    """An S3-compatible server in this process, with one bucket; yields the environment that leads to it."""
+def environment(values: dict[str, str]) -> Iterator[None]:
+    """Sets variables of the environment for a while; connections that were made before are forgotten."""
+    import s3fs
+
+    s3fs.S3FileSystem.clear_instance_cache()
+    before = {k: os.environ.get(k) for k in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for k, v in before.items():
+            os.environ.pop(k) if v is None else os.environ.update({k: v})
+        s3fs.S3FileSystem.clear_instance_cache()
+
+
+@contextlib.contextmanager
+def object_store() -> Iterator[None]:
+    """An S3-compatible server in this process, with one bucket, and the environment that leads to it."""
     import logging
 
     import boto3
@@ -53,26 +70,12 @@ def object_store() -> Iterator[dict[str, str]]:
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
-    found = {
-        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
-        "AWS_ACCESS_KEY_ID": "none",
-        "AWS_SECRET_ACCESS_KEY": "none",
-        "AWS_DEFAULT_REGION": "us-east-1",
-    }
-    s3 = boto3.client("s3", endpoint_url=found["AWS_ENDPOINT_URL"], **_keys())
-    s3.create_bucket(Bucket=BUCKET)
-    before = {k: os.environ.get(k) for k in found}
-    os.environ.update(found)
-    try:
-        yield found
-    finally:
-        for k, v in before.items():
-            os.environ.pop(k) if v is None else os.environ.update({k: v})
-        server.stop()
-
-
-def _keys() -> dict[str, str]:
-    return {"aws_access_key_id": "none", "aws_secret_access_key": "none", "region_name": "us-east-1"}
+    with environment({"AWS_ENDPOINT_URL": f"http://{host}:{port}", **KEYS}):
+        try:
+            boto3.client("s3").create_bucket(Bucket=BUCKET)
+            yield
+        finally:
+            server.stop()
 
 
 def run(runs: int, folder: Path) -> Trial:
@@ -83,21 +86,21 @@ def run(runs: int, folder: Path) -> Trial:
     reps = max(2, runs // len(LIMITS))
     trial = Trial(reps * len(LIMITS))
     with (
-        object_store() as environment,
+        object_store(),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
         ) as cluster,
     ):
         out = f"s3://{BUCKET}/sweep"
         command = [*_sweep(reps), "--cluster", cluster.scheduler_address, "--out", out]
-        first = subprocess.Popen(command, env={**os.environ, **environment}, stdout=subprocess.DEVNULL)
+        first = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         _wait(trial, out, WORKER_AT, first)
         os.kill(_some_worker(cluster.scheduler_address), signal.SIGKILL)
         _wait(trial, out, COMMAND_AT, first)
         first.kill()
         first.wait()
         trial.kept = len(_keys_in(out))
-        subprocess.run(command, env={**os.environ, **environment}, stdout=subprocess.DEVNULL, check=True)
+        subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
         trial.made = len(_keys_in(out)) - trial.kept
         subprocess.run([*_sweep(reps), "--out", str(folder)], stdout=subprocess.DEVNULL, check=True)
         trial.different = _differences(out, folder)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -108,22 +109,36 @@ class Remote:
     def _at(self, name: str) -> str:
         return f"{self._root.rstrip('/')}/{name}"
 
+    @contextlib.contextmanager
+    def _reached(self) -> Iterator[None]:
+        """Turns what the store's own library raises into one error; what Python knows stays what it is."""
+        try:
+            yield
+        except (OSError, KeyboardInterrupt, MemoryError):
+            raise
+        except Exception as e:
+            said = " ".join(str(e).split())
+            raise BlockedError(f"{self._url}: cannot be reached ({type(e).__name__}: {said})") from e
+
     def read(self, name: str) -> bytes:
-        data: Any = self._fs.cat_file(self._at(name))
+        with self._reached():
+            data: Any = self._fs.cat_file(self._at(name))
         return bytes(data)
 
     def write(self, name: str, data: bytes) -> None:
         try:
-            if not self._flat:
-                self._fs.makedirs(self._at(name).rsplit("/", 1)[0], exist_ok=True)
-            self._fs.pipe_file(self._at(name), data)
+            with self._reached():
+                if not self._flat:
+                    self._fs.makedirs(self._at(name).rsplit("/", 1)[0], exist_ok=True)
+                self._fs.pipe_file(self._at(name), data)
         except OSError as e:
             raise _no_room(self._url, e) from None
 
     def names(self, folder: str) -> list[str]:
         self._fs.invalidate_cache()
         try:
-            found = self._fs.ls(self._at(folder), detail=False)
+            with self._reached():
+                found = self._fs.ls(self._at(folder), detail=False)
         except FileNotFoundError:
             return []
         return sorted(str(n).rstrip("/").rsplit("/", 1)[1] for n in found)
