@@ -188,7 +188,14 @@ def _tcp_over_printed(buffer: str) -> Callable[[Results], Estimate]:
 def pictures(r: Results) -> list[Picture]:
     """Loss rates of table II."""
     found = set(r.table("repetition")["configuration"])
-    bars = {p: {f"{x}": loss(r, x, p) for x in RATES if f"t2 {x} {p}" in found} for p in PROTOCOLS}
+    bars = {
+        p: {
+            f"{x}": measures.mean_value(r, f"t2 {x} {p}", "bottleneck_drop_rate")
+            for x in RATES
+            if f"t2 {x} {p}" in found
+        }
+        for p in PROTOCOLS
+    }
     return [figures.bars("t2-loss", "Loss rate of one flow by rate (Mbit/s).", bars, "loss rate")]
 
 
