@@ -133,7 +133,7 @@ def navigation() -> list[dict[str, object]]:
         {"Coming from": folder("coming-from")},
         {"Concepts": [*some("concepts.md", "architecture.md", "glossary.md"), *folder("concepts")]},
         {"Phenomena": folder("phenomena")},
-        {"Reference": [*some("results.md", "command-line.md", "python.md"), *elements()]},
+        {"Reference": [*some("results.md", "command-line.md", "python-interface.md", "python.md"), *elements()]},
         {"Evidence": [*folder("reproduction"), *some("reproduction.md", *checks, "performance.md", "speed.md")]},
         {"Project": [*some("changes.md", "citing.md"), {"Decisions": folder("decisions")}]},
     ]

@@ -39,7 +39,7 @@ GALLERY: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         ("elapsed-third", "elapsed-map-third"),
     ),
 )
-MODULES = ("stats", "design", "early_discard", "figures", "claims", "quantity", "place", "export", "explain")
+MODULES = ("claims", "design", "early_discard", "export", "figures", "place", "stats", "topology")
 
 
 def write(pages: Path, gallery: str = "full") -> None:
@@ -80,17 +80,13 @@ def python() -> str:
             continue
         out += described(f"cw.{name}", value, level=2)
     for module in MODULES:
-        try:
-            loaded = __import__(f"crosswind.{module}", fromlist=["x"])
-        except ImportError:
-            continue
+        loaded = getattr(cw, module)
         out += [f"## cw.{module}", "", first(loaded), ""]
-        names = [n for n in dir(loaded) if not n.startswith("_")]
-        for n in names:
+        for n in sorted(getattr(loaded, "__all__", vars(loaded)), key=str.lower):
             value = getattr(loaded, n)
-            own = str(getattr(value, "__module__", "")).startswith("crosswind") and callable(value)
-            here = getattr(value, "__module__", "") == loaded.__name__ or module == "stats"
-            if own and here and inspect.getdoc(value):
+            own = str(getattr(value, "__module__", "")).startswith(f"{loaded.__name__}.") or hasattr(loaded, "__all__")
+            here = own or getattr(value, "__module__", "") == loaded.__name__
+            if here and not n.startswith("_") and callable(value) and inspect.getdoc(value):
                 out += described(f"cw.{module}.{n}", value, level=3)
     return "\n".join(out)
 

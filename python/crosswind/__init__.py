@@ -3,11 +3,14 @@
 >>> import crosswind as cw                                                    # doctest: +SKIP
 >>> runs = cw.run(cw.Scenario.load("scenarios/gprs.toml"), reps=10)           # doctest: +SKIP
 >>> runs.flows().group_by("name").agg(cw.pl.median("goodput_bps"))            # doctest: +SKIP
+
+What stands in `__all__` is public, and so are the modules named there; docs/python-interface.md lists it.
 """
 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -16,6 +19,7 @@ import polars as pl
 from crosswind import stats
 from crosswind.core import registry, version
 from crosswind.errors import CrosswindError, InputError
+from crosswind.reproduce import reproduce
 from crosswind.results import Metric, Runs, metric, place
 from crosswind.run import WindowLaw, run, window_law
 from crosswind.scenario import Scenario
@@ -39,6 +43,22 @@ def __getattr__(name: str) -> ModuleType:
     raise AttributeError(f"module 'crosswind' has no attribute {name!r}")
 
 
+def compare(new: Runs, old: Runs, *, metrics: Sequence[str] = ()) -> pl.DataFrame:
+    """Compares two sets of runs: medians, difference and change with 95 % intervals, effect sizes, p-values.
+
+    `new`, `old`: runs with configurations of the same name, or with one each. With the same seed and repetitions they
+    are compared pair by pair. `metrics`: columns of the flow table (default: goodput_bps, elapsed_ns, ...).
+
+    Returns one row per configuration, flow group and metric; values are in the unit in which the metric's name ends,
+    changes are shares of the old value. Missing values are null.
+
+    Raises InputError when no configuration or metric fits, MissingExtraError without the extra `stats` (SciPy).
+    """
+    from crosswind.report import comparison
+
+    return pl.DataFrame([row.as_dict() for row in comparison.results(new, old, metrics)], infer_schema_length=None)
+
+
 __all__ = [
     "CrosswindError",
     "InputError",
@@ -48,6 +68,7 @@ __all__ = [
     "Sweep",
     "WindowLaw",
     "claims",
+    "compare",
     "design",
     "early_discard",
     "export",
@@ -56,6 +77,7 @@ __all__ = [
     "pl",
     "place",
     "registry",
+    "reproduce",
     "run",
     "stats",
     "sweep",

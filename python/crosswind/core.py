@@ -48,7 +48,7 @@ def has_hook(name: str) -> bool:
 
 
 def version() -> str:
-    """Version of the engine, as text."""
+    """Version of the engine, as text. Raises EngineMissingError without the compiled engine."""
     return str(core().version())
 
 
@@ -108,7 +108,10 @@ def _templates() -> list[dict[str, Any]]:
 
 
 def registry(kind: str | None = None) -> list[dict[str, Any]]:
-    """Rows of the engine's registry: dicts with kind, name, title, doc (Markdown), params (JSON Schema)."""
+    """What a scenario may name: a list of dicts with kind, name, title, doc (Markdown), params (JSON Schema).
+
+    `kind`: only those of a kind, such as "queue" or "metric". Raises EngineMissingError without the compiled engine.
+    """
     rows = _rows(id(core()))
     return [r for r in rows if kind is None or r["kind"] == kind]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import inspect
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,9 @@ WITH_EXAMPLES = (
     "scenario.quantity",
     "scenario.scenario",
 )
+VERBS = {"compare", "metric", "registry", "reproduce", "run", "sweep", "version", "window_law"}
+TYPES = {"CrosswindError", "InputError", "Metric", "Runs", "Scenario", "Sweep", "WindowLaw"}
+MODULES = {"claims", "design", "early_discard", "export", "figures", "pl", "place", "stats", "topology"}
 NOTEBOOKS = sorted((ROOT / "docs/notebooks").glob("*.ipynb"))
 
 
@@ -37,9 +41,46 @@ def test_the_examples_in_docstrings_are_true(module: str) -> None:
     assert result.attempted > 0 and result.failed == 0
 
 
+def test_the_public_names_are_these_and_no_others() -> None:
+    assert set(cw.__all__) == VERBS | TYPES | MODULES and len(VERBS) <= 12
+    assert all(inspect.isfunction(getattr(cw, n)) for n in VERBS)
+    assert all(inspect.isclass(getattr(cw, n)) for n in TYPES)
+    assert all(inspect.ismodule(getattr(cw, n)) for n in MODULES)
+
+
+def test_the_page_of_the_interface_names_each_of_them_once() -> None:
+    page = (ROOT / "docs/python-interface.md").read_text(encoding="utf-8")
+    assert sorted(re.findall(r"^\| `cw\.(\w+)` \|", page, re.M)) == sorted(cw.__all__)
+    for name, methods in re.findall(r"^\| `cw\.([A-Z]\w+)` \| ([^|]*) \|$", page, re.M):
+        for method in re.findall(r"`(\w+)`", methods):
+            assert hasattr(getattr(cw, name), method) or method in inspect.get_annotations(getattr(cw, name)), method
+
+
+@pytest.mark.parametrize("name", sorted(VERBS))
+def test_a_verb_says_what_its_parameters_are_and_what_it_raises(name: str) -> None:
+    verb = getattr(cw, name)
+    said = inspect.getdoc(verb) or ""
+    assert [p for p in inspect.signature(verb).parameters if f"`{p}" not in said] == []
+    assert "Raises " in said
+
+
 def test_every_public_name_has_a_docstring() -> None:
     for name in cw.__all__:
         assert inspect.getdoc(getattr(cw, name)), name
+
+
+@pytest.mark.engine
+def test_a_published_experiment_is_reproduced_and_two_runs_are_compared(tmp_path: Path) -> None:
+    done = cw.reproduce("igarashi/e6-6", out=tmp_path, size="quick", workers=1)
+    assert {r["verdict"] for r in done.rows} <= {"pass", "consistent", "fail", "unclear", "withheld"} and done.rows
+    again = cw.reproduce("igarashi/e6-6", out=tmp_path, size="quick", workers=1)
+    assert again.results.runs.manifest["packets"] == 0
+    with pytest.raises(InputError, match="one experiment"):
+        cw.reproduce("igarashi")
+    base = cw.Scenario.load(ROOT / "scenarios/gprs.toml")
+    slow, fast = (cw.run(base.with_({"link.last-hop.rate": r}), reps=3) for r in ("32 kbit/s", "64 kbit/s"))
+    table = cw.compare(fast, slow, metrics=["goodput"])
+    assert table.height > 0 and table["pairing"].unique().to_list() == ["paired"] and table["change"].min() > 0.5
 
 
 @pytest.mark.engine

@@ -11,9 +11,71 @@
 | `pages` | the pages of docs/reproduction |
 | `scoreboard` | a page of all claims |
 | `explain` | phenomena: small runs that show one effect each |
+| `catalogue` | all experiments, found by their place |
 | `new` | the files of a new experiment |
 """
 
-from crosswind.reproduce.experiment import Definition, Experiment, Results, Study, Tables, Variant, published
+from __future__ import annotations
 
-__all__ = ["Definition", "Experiment", "Results", "Study", "Tables", "Variant", "published"]
+import importlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from crosswind.errors import InputError
+from crosswind.run import Ties
+from crosswind.run.progress import Listener
+
+if TYPE_CHECKING:
+    from crosswind.reproduce.experiment import Definition, Experiment, Results, Study, Tables, Variant, published
+    from crosswind.reproduce.one import Outcome
+
+__all__ = ["Definition", "Experiment", "Results", "Study", "Tables", "Variant", "published", "reproduce"]
+
+
+def __getattr__(name: str) -> Any:
+    """Loads what an experiment is made of when one asks for it, so that others do not wait for it."""
+    if name in __all__:
+        return getattr(importlib.import_module("crosswind.reproduce.experiment"), name)
+    raise AttributeError(f"module 'crosswind.reproduce' has no attribute {name!r}")
+
+
+def reproduce(
+    experiment: str,
+    *,
+    out: str | Path | None = None,
+    reps: int | None = None,
+    size: Literal["full", "quick"] = "full",
+    seed: int | None = None,
+    workers: int | None = None,
+    variant: str = "",
+    ties: Ties = "fixed",
+    changes: Sequence[str] = (),
+    again: bool = False,
+    progress: Listener | None = None,
+) -> Outcome:
+    """Runs a published experiment, checks its claims, and writes tables and report; returns all of it.
+
+    `experiment`: its id, such as "jarvinen-2006/w2-e0" (`crosswind list experiments` names all).
+    `out`: the folder for its results (default: `out/<id>`); runs that lie there already are not made again, unless
+    `again`. `reps`, `seed`: repetitions and base seed instead of its own; `size="quick"` makes a tenth of the
+    repetitions. `workers`: threads (default: all cores). `variant`: another reading of what its source leaves open.
+    `ties`: "shuffled" permutes simultaneous events. `changes`: `path=value` for every scenario; claims are marked so.
+    `progress`: called with (done, total) runs about ten times a second.
+
+    The outcome has `rows`, a list of one dict for each claim: `claim`, `verdict`, `published`, `measured` (texts with
+    units), and `results`, whose `runs` and `tables` hold frames with one row per configuration and repetition.
+
+    Raises InputError for an unknown experiment, variant or change, InterruptedRunError after Ctrl-C (finished runs are
+    kept), RunFailedError when a run broke down.
+    """
+    from crosswind.reproduce import catalogue, one
+
+    chosen = catalogue.find(experiment)
+    if len(chosen) != 1:
+        raise InputError("experiment", found=f"`{experiment}`, which names {len(chosen)}", expected="one experiment")
+    plan = one.Plan(
+        reps=reps, size=size, seed=seed, workers=workers, variant=variant, ties=ties,
+        figures="report", again=again, changes=tuple(changes),
+    )  # fmt: skip
+    return one.reproduce(chosen[0], Path(out or Path("out") / chosen[0].id), plan, progress=progress)

@@ -66,9 +66,11 @@ class Metric:
 
 
 def metric(name: str, *, sample: str) -> Callable[[Law], Metric]:
-    """Makes a metric of a function `of(time_s, value)`; its docstring is the definition, its name ends in a unit.
+    """Makes a metric of a function `of(time_s, value)` of two arrays; its docstring is the definition.
 
-    `sample` is the recorded series it is computed from, e.g. "cwnd_bytes". Raises InputError for a name without a unit.
+    `name` ends in its unit, such as `cwnd_peak_bytes`. `sample` is the recorded series it is computed from, such as
+    "cwnd_bytes"; `of` is given its times in seconds and its values, and returns one number. Raises InputError for a
+    name without a unit.
     """
     if name.rpartition("_")[2] not in UNITS or "_" not in name:
         raise InputError("metric", found=f"`{name}`", expected=f"a name that ends in its unit: _{', _'.join(UNITS)}")

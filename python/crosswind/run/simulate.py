@@ -38,12 +38,12 @@ def run(
     out: str | Path | None = None,
     folder: str | Path | None = None,
 ) -> Runs:
-    """Runs one scenario, or several with labels, and returns their tables.
+    """Runs one scenario, or several with labels, and returns their tables (columns are named with their unit).
 
     `scenario`: a Scenario, the path of a TOML file, a list of scenarios, or a dict label -> scenario.
     `seed`: base seed (default: the scenario's own, else 1). Configurations that share a seed share random numbers.
     `reps`: how many repetitions, or which ones (`reps_total` then says of how many: it fixes the strata).
-    `workers`: threads (default: all cores). `ties`: "shuffled" permutes simultaneous events.
+    `workers`: threads (default: all cores). `ties`: "shuffled" permutes ties. `progress`: told (done, total) runs.
     `laws`: window laws of your own that remember something, name -> class (see `crosswind.run.laws.RememberingLaw`),
     for flows with `tcp = { law = "own", own_law = "name" }`. Slow: Python is asked on every ACK; the manifest says so.
     `out`: a folder to save the tables into, as `Runs.save` does.

@@ -117,10 +117,13 @@ def sweep(
 ) -> Sweep:
     """Runs every point of a design with the same repetitions (common random numbers) and returns all tables.
 
-    `vary`: a dict path -> values (every combination), or a `Design`; without it the `[sweep]` table of the scenario.
+    `scenario`: a Scenario, or the path of its file. `vary`: a dict path -> values (every combination), or a `Design`;
+    without it the `[sweep]` table of the scenario.
     `out`: a folder or an fsspec address; runs that are there (same scenario, engine and seed) are not made again.
-    `cluster`: address of a Dask scheduler. `precision`: such as "goodput=1%": repeats until the 95 % interval of
-    every flow's mean is that narrow, at most `reps_max` times. `invalid="skip"` leaves out impossible combinations.
+    `reps`, `seed`: repetitions of each point and their base seed (default: as [sweep] says, else 1 and the scenario's).
+    `workers`: threads (default: all cores). `cluster`: address of a Dask scheduler. `ties`: "shuffled" permutes them.
+    `precision`: such as "goodput=1%": repeats until the 95 % interval of every flow's mean is that narrow, at most
+    `reps_max` times. `invalid="skip"` leaves out impossible combinations. `progress`: told (done, total) runs.
 
     Raises InputError for bad input, InterruptedRunError after Ctrl-C (what is finished is kept).
     """
