@@ -61,8 +61,9 @@ def test_the_main_reading_is_what_the_decision_says_and_the_former_one_is_kept()
     assert bulk["tcp"]["receive_buffer"] == "65535 B" and bulk["start"] == {"uniform": ["0 s", "0.3 s"]}
     page = hop["queue"]["class"]["page"]
     assert (page["rate"], page["ceil"], page["burst"]) == ("32 kbit/s", "64 kbit/s", "12000 B")
-    assert page["queue"]["max_p_rounding"] == "tc-plog" and "admission" not in page["queue"]
+    assert page["queue"]["max_p_rounding"] == "tc-plog" and page["queue"]["admission"] == "linux-2.4"
     hop, bulk = _hop(testbed.Reading(**readings.MAIN["former"].settings), "BL+DS+ECN")
     page = hop["queue"]["class"]["page"]
     assert "tx_tick" not in hop and bulk["tcp"]["flight_bound"] == "off" and bulk["start"] == "0 s"
     assert page["rate"] == "64 kbit/s" and page["queue"]["max_p_rounding"] == "none"
+    assert "admission" not in page["queue"]

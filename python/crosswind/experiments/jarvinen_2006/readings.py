@@ -23,6 +23,7 @@ _SUGGESTED = {
     "max_p": "nominal",
     "class_rate": "above",
     "spread": "0 s",
+    "admission": "fits",
     "tcp": {"flight_bound": "off", "receive_buffer": "87380 B"},
 }
 MAIN: dict[str, Variant] = {
@@ -38,9 +39,10 @@ COMMON: dict[str, Variant] = {
     "nominal-max-p": Variant(
         "RED's maximum probability as printed, 0.1, not as the tool of Linux rounds it", {"max_p": "nominal"}
     ),
-    "kernel-fifo": Variant(
-        "router queues take a packet while their backlog is not above the limit, as the code of Linux 2.4.0 does",
-        {"admission": "linux-2.4"},
+    "what-fits": Variant(
+        "router queues take only what fits, as Linux does from 2.4.25 on, not all while their backlog is not above the "
+        "limit",
+        {"admission": "fits"},
     ),
     "no-bound": _tcp("the window in a recovery is not bounded by what is in flight", flight_bound="off"),
     "rate-halving": _tcp("the window is halved by one segment for every second ACK", reduction="linux-2.4"),
@@ -54,8 +56,8 @@ COMMON: dict[str, Variant] = {
         receive_buffer="87380 B",
     ),
     "linux-kernel": Variant(
-        "receive window, recovery, moderation of the window and the router's admission all as in Linux 2.4's code",
-        {"admission": "linux-2.4", "tcp": {**_KERNEL, "window_moderation": "linux-2.4"}},
+        "receive window, recovery and moderation of the window all as in Linux 2.4's code",
+        {"tcp": {**_KERNEL, "window_moderation": "linux-2.4"}},
     ),
     "spread-50-ms": Variant("the bulk flows start within 0.05 s", {"spread": "0.05 s"}),
     "spread-500-ms": Variant("the bulk flows start within 0.5 s", {"spread": "0.5 s"}),

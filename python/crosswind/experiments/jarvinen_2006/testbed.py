@@ -41,9 +41,8 @@ class Reading:
     `tick`: the emulator's transmissions last whole multiples of it (None: exact). `max_p`: RED's maximum probability as
     the Linux tool rounds it, or as printed. `damping_rate`: the rate that RED's damping in idle periods was told (None:
     that of the link), and `idle_damping` its curve. `lifetime`: how often the cache of shared control blocks is flushed
-    (None: never). `limit_unit`: unit of the drop-tail limit. `admission`: a packet must fit, or it is taken while the
-    backlog before it is not above the limit, as in the code of Linux 2.4.0; that of 2.4.22, which the source ran, could
-    not be read. `class_rate`: the classes of page and bulk have half of the link each and may borrow up to its rate, or
+    (None: never). `limit_unit`: unit of the drop-tail limit. `admission`: a packet is taken while the backlog before it is not
+    above the limit, as in Linux until 2.4.23, or it must fit. `class_rate`: the classes of page and bulk have half of the link each and may borrow up to its rate, or
     rates above the link's. `spread`: the two bulk flows start within it, each at a time of its own. `ack_delay`: how
     long after delivery the link's send buffer is freed on ARQ links (None: the propagation delay of the way back).
     `state_at`: the channel's state is looked at for every attempt, or frozen at the first. `outside`: what happens to
@@ -60,7 +59,7 @@ class Reading:
     idle_damping: Damping = "fixed"
     lifetime: str | None = "600 s"
     limit_unit: Unit = "bytes"
-    admission: Literal["fits", "linux-2.4"] = "fits"
+    admission: Literal["fits", "linux-2.4"] = "linux-2.4"
     class_rate: Literal["half", "above"] = "half"
     spread: str = "0.3 s"
     ack_delay: str | None = None

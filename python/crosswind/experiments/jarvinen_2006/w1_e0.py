@@ -11,8 +11,7 @@ recover, or after the queue has filled again.
 
 What may differ here: the start times of the source are unknown beyond their range; the cache of shared thresholds is
 flushed every 600 s of experiment time (the source's kernel threw entries away at unknown times); the router's limit is
-in bytes, and it takes what fits (variant `kernel-fifo`: decision 0024 could not decide). Repetitions with an elapsed
-time that never came (a connection given up) are left out of elapsed-time medians.
+in bytes. Repetitions with an elapsed time that never came (a connection given up) are left out of elapsed-time medians.
 """
 
 from __future__ import annotations
