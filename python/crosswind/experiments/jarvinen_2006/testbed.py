@@ -41,16 +41,16 @@ class Reading:
     `tick`: the emulator's transmissions last whole multiples of it (None: exact). `max_p`: RED's maximum probability as
     the Linux tool rounds it, or as printed. `damping_rate`: the rate that RED's damping in idle periods was told (None:
     that of the link), and `idle_damping` its curve. `lifetime`: how often the cache of shared control blocks is flushed
-    (None: never). `limit_unit`: unit of the drop-tail limit. `admission`: a packet is taken while the backlog before it is not
-    above the limit, as in Linux until 2.4.23, or it must fit. `class_rate`: the classes of page and bulk have half of the link each and may borrow up to its rate, or
-    rates above the link's. `spread`: the two bulk flows start within it, each at a time of its own. `ack_delay`: how
-    long after delivery the link's send buffer is freed on ARQ links (None: the propagation delay of the way back).
-    `state_at`: the channel's state is looked at for every attempt, or frozen at the first. `outside`: what happens to
-    state lengths outside their limits. `history`: repetitions meet stretches of one long history of the channel, or
-    each has its own. `audio_limit`: when the shaper of the stream's class (32 kbit/s, a bucket of one MTU) meters a
-    packet: as it arrives, so that a stream of 30.4 kbit/s never exceeds it, or when it could leave. `quantum`: of the
-    classes of page and bulk. `tcp_class_burst`: burst of a shaped TCP class (None: the link's buffer). `tcp`: changes
-    to TCP at both ends of every flow. `page`: to the page.
+    (None: never). `limit_unit`: unit of the drop-tail limit. `admission`: a packet is taken while the backlog before it
+    is not above the limit, as in Linux until 2.4.23, or it must fit. `class_rate`: the classes of page and bulk have
+    half of the link each and may borrow up to its rate, or rates above the link's. `spread`: the two bulk flows start
+    within it, each at a time of its own. `ack_delay`: how long after delivery the link's send buffer is freed on ARQ
+    links (None: the propagation delay of the way back). `state_at`: the channel's state is looked at for every attempt,
+    or frozen at the first. `outside`: what happens to state lengths outside their limits. `history`: repetitions meet
+    stretches of one long history of the channel, or each has its own. `audio_limit`: when the shaper of the stream's
+    class (32 kbit/s, a bucket of one MTU) meters a packet: as it arrives, so that a stream of 30.4 kbit/s never exceeds
+    it, or when it could leave. `quantum`: of the classes of page and bulk. `tcp_class_burst`: burst of a shaped TCP
+    class (None: the link's buffer). `tcp`: changes to TCP at both ends of every flow. `page`: to the page.
     """
 
     tick: str | None = "1 ms"
