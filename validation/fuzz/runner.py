@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import multiprocessing as mp
 import os
 import resource
+import time
 from typing import Any
 
 from validation.fuzz import checks, making
 
-#: Between being asked to stop and being given up.
+#: Between being asked to stop and being given up: seconds of the processor, or so many times as many by the clock.
 DEAF_s = 60.0
+BY_THE_CLOCK = 30
 #: More memory no scenario of this size needs.
 MEMORY_B = 6 << 30
 
@@ -77,7 +80,7 @@ class Runner:
         try:
             self._pipe.send(job)
             while "done" not in verdict:
-                if not self._pipe.poll(2 * checks.PATIENCE_s + self.deaf_s):
+                if not self._answers(2 * checks.PATIENCE_s + self.deaf_s):
                     self.close()
                     verdict.update(done=True, check="hangs", seen=f"deaf to a request to stop for {self.deaf_s:.0f} s")
                     break
@@ -88,3 +91,13 @@ class Runner:
             verdict.update(done=True, check="dies", seen=f"the process ended with code {self._process.exitcode}")
             self._process = None
         return verdict
+
+    def _answers(self, limit_s: float) -> bool:
+        """Waits for a message. False: none came in so much time of the process's own, nor in far more by the clock."""
+        used_s = functools.partial(time.clock_gettime, ~self._process.pid << 3 | 2)  # clock_getcpuclockid(3)
+        with contextlib.suppress(OSError):  # it has ended: what it said last is to be read
+            began_s, until = used_s(), time.monotonic() + BY_THE_CLOCK * limit_s
+            while not self._pipe.poll(1.0):
+                if used_s() - began_s > limit_s or time.monotonic() > until:
+                    return False
+        return True

@@ -20,7 +20,14 @@ def shrunk(
 ) -> tuple[dict[str, Any], Verdict]:
     """The smallest scenario found in this time that fails in the same way, and its verdict."""
     until = time.monotonic() + seconds
-    runner.deaf_s = 5.0  # shorter than for the first time: there are many to try
+    usual_s, runner.deaf_s = runner.deaf_s, 20.0  # shorter than for the first time: there are many to try
+    try:
+        return _shrunk(runner, scenario, verdict, until)
+    finally:
+        runner.deaf_s = usual_s
+
+
+def _shrunk(runner: Runner, scenario: dict[str, Any], verdict: Verdict, until: float) -> tuple[dict[str, Any], Verdict]:
     is_smaller = True
     while is_smaller:
         is_smaller = False

@@ -28,7 +28,7 @@ use std::collections::BTreeSet;
 enum Source {
     /// These lines, and no host.
     Lines(Vec<u32>),
-    /// A host, or the edge of a domain, perhaps among others.
+    /// A host, a router's own messages, or the edge of a domain, perhaps among others.
     Other,
 }
 
@@ -153,6 +153,12 @@ fn neighbours(plan: &Plan, edges: &Edges) -> (Vec<Source>, Vec<bool>) {
             {
                 lines.push(pair[0]);
             }
+        }
+    }
+    // What a router says about a packet that is too large begins behind the line that leads away from the router.
+    for pair in plan.routes.iter().flat_map(|r| r.windows(2)) {
+        if plan.egresses[pair[0] as usize ^ 1].spec.answers() {
+            sources[pair[1] as usize] = Source::Other;
         }
     }
     for source in &mut sources {

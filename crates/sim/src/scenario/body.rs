@@ -38,6 +38,10 @@ impl EgressSpec {
     pub fn resets(&self) -> bool {
         self.holdups.get("fast_reset").is_some()
     }
+    /// Whether senders are told of packets that it does not take.
+    pub fn answers(&self) -> bool {
+        self.holdups.get("path_mtu").is_some()
+    }
 }
 
 /// Both directions of a link. Links made from one template share their specifications.

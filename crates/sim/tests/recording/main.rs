@@ -226,6 +226,7 @@ fn assert_unchanged(scenario: &Value) {
     let truth = run_with(std::slice::from_ref(scenario), &Request { look_ahead: LookAhead::Never, ..request() });
     for record in [
         json!({}),
+        json!({ "sample": "1 ms" }),
         json!({ "sample": "20 ms" }),
         json!({ "sample": "1 s" }),
         json!({ "sample": "370 ms", "series": "totals" }),
@@ -292,5 +293,14 @@ fn a_transfer_that_stays_open_is_measured_up_to_its_last_event() {
         "name": "open", "duration": "10 s",
         "link": { "path": { "from": "a", "to": "b", "rate": "10 Mbit/s", "delay": "20 ms" } },
         "flow": { "f": { "from": "a", "to": "b", "workload": { "type": "bulk", "size": "200 kB", "close": "never" } } }
+    }));
+}
+
+#[test]
+fn what_a_router_says_arrives_between_packets_that_were_known_before_their_time() {
+    assert_unchanged(&json!({
+        "name": "mtu", "duration": "100 ms",
+        "topology": { "template": "dumbbell", "bottleneck": { "reverse": { "path_mtu": { "size": "355 B" } } } },
+        "flow": { "f": { "from": "right", "to": "left", "workload": { "type": "page" } } }
     }));
 }
