@@ -1,103 +1,222 @@
-"""Mutation tests: changes one place of an algorithm after the other, and sees whether a narrow set of tests notices.
+"""Mutation tests: changes one place of an algorithm after the other, and sees whether the tests nearest to it notice.
 
-Needs cargo-mutants (`cargo install cargo-mutants --locked`). Works in a copy below target/mutants, a random but seeded
-sample at a time, for as long as it is given. Survivors that docs/mutants.md explains are counted apart.
+cargo-mutants (`cargo install cargo-mutants --locked`) says what may be changed. Some hundred changes at a time are
+compiled into one copy of the code, below target/mutants, where the environment says which of them is there: so a mutant
+costs a run of the tests and no build. The sample is random but seeded, with a share for each room. Survivors that
+docs/mutants.md explains are counted apart.
 
-python tools/mutants.py [--seconds 600] [--seed 1] [--only transport|net] [--file PART]
+python tools/mutants.py [--seconds 600] [--seed 1] [--only ROOM] [--file PART]
 """
 
 from __future__ import annotations
 
 import argparse
 import collections
+import itertools
 import json
 import os
 import random
 import re
-import shutil
+import resource
 import subprocess
 import sys
 import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 PLACE = ROOT / "target" / "mutants"
 TREE = PLACE / "tree"
 EXPLAINED = ROOT / "docs" / "mutants.md"
-#: Mutants of one call of cargo-mutants, about.
-BATCH = 12
-TESTS = "tapes bounds undo mechanisms linux6 habits patience host_queue properties oracle_*"
-#: What is mutated, and by which tests of which packages that is to be noticed.
+#: What is mutated; each room gets its share.
+TCP, NET = ("transport", "transport"), ("net", "testkit")
 ROOMS = {
-    "transport": {
-        "files": [f"crates/transport/src/tcp/{d}/**" for d in ("law", "detect", "undo", "spend", "signal")],
-        "packages": ["crosswind-transport"],
-        "nearest": ["--lib", "--test", "tapes", "--test", "bounds"],
-        "tests": ["--lib", *(x for name in TESTS.split() for x in ("--test", name))],
-    },
-    "net": {
-        "files": ["crates/net/src/queue/**"],
-        "packages": ["crosswind-net", "crosswind-testkit"],
-        "nearest": ["--lib", "--test", "oracle_red", "--test", "oracle_bounded", "--test", "oracle_lpd"],
-        "tests": ["--lib", "--test", "oracle_*", "--test", "egress", "--test", "conformance"],
-    },
+    "law": (["crates/transport/src/tcp/law/**"], TCP),
+    "queue": (["crates/net/src/queue/**", "crates/net/src/sched/**"], NET),
+    "detect": (["crates/transport/src/tcp/detect/**"], TCP),
+    "undo": (["crates/transport/src/tcp/undo/**"], TCP),
+    "signal": (["crates/transport/src/tcp/signal/**", "crates/transport/src/tcp/spend/**"], TCP),
 }
-#: Comparisons of ways to drive a law take longer than all the rest.
-SKIPPED = ["a_window_told_in_few_acks_is_the_one_told_in_many", "reno_has_the_square_root_response"]
 #: What is no algorithm: oracles and tests, texts for people, schemas, what only reports state.
 LEFT_OUT_FILES = ["**/*oracle*", "**/oracle/**", "**/tests.rs", "**/drive.rs"]
 LEFT_OUT = r"<impl (Debug|Display|JsonSchema|Serialize|Deserialize)|schema|describe|fmt ->|own\.rs"
+#: Tests that take longer than all others together: only what survives the others meets them.
+SLOW = [
+    "a_window_told_in_few_acks_is_the_one_told_in_many",
+    "reno_has_the_square_root_response",
+    "every_registered_element_conforms",
+    "every_element_takes_changes_in_its_stride",
+    "a_damaged_tape_plays_or_says_which_line_is_wrong",
+    "claims_jarvinen",
+    "links_closed_form",
+]
+#: Of a test program; more is an endless loop, which is noticed too. Seconds of the processor: other work on the machine
+#: makes no mutant look caught.
+PROCESSOR_s = 60
+MEMORY_B = 8 << 30
+SWITCH = """
+/// Which mutant is there; 0: none.
+pub fn mutant() -> u32 {
+    static NUMBER: std::sync::OnceLock<u32> = std::sync::OnceLock::new();
+    *NUMBER.get_or_init(|| std::env::var("MUTANT").ok().and_then(|n| n.parse().ok()).unwrap_or(0))
+}
+"""
 
 
-def copied() -> None:
-    """Brings the copy up to date; what has not changed keeps its time, so that little is built again."""
+@dataclass
+class Mutant:
+    """One change: where it is made, in which function, and where its variant of the function stands in the copy."""
+
+    room: str
+    name: str
+    file: str
+    span: tuple[int, int]
+    function: tuple[int, int]
+    replacement: str
+    number: int = 0
+
+
+def sources() -> dict[str, str]:
+    """The files of the project; the tests of a crate are one program there, since linking takes longer than testing."""
     names = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True).stdout
-    wanted = {n for n in names.split("\0") if n and (ROOT / n).is_file()}
-    for name in wanted:
-        here, there = ROOT / name, TREE / name
-        if not there.is_file() or there.read_bytes() != here.read_bytes():
+    wanted = (n for n in names.split("\0") if n.startswith(("crates/", "Cargo.")))
+    files = {n: (ROOT / n).read_text(encoding="utf-8") for n in wanted if (ROOT / n).is_file()}
+    for crate in ("transport", "testkit"):
+        tests = sorted(Path(n).stem for n in files if re.fullmatch(rf"crates/{crate}/tests/\w+\.rs", n))
+        files[f"crates/{crate}/tests/all.rs"] = "".join(f'#[path = "{t}.rs"]\nmod {t};\n' for t in tests)
+        own = 'autotests = false\n\n[[test]]\nname = "all"\n\n[lints]'
+        files[f"crates/{crate}/Cargo.toml"] = files[f"crates/{crate}/Cargo.toml"].replace("[lints]", own, 1)
+    files["crates/base/src/lib.rs"] += SWITCH
+    files["Cargo.toml"] = files["Cargo.toml"].replace('"deny"', '"warn"')
+    return files
+
+
+def written(files: dict[str, str]) -> None:
+    """Brings the copy up to date; what has not changed keeps its time, so that little is built again."""
+    for name, content in files.items():
+        there = TREE / name
+        if not there.is_file() or there.read_text(encoding="utf-8") != content:
             there.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(here, there)
-    for old in (f for f in TREE.rglob("*") if f.is_file()):
-        if str(old.relative_to(TREE)) not in wanted:
-            old.unlink()
+            there.write_text(content, encoding="utf-8")
+    for old in (f for f in TREE.rglob("*") if f.is_file() and str(f.relative_to(TREE)) not in files):
+        old.unlink()
 
 
-def batch(room: str, shard: str, only: str | None) -> list[tuple[str, str]]:
-    """Tries the mutants of a shard with the nearest tests, and what survives with all: names and ends."""
-    first = outcomes(room, only, "nearest", ["--shard", shard, "--sharding", "round-robin"])
-    left = [n for n, word in first if word == "MissedMutant"]
-    again: dict[str, str] = {}
-    if left:
-        again = dict(outcomes(room, only, "tests", [x for n in left for x in ("-F", f"^{re.escape(n)}$")]))
-    return [(n, again.get(n, word)) for n, word in first]
+def possible(room: str, only: str | None, files: dict[str, str]) -> list[Mutant]:
+    """All mutants of a room that can stand beside the original: those in a function that runs, and in no other."""
+    command = ["cargo", "mutants", "--list", "--json", "--exclude-re", LEFT_OUT]
+    command += [*(x for f in ROOMS[room][0] for x in ("-f", f)), *(x for f in LEFT_OUT_FILES for x in ("-e", f))]
+    told = subprocess.run(command, cwd=TREE, capture_output=True, text=True, check=True).stdout
+    found = []
+    for m in json.loads(told or "[]"):
+        if m["function"] is None or only not in (None, Path(m["file"]).name):
+            continue
+        text = files[m["file"]]
+        function = spanned(text, m["function"]["span"])
+        signature = text[function[0] : body_of(text, function)]
+        if "const fn" not in signature and "-> impl" not in signature:
+            found.append(Mutant(room, m["name"], m["file"], spanned(text, m["span"]), function, m["replacement"]))
+    functions = {(m.file, m.function) for m in found}
+    is_inner = {
+        (file, f) for file, f in functions for other, g in functions if file == other and g[0] < f[0] and f[1] < g[1]
+    }
+    return [m for m in found if (m.file, m.function) not in is_inner]
 
 
-def outcomes(room: str, only: str | None, tests: str, which: list[str]) -> list[tuple[str, str]]:
-    """One call of cargo-mutants: names of mutants with what became of them."""
-    what = ROOMS[room]
-    command = ["cargo", "mutants", "--in-place", "--baseline", "skip", *which]
-    command += ["--timeout", "120", "--build-timeout", "300", "--colors", "never", "-o", str(PLACE), "--no-shuffle"]
-    command += [*selected(room, only), "--exclude-re", LEFT_OUT, "--test-package", ",".join(what["packages"])]
-    command += ["--", *what[tests], "--", *(x for name in SKIPPED for x in ("--skip", name))]
-    env = {**os.environ, "CARGO_TARGET_DIR": str(PLACE / "build"), "CARGO_PROFILE_DEV_DEBUG": "0"}
-    done = subprocess.run(command, cwd=TREE, env=env, capture_output=True, text=True, check=False)
-    file = PLACE / "mutants.out" / "outcomes.json"
-    if done.returncode not in (0, 2, 3):
-        raise SystemExit(f"cargo mutants failed:\n{done.stdout}{done.stderr}")
-    found = json.loads(file.read_text(encoding="utf-8"))["outcomes"] if file.is_file() else []
-    return [(o["scenario"]["Mutant"]["name"], o["summary"]) for o in found if isinstance(o["scenario"], dict)]
+def spanned(text: str, span: dict[str, Any]) -> tuple[int, int]:
+    """From where to where, in characters."""
+    lines = text.split("\n")
+    starts = [0, *itertools.accumulate(len(line) + 1 for line in lines)]
+    first, last = ((p["line"], p["column"]) for p in (span["start"], span["end"]))
+    return starts[first[0] - 1] + first[1] - 1, starts[last[0] - 1] + last[1] - 1
 
 
-def selected(room: str, only: str | None) -> list[str]:
-    """The files to mutate, as arguments."""
-    files = [f"**/{only}"] if only else ROOMS[room]["files"]
-    return [*(x for f in files for x in ("-f", f)), *(x for f in LEFT_OUT_FILES for x in ("-e", f))]
+def body_of(text: str, function: tuple[int, int]) -> int:
+    """Where the opening brace of a function stands."""
+    depth = 0
+    for at in range(text.index("fn ", function[0]), function[1]):
+        depth += (text[at] in "([") - (text[at] in ")]")
+        if text[at] == "{" and depth == 0:
+            return at
+    raise ValueError(text[function[0] : function[0] + 80])
 
 
-def number_of(room: str, only: str | None) -> int:
-    command = ["cargo", "mutants", "--list", *selected(room, only), "--exclude-re", LEFT_OUT]
-    return len(subprocess.run(command, cwd=TREE, capture_output=True, text=True, check=True).stdout.splitlines())
+def planted(text: str, mutants: Iterable[Mutant]) -> str:
+    """The file with all variants of its functions; the environment chooses one."""
+    of: dict[tuple[int, int], list[Mutant]] = collections.defaultdict(list)
+    for m in mutants:
+        of[m.function].append(m)
+    for (begin, end), some in sorted(of.items(), reverse=True):
+        brace = body_of(text, (begin, end))
+        arms = ""
+        for m in some:
+            body = text[brace : m.span[0]] + m.replacement + text[m.span[1] : end]
+            arms += f"/*mutant {m.number}*/ {m.number} => {body} /*mutant 0*/\n"
+        body = text[brace:end]
+        text = f"{text[:brace]}{{ match crosswind_base::mutant() {{\n{arms}_ => {body}\n}} }}{text[end:]}"
+    return text
+
+
+def built(mutants: list[Mutant], files: dict[str, str]) -> tuple[dict[str, Path], set[int]]:
+    """The test programs with all mutants that compile, by package and kind; and the numbers of those that do not."""
+    unviable: set[int] = set()
+    while True:
+        there = dict(files)
+        for name in {m.file for m in mutants}:
+            there[name] = planted(files[name], (m for m in mutants if m.file == name and m.number not in unviable))
+        written(there)
+        command = ["cargo", "test", "--no-run", "--message-format", "json", "--lib", "--test", "all"]
+        command += [x for package in ("transport", "net", "testkit") for x in ("-p", f"crosswind-{package}")]
+        env = {**os.environ, "CARGO_TARGET_DIR": str(PLACE / "build")}
+        done = subprocess.run(command, cwd=TREE, env=env, capture_output=True, text=True, check=False)
+        told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        if done.returncode == 0:
+            programs = [t for t in told if t["reason"] == "compiler-artifact" and t["executable"]]
+            crate_of = {t["executable"]: Path(t["manifest_path"]).parent.name for t in programs}
+            return {
+                f"{crate_of[e]} {t['target']['kind'][0]}": Path(e) for t in programs for e in [t["executable"]]
+            }, unviable
+        wrong = set(blamed(told, there, mutants))
+        if not wrong - unviable:
+            raise SystemExit(f"the copy does not compile:\n{done.stderr[-3000:]}")
+        unviable |= wrong
+
+
+def blamed(told: list[dict[str, Any]], there: dict[str, str], mutants: list[Mutant]) -> Iterator[int]:
+    """The mutants in whose text the compiler found errors; all of a function when they cannot stand side by side."""
+    for message in (t["message"] for t in told if t["reason"] == "compiler-message"):
+        for span in message["spans"] if message["level"] == "error" else ():
+            if span["file_name"] not in there:
+                continue
+            marks = re.findall(r"/\*mutant (\d+)\*/", there[span["file_name"]].encode()[: span["byte_end"]].decode())
+            if marks and marks[-1] != "0":
+                yield int(marks[-1])
+            elif marks and len(marks) > 1:
+                last = next(m for m in mutants if m.number == int(marks[-2]))
+                yield from (m.number for m in mutants if (m.file, m.function) == (last.file, last.function))
+
+
+def bounded() -> None:
+    """What a test program that a mutant has broken may use."""
+    resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR_s, PROCESSOR_s))
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY_B, MEMORY_B))
+
+
+def noticed(programs: dict[str, Path], room: str, number: int) -> bool:
+    """Whether a test fails with this mutant: those next to it, then all of its crate, then the slow ones."""
+    unit, whole = f"{ROOMS[room][1][0]} lib", f"{ROOMS[room][1][1]} test"
+    without = [x for name in SLOW for x in ("--skip", name)]
+    for program, which in [(unit, without), (whole, without), (unit, SLOW), (whole, SLOW)]:
+        # The first test that fails is enough; Rust calls the word for that unstable.
+        command = [str(programs[program]), "-q", "-Zunstable-options", "--fail-fast", *which]
+        env = {**os.environ, "MUTANT": str(number), "RUSTC_BOOTSTRAP": "1", "RUST_BACKTRACE": "0"}
+        folder = TREE / "crates" / program.split()[0]
+        done = subprocess.run(command, cwd=folder, env=env, capture_output=True, check=False, preexec_fn=bounded)
+        if done.returncode != 0:
+            return True
+    return False
 
 
 def key(name: str) -> str:
@@ -111,39 +230,52 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", choices=list(ROOMS), help="one of the rooms")
     parser.add_argument("--file", help="the mutants of files with this name alone")
-    parser.add_argument("--after", type=int, default=0, help="go on after so many parts of the sample")
-    parser.add_argument("--list", action="store_true", help="only say how many mutants there are")
+    parser.add_argument("--sample", type=int, default=300, help="how many are compiled at a time")
     options = parser.parse_args()
-    copied()
-    began, results = time.monotonic(), collections.Counter()
-    survivors: list[str] = []
-    explained = EXPLAINED.read_text(encoding="utf-8") if EXPLAINED.is_file() else ""
-    todo = []
+    began, files = time.monotonic(), sources()
+    written(files)
+    shares = []
     for room in ROOMS if options.only is None else [options.only]:
-        count = number_of(room, options.file)
-        print(f"{room}: {count} mutants", flush=True)
-        shards = max(1, count // BATCH)
-        todo += [(room, f"{k}/{shards}") for k in range(shards)]
-    random.Random(options.seed).shuffle(todo)
-    for room, shard in todo[options.after :] if not options.list else []:
+        some = possible(room, options.file, files)
+        print(f"{room}: {len(some)} mutants", flush=True)
+        random.Random(f"{options.seed} {room}").shuffle(some)
+        shares.append(some)
+    todo = [m for turn in itertools.zip_longest(*shares) for m in turn if m is not None]
+    results: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
+    explained = EXPLAINED.read_text(encoding="utf-8") if EXPLAINED.is_file() else ""
+    for first in range(0, len(todo), options.sample):
+        some = todo[first : first + options.sample]
+        for number, m in enumerate(some, 1):
+            m.number = number
+        programs, unviable = built(some, files)
+        print(
+            f"  {len(some)} compiled, {len(unviable)} of them cannot be; {time.monotonic() - began:.0f} s", flush=True
+        )
+        wrong = [r for r in {m.room for m in some} if noticed(programs, r, 0)]
+        if wrong:
+            raise SystemExit(f"tests fail without a mutant: {', '.join(wrong)}")
+        for m in some:
+            if time.monotonic() - began > options.seconds:
+                break
+            word = "unviable" if m.number in unviable else "caught" if noticed(programs, m.room, m.number) else "missed"
+            if word == "missed":
+                word = "explained" if key(m.name) in explained else "missed"
+                print(f"{word} {m.name}  ({time.monotonic() - began:.0f} s)", flush=True)
+            results[m.room][word] += 1
+        for room, counted in {**results, "all": sum(results.values(), collections.Counter())}.items():
+            print(f"{room}: {summary(counted)}", flush=True)
         if time.monotonic() - began > options.seconds:
             break
-        for name, word in batch(room, shard, options.file):
-            if word == "MissedMutant":
-                word = "explained" if key(name) in explained else "missed"
-                survivors += [name] if word == "missed" else []
-            results[word] += 1
-        print(f"  {room} {shard}: {dict(results)}, {time.monotonic() - began:.0f} s", flush=True)
-    for name in sorted(survivors):
-        print(f"missed {name}")
-    caught, missed = results["CaughtMutant"] + results["Timeout"], results["missed"] + results["explained"]
-    share = 100 * caught / max(1, caught + missed)
-    of_them, unviable = f"{results['explained']} of them explained", results["Unviable"]
-    print(
-        f"{sum(results.values())} mutants in {time.monotonic() - began:.0f} s: {caught} caught ({share:.1f} %)", end=""
+    return 1 if any(c["missed"] for c in results.values()) else 0
+
+
+def summary(counted: collections.Counter[str]) -> str:
+    survived = counted["missed"] + counted["explained"]
+    share = 100 * counted["caught"] / max(1, counted["caught"] + survived)
+    return (
+        f"{counted.total()} mutants, {counted['caught']} caught ({share:.1f} %), {survived} survived "
+        f"({counted['explained']} of them explained), {counted['unviable']} did not compile"
     )
-    print(f", {missed} survived ({of_them}), {unviable} did not compile")
-    return 1 if survivors else 0
 
 
 if __name__ == "__main__":

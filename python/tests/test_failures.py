@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -78,13 +79,18 @@ def test_an_experiment_with_a_failed_run_is_not_judged(engine: Engine, tmp_path:
     assert kept.runs().height == len(kept.scenarios) and len(kept.failed) == len(kept.scenarios)
 
 
-@pytest.mark.parametrize("command", ["run", "sweep"])
+@pytest.mark.parametrize("command", ["run", "sweep", "reproduce"])
+@pytest.mark.parametrize("reps", ["1000000000", "4294967296"])
 def test_more_repetitions_than_a_machine_holds_are_refused(
-    engine: Engine, file: Path, capsys: Capture, command: str
+    engine: Engine, file: Path, capsys: Capture, command: str, reps: str
 ) -> None:
-    vary = ["--vary", "seed=1,2"] if command == "sweep" else []
-    assert main([command, str(file), *vary, "--reps", "4294967296", "--out", "r"]) == 2
+    what = {"run": [str(file)], "sweep": [str(file), "--vary", "seed=1,2"], "reproduce": ["jarvinen-2006/w2-e0"]}
+    tracemalloc.start()
+    assert main([command, *what[command], "--reps", reps, "--out", "r"]) == 2
+    most_bytes = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
     assert "--reps" in (err := capsys.readouterr().err) and "at most 1000000" in err
+    assert len(err.strip().splitlines()) == 1 and most_bytes < 50e6
 
 
 def test_two_scenarios_do_not_write_into_one_file(engine: Engine, file: Path) -> None:
@@ -93,3 +99,21 @@ def test_two_scenarios_do_not_write_into_one_file(engine: Engine, file: Path) ->
     with pytest.raises(InputError, match="a second time"):
         cw.run({"a": one, "b": one.with_({"flow.bulk.count": 3})})
     cw.run({"a": one, "b": one.with_({})})
+
+
+@pytest.mark.engine
+def test_many_links_run_and_are_not_sampled_unasked(tmp_path: Path, capsys: Capture) -> None:
+    links = [f'[link.l{i}]\nfrom = "n{i}"\nto = "n{i + 1}"\nrate = "1 Mbit/s"' for i in range(3000)]
+    flow = '[flow.f]\nfrom = "n0"\nto = "n5"\nworkload = { type = "bulk", size = "10 kB" }'
+    file = tmp_path / "wide.toml"
+    file.write_text("\n".join(['duration = "5 s"', *links, flow]), encoding="utf-8")
+    assert main(["run", str(file), "--out", "r", "--no-report"]) == 0
+    runs = Runs.load(tmp_path / "r")
+    assert runs.links().height == 6000 and runs.sample().is_empty()
+
+
+def test_a_scenario_hundreds_deep_is_refused_in_one_line(capsys: Capture, tmp_path: Path) -> None:
+    file = tmp_path / "deep.toml"
+    file.write_text(f"x = {'[' * 150}{']' * 150}\n", encoding="utf-8")
+    assert main(["validate", str(file)]) == 2
+    assert "hundreds deep" in (err := capsys.readouterr().err) and len(err.strip().splitlines()) == 1

@@ -39,6 +39,7 @@ from crosswind.scenario import Scenario
 from crosswind.stats.precision import Precision, until_precise
 
 SAMPLED_FLOWS_MAX = 20
+SAMPLED_LINKS_MAX = 200
 EPILOG = "Example: crosswind run scenarios/gprs.toml --reps 10 --set link.last-hop.rate='384 kbit/s' --out out/gprs"
 
 
@@ -141,10 +142,12 @@ def _emulated(what: Scenario, seed: int | None, reps: int, pcap: Path | None, ba
 
 
 def _recorded(scenario: Scenario, reps: int) -> Scenario:
-    """Adds time series to a single run of few flows when the file does not say what to record."""
+    """Adds time series to a single run of few flows and links when the file does not say what to record."""
     flows = [f for f in (scenario.get("flow") or {}).values() if isinstance(f, dict)]
     members = sum(f.get("count", 1) for f in flows if isinstance(f.get("count", 1), int))
-    if reps == 1 and members <= SAMPLED_FLOWS_MAX and scenario.get("record") is None:
+    links = scenario.get("link")
+    is_small = members <= SAMPLED_FLOWS_MAX and (not isinstance(links, dict) or len(links) <= SAMPLED_LINKS_MAX)
+    if reps == 1 and is_small and scenario.get("record") is None:
         return scenario.with_({"record": {"sample": "100 ms"}})
     return scenario
 

@@ -99,7 +99,7 @@ def print_table(table: Table) -> None:
 def changed(path: Path, assignments: list[str] | None) -> Scenario:
     """A scenario file with the `--set` options applied."""
     scenario = Scenario.load(path)
-    return scenario.with_(dict(parse_assignment(a) for a in assignments or []))
+    return scenario.with_(dict(parse_assignment(a) for a in assignments)) if assignments else scenario
 
 
 def command_line() -> str:

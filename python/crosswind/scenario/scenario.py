@@ -31,6 +31,8 @@ _DECLARED_TWICE = re.compile(r"Cannot (?:declare|redefine|overwrite)|twice|alrea
 _NAMED = ("link", "flow", "domain", "contract")
 # A list of valid names longer than this is left out where the nearest one is named.
 LONG = 160
+#: Levels of tables and lists; nested queues need more than six.
+DEEPEST = 100
 # What a scenario is called decides nothing; the seed is given with the run.
 NO_MATTER = ("name", "title", "seed")
 
@@ -79,12 +81,10 @@ class Scenario:
             scenario = Scenario(data, file, text, sweep=_sweep_of(data, where))
             _check_values(scenario, data, "")
             _check_values(scenario, scenario.sweep, "sweep")
-            copy.deepcopy(data)
         except tomllib.TOMLDecodeError as e:
             raise _explain_toml(str(e), text, where) from None
         except RecursionError:
-            found = "tables or lists inside each other, hundreds deep"
-            raise InputError(where, found=found, expected="a scenario, which needs six levels at most") from None
+            raise _too_deep(where) from None
         if "name" not in data and file:
             scenario.data["name"] = re.sub(r"[^a-z0-9_-]+", "-", Path(file).stem.lower())
         return scenario
@@ -322,14 +322,21 @@ def _explain_toml(message: str, text: str, where: str) -> InputError:
     )
 
 
-def _check_values(scenario: Scenario, value: Any, path: str) -> None:
-    """Refuses what JSON cannot carry: dates, infinities, not-a-number."""
+def _too_deep(where: str) -> InputError:
+    found = "tables or lists inside each other, hundreds deep"
+    return InputError(where, found=found, expected="a scenario, which needs six levels at most")
+
+
+def _check_values(scenario: Scenario, value: Any, path: str, depth: int = 0) -> None:
+    """Refuses what JSON cannot carry: dates, infinities, not-a-number; and what is deeper than any scenario."""
+    if depth > DEEPEST:
+        raise _too_deep(scenario.file or "scenario")
     if isinstance(value, dict):
         for key, inner in value.items():
-            _check_values(scenario, inner, f"{path}.{key}" if path else str(key))
+            _check_values(scenario, inner, f"{path}.{key}" if path else str(key), depth + 1)
     elif isinstance(value, list):
         for i, inner in enumerate(value):
-            _check_values(scenario, inner, f"{path}[{i}]")
+            _check_values(scenario, inner, f"{path}[{i}]", depth + 1)
     elif isinstance(value, datetime.date | datetime.time | datetime.datetime):
         raise InputError(
             scenario.place(path),
