@@ -57,6 +57,7 @@ def gather(pages: dict[Path, str]) -> None:
         parts = FENCE.split(page.read_text(encoding="utf-8"))
         text = "".join(p if p.startswith("```") else relinked(p, page, target, pages) for p in parts)
         target.write_text(text, encoding="utf-8")
+    shutil.copytree(ROOT / "docs/assets", PAGES / "assets")
 
 
 def relinked(text: str, page: Path, target: Path, pages: dict[Path, str]) -> str:
@@ -126,6 +127,7 @@ def navigation() -> list[dict[str, object]]:
         return [{"All elements": "reference/index.md"}, *({k: v} for k, v in kinds.items())]
 
     checks = sorted(p.name for p in PAGES.glob("validation*.md"))
+    evidence = ("reproduction.md", *checks, "performance.md", "speed.md")
     menu: list[dict[str, object]] = [
         {"Start": [{"Crosswind": "index.md"}, *some("tutorial.md", "gallery.md")]},
         {"How to": [*folder("how-to"), *some("how-to-add.md")]},
@@ -134,7 +136,7 @@ def navigation() -> list[dict[str, object]]:
         {"Concepts": [*some("concepts.md", "architecture.md", "glossary.md"), *folder("concepts")]},
         {"Phenomena": folder("phenomena")},
         {"Reference": [*some("results.md", "command-line.md", "python-interface.md", "python.md"), *elements()]},
-        {"Evidence": [*folder("reproduction"), *some("reproduction.md", *checks, "performance.md", "speed.md")]},
+        {"Evidence": [*some("trust.md"), *folder("reproduction"), *some(*evidence)]},
         {"Project": [*some("changes.md", "citing.md"), {"Decisions": folder("decisions")}]},
     ]
     named = re.findall(r"'([\w/.-]+\.md)'", repr(menu))

@@ -75,3 +75,30 @@ def test_the_link_that_stands_for_all_of_seawind_is_a_scenario(tmp_path: Path) -
     file = tmp_path / "all.toml"
     file.write_text(f'name = "all"\nduration = "60 s"\n\n{link}\n{flow}', encoding="utf-8")
     assert Scenario.load(file).validate()["link"]["last-hop"]["type"] == "seawind"
+
+
+def test_the_page_on_trust_says_what_the_pages_of_evidence_say() -> None:
+    said = (ROOT / "docs/trust.md").read_text(encoding="utf-8")
+    pages = {n: (ROOT / f"docs/validation{n}.md").read_text(encoding="utf-8") for n in ("", "-qos", "-diffserv")}
+    for page, pattern, here in (
+        ("", r"(\d+ of \d+) deterministic cases are the same", "{} cases the same"),
+        ("", r"(\d+ of \d+) statistical comparisons", "{} comparisons without"),
+        ("", r"(\d+ of \d+) rate curves", "{} fit"),
+        ("", r"within\s+5%; (\d+ of \d+) are", "within 5 % in {}"),
+        ("-qos", r"Largest difference: (\S+)%", "within {} %"),
+        ("-diffserv", r"(\d+ of \d+) numbers show no difference", "{} numbers without"),
+    ):
+        found = re.search(pattern, pages[page])
+        assert found is not None, pattern
+        assert here.format(found.group(1)) in said, found.group(0)
+    tapes = len(list((ROOT / "crates").rglob("*.tape")))
+    assert f"{tapes} tapes" in said
+
+
+def test_the_picture_of_the_readme_is_drawn_from_the_measured_numbers(tmp_path: Path) -> None:
+    file = tmp_path / "picture.svg"
+    done = subprocess.run(
+        [sys.executable, "-m", "validation.twin.picture", str(file)], cwd=ROOT, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert file.read_bytes() == (ROOT / "docs/images/simulation-and-kernel.svg").read_bytes()

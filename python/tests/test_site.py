@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -37,3 +39,14 @@ def test_the_link_checker_sees_missing_pages_and_missing_places(
     (tmp_path / "a.html").write_text(f'<p id="here"></p>{page}')
     (tmp_path / "b.html").write_text("<p>nothing</p>")
     assert site.broken(tmp_path) == ["a.html -> b.html#there", "a.html -> c.html"]
+
+
+@pytest.mark.engine
+@pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
+def test_search_works_in_pages_that_are_opened_as_files() -> None:
+    assert (ROOT / "site/index.html").exists(), "the test before this one builds the site"
+    page = f"file://{ROOT}/site/index.html?q=droptail"
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=10000", "--dump-dom"]
+    done = subprocess.run(["chromium", *options, page], capture_output=True, text=True, check=False)
+    assert re.search(r"\d+ matching documents", done.stdout), done.stderr[-500:]
+    assert "unpkg.com" not in (ROOT / "site/index.html").read_text(encoding="utf-8")
