@@ -39,15 +39,13 @@ def _overshoot() -> dict[str, Scenario]:
 
 def _tell_overshoot(s: Scene) -> dict[str, float]:
     drop, learnt = s.first_s("BL", "bulk-1", "drop"), s.first_s("BL", "bulk-1", "recovery")
-    e = s.events("BL", "bulk-1")
-    done = e.filter((pl.col("kind") == "recovery_end") if "recovery_end" in set(e["kind"]) else pl.lit(False))
+    done = s.first_s("BL", "bulk-1", "recovered")
     return {
         "drop_s": drop,
         "learnt_s": learnt,
         "blind_s": learnt - drop,
-        "drops": len(s.times_s("BL", "bulk-1", "drop")),
-        "last_resend_s": max(s.times_s("BL", "bulk-1", "resend"), default=float("nan")),
-        "ends": float(done.height),
+        "drops": sum(t <= done for t in s.times_s("BL", "bulk-1", "drop")),
+        "last_resend_s": max((t for t in s.times_s("BL", "bulk-1", "resend") if t <= done), default=float("nan")),
     }
 
 
@@ -124,7 +122,7 @@ NOTCH = Phenomenon(
 
 
 def _spurious() -> dict[str, Scenario]:
-    return {"BL": _world("BL", ("page",), {"flow.page.start": "32 s"})}
+    return {"BL": _world("BL", ("page",), {"flow.page.start": "29 s"})}
 
 
 def _tell_spurious(s: Scene) -> dict[str, float]:
@@ -134,7 +132,7 @@ def _tell_spurious(s: Scene) -> dict[str, float]:
         "sent_s": sent,
         "timeout_s": s.first_s("BL", "page/body", "timeout"),
         "ack_s": min((t / 1e9 for t in e["time_ns"] if t / 1e9 > sent), default=float("nan")),
-        "spurious": s.value("BL", "page/body", "spurious_timeouts"),
+        "spurious": s.value("BL", "page/body", "avoidable_timeouts"),
         "vain": s.value("BL", "page/body", "unnecessary_resends_packets"),
     }
 
@@ -159,7 +157,7 @@ SPURIOUS = Phenomenon(
     _tell_spurious,
     lambda s: [
         s.sequence(
-            "spurious-initial-timeout", "The page's body, opened at 32 s: timeouts are dashed.", "BL", "page/body", 55.0
+            "spurious-initial-timeout", "The page's body, opened at 29 s: timeouts are dashed.", "BL", "page/body", 55.0
         )
     ],
 )
