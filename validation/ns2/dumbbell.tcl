@@ -15,7 +15,7 @@ foreach word $argv {
 proc sink_class {} {
     global opt
     set class Agent/TCPSink
-    if {$opt(sender) == "Sack1"} { append class /Sack1 }
+    if {$opt(sack)} { append class /Sack1 }
     if {$opt(delayed_ack)} { append class /DelAck }
     return $class
 }
@@ -25,6 +25,8 @@ proc set_defaults {} {
     Agent/TCP set window_ $opt(window)
     Agent/TCP set packetSize_ $opt(packet_size)
     Agent/TCP set ecn_ $opt(ecn)
+    Agent/TCP set increase_num_ $opt(increase)
+    Agent/TCP set decrease_num_ $opt(kept)
     Agent/TCPSink/DelAck set interval_ $opt(delayed_ack_ms)ms
     Agent/TCPSink/Sack1/DelAck set interval_ $opt(delayed_ack_ms)ms
     if {$opt(queue) == "RED"} {
@@ -99,12 +101,13 @@ proc attach_ends {flow} {
 proc add_flow {flow start} {
     global opt ns senders started
     set ends [attach_ends $flow]
-    set tcp [new Agent/TCP/$opt(sender)]
+    set tcp [new $opt(agent)]
     set sink [new [sink_class]]
     $tcp set fid_ $flow
     $ns attach-agent [lindex $ends 0] $tcp
     $ns attach-agent [lindex $ends 1] $sink
     $ns connect $tcp $sink
+    if {$opt(linux_law) != ""} { $ns at 0 "$tcp select_ca $opt(linux_law)" }
     set ftp [new Application/FTP]
     $ftp attach-agent $tcp
     if {$opt(segments) > 0} {

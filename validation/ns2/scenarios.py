@@ -11,12 +11,44 @@ scenario of Crosswind. Where the two simulators count differently, the translati
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby, pairwise
 from typing import Any, Literal
 
-Sender = Literal["Reno", "Newreno", "Sack1"]
-SENDERS: tuple[Sender, ...] = ("Reno", "Newreno", "Sack1")
-PRESETS: dict[str, str] = {"Reno": "ns2-reno", "Newreno": "ns2-newreno", "Sack1": "ns2-sack1"}
+Sender = Literal["Tahoe", "Reno", "Newreno", "Sack1", "Aimd", "Scalable"]
+SENDERS: tuple[Sender, ...] = ("Tahoe", "Reno", "Newreno", "Sack1", "Aimd")
+"""Senders that are compared segment by segment. `Agent/TCP/Linux` repairs losses in its own way: of `Scalable`, growth
+alone is compared (`growth`)."""
+
+
+@dataclass(frozen=True)
+class Ends:
+    """A sender in both simulators: the agent of ns-2, whether its sink reports SACK blocks, the preset here."""
+
+    agent: str
+    preset: str
+    sack: bool = False
+    increase: float = 1.0
+    """Segments that a window without loss adds."""
+    kept: float = 0.5
+    """Share of the window that is left after a loss."""
+    law: Mapping[str, Any] = field(default_factory=dict)
+    """Keys of the law here."""
+    linux_law: str = ""
+    """Law of Linux that `Agent/TCP/Linux` is to run."""
+
+
+AIMD = {"law": "aimd", "aimd": {"increase": 0.31, "decrease": 0.125}}
+SCALABLE = {"law": "scalable", "scalable": {"version": "linux-2.6"}}
+ENDS: dict[Sender, Ends] = {
+    "Tahoe": Ends("Agent/TCP", "ns2-tahoe"),
+    "Reno": Ends("Agent/TCP/Reno", "ns2-reno"),
+    "Newreno": Ends("Agent/TCP/Newreno", "ns2-newreno"),
+    "Sack1": Ends("Agent/TCP/Sack1", "ns2-sack1", sack=True),
+    "Aimd": Ends("Agent/TCP/Sack1", "ns2-sack1", sack=True, increase=0.31, kept=0.875, law=AIMD),
+    "Scalable": Ends("Agent/TCP/Linux", "ns2-sack1", sack=True, law=SCALABLE, linux_law="scalable"),
+}
 DELAYED_ACK_MS = 100
 
 # ns-2 draws the phase of every agent's 10 ms clock; this seed gives 3 microseconds, so a clock that starts with the run
@@ -154,6 +186,27 @@ def deterministic_cases() -> list[Case]:
     return _pattern_cases() + _undisturbed_cases()
 
 
+GROWTH = Case(
+    name="growth",
+    family="growth",
+    question="how many ACKs make the window one segment longer, up to the receiver's window",
+    sender="Scalable",
+    segments=4000,
+    drops=(14,),
+    window=100,
+    limit_packets=400,
+)
+
+
+def acks_per_segment(sequence: Sequence[tuple[int, int, bool]], after: int) -> list[int]:
+    """ACKs from one growth of the window to the next, as the times at which segments left show them: an ACK that grows
+    the window releases two segments. Only what left once, in (time, segment, sent again), after segment `after`."""
+    times = [t for t, segment, again in sequence if segment > after and not again]
+    acks = [len(list(g)) for _, g in groupby(times)]
+    grows = [i for i, n in enumerate(acks) if n == 2]
+    return [b - a for a, b in pairwise(grows)]
+
+
 # -- statistical cases ------------------------------------------------------------------------------------------------
 
 REPETITIONS = 12
@@ -225,7 +278,11 @@ def ns2_arguments(case: Case, trace: str = "") -> list[str]:
     """`key=value` arguments for dumbbell.tcl."""
     red = case.red or Red()
     values: dict[str, Any] = {
-        "sender": case.sender,
+        "agent": ENDS[case.sender].agent,
+        "sack": int(ENDS[case.sender].sack),
+        "increase": ENDS[case.sender].increase,
+        "kept": ENDS[case.sender].kept,
+        "linux_law": ENDS[case.sender].linux_law,
         "delayed_ack": int(case.delayed_ack),
         "window": case.window,
         "packet_size": case.packet_bytes,
@@ -319,8 +376,10 @@ def _workload(case: Case) -> dict[str, Any]:
 
 
 def _tcp(case: Case) -> dict[str, Any]:
+    ends = ENDS[case.sender]
     return {
-        "preset": PRESETS[case.sender],
+        "preset": ends.preset,
+        **ends.law,
         "mss": f"{case.packet_bytes} B",
         "window_limit_segments": case.window,
         "initial_ssthresh": f"{case.window * case.packet_bytes} B",

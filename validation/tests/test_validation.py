@@ -5,6 +5,7 @@ ns-2 is needed for the last test only."""
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -15,9 +16,11 @@ from validation.compare import Comparison, compare_sequences, compare_study
 from validation.ns2 import driver
 from validation.ns2.driver import FlowTotals, Outcome, Reference, Sent
 from validation.ns2.scenarios import (
+    GROWTH,
     PATTERNS,
     SENDERS,
     Case,
+    acks_per_segment,
     crosswind_scenario,
     deterministic_cases,
     ns2_arguments,
@@ -163,6 +166,28 @@ def test_another_sender_is_told_apart_from_the_reference() -> None:
         other = crosswind_side.run_all([replace(c, sender=preset) for c in cases])
         verdicts = [compare_sequences(c, references[c.key], o).verdict for c, o in zip(cases, other, strict=True)]
         assert verdicts.count("differs") > len(cases) / 2
+
+
+def growth(sequence: Sequence[Sent]) -> list[int]:
+    """ACKs per segment of growth, from a window of 25 segments on."""
+    found = acks_per_segment([(s.time_us, s.segment, s.resend) for s in sequence], 100)
+    return found[next(i for i, n in enumerate(found) if n >= 26) :]
+
+
+@pytest.mark.engine
+def test_scalable_of_linux_2_6_grows_by_a_segment_in_so_many_acks_and_50_at_most() -> None:
+    got = growth(crosswind_side.run_all([GROWTH])[0].sequence)
+    assert got == [min(w, 50) + 1 for w in range(25, 25 + len(got))] and len(got) > 60
+
+
+@pytest.mark.engine
+@pytest.mark.skipif(driver.ns2_program() is None, reason="ns-2 is not installed")
+def test_scalable_grows_as_in_ns2() -> None:
+    program = driver.ns2_program()
+    assert program is not None
+    theirs, ours = growth(driver.run(GROWTH, program).sequence), growth(crosswind_side.run_all([GROWTH])[0].sequence)
+    both = min(len(theirs), len(ours))
+    assert both > 60 and theirs[:both] == ours[:both]
 
 
 # ns-2 is an optional tool; its stored references are compared with above, without it.

@@ -3,7 +3,7 @@
 use crate::datagrams::Datagrams;
 use crate::resends::DroppedResends;
 use crate::scenario::{LifetimeFrom, LifetimeParams, OfFlow};
-use crate::workload::App;
+use crate::workload::{App, Own};
 use crosswind_base::packet::{Ext, Life, Meta, Proto};
 use crosswind_base::probe::header_bits;
 use crosswind_base::{
@@ -155,9 +155,9 @@ impl FlowEnd {
         }
     }
 
-    /// New parameters from the timeline.
+    /// New parameters from the timeline; `own` has the random streams of the flow.
     #[cold]
-    pub fn retune(&mut self, new: &OfFlow, cx: &mut Cx<'_>, caches: &mut [Cache]) {
+    pub fn retune(&mut self, new: &OfFlow, own: &Own<'_>, cx: &mut Cx<'_>, caches: &mut [Cache]) {
         let port = match self {
             FlowEnd::Tcp(e) => &mut e.port,
             FlowEnd::Udp(d) => &mut d.port,
@@ -174,9 +174,10 @@ impl FlowEnd {
         match self {
             FlowEnd::Tcp(e) => {
                 if let Some(params) = &new.tcp {
+                    let has_begun = e.conn.has_begun();
                     e.conn.retune(params);
-                    if let (App::Reader(r), State::Closed) = (&e.app, e.conn.state) {
-                        r.begin(&mut e.conn);
+                    if !has_begun {
+                        own.equip(e, params);
                     }
                     e.conn.push(&mut EndIo { cx, caches, port: &mut e.port });
                 }

@@ -16,7 +16,7 @@ pub use crate::parameters::{OwnLaws, Parameters};
 use crate::relay::{self, Network};
 use crate::scenario::{AbortedBy, Plan, Repetition, Target};
 use crate::simultaneous::Simultaneous;
-use crate::workload::{self, page};
+use crate::workload::{self, Own, page};
 use crosswind_base::{
     ConfigError, Cx, DropReason, Dur, End, Observer, Packet, PacketId, Pool, Stage, Streams, Time, Vantage, prefetch,
 };
@@ -57,6 +57,8 @@ impl Outcome {
 
 pub struct World<'p> {
     pub plan: &'p Plan,
+    /// Of this repetition.
+    streams: Streams,
     pub now: Time,
     pub stages: Vec<BoxStage>,
     pub ends: Vec<FlowEnd>,
@@ -159,11 +161,13 @@ impl<'p> World<'p> {
             shuffle: (manner.ties == Ties::Shuffled)
                 .then(|| Box::new(Shuffle::new(streams.named("ties/arrivals"), plan.egresses.len()))),
             aborted: BTreeSet::new(),
+            streams,
             changed: 0,
             tick: Tick::new(plan.egresses.len() + 2 * plan.flows.len()),
             stuck_at: None,
             cancel: None,
         };
+        world.losses.count_edges(world.edges.from, world.edges.list.len());
         for (i, e) in world.ends.iter().enumerate() {
             world.calendar.wishes(world.stages.len() + i, e.next_wake().unwrap_or(Time::NEVER));
         }
@@ -331,7 +335,8 @@ impl<'p> World<'p> {
                 for end in [2 * f as usize, 2 * f as usize + 1] {
                     let stage = self.stages.len() + end;
                     let mut cx = Cx::new(self.now, stage as u32, &mut self.pool, &mut self.out, &mut self.losses, None);
-                    self.ends[end].retune(&c.of_flow, &mut cx, &mut self.caches);
+                    let own = Own { streams: &self.streams, flow: &self.plan.flows[f as usize].name };
+                    self.ends[end].retune(&c.of_flow, &own, &mut cx, &mut self.caches);
                     self.calendar.wishes(stage, self.ends[end].next_wake().unwrap_or(Time::NEVER));
                 }
             }

@@ -82,6 +82,19 @@ fn a_policer_drops_and_a_shaper_delays_what_exceeds_the_contract() {
 }
 
 #[test]
+fn what_the_shaper_of_a_contract_drops_stands_in_the_row_of_its_flow() {
+    let shape = json!({"type": "tbf", "rate": "1 Mbit/s", "burst": "1000 B", "queue": {"limit": "20 packets"}});
+    let mut s = scenario(json!({"one": {"domain": "a", "flow": "first", "shape": shape}}));
+    s["duration"] = "30 s".into();
+    let t = run(&s);
+    // Half of 2500 packets are too many; nothing else on the way drops any.
+    let dropped = at_edge(&t, "a", "first", "shaper_drops_packets");
+    assert_within(dropped, 1250.0, 3.0);
+    assert_eq!(dropped, 2500.0 - of_flow(&t, "first", "received_packets"));
+    assert_eq!((dropped, at_edge(&t, "a", "first", "policed_packets")), (of_flow(&t, "first", "drops_packets"), 0.0));
+}
+
+#[test]
 fn limits_of_delay_written_at_the_edge_are_kept_by_the_queues_behind_it() {
     let contract = json!({"both": {"domain": "a", "mtq": "5 ms", "qtl": "8 ms"}});
     let mut s = scenario(contract);

@@ -149,6 +149,31 @@ fn a_connection_keeps_to_a_new_window_and_its_receiver_to_a_new_delay_of_acks() 
 }
 
 #[test]
+fn a_change_before_a_connection_begins_costs_it_neither_its_habit_of_acknowledging_nor_its_dice() {
+    let chunks =
+        json!({ "preset": "rfc", "ack_habit": { "least_segments": 2, "mean_segments": 4.0, "most_segments": 8 } });
+    for (tcp, tells) in [(chunks, "sent_packets"), (json!({ "preset": "pert" }), "early_reductions")] {
+        let mut s = transfer(json!([]));
+        s["flow"]["bulk"]["tcp"] = tcp.clone();
+        s["flow"]["bulk"]["start"] = "5 s".into();
+        s["link"]["path"]["queue"] = json!({ "limit": "2000 packets" });
+        let untouched = run(&s);
+        // A key that decides nothing here.
+        s["timeline"] = json!([{ "at": "1 s", "flow": "bulk", "set": { "tcp": { "retries_max": 99 } } }]);
+        let changed = run(&s);
+        for column in [tells, "received_packets", "rtt_mean_ns"] {
+            assert_eq!(of_flow(&changed, "bulk", column), of_flow(&untouched, "bulk", column), "{tcp}: {column}");
+        }
+        assert!(of_flow(&untouched, "bulk", tells) > 0.0, "{tcp}");
+        assert_eq!(
+            number(table(&changed, "run"), "packets", 0),
+            number(table(&untouched, "run"), "packets", 0),
+            "{tcp}"
+        );
+    }
+}
+
+#[test]
 fn a_rate_based_flow_and_the_lifetime_of_packets_change_while_they_live() {
     let mut s = transfer(json!([]));
     s["flow"] = json!({ "bulk": { "from": "a", "to": "b", "workload": { "type": "bulk" }, "lifetime": "1 s",

@@ -24,7 +24,7 @@ fn parameters_of_laws() {
         ("bic", "s_max", 0.009, 0.01, 1e6, 1.1e6),
         ("cubic", "c", 1e-7, 1e-6, 1e6, 1.1e6),
         ("fast", "alpha", 0.09, 0.1, 1e9, 1.1e9),
-        ("fast", "empty_growth", -0.1, 0.0, 2.0, 2.1),
+        ("fast", "empty_growth", -0.1, 0.0, 100.0, 100.1),
         ("hstcp", "low_window", 0.9, 1.0, 3000.0, 4000.0),
         ("hstcp", "high_window", 75.0, 76.0, 1e9, 1.1e9),
         ("hstcp", "high_decrease", 0.009, 0.01, 0.5, 0.51),

@@ -277,6 +277,7 @@ pub const METRICS: &[Metric] = &[
     row((Edge, "left_other_packets", Packets), "Packets of the flow that the edge let pass in no assured class.", DIFFSERV),
     row((Edge, "remarked_packets", Packets), "Packets of the flow that came with a drop precedence and left with a worse one.", DIFFSERV),
     row((Edge, "policed_packets", Packets), "Packets of the flow that the edge dropped, because the contract does not cover them.", DIFFSERV),
+    row((Edge, "shaper_drops_packets", Packets), "Packets of the flow that passed the meter and found no place in the shaper of the contract.", DIFFSERV),
 
     // --- sample ---
     row((Sample, "queue_bytes", Bytes), "Backlog of the queue.", OWN),

@@ -12,7 +12,7 @@ const _: () = assert!(ARRIVED.len() == Colour::ALL.len() + 1 && LEFT.len() == AR
 
 /// The table `edge`.
 pub(super) fn rows(w: &World<'_>, end: Time, tables: &mut Tables) {
-    for (plan, edge) in w.plan.edges.iter().zip(&w.edges.list) {
+    for ((plan, edge), shaped) in w.plan.edges.iter().zip(&w.edges.list).zip(&w.losses.shaped) {
         for p in edge.passed(end) {
             let flow = &w.plan.flows[p.flow as usize];
             let mut row = Row(tables.table("edge"));
@@ -21,7 +21,8 @@ pub(super) fn rows(w: &World<'_>, end: Time, tables: &mut Tables) {
             for (name, n) in ARRIVED.iter().zip(p.arrived).chain(LEFT.iter().zip(p.left)) {
                 row.int(name, n);
             }
-            row.int("remarked_packets", p.remarked_packets).int("policed_packets", p.policed_packets).end();
+            row.int("remarked_packets", p.remarked_packets).int("policed_packets", p.policed_packets);
+            row.int("shaper_drops_packets", shaped[p.flow as usize]).end();
         }
     }
 }

@@ -16,7 +16,6 @@ use crate::world::Parameters;
 use crosswind_base::{FlowId, Streams, Time, Vantage};
 use crosswind_transport::tcp::{Connection, Io, TcpParams};
 use schemars::schema_for;
-use std::sync::Arc;
 
 /// The application at one end of a flow.
 pub enum App {
@@ -162,7 +161,9 @@ pub fn ends(plan: &Plan, params: &Parameters, rep: Repetition, streams: &Streams
         let start = start.filter(|_| f.connection == 0);
         for (seen, app) in [(Vantage::Sender, sender), (Vantage::Receiver, receiver)] {
             let setup = setup(seen, start.filter(|_| seen == opener));
-            let end = connection(app, setup, &params.tcp[f.group as usize], streams, &f.name);
+            let tcp = &params.tcp[f.group as usize];
+            let mut end = Endpoint::new(tcp.clone(), app, setup);
+            Own { streams, flow: &f.name }.equip(&mut end, tcp);
             out.push(FlowEnd::Tcp(end));
         }
     }
@@ -175,22 +176,28 @@ pub fn ends(plan: &Plan, params: &Parameters, rep: Repetition, streams: &Streams
     out
 }
 
-/// One end of a connection, with the habits and dice of its own.
-fn connection(app: App, setup: Setup, tcp: &Arc<TcpParams>, streams: &Streams, name: &str) -> Endpoint {
-    let seen = setup.seen;
-    let mut end = Endpoint::new(tcp.clone(), app, setup);
-    if let App::Reader(r) = &end.app {
-        r.begin(&mut end.conn);
+/// What is a flow's own: its name, and the random streams under it.
+pub struct Own<'a> {
+    pub streams: &'a Streams,
+    pub flow: &'a str,
+}
+
+impl Own<'_> {
+    /// Gives an end that has not begun its reader, its habit of acknowledging and its dice.
+    pub fn equip(&self, end: &mut Endpoint, tcp: &TcpParams) {
+        let (seen, flow) = (end.port.seen, self.flow);
+        if let App::Reader(r) = &end.app {
+            r.begin(&mut end.conn);
+        }
+        if seen == Vantage::Sender && tcp.early.is_on() {
+            let rng = self.streams.named(&format!("flow/{flow}/tcp/early"));
+            end.conn.sender().predict(tcp, rng);
+        }
+        if tcp.ack_habit.is_on() {
+            let side = if seen == Vantage::Sender { "sender" } else { "receiver" };
+            end.conn.rx.accustom(tcp, self.streams.named(&format!("flow/{flow}/tcp/acks/{side}")));
+        }
     }
-    if seen == Vantage::Sender && tcp.early.is_on() {
-        let rng = streams.named(&format!("flow/{name}/tcp/early"));
-        end.conn.sender().predict(tcp, rng);
-    }
-    if tcp.ack_habit.is_on() {
-        let side = if seen == Vantage::Sender { "sender" } else { "receiver" };
-        end.conn.rx.accustom(tcp, streams.named(&format!("flow/{name}/tcp/acks/{side}")));
-    }
-    end
 }
 
 fn datagrams(half: Half, s: Setup, waits: Option<Box<Waits>>) -> FlowEnd {

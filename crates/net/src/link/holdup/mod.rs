@@ -12,7 +12,9 @@ pub mod slow_path;
 pub mod spikes;
 
 use super::{Applied, Link, TxPlan};
-use crosswind_base::{ConfigError, Dur, Packet, Time};
+use crate::params::{self, Params};
+use crate::registry::BoxStage;
+use crosswind_base::{ConfigError, Cx, Dur, Packet, Stage, Time};
 use serde_json::{Map, Value};
 
 /// The keys of a link that hold packets up, and the row of the registry that each stands for; in the order in which a
@@ -38,6 +40,21 @@ pub trait Holdup {
 /// A table of the keys that change.
 fn keys_of(new: &Value) -> Result<&Map<String, Value>, ConfigError> {
     new.as_object().ok_or_else(|| ConfigError::new("", new.to_string(), "a table of the keys that change"))
+}
+
+/// Changes what stands in front of an egress: new values under `name` are for its own parameters, the others for the egress.
+fn change_in_front<P: Params>(
+    name: &str,
+    own: &mut P,
+    inner: &mut BoxStage,
+    set: &Map<String, Value>,
+    cx: &mut Cx<'_>,
+) -> Result<(), ConfigError> {
+    let mut others = set.clone();
+    if let Some(new) = others.shift_remove(name) {
+        *own = keys_of(&new).and_then(|keys| params::merged(own, keys)).map_err(|e| e.under(name))?;
+    }
+    if others.is_empty() { Ok(()) } else { inner.change(&others, cx) }
 }
 
 /// One of them, chosen at run time.

@@ -15,9 +15,9 @@
 //!
 //! **Checked by**: `crates/sim/tests/path_mtu.rs`, tapes `path_mtu_*`.
 
-use super::keys_of;
+use super::change_in_front;
 use super::slow_path::WithArrived;
-use crate::params::{self, Params};
+use crate::params::Params;
 use crate::registry::BoxStage;
 use crosswind_base::packet::Proto;
 use crosswind_base::{ConfigError, Cx, DropReason, Metrics, Packet, PacketId, Size, Stage, Time};
@@ -86,12 +86,7 @@ impl Stage for Mtu {
         self.inner.catch_up(cx)
     }
     fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        let mut others = set.clone();
-        if let Some(own) = others.shift_remove("path_mtu") {
-            let keys = keys_of(&own).map_err(|e| e.under("path_mtu"))?;
-            self.params = params::merged(&self.params, keys).map_err(|e| e.under("path_mtu"))?;
-        }
-        if others.is_empty() { Ok(()) } else { self.inner.change(&others, cx) }
+        change_in_front("path_mtu", &mut self.params, &mut self.inner, set, cx)
     }
     fn purge(&mut self, goes: &mut dyn FnMut(&Packet) -> bool, why: DropReason, cx: &mut Cx<'_>) {
         self.inner.purge(goes, why, cx)

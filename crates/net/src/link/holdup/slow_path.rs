@@ -16,7 +16,7 @@
 //!
 //! **Checked by**: `crates/sim/tests/lifetimes.rs`.
 
-use super::keys_of;
+use super::change_in_front;
 use crate::params::{self, Params};
 use crate::registry::BoxStage;
 use crate::spread::Spread;
@@ -122,12 +122,7 @@ impl Stage for SlowPath {
         self.inner.catch_up(cx)
     }
     fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        let mut others = set.clone();
-        if let Some(own) = others.shift_remove("slow_path") {
-            let keys = keys_of(&own).map_err(|e| e.under("slow_path"))?;
-            self.params = params::merged(&self.params, keys).map_err(|e| e.under("slow_path"))?;
-        }
-        if others.is_empty() { Ok(()) } else { self.inner.change(&others, cx) }
+        change_in_front("slow_path", &mut self.params, &mut self.inner, set, cx)
     }
     fn purge(&mut self, goes: &mut dyn FnMut(&Packet) -> bool, why: DropReason, cx: &mut Cx<'_>) {
         self.inner.purge(goes, why, cx)

@@ -20,12 +20,8 @@ impl Connection {
         let answer = p.flags.has(TcpFlags::ACK);
         match (self.state, answer) {
             (State::Closed, false) => {
-                self.agree(p, ext);
-                self.state = State::SynReceived;
                 self.opened_at = now.into();
-                self.rx.answer_syn();
-                self.rx.cause = p.sent_at;
-                self.send_syn(io);
+                self.answer_syn(p, ext, io);
                 if self.params.handshake != Handshake::Ns2 {
                     self.own_timer = now + self.tx.rto(&self.params);
                 }
@@ -40,11 +36,7 @@ impl Connection {
             (State::SynSent, true) => self.on_stray(p, io),
             (State::SynSent, false) => {
                 // Both ends open at the same time.
-                self.agree(p, ext);
-                self.state = State::SynReceived;
-                self.rx.answer_syn();
-                self.rx.cause = p.sent_at;
-                self.send_syn(io);
+                self.answer_syn(p, ext, io);
                 self.answered_again = true;
             }
             (State::SynReceived, true) if p.ack == 1 => {
@@ -65,18 +57,33 @@ impl Connection {
         }
     }
 
-    fn establish_active(&mut self, p: &Packet, ext: Option<&Ext>, io: &mut impl Io) {
-        let now = io.now();
+    /// The first SYN of the peer is answered by a SYN-ACK.
+    fn answer_syn(&mut self, p: &Packet, ext: Option<&Ext>, io: &mut impl Io) {
         self.agree(p, ext);
-        self.rx.next = 1;
-        self.rx.begin();
+        self.state = State::SynReceived;
+        self.rx.answer_syn();
         self.rx.cause = p.sent_at;
+        self.send_syn(io);
+    }
+
+    /// What both ends do when the connection exists.
+    fn establish(&mut self, p: &Packet, io: &mut impl Io) {
+        let now = io.now();
         self.state = State::Established;
         self.established_at = now.into();
         self.own_timer = Time::NEVER;
         self.watch_peer(now);
         self.recall(io);
         self.tx.open_window(1 + p.wnd as u64);
+    }
+
+    fn establish_active(&mut self, p: &Packet, ext: Option<&Ext>, io: &mut impl Io) {
+        let now = io.now();
+        self.agree(p, ext);
+        self.rx.next = 1;
+        self.rx.begin();
+        self.rx.cause = p.sent_at;
+        self.establish(p, io);
         if self.syn_resends == 0 {
             self.sample_handshake(now);
         } else {
@@ -95,12 +102,7 @@ impl Connection {
 
     pub(super) fn establish_passive(&mut self, p: &Packet, io: &mut impl Io) {
         let now = io.now();
-        self.state = State::Established;
-        self.established_at = now.into();
-        self.own_timer = Time::NEVER;
-        self.watch_peer(now);
-        self.recall(io);
-        self.tx.open_window(1 + p.wnd as u64);
+        self.establish(p, io);
         if self.syn_resends > 0 {
             self.restart_after_syn_loss(0);
         } else if !self.answered_again {

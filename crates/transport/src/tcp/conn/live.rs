@@ -27,9 +27,15 @@ live! {
 }
 
 impl Connection {
-    /// Other parameters: all of them before it begins, afterwards those that may change ([`KEYS`]).
+    /// It has been opened, by either end.
+    pub fn has_begun(&self) -> bool {
+        self.opened_at.is_some() || self.state != State::Closed
+    }
+
+    /// Other parameters: all of them before it begins, afterwards those that may change ([`KEYS`]). One that has not begun is made
+    /// anew: whoever has given it habits and dice gives them again.
     pub fn retune(&mut self, new: &Arc<TcpParams>) {
-        if self.opened_at.is_none() && self.state == State::Closed {
+        if !self.has_begun() {
             *self = Connection::new(new.clone(), self.peer, self.close_with_peer);
         } else {
             let mut own = (*self.params).clone();

@@ -22,9 +22,9 @@
 //! **Deviations**: 1. Window inflation is expressed as a smaller count of bytes in flight; the segments sent are the
 //! same. 2. ns-2 variants: two segments at most per ACK during NewReno recovery; when a partial ACK covers more than the
 //! duplicates counted, the window itself is deflated; duplicates after a timeout release new segments only for the
-//! first two.
+//! first two (Tahoe's count goes on through a timeout, and a duplicate releases one).
 //!
-//! **Checked by**: `detect/newreno_oracle.rs` (heuristics), `tests/tapes/*reno_*.tape`, `tests/tapes/newreno_rto_*.tape`; the ns-2 comparison, segment by segment (Tahoe: `tests/tapes/tahoe_starts_over.tape` only).
+//! **Checked by**: `detect/newreno_oracle.rs` (heuristics), `tests/tapes/*reno_*.tape`, `tests/tapes/newreno_rto_*.tape`; the ns-2 comparison, segment by segment.
 
 use super::super::conn::scoreboard::Scoreboard;
 use super::super::params::{GuardRule, Patience, Switch, TcpParams};
@@ -227,7 +227,11 @@ impl Detect for NewReno {
     }
 
     fn burst_limit(&self) -> u32 {
-        if self.variant == Variant::Ns2NewReno && self.dups_ever >= 3 { 2 } else { 0 }
+        match self.variant {
+            Variant::Ns2NewReno if self.dups_ever >= 3 => 2,
+            Variant::Ns2Tahoe if self.dups > 0 => 1,
+            _ => 0,
+        }
     }
 
     fn wait_on(&mut self, a: &Ack, blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) {
@@ -239,7 +243,10 @@ impl Detect for NewReno {
     }
 
     fn on_timeout(&mut self) {
-        (self.dups, self.dups_ever) = (0, 0);
+        // ns-2's Tahoe goes on counting: only an ACK that advances ends its row of duplicates.
+        if self.variant != Variant::Ns2Tahoe {
+            (self.dups, self.dups_ever) = (0, 0);
+        }
     }
 
     fn habits(&self) -> Habits {

@@ -14,9 +14,10 @@
 //! As in ns-2 a timeout and a reduction in slow start halve, and so does the first reduction of a connection (`first_decrease = "half"`).
 //!
 //! **Deviations**: 1. With `avoidance_counting = "fraction"` the threshold is rounded down to whole segments and the window is not, as in
-//! ns-2; otherwise neither is rounded.
+//! ns-2, nor is it at least two segments there; otherwise neither is rounded.
 //!
-//! **Checked by**: `law/oracle/aimd.rs` (ns-2's routine in its own units; the mean window under periodic losses).
+//! **Checked by**: `law/oracle/aimd.rs` (ns-2's routine in its own units; the mean window under periodic losses); the ns-2 comparison,
+//! segment by segment.
 
 use super::super::params::{AvoidanceCounting, TcpParams};
 use super::super::{Ack, Trigger};
@@ -91,6 +92,7 @@ impl WindowLaw for Aimd {
         w.fall_to(kept, why);
         if self.counting == AvoidanceCounting::Fraction {
             w.ssthresh = ((kept / w.mss).floor() * w.mss).max(2.0 * w.mss);
+            w.cwnd = if why == Trigger::Timeout { w.mss } else { kept };
         }
     }
 

@@ -22,7 +22,7 @@ impl Agent {
         let (halfwin, decreasewin) = (self.cwnd / 2.0, self.decrease_num * self.cwnd);
         let kept = if self.first_decrease || slowstart || timeout { halfwin } else { decreasewin };
         self.ssthresh = kept.floor().max(2.0);
-        self.cwnd = if timeout { 1.0 } else { kept.max(2.0) };
+        self.cwnd = if timeout { 1.0 } else { kept };
         self.first_decrease = false;
     }
 }
