@@ -12,8 +12,8 @@ from crosswind import Scenario
 from crosswind.cli import main
 from crosswind.errors import EXIT_BAD_INPUT, EXIT_DONE, InputError
 from crosswind.reproduce import catalogue
+from crosswind.reproduce.gathered import gather
 from crosswind.reproduce.one import Plan, write_scenarios
-from crosswind.reproduce.scoreboard import collect
 
 pytestmark = pytest.mark.engine
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,7 +41,7 @@ def test_a_changed_experiment_says_so_in_its_table_its_report_and_its_manifest(
     made = tmp_path / "out/changed" / ID
     assert "<strong>changed</strong>: <code>link.last-hop.delay=50 ms</code>" in (made / "report.html").read_text()
     assert any("changed" in w for w in json.loads((made / "manifest.json").read_text())["warnings"])
-    assert {r["experiment"] for r in collect(tmp_path / "out")} == {ID}
+    assert {r["experiment"] for r in gather([tmp_path / "out"]).rows} == {ID}
 
 
 def test_a_change_that_fits_nothing_is_refused_with_the_nearest_name(

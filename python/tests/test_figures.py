@@ -21,7 +21,7 @@ from crosswind import figures
 from crosswind.cli import main
 from crosswind.errors import InputError
 from crosswind.figures import charts
-from crosswind.reproduce import claims, scoreboard
+from crosswind.reproduce import claims, gathered, scoreboard
 from crosswind.stats import Estimate
 
 Engine = Callable[..., Any]
@@ -171,11 +171,13 @@ def test_the_scoreboard_lists_every_claim_with_its_command(tmp_path: Path) -> No
     nothing: Any = None
     rows = [c.check(nothing).row("study-2006/e1", 1.0) for c in (known, later)]
     (tmp_path / "o/e1/variants/x").mkdir(parents=True)
-    for place in ("o/e1", "o/e1/variants/x"):
+    for place, variant in (("o/e1", "main"), ("o/e1/variants/x", "x")):
+        manifest = {"experiment": "study-2006/e1", "variant": variant, "code_version": "1", "wall_s": 1, "warnings": []}
+        (tmp_path / place / "manifest.json").write_text(json.dumps(manifest))
         (tmp_path / place / "claims.json").write_text(json.dumps(rows))
     assert main(["scoreboard", str(tmp_path / "o")]) == 0
     page = (tmp_path / "o/scoreboard.html").read_text()
     assert "crosswind reproduce study-2006/e1" in page and page.count('class="spark"') == 2
     assert "4.0 s to 6.0 s" in page and "needs an aeroplane" in page and "n = 30" in page
     with pytest.raises(InputError, match="no claims"):
-        scoreboard.collect(tmp_path / "r")
+        gathered.gather([tmp_path / "r"])

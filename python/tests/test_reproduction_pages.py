@@ -6,9 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from crosswind.cli import main
+from crosswind.reproduce import before, catalogue, gathered
 from crosswind.reproduce import pages as reproduction
 from crosswind.reproduce.claims import Band, Claim, Part
-from crosswind.reproduce.readings import FORMER, Reading, before_and_after
+from crosswind.reproduce.readings import FORMER, Reading
 from crosswind.stats import exact
 
 NO_RESULTS: Any = None
@@ -54,22 +58,83 @@ def test_long_claims_show_first_what_does_not_pass(tmp_path: Path) -> None:
     assert "| p7: 20.0 s [9.0 s to 11.0 s] **fail**; p0: 10.0 s" in text and "and 2 more" in text
 
 
+WORDS = {"p": "pass", "f": "fail", "u": "unclear", "c": "consistent"}
+
+
+def verdicts(word: str) -> dict[str, str]:
+    return {f"S{i}": WORDS[w] for i, w in enumerate(word)}
+
+
 def test_bands_and_readings_in_one_table() -> None:
-    def reading(name: str, now: str, before: str) -> Reading:
-        words = {"p": "pass", "f": "fail", "u": "unclear", "c": "consistent"}
-        verdicts, earlier = ({f"S{i}": words[w] for i, w in enumerate(x)} for x in (now, before))
-        return Reading(name, "", {}, verdicts | {"S9": "fail"}, {}, ["S9"], earlier | {"S9": "fail"})
-
-    table = before_and_after([[reading("main", "ppc", "pfu"), reading(FORMER, "pff", "fff")]])
+    then = before.Column("then", verdicts("fff"), verdicts("pff"))
+    now = before.Column("now", verdicts("pfu"), verdicts("ppcp"))
+    table = before.quadrants(then, None, now)
     assert table is not None
-    assert table.rows == [["bands of before", "0 / 3 / 0", "1 / 1 / 1"], ["bands of now", "1 / 2 / 0", "2 / 0 / 1"]]
-    assert "By bands: S0 fail to pass." in table.note
-    assert "by models: S0 fail to pass; S2 fail to unclear." in table.note
-    assert "S9" not in table.note
-    assert before_and_after([]) is None
+    assert table.rows == [["bands of before", "0 / 3 / 0", "1 / 1 / 1"], ["bands of now", "1 / 2 / 0", "3 / 0 / 1"]]
+    assert "down the first column): S0 fail to pass." in table.note
+    assert "along the first row): S0 fail to pass; S2 fail to unclear. New: S3." in table.note
+    assert before.quadrants(None, None, now) is None
 
 
-def test_without_a_former_reading_the_table_says_so() -> None:
-    table = before_and_after([[Reading("main", "", {}, {"S1": "pass"}, earlier={"S1": "fail"})]])
-    assert table is not None and "the columns differ by nothing" in table.note
-    assert table.rows == [["bands of before", "0 / 1 / 0", "0 / 1 / 0"], ["bands of now", "1 / 0 / 0", "1 / 0 / 0"]]
+def test_former_readings_stand_between_where_they_were_run() -> None:
+    def one(name: str, now: str, was: str) -> Reading:
+        return Reading(name, "", {}, verdicts(now) | {"S9": "fail"}, {}, ["S9"], verdicts(was))
+
+    column = before.former([[one("main", "pp", "pp"), one(FORMER, "pf", "ff")], [one("main", "", "")]])
+    assert column is not None and (column.before, column.now) == (verdicts("ff"), verdicts("pf"))
+    assert before.former([[one("main", "pp", "pp")]]) is None
+
+
+def test_printed_values_of_the_first_score_are_held_against_the_bands_of_now(tmp_path: Path) -> None:
+    (tmp_path / before.FILE).write_text(
+        "claim,verdict,part,value,unit,n\nS1,fail,x,12.0,s,20\nS2,pass,x,50.0,%,20\nS3,pass,y,1.0,,20\nS4,pass,x,1,,1\n"
+    )
+
+    def claim(id: str, band: Band, unit: str = "s", **more: Any) -> Claim:
+        return Claim(id, "", "", [Part("x", lambda _: exact(0.0), band, "", unit)], **more)
+
+    claims = [
+        claim("S1", Band(11, 13)),
+        claim("S2", Band(0.6, 0.7), "%"),
+        claim("S3", Band(0, 2)),
+        claim("S4", Band(5, 6), kind="calibration"),
+    ]
+    column = before.first_score("smith-2024", claims, tmp_path)
+    assert column is not None
+    assert column.before == {"S1": "fail", "S2": "pass", "S3": "pass"}
+    assert column.now == {"S1": "pass", "S2": "fail"} and column.open == 1, "S3's part was not measured then"
+    assert before.first_score("smith-2024", claims, tmp_path / "none") is None
+
+
+@pytest.mark.parametrize(
+    ("study", "passed"),
+    [("jarvinen-2006", 69), ("riva-2003", 38), ("gurtov-2004", 53), ("igarashi", 51), ("bhandarkar-2006", 88)],
+)
+def test_every_study_has_its_first_score(study: str, passed: int) -> None:
+    claims = [c for e in catalogue.of_study(study).values() for c in e.claims]
+    column = before.first_score(study, claims)
+    assert column is not None and 0 < list(column.before.values()).count("pass") <= passed
+
+
+def test_pages_are_made_of_what_lies_in_several_folders(tmp_path: Path) -> None:
+    def left(place: str, name: str, variant: str, value: float, size: str = "full") -> None:
+        (tmp_path / place).mkdir(parents=True)
+        m = {"experiment": name, "variant": variant, "code_version": "1.2", "wall_s": 2, "size": size, "warnings": []}
+        (tmp_path / place / "manifest.json").write_text(json.dumps(m))
+        title = name if variant == "main" else f"{name} ({variant})"
+        (tmp_path / place / "claims.json").write_text(json.dumps([row("S1", value, title)]))
+
+    left("one/a", "smith-2024/a", "main", 10)
+    left("two/a", "smith-2024/a", FORMER, 20)
+    left("two/b", "smith-2024/b", "main", 10, "quick")
+    found = gathered.gather([tmp_path / "one", tmp_path / "two"])
+    assert [(r["experiment"], r["readings"]) for r in found.rows] == [
+        ("smith-2024/a", {FORMER: "fail"}),
+        ("smith-2024/b", {}),
+    ]
+    assert [r.name for r in found.readings["smith-2024/a"]] == ["main", FORMER]
+    assert "1.2; 6 s" in found.made() and "not at full length: smith-2024/b" in found.made()
+    arguments = ["scoreboard", str(tmp_path / "one"), str(tmp_path / "two"), "--pages", str(tmp_path / "pages")]
+    assert main(arguments) == 0
+    text = (tmp_path / "pages/smith-2024.md").read_text(encoding="utf-8")
+    assert "former readings, engine of now" in text and "## smith-2024/b" in text

@@ -10,7 +10,7 @@ import typer
 from crosswind.cli.shared import JsonOption, print_json
 from crosswind.results.folder import prepare_out
 
-EPILOG = "Example: crosswind scoreboard out   (after: crosswind reproduce jarvinen-2006 --quick)"
+EPILOG = "Example: crosswind scoreboard out --pages docs/reproduction   (after: crosswind reproduce all)"
 
 
 def register(app: typer.Typer) -> None:
@@ -18,14 +18,29 @@ def register(app: typer.Typer) -> None:
 
 
 def make(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder with reproductions below it.")] = Path("out"),
+    folders: Annotated[
+        list[Path] | None, typer.Argument(metavar="DIR..", help="Folders with reproductions below them. Default: out.")
+    ] = None,
+    pages: Annotated[
+        Path | None, typer.Option("--pages", help="Write a page for each study to this folder too, and their index.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Writes scoreboard.html: every claim with published, measured, interval, verdict and the command to repeat it."""
-    from crosswind.reproduce import scoreboard
+    """Writes scoreboard.html: every claim with published, measured, interval, verdict and the command to repeat it.
 
-    rows = scoreboard.collect(folder)
+    Studies may have been run at separate times and into separate folders; nothing is run here. The scoreboard goes into
+    the first folder.
+    """
+    from crosswind.reproduce import pages as reproduction
+    from crosswind.reproduce import scoreboard
+    from crosswind.reproduce.gathered import gather
+
+    places = folders or [Path("out")]
+    found = gather(places)
+    if pages is not None:
+        for page in reproduction.write(found.rows, found.readings, pages, found.made()):
+            print(page)
     if json:
-        print_json(rows)
+        print_json(found.rows)
         return
-    print(scoreboard.write(rows, prepare_out(folder)))
+    print(scoreboard.write(found.rows, prepare_out(places[0])))

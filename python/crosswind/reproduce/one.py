@@ -247,8 +247,10 @@ def _save(runs: Runs, rows: list[dict[str, Any]], out: Path) -> None:
 def _conclude_briefly(experiment: Experiment, runs: Runs, out: Path, plan: Plan) -> Reading:
     """Tables and claims without figures and report."""
     results, checked, rows = _check(experiment, runs, out, plan)
+    found = reading(experiment, str(runs.manifest["variant"]), results, checked)
+    runs.manifest["reading"] = found.as_dict()
     _save(runs, rows, out)
-    return reading(experiment, str(runs.manifest["variant"]), results, checked)
+    return found
 
 
 def _pictures(experiment: Experiment, results: Results) -> list[Picture]:
@@ -285,6 +287,7 @@ def conclude(experiment: Experiment, runs: Runs, out: Path, command: str = "", p
     """Checks the claims on finished runs and writes tables, figures and report."""
     results, checked, rows = _check(experiment, runs, out, plan)
     own = reading(experiment, str(runs.manifest.get("variant", MAIN)), results, checked)
+    runs.manifest["reading"] = own.as_dict()
     readings = [own, *(Reading(**r) for r in runs.manifest.get("readings", []))]
     for row in rows:
         row["grade"] = experiment.grades.get(row["claim"], "")

@@ -13,9 +13,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from crosswind.reproduce import before, catalogue
 from crosswind.reproduce.claims import MEANING, tally
 from crosswind.reproduce.claims.tally import distinct, in_order, study_of
-from crosswind.reproduce.readings import Reading, before_and_after, beside, comparison, tallies
+from crosswind.reproduce.readings import Reading, beside, comparison, tallies
 from crosswind.table import Table
 
 SCORES = "scores.json"
@@ -28,6 +29,10 @@ CAUSES = {
     "reading": "our reading of an open point",
     "": "not explained",
 }
+FIRST = (
+    "The first score is that of the engine and the readings of then, as it was printed; the bands of now are held "
+    "against the printed values alone, so an order counts by its sign without an interval."
+)
 Row = Mapping[str, Any]
 
 
@@ -134,8 +139,12 @@ def _summary(study: str, rows: Sequence[Row], readings: Mapping[str, Sequence[Re
         shown = ((CAUSES[k], len(ids), ", ".join(in_order(ids))) for k, ids in causes.items())
         out += _lines(["fails because of", "claims", ""], shown)
     out += _conclusions(study)
-    if (quadrants := before_and_after(list(readings.values()))) is not None:
-        out += ["How much came from bands and how much from models:", "", *_table(quadrants)]
+    if apart := before.aside(rows):
+        out += _lines(["counted apart", "claims", ""], apart)
+    claims = [c for e in catalogue.of_study(study).values() for c in e.claims]
+    columns = (before.first_score(study, claims), before.former(readings.values()), before.of_now(rows))
+    if (quadrants := before.quadrants(*columns)) is not None:
+        out += ["How much came from bands and how much from models:", "", *_table(quadrants), FIRST, ""]
     grades = {r["claim"]: r.get("grade", "") for r in rows}
     if any(beside(r) for r in readings.values()):
         out += _table(tallies(list(readings.values()), grades))

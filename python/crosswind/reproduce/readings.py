@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from crosswind.reproduce.claims import Checked
-from crosswind.reproduce.claims.tally import in_order
 from crosswind.reproduce.experiment import Experiment, Results
 from crosswind.table import Table
 
@@ -81,31 +80,7 @@ def tallies(readings: Sequence[Sequence[Reading]], grades: Mapping[str, str]) ->
     return Table("Verdicts by reading", ["reading", "all", *letters], rows, note)
 
 
-def before_and_after(readings: Sequence[Sequence[Reading]]) -> Table | None:
-    """Old and new bands times old and new readings, passed / failed / unclear of distinct claims that are evidence.
-
-    The reading named `FORMER` is what was the main one before the study was corrected; where an experiment has none,
-    its main one did not change. None when no claim has a band of before.
-    """
-    main = [one[0] for one in readings if one]
-    former = [next((r for r in one if r.name == FORMER), one[0]) for one in readings if one]
-    if not any(r.earlier for r in main):
-        return None
-    a, b = (_worst(some, "earlier") for some in (former, main))
-    c, d = (_worst(some, "verdicts") for some in (former, main))
-    show = passed_failed_unclear
-    rows = [["bands of before", show(a), show(b)], ["bands of now", show(c), show(d)]]
-    said = (
-        [f"By bands: {_moved(a, c)}.", f"by models: {_moved(a, b)}."] if any(r.name == FORMER for r in former) else []
-    )
-    same = "" if said else " No other main reading was run: the columns differ by nothing."
-    gone = sorted(set(a) - set(d))
-    left = f" No longer counted: {', '.join(in_order(gone))}." if gone else ""
-    note = "Passed / failed / unclear." + (" " + " ".join(said) if said else same) + left
-    return Table("Bands and readings", ["", "readings of before", "readings of now"], rows, note)
-
-
-def _worst(readings: Sequence[Reading], of: str) -> dict[str, str]:
+def worst(readings: Sequence[Reading], of: str) -> dict[str, str]:
     """Claim -> the worst of its verdicts; withheld ones and what is counted apart left out."""
     found: dict[str, str] = {}
     for r in readings:
@@ -113,15 +88,6 @@ def _worst(readings: Sequence[Reading], of: str) -> dict[str, str]:
             if verdict in RANKS and claim not in r.apart:
                 found[claim] = min(found.get(claim, verdict), verdict, key=RANKS.index)
     return found
-
-
-def _moved(old: Mapping[str, str], new: Mapping[str, str]) -> str:
-    """Which claims have another verdict, in words."""
-    moves: dict[str, list[str]] = {}
-    for claim in old:
-        if claim in new and old[claim] != new[claim]:
-            moves.setdefault(f"{old[claim]} to {new[claim]}", []).append(claim)
-    return "; ".join(f"{', '.join(in_order(ids))} {move}" for move, ids in sorted(moves.items())) or "nothing changes"
 
 
 def passed_failed_unclear(verdicts: Mapping[str, str]) -> str:

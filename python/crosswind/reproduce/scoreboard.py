@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from crosswind import report
-from crosswind.errors import InputError
 from crosswind.figures.spark import spark
 from crosswind.reproduce.claims import MEANING, columns, tally
 
 PARTS_DRAWN = 6
-
-
-def collect(folder: Path) -> list[dict[str, Any]]:
-    """All rows of the claims.json files below a folder, other readings left out. Raises InputError without any."""
-    rows: list[dict[str, Any]] = []
-    for file in sorted(folder.rglob("claims.json")):
-        if "variants" not in file.relative_to(folder).parts:
-            try:
-                rows += json.loads(file.read_text(encoding="utf-8"))
-            except (OSError, ValueError) as e:
-                raise InputError(str(file), found=f"claims that cannot be read ({e})", expected="JSON") from None
-    if not rows:
-        raise InputError(str(folder), found="no claims", expected="results of `crosswind reproduce` at or below it")
-    # An experiment with other values than the published one judges nothing.
-    return list({(r["experiment"], r["claim"]): r for r in rows if not r.get("changed")}.values())
 
 
 def write(rows: Sequence[dict[str, Any]], folder: Path) -> Path:

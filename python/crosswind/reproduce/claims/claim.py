@@ -162,15 +162,16 @@ class Claim:
         if self.needs:
             return Checked(self, (), "not yet", "not yet")
         measured = tuple(_measure(p, results) for p in self.parts)
-        now = [m.verdict for m in measured if m.verdict == "error" or self._counts(m.part, "digest")]
-        before = [m.earlier for m in measured if m.earlier == "error" or self._counts(m.part, "corrected")]
+        now = [m.verdict for m in measured if m.verdict == "error" or self.counts(m.part, "digest")]
+        before = [m.earlier for m in measured if m.earlier == "error" or self.counts(m.part, "corrected")]
         if self.withheld == "yes":
             broken: Verdict = "error" if "error" in now else "withheld"
             return Checked(self, measured, broken, broken)
         judged: Verdict = overall(now) if now or not measured else "reported"
         return Checked(self, measured, judged, overall(before) if before and self.set == "both" else "not yet")
 
-    def _counts(self, part: Part, other: str) -> bool:
+    def counts(self, part: Part, other: str = "digest") -> bool:
+        """Whether the claim's verdict depends on a part: by the bands of now, or (`corrected`) by those of before."""
         return part.set != other and part.kind in (None, self.kind)
 
 

@@ -1,0 +1,135 @@
+"""How much of a score came from bands and how much from models: old and new bands times old and new readings.
+
+The bands before the corrections stand in the claims. The values before them are in `data/first-score.csv` beside a
+study: what REPRODUCTION.md printed at commit 60ba0fc, with the engine and the readings of that day. The bands of now
+are held against these printed values alone: where a rule asks for an interval, the value decides; where it asks for
+our own scatter, or for a part that was not measured then, nothing is decided.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from crosswind.reproduce.claims import Claim, Part, overall
+from crosswind.reproduce.claims.tally import distinct, in_order
+from crosswind.reproduce.readings import FORMER, RANKS, Reading, passed_failed_unclear, worst
+from crosswind.stats import Estimate
+from crosswind.table import Table
+
+FILE = "first-score.csv"
+WHEN = "22 November 2026"
+Row = Mapping[str, Any]
+Verdicts = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Column:
+    """Verdicts by the bands of before and of now; `open` counts the claims that the bands of now say nothing about."""
+
+    title: str
+    before: Verdicts
+    now: Verdicts
+    open: int = 0
+
+
+def first_score(study: str, claims: Sequence[Claim], folder: Path | None = None) -> Column | None:
+    """The values of the first score, by both bands; None for a study that has none.
+
+    `folder`: where the study's data files are.
+    """
+    package = Path(__file__).parent.parent / "experiments" / study.replace("-", "_")
+    file = (folder or package / "data") / FILE
+    if not file.is_file():
+        return None
+    with file.open(encoding="utf-8", newline="") as f:
+        rows = list(csv.DictReader(f))
+    counted: dict[str, list[Claim]] = {}
+    for c in claims:
+        if c.kind == "evidence" and c.withheld == "no" and not c.needs:
+            counted.setdefault(c.id, []).append(c)
+    printed = {(r["claim"], r["part"]): r for r in rows}
+    before: Verdicts = {}
+    for r in rows:
+        if r["claim"] in counted and r["verdict"] in RANKS:
+            before[r["claim"]] = min(before.get(r["claim"], r["verdict"]), r["verdict"], key=RANKS.index)
+    now: Verdicts = {}
+    for id in before:
+        verdicts = [_judged(p, printed.get((id, p.label))) for c in counted[id] for p in c.parts if c.counts(p)]
+        if "fail" in verdicts or None not in verdicts:
+            now[id] = overall([v for v in verdicts if v is not None])  # type: ignore[misc]
+    title = f"values of the first score ({WHEN})"
+    return Column(title, before, now, len(before) - len(now))
+
+
+def _judged(part: Part, printed: Row | None) -> str | None:
+    """The verdict on a printed value by the criterion of now; None where that needs more than the value."""
+    c = part.criterion
+    if printed is None or printed["value"] in ("", "nothing") or c.covers is not None or c.ours is not None:
+        return None
+    value = float(printed["value"]) / (100 if part.unit == "%" else 1)
+    return c.judge(Estimate(value, value, value, max(int(printed["n"] or 1), c.least_n)))
+
+
+def of_now(rows: Sequence[Row]) -> Column:
+    """The runs of now, by both bands."""
+    evidence = [r for r in rows if r.get("kind", "evidence") == "evidence"]
+    now, before = (
+        {id: str(v) for (_, id), v in distinct(evidence, key).items() if v in RANKS} for key in ("verdict", "earlier")
+    )
+    return Column("readings and engine of now", before, now)
+
+
+def former(readings: Iterable[Sequence[Reading]]) -> Column | None:
+    """The former readings with the engine of now, where they were run; an experiment without one did not change."""
+    chosen = [next((r for r in one if r.name == FORMER), one[0]) for one in readings if one]
+    if not any(r.name == FORMER for r in chosen):
+        return None
+    return Column("former readings, engine of now", worst(chosen, "earlier"), worst(chosen, "verdicts"))
+
+
+def quadrants(then: Column | None, between: Column | None, now: Column) -> Table | None:
+    """Passed / failed / unclear of distinct claims that are evidence. None when nothing is known of before."""
+    columns = [c for c in (then, between, now) if c is not None]
+    if len(columns) < 2:
+        return None
+    old, new = columns[0], columns[-1]
+    rows = [
+        [name, *(_shown(getattr(c, key), c.open if key == "now" else 0) for c in columns)]
+        for name, key in (("bands of before", "before"), ("bands of now", "now"))
+    ]
+    said = [f"By bands (down the first column): {_moved(old.before, old.now)}."]
+    said += [f"By models (along the first row): {_moved(old.before, new.before)}."]
+    added = sorted(set(new.now) - set(old.before))
+    said += [f"New: {', '.join(in_order(added))}."] if added else []
+    return Table(
+        "Bands and readings", ["", *(c.title for c in columns)], rows, "Passed / failed / unclear. " + " ".join(said)
+    )
+
+
+def _shown(verdicts: Verdicts, undecided: int) -> str:
+    return passed_failed_unclear(verdicts) + (f" ({undecided} not decided by these values)" if undecided else "")
+
+
+def _moved(old: Verdicts, new: Verdicts) -> str:
+    """Which claims have another verdict, in words."""
+    moves: dict[str, list[str]] = {}
+    for claim in old:
+        if claim in new and old[claim] != new[claim]:
+            moves.setdefault(f"{old[claim]} to {new[claim]}", []).append(claim)
+    return "; ".join(f"{', '.join(in_order(ids))} {move}" for move, ids in sorted(moves.items())) or "nothing changes"
+
+
+def aside(rows: Sequence[Row]) -> list[list[str]]:
+    """Claims that leave the count: kind, how many, which."""
+    kinds: dict[str, list[str]] = {}
+    for r in rows:
+        ids = kinds.setdefault(str(r.get("kind", "evidence")), [])
+        if r["claim"] not in ids:
+            ids.append(str(r["claim"]))
+    return [
+        [kind, str(len(ids)), ", ".join(in_order(ids))] for kind, ids in sorted(kinds.items()) if kind != "evidence"
+    ]

@@ -1,0 +1,83 @@
+"""What finished reproductions have left in folders, for pages and scoreboards: without running anything.
+
+Studies can be run at separate times and into separate folders, and another reading of an experiment after its main one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from crosswind.errors import InputError
+from crosswind.reproduce.readings import MAIN, MAIN_TITLE, Reading
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass
+class Gathered:
+    """The rows of the main readings, the readings of each experiment (its main one first), and how they were made."""
+
+    rows: Rows = field(default_factory=list)
+    readings: dict[str, list[Reading]] = field(default_factory=dict)
+    versions: set[str] = field(default_factory=set)
+    seconds: float = 0.0
+    first_looks: list[str] = field(default_factory=list)
+
+    def made(self) -> str:
+        """By what, for the head of a page."""
+        by = f"`crosswind reproduce` (Crosswind {', '.join(sorted(self.versions))}; {self.seconds:.0f} s of runs)"
+        short = f", **not at full length: {', '.join(self.first_looks)}**" if self.first_looks else ""
+        return by + short
+
+
+def gather(folders: Sequence[Path]) -> Gathered:
+    """All that lies below some folders; of an experiment that lies there twice the last one counts.
+
+    Raises InputError for claims that cannot be read, and when there are none.
+    """
+    found: dict[tuple[str, str], tuple[Rows, dict[str, Any]]] = {}
+    for folder in folders:
+        for file in sorted(folder.rglob("claims.json")):
+            rows, m = _read(file), _read(file.with_name("manifest.json"))
+            if rows and not any(r.get("changed") for r in rows):
+                found[str(m["experiment"]), str(m["variant"])] = (rows, m)
+    out = Gathered()
+    for (name, variant), (rows, m) in sorted(found.items(), key=lambda item: (item[0][0], item[0][1] != MAIN)):
+        out.versions.add(str(m["code_version"]))
+        out.seconds += float(m["wall_s"])
+        if variant == MAIN:
+            out.rows += rows
+            if m.get("size") != "full" or any("repetitions instead of" in w for w in m["warnings"]):
+                out.first_looks.append(name)
+        elif name not in out.readings:
+            continue  # of what is compared there is no main reading
+        out.readings.setdefault(name, []).append(_reading(rows, m))
+    if not out.rows:
+        places = ", ".join(map(str, folders))
+        raise InputError(places, found="no claims", expected="results of `crosswind reproduce` at or below it")
+    for row in out.rows:
+        others = out.readings[str(row["experiment"])][1:]
+        row["readings"] = {r.name: r.verdicts[row["claim"]] for r in others if row["claim"] in r.verdicts}
+    return out
+
+
+def _read(file: Path) -> Any:
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as e:
+        raise InputError(str(file), found=f"claims that cannot be read ({e})", expected="JSON") from None
+
+
+def _reading(rows: Rows, manifest: dict[str, Any]) -> Reading:
+    if "reading" in manifest:
+        return Reading(**manifest["reading"])
+    variant = str(manifest["variant"])
+    verdicts, earlier = (
+        {r["claim"]: r[key] for r in rows if r.get(key, "not yet") != "not yet"} for key in ("verdict", "earlier")
+    )
+    apart = [r["claim"] for r in rows if r.get("kind", "evidence") != "evidence"]
+    return Reading(variant, MAIN_TITLE if variant == MAIN else variant, {}, verdicts, {}, apart, earlier)
