@@ -254,6 +254,11 @@ def curves(r: Results, by: Mapping[float, str], groups: Sequence[str], column: s
     return {g: curve(r, by, f"{g}_{column}") for g in groups}
 
 
+def over(new: str, old: str, member: str = "g0", limit_ms: int = 10) -> Callable[[Results], Estimate]:
+    """The EPLR of one configuration over that of another."""
+    return study.ratio(eplr(new, member, limit_ms), eplr(old, member, limit_ms))
+
+
 def changed(new: str, old: str, member: str = "g0", limit_ms: int = 10) -> Callable[[Results], Estimate]:
     """The relative change of an EPLR between two configurations."""
     return study.change(eplr(new, member, limit_ms), eplr(old, member, limit_ms))

@@ -78,17 +78,13 @@ CLAIMS = study.BOOK.claims(
             "any group, 20 ms: above its least": _excess(20),
             "g0, 10 ms": measures.with_seeds(study.value(*_g0(10.0, 10)), 5),
             "g0, 20 ms": measures.with_seeds(study.value(*_g0(20.0, 20)), 5),
-            "g0, 11 against 10 ms": measures.ratio(_g0(11.0, 10), _g0(10.0, 10), pairing="paired"),
-            "g0, 21 against 20 ms": measures.ratio(_g0(21.0, 20), _g0(20.0, 20), pairing="paired"),
-            "g0, 8 against 10 ms": measures.ratio(_g0(8.0, 10), _g0(10.0, 10), pairing="paired"),
-            "g0, 18 against 20 ms": measures.ratio(_g0(18.0, 20), _g0(20.0, 20), pairing="paired"),
+            "g0, 11 against 10 ms": discard.over(BY_QTL[11.0], BY_QTL[10.0], "g0", 10),
+            "g0, 21 against 20 ms": discard.over(BY_QTL[21.0], BY_QTL[20.0], "g0", 20),
+            "g0, 8 against 10 ms": discard.over(BY_QTL[8.0], BY_QTL[10.0], "g0", 10),
+            "g0, 18 against 20 ms": discard.over(BY_QTL[18.0], BY_QTL[20.0], "g0", 20),
         },
         "IC7.9": {"late packets": study.median(_all_late)},
-        "IC7.10": {
-            "g0, MTQ 3.3 against QTL 10": measures.ratio(
-                ("e7-2/MTQ 3.3", "g0_eplr_10"), _g0(10.0, 10), pairing="paired"
-            )
-        },
+        "IC7.10": {"g0, MTQ 3.3 against QTL 10": discard.over("e7-2/MTQ 3.3", BY_QTL[10.0])},
     }
 )
 
