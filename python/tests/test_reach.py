@@ -17,9 +17,11 @@ from typer.testing import CliRunner
 
 import crosswind as cw
 from crosswind.cli import app, main
+from crosswind.cli.shared import print_table
 from crosswind.errors import EXIT_DONE, MissingExtraError
 from crosswind.reproduce import catalogue
 from crosswind.scenario.known_paths import unknown_step
+from crosswind.table import Table
 
 pytestmark = pytest.mark.engine
 ROOT = Path(__file__).resolve().parents[2]
@@ -167,3 +169,21 @@ def _commands(group: typer.core.TyperGroup, before: tuple[str, ...] = ()) -> Ite
 def test_shipped_scenarios_name_their_schema(file: Path) -> None:
     first = file.read_text(encoding="utf-8").split("\n")[0]
     assert (file.parent / first.removeprefix("#:schema ")).resolve() == ROOT / "scenarios/scenario.schema.json"
+
+
+@pytest.mark.parametrize("width", [80, 60])
+def test_tables_fit_a_terminal_without_broken_words(
+    width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    heads = ["configuration", "flow", "goodput", "retransmissions", "elapsed (95 %)", "timeouts", "queue delay p95"]
+    row = ["limit=10 packets", "bulk", "28.3 kbit/s", "17", "96.3 s (96.2 s to 96.4 s)", "0", "769.4 ms"]
+    print_table(Table("Flows", heads, [row, [*row[:1], "third", *row[2:]]]))
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= width
+    said = "\n".join(lines)
+    for text in ("configuration", "28.3 kbit/s", "retransmissions", "timeouts", "769.4 ms", "96.3"):
+        assert text in said, text
+    # Each block says whom its rows are about.
+    blocks = [line for line in lines if "bulk" in line]
+    assert len(blocks) >= 2 and all("limit=10" in line for line in blocks)

@@ -6,8 +6,9 @@ import json
 import os
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich import box
@@ -83,17 +84,64 @@ def print_json(value: Any) -> None:
 
 
 def print_table(table: Table) -> None:
-    """A summary table: heads, rows, note."""
-    rich = RichTable(title=table.title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
-    for i, head in enumerate(table.heads):
-        # Numbers begin with a digit, a sign or a dash for "none"; what begins otherwise is read as words.
-        words = any(row[i][:1].isalpha() for row in table.rows)
-        rich.add_column(head, justify="left" if i == 0 or words else "right", overflow="fold")
-    for row in table.rows:
-        rich.add_row(*(Text(cell) for cell in row))
-    console().print(rich)
+    """A summary table: heads, rows, note. One that is too wide is printed in blocks, each with the first columns."""
+    screen = console()
+    widths = [_least_width(head, [row[i] for row in table.rows]) for i, head in enumerate(table.heads)]
+    words = [not i or any(row[i][:1].isalpha() for row in table.rows) for i in range(len(table.heads))]
+    whole = [max(map(len, [head, *(row[i] for row in table.rows)])) for i, head in enumerate(table.heads)]
+    for number, columns in enumerate(_blocks(widths, words, screen.width)):
+        wide = _filled(columns, widths, whole, screen.width)
+        title = "" if number else table.title
+        rich = RichTable(title=title, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False)
+        for i in columns:
+            # Numbers begin with a digit, a sign or a dash for "none"; what begins otherwise is read as words.
+            side: Literal["left", "right"] = "left" if words[i] else "right"
+            rich.add_column(table.heads[i], justify=side, overflow="fold", width=wide[i])
+        for row in table.rows:
+            rich.add_row(*(Text(row[i]) for i in columns))
+        screen.print(rich)
     if table.note:
-        console().print(Text(table.note, style="dim"))
+        screen.print(Text(table.note, style="dim"))
+
+
+#: Characters between two columns, and outside of the first and the last.
+BETWEEN, EDGES = 3, 2
+#: Cells up to this long stay on one line: a number with its unit.
+UNBROKEN = 14
+
+
+def _least_width(head: str, cells: Sequence[str]) -> int:
+    """What a column needs so that no word and no number with its unit is broken."""
+    whole = [c for c in cells if len(c) <= UNBROKEN]
+    parts = [w for text in (head, *(c for c in cells if len(c) > UNBROKEN)) for w in text.split()]
+    return max(map(len, [*whole, *parts]), default=1)
+
+
+def _blocks(widths: Sequence[int], words: Sequence[bool], width: int) -> list[list[int]]:
+    """The columns of each block: those of the first, and behind the leading columns of words as many as fit."""
+    lead = next((i for i, word in enumerate(words) if not word), len(words))
+    keys = list(range(min(lead, 3, len(widths) - 1)))
+    room = width - EDGES - sum(widths[i] + BETWEEN for i in keys)
+    blocks: list[list[int]] = []
+    left = 0
+    for i in range(len(keys), len(widths)):
+        if not blocks or widths[i] > left:
+            blocks.append([*keys])
+            left = room
+        blocks[-1].append(i)
+        left -= widths[i] + BETWEEN
+    return blocks or [keys]
+
+
+def _filled(columns: Sequence[int], least: Sequence[int], whole: Sequence[int], width: int) -> dict[int, int]:
+    """The width of each column: what it needs, and a share of what is left where it would like more."""
+    out = {i: min(least[i], width - EDGES) for i in columns}
+    left = width - EDGES - sum(out.values()) - BETWEEN * (len(columns) - 1)
+    for number, i in enumerate(wanting := sorted(columns, key=lambda i: whole[i] - least[i])):
+        more = min(whole[i] - out[i], max(0, left) // (len(wanting) - number))
+        out[i] += max(0, more)
+        left -= max(0, more)
+    return out
 
 
 def changed(path: Path, assignments: list[str] | None) -> Scenario:
