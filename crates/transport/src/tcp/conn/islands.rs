@@ -26,6 +26,7 @@ pub struct Islands {
     /// changed again or are gone: those do not match any more.
     recent: Vec<(u64, u64)>,
     changes: u64,
+    bytes: u64,
 }
 
 /// The island that a note of a change is about, if it has not changed since.
@@ -39,7 +40,7 @@ impl Islands {
         self.list.is_empty()
     }
     pub fn bytes(&self) -> u64 {
-        self.list.iter().map(|i| i.right - i.left).sum()
+        self.bytes
     }
 
     /// Whether one of them holds all of [left, right).
@@ -59,8 +60,10 @@ impl Islands {
         {
             mine.left = mine.left.min(i.left);
             mine.right = mine.right.max(i.right);
+            self.bytes -= i.right - i.left;
             swallowed += 1;
         }
+        self.bytes += mine.right - mine.left;
         match swallowed {
             0 => self.list.insert(at, mine),
             n => {
@@ -89,6 +92,7 @@ impl Islands {
             && i.left <= next
         {
             next = next.max(i.right);
+            self.bytes -= i.right - i.left;
             self.list.pop_front();
         }
         if self.list.is_empty() {

@@ -8,6 +8,8 @@ use super::super::params::SackAfterTimeout;
 use crosswind_base::Time;
 use std::collections::VecDeque;
 
+mod retransmissions;
+
 const SACKED: u8 = 1;
 const LOST: u8 = 2;
 /// Sent again after it was held lost, and not held lost since.
@@ -90,6 +92,7 @@ pub struct Scoreboard {
     resent: u64,
     /// Lost and not sent again yet.
     waiting: u64,
+    retransmissions: retransmissions::Retransmissions,
 }
 
 impl Scoreboard {
@@ -420,6 +423,7 @@ impl Scoreboard {
             self.sacked = 0;
         }
         (self.lost, self.resent, self.waiting, self.suspect_cursor) = (0, 0, 0, self.popped);
+        self.retransmissions = Default::default();
         for s in &mut self.ring {
             if keep == SackAfterTimeout::Clear {
                 s.flags &= !SACKED;
@@ -435,16 +439,6 @@ impl Scoreboard {
         self.loss_boundary = self.ring.back().map_or(self.loss_boundary, |s| s.end().min(high));
     }
 
-    /// As [`Scoreboard::mark_all_lost`], but what has been sent again since the timeout is on its way.
-    pub fn mark_lost_but_resent(&mut self, keep: SackAfterTimeout, high: u64) {
-        let resent: Vec<(u64, Time)> =
-            self.ring.iter().filter(|s| s.is_resent()).map(|s| (s.start, s.sent_at)).collect();
-        self.mark_all_lost(keep, high);
-        for (start, at) in resent {
-            self.resend(start, at);
-        }
-    }
-
     /// The timeout was a mistake: nothing is held lost any more.
     pub fn clear_lost(&mut self) {
         for s in &mut self.ring {
@@ -452,6 +446,7 @@ impl Scoreboard {
         }
         (self.lost, self.resent, self.waiting, self.suspect_cursor) = (0, 0, 0, self.popped);
         self.loss_boundary = 0;
+        self.retransmissions = Default::default();
         self.resend_cursor = self.popped;
     }
 
@@ -505,20 +500,6 @@ impl Scoreboard {
             return Err(format!("segment {first} waits behind the cursor {}", self.resend_cursor));
         }
         Ok(())
-    }
-
-    /// The segment that starts at `start` is being sent again.
-    pub fn resend(&mut self, start: u64, now: Time) {
-        let i = self.find(start);
-        let Some(s) = self.ring.get_mut(i) else { return };
-        debug_assert_eq!(s.start, start, "whole segments are retransmitted");
-        if s.flags & RESENT == 0 {
-            self.waiting -= if s.is_lost() { s.len as u64 } else { 0 };
-            s.flags |= RESENT;
-            self.resent += s.len as u64;
-        }
-        s.flags |= EVER_RESENT;
-        s.sent_at = now;
     }
 }
 

@@ -23,7 +23,6 @@
 
 use super::super::Ack;
 use super::super::conn::scoreboard::Scoreboard;
-use super::delivered::Fate;
 use super::{Detect, Phase, Verdict, View};
 
 /// Which holes are held lost when a loss is certain (`tcp_fack` off or on).
@@ -56,11 +55,7 @@ fn mark_lost_again(blocks: &[(u64, u64)], high: u64, board: &mut Scoreboard) {
     }
     let last = board.ending_at(top).filter(|s| !s.was_ever_resent()).map(|s| (s.sent_at, s.start >= high));
     if let Some((left, is_of_recovery)) = last {
-        board.mark_lost_where(|s| match s.start >= top {
-            true => Fate::Stop,
-            false if s.is_resent() && (s.sent_at < left || (s.sent_at == left && is_of_recovery)) => Fate::Lost,
-            false => Fate::Keep,
-        });
+        board.mark_retransmissions_lost(top, left, is_of_recovery);
     }
 }
 
