@@ -181,3 +181,13 @@ def test_the_scoreboard_lists_every_claim_with_its_command(tmp_path: Path) -> No
     assert "4.0 s to 6.0 s" in page and "needs an aeroplane" in page and "n = 30" in page
     with pytest.raises(InputError, match="no claims"):
         gathered.gather([tmp_path / "r"])
+
+
+def test_published_values_are_marked_in_bars_and_over_time() -> None:
+    bars = figures.bars("b", "c", {"x": {"A": 1.0, "B": 2.0}, "y": {"A": 3.0}}, "share", {"x": {"B": 2.5, "Z": 9.0}})
+    crosses = [line for line in bars.figure.axes[0].get_lines() if line.get_marker() == "x"]
+    assert [list(line.get_ydata()) for line in crosses] == [[2.5]], "a category that is not shown is left out"
+    plain = figures.over_time("t", "c", {"a": ([0, 1], [1, 2])}, "y")
+    marked = figures.over_time("t", "c", {"a": ([0, 1], [1, 2])}, "y", printed={"it is back": 0.5})
+    assert not plain.charts[0].verticals
+    assert [(v.x, v.label) for v in marked.charts[0].verticals] == [(0.5, "published: it is back")]

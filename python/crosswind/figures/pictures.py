@@ -217,8 +217,14 @@ def quartile_bars(
     return Picture(name, caption, f"{caption} Medians in {ylabel}: {medians}.", data=data, shown=[chart])
 
 
-def bars(name: str, caption: str, series: Mapping[str, Mapping[str, float]], ylabel: str) -> Picture:
-    """Bars side by side: series -> category -> value."""
+def bars(
+    name: str,
+    caption: str,
+    series: Mapping[str, Mapping[str, float]],
+    ylabel: str,
+    printed: Mapping[str, Mapping[str, float]] = {},
+) -> Picture:
+    """Bars side by side: series -> category -> value. `printed`: published values, drawn as crosses on their bars."""
     categories = list(dict.fromkeys(c for inner in series.values() for c in inner))
 
     def draw() -> Figure:
@@ -228,11 +234,14 @@ def bars(name: str, caption: str, series: Mapping[str, Mapping[str, float]], yla
             x = np.arange(len(categories)) + (j - (len(series) - 1) / 2) * step
             heights = [inner.get(c, 0.0) for c in categories]
             ax.bar(x, heights, step * 0.92, color=PALETTE[j % len(PALETTE)], hatch=("", "//", "..")[j % 3], label=label)
+            if marks := {i: printed[label][c] for i, c in enumerate(categories) if c in printed.get(label, {})}:
+                said = "_" if j and any(s in printed for s in list(series)[:j]) else "published"
+                ax.plot(x[list(marks)], list(marks.values()), "x", color=INK, markersize=8, label=said)
         ax.set_xticks(range(len(categories)), categories)
         ax.grid(axis="x", visible=False)
         finish(ax, "", ylabel)
-        if len(series) > 1:
-            fig.legend(loc="outside upper center", ncols=len(series))
+        if len(series) > 1 or printed:
+            fig.legend(loc="outside upper center", ncols=len(series) + bool(printed))
         return fig
 
     values = "; ".join(f"{s} {c} {v:.4g}" for s, inner in series.items() for c, v in inner.items())
@@ -259,9 +268,19 @@ def scatter(
     return Picture(name, caption, f"{caption} {ylabel} against {xlabel}: {points}.", shown=[chart])
 
 
-def over_time(name: str, caption: str, lines: Mapping[str, Points], ylabel: str, shape: Shape = "steps") -> Picture:
-    """Time series, time in seconds: label -> (times, values). Values that hold until the next one are steps."""
-    return panels_over_time(name, caption, {"": lines}, ylabel, shape)
+def over_time(
+    name: str,
+    caption: str,
+    lines: Mapping[str, Points],
+    ylabel: str,
+    shape: Shape = "steps",
+    printed: Mapping[str, float] = {},
+) -> Picture:
+    """Time series, time in seconds: label -> (times, values). Values that hold until the next one are steps.
+
+    `printed`: what -> published time in seconds, a line over the whole height.
+    """
+    return panels_over_time(name, caption, {"": lines}, ylabel, shape, printed=printed)
 
 
 def panels_over_time(
@@ -271,10 +290,11 @@ def panels_over_time(
     ylabel: str,
     shape: Shape = "steps",
     colours: Mapping[str, int] | None = None,
+    printed: Mapping[str, float] = {},
 ) -> Picture:
     """Time series in panels with equal axes: title -> label -> (times in s, values).
 
-    `colours`: label -> number in the palette, for the same look in several figures.
+    `colours`: label -> number in the palette, for the same look in several figures. `printed` as in `over_time`.
     """
     known = places(panels, colours)
     kind: Literal["steps", "line"] = "steps" if shape == "steps" else "line"
@@ -287,6 +307,7 @@ def panels_over_time(
                 for label, (t, v) in lines.items()
             ],
             title=title,
+            verticals=_published(printed),
         )
         for title, lines in panels.items()
     ]
@@ -342,8 +363,15 @@ _MARKS: tuple[tuple[str, str, str, str, float], ...] = (
 )
 
 
-def time_sequence(name: str, caption: str, events: pl.DataFrame) -> Picture:
-    """Time-sequence graph of one flow: segments sent and resent, the ACK line, drops, losses, marks, timeouts."""
+def _published(times: Mapping[str, float]) -> list[Vertical]:
+    return [Vertical(t, f"published: {what}", "#D55E00") for what, t in times.items()]
+
+
+def time_sequence(name: str, caption: str, events: pl.DataFrame, printed: Mapping[str, float] = {}) -> Picture:
+    """Time-sequence graph of one flow: segments sent and resent, the ACK line, drops, losses, marks, timeouts.
+
+    `printed`: what -> published time in seconds, a line over the whole height.
+    """
     events = events.filter(pl.col("end") == "sender")
     series: list[Series] = []
     counts: list[str] = []
@@ -360,6 +388,7 @@ def time_sequence(name: str, caption: str, events: pl.DataFrame) -> Picture:
         counts.append(f"{e.height} {label}")
     timeouts = events.filter((pl.col("kind") == "timeout") & (pl.col("seq") > 0))  # not those of the SYN
     verticals = [Vertical(t / 1e9, f"timeout ({timeouts.height})") for t in timeouts["time_ns"].to_list()]
+    verticals += _published(printed)
     chart = Chart("time (s)", "sequence number (kB)", series, verticals=verticals)
     return Picture(name, caption, f"{caption} Time-sequence graph: {', '.join(counts)}.", shown=[chart])
 

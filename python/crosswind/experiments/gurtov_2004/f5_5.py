@@ -109,7 +109,9 @@ def pictures(r: Results) -> list[Picture]:
         a = _arrivals(r, kind)
         lines[name] = (a["t"].to_numpy(), a["left"].to_numpy())
     caption = "Remaining lifetime of packets at the receiver; a spike from 10 to 20 s (figure 5.5)."
-    return [figures.over_time("fig-5-5", caption, lines, "remaining lifetime (s)", "lines")]
+    fresh = 20.0 + study.BOOK.number("G43", "drop-tail: only stale packets for")
+    known = {"first fresh packet, drop-tail": fresh}
+    return [figures.over_time("fig-5-5", caption, lines, "remaining lifetime (s)", "lines", known)]
 
 
 EXPERIMENT = study.experiment(

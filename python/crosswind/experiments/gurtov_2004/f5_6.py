@@ -117,11 +117,9 @@ def pictures(r: Results) -> list[Picture]:
     out = []
     for kind, name in (("DT", "drop-tail"), ("LPD", "lifetime discard")):
         e = r.runs.only(kind, [0]).events(flow="tcp")
-        out.append(
-            figures.time_sequence(
-                f"fig-5-6-{kind.lower()}", f"TCP and a spike from 10 to 20 s, {name} (figure 5.6).", e
-            )
-        )
+        caption = f"TCP and a spike from 10 to 20 s, {name} (figure 5.6)."
+        known = study.BOOK.numbers("G92") if kind == "DT" else {}
+        out.append(figures.time_sequence(f"fig-5-6-{kind.lower()}", caption, e, known))
     return out
 
 

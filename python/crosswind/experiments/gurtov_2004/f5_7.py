@@ -155,7 +155,9 @@ def pictures(r: Results) -> list[Picture]:
         lines = {word: (_sent(r, k + name), np.arange(len(_sent(r, k + name)))) for k, word in KINDS.items()}
         caption = f"Packets sent by TFRC over {rate}; a spike from 10 to 20 s (figures 5.7 and 5.8)."
         suffix = f"-{name.strip()}" if name else ""
-        out.append(figures.over_time(f"fig-5-7{suffix}", caption, lines, "packet"))
+        back = study.BOOK.number("G54", "time to return to the smaller of the link's rate and the rate before")
+        known = {} if name else {"drop-tail is back at its rate": 20.0 + back}
+        out.append(figures.over_time(f"fig-5-7{suffix}", caption, lines, "packet", printed=known))
     return out
 
 

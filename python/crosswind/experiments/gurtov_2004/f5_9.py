@@ -117,6 +117,12 @@ CLAIMS = study.BOOK.claims(
 )
 
 
+def printed(life: int) -> dict[str, float]:
+    """The published shares of a lifetime, by limit of the queue."""
+    found = study.BOOK.numbers("G40", [f"{a} s, {n} packets" for a, n in _enough() if a == life])
+    return {label.split()[2]: v for label, v in found.items()}
+
+
 def pictures(r: Results) -> list[Picture]:
     """Valid and stale shares over the queue (figure 5.9)."""
     out = []
@@ -127,11 +133,9 @@ def pictures(r: Results) -> list[Picture]:
             for life in (3, 10)
         }
         name = f"fig-5-9-{what.split('_')[0]}"
-        out.append(
-            figures.bars(
-                name, f"Share of packets that arrive {word}, by limit of the queue (figure 5.9).", series, "share"
-            )
-        )
+        caption = f"Share of packets that arrive {word}, by limit of the queue (figure 5.9)."
+        known = {f"LPD, {life} s": printed(life) for life in (3, 10)} if what == "valid_packets" else {}
+        out.append(figures.bars(name, caption, series, "share", known))
     return out
 
 
