@@ -123,6 +123,7 @@ def test_s9n_asks_for_ten_seeds_and_an_interval_without_zero() -> None:
     c = rules.order_without_gap(Printed(effect=above(0.0)))
     assert c.judge(e(1.0, 0.5, 9)) == "unclear" and c.why(e(1.0, 0.5, 9)) == "9 values; judged with at least 10"
     assert [c.judge(e(v, 0.5, 10)) for v in (1.0, 0.4, -0.4, -1.0)] == ["pass", "unclear", "unclear", "fail"]
+    assert c.judge(e(-0.5, 0.5, 10)) == c.judge(e(0.0, 0.0, 10)) == "unclear"
 
 
 def test_s10_words() -> None:

@@ -58,8 +58,8 @@ class Criterion:
     """What makes a measured value pass.
 
     The value lies in `accept`, its whole interval in `sure`, and it has the sign of `effect` (else it is consistent).
-    It rests on at least `least_n` values. `covers`: the interval must hold this value. `ours` makes the band of what
-    was measured, where the rule asks for our own scatter.
+    It rests on at least `least_n` values. `covers`: the interval must hold this value. `open_at`: an interval that
+    holds this value decides nothing. `ours` makes the band of what was measured, where the rule asks for our scatter.
     """
 
     accept: Band = FREE
@@ -68,6 +68,7 @@ class Criterion:
     sure: Band | None = None
     least_n: int = 0
     covers: float | None = None
+    open_at: float | None = None
     ours: Callable[[Estimate], Band] | None = field(default=None, compare=False)
 
     def band(self, e: Estimate) -> Band:
@@ -85,7 +86,8 @@ class Criterion:
             inside = e.low <= self.covers <= e.high and (self.sure or FREE).holds_all(e)
             return "pass" if inside else "fail"
         if not accept.holds(e.value):
-            return "unclear" if accept.touches(e) else "fail"
+            undecided = self.open_at is not None and e.low <= self.open_at <= e.high
+            return "unclear" if undecided or accept.touches(e) else "fail"
         if self.sure is not None and not self.sure.holds_all(e):
             return "unclear"
         return "consistent" if self.effect is not None and not self.effect.holds(e.value) else "pass"
@@ -278,7 +280,7 @@ def order_without_gap(p: Printed) -> Criterion:
     """S9n: the stated sign, and an interval over ten seeds or more without 0."""
     p.need("the stated sign `effect`", p.effect)
     sign = p.effect or FREE
-    return Criterion(sign, "S9n", sure=sign, least_n=SEEDS)
+    return Criterion(sign, "S9n", sure=sign, least_n=SEEDS, open_at=0.0)
 
 
 def words(p: Printed) -> Criterion:
