@@ -3,7 +3,7 @@
 python -m validation.ns2.fast_paths [seconds]      both sides: mean and largest rate, share of lost packets
 
 ns-2 runs the laws of Linux with the loss recovery of its kernels (`Agent/TCP/Linux`), which is nearest to the reading
-`kernel` here; `rfc` is the main reading of the experiments. Both receivers acknowledge every second segment, and
+`kernel` here, the main one of the experiments; `rfc` is a variant. Both receivers acknowledge every second segment, and
 Standard TCP counts bytes, as it does there. The question is whether an empty path gives the rates that the source
 printed (Table 4.5: 92, 106 and 125 Mbit/s).
 """
