@@ -8,7 +8,7 @@ DEMO := out/demo
 REPRODUCED := out/jarvinen-2006/w2-e0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench bench-instructions bench-report docs validate validate-kernel twin live fuzz mutants wheel lock optional-tools clean
+.PHONY: help setup demo test lint format bench bench-instructions bench-report docs validate validate-kernel twin live fuzz mutants wheel wheels sdist lock optional-tools clean
 
 help:
 	@echo "make demo      build, run one example scenario and one published experiment (about four minutes)"
@@ -24,6 +24,7 @@ help:
 	@echo "make mutants   changes the algorithms in one place at a time for MUTANTS_SECONDS (600): do the tests notice?"
 	@echo "make docs      the documentation site in site/, with every link checked"
 	@echo "make wheel     a wheel in dist/, tried out in an empty environment"
+	@echo "make wheels    wheels for Linux (x86-64, aarch64) and macOS, by zig;  make sdist  the source, tried out in an empty environment"
 	@echo "make setup     only build;  make clean  remove everything that was built"
 
 setup: $(VENV)/.built
@@ -117,6 +118,19 @@ wheel: $(VENV)/.installed
 	PATH="$(CURDIR)/$(BIN):$$PATH" RUSTFLAGS="$${RUSTFLAGS-$$(sh tools/rustflags.sh portable)}" \
 	  $(BIN)/maturin build --release --out dist
 	$(BIN)/python tools/wheel_check.py
+
+# For other machines than this one. Zig links; needs the targets of Rust: rustup target add $(TARGETS)
+TARGETS ?= x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu aarch64-apple-darwin x86_64-apple-darwin
+
+wheels: $(VENV)/.installed
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin[zig]' cargo-zigbuild
+	for target in $(TARGETS); do PATH="$(CURDIR)/$(BIN):$$PATH" RUSTFLAGS="$$(sh tools/rustflags.sh portable)" \
+	  $(BIN)/maturin build --release --zig --target $$target --out dist || exit 1; done
+	$(BIN)/python tools/wheel_check.py
+
+sdist: $(VENV)/.installed
+	$(BIN)/maturin sdist --out dist
+	$(BIN)/python tools/wheel_check.py dist/*.tar.gz
 
 lock: $(VENV)/.installed-all
 	$(BIN)/python tools/lock.py

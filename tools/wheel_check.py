@@ -1,12 +1,13 @@
-"""Installs the newest wheel of dist/ into an empty environment and uses it there, away from the source tree.
+"""Installs the newest wheel of dist/ for this machine into an empty environment and uses it there, away from the sources.
 
-Usage: wheel_check.py [WHEEL]
+Usage: wheel_check.py [WHEEL | SDIST]      (a source archive is built first: minutes)
 """
 
 from __future__ import annotations
 
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -22,11 +23,15 @@ INSIDE = ("templates/run.html", "templates/figures.js", "py.typed", "_core.pyi",
 
 
 def main(arguments: list[str]) -> int:
-    wheels = [Path(a) for a in arguments] or sorted((ROOT / "dist").glob("*.whl"), key=lambda p: p.stat().st_mtime)
+    ours = f"*{platform.machine()}.whl"
+    wheels = [Path(a) for a in arguments] or sorted((ROOT / "dist").glob(ours), key=lambda p: p.stat().st_mtime)
     if not wheels:
-        print("no wheel in dist/: make wheel", file=sys.stderr)
+        print("no wheel in dist/ for this machine: make wheel", file=sys.stderr)
         return 1
     wheel = wheels[-1]
+    if wheel.name.endswith(".tar.gz"):
+        with tempfile.TemporaryDirectory() as folder:
+            return use(wheel, Path(folder))
     if not re.search(r"-cp311-abi3-manylinux_\d+_\d+_\w+\.whl$", wheel.name.replace(".manylinux", "-manylinux")):
         print(f"{wheel.name}: expected one wheel for all Pythons (abi3) and Linuxes (manylinux)", file=sys.stderr)
         return 1

@@ -9,6 +9,7 @@ What stands in `__all__` is public, and so are the modules named there; docs/pyt
 
 from __future__ import annotations
 
+from crosswind import starting  # isort: skip  # noqa: F401  before what takes long
 import importlib
 from collections.abc import Sequence
 from types import ModuleType

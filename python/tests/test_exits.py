@@ -200,3 +200,35 @@ def test_the_page_about_exit_codes_names_all_of_them() -> None:
 
     codes = {v for k, v in vars(errors).items() if k.startswith("EXIT_")}
     assert codes == {int(line.split("|")[1]) for line in text.splitlines() if line[:3].strip("| ").isdigit()}
+
+
+def _loading_ends_with(name: str, before: Callable[[], None] | None = None) -> tuple[int, str]:
+    """Sends Ctrl-C as soon as that module has been loaded; the exit code, and what was said after it."""
+    watched = [sys.executable, "-X", "importtime", "-m", "crosswind", "run", str(GPRS), "--no-report"]
+    with subprocess.Popen(watched, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, preexec_fn=before) as process:
+        assert process.stderr is not None
+        for line in process.stderr:
+            if line.split(b"|")[-1].strip() == name.encode():
+                break
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read().decode()
+    return process.returncode, said
+
+
+@pytest.mark.parametrize("name", ["crosswind.starting", "numpy", "polars.datatypes", "crosswind.core", "typer"])
+def test_ctrl_c_while_the_command_is_loaded_is_no_traceback(name: str) -> None:
+    code, said = _loading_ends_with(name, partial(signal.signal, signal.SIGINT, signal.default_int_handler))
+    assert code == EXIT_INTERRUPTED and "crosswind: interrupted" in said and "Traceback" not in said, said[-500:]
+
+
+def test_what_is_told_to_ignore_ctrl_c_is_loaded_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, said = _loading_ends_with("crosswind.starting", partial(signal.signal, signal.SIGINT, signal.SIG_IGN))
+    assert code == EXIT_DONE and "interrupted" not in said
+
+
+def test_the_library_leaves_ctrl_c_as_it_is() -> None:
+    program = "import signal, crosswind; assert signal.getsignal(signal.SIGINT) is signal.default_int_handler"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False,
+                          preexec_fn=partial(signal.signal, signal.SIGINT, signal.default_int_handler))  # fmt: skip
+    assert done.returncode == 0, done.stderr

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from crosswind import starting
 from crosswind.cli import (
     bench,
     catalogue,
@@ -83,6 +84,7 @@ def main(arguments: list[str] | None = None) -> int:
         completion_init()
     streams.make_usable()
     try:
+        starting.loaded()
         result = app(args=arguments, prog_name="crosswind", standalone_mode=False)
         sys.stdout.flush()
     except typer.TyperException as e:
