@@ -45,7 +45,7 @@ ARROWS = {
 # Rooms of python/crosswind, from the ground up: each imports from those before it only. What stands in one row does not
 # know its neighbours.
 ROOMS = (
-    *(("_core",), ("errors",), ("core", "optional", "table")),
+    *(("_core", "starting"), ("errors",), ("core", "optional", "table")),
     *(("scenario",), ("results",), ("run",), ("stats",), ("figures",), ("report",), ("sweep",), ("reproduce",)),
     *(("bench", "emulate", "theory"), ("experiments",), ("__init__",), ("cli",), ("__main__",)),
 )

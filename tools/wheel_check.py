@@ -1,4 +1,4 @@
-"""Installs the newest wheel of dist/ for this machine into an empty environment and uses it there, away from the source.
+"""Installs the newest wheel of dist/ for this machine into an empty environment and uses it away from the source tree.
 
 Usage: wheel_check.py [WHEEL | SDIST]      (a source archive is built first: minutes)
 """
