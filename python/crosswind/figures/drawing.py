@@ -20,6 +20,8 @@ SIZE_IN = (4.9, 3.1)
 PANEL_IN = (2.9, 2.2)
 COLUMNS_MAX = 3
 LEGEND_MAX = 8
+#: How many letters the legend over one panel holds in a line, and how many a line or mark before a label takes.
+LEGEND_LETTERS, HANDLE_LETTERS = 76, 5
 RASTER_ABOVE = 4000
 #: The dashes of the palette as matplotlib takes them.
 LINESTYLES: tuple[Any, ...] = tuple((0, d) if d else "-" for d in DASHES)
@@ -117,7 +119,10 @@ def draw(charts: Sequence[Chart]) -> Figure:
         fig.supylabel(charts[0].y, fontsize=9)
     found = {label: h for a in axes for h, label in zip(*a.get_legend_handles_labels(), strict=True)}
     if 1 < len(found) <= LEGEND_MAX:
-        fig.legend(list(found.values()), list(found), loc="outside upper center", ncols=min(4, len(found)))
+        beside = LEGEND_LETTERS * len(axes) // (max(map(len, found)) + HANDLE_LETTERS)
+        fig.legend(
+            list(found.values()), list(found), loc="outside upper center", ncols=max(1, min(4, len(found), beside))
+        )
     return fig
 
 

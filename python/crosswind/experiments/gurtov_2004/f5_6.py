@@ -118,7 +118,8 @@ def pictures(r: Results) -> list[Picture]:
     for kind, name in (("DT", "drop-tail"), ("LPD", "lifetime discard")):
         e = r.runs.only(kind, [0]).events(flow="tcp")
         caption = f"TCP and a spike from 10 to 20 s, {name} (figure 5.6)."
-        known = study.BOOK.numbers("G92") if kind == "DT" else {}
+        times = study.BOOK.numbers("G92").values() if kind == "DT" else ()
+        known = dict(zip(("sent again", "duplicate"), times, strict=False))
         out.append(figures.time_sequence(f"fig-5-6-{kind.lower()}", caption, e, known))
     return out
 
