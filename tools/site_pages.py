@@ -128,17 +128,32 @@ def decisions(folder: Path) -> None:
 
 
 def notebooks(folder: Path) -> None:
-    """The notebooks as pages: text and code, with the file to download."""
+    """The notebooks as pages: text, code and what it shows, with the file to download."""
     folder.mkdir(parents=True, exist_ok=True)
     for file in sorted((ROOT / "docs/notebooks").glob("*.ipynb")):
         cells = json.loads(file.read_text(encoding="utf-8"))["cells"]
         parts = []
-        for c in cells:
+        for i, c in enumerate(cells):
             text = "".join(c["source"])
             parts.append(text if c["cell_type"] == "markdown" else f"```python\n{text}\n```")
+            shown = (shown_by(o, folder / f"{file.stem}-{i}-{k}.svg") for k, o in enumerate(c.get("outputs", [])))
+            parts += filter(None, shown)
         shutil.copyfile(file, folder / file.name)
         parts.insert(1, f"[Download as a notebook]({file.name})")
+        parts.append("<style>.shown figure { width: 100%; margin: 0 }</style>")
         (folder / f"{file.stem}.md").write_text("\n\n".join([*parts, ""]), encoding="utf-8")
+
+
+def shown_by(output: dict[str, Any], picture: Path) -> str:
+    """An output of a notebook for a page; a figure becomes a file."""
+    data = {kind: "".join(text) for kind, text in output.get("data", {}).items() if kind != "application/json"}
+    if "image/svg+xml" in data:
+        picture.write_text(data["image/svg+xml"], encoding="utf-8")
+        return f"![What the cell shows]({picture.name})"
+    if "text/html" in data:
+        return f'<div class="shown">{data["text/html"]}</div>'
+    text = data.get("text/plain", "".join(output.get("text", "")))
+    return f"```text\n{text.rstrip()}\n```" if text.strip() else ""
 
 
 def make_gallery(pages: Path) -> None:

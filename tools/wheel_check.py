@@ -61,7 +61,7 @@ def use(wheel: Path, folder: Path) -> int:
 
     run("pip", "install", "--quiet", "--disable-pip-version-check", str(wheel.resolve()))
     print(run("crosswind", "doctor"), end="")
-    flows = json.loads(run("crosswind", "run", "gprs.toml", "--out", "r", "--json"))["flows"]
+    flows = json.loads(run("crosswind", "run", "gprs.toml", "--out", "r", "--json", "--report"))["flows"]
     if len(flows) != 3 or not (folder / "r/report.html").exists():
         raise SystemExit("the run of gprs.toml has no result")
     vary = "link.last-hop.queue.limit=10 packets,20 packets"
