@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from crosswind import Scenario
+from crosswind import Scenario, registry
+from crosswind import run as run_scenario
+from crosswind.cli import main
+from crosswind.scenario.known_paths import unknown_step
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
@@ -102,3 +105,39 @@ def test_the_picture_of_the_readme_is_drawn_from_the_measured_numbers(tmp_path: 
     )
     assert done.returncode == 0, done.stderr
     assert file.read_bytes() == (ROOT / "docs/images/simulation-and-kernel.svg").read_bytes()
+
+
+COMING = sorted((ROOT / "docs/coming-from").glob("*.md"))
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("page", [p for p in COMING if p.stem != "seawind"], ids=lambda p: p.stem)
+def test_the_scenario_of_a_coming_from_page_runs(page: Path, tmp_path: Path) -> None:
+    (tmp_path / "cellular.trace").write_bytes((ROOT / "scenarios/cellular.trace").read_bytes())
+    (text,) = blocks(str(page), "toml")
+    (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
+    flows = run_scenario(Scenario.load(tmp_path / "mine.toml")).flows()
+    assert flows["received_bytes"].min() > 100_000  # type: ignore[operator]
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("page", COMING, ids=lambda p: p.stem)
+def test_what_coming_from_pages_name_is_there(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    rows = registry()
+    names = {r["name"] for r in rows}
+    presets = {r["name"] for r in rows if r["kind"] in ("preset", "profile")}
+    for named in re.findall(r'type = "([a-z0-9-]+)"', text):
+        assert named in names, named
+    links = {"error-free", "arq-low", "arq-medium", "arq-high"}  # presets of a radio link
+    for named in re.findall(r'preset = "([a-z0-9.-]+)"', text):
+        assert named in presets | links, named
+    # A table may name several in one cell: `type = "bulk"`, `"on-off"`, `"cbr"`.
+    for named in re.findall(r'`"([a-z0-9.-]+)"`', text):
+        assert named in names, named
+    for words in re.findall(r"`crosswind ((?:show|list) [^`]+)`", text):
+        assert main(words.split()) == 0, words
+    for inline in re.findall(r"`([a-z_]+ = [^`.]*)`", text):
+        key = inline.split(" = ")[0]
+        where = ("link.x.", "link.x.queue.", "flow.x.", "flow.x.tcp.", "record.", "")
+        assert any(unknown_step(w + key) is None for w in where), inline
