@@ -266,6 +266,8 @@ def studies() -> list[Study]:
         Study("red-10", "ten flows, RED drops", 10, drops),
         Study("red-10-ecn", "ten flows, RED marks", 10, marks),
         Study("red-10-reno", "ten Reno flows, RED drops", 10, replace(drops, sender="Reno")),
+        Study("red-10-tahoe", "ten Tahoe flows, RED drops", 10, replace(drops, sender="Tahoe")),
+        Study("red-10-tahoe-ecn", "ten Tahoe flows, RED marks", 10, replace(marks, sender="Tahoe")),
         Study("red-10-newreno", "ten NewReno flows, RED drops", 10, replace(drops, sender="Newreno")),
         Study("red-10-defaults", "ten flows, RED with everything left to ns-2's defaults", 10, found),
     ]
