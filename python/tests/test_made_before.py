@@ -12,8 +12,8 @@ from crosswind.cli import main
 from crosswind.experiments.riva_2003 import testbed
 from crosswind.reproduce.one import Outcome, Plan, catalogue, reproduce
 from crosswind.results import Runs
-from crosswind.run import run
-from crosswind.run.sharing import Ask, run_shared
+from crosswind.run import kept, run
+from crosswind.run.kept import Ask, run_kept
 
 pytestmark = pytest.mark.engine
 PLAN = Plan(reps=2, size="quick", figures="none", workers=1)
@@ -42,14 +42,14 @@ def test_a_finished_experiment_is_read_and_gives_the_same_tables_and_claims(tmp_
 def test_of_an_interrupted_experiment_only_what_is_missing_is_made(tmp_path: Path) -> None:
     first = _made(tmp_path)
     saved = Runs.load(tmp_path)
-    lost, *kept = list(saved.scenarios)
+    lost, *others = list(saved.scenarios)
     incomplete = (pl.col("configuration") != lost) | (pl.col("rep") == 0)
     cut = {n: t.filter(incomplete) if "rep" in t.columns else t for n, t in saved.tables.items()}
     Runs(cut, saved.scenarios, {**saved.manifest, "interrupted": True}).save(tmp_path)
     second = _made(tmp_path)
     manifest = second.results.runs.manifest
-    own = saved.only(lost).runs()["packets"].sum()
-    assert (manifest["packets"], manifest["runs_before"]) == (own, len(kept) * PLAN.reps)
+    own = saved.only(lost).runs().filter(pl.col("rep") > 0)["packets"].sum()
+    assert (manifest["packets"], manifest["runs_before"]) == (own, len(others) * PLAN.reps + 1)
     assert not manifest["interrupted"] and _same(first, second)
 
 
@@ -73,6 +73,23 @@ def test_runs_of_another_engine_and_damaged_ones_are_made_anew(damage: str, tmp_
     assert second.results.runs.manifest["packets"] > 0 and _same(first, second)
 
 
+def test_runs_that_were_made_when_the_process_was_killed_are_not_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object) -> None:
+        raise SystemExit
+
+    with monkeypatch.context() as m:
+        m.setattr(kept, "manifest_of", killed)
+        with pytest.raises(SystemExit):
+            _made(tmp_path)
+    assert list((tmp_path / "runs").glob("*.run.parquet")) and not (tmp_path / "manifest.json").exists()
+    second = _made(tmp_path)
+    manifest = second.results.runs.manifest
+    assert (manifest["packets"], manifest["runs_before"]) == (0, second.results.runs.runs().height)
+    assert not (tmp_path / "runs").exists() and _same(second, _made(tmp_path / "again"))
+
+
 def test_the_command_says_what_was_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = ["reproduce", "igarashi/e6-6", "--quick", "--formats", "none", "--out", str(tmp_path)]
     assert main(command) == 0 and "already" not in capsys.readouterr().out
@@ -83,11 +100,11 @@ def test_the_command_says_what_was_there(tmp_path: Path, capsys: pytest.CaptureF
 def test_in_blocks_hosts_remember_within_and_not_beyond() -> None:
     world = testbed.three("TD", 0.0, testbed.reading())
     ask = Ask(1, 6, workers=1, block=3)
-    blocks = run_shared({"x": world}, ask, None).table("flow").sort("rep", "flow")
+    blocks = run_kept({"x": world}, ask).table("flow").sort("rep", "flow")
     second = run({"x": world}, reps=range(3, 6), reps_total=6, workers=1).table("flow")
     whole = run({"x": world}, reps=6, workers=1).table("flow")
     column = "resent_packets"
     assert blocks["rep"].n_unique() == 6
     assert blocks.filter(pl.col("rep") >= 3)[column].equals(second.sort("rep", "flow")[column])
     assert not blocks[column].equals(whole.sort("rep", "flow")[column]), "the hosts of all six runs remember"
-    assert ask.identity(world) != Ask(1, 6, workers=1).identity(world)
+    assert not ask.of({"x": world}).all_keys() & Ask(1, 6, workers=1).of({"x": world}).all_keys()

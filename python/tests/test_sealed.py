@@ -13,7 +13,7 @@ from crosswind.cli import main
 from crosswind.errors import EXIT_BAD_INPUT, EXIT_ENVIRONMENT
 from crosswind.reproduce.one import Plan, catalogue, reproduce
 from crosswind.results import folder, sealed
-from crosswind.run.sharing import _keep, _kept
+from crosswind.run.kept import Ask, Shared, run_kept
 
 pytestmark = pytest.mark.engine
 ROOT = Path(__file__).resolve().parents[2]
@@ -94,14 +94,16 @@ def test_a_reproduction_makes_damaged_runs_again_and_says_so(tmp_path: Path) -> 
         cw.Runs.load(tmp_path)
 
 
-def test_runs_that_experiments_share_are_checked(tmp_path: Path) -> None:
-    tables = {n: t for n, t in cw.run(GPRS).tables.items() if t.width}
-    kept = tmp_path / "kept"
-    _keep(tables, kept)
-    assert _kept(kept, "gprs")["flow"].equals(tables["flow"])
-    halve(kept)
-    with pytest.raises(sealed.DamagedError, match=r"flow\.parquet"):
-        _kept(kept, "gprs")
+def test_runs_that_experiments_share_are_checked_and_made_again_when_damaged(tmp_path: Path) -> None:
+    world, ask = {"gprs": cw.Scenario.load(GPRS)}, Ask(1, 2, workers=1)
+    shared = Shared(tmp_path, frozenset(ask.of(world).all_keys()))
+    first, read = (run_kept(world, ask, shared=shared) for _ in range(2))
+    assert first.manifest["packets"] > 0 and read.manifest["packets"] == 0
+    assert read.flows().equals(first.flows())
+    table = next((tmp_path / "runs").glob("*.flow.parquet"))
+    table.write_bytes(table.read_bytes()[:-20])
+    third = run_kept(world, ask, shared=shared)
+    assert third.manifest["packets"] > 0 and third.flows().equals(first.flows())
 
 
 def test_a_new_run_leaves_nothing_of_another_in_its_folder(tmp_path: Path) -> None:

@@ -20,10 +20,10 @@ import crosswind as cw
 from crosswind.cli import main
 from crosswind.errors import InputError
 from crosswind.results.place import place
+from crosswind.run import work as run_work
 from crosswind.run.store import Store
-from crosswind.sweep import plan as sweep_plan
+from crosswind.run.wanted import Job
 from crosswind.sweep import report as sweep_report
-from crosswind.sweep import work as sweep_work
 from crosswind.sweep.design import Design
 from crosswind.sweep.sweeps import load
 
@@ -124,8 +124,8 @@ def test_a_job_that_is_told_to_stop_at_once_is_cut_and_breaks_nothing(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine(), "run_many", lambda *arguments: arguments[-1](0, 1))
-    job = sweep_plan.Job(scenarios=("{}",), seed=1, reps=(0,), reps_total=1, ties="ordered", keys=(("k",),))
-    made = sweep_work.make(job, lambda: True)
+    job = Job(scenarios=("{}",), seed=1, reps=(0,), reps_total=1, ties="ordered", keys=(("k",),))
+    made = run_work.make(job, lambda: True)
     assert (made.cut, made.tables, made.failed) == (True, {}, [])
 
 

@@ -27,7 +27,7 @@ from crosswind.reproduce import catalogue
 from crosswind.reproduce.experiment import Experiment
 from crosswind.reproduce.one import GO_ON, Plan, reproduce
 from crosswind.reproduce.readings import Reading
-from crosswind.run.sharing import Ask, Shared
+from crosswind.run.kept import Ask, Shared
 from crosswind.scenario import Scenario
 from crosswind.scenario.quantity import parse
 
@@ -237,13 +237,13 @@ def _asked(e: Experiment, chosen: Sequence[Experiment], plan: Plan) -> list[str]
     """The names of its runs, and of those of companions that are not run by themselves."""
     ids = {c.id for c in chosen}
     own = plan.ask(e)
-    names = []
+    names: list[str] = []
     for variant in plan.variants(e):
-        names += [own.identity(s) for s in plan.configurations(e, variant).values()]
+        names += own.of(plan.configurations(e, variant)).all_keys()
         for id in sorted(e.companions() - ids):
             other = catalogue.of_study(id)[id]
-            ask = Ask(own.seed, min(own.reps if own.reps < e.reps else other.reps, other.reps))
-            names += [ask.identity(s) for s in plan.configurations(other, variant).values()]
+            ask = Ask(own.seed, min(own.reps if own.reps < e.reps else other.reps, other.reps), block=other.block)
+            names += ask.of(plan.configurations(other, variant)).all_keys()
     return names
 
 

@@ -24,8 +24,8 @@ from crosswind.reproduce.report import reproduction_report
 from crosswind.results import Runs
 from crosswind.results.folder import prepare_out, results_in
 from crosswind.run import Ties
+from crosswind.run.kept import Ask, Shared, forget, run_kept
 from crosswind.run.progress import Listener
-from crosswind.run.sharing import Ask, Before, Shared, made_before, run_shared
 from crosswind.scenario import Scenario, parse_assignment
 
 #: What to do after an interruption.
@@ -145,10 +145,7 @@ def _stretch(progress: Listener | None, number: int, of: int) -> Listener | None
 def _run(experiment: Experiment, out: Path, plan: Plan, variant: str, progress: Listener | None) -> Runs:
     ask = plan.ask(experiment)
     configurations = plan.configurations(experiment, variant)
-    before = Before({}) if plan.again else made_before(out, configurations, ask)
-    runs = run_shared(configurations, ask, plan.shared, progress, before.parts)
-    if before.damaged:
-        runs.manifest["warnings"].append(f"{out} held {before.damaged}: its runs were made again")
+    runs = run_kept(configurations, ask, folder=out, shared=plan.shared, progress=progress, again=plan.again)
     runs.manifest["experiment"] = experiment.id
     runs.manifest["variant"] = variant or MAIN
     runs.manifest["block"] = experiment.block
@@ -161,11 +158,11 @@ def _run(experiment: Experiment, out: Path, plan: Plan, variant: str, progress: 
     if ask.reps < experiment.reps:
         runs.manifest["warnings"].append(f"{ask.reps} repetitions instead of the {experiment.reps} of the source")
     if runs.interrupted:
-        runs.save(out)
+        _save(runs, out)
         raise InterruptedRunError(f"interrupted: {runs.manifest['runs']} finished runs are kept in {out}; {GO_ON}")
     if runs.failed:
         # Claims about what is left would be claims about another experiment.
-        runs.save(out)
+        _save(runs, out)
         runs.raise_failed(out)
     return runs
 
@@ -178,7 +175,7 @@ def _check(
     except Exception as e:
         if isinstance(e, CrosswindError) or not runs.manifest.get("changes"):
             raise
-        runs.save(out)
+        _save(runs, out)
         raise InputError(
             "--set",
             found=f"values that the tables of {experiment.id} are not made for ({type(e).__name__}: {e})",
@@ -232,7 +229,7 @@ def _companion(
     reps = min(fewer or experiment.reps, experiment.reps)
     ask = Ask(seed, reps, workers=workers, block=experiment.block)
     configurations = changed(experiment.configurations(**experiment.settings(variant, size)), changes)
-    runs = run_shared(configurations, ask, shared)
+    runs = run_kept(configurations, ask, shared=shared)
     runs.manifest["size"] = size
     if runs.interrupted:
         raise InterruptedRunError(f"interrupted while running {id}")
@@ -240,8 +237,10 @@ def _companion(
     return Results(Runs({}, runs.scenarios, runs.manifest), experiment.tables(runs))
 
 
-def _save(runs: Runs, rows: list[dict[str, Any]], out: Path) -> None:
-    runs.save(out, {"claims.json": json.dumps(rows, indent=1, ensure_ascii=False) + "\n"})
+def _save(runs: Runs, out: Path, rows: list[dict[str, Any]] | None = None) -> None:
+    """Writes tables and claims; the single runs that they hold need not be kept any longer."""
+    runs.save(out, {"claims.json": json.dumps(rows, indent=1, ensure_ascii=False) + "\n"} if rows is not None else {})
+    forget(out)
 
 
 def _conclude_briefly(experiment: Experiment, runs: Runs, out: Path, plan: Plan) -> Reading:
@@ -249,7 +248,7 @@ def _conclude_briefly(experiment: Experiment, runs: Runs, out: Path, plan: Plan)
     results, checked, rows = _check(experiment, runs, out, plan)
     found = reading(experiment, str(runs.manifest["variant"]), results, checked)
     runs.manifest["reading"] = found.as_dict()
-    _save(runs, rows, out)
+    _save(runs, out, rows)
     return found
 
 
@@ -292,7 +291,7 @@ def conclude(experiment: Experiment, runs: Runs, out: Path, command: str = "", p
     for row in rows:
         row["grade"] = experiment.grades.get(row["claim"], "")
         row["readings"] = {r.name: r.verdicts[row["claim"]] for r in readings[1:] if row["claim"] in r.verdicts}
-    _save(runs, rows, out)
+    _save(runs, out, rows)
     pictures = _pictures(experiment, results) if plan.figures != "none" else []
     html = reproduction_report(
         experiment, runs, checked, pictures, command=command, formats=plan.formats, readings=readings

@@ -5,8 +5,10 @@
 | `simulate` | scenarios in, tables out |
 | `laws` | window laws of one's own |
 | `progress` | a progress bar |
+| `wanted` | which runs are wanted, what each is called, which are missing |
+| `work` | makes missing runs in threads, or wherever an executor takes them |
 | `store` | finished runs by what went into them |
-| `sharing` | runs that others have made |
+| `kept` | runs that are made once: read where they are kept, else made |
 """
 
 from crosswind.run.laws import WindowLaw, window_law

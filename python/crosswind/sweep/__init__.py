@@ -3,8 +3,7 @@
 | file | holds |
 |---|---|
 | `design` | what varies: grids, zips, random and Latin hypercube samples |
-| `plan` | the runs of a sweep |
-| `work` | running them |
+| `plan` | the points of a sweep, their labels and columns |
 | `cluster` | running them on other machines |
 | `sweeps` | a sweep from its design to its tables |
 | `summary` | its results for people |

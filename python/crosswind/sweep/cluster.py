@@ -10,8 +10,8 @@ from typing import Any
 
 from crosswind.core import build
 from crosswind.errors import CrosswindError, InputError
-from crosswind.sweep.plan import Job
-from crosswind.sweep.work import Failed, Made, make
+from crosswind.run.wanted import Job
+from crosswind.run.work import Failed, Made, make
 
 CONNECT_S, WORKERS_S = 10, 30
 # Jobs that wait at the workers, so that none is ever idle.

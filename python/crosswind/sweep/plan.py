@@ -1,47 +1,26 @@
-"""What a sweep has to run: points, keys of their runs, and what of them is missing."""
+"""What a sweep has to run: its points, their labels and columns, and what cannot be run."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import polars as pl
 
-from crosswind.core import build
 from crosswind.errors import InputError
 from crosswind.run import Ties
+from crosswind.run.wanted import Point, Wanted
 from crosswind.scenario import Scenario, quantity
-from crosswind.scenario.scenario import NO_MATTER
 from crosswind.sweep.design import Changes, Design
 
 # Names that the tables of results use already: a parameter's column is called something else.
 TAKEN = {"key", "configuration", "rep", "seed", "name", "group", "link", "direction", "from", "to", "flow", "time_ns"}
 TAKEN |= {"entity", "metric", "value", "low", "high", "count", "kind", "seq", "len", "aux", "end", "events", "packets"}
 TAKEN |= {"limit", "order", "select", "by", "where", "all", "table", "case", "type", "size", "start", "to"}  # SQL's
-
-
-@dataclass(frozen=True)
-class Point:
-    """One combination of values: its label, the scenario, and the name of what it computes."""
-
-    label: str
-    changes: Changes
-    scenario: Scenario
-    seed: int
-    digest: str
-    stratified: bool
-    chained: bool
-
-    def key(self, rep: int, plan: Plan) -> str:
-        """Names one run by all that determines its result. Strata depend on how many repetitions there are."""
-        total = plan.reps[plan.numbers[self.label]] if self.stratified else 0
-        text = f"{self.digest}:{plan.build}:{self.seed}:{rep}:{total}:{plan.ties}"
-        return hashlib.blake2b(text.encode(), digest_size=10).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -52,35 +31,13 @@ class Impossible:
     why: InputError
 
 
-@dataclass
-class Plan:
-    """Points and the number of repetitions that each is to have."""
+@dataclass(kw_only=True)
+class Plan(Wanted):
+    """The runs of a sweep: `columns` says what the varied paths are called in tables."""
 
     base: Scenario
-    points: list[Point]
     columns: dict[str, str]
-    reps: list[int]
-    ties: Ties = "fixed"
     impossible: list[Impossible] = field(default_factory=list)
-    build: str = field(default_factory=build)
-
-    def keys(self, i: int) -> list[str]:
-        return [self.points[i].key(rep, self) for rep in range(self.reps[i])]
-
-    @cached_property
-    def numbers(self) -> dict[str, int]:
-        """Label of a point -> its place."""
-        return {p.label: i for i, p in enumerate(self.points)}
-
-    def index(self) -> pl.DataFrame:
-        """One row per wanted run: key, configuration, rep."""
-        rows: dict[str, list[Any]] = {"key": [], "configuration": [], "rep": []}
-        for i, p in enumerate(self.points):
-            rows["key"] += self.keys(i)
-            rows["configuration"] += [p.label] * self.reps[i]
-            rows["rep"] += range(self.reps[i])
-        types = {"key": pl.String, "configuration": pl.String, "rep": pl.Int64}
-        return pl.DataFrame(rows, schema=types)
 
     @cached_property
     def parameters(self) -> pl.DataFrame:
@@ -123,7 +80,8 @@ def make(
             impossible.append(Impossible(changes, e))
     if impossible and (invalid != "skip" or not points):
         raise _refusal(impossible, len(design.points))
-    return Plan(base, _labelled_once(points), columns, [reps] * len(points), ties, impossible)
+    points = _labelled_once(points)
+    return Plan(points, [reps] * len(points), ties, base=base, columns=columns, impossible=impossible)
 
 
 def _refusal(impossible: Sequence[Impossible], of: int) -> InputError:
@@ -142,18 +100,8 @@ def _point(base: Scenario, changes: Changes, columns: dict[str, str], seed: int 
     if "seed" in changes and seed is not None:
         raise InputError("--seed", found="--seed, while the design varies `seed`", expected="one of the two")
     scenario = base.with_(changes)
-    normal = scenario.validate()
-    own = scenario.get("seed", 1)
-    plain = json.dumps({k: v for k, v in normal.items() if k not in NO_MATTER}, sort_keys=True, ensure_ascii=False)
-    return Point(
-        ", ".join(f"{columns[path]}={say(v)}" for path, v in changes.items()) or scenario.name,
-        changes,
-        scenario,
-        seed if seed is not None else int(own),
-        hashlib.blake2b(plain.encode(), digest_size=16).hexdigest(),
-        '"stratified":' in plain,
-        '"across-repetitions"' in plain,
-    )
+    label = ", ".join(f"{columns[path]}={say(v)}" for path, v in changes.items()) or scenario.name
+    return Point.of(label, scenario, seed if seed is not None else int(scenario.get("seed", 1)), changes)
 
 
 def say(value: Any) -> str:
@@ -167,7 +115,7 @@ def _labelled_once(points: list[Point]) -> list[Point]:
     for p in points:
         seen[p.label] = seen.get(p.label, 0) + 1
         again = seen[p.label]
-        out.append(p if again == 1 else Point(f"{p.label} #{again}", *list(vars(p).values())[1:]))
+        out.append(p if again == 1 else replace(p, label=f"{p.label} #{again}"))
     return out
 
 
@@ -180,63 +128,3 @@ def _columns(paths: Sequence[str]) -> dict[str, str]:
         others = {"_".join(w[-n:]) for q, w in parts.items() if q != path for n in range(1, len(w) + 1)}
         out[path] = next((n for n in names if n not in others and n not in TAKEN), f"{names[-1]}_set")
     return out
-
-
-# ---- what is missing, in pieces --------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Job:
-    """Runs to make at once: each scenario with each repetition. `keys` has one row per scenario."""
-
-    scenarios: tuple[str, ...]
-    keys: tuple[tuple[str, ...], ...]
-    seed: int
-    reps: tuple[int, ...]
-    reps_total: int
-    ties: Ties
-
-    @property
-    def runs(self) -> int:
-        return len(self.scenarios) * len(self.reps)
-
-
-def missing(plan: Plan, have: set[str]) -> tuple[int, Callable[[Callable[[], int]], Iterator[Job]]]:
-    """How many runs are missing, and a function that cuts them into jobs of (about) the size asked for each time."""
-    groups: dict[tuple[int, int, tuple[int, ...], bool], list[int]] = {}
-    claimed: set[str] = set(have)
-    count = 0
-    for i, p in enumerate(plan.points):
-        keys = plan.keys(i)
-        reps = tuple(rep for rep, k in enumerate(keys) if k not in claimed)
-        claimed.update(keys)
-        if not reps:
-            continue
-        if p.chained:  # repetitions that follow each other are made together
-            reps = tuple(range(plan.reps[i]))
-        total = plan.reps[i] if p.stratified else max(reps) + 1
-        groups.setdefault((p.seed, total, reps, p.chained), []).append(i)
-        count += len(reps)
-
-    def jobs(size: Callable[[], int]) -> Iterator[Job]:
-        for (seed, total, reps, chained), members in groups.items():
-            at = rep_at = 0
-            while at < len(members):
-                want = max(1, size())
-                whole = chained or (rep_at == 0 and want >= len(reps))
-                take = max(1, want // len(reps)) if whole and not chained else 1
-                some = members[at : at + take]
-                chosen = reps if whole else reps[rep_at : rep_at + want]
-                yield _job(plan, some, seed, chosen, total)
-                rep_at = 0 if whole or rep_at + want >= len(reps) else rep_at + want
-                at += len(some) if rep_at == 0 else 0
-
-    return count, jobs
-
-
-def _job(plan: Plan, members: Sequence[int], seed: int, reps: tuple[int, ...], total: int) -> Job:
-    def keys(i: int) -> tuple[str, ...]:
-        return tuple(plan.points[i].key(rep, plan) for rep in reps)
-
-    texts = tuple(plan.points[i].scenario.to_json() for i in members)
-    return Job(texts, tuple(keys(i) for i in members), seed, reps, total, plan.ties)

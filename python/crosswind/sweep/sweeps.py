@@ -26,16 +26,17 @@ from crosswind.results.place import Folder, Place, place
 from crosswind.results.runs import SCHEMA_VERSION, TABLES
 from crosswind.results.sealed import checksum
 from crosswind.run import Ties
+from crosswind.run.kept import failures, labelled_table
 from crosswind.run.progress import Listener
 from crosswind.run.simulate import MAX_SEED, check_reps
 from crosswind.run.store import Store
+from crosswind.run.work import Executor, Failed, Threads, work
 from crosswind.scenario import Scenario
 from crosswind.stats.precision import Precision
 from crosswind.sweep import design as designs
 from crosswind.sweep import plan as sweep_plan
 from crosswind.sweep.design import Axis, Design, Range
 from crosswind.sweep.plan import Plan
-from crosswind.sweep.work import Executor, Failed, Threads, work
 from crosswind.table import table_html
 
 PLAN_FILE = "sweep.json"
@@ -188,11 +189,11 @@ class _Campaign:
     def run(self) -> Sweep:
         began = time.monotonic()
         store = Store.open(self.where)
-        kept = len({k for i in range(len(self.plan.points)) for k in self.plan.keys(i)} & store.keys())
+        kept = len(self.plan.all_keys() & store.keys())
         interrupted = False
         for _ in range(ROUNDS_MAX):
             _write_plan(self.where, self.plan)
-            count, jobs = sweep_plan.missing(self.plan, store.keys())
+            count, jobs = self.plan.missing(store.keys())
             if count:
                 progressed = work(count, jobs, self._executor(), store, self.progress)
                 self.made += progressed.made
@@ -229,7 +230,7 @@ class _Campaign:
         if not self.targets:
             return False
         index = self.plan.index()
-        tables = {t: _joined(store, t, index) for t in {p.table for p in self.targets}}
+        tables = {t: labelled_table(store, t, index) for t in {p.table for p in self.targets}}
         more = False
         for i, point in enumerate(self.plan.points):
             have = self.plan.reps[i]
@@ -275,26 +276,17 @@ def load(folder: str | Path) -> Sweep:
     return _collected(plan, Store.open(where), where, {"wall_s": 0.0, "workers": 1, "interrupted": False}, [])
 
 
-def _joined(store: Store, table: str, index: pl.DataFrame) -> pl.DataFrame:
-    frame = store.load(table, index["key"].to_list())
-    if not frame.width:
-        return frame
-    order = index.with_row_index("order")
-    joined = order.join(frame, on="key", how="inner", maintain_order="left")
-    return joined.select("configuration", "rep", pl.exclude("configuration", "rep", "order"))
-
-
 def _collected(plan: Plan, store: Store, where: Place, facts: dict[str, Any], failed: list[Failed]) -> Sweep:
     """Puts the wanted runs together, writes them as one file per table, and returns them."""
     index = plan.index()
     parameters = plan.parameters
     tables = {}
     for name in (t for t in TABLES if t in store.tables()):
-        frame = _joined(store, name, index)
+        frame = labelled_table(store, name, index)
         if frame.width:
             columns = [c for c in parameters.columns if c != "configuration"]
             frame = frame.join(parameters, on="configuration", how="left", maintain_order="left")
-            frame = frame.select("configuration", "rep", *columns, pl.exclude("configuration", "rep", *columns, "key"))
+            frame = frame.select("configuration", "rep", *columns, pl.exclude("configuration", "rep", *columns))
             tables[name] = frame
     manifest = _manifest(plan, facts, tables.get("run", pl.DataFrame()).height, failed, store)
     runs = Runs(tables, {p.label: p.scenario for p in plan.points}, manifest, {"param": parameters})
@@ -337,31 +329,13 @@ def _manifest(plan: Plan, facts: dict[str, Any], finished: int, failed: list[Fai
         **facts,
         "runs": finished,
         "asked": asked,
-        "failed": _failed(plan, failed),
+        "failed": failures(plan, failed),
         "columns": plan.columns,
         "base": plan.base.complete(),
         "scenarios": [{"configuration": p.label, "changes": p.changes} for p in plan.points],
         "trusted": finished == asked,
         "warnings": said,
     }
-
-
-def _failed(plan: Plan, failed: list[Failed]) -> list[dict[str, Any]]:
-    """Which runs broke down, and why."""
-    if not failed:
-        return []
-    seeds = {p.label: p.seed for p in plan.points}
-    places = {row["key"]: row for row in plan.index().iter_rows(named=True)}
-    rows = [(places.get(f.key, {}), f) for f in failed]
-    return [
-        {
-            "configuration": row.get("configuration", f.key),
-            "rep": row.get("rep"),
-            "seed": seeds.get(str(row.get("configuration"))),
-            "message": f.message,
-        }
-        for row, f in rows
-    ]
 
 
 def _save_remote(runs: Runs, where: Place) -> None:

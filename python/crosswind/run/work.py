@@ -1,10 +1,10 @@
-"""Makes the runs of a sweep: in threads of this process, or wherever an executor takes them."""
+"""Makes runs that are missing, in threads or wherever an executor takes them, and keeps them as they come."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -15,7 +15,7 @@ from crosswind.core import column, core
 from crosswind.results.interrupt import held
 from crosswind.run.progress import Listener
 from crosswind.run.store import Store
-from crosswind.sweep.plan import Job
+from crosswind.run.wanted import Job, Jobs
 
 # A shard is written about this often by each worker; so much work is lost at most when the process is killed.
 SHARD_S = 1.0
@@ -151,7 +151,7 @@ class _Size:
 
 def work(
     count: int,
-    jobs: Callable[[Callable[[], int]], Iterator[Job]],
+    jobs: Jobs,
     executor: Executor,
     store: Store,
     progress: Listener | None,

@@ -1,0 +1,176 @@
+"""Runs that are made once: what is kept is read, what is missing is made and kept as it comes.
+
+Kept are finished runs in the tables that an earlier command left in its folder, runs that it had made when it was
+stopped (`runs/` in that folder, gone when the tables are written), and those that several experiments share.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from crosswind.errors import InputError
+from crosswind.results import Runs
+from crosswind.results.place import place
+from crosswind.results.runs import TABLES
+from crosswind.results.sealed import DamagedError
+from crosswind.run.progress import Listener
+from crosswind.run.simulate import Ties, manifest_of
+from crosswind.run.store import RUNS, Store
+from crosswind.run.wanted import Wanted
+from crosswind.run.work import Failed, Progressed, Threads, work
+from crosswind.scenario import Scenario
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Where runs are kept that more than one experiment asks for, and the keys of these."""
+
+    folder: Path
+    wanted: frozenset[str]
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What is to be run of each configuration; `block` as in `Wanted`."""
+
+    seed: int
+    reps: int
+    ties: Ties = "fixed"
+    workers: int | None = None
+    block: int = 0
+
+    def of(self, configurations: Mapping[str, Scenario]) -> Wanted:
+        """The runs themselves. Raises InputError for a wrong scenario."""
+        return Wanted.of(configurations, self.seed, self.reps, self.ties, self.block)
+
+
+def run_kept(
+    configurations: Mapping[str, Scenario],
+    ask: Ask,
+    *,
+    folder: Path | None = None,
+    shared: Shared | None = None,
+    progress: Listener | None = None,
+    again: bool = False,
+) -> Runs:
+    """As `run`, but what an earlier try has left in `folder` (not `again`), or is shared, is read.
+
+    `manifest["packets"]` counts what was run here, `manifest["runs_before"]` the runs that were in the folder. When the
+    tables are saved there, `forget(folder)`. Raises InputError for a wrong scenario, NoRoomError when the disk is full.
+    """
+    labelled = dict(configurations)
+    wanted = ask.of(labelled)
+    store = Store.open(place(folder)) if folder is not None else Store()
+    if again:
+        store.clear()
+    damaged = _take_over(store, folder, wanted) if folder is not None and not again else ""
+    before = wanted.all_keys() & store.keys()
+    began = time.monotonic()
+    workers = ask.workers or os.cpu_count() or 1
+    others = Progressed()
+    if shared is not None and (common := wanted.all_keys() & shared.wanted - before):
+        others, read = _make_common(wanted, common, store, shared, workers)
+    else:
+        read = set()
+    made = Progressed() if others.interrupted else _make(wanted, store.keys(), store, workers, progress)
+    manifest = manifest_of(labelled, ask.seed, list(range(ask.reps)), ask.reps, ask.ties)
+    manifest["wall_s"] = round(time.monotonic() - began, 3)
+    manifest["workers"] = workers
+    manifest["interrupted"] = others.interrupted or made.interrupted
+    manifest["failed"] = failures(wanted, [*others.failed, *made.failed])
+    index = wanted.index()
+    out = Runs({t: labelled_table(store, t, index) for t in TABLES}, labelled, manifest)
+    manifest["runs"] = out.runs().height
+    manifest["warnings"] = out.warnings()
+    manifest["trusted"] = out.may_be_trusted()
+    new = store.load("run", (wanted.all_keys() & store.keys()) - before - read)
+    manifest["packets"] = int(new["packets"].sum()) if new.width else 0
+    if before:
+        manifest["runs_before"] = index.filter(pl.col("key").is_in(list(before))).height
+    if damaged:
+        manifest["warnings"].append(f"{folder} held {damaged}: its runs were made again")
+    return out
+
+
+def forget(folder: Path) -> None:
+    """Removes the single runs in a folder: all of them stand in its tables."""
+    if (folder / RUNS).is_dir():
+        Store.open(place(folder)).clear()
+        if not any((folder / RUNS).iterdir()):
+            (folder / RUNS).rmdir()
+
+
+def _make(
+    wanted: Wanted, have: Iterable[str], store: Store, workers: int, progress: Listener | None = None
+) -> Progressed:
+    count, jobs = wanted.missing(set(have))
+    return work(count, jobs, Threads(workers), store, progress) if count else Progressed()
+
+
+def _make_common(
+    wanted: Wanted, common: set[str], store: Store, shared: Shared, workers: int
+) -> tuple[Progressed, set[str]]:
+    """Makes what others ask for too where they find it, and takes it from there; also says what was there already."""
+    theirs = Store.open(place(shared.folder), users="several")
+    read = common & theirs.keys()
+    made = _make(wanted, (wanted.all_keys() - common) | theirs.keys(), theirs, workers)
+    store.hold({t: theirs.load(t, sorted(common & theirs.keys())) for t in theirs.tables()})
+    return made, read
+
+
+def _take_over(store: Store, folder: Path, wanted: Wanted) -> str:
+    """Adds the wanted runs of the tables in a folder, if this build has made them; says what is damaged there."""
+    try:
+        saved = Runs.load(folder)
+    except DamagedError as e:
+        return e.found
+    except InputError:
+        return ""
+    m = saved.manifest
+    if m.get("build") != wanted.build or "seed" not in m or not saved.runs().width:
+        return ""
+    there = Ask(m["seed"], m["reps_total"], m["ties"], block=int(m.get("block", 0))).of(saved.scenarios)
+    whole = saved.runs().filter(pl.col("outcome") != "out of memory")
+    index = there.index().unique("key", keep="first", maintain_order=True)
+    index = index.join(whole.select("configuration", "rep"), on=["configuration", "rep"], how="semi")
+    found = set(index["key"])
+    chains = (([there.key(i, r) for r in c]) for i, p in enumerate(there.points) if p.chained for c in there.chains(i))
+    cut = {k for keys in chains if not found.issuperset(keys) for k in keys}
+    index = index.filter(pl.col("key").is_in(list((found & wanted.all_keys()) - cut)))
+    store.hold(
+        {
+            name: frame.join(index, on=["configuration", "rep"], how="inner", maintain_order="left").select(
+                "key", pl.exclude("key", "configuration", "rep")
+            )
+            for name, frame in saved.tables.items()
+            if name in TABLES and frame.width
+        }
+    )
+    return ""
+
+
+def labelled_table(store: Store, table: str, index: pl.DataFrame) -> pl.DataFrame:
+    """One table of the runs in `index` (key, configuration, rep) in its order; an empty frame when they have none."""
+    frame = store.load(table, index["key"].to_list())
+    if not frame.width:
+        return frame
+    order = index.with_row_index("order")
+    both = order.join(frame, on="key", how="inner", maintain_order="left")
+    return both.select("configuration", "rep", pl.exclude("configuration", "rep", "order", "key"))
+
+
+def failures(wanted: Wanted, failed: Sequence[Failed]) -> list[dict[str, Any]]:
+    """Which runs broke down, and why: configuration, rep, seed, message; under each label that they are wanted for."""
+    if not failed:
+        return []
+    said = {f.key: f.message for f in failed}
+    seeds = {p.label: p.seed for p in wanted.points}
+    rows = wanted.index().filter(pl.col("key").is_in(list(said))).rows()
+    return [{"configuration": c, "rep": rep, "seed": seeds[c], "message": said[key]} for key, c, rep in rows]

@@ -1,0 +1,151 @@
+"""Which runs are wanted, what each is called, and which of them are missing.
+
+A *key* names one run by all that determines its result: the scenario with every default filled in but for its name, the
+build of the engine, seed, repetition and the order of ties. Two runs with one key are the same run, whoever asks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from crosswind.core import build
+from crosswind.run.simulate import Ties
+from crosswind.scenario import Scenario
+from crosswind.scenario.scenario import NO_MATTER
+
+
+@dataclass(frozen=True)
+class Point:
+    """One configuration: its label, the scenario, what is changed in it, and the name of what it computes.
+
+    The strata of a stratified one depend on how many repetitions there are; those of a chained one follow each other.
+    """
+
+    label: str
+    scenario: Scenario
+    seed: int
+    digest: str
+    stratified: bool
+    chained: bool
+    changes: Mapping[str, Any] = field(default_factory=dict)
+
+    @staticmethod
+    def of(label: str, scenario: Scenario, seed: int, changes: Mapping[str, Any] | None = None) -> Point:
+        """Raises InputError for a wrong scenario."""
+        normal = {k: v for k, v in scenario.validate().items() if k not in NO_MATTER}
+        plain = json.dumps(normal, sort_keys=True, ensure_ascii=False)
+        digest = hashlib.blake2b(plain.encode(), digest_size=16).hexdigest()
+        stratified, chained = '"stratified":' in plain, '"across-repetitions"' in plain
+        return Point(label, scenario, seed, digest, stratified, chained, changes or {})
+
+
+@dataclass
+class Wanted:
+    """Configurations, and how many repetitions of each.
+
+    `apart`: no job holds two of them. `block`: hosts that remember do so through so many repetitions, then they begin
+    anew (0: through all).
+    """
+
+    points: list[Point]
+    reps: list[int]
+    ties: Ties = "fixed"
+    apart: bool = False
+    block: int = 0
+    build: str = field(default_factory=build)
+
+    @staticmethod
+    def of(configurations: Mapping[str, Scenario], seed: int, reps: int, ties: Ties, block: int = 0) -> Wanted:
+        """The same repetitions of every configuration. Tables of a job have the columns of its own scenario only."""
+        points = [Point.of(label, s, seed) for label, s in configurations.items()]
+        return Wanted(points, [reps] * len(points), ties, apart=True, block=block)
+
+    def key(self, i: int, rep: int) -> str:
+        """The name of one run of the configuration at place `i`."""
+        p = self.points[i]
+        text = f"{p.digest}:{self.build}:{p.seed}:{rep}:{self.reps[i] if p.stratified else 0}:{self.ties}"
+        text += f":{self.block}" if p.chained and self.block else ""
+        return hashlib.blake2b(text.encode(), digest_size=10).hexdigest()
+
+    def keys(self, i: int) -> list[str]:
+        """All of one configuration."""
+        return [self.key(i, rep) for rep in range(self.reps[i])]
+
+    def chains(self, i: int) -> list[tuple[int, ...]]:
+        """The repetitions of a chained configuration that follow each other, and so are made together."""
+        reps, step = self.reps[i], self.block or max(1, self.reps[i])
+        return [tuple(range(first, min(first + step, reps))) for first in range(0, reps, step)]
+
+    def all_keys(self) -> set[str]:
+        return {k for i in range(len(self.points)) for k in self.keys(i)}
+
+    def index(self) -> pl.DataFrame:
+        """One row per wanted run: key, configuration, rep."""
+        rows: dict[str, list[Any]] = {"key": [], "configuration": [], "rep": []}
+        for i, p in enumerate(self.points):
+            rows["key"] += self.keys(i)
+            rows["configuration"] += [p.label] * self.reps[i]
+            rows["rep"] += range(self.reps[i])
+        types = {"key": pl.String, "configuration": pl.String, "rep": pl.Int64}
+        return pl.DataFrame(rows, schema=types)
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """Label of a configuration -> its place."""
+        return {p.label: i for i, p in enumerate(self.points)}
+
+    def missing(self, have: Collection[str]) -> tuple[int, Jobs]:
+        """How many runs are not in `have`, and a function that cuts them into jobs of (about) the size asked for."""
+        groups: dict[tuple[int, int, tuple[int, ...], bool], list[int]] = {}
+        claimed = set(have)
+        count = 0
+        for i, p in enumerate(self.points):
+            keys = self.keys(i)
+            reps = tuple(rep for rep, k in enumerate(keys) if k not in claimed)
+            claimed.update(keys)
+            if not reps:
+                continue
+            total = self.reps[i] if p.stratified or p.chained else max(reps) + 1
+            for some in [c for c in self.chains(i) if set(c) & set(reps)] if p.chained else [reps]:
+                groups.setdefault((p.seed, total, some, p.chained), []).append(i)
+                count += len(some)
+        return count, lambda size: self._jobs(groups, size)
+
+    def _jobs(
+        self, groups: Mapping[tuple[int, int, tuple[int, ...], bool], Sequence[int]], size: Callable[[], int]
+    ) -> Iterator[Job]:
+        for (seed, total, reps, chained), members in groups.items():
+            at = rep_at = 0
+            while at < len(members):
+                want = max(1, size())
+                whole = chained or (rep_at == 0 and want >= len(reps))
+                take = max(1, want // len(reps)) if whole and not (chained or self.apart) else 1
+                some = members[at : at + take]
+                chosen = reps if whole else reps[rep_at : rep_at + want]
+                texts = tuple(self.points[i].scenario.to_json() for i in some)
+                keys = tuple(tuple(self.key(i, rep) for rep in chosen) for i in some)
+                yield Job(texts, keys, seed, chosen, total, self.ties)
+                rep_at = 0 if whole or rep_at + want >= len(reps) else rep_at + want
+                at += len(some) if rep_at == 0 else 0
+
+
+@dataclass(frozen=True)
+class Job:
+    """Runs to make at once: each scenario with each repetition. `keys` has one row per scenario."""
+
+    scenarios: tuple[str, ...]
+    keys: tuple[tuple[str, ...], ...]
+    seed: int
+    reps: tuple[int, ...]
+    reps_total: int
+    ties: Ties
+
+
+Jobs = Callable[[Callable[[], int]], Iterator[Job]]
