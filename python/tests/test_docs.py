@@ -93,9 +93,9 @@ def test_the_page_on_trust_says_what_the_pages_of_evidence_say() -> None:
     ):
         found = re.search(pattern, pages[page])
         assert found is not None, pattern
-        assert here.format(found.group(1)) in said, found.group(0)
+        assert here.format(found.group(1)) in said, f"docs/trust.md: {found.group(0)}"
     tapes = len(list((ROOT / "crates").rglob("*.tape")))
-    assert f"{tapes} tapes" in said
+    assert f"{tapes} tapes" in said, f"docs/trust.md: there are {tapes} tapes"
 
 
 def test_the_picture_of_the_readme_is_drawn_from_the_measured_numbers(tmp_path: Path) -> None:
