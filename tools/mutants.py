@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import collections
+import concurrent.futures
 import itertools
 import json
 import os
@@ -204,24 +205,56 @@ def bounded() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_B, MEMORY_B))
 
 
-def noticed(programs: dict[str, Path], room: str, number: int) -> bool:
-    """Whether a test fails with this mutant: those next to it, then all of its crate, then the slow ones."""
+def noticed(programs: dict[str, Path], room: str, number: int, named: str) -> bool:
+    """Whether a test fails with this mutant: first those `named` like its file, then all, then the slow."""
     unit, whole = f"{ROOMS[room][1][0]} lib", f"{ROOMS[room][1][1]} test"
     without = [x for name in SLOW for x in ("--skip", name)]
-    for program, which in [(unit, without), (whole, without), (unit, SLOW), (whole, SLOW)]:
-        # The first test that fails is enough; Rust calls the word for that unstable.
-        command = [str(programs[program]), "-q", "-Zunstable-options", "--fail-fast", *which]
-        env = {**os.environ, "MUTANT": str(number), "RUSTC_BOOTSTRAP": "1", "RUST_BACKTRACE": "0"}
-        folder = TREE / "crates" / program.split()[0]
-        done = subprocess.run(command, cwd=folder, env=env, capture_output=True, check=False, preexec_fn=bounded)
-        if done.returncode != 0:
-            return True
+    for which in ([named, *without], without, SLOW):
+        for program in (unit, whole):
+            # The first test that fails is enough; Rust calls the word for that unstable.
+            command = [str(programs[program]), "-q", "-Zunstable-options", "--fail-fast", *which]
+            env = {**os.environ, "MUTANT": str(number), "RUSTC_BOOTSTRAP": "1", "RUST_BACKTRACE": "0"}
+            folder = TREE / "crates" / program.split()[0]
+            done = subprocess.run(command, cwd=folder, env=env, capture_output=True, check=False, preexec_fn=bounded)
+            if done.returncode != 0:
+                return True
     return False
+
+
+def element(file: str) -> str:
+    """What tests of the element in this file are called."""
+    path = Path(file)
+    return path.parent.name if path.stem == "mod" else path.stem
 
 
 def key(name: str) -> str:
     """A mutant without line and column, which move: file, what was changed and in which function."""
     return re.sub(r":\d+:\d+: ", ": ", name)
+
+
+class Sample:
+    """Mutants that are compiled together."""
+
+    def __init__(self, mutants: list[Mutant], files: dict[str, str], until: float) -> None:
+        self.mutants, self.until = mutants, until
+        for number, m in enumerate(mutants, 1):
+            m.number = number
+        self.programs, self.unviable = built(mutants, files)
+        rooms = {ROOMS[m.room][1]: m.room for m in mutants}
+        wrong = [r for r in rooms.values() if noticed(self.programs, r, 0, "")]
+        if wrong:
+            raise SystemExit(f"tests fail without a mutant: {', '.join(wrong)}")
+        self.explained = EXPLAINED.read_text(encoding="utf-8") if EXPLAINED.is_file() else ""
+
+    def end_of(self, m: Mutant) -> str | None:
+        """What becomes of a mutant; None: the time is over."""
+        if time.monotonic() > self.until:
+            return None
+        if m.number in self.unviable:
+            return "unviable"
+        if noticed(self.programs, m.room, m.number, element(m.file)):
+            return "caught"
+        return "explained" if key(m.name) in self.explained else "missed"
 
 
 def main() -> int:
@@ -231,8 +264,9 @@ def main() -> int:
     parser.add_argument("--only", choices=list(ROOMS), help="one of the rooms")
     parser.add_argument("--file", help="the mutants of files with this name alone")
     parser.add_argument("--sample", type=int, default=300, help="how many are compiled at a time")
+    parser.add_argument("--jobs", type=int, default=1, help="mutants that are tried at the same time")
     options = parser.parse_args()
-    began, files = time.monotonic(), sources()
+    until, files = time.monotonic() + options.seconds, sources()
     written(files)
     shares = []
     for room in ROOMS if options.only is None else [options.only]:
@@ -242,30 +276,19 @@ def main() -> int:
         shares.append(some)
     todo = [m for turn in itertools.zip_longest(*shares) for m in turn if m is not None]
     results: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
-    explained = EXPLAINED.read_text(encoding="utf-8") if EXPLAINED.is_file() else ""
-    for first in range(0, len(todo), options.sample):
-        some = todo[first : first + options.sample]
-        for number, m in enumerate(some, 1):
-            m.number = number
-        programs, unviable = built(some, files)
-        print(
-            f"  {len(some)} compiled, {len(unviable)} of them cannot be; {time.monotonic() - began:.0f} s", flush=True
-        )
-        wrong = [r for r in {m.room for m in some} if noticed(programs, r, 0)]
-        if wrong:
-            raise SystemExit(f"tests fail without a mutant: {', '.join(wrong)}")
-        for m in some:
-            if time.monotonic() - began > options.seconds:
-                break
-            word = "unviable" if m.number in unviable else "caught" if noticed(programs, m.room, m.number) else "missed"
-            if word == "missed":
-                word = "explained" if key(m.name) in explained else "missed"
-                print(f"{word} {m.name}  ({time.monotonic() - began:.0f} s)", flush=True)
-            results[m.room][word] += 1
+    while todo and time.monotonic() < until:
+        sample, todo = Sample(todo[: options.sample], files, until), todo[options.sample :]
+        print(f"  {len(sample.mutants)} compiled, {len(sample.unviable)} of them cannot be", flush=True)
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            for m, word in zip(sample.mutants, pool.map(sample.end_of, sample.mutants), strict=True):
+                if word is not None:
+                    results[m.room][word] += 1
+                if word in ("missed", "explained"):
+                    print(f"{word} {m.name}", flush=True)
+                if m.number % 25 == 0:
+                    print(f"  {m.number} of {len(sample.mutants)}, {until - time.monotonic():.0f} s left", flush=True)
         for room, counted in {**results, "all": sum(results.values(), collections.Counter())}.items():
             print(f"{room}: {summary(counted)}", flush=True)
-        if time.monotonic() - began > options.seconds:
-            break
     return 1 if any(c["missed"] for c in results.values()) else 0
 
 

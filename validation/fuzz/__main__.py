@@ -1,12 +1,15 @@
 """Makes random scenarios for a while and examines them; what fails is shrunk and saved as a scenario to run again.
 
 python -m validation.fuzz --seconds 600 [--seed N] [--scenarios N] [--out DIR] [FILE...]
+python -m validation.fuzz --write FILE --scenarios N [--seed N]: accepted ones, a line each, for tests of the engine
 """
 
 from __future__ import annotations
 
 import argparse
 import collections
+import itertools
+import json
 import os
 import re
 import threading
@@ -15,6 +18,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from crosswind.core import core
+from validation.fuzz import checks, making
 from validation.fuzz.runner import Runner, Verdict
 from validation.fuzz.shrinking import shrunk, toml
 
@@ -83,6 +88,27 @@ def examined(files: list[Path]) -> int:
     return bad
 
 
+#: Scenarios that a test plays in a dozen ways have no more events than that.
+EVENTS_MAX = 30_000
+
+
+def written(file: Path, first: int, count: int) -> None:
+    """Writes accepted scenarios of consecutive seeds in which something happens, and not too much, as lines of JSON."""
+    engine, lines = core(), []
+    schema = json.loads(engine.schema())
+    for seed in itertools.count(first):
+        if len(lines) == count:
+            break
+        maker = making.Maker(schema, seed)
+        scenario, refused = maker.mended(maker.scenario(), checks.refusal)
+        scenario.pop("record", None)
+        if refused is None and checks.refusal(scenario) is None:
+            done = checks.run([scenario], 1, look_ahead=False)
+            if done is not None and 100 < done["run"]["events"].max() < EVENTS_MAX:
+                lines.append(json.dumps(scenario, ensure_ascii=False))
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", nargs="*", type=Path, help="saved scenarios to examine again")
@@ -91,7 +117,11 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=int(time.time()), help="of the first scenario")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--out", type=Path, default=Path("out/fuzz"))
+    parser.add_argument("--write", type=Path, help="write scenarios there, and examine none")
     options = parser.parse_args()
+    if options.write:
+        written(options.write, options.seed, options.scenarios or 100)
+        return 0
     if options.files:
         return 1 if examined(options.files) else 0
     began = time.monotonic()

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from crosswind.core import core
+from crosswind.scenario import Scenario
 from validation.fuzz import checks, damage, making
 from validation.fuzz.runner import Runner, Verdict
 from validation.fuzz.shrinking import shrunk, toml
@@ -37,6 +38,16 @@ def schema() -> Any:
 def test_what_is_shipped_and_what_failed_once_holds(file: Path, runner: Runner) -> None:
     verdict = runner.examine({"scenario": tomllib.loads(file.read_text(encoding="utf-8"))})
     assert "check" not in verdict, verdict["seen"]
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / "scenarios").glob("*.toml")), ids=lambda f: f.stem)
+def test_what_is_shipped_does_not_depend_on_what_lines_decide_early(file: Path) -> None:
+    text = Scenario.load(file).with_({"record": None}).to_json()
+    early, late = (
+        core().run_many([text], 1, [0], 1, 1, False, None, look_ahead=is_early)["tables"] for is_early in (True, False)
+    )
+    checks._same(early, late, "look-ahead-differs", checks.OF_THE_ENGINE)
+    assert (early["run"]["events"] < late["run"]["events"]).all(), "the oracle decides nothing early"
 
 
 def test_scenarios_of_a_seed_are_the_same_and_nearly_all_are_accepted(schema: Any) -> None:

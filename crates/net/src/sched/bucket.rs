@@ -82,6 +82,18 @@ mod tests {
     const FOREVER: Dur = Dur::from_secs(1_000_000);
 
     #[test]
+    fn another_rate_and_depth_hold_from_now_on() {
+        let at = |ms: u64| Time(ms * 1_000_000);
+        let mut b = Bucket::new(BitRate(8_000), Size(1000));
+        b.spend(600, Time::ZERO, Dur::ZERO);
+        b.set(at(100), BitRate(16_000), Size(700));
+        // 400 B were left, 100 came at the old rate; 2 B per ms come now, up to 700.
+        assert!(b.covers(500, at(100)) && !b.covers(501, at(100)));
+        assert!(b.covers(520, at(110)) && !b.covers(521, at(110)));
+        assert!(b.covers(700, at(900)) && !b.covers(701, at(900)));
+    }
+
+    #[test]
     fn a_bucket_fills_at_its_rate_and_no_further_than_its_depth() {
         let mut b = Bucket::new(BitRate(8000), Size(100));
         assert!(b.covers(100, Time::ZERO) && !b.covers(101, Time(u64::MAX / 2)));

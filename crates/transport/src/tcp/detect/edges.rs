@@ -1,13 +1,17 @@
 //! Cases at the edge of what detectors count, which their oracles do not reach: they count in whole segments.
 
+use super::delivered::Delivered;
 use super::fack::Fack;
 use super::newreno::{NewReno, Variant};
+use super::ns2_sack1::Ns2Sack1;
 use super::rack::Rack;
+use super::sack::Sack;
+use super::tlp::{Kind, Meaning, Tlp};
 use super::{Detect, Phase, Verdict, View};
 use crate::tcp::Ack;
 use crate::tcp::conn::scoreboard::Scoreboard;
 use crate::tcp::preset::preset;
-use crosswind_base::Time;
+use crosswind_base::{Dur, Time};
 
 const MSS: u64 = 1000;
 
@@ -22,7 +26,7 @@ fn fack_counts_three_duplicates_even_when_the_segments_are_short() {
     let (mut fack, v) = (Fack::default(), view(2501, Phase::Open));
     let verdicts = (1..4).map(|i| {
         let block = (1 + 500 * i, 501 + 500 * i);
-        let sacked = board.sack(block, 0, &mut crate::tcp::detect::delivered::Delivered::default());
+        let sacked = board.sack(block, 0, &mut Delivered::default());
         fack.on_ack(&Ack { ack: 1, sacked, duplicate: true, ..Ack::default() }, &[block], &mut board, &v)
     });
     // Two thousand bytes are less than three segments of full length beyond the hole.
@@ -33,14 +37,17 @@ fn fack_counts_three_duplicates_even_when_the_segments_are_short() {
 fn duplicates_release_segments_before_a_recovery_as_each_variant_does() {
     let p = preset("ns2-newreno").expect("a preset");
     // From the third on they release nothing in ns-2, which does not heed the guard here: one segment is held lost.
-    for (variant, gone) in [(Variant::Ns2NewReno, [1, 2, 1, 1]), (Variant::NewReno, [1, 2, 2, 2])] {
+    for (variant, gone, burst) in
+        [(Variant::Ns2NewReno, [1, 2, 1, 1], [0, 0, 2, 2]), (Variant::NewReno, [1, 2, 2, 2], [0; 4])]
+    {
         let (mut detector, mut board) = (NewReno::new(variant, &p), Scoreboard::default());
         (0..8).for_each(|i| board.push(1 + MSS * i, MSS as u32, Time(0)));
         // A guard above all that is out.
         let v = View { guard: 20_000, ..view(8001, Phase::Open) };
-        for segments in gone {
+        for (segments, burst) in gone.into_iter().zip(burst) {
             detector.on_ack(&Ack { ack: 1, duplicate: true, ..Ack::default() }, &[], &mut board, &v);
             assert_eq!(detector.in_flight(&board, &v), (8 - segments) * MSS, "{variant:?}");
+            assert_eq!(detector.burst_limit(), burst, "{variant:?}");
         }
     }
 }
@@ -56,4 +63,63 @@ fn an_ack_in_a_recovery_of_rack_is_partial_only_when_it_advances() {
         rack.on_ack(&a, &[], &mut board, &v)
     };
     assert_eq!((verdict(MSS), verdict(0)), (Verdict::Partial, Verdict::Nothing));
+}
+
+#[test]
+fn a_duplicate_without_news_is_none_for_sack() {
+    let (mut sack, mut board) = (Sack::default(), Scoreboard::default());
+    (0..5).for_each(|i| board.push(1 + MSS * i, MSS as u32, Time(0)));
+    let v = view(5001, Phase::Open);
+    for (sacked, is_quiet) in [(0, true), (MSS, false)] {
+        sack.on_ack(&Ack { ack: 1, sacked, duplicate: true, ..Ack::default() }, &[], &mut board, &v);
+        assert_eq!(sack.is_quiet(), is_quiet, "{sacked} B reported");
+    }
+}
+
+#[test]
+fn fack_is_quiet_between_duplicates() {
+    let mut board = Scoreboard::default();
+    (0..5).for_each(|i| board.push(1 + MSS * i, MSS as u32, Time(0)));
+    let (mut fack, v) = (Fack::default(), view(5001, Phase::Open));
+    assert!(fack.is_quiet());
+    fack.on_ack(&Ack { ack: 1, sacked: MSS, duplicate: true, ..Ack::default() }, &[], &mut board, &v);
+    assert!(!fack.is_quiet(), "the next ACK has to be looked at: it begins the count anew");
+    fack.on_ack(&Ack { ack: 1001, bytes: MSS, ..Ack::default() }, &[], &mut board, &v);
+    assert!(fack.is_quiet());
+}
+
+#[test]
+fn a_report_that_grows_to_both_sides_is_a_duplicate_for_sack1() {
+    let p = preset("ns2-sack1").expect("a preset");
+    let (mut sack, mut board) = (Ns2Sack1::new(&p), Scoreboard::default());
+    (0..8).for_each(|i| board.push(1 + MSS * i, MSS as u32, Time(0)));
+    let v = view(8001, Phase::Open);
+    // The ACKs between the first and the second were lost.
+    let verdicts = [(3001, 4001), (2001, 5001), (2001, 6001)].map(|block| {
+        let a = Ack { ack: 1, sacked: MSS, duplicate: true, ..Ack::default() };
+        (sack.on_ack(&a, &[block], &mut board, &v), sack.may_send())
+    });
+    // The third is answered by the retransmission alone.
+    assert_eq!(verdicts, [(Verdict::Nothing, true), (Verdict::Nothing, true), (Verdict::Loss, false)]);
+}
+
+#[test]
+fn a_duplicate_at_the_end_of_what_was_out_shows_that_the_probe_came_twice() {
+    let duplicate = Ack { ack: 5001, duplicate: true, ..Ack::default() };
+    let later = Ack { ack: 6001, bytes: MSS, ..Ack::default() };
+    for (first, meaning) in [(duplicate, Meaning::Nothing), (Ack { sacked: MSS, ..duplicate }, Meaning::Repaired)] {
+        let mut tlp = Tlp::default();
+        tlp.sent(5001, Kind::Again);
+        assert_eq!(tlp.on_ack(&first), Meaning::Nothing);
+        assert_eq!(tlp.on_ack(&later), meaning, "after {first:?}");
+    }
+}
+
+#[test]
+fn only_what_was_sent_once_is_a_sample() {
+    let newest = (Time(1_000), 1001);
+    let sample = |d: Delivered| d.sample(Time(5_000));
+    assert_eq!(sample(Delivered { newest, ..Delivered::default() }), Some(Dur(4_000)));
+    assert_eq!(sample(Delivered { newest, newest_resent: true, ..Delivered::default() }), None);
+    assert_eq!(sample(Delivered::default()), None, "nothing has been delivered");
 }

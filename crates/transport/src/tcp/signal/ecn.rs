@@ -39,3 +39,29 @@ impl EcnEcho {
         self.congested(a) && (v.una > v.guard || matches!(v.phase, Phase::Timeout { .. }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn in_ns2_an_echo_is_heeded_beyond_the_guard_and_after_a_timeout() {
+        let echo = EcnEcho { active: true, ..EcnEcho::default() };
+        let a = Ack { echo: true, ..Ack::default() };
+        let asks = |una: u64, phase: Phase| {
+            let v = View {
+                una,
+                nxt: 9001,
+                mss: 1000,
+                dupthresh: 3,
+                phase,
+                guard: 5001,
+                limited_transmit: false,
+                cwnd: 4e3,
+            };
+            echo.congested_in_ns2(&a, &v)
+        };
+        assert!(!asks(5001, Phase::Open) && asks(5002, Phase::Open));
+        assert!(asks(1, Phase::Timeout { high: 9001 }));
+    }
+}

@@ -88,6 +88,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn between_two_looks_the_probability_stays() {
+        let mut c = Pi::new(PiParams { period: Dur::from_millis(10), ..PiParams::default() });
+        let at = |delay_s: f64, ms: u64| Queueing { delay_s, change_s: 0.0, now: Time(ms * 1_000_000) };
+        let first = c.probability(at(0.02, 100));
+        assert_eq!([c.probability(at(0.5, 101)), c.probability(at(0.5, 109))], [first; 2]);
+        assert!(c.probability(at(0.5, 110)) > first);
+    }
+
+    #[test]
     fn the_probability_rests_at_the_target_and_grows_above_it() {
         let mut c = Pi::new(PiParams::default());
         let at = |delay_s: f64, ms: u64| Queueing { delay_s, change_s: 0.0, now: Time(ms * 1_000_000) };

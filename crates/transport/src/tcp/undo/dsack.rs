@@ -77,3 +77,33 @@ impl Judge for Dsack {
         Judgement::None
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duplicate_beyond_the_window_leaves_the_case_open() {
+        let mut judge = Dsack { open: true, high: 5001, missing: 2000 };
+        let a = Ack { ack: 6001, ..Ack::default() };
+        assert_eq!(judge.judge(&Ack { bytes: 1000, reported_twice: 1000, ..a }), Judgement::None);
+        assert_eq!(judge.judge(&Ack { duplicate: true, ..a }), Judgement::None);
+        assert_eq!(judge.judge(&Ack { reported_twice: 1000, ..a }), Judgement::Spurious);
+    }
+
+    #[test]
+    fn a_closed_case_counts_and_says_nothing() {
+        let mut judge = Dsack { open: true, high: 5001, missing: 1000 };
+        judge.stop();
+        judge.on_resend(1000);
+        assert_eq!((judge.open, judge.missing), (false, 1000));
+        assert_eq!(judge.judge(&Ack { reported_twice: 1000, ..Ack::default() }), Judgement::None);
+    }
+
+    #[test]
+    fn without_a_report_nothing_is_spurious() {
+        let mut judge = Dsack { open: true, high: 5001, missing: 0 };
+        assert_eq!(judge.judge(&Ack { ack: 3001, bytes: 1000, ..Ack::default() }), Judgement::None);
+        assert_eq!(judge.judge(&Ack { ack: 6001, bytes: 1000, ..Ack::default() }), Judgement::Conventional);
+    }
+}
