@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from crosswind.core import build
-from crosswind.run.simulate import Ties
+from crosswind.run.simulate import Ties, check_reps
 from crosswind.scenario import Scenario
 from crosswind.scenario.scenario import NO_MATTER
 
@@ -63,7 +63,11 @@ class Wanted:
 
     @staticmethod
     def of(configurations: Mapping[str, Scenario], seed: int, reps: int, ties: Ties, block: int = 0) -> Wanted:
-        """The same repetitions of every configuration. Tables of a job have the columns of its own scenario only."""
+        """The same repetitions of every configuration. Tables of a job have the columns of its own scenario only.
+
+        Raises InputError for a wrong scenario, or more repetitions than a machine can hold.
+        """
+        check_reps(reps)
         points = [Point.of(label, s, seed) for label, s in configurations.items()]
         return Wanted(points, [reps] * len(points), ties, apart=True, block=block)
 
