@@ -23,7 +23,7 @@ class ScenarioError(ValueError):
 
 
 class FakeCore:
-    """Looks like the module `crosswind._core`. `stop_after` finished runs it pretends that Ctrl-C was pressed."""
+    """Looks like `crosswind._core`. After `stop_after` finished runs of all its calls it pretends that Ctrl-C was pressed."""
 
     ScenarioError = ScenarioError
 
@@ -31,6 +31,7 @@ class FakeCore:
         self, stop_after: int | None = None, breaks: Callable[[dict[str, Any], int], bool] | None = None
     ) -> None:
         self.stop_after = stop_after
+        self.finished = 0
         #: Which runs break down: scenario and repetition.
         self.breaks = breaks
 
@@ -86,7 +87,7 @@ class FakeCore:
         total, done, interrupted = len(scenarios) * len(reps), 0, False
         for i, text in enumerate(scenarios):
             for rep in reps:
-                if self.stop_after is not None and done >= self.stop_after:
+                if self.stop_after is not None and self.finished >= self.stop_after:
                     interrupted = True
                     continue
                 if self.breaks is not None and self.breaks(json.loads(text), rep):
@@ -94,6 +95,7 @@ class FakeCore:
                     continue
                 one_run(table, i, rep, reps_total, json.loads(text), seed)
                 done += 1
+                self.finished += 1
                 if progress is not None:
                     progress(done, total)
         columns = {k: {c: column(v) for c, v in t.items()} for k, t in table.items()}

@@ -126,6 +126,7 @@ def test_ctrl_c_keeps_finished_runs_and_ends_with_130(
     assert "3 of 9 runs are finished and kept in r" in capsys.readouterr().err
     manifest = json.loads((tmp_path / "r/manifest.json").read_text())
     assert manifest["runs"] == 3 and "3 runs finished of 9" in manifest["warnings"][0]
+    engine(stop_after=3)
     assert main(["reproduce", "jarvinen-2006/w1-e0", "--quick", "--out", "w1"]) == 130
     assert "3 finished runs are kept" in capsys.readouterr().err
     assert (tmp_path / "w1/flow.parquet").exists()

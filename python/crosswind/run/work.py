@@ -183,9 +183,12 @@ def work(
                 if job is not None:
                     executor.submit(job)
                     waiting += 1
-            for made in executor.results() if waiting else []:
-                waiting -= 1
+            ended = executor.results() if waiting else []
+            waiting -= len(ended)
+            for made in ended:
                 keep(made)
+            if any(made.cut for made in ended):
+                raise KeyboardInterrupt  # the engine heard of it first
     except KeyboardInterrupt:
         state.interrupted = True
         for made in executor.stop():
