@@ -23,7 +23,7 @@ class ScenarioError(ValueError):
 
 
 class FakeCore:
-    """Looks like `crosswind._core`. After `stop_after` finished runs, of all calls, it pretends that Ctrl-C was pressed."""
+    """Looks like `crosswind._core`. `stop_after` finished runs, of all calls, it pretends that Ctrl-C was pressed."""
 
     ScenarioError = ScenarioError
 
