@@ -79,6 +79,8 @@ def _names(schema: Any, kind: str) -> list[str]:
 
 def test_a_failure_is_shrunk_to_what_it_needs() -> None:
     class Fails:
+        deaf_s = 60.0
+
         def examine(self, job: dict[str, Any]) -> Verdict:
             scenario = job["scenario"]
             lossy = scenario["link"].get("a", {}).get("loss") == "uniform"
