@@ -1,12 +1,4 @@
-"""Errors that a person can act on, and the exit codes they end a command with.
-
-| exit code | meaning |
-|---|---|
-| 0 | done |
-| 1 | a claim or a run failed |
-| 2 | bad input: a file, a name, a value, an option |
-| 130 | interrupted with Ctrl-C; what was finished is kept |
-"""
+"""Errors that a person can act on, and the exit codes they end a command with (docs/how-to/exit-codes.md)."""
 
 from __future__ import annotations
 
@@ -14,15 +6,16 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-#: How the command ends; `docs/how-to/exit-codes.md` is about them.
 EXIT_DONE = 0
 #: A claim failed, or what was to be the same is not.
 EXIT_FAILED = 1
+#: A file, a name, a value, an option.
 EXIT_BAD_INPUT = 2
 #: Disk, memory, permission, another writer, something that is not installed.
 EXIT_ENVIRONMENT = 3
 #: A fault of Crosswind.
 EXIT_FAULT = 70
+#: Ctrl-C; what was finished is kept.
 EXIT_INTERRUPTED = 130
 
 NAMES_SHOWN = 8

@@ -169,6 +169,5 @@ EXPERIMENT = study.experiment(
     CLAIMS,
     where="figures 10 to 13",
     figures=pictures,
-    reps=3,
     quick=study.SHORT,
 )

@@ -32,7 +32,8 @@ from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
 
 BUFFERS = (200, 150, 100, 70, 50, 35, 20, 10)
-COUNTS = (8, 16, 24, 32, 40)
+COUNTS = (4, 8, 12, 16, 20, 24, 32, 40)
+FEW_COUNTS = (8, 16, 24, 32, 40)
 WORKLOADS = {"sack": (1, 0), "dcr": (0, 1), "mixed": (1, 1)}
 WINDOW = 14
 # Workload and kind of flow.
@@ -102,7 +103,7 @@ def configurations(window: int = WINDOW, size: str = "full", **_: Any) -> dict[s
         out[f"f21 {w}"] = tree(f"f21 {w}", 24, w, nets.droptail(70), 200, window, **watched)
         over_time = {"sample": "1 s", "series": "gauges"}
         out[f"f24 watched {w}"] = tree(f"f24 watched {w}", 24, w, red(70), 200, window, **over_time)
-        for n in COUNTS:
+        for n in COUNTS if size == "full" else FEW_COUNTS:
             out[f"f25 droptail {n} {w}"] = tree(f"f25 droptail {n} {w}", n, w, nets.droptail(50), long, window)
             out[f"f25 red {n} {w}"] = tree(f"f25 red {n} {w}", n, w, red(50), long, window)
     return out
@@ -335,7 +336,6 @@ EXPERIMENT = study.experiment(
     CLAIMS,
     where="figures 18, 21 to 25",
     figures=pictures,
-    reps=5,
     quick=study.SHORT,
     former={"window": 7},
     variants={f"window-{n}": Variant(f"a receive window of {n} segments", {"window": n}) for n in (7, 12, 20)},

@@ -12,7 +12,7 @@ fill the link; beside UDP all behave alike; LTCP with the variable decrease move
 What may differ here: figure 30 begins in congestion avoidance at 100 segments, for its windows grow from small ones
 and ordinary slow start would have filled the path in two seconds; all others have the slow start of TCP (decision
 0028). K_R is 2.4 at 120 ms (O18). Beside UDP hosts take up to a packet's time over each packet (`overhead_` of N6).
-Figures 32 and 33 measure 200 s. `--quick` divides rates, buffers, thresholds, W_T and BIC's steps by ten and the
+`--quick` divides rates, buffers, thresholds, W_T and BIC's steps by ten and the
 times of figures 31 and 34 by five; what counts time has no smaller copy and runs at full size, shorter. In figure 31
 a flow has converged when it has had 80 % of its share for 5 s.
 """
@@ -38,8 +38,9 @@ from crosswind.stats import Estimate, exact
 
 RTT_ms = 120
 PROTOCOLS = ("LTCP", "HTCP", "BIC")
-LOSSES = (1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
-BUFFERS = (1.0, 0.5, 0.18, 0.1)
+LOSSES = (1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3)
+BUFFERS = (1.0, 0.75, 0.5, 0.25, 0.18, 0.1)
+FEW_BUFFERS = (1.0, 0.5, 0.18, 0.1)
 # What `--quick` runs at full size, in so many seconds of which some are left out: figure 32 from a loss rate on; in
 # figure 33 HTCP, and all with the smallest buffer.
 MANY, SHORT_F32_s, SHORT_F33_s = 1e-5, (60.0, 20.0), (60.0, 30.0)
@@ -58,7 +59,7 @@ class Size:
         self.time = 1.0 if full else 1 / 5
         self.ltcp: dict[str, Any] = {} if full else {"ltcp": {"threshold": 5.0}}
         self.loss = 1.0 if full else 100.0
-        self.seconds, self.left_out = (300.0, 100.0) if full else (40.0, 10.0)
+        self.seconds, self.left_out = (400.0, 100.0) if full else (40.0, 10.0)
 
     def flow(self, protocol: str, **changes: Any) -> dict[str, Any]:
         """One flow of a protocol; LTCP's W_T goes with the rate."""
@@ -134,7 +135,7 @@ def _random(size: str, first: str) -> dict[str, Scenario]:
 def _buffers(size: str, first: str) -> dict[str, Scenario]:
     out = {}
     for p in PROTOCOLS:
-        for b in BUFFERS:
+        for b in BUFFERS if size == "full" else FEW_BUFFERS:
             # HTCP's growth counts time: it has no smaller copy. One round trip's growth shows in small buffers.
             full = size == "full" or p == "HTCP" or b == min(BUFFERS)
             s = Size("full" if full else "quick", first)

@@ -13,7 +13,7 @@ happen mostly below half of the queue.
 What may differ here: the delays of the other hosts (round trips of 44 to 152 ms in ten groups) and the load of a web
 session (that of ns-2's example: 12 packets every 15 s on average) are ours, and the cases stand in the order of open
 point O10. CIM compares averages of 8 and of 96 samples. One loss is all drops less than 60 ms apart. Queue lengths at
-false positives count packets, ACKs among them, and are at most 10 ms old. Ten seeds of 120 s take the place of the
+false positives count packets, ACKs among them, and are at most 5 ms old. Ten seeds of 120 s take the place of the
 source's 1000 s. Predictions that are wrong less than twenty times in all six loads decide nothing.
 """
 
@@ -75,7 +75,7 @@ def world(name: str, long: int, web: int, seconds: float) -> Scenario:
         session = nets.bulk("SACK", web // GROUPS, {"uniform": ["0 s", "15 s"]}, idle_restart="on")
         flows[f"web{k}"] = {**session, **ends, "workload": {"type": "web"}}
     flows["one"] = {**nets.bulk("SACK"), **hosts(0, 9)}
-    record = {"sample": "10 ms", "series": "totals", "sampled": ["bottleneck"], "events": ["one"]}
+    record = {"sample": "5 ms", "series": "totals", "sampled": ["bottleneck"], "events": ["one"]}
     data = {"name": nets.slug(name), "title": name, "duration": f"{seconds} s", "link": links, "flow": flows}
     return Scenario.from_dict({**data, "record": record})
 

@@ -37,7 +37,9 @@ from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
 
 FEW_SHARES = {"one": (0.01, 0.1), "many": (0.0, 0.001, 0.01, 0.1)}
-SHARES = {"one": (0.0001, 0.001, 0.01, 0.1), "many": (0.0, 0.001, 0.01, 0.1)}
+LATE = (1e-6, 1e-5, 0.0001, 0.001, 0.01, 0.05, 0.1)
+# One flow without late packets is in no figure and no claim.
+SHARES = {"one": LATE, "many": (0.0, *LATE)}
 OTHERS = ("SACK", "LTCP", "BIC", "HTCP", "HSTCP", "Scalable")
 ALL = (*OTHERS, "SACK-DCR", "LTCP-DCR", "LDP", "LDP-1Sample", "LDP-100Sample")
 LDP_VARIANTS = ("LDP-1Sample", "LDP-100Sample")
@@ -68,7 +70,7 @@ def configurations(
             more: dict[str, Any] = {"fast": {"alpha": rate / 10}} if p == "FAST" else {}
             flow = {"one": _flow(own, count, buffer / count, first, stagger_s, **more)}
             shares = SHARES[kind] if full else FEW_SHARES[kind]
-            for share in shares[2:] if kind == "many" and p in LDP_VARIANTS else shares:
+            for share in shares:
                 line = nets.reordering(rate, RTT_ms / 2 - 2, nets.droptail(buffer), share)
                 name = f"{kind} {share} {p}"
                 out[name] = nets.dumbbell(name, line, access, flow, pairs=count, duration_s=seconds, warm_up_s=left_out)
@@ -307,12 +309,14 @@ CLAIMS = study.BOOK.claims(
             "in that order": _triggers_ordered,
             **{
                 f"one flow, {s:.1%}: {a} below {b}": seeds(_fewer("one", s, a, b))
-                for s in SHARES["one"][1:]
+                for s in LATE
+                if s >= 0.001
                 for a, b in (("LTCP-DCR", "SACK-DCR"), ("SACK-DCR", "SACK"))
             },
             **{
                 f"fifty flows, {s:.1%}: LTCP-DCR below {p}": seeds(_fewer("many", s, "LTCP-DCR", p))
-                for s in SHARES["many"][1:]
+                for s in LATE
+                if s >= 0.001
                 for p in ("LTCP", "BIC", "HTCP")
             },
         },
@@ -348,7 +352,8 @@ CLAIMS = study.BOOK.claims(
         "B135": {
             **{
                 f"{what} of the others less LDP's, {s:.1%}": seeds(_ldp_least(s, column))
-                for s in SHARES["many"][1:3]
+                for s in LATE
+                if s <= 0.05
                 for what, column in (("queue", "bottleneck_queue"), ("drop rate", "bottleneck_drop_rate"))
             },
             "least Jain of all": _jain_of_all,

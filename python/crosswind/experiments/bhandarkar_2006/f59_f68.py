@@ -14,7 +14,7 @@ What may differ here: LTCP-DCR is LTCP with the detector of `f56_f70`. FAST keep
 (the source gives no number); packets are processed in up to 8 us (`overhead_` of N6), one packet's time, but not in
 figure 64, with its one flow. LTCP is the one with the variable decrease in figures 65 and 68, and the fixed one in
 figures 59, 60 and 64 (O7). Flows start within 50 ms of each other in ordinary slow start (decision 0029; variants
-`stagger-..`). 120 s of which 20 s are left out; figure 64 shows 60 s. `--quick` is 100 Mbit/s with a tenth of the
+`stagger-..`). 120 s of which 20 s are left out; figure 64 shows 150 s. `--quick` is 100 Mbit/s with a tenth of the
 flows, whose windows are those of full size, a tenth of FAST's packets, and 30 s of which 10 s are left out.
 """
 
@@ -38,15 +38,15 @@ from crosswind.reproduce.claims.measures import seeds
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
 
-COUNTS = (2, 50, 200, 1000)
+COUNTS = (2, 10, 50, 200, 500, 1000)
 FEW_COUNTS = (2, 20, 50, 100)
 SHOWN = {
     "f65": ("LTCP variable", "LTCP-PERT", "BIC", "HTCP", "FAST"),
-    "f68": ("LTCP variable", "LTCP-DCR", "LDP", "BIC", "HTCP", "FAST"),
+    "f68": ("LTCP variable", "LTCP-DCR", "LDP", "BIC", "HTCP", "FAST", "Scalable"),
 }
 PROTOCOLS = tuple(dict.fromkeys(p for shown in SHOWN.values() for p in shown))
-PAIRED = (10, 40, 100)
-BUFFERS = (0.1, 0.5, 2.0)
+PAIRED = (10, 20, 40, 70, 100)
+BUFFERS = (0.1, 0.25, 0.5, 1.0, 2.0)
 ONE = ("LTCP", "BIC", "HTCP")
 LOSS_BASED = ("LTCP variable", "BIC", "HTCP", "LTCP-DCR")
 ONE_BUFFER, ONE_RTT_ms = 5000, 120
@@ -114,7 +114,7 @@ def configurations(size: str = "full", first: str = "none", stagger_s: float = 0
         for b in BUFFERS:
             flow = {"one": s.flow(p, s.fifty, buffer // s.fifty)}
             out[f"f60 {b} {p}"] = s.world(f"f60 {b} {p}", flow, 50, b * buffer)
-    return out | {f"f64 {p}": one_queue(p, 60.0, first) for p in ONE}
+    return out | {f"f64 {p}": one_queue(p, 150.0 if size == "full" else 60.0, first) for p in ONE}
 
 
 def counts(r: Results) -> tuple[int, ...]:
@@ -198,6 +198,8 @@ def _ldp_least(n_th: int) -> Callable[[Results], npt.NDArray[np.float64]]:
     """The least queue of the loss-based protocols less LDP's, at one of the numbers of flows, in packets."""
 
     def measure(r: Results) -> npt.NDArray[np.float64]:
+        if n_th >= len(counts(r)):
+            raise MissingDataError("a first look has fewer numbers of flows")
         n = counts(r)[n_th]
         others = np.min([_seeds_of(r, n, p, "bottleneck_queue") for p in LOSS_BASED], axis=0)
         return others - _seeds_of(r, n, "LDP", "bottleneck_queue")

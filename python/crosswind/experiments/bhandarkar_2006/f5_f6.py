@@ -150,7 +150,6 @@ EXPERIMENT = study.experiment(
     CLAIMS,
     where="figures 5, 6",
     figures=pictures,
-    reps=3,
     quick=study.SHORT,
     variants={"free-window": Variant("A receive window that never limits (O1 b)", {"window": "free"})},
 )

@@ -163,7 +163,6 @@ EXPERIMENT = study.experiment(
     where="figures 71, 72",
     figures=pictures,
     tables=tables,
-    reps=3,
     former={"line_ms": 10.0, "first": "fits"},
     quick=study.smaller("100 Mbit/s, 2 long flows and 10 web sessions per group, 60 s"),
 )

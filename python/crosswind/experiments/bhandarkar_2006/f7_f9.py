@@ -156,6 +156,5 @@ EXPERIMENT = study.experiment(
     where="figures 7 to 9",
     figures=pictures,
     uses=("f5-f6",),
-    reps=5,
     quick=study.SHORT,
 )

@@ -49,7 +49,7 @@ def two_paths(name: str, protocol: str, ratio: int, rate: float, buffer: int, se
 def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
     """`t3 <n> <protocol>`, `t4 <rate> <protocol>`, `t5 <ratio> <buffer> <protocol>`."""
     scale = 1.0 if size == "full" else 0.1
-    seconds, seconds_t5 = (1000, 400) if size == "full" else (100, 48)
+    seconds, seconds_t5 = (1000, 1000) if size == "full" else (100, 48)
     ltcp = {} if size == "full" else {"ltcp": {"threshold": 5.0}}
 
     out: dict[str, Scenario] = {}

@@ -27,8 +27,8 @@ from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.experiments.gurtov_2004.tfrc_handover import (
     DOWN,
     END_S,
-    FORMER,
     HANDOVER_S,
+    READINGS,
     REPS,
     SEGMENT_BYTES,
     SYSTEMS,
@@ -46,7 +46,7 @@ from crosswind.experiments.gurtov_2004.tfrc_handover import (
     time_to_use,
 )
 from crosswind.figures import Picture
-from crosswind.reproduce import Results, Variant
+from crosswind.reproduce import Results
 from crosswind.scenario import Scenario
 
 UMTS_BPS = SYSTEMS["UMTS"]["bps"]
@@ -218,10 +218,5 @@ EXPERIMENT = study.experiment(
     figures=pictures,
     tables=overlay.repetition,
     reps=REPS,
-    variants={
-        "former": Variant(FORMER, {"preset": "ns2-tfrc", "packet_bytes": 1500}),
-        "ns2-tfrc": Variant("TFRC of ns-2.35", {"preset": "ns2-tfrc"}),
-        "1460": Variant("packets of 1460 bytes", {"packet_bytes": 1460}),
-        "1500": Variant("packets of 1500 bytes", {"packet_bytes": 1500}),
-    },
+    variants=READINGS,
 )

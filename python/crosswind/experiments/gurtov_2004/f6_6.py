@@ -24,8 +24,8 @@ from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.experiments.gurtov_2004.tfrc_handover import (
     DOWN,
     END_S,
-    FORMER,
     HANDOVER_S,
+    READINGS,
     REPS,
     SEGMENT_BYTES,
     TESTBED_BYTES,
@@ -42,7 +42,7 @@ from crosswind.experiments.gurtov_2004.tfrc_handover import (
     testbed,
     tfrc,
 )
-from crosswind.reproduce import Results, Variant
+from crosswind.reproduce import Results
 from crosswind.reproduce.claims import Measure, measures
 from crosswind.scenario import Scenario
 
@@ -178,10 +178,5 @@ EXPERIMENT = study.experiment(
     where="figures 6.2, 6.3 and 6.6",
     tables=overlay.repetition,
     reps=REPS,
-    variants={
-        "former": Variant(FORMER, {"preset": "ns2-tfrc", "packet_bytes": 1500}),
-        "ns2-tfrc": Variant("TFRC of ns-2.35", {"preset": "ns2-tfrc"}),
-        "1460": Variant("packets of 1460 bytes", {"packet_bytes": 1460}),
-        "1500": Variant("packets of 1500 bytes", {"packet_bytes": 1500}),
-    },
+    variants=READINGS,
 )

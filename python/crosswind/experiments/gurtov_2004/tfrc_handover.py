@@ -10,7 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind.experiments.gurtov_2004 import overlay
-from crosswind.reproduce import Results
+from crosswind.reproduce import Results, Variant
 from crosswind.reproduce.claims import MissingDataError
 from crosswind.scenario import Scenario
 
@@ -22,7 +22,12 @@ TESTBED_BYTES = 1500
 # Single traces depend on the moment of the handover within a round trip: every repetition draws when its flows start.
 STARTS = {"uniform": ["0.1 s", "3.1 s"]}
 REPS = 10
-FORMER = "packets of 1500 bytes and TFRC of ns-2.35"
+READINGS = {
+    "former": Variant("packets of 1500 bytes and TFRC of ns-2.35", {"preset": "ns2-tfrc", "packet_bytes": 1500}),
+    "ns2-tfrc": Variant("TFRC of ns-2.35", {"preset": "ns2-tfrc"}),
+    "1460": Variant("packets of 1460 bytes", {"packet_bytes": 1460}),
+    "1500": Variant("packets of 1500 bytes", {"packet_bytes": 1500}),
+}
 # Rate, buffer and base round-trip time; the rest, and the uplink, is in the profile of the same name.
 SYSTEMS: dict[str, dict[str, Any]] = {
     "GPRS": {"limit": 7, "bps": 30e3, "rtt_s": 0.7},
