@@ -44,16 +44,16 @@ def test_the_queue_of_a_high_speed_net_stands_in_front_of_its_bottleneck(rate: i
 
 
 def test_timeouts_are_those_of_the_ns2_of_the_year_and_another_floor_is_a_reading() -> None:
-    flows = {"one": nets.bulk("PERT"), "udp": {"from": "left", "to": "right", "workload": {"type": "cbr"}}}
-    assert flows["one"]["tcp"]["rto_min"] == "1 s"
     experiment = f59_f68.EXPERIMENT
     for reading, floor, start in (
         ("main", "1 s", "50 ms"),
-        ("rto-200-ms", "0.2 s", "50 ms"),
-        ("former", "0.2 s", "2000 ms"),
+        ("rto-200-ms", "200 ms", "50 ms"),
+        ("former", "200 ms", "2000 ms"),
     ):
-        flow = experiment.configurations(**experiment.settings(reading, "quick"))["f65 2 FAST"].data["flow"]["one"]
-        assert (flow["tcp"]["rto_min"], flow["start"]["uniform"][1]) == (floor, start)
+        made = experiment.configurations(**experiment.settings(reading, "quick"))["f65 2 FAST"]
+        flow = made.data["flow"]["one"]
+        assert made.validate()["flow"]["one"]["tcp"]["rto_min"] == floor
+        assert flow["start"]["uniform"][1] == start
         assert ("initial_ssthresh" in flow["tcp"]) == (reading == "former")
 
 

@@ -244,7 +244,7 @@ def _flows(
         window = flow["tcp"].get("window_limit_segments", ENDLESS[agent])
         values = {
             **HABITS,
-            "minrto_": number(flow["tcp"].get("rto_min", "0.2 s")),
+            "minrto_": number(flow["tcp"].get("rto_min", "1 s")),
             "packetSize_": SIZES[agent],
             "window_": window,
             "overhead_": jitter.get(hosts[0], 0),

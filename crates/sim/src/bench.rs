@@ -280,7 +280,7 @@ fn added_bytes(before: u64, world: &World<'_>) -> f64 {
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures the machine that it runs on")]
 fn resident_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|l| l.strip_prefix("VmRSS:"));
+    let line = status.lines().find_map(|l| l.strip_prefix("RssAnon:"));
     let kib = line.and_then(|l| l.split_whitespace().next()).and_then(|n| n.parse::<u64>().ok());
     kib.unwrap_or(0) * 1024
 }

@@ -356,8 +356,8 @@ fn gurtov_fack() -> TcpParams {
     TcpParams { recovery: Detection::Fack, ..gurtov_reno_sack() }
 }
 
-/// ns-2's SACK sender in its habits (sizes, timer, growth, an ACK for every segment), on the scoreboard of RFC 6675: ns-2's own
-/// costs a walk over the window per retransmission.
+/// ns-2's SACK sender in its habits (sizes, growth, an ACK for every segment, the timer as it was before October 2004), on the
+/// scoreboard of RFC 6675: ns-2's own costs a walk over the window per retransmission.
 fn sack_2006() -> TcpParams {
     TcpParams {
         mss: Size(1000),
@@ -366,7 +366,7 @@ fn sack_2006() -> TcpParams {
         grow_when: GrowWhen::Always,
         reduce_from: ReduceFrom::Ns2Window,
         rto_initial: Dur::from_secs(3),
-        rto_min: Dur::from_millis(200),
+        rto_min: Dur::from_secs(1),
         rto_tick: Dur::from_millis(10),
         restart_timer_on_resend: Switch::On,
         retries_max: 1_000_000,

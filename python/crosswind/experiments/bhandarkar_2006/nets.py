@@ -15,8 +15,6 @@ from crosswind.scenario import Scenario
 
 PAYLOAD, PACKET = 1000, 1040
 CEILING = PAYLOAD / PACKET
-# The least wait for a timeout in ns-2 until October 2004 (decision 0029); the presets have that of later releases.
-RTO_MIN = "1 s"
 
 # The protocols by the names that the source uses.
 PROTOCOLS: dict[str, dict[str, Any]] = {
@@ -53,7 +51,7 @@ PROTOCOLS: dict[str, dict[str, Any]] = {
 
 def tcp(protocol: str, **changes: Any) -> dict[str, Any]:
     """The `tcp` table of a protocol."""
-    return {**PROTOCOLS[protocol], "rto_min": RTO_MIN, **changes}
+    return {**PROTOCOLS[protocol], **changes}
 
 
 def waiting(scenario: Scenario, rto_min: str) -> Scenario:

@@ -381,7 +381,8 @@ impl Scoreboard {
     /// when they have been sent again since. Returns whether there was one.
     pub fn mark_lost_where(&mut self, mut fate: impl FnMut(&Sent) -> Fate) -> bool {
         let mut any = false;
-        for (i, s) in self.ring.iter_mut().enumerate() {
+        for i in 0..self.ring.len() {
+            let s = &self.ring[i];
             if s.flags & SACKED != 0 || s.flags & (LOST | RESENT) == LOST {
                 continue;
             }
@@ -390,12 +391,7 @@ impl Scoreboard {
                 Fate::Stop => break,
                 Fate::Lost => any = true,
             }
-            let len = s.len as u64;
-            self.lost += if s.flags & LOST == 0 { len } else { 0 };
-            self.resent -= if s.flags & RESENT != 0 { len } else { 0 };
-            self.waiting += len;
-            s.flags = (s.flags | LOST) & !RESENT;
-            self.resend_cursor = self.resend_cursor.min(self.popped + i as u64);
+            self.hold_lost_again(i);
         }
         any
     }
