@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from crosswind.reproduce.claims import (
@@ -17,12 +18,14 @@ from crosswind.reproduce.claims import (
     at_most,
     below,
     count,
+    estimated,
     judge,
     near,
     overall,
     tally,
     within,
 )
+from crosswind.reproduce.claims.measures import measured
 from crosswind.reproduce.claims.tally import in_order
 from crosswind.stats import NOTHING, Estimate, exact
 
@@ -61,6 +64,15 @@ def test_bands_are_what_they_say() -> None:
 
 def test_a_strict_band_does_not_accept_its_edge_from_an_exact_value() -> None:
     assert judge(exact(0.0), below(0.0)) == "fail"
+
+
+@pytest.mark.parametrize(("found", "value"), [(3, 3.0), (np.float64(2.5), 2.5), (True, 1.0), (np.bool_(False), 0.0)])
+def test_a_plain_number_is_exact(found: Any, value: float) -> None:
+    @measured
+    def times(_: Any, factor: int) -> Any:
+        return found * factor
+
+    assert estimated(times(1), NO_RESULTS) == exact(value)
 
 
 def test_nothing_measured_is_unclear() -> None:

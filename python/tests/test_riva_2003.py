@@ -231,7 +231,7 @@ def test_the_third_transfers_share_is_that_of_all_retransmissions_together() -> 
             )
         },
     )
-    (claim,) = [x for x in a.CLAIMS if x.id == "R27"]
+    (claim,) = [x for x in a.EXPERIMENT.claims if x.id == "R27"]
     assert claim.parts[0].measure(r).value == pytest.approx(0.1)
 
 
@@ -240,7 +240,7 @@ def test_long_over_third_takes_the_mean_of_two_medians() -> None:
         f"{role}_retx": published.replications("TD 5.5", role, "retx") for role in ("fastest", "slowest", "third")
     }
     frame = pl.DataFrame({"configuration": ["TD 5.5"] * 20, "rep": range(20), **printed})
-    (claim,) = [x for x in a.CLAIMS if x.id == "R28"]
+    (claim,) = [x for x in a.EXPERIMENT.claims if x.id == "R28"]
     measured = claim.parts[2].measure(Results(Runs({}, {}, {}), {"repetition": frame}))
     assert measured.value == pytest.approx((6 + 5) / 2 / 3)
 
@@ -284,7 +284,10 @@ def test_mechanisms_hold_but_for_the_extra_ack_per_window_of_the_kernel(
     from crosswind.run import run
 
     results = Results(run(mechanisms.configurations(**settings), reps=1), {})
-    alone = [replace(x, parts=[p for p in x.parts if "transmission times" not in p.label]) for x in mechanisms.CLAIMS]
+    alone = [
+        replace(x, parts=[p for p in x.parts if "transmission times" not in p.label])
+        for x in mechanisms.EXPERIMENT.claims
+    ]
     verdicts = {x.id: x.check(results).verdict for x in alone}
     assert {k for k, v in verdicts.items() if v != "pass"} == failing
 

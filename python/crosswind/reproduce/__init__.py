@@ -27,10 +27,29 @@ from crosswind.run import Ties
 from crosswind.run.progress import Listener
 
 if TYPE_CHECKING:
-    from crosswind.reproduce.experiment import Definition, Experiment, Results, Study, Tables, Variant, published
+    from crosswind.reproduce.experiment import (
+        Configurations,
+        Definition,
+        Experiment,
+        Results,
+        Study,
+        Tables,
+        Variant,
+        published,
+    )
     from crosswind.reproduce.one import Outcome
 
-__all__ = ["Definition", "Experiment", "Results", "Study", "Tables", "Variant", "published", "reproduce"]
+__all__ = [
+    "Configurations",
+    "Definition",
+    "Experiment",
+    "Results",
+    "Study",
+    "Tables",
+    "Variant",
+    "published",
+    "reproduce",
+]
 
 
 def __getattr__(name: str) -> Any:

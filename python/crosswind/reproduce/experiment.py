@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,10 +15,14 @@ import polars as pl
 
 from crosswind.figures import Picture
 from crosswind.reproduce.claims import BrokenClaimError, Claim, MissingDataError
+from crosswind.reproduce.claims.book import Book
 from crosswind.results import Runs
 from crosswind.scenario import Scenario
 
 Tables = dict[str, pl.DataFrame]
+Configurations = Callable[..., dict[str, Scenario]]
+#: What an experiment takes from its module where that has it: field -> name there.
+OWN = {"configurations": "configurations", "tables": "tables", "figures": "pictures", "headline": "headline"}
 
 
 @dataclass
@@ -120,7 +125,7 @@ class Experiment:
     title: str
     source: str
     doc: str
-    configurations: Callable[..., dict[str, Scenario]]
+    configurations: Configurations
     claims: Sequence[Claim]
     reps: int = 120
     quick_reps: int = 12
@@ -152,34 +157,40 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Study:
-    """What the experiments of one source have in common.
+    """What the experiments of one source have in common; `book` holds their claims.
 
     `quick_reps` bounds what `--quick` runs of an experiment that says nothing of it.
     """
 
     id: str
     source: str
+    book: Book
     reps: int = 120
     quick_reps: int = 12
     tables: Callable[[Runs], Tables] = _no_tables
     variants: Mapping[str, Variant] = field(default_factory=dict)
     metrics: Mapping[str, Definition] = field(default_factory=dict)
     beside: Sequence[str] = ()
-    grades: Mapping[str, str] = field(default_factory=dict)
 
     def experiment(
         self,
-        name: str,
+        module: str,
         title: str,
-        doc: str | None,
-        configurations: Callable[..., dict[str, Scenario]],
-        claims: Sequence[Claim],
         *,
         where: str = "",
         reps: int | None = None,
+        partly: Collection[str] = (),
+        read: Callable[[Configurations], Configurations] = lambda c: c,
         **more: Any,
     ) -> Experiment:
-        """One of its experiments; `where` is its place in the source, `more` any other field of Experiment."""
+        """The experiment that a module (`__name__`) is: named like it, described by its docstring.
+
+        It has the module's `configurations` and `CLAIMS` (id -> label -> measure), and its `tables`, `pictures` and
+        `headline` where there are such. `where` is its place in the source; `partly` names claims of which other
+        experiments measure other parts; `read` adds settings to its configurations; `more` are any other fields of
+        Experiment.
+        """
+        here = sys.modules[module]
         runs = self.reps if reps is None else reps
         common: dict[str, Any] = {
             "quick_reps": min(runs, self.quick_reps),
@@ -187,17 +198,19 @@ class Study:
             "variants": self.variants,
             "metrics": self.metrics,
             "beside": self.beside,
-            "grades": self.grades,
+            "grades": self.book.grades(),
         }
+        own = {name: getattr(here, word) for name, word in OWN.items() if hasattr(here, word)}
+        made = common | own | more
         return Experiment(
-            id=f"{self.id}/{name}",
+            id=f"{self.id}/{module.rpartition('.')[2].replace('_', '-')}",
             title=title,
             source=", ".join(filter(None, (self.source, where))),
-            doc=doc or "",
-            configurations=configurations,
-            claims=claims,
+            doc=here.__doc__ or "",
+            configurations=read(made.pop("configurations")),
+            claims=self.book.claims(getattr(here, "CLAIMS", {}), partly),
             reps=runs,
-            **(common | more),
+            **made,
         )
 
 

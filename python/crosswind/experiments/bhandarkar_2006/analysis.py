@@ -26,7 +26,8 @@ from crosswind import figures
 from crosswind.experiments.bhandarkar_2006 import nets, study
 from crosswind.figures import Picture
 from crosswind.reproduce import Results
-from crosswind.reproduce.claims import MissingDataError, yes
+from crosswind.reproduce.claims import MissingDataError
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
 from crosswind.theory import ltcp as theory
@@ -51,14 +52,11 @@ def configurations(**_: Any) -> dict[str, Scenario]:
     return {"growth": growth}
 
 
-def _largest(column: str, formula: Callable[[int], float], first: int = 1) -> Callable[[Results], Estimate]:
+@measured
+def _largest(_: Results, column: str, formula: Callable[[int], float], first: int = 1) -> Estimate:
     """Largest difference between a column of table I or X and its formula."""
-
-    def measure(_: Results) -> Estimate:
-        rows = [r for r in _rows("t1_layers.csv") if r[column] and int(r["k"]) >= first]
-        return exact(max(abs(float(r[column]) - formula(int(r["k"]))) for r in rows), len(rows))
-
-    return measure
+    rows = [r for r in _rows("t1_layers.csv") if r[column] and int(r["k"]) >= first]
+    return exact(max(abs(float(r[column]) - formula(int(r["k"]))) for r in rows), len(rows))
 
 
 def window_over_time(results: Results) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
@@ -69,19 +67,17 @@ def window_over_time(results: Results) -> tuple[npt.NDArray[np.float64], npt.NDA
     return cwnd["time_ns"].to_numpy() / 1e8, cwnd["value"].to_numpy() / nets.PAYLOAD
 
 
-def _growth(k: int) -> Callable[[Results], Estimate]:
-    def measure(results: Results) -> Estimate:
-        t, w = window_over_time(results)
-        if w.max() < theory.layer_start(k):
-            raise MissingDataError(f"the window does not reach layer {k}")
-        reached = np.interp([theory.THRESHOLD * 1.02, theory.layer_start(k)], w, t)
-        first = theory.layer_length(2) * np.log((2 + 0.02 * 50 / 150) / 2)
-        return exact((reached[1] - reached[0] + first) / theory.claim_time_continuous(k))
-
-    return measure
+@measured
+def _growth(results: Results, k: int) -> float:
+    t, w = window_over_time(results)
+    if w.max() < theory.layer_start(k):
+        raise MissingDataError(f"the window does not reach layer {k}")
+    reached = np.interp([theory.THRESHOLD * 1.02, theory.layer_start(k)], w, t)
+    first = theory.layer_length(2) * np.log((2 + 0.02 * 50 / 150) / 2)
+    return (reached[1] - reached[0] + first) / theory.claim_time_continuous(k)
 
 
-def _drops_at_most_one_layer(_: Results) -> Estimate:
+def _drops_at_most_one_layer(_: Results) -> float:
     wrong = 0
     for k in range(2, 60):
         for share in np.linspace(0, 0.999, 25):
@@ -89,17 +85,17 @@ def _drops_at_most_one_layer(_: Results) -> Estimate:
             variable = theory.beta_variable(k) * (1 - share) + theory.beta_variable(k + 1) * share
             betas = [variable, *([theory.BETA] if k <= 19 else [])]
             wrong += sum(theory.layer_of(w * (1 - b) + 1e-9) < k - 1 for b in betas)
-    return exact(wrong)
+    return wrong
 
 
-def _sharing(_: Results) -> Estimate:
+def _sharing(_: Results) -> float:
     starts = [(1000.0, 10.0), (3000.0, 100.0), (50.0, 5000.0), (12_000.0, 4000.0)]
-    return exact(min(theory.two_flows(s, 20_000, 200)[-1] for s in starts))
+    return min(theory.two_flows(s, 20_000, 200)[-1] for s in starts)
 
 
-def _monotone(_: Results) -> Estimate:
+def _monotone(_: Results) -> bool:
     jain = [theory.two_flows(s, 20_000, 60) for s in ((1000.0, 10.0), (3000.0, 100.0))]
-    return yes(all(b >= a - 1e-12 for j in jain for a, b in pairwise(j)))
+    return all(b >= a - 1e-12 for j in jain for a, b in pairwise(j))
 
 
 def _identity(_: Results) -> Estimate:
@@ -126,8 +122,8 @@ def _transfers(_: Results) -> Estimate:
     return exact(max(abs(total / fifty - 1) for total, fifty in pairs), len(pairs))
 
 
-def _value(value: float) -> Callable[[Results], Estimate]:
-    return lambda _: exact(value)
+def _value(value: float) -> Callable[[Results], float]:
+    return lambda _: value
 
 
 def pictures(results: Results) -> list[Picture]:
@@ -145,83 +141,73 @@ def pictures(results: Results) -> list[Picture]:
 
 
 HALF, LIMIT = 0.005, 0.0051
-CLAIMS = study.BOOK.claims(
-    {
-        "B42": {"largest difference": _largest("window", theory.layer_start)},
-        "B43": {
-            "largest difference": _largest("beta", theory.beta_variable),
-            "0.15 below the bound up to 18": lambda _: yes(all(theory.beta_bound(k) > 0.15 for k in range(1, 19))),
-            "bound at 19": _value(theory.beta_bound(19)),
+CLAIMS = {
+    "B42": {"largest difference": _largest("window", theory.layer_start)},
+    "B43": {
+        "largest difference": _largest("beta", theory.beta_variable),
+        "0.15 below the bound up to 18": lambda _: all(theory.beta_bound(k) > 0.15 for k in range(1, 19)),
+        "bound at 19": _value(theory.beta_bound(19)),
+    },
+    "B44": {
+        "claiming": _largest("claim", theory.claim_speed_up),
+        "recovery, fixed (from K = 3)": _largest("recovery_fixed", theory.recovery_speed_up, 3),
+        "recovery, variable": _largest("recovery_variable", theory.recovery_speed_up_variable),
+    },
+    "B45": {
+        **{f"K = {k}, over the integral": _growth(k) for k in LAYERS},
+        "integral over equation 3.15, K = 8": _value(theory.claim_time_continuous(8) / theory.claim_time(8)),
+    },
+    "B46": {"violations": _drops_at_most_one_layer},
+    "B47": {
+        "Jain's index after 200 losses": _sharing,
+        "it never falls": _monotone,
+    },
+    "B49": {
+        "buffer for 100 %, fixed": _value(theory.minimum_buffer(0.15)),
+        **{
+            f"utilisation, decrease {d}, buffer {b:.2f}": _value(theory.utilisation(d, b))
+            for d, b, u in (
+                (0.15, 0.1, 0.988),
+                (0.15, 0.05, 0.964),
+                (0.5, 1.0, 1.0),
+                (0.5, 0.5, 0.964),
+                (0.5, 1 / 3, 0.923),
+                (0.5, 0.1, 0.818),
+            )
         },
-        "B44": {
-            "claiming": _largest("claim", theory.claim_speed_up),
-            "recovery, fixed (from K = 3)": _largest("recovery_fixed", theory.recovery_speed_up, 3),
-            "recovery, variable": _largest("recovery_variable", theory.recovery_speed_up_variable),
+    },
+    "B50": {
+        **{
+            f"alpha = {a:.2f}": _value(theory.unfairness_exponent(a))
+            for a, e in ((0.0, 2.5), (1 / 3, 2.0), (0.5, 1.75), (1.0, 1.0))
         },
-        "B45": {
-            **{f"K = {k}, over the integral": _growth(k) for k in LAYERS},
-            "integral over equation 3.15, K = 8": _value(theory.claim_time_continuous(8) / theory.claim_time(8)),
-        },
-        "B46": {"violations": _drops_at_most_one_layer},
-        "B47": {
-            "Jain's index after 200 losses": _sharing,
-            "it never falls": _monotone,
-        },
-        "B49": {
-            "buffer for 100 %, fixed": _value(theory.minimum_buffer(0.15)),
-            **{
-                f"utilisation, decrease {d}, buffer {b:.2f}": _value(theory.utilisation(d, b))
-                for d, b, u in (
-                    (0.15, 0.1, 0.988),
-                    (0.15, 0.05, 0.964),
-                    (0.5, 1.0, 1.0),
-                    (0.5, 0.5, 0.964),
-                    (0.5, 1 / 3, 0.923),
-                    (0.5, 0.1, 0.818),
-                )
-            },
-        },
-        "B50": {
-            **{
-                f"alpha = {a:.2f}": _value(theory.unfairness_exponent(a))
-                for a, e in ((0.0, 2.5), (1 / 3, 2.0), (0.5, 1.75), (1.0, 1.0))
-            },
-            **{f"ratio at {r}": _value(r ** theory.unfairness_exponent()) for r in (2, 3, 4)},
-        },
-        "B51": {
-            "rate at p = 1e-5": _value(theory.mathis_rate(1500, 0.2, 1e-05) / 1000000.0),
-            "rate at p = 1e-7": _value(theory.mathis_rate(1500, 0.2, 1e-07) / 1000000.0),
-            "p for 1 Gbit/s, 1e-9": _value(theory.mathis_loss(1500, 0.2, 1000000000.0) * 1000000000.0),
-            "p for 10 Gbit/s, 1e-11": _value(theory.mathis_loss(1500, 0.2, 10000000000.0) * 100000000000.0),
-            "packets per loss, 1e10": _value(1e-10 / theory.mathis_loss(1500, 0.2, 10000000000.0)),
-            "hours between losses": _value(
-                1 / theory.mathis_loss(1500, 0.2, 10000000000.0) * 1500 * 8 / 10000000000.0 / 3600
-            ),
-        },
-        "B52": {
-            "window": _value(2400000000.0 * 0.15 / 8 / 1500),
-            "layer": _value(theory.layer_of(30000)),
-        },
-        "B97": {
-            "buffer": _value(theory.minimum_buffer(0.35)),
-            "cut": _value(theory.largest_decrease(0.5)),
-        },
-        "B131": {
-            "largest difference of 30": _identity,
-            "table XII, n = 2": _value(1 / (1 + (14.47 / 480.61) ** 2 / 2)),
-        },
-        "B132": {"largest difference": _transfers},
-    }
-)
+        **{f"ratio at {r}": _value(r ** theory.unfairness_exponent()) for r in (2, 3, 4)},
+    },
+    "B51": {
+        "rate at p = 1e-5": _value(theory.mathis_rate(1500, 0.2, 1e-05) / 1000000.0),
+        "rate at p = 1e-7": _value(theory.mathis_rate(1500, 0.2, 1e-07) / 1000000.0),
+        "p for 1 Gbit/s, 1e-9": _value(theory.mathis_loss(1500, 0.2, 1000000000.0) * 1000000000.0),
+        "p for 10 Gbit/s, 1e-11": _value(theory.mathis_loss(1500, 0.2, 10000000000.0) * 100000000000.0),
+        "packets per loss, 1e10": _value(1e-10 / theory.mathis_loss(1500, 0.2, 10000000000.0)),
+        "hours between losses": _value(
+            1 / theory.mathis_loss(1500, 0.2, 10000000000.0) * 1500 * 8 / 10000000000.0 / 3600
+        ),
+    },
+    "B52": {
+        "window": _value(2400000000.0 * 0.15 / 8 / 1500),
+        "layer": _value(theory.layer_of(30000)),
+    },
+    "B97": {
+        "buffer": _value(theory.minimum_buffer(0.35)),
+        "cut": _value(theory.largest_decrease(0.5)),
+    },
+    "B131": {
+        "largest difference of 30": _identity,
+        "table XII, n = 2": _value(1 / (1 + (14.47 / 480.61) ** 2 / 2)),
+    },
+    "B132": {"largest difference": _transfers},
+}
 
 EXPERIMENT = study.experiment(
-    "analysis",
-    "Closed forms of LTCP and PERT",
-    __doc__,
-    configurations,
-    CLAIMS,
-    where="III.A.1 to III.A.3, III.B, IV.B",
-    figures=pictures,
-    reps=1,
-    tables=lambda _: {},
+    __name__, "Closed forms of LTCP and PERT", where="III.A.1 to III.A.3, III.B, IV.B", reps=1, tables=lambda _: {}
 )

@@ -28,10 +28,9 @@ from crosswind.experiments.bhandarkar_2006.f10_f13 import world
 from crosswind.experiments.bhandarkar_2006.panels import panels
 from crosswind.figures import Picture
 from crosswind.reproduce import Results
-from crosswind.reproduce.claims import yes
-from crosswind.reproduce.claims.measures import seeds
+from crosswind.reproduce.claims.measures import measured, seeds
 from crosswind.scenario import Scenario
-from crosswind.stats import Estimate, exact
+from crosswind.stats import Estimate
 
 ERRORS = (0.0, 0.005, 0.01, 0.02, 0.05)
 BUFFERS = {"low": 320, "moderate": 88, "high": 36}
@@ -105,58 +104,51 @@ def gap(r: Results, label: str) -> float:
     return _named(r, label, "dcr") - _named(r, label, "sack")
 
 
-def _gap_between(more: str, less: str, error: float) -> Callable[[Results], npt.NDArray[np.float64]]:
+@measured
+def _gap_between(r: Results, more: str, less: str, error: float) -> npt.NDArray[np.float64]:
     """By how many Mbit/s the gap is larger at one congestion than at another, seed by seed."""
-
-    def measure(r: Results) -> npt.NDArray[np.float64]:
-        a, b = (
-            _each_seed(r, f"f14 {x} {error}", "dcr") - _each_seed(r, f"f14 {x} {error}", "sack") for x in (more, less)
-        )
-        return (a - b) / 1e6
-
-    return measure
+    a, b = (_each_seed(r, f"f14 {x} {error}", "dcr") - _each_seed(r, f"f14 {x} {error}", "sack") for x in (more, less))
+    return (a - b) / 1e6
 
 
-def _ordered_gaps(r: Results) -> Estimate:
+def _ordered_gaps(r: Results) -> bool:
     some = [e for e in ERRORS if e > 0]
     gaps = [[gap(r, f"f14 {x} {e}") for x in ("low", "moderate", "high")] for e in some]
-    return yes(all(g[0] > g[1] > g[2] for g in gaps))
+    return all(g[0] > g[1] > g[2] for g in gaps)
 
 
-def _not_starved(r: Results) -> Estimate:
-    return exact(min(_named(r, f"f14 low {e}", "sack") / _named(r, f"alone {e}", "sack") for e in ERRORS))
+def _not_starved(r: Results) -> float:
+    return min(_named(r, f"f14 low {e}", "sack") / _named(r, f"alone {e}", "sack") for e in ERRORS)
 
 
-def _not_below(r: Results) -> Estimate:
+def _not_below(r: Results) -> float:
     """In Mbit/s; follows from the smaller share of drops."""
     low, *others = (np.array([_named(r, f"f14 {x} {e}", "sack") for e in ERRORS]) for x in BUFFERS)
-    return exact(min(float((low - x).min()) for x in others) / 1e6)
+    return min(float((low - x).min()) for x in others) / 1e6
 
 
 def _loses(label: str) -> Callable[[Results], float]:
     return lambda r: _named(r, f"{label} 0.01", "sack") / _named(r, f"{label} 0.0", "sack")
 
 
-def _satellite(r: Results) -> Estimate:
-    return yes(_loses("f15")(r) < _loses("f14 low")(r))
+def _satellite(r: Results) -> bool:
+    return _loses("f15")(r) < _loses("f14 low")(r)
 
 
-def _dcr_ahead(r: Results) -> Estimate:
-    return exact(min(gap(r, f"f15 {e}") for e in ERRORS if e > 0) / 1e6)
+def _dcr_ahead(r: Results) -> float:
+    return min(gap(r, f"f15 {e}") for e in ERRORS if e > 0) / 1e6
 
 
 def _westwood(d: int, e: float) -> Callable[[Results], Estimate]:
     return lambda r: measures.ratio(r, (f"f16 {d} {e} DCR", "one_bps"), (f"f16 {d} {e} Westwood", "one_bps"))
 
 
-def _root(level: str, error: float) -> Callable[[Results], Estimate]:
-    def measure(r: Results) -> Estimate:
-        label = f"f14 {level} {error}"
-        congestion = measures.mean_value(r, label, "bottleneck_drop_rate")
-        ratio = _named(r, label, "dcr") / _named(r, label, "sack")
-        return exact(ratio / math.sqrt(1 + error / max(congestion, 1e-9)))
-
-    return measure
+@measured
+def _root(r: Results, level: str, error: float) -> float:
+    label = f"f14 {level} {error}"
+    congestion = measures.mean_value(r, label, "bottleneck_drop_rate")
+    ratio = _named(r, label, "dcr") / _named(r, label, "sack")
+    return ratio / math.sqrt(1 + error / max(congestion, 1e-9))
 
 
 def by_delay(r: Results) -> Picture:
@@ -183,45 +175,34 @@ def pictures(r: Results) -> list[Picture]:
     return [*out, by_delay(r)]
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "B28": {
-            "low > moderate > high at every error rate": _ordered_gaps,
-            **{
-                f"drop rate, {x}": lambda r, x=x: measures.mean_of(r, f"f14 {x} 0.0", "bottleneck_drop_rate")
-                for x in BUFFERS
-            },
-            **{
-                f"{a} over {b}, {e:.1%}": seeds(_gap_between(a, b, e))
-                for a, b in (("low", "moderate"), ("low", "high"), ("moderate", "high"))
-                for e in ERRORS
-                if e > 0
-            },
+CLAIMS = {
+    "B28": {
+        "low > moderate > high at every error rate": _ordered_gaps,
+        **{
+            f"drop rate, {x}": lambda r, x=x: measures.mean_of(r, f"f14 {x} 0.0", "bottleneck_drop_rate")
+            for x in BUFFERS
         },
-        "B29": {"least share": _not_starved, "low congestion less the others, least": _not_below},
-        "B30": {
-            "SACK loses more at 1 %": _satellite,
-            "least lead of DCR": _dcr_ahead,
-            "drop rate without errors": lambda r: measures.mean_of(r, "f15 0.0", "bottleneck_drop_rate"),
+        **{
+            f"{a} over {b}, {e:.1%}": seeds(_gap_between(a, b, e))
+            for a, b in (("low", "moderate"), ("low", "high"), ("moderate", "high"))
+            for e in ERRORS
+            if e > 0
         },
-        "B31": {
-            "20 ms, no errors": _westwood(20, 0.0),
-            "20 ms, 0.1 %": _westwood(20, 0.001),
-            "250 ms, 10 %": _westwood(250, 0.1),
-        },
-        "B32": {
-            **{f"{x}, {e:.1%}, over the law": _root(x, e) for x in BUFFERS for e in ERRORS if e > 0},
-        },
-    }
-)
+    },
+    "B29": {"least share": _not_starved, "low congestion less the others, least": _not_below},
+    "B30": {
+        "SACK loses more at 1 %": _satellite,
+        "least lead of DCR": _dcr_ahead,
+        "drop rate without errors": lambda r: measures.mean_of(r, "f15 0.0", "bottleneck_drop_rate"),
+    },
+    "B31": {
+        "20 ms, no errors": _westwood(20, 0.0),
+        "20 ms, 0.1 %": _westwood(20, 0.001),
+        "250 ms, 10 %": _westwood(250, 0.1),
+    },
+    "B32": {f"{x}, {e:.1%}, over the law": _root(x, e) for x in BUFFERS for e in ERRORS if e > 0},
+}
 
 EXPERIMENT = study.experiment(
-    "f14-f16",
-    "Channel errors and congestion; Westwood",
-    __doc__,
-    configurations,
-    CLAIMS,
-    where="figures 14 to 16",
-    figures=pictures,
-    quick=study.SHORT,
+    __name__, "Channel errors and congestion; Westwood", where="figures 14 to 16", quick=study.SHORT
 )

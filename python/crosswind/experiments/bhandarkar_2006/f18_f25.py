@@ -27,7 +27,8 @@ from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.experiments.bhandarkar_2006.panels import Lines, panels
 from crosswind.figures import Picture
 from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims import MissingDataError, yes
+from crosswind.reproduce.claims import MissingDataError
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
 
@@ -117,14 +118,12 @@ def kind_rate(r: Results, label: str, kind: str) -> float:
     return float(rows["rate_bps"].mean())  # type: ignore[arg-type]
 
 
-def _shares(which: str) -> Callable[[Results], Estimate]:
-    def measure(r: Results) -> Estimate:
-        drops = {b: measures.mean_value(r, f"f18 {b}", "bottleneck_drop_rate") for b in BUFFERS}
-        asked = [b for b, d in drops.items() if 0.005 <= d <= 0.06]
-        ratios = [kind_rate(r, f"f18 {b}", "dcr") / kind_rate(r, f"f18 {b}", "sack") for b in asked]
-        return exact(min(ratios) if which == "least" else max(ratios), len(ratios))
-
-    return measure
+@measured
+def _shares(r: Results, which: str) -> Estimate:
+    drops = {b: measures.mean_value(r, f"f18 {b}", "bottleneck_drop_rate") for b in BUFFERS}
+    asked = [b for b, d in drops.items() if 0.005 <= d <= 0.06]
+    ratios = [kind_rate(r, f"f18 {b}", "dcr") / kind_rate(r, f"f18 {b}", "sack") for b in asked]
+    return exact(min(ratios) if which == "least" else max(ratios), len(ratios))
 
 
 def queue(label: str) -> Callable[[Results], Estimate]:
@@ -132,20 +131,18 @@ def queue(label: str) -> Callable[[Results], Estimate]:
     return lambda r: measures.mean_of(r, label, "bottleneck_queue")
 
 
-def _queue_spread(figure: str) -> Callable[[Results], Estimate]:
-    def measure(r: Results) -> Estimate:
-        values = [measures.mean_value(r, f"{figure} {w}", "bottleneck_queue") for w in WORKLOADS]
-        return exact(max(values) - min(values))
-
-    return measure
+@measured
+def _queue_spread(r: Results, figure: str) -> float:
+    values = [measures.mean_value(r, f"{figure} {w}", "bottleneck_queue") for w in WORKLOADS]
+    return max(values) - min(values)
 
 
-def _below(r: Results) -> Estimate:
+def _below(r: Results) -> float:
     gaps = [
         measures.mean_value(r, f"f23 {w}", "bottleneck_queue") - measures.mean_value(r, f"f24 {w}", "bottleneck_queue")
         for w in WORKLOADS
     ]
-    return exact(float(np.mean(gaps)))
+    return float(np.mean(gaps))
 
 
 def counts(r: Results) -> tuple[int, ...]:
@@ -162,19 +159,17 @@ def _loss_curves(r: Results, queue_type: str) -> np.ndarray[Any, Any]:
     return np.array([[lost[f"f25 {queue_type} {n} {w}", k] for n in counts(r)] for w, k in CURVES])
 
 
-def _grows(r: Results) -> Estimate:
+def _grows(r: Results) -> bool:
     """Once there are losses at all."""
     rising = ((c[:-1] == 0) | (np.diff(c) > 0) for q in ("droptail", "red") for c in _loss_curves(r, q))
-    return yes(all(bool(np.all(x)) for x in rising))
+    return all(bool(np.all(x)) for x in rising)
 
 
-def _apart(queue_type: str) -> Callable[[Results], Estimate]:
-    def measure(r: Results) -> Estimate:
-        curves = _loss_curves(r, queue_type)
-        many = curves[:, curves.mean(axis=0) > 0.001]
-        return exact(float(np.max(np.ptp(many, axis=0) / many.mean(axis=0))))
-
-    return measure
+@measured
+def _apart(r: Results, queue_type: str) -> float:
+    curves = _loss_curves(r, queue_type)
+    many = curves[:, curves.mean(axis=0) > 0.001]
+    return float(np.max(np.ptp(many, axis=0) / many.mean(axis=0)))
 
 
 def watched(r: Results, workload: str, kind: str) -> pl.DataFrame:
@@ -208,24 +203,24 @@ def _delivery(workload: str, kind: str) -> Callable[[Results], Estimate]:
     return lambda r: exact(float(deliveries(r, workload, kind)[1].mean()), deliveries(r, workload, kind)[1].size)
 
 
-def _delivery_gap(r: Results) -> Estimate:
-    return exact(float(deliveries(r, "dcr", "dcr")[1].mean() - deliveries(r, "sack", "sack")[1].mean()))
+def _delivery_gap(r: Results) -> float:
+    return float(deliveries(r, "dcr", "dcr")[1].mean() - deliveries(r, "sack", "sack")[1].mean())
 
 
-def _unaffected(r: Results) -> Estimate:
-    return exact(float(deliveries(r, "mixed", "sack")[1].mean() / deliveries(r, "sack", "sack")[1].mean()))
+def _unaffected(r: Results) -> float:
+    return float(deliveries(r, "mixed", "sack")[1].mean() / deliveries(r, "sack", "sack")[1].mean())
 
 
-def _normal(q: float) -> Callable[[Results], Estimate]:
-    return lambda r: exact(float(np.quantile(deliveries(r, "sack", "sack")[0], q)))
+def _normal(q: float) -> Callable[[Results], float]:
+    return lambda r: float(np.quantile(deliveries(r, "sack", "sack")[0], q))
 
 
-def _srtt(r: Results) -> Estimate:
+def _srtt(r: Results) -> float:
     def mean(workload: str) -> float:
         estimates = r.runs.only(f"f21 {workload}").sample("srtt_ns")
         return float(estimates.filter(pl.col("time_ns") > 20_000_000_000)["value"].mean())  # type: ignore[arg-type]
 
-    return exact(abs(mean("dcr") / mean("sack") - 1))
+    return abs(mean("dcr") / mean("sack") - 1)
 
 
 def _packets(seq: pl.Series) -> npt.NDArray[np.float64]:
@@ -294,48 +289,42 @@ def pictures(r: Results) -> list[Picture]:
     return out
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "B33": {
-            "least DCR/SACK": _shares("least"),
-            "largest": _shares("largest"),
-        },
-        "B36": {
-            "all DCR - all SACK": _delivery_gap,
-            "SACK mixed over SACK alone": _unaffected,
-            "normal packets, lower quartile": _normal(0.25),
-            "normal packets, upper quartile": _normal(0.75),
-            "normal packets, 5 %": _normal(0.05),
-            "normal packets, 95 %": _normal(0.95),
-            **{f"{w} {k}, reported": _delivery(w, k) for w, k in CURVES},
-        },
-        "B37": {"difference of the means": _srtt},
-        "B38": {
-            **{w: lambda r, w=w: exact(measures.mean_value(r, f"f23 {w}", "bottleneck_queue") / 70) for w in WORKLOADS},
-            "spread": _queue_spread("f23"),
-        },
-        "B39": {
-            "spread": _queue_spread("f24"),
-            "below drop-tail by": _below,
-            **{f"{w}, reported": queue(f"f24 {w}") for w in WORKLOADS},
-        },
-        "B40": {
-            "grows": _grows,
-            "drop-tail: furthest apart, of the mean": _apart("droptail"),
-            "RED": _apart("red"),
-        },
-        "B41": {"drop rate": lambda r: measures.mean_of(r, "f23 sack", "bottleneck_drop_rate")},
-    }
-)
+CLAIMS = {
+    "B33": {
+        "least DCR/SACK": _shares("least"),
+        "largest": _shares("largest"),
+    },
+    "B36": {
+        "all DCR - all SACK": _delivery_gap,
+        "SACK mixed over SACK alone": _unaffected,
+        "normal packets, lower quartile": _normal(0.25),
+        "normal packets, upper quartile": _normal(0.75),
+        "normal packets, 5 %": _normal(0.05),
+        "normal packets, 95 %": _normal(0.95),
+        **{f"{w} {k}, reported": _delivery(w, k) for w, k in CURVES},
+    },
+    "B37": {"difference of the means": _srtt},
+    "B38": {
+        **{w: lambda r, w=w: measures.mean_value(r, f"f23 {w}", "bottleneck_queue") / 70 for w in WORKLOADS},
+        "spread": _queue_spread("f23"),
+    },
+    "B39": {
+        "spread": _queue_spread("f24"),
+        "below drop-tail by": _below,
+        **{f"{w}, reported": queue(f"f24 {w}") for w in WORKLOADS},
+    },
+    "B40": {
+        "grows": _grows,
+        "drop-tail: furthest apart, of the mean": _apart("droptail"),
+        "RED": _apart("red"),
+    },
+    "B41": {"drop rate": lambda r: measures.mean_of(r, "f23 sack", "bottleneck_drop_rate")},
+}
 
 EXPERIMENT = study.experiment(
-    "f18-f25",
+    __name__,
     "Congestion only",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figures 18, 21 to 25",
-    figures=pictures,
     quick=study.SHORT,
     former={"window": 7},
     variants={f"window-{n}": Variant(f"a receive window of {n} segments", {"window": n}) for n in (7, 12, 20)},

@@ -19,7 +19,6 @@ a flow has converged when it has had 80 % of its share for 5 s.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -32,9 +31,9 @@ from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.experiments.bhandarkar_2006.panels import panels
 from crosswind.figures import Picture
 from crosswind.reproduce import Results
-from crosswind.reproduce.claims import MissingDataError, yes
+from crosswind.reproduce.claims import MissingDataError
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
-from crosswind.stats import Estimate, exact
 
 RTT_ms = 120
 PROTOCOLS = ("LTCP", "HTCP", "BIC")
@@ -253,14 +252,14 @@ def use(r: Results, label: str) -> float:
     return measures.mean_value(r, label, "one_bps") / (float(links.filter(own)["rate_bps"][0]) * nets.CEILING)
 
 
-def _falls(r: Results) -> Estimate:
+def _falls(r: Results) -> bool:
     curves = [[use(r, f"f32 {x} {p}") for x in LOSSES] for p in PROTOCOLS]
-    return yes(all(b <= a + 0.005 for c in curves for a, b in pairwise(c)))
+    return all(b <= a + 0.005 for c in curves for a, b in pairwise(c))
 
 
-def _htcp_least(r: Results) -> Estimate:
+def _htcp_least(r: Results) -> bool:
     at = (1e-5, 1e-4, 1e-3)
-    return yes(all(use(r, f"f32 {x} HTCP") <= min(use(r, f"f32 {x} {p}") for p in ("LTCP", "BIC")) for x in at))
+    return all(use(r, f"f32 {x} HTCP") <= min(use(r, f"f32 {x} {p}") for p in ("LTCP", "BIC")) for x in at)
 
 
 def buffers(r: Results) -> tuple[float, ...]:
@@ -269,8 +268,8 @@ def buffers(r: Results) -> tuple[float, ...]:
     return tuple(sorted({float(x.split()[1]) for x in labels if x.startswith("f33 ")}, reverse=True))
 
 
-def _full(r: Results) -> Estimate:
-    return exact(min(use(r, f"f33 {b} {p}") for b in buffers(r) if b >= 0.5 for p in PROTOCOLS))
+def _full(r: Results) -> float:
+    return min(use(r, f"f33 {b} {p}") for b in buffers(r) if b >= 0.5 for p in PROTOCOLS)
 
 
 def phase(r: Results, protocol: str, which: str) -> float:
@@ -284,7 +283,7 @@ def phase(r: Results, protocol: str, which: str) -> float:
     return float(x[wanted].mean()) / s.scale
 
 
-def _returns(r: Results) -> Estimate:
+def _returns(r: Results) -> float:
     """Longest time after the end of UDP until LTCP has 900 Mbit/s, of full size."""
     s = size_of(r)
     period = 150 * s.time
@@ -294,15 +293,13 @@ def _returns(r: Results) -> Estimate:
         inside = (t > off * period) & (t < (off + 1) * period)
         there = x[inside] > 900 * s.scale
         took.append(float(t[inside][int(np.argmax(there))]) - off * period if there.any() else period)
-    return exact(max(took))
+    return max(took)
 
 
-def _alike(which: str) -> Callable[[Results], Estimate]:
-    def measure(r: Results) -> Estimate:
-        v = [phase(r, p, which) for p in PROTOCOLS]
-        return exact((max(v) - min(v)) / max(v))
-
-    return measure
+@measured
+def _alike(r: Results, which: str) -> float:
+    v = [phase(r, p, which) for p in PROTOCOLS]
+    return (max(v) - min(v)) / max(v)
 
 
 def amplitude(r: Results) -> tuple[float, float]:
@@ -344,53 +341,43 @@ def pictures(r: Results) -> list[Picture]:
     return out
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "B64": {
-            "TCP over LTCP": lambda r: exact(reaches(r, "SACK") / reaches(r, "LTCP")),
-            **{f"{p}, reported": lambda r, p=p: exact(reaches(r, p) / size_of(r).scale) for p in ("SACK", "LTCP")},
-        },
-        "B65": {
-            **{f"{p}: largest deviation": lambda r, p=p: exact(_shares(r, p)) for p in PROTOCOLS},
-        },
-        "B66": {
-            "BIC over LTCP": lambda r: exact(joins(r, "BIC") / joins(r, "LTCP")),
-            **{f"{p}, reported": lambda r, p=p: exact(joins(r, p)) for p in PROTOCOLS},
-        },
-        "B67": {
-            "none rises with the loss rate": _falls,
-            "LTCP at 1e-7": lambda r: exact(use(r, "f32 1e-07 LTCP")),
-            "HTCP least from 1e-5 on": _htcp_least,
-        },
-        "B68": {
-            "least from 0.5 on": _full,
-            "HTCP lowest at 0.1": lambda r: yes(
-                use(r, "f33 0.1 HTCP") <= min(use(r, f"f33 0.1 {p}") for p in ("LTCP", "BIC"))
-            ),
-        },
-        "B69": {"least from 0.18 on": lambda r: exact(min(use(r, f"f33 {b} LTCP") for b in buffers(r) if b >= 0.18))},
-        "B70": {
-            "LTCP with UDP (10 %: our number)": lambda r: exact(phase(r, "LTCP", "on")),
-            "LTCP back above 900 after": _returns,
-            "apart with UDP": _alike("on"),
-            "apart without": _alike("off"),
-        },
-        "B78": {
-            "peak (2 %: our number)": lambda r: exact(amplitude(r)[0]),
-            "trough (2 %)": lambda r: exact(amplitude(r)[1]),
-            "amplitude": lambda r: exact(1 - amplitude(r)[1] / amplitude(r)[0]),
-        },
-    }
-)
+CLAIMS = {
+    "B64": {
+        "TCP over LTCP": lambda r: reaches(r, "SACK") / reaches(r, "LTCP"),
+        **{f"{p}, reported": lambda r, p=p: reaches(r, p) / size_of(r).scale for p in ("SACK", "LTCP")},
+    },
+    "B65": {f"{p}: largest deviation": lambda r, p=p: _shares(r, p) for p in PROTOCOLS},
+    "B66": {
+        "BIC over LTCP": lambda r: joins(r, "BIC") / joins(r, "LTCP"),
+        **{f"{p}, reported": lambda r, p=p: joins(r, p) for p in PROTOCOLS},
+    },
+    "B67": {
+        "none rises with the loss rate": _falls,
+        "LTCP at 1e-7": lambda r: use(r, "f32 1e-07 LTCP"),
+        "HTCP least from 1e-5 on": _htcp_least,
+    },
+    "B68": {
+        "least from 0.5 on": _full,
+        "HTCP lowest at 0.1": lambda r: use(r, "f33 0.1 HTCP") <= min(use(r, f"f33 0.1 {p}") for p in ("LTCP", "BIC")),
+    },
+    "B69": {"least from 0.18 on": lambda r: min(use(r, f"f33 {b} LTCP") for b in buffers(r) if b >= 0.18)},
+    "B70": {
+        "LTCP with UDP (10 %: our number)": lambda r: phase(r, "LTCP", "on"),
+        "LTCP back above 900 after": _returns,
+        "apart with UDP": _alike("on"),
+        "apart without": _alike("off"),
+    },
+    "B78": {
+        "peak (2 %: our number)": lambda r: amplitude(r)[0],
+        "trough (2 %)": lambda r: amplitude(r)[1],
+        "amplitude": lambda r: 1 - amplitude(r)[1] / amplitude(r)[0],
+    },
+}
 
 EXPERIMENT = study.experiment(
-    "f30-f36",
+    __name__,
     "One high-speed flow: growth, company, losses, buffers",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figures 30 to 34, 36",
-    figures=pictures,
     former={"first": "fits"},
     reps=1,
     quick=study.smaller("a tenth of the rates, buffers and W_T, a fifth of the times; some at full size, shorter"),

@@ -31,8 +31,8 @@ from crosswind import figures
 from crosswind.experiments.bhandarkar_2006 import nets, study
 from crosswind.figures import Picture
 from crosswind.reproduce import Results, Tables
-from crosswind.reproduce.claims import Measure, MissingDataError, yes
-from crosswind.reproduce.claims.measures import seeds
+from crosswind.reproduce.claims import Measure, MissingDataError, estimated
+from crosswind.reproduce.claims.measures import measured, seeds
 from crosswind.results import Runs
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
@@ -147,16 +147,13 @@ def score(r: Results, case: str, predictor: str, column: str, losses: str = "que
     return float(np.nanmean(scores(r, case, predictor, column, losses)))
 
 
-def enough(measure: Measure) -> Measure:
+@measured
+def enough(r: Results, measure: Measure) -> Estimate:
     """Predictions that are hardly ever wrong in six loads together decide nothing."""
-
-    def guarded(r: Results) -> Estimate:
-        found, false = measure(r), r.table("false").height
-        if false < FALSE_LEAST:
-            raise MissingDataError(f"{found.value:.4g}, but {false} false positives of srtt_0.99 in all loads")
-        return found
-
-    return guarded
+    found, false = estimated(measure, r), r.table("false").height
+    if false < FALSE_LEAST:
+        raise MissingDataError(f"{found.value:.4g}, but {false} false positives of srtt_0.99 in all loads")
+    return found
 
 
 def both(found: Mapping[str, Measure]) -> dict[str, Measure]:
@@ -164,12 +161,10 @@ def both(found: Mapping[str, Measure]) -> dict[str, Measure]:
     return {**found, **{f"{label}, of enough": enough(m) for label, m in found.items()}}
 
 
-def _of_queue_less_of_flow(case: str) -> Callable[[Results], npt.NDArray[np.float64]]:
-    def measure(r: Results) -> npt.NDArray[np.float64]:
-        queue, flow = (scores(r, case, "inst-RTT", "efficiency", losses=x) for x in ("queue", "flow"))
-        return queue - flow
-
-    return measure
+@measured
+def _of_queue_less_of_flow(r: Results, case: str) -> npt.NDArray[np.float64]:
+    queue, flow = (scores(r, case, "inst-RTT", "efficiency", losses=x) for x in ("queue", "flow"))
+    return queue - flow
 
 
 def mean(r: Results, predictor: str, column: str) -> float:
@@ -177,32 +172,32 @@ def mean(r: Results, predictor: str, column: str) -> float:
     return float(np.nanmean([score(r, c, predictor, column) for c in CASES]))
 
 
-def _queue_over_flow(r: Results) -> Estimate:
-    return exact(
-        min(score(r, c, "inst-RTT", "efficiency") - score(r, c, "inst-RTT", "efficiency", losses="flow") for c in CASES)
+def _queue_over_flow(r: Results) -> float:
+    return min(
+        score(r, c, "inst-RTT", "efficiency") - score(r, c, "inst-RTT", "efficiency", losses="flow") for c in CASES
     )
 
 
-def _vegas_best(r: Results) -> Estimate:
-    return yes(all(mean(r, "Vegas", "efficiency") >= mean(r, p, "efficiency") for p in PUBLISHED))
+def _vegas_best(r: Results) -> bool:
+    return all(mean(r, "Vegas", "efficiency") >= mean(r, p, "efficiency") for p in PUBLISHED)
 
 
-def _beats(better: str, worse: str) -> Callable[[Results], Estimate]:
-    return lambda r: yes(mean(r, better, "efficiency") > mean(r, worse, "efficiency"))
+def _beats(better: str, worse: str) -> Callable[[Results], float]:
+    return lambda r: mean(r, better, "efficiency") > mean(r, worse, "efficiency")
 
 
-def _best_two(r: Results) -> Estimate:
+def _best_two(r: Results) -> bool:
     best = sorted((*PUBLISHED, *OWN), key=lambda p: -mean(r, p, "efficiency"))[:2]
-    return yes(set(best) == {"EWMA-0.99", "MA"})
+    return set(best) == {"EWMA-0.99", "MA"}
 
 
-def _between(r: Results) -> Estimate:
+def _between(r: Results) -> bool:
     low, middle, high = (mean(r, p, "efficiency") for p in ("inst-RTT", "EWMA-7/8", "MA"))
-    return yes(low < middle < high)
+    return low < middle < high
 
 
-def _false(column: str, which: Callable[[list[float]], float]) -> Callable[[Results], Estimate]:
-    return lambda r: exact(which([score(r, c, "EWMA-0.99", column) for c in CASES]))
+def _false(column: str, which: Callable[[list[float]], float]) -> Callable[[Results], float]:
+    return lambda r: which([score(r, c, "EWMA-0.99", column) for c in CASES])
 
 
 def _sum(r: Results) -> Estimate:
@@ -210,8 +205,8 @@ def _sum(r: Results) -> Estimate:
     return exact(float((t["efficiency"] + t["false_positives"] - 1).abs().max()), t.height)  # type: ignore[arg-type]
 
 
-def _negatives(r: Results) -> Estimate:
-    return exact(mean(r, "EWMA-0.99", "false_negatives") - mean(r, "Vegas", "false_negatives"))
+def _negatives(r: Results) -> float:
+    return mean(r, "EWMA-0.99", "false_negatives") - mean(r, "Vegas", "false_negatives")
 
 
 def _low_queue(r: Results) -> Estimate:
@@ -255,35 +250,25 @@ def _false_queues(r: Results) -> dict[str, dict[str, float]]:
     return out
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "B90": {"least difference over the cases": _queue_over_flow}
-        | {c: enough(seeds(_of_queue_less_of_flow(c))) for c in CASES},
-        "B91": both(
-            {
-                "Vegas best of the published ones": _vegas_best,
-                "instantaneous above Vegas": _beats("inst-RTT", "Vegas"),
-                "EWMA-0.99 and the moving average best": _best_two,
-                "EWMA-7/8 between instantaneous and moving average": _between,
-            }
-        )
-        | {f"{p}, reported": lambda r, p=p: exact(mean(r, p, "efficiency")) for p in (*PUBLISHED, *OWN)},
-        "B92": both({"least": _false("false_positives", min), "largest": _false("false_positives", max)})
-        | {"efficiency and false positives less 1, largest": _sum},
-        "B93": both({"false negatives, difference": _negatives})
-        | {"of srtt_0.99, reported": lambda r: exact(mean(r, "EWMA-0.99", "false_negatives"))},
-        "B94": both({"share": _low_queue}),
-    }
-)
+CLAIMS = {
+    "B90": {"least difference over the cases": _queue_over_flow}
+    | {c: enough(seeds(_of_queue_less_of_flow(c))) for c in CASES},
+    "B91": both(
+        {
+            "Vegas best of the published ones": _vegas_best,
+            "instantaneous above Vegas": _beats("inst-RTT", "Vegas"),
+            "EWMA-0.99 and the moving average best": _best_two,
+            "EWMA-7/8 between instantaneous and moving average": _between,
+        }
+    )
+    | {f"{p}, reported": lambda r, p=p: mean(r, p, "efficiency") for p in (*PUBLISHED, *OWN)},
+    "B92": both({"least": _false("false_positives", min), "largest": _false("false_positives", max)})
+    | {"efficiency and false positives less 1, largest": _sum},
+    "B93": both({"false negatives, difference": _negatives})
+    | {"of srtt_0.99, reported": lambda r: mean(r, "EWMA-0.99", "false_negatives")},
+    "B94": both({"share": _low_queue}),
+}
 
 EXPERIMENT = study.experiment(
-    "f38-f41",
-    "Congestion predictors",
-    __doc__,
-    configurations,
-    CLAIMS,
-    where="figures 38, 39, 41",
-    figures=pictures,
-    tables=tables,
-    quick=study.smaller("70 s instead of 130, one seed"),
+    __name__, "Congestion predictors", where="figures 38, 39, 41", quick=study.smaller("70 s instead of 130, one seed")
 )

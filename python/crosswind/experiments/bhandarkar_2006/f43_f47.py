@@ -31,8 +31,7 @@ from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.experiments.bhandarkar_2006.panels import panels
 from crosswind.figures import Picture
 from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims import yes
-from crosswind.reproduce.claims.measures import seeds
+from crosswind.reproduce.claims.measures import measured, seeds
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
 
@@ -227,18 +226,15 @@ def _fair(r: Results) -> Estimate:
     return exact(min(found), len(found))
 
 
-def _grows(scheme: str, column: str) -> Callable[[Results], Estimate]:
+@measured
+def _grows(r: Results, scheme: str, column: str) -> bool:
     """It never falls from one number of flows to the next, and is higher in the end."""
-
-    def measure(r: Results) -> Estimate:
-        values = [value(r, "f45", x, scheme, column) for x in points(r, "f45")]
-        return yes(all(b >= a for a, b in pairwise(values)) and values[-1] > values[0])
-
-    return measure
+    values = [value(r, "f45", x, scheme, column) for x in points(r, "f45")]
+    return all(b >= a for a, b in pairwise(values)) and values[-1] > values[0]
 
 
-def _pert_low(r: Results) -> Estimate:
-    return exact(max(q(r, "f45", x, "pert") / q(r, "f45", x, "droptail") for x in points(r, "f45")))
+def _pert_low(r: Results) -> float:
+    return max(q(r, "f45", x, "pert") / q(r, "f45", x, "droptail") for x in points(r, "f45"))
 
 
 def rates_of_f47(r: Results, scheme: str) -> np.ndarray[Any, Any]:
@@ -275,21 +271,21 @@ def _similar(f: str, x: Any) -> Callable[[Results], np.ndarray[Any, Any]]:
     return lambda r: r.of(f"{f} {x} pert", column) / r.of(f"{f} {x} droptail", column) - 1
 
 
-def _rem_apart(r: Results) -> Estimate:
-    return exact(max(abs(u(r, f, x, "pert-rem") - u(r, f, x, "rem")) for f in THREE for x in points(r, f)))
+def _rem_apart(r: Results) -> float:
+    return max(abs(u(r, f, x, "pert-rem") - u(r, f, x, "rem")) for f in THREE for x in points(r, f))
 
 
-def _timeouts(r: Results) -> Estimate:
+def _timeouts(r: Results) -> float:
     def fraction(x: str) -> float:
         return value(r, "f55", x, "droptail", "one_timeouts") / value(r, "f55", x, "droptail", "one_sent")
 
     before, after = (fraction(x) for x in points(r, "f55"))
-    return exact(after / before if before > 0 else float("nan"))
+    return after / before if before > 0 else float("nan")
 
 
-def _f55(scheme: str, which: int) -> Callable[[Results], Estimate]:
+def _f55(scheme: str, which: int) -> Callable[[Results], float]:
     """Utilisation of the way forth without (0) and with (1) flows on the way back."""
-    return lambda r: exact(u(r, "f55", points(r, "f55")[which], scheme))
+    return lambda r: u(r, "f55", points(r, "f55")[which], scheme)
 
 
 AXES = {"f43": "rate (Mbit/s)", "f44": "round trip (ms)", "f45": "flows", "f46": "web sessions"}
@@ -319,95 +315,89 @@ def pictures(r: Results) -> list[Picture]:
     return [*out, panels("f47", text, {"Mbit/s": rates}, "round trip (ms)", axis="linear")]
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "B98": {
-            "largest drop rate": lambda r: exact(max(drops(r, "pert", *FOUR))),
-            "cells without drops": lambda r: exact(float(np.mean([d == 0 for d in drops(r, "pert", *FOUR)]))),
+CLAIMS = {
+    "B98": {
+        "largest drop rate": lambda r: max(drops(r, "pert", *FOUR)),
+        "cells without drops": lambda r: float(np.mean([d == 0 for d in drops(r, "pert", *FOUR)])),
+    },
+    "B99": {
+        "cells with PERT <= 1.3 RED": lambda r: _all_cells(
+            r, lambda f, x: q(r, f, x, "pert") <= 1.3 * q(r, f, x, "red"), "f43"
+        ),
+        "cells with drop-tail > 2 PERT": lambda r: _all_cells(
+            r, lambda f, x: q(r, f, x, "droptail") > 2 * q(r, f, x, "pert"), "f43"
+        ),
+        "Vegas above drop-tail somewhere, reported": lambda r: _all_cells(
+            r, lambda f, x: q(r, f, x, "vegas") > q(r, f, x, "droptail"), *THREE
+        ),
+        "rates with Vegas above drop-tail": lambda r: _all_cells(
+            r, lambda f, x: q(r, f, x, "vegas") > q(r, f, x, "droptail"), "f43"
+        ),
+    },
+    "B100": {
+        "cells in that order": lambda r: _all_cells(
+            r,
+            lambda f, x: u(r, f, x, "droptail") >= u(r, f, x, "red") and u(r, f, x, "red") >= u(r, f, x, "pert"),
+            *FOUR,
+        ),
+        "least of PERT": _least_use,
+        "gap to drop-tail at 1 Mbit/s larger than at 100": lambda r: (
+            u(r, "f43", "1", "droptail") - u(r, "f43", "1", "pert")
+            > u(r, "f43", "100", "droptail") - u(r, "f43", "100", "pert")
+        ),
+        **{
+            f"{f} {x}: {a} less {b}": seeds(_used_more(f, x, a, b))
+            for f, xs in POINTS.items()
+            for x in xs
+            for a, b in (("droptail", "red"), ("red", "pert"))
         },
-        "B99": {
-            "cells with PERT <= 1.3 RED": lambda r: _all_cells(
-                r, lambda f, x: q(r, f, x, "pert") <= 1.3 * q(r, f, x, "red"), "f43"
-            ),
-            "cells with drop-tail > 2 PERT": lambda r: _all_cells(
-                r, lambda f, x: q(r, f, x, "droptail") > 2 * q(r, f, x, "pert"), "f43"
-            ),
-            "Vegas above drop-tail somewhere, reported": lambda r: _all_cells(
-                r, lambda f, x: q(r, f, x, "vegas") > q(r, f, x, "droptail"), *THREE
-            ),
-            "rates with Vegas above drop-tail": lambda r: _all_cells(
-                r, lambda f, x: q(r, f, x, "vegas") > q(r, f, x, "droptail"), "f43"
-            ),
-        },
-        "B100": {
-            "cells in that order": lambda r: _all_cells(
-                r,
-                lambda f, x: u(r, f, x, "droptail") >= u(r, f, x, "red") and u(r, f, x, "red") >= u(r, f, x, "pert"),
-                *FOUR,
-            ),
-            "least of PERT": _least_use,
-            "gap to drop-tail at 1 Mbit/s larger than at 100": lambda r: yes(
-                u(r, "f43", "1", "droptail") - u(r, "f43", "1", "pert")
-                > u(r, "f43", "100", "droptail") - u(r, "f43", "100", "pert")
-            ),
-            **{
-                f"{f} {x}: {a} less {b}": seeds(_used_more(f, x, a, b))
-                for f, xs in POINTS.items()
-                for x in xs
-                for a, b in (("droptail", "red"), ("red", "pert"))
-            },
-            **{f"f43 {x}: pert over droptail": seeds(_similar("f43", x)) for x in FLOWS_OF if x >= 50},
-        },
-        "B101": {
-            "least Jain of PERT": _fair,
-            "cells with Vegas below PERT": lambda r: _all_cells(
-                r, lambda f, x: j(r, f, x, "vegas") < j(r, f, x, "pert"), *FOUR
-            ),
-        },
-        "B102": {
-            "Vegas' queue grows": _grows("vegas", "bottleneck_queue"),
-            "Vegas' drop rate grows": _grows("vegas", "bottleneck_drop_rate"),
-            "largest drop rate of PERT": lambda r: exact(
-                max(value(r, "f45", x, "pert", "bottleneck_drop_rate") for x in points(r, "f45"))
-            ),
-            "largest PERT over drop-tail": _pert_low,
-        },
-        "B103": {
-            "12 ms over 120 ms: PERT below drop-tail": lambda r: yes(_unfair(r, "pert") < _unfair(r, "droptail")),
-            "Vegas below drop-tail": lambda r: yes(_unfair(r, "vegas") < _unfair(r, "droptail")),
-            "Jain: PERT above SACK": lambda r: yes(_jain47(r, "pert") > _jain47(r, "droptail")),
-            "queue: PERT below": lambda r: yes(
-                _value47("pert", "bottleneck_queue")(r) < _value47("droptail", "bottleneck_queue")(r)
-            ),
-            "drops: PERT not above": lambda r: yes(
-                _value47("pert", "bottleneck_drop_rate")(r) <= _value47("droptail", "bottleneck_drop_rate")(r)
-            ),
-        },
-        "B107": {
-            "utilisation without": _f55("droptail", 0),
-            "utilisation with": _f55("droptail", 1),
-            "ratio of the fractions of timeouts": _timeouts,
-            "PERT in place of SACK: utilisation without": _f55("pert", 0),
-            "PERT in place of SACK: utilisation with": _f55("pert", 1),
-        },
-        "B108": {
-            "largest difference of utilisation": _rem_apart,
-            "queue lower at 1 Mbit/s": lambda r: yes(q(r, "f43", "1", "pert-rem") < q(r, "f43", "1", "rem")),
-            "queue larger at 10 ms": lambda r: yes(q(r, "f44", "10", "pert-rem") > q(r, "f44", "10", "rem")),
-        },
-        "B109": {"largest drop rate": lambda r: exact(max(drops(r, "pert-rem", "f45")))},
-        "B110": {"utilisation at 1 Mbit/s": lambda r: exact(u(r, "f43", "1", "pert-rem"))},
-    }
-)
+        **{f"f43 {x}: pert over droptail": seeds(_similar("f43", x)) for x in FLOWS_OF if x >= 50},
+    },
+    "B101": {
+        "least Jain of PERT": _fair,
+        "cells with Vegas below PERT": lambda r: _all_cells(
+            r, lambda f, x: j(r, f, x, "vegas") < j(r, f, x, "pert"), *FOUR
+        ),
+    },
+    "B102": {
+        "Vegas' queue grows": _grows("vegas", "bottleneck_queue"),
+        "Vegas' drop rate grows": _grows("vegas", "bottleneck_drop_rate"),
+        "largest drop rate of PERT": lambda r: max(
+            value(r, "f45", x, "pert", "bottleneck_drop_rate") for x in points(r, "f45")
+        ),
+        "largest PERT over drop-tail": _pert_low,
+    },
+    "B103": {
+        "12 ms over 120 ms: PERT below drop-tail": lambda r: _unfair(r, "pert") < _unfair(r, "droptail"),
+        "Vegas below drop-tail": lambda r: _unfair(r, "vegas") < _unfair(r, "droptail"),
+        "Jain: PERT above SACK": lambda r: _jain47(r, "pert") > _jain47(r, "droptail"),
+        "queue: PERT below": lambda r: (
+            _value47("pert", "bottleneck_queue")(r) < _value47("droptail", "bottleneck_queue")(r)
+        ),
+        "drops: PERT not above": lambda r: (
+            _value47("pert", "bottleneck_drop_rate")(r) <= _value47("droptail", "bottleneck_drop_rate")(r)
+        ),
+    },
+    "B107": {
+        "utilisation without": _f55("droptail", 0),
+        "utilisation with": _f55("droptail", 1),
+        "ratio of the fractions of timeouts": _timeouts,
+        "PERT in place of SACK: utilisation without": _f55("pert", 0),
+        "PERT in place of SACK: utilisation with": _f55("pert", 1),
+    },
+    "B108": {
+        "largest difference of utilisation": _rem_apart,
+        "queue lower at 1 Mbit/s": lambda r: q(r, "f43", "1", "pert-rem") < q(r, "f43", "1", "rem"),
+        "queue larger at 10 ms": lambda r: q(r, "f44", "10", "pert-rem") > q(r, "f44", "10", "rem"),
+    },
+    "B109": {"largest drop rate": lambda r: max(drops(r, "pert-rem", "f45"))},
+    "B110": {"utilisation at 1 Mbit/s": lambda r: u(r, "f43", "1", "pert-rem")},
+}
 
 EXPERIMENT = study.experiment(
-    "f43-f47",
+    __name__,
     "PERT, Vegas, RED and REM",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figures 43 to 47, 52 to 55",
-    figures=pictures,
     former={"buffer_ms": 120.0, "rem_tick_ms": 10.0},
     variants=VARIANTS,
     quick=study.smaller("rates up to 100 Mbit/s, up to 100 flows, 60 s of which 20 s are left out"),

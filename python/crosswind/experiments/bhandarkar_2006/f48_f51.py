@@ -27,9 +27,9 @@ from crosswind.experiments.bhandarkar_2006 import f43_f47, measures, nets, study
 from crosswind.figures import Picture
 from crosswind.reproduce import Results
 from crosswind.reproduce.claims import MissingDataError
-from crosswind.reproduce.claims.measures import seeds
+from crosswind.reproduce.claims.measures import measured, seeds
 from crosswind.scenario import Scenario
-from crosswind.stats import Estimate, exact
+from crosswind.stats import Estimate
 
 ROUTERS = 6
 SCHEMES = ("droptail", "red", "vegas", "pert")
@@ -145,9 +145,9 @@ def apart(r: Results, scheme: str) -> float:
     return worst
 
 
-def _utilisation_gap(r: Results) -> Estimate:
+def _utilisation_gap(r: Results) -> float:
     pairs = zip(lines(r, "red", "utilisation"), lines(r, "pert", "utilisation"), strict=True)
-    return exact(max(a - b for a, b in pairs))
+    return max(a - b for a, b in pairs)
 
 
 def _line_gap(k: int) -> Callable[[Results], npt.NDArray[np.float64]]:
@@ -155,15 +155,12 @@ def _line_gap(k: int) -> Callable[[Results], npt.NDArray[np.float64]]:
     return lambda r: r.of("f49 pert", f"line{k}_utilisation") - r.of("f49 red", f"line{k}_utilisation")
 
 
-def _f51(of: Callable[[pl.DataFrame], pl.Series]) -> Callable[[Results], Estimate]:
+@measured
+def _f51(r: Results, of: Callable[[pl.DataFrame], pl.Series]) -> Estimate:
     """The mean over the runs of something of the bottleneck, from t = 0."""
-
-    def measure(r: Results) -> Estimate:
-        links = r.runs.only("f51").links()
-        line = links.filter((pl.col("link") == "bottleneck") & (pl.col("direction") == "forward"))
-        return stats.mean(of(line).to_numpy())
-
-    return measure
+    links = r.runs.only("f51").links()
+    line = links.filter((pl.col("link") == "bottleneck") & (pl.col("direction") == "forward"))
+    return stats.mean(of(line).to_numpy())
 
 
 def _buffer(r: Results) -> float:
@@ -184,35 +181,29 @@ def pictures(r: Results) -> list[Picture]:
     return [*out, figures.over_time("f51", "Throughput of PERT flows beside UDP (figure 51).", beside, "Mbit/s")]
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "B104": {
-            "largest drop rate": lambda r: exact(max(lines(r, "pert", "drop_rate"))),
-            "RED less PERT, largest": _utilisation_gap,
-            **{f"line {k}: PERT less RED": seeds(_line_gap(k)) for k in range(1, ROUTERS)},
-        },
-        "B105": {
-            "PERT, largest difference": lambda r: exact(apart(r, "pert")),
-            "Vegas, largest difference": lambda r: exact(apart(r, "vegas")),
-            **{f"{x}, reported": lambda r, x=x: exact(apart(r, x)) for x in ("droptail", "red")},
-        },
-        "B106": {
-            "utilisation": _f51(lambda x: x["utilisation_ratio"]),
-            "mean queue over buffer": lambda r: _f51(lambda x: x["queue_mean_bytes"] / nets.PACKET)(r).scaled(
-                1 / _buffer(r)
-            ),
-            "drop rate": _f51(lambda x: x["drops_queue_full_packets"] / x["arrived_packets"]),
-        },
-    }
-)
+CLAIMS = {
+    "B104": {
+        "largest drop rate": lambda r: max(lines(r, "pert", "drop_rate")),
+        "RED less PERT, largest": _utilisation_gap,
+        **{f"line {k}: PERT less RED": seeds(_line_gap(k)) for k in range(1, ROUTERS)},
+    },
+    "B105": {
+        "PERT, largest difference": lambda r: apart(r, "pert"),
+        "Vegas, largest difference": lambda r: apart(r, "vegas"),
+        **{f"{x}, reported": lambda r, x=x: apart(r, x) for x in ("droptail", "red")},
+    },
+    "B106": {
+        "utilisation": _f51(lambda x: x["utilisation_ratio"]),
+        "mean queue over buffer": lambda r: _f51(lambda x: x["queue_mean_bytes"] / nets.PACKET)(r).scaled(
+            1 / _buffer(r)
+        ),
+        "drop rate": _f51(lambda x: x["drops_queue_full_packets"] / x["arrived_packets"]),
+    },
+}
 
 EXPERIMENT = study.experiment(
-    "f48-f51",
+    __name__,
     "PERT over several bottlenecks, and when flows come and go",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figures 48 to 51",
-    figures=pictures,
     quick=study.smaller("a third of rates and flows, 40 s between arrivals"),
 )

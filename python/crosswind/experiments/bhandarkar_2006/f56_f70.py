@@ -31,10 +31,9 @@ from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.experiments.bhandarkar_2006.panels import panels
 from crosswind.figures import Picture
 from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims import MissingDataError, yes
-from crosswind.reproduce.claims.measures import seeds
+from crosswind.reproduce.claims import MissingDataError
+from crosswind.reproduce.claims.measures import measured, seeds
 from crosswind.scenario import Scenario
-from crosswind.stats import Estimate, exact
 
 FEW_SHARES = {"one": (0.01, 0.1), "many": (0.0, 0.001, 0.01, 0.1)}
 LATE = (1e-6, 1e-5, 0.0001, 0.001, 0.01, 0.05, 0.1)
@@ -130,14 +129,11 @@ def _fewer(kind: str, share: float, fewer: str, more: str) -> Callable[[Results]
     return lambda r: 1e6 * (_triggers(r, kind, share, more) - _triggers(r, kind, share, fewer))
 
 
-def _apart(share: float) -> Callable[[Results], Estimate]:
+@measured
+def _apart(r: Results, share: float) -> float:
     """Factor between the best and the worst of the four, one flow."""
-
-    def measure(r: Results) -> Estimate:
-        of = [use(r, "one", share, p) for p in ("SACK", "LTCP", "BIC", "HTCP")]
-        return exact(max(of) / min(of))
-
-    return measure
+    of = [use(r, "one", share, p) for p in ("SACK", "LTCP", "BIC", "HTCP")]
+    return max(of) / min(of)
 
 
 def _full_link(r: Results, share: float) -> list[str]:
@@ -145,89 +141,78 @@ def _full_link(r: Results, share: float) -> list[str]:
     return [p for p in FOUR["f69"] if use(r, "many", share, p) >= 0.85]
 
 
-def _ldp_least(share: float, column: str) -> Callable[[Results], npt.NDArray[np.float64]]:
+@measured
+def _ldp_least(r: Results, share: float, column: str) -> npt.NDArray[np.float64]:
     """The least of the others that fill the link less LDP's."""
-
-    def measure(r: Results) -> npt.NDArray[np.float64]:
-        filled = _full_link(r, share)
-        others = [r.of(f"many {share} {p}", column) for p in filled if p != "LDP"]
-        if "LDP" not in filled or not others:
-            raise MissingDataError("LDP, or all others, use less than 85 % of the link")
-        return np.min(others, axis=0) - r.of(f"many {share} LDP", column)
-
-    return measure
+    filled = _full_link(r, share)
+    others = [r.of(f"many {share} {p}", column) for p in filled if p != "LDP"]
+    if "LDP" not in filled or not others:
+        raise MissingDataError("LDP, or all others, use less than 85 % of the link")
+    return np.min(others, axis=0) - r.of(f"many {share} LDP", column)
 
 
-def _jain_of_all(r: Results) -> Estimate:
-    return exact(
-        min(
-            measures.mean_value(r, f"many {s} {p}", "one_jain") for s in shares(r, "many") if s > 0 for p in FOUR["f69"]
-        )
+def _jain_of_all(r: Results) -> float:
+    return min(
+        measures.mean_value(r, f"many {s} {p}", "one_jain") for s in shares(r, "many") if s > 0 for p in FOUR["f69"]
     )
 
 
-def _collapse(r: Results) -> Estimate:
+def _collapse(r: Results) -> float:
     """Largest factor between the four at any share from 0.1 % on."""
     use_of = [[use(r, "one", s, p) for p in ("SACK", "LTCP", "BIC", "HTCP")] for s in shares(r, "one") if s >= 0.001]
-    return exact(max(max(x) / min(x) for x in use_of))
+    return max(max(x) / min(x) for x in use_of)
 
 
-def _at(kind: str, share: float, protocol: str) -> Callable[[Results], Estimate]:
-    return lambda r: exact(use(r, kind, share, protocol))
+def _at(kind: str, share: float, protocol: str) -> Callable[[Results], float]:
+    return lambda r: use(r, kind, share, protocol)
 
 
-def _ordered(r: Results) -> Estimate:
-    return yes(
-        all(
-            use(r, "one", s, "SACK") <= use(r, "one", s, "SACK-DCR") < use(r, "one", s, "LTCP-DCR")
-            for s in shares(r, "one")
-            if s >= 0.001
-        )
+def _ordered(r: Results) -> bool:
+    return all(
+        use(r, "one", s, "SACK") <= use(r, "one", s, "SACK-DCR") < use(r, "one", s, "LTCP-DCR")
+        for s in shares(r, "one")
+        if s >= 0.001
     )
 
 
-def _triggers_ordered(r: Results) -> Estimate:
-    return yes(
-        all(
-            triggers(r, kind, s, "LTCP-DCR") < triggers(r, kind, s, "SACK-DCR") < triggers(r, kind, s, "SACK")
-            for kind in ("one", "many")
-            for s in shares(r, kind)
-            if s >= 0.001
-        )
+def _triggers_ordered(r: Results) -> bool:
+    return all(
+        triggers(r, kind, s, "LTCP-DCR") < triggers(r, kind, s, "SACK-DCR") < triggers(r, kind, s, "SACK")
+        for kind in ("one", "many")
+        for s in shares(r, kind)
+        if s >= 0.001
     )
 
 
-def _least(kind: str, protocol: str) -> Callable[[Results], Estimate]:
-    return lambda r: exact(min(use(r, kind, s, protocol) for s in shares(r, kind)))
+def _least(kind: str, protocol: str) -> Callable[[Results], float]:
+    return lambda r: min(use(r, kind, s, protocol) for s in shares(r, kind))
 
 
-def _ldp(which: Callable[[list[float]], float]) -> Callable[[Results], Estimate]:
-    return lambda r: exact(which([use(r, "many", s, "LDP") for s in shares(r, "many") if s < 0.05]))
+def _ldp(which: Callable[[list[float]], float]) -> Callable[[Results], float]:
+    return lambda r: which([use(r, "many", s, "LDP") for s in shares(r, "many") if s < 0.05])
 
 
-def _largest_other(r: Results) -> Estimate:
-    return exact(max(use(r, "one", 0.01, p) for p in OTHERS))
+def _largest_other(r: Results) -> float:
+    return max(use(r, "one", 0.01, p) for p in OTHERS)
 
 
-def _below(r: Results) -> Estimate:
-    return yes(all(use(r, "one", s, "LDP") < use(r, "one", s, "LTCP-DCR") for s in shares(r, "one") if s >= 0.01))
+def _below(r: Results) -> bool:
+    return all(use(r, "one", s, "LDP") < use(r, "one", s, "LTCP-DCR") for s in shares(r, "one") if s >= 0.01)
 
 
-def _variants(r: Results) -> Estimate:
+def _variants(r: Results) -> bool:
     a, b, c = (use(r, "one", 0.1, p) for p in ("LDP", "LDP-1Sample", "LDP-100Sample"))
-    return yes(a <= b + 0.01 and b <= c + 0.01)
+    return a <= b + 0.01 and b <= c + 0.01
 
 
-def _far_below(r: Results) -> Estimate:
-    return exact(max(use(r, "many", 0.1, p) / use(r, "many", 0.0, p) for p in ("LTCP", "BIC", "HTCP")))
+def _far_below(r: Results) -> float:
+    return max(use(r, "many", 0.1, p) / use(r, "many", 0.0, p) for p in ("LTCP", "BIC", "HTCP"))
 
 
-def _diverge(column: str, sign: float) -> Callable[[Results], Estimate]:
-    def measure(r: Results) -> Estimate:
-        a, b = (measures.mean_value(r, f"many 0.1 {p}", column) for p in ("LDP", "LDP-100Sample"))
-        return yes(sign * (b - a) > 0)
-
-    return measure
+@measured
+def _diverge(r: Results, column: str, sign: float) -> bool:
+    a, b = (measures.mean_value(r, f"many 0.1 {p}", column) for p in ("LDP", "LDP-100Sample"))
+    return sign * (b - a) > 0
 
 
 def windows(r: Results) -> Picture:
@@ -296,79 +281,73 @@ VARIANTS = {
     "variable-decrease": Variant("LTCP decreases by 1/(K+1), as in V.C (open point O7)", {"ltcp": "LTCP variable"}),
 }
 
-CLAIMS = study.BOOK.claims(
-    {
-        "B111": {
-            "largest over least, from 0.1 % on": _collapse,
-            **{f"largest over least at {s:.1%}": _apart(s) for s in (0.001, 0.01, 0.1)},
-            **{f"{p} at 1 %": _at("one", 0.01, p) for p in ("SACK", "LTCP", "BIC", "HTCP")},
-            "SACK <= SACK-DCR < LTCP-DCR": _ordered,
+CLAIMS = {
+    "B111": {
+        "largest over least, from 0.1 % on": _collapse,
+        **{f"largest over least at {s:.1%}": _apart(s) for s in (0.001, 0.01, 0.1)},
+        **{f"{p} at 1 %": _at("one", 0.01, p) for p in ("SACK", "LTCP", "BIC", "HTCP")},
+        "SACK <= SACK-DCR < LTCP-DCR": _ordered,
+    },
+    "B112": {"quotient": lambda r: use(r, "one", 0.01, "LTCP-DCR") / use(r, "one", 0.01, "LTCP")},
+    "B113": {
+        "in that order": _triggers_ordered,
+        **{
+            f"one flow, {s:.1%}: {a} below {b}": seeds(_fewer("one", s, a, b))
+            for s in LATE
+            if s >= 0.001
+            for a, b in (("LTCP-DCR", "SACK-DCR"), ("SACK-DCR", "SACK"))
         },
-        "B112": {"quotient": lambda r: exact(use(r, "one", 0.01, "LTCP-DCR") / use(r, "one", 0.01, "LTCP"))},
-        "B113": {
-            "in that order": _triggers_ordered,
-            **{
-                f"one flow, {s:.1%}: {a} below {b}": seeds(_fewer("one", s, a, b))
-                for s in LATE
-                if s >= 0.001
-                for a, b in (("LTCP-DCR", "SACK-DCR"), ("SACK-DCR", "SACK"))
-            },
-            **{
-                f"fifty flows, {s:.1%}: LTCP-DCR below {p}": seeds(_fewer("many", s, "LTCP-DCR", p))
-                for s in LATE
-                if s >= 0.001
-                for p in ("LTCP", "BIC", "HTCP")
-            },
+        **{
+            f"fifty flows, {s:.1%}: LTCP-DCR below {p}": seeds(_fewer("many", s, "LTCP-DCR", p))
+            for s in LATE
+            if s >= 0.001
+            for p in ("LTCP", "BIC", "HTCP")
         },
-        "B116": {
-            "least of LTCP-DCR": _least("many", "LTCP-DCR"),
-            "others at 10 % over 0 %, largest (half is our number)": _far_below,
+    },
+    "B116": {
+        "least of LTCP-DCR": _least("many", "LTCP-DCR"),
+        "others at 10 % over 0 %, largest (half is our number)": _far_below,
+    },
+    "B119": {
+        "LTCP-DCR at 10 %": _at("one", 0.1, "LTCP-DCR"),
+        "largest other at 1 %": _largest_other,
+        "LDP below LTCP-DCR": _below,
+    },
+    "B120": {
+        "in that order at 10 % (1 point: our number)": _variants,
+        "LDP-100Sample below LTCP-DCR by": lambda r: (
+            use(r, "one", 0.1, "LTCP-DCR") - use(r, "one", 0.1, "LDP-100Sample")
+        ),
+    },
+    "B123": {
+        "least of LDP below 5 %": _ldp(min),
+        "largest of LDP below 5 %": _ldp(max),
+        "LDP lower at 10 %": lambda r: use(r, "many", 0.1, "LDP") < use(r, "many", 0.001, "LDP"),
+        "least of LTCP-DCR": _least("many", "LTCP-DCR"),
+    },
+    "B124": {
+        "Jain lower": _diverge("one_jain", -1),
+        "queue higher": _diverge("bottleneck_queue", 1),
+        "loss higher": lambda r: (
+            measures.mean_value(r, "many 0.1 LDP-100Sample", "bottleneck_drop_rate")
+            > measures.mean_value(r, "many 0.1 LDP", "bottleneck_drop_rate")
+        ),
+    },
+    "B135": {
+        **{
+            f"{what} of the others less LDP's, {s:.1%}": seeds(_ldp_least(s, column))
+            for s in LATE
+            if s <= 0.05
+            for what, column in (("queue", "bottleneck_queue"), ("drop rate", "bottleneck_drop_rate"))
         },
-        "B119": {
-            "LTCP-DCR at 10 %": _at("one", 0.1, "LTCP-DCR"),
-            "largest other at 1 %": _largest_other,
-            "LDP below LTCP-DCR": _below,
-        },
-        "B120": {
-            "in that order at 10 % (1 point: our number)": _variants,
-            "LDP-100Sample below LTCP-DCR by": lambda r: exact(
-                use(r, "one", 0.1, "LTCP-DCR") - use(r, "one", 0.1, "LDP-100Sample")
-            ),
-        },
-        "B123": {
-            "least of LDP below 5 %": _ldp(min),
-            "largest of LDP below 5 %": _ldp(max),
-            "LDP lower at 10 %": lambda r: yes(use(r, "many", 0.1, "LDP") < use(r, "many", 0.001, "LDP")),
-            "least of LTCP-DCR": _least("many", "LTCP-DCR"),
-        },
-        "B124": {
-            "Jain lower": _diverge("one_jain", -1),
-            "queue higher": _diverge("bottleneck_queue", 1),
-            "loss higher": lambda r: yes(
-                measures.mean_value(r, "many 0.1 LDP-100Sample", "bottleneck_drop_rate")
-                > measures.mean_value(r, "many 0.1 LDP", "bottleneck_drop_rate")
-            ),
-        },
-        "B135": {
-            **{
-                f"{what} of the others less LDP's, {s:.1%}": seeds(_ldp_least(s, column))
-                for s in LATE
-                if s <= 0.05
-                for what, column in (("queue", "bottleneck_queue"), ("drop rate", "bottleneck_drop_rate"))
-            },
-            "least Jain of all": _jain_of_all,
-        },
-    }
-)
+        "least Jain of all": _jain_of_all,
+    },
+}
 
 EXPERIMENT = study.experiment(
-    "f56-f70",
+    __name__,
     "High-speed TCP and reordering",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figures 56 to 58, 61, 62, 66, 67, 69, 70",
-    figures=pictures,
     former={"first": "fits", "stagger_s": 2.0},
     variants=VARIANTS | study.STAGGERS,
     quick=study.smaller("fewer shares, 60 s of one flow; five flows at 100 Mbit/s instead of fifty at 1 Gbit/s, 36 s"),

@@ -33,8 +33,8 @@ from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.experiments.bhandarkar_2006.panels import Lines, panels
 from crosswind.figures import Picture
 from crosswind.reproduce import Results
-from crosswind.reproduce.claims import MissingDataError, yes
-from crosswind.reproduce.claims.measures import seeds
+from crosswind.reproduce.claims import MissingDataError
+from crosswind.reproduce.claims.measures import measured, seeds
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
 
@@ -133,24 +133,19 @@ def curve(r: Results, protocol: str, column: str) -> np.ndarray[Any, Any]:
     return np.array([value(r, n, protocol, column) for n in counts(r)])
 
 
-def _least_jain(protocol: str) -> Callable[[Results], Estimate]:
-    return lambda r: exact(float(curve(r, protocol, "one_jain").min()))
+def _least_jain(protocol: str) -> Callable[[Results], float]:
+    return lambda r: float(curve(r, protocol, "one_jain").min())
 
 
-def _drops_up_to_200(protocol: str) -> Callable[[Results], Estimate]:
+@measured
+def _drops_up_to_200(r: Results, protocol: str) -> float:
     """Up to 200 flows at 1 Gbit/s, 20 at 100 Mbit/s."""
-
-    def measure(r: Results) -> Estimate:
-        most = 200 * Size(str(r.runs.manifest.get("size", "full"))).scale
-        return exact(max(value(r, n, protocol, "bottleneck_drop_rate") for n in counts(r) if n <= most))
-
-    return measure
+    most = 200 * Size(str(r.runs.manifest.get("size", "full"))).scale
+    return max(value(r, n, protocol, "bottleneck_drop_rate") for n in counts(r) if n <= most)
 
 
-def _queue_ratio(r: Results) -> Estimate:
-    return exact(
-        float((curve(r, "LTCP-PERT", "bottleneck_queue") / curve(r, "LTCP variable", "bottleneck_queue")).max())
-    )
+def _queue_ratio(r: Results) -> float:
+    return float((curve(r, "LTCP-PERT", "bottleneck_queue") / curve(r, "LTCP variable", "bottleneck_queue")).max())
 
 
 def _seeds_of(r: Results, n: int, protocol: str, column: str) -> npt.NDArray[np.float64]:
@@ -172,12 +167,12 @@ def _fast_queue(r: Results) -> Estimate:
     return exact(max(off, key=abs), len(off))
 
 
-def _fast_rises(r: Results) -> Estimate:
+def _fast_rises(r: Results) -> bool:
     queue = curve(r, "FAST", "bottleneck_queue")
-    return yes(all(b >= 0.98 * a for a, b in pairwise(queue)) and queue[-1] > queue[0])
+    return all(b >= 0.98 * a for a, b in pairwise(queue)) and queue[-1] > queue[0]
 
 
-def _fast_drops(r: Results) -> Estimate:
+def _fast_drops(r: Results) -> bool:
     """No drops while n times alpha fits into the buffer, drops beyond."""
     s = Size(str(r.runs.manifest.get("size", "full")))
     room = nets.bdp(s.rate, 60) / (100 * s.scale)
@@ -186,30 +181,27 @@ def _fast_drops(r: Results) -> Estimate:
     many = [d for n, d in drops.items() if n > room]
     if not few or not many:
         raise MissingDataError("no numbers of flows on both sides of what the buffer holds")
-    return yes(max(few) == 0 and min(many) > 0)
+    return max(few) == 0 and min(many) > 0
 
 
-def _ldp_queue(r: Results) -> Estimate:
+def _ldp_queue(r: Results) -> float:
     s = Size(str(r.runs.manifest.get("size", "full")))
-    return exact(float(curve(r, "LDP", "bottleneck_queue").max() / nets.bdp(s.rate, 60)))
+    return float(curve(r, "LDP", "bottleneck_queue").max() / nets.bdp(s.rate, 60))
 
 
-def _ldp_least(n_th: int) -> Callable[[Results], npt.NDArray[np.float64]]:
+@measured
+def _ldp_least(r: Results, n_th: int) -> npt.NDArray[np.float64]:
     """The least queue of the loss-based protocols less LDP's, at one of the numbers of flows, in packets."""
-
-    def measure(r: Results) -> npt.NDArray[np.float64]:
-        if n_th >= len(counts(r)):
-            raise MissingDataError("a first look has fewer numbers of flows")
-        n = counts(r)[n_th]
-        others = np.min([_seeds_of(r, n, p, "bottleneck_queue") for p in LOSS_BASED], axis=0)
-        return others - _seeds_of(r, n, "LDP", "bottleneck_queue")
-
-    return measure
+    if n_th >= len(counts(r)):
+        raise MissingDataError("a first look has fewer numbers of flows")
+    n = counts(r)[n_th]
+    others = np.min([_seeds_of(r, n, p, "bottleneck_queue") for p in LOSS_BASED], axis=0)
+    return others - _seeds_of(r, n, "LDP", "bottleneck_queue")
 
 
-def _fewest_drops(r: Results) -> Estimate:
+def _fewest_drops(r: Results) -> float:
     """FAST's largest drop rate while n alpha is less than 0.8 of the buffer."""
-    return exact(max(value(r, n, "FAST", "bottleneck_drop_rate") for n in counts(r) if n < 0.8 * _room(r)))
+    return max(value(r, n, "FAST", "bottleneck_drop_rate") for n in counts(r) if n < 0.8 * _room(r))
 
 
 def _drops_of_fast(r: Results) -> npt.NDArray[np.float64]:
@@ -253,20 +245,18 @@ def f60(r: Results, buffer: float, protocol: str, column: str) -> float:
     return measures.mean_value(r, f"f60 {buffer} {protocol}", column)
 
 
-def _use(buffer: float, protocol: str) -> Callable[[Results], Estimate]:
+def _use(buffer: float, protocol: str) -> Callable[[Results], float]:
     s = {"full": 1e9, "quick": 1e8}
-    return lambda r: exact(f60(r, buffer, protocol, "one_sum_bps") / s[str(r.runs.manifest.get("size", "full"))])
+    return lambda r: f60(r, buffer, protocol, "one_sum_bps") / s[str(r.runs.manifest.get("size", "full"))]
 
 
-def _f60_ratio(which: Callable[[list[float]], float]) -> Callable[[Results], Estimate]:
-    def measure(r: Results) -> Estimate:
-        pairs = [
-            (f60(r, b, "LTCP-DCR fixed", "bottleneck_drop_rate"), f60(r, b, "LTCP", "bottleneck_drop_rate"))
-            for b in BUFFERS
-        ]
-        return exact(which([a / b for a, b in pairs if b > 0]))
-
-    return measure
+@measured
+def _f60_ratio(r: Results, which: Callable[[list[float]], float]) -> float:
+    pairs = [
+        (f60(r, b, "LTCP-DCR fixed", "bottleneck_drop_rate"), f60(r, b, "LTCP", "bottleneck_drop_rate"))
+        for b in BUFFERS
+    ]
+    return which([a / b for a, b in pairs if b > 0])
 
 
 def queues(r: Results) -> Picture:
@@ -306,59 +296,51 @@ def pictures(r: Results) -> list[Picture]:
     return [*out, queues(r)]
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "B114": {
-            "least ratio of drop rates": _f60_ratio(min),
-            "largest ratio": _f60_ratio(max),
-            **{
-                f"{p}, buffer {b} (half a point: our number)": _use(b, p)
-                for p in ("LTCP", "LTCP-DCR fixed")
-                for b in (2.0, 0.1)
-            },
+CLAIMS = {
+    "B114": {
+        "least ratio of drop rates": _f60_ratio(min),
+        "largest ratio": _f60_ratio(max),
+        **{
+            f"{p}, buffer {b} (half a point: our number)": _use(b, p)
+            for p in ("LTCP", "LTCP-DCR fixed")
+            for b in (2.0, 0.1)
         },
-        "B115": {
-            "least Jain": lambda r: exact(min(paired_jain(r, n) for n in PAIRED)),
-            "numbers of flows with 0.95 and more": lambda r: exact(
-                float(np.mean([paired_jain(r, n) >= 0.95 for n in PAIRED]))
-            ),
-        },
-        "B117": {
-            "least Jain": _least_jain("LTCP-PERT"),
-            "least Jain up to 200 flows": lambda r: exact(float(curve(r, "LTCP-PERT", "one_jain")[:-1].min())),
-            "Jain less 0.999 at the most flows": seeds(
-                lambda r: _seeds_of(r, counts(r)[-1], "LTCP-PERT", "one_jain") - 0.999
-            ),
-            "largest drop rate up to 200 flows": _drops_up_to_200("LTCP-PERT"),
-            "largest queue over LTCP's": _queue_ratio,
-        },
-        "B118": {
-            "queue grows (2 % of noise: our number)": _fast_rises,
-            "drops only when n alpha exceeds the buffer": _fast_drops,
-            "queue over n alpha, less 1, farthest": _fast_queue,
-        },
-        "B121": {
-            "LDP: least Jain": _least_jain("LDP"),
-            "LTCP-DCR: least Jain": _least_jain("LTCP-DCR"),
-            "LTCP-DCR: cells above 0.95": _mostly,
-            "LDP: largest drop rate up to 200 flows": _drops_up_to_200("LDP"),
-            "LDP: largest queue over buffer": _ldp_queue,
-            **{f"LDP: below the others, number {k + 1}": seeds(_ldp_least(k)) for k in range(len(COUNTS))},
-        },
-        "B122": {"largest factor between the drop rates": _drop_factor},
-        "B133": {"fewest flows, drop rate": _fewest_drops, "most flows, over the others": seeds(_drops_of_fast)},
-        "B134": {f"LTCP-PERT less {p}": seeds(_less_fair(p)) for p in ("BIC", "FAST")},
-    }
-)
+    },
+    "B115": {
+        "least Jain": lambda r: min(paired_jain(r, n) for n in PAIRED),
+        "numbers of flows with 0.95 and more": lambda r: float(np.mean([paired_jain(r, n) >= 0.95 for n in PAIRED])),
+    },
+    "B117": {
+        "least Jain": _least_jain("LTCP-PERT"),
+        "least Jain up to 200 flows": lambda r: float(curve(r, "LTCP-PERT", "one_jain")[:-1].min()),
+        "Jain less 0.999 at the most flows": seeds(
+            lambda r: _seeds_of(r, counts(r)[-1], "LTCP-PERT", "one_jain") - 0.999
+        ),
+        "largest drop rate up to 200 flows": _drops_up_to_200("LTCP-PERT"),
+        "largest queue over LTCP's": _queue_ratio,
+    },
+    "B118": {
+        "queue grows (2 % of noise: our number)": _fast_rises,
+        "drops only when n alpha exceeds the buffer": _fast_drops,
+        "queue over n alpha, less 1, farthest": _fast_queue,
+    },
+    "B121": {
+        "LDP: least Jain": _least_jain("LDP"),
+        "LTCP-DCR: least Jain": _least_jain("LTCP-DCR"),
+        "LTCP-DCR: cells above 0.95": _mostly,
+        "LDP: largest drop rate up to 200 flows": _drops_up_to_200("LDP"),
+        "LDP: largest queue over buffer": _ldp_queue,
+        **{f"LDP: below the others, number {k + 1}": seeds(_ldp_least(k)) for k in range(len(COUNTS))},
+    },
+    "B122": {"largest factor between the drop rates": _drop_factor},
+    "B133": {"fewest flows, drop rate": _fewest_drops, "most flows, over the others": seeds(_drops_of_fast)},
+    "B134": {f"LTCP-PERT less {p}": seeds(_less_fair(p)) for p in ("BIC", "FAST")},
+}
 
 EXPERIMENT = study.experiment(
-    "f59-f68",
+    __name__,
     "High-speed flows without reordering",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figures 59, 60, 64, 65, 68",
-    figures=pictures,
     former={"first": "fits", "stagger_s": 2.0},
     variants=study.STAGGERS,
     quick=study.smaller("100 Mbit/s, a tenth of the flows, 30 s of which 10 s are left out"),

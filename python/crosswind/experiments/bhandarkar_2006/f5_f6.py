@@ -14,7 +14,6 @@ has reached its floor when it is within a quarter of its lowest value: our numbe
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -25,10 +24,8 @@ from crosswind import figures
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.figures import Picture
 from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims import measures as measures_of
-from crosswind.reproduce.claims import yes
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
-from crosswind.stats import Estimate, exact
 
 SHARES = (0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1)
 DIFFERENCES_ms = (0, 20, 40, 60, 80, 100, 120, 140, 160, 180, 200)
@@ -65,39 +62,36 @@ def curve(r: Results, figure: str, protocol: str) -> npt.NDArray[np.float64]:
     return np.array([measures.mean_value(r, f"{figure} {x} {protocol}", "one_bps") / 8 / nets.PAYLOAD for x in points])
 
 
-def _falls(r: Results) -> Estimate:
+def _falls(r: Results) -> bool:
     sack = curve(r, "f5", "SACK")
     floor = sack.min()
-    falling = all(b < a or b < 1.25 * floor for a, b in pairwise(sack))
-    return yes(falling)
+    return all(b < a or b < 1.25 * floor for a, b in pairwise(sack))
 
 
-def _least(figure: str, until: float) -> Callable[[Results], Estimate]:
-    def measure(r: Results) -> Estimate:
-        points = np.array(SHARES if figure == "f5" else DIFFERENCES_ms)
-        dcr = curve(r, figure, "DCR")
-        return exact(float((dcr / dcr[0])[points <= until].min()))
-
-    return measure
+@measured
+def _least(r: Results, figure: str, until: float) -> float:
+    points = np.array(SHARES if figure == "f5" else DIFFERENCES_ms)
+    dcr = curve(r, figure, "DCR")
+    return float((dcr / dcr[0])[points <= until].min())
 
 
-def _over_sack(r: Results) -> Estimate:
+def _over_sack(r: Results) -> float:
     many = np.array(SHARES) >= 0.01
-    return exact(float((curve(r, "f5", "DCR") / curve(r, "f5", "SACK"))[many].min()))
+    return float((curve(r, "f5", "DCR") / curve(r, "f5", "SACK"))[many].min())
 
 
-def _floor(r: Results) -> Estimate:
-    return exact(float(curve(r, "f5", "SACK").min() / nets.packets_per_s(RATE)))
+def _floor(r: Results) -> float:
+    return float(curve(r, "f5", "SACK").min() / nets.packets_per_s(RATE))
 
 
-def _above_everywhere(r: Results) -> Estimate:
+def _above_everywhere(r: Results) -> bool:
     ms = np.array(DIFFERENCES_ms) > 3e3 / nets.packets_per_s(ACCESS)
-    return yes(np.all(curve(r, "f6", "DCR")[ms] > curve(r, "f6", "SACK")[ms]))
+    return bool(np.all(curve(r, "f6", "DCR")[ms] > curve(r, "f6", "SACK")[ms]))
 
 
-def _beyond(r: Results) -> Estimate:
+def _beyond(r: Results) -> float:
     dcr = curve(r, "f6", "DCR")
-    return exact(float((dcr / dcr[0])[np.array(DIFFERENCES_ms) > SHORT_RTT_ms].min()))
+    return float((dcr / dcr[0])[np.array(DIFFERENCES_ms) > SHORT_RTT_ms].min())
 
 
 def _at_the_largest(r: Results) -> npt.NDArray[np.float64]:
@@ -105,8 +99,8 @@ def _at_the_largest(r: Results) -> npt.NDArray[np.float64]:
     return most / none - 1
 
 
-def _equal(r: Results) -> Estimate:
-    return exact(float(abs(curve(r, "f5", "DCR")[0] - curve(r, "f5", "SACK")[0])))
+def _equal(r: Results) -> float:
+    return float(abs(curve(r, "f5", "DCR")[0] - curve(r, "f5", "SACK")[0]))
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -124,32 +118,26 @@ def pictures(r: Results) -> list[Picture]:
     return out
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "B13": {
-            "SACK falls": _falls,
-            "least of DCR over its value at 0": _least("f5", 1),
-        },
-        "B14": {"least ratio": _over_sack},
-        "B15": {"floor over capacity": _floor},
-        "B16": {
-            "up to 100 ms": _least("f6", SHORT_RTT_ms),
-            "beyond": _beyond,
-            "at 200 ms, against no difference": measures_of.fact(lambda r: float(_at_the_largest(r).mean())),
-        },
-        "B17": {"below everywhere": _above_everywhere},
-        "B22": {"difference in packets per second": _equal},
-    }
-)
+CLAIMS = {
+    "B13": {
+        "SACK falls": _falls,
+        "least of DCR over its value at 0": _least("f5", 1),
+    },
+    "B14": {"least ratio": _over_sack},
+    "B15": {"floor over capacity": _floor},
+    "B16": {
+        "up to 100 ms": _least("f6", SHORT_RTT_ms),
+        "beyond": _beyond,
+        "at 200 ms, against no difference": lambda r: float(_at_the_largest(r).mean()),
+    },
+    "B17": {"below everywhere": _above_everywhere},
+    "B22": {"difference in packets per second": _equal},
+}
 
 EXPERIMENT = study.experiment(
-    "f5-f6",
+    __name__,
     "Reordering, one flow",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figures 5, 6",
-    figures=pictures,
     quick=study.SHORT,
     variants={"free-window": Variant("A receive window that never limits (O1 b)", {"window": "free"})},
 )

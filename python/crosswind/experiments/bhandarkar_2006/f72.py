@@ -25,9 +25,9 @@ from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.figures import Picture
 from crosswind.reproduce import Results, Tables
 from crosswind.reproduce.claims import Measure
+from crosswind.reproduce.claims.measures import measured
 from crosswind.results import Runs
 from crosswind.scenario import Scenario
-from crosswind.stats import Estimate, exact
 
 PROTOCOLS = ("LTCP variable", "BIC", "HTCP", "FAST", "LTCP-DCR", "LDP")
 LINE_ms = 28.0
@@ -109,16 +109,14 @@ def jain(r: Results, protocol: str, group: str) -> float:
     return sum(float(stats.jain(run["rate_bps"].to_numpy())) for run in runs) / len(runs)
 
 
-def _of_line(p: str, name: str, column: str) -> Callable[[Results], Estimate]:
-    return lambda r: exact(line(r, p, name, column))
+def _of_line(p: str, name: str, column: str) -> Callable[[Results], float]:
+    return lambda r: line(r, p, name, column)
 
 
-def _ratio(name: str) -> Callable[[Results], Estimate]:
-    def measure(r: Results) -> Estimate:
-        ltcp = line(r, "LTCP variable", name, "drop_rate")
-        return exact(line(r, "LTCP-DCR", name, "drop_rate") / ltcp if ltcp > 0 else float("nan"))
-
-    return measure
+@measured
+def _ratio(r: Results, name: str) -> float:
+    ltcp = line(r, "LTCP variable", name, "drop_rate")
+    return line(r, "LTCP-DCR", name, "drop_rate") / ltcp if ltcp > 0 else float("nan")
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -136,33 +134,20 @@ def _all(column: str) -> dict[str, Measure]:
     return {f"{p}, {x}": _of_line(p, x, column) for p in PROTOCOLS for x in LINES}
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "B125": _all("utilisation"),
-        "B126": _all("drop_rate"),
-        "B127": _all("queue"),
-        "B128": {
-            **{
-                f"{p}, {group_name(*g)}": lambda r, p=p, g=g: exact(jain(r, p, group_name(*g)))
-                for p in PROTOCOLS
-                for g in GROUPS
-            },
-        },
-        "B129": {
-            **{x: _ratio(x) for x in ("R1-R2", "R5-R4")},
-        },
-    }
-)
+CLAIMS = {
+    "B125": _all("utilisation"),
+    "B126": _all("drop_rate"),
+    "B127": _all("queue"),
+    "B128": {
+        f"{p}, {group_name(*g)}": lambda r, p=p, g=g: jain(r, p, group_name(*g)) for p in PROTOCOLS for g in GROUPS
+    },
+    "B129": {x: _ratio(x) for x in ("R1-R2", "R5-R4")},
+}
 
 EXPERIMENT = study.experiment(
-    "f72",
+    __name__,
     "Several bottlenecks and a router that reorders",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figures 71, 72",
-    figures=pictures,
-    tables=tables,
     former={"line_ms": 10.0, "first": "fits"},
     quick=study.smaller("100 Mbit/s, 2 long flows and 10 web sessions per group, 60 s"),
 )

@@ -24,9 +24,9 @@ from crosswind import figures
 from crosswind.experiments.bhandarkar_2006 import f5_f6, measures, nets, study
 from crosswind.figures import Picture
 from crosswind.reproduce import Results
-from crosswind.reproduce.claims import MissingDataError, yes
+from crosswind.reproduce.claims import MissingDataError
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
-from crosswind.stats import Estimate, exact
 
 BUFFERS = (400, 200, 120, 80, 50, 30, 20)
 SHARES = (0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1)
@@ -63,32 +63,30 @@ def _drop_rates(r: Results) -> list[float]:
     return [measures.mean_value(r, f"f7 {b}", "bottleneck_drop_rate") for b in BUFFERS]
 
 
-def _low_congestion(r: Results) -> Estimate:
+def _low_congestion(r: Results) -> float:
     low = [quotient(r, f"f7 {b}") for b, d in zip(BUFFERS, _drop_rates(r), strict=True) if d < 0.01]
     if not low:
         raise MissingDataError("no buffer with less than 1 % of drops")
-    return exact(min(low))
+    return min(low)
 
 
-def _narrows(r: Results) -> Estimate:
+def _narrows(r: Results) -> bool:
     order = np.argsort(_drop_rates(r))
     ratios = np.array([quotient(r, f"f7 {b}") for b in BUFFERS])[order]
-    return yes(all(b <= a * 1.1 for a, b in pairwise(ratios)) and ratios[-1] < ratios[0])
+    return all(b <= a * 1.1 for a, b in pairwise(ratios)) and ratios[-1] < ratios[0]
 
 
-def _with_delays(which: str) -> Any:
-    def measure(r: Results) -> Estimate:
-        ratios = [quotient(r, f"f8 {s}") for s in SHARES if s >= 0.01]
-        return exact(min(ratios) if which == "least" else max(ratios))
-
-    return measure
+@measured
+def _with_delays(r: Results, which: str) -> float:
+    ratios = [quotient(r, f"f8 {s}") for s in SHARES if s >= 0.01]
+    return min(ratios) if which == "least" else max(ratios)
 
 
-def _relative_loss(r: Results) -> Estimate:
+def _relative_loss(r: Results) -> bool:
     here = np.array([measures.mean_value(r, f"f8 {s}", "sack_bps") for s in SHARES])
     alone = f5_f6.curve(r.others["f5-f6"], "f5", "SACK")
     some = np.array(SHARES) > 0
-    return yes(np.all((here / here[0])[some] > (alone / alone[0])[some]))
+    return bool(np.all((here / here[0])[some] > (alone / alone[0])[some]))
 
 
 def _gap(r: Results) -> list[float]:
@@ -99,9 +97,9 @@ def _gap(r: Results) -> list[float]:
     ]
 
 
-def _spread(r: Results) -> Estimate:
+def _spread(r: Results) -> float:
     gap = np.array(_gap(r))
-    return exact(float(np.abs(gap / gap.mean() - 1).max()))
+    return float(np.abs(gap / gap.mean() - 1).max())
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -122,39 +120,29 @@ def pictures(r: Results) -> list[Picture]:
     ]
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "B18": {
-            "least ratio below 1 % drops": _low_congestion,
-            "it falls (10 % noise: our number)": _narrows,
+CLAIMS = {
+    "B18": {
+        "least ratio below 1 % drops": _low_congestion,
+        "it falls (10 % noise: our number)": _narrows,
+    },
+    "B19": {
+        "ratio at 0 %": lambda r: quotient(r, "f8 0.0"),
+        **{f"with {s:.1%} late": lambda r, s=s: quotient(r, f"f8 {s}") for s in SHARES[1:]},
+        "rising from 0.1 %": lambda r: np.all(np.diff([quotient(r, f"f8 {s}") for s in SHARES[1:]]) > 0),
+        "least ratio from 1 %": _with_delays("least"),
+        "largest ratio from 1 %": _with_delays("most"),
+        "drop rate at 0 %, reported": lambda r: measures.mean_of(r, "f8 0.0", "bottleneck_drop_rate"),
+    },
+    "B20": {"at every share": _relative_loss},
+    "B21": {
+        "largest deviation from the mean gap": _spread,
+        **{
+            f"drop rate with {n}, reported": lambda r, n=n: measures.mean_of(r, f"f9 {n}", "bottleneck_drop_rate")
+            for n in COUNTS
         },
-        "B19": {
-            "ratio at 0 %": lambda r: exact(quotient(r, "f8 0.0")),
-            **{f"with {s:.1%} late": lambda r, s=s: exact(quotient(r, f"f8 {s}")) for s in SHARES[1:]},
-            "rising from 0.1 %": lambda r: yes(np.all(np.diff([quotient(r, f"f8 {s}") for s in SHARES[1:]]) > 0)),
-            "least ratio from 1 %": _with_delays("least"),
-            "largest ratio from 1 %": _with_delays("most"),
-            "drop rate at 0 %, reported": lambda r: measures.mean_of(r, "f8 0.0", "bottleneck_drop_rate"),
-        },
-        "B20": {"at every share": _relative_loss},
-        "B21": {
-            "largest deviation from the mean gap": _spread,
-            **{
-                f"drop rate with {n}, reported": lambda r, n=n: measures.mean_of(r, f"f9 {n}", "bottleneck_drop_rate")
-                for n in COUNTS
-            },
-        },
-    }
-)
+    },
+}
 
 EXPERIMENT = study.experiment(
-    "f7-f9",
-    "Reordering and congestion",
-    __doc__,
-    configurations,
-    CLAIMS,
-    where="figures 7 to 9",
-    figures=pictures,
-    uses=("f5-f6",),
-    quick=study.SHORT,
+    __name__, "Reordering and congestion", where="figures 7 to 9", uses=("f5-f6",), quick=study.SHORT
 )

@@ -23,7 +23,8 @@ import polars as pl
 
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.reproduce import Results, Tables
-from crosswind.reproduce.claims import MissingDataError, yes
+from crosswind.reproduce.claims import MissingDataError
+from crosswind.reproduce.claims.measures import measured
 from crosswind.results import Runs
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
@@ -91,14 +92,14 @@ def events(r: Results, label: str, *kinds: str) -> pl.DataFrame:
     ).with_columns(t=pl.col("time_ns") / 1e9)
 
 
-def count(label: str, *kinds: str) -> Callable[[Results], Estimate]:
+def count(label: str, *kinds: str) -> Callable[[Results], float]:
     """How many events of these kinds there are."""
-    return lambda r: exact(events(r, label, *kinds).height)
+    return lambda r: events(r, label, *kinds).height
 
 
-def _timeouts_more(what: str) -> Callable[[Results], Estimate]:
+def _timeouts_more(what: str) -> Callable[[Results], float]:
     """Timeouts of DCR less those of SACK."""
-    return lambda r: exact(events(r, f"{what} DCR", "timeout").height - events(r, f"{what} SACK", "timeout").height)
+    return lambda r: events(r, f"{what} DCR", "timeout").height - events(r, f"{what} SACK", "timeout").height
 
 
 def first_duplicate(r: Results, label: str) -> tuple[float, int]:
@@ -118,9 +119,9 @@ def response(r: Results, label: str) -> float:
     return float(again["t"][0])
 
 
-def waited(label: str) -> Callable[[Results], Estimate]:
+def waited(label: str) -> Callable[[Results], float]:
     """From the first duplicate to the retransmission, in seconds."""
-    return lambda r: exact(response(r, label) - first_duplicate(r, label)[0])
+    return lambda r: response(r, label) - first_duplicate(r, label)[0]
 
 
 def srtt_at(r: Results, label: str, at: float) -> float:
@@ -132,23 +133,20 @@ def srtt_at(r: Results, label: str, at: float) -> float:
     return float(smoothed)
 
 
-def beyond_srtt(label: str) -> Callable[[Results], Estimate]:
+@measured
+def beyond_srtt(r: Results, label: str) -> float:
     """From the first duplicate to the retransmission, less the smoothed round-trip time at the first duplicate."""
-
-    def measure(r: Results) -> Estimate:
-        begins, _ = first_duplicate(r, label)
-        return exact(response(r, label) - begins - srtt_at(r, label, begins))
-
-    return measure
+    begins, _ = first_duplicate(r, label)
+    return response(r, label) - begins - srtt_at(r, label, begins)
 
 
-def _duplicates_waited(r: Results) -> Estimate:
+def _duplicates_waited(r: Results) -> float:
     """Duplicates from the first to the one that triggers the response, less the packets in flight at the first."""
     label = "loss duplicates"
     (begins, acked), ends = first_duplicate(r, label), response(r, label)
     heard = events(r, label, "ack").filter((pl.col("t") >= begins) & (pl.col("t") <= ends) & (pl.col("seq") == acked))
     sent = events(r, label, "send").filter((pl.col("t") < begins) & (pl.col("seq") >= acked))
-    return exact(heard.height - sent.height)
+    return heard.height - sent.height
 
 
 def per_duplicate(r: Results) -> Estimate:
@@ -160,13 +158,13 @@ def per_duplicate(r: Results) -> Estimate:
     return exact(sent - acks, acks)
 
 
-def rate_during(r: Results) -> Estimate:
+def rate_during(r: Results) -> float:
     """New packets in the time of the wait, over those in as long a time before."""
     begins, _ = first_duplicate(r, "loss DCR")
     ends = response(r, "loss DCR")
     sent = events(r, "loss DCR", "send")["t"].to_numpy()
     during, before = (np.sum((sent >= a) & (sent < a + ends - begins)) for a in (begins, begins - (ends - begins)))
-    return exact(float(during / before))
+    return float(during / before)
 
 
 def window_at(r: Results, label: str, at: float) -> tuple[float, float]:
@@ -176,36 +174,36 @@ def window_at(r: Results, label: str, at: float) -> tuple[float, float]:
     return float(before["seq"][-1]) / nets.PAYLOAD, float(after["aux"][0]) / nets.PAYLOAD
 
 
-def _half(r: Results) -> Estimate:
+def _half(r: Results) -> float:
     window, threshold = window_at(r, "loss DCR", response(r, "loss DCR"))
-    return exact(threshold - window / 2)
+    return threshold - window / 2
 
 
-def _grown(r: Results) -> Estimate:
+def _grown(r: Results) -> float:
     at_first, _ = window_at(r, "loss DCR", first_duplicate(r, "loss DCR")[0])
     at_end, _ = window_at(r, "loss DCR", response(r, "loss DCR"))
-    return exact(at_end - at_first)
+    return at_end - at_first
 
 
-def _same_slow_start(r: Results) -> Estimate:
+def _same_slow_start(r: Results) -> bool:
     traces = [events(r, f"slow start {p}", "send", "resend").select("time_ns", "seq", "kind") for p in PROTOCOLS]
     first = [events(r, f"slow start {p}", "recovered") for p in PROTOCOLS]
     until = min((int(f["time_ns"][0]) for f in first if f.height), default=1_500_000_000)
     cut = [t.filter(pl.col("time_ns") <= until) for t in traces]
-    return yes(cut[0].equals(cut[1]) and events(r, "slow start DCR", "resend").height > 0)
+    return cut[0].equals(cut[1]) and events(r, "slow start DCR", "resend").height > 0
 
 
-def _sent_in_wait(r: Results) -> Estimate:
+def _sent_in_wait(r: Results) -> float:
     begins, _ = first_duplicate(r, "window DCR")
     ends = response(r, "window DCR")
-    return exact(events(r, "window DCR", "send").filter((pl.col("t") >= begins) & (pl.col("t") < ends)).height)
+    return events(r, "window DCR", "send").filter((pl.col("t") >= begins) & (pl.col("t") < ends)).height
 
 
-def _second(r: Results) -> Estimate:
+def _second(r: Results) -> float:
     again = events(r, "two DCR", "resend")["t"].to_numpy()
     if again.size < 2:
         raise MissingDataError("fewer than two retransmissions")
-    return exact(float(again[1] - again[0]))
+    return float(again[1] - again[0])
 
 
 def _repaired(r: Results) -> Estimate:
@@ -229,14 +227,14 @@ def throughput(r: Results, label: str) -> float:
     return measures.mean_value(r, label, "one_bps") / 8 / nets.PAYLOAD
 
 
-def law(loss: float, protocol: str) -> Callable[[Results], Estimate]:
+def law(loss: float, protocol: str) -> Callable[[Results], float]:
     """Throughput over equation 2.6."""
-    return lambda r: exact(throughput(r, f"random {loss} {protocol}") / (1.2247 / (RTT_s * math.sqrt(loss))))
+    return lambda r: throughput(r, f"random {loss} {protocol}") / (1.2247 / (RTT_s * math.sqrt(loss)))
 
 
-def same(loss: float) -> Callable[[Results], Estimate]:
+def same(loss: float) -> Callable[[Results], float]:
     """Throughput of DCR over SACK's."""
-    return lambda r: exact(throughput(r, f"random {loss} DCR") / throughput(r, f"random {loss} SACK"))
+    return lambda r: throughput(r, f"random {loss} DCR") / throughput(r, f"random {loss} SACK")
 
 
 def tables(runs: Runs) -> Tables:
@@ -246,57 +244,51 @@ def tables(runs: Runs) -> Tables:
 
 # One spacing of ACKs, or one tick of the timer.
 SPACING, TICK_s = nets.PACKET * 8 / 8e6, 0.01
-CLAIMS = study.BOOK.claims(
-    {
-        "B1": {
-            "DCR: sent again": count("late DCR", "resend"),
-            "DCR: recoveries": count("late DCR", "recovery"),
-            "SACK: sent again": count("late SACK", "resend"),
-            "SACK: recoveries": count("late SACK", "recovery"),
-        },
-        "B2": {
-            "DCR waits longer than srtt by": beyond_srtt("loss DCR"),
-            "SACK waits": waited("loss SACK"),
-        },
-        "B3": {
-            "new packets less duplicates": per_duplicate,
-            "rate over that before": rate_during,
-        },
-        "B4": {
-            "threshold - window/2": _half,
-            "growth during the wait": _grown,
-        },
-        "B5": {"same trace": _same_slow_start},
-        "B6": {
-            "extra delay": _repaired,
-            "recoveries": count("repair DCR", "recovery"),
-        },
-        "B7": {
-            **{x: _timeouts_more(x) for x in ("late", "loss", "window")},
-        },
-        "B8": {
-            "new packets during the wait": _sent_in_wait,
-            "longer than srtt by": beyond_srtt("window DCR"),
-        },
-        "B9": {
-            "recoveries": count("two DCR", "recovery"),
-            "second retransmission after the first": _second,
-        },
-        "B10": {
-            **{f"DCR at {p}, over the equation": law(p, "DCR") for p in LOSSES},
-            **{f"DCR over SACK at {p}": same(p) for p in LOSSES},
-        },
-        "B11": {
-            "duplicates before the response, less W": _duplicates_waited,
-            "wait": waited("loss duplicates"),
-        },
-        "B12": {
-            "recoveries": count("delayed ACKs DCR", "recovery"),
-            "sent again": count("delayed ACKs DCR", "resend"),
-        },
-    }
-)
+CLAIMS = {
+    "B1": {
+        "DCR: sent again": count("late DCR", "resend"),
+        "DCR: recoveries": count("late DCR", "recovery"),
+        "SACK: sent again": count("late SACK", "resend"),
+        "SACK: recoveries": count("late SACK", "recovery"),
+    },
+    "B2": {
+        "DCR waits longer than srtt by": beyond_srtt("loss DCR"),
+        "SACK waits": waited("loss SACK"),
+    },
+    "B3": {
+        "new packets less duplicates": per_duplicate,
+        "rate over that before": rate_during,
+    },
+    "B4": {
+        "threshold - window/2": _half,
+        "growth during the wait": _grown,
+    },
+    "B5": {"same trace": _same_slow_start},
+    "B6": {
+        "extra delay": _repaired,
+        "recoveries": count("repair DCR", "recovery"),
+    },
+    "B7": {x: _timeouts_more(x) for x in ("late", "loss", "window")},
+    "B8": {
+        "new packets during the wait": _sent_in_wait,
+        "longer than srtt by": beyond_srtt("window DCR"),
+    },
+    "B9": {
+        "recoveries": count("two DCR", "recovery"),
+        "second retransmission after the first": _second,
+    },
+    "B10": {
+        **{f"DCR at {p}, over the equation": law(p, "DCR") for p in LOSSES},
+        **{f"DCR over SACK at {p}": same(p) for p in LOSSES},
+    },
+    "B11": {
+        "duplicates before the response, less W": _duplicates_waited,
+        "wait": waited("loss duplicates"),
+    },
+    "B12": {
+        "recoveries": count("delayed ACKs DCR", "recovery"),
+        "sent again": count("delayed ACKs DCR", "resend"),
+    },
+}
 
-EXPERIMENT = study.experiment(
-    "mechanism", "TCP-DCR, one rule at a time", __doc__, configurations, CLAIMS, where="II.A", reps=1, tables=tables
-)
+EXPERIMENT = study.experiment(__name__, "TCP-DCR, one rule at a time", where="II.A", reps=1)

@@ -26,6 +26,7 @@ from crosswind.experiments.bhandarkar_2006 import nets, study
 from crosswind.figures import Picture
 from crosswind.reproduce import Results
 from crosswind.reproduce.claims import MissingDataError
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate, exact
 
@@ -73,12 +74,10 @@ def reductions(
     return t, ratio[fell], by_loss
 
 
-def _curve(delay_ms: float) -> Callable[[Results], Estimate]:
-    def measure(_: Results) -> Estimate:
-        table = json.dumps({"preset": "pert"})
-        return exact(float(core().early_curve(table, [delay_ms / 1e3])[0]))
-
-    return measure
+@measured
+def _curve(_: Results, delay_ms: float) -> float:
+    table = json.dumps({"preset": "pert"})
+    return float(core().early_curve(table, [delay_ms / 1e3])[0])
 
 
 def _early_gap(r: Results) -> Estimate:
@@ -88,12 +87,10 @@ def _early_gap(r: Results) -> Estimate:
     return exact(float(gaps.min() / RTT_s), gaps.size)
 
 
-def _early_share(which: Callable[[Any], float]) -> Callable[[Results], Estimate]:
-    def measure(r: Results) -> Estimate:
-        _, share, by_loss = reductions(r, "pert")
-        return exact(which(share[~by_loss]), int((~by_loss).sum()))
-
-    return measure
+@measured
+def _early_share(r: Results, which: Callable[[Any], float]) -> Estimate:
+    _, share, by_loss = reductions(r, "pert")
+    return exact(which(share[~by_loss]), int((~by_loss).sum()))
 
 
 def _loss_share(r: Results) -> Estimate:
@@ -116,9 +113,9 @@ def spacing(r: Results) -> npt.NDArray[np.float64]:
     return np.asarray(gap / own, dtype=np.float64)
 
 
-def _jump(r: Results) -> Estimate:
+def _jump(r: Results) -> float:
     acked = events(r, "ldp", "ack")["seq"].to_numpy()
-    return exact(float(np.diff(acked).max() / nets.PAYLOAD))
+    return float(np.diff(acked).max() / nets.PAYLOAD)
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -140,34 +137,19 @@ def pictures(r: Results) -> list[Picture]:
     ]
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "B95": {
-            **{f"at P + {ms:g} ms": _curve(ms) for ms, p in CURVE},
-        },
-        "B96": {
-            "least time between two, in round trips": _early_gap,
-            "least share kept": _early_share(min),
-            "largest share kept": _early_share(max),
-            "share kept after a loss": _loss_share,
-        },
-        "B130": {
-            "least interval": lambda r: exact(float(spacing(r).min()), spacing(r).size),
-            "largest step of the acknowledgement": _jump,
-            "intervals from 0.9 to 1.1, reported": lambda r: exact(
-                float(np.mean((spacing(r) > 0.9) & (spacing(r) < 1.1)))
-            ),
-        },
-    }
-)
+CLAIMS = {
+    "B95": {f"at P + {ms:g} ms": _curve(ms) for ms, p in CURVE},
+    "B96": {
+        "least time between two, in round trips": _early_gap,
+        "least share kept": _early_share(min),
+        "largest share kept": _early_share(max),
+        "share kept after a loss": _loss_share,
+    },
+    "B130": {
+        "least interval": lambda r: exact(float(spacing(r).min()), spacing(r).size),
+        "largest step of the acknowledgement": _jump,
+        "intervals from 0.9 to 1.1, reported": lambda r: float(np.mean((spacing(r) > 0.9) & (spacing(r) < 1.1))),
+    },
+}
 
-EXPERIMENT = study.experiment(
-    "rules",
-    "PERT and TCP-LDP, one rule at a time",
-    __doc__,
-    configurations,
-    CLAIMS,
-    where="IV.B, V.C",
-    figures=pictures,
-    reps=1,
-)
+EXPERIMENT = study.experiment(__name__, "PERT and TCP-LDP, one rule at a time", where="IV.B, V.C", reps=1)

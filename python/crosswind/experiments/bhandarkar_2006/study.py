@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from crosswind.experiments.bhandarkar_2006 import measures, nets
-from crosswind.reproduce import Experiment, Study, Variant
+from crosswind.reproduce import Configurations, Experiment, Study, Variant
 from crosswind.reproduce.claims.book import book
 from crosswind.scenario import Scenario
 
@@ -14,7 +14,7 @@ SOURCE = "S. Bhandarkar, Ph.D. dissertation, Texas A&M University, 2006"
 # Chapter II: time is what a run costs.
 SHORT = Variant("230 s, of which 30 s are left out, in place of 1100 and 100", {"size": "quick"})
 BOOK = book(__file__)
-STUDY = Study("bhandarkar-2006", SOURCE, reps=10, quick_reps=1, tables=measures.tables, grades=BOOK.grades())
+STUDY = Study("bhandarkar-2006", SOURCE, BOOK, reps=10, quick_reps=1, tables=measures.tables)
 LATER = "0.2 s"
 # Chapter V: how far apart flows start, which is within 50 ms.
 STAGGERS = {
@@ -24,11 +24,8 @@ STAGGERS = {
 
 
 def experiment(
-    name: str,
+    module: str,
     title: str,
-    doc: str | None,
-    configurations: Callable[..., dict[str, Scenario]],
-    claims: Any,
     *,
     former: Mapping[str, Any] | None = None,
     variants: Mapping[str, Variant] | None = None,
@@ -38,15 +35,18 @@ def experiment(
 
     Every experiment has the reading `rto-200-ms`: timeouts of 0.2 s and more, as in ns-2 from October 2004 on.
     """
+    floor = {"rto_min": LATER}
+    readings = {"rto-200-ms": Variant("timeouts of 0.2 s and more", floor)}
+    readings["former"] = Variant("as before the readings were corrected", floor | dict(former or {}))
+    return STUDY.experiment(module, title, read=_waiting, variants=readings | dict(variants or {}), **more)
 
+
+def _waiting(configurations: Configurations) -> Configurations:
     def read(rto_min: str = "", **settings: Any) -> dict[str, Scenario]:
         found = configurations(**settings)
         return {k: nets.waiting(s, rto_min) for k, s in found.items()} if rto_min else found
 
-    floor = {"rto_min": LATER}
-    readings = {"rto-200-ms": Variant("timeouts of 0.2 s and more", floor)}
-    readings["former"] = Variant("as before the readings were corrected", floor | dict(former or {}))
-    return STUDY.experiment(name, title, doc, read, claims, variants=readings | dict(variants or {}), **more)
+    return read
 
 
 def span_s(size: str) -> tuple[float, float]:

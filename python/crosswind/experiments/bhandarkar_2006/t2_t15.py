@@ -29,9 +29,10 @@ from crosswind import figures
 from crosswind.experiments.bhandarkar_2006 import measures, nets, saw_tooth, study
 from crosswind.figures import Picture
 from crosswind.reproduce import Results
-from crosswind.reproduce.claims import MissingDataError, yes
+from crosswind.reproduce.claims import MissingDataError
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
-from crosswind.stats import Estimate, exact
+from crosswind.stats import Estimate
 from crosswind.theory import ltcp as theory
 
 RATES = (100, 250, 500, 1000, 2400)
@@ -90,9 +91,9 @@ def configurations(size: str = "full", first: str = "none") -> dict[str, Scenari
     return out
 
 
-def goodput(rate: int, protocol: str) -> Callable[[Results], Estimate]:
+def goodput(rate: int, protocol: str) -> Callable[[Results], float]:
     """Payload over the rate of the link."""
-    return lambda r: exact(measures.mean_value(r, f"t2 {rate} {protocol}", "one_bps") / rate / 1e6)
+    return lambda r: measures.mean_value(r, f"t2 {rate} {protocol}", "one_bps") / rate / 1e6
 
 
 def tcp(r: Results, rate: int, buffer: str = "1/3 BDP") -> saw_tooth.SawTooth:
@@ -107,22 +108,18 @@ def loss(r: Results, rate: int, protocol: str) -> float:
     return measures.mean_value(r, f"t2 {rate} {protocol}", "bottleneck_drop_rate")
 
 
-def _order(rate: int) -> Callable[[Results], Estimate]:
-    def measure(r: Results) -> Estimate:
-        values = [loss(r, rate, p) for p in ("SACK", "BIC", "LTCP", "HTCP")]
-        return yes(all(a < b for a, b in pairwise(values)))
-
-    return measure
+@measured
+def _order(r: Results, rate: int) -> bool:
+    values = [loss(r, rate, p) for p in ("SACK", "BIC", "LTCP", "HTCP")]
+    return all(a < b for a, b in pairwise(values))
 
 
-def _quotient(rate: int, over: str, under: str) -> Callable[[Results], Estimate]:
-    def measure(r: Results) -> Estimate:
-        least = loss(r, rate, under)
-        if not least:
-            raise MissingDataError(f"no losses of {NAMES[under]} at {rate} Mbit/s")
-        return exact(loss(r, rate, over) / least)
-
-    return measure
+@measured
+def _quotient(r: Results, rate: int, over: str, under: str) -> float:
+    least = loss(r, rate, under)
+    if not least:
+        raise MissingDataError(f"no losses of {NAMES[under]} at {rate} Mbit/s")
+    return loss(r, rate, over) / least
 
 
 def _column(buffer: str, protocol: str, column: str) -> Callable[[Results], Estimate]:
@@ -140,54 +137,50 @@ def _per_event(buffer: str, protocol: str) -> Callable[[Results], Estimate]:
     return lambda r: measures.ratio(r, (run, "bottleneck_drops"), (run, "one_recoveries"))
 
 
-def _over_tcp(buffer: str, protocol: str) -> Callable[[Results], Estimate]:
-    def measure(r: Results) -> Estimate:
-        own = measures.mean_value(r, label(buffer, protocol), "bottleneck_drop_rate")
-        return exact(own / tcp(r, 1000, buffer).loss())
-
-    return measure
+@measured
+def _over_tcp(r: Results, buffer: str, protocol: str) -> float:
+    own = measures.mean_value(r, label(buffer, protocol), "bottleneck_drop_rate")
+    return own / tcp(r, 1000, buffer).loss()
 
 
-def _slope(r: Results) -> Estimate:
+def _slope(r: Results) -> float:
     y = [loss(r, x, "LTCP") for x in RATES]
-    return exact(float(np.polyfit(np.log(RATES), np.log(y), 1)[0]))
+    return float(np.polyfit(np.log(RATES), np.log(y), 1)[0])
 
 
-def _same_goodput(r: Results) -> Estimate:
+def _same_goodput(r: Results) -> float:
     rates = [x for x in RATES if f"t2 {x} LTCP" in set(r.table("repetition")["configuration"])]
-    return exact(
-        max(
-            abs(
-                measures.mean_value(r, f"t2 {x} LTCP variable", "one_bps")
-                / measures.mean_value(r, f"t2 {x} LTCP", "one_bps")
-                - 1
-            )
-            for x in rates
+    return max(
+        abs(
+            measures.mean_value(r, f"t2 {x} LTCP variable", "one_bps")
+            / measures.mean_value(r, f"t2 {x} LTCP", "one_bps")
+            - 1
         )
+        for x in rates
     )
 
 
-def _over_closed_form(rate: int) -> Callable[[Results], Estimate]:
+def _over_closed_form(rate: int) -> Callable[[Results], float]:
     ideal = theory.tcp_loss_per_cycle(nets.bdp(rate, RTT_ms), third(rate))
-    return lambda r: exact(tcp(r, rate).loss() / ideal)
+    return lambda r: tcp(r, rate).loss() / ideal
 
 
-def _in_2000_s(rate: int, pick: Callable[[Any], Any]) -> Callable[[Results], Estimate]:
+def _in_2000_s(rate: int, pick: Callable[[Any], Any]) -> Callable[[Results], float]:
     """Of the ceiling, over the phases of the cycle."""
-    return lambda r: exact(float(pick(tcp(r, rate).phases()[0])) / nets.CEILING)
+    return lambda r: float(pick(tcp(r, rate).phases()[0])) / nets.CEILING
 
 
-def _closed_form(buffer: str) -> Callable[[Results], Estimate]:
+def _closed_form(buffer: str) -> Callable[[Results], float]:
     printed = TCP_LOSS[buffer]
-    return lambda _: exact(theory.tcp_loss_per_cycle(nets.bdp(1000, RTT_ms), BUFFERS[buffer]) / printed)
+    return lambda _: theory.tcp_loss_per_cycle(nets.bdp(1000, RTT_ms), BUFFERS[buffer]) / printed
 
 
-def _closed_use(buffer: str) -> Callable[[Results], Estimate]:
-    return lambda _: exact(theory.utilisation(0.5, BUFFERS[buffer] / nets.bdp(1000, RTT_ms)) * nets.CEILING)
+def _closed_use(buffer: str) -> Callable[[Results], float]:
+    return lambda _: theory.utilisation(0.5, BUFFERS[buffer] / nets.bdp(1000, RTT_ms)) * nets.CEILING
 
 
-def _tcp_over_printed(buffer: str) -> Callable[[Results], Estimate]:
-    return lambda r: exact(tcp(r, 1000, buffer).loss() / TCP_LOSS[buffer])
+def _tcp_over_printed(buffer: str) -> Callable[[Results], float]:
+    return lambda r: tcp(r, 1000, buffer).loss() / TCP_LOSS[buffer]
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -214,91 +207,63 @@ LOSSES = {
     ("1 BDP", "HTCP"): 8.89e-5,
     ("1/3 BDP", "HTCP"): 6.34e-5,
 }
-CLAIMS = study.BOOK.claims(
-    {
-        "B53": {
-            **{f"LTCP at {x}": goodput(x, "LTCP") for x in RATES},
-            **{f"{p} at {x}": goodput(x, p) for p in ("HTCP", "BIC") for x in RATES},
+CLAIMS = {
+    "B53": {
+        **{f"LTCP at {x}": goodput(x, "LTCP") for x in RATES},
+        **{f"{p} at {x}": goodput(x, p) for p in ("HTCP", "BIC") for x in RATES},
+    },
+    "B54": {
+        f"at {x}, {said}": _in_2000_s(x, pick)
+        for x in RATES
+        for said, pick in (("of the ceiling", np.mean), ("least phase", np.min), ("largest phase", np.max))
+    },
+    "B55": {
+        **{
+            f"at {x}, over the printed": lambda r, x=x: loss(r, x, "LTCP") / PUBLISHED["loss", "LTCP", x] for x in RATES
         },
-        "B54": {
-            **{
-                f"at {x}, {said}": _in_2000_s(x, pick)
-                for x in RATES
-                for said, pick in (("of the ceiling", np.mean), ("least phase", np.min), ("largest phase", np.max))
-            },
+        "power of the rate, reported": _slope,
+    },
+    "B56": {
+        **{f"at {x}, over the closed form": _over_closed_form(x) for x in RATES},
+        **{f"at {x}, over the printed": lambda r, x=x: tcp(r, x).loss() / PUBLISHED["loss", "TCP", x] for x in RATES},
+        **{
+            f"at {x}, of 2000 s": lambda r, x=x: float(tcp(r, x).phases()[1].mean()) / PUBLISHED["loss", "TCP", x]
+            for x in RATES
         },
-        "B55": {
-            **{
-                f"at {x}, over the printed": lambda r, x=x: exact(loss(r, x, "LTCP") / PUBLISHED["loss", "LTCP", x])
-                for x in RATES
-            },
-            "power of the rate, reported": _slope,
-        },
-        "B56": {
-            **{f"at {x}, over the closed form": _over_closed_form(x) for x in RATES},
-            **{
-                f"at {x}, over the printed": lambda r, x=x: exact(tcp(r, x).loss() / PUBLISHED["loss", "TCP", x])
-                for x in RATES
-            },
-            **{
-                f"at {x}, of 2000 s": lambda r, x=x: exact(
-                    float(tcp(r, x).phases()[1].mean()) / PUBLISHED["loss", "TCP", x]
-                )
-                for x in RATES
-            },
-        },
-        "B57": {
-            **{f"TCP < BIC < LTCP < HTCP at {x}": _order(x) for x in (1000, 2400)},
-            "LTCP/TCP at 2400": _quotient(2400, "LTCP", "SACK"),
-            **{f"HTCP/LTCP at {x}": _quotient(x, "HTCP", "LTCP") for x in (1000, 2400)},
-        },
-        "B71": {
-            **{f"{p}, {b}": _events(b, p) for b, p in LOSSES},
-        },
-        "B72": {
-            **{
-                f"{p}, {b}, over the printed": lambda r, b=b, p=p, v=v: exact(
-                    _column(b, p, "bottleneck_drop_rate")(r).value / v
-                )
-                for (b, p), v in LOSSES.items()
-            },
-        },
-        "B73": {
-            **{f"closed form, {b}, over the printed": _closed_form(b) for b in BUFFERS},
-            **{f"utilisation of the saw-tooth, {b}": _closed_use(b) for b in BUFFERS},
-            **{f"loss, {b}, over the printed": _tcp_over_printed(b) for b in BUFFERS},
-            **{f"utilisation, {b}": lambda r, b=b: exact(tcp(r, 1000, b).used()) for b in BUFFERS},
-            **{f"200 s to 1200 s, {b}": lambda r, b=b: exact(tcp(r, 1000, b).used_between(200, 1200)) for b in BUFFERS},
-        },
-        "B74": {
-            **{f"{p}, {b}": _per_event(b, p) for b, p in LOSSES},
-        },
-        "B75": {
-            **{f"{p}, {b}": _over_tcp(b, p) for b, p in LOSSES},
-        },
-        "B76": {
-            "goodput apart by": _same_goodput,
-            **{f"loss ratio at {x}": _quotient(x, "LTCP variable", "LTCP") for x in RATES},
-        },
-        "B77": {
-            **{
-                f"at {x}, over the printed": lambda r, x=x: exact(
-                    loss(r, x, "LTCP variable") / PUBLISHED["loss", "variable", x]
-                )
-                for x in RATES
-            },
-        },
-    }
-)
+    },
+    "B57": {
+        **{f"TCP < BIC < LTCP < HTCP at {x}": _order(x) for x in (1000, 2400)},
+        "LTCP/TCP at 2400": _quotient(2400, "LTCP", "SACK"),
+        **{f"HTCP/LTCP at {x}": _quotient(x, "HTCP", "LTCP") for x in (1000, 2400)},
+    },
+    "B71": {f"{p}, {b}": _events(b, p) for b, p in LOSSES},
+    "B72": {
+        f"{p}, {b}, over the printed": lambda r, b=b, p=p, v=v: _column(b, p, "bottleneck_drop_rate")(r).value / v
+        for (b, p), v in LOSSES.items()
+    },
+    "B73": {
+        **{f"closed form, {b}, over the printed": _closed_form(b) for b in BUFFERS},
+        **{f"utilisation of the saw-tooth, {b}": _closed_use(b) for b in BUFFERS},
+        **{f"loss, {b}, over the printed": _tcp_over_printed(b) for b in BUFFERS},
+        **{f"utilisation, {b}": lambda r, b=b: tcp(r, 1000, b).used() for b in BUFFERS},
+        **{f"200 s to 1200 s, {b}": lambda r, b=b: tcp(r, 1000, b).used_between(200, 1200) for b in BUFFERS},
+    },
+    "B74": {f"{p}, {b}": _per_event(b, p) for b, p in LOSSES},
+    "B75": {f"{p}, {b}": _over_tcp(b, p) for b, p in LOSSES},
+    "B76": {
+        "goodput apart by": _same_goodput,
+        **{f"loss ratio at {x}": _quotient(x, "LTCP variable", "LTCP") for x in RATES},
+    },
+    "B77": {
+        f"at {x}, over the printed": lambda r, x=x: loss(r, x, "LTCP variable") / PUBLISHED["loss", "variable", x]
+        for x in RATES
+    },
+}
 
 EXPERIMENT = study.experiment(
-    "t2-t15",
+    __name__,
     "One high-speed flow",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="tables II, XI, XV",
-    figures=pictures,
     reps=1,
     former={"first": "fits"},
     quick=study.smaller("100 Mbit/s, TCP for three whole cycles, others for 150 s"),

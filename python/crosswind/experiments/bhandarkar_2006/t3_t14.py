@@ -22,8 +22,9 @@ from typing import Any
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.experiments.bhandarkar_2006.t2_t15 import third
 from crosswind.reproduce import Results
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
-from crosswind.stats import Estimate, exact
+from crosswind.stats import Estimate
 
 COUNTS = (2, 4, 6, 8, 10)
 RATES = (100, 500, 1000)
@@ -83,20 +84,16 @@ def jain(n: int, protocol: str) -> Callable[[Results], Estimate]:
     return lambda r: measures.mean_of(r, f"t3 {n} {protocol}", "one_jain")
 
 
-def _used(label: str, rate: float, *groups: str) -> Callable[[Results], Estimate]:
-    def measure(r: Results) -> Estimate:
-        capacity = r.runs.links().filter(
-            (r.runs.links()["configuration"] == label) & (r.runs.links()["link"] == "bottleneck")
-        )
-        total = sum(measures.mean_value(r, label, f"{g}_sum_bps") for g in groups)
-        return exact(total / float(capacity["rate_bps"][0]))
-
-    return measure
+@measured
+def _used(r: Results, label: str, rate: float, *groups: str) -> float:
+    links = r.runs.links()
+    capacity = links.filter((links["configuration"] == label) & (links["link"] == "bottleneck"))
+    return sum(measures.mean_value(r, label, f"{g}_sum_bps") for g in groups) / float(capacity["rate_bps"][0])
 
 
-def tcp_share(rate: int, protocol: str, group: str = "tcp") -> Callable[[Results], Estimate]:
+def tcp_share(rate: int, protocol: str, group: str = "tcp") -> Callable[[Results], float]:
     """Rate of one of the two flows, in Mbit/s (of the full size)."""
-    return lambda r: exact(measures.mean_value(r, f"t4 {rate} {protocol}", f"{group}_bps") / 1e6)
+    return lambda r: measures.mean_value(r, f"t4 {rate} {protocol}", f"{group}_bps") / 1e6
 
 
 def unfairness(ratio: int, buffer: int, protocol: str) -> Callable[[Results], Estimate]:
@@ -109,63 +106,44 @@ def _spread(n: int) -> Callable[[Results], Estimate]:
     return lambda r: measures.ratio(r, (f"t3 {n} LTCP variable", "one_sd_bps"), (f"t3 {n} LTCP", "one_sd_bps"))
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "B58": {
-            **{f"Jain, n = {n}": jain(n, "LTCP") for n in COUNTS},
-            **{f"used, n = {n}": _used(f"t3 {n} LTCP", 1000, "one") for n in COUNTS},
+CLAIMS = {
+    "B58": {
+        **{f"Jain, n = {n}": jain(n, "LTCP") for n in COUNTS},
+        **{f"used, n = {n}": _used(f"t3 {n} LTCP", 1000, "one") for n in COUNTS},
+    },
+    "B59": {f"at {x} Mbit/s": tcp_share(x, "LTCP") for x in RATES},
+    "B60": {f"{p} at {x}": tcp_share(x, p) for p in ("LTCP", "HTCP", "BIC") for x in RATES},
+    "B61": {f"at {x}": _used(f"t4 {x} LTCP", x, "tcp", "other") for x in RATES},
+    "B62": {f"ratio {k}, buffer {b}": unfairness(k, b, "LTCP") for b in (5000, 500) for k in RATIOS},
+    "B63": {
+        f"{p}, ratio {k}, buffer {b}": unfairness(k, b, p)
+        for p in ("LTCP", "HTCP", "BIC")
+        for b in (5000, 500)
+        for k in RATIOS
+    },
+    "B79": {
+        **{
+            f"Jain, n = {n}": jain(n, "LTCP variable")
+            for n, p in zip(COUNTS, ("0.9995", "0.9985", "0.9959", "0.9984", "0.9982"), strict=True)
         },
-        "B59": {
-            **{f"at {x} Mbit/s": tcp_share(x, "LTCP") for x in RATES},
-        },
-        "B60": {
-            **{f"{p} at {x}": tcp_share(x, p) for p in ("LTCP", "HTCP", "BIC") for x in RATES},
-        },
-        "B61": {
-            **{f"at {x}": _used(f"t4 {x} LTCP", x, "tcp", "other") for x in RATES},
-        },
-        "B62": {
-            **{f"ratio {k}, buffer {b}": unfairness(k, b, "LTCP") for b in (5000, 500) for k in RATIOS},
-        },
-        "B63": {
-            **{
-                f"{p}, ratio {k}, buffer {b}": unfairness(k, b, p)
-                for p in ("LTCP", "HTCP", "BIC")
-                for b in (5000, 500)
-                for k in RATIOS
-            },
-        },
-        "B79": {
-            **{
-                f"Jain, n = {n}": jain(n, "LTCP variable")
-                for n, p in zip(COUNTS, ("0.9995", "0.9985", "0.9959", "0.9984", "0.9982"), strict=True)
-            },
-            **{f"deviation over the fixed one's, n = {n}": _spread(n) for n in COUNTS},
-        },
-        "B80": {
-            **{f"{p} at {x}": tcp_share(x, p) for p in ("LTCP", "LTCP variable") for x in RATES},
-        },
-        "B81": {
-            **{f"at {x}": tcp_share(x, "LTCP variable", "other") for x in RATES},
-            **{f"share at {x}": _used(f"t4 {x} LTCP variable", x, "other") for x in RATES},
-        },
-        "B82": {
-            **{
-                f"{p}, ratio {k}, buffer {b}": unfairness(k, b, p)
-                for p in ("LTCP", "LTCP variable")
-                for b in (5000, 500)
-                for k in RATIOS
-            },
-        },
-    }
-)
+        **{f"deviation over the fixed one's, n = {n}": _spread(n) for n in COUNTS},
+    },
+    "B80": {f"{p} at {x}": tcp_share(x, p) for p in ("LTCP", "LTCP variable") for x in RATES},
+    "B81": {
+        **{f"at {x}": tcp_share(x, "LTCP variable", "other") for x in RATES},
+        **{f"share at {x}": _used(f"t4 {x} LTCP variable", x, "other") for x in RATES},
+    },
+    "B82": {
+        f"{p}, ratio {k}, buffer {b}": unfairness(k, b, p)
+        for p in ("LTCP", "LTCP variable")
+        for b in (5000, 500)
+        for k in RATIOS
+    },
+}
 
 EXPERIMENT = study.experiment(
-    "t3-t14",
+    __name__,
     "High-speed flows share",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="tables III to V, XII to XIV",
     reps=1,
     quick=study.smaller("a tenth of the rates, buffers and W_T, 100 s"),

@@ -21,8 +21,8 @@ from crosswind.experiments.bhandarkar_2006 import study
 from crosswind.experiments.bhandarkar_2006.t7_t9 import CLASSES, PROTOCOLS, VARIANTS, Hosts, Size, size_of
 from crosswind.figures import Picture
 from crosswind.reproduce import Results
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
-from crosswind.stats import Estimate, exact
 
 
 def configurations(size: str = "full", **hosts: Any) -> dict[str, Scenario]:
@@ -41,16 +41,14 @@ def rates(r: Results, c: str, protocol: str) -> npt.NDArray[np.float64]:
     return r.of(f"t6 {c} {protocol}", "one_bps") / 1e6 / size_of(r).scale
 
 
-def _ratio(c: str) -> Callable[[Results], Estimate]:
-    return lambda r: exact(float(rates(r, c, "LTCP").mean() / rates(r, c, "TCP").mean()))
+def _ratio(c: str) -> Callable[[Results], float]:
+    return lambda r: float(rates(r, c, "LTCP").mean() / rates(r, c, "TCP").mean())
 
 
-def _steadier(c: str) -> Callable[[Results], Estimate]:
-    def measure(r: Results) -> Estimate:
-        sd = {p: float(rates(r, c, p).std(ddof=1)) if rates(r, c, p).size > 1 else float("nan") for p in PROTOCOLS}
-        return exact(sd["TCP"] - sd["LTCP"])
-
-    return measure
+@measured
+def _steadier(r: Results, c: str) -> float:
+    sd = {p: float(rates(r, c, p).std(ddof=1)) if rates(r, c, p).size > 1 else float("nan") for p in PROTOCOLS}
+    return sd["TCP"] - sd["LTCP"]
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -69,29 +67,18 @@ T6_RATES = {
     ("high", "TCP"): "164",
     ("high", "LTCP"): "466",
 }
-CLAIMS = study.BOOK.claims(
-    {
-        "B83": {
-            **{c: _ratio(c) for c, (low, high, text) in T6.items()},
-            **{
-                f"{p}, {c}, reported": lambda r, c=c, p=p: exact(float(rates(r, c, p).mean()))
-                for (c, p), v in T6_RATES.items()
-            },
-        },
-        "B84": {
-            **{f"deviation of TCP less LTCP's, {c}": _steadier(c) for c, v in (("moderate", "49.5"), ("high", "2.2"))},
-        },
-    }
-)
+CLAIMS = {
+    "B83": {
+        **{c: _ratio(c) for c, (low, high, text) in T6.items()},
+        **{f"{p}, {c}, reported": lambda r, c=c, p=p: float(rates(r, c, p).mean()) for (c, p), v in T6_RATES.items()},
+    },
+    "B84": {f"deviation of TCP less LTCP's, {c}": _steadier(c) for c, v in (("moderate", "49.5"), ("high", "2.2"))},
+}
 
 EXPERIMENT = study.experiment(
-    "t6",
+    __name__,
     "Two Linux hosts, simulated: one flow",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="table VI",
-    figures=pictures,
     reps=4,
     quick_reps=2,
     quick=study.smaller("a tenth of rate, queue, W_T and time, two repetitions"),

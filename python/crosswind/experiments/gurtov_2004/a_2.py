@@ -17,7 +17,6 @@ import polars as pl
 
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.reproduce import Results
-from crosswind.reproduce.claims import measures
 from crosswind.scenario import Scenario
 
 RATES = ("10 Mbit/s", "384 kbit/s", "2 Mbit/s", "100 Mbit/s", "1 Mbit/s")
@@ -53,26 +52,21 @@ def _queue_after(r: Results, name: str, after_s: float) -> float:
     return float(s.filter(pl.col("time_ns") >= (SHRINK_S + after_s) * 1e9).sort("time_ns")["value"][0])
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "G78": {
-            "out of order": measures.fact(lambda r: float(r.of("steps", "stream_out_of_order_packets").sum())),
-            "arrived": measures.fact(lambda r: float(r.of("steps", "stream_received_packets").sum())),
-        },
-        "G79": {
-            "with the look, 10 ms later": measures.fact(lambda r: _queue_after(r, "tail", 0.01)),
-            "without it, 10 ms later": measures.fact(lambda r: _queue_after(r, "none", 0.01)),
-            "without it, 3 s later": measures.fact(lambda r: _queue_after(r, "none", 3.0)),
-        },
-    }
-)
+CLAIMS = {
+    "G78": {
+        "out of order": lambda r: float(r.of("steps", "stream_out_of_order_packets").sum()),
+        "arrived": lambda r: float(r.of("steps", "stream_received_packets").sum()),
+    },
+    "G79": {
+        "with the look, 10 ms later": lambda r: _queue_after(r, "tail", 0.01),
+        "without it, 10 ms later": lambda r: _queue_after(r, "none", 0.01),
+        "without it, 3 s later": lambda r: _queue_after(r, "none", 3.0),
+    },
+}
 
 EXPERIMENT = study.experiment(
-    "a-2",
+    __name__,
     "Order of packets and limit of the queue on a link that changes",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="appendix A.2 and section 3.2.2",
     tables=overlay.repetition,
 )

@@ -21,7 +21,6 @@ import polars as pl
 
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.reproduce import Results
-from crosswind.reproduce.claims import measures
 from crosswind.scenario import Scenario
 
 PHASES = ((8, 20), (25, 40), (48, 60))
@@ -61,21 +60,16 @@ def variation(r: Results, configuration: str) -> float:
     return float(np.mean([x.std() / x.mean() for x in steady]))
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "G90": {
-            "variation of TFRC, of TCP's": measures.fact(lambda r: variation(r, "TFRC") / variation(r, "TCP")),
-            "variation of TCP": measures.fact(lambda r: variation(r, "TCP")),
-        }
+CLAIMS = {
+    "G90": {
+        "variation of TFRC, of TCP's": lambda r: variation(r, "TFRC") / variation(r, "TCP"),
+        "variation of TCP": lambda r: variation(r, "TCP"),
     }
-)
+}
 
 EXPERIMENT = study.experiment(
-    "f2-2",
+    __name__,
     "The load of TFRC and of TCP under a constant stream that comes and goes",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figure 2.2",
     tables=overlay.repetition,
 )

@@ -29,7 +29,6 @@ from crosswind import figures
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.figures import Picture
 from crosswind.reproduce import Results
-from crosswind.reproduce.claims import measures
 from crosswind.scenario import Scenario
 
 ALLOCATION_ms = 500
@@ -95,32 +94,24 @@ def _constant(r: Results) -> float:
     return float(np.mean(np.abs(d - np.median(d)) <= 1))
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "G84": {
-            "0.5 s: uplink delays at the levels": measures.fact(_concentrated),
-            "0.5 s: lower level": measures.fact(lambda r: _levels(r)[0]),
-            "0.5 s: upper level": measures.fact(lambda r: _levels(r)[1]),
-            "0.5 s: downlink delays at their median": measures.fact(_constant),
-            "5 s: lowest uplink delay": measures.fact(lambda r: float(up(r, "5 s").min())),
-            "5 s less 0.5 s: median of the downlink": measures.fact(
-                lambda r: float(np.median(down(r, "5 s")) - np.median(down(r, "0.5 s")))
-            ),
-        },
-        "G85": {
-            "0.5 s: mean of the uplink, of 510 ms": measures.fact(
-                lambda r: float(up(r, "0.5 s").mean()) / EVEN_MEAN_ms
-            ),
-            "0.5 s: standard deviation of the uplink, of 167 ms": measures.fact(
-                lambda r: float(up(r, "0.5 s").std()) / EVEN_DEVIATION_ms
-            ),
-            "0.5 s: longest uplink delay": measures.fact(lambda r: float(up(r, "0.5 s").max())),
-            "standard deviation of the uplink, 5 s over 0.5 s": measures.fact(
-                lambda r: float(up(r, "5 s").std() / up(r, "0.5 s").std())
-            ),
-        },
-    }
-)
+CLAIMS = {
+    "G84": {
+        "0.5 s: uplink delays at the levels": _concentrated,
+        "0.5 s: lower level": lambda r: _levels(r)[0],
+        "0.5 s: upper level": lambda r: _levels(r)[1],
+        "0.5 s: downlink delays at their median": _constant,
+        "5 s: lowest uplink delay": lambda r: float(up(r, "5 s").min()),
+        "5 s less 0.5 s: median of the downlink": lambda r: float(
+            np.median(down(r, "5 s")) - np.median(down(r, "0.5 s"))
+        ),
+    },
+    "G85": {
+        "0.5 s: mean of the uplink, of 510 ms": lambda r: float(up(r, "0.5 s").mean()) / EVEN_MEAN_ms,
+        "0.5 s: standard deviation of the uplink, of 167 ms": lambda r: float(up(r, "0.5 s").std()) / EVEN_DEVIATION_ms,
+        "0.5 s: longest uplink delay": lambda r: float(up(r, "0.5 s").max()),
+        "standard deviation of the uplink, 5 s over 0.5 s": lambda r: float(up(r, "5 s").std() / up(r, "0.5 s").std()),
+    },
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -136,12 +127,4 @@ def pictures(r: Results) -> list[Picture]:
     return out
 
 
-EXPERIMENT = study.experiment(
-    "f3-8",
-    "Pings over a channel that is allocated on demand",
-    __doc__,
-    configurations,
-    CLAIMS,
-    where="figures 3.7 and 3.8",
-    figures=pictures,
-)
+EXPERIMENT = study.experiment(__name__, "Pings over a channel that is allocated on demand", where="figures 3.7 and 3.8")

@@ -15,11 +15,10 @@ from __future__ import annotations
 from typing import Any
 
 from crosswind.experiments.gurtov_2004 import study
-from crosswind.experiments.gurtov_2004.traces import Trace, fact, figure_of, transfers
+from crosswind.experiments.gurtov_2004.traces import Trace, figure_of, transfers
 from crosswind.experiments.gurtov_2004.worlds import ACKS, DUP, LOSS, LOSS_ACKS, RFC1323, STAMPS, STEADY, listed
 from crosswind.figures import Picture
 from crosswind.reproduce import Results
-from crosswind.results import Runs
 from crosswind.scenario import Scenario
 
 RULES: dict[str, dict[str, Any]] = {
@@ -45,8 +44,8 @@ def configurations() -> dict[str, Scenario]:
 def recoveries_after_timeout(c: str) -> Any:
     """Fast recoveries between the first timeout and the acknowledgement of everything sent before it."""
 
-    def measure(runs: Runs) -> float:
-        t = Trace(runs, c)
+    def measure(r: Results) -> float:
+        t = Trace(r, c)
         timeout = t.first("timeout")
         high = t.sent(timeout)
         return float(sum(1 for x in t.times("recovery") if x > timeout and t.acked(float(x)) < high))
@@ -56,14 +55,14 @@ def recoveries_after_timeout(c: str) -> Any:
 
 def later_timeouts(c: str) -> Any:
     """Timeouts after the first one."""
-    return lambda runs: float(len(Trace(runs, c).times("timeout")) - 1)
+    return lambda r: float(len(Trace(r, c).times("timeout")) - 1)
 
 
 def first_is_recovery(c: str) -> Any:
     """Whether a fast retransmit came before any further timeout."""
 
-    def measure(runs: Runs) -> float:
-        t = Trace(runs, c)
+    def measure(r: Results) -> float:
+        t = Trace(r, c)
         first = t.first("timeout")
         return float(t.first("recovery", after_s=first) < t.first("timeout", after_s=first + 1e-6))
 
@@ -71,22 +70,20 @@ def first_is_recovery(c: str) -> Any:
 
 
 HEURISTICS = ("ACK heuristic", "timestamp heuristic")
-CLAIMS = study.BOOK.claims(
-    {
-        "G31": {rule: fact(recoveries_after_timeout(f"dup, {rule}")) for rule in ("bugfix", *HEURISTICS)}
-        | {"no bugfix": fact(recoveries_after_timeout("dup, no bugfix"))},
-        "G32": {
-            "bugfix, fast retransmit first": fact(first_is_recovery("loss, bugfix")),
-            "bugfix, further timeouts": fact(later_timeouts("loss, bugfix")),
-        }
-        | {f"{rule}, fast retransmit first": fact(first_is_recovery(f"loss, {rule}")) for rule in HEURISTICS},
-        "G33": {
-            "fast retransmit first": fact(first_is_recovery("ackf, ACK heuristic")),
-            "further timeouts": fact(later_timeouts("ackf, ACK heuristic")),
-        },
-        "G34": {"fast retransmit first": fact(first_is_recovery("ackf, timestamp heuristic"))},
+CLAIMS = {
+    "G31": {rule: recoveries_after_timeout(f"dup, {rule}") for rule in ("bugfix", *HEURISTICS)}
+    | {"no bugfix": recoveries_after_timeout("dup, no bugfix")},
+    "G32": {
+        "bugfix, fast retransmit first": first_is_recovery("loss, bugfix"),
+        "bugfix, further timeouts": later_timeouts("loss, bugfix"),
     }
-)
+    | {f"{rule}, fast retransmit first": first_is_recovery(f"loss, {rule}") for rule in HEURISTICS},
+    "G33": {
+        "fast retransmit first": first_is_recovery("ackf, ACK heuristic"),
+        "further timeouts": later_timeouts("ackf, ACK heuristic"),
+    },
+    "G34": {"fast retransmit first": first_is_recovery("ackf, timestamp heuristic")},
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -105,12 +102,5 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "f4-10",
-    "NewReno after a timeout: bugfix and heuristics",
-    __doc__,
-    configurations,
-    CLAIMS,
-    where="figures 4.10 to 4.13",
-    tables=transfers,
-    figures=pictures,
+    __name__, "NewReno after a timeout: bugfix and heuristics", where="figures 4.10 to 4.13", tables=transfers
 )

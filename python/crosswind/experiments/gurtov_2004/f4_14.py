@@ -31,7 +31,7 @@ from crosswind.experiments.gurtov_2004.traces import transfers
 from crosswind.experiments.gurtov_2004.worlds import MSS, RFC1323, STAMPS, three_states
 from crosswind.figures import Picture
 from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims import Measure
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
 
 RATES_kbps = (200, 400, 800, 1600, 3200)
@@ -87,48 +87,38 @@ def _rate_kbps(r: Results, configuration: str) -> float:
     return float(r.of(configuration, "segments").mean()) * MSS * 8 / DURATION_s / 1e3
 
 
-def _largest(half: str, new: str, old: str) -> Measure:
+@measured
+def _largest(r: Results, half: str, new: str, old: str) -> stats.Estimate:
     """The largest ratio over the sweep."""
-
-    def measure(r: Results) -> stats.Estimate:
-        return max((_ratio(f"{half}, {k}, {new}", f"{half}, {k}, {old}")(r) for k in RATES_kbps), key=lambda e: e.value)
-
-    return measure
+    return max((_ratio(f"{half}, {k}, {new}", f"{half}, {k}, {old}")(r) for k in RATES_kbps), key=lambda e: e.value)
 
 
-def _furthest(half: str, new: str, old: str) -> Measure:
+@measured
+def _furthest(r: Results, half: str, new: str, old: str) -> stats.Estimate:
     """The ratio furthest from 1 over the sweep."""
-
-    def measure(r: Results) -> stats.Estimate:
-        ratios = (_ratio(f"{half}, {k}, {new}", f"{half}, {k}, {old}")(r) for k in RATES_kbps)
-        return max(ratios, key=lambda e: abs(e.value - 1.0))
-
-    return measure
+    ratios = (_ratio(f"{half}, {k}, {new}", f"{half}, {k}, {old}")(r) for k in RATES_kbps)
+    return max(ratios, key=lambda e: abs(e.value - 1.0))
 
 
-def _utilisation(half: str) -> Measure:
-    def measure(r: Results) -> stats.Estimate:
-        best = (_rate_kbps(r, f"{half}, {k}, {x}") / k for k in RATES_kbps for x in RULES)
-        return stats.exact(float(max(best)))
-
-    return measure
+@measured
+def _utilisation(r: Results, half: str) -> float:
+    best = (_rate_kbps(r, f"{half}, {k}, {x}") / k for k in RATES_kbps for x in RULES)
+    return float(max(best))
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "G35": {f"{h} / bugfix, largest": _largest("loss", h, "bugfix") for h in HEURISTICS}
-        | {f"{h} / no bugfix, furthest from 1": _furthest("loss", h, "no bugfix") for h in HEURISTICS},
-        "G36": {f"{h} / no bugfix, largest": _largest("duplicate", h, "no bugfix") for h in HEURISTICS}
-        | {f"{h} / bugfix, furthest from 1": _furthest("duplicate", h, "bugfix") for h in HEURISTICS},
-        "G37": {
-            f"{h} / bugfix at {p:.1%}": _ratio(f"uniform, {p}, {h}", f"uniform, {p}, bugfix")
-            for p in UNIFORM
-            for h in RULES
-            if h != "bugfix"
-        },
-        "G38": {"loss, best share of the rate": _utilisation("loss"), "duplicate": _utilisation("duplicate")},
-    }
-)
+CLAIMS = {
+    "G35": {f"{h} / bugfix, largest": _largest("loss", h, "bugfix") for h in HEURISTICS}
+    | {f"{h} / no bugfix, furthest from 1": _furthest("loss", h, "no bugfix") for h in HEURISTICS},
+    "G36": {f"{h} / no bugfix, largest": _largest("duplicate", h, "no bugfix") for h in HEURISTICS}
+    | {f"{h} / bugfix, furthest from 1": _furthest("duplicate", h, "bugfix") for h in HEURISTICS},
+    "G37": {
+        f"{h} / bugfix at {p:.1%}": _ratio(f"uniform, {p}, {h}", f"uniform, {p}, bugfix")
+        for p in UNIFORM
+        for h in RULES
+        if h != "bugfix"
+    },
+    "G38": {"loss, best share of the rate": _utilisation("loss"), "duplicate": _utilisation("duplicate")},
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -145,14 +135,10 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "f4-14",
+    __name__,
     "Throughput of bugfix and heuristics",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figure 4.14, section 4.5.4",
     tables=transfers,
-    figures=pictures,
     variants={
         "short": Variant("states of 1 s and 0.5 s", {"first_s": 1.0, "second_s": 0.5}),
         "long": Variant("states of 2 s and 1.2 s", {"first_s": 2.0, "second_s": 1.2}),

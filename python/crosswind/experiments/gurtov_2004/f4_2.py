@@ -19,11 +19,10 @@ from typing import Any
 import numpy as np
 
 from crosswind.experiments.gurtov_2004 import study
-from crosswind.experiments.gurtov_2004.traces import Trace, fact, figure_of, transfers
+from crosswind.experiments.gurtov_2004.traces import Trace, figure_of, transfers
 from crosswind.experiments.gurtov_2004.worlds import E1, EIFEL, FORMER_SPIKE, HEADERS, MSS, SLOW, Path, trace
 from crosswind.figures import Picture
 from crosswind.reproduce import Results, Variant
-from crosswind.results import Runs
 from crosswind.scenario import Scenario
 
 OFF, ON = "spike, off", "spike, on"
@@ -52,26 +51,26 @@ def configurations(step_mss: int = 1460, path: Path = E1) -> dict[str, Scenario]
     }
 
 
-def _flight_at_timeout(runs: Runs, c: str) -> float:
-    t = Trace(runs, c)
+def _flight_at_timeout(r: Results, c: str) -> float:
+    t = Trace(r, c)
     return t.flight(t.first("timeout"))
 
 
-def _needless(runs: Runs, c: str) -> float:
-    return Trace(runs, c).value("unnecessary_resends_packets")
+def _needless(r: Results, c: str) -> float:
+    return Trace(r, c).value("unnecessary_resends_packets")
 
 
-def _speed(runs: Runs) -> float:
+def _speed(r: Results) -> float:
     """Retransmissions per time at which the link sends a segment, while originals return."""
-    t = Trace(runs, EVERY)
-    r = t.times("resend")
-    r = r[(r > t.end_s) & (r < t.first("lost", after_s=t.end_s))]
-    return float((len(r) - 1) / (r[-1] - r[0]) * SEGMENT_BYTES * 8 / t.rate_bps)
+    t = Trace(r, EVERY)
+    again = t.times("resend")
+    again = again[(again > t.end_s) & (again < t.first("lost", after_s=t.end_s))]
+    return float((len(again) - 1) / (again[-1] - again[0]) * SEGMENT_BYTES * 8 / t.rate_bps)
 
 
-def _largest_burst(runs: Runs) -> float:
+def _largest_burst(r: Results) -> float:
     """Most segments sent in answer to one ACK from the end of the spike to the first later loss."""
-    t = Trace(runs, ON)
+    t = Trace(r, ON)
     acks = t.times("ack")
     sent = t.times("send", "resend")
     sent = sent[(sent >= t.end_s) & (sent < t.first("lost", after_s=t.end_s))]
@@ -83,42 +82,35 @@ def _sent_soon(t: Trace) -> float:
     return float(sum((s >= t.end_s) & (s < t.end_s + 1) for s in t.times("send")))
 
 
-def _rtt(runs: Runs, c: str, after: float, until: float) -> float:
-    e = Trace(runs, c).events
+def _rtt(r: Results, c: str, after: float, until: float) -> float:
+    e = Trace(r, c).events
     rtt = e.filter((e["kind"] == "rtt") & (e["time_ns"] > after * 1e9) & (e["time_ns"] <= until * 1e9))["seq"]
     return float(rtt.max()) / 1e9  # type: ignore[arg-type]
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "G1": {
-            "timeouts": fact(lambda r: Trace(r, OFF).value("timeouts")),
-            "needless less flight": fact(lambda r: _needless(r, OFF) - _flight_at_timeout(r, OFF)),
-            "flight": fact(lambda r: _flight_at_timeout(r, OFF)),
-        },
-        "G2": {
-            "needless": fact(lambda r: _needless(r, ON)),
-            "needless less expiries": fact(lambda r: _needless(r, ON) - Trace(r, ON).value("timeouts")),
-            "judged spurious": fact(lambda r: Trace(r, ON).value("spurious_detected")),
-        },
-        "G3": {"times the link's rate": fact(_speed)},
-        "G4": {"RTT after / before": fact(lambda r: _rtt(r, STEP_OFF, STEP_AT_s, 40) / _rtt(r, STEP_OFF, 1, STEP_AT_s))}
-        | {
-            f"spurious episodes, {c}": fact(lambda r, c=c: Trace(r, c).value("spurious_episodes"))
-            for c in (STEP_OFF, STEP_ON)
-        }
-        | {
-            "needless without Eifel": fact(lambda r: _needless(r, STEP_OFF)),
-            "needless less expiries, Eifel": fact(
-                lambda r: _needless(r, STEP_ON) - Trace(r, STEP_ON).value("timeouts")
-            ),
-        },
-        "G5": {
-            "most segments per ACK": fact(_largest_burst),
-            "segments sent in the first second after the spike": fact(lambda r: _sent_soon(Trace(r, ON))),
-        },
-    }
-)
+CLAIMS = {
+    "G1": {
+        "timeouts": lambda r: Trace(r, OFF).value("timeouts"),
+        "needless less flight": lambda r: _needless(r, OFF) - _flight_at_timeout(r, OFF),
+        "flight": lambda r: _flight_at_timeout(r, OFF),
+    },
+    "G2": {
+        "needless": lambda r: _needless(r, ON),
+        "needless less expiries": lambda r: _needless(r, ON) - Trace(r, ON).value("timeouts"),
+        "judged spurious": lambda r: Trace(r, ON).value("spurious_detected"),
+    },
+    "G3": {"times the link's rate": _speed},
+    "G4": {"RTT after / before": lambda r: _rtt(r, STEP_OFF, STEP_AT_s, 40) / _rtt(r, STEP_OFF, 1, STEP_AT_s)}
+    | {f"spurious episodes, {c}": lambda r, c=c: Trace(r, c).value("spurious_episodes") for c in (STEP_OFF, STEP_ON)}
+    | {
+        "needless without Eifel": lambda r: _needless(r, STEP_OFF),
+        "needless less expiries, Eifel": lambda r: _needless(r, STEP_ON) - Trace(r, STEP_ON).value("timeouts"),
+    },
+    "G5": {
+        "most segments per ACK": _largest_burst,
+        "segments sent in the first second after the spike": lambda r: _sent_soon(Trace(r, ON)),
+    },
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -128,14 +120,10 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "f4-2",
+    __name__,
     "A delay spike and a step of the rate, without and with Eifel",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figures 4.2 and 4.3, section 4.3.2",
     tables=transfers,
-    figures=pictures,
     variants={
         "former": Variant(FORMER_SPIKE, {"path": SLOW}),
         "small-segments": Variant("segments of 1000 bytes in the step as well", {"step_mss": 1000}),

@@ -13,14 +13,13 @@ segment; the spike begins between the ACK of segment 7 and that of segment 8.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from crosswind.experiments.gurtov_2004 import study
-from crosswind.experiments.gurtov_2004.traces import Trace, fact, figure_of, transfers
+from crosswind.experiments.gurtov_2004.traces import Trace, figure_of, transfers
 from crosswind.experiments.gurtov_2004.worlds import E1, EIFEL, SLOW, VARIANTS, Path, trace
 from crosswind.figures import Picture
 from crosswind.reproduce import Results, Variant
-from crosswind.results import Runs
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
 
 SENDERS = tuple(VARIANTS)
@@ -39,15 +38,13 @@ def configurations(path: Path = E1) -> dict[str, Scenario]:
     }
 
 
-def _genuine_after(c: str) -> Any:
-    def measure(r: Runs) -> float:
-        t = Trace(r, c)
-        return float(sum(t.times("timeout") > t.first("spurious")))
-
-    return measure
+@measured
+def _genuine_after(r: Results, c: str) -> float:
+    t = Trace(r, c)
+    return float(sum(t.times("timeout") > t.first("spurious")))
 
 
-def _wait(r: Runs) -> float:
+def _wait(r: Results) -> float:
     """From the first ACK after the spike that advances in recovery to the genuine timeout."""
     t = Trace(r, SENDERS[0])
     recovery = t.first("recovery", after_s=t.first("spurious"))
@@ -57,25 +54,23 @@ def _wait(r: Runs) -> float:
     return t.first("timeout", after_s=float(partial)) - float(partial)
 
 
-def _time(r: Runs, c: str) -> float:
+def _time(r: Results, c: str) -> float:
     return Trace(r, c).value("elapsed_ns") / 1e9
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "G8": {
-            "judged spurious": fact(lambda r: min(Trace(r, s).value("spurious_detected") for s in SENDERS)),
-            "Reno-SACK, genuine": fact(_genuine_after(SENDERS[0])),
-            "NewReno-SACK, genuine": fact(_genuine_after(SENDERS[1])),
-            "FACK, genuine": fact(_genuine_after(SENDERS[2])),
-            "Reno-SACK, from the partial ACK to the timeout": fact(_wait),
-        },
-        "G9": {
-            "NewReno-SACK less FACK": fact(lambda r: _time(r, SENDERS[1]) - _time(r, SENDERS[2])),
-            "Reno-SACK less NewReno-SACK": fact(lambda r: _time(r, SENDERS[0]) - _time(r, SENDERS[1])),
-        },
-    }
-)
+CLAIMS = {
+    "G8": {
+        "judged spurious": lambda r: min(Trace(r, s).value("spurious_detected") for s in SENDERS),
+        "Reno-SACK, genuine": _genuine_after(SENDERS[0]),
+        "NewReno-SACK, genuine": _genuine_after(SENDERS[1]),
+        "FACK, genuine": _genuine_after(SENDERS[2]),
+        "Reno-SACK, from the partial ACK to the timeout": _wait,
+    },
+    "G9": {
+        "NewReno-SACK less FACK": lambda r: _time(r, SENDERS[1]) - _time(r, SENDERS[2]),
+        "Reno-SACK less NewReno-SACK": lambda r: _time(r, SENDERS[0]) - _time(r, SENDERS[1]),
+    },
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -87,13 +82,9 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "f4-5",
+    __name__,
     "A spike with a loss burst, by sender",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figure 4.5",
     tables=transfers,
-    figures=pictures,
     variants={"former": Variant("a spike from 4 to 11 s over 30 kbit/s and 300 ms", {"path": FORMER})},
 )

@@ -13,11 +13,10 @@ from __future__ import annotations
 import polars as pl
 
 from crosswind.experiments.gurtov_2004 import study
-from crosswind.experiments.gurtov_2004.traces import Trace, fact, figure_of, transfers
+from crosswind.experiments.gurtov_2004.traces import Trace, figure_of, transfers
 from crosswind.experiments.gurtov_2004.worlds import E1, EIFEL, FORMER_SPIKE, MSS, SLOW, Path, trace
 from crosswind.figures import Picture
 from crosswind.reproduce import Results, Variant
-from crosswind.results import Runs
 from crosswind.scenario import Scenario
 
 OPTIONS = tuple(f"option {n}" for n in (1, 2, 3, 4))
@@ -28,24 +27,24 @@ def configurations(path: Path = E1) -> dict[str, Scenario]:
     return {o: trace(f"f4-6-{o[-1]}", EIFEL | {"spurious_response": o.replace(" ", "-")}, path=path) for o in OPTIONS}
 
 
-def _originals(runs: Runs, c: str) -> tuple[Trace, list[float]]:
+def _originals(r: Results, c: str) -> tuple[Trace, list[float]]:
     """The ACKs that advance from the verdict on, while originals of before the timeout return."""
-    t = Trace(runs, c)
+    t = Trace(r, c)
     verdict, old = t.first("spurious"), t.sent(t.first("timeout"))
     acks = [float(a) for a in t.times("ack") if a >= verdict and t.acked(float(a)) <= old]
     return t, [a for a in acks if t.acked(a) > t.acked(a - 1e-9)]
 
 
-def _fewest(runs: Runs, c: str) -> float:
+def _fewest(r: Results, c: str) -> float:
     """Fewest segments sent in answer to one of those ACKs."""
-    t, acks = _originals(runs, c)
+    t, acks = _originals(r, c)
     sent = t.times("send", "resend")
     return float(min(sum(1 for s in sent if a <= s < a + 1e-6) for a in acks))
 
 
-def _while_full(runs: Runs, c: str) -> float:
+def _while_full(r: Results, c: str) -> float:
     """Segments sent on those ACKs after which as much is in flight as the window holds, or more."""
-    t, acks = _originals(runs, c)
+    t, acks = _originals(r, c)
     windows = t.events.filter(pl.col("kind") == "cwnd")
     at, cwnd = windows["time_ns"].to_numpy() / 1e9, windows["seq"].to_numpy() // MSS
     sent = t.times("send", "resend")
@@ -57,15 +56,13 @@ def _while_full(runs: Runs, c: str) -> float:
     return float(out)
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "G6": {
-            f"{o}, sent while the flight exceeds the window": fact(lambda r, o=o: _while_full(r, o))
-            for o in ("option 2", "option 3")
-        }
-        | {f"{o}, fewest segments per ACK": fact(lambda r, o=o: _fewest(r, o)) for o in ("option 1", "option 4")}
+CLAIMS = {
+    "G6": {
+        f"{o}, sent while the flight exceeds the window": lambda r, o=o: _while_full(r, o)
+        for o in ("option 2", "option 3")
     }
-)
+    | {f"{o}, fewest segments per ACK": lambda r, o=o: _fewest(r, o) for o in ("option 1", "option 4")}
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -75,13 +72,9 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "f4-6",
+    __name__,
     "Restoration options on the ACKs of the originals",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figure 4.6",
     tables=transfers,
-    figures=pictures,
     variants={"former": Variant(FORMER_SPIKE, {"path": SLOW})},
 )

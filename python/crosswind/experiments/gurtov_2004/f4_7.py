@@ -20,12 +20,11 @@ import numpy as np
 import polars as pl
 
 from crosswind.experiments.gurtov_2004 import study
-from crosswind.experiments.gurtov_2004.traces import Trace, fact, timer_figure, transfers
+from crosswind.experiments.gurtov_2004.traces import Trace, timer_figure, transfers
 from crosswind.experiments.gurtov_2004.worlds import E1, EIFEL, FORMER_SPIKE, MSS, SLOW, Path, trace
 from crosswind.figures import Picture
 from crosswind.reproduce import Results, Variant
 from crosswind.reproduce.claims import MissingDataError
-from crosswind.results import Runs
 from crosswind.scenario import Scenario
 
 PLAIN, STAMPED, EIFEL_ON = "no timestamps", "timestamps", "timestamps and Eifel"
@@ -44,65 +43,59 @@ def configurations(path: Path = E1, window: int = 50) -> dict[str, Scenario]:
     }
 
 
-def _rto(runs: Runs, c: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    s = runs.sample("rto_ns", "tcp").filter((pl.col("configuration") == c) & (pl.col("rep") == 0))
+def _rto(r: Results, c: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    s = r.runs.sample("rto_ns", "tcp").filter((pl.col("configuration") == c) & (pl.col("rep") == 0))
     return s["time_ns"].to_numpy() / 1e9, s["value"].to_numpy() / 1e9
 
 
-def _before(runs: Runs, c: str) -> float:
-    t, v = _rto(runs, c)
-    return float(v[t < Trace(runs, c).spike_s][-1])
+def _before(r: Results, c: str) -> float:
+    t, v = _rto(r, c)
+    return float(v[t < Trace(r, c).spike_s][-1])
 
 
-def _from_first_sample(runs: Runs, c: str) -> np.ndarray[Any, Any]:
+def _from_first_sample(r: Results, c: str) -> np.ndarray[Any, Any]:
     """The timeout, of its value before the spike, from the first sample on that follows the timer's expiry."""
-    trace_ = Trace(runs, c)
+    trace_ = Trace(r, c)
     samples = trace_.times("rtt")
     first = samples[samples > trace_.first("timeout")][0]
-    t, v = _rto(runs, c)
-    return np.asarray(v[t > first] / _before(runs, c))
+    t, v = _rto(r, c)
+    return np.asarray(v[t > first] / _before(r, c))
 
 
-def _back(runs: Runs, c: str) -> float:
+def _back(r: Results, c: str) -> float:
     """Seconds from the timeout until the timer is near its value of before the spike again."""
-    t, v = _rto(runs, c)
-    since = Trace(runs, c).first("timeout")
+    t, v = _rto(r, c)
+    since = Trace(r, c).first("timeout")
     late, value = t[t > since], v[t > since]
-    near = late[(late >= late[value.argmax()]) & (value <= (1 + NEAR) * _before(runs, c))]
+    near = late[(late >= late[value.argmax()]) & (value <= (1 + NEAR) * _before(r, c))]
     return float(near[0] - since) if len(near) else float("nan")
 
 
-def _settled(runs: Runs, c: str) -> tuple[float, float]:
+def _settled(r: Results, c: str) -> tuple[float, float]:
     """Seconds from the timeout until the timer is steady, and the timer then, of its value before the spike."""
-    t, v = _rto(runs, c)
-    trace_ = Trace(runs, c)
+    t, v = _rto(r, c)
+    trace_ = Trace(r, c)
     expired = trace_.first("timeout")
     samples = trace_.times("rtt")
     for i in np.flatnonzero(t > samples[samples > expired][0]):
         held = (t >= t[i]) & (t <= t[i] + HOLD_s)
         later = np.interp(t[held] + STEP_s, t, v)
         if np.all(np.abs(later - v[held]) < STEADY * v[held]):
-            return float(t[i] - expired), float(v[i]) / _before(runs, c)
+            return float(t[i] - expired), float(v[i]) / _before(r, c)
     raise MissingDataError("the timer is never steady")
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "G27": {
-            "no timestamps: at the first sample / before": fact(lambda r: _from_first_sample(r, PLAIN)[0]),
-            "timestamps: highest from the first sample on / before": fact(
-                lambda r: _from_first_sample(r, STAMPED).max()
-            ),
-            "timestamps: back after": fact(lambda r: _back(r, STAMPED)),
-            "Eifel later than timestamps alone": fact(lambda r: _back(r, EIFEL_ON) - _back(r, STAMPED)),
-            "timestamps: settled after": fact(lambda r: _settled(r, STAMPED)[0]),
-            "timestamps: settled at / before": fact(lambda r: _settled(r, STAMPED)[1]),
-            "Eifel settles later than timestamps alone": fact(
-                lambda r: _settled(r, EIFEL_ON)[0] - _settled(r, STAMPED)[0]
-            ),
-        }
+CLAIMS = {
+    "G27": {
+        "no timestamps: at the first sample / before": lambda r: _from_first_sample(r, PLAIN)[0],
+        "timestamps: highest from the first sample on / before": lambda r: _from_first_sample(r, STAMPED).max(),
+        "timestamps: back after": lambda r: _back(r, STAMPED),
+        "Eifel later than timestamps alone": lambda r: _back(r, EIFEL_ON) - _back(r, STAMPED),
+        "timestamps: settled after": lambda r: _settled(r, STAMPED)[0],
+        "timestamps: settled at / before": lambda r: _settled(r, STAMPED)[1],
+        "Eifel settles later than timestamps alone": lambda r: _settled(r, EIFEL_ON)[0] - _settled(r, STAMPED)[0],
     }
-)
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -114,14 +107,10 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "f4-7",
+    __name__,
     "The retransmission timer around a spurious timeout",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figure 4.7",
     tables=transfers,
-    figures=pictures,
     variants={
         "former": Variant(FORMER_SPIKE, {"path": SLOW, "window": 12}),
         "wide": Variant(f"{FORMER_SPIKE}, and a window of 30 segments", {"path": SLOW, "window": 30}),

@@ -20,7 +20,8 @@ from crosswind import figures, stats
 from crosswind.experiments.gurtov_2004 import f5_6, overlay, study
 from crosswind.figures import Picture
 from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims import Measure, measures
+from crosswind.reproduce.claims import measures
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
 
 LIMITS = (5, 10, 20, 40, 80)
@@ -48,27 +49,23 @@ def configurations(without: str = "option-3", discipline: str = "droptail") -> d
     return out
 
 
-def _duplicates(kind: str, limit: int) -> Measure:
-    def measure(r: Results) -> Any:
-        name = label(kind, limit)
-        again, got = r.of(name, "tcp_unnecessary_resends_packets"), r.of(name, "tcp_received_packets")
-        return stats.estimate(np.mean, again / got)
-
-    return measure
+@measured
+def _duplicates(r: Results, kind: str, limit: int) -> Any:
+    name = label(kind, limit)
+    again, got = r.of(name, "tcp_unnecessary_resends_packets"), r.of(name, "tcp_received_packets")
+    return stats.estimate(np.mean, again / got)
 
 
 def _times(new: str, old: str) -> measures.Measures:
     return {f"{n} packets": overlay.ratio(label(new, n), label(old, n), "tcp_elapsed_s") for n in LIMITS}
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "G46": _times("DT", "LPD"),
-        "G47": _times("Eifel", "LPD"),
-        "G48": _times("Eifel-CC", "Eifel"),
-        "G49": {f"{kind}, {n}": _duplicates(kind, n) for kind in ("DT", "Eifel", "LPD") for n in LIMITS},
-    }
-)
+CLAIMS = {
+    "G46": _times("DT", "LPD"),
+    "G47": _times("Eifel", "LPD"),
+    "G48": _times("Eifel-CC", "Eifel"),
+    "G49": {f"{kind}, {n}": _duplicates(kind, n) for kind in ("DT", "Eifel", "LPD") for n in LIMITS},
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -79,13 +76,9 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "f5-10",
+    __name__,
     "TCP downloads and delay spikes: drop-tail, lifetime discard, Eifel",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figure 5.10",
-    figures=pictures,
     tables=overlay.repetition,
     reps=20,
     variants={

@@ -116,60 +116,42 @@ def imbalance(r: Results, kind: str, limits: Sequence[int] = LIMITS) -> float:
     return float(np.mean([np.mean(apart(r, kind, n)) for n in limits]))
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "G50": {
-            "gained, least of all lifetimes and queues": measures.fact(
-                lambda r: min(valid_gap(r, life, n) for life in LIFETIMES_S for n in LIMITS)
-            )
-        }
-        | {
-            f"gain with 80 packets less gain with 5, {life} s": measures.fact(
-                lambda r, a=life: valid_gap(r, a, 80) - valid_gap(r, a, 5)
-            )
-            for life in LIFETIMES_S
-        }
-        | {
-            "late bytes with discard, of those with drop-tail": measures.fact(
-                lambda r: 100 * stale(r, "LPD") / stale(r, "DT")
-            ),
-            "late with discard, of what arrives": measures.fact(lambda r: stale(r, "LPD")),
-            "late with drop-tail, of what arrives": measures.fact(lambda r: stale(r, "DT")),
-        },
-        "G51": {f"saved, {life} s": measures.fact(lambda r, a=life: saved(r, a)) for life in LIFETIMES_S}
-        | {"saved with 3 s less with 10 s": measures.fact(lambda r: saved(r, 3) - saved(r, 10))},
-        "G52": {
-            "discard, 80 packets less 5, of the same with drop-tail": measures.fact(
-                lambda r: (
-                    100
-                    * (needless(r, "LPD", 80) - needless(r, "LPD", 5))
-                    / (needless(r, "DT", 80) - needless(r, "DT", 5))
-                )
-            ),
-            "drop-tail, 80 packets less 5": measures.fact(lambda r: needless(r, "DT", 80) - needless(r, "DT", 5)),
-        }
-        | {
-            f"{kind}, {n}": measures.fact(lambda r, k=kind, n=n: needless(r, k, n))
-            for kind in ("DT", "LPD")
-            for n in LIMITS
-        },
-        "G53": {
-            "difference with discard over drop-tail, mean over the queues": measures.fact(
-                lambda r: imbalance(r, "LPD") / imbalance(r, "DT")
-            )
-        }
-        | {
-            f"discard less drop-tail, {n} packets": _closer(n)
-            for n in LIMITS
-            if n * f5_7.PACKET_BYTES >= LIFETIME_S * LINK_BPS / 8
-        }
-        | {
-            f"{kind}, {n}": measures.fact(lambda r, k=kind, n=n: imbalance(r, k, [n]))
-            for kind in ("DT", "LPD")
-            for n in LIMITS
-        },
+CLAIMS = {
+    "G50": {
+        "gained, least of all lifetimes and queues": lambda r: min(
+            valid_gap(r, life, n) for life in LIFETIMES_S for n in LIMITS
+        )
     }
-)
+    | {
+        f"gain with 80 packets less gain with 5, {life} s": lambda r, a=life: valid_gap(r, a, 80) - valid_gap(r, a, 5)
+        for life in LIFETIMES_S
+    }
+    | {
+        "late bytes with discard, of those with drop-tail": lambda r: 100 * stale(r, "LPD") / stale(r, "DT"),
+        "late with discard, of what arrives": lambda r: stale(r, "LPD"),
+        "late with drop-tail, of what arrives": lambda r: stale(r, "DT"),
+    },
+    "G51": {f"saved, {life} s": lambda r, a=life: saved(r, a) for life in LIFETIMES_S}
+    | {"saved with 3 s less with 10 s": lambda r: saved(r, 3) - saved(r, 10)},
+    "G52": {
+        "discard, 80 packets less 5, of the same with drop-tail": lambda r: (
+            100 * (needless(r, "LPD", 80) - needless(r, "LPD", 5)) / (needless(r, "DT", 80) - needless(r, "DT", 5))
+        ),
+        "drop-tail, 80 packets less 5": lambda r: needless(r, "DT", 80) - needless(r, "DT", 5),
+    }
+    | {f"{kind}, {n}": lambda r, k=kind, n=n: needless(r, k, n) for kind in ("DT", "LPD") for n in LIMITS},
+    "G53": {
+        "difference with discard over drop-tail, mean over the queues": lambda r: (
+            imbalance(r, "LPD") / imbalance(r, "DT")
+        )
+    }
+    | {
+        f"discard less drop-tail, {n} packets": _closer(n)
+        for n in LIMITS
+        if n * f5_7.PACKET_BYTES >= LIFETIME_S * LINK_BPS / 8
+    }
+    | {f"{kind}, {n}": lambda r, k=kind, n=n: imbalance(r, k, [n]) for kind in ("DT", "LPD") for n in LIMITS},
+}
 
 
 def _late_kilobytes(r: Results, kind: str, life: int, limit: int) -> float:
@@ -200,13 +182,9 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "f5-11",
+    __name__,
     "TFRC and TCP on a link with delay spikes, with and without lifetime discard",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figures 5.11 and 5.12",
-    figures=pictures,
     tables=overlay.repetition,
     reps=20,
     variants={

@@ -21,7 +21,7 @@ from crosswind import figures
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.figures import Picture
 from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims import Measure, measures
+from crosswind.reproduce.claims import Measure
 from crosswind.scenario import Scenario
 
 LIFETIME_S = 5.0
@@ -82,24 +82,22 @@ def _stale_for(r: Results, kind: str, rep: int = 0) -> float:
 
 
 def _most(of: Callable[[Results, int], float]) -> Measure:
-    return measures.fact(lambda r: max(overlay.of_starts(r, of)))
+    return lambda r: max(overlay.of_starts(r, of))
 
 
 def _least(of: Callable[[Results, int], float]) -> Measure:
-    return measures.fact(lambda r: min(overlay.of_starts(r, of)))
+    return lambda r: min(overlay.of_starts(r, of))
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "G43": {
-            "drop-tail: packets between 10.5 and 20 s": _most(_in_spike),
-            "drop-tail: only stale packets for": overlay.over_starts(lambda r, rep: _stale_for(r, "DT", rep)),
-            "discard: first fresh packet after the spike": _most(lambda r, rep: _stale_for(r, "LPD", rep)),
-            "discard: stale packets": _most(_stale("LPD")),
-            "drop-tail: stale packets": _least(_stale("DT")),
-        }
+CLAIMS = {
+    "G43": {
+        "drop-tail: packets between 10.5 and 20 s": _most(_in_spike),
+        "drop-tail: only stale packets for": overlay.over_starts(lambda r, rep: _stale_for(r, "DT", rep)),
+        "discard: first fresh packet after the spike": _most(lambda r, rep: _stale_for(r, "LPD", rep)),
+        "discard: stale packets": _most(_stale("LPD")),
+        "drop-tail: stale packets": _least(_stale("DT")),
     }
-)
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -115,13 +113,9 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "f5-5",
+    __name__,
     "Objects with a deadline and a delay spike, with and without lifetime discard",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figure 5.5",
-    figures=pictures,
     tables=overlay.repetition,
     reps=PHASES,
     variants={

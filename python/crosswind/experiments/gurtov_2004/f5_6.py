@@ -25,7 +25,6 @@ from crosswind import figures
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.figures import Picture
 from crosswind.reproduce import Results
-from crosswind.reproduce.claims import measures
 from crosswind.scenario import Scenario
 
 
@@ -92,24 +91,22 @@ def _duplicates(r: Results, kind: str) -> float:
     return float(r.of(kind, "tcp_unnecessary_resends_packets")[0])
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "G44": {
-            "drop-tail": measures.fact(lambda r: _duplicates(r, "DT")),
-            "flight at the timeout, drop-tail": measures.fact(lambda r: _flight(r, "DT")),
-            "discard": measures.fact(lambda r: _duplicates(r, "LPD")),
-        },
-        "G92": {
-            "drop-tail: first retransmission": measures.fact(lambda r: _first(r, "DT", "resend", "sender")),
-            "drop-tail: first duplicate at the receiver": measures.fact(_first_duplicate),
-        },
-        "G93": {"first ACK after the end of the spike": measures.fact(_ack_after_spike)},
-        "G45": {
-            "discard": measures.fact(lambda r: _queued_at_timeout(r, "LPD")),
-            "drop-tail": measures.fact(lambda r: _queued_at_timeout(r, "DT")),
-        },
-    }
-)
+CLAIMS = {
+    "G44": {
+        "drop-tail": lambda r: _duplicates(r, "DT"),
+        "flight at the timeout, drop-tail": lambda r: _flight(r, "DT"),
+        "discard": lambda r: _duplicates(r, "LPD"),
+    },
+    "G92": {
+        "drop-tail: first retransmission": lambda r: _first(r, "DT", "resend", "sender"),
+        "drop-tail: first duplicate at the receiver": _first_duplicate,
+    },
+    "G93": {"first ACK after the end of the spike": _ack_after_spike},
+    "G45": {
+        "discard": lambda r: _queued_at_timeout(r, "LPD"),
+        "drop-tail": lambda r: _queued_at_timeout(r, "DT"),
+    },
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -125,12 +122,8 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "f5-6",
+    __name__,
     "A spurious timeout of TCP, with and without lifetime discard",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figure 5.6",
-    figures=pictures,
     tables=overlay.repetition,
 )

@@ -24,7 +24,6 @@ from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.experiments.gurtov_2004.tfrc_handover import sampled
 from crosswind.figures import Picture
 from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims import measures
 from crosswind.scenario import Scenario
 
 KINDS = {"DT": "drop-tail", "LPD": "lifetime discard", "headers": "discard with headercasting"}
@@ -103,49 +102,36 @@ def _cut_bytes(r: Results, name: str) -> float:
     return rest / _of(r, name, "cut_packets")
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "G54": {
-            "loss events": measures.fact(lambda r: _of(r, "DT", "loss_events")),
-            "time to return": measures.fact(lambda r: _returns(r, "DT")),
-            "time to return to the smaller of the link's rate and the rate before": measures.fact(
-                lambda r: _returns_to_the_link(r, "DT")
-            ),
-        },
-        "G55": {
-            "loss events": measures.fact(lambda r: _of(r, "LPD", "loss_events")),
-            "rate from 40 to 60 s, over that before the spike": measures.fact(
-                lambda r: _rate(r, "LPD", 40, 60) / _rate(r, "LPD", 5, 10)
-            ),
-            "packets sent, less those with drop-tail": measures.fact(
-                lambda r: len(_sent(r, "LPD")) - len(_sent(r, "DT"))
-            ),
-        },
-        "G56": {
-            "packets in time, less those with headercasting": measures.fact(
-                lambda r: _of(r, "LPD fast", "valid_packets") - _of(r, "headers fast", "valid_packets")
-            ),
-            "packets in time, less those with drop-tail": measures.fact(
-                lambda r: _of(r, "LPD fast", "valid_packets") - _of(r, "DT fast", "valid_packets")
-            ),
-        }
-        | {
-            f"in time: {word}": measures.fact(lambda r, k=k: _of(r, f"{k} fast", "valid_packets"))
-            for (k, word) in KINDS.items()
-        },
-        "G57": {
-            "loss events": measures.fact(lambda r: _of(r, "headers", "loss_events")),
-            "allowed rate at the first report, of that before the silence": measures.fact(
-                lambda r: _restored(r, "headers")
-            ),
-            "the same with drop-tail": measures.fact(lambda r: _restored(r, "DT")),
-        },
-        "G58": {
-            "packets without their payload": measures.fact(lambda r: _of(r, "headers", "cut_packets")),
-            "bytes of each": measures.fact(lambda r: _cut_bytes(r, "headers")),
-        },
+CLAIMS = {
+    "G54": {
+        "loss events": lambda r: _of(r, "DT", "loss_events"),
+        "time to return": lambda r: _returns(r, "DT"),
+        "time to return to the smaller of the link's rate and the rate before": lambda r: _returns_to_the_link(r, "DT"),
+    },
+    "G55": {
+        "loss events": lambda r: _of(r, "LPD", "loss_events"),
+        "rate from 40 to 60 s, over that before the spike": lambda r: _rate(r, "LPD", 40, 60) / _rate(r, "LPD", 5, 10),
+        "packets sent, less those with drop-tail": lambda r: len(_sent(r, "LPD")) - len(_sent(r, "DT")),
+    },
+    "G56": {
+        "packets in time, less those with headercasting": lambda r: (
+            _of(r, "LPD fast", "valid_packets") - _of(r, "headers fast", "valid_packets")
+        ),
+        "packets in time, less those with drop-tail": lambda r: (
+            _of(r, "LPD fast", "valid_packets") - _of(r, "DT fast", "valid_packets")
+        ),
     }
-)
+    | {f"in time: {word}": lambda r, k=k: _of(r, f"{k} fast", "valid_packets") for (k, word) in KINDS.items()},
+    "G57": {
+        "loss events": lambda r: _of(r, "headers", "loss_events"),
+        "allowed rate at the first report, of that before the silence": lambda r: _restored(r, "headers"),
+        "the same with drop-tail": lambda r: _restored(r, "DT"),
+    },
+    "G58": {
+        "packets without their payload": lambda r: _of(r, "headers", "cut_packets"),
+        "bytes of each": lambda r: _cut_bytes(r, "headers"),
+    },
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -162,13 +148,9 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "f5-7",
+    __name__,
     "TFRC and a delay spike: lifetime discard and headercasting",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figures 5.7 and 5.8",
-    figures=pictures,
     tables=overlay.repetition,
     variants={
         "ns2-tfrc": Variant("TFRC of ns-2.35", {"preset": "ns2-tfrc"}),

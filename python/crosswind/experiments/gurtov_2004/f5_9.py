@@ -23,7 +23,6 @@ from crosswind import figures
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.figures import Picture
 from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims import measures
 from crosswind.scenario import Scenario
 from crosswind.stats import estimate
 
@@ -93,28 +92,26 @@ def _falls_where_it_holds(r: Results) -> bool:
     return _falls(r, _holds_lifetime)
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "G40": {
-            f"{life} s, {limit} packets": lambda r, a=life, b=limit: estimate(
-                np.mean, overlay.shares(r, label("LPD", a, b), "stream", "valid_packets")
-            )
-            for (life, limit) in _enough()
-        }
-        | {"spread over lifetimes from 5 s on": measures.fact(lambda r: 100 * overlay.spread(_all_valid(r)))},
-        "G41": {
-            "largest share over lifetimes and queues": measures.fact(
-                lambda r: 100 * max(share(r, "LPD", a, b, "stale_packets") for a in LIFETIMES_S for b in LIMITS)
-            )
-        },
-        "G42": {
-            "valid share falls with the queue and rises with the lifetime": measures.holds(_falls),
-            "the same where the queue holds the data of the lifetime": measures.holds(_falls_where_it_holds),
-            "stale share of what is delivered, 3 s and 200 packets": measures.fact(lambda r: 100 * _delivered_stale(r)),
-            "valid share, 10 s and 5 packets": measures.fact(lambda r: 100 * share(r, "DT", 10, 5, "valid_packets")),
-        },
+CLAIMS = {
+    "G40": {
+        f"{life} s, {limit} packets": lambda r, a=life, b=limit: estimate(
+            np.mean, overlay.shares(r, label("LPD", a, b), "stream", "valid_packets")
+        )
+        for (life, limit) in _enough()
     }
-)
+    | {"spread over lifetimes from 5 s on": lambda r: 100 * overlay.spread(_all_valid(r))},
+    "G41": {
+        "largest share over lifetimes and queues": lambda r: (
+            100 * max(share(r, "LPD", a, b, "stale_packets") for a in LIFETIMES_S for b in LIMITS)
+        )
+    },
+    "G42": {
+        "valid share falls with the queue and rises with the lifetime": _falls,
+        "the same where the queue holds the data of the lifetime": _falls_where_it_holds,
+        "stale share of what is delivered, 3 s and 200 packets": lambda r: 100 * _delivered_stale(r),
+        "valid share, 10 s and 5 packets": lambda r: 100 * share(r, "DT", 10, 5, "valid_packets"),
+    },
+}
 
 
 def printed(life: int) -> dict[str, float]:
@@ -140,13 +137,9 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "f5-9",
+    __name__,
     "A real-time stream over a link with delay spikes: lifetimes and queues",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figure 5.9",
-    figures=pictures,
     tables=overlay.repetition,
     reps=5,
     variants={

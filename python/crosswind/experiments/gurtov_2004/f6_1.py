@@ -24,7 +24,7 @@ from crosswind import figures
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.figures import Picture
 from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims import MissingDataError, measures
+from crosswind.reproduce.claims import MissingDataError
 from crosswind.scenario import Scenario
 
 AT_S = 30.0
@@ -76,16 +76,14 @@ def _break(r: Results, name: str) -> float:
     return float(done["t"][0]) - AT_S
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "G75": {
-            "FACK: timeouts": measures.fact(lambda r: _timeouts(r, "FACK")),
-            "Reno-SACK: timeouts": measures.fact(lambda r: _timeouts(r, "Reno-SACK")),
-            "FACK: all repaired after": measures.fact(lambda r: _break(r, "FACK")),
-            "Reno-SACK: all repaired after": measures.fact(lambda r: _break(r, "Reno-SACK")),
-        }
+CLAIMS = {
+    "G75": {
+        "FACK: timeouts": lambda r: _timeouts(r, "FACK"),
+        "Reno-SACK: timeouts": lambda r: _timeouts(r, "Reno-SACK"),
+        "FACK: all repaired after": lambda r: _break(r, "FACK"),
+        "Reno-SACK: all repaired after": lambda r: _break(r, "Reno-SACK"),
     }
-)
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -99,13 +97,9 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "f6-1",
+    __name__,
     "A handover that loses a whole flight",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figure 6.1a",
-    figures=pictures,
     tables=overlay.repetition,
     variants={
         "two-survive": Variant("the last two packets survive", {"survives": 2}),

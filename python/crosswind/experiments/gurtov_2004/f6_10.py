@@ -20,7 +20,6 @@ import polars as pl
 
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims import measures
 from crosswind.scenario import Scenario
 
 ABORT_S = 60.0
@@ -135,48 +134,37 @@ def _lost_by_the_new(r: Results) -> float:
     return float(r.runs.flows().filter(pl.col("group") == "new")["drops_packets"].sum())
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "G80": {
-            "from the abort until the queue is empty": measures.fact(lambda r: _queue_empty(r, label("plain", 1))),
-            "waiting at the abort": measures.fact(lambda r: _waiting(r, label("plain", 1))),
-        },
-        "G81": {
-            f"without, {n}": measures.fact(lambda r, n=n: _delivered_after(r, label("plain", n))) for n in CONNECTIONS
-        }
-        | {
-            f"with, {n}, for each connection": measures.fact(
-                lambda r, n=n: _delivered_after(r, label("fast reset", n)) / n
-            )
-            for n in CONNECTIONS
-        }
-        | {
-            f"with, {n}, from the reset at the router on": measures.fact(
-                lambda r, n=n: _after_the_reset(r, label("fast reset", n)) / n
-            )
-            for n in CONNECTIONS
-        },
-        "G82": {
-            "lost packets of the other flow": measures.fact(_lost_by_others),
-            "lost packets of a new connection": measures.fact(_lost_by_the_new),
-        },
-        "G83": {
-            "sent again by the timer": measures.fact(lambda r: len(_repeats(r))),
-            "thrown away at the router": measures.fact(_flushed),
-            "delivered after the abort, less those with a reset that arrives": measures.fact(
-                lambda r: _delivered_after(r, UNHEARD) - _delivered_after(r, label("fast reset", 1))
-            ),
-            "the server knows after": measures.fact(_closed),
-        },
+CLAIMS = {
+    "G80": {
+        "from the abort until the queue is empty": lambda r: _queue_empty(r, label("plain", 1)),
+        "waiting at the abort": lambda r: _waiting(r, label("plain", 1)),
+    },
+    "G81": {f"without, {n}": lambda r, n=n: _delivered_after(r, label("plain", n)) for n in CONNECTIONS}
+    | {
+        f"with, {n}, for each connection": lambda r, n=n: _delivered_after(r, label("fast reset", n)) / n
+        for n in CONNECTIONS
     }
-)
+    | {
+        f"with, {n}, from the reset at the router on": lambda r, n=n: _after_the_reset(r, label("fast reset", n)) / n
+        for n in CONNECTIONS
+    },
+    "G82": {
+        "lost packets of the other flow": _lost_by_others,
+        "lost packets of a new connection": _lost_by_the_new,
+    },
+    "G83": {
+        "sent again by the timer": lambda r: len(_repeats(r)),
+        "thrown away at the router": _flushed,
+        "delivered after the abort, less those with a reset that arrives": lambda r: (
+            _delivered_after(r, UNHEARD) - _delivered_after(r, label("fast reset", 1))
+        ),
+        "the server knows after": _closed,
+    },
+}
 
 EXPERIMENT = study.experiment(
-    "f6-10",
+    __name__,
     "Downloads that are broken off, with and without Fast Reset",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figure 6.10 and section 6.6",
     tables=overlay.repetition,
     variants={"former": Variant("packets of 1000 bytes", {"packet_bytes": 1000})},

@@ -95,27 +95,25 @@ def _exceptions(configuration: str, of: Callable[[int], bool]) -> Measure:
 
 OVER_UP, OVER_DOWN = label(UP, "overbuffered"), label(DOWN, "overbuffered")
 FLIGHT_S = 5.0
-CLAIMS = study.BOOK.claims(
-    {
-        "G60": {"time to full use": overlay.over_starts(lambda r, rep: adaptation(r, label(UP), rep))},
-        "G61": {
-            "drops after the handover": _count(label(DOWN), "drop"),
-            "timeouts": _count(label(DOWN), "timeout"),
-            "starts without a timeout": _exceptions(label(DOWN), lambda timeouts: timeouts < 1),
-            "longest pause of the sender": overlay.over_starts(_idle),
-        },
-        "G62": {
-            "down: drops in the whole run": _count(OVER_DOWN, "drop"),
-            "down: drops in the first 5 s": _count(OVER_DOWN, "drop", FLIGHT_S),
-            "down: timeouts": _count(OVER_DOWN, "timeout"),
-            "down: starts with a timeout": _exceptions(OVER_DOWN, lambda timeouts: timeouts > 0),
-            "up: time to full use, relative to 7 packets": overlay.means_over_starts(
-                lambda r, rep: adaptation(r, OVER_UP, rep), lambda r, rep: adaptation(r, label(UP), rep)
-            ),
-            "up: time to full use": overlay.over_starts(lambda r, rep: adaptation(r, OVER_UP, rep)),
-        },
-    }
-)
+CLAIMS = {
+    "G60": {"time to full use": overlay.over_starts(lambda r, rep: adaptation(r, label(UP), rep))},
+    "G61": {
+        "drops after the handover": _count(label(DOWN), "drop"),
+        "timeouts": _count(label(DOWN), "timeout"),
+        "starts without a timeout": _exceptions(label(DOWN), lambda timeouts: timeouts < 1),
+        "longest pause of the sender": overlay.over_starts(_idle),
+    },
+    "G62": {
+        "down: drops in the whole run": _count(OVER_DOWN, "drop"),
+        "down: drops in the first 5 s": _count(OVER_DOWN, "drop", FLIGHT_S),
+        "down: timeouts": _count(OVER_DOWN, "timeout"),
+        "down: starts with a timeout": _exceptions(OVER_DOWN, lambda timeouts: timeouts > 0),
+        "up: time to full use, relative to 7 packets": overlay.means_over_starts(
+            lambda r, rep: adaptation(r, OVER_UP, rep), lambda r, rep: adaptation(r, label(UP), rep)
+        ),
+        "up: time to full use": overlay.over_starts(lambda r, rep: adaptation(r, OVER_UP, rep)),
+    },
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -132,13 +130,9 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "f6-4",
+    __name__,
     "TCP and ideal handovers between GPRS and UMTS, with and without overbuffering",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figures 6.4 and 6.8",
-    figures=pictures,
     tables=overlay.repetition,
     reps=REPS,
     variants={

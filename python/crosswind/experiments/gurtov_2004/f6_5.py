@@ -137,60 +137,51 @@ THREE, OVER, TOLD = (label(UP, w) for w in ("three reports", "overbuffered", "no
 OF_TFRC = _gain(label(UP), OVER)
 OF_TCP = _gain(label(UP, "tcp"), label(UP, "tcp overbuffered"))
 means, mean = overlay.means_over_starts, overlay.over_starts
-CLAIMS = study.BOOK.claims(
-    {
-        "G63": {
-            "sent before the first cut": mean(_sent_before_cut),
-            "dropped before it": mean(_dropped_before_cut),
-            "time until the rate fits": mean(_adequate),
-        },
-        "G64": {"mean use": mean(_used(label(UP)))},
-        "G67": {
-            "faster: time to carry 80 % of UMTS, one report over three, less 1": means(
-                _time_to(0.8, label(UP)), _time_to(0.8, THREE), lambda a, b: a / b - 1
-            ),
-            "time saved until 80 % of UMTS is carried": means(
-                _time_to(0.8, THREE), _time_to(0.8, label(UP)), lambda a, b: 1 - a / b
-            ),
-            "more carried in the 30 s after the handover": means(
-                _used(THREE), _used(label(UP)), lambda a, b: a / b - 1
-            ),
-            "time with one report": mean(_time_to(0.8, label(UP))),
-        },
-        "G68": {
-            "drops with self-clocking, of those without": means(
-                _drops(label(DOWN, "self-clocking")), _drops(label(DOWN))
-            ),
-            "drops without": mean(_drops(label(DOWN))),
-        },
-        "G69": {
-            "time to 90 %": mean(_time_to(0.9, TOLD)),
-            "use of UMTS to the end without it": mean(_used(label(UP))),
-        },
-        "G70": {"drops, of those without the notice": means(_drops(label(DOWN, "notice")), _drops(label(DOWN)))},
-        "G71": {
-            "allowed rate without the reset, of that with it": means(
-                _after_fakes(label(UP, "notice, no reset")), _after_fakes(TOLD)
-            ),
-            "allowed rate without the reset, of that at the last made-up report": means(
-                _after_fakes(label(UP, "notice, no reset")), _at_last_fake
-            ),
-            "with the reset, of UMTS": mean(_after_fakes(TOLD)),
-        },
-        "G72": {
-            "gain in use of UMTS, TFRC less TCP": mean(lambda r, rep: OF_TFRC(r, rep) - OF_TCP(r, rep)),
-            "gain of TFRC": mean(OF_TFRC),
-            "gain of TCP": mean(OF_TCP),
-        },
-        "G91": {
-            "TFRC, GPRS: first drop before the handover (30 s: none)": mean(
-                lambda r, rep: first_drop(r, label(UP), rep)
-            ),
-            "TFRC, UMTS: first drop": mean(lambda r, rep: first_drop(r, label(DOWN), rep)),
-        },
+CLAIMS = {
+    "G63": {
+        "sent before the first cut": mean(_sent_before_cut),
+        "dropped before it": mean(_dropped_before_cut),
+        "time until the rate fits": mean(_adequate),
     },
-    partly=("G91",),
-)
+    "G64": {"mean use": mean(_used(label(UP)))},
+    "G67": {
+        "faster: time to carry 80 % of UMTS, one report over three, less 1": means(
+            _time_to(0.8, label(UP)), _time_to(0.8, THREE), lambda a, b: a / b - 1
+        ),
+        "time saved until 80 % of UMTS is carried": means(
+            _time_to(0.8, THREE), _time_to(0.8, label(UP)), lambda a, b: 1 - a / b
+        ),
+        "more carried in the 30 s after the handover": means(_used(THREE), _used(label(UP)), lambda a, b: a / b - 1),
+        "time with one report": mean(_time_to(0.8, label(UP))),
+    },
+    "G68": {
+        "drops with self-clocking, of those without": means(_drops(label(DOWN, "self-clocking")), _drops(label(DOWN))),
+        "drops without": mean(_drops(label(DOWN))),
+    },
+    "G69": {
+        "time to 90 %": mean(_time_to(0.9, TOLD)),
+        "use of UMTS to the end without it": mean(_used(label(UP))),
+    },
+    "G70": {"drops, of those without the notice": means(_drops(label(DOWN, "notice")), _drops(label(DOWN)))},
+    "G71": {
+        "allowed rate without the reset, of that with it": means(
+            _after_fakes(label(UP, "notice, no reset")), _after_fakes(TOLD)
+        ),
+        "allowed rate without the reset, of that at the last made-up report": means(
+            _after_fakes(label(UP, "notice, no reset")), _at_last_fake
+        ),
+        "with the reset, of UMTS": mean(_after_fakes(TOLD)),
+    },
+    "G72": {
+        "gain in use of UMTS, TFRC less TCP": mean(lambda r, rep: OF_TFRC(r, rep) - OF_TCP(r, rep)),
+        "gain of TFRC": mean(OF_TFRC),
+        "gain of TCP": mean(OF_TCP),
+    },
+    "G91": {
+        "TFRC, GPRS: first drop before the handover (30 s: none)": mean(lambda r, rep: first_drop(r, label(UP), rep)),
+        "TFRC, UMTS: first drop": mean(lambda r, rep: first_drop(r, label(DOWN), rep)),
+    },
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -209,14 +200,11 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "f6-5",
+    __name__,
     "TFRC and ideal handovers between GPRS and UMTS: its options, more queue, a notice of the new link",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figures 6.5, 6.7 and 6.9, sections 6.3 to 6.5",
-    figures=pictures,
     tables=overlay.repetition,
     reps=REPS,
     variants=READINGS,
+    partly=("G91",),
 )

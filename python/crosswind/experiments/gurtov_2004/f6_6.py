@@ -43,7 +43,7 @@ from crosswind.experiments.gurtov_2004.tfrc_handover import (
     tfrc,
 )
 from crosswind.reproduce import Results
-from crosswind.reproduce.claims import Measure, measures
+from crosswind.reproduce.claims import Measure
 from crosswind.scenario import Scenario
 
 TO_WLAN = ("GPRS", "WLAN")
@@ -134,49 +134,40 @@ def _fell(r: Results) -> float:
     return float(lowest / allowed_at(r, label(FROM_WLAN, "tfrc"), "tfrc", HANDOVER_S - 1))
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "G65": {
-            "TCP / TFRC in the 15 s before the handover": _ratio_over_starts(label(UP), 15, HANDOVER_S),
-            "time that TCP takes": overlay.over_starts(lambda r, rep: _adapts(r, "tcp", rep)),
-            "time that TFRC takes": overlay.over_starts(lambda r, rep: _adapts(r, "tfrc", rep)),
-            "share of TFRC in the last 5 s": overlay.over_starts(_share),
-        },
-        "G66": {
-            "TCP / TFRC in the 15 s before": _ratio_over_starts(label(DOWN), 15, HANDOVER_S),
-            "TCP / TFRC in the 30 s after": _ratio_over_starts(label(DOWN), HANDOVER_S, END_S),
-        },
-        "G91": {
-            "both, GPRS: first drop": _first_drop(label(UP)),
-            "both, UMTS: first drop": _first_drop(label(DOWN)),
-        },
-        "G73": {
-            "TFRC, of TCP's rate in the 60 s after": measures.fact(
-                lambda r: 1 / _ratio(r, label(TO_WLAN), HANDOVER_S, LONG_S)
-            )
-        },
-        "G76": {
-            "longest pause of TFRC": measures.fact(lambda r: _pause(r, label(FROM_WLAN, "tfrc"), "tfrc")),
-            "longest pause of TCP": measures.fact(lambda r: _pause(r, label(FROM_WLAN, "tcp"), "tcp")),
-            "rate of TFRC falls to": measures.fact(_fell),
-        },
-        "G77": {
-            "TCP's part of the packets sent": measures.fact(_starved),
-            "new data of TCP that arrives after its first two back-offs": measures.fact(_new_after_backoffs),
-            "packets of TFRC": measures.fact(lambda r: _sent(r, label(FROM_WLAN), "tfrc")),
-        },
+CLAIMS = {
+    "G65": {
+        "TCP / TFRC in the 15 s before the handover": _ratio_over_starts(label(UP), 15, HANDOVER_S),
+        "time that TCP takes": overlay.over_starts(lambda r, rep: _adapts(r, "tcp", rep)),
+        "time that TFRC takes": overlay.over_starts(lambda r, rep: _adapts(r, "tfrc", rep)),
+        "share of TFRC in the last 5 s": overlay.over_starts(_share),
     },
-    partly=("G91",),
-)
+    "G66": {
+        "TCP / TFRC in the 15 s before": _ratio_over_starts(label(DOWN), 15, HANDOVER_S),
+        "TCP / TFRC in the 30 s after": _ratio_over_starts(label(DOWN), HANDOVER_S, END_S),
+    },
+    "G91": {
+        "both, GPRS: first drop": _first_drop(label(UP)),
+        "both, UMTS: first drop": _first_drop(label(DOWN)),
+    },
+    "G73": {"TFRC, of TCP's rate in the 60 s after": lambda r: 1 / _ratio(r, label(TO_WLAN), HANDOVER_S, LONG_S)},
+    "G76": {
+        "longest pause of TFRC": lambda r: _pause(r, label(FROM_WLAN, "tfrc"), "tfrc"),
+        "longest pause of TCP": lambda r: _pause(r, label(FROM_WLAN, "tcp"), "tcp"),
+        "rate of TFRC falls to": _fell,
+    },
+    "G77": {
+        "TCP's part of the packets sent": _starved,
+        "new data of TCP that arrives after its first two back-offs": _new_after_backoffs,
+        "packets of TFRC": lambda r: _sent(r, label(FROM_WLAN), "tfrc"),
+    },
+}
 
 EXPERIMENT = study.experiment(
-    "f6-6",
+    __name__,
     "TFRC and TCP over one last hop, before and after a handover",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figures 6.2, 6.3 and 6.6",
     tables=overlay.repetition,
     reps=REPS,
     variants=READINGS,
+    partly=("G91",),
 )

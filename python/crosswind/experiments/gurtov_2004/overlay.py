@@ -11,6 +11,7 @@ import polars as pl
 
 from crosswind.reproduce import Results
 from crosswind.reproduce.claims import Measure, MissingDataError, measures
+from crosswind.reproduce.claims.measures import measured
 from crosswind.results import Runs
 from crosswind.scenario import Scenario
 from crosswind.stats import NOTHING, Estimate, estimate, exact
@@ -158,15 +159,12 @@ def delays(r: Results, configuration: str, flow: str, rep: int = 0) -> pl.DataFr
     return got.join(sent, on="seq").with_columns((pl.col("t") - pl.col("sent")).alias("delay")).sort("t")
 
 
-def ratio(new: str, old: str, column: str, of: Any = np.mean) -> Measure:
+@measured
+def ratio(r: Results, new: str, old: str, column: str, of: Any = np.mean) -> Estimate:
     """A statistic of a column in one configuration over that in another."""
-
-    def measure(r: Results) -> Estimate:
-        a, b = r.of(new, column), r.of(old, column)
-        below = float(of(b))
-        return exact(float(of(a)) / below, len(a)) if below else NOTHING
-
-    return measure
+    a, b = r.of(new, column), r.of(old, column)
+    below = float(of(b))
+    return exact(float(of(a)) / below, len(a)) if below else NOTHING
 
 
 def shares(r: Results, configuration: str, flow: str, what: str) -> npt.NDArray[np.float64]:

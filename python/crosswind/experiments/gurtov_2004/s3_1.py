@@ -86,36 +86,31 @@ def _more(r: Results, new: int, old: int, header: int = 0) -> stats.Estimate:
     return stats.estimate(np.mean, a / b)
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "G86": {
-            "delay added": _added,
-            "rate times round-trip time of the empty link": lambda r: stats.estimate(
-                np.mean, r.of("50 kB", "tcp_rtt_min_ns") / 1000000000.0 * 30 / 8
-            ),
-        },
-        "G87": _of_third(10)
-        | _of_third(5)
-        | {
-            "2 (3 kB, as was measured) over 10 packets": overlay.ratio("uplink 2", "uplink 10", "tcp_goodput_bps"),
-            "timeouts with 2 packets": measures.value("uplink 2", "tcp_timeouts", np.mean),
-            "timeouts with 3 packets": measures.value("uplink 3", "tcp_timeouts", np.mean),
-        },
-        "G88": {
-            "1480 over 576": lambda r: _more(r, 1480, 576),
-            "1480 over 576, payload": lambda r: _more(r, 1480, 576),
-            "1500 over 1480": lambda r: _more(r, 1500, 1480),
-            "1480 over 576, IP packets whole": lambda r: _more(r, 1480, 576, 40),
-        },
-    }
-)
+CLAIMS = {
+    "G86": {
+        "delay added": _added,
+        "rate times round-trip time of the empty link": lambda r: stats.estimate(
+            np.mean, r.of("50 kB", "tcp_rtt_min_ns") / 1000000000.0 * 30 / 8
+        ),
+    },
+    "G87": _of_third(10)
+    | _of_third(5)
+    | {
+        "2 (3 kB, as was measured) over 10 packets": overlay.ratio("uplink 2", "uplink 10", "tcp_goodput_bps"),
+        "timeouts with 2 packets": measures.value("uplink 2", "tcp_timeouts", np.mean),
+        "timeouts with 3 packets": measures.value("uplink 3", "tcp_timeouts", np.mean),
+    },
+    "G88": {
+        "1480 over 576": lambda r: _more(r, 1480, 576),
+        "1480 over 576, payload": lambda r: _more(r, 1480, 576),
+        "1500 over 1480": lambda r: _more(r, 1500, 1480),
+        "1480 over 576, IP packets whole": lambda r: _more(r, 1480, 576, 40),
+    },
+}
 
 EXPERIMENT = study.experiment(
-    "s3-1",
+    __name__,
     "Queue and packet length of a GPRS link",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="section 3.1.2",
     tables=overlay.repetition,
     variants={"phone": Variant("Reno without SACK on 20 kbit/s", {"uplink_kbps": 20, **PHONE})},

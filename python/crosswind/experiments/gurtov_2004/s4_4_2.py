@@ -63,38 +63,31 @@ def _of_the_link(r: Results) -> stats.Estimate:
     return stats.mean(r.of("early spike, off", "goodput_bps") / EARLY_BPS)
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "G26": {
-            f"{s}, {load}: on / off": ratio(
-                f"{s}, {load}, Adaptive RED, on", f"{s}, {load}, Adaptive RED, off", "time_s"
-            )
-            for (s, load) in _pairs()
-        }
-        | {
-            f"{s}, {load}, {m}: RED / drop-tail": ratio(
-                f"{s}, {load}, Adaptive RED, {m}", f"{s}, {load}, drop-tail, {m}", "time_s"
-            )
-            for (s, load) in _pairs()
-            for m in MODES
-        },
-        "G30": {
-            "goodput off / on": ratio("early spike, off", "early spike, on", "goodput_bps"),
-            "goodput off, of the rate of the link": _of_the_link,
-            "goodput off against on": change("early spike, off", "early spike, on", "goodput_bps"),
-            "spurious timeouts, off": mean("early spike, off", "spurious"),
-            "goodput, off": mean("early spike, off", "goodput_bps"),
-            "goodput, on": mean("early spike, on", "goodput_bps"),
-        },
+CLAIMS = {
+    "G26": {
+        f"{s}, {load}: on / off": ratio(f"{s}, {load}, Adaptive RED, on", f"{s}, {load}, Adaptive RED, off", "time_s")
+        for (s, load) in _pairs()
     }
-)
+    | {
+        f"{s}, {load}, {m}: RED / drop-tail": ratio(
+            f"{s}, {load}, Adaptive RED, {m}", f"{s}, {load}, drop-tail, {m}", "time_s"
+        )
+        for (s, load) in _pairs()
+        for m in MODES
+    },
+    "G30": {
+        "goodput off / on": ratio("early spike, off", "early spike, on", "goodput_bps"),
+        "goodput off, of the rate of the link": _of_the_link,
+        "goodput off against on": change("early spike, off", "early spike, on", "goodput_bps"),
+        "spurious timeouts, off": mean("early spike, off", "spurious"),
+        "goodput, off": mean("early spike, off", "goodput_bps"),
+        "goodput, on": mean("early spike, on", "goodput_bps"),
+    },
+}
 
 EXPERIMENT = study.experiment(
-    "s4-4-2",
+    __name__,
     "Eifel with Adaptive RED, and at the start of a transfer",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="section 4.4.2",
     tables=traces.transfers,
     variants={"wide": Variant("the early spike on a path of 20 Mbit/s", {"early_rate": "20 Mbit/s"})},

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from crosswind.experiments.gurtov_2004 import f4_10, study
-from crosswind.experiments.gurtov_2004.traces import fact, transfers
+from crosswind.experiments.gurtov_2004.traces import transfers
 from crosswind.experiments.gurtov_2004.worlds import LOSS_ACKS, RFC1323, listed
-from crosswind.results import Runs
+from crosswind.reproduce import Results
 from crosswind.scenario import Scenario
 
 
@@ -64,37 +64,28 @@ def configurations() -> dict[str, Scenario]:
     return out
 
 
-def _deceived(runs: Runs, mode: str, lost: int) -> int:
+def _deceived(r: Results, mode: str, lost: int) -> int:
     """At how many places that many lost ACKs deceive the heuristic."""
     quick = {
-        rule: [f4_10.first_is_recovery(_label(mode, rule, lost, p))(runs) for p in _places(mode, lost)]
-        for rule in RULES
+        rule: [f4_10.first_is_recovery(_label(mode, rule, lost, p))(r) for p in _places(mode, lost)] for rule in RULES
     }
     return sum(control > heuristic for control, heuristic in zip(*quick.values(), strict=True))
 
 
 def _fewest(mode: str) -> Any:
     """The fewest lost ACKs that deceive the heuristic at some place."""
-    return lambda runs: float(next((n for n in LOST if _deceived(runs, mode, n)), "nan"))
+    return lambda r: float(next((n for n in LOST if _deceived(r, mode, n)), "nan"))
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "G39": {
-            "every segment acknowledged": fact(_fewest("every segment")),
-            "delayed less every": fact(lambda r: _fewest("delayed")(r) - _fewest("every segment")(r)),
-            "delayed over every": fact(lambda r: _fewest("delayed")(r) / _fewest("every segment")(r)),
-            "delayed / every": fact(lambda r: _fewest("delayed")(r) / _fewest("every segment")(r)),
-        }
+CLAIMS = {
+    "G39": {
+        "every segment acknowledged": _fewest("every segment"),
+        "delayed less every": lambda r: _fewest("delayed")(r) - _fewest("every segment")(r),
+        "delayed over every": lambda r: _fewest("delayed")(r) / _fewest("every segment")(r),
+        "delayed / every": lambda r: _fewest("delayed")(r) / _fewest("every segment")(r),
     }
-)
+}
 
 EXPERIMENT = study.experiment(
-    "s4-5-3",
-    "How many lost ACKs deceive the ACK heuristic",
-    __doc__,
-    configurations,
-    CLAIMS,
-    where="section 4.5.4",
-    tables=transfers,
+    __name__, "How many lost ACKs deceive the ACK heuristic", where="section 4.5.4", tables=transfers
 )

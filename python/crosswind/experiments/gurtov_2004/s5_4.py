@@ -24,7 +24,7 @@ import polars as pl
 
 from crosswind.experiments.gurtov_2004 import f5_9, f5_10, f5_11, overlay, study
 from crosswind.reproduce import Results
-from crosswind.reproduce.claims import measures
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
 from crosswind.stats import paired_differences
 
@@ -53,23 +53,17 @@ def _view(r: Results, word: str, figure: str) -> Results:
     return replace(r, tables={"repetition": own})
 
 
-def _cells(figure: Any, new: str, old: str, column: Callable[[Results, str], Any]) -> Pairs:
+@measured
+def _cells(r: Results, figure: Any, new: str, old: str, column: Callable[[Results, str], Any]) -> list[Pair]:
     """Each cell of a figure with lifetimes and queues: one value per repetition, new and old."""
-
-    def pairs(r: Results) -> list[Pair]:
-        cells = [(life, n) for life in figure.LIFETIMES_S for n in figure.LIMITS]
-        return [(column(r, figure.label(new, *c)), column(r, figure.label(old, *c))) for c in cells]
-
-    return pairs
+    cells = [(life, n) for life in figure.LIFETIMES_S for n in figure.LIMITS]
+    return [(column(r, figure.label(new, *c)), column(r, figure.label(old, *c))) for c in cells]
 
 
-def _queues(new: str, old: str, column: Callable[[Results, str], Any]) -> Pairs:
+@measured
+def _queues(r: Results, new: str, old: str, column: Callable[[Results, str], Any]) -> list[Pair]:
     """Each queue of figure 5.10."""
-
-    def pairs(r: Results) -> list[Pair]:
-        return [(column(r, f5_10.label(new, n)), column(r, f5_10.label(old, n))) for n in f5_10.LIMITS]
-
-    return pairs
+    return [(column(r, f5_10.label(new, n)), column(r, f5_10.label(old, n))) for n in f5_10.LIMITS]
 
 
 def _share(flow: str, what: str) -> Callable[[Results, str], Any]:
@@ -125,19 +119,13 @@ def _kept(r: Results) -> float:
     return 1.0 - sum(_changed(r, name) for name in ORDERS) / cells
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "G59": {name: measures.fact(lambda r, n=name: _changed(r, n)) for name in ORDERS}
-        | {"cells that keep their order, of all": measures.fact(_kept)}
-    }
-)
+CLAIMS = {
+    "G59": {name: lambda r, n=name: _changed(r, n) for name in ORDERS} | {"cells that keep their order, of all": _kept}
+}
 
 EXPERIMENT = study.experiment(
-    "s5-4",
+    __name__,
     "Lifetime discard and Eifel with RED instead of drop-tail",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="section 5.4",
     tables=overlay.repetition,
     reps=10,

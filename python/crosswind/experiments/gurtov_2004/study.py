@@ -6,5 +6,5 @@ from crosswind.reproduce import Study
 from crosswind.reproduce.claims.book import book
 
 BOOK = book(__file__)
-STUDY = Study("gurtov-2004", "[Gurtov 2004]", reps=1, grades=BOOK.grades())
+STUDY = Study("gurtov-2004", "[Gurtov 2004]", BOOK, reps=1)
 experiment = STUDY.experiment

@@ -51,47 +51,45 @@ def configurations(cbr_bytes: int = 210, **reading: Any) -> dict[str, Scenario]:
     return out
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "G14": {
-            "table 4.1, off": rate("t4-1/Reno-SACK, off"),
-            "table 4.1, on": rate("t4-1/Reno-SACK, on"),
-            **{c: rate(c) for c in ("Reno-SACK, off", "NewReno-SACK, on", "FACK, on")},
-        },
-        "G15": {"NewReno-SACK on / FACK on": ratio("NewReno-SACK, on", "FACK, on", "time_s")}
-        | {f"NewReno-SACK on / {v} off": ratio("NewReno-SACK, on", f"{v}, off", "time_s") for v in VARIANTS}
-        | {
-            "NewReno-SACK off / Reno-SACK off": ratio("NewReno-SACK, off", "Reno-SACK, off", "time_s"),
-            "FACK off / Reno-SACK off": ratio("FACK, off", "Reno-SACK, off", "time_s"),
-        }
-        | {f"Reno-SACK on / {v} off": ratio("Reno-SACK, on", f"{v}, off", "time_s") for v in VARIANTS},
-        "G16": {
-            "Reno-SACK on / off": ratio("Reno-SACK, on", "Reno-SACK, off", "time_s"),
-            "FACK on / Reno-SACK off": ratio("FACK, on", "Reno-SACK, off", "time_s"),
-            "NewReno-SACK on / off": ratio("NewReno-SACK, on", "NewReno-SACK, off", "time_s"),
-        },
-        "G17": {
-            "Reno-SACK on / off": ratio("Reno-SACK, on", "Reno-SACK, off", "genuine"),
-            "Reno-SACK on / NewReno-SACK on": ratio("Reno-SACK, on", "NewReno-SACK, on", "genuine"),
-            "NewReno-SACK on": mean("NewReno-SACK, on", "genuine"),
-            "FACK on": mean("FACK, on", "genuine"),
-        },
-        "G18": {
-            "NewReno-SACK": change("NewReno-SACK, on", "NewReno-SACK, off", "segments"),
-            "FACK": change("FACK, on", "FACK, off", "segments"),
-        }
-        | {c: mean(c, "segments") for (c, p) in PRINTED.items()},
-        "G19": {
-            f"{v} / Reno-SACK: {column}": ratio(f"{v}, off", "Reno-SACK, off", column)
-            for v in ("NewReno-SACK", "FACK")
-            for (column, t) in (("time_s", 0.02), ("segments", 0.005), ("spurious", 0.05))
-        }
-        | {
-            f"{v} less Reno-SACK: genuine": difference(f"{v}, off", "Reno-SACK, off", "genuine")
-            for v in ("NewReno-SACK", "FACK")
-        },
+CLAIMS = {
+    "G14": {
+        "table 4.1, off": rate("t4-1/Reno-SACK, off"),
+        "table 4.1, on": rate("t4-1/Reno-SACK, on"),
+        **{c: rate(c) for c in ("Reno-SACK, off", "NewReno-SACK, on", "FACK, on")},
+    },
+    "G15": {"NewReno-SACK on / FACK on": ratio("NewReno-SACK, on", "FACK, on", "time_s")}
+    | {f"NewReno-SACK on / {v} off": ratio("NewReno-SACK, on", f"{v}, off", "time_s") for v in VARIANTS}
+    | {
+        "NewReno-SACK off / Reno-SACK off": ratio("NewReno-SACK, off", "Reno-SACK, off", "time_s"),
+        "FACK off / Reno-SACK off": ratio("FACK, off", "Reno-SACK, off", "time_s"),
     }
-)
+    | {f"Reno-SACK on / {v} off": ratio("Reno-SACK, on", f"{v}, off", "time_s") for v in VARIANTS},
+    "G16": {
+        "Reno-SACK on / off": ratio("Reno-SACK, on", "Reno-SACK, off", "time_s"),
+        "FACK on / Reno-SACK off": ratio("FACK, on", "Reno-SACK, off", "time_s"),
+        "NewReno-SACK on / off": ratio("NewReno-SACK, on", "NewReno-SACK, off", "time_s"),
+    },
+    "G17": {
+        "Reno-SACK on / off": ratio("Reno-SACK, on", "Reno-SACK, off", "genuine"),
+        "Reno-SACK on / NewReno-SACK on": ratio("Reno-SACK, on", "NewReno-SACK, on", "genuine"),
+        "NewReno-SACK on": mean("NewReno-SACK, on", "genuine"),
+        "FACK on": mean("FACK, on", "genuine"),
+    },
+    "G18": {
+        "NewReno-SACK": change("NewReno-SACK, on", "NewReno-SACK, off", "segments"),
+        "FACK": change("FACK, on", "FACK, off", "segments"),
+    }
+    | {c: mean(c, "segments") for (c, p) in PRINTED.items()},
+    "G19": {
+        f"{v} / Reno-SACK: {column}": ratio(f"{v}, off", "Reno-SACK, off", column)
+        for v in ("NewReno-SACK", "FACK")
+        for (column, t) in (("time_s", 0.02), ("segments", 0.005), ("spurious", 0.05))
+    }
+    | {
+        f"{v} less Reno-SACK: genuine": difference(f"{v}, off", "Reno-SACK, off", "genuine")
+        for v in ("NewReno-SACK", "FACK")
+    },
+}
 
 
 def headline(r: Results) -> dict[str, str]:
@@ -100,11 +98,8 @@ def headline(r: Results) -> dict[str, str]:
 
 
 EXPERIMENT = study.experiment(
-    "t4-2",
+    __name__,
     "Eifel on a congested path, by sender",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="table 4.2",
     tables=traces.transfers,
     variants={
@@ -113,7 +108,6 @@ EXPERIMENT = study.experiment(
         "upstream-75-ms": Variant("access links of 75 ms: losses before the bottleneck", {"access_ms": 75.0}),
         "end-to-start": Variant("the gap counts from the end of a spike", {"spikes": {"spacing": "end-to-start"}}),
     },
-    headline=headline,
     uses=("t4-1",),
     reps=100,
 )

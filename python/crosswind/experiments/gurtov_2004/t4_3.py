@@ -32,20 +32,15 @@ def configurations(cbr_bytes: int = 210, **reading: Any) -> dict[str, Scenario]:
     }
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "G20": {o: mean(o, "time_s") for o in OPTIONS}
-        | {f"{o} / option 1": ratio(o, "option 1", "time_s") for o in OPTIONS[1:]},
-        "G21": means(OPTIONS, ("segments", "spurious", "genuine")),
-    }
-)
+CLAIMS = {
+    "G20": {o: mean(o, "time_s") for o in OPTIONS}
+    | {f"{o} / option 1": ratio(o, "option 1", "time_s") for o in OPTIONS[1:]},
+    "G21": means(OPTIONS, ("segments", "spurious", "genuine")),
+}
 
 EXPERIMENT = study.experiment(
-    "t4-3",
+    __name__,
     "Restoring the congestion state after a spurious timeout",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="table 4.3",
     tables=traces.transfers,
     reps=100,

@@ -21,7 +21,6 @@ import polars as pl
 
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.reproduce import Results
-from crosswind.reproduce.claims import measures
 from crosswind.scenario import Scenario
 
 AT_S = 30.0
@@ -109,28 +108,19 @@ def _delay(r: Results, first: str, then: str) -> float:
     return _gap(r, label(first, then), "down") - own - _interval_ms(first, then) / 1000
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "G74": {f"{a} to {b}: delay": measures.fact(lambda r, a=a, b=b: _delay(r, a, b)) for (a, b, d, _, _) in TABLE}
-        | {
-            f"{a} to {b}: downlink loss": measures.fact(lambda r, a=a, b=b, d=d: _lost(r, label(a, b), "down", d))
-            for (a, b, d, x, _) in TABLE
-        }
-        | {
-            f"{a} to {b}: uplink loss": measures.fact(lambda r, a=a, b=b, d=d: _lost(r, label(a, b), "up", d))
-            for (a, b, d, _, y) in TABLE
-            if y is not None
-        }
+CLAIMS = {
+    "G74": {f"{a} to {b}: delay": lambda r, a=a, b=b: _delay(r, a, b) for (a, b, d, _, _) in TABLE}
+    | {
+        f"{a} to {b}: downlink loss": lambda r, a=a, b=b, d=d: _lost(r, label(a, b), "down", d)
+        for (a, b, d, x, _) in TABLE
     }
-)
+    | {
+        f"{a} to {b}: uplink loss": lambda r, a=a, b=b, d=d: _lost(r, label(a, b), "up", d)
+        for (a, b, d, _, y) in TABLE
+        if y is not None
+    }
+}
 
 EXPERIMENT = study.experiment(
-    "t6-1",
-    "Handovers with an outage, as measured in the testbed",
-    __doc__,
-    configurations,
-    CLAIMS,
-    where="table 6.1",
-    reps=20,
-    quick_reps=20,
+    __name__, "Handovers with an outage, as measured in the testbed", where="table 6.1", reps=20, quick_reps=20
 )

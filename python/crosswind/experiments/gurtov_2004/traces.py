@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,8 @@ def transfers(runs: Runs) -> Tables:
 class Trace:
     """The events of the flow `tcp` in one configuration; `spike_s` to `end_s`: its delay spike."""
 
-    def __init__(self, runs: Runs, configuration: str) -> None:
+    def __init__(self, r: Results, configuration: str) -> None:
+        runs = r.runs
         e = runs.events(flow="tcp").filter((pl.col("configuration") == configuration) & (pl.col("rep") == 0))
         self.events = e.filter(pl.col("end") == "sender")
         link = runs.scenarios[configuration].get("link.bottleneck")
@@ -89,7 +90,7 @@ class Trace:
 
 def figure_of(r: Results, configuration: str, name: str, caption: str, until_s: float) -> Picture:
     """The time-sequence graph of one configuration up to a time, with its ACKs."""
-    e = Trace(r.runs, configuration).events.filter(pl.col("time_ns") <= int(until_s * 1e9))
+    e = Trace(r, configuration).events.filter(pl.col("time_ns") <= int(until_s * 1e9))
     return figures.time_sequence(name, caption, e)
 
 
@@ -100,16 +101,9 @@ def timer_figure(r: Results, configuration: str, name: str, caption: str, until_
         s = r.runs.sample(metric, "tcp").filter(pl.col("configuration") == configuration)
         s = s.filter((pl.col("rep") == 0) & (pl.col("time_ns") <= int(until_s * 1e9)))
         lines[label] = (s["time_ns"].to_numpy() / 1e9, s["value"].to_numpy() / 1e9)
-    e = Trace(r.runs, configuration).events.filter(
-        (pl.col("kind") == "rtt") & (pl.col("time_ns") <= int(until_s * 1e9))
-    )
+    e = Trace(r, configuration).events.filter((pl.col("kind") == "rtt") & (pl.col("time_ns") <= int(until_s * 1e9)))
     lines["RTT"] = (e["time_ns"].to_numpy() / 1e9, e["seq"].to_numpy() / 1e9)
     return figures.over_time(name, caption, lines, "time (s)")
-
-
-def fact(measure: Callable[[Runs], float]) -> Measure:
-    """A number out of a single trace."""
-    return measures.fact(lambda r: measure(r.runs))
 
 
 def mean(configuration: str, column: str) -> Measure:

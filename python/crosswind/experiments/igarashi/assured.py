@@ -9,7 +9,7 @@ says so.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from crosswind.experiments.igarashi import drawing, study
 from crosswind.figures import Picture
 from crosswind.reproduce import Results, Tables
 from crosswind.reproduce.claims import near
+from crosswind.reproduce.claims.measures import measured
 from crosswind.results import Runs
 from crosswind.scenario import Scenario
 
@@ -190,7 +191,7 @@ def tables(runs: Runs) -> Tables:
     return {"repetition": wide_rows.join(rows, on=KEYS, how="left").sort(KEYS), "crossing": counts}
 
 
-experiment = partial(study.experiment, tables=tables)
+experiment = replace(study.STUDY, tables=tables).experiment
 
 
 def th(configuration: str, flow_name: str) -> Callable[[Results], Any]:
@@ -216,12 +217,9 @@ def cases(kind: str, marking: str, which: Sequence[str] = tuple(CASES)) -> dict[
     return {label(kind, marking, case): two_domains(case, marking, kind) for case in which}
 
 
-def table_picture(number: str, what: str, configurations: Sequence[str]) -> Callable[[Results], list[Picture]]:
+@measured
+def table_picture(r: Results, number: str, what: str, configurations: Sequence[str]) -> list[Picture]:
     """The pictures of one table of throughputs: bars by flow with a line at each contract."""
-
-    def pictures(r: Results) -> list[Picture]:
-        caption = f"Throughput {what} (Table {number})."
-        name = f"table-{number.replace('.', '-')}"
-        return [drawing.contract_bars(name, caption, bars(r, configurations), CONTRACTS, "throughput (Mbit/s)")]
-
-    return pictures
+    caption = f"Throughput {what} (Table {number})."
+    name = f"table-{number.replace('.', '-')}"
+    return [drawing.contract_bars(name, caption, bars(r, configurations), CONTRACTS, "throughput (Mbit/s)")]

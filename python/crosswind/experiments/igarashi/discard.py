@@ -28,7 +28,8 @@ import polars as pl
 from crosswind import stats
 from crosswind.experiments.igarashi import drawing, study
 from crosswind.figures import Picture
-from crosswind.reproduce import Experiment, Results, Tables, Variant
+from crosswind.reproduce import Configurations, Experiment, Results, Tables, Variant, claims
+from crosswind.reproduce.claims.measures import measured
 from crosswind.results import Runs
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
@@ -217,17 +218,20 @@ def _wide(frame: pl.DataFrame, on: str, values: list[str], name: str) -> pl.Data
     return frame.group_by(KEYS, maintain_order=True).agg(columns)
 
 
-def experiment(
-    name: str, title: str, doc: str | None, configurations: Callable[..., dict[str, Scenario]], *rest: Any, **more: Any
-) -> Experiment:
-    """An experiment of chapter 7; a first look is one run of 40 s of each configuration."""
+STUDY = replace(study.STUDY, tables=tables, quick_reps=1)
 
-    def of_length(seconds: int = SECONDS, **reading: Any) -> dict[str, Scenario]:
+
+def experiment(module: str, title: str, **more: Any) -> Experiment:
+    """An experiment of chapter 7; a first look is one run of 40 s of each configuration."""
+    return STUDY.experiment(module, title, read=_of_length, quick=SHORT, **more)
+
+
+def _of_length(configurations: Configurations) -> Configurations:
+    def read(seconds: int = SECONDS, **reading: Any) -> dict[str, Scenario]:
         made = configurations(**reading)
         return made if seconds == SECONDS else {c: s.with_({"duration": f"{seconds} s"}) for c, s in made.items()}
 
-    defaults: dict[str, Any] = {"tables": tables, "quick_reps": 1, "quick": SHORT}
-    return study.experiment(name, title, doc, of_length, *rest, **(defaults | more))
+    return read
 
 
 read_two_ways = partial(experiment, variants=READINGS)
@@ -254,38 +258,32 @@ def curves(r: Results, by: Mapping[float, str], groups: Sequence[str], column: s
     return {g: curve(r, by, f"{g}_{column}") for g in groups}
 
 
-def over(new: str, old: str, member: str = "g0", limit_ms: int = 10) -> Callable[[Results], Estimate]:
+def over(new: str, old: str, member: str = "g0", limit_ms: int = 10) -> claims.Measure:
     """The EPLR of one configuration over that of another."""
     return study.ratio(eplr(new, member, limit_ms), eplr(old, member, limit_ms))
 
 
-def changed(new: str, old: str, member: str = "g0", limit_ms: int = 10) -> Callable[[Results], Estimate]:
+def changed(new: str, old: str, member: str = "g0", limit_ms: int = 10) -> claims.Measure:
     """The relative change of an EPLR between two configurations."""
     return study.change(eplr(new, member, limit_ms), eplr(old, member, limit_ms))
 
 
-def best(by: Mapping[float, str], measure: Callable[[str], Measure]) -> Measure:
+@measured
+def best(r: Results, by: Mapping[float, str], measure: Callable[[str], Measure]) -> Estimate:
     """The setting with the lowest median over the seeds."""
-
-    def found(r: Results) -> Estimate:
-        at = {x: measure(c)(r) for x, c in by.items()}
-        return stats.exact(min(at, key=lambda x: float(np.median(at[x]))), len(next(iter(at.values()))))
-
-    return found
+    at = {x: measure(c)(r) for x, c in by.items()}
+    return stats.exact(min(at, key=lambda x: float(np.median(at[x]))), len(next(iter(at.values()))))
 
 
+@measured
 def three_panels(
-    name: str, caption: str, axis: str, by_model: Sequence[Mapping[float, str]]
-) -> Callable[[Results], list[Picture]]:
+    r: Results, name: str, caption: str, axis: str, by_model: Sequence[Mapping[float, str]]
+) -> list[Picture]:
     """The pictures of EPLR against a limit: model 1 and 10 ms, model 2 and 10 ms, model 2 and 20 ms."""
     first, second, third = by_model
-
-    def pictures(r: Results) -> list[Picture]:
-        panels = {
-            "(a) model 1, 10 ms": curves(r, first, list(MODELS[1]), "eplr_10"),
-            "(b) model 2, 10 ms": curves(r, second, list(MODELS[2]), "eplr_10"),
-            "(c) model 2, 20 ms": curves(r, third, list(MODELS[2]), "eplr_20"),
-        }
-        return [drawing.against(name, caption, panels, axis, "EPLR (%)")]
-
-    return pictures
+    panels = {
+        "(a) model 1, 10 ms": curves(r, first, list(MODELS[1]), "eplr_10"),
+        "(b) model 2, 10 ms": curves(r, second, list(MODELS[2]), "eplr_10"),
+        "(c) model 2, 20 ms": curves(r, third, list(MODELS[2]), "eplr_20"),
+    }
+    return [drawing.against(name, caption, panels, axis, "EPLR (%)")]

@@ -19,9 +19,9 @@ import polars as pl
 from crosswind import stats
 from crosswind.experiments.igarashi import study
 from crosswind.reproduce import Results
-from crosswind.reproduce.claims import Measure, measures
+from crosswind.reproduce.claims import Measure
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
-from crosswind.stats import exact
 from crosswind.theory import fast_paths as theory
 from crosswind.theory.windows import drive
 
@@ -90,7 +90,7 @@ def configurations() -> dict[str, Scenario]:
 
 def number(value: Callable[[], float]) -> Measure:
     """Something that no run is needed for."""
-    return lambda _: exact(value())
+    return lambda _: value()
 
 
 def trace(law: str, **how: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
@@ -182,103 +182,88 @@ def left_per_round(r: Results) -> float:
     return float((gap[rounds] / gap[0]) ** (1 / rounds))
 
 
-def queued(configuration: str, flows: int) -> Callable[[Results], Any]:
+@measured
+def queued(r: Results, configuration: str, flows: int) -> Any:
     """Packets in the queue for each flow in the second half of a run, over alpha."""
-
-    def measure(r: Results) -> Any:
-        s = r.runs.only(configuration).sample("queue_mean_bytes", "bottleneck/forward").sort("rep", "time_ns")
-        v, t = s["value"].to_numpy().reshape(-1, 2), s["time_ns"].to_numpy().reshape(-1, 2)
-        second = (v[:, 1] * t[:, 1] - v[:, 0] * t[:, 0]) / (t[:, 1] - t[:, 0])
-        return stats.median(second / (MSS_BYTES + 40) / flows / ALPHA)
-
-    return measure
+    s = r.runs.only(configuration).sample("queue_mean_bytes", "bottleneck/forward").sort("rep", "time_ns")
+    v, t = s["value"].to_numpy().reshape(-1, 2), s["time_ns"].to_numpy().reshape(-1, 2)
+    second = (v[:, 1] * t[:, 1] - v[:, 0] * t[:, 0]) / (t[:, 1] - t[:, 0])
+    return stats.median(second / (MSS_BYTES + 40) / flows / ALPHA)
 
 
-def total(configuration: str, column: str) -> Callable[[Results], npt.NDArray[np.float64]]:
+@measured
+def total(r: Results, configuration: str, column: str) -> npt.NDArray[np.float64]:
     """The sum over the flows of a run."""
-
-    def measure(r: Results) -> npt.NDArray[np.float64]:
-        flows = r.runs.only(configuration).flows()
-        return flows.group_by("rep", maintain_order=True).agg(pl.col(column).sum())[column].to_numpy()
-
-    return measure
+    flows = r.runs.only(configuration).flows()
+    return flows.group_by("rep", maintain_order=True).agg(pl.col(column).sum())[column].to_numpy()
 
 
-def growth(k: int) -> Callable[[Results], Any]:
+@measured
+def growth(r: Results, k: int) -> float:
     """Segments per round trip, times the segments that an ACK waits for."""
-
-    def measure(r: Results) -> Any:
-        w = r.runs.only(f"ACK for {k}", [0]).sample("cwnd_bytes", "f")["value"].to_numpy() / 1448
-        return exact(float((w[-1] - w[0]) / (10 * (len(w) - 1)) * 0.1 * k))
-
-    return measure
+    w = r.runs.only(f"ACK for {k}", [0]).sample("cwnd_bytes", "f")["value"].to_numpy() / 1448
+    return float((w[-1] - w[0]) / (10 * (len(w) - 1)) * 0.1 * k)
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC1.1": {
-            "window": number(lambda: theory.needed_window(10000000000.0, 0.1)),
-            "loss rate over 1e-10": number(
-                lambda: theory.standard_loss(theory.needed_window(10000000000.0, 0.1)) * 10000000000.0
-            ),
-        },
-        "IC1.2": {
-            "window at 1e-3": number(lambda: theory.hstcp_window(0.001)),
-            "window at 1e-7": number(lambda: theory.hstcp_window(1e-07)),
-            "a(83000)": number(lambda: theory.hstcp_increase(83000)),
-            "b(83000)": number(lambda: theory.hstcp_decrease(83000)),
-            "growth of the law at 83000": number(lambda: hstcp_growth(83000)),
-        },
-        "IC1.3": {
-            "a(38)": number(lambda: theory.hstcp_increase(38)),
-            "b(38)": number(lambda: theory.hstcp_decrease(38)),
-            "largest difference of the windows": number(small_windows),
-        },
-        "IC1.4": {
-            "formula": number(theory.scalable_recovery_rtts),
-            "the law at 1000 segments": number(lambda: recovery_rtts(1000)),
-            "the law at 20 000 segments": number(lambda: recovery_rtts(20000)),
-            "Standard, formula": number(lambda: theory.standard_recovery_s(500000000.0, 1000000000.0, 0.2) / 60),
-        },
-        "IC1.5": {
-            "Scalable": number(lambda: kept("scalable")),
-            "Standard": number(lambda: kept("reno")),
-            "BIC": number(lambda: kept("bic")),
-        },
-        "IC1.6": {
-            "distance that is left": number(fast_gap),
-            "distance that is left, in a run": measures.fact(left_per_round),
-            "one flow: queue over alpha": queued("FAST alone", 1),
-            "three flows: queue over alpha each": queued("FAST, three", 3),
-            "drops of the three": study.median(total("FAST, three", "drops_packets")),
-        },
-        "IC1.7": {
-            "drops": study.median(total("FAST, little room", "drops_packets")),
-            "recoveries": study.median(total("FAST, little room", "fast_recoveries")),
-            "goodput over that with room": lambda r: stats.estimate(
-                lambda a, b, axis: np.median(a, axis=axis) / np.median(b, axis=axis),
-                total("FAST, little room", "goodput_bps")(r),
-                total("FAST, three", "goodput_bps")(r),
-                pairing="paired",
-            ),
-        },
-        "IC1.8": {
-            "window at K over W_max": number(lambda: cubic_at_k()[0]),
-            "growth at K over the mean before": number(lambda: cubic_at_k()[1]),
-            "40 ms over 20 ms at K/2": number(cubic_two_rtts),
-        },
-        "IC1.9": {
-            "formula at 1 s": number(lambda: theory.htcp_increase(1.0)),
-            "formula at 2 s": number(lambda: theory.htcp_increase(2.0)),
-            "the law until 0.9 s": number(lambda: htcp_growth(0.1, 0.9)),
-            "the law from 2 to 3 s": number(lambda: htcp_growth(2.0, 3.0)),
-        },
-        "IC1.10": {
-            **{f"growth times {k}": growth(k) for k in (1, 2, 4)},
-        },
-    }
-)
+CLAIMS = {
+    "IC1.1": {
+        "window": number(lambda: theory.needed_window(10000000000.0, 0.1)),
+        "loss rate over 1e-10": number(
+            lambda: theory.standard_loss(theory.needed_window(10000000000.0, 0.1)) * 10000000000.0
+        ),
+    },
+    "IC1.2": {
+        "window at 1e-3": number(lambda: theory.hstcp_window(0.001)),
+        "window at 1e-7": number(lambda: theory.hstcp_window(1e-07)),
+        "a(83000)": number(lambda: theory.hstcp_increase(83000)),
+        "b(83000)": number(lambda: theory.hstcp_decrease(83000)),
+        "growth of the law at 83000": number(lambda: hstcp_growth(83000)),
+    },
+    "IC1.3": {
+        "a(38)": number(lambda: theory.hstcp_increase(38)),
+        "b(38)": number(lambda: theory.hstcp_decrease(38)),
+        "largest difference of the windows": number(small_windows),
+    },
+    "IC1.4": {
+        "formula": number(theory.scalable_recovery_rtts),
+        "the law at 1000 segments": number(lambda: recovery_rtts(1000)),
+        "the law at 20 000 segments": number(lambda: recovery_rtts(20000)),
+        "Standard, formula": number(lambda: theory.standard_recovery_s(500000000.0, 1000000000.0, 0.2) / 60),
+    },
+    "IC1.5": {
+        "Scalable": number(lambda: kept("scalable")),
+        "Standard": number(lambda: kept("reno")),
+        "BIC": number(lambda: kept("bic")),
+    },
+    "IC1.6": {
+        "distance that is left": number(fast_gap),
+        "distance that is left, in a run": left_per_round,
+        "one flow: queue over alpha": queued("FAST alone", 1),
+        "three flows: queue over alpha each": queued("FAST, three", 3),
+        "drops of the three": study.median(total("FAST, three", "drops_packets")),
+    },
+    "IC1.7": {
+        "drops": study.median(total("FAST, little room", "drops_packets")),
+        "recoveries": study.median(total("FAST, little room", "fast_recoveries")),
+        "goodput over that with room": lambda r: stats.estimate(
+            lambda a, b, axis: np.median(a, axis=axis) / np.median(b, axis=axis),
+            total("FAST, little room", "goodput_bps")(r),
+            total("FAST, three", "goodput_bps")(r),
+            pairing="paired",
+        ),
+    },
+    "IC1.8": {
+        "window at K over W_max": number(lambda: cubic_at_k()[0]),
+        "growth at K over the mean before": number(lambda: cubic_at_k()[1]),
+        "40 ms over 20 ms at K/2": number(cubic_two_rtts),
+    },
+    "IC1.9": {
+        "formula at 1 s": number(lambda: theory.htcp_increase(1.0)),
+        "formula at 2 s": number(lambda: theory.htcp_increase(2.0)),
+        "the law until 0.9 s": number(lambda: htcp_growth(0.1, 0.9)),
+        "the law from 2 to 3 s": number(lambda: htcp_growth(2.0, 3.0)),
+    },
+    "IC1.10": {f"growth times {k}": growth(k) for k in (1, 2, 4)},
+}
 
-EXPERIMENT = study.experiment(
-    "e1-1", "Formulas of fast long paths", __doc__, configurations, CLAIMS, where="chapter 2", reps=3, quick_reps=1
-)
+EXPERIMENT = study.experiment(__name__, "Formulas of fast long paths", where="chapter 2", reps=3, quick_reps=1)

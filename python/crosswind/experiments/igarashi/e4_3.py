@@ -51,30 +51,22 @@ def pictures(r: Results) -> list[Picture]:
     return [rates.over_time("f4-5", "One flow on EARTH2 (Figure 4.5).", r, {p: (p, "f") for p in e4_1.PROTOCOLS})]
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC4.7": {
-            **{p: measures.at_full_size(study.median(share(p))) for p in e4_1.PROTOCOLS},
-            **study.order([(p, rates.mean(p)) for p in e4_1.PROTOCOLS]),
-        },
-        "IC4.21": {
-            **{p: measures.at_full_size(study.median(largest(p))) for p in e4_1.PROTOCOLS},
-            "Standard over the least of the others": study.ratio(
-                largest("Standard"), extreme((*LOSSY, *STEADY), np.min)
-            ),
-            "HSTCP and Scalable over FAST and SABUL": study.ratio(extreme(LOSSY, np.max), extreme(STEADY, np.min)),
-        },
-    }
-)
+CLAIMS = {
+    "IC4.7": {
+        **{p: measures.at_full_size(study.median(share(p))) for p in e4_1.PROTOCOLS},
+        **study.order([(p, rates.mean(p)) for p in e4_1.PROTOCOLS]),
+    },
+    "IC4.21": {
+        **{p: measures.at_full_size(study.median(largest(p))) for p in e4_1.PROTOCOLS},
+        "Standard over the least of the others": study.ratio(largest("Standard"), extreme((*LOSSY, *STEADY), np.min)),
+        "HSTCP and Scalable over FAST and SABUL": study.ratio(extreme(LOSSY, np.max), extreme(STEADY, np.min)),
+    },
+}
 
 EXPERIMENT = rates.experiment(
-    "e4-3",
+    __name__,
     "One flow on EARTH2",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figure 4.5, table 4.6",
-    figures=pictures,
     variants=paths.ALPHA_BY_RATE
     | {
         "hub": Variant("packets wait in a router's buffer of 100 packets", {"waits": "hub"}),

@@ -39,27 +39,13 @@ def pictures(r: Results) -> list[Picture]:
     ]
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC4.9": {
-            **{
-                f"{p}: Jain": study.median(rates.jain(pairs.part(p, p, "f"), pairs.part(p, p, "g")))
-                for p in e4_1.PROTOCOLS
-            },
-            **{
-                f"{p}: sum over one": study.ratio(rates.total(pairs.label(p, p)), rates.mean(p)) for p in e4_1.PROTOCOLS
-            },
+CLAIMS = {
+    "IC4.9": {
+        **{
+            f"{p}: Jain": study.median(rates.jain(pairs.part(p, p, "f"), pairs.part(p, p, "g"))) for p in e4_1.PROTOCOLS
         },
-    }
-)
+        **{f"{p}: sum over one": study.ratio(rates.total(pairs.label(p, p)), rates.mean(p)) for p in e4_1.PROTOCOLS},
+    },
+}
 
-EXPERIMENT = rates.experiment(
-    "e4-4",
-    "Two flows of one protocol",
-    __doc__,
-    configurations,
-    CLAIMS,
-    where="figures 4.6, 4.7",
-    figures=pictures,
-    variants=paths.OTHERS,
-)
+EXPERIMENT = rates.experiment(__name__, "Two flows of one protocol", where="figures 4.6, 4.7", variants=paths.OTHERS)

@@ -20,6 +20,7 @@ from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.figures import Picture
 from crosswind.reproduce import Results, Variant
 from crosswind.reproduce.claims import measures
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
 
 SECONDS, BEGINS, ENDS, UDP_MBPS = 500, 200, 300, 200
@@ -50,36 +51,30 @@ def kept(name: str) -> rates.Measure:
     return lambda r: within(r) / before(r)
 
 
-def left(configuration: str, flows: tuple[str, ...]) -> rates.Measure:
+@measured
+def left(r: Results, configuration: str, flows: tuple[str, ...]) -> Any:
     """The rate during the UDP flow over what that leaves of 305 Mbit/s."""
-
-    def measure(r: Results) -> Any:
-        spare = e4_1.capacity(r) * (1 - UDP_MBPS / 305)
-        return np.sum([rates.during(configuration, f, WITHIN)(r) for f in flows], axis=0) / spare
-
-    return measure
+    spare = e4_1.capacity(r) * (1 - UDP_MBPS / 305)
+    return np.sum([rates.during(configuration, f, WITHIN)(r) for f in flows], axis=0) / spare
 
 
 def udp_loss(name: str) -> rates.Measure:
     return lambda r: r.of(name, "udp_loss")
 
 
-def back_s(configuration: str, flows: tuple[str, ...]) -> rates.Measure:
+@measured
+def back_s(r: Results, configuration: str, flows: tuple[str, ...]) -> Any:
     """Seconds from the end of the UDP flow until a bin has nine tenths of the mean rate before it began."""
-
-    def measure(r: Results) -> Any:
-        found = []
-        for rep in sorted(rates.series(r, configuration, flows[0])["rep"].unique()):
-            runs = [rates.series(r, configuration, f) for f in flows]
-            t = runs[0].filter(runs[0]["rep"] == rep)["s"].to_numpy()
-            v = np.sum([x.filter(x["rep"] == rep)["mbps"].to_numpy() for x in runs], axis=0)
-            end = t.max()
-            before = v[(t > BEFORE[0] * end) & (t <= BEFORE[1] * end)].mean()
-            over = t[(t > ENDS / SECONDS * end) & (v >= 0.9 * before)]
-            found.append((over.min() if over.size else end) - ENDS / SECONDS * end)
-        return np.array(found)
-
-    return measure
+    found = []
+    for rep in sorted(rates.series(r, configuration, flows[0])["rep"].unique()):
+        runs = [rates.series(r, configuration, f) for f in flows]
+        t = runs[0].filter(runs[0]["rep"] == rep)["s"].to_numpy()
+        v = np.sum([x.filter(x["rep"] == rep)["mbps"].to_numpy() for x in runs], axis=0)
+        end = t.max()
+        before = v[(t > BEFORE[0] * end) & (t <= BEFORE[1] * end)].mean()
+        over = t[(t > ENDS / SECONDS * end) & (v >= 0.9 * before)]
+        found.append((over.min() if over.size else end) - ENDS / SECONDS * end)
+    return np.array(found)
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -92,47 +87,34 @@ def pictures(r: Results) -> list[Picture]:
     ]
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC4.10": {
-            **{f"{p}: kept": study.median(kept(p)) for p in LOSSY},
-            "SABUL over what is left": study.median(left("SABUL", ("f",))),
-            **{
-                f"FAST over {p}": study.ratio(rates.during("FAST", "f", WITHIN), rates.during(p, "f", WITHIN))
-                for p in LOSSY
-            },
+CLAIMS = {
+    "IC4.10": {
+        **{f"{p}: kept": study.median(kept(p)) for p in LOSSY},
+        "SABUL over what is left": study.median(left("SABUL", ("f",))),
+        **{
+            f"FAST over {p}": study.ratio(rates.during("FAST", "f", WITHIN), rates.during(p, "f", WITHIN))
+            for p in LOSSY
         },
-        "IC4.11": {
-            **{
-                f"{fast} over {p}": study.ratio(udp_loss(fast), udp_loss(p))
-                for fast in ("FAST", "SABUL")
-                for p in LOSSY
-            },
-            **{f"beside {p}": study.median(udp_loss(p)) for p in e4_1.PROTOCOLS},
+    },
+    "IC4.11": {
+        **{f"{fast} over {p}": study.ratio(udp_loss(fast), udp_loss(p)) for fast in ("FAST", "SABUL") for p in LOSSY},
+        **{f"beside {p}": study.median(udp_loss(p)) for p in e4_1.PROTOCOLS},
+    },
+    "IC4.12": {
+        **{p: measures.at_full_size(study.median(back_s(p, ("f",)))) for p in ("SABUL", "FAST")},
+        **{p: measures.at_full_size(study.median(back_s(p, ("f",)))) for p in LOSSY},
+        **{
+            f"{p} over {fast}": study.ratio(back_s(p, ("f",)), back_s(fast, ("f",)))
+            for fast in ("FAST", "SABUL")
+            for p in LOSSY
         },
-        "IC4.12": {
-            **{p: measures.at_full_size(study.median(back_s(p, ("f",)))) for p in ("SABUL", "FAST")},
-            **{p: measures.at_full_size(study.median(back_s(p, ("f",)))) for p in LOSSY},
-            **{
-                f"{p} over {fast}": study.ratio(back_s(p, ("f",)), back_s(fast, ("f",)))
-                for fast in ("FAST", "SABUL")
-                for p in LOSSY
-            },
-        },
-        "IC4.13": {
-            "two over what is left": study.median(left("two SABUL", ("f", "g"))),
-            "time back": study.ratio(back_s("two SABUL", ("f", "g")), back_s("SABUL", ("f",))),
-        },
-    }
-)
+    },
+    "IC4.13": {
+        "two over what is left": study.median(left("two SABUL", ("f", "g"))),
+        "time back": study.ratio(back_s("two SABUL", ("f", "g")), back_s("SABUL", ("f",))),
+    },
+}
 
 EXPERIMENT = rates.experiment(
-    "e4-5",
-    "An interrupting UDP flow",
-    __doc__,
-    configurations,
-    CLAIMS,
-    where="figures 4.8, 4.9, table 4.7",
-    figures=pictures,
-    variants=IN_BURSTS,
+    __name__, "An interrupting UDP flow", where="figures 4.8, 4.9, table 4.7", variants=IN_BURSTS
 )

@@ -66,38 +66,29 @@ def pictures(r: Results) -> list[Picture]:
     ]
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC4.14": {
-            **{f"beside {p} over itself": study.ratio(standard(p), standard("Standard")) for p in FAST_ONES},
-            **{
-                f"beside {p} over beside {other}": study.ratio(standard(p), standard(other))
-                for p in ("Scalable", "FAST")
-                for other in ("HSTCP", "SABUL")
-            },
+CLAIMS = {
+    "IC4.14": {
+        **{f"beside {p} over itself": study.ratio(standard(p), standard("Standard")) for p in FAST_ONES},
+        **{
+            f"beside {p} over beside {other}": study.ratio(standard(p), standard(other))
+            for p in ("Scalable", "FAST")
+            for other in ("HSTCP", "SABUL")
         },
-        "IC4.15": {
-            **{f"{a}, {b}: Jain": study.median(index((a, b))) for a, b in MIXED},
-            **{
-                f"SABUL beside {p} over alone": study.ratio(pairs.part("SABUL", p, "f"), rates.mean("SABUL"))
-                for p in FAST_ONES[1:]
-            },
-            "largest sum with SABUL over without": study.median(largest_sum),
-            **{
-                f"HSTCP over {p}": study.ratio(pairs.part(p, "HSTCP", "g"), pairs.part(p, "HSTCP", "f"))
-                for p in FAST_ONES[:-1]
-            },
+    },
+    "IC4.15": {
+        **{f"{a}, {b}: Jain": study.median(index((a, b))) for a, b in MIXED},
+        **{
+            f"SABUL beside {p} over alone": study.ratio(pairs.part("SABUL", p, "f"), rates.mean("SABUL"))
+            for p in FAST_ONES[1:]
         },
-    }
-)
+        "largest sum with SABUL over without": study.median(largest_sum),
+        **{
+            f"HSTCP over {p}": study.ratio(pairs.part(p, "HSTCP", "g"), pairs.part(p, "HSTCP", "f"))
+            for p in FAST_ONES[:-1]
+        },
+    },
+}
 
 EXPERIMENT = rates.experiment(
-    "e4-7",
-    "Pairs of different protocols",
-    __doc__,
-    configurations,
-    CLAIMS,
-    where="figures 4.10, 4.11",
-    figures=pictures,
-    variants=paths.OTHERS,
+    __name__, "Pairs of different protocols", where="figures 4.10, 4.11", variants=paths.OTHERS
 )

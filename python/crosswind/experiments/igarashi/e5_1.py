@@ -17,6 +17,7 @@ from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.experiments.igarashi import rates, study
 from crosswind.figures import Picture
 from crosswind.reproduce import Results, Variant
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
 
 SECONDS, ALONE_S = 300, 350
@@ -66,15 +67,12 @@ def rate(name: str, share: float, buffer: str) -> rates.Measure:
     return rates.during(configuration, "f", when)
 
 
-def over_limit(name: str, share: float, buffer: str) -> rates.Measure:
+@measured
+def over_limit(r: Results, name: str, share: float, buffer: str) -> Any:
     """The rate from 150 to 300 s over what the socket buffer allows: buffer / RTT."""
     configuration, when = over_300_s(name, share, buffer, 150)
-
-    def measure(r: Results) -> Any:
-        window = float(r.runs.scenarios[configuration].data["flow"]["f"]["tcp"]["receive_buffer"].split()[0])
-        return rates.during(configuration, "f", when)(r) / (window * 8e-6 / (paths.INTERNATIONAL.rtt_ms / 1e3))
-
-    return measure
+    window = float(r.runs.scenarios[configuration].data["flow"]["f"]["tcp"]["receive_buffer"].split()[0])
+    return rates.during(configuration, "f", when)(r) / (window * 8e-6 / (paths.INTERNATIONAL.rtt_ms / 1e3))
 
 
 def scatter(name: str, share: float) -> rates.Measure:
@@ -104,34 +102,28 @@ def pictures(r: Results) -> list[Picture]:
 
 BELOW = [(p, x) for p in LIMITED for x in (0.80, 0.95)]
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC5.1": {f"{p} {x:.2f}, over x": study.median(over_limit(p, x, "Small")) for p, x in BELOW}
-        | {f"{p} {x:.2f}: scatter": study.median(scatter(p, x)) for p, x in BELOW}
-        | {f"{p} {x:.2f}: lost": study.value(label(p, x, "Small"), "f_loss") for p, x in BELOW},
-        "IC5.2": {f"{p}: 1.06 over 0.95": study.ratio(rate(p, 1.06, "Small"), rate(p, 0.95, "Small")) for p in LIMITED}
-        | {"CUBIC over FAST at 0.95": study.ratio(rate("CUBIC", 1.06, "Small"), rate("FAST", 0.95, "Small"))}
-        | {f"{p}: 1.06 less 0.95": study.change(rate(p, 1.06, "Small"), rate(p, 0.95, "Small")) for p in LIMITED}
-        | {"CUBIC: 1.06 less 0.95": study.change(rate("CUBIC", 1.06, "Small"), rate("CUBIC", 0.95, "Small"))},
-        "IC5.3": {
-            f"{p}: Large over Small": study.ratio(rate(p, 1.06, "Large"), rate(p, 1.06, "Small"))
-            for p in ("FAST", "Scalable")
-        }
-        | {
-            f"{p} Large: 1.06 over 0.95": study.ratio(rate(p, 1.06, "Large"), rate(p, 0.95, "Large"))
-            for p in ("HSTCP", "Scalable")
-        },
+CLAIMS = {
+    "IC5.1": {f"{p} {x:.2f}, over x": study.median(over_limit(p, x, "Small")) for p, x in BELOW}
+    | {f"{p} {x:.2f}: scatter": study.median(scatter(p, x)) for p, x in BELOW}
+    | {f"{p} {x:.2f}: lost": study.value(label(p, x, "Small"), "f_loss") for p, x in BELOW},
+    "IC5.2": {f"{p}: 1.06 over 0.95": study.ratio(rate(p, 1.06, "Small"), rate(p, 0.95, "Small")) for p in LIMITED}
+    | {"CUBIC over FAST at 0.95": study.ratio(rate("CUBIC", 1.06, "Small"), rate("FAST", 0.95, "Small"))}
+    | {f"{p}: 1.06 less 0.95": study.change(rate(p, 1.06, "Small"), rate(p, 0.95, "Small")) for p in LIMITED}
+    | {"CUBIC: 1.06 less 0.95": study.change(rate("CUBIC", 1.06, "Small"), rate("CUBIC", 0.95, "Small"))},
+    "IC5.3": {
+        f"{p}: Large over Small": study.ratio(rate(p, 1.06, "Large"), rate(p, 1.06, "Small"))
+        for p in ("FAST", "Scalable")
     }
-)
+    | {
+        f"{p} Large: 1.06 over 0.95": study.ratio(rate(p, 1.06, "Large"), rate(p, 0.95, "Large"))
+        for p in ("HSTCP", "Scalable")
+    },
+}
 
 EXPERIMENT = rates.experiment(
-    "e5-1",
+    __name__,
     "Socket buffers and router buffers",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figures 5.3 to 5.5 and 5.7",
-    figures=pictures,
     variants={
         f"large-{n}": Variant(f"the large router buffer holds {n} packets (O5.1)", {"large_packets": n})
         for n in paths.OTHER_LARGE

@@ -24,6 +24,7 @@ from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.figures import Picture
 from crosswind.reproduce import Results
 from crosswind.reproduce.claims import MissingDataError
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
 
 SECONDS, SHORTER, LONGER = 150, 30, 90
@@ -77,22 +78,17 @@ def changed_s(r: Results, name: str, at: float) -> float:
     return at / SECONDS * float(r.runs.scenarios[name].data["duration"].split()[0])
 
 
-def duplicates(name: str, at: float) -> rates.Measure:
+@measured
+def duplicates(r: Results, name: str, at: float) -> Any:
     """The longest row of ACKs that say the same, in the 0.4 s after a change, run by run."""
-
-    def measure(r: Results) -> Any:
-        events = r.runs.only(name).events("f", "ack")
-        t0 = changed_s(r, name, at) * 1e9
-        # Data segments are ACKs too: they say 1.
-        after = events.filter(
-            (pl.col("time_ns") >= t0) & (pl.col("time_ns") < t0 + SHOWN_S * 1e9) & (pl.col("seq") > 1)
-        )
-        if after.is_empty():
-            raise MissingDataError(f"no ACKs of {name} in the time after {at:g} s")
-        runs = after.partition_by("rep", maintain_order=True)
-        return np.array([max(len(list(g)) - 1 for _, g in groupby(run["seq"].to_list())) for run in runs], dtype=float)
-
-    return measure
+    events = r.runs.only(name).events("f", "ack")
+    t0 = changed_s(r, name, at) * 1e9
+    # Data segments are ACKs too: they say 1.
+    after = events.filter((pl.col("time_ns") >= t0) & (pl.col("time_ns") < t0 + SHOWN_S * 1e9) & (pl.col("seq") > 1))
+    if after.is_empty():
+        raise MissingDataError(f"no ACKs of {name} in the time after {at:g} s")
+    runs = after.partition_by("rep", maintain_order=True)
+    return np.array([max(len(list(g)) - 1 for _, g in groupby(run["seq"].to_list())) for run in runs], dtype=float)
 
 
 def after(name: str, low: float, high: float) -> rates.Measure:
@@ -111,27 +107,17 @@ def pictures(r: Results) -> list[Picture]:
     return out
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC5.7": {
-            **{f"{p}: to 39 ms": study.median(duplicates(p, SHORTER)) for p in paths.TCP_VARIANTS},
-            **{f"{p}: to 80 ms": study.median(duplicates(p, LONGER)) for p in paths.TCP_VARIANTS},
-        },
-        "IC5.8": {
-            **{f"{p}: 91 to 95 s": study.median(after(p, 91, 95)) for p in paths.TCP_VARIANTS},
-            **{f"{p}: last 10 s": study.median(after(p, 140, 150)) for p in paths.TCP_VARIANTS},
-            "UDT: 91 to 95 s": study.median(after("UDT", 91, 95)),
-            **{f"{p}: first 2 s": study.median(after(p, 90, 92)) for p in PROTOCOLS},
-        },
-    }
-)
+CLAIMS = {
+    "IC5.7": {
+        **{f"{p}: to 39 ms": study.median(duplicates(p, SHORTER)) for p in paths.TCP_VARIANTS},
+        **{f"{p}: to 80 ms": study.median(duplicates(p, LONGER)) for p in paths.TCP_VARIANTS},
+    },
+    "IC5.8": {
+        **{f"{p}: 91 to 95 s": study.median(after(p, 91, 95)) for p in paths.TCP_VARIANTS},
+        **{f"{p}: last 10 s": study.median(after(p, 140, 150)) for p in paths.TCP_VARIANTS},
+        "UDT: 91 to 95 s": study.median(after("UDT", 91, 95)),
+        **{f"{p}: first 2 s": study.median(after(p, 90, 92)) for p in PROTOCOLS},
+    },
+}
 
-EXPERIMENT = rates.experiment(
-    "e5-10",
-    "A path that changes its length",
-    __doc__,
-    configurations,
-    CLAIMS,
-    where="figure 5.12",
-    figures=pictures,
-)
+EXPERIMENT = rates.experiment(__name__, "A path that changes its length", where="figure 5.12")

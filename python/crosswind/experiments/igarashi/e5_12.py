@@ -20,6 +20,7 @@ from crosswind.experiments.igarashi import rates, study
 from crosswind.figures import Picture
 from crosswind.reproduce import Results, Variant
 from crosswind.reproduce.claims import measures
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
 
 SINGLE = ("39", "78", "156")
@@ -60,14 +61,11 @@ def second(name: str, case: str) -> rates.Measure:
     return lambda r: rates.mean(label(name, case), "g")(r) / total(name, case)(r)
 
 
-def least_over_largest(name: str) -> rates.Measure:
+@measured
+def least_over_largest(r: Results, name: str) -> np.ndarray:
     """Of one flow with each round trip: the lowest rate over the highest."""
-
-    def measure(r: Results) -> np.ndarray:
-        found = [rates.mean(label(name, c))(r) for c in SINGLE]
-        return np.asarray(np.min(found, axis=0) / np.max(found, axis=0))
-
-    return measure
+    found = [rates.mean(label(name, c))(r) for c in SINGLE]
+    return np.asarray(np.min(found, axis=0) / np.max(found, axis=0))
 
 
 def in_pair(name: str, case: str, flow: str) -> rates.Measure:
@@ -98,47 +96,37 @@ def pictures(r: Results) -> list[Picture]:
     ]
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC5.9": {f"{p}: two over one": study.ratio(total(p, "39+39"), total(p, "39")) for p in paths.TCP_VARIANTS},
-        "IC5.10": {
-            **{
-                f"{p}: long flow over its rate in 39/39": study.ratio(
-                    in_pair(p, "39+156", "g"), in_pair(p, "39+39", "g")
-                )
-                for p in paths.TCP_VARIANTS
-            },
-            **{
-                f"{p}: sum over that of 39/39": study.ratio(total(p, "39+156"), total(p, "39+39"))
-                for p in paths.TCP_VARIANTS
-            },
-        },
-        "IC5.11": {
-            f"share in {c} over 39/39": study.ratio(second("UDT", c), second("UDT", "39+39"))
-            for c in ("39+78", "39+156")
-        },
-        "IC5.23": {
-            **{f"{p}: gain of the short flow": measures.seeds(gained(p)) for p in paths.TCP_VARIANTS},
-            **{
-                f"{p}: loss of the long flow less that gain": measures.seeds(study.less(lost(p), gained(p)))
-                for p in paths.TCP_VARIANTS
-            },
-        },
-        "IC5.24": {
-            f"{p}: least over largest of 39, 78, 156 ms": study.median(least_over_largest(p))
+CLAIMS = {
+    "IC5.9": {f"{p}: two over one": study.ratio(total(p, "39+39"), total(p, "39")) for p in paths.TCP_VARIANTS},
+    "IC5.10": {
+        **{
+            f"{p}: long flow over its rate in 39/39": study.ratio(in_pair(p, "39+156", "g"), in_pair(p, "39+39", "g"))
             for p in paths.TCP_VARIANTS
         },
-    }
-)
+        **{
+            f"{p}: sum over that of 39/39": study.ratio(total(p, "39+156"), total(p, "39+39"))
+            for p in paths.TCP_VARIANTS
+        },
+    },
+    "IC5.11": {
+        f"share in {c} over 39/39": study.ratio(second("UDT", c), second("UDT", "39+39")) for c in ("39+78", "39+156")
+    },
+    "IC5.23": {
+        **{f"{p}: gain of the short flow": measures.seeds(gained(p)) for p in paths.TCP_VARIANTS},
+        **{
+            f"{p}: loss of the long flow less that gain": measures.seeds(study.less(lost(p), gained(p)))
+            for p in paths.TCP_VARIANTS
+        },
+    },
+    "IC5.24": {
+        f"{p}: least over largest of 39, 78, 156 ms": study.median(least_over_largest(p)) for p in paths.TCP_VARIANTS
+    },
+}
 
 EXPERIMENT = rates.experiment(
-    "e5-12",
+    __name__,
     "Flows of different round trips",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figure 5.13",
-    figures=pictures,
     variants=BUFFERS
     | {
         "no-losses": Variant("the line loses and delays nothing", {"loss": 0.0}),

@@ -56,38 +56,29 @@ def pictures(r: Results) -> list[Picture]:
     ]
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC5.12": {"mixed pairs that do": lambda r: stats.median(smaller_sums(r))},
-        "IC5.13": {
-            **{
-                f"UDT over {p}": study.ratio(pairs.part(p, "UDT", "g"), pairs.part(p, "UDT", "f"))
-                for p in paths.TCP_VARIANTS
-            },
+CLAIMS = {
+    "IC5.12": {"mixed pairs that do": lambda r: stats.median(smaller_sums(r))},
+    "IC5.13": {
+        f"UDT over {p}": study.ratio(pairs.part(p, "UDT", "g"), pairs.part(p, "UDT", "f")) for p in paths.TCP_VARIANTS
+    },
+    "IC5.14": {
+        **{
+            f"Standard over {p}": study.ratio(pairs.part(p, "Standard", "g"), pairs.part(p, "Standard", "f"))
+            for p in PROTOCOLS
         },
-        "IC5.14": {
-            **{
-                f"Standard over {p}": study.ratio(pairs.part(p, "Standard", "g"), pairs.part(p, "Standard", "f"))
-                for p in PROTOCOLS
-            },
-            **{
-                f"{p} over alone": study.ratio(
-                    pairs.part(p, "Standard", "f"), rates.during(e5_1.alone(p), "f", e5_1.part(0, 300))
-                )
-                for p in PROTOCOLS
-            },
+        **{
+            f"{p} over alone": study.ratio(
+                pairs.part(p, "Standard", "f"), rates.during(e5_1.alone(p), "f", e5_1.part(0, 300))
+            )
+            for p in PROTOCOLS
         },
-    }
-)
+    },
+}
 
 EXPERIMENT = rates.experiment(
-    "e5-13",
+    __name__,
     "Mixed protocols at 1 Gbit/s",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figure 5.14",
-    figures=pictures,
     uses=("e5-1",),
     variants={"large-buffer": Variant("the router's buffer is the large one", {"buffer_packets": paths.LARGE})},
 )

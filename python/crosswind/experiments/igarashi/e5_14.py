@@ -111,42 +111,34 @@ def pictures(r: Results) -> list[Picture]:
     ]
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC5.15": {
-            **{
-                f"{p}: {b} over {a} KB": study.ratio(high_rate(p, b), high_rate(p, a))
-                for p in PROTOCOLS
-                for a, b in ((0, 100), (100, 300), (300, 500))
-            },
+CLAIMS = {
+    "IC5.15": {
+        f"{p}: {b} over {a} KB": study.ratio(high_rate(p, b), high_rate(p, a))
+        for p in PROTOCOLS
+        for a, b in ((0, 100), (100, 300), (300, 500))
+    },
+    "IC5.16": {
+        **study.order([(f"{m} KB", short_rate("", m)) for m in (500, 300, 100)]),
+        **{
+            f"beside {p}, {m} KB": study.ratio(short_rate(p, m), short_rate("", m))
+            for p in PROTOCOLS
+            for m in (300, 500)
         },
-        "IC5.16": {
-            **study.order([(f"{m} KB", short_rate("", m)) for m in (500, 300, 100)]),
-            **{
-                f"beside {p}, {m} KB": study.ratio(short_rate(p, m), short_rate("", m))
-                for p in PROTOCOLS
-                for m in (300, 500)
-            },
-        },
-        "IC5.17": {
-            "average": measures.at_full_size(study.median(load)),
-            "largest second": measures.at_full_size(study.median(peak)),
-        },
-        "IC5.18": {
-            **{p: study.change(high_rate(p, 500, "Large"), high_rate(p, 500)) for p in PROTOCOLS},
-            **{f"short beside {p}": study.change(short_rate(p, 500, "Large"), short_rate(p, 500)) for p in PROTOCOLS},
-        },
-    }
-)
+    },
+    "IC5.17": {
+        "average": measures.at_full_size(study.median(load)),
+        "largest second": measures.at_full_size(study.median(peak)),
+    },
+    "IC5.18": {
+        **{p: study.change(high_rate(p, 500, "Large"), high_rate(p, 500)) for p in PROTOCOLS},
+        **{f"short beside {p}": study.change(short_rate(p, 500, "Large"), short_rate(p, 500)) for p in PROTOCOLS},
+    },
+}
 
 EXPERIMENT = rates.experiment(
-    "e5-14",
+    __name__,
     "Short transfers beside a high-speed flow",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figures 5.15 to 5.17",
-    figures=pictures,
     uses=("e5-1",),
     variants={"cubic-limited": Variant("CUBIC heeds its socket buffer too", {"heedless": ()})},
 )

@@ -147,41 +147,31 @@ def pictures(r: Results) -> list[Picture]:
     return out
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC5.19": {
-            **{f"{p}, {c}, Small": harmed(p, c, "Small") for p in FAST_ONES for c in CASES},
-            **{f"{p}, {c}, Large": harmed(p, c, "Large") for p in ("FAST", "CUBIC") for c in CASES},
-        },
-        "IC5.20": {
-            "flows harmed, of eight": measures.with_seeds(measures.fact(by_little)),
-            **{f"{p}: 3.2 Mbit/s": study.median(beside(p, "3.2", "Small")) for p in LIMITED},
-            **{f"{p}: change by {c} Mbit/s": harmed(p, c, "Small") for p in LIMITED for c in LITTLE},
-            **{f"{p}: lost beside {c} Mbit/s": study.value(label(p, c), "f_lost") for p in LIMITED for c in LITTLE},
-        },
-        "IC5.21": {
-            **{f"beside {p} less alone": study.median(raised(p)) for p in FAST_ONES},
-            "HTCP and UDT over the others": study.median(loudest),
-        },
-        "IC5.22": {c: study.median(beside("Standard", c, "Small")) for c in CASES},
-        "IC5.25": {
-            f"{p}, {c}: kept with Large less with Small": measures.seeds(
-                study.less(beside(p, c, "Large"), beside(p, c, "Small"))
-            )
-            for p in FAST_ONES
-            for c in CASES
-        },
-    }
-)
+CLAIMS = {
+    "IC5.19": {
+        **{f"{p}, {c}, Small": harmed(p, c, "Small") for p in FAST_ONES for c in CASES},
+        **{f"{p}, {c}, Large": harmed(p, c, "Large") for p in ("FAST", "CUBIC") for c in CASES},
+    },
+    "IC5.20": {
+        "flows harmed, of eight": measures.with_seeds(by_little),
+        **{f"{p}: 3.2 Mbit/s": study.median(beside(p, "3.2", "Small")) for p in LIMITED},
+        **{f"{p}: change by {c} Mbit/s": harmed(p, c, "Small") for p in LIMITED for c in LITTLE},
+        **{f"{p}: lost beside {c} Mbit/s": study.value(label(p, c), "f_lost") for p in LIMITED for c in LITTLE},
+    },
+    "IC5.21": {
+        **{f"beside {p} less alone": study.median(raised(p)) for p in FAST_ONES},
+        "HTCP and UDT over the others": study.median(loudest),
+    },
+    "IC5.22": {c: study.median(beside("Standard", c, "Small")) for c in CASES},
+    "IC5.25": {
+        f"{p}, {c}: kept with Large less with Small": measures.seeds(
+            study.less(beside(p, c, "Large"), beside(p, c, "Small"))
+        )
+        for p in FAST_ONES
+        for c in CASES
+    },
+}
 
 EXPERIMENT = rates.experiment(
-    "e5-17",
-    "Two UDP streams beside a high-speed flow",
-    __doc__,
-    configurations,
-    CLAIMS,
-    where="figures 5.18 to 5.20, table 5.3",
-    tables=tables,
-    figures=pictures,
-    uses=("e5-1",),
+    __name__, "Two UDP streams beside a high-speed flow", where="figures 5.18 to 5.20, table 5.3", uses=("e5-1",)
 )

@@ -64,49 +64,44 @@ def _both_small(name: str, what: str) -> rates.Measure:
     return first(small)
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC5.3": {
-            **{
-                f"{p}: {n} packets over Small": study.ratio(_socket(n, p), _small(p))
-                for n in paths.OTHER_LARGE
-                for p in ("FAST", "Scalable")
-            },
-            **{
-                f"{p}, {n} packets: 1.06 over 0.95": study.ratio(
-                    _socket(n, p), first(rates.during(e5_1.alone(p, "Large"), "f", e5_1.part(0, 300)))
-                )
-                for n in paths.OTHER_LARGE
-                for p in ("HSTCP", "Scalable")
-            },
-        },
-        "IC5.18": {
-            f"{p}, {what}: {n} packets over Small": study.ratio(_both(n, p, what), _both_small(p, what))
+CLAIMS = {
+    "IC5.3": {
+        **{
+            f"{p}: {n} packets over Small": study.ratio(_socket(n, p), _small(p))
             for n in paths.OTHER_LARGE
-            for p in e5_14.PROTOCOLS
-            for what in ("flow", "short")
+            for p in ("FAST", "Scalable")
         },
-        "IC5.19": {
-            f"{p}, case 1, {n} packets": study.median(_kept(n, p)) for n in paths.OTHER_LARGE for p in ("FAST", "CUBIC")
-        },
-        "IC5.25": {
-            f"{p}, case 1: {n} packets less Small": study.median(
-                study.less(_kept(n, p), first(e5_17.beside(p, "case 1", "Small")))
+        **{
+            f"{p}, {n} packets: 1.06 over 0.95": study.ratio(
+                _socket(n, p), first(rates.during(e5_1.alone(p, "Large"), "f", e5_1.part(0, 300)))
             )
             for n in paths.OTHER_LARGE
-            for p in e5_17.FAST_ONES
+            for p in ("HSTCP", "Scalable")
         },
     },
-    partly=("IC5.3", "IC5.18", "IC5.19", "IC5.25"),
-)
+    "IC5.18": {
+        f"{p}, {what}: {n} packets over Small": study.ratio(_both(n, p, what), _both_small(p, what))
+        for n in paths.OTHER_LARGE
+        for p in e5_14.PROTOCOLS
+        for what in ("flow", "short")
+    },
+    "IC5.19": {
+        f"{p}, case 1, {n} packets": study.median(_kept(n, p)) for n in paths.OTHER_LARGE for p in ("FAST", "CUBIC")
+    },
+    "IC5.25": {
+        f"{p}, case 1: {n} packets less Small": study.median(
+            study.less(_kept(n, p), first(e5_17.beside(p, "case 1", "Small")))
+        )
+        for n in paths.OTHER_LARGE
+        for p in e5_17.FAST_ONES
+    },
+}
 
 EXPERIMENT = rates.experiment(
-    "e5-3",
+    __name__,
     "Large router buffers of other sizes",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figures 5.3, 5.17 and 5.18",
     uses=("e5-1", "e5-14", "e5-17"),
     reps=REPS,
+    partly=("IC5.3", "IC5.18", "IC5.19", "IC5.25"),
 )

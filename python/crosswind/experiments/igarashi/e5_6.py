@@ -48,13 +48,4 @@ def pictures(r: Results) -> list[Picture]:
     return out
 
 
-EXPERIMENT = rates.experiment(
-    "e5-6",
-    "Set losses on the emulator",
-    __doc__,
-    configurations,
-    (),
-    where="figure 5.8",
-    figures=pictures,
-    reps=1,
-)
+EXPERIMENT = rates.experiment(__name__, "Set losses on the emulator", where="figure 5.8", reps=1)

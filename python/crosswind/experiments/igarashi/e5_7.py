@@ -87,26 +87,15 @@ def pictures(r: Results) -> list[Picture]:
     return [*series, per_ack, *traces]
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC5.5": {
-            "slowest over the buffer's rate": study.median(slowest),
-            **{
-                f"{p}: time with {o} over XP": study.ratio(half_s(p, o), half_s(p, "Windows XP"))
-                for p in paths.TCP_VARIANTS
-                for o in ("Linux", "FreeBSD 5.3")
-            },
+CLAIMS = {
+    "IC5.5": {
+        "slowest over the buffer's rate": study.median(slowest),
+        **{
+            f"{p}: time with {o} over XP": study.ratio(half_s(p, o), half_s(p, "Windows XP"))
+            for p in paths.TCP_VARIANTS
+            for o in ("Linux", "FreeBSD 5.3")
         },
-    }
-)
+    },
+}
 
-EXPERIMENT = rates.experiment(
-    "e5-7",
-    "Receivers on a path that drops nothing",
-    __doc__,
-    configurations,
-    CLAIMS,
-    where="figures 5.9, 5.10",
-    figures=pictures,
-    reps=3,
-)
+EXPERIMENT = rates.experiment(__name__, "Receivers on a path that drops nothing", where="figures 5.9, 5.10", reps=3)

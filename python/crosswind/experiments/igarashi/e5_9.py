@@ -54,28 +54,20 @@ def pictures(r: Results) -> list[Picture]:
     ]
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC5.6": {
-            **{
-                f"{p} {x:.2f}: FreeBSD over XP": study.ratio(
-                    rates.mean(label(p, "FreeBSD 5.3", x)), rates.mean(label(p, "Windows XP", x))
-                )
-                for p in paths.TCP_VARIANTS
-                for x in SHARES
-            },
-        },
-    }
-)
+CLAIMS = {
+    "IC5.6": {
+        f"{p} {x:.2f}: FreeBSD over XP": study.ratio(
+            rates.mean(label(p, "FreeBSD 5.3", x)), rates.mean(label(p, "Windows XP", x))
+        )
+        for p in paths.TCP_VARIANTS
+        for x in SHARES
+    },
+}
 
 EXPERIMENT = rates.experiment(
-    "e5-9",
+    __name__,
     "Receivers on a line with losses",
-    __doc__,
-    configurations,
-    CLAIMS,
     where="figure 5.11",
-    figures=pictures,
     variants={
         "losses-5e-5": Variant("one packet in 20 000 is lost and one is late", {"loss": 5e-5, "late_share": 5e-5}),
         "in-order": Variant("random losses, and nothing overtakes", {"late_share": 0.0}),

@@ -23,6 +23,7 @@ from crosswind.experiments.igarashi import assured, drawing, study
 from crosswind.figures import Picture
 from crosswind.reproduce import Results
 from crosswind.reproduce.claims import measures
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
 
 WIDTHS = (1.0, 1.1, 1.2, 1.3, 1.4, 1.5)
@@ -51,15 +52,12 @@ def _met(configuration: str) -> Any:
     return lambda r: r.of(configuration, "misses") == 0
 
 
-def _missing(depth_kb: int) -> study.Column:
+@measured
+def _missing(r: Results, depth_kb: int) -> Any:
     """By how much the flows miss their contracts, added up, in parts of the contracts' sum."""
     name = f"bucket {depth_kb} kB"
-
-    def measure(r: Results) -> Any:
-        missing = [np.maximum(c - r.of(name, f"th_f{k}"), 0) for k, c in assured.CONTRACTS.items()]
-        return np.sum(missing, axis=0) / assured.SUM_MBPS
-
-    return measure
+    missing = [np.maximum(c - r.of(name, f"th_f{k}"), 0) for k, c in assured.CONTRACTS.items()]
+    return np.sum(missing, axis=0) / assured.SUM_MBPS
 
 
 def _total(configuration: str) -> study.Column:
@@ -68,23 +66,21 @@ def _total(configuration: str) -> study.Column:
 
 SUITABLE, DEEP = (f"bucket {d} kB" for d in (SUITABLE_KB, DEEP_KB))
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC6.12": {
-            "total, suitable depth against window": study.ratio(_total(SUITABLE), _total(WINDOW)),
-            "total, deep against suitable": study.ratio(_total(DEEP), _total(SUITABLE)),
-            "total, suitable depth less window": study.change(_total(SUITABLE), _total(WINDOW)),
-            "missing to contracts, deep less suitable": measures.seeds(
-                study.less(_missing(DEEP_KB), _missing(SUITABLE_KB))
-            ),
-            "flows below contract, window": study.value(WINDOW, "misses"),
-            "flows below contract, suitable depth": study.value(SUITABLE, "misses"),
-            "flows below contract, deep": study.value(DEEP, "misses"),
-        },
-        "IC6.13": {f"seeds with all met, {w} x": study.portion(_met(f"{w} x")) for w in (1.4, 1.5)}
-        | {"seeds with all met, 1.0 x": study.portion(_met("1.0 x"))},
-    }
-)
+CLAIMS = {
+    "IC6.12": {
+        "total, suitable depth against window": study.ratio(_total(SUITABLE), _total(WINDOW)),
+        "total, deep against suitable": study.ratio(_total(DEEP), _total(SUITABLE)),
+        "total, suitable depth less window": study.change(_total(SUITABLE), _total(WINDOW)),
+        "missing to contracts, deep less suitable": measures.seeds(
+            study.less(_missing(DEEP_KB), _missing(SUITABLE_KB))
+        ),
+        "flows below contract, window": study.value(WINDOW, "misses"),
+        "flows below contract, suitable depth": study.value(SUITABLE, "misses"),
+        "flows below contract, deep": study.value(DEEP, "misses"),
+    },
+    "IC6.13": {f"seeds with all met, {w} x": study.portion(_met(f"{w} x")) for w in (1.4, 1.5)}
+    | {"seeds with all met, 1.0 x": study.portion(_met("1.0 x"))},
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -95,11 +91,4 @@ def pictures(r: Results) -> list[Picture]:
     return [drawing.contract_bars("e6-0", caption, bars, assured.CONTRACTS, "throughput (Mbit/s)")]
 
 
-EXPERIMENT = assured.experiment(
-    "e6-0",
-    "Provisioning of one domain, and token buckets",
-    __doc__,
-    configurations,
-    CLAIMS,
-    figures=pictures,
-)
+EXPERIMENT = assured.experiment(__name__, "Provisioning of one domain, and token buckets")

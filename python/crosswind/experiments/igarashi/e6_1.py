@@ -23,10 +23,7 @@ def configurations(**_: Any) -> dict[str, Scenario]:
 
 
 EXPERIMENT = assured.experiment(
-    "e6-1",
+    __name__,
     "Two domains, original marking",
-    __doc__,
-    configurations,
-    (),
     figures=assured.table_picture("6.2", "across two domains, original marking", list(configurations())),
 )

@@ -59,15 +59,13 @@ def tables(runs: Runs) -> Tables:
     return {"repetition": repetition, "interval": hist}
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC6.17": {
-            "distance of Point A and Point B": study.value(OWN, "Point A"),
-            "distance of behind RIO2 and Point B": study.value(OWN, "behind RIO2"),
-            "distance of behind RIO1 and Point B": study.value(OWN, "behind RIO1"),
-        },
-    }
-)
+CLAIMS = {
+    "IC6.17": {
+        "distance of Point A and Point B": study.value(OWN, "Point A"),
+        "distance of behind RIO2 and Point B": study.value(OWN, "behind RIO2"),
+        "distance of behind RIO1 and Point B": study.value(OWN, "behind RIO1"),
+    },
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -78,12 +76,4 @@ def pictures(r: Results) -> list[Picture]:
     return [cumulative("fig-6-5", caption, series, "interval (ms)", 1e-6)]
 
 
-EXPERIMENT = study.experiment(
-    "e6-10",
-    "Intervals of packets in profile at the boundary",
-    __doc__,
-    configurations,
-    CLAIMS,
-    tables=tables,
-    figures=pictures,
-)
+EXPERIMENT = study.experiment(__name__, "Intervals of packets in profile at the boundary")

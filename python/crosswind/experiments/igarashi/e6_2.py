@@ -39,33 +39,23 @@ def _gain(flow: int) -> Any:
     return lambda r: r.of(_of("Case 1"), column) - r.of(_of("Case 1", assured.ORIGINAL), column)
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC6.2": {
-            **{
-                f"flow 9, {case}": study.value(_of(case), "th_f9")
-                for case, value in (("Case 1", 4.302), ("Case 2", 4.22))
-            },
-            "flow 6, Case 1": study.value(_of("Case 1"), "th_f6"),
-            "flow 6, Case 1, of the print": study.value(_of("Case 1"), "th_f6"),
-        },
-        "IC6.3": {
-            "flow 9": study.value(_of("Case 3"), "th_f9"),
-            "flow 9 less the lower of 3 and 6": study.median(_least_of_five),
-        },
-        "IC6.7": {
-            **{f"flow {k}, gain": study.median(_gain(k)) for k in (1, 4)},
-        },
-    }
-)
+CLAIMS = {
+    "IC6.2": {
+        **{f"flow 9, {case}": study.value(_of(case), "th_f9") for case, value in (("Case 1", 4.302), ("Case 2", 4.22))},
+        "flow 6, Case 1": study.value(_of("Case 1"), "th_f6"),
+        "flow 6, Case 1, of the print": study.value(_of("Case 1"), "th_f6"),
+    },
+    "IC6.3": {
+        "flow 9": study.value(_of("Case 3"), "th_f9"),
+        "flow 9 less the lower of 3 and 6": study.median(_least_of_five),
+    },
+    "IC6.7": {f"flow {k}, gain": study.median(_gain(k)) for k in (1, 4)},
+}
 
 
 EXPERIMENT = assured.experiment(
-    "e6-2",
+    __name__,
     "Two domains, excess-in marking",
-    __doc__,
-    configurations,
-    CLAIMS,
     figures=assured.table_picture("6.3", "across two domains, excess-in marking", list(configurations())),
     uses=("e6-1",),
 )

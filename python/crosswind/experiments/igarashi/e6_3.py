@@ -36,30 +36,23 @@ def _deviation(r: Results) -> Any:
     return stats.exact(float(np.mean(np.abs(medians))), r.of(OWN, "total").size)
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC6.1": {
-            **{
-                f"seeds without a miss, {kind} {case}": study.portion(_met(f"{used}{c}"))
-                for kind, used in (("inter", "e6-1/"), ("intra", ""))
-                for case in assured.CASES
-                for c in [assured.label(kind, assured.ORIGINAL, case)]
-            },
-        },
-        "IC6.5": {
-            **{f"flow {k}": study.value(OWN, f"th_f{k}") for k in assured.FLOWS},
-            "mean distance from the table": _deviation,
-        },
-    }
-)
+CLAIMS = {
+    "IC6.1": {
+        f"seeds without a miss, {kind} {case}": study.portion(_met(f"{used}{c}"))
+        for kind, used in (("inter", "e6-1/"), ("intra", ""))
+        for case in assured.CASES
+        for c in [assured.label(kind, assured.ORIGINAL, case)]
+    },
+    "IC6.5": {
+        **{f"flow {k}": study.value(OWN, f"th_f{k}") for k in assured.FLOWS},
+        "mean distance from the table": _deviation,
+    },
+}
 
 
 EXPERIMENT = assured.experiment(
-    "e6-3",
+    __name__,
     "One domain, original marking",
-    __doc__,
-    configurations,
-    CLAIMS,
     figures=assured.table_picture("6.4", "within one domain, original marking", list(configurations())),
     uses=("e6-1",),
 )

@@ -39,32 +39,23 @@ def _nearly_met(configuration: str) -> Any:
     return lambda r: r.of(configuration, "clear_misses") == 0
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC6.4": {
-            **{
-                f"seeds with all met, {case}": study.portion(_nearly_met(c))
-                for case in assured.CASES
-                for c in [assured.label("intra", assured.EXCESS, case)]
-            },
-        },
-        "IC6.6": {
-            **{
-                f"{kind} {marking}, {case}": study.value(used + assured.label(kind, marking, case), "total")
-                for used, kind, marking in TABLES
-                for case, accept in TOTALS.items()
-            },
-        },
-    }
-)
+CLAIMS = {
+    "IC6.4": {
+        f"seeds with all met, {case}": study.portion(_nearly_met(c))
+        for case in assured.CASES
+        for c in [assured.label("intra", assured.EXCESS, case)]
+    },
+    "IC6.6": {
+        f"{kind} {marking}, {case}": study.value(used + assured.label(kind, marking, case), "total")
+        for used, kind, marking in TABLES
+        for case, accept in TOTALS.items()
+    },
+}
 
 
 EXPERIMENT = assured.experiment(
-    "e6-4",
+    __name__,
     "One domain, excess-in marking",
-    __doc__,
-    configurations,
-    CLAIMS,
     figures=assured.table_picture("6.5", "within one domain, excess-in marking", list(configurations())),
     uses=("e6-1", "e6-2", "e6-3"),
 )

@@ -35,11 +35,9 @@ def _growth(r: Results) -> Any:
     return (before + remarked) / np.maximum(before, 1)
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC6.10": {"flow 9": study.median(_growth)},
-    }
-)
+CLAIMS = {
+    "IC6.10": {"flow 9": study.median(_growth)},
+}
 
 
 def count_picture(r: Results, name: str, caption: str, own: str) -> Picture:
@@ -60,11 +58,4 @@ def pictures(r: Results) -> list[Picture]:
     return [count_picture(r, "table-6-6", "Packets at the second domain, excess-in, Case 1 (Table 6.6).", OWN)]
 
 
-EXPERIMENT = assured.experiment(
-    "e6-5",
-    "Re-marking by flow, excess-in",
-    __doc__,
-    configurations,
-    CLAIMS,
-    figures=pictures,
-)
+EXPERIMENT = assured.experiment(__name__, "Re-marking by flow, excess-in")

@@ -55,23 +55,17 @@ def _misses(configuration: str, flow: str, rate: float) -> Any:
     return lambda r: r.of(configuration, f"th_{flow}") < rate
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC6.11": {
-            **{
-                f"{flow}, {c}": study.value(c, f"th_{flow}")
-                for c in configurations()
-                for flow in ("a6", "a9", "b6", "b9")
-            },
-            **{f"flows below contract, {c}": study.value(c, "misses") for c in configurations()},
-            **{
-                f"seeds in which {flow} misses, {c}": study.portion(_misses(c, flow, 5.0))
-                for c in configurations()
-                for flow in ("a6", "a9", "b6", "b9")
-            },
+CLAIMS = {
+    "IC6.11": {
+        **{f"{flow}, {c}": study.value(c, f"th_{flow}") for c in configurations() for flow in ("a6", "a9", "b6", "b9")},
+        **{f"flows below contract, {c}": study.value(c, "misses") for c in configurations()},
+        **{
+            f"seeds in which {flow} misses, {c}": study.portion(_misses(c, flow, 5.0))
+            for c in configurations()
+            for flow in ("a6", "a9", "b6", "b9")
         },
-    }
-)
+    },
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -84,11 +78,4 @@ def pictures(r: Results) -> list[Picture]:
     return out
 
 
-EXPERIMENT = assured.experiment(
-    "e6-7",
-    "Two upstream domains with different policies",
-    __doc__,
-    configurations,
-    CLAIMS,
-    figures=pictures,
-)
+EXPERIMENT = assured.experiment(__name__, "Two upstream domains with different policies")

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from crosswind.experiments.igarashi import assured, drawing, study
-from crosswind.experiments.igarashi.chain_of_queues import KINDS, QUEUES, configurations
+from crosswind.experiments.igarashi import assured, chain_of_queues, drawing, study
+from crosswind.experiments.igarashi.chain_of_queues import KINDS, QUEUES
 from crosswind.figures import Picture
 from crosswind.reproduce import Results, Tables
 from crosswind.reproduce.claims import Measure
@@ -63,17 +63,15 @@ def _losses() -> dict[str, Measure]:
     }
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC6.14": {
-            **_losses(),
-        },
-        "IC6.15": {
-            "count": study.value("(a) inter", "remarked"),
-            "share of packets in profile": study.value("(a) inter", "remarked_share"),
-        },
-    }
-)
+CLAIMS = {
+    "IC6.14": {
+        **_losses(),
+    },
+    "IC6.15": {
+        "count": study.value("(a) inter", "remarked"),
+        "share of packets in profile": study.value("(a) inter", "remarked_share"),
+    },
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -91,11 +89,5 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "e6-8",
-    "Several RIO queues in a domain: losses",
-    __doc__,
-    configurations,
-    CLAIMS,
-    tables=tables,
-    figures=pictures,
+    __name__, "Several RIO queues in a domain: losses", configurations=chain_of_queues.configurations
 )

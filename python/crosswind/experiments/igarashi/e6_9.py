@@ -16,6 +16,7 @@ from crosswind import stats
 from crosswind.experiments.igarashi import assured, chain_of_queues, drawing, study
 from crosswind.figures import Picture
 from crosswind.reproduce import Results
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
 
 GROUPS = ("ab", "a1", "a2")
@@ -27,40 +28,32 @@ def configurations(**_: Any) -> dict[str, Scenario]:
     return chain_of_queues.configurations()
 
 
-def _distance(pick: Any) -> Any:
+@measured
+def _distance(r: Results, pick: Any) -> Any:
     """Over the 27 flows: mean or largest distance of the median throughputs of (a) and (b)."""
-
-    def measure(r: Results) -> Any:
-        names = [f"th_{g}{k}" for g in GROUPS for k in assured.FLOWS]
-        far = [abs(float(np.median(r.of(A, n)) - np.median(r.of(B, n)))) for n in names]
-        return stats.exact(float(pick(far)), len(far))
-
-    return measure
+    names = [f"th_{g}{k}" for g in GROUPS for k in assured.FLOWS]
+    far = [abs(float(np.median(r.of(A, n)) - np.median(r.of(B, n)))) for n in names]
+    return stats.exact(float(pick(far)), len(far))
 
 
-def _missing(configuration: str) -> Any:
+@measured
+def _missing(r: Results, configuration: str) -> Any:
     """How many of the 27 flows miss their contract by more than 1 %."""
-
-    def measure(r: Results) -> Any:
-        below = [
-            r.of(configuration, f"th_{g}{k}") < 0.99 * c
-            for g in GROUPS
-            for k, c in zip(assured.FLOWS, assured.RATES, strict=True)
-        ]
-        return np.sum(below, axis=0)
-
-    return measure
+    below = [
+        r.of(configuration, f"th_{g}{k}") < 0.99 * c
+        for g in GROUPS
+        for k, c in zip(assured.FLOWS, assured.RATES, strict=True)
+    ]
+    return np.sum(below, axis=0)
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC6.16": {
-            "mean": _distance(np.mean),
-            "largest": _distance(np.max),
-            **{f"flows below contract, {c}": study.median(_missing(c)) for c in (A, B)},
-        },
-    }
-)
+CLAIMS = {
+    "IC6.16": {
+        "mean": _distance(np.mean),
+        "largest": _distance(np.max),
+        **{f"flows below contract, {c}": study.median(_missing(c)) for c in (A, B)},
+    },
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -73,11 +66,4 @@ def pictures(r: Results) -> list[Picture]:
     return out
 
 
-EXPERIMENT = assured.experiment(
-    "e6-9",
-    "Several RIO queues in a domain: throughput",
-    __doc__,
-    configurations,
-    CLAIMS,
-    figures=pictures,
-)
+EXPERIMENT = assured.experiment(__name__, "Several RIO queues in a domain: throughput")

@@ -51,16 +51,14 @@ def _late(r: Results) -> Any:
     return np.sum([r.of(MODEL_2, f"{g}_late_20") for g in ("g3", "g4")], axis=0)
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC7.1": _eplr(("g0", "g1", "g3", "g4"), 10),
-        "IC7.3": {
-            **_eplr(("g0", "g3", "g4"), 20),
-            "g0 over the next worst": study.median(_worst_of_all),
-            "late packets of g3 and g4": study.median(_late),
-        },
-    }
-)
+CLAIMS = {
+    "IC7.1": _eplr(("g0", "g1", "g3", "g4"), 10),
+    "IC7.3": {
+        **_eplr(("g0", "g3", "g4"), 20),
+        "g0 over the next worst": study.median(_worst_of_all),
+        "late packets of g3 and g4": study.median(_late),
+    },
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -72,12 +70,4 @@ def pictures(r: Results) -> list[Picture]:
     return [drawing.bars("fig-7-2", "EPLR without control (Fig. 7.2).", bars, "EPLR (%)")]
 
 
-EXPERIMENT = discard.read_two_ways(
-    "e7-1",
-    "EPLR without control",
-    __doc__,
-    configurations,
-    CLAIMS,
-    figures=pictures,
-    uses=("e7-2",),
-)
+EXPERIMENT = discard.read_two_ways(__name__, "EPLR without control", uses=("e7-2",))

@@ -37,18 +37,14 @@ def _share(case: str, member: str, column: str) -> Any:
     return lambda r: r.of(case, f"{member}_{column}") / r.of(case, f"{member}_sent")
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC7.23": {
-            **{
-                f"{member}, {cause}, case {case}": study.median(_share(case, member, column))
-                for case in CASES
-                for member in (*GROUPS, *SUBGROUPS)
-                for cause, column in CAUSES.items()
-            },
-        },
-    }
-)
+CLAIMS = {
+    "IC7.23": {
+        f"{member}, {cause}, case {case}": study.median(_share(case, member, column))
+        for case in CASES
+        for member in (*GROUPS, *SUBGROUPS)
+        for cause, column in CAUSES.items()
+    },
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -64,11 +60,4 @@ def pictures(r: Results) -> list[Picture]:
     return out
 
 
-EXPERIMENT = discard.experiment(
-    "e7-12",
-    "Causes of drops with two requirements",
-    __doc__,
-    configurations,
-    CLAIMS,
-    figures=pictures,
-)
+EXPERIMENT = discard.experiment(__name__, "Causes of drops with two requirements")

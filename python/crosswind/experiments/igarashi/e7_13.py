@@ -19,6 +19,7 @@ from crosswind.experiments.igarashi.discard import MODEL_2, Limits
 from crosswind.experiments.igarashi.e7_2 import BY_MTQ
 from crosswind.figures import Picture
 from crosswind.reproduce import Results
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
 
 LIMIT_MS = {"g0": 10, "g1": 20, "g2": 20, "g3": 10, "g4": 10}
@@ -30,15 +31,12 @@ def configurations(**_: Any) -> dict[str, Scenario]:
     return discard.sweep(MODEL_2, [Limits(mtq=10)])
 
 
-def mean(configuration: str) -> Any:
+@measured
+def mean(r: Results, configuration: str) -> Any:
     """The mean EPLR over all flows by their own limits, weighted by the packets sent."""
-
-    def measure(r: Results) -> Any:
-        sent = [r.of(configuration, f"{g}_sent") for g in LIMIT_MS]
-        lost = [r.of(configuration, f"{g}_eplr_{ms}") * n for (g, ms), n in zip(LIMIT_MS.items(), sent, strict=True)]
-        return np.sum(lost, axis=0) / np.sum(sent, axis=0)
-
-    return measure
+    sent = [r.of(configuration, f"{g}_sent") for g in LIMIT_MS]
+    lost = [r.of(configuration, f"{g}_eplr_{ms}") * n for (g, ms), n in zip(LIMIT_MS.items(), sent, strict=True)]
+    return np.sum(lost, axis=0) / np.sum(sent, axis=0)
 
 
 def worst(configuration: str) -> Any:
@@ -55,12 +53,4 @@ def pictures(r: Results) -> list[Picture]:
     return [drawing.against("fig-7-14", caption, {"": series}, "MTQ (ms)", "EPLR (%)")]
 
 
-EXPERIMENT = discard.experiment(
-    "e7-13",
-    "Requirements that differ by path, one MTQ",
-    __doc__,
-    configurations,
-    (),
-    figures=pictures,
-    uses=("e7-2",),
-)
+EXPERIMENT = discard.experiment(__name__, "Requirements that differ by path, one MTQ", uses=("e7-2",))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.experiments.igarashi import discard, drawing, study
+from crosswind.experiments.igarashi import discard, drawing
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
 from crosswind.figures import Picture
 from crosswind.reproduce import Results
@@ -35,17 +35,13 @@ def configurations(**_: Any) -> dict[str, Scenario]:
     }
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC7.26": {
-            **{
-                f"g0, {on}/{off}: {better} against {worse}": discard.over(f"{on}-{off} {better}", f"{on}-{off} {worse}")
-                for on, off in BURSTS
-                for better, worse in ORDERS
-            },
-        },
-    }
-)
+CLAIMS = {
+    "IC7.26": {
+        f"g0, {on}/{off}: {better} against {worse}": discard.over(f"{on}-{off} {better}", f"{on}-{off} {worse}")
+        for on, off in BURSTS
+        for better, worse in ORDERS
+    },
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -59,11 +55,4 @@ def pictures(r: Results) -> list[Picture]:
     return [drawing.bars("e7-15", "EPLR of group 0 by scheme and length of bursts.", bars, "EPLR of g0 (%)")]
 
 
-EXPERIMENT = discard.experiment(
-    "e7-15",
-    "Other lengths of bursts",
-    __doc__,
-    configurations,
-    CLAIMS,
-    figures=pictures,
-)
+EXPERIMENT = discard.experiment(__name__, "Other lengths of bursts")

@@ -37,15 +37,13 @@ def _loss(mtq: float) -> tuple[str, str]:
     return (BY_MTQ[mtq], "g0_loss")
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC7.2": {"g0": measures.with_seeds(study.value(NONE, "g0_loss"), 5)},
-        "IC7.4": {
-            "1.8 ms against none": measures.with_seeds(measures.ratio(_loss(1.8), _loss(16.0), pairing="paired"), 5),
-            "0.4 against 0.8 ms": measures.ratio(_loss(0.4), _loss(0.8), pairing="paired"),
-        },
-    }
-)
+CLAIMS = {
+    "IC7.2": {"g0": measures.with_seeds(study.value(NONE, "g0_loss"), 5)},
+    "IC7.4": {
+        "1.8 ms against none": measures.with_seeds(measures.ratio(_loss(1.8), _loss(16.0), pairing="paired"), 5),
+        "0.4 against 0.8 ms": measures.ratio(_loss(0.4), _loss(0.8), pairing="paired"),
+    },
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -54,11 +52,4 @@ def pictures(r: Results) -> list[Picture]:
     return [drawing.against("fig-7-3", "Losses at the nodes against MTQ (Fig. 7.3).", panel, "MTQ (ms)", "lost (%)")]
 
 
-EXPERIMENT = discard.read_two_ways(
-    "e7-2",
-    "Node losses against MTQ",
-    __doc__,
-    configurations,
-    CLAIMS,
-    figures=pictures,
-)
+EXPERIMENT = discard.read_two_ways(__name__, "Node losses against MTQ")

@@ -55,29 +55,24 @@ def _most_late_up_to(limit: float, groups: tuple[str, ...]) -> Any:
     return lambda r: np.max([_late(x, groups)(r) for x in BY_MTQ if x <= limit], axis=0)
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC7.5": {
-            "best MTQ": _best(10),
-            "g0 at 3.3 ms": measures.with_seeds(study.value(of(3.3), "g0_eplr_10"), 5),
-            "g0 at 4 against 3.3 ms": discard.over(of(4.0), of(3.3)),
-            "late packets up to 3.3 ms": study.median(_most_late_up_to(3.3, GROUPS)),
-        },
-        "IC7.6": {"best MTQ": _best(20)},
-        "IC7.7": {
-            "late packets of g1 and g2 up to 5 ms": study.median(_most_late_up_to(5.0, ("g1", "g2"))),
-            **{f"{g}, 6 against 5 ms": discard.over(of(6.0), of(5.0), g) for g in ("g1", "g2")},
-        },
-    }
-)
+CLAIMS = {
+    "IC7.5": {
+        "best MTQ": _best(10),
+        "g0 at 3.3 ms": measures.with_seeds(study.value(of(3.3), "g0_eplr_10"), 5),
+        "g0 at 4 against 3.3 ms": discard.over(of(4.0), of(3.3)),
+        "late packets up to 3.3 ms": study.median(_most_late_up_to(3.3, GROUPS)),
+    },
+    "IC7.6": {"best MTQ": _best(20)},
+    "IC7.7": {
+        "late packets of g1 and g2 up to 5 ms": study.median(_most_late_up_to(5.0, ("g1", "g2"))),
+        **{f"{g}, 6 against 5 ms": discard.over(of(6.0), of(5.0), g) for g in ("g1", "g2")},
+    },
+}
 
 
 EXPERIMENT = discard.read_two_ways(
-    "e7-3",
+    __name__,
     "EPLR against MTQ",
-    __doc__,
-    configurations,
-    CLAIMS,
     figures=discard.three_panels("fig-7-4", "EPLR against MTQ (Fig. 7.4).", "MTQ (ms)", (BY_MTQ_1, SHOWN, SHOWN)),
     uses=("e7-2",),
 )

@@ -16,13 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from crosswind import stats
 from crosswind.experiments.igarashi import discard, study
 from crosswind.experiments.igarashi.discard import MODEL_1, MODEL_2, Limits
 from crosswind.reproduce import Results
 from crosswind.reproduce.claims import measures
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
-from crosswind.stats import Estimate
 
 SWEEP = (8.0, 10.0, 11.0, 15.0, 18.0, 20.0, 21.0)
 SWEEP_1 = (10.0, 16.0, 30.0)
@@ -56,45 +55,37 @@ def _g0(qtl: float, limit_ms: int) -> tuple[str, str]:
     return (BY_QTL[qtl], f"g0_eplr_{limit_ms}")
 
 
-def _excess(limit_ms: int) -> Any:
+@measured
+def _excess(r: Results, limit_ms: int) -> float:
     """By how much a group's EPLR with QTL at the limit exceeds its least in the sweep: the largest, of the medians."""
-
-    def measure(r: Results) -> Estimate:
-        found = []
-        for g in GROUPS:
-            at = {x: float(np.median(r.of(c, f"{g}_eplr_{limit_ms}"))) for x, c in BY_QTL.items()}
-            found.append(at[limit_ms] - min(at.values()))
-        return stats.exact(max(found))
-
-    return measure
+    found = []
+    for g in GROUPS:
+        at = {x: float(np.median(r.of(c, f"{g}_eplr_{limit_ms}"))) for x, c in BY_QTL.items()}
+        found.append(at[limit_ms] - min(at.values()))
+    return max(found)
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC7.8": {
-            "best QTL, 10 ms": _best(10),
-            "best QTL, 20 ms": _best(20),
-            "any group, 10 ms: above its least": _excess(10),
-            "any group, 20 ms: above its least": _excess(20),
-            "g0, 10 ms": measures.with_seeds(study.value(*_g0(10.0, 10)), 5),
-            "g0, 20 ms": measures.with_seeds(study.value(*_g0(20.0, 20)), 5),
-            "g0, 11 against 10 ms": discard.over(BY_QTL[11.0], BY_QTL[10.0], "g0", 10),
-            "g0, 21 against 20 ms": discard.over(BY_QTL[21.0], BY_QTL[20.0], "g0", 20),
-            "g0, 8 against 10 ms": discard.over(BY_QTL[8.0], BY_QTL[10.0], "g0", 10),
-            "g0, 18 against 20 ms": discard.over(BY_QTL[18.0], BY_QTL[20.0], "g0", 20),
-        },
-        "IC7.9": {"late packets": study.median(_all_late)},
-        "IC7.10": {"g0, MTQ 3.3 against QTL 10": discard.over("e7-2/MTQ 3.3", BY_QTL[10.0])},
-    }
-)
+CLAIMS = {
+    "IC7.8": {
+        "best QTL, 10 ms": _best(10),
+        "best QTL, 20 ms": _best(20),
+        "any group, 10 ms: above its least": _excess(10),
+        "any group, 20 ms: above its least": _excess(20),
+        "g0, 10 ms": measures.with_seeds(study.value(*_g0(10.0, 10)), 5),
+        "g0, 20 ms": measures.with_seeds(study.value(*_g0(20.0, 20)), 5),
+        "g0, 11 against 10 ms": discard.over(BY_QTL[11.0], BY_QTL[10.0], "g0", 10),
+        "g0, 21 against 20 ms": discard.over(BY_QTL[21.0], BY_QTL[20.0], "g0", 20),
+        "g0, 8 against 10 ms": discard.over(BY_QTL[8.0], BY_QTL[10.0], "g0", 10),
+        "g0, 18 against 20 ms": discard.over(BY_QTL[18.0], BY_QTL[20.0], "g0", 20),
+    },
+    "IC7.9": {"late packets": study.median(_all_late)},
+    "IC7.10": {"g0, MTQ 3.3 against QTL 10": discard.over("e7-2/MTQ 3.3", BY_QTL[10.0])},
+}
 
 
 EXPERIMENT = discard.read_two_ways(
-    "e7-4",
+    __name__,
     "EPLR against QTL",
-    __doc__,
-    configurations,
-    CLAIMS,
     figures=discard.three_panels("fig-7-5", "EPLR against QTL (Fig. 7.5).", "QTL (ms)", (BY_QTL_1, BY_QTL, BY_QTL)),
     uses=("e7-2",),
 )

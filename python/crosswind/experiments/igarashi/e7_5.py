@@ -21,6 +21,7 @@ from crosswind.experiments.igarashi import discard, study
 from crosswind.experiments.igarashi.discard import MODEL_1, MODEL_2, Limits
 from crosswind.reproduce import Results
 from crosswind.reproduce.claims import measures
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
 
 SWEEP = (1.8, 3.3, 5.0, 10.0)
@@ -42,15 +43,12 @@ def configurations(**reading: Any) -> dict[str, Scenario]:
     return discard.sweep(replace(MODEL_2, **reading), second) | {f"model 1, {c}": s for c, s in first.items()}
 
 
-def _differences(one: str, other: str) -> Any:
+@measured
+def _differences(r: Results, one: str, other: str) -> Any:
     """In how many totals (drops, late packets of each group) two configurations differ, over all seeds."""
-
-    def measure(r: Results) -> Any:
-        columns = [f"{g}_{what}" for g in GROUPS for what in ("sent", "drops", "late_10", "late_20")]
-        differing = [int((r.of(one, c) != r.of(other, c)).sum()) for c in columns]
-        return stats.exact(float(sum(differing)), r.of(one, "g0_sent").size)
-
-    return measure
+    columns = [f"{g}_{what}" for g in GROUPS for what in ("sent", "drops", "late_10", "late_20")]
+    differing = [int((r.of(one, c) != r.of(other, c)).sum()) for c in columns]
+    return stats.exact(float(sum(differing)), r.of(one, "g0_sent").size)
 
 
 def _worst_ratio(r: Results) -> Any:
@@ -58,35 +56,30 @@ def _worst_ratio(r: Results) -> Any:
     return discard.worst(BOTH, GROUPS)(r) / discard.worst("e7-2/MTQ 3.3", GROUPS)(r)
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC7.11": {
-            "g0": measures.with_seeds(study.value(BOTH, "g0_eplr_10"), 5),
-            "worst group against MTQ 3.3 alone": study.median(_worst_ratio),
-            "MTQ 5 alone against both": discard.over("e7-2/MTQ 5", BOTH),
-            "QTL 10 alone against both": discard.over("e7-4/QTL 10", BOTH),
-            "g0: the best MTQ less both": discard.changed("e7-2/MTQ 3.3", BOTH),
-            "g0: both less MTQ 5": discard.changed(BOTH, "e7-2/MTQ 5"),
-            "g0: both less QTL 10": discard.changed(BOTH, "e7-4/QTL 10"),
-        },
-        "IC7.12": {
-            **{f"g0, MTQ {x:g}": measures.with_seeds(study.value(BY_MTQ[x], "g0_eplr_10"), 5) for x in LOWER},
-            **{f"g0, MTQ {x:g} over QTL alone": discard.over(BY_MTQ[x], "e7-4/QTL 10") for x in LOWER},
-        },
-        "IC7.13": {
-            "totals that differ, MTQ 10 beside QTL 10": _differences(BY_MTQ[10.0], "e7-4/QTL 10"),
-            "totals that differ, QTL 15 beside MTQ 5": _differences(INERT.label(), "e7-2/MTQ 5"),
-        },
-    }
-)
+CLAIMS = {
+    "IC7.11": {
+        "g0": measures.with_seeds(study.value(BOTH, "g0_eplr_10"), 5),
+        "worst group against MTQ 3.3 alone": study.median(_worst_ratio),
+        "MTQ 5 alone against both": discard.over("e7-2/MTQ 5", BOTH),
+        "QTL 10 alone against both": discard.over("e7-4/QTL 10", BOTH),
+        "g0: the best MTQ less both": discard.changed("e7-2/MTQ 3.3", BOTH),
+        "g0: both less MTQ 5": discard.changed(BOTH, "e7-2/MTQ 5"),
+        "g0: both less QTL 10": discard.changed(BOTH, "e7-4/QTL 10"),
+    },
+    "IC7.12": {
+        **{f"g0, MTQ {x:g}": measures.with_seeds(study.value(BY_MTQ[x], "g0_eplr_10"), 5) for x in LOWER},
+        **{f"g0, MTQ {x:g} over QTL alone": discard.over(BY_MTQ[x], "e7-4/QTL 10") for x in LOWER},
+    },
+    "IC7.13": {
+        "totals that differ, MTQ 10 beside QTL 10": _differences(BY_MTQ[10.0], "e7-4/QTL 10"),
+        "totals that differ, QTL 15 beside MTQ 5": _differences(INERT.label(), "e7-2/MTQ 5"),
+    },
+}
 
 
 EXPERIMENT = discard.read_two_ways(
-    "e7-5",
+    __name__,
     "EPLR against MTQ with QTL at the limit",
-    __doc__,
-    configurations,
-    CLAIMS,
     figures=discard.three_panels(
         "fig-7-6",
         "EPLR against MTQ with QTL at the limit of delay (Fig. 7.6).",

@@ -59,49 +59,42 @@ def _most_reduced(r: Results) -> Any:
     return part[2] - np.minimum(part[0], part[1])
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC7.14": {
-            **{f"node drops, {c}": measures.seeds(study.of(c, "all_drops")) for c in CASES},
-            "late, (a)": measures.seeds(study.of(A, "all_late_10")),
-            "late, (b)": measures.seeds(study.of(B, "all_late_10")),
-            "late, (c)": study.value(C, "all_late_10"),
-            "late, (d)": study.value(D, "all_late_10"),
-            "totals of nodes 1 and 2 that differ, (b) and (d)": _same_nodes,
-            **{
-                f"{C}: node {k + 1} against node {k}": measures.ratio(
-                    (C, f"node{k + 1}_qtl"), (C, f"node{k}_qtl"), pairing="paired"
-                )
-                for k in (1, 2)
-            },
+CLAIMS = {
+    "IC7.14": {
+        **{f"node drops, {c}": measures.seeds(study.of(c, "all_drops")) for c in CASES},
+        "late, (a)": measures.seeds(study.of(A, "all_late_10")),
+        "late, (b)": measures.seeds(study.of(B, "all_late_10")),
+        "late, (c)": study.value(C, "all_late_10"),
+        "late, (d)": study.value(D, "all_late_10"),
+        "totals of nodes 1 and 2 that differ, (b) and (d)": _same_nodes,
+        **{
+            f"{C}: node {k + 1} against node {k}": measures.ratio(
+                (C, f"node{k + 1}_qtl"), (C, f"node{k}_qtl"), pairing="paired"
+            )
+            for k in (1, 2)
         },
-        "IC7.15": {
-            **{
-                f"node {k}, {case}": measures.with_seeds(study.value(case, f"node{k}_delay_ms"), 5)
-                for case in CASES
-                for k in discard.HOPS
-            },
-            **{
-                f"node {k}, {case} against (a)": measures.ratio(
-                    (case, f"node{k}_delay_ms"), (A, f"node{k}_delay_ms"), pairing="paired"
-                )
-                for case in (B, C, D)
-                for k in discard.HOPS
-            },
-            "QTL: share of (a), node 3 less the lower of the others": study.median(_most_reduced),
+    },
+    "IC7.15": {
+        **{
+            f"node {k}, {case}": measures.with_seeds(study.value(case, f"node{k}_delay_ms"), 5)
+            for case in CASES
+            for k in discard.HOPS
         },
-        "IC7.27": {
-            **{
-                f"{c}, node {k}": measures.seeds(_dropped(c, k))
-                for c in CASES
-                for k in discard.HOPS
-                if (c, k) != (D, 3)
-            },
-            f"{D}, node 3 by MTQ": measures.seeds(study.of(D, "node3_mtq")),
-            f"{D}, node 3 by QTL": measures.seeds(study.of(D, "node3_qtl")),
+        **{
+            f"node {k}, {case} against (a)": measures.ratio(
+                (case, f"node{k}_delay_ms"), (A, f"node{k}_delay_ms"), pairing="paired"
+            )
+            for case in (B, C, D)
+            for k in discard.HOPS
         },
-    }
-)
+        "QTL: share of (a), node 3 less the lower of the others": study.median(_most_reduced),
+    },
+    "IC7.27": {
+        **{f"{c}, node {k}": measures.seeds(_dropped(c, k)) for c in CASES for k in discard.HOPS if (c, k) != (D, 3)},
+        f"{D}, node 3 by MTQ": measures.seeds(study.of(D, "node3_mtq")),
+        f"{D}, node 3 by QTL": measures.seeds(study.of(D, "node3_qtl")),
+    },
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -129,13 +122,4 @@ def pictures(r: Results) -> list[Picture]:
     ]
 
 
-EXPERIMENT = discard.experiment(
-    "e7-6",
-    "Anatomy of the schemes",
-    __doc__,
-    configurations,
-    CLAIMS,
-    tables=tables,
-    figures=pictures,
-    variants=discard.READINGS,
-)
+EXPERIMENT = discard.experiment(__name__, "Anatomy of the schemes", variants=discard.READINGS)

@@ -16,10 +16,11 @@ import numpy as np
 import polars as pl
 
 from crosswind import stats
-from crosswind.experiments.igarashi import discard, e7_6, study
+from crosswind.experiments.igarashi import discard, e7_6
 from crosswind.experiments.igarashi.e7_6 import A, C, D
 from crosswind.figures import Picture, cumulative
 from crosswind.reproduce import Results
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
 
 
@@ -32,43 +33,36 @@ def _waits(r: Results, case: str) -> pl.DataFrame:
     return r.table("wait").filter(pl.col("configuration") == case).sort("low")
 
 
-def _longest(case: str) -> Any:
+@measured
+def _longest(r: Results, case: str) -> Any:
     """The largest true delay of a delivered packet in any seed, in ms."""
-
-    def measure(r: Results) -> Any:
-        flows = r.runs.flows().filter((pl.col("configuration") == case) & pl.col("group").is_in(discard.LONG))
-        own_ns = float(np.max(flows["delay_max_ns"].to_numpy())) - float(np.min(flows["delay_min_ns"].to_numpy()))
-        return stats.exact(discard.FIXED_MS + own_ns / 1e6, flows["rep"].n_unique())
-
-    return measure
+    flows = r.runs.flows().filter((pl.col("configuration") == case) & pl.col("group").is_in(discard.LONG))
+    own_ns = float(np.max(flows["delay_max_ns"].to_numpy())) - float(np.min(flows["delay_min_ns"].to_numpy()))
+    return stats.exact(discard.FIXED_MS + own_ns / 1e6, flows["rep"].n_unique())
 
 
 def _longest_expected(case: str) -> Any:
     """The same with the waits that the queues expected. They are multiples of the buckets' width."""
-    return lambda r: stats.exact(discard.FIXED_MS + float(_waits(r, case)["low"].to_numpy().max()) / 1e6)
+    return lambda r: discard.FIXED_MS + float(_waits(r, case)["low"].to_numpy().max()) / 1e6
 
 
-def _share_up_to(case: str, ms: float) -> Any:
-    def measure(r: Results) -> Any:
-        h = _waits(r, case)
-        n = h.filter(pl.col("low") <= ms * 1e6)["count"].sum()
-        return stats.exact(float(n) / float(h["count"].sum()), int(h["count"].sum()))
-
-    return measure
+@measured
+def _share_up_to(r: Results, case: str, ms: float) -> Any:
+    h = _waits(r, case)
+    n = h.filter(pl.col("low") <= ms * 1e6)["count"].sum()
+    return stats.exact(float(n) / float(h["count"].sum()), int(h["count"].sum()))
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC7.25": {
-            "longest, QTL 10": _longest(C),
-            "longest, MTQ 5 and QTL 10": _longest(D),
-            "counted, QTL 10": _longest_expected(C),
-            "counted, MTQ 5 and QTL 10": _longest_expected(D),
-            "longest, none": _longest(A),
-            "share up to 145 ms, none": _share_up_to(A, 5.0),
-        },
-    }
-)
+CLAIMS = {
+    "IC7.25": {
+        "longest, QTL 10": _longest(C),
+        "longest, MTQ 5 and QTL 10": _longest(D),
+        "counted, QTL 10": _longest_expected(C),
+        "counted, MTQ 5 and QTL 10": _longest_expected(D),
+        "longest, none": _longest(A),
+        "share up to 145 ms, none": _share_up_to(A, 5.0),
+    },
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -78,12 +72,4 @@ def pictures(r: Results) -> list[Picture]:
     return [cumulative("fig-7-8", "End-to-end delay of group 0 (Fig. 7.8).", moved, "end-to-end delay (ms)", 1e-6)]
 
 
-EXPERIMENT = discard.experiment(
-    "e7-7",
-    "Delay distribution of the longest path",
-    __doc__,
-    configurations,
-    CLAIMS,
-    tables=e7_6.tables,
-    figures=pictures,
-)
+EXPERIMENT = discard.experiment(__name__, "Delay distribution of the longest path", tables=e7_6.tables)

@@ -19,6 +19,7 @@ from crosswind.experiments.igarashi.discard import MODEL_2, Limits
 from crosswind.figures import Picture
 from crosswind.reproduce import Results
 from crosswind.reproduce.claims import Measure
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
 
 UNEQUAL = replace(MODEL_2, flows=(60, 80, 80, 60, 100))
@@ -45,39 +46,32 @@ def _best(by: dict[float, str]) -> Any:
     return discard.best(by, _worst)
 
 
-def _near(by: dict[float, str], pick: Any) -> Any:
+@measured
+def _near(r: Results, by: dict[float, str], pick: Any) -> Any:
     """The least or greatest setting in which the worst group has at most 1.25 times the EPLR of the best setting."""
-
-    def measure(r: Results) -> Any:
-        at = {x: float(np.median(_worst(c)(r))) for x, c in by.items()}
-        return stats.exact(
-            pick(x for x, v in at.items() if v <= NEAR_OPTIMAL * min(at.values())), r.of("none", "g0_sent").size
-        )
-
-    return measure
+    at = {x: float(np.median(_worst(c)(r))) for x, c in by.items()}
+    return stats.exact(
+        pick(x for x, v in at.items() if v <= NEAR_OPTIMAL * min(at.values())), r.of("none", "g0_sent").size
+    )
 
 
 def _values(by: dict[float, str], what: str) -> dict[str, Measure]:
     return {f"{g}, {what} {x:g}": study.value(c, f"{g}_eplr_10") for x, c in by.items() for g in ("g0", "g1", "g4")}
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "IC7.18": {
-            **{g: study.value("none", f"{g}_eplr_10") for g in GROUPS},
-        },
-        "IC7.19": {
-            "best MTQ": _best(BY_MTQ),
-            "near-optimal MTQ (1.25 times the best EPLR), from": _near(BY_MTQ, min),
-            "near-optimal MTQ, to": _near(BY_MTQ, max),
-            "best QTL": _best(BY_QTL),
-            "best MTQ beside QTL 10": _best(BY_BOTH),
-            **_values(BY_MTQ, "MTQ"),
-            **_values(BY_QTL, "QTL"),
-            **_values(BY_BOTH, "QTL 10, MTQ"),
-        },
-    }
-)
+CLAIMS = {
+    "IC7.18": {g: study.value("none", f"{g}_eplr_10") for g in GROUPS},
+    "IC7.19": {
+        "best MTQ": _best(BY_MTQ),
+        "near-optimal MTQ (1.25 times the best EPLR), from": _near(BY_MTQ, min),
+        "near-optimal MTQ, to": _near(BY_MTQ, max),
+        "best QTL": _best(BY_QTL),
+        "best MTQ beside QTL 10": _best(BY_BOTH),
+        **_values(BY_MTQ, "MTQ"),
+        **_values(BY_QTL, "QTL"),
+        **_values(BY_BOTH, "QTL 10, MTQ"),
+    },
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -92,11 +86,4 @@ def pictures(r: Results) -> list[Picture]:
     ]
 
 
-EXPERIMENT = discard.experiment(
-    "e7-9",
-    "Unequal flow numbers",
-    __doc__,
-    configurations,
-    CLAIMS,
-    figures=pictures,
-)
+EXPERIMENT = discard.experiment(__name__, "Unequal flow numbers")

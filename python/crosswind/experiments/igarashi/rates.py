@@ -9,6 +9,7 @@ has for each flow its mean and largest bin (`f_mbps`, `f_max_mbps`), the share o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,9 @@ from crosswind import figures, stats
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.experiments.igarashi import study
 from crosswind.figures import Picture
-from crosswind.reproduce import Experiment, Results, Tables, Variant
-from crosswind.reproduce.claims import Claim, MissingDataError
+from crosswind.reproduce import Configurations, Experiment, Results, Tables, Variant
+from crosswind.reproduce.claims import MissingDataError
+from crosswind.reproduce.claims.measures import measured
 from crosswind.results import Runs
 from crosswind.scenario import Scenario
 
@@ -72,33 +74,24 @@ def tables(runs: Runs) -> Tables:
     return {"series": series, "repetition": wide.sort(KEYS)}
 
 
-def experiment(
-    name: str,
-    title: str,
-    doc: str | None,
-    configurations: Callable[..., dict[str, Scenario]],
-    claims: Sequence[Claim],
-    *,
-    variants: Mapping[str, Variant] | None = None,
-    **more: Any,
-) -> Experiment:
-    """An experiment of chapters 4 and 5: the kernel of the senders and the course of FAST are settings of each."""
+STUDY = replace(study.STUDY, tables=tables, reps=SEEDS, quick_reps=1)
 
-    def on_hosts(*, hosts: str = "kernel", fast: str = "published", **settings: Any) -> dict[str, Scenario]:
+
+def experiment(module: str, title: str, *, variants: Mapping[str, Variant] | None = None, **more: Any) -> Experiment:
+    """An experiment of chapters 4 and 5: the kernel of the senders and the course of FAST are settings of each."""
+    own = paths.READINGS_5 if ".e5_" in module else {**paths.READINGS, "former": paths.FORMER}
+    readings = {**own, **(variants or {})}
+    return STUDY.experiment(module, title, read=_on_hosts, variants=readings, **({"quick": paths.QUICK} | more))
+
+
+def _on_hosts(configurations: Configurations) -> Configurations:
+    def read(*, hosts: str = "kernel", fast: str = "published", **settings: Any) -> dict[str, Scenario]:
         made = configurations(**settings)
         if hosts == "kernel":
             made = {label: paths.on_kernels(s) for label, s in made.items()}
         return made if fast == "published" else {label: paths.stepwise(s) for label, s in made.items()}
 
-    common: dict[str, Any] = {
-        "tables": tables,
-        "reps": SEEDS,
-        "quick_reps": 1,
-        "quick": paths.QUICK,
-    }
-    own = paths.READINGS_5 if name.startswith("e5-") else {**paths.READINGS, "former": paths.FORMER}
-    readings = {**own, **(variants or {})}
-    return study.experiment(name, title, doc, on_hosts, claims, variants=readings, **(common | more))
+    return read
 
 
 def mean(configuration: str, flow: str = "f") -> Measure:
@@ -121,30 +114,26 @@ def unsteady(configuration: str, share: tuple[float, float]) -> Measure:
     return binned(configuration, "f", share, pl.col("mbps").std() / pl.col("mbps").mean())
 
 
-def binned(configuration: str, flow: str, share: tuple[float, float], of: pl.Expr) -> Measure:
+@measured
+def binned(
+    r: Results, configuration: str, flow: str, share: tuple[float, float], of: pl.Expr
+) -> npt.NDArray[np.float64]:
     """A statistic of the bins between two moments, run by run."""
-
-    def measure(r: Results) -> npt.NDArray[np.float64]:
-        s = series(r, configuration, flow)
-        low, high = (x * s["s"].to_numpy().max() for x in share)
-        inside = s.filter((pl.col("s") > low + 1e-9) & (pl.col("s") <= high + 1e-9))
-        return inside.group_by("rep", maintain_order=True).agg(of.alias("v"))["v"].to_numpy()
-
-    return measure
+    s = series(r, configuration, flow)
+    low, high = (x * s["s"].to_numpy().max() for x in share)
+    inside = s.filter((pl.col("s") > low + 1e-9) & (pl.col("s") <= high + 1e-9))
+    return inside.group_by("rep", maintain_order=True).agg(of.alias("v"))["v"].to_numpy()
 
 
-def reached_s(configuration: str, mbps: float, flow: str = "f") -> Measure:
+@measured
+def reached_s(r: Results, configuration: str, mbps: float, flow: str = "f") -> npt.NDArray[np.float64]:
     """When a bin first has this rate; the length of the run if none has."""
-
-    def measure(r: Results) -> npt.NDArray[np.float64]:
-        s = series(r, configuration, flow)
-        found = []
-        for _, run in sorted(s.partition_by("rep", as_dict=True).items()):
-            fast = run.filter(pl.col("mbps") >= mbps)["s"]
-            found.append(float(fast.min() if len(fast) else run["s"].max()))  # type: ignore[arg-type]
-        return np.array(found)
-
-    return measure
+    s = series(r, configuration, flow)
+    found = []
+    for _, run in sorted(s.partition_by("rep", as_dict=True).items()):
+        fast = run.filter(pl.col("mbps") >= mbps)["s"]
+        found.append(float(fast.min() if len(fast) else run["s"].max()))  # type: ignore[arg-type]
+    return np.array(found)
 
 
 def series(r: Results, configuration: str, flow: str) -> pl.DataFrame:

@@ -16,9 +16,10 @@ from crosswind import stats
 from crosswind.reproduce import Results, Study
 from crosswind.reproduce.claims import Measure, measures
 from crosswind.reproduce.claims.book import book
+from crosswind.reproduce.claims.measures import measured
 
 BOOK = book(__file__)
-STUDY = Study("igarashi", "[Igarashi 2007]", reps=10, quick_reps=2)
+STUDY = Study("igarashi", "[Igarashi 2007]", BOOK, reps=10, quick_reps=2)
 experiment = STUDY.experiment
 Column = Callable[[Results], Any]
 
@@ -67,11 +68,8 @@ def order(columns: Sequence[tuple[str, Column]]) -> dict[str, Measure]:
     return {f"{a} over {b}": ratio(x, y) for (a, x), (b, y) in pairwise(columns)}
 
 
-def portion(holds: Column) -> Measure:
+@measured
+def portion(r: Results, holds: Column) -> stats.Estimate:
     """The share of the seeds that something is true of, as it is: without an interval."""
-
-    def measure(r: Results) -> stats.Estimate:
-        truth = np.asarray(holds(r))
-        return stats.exact(float(truth.mean()), truth.size)
-
-    return measure
+    truth = np.asarray(holds(r))
+    return stats.exact(float(truth.mean()), truth.size)

@@ -19,7 +19,8 @@ import polars as pl
 from crosswind import stats
 from crosswind.experiments.jarvinen_2006 import readings, study, testbed
 from crosswind.reproduce import Results
-from crosswind.reproduce.claims import Measure, MissingDataError, measures
+from crosswind.reproduce.claims import Measure, MissingDataError
+from crosswind.reproduce.claims.measures import measured
 from crosswind.results import Runs
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
@@ -115,11 +116,9 @@ def _flow(r: Results, label: str, column: str, flow: str = "audio") -> float:
     return float(rows[column][0])
 
 
-def _loss(label: str) -> Any:
-    def measure(r: Results) -> Estimate:
-        return stats.exact(_flow(r, label, "lost_packets") / _flow(r, label, "sent_packets"), SPARSE)
-
-    return measure
+@measured
+def _loss(r: Results, label: str) -> Estimate:
+    return stats.exact(_flow(r, label, "lost_packets") / _flow(r, label, "sent_packets"), SPARSE)
 
 
 def _delays(r: Results, label: str) -> tuple[Any, Any, Any]:
@@ -135,7 +134,7 @@ def _least_ms(r: Results, label: str) -> float:
 
 def _transmission(size: int, speed: Literal[64, 384]) -> Measure:
     """What is left of the least delay of single packets without the propagation."""
-    return measures.fact(lambda r: _least_ms(r, f"{size} B at {speed} kbit/s") - SPEEDS[speed])
+    return lambda r: _least_ms(r, f"{size} B at {speed} kbit/s") - SPEEDS[speed]
 
 
 def _delayed(r: Results) -> Estimate:
@@ -147,68 +146,53 @@ def _delayed(r: Results) -> Estimate:
     )
 
 
-def _off_the_steps(label: str, retries: int) -> Any:
+@measured
+def _off_the_steps(r: Results, label: str, retries: int) -> Estimate:
     """Packets whose delay lies in no bucket that holds one of the delays that ARQ can add."""
-
-    def measure(r: Results) -> Estimate:
-        low, high, count = _delays(r, label)
-        steps = _least_ms(r, label) + STEP_ms * np.arange(retries + 1)
-        hit = ((low[:, None] <= steps + 0.5) & (steps - 0.5 < high[:, None])).any(axis=1)
-        return stats.exact(float(count[~hit].sum()), int(count.sum()))
-
-    return measure
+    low, high, count = _delays(r, label)
+    steps = _least_ms(r, label) + STEP_ms * np.arange(retries + 1)
+    hit = ((low[:, None] <= steps + 0.5) & (steps - 0.5 < high[:, None])).any(axis=1)
+    return stats.exact(float(count[~hit].sum()), int(count.sum()))
 
 
 def _mean_bad_s(r: Results) -> float:
     return _flow(r, STATES, "loss_run_mean_packets") * 0.1
 
 
-def _mean_good(r: Results) -> Estimate:
+def _mean_good(r: Results) -> float:
     bad = _loss(STATES)(r).value
-    return stats.exact(_mean_bad_s(r) * (1.0 - bad) / bad)
+    return _mean_bad_s(r) * (1.0 - bad) / bad
 
 
-def _class_share(r: Results) -> Estimate:
+def _class_share(r: Results) -> float:
     page = _flow(r, SHARED, "size_bytes", "page")
     bulk = sum(_flow(r, SHARED, "size_bytes", f"bulk-{i}") for i in (1, 2))
-    return stats.exact(page / (page + bulk))
+    return page / (page + bulk)
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "J1": {f"{size} B at {speed} kbit/s": _transmission(size, speed) for speed in SPEEDS for size in SIZES},
-        "J10": {f"lost, {x}": _loss(f"sparse {x}") for (x, p) in LOSS.items()} | {"delayed or lost, r4": _delayed},
-        "J11": {
-            "share of time in the bad state": _loss(STATES),
-            "mean good": _mean_good,
-            "mean bad": lambda r: stats.exact(_mean_bad_s(r)),
-        },
-        "J12": {f"packets with another delay, {x}": _off_the_steps(f"sparse {x}", n) for (x, n) in ATTEMPTS.items()}
-        | {
-            f"longest delay, {x}": lambda r, x=x: stats.exact(_flow(r, f"sparse {x}", "delay_max_ns") / 1000000.0)
-            for (x, n) in ATTEMPTS.items()
-        },
-        "J13": {
-            f"out of order, {x}": measures.fact(lambda r, x=x: _flow(r, f"dense {x}", "out_of_order_packets"))
-            for x in ATTEMPTS
-        }
-        | {
-            f"least spacing, {x}": measures.fact(lambda r, x=x: _flow(r, f"dense {x}", "ipdv_min_ns") / 1e6 + 20.0)
-            for x in ATTEMPTS
-        },
-        "J19": {"share of the page's class": _class_share},
+CLAIMS = {
+    "J1": {f"{size} B at {speed} kbit/s": _transmission(size, speed) for speed in SPEEDS for size in SIZES},
+    "J10": {f"lost, {x}": _loss(f"sparse {x}") for (x, p) in LOSS.items()} | {"delayed or lost, r4": _delayed},
+    "J11": {
+        "share of time in the bad state": _loss(STATES),
+        "mean good": _mean_good,
+        "mean bad": lambda r: _mean_bad_s(r),
     },
-    partly=("J13",),
-)
+    "J12": {f"packets with another delay, {x}": _off_the_steps(f"sparse {x}", n) for (x, n) in ATTEMPTS.items()}
+    | {
+        f"longest delay, {x}": lambda r, x=x: _flow(r, f"sparse {x}", "delay_max_ns") / 1000000.0
+        for (x, n) in ATTEMPTS.items()
+    },
+    "J13": {f"out of order, {x}": lambda r, x=x: _flow(r, f"dense {x}", "out_of_order_packets") for x in ATTEMPTS}
+    | {f"least spacing, {x}": lambda r, x=x: _flow(r, f"dense {x}", "ipdv_min_ns") / 1e6 + 20.0 for x in ATTEMPTS},
+    "J19": {"share of the page's class": _class_share},
+}
 
 EXPERIMENT = study.experiment(
-    "links",
+    __name__,
     "The emulated link and the router's classes, one by one",
-    __doc__,
-    configurations,
-    CLAIMS,
     reps=1,
     quick_reps=1,
-    tables=tables,
     variants=readings.MAIN,
+    partly=("J13",),
 )

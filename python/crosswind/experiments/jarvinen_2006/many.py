@@ -50,22 +50,17 @@ def _shortest(side: str) -> Any:
     return lambda r: rules.extremes(r.of("ETCP", FASTER, SIDES[side]), RUNS_OF[side], lambda b: float(b.min()))
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "J71": {"maximum of 120": _longest_against},
-        "J83": {f"minimum of {n}, start {side} 20 s": _shortest(side) for side, n in RUNS_OF.items()},
-    },
-    partly=("J71", "J83"),
-)
+CLAIMS = {
+    "J71": {"maximum of 120": _longest_against},
+    "J83": {f"minimum of {n}, start {side} 20 s": _shortest(side) for side, n in RUNS_OF.items()},
+}
 
 
 EXPERIMENT = study.experiment(
-    "many",
+    __name__,
     "Extreme pages among 6120",
-    __doc__,
-    configurations,
-    CLAIMS,
     variants=readings.MAIN,
     headline=parts.headline(RESPONSE, "s", LABELS),
     reps=51 * BLOCK,
+    partly=("J71", "J83"),
 )

@@ -23,23 +23,16 @@ def configurations(**variant: Any) -> dict[str, Scenario]:
     return testbed.configurations(w4_e0.WORKLOAD, (LABEL,), variant)
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "J101": {
-            "repetitions with next to nothing": measures.share(lambda r: r.of(LABEL, SLOWER) <= NEXT_TO_NOTHING_Bps)
-        }
-    },
-    partly=("J101",),
-)
+CLAIMS = {
+    "J101": {"repetitions with next to nothing": measures.share(lambda r: r.of(LABEL, SLOWER) <= NEXT_TO_NOTHING_Bps)}
+}
 
 
 EXPERIMENT = study.experiment(
-    "many-streams",
+    __name__,
     "Standstills of a download among 1200",
-    __doc__,
-    configurations,
-    CLAIMS,
     variants=readings.MAIN,
     headline=parts.headline(SLOWER, "B/s", (LABEL,), 0),
     reps=1200,
+    partly=("J101",),
 )

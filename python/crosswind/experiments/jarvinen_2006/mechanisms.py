@@ -19,7 +19,8 @@ import polars as pl
 from crosswind import stats
 from crosswind.experiments.jarvinen_2006 import readings, red_law, study, testbed
 from crosswind.reproduce import Results
-from crosswind.reproduce.claims import MissingDataError, measures
+from crosswind.reproduce.claims import MissingDataError
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
 
@@ -187,19 +188,17 @@ def flow_value(r: Results, label: str, column: str, flow: str = FLOW) -> float:
 
 
 def _column(label: str, column: str, flow: str = FLOW) -> Any:
-    return lambda r: stats.exact(flow_value(r, label, column, flow))
+    return lambda r: flow_value(r, label, column, flow)
 
 
 def _times(e: pl.DataFrame) -> npt.NDArray[np.float64]:
     return e["time_ns"].to_numpy() / 1e9
 
 
-def _first_flight(label: str) -> Any:
-    def measure(r: Results) -> Estimate:
-        sent = _times(events(r, label, "send"))
-        return stats.exact(float((sent < sent[0] + 0.3).sum()))
-
-    return measure
+@measured
+def _first_flight(r: Results, label: str) -> float:
+    sent = _times(events(r, label, "send"))
+    return float((sent < sent[0] + 0.3).sum())
 
 
 def _too_early(r: Results) -> Estimate:
@@ -249,12 +248,10 @@ def _echoes(r: Results) -> pl.DataFrame:
     return pl.DataFrame(rows, schema={"echo": pl.Boolean, "owed": pl.Boolean}, orient="row")
 
 
-def _echo_where(due: Literal["owed", "not owed"]) -> Any:
-    def measure(r: Results) -> Estimate:
-        acks = _echoes(r).filter(pl.col("owed") == (due == "owed"))
-        return stats.exact(float(acks["echo"].mean()), acks.height)  # type: ignore[arg-type]
-
-    return measure
+@measured
+def _echo_where(r: Results, due: Literal["owed", "not owed"]) -> Estimate:
+    acks = _echoes(r).filter(pl.col("owed") == (due == "owed"))
+    return stats.exact(float(acks["echo"].mean()), acks.height)  # type: ignore[arg-type]
 
 
 def _resends_with_ect(r: Results) -> Estimate:
@@ -265,7 +262,7 @@ def _resends_with_ect(r: Results) -> Estimate:
 
 
 def _share_left(label: str, flow: str) -> Any:
-    return lambda r: stats.exact(flow_value(r, label, "ssthresh_initial_bytes", flow))
+    return lambda r: flow_value(r, label, "ssthresh_initial_bytes", flow)
 
 
 SPURIOUS = "spurious, F-RTO, IW 4"
@@ -323,117 +320,107 @@ def _sacked_again(r: Results) -> Estimate:
     return stats.exact(float(hit), len(again))
 
 
-def _recovery_at(flow: str) -> Any:
-    def measure(r: Results) -> Estimate:
-        t = _times(events(r, "overshoot", "recovery", flow=flow))
-        if not t.size:
-            raise MissingDataError(f"flow {flow} never entered recovery")
-        return stats.exact(float(t[0]))
-
-    return measure
+@measured
+def _recovery_at(r: Results, flow: str) -> float:
+    t = _times(events(r, "overshoot", "recovery", flow=flow))
+    if not t.size:
+        raise MissingDataError(f"flow {flow} never entered recovery")
+    return float(t[0])
 
 
-def _first_drop(r: Results) -> Estimate:
+def _first_drop(r: Results) -> float:
     firsts = [_times(events(r, "overshoot", "drop", flow=f)) for f in ("bulk-1", "bulk-2")]
     seen = [f[0] for f in firsts if f.size]
     if not seen:
         raise MissingDataError("nothing was dropped")
-    return stats.exact(float(min(seen)))
+    return float(min(seen))
 
 
-def _first_detected(label: str) -> Any:
+@measured
+def _first_detected(r: Results, label: str) -> float:
     """Whether the first timeout of the page's body is judged spurious before the next one, if there is one."""
-
-    def measure(r: Results) -> Estimate:
-        kinds = events(r, label, "timeout", "spurious", flow=BODY)["kind"].to_list()
-        if "timeout" not in kinds:
-            raise MissingDataError("no timeout")
-        return stats.exact(float(kinds[kinds.index("timeout") + 1 :][:1] == ["spurious"]))
-
-    return measure
+    kinds = events(r, label, "timeout", "spurious", flow=BODY)["kind"].to_list()
+    if "timeout" not in kinds:
+        raise MissingDataError("no timeout")
+    return float(kinds[kinds.index("timeout") + 1 :][:1] == ["spurious"])
 
 
-def _repeated_requests(r: Results) -> Estimate:
+def _repeated_requests(r: Results) -> float:
     e = r.runs.events(flow=BODY, kind="resend").filter(pl.col("configuration") == "peer, defective")
-    return stats.exact(float(e.filter(pl.col("end") == "receiver").height))
+    return float(e.filter(pl.col("end") == "receiver").height)
 
 
 def _events_of(label: str, kind: str) -> Any:
-    return lambda r: stats.exact(float(events(r, label, kind).height))
+    return lambda r: float(events(r, label, kind).height)
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        **red_law.MEASURED,
-        "J20": {
-            "reductions before the window of the last one was acknowledged": _too_early,
-            "resent packets": _column("ecn", "resent_packets"),
-            "segments with CWR per reduction": _cwr_per_reduction,
-        },
-        "J21": {
-            "ACKs with ECE from CE to CWR": _echo_where("owed"),
-            "ACKs with ECE otherwise": _echo_where("not owed"),
-        },
-        "J22": {"ECN-capable resends": _resends_with_ect},
-        "J23": {
-            "fast recoveries, on": _column("limited transmit on", "fast_recoveries"),
-            "timeouts, on": _column("limited transmit on", "timeouts"),
-            "timeouts, off": _column("limited transmit off", "timeouts"),
-        },
-        "J24": {"BL": _first_flight("BL alone"), "ETCP": _first_flight("ETCP alone")},
-        "J25": {
-            "first: initial ssthresh": _share_left("cache", "first"),
-            "first: drops": _column("cache", "drops_packets", "first"),
-            "second: initial ssthresh": _share_left("cache", "second"),
-            "second: drops by its overshoot": _column("cache", "drops_packets", "second"),
-        },
-        "J26": {
-            "beside the first: initial ssthresh": _share_left("cache", "beside"),
-            "after both: initial ssthresh": _share_left("cache", "second"),
-        },
-        "J27": {
-            "initial ssthresh after the flush": _share_left("cache flushed", "third"),
-            "drops after the flush": _column("cache flushed", "drops_packets", "third"),
-            "initial ssthresh without flush": _share_left("cache", "third"),
-        },
-        "J28": {
-            "with F-RTO": _column(SPURIOUS, "unnecessary_resends_packets"),
-            "without F-RTO, window of 4": _column("spurious, no F-RTO, IW 4", "unnecessary_resends_packets"),
-            "with F-RTO, window of 10": _column(SPIKE_FRTO, "unnecessary_resends_packets"),
-            "without F-RTO, more than was outstanding": measures.fact(_resends_beyond_outstanding),
-        },
-        "J29": {
-            "detected, IW 2": _column("spurious, F-RTO, IW 2", "spurious_detected"),
-            "detected, IW 4": _column("spurious, F-RTO, IW 4", "spurious_detected"),
-        },
-        "J30": {
-            "cwnd / ssthresh at the judgement": measures.fact(_window_over_threshold),
-            "ssthresh minus half of the flight": measures.fact(_threshold_beyond_half),
-        },
-        "J31": {
-            "detected as spurious": _column("genuine, F-RTO, IW 4", "spurious_detected"),
-            "resent packets": _column("genuine, F-RTO, IW 4", "resent_packets"),
-        },
-        "J32": {
-            "repeated requests": _repeated_requests,
-            "first timeout detected, defective": _first_detected("peer, defective"),
-            "first timeout detected, repaired": _first_detected("peer, repaired"),
-        },
-        "J33": {"reported segments sent again": _sacked_again},
-        "J34": {
-            "first drop": _first_drop,
-            "bulk-1 leaves slow start": _recovery_at("bulk-1"),
-            "bulk-2 leaves slow start": _recovery_at("bulk-2"),
-        },
-    }
-)
+CLAIMS = {
+    **red_law.MEASURED,
+    "J20": {
+        "reductions before the window of the last one was acknowledged": _too_early,
+        "resent packets": _column("ecn", "resent_packets"),
+        "segments with CWR per reduction": _cwr_per_reduction,
+    },
+    "J21": {
+        "ACKs with ECE from CE to CWR": _echo_where("owed"),
+        "ACKs with ECE otherwise": _echo_where("not owed"),
+    },
+    "J22": {"ECN-capable resends": _resends_with_ect},
+    "J23": {
+        "fast recoveries, on": _column("limited transmit on", "fast_recoveries"),
+        "timeouts, on": _column("limited transmit on", "timeouts"),
+        "timeouts, off": _column("limited transmit off", "timeouts"),
+    },
+    "J24": {"BL": _first_flight("BL alone"), "ETCP": _first_flight("ETCP alone")},
+    "J25": {
+        "first: initial ssthresh": _share_left("cache", "first"),
+        "first: drops": _column("cache", "drops_packets", "first"),
+        "second: initial ssthresh": _share_left("cache", "second"),
+        "second: drops by its overshoot": _column("cache", "drops_packets", "second"),
+    },
+    "J26": {
+        "beside the first: initial ssthresh": _share_left("cache", "beside"),
+        "after both: initial ssthresh": _share_left("cache", "second"),
+    },
+    "J27": {
+        "initial ssthresh after the flush": _share_left("cache flushed", "third"),
+        "drops after the flush": _column("cache flushed", "drops_packets", "third"),
+        "initial ssthresh without flush": _share_left("cache", "third"),
+    },
+    "J28": {
+        "with F-RTO": _column(SPURIOUS, "unnecessary_resends_packets"),
+        "without F-RTO, window of 4": _column("spurious, no F-RTO, IW 4", "unnecessary_resends_packets"),
+        "with F-RTO, window of 10": _column(SPIKE_FRTO, "unnecessary_resends_packets"),
+        "without F-RTO, more than was outstanding": _resends_beyond_outstanding,
+    },
+    "J29": {
+        "detected, IW 2": _column("spurious, F-RTO, IW 2", "spurious_detected"),
+        "detected, IW 4": _column("spurious, F-RTO, IW 4", "spurious_detected"),
+    },
+    "J30": {
+        "cwnd / ssthresh at the judgement": _window_over_threshold,
+        "ssthresh minus half of the flight": _threshold_beyond_half,
+    },
+    "J31": {
+        "detected as spurious": _column("genuine, F-RTO, IW 4", "spurious_detected"),
+        "resent packets": _column("genuine, F-RTO, IW 4", "resent_packets"),
+    },
+    "J32": {
+        "repeated requests": _repeated_requests,
+        "first timeout detected, defective": _first_detected("peer, defective"),
+        "first timeout detected, repaired": _first_detected("peer, repaired"),
+    },
+    "J33": {"reported segments sent again": _sacked_again},
+    "J34": {
+        "first drop": _first_drop,
+        "bulk-1 leaves slow start": _recovery_at("bulk-1"),
+        "bulk-2 leaves slow start": _recovery_at("bulk-2"),
+    },
+}
 
 EXPERIMENT = study.experiment(
-    "mechanisms",
+    __name__,
     "The mechanisms of the testbed, one by one",
-    __doc__,
-    configurations,
-    CLAIMS,
     reps=1,
     quick_reps=1,
     tables=lambda _: {},

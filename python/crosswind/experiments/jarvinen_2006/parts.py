@@ -10,21 +10,18 @@ import numpy as np
 from crosswind import stats
 from crosswind.reproduce import Results
 from crosswind.reproduce.claims import Measure, measures
-from crosswind.reproduce.claims.measures import Measures, Statistic
+from crosswind.reproduce.claims.measures import Measures, Statistic, measured
 from crosswind.stats import Estimate
 
 
-def identity(configuration: str, size: Callable[[Results], Any] | None = None) -> Measure:
+@measured
+def identity(r: Results, configuration: str, size: Callable[[Results], Any] | None = None) -> Estimate:
     """Overall throughput times the elapsed time of the slower flow, repetition by repetition: the size of all objects.
 
     `size` gives the size of each repetition where it varies: then the relative deviation from it is measured.
     """
-
-    def measure(r: Results) -> Estimate:
-        product = r.of(configuration, "overall_throughput") * r.of(configuration, "slower_elapsed_s")
-        return stats.median(product if size is None else product / size(r) - 1.0)
-
-    return measure
+    product = r.of(configuration, "overall_throughput") * r.of(configuration, "slower_elapsed_s")
+    return stats.median(product if size is None else product / size(r) - 1.0)
 
 
 def changes(names: Iterable[str], old: str, column: str, of: Statistic = np.median) -> Measures:
@@ -47,10 +44,7 @@ def least(one: str, others: Iterable[str], column: str) -> Measures:
     return {f"{one} against the lowest of the others": measures.against_rest(one, others, column, np.min)}
 
 
-def headline(column: str, unit: str, names: Sequence[str], digits: int = 1) -> Callable[[Results], dict[str, str]]:
+@measured
+def headline(r: Results, column: str, unit: str, names: Sequence[str], digits: int = 1) -> dict[str, str]:
     """The median of a column in every configuration, as the numbers by which readings are compared."""
-
-    def numbers(r: Results) -> dict[str, str]:
-        return {c: f"{np.nanmedian(r.of(c, column)):.{digits}f} {unit}".rstrip() for c in names}
-
-    return numbers
+    return {c: f"{np.nanmedian(r.of(c, column)):.{digits}f} {unit}".rstrip() for c in names}

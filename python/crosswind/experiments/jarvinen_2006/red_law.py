@@ -24,7 +24,7 @@ from crosswind.core import has_hook
 from crosswind.experiments.jarvinen_2006.testbed import MTU, red_queue
 from crosswind.reproduce import Results
 from crosswind.reproduce.claims import MissingDataError
-from crosswind.reproduce.claims.measures import Measures
+from crosswind.reproduce.claims.measures import Measures, measured
 from crosswind.stats import Estimate
 from crosswind.theory import tc_red
 
@@ -60,35 +60,30 @@ def _spread(_: Results) -> Estimate:
     return stats.estimate(lambda x, axis: np.std(x, axis=axis) / np.mean(x, axis=axis), _gaps())
 
 
-def _above(ect: int, verdict: int) -> Any:
-    def measure(_: Results) -> Estimate:
-        avg, said = trace(np.full(20_000, 15 * MTU, dtype=np.int64), ect)
-        over = said[avg >= 9 * MTU]
-        return stats.exact(float((over == verdict).mean()), over.size)
-
-    return measure
+@measured
+def _above(_: Results, ect: int, verdict: int) -> Estimate:
+    avg, said = trace(np.full(20_000, 15 * MTU, dtype=np.int64), ect)
+    over = said[avg >= 9 * MTU]
+    return stats.exact(float((over == verdict).mean()), over.size)
 
 
-def _half_way(_: Results) -> Estimate:
+def _half_way(_: Results) -> float:
     avg, _verdicts = trace(np.full(2000, 2 * MTU, dtype=np.int64))
-    return stats.exact(float(np.argmax(avg >= MTU) + 1))
+    return float(np.argmax(avg >= MTU) + 1)
 
 
-def _after_idle(damping: str) -> Any:
+@measured
+def _after_idle(_: Results, damping: str) -> float:
     """The average after one idle second, relative to before: three packets, then nothing for a second."""
-
-    def measure(_: Results) -> Estimate:
-        backlog = np.full(6001, 3 * MTU, dtype=np.int64)
-        times = np.arange(backlog.size, dtype=np.int64) * STEP_ns
-        backlog[-1], times[-1] = 0, times[-2] + 1_000_000_000
-        avg, _verdicts = trace(backlog, times_ns=times, idle_damping=damping, ect=1)
-        return stats.exact(float(avg[-1] / avg[-2]))
-
-    return measure
+    backlog = np.full(6001, 3 * MTU, dtype=np.int64)
+    times = np.arange(backlog.size, dtype=np.int64) * STEP_ns
+    backlog[-1], times[-1] = 0, times[-2] + 1_000_000_000
+    avg, _verdicts = trace(backlog, times_ns=times, idle_damping=damping, ect=1)
+    return float(avg[-1] / avg[-2])
 
 
-def _bug_slows(r: Results) -> Estimate:
-    return stats.exact(_after_idle("overflow32")(r).value - _after_idle("fixed")(r).value)
+def _bug_slows(r: Results) -> float:
+    return _after_idle("overflow32")(r) - _after_idle("fixed")(r)
 
 
 MEASURED: dict[str, Measures] = {

@@ -16,6 +16,7 @@ from crosswind.experiments.jarvinen_2006.testbed import STREAM_PACKET_BYTES, STR
 from crosswind.figures import Picture
 from crosswind.reproduce import Results
 from crosswind.reproduce.claims import Measure, MissingDataError, measures
+from crosswind.reproduce.claims.measures import measured
 from crosswind.stats import Estimate
 
 FULL_RATE_Bps = STREAM_PACKETS * STREAM_PACKET_BYTES / ((STREAM_PACKETS - 1) * 0.020)
@@ -34,63 +35,51 @@ def pooled(r: Results, configuration: str, metric: str, q: float) -> float:
 
 def quantile(configuration: str, metric: str, q: float) -> Measure:
     """A quantile over all packets of all repetitions."""
-    return measures.fact(lambda r: pooled(r, configuration, metric, q))
+    return lambda r: pooled(r, configuration, metric, q)
 
 
 def quantile_change(new: str, old: str, q: float) -> Measure:
     """The relative change of a quantile of the delay over all packets."""
-    return measures.fact(lambda r: pooled(r, new, "delay_ns", q) / pooled(r, old, "delay_ns", q) - 1.0)
+    return lambda r: pooled(r, new, "delay_ns", q) / pooled(r, old, "delay_ns", q) - 1.0
 
 
-def extreme(names: Sequence[str], column: str, pick: Any) -> Measure:
+@measured
+def extreme(r: Results, names: Sequence[str], column: str, pick: Any) -> Estimate:
     """The smallest or largest value over all repetitions of some configurations."""
-
-    def measure(r: Results) -> Estimate:
-        values = stats.clean(measures.pooled(r, names, column))
-        if not values.size:
-            raise MissingDataError(f"no {column}")
-        return stats.exact(float(pick(values)), values.size)
-
-    return measure
+    values = stats.clean(measures.pooled(r, names, column))
+    if not values.size:
+        raise MissingDataError(f"no {column}")
+    return stats.exact(float(pick(values)), values.size)
 
 
-def rate_from_drops(names: Sequence[str], packets: int) -> Measure:
+@measured
+def rate_from_drops(r: Results, names: Sequence[str], packets: int) -> Estimate:
     """How far the stream's rate lies from the full rate times the share of packets that arrived."""
-
-    def measure(r: Results) -> Estimate:
-        off = []
-        for c in names:
-            lost = r.of(c, "audio_drops") + r.of(c, "audio_lost")
-            off.append(np.abs(r.of(c, "audio_throughput") - FULL_RATE_Bps * (1.0 - lost / packets)))
-        worst = np.concatenate(off)
-        return stats.exact(float(np.nanmax(worst)), worst.size)
-
-    return measure
+    off = []
+    for c in names:
+        lost = r.of(c, "audio_drops") + r.of(c, "audio_lost")
+        off.append(np.abs(r.of(c, "audio_throughput") - FULL_RATE_Bps * (1.0 - lost / packets)))
+    worst = np.concatenate(off)
+    return stats.exact(float(np.nanmax(worst)), worst.size)
 
 
-def off_the_steps(configuration: str, column: str, step_ms: float, offset_ms: float) -> Measure:
+@measured
+def off_the_steps(r: Results, configuration: str, column: str, step_ms: float, offset_ms: float) -> Estimate:
     """How far a delay variation lies from k * step + offset: the median over repetitions of the distance."""
-
-    def measure(r: Results) -> Estimate:
-        x = stats.clean(r.of(configuration, column))
-        k = np.round((x - offset_ms) / step_ms)
-        return stats.median(np.abs(x - (k * step_ms + offset_ms)))
-
-    return measure
+    x = stats.clean(r.of(configuration, column))
+    k = np.round((x - offset_ms) / step_ms)
+    return stats.median(np.abs(x - (k * step_ms + offset_ms)))
 
 
-def nearest(names: Sequence[str], level_ms: float) -> Measure:
+@measured
+def nearest(r: Results, names: Sequence[str], level_ms: float) -> Estimate:
     """The delay variation nearest to a level that occurs among all packets of some configurations (to 0.1 ms)."""
-
-    def measure(r: Results) -> Estimate:
-        h = r.table("stream_hist")
-        h = h.filter(pl.col("configuration").is_in(list(names)) & (pl.col("metric") == "ipdv_ns"))
-        if h.is_empty():
-            raise MissingDataError("no delay variations")
-        found = h["low"].to_numpy() / 1e6
-        return stats.exact(float(found[np.argmin(np.abs(found - level_ms))]), int(h["count"].sum()))
-
-    return measure
+    h = r.table("stream_hist")
+    h = h.filter(pl.col("configuration").is_in(list(names)) & (pl.col("metric") == "ipdv_ns"))
+    if h.is_empty():
+        raise MissingDataError("no delay variations")
+    found = h["low"].to_numpy() / 1e6
+    return stats.exact(float(found[np.argmin(np.abs(found - level_ms))]), int(h["count"].sum()))
 
 
 def starts(r: Results, configuration: str, low_s: float, high_s: float, column: str) -> npt.NDArray[np.float64]:

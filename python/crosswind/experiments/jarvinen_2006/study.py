@@ -7,7 +7,7 @@ from crosswind.reproduce import Study
 from crosswind.reproduce.claims.book import book
 
 BOOK = book(__file__)
-STUDY = Study("jarvinen-2006", testbed.SOURCE, tables=metrics.tables, grades=BOOK.grades())
+STUDY = Study("jarvinen-2006", testbed.SOURCE, BOOK, tables=metrics.tables)
 experiment = STUDY.experiment
 
 

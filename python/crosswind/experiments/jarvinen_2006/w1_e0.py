@@ -80,60 +80,57 @@ def _late_scatter(r: Results) -> Estimate:
     return stats.quantile(late_y - (slope * late_x + offset), 0.75)
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "J5": {f"W1 {c}": parts.identity(c) for c in testbed.FOUR},
-        "J35": measures.each(("BL", "ETCP"), "overall_throughput")
-        | {"ETCP against BL": measures.change("ETCP", "BL", "overall_throughput")},
-        "J36": measures.each(testbed.FOUR, THIRD) | measures.steps(testbed.FOUR, THIRD),
-        "J37": {
-            "BL": measures.value("BL", THIRD, of=stats.iqr_of),
-            "BL+ECN": measures.change("BL+ECN", "BL", THIRD, of=stats.iqr_of),
-            "ETCP": measures.change("ETCP", "BL", THIRD, of=stats.iqr_of),
-            "ETCP+ECN": measures.change("ETCP+ECN", "BL", THIRD, of=stats.iqr_of),
-        }
-        | measures.ratios(((c, "BL") for c in testbed.FOUR[1:]), THIRD, stats.iqr_of),
-        "J38": {
-            "maximum": measures.change("BL+ECN", "BL", THIRD, of=np.max),
-            "upper quartile": measures.change("BL+ECN", "BL", THIRD, of=measures.upper),
-        },
-        "J39": {c: measures.value("BL", THIRD, where=_class(c)) for c in CLASSES}
-        | {
-            "8.2-15.5 s against below 2.5 s": _class_ratio("8.2 s to 15.5 s", "below 2.5 s"),
-            "above 15.5 s against 8.2-15.5 s": _class_ratio("above 15.5 s", "8.2 s to 15.5 s"),
-            "2.5-8.2 s against above 15.5 s": _class_ratio("2.5 s to 8.2 s", "above 15.5 s"),
-        },
-        "J40": {"ratio": _class_ratio("2.5 s to 8.2 s", "8.2 s to 15.5 s")},
-        "J41": {"median": measures.change("BL+ECN", "BL", THIRD, where=pl.col(START) > 15.0)},
-        "J42": {c: measures.share(lambda r, c=c: r.of(c, "last_window_timeout")) for c in ("BL", "BL+ECN")}  # type: ignore[misc]
-        | {
-            "BL+ECN minus BL": lambda r: stats.paired_differences(
-                r.of("BL+ECN", "last_window_timeout"), r.of("BL", "last_window_timeout")
-            )
-        },
-        "J43": {
-            "BL+ECN against BL": measures.change("BL+ECN", "BL", "drops"),
-            "ETCP against BL": measures.change("ETCP", "BL", "drops"),
-        },
-        "J44": {"faster, BL": measures.value("BL", "faster_elapsed_s")}
-        | {f"faster, {c}": measures.change(c, "BL", "faster_elapsed_s") for c in testbed.FOUR[1:]}
-        | {
-            "slower, BL": measures.value("BL", "slower_elapsed_s"),
-            "slower IQR, BL": measures.value("BL", "slower_elapsed_s", of=stats.iqr_of),
-        },
-        "J45": {c: measures.value(c, "utilisation") for c in ("BL", "ETCP")},
-        "J46": {
-            "spread around a line, starts below 15 s (IQR)": _early_spread,
-            "above that line, starts from 15 s (upper quartile)": _late_scatter,
-        },
-        "J133": {
-            f"{word}, {c}": measures.value("BL", THIRD, of=of, where=_class(c))
-            for c in CLASSES
-            for word, of in (("lower quartile", measures.lower), ("upper quartile", measures.upper))
-        },
+CLAIMS = {
+    "J5": {f"W1 {c}": parts.identity(c) for c in testbed.FOUR},
+    "J35": measures.each(("BL", "ETCP"), "overall_throughput")
+    | {"ETCP against BL": measures.change("ETCP", "BL", "overall_throughput")},
+    "J36": measures.each(testbed.FOUR, THIRD) | measures.steps(testbed.FOUR, THIRD),
+    "J37": {
+        "BL": measures.value("BL", THIRD, of=stats.iqr_of),
+        "BL+ECN": measures.change("BL+ECN", "BL", THIRD, of=stats.iqr_of),
+        "ETCP": measures.change("ETCP", "BL", THIRD, of=stats.iqr_of),
+        "ETCP+ECN": measures.change("ETCP+ECN", "BL", THIRD, of=stats.iqr_of),
+    }
+    | measures.ratios(((c, "BL") for c in testbed.FOUR[1:]), THIRD, stats.iqr_of),
+    "J38": {
+        "maximum": measures.change("BL+ECN", "BL", THIRD, of=np.max),
+        "upper quartile": measures.change("BL+ECN", "BL", THIRD, of=measures.upper),
     },
-    partly=("J5",),
-)
+    "J39": {c: measures.value("BL", THIRD, where=_class(c)) for c in CLASSES}
+    | {
+        "8.2-15.5 s against below 2.5 s": _class_ratio("8.2 s to 15.5 s", "below 2.5 s"),
+        "above 15.5 s against 8.2-15.5 s": _class_ratio("above 15.5 s", "8.2 s to 15.5 s"),
+        "2.5-8.2 s against above 15.5 s": _class_ratio("2.5 s to 8.2 s", "above 15.5 s"),
+    },
+    "J40": {"ratio": _class_ratio("2.5 s to 8.2 s", "8.2 s to 15.5 s")},
+    "J41": {"median": measures.change("BL+ECN", "BL", THIRD, where=pl.col(START) > 15.0)},
+    "J42": {c: measures.share(lambda r, c=c: r.of(c, "last_window_timeout")) for c in ("BL", "BL+ECN")}  # type: ignore[misc]
+    | {
+        "BL+ECN minus BL": lambda r: stats.paired_differences(
+            r.of("BL+ECN", "last_window_timeout"), r.of("BL", "last_window_timeout")
+        )
+    },
+    "J43": {
+        "BL+ECN against BL": measures.change("BL+ECN", "BL", "drops"),
+        "ETCP against BL": measures.change("ETCP", "BL", "drops"),
+    },
+    "J44": {"faster, BL": measures.value("BL", "faster_elapsed_s")}
+    | {f"faster, {c}": measures.change(c, "BL", "faster_elapsed_s") for c in testbed.FOUR[1:]}
+    | {
+        "slower, BL": measures.value("BL", "slower_elapsed_s"),
+        "slower IQR, BL": measures.value("BL", "slower_elapsed_s", of=stats.iqr_of),
+    },
+    "J45": {c: measures.value(c, "utilisation") for c in ("BL", "ETCP")},
+    "J46": {
+        "spread around a line, starts below 15 s (IQR)": _early_spread,
+        "above that line, starts from 15 s (upper quartile)": _late_scatter,
+    },
+    "J133": {
+        f"{word}, {c}": measures.value("BL", THIRD, of=of, where=_class(c))
+        for c in CLASSES
+        for word, of in (("lower quartile", measures.lower), ("upper quartile", measures.upper))
+    },
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -188,12 +185,9 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "w1-e0",
+    __name__,
     "Two bulk flows and a short one on an error-free 64 kbit/s last hop",
-    __doc__,
-    configurations,
-    CLAIMS,
-    figures=pictures,
     variants=readings.TCP,
     headline=parts.headline("third_elapsed_s", "s", testbed.FOUR),
+    partly=("J5",),
 )

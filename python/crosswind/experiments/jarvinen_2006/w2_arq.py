@@ -62,51 +62,49 @@ def _tenth_parts(link: str, where: str) -> Measures:
     }
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "J63": measures.each(R4, OVERALL),
-        "J64": measures.each(R4, "jain")
-        | measures.each(R4, "jain", of=measures.lower, word=", lower quartile")
-        | measures.each(R4, "jain", of=measures.upper, word=", upper quartile")
-        | {
-            f"{new} minus {old}": measures.difference(f"r4 {new}", f"r4 {old}", "jain", pairing="paired")
-            for (new, old) in PAIRS
-        }
-        | {"BL minus error-free BL": measures.difference("r4 BL", "w2-e0/BL", "jain", pairing="paired")},
-        "J65": measures.each(R4, "simultaneous_third")
-        | measures.each(R4, "simultaneous_third", of=stats.iqr_of, word=", IQR")
-        | measures.each(R4, "simultaneous_faster", word=", faster")
-        | measures.each(R4, "simultaneous_slower", word=", slower")
-        | {"BL against error-free BL": measures.change("r4 BL", "w2-e0/BL", "simultaneous_third")},
-        "J66": {
-            f"{c}, {role}, {word}": measures.value(c, f"{role}_unnecessary", of=of)
-            for role in ROLES
-            for word, of in (("upper quartile", measures.upper), ("maximum", np.max))
-            for c in ("r4 BL", "r4 ETCP")
-        }
-        | {"mean over all flows, ETCP against BL": measures.change("r4 ETCP", "r4 BL", "unnecessary", of=np.mean)},
-        "J67": _tenth_parts("r2 ", "tenth percentile")
-        | {
-            f"{word}: {new} minus {old}": measures.difference(f"r2 {new}", f"r2 {old}", "jain", of=of, pairing="paired")
-            for (new, old) in PAIRS
-            for (word, of) in (("lower quartile", measures.lower), ("upper quartile", measures.upper))
-        }
-        | {
-            f"faster flow, 90th percentile: {new} against {old}": measures.change(
-                f"r2 {new}", f"r2 {old}", "simultaneous_faster", of=_ninetieth
-            )
-            for (new, old) in PAIRS
-        },
-        "J68": _equal_shares("r1", 0.05),
-        "J69": {f"error-free: {c}": measures.change(f"w2-e0/{c}", f"w1-e0/{c}", OVERALL) for c in testbed.FOUR}
-        | {f"r4: {c}": measures.change(f"r4 {c}", f"w1-arq/r4 {c}", OVERALL) for c in testbed.FOUR},
-        "J130": _tenth_parts("w2-e0/", "error-free")
-        | {
-            f"r4: {new} minus {old}": measures.difference(f"r4 {new}", f"r4 {old}", "jain", of=tenth, pairing="paired")
-            for (new, old) in PAIRS
-        },
+CLAIMS = {
+    "J63": measures.each(R4, OVERALL),
+    "J64": measures.each(R4, "jain")
+    | measures.each(R4, "jain", of=measures.lower, word=", lower quartile")
+    | measures.each(R4, "jain", of=measures.upper, word=", upper quartile")
+    | {
+        f"{new} minus {old}": measures.difference(f"r4 {new}", f"r4 {old}", "jain", pairing="paired")
+        for (new, old) in PAIRS
     }
-)
+    | {"BL minus error-free BL": measures.difference("r4 BL", "w2-e0/BL", "jain", pairing="paired")},
+    "J65": measures.each(R4, "simultaneous_third")
+    | measures.each(R4, "simultaneous_third", of=stats.iqr_of, word=", IQR")
+    | measures.each(R4, "simultaneous_faster", word=", faster")
+    | measures.each(R4, "simultaneous_slower", word=", slower")
+    | {"BL against error-free BL": measures.change("r4 BL", "w2-e0/BL", "simultaneous_third")},
+    "J66": {
+        f"{c}, {role}, {word}": measures.value(c, f"{role}_unnecessary", of=of)
+        for role in ROLES
+        for word, of in (("upper quartile", measures.upper), ("maximum", np.max))
+        for c in ("r4 BL", "r4 ETCP")
+    }
+    | {"mean over all flows, ETCP against BL": measures.change("r4 ETCP", "r4 BL", "unnecessary", of=np.mean)},
+    "J67": _tenth_parts("r2 ", "tenth percentile")
+    | {
+        f"{word}: {new} minus {old}": measures.difference(f"r2 {new}", f"r2 {old}", "jain", of=of, pairing="paired")
+        for (new, old) in PAIRS
+        for (word, of) in (("lower quartile", measures.lower), ("upper quartile", measures.upper))
+    }
+    | {
+        f"faster flow, 90th percentile: {new} against {old}": measures.change(
+            f"r2 {new}", f"r2 {old}", "simultaneous_faster", of=_ninetieth
+        )
+        for (new, old) in PAIRS
+    },
+    "J68": _equal_shares("r1", 0.05),
+    "J69": {f"error-free: {c}": measures.change(f"w2-e0/{c}", f"w1-e0/{c}", OVERALL) for c in testbed.FOUR}
+    | {f"r4: {c}": measures.change(f"r4 {c}", f"w1-arq/r4 {c}", OVERALL) for c in testbed.FOUR},
+    "J130": _tenth_parts("w2-e0/", "error-free")
+    | {
+        f"r4: {new} minus {old}": measures.difference(f"r4 {new}", f"r4 {old}", "jain", of=tenth, pairing="paired")
+        for (new, old) in PAIRS
+    },
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -152,12 +150,8 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "w2-arq",
+    __name__,
     "Three bulk flows, one of them late, on a 64 kbit/s last hop with ARQ",
-    __doc__,
-    configurations,
-    CLAIMS,
-    figures=pictures,
     variants=readings.ARQ,
     headline=parts.headline("simultaneous_third", "B/s", LABELS, 0),
     uses=("w1-e0", "w1-arq", "w2-e0"),

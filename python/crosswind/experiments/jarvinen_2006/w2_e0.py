@@ -23,6 +23,7 @@ from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, study,
 from crosswind.figures import Picture
 from crosswind.reproduce import Results
 from crosswind.reproduce.claims import MissingDataError, measures
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
 
@@ -59,22 +60,17 @@ def _opened_slowly(r: Results, configuration: str) -> Any:
     return waited & (r.of(configuration, "initial_timeout") > 0) & (r.of(configuration, "third_spurious") > 0)
 
 
-def _slow_opening(configuration: str) -> Any:
-    def measure(r: Results) -> Estimate:
-        slow = _opened_slowly(r, configuration)
-        return stats.exact(float(slow.sum()), slow.size)
-
-    return measure
+@measured
+def _slow_opening(r: Results, configuration: str) -> Estimate:
+    slow = _opened_slowly(r, configuration)
+    return stats.exact(float(slow.sum()), slow.size)
 
 
-def _of_these_cold(configuration: str) -> Any:
+@measured
+def _of_these_cold(r: Results, configuration: str) -> Estimate:
     """How many of the slow openings befall repetitions whose bulk flows found nothing remembered."""
-
-    def measure(r: Results) -> Estimate:
-        cold = r.of(configuration, "slower_ssthresh_initial") >= DEFAULT_SSTHRESH
-        return stats.exact(float((_opened_slowly(r, configuration) & cold).sum()), int(cold.sum()))
-
-    return measure
+    cold = r.of(configuration, "slower_ssthresh_initial") >= DEFAULT_SSTHRESH
+    return stats.exact(float((_opened_slowly(r, configuration) & cold).sum()), int(cold.sum()))
 
 
 def _fairness_after_slow_opening(r: Results) -> Estimate:
@@ -86,36 +82,34 @@ def _fairness_after_slow_opening(r: Results) -> Estimate:
     )
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "J55": measures.each(("BL", "ETCP"), "overall_throughput")
-        | {"ETCP against BL": measures.change("ETCP", "BL", "overall_throughput")},
-        "J56": measures.each(testbed.FOUR, SHARE) | measures.steps(testbed.FOUR, SHARE),
-        "J57": measures.each(("BL", "ETCP+ECN"), "simultaneous_faster")
-        | parts.best("BL", testbed.FOUR, "simultaneous_faster")
-        | parts.least("ETCP+ECN", testbed.FOUR, "simultaneous_faster"),
-        "J58": measures.each(testbed.FOUR, "jain")
-        | measures.differences(zip(testbed.FOUR[1:], testbed.FOUR, strict=False), "jain", pairing="paired"),
-        "J59": measures.each(testbed.FOUR, "jain", of=measures.lower)
-        | measures.differences(((c, "BL") for c in OTHERS), "jain", of=measures.lower, pairing="paired"),
-        "J60": {"simultaneous throughput, early against late": _early_against_late},
-        "J61": {"ETCP drops as a share of BL": measures.ratio(("ETCP", "drops"), ("BL", "drops"), pairing="paired")}
-        | {
-            f"drops avoided by ECN, {role} flow ({tcp} minus {tcp}+ECN)": measures.difference(
-                tcp, f"{tcp}+ECN", f"{role}_drops", pairing="paired"
-            )
-            for tcp in ("BL", "ETCP")
-            for role in ("faster", "slower", "third")
-        },
-        "J62": {
-            "repetitions, ETCP": _slow_opening("ETCP"),
-            "of these with a cold cache, ETCP": _of_these_cold("ETCP"),
-            "Jain's index against other repetitions, ETCP": _fairness_after_slow_opening,
-            "repetitions, ETCP+ECN": _slow_opening("ETCP+ECN"),
-            "of these with a cold cache, ETCP+ECN": _of_these_cold("ETCP+ECN"),
-        },
-    }
-)
+CLAIMS = {
+    "J55": measures.each(("BL", "ETCP"), "overall_throughput")
+    | {"ETCP against BL": measures.change("ETCP", "BL", "overall_throughput")},
+    "J56": measures.each(testbed.FOUR, SHARE) | measures.steps(testbed.FOUR, SHARE),
+    "J57": measures.each(("BL", "ETCP+ECN"), "simultaneous_faster")
+    | parts.best("BL", testbed.FOUR, "simultaneous_faster")
+    | parts.least("ETCP+ECN", testbed.FOUR, "simultaneous_faster"),
+    "J58": measures.each(testbed.FOUR, "jain")
+    | measures.differences(zip(testbed.FOUR[1:], testbed.FOUR, strict=False), "jain", pairing="paired"),
+    "J59": measures.each(testbed.FOUR, "jain", of=measures.lower)
+    | measures.differences(((c, "BL") for c in OTHERS), "jain", of=measures.lower, pairing="paired"),
+    "J60": {"simultaneous throughput, early against late": _early_against_late},
+    "J61": {"ETCP drops as a share of BL": measures.ratio(("ETCP", "drops"), ("BL", "drops"), pairing="paired")}
+    | {
+        f"drops avoided by ECN, {role} flow ({tcp} minus {tcp}+ECN)": measures.difference(
+            tcp, f"{tcp}+ECN", f"{role}_drops", pairing="paired"
+        )
+        for tcp in ("BL", "ETCP")
+        for role in ("faster", "slower", "third")
+    },
+    "J62": {
+        "repetitions, ETCP": _slow_opening("ETCP"),
+        "of these with a cold cache, ETCP": _of_these_cold("ETCP"),
+        "Jain's index against other repetitions, ETCP": _fairness_after_slow_opening,
+        "repetitions, ETCP+ECN": _slow_opening("ETCP+ECN"),
+        "of these with a cold cache, ETCP+ECN": _of_these_cold("ETCP+ECN"),
+    },
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -166,12 +160,8 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "w2-e0",
+    __name__,
     "Three bulk flows, one of them late, on an error-free 64 kbit/s last hop",
-    __doc__,
-    configurations,
-    CLAIMS,
-    figures=pictures,
     variants=readings.TCP,
     headline=parts.headline(SHARE, "B/s", testbed.FOUR, 0),
 )

@@ -22,6 +22,7 @@ from crosswind.experiments.jarvinen_2006.w3_e0 import by_object
 from crosswind.figures import Picture
 from crosswind.reproduce import Results
 from crosswind.reproduce.claims import MissingDataError, measures
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
 
@@ -37,79 +38,71 @@ def configurations(**variant: Any) -> dict[str, Scenario]:
     return testbed.configurations(WORKLOAD, LABELS, variant)
 
 
-def _spurious(of: Any) -> Any:
-    def measure(r: Results) -> Estimate:
-        totals = by_object(r, "r4 BL", "spurious")
-        if not totals.all():
-            raise MissingDataError(f"spurious timeouts by object: {', '.join(f'{x:.0f}' for x in totals)}")
-        reps = r.of("r4 BL", RESPONSE).size
-        return stats.exact(float(of(totals)) * (120 / reps if of is np.sum else 1.0), int(totals.sum()))
-
-    return measure
+@measured
+def _spurious(r: Results, of: Any) -> Estimate:
+    totals = by_object(r, "r4 BL", "spurious")
+    if not totals.all():
+        raise MissingDataError(f"spurious timeouts by object: {', '.join(f'{x:.0f}' for x in totals)}")
+    reps = r.of("r4 BL", RESPONSE).size
+    return stats.exact(float(of(totals)) * (120 / reps if of is np.sum else 1.0), int(totals.sum()))
 
 
 def _share_of_link(configuration: str) -> Any:
     return lambda r: stats.median(r.of(configuration, "simultaneous_page") / testbed.RATE_Bps[64])
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "J85": measures.each(R4, RESPONSE)
-        | measures.each(R4, RESPONSE, of=stats.iqr_of, word=", IQR")
-        | {"BL against error-free BL": measures.change("r4 BL", "w3-e0/BL", RESPONSE)}
-        | parts.changes(R4, "r4 BL", RESPONSE),
-        "J86": measures.each(R4, OVERALL) | {"spread": parts.spread_of_medians(R4, OVERALL)},
-        "J87": measures.each(R4, "slower_unnecessary"),
-        "J88": {
-            "total in 120 repetitions, BL": _spurious(np.sum),
-            "most over fewest, by object": _spurious(lambda x: x.max() / x.min()),
-        },
-        "J89": measures.each({"BL": "r4 BL", "BL+ECN": "r4 BL+ECN"}, "page_drops")
-        | {"BL+ECN minus BL": measures.difference("r4 BL+ECN", "r4 BL", "page_drops", pairing="paired")},
-        "J90": {
-            "BL": measures.value("r2 BL", RESPONSE),
-            "BL against error-free BL": measures.change("r2 BL", "w3-e0/BL", RESPONSE),
-            "ETCP against BL": measures.change("r2 ETCP", "r2 BL", RESPONSE),
-        }
-        | {f"{c} against ETCP": measures.change(f"r2 {c}", "r2 ETCP", RESPONSE) for c in ("ETCP+ECN", "ETCP+DS")},
-        "J91": {"BL": measures.value("r2 BL", OVERALL), "ETCP against BL": measures.change("r2 ETCP", "r2 BL", OVERALL)}
-        | parts.least("r2 BL+DS+ECN", R2, OVERALL),
-        "J92": {"BL+DS minus BL": measures.difference("r1 BL+DS", "r1 BL", RESPONSE, pairing="paired")}
-        | {
-            f"{c} against BL": measures.change(f"r1 {c}", "r1 BL", RESPONSE)
-            for c in testbed.EIGHT
-            if c.startswith("ETCP")
-        }
-        | {"spread of the four ETCP cases": parts.spread_of_medians(R1[4:], RESPONSE)},
-        "J93": {"BL": _share_of_link("r1 BL"), "ETCP": _share_of_link("r1 ETCP")},
-        "J129": {
-            f"W1 r4: {new} against {old}": measures.change(f"w1-arq/r4 {new}", f"w1-arq/r4 {old}", OVERALL)
-            for (new, old) in (("BL+ECN", "BL"), ("ETCP+ECN", "ETCP"))
-        }
-        | {f"r2: {new} against {old}": measures.change(f"r2 {new}", f"r2 {old}", OVERALL) for new, old in PAIRS}
-        | {
-            f"W2 r4: {new} against {old}": measures.change(f"w2-arq/r4 {new}", f"w2-arq/r4 {old}", OVERALL)
-            for (new, old) in (("BL+ECN", "BL"), ("ETCP+ECN", "ETCP"))
-        }
-        | {f"W3 r4: {new} against {old}": measures.change(f"r4 {new}", f"r4 {old}", OVERALL) for (new, old) in PAIRS}
-        | {
-            f"W4 r4: {new} against {old}": measures.change(f"w4-arq/r4 {new}", f"w4-arq/r4 {old}", OVERALL)
-            for (new, old) in PAIRS
-        },
-        "J132": {f"page, {c} against BL": measures.change(f"r1 {c}", "r1 BL", RESPONSE) for c in ("BL+ECN", "BL+DS")}
-        | {
-            f"{tcp}+{router} against {tcp}": measures.change(f"r1 {tcp}+{router}", f"r1 {tcp}", RESPONSE)
-            for tcp in ("BL", "ETCP")
-            for router in ("ECN", "DS", "DS+ECN")
-        }
-        | {
-            f"stream's throughput, {new} against {old}": measures.change(
-                f"w4-arq/r1 {new}", f"w4-arq/r1 {old}", "audio_throughput"
-            )
-            for (new, old) in PAIRS
-        },
+CLAIMS = {
+    "J85": measures.each(R4, RESPONSE)
+    | measures.each(R4, RESPONSE, of=stats.iqr_of, word=", IQR")
+    | {"BL against error-free BL": measures.change("r4 BL", "w3-e0/BL", RESPONSE)}
+    | parts.changes(R4, "r4 BL", RESPONSE),
+    "J86": measures.each(R4, OVERALL) | {"spread": parts.spread_of_medians(R4, OVERALL)},
+    "J87": measures.each(R4, "slower_unnecessary"),
+    "J88": {
+        "total in 120 repetitions, BL": _spurious(np.sum),
+        "most over fewest, by object": _spurious(lambda x: x.max() / x.min()),
+    },
+    "J89": measures.each({"BL": "r4 BL", "BL+ECN": "r4 BL+ECN"}, "page_drops")
+    | {"BL+ECN minus BL": measures.difference("r4 BL+ECN", "r4 BL", "page_drops", pairing="paired")},
+    "J90": {
+        "BL": measures.value("r2 BL", RESPONSE),
+        "BL against error-free BL": measures.change("r2 BL", "w3-e0/BL", RESPONSE),
+        "ETCP against BL": measures.change("r2 ETCP", "r2 BL", RESPONSE),
     }
-)
+    | {f"{c} against ETCP": measures.change(f"r2 {c}", "r2 ETCP", RESPONSE) for c in ("ETCP+ECN", "ETCP+DS")},
+    "J91": {"BL": measures.value("r2 BL", OVERALL), "ETCP against BL": measures.change("r2 ETCP", "r2 BL", OVERALL)}
+    | parts.least("r2 BL+DS+ECN", R2, OVERALL),
+    "J92": {"BL+DS minus BL": measures.difference("r1 BL+DS", "r1 BL", RESPONSE, pairing="paired")}
+    | {f"{c} against BL": measures.change(f"r1 {c}", "r1 BL", RESPONSE) for c in testbed.EIGHT if c.startswith("ETCP")}
+    | {"spread of the four ETCP cases": parts.spread_of_medians(R1[4:], RESPONSE)},
+    "J93": {"BL": _share_of_link("r1 BL"), "ETCP": _share_of_link("r1 ETCP")},
+    "J129": {
+        f"W1 r4: {new} against {old}": measures.change(f"w1-arq/r4 {new}", f"w1-arq/r4 {old}", OVERALL)
+        for (new, old) in (("BL+ECN", "BL"), ("ETCP+ECN", "ETCP"))
+    }
+    | {f"r2: {new} against {old}": measures.change(f"r2 {new}", f"r2 {old}", OVERALL) for new, old in PAIRS}
+    | {
+        f"W2 r4: {new} against {old}": measures.change(f"w2-arq/r4 {new}", f"w2-arq/r4 {old}", OVERALL)
+        for (new, old) in (("BL+ECN", "BL"), ("ETCP+ECN", "ETCP"))
+    }
+    | {f"W3 r4: {new} against {old}": measures.change(f"r4 {new}", f"r4 {old}", OVERALL) for (new, old) in PAIRS}
+    | {
+        f"W4 r4: {new} against {old}": measures.change(f"w4-arq/r4 {new}", f"w4-arq/r4 {old}", OVERALL)
+        for (new, old) in PAIRS
+    },
+    "J132": {f"page, {c} against BL": measures.change(f"r1 {c}", "r1 BL", RESPONSE) for c in ("BL+ECN", "BL+DS")}
+    | {
+        f"{tcp}+{router} against {tcp}": measures.change(f"r1 {tcp}+{router}", f"r1 {tcp}", RESPONSE)
+        for tcp in ("BL", "ETCP")
+        for router in ("ECN", "DS", "DS+ECN")
+    }
+    | {
+        f"stream's throughput, {new} against {old}": measures.change(
+            f"w4-arq/r1 {new}", f"w4-arq/r1 {old}", "audio_throughput"
+        )
+        for (new, old) in PAIRS
+    },
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -162,12 +155,8 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "w3-arq",
+    __name__,
     "Two bulk flows and a web page on a 64 kbit/s last hop with ARQ",
-    __doc__,
-    configurations,
-    CLAIMS,
-    figures=pictures,
     variants=readings.ARQ,
     headline=parts.headline(RESPONSE, "s", LABELS),
     uses=("w1-arq", "w2-arq", "w3-e0", "w4-arq"),

@@ -23,7 +23,8 @@ from crosswind import figures, stats
 from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, study, testbed
 from crosswind.figures import Picture
 from crosswind.reproduce import Results
-from crosswind.reproduce.claims import Measure, MissingDataError, measures
+from crosswind.reproduce.claims import MissingDataError, measures
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
 
@@ -50,18 +51,15 @@ def by_object(r: Results, configuration: str, column: str) -> npt.NDArray[np.flo
     return t.group_by("object").agg(pl.col(column).sum()).sort("object")[column].to_numpy().astype(float)
 
 
-def _share_of(column: str, objects: list[int]) -> Measure:
+@measured
+def _share_of(r: Results, column: str, objects: list[int]) -> Estimate:
     """What some objects have of a count of the page, BL."""
-
-    def measure(r: Results) -> Estimate:
-        mine, all_nine = (_objects_hit(r, "BL", x, column) for x in (objects, list(range(9))))
-        if not all_nine.sum():
-            raise MissingDataError("none at all")
-        return stats.estimate(
-            lambda a, b, axis: np.sum(a, axis=axis) / np.sum(b, axis=axis), mine, all_nine, pairing="paired"
-        )
-
-    return measure
+    mine, all_nine = (_objects_hit(r, "BL", x, column) for x in (objects, list(range(9))))
+    if not all_nine.sum():
+        raise MissingDataError("none at all")
+    return stats.estimate(
+        lambda a, b, axis: np.sum(a, axis=axis) / np.sum(b, axis=axis), mine, all_nine, pairing="paired"
+    )
 
 
 def _objects_hit(
@@ -84,88 +82,83 @@ def _rising_with_start(r: Results) -> Estimate:
     )
 
 
-def _bulk_spurious(configuration: str) -> Any:
-    def hit(r: Results) -> npt.NDArray[np.bool_]:
-        late = r.of(configuration, "page_start_s") > 32.0
-        both = r.of(configuration, "faster_spurious") + r.of(configuration, "slower_spurious")
-        return both[late] > 0
-
-    return hit
+@measured
+def _bulk_spurious(r: Results, configuration: str) -> npt.NDArray[np.bool_]:
+    late = r.of(configuration, "page_start_s") > 32.0
+    both = r.of(configuration, "faster_spurious") + r.of(configuration, "slower_spurious")
+    return both[late] > 0
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "J5": {f"W3 {c}": parts.identity(c) for c in testbed.EIGHT},
-        "J70": {"BL": measures.value("BL", RESPONSE)}
-        | measures.differences(zip(ORDER[1:], ORDER, strict=False), RESPONSE, pairing="paired"),
-        "J71": {
-            "median": measures.change("BL+DS", "BL", RESPONSE),
-            "maximum": measures.change("BL+DS", "BL", RESPONSE, of=np.max),
-            "IQR": measures.change("BL+DS", "BL", RESPONSE, of=stats.iqr_of),
-            "IQR, BL+DS": measures.value("BL+DS", RESPONSE, of=stats.iqr_of),
-        }
-        | measures.ratios([("BL+DS", "BL")], RESPONSE, stats.iqr_of),
-        "J72": {"IQR": measures.change("BL+DS+ECN", "BL+DS", RESPONSE, of=stats.iqr_of)}
-        | measures.ratios([("BL+DS+ECN", "BL+DS")], RESPONSE, stats.iqr_of),
-        "J73": {
-            "spurious timeouts, body to object 3": _share_of("spurious", [0, 1, 2, 3]),
-            "spurious timeouts, with 7 and 8": _share_of("spurious", [0, 1, 2, 3, 7, 8]),
-            "spurious timeouts, objects 4 to 6": _share_of("spurious", [4, 5, 6]),
-            "drops, body to object 3": _share_of("drops", [0, 1, 2, 3]),
-            "drops, body": _share_of("drops", [0]),
-            "drops, object 8": _share_of("drops", [8]),
-        },
-        "J74": {"with one, BL": measures.share(lambda r: r.of("BL", "page_spurious") > 0)},
-        "J75": {
-            "with one, start after 20 s, BL": measures.share(_late_body),
-            "late pages without one": measures.number(lambda r: ~_late_body(r)),
-        },
-        "J76": {f"drops, maximum, {c}": measures.value(c, "page_drops", of=np.max) for c in WITH_DS}
-        | {
-            "spurious timeouts, upper quartile, BL+DS": measures.value("BL+DS", "page_spurious", of=measures.upper),
-            "spurious timeouts, median, ETCP+DS": measures.value("ETCP+DS", "page_spurious"),
-        },
-        "J77": {
-            "object 3, ETCP+DS": measures.share(lambda r: _objects_hit(r, "ETCP+DS", [3]) > 0),
-            "a later object, ETCP+DS": measures.share(lambda r: _objects_hit(r, "ETCP+DS", [4, 5, 6, 7, 8]) > 0),
-        },
-        "J78": {
-            "median": measures.value("ETCP", "page_spurious"),
-            "start after 20 s minus before": _rising_with_start,
-            "start below 2 s: repetitions without, ETCP": measures.share(
-                lambda r: r.of("ETCP", "page_spurious", pl.col("page_start_s") < 2.0) == 0
-            ),
-        },
-        "J79": measures.each(MEDIANS, OVERALL)
-        | {
-            "ETCP against BL": measures.change("ETCP", "BL", OVERALL),
-            "spread of the medians": parts.spread_of_medians(MEDIANS, OVERALL),
-        },
-        "J80": {
-            f"minimum, {tcp}+DS+ECN against {tcp}+DS": measures.change(f"{tcp}+DS+ECN", f"{tcp}+DS", OVERALL, of=np.min)
-            for tcp in ("BL", "ETCP")
-        },
-        "J81": measures.each(ORDER, "simultaneous_page") | measures.steps(ORDER, "simultaneous_page"),
-        "J82": {c: measures.change(c, "BL", FASTER, of=stats.iqr_of) for c in VARIED}
-        | measures.ratios(((c, "BL") for c in VARIED), FASTER, stats.iqr_of),
-        "J83": {
-            f"{word}, start {side} 20 s": measures.value("ETCP", FASTER, of=of, where=where)
-            for word, of in (("IQR", stats.iqr_of), ("minimum", np.min))
-            for side, where in SIDES.items()
-        },
-        "J84": {
-            "repetitions, BL+DS": measures.share(_bulk_spurious("BL+DS")),
-            "repetitions, BL+DS+ECN": measures.share(_bulk_spurious("BL+DS+ECN")),
-        },
-        "J137": {
-            "repetitions with one of another object": measures.number(
-                lambda r: _objects_hit(r, "BL+DS", [0, 1, 2, 4, 5, 6, 8]) > 0
-            ),
-            "repetitions with one of the seventh object": measures.number(lambda r: _objects_hit(r, "BL+DS", [7]) > 0),
-        },
+CLAIMS = {
+    "J5": {f"W3 {c}": parts.identity(c) for c in testbed.EIGHT},
+    "J70": {"BL": measures.value("BL", RESPONSE)}
+    | measures.differences(zip(ORDER[1:], ORDER, strict=False), RESPONSE, pairing="paired"),
+    "J71": {
+        "median": measures.change("BL+DS", "BL", RESPONSE),
+        "maximum": measures.change("BL+DS", "BL", RESPONSE, of=np.max),
+        "IQR": measures.change("BL+DS", "BL", RESPONSE, of=stats.iqr_of),
+        "IQR, BL+DS": measures.value("BL+DS", RESPONSE, of=stats.iqr_of),
+    }
+    | measures.ratios([("BL+DS", "BL")], RESPONSE, stats.iqr_of),
+    "J72": {"IQR": measures.change("BL+DS+ECN", "BL+DS", RESPONSE, of=stats.iqr_of)}
+    | measures.ratios([("BL+DS+ECN", "BL+DS")], RESPONSE, stats.iqr_of),
+    "J73": {
+        "spurious timeouts, body to object 3": _share_of("spurious", [0, 1, 2, 3]),
+        "spurious timeouts, with 7 and 8": _share_of("spurious", [0, 1, 2, 3, 7, 8]),
+        "spurious timeouts, objects 4 to 6": _share_of("spurious", [4, 5, 6]),
+        "drops, body to object 3": _share_of("drops", [0, 1, 2, 3]),
+        "drops, body": _share_of("drops", [0]),
+        "drops, object 8": _share_of("drops", [8]),
     },
-    partly=("J5", "J71", "J83"),
-)
+    "J74": {"with one, BL": measures.share(lambda r: r.of("BL", "page_spurious") > 0)},
+    "J75": {
+        "with one, start after 20 s, BL": measures.share(_late_body),
+        "late pages without one": measures.number(lambda r: ~_late_body(r)),
+    },
+    "J76": {f"drops, maximum, {c}": measures.value(c, "page_drops", of=np.max) for c in WITH_DS}
+    | {
+        "spurious timeouts, upper quartile, BL+DS": measures.value("BL+DS", "page_spurious", of=measures.upper),
+        "spurious timeouts, median, ETCP+DS": measures.value("ETCP+DS", "page_spurious"),
+    },
+    "J77": {
+        "object 3, ETCP+DS": measures.share(lambda r: _objects_hit(r, "ETCP+DS", [3]) > 0),
+        "a later object, ETCP+DS": measures.share(lambda r: _objects_hit(r, "ETCP+DS", [4, 5, 6, 7, 8]) > 0),
+    },
+    "J78": {
+        "median": measures.value("ETCP", "page_spurious"),
+        "start after 20 s minus before": _rising_with_start,
+        "start below 2 s: repetitions without, ETCP": measures.share(
+            lambda r: r.of("ETCP", "page_spurious", pl.col("page_start_s") < 2.0) == 0
+        ),
+    },
+    "J79": measures.each(MEDIANS, OVERALL)
+    | {
+        "ETCP against BL": measures.change("ETCP", "BL", OVERALL),
+        "spread of the medians": parts.spread_of_medians(MEDIANS, OVERALL),
+    },
+    "J80": {
+        f"minimum, {tcp}+DS+ECN against {tcp}+DS": measures.change(f"{tcp}+DS+ECN", f"{tcp}+DS", OVERALL, of=np.min)
+        for tcp in ("BL", "ETCP")
+    },
+    "J81": measures.each(ORDER, "simultaneous_page") | measures.steps(ORDER, "simultaneous_page"),
+    "J82": {c: measures.change(c, "BL", FASTER, of=stats.iqr_of) for c in VARIED}
+    | measures.ratios(((c, "BL") for c in VARIED), FASTER, stats.iqr_of),
+    "J83": {
+        f"{word}, start {side} 20 s": measures.value("ETCP", FASTER, of=of, where=where)
+        for word, of in (("IQR", stats.iqr_of), ("minimum", np.min))
+        for side, where in SIDES.items()
+    },
+    "J84": {
+        "repetitions, BL+DS": measures.share(_bulk_spurious("BL+DS")),
+        "repetitions, BL+DS+ECN": measures.share(_bulk_spurious("BL+DS+ECN")),
+    },
+    "J137": {
+        "repetitions with one of another object": measures.number(
+            lambda r: _objects_hit(r, "BL+DS", [0, 1, 2, 4, 5, 6, 8]) > 0
+        ),
+        "repetitions with one of the seventh object": measures.number(lambda r: _objects_hit(r, "BL+DS", [7]) > 0),
+    },
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -225,12 +218,9 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "w3-e0",
+    __name__,
     "Two bulk flows and a web page on an error-free 64 kbit/s last hop",
-    __doc__,
-    configurations,
-    CLAIMS,
-    figures=pictures,
     variants=readings.PAGE,
     headline=parts.headline(RESPONSE, "s", testbed.EIGHT),
+    partly=("J5", "J71", "J83"),
 )

@@ -20,6 +20,7 @@ from crosswind.experiments.jarvinen_2006 import parts, readings, stream, study, 
 from crosswind.figures import Picture
 from crosswind.reproduce import Results
 from crosswind.reproduce.claims import measures
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
 
@@ -35,39 +36,34 @@ def configurations(**variant: Any) -> dict[str, Scenario]:
     return testbed.configurations(WORKLOAD, LABELS, variant)
 
 
-def _loss(configuration: str) -> Any:
-    def measure(r: Results) -> Estimate:
-        return stats.median(r.of(configuration, DROPS) / testbed.STREAM_PACKETS)
-
-    return measure
+@measured
+def _loss(r: Results, configuration: str) -> Estimate:
+    return stats.median(r.of(configuration, DROPS) / testbed.STREAM_PACKETS)
 
 
 LOSING = ("BL", "BL+ECN", "ETCP", *(c for c in testbed.EIGHT if "+DS" in c))
-CLAIMS = study.BOOK.claims(
-    {
-        "J13": {
-            f"out of order, W4 {link}": measures.extreme(
-                [f"{link} {c}" for c in testbed.EIGHT], "audio_out_of_order", np.sum
-            )
-            for link in testbed.LOSSY
-        },
-        "J106": measures.each(R4, DROPS)
-        | measures.each(R4, DROPS, of=measures.upper, word=", upper quartile")
-        | measures.each(R4, DROPS, of=np.max, word=", maximum")
-        | {f"{c}, median delay": stream.quantile(c, "delay_ns", 0.5) for c in DELAYED}
-        | {f"{c}, longest delay": stream.extreme([c], "audio_delay_max_ms", np.max) for c in DELAYED}
-        | {f"{c} against r4 BL, median delay": stream.quantile_change(c, "r4 BL", 0.5) for c in DELAYED[1:]},
-        "J107": measures.each(R4, OVERALL) | parts.changes(R4, "r4 BL", OVERALL),
-        "J108": {c: _loss(f"r2 {c}") for c in LOSING},
-        "J18": {
-            f"largest count on {link}": stream.extreme(
-                [f"{link} {c}" for c in testbed.EIGHT if "+DS" in c], "audio_drops", np.max
-            )
-            for link in ("r2", "r1")
-        },
+CLAIMS = {
+    "J13": {
+        f"out of order, W4 {link}": measures.extreme(
+            [f"{link} {c}" for c in testbed.EIGHT], "audio_out_of_order", np.sum
+        )
+        for link in testbed.LOSSY
     },
-    partly=("J13", "J18"),
-)
+    "J106": measures.each(R4, DROPS)
+    | measures.each(R4, DROPS, of=measures.upper, word=", upper quartile")
+    | measures.each(R4, DROPS, of=np.max, word=", maximum")
+    | {f"{c}, median delay": stream.quantile(c, "delay_ns", 0.5) for c in DELAYED}
+    | {f"{c}, longest delay": stream.extreme([c], "audio_delay_max_ms", np.max) for c in DELAYED}
+    | {f"{c} against r4 BL, median delay": stream.quantile_change(c, "r4 BL", 0.5) for c in DELAYED[1:]},
+    "J107": measures.each(R4, OVERALL) | parts.changes(R4, "r4 BL", OVERALL),
+    "J108": {c: _loss(f"r2 {c}") for c in LOSING},
+    "J18": {
+        f"largest count on {link}": stream.extreme(
+            [f"{link} {c}" for c in testbed.EIGHT if "+DS" in c], "audio_drops", np.max
+        )
+        for link in ("r2", "r1")
+    },
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -80,12 +76,9 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "w4-arq",
+    __name__,
     "Two bulk flows and an audio stream on a 64 kbit/s last hop with ARQ",
-    __doc__,
-    configurations,
-    CLAIMS,
-    figures=pictures,
     variants=readings.ARQ | {"packet-limit": readings.PACKET_LIMIT},
     headline=parts.headline(DROPS, "missing", LABELS, 0),
+    partly=("J13", "J18"),
 )

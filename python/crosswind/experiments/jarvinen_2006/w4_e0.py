@@ -26,7 +26,6 @@ from crosswind.figures import Picture
 from crosswind.reproduce import Results
 from crosswind.reproduce.claims import BrokenClaimError, Measure, MissingDataError, measures
 from crosswind.scenario import Scenario
-from crosswind.stats import Estimate
 
 WORKLOAD = testbed.Workload("w4-e0", ("audio",))
 OVERALL, DROPS = "overall_throughput", "audio_drops"
@@ -44,11 +43,11 @@ def configurations(**variant: Any) -> dict[str, Scenario]:
     return out | {c: out[c].with_({"record.events": flows}) for c, flows in logged.items()}
 
 
-def _least_start(r: Results) -> Estimate:
+def _least_start(r: Results) -> float:
     """Middle of the two seconds of starts, from 5 s on, in which the stream loses least."""
     edges = np.arange(5.0, 36.0, 2.0)
     medians = [np.median(x) if (x := starts(r, "BL", a, a + 2.0, DROPS)).size else np.inf for a in edges]
-    return stats.exact(float(edges[int(np.argmin(medians))] + 1.0))
+    return float(edges[int(np.argmin(medians))] + 1.0)
 
 
 def _ratio(later: tuple[float, float], earlier: tuple[float, float]) -> Measure:
@@ -101,77 +100,74 @@ def _size_of(configuration: str) -> Any:
     )
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "J2": {"64 kbit/s: minimum": stream.extreme(testbed.EIGHT, "audio_delay_min_ms", np.min)},
-        "J3": {
-            f"{word}, all DS": stream.extreme(WITH_DS, "audio_throughput", of)
-            for (word, of) in (("minimum", np.min), ("maximum", np.max))
-        },
-        "J4": {"largest deviation over all repetitions": stream.rate_from_drops(testbed.EIGHT, testbed.STREAM_PACKETS)},
-        "J6": {
-            f"distance of the largest one from a step, {c}": stream.off_the_steps(c, "audio_ipdv_max_ms", 72.0, -10.5)
-            for c in ("BL", "BL+DS")
-        }
-        | {"back to back, BL": measures.value("BL", "audio_ipdv_p25_ms")}
-        | {word: stream.nearest(testbed.EIGHT, ms) for word, ms in LEVELS_ms.items()},
-        "J8": {"BL": stream.extreme(["BL"], "audio_delay_max_ms", np.max)},
-        "J9": {
-            "median, BL+DS": stream.quantile("BL+DS", "delay_ns", 0.5),
-            "maximum, BL+DS": stream.extreme(["BL+DS"], "audio_delay_max_ms", np.max),
-        },
-        "J18": {"largest count, all DS": stream.extreme(WITH_DS, DROPS, np.max)},
-        "J5": {f"W4 {c}": parts.identity(c, _size_of(c)) for c in testbed.EIGHT},
-        "J94": measures.each(WITHOUT, DROPS)
-        | measures.steps(("BL+ECN", "ETCP+ECN", "BL", "ETCP"), DROPS)
-        | {"largest count, all DS": stream.extreme(WITH_DS, DROPS, np.max)},
-        "J95": measures.each(testbed.EIGHT, "audio_throughput"),
-        "J96": {
-            "median, BL": stream.quantile("BL", "delay_ns", 0.5),
-            "BL+ECN": stream.quantile_change("BL+ECN", "BL", 0.5),
-            "BL+DS": stream.quantile_change("BL+DS", "BL", 0.5),
-            "ETCP+ECN": stream.quantile_change("ETCP+ECN", "BL", 0.5),
-        }
-        | {f"maximum, {c}": stream.extreme([c], "audio_delay_max_ms", np.max) for c in WITHOUT},
-        "J97": {"median, BL+DS+ECN against BL+DS": stream.quantile_change("BL+DS+ECN", "BL+DS", 0.5)},
-        "J98": {
-            f"largest count, {c}, {role}": stream.extreme([c], f"{role}_spurious", np.max)
-            for c in ("BL", "ETCP")
-            for role in metrics.BULK
-        },
-        "J99": {
-            "starts of 12-22 s against 5-12 s": _ratio((12, 22), (5, 12)),
-            "start with the fewest drops": _least_start,
-            "starts of 29-36 s against 22-29 s": _ratio((29, 36.1), (22, 29)),
-        },
-        "J100": {
-            "repetitions, BL+ECN": measures.share(lambda r: starts(r, "BL+ECN", 5, 99, "audio_loss_run_max") > LONG_RUN)
-        },
-        "J101": {"minimum": stream.extreme(["BL+ECN"], "simultaneous_slower", np.min)},
-        "J102": {
-            f"dropped, {LOGGED}": measures.share(_first_resend_dropped),
-            "first retransmission not dropped": measures.number(lambda r: ~_first_resend_dropped(r)),
-        },
-        "J103": measures.each(testbed.EIGHT[:7], OVERALL)
-        | measures.changes((("ETCP" + x, "BL" + x) for x in ("", "+ECN", "+DS")), OVERALL),
-        "J104": {
-            f"{q} quartile, {c}": measures.value(c, f"audio_ipdv_{x}_ms")
-            for c in testbed.EIGHT
-            for (q, x) in (("lower", "p25"), ("upper", "p75"))
-        }
-        | {f"largest, {c}": stream.extreme([c], "audio_ipdv_max_ms", np.max) for c in ("BL", "BL+DS+ECN", "ETCP+DS")},
-        "J136": {
-            "repetitions without congestion": measures.number(lambda r: np.isnan(_first_congestion(r))),
-            "repetitions with congestion before 15.7 s": measures.number(lambda r: _first_congestion(r) < 15.7),
-        },
-        "J135": {
-            "faster": measures.value("BL", "faster_elapsed_s"),
-            "faster, IQR": measures.value("BL", "faster_elapsed_s", of=stats.iqr_of),
-            "slower": measures.value("BL", "slower_elapsed_s"),
-        },
+CLAIMS = {
+    "J2": {"64 kbit/s: minimum": stream.extreme(testbed.EIGHT, "audio_delay_min_ms", np.min)},
+    "J3": {
+        f"{word}, all DS": stream.extreme(WITH_DS, "audio_throughput", of)
+        for (word, of) in (("minimum", np.min), ("maximum", np.max))
     },
-    partly=("J2", "J5", "J18", "J101"),
-)
+    "J4": {"largest deviation over all repetitions": stream.rate_from_drops(testbed.EIGHT, testbed.STREAM_PACKETS)},
+    "J6": {
+        f"distance of the largest one from a step, {c}": stream.off_the_steps(c, "audio_ipdv_max_ms", 72.0, -10.5)
+        for c in ("BL", "BL+DS")
+    }
+    | {"back to back, BL": measures.value("BL", "audio_ipdv_p25_ms")}
+    | {word: stream.nearest(testbed.EIGHT, ms) for word, ms in LEVELS_ms.items()},
+    "J8": {"BL": stream.extreme(["BL"], "audio_delay_max_ms", np.max)},
+    "J9": {
+        "median, BL+DS": stream.quantile("BL+DS", "delay_ns", 0.5),
+        "maximum, BL+DS": stream.extreme(["BL+DS"], "audio_delay_max_ms", np.max),
+    },
+    "J18": {"largest count, all DS": stream.extreme(WITH_DS, DROPS, np.max)},
+    "J5": {f"W4 {c}": parts.identity(c, _size_of(c)) for c in testbed.EIGHT},
+    "J94": measures.each(WITHOUT, DROPS)
+    | measures.steps(("BL+ECN", "ETCP+ECN", "BL", "ETCP"), DROPS)
+    | {"largest count, all DS": stream.extreme(WITH_DS, DROPS, np.max)},
+    "J95": measures.each(testbed.EIGHT, "audio_throughput"),
+    "J96": {
+        "median, BL": stream.quantile("BL", "delay_ns", 0.5),
+        "BL+ECN": stream.quantile_change("BL+ECN", "BL", 0.5),
+        "BL+DS": stream.quantile_change("BL+DS", "BL", 0.5),
+        "ETCP+ECN": stream.quantile_change("ETCP+ECN", "BL", 0.5),
+    }
+    | {f"maximum, {c}": stream.extreme([c], "audio_delay_max_ms", np.max) for c in WITHOUT},
+    "J97": {"median, BL+DS+ECN against BL+DS": stream.quantile_change("BL+DS+ECN", "BL+DS", 0.5)},
+    "J98": {
+        f"largest count, {c}, {role}": stream.extreme([c], f"{role}_spurious", np.max)
+        for c in ("BL", "ETCP")
+        for role in metrics.BULK
+    },
+    "J99": {
+        "starts of 12-22 s against 5-12 s": _ratio((12, 22), (5, 12)),
+        "start with the fewest drops": _least_start,
+        "starts of 29-36 s against 22-29 s": _ratio((29, 36.1), (22, 29)),
+    },
+    "J100": {
+        "repetitions, BL+ECN": measures.share(lambda r: starts(r, "BL+ECN", 5, 99, "audio_loss_run_max") > LONG_RUN)
+    },
+    "J101": {"minimum": stream.extreme(["BL+ECN"], "simultaneous_slower", np.min)},
+    "J102": {
+        f"dropped, {LOGGED}": measures.share(_first_resend_dropped),
+        "first retransmission not dropped": measures.number(lambda r: ~_first_resend_dropped(r)),
+    },
+    "J103": measures.each(testbed.EIGHT[:7], OVERALL)
+    | measures.changes((("ETCP" + x, "BL" + x) for x in ("", "+ECN", "+DS")), OVERALL),
+    "J104": {
+        f"{q} quartile, {c}": measures.value(c, f"audio_ipdv_{x}_ms")
+        for c in testbed.EIGHT
+        for (q, x) in (("lower", "p25"), ("upper", "p75"))
+    }
+    | {f"largest, {c}": stream.extreme([c], "audio_ipdv_max_ms", np.max) for c in ("BL", "BL+DS+ECN", "ETCP+DS")},
+    "J136": {
+        "repetitions without congestion": measures.number(lambda r: np.isnan(_first_congestion(r))),
+        "repetitions with congestion before 15.7 s": measures.number(lambda r: _first_congestion(r) < 15.7),
+    },
+    "J135": {
+        "faster": measures.value("BL", "faster_elapsed_s"),
+        "faster, IQR": measures.value("BL", "faster_elapsed_s", of=stats.iqr_of),
+        "slower": measures.value("BL", "slower_elapsed_s"),
+    },
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -196,12 +192,9 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "w4-e0",
+    __name__,
     "Two bulk flows and an audio stream on an error-free 64 kbit/s last hop",
-    __doc__,
-    configurations,
-    CLAIMS,
-    figures=pictures,
     variants=readings.STREAM,
     headline=parts.headline(DROPS, "drops", testbed.EIGHT, 0),
+    partly=("J2", "J5", "J18", "J101"),
 )

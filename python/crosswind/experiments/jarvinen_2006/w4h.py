@@ -59,64 +59,61 @@ def _at_five(r: Results) -> Estimate:
     return stats.exact(float(np.mean([abs(m - 5.6) <= 1.0 for m in medians])), len(medians))
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "J2": {"384 kbit/s: minimum": stream.extreme(NORMAL, "audio_delay_min_ms", np.min)},
-        "J7": {
-            f"distance of the median from a step, {c}": stream.off_the_steps(c, "audio_ipdv_p50_ms", 12.0, -18.42)
-            for c in ("B20 BL", "B20 BL+DS", "B80 BL+DS")
-        }
-        | {
-            f"{k} segment{'s' if k > 1 else ''} between": stream.nearest(("B20 BL", "B80 BL+DS"), 12.0 * k - 19.0)
-            for k in (1, 2, 3)
-        },
-        "J109": {
-            "BL": measures.value("B20 BL", OVERALL),
-            "ETCP": measures.value("B20 ETCP", OVERALL),
-            "ETCP against BL": measures.change("B20 ETCP", "B20 BL", OVERALL),
-        },
-        "J110": {
-            "largest count, BL": stream.extreme(["B20 BL"], DROPS, np.max),
-            "rank correlation of drops and start, BL": measures.rank_correlation(
-                lambda r: r.of("B20 BL", DROPS), lambda r: r.of("B20 BL", "audio_start_s")
-            ),
-            "largest count, DS": stream.extreme([c for c in NORMAL if "+DS" in c], DROPS, np.max),
-            "median, ETCP": measures.value("B20 ETCP", DROPS),
-            "drops in a row, BL": _run_length,
-        },
-        "J111": {"stalled repetitions, B80 BL+ECN": measures.share(_stalled)},
-        "J112": {"share of configurations at 5 ms": _at_five}
-        | {f"median, {c}": measures.value(c, "audio_ipdv_p50_ms") for c in ("B80 BL+DS", "B80 ETCP+DS")}
-        | {f"upper quartile, {c}": measures.value(c, "audio_ipdv_p75_ms") for c in ("B80 BL+DS", "B80 ETCP+DS")},
-        "J113": {
-            f"gap, ETCP against BL, {b}": measures.change(f"{b} ETCP", f"{b} BL", "bulk_gap_s") for b in ("B20", "B80")
-        },
-        "J114": {
-            f"median delay, {b} BL+DS, against the normal buffer": measures.change(
-                f"LSB1 {b} BL+DS", f"{b} BL+DS", "audio_delay_p50_ms"
-            )
-            for b in ("B20", "B80")
-        }
-        | {
-            f"median delay, ETCP+DS against BL+DS, {b}": measures.change(
-                f"LSB1 {b} ETCP+DS", f"LSB1 {b} BL+DS", "audio_delay_p50_ms"
-            )
-            for b in ("B20", "B80")
-        }
-        | {
-            f"upper quartile of the delay, ETCP+DS against BL+DS, {b}": measures.change(
-                f"LSB1 {b} ETCP+DS", f"LSB1 {b} BL+DS", "audio_delay_p75_ms"
-            )
-            for b in ("B20", "B80")
-        }
-        | {f"95th percentile, {c}": stream.quantile(c, "delay_ns", 0.95) for c in ("LSB1 B20 BL+DS", "LSB1 B80 BL+DS")}
-        | {
-            f"overall throughput, B80 against B20, {c}": measures.change(f"LSB1 B80 {c}", f"LSB1 B20 {c}", OVERALL)
-            for c in PLAIN
-        },
+CLAIMS = {
+    "J2": {"384 kbit/s: minimum": stream.extreme(NORMAL, "audio_delay_min_ms", np.min)},
+    "J7": {
+        f"distance of the median from a step, {c}": stream.off_the_steps(c, "audio_ipdv_p50_ms", 12.0, -18.42)
+        for c in ("B20 BL", "B20 BL+DS", "B80 BL+DS")
+    }
+    | {
+        f"{k} segment{'s' if k > 1 else ''} between": stream.nearest(("B20 BL", "B80 BL+DS"), 12.0 * k - 19.0)
+        for k in (1, 2, 3)
     },
-    partly=("J2",),
-)
+    "J109": {
+        "BL": measures.value("B20 BL", OVERALL),
+        "ETCP": measures.value("B20 ETCP", OVERALL),
+        "ETCP against BL": measures.change("B20 ETCP", "B20 BL", OVERALL),
+    },
+    "J110": {
+        "largest count, BL": stream.extreme(["B20 BL"], DROPS, np.max),
+        "rank correlation of drops and start, BL": measures.rank_correlation(
+            lambda r: r.of("B20 BL", DROPS), lambda r: r.of("B20 BL", "audio_start_s")
+        ),
+        "largest count, DS": stream.extreme([c for c in NORMAL if "+DS" in c], DROPS, np.max),
+        "median, ETCP": measures.value("B20 ETCP", DROPS),
+        "drops in a row, BL": _run_length,
+    },
+    "J111": {"stalled repetitions, B80 BL+ECN": measures.share(_stalled)},
+    "J112": {"share of configurations at 5 ms": _at_five}
+    | {f"median, {c}": measures.value(c, "audio_ipdv_p50_ms") for c in ("B80 BL+DS", "B80 ETCP+DS")}
+    | {f"upper quartile, {c}": measures.value(c, "audio_ipdv_p75_ms") for c in ("B80 BL+DS", "B80 ETCP+DS")},
+    "J113": {
+        f"gap, ETCP against BL, {b}": measures.change(f"{b} ETCP", f"{b} BL", "bulk_gap_s") for b in ("B20", "B80")
+    },
+    "J114": {
+        f"median delay, {b} BL+DS, against the normal buffer": measures.change(
+            f"LSB1 {b} BL+DS", f"{b} BL+DS", "audio_delay_p50_ms"
+        )
+        for b in ("B20", "B80")
+    }
+    | {
+        f"median delay, ETCP+DS against BL+DS, {b}": measures.change(
+            f"LSB1 {b} ETCP+DS", f"LSB1 {b} BL+DS", "audio_delay_p50_ms"
+        )
+        for b in ("B20", "B80")
+    }
+    | {
+        f"upper quartile of the delay, ETCP+DS against BL+DS, {b}": measures.change(
+            f"LSB1 {b} ETCP+DS", f"LSB1 {b} BL+DS", "audio_delay_p75_ms"
+        )
+        for b in ("B20", "B80")
+    }
+    | {f"95th percentile, {c}": stream.quantile(c, "delay_ns", 0.95) for c in ("LSB1 B20 BL+DS", "LSB1 B80 BL+DS")}
+    | {
+        f"overall throughput, B80 against B20, {c}": measures.change(f"LSB1 B80 {c}", f"LSB1 B20 {c}", OVERALL)
+        for c in PLAIN
+    },
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -166,12 +163,9 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "w4h",
+    __name__,
     "Two bulk flows and an audio stream at 384 kbit/s, with a normal and a minimal link buffer",
-    __doc__,
-    configurations,
-    CLAIMS,
-    figures=pictures,
     variants=readings.STREAM | {"damping-overflow": readings.OVERFLOW},
     headline=parts.headline(DROPS, "drops", NORMAL, 0),
+    partly=("J2",),
 )

@@ -37,29 +37,23 @@ def _ninety_fifth(x: Any, axis: int = -1) -> Any:
     return np.quantile(x, 0.95, axis=axis)
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "J13": {
-            f"out of order, W5 {link}": measures.extreme(
-                [f"{link} {c}" for c in testbed.TWELVE], "audio_out_of_order", np.sum
-            )
-            for link in testbed.LOSSY
-        },
-        "J122": {f"{t}+ECN against {t}+DS": measures.change(f"r4 {t}+ECN", f"r4 {t}+DS", RESPONSE) for t in BOTH},
-        "J123": {f"{t}+ECN against {t}+DS": measures.change(f"r2 {t}+ECN", f"r2 {t}+DS", RESPONSE) for t in BOTH}
-        | {
-            f"{t}+DS+ECN against {t}+DS: median": measures.change(f"r2 {t}+DS+ECN", f"r2 {t}+DS", RESPONSE)
-            for t in BOTH
-        }
-        | {
-            f"{t}+DS+ECN against {t}+DS: 95th percentile": measures.change(
-                f"r2 {t}+DS+ECN", f"r2 {t}+DS", RESPONSE, of=_ninety_fifth
-            )
-            for t in BOTH
-        },
+CLAIMS = {
+    "J13": {
+        f"out of order, W5 {link}": measures.extreme(
+            [f"{link} {c}" for c in testbed.TWELVE], "audio_out_of_order", np.sum
+        )
+        for link in testbed.LOSSY
     },
-    partly=("J13",),
-)
+    "J122": {f"{t}+ECN against {t}+DS": measures.change(f"r4 {t}+ECN", f"r4 {t}+DS", RESPONSE) for t in BOTH},
+    "J123": {f"{t}+ECN against {t}+DS": measures.change(f"r2 {t}+ECN", f"r2 {t}+DS", RESPONSE) for t in BOTH}
+    | {f"{t}+DS+ECN against {t}+DS: median": measures.change(f"r2 {t}+DS+ECN", f"r2 {t}+DS", RESPONSE) for t in BOTH}
+    | {
+        f"{t}+DS+ECN against {t}+DS: 95th percentile": measures.change(
+            f"r2 {t}+DS+ECN", f"r2 {t}+DS", RESPONSE, of=_ninety_fifth
+        )
+        for t in BOTH
+    },
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -81,13 +75,10 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "w5-arq",
+    __name__,
     "Two bulk flows, a web page and an audio stream on a 64 kbit/s last hop with ARQ",
-    __doc__,
-    configurations,
-    CLAIMS,
-    figures=pictures,
     variants=readings.ARQ,
     headline=parts.headline(RESPONSE, "s", LABELS),
     reps=w5.REPS,
+    partly=("J13",),
 )

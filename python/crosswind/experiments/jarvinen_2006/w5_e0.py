@@ -58,23 +58,21 @@ def _against(pairs: list[tuple[str, str]]) -> Measures:
 
 
 BOTH = ("BL", "ETCP")
-CLAIMS = study.BOOK.claims(
-    {
-        "J115": measures.each(NAMES, RESPONSE)
-        | measures.each(NAMES, RESPONSE, of=stats.iqr_of, word=", IQR")
-        | parts.changes(NAMES, "BL", RESPONSE),
-        "J116": _against([(f"{t}+DS-U", t) for t in BOTH] + [(f"{t}+DS-U+ECN", f"{t}+ECN") for t in BOTH]),
-        "J117": measures.each(NAMES, RESPONSE) | _against([(f"{t}+ECN", f"{t}+DS+ECN") for t in BOTH]),
-        "J118": {c: measures.difference(c, f"w3-e0/{c}", RESPONSE) for c in testbed.EIGHT},
-        "J119": measures.each(NAMES, "audio_throughput"),
-        "J120": {
-            f"{what}, {c}": measures.value(c, f"page_{column}")
-            for (what, column) in (("drops", "drops"), ("spurious timeouts", "spurious"), ("in vain", "unnecessary"))
-            for c in ("BL", "BL+ECN", "ETCP")
-        },
-        "J121": {"share": _only_overshoot},
-    }
-)
+CLAIMS = {
+    "J115": measures.each(NAMES, RESPONSE)
+    | measures.each(NAMES, RESPONSE, of=stats.iqr_of, word=", IQR")
+    | parts.changes(NAMES, "BL", RESPONSE),
+    "J116": _against([(f"{t}+DS-U", t) for t in BOTH] + [(f"{t}+DS-U+ECN", f"{t}+ECN") for t in BOTH]),
+    "J117": measures.each(NAMES, RESPONSE) | _against([(f"{t}+ECN", f"{t}+DS+ECN") for t in BOTH]),
+    "J118": {c: measures.difference(c, f"w3-e0/{c}", RESPONSE) for c in testbed.EIGHT},
+    "J119": measures.each(NAMES, "audio_throughput"),
+    "J120": {
+        f"{what}, {c}": measures.value(c, f"page_{column}")
+        for (what, column) in (("drops", "drops"), ("spurious timeouts", "spurious"), ("in vain", "unnecessary"))
+        for c in ("BL", "BL+ECN", "ETCP")
+    },
+    "J121": {"share": _only_overshoot},
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -92,12 +90,8 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "w5-e0",
+    __name__,
     "Two bulk flows, a web page and an audio stream on an error-free 64 kbit/s last hop",
-    __doc__,
-    configurations,
-    CLAIMS,
-    figures=pictures,
     variants=readings.STREAM,
     headline=parts.headline(RESPONSE, "s", NAMES),
     reps=w5.REPS,

@@ -68,53 +68,51 @@ def _uneven(r: Results) -> Any:
     return np.abs(r.of("w4-e0/ETCP", "faster_drops") - r.of("w4-e0/ETCP", "slower_drops"))
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "J124": measures.each([c for c in NORMAL if c.split()[1] in ("BL", "ETCP")], OVERALL)
-        | {f"{b} ETCP against {b} BL": measures.change(f"{b} ETCP", f"{b} BL", OVERALL) for b in ("B20", "B80")},
-        "J125": measures.each(NORMAL, RESPONSE)
-        | {
-            f"{b} {t}+DS against {b} {t}": measures.change(f"{b} {t}+DS", f"{b} {t}", RESPONSE)
-            for b in ("B80", "B20")
-            for t in ("BL", "ETCP")
-        },
-        "J126": {
-            "largest count of spurious timeouts": stream.extreme(NORMAL, "page_spurious", np.max),
-            "repetitions with a spurious timeout": measures.number(
-                lambda r: measures.pooled(r, NORMAL, "page_spurious") > 0
-            ),
-        }
-        | {
-            f"LSB1 B80 {t}+DS against LSB1 B80 {t}": measures.change(f"LSB1 B80 {t}+DS", f"LSB1 B80 {t}", RESPONSE)
-            for t in ("BL", "ETCP")
-        }
-        | parts.changes(["LSB1 B80 BL+DS"], "B80 BL+DS", RESPONSE),
-        "J127": {
-            f"largest count, {role}, B80 ETCP": measures.value("B80 ETCP", f"{role}_drops", of=np.max, where=WARM)
-            for role in w5.ROLES
-        }
-        | {
-            "largest count, faster, B20 ETCP": measures.value("B20 ETCP", "faster_drops", of=np.max, where=WARM),
-            "repetitions with drops of the faster flow, B20 ETCP": measures.number(
-                lambda r: r.of("B20 ETCP", "faster_drops", WARM) > 0
-            ),
-            "median, slower, B20 ETCP": measures.value("B20 ETCP", "slower_drops", of=np.median, where=WARM),
-        },
-        "J128": {w: measures.change(f"{e}/ETCP", f"{e}/BL", OVERALL) for (w, e) in ALL_WORKLOADS.items()}
-        | {
-            "W4h, B20": measures.change("w4h/B20 ETCP", "w4h/B20 BL", OVERALL),
-            "W5h, B20": measures.change("B20 ETCP", "B20 BL", OVERALL),
-        },
-        "J131": {
-            "rank correlation of uneven drops and gap, W4 ETCP": measures.rank_correlation(
-                _uneven, lambda r: r.of("w4-e0/ETCP", "bulk_gap_s")
-            )
-        }
-        | measures.each(STEADY, "slower_elapsed_s", of=stats.iqr_of),
-        "J134": {f"{w}, {tcp}": _overhead(f"{e}{tcp}", w) for w, e in PLACES.items() for tcp in ("BL", "ETCP")}
-        | {f"{w}, BL minus ETCP": _more_overhead(e, w) for w, e in PLACES.items()},
+CLAIMS = {
+    "J124": measures.each([c for c in NORMAL if c.split()[1] in ("BL", "ETCP")], OVERALL)
+    | {f"{b} ETCP against {b} BL": measures.change(f"{b} ETCP", f"{b} BL", OVERALL) for b in ("B20", "B80")},
+    "J125": measures.each(NORMAL, RESPONSE)
+    | {
+        f"{b} {t}+DS against {b} {t}": measures.change(f"{b} {t}+DS", f"{b} {t}", RESPONSE)
+        for b in ("B80", "B20")
+        for t in ("BL", "ETCP")
+    },
+    "J126": {
+        "largest count of spurious timeouts": stream.extreme(NORMAL, "page_spurious", np.max),
+        "repetitions with a spurious timeout": measures.number(
+            lambda r: measures.pooled(r, NORMAL, "page_spurious") > 0
+        ),
     }
-)
+    | {
+        f"LSB1 B80 {t}+DS against LSB1 B80 {t}": measures.change(f"LSB1 B80 {t}+DS", f"LSB1 B80 {t}", RESPONSE)
+        for t in ("BL", "ETCP")
+    }
+    | parts.changes(["LSB1 B80 BL+DS"], "B80 BL+DS", RESPONSE),
+    "J127": {
+        f"largest count, {role}, B80 ETCP": measures.value("B80 ETCP", f"{role}_drops", of=np.max, where=WARM)
+        for role in w5.ROLES
+    }
+    | {
+        "largest count, faster, B20 ETCP": measures.value("B20 ETCP", "faster_drops", of=np.max, where=WARM),
+        "repetitions with drops of the faster flow, B20 ETCP": measures.number(
+            lambda r: r.of("B20 ETCP", "faster_drops", WARM) > 0
+        ),
+        "median, slower, B20 ETCP": measures.value("B20 ETCP", "slower_drops", of=np.median, where=WARM),
+    },
+    "J128": {w: measures.change(f"{e}/ETCP", f"{e}/BL", OVERALL) for (w, e) in ALL_WORKLOADS.items()}
+    | {
+        "W4h, B20": measures.change("w4h/B20 ETCP", "w4h/B20 BL", OVERALL),
+        "W5h, B20": measures.change("B20 ETCP", "B20 BL", OVERALL),
+    },
+    "J131": {
+        "rank correlation of uneven drops and gap, W4 ETCP": measures.rank_correlation(
+            _uneven, lambda r: r.of("w4-e0/ETCP", "bulk_gap_s")
+        )
+    }
+    | measures.each(STEADY, "slower_elapsed_s", of=stats.iqr_of),
+    "J134": {f"{w}, {tcp}": _overhead(f"{e}{tcp}", w) for w, e in PLACES.items() for tcp in ("BL", "ETCP")}
+    | {f"{w}, BL minus ETCP": _more_overhead(e, w) for w, e in PLACES.items()},
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -126,12 +124,8 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "w5h",
+    __name__,
     "Two bulk flows, a web page and an audio stream at 384 kbit/s, with a normal and a minimal link buffer",
-    __doc__,
-    configurations,
-    CLAIMS,
-    figures=pictures,
     variants=readings.STREAM,
     headline=parts.headline(RESPONSE, "s", NORMAL),
     reps=w5.REPS,

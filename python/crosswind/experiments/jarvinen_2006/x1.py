@@ -35,17 +35,15 @@ def configurations(**variant: Any) -> dict[str, Scenario]:
     }
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "J105": {
-            "median": stream.quantile(LABEL, "delay_ns", 0.5),
-            "upper quartile": stream.quantile(LABEL, "delay_ns", 0.75),
-            "longest": stream.extreme([LABEL], "audio_delay_max_ms", np.max),
-            "largest delay variation": stream.extreme([LABEL], "audio_ipdv_max_ms", np.max),
-            "median, unshaped": stream.quantile(FREE, "delay_ns", 0.5),
-        }
+CLAIMS = {
+    "J105": {
+        "median": stream.quantile(LABEL, "delay_ns", 0.5),
+        "upper quartile": stream.quantile(LABEL, "delay_ns", 0.75),
+        "longest": stream.extreme([LABEL], "audio_delay_max_ms", np.max),
+        "largest delay variation": stream.extreme([LABEL], "audio_ipdv_max_ms", np.max),
+        "median, unshaped": stream.quantile(FREE, "delay_ns", 0.5),
     }
-)
+}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -58,12 +56,8 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "x1",
+    __name__,
     "Side experiment: audio at 64 kbit/s with a minimal link buffer",
-    __doc__,
-    configurations,
-    CLAIMS,
-    figures=pictures,
     variants=readings.STREAM
     | {
         "large-burst": Variant(

@@ -45,12 +45,8 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "x2",
+    __name__,
     "Side experiment: F-RTO without its defect",
-    __doc__,
-    configurations,
-    (),
-    figures=pictures,
     variants=readings.PAGE,
     headline=parts.headline("page_unnecessary", "in vain", NAMES),
 )

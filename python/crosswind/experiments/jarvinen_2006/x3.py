@@ -54,11 +54,5 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "x3",
-    "Side experiment: the search for RED's thresholds",
-    __doc__,
-    configurations,
-    (),
-    figures=pictures,
-    headline=parts.headline("third_elapsed_s", "s", NAMES),
+    __name__, "Side experiment: the search for RED's thresholds", headline=parts.headline("third_elapsed_s", "s", NAMES)
 )

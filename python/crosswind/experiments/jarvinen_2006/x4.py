@@ -54,11 +54,7 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "x4",
+    __name__,
     "Side experiment: the overflow in Linux's RED",
-    __doc__,
-    configurations,
-    (),
-    figures=pictures,
     headline=parts.headline("simultaneous_third", "B/s", NAMES, 0),
 )

@@ -65,55 +65,51 @@ def _first_apart(x: Any, y: Any) -> Any:
 
 
 REGULAR = ~pl.col("exception")
-CLAIMS = study.BOOK.claims(
-    {
-        "R1": measures.ends(EVERY, SLOWEST, where=REGULAR)
-        | {"spread of the medians": across(EVERY, SLOWEST, spread, where=REGULAR)},
-        "R2": measures.fact(_busy),
-        "R3": across(EVERY, SLOWEST, lambda m: m.max(axis=0), each=stats.iqr_of),
-        "R11": ratios(LISTED, "slowest_rest_s")
-        | each(["a/TD 0", "a/TD 2", "a/TD 5.5", "RED 2", "RED 5.5"], "slowest_rest_s"),
-        "R40": each(RED, THIRD),
-        "R41": differences(BOTH, THIRD) | ratios([("a/TD 2", "RED 2")], THIRD),
-        "R42": _against(lambda x, y: spread(x) / spread(y), THIRD),
-        "R43": {
-            "mean range": across(RED, THIRD, lambda m: m.mean(axis=0), each=stats.iqr_of),
-            "mean range minus that of drop-tail": _against(
-                lambda x, y: x.mean(axis=0) - y.mean(axis=0), THIRD, stats.iqr_of
-            ),
-        },
-        "R44": measures.share(lambda r: pooled(r, RED, "exception")),
-        "R45": measures.ratio(("a/TD 2", "third_xmit_s"), ("RED 2", "third_xmit_s")),
-        "R46": {"RED 4": value("RED 4", "third_handshake_s")}
-        | ratios([("RED 4", "a/TD 4")], "third_handshake_s")
-        | differences(BOTH[:2], "third_handshake_s"),
-        "R47": measures.ends(RED, "third_throughput", np.mean) | differences(BOTH, "third_throughput", np.mean),
-        "R48": {f"{red} over drop-tail": parts.long_again(red, td) for red, td in LISTED},
-        "R49": differences(LISTED, "third_retx"),
-        "R50": {red: parts.long_over_third(red) for red, _ in LISTED}
-        | {f"{red} minus {td}": parts.more_per_third(red, td) for red, td in LISTED},
-        "R51": {
-            label: measure
-            for column, word in (("dupacks", "duplicates"), ("triple", "triples"))
-            for label, measure in (
-                parts.of_long(column, [red for red, _ in LISTED], f", {word}")
-                | each([red for red, _ in LISTED], f"third_{column}", word=f", third, {word}")
-            ).items()
-        },
-        "R52": differences(BOTH, SLOWEST),
-        "R53": differences(BOTH, FASTEST) | {"0 s, minus the largest of the others": _against(_first_apart, FASTEST)},
-        "R54": measures.joined([(c, k) for k in (FASTEST, THIRD) for c in RED], _mirror),
-        "R55": differences(BOTH, "long_first_congestion_s"),
-        "R56": {
-            "largest of a RED cell": measures.extreme(RED, "jain_three", np.nanmax),
-            "largest of the listed drop-tail cells": measures.extreme(
-                [f"a/{c}" for c in a.THREE], "jain_three", np.nanmax
-            ),
-        },
-        "R58": _against(lambda x, y: (x - y).mean(axis=0), FASTEST, np.mean),
-        "R59": ratios(LISTED, "slowest_rest_s"),
-    }
-)
+CLAIMS = {
+    "R1": measures.ends(EVERY, SLOWEST, where=REGULAR)
+    | {"spread of the medians": across(EVERY, SLOWEST, spread, where=REGULAR)},
+    "R2": _busy,
+    "R3": across(EVERY, SLOWEST, lambda m: m.max(axis=0), each=stats.iqr_of),
+    "R11": ratios(LISTED, "slowest_rest_s")
+    | each(["a/TD 0", "a/TD 2", "a/TD 5.5", "RED 2", "RED 5.5"], "slowest_rest_s"),
+    "R40": each(RED, THIRD),
+    "R41": differences(BOTH, THIRD) | ratios([("a/TD 2", "RED 2")], THIRD),
+    "R42": _against(lambda x, y: spread(x) / spread(y), THIRD),
+    "R43": {
+        "mean range": across(RED, THIRD, lambda m: m.mean(axis=0), each=stats.iqr_of),
+        "mean range minus that of drop-tail": _against(
+            lambda x, y: x.mean(axis=0) - y.mean(axis=0), THIRD, stats.iqr_of
+        ),
+    },
+    "R44": measures.share(lambda r: pooled(r, RED, "exception")),
+    "R45": measures.ratio(("a/TD 2", "third_xmit_s"), ("RED 2", "third_xmit_s")),
+    "R46": {"RED 4": value("RED 4", "third_handshake_s")}
+    | ratios([("RED 4", "a/TD 4")], "third_handshake_s")
+    | differences(BOTH[:2], "third_handshake_s"),
+    "R47": measures.ends(RED, "third_throughput", np.mean) | differences(BOTH, "third_throughput", np.mean),
+    "R48": {f"{red} over drop-tail": parts.long_again(red, td) for red, td in LISTED},
+    "R49": differences(LISTED, "third_retx"),
+    "R50": {red: parts.long_over_third(red) for red, _ in LISTED}
+    | {f"{red} minus {td}": parts.more_per_third(red, td) for red, td in LISTED},
+    "R51": {
+        label: measure
+        for column, word in (("dupacks", "duplicates"), ("triple", "triples"))
+        for label, measure in (
+            parts.of_long(column, [red for red, _ in LISTED], f", {word}")
+            | each([red for red, _ in LISTED], f"third_{column}", word=f", third, {word}")
+        ).items()
+    },
+    "R52": differences(BOTH, SLOWEST),
+    "R53": differences(BOTH, FASTEST) | {"0 s, minus the largest of the others": _against(_first_apart, FASTEST)},
+    "R54": measures.joined([(c, k) for k in (FASTEST, THIRD) for c in RED], _mirror),
+    "R55": differences(BOTH, "long_first_congestion_s"),
+    "R56": {
+        "largest of a RED cell": measures.extreme(RED, "jain_three", np.nanmax),
+        "largest of the listed drop-tail cells": measures.extreme([f"a/{c}" for c in a.THREE], "jain_three", np.nanmax),
+    },
+    "R58": _against(lambda x, y: (x - y).mean(axis=0), FASTEST, np.mean),
+    "R59": ratios(LISTED, "slowest_rest_s"),
+}
 
 
 def pictures_of(r: Results) -> list[Picture]:
@@ -161,11 +157,8 @@ def pictures_of(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.beside_drop_tail(
-    "b",
+    __name__,
     "Three transfers, one of them late and short, behind RED",
-    __doc__,
-    configurations,
-    CLAIMS,
     figures=pictures_of,
     headline=lambda r: a_figures.numbers(r, RED, RED),
 )

@@ -44,16 +44,14 @@ def _two(new: str, old: str) -> tuple[str, str]:
 
 
 ELAPSED = "third_elapsed_s"
-CLAIMS = study.BOOK.claims(
-    {
-        "R60": measures.each(CELLS[2.0], ELAPSED),
-        "R61": measures.each(CELLS[5.5], ELAPSED),
-        "R62": measures.differences([_two(SMALL_BURST, FIRST), _two(LOW_MAX_SMALL_BURST, LOW_MAX)], ELAPSED),
-        "R63": measures.differences([_two(LOW_MAX, FIRST), _two(LOWER, FIRST)], ELAPSED),
-        "R64": measures.differences([p for s in STARTS_s for p in FIVE_OF[s]], ELAPSED),
-        "R65": {"largest minus smallest": measures.across(CELLS[5.5], ELAPSED, measures.spread)},
-    }
-)
+CLAIMS = {
+    "R60": measures.each(CELLS[2.0], ELAPSED),
+    "R61": measures.each(CELLS[5.5], ELAPSED),
+    "R62": measures.differences([_two(SMALL_BURST, FIRST), _two(LOW_MAX_SMALL_BURST, LOW_MAX)], ELAPSED),
+    "R63": measures.differences([_two(LOW_MAX, FIRST), _two(LOWER, FIRST)], ELAPSED),
+    "R64": measures.differences([p for s in STARTS_s for p in FIVE_OF[s]], ELAPSED),
+    "R65": {"largest minus smallest": measures.across(CELLS[5.5], ELAPSED, measures.spread)},
+}
 
 
 def pictures_of(r: Results) -> list[Picture]:
@@ -64,11 +62,8 @@ def pictures_of(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.beside_drop_tail(
-    "c",
+    __name__,
     "Five parameter sets of RED",
-    __doc__,
-    configurations,
-    CLAIMS,
     figures=pictures_of,
     headline=parts.headline("third_elapsed_s", "s", [c for s in STARTS_s for c in CELLS[s]]),
 )

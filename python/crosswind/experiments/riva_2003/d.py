@@ -22,7 +22,7 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import stats
-from crosswind.experiments.riva_2003 import mixes, study, testbed
+from crosswind.experiments.riva_2003 import mixes, testbed
 from crosswind.reproduce import Results
 from crosswind.reproduce.claims import Measure, measures
 
@@ -62,7 +62,7 @@ def _offered(of: str) -> Measure:
         both = {x: float(np.nanmedian(r.of(c, f"{x}_share"))) for x in OFFERED}
         return abs(both[of] / sum(both.values()) - OFFERED[of])
 
-    return measures.fact(lambda r: far(r, "RED 0") - far(r, "TD 0"))
+    return lambda r: far(r, "RED 0") - far(r, "TD 0")
 
 
 def _penalties() -> dict[str, Measure]:
@@ -75,58 +75,49 @@ def _penalties() -> dict[str, Measure]:
 
 LONGEST = {"drop-tail, longest median": measures.across(TD, FIRST, lambda m: m.max(axis=0))}
 QUEUES = (TD, RED, TD_DS, RED_DS)
-CLAIMS = study.BOOK.claims(
-    {
-        "R71": measures.each([*TD, *RED], ELAPSED),
-        "R72": measures.differences(zip(RED, TD, strict=True), ELAPSED),
-        "R73": measures.each([*TD, *RED], "udp_loss") | measures.ratios(zip(RED, TD, strict=True), "udp_loss"),
-        "R74": measures.differences([*zip(RED[1:], RED, strict=False), (RED[-1], RED[0])], "udp_received")
-        | {"drop-tail: smallest step": mixes.steps(TD, "udp_received", np.min)},
-        "R75": measures.each([*TD_DS, *RED_DS], ELAPSED)
-        | measures.differences(zip(RED_DS, TD_DS, strict=True), ELAPSED),
-        "R76": measures.differences([*zip(TD_DS, TD, strict=True), *zip(RED_DS, RED, strict=True)], ELAPSED)
-        | _penalties(),
-        "R77": measures.differences(
-            [p for q in QUEUES for p in ((q[-1], q[0]), *zip(q[1:], q, strict=False))], ELAPSED
-        ),
-        "R78": measures.differences(
-            [(TD_DS[0], "TD alone"), (RED_DS[0], "RED alone"), ("RED alone", "TD alone")], ELAPSED
-        ),
-        "R79": {
-            f"{c}, {x}{word}": measures.value(c, f"{x}_share", of)
-            for x in OFFERED
-            for c in ("TD 0", "RED 0")
-            for word, of in (("", np.median), (", quartile range", measures.iqr))
-        }
-        | {f"distance from what {x.upper()} offers, RED minus drop-tail": _offered(x) for x in OFFERED},
-        "R80": measures.ratios(zip(RED, TD, strict=True), AGAIN),
-        "R81": {
-            "RED 3: share of the transfer from first to last": lambda r: stats.median(_covered(r, "RED 3")),
-            "TD 3: packets per loss event": lambda r: stats.median(_groups(r, "TD 3")),
-            "packets per loss event, TD 3 minus RED 3": _contrast(_groups, "TD 3", "RED 3"),
-            "share of the transfer from first to last, RED 3 minus TD 3": _contrast(_covered, "RED 3", "TD 3"),
-        },
-        "R39": LONGEST | {"RED, median of the starts": measures.across(RED, FIRST, lambda m: np.median(m, axis=0))},
-        "R82": {
-            "RED over drop-tail, medians of the starts": measures.across(
-                [*RED, *TD], FIRST, lambda m: np.median(m[:4], axis=0) / np.median(m[4:], axis=0)
-            )
-        }
-        | LONGEST,
-        "R84": measures.ends([*TD_DS, *RED_DS], "tcp_throughput"),
-        "R115": {
-            "slow start, TD alone minus TD+DS 0": measures.difference("TD alone", TD_DS[0], FIRST),
-            "sent again, TD alone minus TD+DS 0": measures.difference("TD alone", TD_DS[0], AGAIN),
-        },
+CLAIMS = {
+    "R71": measures.each([*TD, *RED], ELAPSED),
+    "R72": measures.differences(zip(RED, TD, strict=True), ELAPSED),
+    "R73": measures.each([*TD, *RED], "udp_loss") | measures.ratios(zip(RED, TD, strict=True), "udp_loss"),
+    "R74": measures.differences([*zip(RED[1:], RED, strict=False), (RED[-1], RED[0])], "udp_received")
+    | {"drop-tail: smallest step": mixes.steps(TD, "udp_received", np.min)},
+    "R75": measures.each([*TD_DS, *RED_DS], ELAPSED) | measures.differences(zip(RED_DS, TD_DS, strict=True), ELAPSED),
+    "R76": measures.differences([*zip(TD_DS, TD, strict=True), *zip(RED_DS, RED, strict=True)], ELAPSED) | _penalties(),
+    "R77": measures.differences([p for q in QUEUES for p in ((q[-1], q[0]), *zip(q[1:], q, strict=False))], ELAPSED),
+    "R78": measures.differences([(TD_DS[0], "TD alone"), (RED_DS[0], "RED alone"), ("RED alone", "TD alone")], ELAPSED),
+    "R79": {
+        f"{c}, {x}{word}": measures.value(c, f"{x}_share", of)
+        for x in OFFERED
+        for c in ("TD 0", "RED 0")
+        for word, of in (("", np.median), (", quartile range", measures.iqr))
     }
-)
+    | {f"distance from what {x.upper()} offers, RED minus drop-tail": _offered(x) for x in OFFERED},
+    "R80": measures.ratios(zip(RED, TD, strict=True), AGAIN),
+    "R81": {
+        "RED 3: share of the transfer from first to last": lambda r: stats.median(_covered(r, "RED 3")),
+        "TD 3: packets per loss event": lambda r: stats.median(_groups(r, "TD 3")),
+        "packets per loss event, TD 3 minus RED 3": _contrast(_groups, "TD 3", "RED 3"),
+        "share of the transfer from first to last, RED 3 minus TD 3": _contrast(_covered, "RED 3", "TD 3"),
+    },
+    "R39": LONGEST | {"RED, median of the starts": measures.across(RED, FIRST, lambda m: np.median(m, axis=0))},
+    "R82": {
+        "RED over drop-tail, medians of the starts": measures.across(
+            [*RED, *TD], FIRST, lambda m: np.median(m[:4], axis=0) / np.median(m[4:], axis=0)
+        )
+    }
+    | LONGEST,
+    "R84": measures.ends([*TD_DS, *RED_DS], "tcp_throughput"),
+    "R115": {
+        "slow start, TD alone minus TD+DS 0": measures.difference("TD alone", TD_DS[0], FIRST),
+        "sent again, TD alone minus TD+DS 0": measures.difference("TD alone", TD_DS[0], AGAIN),
+    },
+}
 
 
 EXPERIMENT = mixes.declare(
+    __name__,
     MIX,
     "A long transfer beside a long stream",
-    __doc__,
-    CLAIMS,
     "5-16",
     sequences={"5-17": ("The transfer with a stream from 3 s on", LOGGED)},
     alone=mixes.BOTH,

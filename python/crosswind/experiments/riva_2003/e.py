@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.experiments.riva_2003 import mixes, study, testbed
+from crosswind.experiments.riva_2003 import mixes, testbed
 from crosswind.reproduce.claims import Measure, measures
 
 MIX = testbed.SHORT
@@ -43,56 +43,53 @@ def _acknowledged(cell: str) -> Measure:
     return measures.seeds(lambda r: mixes.acknowledged_at_first_repair(r, cell, testbed.SHORT_BYTES))
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "R8": measures.extreme([*TD, *RED], ELAPSED, np.nanmin),
-        "R85": measures.each(TD, ELAPSED) | elapsed([("TD 1.5", "TD 1")], ELAPSED),
-        "R86": measures.each(RED, ELAPSED),
-        "R87": elapsed([p for i, p in enumerate(zip(TD, RED, strict=True)) if i != 2], ELAPSED),
-        "R88": measures.across(TD, ELAPSED, lambda m: m[:LATE].max(axis=0) - m[LATE:].min(axis=0)),
-        "R89": measures.each([*TD_DS, *RED_DS], ELAPSED)
-        | {"worst start, drop-tail": _start(TD_DS, np.argmax), "worst start, RED": _start(RED_DS, np.argmax)},
-        "R90": measures.ratios([*zip(TD_DS, RED_DS, strict=True), *zip(TD_DS, TD, strict=True)], ELAPSED),
-        "R91": {"longest": _start(RED_DS, np.argmax), "shortest": _start(RED_DS, np.argmin)},
-        "R92": measures.each([*TD, *RED], "udp_received")
-        | {
-            "drop-tail: smallest step": mixes.steps(TD, "udp_received", np.min),
-            "RED from 0.5 s on: smallest step": mixes.steps(RED[1:], "udp_received", np.min),
-        },
-        "R93": measures.each([*TD[LATE:], *RED[LATE:]], "udp_loss"),
-        "R94": measures.each(ONE_CLASS, FIRST, word=", first repair")
-        | measures.each(ONE_CLASS, AGAIN, word=", sent again")
-        | measures.each(ONE_CLASS, ELAPSED, word=", elapsed"),
-        "R95": measures.each(TWO_CLASSES, "tcp_timeouts", word=", timeouts")
-        | measures.each(TWO_CLASSES, "tcp_recoveries", word=", fast recoveries")
-        | measures.each(TWO_CLASSES, FIRST, word=", first repair")
-        | measures.each(TWO_CLASSES, AGAIN, word=", sent again")
-        | measures.each(TWO_CLASSES, ELAPSED, word=", elapsed"),
-        "R96": {f"runs with a timeout, {c}": _timed_out(c) for c in TD[LATE:]}
-        | {
-            "timeouts, RED minus drop-tail, mean of 1.5 and 2 s": measures.across(
-                [*RED[LATE:], *TD[LATE:]],
-                "tcp_timeouts",
-                lambda m: m[:2].mean(axis=0) - m[2:].mean(axis=0),
-                each=np.mean,
-            )
-        },
-        "R97": measures.each(mixes.ALONE, ELAPSED)
-        | measures.each(mixes.ALONE, ELAPSED, measures.lower, word=", lower quartile")
-        | measures.each(mixes.ALONE, ELAPSED, measures.upper, word=", upper quartile")
-        | measures.ratios([("TD alone", c) for c in TD_DS], ELAPSED),
-        "R116": {c: _acknowledged(c) for c in ("TD 0", "TD 1.5")},
-        "R117": elapsed([(a, b) for a in TD[:2] for b in TD[LATE:]], AGAIN, np.mean)
-        | elapsed([("RED 0", b) for b in RED[LATE:]], AGAIN, np.mean),
-    }
-)
+CLAIMS = {
+    "R8": measures.extreme([*TD, *RED], ELAPSED, np.nanmin),
+    "R85": measures.each(TD, ELAPSED) | elapsed([("TD 1.5", "TD 1")], ELAPSED),
+    "R86": measures.each(RED, ELAPSED),
+    "R87": elapsed([p for i, p in enumerate(zip(TD, RED, strict=True)) if i != 2], ELAPSED),
+    "R88": measures.across(TD, ELAPSED, lambda m: m[:LATE].max(axis=0) - m[LATE:].min(axis=0)),
+    "R89": measures.each([*TD_DS, *RED_DS], ELAPSED)
+    | {"worst start, drop-tail": _start(TD_DS, np.argmax), "worst start, RED": _start(RED_DS, np.argmax)},
+    "R90": measures.ratios([*zip(TD_DS, RED_DS, strict=True), *zip(TD_DS, TD, strict=True)], ELAPSED),
+    "R91": {"longest": _start(RED_DS, np.argmax), "shortest": _start(RED_DS, np.argmin)},
+    "R92": measures.each([*TD, *RED], "udp_received")
+    | {
+        "drop-tail: smallest step": mixes.steps(TD, "udp_received", np.min),
+        "RED from 0.5 s on: smallest step": mixes.steps(RED[1:], "udp_received", np.min),
+    },
+    "R93": measures.each([*TD[LATE:], *RED[LATE:]], "udp_loss"),
+    "R94": measures.each(ONE_CLASS, FIRST, word=", first repair")
+    | measures.each(ONE_CLASS, AGAIN, word=", sent again")
+    | measures.each(ONE_CLASS, ELAPSED, word=", elapsed"),
+    "R95": measures.each(TWO_CLASSES, "tcp_timeouts", word=", timeouts")
+    | measures.each(TWO_CLASSES, "tcp_recoveries", word=", fast recoveries")
+    | measures.each(TWO_CLASSES, FIRST, word=", first repair")
+    | measures.each(TWO_CLASSES, AGAIN, word=", sent again")
+    | measures.each(TWO_CLASSES, ELAPSED, word=", elapsed"),
+    "R96": {f"runs with a timeout, {c}": _timed_out(c) for c in TD[LATE:]}
+    | {
+        "timeouts, RED minus drop-tail, mean of 1.5 and 2 s": measures.across(
+            [*RED[LATE:], *TD[LATE:]],
+            "tcp_timeouts",
+            lambda m: m[:2].mean(axis=0) - m[2:].mean(axis=0),
+            each=np.mean,
+        )
+    },
+    "R97": measures.each(mixes.ALONE, ELAPSED)
+    | measures.each(mixes.ALONE, ELAPSED, measures.lower, word=", lower quartile")
+    | measures.each(mixes.ALONE, ELAPSED, measures.upper, word=", upper quartile")
+    | measures.ratios([("TD alone", c) for c in TD_DS], ELAPSED),
+    "R116": {c: _acknowledged(c) for c in ("TD 0", "TD 1.5")},
+    "R117": elapsed([(a, b) for a in TD[:2] for b in TD[LATE:]], AGAIN, np.mean)
+    | elapsed([("RED 0", b) for b in RED[LATE:]], AGAIN, np.mean),
+}
 
 
 EXPERIMENT = mixes.declare(
+    __name__,
     MIX,
     "A short transfer beside a stream",
-    __doc__,
-    CLAIMS,
     "5-18",
     sequences={
         "5-19": ("Drop-tail, one class", ONE_CLASS),

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from crosswind import stats
-from crosswind.experiments.riva_2003 import b, d, mixes, parts, study, testbed
+from crosswind.experiments.riva_2003 import b, d, mixes, parts, testbed
 from crosswind.reproduce import Results
 from crosswind.reproduce.claims import Measure, measures
-from crosswind.reproduce.claims.measures import pooled, spread
+from crosswind.reproduce.claims.measures import measured, pooled, spread
 
 MIX = testbed.BRIEF
 LOGGED = ("TD 0", "TD 7", "TD 18")
@@ -73,14 +73,11 @@ def _varies(some: list[str], others: list[str], column: str) -> Measure:
     return measures.across([*some, *others], column, lambda m: spread(m[:n]) / spread(m[n:]))
 
 
-def _nearer(cells: tuple[list[str], ...]) -> Measure:
+@measured
+def _nearer(r: Results, cells: tuple[list[str], ...]) -> float:
     """At how many starts RED in one class is nearer to its time in two classes than drop-tail is to its own."""
-
-    def count(r: Results) -> float:
-        one, two, one_td, two_td = (np.array([np.nanmedian(r.of(c, ELAPSED)) for c in some]) for some in cells)
-        return float((abs(one - two) < abs(one_td - two_td)).sum())
-
-    return measures.fact(count)
+    one, two, one_td, two_td = (np.array([np.nanmedian(r.of(c, ELAPSED)) for c in some]) for some in cells)
+    return float((abs(one - two) < abs(one_td - two_td)).sum())
 
 
 def _general() -> dict[str, Any]:
@@ -89,12 +86,12 @@ def _general() -> dict[str, Any]:
     slower, red_received = _varies(TD, RED, ELAPSED), measures.across(RED, RECEIVED, spread)
     of_d = tuple([f"d/{c}" for c in cells] for cells in (d.RED, d.RED_DS, d.TD, d.TD_DS))
     return {
-        "R10": measures.fact(_lost_in_two_classes),
+        "R10": _lost_in_two_classes,
         "R108": {
             "runs in which the third transfer outlasts the fastest long one": measures.number(
                 lambda r: pooled(r, [f"b/{c}" for c in b.RED], "exception")
             ),
-            "largest median loss of a stream": measures.fact(_largest_loss),
+            "largest median loss of a stream": _largest_loss,
         },
         "R109": {
             "third transfer, elapsed": third,
@@ -122,44 +119,38 @@ def _general() -> dict[str, Any]:
 
 
 WORST = "7 and 12 s minus the least of the others"
-CLAIMS = study.BOOK.claims(
-    {
-        "R5": measures.ends(TWO, ELAPSED) | measures.each(["TD+DS 0", "RED+DS 0"], ELAPSED),
-        "R6": {f"{c}, IP lengths": _ip(c) for c in LATER}
-        | {f"{c}, IP lengths, minus the largest of the later starts": _idle(c) for c in EARLY}
-        | {f"{c}, frames": _frames(c) for c in EARLY}
-        | {f"{c} later, frames": _frames(c) for c in LATER},
-        "R100": measures.each(RED, ELAPSED) | {"spread of the medians": measures.across(RED, ELAPSED, spread)},
-        "R101": {
-            "spread over RED's": _varies(TD, RED, ELAPSED),
-            "spread": measures.across(TD, ELAPSED, spread),
-        }
-        | measures.each(TD, ELAPSED),
-        "R102": measures.differences(zip(TD, RED, strict=True), ELAPSED),
-        "R103": {
-            "RED's spread": measures.across(RED, RECEIVED, spread),
-            "drop-tail's spread": measures.across(TD, RECEIVED, spread),
-        }
-        | measures.each([*RED, *TD], RECEIVED),
-        "R104": {
-            WORST: measures.across(TD, RECEIVED, lambda m: np.maximum(m[2], m[3]) - np.min(m[[0, 1, 4, 5]], axis=0))
-        }
-        | measures.each(["TD 7", "TD 12"], "udp_loss"),
-        "R105": measures.differences(
-            [p for one, other in ((RED_DS, TD_DS), (TD_DS, RED), (RED_DS, RED)) for p in zip(one, other, strict=True)],
-            ELAPSED,
-        ),
-        "R106": measures.differences(zip(RED_DS, RED, strict=True), ELAPSED),
+CLAIMS = {
+    "R5": measures.ends(TWO, ELAPSED) | measures.each(["TD+DS 0", "RED+DS 0"], ELAPSED),
+    "R6": {f"{c}, IP lengths": _ip(c) for c in LATER}
+    | {f"{c}, IP lengths, minus the largest of the later starts": _idle(c) for c in EARLY}
+    | {f"{c}, frames": _frames(c) for c in EARLY}
+    | {f"{c} later, frames": _frames(c) for c in LATER},
+    "R100": measures.each(RED, ELAPSED) | {"spread of the medians": measures.across(RED, ELAPSED, spread)},
+    "R101": {
+        "spread over RED's": _varies(TD, RED, ELAPSED),
+        "spread": measures.across(TD, ELAPSED, spread),
     }
-    | _general()
-)
+    | measures.each(TD, ELAPSED),
+    "R102": measures.differences(zip(TD, RED, strict=True), ELAPSED),
+    "R103": {
+        "RED's spread": measures.across(RED, RECEIVED, spread),
+        "drop-tail's spread": measures.across(TD, RECEIVED, spread),
+    }
+    | measures.each([*RED, *TD], RECEIVED),
+    "R104": {WORST: measures.across(TD, RECEIVED, lambda m: np.maximum(m[2], m[3]) - np.min(m[[0, 1, 4, 5]], axis=0))}
+    | measures.each(["TD 7", "TD 12"], "udp_loss"),
+    "R105": measures.differences(
+        [p for one, other in ((RED_DS, TD_DS), (TD_DS, RED), (RED_DS, RED)) for p in zip(one, other, strict=True)],
+        ELAPSED,
+    ),
+    "R106": measures.differences(zip(RED_DS, RED, strict=True), ELAPSED),
+} | _general()
 
 
 EXPERIMENT = mixes.declare(
+    __name__,
     MIX,
     "A long transfer beside a short stream, and what holds over all tests",
-    __doc__,
-    CLAIMS,
     "5-22",
     sequences={"5-23": ("Drop-tail, one class: stream from 0, 7 and 18 s on", LOGGED)},
     starts_s=(0.0, 7.0),

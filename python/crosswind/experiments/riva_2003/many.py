@@ -53,7 +53,7 @@ def _locked_out(r: Results) -> Any:
 
 def _first(cell: str, column: str, pick: Any) -> Measure:
     """The extreme of as many runs as the source made."""
-    return measures.fact(lambda r: float(pick(r.of(cell, column)[:BLOCK])))
+    return lambda r: float(pick(r.of(cell, column)[:BLOCK]))
 
 
 def _share(cell: str, column: str, least: float) -> Measure:
@@ -66,36 +66,31 @@ def _both(cell: str, column: str, pick: Any, first: str, block: str) -> dict[str
 
 NEARLY = 0.75
 ONCE = "runs of at least three quarters of it"
-CLAIMS = study.BOOK.claims(
-    {
-        "R23": {f"{c}, least of 20": measures.blocks(c, "jain_long", BLOCK, np.nanmin) for c in LISTED},
-        "R34": _both("TD 0", THIRD, np.nanmin, "first 20 runs, shortest at 0 s", "shortest of 20 at 0 s")
-        | _both("TD 2", THIRD, np.nanmax, "first 20 runs, longest at 2 s", "longest of 20 at 2 s"),
-        "R35": {
-            "runs of the first 20": measures.fact(lambda r: float(_locked_out(r)[:BLOCK].sum())),
-            "runs": measures.share(_locked_out),
-        },
-        "R57": _both("RED 5", THIRD, np.nanmax, "first 20 runs, longest at 5 s", "longest of 20 at 5 s")
-        | {ONCE: _share("RED 5", THIRD, NEARLY * study.BOOK.number("R57", "longest of 20 at 5 s"))},
-        "R83": _both("D TD 3", TCP, np.nanmax, "first 20 runs, longest", "longest of 20")
-        | {ONCE: _share("D TD 3", TCP, NEARLY * study.BOOK.number("R83", "longest of 20"))},
-        "R98": _both("E RED 2", TCP, np.nanmin, "first 20 runs, shortest", "shortest of 20"),
-        "R107": _both("F RED 2", TCP, np.nanmax, "first 20 runs, RED 2", "longest of 20, RED 2")
-        | _both("F TD+DS 18", TCP, np.nanmax, "first 20 runs, TD+DS 18", "longest of 20, TD+DS 18"),
+CLAIMS = {
+    "R23": {f"{c}, least of 20": measures.blocks(c, "jain_long", BLOCK, np.nanmin) for c in LISTED},
+    "R34": _both("TD 0", THIRD, np.nanmin, "first 20 runs, shortest at 0 s", "shortest of 20 at 0 s")
+    | _both("TD 2", THIRD, np.nanmax, "first 20 runs, longest at 2 s", "longest of 20 at 2 s"),
+    "R35": {
+        "runs of the first 20": lambda r: float(_locked_out(r)[:BLOCK].sum()),
+        "runs": measures.share(_locked_out),
     },
-    partly=("R23",),
-)
+    "R57": _both("RED 5", THIRD, np.nanmax, "first 20 runs, longest at 5 s", "longest of 20 at 5 s")
+    | {ONCE: _share("RED 5", THIRD, NEARLY * study.BOOK.number("R57", "longest of 20 at 5 s"))},
+    "R83": _both("D TD 3", TCP, np.nanmax, "first 20 runs, longest", "longest of 20")
+    | {ONCE: _share("D TD 3", TCP, NEARLY * study.BOOK.number("R83", "longest of 20"))},
+    "R98": _both("E RED 2", TCP, np.nanmin, "first 20 runs, shortest", "shortest of 20"),
+    "R107": _both("F RED 2", TCP, np.nanmax, "first 20 runs, RED 2", "longest of 20, RED 2")
+    | _both("F TD+DS 18", TCP, np.nanmax, "first 20 runs, TD+DS 18", "longest of 20, TD+DS 18"),
+}
 
 
 EXPERIMENT = study.experiment(
-    "many",
+    __name__,
     "Extreme runs among a thousand",
-    __doc__,
-    configurations,
-    CLAIMS,
     variants={k: readings.ALL[k] for k in ("kernel", "former")},
     reps=1000,
     block=BLOCK,
     quick_reps=40,
     quick=Variant("40 runs of each cell: extremes are not judged", {}),
+    partly=("R23",),
 )

@@ -19,7 +19,8 @@ from crosswind.experiments.riva_2003 import marks, parts, phenomena, readings, s
 from crosswind.experiments.riva_2003.marks import GEOMETRIC_P, MANY, UNIFORM_P, geometric, picks, trace
 from crosswind.figures import Picture
 from crosswind.reproduce import Results
-from crosswind.reproduce.claims import Measure, MissingDataError, measures
+from crosswind.reproduce.claims import MissingDataError, measures
+from crosswind.reproduce.claims.measures import measured
 from crosswind.reproduce.explain import Scene
 from crosswind.results import Runs
 from crosswind.scenario import Scenario
@@ -72,16 +73,16 @@ def effective(burst: int) -> tc_red.Effective:
 
 
 def _weight(burst: int) -> Any:
-    return lambda _: stats.exact(effective(burst).w_q)
+    return lambda _: effective(burst).w_q
 
 
-def _bound(_: Results) -> Estimate:
+def _bound(_: Results) -> float:
     """The largest weight that lets a burst of 50 packets pass below a threshold of 5 packets."""
     low, high = 1e-6, 0.5
     for _step in range(80):
         w = (low + high) / 2
         low, high = (w, high) if 51 + ((1 - w) ** 51 - 1) / w < 5 else (low, w)
-    return stats.exact(low)
+    return low
 
 
 def _uniform_p(_: Results) -> Estimate:
@@ -94,14 +95,11 @@ def _uniform_p(_: Results) -> Estimate:
     return stats.exact(float(chdtrc(counts.size - 1, ((counts - expected) ** 2 / expected).sum())), int(counts.sum()))
 
 
-def _gaps(positions: Any, of: Any) -> Measure:
+@measured
+def _gaps(_: Results, positions: Any, of: Any) -> Estimate:
     """A number of the gaps between very many picks, whose sampling error is below the digits that are shown."""
-
-    def measure(_: Results) -> Estimate:
-        at = positions()
-        return stats.exact(float(of(at)), at.size - 1)
-
-    return measure
+    at = positions()
+    return stats.exact(float(of(at)), at.size - 1)
 
 
 def _uniform() -> Any:
@@ -116,12 +114,12 @@ def _mean_gap(positions: Any) -> float:
     return float(np.diff(positions).mean())
 
 
-def _stale(_: Results) -> Estimate:
+def _stale(_: Results) -> float:
     """500 packets of 1000 B for long, then an arrival that finds 250."""
     backlog = np.full(400, 500_000, dtype=np.int64)
     backlog[-1] = 250_000
     avg, _verdict = trace(backlog, limit="1000000 B", min_th="400000 B", max_th="900000 B")
-    return stats.exact(float(avg[-1] / 1000))
+    return float(avg[-1] / 1000)
 
 
 def _almost_full(_: Results) -> Estimate:
@@ -166,34 +164,32 @@ def _times_on_grid(r: Results) -> Estimate:
     return parts.near_grid(measures.pooled(r, ["a/TD 2", "a/TD 5.5"], "third_xmit_s"))
 
 
-def _first_flight(r: Results) -> Estimate:
+def _first_flight(r: Results) -> float:
     t = _sent(r, ONE)["time_ns"].to_numpy()
-    return stats.exact(float((t == t[0]).sum()))
+    return float((t == t[0]).sum())
 
 
-def _growth(r: Results) -> Estimate:
+def _growth(r: Results) -> float:
     """Segments sent per ACK in slow start."""
     acks, sent = _sent(r, ONE, "ack")["time_ns"].to_numpy(), _sent(r, ONE)["time_ns"].to_numpy()
     acks = acks[1:11]
-    return stats.exact(float(((sent >= acks[0]) & (sent <= acks[-1])).sum() / acks.size))
+    return float(((sent >= acks[0]) & (sent <= acks[-1])).sum() / acks.size)
 
 
-def _column(c: str, column: str) -> Any:
-    def measure(r: Results) -> Estimate:
-        f = r.runs.flows().filter((pl.col("configuration") == c) & (pl.col("name") == ONE))
-        return stats.exact(float(f[column][0]))
-
-    return measure
+@measured
+def _column(r: Results, c: str, column: str) -> float:
+    f = r.runs.flows().filter((pl.col("configuration") == c) & (pl.col("name") == ONE))
+    return float(f[column][0])
 
 
-def _backoff(r: Results) -> Estimate:
+def _backoff(r: Results) -> float:
     """The second wait for one segment that is sent again by the timer twice, over the first."""
     resent, fired = (_sent(r, LATE, k).filter(pl.col("seq") > 0) for k in ("resend", "timeout"))
     last = fired["seq"][-1]
     at = sorted({*resent.filter(pl.col("seq") == last)["time_ns"], *fired.filter(pl.col("seq") == last)["time_ns"]})
     if len(at) < 3:
         raise MissingDataError(f"{len(at)} transmissions of the last segment")
-    return stats.exact((at[-1] - at[-2]) / (at[-2] - at[-3]))
+    return (at[-1] - at[-2]) / (at[-2] - at[-3])
 
 
 def _growth_after(r: Results) -> tuple[float, float]:
@@ -219,52 +215,48 @@ def _over_kernel(r: Results) -> float:
     return growth * (window + 1) / window
 
 
-def _stream(c: str, column: str) -> Any:
-    def measure(r: Results) -> Estimate:
-        f = r.runs.flows().filter((pl.col("configuration") == c) & (pl.col("name") == "udp"))
-        return stats.exact(float(f[column][0]))
-
-    return measure
+@measured
+def _stream(r: Results, c: str, column: str) -> float:
+    f = r.runs.flows().filter((pl.col("configuration") == c) & (pl.col("name") == "udp"))
+    return float(f[column][0])
 
 
-CLAIMS = study.BOOK.claims(
-    {
-        "R9": {f"{k}, {unit}": _stream(k, f"sent_{unit}") for unit in ("packets", "bytes") for k in MIXES},
-        "R12": {
-            "median gap": lambda r: stats.median(_gaps_of_acks(r)),
-            "largest distance from a multiple": measures.fact(_off_multiples),
-            "mean gap": measures.fact(_spacing),
-            "gaps between departures within 1.5 ms of the grid": lambda r: parts.near_grid(np.diff(_arrivals(r))),
-            "the third's transmission times within 1.5 ms of the grid": _times_on_grid,
-        },
-        "R66": {"burst 12": _weight(12), "burst 9": _weight(9)},
-        "R67": _bound,
-        "R68": {
-            "uniform: chi-square test, p": _uniform_p,
-            "uniform: mean gap": _gaps(_uniform, _mean_gap),
-            "uniform: picks of 5000": measures.fact(lambda _: picks(UNIFORM_P).size),
-            "geometric: picks of 5000": measures.fact(lambda _: geometric(GEOMETRIC_P).size),
-            "uniform: variation": _gaps(_uniform, marks.variation),
-            "geometric: variation": _gaps(_geometric, marks.variation),
-            "geometric: mean gap": _gaps(_geometric, _mean_gap),
-        },
-        "R69": {
-            "average": _stale,
-            "minus 500 - 250/16": measures.fact(lambda r: _stale(r).value - (500 - 250 / 16)),
-        },
-        "R70": _almost_full,
-        "R114": {
-            "initial window": _first_flight,
-            "segments per ACK in slow start": _growth,
-            "two losses of a window: recoveries": _column(TAIL, "fast_recoveries"),
-            "two losses of a window: timeouts": _column(TAIL, "timeouts"),
-            "two losses of a window: sent again": _column(TAIL, "resent_packets"),
-            "after it: growth per window": measures.fact(lambda r: _growth_after(r)[0]),
-            "after it: growth per window, over w/(w+1)": measures.fact(_over_kernel),
-            "last segment lost twice: second wait over the first": _backoff,
-        },
-    }
-)
+CLAIMS = {
+    "R9": {f"{k}, {unit}": _stream(k, f"sent_{unit}") for unit in ("packets", "bytes") for k in MIXES},
+    "R12": {
+        "median gap": lambda r: stats.median(_gaps_of_acks(r)),
+        "largest distance from a multiple": _off_multiples,
+        "mean gap": _spacing,
+        "gaps between departures within 1.5 ms of the grid": lambda r: parts.near_grid(np.diff(_arrivals(r))),
+        "the third's transmission times within 1.5 ms of the grid": _times_on_grid,
+    },
+    "R66": {"burst 12": _weight(12), "burst 9": _weight(9)},
+    "R67": _bound,
+    "R68": {
+        "uniform: chi-square test, p": _uniform_p,
+        "uniform: mean gap": _gaps(_uniform, _mean_gap),
+        "uniform: picks of 5000": lambda _: picks(UNIFORM_P).size,
+        "geometric: picks of 5000": lambda _: geometric(GEOMETRIC_P).size,
+        "uniform: variation": _gaps(_uniform, marks.variation),
+        "geometric: variation": _gaps(_geometric, marks.variation),
+        "geometric: mean gap": _gaps(_geometric, _mean_gap),
+    },
+    "R69": {
+        "average": _stale,
+        "minus 500 - 250/16": lambda r: _stale(r) - (500 - 250 / 16),
+    },
+    "R70": _almost_full,
+    "R114": {
+        "initial window": _first_flight,
+        "segments per ACK in slow start": _growth,
+        "two losses of a window: recoveries": _column(TAIL, "fast_recoveries"),
+        "two losses of a window: timeouts": _column(TAIL, "timeouts"),
+        "two losses of a window: sent again": _column(TAIL, "resent_packets"),
+        "after it: growth per window": lambda r: _growth_after(r)[0],
+        "after it: growth per window, over w/(w+1)": _over_kernel,
+        "last segment lost twice: second wait over the first": _backoff,
+    },
+}
 
 
 def pictures_of(r: Results) -> list[Picture]:
@@ -276,11 +268,8 @@ def pictures_of(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    "mechanisms",
+    __name__,
     "The parts, one by one",
-    __doc__,
-    configurations,
-    CLAIMS,
     figures=pictures_of,
     variants={k: readings.ALL[k] for k in ("kernel", "former")},
     tables=lambda _: {},

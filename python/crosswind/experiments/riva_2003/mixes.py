@@ -12,7 +12,8 @@ from crosswind.experiments.riva_2003 import pictures, study, testbed
 from crosswind.experiments.riva_2003.testbed import Mix, Queue
 from crosswind.figures import Picture
 from crosswind.reproduce import Experiment, Results
-from crosswind.reproduce.claims import BrokenClaimError, Claim, Measure, measures
+from crosswind.reproduce.claims import BrokenClaimError, Measure, measures
+from crosswind.reproduce.claims.measures import measured
 from crosswind.scenario import Scenario
 
 PRINTED_AS = {"TD": "Tail Drop", "RED": "RED", "TD+DS": "Tail Drop+DS", "RED+DS": "RED+DS"}
@@ -110,26 +111,22 @@ def acknowledged_at_first_repair(r: Results, c: str, size: int) -> Any:
     return acks.group_by("rep").agg(pl.col("seq").max()).sort("rep")["seq"].to_numpy() / size
 
 
-def _headline(mix: Mix, starts_s: Sequence[float]) -> Any:
+@measured
+def _headline(r: Results, mix: Mix, starts_s: Sequence[float]) -> dict[str, str]:
     """Median elapsed time and packets received in some cells, by which readings are compared."""
-
-    def numbers(r: Results) -> dict[str, str]:
-        out = {}
-        for c in testbed.FOUR:
-            for s in starts_s:
-                label = testbed.cell(c, s)
-                received = np.nanmedian(r.of(label, "udp_received"))
-                out[label] = f"{np.nanmedian(r.of(label, 'tcp_elapsed_s')):.2f} s, {received:g}"
-        return out
-
-    return numbers
+    out = {}
+    for c in testbed.FOUR:
+        for s in starts_s:
+            label = testbed.cell(c, s)
+            received = np.nanmedian(r.of(label, "udp_received"))
+            out[label] = f"{np.nanmedian(r.of(label, 'tcp_elapsed_s')):.2f} s, {received:g}"
+    return out
 
 
 def declare(
+    module: str,
     mix: Mix,
     title: str,
-    doc: str | None,
-    claims: Sequence[Claim],
     statistics: str,
     *,
     sequences: Mapping[str, tuple[str, tuple[str, ...]]] | None = None,
@@ -154,11 +151,9 @@ def declare(
         return found
 
     return study.experiment(
-        mix.name,
+        module,
         title,
-        doc,
-        lambda **variant: cells(mix, variant, logged, alone),
-        claims,
+        configurations=lambda **variant: cells(mix, variant, logged, alone),
         figures=pictures_of,
         headline=_headline(mix, starts_s),
         uses=uses,

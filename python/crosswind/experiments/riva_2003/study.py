@@ -12,13 +12,13 @@ BOOK = book(__file__)
 STUDY = Study(
     "riva-2003",
     testbed.SOURCE,
+    BOOK,
     reps=20,
     quick_reps=4,
     tables=measures.tables,
     variants=readings.ALL,
     metrics=measures.METRICS,
     beside=("kernel", "former"),
-    grades=BOOK.grades(),
 )
 experiment = STUDY.experiment
 
@@ -28,6 +28,6 @@ def printed(*ids: str) -> dict[str, float]:
     return {label: v for id in ids for label, v in BOOK.numbers(id).items()}
 
 
-def beside_drop_tail(*described: Any, **more: Any) -> Experiment:
+def beside_drop_tail(module: str, title: str, **more: Any) -> Experiment:
     """An experiment that is compared with the three transfers behind drop-tail."""
-    return experiment(*described, uses=("a",), **more)
+    return experiment(module, title, uses=("a",), **more)

@@ -34,9 +34,9 @@ from crosswind.reproduce.claims.claim import (
     MeasuredPart,
     MissingDataError,
     Part,
+    estimated,
     judge,
     overall,
-    yes,
 )
 from crosswind.reproduce.claims.rules import Criterion, Printed, Seeds, Verdict
 from crosswind.reproduce.claims.tally import Tally, columns, count, tally
@@ -67,11 +67,11 @@ __all__ = [
     "between",
     "columns",
     "count",
+    "estimated",
     "judge",
     "near",
     "overall",
     "read_band",
     "tally",
     "within",
-    "yes",
 ]

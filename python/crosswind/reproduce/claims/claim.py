@@ -27,7 +27,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, get_args
 
 from crosswind.reproduce.claims.bands import Band
 from crosswind.reproduce.claims.rules import Criterion, Verdict
@@ -46,7 +46,8 @@ MEANING = (
 )
 Kind = Literal["evidence", "calibration", "by construction", "reported"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-Measure = Callable[["Results"], Estimate]
+#: A number or a truth value (1 or 0) has no sampling error: a count, an identity, a single trace.
+Measure = Callable[["Results"], Estimate | SupportsFloat]
 # From the worst on; what a whole claim is when one of its parts is that.
 WORST_FIRST: tuple[Verdict, ...] = ("error", "fail", "unclear", "consistent")
 
@@ -244,7 +245,7 @@ class BrokenClaimError(Exception):
 
 def _measure(part: Part, results: Results) -> MeasuredPart:
     try:
-        e = part.measure(results)
+        e = estimated(part.measure, results)
         now, before = part.criterion, part.before
         verdict: Verdict = "reported" if part.set == "digest" else now.judge(e)
         earlier: Verdict = "reported" if part.set == "corrected" else before.judge(e)
@@ -262,9 +263,10 @@ def _few(part: Part, why: str, e: Estimate) -> str:
     return f"{part.show(e.value)} ({why})" if why else ""
 
 
-def yes(holds: object) -> Estimate:
-    """A statement that is true (1) or false (0) of every run looked at."""
-    return exact(1.0 if holds else 0.0)
+def estimated(measure: Measure, results: Results) -> Estimate:
+    """What a measure finds; a plain number is exact."""
+    found = measure(results)
+    return found if isinstance(found, Estimate) else exact(float(found))
 
 
 def _finite(value: float) -> float | None:

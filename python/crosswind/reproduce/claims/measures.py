@@ -1,7 +1,8 @@
 """What claims measure: one name for each kind of quantity, for all studies.
 
-A measure is a function of the results that gives an `Estimate`. Experiments give a claim its measures by label; what is
-accepted stands in the data file beside them (`book`). A configuration of another experiment is written `w1-e0/BL`; the
+A measure is a function of the results that gives an `Estimate`, or a number or truth value that is exact. Experiments
+give a claim its measures by label; what is accepted stands in the data file beside them (`book`). A function that needs
+more than the results becomes a measure by `measured`. A configuration of another experiment is written `w1-e0/BL`; the
 experiment must name the other one in `uses`. Statistics take an `axis` keyword, as those of NumPy do.
 """
 
@@ -9,7 +10,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal
+from functools import wraps
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
 import numpy as np
 import polars as pl
@@ -17,7 +19,7 @@ import polars as pl
 from crosswind import stats
 from crosswind.optional import load
 from crosswind.reproduce.claims import rules
-from crosswind.reproduce.claims.claim import Measure, MissingDataError, yes
+from crosswind.reproduce.claims.claim import Measure, MissingDataError, estimated
 from crosswind.reproduce.claims.rules import Seeds
 from crosswind.reproduce.experiment import Results
 from crosswind.stats import Estimate, exact
@@ -26,6 +28,20 @@ Statistic = Callable[..., Any]
 Pairing = Literal["independent", "paired"]
 Cells = Sequence[str] | Mapping[str, str]
 Measures = dict[str, Measure]
+Asked = ParamSpec("Asked")
+Found = TypeVar("Found")
+
+
+def measured(
+    of: Callable[Concatenate[Results, Asked], Found],
+) -> Callable[Asked, Callable[[Results], Found]]:
+    """Makes `f(results, a)` the measure `f(a)` of these results: one function for all cells that a claim names."""
+
+    @wraps(of)
+    def given(*args: Asked.args, **named: Asked.kwargs) -> Callable[[Results], Found]:
+        return lambda r: of(r, *args, **named)
+
+    return given
 
 
 def lower(x: Any, axis: int = -1) -> Any:
@@ -75,16 +91,6 @@ def number(hits: Callable[[Results], Any]) -> Measure:
         return exact(float(found.sum()), found.size)
 
     return measure
-
-
-def fact(of: Callable[[Results], float | int]) -> Measure:
-    """A number without sampling error: a count, an identity, a single trace."""
-    return lambda r: exact(float(of(r)))
-
-
-def holds(of: Callable[[Results], object]) -> Measure:
-    """A statement that is true (1) or false (0)."""
-    return lambda r: yes(of(r))
 
 
 def seeds(values: Callable[[Results], Any]) -> Measure:
@@ -242,7 +248,7 @@ def at_full_size(measure: Measure) -> Measure:
     """A number that a smaller or shorter run says nothing about: it is judged at full size only."""
 
     def guarded(r: Results) -> Estimate:
-        found = measure(r)
+        found = estimated(measure, r)
         if r.runs.manifest.get("size") == "quick":
             raise MissingDataError(f"{found.value:.4g} in a first look: judged at full size only")
         return found
@@ -254,7 +260,7 @@ def with_seeds(measure: Measure, least: int = rules.SEEDS) -> Measure:
     """A number that scatters from seed to seed: it is judged at full size and over at least so many seeds."""
 
     def guarded(r: Results) -> Estimate:
-        found = measure(r)
+        found = estimated(measure, r)
         if (n := int(r.runs.manifest["reps"])) < least:
             raise MissingDataError(f"{found.value:.4g} with seeds: {n}; judged with at least {least}")
         return found
