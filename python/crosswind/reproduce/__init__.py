@@ -27,6 +27,9 @@ from crosswind.run import Ties
 from crosswind.run.progress import Listener
 
 if TYPE_CHECKING:
+    from crosswind.figures import Picture
+    from crosswind.reproduce.claims import Measure, MissingDataError, measures
+    from crosswind.reproduce.claims.measures import Measures, measured, seeds
     from crosswind.reproduce.experiment import (
         Configurations,
         Definition,
@@ -38,22 +41,38 @@ if TYPE_CHECKING:
         published,
     )
     from crosswind.reproduce.one import Outcome
+    from crosswind.results import Runs
+    from crosswind.scenario import Scenario
 
+#: What an experiment is written with, and the function that runs one.
 __all__ = [
     "Configurations",
     "Definition",
     "Experiment",
+    "Measure",
+    "Measures",
+    "MissingDataError",
+    "Picture",
     "Results",
+    "Runs",
+    "Scenario",
     "Study",
     "Tables",
     "Variant",
+    "measured",
+    "measures",
     "published",
     "reproduce",
+    "seeds",
 ]
+OF_MEASURES = ("Measure", "Measures", "measured", "seeds")
 
 
 def __getattr__(name: str) -> Any:
     """Loads what an experiment is made of when one asks for it, so that others do not wait for it."""
+    if name in (*OF_MEASURES, "measures"):
+        module = importlib.import_module("crosswind.reproduce.claims.measures")
+        return module if name == "measures" else getattr(module, name)
     if name in __all__:
         return getattr(importlib.import_module("crosswind.reproduce.experiment"), name)
     raise AttributeError(f"module 'crosswind.reproduce' has no attribute {name!r}")

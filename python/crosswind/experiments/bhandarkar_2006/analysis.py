@@ -24,11 +24,7 @@ import numpy.typing as npt
 
 from crosswind import figures
 from crosswind.experiments.bhandarkar_2006 import nets, study
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import MissingDataError
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, measured
 from crosswind.stats import Estimate, exact
 from crosswind.theory import ltcp as theory
 

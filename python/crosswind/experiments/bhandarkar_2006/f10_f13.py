@@ -22,10 +22,7 @@ import numpy as np
 
 from crosswind import figures
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, measured
 
 ERRORS = (0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1)
 DELAYS_ms = (20, 50, 100, 150, 200, 250)

@@ -26,10 +26,7 @@ from crosswind import figures
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.experiments.bhandarkar_2006.f10_f13 import world
 from crosswind.experiments.bhandarkar_2006.panels import panels
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims.measures import measured, seeds
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, measured, seeds
 from crosswind.stats import Estimate
 
 ERRORS = (0.0, 0.005, 0.01, 0.02, 0.05)

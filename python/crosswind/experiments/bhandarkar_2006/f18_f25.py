@@ -25,11 +25,7 @@ import polars as pl
 from crosswind import figures
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.experiments.bhandarkar_2006.panels import Lines, panels
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims import MissingDataError
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, Variant, measured
 from crosswind.stats import Estimate, exact
 
 BUFFERS = (200, 150, 100, 70, 50, 35, 20, 10)

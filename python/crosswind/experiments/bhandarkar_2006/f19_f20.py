@@ -23,10 +23,7 @@ import polars as pl
 
 from crosswind import figures, stats
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import MissingDataError
-from crosswind.scenario import Scenario
+from crosswind.reproduce import MissingDataError, Picture, Results, Scenario
 from crosswind.stats import Estimate
 
 WINDOW, WIDE = 14, 1000

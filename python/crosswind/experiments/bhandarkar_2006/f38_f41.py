@@ -29,12 +29,8 @@ import polars as pl
 
 from crosswind import figures
 from crosswind.experiments.bhandarkar_2006 import nets, study
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Tables
-from crosswind.reproduce.claims import Measure, MissingDataError, estimated
-from crosswind.reproduce.claims.measures import measured, seeds
-from crosswind.results import Runs
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Measure, MissingDataError, Picture, Results, Runs, Scenario, Tables, measured, seeds
+from crosswind.reproduce.claims import estimated
 from crosswind.stats import Estimate, exact
 from crosswind.theory import predictors
 

@@ -29,10 +29,7 @@ import polars as pl
 
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.experiments.bhandarkar_2006.panels import panels
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims.measures import measured, seeds
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, Variant, measured, seeds
 from crosswind.stats import Estimate, exact
 
 FLOWS_OF = {1: 2, 10: 5, 50: 25, 100: 50, 500: 250, 1000: 500}

@@ -24,11 +24,7 @@ import polars as pl
 
 from crosswind import figures, stats
 from crosswind.experiments.bhandarkar_2006 import f43_f47, measures, nets, study
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import MissingDataError
-from crosswind.reproduce.claims.measures import measured, seeds
-from crosswind.scenario import Scenario
+from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, measured, seeds
 from crosswind.stats import Estimate
 
 ROUTERS = 6

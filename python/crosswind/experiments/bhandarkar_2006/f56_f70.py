@@ -29,11 +29,7 @@ import polars as pl
 from crosswind import figures
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.experiments.bhandarkar_2006.panels import panels
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims import MissingDataError
-from crosswind.reproduce.claims.measures import measured, seeds
-from crosswind.scenario import Scenario
+from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, Variant, measured, seeds
 
 FEW_SHARES = {"one": (0.01, 0.1), "many": (0.0, 0.001, 0.01, 0.1)}
 LATE = (1e-6, 1e-5, 0.0001, 0.001, 0.01, 0.05, 0.1)

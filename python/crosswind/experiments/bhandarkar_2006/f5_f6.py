@@ -22,10 +22,7 @@ import numpy.typing as npt
 
 from crosswind import figures
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, Variant, measured
 
 SHARES = (0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1)
 DIFFERENCES_ms = (0, 20, 40, 60, 80, 100, 120, 140, 160, 180, 200)

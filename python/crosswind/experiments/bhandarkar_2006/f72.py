@@ -22,12 +22,7 @@ import polars as pl
 
 from crosswind import figures, stats
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Tables
-from crosswind.reproduce.claims import Measure
-from crosswind.reproduce.claims.measures import measured
-from crosswind.results import Runs
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Measure, Picture, Results, Runs, Scenario, Tables, measured
 
 PROTOCOLS = ("LTCP variable", "BIC", "HTCP", "FAST", "LTCP-DCR", "LDP")
 LINE_ms = 28.0

@@ -22,11 +22,7 @@ import numpy as np
 
 from crosswind import figures
 from crosswind.experiments.bhandarkar_2006 import f5_f6, measures, nets, study
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import MissingDataError
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, measured
 
 BUFFERS = (400, 200, 120, 80, 50, 30, 20)
 SHARES = (0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1)

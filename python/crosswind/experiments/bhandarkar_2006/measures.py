@@ -22,8 +22,7 @@ import polars as pl
 
 from crosswind import stats
 from crosswind.experiments.bhandarkar_2006.nets import PACKET
-from crosswind.reproduce import Results, Tables
-from crosswind.results import Runs
+from crosswind.reproduce import Results, Runs, Tables
 from crosswind.stats import Estimate
 
 KEYS = ["configuration", "rep"]

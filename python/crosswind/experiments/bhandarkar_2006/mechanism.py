@@ -22,11 +22,7 @@ import numpy as np
 import polars as pl
 
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
-from crosswind.reproduce import Results, Tables
-from crosswind.reproduce.claims import MissingDataError
-from crosswind.reproduce.claims.measures import measured
-from crosswind.results import Runs
-from crosswind.scenario import Scenario
+from crosswind.reproduce import MissingDataError, Results, Runs, Scenario, Tables, measured
 from crosswind.stats import Estimate, exact
 
 BASE = {"initial_window_segments": 40, "initial_ssthresh": "40000 B"}

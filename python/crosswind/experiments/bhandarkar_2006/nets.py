@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Scenario
 
 PAYLOAD, PACKET = 1000, 1040
 CEILING = PAYLOAD / PACKET

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from crosswind.figures import DASHES, MARKERS, PALETTE, RASTER_ABOVE, Picture, styled
+from crosswind.figures import DASHES, MARKERS, PALETTE, RASTER_ABOVE, styled
 from crosswind.figures.charts import thinned
 from crosswind.figures.plotting import plt
+from crosswind.reproduce import Picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -19,11 +19,7 @@ import numpy as np
 import polars as pl
 
 from crosswind.experiments.bhandarkar_2006 import nets, study
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Tables
-from crosswind.reproduce.claims import MissingDataError
-from crosswind.results import Runs
-from crosswind.scenario import Scenario
+from crosswind.reproduce import MissingDataError, Picture, Results, Runs, Scenario, Tables
 from crosswind.theory import windows as responses
 
 

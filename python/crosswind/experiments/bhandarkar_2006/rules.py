@@ -23,11 +23,7 @@ import polars as pl
 from crosswind import figures
 from crosswind.core import core
 from crosswind.experiments.bhandarkar_2006 import nets, study
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import MissingDataError
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, measured
 from crosswind.stats import Estimate, exact
 
 RTT_s = 0.06

@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crosswind.experiments.bhandarkar_2006 import nets
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import MissingDataError
+from crosswind.reproduce import MissingDataError, Results
 
 #: Samples in a cycle.
 STEPS = 40

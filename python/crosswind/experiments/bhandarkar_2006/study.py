@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from crosswind.experiments.bhandarkar_2006 import measures, nets
-from crosswind.reproduce import Configurations, Experiment, Study, Variant
+from crosswind.reproduce import Configurations, Experiment, Scenario, Study, Variant
 from crosswind.reproduce.claims.book import book
-from crosswind.scenario import Scenario
 
 SOURCE = "S. Bhandarkar, Ph.D. dissertation, Texas A&M University, 2006"
 # Chapter II: time is what a run costs.

@@ -21,9 +21,7 @@ from typing import Any
 
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.experiments.bhandarkar_2006.t2_t15 import third
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Results, Scenario, measured
 from crosswind.stats import Estimate
 
 COUNTS = (2, 4, 6, 8, 10)

@@ -19,10 +19,7 @@ import numpy.typing as npt
 from crosswind import figures
 from crosswind.experiments.bhandarkar_2006 import study
 from crosswind.experiments.bhandarkar_2006.t7_t9 import CLASSES, PROTOCOLS, VARIANTS, Hosts, Size, size_of
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, measured
 
 
 def configurations(size: str = "full", **hosts: Any) -> dict[str, Scenario]:

@@ -29,11 +29,7 @@ import polars as pl
 
 from crosswind import figures
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims import MissingDataError
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, Variant, measured
 from crosswind.stats import Estimate, exact
 
 CLASSES = {"low": 25, "moderate": 70, "high": 150}

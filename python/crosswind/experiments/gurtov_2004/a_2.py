@@ -16,8 +16,7 @@ from typing import Any
 import polars as pl
 
 from crosswind.experiments.gurtov_2004 import overlay, study
-from crosswind.reproduce import Results
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Results, Scenario
 
 RATES = ("10 Mbit/s", "384 kbit/s", "2 Mbit/s", "100 Mbit/s", "1 Mbit/s")
 DELAYS = ("5 ms", "300 ms", "1 ms", "150 ms", "20 ms", "600 ms", "0.5 ms")

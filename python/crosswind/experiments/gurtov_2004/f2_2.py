@@ -20,8 +20,7 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind.experiments.gurtov_2004 import overlay, study
-from crosswind.reproduce import Results
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Results, Scenario
 
 PHASES = ((8, 20), (25, 40), (48, 60))
 

@@ -16,9 +16,7 @@ import numpy as np
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import Trace, figure_of, transfers
 from crosswind.experiments.gurtov_2004.worlds import SLOW, trace
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario
 
 AT_s, LOST = 40.0, 10
 GAPS_s = (3, 4, 5)

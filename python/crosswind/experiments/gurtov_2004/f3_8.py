@@ -27,9 +27,7 @@ import polars as pl
 
 from crosswind import figures
 from crosswind.experiments.gurtov_2004 import overlay, study
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario
 
 ALLOCATION_ms = 500
 # Of delays that spread evenly from 220 to 800 ms, as they were measured.

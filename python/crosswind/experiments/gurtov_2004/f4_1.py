@@ -16,9 +16,7 @@ from __future__ import annotations
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import Trace, figure_of, transfers
 from crosswind.experiments.gurtov_2004.worlds import MSS, SLOW, trace
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Variant
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, Variant
 
 WITHOUT, WITH = "no timestamps", "timestamps"
 

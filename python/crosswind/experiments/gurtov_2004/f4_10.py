@@ -17,9 +17,7 @@ from typing import Any
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import Trace, figure_of, transfers
 from crosswind.experiments.gurtov_2004.worlds import ACKS, DUP, LOSS, LOSS_ACKS, RFC1323, STAMPS, STEADY, listed
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario
 
 RULES: dict[str, dict[str, Any]] = {
     "bugfix": {},

@@ -29,10 +29,7 @@ from crosswind import figures, stats
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import transfers
 from crosswind.experiments.gurtov_2004.worlds import MSS, RFC1323, STAMPS, three_states
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, Variant, measured
 
 RATES_kbps = (200, 400, 800, 1600, 3200)
 DURATION_s = 8.0

@@ -21,9 +21,7 @@ import numpy as np
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import Trace, figure_of, transfers
 from crosswind.experiments.gurtov_2004.worlds import E1, EIFEL, FORMER_SPIKE, HEADERS, MSS, SLOW, Path, trace
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Variant
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, Variant
 
 OFF, ON = "spike, off", "spike, on"
 EVERY = "spike, off, every segment acknowledged"

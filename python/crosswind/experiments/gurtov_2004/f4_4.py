@@ -15,9 +15,7 @@ from typing import Any
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import Trace, figure_of, transfers
 from crosswind.experiments.gurtov_2004.worlds import E1, EIFEL, FORMER_SPIKE, SLOW, Path, trace
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Variant
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, Variant
 
 BLOCKED, ALLOWED = "blocked", "allowed"
 RENO = {"recovery": "ns2-reno", "sack": "off"} | EIFEL | {"spurious_response": "option-1"}

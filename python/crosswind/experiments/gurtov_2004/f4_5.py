@@ -17,10 +17,7 @@ from dataclasses import replace
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import Trace, figure_of, transfers
 from crosswind.experiments.gurtov_2004.worlds import E1, EIFEL, SLOW, VARIANTS, Path, trace
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, Variant, measured
 
 SENDERS = tuple(VARIANTS)
 LOST = range(9, 16)

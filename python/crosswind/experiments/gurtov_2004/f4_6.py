@@ -15,9 +15,7 @@ import polars as pl
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import Trace, figure_of, transfers
 from crosswind.experiments.gurtov_2004.worlds import E1, EIFEL, FORMER_SPIKE, MSS, SLOW, Path, trace
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Variant
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, Variant
 
 OPTIONS = tuple(f"option {n}" for n in (1, 2, 3, 4))
 

@@ -22,10 +22,7 @@ import polars as pl
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import Trace, timer_figure, transfers
 from crosswind.experiments.gurtov_2004.worlds import E1, EIFEL, FORMER_SPIKE, MSS, SLOW, Path, trace
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims import MissingDataError
-from crosswind.scenario import Scenario
+from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, Variant
 
 PLAIN, STAMPED, EIFEL_ON = "no timestamps", "timestamps", "timestamps and Eifel"
 RENO = {"recovery": "ns2-reno", "sack": "off"}

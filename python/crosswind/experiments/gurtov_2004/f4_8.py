@@ -15,9 +15,7 @@ from __future__ import annotations
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import Trace, figure_of, transfers
 from crosswind.experiments.gurtov_2004.worlds import VARIANTS, transfer
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario
 
 ALONE_OFF, ALONE_ON = "uncongested, off", "uncongested, on"
 CONGESTED = {f"congested, {v}": v for v in VARIANTS}

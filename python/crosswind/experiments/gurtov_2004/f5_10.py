@@ -18,11 +18,7 @@ import numpy as np
 
 from crosswind import figures, stats
 from crosswind.experiments.gurtov_2004 import f5_6, overlay, study
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims import measures
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, Variant, measured, measures
 
 LIMITS = (5, 10, 20, 40, 80)
 KINDS = ("DT", "LPD", "Eifel", "Eifel-CC")

@@ -29,10 +29,7 @@ import numpy as np
 
 from crosswind import figures
 from crosswind.experiments.gurtov_2004 import f5_6, f5_7, overlay, study
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims import Measure, measures
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Measure, Picture, Results, Scenario, Variant, measures
 
 LIFETIMES_S = (3, 5, 8, 10)
 LIMITS = (5, 10, 20, 40, 80)

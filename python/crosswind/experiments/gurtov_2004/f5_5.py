@@ -19,10 +19,7 @@ import polars as pl
 
 from crosswind import figures
 from crosswind.experiments.gurtov_2004 import overlay, study
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims import Measure
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Measure, Picture, Results, Scenario, Variant
 
 LIFETIME_S = 5.0
 PACKET_BYTES = 500

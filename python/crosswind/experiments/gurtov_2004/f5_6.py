@@ -23,9 +23,7 @@ import polars as pl
 
 from crosswind import figures
 from crosswind.experiments.gurtov_2004 import overlay, study
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario
 
 
 def download(kind: str, size: str | None = None) -> dict[str, Any]:

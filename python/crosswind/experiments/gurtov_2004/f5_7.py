@@ -22,9 +22,7 @@ import numpy as np
 from crosswind import figures
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.experiments.gurtov_2004.tfrc_handover import sampled
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Variant
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, Variant
 
 KINDS = {"DT": "drop-tail", "LPD": "lifetime discard", "headers": "discard with headercasting"}
 RATES = {"": "30 kbit/s", " fast": "300 kbit/s"}

@@ -21,9 +21,7 @@ import numpy as np
 
 from crosswind import figures
 from crosswind.experiments.gurtov_2004 import overlay, study
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Variant
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, Variant
 from crosswind.stats import estimate
 
 LIFETIMES_S = (3, 5, 8, 10)

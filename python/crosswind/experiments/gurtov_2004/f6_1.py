@@ -22,10 +22,7 @@ import polars as pl
 
 from crosswind import figures
 from crosswind.experiments.gurtov_2004 import overlay, study
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims import MissingDataError
-from crosswind.scenario import Scenario
+from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, Variant
 
 AT_S = 30.0
 LENGTH_S = 1.0

@@ -19,8 +19,7 @@ from typing import Any
 import polars as pl
 
 from crosswind.experiments.gurtov_2004 import overlay, study
-from crosswind.reproduce import Results, Variant
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Results, Scenario, Variant
 
 ABORT_S = 60.0
 CONNECTIONS = (1, 4)

@@ -36,10 +36,7 @@ from crosswind.experiments.gurtov_2004.tfrc_handover import (
     label,
     tcp,
 )
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims import Measure, MissingDataError, measures
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Measure, MissingDataError, Picture, Results, Scenario, Variant, measures
 
 UMTS_BPS = SYSTEMS["UMTS"]["bps"]
 

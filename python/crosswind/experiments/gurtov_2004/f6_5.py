@@ -45,9 +45,7 @@ from crosswind.experiments.gurtov_2004.tfrc_handover import (
     tfrc,
     time_to_use,
 )
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario
 
 UMTS_BPS = SYSTEMS["UMTS"]["bps"]
 GPRS_BPS = SYSTEMS["GPRS"]["bps"]

@@ -42,9 +42,7 @@ from crosswind.experiments.gurtov_2004.tfrc_handover import (
     testbed,
     tfrc,
 )
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import Measure
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Measure, Results, Scenario
 
 TO_WLAN = ("GPRS", "WLAN")
 FROM_WLAN = ("WLAN", "GPRS")

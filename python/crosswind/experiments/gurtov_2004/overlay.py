@@ -9,11 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import Measure, MissingDataError, measures
-from crosswind.reproduce.claims.measures import measured
-from crosswind.results import Runs
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Measure, MissingDataError, Results, Runs, Scenario, measured, measures
 from crosswind.stats import NOTHING, Estimate, estimate, exact
 
 HOP = "wireless"

@@ -28,9 +28,7 @@ import numpy as np
 
 from crosswind import stats
 from crosswind.experiments.gurtov_2004 import overlay, study
-from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims import measures
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Results, Scenario, Variant, measures
 
 PACKETS = (576, 1480, 1500)
 UPLINK = (2, 3, 5, 10)

@@ -13,9 +13,7 @@ from __future__ import annotations
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import Trace, figure_of, transfers
 from crosswind.experiments.gurtov_2004.worlds import EIFEL, SLOW, WIDE, trace
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario
 
 RULES = {"RFC 1323": "rfc1323", "1323bis": "1323bis"}
 # From the 25th ACK on, the ACK of the SYN counted, as many as the window holds.

@@ -28,8 +28,7 @@ from crosswind import stats
 from crosswind.experiments.gurtov_2004 import study, traces
 from crosswind.experiments.gurtov_2004.traces import change, mean, ratio
 from crosswind.experiments.gurtov_2004.worlds import HEADERS, MSS, VARIANTS, transfer
-from crosswind.reproduce import Results, Variant
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Results, Scenario, Variant
 
 MODES: dict[str, dict[str, Any]] = {"off": {}, "on": {"eifel": "on"}}
 # ns-2's automatic configuration: weight and thresholds from the link.

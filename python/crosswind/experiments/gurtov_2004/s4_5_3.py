@@ -21,8 +21,7 @@ from typing import Any
 from crosswind.experiments.gurtov_2004 import f4_10, study
 from crosswind.experiments.gurtov_2004.traces import transfers
 from crosswind.experiments.gurtov_2004.worlds import LOSS_ACKS, RFC1323, listed
-from crosswind.reproduce import Results
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Results, Scenario
 
 
 @dataclass(frozen=True)

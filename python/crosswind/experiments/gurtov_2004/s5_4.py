@@ -23,9 +23,7 @@ import numpy as np
 import polars as pl
 
 from crosswind.experiments.gurtov_2004 import f5_9, f5_10, f5_11, overlay, study
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Results, Scenario, measured
 from crosswind.stats import paired_differences
 
 Pair = tuple[Any, Any]

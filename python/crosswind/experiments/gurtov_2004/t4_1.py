@@ -24,8 +24,7 @@ from typing import Any
 from crosswind.experiments.gurtov_2004 import study, traces
 from crosswind.experiments.gurtov_2004.traces import change, mean, ratio
 from crosswind.experiments.gurtov_2004.worlds import transfer
-from crosswind.reproduce import Results, Variant
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Results, Scenario, Variant
 
 OFF, ON = "Reno-SACK, off", "Reno-SACK, on"
 OFF_FIRST, ON_FIRST = f"{OFF}, first expiry", f"{ON}, first expiry"

@@ -27,8 +27,7 @@ from typing import Any
 from crosswind.experiments.gurtov_2004 import study, traces
 from crosswind.experiments.gurtov_2004.traces import change, difference, mean, rate, ratio
 from crosswind.experiments.gurtov_2004.worlds import VARIANTS, transfer
-from crosswind.reproduce import Results, Variant
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Results, Scenario, Variant
 
 EIFEL = {"eifel": "on"}
 PRINTED = {

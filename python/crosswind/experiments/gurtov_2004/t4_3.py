@@ -13,7 +13,7 @@ from typing import Any
 from crosswind.experiments.gurtov_2004 import study, traces
 from crosswind.experiments.gurtov_2004.traces import mean, means, ratio
 from crosswind.experiments.gurtov_2004.worlds import transfer
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Scenario
 
 OPTIONS = tuple(f"option {n}" for n in (1, 2, 3, 4))
 

@@ -14,8 +14,7 @@ from typing import Any
 from crosswind.experiments.gurtov_2004 import study, traces
 from crosswind.experiments.gurtov_2004.traces import change, mean, means
 from crosswind.experiments.gurtov_2004.worlds import transfer
-from crosswind.reproduce.claims import measures
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Scenario, measures
 
 STEPS_s = (1, 2, 4)
 MIN = tuple(f"min++ {s} s" for s in STEPS_s)

@@ -20,8 +20,7 @@ import numpy as np
 import polars as pl
 
 from crosswind.experiments.gurtov_2004 import overlay, study
-from crosswind.reproduce import Results
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Results, Scenario
 
 AT_S = 30.0
 # From, to, delay in s, downlink and uplink loss (none where it could not be measured).

@@ -10,9 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind.experiments.gurtov_2004 import overlay
-from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims import MissingDataError
-from crosswind.scenario import Scenario
+from crosswind.reproduce import MissingDataError, Results, Scenario, Variant
 
 HANDOVER_S = 30.0
 END_S = 60.0

@@ -10,10 +10,7 @@ import polars as pl
 
 from crosswind import figures, stats
 from crosswind.experiments.gurtov_2004.worlds import MSS
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Tables
-from crosswind.reproduce.claims import Measure, measures
-from crosswind.results import Runs
+from crosswind.reproduce import Measure, Picture, Results, Runs, Tables, measures
 from crosswind.scenario.quantity import parse
 
 KEYS = ["configuration", "rep"]

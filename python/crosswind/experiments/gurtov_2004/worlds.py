@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Scenario
 
 MSS = 1000
 WIDE = {"type": "droptail", "limit": "100000 packets"}

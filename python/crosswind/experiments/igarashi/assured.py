@@ -16,12 +16,8 @@ import numpy as np
 import polars as pl
 
 from crosswind.experiments.igarashi import drawing, study
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Tables
+from crosswind.reproduce import Picture, Results, Runs, Scenario, Tables, measured
 from crosswind.reproduce.claims import near
-from crosswind.reproduce.claims.measures import measured
-from crosswind.results import Runs
-from crosswind.scenario import Scenario
 
 KEYS = ["configuration", "rep"]
 SECONDS = 50

@@ -11,7 +11,7 @@ from typing import Any
 
 from crosswind.experiments.igarashi import assured
 from crosswind.experiments.igarashi.assured import ORIGINAL, link, rio, wide
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Scenario
 
 C1, C2, C3 = 36.0, 66.0, 30.0
 QUEUES = ("rio2", "rio4", "rio6")

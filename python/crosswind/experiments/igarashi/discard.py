@@ -27,11 +27,18 @@ import polars as pl
 
 from crosswind import stats
 from crosswind.experiments.igarashi import drawing, study
-from crosswind.figures import Picture
-from crosswind.reproduce import Configurations, Experiment, Results, Tables, Variant, claims
-from crosswind.reproduce.claims.measures import measured
-from crosswind.results import Runs
-from crosswind.scenario import Scenario
+from crosswind.reproduce import (
+    Configurations,
+    Experiment,
+    Picture,
+    Results,
+    Runs,
+    Scenario,
+    Tables,
+    Variant,
+    claims,
+    measured,
+)
 from crosswind.stats import Estimate
 from crosswind.theory import early_discard
 

@@ -13,10 +13,10 @@ import numpy as np
 import polars as pl
 
 from crosswind.experiments.igarashi.fast_paths import MSS_BYTES
-from crosswind.figures import INK, PALETTE, RASTER_ABOVE, Picture, bars, styled
+from crosswind.figures import INK, PALETTE, RASTER_ABOVE, bars, styled
 from crosswind.figures.plotting import plt
 from crosswind.figures.sweeps import small_multiples
-from crosswind.reproduce.claims import MissingDataError
+from crosswind.reproduce import MissingDataError, Picture
 
 __all__ = ["ack_trace", "acknowledged", "against", "bars", "contract_bars", "stacks"]
 

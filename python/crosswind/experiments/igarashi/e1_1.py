@@ -18,10 +18,7 @@ import polars as pl
 
 from crosswind import stats
 from crosswind.experiments.igarashi import study
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import Measure
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Measure, Results, Scenario, measured
 from crosswind.theory import fast_paths as theory
 from crosswind.theory.windows import drive
 

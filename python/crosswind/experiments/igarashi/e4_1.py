@@ -21,10 +21,8 @@ import numpy as np
 
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.experiments.igarashi import rates, study
-from crosswind.figures import Picture, over_time
-from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims import measures
-from crosswind.scenario import Scenario
+from crosswind.figures import over_time
+from crosswind.reproduce import Picture, Results, Scenario, Variant, measures
 
 PROTOCOLS = ("SABUL", "FAST", "Scalable", "HSTCP", "Standard")
 BY_LOSS = ("SABUL", "Scalable", "FAST", "HSTCP", "Standard")

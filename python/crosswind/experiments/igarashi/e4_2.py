@@ -13,9 +13,7 @@ import polars as pl
 from crosswind import figures
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.experiments.igarashi import rates, study
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario
 
 EIGHT = tuple(f"f{k}" for k in range(1, 9))
 

@@ -16,10 +16,7 @@ import numpy as np
 
 from crosswind.experiments.igarashi import e4_1, rates, study
 from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims import measures
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, Variant, measures
 
 MBPS = 98
 LOSSY, STEADY = ("HSTCP", "Scalable"), ("FAST", "SABUL")

@@ -11,9 +11,7 @@ from __future__ import annotations
 
 from crosswind.experiments.igarashi import e4_1, pairs, rates, study
 from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario
 
 SECONDS = 300
 

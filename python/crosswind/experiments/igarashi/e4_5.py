@@ -17,11 +17,7 @@ import numpy as np
 
 from crosswind.experiments.igarashi import e4_1, pairs, rates, study
 from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims import measures
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, Variant, measured, measures
 
 SECONDS, BEGINS, ENDS, UDP_MBPS = 500, 200, 300, 200
 IN_BURSTS = {

@@ -15,9 +15,7 @@ import numpy as np
 
 from crosswind.experiments.igarashi import e4_1, pairs, rates, study
 from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario
 
 SECONDS = 600
 FAST_ONES = ("SABUL", "FAST", "Scalable", "HSTCP")

@@ -16,10 +16,7 @@ import numpy as np
 
 from crosswind.experiments.igarashi import drawing, e4_1, pairs, rates, study
 from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import Measure
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Measure, Picture, Results, Scenario
 
 SECONDS = 200
 RECEIVERS = {

@@ -15,10 +15,7 @@ from typing import Any
 
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.experiments.igarashi import rates, study
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, Variant, measured
 
 SECONDS, ALONE_S = 300, 350
 BUFFERS = {"Small": paths.SMALL, "Large": paths.LARGE}

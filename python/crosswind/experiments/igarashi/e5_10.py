@@ -21,11 +21,7 @@ import polars as pl
 
 from crosswind.experiments.igarashi import drawing, rates, study
 from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import MissingDataError
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, measured
 
 SECONDS, SHORTER, LONGER = 150, 30, 90
 LONG_MS, SHORT_MS = 80.0, 39.0

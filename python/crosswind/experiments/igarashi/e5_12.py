@@ -17,11 +17,7 @@ import numpy as np
 
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.experiments.igarashi import rates, study
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims import measures
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, Variant, measured, measures
 
 SINGLE = ("39", "78", "156")
 PAIRED = ("39+39", "39+156")

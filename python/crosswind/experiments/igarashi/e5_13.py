@@ -16,9 +16,7 @@ import numpy as np
 from crosswind import stats
 from crosswind.experiments.igarashi import e5_1, pairs, rates, study
 from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Variant
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, Variant
 
 PROTOCOLS = (*paths.TCP_VARIANTS, "UDT")
 MIXED = tuple(combinations(PROTOCOLS, 2))

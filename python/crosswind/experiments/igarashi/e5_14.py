@@ -20,10 +20,7 @@ import polars as pl
 
 from crosswind.experiments.igarashi import e5_1, rates, study
 from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims import MissingDataError, measures
-from crosswind.scenario import Scenario
+from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, Variant, measures
 
 PROTOCOLS = (*paths.TCP_VARIANTS, "UDT")
 MEANS_KB = (100, 300, 500)

@@ -19,11 +19,8 @@ import polars as pl
 from crosswind import figures
 from crosswind.experiments.igarashi import e5_1, rates, study
 from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Tables
-from crosswind.reproduce.claims import Measure, measures, rules
-from crosswind.results import Runs
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Measure, Picture, Results, Runs, Scenario, Tables, measures
+from crosswind.reproduce.claims import rules
 
 FAST_ONES = (*paths.TCP_VARIANTS, "UDT")
 LIMITED = e5_1.LIMITED

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from crosswind.experiments.igarashi import e5_1, e5_14, e5_17, rates, study
 from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Scenario
 
 REPS = 2
 WANTED = {

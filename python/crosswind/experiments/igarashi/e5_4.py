@@ -16,10 +16,7 @@ import numpy as np
 
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.experiments.igarashi import rates, study
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, measured
 
 BUFFERS = {"Small": paths.SMALL, "Large": paths.LARGE}
 

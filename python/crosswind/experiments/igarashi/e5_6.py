@@ -13,9 +13,7 @@ from dataclasses import replace
 
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.experiments.igarashi import rates
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario
 
 LOSSES = (1e-7, 1e-6, 1e-5)
 PROTOCOLS = ("CUBIC", "HTCP")

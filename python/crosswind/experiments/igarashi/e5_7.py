@@ -19,9 +19,7 @@ import numpy as np
 
 from crosswind.experiments.igarashi import drawing, rates, study
 from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario
 
 RECEIVERS = {"Linux": "linux-2.4", "FreeBSD 5.3": "freebsd-5.3", "Windows XP": "windows-xp"}
 # Slow start has ended by then with each of them. ACKs are half a round trip behind the data, 95 ms.

@@ -14,9 +14,7 @@ from dataclasses import replace
 
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.experiments.igarashi import rates, study
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Variant
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, Variant
 
 RECEIVERS = {"FreeBSD 5.3": "freebsd-5.3", "Windows XP": "windows-xp"}
 SHARES = (0.95, 1.06)

@@ -20,11 +20,7 @@ from typing import Any
 import numpy as np
 
 from crosswind.experiments.igarashi import assured, drawing, study
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import measures
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, measured, measures
 
 WIDTHS = (1.0, 1.1, 1.2, 1.3, 1.4, 1.5)
 DEPTHS_KB = (5, 20, 50, 2000, 5000, 10_000, 100_000)

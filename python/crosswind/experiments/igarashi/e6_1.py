@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from crosswind.experiments.igarashi import assured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Scenario
 
 
 def configurations(**_: Any) -> dict[str, Scenario]:

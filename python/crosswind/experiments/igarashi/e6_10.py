@@ -18,10 +18,8 @@ import numpy as np
 import polars as pl
 
 from crosswind.experiments.igarashi import assured, chain_of_queues, study
-from crosswind.figures import Picture, cumulative
-from crosswind.reproduce import Results, Tables
-from crosswind.results import Runs
-from crosswind.scenario import Scenario
+from crosswind.figures import cumulative
+from crosswind.reproduce import Picture, Results, Runs, Scenario, Tables
 
 OWN = "(a) inter"
 POINTS = {"behind RIO1": "gate-1", "behind RIO2": "gate-2", "Point A": "gate-4", "Point B": "b-from-gate-4"}

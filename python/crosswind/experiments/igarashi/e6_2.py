@@ -14,8 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from crosswind.experiments.igarashi import assured, study
-from crosswind.reproduce import Results
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Results, Scenario
 
 
 def configurations(**_: Any) -> dict[str, Scenario]:

@@ -15,8 +15,7 @@ import numpy as np
 
 from crosswind import stats
 from crosswind.experiments.igarashi import assured, study
-from crosswind.reproduce import Results
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Results, Scenario
 
 OWN = assured.label("intra", assured.ORIGINAL, "Case 1")
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 from typing import Any
 
 from crosswind.experiments.igarashi import assured, study
+from crosswind.reproduce import Scenario
 from crosswind.reproduce.claims import between
-from crosswind.scenario import Scenario
 
 TABLES = (
     ("e6-1/", "inter", assured.ORIGINAL),

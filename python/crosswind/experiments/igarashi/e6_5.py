@@ -17,9 +17,7 @@ from typing import Any
 import numpy as np
 
 from crosswind.experiments.igarashi import assured, drawing, study
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario
 
 OWN = assured.label("inter", assured.EXCESS, "Case 1")
 

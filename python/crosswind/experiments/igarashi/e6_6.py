@@ -16,10 +16,8 @@ import numpy as np
 
 from crosswind.experiments.igarashi import assured, study
 from crosswind.experiments.igarashi.e6_5 import count_picture
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
+from crosswind.reproduce import Picture, Results, Scenario
 from crosswind.reproduce.claims import between, within
-from crosswind.scenario import Scenario
 
 OWN = assured.label("inter", assured.ORIGINAL, "Case 1")
 EXCESS = "e6-5/" + assured.label("inter", assured.EXCESS, "Case 1")

@@ -16,9 +16,7 @@ from typing import Any
 
 from crosswind.experiments.igarashi import assured, drawing, study
 from crosswind.experiments.igarashi.assured import EXCESS, ORIGINAL, link, rio, wide
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario
 
 WIDTHS = {"36 and 67.2": (36.0, 67.2), "72 and 96": (72.0, 96.0)}
 POLICY_OF_C = {"Case 1": EXCESS, "Case 2": ORIGINAL}

@@ -15,10 +15,7 @@ import polars as pl
 
 from crosswind.experiments.igarashi import assured, chain_of_queues, drawing, study
 from crosswind.experiments.igarashi.chain_of_queues import KINDS, QUEUES
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Tables
-from crosswind.reproduce.claims import Measure
-from crosswind.results import Runs
+from crosswind.reproduce import Measure, Picture, Results, Runs, Tables
 
 COLOURS = {"IN": "green", "OUT": "yellow"}
 

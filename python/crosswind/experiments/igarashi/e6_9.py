@@ -14,10 +14,7 @@ import numpy as np
 
 from crosswind import stats
 from crosswind.experiments.igarashi import assured, chain_of_queues, drawing, study
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, measured
 
 GROUPS = ("ab", "a1", "a2")
 A, B = chain_of_queues.KINDS

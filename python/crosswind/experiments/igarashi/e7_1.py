@@ -18,10 +18,7 @@ import numpy as np
 
 from crosswind.experiments.igarashi import discard, drawing, study
 from crosswind.experiments.igarashi.discard import MODEL_1
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import Measure, measures
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Measure, Picture, Results, Scenario, measures
 
 MODEL_2 = "e7-2/none"
 CASES = {

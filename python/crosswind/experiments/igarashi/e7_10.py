@@ -15,10 +15,7 @@ from typing import Any
 from crosswind.experiments.igarashi import discard, drawing, study
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
 from crosswind.experiments.igarashi.e7_2 import BY_MTQ
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import Measure
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Measure, Picture, Results, Scenario
 
 LIMIT_MS = {1: 10, 2: 20}
 SUBGROUPS = {discard.half(g, n): LIMIT_MS[n] for g in discard.MODELS[2] for n in LIMIT_MS}

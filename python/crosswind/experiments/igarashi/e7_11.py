@@ -16,10 +16,7 @@ import numpy as np
 from crosswind.experiments.igarashi import discard, drawing, e7_10, study
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
 from crosswind.experiments.igarashi.e7_10 import SUBGROUPS
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, measured
 
 THREE = replace(MODEL_2, limits=Limits(mtq=5), second=Limits(mtq=10))
 SEVEN = replace(MODEL_2, limits=Limits(qtl=10), second=Limits(qtl=20))

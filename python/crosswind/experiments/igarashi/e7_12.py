@@ -16,9 +16,7 @@ import numpy as np
 from crosswind.experiments.igarashi import discard, drawing, study
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
 from crosswind.experiments.igarashi.e7_10 import SUBGROUPS
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario
 
 EIGHT = replace(MODEL_2, limits=Limits(mtq=5, qtl=10))
 NINE = replace(EIGHT, second=Limits(mtq=5, qtl=20))

@@ -17,10 +17,7 @@ from crosswind import stats
 from crosswind.experiments.igarashi import discard, drawing
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
 from crosswind.experiments.igarashi.e7_2 import BY_MTQ
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, measured
 
 LIMIT_MS = {"g0": 10, "g1": 20, "g2": 20, "g3": 10, "g4": 10}
 TEN = Limits(mtq=10).label()

@@ -16,10 +16,7 @@ from crosswind import stats
 from crosswind.experiments.igarashi import discard, drawing, study
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
 from crosswind.experiments.igarashi.e7_13 import LIMIT_MS, mean, worst
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, measured
 
 BOTH = Limits(mtq=5, qtl=10)
 CASES = {"(1)": "e7-2/none", "(2)": "e7-2/MTQ 3.3", "(3)": "e7-4/QTL 10", "(4)": BOTH.label()}

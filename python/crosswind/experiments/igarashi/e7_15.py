@@ -15,9 +15,7 @@ import numpy as np
 
 from crosswind.experiments.igarashi import discard, drawing
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario
 
 BURSTS = ((250, 650), (450, 650), (3500, 6500))
 SCHEMES = (Limits(), Limits(mtq=3.3), Limits(mtq=5), Limits(qtl=10), Limits(mtq=5, qtl=10))

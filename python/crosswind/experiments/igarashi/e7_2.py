@@ -18,10 +18,7 @@ from typing import Any
 
 from crosswind.experiments.igarashi import discard, drawing, study
 from crosswind.experiments.igarashi.discard import Limits
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import measures
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, measures
 
 SWEEP = (0.4, 0.8, 1.8, 2.5, 3.1, 3.2, 3.3, 3.4, 4.0, 5.0, 6.0, 6.3, 6.4, 6.5, 6.6, 6.7, 6.8, 8.0, 12.0)
 NONE = Limits().label()

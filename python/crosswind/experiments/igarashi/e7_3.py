@@ -21,8 +21,7 @@ import numpy as np
 from crosswind.experiments.igarashi import discard, study
 from crosswind.experiments.igarashi.discard import MODEL_1, Limits
 from crosswind.experiments.igarashi.e7_2 import BY_MTQ
-from crosswind.reproduce.claims import measures
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Scenario, measures
 
 MODEL_1_SWEEP = (3.3, 4.0, 5.0, 10.0)
 BY_MTQ_1 = {x: Limits(mtq=x).label() for x in MODEL_1_SWEEP}

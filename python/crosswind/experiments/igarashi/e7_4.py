@@ -18,10 +18,7 @@ import numpy as np
 
 from crosswind.experiments.igarashi import discard, study
 from crosswind.experiments.igarashi.discard import MODEL_1, MODEL_2, Limits
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import measures
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Results, Scenario, measured, measures
 
 SWEEP = (8.0, 10.0, 11.0, 15.0, 18.0, 20.0, 21.0)
 SWEEP_1 = (10.0, 16.0, 30.0)

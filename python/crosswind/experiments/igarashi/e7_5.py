@@ -19,10 +19,7 @@ from typing import Any
 from crosswind import stats
 from crosswind.experiments.igarashi import discard, study
 from crosswind.experiments.igarashi.discard import MODEL_1, MODEL_2, Limits
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import measures
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Results, Scenario, measured, measures
 
 SWEEP = (1.8, 3.3, 5.0, 10.0)
 SWEEP_20 = (6.6, 10.0, 16.0)

@@ -21,10 +21,7 @@ import polars as pl
 
 from crosswind import stats
 from crosswind.experiments.igarashi import discard, drawing, study
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import measures
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, measures
 
 CASES = dict(zip(("(a) none", "(b) MTQ 5", "(c) QTL 10", "(d) MTQ 5, QTL 10"), discard.ANATOMY, strict=True))
 A, B, C, D = CASES

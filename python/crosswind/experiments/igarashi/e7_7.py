@@ -18,10 +18,8 @@ import polars as pl
 from crosswind import stats
 from crosswind.experiments.igarashi import discard, e7_6
 from crosswind.experiments.igarashi.e7_6 import A, C, D
-from crosswind.figures import Picture, cumulative
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.figures import cumulative
+from crosswind.reproduce import Picture, Results, Scenario, measured
 
 
 def configurations(**_: Any) -> dict[str, Scenario]:

@@ -20,10 +20,7 @@ import numpy as np
 
 from crosswind.experiments.igarashi import discard, drawing, study
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, measured
 
 SETTINGS = {
     "(1)": Limits(),

@@ -16,11 +16,7 @@ import numpy as np
 from crosswind import stats
 from crosswind.experiments.igarashi import discard, drawing, study
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import Measure
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Measure, Picture, Results, Scenario, measured
 
 UNEQUAL = replace(MODEL_2, flows=(60, 80, 80, 60, 100))
 GROUPS = tuple(discard.MODELS[2])

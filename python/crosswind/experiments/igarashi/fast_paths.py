@@ -32,8 +32,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from crosswind.reproduce import Variant
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Scenario, Variant
 
 MSS_BYTES, MTU_BYTES = 1448, 1500
 FRAME_BYTES, TAG_BYTES = 1538, 4

@@ -7,7 +7,7 @@ from typing import Any
 
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.experiments.igarashi import rates
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Scenario
 
 Window = dict[str, Any]
 

@@ -19,12 +19,18 @@ import polars as pl
 from crosswind import figures, stats
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.experiments.igarashi import study
-from crosswind.figures import Picture
-from crosswind.reproduce import Configurations, Experiment, Results, Tables, Variant
-from crosswind.reproduce.claims import MissingDataError
-from crosswind.reproduce.claims.measures import measured
-from crosswind.results import Runs
-from crosswind.scenario import Scenario
+from crosswind.reproduce import (
+    Configurations,
+    Experiment,
+    MissingDataError,
+    Picture,
+    Results,
+    Runs,
+    Scenario,
+    Tables,
+    Variant,
+    measured,
+)
 
 KEYS = ["configuration", "rep"]
 # As many as open point O1.3 asks for.

@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 
 from crosswind import stats
-from crosswind.reproduce import Results, Study
-from crosswind.reproduce.claims import Measure, measures
+from crosswind.reproduce import Measure, Results, Study, measured, measures
 from crosswind.reproduce.claims.book import book
-from crosswind.reproduce.claims.measures import measured
 
 BOOK = book(__file__)
 STUDY = Study("igarashi", "[Igarashi 2007]", BOOK, reps=10, quick_reps=2)

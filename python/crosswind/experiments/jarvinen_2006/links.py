@@ -18,11 +18,7 @@ import polars as pl
 
 from crosswind import stats
 from crosswind.experiments.jarvinen_2006 import readings, study, testbed
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import Measure, MissingDataError
-from crosswind.reproduce.claims.measures import measured
-from crosswind.results import Runs
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Measure, MissingDataError, Results, Runs, Scenario, measured
 from crosswind.stats import Estimate
 
 SPARSE, DENSE = 200_000, 20_000

@@ -16,9 +16,8 @@ import numpy.typing as npt
 
 from crosswind.experiments.jarvinen_2006 import parts, readings, study, testbed
 from crosswind.experiments.jarvinen_2006.w3_e0 import FASTER, RESPONSE, SIDES, WORKLOAD
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import MissingDataError, rules
-from crosswind.scenario import Scenario
+from crosswind.reproduce import MissingDataError, Results, Scenario
+from crosswind.reproduce.claims import rules
 from crosswind.stats import Estimate
 
 LABELS = ("BL", "BL+DS", "ETCP")

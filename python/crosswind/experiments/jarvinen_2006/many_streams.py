@@ -11,8 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from crosswind.experiments.jarvinen_2006 import parts, readings, study, testbed, w4_e0
-from crosswind.reproduce.claims import measures
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Scenario, measures
 
 LABEL, SLOWER = "BL+ECN", "simultaneous_slower"
 NEXT_TO_NOTHING_Bps = 0.5

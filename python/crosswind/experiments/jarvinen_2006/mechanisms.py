@@ -18,10 +18,7 @@ import polars as pl
 
 from crosswind import stats
 from crosswind.experiments.jarvinen_2006 import readings, red_law, study, testbed
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import MissingDataError
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import MissingDataError, Results, Scenario, measured
 from crosswind.stats import Estimate
 
 FLOW = "one"

@@ -17,9 +17,8 @@ import polars as pl
 from crosswind.experiments.jarvinen_2006.quality import quality
 from crosswind.experiments.jarvinen_2006.story import third_story
 from crosswind.experiments.jarvinen_2006.testbed import MSS, MTU, STREAM_PACKET_BYTES, RATE_Bps
-from crosswind.reproduce import Results, Tables
+from crosswind.reproduce import Results, Runs, Tables
 from crosswind.reproduce.readings import FORMER
-from crosswind.results import Runs
 from crosswind.stats import jain
 
 KEYS = ["configuration", "rep"]

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from crosswind import stats
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import Measure, measures
-from crosswind.reproduce.claims.measures import Measures, Statistic, measured
+from crosswind.reproduce import Measure, Measures, Results, measured, measures
+from crosswind.reproduce.claims.measures import Statistic
 from crosswind.stats import Estimate
 
 

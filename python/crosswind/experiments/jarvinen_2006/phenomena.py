@@ -10,9 +10,8 @@ import polars as pl
 
 from crosswind import figures
 from crosswind.experiments.jarvinen_2006 import mechanisms, readings, testbed
-from crosswind.figures import Picture
+from crosswind.reproduce import Picture, Scenario
 from crosswind.reproduce.explain import Phenomenon, Scene
-from crosswind.scenario import Scenario
 
 SHORT: tuple[testbed.Other, ...] = ("third",)
 INITIAL_TIMEOUT_s = 3.0

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import figures
-from crosswind.figures import Picture
+from crosswind.reproduce import Picture
 
 QUANTILES = {"p50": 0.50, "p75": 0.75, "p95": 0.95, "p99": 0.99}
 LATE_ms = (150.0, 250.0, 400.0, 500.0)

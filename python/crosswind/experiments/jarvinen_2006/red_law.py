@@ -22,9 +22,7 @@ import numpy.typing as npt
 from crosswind import stats
 from crosswind.core import has_hook
 from crosswind.experiments.jarvinen_2006.testbed import MTU, red_queue
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import MissingDataError
-from crosswind.reproduce.claims.measures import Measures, measured
+from crosswind.reproduce import Measures, MissingDataError, Results, measured
 from crosswind.stats import Estimate
 from crosswind.theory import tc_red
 

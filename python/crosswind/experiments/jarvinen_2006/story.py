@@ -6,7 +6,7 @@ import math
 
 import polars as pl
 
-from crosswind.results import Runs
+from crosswind.reproduce import Runs
 
 
 def third_story(runs: Runs) -> pl.DataFrame:

@@ -13,10 +13,7 @@ from crosswind import figures, stats
 from crosswind.experiments.jarvinen_2006 import metrics, quality
 from crosswind.experiments.jarvinen_2006.quality import buckets, quantile_ms
 from crosswind.experiments.jarvinen_2006.testbed import STREAM_PACKET_BYTES, STREAM_PACKETS
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import Measure, MissingDataError, measures
-from crosswind.reproduce.claims.measures import measured
+from crosswind.reproduce import Measure, MissingDataError, Picture, Results, measured, measures
 from crosswind.stats import Estimate
 
 FULL_RATE_Bps = STREAM_PACKETS * STREAM_PACKET_BYTES / ((STREAM_PACKETS - 1) * 0.020)

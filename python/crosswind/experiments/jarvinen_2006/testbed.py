@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Scenario
 
 SOURCE = "I. Järvinen, M.Sc. thesis, University of Helsinki, 2006"
 MSS, MTU = 536, 576

@@ -23,11 +23,8 @@ import polars as pl
 from crosswind import figures, stats
 from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, study, testbed
 from crosswind.experiments.jarvinen_2006.aftermath import needless_resends
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import BrokenClaimError, Measure, MissingDataError, measures
-from crosswind.reproduce.claims.measures import Measures
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Measure, Measures, MissingDataError, Picture, Results, Scenario, measures
+from crosswind.reproduce.claims import BrokenClaimError
 from crosswind.stats import Estimate
 
 WORKLOAD = testbed.Workload("w1-arq", ("third",), events=("third",))

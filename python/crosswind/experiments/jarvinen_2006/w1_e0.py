@@ -23,10 +23,7 @@ import polars as pl
 
 from crosswind import figures, stats
 from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, study, testbed
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import Measure, MissingDataError, measures
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Measure, MissingDataError, Picture, Results, Scenario, measures
 from crosswind.stats import Estimate
 
 WORKLOAD = testbed.Workload("w1-e0", ("third",), events=("third",))

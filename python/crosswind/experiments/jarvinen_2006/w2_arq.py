@@ -17,11 +17,7 @@ import numpy as np
 
 from crosswind import figures, stats
 from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, study, testbed
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import measures
-from crosswind.reproduce.claims.measures import Measures
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Measures, Picture, Results, Scenario, measures
 
 WORKLOAD = testbed.Workload("w2-arq", ("third",), third_bytes=testbed.BULK_BYTES)
 LABELS = tuple(f"{link} {c}" for link in testbed.LOSSY for c in testbed.FOUR)

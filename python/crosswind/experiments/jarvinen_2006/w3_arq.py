@@ -19,11 +19,7 @@ import numpy as np
 from crosswind import figures, stats
 from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, study, testbed
 from crosswind.experiments.jarvinen_2006.w3_e0 import by_object
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import MissingDataError, measures
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, measured, measures
 from crosswind.stats import Estimate
 
 WORKLOAD = testbed.Workload("w3-arq", ("page",))

@@ -17,11 +17,7 @@ import numpy as np
 
 from crosswind import stats
 from crosswind.experiments.jarvinen_2006 import parts, readings, stream, study, testbed
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import measures
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, measured, measures
 from crosswind.stats import Estimate
 
 WORKLOAD = testbed.Workload("w4-arq", ("audio",))

@@ -22,10 +22,8 @@ import polars as pl
 from crosswind import figures, stats
 from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, stream, study, testbed
 from crosswind.experiments.jarvinen_2006.stream import starts
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import BrokenClaimError, Measure, MissingDataError, measures
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Measure, MissingDataError, Picture, Results, Scenario, measures
+from crosswind.reproduce.claims import BrokenClaimError
 
 WORKLOAD = testbed.Workload("w4-e0", ("audio",))
 OVERALL, DROPS = "overall_throughput", "audio_drops"

@@ -20,10 +20,7 @@ import numpy as np
 
 from crosswind import figures, stats
 from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, stream, study, testbed
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import MissingDataError, measures
-from crosswind.scenario import Scenario
+from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, measures
 from crosswind.stats import Estimate
 
 WORKLOAD = testbed.Workload("w4h", ("audio",), bulk_bytes=1920 * testbed.MSS)

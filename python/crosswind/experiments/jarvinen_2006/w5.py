@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 from crosswind import figures
 from crosswind.experiments.jarvinen_2006 import metrics, testbed
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
+from crosswind.reproduce import Picture, Results
 
 RESPONSE, OVERALL = "page_response_s", "overall_throughput"
 STREAM_PACKETS = 2 * testbed.STREAM_PACKETS

@@ -18,10 +18,7 @@ import numpy as np
 
 from crosswind.experiments.jarvinen_2006 import parts, readings, study, testbed, w5
 from crosswind.experiments.jarvinen_2006.w5 import RESPONSE
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import measures
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, measures
 
 WORKLOAD = w5.workload("w5-arq")
 LABELS = tuple(f"{link} {c}" for link in testbed.LOSSY for c in testbed.TWELVE)

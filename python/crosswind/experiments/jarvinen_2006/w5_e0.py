@@ -19,11 +19,7 @@ import polars as pl
 from crosswind import stats
 from crosswind.experiments.jarvinen_2006 import parts, readings, study, testbed, w5
 from crosswind.experiments.jarvinen_2006.w5 import RESPONSE
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import MissingDataError, measures
-from crosswind.reproduce.claims.measures import Measures
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Measures, MissingDataError, Picture, Results, Scenario, measures
 from crosswind.stats import Estimate
 
 WORKLOAD = w5.workload("w5-e0")

@@ -25,10 +25,7 @@ import polars as pl
 from crosswind import stats
 from crosswind.experiments.jarvinen_2006 import parts, readings, stream, study, testbed, w5
 from crosswind.experiments.jarvinen_2006.w5 import OVERALL, RESPONSE
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import Measure, measures
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Measure, Picture, Results, Scenario, measures
 
 WORKLOAD = w5.workload("w5h", 4800 * testbed.MSS)
 NORMAL = (*(f"B20 {c}" for c in testbed.TWELVE), *(f"B80 {c}" for c in testbed.TWELVE if not c.endswith("+ECN")))

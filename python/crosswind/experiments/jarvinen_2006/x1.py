@@ -17,9 +17,7 @@ from typing import Any
 import numpy as np
 
 from crosswind.experiments.jarvinen_2006 import parts, readings, stream, study, testbed
-from crosswind.figures import Picture
-from crosswind.reproduce import Results, Variant
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, Variant
 
 WORKLOAD = testbed.Workload("x1", ("audio",))
 LABEL, FREE = "LSB1 BL+DS", "LSB1 BL+DS, unshaped"

@@ -18,9 +18,7 @@ from typing import Any
 
 from crosswind import figures
 from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, study, testbed
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario
 
 WORKLOAD = testbed.Workload("x2", ("page",))
 DEFECTIVE, REPAIRED = "ETCP", "ETCP repaired"

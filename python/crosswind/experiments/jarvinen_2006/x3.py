@@ -15,9 +15,7 @@ from typing import Any
 
 from crosswind import figures
 from crosswind.experiments.jarvinen_2006 import metrics, parts, study, testbed
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario
 
 WORKLOAD = testbed.Workload("x3", ("third",))
 LIMITS, UPPER = (10, 20, 30), (6, 9, 12, 15)

@@ -16,9 +16,7 @@ from typing import Any
 
 from crosswind import figures
 from crosswind.experiments.jarvinen_2006 import metrics, parts, study, testbed
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario
 
 WORKLOAD = testbed.Workload("x4", ("third",), third_bytes=testbed.BULK_BYTES)
 NAMES = tuple(f"{tcp}+ECN{what}" for tcp in ("BL", "ETCP") for what in ("", " overflow"))

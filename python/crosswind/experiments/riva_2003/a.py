@@ -24,10 +24,8 @@ from crosswind.experiments.riva_2003 import a_figures, parts, published, study, 
 from crosswind.experiments.riva_2003.measures import decoded, identity
 from crosswind.experiments.riva_2003.testbed import TAIL_DROP_STARTS_s as STARTS_s
 from crosswind.experiments.riva_2003.testbed import cell
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import Measure, measures
-from crosswind.reproduce.claims.measures import across, measured, pooled, value
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Measure, Results, Scenario, measured, measures
+from crosswind.reproduce.claims.measures import across, pooled, value
 
 CELLS = {s: cell("TD", s) for s in STARTS_s}
 ALL = list(CELLS.values())

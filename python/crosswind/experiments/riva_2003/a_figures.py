@@ -9,8 +9,7 @@ import polars as pl
 
 from crosswind.experiments.riva_2003 import pictures, published, study, testbed
 from crosswind.experiments.riva_2003.measures import LONG
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
+from crosswind.reproduce import Picture, Results
 from crosswind.reproduce.claims.measures import pooled
 
 THREE = tuple(published.REPLICATIONS)

@@ -20,11 +20,8 @@ from crosswind import stats
 from crosswind.experiments.riva_2003 import a, a_figures, parts, pictures, study, testbed
 from crosswind.experiments.riva_2003.testbed import RED_STARTS_s as STARTS_s
 from crosswind.experiments.riva_2003.testbed import cell
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import Measure, measures
+from crosswind.reproduce import Measure, Picture, Results, Scenario, measures
 from crosswind.reproduce.claims.measures import across, differences, each, pooled, ratios, spread, value
-from crosswind.scenario import Scenario
 
 CELLS = {s: cell("RED", s) for s in STARTS_s}
 RED = list(CELLS.values())

@@ -12,10 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from crosswind.experiments.riva_2003 import parts, pictures, study, testbed
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import measures
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Picture, Results, Scenario, measures
 
 STARTS_s = (2.0, 5.5)
 SETS = [s.label for s in testbed.TRIED]

@@ -23,8 +23,7 @@ import polars as pl
 
 from crosswind import stats
 from crosswind.experiments.riva_2003 import mixes, testbed
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import Measure, measures
+from crosswind.reproduce import Measure, Results, measures
 
 MIX = testbed.LONG
 LOGGED = tuple(testbed.cell(c, 3.0) for c in testbed.FOUR)

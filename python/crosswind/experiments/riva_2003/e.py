@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from crosswind.experiments.riva_2003 import mixes, testbed
-from crosswind.reproduce.claims import Measure, measures
+from crosswind.reproduce import Measure, measures
 
 MIX = testbed.SHORT
 ONE_CLASS, TWO_CLASSES = ("TD 1.5", "TD 0"), ("TD+DS 0.5", "RED+DS 0.5")

@@ -19,9 +19,8 @@ import numpy as np
 
 from crosswind import stats
 from crosswind.experiments.riva_2003 import b, d, mixes, parts, testbed
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import Measure, measures
-from crosswind.reproduce.claims.measures import measured, pooled, spread
+from crosswind.reproduce import Measure, Results, measured, measures
+from crosswind.reproduce.claims.measures import pooled, spread
 
 MIX = testbed.BRIEF
 LOGGED = ("TD 0", "TD 7", "TD 18")

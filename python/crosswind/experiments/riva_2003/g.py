@@ -9,7 +9,7 @@ What may differ here: the starts. Everything else is as in the other tests with 
 from __future__ import annotations
 
 from crosswind.experiments.riva_2003 import mixes, testbed
-from crosswind.reproduce.claims import measures
+from crosswind.reproduce import measures
 
 MIX = testbed.MEDIUM
 CELLS = {c: MIX.labels(c) for c in testbed.FOUR}

@@ -16,9 +16,7 @@ import polars as pl
 
 from crosswind.experiments.riva_2003 import a_figures, readings, study, testbed
 from crosswind.experiments.riva_2003.testbed import cell
-from crosswind.reproduce import Results, Variant
-from crosswind.reproduce.claims import Measure, measures
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Measure, Results, Scenario, Variant, measures
 
 BLOCK = 20
 LISTED = a_figures.THREE

@@ -10,8 +10,9 @@ import numpy as np
 from crosswind import figures
 from crosswind.core import has_hook
 from crosswind.experiments.riva_2003 import testbed
-from crosswind.figures import DASHES, INK, MARKERS, PALETTE, Picture
+from crosswind.figures import DASHES, INK, MARKERS, PALETTE
 from crosswind.figures.plotting import plt
+from crosswind.reproduce import Picture
 from crosswind.reproduce.claims import BrokenClaimError
 from crosswind.theory import tc_red
 

@@ -12,8 +12,7 @@ import polars as pl
 
 from crosswind import stats
 from crosswind.experiments.riva_2003 import testbed
-from crosswind.reproduce import Definition, Results, Tables
-from crosswind.results import Runs
+from crosswind.reproduce import Definition, Results, Runs, Tables
 from crosswind.stats import Estimate, jain
 
 KEYS = ["configuration", "rep"]

@@ -17,13 +17,8 @@ import polars as pl
 from crosswind import stats
 from crosswind.experiments.riva_2003 import marks, parts, phenomena, readings, study, testbed
 from crosswind.experiments.riva_2003.marks import GEOMETRIC_P, MANY, UNIFORM_P, geometric, picks, trace
-from crosswind.figures import Picture
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import MissingDataError, measures
-from crosswind.reproduce.claims.measures import measured
+from crosswind.reproduce import MissingDataError, Picture, Results, Runs, Scenario, measured, measures
 from crosswind.reproduce.explain import Scene
-from crosswind.results import Runs
-from crosswind.scenario import Scenario
 from crosswind.stats import Estimate
 from crosswind.theory import tc_red
 

@@ -10,11 +10,8 @@ import polars as pl
 
 from crosswind.experiments.riva_2003 import pictures, study, testbed
 from crosswind.experiments.riva_2003.testbed import Mix, Queue
-from crosswind.figures import Picture
-from crosswind.reproduce import Experiment, Results
-from crosswind.reproduce.claims import BrokenClaimError, Measure, measures
-from crosswind.reproduce.claims.measures import measured
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Experiment, Measure, Picture, Results, Scenario, measured, measures
+from crosswind.reproduce.claims import BrokenClaimError
 
 PRINTED_AS = {"TD": "Tail Drop", "RED": "RED", "TD+DS": "Tail Drop+DS", "RED+DS": "RED+DS"}
 # Claims that hold the printed medians of each test case: elapsed times, and packets received.

@@ -9,8 +9,7 @@ import numpy as np
 
 from crosswind import stats
 from crosswind.experiments.riva_2003.measures import LONG
-from crosswind.reproduce import Results
-from crosswind.reproduce.claims import Measure
+from crosswind.reproduce import Measure, Results
 from crosswind.reproduce.claims.measures import joined
 
 

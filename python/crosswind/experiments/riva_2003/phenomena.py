@@ -10,9 +10,8 @@ import polars as pl
 
 from crosswind import figures
 from crosswind.experiments.riva_2003 import marks, testbed
-from crosswind.figures import Picture
+from crosswind.reproduce import Picture, Scenario
 from crosswind.reproduce.explain import Phenomenon, Scene
-from crosswind.scenario import Scenario
 
 W_Q = testbed.weight(testbed.RedSet())
 INSIDE, ALMOST = 10_000, marks.MAX_TH - 1

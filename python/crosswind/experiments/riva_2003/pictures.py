@@ -17,9 +17,9 @@ import numpy as np
 import polars as pl
 
 from crosswind import figures
-from crosswind.figures import DASHES, MARKERS, PALETTE, Picture
+from crosswind.figures import DASHES, MARKERS, PALETTE
 from crosswind.figures.plotting import plt
-from crosswind.reproduce import Results
+from crosswind.reproduce import Picture, Results
 from crosswind.stats import clean
 
 # label -> (start times, values of the repetitions at each)

@@ -18,8 +18,7 @@ import polars as pl
 
 from crosswind.experiments.riva_2003 import measures, pictures
 from crosswind.experiments.riva_2003.measures import LONG
-from crosswind.reproduce import Results, Tables
-from crosswind.results import Runs
+from crosswind.reproduce import Results, Runs, Tables
 
 REPLICATIONS = {"TD 0": "table_8-1.csv", "TD 2": "table_8-2.csv", "TD 5.5": "table_8-5.csv"}
 # Column of the source -> our name of the metric.

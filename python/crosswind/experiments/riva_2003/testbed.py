@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from crosswind.scenario import Scenario
+from crosswind.reproduce import Scenario
 
 SOURCE = "O. Riva, M.Sc. thesis, Politecnico di Milano and University of Helsinki, 2003"
 MSS, MTU, HEADER_BYTES = 1448, 1500, 52
