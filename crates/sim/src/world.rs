@@ -25,6 +25,9 @@ use crosswind_transport::tcp::share::Cache;
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
+/// Who looks on, where somebody does.
+type Watcher<'a> = Option<&'a mut (dyn Observer + 'static)>;
+
 /// Why a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
@@ -175,7 +178,7 @@ impl<'p> World<'p> {
     }
 
     /// Runs until `stop` or until nothing is left to do; returns why it stopped when the run is over.
-    pub fn run_until(&mut self, stop: Time, mut observer: Option<&mut (dyn Observer + 'static)>) -> Option<Outcome> {
+    pub fn run_until(&mut self, stop: Time, mut observer: Watcher<'_>) -> Option<Outcome> {
         loop {
             let change = self.plan.timeline.get(self.changed).map(|c| c.at).filter(|at| *at <= stop);
             let next = change.unwrap_or(stop);
@@ -198,7 +201,7 @@ impl<'p> World<'p> {
                     if view.ends < next && !is_idle {
                         self.now = view.ends;
                     } else if change.is_some() {
-                        self.change();
+                        self.change(observer.as_deref_mut());
                     } else {
                         // Such a run ends with its last event, not when somebody looks next.
                         let is_over = is_idle && self.changed == self.plan.timeline.len();
@@ -207,7 +210,7 @@ impl<'p> World<'p> {
                     }
                 }
             }
-            if self.losses.news && self.attend() {
+            if self.losses.news && self.attend(observer.as_deref_mut()) {
                 return Some(self.ending());
             }
         }
@@ -219,7 +222,7 @@ impl<'p> World<'p> {
     }
 
     /// Serves events until one of them is more than a matter between two stages.
-    fn spin(&mut self, view: View, observer: Option<&mut (dyn Observer + 'static)>) -> Pause {
+    fn spin(&mut self, view: View, observer: Watcher<'_>) -> Pause {
         let n = self.stages.len();
         let mut cx = Cx::new(self.now, 0, &mut self.pool, &mut self.out, &mut self.losses, observer);
         (cx.unseen_until, cx.unsampled_until) = (view.unseen_until, view.unsampled_until);
@@ -319,22 +322,23 @@ impl<'p> World<'p> {
 
     /// Makes the next change of the timeline; what was due by then has been served.
     #[cold]
-    fn change(&mut self) {
+    fn change(&mut self, mut observer: Watcher<'_>) {
         let c = &self.plan.timeline[self.changed];
         self.changed += 1;
         self.now = c.at;
         match c.target {
             Target::Egress(i) => {
                 let stage = &mut self.stages[i as usize];
-                let mut cx = Cx::new(self.now, i, &mut self.pool, &mut self.out, &mut self.losses, None);
+                let mut cx = Cx::new(self.now, i, &mut self.pool, &mut self.out, &mut self.losses, observer);
                 stage.change(&c.set, &mut cx).unwrap_or_else(|e| panic!("{}: tried before the run: {e}", c.path()));
                 self.calendar.wishes(i as usize, stage.next_wake().unwrap_or(Time::NEVER));
             }
-            Target::Flow(f) if c.abort.is_some() => self.abort(f as usize, c.abort),
+            Target::Flow(f) if c.abort.is_some() => self.abort(f as usize, c.abort, observer),
             Target::Flow(f) => {
                 for end in [2 * f as usize, 2 * f as usize + 1] {
                     let stage = self.stages.len() + end;
-                    let mut cx = Cx::new(self.now, stage as u32, &mut self.pool, &mut self.out, &mut self.losses, None);
+                    let (now, seen) = (self.now, observer.as_deref_mut());
+                    let mut cx = Cx::new(now, stage as u32, &mut self.pool, &mut self.out, &mut self.losses, seen);
                     let own = Own { streams: &self.streams, flow: &self.plan.flows[f as usize].name };
                     self.ends[end].retune(&c.of_flow, &own, &mut cx, &mut self.caches);
                     self.calendar.wishes(stage, self.ends[end].next_wake().unwrap_or(Time::NEVER));
@@ -344,7 +348,7 @@ impl<'p> World<'p> {
     }
 
     /// One end of a connection drops it.
-    fn abort(&mut self, flow: usize, by: Option<AbortedBy>) {
+    fn abort(&mut self, flow: usize, by: Option<AbortedBy>, observer: Watcher<'_>) {
         let end = 2 * flow + usize::from(by == Some(AbortedBy::Receiver));
         if let Some(Some(page)) = self.page_of.get(flow) {
             self.pages[*page as usize].cancel();
@@ -352,7 +356,7 @@ impl<'p> World<'p> {
         let FlowEnd::Tcp(e) = &mut self.ends[end] else { return };
         let began = e.conn.opened_at.is_some() || e.conn.closed_at.is_some();
         let stage = self.stages.len() + end;
-        let mut cx = Cx::new(self.now, stage as u32, &mut self.pool, &mut self.out, &mut self.losses, None);
+        let mut cx = Cx::new(self.now, stage as u32, &mut self.pool, &mut self.out, &mut self.losses, observer);
         let told = e.abort(&mut cx, &mut self.caches);
         self.calendar.wishes(stage, e.next_wake().unwrap_or(Time::NEVER));
         let peer_began = self.ends[end ^ 1].tcp().is_some_and(|p| p.conn.opened_at.is_some());
@@ -387,7 +391,7 @@ impl<'p> World<'p> {
             self.calendar.wishes(i, self.stages[i].next_wake().unwrap_or(Time::NEVER));
         }
         if self.losses.news {
-            self.attend();
+            self.attend(None);
         }
     }
 
@@ -406,7 +410,7 @@ impl<'p> World<'p> {
 
     /// Looks at what the ledger has to tell. Whether everything is over.
     #[cold]
-    fn attend(&mut self) -> bool {
+    fn attend(&mut self, mut observer: Watcher<'_>) -> bool {
         self.losses.news = self.losses.open == 0;
         for (flow, from, lost) in std::mem::take(&mut self.losses.resends) {
             let to = 2 * flow as usize + usize::from(from == Vantage::Sender);
@@ -422,7 +426,8 @@ impl<'p> World<'p> {
             let other = egress ^ 1;
             let mut goes = |p: &Packet| p.flow.0 == flow && End::source_of(p).seen != from;
             let stage = &mut self.stages[other as usize];
-            let mut cx = Cx::new(self.now, other, &mut self.pool, &mut self.out, &mut self.losses, None);
+            let (now, seen) = (self.now, observer.as_deref_mut());
+            let mut cx = Cx::new(now, other, &mut self.pool, &mut self.out, &mut self.losses, seen);
             stage.purge(&mut goes, DropReason::Reset, &mut cx);
             self.calendar.wishes(other as usize, stage.next_wake().unwrap_or(Time::NEVER));
         }

@@ -172,3 +172,24 @@ fn unknown_profiles_and_spikes_of_a_type_are_refused() {
     let e = refusal(&stream(json!({ "spikes": { "type": "spikes" } }), fast()));
     assert_eq!(e.path, "link.first.spikes.type");
 }
+
+#[test]
+fn what_a_change_sends_or_drops_is_recorded_as_everything_else() {
+    let mut s = stream(fast(), json!({ "rate": "1 Mbit/s", "queue": { "limit": "400 packets" } }));
+    s["flow"]["more"] = json!({ "from": "a", "to": "c", "tcp": { "preset": "rfc", "initial_window_segments": 10 },
+        "workload": { "type": "bulk", "size": "100 kB", "close": "never" } });
+    s["timeline"] = json!([
+        { "at": "5 s", "link": "second", "set": { "queue": { "limit": "10 packets" } } },
+        { "at": "40 s", "flow": "more", "set": { "size": "200 kB" } },
+        { "at": "41 s", "flow": "more", "set": { "abort": "sender" } },
+    ]);
+    s["record"] = json!({ "events": "all" });
+    let t = run(&s);
+    let events = table(&t, "event");
+    let of_kind = |kind: &str, at_s: f64| {
+        let here = |i: &usize| text(events, "kind", *i) == kind && number(events, "time_ns", *i) == at_s * 1e9;
+        (0..events.rows()).filter(here).count()
+    };
+    assert!(of_kind("drop", 5.0) > 300, "{} packets had to go", of_kind("drop", 5.0));
+    assert!(of_kind("send", 40.0) > 5, "{} segments left at once", of_kind("send", 40.0));
+}

@@ -30,6 +30,8 @@ WIDE = {**BASE, "window_limit_segments": 0}
 VICTIM, RTT_s = 300, 0.104
 PROTOCOLS = ("SACK", "DCR")
 LOSSES = (0.001, 0.003, 0.01)
+# One-way delays of the line after a silence: the next round trip takes twice or half as long as those before.
+OTHER_ROUND_TRIPS = {"twice": 102, "half": 24}
 
 
 def single(name: str, protocol: str, line: dict[str, Any], seconds: float = 8.0, **tcp: Any) -> Scenario:
@@ -48,6 +50,17 @@ def late(*numbers: int) -> dict[str, Any]:
     """The line, with these data packets late by 30 ms (counted from 0)."""
     line = nets.wire(8, 50, packets=list(numbers), late_mean="30 ms")
     return {**line, "type": "detour", "reverse": {**line["reverse"], "packets": []}}
+
+
+def _changing(delay_ms: float) -> Scenario:
+    """300 packets, silence, then more on a line of another delay: the second is lost, the first told the round trip."""
+    made = single(f"loss duplicates {delay_ms}", "DCR", lossy(VICTIM + 2), dcr={"wait": "duplicates"})
+    size = {"size": f"{VICTIM * nets.PAYLOAD} B", "close": "never"}
+    timeline = [
+        {"at": "2.5 s", "link": "bottleneck", "set": {"delay": f"{delay_ms} ms"}},
+        {"at": "3 s", "flow": "one", "set": {"size": "100 MB"}},
+    ]
+    return made.with_({"flow.one.workload": {"type": "bulk", **size}, "timeline": timeline})
 
 
 def configurations(**_: Any) -> dict[str, Scenario]:
@@ -71,6 +84,7 @@ def configurations(**_: Any) -> dict[str, Scenario]:
             )
     dcr: dict[str, Any] = {"dcr": {"wait": "duplicates"}}
     out["loss duplicates"] = single("loss duplicates", "DCR", lossy(VICTIM + 1), **dcr)
+    out |= {f"loss duplicates {k}": _changing(delay) for k, delay in OTHER_ROUND_TRIPS.items()}
     repair = {**nets.wire(8, 30), "type": "repair", "error": 0.002}
     repair["reverse"] = {**repair["reverse"], "error": 0.0}
     # A window below the 61 packets that the path holds: no queue.
@@ -136,13 +150,20 @@ def beyond_srtt(r: Results, label: str) -> float:
     return response(r, label) - begins - srtt_at(r, label, begins)
 
 
-def _duplicates_waited(r: Results) -> float:
-    """Duplicates from the first to the one that triggers the response, less the packets in flight at the first."""
-    label = "loss duplicates"
+@measured
+def duplicates_waited(r: Results, label: str) -> float:
+    """Duplicates from the first to the one that triggers the response, less `W srtt / rtt` of the first."""
     (begins, acked), ends = first_duplicate(r, label), response(r, label)
     heard = events(r, label, "ack").filter((pl.col("t") >= begins) & (pl.col("t") <= ends) & (pl.col("seq") == acked))
     sent = events(r, label, "send").filter((pl.col("t") < begins) & (pl.col("seq") >= acked))
-    return heard.height - sent.height
+    return heard.height - sent.height * _ratio(r, label)
+
+
+def _ratio(r: Results, label: str) -> float:
+    """The smoothed over the last round-trip time at the first duplicate."""
+    at, _ = first_duplicate(r, label)
+    last = events(r, label, "rtt").filter(pl.col("t") <= at)["seq"][-1] / 1e9
+    return srtt_at(r, label, at) / float(last)
 
 
 def per_duplicate(r: Results) -> Estimate:
@@ -278,7 +299,12 @@ CLAIMS = {
         **{f"DCR over SACK at {p}": same(p) for p in LOSSES},
     },
     "B11": {
-        "duplicates before the response, less W": _duplicates_waited,
+        "duplicates before the response, less W": duplicates_waited("loss duplicates"),
+        **{
+            f"{k} the round trip: duplicates, less W srtt/rtt": duplicates_waited(f"loss duplicates {k}")
+            for k in OTHER_ROUND_TRIPS
+        },
+        **{f"{k} the round trip: srtt/rtt": measured(_ratio)(f"loss duplicates {k}") for k in OTHER_ROUND_TRIPS},
         "wait": waited("loss duplicates"),
     },
     "B12": {
