@@ -74,7 +74,7 @@ impl Losses {
             resends: Vec::new(),
             resets: Vec::new(),
             too_big: Vec::new(),
-            news: flows == 0,
+            news: false,
         }
     }
 

@@ -177,9 +177,12 @@ impl<'p> World<'p> {
         Ok(world)
     }
 
-    /// Runs until `stop` or until nothing is left to do; returns why it stopped when the run is over.
+    /// Runs until `stop` or until nothing is left to do; returns why it stopped when the run is over. The instant at which the
+    /// last awaited flow closes is the last one, and all that happens at it still happens.
     pub fn run_until(&mut self, stop: Time, mut observer: Watcher<'_>) -> Option<Outcome> {
         loop {
+            let is_last = self.losses.open == 0;
+            let stop = if is_last { self.now } else { stop };
             let change = self.plan.timeline.get(self.changed).map(|c| c.at).filter(|at| *at <= stop);
             let next = change.unwrap_or(stop);
             let view = self.endless.as_ref().map_or_else(View::none, |e| e.view(self.now, &self.ends));
@@ -202,6 +205,8 @@ impl<'p> World<'p> {
                         self.now = view.ends;
                     } else if change.is_some() {
                         self.change(observer.as_deref_mut());
+                    } else if is_last {
+                        return Some(self.ending());
                     } else {
                         // Such a run ends with its last event, not when somebody looks next.
                         let is_over = is_idle && self.changed == self.plan.timeline.len();
@@ -210,8 +215,8 @@ impl<'p> World<'p> {
                     }
                 }
             }
-            if self.losses.news && self.attend(observer.as_deref_mut()) {
-                return Some(self.ending());
+            if self.losses.news {
+                self.attend(observer.as_deref_mut());
             }
         }
     }
@@ -408,10 +413,9 @@ impl<'p> World<'p> {
         self.pool.in_use()
     }
 
-    /// Looks at what the ledger has to tell. Whether everything is over.
+    /// Looks at what the ledger has to tell.
     #[cold]
-    fn attend(&mut self, mut observer: Watcher<'_>) -> bool {
-        self.losses.news = self.losses.open == 0;
+    fn attend(&mut self, mut observer: Watcher<'_>) {
         for (flow, from, lost) in std::mem::take(&mut self.losses.resends) {
             let to = 2 * flow as usize + usize::from(from == Vantage::Sender);
             let FlowEnd::Tcp(end) = &mut self.ends[to] else { continue };
@@ -434,8 +438,7 @@ impl<'p> World<'p> {
         while let Some(t) = self.losses.too_big.pop() {
             self.send_back(t);
         }
-        self.losses.news = self.losses.open == 0 || !self.losses.resends.is_empty();
-        self.losses.open == 0
+        self.losses.news = !self.losses.resends.is_empty();
     }
 
     fn milestone(&mut self, end: usize, m: Milestone) {

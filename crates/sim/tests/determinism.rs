@@ -347,3 +347,30 @@ fn hosts_forget_between_repetitions_as_often_as_they_are_told_to() {
     let some = fresh(0.33);
     assert!((12..=30).contains(&some), "{some} of 60");
 }
+
+#[test]
+fn the_last_instant_of_a_run_is_whole() {
+    // Two transfers that never meet end at one instant; the run waits for one of them.
+    let line = |to: &str| json!({ "from": "a", "to": to, "rate": "2 Mbit/s", "delay": "10 ms" });
+    let flow = |to: &str| json!({ "from": "a", "to": to, "workload": { "type": "bulk", "size": "30 kB" } });
+    let twins = |until: &str| {
+        json!({
+            "name": "twins", "duration": "60 s", "until": [until],
+            "link": { "left": line("b"), "right": line("c") },
+            "flow": { "left": flow("b"), "right": flow("c") }
+        })
+    };
+    let of = |until: &str, ties: Ties| run_with(&[twins(until)], &Request { ties, ..request() });
+    let truth = of("left", Ties::Ordered);
+    for (name, column) in [("flow", "name"), ("link", "link")] {
+        let t = table(&truth, name);
+        let of = |twin| cells(t, row_of(t, column, twin), &["flow", "name", "group", "link", "to"]);
+        assert_eq!(of("left"), of("right"), "table {name}");
+    }
+    for (until, ties) in [("right", Ties::Ordered), ("left", Ties::Shuffled), ("right", Ties::Shuffled)] {
+        let other = of(until, ties);
+        for name in ["flow", "link"] {
+            assert_eq!(table_difference(table(&truth, name), table(&other, name)), None, "until {until}, {ties:?}");
+        }
+    }
+}
