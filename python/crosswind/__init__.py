@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from crosswind import starting  # isort: skip  # noqa: F401  before what takes long
 import importlib
+import sys
 from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -33,6 +34,21 @@ if TYPE_CHECKING:
     from crosswind.results import export
     from crosswind.scenario import topology
 
+
+class _Room(ModuleType):
+    """A room that has the name of a verb. `crosswind.sweep` is the verb, and the modules of the room hang on it."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        super().__setattr__(name, value)
+        if isinstance(value, ModuleType) and value.__name__ == f"{self.__name__}.{name}":
+            setattr(globals()[self.__name__.rpartition(".")[2]], name, value)
+
+
+for _verb in (run, sweep, reproduce):
+    _room = sys.modules[f"crosswind.{_verb.__name__}"]
+    _room.__class__ = _Room
+    for _name, _value in list(vars(_room).items()):
+        setattr(_room, _name, _value)
 
 _LATER = {"claims": "reproduce", "export": "results", "figures": "", "topology": "scenario"}
 

@@ -92,6 +92,25 @@ def test_networks_are_drawn_as_graphs(name: str) -> None:
         assert nodes == {"left", "router-left", "router-right", "right"} and "left x10" in text
 
 
+@pytest.mark.engine
+def test_pairs_of_a_dumbbell_may_differ_in_rate_and_round_trip() -> None:
+    base = cw.Scenario.load(ROOT / "scenarios/dumbbell.toml").with_({"topology.pairs": 3, "flow.bulk.count": 3})
+    differing = {"topology.pair.2.delay": "50 ms", "topology.pair.3.rate": "2 Mbit/s"}
+    scenario = base.with_({**differing, "duration": "5 s"})
+    flows = cw.run(scenario).flows()
+    rtt_ms = (flows["rtt_min_ns"] / 1e6).to_list()
+    assert [round(r) for r in rtt_ms] == [60, 240, 96]  # the third: 12 ms to put a packet on its line, twice
+    assert flows["goodput_bps"][2] < 2e6 < flows["goodput_bps"][0]
+    (left, *_) = topology.edges(scenario)
+    assert (left.count, left.rate, left.delay) == (3, "1 Gbit/s / 2 Mbit/s", "5 ms / 50 ms")
+    with pytest.raises(cw.InputError, match="did you mean `delay`"):
+        base.with_({"topology.pair.2.dleay": "50 ms"})
+    with pytest.raises(cw.InputError, match=r"topology\.pair\.second"):
+        base.with_({"topology.pair.second.delay": "50 ms"})
+    with pytest.raises(cw.InputError, match=r"topology\.pair\.4: found pair 4, expected a number from 1 to 3"):
+        base.with_({"topology.pair.4.delay": "50 ms"}).validate()
+
+
 # Graphviz is an optional tool (tools/optional-tools.sh); the text that we make of a network does not need it.
 @pytest.mark.skipif(shutil.which("dot") is None, reason="graphviz is not installed")
 @pytest.mark.engine

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -14,8 +15,11 @@ from crosswind.reproduce.one import Outcome, Plan, catalogue, reproduce
 from crosswind.results import Runs
 from crosswind.run import kept, run
 from crosswind.run.kept import Ask, run_kept
+from crosswind.scenario import Scenario
 
 pytestmark = pytest.mark.engine
+GPRS = Path(__file__).resolve().parents[2] / "scenarios/gprs.toml"
+SHORT = Scenario.load(GPRS).with_({"duration": "20 s", "flow.third.start": {"uniform": ["0 s", "9 s"]}})
 PLAN = Plan(reps=2, size="quick", figures="none", workers=1)
 
 
@@ -108,3 +112,61 @@ def test_in_blocks_hosts_remember_within_and_not_beyond() -> None:
     assert blocks.filter(pl.col("rep") >= 3)[column].equals(second.sort("rep", "flow")[column])
     assert not blocks[column].equals(whole.sort("rep", "flow")[column]), "the hosts of all six runs remember"
     assert not ask.of({"x": world}).all_keys() & Ask(1, 6, workers=1).of({"x": world}).all_keys()
+
+
+def _alike(a: Runs, b: Runs) -> bool:
+    return a.tables.keys() == b.tables.keys() and all(
+        t.drop("wall_ns", strict=False).equals(b.tables[n].drop("wall_ns", strict=False)) for n, t in a.tables.items()
+    )
+
+
+def test_a_run_reads_what_is_in_its_folder_and_makes_the_rest(tmp_path: Path) -> None:
+    both = {"a": SHORT, "b": SHORT.with_({"link.last-hop.queue.limit": "3 packets"})}
+    first = run(both, reps=2, out=tmp_path)
+    again = run(both, reps=2, out=tmp_path)
+    assert first.manifest["packets"] > 0 and "runs_before" not in first.manifest
+    assert (again.manifest["packets"], again.manifest["runs_before"]) == (0, 4) and _alike(first, again)
+    more = run(both, reps=3, out=tmp_path)
+    third = int(more.runs().filter(pl.col("rep") == 2)["packets"].sum())
+    assert (more.manifest["packets"], more.manifest["runs_before"]) == (third, 4)
+    assert _alike(more, run(both, reps=3)) and _alike(more, Runs.load(tmp_path))
+    assert not (tmp_path / "runs").exists()
+    assert "runs_before" not in run(both, reps=3, out=tmp_path, again=True).manifest
+    assert _alike(run(SHORT, reps=[1, 2], reps_total=3, out=tmp_path / "some"), run(SHORT, reps=[1, 2], reps_total=3))
+
+
+def test_a_run_that_was_killed_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def killed(*_: object) -> None:
+        raise SystemExit
+
+    with monkeypatch.context() as m:
+        m.setattr(Runs, "save", killed)
+        with pytest.raises(SystemExit):
+            run(SHORT, reps=3, out=tmp_path)
+    assert not (tmp_path / "manifest.json").exists()
+    second = run(SHORT, reps=3, out=tmp_path)
+    assert (second.manifest["packets"], second.manifest["runs_before"]) == (0, 3) and _alike(second, run(SHORT, reps=3))
+
+
+def test_runs_whose_tables_are_not_all_are_always_made(tmp_path: Path) -> None:
+    writes = SHORT.with_({"record.events": "all", "record.event_file": "events.npy"})
+    run(writes, out=tmp_path)
+    (tmp_path / "events.npy").unlink()
+    assert run(writes, out=tmp_path).manifest["packets"] > 0 and (tmp_path / "events.npy").exists()
+
+
+@pytest.mark.parametrize("told", [{"mode": "emulate"}, {"own_laws": {"mine": {}}}])
+def test_what_was_emulated_or_asked_a_law_of_ones_own_is_not_read(told: dict[str, Any], tmp_path: Path) -> None:
+    made = run(SHORT)
+    made.manifest.update(told)
+    made.save(tmp_path)
+    assert run(SHORT, out=tmp_path).manifest["packets"] > 0
+
+
+def test_crosswind_run_says_what_was_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "short.toml"
+    file.write_text(SHORT.to_toml(), encoding="utf-8")
+    command = ["run", str(file), "--no-report", "--out", str(tmp_path / "out")]
+    assert main(command) == 0 and "already" not in capsys.readouterr().out
+    assert main(command) == 0 and "1 run was there already" in capsys.readouterr().out
+    assert main([*command, "--again"]) == 0 and "already" not in capsys.readouterr().out

@@ -7,6 +7,8 @@ import importlib
 import inspect
 import itertools
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -47,6 +49,19 @@ def test_the_public_names_are_these_and_no_others() -> None:
     assert all(inspect.isfunction(getattr(cw, n)) for n in VERBS)
     assert all(inspect.isclass(getattr(cw, n)) for n in TYPES)
     assert all(inspect.ismodule(getattr(cw, n)) for n in MODULES)
+
+
+@pytest.mark.parametrize("verb", ["run", "sweep", "reproduce"])
+def test_the_modules_of_a_room_hang_on_the_verb_of_its_name(verb: str) -> None:
+    files = sorted((ROOT / "python/crosswind" / verb).glob("[a-z]*"))
+    names = [f.stem for f in files if f.suffix == ".py" or (f / "__init__.py").exists()]
+    said = f"import inspect, crosswind, crosswind.{verb}.{names[0]} as first\n"
+    for name in names:
+        path = f"crosswind.{verb}.{name}"
+        said += f"import {path}\nassert inspect.ismodule({path}) and {path}.__name__ == '{path}'\n"
+    said += f"assert first.__name__ == 'crosswind.{verb}.{names[0]}' and inspect.isfunction(crosswind.{verb})\n"
+    done = subprocess.run([sys.executable, "-c", said], capture_output=True, text=True)
+    assert len(names) > 4 and done.returncode == 0, done.stderr
 
 
 def test_the_page_of_the_interface_names_each_of_them_once() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.main import get_command
 
 from crosswind import starting
 from crosswind.cli import (
@@ -31,6 +32,7 @@ from crosswind.cli import (
     sweep,
     validate,
 )
+from crosswind.cli.values import usage_error, worded
 from crosswind.errors import (
     EXIT_BAD_INPUT,
     EXIT_DONE,
@@ -85,11 +87,10 @@ def main(arguments: list[str] | None = None) -> int:
     streams.make_usable()
     try:
         starting.loaded()
-        result = app(args=arguments, prog_name="crosswind", standalone_mode=False)
+        result = worded(get_command(app))(args=arguments, prog_name="crosswind", standalone_mode=False)
         sys.stdout.flush()
     except typer.TyperException as e:
-        _show_usage_error(e)
-        return EXIT_BAD_INPUT
+        return _said(said, EXIT_BAD_INPUT) if (said := usage_error(e)) else EXIT_BAD_INPUT
     except (KeyboardInterrupt, typer.Abort):
         result = EXIT_INTERRUPTED
     except BrokenPipeError:
@@ -127,14 +128,6 @@ def _fault(e: BaseException) -> str:
         f"a fault of Crosswind: {type(e).__name__}: {said}{at}; please report it with the command "
         "(CROSSWIND_TRACEBACK=1 shows where it came from)"
     )
-
-
-def _show_usage_error(e: typer.TyperException) -> None:
-    """One line: what is wrong with the command as it was typed, and where the help is."""
-    context = getattr(e, "ctx", None)
-    command = context.command_path if context is not None else "crosswind"
-    message = e.format_message() if hasattr(e, "format_message") else str(e)
-    print(f"crosswind: {' '.join(str(message).split())} (see `{command} --help`)", file=sys.stderr)
 
 
 def entry() -> None:

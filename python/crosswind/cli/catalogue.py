@@ -15,7 +15,7 @@ PLURALS = {k if k == "undo" else f"{k}es" if k.endswith("s") else f"{k}s": k for
 #: Characters of examples, so that a line of the table fits a terminal of 80.
 WIDTH = 50
 EPILOG = (
-    "Example: crosswind list queues   (kinds: laws, queues, links, losses, workloads, presets, metrics, experiments)"
+    "Example: crosswind list queues   (all kinds: crosswind list)"
 )
 
 

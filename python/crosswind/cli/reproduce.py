@@ -15,6 +15,7 @@ from rich.text import Text
 
 from crosswind.cli.shared import (
     VERDICT_STYLE,
+    AgainOption,
     FormatsOption,
     JsonOption,
     OutOption,
@@ -28,6 +29,7 @@ from crosswind.cli.shared import (
     formats_of,
     print_json,
     print_table,
+    there_already,
 )
 from crosswind.core import version
 from crosswind.errors import EXIT_DONE, EXIT_FAILED, InputError
@@ -73,9 +75,7 @@ def reproduce(
     out: OutOption = None,
     workers: WorkersOption = None,
     shuffle_ties: ShuffleOption = False,
-    again: Annotated[
-        bool, typer.Option("--again", help="Make also the runs that an earlier try of this build has left in --out.")
-    ] = False,
+    again: AgainOption = False,
     pages: Annotated[
         Path | None, typer.Option("--pages", help="Write a page for each study to this folder, and their index.")
     ] = None,
@@ -122,7 +122,7 @@ def reproduce(
     if json:
         print_json(made.rows)
     elif made.runs_before:
-        console().print(Text(f"{made.runs_before} runs were there already; --again makes them anew", style="dim"))
+        console().print(Text(there_already(made.runs_before), style="dim"))
     found = tally(made.rows)
     return EXIT_FAILED if found.evidence["fail"] or found.broken else EXIT_DONE
 

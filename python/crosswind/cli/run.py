@@ -11,6 +11,7 @@ import typer
 from rich.text import Text
 
 from crosswind.cli.shared import (
+    AgainOption,
     FormatsOption,
     JsonOption,
     OutOption,
@@ -26,6 +27,7 @@ from crosswind.cli.shared import (
     formats_of,
     print_json,
     print_table,
+    there_already,
 )
 from crosswind.errors import EXIT_DONE, InputError, InterruptedRunError
 from crosswind.figures.charts import Format
@@ -33,8 +35,9 @@ from crosswind.results import Runs
 from crosswind.results.folder import CAPTURE, results_in
 from crosswind.results.summary import flow_table, link_table, sparks
 from crosswind.run import Ties
-from crosswind.run import run as run_scenario
+from crosswind.run.kept import forget
 from crosswind.run.progress import Bar
+from crosswind.run.simulate import run_into
 from crosswind.scenario import Scenario
 from crosswind.stats.precision import Precision, until_precise
 
@@ -70,7 +73,12 @@ def run(
     out: OutOption = None,
     pcap: Annotated[bool, typer.Option("--pcap", help="Write the packets to OUT/packets.pcapng.")] = False,
     pcap_at: Annotated[
-        Vantage, typer.Option("--pcap-at", help="Which end of a flow --pcap looks at; tcptrace needs one end.")
+        Vantage,
+        typer.Option(
+            "--pcap-at",
+            metavar="END",
+            help="Where --pcap looks: both, sender or receiver. tcptrace needs one end.",
+        ),
     ] = Vantage.both,
     precision: Annotated[
         list[str] | None,
@@ -79,6 +87,7 @@ def run(
     reps_max: Annotated[int, typer.Option("--reps-max", min=1, help="Most repetitions for --precision.")] = 1000,
     workers: WorkersOption = None,
     shuffle_ties: ShuffleOption = False,
+    again: AgainOption = False,
     mode: Annotated[
         Mode, typer.Option("--mode", help="emulate: real kernels are the hosts, in real time; see docs/emulation.md.")
     ] = Mode.simulate,
@@ -86,7 +95,11 @@ def run(
     report: ReportOption = None,
     json: JsonOption = False,
 ) -> int:
-    """Runs a scenario; prints a summary and writes Parquet tables, manifest.json and report.html."""
+    """Runs a scenario; prints a summary and writes Parquet tables, manifest.json and report.html.
+
+    Runs that the folder holds already (same scenario, build and seed) are read; after an interruption the same command
+    makes only those that are missing.
+    """
     files = formats_of(formats)
     targets = [Precision.parse(p) for p in precision or ()]
     count = reps or (8 if targets else 1)
@@ -107,10 +120,13 @@ def run(
         def repeated(n: int) -> Runs:
             if mode is Mode.emulate:
                 return _emulated(what, seed, n, folder if pcap else None, bar, together=workers or 1)
-            return run_scenario(what, seed=seed, reps=n, workers=workers, ties=ties, progress=bar, folder=folder)
+            anew = again and n == count
+            how = {"seed": seed, "reps": n, "workers": workers, "ties": ties, "progress": bar, "again": anew}
+            return run_into(folder, what, folder=folder, **how)  # type: ignore[arg-type]
 
         runs = until_precise(targets, count, max(reps_max, count), repeated)
         runs.save(folder)
+        forget(folder)
         if runs.interrupted:  # at once: what is drawn can be drawn later
             kept = f"{runs.manifest['runs']} of {runs.manifest['reps']} runs are finished and kept in {folder}"
             raise InterruptedRunError(f"interrupted: {kept}; `crosswind report {folder}` draws them")
@@ -167,6 +183,8 @@ def _print(runs: Runs, folder: Path, page: Path | None) -> None:
     for warning in runs.manifest["warnings"]:
         screen.print(Text(f"warning: {warning}", style="yellow"))
     m = runs.manifest
+    if before := m.get("runs_before"):
+        screen.print(Text(there_already(before), style="dim"))
     where = f"report: {page}" if page else f"results in {folder}"
     screen.print(Text(f"{m['runs']} run{'s' if m['runs'] != 1 else ''} in {m['wall_s']:.2f} s; {where}"))
 

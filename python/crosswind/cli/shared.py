@@ -36,6 +36,9 @@ ShuffleOption = Annotated[
     bool, typer.Option("--shuffle-ties", help="Permute simultaneous events, and say where that decides anything.")
 ]
 
+AgainOption = Annotated[
+    bool, typer.Option("--again", help="Make also the runs that an earlier try of this build has left in --out.")
+]
 FormatsOption = Annotated[
     str,
     typer.Option("--formats", metavar="LIST", help="Figures as files too: some of svg,pdf,png. Default: none."),
@@ -142,6 +145,12 @@ def _filled(columns: Sequence[int], least: Sequence[int], whole: Sequence[int], 
         out[i] += max(0, more)
         left -= max(0, more)
     return out
+
+
+def there_already(runs: int) -> str:
+    """What is said of runs that were not made now."""
+    said, them = ("1 run was", "it") if runs == 1 else (f"{runs} runs were", "them")
+    return f"{said} there already; --again makes {them} anew"
 
 
 def changed(path: Path, assignments: list[str] | None) -> Scenario:

@@ -7,14 +7,14 @@ from typing import Any
 
 from crosswind.emulate.network import Network
 from crosswind.results import Runs
-from crosswind.run.simulate import manifest_of
+from crosswind.run.kept import Ask, manifest_of
 from crosswind.scenario import Scenario
 
 
 def runs_of(scenario: Scenario, raw: dict[str, Any], facts: dict[str, Any], *, seed: int, reps: int = 1) -> Runs:
     """Tables as a simulation gives them, with what the machine did in the manifest."""
     warnings = list(facts["warnings"])
-    m = manifest_of({scenario.name: scenario}, seed, list(range(reps)), reps, "fixed")
+    m = manifest_of({scenario.name: scenario}, Ask(seed, reps))
     m |= {"mode": "emulate", "interrupted": False, "workers": 1, "machine": facts["machine"]}
     m["wall_s"] = round(facts["view"]["time_ns"] / 1e9, 3)
     runs = Runs.from_engine(raw, {scenario.name: scenario}, m)

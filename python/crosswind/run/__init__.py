@@ -12,6 +12,7 @@
 """
 
 from crosswind.run.laws import WindowLaw, window_law
-from crosswind.run.simulate import Ties, run
+from crosswind.run.simulate import run
+from crosswind.run.wanted import Ties
 
 __all__ = ["Ties", "WindowLaw", "run", "window_law"]

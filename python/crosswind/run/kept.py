@@ -6,6 +6,7 @@ stopped (`runs/` in that folder, gone when the tables are written), and those th
 
 from __future__ import annotations
 
+import datetime
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,16 +16,16 @@ from typing import Any
 
 import polars as pl
 
+from crosswind.core import build, version
 from crosswind.errors import InputError
 from crosswind.results import Runs
 from crosswind.results.place import place
-from crosswind.results.runs import TABLES
+from crosswind.results.runs import SCHEMA_VERSION, TABLES
 from crosswind.results.sealed import DamagedError
 from crosswind.run.progress import Listener
-from crosswind.run.simulate import Ties, manifest_of
 from crosswind.run.store import RUNS, Store
-from crosswind.run.wanted import Wanted
-from crosswind.run.work import Failed, Progressed, Threads, work
+from crosswind.run.wanted import Ties, Wanted
+from crosswind.run.work import Failed, Local, Progressed, Threads, work
 from crosswind.scenario import Scenario
 
 
@@ -38,17 +39,18 @@ class Shared:
 
 @dataclass(frozen=True)
 class Ask:
-    """What is to be run of each configuration; `block` as in `Wanted`."""
+    """What is to be run of each configuration; `block` and `only` as in `Wanted`."""
 
     seed: int
     reps: int
     ties: Ties = "fixed"
     workers: int | None = None
     block: int = 0
+    only: tuple[int, ...] | None = None
 
     def of(self, configurations: Mapping[str, Scenario]) -> Wanted:
         """The runs themselves. Raises InputError for a wrong scenario."""
-        return Wanted.of(configurations, self.seed, self.reps, self.ties, self.block)
+        return Wanted.of(configurations, self.seed, self.reps, self.ties, self.block, self.only)
 
 
 def run_kept(
@@ -59,14 +61,19 @@ def run_kept(
     shared: Shared | None = None,
     progress: Listener | None = None,
     again: bool = False,
+    local: Local | None = None,
 ) -> Runs:
-    """As `run`, but what an earlier try has left in `folder` (not `again`), or is shared, is read.
+    """Makes runs, but for those that an earlier try has left in `folder` (not `again`), or are shared: they are read.
+
+    Runs that write files, or that ask laws of one's own (`local`), are always made.
 
     `manifest["packets"]` counts what was run here, `manifest["runs_before"]` the runs that were in the folder. When the
     tables are saved there, `forget(folder)`. Raises InputError for a wrong scenario, NoRoomError when the disk is full.
     """
     labelled = dict(configurations)
     wanted = ask.of(labelled)
+    if (local is not None and local.laws) or any(p.files() for p in wanted.points):
+        folder = None
     store = Store.open(place(folder)) if folder is not None else Store()
     if again:
         store.clear()
@@ -79,14 +86,15 @@ def run_kept(
         others, read = _make_common(wanted, common, store, shared, workers)
     else:
         read = set()
-    made = Progressed() if others.interrupted else _make(wanted, store.keys(), store, workers, progress)
-    manifest = manifest_of(labelled, ask.seed, list(range(ask.reps)), ask.reps, ask.ties)
+    made = Progressed() if others.interrupted else _make(wanted, store.keys(), store, workers, progress, local)
+    manifest = manifest_of(labelled, ask)
     manifest["wall_s"] = round(time.monotonic() - began, 3)
     manifest["workers"] = workers
     manifest["interrupted"] = others.interrupted or made.interrupted
     manifest["failed"] = failures(wanted, [*others.failed, *made.failed])
     index = wanted.index()
-    out = Runs({t: labelled_table(store, t, index) for t in TABLES}, labelled, manifest)
+    there = store.tables()
+    out = Runs({t: labelled_table(store, t, index) for t in TABLES if t in there}, labelled, manifest)
     manifest["runs"] = out.runs().height
     manifest["warnings"] = out.warnings()
     manifest["trusted"] = out.may_be_trusted()
@@ -99,6 +107,30 @@ def run_kept(
     return out
 
 
+def manifest_of(labelled: Mapping[str, Scenario], ask: Ask) -> dict[str, Any]:
+    """What made the tables, as far as it is known before they are made."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "code_version": version(),
+        "build": build(),
+        "mode": "simulate",
+        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "seed": ask.seed,
+        "reps": ask.reps if ask.only is None else len(ask.only),
+        "reps_total": ask.reps,
+        "ties": ask.ties,
+        "scenarios": [
+            {
+                "configuration": label,
+                "digest": s.digest(),
+                "file": Path(s.file).name if s.file else None,
+                "scenario": s.complete(),
+            }
+            for label, s in labelled.items()
+        ],
+    }
+
+
 def forget(folder: Path) -> None:
     """Removes the single runs in a folder: all of them stand in its tables."""
     if (folder / RUNS).is_dir():
@@ -108,10 +140,15 @@ def forget(folder: Path) -> None:
 
 
 def _make(
-    wanted: Wanted, have: Iterable[str], store: Store, workers: int, progress: Listener | None = None
+    wanted: Wanted,
+    have: Iterable[str],
+    store: Store,
+    workers: int,
+    progress: Listener | None = None,
+    local: Local | None = None,
 ) -> Progressed:
     count, jobs = wanted.missing(set(have))
-    return work(count, jobs, Threads(workers), store, progress) if count else Progressed()
+    return work(count, jobs, Threads(workers, local), store, progress) if count else Progressed()
 
 
 def _make_common(
@@ -126,7 +163,7 @@ def _make_common(
 
 
 def _take_over(store: Store, folder: Path, wanted: Wanted) -> str:
-    """Adds the wanted runs of the tables in a folder, if this build has made them; says what is damaged there."""
+    """Adds the wanted runs of the tables in a folder, if this build has simulated them; says what is damaged there."""
     try:
         saved = Runs.load(folder)
     except DamagedError as e:
@@ -134,7 +171,8 @@ def _take_over(store: Store, folder: Path, wanted: Wanted) -> str:
     except InputError:
         return ""
     m = saved.manifest
-    if m.get("build") != wanted.build or "seed" not in m or not saved.runs().width:
+    simulated = m.get("mode") == "simulate" and "own_laws" not in m
+    if not simulated or m.get("build") != wanted.build or "seed" not in m or not saved.runs().width:
         return ""
     there = Ask(m["seed"], m["reps_total"], m["ties"], block=int(m.get("block", 0))).of(saved.scenarios)
     whole = saved.runs().filter(pl.col("outcome") != "out of memory")

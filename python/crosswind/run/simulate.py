@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import datetime
-import os
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from crosswind.core import build, core, version
+from crosswind.core import core
 from crosswind.errors import InputError
 from crosswind.results import Runs
 from crosswind.results.folder import results_in
-from crosswind.results.runs import SCHEMA_VERSION
+from crosswind.run.kept import Ask, forget, run_kept
 from crosswind.run.laws import Laws, checked_laws
 from crosswind.run.progress import Listener
+from crosswind.run.wanted import MAX_SEED, Ties, check_reps
+from crosswind.run.work import Local
 from crosswind.scenario import Scenario
 
 Runnable = Scenario | str | Path | Sequence[Scenario] | Mapping[str, Scenario]
-Ties = Literal["fixed", "shuffled"]
-MAX_SEED = 2**63 - 1
-#: Most repetitions of one call: their numbers alone take memory.
-MAX_REPS = 1_000_000
 
 
 def run(
@@ -37,6 +32,7 @@ def run(
     laws: Laws | None = None,
     out: str | Path | None = None,
     folder: str | Path | None = None,
+    again: bool = False,
 ) -> Runs:
     """Runs one scenario, or several with labels, and returns their tables (columns are named with their unit).
 
@@ -46,78 +42,58 @@ def run(
     `workers`: threads (default: all cores). `ties`: "shuffled" permutes ties. `progress`: told (done, total) runs.
     `laws`: window laws of your own that remember something, name -> class (see `crosswind.run.laws.RememberingLaw`),
     for flows with `tcp = { law = "own", own_law = "name" }`. Slow: Python is asked on every ACK; the manifest says so.
-    `out`: a folder to save the tables into, as `Runs.save` does.
+    `out`: a folder to save the tables into, as `Runs.save` does. Runs that are there already (same scenario, engine and
+    seed) are read, unless `again`; finished ones are kept as they come, so a call that was killed goes on where it was.
     `folder`: where the files go that a scenario names (`record.pcap`, `record.event_file`; default: `out`, or here).
 
     Raises InputError when a scenario is wrong, and whatever a law of your own raises. Ctrl-C returns what is finished,
     with `runs.interrupted` set. A run that breaks down is left out and named in `runs.failed`; the others are kept.
     """
-    labelled = _labelled(scenario)
-    first = next(iter(labelled.values()))
-    base = seed if seed is not None else int(first.get("seed", 1))
-    check_reps(reps if isinstance(reps, int) else len(reps))
-    wanted = list(range(reps)) if isinstance(reps, int) else [int(r) for r in reps]
-    total = reps_total if reps_total is not None else max(wanted, default=-1) + 1
-    _check(base, wanted, total, workers)
-    count = workers or os.cpu_count() or 1
-    engine = core()
-    own = checked_laws(laws or {})
-    for one in labelled.values():
-        one.validate()
-    _check_files(labelled)
-    documents, numbers = _apart(labelled)
-    began = time.monotonic()
-    try:
-        result = engine.run_many(
-            documents,
-            base,
-            wanted,
-            total,
-            count,
-            ties == "shuffled",
-            progress,
-            dict(laws or {}),
-            folder=str(folder or out or ""),
-        )
-    except engine.ScenarioError as e:
-        raise first.explain(e) from None
-    manifest = manifest_of(labelled, base, wanted, total, ties)
-    manifest["wall_s"] = round(time.monotonic() - began, 3)
-    manifest["workers"] = count
-    if own:
-        manifest["own_laws"] = own
-    manifest["interrupted"] = bool(result["interrupted"])
-    manifest["failed"] = _failed(result["failed"], labelled, numbers, base)
-    manifest["packets"] = int(sum(result["tables"].get("run", {}).get("packets", ())))
-    runs = Runs.from_engine(result["tables"], labelled, manifest, numbers)
-    if out is not None:
-        with results_in(out) as kept:
-            runs.save(kept)
+    how: dict[str, Any] = {"reps_total": reps_total, "workers": workers, "ties": ties, "laws": laws}
+    files = folder or out or ""
+    if out is None:
+        return run_into(None, scenario, seed=seed, reps=reps, progress=progress, folder=files, **how)
+    with results_in(out) as kept:
+        runs = run_into(kept, scenario, seed=seed, reps=reps, progress=progress, folder=files, again=again, **how)
+        runs.save(kept)
+        forget(kept)
     return runs
 
 
-def _apart(labelled: Mapping[str, Scenario]) -> tuple[list[str], list[int]]:
-    """The scenarios to run, and for each label the number of its own: those of one content are one."""
-    documents: dict[str, str] = {}
-    number_of: dict[str, int] = {}
-    numbers = []
-    for scenario in labelled.values():
-        key = scenario.content()
-        documents.setdefault(key, scenario.to_json())
-        numbers.append(number_of.setdefault(key, len(number_of)))
-    return list(documents.values()), numbers
-
-
-def _failed(
-    told: Sequence[tuple[int, int, str]], labelled: Mapping[str, Scenario], numbers: Sequence[int], seed: int
-) -> list[dict[str, Any]]:
-    """The runs that broke down, under each label that they were wanted for."""
-    return [
-        {"configuration": label, "rep": rep, "seed": seed, "message": message}
-        for label, own in zip(labelled, numbers, strict=True)
-        for number, rep, message in told
-        if number == own
-    ]
+def run_into(
+    kept: Path | None,
+    scenario: Runnable,
+    *,
+    seed: int | None = None,
+    reps: int | Sequence[int] = 1,
+    reps_total: int | None = None,
+    workers: int | None = None,
+    ties: Ties = "fixed",
+    progress: Listener | None = None,
+    laws: Laws | None = None,
+    folder: str | Path = "",
+    again: bool = False,
+) -> Runs:
+    """As `run`, where the caller has `kept`, the folder of results, to himself and saves the tables there."""
+    labelled = _labelled(scenario)
+    first = next(iter(labelled.values()))
+    base = seed if seed is not None else int(first.get("seed", 1))
+    only = None if isinstance(reps, int) else tuple(int(r) for r in reps)
+    asked = range(reps) if isinstance(reps, int) else only or ()
+    check_reps(len(asked))
+    total = reps_total if reps_total is not None else max(asked, default=-1) + 1
+    _check(base, asked, total, workers)
+    own = checked_laws(laws or {})
+    ask = Ask(base, total, ties, workers, only=only if only is not None or total == len(asked) else tuple(asked))
+    _check_files(labelled)
+    local = Local(laws or {}, str(folder))
+    try:
+        runs = run_kept(labelled, ask, folder=kept, progress=progress, again=again, local=local)
+    except core().ScenarioError as e:
+        raise first.explain(e) from None
+    if own:
+        runs.manifest["own_laws"] = own
+    return runs
 
 
 def _check_files(labelled: Mapping[str, Scenario]) -> None:
@@ -133,12 +109,6 @@ def _check_files(labelled: Mapping[str, Scenario]) -> None:
                     found=f"`{path}` a second time",
                     expected="a file each",
                 )
-
-
-def check_reps(reps: int) -> None:
-    """Refuses a number of repetitions that no machine can hold. Raises InputError."""
-    if reps > MAX_REPS:
-        raise InputError("--reps", found=str(reps), expected=f"at most {MAX_REPS} repetitions at a time")
 
 
 def _labelled(scenario: Runnable) -> dict[str, Scenario]:
@@ -157,34 +127,10 @@ def _labelled(scenario: Runnable) -> dict[str, Scenario]:
     return out
 
 
-def _check(seed: int, reps: list[int], total: int, workers: int | None) -> None:
+def _check(seed: int, reps: Sequence[int], total: int, workers: int | None) -> None:
     if not 0 <= seed <= MAX_SEED:
         raise InputError("--seed", found=str(seed), expected=f"a whole number from 0 to {MAX_SEED}")
     if not reps or min(reps) < 0 or max(reps) >= total:
-        raise InputError("--reps", found=f"{reps[:3] or 'none'} of {total}", expected="at least one repetition")
+        raise InputError("--reps", found=f"{list(reps[:3]) or 'none'} of {total}", expected="at least one repetition")
     if workers is not None and workers < 1:
         raise InputError("--workers", found=str(workers), expected="at least one")
-
-
-def manifest_of(labelled: dict[str, Scenario], seed: int, reps: list[int], total: int, ties: Ties) -> dict[str, Any]:
-    """What made the tables, as far as it is known before they are made."""
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "code_version": version(),
-        "build": build(),
-        "mode": "simulate",
-        "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "seed": seed,
-        "reps": len(reps),
-        "reps_total": total,
-        "ties": ties,
-        "scenarios": [
-            {
-                "configuration": label,
-                "digest": s.digest(),
-                "file": Path(s.file).name if s.file else None,
-                "scenario": s.complete(),
-            }
-            for label, s in labelled.items()
-        ],
-    }

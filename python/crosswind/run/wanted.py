@@ -11,14 +11,25 @@ import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
 from crosswind.core import build
-from crosswind.run.simulate import Ties, check_reps
+from crosswind.errors import InputError
 from crosswind.scenario import Scenario
 from crosswind.scenario.scenario import NO_MATTER
+
+Ties = Literal["fixed", "shuffled"]
+MAX_SEED = 2**63 - 1
+#: Most repetitions of one call: their numbers alone take memory.
+MAX_REPS = 1_000_000
+
+
+def check_reps(reps: int) -> None:
+    """Refuses a number of repetitions that no machine can hold. Raises InputError."""
+    if reps > MAX_REPS:
+        raise InputError("--reps", found=str(reps), expected=f"at most {MAX_REPS} repetitions at a time")
 
 
 @dataclass(frozen=True)
@@ -45,13 +56,17 @@ class Point:
         stratified, chained = '"stratified":' in plain, '"across-repetitions"' in plain
         return Point(label, scenario, seed, digest, stratified, chained, changes or {})
 
+    def files(self) -> list[str]:
+        """The files that its runs write, which no table can stand for."""
+        return [str(path) for key in ("pcap", "event_file") if (path := self.scenario.get(f"record.{key}")) is not None]
+
 
 @dataclass
 class Wanted:
     """Configurations, and how many repetitions of each.
 
     `apart`: no job holds two of them. `block`: hosts that remember do so through so many repetitions, then they begin
-    anew (0: through all).
+    anew (0: through all). `only`: some of the repetitions, each once; hosts remember through these.
     """
 
     points: list[Point]
@@ -59,31 +74,46 @@ class Wanted:
     ties: Ties = "fixed"
     apart: bool = False
     block: int = 0
+    only: tuple[int, ...] | None = None
     build: str = field(default_factory=build)
 
     @staticmethod
-    def of(configurations: Mapping[str, Scenario], seed: int, reps: int, ties: Ties, block: int = 0) -> Wanted:
+    def of(
+        configurations: Mapping[str, Scenario],
+        seed: int,
+        reps: int,
+        ties: Ties,
+        block: int = 0,
+        only: tuple[int, ...] | None = None,
+    ) -> Wanted:
         """The same repetitions of every configuration. Tables of a job have the columns of its own scenario only.
 
         Raises InputError for a wrong scenario, or more repetitions than a machine can hold.
         """
-        check_reps(reps)
+        check_reps(reps if only is None else len(only))
         points = [Point.of(label, s, seed) for label, s in configurations.items()]
-        return Wanted(points, [reps] * len(points), ties, apart=True, block=block)
+        return Wanted(points, [reps] * len(points), ties, apart=True, block=block, only=only)
+
+    def repetitions(self, i: int) -> Sequence[int]:
+        """Which ones of the configuration at place `i`."""
+        return range(self.reps[i]) if self.only is None else self.only
 
     def key(self, i: int, rep: int) -> str:
         """The name of one run of the configuration at place `i`."""
         p = self.points[i]
         text = f"{p.digest}:{self.build}:{p.seed}:{rep}:{self.reps[i] if p.stratified else 0}:{self.ties}"
-        text += f":{self.block}" if p.chained and self.block else ""
+        if p.chained and (self.block or self.only):
+            text += f":{self.block or self.only}"
         return hashlib.blake2b(text.encode(), digest_size=10).hexdigest()
 
     def keys(self, i: int) -> list[str]:
         """All of one configuration."""
-        return [self.key(i, rep) for rep in range(self.reps[i])]
+        return [self.key(i, rep) for rep in self.repetitions(i)]
 
     def chains(self, i: int) -> list[tuple[int, ...]]:
         """The repetitions of a chained configuration that follow each other, and so are made together."""
+        if self.only is not None:
+            return [self.only]
         reps, step = self.reps[i], self.block or max(1, self.reps[i])
         return [tuple(range(first, min(first + step, reps))) for first in range(0, reps, step)]
 
@@ -95,8 +125,8 @@ class Wanted:
         rows: dict[str, list[Any]] = {"key": [], "configuration": [], "rep": []}
         for i, p in enumerate(self.points):
             rows["key"] += self.keys(i)
-            rows["configuration"] += [p.label] * self.reps[i]
-            rows["rep"] += range(self.reps[i])
+            rows["configuration"] += [p.label] * len(self.repetitions(i))
+            rows["rep"] += self.repetitions(i)
         types = {"key": pl.String, "configuration": pl.String, "rep": pl.Int64}
         return pl.DataFrame(rows, schema=types)
 
@@ -112,11 +142,11 @@ class Wanted:
         count = 0
         for i, p in enumerate(self.points):
             keys = self.keys(i)
-            reps = tuple(rep for rep, k in enumerate(keys) if k not in claimed)
+            reps = tuple(rep for rep, k in zip(self.repetitions(i), keys, strict=True) if k not in claimed)
             claimed.update(keys)
             if not reps:
                 continue
-            total = self.reps[i] if p.stratified or p.chained else max(reps) + 1
+            total = self.reps[i] if p.stratified or p.chained or p.files() else max(reps) + 1
             for some in [c for c in self.chains(i) if set(c) & set(reps)] if p.chained else [reps]:
                 groups.setdefault((p.seed, total, some, p.chained), []).append(i)
                 count += len(some)

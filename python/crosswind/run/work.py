@@ -13,6 +13,7 @@ import polars as pl
 
 from crosswind.core import column, core
 from crosswind.results.interrupt import held
+from crosswind.run.laws import Laws
 from crosswind.run.progress import Listener
 from crosswind.run.store import Store
 from crosswind.run.wanted import Job, Jobs
@@ -44,9 +45,18 @@ class StoppedError(Exception):
     """Raised inside the engine's progress callback to make it stop."""
 
 
-def make(job: Job, stopped: Callable[[], bool] = lambda: False) -> Made:
+@dataclass(frozen=True)
+class Local:
+    """What only this process can give a job: window laws of one's own, and the folder of the files that it writes."""
+
+    laws: Laws = field(default_factory=dict)
+    folder: str = ""
+
+
+def make(job: Job, stopped: Callable[[], bool] = lambda: False, local: Local | None = None) -> Made:
     """Runs a job in this thread. A run that breaks down does not take the others of its job with it."""
     began = time.monotonic()
+    local = local or Local()
 
     def listen(_done: int, _total: int) -> None:
         if stopped():
@@ -55,7 +65,15 @@ def make(job: Job, stopped: Callable[[], bool] = lambda: False) -> Made:
     engine = core()
     try:
         raw = engine.run_many(
-            list(job.scenarios), job.seed, list(job.reps), job.reps_total, 1, job.ties == "shuffled", listen
+            list(job.scenarios),
+            job.seed,
+            list(job.reps),
+            job.reps_total,
+            1,
+            job.ties == "shuffled",
+            listen,
+            dict(local.laws),
+            folder=local.folder,
         )
     except StoppedError:
         # Told to stop before the first of its runs was complete.
@@ -98,14 +116,15 @@ class Executor(Protocol):
 class Threads:
     """The default: threads of this process; the engine needs no lock while it runs."""
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int, local: Local | None = None) -> None:
         self.slots = workers
+        self._local = local or Local()
         self._stop = threading.Event()
         self._pool = ThreadPoolExecutor(workers, thread_name_prefix="crosswind")
         self._open: set[Future[Made]] = set()
 
     def submit(self, job: Job) -> None:
-        self._open.add(self._pool.submit(make, job, self._stop.is_set))
+        self._open.add(self._pool.submit(make, job, self._stop.is_set, self._local))
 
     def results(self) -> list[Made]:
         """Waits for at least one job."""

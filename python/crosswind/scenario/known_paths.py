@@ -5,6 +5,7 @@ A path is known when some element has it: whether the queue of this very link ta
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
@@ -31,11 +32,12 @@ def _unknown(path: str, engine: int) -> tuple[str, list[str]] | None:
     keys = path.split(".")
     for depth, key in enumerate(keys):
         names = {name for n in nodes for name in n.get("properties", ())}
-        if not names and not any("additionalProperties" in n for n in nodes):
+        if not names and not any(n.keys() & {"additionalProperties", "patternProperties"} for n in nodes):
             return None  # not a table: that is said where the value is put
         found = [s for n in nodes for s in _below(n, key)]
         if not found:
-            return ".".join(keys[: depth + 1]), sorted(names)
+            numbered = ["1", "2", ".."] if any("patternProperties" in n for n in nodes) else []
+            return ".".join(keys[: depth + 1]), sorted(names) or numbered
         if any(s in (True, {}) for s in found):
             return None
         nodes = [p for s in found for p in _plain(s, whole, frozenset())]
@@ -46,6 +48,9 @@ def _below(node: Node, key: str) -> Iterable[Any]:
     """What the key of a table may hold, if the table may have it."""
     if key in node.get("properties", ()):
         return [node["properties"][key]]
+    matching = [s for pattern, s in node.get("patternProperties", {}).items() if re.search(pattern, key)]
+    if matching:
+        return matching
     extra = node.get("additionalProperties", False)
     return [] if extra is False else [extra]
 
@@ -63,5 +68,5 @@ def _plain(node: Any, whole: Node, seen: frozenset[str]) -> Iterator[Node]:
     for some in ("anyOf", "oneOf", "allOf"):
         for inner in node.get(some, ()):
             yield from _plain(inner, whole, seen)
-    if "properties" in node or "additionalProperties" in node:
+    if node.keys() & {"properties", "additionalProperties", "patternProperties"}:
         yield node

@@ -6,9 +6,10 @@ Equal links of one group (`left-1`, `left-2`, ...) are drawn once with their num
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from crosswind.scenario.scenario import Scenario
 
 MEMBER = re.compile(r"^(.*)-\d+$")
+#: So many different values of the links of a group are named; of more their number is.
+DIFFERENT_SHOWN = 3
 BOX_W, BOX_H, GAP_X, GAP_Y = 104, 30, 150, 62
 
 
@@ -51,12 +54,12 @@ def edges(scenario: Scenario) -> list[Edge]:
     links = links.filter(pl.col("direction") == "forward")
     ends = {*links["from"], *links["to"]}
     many = {n for n in ends if _member(n, ends) != n}
-    found: dict[tuple[str, str, str], int] = {}
+    found: dict[tuple[str, str, str], list[str]] = {}
     for link, a, b in links.select("link", "from", "to").iter_rows():
         grouped = a in many or b in many
         key = (_plain(link) if grouped else link, _plain(a) if a in many else a, _plain(b) if b in many else b)
-        found[key] = found.get(key, 0) + 1
-    return [_edge(normal, *key, count) for key, count in found.items()]
+        found.setdefault(key, []).append(link)
+    return [_edge(key, [_spec(normal, link) for link in members]) for key, members in found.items()]
 
 
 def _plain(name: str) -> str:
@@ -70,19 +73,31 @@ def _member(name: str, names: set[str]) -> str:
     return group if group != name and sum(_plain(n) == group for n in names) > 1 else name
 
 
-def _edge(normal: dict, name: str, a: str, b: str, count: int) -> Edge:  # type: ignore[type-arg]
-    template = normal.get("topology") or {}
-    spec = (
-        normal.get("link", {}).get(name)
-        or template.get(name)
-        or template.get("access" if count > 1 else "bottleneck")
-        or {}
-    )
-    queue = spec.get("queue") or {}
-    shown = " ".join(str(queue[k]) for k in ("type", "limit") if k in queue)
-    return Edge(
-        name, a, b, count, str(spec.get("rate", "")), str(spec.get("delay", "")), shown, str(spec.get("type", "wire"))
-    )
+def _spec(normal: dict[str, Any], link: str) -> dict[str, Any]:
+    """What a link is like, whether it stands in the scenario or a template makes it."""
+    if link in (own := normal.get("link", {})):
+        return dict(own[link])
+    made = normal["topology"]
+    group, _, number = link.rpartition("-")
+    usual = {"hop": "hop", "client": "last_hop"}.get(group, link)
+    pair = made.get("pair", {}).get(number) if group in ("left", "right") else None
+    return dict(pair or made.get(usual) or made["access"])
+
+
+def _edge(key: tuple[str, str, str], specs: list[dict[str, Any]]) -> Edge:
+    def seen(what: str, of: Callable[[dict[str, Any]], str]) -> str:
+        values = list(dict.fromkeys(map(of, specs)))
+        return " / ".join(values) if len(values) <= DIFFERENT_SHOWN else f"{len(values)} {what}"
+
+    def queue(spec: dict[str, Any]) -> str:
+        own = spec.get("queue") or {}
+        return " ".join(str(own[k]) for k in ("type", "limit") if k in own)
+
+    def text(name: str, default: str = "") -> Callable[[dict[str, Any]], str]:
+        return lambda spec: str(spec.get(name, default))
+
+    rate, delay, kind = seen("rates", text("rate")), seen("delays", text("delay")), seen("types", text("type", "wire"))
+    return Edge(*key, len(specs), rate, delay, seen("queues", queue), kind)
 
 
 def _title(node: str, all_edges: list[Edge]) -> str:

@@ -104,10 +104,17 @@ def opportunities(rates: list[tuple[float, float]], opportunity_bytes: int = OPP
 
 def expanded(data: dict[str, Any], folder: Path) -> dict[str, Any]:
     """The scenario with the contents of trace files in the place of their names; the same object without any."""
-    links = data.get("link")
-    if not isinstance(links, dict) or not any(_names_file(link) for link in links.values()):
-        return data
-    return {**data, "link": {name: _filled(link, folder) for name, link in links.items()}}
+    out = {}
+    for key in ("link", "topology"):
+        links = data.get(key)
+        if not isinstance(links, dict):
+            continue
+        filled = {name: _filled(link, folder) for name, link in links.items()}
+        if key == "topology" and isinstance(pairs := links.get("pair"), dict):
+            filled["pair"] = {number: _filled(link, folder) for number, link in pairs.items()}
+        if filled != links:
+            out[key] = filled
+    return {**data, **out} if out else data
 
 
 def _names_file(link: Any) -> bool:

@@ -28,8 +28,8 @@ from crosswind.results.sealed import checksum
 from crosswind.run import Ties
 from crosswind.run.kept import failures, labelled_table
 from crosswind.run.progress import Listener
-from crosswind.run.simulate import MAX_SEED, check_reps
 from crosswind.run.store import Store
+from crosswind.run.wanted import MAX_SEED, check_reps
 from crosswind.run.work import Executor, Failed, Threads, work
 from crosswind.scenario import Scenario
 from crosswind.stats.precision import Precision

@@ -51,6 +51,10 @@ pub struct Body {
     pub reverse: Arc<EgressSpec>,
 }
 
+/// The body of a link that differs from another in the keys that are written. Written out it leaves nothing to inherit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Differing(pub Body);
+
 const DEFAULT_LINK: &str = "wire";
 const DEFAULT_QUEUE: &str = "droptail";
 /// Ends what is inherited.
@@ -76,6 +80,24 @@ impl Body {
             Some(_) => Arc::new(reverse.resolve(cat, &below)?),
         };
         Ok(Body { forward, reverse })
+    }
+
+    /// As [`Body::read`], but what `over` does not say is as in `base`, which has been read without an error. A link or
+    /// a reverse direction of another type inherits nothing.
+    pub(super) fn read_over(base: &Keys, over: &Keys, cat: &dyn Catalogue, path: &str) -> Result<Body, ConfigError> {
+        let (mut all, over) = (expanded(base, path)?, expanded(over, path)?);
+        let wire = Value::from(DEFAULT_LINK);
+        let own = |keys: &Keys| keys.get("type").cloned();
+        let kind = own(&all).unwrap_or(wire);
+        if own(&over).is_some_and(|t| t != kind) {
+            return Body::read(&over, cat, path);
+        }
+        let reverse = |keys: &Keys| own(keys.get("reverse")?.as_object()?);
+        if reverse(&over).is_some_and(|t| t != reverse(&all).unwrap_or(kind)) {
+            all.remove("reverse");
+        }
+        overlay(&mut all, over);
+        Body::read(&all, cat, path)
     }
 
     /// Every key of the link except its ends.
@@ -106,6 +128,30 @@ impl serde::Serialize for Body {
 impl schemars::JsonSchema for Body {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "LinkBody".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        written_body_schema(&[])
+    }
+}
+
+impl serde::Serialize for Differing {
+    fn serialize<S: serde::Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        let whole = |spec: &EgressSpec| {
+            let mut keys = side(spec);
+            for key in KEYS.iter().map(|(key, _)| *key).chain(["loss"]) {
+                keys.entry(key).or_insert(NONE.into());
+            }
+            keys
+        };
+        let mut map = whole(&self.0.forward);
+        map.insert("reverse".into(), Value::Object(whole(&self.0.reverse)));
+        map.serialize(s)
+    }
+}
+
+impl schemars::JsonSchema for Differing {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "LinkDifference".into()
     }
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         written_body_schema(&[])

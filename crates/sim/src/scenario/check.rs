@@ -102,7 +102,16 @@ fn at_least_one(n: u32, path: &str) -> Result<(), ConfigError> {
 
 fn template(t: &Topology) -> Result<(), ConfigError> {
     match t {
-        Topology::Dumbbell(d) => at_least_one(d.pairs, "topology.pairs"),
+        Topology::Dumbbell(d) => {
+            at_least_one(d.pairs, "topology.pairs")?;
+            match d.pair.keys().find(|k| !(1..=d.pairs).contains(*k)) {
+                Some(k) => {
+                    let expected = format!("a number from 1 to {} (`pairs`)", d.pairs);
+                    Err(ConfigError::new(format!("topology.pair.{k}"), format!("pair {k}"), expected))
+                }
+                None => Ok(()),
+            }
+        }
         Topology::Chain(c) if c.hops > HOPS_LIMIT => {
             Err(ConfigError::new("topology.hops", c.hops.to_string(), format!("from 1 to {HOPS_LIMIT}")))
         }

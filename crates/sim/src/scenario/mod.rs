@@ -40,7 +40,7 @@ mod schema_check;
 #[cfg(test)]
 mod tests;
 
-pub use body::{Body, EgressSpec};
+pub use body::{Body, Differing, EgressSpec};
 pub use catalogue::{Catalogue, Kind, Row};
 pub use compile::{Direction, EgressPlan, FlowPlan, GroupPlan, PacedPlan, Plan, compile};
 pub(crate) use domains::check_colours;

@@ -1,6 +1,6 @@
 //! From JSON text to a checked [`Scenario`], and back with every default filled in.
 
-use super::body::Body;
+use super::body::{Body, Differing};
 use super::catalogue::{Catalogue, Kind, object, shown};
 use super::check;
 use super::domains;
@@ -127,20 +127,30 @@ fn link(value: &Value, cat: &dyn Catalogue, path: &str) -> Result<Link, ConfigEr
 
 fn topology(value: &Value, cat: &dyn Catalogue) -> Result<Topology, ConfigError> {
     let (name, rest) = tagged(value, "template", "topology", &["dumbbell", "chain", "access-tree"])?;
-    let body = |v: &Value, key: &str| -> Result<Body, ConfigError> {
-        let at = format!("topology.{key}");
+    let keys = |v: &Value, at: &str| -> Result<Map<String, Value>, ConfigError> {
         // A bare name is that of a profile.
         let v = &v.as_str().map_or_else(|| v.clone(), |name| serde_json::json!({"profile": name}));
-        Body::read(object(v, &at, "a table with the keys rate, delay, queue, ..")?, cat, &at)
+        object(v, at, "a table with the keys rate, delay, queue, ..").cloned()
+    };
+    let body = |v: &Value, key: &str| -> Result<Body, ConfigError> {
+        let at = format!("topology.{key}");
+        Body::read(&keys(v, &at)?, cat, &at)
     };
     let host_link = |written: Option<Value>, key: &str| -> Result<Option<Body>, ConfigError> {
         body(&written.unwrap_or_else(default_access), key).map(Some)
     };
     Ok(match name.as_str() {
         "dumbbell" => {
-            let d: Dumbbell<Value> = read(&rest, "topology")?;
-            let (access, bottleneck) = (host_link(d.access, "access")?, body(&d.bottleneck, "bottleneck")?);
-            Topology::Dumbbell(Dumbbell { pairs: d.pairs, access, bottleneck })
+            let d: Dumbbell<Value, Value> = read(&rest, "topology")?;
+            let written = d.access.unwrap_or_else(default_access);
+            let (access, bottleneck) = (Some(body(&written, "access")?), body(&d.bottleneck, "bottleneck")?);
+            let usual = keys(&written, "topology.access")?;
+            let differing = |(k, own): (u32, Value)| -> Result<(u32, Differing), ConfigError> {
+                let at = format!("topology.pair.{k}");
+                Ok((k, Differing(Body::read_over(&usual, &keys(&own, &at)?, cat, &at)?)))
+            };
+            let pair = d.pair.into_iter().map(differing).collect::<Result<_, _>>()?;
+            Topology::Dumbbell(Dumbbell { pairs: d.pairs, access, pair, bottleneck })
         }
         "chain" => {
             let c: Chain<Value> = read(&rest, "topology")?;

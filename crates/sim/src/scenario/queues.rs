@@ -43,12 +43,15 @@ pub(super) fn try_all(s: &Scenario, plan: &Plan) -> Result<(), ConfigError> {
     };
     let links = s.link.iter().map(|(name, link)| (format!("link.{name}"), &link.body));
     let templates = s.topology.iter().flat_map(|t| {
-        let bodies = match t {
-            Topology::Dumbbell(d) => [("access", d.access.as_ref()), ("bottleneck", Some(&d.bottleneck))],
-            Topology::Chain(c) => [("access", c.access.as_ref()), ("hop", Some(&c.hop))],
-            Topology::AccessTree(a) => [("trunk", a.trunk.as_ref()), ("last_hop", Some(&a.last_hop))],
+        let (bodies, pairs) = match t {
+            Topology::Dumbbell(d) => {
+                ([("access", d.access.as_ref()), ("bottleneck", Some(&d.bottleneck))], Some(&d.pair))
+            }
+            Topology::Chain(c) => ([("access", c.access.as_ref()), ("hop", Some(&c.hop))], None),
+            Topology::AccessTree(a) => ([("trunk", a.trunk.as_ref()), ("last_hop", Some(&a.last_hop))], None),
         };
-        bodies.into_iter().filter_map(|(key, body)| Some((format!("topology.{key}"), body?)))
+        let pairs = pairs.into_iter().flatten().map(|(k, own)| (format!("topology.pair.{k}"), &own.0));
+        bodies.into_iter().filter_map(|(key, body)| Some((format!("topology.{key}"), body?))).chain(pairs)
     });
     links.chain(templates).try_for_each(|(path, body)| try_body(&path, body))
 }

@@ -40,7 +40,9 @@ pub fn json_schema(cat: &dyn Catalogue) -> Value {
         let body_of_template = json!({"anyOf": [profiles(), table]});
         defs.insert(body.into(), if ends.is_empty() { body_of_template } else { table });
     }
-    defs.insert("reverse".into(), reverse(&links));
+    let differing = reverse(&links);
+    defs.insert("LinkDifference".into(), json!({"anyOf": [profiles(), difference(differing.clone())]}));
+    defs.insert("reverse".into(), differing);
     defs.insert("queue".into(), named(&queues, Some("droptail")));
     defs.insert("loss".into(), named(&losses, None));
     defs.insert("meter".into(), named(&meters, None));
@@ -165,6 +167,13 @@ fn reverse(rows: &[Row]) -> Value {
     keys.insert("queue".into(), json!({"anyOf": [{"$ref": "#/$defs/queue"}, {"type": "object"}]}));
     keys.insert("loss".into(), json!({"anyOf": [{"$ref": "#/$defs/loss"}, {"type": ["object", "array"]}]}));
     json!({"type": "object", "properties": keys, "additionalProperties": false})
+}
+
+/// As the reverse direction, and that one with it.
+fn difference(mut keys: Value) -> Value {
+    keys["properties"]["profile"] = profiles();
+    keys["properties"]["reverse"] = json!({"$ref": "#/$defs/reverse"});
+    keys
 }
 
 fn preset_table(presets: &[Row]) -> Value {

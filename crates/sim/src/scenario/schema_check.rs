@@ -42,7 +42,7 @@ fn check(root: &Value, schema: &Value, value: &Value, at: &str) -> Result<(), St
                 arg.as_array().into_iter().flatten().try_for_each(|s| check(root, s, value, at))?;
                 true
             }
-            "properties" | "additionalProperties" => {
+            "properties" | "additionalProperties" | "patternProperties" => {
                 members(root, keys, value, at)?;
                 true
             }
@@ -64,8 +64,14 @@ fn check(root: &Value, schema: &Value, value: &Value, at: &str) -> Result<(), St
 
 fn members(root: &Value, keys: &serde_json::Map<String, Value>, value: &Value, at: &str) -> Result<(), String> {
     let known = keys.get("properties").and_then(Value::as_object);
+    let patterns = keys.get("patternProperties").and_then(Value::as_object);
     for (k, v) in value.as_object().into_iter().flatten() {
         let path = format!("{at}.{k}");
+        // The one pattern that these schemas have is that of a number.
+        if let Some(number) = patterns.and_then(|p| p.values().next()).filter(|_| k.parse::<u32>().is_ok()) {
+            check(root, number, v, &path)?;
+            continue;
+        }
         match (known.and_then(|p| p.get(k)), keys.get("additionalProperties")) {
             (Some(s), _) | (None, Some(s)) => check(root, s, v, &path)?,
             (None, None) => {}

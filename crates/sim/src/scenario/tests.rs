@@ -41,11 +41,11 @@ pub(super) fn dumbbell(pairs: u32, flows: u32) -> Value {
     })
 }
 
-fn read(v: &Value) -> Result<Scenario, ConfigError> {
+pub(super) fn read(v: &Value) -> Result<Scenario, ConfigError> {
     parse(&v.to_string(), &Registries)
 }
 
-fn plan(v: &Value) -> Result<Plan, ConfigError> {
+pub(super) fn plan(v: &Value) -> Result<Plan, ConfigError> {
     compile(&read(v)?)
 }
 

@@ -96,14 +96,15 @@ impl Graph {
 
     fn dumbbell(&mut self, d: &Dumbbell) {
         let access = d.access.as_ref().expect("the reader fills in the default");
+        let of_pair = |k: u32| d.pair.get(&k).map_or(access, |own| &own.0);
         for k in 1..=d.pairs {
             let host = self.member("left", k);
-            self.connect(host.clone(), [host, "router-left".into()], access);
+            self.connect(host.clone(), [host, "router-left".into()], of_pair(k));
         }
         self.connect("bottleneck".into(), ["router-left".into(), "router-right".into()], &d.bottleneck);
         for k in 1..=d.pairs {
             let host = self.member("right", k);
-            self.connect(host.clone(), ["router-right".into(), host], access);
+            self.connect(host.clone(), ["router-right".into(), host], of_pair(k));
         }
     }
 
@@ -157,6 +158,73 @@ impl Ends<'_> {
         match self {
             Ends::One(_) => 1,
             Ends::Group(g) => g.len() as u32,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{dumbbell, plan, read};
+    use super::super::{Registries, json_schema, normalise, schema_check};
+    use crosswind_base::{BitRate, Dur};
+    use serde_json::{Value, json};
+
+    fn with_pairs(pair: Value) -> Value {
+        let mut v = dumbbell(3, 3);
+        v["topology"]["access"] = json!({
+            "rate": "100 Mbit/s", "delay": "2 ms", "loss": {"type": "list", "packets": [14]},
+            "reverse": {"rate": "10 Mbit/s"},
+        });
+        v["topology"]["pair"] = pair;
+        v
+    }
+
+    #[test]
+    fn a_pair_differs_in_what_is_said_and_is_as_the_others_elsewhere() {
+        let p = plan(&with_pairs(json!({
+            "2": {"delay": "40 ms", "loss": "none"}, "3": {"type": "atm"},
+        })));
+        let p = p.unwrap();
+        let of = |name: &'static str| p.egresses.iter().filter(move |e| e.name == name).map(|e| &e.spec);
+        for name in ["left-2", "right-2"] {
+            let seen: Vec<_> = of(name).map(|s| (s.rate.unwrap(), s.delay, s.loss.is_some())).collect();
+            let delay = Dur::from_millis(40);
+            assert_eq!(seen, [(BitRate(100_000_000), delay, false), (BitRate(10_000_000), delay, false)]);
+        }
+        assert!(of("left-1").all(|s| s.delay == Dur::from_millis(2) && s.loss.is_some()));
+        assert!(of("right-3").all(|s| s.link["type"] == "atm" && s.loss.is_none()), "another type inherits nothing");
+    }
+
+    #[test]
+    fn written_out_pairs_inherit_nothing_and_the_schema_takes_them() {
+        let schema = json_schema(&Registries);
+        for pair in [
+            json!({"1": {"delay": "7 ms"}}),
+            json!({"2": {"loss": "none", "reverse": {"loss": "none", "rate": "1 Mbit/s"}}, "3": "gprs"}),
+            json!({"3": {"reverse": {"type": "atm"}}}),
+            json!({"1": {"queue": "pi"}, "2": {"profile": "umts", "delay": "1 ms"}}),
+        ] {
+            let written = with_pairs(pair);
+            let scenario = read(&written).unwrap();
+            let once = normalise(&scenario);
+            let again = read(&once).unwrap();
+            assert_eq!(scenario, again, "{once}");
+            assert_eq!(once.to_string(), normalise(&again).to_string());
+            schema_check::accepts(&schema, &written).unwrap();
+            schema_check::accepts(&schema, &once).unwrap();
+        }
+        assert!(schema_check::accepts(&schema, &with_pairs(json!({"1": {"dleay": "7 ms"}}))).is_err());
+    }
+
+    #[test]
+    fn pairs_that_do_not_exist_are_refused() {
+        for (pair, path) in [
+            (json!({"4": {"delay": "7 ms"}}), "topology.pair.4"),
+            (json!({"0": {"delay": "7 ms"}}), "topology.pair.0"),
+            (json!({"2": {"dleay": "7 ms"}}), "topology.pair.2.dleay"),
+            (json!({"2": {"queue": {"type": "droptail", "limt": "1 packets"}}}), "topology.pair.2.queue.limt"),
+        ] {
+            assert_eq!(plan(&with_pairs(pair)).unwrap_err().path, path);
         }
     }
 }

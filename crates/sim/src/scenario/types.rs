@@ -3,7 +3,7 @@
 //! `Scenario`, `Flow` and the templates are generic in the parts that carry a `type` or belong to a registry. With
 //! `serde_json::Value` in those places they read a file key by key; with the final types they hold the checked result.
 
-use super::body::{Body, written_body_schema};
+use super::body::{Body, Differing, written_body_schema};
 use super::domains::{Contract, Domain};
 use super::emulate::Emulate;
 use super::host_queue::HostQueueParams;
@@ -113,7 +113,7 @@ pub enum Topology {
 /// Links: `left-1`.., `bottleneck`, `right-1`... A flow from `left` to `right` spreads its members over the pairs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Dumbbell<B = Body> {
+pub struct Dumbbell<B = Body, P = Differing> {
     /// Number of hosts on each side.
     #[serde(default = "one_u32")]
     #[schemars(range(min = 1))]
@@ -121,6 +121,10 @@ pub struct Dumbbell<B = Body> {
     /// Every link between a host and its router; forward is the direction from left to right. Default 1 Gbit/s, 1 ms.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub access: Option<B>,
+    /// What differs from `access` on both host links of a pair, by its number: `2 = { delay = "40 ms" }`. Both links count
+    /// in both directions: the round trip is four times this delay and twice that of the bottleneck.
+    #[serde(default = "BTreeMap::<u32, P>::new", skip_serializing_if = "BTreeMap::is_empty")]
+    pub pair: BTreeMap<u32, P>,
     /// The link between the routers; forward is the direction from left to right.
     pub bottleneck: B,
 }
