@@ -61,3 +61,14 @@ def test_what_cannot_be_compared_is_refused(engine: Engine, file: Path, capsys: 
         assert main(["compare", *arguments]) == 2
         err = capsys.readouterr().err
         assert said in err and err.count("\n") == 1
+
+
+def test_one_repetition_has_no_interval(engine: Engine, file: Path, capsys: Capture) -> None:
+    cw.run(file, reps=3).save("old")
+    cw.run(cw.Scenario.load(file).with_({"flow.bulk.workload.size": "300000 B"})).save("new")
+    assert main(["compare", "new", "old", "--metric", "elapsed", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["change"] < 0 and row["change_low"] is None and not row["clear"]
+    assert main(["compare", "new", "old", "--metric", "elapsed"]) == 0
+    said = capsys.readouterr().out
+    assert " to " not in said and "1, 3" in said and "not clear" in said

@@ -187,3 +187,50 @@ def test_tables_fit_a_terminal_without_broken_words(
     # Each block says whom its rows are about.
     blocks = [line for line in lines if "bulk" in line]
     assert len(blocks) >= 2 and all("limit=10" in line for line in blocks)
+
+
+def test_help_names_values_in_words(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    for command in (["run"], ["sweep"], ["emulate"], ["study", "tc-red"]):
+        assert main([*command, "--help"]) == EXIT_DONE
+        said = capsys.readouterr().out
+        assert not re.search(r"<bool>|<int|<str>|<path>|<list|…", said), said
+    assert main(["study"]) == 2
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["run", "x.toml", "--reps", "x"], "--reps: found `x`, expected a whole number (see `crosswind run --help`)"),
+        (["run", "x.toml", "--reps", "0"], "--reps: found `0`, expected at least 1 (see"),
+        (["sweep", "x.toml", "--design", "latin"], "did you mean `latin-hypercube`?"),
+        (
+            ["export", "x", "--as", "cvs"],
+            "--as: found `cvs`, expected one of csv, arrow, qlog, ns2; did you mean `csv`?",
+        ),
+    ],
+)
+def test_a_wrong_value_is_named_with_what_was_expected(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_what_is_shown_says_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "gprs"]) == EXIT_DONE
+    assert "30 kbit/s down" in capsys.readouterr().out
+    assert main(["show", "goodput_bps"]) == EXIT_DONE
+    said = capsys.readouterr().out
+    assert "of the table flow" in said and "of the table sample" in said
+
+
+def test_the_summary_of_a_run_fits_80_columns(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["run", str(GPRS), "--no-report", "--out", str(tmp_path)]) == EXIT_DONE
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert any(re.fullmatch(r"queue last-hop/forward +\S+ +max \S+ kB", line) for line in lines)

@@ -14,9 +14,7 @@ from crosswind.table import Table
 PLURALS = {k if k == "undo" else f"{k}es" if k.endswith("s") else f"{k}s": k for k in KINDS}
 #: Characters of examples, so that a line of the table fits a terminal of 80.
 WIDTH = 50
-EPILOG = (
-    "Example: crosswind list queues   (all kinds: crosswind list)"
-)
+EPILOG = "Example: crosswind list queues   (all kinds: crosswind list)"
 
 
 def register(app: typer.Typer) -> None:
@@ -35,7 +33,7 @@ def list_(
     if kind is None:
         print_table(_kinds(rows))
         return
-    print_table(Table("", ["kind", "name", "what it is"], [[r["kind"], r["name"], r["title"]] for r in rows]))
+    print_table(Table("", [rows[0]["kind"], "what it is"], [[r["name"], r["title"]] for r in rows]))
 
 
 def _kinds(rows: list[dict[str, str]]) -> Table:

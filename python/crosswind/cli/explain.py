@@ -7,6 +7,9 @@ from typing import Annotated
 
 import typer
 
+from crosswind.cli.shared import print_table
+from crosswind.table import Table
+
 EPILOG = "Example: crosswind explain slow-start-overshoot   (all: crosswind explain all --out docs/phenomena)"
 
 
@@ -24,8 +27,7 @@ def explain(
     from crosswind.reproduce import explain as explaining  # loads matplotlib
 
     if not name:
-        for known in explaining.registry().values():
-            print(f"{known.name:28} {known.title}")
+        print_table(Table("", ["name", "what it shows"], [[k.name, k.title] for k in explaining.registry().values()]))
         return
     chosen = explaining.find(name)
     for one in chosen:

@@ -89,7 +89,7 @@ def _run() -> Finding:
 
 
 def _cores() -> Finding:
-    return Finding("cores", True, f"{os.cpu_count()}; one run is one thread, many runs use all of them")
+    return Finding("cores", True, f"{os.cpu_count()}; a run takes one, many runs take all")
 
 
 def _memory() -> Finding:

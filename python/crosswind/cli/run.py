@@ -54,6 +54,14 @@ class Vantage(Enum):
     receiver = "receiver"
 
 
+VantageOption = Annotated[
+    Vantage,
+    typer.Option(
+        "--pcap-at", metavar="END", help="Where --pcap looks: both, sender or receiver. tcptrace needs one end."
+    ),
+]
+
+
 class Mode(Enum):
     """Who the hosts are."""
 
@@ -72,14 +80,7 @@ def run(
     assign: SetOption = None,
     out: OutOption = None,
     pcap: Annotated[bool, typer.Option("--pcap", help="Write the packets to OUT/packets.pcapng.")] = False,
-    pcap_at: Annotated[
-        Vantage,
-        typer.Option(
-            "--pcap-at",
-            metavar="END",
-            help="Where --pcap looks: both, sender or receiver. tcptrace needs one end.",
-        ),
-    ] = Vantage.both,
+    pcap_at: VantageOption = Vantage.both,
     precision: Annotated[
         list[str] | None,
         typer.Option("--precision", metavar="METRIC=SHARE", help="Repeat until every mean is that sure: goodput=1%."),
@@ -104,10 +105,9 @@ def run(
     targets = [Precision.parse(p) for p in precision or ()]
     count = reps or (8 if targets else 1)
     what = _recorded(changed(scenario, assign), count)
-    if pcap and targets:
-        raise InputError("--pcap", found="--precision", expected="one repetition: a capture holds one run")
-    if pcap and count > 1:
-        raise InputError("--pcap", found=f"--reps {reps}", expected="one repetition: a capture holds one run")
+    if pcap and (targets or count > 1):
+        found = "--precision" if targets else f"--reps {reps}"
+        raise InputError("--pcap", found=found, expected="one repetition: a capture holds one run")
     if pcap_at is not Vantage.both and not pcap:
         raise InputError("--pcap-at", found="no --pcap", expected="--pcap with it")
     what.validate()
@@ -120,16 +120,15 @@ def run(
         def repeated(n: int) -> Runs:
             if mode is Mode.emulate:
                 return _emulated(what, seed, n, folder if pcap else None, bar, together=workers or 1)
-            anew = again and n == count
-            how = {"seed": seed, "reps": n, "workers": workers, "ties": ties, "progress": bar, "again": anew}
-            return run_into(folder, what, folder=folder, **how)  # type: ignore[arg-type]
+            how: dict[str, Any] = {"seed": seed, "workers": workers, "ties": ties, "progress": bar}
+            return run_into(folder, what, reps=n, folder=folder, again=again and n == count, **how)
 
         runs = until_precise(targets, count, max(reps_max, count), repeated)
         runs.save(folder)
         forget(folder)
         if runs.interrupted:  # at once: what is drawn can be drawn later
             kept = f"{runs.manifest['runs']} of {runs.manifest['reps']} runs are finished and kept in {folder}"
-            raise InterruptedRunError(f"interrupted: {kept}; `crosswind report {folder}` draws them")
+            raise InterruptedRunError(f"interrupted: {kept}; the same command goes on from there")
         if not runs.manifest["runs"]:
             runs.raise_failed(folder)
         page = _report(runs, folder, files) if (report if report is not None else not json or bool(files)) else None
@@ -173,7 +172,7 @@ def _print(runs: Runs, folder: Path, page: Path | None) -> None:
     for table in (flow_table(runs), link_table(runs)):
         if table:
             print_table(table)
-    lines = sparks(runs)
+    lines = sparks(runs, screen.width)
     if lines:
         width = max(len(s.label) for s in lines)
         end = float(runs.runs()["end_ns"][0]) / 1e9

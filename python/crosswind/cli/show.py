@@ -50,8 +50,11 @@ def show(
         print_json(rows)
         return
     for row in rows:
-        text = row["doc"] or f"# {row['title']}"
-        console().print(Markdown(f"{text}\n\n({row['kind']} `{row['name']}`)"))
+        # Elements with a page of their own begin with their title; a metric's title is its definition.
+        titled = row["doc"].startswith("# ") or row["doc"] == row["title"]
+        text = row["doc"] if titled else f"# {row['title']}\n\n{row['doc']}"
+        where = f" of the table {row['params']['kind']}; {row['params']['source']}" if row["kind"] == "metric" else ""
+        console().print(Markdown(f"{text}\n\n({row['kind']} `{row['name']}`{where})"))
         _show_params(row.get("params") or {})
 
 

@@ -151,12 +151,14 @@ def table(rows: Sequence[Row], title: str = "New against old") -> Table:
     body = []
     for r, p in zip(rows, adjusted, strict=True):
         c, show = r.comparison, show_of(r.metric)
-        change = f"{c.change.value:+.1%} ({c.change.low:+.1%} to {c.change.high:+.1%})" if c.change.n else "-"
+        sure = f" ({c.change.low:+.1%} to {c.change.high:+.1%})" if c.n > 1 else ""
+        change = f"{c.change.value:+.1%}{sure}" if c.change.n else "-"
+        each = f"{c.n} each" if c.new.n == c.old.n else f"{c.new.n}, {c.old.n}"
         body.append(
             [
                 *([r.where] if r.where else ["-"]), r.group, what_is(r.metric),
                 show(c.old.value), show(c.new.value), change, c.size if c.clear else "not clear",
-                f"{p:.3f}" if p >= 0.001 else "< 0.001", f"{c.n}{'' if c.pairing == 'paired' else ' each'}",
+                f"{p:.3f}" if p >= 0.001 else "< 0.001", str(c.n) if c.pairing == "paired" else each,
             ]
         )  # fmt: skip
     kinds = sorted({r.comparison.pairing for r in rows})
@@ -181,7 +183,7 @@ def pictures(rows: Sequence[Row]) -> list[Picture]:
     """One forest of relative changes for each metric and flow group."""
     out = []
     for group, metric in dict.fromkeys((r.group, r.metric) for r in rows):
-        some = [r for r in rows if (r.group, r.metric) == (group, metric) and r.comparison.change.n]
+        some = [r for r in rows if (r.group, r.metric) == (group, metric) and r.comparison.change.n > 1]
         named = {"\n".join(wrap(r.where or group, 34)): r.comparison.change.scaled(100.0) for r in some[:ROWS_DRAWN]}
         if named:
             what = what_is(metric)

@@ -213,20 +213,25 @@ class Spark:
     top: str
 
 
-def sparks(runs: Runs) -> list[Spark]:
-    """Queue and congestion window of the first repetition as sparklines; empty when nothing was sampled."""
+def sparks(runs: Runs, width: int = 0) -> list[Spark]:
+    """Queue and congestion window of the first repetition as sparklines; empty when nothing was sampled.
+
+    `width`: characters for label, line and largest value together (0: lines of 60).
+    """
     samples = runs.sample()
     if samples.is_empty() or len(runs.scenarios) > 1:
         return []
     samples = samples.filter(pl.col("rep") == samples["rep"].min())
-    out: list[Spark] = []
+    found: list[tuple[str, list[float], str]] = []
     for metric, what in (("queue_bytes", "queue"), ("cwnd_bytes", "cwnd")):
         one = samples.filter(pl.col("metric") == metric).sort("time_ns")
         names = one.group_by("entity", maintain_order=True).agg(pl.col("value").max()).filter(pl.col("value") > 0)
         for entity in names.sort("value", descending=True)["entity"].to_list()[:3]:
             values = one.filter(pl.col("entity") == entity)["value"].to_list()
-            out.append(Spark(f"{what} {entity}", spark(values), show_bytes(max(values))))
-    return out
+            found.append((f"{what} {entity}", values, show_bytes(max(values))))
+    beside = max((len(label) + len(f"    max {top}") for label, _, top in found), default=0)
+    long = min(60, max(10, width - beside)) if width else 60
+    return [Spark(label, spark(values, long), top) for label, values, top in found]
 
 
 def runs_html(runs: Runs) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -126,13 +126,18 @@ def compare(new: Values, old: Values, pairing: Pairing = "paired") -> Comparison
     if n == 0:
         return Comparison(pairing, 0, NOTHING, NOTHING, NOTHING, NOTHING, math.nan, NOTHING, math.nan, "none")
     p, test = _rank_test(a, b, pairing)
+
+    def interval(of: Callable[..., Any]) -> Estimate:
+        # One value says nothing about how sure it is.
+        return bca(of, a, b, pairing=pairing) if n > 1 else Estimate(float(of(a, b)), math.nan, math.nan, n)
+
     return Comparison(
         pairing=pairing,
         n=n,
         new=median(a),
         old=median(b),
-        difference=bca(_mean_difference, a, b, pairing=pairing),
-        change=bca(_ratio_of_means, a, b, pairing=pairing) if np.mean(b) != 0 else NOTHING,
+        difference=interval(_mean_difference),
+        change=interval(_ratio_of_means) if np.mean(b) != 0 else NOTHING,
         cohen_d=cohen_d(a, b, pairing),
         cliff_delta=cliff_delta(a, b),
         p_value=p,
