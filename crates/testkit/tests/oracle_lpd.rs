@@ -177,3 +177,20 @@ fn a_packet_goes_when_the_link_can_no_longer_deliver_it_in_time() {
         );
     }
 }
+
+#[test]
+fn who_may_still_leave_in_time_stays_when_another_goes() {
+    let streams = Streams::new(1);
+    let spec = json!({"type": "lpd", "looks": "arrival", "rate": "80 kbit/s", "delay": "50 ms"});
+    let queue = registry::build_queue(&spec, "q", &BuildCx::new(&streams, "link/a/forward")).expect("a queue");
+    let mut b = Bench { queue, pool: Pool::new(), log: Log::default() };
+    let at = |ms: u64| Time::ZERO + Dur::from_millis(ms);
+    // 100 B need 10 ms on the line and 50 ms behind it.
+    for (seq, ends) in [(0, at(160)), (1, at(260)), (2, at(261))] {
+        let life = Life { lifetime: Lifetime::Until(ends), expired: Expired::Discard, is_cut: false };
+        b.arrive(&Waiting { seq, len: 100, since: Time::ZERO, life: Some(life) });
+    }
+    b.arrive(&Waiting { seq: 3, len: 100, since: at(200), life: None });
+    assert_eq!(b.dropped(), [(0, DropReason::Expired)]);
+    assert_eq!([0, 1, 2].map(|_| b.depart(at(200)).map(|p| p.0)), [Some(1), Some(2), Some(3)]);
+}

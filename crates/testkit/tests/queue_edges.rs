@@ -65,3 +65,23 @@ fn a_class_of_a_discipline_may_change() {
     let outcomes = [0, 1].map(|_| b.arrive(Time::ZERO, 1000, Ecn::NotEct));
     assert_eq!(outcomes, [Outcome::Admitted, FULL]);
 }
+
+#[test]
+fn a_pi_controller_holds_its_limit_and_marks_who_may_be_marked() {
+    let pi = |ecn: &str, a: f64| {
+        let keys =
+            json!({ "type": "pi", "limit": "2 packets", "target": 0, "a": a, "b": 0, "frequency": 1000, "ecn": ecn });
+        let mut b = bench(&keys);
+        assert_eq!(b.arrive(Time::ZERO, 1000, Ecn::NotEct), Outcome::Admitted, "an empty queue");
+        b
+    };
+    let mut b = pi("mark", 0.0);
+    assert_eq!([0, 1].map(|_| b.arrive(Time::ZERO, 1000, Ecn::NotEct)), [Outcome::Admitted, FULL]);
+    // A step with a packet in the queue, and the probability is 1.
+    let dropped = Outcome::Dropped(DropReason::EarlyDrop);
+    for (ecn, packet, outcome) in
+        [("mark", Ecn::Ect0, Outcome::Marked), ("mark", Ecn::NotEct, dropped), ("drop", Ecn::Ect0, dropped)]
+    {
+        assert_eq!(pi(ecn, 1.0).arrive(Time(1_000_000), 1000, packet), outcome, "{ecn}, {packet:?}");
+    }
+}

@@ -48,6 +48,17 @@ fn the_peak_rate_spaces_the_packets_of_a_burst() {
     assert_eq!(times(&b), [1.0, 6.0, 11.0, 101.0]);
 }
 
+#[test]
+fn a_class_takes_turns_of_a_tenth_of_a_second_of_its_rate() {
+    let quantum = |class: Value| {
+        let htb = registry::normalise(Kind::Queue, &json!({"type": "htb", "class": {"all": class}}), "q");
+        htb.expect("complete")["class"]["all"]["quantum"].clone()
+    };
+    for (rate, expected) in [("10 Mbit/s", "125 kB"), ("1 Gbit/s", "200 kB"), ("40 kbit/s", "1 kB")] {
+        assert_eq!(quantum(json!({"rate": rate})), quantum(json!({"rate": rate, "quantum": expected})), "{rate}");
+    }
+}
+
 /// Audio of 30.4 kbit/s in a bucket of 32 kbit/s and 576 bytes, behind a line that three packets of TCP keep busy for
 /// 216 ms in every 440: when the packets of the audio are delivered, in ms after they were offered.
 fn audio_behind_a_busy_line(metered: &str) -> Vec<f64> {

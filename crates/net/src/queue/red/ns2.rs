@@ -410,9 +410,23 @@ mod tests {
         assert_eq!(p.thresholds(LINK.rate), (5.0, 15.0));
         let slow_target = Ns2Params { target_delay: Dur::from_millis(20), ..p.clone() };
         assert_eq!(slow_target.thresholds(LINK.rate), (12.5, 37.5));
+        let in_bytes = Ns2Params { measure: Measure::Bytes, ..p.clone() };
+        assert_eq!(in_bytes.thresholds(LINK.rate), (5000.0, 15_000.0));
         // RTT = 3 (20 ms + 0.8 ms) = 62.4 ms counts as 100 ms: 1 - exp(-1/1250).
         assert!((p.weight(LINK) - (1.0 - (-1.0f64 / 1250.0).exp())).abs() < 1e-12);
         assert_eq!(p.lowest_max_p(BitRate(100_000_000)), 0.0008);
+    }
+
+    #[test]
+    fn max_p_stays_while_the_average_is_between_two_and_three_fifths_of_the_way() {
+        let max_p_at = |avg: f64| {
+            let p = Ns2Params { measure: Measure::Packets, adaptive: true, ..Ns2Params::default() };
+            let mut law = Ns2::new(Ns2Params { min_th: Some(Limit::Packets(5)), ..p }, LINK);
+            law.avg = avg;
+            law.adapt(Time::ZERO);
+            law.cur_max_p
+        };
+        assert_eq!([8.999, 9.0, 11.0, 11.001].map(max_p_at), [0.1 * 0.9, 0.1, 0.1, 0.1 + 0.01]);
     }
 
     #[test]

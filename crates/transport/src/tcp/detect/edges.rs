@@ -123,3 +123,32 @@ fn only_what_was_sent_once_is_a_sample() {
     assert_eq!(sample(Delivered { newest, newest_resent: true, ..Delivered::default() }), None);
     assert_eq!(sample(Delivered::default()), None, "nothing has been delivered");
 }
+
+#[test]
+fn fack_finds_losses_from_the_guard_on() {
+    for (guard, verdict) in [(1, Verdict::Loss), (2, Verdict::Nothing)] {
+        let (mut fack, mut board) = (Fack::default(), Scoreboard::default());
+        (0..8).for_each(|i| board.push(1 + MSS * i, MSS as u32, Time(0)));
+        let block = (1001, 8001);
+        let sacked = board.sack(block, 0, &mut Delivered::default());
+        let a = Ack { ack: 1, sacked, duplicate: true, ..Ack::default() };
+        let v = View { guard, ..view(8001, Phase::Open) };
+        assert_eq!(fack.on_ack(&a, &[block], &mut board, &v), verdict, "guard {guard}");
+    }
+}
+
+#[test]
+fn a_probe_repairs_when_what_followed_it_is_acknowledged_and_no_byte_came_twice() {
+    for (kind, ack, reported_twice, repairs) in [
+        (Kind::Again, 6001, 0, true),
+        (Kind::Again, 5001, 0, false),
+        (Kind::Again, 6001, MSS, false),
+        (Kind::New, 6001, 0, false),
+    ] {
+        let mut tlp = Tlp::default();
+        tlp.sent(5001, kind);
+        let a = Ack { ack, bytes: MSS, reported_twice, ..Ack::default() };
+        assert_eq!(tlp.repairs(&a), repairs, "{kind:?} {ack} {reported_twice}");
+        assert_eq!(tlp.on_ack(&a) == Meaning::Repaired, repairs, "{kind:?} {ack} {reported_twice}");
+    }
+}

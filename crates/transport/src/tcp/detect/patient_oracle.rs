@@ -74,6 +74,54 @@ fn what_the_window_grows_by_during_the_wait_is_not_sent_before_its_end() {
     assert_eq!(ours.in_flight(&board, &wider), ours.in_flight(&board, &v) + 2 * MSS);
 }
 
+/// A sender of forty segments that waits in this way, after one duplicate for each block reported.
+fn after_duplicates(wait: Wait, duplicates: u64) -> (Patient, Scoreboard, View) {
+    let p =
+        TcpParams { dcr: DcrParams { wait, ..DcrParams::default() }, ..preset::preset("sack-dcr").expect("a preset") };
+    let mut ours = Patient::new(Detector::new(&TcpParams { dcr: DcrParams::default(), ..p.clone() }, true), &p);
+    let mut board = Scoreboard::default();
+    (0..FLIGHT).for_each(|i| board.push(i * MSS, MSS as u32, Time::ZERO));
+    let v = View { nxt: FLIGHT * MSS, cwnd: 40e3, ..VIEW };
+    let first = Ack { bytes: MSS, rtt: Some(Dur::from_millis(100)), ..Ack::default() };
+    ours.on_ack(&first, &[], &mut board, &v);
+    for i in 1..=duplicates {
+        let sacked = board.sack((i * MSS, (i + 1) * MSS), 0, &mut false);
+        let a = Ack { sacked, duplicate: true, in_flight_before: FLIGHT * MSS, ..Ack::default() };
+        assert_eq!(ours.on_ack(&a, &[], &mut board, &v), Verdict::Nothing, "{wait:?}");
+    }
+    (ours, board, v)
+}
+
+#[test]
+fn the_careful_sender_holds_every_other_segment_back() {
+    let in_flight = |wait, duplicates| {
+        let (ours, board, v) = after_duplicates(wait, duplicates);
+        assert!(ours.is_waiting());
+        ours.in_flight(&board, &v)
+    };
+    let held = |duplicates| in_flight(Wait::NcrCareful, duplicates) - in_flight(Wait::NcrAggressive, duplicates);
+    assert_eq!([1, 2, 3, 4].map(held), [MSS, MSS, 2 * MSS, 2 * MSS]);
+}
+
+#[test]
+fn only_ncr_goes_on_with_what_was_in_flight_when_its_wait_ends_well() {
+    let resumed = (Verdict::Resumed, Some(FLIGHT * MSS));
+    for (wait, duplicates, expected) in [
+        (Wait::Timer, 2, (Verdict::Nothing, None)),
+        (Wait::NcrCareful, 2, resumed),
+        (Wait::NcrAggressive, 2, resumed),
+        // Nothing was waited for.
+        (Wait::NcrCareful, 0, (Verdict::Nothing, None)),
+    ] {
+        let (mut ours, mut board, v) = after_duplicates(wait, duplicates);
+        let una = (duplicates + 1) * MSS;
+        board.ack_to(una, 0);
+        let a = Ack { ack: una, bytes: una, ..Ack::default() };
+        let verdict = ours.on_ack(&a, &[], &mut board, &View { una, ..v });
+        assert_eq!((verdict, ours.take_resumed()), expected, "{wait:?} after {duplicates}");
+    }
+}
+
 fn compare(wait: Wait, seed: u64) -> u32 {
     let mut r = Streams::new(seed).named("dcr");
     let dcr = DcrParams { wait, ..DcrParams::default() };

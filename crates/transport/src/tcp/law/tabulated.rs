@@ -145,6 +145,19 @@ mod tests {
     }
 
     #[test]
+    fn a_window_of_acks_adds_what_the_table_says_and_slow_start_is_renos() {
+        let mut law = Tabulated::new(&params(&[(1.0, 3.0, 0.5)]));
+        let mss = law.w.mss;
+        let a = Ack { bytes: mss as u64, ..Ack::default() };
+        (law.w.cwnd, law.w.ssthresh) = (10.0 * mss, 10.0 * mss);
+        law.on_ack(&a);
+        assert!((law.cwnd() - 10.3 * mss).abs() < 1e-6);
+        law.w.ssthresh = 20.0 * mss;
+        law.on_ack(&a);
+        assert!((law.cwnd() - 11.3 * mss).abs() < 1e-6);
+    }
+
+    #[test]
     fn tables_that_make_no_sense_are_refused() {
         let refused = |p: TcpParams| p.check("flow.x.tcp").unwrap_err();
         assert!(refused(params(&[])).found.contains("no rows"));

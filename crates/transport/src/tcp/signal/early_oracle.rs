@@ -216,3 +216,12 @@ fn a_queue_above_the_target_or_a_step_of_a_packet_moves_the_price_as_before() {
         assert_eq!(a, b, "{delay_ms} {change_ms}");
     }
 }
+
+#[test]
+fn who_has_no_curve_responds_to_nothing_early() {
+    for (curve, is_on) in
+        [(CurveName::Off, false), (CurveName::GentleRed, true), (CurveName::Rem, true), (CurveName::Pi, true)]
+    {
+        assert_eq!(EarlyParams { curve, ..EarlyParams::default() }.is_on(), is_on, "{curve:?}");
+    }
+}

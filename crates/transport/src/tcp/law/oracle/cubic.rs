@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::tcp::law::cubic::{CubicParams, CubicVersion};
+use crate::tcp::law::cubic_linux::Counting;
 use crate::tcp::params::Switch;
 
 #[derive(Default)]
@@ -340,4 +341,17 @@ fn cubic_of_bytes_with_delayed_acks_keeps_its_curve() {
     let plain = after_ten_s(AvoidanceCounting::Fraction, 1);
     let delayed = after_ten_s(AvoidanceCounting::Bytes, 2);
     assert!((delayed / plain - 1.0).abs() < 0.01, "{delayed} and {plain} segments");
+}
+
+#[test]
+fn the_further_aimd_is_ahead_the_faster_cubic_of_linux_6_follows() {
+    // An ACK for 5000 segments takes the AIMD window from 700 to 703 segments, while the curve stands still.
+    let grown = |friendly: bool| {
+        let mut kernel = Counting::default();
+        kernel.reduce(700, 0.7, true);
+        kernel.grow(Time::ZERO, 700, 1.0, 0.001, 410, friendly);
+        kernel.grow(Time(40_000_000), 700, 5000.0, 0.001, 410, friendly)
+    };
+    // Three segments a window: one in 233.
+    assert_eq!((grown(true), grown(false)), (5001 / 233, 0));
 }
