@@ -31,7 +31,7 @@ from crosswind.theory import early_discard
 if TYPE_CHECKING:
     from crosswind import figures
     from crosswind.reproduce import claims
-    from crosswind.results import export
+    from crosswind.results import delays, export
     from crosswind.scenario import topology
 
 
@@ -50,7 +50,7 @@ for _verb in (run, sweep, reproduce):
     for _name, _value in list(vars(_room).items()):
         setattr(_room, _name, _value)
 
-_LATER = {"claims": "reproduce", "export": "results", "figures": "", "topology": "scenario"}
+_LATER = {"claims": "reproduce", "delays": "results", "export": "results", "figures": "", "topology": "scenario"}
 
 
 def __getattr__(name: str) -> ModuleType:
@@ -86,6 +86,7 @@ __all__ = [
     "WindowLaw",
     "claims",
     "compare",
+    "delays",
     "design",
     "early_discard",
     "export",

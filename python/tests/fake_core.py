@@ -161,6 +161,7 @@ def one_run(table: dict[str, Any], i: int, rep: int, total: int, data: dict[str,
                 queue_delay_mean_ns=7e8,
                 queue_delay_p50_ns=7e8,
                 queue_delay_p95_ns=1.4e9,
+                queue_delay_p99_ns=1.45e9,
                 queue_delay_max_ns=1.5e9,
             )
             if data.get("record", {}).get("sample") and direction == "forward":
@@ -238,15 +239,15 @@ def one_flow(
         rtt_mean_ns=2e9,
         rtt_p50_ns=2e9,
         rtt_p95_ns=3.4e9,
+        rtt_p99_ns=3.5e9,
         rtt_max_ns=3.6e9,
         delay_p50_ns=1e9,
         delay_p95_ns=2e9,
+        delay_p99_ns=2.5e9,
         delay_max_ns=3e9,
         simultaneous_Bps=2500 * rng.uniform(0.6, 1.1),
         cwnd_max_bytes=30000,
         ssthresh_initial_bytes=65535,
-        queue_delay_p50_ns=7e8,
-        queue_delay_p95_ns=1.4e9,
     )
     recorded(table, i, rep, k, name, group, start, rng, data)
 

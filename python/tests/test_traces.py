@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -86,3 +89,14 @@ def test_a_download_over_a_trace_uses_what_the_trace_offers_and_no_more() -> Non
     assert gap.height > 0
     again = cw.Scenario.from_dict(runs.manifest["scenarios"][0]["scenario"])
     assert cw.run(again).flows().drop("configuration").equals(runs.flows().drop("configuration"), null_equal=True)
+
+
+def test_the_traces_of_the_shipped_scenarios_are_what_their_statistics_make() -> None:
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "tools/traces.py"), "--check"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    for name, mean, variation in (("lte", 20, 0.6), ("5g", 120, 0.5), ("wifi", 60, 0.5)):
+        lines = (ROOT / f"scenarios/{name}.csv").read_text(encoding="utf-8").splitlines()[2:-1]
+        rates = np.array([float(line.partition(",")[2]) for line in lines])
+        assert rates.mean() == pytest.approx(mean, rel=0.01) and rates.std() / mean == pytest.approx(variation, rel=0.3)

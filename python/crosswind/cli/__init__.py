@@ -30,6 +30,7 @@ from crosswind.cli import (
     streams,
     study,
     sweep,
+    tc,
     validate,
 )
 from crosswind.cli.values import usage_error, worded
@@ -73,7 +74,7 @@ def _options(
 
 for command in (
     *(run, sweep, compare, reproduce, explain, catalogue, show, validate, schema, report, scoreboard),
-    *(emulate, export, doctor, bench, study, new),
+    *(emulate, export, tc, doctor, bench, study, new),
 ):
     command.register(app)
 

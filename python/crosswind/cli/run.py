@@ -33,7 +33,7 @@ from crosswind.errors import EXIT_DONE, InputError, InterruptedRunError
 from crosswind.figures.charts import Format
 from crosswind.results import Runs
 from crosswind.results.folder import CAPTURE, results_in
-from crosswind.results.summary import flow_table, link_table, sparks
+from crosswind.results.summary import sparks, tables_of
 from crosswind.run import Ties
 from crosswind.run.kept import forget
 from crosswind.run.progress import Bar
@@ -169,9 +169,8 @@ def _recorded(scenario: Scenario, reps: int) -> Scenario:
 
 def _print(runs: Runs, folder: Path, page: Path | None) -> None:
     screen = console()
-    for table in (flow_table(runs), link_table(runs)):
-        if table:
-            print_table(table)
+    for table in tables_of(runs):
+        print_table(table)
     lines = sparks(runs, screen.width)
     if lines:
         width = max(len(s.label) for s in lines)
@@ -199,6 +198,7 @@ def _as_json(runs: Runs, folder: Path, page: Path | None) -> dict[str, Any]:
         "reps": runs.manifest["reps"],
         "warnings": runs.manifest["warnings"],
         "flows": runs.flows().to_dicts(),
+        "generators": runs.generators().to_dicts(),
         "links": runs.links().to_dicts(),
         "runs": runs.runs().to_dicts(),
     }

@@ -24,7 +24,17 @@ from crosswind.table import Table
 
 ROWS_DRAWN = 24
 UNITS = ("bps", "ns", "bytes", "packets", "ratio", "Bps")
-DEFAULT = ("goodput_bps", "elapsed_ns", "queue_delay_p50_ns", "drops_packets", "resent_packets", "timeouts")
+DEFAULT = (
+    "goodput_bps",
+    "elapsed_ns",
+    "delay_p50_ns",
+    "delay_p99_ns",
+    "loss_ratio",
+    "mos",
+    "drops_packets",
+    "resent_packets",
+    "timeouts",
+)
 
 
 @dataclass(frozen=True)

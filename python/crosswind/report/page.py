@@ -19,7 +19,7 @@ from crosswind.figures.of_runs import run_pictures
 from crosswind.results import Runs
 from crosswind.results.folder import clear_drawn, why_not_written
 from crosswind.results.folder import drawn as drawn_into
-from crosswind.results.summary import flow_table, link_table
+from crosswind.results.summary import tables_of
 from crosswind.scenario import Scenario
 from crosswind.table import Table
 
@@ -123,7 +123,7 @@ def run_report(runs: Runs, command: str = "", formats: Sequence[Format] = ()) ->
             name=first.name,
             facts=facts(runs),
             warnings=runs.manifest.get("warnings", []),
-            tables=[t for t in (flow_table(runs), link_table(runs)) if t],
+            tables=tables_of(runs),
             pictures=for_page(pictures, formats),
             scenarios=scenario_texts(runs.scenarios),
             command=command,

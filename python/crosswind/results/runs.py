@@ -13,7 +13,7 @@ import polars as pl
 
 from crosswind.core import column, registry
 from crosswind.errors import BlockedError, InputError, MissingExtraError, RunFailedError, UnknownNameError
-from crosswind.results import outcomes, sealed
+from crosswind.results import delays, outcomes, sealed
 from crosswind.results.folder import MANIFEST, clear_after, manifest_in, prepare_out, why_not_written
 from crosswind.results.interrupt import held
 from crosswind.scenario import Scenario
@@ -137,9 +137,10 @@ class Runs:
     def generators(self) -> pl.DataFrame:
         """One row per traffic generator and run: as `flows`, but a web page stands for all its connections.
 
-        A page's `elapsed_ns` is its response time; what only connections have is null.
+        A page's `elapsed_ns` is its response time; what only connections have is null. `loss_ratio` and, where there
+        are telephone calls, `mos` are added (`crosswind.results.delays.judged`).
         """
-        flows, pages = self.flows(), self.table("page")
+        flows, pages = delays.judged(self.flows(), self.scenarios), self.table("page")
         if flows.is_empty() or pages.is_empty():
             return flows
         alone = flows.join(pages.select("configuration", "group").unique(), on=["configuration", "group"], how="anti")

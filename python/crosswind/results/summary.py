@@ -58,6 +58,15 @@ def show_share(ratio: float) -> str:
     return f"{ratio * 100:.1f} %"
 
 
+def show_loss(ratio: float) -> str:
+    """A share that may be small."""
+    return f"{ratio * 100:.2g} %"
+
+
+def show_score(mos: float) -> str:
+    return f"{mos:.2f}"
+
+
 Column = tuple[str, Sequence[str], Callable[[float], str]]
 FLOW_COLUMNS: tuple[Column, ...] = (
     ("goodput", ("goodput_bps",), show_rate),
@@ -68,20 +77,29 @@ FLOW_COLUMNS: tuple[Column, ...] = (
     ("drops", ("drops_packets",), show_count),
     ("lost", ("lost_packets",), show_count),
     ("marks", ("marks_packets",), show_count),
+)
+DELAY_COLUMNS: tuple[Column, ...] = (
+    ("delay p50", ("delay_p50_ns",), show_time),
+    ("delay p95", ("delay_p95_ns",), show_time),
+    ("delay p99", ("delay_p99_ns",), show_time),
+    ("jitter", ("jitter_mean_ns",), show_time),
+    ("loss", ("loss_ratio",), show_loss),
+    ("MOS", ("mos",), show_score),
     ("rtt p50", ("rtt_p50_ns",), show_time),
     ("rtt p95", ("rtt_p95_ns",), show_time),
-    ("queue delay p50", ("queue_delay_p50_ns",), show_time),
-    ("queue delay p95", ("queue_delay_p95_ns",), show_time),
+    ("rtt p99", ("rtt_p99_ns",), show_time),
 )
 LINK_COLUMNS: tuple[Column, ...] = (
     ("utilisation", ("utilisation_ratio",), show_share),
     ("sent packets", ("sent_packets",), show_count),
     ("marks", ("marks_packets",), show_count),
-    ("queue mean", ("queue_mean_bytes",), show_bytes),
-    ("queue p95", ("queue_p95_bytes",), show_bytes),
-    ("queue max", ("queue_max_bytes",), show_bytes),
-    ("queue delay p50", ("queue_delay_p50_ns",), show_time),
-    ("queue delay p95", ("queue_delay_p95_ns",), show_time),
+)
+QUEUE_COLUMNS: tuple[Column, ...] = (
+    ("delay p50", ("queue_delay_p50_ns",), show_time),
+    ("delay p95", ("queue_delay_p95_ns",), show_time),
+    ("delay p99", ("queue_delay_p99_ns",), show_time),
+    ("backlog mean", ("queue_mean_bytes",), show_bytes),
+    ("backlog max", ("queue_max_bytes",), show_bytes),
 )
 
 
@@ -143,16 +161,42 @@ def flow_table(runs: Runs) -> Table | None:
     if flows.is_empty():
         return None
     key = "name" if flows["name"].n_unique() <= FLOWS_SHOWN else "group"
-    keys = (["configuration"] if len(runs.scenarios) > 1 else []) + [key]
+    keys = [*_labels(runs), "flow"]
     notes = [_note(runs)]
     if key == "group":
         notes.append("Medians over the members of each group.")
     if not runs.table("page").is_empty():
         notes.append("The elapsed time of a page is its response; its connections are rows of the flow table.")
-    renamed = flows.rename({key: "flow_name"}).drop("flow", strict=False).rename({"flow_name": "flow"})
-    keys = [*keys[:-1], "flow"]
+    renamed = _named(flows, key)
     table = _table("Flows", renamed, keys, FLOW_COLUMNS, " ".join(n for n in notes if n))
     return _with_outcomes(table, renamed, keys)
+
+
+def _labels(runs: Runs) -> list[str]:
+    return ["configuration"] if len(runs.scenarios) > 1 else []
+
+
+def _named(flows: pl.DataFrame, key: str) -> pl.DataFrame:
+    """The rows of flows with their name, or that of their group, in `flow`."""
+    return flows.drop("flow", strict=False).rename({key: "flow"})
+
+
+def delay_table(runs: Runs) -> Table | None:
+    """One-way delay, jitter, loss and round-trip time of each flow, voice quality of calls; None without any."""
+    flows = runs.generators()
+    seen = [n for _, (n,), _ in DELAY_COLUMNS if n in flows.columns]
+    if not seen:
+        return None
+    happened = [pl.col(c).is_not_null() & pl.col(c).cast(pl.Float64).is_not_nan() & (pl.col(c) != -1) for c in seen]
+    flows = flows.filter(pl.any_horizontal(happened))
+    if flows.is_empty():
+        return None
+    key = "name" if flows["name"].n_unique() <= FLOWS_SHOWN else "group"
+    columns = [c for c in DELAY_COLUMNS if c[1][0] in seen and flows.filter(happened[seen.index(c[1][0])]).height]
+    note = "One way, of data packets; rtt: round trips, as the sender measures them."
+    if any(head == "MOS" for head, _, _ in columns):
+        note += " MOS: opinion of a call, 1 to 4.5 (E-model)."
+    return _table("Delays", _named(flows, key), [*_labels(runs), "flow"], columns, note)
 
 
 def link_table(runs: Runs) -> Table | None:
@@ -166,10 +210,28 @@ def link_table(runs: Runs) -> Table | None:
         (f"dropped: {c.removeprefix('drops_').removesuffix('_packets').replace('_', ' ')}", (c,), show_count)
         for c in reasons
     )
-    keys = (["configuration"] if len(runs.scenarios) > 1 else []) + ["link", "direction"]
     busy, idle = _busy_links(links, reasons)
     note = " ".join(n for n in (_note(runs), _folded(idle)) if n)
-    return _table("Links", busy, keys, LINK_COLUMNS[:2] + drops + LINK_COLUMNS[2:], note)
+    return _table("Links", busy, _link_keys(runs), LINK_COLUMNS[:2] + drops + LINK_COLUMNS[2:], note)
+
+
+def _link_keys(runs: Runs) -> list[str]:
+    return [*_labels(runs), "link", "direction"]
+
+
+def queue_table(runs: Runs) -> Table | None:
+    """How long packets waited in the queue of each link direction of the link table, and how many bytes with them."""
+    links = runs.links()
+    if links.is_empty():
+        return None
+    reasons = [c for c in links.columns if c.startswith("drops_") and c != "drops_packets"]
+    busy, _ = _busy_links(links, reasons)
+    return _table("Queues", busy, _link_keys(runs), QUEUE_COLUMNS, "")
+
+
+def tables_of(runs: Runs) -> list[Table]:
+    """All tables of a summary that have something to show."""
+    return [t for t in (flow_table(runs), delay_table(runs), link_table(runs), queue_table(runs)) if t]
 
 
 def _busy_links(links: pl.DataFrame, reasons: list[str]) -> tuple[pl.DataFrame, list[str]]:
@@ -236,7 +298,7 @@ def sparks(runs: Runs, width: int = 0) -> list[Spark]:
 
 def runs_html(runs: Runs) -> str:
     """What each flow got and each link did, sparklines, warnings."""
-    parts = [table_html(t) for t in (flow_table(runs), link_table(runs)) if t]
+    parts = [table_html(t) for t in tables_of(runs)]
     lines = "".join(f"{escape(s.label)} {s.line} max {escape(s.top)}\n" for s in sparks(runs))
     if lines:
         parts.append(f"<pre>{lines}</pre>")

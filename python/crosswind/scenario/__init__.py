@@ -6,6 +6,7 @@
 | `toml_lines` | where in a file a value stands |
 | `quantity` | numbers with units, as people write them |
 | `traces` | files that a scenario names |
+| `tc` | lines of the kernel's traffic control, read into a scenario |
 | `topology` | the network as a graph: Mermaid, Graphviz, SVG |
 """
 

@@ -23,7 +23,9 @@ from crosswind.table import Table
 SHOWN: tuple[tuple[str, str, float], ...] = (
     ("goodput_bps", "goodput (kbit/s)", 1e-3),
     ("elapsed_ns", "elapsed time (s)", 1e-9),
-    ("queue_delay_p50_ns", "median queueing delay (ms)", 1e-6),
+    ("delay_p50_ns", "median delay (ms)", 1e-6),
+    ("delay_p99_ns", "99th percentile of the delay (ms)", 1e-6),
+    ("mos", "mean opinion score", 1.0),
 )
 PANELS_MAX, SERIES_MAX, GROUPS_MAX = 9, 6, 4
 UNITS = {"ns": ("ms", 1e-6), "bps": ("kbit/s", 1e-3), "bytes": ("kB", 1e-3), "packets": ("packets", 1.0), "": ("", 1.0)}

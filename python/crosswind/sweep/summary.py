@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from crosswind import stats
 from crosswind.results import outcomes
-from crosswind.results.summary import per_repetition, show_count, show_rate, show_time
+from crosswind.results.summary import per_repetition, show_count, show_loss, show_rate, show_score, show_time
 from crosswind.stats import Estimate
 from crosswind.table import Table
 
@@ -14,7 +14,17 @@ if TYPE_CHECKING:
     from crosswind.sweep.sweeps import Sweep
 
 ROWS_SHOWN = 60
-METRICS = ("goodput_bps", "elapsed_ns", "queue_delay_p50_ns", "drops_packets", "resent_packets", "timeouts")
+DELAYS = (
+    "delay_p50_ns",
+    "delay_p95_ns",
+    "delay_p99_ns",
+    "rtt_p50_ns",
+    "rtt_p99_ns",
+    "jitter_mean_ns",
+    "loss_ratio",
+    "mos",
+)
+METRICS = ("goodput_bps", "elapsed_ns", *DELAYS, "drops_packets", "resent_packets", "timeouts")
 
 
 def rows_of(done: Sweep) -> list[dict[str, Any]]:
@@ -52,11 +62,16 @@ def table_of(done: Sweep) -> Table:
         for c, head, show in (
             ("goodput_bps", "goodput (95 %)", show_rate),
             ("elapsed_ns", "elapsed (95 %)", show_time),
-            ("queue_delay_p50_ns", "queue delay", show_time),
+            ("delay_p50_ns", "delay p50", show_time),
+            ("delay_p95_ns", "p95", show_time),
+            ("delay_p99_ns", "p99", show_time),
+            ("jitter_mean_ns", "jitter", show_time),
+            ("loss_ratio", "loss", show_loss),
+            ("mos", "MOS", show_score),
             ("drops_packets", "drops", show_count),
             ("timeouts", "timeouts", show_count),
         )
-        if rows and c in rows[0]
+        if any(row.get(c) is not None for row in rows)
     ]
     missing = ["left out"] if any(row["left_out"] for row in rows) else []
     heads = [*axes, "flow", "n", *missing, *(head for _, head, _ in shown)]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,44 +17,14 @@ import polars as pl
 
 from crosswind import figures
 from crosswind.core import core
-from crosswind.errors import InputError, did_you_mean
+from crosswind.errors import InputError
 from crosswind.figures.plotting import plt
+from crosswind.scenario.tc import units
+from crosswind.scenario.tc import words as tc_words
+from crosswind.scenario.tc.red import Red
 from crosswind.table import Table
 
-WORDS = ("limit", "min", "max", "avpkt", "burst", "probability", "bandwidth")
-SIZES = {"": 1, "b": 1, "k": 1024, "kb": 1024, "m": 1024**2, "mb": 1024**2}
-RATES = {"bit": (1, 0), "kbit": (1, 1), "mbit": (1, 2), "gbit": (1, 3), "bps": (8, 0), "kbps": (8, 1), "mbps": (8, 2)}
 CURVE_POINTS = 11
-
-
-@dataclass(frozen=True)
-class Red:
-    """What was written, with the defaults of `tc`; sizes in bytes."""
-
-    limit: int
-    min: int
-    max: int
-    avpkt: int
-    burst: int
-    probability: float
-    rate_bps: int
-    marks: str = "drop"
-    filled_in: tuple[str, ...] = ()
-
-    def queue(self) -> dict[str, Any]:
-        """The same as the table of a queue in a scenario."""
-        return {
-            "type": "red-linux",
-            "limit": f"{self.limit} B",
-            "min_th": f"{self.min} B",
-            "max_th": f"{self.max} B",
-            "avpkt": f"{self.avpkt} B",
-            "burst": self.burst,
-            "max_p": self.probability,
-            "max_p_rounding": "tc-plog",
-            "rate": f"{self.rate_bps} bit/s",
-            "ecn": self.marks,
-        }
 
 
 @dataclass(frozen=True)
@@ -90,76 +59,15 @@ class Effective:
 
 def parse(words: Sequence[str], kbit: int = 1000) -> Red:
     """Reads `limit 20000 min 5000 .. bandwidth 140kbit [ecn]` as `tc` does; `kbit` is what it takes 1 kbit for."""
-    given: dict[str, str] = {}
-    rest = [w for w in words if w != "red"]
-    marks = "mark" if "ecn" in rest else "drop"
-    rest = [w for w in rest if w != "ecn"]
-    while rest:
-        word = rest.pop(0)
-        if word not in WORDS:
-            expected = f"one of {', '.join(WORDS)}, ecn"
-            raise InputError("tc-red", found=f"`{word}`", expected=expected, hint=did_you_mean(word, [*WORDS, "ecn"]))
-        if word in given or not rest:
-            found = f"`{word}` twice" if word in given else f"`{word}` and nothing behind it"
-            raise InputError("tc-red", found=found, expected=f"`{word}` with one value")
-        given[word] = rest.pop(0)
-    for word in ("limit", "avpkt"):
-        if word not in given:
-            raise InputError("tc-red", path=word, found="nothing", expected=f"`{word}`, which tc demands")
-    return _with_defaults(given, kbit, marks)
 
+    def rate(rest: list[str]) -> int:
+        if not rest:
+            raise units.UnreadError("a value")
+        return units.rate(rest.pop(0), kbit)
 
-def _with_defaults(given: dict[str, str], kbit: int, marks: str) -> Red:
-    limit, avpkt = (_size(word, given[word]) for word in ("limit", "avpkt"))
-    least = _size("min", given["min"]) if "min" in given else 0
-    most = _size("max", given["max"]) if "max" in given else limit // 4
-    least = least or most // 3
-    burst = _count("burst", given["burst"]) if "burst" in given else (2 * least + most) // (3 * max(1, avpkt))
-    return Red(
-        limit=limit,
-        min=least,
-        max=most,
-        avpkt=avpkt,
-        burst=burst,
-        probability=_number("probability", given.get("probability", "0.02")),
-        rate_bps=_rate(given.get("bandwidth", "10mbit"), kbit),
-        marks=marks,
-        filled_in=tuple(w for w in WORDS if w not in given),
-    )
-
-
-def _number(word: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise InputError("tc-red", path=word, found=f"`{text}`", expected="a number")
-    return value
-
-
-def _count(word: str, text: str) -> int:
-    if not re.fullmatch(r"[0-9]{1,9}", text):
-        raise InputError("tc-red", path=word, found=f"`{text}`", expected="a whole number of packets")
-    return int(text)
-
-
-def _size(word: str, text: str) -> int:
-    m = re.fullmatch(r"([0-9.]+)([a-z]*)", text.lower())
-    if m is None or m[2] not in SIZES:
-        raise InputError(
-            "tc-red", path=word, found=f"`{text}`", expected="bytes as tc reads them, such as 20000 or 20kb"
-        )
-    return int(_number(word, m[1]) * SIZES[m[2]])
-
-
-def _rate(text: str, kbit: int) -> int:
-    m = re.fullmatch(r"([0-9.]+)([a-z]*)", text.lower())
-    if m is None or m[2] not in RATES:
-        expected = "a rate as tc reads it, such as 140kbit or 10mbit"
-        raise InputError("tc-red", path="bandwidth", found=f"`{text}`", expected=expected)
-    bits, power = RATES[m[2]]
-    return round(_number("bandwidth", m[1]) * bits * kbit**power)
+    table = {**tc_words.QDISCS["red"], "bandwidth": tc_words.Word("bandwidth", rate)}
+    given = tc_words.read("tc-red", "", [w for w in words if w != "red"], table)
+    return Red.of("tc-red", given)
 
 
 TC_WORD = {"min_th": "min", "max_th": "max", "max_p": "probability", "rate": "bandwidth"}

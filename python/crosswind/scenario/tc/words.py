@@ -1,0 +1,170 @@
+"""The grammar of `tc`: which words each kind takes, and what stands behind each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from crosswind.errors import InputError, did_you_mean
+from crosswind.scenario.tc import units
+
+Words = list[str]
+Values = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Word:
+    """What follows a word: `take` reads it off the front of the rest. `name` is what it is called in the result."""
+
+    name: str
+    take: Callable[[Words], Any]
+
+
+def _one(read: Callable[[str], Any]) -> Callable[[Words], Any]:
+    def take(rest: Words) -> Any:
+        if not rest:
+            raise units.UnreadError("a value behind it")
+        return read(rest.pop(0))
+
+    return take
+
+
+def _means(value: Any) -> Callable[[Words], Any]:
+    return lambda _rest: value
+
+
+def _priomap(rest: Words) -> list[int]:
+    return [units.integer(_one(str)(rest), 15) for _ in range(16)]
+
+
+def _minor(text: str) -> int:
+    digits = text.lower().removeprefix("0x")
+    try:
+        return int(digits, 16) if 0 < len(digits) <= 4 else _no_minor()
+    except ValueError:
+        return _no_minor()
+
+
+def _no_minor() -> int:
+    raise units.UnreadError("the hexadecimal number of a class, such as 30")
+
+
+def _refused(why: str) -> Callable[[Words], Any]:
+    def take(_rest: Words) -> Any:
+        raise units.UnreadError(why)
+
+    return take
+
+
+def _delay(rest: Words) -> int:
+    ns = units.time(_one(str)(rest))
+    if rest and rest[0][:1].isdigit() and units.time(rest[0]) > 0:
+        raise units.UnreadError("a delay alone: it does not vary on a link here", rest[0])
+    if rest and rest[0][:1].isdigit():
+        rest.pop(0)
+    return ns
+
+
+def _loss(rest: Words) -> float:
+    if rest and rest[0] in ("state", "gemodel"):
+        raise units.UnreadError("independent losses, such as 1%: a model with states is not here")
+    if rest and rest[0] == "random":
+        rest.pop(0)
+    lost = units.share(_one(str)(rest))
+    if rest and rest[0].endswith("%"):
+        raise units.UnreadError("independent losses: a share without a correlation", rest[0])
+    return lost
+
+
+def _linklayer(rest: Words) -> str:
+    text = _one(str)(rest)
+    if text != "ethernet":
+        raise units.UnreadError("ethernet: cells are those of a link of type atm")
+    return str(text)
+
+
+RATE, SIZE, TIME = _one(units.rate), _one(units.size), _one(units.time)
+YES, NO = _means(True), _means(False)
+COUNT, NUMBER = _one(units.count), _one(units.number)
+
+
+def _table(**words: Callable[[Words], Any] | str) -> dict[str, Word]:
+    """Words with what follows them; a text makes one an alias of another."""
+    return {
+        w: Word(take, words[take]) if isinstance(take, str) else Word(w, take)  # type: ignore[arg-type]
+        for w, take in words.items()
+    }
+
+
+_CODEL = {"limit": COUNT, "target": TIME, "interval": TIME, "ce_threshold": TIME, "ecn": YES, "noecn": NO}
+_BUCKET = {
+    "burst": SIZE,
+    "buffer": "burst",
+    "maxburst": "burst",
+    "mpu": SIZE,
+    "overhead": SIZE,
+    "linklayer": _linklayer,
+}
+#: Words behind each kind of qdisc.
+QDISCS: Mapping[str, Mapping[str, Word]] = {
+    "htb": _table(default=_one(_minor), r2q=COUNT, direct_qlen=COUNT),
+    "tbf": _table(rate=RATE, limit=SIZE, latency=TIME, peakrate=RATE, mtu=SIZE, minburst="mtu", **_BUCKET),
+    "prio": _table(bands=COUNT, priomap=_priomap),
+    "pfifo_fast": _table(),
+    "pfifo": _table(limit=COUNT),
+    "bfifo": _table(limit=SIZE),
+    "red": _table(
+        limit=SIZE, min=SIZE, max=SIZE, avpkt=SIZE, burst=COUNT, probability=NUMBER, bandwidth=RATE, ecn=YES,
+        harddrop=_refused("nothing of that name: marked packets pass between the thresholds only"),
+        adaptive=_refused("RED with a probability of its own: it does not adapt here"),
+        nodrop=_refused("nothing of that name: what cannot be marked is dropped"),
+    ),
+    "netem": _table(
+        delay=_delay, loss=_loss, drop="loss", rate=RATE, limit=COUNT,
+        **{w: _refused(f"delay, loss, rate or limit: there is no `{w}` on a link here")
+           for w in ("duplicate", "corrupt", "reorder", "gap", "slot", "distribution", "ecn", "seed")},
+    ),
+    "codel": _table(**_CODEL),
+    "fq_codel": _table(**_CODEL, flows=COUNT, quantum=SIZE, memory_limit=SIZE, drop_batch=COUNT),
+}  # fmt: skip
+#: Words behind each kind of class.
+CLASSES: Mapping[str, Mapping[str, Word]] = {
+    "htb": _table(
+        rate=RATE,
+        ceil=RATE,
+        cburst=SIZE,
+        cbuffer="cburst",
+        maxcburst="cburst",
+        prio=COUNT,
+        quantum=SIZE,
+        mtu=SIZE,
+        **_BUCKET,
+    ),
+}
+
+
+def read(where: str, kind: str, words: Words, table: Mapping[str, Word]) -> Values:
+    """The words behind a kind, by name. Raises InputError with the word, what was expected and the nearest name."""
+    out: Values = {}
+    rest = list(words)
+    while rest:
+        word = rest.pop(0)
+        if word not in table:
+            known = ", ".join(table) or "nothing"
+            raise InputError(
+                where, path=kind, found=f"`{word}`", expected=f"one of {known}", hint=did_you_mean(word, table)
+            )
+        entry, shown = table[word], f"`{rest[0]}`" if rest else "nothing behind it"
+        name = {"noecn": "ecn"}.get(entry.name, entry.name)
+        if name in out:
+            raise InputError(
+                where, path=f"{kind} {word}".strip(), found=f"`{word}` twice", expected=f"`{word}` with one value"
+            )
+        try:
+            out[name] = entry.take(rest)
+        except units.UnreadError as e:
+            raise InputError(
+                where, path=f"{kind} {word}".strip(), found=f"`{e.found}`" if e.found else shown, expected=e.expected
+            ) from None
+    return out
