@@ -19,6 +19,7 @@ pytestmark = pytest.mark.engine
 QDISC = "tc qdisc add dev eth0"
 CLASS = "tc class add dev eth0"
 FILTER = "tc filter add dev eth0 parent 1: protocol ip"
+RED = "red limit 60kb min 15kb max 45kb avpkt 1000 burst 20 probability 0.1 bandwidth 4mbit ecn"
 GATEWAY = f"""\
 #!/bin/sh
 tc qdisc del dev eth0 root 2>/dev/null || true   # what was there before
@@ -29,7 +30,7 @@ sudo {QDISC} root handle 1: htb default 30 r2q 20
     ceil 8mbit prio 1 burst 15k quantum 3028
 {CLASS} parent 1:1 classid 1:30 htb rate 5mbit ceil 10mbit prio 2
 {QDISC} parent 1:10 handle 10: pfifo limit 50
-{QDISC} parent 1:20 handle 20: red limit 60kb min 15kb max 45kb avpkt 1000 burst 20 probability 0.1 bandwidth 4mbit ecn
+{QDISC} parent 1:20 handle 20: {RED}
 {FILTER} prio 3 u32 match ip dport 443 0xffff match ip protocol 6 0xff flowid 1:20
 {FILTER} prio 1 u32 match ip dsfield 0xb8 0xfc flowid 1:10
 {FILTER} prio 4 handle 6 fw classid 1:20
@@ -228,31 +229,8 @@ def test_every_code_point_of_a_mask_is_named() -> None:
     assert found["dscp"] == list(range(40, 48)), "class selector 5 and what begins like it"
 
 
-TOKENS = sorted(
-    {
-        *GATEWAY.split(),
-        *[
-            "netem",
-            "delay",
-            "40ms",
-            "loss",
-            "1%",
-            "tbf",
-            "latency",
-            "prio",
-            "bands",
-            "3",
-            "priomap",
-            "root",
-            "0",
-            "-1",
-            "1e999",
-            "nan",
-            "0xffff",
-        ],
-    }
-    | {*["1:ffff", ":", "::", "#", "police", "at"], "\n", "\\\n", "'", '"', "ħ", ""}
-)
+ODD = """netem delay 40ms loss 1% tbf prio bands 3 priomap root 0 -1 1e999 nan 0xffff 1:ffff : :: # police at ħ '"""
+TOKENS = sorted({*GATEWAY.split(), *ODD.split(), "latency", "\n", "\\\n", ""})
 
 
 @settings(max_examples=150, deadline=None)

@@ -37,7 +37,7 @@ class Statement:
 
 def statements(text: str, file: str = "tc") -> list[Statement]:
     """All statements of a script. Raises InputError with the line and the word that Crosswind cannot take."""
-    out = []
+    out: list[Statement] = []
     for number, line in _joined(text):
         where = f"{file}:{number}"
         found = _statement(where, _words(where, line), len(out))

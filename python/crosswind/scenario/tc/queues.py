@@ -170,12 +170,12 @@ class Device:
             expected = f"one of the leaves {known}: what no filter takes is not sent past htb here"
             raise InputError(s.where, path="htb", found=found, expected=expected)
         common = {k: {x.get(k, 0) for x in values.values()} for k in ("overhead", "mpu")}
-        for word, found in common.items():
-            if len(found) > 1:
+        for word, several in common.items():
+            if len(several) > 1:
                 raise InputError(
                     s.where,
                     path=f"htb {word}",
-                    found=", ".join(map(str, sorted(found))),
+                    found=", ".join(map(str, sorted(several))),
                     expected="one for all classes",
                 )
         out: Queue = {"type": "htb", "oversubscription": "allow", "default": named(default)}
@@ -206,7 +206,7 @@ class Device:
         elif s.parent not in ((i[0], 0), (i[0], 0xFFFF)):
             known = ", ".join(shown(x) for x in [(i[0], 0), *classes])
             raise InputError(s.where, path="class parent", found=shown(s.parent or (0, 0)), expected=f"one of {known}")
-        out |= {"rate": _shown_rate(v["rate"]), "ceil": _shown_rate(v.get("ceil", v["rate"]))}
+        out |= {"rate": _shown_rate(v["rate"]), "ceil": _shown_rate(v["ceil"] if "ceil" in v else v["rate"])}
         out |= {"burst": f"{v.get('burst', BURST)} B", "cburst": f"{v.get('cburst', BURST)} B"}
         out |= {k: f"{v[k]} B" if k == "quantum" else v[k] for k in ("prio", "quantum") if k in v}
         below = self.qdiscs.get(i)

@@ -11,6 +11,8 @@ from crosswind.scenario.tc import units
 
 Words = list[str]
 Values = dict[str, Any]
+# What reads off what stands behind a word, or the word that it is another name of.
+Behind = Callable[[list[str]], Any] | str
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ YES, NO = _means(True), _means(False)
 COUNT, NUMBER = _one(units.count), _one(units.number)
 
 
-def _table(**words: Callable[[Words], Any] | str) -> dict[str, Word]:
+def _table(**words: Behind) -> dict[str, Word]:
     """Words with what follows them; a text makes one an alias of another."""
     return {
         w: Word(take, words[take]) if isinstance(take, str) else Word(w, take)  # type: ignore[arg-type]
@@ -97,8 +99,15 @@ def _table(**words: Callable[[Words], Any] | str) -> dict[str, Word]:
     }
 
 
-_CODEL = {"limit": COUNT, "target": TIME, "interval": TIME, "ce_threshold": TIME, "ecn": YES, "noecn": NO}
-_BUCKET = {
+_CODEL: dict[str, Behind] = {
+    "limit": COUNT,
+    "target": TIME,
+    "interval": TIME,
+    "ce_threshold": TIME,
+    "ecn": YES,
+    "noecn": NO,
+}
+_BUCKET: dict[str, Behind] = {
     "burst": SIZE,
     "buffer": "burst",
     "maxburst": "burst",
@@ -109,13 +118,13 @@ _BUCKET = {
 #: Words behind each kind of qdisc.
 QDISCS: Mapping[str, Mapping[str, Word]] = {
     "htb": _table(default=_one(_minor), r2q=COUNT, direct_qlen=COUNT),
-    "tbf": _table(rate=RATE, limit=SIZE, latency=TIME, peakrate=RATE, mtu=SIZE, minburst="mtu", **_BUCKET),
+    "tbf": _table(rate=RATE, limit=SIZE, peakrate=RATE, mtu=SIZE, minburst="mtu", **{"latency": TIME}, **_BUCKET),
     "prio": _table(bands=COUNT, priomap=_priomap),
     "pfifo_fast": _table(),
     "pfifo": _table(limit=COUNT),
     "bfifo": _table(limit=SIZE),
     "red": _table(
-        limit=SIZE, min=SIZE, max=SIZE, avpkt=SIZE, burst=COUNT, probability=NUMBER, bandwidth=RATE, ecn=YES,
+        limit=SIZE, min=SIZE, max=SIZE, avpkt=SIZE, burst=COUNT, probability=NUMBER, ecn=YES, **{"bandwidth": RATE},
         harddrop=_refused("nothing of that name: marked packets pass between the thresholds only"),
         adaptive=_refused("RED with a probability of its own: it does not adapt here"),
         nodrop=_refused("nothing of that name: what cannot be marked is dropped"),
