@@ -26,6 +26,7 @@ from crosswind.cli import (
     run,
     schema,
     scoreboard,
+    shell,
     show,
     streams,
     study,
@@ -74,7 +75,7 @@ def _options(
 
 for command in (
     *(run, sweep, compare, reproduce, explain, catalogue, show, validate, schema, report, scoreboard),
-    *(emulate, export, tc, doctor, bench, study, new),
+    *(emulate, shell, export, tc, doctor, bench, study, new),
 ):
     command.register(app)
 

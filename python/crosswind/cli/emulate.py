@@ -10,6 +10,7 @@ import typer
 
 from crosswind.cli.shared import JsonOption, OutOption, SeedOption, SetOption, changed, print_json
 from crosswind.errors import EXIT_DONE, EXIT_FAILED, InputError
+from crosswind.scenario import Scenario
 
 EPILOG = "Example: crosswind emulate scenarios/emulate/gprs.toml -- curl -o /dev/null http://server:8000/"
 
@@ -59,6 +60,25 @@ def emulate(
         raise InputError("emulate", found="no scenario", expected="SCENARIO.toml, --play, --control or --watch")
     what = changed(scenario, assign)
     what.validate()
+    return session(what, command, seed=seed, seconds=seconds, out=out, uplink=uplink, tape=tape, quiet=quiet, json=json)
+
+
+def session(
+    what: Scenario,
+    command: list[str] | None,
+    *,
+    seed: int | None = None,
+    seconds: float | None = None,
+    out: Path | None = None,
+    uplink: bool = False,
+    tape: Path | None = None,
+    quiet: bool = False,
+    json: bool = False,
+) -> int:
+    """Runs a command, or a shell, in the place of the scenario's client; returns its exit code.
+
+    Raises MissingError with all that stands in the way where no sandbox can be made.
+    """
     from crosswind.emulate import needs, sandbox
     from crosswind.emulate import uplink as uplinks
     from crosswind.emulate.control import new_door
