@@ -128,13 +128,15 @@ def test_load_adds_what_the_queue_holds() -> None:
 
 @pytest.mark.engine
 def test_what_cannot_be_measured_is_refused_with_the_reason() -> None:
-    runs = cw.run(loaded())
+    runs = cw.run(loaded(early=CALL))
     with pytest.raises(UnknownNameError, match="pong"):
         delays.under_load(runs, "pong")
     with pytest.raises(UnknownNameError, match="lod"):
         delays.under_load(runs, load="lod")
     with pytest.raises(InputError, match=r"\[record\] events"):
         delays.under_load(runs, "load", load="ping")
+    with pytest.raises(InputError, match="no idle pings"):
+        delays.under_load(runs, load="early")
     with pytest.raises(InputError, match="no loaded pings"):
         delays.under_load(runs, settle_s=100)
 
@@ -153,10 +155,23 @@ def test_the_summary_shows_delay_loss_and_voice_within_80_columns(
     assert main(["run", str(scenario), "--no-report", "--out", str(tmp_path / "out")]) == 0
     said = capsys.readouterr().out
     assert max(map(len, said.splitlines())) <= 80
-    for head in ("Delays", "Queues", "delay p50", "delay p95", "jitter", "loss", "MOS", "rtt p95"):
+    for head in (
+        "Under load",
+        "round trips/min",
+        "Delays",
+        "Queues",
+        "delay p50",
+        "delay p95",
+        "jitter",
+        "loss",
+        "MOS",
+        "rtt p95",
+    ):
         assert head in said
     assert main(["run", str(scenario), "--json", "--out", str(tmp_path / "json")]) == 0
-    rows = {r["name"]: r for r in json.loads(capsys.readouterr().out)["generators"]}
+    found = json.loads(capsys.readouterr().out)
+    rows = {r["name"]: r for r in found["generators"]}
+    assert [r["flow"] for r in found["under_load"]] == ["ping"] and found["under_load"][0]["responsiveness_rpm"] > 0
     assert 1 <= rows["call"]["mos"] <= 4.5 and rows["load"]["mos"] is None and rows["load"]["loss_ratio"] > 0
 
 

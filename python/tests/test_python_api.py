@@ -34,7 +34,7 @@ WITH_EXAMPLES = (
 )
 VERBS = {"compare", "metric", "registry", "reproduce", "run", "sweep", "version", "window_law"}
 TYPES = {"CrosswindError", "InputError", "Metric", "Runs", "Scenario", "Sweep", "WindowLaw"}
-MODULES = {"claims", "design", "early_discard", "export", "figures", "pl", "place", "stats", "topology"}
+MODULES = {"claims", "delays", "design", "early_discard", "export", "figures", "pl", "place", "stats", "topology"}
 NOTEBOOKS = sorted((ROOT / "docs/notebooks").glob("*.ipynb"))
 
 

@@ -33,7 +33,7 @@ from crosswind.errors import EXIT_DONE, InputError, InterruptedRunError
 from crosswind.figures.charts import Format
 from crosswind.results import Runs
 from crosswind.results.folder import CAPTURE, results_in
-from crosswind.results.summary import sparks, tables_of
+from crosswind.results.summary import load_rows, sparks, tables_of
 from crosswind.run import Ties
 from crosswind.run.kept import forget
 from crosswind.run.progress import Bar
@@ -199,6 +199,7 @@ def _as_json(runs: Runs, folder: Path, page: Path | None) -> dict[str, Any]:
         "warnings": runs.manifest["warnings"],
         "flows": runs.flows().to_dicts(),
         "generators": runs.generators().to_dicts(),
+        "under_load": load_rows(runs).to_dicts(),
         "links": runs.links().to_dicts(),
         "runs": runs.runs().to_dicts(),
     }

@@ -80,9 +80,20 @@ def voice_groups(scenario: Scenario) -> list[str]:
 
 
 def _is_voice(flow: Any) -> bool:
-    if not isinstance(flow, Mapping) or not isinstance(flow.get("workload"), Mapping):
-        return False
-    return flow["workload"].get("type") in VOICE_WORKLOADS and str(flow.get("dscp", "")).upper() in VOICE_DSCP
+    return workload_of(flow) in VOICE_WORKLOADS and str(flow.get("dscp", "")).upper() in VOICE_DSCP
+
+
+def workload_of(flow: Any) -> str:
+    """The type of a flow's workload, as the table of a scenario has it; empty for what is none."""
+    inner = flow.get("workload") if isinstance(flow, Mapping) else None
+    return str(inner.get("type", "bulk")) if isinstance(inner, Mapping) else ""
+
+
+def groups_with(runs: Runs, workload: str) -> list[str]:
+    """Names of the groups of flows with that workload, in any configuration."""
+    flows = [s.get("flow") for s in runs.scenarios.values()]
+    groups = [(n, f) for table in flows if isinstance(table, Mapping) for n, f in table.items()]
+    return list(dict.fromkeys(name for name, flow in groups if workload_of(flow) == workload))
 
 
 def round_trips(runs: Runs, probe: str) -> pl.DataFrame:
@@ -114,7 +125,8 @@ def under_load(
 ) -> pl.DataFrame:
     """What load adds to the round-trip time of a probe; one row per configuration and repetition.
 
-    The load is the flow or group `load`; by default, all flows but the probe. Pings sent before any of it opened are
+    The load is the flow or group `load`; by default the transfers (`bulk`) of the scenario, or where it has none, all
+    flows but the probe. Pings sent before any of it opened are
     idle, those sent from `settle_s` seconds after all of it had opened until the first of it closed are loaded. `idle`:
     runs without load to take the idle pings from, where there is no such time in `runs` (configurations of the same
     name are compared, or one of each).
@@ -156,6 +168,8 @@ def _loaded_from(runs: Runs, probe: str, load: str | None) -> pl.DataFrame:
         flows = flows.filter((pl.col("name") == load) | (pl.col("group") == load))
         if flows.is_empty():
             raise UnknownNameError("load", load, "flow", known)
+    elif transfers := groups_with(runs, "bulk"):
+        flows = flows.filter(pl.col("group").is_in(transfers))
     opened, closed = pl.col("open_ns"), pl.col("close_ns")
     flows = flows.filter(opened >= 0)
     if flows.is_empty():

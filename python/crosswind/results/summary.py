@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from crosswind.results import outcomes
+from crosswind.errors import InputError
+from crosswind.results import delays, outcomes
 from crosswind.table import Table, table_html
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def show_bytes(count: float) -> str:
 
 
 def show_count(count: float) -> str:
+    """A number; with one digit behind the point where it is no whole one."""
     return f"{count:.0f}" if float(count).is_integer() else f"{count:.1f}"
 
 
@@ -100,6 +102,15 @@ QUEUE_COLUMNS: tuple[Column, ...] = (
     ("delay p99", ("queue_delay_p99_ns",), show_time),
     ("backlog mean", ("queue_mean_bytes",), show_bytes),
     ("backlog max", ("queue_max_bytes",), show_bytes),
+)
+
+LOAD_COLUMNS: tuple[Column, ...] = (
+    ("idle", ("idle_p50_ns",), show_time),
+    ("loaded", ("loaded_p50_ns",), show_time),
+    ("p50", ("added_p50_ns",), show_time),
+    ("p95", ("added_p95_ns",), show_time),
+    ("p99", ("added_p99_ns",), show_time),
+    ("round trips/min", ("responsiveness_rpm",), show_count),
 )
 
 
@@ -229,9 +240,32 @@ def queue_table(runs: Runs) -> Table | None:
     return _table("Queues", busy, _link_keys(runs), QUEUE_COLUMNS, "")
 
 
+def load_rows(runs: Runs) -> pl.DataFrame:
+    """What transfers add to the round-trip time of each ping whose events were recorded; empty where nothing is said."""
+    found = []
+    for probe in delays.groups_with(runs, "ping"):
+        try:
+            found.append(delays.under_load(runs, probe).with_columns(flow=pl.lit(probe)))
+        except InputError:  # not recorded, no load, or no time without it
+            continue
+    return pl.concat(found) if found else pl.DataFrame()
+
+
+def load_table(runs: Runs) -> Table | None:
+    """The same for people."""
+    rows = load_rows(runs)
+    if rows.is_empty():
+        return None
+    note = (
+        "Median round-trip times of pings before the transfers, and while all of them last; p50 to p99: what they add."
+    )
+    return _table("Under load", rows, [*_labels(runs), "flow"], LOAD_COLUMNS, note)
+
+
 def tables_of(runs: Runs) -> list[Table]:
     """All tables of a summary that have something to show."""
-    return [t for t in (flow_table(runs), delay_table(runs), link_table(runs), queue_table(runs)) if t]
+    made = (flow_table(runs), delay_table(runs), load_table(runs), link_table(runs), queue_table(runs))
+    return [t for t in made if t]
 
 
 def _busy_links(links: pl.DataFrame, reasons: list[str]) -> tuple[pl.DataFrame, list[str]]:
