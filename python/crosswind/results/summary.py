@@ -241,7 +241,7 @@ def queue_table(runs: Runs) -> Table | None:
 
 
 def load_rows(runs: Runs) -> pl.DataFrame:
-    """What transfers add to the round-trip time of each ping whose events were recorded; empty where nothing is said."""
+    """What transfers add to the round-trip time of each ping whose events were recorded; empty where there is none."""
     found = []
     for probe in delays.groups_with(runs, "ping"):
         try:
