@@ -274,7 +274,7 @@ def test_the_report_shows_intervals_maps_and_what_explains_the_variation(engine:
     assert main(["sweep", str(file), *vary, "--reps", "4", "--out", "s", "--formats", "svg"]) == 0
     page = Path("s/report.html").read_text()
     assert "What explains the variation" in page and "rate x bulk_count" in page
-    assert page.count('class="chart-data"') == 3 and page.count('class="heat"') == 2 and "goodput-map-bulk" in page
+    assert page.count('class="chart-data"') == 4 and page.count('class="heat"') == 2 and "goodput-map-bulk" in page
     assert "queue-delay-p50-map-bulk" not in page, "a constant is no map"
     drawn = pl.read_csv("s/figures/goodput-bulk.csv")
     assert drawn.height == 9 and (drawn["low"] <= drawn["y"]).all() and drawn["n"].to_list() == [4] * 9
