@@ -136,7 +136,7 @@ def navigation() -> list[dict[str, object]]:
         {"Concepts": [*some("concepts.md", "architecture.md", "glossary.md"), *folder("concepts")]},
         {"Phenomena": folder("phenomena")},
         {"Reference": [*some("results.md", "command-line.md", "python-interface.md", "python.md"), *elements()]},
-        {"Evidence": [*some("trust.md"), *folder("reproduction"), *some(*evidence)]},
+        {"Evidence": [*some("trust.md", "beside-other-tools.md"), *folder("reproduction"), *some(*evidence)]},
         {"Project": [*some("changes.md", "citing.md"), {"Decisions": folder("decisions")}]},
     ]
     named = re.findall(r"'([\w/.-]+\.md)'", repr(menu))
