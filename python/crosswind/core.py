@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from crosswind.errors import EngineMissingError
+from crosswind.errors import EngineMissingError, UnknownNameError
 
 KINDS = (
     "queue",
@@ -110,9 +110,12 @@ def _templates() -> list[dict[str, Any]]:
 def registry(kind: str | None = None) -> list[dict[str, Any]]:
     """What a scenario may name: a list of dicts with kind, name, title, doc (Markdown), params (JSON Schema).
 
-    `kind`: only those of a kind, such as "queue" or "metric". Raises EngineMissingError without the compiled engine.
+    `kind`: only those of a kind, such as "queue" or "metric". Raises InputError for a kind that does not exist,
+    EngineMissingError without the compiled engine.
     """
     rows = _rows(id(core()))
+    if kind is not None and kind not in (known := {*KINDS, *(r["kind"] for r in rows)}):
+        raise UnknownNameError("registry", kind, "kind", known)
     return [r for r in rows if kind is None or r["kind"] == kind]
 
 

@@ -42,6 +42,12 @@ def test_unknown_names_are_errors_with_the_nearest_one(runs: cw.Runs) -> None:
         runs.hist("dealy_ns")
     with pytest.raises(cw.InputError, match="did you mean `gprs`"):
         runs.only("grps")
+    with pytest.raises(cw.InputError, match="did you mean `flow`"):
+        runs.table("flwo")
+    with pytest.raises(cw.InputError, match="did you mean `third`"):
+        runs.events("thrid")
+    with pytest.raises(cw.InputError, match="did you mean `queue`"):
+        cw.registry("quueue")
     assert runs.sample("cwnd_bytes", "third").height > 5
     # What could be recorded and was not is empty, not wrong.
     assert runs.sample("allowed_rate_bps").is_empty()

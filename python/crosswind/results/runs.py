@@ -123,7 +123,9 @@ class Runs:
         return runs_html(self)
 
     def table(self, name: str) -> pl.DataFrame:
-        """A table by name; an empty frame when the runs did not record it."""
+        """A table by name; an empty frame when the runs did not record it. Raises InputError for a name of none."""
+        if name not in self.tables and name not in TABLES:
+            raise UnknownNameError("table", name, "table", {*TABLES, *self.tables})
         return self.tables.get(name, pl.DataFrame())
 
     def runs(self) -> pl.DataFrame:
@@ -185,8 +187,13 @@ class Runs:
         return pandas.DataFrame({name: frame[name].to_list() for name in frame.columns})
 
     def events(self, flow: str | None = None, kind: str | None = None) -> pl.DataFrame:
-        """Logged events with the flow's name in `name`, all or those of one flow and kind, in order of time."""
+        """Logged events with the flow's name in `name`, all or those of one flow and kind, in order of time.
+
+        Raises InputError for a flow that does not exist.
+        """
         events = self.table("event")
+        if flow is not None and self.flows().width:
+            _check_name("events", "name", flow, self.flows(), set())
         if events.is_empty():
             return events
         names = self.flows().select("configuration", "rep", "flow", "name")
