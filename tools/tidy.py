@@ -32,6 +32,16 @@ PACKETS_END = (
     "crates/sim/examples/hot_paths.rs",
 )
 STREAMS_BEGIN = ("crates/base/src/rng.rs",)
+# Only controllers write the window. What the connection still asks of it by name (`Change`), by file. The numbers fall;
+# none of them rises.
+TCP = "crates/transport/src/tcp/"
+WINDOW_REQUESTS = {
+    "sender.rs": 7,
+    "sender/extra.rs": 8,
+    "sender/output.rs": 5,
+    "sender/undo.rs": 3,
+    "conn/recall.rs": 4,
+}
 ARROWS = {
     "base": set(),
     "net": {"base"},
@@ -133,6 +143,21 @@ def rust_habits(path: Path, lines: list[str]) -> Iterator[Finding]:
             yield path, number, "random numbers come from a named stream (Streams::named)"
         if crate in LOWER:
             yield from ((path, number, f"{word} below the simulator") for word in FORBIDDEN_BELOW if word in code)
+
+
+def window_writers(path: Path, lines: list[str]) -> Iterator[Finding]:
+    """The window belongs to its controller (`tcp/law/`): nobody else borrows it, and what is asked of it is counted."""
+    name = str(path.relative_to(ROOT))
+    if path.suffix != ".rs" or name.startswith(TCP + "law/"):
+        return
+    asked = [n for n, line in enumerate(lines, 1) if "change(Change::" in line]
+    borrowed = [n for n, line in enumerate(lines, 1) if "window_mut(" in line]
+    yield from ((path, n, "only controllers write the window") for n in borrowed)
+    allowed = WINDOW_REQUESTS.get(name.removeprefix(TCP), 0)
+    if not is_test(path) and len(asked) > allowed:
+        yield path, asked[-1], f"{len(asked)} requests to change the window, not {allowed}: let the controller decide"
+    if len(asked) < allowed:
+        yield path, 1, f"{len(asked)} requests to change the window, not {allowed}: lower the number"
 
 
 def sources() -> set[str]:
@@ -241,6 +266,7 @@ def findings() -> Iterator[Finding]:
         if path.suffix == ".rs" and path.relative_to(ROOT).parts[0] == "crates":
             yield from long_rust_functions(path, lines)
             yield from rust_habits(path, lines)
+            yield from window_writers(path, lines)
         if name not in EXEMPT and not name.startswith("docs/reference/"):
             yield from words(path, lines, known)
     yield from headers(files)

@@ -58,3 +58,17 @@ def test_a_circle_inside_a_room_and_a_room_without_a_place_are_found(
     assert found.startswith("imports in a circle: crosswind.run.")
     (found,) = findings(tidy, tmp_path, monkeypatch, attic__a="")
     assert found == "room attic has no row in ROOMS"
+
+
+def test_who_writes_the_window_beside_its_controller_is_found(tidy: ModuleType) -> None:
+    sender = tidy.ROOT / tidy.TCP / "sender/undo.rs"
+    asks = "self.law.change(Change::Cap(1.0));"
+    allowed = tidy.WINDOW_REQUESTS["sender/undo.rs"]
+    assert [r for *_, r in tidy.window_writers(sender, [asks] * allowed)] == []
+    (more,) = tidy.window_writers(sender, [asks] * (allowed + 1))
+    assert "let the controller decide" in more[2]
+    (fewer,) = tidy.window_writers(sender, [asks])
+    assert "lower the number" in fewer[2]
+    (elsewhere,) = tidy.window_writers(tidy.ROOT / "crates/sim/src/world.rs", ["law.window_mut().reset();"])
+    assert elsewhere[2] == "only controllers write the window"
+    assert list(tidy.window_writers(tidy.ROOT / tidy.TCP / "law/reno.rs", ["law.window_mut();"])) == []

@@ -87,7 +87,7 @@ fn a_flow_that_its_receiver_limits_does_not_double_for_ever() {
     let mut w = Pair::new(p, 1 << 32, Dur(RTT.0 / 2), 1);
     w.is_watched = false;
     w.run(Time(RTT.0 * 100));
-    assert!((100_000.0..=200_000.0).contains(&w.left.conn.window().cwnd), "{}", w.left.conn.window().cwnd);
+    assert!((100_000.0..=200_000.0).contains(&w.left.conn.window().cwnd()), "{}", w.left.conn.window().cwnd());
 }
 
 #[test]

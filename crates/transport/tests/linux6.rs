@@ -2,7 +2,7 @@
 
 use crosswind_base::packet::Ext;
 use crosswind_base::{Dur, EventKind, Packet, TcpFlags, Time};
-use crosswind_transport::tcp::law::WindowLaw;
+use crosswind_transport::tcp::law::Controller;
 use crosswind_transport::tcp::sender::{Line, Outgoing, Sender};
 use crosswind_transport::tcp::{Io, TcpParams, preset, share};
 
@@ -70,7 +70,7 @@ impl World {
         self.wire.now.0 / 1_000_000
     }
     fn window(&self) -> f64 {
-        self.tx.law.window().cwnd / MSS as f64
+        self.tx.law.window().cwnd() / MSS as f64
     }
 }
 

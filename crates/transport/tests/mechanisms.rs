@@ -3,7 +3,7 @@
 use crosswind_base::units::Size;
 use crosswind_base::{Dur, TcpFlags, Time};
 use crosswind_testkit::tcp::pair::{End, Fate, Pair, Pick};
-use crosswind_transport::tcp::law::WindowLaw;
+use crosswind_transport::tcp::law::Controller;
 use crosswind_transport::tcp::params::*;
 use crosswind_transport::tcp::{TcpParams, preset};
 

@@ -103,12 +103,12 @@ fn at_expiry_the_threshold_is_half_of_the_window_as_it_is_then() {
     w.open();
     let mut grown = 0.0;
     while w.left.conn.tx.stats().fast_recoveries == 0 {
-        grown = w.left.conn.window().cwnd;
+        grown = w.left.conn.window().cwnd();
         assert!(w.step(), "the loss is found");
     }
     // 40 segments at 16 to 18 a round trip: the window has grown by two, and by one more during the wait.
     assert!((18.0..20.5).contains(&(grown / MSS as f64)), "{grown}");
-    assert!((w.left.conn.window().ssthresh - grown / 2.0).abs() <= MSS as f64 / 2.0);
+    assert!((w.left.conn.window().ssthresh() - grown / 2.0).abs() <= MSS as f64 / 2.0);
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn the_window_grows_with_each_duplicate_while_it_waits_and_not_where_growth_is_o
         w.open();
         let mut widest: f64 = 0.0;
         while w.left.conn.tx.stats().fast_recoveries == 0 {
-            widest = w.left.conn.window().cwnd;
+            widest = w.left.conn.window().cwnd();
             assert!(w.step(), "the loss is found");
         }
         widest / MSS as f64
@@ -207,7 +207,7 @@ fn newreno_can_wait_too() {
 fn after_reordering_ncr_goes_on_with_the_window_that_was_in_flight() {
     let mut w = pair(params(Wait::NcrAggressive), &[(40, 0, Fate::Late(Dur::from_millis(40)))]);
     w.run(END);
-    assert!(w.left.conn.window().ssthresh >= 15.0 * MSS as f64, "{}", w.left.conn.window().ssthresh);
+    assert!(w.left.conn.window().ssthresh() >= 15.0 * MSS as f64, "{}", w.left.conn.window().ssthresh());
     assert!(w.left.conn.tx.stats().cwnd_max_bytes > 17.0 * MSS as f64);
 }
 

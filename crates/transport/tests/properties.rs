@@ -4,7 +4,7 @@
 use crosswind_base::units::Size;
 use crosswind_base::{Dur, Streams, Time};
 use crosswind_testkit::tcp::pair::{Closes, Dice, End, Host, Pair};
-use crosswind_transport::tcp::law::WindowLaw;
+use crosswind_transport::tcp::law::Controller;
 use crosswind_transport::tcp::params::*;
 use crosswind_transport::tcp::{TcpParams, preset};
 

@@ -187,8 +187,8 @@ fn connection(row: &mut Row<'_>, tx: &Endpoint, rx: &Endpoint) {
     quantiles(row, "rtt", &s.rtt_ns);
     let window = tx.conn.window();
     row.float("cwnd_max_bytes", s.cwnd_max_bytes)
-        .float("cwnd_bytes", window.cwnd)
-        .float("ssthresh_bytes", window.ssthresh)
+        .float("cwnd_bytes", window.cwnd())
+        .float("ssthresh_bytes", window.ssthresh())
         .int("ssthresh_initial_bytes", tx.conn.ssthresh_initial);
 }
 

@@ -148,8 +148,8 @@ impl Sampler {
 fn flow_gauges(e: &Endpoint, put: &mut impl FnMut(&'static str, f64)) {
     let (tx, p) = (e.conn.tx.get(), e.conn.params());
     let window = e.conn.window();
-    put("cwnd_bytes", window.cwnd);
-    put("ssthresh_bytes", window.ssthresh);
+    put("cwnd_bytes", window.cwnd());
+    put("ssthresh_bytes", window.ssthresh());
     put("in_flight_bytes", tx.map_or(0, |tx| tx.in_flight(p)) as f64);
     put("rto_ns", e.conn.tx.rto(p).0 as f64);
     if let Some((tx, s)) = tx.and_then(|tx| Some((tx, tx.rtt.srtt?))) {

@@ -36,7 +36,7 @@ use super::Surroundings;
 use crosswind_base::packet::{Ext, Meta};
 use crosswind_base::{Dur, Event, Packet, SackList, TcpFlags, Time};
 use crosswind_transport::tcp::conn::State;
-use crosswind_transport::tcp::law::WindowLaw;
+use crosswind_transport::tcp::law::Controller;
 use crosswind_transport::tcp::share::Cache;
 use crosswind_transport::tcp::{CloseRule, Connection, preset};
 use segment::{Segment, Stamp, number, segment, show};

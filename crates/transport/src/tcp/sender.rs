@@ -1,10 +1,11 @@
 //! The sending half: the only place with control flow.
 //!
-//! An arriving ACK is turned into facts ([`Ack`]) once. Then, always in this order: judges, undo, law, detector,
-//! signals, and one gate ([`Sender::congested`]) through which every reduction passes; before a timeout that a judge hears
+//! An arriving ACK is turned into facts ([`Ack`]) once. Then, always in this order: judges, undo, detector,
+//! controller, signals, and one gate ([`Sender::congested`]) through which every reduction passes; before a timeout that a judge hears
 //! passes it, the law is copied for an undo. Last, whatever the window allows is sent.
 
 mod avoidable;
+mod controller;
 mod extra;
 mod facts;
 mod output;
@@ -21,11 +22,12 @@ pub use stats::SenderStats;
 use super::conn::rtt::Rtt;
 use super::conn::scoreboard::{Scoreboard, Sent};
 use super::detect::{Detect, Detector, Habits, Phase, Verdict, View};
-use super::law::{Law, WindowLaw};
+use super::law::{Change, Controller, Law};
 use super::params::*;
 use super::signal::ecn::EcnEcho;
 use super::undo::{Bench, Case, Expiry, Judge};
 use super::{Ack, Io, Trigger, stamp};
+use controller::Found;
 use crosswind_base::probe::header_bits;
 use crosswind_base::{EventKind, Packet, TcpFlags, Time};
 use extra::Extra;
@@ -188,10 +190,7 @@ impl Sender {
     }
     /// The peer wants smaller segments than were expected; nothing has been sent yet.
     pub fn use_mss(&mut self, mss: u64) {
-        let w = self.law.window_mut();
-        let new = real(mss);
-        w.cwnd *= new / w.mss;
-        w.mss = new;
+        self.law.change(Change::SegmentSize(real(mss)));
     }
     pub fn is_closing(&self) -> bool {
         self.closing
@@ -202,12 +201,9 @@ impl Sender {
     }
     /// The SYN had to be sent again: the timeout starts over for data (RFC 6298 section 5.7), and so may the window.
     pub fn restart_after_syn_loss(&mut self, p: &TcpParams, backoff: u32) {
-        if p.handshake != Handshake::Ns2 {
-            self.rtt = Rtt::after_syn_loss(p, backoff);
-        }
-        if p.handshake == Handshake::Ns2 {
-            let w = self.law.window_mut();
-            w.cwnd = w.mss;
+        match p.handshake {
+            Handshake::Ns2 => self.law.change(Change::StartFrom(self.law.window().mss())),
+            Handshake::ThreeWay => self.rtt = Rtt::after_syn_loss(p, backoff),
         }
     }
     pub fn outstanding(&self) -> u64 {
@@ -231,7 +227,7 @@ impl Sender {
             phase: self.phase,
             guard: self.guard,
             limited_transmit: p.limited_transmit.on(),
-            cwnd: self.law.window().cwnd,
+            cwnd: self.law.cwnd(),
         }
     }
     pub fn in_flight(&self, p: &TcpParams) -> u64 {
@@ -240,7 +236,7 @@ impl Sender {
     /// The window in bytes that counts: congestion window and hard limit.
     #[inline]
     fn cwnd(&self, p: &TcpParams) -> f64 {
-        let c = self.law.window().cwnd;
+        let c = self.law.cwnd();
         if p.window_limit_segments == 0 { c } else { c.min(f64::from(p.window_limit_segments) * real(p.mss.0)) }
     }
 
@@ -281,23 +277,21 @@ impl Sender {
         }
         self.watch_for_spurious(pkt, blocks, &a, p);
         self.acked_now = a.bytes;
-        if !self.judge(&a, p, line) && !self.is_repaired(&a) {
-            self.grow(&a, p);
-        }
+        let may_grow = !self.judge(&a, p, line) && !self.is_repaired(&a) && self.may_grow(&a, p);
         let mut echo_in_ns2 = p.handshake == Handshake::Ns2 && self.ecn.congested_in_ns2(&a, &self.view(p));
         if echo_in_ns2 && self.phase_is_recovery() && self.habits.echo_prolongs_recovery {
             echo_in_ns2 = false;
             self.prolong_recovery(p, line);
         }
+        let lost_before = self.board.ever_lost();
         let verdict = if self.judges.is_active() {
             Verdict::Nothing
         } else {
             let v = self.view(p);
             self.detector.on_ack(&a, blocks, &mut self.board, &v)
         };
-        if self.detector.grows_on_duplicate() {
-            self.grow_on_duplicate(&a, p);
-        }
+        let lost = self.board.ever_lost() - lost_before;
+        self.tell_controller(&a, Found { verdict, lost, may_grow }, p);
         let before = self.phase;
         self.conclude(verdict, &a, p, line);
         self.look_for_overdue(&a, p, line);
@@ -329,7 +323,7 @@ impl Sender {
         self.timeouts_in_a_row = 0;
         let first_partial = verdict != Verdict::Partial || self.restarts_timer_on_partial();
         // A window below one segment releases nothing more: only the timer can open it again (ns-2).
-        let stuck = !self.sent_everything() && self.law.window().cwnd < real(p.mss.0);
+        let stuck = !self.sent_everything() && self.law.cwnd() < real(p.mss.0);
         if self.outstanding() == 0 && !stuck {
             self.timer = Time::NEVER;
         } else if first_partial {
@@ -367,35 +361,6 @@ impl Sender {
         !self.sent_everything() && (len > 0 || self.closing) && self.nxt + len <= self.window_edge
     }
 
-    #[inline]
-    fn grow(&mut self, a: &Ack, p: &TcpParams) {
-        let may = match self.phase {
-            Phase::Open => !a.echo || !self.ecn.active,
-            _ if p.handshake == Handshake::Ns2 && a.echo && self.ecn.active => false,
-            Phase::Timeout { .. } => !self.judges.is_active(),
-            Phase::Recovery { high } => {
-                let leaves = self.una >= high || self.habits.ends_on_any_ack;
-                leaves && p.grow_on_recovery_exit.on()
-            }
-            Phase::Echo { .. } => p.handshake == Handshake::Ns2 && !a.echo,
-        };
-        if a.bytes > 0 && may && (a.window_limited || p.grow_when == GrowWhen::Always) {
-            match p.avoidance_counting {
-                // Linux: what duplicates have reported was counted, or not, when they came.
-                AvoidanceCounting::Segments if a.delivered != a.bytes => {
-                    if a.delivered > 0 {
-                        self.law.on_ack(&Ack { bytes: a.delivered, ..*a });
-                    }
-                }
-                _ => self.law.on_ack(a),
-            }
-        }
-        let c = self.law.window().cwnd;
-        if c > self.stats.cwnd_max_bytes {
-            self.stats.cwnd_max_bytes = c;
-        }
-    }
-
     /// Acts on the detector's verdict and ends episodes that are complete.
     fn conclude(&mut self, verdict: Verdict, a: &Ack, p: &TcpParams, line: &mut impl Line) {
         while let Some(s) = self.detector.forced_resend(&mut self.board) {
@@ -422,12 +387,11 @@ impl Sender {
             Verdict::Partial => {
                 let habits = self.habits;
                 let cut = self.detector.take_deflation() as f64;
-                let w = self.law.window_mut();
                 if habits.partial_ends_backoff {
                     self.rtt.reset_backoff();
                 }
                 if habits.partial_resends {
-                    w.cwnd = (w.cwnd - cut).max(w.mss);
+                    self.law.change(Change::Deflate(cut));
                     if p.rtt_sampling == RttSampling::PerWindow && self.timed.is_some_and(|t| self.una >= t.0) {
                         self.timed = None;
                     }
@@ -457,7 +421,7 @@ impl Sender {
                 let just_left = if why == Trigger::Echo { self.acked_now } else { 0 };
                 ((self.outstanding() + just_left) as f64).min(self.cwnd(p))
             }
-            ReduceFrom::Cwnd => self.law.window().cwnd,
+            ReduceFrom::Cwnd => self.law.cwnd(),
             ReduceFrom::Ns2Window => self.cwnd(p),
         };
         // One reduction per window of data: a loss in the window that an echo has reduced already starts a recovery, but
@@ -465,7 +429,7 @@ impl Sender {
         let reduced_already = why == Trigger::Loss && matches!(self.phase, Phase::Echo { .. });
         if !reduced_already {
             match self.extra.as_ref().and_then(|x| x.early_share()).filter(|_| why == Trigger::Early) {
-                Some(share) => self.give_up_share(share),
+                Some(share) => self.law.change(Change::GiveUp(share)),
                 None => self.law.reduce(why, base),
             }
             // RFC 3168 section 6.1.2: the receiver learns of every reduction.
@@ -512,8 +476,7 @@ impl Sender {
     pub fn on_timeout(&mut self, p: &TcpParams, line: &mut impl Line) {
         self.timer = Time::NEVER;
         if self.outstanding() == 0 {
-            let w = self.law.window_mut();
-            w.cwnd = w.cwnd.max(w.mss);
+            self.law.change(Change::OneSegment);
             self.transmit(p, line);
             return self.probe_window(p, line);
         }
@@ -545,10 +508,10 @@ impl Sender {
             Phase::Echo { .. } => true,
             Phase::Open => false,
         };
-        let ssthresh = self.law.window().ssthresh;
+        let ssthresh = self.law.ssthresh();
         self.congested(Trigger::Timeout, p, line);
         if hold {
-            self.law.window_mut().ssthresh = ssthresh;
+            self.law.change(Change::Threshold(ssthresh));
         }
         self.detector.on_timeout();
         if let Some(x) = &mut self.extra {
@@ -578,8 +541,7 @@ impl Sender {
         if self.judges.is_active() && p.frto_peer_resends == PeerResends::CountAsDuplicate {
             self.judges.stop();
             self.board.mark_lost_but_resent(p.sack_after_timeout, self.judges.high());
-            let w = self.law.window_mut();
-            w.cwnd = 2.0 * w.mss;
+            self.law.change(Change::StartFrom(2.0 * self.law.window().mss()));
             self.probe_budget = None;
             self.transmit(p, line);
         }
@@ -595,6 +557,6 @@ impl Sender {
             return;
         }
         let w = self.law.window();
-        line.note(EventKind::Cwnd, w.cwnd as u64, 0, w.ssthresh.min(u32::MAX as f64) as u32);
+        line.note(EventKind::Cwnd, w.cwnd() as u64, 0, w.ssthresh().min(u32::MAX as f64) as u32);
     }
 }

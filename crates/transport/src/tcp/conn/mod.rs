@@ -25,7 +25,7 @@ pub mod sending;
 pub mod window;
 mod wire;
 
-use super::law::{Law, Window, WindowLaw};
+use super::law::{Controller, Law, Window};
 use super::params::TcpParams;
 use super::sender::Sender;
 use super::{CloseRule, Io};

@@ -1,6 +1,6 @@
 //! What a connection takes from its host's memory of the peer, and what it leaves there.
 
-use super::super::law::WindowLaw;
+use super::super::law::{Change, Controller};
 use super::super::params::{TcpParams, choice};
 use super::super::share::Closing;
 use super::super::{Io, stamp};
@@ -37,7 +37,7 @@ impl Connection {
         if self.params.share_ssthresh.on()
             && let Some(v) = io.shared().and_then(|c| c.lookup(self.peer, now))
         {
-            self.sender().law.set_ssthresh(v as f64);
+            self.sender().law.change(Change::Threshold(v as f64));
             self.ssthresh_initial = v;
         }
     }
@@ -64,8 +64,7 @@ impl Connection {
             tx.rtt.recall(known, &p);
             if p.initial_window_known_segments > 0 {
                 let srtt = tx.rtt.srtt.unwrap_or_default();
-                let w = tx.law.window_mut();
-                w.cwnd = known_window(srtt, w.ssthresh, &p);
+                tx.law.change(Change::StartFrom(known_window(srtt, tx.law.ssthresh(), &p)));
             }
         }
     }
@@ -76,11 +75,11 @@ impl Connection {
         let rule = self.params.syn_loss;
         let tx = self.sender();
         tx.rtt.back_off();
-        let w = tx.law.window_mut();
+        let mss = tx.law.window().mss();
         match rule {
-            SynLoss::One => w.cwnd = w.mss,
+            SynLoss::One => tx.law.change(Change::StartFrom(mss)),
             // The side that answers makes its socket when the connection exists.
-            SynLoss::Linux24 if opens => (w.cwnd, w.ssthresh) = (w.mss, 2.0 * w.mss),
+            SynLoss::Linux24 if opens => tx.law.change(Change::Restore { cwnd: mss, ssthresh: 2.0 * mss }),
             SynLoss::Initial | SynLoss::Linux24 => {}
         }
     }

@@ -92,6 +92,8 @@ pub struct Scoreboard {
     resent: u64,
     /// Lost and not sent again yet.
     waiting: u64,
+    /// Bytes that were ever held lost; those held lost again count again.
+    ever_lost: u64,
     retransmissions: retransmissions::Retransmissions,
 }
 
@@ -112,6 +114,10 @@ impl Scoreboard {
     /// Bytes sent again, and neither acknowledged nor held lost since. Most of them are counted as lost as well.
     pub fn resent_bytes(&self) -> u64 {
         self.resent
+    }
+    /// Bytes that were ever held lost; what was lost again after it had been sent again counts again.
+    pub fn ever_lost(&self) -> u64 {
+        self.ever_lost
     }
     pub fn is_empty(&self) -> bool {
         self.ring.is_empty()
@@ -340,6 +346,7 @@ impl Scoreboard {
                 self.lost += s.len as u64;
                 if !s.is_resent() {
                     self.waiting += s.len as u64;
+                    self.ever_lost += s.len as u64;
                     self.resend_cursor = self.resend_cursor.min(self.popped + i as u64);
                 }
             }
@@ -360,6 +367,7 @@ impl Scoreboard {
         self.lost += s.len as u64;
         if !s.is_resent() {
             self.waiting += s.len as u64;
+            self.ever_lost += s.len as u64;
             self.resend_cursor = self.resend_cursor.min(popped);
         }
         true
@@ -372,6 +380,7 @@ impl Scoreboard {
                 s.flags |= LOST;
                 self.lost += s.len as u64;
                 self.waiting += s.len as u64;
+                self.ever_lost += s.len as u64;
                 self.resend_cursor = self.resend_cursor.min(self.popped + i as u64);
             }
         }
@@ -404,6 +413,7 @@ impl Scoreboard {
                 s.flags &= !RESENT;
                 self.resent -= s.len as u64;
                 self.waiting += s.len as u64;
+                self.ever_lost += s.len as u64;
                 self.resend_cursor = self.resend_cursor.min(popped);
                 true
             }
@@ -418,6 +428,7 @@ impl Scoreboard {
             self.ranges.clear();
             self.sacked = 0;
         }
+        let waited = self.waiting;
         (self.lost, self.resent, self.waiting, self.suspect_cursor) = (0, 0, 0, self.popped);
         self.retransmissions = Default::default();
         for s in &mut self.ring {
@@ -431,6 +442,7 @@ impl Scoreboard {
             }
         }
         self.waiting = self.lost;
+        self.ever_lost += self.lost.saturating_sub(waited);
         self.resend_cursor = self.popped;
         self.loss_boundary = self.ring.back().map_or(self.loss_boundary, |s| s.end().min(high));
     }

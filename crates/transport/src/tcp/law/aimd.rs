@@ -21,7 +21,7 @@
 
 use super::super::params::{AvoidanceCounting, TcpParams};
 use super::super::{Ack, Trigger};
-use super::{Window, WindowLaw, Worth, within};
+use super::{Controller, Window, Worth, within};
 use crosswind_base::ConfigError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -76,8 +76,8 @@ impl Aimd {
     }
 }
 
-impl WindowLaw for Aimd {
-    fn on_ack(&mut self, a: &Ack) {
+impl Controller for Aimd {
+    fn grow(&mut self, a: &Ack) {
         if !self.w.slow_start(a, self.counting) {
             self.w.add(self.params.increase, Worth(self.w.worth(a, self.counting)));
         }

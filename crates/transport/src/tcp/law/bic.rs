@@ -24,7 +24,7 @@
 
 use super::super::params::{AvoidanceCounting, Switch, TcpParams};
 use super::super::{Ack, Trigger};
-use super::{Window, WindowLaw, Worth, within};
+use super::{Controller, Window, Worth, within};
 use crosswind_base::ConfigError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -122,8 +122,8 @@ impl Bic {
     }
 }
 
-impl WindowLaw for Bic {
-    fn on_ack(&mut self, a: &Ack) {
+impl Controller for Bic {
+    fn grow(&mut self, a: &Ack) {
         if self.w.slow_start(a, self.counting) {
             return;
         }

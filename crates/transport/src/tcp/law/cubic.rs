@@ -29,7 +29,7 @@ use super::super::params::{AvoidanceCounting, Switch, TcpParams};
 use super::super::{Ack, Trigger};
 use super::cubic_linux::Counting;
 use super::seen::Seen;
-use super::{Window, WindowLaw, within};
+use super::{Controller, Window, within};
 use crosswind_base::{ConfigError, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -190,8 +190,8 @@ impl Cubic {
     }
 }
 
-impl WindowLaw for Cubic {
-    fn on_ack(&mut self, a: &Ack) {
+impl Controller for Cubic {
+    fn grow(&mut self, a: &Ack) {
         self.seen.take(a);
         if self.w.slow_start(a, self.counting) {
             return;

@@ -2,7 +2,7 @@
 //! functions (losses at random) and for the shape of a law over time (losses where the window exceeds what the path holds).
 //! A round trip of a large window may be told in fewer ACKs, each for several segments (`acks_per_round`).
 
-use super::{Law, WindowLaw, within};
+use super::{Controller, Law, within};
 use crate::tcp::params::{AvoidanceCounting, TcpParams};
 use crate::tcp::{Ack, Trigger};
 use crosswind_base::units::show_dur;
@@ -119,7 +119,7 @@ pub fn drive(p: &TcpParams, how: &Drive, rng: &mut Rng) -> Driven {
             until_loss = gap(rng);
         } else if window < WINDOW_MAX {
             acked += u64::from(segments) * p.mss.0;
-            law.on_ack(&Ack {
+            law.grow(&Ack {
                 now: Time::from_secs_f64(now_s),
                 ack: acked,
                 bytes: u64::from(segments) * p.mss.0,

@@ -37,7 +37,7 @@
 use super::super::params::{AvoidanceCounting, GrowWhen, TcpParams};
 use super::super::{Ack, Trigger};
 use super::seen::Round;
-use super::{Window, WindowLaw, within};
+use super::{Controller, Window, within};
 use crosswind_base::units::show_rate;
 use crosswind_base::{BitRate, ConfigError, Dur, Time};
 use schemars::JsonSchema;
@@ -259,8 +259,8 @@ impl Fast {
     }
 }
 
-impl WindowLaw for Fast {
-    fn on_ack(&mut self, a: &Ack) {
+impl Controller for Fast {
+    fn grow(&mut self, a: &Ack) {
         match self.params.version {
             FastVersion::Published => self.once_per_round_trip(a),
             FastVersion::Stepwise => self.step(a),

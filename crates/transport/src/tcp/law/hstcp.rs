@@ -23,7 +23,7 @@
 
 use super::super::params::{AvoidanceCounting, TcpParams};
 use super::super::{Ack, Trigger};
-use super::{Window, WindowLaw, Worth, within};
+use super::{Controller, Window, Worth, within};
 use crosswind_base::ConfigError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -104,8 +104,8 @@ impl Hstcp {
     }
 }
 
-impl WindowLaw for Hstcp {
-    fn on_ack(&mut self, a: &Ack) {
+impl Controller for Hstcp {
+    fn grow(&mut self, a: &Ack) {
         if self.w.slow_start(a, self.counting) {
             return;
         }

@@ -23,7 +23,7 @@
 use super::super::params::{AvoidanceCounting, Switch, TcpParams};
 use super::super::{Ack, Trigger};
 use super::seen::Seen;
-use super::{Window, WindowLaw, Worth, within};
+use super::{Controller, Window, Worth, within};
 use crosswind_base::{ConfigError, Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -170,8 +170,8 @@ impl Htcp {
     }
 }
 
-impl WindowLaw for Htcp {
-    fn on_ack(&mut self, a: &Ack) {
+impl Controller for Htcp {
+    fn grow(&mut self, a: &Ack) {
         self.measure(a);
         if self.w.slow_start(a, self.counting) {
             return;

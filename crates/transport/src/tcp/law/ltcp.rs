@@ -24,7 +24,7 @@
 use super::super::params::{AvoidanceCounting, TcpParams};
 use super::super::{Ack, Trigger};
 use super::seen::Seen;
-use super::{Window, WindowLaw, Worth, within};
+use super::{Controller, Window, Worth, within};
 use crosswind_base::{ConfigError, Dur};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -142,8 +142,8 @@ impl Ltcp {
     }
 }
 
-impl WindowLaw for Ltcp {
-    fn on_ack(&mut self, a: &Ack) {
+impl Controller for Ltcp {
+    fn grow(&mut self, a: &Ack) {
         if self.seen.take(a) && self.params.kr_exponent > 0.0 {
             let ratio = self.seen.least_smoothed_s / self.params.kr_ref_rtt.as_secs_f64();
             self.kr = self.params.kr_ref * ratio.powf(self.params.kr_exponent);

@@ -1,6 +1,7 @@
-//! Window laws: how the congestion window grows, and to what it is reduced.
+//! Controllers, also called window laws: how the congestion window grows, and to what it is reduced.
 //!
-//! A law sees facts and answers with a window. It owns no packets, no timers and no recovery state.
+//! A controller sees the facts of every ACK and answers with a window. It owns no packets, no timers and no recovery state; nobody
+//! else writes the window ([`window`]).
 
 pub mod aimd;
 pub mod bic;
@@ -20,108 +21,54 @@ pub mod own;
 pub mod reno;
 #[cfg(test)]
 mod reno_oracle;
+pub mod sample;
 pub mod scalable;
 pub(in crate::tcp) mod seen;
 pub mod tabulated;
 pub mod vegas;
 pub mod westwood;
+pub mod window;
 
-use super::params::{AvoidanceCounting, TcpParams};
+use super::params::TcpParams;
 use super::registry::Row;
 use super::{Ack, Trigger};
 use crosswind_base::ConfigError;
+pub use sample::AckSample;
+pub use window::{Change, Window, Worth};
 
-/// The arithmetic of one congestion window. Before a timeout that may turn out to have been a mistake the sender takes a copy
-/// (`clone`), so that the reduction can be undone without the law's help.
-pub trait WindowLaw: Clone {
-    /// New data was acknowledged while the window may grow.
-    fn on_ack(&mut self, a: &Ack);
+/// One controller: alone in charge of the window, told of everything. Before a timeout that may turn out to have been a mistake
+/// the sender takes a copy (`clone`).
+pub trait Controller: Clone {
+    /// Every ACK. Unless a controller makes something of the others, too, the window grows on those on which it may.
+    #[inline]
+    fn on_ack(&mut self, s: &AckSample<'_>) {
+        if !s.may_grow {
+            return;
+        }
+        if s.credit == s.ack.bytes {
+            self.grow(s.ack);
+        } else {
+            self.grow(&Ack { bytes: s.credit, ..*s.ack });
+        }
+    }
+    /// Growth by an ACK on which the window may grow; `bytes` of it count.
+    fn grow(&mut self, _a: &Ack) {}
     /// Congestion. `base` is the number of bytes that the profile reduces from (flight or window).
     fn reduce(&mut self, why: Trigger, base: f64);
+    /// What else the connection asks of the window.
+    fn change(&mut self, change: Change) {
+        self.window_mut().apply(change);
+    }
     fn window(&self) -> &Window;
+    /// For this folder: others cannot write what it gives.
     fn window_mut(&mut self) -> &mut Window;
+    #[inline]
     fn cwnd(&self) -> f64 {
         self.window().cwnd
     }
+    #[inline]
     fn ssthresh(&self) -> f64 {
         self.window().ssthresh
-    }
-    fn set_ssthresh(&mut self, bytes: f64) {
-        self.window_mut().ssthresh = bytes;
-    }
-}
-
-/// What every window law has: the window and the slow-start threshold, in bytes.
-#[derive(Clone, Debug)]
-pub struct Window {
-    /// Congestion window in bytes; fractions accumulate.
-    pub cwnd: f64,
-    /// Slow-start threshold in bytes.
-    pub ssthresh: f64,
-    pub mss: f64,
-}
-
-impl Window {
-    pub fn new(p: &TcpParams) -> Window {
-        let mss = p.mss.0 as f64;
-        Window { cwnd: mss * p.initial_window_segments as f64, ssthresh: p.initial_ssthresh.0 as f64, mss }
-    }
-    pub fn in_slow_start(&self) -> bool {
-        self.cwnd < self.ssthresh
-    }
-    /// The window in segments.
-    pub fn segments(&self) -> f64 {
-        self.cwnd / self.mss
-    }
-    /// Grows as slow start does while the window is below the threshold; returns whether it was.
-    #[inline]
-    pub fn slow_start(&mut self, a: &Ack, counting: AvoidanceCounting) -> bool {
-        let below = self.in_slow_start();
-        if below {
-            self.cwnd += match counting {
-                AvoidanceCounting::Bytes => self.mss.min(a.bytes as f64),
-                AvoidanceCounting::Segments => (a.bytes as f64).min(self.ssthresh - self.cwnd),
-                _ => self.mss,
-            };
-        }
-        below
-    }
-    /// What an ACK counts for in congestion avoidance, in segments: what it acknowledges, or one.
-    #[inline]
-    pub fn worth(&self, a: &Ack, counting: AvoidanceCounting) -> f64 {
-        let by_bytes = matches!(counting, AvoidanceCounting::Bytes | AvoidanceCounting::Segments);
-        if by_bytes { a.bytes as f64 / self.mss } else { 1.0 }
-    }
-    /// Adds `per_window` segments per window of ACKs.
-    #[inline]
-    pub fn add(&mut self, per_window: f64, worth: Worth) {
-        self.cwnd += per_window * worth.0 * self.mss * self.mss / self.cwnd;
-    }
-    /// Reduces to `kept` bytes, never below two segments; a timeout starts again from one.
-    pub fn fall_to(&mut self, kept: f64, why: Trigger) {
-        self.ssthresh = kept.max(2.0 * self.mss);
-        self.cwnd = if why == Trigger::Timeout { self.mss } else { self.ssthresh };
-    }
-}
-
-/// What an ACK counts for, in segments.
-#[derive(Clone, Copy, Debug)]
-pub struct Worth(pub f64);
-
-impl<L: WindowLaw> WindowLaw for Box<L> {
-    #[inline]
-    fn on_ack(&mut self, a: &Ack) {
-        (**self).on_ack(a);
-    }
-    fn reduce(&mut self, why: Trigger, base: f64) {
-        (**self).reduce(why, base);
-    }
-    #[inline]
-    fn window(&self) -> &Window {
-        (**self).window()
-    }
-    fn window_mut(&mut self) -> &mut Window {
-        (**self).window_mut()
     }
 }
 
@@ -176,8 +123,8 @@ macro_rules! laws {
         /// The window is asked for several times an ACK: the commonest law is told apart first, the others by a table.
         impl Law {
             #[inline(never)]
-            fn rarer_on_ack(&mut self, a: &Ack) {
-                match self { $(Law::$variant(l) => l.on_ack(a)),* }
+            fn rarer_on_ack(&mut self, s: &AckSample<'_>) {
+                match self { $(Law::$variant(l) => l.on_ack(s)),* }
             }
             #[inline(never)]
             fn rarer_window(&self) -> &Window {
@@ -189,16 +136,22 @@ macro_rules! laws {
             }
         }
 
-        impl WindowLaw for Law {
+        impl Controller for Law {
             #[inline]
-            fn on_ack(&mut self, a: &Ack) {
+            fn on_ack(&mut self, s: &AckSample<'_>) {
                 match self {
-                    Law::Reno(l) => l.on_ack(a),
-                    other => other.rarer_on_ack(a),
+                    Law::Reno(l) => l.on_ack(s),
+                    other => other.rarer_on_ack(s),
                 }
+            }
+            fn grow(&mut self, a: &Ack) {
+                match self { $(Law::$variant(l) => l.grow(a)),* }
             }
             fn reduce(&mut self, why: Trigger, base: f64) {
                 match self { $(Law::$variant(l) => l.reduce(why, base)),* }
+            }
+            fn change(&mut self, change: Change) {
+                match self { $(Law::$variant(l) => l.change(change)),* }
             }
             #[inline]
             fn window(&self) -> &Window {

@@ -18,7 +18,7 @@
 
 use super::super::params::TcpParams;
 use super::super::{Ack, Trigger};
-use super::{Window, WindowLaw};
+use super::{Controller, Window};
 use crosswind_base::{ConfigError, Dur, Time};
 use std::fmt;
 use std::sync::Arc;
@@ -130,8 +130,8 @@ impl fmt::Debug for Own {
     }
 }
 
-impl WindowLaw for Own {
-    fn on_ack(&mut self, a: &Ack) {
+impl Controller for Own {
+    fn grow(&mut self, a: &Ack) {
         self.now = a.now;
         let acked_segments = a.bytes as f64 / self.w.mss;
         let facts = Facts { acked_segments, rtt: a.rtt, ..self.facts(a.in_flight_before as f64) };
@@ -195,12 +195,12 @@ mod tests {
         let ack = Ack { bytes: mss as u64, ..Ack::default() };
         law.reduce(Trigger::Loss, 40.0 * mss);
         assert_eq!((law.cwnd(), law.ssthresh()), (30.0 * mss, 30.0 * mss));
-        law.on_ack(&ack);
-        law.on_ack(&ack);
+        law.grow(&ack);
+        law.grow(&ack);
         assert_eq!(law.cwnd(), 32.0 * mss);
         let mut copy = law.clone();
-        law.on_ack(&ack);
-        copy.on_ack(&ack);
+        law.grow(&ack);
+        copy.grow(&ack);
         assert_eq!((law.cwnd(), copy.cwnd()), (32.0 * mss, 32.0 * mss), "no number, so nothing; in the copy as well");
     }
 
@@ -210,7 +210,7 @@ mod tests {
         let mss = law.window().mss;
         law.reduce(Trigger::Timeout, 40.0 * mss);
         assert_eq!((law.cwnd(), law.ssthresh()), (mss, 30.0 * mss));
-        law.on_ack(&Ack { bytes: mss as u64, ..Ack::default() });
+        law.grow(&Ack { bytes: mss as u64, ..Ack::default() });
         assert_eq!(law.cwnd(), 2.0 * mss);
     }
 

@@ -19,7 +19,7 @@
 
 use super::super::params::{AvoidanceCounting, TcpParams};
 use super::super::{Ack, Trigger};
-use super::{Window, WindowLaw};
+use super::{Controller, Window};
 
 #[derive(Clone, Debug)]
 pub struct Reno {
@@ -35,9 +35,9 @@ impl Reno {
     }
 }
 
-impl WindowLaw for Reno {
+impl Controller for Reno {
     #[inline]
-    fn on_ack(&mut self, a: &Ack) {
+    fn grow(&mut self, a: &Ack) {
         let w = &mut self.w;
         // Linux stays in slow start until the window exceeds the threshold; the others until it reaches it.
         let slow_start = match self.counting {

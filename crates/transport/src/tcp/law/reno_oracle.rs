@@ -1,6 +1,6 @@
 //! Reno's three ways of counting against the routines that they imitate, in those routines' own units.
 
-use super::WindowLaw;
+use super::Controller;
 use super::reno::Reno;
 use crate::tcp::params::{AvoidanceCounting, TcpParams};
 use crate::tcp::{Ack, Trigger, preset};
@@ -139,7 +139,7 @@ fn compare(counting: AvoidanceCounting, make: impl Fn() -> Box<dyn Plain>) {
                 plain.reduce(why, base);
             } else {
                 let bytes = MSS * (1 + r.below(2)) - if r.chance(0.1) { 300 } else { 0 };
-                ours.on_ack(&ack(bytes));
+                ours.grow(&ack(bytes));
                 plain.on_ack(bytes);
             }
             let (cwnd, ssthresh) = plain.window();

@@ -22,7 +22,7 @@
 
 use super::super::params::{AvoidanceCounting, TcpParams};
 use super::super::{Ack, Trigger};
-use super::{Window, WindowLaw, Worth, within};
+use super::{Controller, Window, Worth, within};
 use crosswind_base::ConfigError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -99,8 +99,8 @@ impl Scalable {
     }
 }
 
-impl WindowLaw for Scalable {
-    fn on_ack(&mut self, a: &Ack) {
+impl Controller for Scalable {
+    fn grow(&mut self, a: &Ack) {
         let linux = self.params.version == ScalableVersion::Linux26;
         // The kernel stays in slow start until the window exceeds the threshold.
         if linux && self.w.cwnd == self.w.ssthresh {

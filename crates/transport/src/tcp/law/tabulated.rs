@@ -19,7 +19,7 @@
 
 use super::super::params::TcpParams;
 use super::super::{Ack, Trigger};
-use super::{Window, WindowLaw};
+use super::{Controller, Window};
 use crosswind_base::ConfigError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -90,8 +90,8 @@ impl Tabulated {
     }
 }
 
-impl WindowLaw for Tabulated {
-    fn on_ack(&mut self, a: &Ack) {
+impl Controller for Tabulated {
+    fn grow(&mut self, a: &Ack) {
         let grow = if self.w.cwnd < self.w.ssthresh {
             self.w.mss.min(a.bytes as f64)
         } else {
@@ -150,10 +150,10 @@ mod tests {
         let mss = law.w.mss;
         let a = Ack { bytes: mss as u64, ..Ack::default() };
         (law.w.cwnd, law.w.ssthresh) = (10.0 * mss, 10.0 * mss);
-        law.on_ack(&a);
+        law.grow(&a);
         assert!((law.cwnd() - 10.3 * mss).abs() < 1e-6);
         law.w.ssthresh = 20.0 * mss;
-        law.on_ack(&a);
+        law.grow(&a);
         assert!((law.cwnd() - 11.3 * mss).abs() < 1e-6);
     }
 

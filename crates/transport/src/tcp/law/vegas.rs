@@ -25,7 +25,7 @@
 use super::super::params::{AvoidanceCounting, TcpParams, choice};
 use super::super::{Ack, Trigger};
 use super::seen::Round;
-use super::{Window, WindowLaw, within};
+use super::{Controller, Window, within};
 use crosswind_base::ConfigError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -113,8 +113,8 @@ impl Vegas {
     }
 }
 
-impl WindowLaw for Vegas {
-    fn on_ack(&mut self, a: &Ack) {
+impl Controller for Vegas {
+    fn grow(&mut self, a: &Ack) {
         if let Some(r) = a.rtt {
             self.sum_s += r.as_secs_f64();
             self.samples += 1;

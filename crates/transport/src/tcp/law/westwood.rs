@@ -23,7 +23,7 @@
 use super::super::params::{AvoidanceCounting, TcpParams};
 use super::super::{Ack, Trigger};
 use super::seen::Seen;
-use super::{Window, WindowLaw, Worth};
+use super::{Controller, Window, Worth};
 use crosswind_base::{ConfigError, Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -95,8 +95,8 @@ impl Westwood {
     }
 }
 
-impl WindowLaw for Westwood {
-    fn on_ack(&mut self, a: &Ack) {
+impl Controller for Westwood {
+    fn grow(&mut self, a: &Ack) {
         self.measure(a);
         if !self.w.slow_start(a, self.counting) {
             let worth = Worth(self.w.worth(a, self.counting));

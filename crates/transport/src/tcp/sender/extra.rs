@@ -5,10 +5,10 @@ use super::{Line, Sender, real};
 use crate::tcp::conn::scoreboard::Sent;
 use crate::tcp::detect::tlp::{Kind, Meaning, Situation, TailProbe, Tlp};
 use crate::tcp::detect::{Detect, Phase, Verdict};
-use crate::tcp::law::WindowLaw;
 use crate::tcp::law::hystart::{Hystart, SlowStart};
+use crate::tcp::law::{Change, Controller};
 use crate::tcp::pace::Pacer;
-use crate::tcp::params::{AvoidanceCounting, Reduction, TcpParams};
+use crate::tcp::params::{Reduction, TcpParams};
 use crate::tcp::sender::writer::{Turn, Writer};
 use crate::tcp::signal::early::{Cost, Early};
 use crate::tcp::spend::halving::{Bounds, Halving};
@@ -86,12 +86,6 @@ impl Sender {
         true
     }
 
-    pub(super) fn give_up_share(&mut self, share: f64) {
-        let w = self.law.window_mut();
-        w.cwnd = (w.cwnd * (1.0 - share)).max(w.mss);
-        w.ssthresh = w.cwnd.max(2.0 * w.mss);
-    }
-
     /// The program writes as the socket's memory allows.
     #[cold]
     pub(super) fn let_write(&mut self, p: &TcpParams) {
@@ -116,21 +110,13 @@ impl Sender {
         self.extra.as_ref().and_then(|x| x.writer.as_ref()).is_some_and(|w| w.is_pushed(end))
     }
 
-    /// While a detector waits, duplicates count like ACKs where ACKs are counted.
-    pub(super) fn grow_on_duplicate(&mut self, a: &Ack, p: &TcpParams) {
-        let counts_acks = p.avoidance_counting != AvoidanceCounting::Bytes;
-        if a.bytes == 0 && counts_acks && self.phase == Phase::Open {
-            self.law.on_ack(a);
-        }
-    }
-
     /// RFC 4653 section 3.2: what looked like a loss was none.
     pub(super) fn resume(&mut self, p: &TcpParams) {
         let flight = real(self.outstanding() + p.mss.0);
         if let Some(before) = self.detector.take_resumed().map(real) {
-            let w = self.law.window_mut();
-            w.cwnd = flight.min(before).max(w.mss);
-            w.ssthresh = before.max(2.0 * w.mss);
+            let mss = self.law.window().mss();
+            let (cwnd, ssthresh) = (flight.min(before).max(mss), before.max(2.0 * mss));
+            self.law.change(Change::Restore { cwnd, ssthresh });
         }
     }
 
@@ -152,8 +138,7 @@ impl Sender {
         if let Some(h) = &mut x.hystart
             && h.on_ack(a, nxt, self.law.window())
         {
-            let w = self.law.window_mut();
-            w.ssthresh = w.cwnd;
+            self.law.change(Change::EndSlowStart);
         }
         if x.probe.as_mut().map(|t| t.on_ack(a)) == Some(Meaning::Repaired) && self.phase == Phase::Open {
             // One reduction, and nothing more to repair.
@@ -193,7 +178,7 @@ impl Sender {
         }
         let mss = real(p.mss.0);
         if p.reduction == Reduction::Linux24 {
-            self.law.window_mut().cwnd = base;
+            self.law.change(Change::PayOut(base));
             if let Some(x) = &mut self.extra {
                 x.halving = Some(Halving::default());
             }
@@ -202,8 +187,8 @@ impl Sender {
         let mut progress = self.progress(p);
         // A loss that the clock has told of counts as one segment delivered.
         progress.newly = progress.newly.max(1.0);
-        let mut prr = Prr::new(base / mss, self.law.window().ssthresh / mss);
-        self.law.window_mut().cwnd = (progress.pipe + prr.release(progress, p.reduction)) * mss;
+        let mut prr = Prr::new(base / mss, self.law.ssthresh() / mss);
+        self.law.change(Change::PayOut((progress.pipe + prr.release(progress, p.reduction)) * mss));
         if let Some(x) = &mut self.extra {
             x.prr = Some(prr);
         }
@@ -222,7 +207,7 @@ impl Sender {
         let Some(prr) = self.extra.as_mut().and_then(|x| x.prr.as_mut()) else { return };
         if progress.newly > 0.0 {
             let window = progress.pipe + prr.release(progress, p.reduction);
-            self.law.window_mut().cwnd = window * real(p.mss.0);
+            self.law.change(Change::PayOut(window * real(p.mss.0)));
         }
     }
 
@@ -230,20 +215,17 @@ impl Sender {
     fn halve(&mut self, p: &TcpParams) {
         let (mss, pipe) = (real(p.mss.0), real(self.in_flight(p)));
         let Some(halving) = self.extra.as_mut().and_then(|x| x.halving.as_mut()) else { return };
-        let w = self.law.window_mut();
-        let bounds = Bounds { cwnd: w.cwnd / mss, ssthresh: w.ssthresh / mss, pipe: pipe / mss };
-        w.cwnd = halving.on_ack(bounds) * mss;
+        let bounds = Bounds { cwnd: self.law.cwnd() / mss, ssthresh: self.law.ssthresh() / mss, pipe: pipe / mss };
+        self.law.change(Change::PayOut(halving.on_ack(bounds) * mss));
     }
 
     /// The recovery is over: the window is the threshold, or at most that where the rate was halved.
     fn end_spending(&mut self) {
         if self.extra.as_mut().is_some_and(|x| x.halving.take().is_some()) {
-            let w = self.law.window_mut();
-            w.cwnd = w.cwnd.min(w.ssthresh);
+            self.law.change(Change::CapToThreshold);
         }
         if self.extra.as_mut().is_some_and(|x| x.prr.take().is_some()) {
-            let w = self.law.window_mut();
-            w.cwnd = w.ssthresh;
+            self.law.change(Change::PaidOut);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Sender, real};
 use crate::tcp::detect::delivered::Delivered;
-use crate::tcp::law::WindowLaw;
+use crate::tcp::law::Controller;
 use crate::tcp::params::{BackoffEnd, GrowWhen, Handshake, RttSampling, TcpParams};
 use crate::tcp::undo::Judge;
 use crate::tcp::{Ack, stamp};

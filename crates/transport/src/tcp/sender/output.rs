@@ -3,9 +3,9 @@
 use super::{Line, Outgoing, Sender, real};
 use crate::tcp::conn::scoreboard::{Scoreboard, Sent};
 use crate::tcp::detect::{Detect, Phase};
-use crate::tcp::law::WindowLaw;
+use crate::tcp::law::{Change, Controller};
 use crate::tcp::params::{FinalSegment, Handshake, RttSampling, SackAfterTimeout, TcpParams, WindowModeration};
-use crate::tcp::spend::bound::bounded;
+use crate::tcp::spend::bound::bound;
 use crate::tcp::undo::Judge;
 use crate::tcp::{Ack, Trigger};
 use crosswind_base::Time;
@@ -71,8 +71,7 @@ impl Sender {
 
     /// Tahoe: as after a timeout, but the timer does not back off.
     pub(super) fn start_over(&mut self, p: &TcpParams) {
-        let w = self.law.window_mut();
-        w.cwnd = w.mss;
+        self.law.change(Change::StartFrom(self.law.window().mss()));
         self.phase = Phase::Timeout { high: self.guard };
         self.board.mark_all_lost(p.sack_after_timeout, u64::MAX);
     }
@@ -96,7 +95,7 @@ impl Sender {
     pub fn cut_smaller(&mut self, p: &TcpParams, line: &mut impl Line) {
         let now = line.now();
         let (mss, mut at) = (p.mss.0, self.una);
-        self.law.window_mut().mss = real(mss);
+        self.law.change(Change::SmallerSegments(real(mss)));
         self.board = Scoreboard::new();
         while at < self.nxt {
             let data = mss.min(self.data_end.saturating_sub(at));
@@ -157,8 +156,7 @@ impl Sender {
     pub(super) fn bound_by_flight(&mut self, p: &TcpParams) {
         if p.flight_bound.on() && matches!(self.phase, Phase::Recovery { .. } | Phase::Echo { .. }) {
             let in_flight = real(self.in_flight(p));
-            let w = self.law.window_mut();
-            w.cwnd = bounded(w.cwnd, in_flight, w.mss);
+            self.law.change(Change::Cap(bound(in_flight, self.law.window().mss())));
         }
     }
 
@@ -178,8 +176,7 @@ impl Sender {
         let has_own_rule = matches!(self.phase, Phase::Recovery { .. } | Phase::Echo { .. }) || self.judges.is_active();
         if !has_own_rule {
             let most = real(self.in_flight(p) + 3 * p.mss.0);
-            let w = self.law.window_mut();
-            w.cwnd = w.cwnd.min(most);
+            self.law.change(Change::Cap(most));
         }
     }
 
@@ -189,8 +186,7 @@ impl Sender {
             let idle = now.since(self.last_sent);
             if idle > self.rtt.rto(p) {
                 let initial = p.initial_window_segments as f64 * p.mss.0 as f64;
-                let w = self.law.window_mut();
-                w.cwnd = w.cwnd.min(initial);
+                self.law.change(Change::Cap(initial));
             }
         }
     }

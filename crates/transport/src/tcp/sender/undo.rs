@@ -3,7 +3,7 @@
 use super::{Line, PendingTimeout, Sender};
 use crate::tcp::conn::rtt::Estimate;
 use crate::tcp::detect::Phase;
-use crate::tcp::law::{Law, WindowLaw};
+use crate::tcp::law::{Change, Controller, Law};
 use crate::tcp::params::{SpuriousResponse, SpuriousTimer, TcpParams};
 use crate::tcp::undo::eifel::is_older;
 use crate::tcp::undo::{Judge, Judgement};
@@ -92,14 +92,13 @@ impl Sender {
             Judgement::None | Judgement::Wait => return false,
             Judgement::ProbeWithNewData => {
                 // Two new segments, whatever the window.
-                self.law.window_mut().cwnd = (self.in_flight(p) + 2 * p.mss.0) as f64;
+                self.law.change(Change::StartFrom((self.in_flight(p) + 2 * p.mss.0) as f64));
                 self.probe_budget = Some(2);
             }
             Judgement::Genuine { window_segments } => {
                 self.genuine(p);
                 self.probe_budget = None;
-                let w = self.law.window_mut();
-                w.cwnd = window_segments as f64 * w.mss;
+                self.law.change(Change::StartFrom(window_segments as f64 * self.law.window().mss()));
             }
             Judgement::Conventional => {
                 if held_back {
@@ -148,7 +147,7 @@ impl Sender {
         let Some(before) = self.memory.as_mut().and_then(|m| Some((m.law.take()?, m.flight))) else { return };
         let (law, flight_before) = before;
         let old = law.window().clone();
-        let half = (old.cwnd / 2.0).max(2.0 * old.mss);
+        let half = (old.cwnd() / 2.0).max(2.0 * old.mss());
         // What takes nothing of the reduction back leaves the law as the timeout has left it.
         if matches!(
             p.spurious_response,
@@ -156,20 +155,22 @@ impl Sender {
         ) {
             self.law = law;
         }
-        let w = self.law.window_mut();
-        match p.spurious_response {
+        let w = self.law.window();
+        let (cwnd, ssthresh) = match p.spurious_response {
             // Conservative response: the halved threshold is kept and the window goes there.
-            SpuriousResponse::Halved | SpuriousResponse::Ignore => w.cwnd = w.cwnd.max(flight).min(w.ssthresh),
-            SpuriousResponse::Full => {}
-            SpuriousResponse::Half => (w.ssthresh, w.cwnd) = (half, half),
-            SpuriousResponse::SlowStart => (w.ssthresh, w.cwnd) = (half, w.mss),
-            SpuriousResponse::Avoidance => w.ssthresh = old.cwnd,
-            SpuriousResponse::Rfc4015 => {
-                let initial = p.initial_window_segments as f64 * w.mss;
-                w.ssthresh = flight_before.max(old.ssthresh);
-                w.cwnd = flight + (a.bytes as f64).min(initial);
+            SpuriousResponse::Halved | SpuriousResponse::Ignore => {
+                (w.cwnd().max(flight).min(w.ssthresh()), w.ssthresh())
             }
-        }
+            SpuriousResponse::Full => (w.cwnd(), w.ssthresh()),
+            SpuriousResponse::Half => (half, half),
+            SpuriousResponse::SlowStart => (w.mss(), half),
+            SpuriousResponse::Avoidance => (w.cwnd(), old.cwnd()),
+            SpuriousResponse::Rfc4015 => {
+                let initial = p.initial_window_segments as f64 * w.mss();
+                (flight + (a.bytes as f64).min(initial), flight_before.max(old.ssthresh()))
+            }
+        };
+        self.law.change(Change::Restore { cwnd, ssthresh });
         // RFC 5682 step 3b: a loss in the flight that was never lost may start a recovery. Some rules want to be above the guard.
         if p.spurious_unlock.on() {
             self.guard = self.una - 1;

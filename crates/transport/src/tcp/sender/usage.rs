@@ -1,7 +1,7 @@
 //! How far the window was used (Linux 3.16 and later: `tcp_cwnd_validate`, `tcp_is_cwnd_limited`).
 
 use super::{Sender, real};
-use crate::tcp::law::WindowLaw;
+use crate::tcp::law::Controller;
 use crate::tcp::params::{GrowWhen, TcpParams};
 
 /// The last round trip, in segments.
@@ -37,6 +37,6 @@ impl Sender {
     #[inline]
     pub(super) fn is_limited_as_in_linux(&self, p: &TcpParams) -> bool {
         let w = self.law.window();
-        self.usage.is_full || (w.in_slow_start() && w.cwnd < real(2 * self.usage.most_out * p.mss.0))
+        self.usage.is_full || (w.in_slow_start() && w.cwnd() < real(2 * self.usage.most_out * p.mss.0))
     }
 }

@@ -7,7 +7,7 @@ use super::{Line, Sender, real};
 use crate::tcp::Ack;
 use crate::tcp::conn::scoreboard::Untouched;
 use crate::tcp::detect::{Detect, Phase};
-use crate::tcp::law::WindowLaw;
+use crate::tcp::law::Controller;
 use crate::tcp::params::{BackoffEnd, GrowWhen, TcpParams};
 use crosswind_base::{Packet, TcpFlags, Time};
 
@@ -35,9 +35,9 @@ impl Sender {
         self.stats.duplicates.end_row();
         self.take_sample(&a, p);
         self.acked_now = a.bytes;
-        self.grow(&a, p);
+        self.tell_controller_of_usual(&a, p);
         self.timeouts_in_a_row = 0;
-        let idle = self.outstanding() == 0 && (self.sent_everything() || self.law.window().cwnd >= real(p.mss.0));
+        let idle = self.outstanding() == 0 && (self.sent_everything() || self.law.cwnd() >= real(p.mss.0));
         self.timer = if idle { Time::NEVER } else { now + self.rtt.rto(p) };
         let before = self.nxt;
         self.transmit_new(p, line);

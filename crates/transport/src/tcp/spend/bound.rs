@@ -17,8 +17,8 @@
 //!
 //! **Checked by**: `spend/halving_oracle.rs` (the kernel's integers with and without rate halving), `tests/tapes/flight_bound_*.tape`.
 
-/// The window in bytes, with so many bytes in flight.
+/// The largest window in bytes, with so many bytes in flight.
 #[inline]
-pub fn bounded(cwnd: f64, in_flight: f64, mss: f64) -> f64 {
-    cwnd.min(in_flight + mss)
+pub fn bound(in_flight: f64, mss: f64) -> f64 {
+    in_flight + mss
 }

@@ -1,6 +1,6 @@
 //! Rate halving against the kernel's own integers, on random recoveries.
 
-use super::bound::bounded;
+use super::bound::bound;
 use super::halving::{Bounds, Halving};
 use crosswind_base::Streams;
 
@@ -50,7 +50,7 @@ fn the_window_falls_as_the_kernel_lets_it_fall() {
 #[test]
 fn without_rate_halving_the_bound_alone_moves_the_window() {
     const MSS: f64 = 1000.0;
-    let mut bound = 0;
+    let mut held = 0;
     for seed in 0..300 {
         let mut r = Streams::new(seed).named("bound");
         // The window is set to the threshold when the recovery begins.
@@ -60,10 +60,10 @@ fn without_rate_halving_the_bound_alone_moves_the_window() {
         for step in 0..60 {
             let in_flight = r.below(u64::from(start) + 4) as u32;
             kernel.cwnd_down(in_flight);
-            cwnd = bounded(cwnd, f64::from(in_flight) * MSS, MSS);
+            cwnd = cwnd.min(bound(f64::from(in_flight) * MSS, MSS));
             assert_eq!(cwnd, f64::from(kernel.snd_cwnd) * MSS, "seed {seed} step {step}");
         }
-        bound += u32::from(kernel.snd_cwnd < start);
+        held += u32::from(kernel.snd_cwnd < start);
     }
-    assert!(bound > 250, "nearly every recovery meets the bound: {bound}");
+    assert!(held > 250, "nearly every recovery meets the bound: {held}");
 }

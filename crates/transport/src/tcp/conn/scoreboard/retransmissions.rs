@@ -63,6 +63,7 @@ impl Scoreboard {
         self.lost += if s.flags & LOST == 0 { len } else { 0 };
         self.resent -= if s.flags & RESENT != 0 { len } else { 0 };
         self.waiting += len;
+        self.ever_lost += len;
         s.flags = (s.flags | LOST) & !RESENT;
         self.resend_cursor = self.resend_cursor.min(self.popped + i as u64);
     }

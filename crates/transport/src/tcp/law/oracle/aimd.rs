@@ -50,7 +50,7 @@ fn aimd_is_the_routine_of_ns_2() {
                     law.reduce(if timeout { Trigger::Timeout } else { Trigger::Loss }, law.cwnd());
                     agent.slowdown(timeout);
                 } else {
-                    law.on_ack(&ack(Step { now_s: n as f64, rtt_s: 0.1, in_flight: 1.0 }, n));
+                    law.grow(&ack(Step { now_s: n as f64, rtt_s: 0.1, in_flight: 1.0 }, n));
                     agent.opencwnd();
                 }
                 let (ours, kept) = (law.cwnd() / MSS as f64, law.ssthresh() / MSS as f64);
@@ -69,10 +69,10 @@ fn under_periodic_losses_the_mean_window_is_that_of_the_response_function() {
         let p = 1e-4;
         let mut law = Law::new(&aimd(a, b, FirstDecrease::Same));
         law.window_mut().cwnd = 100.0 * MSS as f64;
-        law.set_ssthresh(2.0 * MSS as f64);
+        law.change(Change::Threshold(2.0 * MSS as f64));
         let (mut acks, mut windows) = (0.0, 0.0);
         for n in 1..2_000_000_u64 {
-            law.on_ack(&ack(Step { now_s: n as f64, rtt_s: 0.1, in_flight: 1.0 }, n));
+            law.grow(&ack(Step { now_s: n as f64, rtt_s: 0.1, in_flight: 1.0 }, n));
             if n % 10_000 == 0 {
                 law.reduce(Trigger::Loss, law.cwnd());
             }

@@ -80,10 +80,10 @@ fn a_timeout_keeps_the_search() {
     let mut law = Law::new(&TcpParams { initial_window_segments: 100, ..params(LawName::Bic) });
     law.reduce(Trigger::Timeout, law.cwnd());
     // Back at the threshold: a quarter of the way to the hundred segments of the loss.
-    law.set_ssthresh(0.0);
+    law.change(Change::Threshold(0.0));
     law.window_mut().cwnd = 87.5 * MSS as f64;
     let before = law.cwnd();
-    law.on_ack(&ack(Step { now_s: 1.0, rtt_s: 0.1, in_flight: 87.5 }, 1));
+    law.grow(&ack(Step { now_s: 1.0, rtt_s: 0.1, in_flight: 87.5 }, 1));
     let per_window = (law.cwnd() - before) / MSS as f64 * 87.5;
     assert!((per_window - 12.5 / 4.0).abs() < 0.01, "{per_window} segments a window");
 }

@@ -176,7 +176,7 @@ fn the_arithmetic_of_linux_6_bears_the_flattest_and_the_steepest_curve() {
         let mut law = Law::new(&p);
         law.reduce(Trigger::Loss, law.cwnd());
         for i in 1..1000u64 {
-            law.on_ack(&ack(Step { now_s: i as f64, rtt_s: 0.1, in_flight: 1.0 }, i));
+            law.grow(&ack(Step { now_s: i as f64, rtt_s: 0.1, in_flight: 1.0 }, i));
         }
         assert!(law.cwnd().is_finite() && law.cwnd() > 0.0);
     }
@@ -286,7 +286,7 @@ fn cubic_of_2005_is_back_at_its_old_window_after_the_cube_root_of_what_it_lost_o
         while now_s < to_s {
             now_s += 0.1 * MSS as f64 / law.cwnd();
             acks += 1;
-            law.on_ack(&ack(Step { now_s, rtt_s: 0.1, in_flight: 1.0 }, acks));
+            law.grow(&ack(Step { now_s, rtt_s: 0.1, in_flight: 1.0 }, acks));
         }
         law.cwnd() / MSS as f64
     };
@@ -308,7 +308,7 @@ fn after_a_timeout_cubic_does_not_climb_back_to_the_old_window() {
         while !until(now_s, law.cwnd() / MSS as f64) {
             now_s += 0.1 * MSS as f64 / law.cwnd();
             acks += 1;
-            law.on_ack(&ack(Step { now_s, rtt_s: 0.1, in_flight: 1.0 }, acks));
+            law.grow(&ack(Step { now_s, rtt_s: 0.1, in_flight: 1.0 }, acks));
         }
         now_s
     };
@@ -334,7 +334,7 @@ fn cubic_of_bytes_with_delayed_acks_keeps_its_curve() {
             now_s += 0.1 * (segments * MSS) as f64 / law.cwnd();
             acks += segments;
             let one = ack(Step { now_s, rtt_s: 0.1, in_flight: 1.0 }, acks);
-            law.on_ack(&Ack { bytes: segments * MSS, segments: segments as u32, ..one });
+            law.grow(&Ack { bytes: segments * MSS, segments: segments as u32, ..one });
         }
         law.cwnd() / MSS as f64
     };

@@ -171,7 +171,7 @@ fn fast_as_published_is_its_equation_once_per_round_trip_whatever_is_acknowledge
                 acked += u64::from(segments);
                 let s = Step { now_s: now, rtt_s: rtt, in_flight: out };
                 let (bytes, newest) = (u64::from(segments) * MSS, (Time(now_ns - rtt_ns), acked * MSS));
-                law.on_ack(&Ack { now: Time(now_ns), bytes, segments, newest, rtt: None, ..ack(s, acked) });
+                law.grow(&Ack { now: Time(now_ns), bytes, segments, newest, rtt: None, ..ack(s, acked) });
                 plain.ack(now, rtt, segments, out);
             }
             let ours = law.cwnd() / MSS as f64;

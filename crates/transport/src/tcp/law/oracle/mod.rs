@@ -11,7 +11,7 @@ mod scalable;
 mod vegas;
 mod westwood;
 
-use super::{Law, LawName, WindowLaw};
+use super::{Change, Controller, Law, LawName};
 use crate::tcp::params::{AvoidanceCounting, TcpParams};
 use crate::tcp::{Ack, Trigger, preset};
 use crosswind_base::units::Size;
@@ -85,7 +85,7 @@ fn compare(p: &TcpParams, lossy: f64, make: impl Fn() -> Box<dyn Plain>) {
             } else {
                 let s = Step { now_s, rtt_s, in_flight: cwnd.floor() };
                 acks += 1;
-                law.on_ack(&ack(s, acks));
+                law.grow(&ack(s, acks));
                 cwnd = plain.ack(s, cwnd, ssthresh);
                 ssthresh = plain.own_threshold().unwrap_or(ssthresh);
             }

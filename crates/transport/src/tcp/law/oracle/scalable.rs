@@ -63,6 +63,6 @@ fn in_linux_2_6_fifty_one_acks_make_a_segment() {
     let mut law = Law::new(&TcpParams { scalable, ..params(LawName::Scalable) });
     law.window_mut().cwnd = 100.0 * MSS as f64;
     let s = Step { now_s: 1.0, rtt_s: 0.1, in_flight: 100.0 };
-    (0..102).for_each(|n| law.on_ack(&ack(s, n)));
+    (0..102).for_each(|n| law.grow(&ack(s, n)));
     assert_eq!(law.cwnd() / MSS as f64, 102.0);
 }

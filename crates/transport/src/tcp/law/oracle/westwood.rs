@@ -47,7 +47,7 @@ fn a_steady_stream_is_measured_exactly() {
     let p = params(LawName::Westwood);
     let mut law = Law::new(&p);
     for i in 1..=1000u64 {
-        law.on_ack(&ack(Step { now_s: 0.01 * i as f64, rtt_s: 0.1, in_flight: 10.0 }, i));
+        law.grow(&ack(Step { now_s: 0.01 * i as f64, rtt_s: 0.1, in_flight: 10.0 }, i));
     }
     law.reduce(Trigger::Loss, law.cwnd());
     // 100 segments a second over 0.1 s.
@@ -61,7 +61,7 @@ fn without_a_round_trip_time_a_loss_halves() {
         let mut law = Law::new(&p);
         for i in 1..=100u64 {
             // ACKs of what was sent twice are no samples.
-            law.on_ack(&Ack { rtt: None, ..ack(Step { now_s: 0.01 * i as f64, rtt_s: 0.1, in_flight: 10.0 }, i) });
+            law.grow(&Ack { rtt: None, ..ack(Step { now_s: 0.01 * i as f64, rtt_s: 0.1, in_flight: 10.0 }, i) });
         }
         let before = law.cwnd();
         law.reduce(why, before);

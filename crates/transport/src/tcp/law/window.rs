@@ -1,0 +1,133 @@
+//! The congestion window. Its fields are written in this folder and nowhere else: whoever wants it changed asks the controller
+//! ([`Change`]).
+
+use super::super::params::{AvoidanceCounting, TcpParams};
+use super::super::{Ack, Trigger};
+
+/// What every controller has: the window and the slow-start threshold, in bytes.
+#[derive(Clone, Debug)]
+pub struct Window {
+    /// Congestion window; fractions accumulate.
+    pub(super) cwnd: f64,
+    /// Slow-start threshold.
+    pub(super) ssthresh: f64,
+    pub(super) mss: f64,
+}
+
+/// What a connection asks of the window besides growth and reductions. Windows in bytes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Change {
+    /// Segments have another size, and the window as many of them as before.
+    SegmentSize(f64),
+    /// Segments have become smaller; the window keeps its bytes.
+    SmallerSegments(f64),
+    /// At most so many bytes from now on: moderation, the bound to what is in flight, a restart after idle time.
+    Cap(f64),
+    /// At most the threshold: the end of a recovery that has halved the rate.
+    CapToThreshold,
+    /// One segment at least.
+    OneSegment,
+    /// It begins anew from so many bytes.
+    StartFrom(f64),
+    /// What a reduction leaves while it is paid out over a round trip.
+    PayOut(f64),
+    /// The reduction has been paid out: the threshold is the window.
+    PaidOut,
+    /// A partial ACK takes so many bytes off (NewReno).
+    Deflate(f64),
+    /// Another threshold.
+    Threshold(f64),
+    /// Slow start ends here.
+    EndSlowStart,
+    /// An early response gives up this share.
+    GiveUp(f64),
+    /// A reduction, or a wait, was a mistake: both as given.
+    Restore { cwnd: f64, ssthresh: f64 },
+}
+
+impl Window {
+    pub fn new(p: &TcpParams) -> Window {
+        let mss = p.mss.0 as f64;
+        Window { cwnd: mss * p.initial_window_segments as f64, ssthresh: p.initial_ssthresh.0 as f64, mss }
+    }
+    /// Congestion window in bytes.
+    #[inline]
+    pub fn cwnd(&self) -> f64 {
+        self.cwnd
+    }
+    /// Slow-start threshold in bytes.
+    #[inline]
+    pub fn ssthresh(&self) -> f64 {
+        self.ssthresh
+    }
+    /// Bytes of a full segment.
+    #[inline]
+    pub fn mss(&self) -> f64 {
+        self.mss
+    }
+    #[inline]
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+    /// The window in segments.
+    pub fn segments(&self) -> f64 {
+        self.cwnd / self.mss
+    }
+    /// Grows as slow start does while the window is below the threshold; returns whether it was.
+    #[inline]
+    pub(super) fn slow_start(&mut self, a: &Ack, counting: AvoidanceCounting) -> bool {
+        let below = self.in_slow_start();
+        if below {
+            self.cwnd += match counting {
+                AvoidanceCounting::Bytes => self.mss.min(a.bytes as f64),
+                AvoidanceCounting::Segments => (a.bytes as f64).min(self.ssthresh - self.cwnd),
+                _ => self.mss,
+            };
+        }
+        below
+    }
+    /// What an ACK counts for in congestion avoidance, in segments: what it acknowledges, or one.
+    #[inline]
+    pub(super) fn worth(&self, a: &Ack, counting: AvoidanceCounting) -> f64 {
+        let by_bytes = matches!(counting, AvoidanceCounting::Bytes | AvoidanceCounting::Segments);
+        if by_bytes { a.bytes as f64 / self.mss } else { 1.0 }
+    }
+    /// Adds `per_window` segments per window of ACKs.
+    #[inline]
+    pub(super) fn add(&mut self, per_window: f64, worth: Worth) {
+        self.cwnd += per_window * worth.0 * self.mss * self.mss / self.cwnd;
+    }
+    /// Reduces to `kept` bytes, never below two segments; a timeout starts again from one.
+    pub(super) fn fall_to(&mut self, kept: f64, why: Trigger) {
+        self.ssthresh = kept.max(2.0 * self.mss);
+        self.cwnd = if why == Trigger::Timeout { self.mss } else { self.ssthresh };
+    }
+
+    /// Does what is asked.
+    pub(super) fn apply(&mut self, change: Change) {
+        match change {
+            Change::SegmentSize(mss) => {
+                self.cwnd *= mss / self.mss;
+                self.mss = mss;
+            }
+            Change::SmallerSegments(mss) => self.mss = mss,
+            Change::Cap(most) => self.cwnd = self.cwnd.min(most),
+            Change::CapToThreshold => self.cwnd = self.cwnd.min(self.ssthresh),
+            Change::OneSegment => self.cwnd = self.cwnd.max(self.mss),
+            Change::StartFrom(cwnd) | Change::PayOut(cwnd) => self.cwnd = cwnd,
+            Change::PaidOut => self.cwnd = self.ssthresh,
+            Change::Deflate(bytes) => self.cwnd = (self.cwnd - bytes).max(self.mss),
+            Change::Threshold(ssthresh) => self.ssthresh = ssthresh,
+            Change::EndSlowStart => self.ssthresh = self.cwnd,
+            Change::GiveUp(share) => {
+                self.cwnd = (self.cwnd * (1.0 - share)).max(self.mss);
+                self.ssthresh = self.cwnd.max(2.0 * self.mss);
+            }
+            Change::Restore { cwnd, ssthresh } => (self.cwnd, self.ssthresh) = (cwnd, ssthresh),
+        }
+    }
+}
+
+/// What an ACK counts for, in segments.
+#[derive(Clone, Copy, Debug)]
+pub struct Worth(pub f64);

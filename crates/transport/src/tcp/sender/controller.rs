@@ -1,0 +1,92 @@
+//! What the controller is told of an ACK, and when its window may grow.
+
+use super::Sender;
+use crate::tcp::Ack;
+use crate::tcp::detect::{Detect, Phase, Verdict};
+use crate::tcp::law::{AckSample, Controller};
+use crate::tcp::params::{AvoidanceCounting, GrowWhen, Handshake, TcpParams};
+use crate::tcp::undo::Judge;
+
+/// What has been found out about an ACK before the controller hears of it.
+#[derive(Clone, Copy)]
+pub(super) struct Found {
+    pub verdict: Verdict,
+    /// Bytes held lost that were not before.
+    pub lost: u64,
+    pub may_grow: bool,
+}
+
+impl Sender {
+    /// Whether the profile lets the window grow on this ACK.
+    #[inline]
+    pub(super) fn may_grow(&self, a: &Ack, p: &TcpParams) -> bool {
+        let may = match self.phase {
+            Phase::Open => !a.echo || !self.ecn.active,
+            _ if p.handshake == Handshake::Ns2 && a.echo && self.ecn.active => false,
+            Phase::Timeout { .. } => !self.judges.is_active(),
+            Phase::Recovery { high } => {
+                let leaves = self.una >= high || self.habits.ends_on_any_ack;
+                leaves && p.grow_on_recovery_exit.on()
+            }
+            Phase::Echo { .. } => p.handshake == Handshake::Ns2 && !a.echo,
+        };
+        let is_counted = p.avoidance_counting != AvoidanceCounting::Segments || a.delivered > 0;
+        a.bytes > 0 && may && is_counted && (a.window_limited || p.grow_when == GrowWhen::Always)
+    }
+
+    /// While a detector waits, duplicates count like ACKs where ACKs are counted.
+    fn grows_on_duplicate(&self, a: &Ack, p: &TcpParams) -> bool {
+        let counts_acks = p.avoidance_counting != AvoidanceCounting::Bytes;
+        self.detector.grows_on_duplicate() && a.bytes == 0 && counts_acks && self.phase == Phase::Open
+    }
+
+    /// Where the sender will stand when the ACK has been dealt with.
+    fn phase_after(&self, verdict: Verdict) -> Phase {
+        match (verdict, self.phase) {
+            (Verdict::Loss, _) => Phase::Recovery { high: self.nxt },
+            (Verdict::Recovered, _) => Phase::Open,
+            (_, Phase::Timeout { high }) if self.una >= high => Phase::Open,
+            (_, Phase::Echo { high }) if self.una > high => Phase::Open,
+            (_, phase) => phase,
+        }
+    }
+
+    /// The controller hears of the ACK.
+    pub(super) fn tell_controller(&mut self, a: &Ack, found: Found, p: &TcpParams) {
+        // Linux: what duplicates have reported was counted, or not, when they came.
+        let by_segments = p.avoidance_counting == AvoidanceCounting::Segments && a.bytes > 0;
+        self.law.on_ack(&AckSample {
+            ack: a,
+            may_grow: found.may_grow || self.grows_on_duplicate(a, p),
+            credit: if by_segments { a.delivered } else { a.bytes },
+            phase: self.phase_after(found.verdict),
+            newly_lost: found.lost,
+            in_flight: self.in_flight(p),
+            ce_bytes: if a.echo { a.delivered } else { 0 },
+        });
+        self.note_peak();
+    }
+
+    /// The same for an ACK to which nothing but the controller has an answer.
+    #[inline]
+    pub(super) fn tell_controller_of_usual(&mut self, a: &Ack, p: &TcpParams) {
+        self.law.on_ack(&AckSample {
+            ack: a,
+            may_grow: a.window_limited || p.grow_when == GrowWhen::Always,
+            credit: a.bytes,
+            phase: Phase::Open,
+            newly_lost: 0,
+            in_flight: self.outstanding(),
+            ce_bytes: 0,
+        });
+        self.note_peak();
+    }
+
+    #[inline]
+    fn note_peak(&mut self) {
+        let cwnd = self.law.cwnd();
+        if cwnd > self.stats.cwnd_max_bytes {
+            self.stats.cwnd_max_bytes = cwnd;
+        }
+    }
+}
