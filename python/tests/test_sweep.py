@@ -51,9 +51,9 @@ def counted(fake: Any) -> list[int]:
     asked: list[int] = []
     real = fake.run_many
 
-    def run_many(scenarios: list[str], seed: int, reps: list[int], *rest: Any) -> Any:
+    def run_many(scenarios: list[str], seed: int, reps: list[int], *rest: Any, **named: Any) -> Any:
         asked.append(len(scenarios) * len(reps))
-        return real(scenarios, seed, reps, *rest)
+        return real(scenarios, seed, reps, *rest, **named)
 
     fake.run_many = run_many
     return asked
@@ -123,7 +123,7 @@ def test_another_build_of_the_engine_runs_everything_again(
 def test_a_job_that_is_told_to_stop_at_once_is_cut_and_breaks_nothing(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine(), "run_many", lambda *arguments: arguments[-1](0, 1))
+    monkeypatch.setattr(engine(), "run_many", lambda *arguments, **_: arguments[6](0, 1))
     job = Job(scenarios=("{}",), seed=1, reps=(0,), reps_total=1, ties="ordered", keys=(("k",),))
     made = run_work.make(job, lambda: True)
     assert (made.cut, made.tables, made.failed) == (True, {}, [])
@@ -136,11 +136,11 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(
     fake = engine()
     real, calls = fake.run_many, []
 
-    def pressed(*arguments: Any) -> Any:
+    def pressed(*arguments: Any, **named: Any) -> Any:
         calls.append(1)
         if len(calls) == 3:
             os.kill(os.getpid(), signal.SIGINT)
-        return real(*arguments)
+        return real(*arguments, **named)
 
     monkeypatch.setattr(fake, "run_many", pressed)
     assert main(command) == 130
