@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.markdown import Markdown
 from rich.text import Text
 
 from crosswind.cli.shared import JsonOption, console, print_json
@@ -13,6 +12,8 @@ from crosswind.core import registry
 from crosswind.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
+    from rich.markdown import Markdown
+
     from crosswind.reproduce import Experiment
 
 EPILOG = "Example: crosswind show red-linux   (or an experiment: crosswind show jarvinen-2006/w2-e0)"
@@ -54,8 +55,14 @@ def show(
         titled = row["doc"].startswith("# ") or row["doc"] == row["title"]
         text = row["doc"] if titled else f"# {row['title']}\n\n{row['doc']}"
         where = f" of the table {row['params']['kind']}; {row['params']['source']}" if row["kind"] == "metric" else ""
-        console().print(Markdown(f"{text}\n\n({row['kind']} `{row['name']}`{where})"))
+        console().print(_markdown(f"{text}\n\n({row['kind']} `{row['name']}`{where})"))
         _show_params(row.get("params") or {})
+
+
+def _markdown(text: str) -> Markdown:
+    from rich.markdown import Markdown  # takes long to load, and other commands do not need it
+
+    return Markdown(text)
 
 
 def _show_params(schema: dict[str, Any]) -> None:
@@ -66,7 +73,7 @@ def _show_params(schema: dict[str, Any]) -> None:
     for key, p in properties.items():
         default = p.get("default", "")
         lines.append(f"| {key} | {default} | {' '.join(str(p.get('description', '')).split())} |")
-    console().print(Markdown("\n".join(lines)))
+    console().print(_markdown("\n".join(lines)))
 
 
 def _show_experiment(e: Experiment, form: str) -> None:
@@ -90,16 +97,16 @@ def _show_experiment(e: Experiment, form: str) -> None:
     screen = console()
     screen.print(Text(f"{e.id}: {e.title}", style="bold"))
     screen.print(Text(f"Source: {e.source}; {e.reps} repetitions of each configuration\n"))
-    screen.print(Markdown(e.doc))
+    screen.print(_markdown(e.doc))
     if e.variants:
         lines = [f"* `{name}`: {v.title}" for name, v in e.variants.items()]
-        screen.print(Markdown("\n".join(["Other readings (`--variant NAME`):", "", *lines])))
+        screen.print(_markdown("\n".join(["Other readings (`--variant NAME`):", "", *lines])))
     _show_metrics(e)
     rows = [
         f"| {c.id} | {c.statement} | {c.published}{f' (not yet: needs {c.needs})' if c.needs else ''} |"
         for c in e.claims
     ]
-    screen.print(Markdown("\n".join(["| claim | statement | published |", "|---|---|---|", *rows])))
+    screen.print(_markdown("\n".join(["| claim | statement | published |", "|---|---|---|", *rows])))
 
 
 def _show_metrics(e: Experiment) -> None:
@@ -107,7 +114,7 @@ def _show_metrics(e: Experiment) -> None:
     if e.metrics:
         rows = [f"| {name} | {m.unit} | {m.meaning} | {m.source} |" for name, m in e.metrics.items()]
         heads = ["Columns of the derived tables:", "", "| column | unit | definition | source |", "|---|---|---|---|"]
-        console().print(Markdown("\n".join([*heads, *rows])))
+        console().print(_markdown("\n".join([*heads, *rows])))
 
 
 def _show_study(name: str, experiments: list[Experiment], form: str) -> None:
@@ -119,5 +126,5 @@ def _show_study(name: str, experiments: list[Experiment], form: str) -> None:
     screen = console()
     screen.print(Text(f"{name}: {len(experiments)} experiments", style="bold"))
     lines = [f"| {e.id} | {e.question()} | {len(e.claims)} |" for e in experiments]
-    screen.print(Markdown("\n".join(["| experiment | what it asks | claims |", "|---|---|---|", *lines])))
-    screen.print(Markdown(f"`crosswind reproduce {name}` runs them; `crosswind show {experiments[0].id}` tells more."))
+    screen.print(_markdown("\n".join(["| experiment | what it asks | claims |", "|---|---|---|", *lines])))
+    screen.print(_markdown(f"`crosswind reproduce {name}` runs them; `crosswind show {experiments[0].id}` tells more."))

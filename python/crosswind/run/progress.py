@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from types import TracebackType
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 
 class Listener(Protocol):
@@ -23,28 +23,37 @@ class Bar:
     """
 
     def __init__(self, what: str) -> None:
-        self._what = what
-        console = Console(stderr=True)
-        self._progress = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=32),
-            MofNCompleteColumn(),
-            TextColumn("runs"),
-            TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
-            console=console,
-            transient=True,
-            disable=not (console.is_terminal and sys.stderr.isatty()),
-        )
-        self._task = self._progress.add_task(what, total=None)
+        self._progress = _drawn() if sys.stderr.isatty() else None
+        self._task = self._progress.add_task(what, total=None) if self._progress else None
 
     def __enter__(self) -> Bar:
-        self._progress.start()
+        if self._progress:
+            self._progress.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, e: BaseException | None, tb: TracebackType | None) -> None:
-        self._progress.stop()
+        if self._progress:
+            self._progress.stop()
 
     def __call__(self, done: int, total: int) -> None:
-        self._progress.update(self._task, completed=done, total=total)
+        if self._progress and self._task is not None:
+            self._progress.update(self._task, completed=done, total=total)
+
+
+def _drawn() -> Progress:
+    from rich import progress  # takes long to load, and a pipe does not need it
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    return progress.Progress(
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(bar_width=32),
+        progress.MofNCompleteColumn(),
+        progress.TextColumn("runs"),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("left"),
+        progress.TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
