@@ -71,4 +71,8 @@ def find(name: str) -> list[Experiment]:
     hint = f"did you mean `{short[0]}`?" if short else did_you_mean(name, valid)
     own = [i for i in known if i.split("/")[0] == name.split("/")[0]]
     every = f"all, {', '.join(sources)}, or one experiment of them (`crosswind list experiments`)"
-    raise InputError("experiment", found=f"`{name}`", expected=f"one of {', '.join(own)}" if own else every, hint=hint)
+    expected = every
+    if own:  # where the nearest one is named, the others are not
+        source = own[0].split("/")[0]
+        expected = f"an experiment of {source} (`crosswind show {source}`)" if hint else f"one of {', '.join(own)}"
+    raise InputError("experiment", found=f"`{name}`", expected=expected, hint=hint)

@@ -11,6 +11,7 @@ import datetime
 import io
 import json
 import os
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from typing import Any, Literal
 import polars as pl
 
 from crosswind.core import version
-from crosswind.errors import CrosswindError, InputError, InterruptedRunError
+from crosswind.errors import CrosswindError, InputError, InterruptedRunError, UnknownNameError
 from crosswind.results import Runs
 from crosswind.results.place import Folder, Place, place
 from crosswind.results.runs import SCHEMA_VERSION, TABLES
@@ -97,8 +98,14 @@ def query_tables(tables: Mapping[str, pl.DataFrame], query: str) -> pl.DataFrame
     try:
         return pl.SQLContext(frames=dict(tables), eager=True).execute(query)
     except (pl.exceptions.PolarsError, ValueError) as e:
-        said = " ".join(str(e).split())
-        raise InputError("query", found=said, expected=f"SQL over the tables {', '.join(tables)}") from None
+        said, *_ = str(e).split("\n\n")
+        if column := re.match(r'unable to find column "([^"]*)"; valid columns: \[(.*)\]', said):
+            raise UnknownNameError("query", column[1], "column", re.findall(r'"([^"]*)"', column[2])) from None
+        if table := re.match(r"relation '([^']*)' was not found", said):
+            raise UnknownNameError("query", table[1], "table", tables) from None
+        raise InputError(
+            "query", found=" ".join(said.split()), expected=f"SQL over the tables {', '.join(tables)}"
+        ) from None
 
 
 def sweep(
