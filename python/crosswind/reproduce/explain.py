@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,8 +62,8 @@ class Phenomenon:
 
     name: str
     title: str
+    paragraphs: Sequence[str]
     scenarios: Callable[[], dict[str, Scenario]]
-    paragraphs: tuple[str, str]
     tell: Callable[[Scene], Mapping[str, float]]
     show: Callable[[Scene], Sequence[Picture]]
     reps: int = 1
@@ -76,6 +77,12 @@ class Phenomenon:
         lines += [self.paragraphs[1].format(**facts), ""]
         lines += [f"Made by `crosswind explain {self.name}`; the numbers above are those of the run.", ""]
         return "\n".join(lines), pictures
+
+
+def told(here: str) -> Callable[..., Phenomenon]:
+    """Makes phenomena (name, scenarios, tell, show) whose words stand in `data/phenomena.toml` beside `here`."""
+    words = tomllib.loads((Path(here).parent / "data" / "phenomena.toml").read_text(encoding="utf-8"))
+    return lambda name, *of, **more: Phenomenon(name, words[name]["title"], words[name]["paragraphs"], *of, **more)
 
 
 def registry() -> dict[str, Phenomenon]:

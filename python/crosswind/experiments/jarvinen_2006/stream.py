@@ -118,12 +118,14 @@ def pictures(
         ("f", "Simultaneous throughput", shares, "simultaneous throughput (B/s)", 0.0),
     )
     out = [
-        figures.quartile_bars(
+        metrics.boxes(
+            r,
             f"fig-{figure}{x}",
             f"{title}{where} (Fig. {figure}{x}).",
-            metrics.columns(r, what, link=link),
+            what,
             y,
             floor,
+            link=link,
             printed=printed.get(x, {}),
         )
         for x, title, what, y, floor in panels

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind import figures, stats
+from crosswind import stats
 from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, study, testbed
 from crosswind.experiments.jarvinen_2006.aftermath import needless_resends
 from crosswind.reproduce import Measure, Measures, MissingDataError, Picture, Results, Scenario, measures
@@ -128,35 +128,32 @@ def pictures(r: Results) -> list[Picture]:
     out = []
     for link, figure in (("r4", 13), ("r2", 14), ("r1", 15)):
         out += [
-            figures.quartile_bars(
+            metrics.boxes(
+                r,
                 f"fig-{figure}a",
                 f"Overall throughput on {link} (Fig. {figure}a).",
-                metrics.columns(r, {"all": OVERALL}, link=link),
+                {"all": OVERALL},
                 "overall throughput (B/s)",
                 None,
+                link=link,
                 printed={"all": study.printed("J47", "r4")} if link == "r4" else {},
             ),
-            figures.quartile_bars(
+            metrics.boxes(
+                r,
                 f"fig-{figure}b",
                 f"Elapsed time of the third flow on {link} (Fig. {figure}b).",
-                metrics.columns(r, {"third": THIRD}, link=link),
+                {"third": THIRD},
                 "elapsed time (s)",
+                link=link,
             ),
         ]
     return [
         *out,
-        figures.quartile_bars(
-            "fig-13c",
-            "Elapsed times of the bulk flows on r4 (Fig. 13c).",
-            metrics.columns(r, bulk, link="r4"),
-            "elapsed time (s)",
-            None,
+        metrics.boxes(
+            r, "fig-13c", "Elapsed times of the bulk flows on r4 (Fig. 13c).", bulk, "elapsed time (s)", None, link="r4"
         ),
-        figures.quartile_bars(
-            "fig-13d",
-            "Spurious timeouts and retransmissions in vain on r4 (Fig. 13d).",
-            metrics.columns(r, vain, link="r4"),
-            "number",
+        metrics.boxes(
+            r, "fig-13d", "Spurious timeouts and retransmissions in vain on r4 (Fig. 13d).", vain, "number", link="r4"
         ),
     ]
 

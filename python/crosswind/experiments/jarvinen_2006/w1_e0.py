@@ -135,28 +135,29 @@ def pictures(r: Results) -> list[Picture]:
     bulk = {"faster": "faster_elapsed_s", "slower": "slower_elapsed_s"}
     drops = {"faster": "faster_drops", "slower": "slower_drops", "third": "third_drops"}
     out = [
-        figures.quartile_bars(
+        metrics.boxes(
+            r,
             "fig-7a",
             "Overall throughput (Fig. 7a): median, quartiles, range.",
-            metrics.columns(r, {"all": "overall_throughput"}),
+            {"all": "overall_throughput"},
             "overall throughput (B/s)",
             None,
             printed={"all": study.printed("J35")},
         ),
-        figures.quartile_bars(
+        metrics.boxes(
+            r,
             "fig-7b",
             "Elapsed time of the third flow (Fig. 7b).",
-            metrics.columns(r, {"third": THIRD}),
+            {"third": THIRD},
             "elapsed time (s)",
             printed={"third": study.printed("J36")},
         ),
-        figures.quartile_bars(
-            "fig-7c", "Packets dropped at the router, by flow (Fig. 7c).", metrics.columns(r, drops), "drops (packets)"
-        ),
-        figures.quartile_bars(
+        metrics.boxes(r, "fig-7c", "Packets dropped at the router, by flow (Fig. 7c).", drops, "drops (packets)"),
+        metrics.boxes(
+            r,
             "fig-7d",
             "Elapsed times of the bulk flows (Fig. 7d).",
-            metrics.columns(r, bulk),
+            bulk,
             "elapsed time (s)",
             None,
             printed={x: {"BL": study.BOOK.number("J44", f"{x}, BL")} for x in bulk},

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from crosswind import figures, stats
+from crosswind import stats
 from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, study, testbed
 from crosswind.reproduce import Measures, Picture, Results, Scenario, measures
 
@@ -112,34 +112,37 @@ def pictures(r: Results) -> list[Picture]:
         for x in ROLES
     }
     out = [
-        figures.quartile_bars(
+        metrics.boxes(
+            r,
             "fig-18a",
             "Overall throughput on r4 (Fig. 18a).",
-            metrics.columns(r, {"all": OVERALL}, link="r4"),
+            {"all": OVERALL},
             "overall throughput (B/s)",
             None,
+            link="r4",
         ),
-        figures.quartile_bars(
-            "fig-18d",
-            "Spurious timeouts and retransmissions in vain on r4 (Fig. 18d).",
-            metrics.columns(r, vain, link="r4"),
-            "number",
+        metrics.boxes(
+            r, "fig-18d", "Spurious timeouts and retransmissions in vain on r4 (Fig. 18d).", vain, "number", link="r4"
         ),
     ]
     for link, one, other in (("r4", "18b", "18c"), ("r2", "19a", "19b")):
         out += [
-            figures.quartile_bars(
+            metrics.boxes(
+                r,
                 f"fig-{one}",
                 f"Simultaneous throughput of the three flows on {link} (Fig. {one}).",
-                metrics.columns(r, shares, link=link),
+                shares,
                 "simultaneous throughput (B/s)",
+                link=link,
             ),
-            figures.quartile_bars(
+            metrics.boxes(
+                r,
                 f"fig-{other}",
                 f"Jain's index on {link} (Fig. {other}).",
-                metrics.columns(r, {"all": "jain"}, link=link),
+                {"all": "jain"},
                 "Jain's index",
                 None,
+                link=link,
             ),
         ]
     return out

@@ -116,33 +116,37 @@ def pictures(r: Results) -> list[Picture]:
     late = (first >= 4) | np.isnan(first)
     groups = {"first drop by round trip 3": (start[~late], share[~late]), "later, or none": (start[late], share[late])}
     return [
-        figures.quartile_bars(
+        metrics.boxes(
+            r,
             "fig-16a",
             "Overall throughput (Fig. 16a): median, quartiles, range.",
-            metrics.columns(r, {"all": "overall_throughput"}),
+            {"all": "overall_throughput"},
             "overall throughput (B/s)",
             None,
             printed={"all": study.printed("J55")},
         ),
-        figures.quartile_bars(
+        metrics.boxes(
+            r,
             "fig-16b",
             "Simultaneous throughput of the three flows (Fig. 16b).",
-            metrics.columns(r, {x: f"simultaneous_{x}" for x in roles}),
+            {x: f"simultaneous_{x}" for x in roles},
             "simultaneous throughput (B/s)",
             printed={"faster": study.printed("J57"), "third": study.printed("J56")},
         ),
-        figures.quartile_bars(
+        metrics.boxes(
+            r,
             "fig-16c",
             "Jain's index over the simultaneous throughputs (Fig. 16c).",
-            metrics.columns(r, {"all": "jain"}),
+            {"all": "jain"},
             "Jain's index",
             None,
             printed={"all": study.printed("J58")},
         ),
-        figures.quartile_bars(
+        metrics.boxes(
+            r,
             "fig-16d",
             "Packets dropped at the router, by flow (Fig. 16d).",
-            metrics.columns(r, {x: f"{x}_drops" for x in roles}),
+            {x: f"{x}_drops" for x in roles},
             "drops (packets)",
         ),
         figures.scatter(

@@ -131,13 +131,8 @@ def pictures(r: Results) -> list[Picture]:
     counts = dict(zip(names, by_object(r, "r4 BL", "spurious"), strict=True))
     return [
         *(
-            figures.quartile_bars(
-                f"fig-{n}",
-                f"{title} on {link} (Fig. {n}).",
-                metrics.columns(r, what, link=link),
-                y,
-                floor,
-                printed=marks.get(n, {}),
+            metrics.boxes(
+                r, f"fig-{n}", f"{title} on {link} (Fig. {n}).", what, y, floor, link=link, printed=marks.get(n, {})
             )
             for link, n, title, what, y, floor in boxes
         ),

@@ -190,10 +190,7 @@ def pictures(r: Results) -> list[Picture]:
     points = {"ETCP": (r.of("ETCP", "page_start_s"), r.of("ETCP", "page_spurious"))}
     names = ["body", *map(str, range(1, 9))]
     return [
-        *(
-            figures.quartile_bars(n, f"{c}.", metrics.columns(r, what), y, floor, printed=marks.get(n, {}))
-            for n, c, what, y, floor in boxes
-        ),
+        *(metrics.boxes(r, n, f"{c}.", what, y, floor, printed=marks.get(n, {})) for n, c, what, y, floor in boxes),
         figures.scatter(
             "fig-23",
             "Spurious timeouts of a page against its start, ETCP (Fig. 23).",

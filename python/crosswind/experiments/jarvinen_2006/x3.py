@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from crosswind import figures
 from crosswind.experiments.jarvinen_2006 import metrics, parts, study, testbed
 from crosswind.reproduce import Picture, Results, Scenario
 
@@ -37,13 +36,7 @@ def configurations(**variant: Any) -> dict[str, Scenario]:
 def pictures(r: Results) -> list[Picture]:
     """The third flow's time and overall throughput by limit and upper threshold."""
     return [
-        figures.quartile_bars(
-            f"x3-{column}",
-            f"{what} by limit and upper threshold (packets).",
-            metrics.columns(r, {"all": column}),
-            y,
-            None,
-        )
+        metrics.boxes(r, f"x3-{column}", f"{what} by limit and upper threshold (packets).", {"all": column}, y, None)
         for column, what, y in (
             ("third_elapsed_s", "Elapsed time of the third flow", "elapsed time (s)"),
             ("overall_throughput", "Overall throughput", "overall throughput (B/s)"),

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from crosswind import figures
 from crosswind.experiments.jarvinen_2006 import metrics, parts, study, testbed
 from crosswind.reproduce import Picture, Results, Scenario
 
@@ -36,18 +35,14 @@ def pictures(r: Results) -> list[Picture]:
     """Shares of the three flows, and marks."""
     shares = {x: f"simultaneous_{x}" for x in ("faster", "slower", "third")}
     return [
-        figures.quartile_bars(
+        metrics.boxes(
+            r,
             "x4-shares",
             "Simultaneous throughput with the overflow and repaired.",
-            metrics.columns(r, shares),
+            shares,
             "simultaneous throughput (B/s)",
         ),
-        figures.quartile_bars(
-            "x4-marks",
-            "Marks with the overflow and repaired.",
-            metrics.columns(r, {"all": "marks"}),
-            "marks (packets)",
-        ),
+        metrics.boxes(r, "x4-marks", "Marks with the overflow and repaired.", {"all": "marks"}, "marks (packets)"),
     ]
 
 

@@ -11,7 +11,9 @@ import polars as pl
 from crosswind import figures
 from crosswind.experiments.riva_2003 import marks, testbed
 from crosswind.reproduce import Picture, Scenario
-from crosswind.reproduce.explain import Phenomenon, Scene
+from crosswind.reproduce.explain import Scene, told
+
+phenomenon = told(__file__)
 
 W_Q = testbed.weight(testbed.RedSet())
 INSIDE, ALMOST = 10_000, marks.MAX_TH - 1
@@ -64,25 +66,7 @@ def _tell_probability(_: Scene) -> dict[str, float]:
     }
 
 
-PROBABILITY = Phenomenon(
-    "red-drop-probability",
-    "RED picks almost twice as many packets as its curve says",
-    dict,
-    (
-        "RED looks at the average of its queue, never at the queue itself. Below the lower threshold nothing is "
-        "picked, above the upper one everything; between them a probability p_b rises in a straight line to max_p. "
-        "Here the law of the simulator's kernel RED is driven with constant averages, and what it picks is counted. "
-        "In the middle, p_b is {p:.1f} %, but {inside:.1f} % of the arrivals are picked.",
-        "The reason is the count: each packet that passes makes the next one likelier to be picked, so that the gap "
-        "between two picks is uniform on 1 to 1/p_b packets, {expected:.1f} % on average here instead of the p_b "
-        "that independent draws would give. Just below the upper threshold with max_p = 0.1 one packet in "
-        "{almost:.1f} is picked, not one in ten. Whoever compares RED's losses with its curve has to know this. "
-        "What the traffic-control tool makes of its words is shown by `crosswind study tc-red limit 20000 min 5000 "
-        "max 18000 avpkt 1000 burst 12 probability 0.1 bandwidth 140kbit`.",
-    ),
-    _tell_probability,
-    lambda _: [marks.curve()],
-)
+PROBABILITY = phenomenon("red-drop-probability", dict, _tell_probability, lambda _: [marks.curve()])
 
 # ---- spacing of marks ------------------------------------------------------------------------------------------------
 
@@ -107,23 +91,8 @@ def _tell_spacing(_: Scene) -> dict[str, float]:
     }
 
 
-SPACING = Phenomenon(
-    "red-mark-spacing",
-    "RED spreads its marks: uniform against geometric gaps",
-    dict,
-    (
-        "Five thousand packets arrive at a queue whose average does not change. If every arrival is decided on its "
-        "own with probability 0.02, {geometric:.0f} of them are picked; with RED's count and p_b = 0.01 it is "
-        "{uniform:.0f}. The numbers are about the same, the picture is not.",
-        "Independent draws give geometric gaps: short ones are the likeliest, and {close_alone:.0f} % of them are of "
-        "ten packets or less, so that one burst of one sender is hit several times, while elsewhere "
-        "{longest_alone:.0f} packets pass without a pick. With the count the gaps are uniform: {close:.0f} % are that "
-        "short, and none is longer than {longest:.0f}. Their standard deviation is {variation:.2f} of the mean instead "
-        "of {variation_alone:.2f}. Picks that keep their distance rarely hit one window twice, and they find the flows "
-        "in proportion to what these send.",
-    ),
-    _tell_spacing,
-    lambda _: [marks.spacing("red-mark-spacing"), marks.gaps()],
+SPACING = phenomenon(
+    "red-mark-spacing", dict, _tell_spacing, lambda _: [marks.spacing("red-mark-spacing"), marks.gaps()]
 )
 
 # ---- queue and average -----------------------------------------------------------------------------------------------
@@ -156,20 +125,9 @@ def _tell_average(s: Scene) -> dict[str, float]:
     }
 
 
-AVERAGE = Phenomenon(
+AVERAGE = phenomenon(
     "red-average",
-    "RED's average follows the queue slowly",
     lambda: {"RED": three_behind_red()},
-    (
-        "Three transfers share a line of 140 kbit/s behind RED whose weight is 1/{packets:.0f}. The queue jumps with "
-        "every window; its average, on which RED decides, follows like the voltage behind a low-pass filter: a step "
-        "is followed half way after {half:.0f} arrivals. The queue reaches {queue_max:.1f} kB, the average "
-        "{average_max:.1f} kB; their standard deviations are {queue_spread:.1f} and {average_spread:.1f} kB.",
-        "That is the purpose: a burst passes, a queue that stays does not. The price is that the average is old news. "
-        "It changes at arrivals only. After a long time with 500 packets in the queue, 250 of them leave without an "
-        "arrival; at the next one the average still is {stale:.0f} packets, and RED goes on picking for a queue that "
-        "is half gone.",
-    ),
     _tell_average,
     lambda s: [queue_picture(s, "red-average", "Queue and RED's average of it (as Fig. 3-2).", {"average": "RED"})],
 )
@@ -204,22 +162,9 @@ def _tell_idle(s: Scene) -> dict[str, float]:
     return out | {"pause": float(PAUSE_s[1] - empty.min())}
 
 
-IDLE = Phenomenon(
+IDLE = phenomenon(
     "red-idle",
-    "What RED makes of an idle line depends on a rate that it is told",
     lambda: {clock: _bursts(clock) for clock in marks.CLOCKS},
-    (
-        "A stream fills the queue, pauses, and comes back. While nothing arrives the average does not move: it stays "
-        "at {slow_before:.1f} kB although the queue has been empty for {pause:.1f} s. At the first arrival RED makes "
-        "up for it, as if the packets that could have left in the meantime had found an empty queue. How many those "
-        "are it computes from the rate in its configuration: with 140 kbit/s the average is {slow_after:.1f} kB "
-        "afterwards, with 10 Mbit/s, the default of the tool, {fast_after:.1f} kB.",
-        "The kernel does not raise to a power; it reads a table, and before the table's first entry it subtracts "
-        "along a line that ends at one half. The line is steep: for 140 kbit/s and 50 ms {slow_soon:.0f} % of the "
-        "average are left, where the exponential that it stands for leaves {slow_soon_exact:.0f} %; after one second "
-        "{slow_left:.0f} and {slow_exact:.0f} %, with 10 Mbit/s {fast_left:.0f} and {fast_exact:.0f} %. A wrong "
-        "rate makes RED forget too fast or too slowly, but only a line that is idle now and then notices.",
-    ),
     _tell_idle,
     lambda s: [
         queue_picture(
