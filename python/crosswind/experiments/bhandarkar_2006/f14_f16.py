@@ -114,10 +114,6 @@ def _ordered_gaps(r: Results) -> bool:
     return all(g[0] > g[1] > g[2] for g in gaps)
 
 
-def _not_starved(r: Results) -> float:
-    return min(_named(r, f"f14 low {e}", "sack") / _named(r, f"alone {e}", "sack") for e in ERRORS)
-
-
 def _not_below(r: Results) -> float:
     """In Mbit/s; follows from the smaller share of drops."""
     low, *others = (np.array([_named(r, f"f14 {x} {e}", "sack") for e in ERRORS]) for x in BUFFERS)
@@ -126,14 +122,6 @@ def _not_below(r: Results) -> float:
 
 def _loses(label: str) -> Callable[[Results], float]:
     return lambda r: _named(r, f"{label} 0.01", "sack") / _named(r, f"{label} 0.0", "sack")
-
-
-def _satellite(r: Results) -> bool:
-    return _loses("f15")(r) < _loses("f14 low")(r)
-
-
-def _dcr_ahead(r: Results) -> float:
-    return min(gap(r, f"f15 {e}") for e in ERRORS if e > 0) / 1e6
 
 
 def _westwood(d: int, e: float) -> Callable[[Results], Estimate]:
@@ -186,10 +174,15 @@ CLAIMS = {
             if e > 0
         },
     },
-    "B29": {"least share": _not_starved, "low congestion less the others, least": _not_below},
+    "B29": {
+        "least share": lambda r: min(
+            _named(r, f"f14 low {e}", "sack") / _named(r, f"alone {e}", "sack") for e in ERRORS
+        ),
+        "low congestion less the others, least": _not_below,
+    },
     "B30": {
-        "SACK loses more at 1 %": _satellite,
-        "least lead of DCR": _dcr_ahead,
+        "SACK loses more at 1 %": lambda r: _loses("f15")(r) < _loses("f14 low")(r),
+        "least lead of DCR": lambda r: min(gap(r, f"f15 {e}") for e in ERRORS if e > 0) / 1e6,
         "drop rate without errors": lambda r: measures.mean_of(r, "f15 0.0", "bottleneck_drop_rate"),
     },
     "B31": {

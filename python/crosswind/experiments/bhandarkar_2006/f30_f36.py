@@ -264,10 +264,6 @@ def buffers(r: Results) -> tuple[float, ...]:
     return tuple(sorted({float(x.split()[1]) for x in labels if x.startswith("f33 ")}, reverse=True))
 
 
-def _full(r: Results) -> float:
-    return min(use(r, f"f33 {b} {p}") for b in buffers(r) if b >= 0.5 for p in PROTOCOLS)
-
-
 def phase(r: Results, protocol: str, which: str) -> float:
     """Mean Mbit/s in the second half of the periods with or without UDP, of full size."""
     s = size_of(r)
@@ -353,7 +349,7 @@ CLAIMS = {
         "HTCP least from 1e-5 on": _htcp_least,
     },
     "B68": {
-        "least from 0.5 on": _full,
+        "least from 0.5 on": lambda r: min(use(r, f"f33 {b} {p}") for b in buffers(r) if b >= 0.5 for p in PROTOCOLS),
         "HTCP lowest at 0.1": lambda r: use(r, "f33 0.1 HTCP") <= min(use(r, f"f33 0.1 {p}") for p in ("LTCP", "BIC")),
     },
     "B69": {"least from 0.18 on": lambda r: min(use(r, f"f33 {b} LTCP") for b in buffers(r) if b >= 0.18)},

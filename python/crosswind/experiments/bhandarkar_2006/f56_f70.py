@@ -147,12 +147,6 @@ def _ldp_least(r: Results, share: float, column: str) -> npt.NDArray[np.float64]
     return np.min(others, axis=0) - r.of(f"many {share} LDP", column)
 
 
-def _jain_of_all(r: Results) -> float:
-    return min(
-        measures.mean_value(r, f"many {s} {p}", "one_jain") for s in shares(r, "many") if s > 0 for p in FOUR["f69"]
-    )
-
-
 def _collapse(r: Results) -> float:
     """Largest factor between the four at any share from 0.1 % on."""
     use_of = [[use(r, "one", s, p) for p in ("SACK", "LTCP", "BIC", "HTCP")] for s in shares(r, "one") if s >= 0.001]
@@ -163,33 +157,12 @@ def _at(kind: str, share: float, protocol: str) -> Callable[[Results], float]:
     return lambda r: use(r, kind, share, protocol)
 
 
-def _ordered(r: Results) -> bool:
-    return all(
-        use(r, "one", s, "SACK") <= use(r, "one", s, "SACK-DCR") < use(r, "one", s, "LTCP-DCR")
-        for s in shares(r, "one")
-        if s >= 0.001
-    )
-
-
-def _triggers_ordered(r: Results) -> bool:
-    return all(
-        triggers(r, kind, s, "LTCP-DCR") < triggers(r, kind, s, "SACK-DCR") < triggers(r, kind, s, "SACK")
-        for kind in ("one", "many")
-        for s in shares(r, kind)
-        if s >= 0.001
-    )
-
-
 def _least(kind: str, protocol: str) -> Callable[[Results], float]:
     return lambda r: min(use(r, kind, s, protocol) for s in shares(r, kind))
 
 
 def _ldp(which: Callable[[list[float]], float]) -> Callable[[Results], float]:
     return lambda r: which([use(r, "many", s, "LDP") for s in shares(r, "many") if s < 0.05])
-
-
-def _largest_other(r: Results) -> float:
-    return max(use(r, "one", 0.01, p) for p in OTHERS)
 
 
 def _below(r: Results) -> bool:
@@ -199,10 +172,6 @@ def _below(r: Results) -> bool:
 def _variants(r: Results) -> bool:
     a, b, c = (use(r, "one", 0.1, p) for p in ("LDP", "LDP-1Sample", "LDP-100Sample"))
     return a <= b + 0.01 and b <= c + 0.01
-
-
-def _far_below(r: Results) -> float:
-    return max(use(r, "many", 0.1, p) / use(r, "many", 0.0, p) for p in ("LTCP", "BIC", "HTCP"))
 
 
 @measured
@@ -282,11 +251,20 @@ CLAIMS = {
         "largest over least, from 0.1 % on": _collapse,
         **{f"largest over least at {s:.1%}": _apart(s) for s in (0.001, 0.01, 0.1)},
         **{f"{p} at 1 %": _at("one", 0.01, p) for p in ("SACK", "LTCP", "BIC", "HTCP")},
-        "SACK <= SACK-DCR < LTCP-DCR": _ordered,
+        "SACK <= SACK-DCR < LTCP-DCR": lambda r: all(
+            use(r, "one", s, "SACK") <= use(r, "one", s, "SACK-DCR") < use(r, "one", s, "LTCP-DCR")
+            for s in shares(r, "one")
+            if s >= 0.001
+        ),
     },
     "B112": {"quotient": lambda r: use(r, "one", 0.01, "LTCP-DCR") / use(r, "one", 0.01, "LTCP")},
     "B113": {
-        "in that order": _triggers_ordered,
+        "in that order": lambda r: all(
+            triggers(r, kind, s, "LTCP-DCR") < triggers(r, kind, s, "SACK-DCR") < triggers(r, kind, s, "SACK")
+            for kind in ("one", "many")
+            for s in shares(r, kind)
+            if s >= 0.001
+        ),
         **{
             f"one flow, {s:.1%}: {a} below {b}": seeds(_fewer("one", s, a, b))
             for s in LATE
@@ -302,11 +280,13 @@ CLAIMS = {
     },
     "B116": {
         "least of LTCP-DCR": _least("many", "LTCP-DCR"),
-        "others at 10 % over 0 %, largest (half is our number)": _far_below,
+        "others at 10 % over 0 %, largest (half is our number)": lambda r: max(
+            use(r, "many", 0.1, p) / use(r, "many", 0.0, p) for p in ("LTCP", "BIC", "HTCP")
+        ),
     },
     "B119": {
         "LTCP-DCR at 10 %": _at("one", 0.1, "LTCP-DCR"),
-        "largest other at 1 %": _largest_other,
+        "largest other at 1 %": lambda r: max(use(r, "one", 0.01, p) for p in OTHERS),
         "LDP below LTCP-DCR": _below,
     },
     "B120": {
@@ -336,7 +316,9 @@ CLAIMS = {
             if s <= 0.05
             for what, column in (("queue", "bottleneck_queue"), ("drop rate", "bottleneck_drop_rate"))
         },
-        "least Jain of all": _jain_of_all,
+        "least Jain of all": lambda r: min(
+            measures.mean_value(r, f"many {s} {p}", "one_jain") for s in shares(r, "many") if s > 0 for p in FOUR["f69"]
+        ),
     },
 }
 

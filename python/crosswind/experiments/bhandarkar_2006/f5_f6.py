@@ -77,10 +77,6 @@ def _over_sack(r: Results) -> float:
     return float((curve(r, "f5", "DCR") / curve(r, "f5", "SACK"))[many].min())
 
 
-def _floor(r: Results) -> float:
-    return float(curve(r, "f5", "SACK").min() / nets.packets_per_s(RATE))
-
-
 def _above_everywhere(r: Results) -> bool:
     ms = np.array(DIFFERENCES_ms) > 3e3 / nets.packets_per_s(ACCESS)
     return bool(np.all(curve(r, "f6", "DCR")[ms] > curve(r, "f6", "SACK")[ms]))
@@ -94,10 +90,6 @@ def _beyond(r: Results) -> float:
 def _at_the_largest(r: Results) -> npt.NDArray[np.float64]:
     none, most = (r.of(f"f6 {ms} DCR", "one_bps") for ms in (DIFFERENCES_ms[0], DIFFERENCES_ms[-1]))
     return most / none - 1
-
-
-def _equal(r: Results) -> float:
-    return float(abs(curve(r, "f5", "DCR")[0] - curve(r, "f5", "SACK")[0]))
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -121,14 +113,16 @@ CLAIMS = {
         "least of DCR over its value at 0": _least("f5", 1),
     },
     "B14": {"least ratio": _over_sack},
-    "B15": {"floor over capacity": _floor},
+    "B15": {"floor over capacity": lambda r: float(curve(r, "f5", "SACK").min() / nets.packets_per_s(RATE))},
     "B16": {
         "up to 100 ms": _least("f6", SHORT_RTT_ms),
         "beyond": _beyond,
         "at 200 ms, against no difference": lambda r: float(_at_the_largest(r).mean()),
     },
     "B17": {"below everywhere": _above_everywhere},
-    "B22": {"difference in packets per second": _equal},
+    "B22": {
+        "difference in packets per second": lambda r: float(abs(curve(r, "f5", "DCR")[0] - curve(r, "f5", "SACK")[0]))
+    },
 }
 
 EXPERIMENT = study.experiment(

@@ -86,10 +86,6 @@ def _falls(r: Results, where: Callable[[int, int], bool] = lambda life, limit: T
     return not (np.any(rises > 0.02) or np.any(falls < -0.02))
 
 
-def _falls_where_it_holds(r: Results) -> bool:
-    return _falls(r, _holds_lifetime)
-
-
 CLAIMS = {
     "G40": {
         f"{life} s, {limit} packets": lambda r, a=life, b=limit: estimate(
@@ -105,7 +101,7 @@ CLAIMS = {
     },
     "G42": {
         "valid share falls with the queue and rises with the lifetime": _falls,
-        "the same where the queue holds the data of the lifetime": _falls_where_it_holds,
+        "the same where the queue holds the data of the lifetime": lambda r: _falls(r, _holds_lifetime),
         "stale share of what is delivered, 3 s and 200 packets": lambda r: 100 * _delivered_stale(r),
         "valid share, 10 s and 5 packets": lambda r: 100 * share(r, "DT", 10, 5, "valid_packets"),
     },

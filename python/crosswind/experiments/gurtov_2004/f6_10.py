@@ -104,10 +104,6 @@ def _closed(r: Results) -> float:
     return float(flows["close_ns"][0] - flows["open_ns"][0]) / 1e9 - ABORT_S
 
 
-def _flushed(r: Results) -> float:
-    return float(r.of(UNHEARD, "hop_drops_reset_packets")[0])
-
-
 def _queue(r: Results, configuration: str, metric: str) -> pl.DataFrame:
     """What waits in front of the mobile from the abort on."""
     s = r.runs.sample(metric, f"{overlay.HOP}/forward").filter(pl.col("configuration") == configuration)
@@ -129,10 +125,6 @@ def _lost_by_others(r: Results) -> float:
     return float((flows["sent_packets"] - flows["received_packets"]).sum())
 
 
-def _lost_by_the_new(r: Results) -> float:
-    return float(r.runs.flows().filter(pl.col("group") == "new")["drops_packets"].sum())
-
-
 CLAIMS = {
     "G80": {
         "from the abort until the queue is empty": lambda r: _queue_empty(r, label("plain", 1)),
@@ -149,11 +141,13 @@ CLAIMS = {
     },
     "G82": {
         "lost packets of the other flow": _lost_by_others,
-        "lost packets of a new connection": _lost_by_the_new,
+        "lost packets of a new connection": lambda r: float(
+            r.runs.flows().filter(pl.col("group") == "new")["drops_packets"].sum()
+        ),
     },
     "G83": {
         "sent again by the timer": lambda r: len(_repeats(r)),
-        "thrown away at the router": _flushed,
+        "thrown away at the router": lambda r: float(r.of(UNHEARD, "hop_drops_reset_packets")[0]),
         "delivered after the abort, less those with a reset that arrives": lambda r: (
             _delivered_after(r, UNHEARD) - _delivered_after(r, label("fast reset", 1))
         ),

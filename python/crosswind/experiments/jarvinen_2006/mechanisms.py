@@ -278,10 +278,6 @@ def _outstanding(r: Results, label: str) -> float:
     return float(under_way.height - sacked.height)
 
 
-def _resends_beyond_outstanding(r: Results) -> float:
-    return flow_value(r, SPIKE, "unnecessary_resends_packets") - _outstanding(r, SPIKE)
-
-
 def _window_after_spurious(r: Results) -> tuple[float, float]:
     """The window right after the timeout was judged spurious, and the threshold."""
     judged = events(r, SPURIOUS, "spurious")
@@ -296,10 +292,6 @@ def _window_after_spurious(r: Results) -> tuple[float, float]:
 def _window_over_threshold(r: Results) -> float:
     window, threshold = _window_after_spurious(r)
     return window / threshold
-
-
-def _threshold_beyond_half(r: Results) -> float:
-    return _window_after_spurious(r)[1] / testbed.MSS - _outstanding(r, SPURIOUS) / 2.0
 
 
 def _sacked_again(r: Results) -> Estimate:
@@ -388,7 +380,9 @@ CLAIMS = {
         "with F-RTO": _column(SPURIOUS, "unnecessary_resends_packets"),
         "without F-RTO, window of 4": _column("spurious, no F-RTO, IW 4", "unnecessary_resends_packets"),
         "with F-RTO, window of 10": _column(SPIKE_FRTO, "unnecessary_resends_packets"),
-        "without F-RTO, more than was outstanding": _resends_beyond_outstanding,
+        "without F-RTO, more than was outstanding": lambda r: (
+            flow_value(r, SPIKE, "unnecessary_resends_packets") - _outstanding(r, SPIKE)
+        ),
     },
     "J29": {
         "detected, IW 2": _column("spurious, F-RTO, IW 2", "spurious_detected"),
@@ -396,7 +390,9 @@ CLAIMS = {
     },
     "J30": {
         "cwnd / ssthresh at the judgement": _window_over_threshold,
-        "ssthresh minus half of the flight": _threshold_beyond_half,
+        "ssthresh minus half of the flight": lambda r: (
+            _window_after_spurious(r)[1] / testbed.MSS - _outstanding(r, SPURIOUS) / 2.0
+        ),
     },
     "J31": {
         "detected as spurious": _column("genuine, F-RTO, IW 4", "spurious_detected"),

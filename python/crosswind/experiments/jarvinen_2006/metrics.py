@@ -14,11 +14,10 @@ from typing import Any
 
 import polars as pl
 
-from crosswind import figures
 from crosswind.experiments.jarvinen_2006.quality import quality
 from crosswind.experiments.jarvinen_2006.story import third_story
 from crosswind.experiments.jarvinen_2006.testbed import MSS, MTU, STREAM_PACKET_BYTES, RATE_Bps
-from crosswind.reproduce import Picture, Results, Runs, Tables
+from crosswind.reproduce import Results, Runs, Tables
 from crosswind.reproduce.readings import FORMER
 from crosswind.stats import jain
 
@@ -197,18 +196,3 @@ def columns(results: Results, names: dict[str, str], scale: float = 1.0, link: s
         for c in results.runs.scenarios
         if c in present and c.startswith(front)
     }
-
-
-def boxes(
-    results: Results,
-    name: str,
-    caption: str,
-    names: dict[str, str],
-    ylabel: str,
-    floor: float | None = 0.0,
-    *,
-    link: str = "",
-    printed: Mapping[str, Mapping[str, float]] = {},
-) -> Picture:
-    """Median, quartiles and range of `columns` in each configuration; `printed`: label -> configuration -> median."""
-    return figures.quartile_bars(name, caption, columns(results, names, link=link), ylabel, floor, printed=printed)

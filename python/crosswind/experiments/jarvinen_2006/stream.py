@@ -10,7 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import figures, stats
-from crosswind.experiments.jarvinen_2006 import metrics, quality
+from crosswind.experiments.jarvinen_2006 import boxes, quality
 from crosswind.experiments.jarvinen_2006.quality import buckets, quantile_ms
 from crosswind.experiments.jarvinen_2006.testbed import STREAM_PACKET_BYTES, STREAM_PACKETS
 from crosswind.reproduce import Measure, MissingDataError, Picture, Results, measured, measures
@@ -105,31 +105,9 @@ def pictures(
     `printed`: panel (a to f) -> series -> configuration -> published median.
     """
     front, where = (f"{link} " if link else ""), (f" on {link}" if link else "")
-    bulk = {"faster": "faster_elapsed_s", "slower": "slower_elapsed_s"}
-    delay = {q: f"audio_delay_{q}_ms" for q in ("p25", "p50", "p75", "max")}
-    variation = {q: f"audio_ipdv_{q}_ms" for q in ("p25", "p50", "p75", "max")}
-    shares = {x: f"simultaneous_{x}" for x in ("faster", "slower", "audio")}
-    panels = (
-        ("a", "Overall throughput", {"all": "overall_throughput"}, "overall throughput (B/s)", None),
-        ("b", "Throughput of the stream", {"stream": "audio_throughput"}, "throughput (B/s)", None),
-        ("c", "One-way delay of the stream", delay, "delay (ms)", 0.0),
-        ("d", "Delay variation of the stream", variation, "IPDV (ms)", None),
-        ("e", "Elapsed times of the bulk flows", bulk, "elapsed time (s)", None),
-        ("f", "Simultaneous throughput", shares, "simultaneous throughput (B/s)", 0.0),
-    )
-    out = [
-        metrics.boxes(
-            r,
-            f"fig-{figure}{x}",
-            f"{title}{where} (Fig. {figure}{x}).",
-            what,
-            y,
-            floor,
-            link=link,
-            printed=printed.get(x, {}),
-        )
-        for x, title, what, y, floor in panels
-    ]
+    panels = dict(zip("abcdef", ("overall", "stream", "delay", "ipdv", "bulk", "shares"), strict=True))
+    known = {f"{figure}{x}": marks for x, marks in printed.items()}
+    out = boxes.pictures(r, "audio", {f"{figure}{x}": q for x, q in panels.items()}, link=link, printed=known)
     chosen = [front + c for c in names]
     return [
         *out,

@@ -21,7 +21,7 @@ import numpy as np
 import polars as pl
 
 from crosswind import stats
-from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, study, testbed
+from crosswind.experiments.jarvinen_2006 import boxes, parts, readings, study, testbed
 from crosswind.experiments.jarvinen_2006.aftermath import needless_resends
 from crosswind.reproduce import Measure, Measures, MissingDataError, Picture, Results, Scenario, measures
 from crosswind.reproduce.claims import BrokenClaimError
@@ -118,44 +118,11 @@ CLAIMS = {
 
 def pictures(r: Results) -> list[Picture]:
     """The source's Figures 13 to 15."""
-    bulk = {"faster": "faster_elapsed_s", "slower": "slower_elapsed_s"}
-    roles = ("faster", "slower", "third")
-    vain = {
-        f"{x}, {what}": f"{x}_{column}"
-        for what, column in (("spurious", "spurious"), ("in vain", "unnecessary"))
-        for x in roles
-    }
-    out = []
-    for link, figure in (("r4", 13), ("r2", 14), ("r1", 15)):
-        out += [
-            metrics.boxes(
-                r,
-                f"fig-{figure}a",
-                f"Overall throughput on {link} (Fig. {figure}a).",
-                {"all": OVERALL},
-                "overall throughput (B/s)",
-                None,
-                link=link,
-                printed={"all": study.printed("J47", "r4")} if link == "r4" else {},
-            ),
-            metrics.boxes(
-                r,
-                f"fig-{figure}b",
-                f"Elapsed time of the third flow on {link} (Fig. {figure}b).",
-                {"third": THIRD},
-                "elapsed time (s)",
-                link=link,
-            ),
-        ]
-    return [
-        *out,
-        metrics.boxes(
-            r, "fig-13c", "Elapsed times of the bulk flows on r4 (Fig. 13c).", bulk, "elapsed time (s)", None, link="r4"
-        ),
-        metrics.boxes(
-            r, "fig-13d", "Spurious timeouts and retransmissions in vain on r4 (Fig. 13d).", vain, "number", link="r4"
-        ),
-    ]
+    out = boxes.pictures(r, "third", {"13c": "bulk", "13d": "both"}, link="r4")
+    for link, n in (("r4", 13), ("r2", 14), ("r1", 15)):
+        known = {f"{n}a": {"all": study.printed("J47", "r4")}} if link == "r4" else {}
+        out += boxes.pictures(r, "third", {f"{n}a": "overall", f"{n}b": "third"}, link=link, printed=known)
+    return out
 
 
 EXPERIMENT = study.experiment(

@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 
 from crosswind import figures, stats
-from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, study, testbed
+from crosswind.experiments.jarvinen_2006 import boxes, metrics, parts, readings, study, testbed
 from crosswind.reproduce import Measure, MissingDataError, Picture, Results, Scenario, measures
 from crosswind.stats import Estimate
 
@@ -132,37 +132,13 @@ CLAIMS = {
 
 def pictures(r: Results) -> list[Picture]:
     """The source's Figures 7a-d, 9, 11 and 12."""
-    bulk = {"faster": "faster_elapsed_s", "slower": "slower_elapsed_s"}
-    drops = {"faster": "faster_drops", "slower": "slower_drops", "third": "third_drops"}
-    out = [
-        metrics.boxes(
-            r,
-            "fig-7a",
-            "Overall throughput (Fig. 7a): median, quartiles, range.",
-            {"all": "overall_throughput"},
-            "overall throughput (B/s)",
-            None,
-            printed={"all": study.printed("J35")},
-        ),
-        metrics.boxes(
-            r,
-            "fig-7b",
-            "Elapsed time of the third flow (Fig. 7b).",
-            {"third": THIRD},
-            "elapsed time (s)",
-            printed={"third": study.printed("J36")},
-        ),
-        metrics.boxes(r, "fig-7c", "Packets dropped at the router, by flow (Fig. 7c).", drops, "drops (packets)"),
-        metrics.boxes(
-            r,
-            "fig-7d",
-            "Elapsed times of the bulk flows (Fig. 7d).",
-            bulk,
-            "elapsed time (s)",
-            None,
-            printed={x: {"BL": study.BOOK.number("J44", f"{x}, BL")} for x in bulk},
-        ),
-    ]
+    printed = {
+        "7a": {"all": study.printed("J35")},
+        "7b": {"third": study.printed("J36")},
+        "7d": {x: {"BL": study.BOOK.number("J44", f"{x}, BL")} for x in metrics.BULK},
+    }
+    panels = {"7a": "overall", "7b": "third", "7c": "drops", "7d": "bulk"}
+    out = boxes.pictures(r, "third", panels, printed=printed)
     for name, figure, limits, chosen in (
         ("fig-9", "Fig. 9", [2.5, 8.2, 15.5], ["BL"]),
         ("fig-11", "Fig. 11", [15.0], ["BL", "ETCP"]),

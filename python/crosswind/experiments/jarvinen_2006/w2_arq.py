@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from crosswind import stats
-from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, study, testbed
+from crosswind.experiments.jarvinen_2006 import boxes, parts, readings, study, testbed
 from crosswind.reproduce import Measures, Picture, Results, Scenario, measures
 
 WORKLOAD = testbed.Workload("w2-arq", ("third",), third_bytes=testbed.BULK_BYTES)
@@ -105,47 +105,9 @@ CLAIMS = {
 
 def pictures(r: Results) -> list[Picture]:
     """The source's Figures 18 and 19."""
-    shares = {x: f"simultaneous_{x}" for x in ROLES}
-    vain = {
-        f"{x}, {what}": f"{x}_{column}"
-        for what, column in (("spurious", "spurious"), ("in vain", "unnecessary"))
-        for x in ROLES
-    }
-    out = [
-        metrics.boxes(
-            r,
-            "fig-18a",
-            "Overall throughput on r4 (Fig. 18a).",
-            {"all": OVERALL},
-            "overall throughput (B/s)",
-            None,
-            link="r4",
-        ),
-        metrics.boxes(
-            r, "fig-18d", "Spurious timeouts and retransmissions in vain on r4 (Fig. 18d).", vain, "number", link="r4"
-        ),
-    ]
-    for link, one, other in (("r4", "18b", "18c"), ("r2", "19a", "19b")):
-        out += [
-            metrics.boxes(
-                r,
-                f"fig-{one}",
-                f"Simultaneous throughput of the three flows on {link} (Fig. {one}).",
-                shares,
-                "simultaneous throughput (B/s)",
-                link=link,
-            ),
-            metrics.boxes(
-                r,
-                f"fig-{other}",
-                f"Jain's index on {link} (Fig. {other}).",
-                {"all": "jain"},
-                "Jain's index",
-                None,
-                link=link,
-            ),
-        ]
-    return out
+    r4 = {"18a": "overall", "18b": "shares", "18c": "jain", "18d": "both"}
+    r2 = {"19a": "shares", "19b": "jain"}
+    return [*boxes.pictures(r, "third", r4, link="r4"), *boxes.pictures(r, "third", r2, link="r2")]
 
 
 EXPERIMENT = study.experiment(

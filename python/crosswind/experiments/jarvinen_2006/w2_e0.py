@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from crosswind import figures, stats
-from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, study, testbed
+from crosswind.experiments.jarvinen_2006 import boxes, parts, readings, study, testbed
 from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, measured, measures
 from crosswind.stats import Estimate
 
@@ -41,12 +41,6 @@ def _early_and_late(r: Results) -> tuple[Any, Any]:
     if not early.size or not late.size:
         raise MissingDataError(f"{early.size} repetitions with a drop by round trip 3, {late.size} with none before 5")
     return early, late
-
-
-def _early_against_late(r: Results) -> Estimate:
-    return stats.estimate(
-        lambda a, b, axis: np.median(a, axis=axis) / np.median(b, axis=axis) - 1.0, *_early_and_late(r)
-    )
 
 
 def _opened_slowly(r: Results, configuration: str) -> Any:
@@ -89,7 +83,11 @@ CLAIMS = {
     | measures.differences(zip(testbed.FOUR[1:], testbed.FOUR, strict=False), "jain", pairing="paired"),
     "J59": measures.each(testbed.FOUR, "jain", of=measures.lower)
     | measures.differences(((c, "BL") for c in OTHERS), "jain", of=measures.lower, pairing="paired"),
-    "J60": {"simultaneous throughput, early against late": _early_against_late},
+    "J60": {
+        "simultaneous throughput, early against late": lambda r: stats.estimate(
+            lambda a, b, axis: np.median(a, axis=axis) / np.median(b, axis=axis) - 1.0, *_early_and_late(r)
+        )
+    },
     "J61": {"ETCP drops as a share of BL": measures.ratio(("ETCP", "drops"), ("BL", "drops"), pairing="paired")}
     | {
         f"drops avoided by ECN, {role} flow ({tcp} minus {tcp}+ECN)": measures.difference(
@@ -110,45 +108,18 @@ CLAIMS = {
 
 def pictures(r: Results) -> list[Picture]:
     """The source's Figures 16a-d and 17."""
-    roles = ("faster", "slower", "third")
     start, share = r.of("BL", "third_start_s"), r.of("BL", SHARE)
     first = r.of("BL", "first_drop_round")
     late = (first >= 4) | np.isnan(first)
     groups = {"first drop by round trip 3": (start[~late], share[~late]), "later, or none": (start[late], share[late])}
+    printed = {
+        "16a": {"all": study.printed("J55")},
+        "16b": {"faster": study.printed("J57"), "third": study.printed("J56")},
+        "16c": {"all": study.printed("J58")},
+    }
+    panels = {"16a": "overall", "16b": "shares", "16c": "jain", "16d": "drops"}
     return [
-        metrics.boxes(
-            r,
-            "fig-16a",
-            "Overall throughput (Fig. 16a): median, quartiles, range.",
-            {"all": "overall_throughput"},
-            "overall throughput (B/s)",
-            None,
-            printed={"all": study.printed("J55")},
-        ),
-        metrics.boxes(
-            r,
-            "fig-16b",
-            "Simultaneous throughput of the three flows (Fig. 16b).",
-            {x: f"simultaneous_{x}" for x in roles},
-            "simultaneous throughput (B/s)",
-            printed={"faster": study.printed("J57"), "third": study.printed("J56")},
-        ),
-        metrics.boxes(
-            r,
-            "fig-16c",
-            "Jain's index over the simultaneous throughputs (Fig. 16c).",
-            {"all": "jain"},
-            "Jain's index",
-            None,
-            printed={"all": study.printed("J58")},
-        ),
-        metrics.boxes(
-            r,
-            "fig-16d",
-            "Packets dropped at the router, by flow (Fig. 16d).",
-            {x: f"{x}_drops" for x in roles},
-            "drops (packets)",
-        ),
+        *boxes.pictures(r, "third", panels, printed=printed),
         figures.scatter(
             "fig-17",
             "Simultaneous throughput of the third flow against its start, BL (Fig. 17).",

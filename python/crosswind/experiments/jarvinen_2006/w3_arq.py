@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from crosswind import figures, stats
-from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, study, testbed
+from crosswind.experiments.jarvinen_2006 import boxes, parts, readings, study, testbed
 from crosswind.experiments.jarvinen_2006.w3_e0 import by_object
 from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, measured, measures
 from crosswind.stats import Estimate
@@ -103,26 +103,9 @@ CLAIMS = {
 
 def pictures(r: Results) -> list[Picture]:
     """The source's Figures 24 to 26 and Table 10 as bars."""
-    roles = ("faster", "slower", "page")
-    bulk = {"faster": "faster_elapsed_s", "slower": "slower_elapsed_s"}
-    drops = {f"{x}, {what}": f"{x}_{what}" for what in ("drops", "lost") for x in roles}
-    shares = {x: f"simultaneous_{x}" for x in roles}
-    every = {"all": OVERALL}
-    boxes = (
-        ("r4", "24a", "Overall throughput", every, "overall throughput (B/s)", None),
-        ("r4", "24b", "Response time of the page", {"page": RESPONSE}, "response time (s)", 0.0),
-        ("r4", "24c", "Elapsed times of the bulk flows", bulk, "elapsed time (s)", None),
-        ("r4", "24d", "Spurious timeouts", {x: f"{x}_spurious" for x in roles}, "spurious timeouts", 0.0),
-        ("r4", "24e", "Drops and losses", drops, "packets", 0.0),
-        ("r4", "24f", "Simultaneous throughput", shares, "simultaneous throughput (B/s)", 0.0),
-        ("r2", "25a", "Overall throughput", every, "overall throughput (B/s)", None),
-        ("r2", "25b", "Response time of the page", {"page": RESPONSE}, "response time (s)", 0.0),
-        ("r2", "25c", "Drops and losses", drops, "packets", 0.0),
-        ("r2", "25d", "Simultaneous throughput", shares, "simultaneous throughput (B/s)", 0.0),
-        ("r1", "26a", "Overall throughput", every, "overall throughput (B/s)", None),
-        ("r1", "26b", "Response time of the page", {"page": RESPONSE}, "response time (s)", 0.0),
-    )
-    marks: dict[str, dict[str, dict[str, float]]] = {
+    r4 = {"24a": "overall", "24b": "response", "24c": "bulk", "24d": "spurious", "24e": "lost", "24f": "shares"}
+    r2 = {"25a": "overall", "25b": "response", "25c": "lost", "25d": "shares"}
+    marks = {
         "24e": {"page, drops": study.printed("J89")},
         "25a": {"all": study.printed("J91")},
         "25b": {"page": study.printed("J90")},
@@ -130,12 +113,9 @@ def pictures(r: Results) -> list[Picture]:
     names = ["body", *map(str, range(1, 9))]
     counts = dict(zip(names, by_object(r, "r4 BL", "spurious"), strict=True))
     return [
-        *(
-            metrics.boxes(
-                r, f"fig-{n}", f"{title} on {link} (Fig. {n}).", what, y, floor, link=link, printed=marks.get(n, {})
-            )
-            for link, n, title, what, y, floor in boxes
-        ),
+        *boxes.pictures(r, "page", r4, link="r4", printed=marks),
+        *boxes.pictures(r, "page", r2, link="r2", printed=marks),
+        *boxes.pictures(r, "page", {"26a": "overall", "26b": "response"}, link="r1"),
         figures.bars(
             "table-10",
             "Spurious timeouts by object over all repetitions, BL on r4 (Table 10).",

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import figures, stats
-from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, study, testbed
+from crosswind.experiments.jarvinen_2006 import boxes, parts, readings, study, testbed
 from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, measured, measures
 from crosswind.stats import Estimate
 
@@ -159,38 +159,17 @@ CLAIMS = {
 
 def pictures(r: Results) -> list[Picture]:
     """The source's Figures 20a-f, 23 and Table 8 as bars."""
-    bulk = {"faster": FASTER, "slower": "slower_elapsed_s"}
-    roles = ("faster", "slower", "page")
-    boxes = (
-        ("fig-20a", "Overall throughput (Fig. 20a)", {"all": OVERALL}, "overall throughput (B/s)", None),
-        ("fig-20b", "Response time of the page (Fig. 20b)", {"page": RESPONSE}, "response time (s)", 0.0),
-        ("fig-20c", "Elapsed times of the bulk flows (Fig. 20c)", bulk, "elapsed time (s)", None),
-        ("fig-20d", "Spurious timeouts (Fig. 20d)", {x: f"{x}_spurious" for x in roles}, "spurious timeouts", 0.0),
-        (
-            "fig-20d-resends",
-            "Unnecessary retransmissions (Fig. 20d)",
-            {x: f"{x}_unnecessary" for x in roles},
-            "retransmissions in vain",
-            0.0,
-        ),
-        ("fig-20e", "Drops by flow (Fig. 20e)", {x: f"{x}_drops" for x in roles}, "drops (packets)", 0.0),
-        (
-            "fig-20f",
-            "Simultaneous throughput (Fig. 20f)",
-            {x: f"simultaneous_{x}" for x in roles},
-            "simultaneous throughput (B/s)",
-            0.0,
-        ),
-    )
-    marks: dict[str, dict[str, dict[str, float]]] = {
-        "fig-20a": {"all": study.printed("J79")},
-        "fig-20b": {"page": study.printed("J70")},
-        "fig-20f": {"page": study.printed("J81")},
+    panels = {"20a": "overall", "20b": "response", "20c": "bulk", "20d": "spurious", "20d-resends": "vain"}
+    panels |= {"20e": "drops", "20f": "shares"}
+    printed = {
+        "20a": {"all": study.printed("J79")},
+        "20b": {"page": study.printed("J70")},
+        "20f": {"page": study.printed("J81")},
     }
     points = {"ETCP": (r.of("ETCP", "page_start_s"), r.of("ETCP", "page_spurious"))}
     names = ["body", *map(str, range(1, 9))]
     return [
-        *(metrics.boxes(r, n, f"{c}.", what, y, floor, printed=marks.get(n, {})) for n, c, what, y, floor in boxes),
+        *boxes.pictures(r, "page", panels, printed=printed),
         figures.scatter(
             "fig-23",
             "Spurious timeouts of a page against its start, ETCP (Fig. 23).",

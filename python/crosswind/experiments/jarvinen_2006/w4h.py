@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from crosswind import figures, stats
-from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, stream, study, testbed
+from crosswind.experiments.jarvinen_2006 import boxes, parts, readings, stream, study, testbed
 from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, measures
 from crosswind.stats import Estimate
 
@@ -115,31 +115,11 @@ CLAIMS = {
 
 def pictures(r: Results) -> list[Picture]:
     """The source's Figures 36 to 38."""
-    roles = {"faster": "faster_drops", "slower": "slower_drops", "stream": DROPS}
-    bulk = {"faster": "faster_elapsed_s", "slower": "slower_elapsed_s"}
-    delay = {q: f"audio_delay_{q}_ms" for q in ("p25", "p50", "p75", "max")}
-    variation = {q: f"audio_ipdv_{q}_ms" for q in ("p25", "p50", "p75")}
-    both = (
-        ("Overall throughput", {"all": OVERALL}, "overall throughput (B/s)", None),
-        ("Throughput of the stream", {"stream": "audio_throughput"}, "throughput (B/s)", None),
-        ("One-way delay of the stream", delay, "delay (ms)", 0.0),
-        ("Delay variation of the stream", variation, "IPDV (ms)", None),
-    )
-    out = []
-    for figure, names, letters, where in ((36, NORMAL, "adef", ""), (38, MINIMAL, "abcd", ", minimal link buffer")):
-        for x, (title, what, y, floor) in zip(letters, both, strict=True):
-            groups = {c.removeprefix("LSB1 "): v for c, v in metrics.columns(r, what).items() if c in names}
-            marks = (
-                {"all": {f"B20 {c}": v for c, v in study.printed("J109").items()}} if (figure, x) == (36, "a") else {}
-            )
-            caption = f"{title}{where} (Fig. {figure}{x})."
-            out.append(figures.quartile_bars(f"fig-{figure}{x}", caption, groups, y, floor, printed=marks))
-    for x, title, what, y in (
-        ("b", "Drops by flow", roles, "drops (packets)"),
-        ("c", "Elapsed times of the bulk flows", bulk, "elapsed time (s)"),
-    ):
-        groups = {c: v for c, v in metrics.columns(r, what).items() if c in NORMAL}
-        out.append(figures.quartile_bars(f"fig-36{x}", f"{title} (Fig. 36{x}).", groups, y))
+    known = {"36a": {"all": {f"B20 {c}": v for c, v in study.printed("J109").items()}}}
+    panels = {"36a": "overall", "36b": "drops", "36c": "bulk", "36d": "stream", "36e": "delay", "36f": "ipdv"}
+    out = boxes.pictures(r, "audio", panels, only=NORMAL, printed=known)
+    least = {"38a": "overall", "38b": "stream", "38c": "delay", "38d": "ipdv"}
+    out += boxes.pictures(r, "audio", least, only=MINIMAL, where=", minimal link buffer")
     points = {c: (r.of(c, "audio_start_s"), r.of(c, DROPS)) for c in ("B20 BL", "B80 BL")}
     return [
         *out,

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.experiments.jarvinen_2006 import parts, readings, study, testbed, w5
+from crosswind.experiments.jarvinen_2006 import boxes, parts, readings, study, testbed, w5
 from crosswind.experiments.jarvinen_2006.w5 import RESPONSE
 from crosswind.reproduce import Picture, Results, Scenario, measures
 
@@ -65,9 +65,9 @@ def pictures(r: Results) -> list[Picture]:
         "40f": "drops",
     }
     return [
-        *w5.pictures(r, r4, "r4"),
-        *w5.pictures(r, {"41a": "overall", "41b": "response"}, "r2"),
-        *w5.pictures(r, {"42a": "response", "42b": "stream"}, "r1"),
+        *boxes.pictures(r, "page", r4, link="r4"),
+        *boxes.pictures(r, "page", {"41a": "overall", "41b": "response"}, link="r2"),
+        *boxes.pictures(r, "page", {"42a": "response", "42b": "stream"}, link="r1"),
     ]
 
 

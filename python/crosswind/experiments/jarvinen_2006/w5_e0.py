@@ -17,7 +17,7 @@ from typing import Any
 import polars as pl
 
 from crosswind import stats
-from crosswind.experiments.jarvinen_2006 import parts, readings, study, testbed, w5
+from crosswind.experiments.jarvinen_2006 import boxes, parts, readings, study, testbed, w5
 from crosswind.experiments.jarvinen_2006.w5 import RESPONSE
 from crosswind.reproduce import Measures, MissingDataError, Picture, Results, Scenario, measures
 from crosswind.stats import Estimate
@@ -82,7 +82,7 @@ def pictures(r: Results) -> list[Picture]:
         "39e-resends": "vain",
         "39f": "drops",
     }
-    return w5.pictures(r, panels)
+    return boxes.pictures(r, "page", panels)
 
 
 EXPERIMENT = study.experiment(

@@ -23,7 +23,7 @@ import numpy as np
 import polars as pl
 
 from crosswind import stats
-from crosswind.experiments.jarvinen_2006 import parts, readings, stream, study, testbed, w5
+from crosswind.experiments.jarvinen_2006 import boxes, parts, readings, stream, study, testbed, w5
 from crosswind.experiments.jarvinen_2006.w5 import OVERALL, RESPONSE
 from crosswind.reproduce import Measure, Picture, Results, Scenario, measures
 
@@ -115,8 +115,8 @@ CLAIMS = {
 def pictures(r: Results) -> list[Picture]:
     """The source's Figures 43 and 44."""
     return [
-        *w5.pictures(r, {"43a": "overall", "43b": "stream", "43c": "bulk", "43d": "response"}, only=NORMAL),
-        *w5.pictures(r, {"44a": "response", "44b": "stream"}, only=MINIMAL, where=", minimal link buffer"),
+        *boxes.pictures(r, "page", {"43a": "overall", "43b": "stream", "43c": "bulk", "43d": "response"}, only=NORMAL),
+        *boxes.pictures(r, "page", {"44a": "response", "44b": "stream"}, only=MINIMAL, where=", minimal link buffer"),
     ]
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crosswind.experiments.jarvinen_2006 import metrics, parts, study, testbed
+from crosswind.experiments.jarvinen_2006 import boxes, parts, study, testbed
 from crosswind.reproduce import Picture, Results, Scenario
 
 WORKLOAD = testbed.Workload("x3", ("third",))
@@ -35,13 +35,9 @@ def configurations(**variant: Any) -> dict[str, Scenario]:
 
 def pictures(r: Results) -> list[Picture]:
     """The third flow's time and overall throughput by limit and upper threshold."""
-    return [
-        metrics.boxes(r, f"x3-{column}", f"{what} by limit and upper threshold (packets).", {"all": column}, y, None)
-        for column, what, y in (
-            ("third_elapsed_s", "Elapsed time of the third flow", "elapsed time (s)"),
-            ("overall_throughput", "Overall throughput", "overall throughput (B/s)"),
-        )
-    ]
+    return boxes.pictures(
+        r, "third", {"x3-elapsed": "third", "x3-overall": "overall"}, where=", by limit and upper threshold"
+    )
 
 
 EXPERIMENT = study.experiment(

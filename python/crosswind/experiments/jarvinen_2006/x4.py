@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from crosswind.experiments.jarvinen_2006 import metrics, parts, study, testbed
+from crosswind.experiments.jarvinen_2006 import boxes, parts, study, testbed
 from crosswind.reproduce import Picture, Results, Scenario
 
 WORKLOAD = testbed.Workload("x4", ("third",), third_bytes=testbed.BULK_BYTES)
@@ -33,17 +33,9 @@ def configurations(**variant: Any) -> dict[str, Scenario]:
 
 def pictures(r: Results) -> list[Picture]:
     """Shares of the three flows, and marks."""
-    shares = {x: f"simultaneous_{x}" for x in ("faster", "slower", "third")}
-    return [
-        metrics.boxes(
-            r,
-            "x4-shares",
-            "Simultaneous throughput with the overflow and repaired.",
-            shares,
-            "simultaneous throughput (B/s)",
-        ),
-        metrics.boxes(r, "x4-marks", "Marks with the overflow and repaired.", {"all": "marks"}, "marks (packets)"),
-    ]
+    return boxes.pictures(
+        r, "third", {"x4-shares": "shares", "x4-marks": "marks"}, where=", RED with the overflow and repaired"
+    )
 
 
 EXPERIMENT = study.experiment(
