@@ -11,8 +11,6 @@ What may differ here: table I prints a speed-up of 1.00 for layer 2 with the fix
 Growth is that of continuous layers, so a layer takes delta_K ln((K+1)/K) round trips and not delta_K / K.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable
 from itertools import pairwise
@@ -136,7 +134,6 @@ def pictures(results: Results) -> list[Picture]:
     ]
 
 
-HALF, LIMIT = 0.005, 0.0051
 CLAIMS = {
     "B42": {"largest difference": _largest("window", theory.layer_start)},
     "B43": {
@@ -154,29 +151,16 @@ CLAIMS = {
         "integral over equation 3.15, K = 8": _value(theory.claim_time_continuous(8) / theory.claim_time(8)),
     },
     "B46": {"violations": _drops_at_most_one_layer},
-    "B47": {
-        "Jain's index after 200 losses": _sharing,
-        "it never falls": _monotone,
-    },
+    "B47": {"Jain's index after 200 losses": _sharing, "it never falls": _monotone},
     "B49": {
         "buffer for 100 %, fixed": _value(theory.minimum_buffer(0.15)),
         **{
             f"utilisation, decrease {d}, buffer {b:.2f}": _value(theory.utilisation(d, b))
-            for d, b, u in (
-                (0.15, 0.1, 0.988),
-                (0.15, 0.05, 0.964),
-                (0.5, 1.0, 1.0),
-                (0.5, 0.5, 0.964),
-                (0.5, 1 / 3, 0.923),
-                (0.5, 0.1, 0.818),
-            )
+            for d, b in ((0.15, 0.1), (0.15, 0.05), (0.5, 1.0), (0.5, 0.5), (0.5, 1 / 3), (0.5, 0.1))
         },
     },
     "B50": {
-        **{
-            f"alpha = {a:.2f}": _value(theory.unfairness_exponent(a))
-            for a, e in ((0.0, 2.5), (1 / 3, 2.0), (0.5, 1.75), (1.0, 1.0))
-        },
+        **{f"alpha = {a:.2f}": _value(theory.unfairness_exponent(a)) for a in (0.0, 1 / 3, 0.5, 1.0)},
         **{f"ratio at {r}": _value(r ** theory.unfairness_exponent()) for r in (2, 3, 4)},
     },
     "B51": {
@@ -189,18 +173,9 @@ CLAIMS = {
             1 / theory.mathis_loss(1500, 0.2, 10000000000.0) * 1500 * 8 / 10000000000.0 / 3600
         ),
     },
-    "B52": {
-        "window": _value(2400000000.0 * 0.15 / 8 / 1500),
-        "layer": _value(theory.layer_of(30000)),
-    },
-    "B97": {
-        "buffer": _value(theory.minimum_buffer(0.35)),
-        "cut": _value(theory.largest_decrease(0.5)),
-    },
-    "B131": {
-        "largest difference of 30": _identity,
-        "table XII, n = 2": _value(1 / (1 + (14.47 / 480.61) ** 2 / 2)),
-    },
+    "B52": {"window": _value(2400000000.0 * 0.15 / 8 / 1500), "layer": _value(theory.layer_of(30000))},
+    "B97": {"buffer": _value(theory.minimum_buffer(0.35)), "cut": _value(theory.largest_decrease(0.5))},
+    "B131": {"largest difference of 30": _identity, "table XII, n = 2": _value(1 / (1 + (14.47 / 480.61) ** 2 / 2))},
     "B132": {"largest difference": _transfers},
 }
 

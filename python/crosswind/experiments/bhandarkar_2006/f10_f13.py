@@ -12,8 +12,6 @@ The distance between errors is exponential, as the source has it: 10 % of errors
 leave 90.5 % of the link to any sender.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any
@@ -129,10 +127,7 @@ def pictures(r: Results) -> list[Picture]:
 CLAIMS = {
     "B23": {"least": _kept},
     "B24": {f"at {e}, over the law": _law(e) for e in (0.01, 0.02, 0.05, 0.1)},
-    "B25": {
-        "SACK: power of the round trip": _inverse,
-        "DCR: least over largest": _flat,
-    },
+    "B25": {"SACK: power of the round trip": _inverse, "DCR: least over largest": _flat},
     "B26": {
         "SACK, largest gain per doubling": _doubling("SACK", "most"),
         "SACK at 5 %, from 1 Mbit/s": _doubling("SACK", "most", "f12 5%", 1),

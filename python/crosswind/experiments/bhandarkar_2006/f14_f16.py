@@ -12,8 +12,6 @@ What may differ here: buffers for the three levels of congestion are ours, chose
 gives. Claim B32 holds the ratio of mean throughputs against the square root of the loss rates, at all three levels.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -13,8 +13,6 @@ What may differ here: the receive window is 14 segments, twice the path: DCR nee
 23 and 24 and the estimates of figure 22 are looked at once per second, round trips at every ACK.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -50,13 +48,7 @@ def red(buffer: int) -> dict[str, Any]:
 
 
 def tree(
-    name: str,
-    n: int,
-    workload: str,
-    queue: dict[str, Any],
-    seconds: int = 1100,
-    window: int = WINDOW,
-    **record: Any,
+    name: str, n: int, workload: str, queue: dict[str, Any], seconds: int = 1100, window: int = WINDOW, **record: Any
 ) -> Scenario:
     """n flows of a workload; with `events="first"` the first of each kind records its events."""
     links: dict[str, Any] = {"bottleneck": {"from": "router", "to": "base", **nets.wire(10, 5, queue)}}
@@ -278,10 +270,7 @@ def pictures(r: Results) -> list[Picture]:
 
 
 CLAIMS = {
-    "B33": {
-        "least DCR/SACK": _shares("least"),
-        "largest": _shares("largest"),
-    },
+    "B33": {"least DCR/SACK": _shares("least"), "largest": _shares("largest")},
     "B36": {
         "all DCR - all SACK": lambda r: float(
             deliveries(r, "dcr", "dcr")[1].mean() - deliveries(r, "sack", "sack")[1].mean()
@@ -305,11 +294,7 @@ CLAIMS = {
         "below drop-tail by": _below,
         **{f"{w}, reported": queue(f"f24 {w}") for w in WORKLOADS},
     },
-    "B40": {
-        "grows": _grows,
-        "drop-tail: furthest apart, of the mean": _apart("droptail"),
-        "RED": _apart("red"),
-    },
+    "B40": {"grows": _grows, "drop-tail: furthest apart, of the mean": _apart("droptail"), "RED": _apart("red")},
     "B41": {"drop rate": lambda r: measures.mean_of(r, "f23 sack", "bottleneck_drop_rate")},
 }
 

@@ -12,8 +12,6 @@ figure 19 the share is that of the old flows in the sum of both, in bins of 1 s,
 depends on the seed, so five are run with `--quick` too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -17,8 +17,6 @@ times of figures 31 and 34 by five; what counts time has no smaller copy and run
 a flow has converged when it has had 80 % of its share for 5 s.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 

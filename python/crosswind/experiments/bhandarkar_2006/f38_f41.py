@@ -17,8 +17,6 @@ false positives count packets, ACKs among them, and are at most 5 ms old. Ten se
 source's 1000 s. Predictions that are wrong less than twenty times in all six loads decide nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from itertools import product
 from typing import Any

@@ -18,8 +18,6 @@ above 100 Mbit/s, runs figure 45 with a tenth of rate and flows, figures 44 and 
 sessions (the same windows), and 60 s of which 20 s are left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -178,12 +176,7 @@ def value(r: Results, figure: str, x: str, scheme: str, column: str) -> float:
 def drops(r: Results, scheme: str, *figures_: str) -> list[float]:
     """Drop rates at 60 ms, from 10 Mbit/s and, in figure 45, up to 500 flows on 500 Mbit/s."""
     most = 500 if r.runs.manifest.get("size", "full") == "full" else 50
-    left_out = {
-        "f43": lambda x: x < 10,
-        "f44": lambda x: x != 60,
-        "f45": lambda x: x > most,
-        "f46": lambda _: False,
-    }
+    left_out = {"f43": lambda x: x < 10, "f44": lambda x: x != 60, "f45": lambda x: x > most, "f46": lambda _: False}
     asked = [(f, x) for f in figures_ for x in points(r, f) if not left_out[f](float(x))]
     return [value(r, f, x, scheme, "bottleneck_drop_rate") for f, x in asked]
 

@@ -13,8 +13,6 @@ queues hold a bandwidth-delay product of the longest path, as everywhere in chap
 PERT flows. `--quick` takes a third of rates and flows, 60 s for figure 49 and 40 s between arrivals.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -69,9 +67,7 @@ def dynamics(name: str, scheme: str, s: Size) -> Scenario:
     line = nets.wire(s.rate, 28, f43_f47.queue(scheme, buffer))
     flows = {
         f"group{g}": nets.bulk(
-            f43_f47.PROTOCOL[scheme],
-            s.members,
-            {"uniform": [f"{(g - 1) * s.step} s", f"{(g - 1) * s.step + 2} s"]},
+            f43_f47.PROTOCOL[scheme], s.members, {"uniform": [f"{(g - 1) * s.step} s", f"{(g - 1) * s.step + 2} s"]}
         )
         for g in GROUPS
     }

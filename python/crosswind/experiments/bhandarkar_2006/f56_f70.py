@@ -17,8 +17,6 @@ Durations are ours. Fifty flows have busy hosts (`overhead_` of N6). `--quick` i
 two shares, and 24 s of five flows in place of fifty at 100 Mbit/s (the same windows).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

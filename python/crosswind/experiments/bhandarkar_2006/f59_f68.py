@@ -18,8 +18,6 @@ figures 59, 60 and 64 (O7). Flows start within 50 ms of each other in ordinary s
 flows, whose windows are those of full size, a tenth of FAST's packets, and 30 s of which 10 s are left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any

@@ -12,8 +12,6 @@ holds what the longer path and 40 packets take, so that nothing is lost to conge
 has reached its floor when it is within a quarter of its lowest value: our number.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 
@@ -108,10 +106,7 @@ def pictures(r: Results) -> list[Picture]:
 
 
 CLAIMS = {
-    "B13": {
-        "SACK falls": _falls,
-        "least of DCR over its value at 0": _least("f5", 1),
-    },
+    "B13": {"SACK falls": _falls, "least of DCR over its value at 0": _least("f5", 1)},
     "B14": {"least ratio": _over_sack},
     "B15": {"floor over capacity": lambda r: float(curve(r, "f5", "SACK").min() / nets.packets_per_s(RATE))},
     "B16": {

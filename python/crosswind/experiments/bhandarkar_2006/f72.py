@@ -13,8 +13,6 @@ meanwhile; it does not restore windows as RFC 4653 does. 120 s of which 20 s are
 2 long flows and 10 web sessions per group, and 30 s of which 5 s are left out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

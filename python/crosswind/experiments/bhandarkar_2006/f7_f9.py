@@ -13,8 +13,6 @@ take up to one packet's time over each packet, as `overhead_` in the source's ch
 packets, as in ns-2: without that one flow, in step with the departures, keeps all others out of the full queue.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 from typing import Any
 
@@ -117,10 +115,7 @@ def pictures(r: Results) -> list[Picture]:
 
 
 CLAIMS = {
-    "B18": {
-        "least ratio below 1 % drops": _low_congestion,
-        "it falls (10 % noise: our number)": _narrows,
-    },
+    "B18": {"least ratio below 1 % drops": _low_congestion, "it falls (10 % noise: our number)": _narrows},
     "B19": {
         "ratio at 0 %": lambda r: quotient(r, "f8 0.0"),
         **{f"with {s:.1%} late": lambda r, s=s: quotient(r, f"f8 {s}") for s in SHARES[1:]},

@@ -12,8 +12,6 @@
 | `<link>_packets` | packets sent |
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -12,8 +12,6 @@ line are rare enough (one packet in 500) that one is repaired before the next. T
 `crates/transport/tests/patience.rs`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any
@@ -259,8 +257,6 @@ def tables(runs: Runs) -> Tables:
     return measures.tables(runs)
 
 
-# One spacing of ACKs, or one tick of the timer.
-SPACING, TICK_s = nets.PACKET * 8 / 8e6, 0.01
 CLAIMS = {
     "B1": {
         "DCR: sent again": count("late DCR", "resend"),
@@ -268,32 +264,14 @@ CLAIMS = {
         "SACK: sent again": count("late SACK", "resend"),
         "SACK: recoveries": count("late SACK", "recovery"),
     },
-    "B2": {
-        "DCR waits longer than srtt by": beyond_srtt("loss DCR"),
-        "SACK waits": waited("loss SACK"),
-    },
-    "B3": {
-        "new packets less duplicates": per_duplicate,
-        "rate over that before": rate_during,
-    },
-    "B4": {
-        "threshold - window/2": _half,
-        "growth during the wait": _grown,
-    },
+    "B2": {"DCR waits longer than srtt by": beyond_srtt("loss DCR"), "SACK waits": waited("loss SACK")},
+    "B3": {"new packets less duplicates": per_duplicate, "rate over that before": rate_during},
+    "B4": {"threshold - window/2": _half, "growth during the wait": _grown},
     "B5": {"same trace": _same_slow_start},
-    "B6": {
-        "extra delay": _repaired,
-        "recoveries": count("repair DCR", "recovery"),
-    },
+    "B6": {"extra delay": _repaired, "recoveries": count("repair DCR", "recovery")},
     "B7": {x: _timeouts_more(x) for x in ("late", "loss", "window")},
-    "B8": {
-        "new packets during the wait": _sent_in_wait,
-        "longer than srtt by": beyond_srtt("window DCR"),
-    },
-    "B9": {
-        "recoveries": count("two DCR", "recovery"),
-        "second retransmission after the first": _second,
-    },
+    "B8": {"new packets during the wait": _sent_in_wait, "longer than srtt by": beyond_srtt("window DCR")},
+    "B9": {"recoveries": count("two DCR", "recovery"), "second retransmission after the first": _second},
     "B10": {
         **{f"DCR at {p}, over the equation": law(p, "DCR") for p in LOSSES},
         **{f"DCR over SACK at {p}": same(p) for p in LOSSES},

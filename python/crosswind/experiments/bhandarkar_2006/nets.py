@@ -5,8 +5,6 @@ Segments carry 1000 bytes under 40 bytes of headers: a link of capacity C is ful
 the first sample and the last one, so the interval is the warm-up that the source leaves out.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any, Literal

@@ -11,8 +11,6 @@ What may differ here: losses are spaced exponentially, the formulas assume regul
 up to 15 % for AIMD with small cuts and lifts it for large ones.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -79,7 +77,7 @@ CLAIMS = {
         "p = 1e-6": lambda r: window(r, "ltcp", 1e-06),
         "slope, 1e-6 to 1e-4": _slope,
         "p = 1e-4 in a network, reported": _in_network,
-    },
+    }
 }
 
 EXPERIMENT = study.experiment(

@@ -4,8 +4,6 @@ A run is watched by totals: a cycle is the time between two losses. What lies be
 left out.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """How the experiments of [Bhandarkar 2006] are declared. The source ran each once, as it seems."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

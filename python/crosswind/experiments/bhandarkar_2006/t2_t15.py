@@ -15,8 +15,6 @@ the other rates. `--quick` runs 100 Mbit/s alone, TCP for three whole cycles, th
 more); the claims about other rates stay unclear.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable
 from itertools import pairwise

@@ -14,8 +14,6 @@ time; HTCP and BIC have no such scale, and an overflow costs a tenth of the wind
 more share less equally.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -120,10 +118,7 @@ CLAIMS = {
         for k in RATIOS
     },
     "B79": {
-        **{
-            f"Jain, n = {n}": jain(n, "LTCP variable")
-            for n, p in zip(COUNTS, ("0.9995", "0.9985", "0.9959", "0.9984", "0.9982"), strict=True)
-        },
+        **{f"Jain, n = {n}": jain(n, "LTCP variable") for n in COUNTS},
         **{f"deviation over the fixed one's, n = {n}": _spread(n) for n in COUNTS},
     },
     "B80": {f"{p} at {x}": tcp_share(x, p) for p in ("LTCP", "LTCP variable") for x in RATES},

@@ -9,8 +9,6 @@ its limit again when it shrinks is within it at once, one that does not stays ab
 What may differ here: nothing is left open.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

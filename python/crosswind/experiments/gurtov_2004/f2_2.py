@@ -11,8 +11,6 @@ standard deviation, of the mean, in the steady part of each phase (before, besid
 ours.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -9,8 +9,6 @@ What may differ here: the measured network's terminals and buffers; the buffer h
 4 and 5 s. `Repaired` is the moment at which everything sent before the end of the gap has been acknowledged.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from crosswind.experiments.gurtov_2004 import study

@@ -17,8 +17,6 @@ three quarters of the delays within 50 ms of their level, 99 % within 1 ms of th
 levels within 150 ms.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

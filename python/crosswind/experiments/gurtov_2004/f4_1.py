@@ -11,8 +11,6 @@ author's scripts (9.6 kbit/s, 500 ms, ten packets). Segments have 1000 bytes as 
 that of RFC 2988, one segment is timed per window without timestamps. Other rates and segments are variants.
 """
 
-from __future__ import annotations
-
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import Trace, figure_of, transfers
 from crosswind.experiments.gurtov_2004.worlds import MSS, SLOW, trace

@@ -10,8 +10,6 @@ the one with bugfix waits for the timer; on `ackf` the ACK heuristic waits as we
 What may differ here: nothing is left open; `validation/ns2` compares the send sequences with ns-2's.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from crosswind.experiments.gurtov_2004 import study

@@ -19,8 +19,6 @@ What may differ here: lengths of the first two states (1.5 s and 0.8 s), the len
 swept quantity are not given.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -12,8 +12,6 @@ expires, and there is no timeout at all (variant). Several-fold is taken to mean
 no number.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -8,8 +8,6 @@ What the source shows: blocked, a second timeout has to come; allowed, three dup
 What may differ here: as in the traces of figure 4.2; the lost segment is the fifth of the delayed flight.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from crosswind.experiments.gurtov_2004 import study

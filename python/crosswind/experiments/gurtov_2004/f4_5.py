@@ -10,8 +10,6 @@ What may differ here: as in the traces of figure 4.2. A flight of 8 to 15 is the
 segment; the spike begins between the ACK of segment 7 and that of segment 8.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from crosswind.experiments.gurtov_2004 import study

@@ -8,8 +8,6 @@ send on every ACK; option 3 then starts slowly, which makes little difference to
 What may differ here: as in the traces of figure 4.2.
 """
 
-from __future__ import annotations
-
 import polars as pl
 
 from crosswind.experiments.gurtov_2004 import study

@@ -12,8 +12,6 @@ Settled is the time from the timeout until the timer changes by less than a tent
 without samples); with the former band, the time until it is near its old value.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -10,8 +10,6 @@ the others repair without.
 What may differ here: the run shown is the first repetition of its table.
 """
 
-from __future__ import annotations
-
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import Trace, figure_of, transfers
 from crosswind.experiments.gurtov_2004.worlds import VARIANTS, transfer

@@ -10,8 +10,6 @@ What may differ here: the source gives neither size nor queues. "Eifel-CC" is re
 data and does not restore the window (restoration option 3); option 2 is a variant.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -20,8 +20,6 @@ is longer than the timeout. A queue of 80 packets, 21 s, teaches the timer more 
 26. The source's queues probably ended at its window of 50 segments.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -11,8 +11,6 @@ of the link is used. Nor does it say for how long the source is on: for half of 
 drawn. Each packet has a lifetime of its own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import polars as pl

@@ -15,8 +15,6 @@ return before the timer expires, because the spike blocks both directions, and i
 that waited in the queue arrives twice. The published zero fits a spike of the downlink alone.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl
@@ -100,10 +98,7 @@ CLAIMS = {
         "drop-tail: first duplicate at the receiver": _first_duplicate,
     },
     "G93": {"first ACK after the end of the spike": _ack_after_spike},
-    "G45": {
-        "discard": lambda r: _queued_at_timeout(r, "LPD"),
-        "drop-tail": lambda r: _queued_at_timeout(r, "DT"),
-    },
+    "G45": {"discard": lambda r: _queued_at_timeout(r, "LPD"), "drop-tail": lambda r: _queued_at_timeout(r, "DT")},
 }
 
 

@@ -13,8 +13,6 @@ in the source; 60 s; packets of 1000 bytes. TFRC is that of ns-2 before October 
 last month (decision 0027); that of ns-2.35 and RFC 3448's own rule are variants.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -13,8 +13,6 @@ While the link is blocked everything waits in the queue, where the router throws
 the sender set (decision 0027).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

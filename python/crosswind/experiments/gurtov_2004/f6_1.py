@@ -13,8 +13,6 @@ their way, so it falls silent at the first partial ACK, and the timer has to hel
 eight at the first duplicate. Variants let two and three segments of the queue survive.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -12,8 +12,6 @@ router: then it is what is on the line and in transmission. A flow is its five-t
 follows the abort has another one.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

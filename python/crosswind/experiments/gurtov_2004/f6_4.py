@@ -13,8 +13,6 @@ seconds running, the end of the run where that never is. The uplink has 10 and 6
 begins at the window, as in ns-2.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

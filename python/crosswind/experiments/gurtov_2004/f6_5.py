@@ -15,8 +15,6 @@ What may differ here: packets of 1000 bytes and ten start times instead of one t
 A rate that is never carried until the end counts as carried then.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -156,10 +154,7 @@ CLAIMS = {
         "drops with self-clocking, of those without": means(_drops(label(DOWN, "self-clocking")), _drops(label(DOWN))),
         "drops without": mean(_drops(label(DOWN))),
     },
-    "G69": {
-        "time to 90 %": mean(_time_to(0.9, TOLD)),
-        "use of UMTS to the end without it": mean(_used(label(UP))),
-    },
+    "G69": {"time to 90 %": mean(_time_to(0.9, TOLD)), "use of UMTS to the end without it": mean(_used(label(UP)))},
     "G70": {"drops, of those without the notice": means(_drops(label(DOWN, "notice")), _drops(label(DOWN)))},
     "G71": {
         "allowed rate without the reset, of that with it": means(

@@ -13,8 +13,6 @@ testbed are the breaks and losses of table 6.1, over the rates and the queue tha
 only by its minimum rate, its TCP by FACK. These runs go on for 60 s after the handover and have one start.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -47,7 +45,6 @@ from crosswind.reproduce import Measure, Results, Scenario
 TO_WLAN = ("GPRS", "WLAN")
 FROM_WLAN = ("WLAN", "GPRS")
 LONG_S = 90.0
-GAP_S = 1.0
 
 
 def configurations(preset: str = "ns2-tfrc-2003", packet_bytes: int = SEGMENT_BYTES) -> dict[str, Scenario]:
@@ -143,10 +140,7 @@ CLAIMS = {
         "TCP / TFRC in the 15 s before": _ratio_over_starts(label(DOWN), 15, HANDOVER_S),
         "TCP / TFRC in the 30 s after": _ratio_over_starts(label(DOWN), HANDOVER_S, END_S),
     },
-    "G91": {
-        "both, GPRS: first drop": _first_drop(label(UP)),
-        "both, UMTS: first drop": _first_drop(label(DOWN)),
-    },
+    "G91": {"both, GPRS: first drop": _first_drop(label(UP)), "both, UMTS: first drop": _first_drop(label(DOWN))},
     "G73": {"TFRC, of TCP's rate in the 60 s after": lambda r: 1 / _ratio(r, label(TO_WLAN), HANDOVER_S, LONG_S)},
     "G76": {
         "longest pause of TFRC": lambda r: _pause(r, label(FROM_WLAN, "tfrc"), "tfrc"),

@@ -1,7 +1,5 @@
 """Worlds and measures of chapters 5 and 6: a server, a last-hop router, and a mobile behind a wireless link."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -134,18 +132,6 @@ def means_over_starts(
         return of(a.mean(axis=axis), b.mean(axis=axis))
 
     return lambda r: estimate(statistic, of_starts(r, first), of_starts(r, second), pairing="paired")
-
-
-def received_in(r: Results, configuration: str, flow: str, start: float, end: float) -> int:
-    """How many segments or datagrams with payload the receiver saw in [start, end)."""
-    e = events(r, configuration, flow, "receive", "receiver")
-    return e.filter((pl.col("len") > 0) & (pl.col("t") >= start) & (pl.col("t") < end)).height
-
-
-def received_bytes_in(r: Results, configuration: str, flow: str, start: float, end: float) -> float:
-    """Payload that the receiver saw in [start, end)."""
-    e = events(r, configuration, flow, "receive", "receiver")
-    return float(e.filter((pl.col("t") >= start) & (pl.col("t") < end))["len"].sum())
 
 
 def delays(r: Results, configuration: str, flow: str, rep: int = 0) -> pl.DataFrame:

@@ -20,8 +20,6 @@ fails in its size: a packet of 576 bytes spends 40 of them on TCP and IP and 12 
 IP packets whole (reported).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -8,8 +8,6 @@ What the source says: spurious under the one rule, genuine under the other.
 What may differ here: as in the traces of figure 4.2; window of 8 segments, ACKs 25 to 32 lost.
 """
 
-from __future__ import annotations
-
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import Trace, figure_of, transfers
 from crosswind.experiments.gurtov_2004.worlds import EIFEL, SLOW, WIDE, trace
@@ -22,10 +20,7 @@ ACKS = list(range(25, 33))
 
 def configurations() -> dict[str, Scenario]:
     """Both echo rules."""
-    link = {
-        "spikes": None,
-        "reverse": {"queue": WIDE, "loss": {"type": "list", "packets": ACKS, "counts": "all"}},
-    }
+    link = {"spikes": None, "reverse": {"queue": WIDE, "loss": {"type": "list", "packets": ACKS, "counts": "all"}}}
     tcp = EIFEL | {"window_limit_segments": 8, "initial_ssthresh": "8000 B"}
     return {
         c: trace(f"s4-2-2-{rule}", tcp | {"timestamp_echo": rule}, link, duration_s=40.0, path=SLOW)

@@ -20,8 +20,6 @@ G30 fails narrowly at the number that we set: congestion avoidance from two segm
 within this transfer (goodput 57 % of that with Eifel). On ten times the rate it is 35 %.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from crosswind import stats

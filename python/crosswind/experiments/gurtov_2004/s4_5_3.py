@@ -12,8 +12,6 @@ so other packets are to be dropped for as long a loss: the 15 of the flight from
 those that are sent again, as in figure 4.13. "About half" is taken to mean 0.25 to 0.75: the source gives no number.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

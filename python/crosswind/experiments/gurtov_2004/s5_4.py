@@ -13,8 +13,6 @@ G59 fails by one cell of 148: with a queue of 40 packets and a lifetime of 5 s d
 and TCP closer over drop-tail and further apart over RED, which keeps the queue half as long.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

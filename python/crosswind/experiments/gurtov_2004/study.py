@@ -1,7 +1,5 @@
 """How the experiments of [Gurtov 2004] are declared. Single traces need one repetition."""
 
-from __future__ import annotations
-
 from crosswind.reproduce import Study
 from crosswind.reproduce.claims.book import book
 

@@ -17,8 +17,6 @@ avoidance from there wins half a segment per round trip, so a cycle of 30 s carr
 per episode the same transfer takes two thirds of the time.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from crosswind.experiments.gurtov_2004 import study, traces
@@ -53,10 +51,7 @@ CLAIMS = {
         "with Eifel": mean(ON, "segments"),
         "without": mean(OFF, "segments"),
     },
-    "G13": {
-        "without": mean(OFF, "genuine"),
-        "with Eifel": mean(ON, "genuine"),
-    },
+    "G13": {"without": mean(OFF, "genuine"), "with Eifel": mean(ON, "genuine")},
 }
 
 # D1 as its tables suggest is the main reading; the author's later script and a late first spike are the others.

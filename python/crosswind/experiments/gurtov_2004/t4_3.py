@@ -6,8 +6,6 @@ half the window; half the window and slow start; the old window as threshold. Th
 What the source printed is withheld here; the values are measured and reported.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from crosswind.experiments.gurtov_2004 import study, traces

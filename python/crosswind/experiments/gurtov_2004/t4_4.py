@@ -7,8 +7,6 @@ genuine. RFC 4015's own adaptation is run beside them.
 What the source printed is withheld here; the values are measured and reported.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from crosswind.experiments.gurtov_2004 import study, traces

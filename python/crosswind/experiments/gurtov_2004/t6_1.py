@@ -12,8 +12,6 @@ that were not lost come after the break. Losses are shares over twenty repetitio
 number with any margin.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the experiments on TFRC and handovers share: links, flows, and measures over time."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

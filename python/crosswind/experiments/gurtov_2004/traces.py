@@ -1,7 +1,5 @@
 """What is measured in the traces and transfers of chapter 4, one row per configuration and repetition."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

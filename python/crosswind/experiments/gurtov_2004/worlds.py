@@ -4,8 +4,6 @@ A sender behind an access link, a router, the link that the source is about, a r
 packet when `limit - 1` wait; Crosswind's hold `limit`, so one less is asked for here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -61,11 +59,7 @@ E1 = Path(
 # The rate and delay of GPRS, and a flight that the threshold of slow start bounds: for traces without that spike, and
 # before for those with it.
 SLOW = Path(
-    30_000,
-    "300 ms",
-    10.0,
-    8.0,
-    {"window_limit_segments": 60, "initial_ssthresh": "12000 B", "delayed_ack": "0 s"},
+    30_000, "300 ms", 10.0, 8.0, {"window_limit_segments": 60, "initial_ssthresh": "12000 B", "delayed_ack": "0 s"}
 )
 FORMER_SPIKE = "a spike from 10 to 18 s, over 30 kbit/s and 300 ms, into a flight of 12 segments that no longer grows"
 HEADERS = 52

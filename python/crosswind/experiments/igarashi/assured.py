@@ -6,8 +6,6 @@ of offset in totals). A flow misses its contract when it has less than the contr
 says so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,7 +15,6 @@ import polars as pl
 
 from crosswind.experiments.igarashi import drawing, study
 from crosswind.reproduce import Picture, Results, Runs, Scenario, Tables, measured
-from crosswind.reproduce.claims import near
 
 KEYS = ["configuration", "rep"]
 SECONDS = 50
@@ -198,9 +195,6 @@ def th(configuration: str, flow_name: str) -> Callable[[Results], Any]:
 def bars(r: Results, configurations: Sequence[str], prefix: str = "f") -> dict[str, dict[str, float]]:
     """Median throughput by flow, for figures."""
     return {c: {str(k): float(np.median(r.of(c, f"th_{prefix}{k}"))) for k in FLOWS} for c in configurations}
-
-
-within_five = near(1.0, 0.05)
 
 
 def label(kind: str, marking: str, case: str) -> str:

@@ -5,8 +5,6 @@ A2 RIO5 and RIO4, both stay in domain A. C1 = 36, C2 = 66, C3 = 30 Mbit/s: C2 = 
 lost; this is the digest's reading. Gates that only count stand behind RIO1 and behind RIO4.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from crosswind.experiments.igarashi import assured

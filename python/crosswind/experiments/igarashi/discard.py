@@ -15,8 +15,6 @@ The source's simulator rounds the length of a burst to the nearest number of pac
 expected of 400 flows in 100 s). The digest's replay sent 1 % more (`drawn-periods`), on which much depends at 96 %.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

@@ -4,8 +4,6 @@ Bars with a line at the contract, curves against a limit, causes in stacks; trac
 milliseconds (`ack_trace`) and around a moment (`acknowledged`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,11 +26,7 @@ def against(name: str, caption: str, panels: Mapping[str, Mapping[str, Any]], xl
 
 @styled
 def contract_bars(
-    name: str,
-    caption: str,
-    series: Mapping[str, Mapping[str, float]],
-    contracts: Mapping[str, float],
-    ylabel: str,
+    name: str, caption: str, series: Mapping[str, Mapping[str, float]], contracts: Mapping[str, float], ylabel: str
 ) -> Picture:
     """Bars side by side for each flow, with a line at its contract: series -> flow -> value."""
     fig, ax = plt.subplots(figsize=(6.4, 3.1))

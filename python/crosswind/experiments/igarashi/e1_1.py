@@ -7,8 +7,6 @@ What may differ here: where the source's prose contradicts its formulas, the for
 FAST keeps alpha in the queue beyond what it took for an empty path: flows that begin together agree on that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
@@ -30,13 +28,7 @@ EACH_ACK = "1 us"
 
 def _fast(flows: int, buffer_packets: int) -> Scenario:
     """FAST flows that begin together on 100 Mbit/s and 50 ms."""
-    tcp = {
-        "preset": "sack-2006",
-        "law": "fast",
-        "fast": FAST,
-        "grow_when": "always",
-        "pacing": "window",
-    }
+    tcp = {"preset": "sack-2006", "law": "fast", "fast": FAST, "grow_when": "always", "pacing": "window"}
     return Scenario.from_dict(
         {
             "name": "fast",
@@ -46,9 +38,7 @@ def _fast(flows: int, buffer_packets: int) -> Scenario:
                 "access": {"rate": "1 Gbit/s", "delay": "0 ms", "queue": {"limit": "100000 packets"}},
                 "bottleneck": {"rate": "100 Mbit/s", "delay": "25 ms", "queue": {"limit": f"{buffer_packets} packets"}},
             },
-            "flow": {
-                "f": {"from": "left", "to": "right", "count": flows, "workload": {"type": "bulk"}, "tcp": tcp},
-            },
+            "flow": {"f": {"from": "left", "to": "right", "count": flows, "workload": {"type": "bulk"}, "tcp": tcp}},
             "record": {"sample": "20 s", "series": "totals"},
         }
     )

@@ -10,8 +10,6 @@ else is there and nothing is lost but what the buffer refuses. Buffer and receiv
 by its orders of averages and losses: neither is an independent check of the other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
@@ -131,13 +129,8 @@ def pictures(r: Results) -> list[Picture]:
 
 
 CLAIMS = {
-    "IC4.1": {
-        **study.order([(p, rates.mean(p)) for p in PROTOCOLS]),
-    },
-    "IC4.2": {
-        "average": study.median(share("SABUL", "mbps")),
-        "largest bin": study.median(share("SABUL", "max_mbps")),
-    },
+    "IC4.1": {**study.order([(p, rates.mean(p)) for p in PROTOCOLS])},
+    "IC4.2": {"average": study.median(share("SABUL", "mbps")), "largest bin": study.median(share("SABUL", "max_mbps"))},
     "IC4.3": {
         **study.order([(p, time_to(p)) for p in ("Standard", "HSTCP", "Scalable", "FAST")]),
         "Standard": measures.at_full_size(study.median(time_to("Standard"))),

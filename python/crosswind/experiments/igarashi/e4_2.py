@@ -5,8 +5,6 @@ The source printed a figure that is lost (Figure 4.4): the sum of eight flows is
 What may differ here: the time that is looked at is that of E4.1, 300 s.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 
@@ -47,8 +45,6 @@ def pictures(r: Results) -> list[Picture]:
     return [figures.over_time("f4-4", caption, lines, "throughput (Mbit/s)")]
 
 
-CLAIMS = {
-    "IC4.8": {f"eight over {p}": study.ratio(together, rates.mean(p)) for p in ("HSTCP", "Scalable")},
-}
+CLAIMS = {"IC4.8": {f"eight over {p}": study.ratio(together, rates.mean(p)) for p in ("HSTCP", "Scalable")}}
 
 EXPERIMENT = rates.experiment(__name__, "Eight Standard flows against one", where="figure 4.4")

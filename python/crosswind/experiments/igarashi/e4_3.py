@@ -7,8 +7,6 @@ What may differ here: the sender's own interface of 100 Mbit/s is the bottleneck
 (decision 0026); the length of the runs, which the source does not give, is that of JAPAN.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

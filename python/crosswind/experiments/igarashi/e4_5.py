@@ -9,8 +9,6 @@ What may differ here: the run goes on to 500 s (open point O4.11), and the UDP f
 itself, in bursts, is a variant (`udp-every-9-ms`). E4.5 and E4.6 of the source are these runs.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -7,8 +7,6 @@ SABUL keeps its rate and gives the largest sum.
 What may differ here: see `fast_paths`. E4.7 and E4.8 of the source are these runs.
 """
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

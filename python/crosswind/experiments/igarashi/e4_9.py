@@ -10,8 +10,6 @@ avoidance. IC4.19 reports the averages of FAST and when it first has 100 Mbit/s,
 whether they follow the ACK rate is to be seen beside the mean number of segments per ACK, which IC4.20 reports.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from crosswind.experiments.igarashi import drawing, e4_1, pairs, rates, study
@@ -98,9 +96,7 @@ def pictures(r: Results) -> list[Picture]:
 
 
 CLAIMS = {
-    "IC4.16": {
-        **to("Standard"),
-    },
+    "IC4.16": {**to("Standard")},
     "IC4.17": {
         p: study.ratio(rates.mean(label(p, "FreeBSD 4.7")), rates.mean(label(p, "Solaris 9")))
         for p in ("HSTCP", "Scalable", "FAST")

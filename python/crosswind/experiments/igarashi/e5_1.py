@@ -9,8 +9,6 @@ the large buffer has 2000 packets (O5.1; E5.3 has others beside). Flows at 0.95 
 something beside a flow compare with them.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from crosswind.experiments.igarashi import fast_paths as paths

@@ -10,8 +10,6 @@ shorter one (open point O5.7), and text and figure are read as in O5.6. The shor
 loses packets; the longer one is the emulator. E5.10 and E5.11 of the source are these runs.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import groupby
 from typing import Any

@@ -9,8 +9,6 @@ BDP; the path contains the domestic line, which loses packets (decision 0028). C
 39/78 of TCP variants, single flows of UDT.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -7,8 +7,6 @@ them, which hardly notices.
 What may differ here: socket buffers are 0.95 BDP, the router buffer is the small one. Single flows are those of E5.1.
 """
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np

@@ -10,8 +10,6 @@ the network is divided there are fewer transfers of the same sizes. Transfers th
 with what they have carried. Flows alone are those of E5.1. E5.14 to E5.16 of the source are these runs.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

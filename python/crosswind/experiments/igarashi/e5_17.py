@@ -11,8 +11,6 @@ their start. Little UDP is tried on those that its source names as limited by th
 source are these runs.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

@@ -7,8 +7,6 @@ packets on, 0.06 BDP, a flow of 1.06 BDP cannot overflow it.
 What may differ here: two seeds, for these values are reported and not judged; of the two cases of UDP the first.
 """
 
-from __future__ import annotations
-
 from crosswind.experiments.igarashi import e5_1, e5_14, e5_17, rates, study
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.reproduce import Scenario

@@ -8,8 +8,6 @@ the small and with the large buffer, is as fast as the host. CUBIC heeds its soc
 for ever without a loss. Nothing is random but the chunks of the receiver: three seeds.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -7,8 +7,6 @@ What may differ here: the loss rates are 1e-7, 1e-6 and 1e-5 (open point O5.2), 
 One seed: a figure shows one run.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from crosswind.experiments.igarashi import fast_paths as paths

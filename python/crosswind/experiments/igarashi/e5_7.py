@@ -13,8 +13,6 @@ full rate; it is undivided whatever the size, for the chunks are those of the so
 (see `tcp.receiver`), so figure 5.10 shows what is assumed, not a result.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from crosswind.experiments.igarashi import drawing, rates, study
@@ -93,7 +91,7 @@ CLAIMS = {
             for p in paths.TCP_VARIANTS
             for o in ("Linux", "FreeBSD 5.3")
         },
-    },
+    }
 }
 
 EXPERIMENT = rates.experiment(__name__, "Receivers on a path that drops nothing", where="figures 5.9, 5.10", reps=3)

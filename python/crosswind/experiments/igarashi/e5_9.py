@@ -8,8 +8,6 @@ packets are late; the variant `in-order` has the losses alone, `no-losses` neith
 at a smaller size its bursts are larger beside the buffer.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from crosswind.experiments.igarashi import fast_paths as paths
@@ -59,7 +57,7 @@ CLAIMS = {
         )
         for p in paths.TCP_VARIANTS
         for x in SHARES
-    },
+    }
 }
 
 EXPERIMENT = rates.experiment(

@@ -13,8 +13,6 @@ empties: 100 MB are more than any flow sends, so that all of it is in profile. W
 their contracts, in parts of the contracts' sum (our reading): greedy flows fill the link in any case.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -9,8 +9,6 @@ flows with short round trips. Its claims are checked where the tables are compar
 What may differ here: throughput is over 50 s (see `assured`).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from crosswind.experiments.igarashi import assured

@@ -10,8 +10,6 @@ nothing is left that could change an interval (the former reading); the distance
 enter the domain, is reported. Intervals are known to 3 %.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -62,7 +60,7 @@ CLAIMS = {
         "distance of Point A and Point B": study.value(OWN, "Point A"),
         "distance of behind RIO2 and Point B": study.value(OWN, "behind RIO2"),
         "distance of behind RIO1 and Point B": study.value(OWN, "behind RIO1"),
-    },
+    }
 }
 
 

@@ -7,8 +7,6 @@ What the source printed (Table 6.4): every flow gets its contract, nearly as acr
 What may differ here: as in E6.1.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -10,8 +10,6 @@ What may differ here: the source's sums show that it counts packets where they c
 first RIO queue; so do we.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -33,9 +31,7 @@ def _growth(r: Results) -> Any:
     return (before + remarked) / np.maximum(before, 1)
 
 
-CLAIMS = {
-    "IC6.10": {"flow 9": study.median(_growth)},
-}
+CLAIMS = {"IC6.10": {"flow 9": study.median(_growth)}}
 
 
 def count_picture(r: Results, name: str, caption: str, own: str) -> Picture:

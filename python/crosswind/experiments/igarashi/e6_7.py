@@ -10,8 +10,6 @@ What the source printed (Table 6.9) is withheld: measured and reported.
 What may differ here: the layout of Fig. 6.3 is lost; this reading is the digest's.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from crosswind.experiments.igarashi import assured, drawing, study
@@ -62,7 +60,7 @@ CLAIMS = {
             for c in configurations()
             for flow in ("a6", "a9", "b6", "b9")
         },
-    },
+    }
 }
 
 

@@ -9,8 +9,6 @@ What may differ here: the layout (see `chain_of_queues`). Rates are drops over a
 (open point O6.6); packets in profile are counted where the markers of domain A let them go.
 """
 
-from __future__ import annotations
-
 import polars as pl
 
 from crosswind.experiments.igarashi import assured, chain_of_queues, drawing, study
@@ -39,9 +37,7 @@ def tables(runs: Runs) -> Tables:
     rows = links.group_by(assured.KEYS, maintain_order=True).agg(columns)
     crossing = [f"ab{k}" for k in assured.FLOWS]
     repetition = made["repetition"].join(rows, on=assured.KEYS)
-    repetition = repetition.with_columns(
-        pl.sum_horizontal(f"remarked_{f}" for f in crossing).alias("remarked"),
-    )
+    repetition = repetition.with_columns(pl.sum_horizontal(f"remarked_{f}" for f in crossing).alias("remarked"))
     marked = runs.table("edge").filter((pl.col("domain") == "a") & pl.col("name").is_in(crossing))
     marked = marked.group_by(assured.KEYS).agg(pl.col("left_green_packets").sum().alias("in_crossing"))
     repetition = repetition.join(marked, on=assured.KEYS)
@@ -61,9 +57,7 @@ def _losses() -> dict[str, Measure]:
 
 
 CLAIMS = {
-    "IC6.14": {
-        **_losses(),
-    },
+    "IC6.14": {**_losses()},
     "IC6.15": {
         "count": study.value("(a) inter", "remarked"),
         "share of packets in profile": study.value("(a) inter", "remarked_share"),

@@ -6,8 +6,6 @@ What the source printed (Table 6.11) is withheld: measured and reported. A flow 
 as meeting it (open point O6.13).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -49,7 +47,7 @@ CLAIMS = {
         "mean": _distance(np.mean),
         "largest": _distance(np.max),
         **{f"flows below contract, {c}": study.median(_missing(c)) for c in (A, B)},
-    },
+    }
 }
 
 

@@ -8,8 +8,6 @@ What the source printed (Fig. 7.2, Table 7.2): very high EPLR even with 20 ms, w
 What may differ here: as in E7.2. A single seed scatters by several points without control.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

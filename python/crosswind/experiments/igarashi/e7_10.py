@@ -7,8 +7,6 @@ two kinds, run here.
 What the source printed (Fig. 7.11) is withheld: measured and reported.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -32,12 +30,7 @@ def reported(configuration: str, label: str) -> dict[str, Measure]:
     return {f"{f}, {label}": study.value(configuration, f"{f}_eplr_{limit}") for f, limit in SUBGROUPS.items()}
 
 
-CLAIMS = {
-    "IC7.20": {
-        **reported("e7-2/MTQ 3.3", "MTQ 3.3"),
-        **reported(OWN.label(), "MTQ 3.3 / 6.6"),
-    },
-}
+CLAIMS = {"IC7.20": {**reported("e7-2/MTQ 3.3", "MTQ 3.3"), **reported(OWN.label(), "MTQ 3.3 / 6.6")}}
 
 
 def pictures(r: Results) -> list[Picture]:

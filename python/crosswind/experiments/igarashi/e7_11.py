@@ -6,8 +6,6 @@ alike are runs of E7.2, E7.4 and E7.5.
 What the source printed (Fig. 7.12, Table 7.8) is withheld: measured and reported.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -6,8 +6,6 @@ run here with the same random numbers.
 What the source printed (Fig. 7.13) is withheld: measured and reported.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -41,7 +39,7 @@ CLAIMS = {
         for case in CASES
         for member in (*GROUPS, *SUBGROUPS)
         for cause, column in CAUSES.items()
-    },
+    }
 }
 
 

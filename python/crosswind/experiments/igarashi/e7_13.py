@@ -7,8 +7,6 @@ What the source printed (Fig. 7.14) is withheld; the figure shows what is measur
 stand in E7.14.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ run here, the others are runs of E7.2 and E7.4.
 What the source printed (Fig. 7.15) is withheld: measured and reported.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -45,7 +43,7 @@ CLAIMS = {
         **{f"mean over flows, case {case}": study.median(mean(c)) for case, c in CASES.items()},
         "best case for the worst group": _best(worst),
         "best case for the mean": _best(mean),
-    },
+    }
 }
 
 

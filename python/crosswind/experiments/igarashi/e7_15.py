@@ -6,8 +6,6 @@ limit 10 ms: none, MTQ 3.3, MTQ 5, QTL 10, MTQ 5 with QTL 10.
 What the source printed: tried and found similar, not shown.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -38,7 +36,7 @@ CLAIMS = {
         f"g0, {on}/{off}: {better} against {worse}": discard.over(f"{on}-{off} {better}", f"{on}-{off} {worse}")
         for on, off in BURSTS
         for better, worse in ORDERS
-    },
+    }
 }
 
 

@@ -11,8 +11,6 @@ What may differ here: runs of 100 s, and the start of the sources (silent, with 
 of the digest. Equality of limit and expected wait admits the packet.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

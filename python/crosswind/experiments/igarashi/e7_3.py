@@ -11,8 +11,6 @@ What may differ here: as in E7.2. Waits are multiples of 0.08 ms, so 3.28 ms in 
 3.36 late.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -9,8 +9,6 @@ What may differ here: as in E7.2. Budgets and waits are whole nanoseconds; a pac
 dropped.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

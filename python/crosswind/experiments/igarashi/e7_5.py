@@ -11,8 +11,6 @@ What may differ here: as in E7.2. A contract whose MTQ exceeds its QTL is refuse
 run.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -11,8 +11,6 @@ What may differ here: as in E7.2. The source's is one run, ours are ten. Delays 
 sends (open point O7.5), of true waits: longer than counted ones by less than a packet time, 0.08 ms.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -8,8 +8,6 @@ What may differ here: delays are the fixed part and the waits that queues count,
 True delays, up to 0.08 ms longer for each of three nodes, are reported.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -59,7 +57,7 @@ CLAIMS = {
         "counted, MTQ 5 and QTL 10": _longest_expected(D),
         "longest, none": _longest(A),
         "share up to 145 ms, none": _share_up_to(A, 5.0),
-    },
+    }
 }
 
 

@@ -11,8 +11,6 @@ lost or late.
 What may differ here: as in E7.2.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -6,8 +6,6 @@ alone, QTL alone, and MTQ with QTL 10.
 What the source printed (Fig. 7.10) is withheld: measured and reported.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

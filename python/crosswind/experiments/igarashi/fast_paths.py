@@ -194,9 +194,7 @@ READINGS_5 = READINGS | {
     "quarter": Variant("a quarter of all rates and buffers", {"size": "quarter"}),
     "former": Variant(f"{FORMER.title}, at a quarter of the rates", RFC | {"size": "quarter"}),
 }
-OTHERS = {
-    "others": Variant("others send 150 packets at once, once a second", {"others_mbps": 1.8}),
-}
+OTHERS = {"others": Variant("others send 150 packets at once, once a second", {"others_mbps": 1.8})}
 ALPHA_BY_RATE = {
     "alpha-by-rate": Variant("FAST keeps 8, 20 or 200 packets in the queue by its rate", {"alpha": "by-rate"})
 }

@@ -1,7 +1,5 @@
 """Two flows at once, alike or not: what experiments of chapters 4 and 5 share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

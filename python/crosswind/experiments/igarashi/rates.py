@@ -6,8 +6,6 @@ has for each flow its mean and largest bin (`f_mbps`, `f_max_mbps`), the share o
 (`short_mbps`) and over the run (`short_load_mbps`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

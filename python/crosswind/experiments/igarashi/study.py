@@ -4,8 +4,6 @@ The source shows single runs and prints no intervals: an experiment here has ten
 results that gives one value per seed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """Figures with a box for each configuration, in the manner of the source: which quantity each shows, and its axis."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -9,8 +9,6 @@ What may differ here: nothing is random but the channel and its errors; the numb
 specification derives for independent packets, not printed ones.
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import numpy as np
@@ -168,17 +166,14 @@ def _class_share(r: Results) -> float:
 
 CLAIMS = {
     "J1": {f"{size} B at {speed} kbit/s": _transmission(size, speed) for speed in SPEEDS for size in SIZES},
-    "J10": {f"lost, {x}": _loss(f"sparse {x}") for (x, p) in LOSS.items()} | {"delayed or lost, r4": _delayed},
+    "J10": {f"lost, {x}": _loss(f"sparse {x}") for x in LOSS} | {"delayed or lost, r4": _delayed},
     "J11": {
         "share of time in the bad state": _loss(STATES),
         "mean good": _mean_good,
         "mean bad": lambda r: _mean_bad_s(r),
     },
     "J12": {f"packets with another delay, {x}": _off_the_steps(f"sparse {x}", n) for (x, n) in ATTEMPTS.items()}
-    | {
-        f"longest delay, {x}": lambda r, x=x: _flow(r, f"sparse {x}", "delay_max_ns") / 1000000.0
-        for (x, n) in ATTEMPTS.items()
-    },
+    | {f"longest delay, {x}": lambda r, x=x: _flow(r, f"sparse {x}", "delay_max_ns") / 1e6 for x in ATTEMPTS},
     "J13": {f"out of order, {x}": lambda r, x=x: _flow(r, f"dense {x}", "out_of_order_packets") for x in ATTEMPTS}
     | {f"least spacing, {x}": lambda r, x=x: _flow(r, f"dense {x}", "ipdv_min_ns") / 1e6 + 20.0 for x in ATTEMPTS},
     "J19": {"share of the page's class": _class_share},

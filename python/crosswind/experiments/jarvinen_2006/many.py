@@ -7,8 +7,6 @@ blocks of each size: the printed extreme is held against the extremes of those b
 What may differ here: hosts that remember earlier connections do so through all runs.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ the slower flow while the stream ran: a rate of that size needs 200 runs or more
 What may differ here: as for W4.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from crosswind.experiments.jarvinen_2006 import parts, readings, study, testbed, w4_e0

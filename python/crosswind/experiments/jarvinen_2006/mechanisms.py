@@ -8,8 +8,6 @@ The spurious timeouts are made without any loss by a line so slow that the first
 initial timeout of 3 s, under which the first flight runs: 1.5 kbit/s and 100 ms give it a round trip of 3.4 s.
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import numpy as np
@@ -339,10 +337,6 @@ def _repeated_requests(r: Results) -> float:
     return float(e.filter(pl.col("end") == "receiver").height)
 
 
-def _events_of(label: str, kind: str) -> Any:
-    return lambda r: float(events(r, label, kind).height)
-
-
 CLAIMS = {
     **red_law.MEASURED,
     "J20": {
@@ -350,10 +344,7 @@ CLAIMS = {
         "resent packets": _column("ecn", "resent_packets"),
         "segments with CWR per reduction": _cwr_per_reduction,
     },
-    "J21": {
-        "ACKs with ECE from CE to CWR": _echo_where("owed"),
-        "ACKs with ECE otherwise": _echo_where("not owed"),
-    },
+    "J21": {"ACKs with ECE from CE to CWR": _echo_where("owed"), "ACKs with ECE otherwise": _echo_where("not owed")},
     "J22": {"ECN-capable resends": _resends_with_ect},
     "J23": {
         "fast recoveries, on": _column("limited transmit on", "fast_recoveries"),

@@ -7,8 +7,6 @@ Timeouts are `spurious` by the source's definition: a longer timer would have av
 after which any ACK of a packet sent before covers old data; the reading `former` counts them as spurious.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -141,10 +139,7 @@ def repetitions(runs: Runs) -> pl.DataFrame:
     parts += [_audio(flows)] if "audio" in roles else []
     link = runs.links().filter((pl.col("link") == "last-hop") & (pl.col("direction") == "forward"))
     rates = pl.DataFrame(
-        {
-            "configuration": list(runs.scenarios),
-            "rate_Bps": [RATE_Bps[_speed(s.data)] for s in runs.scenarios.values()],
-        }
+        {"configuration": list(runs.scenarios), "rate_Bps": [RATE_Bps[_speed(s.data)] for s in runs.scenarios.values()]}
     )
     whole = whole.join(link.select(*KEYS, pl.col("sent_bytes").alias("link_bytes")), on=KEYS, how="left")
     whole = whole.join(rates, on="configuration", how="left")

@@ -1,7 +1,5 @@
 """Measures of this study that the common vocabulary does not have, and the numbers by which readings are compared."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 

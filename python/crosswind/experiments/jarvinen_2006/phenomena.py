@@ -1,7 +1,5 @@
 """What the source explains its results with, each as a run of its own. `crosswind explain` shows them."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,7 +14,6 @@ from crosswind.reproduce.explain import Scene, told
 phenomenon = told(__file__)
 
 SHORT: tuple[testbed.Other, ...] = ("third",)
-INITIAL_TIMEOUT_s = 3.0
 SUGGESTED = testbed.Reading()
 
 

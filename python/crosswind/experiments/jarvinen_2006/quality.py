@@ -4,8 +4,6 @@ Over all packets of all repetitions of a configuration: quantiles of the one-way
 longer than 150, 250, 400 and 500 ms, and the share whose delay varies by more than 20 ms, the spacing of the stream.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@
 anything was measured, and counts a timeout as spurious where any later ACK covers old data.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from crosswind.reproduce import Variant
@@ -65,8 +63,7 @@ COMMON: dict[str, Variant] = {
 TCP: dict[str, Variant] = {
     **COMMON,
     "lan-damping": Variant(
-        "RED's average damped in idle time as for a 10 Mbit/s card, not for the last hop",
-        {"damping_rate": "10 Mbit/s"},
+        "RED's average damped in idle time as for a 10 Mbit/s card, not for the last hop", {"damping_rate": "10 Mbit/s"}
     ),
     "exact-damping": Variant(
         "RED's average damped by the exponential of the source, not by the kernel's line", {"idle_damping": "exact"}

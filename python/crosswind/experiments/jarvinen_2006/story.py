@@ -1,7 +1,5 @@
 """What befell a flow, read out of its event log."""
 
-from __future__ import annotations
-
 import math
 
 import polars as pl

@@ -1,7 +1,5 @@
 """What recurs in the claims about the audio stream: pooled delays, drops, the identities of its metrics."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

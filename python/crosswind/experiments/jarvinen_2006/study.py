@@ -1,7 +1,5 @@
 """How the experiments of [Järvinen 2006] are declared: 120 repetitions each, 40 in the combined workload."""
 
-from __future__ import annotations
-
 from crosswind.experiments.jarvinen_2006 import metrics, testbed
 from crosswind.reproduce import Study
 from crosswind.reproduce.claims.book import book

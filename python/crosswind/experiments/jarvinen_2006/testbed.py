@@ -8,8 +8,6 @@ classes at the router), then `+ECN` (RED that marks). Where an experiment has se
 `r4 BL+ECN`; at 384 kbit/s the router's queue: `B80 ETCP`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -21,7 +19,6 @@ MSS, MTU = 536, 576
 WRITE_BYTES = 8 * MSS
 BULK_BYTES = 640 * MSS
 SHORT_BYTES = 40 * MSS
-PAGE_BYTES = 80_400
 STREAM_PACKETS, STREAM_PACKET_BYTES = 1147, 76
 RATE_Bps = {64: 8000.0, 384: 48000.0}
 FOUR = ("BL", "BL+ECN", "ETCP", "ETCP+ECN")
@@ -178,13 +175,7 @@ def router(s: Setting, reading: Reading, others: Sequence[str]) -> dict[str, Any
         size = reading.tcp_class_burst or f"{MTU if s.buffer == 'lsb1' else send_buffer_bytes(s)} B"
         own = {"rate": f"{s.speed} kbit/s", "ceil": f"{s.speed} kbit/s", "burst": size, "cburst": size}
         inner = {"type": "htb", "default": "bulk", "class": {"bulk": {**own, "queue": inner}}}
-    priority = {
-        "type": "tbf",
-        "rate": "32 kbit/s",
-        "burst": f"{MTU} B",
-        "metered": reading.audio_limit,
-        "queue": leaf,
-    }
+    priority = {"type": "tbf", "rate": "32 kbit/s", "burst": f"{MTU} B", "metered": reading.audio_limit, "queue": leaf}
     return {
         "type": "prio",
         "default": "tcp",

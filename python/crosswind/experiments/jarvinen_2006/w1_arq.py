@@ -13,8 +13,6 @@ each repetition takes its stretch of it, the same in all configurations. Over tw
 each, the overall throughput of BL on r4 is 0.853 of the error-free one (0.846 to 0.859; 0.85 printed).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

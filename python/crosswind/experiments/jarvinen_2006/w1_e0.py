@@ -14,8 +14,6 @@ flushed every 600 s of experiment time (the source's kernel threw entries away a
 in bytes. Repetitions with an elapsed time that never came (a connection given up) are left out of elapsed-time medians.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

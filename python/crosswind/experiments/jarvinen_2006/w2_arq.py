@@ -9,8 +9,6 @@ the least fair repetitions, on r1 it changes nothing.
 What may differ here: the history of states, as for W1.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -12,8 +12,6 @@ packet of the first flow to finish. The source says that ECN avoids one to two d
 which TCP, right after a sentence on Enhanced TCP: both are measured, and the claim (J61) asks it of both.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -10,8 +10,6 @@ What may differ here: the history of states, as for W1; the classes' rates, as f
 repetitions each, the overall throughput of BL on r2 is 0.832 of the error-free one (0.820 to 0.846; 0.83 printed).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

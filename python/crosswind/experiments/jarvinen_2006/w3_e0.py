@@ -11,8 +11,6 @@ What may differ here: as for W1. Rates of the classes are not printed: here each
 rest (variant `rates-above`), with equal quanta. Numbers of a page are sums over its nine connections.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -9,8 +9,6 @@ What may differ here: the history of states, and how long a confirmed packet hol
 `short-hold` and `frozen-state`).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

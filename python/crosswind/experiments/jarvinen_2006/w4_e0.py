@@ -11,8 +11,6 @@ classes. Delay quantiles are taken over the packets of all repetitions, counts p
 What may differ here: start times and the drop-tail limit in bytes (variant `packet-limit`).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -12,8 +12,6 @@ What may differ here: with B80, RED keeps its thresholds of 3 and 9 packets. A r
 bulk flow takes more than twice as long as without ECN, or never ends.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the three experiments of the combined workload share: a page and a stream of two bursts beside two downloads."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from crosswind.experiments.jarvinen_2006 import testbed

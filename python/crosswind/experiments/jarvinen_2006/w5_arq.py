@@ -10,8 +10,6 @@ J123 is unclear: with BL the median is 4 % lower with ECN beside classes (3 % al
 response times rises with ECN (5 and 9 %), both within their intervals of nothing.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -10,8 +10,6 @@ What may differ here: as for W3 and W4. The stream's shaper meters packets as th
 (`shaped-audio`) the classes cost the stream packets, which the source excludes (decision 0009).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl

@@ -15,8 +15,6 @@ normal link buffer, is reported.
 The claims about all workloads together are listed here, since this is the last one.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -10,8 +10,6 @@ What may differ here: three packets are still on their way between router and li
 MTU of bytes.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -21,7 +19,6 @@ from crosswind.reproduce import Picture, Results, Scenario, Variant
 
 WORKLOAD = testbed.Workload("x1", ("audio",))
 LABEL, FREE = "LSB1 BL+DS", "LSB1 BL+DS, unshaped"
-BAND = 0.15
 
 
 def configurations(**variant: Any) -> dict[str, Scenario]:

@@ -12,8 +12,6 @@ nothing: of 470 spurious timeouts in 120 repetitions F-RTO recognises 12 with th
 ACKs cover a first window of four and an ACK of everything is no evidence (claim J32 shows the defect itself).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from crosswind import figures

@@ -9,8 +9,6 @@ threshold of 9 packets. It gives no numbers, so there is nothing to check: the f
 What may differ here: the criteria of the source are not known; shown are the third flow's time and overall throughput.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from crosswind.experiments.jarvinen_2006 import boxes, parts, study, testbed

@@ -10,8 +10,6 @@ the law alone; the figures here show what the defect would have cost.
 What may differ here: nothing that is known.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from crosswind.experiments.jarvinen_2006 import boxes, parts, study, testbed

@@ -13,8 +13,6 @@ transfers, against 8 to 14 in all others), and the queue's rule of admission dec
 table `replications` compares all 63 listed distributions; decision 0016 tells how the readings were found.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

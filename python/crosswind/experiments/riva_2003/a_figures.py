@@ -1,7 +1,5 @@
 """Figures of the first experiment: 5-1 and 5-2, sequence graphs of single runs, and the listed replications."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -9,8 +9,6 @@ What may differ here: the rows of 4 and 5 s of the source's Table 5-4 may be int
 Half of the claims compare with drop-tail, and so depend on its pattern of losses (see A).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -7,8 +7,6 @@ What may differ here: as in B. Of the parameters only what tc makes of them reac
 packets give a weight of 1/16, bursts of 9 and 8 one of 1/8; the maximum probability becomes 0.099, 0.092 or 0.076.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from crosswind.experiments.riva_2003 import parts, pictures, study, testbed

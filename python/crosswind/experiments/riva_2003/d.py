@@ -13,8 +13,6 @@ drop-tail favours one or the other by chance. How soon a segment is acknowledged
 brings its segment when packets of the stream have taken the room, one at once just after a segment has left.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -12,8 +12,6 @@ of 2 s is waited for. How many segments a connection begins with decides the sam
 flight, and the last one gets through.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -70,10 +68,7 @@ CLAIMS = {
     "R96": {f"runs with a timeout, {c}": _timed_out(c) for c in TD[LATE:]}
     | {
         "timeouts, RED minus drop-tail, mean of 1.5 and 2 s": measures.across(
-            [*RED[LATE:], *TD[LATE:]],
-            "tcp_timeouts",
-            lambda m: m[:2].mean(axis=0) - m[2:].mean(axis=0),
-            each=np.mean,
+            [*RED[LATE:], *TD[LATE:]], "tcp_timeouts", lambda m: m[:2].mean(axis=0) - m[2:].mean(axis=0), each=np.mean
         )
     },
     "R97": measures.each(mixes.ALONE, ELAPSED)
@@ -91,10 +86,7 @@ EXPERIMENT = mixes.declare(
     MIX,
     "A short transfer beside a stream",
     "5-18",
-    sequences={
-        "5-19": ("Drop-tail, one class", ONE_CLASS),
-        "5-20": ("Two classes, stream from 0.5 s on", TWO_CLASSES),
-    },
+    sequences={"5-19": ("Drop-tail, one class", ONE_CLASS), "5-20": ("Two classes, stream from 0.5 s on", TWO_CLASSES)},
     alone=mixes.BOTH,
     starts_s=(0.0, 1.0, 2.0),
 )

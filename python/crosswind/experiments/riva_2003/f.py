@@ -11,8 +11,6 @@ of its segments arrives just after one has left and takes the room; packets of t
 is left depends on where in its saw-tooth the transfer is when the stream comes.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -125,10 +123,7 @@ CLAIMS = {
     | {f"{c}, frames": _frames(c) for c in EARLY}
     | {f"{c} later, frames": _frames(c) for c in LATER},
     "R100": measures.each(RED, ELAPSED) | {"spread of the medians": measures.across(RED, ELAPSED, spread)},
-    "R101": {
-        "spread over RED's": _varies(TD, RED, ELAPSED),
-        "spread": measures.across(TD, ELAPSED, spread),
-    }
+    "R101": {"spread over RED's": _varies(TD, RED, ELAPSED), "spread": measures.across(TD, ELAPSED, spread)}
     | measures.each(TD, ELAPSED),
     "R102": measures.differences(zip(TD, RED, strict=True), ELAPSED),
     "R103": {

@@ -6,8 +6,6 @@ outcome are not known here: starts of 0 to 4 s are run (O-19) and reported.
 What may differ here: the starts. Everything else is as in the other tests with a stream.
 """
 
-from __future__ import annotations
-
 from crosswind.experiments.riva_2003 import mixes, testbed
 from crosswind.reproduce import measures
 

@@ -7,8 +7,6 @@ What may differ here: the hosts remember earlier connections through the 20 runs
 source's cell did.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -68,10 +66,7 @@ CLAIMS = {
     "R23": {f"{c}, least of 20": measures.blocks(c, "jain_long", BLOCK, np.nanmin) for c in LISTED},
     "R34": _both("TD 0", THIRD, np.nanmin, "first 20 runs, shortest at 0 s", "shortest of 20 at 0 s")
     | _both("TD 2", THIRD, np.nanmax, "first 20 runs, longest at 2 s", "longest of 20 at 2 s"),
-    "R35": {
-        "runs of the first 20": lambda r: float(_locked_out(r)[:BLOCK].sum()),
-        "runs": measures.share(_locked_out),
-    },
+    "R35": {"runs of the first 20": lambda r: float(_locked_out(r)[:BLOCK].sum()), "runs": measures.share(_locked_out)},
     "R57": _both("RED 5", THIRD, np.nanmax, "first 20 runs, longest at 5 s", "longest of 20 at 5 s")
     | {ONCE: _share("RED 5", THIRD, NEARLY * study.BOOK.number("R57", "longest of 20 at 5 s"))},
     "R83": _both("D TD 3", TCP, np.nanmax, "first 20 runs, longest", "longest of 20")

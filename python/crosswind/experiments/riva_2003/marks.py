@@ -1,7 +1,5 @@
 """RED driven with chosen backlogs: which arrivals it picks at a constant average, and what idle time does to it."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 
@@ -21,12 +19,7 @@ ARRIVALS, MANY = 5000, 200_000
 SETTLE = 400
 # Thresholds between which the probability rises from 0 to max_p, without the rounding of tc.
 MIN_TH, MAX_TH, MAX_P = 5000, 15_000, 0.1
-LAW: dict[str, Any] = {
-    "min_th": f"{MIN_TH} B",
-    "max_th": f"{MAX_TH} B",
-    "max_p": MAX_P,
-    "max_p_rounding": "none",
-}
+LAW: dict[str, Any] = {"min_th": f"{MIN_TH} B", "max_th": f"{MAX_TH} B", "max_p": MAX_P, "max_p_rounding": "none"}
 GEOMETRIC_P, UNIFORM_P = 0.02, 0.01
 CLOCKS = ("140 kbit/s", "10 Mbit/s")
 

@@ -5,8 +5,6 @@ repetition, the short one is `third`; in the tests with a stream they are `tcp` 
 sender's trace counts as retransmitted includes repeated SYNs (one packet, one byte) and FINs (one byte).
 """
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

@@ -7,8 +7,6 @@ tells of RED at length (`red-drop-probability`, `red-mark-spacing`, `red-average
 What may differ here: little is left open in these.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
@@ -236,10 +234,7 @@ CLAIMS = {
         "geometric: variation": _gaps(_geometric, marks.variation),
         "geometric: mean gap": _gaps(_geometric, _mean_gap),
     },
-    "R69": {
-        "average": _stale,
-        "minus 500 - 250/16": lambda r: _stale(r) - (500 - 250 / 16),
-    },
+    "R69": {"average": _stale, "minus 500 - 250/16": lambda r: _stale(r) - (500 - 250 / 16)},
     "R70": _almost_full,
     "R114": {
         "initial window": _first_flight,

@@ -1,7 +1,5 @@
 """What the tests of one transfer beside a stream share: cells, printed tables, parts of claims, figures."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Measures of this study alone: what the transfers send again, and the numbers by which readings are compared."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

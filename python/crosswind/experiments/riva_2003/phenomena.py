@@ -1,7 +1,5 @@
 """RED as [Riva 2003] explains it, each property as a run of its own. `crosswind explain` shows them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -8,8 +8,6 @@ Their margins are fixed, in inches: all panels carry labels of one size, and lay
 them would cost more than to draw them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 

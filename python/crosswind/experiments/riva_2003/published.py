@@ -5,8 +5,6 @@ can be recomputed, so medians and quartiles are compared. The replications of th
 them whole distributions can be compared.
 """
 
-from __future__ import annotations
-
 import csv
 from functools import cache
 from pathlib import Path

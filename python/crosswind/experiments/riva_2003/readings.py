@@ -5,8 +5,6 @@ takes every resolution that was suggested before anything was measured; `kernel`
 The others change one thing in the main one.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from crosswind.reproduce import Variant

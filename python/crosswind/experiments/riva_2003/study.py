@@ -1,7 +1,5 @@
 """How the experiments of [Riva 2003] are declared: 20 repetitions as published (`--reps 200` for tight medians)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from crosswind.experiments.riva_2003 import measures, readings, testbed

@@ -8,8 +8,6 @@ Every repetition draws when each process really starts (within 20 ms) and how lo
 packet (within 1 ms): nothing else is random under tail drop.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -17,7 +15,7 @@ from typing import Any, Literal
 from crosswind.reproduce import Scenario
 
 SOURCE = "O. Riva, M.Sc. thesis, Politecnico di Milano and University of Helsinki, 2003"
-MSS, MTU, HEADER_BYTES = 1448, 1500, 52
+MSS, MTU = 1448, 1500
 WRITE_BYTES = 4 * 1460
 LONG_BYTES, SHORT_BYTES = 50 * WRITE_BYTES, 8 * WRITE_BYTES
 ALONE_BYTES, MEDIUM_BYTES = 67 * WRITE_BYTES, 20 * WRITE_BYTES
