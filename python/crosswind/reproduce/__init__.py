@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         Tables,
         Variant,
         published,
+        variants,
     )
     from crosswind.reproduce.one import Outcome
     from crosswind.results import Runs
@@ -64,6 +65,7 @@ __all__ = [
     "published",
     "reproduce",
     "seeds",
+    "variants",
 ]
 OF_MEASURES = ("Measure", "Measures", "measured", "seeds")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
+import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -157,7 +158,7 @@ class Experiment:
 
 @dataclass(frozen=True)
 class Study:
-    """What the experiments of one source have in common; `book` holds their claims.
+    """What the experiments of one source have in common; `book` holds their claims, `readings` other readings of each.
 
     `quick_reps` bounds what `--quick` runs of an experiment that says nothing of it.
     """
@@ -171,6 +172,7 @@ class Study:
     variants: Mapping[str, Variant] = field(default_factory=dict)
     metrics: Mapping[str, Definition] = field(default_factory=dict)
     beside: Sequence[str] = ()
+    readings: Mapping[str, Mapping[str, Variant]] = field(default_factory=dict)
 
     def experiment(
         self,
@@ -200,10 +202,12 @@ class Study:
             "beside": self.beside,
             "grades": self.book.grades(),
         }
-        own = {name: getattr(here, word) for name, word in OWN.items() if hasattr(here, word)}
+        own = {part: getattr(here, word) for part, word in OWN.items() if hasattr(here, word)}
         made = common | own | more
+        name = module.rpartition(".")[2].replace("_", "-")
+        made["variants"] = {**made["variants"], **self.readings.get(name, {})}
         return Experiment(
-            id=f"{self.id}/{module.rpartition('.')[2].replace('_', '-')}",
+            id=f"{self.id}/{name}",
             title=title,
             source=", ".join(filter(None, (self.source, where))),
             doc=here.__doc__ or "",
@@ -212,6 +216,21 @@ class Study:
             reps=runs,
             **made,
         )
+
+
+def variants(here: str) -> dict[str, dict[str, Variant]]:
+    """`data/readings.toml` beside the module `here`: group or experiment -> name -> reading.
+
+    `title` says what it is, `settings` what `configurations` is given, `unset` what is given as None.
+    """
+    written = tomllib.loads((Path(here).parent / "data" / "readings.toml").read_text(encoding="utf-8"))
+    return {
+        group: {
+            name: Variant(row["title"], row.get("settings", {}) | dict.fromkeys(row.get("unset", ())))
+            for name, row in rows.items()
+        }
+        for group, rows in written.items()
+    }
 
 
 def published(file: str, here: str) -> dict[tuple[str, str], float]:

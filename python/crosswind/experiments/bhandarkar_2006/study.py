@@ -4,14 +4,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from crosswind.experiments.bhandarkar_2006 import measures, nets
-from crosswind.reproduce import Configurations, Experiment, Scenario, Study, Variant
+from crosswind.reproduce import Configurations, Experiment, Scenario, Study, Variant, variants
 from crosswind.reproduce.claims.book import book
 
 SOURCE = "S. Bhandarkar, Ph.D. dissertation, Texas A&M University, 2006"
 # Chapter II: time is what a run costs.
 SHORT = Variant("230 s, of which 30 s are left out, in place of 1100 and 100", {"size": "quick"})
 BOOK = book(__file__)
-STUDY = Study("bhandarkar-2006", SOURCE, BOOK, reps=10, quick_reps=1, tables=measures.tables)
+STUDY = Study(
+    "bhandarkar-2006", SOURCE, BOOK, reps=10, quick_reps=1, tables=measures.tables, readings=variants(__file__)
+)
 LATER = "0.2 s"
 # Chapter V: how far apart flows start, which is within 50 ms.
 STAGGERS = {

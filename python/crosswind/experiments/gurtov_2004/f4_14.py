@@ -27,7 +27,7 @@ from crosswind import figures, stats
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import transfers
 from crosswind.experiments.gurtov_2004.worlds import MSS, RFC1323, STAMPS, three_states
-from crosswind.reproduce import Picture, Results, Scenario, Variant, measured
+from crosswind.reproduce import Picture, Results, Scenario, measured
 
 RATES_kbps = (200, 400, 800, 1600, 3200)
 DURATION_s = 8.0
@@ -130,13 +130,5 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    __name__,
-    "Throughput of bugfix and heuristics",
-    where="figure 4.14, section 4.5.4",
-    tables=transfers,
-    variants={
-        "short": Variant("states of 1 s and 0.5 s", {"first_s": 1.0, "second_s": 0.5}),
-        "long": Variant("states of 2 s and 1.2 s", {"first_s": 2.0, "second_s": 1.2}),
-    },
-    reps=100,
+    __name__, "Throughput of bugfix and heuristics", where="figure 4.14, section 4.5.4", tables=transfers, reps=100
 )

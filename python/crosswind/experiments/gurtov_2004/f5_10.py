@@ -16,7 +16,7 @@ import numpy as np
 
 from crosswind import figures, stats
 from crosswind.experiments.gurtov_2004 import f5_6, overlay, study
-from crosswind.reproduce import Picture, Results, Scenario, Variant, measured, measures
+from crosswind.reproduce import Picture, Results, Scenario, measured, measures
 
 LIMITS = (5, 10, 20, 40, 80)
 KINDS = ("DT", "LPD", "Eifel", "Eifel-CC")
@@ -75,8 +75,4 @@ EXPERIMENT = study.experiment(
     where="figure 5.10",
     tables=overlay.repetition,
     reps=20,
-    variants={
-        "option-2": Variant("Eifel-CC halves the window (restoration option 2)", {"without": "option-2"}),
-        "red": Variant("RED in place of drop-tail (section 5.4)", {"discipline": "red"}),
-    },
 )

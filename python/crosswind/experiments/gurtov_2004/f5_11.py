@@ -27,7 +27,7 @@ import numpy as np
 
 from crosswind import figures
 from crosswind.experiments.gurtov_2004 import f5_6, f5_7, overlay, study
-from crosswind.reproduce import Measure, Picture, Results, Scenario, Variant, measures
+from crosswind.reproduce import Measure, Picture, Results, Scenario, measures
 
 LIFETIMES_S = (3, 5, 8, 10)
 LIMITS = (5, 10, 20, 40, 80)
@@ -182,9 +182,4 @@ EXPERIMENT = study.experiment(
     where="figures 5.11 and 5.12",
     tables=overlay.repetition,
     reps=20,
-    variants={
-        "red": Variant("RED in place of drop-tail (section 5.4)", {"discipline": "red"}),
-        "ns2-tfrc": Variant("TFRC of ns-2.35", {"preset": "ns2-tfrc"}),
-        "rfc3448": Variant("TFRC by the rule of RFC 3448", {"preset": "rfc3448"}),
-    },
 )

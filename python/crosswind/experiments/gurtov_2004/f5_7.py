@@ -20,7 +20,7 @@ import numpy as np
 from crosswind import figures
 from crosswind.experiments.gurtov_2004 import overlay, study
 from crosswind.experiments.gurtov_2004.tfrc_handover import sampled
-from crosswind.reproduce import Picture, Results, Scenario, Variant
+from crosswind.reproduce import Picture, Results, Scenario
 
 KINDS = {"DT": "drop-tail", "LPD": "lifetime discard", "headers": "discard with headercasting"}
 RATES = {"": "30 kbit/s", " fast": "300 kbit/s"}
@@ -148,9 +148,4 @@ EXPERIMENT = study.experiment(
     "TFRC and a delay spike: lifetime discard and headercasting",
     where="figures 5.7 and 5.8",
     tables=overlay.repetition,
-    variants={
-        "ns2-tfrc": Variant("TFRC of ns-2.35", {"preset": "ns2-tfrc"}),
-        "rfc3448": Variant("the rule of RFC 3448 in place of ns-2's", {"preset": "rfc3448"}),
-        "queue-of-20": Variant("a queue of 20 packets, as in figure 5.6", {"limit": 20}),
-    },
 )

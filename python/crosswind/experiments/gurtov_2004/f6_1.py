@@ -20,7 +20,7 @@ import polars as pl
 
 from crosswind import figures
 from crosswind.experiments.gurtov_2004 import overlay, study
-from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, Variant
+from crosswind.reproduce import MissingDataError, Picture, Results, Scenario
 
 AT_S = 30.0
 LENGTH_S = 1.0
@@ -92,12 +92,5 @@ def pictures(r: Results) -> list[Picture]:
 
 
 EXPERIMENT = study.experiment(
-    __name__,
-    "A handover that loses a whole flight",
-    where="figure 6.1a",
-    tables=overlay.repetition,
-    variants={
-        "two-survive": Variant("the last two packets survive", {"survives": 2}),
-        "three-survive": Variant("the last three packets survive", {"survives": 3}),
-    },
+    __name__, "A handover that loses a whole flight", where="figure 6.1a", tables=overlay.repetition
 )

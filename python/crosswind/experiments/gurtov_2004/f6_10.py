@@ -17,7 +17,7 @@ from typing import Any
 import polars as pl
 
 from crosswind.experiments.gurtov_2004 import overlay, study
-from crosswind.reproduce import Results, Scenario, Variant
+from crosswind.reproduce import Results, Scenario
 
 ABORT_S = 60.0
 CONNECTIONS = (1, 4)
@@ -158,5 +158,4 @@ EXPERIMENT = study.experiment(
     "Downloads that are broken off, with and without Fast Reset",
     where="figure 6.10 and section 6.6",
     tables=overlay.repetition,
-    variants={"former": Variant("packets of 1000 bytes", {"packet_bytes": 1000})},
 )

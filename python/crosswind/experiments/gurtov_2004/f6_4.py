@@ -34,7 +34,7 @@ from crosswind.experiments.gurtov_2004.tfrc_handover import (
     label,
     tcp,
 )
-from crosswind.reproduce import Measure, MissingDataError, Picture, Results, Scenario, Variant, measures
+from crosswind.reproduce import Measure, MissingDataError, Picture, Results, Scenario, measures
 
 UMTS_BPS = SYSTEMS["UMTS"]["bps"]
 
@@ -130,17 +130,4 @@ EXPERIMENT = study.experiment(
     where="figures 6.4 and 6.8",
     tables=overlay.repetition,
     reps=REPS,
-    variants={
-        "former": Variant("packets of 1500 bytes", {"segment_bytes": 1448}),
-        "1460": Variant("segments of 1460 bytes, as in the author's script", {"segment_bytes": 1460}),
-        "1500": Variant("segments of 1500 bytes", {"segment_bytes": 1500}),
-        "script-sender": Variant(
-            "packets of 1460 bytes, a window of 30 and an ACK for each segment, as in the author's script",
-            {"segment_bytes": 1408, "window_limit_segments": 30, "initial_ssthresh": "42240 B", "delayed_ack": "0 s"},
-        ),
-        "rfc-sender": Variant(
-            "the sender that the RFCs recommend today",
-            {"preset": "rfc", "initial_ssthresh": "1000000 B", "rto_min": "1 s", "timestamps": "on"},
-        ),
-    },
 )

@@ -26,7 +26,7 @@ from crosswind import stats
 from crosswind.experiments.gurtov_2004 import study, traces
 from crosswind.experiments.gurtov_2004.traces import change, mean, ratio
 from crosswind.experiments.gurtov_2004.worlds import HEADERS, MSS, VARIANTS, transfer
-from crosswind.reproduce import Results, Scenario, Variant
+from crosswind.reproduce import Results, Scenario
 
 MODES: dict[str, dict[str, Any]] = {"off": {}, "on": {"eifel": "on"}}
 # ns-2's automatic configuration: weight and thresholds from the link.
@@ -87,6 +87,5 @@ EXPERIMENT = study.experiment(
     "Eifel with Adaptive RED, and at the start of a transfer",
     where="section 4.4.2",
     tables=traces.transfers,
-    variants={"wide": Variant("the early spike on a path of 20 Mbit/s", {"early_rate": "20 Mbit/s"})},
     reps=100,
 )

@@ -25,7 +25,7 @@ from typing import Any
 from crosswind.experiments.gurtov_2004 import study, traces
 from crosswind.experiments.gurtov_2004.traces import change, difference, mean, rate, ratio
 from crosswind.experiments.gurtov_2004.worlds import VARIANTS, transfer
-from crosswind.reproduce import Results, Scenario, Variant
+from crosswind.reproduce import Results, Scenario
 
 EIFEL = {"eifel": "on"}
 CELLS = tuple(f"{v}, {mode}" for v in VARIANTS for mode in ("off", "on"))
@@ -92,12 +92,6 @@ EXPERIMENT = study.experiment(
     "Eifel on a congested path, by sender",
     where="table 4.2",
     tables=traces.transfers,
-    variants={
-        "large-packets": Variant("the stream's packets have 1000 bytes", {"cbr_bytes": 1000}),
-        "access-10-ms": Variant("access links of 10 ms", {"access_ms": 10.0}),
-        "upstream-75-ms": Variant("access links of 75 ms: losses before the bottleneck", {"access_ms": 75.0}),
-        "end-to-start": Variant("the gap counts from the end of a spike", {"spikes": {"spacing": "end-to-start"}}),
-    },
     uses=("t4-1",),
     reps=100,
 )

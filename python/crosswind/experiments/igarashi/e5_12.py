@@ -117,14 +117,4 @@ CLAIMS = {
     },
 }
 
-EXPERIMENT = rates.experiment(
-    __name__,
-    "Flows of different round trips",
-    where="figure 5.13",
-    variants=BUFFERS
-    | {
-        "no-losses": Variant("the line loses and delays nothing", {"loss": 0.0}),
-        "loss-2e-6": Variant("it loses 2 packets in a million", {"loss": 2e-6}),
-        "loss-1e-5": Variant("it loses 1 packet in 100 000", {"loss": 1e-5}),
-    },
-)
+EXPERIMENT = rates.experiment(__name__, "Flows of different round trips", where="figure 5.13", variants=BUFFERS)

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from crosswind.experiments.igarashi import fast_paths as paths
 from crosswind.experiments.igarashi import rates, study
-from crosswind.reproduce import Picture, Results, Scenario, Variant
+from crosswind.reproduce import Picture, Results, Scenario
 
 RECEIVERS = {"FreeBSD 5.3": "freebsd-5.3", "Windows XP": "windows-xp"}
 SHARES = (0.95, 1.06)
@@ -60,13 +60,4 @@ CLAIMS = {
     }
 }
 
-EXPERIMENT = rates.experiment(
-    __name__,
-    "Receivers on a line with losses",
-    where="figure 5.11",
-    variants={
-        "losses-5e-5": Variant("one packet in 20 000 is lost and one is late", {"loss": 5e-5, "late_share": 5e-5}),
-        "in-order": Variant("random losses, and nothing overtakes", {"late_share": 0.0}),
-        "no-losses": Variant("the line loses and delays nothing", {"loss": 0.0, "late_share": 0.0}),
-    },
-)
+EXPERIMENT = rates.experiment(__name__, "Receivers on a line with losses", where="figure 5.11")

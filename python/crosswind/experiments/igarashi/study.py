@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from crosswind import stats
-from crosswind.reproduce import Measure, Results, Study, measured, measures
+from crosswind.reproduce import Measure, Results, Study, measured, measures, variants
 from crosswind.reproduce.claims.book import book
 
 BOOK = book(__file__)
-STUDY = Study("igarashi", "[Igarashi 2007]", BOOK, reps=10, quick_reps=2)
+STUDY = Study("igarashi", "[Igarashi 2007]", BOOK, reps=10, quick_reps=2, readings=variants(__file__))
 experiment = STUDY.experiment
 Column = Callable[[Results], Any]
 

@@ -72,7 +72,7 @@ def pictures(r: Results) -> list[Picture]:
 EXPERIMENT = study.experiment(
     __name__,
     "Two bulk flows and an audio stream on a 64 kbit/s last hop with ARQ",
-    variants=readings.ARQ | {"packet-limit": readings.PACKET_LIMIT},
+    variants=readings.ARQ,
     headline=parts.headline(DROPS, "missing", LABELS, 0),
     partly=("J13", "J18"),
 )

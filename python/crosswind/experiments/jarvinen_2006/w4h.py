@@ -140,7 +140,7 @@ def pictures(r: Results) -> list[Picture]:
 EXPERIMENT = study.experiment(
     __name__,
     "Two bulk flows and an audio stream at 384 kbit/s, with a normal and a minimal link buffer",
-    variants=readings.STREAM | {"damping-overflow": readings.OVERFLOW},
+    variants=readings.STREAM,
     headline=parts.headline(DROPS, "drops", NORMAL, 0),
     partly=("J2",),
 )

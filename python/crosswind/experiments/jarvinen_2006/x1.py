@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from crosswind.experiments.jarvinen_2006 import parts, readings, stream, study, testbed
-from crosswind.reproduce import Picture, Results, Scenario, Variant
+from crosswind.reproduce import Picture, Results, Scenario
 
 WORKLOAD = testbed.Workload("x1", ("audio",))
 LABEL, FREE = "LSB1 BL+DS", "LSB1 BL+DS, unshaped"
@@ -53,12 +53,6 @@ def pictures(r: Results) -> list[Picture]:
 EXPERIMENT = study.experiment(
     __name__,
     "Side experiment: audio at 64 kbit/s with a minimal link buffer",
-    variants=readings.STREAM
-    | {
-        "large-burst": Variant(
-            "the class of TCP may send 12000 B at once, as much as the normal link buffer holds",
-            {"tcp_class_burst": "12000 B"},
-        )
-    },
+    variants=readings.STREAM,
     headline=parts.headline("audio_delay_p50_ms", "ms", (LABEL, FREE), 0),
 )
