@@ -223,25 +223,43 @@ def bars(
     series: Mapping[str, Mapping[str, float]],
     ylabel: str,
     printed: Mapping[str, Mapping[str, float]] = {},
+    *,
+    xlabel: str = "",
+    limits: Mapping[str, float] = {},
+    arranged: Literal["side by side", "stacked"] = "side by side",
 ) -> Picture:
-    """Bars side by side: series -> category -> value. `printed`: published values, drawn as crosses on their bars."""
+    """Bars of each category, side by side or stacked: series -> category -> value.
+
+    `printed`: published values, drawn as crosses on their bars, or at that height on a stack. `limits`: category -> a
+    line across its bars, such as a contract.
+    """
     categories = list(dict.fromkeys(c for inner in series.values() for c in inner))
+    stacked = arranged == "stacked"
 
     def draw() -> Figure:
-        fig, ax = plt.subplots()
-        step = 0.8 / max(1, len(series))
+        fig, ax = plt.subplots(figsize=(6.4, 3.1) if len(categories) * (1 if stacked else len(series)) > 18 else None)
+        step = 0.7 if stacked else 0.8 / max(1, len(series))
+        below = np.zeros(len(categories))
         for j, (label, inner) in enumerate(series.items()):
-            x = np.arange(len(categories)) + (j - (len(series) - 1) / 2) * step
-            heights = [inner.get(c, 0.0) for c in categories]
-            ax.bar(x, heights, step * 0.92, color=PALETTE[j % len(PALETTE)], hatch=("", "//", "..")[j % 3], label=label)
-            if marks := {i: printed[label][c] for i, c in enumerate(categories) if c in printed.get(label, {})}:
-                said = "_" if j and any(s in printed for s in list(series)[:j]) else "published"
-                ax.plot(x[list(marks)], list(marks.values()), "x", color=INK, markersize=8, label=said)
-        ax.set_xticks(range(len(categories)), categories)
+            x = np.arange(len(categories)) + (0 if stacked else (j - (len(series) - 1) / 2) * step)
+            heights = np.array([inner.get(c, 0.0) for c in categories])
+            look: Any = {"color": PALETTE[j % len(PALETTE)], "hatch": ("", "//", "..", "xx")[j % 4]}
+            ax.bar(x, heights, step * (1 if stacked else 0.92), bottom=below, label=label, **look)
+            below += heights if stacked else 0
+            if marks := {x[i]: printed[label][c] for i, c in enumerate(categories) if c in printed.get(label, {})}:
+                said = "_" if any(s in printed for s in list(series)[:j]) else "published"
+                ax.plot(list(marks), list(marks.values()), "x", color=INK, markersize=8, label=said, zorder=5)
+        for i, c in enumerate(categories):
+            if c in limits:
+                line = {"color": INK, "linewidth": 1.4, "label": "contract" if c == next(iter(limits)) else "_"}
+                ax.plot([i - 0.45, i + 0.45], [limits[c]] * 2, **line)
+        ax.set_xticks(
+            range(len(categories)), categories, rotation=20 if stacked and max(map(len, categories)) > 8 else 0
+        )
         ax.grid(axis="x", visible=False)
-        finish(ax, "", ylabel)
-        if len(series) > 1 or printed:
-            fig.legend(loc="outside upper center", ncols=len(series) + bool(printed))
+        finish(ax, xlabel, ylabel)
+        if len(series) > 1 or printed or limits:
+            fig.legend(loc="outside upper center", ncols=min(4, len(series) + bool(printed) + bool(limits)))
         return fig
 
     values = "; ".join(f"{s} {c} {v:.4g}" for s, inner in series.items() for c, v in inner.items())

@@ -131,7 +131,8 @@ def pictures(r: Results) -> list[Picture]:
         for p in PROTOCOLS:
             lines = {g: (np.arange(1, SECONDS + 1), per_second(r, f"{figure} {p}", g, 0)) for g in ("old", other)}
             text = f"Throughput of {p} flows and of the others ({figure})."
-            out.append(figures.over_time(f"{figure}-{p.lower()}", text, lines, "Mbit/s"))
+            met = {"old flows at 55 %": FROM_s + study.BOOK.number("B34", p)} if figure == "f19" else {}
+            out.append(figures.over_time(f"{figure}-{p.lower()}", text, lines, "Mbit/s", printed=met))
     return out
 
 

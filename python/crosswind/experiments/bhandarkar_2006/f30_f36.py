@@ -316,10 +316,10 @@ def growth(r: Results) -> Picture:
 
 def pictures(r: Results) -> list[Picture]:
     """Figures 30 to 34 and 36."""
-    out = [
-        growth(r),
-        figures.over_time("f36", "Window of LTCP, variable decrease.", {"LTCP": window(r, "f36")}, "window (segments)"),
-    ]
+    f36 = {"LTCP": window(r, "f36")}
+    for label, value in list(study.BOOK.numbers("B78").items())[:2]:
+        f36[f"published {label.split()[0]}"] = (f36["LTCP"][0][[0, -1]], np.full(2, value))
+    out = [growth(r), figures.over_time("f36", "Window of LTCP, variable decrease.", f36, "window (segments)")]
     for p in PROTOCOLS:
         lines = {f"flow {k}": rates(r, f"f31 {p}", f"flow{k}", 5 * size_of(r).time) for k in range(1, 5)}
         out.append(figures.over_time(f"f31-{p.lower()}", f"Four flows of {p} (figure 31).", lines, "Mbit/s"))

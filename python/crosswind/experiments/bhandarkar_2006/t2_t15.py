@@ -188,7 +188,8 @@ def pictures(r: Results) -> list[Picture]:
         }
         for p in PROTOCOLS
     }
-    return [figures.bars("t2-loss", "Loss rate of one flow by rate (Mbit/s).", bars, "loss rate")]
+    known = {p: {f"{x}": v for (q, n, x), v in PUBLISHED.items() if (q, n) == ("loss", NAMES[p])} for p in PROTOCOLS}
+    return [figures.bars("t2-loss", "Loss rate of one flow by rate (Mbit/s).", bars, "loss rate", known)]
 
 
 # Table XV.

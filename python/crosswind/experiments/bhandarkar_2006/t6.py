@@ -49,7 +49,8 @@ def _steadier(r: Results, c: str) -> float:
 def pictures(r: Results) -> list[Picture]:
     """Table VI as bars."""
     t6 = {p: {c: float(rates(r, c, p).mean()) for c in CLASSES} for p in PROTOCOLS}
-    return [figures.bars("t6", "Throughput of one flow by class of round trip (table VI).", t6, "Mbit/s")]
+    known = {p: {c: study.BOOK.number("B83", f"{p}, {c}, reported") for c in CLASSES} for p in PROTOCOLS}
+    return [figures.bars("t6", "Throughput of one flow by class of round trip (table VI).", t6, "Mbit/s", known)]
 
 
 CLAIMS = {

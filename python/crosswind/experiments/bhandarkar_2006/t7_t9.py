@@ -19,6 +19,7 @@ start, whose 2.4 s at 150 ms count tenfold in transfers.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -196,8 +197,16 @@ def pictures(r: Results) -> list[Picture]:
     """Table IX as bars, figure 35."""
     t9 = {p: {f"{c} {n}": jain(r, c, n, p) for c, n in ROWS} for p in PROTOCOLS}
     f35 = {"LTCP": over_time(r, "one"), "UDP": over_time(r, "udp")}
+    rows = pl.read_csv(Path(__file__).parent / "data" / "t9_jain.csv")
+    known = {
+        p: {f"{c.lower()} {n}": j for c, n, j in rows.filter(protocol=p).select("rtt", "n", "jain").iter_rows()}
+        for p in PROTOCOLS
+    }
+    b89 = study.BOOK.numbers("B89")
+    for label, mbps in {"with UDP": b89["least with UDP"], "without": b89["least without"]}.items():
+        f35[f"published, {label}"] = (np.array([0.0, 1800.0]), np.full(2, mbps))
     return [
-        figures.bars("t9", "Jain's index by class and number of flows (table IX).", t9, "Jain's index"),
+        figures.bars("t9", "Jain's index by class and number of flows (table IX).", t9, "Jain's index", known),
         figures.over_time("f35", "LTCP beside UDP (figure 35).", f35, "Mbit/s"),
     ]
 

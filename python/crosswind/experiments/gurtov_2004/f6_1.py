@@ -87,7 +87,8 @@ def pictures(r: Results) -> list[Picture]:
     for name in SENDERS:
         e = r.runs.only(name, [0]).events(flow="tcp").filter((pl.col("time_ns") > 25e9) & (pl.col("time_ns") < 45e9))
         caption = f"{name} and a handover from GPRS to WLAN at 30 s that loses the flight (figure 6.1a)."
-        out.append(figures.time_sequence(f"fig-6-1-{name.lower()}", caption, e))
+        known = {"all repaired": AT_S + study.BOOK.number("G75", "FACK: all repaired after")} if name == "FACK" else {}
+        out.append(figures.time_sequence(f"fig-6-1-{name.lower()}", caption, e, known))
     return out
 
 

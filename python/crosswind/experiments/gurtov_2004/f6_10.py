@@ -16,8 +16,9 @@ from typing import Any
 
 import polars as pl
 
+from crosswind import figures
 from crosswind.experiments.gurtov_2004 import overlay, study
-from crosswind.reproduce import Results, Scenario
+from crosswind.reproduce import Picture, Results, Scenario
 
 ABORT_S = 60.0
 CONNECTIONS = (1, 4)
@@ -152,6 +153,18 @@ CLAIMS = {
         "the server knows after": _closed,
     },
 }
+
+
+def pictures(r: Results) -> list[Picture]:
+    """What waits at the router after the abort, and the published end of it (section 6.6)."""
+    lines = {}
+    for kind in ("plain", "fast reset"):
+        s = _queue(r, label(kind, 1), "queue_bytes")
+        lines[kind] = (s["time_ns"].to_numpy() / 1e9, s["value"].to_numpy() / 1e3)
+    known = {"queue empty, plain": ABORT_S + study.BOOK.number("G80", "from the abort until the queue is empty")}
+    caption = "What waits for the mobile after a download is broken off at 60 s."
+    return [figures.over_time("queue-after-abort", caption, lines, "queue (kB)", printed=known)]
+
 
 EXPERIMENT = study.experiment(
     __name__,

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from crosswind import figures
 from crosswind.experiments.gurtov_2004 import overlay, study
-from crosswind.reproduce import Results, Scenario
+from crosswind.reproduce import Picture, Results, Scenario
 
 AT_S = 30.0
 # From, to, delay in s, downlink and uplink loss (none where it could not be measured).
@@ -117,6 +118,14 @@ CLAIMS = {
         if y is not None
     }
 }
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Delay of each handover beside the printed one (table 6.1)."""
+    bars = {"downlink": {f"{a} to {b}": _delay(r, a, b) for a, b, *_ in TABLE}}
+    known = {c.removesuffix(": delay"): v for c, v in study.BOOK.numbers("G74").items() if c.endswith(": delay")}
+    return [figures.bars("table-6-1", "Delay of handovers (table 6.1).", bars, "delay (s)", {"downlink": known})]
+
 
 EXPERIMENT = study.experiment(
     __name__, "Handovers with an outage, as measured in the testbed", where="table 6.1", reps=20, quick_reps=20

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind.experiments.igarashi import drawing, study
-from crosswind.reproduce import Picture, Results, Runs, Scenario, Tables, measured
+from crosswind import figures
+from crosswind.experiments.igarashi import study
+from crosswind.reproduce import Picture, Results, Runs, Scenario, Tables
 
 KEYS = ["configuration", "rep"]
 SECONDS = 50
@@ -207,9 +208,16 @@ def cases(kind: str, marking: str, which: Sequence[str] = tuple(CASES)) -> dict[
     return {label(kind, marking, case): two_domains(case, marking, kind) for case in which}
 
 
-@measured
-def table_picture(r: Results, number: str, what: str, configurations: Sequence[str]) -> list[Picture]:
-    """The pictures of one table of throughputs: bars by flow with a line at each contract."""
-    caption = f"Throughput {what} (Table {number})."
-    name = f"table-{number.replace('.', '-')}"
-    return [drawing.contract_bars(name, caption, bars(r, configurations), CONTRACTS, "throughput (Mbit/s)")]
+def contract_bars(
+    name: str, caption: str, series: Mapping[str, Mapping[str, float]], printed: Mapping[str, Mapping[str, float]] = {}
+) -> Picture:
+    """Throughput by flow with a line at each contract; `printed`: published values."""
+    return figures.bars(name, caption, series, "throughput (Mbit/s)", printed, xlabel="flow", limits=CONTRACTS)
+
+
+def table_picture(
+    number: str, what: str, configurations: Sequence[str], printed: Mapping[str, Mapping[str, float]] = {}
+) -> Callable[[Results], list[Picture]]:
+    """The picture of one table of throughputs; `printed`: configuration -> flow -> published value."""
+    name, caption = f"table-{number.replace('.', '-')}", f"Throughput {what} (Table {number})."
+    return lambda r: [contract_bars(name, caption, bars(r, configurations), printed)]

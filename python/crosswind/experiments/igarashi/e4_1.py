@@ -122,8 +122,9 @@ def pictures(r: Results) -> list[Picture]:
         s = r.runs.only(p, [0]).sample("cwnd_bytes", "f")
         cwnd[p] = (s["time_ns"].to_numpy() / 1e9, s["value"].to_numpy() / paths.MSS_BYTES)
     lines = {p: (p, "f") for p in PROTOCOLS}
+    printed = {f"{p} has 100 Mbit/s": s for p, s in study.BOOK.numbers("IC4.3").items()}
     return [
-        rates.over_time("f4-2", "One flow on JAPAN (Figure 4.2).", r, lines),
+        rates.over_time("f4-2", "One flow on JAPAN (Figure 4.2).", r, lines, printed),
         over_time("f4-3", "Its congestion window (Figure 4.3).", cwnd, "window (segments)"),
     ]
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.experiments.igarashi import assured, drawing, study
+from crosswind.experiments.igarashi import assured, study
 from crosswind.reproduce import Picture, Results, Scenario, measured, measures
 
 WIDTHS = (1.0, 1.1, 1.2, 1.3, 1.4, 1.5)
@@ -82,7 +82,7 @@ def pictures(r: Results) -> list[Picture]:
     shown = [f"{w} x" for w in (1.0, 1.3, 1.5)] + [f"bucket {DEEP_KB} kB"]
     caption = "Throughput by flow in one domain: width of the bottleneck over the sum of contracts."
     bars = assured.bars(r, shown)
-    return [drawing.contract_bars("e6-0", caption, bars, assured.CONTRACTS, "throughput (Mbit/s)")]
+    return [assured.contract_bars("e6-0", caption, bars)]
 
 
 EXPERIMENT = assured.experiment(__name__, "Provisioning of one domain, and token buckets")

@@ -47,9 +47,10 @@ CLAIMS = {
 }
 
 
+PRINTED = {OWN: {str(k): study.BOOK.number("IC6.5", f"flow {k}") for k in assured.FLOWS}}
 EXPERIMENT = assured.experiment(
     __name__,
     "One domain, original marking",
-    figures=assured.table_picture("6.4", "within one domain, original marking", list(configurations())),
+    figures=assured.table_picture("6.4", "within one domain, original marking", list(configurations()), PRINTED),
     uses=("e6-1",),
 )

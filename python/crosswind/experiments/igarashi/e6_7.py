@@ -12,7 +12,7 @@ What may differ here: the layout of Fig. 6.3 is lost; this reading is the digest
 
 from typing import Any
 
-from crosswind.experiments.igarashi import assured, drawing, study
+from crosswind.experiments.igarashi import assured, study
 from crosswind.experiments.igarashi.assured import EXCESS, ORIGINAL, link, rio, wide
 from crosswind.reproduce import Picture, Results, Scenario
 
@@ -70,7 +70,7 @@ def pictures(r: Results) -> list[Picture]:
     for group in ("a", "b"):
         caption = f"Throughput of group {group.upper()} in model 6.3 (Table 6.9)."
         bars = assured.bars(r, list(configurations()), group)
-        out.append(drawing.contract_bars(f"table-6-9-{group}", caption, bars, assured.CONTRACTS, "throughput (Mbit/s)"))
+        out.append(assured.contract_bars(f"table-6-9-{group}", caption, bars))
     return out
 
 

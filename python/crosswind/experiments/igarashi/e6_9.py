@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from crosswind import stats
-from crosswind.experiments.igarashi import assured, chain_of_queues, drawing, study
+from crosswind.experiments.igarashi import assured, chain_of_queues, study
 from crosswind.reproduce import Picture, Results, Scenario, measured
 
 GROUPS = ("ab", "a1", "a2")
@@ -57,7 +57,7 @@ def pictures(r: Results) -> list[Picture]:
     for g in GROUPS:
         caption = f"Throughput of group {g.upper()} with and without re-marking (Table 6.11)."
         bars = assured.bars(r, (A, B), g)
-        out.append(drawing.contract_bars(f"table-6-11-{g}", caption, bars, assured.CONTRACTS, "throughput (Mbit/s)"))
+        out.append(assured.contract_bars(f"table-6-11-{g}", caption, bars))
     return out
 
 

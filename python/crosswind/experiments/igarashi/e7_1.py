@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.experiments.igarashi import discard, drawing, study
+from crosswind import figures
+from crosswind.experiments.igarashi import discard, study
 from crosswind.experiments.igarashi.discard import MODEL_1
 from crosswind.reproduce import Measure, Picture, Results, Scenario, measures
 
@@ -62,7 +63,7 @@ def pictures(r: Results) -> list[Picture]:
         case: {g: 100 * float(np.median(r.of(c, f"{g}_eplr_{ms}"))) for g in discard.MODELS[model]}
         for case, (c, model, ms) in CASES.items()
     }
-    return [drawing.bars("fig-7-2", "EPLR without control (Fig. 7.2).", bars, "EPLR (%)")]
+    return [figures.bars("fig-7-2", "EPLR without control (Fig. 7.2).", bars, "EPLR (%)")]
 
 
 EXPERIMENT = discard.read_two_ways(__name__, "EPLR without control", uses=("e7-2",))

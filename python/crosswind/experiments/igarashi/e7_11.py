@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.experiments.igarashi import discard, drawing, e7_10, study
+from crosswind import figures
+from crosswind.experiments.igarashi import discard, e7_10, study
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
 from crosswind.experiments.igarashi.e7_10 import SUBGROUPS
 from crosswind.reproduce import Picture, Results, Scenario, measured
@@ -74,7 +75,7 @@ def pictures(r: Results) -> list[Picture]:
     }
     bars["worst"] = {c: 100 * float(np.median(worst(c)(r))) for c in CASES}
     caption = "EPLR of two requirements in nine settings (Fig. 7.12)."
-    return [drawing.bars("fig-7-12", caption, bars, "EPLR (%)")]
+    return [figures.bars("fig-7-12", caption, bars, "EPLR (%)")]
 
 
 EXPERIMENT = discard.experiment(

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from crosswind import stats
-from crosswind.experiments.igarashi import discard, drawing, study
+from crosswind import figures, stats
+from crosswind.experiments.igarashi import discard, study
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
 from crosswind.experiments.igarashi.e7_13 import LIMIT_MS, mean, worst
 from crosswind.reproduce import Picture, Results, Scenario, measured
@@ -55,7 +55,7 @@ def pictures(r: Results) -> list[Picture]:
         for case, c in CASES.items()
     }
     caption = "EPLR in four settings with requirements that differ by path (Fig. 7.15)."
-    return [drawing.bars("fig-7-15", caption, bars, "EPLR (%)")]
+    return [figures.bars("fig-7-15", caption, bars, "EPLR (%)")]
 
 
 EXPERIMENT = discard.experiment(__name__, "Requirements that differ by path, four settings", uses=("e7-2", "e7-4"))

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.experiments.igarashi import discard, drawing
+from crosswind import figures
+from crosswind.experiments.igarashi import discard
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
 from crosswind.reproduce import Picture, Results, Scenario
 
@@ -48,7 +49,7 @@ def pictures(r: Results) -> list[Picture]:
         }
         for on, off in BURSTS
     }
-    return [drawing.bars("e7-15", "EPLR of group 0 by scheme and length of bursts.", bars, "EPLR of g0 (%)")]
+    return [figures.bars("e7-15", "EPLR of group 0 by scheme and length of bursts.", bars, "EPLR of g0 (%)")]
 
 
 EXPERIMENT = discard.experiment(__name__, "Other lengths of bursts")

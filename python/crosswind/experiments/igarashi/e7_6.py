@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind import stats
+from crosswind import figures, stats
 from crosswind.experiments.igarashi import discard, drawing, study
 from crosswind.reproduce import Picture, Results, Scenario, measures
 
@@ -109,11 +109,14 @@ def pictures(r: Results) -> list[Picture]:
         for case in CASES
         for k in discard.HOPS
     }
+    drops, means = study.BOOK.numbers("IC7.27"), study.BOOK.numbers("IC7.15")
+    totals = {f"{c[:3]} node {k}": drops[f"{c}, node {k}"] for c in CASES for k in discard.HOPS if (c, k) != (D, 3)}
+    waits = {c: {f"node {k}": means[f"node {k}, {c}"] for k in discard.HOPS} for c in CASES}
     delays = {c: {f"node {k}": float(np.median(r.of(c, f"node{k}_delay_ms"))) for k in discard.HOPS} for c in CASES}
     return [
         drawing.stacks("fig-7-7", "EPLR by where packets are lost (Fig. 7.7).", parts, "EPLR (%)"),
-        drawing.stacks("table-7-3", "Drops by node and cause (Table 7.3).", causes, "packets"),
-        drawing.bars("table-7-4", "Mean queueing delay by node (Table 7.4).", delays, "delay (ms)"),
+        drawing.stacks("table-7-3", "Drops by node and cause (Table 7.3).", causes, "packets", totals),
+        figures.bars("table-7-4", "Mean queueing delay by node (Table 7.4).", delays, "delay (ms)", waits),
     ]
 
 

@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.experiments.igarashi import discard, drawing, study
+from crosswind import figures
+from crosswind.experiments.igarashi import discard, study
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
 from crosswind.reproduce import Picture, Results, Scenario, measured
 
@@ -84,12 +85,12 @@ def pictures(r: Results) -> list[Picture]:
             }
             for c in names
         }
-        out.append(drawing.bars(f"fig-7-9{case[1]}", f"EPLR by scheme, {case} (Fig. 7.9).", bars, "EPLR (%)"))
+        out.append(figures.bars(f"fig-7-9{case[1]}", f"EPLR by scheme, {case} (Fig. 7.9).", bars, "EPLR (%)"))
     bars = {
         x.label(): {g: 100 * float(np.median(r.of(f"84 % {x.label()}", f"{g}_eplr_10"))) for g in GROUPS}
         for x in SETTINGS.values()
     }
-    out.append(drawing.bars("fig-7-9d", "EPLR by scheme, (d) 84 % load, 10 ms (Fig. 7.9).", bars, "EPLR (%)"))
+    out.append(figures.bars("fig-7-9d", "EPLR by scheme, (d) 84 % load, 10 ms (Fig. 7.9).", bars, "EPLR (%)"))
     return out
 
 

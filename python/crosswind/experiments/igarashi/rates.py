@@ -177,19 +177,27 @@ def chunks(name: str, caption: str, r: Results, configurations: Mapping[str, str
     return figures.cumulative(name, caption, hists, "segments that an ACK acknowledges", 1.0)
 
 
-def over_time(name: str, caption: str, r: Results, lines: dict[str, tuple[str, str]]) -> Picture:
-    """Throughput against time: label -> (configuration, flow), of the first run."""
+def over_time(
+    name: str, caption: str, r: Results, lines: dict[str, tuple[str, str]], printed: Mapping[str, float] = {}
+) -> Picture:
+    """Throughput against time: label -> (configuration, flow), of the first run; `printed`: what -> published time."""
     drawn = {}
     for label, (configuration, flow) in lines.items():
         s = series(r, configuration, flow).filter(pl.col("rep") == 0)
         drawn[label] = (s["s"].to_numpy(), s["mbps"].to_numpy())
-    return figures.over_time(name, caption, drawn, "throughput (Mbit/s)")
+    return figures.over_time(name, caption, drawn, "throughput (Mbit/s)", printed=printed)
 
 
-def bars(name: str, caption: str, r: Results, series_of: dict[str, dict[str, Measure]]) -> Picture:
-    """Mean throughput as bars: series -> category -> measure."""
+def bars(
+    name: str,
+    caption: str,
+    r: Results,
+    series_of: dict[str, dict[str, Measure]],
+    printed: Mapping[str, Mapping[str, float]] = {},
+) -> Picture:
+    """Mean throughput as bars: series -> category -> measure; `printed`: published values."""
     heights = {s: {c: float(np.median(m(r))) for c, m in by.items()} for s, by in series_of.items()}
-    return figures.bars(name, caption, heights, "throughput (Mbit/s)")
+    return figures.bars(name, caption, heights, "throughput (Mbit/s)", printed)
 
 
 def jain(a: Measure, b: Measure) -> Measure:
