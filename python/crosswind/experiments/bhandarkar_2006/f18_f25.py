@@ -249,10 +249,11 @@ def queues(r: Results) -> list[Picture]:
             t, q = now["time_ns"].to_numpy() / 1e9, now["value"].to_numpy()
             means = np.cumsum(q) / np.arange(1, q.size + 1)
             what = "mixed" if w == "mixed" else f"all {w.upper()}"
-            wanted[f"queue (packets), {what}"] = {"each second": (t, q), "mean so far": (t, means)}
+            lines = {"each second": (t, q), "mean so far": (t, means)}
             if name == "f24":
                 printed = study.BOOK.number("B39", f"{w}, reported")
-                wanted[f"queue (packets), {what}"] |= {"published mean": (t[[0, -1]], np.full(2, printed))}
+                lines["published mean"] = (t[[0, -1]], np.full(2, printed))
+            wanted[f"queue (packets), {what}"] = lines
         text = f"{said} queue of a buffer of 70 packets ({name.replace('f', 'figure ')})."
         out.append(panels(name, text, wanted, "time (s)", axis="linear", shape="steps", scale="one"))
     return out

@@ -117,7 +117,7 @@ def pictures(r: Results) -> list[Picture]:
     delays = np.linspace(0, 25, 251)
     p = core().early_curve(json.dumps({"preset": "pert"}), (delays / 1e3).tolist())
     printed = [study.BOOK.number("B95", f"at P + {ms:g} ms") for ms in CURVE_ms[:-1]]
-    points = {"p": (delays, p), "published": (CURVE_ms[:-1], printed)}
+    points: dict[str, Any] = {"p": (delays, p), "published": (CURVE_ms[:-1], printed)}
     cwnd = events(r, "pert", "cwnd")
     return [
         figures.scatter(
