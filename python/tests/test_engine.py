@@ -25,9 +25,12 @@ def test_every_example_scenario_is_valid(path: Path) -> None:
 @pytest.mark.parametrize("name", list(catalogue.registry()))
 def test_every_scenario_of_every_experiment_and_variant_is_valid(name: str) -> None:
     experiment = catalogue.registry()[name]
+    seen = set()  # many a reading changes a part of the configurations only
     for settings in [{}, *(v.settings for v in experiment.variants.values())]:
         for scenario in experiment.configurations(**settings).values():
-            scenario.validate()
+            if (content := scenario.content()) not in seen:
+                seen.add(content)
+                scenario.validate()
 
 
 def test_two_workers_give_the_tables_of_one() -> None:

@@ -168,3 +168,12 @@ def test_keys_of_a_link_that_is_a_name_alone_can_be_set() -> None:
     changed = one.with_({"link.last-hop.delay": "100 ms"})
     assert changed.get("link.last-hop") == {"from": "server", "to": "mobile", "profile": "gprs", "delay": "100 ms"}
     assert one.get("link") == "gprs"
+
+
+def test_what_stands_at_two_places_of_the_data_changes_alone():
+    table = {"preset": "rfc"}
+    flow = {"from": "a", "to": "b", "workload": {"type": "bulk"}, "tcp": table}
+    link = {"from": "a", "to": "b", "rate": "1 Mbit/s", "delay": "1 ms"}
+    both = {"name": "twins", "duration": "1 s", "link": {"l": link}, "flow": {"f": flow, "g": flow}}
+    changed = Scenario.from_dict(both).with_({"flow.f.tcp.preset": "reno"})
+    assert [changed.get(f"flow.{f}.tcp.preset") for f in "fg"] == ["reno", "rfc"] and table["preset"] == "rfc"

@@ -13,11 +13,19 @@ from typing import Any
 from crosswind.core import core, schema
 
 Node = dict[str, Any]
+#: Tables whose members the user names.
+NAMED = ("link", "flow", "domain", "contract")
 
 
 def unknown_step(path: str) -> tuple[str, list[str]] | None:
     """The path as far as its first step that no scenario has, with the names that could stand there; None if known."""
-    return _unknown(path, id(core()))
+    kind, _, rest = path.partition(".")
+    name, _, inner = rest.partition(".")
+    if kind not in NAMED or not inner:
+        return _unknown(path, id(core()))
+    # All flows are alike: thousands of them are looked up once.
+    found = _unknown(f"{kind}.any.{inner}", id(core()))
+    return found and (found[0].replace(f"{kind}.any", f"{kind}.{name}", 1), found[1])
 
 
 @cache

@@ -6,7 +6,6 @@ queue or of a TCP. Checks made here concern only the file itself.
 
 from __future__ import annotations
 
-import copy
 import datetime
 import hashlib
 import json
@@ -92,7 +91,7 @@ class Scenario:
     @staticmethod
     def from_dict(data: Mapping[str, Any]) -> Scenario:
         """A scenario from nested dicts shaped like the TOML file."""
-        plain = copy.deepcopy(dict(data))
+        plain = _copied(dict(data))
         scenario = Scenario(plain, sweep=_sweep_of(plain, "scenario"))
         _check_values(scenario, scenario.data, "")
         return scenario
@@ -136,9 +135,9 @@ class Scenario:
         or names a link or flow that does not exist.
         """
         paths = (*(changes or {}), *more)
-        out = Scenario(copy.deepcopy(self.data), self.file, self.text, (*self.changed, *paths), self.sweep)
+        out = Scenario(_copied(self.data), self.file, self.text, (*self.changed, *paths), self.sweep)
         for path, value in {**(changes or {}), **more}.items():
-            out._put(path, copy.deepcopy(value))
+            out._put(path, _copied(value))
         _check_values(out, out.data, "")
         return out
 
@@ -327,16 +326,41 @@ def _too_deep(where: str) -> InputError:
     return InputError(where, found=found, expected="a scenario, which needs six levels at most")
 
 
-def _check_values(scenario: Scenario, value: Any, path: str, depth: int = 0) -> None:
+def _copied(value: Any, depth: int = 0) -> Any:
+    """A copy of tables and lists. What stands at two places of the data is two tables afterwards: they change alone."""
+    if isinstance(value, dict) and depth <= DEEPEST:
+        return {key: _copied(inner, depth + 1) for key, inner in value.items()}
+    return [_copied(inner, depth + 1) for inner in value] if isinstance(value, list) and depth <= DEEPEST else value
+
+
+def _is_plain(value: Any, depth: int = 0) -> bool:
+    """Whether JSON can carry it, and it is no deeper than a scenario."""
+    kind = type(value)
+    if depth > DEEPEST:
+        return False
+    if kind is dict:
+        return all(_is_plain(inner, depth + 1) for inner in value.values())
+    if kind is list:
+        return all(_is_plain(inner, depth + 1) for inner in value)
+    return kind is str or kind is int or kind is bool or (kind is float and math.isfinite(value))
+
+
+def _check_values(scenario: Scenario, value: Any, path: str) -> None:
     """Refuses what JSON cannot carry: dates, infinities, not-a-number; and what is deeper than any scenario."""
+    if not _is_plain(value):
+        _refuse(scenario, value, path)
+
+
+def _refuse(scenario: Scenario, value: Any, path: str, depth: int = 0) -> None:
+    """Names the place of what is not plain."""
     if depth > DEEPEST:
         raise _too_deep(scenario.file or "scenario")
     if isinstance(value, dict):
         for key, inner in value.items():
-            _check_values(scenario, inner, f"{path}.{key}" if path else str(key), depth + 1)
+            _refuse(scenario, inner, f"{path}.{key}" if path else str(key), depth + 1)
     elif isinstance(value, list):
         for i, inner in enumerate(value):
-            _check_values(scenario, inner, f"{path}[{i}]", depth + 1)
+            _refuse(scenario, inner, f"{path}[{i}]", depth + 1)
     elif isinstance(value, datetime.date | datetime.time | datetime.datetime):
         raise InputError(
             scenario.place(path),
