@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from crosswind.experiments.bhandarkar_2006 import f18_f25, f30_f36, f56_f70, f59_f68
-from crosswind.experiments.bhandarkar_2006.panels import Lines, panels
+from crosswind.figures.panels import Lines, panels
 from crosswind.scenario import Scenario
 
 

@@ -18,12 +18,12 @@ from crosswind.experiments.riva_2003 import (
     marks,
     measures,
     mechanisms,
-    pictures,
     published,
     readings,
     study,
     testbed,
 )
+from crosswind.figures import side_by_side
 from crosswind.reproduce import Results, catalogue, explain
 from crosswind.results import Runs
 from crosswind.scenario import Scenario
@@ -323,7 +323,7 @@ def test_duplicates_are_acks_that_repeat_while_data_is_outstanding() -> None:
     log = [("send", 1, 1448), ("send", 1449, 1448), *[("ack", 1449, 0)] * 4, ("ack", 2897, 0), ("ack", 2897, 0)]
     kinds, seq, length = zip(*log, strict=True)
     events = pl.DataFrame({"end": ["sender"] * len(log), "kind": kinds, "seq": seq, "len": length})
-    assert pictures.duplicates(events)["in_a_row"].to_list() == [1, 2, 3]
+    assert side_by_side.duplicates(events)["in_a_row"].to_list() == [1, 2, 3]
 
 
 def test_the_share_of_picks_is_that_of_uniform_gaps() -> None:

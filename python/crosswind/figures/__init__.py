@@ -9,6 +9,7 @@
 | `plotting` | the door to matplotlib, which is loaded when something is drawn |
 | `of_runs` | the figures of every run |
 | `sweeps` | the figures of sweeps and comparisons |
+| `panels`, `side_by_side` | panels over one axis; sequence graphs, statistics and distributions side by side |
 | `spark` | a claim's measured value beside its band, in a line of text |
 """
 

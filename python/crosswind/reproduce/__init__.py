@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         Study,
         Tables,
         Variant,
+        definitions,
         published,
         variants,
     )
@@ -60,6 +61,7 @@ __all__ = [
     "Study",
     "Tables",
     "Variant",
+    "definitions",
     "measured",
     "measures",
     "published",

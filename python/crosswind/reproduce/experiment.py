@@ -233,6 +233,12 @@ def variants(here: str) -> dict[str, dict[str, Variant]]:
     }
 
 
+def definitions(here: str) -> dict[str, Definition]:
+    """What the columns of derived tables are: `data/metrics.csv` (metric, unit, meaning, source) beside `here`."""
+    with (Path(here).parent / "data" / "metrics.csv").open(encoding="utf-8", newline="") as f:
+        return {r["metric"]: Definition(r["unit"], r["meaning"], r["source"]) for r in csv.DictReader(f)}
+
+
 def published(file: str, here: str) -> dict[tuple[str, str], float]:
     """Printed numbers out of `data/<file>` beside the module `here`: (quantity, configuration) -> value.
 

@@ -23,7 +23,7 @@ import polars as pl
 from crosswind import figures
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.experiments.bhandarkar_2006.f10_f13 import world
-from crosswind.experiments.bhandarkar_2006.panels import panels
+from crosswind.figures.panels import panels
 from crosswind.reproduce import Picture, Results, Scenario, measured, seeds
 from crosswind.stats import Estimate
 

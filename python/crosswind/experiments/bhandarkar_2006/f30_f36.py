@@ -26,7 +26,7 @@ import polars as pl
 
 from crosswind import figures
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
-from crosswind.experiments.bhandarkar_2006.panels import panels
+from crosswind.figures.panels import panels
 from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, measured
 
 RTT_ms = 120

@@ -26,7 +26,7 @@ import numpy as np
 import polars as pl
 
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
-from crosswind.experiments.bhandarkar_2006.panels import panels
+from crosswind.figures.panels import panels
 from crosswind.reproduce import Picture, Results, Scenario, Variant, measured, seeds
 from crosswind.stats import Estimate, exact
 

@@ -28,7 +28,7 @@ import polars as pl
 
 from crosswind import figures, stats
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
-from crosswind.experiments.bhandarkar_2006.panels import Lines, panels
+from crosswind.figures.panels import Lines, panels
 from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, measured, seeds
 from crosswind.stats import Estimate, exact
 

@@ -8,13 +8,6 @@ What the source shows (figure 4.14): after `loss` the heuristics reach what `no 
 bugfix; after `duplicate` they reach what bugfix reaches, up to 30 % above `no bugfix`; all of it below the rate of
 the link. With uniform losses all four are alike.
 
-Why G35 and G36 fail, most probably: with a state of 0.8 s the retransmission of the timeout itself falls into the third
-state, where one segment in ten is lost again. So every rule meets real losses in the `duplicate` half too, and ignoring
-duplicates costs a timeout there: bugfix comes out below `no bugfix`, and the heuristics with it (G36). The order of the
-`loss` half is that of the source, and heuristics and `no bugfix` are equal as printed, but they gain 46 % on bugfix
-where the source has up to 300 % (G35). Other lengths of the states (variants) change the height, not the order; which
-lengths, rates and connection the source had is open.
-
 What may differ here: lengths of the first two states (1.5 s and 0.8 s), the length of the connection (8 s) and the
 swept quantity are not given.
 """

@@ -10,14 +10,6 @@ with drop-tail they grow with the queue; the throughputs of both come closer.
 What may differ here: the source gives no size of the download (300 kB here) and no queues; TFRC runs as long as the
 download, and is ns-2's (RFC 3448's rule is a variant). Packets in time are counted as shares of those sent, as in
 figure 5.9. A download without end within 3000 s counts as 3000 s.
-
-G51 fails for lifetimes of 8 and 10 s (by 2 and 8 %): drop-tail makes TFRC's round-trip time long and uneven, which its
-rate follows downwards, so the download has the link nearly to itself; with discard TFRC keeps more of it, at the
-download's cost. Short lifetimes take it away from TFRC again: the order by lifetime is the source's.
-
-G52 fails at 80 packets: needless retransmissions grow with the queue (23 with 5 packets, 61 with 40) as long as a spike
-is longer than the timeout. A queue of 80 packets, 21 s, teaches the timer more than most spikes do, and they fall to
-26. The source's queues probably ended at its window of 50 segments.
 """
 
 from collections.abc import Sequence

@@ -9,10 +9,6 @@ duplicate arrives.
 
 What may differ here: a queue of 20 packets and a window of 50 segments, as the source gives them for this chapter; the
 time of the timeout follows from them.
-
-G44 fails by one segment. It was on the line or past it when the spike began, so it arrives; its acknowledgement cannot
-return before the timer expires, because the spike blocks both directions, and it is sent again. None of the flight
-that waited in the queue arrives twice. The published zero fits a spike of the downlink alone.
 """
 
 from typing import Any

@@ -8,9 +8,6 @@ of the paired difference keeps clear of zero with both; it has changed when the 
 
 What may differ here: RED's thresholds are a sixth and a half of the queue's limit; the source gives none. Fewer
 repetitions than the figures themselves: the question is one of orders.
-
-G59 fails by one cell of 148: with a queue of 40 packets and a lifetime of 5 s discard brings the throughputs of TFRC
-and TCP closer over drop-tail and further apart over RED, which keeps the queue half as long.
 """
 
 from collections.abc import Callable

@@ -9,12 +9,6 @@ timeouts 0.00 and 0.03.
 
 What may differ here: the phase and spacing of the spikes, access links and the delayed-ACK timer are not printed.
 Readings of the spikes are variants.
-
-What decides the factor: the time without Eifel. ns-2 itself, with the same listed spikes, needs what this simulator
-needs (`python -m validation.ns2.spikes 4`: 155.5 s there, 157.5 s here, of four repetitions): the recomputation of
-the threshold at every expiry leaves two segments after the second expiry of a spike, and with delayed ACKs congestion
-avoidance from there wins half a segment per round trip, so a cycle of 30 s carries 1300 segments. With one halving
-per episode the same transfer takes two thirds of the time.
 """
 
 from typing import Any

@@ -8,16 +8,6 @@ three; with it Reno-SACK 331 s, 5237, 6.02, 4.98; NewReno-SACK 146 s, 5192, 4.35
 0.38.
 
 What may differ here: size of the stream's packets, access links, phase of the spikes.
-
-Why G15 to G17 fail: all three ask that Reno-SACK be slower with Eifel than without, and have genuine timeouts. What
-decides that is how much of the flight is lost in a spike. With access links of a few milliseconds the ACK clock stops
-with the link, so nearly the whole flight is safe in queue and line; what is lost is the burst that the first ACKs
-release into the full queue, less than half a flight, and Reno-SACK's pipe copes with that as well as NewReno-SACK's.
-With 75 ms of each round trip before the bottleneck (variant) the segments on their way there are lost as well, and
-the published order comes out: 237, 234, 137 and 124 s for Reno-SACK on, off, NewReno-SACK on and FACK on in twelve
-repetitions. Fast retransmit blocked after a spurious timeout has a similar effect on all three. ns-2 without Eifel is
-within 8 % of the rows `off` in four repetitions (`python -m validation.ns2.spikes 4`: 174 and 173 s there, 162 and
-168 s here).
 """
 
 from typing import Any

@@ -7,6 +7,7 @@ import polars as pl
 
 from crosswind.experiments.riva_2003 import pictures, published, study, testbed
 from crosswind.experiments.riva_2003.measures import LONG
+from crosswind.figures import side_by_side
 from crosswind.reproduce import Picture, Results
 from crosswind.reproduce.claims.measures import pooled
 
@@ -47,14 +48,14 @@ def _single_runs(r: Results) -> list[Picture]:
             f"Sequence numbers of the three transfers in run {rep + 1}, the nearest to Fig. {number} "
             f"({what}{printed}): {values[rep]:.4g} {unit}."
         )
-        out.append(pictures.sequences(f"fig-{number}", caption, example(r, c, rep)))
+        out.append(side_by_side.sequences(f"fig-{number}", caption, example(r, c, rep)))
     return out
 
 
 def pictures_of(r: Results) -> list[Picture]:
     """Figures 5-1 and 5-2, the sequence graphs of single runs, and the distributions of the listed replications."""
     shown = [
-        pictures.against_start(
+        side_by_side.against_start(
             f"fig-5-{i}",
             f"{what} against the start of the third transfer (Fig. 5-{i}): medians and quartiles.",
             {axis: {x: pictures.curve(r, CELLS, f"{x}_{column}") for x in ROLES}},
@@ -75,7 +76,7 @@ def pictures_of(r: Results) -> list[Picture]:
             f"{x['cell']} D = {x['ks']:.2f} (p = {x['p_value']:.2g})" for x in found.iter_rows(named=True)
         )
         shown.append(
-            pictures.distributions(
+            side_by_side.distributions(
                 f"replications-{role}",
                 f"Elapsed time of the {role} transfer, printed runs (shaded: 95 % of their quantiles) and ours. "
                 f"Kolmogorov-Smirnov: {tests}.",
@@ -97,7 +98,7 @@ def _agreement(r: Results) -> Picture:
         "interval of the printed ones."
     )
     columns = [f"{c}, {x}" for c in THREE for x in ROLES]
-    return pictures.agreement("replications-all", caption, table, columns, list(published.METRICS.values()))
+    return side_by_side.agreement("replications-all", caption, table, columns, list(published.METRICS.values()))
 
 
 def numbers(r: Results, shown: Sequence[str], every: Sequence[str]) -> dict[str, str]:

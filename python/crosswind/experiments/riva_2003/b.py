@@ -18,6 +18,7 @@ from crosswind import stats
 from crosswind.experiments.riva_2003 import a, a_figures, parts, pictures, study, testbed
 from crosswind.experiments.riva_2003.testbed import RED_STARTS_s as STARTS_s
 from crosswind.experiments.riva_2003.testbed import cell
+from crosswind.figures import side_by_side
 from crosswind.reproduce import Measure, Picture, Results, Scenario, measures
 from crosswind.reproduce.claims.measures import across, differences, each, pooled, ratios, spread, value
 
@@ -128,7 +129,7 @@ def pictures_of(r: Results) -> list[Picture]:
     }
     x = "start of the third transfer (s)"
     shown = [
-        pictures.against_start(
+        side_by_side.against_start(
             "fig-5-13",
             "The third transfer behind both queues (Fig. 5-13): medians and quartiles, for the elapsed time also the "
             "least and the largest value.",
@@ -142,12 +143,12 @@ def pictures_of(r: Results) -> list[Picture]:
                 }
             },
         ),
-        pictures.against_start("fig-5-14", "The long transfers behind both queues (Fig. 5-14).", long, x),
+        side_by_side.against_start("fig-5-14", "The long transfers behind both queues (Fig. 5-14).", long, x),
     ]
     if not r.runs.events().is_empty():
         fair = int(np.nanargmax(r.of("RED 5.5", "jain_three")))
         flows = a_figures.example(r, "RED 5.5", fair)
-        shown.append(pictures.sequences("fig-5-15", "The fairest run at 5.5 s behind RED (as Fig. 5-15).", flows))
+        shown.append(side_by_side.sequences("fig-5-15", "The fairest run at 5.5 s behind RED (as Fig. 5-15).", flows))
     return shown
 
 

@@ -9,7 +9,8 @@ packets give a weight of 1/16, bursts of 9 and 8 one of 1/8; the maximum probabi
 
 from typing import Any
 
-from crosswind.experiments.riva_2003 import parts, pictures, study, testbed
+from crosswind.experiments.riva_2003 import parts, study, testbed
+from crosswind.figures import side_by_side
 from crosswind.reproduce import Picture, Results, Scenario, measures
 
 STARTS_s = (2.0, 5.5)
@@ -53,7 +54,7 @@ def pictures_of(r: Results) -> list[Picture]:
     """The five sets side by side."""
     curves = {f"start {s:g} s": (list(range(1, 6)), [r.of(c, "third_elapsed_s") for c in CELLS[s]]) for s in STARTS_s}
     caption = f"Elapsed time of the third transfer with five parameter sets (Table 5-6): 1 to 5 are {', '.join(SETS)}."
-    return [pictures.against_start("table-5-6", caption, {"elapsed time (s)": curves}, "parameter set")]
+    return [side_by_side.against_start("table-5-6", caption, {"elapsed time (s)": curves}, "parameter set")]
 
 
 EXPERIMENT = study.beside_drop_tail(

@@ -10,7 +10,7 @@ import polars as pl
 
 from crosswind import stats
 from crosswind.experiments.riva_2003 import testbed
-from crosswind.reproduce import Definition, Results, Runs, Tables
+from crosswind.reproduce import Results, Runs, Tables, definitions
 from crosswind.stats import Estimate, jain
 
 KEYS = ["configuration", "rep"]
@@ -65,53 +65,7 @@ COLUMNS = {
 
 
 # Columns of the tables `repetition` and `statistics`; those of a transfer begin with its role, as `third_elapsed_s`.
-_OF_TRANSFER = {
-    "elapsed_s": ("s", "From its first SYN to the ACK of its FIN", "section 4"),
-    "xmit_s": (
-        "s",
-        "Data transmit time: from its first to its last data packet; the tables follow this one",
-        "appendix B",
-    ),
-    "xmit_acked_s": ("s", "The other definition: from its first data packet to the ACK of all", "section 4.4"),
-    "handshake_s": ("s", "From its first SYN until the connection is established", "section 4"),
-    "rest_s": ("s", "Elapsed less transmit time: handshake and the wait of the last packet", "section 4"),
-    "start_s": ("s", "When its first SYN left, since the start of the run", "section 3.3"),
-    "first_congestion_s": ("s", "When its slow start ended: the first reduction of the window", "section 5.2.1"),
-    "throughput": ("B/s", "Data of the user over the elapsed time; what is sent again does not count", "section 4"),
-    "bytes": ("B", "Data of the user", "section 3.3"),
-    "retx": ("packets", "Packets sent again, unnecessary ones and SYNs included", "section 4"),
-    "retx_bytes": ("B", "Their payload; a SYN and a FIN are one byte each", "section 4"),
-    "dupacks": ("count", "Duplicate ACKs that reached the sender", "section 4"),
-    "triple": ("count", "How often a third duplicate in a row was seen", "section 4"),
-    "timeouts": ("count", "Expiries of the timer of data", "section 2.7"),
-    "syn_lost": ("count", "Expiries of the timer of the SYN", "section 2.7.4"),
-    "recoveries": ("count", "Recoveries that began without a timeout", "section 2.7.2"),
-}
-_OF_RUN = {
-    "jain_long": ("ratio", "Jain's index of the throughputs of the two long transfers", "section 4"),
-    "jain_three": ("ratio", "The same of all three", "section 4"),
-    "exception": ("yes or no", "The third takes longer than the fastest long transfer", "section 4"),
-    "gap_s": ("s", "Elapsed time of the slowest less that of the fastest; below 1 s is fair", "section 4, O-11"),
-    "long_retx": ("packets", "Mean of what the two long transfers send again", "section 4"),
-    "all_retx": ("packets", "What all three send again", "section 4"),
-    "third_retx_share": ("ratio", "The third's part of that", "section 4"),
-    "first_losses_apart_s": ("s", "Between the ends of slow start of the two long transfers", "section 2.7.5"),
-    "long_first_congestion_s": ("s", "The earlier end of slow start of the two", "section 2.7.5"),
-    "long_last_slow_start_s": ("s", "The later one", "section 2.7.5"),
-    "udp_sent": ("packets", "Packets of the stream", "section 3.4"),
-    "udp_received": ("packets", "Of those, the ones that arrived", "section 4"),
-    "udp_loss": ("ratio", "The others, of all that were sent", "section 4"),
-    "tcp_share": ("ratio", "Utilisation: data bits of the transfer over elapsed time times 140 000 bit/s", "Table 5-7"),
-    "udp_share": (
-        "ratio",
-        "The same of the stream: 132 B per packet that arrived, over 40 s whatever it lasts",
-        "Table 5-7",
-    ),
-}
-METRICS = {
-    **{f"(role)_{k}": Definition(u, t, w) for k, (u, t, w) in _OF_TRANSFER.items()},
-    **{k: Definition(u, t, w) for k, (u, t, w) in _OF_RUN.items()},
-}
+METRICS = definitions(__file__)
 
 
 def _fin_bytes() -> pl.Expr:

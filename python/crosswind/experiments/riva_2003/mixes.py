@@ -8,6 +8,7 @@ import polars as pl
 
 from crosswind.experiments.riva_2003 import pictures, study, testbed
 from crosswind.experiments.riva_2003.testbed import Mix, Queue
+from crosswind.figures import side_by_side
 from crosswind.reproduce import Experiment, Measure, Picture, Results, Scenario, measured, measures
 from crosswind.reproduce.claims import BrokenClaimError
 
@@ -64,7 +65,7 @@ def statistics_picture(r: Results, mix: Mix, name: str, caption: str, alone: Seq
         }
         for panel, ids in zip(("elapsed time of TCP (s)", "UDP packets received"), PRINTED_IN[mix.name], strict=True)
     }
-    return pictures.against_start(name, caption, panels, "start of UDP (s)", marks=marks)
+    return side_by_side.against_start(name, caption, panels, "start of UDP (s)", marks=marks)
 
 
 def sequence_picture(r: Results, name: str, caption: str, labels: tuple[str, ...]) -> list[Picture]:
@@ -77,7 +78,7 @@ def sequence_picture(r: Results, name: str, caption: str, labels: tuple[str, ...
         elapsed = r.of(c, "tcp_elapsed_s")
         rep = int(np.nanargmin(np.abs(elapsed - np.nanmedian(elapsed))))
         flows[c] = e.filter((pl.col("configuration") == c) & (pl.col("rep") == rep))
-    return [pictures.sequences(name, caption, flows)]
+    return [side_by_side.sequences(name, caption, flows)]
 
 
 def steps(cells: Sequence[str], column: str, pick: Any) -> Measure:

@@ -14,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from crosswind.experiments.riva_2003 import measures, pictures
+from crosswind.experiments.riva_2003 import measures
 from crosswind.experiments.riva_2003.measures import LONG
+from crosswind.figures import side_by_side
 from crosswind.reproduce import Results, Runs, Tables
 
 REPLICATIONS = {"TD 0": "table_8-1.csv", "TD 2": "table_8-2.csv", "TD 5.5": "table_8-5.csv"}
@@ -71,7 +72,7 @@ def comparison(r: Results) -> pl.DataFrame:
             for metric in METRICS.values():
                 printed, measured = replications(cell, role, metric), r.of(cell, f"{role}_{metric}")
                 ks = scipy_stats.ks_2samp(printed, measured)
-                low, high = pictures.quantile_band(printed, [0.25, 0.5, 0.75])
+                low, high = side_by_side.quantile_band(printed, [0.25, 0.5, 0.75])
                 ours, theirs = (np.quantile(x, [0.25, 0.5, 0.75]) for x in (measured, printed))
                 rows.append(
                     {

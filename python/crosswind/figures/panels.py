@@ -1,4 +1,4 @@
-"""Figures in the form of [Bhandarkar 2006]: several panels over one axis, a line for each scheme."""
+"""Several panels over one axis, a line for each scheme, some of them with a log axis that reaches zero."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from crosswind.figures import DASHES, MARKERS, PALETTE, RASTER_ABOVE, styled
-from crosswind.figures.charts import thinned
+from crosswind.figures.charts import MARKERS, PALETTE, thinned
+from crosswind.figures.drawing import LINESTYLES as DASHES
+from crosswind.figures.drawing import RASTER_ABOVE, styled
+from crosswind.figures.pictures import Picture
 from crosswind.figures.plotting import plt
-from crosswind.reproduce import Picture
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
