@@ -21,6 +21,7 @@ from crosswind.results import Runs
 from crosswind.scenario import Scenario
 
 Tables = dict[str, pl.DataFrame]
+Vector = npt.NDArray[np.float64]
 Configurations = Callable[..., dict[str, Scenario]]
 #: What an experiment takes from its module where that has it: field -> name there.
 OWN = {"configurations": "configurations", "tables": "tables", "figures": "pictures", "headline": "headline"}
@@ -79,6 +80,27 @@ class Results:
         if frame.is_empty():
             raise MissingDataError(f"no repetition of {configuration} to look at")
         return frame[column].cast(pl.Float64).fill_null(np.nan).to_numpy()
+
+    def mean(self, configuration: str, column: str) -> float:
+        """The mean of a column over the repetitions."""
+        return float(np.nanmean(self.of(configuration, column)))
+
+    def series(self, configuration: str, metric: str, entity: str, rep: int = 0) -> tuple[Vector, Vector]:
+        """Times in seconds and values of a time series of one repetition. Raises MissingDataError without samples."""
+        s = self.runs.only(configuration, [rep]).sample(metric, entity).sort("time_ns")
+        if s.is_empty():
+            raise MissingDataError(f"no samples of {metric} of {entity} in {configuration}")
+        return s["time_ns"].to_numpy() / 1e9, s["value"].to_numpy()
+
+    @property
+    def size(self) -> str:
+        """`full`, or `quick` where it was scaled down."""
+        return str(self.runs.manifest.get("size", "full"))
+
+    def points(self, prefix: str) -> list[str]:
+        """The second words of the configurations that begin so and were run, in numerical order: `f65 200 LTCP`."""
+        labels = self.table("repetition")["configuration"].unique().to_list()
+        return sorted({x.split()[1] for x in labels if x.startswith(f"{prefix} ")}, key=float)
 
 
 def _no_tables(_: Runs) -> Tables:

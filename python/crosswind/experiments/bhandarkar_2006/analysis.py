@@ -55,10 +55,8 @@ def _largest(_: Results, column: str, formula: Callable[[int], float], first: in
 
 def window_over_time(results: Results) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Time in round trips and window in segments of the growing flow."""
-    cwnd = results.runs.sample("cwnd_bytes", "one")
-    if cwnd.is_empty():
-        raise MissingDataError("no samples of the window")
-    return cwnd["time_ns"].to_numpy() / 1e8, cwnd["value"].to_numpy() / nets.PAYLOAD
+    t, w = results.series("growth", "cwnd_bytes", "one")
+    return t * 10, w / nets.PAYLOAD
 
 
 @measured

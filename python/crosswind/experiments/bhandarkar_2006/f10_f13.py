@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from crosswind import figures
-from crosswind.experiments.bhandarkar_2006 import measures, nets, study
+from crosswind.experiments.bhandarkar_2006 import nets, study
 from crosswind.reproduce import Picture, Results, Scenario, measured
 
 ERRORS = (0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1)
@@ -59,7 +59,7 @@ def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
 
 def rate(r: Results, label: str) -> float:
     """Payload of all flows together, in bit/s."""
-    return measures.mean_value(r, label, "one_sum_bps")
+    return r.mean(label, "one_sum_bps")
 
 
 def curve(r: Results, figure: str, points: tuple[Any, ...], protocol: str) -> Any:

@@ -129,7 +129,7 @@ def _westwood(d: int, e: float) -> Callable[[Results], Estimate]:
 @measured
 def _root(r: Results, level: str, error: float) -> float:
     label = f"f14 {level} {error}"
-    congestion = measures.mean_value(r, label, "bottleneck_drop_rate")
+    congestion = r.mean(label, "bottleneck_drop_rate")
     ratio = _named(r, label, "dcr") / _named(r, label, "sack")
     return ratio / math.sqrt(1 + error / max(congestion, 1e-9))
 
@@ -138,8 +138,7 @@ def by_delay(r: Results) -> Picture:
     """Figure 16: a panel for each error rate."""
     wanted = {
         f"Mbit/s at {e:.1%} of errors": {
-            p: (DELAYS_ms, [measures.mean_value(r, f"f16 {d} {e} {p}", "one_bps") / 1e6 for d in DELAYS_ms])
-            for p in F16_PROTOCOLS
+            p: (DELAYS_ms, [r.mean(f"f16 {d} {e} {p}", "one_bps") / 1e6 for d in DELAYS_ms]) for p in F16_PROTOCOLS
         }
         for e in F16_ERRORS
     }

@@ -108,7 +108,7 @@ def kind_rate(r: Results, label: str, kind: str) -> float:
 
 @measured
 def _shares(r: Results, which: str) -> Estimate:
-    drops = {b: measures.mean_value(r, f"f18 {b}", "bottleneck_drop_rate") for b in BUFFERS}
+    drops = {b: r.mean(f"f18 {b}", "bottleneck_drop_rate") for b in BUFFERS}
     asked = [b for b, d in drops.items() if 0.005 <= d <= 0.06]
     ratios = [kind_rate(r, f"f18 {b}", "dcr") / kind_rate(r, f"f18 {b}", "sack") for b in asked]
     return exact(min(ratios) if which == "least" else max(ratios), len(ratios))
@@ -121,15 +121,12 @@ def queue(label: str) -> Callable[[Results], Estimate]:
 
 @measured
 def _queue_spread(r: Results, figure: str) -> float:
-    values = [measures.mean_value(r, f"{figure} {w}", "bottleneck_queue") for w in WORKLOADS]
+    values = [r.mean(f"{figure} {w}", "bottleneck_queue") for w in WORKLOADS]
     return max(values) - min(values)
 
 
 def _below(r: Results) -> float:
-    gaps = [
-        measures.mean_value(r, f"f23 {w}", "bottleneck_queue") - measures.mean_value(r, f"f24 {w}", "bottleneck_queue")
-        for w in WORKLOADS
-    ]
+    gaps = [r.mean(f"f23 {w}", "bottleneck_queue") - r.mean(f"f24 {w}", "bottleneck_queue") for w in WORKLOADS]
     return float(np.mean(gaps))
 
 
@@ -245,8 +242,7 @@ def queues(r: Results) -> list[Picture]:
     for name, label, said in (("f23", "f21", "Drop-tail"), ("f24", "f24 watched", "RED")):
         wanted: dict[str, Lines] = {}
         for w in ("dcr", "sack", "mixed"):
-            now = r.runs.only(f"{label} {w}", [0]).sample("queue_packets", "bottleneck/forward").sort("time_ns")
-            t, q = now["time_ns"].to_numpy() / 1e9, now["value"].to_numpy()
+            t, q = r.series(f"{label} {w}", "queue_packets", "bottleneck/forward")
             means = np.cumsum(q) / np.arange(1, q.size + 1)
             what = "mixed" if w == "mixed" else f"all {w.upper()}"
             lines = {"each second": (t, q), "mean so far": (t, means)}
@@ -290,7 +286,7 @@ CLAIMS = {
     },
     "B37": {"difference of the means": _srtt},
     "B38": {
-        **{w: lambda r, w=w: measures.mean_value(r, f"f23 {w}", "bottleneck_queue") / 70 for w in WORKLOADS},
+        **{w: lambda r, w=w: r.mean(f"f23 {w}", "bottleneck_queue") / 70 for w in WORKLOADS},
         "spread": _queue_spread("f23"),
     },
     "B39": {

@@ -22,10 +22,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
 from crosswind import figures
-from crosswind.experiments.bhandarkar_2006 import measures, nets, study
+from crosswind.experiments.bhandarkar_2006 import nets, study
 from crosswind.figures.panels import panels
 from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, measured
 
@@ -182,15 +181,13 @@ def _window(size: str, first: str) -> Scenario:
 
 def size_of(r: Results) -> Size:
     """The size that these results have."""
-    return Size(str(r.runs.manifest.get("size", "full")))
+    return Size(r.size)
 
 
 def window(r: Results, label: str) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Time in s and window in segments of the flow of the first repetition."""
-    cwnd = r.runs.only(label).sample("cwnd_bytes", "one").filter(pl.col("rep") == 0).sort("time_ns")
-    if cwnd.is_empty():
-        raise MissingDataError(f"no samples of the window in {label}")
-    return cwnd["time_ns"].to_numpy() / 1e9, cwnd["value"].to_numpy() / nets.PAYLOAD
+    t, w = r.series(label, "cwnd_bytes", "one")
+    return t, w / nets.PAYLOAD
 
 
 def reaches(r: Results, protocol: str) -> float:
@@ -204,10 +201,7 @@ def reaches(r: Results, protocol: str) -> float:
 
 def rates(r: Results, label: str, flow: str, step_s: float) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Middle of each bin in s, and Mbit/s of payload of a flow in it."""
-    sizes = r.runs.only(label).sample("size_bytes", flow).filter(pl.col("rep") == 0).sort("time_ns")
-    if sizes.is_empty():
-        raise MissingDataError(f"no samples of {flow} in {label}")
-    t, v = sizes["time_ns"].to_numpy() / 1e9, sizes["value"].to_numpy()
+    t, v = r.series(label, "size_bytes", flow)
     edges = np.arange(t[0], t[-1] + 1e-9, step_s)
     at = np.interp(edges, t, v)
     return (edges[1:] + edges[:-1]) / 2, np.diff(at) * 8 / 1e6 / step_s
@@ -243,7 +237,7 @@ def use(r: Results, label: str) -> float:
     """Payload over the ceiling of the link."""
     links = r.runs.links()
     own = (links["link"] == "bottleneck") & (links["configuration"] == label)
-    return measures.mean_value(r, label, "one_bps") / (float(links.filter(own)["rate_bps"][0]) * nets.CEILING)
+    return r.mean(label, "one_bps") / (float(links.filter(own)["rate_bps"][0]) * nets.CEILING)
 
 
 def _falls(r: Results) -> bool:
@@ -258,8 +252,7 @@ def _htcp_least(r: Results) -> bool:
 
 def buffers(r: Results) -> tuple[float, ...]:
     """The buffers of figure 33 that were run, the largest first."""
-    labels = r.table("repetition")["configuration"].unique().to_list()
-    return tuple(sorted({float(x.split()[1]) for x in labels if x.startswith("f33 ")}, reverse=True))
+    return tuple(map(float, reversed(r.points("f33"))))
 
 
 def phase(r: Results, protocol: str, which: str) -> float:

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind.experiments.bhandarkar_2006 import measures, nets, study
+from crosswind.experiments.bhandarkar_2006 import nets, study
 from crosswind.figures.panels import panels
 from crosswind.reproduce import Picture, Results, Scenario, Variant, measured, seeds
 from crosswind.stats import Estimate, exact
@@ -164,18 +164,17 @@ def configurations(
 
 def points(r: Results, figure: str) -> list[str]:
     """The points of a figure that were run, in order."""
-    labels = r.table("repetition")["configuration"].unique().to_list()
-    return sorted({x.split()[1] for x in labels if x.startswith(f"{figure} ")}, key=float)
+    return r.points(figure)
 
 
 def value(r: Results, figure: str, x: str, scheme: str, column: str) -> float:
     """One number of a cell."""
-    return measures.mean_value(r, f"{figure} {x} {scheme}", column)
+    return r.mean(f"{figure} {x} {scheme}", column)
 
 
 def drops(r: Results, scheme: str, *figures_: str) -> list[float]:
     """Drop rates at 60 ms, from 10 Mbit/s and, in figure 45, up to 500 flows on 500 Mbit/s."""
-    most = 500 if r.runs.manifest.get("size", "full") == "full" else 50
+    most = 500 if r.size == "full" else 50
     left_out = {"f43": lambda x: x < 10, "f44": lambda x: x != 60, "f45": lambda x: x > most, "f46": lambda _: False}
     asked = [(f, x) for f in figures_ for x in points(r, f) if not left_out[f](float(x))]
     return [value(r, f, x, scheme, "bottleneck_drop_rate") for f, x in asked]
@@ -242,7 +241,7 @@ def _jain47(r: Results, scheme: str) -> float:
 
 
 def _value47(scheme: str, column: str) -> Callable[[Results], float]:
-    return lambda r: measures.mean_value(r, f"f47 {scheme}", column)
+    return lambda r: r.mean(f"f47 {scheme}", column)
 
 
 def _used_more(f: str, x: Any, more: str, less: str) -> Callable[[Results], np.ndarray[Any, Any]]:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import figures, stats
-from crosswind.experiments.bhandarkar_2006 import f43_f47, measures, nets, study
+from crosswind.experiments.bhandarkar_2006 import f43_f47, nets, study
 from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, measured, seeds
 from crosswind.stats import Estimate
 
@@ -100,7 +100,7 @@ def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
 
 def lines(r: Results, scheme: str, column: str) -> list[float]:
     """A column of the five lines of figure 49."""
-    return [measures.mean_value(r, f"f49 {scheme}", f"line{k}_{column}") for k in range(1, ROUTERS)]
+    return [r.mean(f"f49 {scheme}", f"line{k}_{column}") for k in range(1, ROUTERS)]
 
 
 def summed(r: Results, label: str, flows: str) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
@@ -123,7 +123,7 @@ def group_rates(r: Results, scheme: str, group: int) -> tuple[npt.NDArray[np.flo
 
 def apart(r: Results, scheme: str) -> float:
     """Largest relative difference between groups in the second half of each interval with two groups or more."""
-    s = Size(str(r.runs.manifest.get("size", "full")))
+    s = Size(r.size)
     worst = 0.0
     for k in range(1, 7):
         present = [g for g in GROUPS if g - 1 <= k and (g == 4 or k < g + 3)]
@@ -156,7 +156,7 @@ def _f51(r: Results, of: Callable[[pl.DataFrame], pl.Series]) -> Estimate:
 
 
 def _buffer(r: Results) -> float:
-    s = Size(str(r.runs.manifest.get("size", "full")))
+    s = Size(r.size)
     return float(max(nets.bdp(s.rate, 60), 4 * s.members))
 
 

@@ -25,7 +25,7 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import figures
-from crosswind.experiments.bhandarkar_2006 import measures, nets, study
+from crosswind.experiments.bhandarkar_2006 import nets, study
 from crosswind.figures.panels import panels
 from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, Variant, measured, seeds
 
@@ -91,8 +91,7 @@ def watched(share: float, wanted: dict[str, Any], seconds: float) -> Scenario:
 
 def shares(r: Results, kind: str) -> tuple[float, ...]:
     """The shares of late packets that were run with one flow or many, in order."""
-    labels = r.table("repetition")["configuration"].unique().to_list()
-    return tuple(sorted({float(x.split()[1]) for x in labels if x.startswith(f"{kind} ")}))
+    return tuple(map(float, r.points(kind)))
 
 
 def use(r: Results, kind: str, share: float, protocol: str) -> float:
@@ -102,7 +101,7 @@ def use(r: Results, kind: str, share: float, protocol: str) -> float:
     links = r.runs.links()
     own = (links["link"] == "bottleneck") & (links["configuration"] == f"{kind} {share} {protocol}")
     rate = float(links.filter(own)["rate_bps"][0])
-    return measures.mean_value(r, f"{kind} {share} {protocol}", "one_sum_bps") / rate
+    return r.mean(f"{kind} {share} {protocol}", "one_sum_bps") / rate
 
 
 def triggers(r: Results, kind: str, share: float, protocol: str) -> float:
@@ -174,7 +173,7 @@ def _variants(r: Results) -> bool:
 
 @measured
 def _diverge(r: Results, column: str, sign: float) -> bool:
-    a, b = (measures.mean_value(r, f"many 0.1 {p}", column) for p in ("LDP", "LDP-100Sample"))
+    a, b = (r.mean(f"many 0.1 {p}", column) for p in ("LDP", "LDP-100Sample"))
     return sign * (b - a) > 0
 
 
@@ -182,8 +181,8 @@ def windows(r: Results) -> Picture:
     """Figure 58."""
     lines = {}
     for x in WATCHED:
-        cwnd = r.runs.only(f"f58 {x}", [0]).sample("cwnd_bytes", "one").sort("time_ns")
-        lines[f"{x:.0%} late"] = (cwnd["time_ns"].to_numpy() / 1e9, cwnd["value"].to_numpy() / nets.PAYLOAD)
+        t, w = r.series(f"f58 {x}", "cwnd_bytes", "one")
+        lines[f"{x:.0%} late"] = (t, w / nets.PAYLOAD)
     text = "Window of one LTCP-DCR flow with 1 and 2 % of the packets late (figure 58)."
     return figures.over_time("f58", text, lines, "window (segments)")
 
@@ -210,7 +209,7 @@ def four_panels(r: Results, name: str) -> Picture:
     for what, column in columns.items():
 
         def of(s: float, p: str, column: str = column) -> float:
-            return measures.mean_value(r, f"many {s} {p}", column)
+            return r.mean(f"many {s} {p}", column)
 
         wanted[what] = _over_shares(r, "many", FOUR[name], of)
     text = f"Link use, queue, drop rate and fairness by the share of late packets ({name.replace('f', 'figure ')})."
@@ -303,8 +302,7 @@ CLAIMS = {
         "Jain lower": _diverge("one_jain", -1),
         "queue higher": _diverge("bottleneck_queue", 1),
         "loss higher": lambda r: (
-            measures.mean_value(r, "many 0.1 LDP-100Sample", "bottleneck_drop_rate")
-            > measures.mean_value(r, "many 0.1 LDP", "bottleneck_drop_rate")
+            r.mean("many 0.1 LDP-100Sample", "bottleneck_drop_rate") > r.mean("many 0.1 LDP", "bottleneck_drop_rate")
         ),
     },
     "B135": {
@@ -315,7 +313,7 @@ CLAIMS = {
             for what, column in (("queue", "bottleneck_queue"), ("drop rate", "bottleneck_drop_rate"))
         },
         "least Jain of all": lambda r: min(
-            measures.mean_value(r, f"many {s} {p}", "one_jain") for s in shares(r, "many") if s > 0 for p in FOUR["f69"]
+            r.mean(f"many {s} {p}", "one_jain") for s in shares(r, "many") if s > 0 for p in FOUR["f69"]
         ),
     },
 }

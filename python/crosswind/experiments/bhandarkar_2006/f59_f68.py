@@ -27,7 +27,7 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import figures, stats
-from crosswind.experiments.bhandarkar_2006 import measures, nets, study
+from crosswind.experiments.bhandarkar_2006 import nets, study
 from crosswind.figures.panels import Lines, panels
 from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, measured, seeds
 from crosswind.stats import Estimate, exact
@@ -113,13 +113,12 @@ def configurations(size: str = "full", first: str = "none", stagger_s: float = 0
 
 def counts(r: Results) -> tuple[int, ...]:
     """The numbers of flows that were run, in order."""
-    labels = r.table("repetition")["configuration"].unique().to_list()
-    return tuple(sorted({int(x.split()[1]) for x in labels if x.startswith("f65 ")}))
+    return tuple(map(int, r.points("f65")))
 
 
 def value(r: Results, n: int, protocol: str, column: str) -> float:
     """One number of a cell of figures 65 and 68."""
-    return measures.mean_value(r, f"f65 {n} {protocol}", column)
+    return r.mean(f"f65 {n} {protocol}", column)
 
 
 def curve(r: Results, protocol: str, column: str) -> np.ndarray[Any, Any]:
@@ -134,7 +133,7 @@ def _least_jain(protocol: str) -> Callable[[Results], float]:
 @measured
 def _drops_up_to_200(r: Results, protocol: str) -> float:
     """Up to 200 flows at 1 Gbit/s, 20 at 100 Mbit/s."""
-    most = 200 * Size(str(r.runs.manifest.get("size", "full"))).scale
+    most = 200 * Size(r.size).scale
     return max(value(r, n, protocol, "bottleneck_drop_rate") for n in counts(r) if n <= most)
 
 
@@ -145,13 +144,13 @@ def _seeds_of(r: Results, n: int, protocol: str, column: str) -> npt.NDArray[np.
 
 def _room(r: Results) -> float:
     """The numbers of flows whose n alpha the buffer holds, up to this one."""
-    s = Size(str(r.runs.manifest.get("size", "full")))
+    s = Size(r.size)
     return nets.bdp(s.rate, 60) / (100 * s.scale)
 
 
 def _fast_queue(r: Results) -> Estimate:
     """Farthest queue from n alpha, relative to it, while n alpha is less than 0.8 of the buffer."""
-    alpha = 100 * Size(str(r.runs.manifest.get("size", "full"))).scale
+    alpha = 100 * Size(r.size).scale
     few = [n for n in counts(r) if n < 0.8 * _room(r)]
     off = [value(r, n, "FAST", "bottleneck_queue") / (n * alpha) - 1 for n in few]
     return exact(max(off, key=abs), len(off))
@@ -164,7 +163,7 @@ def _fast_rises(r: Results) -> bool:
 
 def _fast_drops(r: Results) -> bool:
     """No drops while n times alpha fits into the buffer, drops beyond."""
-    s = Size(str(r.runs.manifest.get("size", "full")))
+    s = Size(r.size)
     room = nets.bdp(s.rate, 60) / (100 * s.scale)
     drops = {n: value(r, n, "FAST", "bottleneck_drop_rate") for n in counts(r)}
     few = [d for n, d in drops.items() if n <= room]
@@ -175,7 +174,7 @@ def _fast_drops(r: Results) -> bool:
 
 
 def _ldp_queue(r: Results) -> float:
-    s = Size(str(r.runs.manifest.get("size", "full")))
+    s = Size(r.size)
     return float(curve(r, "LDP", "bottleneck_queue").max() / nets.bdp(s.rate, 60))
 
 
@@ -232,12 +231,12 @@ def paired_jain(r: Results, n: int) -> float:
 
 def f60(r: Results, buffer: float, protocol: str, column: str) -> float:
     """One number of figure 60."""
-    return measures.mean_value(r, f"f60 {buffer} {protocol}", column)
+    return r.mean(f"f60 {buffer} {protocol}", column)
 
 
 def _use(buffer: float, protocol: str) -> Callable[[Results], float]:
     s = {"full": 1e9, "quick": 1e8}
-    return lambda r: f60(r, buffer, protocol, "one_sum_bps") / s[str(r.runs.manifest.get("size", "full"))]
+    return lambda r: f60(r, buffer, protocol, "one_sum_bps") / s[r.size]
 
 
 @measured
@@ -253,8 +252,7 @@ def queues(r: Results) -> Picture:
     """Figure 64."""
     wanted: dict[str, Lines] = {}
     for p in ONE:
-        now = r.runs.only(f"f64 {p}", [0]).sample("queue_packets", "bottleneck/forward").sort("time_ns")
-        wanted[f"queue (packets), {p}"] = {"queue": (now["time_ns"].to_numpy() / 1e9, now["value"].to_numpy())}
+        wanted[f"queue (packets), {p}"] = {"queue": r.series(f"f64 {p}", "queue_packets", "bottleneck/forward")}
     text = "Queue of one flow behind a buffer of 5000 packets (figure 64)."
     return panels("f64", text, wanted, "time (s)", axis="linear", shape="steps", scale="one")
 

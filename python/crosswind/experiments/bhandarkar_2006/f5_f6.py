@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crosswind import figures
-from crosswind.experiments.bhandarkar_2006 import measures, nets, study
+from crosswind.experiments.bhandarkar_2006 import nets, study
 from crosswind.reproduce import Picture, Results, Scenario, measured
 
 SHARES = (0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1)
@@ -54,7 +54,7 @@ def configurations(window: str = "fits", size: str = "full", **_: Any) -> dict[s
 def curve(r: Results, figure: str, protocol: str) -> npt.NDArray[np.float64]:
     """Packets in the measured time, per point of the axis."""
     points = SHARES if figure == "f5" else DIFFERENCES_ms
-    return np.array([measures.mean_value(r, f"{figure} {x} {protocol}", "one_bps") / 8 / nets.PAYLOAD for x in points])
+    return np.array([r.mean(f"{figure} {x} {protocol}", "one_bps") / 8 / nets.PAYLOAD for x in points])
 
 
 def _falls(r: Results) -> bool:

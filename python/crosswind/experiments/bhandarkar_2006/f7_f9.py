@@ -50,11 +50,11 @@ def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
 
 def quotient(r: Results, label: str) -> float:
     """Mean rate of DCR over SACK's."""
-    return measures.mean_value(r, label, "dcr_bps") / measures.mean_value(r, label, "sack_bps")
+    return r.mean(label, "dcr_bps") / r.mean(label, "sack_bps")
 
 
 def _drop_rates(r: Results) -> list[float]:
-    return [measures.mean_value(r, f"f7 {b}", "bottleneck_drop_rate") for b in BUFFERS]
+    return [r.mean(f"f7 {b}", "bottleneck_drop_rate") for b in BUFFERS]
 
 
 def _low_congestion(r: Results) -> float:
@@ -77,7 +77,7 @@ def _with_delays(r: Results, which: str) -> float:
 
 
 def _relative_loss(r: Results) -> bool:
-    here = np.array([measures.mean_value(r, f"f8 {s}", "sack_bps") for s in SHARES])
+    here = np.array([r.mean(f"f8 {s}", "sack_bps") for s in SHARES])
     alone = f5_f6.curve(r.others["f5-f6"], "f5", "SACK")
     some = np.array(SHARES) > 0
     return bool(np.all((here / here[0])[some] > (alone / alone[0])[some]))
@@ -85,10 +85,7 @@ def _relative_loss(r: Results) -> bool:
 
 def _gap(r: Results) -> list[float]:
     fair = nets.CEILING * 10e6
-    return [
-        (measures.mean_value(r, f"f9 {n}", "dcr_bps") - measures.mean_value(r, f"f9 {n}", "sack_bps")) / (fair / n)
-        for n in COUNTS
-    ]
+    return [(r.mean(f"f9 {n}", "dcr_bps") - r.mean(f"f9 {n}", "sack_bps")) / (fair / n) for n in COUNTS]
 
 
 def _spread(r: Results) -> float:
@@ -104,10 +101,7 @@ def pictures(r: Results) -> list[Picture]:
         figures.bars(
             f,
             f"Mean throughput of SACK and DCR flows by {what[f]}.",
-            {
-                k.upper(): {f"{x}": measures.mean_value(r, f"{f} {x}", f"{k}_bps") / 1e6 for x in xs}
-                for k in ("sack", "dcr")
-            },
+            {k.upper(): {f"{x}": r.mean(f"{f} {x}", f"{k}_bps") / 1e6 for x in xs} for k in ("sack", "dcr")},
             "Mbit/s",
         )
         for f, xs in axes.items()

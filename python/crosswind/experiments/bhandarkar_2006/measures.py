@@ -123,8 +123,3 @@ def ratio(results: Results, over: tuple[str, str], under: tuple[str, str]) -> Es
     """Mean over the repetitions of a quotient of two (configuration, column)."""
     a, b = results.of(*over), results.of(*under)
     return stats.mean(np.divide(a, b, out=np.full_like(a, np.nan), where=b != 0))
-
-
-def mean_value(results: Results, configuration: str, column: str) -> float:
-    """The same as a plain number."""
-    return float(np.nanmean(results.of(configuration, column)))

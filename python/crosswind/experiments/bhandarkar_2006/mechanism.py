@@ -239,7 +239,7 @@ def _repaired(r: Results) -> Estimate:
 
 def throughput(r: Results, label: str) -> float:
     """Payload packets per second between the samples."""
-    return measures.mean_value(r, label, "one_bps") / 8 / nets.PAYLOAD
+    return r.mean(label, "one_bps") / 8 / nets.PAYLOAD
 
 
 def law(loss: float, protocol: str) -> Callable[[Results], float]:

@@ -87,7 +87,7 @@ def configurations(size: str = "full", first: str = "none") -> dict[str, Scenari
 
 def goodput(rate: int, protocol: str) -> Callable[[Results], float]:
     """Payload over the rate of the link."""
-    return lambda r: measures.mean_value(r, f"t2 {rate} {protocol}", "one_bps") / rate / 1e6
+    return lambda r: r.mean(f"t2 {rate} {protocol}", "one_bps") / rate / 1e6
 
 
 def tcp(r: Results, rate: int, buffer: str = "1/3 BDP") -> saw_tooth.SawTooth:
@@ -99,7 +99,7 @@ def loss(r: Results, rate: int, protocol: str) -> float:
     """Drop rate of the bottleneck; of TCP in whole cycles."""
     if protocol == "SACK":
         return tcp(r, rate).loss()
-    return measures.mean_value(r, f"t2 {rate} {protocol}", "bottleneck_drop_rate")
+    return r.mean(f"t2 {rate} {protocol}", "bottleneck_drop_rate")
 
 
 @measured
@@ -133,7 +133,7 @@ def _per_event(buffer: str, protocol: str) -> Callable[[Results], Estimate]:
 
 @measured
 def _over_tcp(r: Results, buffer: str, protocol: str) -> float:
-    own = measures.mean_value(r, label(buffer, protocol), "bottleneck_drop_rate")
+    own = r.mean(label(buffer, protocol), "bottleneck_drop_rate")
     return own / tcp(r, 1000, buffer).loss()
 
 
@@ -144,14 +144,7 @@ def _slope(r: Results) -> float:
 
 def _same_goodput(r: Results) -> float:
     rates = [x for x in RATES if f"t2 {x} LTCP" in set(r.table("repetition")["configuration"])]
-    return max(
-        abs(
-            measures.mean_value(r, f"t2 {x} LTCP variable", "one_bps")
-            / measures.mean_value(r, f"t2 {x} LTCP", "one_bps")
-            - 1
-        )
-        for x in rates
-    )
+    return max(abs(r.mean(f"t2 {x} LTCP variable", "one_bps") / r.mean(f"t2 {x} LTCP", "one_bps") - 1) for x in rates)
 
 
 def _over_closed_form(rate: int) -> Callable[[Results], float]:
@@ -181,11 +174,7 @@ def pictures(r: Results) -> list[Picture]:
     """Loss rates of table II."""
     found = set(r.table("repetition")["configuration"])
     bars = {
-        p: {
-            f"{x}": measures.mean_value(r, f"t2 {x} {p}", "bottleneck_drop_rate")
-            for x in RATES
-            if f"t2 {x} {p}" in found
-        }
+        p: {f"{x}": r.mean(f"t2 {x} {p}", "bottleneck_drop_rate") for x in RATES if f"t2 {x} {p}" in found}
         for p in PROTOCOLS
     }
     known = {p: {f"{x}": v for (q, n, x), v in PUBLISHED.items() if (q, n) == ("loss", NAMES[p])} for p in PROTOCOLS}

@@ -84,12 +84,12 @@ def jain(n: int, protocol: str) -> Callable[[Results], Estimate]:
 def _used(r: Results, label: str, rate: float, *groups: str) -> float:
     links = r.runs.links()
     capacity = links.filter((links["configuration"] == label) & (links["link"] == "bottleneck"))
-    return sum(measures.mean_value(r, label, f"{g}_sum_bps") for g in groups) / float(capacity["rate_bps"][0])
+    return sum(r.mean(label, f"{g}_sum_bps") for g in groups) / float(capacity["rate_bps"][0])
 
 
 def tcp_share(rate: int, protocol: str, group: str = "tcp") -> Callable[[Results], float]:
     """Rate of one of the two flows, in Mbit/s (of the full size)."""
-    return lambda r: measures.mean_value(r, f"t4 {rate} {protocol}", f"{group}_bps") / 1e6
+    return lambda r: r.mean(f"t4 {rate} {protocol}", f"{group}_bps") / 1e6
 
 
 def unfairness(ratio: int, buffer: int, protocol: str) -> Callable[[Results], Estimate]:

@@ -27,7 +27,7 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import figures
-from crosswind.experiments.bhandarkar_2006 import measures, nets, study
+from crosswind.experiments.bhandarkar_2006 import nets, study
 from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, Variant, measured
 from crosswind.stats import Estimate, exact
 
@@ -123,7 +123,7 @@ def configurations(size: str = "full", **hosts: Any) -> dict[str, Scenario]:
 
 def size_of(r: Results) -> Size:
     """The size that these results have."""
-    return Size(str(r.runs.manifest.get("size", "full")))
+    return Size(r.size)
 
 
 def transfers(r: Results, c: str, protocol: str) -> npt.NDArray[np.float64]:
@@ -149,7 +149,7 @@ def _wider(c: str) -> Callable[[Results], Estimate]:
 
 def jain(r: Results, c: str, n: int, p: str) -> float:
     """Jain's index of a row of table IX."""
-    return measures.mean_value(r, f"t9 {c} {n} {p}", "one_jain")
+    return r.mean(f"t9 {c} {n} {p}", "one_jain")
 
 
 ROWS = [(c, n) for c in CLASSES for n in COUNTS]
@@ -166,7 +166,7 @@ def _least_jain(p: str) -> Callable[[Results], float]:
 
 
 def _sum(n: int, p: str) -> Callable[[Results], float]:
-    return lambda r: measures.mean_value(r, f"t9 high {n} {p}", "one_sum_bps") / 1e6 / size_of(r).scale
+    return lambda r: r.mean(f"t9 high {n} {p}", "one_sum_bps") / 1e6 / size_of(r).scale
 
 
 def _more(n: int) -> Callable[[Results], float]:

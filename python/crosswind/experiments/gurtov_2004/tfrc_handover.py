@@ -8,7 +8,7 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind.experiments.gurtov_2004 import overlay
-from crosswind.reproduce import MissingDataError, Results, Scenario, Variant
+from crosswind.reproduce import Results, Scenario, Variant
 
 HANDOVER_S = 30.0
 END_S = 60.0
@@ -121,11 +121,7 @@ def carried_bps(r: Results, configuration: str, flow: str, start: float, end: fl
 
 def sampled(r: Results, configuration: str, flow: str, metric: str, rep: int = 0) -> tuple[Floats, Floats]:
     """A time series of one repetition."""
-    s = r.runs.sample(metric).filter((pl.col("configuration") == configuration) & (pl.col("entity") == flow))
-    s = s.filter(pl.col("rep") == rep).sort("time_ns")
-    if s.is_empty():
-        raise MissingDataError(f"no samples of {metric}")
-    return s["time_ns"].to_numpy() / 1e9, s["value"].to_numpy()
+    return r.series(configuration, metric, flow, rep)
 
 
 def allowed_at(r: Results, configuration: str, flow: str, t: float, rep: int = 0) -> float:

@@ -77,13 +77,13 @@ READINGS |= {
 
 def hundred(r: Results, name: str) -> Any:
     """When a flow first has 100 Mbit/s, or as large a part of a smaller path."""
-    size = paths.SIZES_4["quick" if r.runs.manifest.get("size") == "quick" else "full"]
+    size = paths.SIZES_4[r.size]
     return rates.reached_s(name, 100 / size.divisor)(r)
 
 
 def capacity(r: Results) -> float:
     """305 Mbit/s, or as large a part of a smaller path."""
-    size = paths.SIZES_4["quick" if r.runs.manifest.get("size") == "quick" else "full"]
+    size = paths.SIZES_4[r.size]
     return 305 / size.divisor
 
 
@@ -119,8 +119,8 @@ def pictures(r: Results) -> list[Picture]:
     """Figures 4.2 and 4.3."""
     cwnd = {}
     for p in PROTOCOLS[1:]:
-        s = r.runs.only(p, [0]).sample("cwnd_bytes", "f")
-        cwnd[p] = (s["time_ns"].to_numpy() / 1e9, s["value"].to_numpy() / paths.MSS_BYTES)
+        t, w = r.series(p, "cwnd_bytes", "f")
+        cwnd[p] = (t, w / paths.MSS_BYTES)
     lines = {p: (p, "f") for p in PROTOCOLS}
     printed = {f"{p} has 100 Mbit/s": s for p, s in study.BOOK.numbers("IC4.3").items()}
     return [
