@@ -31,6 +31,8 @@ PACKETS_END = (
     "crates/emu/src/network.rs",
     "crates/sim/examples/hot_paths.rs",
 )
+# The shell of every law, and the decorator that knows lifetimes: nothing else in that room drops or marks.
+QUEUES_DROP = ("crates/net/src/queue/aqm.rs", "crates/net/src/queue/lpd.rs")
 STREAMS_BEGIN = ("crates/base/src/rng.rs",)
 # Only controllers write the window. What the connection still asks of it by name (`Change`), by file. The numbers fall;
 # none of them rises.
@@ -70,6 +72,7 @@ QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"|“[^”]*”|https?://\S+")
 RFC = re.compile(r"\bRFC[ -]?(\d{3,5})\b", re.IGNORECASE)
 UNFINISHED = re.compile(r"\b(?:TODO|FIXME|XXX)\b")
 RANDOM = re.compile(r"seed_from_u64|from_seed\(|thread_rng|rand::rng\(|from_os_rng")
+DROPS = re.compile(r"\bcx\.(?:drop|mark)\(")
 TEXTS = {".rs", ".py", ".toml", ".md", ".sh", ".tcl", ".html", ".cff", ""}
 # These name what they forbid, or quote titles.
 EXEMPT = ("tools/tidy.py", "docs/sources.toml", "docs/glossary.md", "clippy.toml")
@@ -139,6 +142,8 @@ def rust_habits(path: Path, lines: list[str]) -> Iterator[Finding]:
             yield path, number, 'unwrap() outside tests; use expect("why it cannot fail")'
         if "pool.remove(" in code and name not in PACKETS_END:
             yield path, number, "a packet ends in Cx::drop or at its endpoint, nowhere else"
+        if name.startswith("crates/net/src/queue/") and DROPS.search(code) and name not in QUEUES_DROP:
+            yield path, number, "a law decides; the shell around it (queue/aqm.rs) drops and marks"
         if RANDOM.search(code) and name not in STREAMS_BEGIN:
             yield path, number, "random numbers come from a named stream (Streams::named)"
         if crate in LOWER:

@@ -6,6 +6,7 @@
 pub mod config;
 pub mod doc;
 pub mod ds;
+pub mod fate;
 pub mod hist;
 pub mod packet;
 mod prefetch;
@@ -17,11 +18,12 @@ pub mod units;
 
 pub use config::ConfigError;
 pub use ds::{Colour, DsByte, Dscp};
+pub use fate::{ClassTotals, DropReason, Fates};
 pub use hist::{Histogram, LinearHistogram};
 pub use packet::{Ecn, FlowId, Packet, PacketId, Pool, SackList, TcpFlags, Waiting};
 pub use prefetch::prefetch;
 pub use probe::{End, Event, EventKind, Observer, Vantage};
 pub use rng::{Rng, Streams};
-pub use stage::{Ahead, Clock, Cx, DropReason, Feed, HandedOn, Ledger, Metrics, Outbox, Stage, Sync, VirtualClock};
+pub use stage::{Ahead, Clock, Cx, Feed, HandedOn, Ledger, Metrics, Outbox, Stage, Sync, VirtualClock};
 pub use time::{BitRate, Dur, Moment, Serializer, Time};
 pub use units::{Limit, Size};

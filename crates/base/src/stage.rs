@@ -5,73 +5,10 @@
 //! [`Cx`], and the driver delivers.
 
 use crate::{
-    BitRate, ConfigError, Dur, Ecn, End, Event, EventKind, FlowId, Histogram, Observer, Packet, PacketId, Pool, Time,
+    BitRate, ClassTotals, ConfigError, DropReason, Dur, Ecn, End, Event, EventKind, Fates, FlowId, Histogram, Observer,
+    Packet, PacketId, Pool, Time,
 };
 use serde_json::{Map, Value};
-
-/// Why a packet ceased to exist before reaching its destination. Closed on purpose: a new way of losing packets is a
-/// new row here, with its metric.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[repr(u8)]
-pub enum DropReason {
-    /// The queue's limit was reached.
-    QueueFull = 0,
-    /// An AQM law dropped a packet that it could not mark, before the limit was reached.
-    EarlyDrop = 1,
-    /// An AQM law dropped because its average exceeded the hard maximum.
-    ForcedDrop = 2,
-    /// A link lost the packet (bit errors, retransmissions exhausted).
-    LinkError = 3,
-    /// A listed drop of a test or validation scenario.
-    Listed = 4,
-    /// Nobody listens for this packet (its connection is closed).
-    NoEndpoint = 5,
-    /// A policer at the edge of a domain dropped what its contract does not cover.
-    Policed = 6,
-    /// A queue expected a longer wait than the packet's limit for one queue (MTQ).
-    LocalDelay = 7,
-    /// A queue expected a longer wait than what was left of the packet's budget (QTL).
-    DelayBudget = 8,
-    /// Lost because of a handover or a break of the radio link: on arrival, or out of the old cell's buffer.
-    Handover = 9,
-    /// Its lifetime was over.
-    Expired = 10,
-    /// Its connection was reset while it waited.
-    Reset = 11,
-    /// It is larger than the link takes.
-    TooBig = 12,
-}
-
-impl DropReason {
-    pub const COUNT: usize = 13;
-    pub const NAMES: [&'static str; Self::COUNT] = [
-        "queue_full",
-        "early_drop",
-        "forced_drop",
-        "link_error",
-        "listed",
-        "no_endpoint",
-        "policed",
-        "local_delay",
-        "delay_budget",
-        "handover",
-        "expired",
-        "reset",
-        "too_big",
-    ];
-    pub fn name(self) -> &'static str {
-        Self::NAMES[self as usize]
-    }
-    /// Lost on a link, as opposed to dropped by a queue.
-    pub fn is_loss(self) -> bool {
-        matches!(self, DropReason::LinkError | DropReason::Listed | DropReason::Handover)
-    }
-    /// Dropped by a queue (a sign of congestion), as opposed to lost on a link.
-    pub fn is_congestion(self) -> bool {
-        use DropReason::{DelayBudget, EarlyDrop, ForcedDrop, LocalDelay, QueueFull};
-        matches!(self, QueueFull | EarlyDrop | ForcedDrop | LocalDelay | DelayBudget)
-    }
-}
 
 /// What a driver that knows the whole network, and that nothing in it will be changed during the run, may permit a stage.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -185,6 +122,8 @@ impl<S: Stage + ?Sized> Stage for Box<S> {
 pub trait Metrics {
     fn value(&mut self, name: &'static str, v: f64);
     fn histogram(&mut self, name: &'static str, h: &Histogram);
+    /// The totals of a class of its queue; those of a class inside another have both names, with a slash between.
+    fn class(&mut self, _name: &str, _totals: &ClassTotals) {}
     /// Whether histograms are wanted: putting one together may cost more than everything else.
     fn wants_histograms(&self) -> bool {
         true
@@ -229,6 +168,8 @@ pub struct Cx<'a> {
     pub unseen_until: Time,
     /// The same for the momentary values of stages that are sampled; no later than `unseen_until`.
     pub unsampled_until: Time,
+    /// What was dropped and marked so far.
+    pub fates: Fates,
     hand: Hand,
 }
 
@@ -284,6 +225,7 @@ impl<'a> Cx<'a> {
             has_more: false,
             unseen_until: now,
             unsampled_until: now,
+            fates: Fates::default(),
             hand: Hand::EMPTY,
         }
     }
@@ -336,10 +278,20 @@ impl<'a> Cx<'a> {
     pub fn drop(&mut self, id: PacketId, why: DropReason) {
         let p = *self.pool.get(id);
         self.ledger.dropped(self.stage, &p, why);
+        self.fates.dropped(why);
         self.has_news = true;
         let kind = if why.is_loss() { EventKind::Lost } else { EventKind::Drop };
         self.note(End::source_of(&p), kind, p.seq, p.payload as u32, self.stage);
         self.pool.remove(id);
+    }
+
+    /// Counts what is dropped and marked meanwhile as of a class.
+    #[inline]
+    pub fn watched<T>(&mut self, class: &mut ClassTotals, work: impl FnOnce(&mut Self) -> T) -> T {
+        let before = self.fates;
+        let out = work(self);
+        class.meets(&before, &self.fates);
+        out
     }
 
     /// A datagram has reached its flow's other end.
@@ -355,6 +307,7 @@ impl<'a> Cx<'a> {
         p.set_ecn(Ecn::Ce);
         let p = *p;
         self.ledger.marked(self.stage, &p);
+        self.fates.marked();
         self.note(End::source_of(&p), EventKind::Mark, p.seq, p.payload as u32, self.stage);
     }
 

@@ -4,6 +4,7 @@ use crate::live::Punctuality;
 use crate::network::Network;
 use crate::spec::{EgressSpec, Spec};
 use crosswind_base::{DropReason, Histogram, Metrics, Stage, Time};
+use crosswind_record::class::ClassRows;
 use crosswind_record::{ColumnType, Sample, Subject, Table, Tables};
 use serde::Serialize;
 
@@ -139,7 +140,7 @@ pub struct Facts {
     pub decisions: u64,
 }
 
-/// The tables `run`, `link` and `hist`.
+/// The tables `run`, `link`, `class` and `hist`.
 pub fn summary(spec: &Spec, n: &Network, p: &Punctuality, f: Facts, tables: &mut Tables) {
     let t = tables.table("run");
     let mut int = |name: &str, v: u64| {
@@ -163,6 +164,8 @@ pub fn summary(spec: &Spec, n: &Network, p: &Punctuality, f: Facts, tables: &mut
     t.end_row();
     for i in 0..spec.egresses.len() {
         link_row(spec, n, (i, f.end), tables.table("link"));
+        let e = &spec.egresses[i];
+        n.egresses()[i].report(f.end, &mut ClassRows { tables, link: &e.link, direction: &e.direction });
     }
     for (metric, h) in [("lateness_ns", &p.lateness_ns), ("oversleep_ns", &p.oversleep_ns)] {
         tables.push_histogram(Subject { entity: "emulator", metric }, h);

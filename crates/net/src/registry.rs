@@ -8,9 +8,10 @@ use crate::link::holdup::{self, BoxHoldup, Held, fast_reset, gate, mtu, on_deman
 use crate::link::loss::{BoxLoss, list, none, phases, several, uniform};
 use crate::link::{BoxLink, Link, atm, detour, repair, seawind, trace, wire};
 use crate::params::{self, Params};
+use crate::queue::flows::FlowQueues;
 use crate::queue::red::{Red, damping_rate, floyd_jacobson, linux, ns2};
 use crate::queue::rio::{self, wred};
-use crate::queue::{BoxQueue, QueueDisc, Removal, bounded, droptail, early_discard, lpd, pi, rem};
+use crate::queue::{BoxQueue, QueueDisc, Removal, bounded, codel, droptail, early_discard, fq_codel, lpd, pi, rem};
 use crate::sched::{htb, prio, tbf};
 use crosswind_base::{BitRate, ConfigError, Dur, Stage, units};
 use schemars::{Schema, schema_for};
@@ -136,6 +137,8 @@ pub static ROWS: &[Row] = rows! {
     Queue "early-discard" "Early discard by delay limits (MTQ and QTL)" "queue/early_discard.rs"
         early_discard::EarlyDiscardParams => new_early_discard;
     Queue "lpd" "Lifetime packet discard" "queue/lpd.rs" lpd::LpdParams => lpd::build;
+    Queue "codel" "CoDel" "queue/codel.rs" codel::CodelParams => |p, _| Ok(codel::queue(&p));
+    Queue "fq-codel" "FQ-CoDel" "queue/fq_codel.rs" fq_codel::FqCodelParams => FlowQueues::build;
     Queue "rem" "Random exponential marking" "queue/rem.rs" rem::RemParams => new_rem;
     Queue "pi" "PI controller" "queue/pi.rs" pi::PiParams => |p, cx| Ok(pi::Pi::new(p, cx.rng("pi")));
     Queue "tbf" "Token bucket filter" "sched/tbf.rs" tbf::TbfParams => tbf::build;
@@ -254,7 +257,9 @@ fn rate_and_delay(link: &Value) -> (Option<BitRate>, Option<Dur>) {
 /// The row that `value` asks for, and its parameters as a table.
 fn resolve(kind: Kind, value: &Value, path: &str) -> Result<(&'static Row, Value), ConfigError> {
     let name = type_of(kind, value, path)?;
-    let row = ROWS.iter().find(|r| r.kind == kind && r.name == name).ok_or_else(|| {
+    // `tc` writes underscores.
+    let is_meant = |row: &&Row| row.kind == kind && (row.name == name || row.name == name.replace('_', "-"));
+    let row = ROWS.iter().find(is_meant).ok_or_else(|| {
         let what = format!("a {} type", kind.name());
         ConfigError::unknown(format!("{path}.type"), name, &what, &names(kind))
     })?;

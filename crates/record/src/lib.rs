@@ -3,6 +3,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`table`] | columns that grow, tables of one run, merging the tables of many runs |
+//! | [`class`] | the rows of the classes of queues |
 //! | [`metric`] | one row per metric and column: unit, definition, source |
 //! | [`eventlog`] | an observer that keeps the events of chosen flows, up to a limit |
 //! | [`wire`] | simulated packets as real IPv4, TCP and UDP headers |
@@ -26,6 +27,7 @@ macro_rules! packet {
     }};
 }
 
+pub mod class;
 pub mod eventfile;
 pub mod eventlog;
 pub mod manifest;

@@ -22,6 +22,8 @@ pub enum MetricKind {
     Object,
     /// A column of the table `link`: one row per direction of a link and run.
     Link,
+    /// A column of the table `class`: one row per class of the queue of a link's direction and run, or kind of its flow queues.
+    Class,
     /// A column of the table `edge`: one row per flow with a contract at the edge of a domain and run.
     Edge,
     /// A name in the column `metric` of the table `sample`.
@@ -93,8 +95,9 @@ pub fn find(kind: MetricKind, name: &str) -> Option<&'static Metric> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::class::ClassRows;
     use crate::{EventLimit, EventLog, RunKey, Tables, recorder::Flows, table};
-    use crosswind_base::{DropReason, Histogram, Time};
+    use crosswind_base::{ClassTotals, DropReason, Histogram, Metrics, Time};
     use std::collections::BTreeSet;
 
     const COUNTS: &[&str] = &[
@@ -156,6 +159,16 @@ mod tests {
             let name = format!("drops_{reason}_packets");
             assert!(find(MetricKind::Link, &name).is_some(), "{name}");
         }
+    }
+
+    #[test]
+    fn every_column_of_a_class_is_registered() {
+        let mut tables = Tables::new();
+        let mut rows = ClassRows { tables: &mut tables, link: "a", direction: "forward" };
+        rows.class("voice", &ClassTotals::default());
+        let t = tables.get("class").unwrap();
+        let is_known = |name: &str| [MetricKind::Class, MetricKind::Column].iter().any(|k| find(*k, name).is_some());
+        assert_eq!((t.rows(), t.columns().iter().find(|(name, _)| !is_known(name)).map(|(name, _)| name)), (1, None));
     }
 
     #[test]

@@ -32,6 +32,10 @@ pub enum BenchQueue {
     Droptail,
     /// RED of ns-2, over packets: thresholds at 1/8 and 3/8 of the limit, `max_p` 0.1, gentle.
     Red,
+    /// CoDel as published.
+    Codel,
+    /// FQ-CoDel of Linux.
+    FqCodel,
 }
 
 /// What the flows do.
@@ -128,6 +132,8 @@ impl BenchSpec {
                 "mean_packet": format!("{PACKET_BYTES} B"), "min_th": packets(limit / 8), "max_th": packets(3 * limit / 8),
                 "max_p": 0.1, "gentle": true, "w_q": 1.0 / limit as f64
             }),
+            BenchQueue::Codel => json!({ "type": "codel", "limit": packets(limit) }),
+            BenchQueue::FqCodel => json!({ "type": "fq-codel", "limit": packets(limit) }),
         }
     }
 
@@ -135,6 +141,8 @@ impl BenchSpec {
         match self.queue {
             BenchQueue::Droptail => format!("droptail {} packets", self.limit_packets()),
             BenchQueue::Red => format!("red {} packets", self.limit_packets()),
+            BenchQueue::Codel => format!("codel {} packets", self.limit_packets()),
+            BenchQueue::FqCodel => format!("fq-codel {} packets", self.limit_packets()),
         }
     }
 

@@ -7,6 +7,7 @@ mod sampler;
 
 use crate::world::{Outcome, World};
 use crosswind_base::{DropReason, Dur, Histogram, Metrics, Stage, Time};
+use crosswind_record::class::ClassRows;
 use crosswind_record::{ColumnType, Subject, Table, Tables};
 use flow::{Ends, flow_row};
 use outcome::FlowOutcome;
@@ -58,7 +59,7 @@ impl Row<'_> {
     }
 }
 
-/// The tables `run`, `flow` and `link`.
+/// The tables `run`, `flow`, `link` and `class`.
 pub fn summary(w: &World<'_>, end: Time, facts: RunFacts, tables: &mut Tables) {
     run_row(w, end, facts, tables.table("run"));
     for flow in 0..w.plan.flows.len() {
@@ -67,6 +68,8 @@ pub fn summary(w: &World<'_>, end: Time, facts: RunFacts, tables: &mut Tables) {
     flow::pages(w, tables);
     for egress in 0..w.stages.len() {
         link_row(w, egress, end, tables.table("link"));
+        let e = &w.plan.egresses[egress];
+        w.stages[egress].report(end, &mut ClassRows { tables, link: &e.name, direction: e.direction.word() });
     }
     edge::rows(w, end, tables);
 }
@@ -164,6 +167,7 @@ const DROP_COLUMNS: [&str; DropReason::COUNT] = [
     "drops_expired_packets",
     "drops_reset_packets",
     "drops_too_big_packets",
+    "drops_fat_flow_packets",
 ];
 
 /// Histograms of the flows that were asked for; of all in detailed runs.

@@ -118,6 +118,17 @@ fn classful(name: &str) -> Vec<Value> {
                 json!({"type": name, "filter": filter, "default": "long", "class": inner, "hysteresis": "on"}),
             ]
         }
+        "codel" => vec![json!({"type": name, "profile": "linux", "ecn": "mark", "target": "2 ms", "interval": "20 ms",
+            "ce_threshold": "10 ms"})],
+        "fq-codel" => {
+            let short = json!([{"class": "short", "size_max": "600 B", "ecn": ["ect0", "ce"]}]);
+            let brisk = json!({"type": name, "flows": 4, "filter": short, "limit": "12 packets", "target": "2 ms",
+                "interval": "20 ms", "ce_threshold": "10 ms"});
+            let mut rfc = brisk.clone();
+            (rfc["profile"], rfc["isolation"], rfc["memory_limit"]) =
+                ("rfc8290".into(), "exact".into(), "9000 B".into());
+            vec![brisk, rfc]
+        }
         _ => Vec::new(),
     }
 }

@@ -31,7 +31,10 @@ fn the_suites_traffic_provokes_every_kind_of_loss_and_mark() {
             seen.dedup();
         }
     }
-    assert_eq!(seen, ["early_drop", "forced_drop", "handover", "link_error", "listed", "mark", "queue_full"]);
+    assert_eq!(
+        seen,
+        ["early_drop", "fat_flow", "forced_drop", "handover", "link_error", "listed", "mark", "queue_full"]
+    );
 }
 
 #[test]

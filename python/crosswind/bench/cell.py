@@ -16,6 +16,8 @@ Spec = dict[str, Any]
 FLOWS = (1, 10, 100, 1000)
 RATES_bps = {"100 Mbit/s": 100_000_000, "1 Gbit/s": 1_000_000_000}
 QUEUES = ("droptail", "red")
+# Run when asked for; ns-2 has none of them.
+MODERN = ("codel", "fq-codel")
 # Simulated seconds: about a million packets each.
 SECONDS = {100_000_000: 80.0, 1_000_000_000: 10.0}
 
@@ -49,7 +51,7 @@ def spec(flows: int, rate_bps: int, seconds: float, **more: Any) -> Spec:
 
 def all_cells(flows: Iterable[int] = (), rates: Iterable[str] = (), queues: Iterable[str] = ()) -> list[Cell]:
     """The cells of the table, or those of the given flows, rates and queues."""
-    chosen = [_known(q, QUEUES, "--queue") for q in queues] or list(QUEUES)
+    chosen = [_known(q, (*QUEUES, *MODERN), "--queue") for q in queues] or list(QUEUES)
     speeds = [RATES_bps[_known(r, RATES_bps, "--rate")] for r in rates] or list(RATES_bps.values())
     counts = list(flows) or list(FLOWS)
     if bad := [n for n in counts if not 1 <= n <= 1_000_000]:

@@ -7,7 +7,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from crosswind.bench.cell import Cell
+from crosswind.bench.cell import QUEUES, Cell
 
 VALIDATION = Path(__file__).resolve().parents[3] / "validation"
 NS2_SCRIPT = VALIDATION / "ns2" / "bench.tcl"
@@ -44,6 +44,11 @@ def speed(command: list[str], timeout_s: float) -> float:
         raise PeerError("printed no packets or no processor time") from None
 
 
+def _has(cell: Cell) -> None:
+    if cell.queue not in QUEUES:
+        raise PeerError(f"its side of the benchmark has no {cell.queue}")
+
+
 class Ns2:
     """ns-2 with the fastest of its schedulers for each cell, tried once."""
 
@@ -63,6 +68,7 @@ class Ns2:
 
     def speed(self, cell: Cell) -> float:
         """Packets per CPU second of one run of the cell."""
+        _has(cell)
         if cell not in self.scheduler:
             tried = {s: self.run(cell, cell.seconds / 2, s) for s in NS2_SCHEDULERS}
             self.scheduler[cell] = max(tried, key=lambda s: tried[s])
@@ -89,6 +95,7 @@ class Ns3:
 
     def speed(self, cell: Cell) -> float:
         """Packets per CPU second of one short run of the cell."""
+        _has(cell)
         seconds = NS3_SECONDS.get(cell.rate_bps, cell.seconds / 10)
         if self.left_s <= 0:
             raise PeerError(f"the {NS3_BUDGET_s:g} s for all of its runs were used up")

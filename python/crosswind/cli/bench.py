@@ -53,7 +53,10 @@ def bench(
     reps: Annotated[int, typer.Option(min=1, help="Runs of each cell; medians are printed.")] = 3,
     flows: Annotated[list[int] | None, typer.Option(help="Only this number of flows. Repeatable.")] = None,
     rate: Annotated[list[str] | None, typer.Option(help="Only this rate: '100 Mbit/s', '1 Gbit/s'.")] = None,
-    queue: Annotated[list[str] | None, typer.Option(help="Only this queue: droptail, red.")] = None,
+    queue: Annotated[
+        list[str] | None,
+        typer.Option(help="Only this queue: droptail, red; codel, fq-codel."),
+    ] = None,
     only: Annotated[list[str] | None, typer.Option(help=f"Parts to run: {', '.join(PARTS)}. Repeatable.")] = None,
     alone: Annotated[bool, typer.Option("--alone", help="Leave ns-2 and ns-3 out.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Shorter runs: a look, not a result.")] = False,

@@ -201,5 +201,6 @@ def _as_json(runs: Runs, folder: Path, page: Path | None) -> dict[str, Any]:
         "generators": runs.generators().to_dicts(),
         "under_load": load_rows(runs).to_dicts(),
         "links": runs.links().to_dicts(),
+        "classes": runs.classes().to_dicts(),
         "runs": runs.runs().to_dicts(),
     }

@@ -11,7 +11,7 @@ from crosswind.reproduce.claims import MEANING, VERDICTS, Checked, tally
 from crosswind.reproduce.experiment import Experiment
 from crosswind.reproduce.readings import MAIN, MAIN_TITLE, Reading, beside, comparison, tallies
 from crosswind.results import Runs
-from crosswind.results.summary import link_table, queue_table
+from crosswind.results.summary import class_table, link_table, queue_table
 
 
 def reproduction_report(
@@ -52,7 +52,7 @@ def reproduction_report(
             main_title=MAIN_TITLE,
             variant=runs.manifest.get("variant", MAIN),
             pictures=for_page(pictures, formats),
-            tables=[t for t in (link_table(runs), queue_table(runs)) if t],
+            tables=[t for t in (link_table(runs), queue_table(runs), class_table(runs)) if t],
             scenarios=scenario_texts(runs.scenarios),
             command=command,
         )

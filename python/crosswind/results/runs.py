@@ -19,7 +19,7 @@ from crosswind.results.interrupt import held
 from crosswind.scenario import Scenario
 
 SCHEMA_VERSION = 1
-TABLES = ("run", "flow", "page", "object", "link", "edge", "sample", "event", "hist")
+TABLES = ("run", "flow", "page", "object", "link", "class", "edge", "sample", "event", "hist")
 FAILED_SHOWN = 5
 
 
@@ -153,6 +153,13 @@ class Runs:
     def links(self) -> pl.DataFrame:
         """One row per link direction and run."""
         return self.table("link")
+
+    def classes(self) -> pl.DataFrame:
+        """One row per class of a link's queue and run: packets, bytes, drops by reason, marks, delay percentiles.
+
+        `class` is the name in the scenario; flow queues are summed up as `new` and `old`. Empty without such queues.
+        """
+        return self.table("class")
 
     def sample(self, metric: str | None = None, entity: str | None = None) -> pl.DataFrame:
         """Sampled time series (time_ns, entity, metric, value), all or those of one metric and entity.

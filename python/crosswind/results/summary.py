@@ -112,6 +112,14 @@ LOAD_COLUMNS: tuple[Column, ...] = (
     ("p99", ("added_p99_ns",), show_time),
     ("round trips/min", ("responsiveness_rpm",), show_count),
 )
+CLASS_COLUMNS: tuple[Column, ...] = (
+    ("arrived packets", ("arrived_packets",), show_count),
+    ("sent", ("sent_bytes",), show_bytes),
+    ("marks", ("marks_packets",), show_count),
+    ("queue delay p50", ("queue_delay_p50_ns",), show_time),
+    ("queue delay p95", ("queue_delay_p95_ns",), show_time),
+    ("queue delay p99", ("queue_delay_p99_ns",), show_time),
+)
 
 
 def _medians(frame: pl.DataFrame, keys: list[str], columns: Sequence[str]) -> pl.DataFrame:
@@ -215,12 +223,8 @@ def link_table(runs: Runs) -> Table | None:
     links = runs.links()
     if links.is_empty():
         return None
-    reasons = [c for c in links.columns if c.startswith("drops_") and c != "drops_packets"]
-    reasons = [c for c in reasons if float(links[c].sum()) > 0]
-    drops: tuple[Column, ...] = tuple(
-        (f"dropped: {c.removeprefix('drops_').removesuffix('_packets').replace('_', ' ')}", (c,), show_count)
-        for c in reasons
-    )
+    drops = _drops(links)
+    reasons = [names[0] for _, names, _ in drops]
     busy, idle = _busy_links(links, reasons)
     note = " ".join(n for n in (_note(runs), _folded(idle)) if n)
     return _table("Links", busy, _link_keys(runs), LINK_COLUMNS[:2] + drops + LINK_COLUMNS[2:], note)
@@ -235,8 +239,7 @@ def queue_table(runs: Runs) -> Table | None:
     links = runs.links()
     if links.is_empty():
         return None
-    reasons = [c for c in links.columns if c.startswith("drops_") and c != "drops_packets"]
-    busy, _ = _busy_links(links, reasons)
+    busy, _ = _busy_links(links, [names[0] for _, names, _ in _drops(links)])
     return _table("Queues", busy, _link_keys(runs), QUEUE_COLUMNS, "")
 
 
@@ -264,8 +267,41 @@ def load_table(runs: Runs) -> Table | None:
 
 def tables_of(runs: Runs) -> list[Table]:
     """All tables of a summary that have something to show."""
-    made = (flow_table(runs), delay_table(runs), load_table(runs), link_table(runs), queue_table(runs))
+    made = (
+        flow_table(runs),
+        delay_table(runs),
+        load_table(runs),
+        link_table(runs),
+        queue_table(runs),
+        class_table(runs),
+    )
     return [t for t in made if t]
+
+
+def class_table(runs: Runs) -> Table | None:
+    """What the classes of each queue did, with drops by reason; those that no packet came to are left out."""
+    classes = runs.classes()
+    if classes.is_empty():
+        return None
+    place = ["link", "direction", "class"]
+    used = classes.group_by(place, maintain_order=True).agg(pl.col("arrived_packets").sum() > 0)
+    names = used.filter("arrived_packets")
+    if names.is_empty():
+        return None
+    busy = classes.join(names, on=place, how="semi", maintain_order="left")
+    return _table(
+        "Classes", busy, [*_link_keys(runs), "class"], CLASS_COLUMNS[:2] + _drops(busy) + CLASS_COLUMNS[2:], _note(runs)
+    )
+
+
+def _drops(frame: pl.DataFrame) -> tuple[Column, ...]:
+    """A column for each reason for which anything was dropped."""
+    reasons = [c for c in frame.columns if c.startswith("drops_") and c != "drops_packets"]
+    return tuple(
+        (f"dropped: {c.removeprefix('drops_').removesuffix('_packets').replace('_', ' ')}", (c,), show_count)
+        for c in reasons
+        if float(frame[c].sum()) > 0
+    )
 
 
 def _busy_links(links: pl.DataFrame, reasons: list[str]) -> tuple[pl.DataFrame, list[str]]:

@@ -19,15 +19,14 @@
 //!
 //! **Checked by**: conformance suite; oracle `bounded` on random traces; unit tests below.
 
-use super::store::Admission;
-use super::{Backlog, Head, QueueDisc};
+use super::Head;
+use super::aqm::{Aqm, AqmQueue, Arrival, EcnMode, Excess, Lent, Setup, Verdict, Victim};
 use crate::params::{self, Params};
 use crate::switch::Switch;
-use crosswind_base::{ConfigError, Cx, DropReason, Dur, Limit, PacketId, Rng, Size, Time, units};
+use crosswind_base::{ConfigError, DropReason, Dur, Limit, Rng, Size, units};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::collections::VecDeque;
 
 /// Who is dropped when a packet does not fit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -83,99 +82,67 @@ impl Params for BoundedParams {
     }
 }
 
-/// The bounded discipline.
-pub struct Bounded {
-    params: BoundedParams,
-    rng: Rng,
-    ring: VecDeque<Head>,
-    bytes: u64,
+impl BoundedParams {
+    fn setup(&self) -> Setup {
+        let also = self.limit_size.as_ref().map(|s| Limit::Bytes(s.0));
+        Setup { also, ..Setup::fits(self.limit, EcnMode::Drop) }
+    }
 }
+
+/// What goes by time and by overflow.
+pub struct Bounds {
+    params: BoundedParams,
+}
+
+/// The bounded discipline.
+pub type Bounded = AqmQueue<Bounds>;
 
 impl Bounded {
     pub fn new(params: BoundedParams, rng: Rng) -> Bounded {
-        Bounded { params, rng, ring: VecDeque::new(), bytes: 0 }
+        let setup = params.setup();
+        AqmQueue::around(Bounds { params }, setup, rng)
     }
+}
 
-    fn fits(&self, backlog: Backlog, len: u32) -> bool {
-        let by_size = self.params.limit_size.as_ref().is_none_or(|s| backlog.bytes + len as u64 <= s.0);
-        by_size && Admission::Fits.admits(backlog, len, self.params.limit)
-    }
-
-    fn is_stale(&self, head: &Head, now: Time) -> bool {
-        self.params.limit_delay.as_ref().is_some_and(|most| now.since(head.since) > *most)
-    }
-
-    fn drop_at(&mut self, i: usize, cx: &mut Cx<'_>) {
-        if let Some(victim) = self.ring.remove(i) {
-            self.bytes -= victim.len as u64;
-            cx.drop(victim.id, DropReason::QueueFull);
-        }
-    }
-
-    fn drop_stale(&mut self, cx: &mut Cx<'_>) {
-        while self.ring.front().is_some_and(|h| self.is_stale(h, cx.now)) {
-            self.drop_at(0, cx);
+impl Bounds {
+    fn drop_stale(&self, q: &mut Lent<'_, '_, Rng>) {
+        let Some(most) = self.params.limit_delay.as_ref() else { return };
+        while q.front().is_some_and(|h| q.now().since(h.since) > *most) {
+            let Some(stale) = q.pop() else { return };
+            q.drop(stale, DropReason::QueueFull);
         }
     }
 }
 
-impl QueueDisc for Bounded {
-    fn enqueue(&mut self, id: PacketId, cx: &mut Cx<'_>) {
-        self.drop_stale(cx);
-        let len = cx.packet(id).len as u32;
-        if !self.fits(Backlog::default(), len) {
-            return cx.drop(id, DropReason::QueueFull);
-        }
-        while !self.fits(self.backlog(), len) {
-            match self.params.overflow {
-                Overflow::DropArrival => return cx.drop(id, DropReason::QueueFull),
-                Overflow::DropOldest => self.drop_at(0, cx),
-                Overflow::DropRandom => {
-                    let i = self.rng.below(self.ring.len() as u64) as usize;
-                    self.drop_at(i, cx);
-                }
-            }
-        }
-        self.bytes += len as u64;
-        self.ring.push_back(Head { id, len, since: cx.now });
-    }
+impl Aqm for Bounds {
+    type Draws = Rng;
 
-    fn may_pass(&mut self, len: u32) -> bool {
-        self.fits(Backlog::default(), len)
+    fn on_enqueue(&mut self, _a: &Arrival, q: &mut Lent<'_, '_, Rng>) -> Verdict {
+        self.drop_stale(q);
+        Verdict::Pass
     }
-
+    fn on_dequeue(&mut self, q: &mut Lent<'_, '_, Rng>) -> Option<Head> {
+        self.drop_stale(q);
+        q.pop()
+    }
+    fn victim(&mut self, _why: Excess, q: &mut Lent<'_, '_, Rng>) -> Victim {
+        match self.params.overflow {
+            Overflow::DropArrival => Victim::Newest,
+            Overflow::DropOldest => Victim::Oldest,
+            Overflow::DropRandom => Victim::At(q.draws.below(u64::from(q.backlog().packets)) as usize),
+        }
+    }
     /// What does not fit any more goes as the overflow rule says, the newest where it says the arrival.
-    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+    fn change(&mut self, set: &Map<String, Value>, q: &mut Lent<'_, '_, Rng>) -> Result<Setup, ConfigError> {
         self.params = params::merged(&self.params, set)?;
-        self.drop_stale(cx);
-        while let Some(newest) = self.ring.back().copied() {
-            let others = Backlog { bytes: self.bytes - u64::from(newest.len), packets: self.ring.len() as u32 - 1 };
-            if self.fits(others, newest.len) {
-                break;
-            }
-            let i = match self.params.overflow {
-                Overflow::DropArrival => self.ring.len() - 1,
-                Overflow::DropOldest => 0,
-                Overflow::DropRandom => self.rng.below(self.ring.len() as u64) as usize,
-            };
-            self.drop_at(i, cx);
-        }
-        Ok(())
+        self.drop_stale(q);
+        Ok(self.params.setup())
     }
-
-    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Head> {
-        self.drop_stale(cx);
-        let head = self.ring.pop_front()?;
-        self.bytes -= head.len as u64;
-        Some(head)
+    fn may_pass(&mut self) -> bool {
+        true
     }
-
-    fn peek(&self) -> Option<Head> {
-        // With a limit of delay it depends on the time whether the head goes or is dropped.
-        if self.params.limit_delay.is_off() { self.ring.front().copied() } else { None }
-    }
-
-    fn backlog(&self) -> Backlog {
-        Backlog { bytes: self.bytes, packets: self.ring.len() as u32 }
+    /// With a limit of delay it depends on the time whether the oldest goes or is dropped.
+    fn gives_oldest(&self) -> bool {
+        self.params.limit_delay.is_off()
     }
 }

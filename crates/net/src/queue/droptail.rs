@@ -17,10 +17,10 @@
 //!
 //! **Checked by**: conformance suite; oracle `droptail` on random traces, with limits that change.
 
-use super::store::{Admission, Fifo, check_overhead, no_bytes};
-use super::{Backlog, Chooser, Head, QueueDisc, Removal};
+use super::aqm::{Aqm, AqmQueue, EcnMode, Excess, Lent, Setup, Victim};
+use super::store::{Admission, check_overhead, no_bytes};
 use crate::params::{self, Params};
-use crosswind_base::{ConfigError, Cx, DropReason, Limit, PacketId, Size};
+use crosswind_base::{ConfigError, Limit, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -71,86 +71,49 @@ impl Params for DropTailParams {
     }
 }
 
-/// The drop-tail discipline.
-pub struct DropTail {
-    params: DropTailParams,
-    store: Fifo,
+impl DropTailParams {
+    fn setup(&self) -> Setup {
+        let setup = Setup::fits(self.limit, EcnMode::Drop);
+        Setup { admission: self.admission, overhead: self.overhead, ..setup }
+    }
 }
+
+/// A queue without a law: what fits is let in.
+pub struct NoLaw {
+    params: DropTailParams,
+}
+
+/// The drop-tail discipline.
+pub type DropTail = AqmQueue<NoLaw>;
 
 impl DropTail {
     pub fn new(params: DropTailParams) -> DropTail {
-        DropTail { params, store: Fifo::new() }
-    }
-
-    /// What waits, as the limit counts it.
-    #[inline]
-    fn held(&self) -> Backlog {
-        self.store.backlog().with_overhead(self.params.overhead)
-    }
-
-    #[inline]
-    fn admits(&self, held: Backlog, len: u32) -> bool {
-        self.params.admission.admits(held, len + self.params.overhead.0 as u32, self.params.limit)
-    }
-
-    fn is_over_limit(&self) -> bool {
-        let held = self.held();
-        match self.params.limit {
-            Limit::Bytes(n) => held.bytes > n,
-            Limit::Packets(n) => u64::from(held.packets) > n,
-        }
+        let setup = params.setup();
+        AqmQueue::around(NoLaw { params }, setup, ())
     }
 }
 
-impl QueueDisc for DropTail {
-    #[inline]
-    fn enqueue(&mut self, id: PacketId, cx: &mut Cx<'_>) {
-        let len = cx.packet(id).len as u32;
-        if self.admits(self.held(), len) {
-            self.store.push(id, len, cx.now);
-        } else {
-            cx.drop(id, DropReason::QueueFull);
+impl Aqm for NoLaw {
+    type Draws = ();
+
+    fn victim(&mut self, why: Excess, _q: &mut Lent<'_, '_, ()>) -> Victim {
+        match (why, self.params.shrink) {
+            (Excess::Arrival, _) | (_, Shrink::Tail) => Victim::Newest,
+            (_, Shrink::Head) => Victim::Oldest,
+            (_, Shrink::None) => Victim::Nobody,
         }
     }
-    #[inline]
-    fn may_pass(&mut self, len: u32) -> bool {
-        self.admits(Backlog::default(), len)
+    fn change(&mut self, set: &Map<String, Value>, _q: &mut Lent<'_, '_, ()>) -> Result<Setup, ConfigError> {
+        self.params = params::merged(&self.params, set)?;
+        Ok(self.params.setup())
     }
-    #[inline]
+    fn may_pass(&mut self) -> bool {
+        true
+    }
     fn decides_on_arrival(&self) -> bool {
         true
     }
-    fn always_admits(&self, below: Backlog) -> bool {
-        match self.params.limit {
-            Limit::Bytes(n) => below.with_overhead(self.params.overhead).bytes <= n,
-            Limit::Packets(n) => u64::from(below.packets) <= n,
-        }
-    }
-    #[inline]
-    fn dequeue(&mut self, _cx: &mut Cx<'_>) -> Option<Head> {
-        self.store.pop()
-    }
-    #[inline]
-    fn peek(&self) -> Option<Head> {
-        self.store.front()
-    }
-    #[inline]
-    fn backlog(&self) -> Backlog {
-        self.store.backlog()
-    }
-    fn removal(&self) -> Removal {
-        Removal::Possible
-    }
-    fn remove(&mut self, goes: &mut Chooser<'_>, why: DropReason, cx: &mut Cx<'_>) {
-        self.store.remove(goes, why, cx)
-    }
-    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        self.params = params::merged(&self.params, set)?;
-        while self.params.shrink != Shrink::None && self.is_over_limit() {
-            let gone = if self.params.shrink == Shrink::Tail { self.store.pop_back() } else { self.store.pop() };
-            let Some(gone) = gone else { break };
-            cx.drop(gone.id, DropReason::QueueFull);
-        }
-        Ok(())
+    fn admits_what_fits(&self) -> bool {
+        true
     }
 }

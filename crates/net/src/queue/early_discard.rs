@@ -18,10 +18,9 @@
 //!
 //! **Checked by**: oracle `early_discard` on random traces; conformance suite; claims of igarashi chapter 7.
 
-use super::store::{Admission, Fifo};
-use super::{Backlog, Head, QueueDisc};
+use super::aqm::{Aqm, AqmQueue, Arrival, EcnMode, Lent, Setup, Verdict};
 use crate::params::{self, Params};
-use crosswind_base::{BitRate, ConfigError, Cx, DropReason, Dur, Limit, PacketId};
+use crosswind_base::{BitRate, ConfigError, DropReason, Dur, Limit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -63,21 +62,29 @@ impl Params for EarlyDiscardParams {
     }
 }
 
-/// The discipline.
-pub struct EarlyDiscard {
+/// The law: what a packet may wait against what it will.
+pub struct DelayLimits {
     limit: Limit,
     rate: BitRate,
     at_limit: AtLimit,
     /// Where it is a whole number, which spares a long division for every packet.
     ns_per_byte: Option<u64>,
-    store: Fifo,
 }
+
+/// The discipline.
+pub type EarlyDiscard = AqmQueue<DelayLimits>;
 
 impl EarlyDiscard {
     /// `rate` is what the expected wait is computed by.
     pub fn new(limit: Limit, rate: BitRate, at_limit: AtLimit) -> EarlyDiscard {
+        AqmQueue::around(DelayLimits::new(limit, rate, at_limit), Setup::fits(limit, EcnMode::Drop), ())
+    }
+}
+
+impl DelayLimits {
+    fn new(limit: Limit, rate: BitRate, at_limit: AtLimit) -> DelayLimits {
         let ns_per_byte = (8_000_000_000 % rate.0 == 0).then(|| 8_000_000_000 / rate.0);
-        EarlyDiscard { limit, rate, at_limit, ns_per_byte, store: Fifo::new() }
+        DelayLimits { limit, rate, at_limit, ns_per_byte }
     }
 
     #[inline]
@@ -85,69 +92,47 @@ impl EarlyDiscard {
         if self.at_limit == AtLimit::Drop { wait >= limit } else { wait > limit }
     }
 
-    fn expected_wait(&self) -> Dur {
-        let bytes = self.store.backlog().bytes;
+    fn expected_wait(&self, bytes: u64) -> Dur {
         self.ns_per_byte.map_or_else(|| self.rate.tx_time(bytes), |ns| Dur(bytes * ns))
     }
+}
+
+impl Aqm for DelayLimits {
+    type Draws = ();
 
     /// Tests the packet's options against the expected wait, and charges it.
     #[inline]
-    fn charge(&self, id: PacketId, cx: &mut Cx<'_>) -> Option<DropReason> {
-        if cx.packet(id).ext == 0 {
-            return None;
+    fn on_enqueue(&mut self, a: &Arrival, q: &mut Lent<'_, '_, ()>) -> Verdict {
+        if !q.fits(a) {
+            return Verdict::Pass;
         }
-        let d = self.expected_wait();
-        let wait = &mut cx.pool.ext_mut(id).wait;
+        let Some(options) = q.options() else { return Verdict::Pass };
+        let (d, wait) = (self.expected_wait(a.backlog.bytes), &mut options.wait);
         if wait.longest.is_some_and(|mtq| self.is_late(d, mtq)) {
-            return Some(DropReason::LocalDelay);
+            return Verdict::Drop(DropReason::LocalDelay);
         }
         if let Some(qtl) = &mut wait.left {
             if self.is_late(d, *qtl) {
-                return Some(DropReason::DelayBudget);
+                return Verdict::Drop(DropReason::DelayBudget);
             }
             *qtl = Dur(qtl.0 - d.0);
         }
         wait.so_far = wait.so_far + d;
-        None
-    }
-}
-
-impl QueueDisc for EarlyDiscard {
-    fn enqueue(&mut self, id: PacketId, cx: &mut Cx<'_>) {
-        let len = u32::from(cx.packet(id).len);
-        if !Admission::Fits.admits(self.store.backlog(), len, self.limit) {
-            return cx.drop(id, DropReason::QueueFull);
-        }
-        match self.charge(id, cx) {
-            Some(why) => cx.drop(id, why),
-            None => self.store.push(id, len, cx.now),
-        }
+        Verdict::Pass
     }
     /// With nothing queued the expected wait is zero, which no limit forbids (they are positive, and what is left of a budget
     /// is with `drop`) and no budget is charged for.
-    fn may_pass(&mut self, len: u32) -> bool {
-        Admission::Fits.admits(Backlog::default(), len, self.limit)
+    fn may_pass(&mut self) -> bool {
+        true
     }
     fn decides_on_arrival(&self) -> bool {
         true
     }
     /// Those that wait have been tested and charged; what does not fit into a new limit goes, the newest first.
-    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+    fn change(&mut self, set: &Map<String, Value>, _q: &mut Lent<'_, '_, ()>) -> Result<Setup, ConfigError> {
         let old = EarlyDiscardParams { limit: self.limit, rate: Some(self.rate), at_limit: self.at_limit };
         let new: EarlyDiscardParams = params::merged(&old, set)?;
-        let mut fresh = EarlyDiscard::new(new.limit, new.rate.unwrap_or(self.rate), new.at_limit);
-        std::mem::swap(&mut fresh.store, &mut self.store);
-        *self = fresh;
-        self.store.shrink(self.limit, cx);
-        Ok(())
-    }
-    fn dequeue(&mut self, _cx: &mut Cx<'_>) -> Option<Head> {
-        self.store.pop()
-    }
-    fn peek(&self) -> Option<Head> {
-        self.store.front()
-    }
-    fn backlog(&self) -> Backlog {
-        self.store.backlog()
+        *self = DelayLimits::new(new.limit, new.rate.unwrap_or(self.rate), new.at_limit);
+        Ok(Setup::fits(self.limit, EcnMode::Drop))
     }
 }

@@ -1,8 +1,12 @@
 //! Queue disciplines: what waits in front of a link, who is let in and who is thrown out.
 
+pub mod aqm;
 pub mod bounded;
+pub mod codel;
 pub mod droptail;
 pub mod early_discard;
+pub mod flows;
+pub mod fq_codel;
 pub mod lpd;
 pub mod pi;
 pub mod red;
@@ -25,6 +29,11 @@ pub struct Backlog {
 }
 
 impl Backlog {
+    /// What is left when so much of it goes.
+    #[inline]
+    pub fn without(self, gone: Backlog) -> Backlog {
+        Backlog { bytes: self.bytes - gone.bytes, packets: self.packets - gone.packets }
+    }
     /// The same with so many link-layer bytes counted for every packet.
     #[inline]
     pub fn with_overhead(self, overhead: Size) -> Backlog {

@@ -18,11 +18,10 @@
 //!
 //! **Checked by**: conformance suite; the law below against its recurrence written out.
 
-use super::red::EcnMode;
-use super::store::{Admission, Fifo};
-use super::{Backlog, Head, QueueDisc};
+use super::Head;
+use super::aqm::{Aqm, AqmQueue, Arrival, EcnMode, Lent, Setup, Verdict};
 use crate::params::{self, Params};
-use crosswind_base::{ConfigError, Cx, DropReason, Dur, Limit, PacketId, Rng, Time};
+use crosswind_base::{ConfigError, DropReason, Dur, Limit, Rng, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -116,56 +115,37 @@ impl Controller {
 }
 
 /// A queue with a PI controller.
-pub struct Pi {
-    law: Controller,
-    store: Fifo,
-    rng: Rng,
-}
+pub type Pi = AqmQueue<Controller>;
 
 impl Pi {
     pub fn new(params: PiParams, rng: Rng) -> Pi {
-        Pi { law: Controller::new(params), store: Fifo::new(), rng }
+        let setup = Setup::fits(params.limit, params.ecn);
+        AqmQueue::around(Controller::new(params), setup, rng)
     }
 }
 
-impl QueueDisc for Pi {
-    fn enqueue(&mut self, id: PacketId, cx: &mut Cx<'_>) {
-        let backlog = self.store.backlog();
-        self.law.catch_up(cx.now, backlog.packets);
-        let len = cx.packet(id).len as u32;
-        let is_picked = self.rng.chance(self.law.p);
-        let is_markable = self.law.params.ecn == EcnMode::Mark && cx.packet(id).ecn().is_capable();
-        if !Admission::Fits.admits(backlog, len, self.law.params.limit) {
-            return cx.drop(id, DropReason::QueueFull);
-        }
-        match (is_picked, is_markable) {
-            (true, false) => return cx.drop(id, DropReason::EarlyDrop),
-            (true, true) => cx.mark(id),
-            (false, _) => {}
-        }
-        self.store.push(id, len, cx.now);
+impl Aqm for Controller {
+    type Draws = Rng;
+
+    fn on_enqueue(&mut self, a: &Arrival, q: &mut Lent<'_, '_, Rng>) -> Verdict {
+        self.catch_up(a.now, a.backlog.packets);
+        let is_picked = q.draws.chance(self.p);
+        // What does not fit is dropped for that.
+        if is_picked && q.fits(a) { Verdict::Signal(DropReason::EarlyDrop) } else { Verdict::Pass }
+    }
+    fn on_dequeue(&mut self, q: &mut Lent<'_, '_, Rng>) -> Option<Head> {
+        self.catch_up(q.now(), q.backlog().packets);
+        q.pop()
     }
     /// The probability stays. What does not fit into a new limit goes, the newest first.
-    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        let law = &mut self.law;
-        law.catch_up(cx.now, self.store.backlog().packets);
-        let fresh = Controller::new(params::merged(&law.params, set)?);
-        *law = Controller { p: law.p, last: law.last, next: cx.now + fresh.period, ..fresh };
-        self.store.shrink(law.params.limit, cx);
-        Ok(())
-    }
-    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Head> {
-        self.law.catch_up(cx.now, self.store.backlog().packets);
-        self.store.pop()
-    }
-    fn peek(&self) -> Option<Head> {
-        self.store.front()
-    }
-    fn backlog(&self) -> Backlog {
-        self.store.backlog()
+    fn change(&mut self, set: &Map<String, Value>, q: &mut Lent<'_, '_, Rng>) -> Result<Setup, ConfigError> {
+        self.catch_up(q.now(), q.backlog().packets);
+        let fresh = Controller::new(params::merged(&self.params, set)?);
+        *self = Controller { p: self.p, last: self.last, next: q.now() + fresh.period, ..fresh };
+        Ok(Setup::fits(self.params.limit, self.params.ecn))
     }
     fn sample(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
-        out("aqm_p_ratio", self.law.p);
+        out("aqm_p_ratio", self.p);
     }
 }
 

@@ -22,12 +22,11 @@
 //!
 //! **Checked by**: conformance suite; the law below against equation 4.1 written out.
 
-use super::red::EcnMode;
-use super::store::{Admission, Fifo};
-use super::{Backlog, Head, QueueDisc};
+use super::Head;
+use super::aqm::{Aqm, AqmQueue, Arrival, EcnMode, Lent, Setup, Verdict};
 use crate::params::{self, Params};
 use crosswind_base::units::show_dur;
-use crosswind_base::{BitRate, ConfigError, Cx, DropReason, Dur, Limit, PacketId, Rng, Size, Time};
+use crosswind_base::{BitRate, ConfigError, DropReason, Dur, Limit, Rng, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -147,59 +146,49 @@ impl Price {
 }
 
 /// A queue with REM.
-pub struct Rem {
-    law: Price,
-    store: Fifo,
-    rng: Rng,
-}
+pub type Rem = AqmQueue<Price>;
 
 impl Rem {
     pub fn new(params: RemParams, rate: BitRate, rng: Rng) -> Rem {
-        Rem { law: Price::new(params, rate), store: Fifo::new(), rng }
+        let setup = Setup::fits(params.limit, params.ecn);
+        AqmQueue::around(Price::new(params, rate), setup, rng)
     }
 }
 
-impl QueueDisc for Rem {
-    fn enqueue(&mut self, id: PacketId, cx: &mut Cx<'_>) {
-        let backlog = self.store.backlog();
-        self.law.catch_up(cx.now, backlog.packets);
-        self.law.arrived += 1;
-        let len = cx.packet(id).len as u32;
-        if Admission::Fits.admits(backlog, len, self.law.params.limit) {
-            self.store.push(id, len, cx.now);
-        } else {
-            cx.drop(id, DropReason::QueueFull);
+impl Aqm for Price {
+    type Draws = Rng;
+
+    fn on_enqueue(&mut self, a: &Arrival, _q: &mut Lent<'_, '_, Rng>) -> Verdict {
+        self.catch_up(a.now, a.backlog.packets);
+        self.arrived += 1;
+        Verdict::Pass
+    }
+    fn on_dequeue(&mut self, q: &mut Lent<'_, '_, Rng>) -> Option<Head> {
+        loop {
+            self.catch_up(q.now(), q.backlog().packets);
+            let head = q.pop()?;
+            if !q.draws.chance(self.probability()) {
+                return Some(head);
+            }
+            if let Some(marked) = q.signal(head, DropReason::EarlyDrop) {
+                return Some(marked);
+            }
         }
+    }
+    fn gives_oldest(&self) -> bool {
+        false
     }
     /// The price stays. What does not fit into a new limit goes, the newest first.
-    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        let law = &mut self.law;
-        law.catch_up(cx.now, self.store.backlog().packets);
-        let new: RemParams = params::merged(&law.params, set)?;
-        let rate = new.rate.unwrap_or(law.rate);
-        *law = Price { price: law.price, arrived: law.arrived, next: cx.now + new.period, ..Price::new(new, rate) };
-        self.store.shrink(law.params.limit, cx);
-        Ok(())
-    }
-    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Head> {
-        loop {
-            self.law.catch_up(cx.now, self.store.backlog().packets);
-            let head = self.store.pop()?;
-            if !self.rng.chance(self.law.probability()) {
-                return Some(head);
-            }
-            if self.law.params.ecn == EcnMode::Mark && cx.packet(head.id).ecn().is_capable() {
-                cx.mark(head.id);
-                return Some(head);
-            }
-            cx.drop(head.id, DropReason::EarlyDrop);
-        }
-    }
-    fn backlog(&self) -> Backlog {
-        self.store.backlog()
+    fn change(&mut self, set: &Map<String, Value>, q: &mut Lent<'_, '_, Rng>) -> Result<Setup, ConfigError> {
+        self.catch_up(q.now(), q.backlog().packets);
+        let new: RemParams = params::merged(&self.params, set)?;
+        let rate = new.rate.unwrap_or(self.rate);
+        let next = q.now() + new.period;
+        *self = Price { price: self.price, arrived: self.arrived, next, ..Price::new(new, rate) };
+        Ok(Setup::fits(self.params.limit, self.params.ecn))
     }
     fn sample(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
-        out("aqm_p_ratio", self.law.probability());
+        out("aqm_p_ratio", self.probability());
     }
 }
 

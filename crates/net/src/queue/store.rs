@@ -1,8 +1,8 @@
 //! The FIFO that the disciplines share. It remembers length and time of admission beside each packet's number, so that
 //! taking a packet out touches no packet memory.
 
-use super::{Backlog, Chooser, Head};
-use crosswind_base::{ConfigError, Cx, DropReason, Limit, PacketId, Size, Time};
+use super::{Backlog, Head};
+use crosswind_base::{ConfigError, Limit, PacketId, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -75,38 +75,24 @@ impl Fifo {
     pub fn front(&self) -> Option<Head> {
         self.ring.front().copied()
     }
-    /// Drops those that are chosen.
-    pub fn remove(&mut self, goes: &mut Chooser<'_>, why: DropReason, cx: &mut Cx<'_>) {
+    /// Takes out those that go, the oldest first.
+    pub fn sort_out(&mut self, mut goes: impl FnMut(&Head) -> bool) {
         let bytes = &mut self.bytes;
         self.ring.retain(|head| {
-            let stays = !goes(head, cx);
+            let stays = !goes(head);
             if !stays {
                 *bytes -= u64::from(head.len);
-                cx.drop(head.id, why);
             }
             stays
         });
     }
-    /// The packet that came last.
-    pub fn pop_back(&mut self) -> Option<Head> {
-        let head = self.ring.pop_back()?;
+    /// Takes out the packet at this place, the oldest at 0.
+    pub fn take(&mut self, i: usize) -> Option<Head> {
+        let head = self.ring.remove(i)?;
         self.bytes -= u64::from(head.len);
         Some(head)
     }
     #[inline]
-    /// Drops the newest until no more than `limit` is held.
-    pub fn shrink(&mut self, limit: Limit, cx: &mut Cx<'_>) {
-        while self.is_over(limit) {
-            let Some(gone) = self.pop_back() else { break };
-            cx.drop(gone.id, DropReason::QueueFull);
-        }
-    }
-    fn is_over(&self, limit: Limit) -> bool {
-        match limit {
-            Limit::Bytes(n) => self.backlog().bytes > n,
-            Limit::Packets(n) => u64::from(self.backlog().packets) > n,
-        }
-    }
     pub fn backlog(&self) -> Backlog {
         Backlog { bytes: self.bytes, packets: self.ring.len() as u32 }
     }

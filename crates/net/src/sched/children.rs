@@ -2,7 +2,7 @@
 
 use crate::queue::{Backlog, BoxQueue, Head};
 use crate::registry::{self, BuildCx, Kind};
-use crosswind_base::{BitRate, ConfigError, Cx, Histogram, Metrics, PacketId, Time};
+use crosswind_base::{BitRate, ClassTotals, ConfigError, Cx, Histogram, Metrics, PacketId, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -77,13 +77,23 @@ pub struct Place<'a> {
 }
 
 struct Slot {
+    /// Empty for a queue that is not one of several classes.
+    class: String,
+    totals: ClassTotals,
     disc: BoxQueue,
     backlog: Backlog,
     wake: Time,
 }
 
 /// Values of one name, added up, in the order in which the names came first.
-struct Sums(Vec<(&'static str, f64)>);
+#[derive(Default)]
+pub struct Sums(Vec<(&'static str, f64)>);
+
+impl Sums {
+    pub fn tell(self, out: &mut dyn Metrics) {
+        self.0.into_iter().for_each(|(name, v)| out.value(name, v));
+    }
+}
 
 impl Metrics for Sums {
     fn value(&mut self, name: &'static str, v: f64) {
@@ -93,6 +103,26 @@ impl Metrics for Sums {
         }
     }
     fn histogram(&mut self, _: &'static str, _: &Histogram) {}
+}
+
+/// What the queue of a class says: values to be added up, and classes inside the class.
+struct Below<'a> {
+    sums: Sums,
+    class: &'a str,
+    out: &'a mut dyn Metrics,
+}
+
+impl Metrics for Below<'_> {
+    fn value(&mut self, name: &'static str, v: f64) {
+        self.sums.value(name, v);
+    }
+    fn histogram(&mut self, _: &'static str, _: &Histogram) {}
+    fn class(&mut self, name: &str, totals: &ClassTotals) {
+        if self.class.is_empty() {
+            return self.out.class(name, totals);
+        }
+        self.out.class(&format!("{}/{name}", self.class), totals);
+    }
 }
 
 /// Queues by number.
@@ -112,19 +142,30 @@ impl Children {
     pub fn add(&mut self, inner: &Inner, place: &Place<'_>, cx: &BuildCx<'_>) -> Result<(), ConfigError> {
         let component = cx.below(place.class);
         let disc = registry::build_queue(&inner.0, place.path, &cx.inside(&component, place.rate_max))?;
-        self.slots.push(Slot { disc, backlog: Backlog::default(), wake: Time::NEVER });
+        let (class, totals) = (place.class.to_string(), ClassTotals::default());
+        self.slots.push(Slot { class, totals, disc, backlog: Backlog::default(), wake: Time::NEVER });
         Ok(())
     }
 
     #[inline]
     pub fn enqueue(&mut self, i: usize, id: PacketId, cx: &mut Cx<'_>) {
-        self.slots[i].disc.enqueue(id, cx);
+        let slot = &mut self.slots[i];
+        if slot.class.is_empty() {
+            slot.disc.enqueue(id, cx);
+        } else {
+            slot.totals.arrived(u32::from(cx.packet(id).len));
+            cx.watched(&mut slot.totals, |cx| slot.disc.enqueue(id, cx));
+        }
         self.refresh(i);
     }
 
     #[inline]
     pub fn dequeue(&mut self, i: usize, cx: &mut Cx<'_>) -> Option<Head> {
-        let head = self.slots[i].disc.dequeue(cx);
+        let slot = &mut self.slots[i];
+        let head = cx.watched(&mut slot.totals, |cx| slot.disc.dequeue(cx));
+        if let Some(head) = head.filter(|_| !slot.class.is_empty()) {
+            slot.totals.sent(head.len, head.since, cx.now);
+        }
         self.refresh(i);
         head
     }
@@ -145,7 +186,8 @@ impl Children {
     pub fn wake(&mut self, cx: &mut Cx<'_>) {
         for i in 0..self.slots.len() {
             if self.slots[i].wake <= cx.now {
-                self.slots[i].disc.wake(cx);
+                let slot = &mut self.slots[i];
+                cx.watched(&mut slot.totals, |cx| slot.disc.wake(cx));
                 self.refresh(i);
             }
         }
@@ -153,7 +195,8 @@ impl Children {
 
     /// New values for some parameters of one of them.
     pub fn change(&mut self, i: usize, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        let done = self.slots[i].disc.change(set, cx);
+        let slot = &mut self.slots[i];
+        let done = cx.watched(&mut slot.totals, |cx| slot.disc.change(set, cx));
         self.refresh(i);
         done
     }
@@ -172,11 +215,18 @@ impl Children {
         }
     }
 
-    /// The totals that queues inside have of their own; those of one name are added up.
+    /// The totals of the classes, and those that queues inside have of their own; of the latter, those of one name are added up.
     pub fn report(&self, out: &mut dyn Metrics) {
-        let mut sums = Sums(Vec::new());
-        self.slots.iter().for_each(|s| s.disc.report(&mut sums));
-        sums.0.into_iter().for_each(|(name, v)| out.value(name, v));
+        let mut sums = Sums::default();
+        for s in &self.slots {
+            if !s.class.is_empty() {
+                out.class(&s.class, &s.totals);
+            }
+            let mut below = Below { sums, class: &s.class, out: &mut *out };
+            s.disc.report(&mut below);
+            sums = below.sums;
+        }
+        sums.tell(out);
     }
 
     /// Momentary values of one of them.

@@ -5,7 +5,7 @@
 
 use crate::registry::BuildCx;
 use crosswind_base::packet::Proto;
-use crosswind_base::{ConfigError, Dscp, Packet, Size, units};
+use crosswind_base::{ConfigError, Dscp, Ecn, Packet, Size, units};
 use schemars::JsonSchema;
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -77,6 +77,27 @@ pub enum Payload {
     Some,
 }
 
+/// A codepoint of the ECN field.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Codepoint {
+    NotEct,
+    Ect0,
+    Ect1,
+    Ce,
+}
+
+impl Codepoint {
+    fn ecn(self) -> Ecn {
+        match self {
+            Codepoint::NotEct => Ecn::NotEct,
+            Codepoint::Ect0 => Ecn::Ect0,
+            Codepoint::Ect1 => Ecn::Ect1,
+            Codepoint::Ce => Ecn::Ce,
+        }
+    }
+}
+
 /// Which packets go to a class.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -89,6 +110,9 @@ pub struct Filter {
     /// Code points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dscp: Option<AnyOf<Dscp>>,
+    /// Codepoints of ECN.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ecn: Option<AnyOf<Codepoint>>,
     /// Transport protocol.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub proto: Option<Protocol>,
@@ -105,9 +129,10 @@ pub struct Filter {
 
 impl Filter {
     fn takes_all(&self) -> bool {
-        let Filter { class: _, flow, dscp, proto, size_min, size_max, payload } = self;
+        let Filter { class: _, flow, dscp, ecn, proto, size_min, size_max, payload } = self;
         flow.is_none()
             && dscp.is_none()
+            && ecn.is_none()
             && proto.is_none()
             && size_min.is_none()
             && size_max.is_none()
@@ -187,6 +212,7 @@ impl Classes<'_> {
             Ok(Rule {
                 flows: f.flow.as_ref().map(|names| flow_ids(&names.0, &format!("{path}.flow"), cx)).transpose()?,
                 dscps: f.dscp.as_ref().map(|d| d.0.iter().fold(0, |set, d| set | 1 << d.bits())),
+                ecns: f.ecn.as_ref().map(|e| e.0.iter().fold(0, |set, e| set | 1 << e.ecn() as u8)),
                 proto: f.proto.map(|p| if p == Protocol::Udp { Proto::Udp } else { Proto::Tcp }),
                 len: f.size_min.map_or(0, |s| s.0)..=f.size_max.map_or(u64::MAX, |s| s.0),
                 payload: f.payload,
@@ -215,6 +241,8 @@ struct Rule {
     flows: Option<Vec<Range<u32>>>,
     /// One bit for each code point.
     dscps: Option<u64>,
+    /// One bit for each codepoint.
+    ecns: Option<u8>,
     proto: Option<Proto>,
     len: std::ops::RangeInclusive<u64>,
     payload: Option<Payload>,
@@ -226,6 +254,7 @@ impl Rule {
         let payload = if p.payload == 0 { Payload::None } else { Payload::Some };
         self.flows.as_ref().is_none_or(|ranges| ranges.iter().any(|r| r.contains(&p.flow.0)))
             && self.dscps.is_none_or(|set| set >> p.dscp().bits() & 1 == 1)
+            && self.ecns.is_none_or(|set| set >> p.ecn() as u8 & 1 == 1)
             && self.proto.is_none_or(|proto| proto == p.proto)
             && self.len.contains(&(p.len as u64))
             && self.payload.is_none_or(|wanted| wanted == payload)

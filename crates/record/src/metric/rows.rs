@@ -1,7 +1,7 @@
 //! The rows of the metric registry.
 
 use super::Metric;
-use super::MetricKind::{self, Column, Edge, Flow, Hist, Link, Object, Page, Run, Sample};
+use super::MetricKind::{self, Class, Column, Edge, Flow, Hist, Link, Object, Page, Run, Sample};
 use super::Unit::{self, BitsPerSecond, Bytes, BytesPerSecond, Count, Index, Ns, Packets, Ratio, Text, Varies};
 
 const fn row(
@@ -28,6 +28,7 @@ const EVALUATION: Source = Source("RFC 5166 section 2");
 const ONE_WAY_DELAY: Source = Source("RFC 7679");
 const ROUND_TRIP: Source = Source("RFC 2681");
 const SOJOURN: Source = Source("RFC 8289");
+const FLOW_QUEUES: Source = Source("RFC 8290");
 const VARIATION: Source = Source("RFC 3393");
 const LOSS_PATTERN: Source = Source("RFC 3357");
 const DIFFSERV: Source = Source("RFC 2475");
@@ -46,6 +47,7 @@ pub const METRICS: &[Metric] = &[
     row((Column, "group", Text), "Name of the group of equal flows that the flow was declared in.", OWN),
     row((Column, "domain", Text), "Name of the DiffServ domain in the scenario.", OWN),
     row((Column, "link", Text), "Name of the link in the scenario.", OWN),
+    row((Column, "class", Text), "Name of the class of the queue; of a class inside another both, with a slash between. In a queue of flow queues `new` are the flows that have just become active, `old` the others, and each class that filters name is itself.", OWN),
     row((Column, "direction", Text), "forward is from the link's `from` to its `to`; reverse is the other way.", OWN),
     row((Column, "from", Text), "Node at which packets enter this direction of the link.", OWN),
     row((Column, "to", Text), "Node at which packets leave this direction of the link.", OWN),
@@ -243,6 +245,8 @@ pub const METRICS: &[Metric] = &[
     row((Link, "drops_expired_packets", Packets), "Packets discarded because their lifetime was over, or would have been before they arrived.", OWN),
     row((Link, "drops_reset_packets", Packets), "Packets thrown out of the queue because their connection had been reset.", OWN),
     row((Link, "drops_too_big_packets", Packets), "Packets that were larger than the link takes.", PATH_MTU),
+    row((Link, "drops_fat_flow_packets", Packets), "Packets dropped at the head of the longest flow queue because all of them together held too much.", FLOW_QUEUES),
+    row((Link, "threshold_marks_packets", Packets), "Of the marks, those of packets that had waited longer than `ce_threshold`.", FLOW_QUEUES),
     row((Link, "marks_packets", Packets), "Packets on which the queue of the link set the ECN codepoint CE.", ECN),
     row((Link, "queue_mean_bytes", Bytes), "Mean backlog of the queue over time.", OWN),
     row((Link, "queue_p95_bytes", Bytes), "Backlog that was exceeded by one arrival in twenty.", OWN),
@@ -265,6 +269,29 @@ pub const METRICS: &[Metric] = &[
     row((Link, "green_full_drops_packets", Packets), "Packets in profile that found such a queue full.", RIO),
     row((Link, "yellow_full_drops_packets", Packets), "Packets out of profile that found such a queue full.", RIO),
     row((Link, "red_full_drops_packets", Packets), "Packets far out of profile that found such a queue full.", RIO),
+
+    // --- class ---
+    row((Class, "arrived_packets", Packets), "Packets that came to the class, before any was dropped.", OWN),
+    row((Class, "arrived_bytes", Bytes), "Bytes of those packets, IP header included.", OWN),
+    row((Class, "sent_packets", Packets), "Packets that left the class.", OWN),
+    row((Class, "sent_bytes", Bytes), "Bytes of those packets, IP header included.", OWN),
+    row((Class, "marks_packets", Packets), "Marks on packets of the class, by its law and by its threshold.", ECN),
+    row((Class, "drops_packets", Packets), "Packets of the class that were dropped, for any reason.", OWN),
+    row((Class, "drops_queue_full_packets", Packets), "Packets dropped because the limit of the class was reached.", OWN),
+    row((Class, "drops_early_drop_packets", Packets), "Packets that the law of the class dropped before its limit was reached, since they could not be marked.", RED),
+    row((Class, "drops_forced_drop_packets", Packets), "Packets dropped because the average queue was above the hard maximum of the law.", RED),
+    row((Class, "drops_local_delay_packets", Packets), "Packets dropped because they would have waited longer than their limit for one queue (MTQ).", DISCARD),
+    row((Class, "drops_delay_budget_packets", Packets), "Packets dropped because they would have waited longer than what was left of their budget (QTL).", DISCARD),
+    row((Class, "drops_handover_packets", Packets), "Packets lost in a break of the radio link while they waited.", OWN),
+    row((Class, "drops_expired_packets", Packets), "Packets discarded because their lifetime was over, or would have been before they arrived.", OWN),
+    row((Class, "drops_reset_packets", Packets), "Packets thrown out because their connection had been reset.", OWN),
+    row((Class, "drops_fat_flow_packets", Packets), "Packets dropped at the head of the longest flow queue because all of them together held too much.", FLOW_QUEUES),
+    row((Class, "queue_delay_min_ns", Ns), "Shortest time that a packet spent in the class.", SOJOURN),
+    row((Class, "queue_delay_mean_ns", Ns), "Mean time from the arrival of a packet at the class until it left it.", SOJOURN),
+    row((Class, "queue_delay_p50_ns", Ns), "Median of the time that packets spent in the class.", SOJOURN),
+    row((Class, "queue_delay_p95_ns", Ns), "95th percentile of the time that packets spent in the class.", SOJOURN),
+    row((Class, "queue_delay_p99_ns", Ns), "99th percentile of the time that packets spent in the class.", SOJOURN),
+    row((Class, "queue_delay_max_ns", Ns), "Longest time that a packet spent in the class.", SOJOURN),
 
     // --- edge ---
     row((Edge, "arrived_green_packets", Packets), "Packets of the flow that came to the edge with the best drop precedence of an assured class.", DIFFSERV),
@@ -303,6 +330,8 @@ pub const METRICS: &[Metric] = &[
     row((Sample, "loss_event_ratio", Ratio), "Loss event rate of the receiver's last report.", RATE_CONTROL),
     row((Sample, "goodput_bps", BitsPerSecond), "Application bits delivered per second since the sample before.", EVALUATION),
 
+    row((Sample, "codel_sojourn_ns", Ns), "Time that the packet which left the queue last had waited, as CoDel sees it.", SOJOURN),
+    row((Sample, "codel_count_packets", Packets), "Packets that CoDel has picked since it began to, or would go on from.", SOJOURN),
     row((Sample, "aqm_p_ratio", Ratio), "Probability with which the law of the queue picks a packet now.", OWN),
     row((Sample, "size_bytes", Bytes), "Totals: application bytes that reached the receiving application so far, in order and once.", OWN),
     row((Sample, "fast_recoveries", Count), "Totals: loss recoveries so far that began without a timeout.", CONGESTION_CONTROL),

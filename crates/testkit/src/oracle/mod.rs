@@ -1,8 +1,10 @@
 //! Plain, slow, literal forms of published algorithms. They share no code with what they check.
 
 pub mod bounded;
+pub mod codel;
 pub mod droptail;
 pub mod early_discard;
+pub mod fq_codel;
 pub mod htb;
 pub mod markers;
 pub mod red_floyd_jacobson;

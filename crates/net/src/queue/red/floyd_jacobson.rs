@@ -28,9 +28,10 @@
 //!
 //! **Checked by**: conformance suite; oracle `red::FloydJacobson`; tests of claims 14 to 17 of jarvinen-2006.
 
-use super::super::store::{check_overhead, no_bytes};
-use super::{Admission, Arrival, Common, EcnMode, Law, Limits, Measure, Verdict, check_common, check_weight};
+use super::super::store::{Admission, check_overhead, no_bytes};
+use super::{Arrival, EcnMode, Law, Limits, Measure, Verdict, check_common, check_weight};
 use crate::params::{self, Params};
+use crate::queue::aqm::Setup;
 use crosswind_base::{BitRate, ConfigError, DropReason, Limit, Rng, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -97,8 +98,8 @@ impl Params for FloydJacobsonParams {
 }
 
 impl FloydJacobsonParams {
-    pub fn common(&self) -> Common {
-        Common { limit: self.limit, admission: self.admission, ecn: self.ecn, overhead: self.overhead }
+    pub fn common(&self) -> Setup {
+        Setup { admission: self.admission, overhead: self.overhead, ..Setup::fits(self.limit, self.ecn) }
     }
 }
 
@@ -171,7 +172,7 @@ impl Law for FloydJacobson {
     fn max_p(&self) -> f64 {
         self.params.max_p
     }
-    fn change(&mut self, set: &Map<String, Value>) -> Result<Common, ConfigError> {
+    fn change(&mut self, set: &Map<String, Value>) -> Result<Setup, ConfigError> {
         let new: FloydJacobsonParams = params::merged(&self.params, set)?;
         let (common, rate) = (new.common(), new.rate.unwrap_or(self.rate));
         let avg = self.avg_bytes() / new.measure.bytes(new.avpkt);

@@ -36,9 +36,10 @@
 //!
 //! **Checked by**: conformance suite; oracle `red::Linux`; tests of claims 14 to 17 of jarvinen-2006.
 
-use super::super::store::{check_overhead, no_bytes};
-use super::{Admission, Arrival, Common, EcnMode, Law, Limits, Verdict, check_common, check_weight};
+use super::super::store::{Admission, check_overhead, no_bytes};
+use super::{Arrival, EcnMode, Law, Limits, Verdict, check_common, check_weight};
 use crate::params::{self, Params};
+use crate::queue::aqm::Setup;
 use crosswind_base::{BitRate, ConfigError, DropReason, Limit, Rng, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -165,8 +166,8 @@ impl Params for LinuxParams {
 }
 
 impl LinuxParams {
-    pub fn common(&self) -> Common {
-        Common { limit: self.limit, admission: self.admission, ecn: self.ecn, overhead: self.overhead }
+    pub fn common(&self) -> Setup {
+        Setup { admission: self.admission, overhead: self.overhead, ..Setup::fits(self.limit, self.ecn) }
     }
 
     /// The weight's exponent, however it was given.
@@ -324,7 +325,7 @@ impl Law for Linux {
     fn max_p(&self) -> f64 {
         self.span as f64 / self.range as f64
     }
-    fn change(&mut self, set: &Map<String, Value>) -> Result<Common, ConfigError> {
+    fn change(&mut self, set: &Map<String, Value>) -> Result<Setup, ConfigError> {
         let new: LinuxParams = params::merged(&self.params, set)?;
         let (common, rate) = (new.common(), new.rate.unwrap_or(self.rate));
         let fresh = Linux::new(new, rate);

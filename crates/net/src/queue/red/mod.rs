@@ -1,7 +1,6 @@
 //! Random early detection, in the three profiles that published results rest on.
 //!
-//! A profile is a [`Law`]: it is told of every arrival and answers with a verdict. [`Red`] owns the packets, the limit
-//! and the random stream, and turns verdicts into marks and drops.
+//! A profile is a [`Law`]: it is told of every arrival and answers with a verdict, and of the moments at which the queue is empty.
 
 pub mod effective;
 pub mod floyd_jacobson;
@@ -13,24 +12,15 @@ pub use floyd_jacobson::FloydJacobson;
 pub use linux::Linux;
 pub use ns2::Ns2;
 
-use super::store::{Admission, Fifo};
-use super::{Backlog, Chooser, Head, QueueDisc, Removal};
+use super::aqm::{Aqm, AqmQueue, Lent, Setup};
+pub use super::aqm::{Arrival, EcnMode, Verdict};
+use super::{Backlog, Head};
 use crate::params;
-use crosswind_base::{BitRate, ConfigError, Cx, DropReason, Limit, PacketId, Rng, Size, Time};
+use crosswind_base::{BitRate, ConfigError, DropReason, Limit, Rng, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-
-/// What happens to an ECN-capable packet that the law has picked.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum EcnMode {
-    /// Set CE and let it in (RFC 3168).
-    #[default]
-    Mark,
-    /// Treat it like any other packet.
-    Drop,
-}
+use std::ops::Deref;
 
 /// In what the law measures the queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -66,24 +56,6 @@ impl Measure {
     }
 }
 
-/// What a law is told about an arriving packet, with the link-layer bytes that count. The backlog does not include it.
-#[derive(Clone, Copy, Debug)]
-pub struct Arrival {
-    pub backlog: Backlog,
-    pub len: u32,
-    pub now: Time,
-}
-
-/// What a law wants done with an arriving packet.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Verdict {
-    Pass,
-    /// Mark it if it is ECN-capable, drop it otherwise.
-    Signal(DropReason),
-    /// Drop it, whatever it is.
-    Drop(DropReason),
-}
-
 /// A profile of RED.
 pub trait Law {
     /// A packet arrives: update the average and decide.
@@ -98,99 +70,64 @@ pub trait Law {
     /// The present maximum marking probability.
     fn max_p(&self) -> f64;
     /// New values for some parameters; the average and what follows from the past stay.
-    fn change(&mut self, set: &Map<String, Value>) -> Result<Common, ConfigError>;
+    fn change(&mut self, set: &Map<String, Value>) -> Result<Setup, ConfigError>;
 }
 
-/// What a RED queue has besides its law.
-#[derive(Clone, Copy, Debug)]
-pub struct Common {
-    pub limit: Limit,
-    pub admission: Admission,
-    pub ecn: EcnMode,
-    /// Counted with every packet, beyond its IP length.
-    pub overhead: Size,
-}
+/// A profile as the law of a queue.
+pub struct Profiled<L>(L);
 
 /// A RED queue.
-pub struct Red<L> {
-    common: Common,
-    law: L,
-    store: Fifo,
-    rng: Rng,
-}
+pub type Red<L> = AqmQueue<Profiled<L>>;
 
 impl<L: Law> Red<L> {
-    pub fn new(common: Common, law: L, rng: Rng) -> Red<L> {
-        Red { common, law, store: Fifo::new(), rng }
-    }
-
-    pub fn law(&self) -> &L {
-        &self.law
-    }
-
-    fn admit_or_drop(&mut self, id: PacketId, a: &Arrival, verdict: Verdict, cx: &mut Cx<'_>) {
-        let is_marked = match verdict {
-            Verdict::Pass => false,
-            Verdict::Signal(_) if self.common.ecn == EcnMode::Mark && cx.packet(id).ecn().is_capable() => true,
-            Verdict::Signal(why) | Verdict::Drop(why) => return cx.drop(id, why),
-        };
-        if !self.common.admission.admits(a.backlog, a.len, self.common.limit) {
-            self.law.overflowed();
-            return cx.drop(id, DropReason::QueueFull);
-        }
-        if is_marked {
-            cx.mark(id);
-        }
-        self.store.push(id, a.len - self.common.overhead.0 as u32, a.now);
+    pub fn new(setup: Setup, law: L, rng: Rng) -> Red<L> {
+        AqmQueue::around(Profiled(law), setup, rng)
     }
 }
 
-impl<L: Law> QueueDisc for Red<L> {
-    fn enqueue(&mut self, id: PacketId, cx: &mut Cx<'_>) {
-        let overhead = self.common.overhead;
-        let backlog = self.store.backlog().with_overhead(overhead);
-        let a = Arrival { backlog, len: cx.packet(id).len as u32 + overhead.0 as u32, now: cx.now };
-        let verdict = self.law.arrive(&a, &mut self.rng);
-        self.admit_or_drop(id, &a, verdict, cx);
-        if self.store.is_empty() {
-            self.law.emptied(cx.now, 0);
+impl<L> Deref for Profiled<L> {
+    type Target = L;
+    fn deref(&self) -> &L {
+        &self.0
+    }
+}
+
+impl<L: Law> Aqm for Profiled<L> {
+    type Draws = Rng;
+
+    fn on_enqueue(&mut self, a: &Arrival, q: &mut Lent<'_, '_, Rng>) -> Verdict {
+        self.0.arrive(a, q.draws)
+    }
+    fn on_refused(&mut self, a: &Arrival, why: DropReason) {
+        if why == DropReason::QueueFull {
+            self.0.overflowed();
+        }
+        if a.backlog.packets == 0 {
+            self.0.emptied(a.now, 0);
         }
     }
-    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Head> {
-        let head = self.store.pop()?;
-        if self.store.is_empty() {
-            self.law.emptied(cx.now, head.len);
+    fn on_dequeue(&mut self, q: &mut Lent<'_, '_, Rng>) -> Option<Head> {
+        let head = q.pop()?;
+        if q.backlog().packets == 0 {
+            self.0.emptied(q.now(), head.len);
         }
         Some(head)
     }
-    fn peek(&self) -> Option<Head> {
-        self.store.front()
-    }
-    fn backlog(&self) -> Backlog {
-        self.store.backlog()
+    fn on_removed(&mut self, left: Backlog, now: Time) {
+        if left.packets == 0 {
+            self.0.emptied(now, 0);
+        }
     }
     fn decides_on_arrival(&self) -> bool {
         true
     }
-    fn removal(&self) -> Removal {
-        Removal::Possible
-    }
-    fn remove(&mut self, goes: &mut Chooser<'_>, why: DropReason, cx: &mut Cx<'_>) {
-        let before = self.store.backlog();
-        self.store.remove(goes, why, cx);
-        if self.store.is_empty() && before.packets > 0 {
-            self.law.emptied(cx.now, 0);
-        }
-    }
     /// What does not fit into a new limit goes, the newest first.
-    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        self.common = self.law.change(set)?;
-        self.store.shrink(self.common.limit, cx);
-        Ok(())
+    fn change(&mut self, set: &Map<String, Value>, _q: &mut Lent<'_, '_, Rng>) -> Result<Setup, ConfigError> {
+        self.0.change(set)
     }
     fn sample(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
-        out("red_avg_bytes", self.law.avg_bytes());
-        out("red_max_p_ratio", self.law.max_p());
+        out("red_avg_bytes", self.0.avg_bytes());
+        out("red_max_p_ratio", self.0.max_p());
     }
 }
 

@@ -43,8 +43,10 @@
 //!
 //! **Checked by**: conformance suite; oracle `red::Ns2`.
 
-use super::{Admission, Arrival, Common, EcnMode, Law, Limits, Measure, Verdict, check_common, check_weight};
+use super::super::store::Admission;
+use super::{Arrival, EcnMode, Law, Limits, Measure, Verdict, check_common, check_weight};
 use crate::params::{self, Params};
+use crate::queue::aqm::Setup;
 use crosswind_base::{BitRate, ConfigError, DropReason, Dur, Limit, Rng, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -188,8 +190,8 @@ impl Params for Ns2Params {
 }
 
 impl Ns2Params {
-    pub fn common(&self) -> Common {
-        Common { limit: self.limit, admission: self.admission, ecn: self.ecn, overhead: Size(0) }
+    pub fn common(&self) -> Setup {
+        Setup { admission: self.admission, ..Setup::fits(self.limit, self.ecn) }
     }
 
     /// C of the rules: packets of the mean size that the link sends in a second.
@@ -387,7 +389,7 @@ impl Law for Ns2 {
     fn max_p(&self) -> f64 {
         self.cur_max_p
     }
-    fn change(&mut self, set: &Map<String, Value>) -> Result<Common, ConfigError> {
+    fn change(&mut self, set: &Map<String, Value>) -> Result<Setup, ConfigError> {
         let new: Ns2Params = params::merged(&self.params, set)?;
         let common = new.common();
         let link = LinkFacts { rate: new.rate.unwrap_or(self.link.rate), delay: new.delay.unwrap_or(self.link.delay) };

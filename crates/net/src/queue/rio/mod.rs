@@ -31,12 +31,13 @@
 pub mod dsred;
 pub mod wred;
 
+use super::aqm::{Aqm, AqmQueue, Arrival, EcnMode, Excess, Lent, Setup, Verdict, Victim};
 use super::red::ns2::{LinkFacts, Ns2, Ns2Params, Weight};
-use super::red::{Arrival, EcnMode, Law, Limits, Measure, Verdict, check_common, check_weight};
-use super::store::{Admission, Fifo};
-use super::{Backlog, Head, QueueDisc};
+use super::red::{Law, Limits, Measure, check_common, check_weight};
+use super::store::Admission;
+use super::{Backlog, Head, Removal};
 use crate::params::{self, Params};
-use crosswind_base::{BitRate, Colour, ConfigError, Cx, DropReason, Dur, Limit, Metrics, PacketId, Rng, Size, Time};
+use crosswind_base::{BitRate, Colour, ConfigError, DropReason, Dur, Limit, Metrics, Rng, Size, Time};
 use dsred::DsRed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -164,6 +165,10 @@ impl Params for RioParams {
 }
 
 impl RioParams {
+    fn setup(&self) -> Setup {
+        Setup { admission: Admission::Overshoot, ..Setup::fits(self.limit, self.ecn) }
+    }
+
     fn law(&self, t: &Thresholds, rate: BitRate) -> ColourLaw {
         let packets = |l| Measure::Packets.threshold(l, self.mean_packet);
         if self.profile == Profile::Ns2Diffserv {
@@ -243,42 +248,46 @@ const NAMES: [[&str; 3]; 3] = [
 ];
 const AVERAGES: [&str; 3] = ["green_avg_packets", "yellow_avg_packets", "red_avg_packets"];
 
-/// A queue that treats colours differently.
-pub struct Rio {
+/// Laws of all colours, and what they count.
+pub struct Colours {
     params: Box<RioParams>,
     rate: BitRate,
-    limit: Limit,
-    ecn: EcnMode,
     average: Average,
     profile: Profile,
     others: Colour,
     mean_packet: f64,
     laws: Vec<ColourLaw>,
-    store: Fifo,
-    /// Colours of the packets in `store`.
-    colours: VecDeque<u8>,
+    /// The colour that arrives, and those of the packets that wait.
+    arriving: usize,
+    waiting: VecDeque<u8>,
     held: [Backlog; 3],
     counts: [Count; 3],
-    rng: Rng,
 }
+
+/// A queue that treats colours differently.
+pub type Rio = AqmQueue<Colours>;
 
 impl Rio {
     pub fn new(p: RioParams, rate: BitRate, rng: Rng) -> Rio {
+        let setup = p.setup();
+        AqmQueue::around(Colours::new(p, rate), setup, rng)
+    }
+}
+
+impl Colours {
+    fn new(p: RioParams, rate: BitRate) -> Colours {
         let thresholds = [Some(p.green), Some(p.yellow), p.red];
-        Rio {
+        Colours {
             rate,
-            limit: p.limit,
-            ecn: p.ecn,
             average: p.average,
             profile: p.profile,
             others: p.others,
             mean_packet: p.mean_packet.0 as f64,
             laws: thresholds.iter().flatten().map(|t| p.law(t, rate)).collect(),
-            store: Fifo::new(),
-            colours: VecDeque::new(),
+            arriving: 0,
+            waiting: VecDeque::new(),
             held: [Backlog::default(); 3],
             counts: [Count::default(); 3],
-            rng,
             params: Box::new(p),
         }
     }
@@ -301,7 +310,7 @@ impl Rio {
                 _ => unreachable!("one profile has one kind of law"),
             }
         }
-        (self.limit, self.ecn, self.average, self.others) = (new.limit, new.ecn, new.average, new.others);
+        (self.average, self.others) = (new.average, new.others);
         self.mean_packet = new.mean_packet.0 as f64;
         *self.params = new;
         Ok(())
@@ -318,24 +327,15 @@ impl Rio {
         sum
     }
 
-    fn admits(&self, len: u32) -> bool {
-        Admission::Overshoot.admits(self.store.backlog(), len, self.limit)
-    }
-
-    fn refuse(&mut self, id: PacketId, c: usize, why: DropReason, cx: &mut Cx<'_>) {
-        let n = if why == DropReason::QueueFull { &mut self.counts[c].full } else { &mut self.counts[c].early };
-        *n += 1;
-        cx.drop(id, why);
-    }
-
     /// Moves every average that counts this arrival, then asks its own law.
-    fn judge(&mut self, c: usize, len: u32, now: Time) -> Verdict {
+    fn decide(&mut self, all: &Arrival, draws: &mut Rng) -> Verdict {
+        let c = self.arriving;
         for i in (0..self.laws.len()).filter(|i| self.average.counts(c, *i)) {
-            let a = Arrival { backlog: self.counted(i), len, now };
+            let a = Arrival { backlog: self.counted(i), ..*all };
             self.laws[i].observe(&a);
         }
-        let own = Arrival { backlog: self.counted(c), len, now };
-        self.laws[c].decide(&own, &mut self.rng)
+        let own = Arrival { backlog: self.counted(c), ..*all };
+        self.laws[c].decide(&own, draws)
     }
 
     /// Tells laws whose packets are all gone.
@@ -346,11 +346,29 @@ impl Rio {
             }
         }
     }
+}
 
-    fn push(&mut self, id: PacketId, c: usize, len: u32, now: Time) {
-        self.store.push(id, len, now);
-        self.colours.push_back(c as u8);
-        self.held[c].bytes += u64::from(len);
+impl Aqm for Colours {
+    type Draws = Rng;
+
+    fn on_enqueue(&mut self, a: &Arrival, q: &mut Lent<'_, '_, Rng>) -> Verdict {
+        let colour = q.arriving().dscp().colour().unwrap_or(self.others);
+        self.arriving = (colour as usize).min(self.laws.len() - 1);
+        self.counts[self.arriving].arrived += 1;
+        let fits = q.fits(a);
+        if self.profile == Profile::Ns2Diffserv && !fits {
+            return Verdict::Pass;
+        }
+        match self.decide(a, q.draws) {
+            // No packet is marked and dropped.
+            Verdict::Signal(why) if !fits => Verdict::Drop(why),
+            verdict => verdict,
+        }
+    }
+    fn on_admitted(&mut self, a: &Arrival) {
+        let c = self.arriving;
+        self.waiting.push_back(c as u8);
+        self.held[c].bytes += u64::from(a.len);
         self.held[c].packets += 1;
         for (i, law) in self.laws.iter_mut().enumerate() {
             if let ColourLaw::DsRed(law) = law
@@ -360,57 +378,39 @@ impl Rio {
             }
         }
     }
-}
-
-impl QueueDisc for Rio {
-    fn enqueue(&mut self, id: PacketId, cx: &mut Cx<'_>) {
-        let p = cx.packet(id);
-        let (len, is_capable) = (u32::from(p.len), p.ecn().is_capable());
-        let c = (p.dscp().colour().unwrap_or(self.others) as usize).min(self.laws.len() - 1);
-        self.counts[c].arrived += 1;
-        if self.profile == Profile::Ns2Diffserv && !self.admits(len) {
-            return self.refuse(id, c, DropReason::QueueFull, cx);
+    fn on_refused(&mut self, a: &Arrival, why: DropReason) {
+        let c = self.arriving;
+        let is_full = why == DropReason::QueueFull;
+        if is_full && let ColourLaw::Red(law) = &mut self.laws[c] {
+            law.overflowed();
         }
-        match self.judge(c, len, cx.now) {
-            Verdict::Signal(_) if is_capable && self.ecn == EcnMode::Mark && self.admits(len) => cx.mark(id),
-            Verdict::Signal(why) | Verdict::Drop(why) => {
-                self.refuse(id, c, why, cx);
-                return self.rest(c, cx.now, 0);
-            }
-            Verdict::Pass => {}
-        }
-        if self.admits(len) {
-            self.push(id, c, len, cx.now);
-        } else {
-            if let ColourLaw::Red(law) = &mut self.laws[c] {
-                law.overflowed();
-            }
-            self.refuse(id, c, DropReason::QueueFull, cx);
-        }
-        self.rest(c, cx.now, 0);
+        let n = if is_full { &mut self.counts[c].full } else { &mut self.counts[c].early };
+        *n += 1;
+        self.rest(c, a.now, 0);
     }
-
-    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Head> {
-        let head = self.store.pop()?;
-        let c = self.colours.pop_front().expect("every packet has a colour") as usize;
+    fn on_dequeue(&mut self, q: &mut Lent<'_, '_, Rng>) -> Option<Head> {
+        let head = q.pop()?;
+        let c = self.waiting.pop_front().expect("every packet has a colour") as usize;
         self.held[c].bytes -= u64::from(head.len);
         self.held[c].packets -= 1;
-        self.rest(c, cx.now, head.len);
+        self.rest(c, q.now(), head.len);
         Some(head)
     }
-
-    /// Averages stay. A new limit counts for what arrives from then on.
-    fn change(&mut self, set: &Map<String, Value>, _cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        self.relearn(params::merged(&*self.params, set)?)
+    /// A new limit counts for what arrives from then on.
+    fn victim(&mut self, _why: Excess, _q: &mut Lent<'_, '_, Rng>) -> Victim {
+        Victim::Nobody
     }
-    fn peek(&self) -> Option<Head> {
-        self.store.front()
-    }
-    fn backlog(&self) -> Backlog {
-        self.store.backlog()
+    /// Averages stay.
+    fn change(&mut self, set: &Map<String, Value>, _q: &mut Lent<'_, '_, Rng>) -> Result<Setup, ConfigError> {
+        self.relearn(params::merged(&*self.params, set)?)?;
+        Ok(self.params.setup())
     }
     fn decides_on_arrival(&self) -> bool {
         true
+    }
+    /// Colours are known in the order of arrival only.
+    fn removal(&self) -> Removal {
+        Removal::Impossible
     }
     fn sample(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
         for (law, name) in self.laws.iter().zip(AVERAGES) {
