@@ -1,0 +1,98 @@
+//! Queues of laws in whole worlds: what each class gets, and that CoDel keeps queues as short as it says.
+
+mod common;
+
+use common::*;
+use crosswind_record::Tables;
+use crosswind_sim::many::Request;
+use crosswind_sim::world::LookAhead;
+use serde_json::{Value, json};
+
+/// Two transfers and a stream of 200 bytes every 20 ms over 4 Mbit/s and 40 ms.
+fn scenario(queue: &Value, law: &str) -> Value {
+    let bulk = json!({"from": "a", "to": "b", "count": 2, "workload": {"type": "bulk"},
+                      "tcp": {"preset": "rfc", "law": law, "mss": "1000 B"}});
+    json!({
+        "name": "classes", "duration": "10 s",
+        "link": {"path": {"from": "a", "to": "b", "rate": "4 Mbit/s", "delay": "20 ms", "queue": queue}},
+        "flow": {
+            "bulk": bulk,
+            "voice": {"from": "a", "to": "b", "dscp": "EF",
+                      "workload": {"type": "cbr", "payload": "172 B", "interval": "20 ms", "packets": 400}},
+        },
+    })
+}
+
+/// A cell of one class of the way there.
+fn of_class(t: &Tables, class: &str, column: &str) -> f64 {
+    let classes = table(t, "class");
+    let is_meant = |i: &usize| text(classes, "class", *i) == class && text(classes, "direction", *i) == "forward";
+    number(classes, column, (0..classes.rows()).find(is_meant).unwrap_or_else(|| panic!("no class {class}")))
+}
+
+#[test]
+fn classes_of_schedulers_have_rows_of_their_own_at_any_depth() {
+    let inner = json!({"type": "prio", "default": "rest", "filter": [{"class": "first", "flow": "bulk-1"}],
+                       "class": {"first": {"prio": 1, "queue": {"limit": "30 packets"}},
+                                 "rest": {"prio": 2, "queue": {"limit": "30 packets"}}}});
+    let queue = json!({"type": "prio", "default": "data", "filter": [{"class": "voice", "dscp": "EF"}],
+                       "class": {"voice": {"prio": 1}, "data": {"prio": 2, "queue": inner}}});
+    let t = run(&scenario(&queue, "reno"));
+    assert_eq!(of_class(&t, "voice", "arrived_packets"), 400.0);
+    assert_eq!(of_class(&t, "voice", "sent_bytes"), 400.0 * 200.0);
+    // It waits for a packet that is on the line, 1040 bytes at most.
+    assert!(of_class(&t, "voice", "queue_delay_max_ns") <= 2.08e6);
+    assert!(of_class(&t, "data", "queue_delay_p99_ns") >= of_class(&t, "data", "queue_delay_p50_ns"));
+    let sum = |column: &str| of_class(&t, "data/first", column) + of_class(&t, "data/rest", column);
+    for column in ["arrived_packets", "arrived_bytes", "sent_packets", "sent_bytes", "drops_queue_full_packets"] {
+        assert_eq!(sum(column), of_class(&t, "data", column), "{column}");
+    }
+    assert_eq!(of_class(&t, "data", "drops_packets"), of_link(&t, "path", "drops_queue_full_packets"));
+    assert!(of_class(&t, "data", "drops_packets") > 0.0);
+}
+
+#[test]
+fn flow_queues_keep_a_stream_out_of_the_queue_of_transfers() {
+    for name in ["fq-codel", "fq_codel"] {
+        let t = run(&scenario(&json!({"type": name}), "cubic"));
+        // Behind at most one packet of each transfer, and the one on the line.
+        assert!(of_class(&t, "new", "queue_delay_p95_ns") < 5e6);
+        assert!(of_class(&t, "old", "drops_early_drop_packets") > 5.0);
+        assert_eq!(of_class(&t, "old", "drops_fat_flow_packets"), 0.0);
+        let arrived = of_class(&t, "new", "arrived_packets") + of_class(&t, "old", "arrived_packets");
+        assert_eq!(arrived, of_link(&t, "path", "arrived_packets"));
+        let flows = table(&t, "flow");
+        let share: Vec<f64> = (0..2).map(|i| number(flows, "goodput_bps", i)).collect();
+        assert!((share[0] / share[1] - 1.0).abs() < 0.05, "{share:?}");
+    }
+}
+
+#[test]
+fn codel_holds_the_standing_queue_of_transfers_near_its_target() {
+    for law in ["reno", "cubic"] {
+        let of = |queue: Value| run(&scenario(&queue, law));
+        let full = of(json!({"type": "droptail", "limit": "300 packets"}));
+        assert!(of_link(&full, "path", "queue_delay_p50_ns") > 200e6);
+        for profile in ["rfc8289", "linux"] {
+            let t = of(json!({"type": "codel", "profile": profile}));
+            let (middle, busy) = (of_link(&t, "path", "queue_delay_p50_ns"), of_link(&t, "path", "utilisation_ratio"));
+            assert!((1e6..20e6).contains(&middle) && busy > 0.9, "{law}, {profile}: {middle} {busy}");
+            assert!(of_link(&t, "path", "drops_early_drop_packets") > 10.0);
+        }
+    }
+}
+
+#[test]
+fn what_is_recorded_and_decided_early_changes_nothing_for_queues_that_decide_late() {
+    for queue in [json!({"type": "codel"}), json!({"type": "fq-codel"}), json!({"type": "codel", "profile": "linux"})] {
+        let plain = scenario(&queue, "cubic");
+        let mut watched = plain.clone();
+        watched["record"] = json!({"sample": "10 ms", "events": "all"});
+        let truth = run_with(&[plain.clone()], &Request { look_ahead: LookAhead::Never, ..request() });
+        for other in [run(&plain), run(&watched)] {
+            for name in ["link", "class"].into_iter().filter(|n| truth.get(n).is_some()) {
+                assert_eq!(table(&other, name), table(&truth, name), "{queue}");
+            }
+        }
+    }
+}
