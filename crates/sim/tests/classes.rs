@@ -88,7 +88,7 @@ fn what_is_recorded_and_decided_early_changes_nothing_for_queues_that_decide_lat
         let plain = scenario(&queue, "cubic");
         let mut watched = plain.clone();
         watched["record"] = json!({"sample": "10 ms", "events": "all"});
-        let truth = run_with(&[plain.clone()], &Request { look_ahead: LookAhead::Never, ..request() });
+        let truth = run_with(std::slice::from_ref(&plain), &Request { look_ahead: LookAhead::Never, ..request() });
         for other in [run(&plain), run(&watched)] {
             for name in ["link", "class"].into_iter().filter(|n| truth.get(n).is_some()) {
                 assert_eq!(table(&other, name), table(&truth, name), "{queue}");
