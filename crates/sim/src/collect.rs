@@ -114,6 +114,7 @@ fn quantiles(row: &mut Row<'_>, what: &str, h: &Histogram) {
         .float(&format!("{what}_mean_ns"), h.mean())
         .float(&format!("{what}_p50_ns"), h.quantile(0.5))
         .float(&format!("{what}_p95_ns"), h.quantile(0.95))
+        .float(&format!("{what}_p99_ns"), h.quantile(0.99))
         .float(&format!("{what}_max_ns"), exact(h.max()));
 }
 
@@ -176,7 +177,10 @@ pub fn flow_histograms(w: &World<'_>, tables: &mut Tables) {
         let of = |metric| Subject { entity: &f.name, metric };
         match Ends::of(w, i) {
             Ends::Tcp(tx, _) => tables.push_histogram(of("rtt_ns"), &tx.conn.tx.stats().rtt_ns),
-            Ends::Udp(_, rx) => tables.push_linear_histogram(of("ipdv_ns"), flow::variations(rx)),
+            Ends::Udp(tx, rx) => {
+                tables.push_histogram(of("rtt_ns"), &tx.rtt_ns);
+                tables.push_linear_histogram(of("ipdv_ns"), flow::variations(rx));
+            }
         }
         tables.push_histogram(of("delay_ns"), &w.ends[2 * i + 1].arrivals().delay_ns);
         if let Some(waited) = w.ends[2 * i + 1].waited() {

@@ -6,7 +6,7 @@ use crate::paced::{Listener, Paced};
 use crate::scenario::OfFlow;
 use crate::workload::cbr::{Left, Source};
 use crosswind_base::packet::{Datagram, Ext, Meta};
-use crosswind_base::{Cx, Dur, EventKind, LinearHistogram, Packet, Time};
+use crosswind_base::{Cx, Dur, EventKind, Histogram, LinearHistogram, Packet, Time};
 use crosswind_transport::tcp::Io;
 use crosswind_transport::tcp::share::Cache;
 use crosswind_transport::udp::{self, Receiver};
@@ -61,6 +61,8 @@ pub struct Datagrams {
     pub waits: Option<Box<Waits>>,
     /// What arrives is answered with as much.
     pub answers: bool,
+    /// From each question to its answer, at the end that asks.
+    pub rtt_ns: Histogram,
 }
 
 /// Sums of the waits that queues have noted in the packets of a flow.
@@ -173,6 +175,7 @@ impl Datagrams {
         let is_data = matches!(self.half, Half::Sink(_)) || Datagram::of(p).is_data();
         let Some(rx) = self.half.heard_mut() else {
             self.arrivals.delay_ns.record(cx.now.since(p.sent_at).0);
+            self.rtt_ns.record(cx.now.since(p.cause).0);
             return None;
         };
         let is_new = is_data && rx.on_datagram(p, cx.now);

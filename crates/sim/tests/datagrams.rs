@@ -350,4 +350,8 @@ fn a_ping_is_answered_and_each_way_has_its_own_delay() {
     // 60 bytes take 60 ms there and 6 ms back.
     assert_eq!(of_flow(&t, "ping", "delay_p50_ns"), 90e6);
     assert_within(of_flow(&t, "ping", "reply_delay_p50_ns"), 206e6, 0.5);
+    for column in ["rtt_min_ns", "rtt_p50_ns", "rtt_p99_ns", "rtt_max_ns"] {
+        assert_within(of_flow(&t, "ping", column), 296e6, 0.5);
+    }
+    assert_eq!(of_flow(&t, "ping", "delay_p99_ns"), 90e6);
 }

@@ -155,10 +155,11 @@ pub const METRICS: &[Metric] = &[
     row((Flow, "out_of_order_packets", Packets), "Data packets that arrived with a sequence number below one that had arrived before, resends included.", Source("RFC 4737 section 3")),
 
     // --- flow: delays ---
-    row((Flow, "rtt_min_ns", Ns), "Smallest round-trip time sample of the sender.", ROUND_TRIP),
+    row((Flow, "rtt_min_ns", Ns), "Smallest round-trip time sample of the sender. Of a ping: from a question to its answer.", ROUND_TRIP),
     row((Flow, "rtt_mean_ns", Ns), "Mean of the round-trip time samples of the sender.", ROUND_TRIP),
     row((Flow, "rtt_p50_ns", Ns), "Median of the round-trip time samples of the sender.", ROUND_TRIP),
     row((Flow, "rtt_p95_ns", Ns), "95th percentile of the round-trip time samples of the sender.", ROUND_TRIP),
+    row((Flow, "rtt_p99_ns", Ns), "99th percentile of the round-trip time samples of the sender.", ROUND_TRIP),
     row((Flow, "rtt_max_ns", Ns), "Largest round-trip time sample of the sender.", ROUND_TRIP),
     row((Flow, "delay_min_ns", Ns), "Smallest one-way delay of a data packet.", ONE_WAY_DELAY),
     row((Flow, "delay_mean_ns", Ns), "Mean one-way delay of data packets.", ONE_WAY_DELAY),
@@ -166,6 +167,7 @@ pub const METRICS: &[Metric] = &[
     row((Flow, "delay_p50_ns", Ns), "Median one-way delay of data packets, from their transport to the receiving end.", ONE_WAY_DELAY),
     row((Flow, "delay_p75_ns", Ns), "Upper quartile of the one-way delay of data packets.", ONE_WAY_DELAY),
     row((Flow, "delay_p95_ns", Ns), "95th percentile of the one-way delay of data packets.", ONE_WAY_DELAY),
+    row((Flow, "delay_p99_ns", Ns), "99th percentile of the one-way delay of data packets.", ONE_WAY_DELAY),
     row((Flow, "delay_max_ns", Ns), "Largest one-way delay of a data packet.", ONE_WAY_DELAY),
     row((Flow, "delay_over_150ms_ratio", Ratio), "Share of the packets of a stream that arrived more than 150 ms after they were sent.", THESIS),
     row((Flow, "delay_over_250ms_ratio", Ratio), "Share of the packets of a stream that arrived more than 250 ms after they were sent.", THESIS),
@@ -255,6 +257,7 @@ pub const METRICS: &[Metric] = &[
     row((Link, "queue_delay_mean_ns", Ns), "Mean time from a packet's arrival at the queue to the start of its transmission.", SOJOURN),
     row((Link, "queue_delay_p50_ns", Ns), "Median of the time that packets spent in the queue.", SOJOURN),
     row((Link, "queue_delay_p95_ns", Ns), "95th percentile of the time that packets spent in the queue.", SOJOURN),
+    row((Link, "queue_delay_p99_ns", Ns), "99th percentile of the time that packets spent in the queue.", SOJOURN),
     row((Link, "queue_delay_max_ns", Ns), "Longest time that a packet spent in the queue.", SOJOURN),
 
     row((Link, "drops_policed_packets", Packets), "Packets that a policer dropped, because a contract does not cover them.", DIFFSERV),

@@ -139,6 +139,9 @@ pub(super) fn flow_row(w: &World<'_>, flow: usize, end: Time, t: &mut Table) {
         }
         Ends::Udp(tx, rx) => {
             stream(&mut row, tx, receiver(rx));
+            if rx.answers {
+                quantiles(&mut row, "rtt", &tx.rtt_ns);
+            }
             for (name, n) in LATE_COLUMNS.iter().zip(rx.late()) {
                 row.int(name, *n);
             }

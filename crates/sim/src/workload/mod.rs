@@ -13,7 +13,7 @@ use crate::endpoint::{Arrivals, Endpoint, FlowEnd, Freshness, Milestone, Port, S
 use crate::host_queue::HostQueue;
 use crate::scenario::{self, Changed, Plan, Repetition, WorkloadParams};
 use crate::world::Parameters;
-use crosswind_base::{FlowId, Streams, Time, Vantage};
+use crosswind_base::{FlowId, Histogram, Streams, Time, Vantage};
 use crosswind_transport::tcp::{Connection, Io, TcpParams};
 use schemars::schema_for;
 
@@ -209,6 +209,7 @@ fn datagrams(half: Half, s: Setup, waits: Option<Box<Waits>>) -> FlowEnd {
         arrivals: Arrivals::default(),
         waits,
         answers: false,
+        rtt_ns: Histogram::default(),
     })
 }
 
