@@ -14,7 +14,7 @@ from crosswind import bench as benchmarks
 from crosswind.bench import all_cells, dumbbell
 from crosswind.cli.shared import JsonOption, console, print_json, print_table
 from crosswind.core import has_hook
-from crosswind.errors import CrosswindError, InputError
+from crosswind.errors import CrosswindError, InputError, did_you_mean
 from crosswind.run.progress import Bar
 from crosswind.table import Table
 
@@ -117,7 +117,9 @@ def _emulate(json: bool) -> None:
 def _parts(only: list[str] | None, whole: bool) -> list[str]:
     for name in only or ():
         if name not in PARTS:
-            raise InputError("--only", found=f"`{name}`", expected=f"one of {', '.join(PARTS)}")
+            raise InputError(
+                "--only", found=f"`{name}`", expected=f"one of {', '.join(PARTS)}", hint=did_you_mean(name, PARTS)
+            )
     if only:
         return [p for p in PARTS if p in only]
     return list(PARTS) if whole else ["dumbbell"]

@@ -18,12 +18,14 @@ def worded(command: Any) -> Any:
     """The command and those below it, with words for people in the place of names of types."""
     context = typer.Context(command)
     for param in command.get_params(context):
+        kind = param.display_type(context).strip("<>").removeprefix("list[").removesuffix("]").lower()
         if not isinstance(param, TyperOption):
-            param.display_type_rich = lambda ctx: ""  # an argument is named after what it is
+            # An argument is named after what it is: only what may be chosen is to be said.
+            said = kind if "|" in kind else ""
+            param.display_type_rich = lambda ctx, said=said: said
         elif param.is_flag:
             param.metavar = ""
         elif param.metavar is None:
-            kind = param.display_type(context).strip("<>").removeprefix("list[").removesuffix("]").lower()
             param.metavar = WORDS.get(kind, kind)
     for below in getattr(command, "commands", {}).values():
         worded(below)
