@@ -107,10 +107,10 @@ def _delay(r: Results, first: str, then: str) -> float:
 
 
 CLAIMS = {
-    "G74": {f"{a} to {b}: delay": lambda r, a=a, b=b: _delay(r, a, b) for (a, b, d, _, _) in TABLE}
+    "G74": {f"{a} to {b}: delay": lambda r, a=a, b=b: _delay(r, a, b) for (a, b, *_) in TABLE}
     | {
         f"{a} to {b}: downlink loss": lambda r, a=a, b=b, d=d: _lost(r, label(a, b), "down", d)
-        for (a, b, d, x, _) in TABLE
+        for (a, b, d, *_) in TABLE
     }
     | {
         f"{a} to {b}: uplink loss": lambda r, a=a, b=b, d=d: _lost(r, label(a, b), "up", d)
