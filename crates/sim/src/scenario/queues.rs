@@ -100,12 +100,12 @@ mod tests {
             link["reverse"] = json!({ "queue": { "type": reverse }, "fast_reset": key(resets[1]) });
             compile(&parse(&v.to_string(), &Registries)?)
         };
-        let e = with("droptail", "pi", ["on", "none"]).expect_err("the queue that a reset empties");
+        let e = with("droptail", "fq-codel", ["on", "none"]).expect_err("the queue that a reset empties");
         assert_eq!(e.path, "link.last-hop.reverse.queue");
-        let e = with("pi", "droptail", ["none", "on"]).expect_err("the queue that a reset empties");
+        let e = with("fq-codel", "droptail", ["none", "on"]).expect_err("the queue that a reset empties");
         assert_eq!(e.path, "link.last-hop.queue");
-        assert!(with("pi", "droptail", ["on", "none"]).is_ok(), "nothing is taken out of the queue on this side");
-        assert!(with("droptail", "pi", ["none", "on"]).is_ok());
+        assert!(with("fq-codel", "droptail", ["on", "none"]).is_ok(), "nothing is taken out of the queue on this side");
+        assert!(with("droptail", "fq-codel", ["none", "on"]).is_ok());
         assert!(with("droptail", "droptail", ["on", "on"]).is_ok());
     }
 
