@@ -12,7 +12,7 @@ from crosswind.cli.shared import JsonOption, SeedOption
 from crosswind.errors import InputError
 from crosswind.scenario import Scenario
 
-EPILOG = "Example: crosswind shell --delay 20ms --rate 50Mbit/s --queue red-linux -- ping -c 5 server"
+EPILOG = "Example: crosswind shell --delay 20ms --rate 50Mbit/s --queue fq_codel -- ping -c 5 server"
 NEAR, FAR = "client", "server"
 
 
