@@ -40,6 +40,16 @@ class LawFacts:
     flight: float
     acked: float
     rtt_s: float | None
+    may_grow: bool
+    delivered: float
+    lost: float
+    ce: float
+    in_flight: float
+    recovering: bool
+    rate: float | None
+    app_limited: bool
+    least_rtt_s: float | None
+    rounds: int
     why: str | None
 
 def red_trace(

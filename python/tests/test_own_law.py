@@ -107,6 +107,31 @@ def test_each_connection_has_an_object_of_its_own_that_hears_of_acks_and_losses(
     assert "window 40.00 of threshold" in repr(heard[0][5])
 
 
+class Hears(Notes):
+    """The same on every ACK."""
+
+    every_ack = True
+
+
+@pytest.mark.engine
+def test_a_law_that_wants_every_ack_hears_of_losses_rates_and_rounds() -> None:
+    some: list[Any] = []
+    every: list[Any] = []
+    for law, heard in ((Notes, some), (Hears, every)):
+        Notes.made.clear()
+        cw.run(with_own(), laws={"mine": law})
+        heard += [f for n in Notes.made for f in n.heard if f.why is None]
+    assert all(f.may_grow and f.rate is None for f in some), "as ever: only ACKs that may grow the window"
+    assert sum(not f.may_grow for f in every) > 100 and sum(f.lost for f in every) > 10
+    assert any(f.recovering and f.acked == 0 and f.delivered > 0 for f in every), "SACK blocks of a recovery"
+    rates = sorted(f.rate for f in every if f.rate is not None)
+    # 4 Mbit/s carry two flows; the fastest sample is that of the link: 1024 of 1076 bytes are payload.
+    assert 450 < rates[-1] < 500, rates[-1]
+    least = min(f.least_rtt_s for f in every if f.least_rtt_s is not None)
+    assert 0.06 < least < 0.07
+    assert max(f.rounds for f in every) > 100 and all(f.in_flight <= f.flight for f in every if f.acked)
+
+
 @pytest.mark.engine
 def test_what_a_law_raises_ends_the_run_and_reaches_the_caller() -> None:
     with pytest.raises(ZeroDivisionError, match=r"at \d+\.\d s"):

@@ -2,6 +2,7 @@
 
 use super::scenario_error;
 use crosswind_base::{ConfigError, Streams, Time, config};
+use crosswind_transport::tcp::law::Needs;
 use crosswind_transport::tcp::law::drive::{Drive, drive};
 use crosswind_transport::tcp::params::LawName;
 use crosswind_transport::tcp::preset;
@@ -20,6 +21,10 @@ pub fn law_drive<'py>(py: Python<'py>, tcp_json: &str, drive_json: &str, seed: u
     if tcp.law == LawName::Own {
         let expected = "a law of the engine: one that a program brings is only known in a run";
         return Err(scenario_error(py, ConfigError::new("tcp.law", "own", expected)));
+    }
+    if Needs::of(&tcp).delivery {
+        let expected = "a law that ACKs alone make grow: one that measures delivery rates needs a run";
+        return Err(scenario_error(py, ConfigError::new("tcp.law", "bbr", expected)));
     }
     let how: Drive = config::read(&parsed(drive_json)?, "drive").map_err(|e| scenario_error(py, e))?;
     how.check().map_err(|e| scenario_error(py, e.under("drive")))?;

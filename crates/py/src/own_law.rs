@@ -34,6 +34,22 @@ pub struct LawFacts {
     flight: f64,
     acked: f64,
     rtt_s: Option<f64>,
+    /// The profile lets the window grow on this ACK.
+    may_grow: bool,
+    /// Newly delivered, in order or by SACK; shown to be lost; delivered by an ACK that reports marks (ECN). Segments.
+    delivered: f64,
+    lost: f64,
+    ce: f64,
+    /// In the network after the ACK, in segments.
+    in_flight: f64,
+    /// A loss or a timeout is being repaired.
+    recovering: bool,
+    /// For laws with `every_ack`. Segments per second, where the ACK gives a sample, and whether the sender had run out of data.
+    rate: Option<f64>,
+    app_limited: bool,
+    least_rtt_s: Option<f64>,
+    /// Round trips so far.
+    rounds: u64,
     /// Of a reduction: `loss`, `timeout`, `echo`, `early` or `local`. Of an ACK: nothing.
     why: Option<&'static str>,
 }
@@ -54,6 +70,16 @@ impl LawFacts {
             flight: f.flight_segments,
             acked: f.acked_segments,
             rtt_s: f.rtt.map(|r| r.as_secs_f64()),
+            may_grow: f.may_grow,
+            delivered: f.delivered_segments,
+            lost: f.lost_segments,
+            ce: f.ce_segments,
+            in_flight: f.in_flight_segments,
+            recovering: f.is_recovering,
+            rate: f.delivery.and_then(|d| d.rate).map(|rate| rate / f.segment_bytes),
+            app_limited: f.delivery.is_some_and(|d| d.is_app_limited),
+            least_rtt_s: f.delivery.and_then(|d| d.least_trip).map(|r| r.as_secs_f64()),
+            rounds: f.delivery.map_or(0, |d| d.rounds),
             why,
         }
     }
@@ -112,9 +138,12 @@ impl OwnLaw for PythonLaw {
 pub fn makers(laws: &Bound<'_, PyDict>, trouble: &Trouble) -> PyResult<OwnLaws> {
     let mut out = OwnLaws::new();
     for (name, class) in laws {
+        // `every_ack = True` in the class: it hears of all of them.
+        let hears_all = class.getattr_opt("every_ack")?.map_or(Ok(false), |v| v.is_truthy())?;
         let (class, trouble) = (class.unbind(), trouble.clone());
         let make = move || -> Box<dyn OwnLaw> { Box::new(PythonLaw::made(&trouble, |py| class.call0(py))) };
-        out.insert(name.extract::<String>()?, Maker::new(make));
+        let maker = Maker::new(make);
+        out.insert(name.extract::<String>()?, if hears_all { maker.of_every_ack() } else { maker });
     }
     Ok(out)
 }

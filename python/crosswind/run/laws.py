@@ -72,8 +72,14 @@ class RememberingLaw(Protocol):
     """A window law of one's own with a memory: one object for each connection, made without arguments.
 
     `facts` has, in segments and seconds: `now_s`, `cwnd`, `ssthresh`, `flight` (in the network before the ACK; with a
-    loss what the profile reduces from), `acked`, `rtt_s` (None when the ACK gives no sample) and, with a loss, `why`:
-    "loss", "timeout", "echo" (ECN), "early" or "local" (the host's own queue is full).
+    loss what the profile reduces from), `acked`, `rtt_s` (None when the ACK gives no sample), `delivered` (in order or
+    by SACK), `lost` (shown by this ACK), `ce` (delivered by an ACK that reports marks), `in_flight` (after the ACK),
+    `recovering`, `may_grow` and, with a loss, `why`: "loss", "timeout", "echo" (ECN), "early" or "local" (the host's
+    own queue is full).
+
+    A law hears of ACKs on which the profile lets the window grow. With `every_ack = True` in the class it hears of all
+    of them, and `facts` has `rate` (segments per second, None without a sample), `app_limited`, `least_rtt_s` and
+    `rounds` (round trips so far), too.
     """
 
     def on_ack(self, facts: LawFacts) -> float | None:

@@ -14,6 +14,7 @@ use crate::host_queue::HostQueue;
 use crate::scenario::{self, Changed, Plan, Repetition, WorkloadParams};
 use crate::world::Parameters;
 use crosswind_base::{FlowId, Histogram, Streams, Time, Vantage};
+use crosswind_transport::tcp::law::{Controller, Needs};
 use crosswind_transport::tcp::{Connection, Io, TcpParams};
 use schemars::schema_for;
 
@@ -192,6 +193,10 @@ impl Own<'_> {
         if seen == Vantage::Sender && tcp.early.is_on() {
             let rng = self.streams.named(&format!("flow/{flow}/tcp/early"));
             end.conn.sender().predict(tcp, rng);
+        }
+        if seen == Vantage::Sender && Needs::of(tcp).dice {
+            let rng = self.streams.named(&format!("flow/{flow}/tcp/law"));
+            end.conn.sender().law.take_dice(rng);
         }
         if tcp.ack_habit.is_on() {
             let side = if seen == Vantage::Sender { "sender" } else { "receiver" };

@@ -171,10 +171,13 @@ choice!(
     }
 );
 choice!(
-    /// When segments may leave that the window allows.
+    /// When segments may leave that the window allows. A law that sets a rate of its own is paced at that rate, whatever stands here.
     Pacing {
         /// At once.
         Off,
+        /// At twice the window per smoothed round-trip time while the window is below half the threshold, else at 1.2 times (Linux
+        /// with the queue `fq`). The first ten segments leave at once.
+        Linux,
         /// At least the smoothed round-trip time over the window apart (TCP-LDP, FAST).
         Window,
     }

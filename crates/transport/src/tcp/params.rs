@@ -21,6 +21,7 @@ pub use super::detect::patient::DcrParams;
 pub use super::detect::tlp::TailProbe;
 pub use super::law::LawName;
 pub use super::law::aimd::AimdParams;
+pub use super::law::bbr::BbrParams;
 pub use super::law::bic::BicParams;
 pub use super::law::cubic::CubicParams;
 pub use super::law::fast::FastParams;
@@ -102,6 +103,9 @@ pub struct TcpParams {
     /// With `law = "bic"`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub bic: BicParams,
+    /// With `law = "bbr"`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub bbr: BbrParams,
     /// With `law = "htcp"`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub htcp: HtcpParams,

@@ -78,6 +78,12 @@ pub const PRESETS: &[Preset] = &[
         source: LINUX_6,
         make: linux_6_cubic,
     },
+    Preset {
+        name: "linux-6-bbr",
+        title: "Linux 6 with BBR (version 1)",
+        source: "cardwell-2017; linux-6.18",
+        make: linux_6_bbr,
+    },
     Preset { name: "ns2-tahoe", title: "ns-2 Agent/TCP (Tahoe)", source: "ns-2.35", make: ns2_tahoe },
     Preset { name: "ns2-reno", title: "ns-2 Agent/TCP/Reno", source: "ns-2.35", make: ns2_reno },
     Preset { name: "ns2-newreno", title: "ns-2 Agent/TCP/Newreno", source: "ns-2.35", make: ns2_newreno },
@@ -116,7 +122,7 @@ fn rfc() -> TcpParams {
         law_table: Vec::new(), own_law: String::new(), own: Maker::default(),
         aimd: AimdParams::default(), ltcp: LtcpParams::default(), hstcp: HstcpParams::default(),
         scalable: ScalableParams::default(),
-        bic: BicParams::default(),
+        bbr: BbrParams::default(), bic: BicParams::default(),
         htcp: HtcpParams::default(),
         fast: FastParams::default(),
         cubic: CubicParams::default(),
@@ -286,6 +292,10 @@ fn linux_6() -> TcpParams {
 fn linux_6_cubic() -> TcpParams {
     let cubic = CubicParams { version: CubicVersion::Linux6, ..CubicParams::default() };
     TcpParams { law: LawName::Cubic, slow_start: SlowStart::Hystart, cubic, ..linux_6() }
+}
+
+fn linux_6_bbr() -> TcpParams {
+    TcpParams { law: LawName::Bbr, ..linux_6() }
 }
 
 fn ns2_reno() -> TcpParams {

@@ -34,7 +34,8 @@ const OTHERS: &[Row] = rows! {
     "spend" "linux-2.4" "spend/halving.rs";
     "spend" "flight-bound" "spend/bound.rs";
     "law" "hystart" "law/hystart.rs";
-    "pace" "window" "pace/mod.rs";
+    "pace" "pacing" "pace/mod.rs";
+    "pace" "delivery-rate" "conn/ledger.rs";
     "share" "ssthresh" "share/mod.rs";
     "share" "host-queue" "share/queue.rs";
     "timer" "rto" "conn/rtt.rs";

@@ -13,6 +13,9 @@ pub mod habit;
 mod handshake;
 mod islands;
 pub mod keepalive;
+pub mod ledger;
+#[cfg(test)]
+mod ledger_oracle;
 pub mod live;
 mod path_mtu;
 pub mod quick;

@@ -4,6 +4,9 @@
 //! else writes the window ([`window`]).
 
 pub mod aimd;
+pub mod bbr;
+#[cfg(test)]
+mod bbr_oracle;
 pub mod bic;
 pub mod cubic;
 pub mod cubic_linux;
@@ -29,11 +32,12 @@ pub mod vegas;
 pub mod westwood;
 pub mod window;
 
+pub use super::conn::ledger::Delivery;
 use super::params::TcpParams;
 use super::registry::Row;
 use super::{Ack, Trigger};
-use crosswind_base::ConfigError;
-pub use sample::AckSample;
+use crosswind_base::{ConfigError, Rng};
+pub use sample::{AckSample, Needs, SentFacts};
 pub use window::{Change, Window, Worth};
 
 /// One controller: alone in charge of the window, told of everything. Before a timeout that may turn out to have been a mistake
@@ -59,6 +63,22 @@ pub trait Controller: Clone {
     fn change(&mut self, change: Change) {
         self.window_mut().apply(change);
     }
+    /// A segment leaves. For controllers whose row asks for delivery rates.
+    fn on_sent(&mut self, _s: &SentFacts) {}
+    /// The last timeout was a mistake: `before` is the controller as it was then.
+    fn undo(&mut self, before: &Self) {
+        *self = before.clone();
+    }
+    /// Bytes per second at which segments are to leave.
+    fn pacing_rate(&self) -> Option<f64> {
+        None
+    }
+    /// It sends less than the path carries on purpose: samples count as application-limited.
+    fn holds_back(&self) -> bool {
+        false
+    }
+    /// The random stream that its row asks for.
+    fn take_dice(&mut self, _dice: Rng) {}
     fn window(&self) -> &Window;
     /// For this folder: others cannot write what it gives.
     fn window_mut(&mut self) -> &mut Window;
@@ -82,6 +102,7 @@ pub fn check(p: &TcpParams, at: &dyn Fn(&str) -> String) -> Result<(), ConfigErr
     named("hstcp", p.hstcp.check())?;
     named("scalable", p.scalable.check())?;
     named("bic", p.bic.check())?;
+    named("bbr", p.bbr.check())?;
     named("htcp", p.htcp.check())?;
     named("fast", p.fast.check(p.grow_when))?;
     named("cubic", p.cubic.check())?;
@@ -97,10 +118,10 @@ fn within(key: &str, value: f64, range: std::ops::RangeInclusive<f64>) -> Result
     Err(ConfigError::new(key, value.to_string(), format!("from {} to {}", range.start(), range.end())))
 }
 
-/// One row per law: variant, type, name in scenario files, how it is made, file. The rows make the enum that a connection holds, the
+/// One row per law: variant, type, name in scenario files, what it asks for, how it is made, file. The rows make the enum that a connection holds, the
 /// names that scenarios may use, and the reference pages.
 macro_rules! laws {
-    ($($variant:ident($t:ty) $name:literal = $make:expr, $file:literal;)*) => {
+    ($($variant:ident($t:ty) $name:literal $(+ $need:ident)* = $make:expr, $file:literal;)*) => {
         /// The law of one connection.
         #[derive(Clone, Debug)]
         pub enum Law { $($variant($t)),* }
@@ -117,6 +138,16 @@ macro_rules! laws {
                         Law::$variant(make(p))
                     })*
                 }
+            }
+        }
+
+        impl Needs {
+            /// What the controller of these parameters asks for.
+            pub fn of(p: &TcpParams) -> Needs {
+                let needs = match p.law {
+                    $(LawName::$variant => Needs::default()$(.$need())*),*
+                };
+                Needs { delivery: needs.delivery || p.own.hears_all(), ..needs }
             }
         }
 
@@ -153,6 +184,24 @@ macro_rules! laws {
             fn change(&mut self, change: Change) {
                 match self { $(Law::$variant(l) => l.change(change)),* }
             }
+            fn on_sent(&mut self, s: &SentFacts) {
+                match self { $(Law::$variant(l) => l.on_sent(s)),* }
+            }
+            fn undo(&mut self, before: &Law) {
+                match (self, before) {
+                    $((Law::$variant(l), Law::$variant(b)) => l.undo(b),)*
+                    _ => debug_assert!(false, "a connection keeps its law"),
+                }
+            }
+            fn pacing_rate(&self) -> Option<f64> {
+                match self { $(Law::$variant(l) => l.pacing_rate()),* }
+            }
+            fn holds_back(&self) -> bool {
+                match self { $(Law::$variant(l) => l.holds_back()),* }
+            }
+            fn take_dice(&mut self, dice: Rng) {
+                match self { $(Law::$variant(l) => l.take_dice(dice)),* }
+            }
             #[inline]
             fn window(&self) -> &Window {
                 match self {
@@ -183,6 +232,7 @@ laws! {
     Hstcp(Box<hstcp::Hstcp>) "hstcp" = |p| Box::new(hstcp::Hstcp::new(p)), "hstcp.rs";
     Scalable(Box<scalable::Scalable>) "scalable" = |p| Box::new(scalable::Scalable::new(p)), "scalable.rs";
     Bic(Box<bic::Bic>) "bic" = |p| Box::new(bic::Bic::new(p)), "bic.rs";
+    Bbr(Box<bbr::Bbr>) "bbr" + delivery + pacing + recovery + dice = |p| Box::new(bbr::Bbr::new(p)), "bbr.rs";
     Htcp(Box<htcp::Htcp>) "htcp" = |p| Box::new(htcp::Htcp::new(p)), "htcp.rs";
     Fast(Box<fast::Fast>) "fast" = |p| Box::new(fast::Fast::new(p)), "fast.rs";
     Cubic(Box<cubic::Cubic>) "cubic" = |p| Box::new(cubic::Cubic::new(p)), "cubic.rs";

@@ -16,9 +16,10 @@
 //!
 //! **Checked by**: unit tests; `python/tests/test_own_law.py` (Reno written with an object against `reno`, byte by byte).
 
+use super::super::detect::Phase;
 use super::super::params::TcpParams;
 use super::super::{Ack, Trigger};
-use super::{Controller, Window};
+use super::{AckSample, Controller, Delivery, Window};
 use crosswind_base::{ConfigError, Dur, Time};
 use std::fmt;
 use std::sync::Arc;
@@ -27,6 +28,8 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Facts {
     pub now: Time,
+    /// Bytes of a full segment.
+    pub segment_bytes: f64,
     pub cwnd_segments: f64,
     pub ssthresh_segments: f64,
     /// In the network before the ACK; with a reduction, what the profile reduces from.
@@ -35,11 +38,24 @@ pub struct Facts {
     pub acked_segments: f64,
     /// The sample of the ACK, if it gives one.
     pub rtt: Option<Dur>,
+    /// The profile lets the window grow on the ACK.
+    pub may_grow: bool,
+    /// Newly delivered, in order or by SACK; shown to be lost; delivered by an ACK that reports marks (ECN).
+    pub delivered_segments: f64,
+    pub lost_segments: f64,
+    pub ce_segments: f64,
+    /// In the network after the ACK.
+    pub in_flight_segments: f64,
+    /// A loss or a timeout is being repaired.
+    pub is_recovering: bool,
+    /// Rate, rounds and least round trip: for laws that hear of every ACK.
+    pub delivery: Option<Delivery>,
 }
 
 /// The law of one connection, as a program writes it.
 pub trait OwnLaw: Send + Sync {
-    /// The new window in segments, if there is to be one.
+    /// The new window in segments, if there is to be one. Told of ACKs on which the window may grow, or of all of them
+    /// ([`Maker::of_every_ack`]).
     fn on_ack(&mut self, facts: &Facts) -> Option<f64>;
     /// The window in segments that is kept, or nothing for one half.
     fn reduce(&mut self, why: Trigger, facts: &Facts) -> Option<f64>;
@@ -52,14 +68,24 @@ type Make = dyn Fn() -> Box<dyn OwnLaw> + Send + Sync;
 
 /// What makes laws of the user's own; none where the engine was not given any.
 #[derive(Clone, Default)]
-pub struct Maker(Option<Arc<Make>>);
+pub struct Maker {
+    make: Option<Arc<Make>>,
+    hears_all: bool,
+}
 
 impl Maker {
     pub fn new(make: impl Fn() -> Box<dyn OwnLaw> + Send + Sync + 'static) -> Maker {
-        Maker(Some(Arc::new(make)))
+        Maker { make: Some(Arc::new(make)), hears_all: false }
+    }
+    /// Its laws hear of every ACK, with delivery rates.
+    pub fn of_every_ack(self) -> Maker {
+        Maker { hears_all: true, ..self }
+    }
+    pub fn hears_all(&self) -> bool {
+        self.hears_all
     }
     pub fn is_given(&self) -> bool {
-        self.0.is_some()
+        self.make.is_some()
     }
 }
 
@@ -72,7 +98,7 @@ impl fmt::Debug for Maker {
 /// Two are equal that make the same laws.
 impl PartialEq for Maker {
     fn eq(&self, other: &Maker) -> bool {
-        match (&self.0, &other.0) {
+        match (&self.make, &other.make) {
             (Some(a), Some(b)) => Arc::ptr_eq(a, b),
             (a, b) => a.is_none() && b.is_none(),
         }
@@ -92,24 +118,33 @@ pub fn check(p: &TcpParams, at: &dyn Fn(&str) -> String) -> Result<(), ConfigErr
 pub struct Own {
     w: Window,
     now: Time,
+    hears_all: bool,
     program: Box<dyn OwnLaw>,
 }
 
 impl Own {
     /// Panics where no program was given: whoever runs a scenario looks for it first.
     pub fn new(p: &TcpParams) -> Own {
-        let make = p.own.0.as_ref().expect("the driver has refused a law that nobody brought");
-        Own { w: Window::new(p), now: Time::ZERO, program: make() }
+        let make = p.own.make.as_ref().expect("the driver has refused a law that nobody brought");
+        Own { w: Window::new(p), now: Time::ZERO, hears_all: p.own.hears_all, program: make() }
     }
 
     fn facts(&self, flight_bytes: f64) -> Facts {
         Facts {
             now: self.now,
+            segment_bytes: self.w.mss,
             cwnd_segments: self.w.segments(),
             ssthresh_segments: self.w.ssthresh / self.w.mss,
             flight_segments: flight_bytes / self.w.mss,
             acked_segments: 0.0,
             rtt: None,
+            may_grow: false,
+            delivered_segments: 0.0,
+            lost_segments: 0.0,
+            ce_segments: 0.0,
+            in_flight_segments: flight_bytes / self.w.mss,
+            is_recovering: false,
+            delivery: None,
         }
     }
 
@@ -120,7 +155,7 @@ impl Own {
 
 impl Clone for Own {
     fn clone(&self) -> Own {
-        Own { w: self.w.clone(), now: self.now, program: self.program.copy() }
+        Own { w: self.w.clone(), program: self.program.copy(), ..*self }
     }
 }
 
@@ -131,15 +166,32 @@ impl fmt::Debug for Own {
 }
 
 impl Controller for Own {
-    fn grow(&mut self, a: &Ack) {
-        self.now = a.now;
-        let acked_segments = a.bytes as f64 / self.w.mss;
-        let facts = Facts { acked_segments, rtt: a.rtt, ..self.facts(a.in_flight_before as f64) };
+    fn on_ack(&mut self, s: &AckSample<'_>) {
+        if !s.may_grow && !self.hears_all {
+            return;
+        }
+        self.now = s.ack.now;
+        let segments = |bytes: u64| bytes as f64 / self.w.mss;
+        let facts = Facts {
+            acked_segments: segments(s.credit),
+            rtt: s.ack.rtt,
+            may_grow: s.may_grow,
+            delivered_segments: segments(s.ack.delivered),
+            lost_segments: segments(s.newly_lost),
+            ce_segments: segments(s.ce_bytes),
+            in_flight_segments: segments(s.in_flight),
+            is_recovering: matches!(s.phase, Phase::Recovery { .. } | Phase::Timeout { .. }),
+            delivery: s.delivery.copied(),
+            ..self.facts(s.ack.in_flight_before as f64)
+        };
         match self.program.on_ack(&facts).filter(|s| Own::usable(*s)) {
             Some(segments) => self.w.cwnd = segments * self.w.mss,
-            None if self.w.in_slow_start() => self.w.cwnd += self.w.mss.min(a.bytes as f64),
+            None if s.may_grow && self.w.in_slow_start() => self.w.cwnd += self.w.mss.min(s.credit as f64),
             None => {}
         }
+    }
+    fn grow(&mut self, a: &Ack) {
+        self.on_ack(&AckSample::of(a));
     }
     fn reduce(&mut self, why: Trigger, base: f64) {
         let facts = self.facts(base);

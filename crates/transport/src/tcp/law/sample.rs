@@ -1,7 +1,9 @@
 //! What a controller is told: of every ACK the same facts, whatever it makes of them.
 
 use super::super::Ack;
+use super::super::conn::ledger::Delivery;
 use super::super::detect::Phase;
+use crosswind_base::{Dur, Time};
 
 /// One ACK, after the detector has said what is lost and before anything is done about it.
 #[derive(Clone, Copy, Debug)]
@@ -20,4 +22,64 @@ pub struct AckSample<'a> {
     pub in_flight: u64,
     /// Bytes delivered by an ACK that reports congestion marks (ECN).
     pub ce_bytes: u64,
+    /// Delivery rate, rounds, and least round trip: for controllers whose row asks for it.
+    pub delivery: Option<&'a Delivery>,
+}
+
+impl AckSample<'_> {
+    /// An ACK on which the window may grow, and about which there is nothing else to say.
+    #[inline]
+    pub fn of(a: &Ack) -> AckSample<'_> {
+        AckSample {
+            ack: a,
+            may_grow: true,
+            credit: a.bytes,
+            phase: Phase::Open,
+            newly_lost: 0,
+            in_flight: a.in_flight_before.saturating_sub(a.bytes),
+            ce_bytes: 0,
+            delivery: None,
+        }
+    }
+}
+
+/// A segment leaves, new or again.
+#[derive(Clone, Copy, Debug)]
+pub struct SentFacts {
+    pub now: Time,
+    /// Nothing was in the network.
+    pub was_idle: bool,
+    /// The application had left the path idle before.
+    pub is_app_limited: bool,
+    /// Smoothed round-trip time of the retransmission timer, if it knows one.
+    pub srtt: Option<Dur>,
+}
+
+/// What a controller asks of the connection. Who does not ask does not pay.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Needs {
+    /// [`AckSample::delivery`].
+    pub delivery: bool,
+    /// Its segments leave at the rate that it sets.
+    pub pacing: bool,
+    /// It says itself what a recovery releases: no reduction is paid out for it.
+    pub recovery: bool,
+    /// A random stream.
+    pub dice: bool,
+}
+
+/// As the rows of controllers write them.
+impl Needs {
+    pub(super) fn delivery(self) -> Needs {
+        Needs { delivery: true, ..self }
+    }
+    pub(super) fn pacing(self) -> Needs {
+        Needs { pacing: true, ..self }
+    }
+    pub(super) fn recovery(self) -> Needs {
+        Needs { recovery: true, ..self }
+    }
+    pub(super) fn dice(self) -> Needs {
+        Needs { dice: true, ..self }
+    }
 }

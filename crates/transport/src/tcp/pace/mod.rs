@@ -1,29 +1,37 @@
 //! # Pacing
 //!
-//! **Source**: bhandarkar-2006 V.C (TCP-LDP, point 4).
+//! **Source**: bhandarkar-2006 V.C (TCP-LDP, point 4); linux-6.18 `tcp_update_pacing_rate`, `tcp_update_skb_after_send`.
 //!
-//! **Idea**: segments leave at least `srtt / cwnd` apart, so that a late packet whose arrival releases a large cumulative ACK
-//! does not release a burst. Without pacing they leave as soon as the window allows.
+//! **Idea**: each segment has a time at which it may leave, so that a late packet whose arrival releases a large cumulative ACK does not
+//! release a burst. `window`: segments leave at least `srtt / cwnd` apart. `linux`, and laws that set a rate: a segment's bytes over the
+//! rate apart; the rate is the law's, or `2 cwnd / srtt` while the window is below half the threshold and `1.2 cwnd / srtt` above. A
+//! segment that leaves later than it might gives half of its own gap back at most. Without pacing they leave as soon as the window allows.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
-//! | `pacing` | - | `off` | bhandarkar-2006: `window` in TCP-LDP |
+//! | `pacing` | - | `off` | bhandarkar-2006: `window` in TCP-LDP; a law that sets a rate (`bbr`) is paced always |
 //!
-//! **Deviations**: 1. The first segment of a recovery leaves at once. 2. The round trip is smoothed as in rfc6298 over what the sender's
-//! own clock says of the segments that are acknowledged, whatever the tick of timestamps and of the retransmission timer; that timer's
-//! mean is used before the first segment is acknowledged. The window is that at the time of sending.
+//! **Deviations**: 1. The first segment of a recovery leaves at once. 2. `window`: the round trip is smoothed as in rfc6298 over what the
+//! sender's own clock says of the segments that are acknowledged, whatever the tick of timestamps and of the retransmission timer; that
+//! timer's mean is used before the first segment is acknowledged. The window is that at the time of sending. 3. `linux`: segments leave
+//! one by one, in Linux as many as fit into a millisecond, two at least; the first ten are not paced, as there.
 //!
-//! **Checked by**: `tests/patience.rs` (claim B130); `tests/fast.rs` (a clock of 10 ms).
+//! **Checked by**: `tests/patience.rs` (claim B130); `tests/fast.rs` (a clock of 10 ms); unit tests (the ratios, and lateness).
 
 use super::Ack;
+use super::law::Needs;
 use super::law::seen::Seen;
 use super::params::{Pacing, TcpParams};
 use crosswind_base::{Dur, Time};
+
+/// Segments that Linux does not pace.
+const FIRST_SEGMENTS: u64 = 10;
 
 /// When the next segment may leave.
 #[derive(Clone, Copy, Debug)]
 pub struct Pacer {
     next: Time,
+    rule: Pacing,
     seen: Seen,
     /// Something had to wait since the last alarm.
     is_wanted: Wanted,
@@ -35,9 +43,31 @@ enum Wanted {
     Yes,
 }
 
+/// A segment that has just left, and the window then; in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Leaving {
+    pub now: Time,
+    pub bytes: u64,
+    /// The round trip that the retransmission timer knows.
+    pub of_timer: Option<Dur>,
+    pub cwnd: f64,
+    pub mss: f64,
+    /// The window is below half the slow-start threshold.
+    pub is_far_from_threshold: bool,
+    /// The law's rate, in bytes per second.
+    pub rate: Option<f64>,
+    /// Segments that have left so far, this one included.
+    pub segments: u64,
+}
+
 impl Pacer {
     pub fn asked_for(p: &TcpParams) -> Option<Pacer> {
-        (p.pacing == Pacing::Window).then_some(Pacer { next: Time::ZERO, seen: Seen::new(), is_wanted: Wanted::No })
+        let pacer = Pacer { next: Time::ZERO, rule: p.pacing, seen: Seen::new(), is_wanted: Wanted::No };
+        (p.pacing != Pacing::Off || Needs::of(p).pacing).then_some(pacer)
+    }
+    /// When the next segment may leave.
+    pub fn next(&self) -> Time {
+        self.next
     }
     /// Whether a segment that could leave now has to wait.
     pub fn holds(&mut self, now: Time) -> bool {
@@ -51,11 +81,23 @@ impl Pacer {
     pub fn on_ack(&mut self, a: &Ack) {
         self.seen.take_sample(a.last_trip());
     }
-    /// A segment has left; `window` in segments. `of_timer` is the round trip that the retransmission timer knows, if any.
-    pub fn left(&mut self, now: Time, of_timer: Option<Dur>, window: f64) {
+    /// A segment has left.
+    pub fn left(&mut self, l: Leaving) {
+        if self.rule == Pacing::Window && l.rate.is_none() {
+            return self.left_by_window(l);
+        }
+        let ratio = if l.is_far_from_threshold { 2.0 } else { 1.2 };
+        let by_window = |srtt: Dur| ratio * l.cwnd / srtt.as_secs_f64();
+        let rate = l.rate.or(l.of_timer.map(by_window)).filter(|rate| *rate > 0.0 && rate.is_finite());
+        let Some(rate) = rate.filter(|_| l.segments >= FIRST_SEGMENTS) else { return };
+        let gap = Dur::from_secs_f64(l.bytes as f64 / rate);
+        let late = if l.now > self.next { l.now.since(self.next) } else { Dur::ZERO };
+        self.next = self.next.max(l.now) + Dur(gap.0 - late.0.min(gap.0 / 2));
+    }
+    fn left_by_window(&mut self, l: Leaving) {
         let seen = (self.seen.smoothed_s > 0.0).then(|| Dur::from_secs_f64(self.seen.smoothed_s));
-        if let Some(srtt) = seen.or(of_timer) {
-            self.next = self.next.max(now) + srtt.mul_f64(1.0 / window.max(1.0));
+        if let Some(srtt) = seen.or(l.of_timer) {
+            self.next = self.next.max(l.now) + srtt.mul_f64(1.0 / (l.cwnd / l.mss).max(1.0));
         }
     }
     pub fn alarm(&self) -> Time {
@@ -63,5 +105,67 @@ impl Pacer {
     }
     pub fn on_alarm(&mut self) {
         self.is_wanted = Wanted::No;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::preset;
+
+    fn pacer() -> Pacer {
+        let p = preset::preset("linux-6-cubic").expect("a preset");
+        Pacer::asked_for(&TcpParams { pacing: Pacing::Linux, ..p }).expect("pacing is on")
+    }
+
+    /// A full segment that leaves with twenty in the window and a round trip of 20 ms.
+    fn segment(now: Time) -> Leaving {
+        Leaving {
+            now,
+            bytes: 1000,
+            of_timer: Some(Dur::from_millis(20)),
+            cwnd: 20_000.0,
+            mss: 1000.0,
+            is_far_from_threshold: false,
+            rate: None,
+            segments: 10,
+        }
+    }
+
+    #[test]
+    fn linux_paces_at_twice_the_window_far_below_the_threshold_and_at_six_fifths_of_it_above() {
+        let at = Time::from_secs_f64(1.0);
+        let gap = |l: Leaving| {
+            let mut p = pacer();
+            p.left(Leaving { now: Time::ZERO, ..l });
+            let first = p.next();
+            p.left(Leaving { now: first, ..l });
+            p.next().since(first)
+        };
+        assert_eq!(gap(Leaving { is_far_from_threshold: true, ..segment(at) }), Dur::from_micros(500));
+        assert_eq!(gap(segment(at)).0, 833_333);
+        assert_eq!(
+            gap(Leaving { rate: Some(1e6), ..segment(at) }),
+            Dur::from_millis(1),
+            "the law's own rate comes first"
+        );
+        assert_eq!(gap(Leaving { segments: 9, ..segment(at) }), Dur::ZERO, "the first ten leave at once");
+        assert_eq!(gap(Leaving { of_timer: None, ..segment(at) }), Dur::ZERO, "no round trip, no rate");
+    }
+
+    #[test]
+    fn a_late_segment_gives_back_half_a_gap_at_most_and_no_credit_is_kept() {
+        let mut p = pacer();
+        let rate = Some(1e6);
+        p.left(Leaving { rate, ..segment(Time(10_000_000)) });
+        let due = p.next();
+        assert_eq!(due, Time(10_500_000), "ten milliseconds late: half a gap");
+        p.left(Leaving { rate, ..segment(due + Dur(200_000)) });
+        assert_eq!(p.next(), due + Dur(1_000_000), "a fifth of a gap late: the next one is on time");
+        p.left(Leaving { rate, ..segment(Time(90_000_000)) });
+        assert_eq!(p.next(), Time(90_500_000), "after idle time one half gap, whatever its length");
+        assert!(p.holds(Time(90_400_000)) && p.alarm() == p.next());
+        p.on_alarm();
+        assert_eq!(p.alarm(), Time::NEVER);
     }
 }

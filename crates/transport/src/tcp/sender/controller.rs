@@ -55,30 +55,29 @@ impl Sender {
     pub(super) fn tell_controller(&mut self, a: &Ack, found: Found, p: &TcpParams) {
         // Linux: what duplicates have reported was counted, or not, when they came.
         let by_segments = p.avoidance_counting == AvoidanceCounting::Segments && a.bytes > 0;
+        let (lost_ever, in_flight) = (self.board.ever_lost(), self.in_flight(p));
+        let delivery = self.extra.as_mut().and_then(|x| x.measure(lost_ever, p));
         self.law.on_ack(&AckSample {
             ack: a,
             may_grow: found.may_grow || self.grows_on_duplicate(a, p),
             credit: if by_segments { a.delivered } else { a.bytes },
             phase: self.phase_after(found.verdict),
             newly_lost: found.lost,
-            in_flight: self.in_flight(p),
+            in_flight,
             ce_bytes: if a.echo { a.delivered } else { 0 },
+            delivery: delivery.as_ref(),
         });
+        if delivery.is_some() && self.law.holds_back() {
+            self.runs_out(in_flight);
+        }
         self.note_peak();
     }
 
     /// The same for an ACK to which nothing but the controller has an answer.
     #[inline]
     pub(super) fn tell_controller_of_usual(&mut self, a: &Ack, p: &TcpParams) {
-        self.law.on_ack(&AckSample {
-            ack: a,
-            may_grow: a.window_limited || p.grow_when == GrowWhen::Always,
-            credit: a.bytes,
-            phase: Phase::Open,
-            newly_lost: 0,
-            in_flight: self.outstanding(),
-            ce_bytes: 0,
-        });
+        let may_grow = a.window_limited || p.grow_when == GrowWhen::Always;
+        self.law.on_ack(&AckSample { may_grow, ..AckSample::of(a) });
         self.note_peak();
     }
 

@@ -2,12 +2,13 @@
 //! HyStart, tail loss probes, and the alarms of patient detectors.
 
 use super::{Line, Sender, real};
+use crate::tcp::conn::ledger::{Delivery, Departure, Ledger};
 use crate::tcp::conn::scoreboard::Sent;
 use crate::tcp::detect::tlp::{Kind, Meaning, Situation, TailProbe, Tlp};
 use crate::tcp::detect::{Detect, Phase, Verdict};
 use crate::tcp::law::hystart::{Hystart, SlowStart};
-use crate::tcp::law::{Change, Controller};
-use crate::tcp::pace::Pacer;
+use crate::tcp::law::{Change, Controller, Needs, SentFacts};
+use crate::tcp::pace::{Leaving, Pacer};
 use crate::tcp::params::{Reduction, TcpParams};
 use crate::tcp::sender::writer::{Turn, Writer};
 use crate::tcp::signal::early::{Cost, Early};
@@ -20,6 +21,7 @@ use crosswind_base::{Rng, Time};
 pub(super) struct Extra {
     early: Option<Early>,
     pacer: Option<Pacer>,
+    ledger: Option<Ledger>,
     hystart: Option<Hystart>,
     probe: Option<Tlp>,
     /// A recovery whose reduction is being paid out, by either rule.
@@ -37,12 +39,14 @@ impl Extra {
     pub(super) fn asked_for(p: &TcpParams) -> Option<Box<Extra>> {
         let x = Extra {
             pacer: Pacer::asked_for(p),
+            ledger: Needs::of(p).delivery.then(Ledger::default),
             hystart: (p.slow_start == SlowStart::Hystart).then(Hystart::default),
             probe: (p.tail_probe == TailProbe::On).then(Tlp::default),
             writer: Writer::asked_for(p),
             ..Extra::default()
         };
-        let is_any = x.pacer.is_some() || x.hystart.is_some() || x.probe.is_some() || x.writer.is_some();
+        let is_any =
+            x.pacer.is_some() || x.ledger.is_some() || x.hystart.is_some() || x.probe.is_some() || x.writer.is_some();
         let is_any = is_any || p.reduction != Reduction::AtOnce;
         is_any.then(|| Box::new(x))
     }
@@ -56,6 +60,14 @@ impl Extra {
             h.reset();
         }
     }
+    pub(super) fn ledger(&mut self) -> Option<&mut Ledger> {
+        self.ledger.as_mut()
+    }
+    /// What the ACK in hand has shown of the path, for a controller that asks.
+    pub(super) fn measure(&mut self, lost: u64, p: &TcpParams) -> Option<Delivery> {
+        let departs_at = self.pacer.as_ref().map_or(Time::ZERO, Pacer::next);
+        Some(self.ledger.as_mut()?.sample(lost, p.mss.0, departs_at))
+    }
     fn alarm(&self) -> Time {
         let pace = self.pacer.as_ref().map_or(Time::NEVER, Pacer::alarm);
         self.probe.as_ref().map_or(Time::NEVER, Tlp::at).min(pace)
@@ -64,6 +76,16 @@ impl Extra {
     pub(super) fn early_share(&self) -> Option<f64> {
         self.early.as_ref().filter(|e| e.params.cost == Cost::Fixed).map(|e| e.params.share)
     }
+}
+
+/// A segment that has left, new or again.
+#[derive(Clone, Copy)]
+pub(super) struct Left {
+    pub end: u64,
+    /// Its sequence numbers: payload and FIN.
+    pub numbers: u64,
+    pub payload: u64,
+    pub now: Time,
 }
 
 impl Sender {
@@ -173,7 +195,7 @@ impl Sender {
         if let Some(h) = self.extra.as_mut().and_then(|x| x.hystart.as_mut()) {
             h.reset();
         }
-        if p.reduction == Reduction::AtOnce {
+        if p.reduction == Reduction::AtOnce || Needs::of(p).recovery {
             return;
         }
         let mss = real(p.mss.0);
@@ -261,20 +283,61 @@ impl Sender {
         }
     }
 
-    /// A segment of `len` bytes has left, new or again.
-    pub(super) fn has_left(&mut self, len: u64, now: Time, p: &TcpParams) {
+    pub(super) fn has_left(&mut self, left: Left, p: &TcpParams) {
         if let Some(prr) = self.extra.as_mut().and_then(|x| x.prr.as_mut()) {
-            prr.on_sent(real(len) / real(p.mss.0));
+            prr.on_sent(real(left.payload) / real(p.mss.0));
         }
-        self.plan_probe(now, p);
-        self.pace(now, p);
+        self.plan_probe(left.now, p);
+        self.write_down(left, p);
+        self.pace(left, p);
     }
 
-    fn pace(&mut self, now: Time, p: &TcpParams) {
-        let window = self.cwnd(p) / real(p.mss.0);
+    /// Delivery rates need to know what had been delivered when the segment left.
+    fn write_down(&mut self, left: Left, p: &TcpParams) {
+        let Left { end, numbers: len, now, .. } = left;
+        let was_idle = self.in_flight(p) <= len;
         let srtt = self.rtt.srtt;
+        let Some(ledger) = self.extra.as_mut().and_then(|x| x.ledger()) else { return };
+        let is_app_limited = ledger.is_app_limited();
+        ledger.sent(Departure { now, end, len, was_idle });
+        self.law.on_sent(&SentFacts { now, was_idle, is_app_limited, srtt });
+    }
+
+    /// After an attempt to send: with less than a segment to send, room for one, and nothing lost, the application is what limits.
+    pub(super) fn note_app_limit(&mut self, p: &TcpParams) {
+        if self.extra.as_ref().is_none_or(|x| x.ledger.is_none()) {
+            return;
+        }
+        let in_flight = self.in_flight(p);
+        let is_out_of_data = self.data_end.saturating_sub(self.nxt) < p.mss.0;
+        if is_out_of_data && real(in_flight) < self.cwnd(p) && self.board.lost_bytes() <= self.board.resent_bytes() {
+            self.runs_out(in_flight);
+        }
+    }
+
+    /// Samples of what leaves now tell of the sender, not of the path.
+    pub(super) fn runs_out(&mut self, in_flight: u64) {
+        if let Some(ledger) = self.extra.as_mut().and_then(|x| x.ledger()) {
+            ledger.runs_out(in_flight);
+        }
+    }
+
+    fn pace(&mut self, left: Left, p: &TcpParams) {
+        if self.extra.as_ref().is_none_or(|x| x.pacer.is_none()) {
+            return;
+        }
+        let leaving = Leaving {
+            now: left.now,
+            bytes: left.payload,
+            of_timer: self.rtt.srtt,
+            cwnd: self.cwnd(p),
+            mss: real(p.mss.0),
+            is_far_from_threshold: self.law.cwnd() < self.law.ssthresh() / 2.0,
+            rate: self.law.pacing_rate(),
+            segments: self.stats.segments,
+        };
         if let Some(pacer) = self.extra.as_mut().and_then(|x| x.pacer.as_mut()) {
-            pacer.left(now, srtt, window);
+            pacer.left(leaving);
         }
     }
 

@@ -1,6 +1,7 @@
 //! What an ACK says, gathered once for everybody who is asked about it.
 
 use super::{Sender, real};
+use crate::tcp::conn::ledger::Both;
 use crate::tcp::detect::delivered::Delivered;
 use crate::tcp::law::Controller;
 use crate::tcp::params::{BackoffEnd, GrowWhen, Handshake, RttSampling, TcpParams};
@@ -41,12 +42,19 @@ impl Sender {
         };
         let before = self.una;
         let is_timed = p.rtt_sampling != RttSampling::InOrder || !self.has_hole();
+        let mut ledger = self.extra.as_mut().and_then(|x| x.ledger());
+        if let Some(ledger) = &mut ledger {
+            ledger.begin(now, pkt.ack);
+        }
         let acked = if pkt.ack > self.una { self.board.ack_to(pkt.ack, mark) } else { Default::default() };
         self.una = self.una.max(pkt.ack);
         let (mut sacked, mut delivered) = (0, Delivered::of(&acked));
         if self.habits.uses_scoreboard {
             for b in blocks {
-                sacked += self.board.sack(*b, mark, &mut delivered);
+                sacked += match &mut ledger {
+                    Some(ledger) => self.board.sack(*b, mark, &mut Both(&mut delivered, ledger)),
+                    None => self.board.sack(*b, mark, &mut delivered),
+                };
             }
         }
         let edge = pkt.ack + pkt.wnd as u64;

@@ -1,5 +1,6 @@
 //! What leaves: retransmissions, new data, and what might be lost, as far as window, peer and application allow.
 
+use super::extra::Left;
 use super::{Line, Outgoing, Sender, real};
 use crate::tcp::conn::scoreboard::{Scoreboard, Sent};
 use crate::tcp::detect::{Detect, Phase};
@@ -149,6 +150,9 @@ impl Sender {
             };
         }
         self.note_usage(self.stats.segments > sent_before, p);
+        if self.extra.is_some() {
+            self.note_app_limit(p);
+        }
     }
 
     /// Linux 2.4 (`tcp_cwnd_down`): in a recovery and after an echo, at most what is in flight and one segment.
@@ -254,7 +258,7 @@ impl Sender {
         }
         self.detector.on_sent(len);
         if self.extra.is_some() {
-            self.has_left(len, now, p);
+            self.has_left(Left { end: self.nxt, numbers: len + u64::from(fin), payload: len, now }, p);
         }
     }
 
@@ -363,7 +367,7 @@ impl Sender {
         }
         self.detector.on_sent(payload);
         if self.extra.is_some() {
-            self.has_left(payload, now, p);
+            self.has_left(Left { end: s.end(), numbers: s.len.into(), payload, now }, p);
         }
     }
 }

@@ -153,7 +153,7 @@ impl Sender {
             p.spurious_response,
             SpuriousResponse::Full | SpuriousResponse::Avoidance | SpuriousResponse::Rfc4015
         ) {
-            self.law = law;
+            self.law.undo(&law);
         }
         let w = self.law.window();
         let (cwnd, ssthresh) = match p.spurious_response {
