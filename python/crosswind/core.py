@@ -120,9 +120,17 @@ def registry(kind: str | None = None) -> list[dict[str, Any]]:
 
 
 def column(name: str, data: Any) -> pl.Series:
-    """A column of the engine: an array, or a pair (codes, texts). Whole numbers become signed."""
+    """A column of the engine: an array, or a pair (codes, texts). Whole numbers become signed.
+
+    Arrays of 64 bits are not copied.
+    """
     if isinstance(data, tuple):
         codes, texts = data
         return pl.Series(name, texts, dtype=pl.String).gather(pl.Series(codes, dtype=pl.UInt32)).alias(name)
+    if getattr(data, "dtype", None) == "uint64":
+        signed = data.view("int64")
+        if signed.size and signed.min() < 0:
+            raise OverflowError(f"{name}: {data.max()} does not fit into 63 bits")
+        return pl.Series(name, signed)
     column = pl.Series(name, data)
     return column.cast(pl.Int64) if column.dtype.is_unsigned_integer() else column

@@ -197,7 +197,7 @@ def query(
     from crosswind.table import Table
 
     runs = Runs.load(folder)
-    answer = query_tables({**runs.tables, **runs.extra}, sql)
+    answer = query_tables(runs.sources(), sql)
     if json:
         print_json(answer.to_dicts())
         return

@@ -17,7 +17,7 @@ def runs_of(scenario: Scenario, raw: dict[str, Any], facts: dict[str, Any], *, s
     m = manifest_of({scenario.name: scenario}, Ask(seed, reps))
     m |= {"mode": "emulate", "interrupted": False, "workers": 1, "machine": facts["machine"]}
     m["wall_s"] = round(facts["view"]["time_ns"] / 1e9, 3)
-    runs = Runs.from_engine(raw, {scenario.name: scenario}, m)
+    runs = Runs.from_engine(dict(raw), {scenario.name: scenario}, m)
     runs.manifest["warnings"] += warnings
     runs.manifest["trusted"] = runs.manifest["trusted"] and not any(w.startswith("not to be") for w in warnings)
     return runs

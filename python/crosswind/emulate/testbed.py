@@ -92,7 +92,9 @@ def repetition(job: dict[str, Any], privileges: needs.Privileges) -> Runs:
         code = sandbox.run({**job, "out": folder}, privileges)
         if code != 0:
             raise CrosswindError(f"the emulation of repetition {job['rep']} ended with exit code {code}")
-        return Runs.load(folder)
+        runs = Runs.load(folder)
+        runs.tables.hold()
+        return runs
 
 
 def joined(parts: list[Runs], scenario: Scenario, reps: int, wall_s: float) -> Runs:

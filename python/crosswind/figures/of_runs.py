@@ -34,10 +34,7 @@ def run_pictures(runs: Runs) -> list[Picture]:
     """The pictures that the tables of a run allow. Each says which configurations and repetitions it shows."""
     out: list[Picture] = []
     colours = _colours(runs)
-    samples = runs.sample()
-    if not samples.is_empty():
-        samples = samples.filter(pl.col("rep") == samples["rep"].min())
-        out += [p for s in SERIES if (p := _over_time(runs, samples, s, colours))]
+    out += [p for s in SERIES if (p := _over_time(runs, s, colours))]
     out += [p for d in DISTRIBUTIONS if (p := _distribution(runs, d, colours))]
     out += _sequence_pictures(runs)
     if int(runs.manifest.get("reps", 1)) > 1 and not runs.repetitions_are_identical():
@@ -80,12 +77,10 @@ def _scope(runs: Runs, repetition: str) -> str:
     return f" ({'; '.join(said)})" if said else ""
 
 
-def _over_time(
-    runs: Runs, samples: pl.DataFrame, what: tuple[str, str, str, str], colours: Mapping[str, int]
-) -> Picture | None:
+def _over_time(runs: Runs, what: tuple[str, str, str, str], colours: Mapping[str, int]) -> Picture | None:
     metric, name, caption, axis = what
     shown = _shown(runs)
-    one = samples.filter((pl.col("metric") == metric) & pl.col("configuration").is_in(shown))
+    one = runs.first_sample(metric).filter(pl.col("configuration").is_in(shown))
     if one.is_empty():
         return None
     peaks = one.group_by("entity").agg(pl.col("value").max())

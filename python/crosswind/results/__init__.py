@@ -3,6 +3,7 @@
 | file | holds |
 |---|---|
 | `runs` | tables of runs, and the folder that they are saved into |
+| `tables` | tables that are in memory, or read in part where they are large |
 | `metrics` | metrics of one's own, out of samples |
 | `outcomes` | how runs and flows ended, and which count |
 | `summary` | tables for people |

@@ -21,21 +21,20 @@ NS2_LETTERS = {"send": "+", "resend": "+", "receive": "r", "drop": "d", "lost": 
 
 def csv(runs: Runs, folder: Path) -> list[Path]:
     """Every table as CSV."""
-    return _tables(runs, folder, ".csv", lambda frame, path: frame.write_csv(path))
+    return _tables(runs, folder, ".csv", lambda rows, path: rows.sink_csv(path))
 
 
 def arrow(runs: Runs, folder: Path) -> list[Path]:
     """Every table as an Arrow IPC file (Feather)."""
-    return _tables(runs, folder, ".arrow", lambda frame, path: frame.write_ipc(path))
+    return _tables(runs, folder, ".arrow", lambda rows, path: rows.sink_ipc(path))
 
 
-def _tables(runs: Runs, folder: Path, suffix: str, write: Callable[[pl.DataFrame, Path], Any]) -> list[Path]:
+def _tables(runs: Runs, folder: Path, suffix: str, write: Callable[[pl.LazyFrame, Path], Any]) -> list[Path]:
     out = []
-    for name, frame in {**runs.tables, **runs.extra}.items():
-        if frame.width:
-            path = prepare_out(folder) / f"{name}{suffix}"
-            write(frame, path)
-            out.append(path)
+    for name, table in runs.sources().items():
+        path = prepare_out(folder) / f"{name}{suffix}"
+        write(table.lazy(), path)
+        out.append(path)
     return out
 
 

@@ -18,6 +18,7 @@ MANIFEST = "manifest.json"
 DRAWN = ".drawn.json"
 SWEEP = "sweep.json"
 CAPTURE = "packets.pcapng"
+NO_SPACE = "no space left"
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -73,7 +74,7 @@ def results_in(directory: str | Path) -> Iterator[Path]:
 def why_not_written(e: BaseException) -> str:
     """A reason in words: a full disk, or what the system or polars said."""
     if getattr(e, "errno", None) in FULL or "No space left" in str(e) or "File too large" in str(e):
-        return "no space left"
+        return NO_SPACE
     return getattr(e, "strerror", None) or " ".join(str(e).split())
 
 

@@ -40,8 +40,9 @@ class Metric:
         """Columns configuration, rep, entity and the metric. Raises InputError when the series was not recorded."""
         series = runs.sample(self.sample)
         if series.is_empty():
-            recorded = runs.sample()
-            names = recorded["metric"].unique().sort().to_list() if recorded.width else []
+            recorded = runs.scan("sample")
+            known = recorded.collect_schema() and recorded.select(pl.col("metric").unique().sort()).collect()
+            names = known["metric"].to_list() if isinstance(known, pl.DataFrame) else []
             raise InputError(
                 f"metric {self.name}",
                 found=f"no samples of `{self.sample}`",
@@ -58,7 +59,7 @@ class Metric:
     def add_to(self, runs: Runs) -> Runs:
         """The same runs with the metric as a further column of the flow table (entities are flows)."""
         found = self.measure(runs).rename({"entity": "name"})
-        tables = dict(runs.tables)
+        tables = runs.tables.sources()
         tables["flow"] = runs.flows().join(
             found, on=["configuration", "rep", "name"], how="left", maintain_order="left"
         )

@@ -6,13 +6,18 @@ Writing is all or nothing: a name holds the whole content or does not exist.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import IO, Any, NamedTuple, Protocol
+
+import polars as pl
 
 from crosswind.errors import BlockedError, InputError
-from crosswind.results.folder import FULL, lock, prepare_out
+from crosswind.results.folder import NO_SPACE, lock, prepare_out, why_not_written
+from crosswind.results.sealed import checksum, checksum_of
+from crosswind.results.tables import Source, write_parquet
 
 #: Stores without folders, where making one would make a bucket.
 OBJECT_STORES = frozenset({"s3", "s3a", "gs", "gcs", "abfs", "az", "adl", "oss", "oci"})
@@ -22,12 +27,31 @@ class NoRoomError(BlockedError):
     """Nothing more can be written; what was written before stays."""
 
 
+#: What polars reads a table from.
+File = Path | io.BytesIO
+
+
+class Written(NamedTuple):
+    """What lies under a name."""
+
+    checksum: str
+    size_bytes: int
+
+    @staticmethod
+    def of(file: File) -> Written:
+        if isinstance(file, Path):
+            return Written(checksum_of(file), file.stat().st_size)
+        return Written(checksum(file.getvalue()), len(file.getvalue()))
+
+
 class Place(Protocol):
     """A folder of named contents. Names may contain slashes."""
 
     def __str__(self) -> str: ...
     def read(self, name: str) -> bytes: ...
+    def open(self, name: str) -> File: ...
     def write(self, name: str, data: bytes) -> None: ...
+    def write_table(self, name: str, table: Source, metadata: Mapping[str, str] | None = None) -> Written: ...
     def names(self, folder: str) -> list[str]: ...
     def remove(self, name: str) -> None: ...
     def move(self, name: str, to: str) -> None: ...
@@ -47,18 +71,28 @@ class Folder:
     def read(self, name: str) -> bytes:
         return (self.path / name).read_bytes()
 
+    def open(self, name: str) -> File:
+        return self.path / name
+
     def write(self, name: str, data: bytes) -> None:
+        self._write(name, lambda f: f.write(data))
+
+    def write_table(self, name: str, table: Source, metadata: Mapping[str, str] | None = None) -> Written:
+        self._write(name, lambda f: write_parquet(table, f, metadata))
+        return Written.of(self.path / name)
+
+    def _write(self, name: str, into: Callable[[IO[bytes]], object]) -> None:
         """Written beside, forced to the disk, then renamed. Raises NoRoomError when the disk takes no more."""
         target = self.path / name
         part = target.with_name(f".{target.name}.{os.getpid()}.part")
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             with part.open("wb") as f:
-                f.write(data)
+                into(f)
                 f.flush()
                 os.fsync(f.fileno())
             part.replace(target)
-        except OSError as e:
+        except (OSError, pl.exceptions.PolarsError) as e:
             with contextlib.suppress(OSError):
                 part.unlink(missing_ok=True)
             raise _no_room(str(self.path), e) from None
@@ -125,6 +159,16 @@ class Remote:
             data: Any = self._fs.cat_file(self._at(name))
         return bytes(data)
 
+    def open(self, name: str) -> File:
+        return io.BytesIO(self.read(name))
+
+    def write_table(self, name: str, table: Source, metadata: Mapping[str, str] | None = None) -> Written:
+        """Compressed in memory: an object is put whole or not at all."""
+        out = io.BytesIO()
+        write_parquet(table, out, metadata)
+        self.write(name, out.getvalue())
+        return Written.of(out)
+
     def write(self, name: str, data: bytes) -> None:
         try:
             with self._reached():
@@ -163,9 +207,13 @@ def place(where: str | Path) -> Place:
     return Remote(str(where)) if "://" in str(where) else Folder(where)
 
 
-def _no_room(where: str, e: OSError) -> NoRoomError:
-    why = "no space left" if e.errno in FULL else f"cannot be written ({e.strerror or e})"
-    return NoRoomError(f"{where}: {why}; finished runs are kept, and the same command goes on from there")
+def _no_room(where: str, e: OSError | pl.exceptions.PolarsError) -> NoRoomError:
+    why = why_not_written(e)
+    why = why if why == NO_SPACE else f"cannot be written ({why})"
+    return NoRoomError(
+        f"{where}: {why}; finished runs are kept, and the same command goes on from there; "
+        "what was there before is kept"
+    )
 
 
 def carry(folder: Path, to: Place) -> None:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from crosswind.core import column, registry
+from crosswind.core import registry
 from crosswind.errors import BlockedError, InputError, MissingExtraError, RunFailedError, UnknownNameError
 from crosswind.results import delays, outcomes, sealed
 from crosswind.results.folder import MANIFEST, clear_after, manifest_in, prepare_out, why_not_written
 from crosswind.results.interrupt import held
+from crosswind.results.tables import Columns, Kept, Source, Tables
 from crosswind.scenario import Scenario
 
 SCHEMA_VERSION = 1
@@ -23,7 +23,6 @@ TABLES = ("run", "flow", "page", "object", "link", "class", "edge", "sample", "e
 FAILED_SHOWN = 5
 
 
-@dataclass(repr=False)
 class Runs:
     """Tables of finished runs. Every table has `configuration` (the scenario's label) and `rep`.
 
@@ -31,36 +30,27 @@ class Runs:
     second); -1 in a `_ns` column of the flow table means that it did not happen.
     """
 
-    tables: dict[str, pl.DataFrame]
-    scenarios: dict[str, Scenario]
-    manifest: dict[str, Any]
-    #: Tables of an experiment, by names that no table of the engine has.
-    extra: dict[str, pl.DataFrame] = field(default_factory=dict)
+    def __init__(
+        self,
+        tables: Mapping[str, Source],
+        scenarios: dict[str, Scenario],
+        manifest: dict[str, Any],
+        extra: Mapping[str, pl.DataFrame] | None = None,
+    ) -> None:
+        self.tables = Tables(tables)
+        self.scenarios = scenarios
+        self.manifest = manifest
+        #: Tables of an experiment, by names that no table of the engine has.
+        self.extra = dict(extra or {})
 
     @staticmethod
     def from_engine(
         raw: Mapping[str, Mapping[str, Any]],
         scenarios: dict[str, Scenario],
         manifest: dict[str, Any],
-        numbers: Sequence[int] | None = None,
     ) -> Runs:
-        """Builds the frames out of the engine's columns and notes in the manifest what a reader must know.
-
-        `numbers`: which of the engine's scenarios each label stands for, where some stand for the same.
-        """
-        places = list(range(len(scenarios)))
-        of = places if numbers is None else list(numbers)
-        labels = pl.DataFrame({"scenario": pl.Series(of, dtype=pl.Int64), "configuration": list(scenarios)})
-        labels = labels.with_columns(place=pl.Series(places, dtype=pl.Int64))
-        tables: dict[str, pl.DataFrame] = {}
-        for name, columns in raw.items():
-            frame = pl.DataFrame({k: column(k, v) for k, v in columns.items()})
-            if "scenario" in frame.columns:
-                frame = frame.with_columns(pl.col("scenario").cast(pl.Int64))
-                frame = frame.join(labels, on="scenario", how="left", maintain_order="left_right")
-                frame = frame if of == places else frame.sort("place", maintain_order=True)
-                frame = frame.select("configuration", pl.exclude("configuration", "scenario", "place"))
-            tables[name] = frame
+        """Builds the frames out of the engine's columns and notes in the manifest what a reader must know."""
+        tables = {name: _labelled(Columns(columns), list(scenarios)) for name, columns in raw.items()}
         out = Runs(tables, scenarios, manifest)
         finished = tables["run"].height if "run" in tables else 0
         manifest["runs"] = finished
@@ -126,7 +116,22 @@ class Runs:
         """A table by name; an empty frame when the runs did not record it. Raises InputError for a name of none."""
         if name not in self.tables and name not in TABLES:
             raise UnknownNameError("table", name, "table", {*TABLES, *self.tables})
-        return self.tables.get(name, pl.DataFrame())
+        try:
+            return self.tables.get(name, pl.DataFrame())
+        except OSError as e:
+            raise _gone(name, e) from None
+
+    def scan(self, name: str) -> pl.LazyFrame:
+        """A table by name as a polars query, which reads only what its answer needs; empty as `table`.
+
+        Raises DamagedError when its file has been replaced.
+        """
+        if name not in self.tables:
+            return pl.LazyFrame()
+        try:
+            return self.tables.lazy(name)
+        except OSError as e:
+            raise _gone(name, e) from None
 
     def runs(self) -> pl.DataFrame:
         """One row per run: seed, end, events, packets, outcome."""
@@ -168,21 +173,45 @@ class Runs:
         """
         return self._recorded("sample", metric, entity)
 
+    def first_sample(self, metric: str) -> pl.DataFrame:
+        """The samples of one metric in the first repetition that has any; without rows when nothing was recorded."""
+        rows = self.scan("sample")
+        if not rows.collect_schema():
+            return pl.DataFrame(
+                schema={"configuration": pl.String, "time_ns": pl.Int64, "entity": pl.String, "value": pl.Float64}
+            )
+        first = rows.select(pl.col("rep").min()).collect(engine="streaming").item()
+        rows = rows.filter((pl.col("rep") == first) & (pl.col("metric") == metric))
+        return rows.select("configuration", "time_ns", "entity", "value").collect(engine="streaming")
+
     def hist(self, metric: str | None = None, entity: str | None = None) -> pl.DataFrame:
         """Histograms (entity, metric, low, high, count), all or those of one metric and entity. Errors as `sample`."""
         return self._recorded("hist", metric, entity)
 
     def _recorded(self, table: str, metric: str | None, entity: str | None) -> pl.DataFrame:
-        frame = self.table(table)
+        if metric is None and entity is None:
+            return self.table(table)
         if metric is not None:
-            known = {r["name"] for r in registry("metric")}
-            _check_name(table, "metric", metric, frame, known)
+            self._check_name(table, "metric", metric, {r["name"] for r in registry("metric")})
         if entity is not None:
             links, flows = self.links(), self.flows()
             ends = links.select("link", "direction").unique().iter_rows() if links.width else ()
             names = flows["name"].unique().to_list() if flows.width else []
-            _check_name(table, "entity", entity, frame, {*names, *("/".join(e) for e in ends)})
-        return _filtered(frame, metric=metric, entity=entity)
+            self._check_name(table, "entity", entity, {*names, *("/".join(e) for e in ends)})
+        return _filtered(self.scan(table), metric=metric, entity=entity).collect(engine="streaming")
+
+    def _check_name(self, table: str, column: str, name: str, known: set[str]) -> None:
+        """Raises UnknownNameError for a name that is neither in the table nor known to be possible."""
+        if name in known:
+            return
+        rows = self.scan(table)
+        there = (
+            set(rows.select(pl.col(column).unique()).collect(engine="streaming")[column])
+            if rows.collect_schema()
+            else set()
+        )
+        if name not in there:
+            raise UnknownNameError(table, name, column, there or known)
 
     def to_pandas(self, table: str = "flow") -> Any:
         """A table by name as a pandas DataFrame. Raises MissingExtraError without pandas."""
@@ -199,15 +228,15 @@ class Runs:
         Raises InputError for a flow that does not exist.
         """
         events = self.table("event")
-        if flow is not None and self.flows().width:
-            _check_name("events", "name", flow, self.flows(), set())
+        if flow is not None and self.flows().width and flow not in (known := set(self.flows()["name"])):
+            raise UnknownNameError("events", flow, "name", known)
         if events.is_empty():
             return events
         names = self.flows().select("configuration", "rep", "flow", "name")
         keys = ["configuration", "rep", "flow"]
         events = events.with_columns(pl.col("flow").cast(names["flow"].dtype), pl.col("rep").cast(names["rep"].dtype))
         events = events.join(names, on=keys, how="left", maintain_order="left")
-        return _filtered(events, name=flow, kind=kind)
+        return _filtered(events.lazy(), name=flow, kind=kind).collect()
 
     def repetitions_are_identical(self) -> bool:
         """Whether there are several repetitions, and all have the same flows, links and pages: nothing is random."""
@@ -226,7 +255,10 @@ class Runs:
         test = pl.col("configuration") == configuration
         if reps is not None:
             test = test & pl.col("rep").is_in(list(reps))
-        tables = {k: t.filter(test) if "configuration" in t.columns else t for k, t in self.tables.items()}
+        tables = {
+            k: t.filter(test) if isinstance(t, pl.DataFrame) else self.scan(k).filter(test)
+            for k, t in self.tables.sources().items()
+        }
         return Runs(tables, {configuration: self.scenarios[configuration]}, self.manifest)
 
     def save(self, directory: str | Path, texts: Mapping[str, str] | None = None) -> Path:
@@ -247,7 +279,7 @@ class Runs:
     def _write(self, out: Path, texts: Mapping[str, str]) -> None:
         taken = sorted(self.tables.keys() & self.extra.keys())
         assert not taken, f"tables of an experiment would replace those of its runs: {', '.join(taken)}"
-        tables = {n: f for n, f in {**self.tables, **self.extra}.items() if f.width}
+        tables = self.sources()
 
         def manifest(sums: sealed.Sums) -> dict[str, str]:
             text = json.dumps(self.complete_manifest(sums), indent=2, ensure_ascii=False)
@@ -257,25 +289,33 @@ class Runs:
             before = manifest_in(out)
             sealed.write_all(out, tables, texts, manifest)
             clear_after(out, before, self.manifest)
+        for name, source in self.tables.sources().items():
+            if not isinstance(source, pl.DataFrame):  # what it was made from may go
+                self.tables[name] = Kept.at(out / f"{name}.parquet")
+
+    def sources(self) -> dict[str, Source]:
+        """All tables that have a column, those of an experiment too, unopened."""
+        return {**self.tables.sources(), **{n: f for n, f in self.extra.items() if f.width}}
 
     def complete_manifest(self, sums: sealed.Sums) -> dict[str, Any]:
         """The manifest with the name of these runs, the list of their tables and the checksums of their files."""
         self.manifest["files"] = sums
         self.manifest["run_id"] = self.run_id
-        self.manifest["tables"] = sorted(n for n, f in {**self.tables, **self.extra}.items() if f.width)
+        self.manifest["tables"] = sorted(self.sources())
         self.manifest.update(sealed.sealed(self.manifest))
         return self.manifest
 
     @staticmethod
     def load(directory: str | Path) -> Runs:
-        """Reads what `save` wrote. Raises InputError when it is not a folder of results, or not what was written."""
+        """Opens what `save` wrote; tables are read when they are asked for.
+
+        Raises InputError when it is not a folder of results, or not what was written.
+        """
         folder = Path(directory)
         try:
             manifest = sealed.unsealed(folder / MANIFEST, json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
             sums = manifest.get("files", {})
-            tables = {
-                n: sealed.read_table(folder / f"{n}.parquet", sums.get(f"{n}.parquet")) for n in manifest["tables"]
-            }
+            tables = {n: sealed.opened(folder / f"{n}.parquet", sums.get(f"{n}.parquet")) for n in manifest["tables"]}
             for name in sums.keys() - {f"{n}.parquet" for n in tables}:
                 sealed.check(folder / name, sums[name])
             scenarios = _scenarios(manifest)
@@ -298,7 +338,8 @@ class Runs:
                 expected=f"schema version {SCHEMA_VERSION}",
             )
         main = {k: v for k, v in tables.items() if k in TABLES}
-        return Runs(main, scenarios, manifest, {k: v for k, v in tables.items() if k not in TABLES})
+        extra = {k: v.lazy().collect() for k, v in tables.items() if k not in TABLES}
+        return Runs(main, scenarios, manifest, extra)
 
     def warnings(self) -> list[str]:
         """What a reader of these runs must know before trusting them."""
@@ -351,18 +392,24 @@ def _scenarios(manifest: dict[str, Any]) -> dict[str, Scenario]:
     return {s["configuration"]: Scenario(s["scenario"], s.get("file")) for s in manifest["scenarios"]}
 
 
-def _check_name(table: str, column: str, name: str, frame: pl.DataFrame, known: set[str]) -> None:
-    """Raises UnknownNameError for a name that is neither in the table nor known to be possible."""
-    there = set(frame[column].unique().to_list()) if frame.width else set()
-    if name not in there | known:
-        raise UnknownNameError(table, name, column, there or known)
+def _labelled(columns: Columns, labels: Sequence[str]) -> pl.DataFrame:
+    """A table of the engine with a label in the place of its scenario's number."""
+    frame = columns.slice(0, columns.rows)
+    if "scenario" not in frame.columns:
+        return frame
+    label = pl.Series("configuration", labels, dtype=pl.String).gather(frame["scenario"])
+    return frame.select(label, pl.exclude("configuration", "scenario"))
 
 
-def _filtered(frame: pl.DataFrame, **wanted: str | None) -> pl.DataFrame:
+def _filtered(rows: pl.LazyFrame, **wanted: str | None) -> pl.LazyFrame:
     for name, value in wanted.items():
-        if value is not None and name in frame.columns:
-            frame = frame.filter(pl.col(name) == value)
-    return frame
+        if value is not None and name in rows.collect_schema():
+            rows = rows.filter(pl.col(name) == value)
+    return rows
+
+
+def _gone(name: str, e: OSError) -> sealed.DamagedError:
+    return sealed.DamagedError(name, found=f"a table that is gone ({why_not_written(e)})", expected=sealed.LEFT)
 
 
 def latest(directory: Path) -> Path:

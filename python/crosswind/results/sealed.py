@@ -9,12 +9,12 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from crosswind.errors import InputError
+from crosswind.results.tables import Kept, Source, write_parquet
 
 SEAL = "checksum"
 LEFT = "results as they were written"
@@ -48,7 +48,7 @@ def check(path: Path, expected: str | None) -> None:
 
 def write_all(
     folder: Path,
-    tables: Mapping[str, pl.DataFrame],
+    tables: Mapping[str, Source],
     texts: Mapping[str, str],
     last: Callable[[Sums], Mapping[str, str]],
 ) -> None:
@@ -67,7 +67,7 @@ def write_all(
 
     try:
         for name, frame in tables.items():
-            write(f"{name}.parquet", frame.write_parquet)
+            write(f"{name}.parquet", partial(write_parquet, frame))
         for name, text in texts.items():
             write(name, _writer(text))
         for name, text in last({name: checksum_of(part) for name, part in parts.items()}).items():
@@ -84,10 +84,10 @@ def _writer(text: str) -> Callable[[Path], object]:
     return lambda path: path.write_bytes(text.encode())
 
 
-def read_table(path: Path, expected: str | None) -> pl.DataFrame:
-    """A Parquet file that is held against its checksum."""
+def opened(path: Path, expected: str | None) -> Kept:
+    """A table in a Parquet file, which has been held against its checksum."""
     check(path, expected)
-    return pl.read_parquet(path)
+    return Kept.at(path)
 
 
 def sealed(content: Mapping[str, Any]) -> dict[str, Any]:

@@ -350,13 +350,11 @@ def sparks(runs: Runs, width: int = 0) -> list[Spark]:
 
     `width`: characters for label, line and largest value together (0: lines of 60).
     """
-    samples = runs.sample()
-    if samples.is_empty() or len(runs.scenarios) > 1:
+    if len(runs.scenarios) > 1:
         return []
-    samples = samples.filter(pl.col("rep") == samples["rep"].min())
     found: list[tuple[str, list[float], str]] = []
     for metric, what in (("queue_bytes", "queue"), ("cwnd_bytes", "cwnd")):
-        one = samples.filter(pl.col("metric") == metric).sort("time_ns")
+        one = runs.first_sample(metric).sort("time_ns")
         names = one.group_by("entity", maintain_order=True).agg(pl.col("value").max()).filter(pl.col("value") > 0)
         for entity in names.sort("value", descending=True)["entity"].to_list()[:3]:
             values = one.filter(pl.col("entity") == entity)["value"].to_list()

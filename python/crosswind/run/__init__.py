@@ -8,6 +8,7 @@
 | `wanted` | which runs are wanted, what each is called, which are missing |
 | `work` | makes missing runs in threads, or wherever an executor takes them |
 | `store` | finished runs by what went into them |
+| `gather` | one table of many runs out of the shards that hold them |
 | `kept` | runs that are made once: read where they are kept, else made |
 """
 

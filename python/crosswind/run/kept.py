@@ -1,7 +1,8 @@
 """Runs that are made once: what is kept is read, what is missing is made and kept as it comes.
 
 Kept are finished runs in the tables that an earlier command left in its folder, runs that it had made when it was
-stopped (`runs/` in that folder, gone when the tables are written), and those that several experiments share.
+stopped (`runs/` in that folder, gone when the tables are written), and those that several experiments share. Each is
+read where it lies: no table of all runs is held in memory, unless it is small.
 """
 
 from __future__ import annotations
@@ -72,8 +73,7 @@ def run_kept(
     """
     labelled = dict(configurations)
     wanted = ask.of(labelled)
-    if (local is not None and local.laws) or any(p.files() for p in wanted.points):
-        folder = None
+    again = again or (local is not None and bool(local.laws)) or any(p.files() for p in wanted.points)
     store = Store.open(place(folder)) if folder is not None else Store()
     if again:
         store.clear()
@@ -94,12 +94,11 @@ def run_kept(
     manifest["failed"] = failures(wanted, [*others.failed, *made.failed])
     index = wanted.index()
     there = store.tables()
-    out = Runs({t: labelled_table(store, t, index) for t in TABLES if t in there}, labelled, manifest)
+    out = Runs({t: store.gathered(t, index) for t in TABLES if t in there}, labelled, manifest)
     manifest["runs"] = out.runs().height
     manifest["warnings"] = out.warnings()
     manifest["trusted"] = out.may_be_trusted()
-    new = store.load("run", (wanted.all_keys() & store.keys()) - before - read)
-    manifest["packets"] = int(new["packets"].sum()) if new.width else 0
+    manifest["packets"] = store.packets((wanted.all_keys() & store.keys()) - before - read)
     if before:
         manifest["runs_before"] = index.filter(pl.col("key").is_in(list(before))).height
     if damaged:
@@ -158,7 +157,7 @@ def _make_common(
     theirs = Store.open(place(shared.folder), users="several")
     read = common & theirs.keys()
     made = _make(wanted, (wanted.all_keys() - common) | theirs.keys(), theirs, workers)
-    store.hold({t: theirs.load(t, sorted(common & theirs.keys())) for t in theirs.tables()})
+    store.adopt(theirs, common)
     return made, read
 
 
@@ -182,26 +181,9 @@ def _take_over(store: Store, folder: Path, wanted: Wanted) -> str:
     chains = (([there.key(i, r) for r in c]) for i, p in enumerate(there.points) if p.chained for c in there.chains(i))
     cut = {k for keys in chains if not found.issuperset(keys) for k in keys}
     index = index.filter(pl.col("key").is_in(list((found & wanted.all_keys()) - cut)))
-    store.hold(
-        {
-            name: frame.join(index, on=["configuration", "rep"], how="inner", maintain_order="left").select(
-                "key", pl.exclude("key", "configuration", "rep")
-            )
-            for name, frame in saved.tables.items()
-            if name in TABLES and frame.width
-        }
-    )
+    if index.height:
+        store.hold(saved.tables.sources(), index)
     return ""
-
-
-def labelled_table(store: Store, table: str, index: pl.DataFrame) -> pl.DataFrame:
-    """One table of the runs in `index` (key, configuration, rep) in its order; an empty frame when they have none."""
-    frame = store.load(table, index["key"].to_list())
-    if not frame.width:
-        return frame
-    order = index.with_row_index("order")
-    both = order.join(frame, on="key", how="inner", maintain_order="left")
-    return both.select("configuration", "rep", pl.exclude("configuration", "rep", "order", "key"))
 
 
 def failures(wanted: Wanted, failed: Sequence[Failed]) -> list[dict[str, Any]]:

@@ -43,7 +43,8 @@ def run(
     `laws`: window laws of your own that remember something, name -> class (see `crosswind.run.laws.RememberingLaw`),
     for flows with `tcp = { law = "own", own_law = "name" }`. Slow: Python is asked on every ACK; the manifest says so.
     `out`: a folder to save the tables into, as `Runs.save` does. Runs that are there already (same scenario, engine and
-    seed) are read, unless `again`; finished ones are kept as they come, so a call that was killed goes on where it was.
+    seed) are read, unless `again`; finished ones are kept as they come, so a call that was killed goes on where it was,
+    and the memory holds only some of them. Large tables are read from the folder when they are asked for.
     `folder`: where the files go that a scenario names (`record.pcap`, `record.event_file`; default: `out`, or here).
 
     Raises InputError when a scenario is wrong, and whatever a law of your own raises. Ctrl-C returns what is finished,

@@ -3,39 +3,53 @@
 A *key* names a run: the scenario with every default filled in, the build of the engine, the seed, the repetition. Runs
 arrive in *shards*. A shard is one Parquet file for each table; `run` is written last and holds the checksums of the
 others, so a shard either is there and whole, or does not exist. Damaged shards are set aside and their runs made again.
-A store without a place keeps its runs in memory.
+A store without a place keeps its runs in memory. Tables come out of it shard by shard (`gathered`), never all at once
+when they are large.
 """
 
 from __future__ import annotations
 
-import io
 import json
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import polars as pl
 
-from crosswind.results.place import Place
-from crosswind.results.sealed import checksum
+from crosswind.results.place import Place, Written
+from crosswind.results.tables import Source
+from crosswind.run.gather import Facts, Part, gathered
 
 RUNS, DAMAGED = "runs", "damaged"
 MARK = "crosswind"
-SMALL_BYTES = 32_000_000
+SMALL_BYTES = 4_000_000
 MERGE_ABOVE = 48
-Tables = dict[str, pl.DataFrame]
 
 
 @dataclass
 class Shard:
-    """Some finished runs: their keys and the tables they have, which are in memory where they are `held`."""
+    """Some finished runs: their keys, what is known of their tables, and the files or frames that hold these.
+
+    `keys_of`: the key of each configuration and repetition, where the tables have these instead. Only files that are
+    `removable` may be removed: others belong to somebody else.
+    """
 
     name: str
     keys: frozenset[str]
-    tables: list[str]
-    size_bytes: int
-    held: Tables | None = None
+    tables: dict[str, Facts]
+    size_bytes: int = 0
+    place: Place | None = None
+    held: Mapping[str, Source] = field(default_factory=dict)
+    keys_of: pl.DataFrame | None = None
+    removable: bool = True
+
+    def open(self, table: str) -> Part:
+        """One of its tables."""
+        if table in self.held:
+            return Part(self.held[table], self.tables[table].rows, self.keys_of)
+        assert self.place is not None
+        return Part(pl.scan_parquet(self.place.open(_file(self.name, table))), self.tables[table].rows)
 
 
 @dataclass
@@ -72,77 +86,98 @@ class Store:
         """The runs that are there."""
         return {k for s in self.shards.values() for k in s.keys}
 
-    def put(self, tables: Mapping[str, pl.DataFrame]) -> None:
+    def put(self, tables: Mapping[str, Source]) -> None:
         """Keeps finished runs. Every table has a column `key`. Raises NoRoomError; then nothing is kept of them."""
         if self.place is None:
             self.hold(tables)
             return
         name = uuid.uuid4().hex[:16]
+        facts = {t: Facts.of(s) for t, s in tables.items()}
+        facts = {t: f for t, f in facts.items() if f.schema}
         sums: dict[str, str] = {}
         size = 0
-        written: list[str] = []
         try:
-            for table, frame in tables.items():
-                if table != "run" and frame.width:
-                    data = _parquet(frame, {})
-                    sums[table] = checksum(data)
-                    size += len(data)
-                    self.place.write(_file(name, table), data)
-                    written.append(table)
-            run = tables["run"]
-            self.place.write(_file(name, "run"), _parquet(run, {MARK: json.dumps({"tables": sums})}))
+            for table in facts.keys() - {"run"}:
+                written = self.place.write_table(_file(name, table), tables[table])
+                sums[table], size = written.checksum, size + written.size_bytes
+            marks = {MARK: json.dumps({"tables": sums})}
+            size += self.place.write_table(_file(name, "run"), tables["run"], marks).size_bytes
         except BaseException:
-            for table in written:
+            for table in sums:
                 self.place.remove(_file(name, table))
             raise
-        self.shards[name] = Shard(name, frozenset(run["key"].to_list()), ["run", *sums], size)
+        keys = tables["run"].lazy().select("key").collect()["key"]
+        self.shards[name] = Shard(name, frozenset(keys), facts, size, self.place)
 
-    def hold(self, tables: Mapping[str, pl.DataFrame]) -> None:
-        """Adds finished runs that are kept elsewhere: in memory only."""
-        name = uuid.uuid4().hex[:16]
-        full = {t: f for t, f in tables.items() if f.width}
-        if "run" in full and full["run"].height:
-            self.shards[name] = Shard(name, frozenset(full["run"]["key"].to_list()), list(full), 0, full)
+    def hold(self, tables: Mapping[str, Source], keys_of: pl.DataFrame | None = None) -> None:
+        """Adds finished runs that are kept elsewhere, in memory or in files that stay.
+
+        `keys_of` has the key of each `configuration` and `rep`, where the tables have these columns in its place.
+        """
+        facts = {t: f for t, s in tables.items() if (f := Facts.of(s, keys_of)).schema}
+        if "run" not in facts or not facts["run"].rows:
+            return
+        shard = Shard(uuid.uuid4().hex[:16], frozenset(), facts, held=tables, keys_of=keys_of, removable=False)
+        self.shards[shard.name] = replace(shard, keys=frozenset(shard.open("run").places()))
+
+    def adopt(self, other: Store, keys: Iterable[str]) -> None:
+        """Adds runs of another store where they lie."""
+        left = set(keys)
+        for shard in other.shards.values():
+            if mine := shard.keys & left:
+                self.shards[shard.name] = replace(shard, keys=mine, removable=False)
+                left -= mine
+
+    def gathered(self, table: str, index: pl.DataFrame) -> Source:
+        """One table of the runs that `index` names (`key`, and columns to put in its place), in its order.
+
+        Each run is taken once for each of its rows there. A column that some runs do not have is filled as the engine
+        does: -1, NaN or the empty text. Large tables are read from their shards whenever they are used.
+        """
+        shard_of: dict[str, Shard] = {}
+        for shard in self.shards.values():
+            for key in shard.keys:
+                shard_of.setdefault(key, shard)
+        return gathered(shard_of, table, index)
 
     def load(self, table: str, keys: Iterable[str] | None = None) -> pl.DataFrame:
-        """One table of the wanted runs (all, if not said), each run once, shards in the order of the keys.
-
-        A column that some runs do not have is filled as the engine does: -1, NaN or the empty text.
-        """
+        """One table of the wanted runs (all, if not said) in this order, each run once, with the column `key`."""
         wanted = keys if keys is not None else (k for s in self.shards.values() for k in s.keys)
-        order = {k: i for i, k in enumerate(wanted)}
-        left = set(order)
-        parts: list[tuple[int, pl.DataFrame]] = []
-        for shard in self.shards.values():
-            mine = shard.keys & left
-            left -= mine
-            if mine and table in shard.tables:
-                frame = self._read(shard, table)
-                frame = frame if len(mine) == len(shard.keys) else frame.filter(pl.col("key").is_in(mine))
-                parts.append((min(map(order.__getitem__, mine)), frame))
-        return joined([frame for _, frame in sorted(parts, key=lambda p: p[0])])
+        return self._load(table, wanted).lazy().collect()
 
-    def _read(self, shard: Shard, table: str) -> pl.DataFrame:
-        if shard.held is not None:
-            return shard.held[table]
-        assert self.place is not None
-        return pl.read_parquet(io.BytesIO(self.place.read(_file(shard.name, table))))
+    def _load(self, table: str, keys: Iterable[str]) -> Source:
+        names = list(dict.fromkeys(keys))
+        index = pl.DataFrame({"key": names, "_key": names}, schema={"key": pl.String, "_key": pl.String})
+        return self.gathered(table, index).lazy().rename({"_key": "key"}, strict=False)
+
+    def packets(self, keys: Iterable[str]) -> int:
+        """How many packets there were in some runs."""
+        run = self._load("run", keys).lazy()
+        return int(run.select(pl.col("packets").sum()).collect().item()) if run.collect_schema() else 0
 
     def tables(self) -> list[str]:
         """The tables that some shard has."""
         return list(dict.fromkeys(t for s in self.shards.values() for t in s.tables))
 
     def merge(self) -> None:
-        """Puts many small shards into one. The old ones go when the new one is complete."""
-        small = [s for s in self.shards.values() if s.held is None and s.size_bytes < SMALL_BYTES]
+        """Puts many small shards into fewer. The old ones go when the new one is complete."""
+        small = [s for s in self.shards.values() if s.removable and s.size_bytes < SMALL_BYTES]
         if len(small) < MERGE_ABOVE:
             return
-        part = Store(self.place, {s.name: s for s in small})
-        before = set(part.shards)
-        part.put({t: part.load(t) for t in part.tables()})
-        for name in set(part.shards) - before:
+        some: list[Shard] = []
+        for shard in small:
+            some.append(shard)
+            if shard is small[-1] or sum(s.size_bytes for s in some) >= SMALL_BYTES:
+                self._merge(some)
+                some = []
+
+    def _merge(self, some: list[Shard]) -> None:
+        part = Store(self.place, {s.name: s for s in some})
+        keys = [k for s in some for k in s.open("run").places()]
+        part.put({t: part._load(t, keys) for t in part.tables()})
+        for name in set(part.shards) - {s.name for s in some}:
             self.shards[name] = part.shards[name]
-        for old in small:
+        for old in some:
             self.shards.pop(old.name)
             self._remove(old)
 
@@ -153,10 +188,10 @@ class Store:
         self.shards.clear()
 
     def _remove(self, shard: Shard) -> None:
-        if self.place is None or shard.held is not None:
+        if shard.place is None or not shard.removable:
             return
-        for table in shard.tables:  # `run` first: without it the shard does not exist
-            self.place.remove(_file(shard.name, table))
+        for table in sorted(shard.tables, key=lambda t: t != "run"):  # without `run` the shard does not exist
+            shard.place.remove(_file(shard.name, table))
 
     def _set_aside(self, shard: str, tables: list[str]) -> None:
         assert self.place is not None
@@ -169,34 +204,18 @@ def _file(shard: str, table: str) -> str:
     return f"{RUNS}/{shard}.{table}.parquet"
 
 
-def _parquet(frame: pl.DataFrame, metadata: dict[str, str]) -> bytes:
-    out = io.BytesIO()
-    frame.write_parquet(out, metadata=metadata or None)
-    return out.getvalue()
-
-
 def _checked(place: Place, shard: str) -> Shard:
     """Raises ValueError (or what reading raises) when a table is missing or is not what was written."""
-    data = place.read(_file(shard, "run"))
-    keys = pl.read_parquet(io.BytesIO(data))["key"].to_list()
-    sums: dict[str, str] = json.loads(pl.read_parquet_metadata(io.BytesIO(data))[MARK])["tables"]
-    size = len(data)
+    file = place.open(_file(shard, "run"))
+    run = pl.read_parquet(file)
+    sums: dict[str, str] = json.loads(pl.read_parquet_metadata(file)[MARK])["tables"]
+    size = Written.of(file).size_bytes
+    facts = {"run": Facts.of(run)}
     for table, expected in sums.items():
-        content = place.read(_file(shard, table))
-        size += len(content)
-        if checksum(content) != expected:
+        file = place.open(_file(shard, table))
+        found = Written.of(file)
+        size += found.size_bytes
+        if found.checksum != expected:
             raise ValueError(f"{shard}.{table}: not what was written")
-    return Shard(shard, frozenset(keys), ["run", *sums], size)
-
-
-def joined(frames: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """Frames one below the other; what one of them lacks is missing as in the engine's: -1, NaN or the empty text."""
-    some = [f for f in frames if f.width]
-    frame = pl.concat(some, how="diagonal_relaxed") if some else pl.DataFrame()
-    return frame.with_columns(_filled(frame, c) for c in frame.columns if any(c not in f.columns for f in some))
-
-
-def _filled(frame: pl.DataFrame, column: str) -> pl.Expr:
-    kind = frame.schema[column]
-    missing: Any = "" if kind == pl.String else float("nan") if kind.is_float() else -1
-    return pl.col(column).fill_null(missing)
+        facts[table] = Facts.of(pl.scan_parquet(file))
+    return Shard(shard, frozenset(run["key"]), facts, size, place)

@@ -7,12 +7,14 @@ import time
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 import polars as pl
 
-from crosswind.core import column, core
+from crosswind.core import core
 from crosswind.results.interrupt import held
+from crosswind.results.tables import Columns
 from crosswind.run.laws import Laws
 from crosswind.run.progress import Listener
 from crosswind.run.store import Store
@@ -21,6 +23,8 @@ from crosswind.run.wanted import Job, Jobs
 # A shard is written about this often by each worker; so much work is lost at most when the process is killed.
 SHARD_S = 1.0
 SHARD_RUNS_MAX = 256
+# Each worker holds about so many rows of its largest table (or those of one run, where it has more).
+SHARD_ROWS = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ class Failed:
 class Made:
     """Finished runs of a job as tables with a column `key`; `cut` when it was stopped before the end."""
 
-    tables: dict[str, pl.DataFrame]
+    tables: dict[str, Columns]
     failed: list[Failed] = field(default_factory=list)
     cut: bool = False
     seconds: float = 0.0
@@ -83,7 +87,7 @@ def make(job: Job, stopped: Callable[[], bool] = lambda: False, local: Local | N
     return Made(_keyed(raw["tables"], job), failed, bool(raw["interrupted"]), time.monotonic() - began)
 
 
-def _keyed(raw: dict[str, dict[str, Any]], job: Job) -> dict[str, pl.DataFrame]:
+def _keyed(raw: dict[str, dict[str, Any]], job: Job) -> dict[str, Columns]:
     """Tables of the engine with the run's key in the place of the number of its scenario."""
     keys = pl.DataFrame(
         {
@@ -92,14 +96,13 @@ def _keyed(raw: dict[str, dict[str, Any]], job: Job) -> dict[str, pl.DataFrame]:
             "key": [k for row in job.keys for k in row],
         }
     )
-    out = {}
-    for name, columns in raw.items():
-        frame = pl.DataFrame({k: column(k, v) for k, v in columns.items()})
-        if frame.width:
-            frame = frame.with_columns(pl.col("scenario", "rep").cast(pl.Int64))
-            frame = frame.join(keys, on=["scenario", "rep"], how="left", maintain_order="left")
-            out[name] = frame.select("key", pl.exclude("key", "scenario", "rep"))
-    return out
+    return {name: Columns(columns, partial(_with_key, keys)) for name, columns in raw.items() if columns}
+
+
+def _with_key(keys: pl.DataFrame, part: pl.DataFrame) -> pl.DataFrame:
+    part = part.with_columns(pl.col("scenario", "rep").cast(pl.Int64))
+    part = part.join(keys, on=["scenario", "rep"], how="left", maintain_order="left")
+    return part.select("key", pl.exclude("key", "scenario", "rep"))
 
 
 class Executor(Protocol):
@@ -152,19 +155,21 @@ class Progressed:
 
 
 class _Size:
-    """How many runs to put into a job: enough for a second or so, growing carefully from one."""
+    """How many runs to put into a job: enough for a second or so and few rows, growing carefully from one."""
 
     def __init__(self) -> None:
         self.run_s = 0.0
+        self._run_rows = 1.0
         self._limit = 1
 
     def __call__(self) -> int:
         fitting = SHARD_S / self.run_s if self.run_s > 0 else 1
-        return int(max(1, min(fitting, self._limit, SHARD_RUNS_MAX)))
+        return int(max(1, min(fitting, SHARD_ROWS / self._run_rows, self._limit, SHARD_RUNS_MAX)))
 
-    def learn(self, runs: int, seconds: float) -> None:
+    def learn(self, runs: int, rows: int, seconds: float) -> None:
         each = seconds / max(1, runs)
         self.run_s = each if self.run_s == 0 else 0.7 * self.run_s + 0.3 * each
+        self._run_rows = max(self._run_rows, rows / max(1, runs))
         self._limit = min(SHARD_RUNS_MAX, max(self._limit, 2 * runs))
 
 
@@ -183,10 +188,10 @@ def work(
 
     def keep(made: Made) -> None:
         with held():
-            if made.tables and made.tables["run"].height:
+            if made.tables and (runs := made.tables["run"].rows):
                 store.put(made.tables)
-                state.made += made.tables["run"].height
-                size.learn(made.tables["run"].height, made.seconds)
+                state.made += runs
+                size.learn(runs, max(t.rows for t in made.tables.values()), made.seconds)
             state.failed += made.failed
         if progress is not None:
             progress(state.made + len(state.failed), count)

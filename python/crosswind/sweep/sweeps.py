@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 import datetime
-import io
 import json
 import os
 import re
@@ -25,9 +24,10 @@ from crosswind.errors import CrosswindError, InputError, InterruptedRunError, Un
 from crosswind.results import Runs
 from crosswind.results.place import Folder, Place, place
 from crosswind.results.runs import SCHEMA_VERSION, TABLES
-from crosswind.results.sealed import checksum
+from crosswind.results.tables import Source
 from crosswind.run import Ties
-from crosswind.run.kept import failures, labelled_table
+from crosswind.run.gather import Facts
+from crosswind.run.kept import failures
 from crosswind.run.progress import Listener
 from crosswind.run.store import Store
 from crosswind.run.wanted import MAX_SEED, check_reps
@@ -79,7 +79,7 @@ class Sweep:
 
     def sql(self, query: str) -> pl.DataFrame:
         """Asks the tables in SQL: `select law, median(goodput_bps) from flow group by law`."""
-        return query_tables({**self.runs.tables, "param": self.parameters}, query)
+        return query_tables({**self.runs.tables.sources(), "param": self.parameters}, query)
 
     def _repr_html_(self) -> str:
         from crosswind.sweep.summary import table_of
@@ -93,10 +93,10 @@ class Sweep:
         )
 
 
-def query_tables(tables: Mapping[str, pl.DataFrame], query: str) -> pl.DataFrame:
-    """SQL over tables by name. Raises InputError for a query that cannot be answered."""
+def query_tables(tables: Mapping[str, Source], query: str) -> pl.DataFrame:
+    """SQL over tables by name, of which only what the answer needs is read. Raises InputError for a wrong query."""
     try:
-        return pl.SQLContext(frames=dict(tables), eager=True).execute(query)
+        return pl.SQLContext(frames={n: t.lazy() for n, t in tables.items()}, eager=True).execute(query)
     except (pl.exceptions.PolarsError, ValueError) as e:
         said, *_ = str(e).split("\n\n")
         if column := re.match(r'unable to find column "([^"]*)"; valid columns: \[(.*)\]', said):
@@ -237,7 +237,7 @@ class _Campaign:
         if not self.targets:
             return False
         index = self.plan.index()
-        tables = {t: labelled_table(store, t, index) for t in {p.table for p in self.targets}}
+        tables = {t: store.gathered(t, index).lazy().collect() for t in {p.table for p in self.targets}}
         more = False
         for i, point in enumerate(self.plan.points):
             have = self.plan.reps[i]
@@ -285,17 +285,11 @@ def load(folder: str | Path) -> Sweep:
 
 def _collected(plan: Plan, store: Store, where: Place, facts: dict[str, Any], failed: list[Failed]) -> Sweep:
     """Puts the wanted runs together, writes them as one file per table, and returns them."""
-    index = plan.index()
     parameters = plan.parameters
-    tables = {}
-    for name in (t for t in TABLES if t in store.tables()):
-        frame = labelled_table(store, name, index)
-        if frame.width:
-            columns = [c for c in parameters.columns if c != "configuration"]
-            frame = frame.join(parameters, on="configuration", how="left", maintain_order="left")
-            frame = frame.select("configuration", "rep", *columns, pl.exclude("configuration", "rep", *columns))
-            tables[name] = frame
-    manifest = _manifest(plan, facts, tables.get("run", pl.DataFrame()).height, failed, store)
+    index = plan.index().join(parameters, on="configuration", how="left", maintain_order="left")
+    tables = {t: found for t in TABLES if t in store.tables() and Facts.of(found := store.gathered(t, index)).schema}
+    finished = len(plan.all_keys() & store.keys())
+    manifest = _manifest(plan, facts, finished, failed, store)
     runs = Runs(tables, {p.label: p.scenario for p in plan.points}, manifest, {"param": parameters})
     manifest["warnings"] = [*manifest["warnings"], *runs.warnings()]
     manifest["trusted"] = manifest["trusted"] and runs.may_be_trusted()
@@ -346,13 +340,8 @@ def _manifest(plan: Plan, facts: dict[str, Any], finished: int, failed: list[Fai
 
 
 def _save_remote(runs: Runs, where: Place) -> None:
-    sums = {}
-    for name, frame in {**runs.tables, **runs.extra}.items():
-        out = io.BytesIO()
-        frame.write_parquet(out)
-        data = out.getvalue()
-        sums[f"{name}.parquet"] = checksum(data)
-        where.write(f"{name}.parquet", data)
+    names = {f"{name}.parquet": table for name, table in runs.sources().items()}
+    sums = {name: where.write_table(name, table).checksum for name, table in names.items()}
     where.write("manifest.json", json.dumps(runs.complete_manifest(sums), indent=1, ensure_ascii=False).encode())
 
 

@@ -79,7 +79,7 @@ def configurations(size: str = "full", line_ms: float = LINE_ms, first: str = "n
 
 def tables(runs: Runs) -> Tables:
     """`lines` (configuration, line, utilisation, drop_rate, queue) and `flow_window`."""
-    if runs.sample().is_empty():
+    if "sample" not in runs.tables:
         return {}
     names = pl.DataFrame({"entity": list(LINES.values()), "line": list(LINES)})
     return {"lines": measures.links(runs).join(names, on="entity"), "flow_window": measures.flows(runs)}

@@ -94,7 +94,7 @@ def _group_columns(name: str, part: pl.DataFrame) -> dict[str, float]:
 
 def tables(runs: Runs, until_s: float = math.inf) -> Tables:
     """`repetition` (see the top of this file) and `flow_window`; `until_s` leaves out later samples."""
-    if runs.sample().is_empty():
+    if "sample" not in runs.tables:
         return {}
     per_flow, per_link = flows(runs, until_s), links(runs, until_s)
     rows: dict[tuple[Any, ...], dict[str, Any]] = {}
