@@ -20,7 +20,7 @@ from crosswind.reproduce.campaign import Finished, Turns, Workers, asked_twice, 
 from crosswind.reproduce.claims import BrokenClaimError, measures
 from crosswind.reproduce.one import Plan, catalogue, reproduce
 from crosswind.results import Runs
-from crosswind.run.store import joined
+from crosswind.run.gather import fitted
 
 
 def _results(label: str, values: list[float], others: dict[str, Results] | None = None) -> Results:
@@ -160,7 +160,7 @@ def test_what_two_experiments_ask_for_is_run_once_and_gives_the_same_tables(tmp_
 def test_tables_that_lack_a_column_are_filled_as_the_engine_does() -> None:
     one = pl.DataFrame({"configuration": ["a"], "x": [1]})
     two = pl.DataFrame({"configuration": ["b"], "x": [2], "y": [3], "z": [0.5], "w": ["?"]})
-    made = joined([one, two])
+    made = fitted(one, two.schema)
     assert made.columns == ["configuration", "x", "y", "z", "w"]
     assert made.row(0)[:3] == ("a", 1, -1) and np.isnan(made["z"][0]) and made["w"][0] == ""
 

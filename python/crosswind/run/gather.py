@@ -120,7 +120,7 @@ def _parts(
         for some, first, length in _stretches(rows, [places.get(keys[i], (0, 0)) for i in rows]):
             labels = index[some.start : some.stop]
             for frame in part.rows(first, length):
-                yield _fitted(frame.join(labels, on="key", how="left", maintain_order="left"), schema)
+                yield fitted(frame.join(labels, on="key", how="left", maintain_order="left"), schema)
 
 
 def _stretches(rows: list[int], places: list[tuple[int, int]]) -> Iterator[tuple[range, int, int]]:
@@ -137,7 +137,7 @@ def _stretches(rows: list[int], places: list[tuple[int, int]]) -> Iterator[tuple
         yield range(begin, rows[-1] + 1), first, length
 
 
-def _fitted(frame: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
+def fitted(frame: pl.DataFrame, schema: pl.Schema) -> pl.DataFrame:
     """The columns of the schema; what the frame lacks is missing as in the engine's: -1, NaN or the empty text."""
     return frame.select(_cell(c, frame.schema.get(c), t) for c, t in schema.items())
 
