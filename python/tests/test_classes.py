@@ -54,7 +54,7 @@ def test_each_class_of_a_scheduler_has_its_delays_and_its_drops() -> None:
     assert rest["drops_packets"] == rest["drops_queue_full_packets"] == link["drops_queue_full_packets"] > 0
     table = class_table(runs)
     assert table is not None
-    assert [row[2] for row in table.rows] == ["rest", "voice"] or [row[2] for row in table.rows] == ["voice", "rest"]
+    assert {row[2] for row in table.rows if row[1] == "forward"} == {"rest", "voice"}
     assert "dropped: queue full" in table.heads
 
 
@@ -64,8 +64,8 @@ def test_flow_queues_keep_a_stream_out_of_the_queue_of_a_transfer(name: str) -> 
     new, old = of_class(runs, "new"), of_class(runs, "old")
     assert new["queue_delay_p95_ns"] < 4e6
     assert old["drops_early_drop_packets"] > 0 == old["drops_fat_flow_packets"]
-    delay = runs.flows().filter(pl.col("name") == "voice")["queue_delay_p95_ns"].item()
-    assert delay < 4e6
+    # 10 ms of the line, and what a packet of the transfer takes there at most.
+    assert runs.flows().filter(pl.col("name") == "voice")["delay_p95_ns"].item() < 14e6
 
 
 def test_codel_holds_the_standing_queue_of_a_transfer_near_its_target() -> None:
