@@ -79,6 +79,9 @@ class Tables(MutableMapping[str, pl.DataFrame]):
     def __delitem__(self, name: str) -> None:
         del self._of[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._of
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._of)
 
