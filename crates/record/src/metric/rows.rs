@@ -185,10 +185,6 @@ pub const METRICS: &[Metric] = &[
     row((Flow, "loss_run_mean_packets", Packets), "Mean number of consecutive packets that did not arrive.", LOSS_PATTERN),
     row((Flow, "loss_run_p50_packets", Packets), "Median number of consecutive packets that did not arrive.", LOSS_PATTERN),
     row((Flow, "loss_run_max_packets", Packets), "The most consecutive packets that did not arrive; 0 when all did.", LOSS_PATTERN),
-    row((Flow, "queue_delay_mean_ns", Ns), "Mean time that data packets of the flow spent in queues, summed over the queues of their path.", SOJOURN),
-    row((Flow, "queue_delay_p50_ns", Ns), "Median of the time that a data packet of the flow spent in queues.", SOJOURN),
-    row((Flow, "queue_delay_p95_ns", Ns), "95th percentile of the time that a data packet of the flow spent in queues.", SOJOURN),
-    row((Flow, "queue_delay_max_ns", Ns), "Longest time that a data packet of the flow spent in queues.", SOJOURN),
 
     row((Flow, "late_1_packets", Packets), "Packets that arrived after a sum of expected waits above the first limit of the flow.", DISCARD),
     row((Flow, "late_2_packets", Packets), "Packets that arrived after a sum of expected waits above the second limit of the flow.", DISCARD),
