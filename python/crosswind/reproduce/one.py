@@ -156,7 +156,7 @@ def _run(experiment: Experiment, out: Path, plan: Plan, variant: str, progress: 
     if experiment.quick and plan.size == "quick":
         runs.manifest["warnings"].append(f"scaled down: {experiment.quick.title}")
     if ask.reps < experiment.reps:
-        runs.manifest["warnings"].append(f"{ask.reps} repetitions instead of the {experiment.reps} of the source")
+        runs.manifest["warnings"].append(f"{ask.reps} repetitions instead of {experiment.reps}")
     if runs.interrupted:
         _save(runs, out)
         raise InterruptedRunError(f"interrupted: {runs.manifest['runs']} finished runs are kept in {out}; {GO_ON}")
