@@ -59,7 +59,7 @@ ARROWS = {
 ROOMS = (
     *(("_core", "starting"), ("errors",), ("core", "optional", "table")),
     *(("scenario",), ("results",), ("run",), ("stats",), ("figures",), ("report",), ("sweep",), ("reproduce",)),
-    *(("bench", "emulate", "theory"), ("experiments",), ("__init__",), ("cli",), ("__main__",)),
+    *(("bench", "emulate", "theory"), ("studio", "experiments"), ("__init__",), ("cli",), ("__main__",)),
 )
 # One word for one thing (docs/glossary.md). Quoted words belong to somebody else, and the product has its own name.
 BANNED = {

@@ -8,7 +8,11 @@ from typing import Any
 from crosswind.errors import MissingExtraError
 
 #: Package -> the extra that brings it.
-EXTRAS = {"matplotlib": "figures", "scipy": "stats", "pandas": "pandas", "distributed": "cluster", "fsspec": "cluster"}
+EXTRAS = {
+    **{"matplotlib": "figures", "scipy": "stats", "pandas": "pandas"},
+    **dict.fromkeys(("distributed", "fsspec"), "cluster"),
+    **dict.fromkeys(("starlette", "uvicorn"), "studio"),
+}
 
 
 def load(module: str, why: str) -> Any:

@@ -29,6 +29,7 @@ from crosswind.cli import (
     shell,
     show,
     streams,
+    studio,
     study,
     sweep,
     tc,
@@ -75,7 +76,7 @@ def _options(
 
 for command in (
     *(run, sweep, compare, reproduce, explain, catalogue, show, validate, schema, report, scoreboard),
-    *(emulate, shell, export, tc, doctor, bench, study, new),
+    *(emulate, shell, export, tc, doctor, bench, study, studio, new),
 ):
     command.register(app)
 

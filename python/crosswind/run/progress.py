@@ -11,7 +11,10 @@ if TYPE_CHECKING:
 
 
 class Listener(Protocol):
-    """What `run` tells about its progress; called about ten times a second."""
+    """What `run` tells about its progress: after each part of the work, and twice a second meanwhile.
+
+    What it raises ends the runs, and comes out of `run`.
+    """
 
     def __call__(self, done: int, total: int) -> None: ...
 

@@ -209,6 +209,8 @@ def work(
                     waiting += 1
             ended = executor.results() if waiting else []
             waiting -= len(ended)
+            if waiting and not ended and progress is not None:  # who listens may have had enough
+                progress(state.made + len(state.failed), count)
             for made in ended:
                 keep(made)
             if any(made.cut for made in ended):

@@ -28,6 +28,12 @@ def unknown_step(path: str) -> tuple[str, list[str]] | None:
     return found and (found[0].replace(f"{kind}.any", f"{kind}.{name}", 1), found[1])
 
 
+def names_at(path: str) -> list[str]:
+    """The names that may stand below a dotted path (at the top: an empty one); empty where nothing is known."""
+    wrong = unknown_step(f"{path}.\0" if path else "\0")
+    return wrong[1] if wrong is not None else []
+
+
 @cache
 def _whole(_engine: int) -> Node:
     return schema()

@@ -31,19 +31,20 @@ def _table(data: Mapping[str, Any], path: tuple[str, ...]) -> list[str]:
 
 
 def _line(key: str, value: Any) -> str:
-    text = f"{_key(key)} = {_value(value)}"
+    text = f"{_key(key)} = {value_text(value)}"
     if len(text) > WIDE and isinstance(value, list):
-        return f"{_key(key)} = [\n" + "".join(f"  {_value(v)},\n" for v in value) + "]"
+        return f"{_key(key)} = [\n" + "".join(f"  {value_text(v)},\n" for v in value) + "]"
     return text
 
 
 def _key(key: str) -> str:
-    return key if _BARE.fullmatch(key) else _value(key)
+    return key if _BARE.fullmatch(key) else value_text(key)
 
 
-def _value(value: Any) -> str:
+def value_text(value: Any) -> str:
+    """A value as it stands behind its key, on one line."""
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items() if v is not None) + " }"
+        return "{ " + ", ".join(f"{_key(k)} = {value_text(v)}" for k, v in value.items() if v is not None) + " }"
     if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_value, value)) + "]"
+        return "[" + ", ".join(map(value_text, value)) + "]"
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -140,16 +140,16 @@ def dot(scenario: Scenario) -> str:
 def svg(scenario: Scenario) -> str:
     """The network as a picture, nodes from left to right by their distance from the first sender."""
     found = edges(scenario)
-    places = _places(found, scenario)
-    width = max(x for x, _ in places.values()) + BOX_W + 20
-    height = max(y for _, y in places.values()) + BOX_H + 34
+    at = places(found, scenario)
+    width = max(x for x, _ in at.values()) + BOX_W + 20
+    height = max(y for _, y in at.values()) + BOX_H + 34
     said = "; ".join(f"{e.from_} to {e.to} ({e.label().replace(chr(10), ', ')})" for e in found)
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape(said, quote=True)}" '
         f'viewBox="0 0 {width} {height}" width="{width}" style="max-width:100%;font:11px sans-serif">'
     ]
     for e in found:
-        (ax, ay), (bx, by) = places[e.from_], places[e.to]
+        (ax, ay), (bx, by) = at[e.from_], at[e.to]
         x1, y1, x2, y2 = ax + BOX_W / 2, ay + BOX_H / 2, bx + BOX_W / 2, by + BOX_H / 2
         thick = 2 if e.count == 1 else 4
         out.append(f'<path d="M{x1} {y1}L{x2} {y2}" stroke="currentColor" stroke-width="{thick}" opacity=".5"/>')
@@ -158,7 +158,7 @@ def svg(scenario: Scenario) -> str:
                 f'<text x="{(x1 + x2) / 2}" y="{(y1 + y2) / 2 - 8 + 26 * (k > 0) + 12 * max(0, k - 1)}" '
                 f'text-anchor="middle" fill="currentColor">{escape(text)}</text>'
             )
-    for node, (x, y) in places.items():
+    for node, (x, y) in at.items():
         out.append(
             f'<rect x="{x}" y="{y}" width="{BOX_W}" height="{BOX_H}" rx="6" fill="#0072B2"/>'
             f'<text x="{x + BOX_W / 2}" y="{y + BOX_H / 2 + 4}" text-anchor="middle" fill="white">'
@@ -167,7 +167,8 @@ def svg(scenario: Scenario) -> str:
     return "".join([*out, "</svg>"])
 
 
-def _places(found: list[Edge], scenario: Scenario) -> dict[str, tuple[float, float]]:
+def places(found: list[Edge], scenario: Scenario) -> dict[str, tuple[float, float]]:
+    """Where each node stands in a drawing, by its distance from the first sender: the upper left corner of its box."""
     nodes = list(dict.fromkeys(x for e in found for x in (e.from_, e.to)))
     first = next((f.get("from") for f in (scenario.get("flow") or {}).values() if f.get("from") in nodes), nodes[0])
     distance = {first: 0}

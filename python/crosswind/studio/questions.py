@@ -1,0 +1,63 @@
+"""What the page may ask of the server, by name: each takes the JSON of a question and gives that of an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from crosswind.errors import InputError
+from crosswind.scenario.known_paths import names_at
+from crosswind.studio import differences, exports, limits
+from crosswind.studio.answer import Asked, Studio
+
+Question = Callable[[Any], dict[str, Any]]
+
+
+def _run(studio: Studio) -> Question:
+    def answer(told: Any) -> dict[str, Any]:
+        found = studio.answer(Asked.of(told))
+        return {**found, "there": exports.tables_there(studio.runs(found["key"]))}
+
+    return answer
+
+
+def _check(studio: Studio) -> Question:
+    """Whether a text is right, without running it."""
+
+    def answer(told: Any) -> dict[str, Any]:
+        limits.checked(Asked.of(told).text, studio.file).validate()
+        return {}
+
+    return answer
+
+
+def _differs(studio: Studio) -> Question:
+    def answer(told: Any) -> dict[str, Any]:
+        new = Asked.of(told)
+        old = told.get("before")
+        if not isinstance(old, str):
+            raise InputError("studio", path="before", found="no text", expected="that of the run before")
+        first, second = (limits.checked(t, studio.file) for t in (new.text, old))
+        return differences.told(first, second, new.seed)
+
+    return answer
+
+
+def _complete(_studio: Studio) -> Question:
+    """The names that may stand at a place of the file."""
+
+    def answer(told: Any) -> dict[str, Any]:
+        path = told.get("path")
+        if not isinstance(path, str) or len(path) > 200:
+            raise InputError("studio", path="path", found="no path", expected="a dotted path")
+        return {"names": names_at(path)}
+
+    return answer
+
+
+QUESTIONS: dict[str, Callable[[Studio], Question]] = {
+    "run": _run,
+    "check": _check,
+    "differs": _differs,
+    "complete": _complete,
+}

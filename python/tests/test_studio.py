@@ -1,0 +1,272 @@
+"""The studio without a browser: who is let in, what is refused, how texts change, what an answer holds."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from crosswind import optional
+from crosswind.cli import main
+from crosswind.errors import EXIT_ENVIRONMENT, InputError, MissingExtraError
+from crosswind.scenario import Scenario
+from crosswind.studio import differences, exports, limits, questions, server
+from crosswind.studio.answer import Asked, Studio
+from crosswind.studio.edit import changed
+
+pytestmark = pytest.mark.engine
+ROOT = Path(__file__).resolve().parents[2]
+TOKEN, PORT = "a-token", 4711
+TEXT = """\
+# Two flows.
+name = "two"
+duration = "10 s"     # short
+
+[link.path]
+from = "a"
+to = "b"
+rate = "5 Mbit/s"     # slow
+delay = "20 ms"
+queue = { type = "droptail", limit = "60 packets" }
+
+[flow.bulk]
+from = "a"
+to = "b"
+count = 2
+start = { uniform = ["0 s", "1 s"] }
+workload = { type = "bulk" }
+tcp = { preset = "linux-6-cubic", ecn = "on" }
+
+[flow.ping]
+from = "a"
+to = "b"
+workload = { type = "ping", interval = "100 ms" }
+"""
+
+
+def asked(path: str, body: Any = None, **heads: str) -> tuple[int, bytes]:
+    """What the application answers to a request; the right host unless another is given."""
+    app = server.application(Studio(), TOKEN, PORT, {"text": TEXT})
+    data = json.dumps(body).encode() if body is not None else b""
+    kind = {"content-type": "application/json"} if body is not None else {}
+    given = {"host": f"127.0.0.1:{PORT}", **kind, **{k.replace("_", "-"): v for k, v in heads.items()}}
+    scope = {
+        "type": "http", "method": "GET" if body is None else "POST", "path": path, "raw_path": path.encode(),
+        "query_string": b"", "root_path": "", "scheme": "http", "http_version": "1.1", "server": ("127.0.0.1", PORT),
+        "headers": [(k.encode(), v.encode()) for k, v in given.items()],
+    }  # fmt: skip
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": data, "more_body": False}
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    asyncio.run(app(scope, receive, send))
+    heads_sent = dict(sent[0]["headers"])
+    assert b"default-src 'none'" in heads_sent[b"content-security-policy"], "every answer forbids other sources"
+    return sent[0]["status"], b"".join(m.get("body", b"") for m in sent[1:])
+
+
+def test_only_the_page_itself_is_let_in() -> None:
+    assert asked(f"/{TOKEN}/")[0] == 200
+    assert asked(f"/{TOKEN}/", host=f"localhost:{PORT}")[0] == 200
+    for path, heads in (
+        ("/", {}),
+        ("/another/", {}),
+        (f"/{TOKEN}x/", {}),
+        (f"/{TOKEN}/", {"host": "evil.example"}),
+        (f"/{TOKEN}/", {"host": f"evil.example:{PORT}"}),
+        (f"/{TOKEN}/", {"host": "127.0.0.1:80"}),
+        (f"/{TOKEN}/", {"origin": "http://evil.example"}),
+        (f"/{TOKEN}/", {"origin": "null"}),
+        (f"/{TOKEN}/", {"sec_fetch_site": "cross-site"}),
+        (f"/{TOKEN}/", {"sec_fetch_site": "same-site"}),
+    ):
+        assert asked(path, **heads)[0] == 403, (path, heads)
+
+
+def test_files_beside_the_page_are_not_served() -> None:
+    assert asked(f"/{TOKEN}/page/main.js")[0] == 200
+    assert asked(f"/{TOKEN}/uplot/uplot.js")[0] == 200
+    for name in ("..%2fserver.py", "../server.py", "server.py", "%2e%2e/server.py", ".", "..", "none.js"):
+        assert asked(f"/{TOKEN}/page/{name}")[0] == 404, name
+
+
+def test_a_question_is_json_of_its_shape_and_no_longer_than_a_scenario(monkeypatch: pytest.MonkeyPatch) -> None:
+    ask = f"/{TOKEN}/api/run"
+    assert json.loads(asked(ask, {"text": TEXT})[1])["name"] == "two"
+    for body in ([], 3, {"text": 3}, {}, {"text": TEXT, "seed": -1}, {"text": TEXT, "changes": [1]}):
+        assert "error" in json.loads(asked(ask, body)[1]), body
+    assert "JSON" in json.loads(asked(ask, {"text": TEXT}, content_type="text/plain")[1])["error"]
+    monkeypatch.setattr(server, "BODY_MAX", 100)
+    assert "shorter" in json.loads(asked(ask, {"text": TEXT})[1])["error"]
+
+
+def test_an_error_names_its_line_and_path() -> None:
+    told = json.loads(asked(f"/{TOKEN}/api/run", {"text": TEXT.replace("5 Mbit/s", "5 Mbut/s")})[1])
+    assert told["line"] == 8 and told["path"] == "link.path.rate" and "Mbut" in told["error"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("count = 2", "count = 1000000", "at most 2,000 in the studio"),
+        ('"10 s"', '"1000000 h"', "samples"),
+        ('delay = "20 ms"', 'trace = "/etc/passwd"', "beside the scenario"),
+        ('delay = "20 ms"', 'trace = "../secret.csv"', "beside the scenario"),
+        ("# Two flows.", "#" * 300_000, "at most 200,000"),
+    ],
+)
+def test_what_a_link_must_not_start_is_refused_with_the_reason(old: str, new: str, said: str) -> None:
+    text = TEXT.replace(old, new).replace("[flow.bulk]", '[record]\nsample = "1 ms"\n\n[flow.bulk]', 1)
+    with pytest.raises(InputError) as e:
+        Studio().answer(Asked(text))
+    assert said in str(e.value)
+
+
+def test_a_run_that_takes_too_long_is_given_up_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "SECONDS_MAX", 0.3)
+    monkeypatch.setattr(limits.Clock.__init__, "__defaults__", (0.3,))
+    text = TEXT.replace("5 Mbit/s", "100 Gbit/s").replace('"10 s"', '"100000 s"')
+    began = time.monotonic()
+    with pytest.raises(InputError, match="shorter duration"):
+        Studio().answer(Asked(text))
+    assert time.monotonic() - began < 10
+
+
+def test_files_that_a_scenario_would_write_are_left_out_and_named(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = TEXT + '\n[record]\npcap = "x.pcapng"\nevent_file = "x.npy"\n'
+    told = Studio().answer(Asked(text))
+    assert not list(tmp_path.iterdir())
+    assert sum("left out" in w for w in told["warnings"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "line"),
+    [
+        ("link.path.rate", "7 Mbit/s", 'rate = "7 Mbit/s"     # slow'),
+        ("link.path.queue.limit", "9 packets", 'queue = { type = "droptail", limit = "9 packets" }'),
+        ("link.path.queue.type", "fq-codel", 'queue = { type = "fq-codel", limit = "60 packets" }'),
+        ("link.path.loss", 0.01, 'loss = { type = "uniform", probability = 0.01 }'),
+        ("flow.bulk.tcp.law", "reno", 'tcp = { preset = "linux-6-cubic", ecn = "on", law = "reno" }'),
+        ("flow.bulk.count", 5, "count = 5"),
+        ("duration", "3 s", 'duration = "3 s"     # short'),
+        ("record.sample", "1 ms", 'sample = "1 ms"'),
+    ],
+)
+def test_a_change_touches_its_line_alone_and_says_what_it_should(path: str, value: Any, line: str) -> None:
+    before = Scenario.from_toml(TEXT)
+    after = changed(before, {path: value})
+    lines = after.text.splitlines()
+    assert line in lines
+    assert Scenario.from_toml(after.text).data == after.data
+    if path != "record.sample":  # a table of its own: the file is written anew
+        assert len(set(TEXT.splitlines()) - set(lines)) <= 1 and lines[0] == "# Two flows."
+
+
+def test_a_key_that_is_taken_away_leaves_its_line() -> None:
+    after = changed(Scenario.from_toml(TEXT), {"link.path.delay": None, "flow.bulk.tcp.ecn": None})
+    assert "delay" not in after.text and "ecn" not in after.text and "# slow" in after.text
+
+
+def test_an_answer_has_charts_tables_controls_and_the_command() -> None:
+    studio = Studio()
+    told = studio.answer(Asked(TEXT, {"link.path.queue.type": "codel"}, 7, "bulk-2"))
+    assert [c["key"] for c in told["charts"]] == ["goodput", "cwnd", "rtt", "queue-delay", "queue", "drops"]
+    assert any(s["name"] == "marks of bulk-2" for s in told["charts"][-1]["series"])
+    for chart in told["charts"]:
+        assert all(len(s["y"]) == len(chart["x"]) for s in chart["series"])
+        assert chart["x"] == sorted(chart["x"])
+    assert told["sequence"]["flow"] == "bulk-2"
+    assert "Under load" in [t["title"] for t in told["tables"]]
+    assert told["seed"] == 7 and "--seed 7" in told["command"]
+    paths = {c["path"]: c for g in told["controls"] for c in g["controls"]}
+    assert {"link.path.queue.type", "link.path.rate", "link.path.delay", "link.path.queue.limit", "link.path.loss"} <= {
+        *paths
+    }
+    assert {"flow.bulk.count", "flow.bulk.tcp.preset", "flow.bulk.tcp.law", "flow.bulk.tcp.ecn"} <= {*paths}
+    assert "linux-6-bbr" in [v for v, _ in paths["flow.bulk.tcp.preset"]["options"]]
+    assert "link.path.queue.target" in paths, "the keys of the chosen queue"
+
+
+def test_the_goodput_in_the_chart_is_that_of_the_table() -> None:
+    studio = Studio()
+    told = studio.answer(Asked(TEXT))
+    flows = studio.runs(told["key"]).flows()
+    chart = next(c for c in told["charts"] if c["key"] == "goodput")
+    step = chart["x"][1] - chart["x"][0]
+    for name, received in flows.filter(pl.col("group") == "bulk").select("name", "wire_size_bytes").iter_rows():
+        bits = sum(v or 0.0 for v in next(s["y"] for s in chart["series"] if s["name"] == name)) * step
+        assert bits == pytest.approx(received * 8, rel=0.1)
+
+
+def test_the_command_names_what_differs_from_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "two.toml"
+    file.write_text(TEXT)
+    studio = Studio(str(file))
+    told = studio.answer(Asked(TEXT, {"link.path.rate": "7 Mbit/s", "flow.bulk.count": 3}))
+    assert told["command"] == f"crosswind run {file} --set 'link.path.rate=7 Mbit/s' --set flow.bulk.count=3"
+    told = studio.answer(Asked(TEXT, {"link.path.queue.type": "codel"}))
+    assert '--set \'link.path.queue={ type = "codel"' in told["command"]
+
+
+def test_what_differs_is_said_with_its_interval() -> None:
+    old = Scenario.from_toml(TEXT)
+    told = differences.told(changed(old, {"link.path.rate": "10 Mbit/s"}), old, 1)
+    goodput = next(s for s in told["sentences"] if s["text"].startswith("bulk: goodput"))
+    assert "95 % interval" in goodput["text"] and goodput["clear"] and told["random"]
+    assert not differences.told(old, old, 1)["sentences"]
+
+
+def test_tables_and_figures_are_exported() -> None:
+    studio = Studio()
+    told = studio.answer(Asked(TEXT))
+    runs = studio.runs(told["key"])
+    assert pl.read_csv(exports.table(runs, "flow", "csv").decode().encode()).height == 3
+    assert pl.read_parquet(io.BytesIO(exports.table(runs, "sample", "parquet"))).height == runs.sample().height
+    panels = [{**told["charts"][0], "shown": [2.0, 5.0]}]
+    assert b"Goodput" in exports.figure(panels, "svg", "crosswind run x")
+    for kind, given in (("exe", panels), ("svg", []), ("svg", 3), ("svg", [{"x": "no"}])):
+        with pytest.raises(InputError):
+            exports.figure(given, kind, "")
+    with pytest.raises(InputError):
+        exports.table(runs, "../x", "csv")
+
+
+def test_keys_that_fit_are_offered() -> None:
+    complete = questions.QUESTIONS["complete"](Studio())
+    assert {"rate", "delay", "queue"} <= {*complete({"path": "link.path"})["names"]}
+    assert {"preset", "law"} <= {*complete({"path": "flow.bulk.tcp"})["names"]}
+    assert "duration" in complete({"path": ""})["names"]
+
+
+def test_every_scenario_of_the_collection_can_be_shown() -> None:
+    for file in sorted((ROOT / "scenarios").glob("*.toml")):
+        studio = Studio(str(file))
+        told = studio.answer(Asked(file.read_text(encoding="utf-8"), {}, None, ""))
+        assert told["charts"] and told["controls"], file
+        json.dumps(told, allow_nan=False)
+
+
+def test_without_its_packages_the_command_says_how_to_get_them(monkeypatch: Any, capsys: Any) -> None:
+    def missing(module: str, why: str) -> Any:
+        raise MissingExtraError(why, module, optional.EXTRAS[module])
+
+    monkeypatch.setattr(optional, "load", missing)
+    assert main(["studio", "--no-browser"]) == EXIT_ENVIRONMENT
+    assert capsys.readouterr().err == "crosswind: the studio needs uvicorn: pip install 'crosswind[studio]'\n"
+
+
+def test_nothing_of_the_page_comes_from_elsewhere() -> None:
+    for file in server.PAGE.iterdir():
+        text = file.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
+        assert "http:" not in text and "https:" not in text and "innerHTML" not in text, file

@@ -1,0 +1,256 @@
+"""The studio as a person has it: a real browser on a real server."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from browser import CHROMIUM, Browser
+
+# Chromium is an optional tool (tools/optional-tools.sh).
+pytestmark = [
+    pytest.mark.engine,
+    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not installed"),
+]
+
+SCENARIO = """\
+name = "two"
+title = "Two downloads <b>and markup</b>"
+duration = "10 s"
+
+[link.path]     # the bottleneck
+from = "server"
+to = "client"
+rate = "5 Mbit/s"
+delay = "20 ms"
+queue = { type = "droptail", limit = "60 packets" }
+
+[flow.bulk]
+from = "server"
+to = "client"
+count = 2
+start = { uniform = ["0 s", "1 s"] }
+workload = { type = "bulk" }
+tcp = { preset = "linux-6-cubic" }
+"""
+# Keys of all charts, and the ends of their axes.
+DRAWN = "JSON.stringify([...document.querySelectorAll('.panel')].map((p) => [p.dataset.key, p.dataset.top]))"
+TEXT = "document.getElementById('text')"
+WRONG = "document.getElementById('status')?.className === 'wrong' && document.getElementById('status').textContent"
+
+
+@pytest.fixture(scope="module")
+def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    file = tmp_path_factory.mktemp("studio") / "two.toml"
+    file.write_text(SCENARIO)
+    command = [sys.executable, "-m", "crosswind", "studio", str(file), "--no-browser"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        found = re.search(r"http://127\.0\.0\.1:\d+/\S+/", line)
+        assert found, line
+        yield found[0]
+        process.terminate()
+
+
+@pytest.fixture
+def page(studio: str, tmp_path: Path) -> Iterator[Browser]:
+    browser = Browser(tmp_path)
+    try:
+        browser.go(studio)
+        answered(browser)
+        yield browser
+        assert not browser.complaints, browser.complaints
+        ours = urlsplit(studio).netloc
+        elsewhere = [u for u in browser.requests if urlsplit(u).netloc not in ("", ours)]
+        assert not elsewhere, "the page asked somebody else"
+    finally:
+        browser.close()
+
+
+def answered(page: Browser, after: str = "") -> str:
+    """Waits for an answer other than `after`; returns its key."""
+    script = (
+        f"document.body && document.body.dataset.answer !== {json.dumps(after)}"
+        " && !document.body.classList.contains('busy') && document.body.dataset.answer"
+    )
+    return str(page.until(script, "an answer"))
+
+
+def line(page: Browser, name: str) -> str:
+    return str(page.eval(f"document.getElementById('text').value.split('\\n').find((l) => l.startsWith('{name}'))"))
+
+
+def test_the_page_shows_network_charts_tables_and_the_text_and_markup_stays_text(page: Browser) -> None:
+    kinds = [k for k, _ in json.loads(page.eval(DRAWN))]
+    assert kinds == ["goodput", "cwnd", "rtt", "queue-delay", "queue", "drops"]
+    assert page.eval("document.querySelectorAll('#network rect').length") >= 2
+    assert page.eval("document.querySelectorAll('#tables table').length") >= 3
+    assert page.eval("document.getElementById('title').textContent") == "Two downloads <b>and markup</b>"
+    assert page.eval("document.querySelectorAll('img, #title b, #network img').length") == 0
+    assert page.eval("document.querySelectorAll('#sequence canvas').length") == 1
+
+
+def test_a_slider_that_is_dragged_runs_again_and_lies_over_the_run_before(page: Browser) -> None:
+    before = answered(page)
+    titles = page.eval(DRAWN)
+    page.drag("[data-path='link.path.rate'][data-part=range]", 0.45, 0.8)
+    answered(page, before)
+    page.until("!document.getElementById('text').value.includes('5 Mbit/s')", "another rate in the text")
+    assert "# the bottleneck" in page.eval("document.getElementById('text').value"), "comments stay"
+    page.until(f"{DRAWN} !== {json.dumps(titles)}", "other axes")
+    assert page.eval("document.querySelector('#tables .was').textContent").startswith("was ")
+    page.until("document.querySelectorAll('#differs li').length > 0", "what differs, in words")
+    words = page.eval("document.getElementById('differs').textContent")
+    assert "goodput" in words and "95 % interval" in words, words
+
+
+def test_an_error_in_the_text_is_named_with_its_line_and_the_charts_stay(page: Browser) -> None:
+    page.eval(
+        f"(() => {{ const t = {TEXT}; t.focus(); const at = t.value.indexOf('5 Mbit/s');"
+        " t.setSelectionRange(at, at + 8); })()"
+    )
+    page.type("5 Mbut/s")
+    said = page.until(
+        "!document.getElementById('text-error').hidden && document.getElementById('text-error').textContent", "an error"
+    )
+    assert said.startswith("Line 8: link.path.rate:") and "Mbut" in said, said
+    assert page.eval("document.querySelector('#gutter .bad').textContent.trim()") == "8"
+    assert page.eval("document.querySelectorAll('.panel').length") == 6
+    page.eval("document.getElementById('text').setSelectionRange(0, 0)")
+
+
+def test_everything_can_be_reached_and_moved_with_the_keyboard_alone(page: Browser) -> None:
+    before = answered(page)
+    for _ in range(40):
+        page.key("Tab")
+        if page.eval("document.activeElement.dataset?.path") == "flow.bulk.count":
+            break
+    assert page.eval("document.activeElement.dataset.part") == "range"
+    page.key("ArrowRight", 8)
+    answered(page, before)
+    page.until("!document.getElementById('text').value.includes('count = 2')", "another number of flows")
+    assert page.eval("document.activeElement.dataset.path") == "flow.bulk.count", "the focus stays where it was"
+    for _ in range(80):
+        page.key("Tab")
+        if page.eval("document.activeElement.className") == "frame":
+            break
+    assert page.eval("document.activeElement.getAttribute('aria-label')") == "Goodput in Mbit/s over time"
+    page.key("ArrowRight", 20)
+    assert "Goodput at" in page.eval("document.getElementById('readout').textContent")
+    assert "At " in page.eval("document.getElementById('network').textContent"), "the queues follow the cursor"
+
+
+def test_another_seed_is_one_click_and_the_same_seed_the_same_run(page: Browser) -> None:
+    first = answered(page)
+    table = page.eval("document.querySelector('#tables table').innerText")
+    page.eval("document.getElementById('redraw').click()")
+    second = answered(page, first)
+    assert page.eval("document.querySelector('#tables table').innerText") != table
+    page.eval(
+        "(() => { const s = document.getElementById('seed'); s.value = 1; s.dispatchEvent(new Event('change'));"
+        " document.getElementById('overlay').click(); })()"
+    )
+    answered(page, second)
+    assert page.eval("document.querySelector('#tables table').innerText") == table
+
+
+def test_what_is_saved_holds_what_is_shown(page: Browser) -> None:
+    page.eval("document.querySelector('.menu summary').click()")
+    page.until("document.getElementById('export-table').options.length > 3")
+    assert page.eval("document.getElementById('command').textContent").startswith("crosswind run ")
+    wanted = {
+        "save": "two.toml",
+        "save-csv": "run.csv",
+        "save-parquet": "run.parquet",
+        "save-svg": "two.svg",
+        "save-png": "two.png",
+    }
+    for button, name in wanted.items():
+        page.eval(f"document.getElementById('{button}').click()")
+        page.until("true")
+        path = page.downloads / name
+        for _ in range(400):
+            if path.exists() and path.stat().st_size:
+                break
+            page.until("new Promise((f) => setTimeout(() => f(true), 50))")
+        assert path.exists(), f"{button}: {page.eval('document.getElementById(`share`).innerText')}"
+    assert (page.downloads / "two.toml").read_text() == SCENARIO
+    assert (page.downloads / "two.svg").read_text().startswith("<?xml")
+    assert (page.downloads / "two.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_link_holds_the_scenario_and_a_damaged_or_hostile_one_only_says_so(page: Browser, studio: str) -> None:
+    before, hash_before = answered(page), page.until("location.hash")
+    page.eval(
+        f"(() => {{ const t = {TEXT}; t.value = t.value.replace('10 s', '7 s');"
+        " t.dispatchEvent(new Event('input')); })()"
+    )
+    answered(page, before)
+    page.until(f"location.hash !== {json.dumps(hash_before)}", "a link of the changed scenario")
+    link = page.eval("location.href")
+    page.go("about:blank")
+    page.go(link)
+    answered(page)
+    assert line(page, "duration") == 'duration = "7 s"'
+    page.go("about:blank")
+    page.go(f"{studio}#s=abcd")
+    assert "damaged" in page.until(WRONG)
+    for change, reason in (
+        ("count = 1000000", "at most 2,000"),
+        ('workload = { type = "cbr", payload = "10 B", interval = "5 ns" }', "packets in 10 s"),
+    ):
+        text = (
+            SCENARIO.replace("count = 2", change)
+            if "count" in change
+            else SCENARIO.replace('workload = { type = "bulk" }\ntcp = { preset = "linux-6-cubic" }', change)
+        )
+        packed = page.eval(f"import('./page/share.js').then((m) => m.pack({json.dumps(text)}, 1))")
+        page.go("about:blank")
+        page.go(studio + packed)
+        said = page.until(WRONG)
+        assert reason in said, said
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (390, "dark"), (1400, "dark")])
+def test_it_fits_a_phone_reads_in_the_dark_and_names_what_can_be_operated(
+    page: Browser, width: int, scheme: str
+) -> None:
+    phone = width < 500
+    page.call("Emulation.setDeviceMetricsOverride", width=width, height=844, deviceScaleFactor=1, mobile=phone)
+    page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    page.until("new Promise((f) => setTimeout(() => f(true), 300))")
+    assert page.eval("document.documentElement.scrollWidth") <= width, "nothing stands outside of the page"
+    ground = page.eval("getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, re.findall(r"\d+", ground)[:3])) < 150) == (scheme == "dark"), ground
+    assert not page.unnamed()
+    assert page.eval(CONTRAST) == [], "text can be read"
+
+
+# Texts whose contrast with what lies behind them is below 4.5, as WCAG 2 (1.4.3) counts it.
+CONTRAST = """(() => {
+  const rgb = (s) => s.match(/[\\d.]+/g).map(Number);
+  const part = (v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4;
+  const light = ([r, g, b]) => 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
+  const behind = (e) => {
+    for (; e; e = e.parentElement) {
+      const c = rgb(getComputedStyle(e).backgroundColor);
+      if (c.length < 4 || c[3] > 0) return c;
+    }
+    return [255, 255, 255];
+  };
+  const bad = [];
+  for (const e of document.querySelectorAll("body *")) {
+    if (![...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim())) continue;
+    if (!e.checkVisibility() || e.closest("svg, .uplot, .skip")) continue;
+    const [a, b] = [light(rgb(getComputedStyle(e).color)), light(behind(e))].sort((x, y) => y - x);
+    if ((a + 0.05) / (b + 0.05) < 4.5) bad.push(`${e.tagName} ${e.textContent.slice(0, 30)}`);
+  }
+  return bad;
+})()"""
