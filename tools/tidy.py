@@ -58,7 +58,17 @@ ARROWS = {
 # know its neighbours.
 ROOMS = (
     *(("_core", "starting"), ("errors",), ("core", "optional", "table")),
-    *(("scenario",), ("results",), ("run",), ("stats",), ("figures",), ("report",), ("sweep",), ("reproduce",)),
+    *(
+        ("scenario",),
+        ("results",),
+        ("run",),
+        ("stats",),
+        ("figures",),
+        ("report",),
+        ("lessons",),
+        ("sweep",),
+        ("reproduce",),
+    ),
     *(("bench", "emulate", "theory"), ("studio", "experiments"), ("__init__",), ("cli",), ("__main__",)),
 )
 # One word for one thing (docs/glossary.md). Quoted words belong to somebody else, and the product has its own name.

@@ -19,7 +19,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 # What a wheel must carry beside code.
-INSIDE = ("templates/run.html", "templates/figures.js", "py.typed", "_core.pyi", "data/w2_e0.csv")
+INSIDE = (
+    "templates/run.html",
+    "templates/figures.js",
+    "py.typed",
+    "_core.pyi",
+    "data/w2_e0.csv",
+    "studio/page/index.html",
+    "lessons/data/ecn.toml",
+)
 
 
 def main(arguments: list[str]) -> int:

@@ -218,6 +218,22 @@ def test_a_link_holds_the_scenario_and_a_damaged_or_hostile_one_only_says_so(pag
         assert reason in said, said
 
 
+def test_a_lesson_asks_a_question_and_its_steps_run(page: Browser) -> None:
+    before = answered(page)
+    page.eval(
+        "(() => { const s = document.getElementById('lesson'); s.value = 'ecn';"
+        " s.dispatchEvent(new Event('change')); })()"
+    )
+    first = answered(page, before)
+    assert page.eval("document.querySelector('#lesson-text strong').textContent").endswith("?")
+    assert line(page, "name") == 'name = "ecn"'
+    page.eval("document.querySelector('#lesson-text .steps button').click()")
+    answered(page, first)
+    assert line(page, "tcp").endswith('ecn = "on" }')
+    assert "marks of download-1" in page.eval("document.getElementById('legend').textContent")
+    assert page.eval("document.querySelectorAll('#tables .was').length") > 0, "over the run before"
+
+
 @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (390, "dark"), (1400, "dark")])
 def test_it_fits_a_phone_reads_in_the_dark_and_names_what_can_be_operated(
     page: Browser, width: int, scheme: str

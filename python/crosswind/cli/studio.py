@@ -22,22 +22,26 @@ def studio(
         str, typer.Argument(metavar="SCENARIO.toml", help="A scenario file, or a link of the studio (`#s=..`).")
     ] = "",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port on 127.0.0.1; 0: a free one.")] = 0,
+    lesson: Annotated[str, typer.Option("--lesson", metavar="NAME", help="Begin with a lesson.")] = "",
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page.")] = True,
 ) -> None:
     """Shows a scenario in the browser: the network, charts, and controls that run it again at once.
 
     The page is served on this machine only, to whoever has the address that is printed. It works without a network.
     """
+    from crosswind.lessons import find
     from crosswind.studio import lessons, server
 
     _, mark, packed = scenario.partition("#s=")
-    text, file = lessons.first(), None
+    text, file = find(lesson).text if lesson else lessons.first(), None
+    if scenario and lesson:
+        raise InputError("--lesson", found=f"`{scenario}` beside it", expected="a lesson or a scenario")
     if scenario and not mark:
         path = Path(scenario)
         text, file = Scenario.load(path).text, str(path)
         if not text:
             raise InputError(file, found="an empty file", expected="a scenario")
-    start = {"text": text, "file": Path(file).name if file else "", "lessons": lessons.told()}
+    start = {"text": text, "file": Path(file).name if file else "", "lessons": lessons.told(), "lesson": lesson}
     server.serve(
         start, file, port=port, browser="open" if browser else "leave", fragment=f"#s={packed}" if mark else ""
     )

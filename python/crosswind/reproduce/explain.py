@@ -13,6 +13,7 @@ from crosswind import figures
 from crosswind.errors import InputError, did_you_mean
 from crosswind.figures import Picture
 from crosswind.figures.plotting import plt
+from crosswind.lessons import registry as lessons
 from crosswind.reproduce import catalogue
 from crosswind.results import Runs
 from crosswind.results.folder import prepare_out
@@ -99,8 +100,8 @@ def find(name: str) -> list[Phenomenon]:
         raise InputError(
             "phenomenon",
             found=f"`{name}`",
-            expected=f"all or one of {', '.join(known)}",
-            hint=did_you_mean(name, known),
+            expected=f"all or one of {', '.join([*known, *lessons()])}",
+            hint=did_you_mean(name, [*known, *lessons()]),
         )
     return [known[name]]
 

@@ -118,7 +118,8 @@ $("controls").addEventListener("submit", (e) => e.preventDefault());
 
 async function start() {
   const given = await ask("start");
-  lessons.fill($("lesson"), $("lesson-text"), given.lessons, { open, change: (all) => run({ changes: all }) });
+  const choose = lessons.fill($("lesson"), $("lesson-text"), given.lessons, { open });
+  if (given.lesson) choose(given.lesson);
   let text = given.text;
   try {
     const linked = await unpack(location.hash);
