@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import http.client
 import io
 import json
+import re
+import signal
+import subprocess
+import sys
+import threading
 import time
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +22,10 @@ import pytest
 
 from crosswind import optional
 from crosswind.cli import main
-from crosswind.errors import EXIT_ENVIRONMENT, InputError, MissingExtraError
+from crosswind.errors import EXIT_ENVIRONMENT, BlockedError, InputError, MissingExtraError
 from crosswind.scenario import Scenario
 from crosswind.studio import differences, exports, limits, questions, server
-from crosswind.studio.answer import Asked, Studio
+from crosswind.studio.answer import Asked, Studio, SupersededError
 from crosswind.studio.edit import changed
 
 pytestmark = pytest.mark.engine
@@ -270,3 +278,57 @@ def test_nothing_of_the_page_comes_from_elsewhere() -> None:
     for file in server.PAGE.iterdir():
         text = file.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
         assert "http:" not in text and "https:" not in text and "innerHTML" not in text, file
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_server_ends_soon_even_when_a_run_is_under_way(number: signal.Signals) -> None:
+    command = [sys.executable, "-m", "crosswind", "studio", "--no-browser"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stderr is not None
+        found = re.search(r"http://127\.0\.0\.1:(\d+)/\S+/", process.stdout.readline())
+        assert found
+        long = TEXT.replace("5 Mbit/s", "100 Gbit/s").replace('"10 s"', '"100000 s"')
+        heads = {"Content-Type": "application/json"}
+        request = urllib.request.Request(f"{found[0]}api/run", json.dumps({"text": long}).encode(), heads)
+
+        def ask() -> None:
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                urllib.request.urlopen(request, timeout=30).read()
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        time.sleep(1.0)
+        began = time.monotonic()
+        process.send_signal(number)
+        process.wait(15)
+        assert time.monotonic() - began < 8
+        asking.join(10)
+        assert "Traceback" not in process.stderr.read()
+
+
+def test_it_listens_on_the_loopback_address_only_and_a_taken_port_is_named() -> None:
+    with server.listening(0) as door:
+        address, port = door.getsockname()
+        assert address == "127.0.0.1"
+        door.listen()
+        with pytest.raises(BlockedError, match=f"port {port} of 127.0.0.1"):
+            server.listening(port)
+
+
+def test_a_newer_question_ends_an_older_one() -> None:
+    studio = Studio()
+    long = TEXT.replace("5 Mbit/s", "100 Gbit/s").replace('"10 s"', '"100000 s"')
+    said: list[BaseException] = []
+
+    def ask() -> None:
+        try:
+            studio.answer(Asked(long))
+        except SupersededError as e:
+            said.append(e)
+
+    older = threading.Thread(target=ask)
+    older.start()
+    time.sleep(0.5)
+    studio.answer(Asked(TEXT))
+    older.join(10)
+    assert said and not older.is_alive()

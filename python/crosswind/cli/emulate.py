@@ -41,6 +41,7 @@ def emulate(
         typer.Option("--control", metavar="LINK.KEY=VALUE", help="Change the emulation that runs. Repeatable."),
     ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="Show the emulation that runs, once a second.")] = False,
+    studio: Annotated[bool, typer.Option("--studio", help="Show the emulation that runs in the browser.")] = False,
     number: Annotated[int | None, typer.Option("--of", help="Which emulation, if several run: its process.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No summary at the end.")] = False,
     json: JsonOption = False,
@@ -56,8 +57,11 @@ def emulate(
         return _control(control, number)
     if watch:
         return _watch(number, json)
+    if studio:
+        return _studio(number)
     if scenario is None:
-        raise InputError("emulate", found="no scenario", expected="SCENARIO.toml, --play, --control or --watch")
+        expected = "SCENARIO.toml, --play, --control, --watch or --studio"
+        raise InputError("emulate", found="no scenario", expected=expected)
     what = changed(scenario, assign)
     what.validate()
     return session(what, command, seed=seed, seconds=seconds, out=out, uplink=uplink, tape=tape, quiet=quiet, json=json)
@@ -153,4 +157,13 @@ def _watch(number: int | None, json: bool) -> int:
         return EXIT_DONE
     for seen in looks:
         print(json_text.dumps(seen), flush=True)
+    return EXIT_DONE
+
+
+def _studio(number: int | None) -> int:
+    from crosswind.studio import live, server
+    from crosswind.studio.answer import Studio
+
+    live.look(number)  # whether there is one to be shown
+    server.serve({"live": True}, Studio(emulation=number), port=0, browser="open")
     return EXIT_DONE

@@ -31,6 +31,7 @@ def studio(
     """
     from crosswind.lessons import find
     from crosswind.studio import lessons, server
+    from crosswind.studio.answer import Studio
 
     _, mark, packed = scenario.partition("#s=")
     text, file = find(lesson).text if lesson else lessons.first(), None
@@ -42,6 +43,5 @@ def studio(
         if not text:
             raise InputError(file, found="an empty file", expected="a scenario")
     start = {"text": text, "file": Path(file).name if file else "", "lessons": lessons.told(), "lesson": lesson}
-    server.serve(
-        start, file, port=port, browser="open" if browser else "leave", fragment=f"#s={packed}" if mark else ""
-    )
+    how = "open" if browser else "leave"
+    server.serve(start, Studio(file), port=port, browser=how, fragment=f"#s={packed}" if mark else "")

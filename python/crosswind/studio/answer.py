@@ -57,8 +57,8 @@ class Asked:
 class Studio:
     """What the server remembers: the scenario it was started with, and the tables of the last answers."""
 
-    def __init__(self, file: str | None = None) -> None:
-        self.file = file
+    def __init__(self, file: str | None = None, emulation: int | None = None) -> None:
+        self.file, self.emulation = file, emulation
         self.kept: OrderedDict[str, Runs] = OrderedDict()
         self._numbers = itertools.count(1)
         self._clock: limits.Clock | None = None
@@ -121,6 +121,12 @@ class Studio:
             if runs.failed:
                 raise CrosswindError("; ".join(str(f["message"]) for f in runs.failed))
         return both[0], both[1]
+
+    def stop(self) -> None:
+        """Ends what is running: nobody waits for it any more."""
+        with self._lock:
+            if self._clock is not None:
+                self._clock.wanted = False
 
     def _keep(self, runs: Runs) -> str:
         key = str(next(self._numbers))

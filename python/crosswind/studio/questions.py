@@ -7,7 +7,7 @@ from typing import Any
 
 from crosswind.errors import InputError
 from crosswind.scenario.known_paths import names_at
-from crosswind.studio import differences, exports, limits
+from crosswind.studio import differences, exports, limits, live
 from crosswind.studio.answer import Asked, Studio
 
 Question = Callable[[Any], dict[str, Any]]
@@ -55,9 +55,19 @@ def _complete(_studio: Studio) -> Question:
     return answer
 
 
+def _live(studio: Studio) -> Question:
+    return lambda _told: live.look(studio.emulation)
+
+
+def _control(studio: Studio) -> Question:
+    return lambda told: live.change(told, studio.emulation)
+
+
 QUESTIONS: dict[str, Callable[[Studio], Question]] = {
     "run": _run,
     "check": _check,
     "differs": _differs,
     "complete": _complete,
 }
+#: Of a page that shows an emulation.
+LIVE: dict[str, Callable[[Studio], Question]] = {"live": _live, "control": _control}

@@ -139,12 +139,13 @@ def application(studio: Studio, token: str, port: int, start: dict[str, Any]) ->
             return JSONResponse(problem(e))  # a scenario that is wrong is no fault of the request
         return Response(data, media_type=exports.MEDIA[kind])
 
+    asked = questions.LIVE if start.get("live") else questions.QUESTIONS
     routes = [
         Route("/", files(PAGE)),
         Route("/page/{name}", files(PAGE)),
         Route("/uplot/{name}", files(UPLOT)),
         Route("/api/start", answered(lambda _told: start), methods=["POST"]),
-        *(Route(f"/api/{n}", answered(q(studio)), methods=["POST"]) for n, q in questions.QUESTIONS.items()),
+        *(Route(f"/api/{n}", answered(q(studio)), methods=["POST"]) for n, q in asked.items()),
         Route("/api/figure", figure, methods=["POST"]),
         Route("/export/{key}/{table}.{kind}", table),
     ]
@@ -181,21 +182,24 @@ def listening(port: int) -> socket.socket:
     return door
 
 
-def serve(start: dict[str, Any], file: str | None, *, port: int, browser: str, fragment: str = "") -> None:
+def serve(start: dict[str, Any], studio: Studio, *, port: int, browser: str, fragment: str = "") -> None:
     """Answers until Ctrl-C. `browser`: "open" or "leave". Raises MissingExtraError without starlette and uvicorn."""
     uvicorn = optional.load("uvicorn", "the studio")
     door = listening(port)
     token = secrets.token_urlsafe(24)
     real = door.getsockname()[1]
-    app = application(Studio(file), token, real, start)
+    app = application(studio, token, real, start)
     address = f"http://{HOST}:{real}/{token}/{fragment}"
     print(f"crosswind studio: {address}\nCtrl-C ends it.", flush=True)
     if browser == "open":
         webbrowser.open(address)
-    config = uvicorn.Config(app, log_level="error", access_log=False, lifespan="off", server_header=False)
+    config = uvicorn.Config(
+        app, log_level="error", access_log=False, lifespan="off", server_header=False, timeout_graceful_shutdown=1
+    )
     try:
         uvicorn.Server(config).run(sockets=[door])
     except KeyboardInterrupt:
         return
     finally:
+        studio.stop()
         door.close()

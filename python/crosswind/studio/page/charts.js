@@ -6,7 +6,7 @@ const BEFORE = "before";
 
 export class Charts {
   constructor(box, legend, readout, moved) {
-    Object.assign(this, { box, legend, readout, moved, panels: new Map(), hidden: new Set(), places: new Map(), range: null, log: new Set() });
+    Object.assign(this, { box, legend, readout, moved, panels: new Map(), hidden: new Set(), places: new Map(), range: null, log: new Set(), first: 0 });
     whenColoursChange(() => this.draw());
     this.key = uPlot.sync("time");
   }
@@ -22,7 +22,7 @@ export class Charts {
   show(charts, before, end) {
     this.charts = charts;
     this.before = before;
-    if (this.end !== end) this.range = null;
+    if (this.end !== end && !this.first) this.range = null;
     this.end = end;
     for (const c of charts) for (const s of c.series) this.place(s.name);
     this.draw();
@@ -61,13 +61,13 @@ export class Charts {
   }
 
   look(min, max) {
-    const whole = min <= 0 && max >= this.end;
-    this.range = whole || !(max > min) ? null : [Math.max(0, min), Math.min(this.end, max)];
+    const whole = min <= this.first && max >= this.end;
+    this.range = whole || !(max > min) ? null : [Math.max(this.first, min), Math.min(this.end, max)];
     for (const p of this.panels.values()) p.look();
   }
 
   zoom(by, middle) {
-    const [a, b] = this.range ?? [0, this.end];
+    const [a, b] = this.range ?? [this.first, this.end];
     const at = middle ?? (a + b) / 2;
     this.look(at - (at - a) / by, at + (b - at) / by);
   }
@@ -132,15 +132,15 @@ class Panel {
     this.u?.destroy();
     this.u = new uPlot({
       ...this.size(), legend: { show: false }, series: this.series,
-      scales: { x: { time: false, range: () => this.all.range ?? [0, this.all.end] }, y: { distr: log ? 3 : 1, range } },
+      scales: { x: { time: false, range: () => this.all.range ?? [this.all.first, this.all.end] }, y: { distr: log ? 3 : 1, range } },
       axes: [{ ...axis, size: 30, values: (u, v) => v.map((t) => `${t} s`) }, { ...axis, size: wide }],
       cursor: { sync: { key: "time", setSeries: false }, drag: { x: true, y: false, setScale: false }, points: { size: 6 },
-        bind: { dblclick: () => () => this.all.look(0, this.all.end) } },
+        bind: { dblclick: () => () => this.all.look(this.all.first, this.all.end) } },
       hooks: { draw: [(u) => { this.section.dataset.top = u.scales.y.max; }], setCursor: [(u) => this.moved(u)], setSelect: [(u) => this.selected(u)] },
     }, data, this.frame);
   }
 
-  look() { const [min, max] = this.all.range ?? [0, this.all.end]; this.u.setScale("x", { min, max }); }
+  look() { const [min, max] = this.all.range ?? [this.all.first, this.all.end]; this.u.setScale("x", { min, max }); }
 
   selected(u) {
     const { left, width } = u.select;
@@ -177,7 +177,7 @@ class Panel {
     else if (e.key === "End") idx = last;
     else if (e.key === "+" || e.key === "=") { e.preventDefault(); this.all.zoom(1.5, middle); return; }
     else if (e.key === "-") { e.preventDefault(); this.all.zoom(1 / 1.5, middle); return; }
-    else if (e.key === "0") { e.preventDefault(); this.all.look(0, this.all.end); return; }
+    else if (e.key === "0") { e.preventDefault(); this.all.look(this.all.first, this.all.end); return; }
     else if (e.key === "l") { e.preventDefault(); this.logarithmic(); return; }
     else if (e.key === "Escape") { u.setCursor({ left: -10, top: -10 }); return; }
     else return;

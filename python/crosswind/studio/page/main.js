@@ -4,6 +4,7 @@ import * as controls from "./controls.js";
 import { $, ask, element, later } from "./dom.js";
 import { Editor } from "./editor.js";
 import * as lessons from "./lessons.js";
+import { follow } from "./live.js";
 import { Network } from "./network.js";
 import { pack, sheet, unpack } from "./share.js";
 import * as tables from "./tables.js";
@@ -118,6 +119,7 @@ $("controls").addEventListener("submit", (e) => e.preventDefault());
 
 async function start() {
   const given = await ask("start");
+  if (given.live) { follow(charts); return; }
   const choose = lessons.fill($("lesson"), $("lesson-text"), given.lessons, { open });
   if (given.lesson) choose(given.lesson);
   let text = given.text;

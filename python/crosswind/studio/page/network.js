@@ -53,6 +53,7 @@ export class Network {
 
   // How full the queues are at a time; without one, on average over the run. Full is the longest that this run saw.
   fill(time) {
+    if (!this.note) return;
     const said = [];
     for (const { d, inside, left, grow } of this.fills) {
       const series = this.queues?.series.find((s) => s.name === d.entity);

@@ -63,12 +63,12 @@ export function sheet(box, now) {
     element("div", { className: "row" }, "Charts as shown:", press("SVG", () => figure("svg"), "save-svg"), press("PNG", () => figure("png"), "save-png")),
     element("div", { className: "row" }, "Table", table, press("CSV", () => data("csv"), "save-csv"), press("Parquet", () => data("parquet"), "save-parquet")),
     element("div", {}, "The same on the command line:", command, press("Copy", (b) => copied(b, command.textContent))),
-    element("div", {}, "A link that holds the scenario (for any studio: ", element("code", { textContent: "crosswind studio '#s=…'" }), "):", link, press("Copy", (b) => copied(b, link.textContent))), said);
+    element("div", {}, "The scenario in a line, for another studio. The address of this page holds it too, but also this studio's token:", link, press("Copy", (b) => copied(b, link.textContent))), said);
   return {
     async show() {
       const { text, seed, command: made, there } = now();
       command.textContent = made;
-      link.textContent = location.href.split("#")[0] + (await pack(text, seed));
+      link.textContent = `crosswind studio '${await pack(text, seed)}'`;
       const chosen = table.value;
       table.replaceChildren(...there.map((t) => element("option", { value: t, textContent: t, selected: t === chosen })));
     },
