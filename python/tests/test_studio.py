@@ -22,7 +22,7 @@ import pytest
 
 from crosswind import optional
 from crosswind.cli import main
-from crosswind.errors import EXIT_ENVIRONMENT, BlockedError, InputError, MissingExtraError
+from crosswind.errors import EXIT_BAD_INPUT, EXIT_ENVIRONMENT, BlockedError, InputError, MissingExtraError
 from crosswind.scenario import Scenario
 from crosswind.studio import differences, exports, limits, questions, server
 from crosswind.studio.answer import Asked, Studio, SupersededError
@@ -326,9 +326,34 @@ def test_a_newer_question_ends_an_older_one() -> None:
         except SupersededError as e:
             said.append(e)
 
-    older = threading.Thread(target=ask)
-    older.start()
-    time.sleep(0.5)
-    studio.answer(Asked(TEXT))
-    older.join(10)
-    assert said and not older.is_alive()
+    def ask_what_differs() -> None:
+        try:
+            studio.differs(Asked(long), TEXT)
+        except SupersededError as e:
+            said.append(e)
+
+    for question in (ask, ask_what_differs):
+        said.clear()
+        older = threading.Thread(target=question)
+        older.start()
+        time.sleep(0.5)
+        studio.answer(Asked(TEXT))
+        older.join(10)
+        assert said and not older.is_alive(), question
+
+
+def test_the_seed_of_the_file_is_the_one_to_begin_with() -> None:
+    text = TEXT.replace("# Two flows.", "seed = 7")
+    assert Studio().answer(Asked(text))["seed"] == 7
+    assert Studio().answer(Asked(text, seed=0))["seed"] == 0
+
+
+def test_a_link_in_the_place_of_a_file_goes_to_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: dict[str, Any] = {}
+    monkeypatch.setattr(server, "serve", lambda start, _studio, **how: seen.update(start, **how))
+    assert main(["studio", "http://127.0.0.1:9/old/#s=eJw", "--no-browser"]) == 0
+    assert seen["fragment"] == "#s=eJw" and seen["browser"] == "leave"
+    assert main(["studio", "--lesson", "ecn"]) == 0
+    assert 'name = "ecn"' in seen["text"] and seen["lesson"] == "ecn" and seen["browser"] == "open"
+    assert main(["studio", "--lesson", "enc"]) == EXIT_BAD_INPUT
+    assert main(["studio", "x.toml", "--lesson", "ecn"]) == EXIT_BAD_INPUT

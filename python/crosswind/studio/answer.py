@@ -20,7 +20,7 @@ from crosswind.results.summary import tables_of
 from crosswind.run import run
 from crosswind.scenario import Scenario
 from crosswind.scenario.toml_text import value_text
-from crosswind.studio import limits, network, series
+from crosswind.studio import differences, limits, network, series
 from crosswind.studio.controls import controls
 from crosswind.studio.edit import changed
 
@@ -61,7 +61,7 @@ class Studio:
         self.file, self.emulation = file, emulation
         self.kept: OrderedDict[str, Runs] = OrderedDict()
         self._numbers = itertools.count(1)
-        self._clock: limits.Clock | None = None
+        self._clocks: dict[str, limits.Clock] = {}
         self._lock = threading.Lock()
 
     def answer(self, asked: Asked) -> dict[str, Any]:
@@ -103,11 +103,7 @@ class Studio:
 
     def _runs(self, scenario: Scenario, seed: int | None) -> tuple[Runs, Runs]:
         """One run with momentary values, and the same with what was counted. A newer question ends an older one."""
-        clock = limits.Clock()
-        with self._lock:
-            if self._clock is not None:
-                self._clock.wanted = False
-            self._clock = clock
+        clock = self._started("run", limits.Clock())
         counted = scenario.with_({"record.series": "totals", "record.events": [], "record.hist": []})
         with ThreadPoolExecutor(2) as pool:
             asked = [pool.submit(run, s, seed=seed, workers=1, progress=clock) for s in (scenario, counted)]
@@ -122,11 +118,30 @@ class Studio:
                 raise CrosswindError("; ".join(str(f["message"]) for f in runs.failed))
         return both[0], both[1]
 
+    def differs(self, asked: Asked, before: str) -> dict[str, Any]:
+        """What a change did, in words (`differences.told`). Raises SupersededError when a newer question has come."""
+        new, old = (limits.checked(t, self.file) for t in (asked.text, before))
+        try:
+            return differences.told(
+                new, old, asked.seed, self._started("differs", limits.Clock(differences.SECONDS_MAX))
+            )
+        except limits.Overdue:
+            raise SupersededError("a newer question has come") from None
+
+    def _started(self, what: str, clock: limits.Clock) -> limits.Clock:
+        """The clock of a question that begins now: whatever ran before is no longer wanted."""
+        with self._lock:
+            for name in ("differs", what):
+                if name in self._clocks:
+                    self._clocks[name].wanted = False
+            self._clocks[what] = clock
+        return clock
+
     def stop(self) -> None:
         """Ends what is running: nobody waits for it any more."""
         with self._lock:
-            if self._clock is not None:
-                self._clock.wanted = False
+            for clock in self._clocks.values():
+                clock.wanted = False
 
     def _keep(self, runs: Runs) -> str:
         key = str(next(self._numbers))

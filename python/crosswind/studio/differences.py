@@ -41,20 +41,28 @@ LINKS = {
 VISIBLE = 0.01
 
 
-def told(new: Scenario, old: Scenario, seed: int | None) -> dict[str, Any]:
-    """Sentences on what differs: {sentences: [{text, clear}], n, random}. Raises InputError for what takes too long."""
-    clock = Clock(SECONDS_MAX)
+def told(new: Scenario, old: Scenario, seed: int | None, clock: Clock | None = None) -> dict[str, Any]:
+    """Sentences on what differs: {sentences: [{text, clear}], n, random}. Raises InputError for what takes too long,
+    Overdue when nobody waits for it any more."""
+    clock = clock or Clock(SECONDS_MAX)
     plain: dict[str, Any] = {"record.sample": None, "record.events": [], "record.hist": []}
     with ThreadPoolExecutor(2) as pool:
         asked = [
             pool.submit(
-                run, s.with_({**plain, "name": "x"}), seed=seed or 1, reps=REPETITIONS, workers=1, progress=clock
+                run,
+                s.with_({**plain, "name": "x"}),
+                seed=seed if seed is not None else int(s.get("seed", 1)),
+                reps=REPETITIONS,
+                workers=1,
+                progress=clock,
             )
             for s in (new, old)
         ]
         try:
             a, b = (one.result() for one in asked)
         except Overdue:
+            if not clock.wanted:
+                raise
             raise clock.refusal(new) from None
     random = not (a.repetitions_are_identical() and b.repetitions_are_identical())
     present = [m for m in WORDS if m in a.generators().columns and m in b.generators().columns]

@@ -7,7 +7,7 @@ from typing import Any
 
 from crosswind.errors import InputError
 from crosswind.scenario.known_paths import names_at
-from crosswind.studio import differences, exports, limits, live
+from crosswind.studio import exports, limits, live
 from crosswind.studio.answer import Asked, Studio
 
 Question = Callable[[Any], dict[str, Any]]
@@ -37,8 +37,7 @@ def _differs(studio: Studio) -> Question:
         old = told.get("before")
         if not isinstance(old, str):
             raise InputError("studio", path="before", found="no text", expected="that of the run before")
-        first, second = (limits.checked(t, studio.file) for t in (new.text, old))
-        return differences.told(first, second, new.seed)
+        return studio.differs(new, old)
 
     return answer
 

@@ -58,7 +58,9 @@ class Guard:
         self.hosts = {f"{HOST}:{port}", f"localhost:{port}"}
 
     async def __call__(self, scope: Message, receive: Any, send: Any) -> None:
-        if scope["type"] == "http" and (why := self._refused(scope)):
+        if scope["type"] != "http":
+            return
+        if why := self._refused(scope):
             body = f"crosswind studio: {why}\n".encode()
             head = [(b"content-type", b"text/plain; charset=utf-8"), *_encoded(HEADERS)]
             await send({"type": "http.response.start", "status": 403, "headers": head})

@@ -22,8 +22,8 @@ export class Charts {
   show(charts, before, end) {
     this.charts = charts;
     this.before = before;
-    if (this.end !== end && !this.first) this.range = null;
-    this.end = end;
+    if (this.end !== end && !this.first) this.range = null;  // another run; a live one goes on
+    this.end = end > this.first ? end : this.first + 1;
     for (const c of charts) for (const s of c.series) this.place(s.name);
     this.draw();
   }

@@ -47,7 +47,7 @@ function show(charts, looks, said) {
   $("status").textContent = `${now.time_s.toFixed(1)} s`;
   said.replaceChildren(...now.links.map((v) => element("li", { textContent: `${v.name}: ${v.rate_bps ? `rate ${written(v.rate_bps, "bit/s")}, ` : ""}${v.queue_packets} packets in the queue, ${v.drops} dropped, ${v.lost} lost, ${v.marks} marked` })),
     ...now.notes.map((n) => element("li", { textContent: `changed at ${n}` })));
-  if (looks.length < 2) return;
+  if (looks.length < 3) return;
   const x = looks.slice(1).map((l) => l.time_s);
   const line = (name, of) => looks.slice(1).map((l, i) => {
     const v = l.links.find((o) => o.name === name), old = looks[i].links.find((o) => o.name === name);

@@ -26,8 +26,8 @@ function shownPanels() {
 // One question is under way at a time; what is asked meanwhile waits: the last text, and all changes after it.
 async function run(question) {
   if (state.running) {
-    const { text, changes = {}, fresh } = question, old = text === undefined ? state.waiting : null;
-    state.waiting = { text: text ?? old?.text, changes: { ...old?.changes, ...changes }, fresh: fresh ?? old?.fresh };
+    const { text, changes = {}, fresh, seed: given } = question, old = text === undefined ? state.waiting : null;
+    state.waiting = { text: text ?? old?.text, changes: { ...old?.changes, ...changes }, fresh: fresh ?? old?.fresh, seed: given ?? old?.seed };
     return;
   }
   state.running = true;
@@ -35,7 +35,7 @@ async function run(question) {
   const asked = { fresh: false, ...question, text: question.text ?? editor.text, typed: editor.text };
   try {
     const began = performance.now();
-    const answer = await ask("run", { text: asked.text, changes: asked.changes ?? {}, seed: seed(), flow: state.flow });
+    const answer = await ask("run", { text: asked.text, changes: asked.changes ?? {}, seed: asked.fresh ? asked.seed ?? null : seed(), flow: state.flow });
     show(answer, asked, performance.now() - began);
   } catch (e) { failed(e); } finally {
     state.running = false;
@@ -62,6 +62,7 @@ function show(answer, asked, took) {
   $("status").textContent = `${answer.packets.toLocaleString("en")} packets in ${answer.ms} ms (${Math.round(took)} ms with the way here)${answer.warnings.map((w) => `; check: ${w}`).join("")}`;
   document.body.dataset.answer = answer.key;
   editor.wrong(null);
+  $("seed").value = answer.seed;
   if (editor.text === asked.typed) editor.set(answer.text);
   controls.show($("controls"), answer.controls, change);
   $("flow").replaceChildren(...answer.flows.map((f) => element("option", { value: f, textContent: f, selected: f === answer.sequence?.flow })));
@@ -97,14 +98,14 @@ const differs = later(700, async () => {
     const how = told.random ? `Medians of ${told.n} repetitions before and after. The change and its interval are of the means, pair by pair, with the same random numbers.`
       : "Nothing in these scenarios is random: every repetition is the same, so there is no interval.";
     $("differs").replaceChildren(list.length ? element("ul", {}, ...list) : element("p", { textContent: "Nothing that can be seen." }), element("p", { className: "note", textContent: how }));
-  } catch (e) { $("differs").replaceChildren(element("p", { className: "error", textContent: e.message })); }
+  } catch (e) { if (!e.superseded) $("differs").replaceChildren(element("p", { className: "error", textContent: e.message })); }
 });
 
 const changes = {};
 const sendChanges = later(60, () => { const all = { ...changes }; for (const k of Object.keys(changes)) delete changes[k]; run({ changes: all }); });
 function change(path, value) { changes[path] = value; sendChanges(); }
 
-function open(text, fresh = true) { editor.set(text); charts.places.clear(); charts.hidden.clear(); state.flow = ""; state.anchor = null; run({ text, fresh }); }
+function open(text, fresh = true, given = null) { editor.set(text); charts.places.clear(); charts.hidden.clear(); state.flow = ""; state.anchor = null; run({ text, fresh, seed: given }); }
 
 $("redraw").addEventListener("click", () => { state.anchor = null; $("seed").value = 1 + Math.floor(Math.random() * 1e6); run({}); });
 $("seed").addEventListener("change", () => run({}));
@@ -122,11 +123,11 @@ async function start() {
   if (given.live) { follow(charts); return; }
   const choose = lessons.fill($("lesson"), $("lesson-text"), given.lessons, { open });
   if (given.lesson) choose(given.lesson);
-  let text = given.text;
+  let text = given.text, drawn = null;
   try {
     const linked = await unpack(location.hash);
-    if (linked) { text = linked.text; if (linked.seed !== null) $("seed").value = linked.seed; }
+    if (linked) { text = linked.text; drawn = linked.seed; }
   } catch (e) { failed(e); $("text").value = text; editor.number(); return; }
-  open(text);
+  open(text, true, drawn);
 }
 start().catch(failed);
