@@ -19,6 +19,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from random_scenarios import random_scenario
 
 from crosswind import optional
 from crosswind.cli import main
@@ -357,3 +358,23 @@ def test_a_link_in_the_place_of_a_file_goes_to_the_page(monkeypatch: pytest.Monk
     assert 'name = "ecn"' in seen["text"] and seen["lesson"] == "ecn" and seen["browser"] == "open"
     assert main(["studio", "--lesson", "enc"]) == EXIT_BAD_INPUT
     assert main(["studio", "x.toml", "--lesson", "ecn"]) == EXIT_BAD_INPUT
+
+
+def test_random_scenarios_are_answered_and_their_controls_change_what_they_say() -> None:
+    answers = edits = 0
+    for seed in range(60):
+        text = random_scenario(seed)
+        if text is None:
+            continue
+        told = Studio().answer(Asked(text))
+        json.dumps(told, allow_nan=False)
+        answers += 1
+        for control in (c for g in told["controls"] for c in g["controls"] if c["kind"] == "choice"):
+            value = control["options"][seed % len(control["options"])][0] or None
+            try:
+                after = changed(Scenario.from_toml(told["text"]), {control["path"]: value})
+            except InputError:
+                continue  # such as a profile of a queue that this one has not
+            assert Scenario.from_toml(after.text).data == after.data
+            edits += 1
+    assert answers > 30 and edits > 100

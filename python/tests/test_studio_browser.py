@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from browser import CHROMIUM, Browser
+from random_scenarios import random_scenario
 
 # Chromium is an optional tool (tools/optional-tools.sh).
 pytestmark = [
@@ -232,6 +233,24 @@ def test_a_lesson_asks_a_question_and_its_steps_run(page: Browser) -> None:
     assert line(page, "tcp").endswith('ecn = "on" }')
     assert "marks of download-1" in page.eval("document.getElementById('legend').textContent")
     assert page.eval("document.querySelectorAll('#tables .was').length") > 0, "over the run before"
+
+
+def test_random_scenarios_are_shown_without_a_complaint(page: Browser) -> None:
+    shown = 0
+    for seed in range(5000, 5040):
+        text = random_scenario(seed)
+        if text is None:
+            continue
+        before = answered(page)
+        page.eval(
+            f"(() => {{ const t = {TEXT}; t.value = {json.dumps(text)}; t.dispatchEvent(new Event('input'));"
+            " document.getElementById('status').className = ''; })()"
+        )
+        answered(page, before)
+        said = page.eval("document.getElementById('status').className + document.getElementById('status').textContent")
+        assert not said.startswith("wrong") and not page.complaints, (seed, said, text)
+        shown += 1
+    assert shown > 20
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (390, "dark"), (1400, "dark")])

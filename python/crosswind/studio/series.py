@@ -159,7 +159,8 @@ def sequence(runs: Runs, flow: str) -> dict[str, Any] | None:
                     "y": part["seq"].to_list(),
                 }
             )
-    return {"flow": flow, "series": [s for s in series if s["x"]]}
+    shown = [s for s in series if s["x"]]
+    return {"flow": flow, "series": shown} if shown else None
 
 
 def _thinned(events: pl.DataFrame) -> pl.DataFrame:

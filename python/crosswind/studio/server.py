@@ -10,6 +10,7 @@ import json
 import re
 import secrets
 import socket
+import traceback
 import webbrowser
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -109,6 +110,9 @@ def application(studio: Studio, token: str, port: int, start: dict[str, Any]) ->
                 return JSONResponse(await run_in_threadpool(work, told))
             except CrosswindError as e:
                 return JSONResponse(problem(e))  # a scenario that is wrong is no fault of the request
+            except Exception as e:
+                traceback.print_exc()
+                return JSONResponse({"error": f"a fault of Crosswind: {type(e).__name__}: {e}"})
 
         return handle
 

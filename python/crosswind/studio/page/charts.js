@@ -210,7 +210,7 @@ export class Sequence {
     this.shown = shown;
     this.u?.destroy();
     this.u = null;
-    if (!shown) { this.said.textContent = "No segments were recorded: choose a flow over TCP."; return; }
+    if (!shown?.series.length) { this.said.textContent = "No segments were recorded: choose a flow over TCP."; return; }
     const counts = shown.series.filter((s) => s.count).map((s) => `${s.count} ${s.name}`).join(", ");
     this.said.textContent = `Flow ${shown.flow}: ${counts || "nothing sent"}. Drag to look closer, double-click to see all.`;
     const top = shown.series.reduce((m, s) => s.y.reduce((n, v) => Math.max(n, v), m), 1);
