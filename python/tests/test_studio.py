@@ -343,6 +343,15 @@ def test_a_newer_question_ends_an_older_one() -> None:
         assert said and not older.is_alive(), question
 
 
+def test_the_drawing_says_what_the_way_back_is_like_where_it_differs() -> None:
+    file = ROOT / "scenarios/home-gateway.toml"
+    (link,) = Studio(str(file)).answer(Asked(file.read_text(encoding="utf-8")))["network"]["links"]
+    assert (link["rate"], link["back"]) == ("50 Mbit/s", "10 Mbit/s, 10 ms, droptail 1000 packets")
+    assert link["reverse"]["drops"] > 0 and link["reverse"]["entity"] == "access/reverse"
+    (link,) = Studio().answer(Asked(TEXT))["network"]["links"]
+    assert link["back"] == ""
+
+
 def test_the_seed_of_the_file_is_the_one_to_begin_with() -> None:
     text = TEXT.replace("# Two flows.", "seed = 7")
     assert Studio().answer(Asked(text))["seed"] == 7

@@ -266,8 +266,13 @@ def test_it_fits_a_phone_reads_in_the_dark_and_names_what_can_be_operated(
     assert (sum(map(int, re.findall(r"\d+", ground)[:3])) < 150) == (scheme == "dark"), ground
     assert not page.unnamed()
     assert page.eval(CONTRAST) == [], "text can be read"
+    ink, written = (
+        page.eval(f"getComputedStyle(document.{of}).{as_}") for of, as_ in (("body", "color"), (NETWORK, "fill"))
+    )
+    assert written == ink, "the network is drawn in the colour of text"
 
 
+NETWORK = "querySelector('#network text:not(.name)')"
 # Texts whose contrast with what lies behind them is below 4.5, as WCAG 2 (1.4.3) counts it.
 CONTRAST = """(() => {
   const rgb = (s) => s.match(/[\\d.]+/g).map(Number);

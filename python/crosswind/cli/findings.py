@@ -44,6 +44,7 @@ def findings() -> Iterator[Finding]:
     yield _tool("Chromium", ("chromium", "google-chrome"), "tests of the reports", "apt-get install chromium")
     yield _module("matplotlib", "matplotlib", "figures as SVG, PDF, PNG", "pip install 'crosswind[figures]'")
     yield _module("SciPy", "scipy", "compare, --precision, some claims", "pip install 'crosswind[stats]'")
+    yield _module("Starlette", "starlette", "crosswind studio", "pip install 'crosswind[studio]'")
     yield _module("Dask", "distributed", "sweep --cluster", "pip install 'crosswind[cluster]'")
     yield _module("fsspec", "fsspec", "results at s3://.. and the like", "pip install 'crosswind[cluster]'")
     yield _module("DuckDB", "duckdb", "SQL on results", "pip install duckdb")

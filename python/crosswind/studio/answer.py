@@ -84,7 +84,7 @@ class Studio:
             "charts": series.charts(gauges, totals, seen),
             "sequence": series.sequence(gauges, seen),
             "flows": flows[:FLOWS_LISTED],
-            "network": network.drawing(scenario, gauges),
+            "network": network.drawing(scenario, normal, gauges),
             "tables": [{"title": t.title, "heads": t.heads, "rows": t.rows, "note": t.note} for t in tables_of(gauges)],
             "controls": controls(scenario, normal),
             "warnings": [*gauges.manifest["warnings"], *_left_out(asked.text)],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -12,7 +13,7 @@ from crosswind.scenario import Scenario, topology
 from crosswind.scenario.quantity import parse
 
 
-def drawing(scenario: Scenario, runs: Runs) -> dict[str, Any]:
+def drawing(scenario: Scenario, normal: Mapping[str, Any], runs: Runs) -> dict[str, Any]:
     """Nodes (name, title, x, y in pixels) and links with rate, delay, queue and, for each direction, what it did."""
     found = topology.edges(scenario)
     at = topology.places(found, scenario)
@@ -21,7 +22,7 @@ def drawing(scenario: Scenario, runs: Runs) -> dict[str, Any]:
         "height": max(y for _, y in at.values()) + topology.BOX_H + 40,
         "box": [topology.BOX_W, topology.BOX_H],
         "nodes": [{"name": n, "x": x, "y": y} for n, (x, y) in at.items()],
-        "links": [_link(e, runs.links()) for e in found],
+        "links": [{**_link(e, runs.links()), "back": _back(normal.get("link", {}).get(e.name))} for e in found],
         "flows": [
             {"name": n, "from": f.get("from"), "to": f.get("to"), "count": f.get("count", 1)}
             for n, f in (scenario.get("flow") or {}).items()
@@ -47,6 +48,20 @@ def _link(edge: topology.Edge, links: pl.DataFrame) -> dict[str, Any]:
         if not rows.is_empty():
             told[direction] = _did(rows.row(0, named=True))
     return told
+
+
+def _back(spec: Any) -> str:
+    """What the reverse direction is like where it differs; empty where it does not."""
+    back = spec.get("reverse") if isinstance(spec, Mapping) else None
+    if not isinstance(back, Mapping):
+        return ""
+
+    def said(way: Mapping[str, Any]) -> tuple[str, ...]:
+        queue = way.get("queue") or {}
+        return (*(str(way.get(k, "")) for k in ("rate", "delay")), *(str(queue.get(k, "")) for k in ("type", "limit")))
+
+    rate, delay, kind, limit = said(back)
+    return ", ".join(p for p in (rate, delay, f"{kind} {limit}".strip()) if p) if said(back) != said(spec) else ""
 
 
 def _did(row: dict[str, Any]) -> dict[str, Any]:

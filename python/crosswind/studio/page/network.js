@@ -1,5 +1,5 @@
 // The network: nodes, links with rate, delay and queue, and how full each queue is at the cursor, or at most.
-import { css, element, svg, written } from "./dom.js";
+import { element, svg, written } from "./dom.js";
 
 export class Network {
   constructor(box) { this.box = box; this.fills = []; }
@@ -10,11 +10,11 @@ export class Network {
     this.fills = [];
     const at = new Map(net.nodes.map((n) => [n.name, [n.x + w / 2, n.y + h / 2]]));
     const said = net.links.map((l) => `${l.name} from ${l.from} to ${l.to}: ${[l.rate, l.delay, l.queue].filter(Boolean).join(", ")}`).join("; ");
-    const root = svg("svg", { viewBox: `0 0 ${net.width} ${Math.max(72, net.height - 8)}`, width: Math.min(1100, net.width * 1.6), role: "img", "aria-label": `Network. ${said}` });
+    const root = svg("svg", { viewBox: `0 0 ${net.width} ${net.height + (net.links.some((l) => l.back) ? 6 : -8)}`, width: Math.min(1100, net.width * 1.6), role: "img", "aria-label": `Network. ${said}` });
     for (const l of net.links) root.append(...this.link(l, at.get(l.from), at.get(l.to)));
     for (const n of net.nodes) {
-      root.append(svg("rect", { x: n.x, y: n.y, width: w, height: h, rx: 6, fill: css("--accent") }));
-      const name = svg("text", { x: n.x + w / 2, y: n.y + h / 2 + 4, "text-anchor": "middle", fill: css("--on-accent") });
+      root.append(svg("rect", { x: n.x, y: n.y, width: w, height: h, rx: 6, class: "node" }));
+      const name = svg("text", { x: n.x + w / 2, y: n.y + h / 2 + 4, "text-anchor": "middle", class: "name" });
       name.textContent = n.name.length > 16 ? `${n.name.slice(0, 15)}…` : n.name;
       root.append(name, this.titled(n.name, name));
     }
@@ -28,20 +28,23 @@ export class Network {
 
   link(l, [ax, ay], [bx, by]) {
     const middle = [(ax + bx) / 2, (ay + by) / 2];
-    const out = [svg("path", { d: `M${ax} ${ay}L${bx} ${by}`, stroke: css("--soft"), "stroke-width": l.count > 1 ? 4 : 2 })];
-    const texts = [[`${l.name}${l.count > 1 ? ` ×${l.count}` : ""}`, -10], [[l.rate, l.delay].filter(Boolean).join(", "), 16], [[l.kind === "wire" ? "" : l.kind, l.queue].filter(Boolean).join(" "), 29]];
+    const out = [svg("path", { d: `M${ax} ${ay}L${bx} ${by}`, class: "link", "stroke-width": l.count > 1 ? 4 : 2 })];
+    const arrow = l.back ? (ax <= bx ? ["→ ", "← "] : ["← ", "→ "]) : ["", ""];
+    const texts = [[`${l.name}${l.count > 1 ? ` ×${l.count}` : ""}`, -10], [arrow[0] + [l.rate, l.delay].filter(Boolean).join(", "), 16],
+      [[l.kind === "wire" ? "" : l.kind, l.queue].filter(Boolean).join(" "), 29], [l.back ? arrow[1] + l.back : "", 44]];
     for (const [text, dy] of texts) {
-      const t = svg("text", { x: middle[0], y: middle[1] + dy, "text-anchor": "middle", fill: css("--ink"), "font-weight": dy < 0 ? 600 : 400 });
-      t.textContent = text.length > 30 ? `${text.slice(0, 29)}…` : text;
+      const t = svg("text", { x: middle[0], y: middle[1] + dy, "text-anchor": "middle", "font-weight": dy < 0 ? 600 : 400 });
+      t.textContent = text.length > 44 ? `${text.slice(0, 43)}…` : text;
       out.push(t);
     }
     // A bar at the end where packets wait: forward at the beginning of the link, reverse at its end.
-    for (const [direction, x, grow] of [["forward", ax + 58, 1], ["reverse", bx - 58, -1]]) {
+    const way = ax <= bx ? 1 : -1;
+    for (const [direction, end, grow] of [["forward", ax, way], ["reverse", bx, -way]]) {
       const d = l[direction];
       if (!d || !(d.max_bytes > 0)) continue;
-      const left = grow > 0 ? x : x - 40, y = middle[1] - 4 + (by - ay) * (grow > 0 ? -0.25 : 0.25);
-      const bar = svg("rect", { x: left, y, width: 40, height: 8, fill: css("--card"), stroke: css("--soft") });
-      const inside = svg("rect", { x: left, y, width: 0, height: 8, fill: "#D55E00" });
+      const x = end + 58 * grow, left = grow > 0 ? x : x - 40, y = middle[1] - 4 + (by - ay) * (direction === "forward" ? -0.25 : 0.25);
+      const bar = svg("rect", { x: left, y, width: 40, height: 8, class: "queue" });
+      const inside = svg("rect", { x: left, y, width: 0, height: 8, class: "fill" });
       const tip = svg("title");
       tip.textContent = `queue of ${d.entity}: mean ${written(d.mean_bytes ?? 0, "B")}, at most ${written(d.max_bytes, "B")}, ${d.drops} dropped, ${d.marks} marked`;
       bar.append(tip);
