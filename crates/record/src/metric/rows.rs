@@ -317,7 +317,6 @@ pub const METRICS: &[Metric] = &[
     row((Sample, "send_buffer_bytes", Bytes), "Bytes that the send buffer of the link holds.", THESIS),
     row((Sample, "cwnd_bytes", Bytes), "Congestion window of the sender.", CONGESTION_CONTROL),
     row((Sample, "ssthresh_bytes", Bytes), "Slow start threshold of the sender.", CONGESTION_CONTROL),
-    row((Sample, "rtt_ns", Ns), "Latest round-trip time sample of the sender.", ROUND_TRIP),
     row((Sample, "srtt_ns", Ns), "Smoothed round-trip time of the sender.", TIMER),
     row((Sample, "rttvar_ns", Ns), "Variation of the round-trip time as the timeout uses it.", TIMER),
     row((Sample, "rto_ns", Ns), "Retransmission timeout of the sender, back-off included.", TIMER),
@@ -327,6 +326,9 @@ pub const METRICS: &[Metric] = &[
     row((Sample, "allowed_rate_bps", BitsPerSecond), "Rate that the sender of a rate-based transport allows itself, headers included.", RATE_CONTROL),
     row((Sample, "path_capacity_bps", BitsPerSecond), "Capacity of the path as packet pairs of UDT show it.", OWN),
     row((Sample, "loss_event_ratio", Ratio), "Loss event rate of the receiver's last report.", RATE_CONTROL),
+    row((Sample, "pacing_rate_bps", BitsPerSecond), "Rate at which the controller lets segments leave.", Source("draft-ietf-ccwg-bbr")),
+    row((Sample, "path_rate_bps", BitsPerSecond), "What the controller takes for the rate of the path.", Source("draft-ietf-ccwg-bbr")),
+    row((Sample, "least_rtt_ns", Ns), "What the controller takes for the round-trip time of the path without queues.", Source("draft-ietf-ccwg-bbr")),
     row((Sample, "goodput_bps", BitsPerSecond), "Application bits delivered per second since the sample before.", EVALUATION),
 
     row((Sample, "codel_sojourn_ns", Ns), "Time that the packet which left the queue last had waited, as CoDel sees it.", SOJOURN),

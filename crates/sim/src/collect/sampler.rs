@@ -8,6 +8,7 @@ use crate::scenario::Series;
 use crate::world::World;
 use crosswind_base::{DropReason, Histogram, Metrics, Stage, Time};
 use crosswind_record::{Entity, Samples, Table};
+use crosswind_transport::tcp::law::Controller;
 
 /// What was delivered and sent up to the last sample, and all samples so far.
 pub struct Sampler {
@@ -155,5 +156,8 @@ fn flow_gauges(e: &Endpoint, put: &mut impl FnMut(&'static str, f64)) {
     if let Some((tx, s)) = tx.and_then(|tx| Some((tx, tx.rtt.srtt?))) {
         put("srtt_ns", s.0 as f64);
         put("rttvar_ns", tx.rtt.rttvar(p).0 as f64);
+    }
+    if let Some(tx) = tx {
+        tx.law.sample(&mut *put);
     }
 }

@@ -568,6 +568,13 @@ impl Controller for Bbr {
     fn holds_back(&self) -> bool {
         self.mode == Mode::SmallWindow
     }
+    fn sample(&self, out: &mut dyn FnMut(&'static str, f64)) {
+        out("pacing_rate_bps", self.pacing_rate * 8.0);
+        out("path_rate_bps", self.rate() * 8.0);
+        if let Some(rtt) = self.least_rtt {
+            out("least_rtt_ns", rtt.0 as f64);
+        }
+    }
     fn take_dice(&mut self, dice: Rng) {
         self.dice = Some(dice);
     }

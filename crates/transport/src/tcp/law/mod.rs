@@ -77,6 +77,8 @@ pub trait Controller: Clone {
     fn holds_back(&self) -> bool {
         false
     }
+    /// What it goes by, for time series: name of the metric and value.
+    fn sample(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
     /// The random stream that its row asks for.
     fn take_dice(&mut self, _dice: Rng) {}
     fn window(&self) -> &Window;
@@ -198,6 +200,9 @@ macro_rules! laws {
             }
             fn holds_back(&self) -> bool {
                 match self { $(Law::$variant(l) => l.holds_back()),* }
+            }
+            fn sample(&self, out: &mut dyn FnMut(&'static str, f64)) {
+                match self { $(Law::$variant(l) => l.sample(out)),* }
             }
             fn take_dice(&mut self, dice: Rng) {
                 match self { $(Law::$variant(l) => l.take_dice(dice)),* }
