@@ -11,7 +11,9 @@ use crate::params::{self, Params};
 use crate::queue::flows::FlowQueues;
 use crate::queue::red::{Red, damping_rate, floyd_jacobson, linux, ns2};
 use crate::queue::rio::{self, wred};
-use crate::queue::{BoxQueue, QueueDisc, Removal, bounded, codel, droptail, early_discard, fq_codel, lpd, pi, rem};
+use crate::queue::{
+    BoxQueue, QueueDisc, Removal, bounded, cobalt, codel, droptail, early_discard, fq_codel, lpd, pi, rem,
+};
 use crate::sched::{htb, prio, tbf};
 use crosswind_base::{BitRate, ConfigError, Dur, Stage, units};
 use schemars::{Schema, schema_for};
@@ -138,6 +140,7 @@ pub static ROWS: &[Row] = rows! {
         early_discard::EarlyDiscardParams => new_early_discard;
     Queue "lpd" "Lifetime packet discard" "queue/lpd.rs" lpd::LpdParams => lpd::build;
     Queue "codel" "CoDel" "queue/codel.rs" codel::CodelParams => |p, _| Ok(codel::queue(&p));
+    Queue "cobalt" "COBALT" "queue/cobalt.rs" cobalt::CobaltParams => |p, cx| Ok(cobalt::queue(&p, cx.rng("cobalt")));
     Queue "fq-codel" "FQ-CoDel" "queue/fq_codel.rs" fq_codel::FqCodelParams => FlowQueues::build;
     Queue "rem" "Random exponential marking" "queue/rem.rs" rem::RemParams => new_rem;
     Queue "pi" "PI controller" "queue/pi.rs" pi::PiParams => |p, cx| Ok(pi::Pi::new(p, cx.rng("pi")));

@@ -34,6 +34,8 @@ pub enum BenchQueue {
     Red,
     /// CoDel as published.
     Codel,
+    /// COBALT of Linux.
+    Cobalt,
     /// FQ-CoDel of Linux.
     FqCodel,
 }
@@ -133,6 +135,7 @@ impl BenchSpec {
                 "max_p": 0.1, "gentle": true, "w_q": 1.0 / limit as f64
             }),
             BenchQueue::Codel => json!({ "type": "codel", "limit": packets(limit) }),
+            BenchQueue::Cobalt => json!({ "type": "cobalt", "limit": packets(limit) }),
             BenchQueue::FqCodel => json!({ "type": "fq-codel", "limit": packets(limit) }),
         }
     }
@@ -142,6 +145,7 @@ impl BenchSpec {
             BenchQueue::Droptail => format!("droptail {} packets", self.limit_packets()),
             BenchQueue::Red => format!("red {} packets", self.limit_packets()),
             BenchQueue::Codel => format!("codel {} packets", self.limit_packets()),
+            BenchQueue::Cobalt => format!("cobalt {} packets", self.limit_packets()),
             BenchQueue::FqCodel => format!("fq-codel {} packets", self.limit_packets()),
         }
     }

@@ -73,10 +73,10 @@ fn codel_holds_the_standing_queue_of_transfers_near_its_target() {
         let of = |queue: Value| run(&scenario(&queue, law));
         let full = of(json!({"type": "droptail", "limit": "300 packets"}));
         assert!(of_link(&full, "path", "queue_delay_p50_ns") > 200e6);
-        for profile in ["rfc8289", "linux"] {
-            let t = of(json!({"type": "codel", "profile": profile}));
+        for (name, profile) in [("codel", "rfc8289"), ("codel", "linux"), ("cobalt", "linux"), ("cobalt", "ns3")] {
+            let t = of(json!({"type": name, "profile": profile}));
             let (middle, busy) = (of_link(&t, "path", "queue_delay_p50_ns"), of_link(&t, "path", "utilisation_ratio"));
-            assert!((1e6..20e6).contains(&middle) && busy > 0.9, "{law}, {profile}: {middle} {busy}");
+            assert!((1e6..20e6).contains(&middle) && busy > 0.9, "{law}, {name}, {profile}: {middle} {busy}");
             assert!(of_link(&t, "path", "drops_early_drop_packets") > 10.0);
         }
     }
@@ -84,7 +84,8 @@ fn codel_holds_the_standing_queue_of_transfers_near_its_target() {
 
 #[test]
 fn what_is_recorded_and_decided_early_changes_nothing_for_queues_that_decide_late() {
-    for queue in [json!({"type": "codel"}), json!({"type": "fq-codel"}), json!({"type": "codel", "profile": "linux"})] {
+    let linux = json!({"type": "codel", "profile": "linux"});
+    for queue in [json!({"type": "codel"}), json!({"type": "fq-codel"}), linux, json!({"type": "cobalt"})] {
         let plain = scenario(&queue, "cubic");
         let mut watched = plain.clone();
         watched["record"] = json!({"sample": "10 ms", "events": "all"});

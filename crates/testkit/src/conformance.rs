@@ -120,6 +120,13 @@ fn classful(name: &str) -> Vec<Value> {
         }
         "codel" => vec![json!({"type": name, "profile": "linux", "ecn": "mark", "target": "2 ms", "interval": "20 ms",
             "ce_threshold": "10 ms"})],
+        "cobalt" => {
+            let brisk =
+                json!({"type": name, "ecn": "mark", "target": "2 ms", "interval": "20 ms", "limit": "6 packets"});
+            let mut ns3 = brisk.clone();
+            (ns3["profile"], ns3["blue_threshold"], ns3["ecn"]) = ("ns3".into(), "10 ms".into(), "drop".into());
+            vec![brisk, ns3]
+        }
         "fq-codel" => {
             let short = json!([{"class": "short", "size_max": "600 B", "ecn": ["ect0", "ce"]}]);
             let brisk = json!({"type": name, "flows": 4, "filter": short, "limit": "12 packets", "target": "2 ms",

@@ -265,7 +265,7 @@ pub trait Aqm {
     /// Packets were removed from anywhere, for reasons that are not the queue's; this is left.
     fn on_removed(&mut self, _left: Backlog, _now: Time) {}
     /// So many packets were dropped at its head because all queues together held too much.
-    fn on_cut(&mut self, _packets: u32) {}
+    fn on_cut(&mut self, _packets: u32, _now: Time) {}
     /// Who goes when there is too much.
     fn victim(&mut self, _why: Excess, _q: &mut Lent<'_, '_, Self::Draws>) -> Victim {
         Victim::Newest

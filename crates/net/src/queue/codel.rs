@@ -241,7 +241,7 @@ impl Aqm for Codel {
         self.mark_above_threshold(&head, q);
         Some(head)
     }
-    fn on_cut(&mut self, packets: u32) {
+    fn on_cut(&mut self, packets: u32, _now: Time) {
         let count = match &mut self.state {
             State::Rfc(s) => &mut s.count,
             State::Linux(s) => &mut s.count,

@@ -252,7 +252,7 @@ impl<P: FlowParams> FlowQueues<P> {
                 }
             }
         });
-        flow.law.on_cut(packets);
+        flow.law.on_cut(packets, cx.now);
         self.backlog.packets -= packets;
         self.backlog.bytes -= bytes;
     }
