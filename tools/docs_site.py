@@ -26,7 +26,6 @@ MOVED = {
     "README.md": "index.md",
     "ARCHITECTURE.md": "architecture.md",
     "CHANGELOG.md": "changes.md",
-    "REPRODUCTION.md": "reproduction.md",
     "benches/README.md": "speed.md",
     "CITATION.cff": "citing.md",
 }
@@ -127,7 +126,7 @@ def navigation() -> list[dict[str, object]]:
         return [{"All elements": "reference/index.md"}, *({k: v} for k, v in kinds.items())]
 
     checks = sorted(p.name for p in PAGES.glob("validation*.md"))
-    evidence = ("reproduction.md", *checks, "performance.md", "speed.md")
+    evidence = (*checks, "performance.md", "speed.md")
     menu: list[dict[str, object]] = [
         {"Start": [{"Crosswind": "index.md"}, *some("tutorial.md", "gallery.md")]},
         {"How to": [*folder("how-to"), *some("how-to-add.md")]},

@@ -31,7 +31,7 @@ def test_the_summary_counts_evidence_and_names_the_causes_of_failures(tmp_path: 
         row("S4", 10, kind="calibration"),
         row("S1", 10, "smith-2024/b"),
     ]
-    page, index = reproduction.write(rows, {}, tmp_path, "`crosswind reproduce smith-2024`")
+    page, index = reproduction.write(rows, {}, tmp_path, lambda study: f"`crosswind reproduce {study}`")
     text = page.read_text(encoding="utf-8")
     assert "**33 %** of 3 judged claims pass. 3 claims: 1 pass, 2 fail; apart: 1 calibration." in text
     assert "| a set-up that cannot be known | 1 | S2 |" in text and "| not explained | 1 | S3 |" in text

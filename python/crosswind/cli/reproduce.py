@@ -118,7 +118,7 @@ def reproduce(
     )
     if into := pages or (PAGES if name.strip() == "all" and not assign else None):
         by = f"`{command_line()}` (Crosswind {version()}; {time.monotonic() - began:.0f} s of wall time)"
-        reproduction.write(made.rows, made.readings, into, by)
+        reproduction.write(made.rows, made.readings, into, lambda _: by)
     if json:
         print_json(made.rows)
     elif made.runs_before:

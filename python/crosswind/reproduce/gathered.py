@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from crosswind.errors import InputError
+from crosswind.reproduce.catalogue import of_study
 from crosswind.reproduce.readings import MAIN, MAIN_TITLE, Reading
 
 Rows = list[dict[str, Any]]
@@ -24,14 +25,15 @@ class Gathered:
     rows: Rows = field(default_factory=list)
     readings: dict[str, list[Reading]] = field(default_factory=dict)
     versions: set[str] = field(default_factory=set)
-    seconds: float = 0.0
+    seconds: dict[str, float] = field(default_factory=dict)
     first_looks: list[str] = field(default_factory=list)
 
-    def made(self) -> str:
-        """By what, for the head of a page."""
-        by = f"`crosswind reproduce` (Crosswind {', '.join(sorted(self.versions))}; {self.seconds:.0f} s of runs)"
-        short = f", **not at full length: {', '.join(self.first_looks)}**" if self.first_looks else ""
-        return by + short
+    def made(self, study: str) -> str:
+        """By what the results of a study were made, for the head of its page."""
+        seconds = sum(s for name, s in self.seconds.items() if name.split("/")[0] == study)
+        short = [name for name in self.first_looks if name.split("/")[0] == study]
+        by = f"`crosswind reproduce` (Crosswind {', '.join(sorted(self.versions))}; {seconds:.0f} s of runs)"
+        return by + (f", **not at full length: {', '.join(short)}**" if short else "")
 
 
 def gather(folders: Sequence[Path]) -> Gathered:
@@ -48,7 +50,7 @@ def gather(folders: Sequence[Path]) -> Gathered:
     out = Gathered()
     for (name, variant), (rows, m) in sorted(found.items(), key=lambda item: (item[0][0], item[0][1] != MAIN)):
         out.versions.add(str(m["code_version"]))
-        out.seconds += float(m["wall_s"])
+        out.seconds[name] = out.seconds.get(name, 0.0) + float(m["wall_s"])
         if variant == MAIN:
             out.rows += rows
             if m.get("size") != "full" or any("repetitions instead of" in w for w in m["warnings"]):
@@ -60,9 +62,19 @@ def gather(folders: Sequence[Path]) -> Gathered:
         places = ", ".join(map(str, folders))
         raise InputError(places, found="no claims", expected="results of `crosswind reproduce` at or below it")
     for row in out.rows:
+        _explain(row)
         others = out.readings[str(row["experiment"])][1:]
         row["readings"] = {r.name: r.verdicts[row["claim"]] for r in others if row["claim"] in r.verdicts}
     return out
+
+
+def _explain(row: dict[str, Any]) -> None:
+    """A cause that was found after the runs counts: it belongs to the claim, not to its measurement."""
+    name = str(row["experiment"])
+    experiment = of_study(name).get(name)
+    claim = next((c for c in experiment.claims if c.id == row["claim"]), None) if experiment else None
+    if claim and claim.because:
+        row["cause"], row["because"] = claim.cause, claim.because
 
 
 def _read(file: Path) -> Any:

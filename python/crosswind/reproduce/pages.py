@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +36,12 @@ FIRST = (
 Row = Mapping[str, Any]
 
 
-def write(rows: Sequence[Row], readings: Mapping[str, Sequence[Reading]], folder: Path, made: str) -> list[Path]:
+def write(
+    rows: Sequence[Row], readings: Mapping[str, Sequence[Reading]], folder: Path, made: Callable[[str], str]
+) -> list[Path]:
     """Writes the pages of all studies in `rows`, and the index of all whose scores are known in that folder.
 
-    `readings`: experiment -> its readings, the one of the rows first. `made` says by which command and version.
+    `readings`: experiment -> its readings, the one of the rows first. `made(study)` says by which command and version.
     """
     folder.mkdir(parents=True, exist_ok=True)
     scores: dict[str, Any] = {}
@@ -50,7 +52,7 @@ def write(rows: Sequence[Row], readings: Mapping[str, Sequence[Reading]], folder
         mine = [r for r in rows if study_of(r) == study]
         own = {name: r for name, r in readings.items() if name.split("/")[0] == study}
         pages.append(folder / f"{study}.md")
-        pages[-1].write_text("\n".join(page(study, mine, own, made)) + "\n", encoding="utf-8")
+        pages[-1].write_text("\n".join(page(study, mine, own, made(study))) + "\n", encoding="utf-8")
         scores[study] = score(mine)
     (folder / SCORES).write_text(json.dumps(scores, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     index = folder / "index.md"
