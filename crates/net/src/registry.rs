@@ -12,7 +12,7 @@ use crate::queue::flows::FlowQueues;
 use crate::queue::red::{Red, damping_rate, floyd_jacobson, linux, ns2};
 use crate::queue::rio::{self, wred};
 use crate::queue::{
-    BoxQueue, QueueDisc, Removal, bounded, cobalt, codel, droptail, early_discard, fq_codel, lpd, pi, rem,
+    BoxQueue, QueueDisc, Removal, bounded, cobalt, codel, droptail, early_discard, fq_codel, lpd, pi, pie, rem,
 };
 use crate::sched::{htb, prio, tbf};
 use crosswind_base::{BitRate, ConfigError, Dur, Stage, units};
@@ -144,6 +144,7 @@ pub static ROWS: &[Row] = rows! {
     Queue "fq-codel" "FQ-CoDel" "queue/fq_codel.rs" fq_codel::FqCodelParams => FlowQueues::build;
     Queue "rem" "Random exponential marking" "queue/rem.rs" rem::RemParams => new_rem;
     Queue "pi" "PI controller" "queue/pi.rs" pi::PiParams => |p, cx| Ok(pi::Pi::new(p, cx.rng("pi")));
+    Queue "pie" "PIE" "queue/pie.rs" pie::PieParams => |p, cx| Ok(pie::queue(p, cx.rng("pie")));
     Queue "tbf" "Token bucket filter" "sched/tbf.rs" tbf::TbfParams => tbf::build;
     Queue "prio" "Strict priority" "sched/prio.rs" prio::PrioParams => prio::build;
     Queue "htb" "Hierarchical token bucket" "sched/htb/mod.rs" htb::HtbParams => htb::build;

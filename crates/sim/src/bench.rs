@@ -38,6 +38,8 @@ pub enum BenchQueue {
     Cobalt,
     /// FQ-CoDel of Linux.
     FqCodel,
+    /// PIE as published.
+    Pie,
 }
 
 /// What the flows do.
@@ -137,6 +139,7 @@ impl BenchSpec {
             BenchQueue::Codel => json!({ "type": "codel", "limit": packets(limit) }),
             BenchQueue::Cobalt => json!({ "type": "cobalt", "limit": packets(limit) }),
             BenchQueue::FqCodel => json!({ "type": "fq-codel", "limit": packets(limit) }),
+            BenchQueue::Pie => json!({ "type": "pie", "limit": packets(limit) }),
         }
     }
 
@@ -147,6 +150,7 @@ impl BenchSpec {
             BenchQueue::Codel => format!("codel {} packets", self.limit_packets()),
             BenchQueue::Cobalt => format!("cobalt {} packets", self.limit_packets()),
             BenchQueue::FqCodel => format!("fq-codel {} packets", self.limit_packets()),
+            BenchQueue::Pie => format!("pie {} packets", self.limit_packets()),
         }
     }
 

@@ -127,6 +127,12 @@ fn classful(name: &str) -> Vec<Value> {
             (ns3["profile"], ns3["blue_threshold"], ns3["ecn"]) = ("ns3".into(), "10 ms".into(), "drop".into());
             vec![brisk, ns3]
         }
+        "pie" => {
+            let brisk = json!({"type": name, "target": "2 ms", "t_update": "2 ms", "max_burst": "0 ms", "mean_packet": "200 B"});
+            let mut kernel = brisk.clone();
+            (kernel["profile"], kernel["estimator"], kernel["ecn"]) = ("linux".into(), "rate".into(), "mark".into());
+            vec![brisk, kernel]
+        }
         "fq-codel" => {
             let short = json!([{"class": "short", "size_max": "600 B", "ecn": ["ect0", "ce"]}]);
             let brisk = json!({"type": name, "flows": 4, "filter": short, "limit": "12 packets", "target": "2 ms",

@@ -10,6 +10,7 @@ pub mod flows;
 pub mod fq_codel;
 pub mod lpd;
 pub mod pi;
+pub mod pie;
 pub mod red;
 pub mod rem;
 pub mod rio;

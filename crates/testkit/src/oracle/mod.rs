@@ -8,6 +8,7 @@ pub mod early_discard;
 pub mod fq_codel;
 pub mod htb;
 pub mod markers;
+pub mod pie;
 pub mod red_floyd_jacobson;
 pub mod red_linux;
 pub mod red_ns2;
