@@ -185,7 +185,7 @@ fn spikes_that_never_end_are_refused() {
 
 #[test]
 fn what_only_a_world_finds_wrong_is_found_before() {
-    for queue in [json!("prio"), json!("htb"), json!("fq-codel")] {
+    for queue in [json!("prio"), json!("htb"), json!("tbf")] {
         let mut queue = json!({ "type": queue });
         if queue["type"] == "prio" {
             queue["class"] = json!({ "all": { "prio": 1 } });

@@ -1,9 +1,9 @@
 //! FQ-CoDel: rounds, batches and collisions as computed by hand, and random traces against plain lists.
 
 use crosswind_base::{ClassTotals, Cx, DropReason, Dur, Ecn, FlowId, Histogram, Metrics, Packet, Pool, Streams, Time};
-use crosswind_net::queue::QueueDisc;
 use crosswind_net::queue::flows::FlowQueues;
 use crosswind_net::queue::fq_codel::FqCodelParams;
+use crosswind_net::queue::{Head, QueueDisc, Removal};
 use crosswind_net::registry::BuildCx;
 use crosswind_testkit::bench::{Entry, Log, packet};
 use crosswind_testkit::oracle::codel::{self as oracle, Codel, Waiting};
@@ -44,6 +44,18 @@ impl Rig {
         self.call(now, |q, cx| q.enqueue(id, cx));
         self.seq += 1;
         self.seq - 1
+    }
+    /// Takes out packets by their ordinal; which ones were asked for, and since when they wait.
+    fn remove(&mut self, now: u64, goes: impl Fn(u64) -> bool) -> Vec<(u64, Time)> {
+        let mut asked = Vec::new();
+        self.call(now, |q, cx| {
+            let mut chooser = |head: &Head, cx: &Cx<'_>| {
+                asked.push((cx.packet(head.id).seq, head.since));
+                goes(cx.packet(head.id).seq)
+            };
+            q.remove(&mut chooser, DropReason::Reset, cx);
+        });
+        asked
     }
     /// Ordinal and flow of the packet that leaves.
     fn depart(&mut self, now: u64) -> Option<(u64, u32)> {
@@ -256,6 +268,21 @@ fn compare<C: Codel + Clone>(extra: Value, codel: &C, is_linux: bool, seed: u64)
             load = rng.between(0.7, 1.5);
         }
         now += rng.exponential(4e5) as u64;
+        if rng.chance(0.002) {
+            let third = |seq: u64| seq % 3 == 0;
+            let before = r.log.entries.len();
+            let asked = r.remove(now, third);
+            assert!(asked.is_sorted_by_key(|a| a.1), "the oldest first");
+            let mut mine: Vec<u64> = r.log.entries[before..].iter().map(|e| gone(e, DropReason::Reset)).collect();
+            mine.sort_unstable();
+            let mut want: Vec<u64> = Vec::new();
+            for q in &mut oracle.queues {
+                want.extend(q.packets.iter().map(|p| p.seq).filter(|s| third(*s)));
+                q.packets.retain(|p| !third(p.seq));
+            }
+            want.sort_unstable();
+            assert_eq!(mine, want, "seed {seed}, step {i}");
+        }
         let before = r.log.entries.len();
         if rng.chance(load / (1.0 + load)) {
             // A few heavy flows and some that come now and then.
@@ -316,6 +343,23 @@ fn random_flows_meet_plain_lists_and_the_codel_of_each() {
 fn the_oracle_notices_an_exemption_that_looks_at_one_flow() {
     let codel = oracle::Linux::new(4882, 97_656, 1514, true);
     assert!(std::panic::catch_unwind(|| compare(small("linux"), &codel, false, 1)).is_err());
+}
+
+#[test]
+fn packets_are_taken_out_of_the_middle_and_counted_with_their_class() {
+    let mut r = rig(no_law("1514 B"));
+    for i in 0..12 {
+        r.arrive(i * MS, (i % 3) as u32, 1000, Ecn::NotEct);
+    }
+    assert!(r.disc.removal() == Removal::Possible);
+    let asked = r.remove(20 * MS, |seq| seq == 4 || seq % 3 == 2);
+    assert_eq!(asked.iter().map(|a| a.0).collect::<Vec<_>>(), (0..12).collect::<Vec<_>>());
+    assert_eq!((r.disc.backlog().packets, r.disc.backlog().bytes), (7, 7000));
+    let lost: u64 = totals(&r).iter().map(|(_, t)| t.drops_packets[DropReason::Reset as usize]).sum();
+    assert_eq!(lost, 5);
+    let left: Vec<u64> = std::iter::from_fn(|| r.depart(21 * MS)).map(|p| p.0).collect();
+    assert_eq!(left, [0, 3, 1, 7, 6, 9, 10]);
+    assert_eq!(r.disc.backlog().packets, 0);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 use super::aqm::{Aqm, Lent, Setup};
 use super::store::Fifo;
-use super::{Backlog, Head, QueueDisc};
+use super::{Backlog, Chooser, Head, QueueDisc, Removal};
 use crate::params::{self, Params};
 use crate::registry::BuildCx;
 use crate::sched::children::Sums;
@@ -113,6 +113,9 @@ pub struct FlowQueues<P: FlowParams> {
     new: VecDeque<u32>,
     old: VecDeque<u32>,
     backlog: Backlog,
+    removal: Removal,
+    /// Room for what is taken out: packets, the place of their queue, their own in it.
+    gone: Vec<(Head, usize, usize)>,
 }
 
 fn class_names(filters: &[Filter]) -> Vec<&str> {
@@ -170,6 +173,8 @@ impl<P: FlowParams> FlowQueues<P> {
             new: VecDeque::new(),
             old: VecDeque::new(),
             backlog: Backlog::default(),
+            removal: params.law().removal(),
+            gone: Vec::new(),
             each: Setup::fits(Limit::Packets(u64::MAX), limits.ecn),
             limits,
             shape,
@@ -257,6 +262,27 @@ impl<P: FlowParams> FlowQueues<P> {
         self.backlog.bytes -= bytes;
     }
 
+    /// Drops packets of one queue, for a reason that is not the queue's: each with the place of its queue and its own in it.
+    fn take_out(&mut self, gone: &[(Head, usize, usize)], why: DropReason, cx: &mut Cx<'_>) {
+        let i = gone[0].1;
+        let class = self.class_of(&self.flows[i]);
+        let flow = &mut self.flows[i];
+        let before = flow.store.backlog();
+        cx.watched(&mut self.totals[class], |cx| {
+            let mut next = gone.iter().map(|(head, ..)| head.id).peekable();
+            flow.store.sort_out(|head| {
+                let is_gone = next.next_if_eq(&head.id).is_some();
+                if is_gone {
+                    cx.drop(head.id, why);
+                }
+                is_gone
+            });
+        });
+        let left = flow.store.backlog();
+        flow.law.on_removed(left, cx.now);
+        self.backlog = self.backlog.without(before.without(left));
+    }
+
     /// The next packet of one queue, through its law.
     #[inline]
     fn dequeue_from(&mut self, i: usize, cx: &mut Cx<'_>) -> Option<Head> {
@@ -334,6 +360,26 @@ impl<P: FlowParams> QueueDisc for FlowQueues<P> {
 
     fn backlog(&self) -> Backlog {
         self.backlog
+    }
+
+    fn removal(&self) -> Removal {
+        self.removal
+    }
+
+    /// Whoever chooses is asked for the oldest of all queues first; of packets that came at one time, for those of the queue made first.
+    /// A queue that is left empty keeps its turn.
+    fn remove(&mut self, goes: &mut Chooser<'_>, why: DropReason, cx: &mut Cx<'_>) {
+        let mut gone = std::mem::take(&mut self.gone);
+        let all = self.flows.iter().zip(0..);
+        gone.extend(all.flat_map(|(f, i)| f.store.iter().zip(0..).map(move |(head, place)| (*head, i, place))));
+        gone.sort_unstable_by_key(|(head, i, place)| (head.since, *i, *place));
+        gone.retain(|(head, ..)| goes(head, cx));
+        gone.sort_unstable_by_key(|(_, i, place)| (*i, *place));
+        for of_flow in gone.chunk_by(|a, b| a.1 == b.1) {
+            self.take_out(of_flow, why, cx);
+        }
+        gone.clear();
+        self.gone = gone;
     }
 
     /// Which queue a packet belongs to cannot change.

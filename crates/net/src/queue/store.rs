@@ -75,6 +75,10 @@ impl Fifo {
     pub fn front(&self) -> Option<Head> {
         self.ring.front().copied()
     }
+    /// All that wait, the oldest first.
+    pub fn iter(&self) -> impl Iterator<Item = &Head> {
+        self.ring.iter()
+    }
     /// Takes out those that go, the oldest first.
     pub fn sort_out(&mut self, mut goes: impl FnMut(&Head) -> bool) {
         let bytes = &mut self.bytes;

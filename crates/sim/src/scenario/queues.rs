@@ -100,13 +100,15 @@ mod tests {
             link["reverse"] = json!({ "queue": { "type": reverse }, "fast_reset": key(resets[1]) });
             compile(&parse(&v.to_string(), &Registries)?)
         };
-        let e = with("droptail", "fq-codel", ["on", "none"]).expect_err("the queue that a reset empties");
+        let e = with("droptail", "tbf", ["on", "none"]).expect_err("the queue that a reset empties");
         assert_eq!(e.path, "link.last-hop.reverse.queue");
-        let e = with("fq-codel", "droptail", ["none", "on"]).expect_err("the queue that a reset empties");
+        let e = with("tbf", "droptail", ["none", "on"]).expect_err("the queue that a reset empties");
         assert_eq!(e.path, "link.last-hop.queue");
-        assert!(with("fq-codel", "droptail", ["on", "none"]).is_ok(), "nothing is taken out of the queue on this side");
-        assert!(with("droptail", "fq-codel", ["none", "on"]).is_ok());
-        assert!(with("droptail", "droptail", ["on", "on"]).is_ok());
+        assert!(with("tbf", "droptail", ["on", "none"]).is_ok(), "nothing is taken out of the queue on this side");
+        assert!(with("droptail", "tbf", ["none", "on"]).is_ok());
+        for name in ["droptail", "fq-codel"] {
+            assert!(with(name, name, ["on", "on"]).is_ok(), "{name}");
+        }
     }
 
     #[test]
