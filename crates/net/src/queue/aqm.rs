@@ -208,6 +208,28 @@ impl<'a, 'c, D> Lent<'a, 'c, D> {
         law.on_admitted(&a);
     }
 
+    /// Drops those that are chosen, for a reason that is not the queue's.
+    pub(super) fn remove<A: Aqm<Draws = D>>(
+        self,
+        law: &mut A,
+        mut goes: impl FnMut(&Head, &Cx<'_>) -> bool,
+        why: DropReason,
+    ) {
+        let (store, cx) = (self.store, self.cx);
+        let before = store.backlog().packets;
+        store.sort_out(|head| {
+            let is_gone = goes(head, cx);
+            if is_gone {
+                cx.drop(head.id, why);
+            }
+            is_gone
+        });
+        let left = store.backlog();
+        if left.packets < before {
+            law.on_removed(left, cx.now);
+        }
+    }
+
     fn refuse<A: Aqm<Draws = D>>(&mut self, law: &mut A, a: &Arrival, why: DropReason) {
         law.on_refused(a, why);
         if let Some(id) = self.arriving {
@@ -345,18 +367,7 @@ impl<A: Aqm> QueueDisc for AqmQueue<A> {
         self.law.removal()
     }
     fn remove(&mut self, goes: &mut Chooser<'_>, why: DropReason, cx: &mut Cx<'_>) {
-        let before = self.store.backlog().packets;
-        self.store.sort_out(|head| {
-            let is_gone = goes(head, cx);
-            if is_gone {
-                cx.drop(head.id, why);
-            }
-            is_gone
-        });
-        let left = self.store.backlog();
-        if left.packets < before {
-            self.law.on_removed(left, cx.now);
-        }
+        Lent::new(&self.setup, &mut self.store, &mut self.draws, cx).remove(&mut self.law, goes, why);
     }
     fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         self.setup = self.law.change(set, &mut Lent::new(&self.setup, &mut self.store, &mut self.draws, cx))?;

@@ -270,17 +270,10 @@ impl<P: FlowParams> FlowQueues<P> {
         let before = flow.store.backlog();
         cx.watched(&mut self.totals[class], |cx| {
             let mut next = gone.iter().map(|(head, ..)| head.id).peekable();
-            flow.store.sort_out(|head| {
-                let is_gone = next.next_if_eq(&head.id).is_some();
-                if is_gone {
-                    cx.drop(head.id, why);
-                }
-                is_gone
-            });
+            let q = Lent::new(&self.each, &mut flow.store, &mut self.draws, cx);
+            q.remove(&mut flow.law, |head, _| next.next_if_eq(&head.id).is_some(), why);
         });
-        let left = flow.store.backlog();
-        flow.law.on_removed(left, cx.now);
-        self.backlog = self.backlog.without(before.without(left));
+        self.backlog = self.backlog.without(before.without(flow.store.backlog()));
     }
 
     /// The next packet of one queue, through its law.
