@@ -327,9 +327,9 @@ pub const METRICS: &[Metric] = &[
     row((Sample, "allowed_rate_bps", BitsPerSecond), "Rate that the sender of a rate-based transport allows itself, headers included.", RATE_CONTROL),
     row((Sample, "path_capacity_bps", BitsPerSecond), "Capacity of the path as packet pairs of UDT show it.", OWN),
     row((Sample, "loss_event_ratio", Ratio), "Loss event rate of the receiver's last report.", RATE_CONTROL),
-    row((Sample, "pacing_rate_bps", BitsPerSecond), "Rate at which the controller lets segments leave.", Source("draft-ietf-ccwg-bbr")),
-    row((Sample, "path_rate_bps", BitsPerSecond), "What the controller takes for the rate of the path.", Source("draft-ietf-ccwg-bbr")),
-    row((Sample, "least_rtt_ns", Ns), "What the controller takes for the round-trip time of the path without queues.", Source("draft-ietf-ccwg-bbr")),
+    row((Sample, "pacing_rate_bps", BitsPerSecond), "Rate at which the controller lets segments leave.", Source("[Cardwell 2017]")),
+    row((Sample, "path_rate_bps", BitsPerSecond), "What the controller takes for the rate of the path.", Source("[Cardwell 2017]")),
+    row((Sample, "least_rtt_ns", Ns), "What the controller takes for the round-trip time of the path without queues.", Source("[Cardwell 2017]")),
     row((Sample, "goodput_bps", BitsPerSecond), "Application bits delivered per second since the sample before.", EVALUATION),
 
     row((Sample, "codel_sojourn_ns", Ns), "Time that the packet which left the queue last had waited, as CoDel sees it.", SOJOURN),
