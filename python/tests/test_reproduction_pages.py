@@ -41,8 +41,8 @@ def test_the_summary_counts_evidence_and_names_the_causes_of_failures(tmp_path: 
 
 
 def test_the_index_keeps_the_scores_of_studies_that_were_not_run_again(tmp_path: Path) -> None:
-    reproduction.write([row("S1", 10)], {}, tmp_path, "x")
-    reproduction.write([row("J1", 20, "jones-2025/a")], {}, tmp_path, "x")
+    reproduction.write([row("S1", 10)], {}, tmp_path, str)
+    reproduction.write([row("J1", 20, "jones-2025/a")], {}, tmp_path, str)
     index = (tmp_path / "index.md").read_text(encoding="utf-8")
     assert "(smith-2024.md) | 1 |" in index and "(jones-2025.md) | 0 |" in index
     assert "| **all** | 1 | 0 | 0 | 1 | 0 | 0 | 50 % |" in index
@@ -53,7 +53,7 @@ def test_long_claims_show_first_what_does_not_pass(tmp_path: Path) -> None:
     values = [10, 10, 10, 10, 10, 10, 10, 20]
     parts = [Part(f"p{i}", lambda _, v=v: exact(v), Band(9, 11), "10 s", "s") for i, v in enumerate(values)]
     long = Claim("S9", "long", "10 s", parts).check(NO_RESULTS).row("smith-2024/a", 0)
-    page, _ = reproduction.write([long], {}, tmp_path, "x")
+    page, _ = reproduction.write([long], {}, tmp_path, str)
     text = page.read_text(encoding="utf-8")
     assert "| p7: 20.0 s [9.0 s to 11.0 s] **fail**; p0: 10.0 s" in text and "and 2 more" in text
 
@@ -133,7 +133,7 @@ def test_pages_are_made_of_what_lies_in_several_folders(tmp_path: Path) -> None:
         ("smith-2024/b", {}),
     ]
     assert [r.name for r in found.readings["smith-2024/a"]] == ["main", FORMER]
-    assert "1.2; 6 s" in found.made() and "not at full length: smith-2024/b" in found.made()
+    assert "1.2; 6 s" in found.made("smith-2024") and "not at full length: smith-2024/b" in found.made("smith-2024")
     arguments = ["scoreboard", str(tmp_path / "one"), str(tmp_path / "two"), "--pages", str(tmp_path / "pages")]
     assert main(arguments) == 0
     text = (tmp_path / "pages/smith-2024.md").read_text(encoding="utf-8")
