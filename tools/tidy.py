@@ -66,7 +66,7 @@ ROOMS = (
         ("figures",),
         ("report",),
         ("lessons",),
-        ("sweep",),
+        ("sweep", "suites"),
         ("reproduce",),
     ),
     *(("bench", "emulate", "theory"), ("studio", "experiments"), ("__init__",), ("cli",), ("__main__",)),

@@ -14,7 +14,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from crosswind.reproduce import claims
     from crosswind.results import delays, export
     from crosswind.scenario import topology
+    from crosswind.suites import characterise
 
 
 class _Room(ModuleType):
@@ -53,8 +54,10 @@ for _verb in (run, sweep, reproduce):
 _LATER = {"claims": "reproduce", "delays": "results", "export": "results", "figures": "", "topology": "scenario"}
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> Any:
     """Loads what takes long only when it is asked for."""
+    if name == "characterise":
+        return importlib.import_module("crosswind.suites").characterise
     if name in _LATER:
         return importlib.import_module(".".join(filter(None, ("crosswind", _LATER[name], name))))
     raise AttributeError(f"module 'crosswind' has no attribute {name!r}")
@@ -84,6 +87,7 @@ __all__ = [
     "Scenario",
     "Sweep",
     "WindowLaw",
+    "characterise",
     "claims",
     "compare",
     "delays",

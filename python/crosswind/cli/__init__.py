@@ -15,6 +15,7 @@ from crosswind import starting
 from crosswind.cli import (
     bench,
     catalogue,
+    characterise,
     compare,
     doctor,
     emulate,
@@ -75,7 +76,7 @@ def _options(
 
 
 for command in (
-    *(run, sweep, compare, reproduce, explain, catalogue, show, validate, schema, report, scoreboard),
+    *(run, sweep, compare, characterise, reproduce, explain, catalogue, show, validate, schema, report, scoreboard),
     *(emulate, shell, export, tc, doctor, bench, study, studio, new),
 ):
     command.register(app)

@@ -1,0 +1,79 @@
+"""What a suite is made of: a setting, and cases that build scenarios for a subject and say what is read from them."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+Table = dict[str, Any]
+PACKET_B = 1500
+
+
+@dataclass(frozen=True)
+class Setting:
+    """How large and how long the runs are. Rates in bit/s, times in seconds.
+
+    `limit_s`: what the buffer of a queue holds that gives no limit of its own, as time at the bottleneck's rate.
+    """
+
+    rate_bps: int = 10_000_000
+    rtt_ms: float = 100.0
+    seconds: float = 120.0
+    reps: int = 10
+    limit_s: float = 0.25
+    seed: int = 1
+
+    @property
+    def limit_packets(self) -> int:
+        """Room for `limit_s` at the bottleneck, and for a bandwidth-delay product at least."""
+        return round(max(self.limit_s, self.rtt_ms / 1e3) * self.rate_bps / 8 / PACKET_B)
+
+    @property
+    def path_packets(self) -> int:
+        """Bandwidth-delay product of the usual path, in packets."""
+        return round(self.rtt_ms / 1e3 * self.rate_bps / 8 / PACKET_B)
+
+
+WHOLE = Setting()
+# Six repetitions are the fewest of which the order statistics give a 95 % interval of a median.
+QUICK = Setting(seconds=40.0, reps=6)
+
+Build = Callable[[Setting, Table], Mapping[str, Table]]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A column of a case beside those that all have: its name with unit for people, and how it is read from a run."""
+
+    column: str
+    title: str
+    better: str = "lower"
+    digits: int = 1
+
+
+@dataclass(frozen=True)
+class Case:
+    """One question: `build` gives the scenarios of a subject (a queue's table) by the name of the variant.
+
+    `where` is the section of RFC 7928. `why_not` says why it is not run, if it is not.
+    """
+
+    id: str
+    where: str
+    title: str
+    question: str
+    build: Build
+    measures: Sequence[Measure] = field(default=())
+    why_not: str = ""
+
+
+def merged(base: Mapping[str, Any], *more: Mapping[str, Any]) -> Table:
+    """Tables of a scenario laid over each other; inner tables are joined."""
+    out: Table = copy.deepcopy(dict(base))
+    for table in more:
+        for key, value in table.items():
+            inner = out.get(key)
+            out[key] = merged(inner, value) if isinstance(inner, dict) and isinstance(value, Mapping) else value
+    return out

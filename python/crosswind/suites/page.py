@@ -1,0 +1,131 @@
+"""Tables and the page of a suite."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from crosswind import report
+from crosswind.figures import Format
+from crosswind.stats import Estimate
+from crosswind.suites import measured, pictures
+from crosswind.suites.case import Case, Measure
+from crosswind.suites.characterise import SENSITIVITY, Characterised
+from crosswind.table import Table
+
+GENERAL = (
+    Measure("delay_p50_ms", "median delay (ms)"),
+    Measure("delay_p95_ms", "p95 delay (ms)"),
+    Measure("utilisation", "use (%)", "higher", 1),
+    Measure("dropped", "dropped (%)", digits=2),
+    Measure("marked", "marked (%)", digits=2),
+    Measure("jain", "Jain", "higher", 3),
+)
+IN_PERCENT = ("utilisation", "dropped", "marked")
+INTRODUCTION = (
+    "Each cell below is one run of a scenario that RFC 7928 asks for, repeated with other random numbers: the 95th "
+    "percentile of the time that packets spent in the queue, and the share of time in which the bottleneck was busy. "
+    "All queues meet the same arrivals as far as the senders let them, so they are compared repetition by repetition. "
+    "A verdict is only given where the 95 % interval of the difference excludes zero, and where the difference is at "
+    "least a tenth of the delay (and 1 ms), or one point of utilisation."
+)
+
+
+def matrix(found: Characterised) -> Table:
+    """One row for each variant of a case, one column for each queue: delay and utilisation."""
+    cells = measured.cells(found.rows, ["delay_p95_ms", "utilisation"])
+    subjects = list(found.subjects)
+    rows = []
+    for case, variant in dict.fromkeys((c, v) for c, v, _ in cells if c != SENSITIVITY.id):
+        row = [f"{case}: {variant}"]
+        for s in subjects:
+            e = cells.get((case, variant, s))
+            row.append(f"{e['delay_p95_ms'].value:.1f} / {100 * e['utilisation'].value:.0f}" if e else "-")
+        rows.append(row)
+    worst = _worst(cells, subjects)
+    note = f"p95 of the delay (ms) / utilisation (%); medians of {found.setting.reps} repetitions. {worst}"
+    return Table("Delay and utilisation", ["case", *subjects], rows, note)
+
+
+def _worst(cells: dict[measured.Key, dict[str, Estimate]], subjects: Sequence[str]) -> str:
+    said = []
+    for s in subjects:
+        mine = {k[:2]: e["delay_p95_ms"].value for k, e in cells.items() if k[2] == s and k[0] != SENSITIVITY.id}
+        if mine:
+            (case, variant), most = max(mine.items(), key=lambda item: item[1])
+            said.append(f"{s} {most:.0f} ms ({case}: {variant})")
+    return f"Longest: {'; '.join(said)}." if said else ""
+
+
+def verdict_table(found: Characterised) -> Table:
+    """What the first queue did beside each of the others."""
+    first = next(iter(found.subjects))
+    rows = [
+        [
+            f"{v.case}: {v.variant}",
+            v.against,
+            _change(v.delay_change_ms, 1.0, 1),
+            _change(v.utilisation_change, 100.0, 1),
+            v.words,
+        ]
+        for v in found.verdicts
+    ]
+    note = "Differences of the medians of pairs with 95 % intervals; negative: less than beside it."
+    heads = ["case", "beside", "p95 delay (ms)", "use (points)", f"{first} has"]
+    return Table(f"Verdicts on {first}", heads, rows, note)
+
+
+def _change(e: Estimate, factor: float, digits: int) -> str:
+    if math.isnan(e.value):
+        return "-"
+    return f"{e.value * factor:+.{digits}f} ({e.low * factor:+.{digits}f} to {e.high * factor:+.{digits}f})"
+
+
+def case_table(found: Characterised, case: Case) -> Table:
+    """All that was measured in a case, with intervals."""
+    columns = [*GENERAL, *case.measures]
+    cells = measured.cells(found.rows.filter(pl.col("case") == case.id), [m.column for m in columns])
+    there = [m for m in columns if any(not math.isnan(e[m.column].value) for e in cells.values() if m.column in e)]
+    rows = [
+        [variant, subject, *(_cell(e.get(m.column), m) for m in there)] for (_, variant, subject), e in cells.items()
+    ]
+    return Table(case.title, ["variant", "queue", *(m.title for m in there)], rows)
+
+
+def _cell(e: Estimate | None, m: Measure) -> str:
+    if e is None or math.isnan(e.value):
+        return "-"
+    factor = 100.0 if m.column in IN_PERCENT else 1.0
+    value, low, high = (x * factor for x in (e.value, e.low, e.high))
+    return f"{value:.{m.digits}f} ({low:.{m.digits}f} to {high:.{m.digits}f})"
+
+
+def write(found: Characterised, folder: Path, command: str = "", formats: Sequence[Format] = ()) -> Path:
+    """Writes report.html, the figures and `cases.csv`; returns the path of the page."""
+    first, *others = found.subjects
+    shown = pictures.pictures(found)
+    s = found.setting
+    html = (
+        report.environment()
+        .get_template("suite.html")
+        .render(
+            title=f"{first}, as RFC 7928 asks",
+            byline=f"Beside {', '.join(others) or 'nothing'}; {s.rate_bps / 1e6:g} Mbit/s, {s.rtt_ms:g} ms, "
+            f"{s.seconds:g} s, {s.reps} repetitions.",
+            name=first,
+            prose=INTRODUCTION,
+            matrix=matrix(found),
+            verdicts=verdict_table(found),
+            cases=[(c, case_table(found, c)) for c in found.cases],
+            pictures=report.for_page(shown, formats),
+            warnings=found.runs.manifest.get("warnings", []),
+            facts=report.facts(found.runs),
+            command=command,
+        )
+    )
+    page = report.write(folder, html, shown, command, formats)
+    found.rows.write_csv(folder / "cases.csv")
+    return page
