@@ -66,7 +66,8 @@ def characterise(
 
     `queue`, and each of `against`: a name (`codel`), a table, the text of one (`{ type = "codel", target = "10 ms" }`),
     or a TOML file with its keys. One without a `limit` gets that of the setting. `cases`: ids, all by default.
-    `setting`: rate, round trip, length and repetitions; `quick` is 40 s and six repetitions. `out`: as in `run`.
+    `setting`: rate, round trip, length and repetitions; `quick` is 40 s and six repetitions, `reps` another number of
+    them. `workers`, `out` and `progress` are as in `run`.
 
     Raises InputError for a queue or case that does not exist, and for a queue that the engine refuses.
     """
