@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import http.client
 import io
+import itertools
 import json
 import re
 import signal
@@ -190,8 +191,8 @@ def test_a_key_that_is_taken_away_leaves_its_line() -> None:
 def test_an_answer_has_charts_tables_controls_and_the_command() -> None:
     studio = Studio()
     told = studio.answer(Asked(TEXT, {"link.path.queue.type": "codel"}, 7, "bulk-2"))
-    assert [c["key"] for c in told["charts"]] == ["goodput", "cwnd", "rtt", "queue-delay", "queue", "drops"]
-    assert any(s["name"] == "marks of bulk-2" for s in told["charts"][-1]["series"])
+    assert [c["key"] for c in told["charts"]] == ["goodput", "cwnd", "rtt", "queue-delay", "queue", "marks"]
+    assert [s["name"] for s in told["charts"][-1]["series"]] == ["path/forward"]
     for chart in told["charts"]:
         assert all(len(s["y"]) == len(chart["x"]) for s in chart["series"])
         assert chart["x"] == sorted(chart["x"])
@@ -205,6 +206,28 @@ def test_an_answer_has_charts_tables_controls_and_the_command() -> None:
     assert {"flow.bulk.count", "flow.bulk.tcp.preset", "flow.bulk.tcp.law", "flow.bulk.tcp.ecn"} <= {*paths}
     assert "linux-6-bbr" in [v for v, _ in paths["flow.bulk.tcp.preset"]["options"]]
     assert "link.path.queue.target" in paths, "the keys of the chosen queue"
+
+
+def _counted(told: dict[str, Any], key: str, name: str) -> float:
+    """Packets under a line that shows them per second."""
+    chart = next(c for c in told["charts"] if c["key"] == key)
+    y = next(s["y"] for s in chart["series"] if s["name"] == name)
+    spans = [b - a for a, b in itertools.pairwise([*chart["x"], told["duration"]])]
+    return sum((v or 0.0) * s for v, s in zip(y, spans, strict=True))
+
+
+def test_drops_and_marks_over_time_are_those_of_the_tables_in_links_and_in_classes() -> None:
+    studio = Studio()
+    told = studio.answer(Asked(TEXT, {"flow.bulk.tcp.ecn": "off"}))
+    drops = studio.runs(told["key"]).links()["drops_queue_full_packets"].max()
+    assert drops > 5 and _counted(told, "drops", "path/forward") == pytest.approx(drops, rel=0.05)
+    told = studio.answer(Asked(TEXT, {"link.path.queue.type": "fq-codel"}))
+    keys = [c["key"] for c in told["charts"]]
+    assert keys == ["goodput", "cwnd", "rtt", "queue-delay", "queue", "class-delay", "class-queue", "marks"]
+    old = studio.runs(told["key"]).classes().filter((pl.col("class") == "old") & (pl.col("direction") == "forward"))
+    assert _counted(told, "marks", "path/forward/old") == pytest.approx(old["marks_packets"].item(), rel=0.05)
+    by_class = next(c for c in told["charts"] if c["key"] == "class-queue")
+    assert {s["name"] for s in by_class["series"]} == {"path/forward/new", "path/forward/old"}
 
 
 def test_the_goodput_in_the_chart_is_that_of_the_table() -> None:

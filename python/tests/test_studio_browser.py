@@ -231,7 +231,7 @@ def test_a_lesson_asks_a_question_and_its_steps_run(page: Browser) -> None:
     page.eval("document.querySelector('#lesson-text .steps button').click()")
     answered(page, first)
     assert line(page, "tcp").endswith('ecn = "on" }')
-    assert "marks of download-1" in page.eval("document.getElementById('legend').textContent")
+    assert '"marks"' in page.eval(DRAWN)
     assert page.eval("document.querySelectorAll('#tables .was').length") > 0, "over the run before"
 
 

@@ -1,6 +1,7 @@
 //! What became of packets: why they were dropped, and the totals of one class of a queue.
 
-use crate::{Histogram, Time};
+use crate::{Histogram, Size, Time};
+use std::ops::AddAssign;
 
 /// Why a packet ceased to exist before reaching its destination. Closed on purpose: a new way of losing packets is a
 /// new row here, with its metric.
@@ -86,6 +87,34 @@ impl Fates {
     pub(crate) fn marked(&mut self) {
         self.marks += 1;
         self.all += 1;
+    }
+}
+
+/// What a queue holds now.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Backlog {
+    pub bytes: u64,
+    pub packets: u32,
+}
+
+impl Backlog {
+    /// What is left when so much of it goes.
+    #[inline]
+    pub fn without(self, gone: Backlog) -> Backlog {
+        Backlog { bytes: self.bytes - gone.bytes, packets: self.packets - gone.packets }
+    }
+    /// The same with so many link-layer bytes counted for every packet.
+    #[inline]
+    pub fn with_overhead(self, overhead: Size) -> Backlog {
+        Backlog { bytes: self.bytes + overhead.0 * u64::from(self.packets), packets: self.packets }
+    }
+}
+
+impl AddAssign for Backlog {
+    #[inline]
+    fn add_assign(&mut self, more: Backlog) {
+        self.bytes += more.bytes;
+        self.packets += more.packets;
     }
 }
 

@@ -84,6 +84,10 @@ impl Histogram {
     pub fn count(&self) -> u64 {
         self.0.as_ref().map_or(0, |c| c.n)
     }
+    /// Of all values, exactly.
+    pub fn sum(&self) -> u128 {
+        self.0.as_ref().map_or(0, |c| c.sum.get())
+    }
     /// NaN when empty.
     pub fn mean(&self) -> f64 {
         self.0.as_ref().map_or(f64::NAN, |c| c.sum.get() as f64 / c.n as f64)

@@ -18,7 +18,7 @@ pub mod units;
 
 pub use config::ConfigError;
 pub use ds::{Colour, DsByte, Dscp};
-pub use fate::{ClassTotals, DropReason, Fates};
+pub use fate::{Backlog, ClassTotals, DropReason, Fates};
 pub use hist::{Histogram, LinearHistogram};
 pub use packet::{Ecn, FlowId, Packet, PacketId, Pool, SackList, TcpFlags, Waiting};
 pub use prefetch::prefetch;

@@ -5,8 +5,8 @@
 //! [`Cx`], and the driver delivers.
 
 use crate::{
-    BitRate, ClassTotals, ConfigError, DropReason, Dur, Ecn, End, Event, EventKind, Fates, FlowId, Histogram, Observer,
-    Packet, PacketId, Pool, Time,
+    Backlog, BitRate, ClassTotals, ConfigError, DropReason, Dur, Ecn, End, Event, EventKind, Fates, FlowId, Histogram,
+    Observer, Packet, PacketId, Pool, Time,
 };
 use serde_json::{Map, Value};
 
@@ -122,8 +122,9 @@ impl<S: Stage + ?Sized> Stage for Box<S> {
 pub trait Metrics {
     fn value(&mut self, name: &'static str, v: f64);
     fn histogram(&mut self, name: &'static str, h: &Histogram);
-    /// The totals of a class of its queue; those of a class inside another have both names, with a slash between.
-    fn class(&mut self, _name: &str, _totals: &ClassTotals) {}
+    /// The totals of a class of its queue, and what it holds now; those of a class inside another have both names, with a slash
+    /// between. A stage names the same classes in the same order for as long as it lives.
+    fn class(&mut self, _name: &str, _totals: &ClassTotals, _holds: Backlog) {}
     /// Whether histograms are wanted: putting one together may cost more than everything else.
     fn wants_histograms(&self) -> bool {
         true

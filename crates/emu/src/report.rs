@@ -4,7 +4,7 @@ use crate::live::Punctuality;
 use crate::network::Network;
 use crate::spec::{EgressSpec, Spec};
 use crosswind_base::{DropReason, Histogram, Metrics, Stage, Time};
-use crosswind_record::class::ClassRows;
+use crosswind_record::class::{ClassRows, ClassSeries};
 use crosswind_record::{ColumnType, Sample, Subject, Table, Tables};
 use serde::Serialize;
 
@@ -109,8 +109,15 @@ fn link_view(e: &EgressSpec, n: &Network, i: usize, at: Time) -> LinkView {
     v
 }
 
-/// Appends momentary values to the table `sample`; `sent` holds the bytes of the look before.
-pub fn sample(spec: &Spec, n: &Network, at: Time, interval_s: f64, sent: &mut [u64], tables: &mut Tables) {
+/// What a direction of a link, and each class of its queue, had sent by the look before.
+#[derive(Clone, Debug, Default)]
+pub struct Looked {
+    sent_bytes: u64,
+    classes: ClassSeries,
+}
+
+/// Appends momentary values to the table `sample`; `before` is of the look before, one for each direction of a link.
+pub fn sample(spec: &Spec, n: &Network, at: Time, interval_s: f64, before: &mut [Looked], tables: &mut Tables) {
     for (i, e) in spec.egresses.iter().enumerate() {
         let entity = name_of(e);
         let stage = &n.egresses()[i];
@@ -126,9 +133,13 @@ pub fn sample(spec: &Spec, n: &Network, at: Time, interval_s: f64, sent: &mut [u
                 tables.push_sample(Sample { at, entity: &entity, metric: "queue_delay_ns", value });
             }
         });
-        let value = (now - sent[i]) as f64 * 8.0 / interval_s;
-        sent[i] = now;
+        let value = (now - before[i].sent_bytes) as f64 * 8.0 / interval_s;
+        before[i].sent_bytes = now;
         tables.push_sample(Sample { at, entity: &entity, metric: "throughput_bps", value });
+        let mut put = |(_, class): (usize, &str), metric, value| {
+            tables.push_sample(Sample { at, entity: &format!("{entity}/{class}"), metric, value });
+        };
+        stage.report(at, &mut before[i].classes.momentary(interval_s, &mut put));
     }
 }
 

@@ -113,7 +113,7 @@ struct Looker {
     present: Spec,
     board: Arc<Mutex<View>>,
     tables: Option<Tables>,
-    sent: Vec<u64>,
+    sent: Vec<report::Looked>,
     interval: Dur,
     notes: Vec<String>,
 }
@@ -173,7 +173,7 @@ pub fn start(mut spec: Spec, devices: Devices, o: &Options) -> Result<Running, R
     let interval = o.sample_ns.map_or(LOOK_EVERY, Dur);
     let board = Arc::new(Mutex::new(View::default()));
     let mut looker = Looker {
-        sent: vec![0; spec.egresses.len()],
+        sent: vec![report::Looked::default(); spec.egresses.len()],
         present: spec.clone(),
         spec,
         board: board.clone(),

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
     use crate::class::ClassRows;
     use crate::{EventLimit, EventLog, RunKey, Tables, recorder::Flows, table};
-    use crosswind_base::{ClassTotals, DropReason, Histogram, Metrics, Time};
+    use crosswind_base::{Backlog, ClassTotals, DropReason, Histogram, Metrics, Time};
     use std::collections::BTreeSet;
 
     const COUNTS: &[&str] = &[
@@ -165,7 +165,7 @@ mod tests {
     fn every_column_of_a_class_is_registered() {
         let mut tables = Tables::new();
         let mut rows = ClassRows { tables: &mut tables, link: "a", direction: "forward" };
-        rows.class("voice", &ClassTotals::default());
+        rows.class("voice", &ClassTotals::default(), Backlog::default());
         let t = tables.get("class").unwrap();
         let is_known = |name: &str| [MetricKind::Class, MetricKind::Column].iter().any(|k| find(*k, name).is_some());
         assert_eq!((t.rows(), t.columns().iter().find(|(name, _)| !is_known(name)).map(|(name, _)| name)), (1, None));

@@ -9,6 +9,7 @@ use crate::many::Request;
 use crate::scenario::Plan;
 use crosswind_base::ConfigError;
 use crosswind_record::EVENT_BYTES;
+use serde_json::Value;
 
 /// Names, routes and histograms of a flow, beside its two ends.
 const FLOW_BYTES: u64 = 1000;
@@ -19,9 +20,10 @@ const ROW_BYTES: u64 = 400;
 /// Time, entity, metric and value, and the two columns of the run key: 32 bytes here; some 80 at the peak, when Python makes a
 /// table of the columns of one run (measured with ten million rows).
 const SAMPLE_BYTES: u64 = 80;
-/// Metrics that are sampled of each flow and of each direction of a link.
+/// Metrics that are sampled of each flow, of each direction of a link, and of each class that its queue names.
 const FLOW_METRICS: u64 = 5;
 const EGRESS_METRICS: u64 = 3;
+const CLASS_METRICS: u64 = 4;
 
 /// What runs take at least, by cause.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -47,8 +49,9 @@ impl Estimate {
             sum.rows_bytes = sum.rows_bytes.saturating_add((flows + egresses).saturating_mul(runs * ROW_BYTES));
             let points = plan.record.sample.map_or(0, |s| plan.duration.0 / s.0.max(1));
             let sampled_flows = (0..plan.flows.len()).filter(|i| plan.is_sampled_flow(*i)).count() as u64;
-            let sampled_egresses = (0..plan.egresses.len()).filter(|i| plan.is_sampled_link(*i)).count() as u64;
-            let series = sampled_flows * FLOW_METRICS + sampled_egresses * EGRESS_METRICS;
+            let sampled = plan.egresses.iter().enumerate().filter(|(i, _)| plan.is_sampled_link(*i));
+            let of_links = sampled.map(|(_, e)| EGRESS_METRICS + classes(&e.spec.queue) * CLASS_METRICS).sum::<u64>();
+            let series = sampled_flows * FLOW_METRICS + of_links;
             let samples = points.saturating_mul(series).saturating_mul(runs * SAMPLE_BYTES);
             sum.samples_bytes = sum.samples_bytes.saturating_add(samples);
         }
@@ -75,6 +78,13 @@ impl Estimate {
         let found = format!("at least {} of memory, most of it for {cause}", gb(self.total_bytes()));
         Err(ConfigError::new(path, found, format!("at most the {} that are free", gb(available_bytes))).hint(hint))
     }
+}
+
+/// How many classes a queue and those inside it name.
+fn classes(queue: &Value) -> u64 {
+    let inside = |class: &Value| 1 + class.get("queue").map_or(0, classes);
+    let of = queue.get("class").and_then(Value::as_object);
+    of.map_or_else(|| queue.get("queue").map_or(0, classes), |named| named.values().map(inside).sum())
 }
 
 /// Columns of an event that are there at a time: those of the log, and the copies that tables and analyses make of them.
@@ -150,6 +160,15 @@ mod tests {
         let e = Estimate::of(&[plan(10, "1 s")], &request(3));
         assert_eq!(e.samples_bytes, 1000 * (10 * 5 + 2 * 3) * 3 * SAMPLE_BYTES);
         assert_eq!(e.rows_bytes, 12 * 3 * 400);
+    }
+
+    #[test]
+    fn classes_that_a_queue_names_take_room_at_any_depth() {
+        let inner = json!({"type": "prio", "default": "b", "class": {"a": {"prio": 1}, "b": {"prio": 2}}});
+        let queue = json!({"type": "prio", "default": "c", "class": {"c": {"prio": 1, "queue": inner}}});
+        assert_eq!(classes(&queue), 3);
+        assert_eq!(classes(&json!({"type": "tbf", "rate": "1 Mbit/s", "queue": inner})), 2);
+        assert_eq!(classes(&json!({"type": "droptail"})), 0);
     }
 
     #[test]

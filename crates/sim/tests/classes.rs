@@ -67,6 +67,67 @@ fn flow_queues_keep_a_stream_out_of_the_queue_of_transfers() {
     }
 }
 
+/// (time, metric, value) of the samples of one entity.
+fn samples<'a>(t: &'a Tables, entity: &str) -> Vec<(u64, &'a str, f64)> {
+    let rows = table(t, "sample");
+    let of = (0..rows.rows()).filter(|i| text(rows, "entity", *i) == entity);
+    of.map(|i| (number(rows, "time_ns", i) as u64, text(rows, "metric", i), number(rows, "value", i))).collect()
+}
+
+/// Values of one metric, in order of time.
+fn series(t: &Tables, entity: &str, metric: &str) -> Vec<f64> {
+    samples(t, entity).into_iter().filter(|(_, m, _)| *m == metric).map(|(.., v)| v).collect()
+}
+
+#[test]
+fn what_classes_hold_over_time_is_together_what_their_queue_holds() {
+    let inner = json!({"type": "prio", "default": "rest", "filter": [{"class": "first", "flow": "bulk-1"}],
+                       "class": {"first": {"prio": 1}, "rest": {"prio": 2}}});
+    let prio = json!({"type": "prio", "default": "data", "filter": [{"class": "voice", "dscp": "EF"}],
+                      "class": {"voice": {"prio": 1}, "data": {"prio": 2, "queue": inner}}});
+    let flows = json!({"type": "fq_codel", "filter": [{"class": "voice", "dscp": "EF"}]});
+    for (queue, classes) in [(prio, &["voice", "data"][..]), (flows, &["voice", "new", "old"][..])] {
+        let mut s = scenario(&queue, "cubic");
+        s["record"] = json!({"sample": "70 ms"});
+        let t = run(&s);
+        let of = |class: &str, metric: &str| series(&t, &format!("path/forward/{class}"), metric);
+        for metric in ["queue_packets", "queue_bytes", "throughput_bps"] {
+            let whole = series(&t, "path/forward", metric);
+            let parts: Vec<Vec<f64>> = classes.iter().map(|c| of(c, metric)).collect();
+            let peak = whole.iter().copied().fold(0.0, f64::max);
+            assert!(peak > 0.0 && whole.len() > 100 && parts.iter().all(|p| p.len() == whole.len()), "{metric}");
+            // A packet leaves its class when the line begins to send it, and counts as sent when that is over.
+            let slack = if metric == "throughput_bps" { 1500.0 * 8.0 / 0.07 } else { 0.0 };
+            for (i, all) in whole.iter().enumerate() {
+                let sum: f64 = parts.iter().map(|p| p[i]).sum();
+                assert!((sum - all).abs() <= slack, "{metric} at sample {i}: {sum} and {all}");
+            }
+        }
+        let waits: Vec<f64> = of("voice", "queue_delay_ns").into_iter().filter(|v| v.is_finite()).collect();
+        let longest = of_class(&t, "voice", "queue_delay_max_ns");
+        assert!(waits.len() > 100 && waits.iter().all(|w| (0.0..=longest).contains(w)), "{longest}: {waits:?}");
+    }
+}
+
+#[test]
+fn totals_of_classes_over_time_end_at_those_of_the_run() {
+    let queue = json!({"type": "fq_codel"});
+    let mut s = scenario(&queue, "cubic");
+    s["flow"]["bulk"]["tcp"]["ecn"] = json!("on");
+    s["record"] = json!({"sample": "100 ms", "series": "totals"});
+    let t = run(&s);
+    for metric in ["arrived_packets", "sent_packets", "sent_bytes", "drops_packets", "marks_packets"] {
+        for class in ["new", "old"] {
+            let counted = series(&t, &format!("path/forward/{class}"), metric);
+            assert!(counted.is_sorted() && counted.len() == 100, "{class} {metric}: {}", counted.len());
+            assert_eq!(*counted.last().unwrap(), of_class(&t, class, metric), "{class} {metric}");
+        }
+    }
+    let marks = series(&t, "path/forward", "marks_packets");
+    assert!(marks.is_sorted() && *marks.last().unwrap() > 5.0);
+    assert_eq!(*marks.last().unwrap(), of_link(&t, "path", "marks_packets"));
+}
+
 #[test]
 fn codel_holds_the_standing_queue_of_transfers_near_its_target() {
     for law in ["reno", "cubic"] {

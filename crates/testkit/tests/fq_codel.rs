@@ -1,6 +1,8 @@
 //! FQ-CoDel: rounds, batches and collisions as computed by hand, and random traces against plain lists.
 
-use crosswind_base::{ClassTotals, Cx, DropReason, Dur, Ecn, FlowId, Histogram, Metrics, Packet, Pool, Streams, Time};
+use crosswind_base::{
+    Backlog, ClassTotals, Cx, DropReason, Dur, Ecn, FlowId, Histogram, Metrics, Packet, Pool, Streams, Time,
+};
 use crosswind_net::queue::flows::FlowQueues;
 use crosswind_net::queue::fq_codel::FqCodelParams;
 use crosswind_net::queue::{Head, QueueDisc, Removal};
@@ -193,17 +195,17 @@ fn a_hash_lets_flows_meet_as_often_as_chance_has_it() {
 }
 
 #[derive(Default)]
-struct Classes(Vec<(String, ClassTotals)>);
+struct Classes(Vec<(String, ClassTotals, Backlog)>);
 
 impl Metrics for Classes {
     fn value(&mut self, _: &'static str, _: f64) {}
     fn histogram(&mut self, _: &'static str, _: &Histogram) {}
-    fn class(&mut self, name: &str, totals: &ClassTotals) {
-        self.0.push((name.to_string(), totals.clone()));
+    fn class(&mut self, name: &str, totals: &ClassTotals, holds: Backlog) {
+        self.0.push((name.to_string(), totals.clone(), holds));
     }
 }
 
-fn totals(r: &Rig) -> Vec<(String, ClassTotals)> {
+fn totals(r: &Rig) -> Vec<(String, ClassTotals, Backlog)> {
     let mut c = Classes::default();
     r.disc.report(&mut c);
     c.0
@@ -224,12 +226,20 @@ fn new_flows_old_flows_and_filtered_classes_have_totals_of_their_own() {
         }
     }
     let all = totals(&r);
-    let of = |name: &str| &all.iter().find(|(n, _)| n == name).unwrap_or_else(|| panic!("{name}")).1;
+    let of = |name: &str| &all.iter().find(|(n, ..)| n == name).unwrap_or_else(|| panic!("{name}")).1;
     let held = r.disc.backlog();
-    let sum = |f: fn(&ClassTotals) -> u64| all.iter().map(|(_, t)| f(t)).sum::<u64>();
+    let sum = |f: fn(&ClassTotals) -> u64| all.iter().map(|(_, t, _)| f(t)).sum::<u64>();
     let drops = |t: &ClassTotals| t.drops_packets.iter().sum::<u64>();
     assert_eq!(sum(|t| t.arrived_packets), 144);
     assert_eq!(144, sum(|t| t.sent_packets) + u64::from(held.packets) + sum(drops));
+    let holds = all.iter().fold(Backlog::default(), |mut all, (_, _, holds)| {
+        all += *holds;
+        all
+    });
+    assert_eq!(holds, held);
+    let scalable = all.iter().find(|(n, ..)| n == "scalable").unwrap();
+    let left = scalable.1.arrived_packets - scalable.1.sent_packets - drops(&scalable.1);
+    assert_eq!(u64::from(scalable.2.packets), left, "a class that filters choose keeps its packets");
     assert_eq!(
         (of("scalable").arrived_packets, of("scalable").arrived_bytes, of("voice").arrived_packets),
         (12, 3600, 0)
@@ -355,7 +365,7 @@ fn packets_are_taken_out_of_the_middle_and_counted_with_their_class() {
     let asked = r.remove(20 * MS, |seq| seq == 4 || seq % 3 == 2);
     assert_eq!(asked.iter().map(|a| a.0).collect::<Vec<_>>(), (0..12).collect::<Vec<_>>());
     assert_eq!((r.disc.backlog().packets, r.disc.backlog().bytes), (7, 7000));
-    let lost: u64 = totals(&r).iter().map(|(_, t)| t.drops_packets[DropReason::Reset as usize]).sum();
+    let lost: u64 = totals(&r).iter().map(|(_, t, _)| t.drops_packets[DropReason::Reset as usize]).sum();
     assert_eq!(lost, 5);
     let left: Vec<u64> = std::iter::from_fn(|| r.depart(21 * MS)).map(|p| p.0).collect();
     assert_eq!(left, [0, 3, 1, 7, 6, 9, 10]);
@@ -368,6 +378,6 @@ fn every_delay_is_from_arrival_to_departure() {
     r.arrive(0, 1, 1000, Ecn::NotEct);
     r.depart(3 * MS);
     let all = totals(&r);
-    let new = &all.iter().find(|(n, _)| n == "new").unwrap().1;
+    let new = &all.iter().find(|(n, ..)| n == "new").unwrap().1;
     assert_eq!((new.sent_bytes, new.queue_delay_ns.max()), (1000, Dur::from_millis(3).0));
 }

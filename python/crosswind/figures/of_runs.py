@@ -11,6 +11,7 @@ import polars as pl
 from crosswind.figures import pictures as figures
 from crosswind.figures.pictures import Picture
 from crosswind.results import Runs, outcomes
+from crosswind.results.tables import CLASS
 from crosswind.scenario.quantity import fitting
 
 LINES_SHOWN = 6
@@ -80,7 +81,7 @@ def _scope(runs: Runs, repetition: str) -> str:
 def _over_time(runs: Runs, what: tuple[str, str, str, str], colours: Mapping[str, int]) -> Picture | None:
     metric, name, caption, axis = what
     shown = _shown(runs)
-    one = runs.first_sample(metric).filter(pl.col("configuration").is_in(shown))
+    one = runs.first_sample(metric).filter(pl.col("configuration").is_in(shown) & ~pl.col("entity").str.contains(CLASS))
     if one.is_empty():
         return None
     peaks = one.group_by("entity").agg(pl.col("value").max())

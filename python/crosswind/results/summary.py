@@ -12,6 +12,7 @@ import polars as pl
 
 from crosswind.errors import InputError
 from crosswind.results import delays, outcomes
+from crosswind.results.tables import CLASS
 from crosswind.table import Table, table_html
 
 if TYPE_CHECKING:
@@ -354,7 +355,7 @@ def sparks(runs: Runs, width: int = 0) -> list[Spark]:
         return []
     found: list[tuple[str, list[float], str]] = []
     for metric, what in (("queue_bytes", "queue"), ("cwnd_bytes", "cwnd")):
-        one = runs.first_sample(metric).sort("time_ns")
+        one = runs.first_sample(metric).filter(~pl.col("entity").str.contains(CLASS)).sort("time_ns")
         names = one.group_by("entity", maintain_order=True).agg(pl.col("value").max()).filter(pl.col("value") > 0)
         for entity in names.sort("value", descending=True)["entity"].to_list()[:3]:
             values = one.filter(pl.col("entity") == entity)["value"].to_list()

@@ -20,6 +20,8 @@ from crosswind.core import column
 PART_ROWS = 1 << 18
 #: A table of more rows stays where it is: each use of it reads what it needs.
 HELD_ROWS = 1 << 20
+#: What the name of a class of a queue has in the column `entity` of samples, and that of a whole link has not.
+CLASS = r"/(forward|reverse)/"
 
 
 class Source(Protocol):

@@ -81,7 +81,7 @@ class Studio:
             "title": scenario.title,
             "seed": gauges.manifest["seed"],
             "duration": network.seconds(normal.get("duration")),
-            "charts": series.charts(gauges, totals, seen),
+            "charts": series.charts(gauges, totals),
             "sequence": series.sequence(gauges, seen),
             "flows": flows[:FLOWS_LISTED],
             "network": network.drawing(scenario, normal, gauges),

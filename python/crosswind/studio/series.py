@@ -5,6 +5,7 @@ Values are in seconds, bytes, packets and bits per second; the page chooses the 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from crosswind.results import Runs
+from crosswind.results.tables import CLASS
 
 #: Most lines in a chart, and most points of a line.
 LINES_MAX, POINTS_MAX = 12, 600
@@ -23,14 +25,17 @@ NOTICEABLE = 0.005
 
 @dataclass(frozen=True)
 class Panel:
-    """A chart over time: of which metric, in which unit once multiplied by `factor`, how points are joined to one."""
+    """A chart over time: of which metric, in which unit once multiplied by `factor`, how points are joined to one.
+
+    Of flows, of directions of links, of the classes of their queues, or of classes and of queues without any.
+    """
 
     key: str
     title: str
     metric: str
     unit: Literal["bit/s", "B", "s", "packets", "packets/s"]
     factor: float
-    of: Literal["flow", "link"]
+    of: Literal["flow", "link", "class", "leaf"]
     joined: Literal["mean", "max"] = "max"
 
 
@@ -40,8 +45,14 @@ PANELS = (
     Panel("rtt", "Round-trip time, smoothed by the sender", "srtt_ns", "s", 1e-9, "flow"),
     Panel("queue-delay", "Queueing delay", "queue_delay_ns", "s", 1e-9, "link"),
     Panel("queue", "Queue", "queue_packets", "packets", 1.0, "link"),
+    Panel("class-delay", "Queueing delay by class of the queue", "queue_delay_ns", "s", 1e-9, "class"),
+    Panel("class-queue", "Queue by class", "queue_packets", "packets", 1.0, "class"),
 )
-DROPS = Panel("drops", "Drops and marks", "drops_packets", "packets/s", 1.0, "link", "mean")
+#: What is counted, shown per second.
+COUNTED = (
+    Panel("drops", "Drops", "drops_packets", "packets/s", 1.0, "leaf", "mean"),
+    Panel("marks", "Marks", "marks_packets", "packets/s", 1.0, "leaf", "mean"),
+)
 #: Stretches of time over which rates are averaged: a single sample sees a packet or none.
 RATE_POINTS = 100
 #: Kinds of events in the time-sequence graph: kind, words, whether it carries data.
@@ -55,40 +66,34 @@ MARKS = (
 )
 
 
-def charts(gauges: Runs, totals: Runs, flow: str) -> list[dict[str, Any]]:
-    """One dict for each panel that has something to show: key, title, unit, x, series (name, y), hidden.
-
-    Drops are those of each direction of a link; marks are those of `flow`, whose segments are recorded.
-    """
+def charts(gauges: Runs, totals: Runs) -> list[dict[str, Any]]:
+    """One dict for each panel that has something to show: key, title, unit, x, series (name, y), hidden."""
     end_s = float(gauges.runs()["end_ns"].max() or 0) / 1e9  # type: ignore[arg-type]
     rows = gauges.sample()
     order = [*gauges.flows()["name"].to_list()] if gauges.flows().width else []
-    found = [_panel(p, _rows(rows, p.metric, p.factor), end_s, order) for p in PANELS]
-    drops = _rates(_rows(totals.sample(), DROPS.metric, 1.0))
-    found.append(_panel(DROPS, pl.concat([drops, _marks(gauges, flow, end_s)]), end_s, order))
+    found = [_panel(p, _rows(rows, p), end_s, order) for p in PANELS]
+    counts = totals.sample()
+    found += [_panel(p, _rates(_rows(counts, p)), end_s, order) for p in COUNTED]
     return [p for p in found if p]
 
 
-def _marks(runs: Runs, flow: str, end_s: float) -> pl.DataFrame:
-    """Marks of a flow per second, over stretches of the run."""
-    events = runs.events()
-    none = pl.DataFrame(schema={"t": pl.Float64, "entity": pl.String, "y": pl.Float64})
-    if events.is_empty() or end_s <= 0:
-        return none
-    at = events.filter((pl.col("name") == flow) & (pl.col("kind") == "mark") & (pl.col("end") == "sender"))["time_ns"]
-    if at.is_empty():
-        return none
-    counts, edges = np.histogram(at.to_numpy() / 1e9, bins=RATE_POINTS, range=(0.0, end_s))
-    rate = counts * RATE_POINTS / end_s
-    return pl.DataFrame({"t": edges[:-1], "entity": [f"marks of {flow}"] * RATE_POINTS, "y": rate})
-
-
-def _rows(rows: pl.DataFrame, metric: str, factor: float) -> pl.DataFrame:
+def _rows(rows: pl.DataFrame, panel: Panel) -> pl.DataFrame:
+    """Time in seconds, entity and value of what a panel shows."""
     if rows.is_empty():
         return pl.DataFrame(schema={"t": pl.Float64, "entity": pl.String, "y": pl.Float64})
-    return rows.filter(pl.col("metric") == metric).select(
-        t=pl.col("time_ns") / 1e9, entity=pl.col("entity"), y=pl.col("value").cast(pl.Float64) * factor
+    named = pl.col("entity").cast(pl.String)
+    found = rows.filter(pl.col("metric") == panel.metric).select(
+        t=pl.col("time_ns") / 1e9, entity=named, y=pl.col("value").cast(pl.Float64) * panel.factor
     )
+    if panel.of == "flow":
+        return found
+    every = found["entity"].unique().to_list()
+    wanted = {
+        "link": lambda e: not re.search(CLASS, e),
+        "class": lambda e: bool(re.search(CLASS, e)),
+        "leaf": lambda e: not any(other.startswith(f"{e}/") for other in every),
+    }[panel.of]
+    return found.filter(pl.col("entity").is_in([e for e in every if wanted(e)]) & pl.col("y").is_finite())
 
 
 def _rates(counted: pl.DataFrame) -> pl.DataFrame:
@@ -103,7 +108,7 @@ def _panel(panel: Panel, rows: pl.DataFrame, end_s: float, order: list[str]) -> 
         rows = rows.filter(pl.col("y") > 0)
     peaks = rows.group_by("entity").agg(pl.col("y").max().alias("peak"), pl.col("y").mean().alias("mean"))
     peaks = peaks.filter(pl.col("peak") > 0)
-    if panel.of == "link":
+    if panel.of != "flow":
         peaks = peaks.filter(pl.col("peak") > NOTICEABLE * pl.col("peak").max())
     largest = peaks.sort("mean", "entity", descending=[True, False])["entity"].to_list()
     shown = sorted(largest[:LINES_MAX], key=lambda n: (order.index(n) if n in order else len(order), n))

@@ -398,7 +398,11 @@ impl<P: FlowParams> QueueDisc for FlowQueues<P> {
         let mut sums = Sums::default();
         self.flows.iter().for_each(|f| f.law.report(&mut sums));
         sums.tell(out);
+        let mut holds = vec![Backlog::default(); self.totals.len()];
+        for f in &self.flows {
+            holds[self.class_of(f)] += f.store.backlog();
+        }
         let names = self.names.iter().map(String::as_str).chain([NEW, OLD]);
-        names.zip(&self.totals).for_each(|(name, totals)| out.class(name, totals));
+        names.zip(&self.totals).zip(holds).for_each(|((name, totals), holds)| out.class(name, totals, holds));
     }
 }

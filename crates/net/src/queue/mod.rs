@@ -17,31 +17,12 @@ pub mod rio;
 pub mod store;
 
 use crate::link::Applied;
-use crosswind_base::{ConfigError, Cx, DropReason, Metrics, PacketId, Size, Time};
+pub use crosswind_base::Backlog;
+use crosswind_base::{ConfigError, Cx, DropReason, Metrics, PacketId, Time};
 use serde_json::{Map, Value};
 
 /// A discipline chosen at run time.
 pub type BoxQueue = Box<dyn QueueDisc + Send>;
-
-/// What a queue holds now.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Backlog {
-    pub bytes: u64,
-    pub packets: u32,
-}
-
-impl Backlog {
-    /// What is left when so much of it goes.
-    #[inline]
-    pub fn without(self, gone: Backlog) -> Backlog {
-        Backlog { bytes: self.bytes - gone.bytes, packets: self.packets - gone.packets }
-    }
-    /// The same with so many link-layer bytes counted for every packet.
-    #[inline]
-    pub fn with_overhead(self, overhead: Size) -> Backlog {
-        Backlog { bytes: self.bytes + overhead.0 * u64::from(self.packets), packets: self.packets }
-    }
-}
 
 /// A packet that leaves a queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -117,11 +117,11 @@ impl Metrics for Below<'_> {
         self.sums.value(name, v);
     }
     fn histogram(&mut self, _: &'static str, _: &Histogram) {}
-    fn class(&mut self, name: &str, totals: &ClassTotals) {
+    fn class(&mut self, name: &str, totals: &ClassTotals, holds: Backlog) {
         if self.class.is_empty() {
-            return self.out.class(name, totals);
+            return self.out.class(name, totals, holds);
         }
-        self.out.class(&format!("{}/{name}", self.class), totals);
+        self.out.class(&format!("{}/{name}", self.class), totals, holds);
     }
 }
 
@@ -220,7 +220,7 @@ impl Children {
         let mut sums = Sums::default();
         for s in &self.slots {
             if !s.class.is_empty() {
-                out.class(&s.class, &s.totals);
+                out.class(&s.class, &s.totals, s.backlog);
             }
             let mut below = Below { sums, class: &s.class, out: &mut *out };
             s.disc.report(&mut below);

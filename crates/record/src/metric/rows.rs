@@ -307,8 +307,8 @@ pub const METRICS: &[Metric] = &[
     row((Edge, "shaper_drops_packets", Packets), "Packets of the flow that passed the meter and found no place in the shaper of the contract.", DIFFSERV),
 
     // --- sample ---
-    row((Sample, "queue_bytes", Bytes), "Backlog of the queue.", OWN),
-    row((Sample, "queue_packets", Packets), "Backlog of the queue in packets.", OWN),
+    row((Sample, "queue_bytes", Bytes), "Backlog of the queue, or of one class of it.", OWN),
+    row((Sample, "queue_packets", Packets), "Backlog of the queue, or of one class of it, in packets.", OWN),
     row((Sample, "green_avg_packets", Packets), "Moving average on which packets in profile are judged.", RIO),
     row((Sample, "yellow_avg_packets", Packets), "Moving average on which packets out of profile are judged.", RIO),
     row((Sample, "red_avg_packets", Packets), "Moving average on which packets far out of profile are judged.", RIO),
@@ -321,8 +321,8 @@ pub const METRICS: &[Metric] = &[
     row((Sample, "srtt_ns", Ns), "Smoothed round-trip time of the sender.", TIMER),
     row((Sample, "rttvar_ns", Ns), "Variation of the round-trip time as the timeout uses it.", TIMER),
     row((Sample, "rto_ns", Ns), "Retransmission timeout of the sender, back-off included.", TIMER),
-    row((Sample, "queue_delay_ns", Ns), "Backlog of the queue divided by the rate of its link.", SOJOURN),
-    row((Sample, "throughput_bps", BitsPerSecond), "Bits sent on the link per second since the sample before, headers included.", EVALUATION),
+    row((Sample, "queue_delay_ns", Ns), "Backlog of the queue divided by the rate of its link. Of a class: mean time that the packets which left it since the sample before had waited.", SOJOURN),
+    row((Sample, "throughput_bps", BitsPerSecond), "Bits sent on the link, or by one class of its queue, per second since the sample before, headers included.", EVALUATION),
     row((Sample, "in_flight_bytes", Bytes), "Payload bytes that the sender takes to be in the network.", Source("RFC 6675")),
     row((Sample, "allowed_rate_bps", BitsPerSecond), "Rate that the sender of a rate-based transport allows itself, headers included.", RATE_CONTROL),
     row((Sample, "path_capacity_bps", BitsPerSecond), "Capacity of the path as packet pairs of UDT show it.", OWN),
@@ -338,10 +338,11 @@ pub const METRICS: &[Metric] = &[
     row((Sample, "size_bytes", Bytes), "Totals: application bytes that reached the receiving application so far, in order and once.", OWN),
     row((Sample, "fast_recoveries", Count), "Totals: loss recoveries so far that began without a timeout.", CONGESTION_CONTROL),
     row((Sample, "timeouts", Count), "Totals: expiries of the retransmission timer so far.", TIMER),
-    row((Sample, "sent_packets", Packets), "Totals: packets that the sender of data, or the link, has sent so far.", OWN),
-    row((Sample, "sent_bytes", Bytes), "Totals: bytes that the link has sent so far.", OWN),
-    row((Sample, "arrived_packets", Packets), "Totals: packets that came to this direction of the link so far.", OWN),
-    row((Sample, "drops_packets", Packets), "Totals: packets that the queue of the link has dropped so far.", OWN),
+    row((Sample, "sent_packets", Packets), "Totals: packets that the sender of data, the link, or the class has sent so far.", OWN),
+    row((Sample, "sent_bytes", Bytes), "Totals: bytes that the link or the class has sent so far.", OWN),
+    row((Sample, "arrived_packets", Packets), "Totals: packets that came to this direction of the link, or to the class, so far.", OWN),
+    row((Sample, "drops_packets", Packets), "Totals: packets that the queue of the link, or the class, has dropped so far.", OWN),
+    row((Sample, "marks_packets", Packets), "Totals: marks that the queue of the link, or the class, has set so far.", ECN),
     row((Sample, "queue_mean_bytes", Bytes), "Totals: mean backlog of the queue from the start of the run up to now.", OWN),
 
     // --- hist ---

@@ -6,19 +6,54 @@ use crate::datagrams::Half;
 use crate::endpoint::Endpoint;
 use crate::scenario::Series;
 use crate::world::World;
-use crosswind_base::{DropReason, Histogram, Metrics, Stage, Time};
+use crosswind_base::{Backlog, ClassTotals, DropReason, Histogram, Metrics, Stage, Time};
+use crosswind_record::class::{ClassSeries, class_totals};
 use crosswind_record::{Entity, Samples, Table};
 use crosswind_transport::tcp::law::Controller;
 
 /// What was delivered and sent up to the last sample, and all samples so far.
 pub struct Sampler {
     delivered: Vec<u64>,
-    sent: Vec<f64>,
     /// Index and name of those that are sampled.
     flows: Vec<(usize, Entity)>,
-    links: Vec<(usize, Entity)>,
+    links: Vec<Line>,
     last: Time,
     samples: Samples,
+}
+
+/// One direction of a link that is sampled.
+struct Line {
+    stage: usize,
+    entity: Entity,
+    sent_bytes: f64,
+    /// The classes of its queue, in the order in which the stage reports them.
+    classes: Vec<Entity>,
+    series: ClassSeries,
+}
+
+impl Line {
+    fn new(stage: usize, w: &World<'_>, samples: &mut Samples) -> Line {
+        struct Names(Vec<String>);
+        impl Metrics for Names {
+            fn value(&mut self, _: &'static str, _: f64) {}
+            fn histogram(&mut self, _: &'static str, _: &Histogram) {}
+            fn class(&mut self, name: &str, _: &ClassTotals, _: Backlog) {
+                self.0.push(name.to_string());
+            }
+            fn wants_histograms(&self) -> bool {
+                false
+            }
+        }
+        let (name, mut classes) = (entity(w, stage), Names(Vec::new()));
+        w.stages[stage].report(w.now, &mut classes);
+        Line {
+            stage,
+            entity: samples.entity(&name),
+            sent_bytes: 0.0,
+            classes: classes.0.iter().map(|c| samples.entity(&format!("{name}/{c}"))).collect(),
+            series: ClassSeries::default(),
+        }
+    }
 }
 
 impl Sampler {
@@ -28,12 +63,11 @@ impl Sampler {
         links.iter().for_each(|i| w.stages[*i].will_be_sampled());
         Sampler {
             delivered: vec![0; w.plan.flows.len()],
-            sent: vec![0.0; w.stages.len()],
             flows: (0..w.plan.flows.len())
                 .filter(|i| w.plan.is_sampled_flow(*i))
                 .map(|i| (i, samples.entity(&w.plan.flows[i].name)))
                 .collect(),
-            links: links.into_iter().map(|i| (i, samples.entity(&entity(w, i)))).collect(),
+            links: links.into_iter().map(|i| Line::new(i, w, &mut samples)).collect(),
             last: Time::ZERO,
             samples,
         }
@@ -45,7 +79,7 @@ impl Sampler {
     }
 
     pub fn sample(&mut self, w: &mut World<'_>) {
-        w.catch_up_with(self.links.iter().map(|(i, _)| *i));
+        w.catch_up_with(self.links.iter().map(|l| l.stage));
         self.samples.begin(w.now);
         if w.plan.record.series == Series::Totals {
             return self.sample_totals(w);
@@ -75,13 +109,13 @@ impl Sampler {
             }
             put("goodput_bps", goodput);
         }
-        for (i, link) in &self.links {
-            let (i, link, stage) = (*i, *link, &w.stages[*i]);
-            let rate = w.plan.egresses[i].spec.rate.map_or(f64::NAN, |r| r.as_f64());
-            let before = self.sent[i];
+        for l in &mut self.links {
+            let (link, stage) = (l.entity, &w.stages[l.stage]);
+            let rate = w.plan.egresses[l.stage].spec.rate.map_or(f64::NAN, |r| r.as_f64());
+            let before = l.sent_bytes;
             stage.sample(at, &mut |metric, value| {
                 if metric == "sent_bytes" {
-                    self.sent[i] = value;
+                    l.sent_bytes = value;
                     return;
                 }
                 samples.push(link, metric, value);
@@ -89,7 +123,11 @@ impl Sampler {
                     samples.push(link, "queue_delay_ns", value * 8e9 / rate);
                 }
             });
-            samples.push(link, "throughput_bps", (self.sent[i] - before) * 8.0 / since.as_secs_f64());
+            samples.push(link, "throughput_bps", (l.sent_bytes - before) * 8.0 / since.as_secs_f64());
+            if !l.classes.is_empty() {
+                let mut put = |(i, _): (usize, &str), metric, value| samples.push(l.classes[i], metric, value);
+                stage.report(at, &mut l.series.momentary(since.as_secs_f64(), &mut put));
+            }
         }
     }
 }
@@ -130,18 +168,23 @@ impl Sampler {
                 put("timeouts", s.timeouts as f64);
             }
         }
-        for (i, link) in &self.links {
-            let (i, link, stage) = (*i, *link, &w.stages[*i]);
+        for l in &self.links {
+            let (i, link, stage) = (l.stage, l.entity, &w.stages[l.stage]);
             stage.report(at, &mut LinkTotals(&mut |metric, value| samples.push(link, metric, value)));
             let by_reason = &w.losses.stages[i].by_reason;
             let is_drop = |why: usize| why != DropReason::LinkError as usize && why != DropReason::Listed as usize;
             let drops: u64 = by_reason.iter().enumerate().filter(|(why, _)| is_drop(*why)).map(|(_, n)| n).sum();
             samples.push(link, "drops_packets", drops as f64);
+            samples.push(link, "marks_packets", w.losses.stages[i].marks_packets as f64);
             stage.sample(at, &mut |metric, value| {
                 if metric == "queue_packets" {
                     samples.push(link, metric, value);
                 }
             });
+            if !l.classes.is_empty() {
+                let mut put = |(i, _): (usize, &str), metric, value| samples.push(l.classes[i], metric, value);
+                stage.report(at, &mut class_totals(&mut put));
+            }
         }
     }
 }
