@@ -102,6 +102,7 @@ twin: setup $(VENV)/.installed-all
 live: setup $(VENV)/.installed-all
 	@echo "A quarter of an hour in real time."
 	$(BIN)/python -m validation.live
+	$(BIN)/python -m validation.under_load
 
 FUZZ_SECONDS ?= 600
 

@@ -21,6 +21,7 @@ from crosswind.cli import (
     emulate,
     explain,
     export,
+    load,
     new,
     report,
     reproduce,
@@ -77,7 +78,7 @@ def _options(
 
 for command in (
     *(run, sweep, compare, characterise, reproduce, explain, catalogue, show, validate, schema, report, scoreboard),
-    *(emulate, shell, export, tc, doctor, bench, study, studio, new),
+    *(emulate, shell, load, export, tc, doctor, bench, study, studio, new),
 ):
     command.register(app)
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json as json_text
+import shlex
+import sys
 from typing import Annotated, Any
 
 import typer
 
 from crosswind.cli.emulate import session
 from crosswind.cli.shared import JsonOption, SeedOption
+from crosswind.emulate import traffic
 from crosswind.errors import InputError
 from crosswind.scenario import Scenario
 
@@ -49,12 +52,14 @@ def shell(
 ) -> int:
     """Runs a shell, or a command, in a network namespace behind one emulated link; nothing is left behind.
 
-    The other end of the link is the host `server`. Its kernel answers pings, `--serve` runs a program on it, and with
-    `--uplink` it is the way to this machine's network. More than one link is a scenario: `crosswind emulate`.
+    The other end of the link is the host `server`. Its kernel answers pings, and `crosswind load server` finds a sink
+    there; `--serve` runs another program on it, and with `--uplink` it is the way to this machine's network. More than
+    one link is a scenario: `crosswind emulate`.
     """
     if serve and uplink:
         raise InputError("--serve", found="--uplink with it", expected="one of the two: `server` is the way out")
-    what = scenario_of(delay=delay, rate=rate, up=up or rate, queue=_queue(queue, limit), loss=loss, serve=serve)
+    program = serve or ("" if uplink else f"{shlex.quote(sys.executable)} -I {shlex.quote(traffic.__file__)}")
+    what = scenario_of(delay=delay, rate=rate, up=up or rate, queue=_queue(queue, limit), loss=loss, serve=program)
     return session(what, command, seed=seed, seconds=seconds, uplink=uplink, quiet=quiet, json=json)
 
 
