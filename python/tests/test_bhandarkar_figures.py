@@ -7,8 +7,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from crosswind.experiments.bhandarkar_2006 import f18_f25, f30_f36, f56_f70, f59_f68
+from crosswind.experiments.bhandarkar_2006 import f18_f25, f30_f36, f38_f41, f56_f70, f59_f68
 from crosswind.figures.panels import Lines, panels
+from crosswind.reproduce import MissingDataError
+from crosswind.run.simulate import run
 from crosswind.scenario import Scenario
 
 
@@ -85,3 +87,20 @@ def test_figure_64_is_one_flow_behind_5000_packets() -> None:
     assert set(limits.values()) == {"5000 packets"}
     delays = [made["f64 BIC"].get(f"topology.{part}.delay") for part in ("access", "bottleneck")]
     assert delays == ["10 ms", "40 ms"]
+
+
+def test_a_run_whose_watched_flow_is_starved_costs_itself_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(f38_f41, "CASES", {"case1": f38_f41.CASES["case1"]})
+    runs = run({"case1": f38_f41.world("case1", *f38_f41.CASES["case1"], 16.0)}, reps=2)
+    starved: list[list[int]] = []
+    signal = f38_f41.signal
+
+    def maybe(one: Any, case: str) -> Any:
+        if one.runs()["rep"].to_list() in starved:
+            raise MissingDataError("no round-trip samples")
+        return signal(one, case)
+
+    monkeypatch.setattr(f38_f41, "signal", maybe)
+    for gone, left in (([], [0, 1]), ([[0]], [1]), ([[0], [1]], [])):
+        starved[:] = gone
+        assert sorted(f38_f41.tables(runs)["score"]["rep"].unique().to_list()) == left

@@ -103,12 +103,22 @@ def queue_over_time(runs: Runs) -> pl.DataFrame:
     ).filter(pl.col("t") > LEFT_OUT_s)
 
 
+NUMBERS = ("efficiency", "false_positives", "false_negatives")
+SCORE = {
+    "case": pl.String, "rep": pl.Int64, "predictor": pl.String, "losses": pl.String,
+    **dict.fromkeys(NUMBERS, pl.Float64), "n": pl.Int64, "false": pl.Int64,
+}  # fmt: skip
+
+
 def tables(runs: Runs) -> Tables:
     """`score` (case, rep, predictor, losses, efficiency, false_positives, false_negatives, n, false); `false`."""
     rows, false = [], []
     for case, rep in product(CASES, sorted(runs.runs()["rep"].unique().to_list())):
         one = runs.only(case, [rep])
-        s, queue = signal(one, case), queue_over_time(one)
+        try:
+            s, queue = signal(one, case), queue_over_time(one)
+        except MissingDataError:  # the watched flow was starved: nothing it saw can be judged
+            continue
         own = one.events("one", "drop").filter(pl.col("end") == "sender")
         losses = {
             "queue": queue.filter(pl.col("drops") > 0)["t"].to_numpy(),
@@ -125,7 +135,7 @@ def tables(runs: Runs) -> Tables:
                     k = np.minimum(np.searchsorted(queue["t"].to_numpy(), c.false_at_s), queue.height - 1)
                     false += [{"case": case, "queue": q} for q in queue["queue"].to_numpy()[k]]
     schema = {"case": pl.String, "queue": pl.Float64}
-    return {"score": pl.DataFrame(rows), "false": pl.DataFrame(false, schema=schema)}
+    return {"score": pl.DataFrame(rows, schema=SCORE), "false": pl.DataFrame(false, schema=schema)}
 
 
 def scores(r: Results, case: str, predictor: str, column: str, losses: str = "queue") -> npt.NDArray[np.float64]:
@@ -133,6 +143,8 @@ def scores(r: Results, case: str, predictor: str, column: str, losses: str = "qu
     rows = r.table("score").filter(
         (pl.col("case") == case) & (pl.col("predictor") == predictor) & (pl.col("losses") == losses)
     )
+    if rows.is_empty():
+        raise MissingDataError(f"no samples of the watched flow in {case}, in any run")
     return rows.sort("rep")[column].cast(pl.Float64).to_numpy()
 
 
