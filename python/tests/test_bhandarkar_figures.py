@@ -7,10 +7,10 @@ from typing import Any
 import polars as pl
 import pytest
 
+import crosswind as cw
 from crosswind.experiments.bhandarkar_2006 import f18_f25, f30_f36, f38_f41, f56_f70, f59_f68
 from crosswind.figures.panels import Lines, panels
-from crosswind.reproduce import MissingDataError
-from crosswind.run.simulate import run
+from crosswind.reproduce import MissingDataError, Results
 from crosswind.scenario import Scenario
 
 
@@ -89,18 +89,19 @@ def test_figure_64_is_one_flow_behind_5000_packets() -> None:
     assert delays == ["10 ms", "40 ms"]
 
 
-def test_a_run_whose_watched_flow_is_starved_costs_itself_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(f38_f41, "CASES", {"case1": f38_f41.CASES["case1"]})
-    runs = run({"case1": f38_f41.world("case1", *f38_f41.CASES["case1"], 16.0)}, reps=2)
-    starved: list[list[int]] = []
-    signal = f38_f41.signal
-
-    def maybe(one: Any, case: str) -> Any:
-        if one.runs()["rep"].to_list() in starved:
-            raise MissingDataError("no round-trip samples")
-        return signal(one, case)
-
-    monkeypatch.setattr(f38_f41, "signal", maybe)
-    for gone, left in (([], [0, 1]), ([[0]], [1]), ([[0], [1]], [])):
-        starved[:] = gone
-        assert sorted(f38_f41.tables(runs)["score"]["rep"].unique().to_list()) == left
+@pytest.mark.engine
+def test_a_flow_that_is_never_answered_costs_its_own_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = f38_f41.world("seen", 10, 10, 16.0)
+    silent = seen.with_({"flow.one.start": "15.99 s"})
+    monkeypatch.setattr(f38_f41, "CASES", {"seen": (10, 10), "silent": (10, 10)})
+    runs = cw.run({"seen": seen, "silent": silent})
+    r = Results(runs, f38_f41.tables(runs))
+    assert r.table("unseen").rows() == [("silent", 0)]
+    assert set(r.table("score")["case"]) == {"seen"}
+    parts = {p.label: p for c in f38_f41.EXPERIMENT.claims for p in c.parts}
+    share = parts["efficiency and false positives less 1, largest"].measure(r)
+    assert not isinstance(share, float) and share.value == pytest.approx(0)
+    with pytest.raises(MissingDataError, match="no round-trip samples in silent"):
+        parts["least difference over the cases"].measure(r)
+    for picture in f38_f41.pictures(r):
+        picture.close()

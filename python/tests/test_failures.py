@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from fake_core import FakeCore
 import crosswind as cw
 from crosswind.cli import main
 from crosswind.errors import InputError, RunFailedError
-from crosswind.reproduce import Experiment
+from crosswind.reproduce import Experiment, MissingDataError, Results, Tables
 from crosswind.reproduce.one import Plan, reproduce
 from crosswind.results import Runs
 
@@ -77,6 +78,37 @@ def test_an_experiment_with_a_failed_run_is_not_judged(engine: Engine, tmp_path:
         reproduce(experiment, tmp_path / "e", Plan(reps=2, figures="none"))
     kept = Runs.load(tmp_path / "e")
     assert kept.runs().height == len(kept.scenarios) and len(kept.failed) == len(kept.scenarios)
+
+
+@pytest.mark.parametrize(
+    ("problem", "verdict", "said"),
+    [
+        (MissingDataError("no samples"), "unclear", "no samples"),
+        (KeyError("rtt"), "error", "no tables: KeyError: 'rtt'"),
+    ],
+)
+def test_tables_that_cannot_be_made_cost_the_claims_on_them_and_no_run(
+    engine: Engine, tmp_path: Path, problem: Exception, verdict: str, said: str
+) -> None:
+    from crosswind.reproduce import catalogue
+
+    def broken(_: Runs) -> Tables:
+        raise problem
+
+    def needy(r: Results) -> dict[str, str]:
+        return {"height": str(r.table("repetition").height)}
+
+    engine()
+    name = "jarvinen-2006/w2-e0"
+    experiment = replace(
+        catalogue.of_study(name)[name], tables=broken, headline=needy, figures=lambda r: needy(r) and []
+    )
+    found = reproduce(experiment, tmp_path / "e", Plan(reps=2, figures="files"))
+    rows = {r["claim"]: r for r in found.rows}
+    assert rows["J61"]["verdict"] == verdict and said in rows["J61"]["measured"]
+    assert any("figures are left out" in w for w in found.results.runs.manifest["warnings"])
+    assert Runs.load(tmp_path / "e").runs().height == 2 * len(found.results.runs.scenarios)
+    assert (tmp_path / "e" / "report.html").is_file()
 
 
 @pytest.mark.parametrize("command", ["run", "sweep", "reproduce"])

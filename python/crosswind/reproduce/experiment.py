@@ -31,12 +31,14 @@ OWN = {"configurations": "configurations", "tables": "tables", "figures": "pictu
 class Results:
     """What claims and figures look at: the raw runs and the tables that the experiment derived from them.
 
-    `others` holds the results of the experiments that this one `uses`, by the last part of their id.
+    `others` holds the results of the experiments that this one `uses`, by the last part of their id. `trouble` says why
+    there are no tables, where they could not be made.
     """
 
     runs: Runs
     tables: Tables
     others: Mapping[str, Results] = field(default_factory=dict)
+    trouble: BrokenClaimError | MissingDataError | None = None
     _parts: dict[str, dict[Any, pl.DataFrame]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def _part(self, table: str, configuration: str) -> pl.DataFrame:
@@ -49,7 +51,12 @@ class Results:
         return self._parts[table].get(configuration, whole.clear())
 
     def table(self, name: str) -> pl.DataFrame:
-        """A derived table. Raises BrokenClaimError when the experiment did not make it."""
+        """A derived table.
+
+        Raises BrokenClaimError when the experiment did not make it, and what hindered it if something did.
+        """
+        if name not in self.tables and self.trouble:
+            raise self.trouble
         if name not in self.tables:
             raise BrokenClaimError(f"no table `{name}`")
         return self.tables[name]

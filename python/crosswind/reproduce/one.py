@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,7 +18,7 @@ from crosswind.core import schema
 from crosswind.errors import CrosswindError, InputError, InterruptedRunError, MissingExtraError, did_you_mean
 from crosswind.figures import Format, Picture
 from crosswind.reproduce import catalogue
-from crosswind.reproduce.claims import Checked
+from crosswind.reproduce.claims import BrokenClaimError, Checked, MissingDataError
 from crosswind.reproduce.experiment import Experiment, Results
 from crosswind.reproduce.readings import MAIN, Reading, reading
 from crosswind.reproduce.report import reproduction_report
@@ -170,18 +171,7 @@ def _run(experiment: Experiment, out: Path, plan: Plan, variant: str, progress: 
 def _check(
     experiment: Experiment, runs: Runs, out: Path, plan: Plan
 ) -> tuple[Results, list[Checked], list[dict[str, Any]]]:
-    try:
-        results = Results(runs, experiment.tables(runs), _companions(experiment, runs, out, plan))
-    except Exception as e:
-        if isinstance(e, CrosswindError) or not runs.manifest.get("changes"):
-            raise
-        _save(runs, out)
-        raise InputError(
-            "--set",
-            found=f"values that the tables of {experiment.id} are not made for ({type(e).__name__}: {e})",
-            expected="others",
-            hint=f"the runs are kept in {out}; --write-scenarios writes them as files for `crosswind run` and `sweep`",
-        ) from e
+    results = _derive(experiment, runs, out, plan)
     checked = [claim.check(results) for claim in experiment.claims]
     variant = runs.manifest.get("variant", MAIN)
     marks = [*([] if variant == MAIN else [variant]), *([CHANGED] if runs.manifest.get("changes") else [])]
@@ -192,6 +182,35 @@ def _check(
     flat = [{k: (json.dumps(v) if k == "parts" else v) for k, v in r.items()} for r in rows]
     runs.extra = {**results.tables, "claim": pl.DataFrame(flat)}
     return results, checked, rows
+
+
+def _derive(experiment: Experiment, runs: Runs, out: Path, plan: Plan) -> Results:
+    """The tables of finished runs. Raises InputError, with the runs kept, where a change is nothing for them."""
+    results = _tables(experiment, runs)
+    if isinstance(results.trouble, BrokenClaimError) and runs.manifest.get("changes"):
+        _save(runs, out)
+        raise InputError(
+            "--set",
+            found=f"values that the tables of {experiment.id} are not made for ({results.trouble})",
+            expected="others",
+            hint=f"the runs are kept in {out}; --write-scenarios writes them as files for `crosswind run` and `sweep`",
+        ) from results.trouble
+    results.others = _companions(experiment, runs, out, plan)
+    return results
+
+
+def _tables(experiment: Experiment, runs: Runs) -> Results:
+    """Runs with their tables. Where these cannot be made, no run is lost, and whoever asks for a table is told why."""
+    try:
+        return Results(runs, experiment.tables(runs))
+    except CrosswindError:
+        raise
+    except (MissingDataError, BrokenClaimError) as trouble:
+        return Results(runs, {}, trouble=trouble)
+    except Exception as e:
+        last = traceback.extract_tb(e.__traceback__)[-1]
+        where = f"{Path(last.filename).name}, line {last.lineno}"
+        return Results(runs, {}, trouble=BrokenClaimError(f"no tables: {type(e).__name__}: {e} ({where})"))
 
 
 def _companions(experiment: Experiment, runs: Runs, out: Path, plan: Plan) -> dict[str, Results]:
@@ -234,7 +253,9 @@ def _companion(
     if runs.interrupted:
         raise InterruptedRunError(f"interrupted while running {id}")
     runs.raise_failed(f"no folder: they were made for another experiment than {id}")
-    return Results(Runs({}, runs.scenarios, runs.manifest), experiment.tables(runs))
+    results = _tables(experiment, runs)
+    results.runs = Runs({}, runs.scenarios, runs.manifest)
+    return results
 
 
 def _save(runs: Runs, out: Path, rows: list[dict[str, Any]] | None = None) -> None:
@@ -253,10 +274,10 @@ def _conclude_briefly(experiment: Experiment, runs: Runs, out: Path, plan: Plan)
 
 
 def _pictures(experiment: Experiment, results: Results) -> list[Picture]:
-    """The figures of an experiment; none, with a warning, where they need a package that is not installed."""
+    """The figures of an experiment; none, with a warning, where a package or what they show is missing."""
     try:
         return list(experiment.figures(results))
-    except MissingExtraError as e:
+    except (MissingExtraError, MissingDataError, BrokenClaimError) as e:
         results.runs.manifest["warnings"].append(f"the figures are left out: {e}")
         return []
 

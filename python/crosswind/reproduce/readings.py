@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from crosswind.reproduce.claims import Checked
+from crosswind.reproduce.claims import BrokenClaimError, Checked, MissingDataError
 from crosswind.reproduce.experiment import Experiment, Results
 from crosswind.table import Table
 
@@ -51,7 +51,11 @@ def reading(experiment: Experiment, variant: str, results: Results, checked: Seq
     apart = [c.claim.id for c in checked if c.claim.kind != "evidence"]
     earlier = {c.claim.id: c.earlier for c in checked if c.earlier != "not yet"}
     title = known.title if known else MAIN_TITLE
-    return Reading(variant or MAIN, title, experiment.headline(results), verdicts, shown, apart, earlier)
+    try:
+        headline = experiment.headline(results)
+    except (MissingDataError, BrokenClaimError):  # the claims say what is missing
+        headline = {}
+    return Reading(variant or MAIN, title, headline, verdicts, shown, apart, earlier)
 
 
 def beside(readings: Sequence[Reading]) -> list[Reading]:
