@@ -21,6 +21,19 @@ pub enum Addresses {
     V6([[u8; 16]; 2]),
 }
 
+impl Addresses {
+    /// A number for each: that of version 4; one that stands for the address of version 6.
+    pub fn numbers(&self) -> [u32; 2] {
+        match self {
+            Addresses::V4(both) => both.map(u32::from_be_bytes),
+            Addresses::V6(both) => both.map(|a| {
+                let words = a.chunks_exact(4).map(|w| w.iter().fold(0, |n, byte| n << 8 | u32::from(*byte)));
+                words.fold(0, |all: u32, w| all.rotate_left(5).wrapping_mul(0x9e37_79b1) ^ w)
+            }),
+        }
+    }
+}
+
 /// What a packet says of itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Header {

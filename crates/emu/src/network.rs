@@ -14,7 +14,7 @@ use crosswind_base::packet::Proto;
 use crosswind_base::{
     Ahead, ConfigError, Cx, DropReason, DsByte, Ledger, Observer, Packet, PacketId, Pool, Stage, Streams, Time,
 };
-use crosswind_net::registry::{BoxStage, BuildCx, EgressMaker, Parts};
+use crosswind_net::registry::{BoxStage, BuildCx, EgressMaker, Hosts, Parts};
 use crosswind_record::option::TimeOfDay;
 
 /// Index of a host.
@@ -124,6 +124,7 @@ impl Network {
         for e in &spec.egresses {
             let component = format!("link/{}/{}", e.link, e.direction);
             let cx = BuildCx::new(&streams, &component).of_repetition(&shared, spec.rep).that_changes();
+            let cx = cx.with_hosts_in_packets();
             let parts = Parts { queue: &e.queue, link: &e.body, loss: e.loss.as_ref(), holdups: &e.holdups };
             let mut egress = EgressMaker::new(&parts, &format!("link.{}", e.link))?.make(&cx)?;
             egress.look_ahead(Ahead::PutOff);
@@ -428,7 +429,10 @@ impl Network {
 #[inline]
 fn described(h: &Header) -> Packet {
     let proto = if h.protocol == Proto::Udp as u8 { Proto::Udp } else { Proto::Tcp };
-    Packet { len: h.len, payload: h.payload, flags: h.tcp_flags, ds: DsByte(h.ds), proto, ..Packet::default() }
+    let mut p =
+        Packet { len: h.len, payload: h.payload, flags: h.tcp_flags, ds: DsByte(h.ds), proto, ..Packet::default() };
+    Hosts::write(&mut p, h.addresses.numbers());
+    p
 }
 
 /// The number of the node in front of each egress.

@@ -1,7 +1,38 @@
 //! What building an element needs besides its parameters: random streams by name, its link, the flows of the scenario.
 
 use crate::sched::classify::FlowNames;
-use crosswind_base::{BitRate, Dur, Rng, Streams};
+use crosswind_base::{BitRate, Dur, Packet, Rng, Streams};
+use std::sync::Arc;
+
+/// Between which hosts packets travel.
+#[derive(Clone, Debug)]
+pub enum Hosts {
+    /// All between the same two.
+    Unknown,
+    /// By flow: the host that opened it, and the other one.
+    OfFlows(Arc<[[u32; 2]]>),
+    /// Each packet says so, in the fields of its timestamps ([`Hosts::write`]).
+    InPackets,
+}
+
+impl Hosts {
+    /// Where a packet comes from (0) or goes to (1).
+    #[inline]
+    pub fn end(&self, p: &Packet, end: usize) -> u32 {
+        match self {
+            Hosts::Unknown => 0,
+            Hosts::OfFlows(all) => {
+                all.get(p.flow.0 as usize).map_or(0, |both| both[end ^ usize::from(p.meta.is_reverse())])
+            }
+            Hosts::InPackets => [p.ts_val, p.ts_ecr][end],
+        }
+    }
+    /// Puts both hosts into a packet whose options nobody else reads: where frames travel with their bytes.
+    #[inline]
+    pub fn write(p: &mut Packet, both: [u32; 2]) {
+        [p.ts_val, p.ts_ecr] = both;
+    }
+}
 
 /// What building an element needs besides its parameters.
 #[derive(Clone, Copy)]
@@ -14,6 +45,7 @@ pub struct BuildCx<'a> {
     /// The streams that all repetitions of a run share, and which repetition this is.
     run: Option<(&'a Streams, u32)>,
     life: Life,
+    says_hosts: bool,
 }
 
 /// Whether the parameters of what is built may change later.
@@ -41,7 +73,16 @@ impl Origin {
 impl<'a> BuildCx<'a> {
     /// `component` is e.g. `link/last-hop/forward`; the random streams of its parts are named below it.
     pub fn new(streams: &'a Streams, component: &'a str) -> BuildCx<'a> {
-        BuildCx { streams, component, link_rate: None, link_delay: None, flows: None, run: None, life: Life::Fixed }
+        BuildCx {
+            streams,
+            component,
+            link_rate: None,
+            link_delay: None,
+            flows: None,
+            run: None,
+            life: Life::Fixed,
+            says_hosts: false,
+        }
     }
     /// Parameters may change later: nothing that could be needed then may be left out.
     pub fn that_changes(self) -> BuildCx<'a> {
@@ -72,6 +113,18 @@ impl<'a> BuildCx<'a> {
     }
     pub fn flows(&self) -> Option<&'a dyn FlowNames> {
         self.flows
+    }
+    /// Packets say themselves between which hosts they travel.
+    pub fn with_hosts_in_packets(self) -> BuildCx<'a> {
+        BuildCx { says_hosts: true, ..self }
+    }
+    /// Between which hosts packets travel.
+    pub fn hosts(&self) -> Hosts {
+        match self.flows {
+            _ if self.says_hosts => Hosts::InPackets,
+            Some(flows) => Hosts::OfFlows(flows.hosts()),
+            None => Hosts::Unknown,
+        }
     }
     pub fn link_rate(&self) -> Option<BitRate> {
         self.link_rate

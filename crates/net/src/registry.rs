@@ -1,7 +1,7 @@
 //! The registry: one row for each queue, link and loss model. A row gives an element its name in scenario files, its
 //! reference page, its schema and the way to build it.
 
-pub use crate::build::BuildCx;
+pub use crate::build::{BuildCx, Hosts};
 use crate::diffserv::{BoxMeter, srtcm, token_bucket, trtcm, trtcm_4115, tsw2cm, tsw3cm};
 use crate::egress::Egress;
 use crate::link::holdup::{self, BoxHoldup, Held, fast_reset, gate, mtu, on_demand, slow_path, spikes};
@@ -12,7 +12,7 @@ use crate::queue::flows::FlowQueues;
 use crate::queue::red::{Red, damping_rate, floyd_jacobson, linux, ns2};
 use crate::queue::rio::{self, wred};
 use crate::queue::{
-    BoxQueue, QueueDisc, Removal, bounded, cobalt, codel, droptail, early_discard, fq_codel, lpd, pi, pie, rem,
+    BoxQueue, QueueDisc, Removal, bounded, cake, cobalt, codel, droptail, early_discard, fq_codel, lpd, pi, pie, rem,
 };
 use crate::sched::{htb, prio, tbf};
 use crosswind_base::{BitRate, ConfigError, Dur, Stage, units};
@@ -142,6 +142,7 @@ pub static ROWS: &[Row] = rows! {
     Queue "codel" "CoDel" "queue/codel.rs" codel::CodelParams => |p, _| Ok(codel::queue(&p));
     Queue "cobalt" "COBALT" "queue/cobalt.rs" cobalt::CobaltParams => |p, cx| Ok(cobalt::queue(&p, cx.rng("cobalt")));
     Queue "fq-codel" "FQ-CoDel" "queue/fq_codel.rs" fq_codel::FqCodelParams => FlowQueues::build;
+    Queue "cake" "CAKE" "queue/cake/mod.rs" cake::CakeParams => cake::Cake::build;
     Queue "rem" "Random exponential marking" "queue/rem.rs" rem::RemParams => new_rem;
     Queue "pi" "PI controller" "queue/pi.rs" pi::PiParams => |p, cx| Ok(pi::Pi::new(p, cx.rng("pi")));
     Queue "pie" "PIE" "queue/pie.rs" pie::PieParams => |p, cx| Ok(pie::queue(p, cx.rng("pie")));

@@ -40,6 +40,8 @@ pub enum BenchQueue {
     FqCodel,
     /// PIE as published.
     Pie,
+    /// CAKE of Linux, unlimited, with its defaults.
+    Cake,
 }
 
 /// What the flows do.
@@ -140,6 +142,7 @@ impl BenchSpec {
             BenchQueue::Cobalt => json!({ "type": "cobalt", "limit": packets(limit) }),
             BenchQueue::FqCodel => json!({ "type": "fq-codel", "limit": packets(limit) }),
             BenchQueue::Pie => json!({ "type": "pie", "limit": packets(limit) }),
+            BenchQueue::Cake => json!({ "type": "cake", "memory_limit": format!("{} B", limit * 1500) }),
         }
     }
 
@@ -151,6 +154,7 @@ impl BenchSpec {
             BenchQueue::Cobalt => format!("cobalt {} packets", self.limit_packets()),
             BenchQueue::FqCodel => format!("fq-codel {} packets", self.limit_packets()),
             BenchQueue::Pie => format!("pie {} packets", self.limit_packets()),
+            BenchQueue::Cake => format!("cake {} packets", self.limit_packets()),
         }
     }
 

@@ -127,6 +127,13 @@ fn classful(name: &str) -> Vec<Value> {
             (ns3["profile"], ns3["blue_threshold"], ns3["ecn"]) = ("ns3".into(), "10 ms".into(), "drop".into());
             vec![brisk, ns3]
         }
+        "cake" => {
+            let brisk = json!({"type": name, "rate": "1 Mbit/s", "rtt": "20 ms", "framing": "docsis", "memory_limit": "9000 B"});
+            let mut cells = brisk.clone();
+            (cells["tins"], cells["isolation"], cells["cells"]) = ("diffserv8".into(), "hosts".into(), "atm".into());
+            cells["charge"] = "all".into();
+            vec![brisk, cells, json!({"type": name, "rtt": "20 ms", "tins": "besteffort", "isolation": "flowblind"})]
+        }
         "pie" => {
             let brisk = json!({"type": name, "target": "2 ms", "t_update": "2 ms", "max_burst": "0 ms", "mean_packet": "200 B"});
             let mut kernel = brisk.clone();

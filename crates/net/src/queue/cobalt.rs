@@ -200,6 +200,14 @@ enum Pick {
     Signal,
 }
 
+/// What became of the packet at the head.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Looked {
+    Leaves(Head),
+    Dropped(Head),
+    Empty,
+}
+
 /// The law.
 #[derive(Clone, Debug)]
 pub struct Cobalt {
@@ -237,8 +245,12 @@ impl Cobalt {
         if law.profile != self.law.profile {
             return Err(ConfigError::new("profile", "another profile", "the profile as it is"));
         }
-        self.law = law;
+        self.set(law);
         Ok(())
+    }
+    /// The same for a law of the same profile.
+    pub fn set(&mut self, law: CobaltLaw) {
+        self.law = law;
     }
 
     /// Packets that it has picked, less those forgotten, and the drop probability in units of 2^-32.
@@ -246,8 +258,9 @@ impl Cobalt {
         (self.count, self.p_drop)
     }
     /// It would treat a new flow as a fresh law does.
-    pub fn is_at_rest(&self) -> bool {
-        self.count == 0 && self.p_drop == 0
+    #[inline]
+    pub fn is_at_rest(&self, now: Time) -> bool {
+        self.count == 0 && self.p_drop == 0 && now >= self.drop_next
     }
     /// BLUE is at work.
     pub fn is_unresponsive(&self) -> bool {
@@ -347,18 +360,19 @@ impl Cobalt {
         goes
     }
 
-    /// The next packet, past those that go. `least`: a wait that is short here, whatever the target is. `on_drop` is told of each.
-    pub fn take(&mut self, least: Dur, q: &mut Lent<'_, '_, Rng>, mut on_drop: impl FnMut(&Head)) -> Option<Head> {
-        while let Some(head) = q.pop() {
-            let is_spared = self.law.profile == Profile::Linux && q.backlog().packets == 0;
-            if !self.is_to_go(&head, least, q) || is_spared {
-                return Some(head);
-            }
-            on_drop(&head);
-            q.drop(head, DropReason::EarlyDrop);
+    /// Looks at the packet at the head. `least`: a wait that is short here, whatever the target is.
+    #[inline]
+    pub fn look_at_head(&mut self, least: Dur, q: &mut Lent<'_, '_, Rng>) -> Looked {
+        let Some(head) = q.pop() else {
+            self.on_empty(q.now());
+            return Looked::Empty;
+        };
+        let is_spared = self.law.profile == Profile::Linux && q.backlog().packets == 0;
+        if !self.is_to_go(&head, least, q) || is_spared {
+            return Looked::Leaves(head);
         }
-        self.on_empty(q.now());
-        None
+        q.drop(head, DropReason::EarlyDrop);
+        Looked::Dropped(head)
     }
 }
 
@@ -371,11 +385,18 @@ impl Aqm for Cobalt {
         }
     }
     fn on_dequeue(&mut self, q: &mut Lent<'_, '_, Rng>) -> Option<Head> {
-        let head = self.take(Dur::ZERO, q, |_| ());
-        if head.is_some() && q.backlog().packets == 0 {
-            self.on_empty(q.now());
+        loop {
+            match self.look_at_head(Dur::ZERO, q) {
+                Looked::Leaves(head) => {
+                    if q.backlog().packets == 0 {
+                        self.on_empty(q.now());
+                    }
+                    return Some(head);
+                }
+                Looked::Dropped(_) => {}
+                Looked::Empty => return None,
+            }
         }
-        head
     }
     fn on_cut(&mut self, _packets: u32, now: Time) {
         self.on_overflow(now);

@@ -2,6 +2,7 @@
 
 pub mod aqm;
 pub mod bounded;
+pub mod cake;
 pub mod cobalt;
 pub mod codel;
 pub mod droptail;

@@ -11,6 +11,7 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The flows of a scenario by name, as filters know them.
 pub trait FlowNames {
@@ -18,6 +19,8 @@ pub trait FlowNames {
     fn ids(&self, name: &str) -> Option<Vec<Range<u32>>>;
     /// The names of the groups, for messages.
     fn groups(&self) -> Vec<&str>;
+    /// Of each flow, the host that opens it and the other one, by number.
+    fn hosts(&self) -> Arc<[[u32; 2]]>;
 }
 
 /// One value, or a list of which any may match.

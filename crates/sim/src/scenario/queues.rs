@@ -8,6 +8,7 @@ use crosswind_net::queue::Removal;
 use crosswind_net::registry::{self, BuildCx};
 use crosswind_net::sched::classify::FlowNames;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A name is that of a group, of a member of a group (with all its connections), or of one flow.
 impl FlowNames for Plan {
@@ -24,6 +25,9 @@ impl FlowNames for Plan {
     }
     fn groups(&self) -> Vec<&str> {
         self.groups.iter().map(|g| g.name.as_str()).collect()
+    }
+    fn hosts(&self) -> Arc<[[u32; 2]]> {
+        self.flows.iter().map(|f| [f.from, f.to]).collect()
     }
 }
 

@@ -103,12 +103,18 @@ impl Cobalt {
         }
     }
 
-    /// Whether it is dropped, and whether it was marked.
-    fn should_drop(&mut self, p: &Waiting, now: u64, random32: &mut dyn FnMut() -> u32) -> (bool, bool) {
+    /// Whether it is dropped, and whether it was marked. A sojourn of no more than `least` is not above the target.
+    pub fn should_drop_after(
+        &mut self,
+        p: &Waiting,
+        now: u64,
+        least: i128,
+        random32: &mut dyn FnMut() -> u32,
+    ) -> (bool, bool) {
         let now = i128::from(now);
         let sojourn = now - i128::from(p.since_ns);
         let mut schedule = now - self.drop_next;
-        let over_target = sojourn > self.target;
+        let over_target = sojourn > self.target && sojourn > least;
         let mut next_due = self.count != 0 && schedule >= 0;
         let (mut drop, mut marked) = (false, false);
         if over_target {
@@ -157,7 +163,7 @@ impl Cobalt {
     pub fn dequeue(&mut self, now: u64, queue: &mut VecDeque<Waiting>, random32: &mut dyn FnMut() -> u32) -> Taken {
         let mut r = Taken::default();
         while let Some(p) = queue.pop_front() {
-            let (drop, marked) = self.should_drop(&p, now, random32);
+            let (drop, marked) = self.should_drop_after(&p, now, 0, random32);
             if marked {
                 r.marked.push(p.seq);
             }

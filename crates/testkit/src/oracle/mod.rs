@@ -1,6 +1,7 @@
 //! Plain, slow, literal forms of published algorithms. They share no code with what they check.
 
 pub mod bounded;
+pub mod cake;
 pub mod cobalt;
 pub mod codel;
 pub mod droptail;

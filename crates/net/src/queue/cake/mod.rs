@@ -1,0 +1,209 @@
+//! # CAKE
+//!
+//! **Source**: linux-sch-cake; hoiland-jorgensen-2018; shreedhar-varghese-1995 (the rounds).
+//!
+//! **Idea**: a shaper that saves no credit, so that all packets wait here and none behind; in it tins by DSCP, each first in line up to
+//! its share of the rate; in a tin a queue for each flow, found by a hash of eight ways, with a COBALT of its own. Flows take turns of a
+//! quantum divided by the flows of the busier of their two hosts, so hosts get equal shares first and flows second.
+//!
+//! | parameter | unit | default | origin of the default |
+//! |---|---|---|---|
+//! | `rate` | bit/s | none | linux-sch-cake: unlimited; the link alone decides when the next packet leaves |
+//! | `rtt` | time | 100 ms | linux-sch-cake: interval of COBALT; the target is a twentieth of it, and no less than 1.5 of the longest packets at the tin's threshold |
+//! | `tins` | - | diffserv3 | linux-sch-cake; `besteffort`, `diffserv3`, `diffserv4`, `diffserv8` or `precedence` |
+//! | `isolation` | - | triple-isolate | linux-sch-cake: whose packets share a queue or a turn; `flowblind`, `srchost`, `dsthost`, `hosts`, `flows`, `dual-srchost` and `dual-dsthost` besides |
+//! | `framing` | - | none | linux-sch-cake: a line with a name (`ethernet`, `docsis`, `pppoe-ptm`, `conservative` ..) fills in the next three |
+//! | `overhead` | bytes | that of `framing` | added to each packet's IP length; may be negative |
+//! | `mpu` | bytes | that of `framing` | no packet is charged less |
+//! | `cells` | - | that of `framing` | `none`, `atm` (53 bytes for 48) or `ptm` (65 for 64) |
+//! | `charge` | - | sent | linux-sch-cake (`egress`); `all` charges the shaper for dropped packets, too (`ingress`: they have crossed the line before) |
+//! | `memory_limit` | bytes | none | linux-sch-cake: 4 `rtt` at `rate`, from 4 MiB to 10240 packets of `mtu` |
+//! | `mtu` | bytes | 1514 B | the longest packet, with the header of Ethernet |
+//! | `ecn` | - | mark | linux-sch-cake |
+//!
+//! Tins and their thresholds, as parts of `rate`: `diffserv3` has best effort (all), bulk (1/16; LE, CS1) and voice (1/4); `diffserv4` has
+//! video (1/2) besides; in `diffserv8` tin i has `(7/8)^i`. The table `class` has a row for each.
+//!
+//! **Deviations**: 1. The hash is of the flow's number and of hosts' numbers and is not the kernel's: which flows collide differs, how many
+//! do not. 2. `memory_limit` counts bytes of packets, not those of a kernel's buffers, so it is reached later. 3. Of flows that hold the
+//! same number of bytes, the first loses a packet when all hold too much; in the kernel a heap decides. 4. Where a threshold is so slow
+//! that a target would be above 4.29 s, it stays there; in the kernel it wraps. 5. Random numbers are not the kernel's. 6. Lengths are
+//! those of IP, as the kernel has them when an overhead is given; without one it counts the 14 bytes of Ethernet. 7. No NAT, no
+//! `autorate-ingress`, no washing, no marks of a firewall. 8. Hosts in simulation are the two ends of a flow.
+//!
+//! **Checked by**: oracle `cake` on random traces; lengths, thresholds, gaps and shares of `crates/testkit/tests/cake.rs`; conformance suite.
+
+mod clock;
+mod disc;
+pub mod framing;
+mod lists;
+mod sets;
+mod tin;
+mod tins;
+
+pub use disc::{Cake, Salt};
+pub use tins::Tins;
+
+use super::aqm::EcnMode;
+use crate::params::{self, Params};
+use crate::switch::Switch;
+use crosswind_base::{BitRate, ConfigError, Dur, Limit, Size, units};
+use framing::{Cells, Extra, FRAMINGS, Framing};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use tin::{Shared, Terms};
+
+/// Whose packets share a queue, and whose queues share a turn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Isolation {
+    /// All packets share one queue.
+    Flowblind,
+    /// A queue for each source host.
+    Srchost,
+    /// A queue for each destination host.
+    Dsthost,
+    /// A queue for each pair of hosts.
+    Hosts,
+    /// A queue for each flow.
+    Flows,
+    /// The same, and the flows of a source host share its turn.
+    DualSrchost,
+    /// The same for destination hosts.
+    DualDsthost,
+    /// The same for whichever host has more flows.
+    #[default]
+    TripleIsolate,
+}
+
+impl Isolation {
+    fn shared(self) -> Shared {
+        let of = |one| [one, Isolation::TripleIsolate].contains(&self);
+        Shared { source: of(Isolation::DualSrchost), destination: of(Isolation::DualDsthost) }
+    }
+}
+
+/// Which packets the shaper is charged for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Charged {
+    /// Those that it lets through.
+    #[default]
+    Sent,
+    /// Those that the law drops, too.
+    All,
+}
+
+/// Parameters of CAKE.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CakeParams {
+    /// The rate of the shaper, or "none".
+    pub rate: Switch<BitRate>,
+    /// The round-trip time that the law reckons with.
+    pub rtt: Dur,
+    /// Which tins there are.
+    pub tins: Tins,
+    /// Whose packets share a queue or a turn.
+    pub isolation: Isolation,
+    /// A line that fills in `overhead`, `mpu` and `cells`.
+    pub framing: String,
+    /// Bytes of the link's headers, added to the length of the IP packet.
+    pub overhead: Extra,
+    /// No packet is charged less.
+    pub mpu: Size,
+    /// What the line carries packets in.
+    pub cells: Cells,
+    /// Which packets the shaper is charged for.
+    pub charge: Charged,
+    /// How much all queues hold, or "none" for what follows from the rate.
+    pub memory_limit: Switch<Size>,
+    /// The longest packet, with its link-layer header.
+    pub mtu: Size,
+    /// Whether picked ECN-capable packets are marked or dropped.
+    pub ecn: EcnMode,
+}
+
+impl Default for CakeParams {
+    fn default() -> Self {
+        CakeParams {
+            rate: Switch::Off,
+            rtt: Dur::from_millis(100),
+            tins: Tins::default(),
+            isolation: Isolation::default(),
+            framing: "none".to_string(),
+            overhead: Extra(0),
+            mpu: Size(0),
+            cells: Cells::None,
+            charge: Charged::Sent,
+            memory_limit: Switch::Off,
+            mtu: Size(1514),
+            ecn: EcnMode::Mark,
+        }
+    }
+}
+
+impl Params for CakeParams {
+    fn fill(written: &mut Map<String, Value>) {
+        let named = written.get("framing").and_then(Value::as_str);
+        let Some((_, overhead, mpu, cells)) = FRAMINGS.iter().find(|f| Some(f.0) == named) else { return };
+        let cells = serde_json::to_value(cells).unwrap_or_default();
+        for (key, value) in
+            [("overhead", format!("{overhead} B").into()), ("mpu", format!("{mpu} B").into()), ("cells", cells)]
+        {
+            written.entry(key).or_insert(value);
+        }
+    }
+    fn check(&self) -> Result<(), ConfigError> {
+        let names = FRAMINGS.map(|f| f.0);
+        if !names.contains(&self.framing.as_str()) {
+            return Err(ConfigError::unknown("framing", &self.framing, "the name of a line", &names));
+        }
+        if let Some(rate) = self.rate.as_ref() {
+            params::check_rate("rate", *rate)?;
+            if !(BitRate(1000)..=BitRate(1_000_000_000_000)).contains(rate) {
+                return Err(ConfigError::new("rate", units::show_rate(*rate), "from 1 kbit/s to 1000 Gbit/s"));
+            }
+        }
+        if !(Dur::from_micros(100)..=Dur::from_secs(4)).contains(&self.rtt) {
+            return Err(ConfigError::new("rtt", units::show_dur(self.rtt), "from 100 us to 4 s"));
+        }
+        if let Some(limit) = self.memory_limit.as_ref() {
+            params::check_limit("memory_limit", Limit::Bytes(limit.0))?;
+        }
+        params::check_packet_size("mtu", self.mtu)?;
+        self.line().check()
+    }
+}
+
+/// Without a limit of its own: so many packets.
+const PACKETS: u64 = 10_240;
+const LEAST_MEMORY: u64 = 4 << 20;
+
+impl CakeParams {
+    /// Bytes per second; zero stands for no limit.
+    fn bytes_per_s(&self) -> u64 {
+        self.rate.as_ref().map_or(0, |r| r.0 / 8)
+    }
+    fn line(&self) -> Framing {
+        Framing { overhead: self.overhead, mpu: self.mpu, cells: self.cells }
+    }
+    /// Bytes that all queues may hold.
+    fn memory(&self) -> u64 {
+        let by_rate = |rate: u64| (4 * u128::from(rate) * u128::from(self.rtt.0) / 1_000_000_000) as u64;
+        match (self.memory_limit.as_ref(), self.bytes_per_s()) {
+            (Some(own), _) => own.0,
+            (None, 0) => PACKETS * self.mtu.0,
+            (None, rate) => by_rate(rate).max(LEAST_MEMORY).min(PACKETS * self.mtu.0),
+        }
+    }
+    /// Names of the tins, and what each goes by.
+    fn terms(&self) -> Vec<(&'static str, Terms)> {
+        let target = Dur((self.rtt.0 / 20).max(1000));
+        let of = |s: tins::Share| {
+            (s.name, Terms { rate: s.rate, quantum: s.quantum, mtu: self.mtu.0, target, rtt: self.rtt })
+        };
+        self.tins.shares(self.bytes_per_s()).into_iter().map(of).collect()
+    }
+}
