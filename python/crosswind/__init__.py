@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from crosswind.reproduce import claims
     from crosswind.results import delays, export
     from crosswind.scenario import topology
-    from crosswind.suites import characterise
+    from crosswind.suites import characterise, evaluate
 
 
 class _Room(ModuleType):
@@ -56,8 +56,8 @@ _LATER = {"claims": "reproduce", "delays": "results", "export": "results", "figu
 
 def __getattr__(name: str) -> Any:
     """Loads what takes long only when it is asked for."""
-    if name == "characterise":
-        return importlib.import_module("crosswind.suites").characterise
+    if name in ("characterise", "evaluate"):
+        return getattr(importlib.import_module("crosswind.suites"), name)
     if name in _LATER:
         return importlib.import_module(".".join(filter(None, ("crosswind", _LATER[name], name))))
     raise AttributeError(f"module 'crosswind' has no attribute {name!r}")
@@ -93,6 +93,7 @@ __all__ = [
     "delays",
     "design",
     "early_discard",
+    "evaluate",
     "export",
     "figures",
     "metric",

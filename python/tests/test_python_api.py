@@ -32,7 +32,18 @@ WITH_EXAMPLES = (
     "scenario.quantity",
     "scenario.scenario",
 )
-VERBS = {"characterise", "compare", "metric", "registry", "reproduce", "run", "sweep", "version", "window_law"}
+VERBS = {
+    "characterise",
+    "compare",
+    "evaluate",
+    "metric",
+    "registry",
+    "reproduce",
+    "run",
+    "sweep",
+    "version",
+    "window_law",
+}
 TYPES = {"CrosswindError", "InputError", "Metric", "Runs", "Scenario", "Sweep", "WindowLaw"}
 MODULES = {"claims", "delays", "design", "early_discard", "export", "figures", "pl", "place", "stats", "topology"}
 NOTEBOOKS = sorted((ROOT / "docs/notebooks").glob("*.ipynb"))

@@ -19,6 +19,7 @@ from crosswind.cli import (
     compare,
     doctor,
     emulate,
+    evaluate,
     explain,
     export,
     load,
@@ -77,8 +78,8 @@ def _options(
 
 
 for command in (
-    *(run, sweep, compare, characterise, reproduce, explain, catalogue, show, validate, schema, report, scoreboard),
-    *(emulate, shell, load, export, tc, doctor, bench, study, studio, new),
+    *(run, sweep, compare, characterise, evaluate, reproduce, explain, catalogue, show, validate, schema, report),
+    *(scoreboard, emulate, shell, load, export, tc, doctor, bench, study, studio, new),
 ):
     command.register(app)
 

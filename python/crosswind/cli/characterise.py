@@ -16,6 +16,7 @@ from crosswind.cli.shared import (
     formats_of,
     print_json,
     print_table,
+    suite_folder,
 )
 from crosswind.errors import EXIT_DONE, InterruptedRunError
 
@@ -54,7 +55,7 @@ def characterise(
 
     files = formats_of(formats)
     others = [a.strip() for a in against.split(",") if a.strip()]
-    folder = out or Path("out") / f"characterise-{Path(queue).stem if queue.endswith('.toml') else _file_name(queue)}"
+    folder = out or suite_folder("characterise", queue)
     with Bar("characterise") as bar:
         found = put_to_it(
             queue, against=others, cases=case or (), quick=quick, reps=reps, workers=workers, out=folder, progress=bar
@@ -73,7 +74,3 @@ def characterise(
         print(f"report: {written}")
     found.runs.raise_failed(folder)
     return EXIT_DONE
-
-
-def _file_name(text: str) -> str:
-    return "-".join("".join(c if c.isalnum() or c == "." else " " for c in text).split())

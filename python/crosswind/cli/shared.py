@@ -159,6 +159,13 @@ def changed(path: Path, assignments: list[str] | None) -> Scenario:
     return scenario.with_(dict(parse_assignment(a) for a in assignments)) if assignments else scenario
 
 
+def suite_folder(suite: str, subject: str) -> Path:
+    """Where the results of a suite go that was not told: named after its subject, whatever is written in that."""
+    plain = Path(subject).stem if subject.endswith((".toml", ".py")) else subject
+    name = "-".join("".join(c if c.isalnum() or c == "." else " " for c in plain).split())
+    return Path("out") / f"{suite}-{name}"
+
+
 def command_line() -> str:
     """The command as it was typed, for the report."""
     return shlex.join(["crosswind", *sys.argv[1:]]) if Path(sys.argv[0]).name == "crosswind" else ""

@@ -2,15 +2,18 @@
 
 | file | holds |
 |---|---|
-| `case` | what a suite is made of: a setting, cases, measures |
+| `case` | what a suite is made of: a setting, cases, measures; what it answers |
 | `network` | the dumbbell of all cases, and what runs over it |
 | `queues` | the cases of RFC 7928, for queues |
+| `controllers` | the cases of RFC 9743, for congestion controls |
 | `measured` | what came out: a row for each case, subject and repetition; verdicts with intervals |
-| `characterise` | the verb for queues |
-| `page` | tables, figures and the page of a suite |
+| `outcomes` | what else came out for a congestion control: harm, convergence; differences with intervals |
+| `characterise` | the verb for queues; `page` and `pictures`, what it shows |
+| `evaluate` | the verb for congestion controls; `evaluate_page` and `evaluate_pictures`, what it shows |
 """
 
 from crosswind.suites.case import QUICK, WHOLE, Case, Setting
 from crosswind.suites.characterise import Characterised, characterise
+from crosswind.suites.evaluate import Evaluated, evaluate
 
-__all__ = ["QUICK", "WHOLE", "Case", "Characterised", "Setting", "characterise"]
+__all__ = ["QUICK", "WHOLE", "Case", "Characterised", "Evaluated", "Setting", "characterise", "evaluate"]

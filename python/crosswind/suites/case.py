@@ -5,9 +5,18 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from crosswind.errors import InputError, did_you_mean
+
+if TYPE_CHECKING:
+    from crosswind.results import Runs
 
 Table = dict[str, Any]
+#: Case, variant and subject of a configuration.
+Key = tuple[str, str, str]
 PACKET_B = 1500
 
 
@@ -55,9 +64,9 @@ class Measure:
 
 @dataclass(frozen=True)
 class Case:
-    """One question: `build` gives the scenarios of a subject (a queue's table) by the name of the variant.
+    """One question: `build` gives the scenarios of a subject (its table) by the name of the variant.
 
-    `where` is the section of RFC 7928. `why_not` says why it is not run, if it is not.
+    `where` is the section of the RFC that asks. `why_not` says why it is not run, if it is not.
     """
 
     id: str
@@ -67,6 +76,30 @@ class Case:
     build: Build
     measures: Sequence[Measure] = field(default=())
     why_not: str = ""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a suite found. `rows` has one for each case, variant, subject and repetition; `keys` says which
+    configuration of `runs` is which of them."""
+
+    subjects: Mapping[str, Table]
+    setting: Setting
+    cases: Sequence[Case]
+    rows: pl.DataFrame
+    runs: Runs = field(repr=False)
+    keys: Mapping[str, Key] = field(repr=False)
+
+
+def chosen(wanted: Sequence[str], cases: Sequence[Case]) -> list[Case]:
+    """The cases of these ids, in their order; all, if none is named. Raises InputError for an id that is none."""
+    known = {c.id: c for c in cases}
+    for name in wanted:
+        if name not in known:
+            raise InputError(
+                "--case", found=f"`{name}`", expected=f"one of {', '.join(known)}", hint=did_you_mean(name, list(known))
+            )
+    return [c for c in known.values() if not wanted or c.id in wanted]
 
 
 def merged(base: Mapping[str, Any], *more: Mapping[str, Any]) -> Table:

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from crosswind.core import registry
 from crosswind.errors import InputError, did_you_mean
-from crosswind.results import Runs
 from crosswind.run.progress import Listener
 from crosswind.run.simulate import run
 from crosswind.scenario import Scenario
 from crosswind.scenario.quantity import parse, written
 from crosswind.suites import measured, queues
-from crosswind.suites.case import QUICK, WHOLE, Case, Setting, Table
-from crosswind.suites.measured import Key, Verdict
+from crosswind.suites.case import QUICK, WHOLE, Answers, Case, Key, Setting, Table, chosen
+from crosswind.suites.measured import Verdict
 
 AGAINST = ("droptail", "fq-codel")
 FACTORS = (0.5, 2.0, 4.0)
@@ -33,15 +30,8 @@ SENSITIVITY = Case(
 
 
 @dataclass(frozen=True)
-class Characterised:
-    """What `characterise` found. `rows` has one for each case, variant, subject and repetition (see `measured`)."""
-
-    subjects: Mapping[str, Table]
-    setting: Setting
-    cases: Sequence[Case]
-    rows: pl.DataFrame
-    runs: Runs = field(repr=False)
-    keys: Mapping[str, Key] = field(repr=False)
+class Characterised(Answers):
+    """What `characterise` found; `measured` says what the rows hold."""
 
     @property
     def verdicts(self) -> list[Verdict]:
@@ -74,7 +64,7 @@ def characterise(
     s = setting or (QUICK if quick else WHOLE)
     s = replace(s, reps=reps) if reps else s
     subjects = _subjects([queue, *against], s)
-    wanted = _cases(cases)
+    wanted = chosen(cases, (*queues.CASES, SENSITIVITY))
     scenarios = dict(_scenarios(subjects, wanted, s))
     keys = {label: key for label, (key, _) in scenarios.items()}
     runs = run(
@@ -96,16 +86,6 @@ def _scenarios(
             for variant, table in built.items():
                 scenario = Scenario.from_dict({"name": case.id, "title": case.title, **table})
                 yield f"{case.id}/{variant}/{subject}", ((case.id, variant, subject), scenario)
-
-
-def _cases(wanted: Sequence[str]) -> list[Case]:
-    known = {c.id: c for c in (*queues.CASES, SENSITIVITY)}
-    for name in wanted:
-        if name not in known:
-            raise InputError(
-                "--case", found=f"`{name}`", expected=f"one of {', '.join(known)}", hint=did_you_mean(name, list(known))
-            )
-    return [c for c in known.values() if not wanted or c.id in wanted]
 
 
 def _subjects(written_as: Sequence[str | Path | Mapping[str, Any]], s: Setting) -> dict[str, Table]:

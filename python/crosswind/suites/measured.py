@@ -19,9 +19,9 @@ from crosswind.errors import InputError
 from crosswind.results import Runs, delays
 from crosswind.stats import Estimate, jain
 from crosswind.stats.comparing import median
+from crosswind.suites.case import Key
 
 KEYS = ("case", "variant", "subject")
-Key = tuple[str, str, str]
 DROPS = "^drops_.*_packets$"
 # A difference below these is none, however sure it is: a tenth of the delay or a millisecond, a point of utilisation.
 LEAST_SHARE, LEAST_MS, LEAST_UTILISATION = 0.1, 1.0, 0.01

@@ -1,4 +1,4 @@
-"""Tables and the page of a suite."""
+"""Tables and the page of `characterise`; cells of tables for both suites."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crosswind import report
 from crosswind.figures import Format
 from crosswind.stats import Estimate
 from crosswind.suites import measured, pictures
-from crosswind.suites.case import Case, Measure
+from crosswind.suites.case import Answers, Case, Measure
 from crosswind.suites.characterise import SENSITIVITY, Characterised
 from crosswind.table import Table
 
@@ -24,7 +24,7 @@ GENERAL = (
     Measure("marked", "marked (%)", digits=2),
     Measure("jain", "Jain", "higher", 3),
 )
-IN_PERCENT = ("utilisation", "dropped", "marked")
+IN_PERCENT = ("utilisation", "dropped", "marked", "retransmitted")
 INTRODUCTION = (
     "Each cell below is one run of a scenario that RFC 7928 asks for, repeated with other random numbers: the 95th "
     "percentile of the time that packets spent in the queue, and the share of time in which the bottleneck was busy. "
@@ -84,23 +84,28 @@ def _change(e: Estimate, factor: float, digits: int) -> str:
     return f"{e.value * factor:+.{digits}f} ({e.low * factor:+.{digits}f} to {e.high * factor:+.{digits}f})"
 
 
-def case_table(found: Characterised, case: Case) -> Table:
-    """All that was measured in a case, with intervals."""
-    columns = [*GENERAL, *case.measures]
+def case_table(found: Answers, case: Case, general: Sequence[Measure] = GENERAL, kind: str = "queue") -> Table:
+    """All that was measured in a case, with intervals; `kind` says what the subjects are."""
+    columns = [*general, *(m for m in case.measures if m not in general)]
     cells = measured.cells(found.rows.filter(pl.col("case") == case.id), [m.column for m in columns])
     there = [m for m in columns if any(not math.isnan(e[m.column].value) for e in cells.values() if m.column in e)]
     rows = [
-        [variant, subject, *(_cell(e.get(m.column), m) for m in there)] for (_, variant, subject), e in cells.items()
+        [variant, subject, *(cell(e.get(m.column), m) for m in there)] for (_, variant, subject), e in cells.items()
     ]
-    return Table(case.title, ["variant", "queue", *(m.title for m in there)], rows)
+    return Table(case.title, ["variant", kind, *(m.title for m in there)], rows)
 
 
-def _cell(e: Estimate | None, m: Measure) -> str:
+def cell(e: Estimate | None, m: Measure) -> str:
+    """Median and interval of a measure, as a cell of a table shows it."""
     if e is None or math.isnan(e.value):
         return "-"
-    factor = 100.0 if m.column in IN_PERCENT else 1.0
-    value, low, high = (x * factor for x in (e.value, e.low, e.high))
+    value, low, high = (x * factor(m) for x in (e.value, e.low, e.high))
     return f"{value:.{m.digits}f} ({low:.{m.digits}f} to {high:.{m.digits}f})"
+
+
+def factor(m: Measure) -> float:
+    """What a column is multiplied with for people: shares are shown in per cent."""
+    return 100.0 if m.column in IN_PERCENT else 1.0
 
 
 def write(found: Characterised, folder: Path, command: str = "", formats: Sequence[Format] = ()) -> Path:
@@ -113,6 +118,7 @@ def write(found: Characterised, folder: Path, command: str = "", formats: Sequen
         .get_template("suite.html")
         .render(
             title=f"{first}, as RFC 7928 asks",
+            source="RFC 7928",
             byline=f"Beside {', '.join(others) or 'nothing'}; {s.rate_bps / 1e6:g} Mbit/s, {s.rtt_ms:g} ms, "
             f"{s.seconds:g} s, {s.reps} repetitions.",
             name=first,

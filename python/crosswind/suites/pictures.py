@@ -13,6 +13,7 @@ from crosswind.figures.charts import Chart, Series, Vector, vector
 from crosswind.figures.sweeps import small_multiples
 from crosswind.results import Runs, delays
 from crosswind.stats.comparing import median
+from crosswind.suites.case import Answers
 from crosswind.suites.characterise import SENSITIVITY, Characterised
 
 FORWARD = "bottleneck/forward"
@@ -20,25 +21,26 @@ FORWARD = "bottleneck/forward"
 STEADY = ("friendly/reno", "aggressive/cubic", "steady/mild", "steady/heavy", "mix/mix", "rrul/four and four")
 OVER_TIME = ("varying/rising", "capacity/every 6 s")
 WARM_UP_S = 10.0
+CHANGES = "The queue while flows come and go, and while the capacity changes between five and half; repetition 0."
 
 
 def pictures(found: Characterised) -> list[Picture]:
     """All figures that the cases which were run allow."""
     places = {name: i for i, name in enumerate(found.subjects)}
     made = [
-        _ellipses(found, places),
+        ellipses(found, places, STEADY),
         _distributions(found, places),
         _pings(found, places),
         _levels(found),
         _round_trips(found),
-        _over_time(found, places),
+        over_time(found, places, OVER_TIME, CHANGES),
         _times(found, places),
         _sensitivity(found),
     ]
     return [p for p in made if p is not None]
 
 
-def _labels(found: Characterised, wanted: Sequence[str]) -> dict[str, dict[str, str]]:
+def labels(found: Answers, wanted: Sequence[str]) -> dict[str, dict[str, str]]:
     """Panel -> subject -> configuration, for those of the wanted panels that were run."""
     out: dict[str, dict[str, str]] = {}
     for label, (case, variant, subject) in found.keys.items():
@@ -47,9 +49,9 @@ def _labels(found: Characterised, wanted: Sequence[str]) -> dict[str, dict[str, 
     return out
 
 
-def _ellipses(found: Characterised, places: dict[str, int]) -> Picture | None:
+def ellipses(found: Answers, places: dict[str, int], wanted: Sequence[str]) -> Picture | None:
     """One ellipse a queue: where delay and rate were in nine tenths of the 100 ms after the warm-up."""
-    panels = _labels(found, STEADY)
+    panels = labels(found, wanted)
     gauges = _gauges(found.runs)
     shown = []
     for title, subjects in panels.items():
@@ -93,7 +95,7 @@ def _gauges(runs: Runs) -> pl.DataFrame:
 
 
 def _distributions(found: Characterised, places: dict[str, int]) -> Picture | None:
-    panels = _labels(found, STEADY)
+    panels = labels(found, STEADY)
     if not panels:
         return None
     hists = found.runs.hist("queue_delay_ns", FORWARD)
@@ -106,7 +108,7 @@ def _distributions(found: Characterised, places: dict[str, int]) -> Picture | No
 
 
 def _pings(found: Characterised, places: dict[str, int]) -> Picture | None:
-    panels = _labels(found, ("rrul/four and four",))
+    panels = labels(found, ("rrul/four and four",))
     if not panels:
         return None
     lines = next(iter(panels.values()))
@@ -124,7 +126,7 @@ def _pings(found: Characterised, places: dict[str, int]) -> Picture | None:
 
 def _levels(found: Characterised) -> Picture | None:
     rows = found.rows.filter(pl.col("case") == "steady")
-    return _lines(
+    return lines(
         rows,
         "steady",
         "delay_p95_ms",
@@ -137,24 +139,25 @@ def _levels(found: Characterised) -> Picture | None:
 def _round_trips(found: Characterised) -> Picture | None:
     rows = found.rows.filter(pl.col("case") == "rtt-fairness")
     caption = "What a flow gets beside one of 100 ms, by its own round trip; one is equal shares."
-    return _lines(rows, "rtt-fairness", "ratio", "round trip", "goodput over that of 100 ms", caption)
+    return lines(rows, "rtt-fairness", "ratio", "round trip", "goodput over that of 100 ms", caption)
 
 
-def _lines(rows: pl.DataFrame, name: str, column: str, xlabel: str, ylabel: str, caption: str) -> Picture | None:
+def lines(rows: pl.DataFrame, name: str, column: str, xlabel: str, ylabel: str, caption: str) -> Picture | None:
     if rows.is_empty():
         return None
-    lines = {
+    by_subject = {
         str(subject): [
             (variant, median(p[column])) for (variant,), p in part.group_by(["variant"], maintain_order=True)
         ]
         for (subject,), part in rows.group_by(["subject"], maintain_order=True)
     }
     said = f"{caption} Medians over the repetitions with 95 % intervals."
-    return small_multiples(name, said, {"": lines}, xlabel, ylabel, "names")
+    return small_multiples(name, said, {"": by_subject}, xlabel, ylabel, "names")
 
 
-def _over_time(found: Characterised, places: dict[str, int]) -> Picture | None:
-    panels = _labels(found, OVER_TIME)
+def over_time(found: Answers, places: dict[str, int], wanted: Sequence[str], caption: str) -> Picture | None:
+    """The delay of the queue over time in repetition 0, a panel for each case."""
+    panels = labels(found, wanted)
     if not panels:
         return None
     gauges = _gauges(found.runs).filter(pl.col("rep") == 0)
@@ -162,7 +165,6 @@ def _over_time(found: Characterised, places: dict[str, int]) -> Picture | None:
     for title, subjects in panels.items():
         parts = {s: gauges.filter(pl.col("configuration") == c) for s, c in subjects.items()}
         lines[title] = {s: (p["s"], p["queue_delay_ns"] / 1e6) for s, p in parts.items()}
-    caption = "The queue while flows come and go, and while the capacity changes between five and half; repetition 0."
     return panels_over_time("over-time", caption, lines, "queueing delay (ms)", "lines", places)
 
 
@@ -172,7 +174,7 @@ def _times(found: Characterised, places: dict[str, int]) -> Picture | None:
     pages = runs.table("page")
     flows = runs.flows().filter(pl.col("group") == "short", pl.col("outcome") == "complete")
     for title, wanted in {"pages in the mix": ("mix/mix",), "transfers of 140 kB": ("windows/iw10",)}.items():
-        for lines in _labels(found, wanted).values():
+        for lines in labels(found, wanted).values():
             table, column = (pages, "response_ns") if wanted[0] == "mix/mix" else (flows, "elapsed_ns")
             groups[title] = {
                 s: table.filter(pl.col("configuration") == c, pl.col(column) > 0)[column] / 1e6
@@ -190,4 +192,4 @@ def _sensitivity(found: Characterised) -> Picture | None:
     rows = found.rows.filter(pl.col("case") == SENSITIVITY.id)
     first = next(iter(found.subjects))
     caption = f"{first} under medium congestion with one parameter changed."
-    return _lines(rows, "sensitivity", "delay_p95_ms", "parameter", "95th percentile of the delay (ms)", caption)
+    return lines(rows, "sensitivity", "delay_p95_ms", "parameter", "95th percentile of the delay (ms)", caption)
