@@ -177,13 +177,17 @@ pub fn flow_histograms(w: &World<'_>, tables: &mut Tables) {
         let of = |metric| Subject { entity: &f.name, metric };
         match Ends::of(w, i) {
             Ends::Tcp(tx, _) => tables.push_histogram(of("rtt_ns"), &tx.conn.tx.stats().rtt_ns),
-            Ends::Udp(tx, rx) => {
-                tables.push_histogram(of("rtt_ns"), &tx.rtt_ns);
-                tables.push_linear_histogram(of("ipdv_ns"), flow::variations(rx));
+            Ends::Other(tx, rx) => {
+                if let Some(heard) = &tx.arrivals.heard {
+                    tables.push_histogram(of("rtt_ns"), &heard.rtt_ns);
+                }
+                if let Some(data) = rx.arrivals.data() {
+                    tables.push_linear_histogram(of("ipdv_ns"), &data.variation_ns);
+                }
             }
         }
         tables.push_histogram(of("delay_ns"), &w.ends[2 * i + 1].arrivals().delay_ns);
-        if let Some(waited) = w.ends[2 * i + 1].waited() {
+        if let Some(waited) = w.ends[2 * i + 1].arrivals().waited() {
             tables.push_linear_histogram(of("expected_wait_ns"), waited);
         }
     }

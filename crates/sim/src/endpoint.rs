@@ -1,18 +1,18 @@
-//! An endpoint: one end of a flow, a TCP connection and the application on top of it, or a source or sink of datagrams.
+//! An endpoint: one end of a flow, a transport and the application on top of it.
 
-use crate::datagrams::Datagrams;
+use crate::host_queue::HostQueue;
 use crate::resends::DroppedResends;
 use crate::scenario::{LifetimeFrom, LifetimeParams, OfFlow};
+use crate::transport::{Broken, Transport};
+use crate::waits::Waits;
 use crate::workload::{App, Own};
 use crosswind_base::packet::{Ext, Life, Meta, Proto};
-use crosswind_base::probe::header_bits;
 use crosswind_base::{
-    Cx, Dscp, Dur, End, EventKind, FlowId, Histogram, LinearHistogram, Packet, PacketId, TcpFlags, Time, Vantage,
+    Cx, Dscp, Dur, End, EventKind, FlowId, Histogram, LinearHistogram, Packet, PacketId, Time, Vantage,
 };
-use crosswind_transport::tcp::conn::State;
 use crosswind_transport::tcp::share::Cache;
-use crosswind_transport::tcp::{CloseRule, Connection, Io, TcpParams};
-use std::sync::Arc;
+use crosswind_transport::tcp::{Connection, Io};
+use crosswind_transport::udp::Receiver;
 
 /// Something that happened to a flow and that the world keeps count of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,7 +26,7 @@ pub enum Milestone {
 }
 
 /// What the world may read of what arrived at an endpoint.
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub struct Arrivals {
     pub packets: u64,
     pub bytes: u64,
@@ -43,6 +43,8 @@ pub struct Arrivals {
     pub count_from: u64,
     /// Of a flow whose data has a lifetime.
     pub freshness: Option<Box<Freshness>>,
+    /// Of datagrams.
+    pub heard: Option<Box<Heard>>,
 }
 
 /// Which packets came in time.
@@ -91,144 +93,158 @@ impl Freshness {
     }
 }
 
+/// What is measured of datagrams where they arrive.
+#[derive(Default)]
+pub struct Heard {
+    /// At the end that receives the data.
+    pub data: Option<Box<Receiver>>,
+    /// How long packets have waited in queues that say so; only for flows with limits.
+    pub waits: Option<Box<Waits>>,
+    /// From each question to its answer, at the end that asks.
+    pub rtt_ns: Histogram,
+}
+
+impl Heard {
+    /// At one end of a flow: data are measured where they are received.
+    pub fn at(s: &Setup, waits: Option<Box<Waits>>) -> Heard {
+        let data = (s.seen == Vantage::Receiver).then(Box::default);
+        Heard { data, waits, rtt_ns: Histogram::default() }
+    }
+}
+
+impl Arrivals {
+    /// A packet with data arrives at the end that measures them; `false` at the other.
+    pub fn hear(&mut self, p: &Packet, now: Time) -> bool {
+        let Some(rx) = self.heard.as_mut().and_then(|h| h.data.as_mut()) else { return false };
+        if rx.on_datagram(p, now) {
+            if let Some(f) = &mut self.freshness {
+                f.judge(p, now);
+            }
+            self.delay_ns.record(now.since(p.sent_at).0);
+            self.counted_bytes += u64::from(p.len);
+        }
+        true
+    }
+
+    /// Notes how long a packet that arrives has waited.
+    pub fn note_wait(&mut self, ext: Option<&Ext>) {
+        if let (Some(waits), Some(e)) = (self.heard.as_mut().and_then(|h| h.waits.as_mut()), ext) {
+            waits.note(e.wait.so_far);
+        }
+    }
+
+    /// An answer has come so long after its question.
+    pub fn record_answer(&mut self, rtt: Dur) {
+        self.heard.get_or_insert_default().rtt_ns.record(rtt.0);
+    }
+
+    /// What is measured of datagrams at this end.
+    pub fn data(&self) -> Option<&Receiver> {
+        self.heard.as_ref()?.data.as_deref()
+    }
+
+    /// Sums of waits, where they are recorded.
+    pub fn waited(&self) -> Option<&LinearHistogram> {
+        self.heard.as_ref()?.waits.as_ref()?.sums_ns()
+    }
+
+    /// How many packets exceeded each limit of waiting.
+    pub fn late(&self) -> &[u64] {
+        self.heard.as_ref().and_then(|h| h.waits.as_ref()).map_or(&[], |w| w.late())
+    }
+}
+
 /// One end of a flow, over whichever transport.
 #[expect(clippy::large_enum_variant, reason = "nearly all ends are connections, and they are used all the time")]
 pub enum FlowEnd {
     Tcp(Endpoint),
-    Udp(Datagrams),
+    Other(Box<Endpoint<dyn Transport>>),
+}
+
+/// The same for either kind of end.
+macro_rules! each {
+    ($end:expr, $e:ident => $what:expr) => {
+        match $end {
+            FlowEnd::Tcp($e) => $what,
+            FlowEnd::Other($e) => $what,
+        }
+    };
 }
 
 impl FlowEnd {
     #[inline]
     pub fn next_wake(&self) -> Option<Time> {
-        match self {
-            FlowEnd::Tcp(e) => e.next_wake(),
-            FlowEnd::Udp(d) => d.next_wake(),
-        }
+        each!(self, e => e.next_wake())
     }
 
     #[inline]
     pub fn accept(&mut self, id: PacketId, cx: &mut Cx<'_>, caches: &mut [Cache]) -> Option<Milestone> {
-        match self {
-            FlowEnd::Tcp(e) => e.accept(id, cx, caches),
-            FlowEnd::Udp(d) => {
-                let p = *cx.packet(id);
-                let ext = if d.reads_options() { cx.pool.ext(&p).copied() } else { None };
-                if let Some(o) = cx.observer.as_deref_mut() {
-                    o.packet(cx.now, d.port.seen, &p, cx.pool);
-                }
-                if d.waits.is_some() {
-                    d.note_wait(cx.pool.ext(&p).map(|e| e.wait.so_far));
-                }
-                cx.pool.remove(id);
-                d.port.note(cx, EventKind::Receive, &p);
-                let told = d.take(&p, ext.as_ref(), cx, caches);
-                if d.answers {
-                    d.answer(&p, cx);
-                }
-                told
-            }
-        }
+        each!(self, e => e.accept(id, cx, caches))
     }
 
     #[inline]
     pub fn wake(&mut self, cx: &mut Cx<'_>, caches: &mut [Cache]) -> Option<Milestone> {
-        match self {
-            FlowEnd::Tcp(e) => e.wake(cx, caches),
-            FlowEnd::Udp(d) => d.wake(cx, caches),
-        }
+        each!(self, e => e.wake(cx, caches))
     }
 
-    /// Tells it to start at a time.
-    pub fn start_at(&mut self, at: Time) {
-        match self {
-            FlowEnd::Tcp(e) => e.start = Some(at),
-            FlowEnd::Udp(d) => d.start = Some(at),
-        }
-    }
-
-    /// It will not start.
-    pub fn cancel(&mut self) {
-        match self {
-            FlowEnd::Tcp(e) => e.start = None,
-            FlowEnd::Udp(d) => d.start = None,
-        }
+    /// Tells it to start at a time, or not to start.
+    pub fn start_at(&mut self, at: Option<Time>) {
+        each!(self, e => e.start = at);
     }
 
     /// New parameters from the timeline; `own` has the random streams of the flow.
     #[cold]
     pub fn retune(&mut self, new: &OfFlow, own: &Own<'_>, cx: &mut Cx<'_>, caches: &mut [Cache]) {
-        let port = match self {
-            FlowEnd::Tcp(e) => &mut e.port,
-            FlowEnd::Udp(d) => &mut d.port,
-        };
-        port.retune(new);
-        if let (Vantage::Receiver, Some(l)) = (port.seen, &new.lifetime) {
-            let a = self.arrivals_mut();
-            let known = a.freshness.take();
-            a.freshness = match Freshness::of(l) {
-                Some(fresh) => Some(fresh.after(known)),
-                None => known,
-            };
-        }
-        match self {
-            FlowEnd::Tcp(e) => {
-                if let Some(params) = &new.tcp {
-                    let has_begun = e.conn.has_begun();
-                    e.conn.retune(params);
-                    if !has_begun {
-                        own.equip(e, params);
-                    }
-                    e.conn.push(&mut EndIo { cx, caches, port: &mut e.port });
-                }
-                if let Some(w) = &new.workload {
-                    e.app.go_on_as(w, &mut e.conn, &mut EndIo { cx, caches, port: &mut e.port });
-                }
-            }
-            FlowEnd::Udp(d) => d.retune(new),
-        }
+        each!(self, e => e.retune(new, own, cx, caches));
+    }
+
+    /// The application drops the connection.
+    pub fn abort(&mut self, cx: &mut Cx<'_>, caches: &mut [Cache]) -> Option<Milestone> {
+        each!(self, e => e.abort(cx, caches))
     }
 
     pub fn tcp(&self) -> Option<&Endpoint> {
         match self {
             FlowEnd::Tcp(e) => Some(e),
-            FlowEnd::Udp(_) => None,
+            FlowEnd::Other(_) => None,
         }
     }
-    /// Sums of waits of a stream that records them.
-    pub fn waited(&self) -> Option<&LinearHistogram> {
+    pub fn transport(&self) -> &dyn Transport {
         match self {
-            FlowEnd::Tcp(_) => None,
-            FlowEnd::Udp(d) => d.waited(),
+            FlowEnd::Tcp(e) => &e.conn,
+            FlowEnd::Other(e) => &e.conn,
         }
+    }
+    pub fn app(&self) -> &App {
+        each!(self, e => &e.app)
     }
     pub fn port(&self) -> &Port {
-        match self {
-            FlowEnd::Tcp(e) => &e.port,
-            FlowEnd::Udp(d) => &d.port,
-        }
+        each!(self, e => &e.port)
     }
     pub fn arrivals(&self) -> &Arrivals {
-        match self {
-            FlowEnd::Tcp(e) => &e.arrivals,
-            FlowEnd::Udp(d) => &d.arrivals,
-        }
+        each!(self, e => &e.arrivals)
     }
     pub fn arrivals_mut(&mut self) -> &mut Arrivals {
-        match self {
-            FlowEnd::Tcp(e) => &mut e.arrivals,
-            FlowEnd::Udp(d) => &mut d.arrivals,
-        }
+        each!(self, e => &mut e.arrivals)
+    }
+    /// Bytes of the application that have arrived, each once.
+    pub fn delivered(&self) -> u64 {
+        let stream = || self.transport().delivered().unwrap_or(0);
+        self.arrivals().data().map_or_else(stream, |d| d.payload_bytes)
     }
 }
 
-pub struct Endpoint {
-    pub conn: Connection,
+/// One end: a transport, the application on top of it, and what is measured where they meet the network.
+pub struct Endpoint<T: ?Sized = Connection> {
     pub app: App,
     pub port: Port,
     /// When the application starts; `None` once it has, or at the end that only answers.
     start: Option<Time>,
     pub arrivals: Arrivals,
+    /// What waits in the sending host, where that is modelled.
+    pub host: Option<Box<HostQueue>>,
+    /// The transport's end of the flow.
+    pub conn: T,
 }
 
 /// What decides how long the next packet is worth having.
@@ -266,13 +282,6 @@ impl Port {
         if let (Vantage::Sender, Some(params)) = (self.seen, new.lifetime) {
             let known = self.mortal.take().map_or((Time::ZERO, Dur::ZERO), |m| (m.began, m.timeout));
             self.mortal = Some(Box::new(Mortal { params, began: known.0, timeout: known.1 }));
-        }
-    }
-
-    /// The next packets belong to an object that began then.
-    pub fn object_began(&mut self, at: Time) {
-        if let Some(m) = &mut self.mortal {
-            m.began = at;
         }
     }
 
@@ -316,11 +325,6 @@ impl Port {
         }
         cx.forward(id);
     }
-
-    /// Tells observers about a datagram.
-    pub fn note(&self, cx: &mut Cx<'_>, kind: EventKind, p: &Packet) {
-        cx.note(End { flow: self.flow, seen: self.seen }, kind, p.seq, p.payload.into(), header_bits(p));
-    }
 }
 
 /// What tells one end from the other.
@@ -336,26 +340,25 @@ pub struct Setup {
     pub lifetime: Option<LifetimeParams>,
 }
 
-impl Endpoint {
-    pub fn new(params: Arc<TcpParams>, app: App, s: Setup) -> Endpoint {
-        let rule = if s.seen == Vantage::Sender { CloseRule::ByApplication } else { CloseRule::WithPeer };
-        Endpoint {
-            conn: Connection::new(params, s.peer, rule),
-            app,
-            port: Port::new(&s),
-            start: s.start,
-            arrivals: Arrivals::default(),
-        }
+impl<T> Endpoint<T> {
+    pub fn new(conn: T, app: App, s: &Setup) -> Endpoint<T> {
+        Endpoint { conn, app, port: Port::new(s), start: s.start, arrivals: Arrivals::default(), host: None }
     }
+}
 
+impl<T: Transport + ?Sized> Endpoint<T> {
     #[inline]
     pub fn next_wake(&self) -> Option<Time> {
         if self.start.is_some() {
             return self.start;
         }
-        match (self.conn.next_wake(), self.app.next_wake()) {
+        let own = match (self.conn.next_wake(), self.app.next_wake()) {
             (Some(conn), Some(app)) => Some(conn.min(app)),
             (conn, app) => conn.or(app),
+        };
+        match &self.host {
+            Some(host) => own.map(|at| at.max(host.room_at())),
+            None => own,
         }
     }
 
@@ -370,13 +373,15 @@ impl Endpoint {
             o.packet(cx.now, self.port.seen, &p, cx.pool);
         }
         cx.pool.remove(id);
-        self.count(&p, ext.as_ref(), cx.now);
-        let before = self.conn.is_over();
+        self.conn.count(&p, ext.as_ref(), cx.now, &mut self.arrivals);
+        let (before, sent) = (self.conn.is_over(), self.sent());
         let Endpoint { conn, app, port, .. } = self;
-        let mut io = EndIo { cx, caches, port };
-        conn.on_packet(&p, ext.as_ref(), &mut io);
-        let told = app.run(conn, &mut io);
-        if conn.is_over() && !before { Some(Milestone::Closed) } else { told }
+        let told = conn.on_packet(&p, ext.as_ref(), app, &mut EndIo { cx, caches, port });
+        if self.conn.leaves_packets_behind() && self.port.seen == Vantage::Receiver {
+            cx.datagram_arrived(p.flow);
+        }
+        self.fill_host(sent, cx.now);
+        if self.conn.is_over() && !before { Some(Milestone::Closed) } else { told }
     }
 
     /// A router says that a packet was too large.
@@ -389,60 +394,51 @@ impl Endpoint {
         None
     }
 
-    /// The application drops the connection; its peer is told by a reset.
-    pub fn abort(&mut self, cx: &mut Cx<'_>, caches: &mut [Cache]) -> Option<Milestone> {
+    /// The application breaks it off.
+    fn abort(&mut self, cx: &mut Cx<'_>, caches: &mut [Cache]) -> Option<Milestone> {
         self.start = None;
-        if self.conn.is_over() || self.conn.state == State::Closed {
-            return None;
-        }
         let mut io = EndIo { cx, caches, port: &mut self.port };
-        self.conn.abort(&mut io);
-        Some(Milestone::Closed)
-    }
-
-    #[inline]
-    fn count(&mut self, p: &Packet, ext: Option<&Ext>, now: Time) {
-        let a = &mut self.arrivals;
-        a.packets += 1;
-        a.bytes += p.len as u64;
-        let is_bare = p.payload == 0 && !p.meta.is_rexmit();
-        if is_bare && a.freshness.is_none() {
-            a.counted_bytes += p.len as u64;
-            return;
-        }
-        if p.payload > 0 {
-            a.delay_ns.record(now.since(p.sent_at).0);
-        }
-        let known = p.payload > 0 && self.conn.rx.has(p.seq, p.seq + p.payload as u64);
-        a.unnecessary_resends += u64::from(known);
-        a.resends += u64::from(p.meta.is_rexmit() && !p.flags.has(TcpFlags::SYN));
-        if !a.dropped_resends.is_empty() {
-            a.unnecessary_resends += a.dropped_resends.settle(p);
-        }
-        if let Some(f) = &mut a.freshness {
-            // Bare headers tell no more which data they had: each counts.
-            let is_cut = ext.and_then(|e| e.life).is_some_and(|l| l.is_cut);
-            if is_cut || (p.payload > 0 && !known) {
-                f.judge(p, now);
-            }
-        }
-        if !known && (!p.meta.is_rexmit() || p.seq >= a.count_from) {
-            a.counted_bytes += p.len as u64;
-        }
+        (self.conn.abort(&mut io) == Broken::Something).then_some(Milestone::Closed)
     }
 
     pub fn wake(&mut self, cx: &mut Cx<'_>, caches: &mut [Cache]) -> Option<Milestone> {
-        let before = self.conn.is_over();
+        let (before, sent) = (self.conn.is_over(), self.sent());
         let starting = self.start.take().is_some();
         let Endpoint { conn, app, port, .. } = self;
         let mut io = EndIo { cx, caches, port };
-        if starting {
-            conn.open(&mut io);
-            return Some(Milestone::Opened);
+        let told = if starting {
+            conn.open(app, &mut io);
+            Some(Milestone::Opened)
+        } else {
+            conn.on_wake(app, &mut io)
+        };
+        self.fill_host(sent, cx.now);
+        if !starting && self.conn.is_over() && !before { Some(Milestone::Closed) } else { told }
+    }
+
+    fn sent(&self) -> (u64, u64) {
+        (self.port.sent_packets, self.port.sent_bytes)
+    }
+
+    /// What has been sent since then is in the host.
+    #[inline(always)]
+    fn fill_host(&mut self, before: (u64, u64), now: Time) {
+        if let Some(host) = &mut self.host {
+            host.take(self.port.sent_packets - before.0, self.port.sent_bytes - before.1, now);
         }
-        conn.on_wake(&mut io);
-        let told = app.run(conn, &mut io);
-        if conn.is_over() && !before { Some(Milestone::Closed) } else { told }
+    }
+
+    fn retune(&mut self, new: &OfFlow, own: &Own<'_>, cx: &mut Cx<'_>, caches: &mut [Cache]) {
+        self.port.retune(new);
+        if let (Vantage::Receiver, Some(l)) = (self.port.seen, &new.lifetime) {
+            let known = self.arrivals.freshness.take();
+            self.arrivals.freshness = match Freshness::of(l) {
+                Some(fresh) => Some(fresh.after(known)),
+                None => known,
+            };
+        }
+        let Endpoint { conn, app, port, .. } = self;
+        conn.retune(new, own, app, &mut EndIo { cx, caches, port });
     }
 }
 
@@ -454,9 +450,17 @@ pub struct EndIo<'a, 'b> {
     port: &'a mut Port,
 }
 
-impl<'a, 'b> EndIo<'a, 'b> {
-    pub fn new(cx: &'a mut Cx<'b>, caches: &'a mut [Cache], port: &'a mut Port) -> EndIo<'a, 'b> {
-        EndIo { cx, caches, port }
+impl EndIo<'_, '_> {
+    /// Which end of the flow this is.
+    pub fn seen(&self) -> Vantage {
+        self.port.seen
+    }
+
+    /// The next packets belong to an object of the application that began then.
+    pub fn object_began(&mut self, at: Time) {
+        if let Some(m) = &mut self.port.mortal {
+            m.began = at;
+        }
     }
 }
 

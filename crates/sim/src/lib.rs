@@ -2,9 +2,9 @@
 
 pub mod agenda;
 pub mod bench;
+pub mod bound;
 mod calendar;
 pub mod collect;
-pub mod datagrams;
 mod deliveries;
 mod edges;
 mod endless;
@@ -23,5 +23,7 @@ mod relay;
 mod resends;
 pub mod scenario;
 pub mod simultaneous;
+pub mod transport;
+mod waits;
 pub mod workload;
 pub mod world;

@@ -1,15 +1,13 @@
-//! The two ends of a flow over a rate-based transport: the transport, and the application that feeds it.
+//! The parameters of the rate-based transports, and the ends that are made of them.
 
-use crate::endpoint::{EndIo, Milestone};
-use crate::scenario::{GroupPlan, OfFlow, PacedPlan, WorkloadParams};
-use crate::workload::cbr::{Left, Source};
-use crosswind_base::packet::{Ext, Life};
+use crate::bound::rate::Rate;
+use crate::scenario::{GroupPlan, PacedPlan, WorkloadParams};
+use crate::workload::Own;
+use crosswind_base::packet::Life;
 use crosswind_base::units::Size;
-use crosswind_base::{ConfigError, Packet, Streams, Time};
-use crosswind_transport::rate::{self, Supply};
-use crosswind_transport::tcp::Io;
+use crosswind_base::{ConfigError, Vantage};
+use crosswind_transport::rate::{Sender, Supply};
 use crosswind_transport::tfrc::{self, TfrcParams};
-use crosswind_transport::udp;
 use crosswind_transport::udt::{self, UdtParams};
 use std::sync::Arc;
 
@@ -58,112 +56,44 @@ impl PacedParams {
         })
     }
 
-    /// Both ends of one flow.
-    pub fn ends(&self, w: &WorkloadParams, flow: &str, streams: &Streams) -> (Paced, Listener) {
-        let source = Source::of(w, streams.named(&format!("flow/{flow}/source")));
+    /// One end of a flow. Where data goes one way, one end has the sending half and the other the receiving one.
+    pub fn end(&self, w: &WorkloadParams, seen: Vantage, own: &Own<'_>) -> Rate {
+        let both_ways = matches!(w, WorkloadParams::Page(_));
+        let half = |of: Vantage| both_ways || seen == of;
         let supply = |packet: Size, headers: u16, limit: u32| {
             let payload = packet.0 as u16 - headers;
-            match w {
-                WorkloadParams::Bulk(b) => Supply::greedy(payload, b.size.map(|s| s.0)),
-                _ => Supply::stream(payload, limit),
+            match w.payload() {
+                None => Supply::written(payload),
+                Some(_) => Supply::stream(payload, limit),
             }
         };
         match self {
             PacedParams::Tfrc(p) => {
                 let supply = supply(p.packet_size, tfrc::DATA_HEADERS_BYTES, p.send_queue_packets);
-                let transport = Box::new(tfrc::Sender::new(p.clone(), supply));
-                (Paced::new(transport, source, "tfrc"), Listener::new(Box::new(tfrc::Receiver::new(p.clone()))))
+                let tx = half(Vantage::Sender).then(|| boxed(tfrc::Sender::new(p.clone(), supply)));
+                Rate::new(
+                    "tfrc",
+                    seen,
+                    tx,
+                    half(Vantage::Receiver).then(|| Box::new(tfrc::Receiver::new(p.clone())) as _),
+                )
             }
             PacedParams::Udt(p) => {
                 let supply = supply(p.packet_size, udt::DATA_HEADERS_BYTES, p.send_queue_packets);
-                let rng = streams.named(&format!("flow/{flow}/udt"));
-                let transport = Box::new(udt::Sender::new(p.clone(), supply, rng));
-                (Paced::new(transport, source, "udt"), Listener::new(Box::new(udt::Receiver::new(p.clone()))))
+                let way = if seen == Vantage::Sender { "udt" } else { "udt/reverse" };
+                let rng = || own.streams.named(&format!("flow/{}/{way}", own.flow));
+                let tx = half(Vantage::Sender).then(|| boxed(udt::Sender::new(p.clone(), supply, rng())));
+                Rate::new(
+                    "udt",
+                    seen,
+                    tx,
+                    half(Vantage::Receiver).then(|| Box::new(udt::Receiver::new(p.clone())) as _),
+                )
             }
         }
     }
 }
 
-/// The sending end.
-pub struct Paced {
-    pub transport: Box<dyn rate::Sender>,
-    /// The application, where it makes datagrams in its own time.
-    source: Option<Source>,
-    pub protocol: &'static str,
-    pub opened_at: Option<Time>,
-    pub closed_at: Option<Time>,
-}
-
-impl Paced {
-    fn new(transport: Box<dyn rate::Sender>, source: Option<Source>, protocol: &'static str) -> Paced {
-        Paced { transport, source, protocol, opened_at: None, closed_at: None }
-    }
-
-    pub fn next_wake(&self) -> Option<Time> {
-        let source = self.source.as_ref().and_then(|s| s.next_at);
-        [source, self.transport.next_wake()].into_iter().flatten().min()
-    }
-
-    /// New parameters from the timeline.
-    pub fn retune(&mut self, new: &OfFlow) {
-        if let Some(params) = &new.paced {
-            self.transport.retune(params);
-        }
-        if let (Some(source), Some(w)) = (&mut self.source, &new.workload) {
-            source.go_on_as(&w.now);
-        }
-    }
-
-    pub fn open(&mut self, io: &mut EndIo<'_, '_>) -> Milestone {
-        self.opened_at = Some(io.now());
-        if let Some(source) = &mut self.source {
-            source.begin(io.now());
-            self.feed(io.now());
-        }
-        self.transport.open(io);
-        Milestone::Opened
-    }
-
-    /// Hands over what the application has made by now.
-    fn feed(&mut self, now: Time) {
-        let Some(source) = &mut self.source else { return };
-        while source.next_at.is_some_and(|at| at <= now) {
-            let (p, left) = source.send(now);
-            self.transport.supply().offer(p.ack);
-            if left == Left::Nothing {
-                self.transport.supply().end();
-            }
-        }
-    }
-
-    pub fn wake(&mut self, io: &mut EndIo<'_, '_>) -> Option<Milestone> {
-        self.feed(io.now());
-        self.transport.on_wake(io);
-        self.over(io.now())
-    }
-
-    pub fn take(&mut self, p: &Packet, ext: Option<&Ext>, io: &mut EndIo<'_, '_>) -> Option<Milestone> {
-        self.transport.on_packet(p, ext, io);
-        self.over(io.now())
-    }
-
-    fn over(&mut self, now: Time) -> Option<Milestone> {
-        if self.closed_at.is_some() || !self.transport.is_over() {
-            return None;
-        }
-        self.closed_at = Some(now);
-        Some(Milestone::Closed)
-    }
-}
-
-/// The receiving end: the transport, and what is measured of the data.
-pub struct Listener {
-    pub transport: Box<dyn rate::Receiver>,
-    pub heard: udp::Receiver,
-}
-
-impl Listener {
-    fn new(transport: Box<dyn rate::Receiver>) -> Listener {
-        Listener { transport, heard: udp::Receiver::default() }
-    }
+fn boxed(tx: impl Sender + 'static) -> Box<dyn Sender> {
+    Box::new(tx)
 }

@@ -358,19 +358,19 @@ impl<'p> World<'p> {
         if let Some(Some(page)) = self.page_of.get(flow) {
             self.pages[*page as usize].cancel();
         }
-        let FlowEnd::Tcp(e) = &mut self.ends[end] else { return };
-        let began = e.conn.opened_at.is_some() || e.conn.closed_at.is_some();
+        let e = &mut self.ends[end];
+        let began = e.transport().opened_at().is_some() || e.transport().closed_at().is_some();
         let stage = self.stages.len() + end;
         let mut cx = Cx::new(self.now, stage as u32, &mut self.pool, &mut self.out, &mut self.losses, observer);
         let told = e.abort(&mut cx, &mut self.caches);
         self.calendar.wishes(stage, e.next_wake().unwrap_or(Time::NEVER));
-        let peer_began = self.ends[end ^ 1].tcp().is_some_and(|p| p.conn.opened_at.is_some());
+        let peer_began = self.ends[end ^ 1].transport().opened_at().is_some();
         if told.is_some() || (!began && !peer_began) {
             self.aborted.insert(flow);
         }
         if !began && !peer_began {
             // It had not been opened, and will not be.
-            self.ends[end ^ 1].cancel();
+            self.ends[end ^ 1].start_at(None);
             self.calendar.wishes(self.stages.len() + (end ^ 1), Time::NEVER);
             self.close(flow);
         } else if let Some(what) = told {
@@ -479,9 +479,9 @@ impl<'p> World<'p> {
         if was_over || !self.plan.flows[flow].is_awaited {
             return;
         }
-        let on_their_way = match &self.ends[2 * flow] {
-            FlowEnd::Tcp(_) => 0,
-            FlowEnd::Udp(_) => {
+        let on_their_way = match self.ends[2 * flow].transport().leaves_packets_behind() {
+            false => 0,
+            true => {
                 let l = self.losses.flows[flow];
                 let lost = l.drops_packets + l.lost_packets - l.reverse_packets;
                 let known = self.ends[2 * flow + 1].arrivals().packets + lost;
@@ -501,7 +501,7 @@ impl<'p> World<'p> {
         for connection in page.told(flow as u32 - first, m, self.now) {
             let end = 2 * (first + connection) as usize + 1;
             let stage = self.stages.len() + end;
-            self.ends[end].start_at(self.now);
+            self.ends[end].start_at(Some(self.now));
             self.calendar.wishes(stage, self.now);
         }
     }
@@ -535,8 +535,8 @@ fn prefetch_arrivals(calendar: &Calendar, pool: &Pool, hops: &[u32], ends: &[Flo
                 prefetch(tx);
             }
         }
-        Some(FlowEnd::Udp(d)) => {
-            if let Some(rx) = d.half.heard() {
+        Some(FlowEnd::Other(d)) => {
+            if let Some(rx) = d.arrivals.data() {
                 prefetch(rx);
             }
         }

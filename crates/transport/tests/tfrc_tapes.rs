@@ -112,7 +112,7 @@ fn expect_packet(line: &str, at: Time, found: Option<(Time, Packet)>, is_data: b
 fn play_sender(keys: &str, tape: &str) {
     let p = params(keys);
     let payload = (p.packet_size.0 - u64::from(DATA_HEADERS_BYTES)) as u16;
-    let mut sender = Sender::new(p, Supply::greedy(payload, None));
+    let mut sender = Sender::new(p, Supply::endless(payload));
     let mut player = Player::new();
     player.call(Time::ZERO, |io| sender.open(io));
     let mut reports = 0;

@@ -2,13 +2,13 @@
 
 use super::outcome::FlowOutcome;
 use super::{Row, StageRow, quantiles};
-use crate::datagrams::{Datagrams, Half};
 use crate::endpoint::{Endpoint, FlowEnd};
 use crate::scenario::WorkloadParams;
+use crate::transport::Transport;
 use crate::workload::App;
 use crate::workload::page::{Fetch, Session};
 use crate::world::World;
-use crosswind_base::{Dur, Histogram, LinearHistogram, Time};
+use crosswind_base::{Dur, Histogram, Time};
 use crosswind_record::{Table, Tables};
 use crosswind_transport::tcp::conn::State;
 use crosswind_transport::udp::Receiver;
@@ -16,73 +16,51 @@ use crosswind_transport::udp::Receiver;
 /// A flow's two ends: the sender of its data, and the receiver.
 pub(super) enum Ends<'a> {
     Tcp(&'a Endpoint, &'a Endpoint),
-    Udp(&'a Datagrams, &'a Datagrams),
+    Other(&'a Other, &'a Other),
 }
+
+type Other = Endpoint<dyn Transport>;
 
 impl<'a> Ends<'a> {
     pub(super) fn of(w: &'a World<'_>, flow: usize) -> Ends<'a> {
         match (&w.ends[2 * flow], &w.ends[2 * flow + 1]) {
             (FlowEnd::Tcp(tx), FlowEnd::Tcp(rx)) => Ends::Tcp(tx, rx),
-            (FlowEnd::Udp(tx), FlowEnd::Udp(rx)) => Ends::Udp(tx, rx),
+            (FlowEnd::Other(tx), FlowEnd::Other(rx)) => Ends::Other(tx, rx),
             _ => unreachable!("both ends of a flow run over one transport"),
+        }
+    }
+
+    fn transports(&self) -> [&'a dyn Transport; 2] {
+        match self {
+            Ends::Tcp(tx, rx) => [&tx.conn, &rx.conn],
+            Ends::Other(tx, rx) => [&tx.conn, &rx.conn],
         }
     }
 
     /// When its first packet was sent: a browser opens its connections itself.
     pub(super) fn open(&self) -> Option<Time> {
-        match self {
-            Ends::Tcp(tx, rx) => [tx, rx].into_iter().filter_map(|e| e.conn.opened_at.get()).min(),
-            Ends::Udp(tx, _) => tx.half.opened_at(),
-        }
+        self.transports().into_iter().filter_map(|t| t.opened_at()).min()
     }
     pub(super) fn close(&self) -> Option<Time> {
-        match self {
-            Ends::Tcp(tx, _) => tx.conn.closed_at.get(),
-            Ends::Udp(tx, _) => tx.half.closed_at(),
-        }
+        self.transports()[0].closed_at()
     }
     /// When it closed as it should: both ends have said that nothing comes any more, and know that the other knows.
     fn closed(&self) -> Option<Time> {
         match self {
             Ends::Tcp(tx, _) => tx.conn.closed_at.get().filter(|_| tx.conn.state == State::Done),
-            Ends::Udp(tx, _) => tx.half.closed_at(),
-        }
-    }
-    fn protocol(&self) -> &'static str {
-        match self {
-            Ends::Tcp(..) => "tcp",
-            Ends::Udp(tx, _) => match &tx.half {
-                Half::Paced(p) => p.protocol,
-                _ => "udp",
-            },
-        }
-    }
-    /// Application bytes that arrived, once.
-    pub(super) fn delivered(&self) -> u64 {
-        match self {
-            Ends::Tcp(_, rx) => rx.conn.rx.delivered(),
-            Ends::Udp(_, rx) => receiver(rx).payload_bytes,
+            Ends::Other(..) => self.close(),
         }
     }
     /// The same with the headers that it took, each byte once.
     pub(super) fn wire_size(&self) -> u64 {
         match self {
-            Ends::Tcp(tx, _) => {
-                let size = self.delivered();
+            Ends::Tcp(tx, rx) => {
+                let size = rx.conn.rx.delivered();
                 size + size.div_ceil(tx.conn.params().mss.0) * tx.conn.header_bytes()
             }
-            Ends::Udp(_, rx) => receiver(rx).bytes,
+            Ends::Other(_, rx) => rx.arrivals.data().map_or(rx.arrivals.bytes, |d| d.bytes),
         }
     }
-}
-
-fn receiver(d: &Datagrams) -> &Receiver {
-    d.half.heard().expect("the receiving end of a stream measures it")
-}
-
-/// Delay variations of a stream.
-pub(super) fn variations(d: &Datagrams) -> &LinearHistogram {
-    &receiver(d).variation_ns
 }
 
 pub(super) fn rate_bps(bytes: u64, over: Option<Dur>) -> f64 {
@@ -99,15 +77,16 @@ pub(super) fn flow_row(w: &World<'_>, flow: usize, end: Time, t: &mut Table) {
     let (open, close) = (ends.open(), ends.close());
     let elapsed = open.and_then(|o| ends.closed().map(|c| c.since(o)));
     let active = match &ends {
-        Ends::Udp(Datagrams { half: Half::Source(s), .. }, _) => Some(s.span()),
+        // Of datagrams that leave as they are made, bursts alone count.
+        Ends::Other(Endpoint { app: App::Source(s), conn, .. }, _) if conn.name() == "udp" => Some(s.span()),
         _ => open.map(|o| close.unwrap_or(end).since(o)),
     };
-    let delivered = ends.delivered();
+    let delivered = w.ends[2 * flow + 1].delivered();
     let mut row = Row(t);
     row.int("flow", flow as u64).text("name", &plan.name).text("group", &w.plan.group(plan).name);
     row.time("open_ns", open).time("close_ns", close).span("elapsed_ns", elapsed);
     row.text("outcome", FlowOutcome::of(w, flow).text())
-        .text("protocol", ends.protocol())
+        .text("protocol", ends.transports()[0].name())
         .int("size_bytes", delivered)
         .int("wire_size_bytes", ends.wire_size())
         .float("goodput_bps", rate_bps(delivered, active))
@@ -137,18 +116,18 @@ pub(super) fn flow_row(w: &World<'_>, flow: usize, end: Time, t: &mut Table) {
             connection(&mut row, tx, rx);
             row.int("unnecessary_resends_packets", unnecessary_resends(w, flow, (tx, rx)));
         }
-        Ends::Udp(tx, rx) => {
-            stream(&mut row, tx, receiver(rx));
-            if rx.answers {
-                quantiles(&mut row, "rtt", &tx.rtt_ns);
+        Ends::Other(tx, rx) => {
+            if let Some(data) = rx.arrivals.data() {
+                datagrams(&mut row, tx, data);
             }
-            for (name, n) in LATE_COLUMNS.iter().zip(rx.late()) {
+            if let (App::Echo, Some(heard)) = (&rx.app, &tx.arrivals.heard) {
+                quantiles(&mut row, "rtt", &heard.rtt_ns);
+            }
+            for (name, n) in LATE_COLUMNS.iter().zip(rx.arrivals.late()) {
                 row.int(name, *n);
             }
-            if let (Half::Paced(tx), Half::Listener(rx)) = (&tx.half, &rx.half) {
-                tx.transport.report(&mut StageRow(&mut row));
-                rx.transport.report(&mut StageRow(&mut row));
-            }
+            tx.conn.report(&mut StageRow(&mut row));
+            rx.conn.report(&mut StageRow(&mut row));
         }
     }
     if let Some([local, budget]) = w.losses.discards.get(flow) {
@@ -203,12 +182,12 @@ fn unnecessary_resends(w: &World<'_>, flow: usize, (tx, rx): (&Endpoint, &Endpoi
     rx.arrivals.unnecessary_resends + if tx.conn.state == State::Done { on_their_way } else { 0 }
 }
 
-fn stream(row: &mut Row<'_>, tx: &Datagrams, rx: &Receiver) {
+fn datagrams(row: &mut Row<'_>, tx: &Other, rx: &Receiver) {
     row.int("out_of_order_packets", rx.out_of_order_packets);
     let v = &rx.variation_ns;
     let sent = tx.port.sent_packets;
-    let pairs = match &tx.half {
-        Half::Source(s) => s.pairs(),
+    let pairs = match &tx.app {
+        App::Source(s) if tx.conn.name() == "udp" => s.pairs(),
         _ => sent.saturating_sub(1),
     };
     let (min, max) = v.range().map_or((f64::NAN, f64::NAN), |(a, b)| (a as f64, b as f64));
@@ -224,7 +203,7 @@ fn stream(row: &mut Row<'_>, tx: &Datagrams, rx: &Receiver) {
         row.float(name, share(n, rx.packets));
     }
     // What a stream that goes on has on its way is not lost.
-    let known = if tx.half.closed_at().is_some() { sent } else { rx.highest().map_or(0, |h| h + 1) };
+    let known = if tx.conn.closed_at().is_some() { sent } else { rx.highest().map_or(0, |h| h + 1) };
     let runs: Histogram = rx.loss_runs(known);
     let longest = if runs.count() > 0 { runs.max() } else { 0 };
     row.int("loss_runs", runs.count())
@@ -251,13 +230,10 @@ pub(super) fn pages(w: &World<'_>, tables: &mut Tables) {
     }
 }
 
-pub(super) fn fetch<'a>(w: &'a World<'_>, flow: usize) -> Option<(&'a Endpoint, &'a Endpoint, &'a Fetch)> {
-    match Ends::of(w, flow) {
-        Ends::Tcp(tx, rx) => match &rx.app {
-            App::Fetch(f) => Some((tx, rx, f)),
-            _ => None,
-        },
-        Ends::Udp(..) => None,
+pub(super) fn fetch<'a>(w: &'a World<'_>, flow: usize) -> Option<&'a Fetch> {
+    match w.ends[2 * flow + 1].app() {
+        App::Fetch(f) => Some(f),
+        _ => None,
     }
 }
 
@@ -269,12 +245,13 @@ fn page_row(w: &World<'_>, page: &Session, t: &mut Table) {
     let (mut drops, mut lost, mut marks) = (0, 0, 0);
     let (mut timeouts, mut spurious, mut avoidable, mut unnecessary) = (0, 0, 0, 0);
     for flow in page.flows() {
-        let Some((tx, rx, f)) = fetch(w, flow) else { continue };
+        let Some(f) = fetch(w, flow) else { continue };
         done = done.and_then(|d| f.done_at.map(|at| d.max(at)));
-        size += rx.conn.rx.delivered();
+        size += w.ends[2 * flow + 1].delivered();
         simultaneous += w.simultaneous.rate_of(flow);
         let l = w.losses.flows[flow];
         (drops, lost, marks) = (drops + l.drops_packets, lost + l.lost_packets, marks + l.marks_packets);
+        let Ends::Tcp(tx, rx) = Ends::of(w, flow) else { continue };
         for end in [tx, rx] {
             let s = end.conn.tx.stats();
             timeouts += s.timeouts + end.conn.syn_resends;
@@ -305,7 +282,7 @@ fn page_row(w: &World<'_>, page: &Session, t: &mut Table) {
 
 fn object_row(w: &World<'_>, flow: usize, t: &mut Table) {
     let plan = &w.plan.flows[flow];
-    let Some((_, rx, f)) = fetch(w, flow) else { return };
+    let Some(f) = fetch(w, flow) else { return };
     let open = Ends::of(w, flow).open();
     let response = f.done_at.and_then(|d| open.map(|o| d.since(o)));
     Row(t)
@@ -318,7 +295,7 @@ fn object_row(w: &World<'_>, flow: usize, t: &mut Table) {
         .time("done_ns", f.done_at)
         .span("response_ns", response)
         .text("outcome", FlowOutcome::of(w, flow).text())
-        .int("size_bytes", rx.conn.rx.delivered())
+        .int("size_bytes", w.ends[2 * flow + 1].delivered())
         .end();
 }
 

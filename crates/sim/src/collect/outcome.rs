@@ -67,12 +67,12 @@ impl FlowOutcome {
 }
 
 fn is_complete(w: &World<'_>, flow: usize, ends: &Ends<'_>) -> bool {
+    if let Some(f) = fetch(w, flow) {
+        return f.done_at.is_some();
+    }
     match ends {
-        Ends::Udp(tx, _) => tx.half.closed_at().is_some(),
+        Ends::Other(..) => ends.close().is_some(),
         Ends::Tcp(_, rx) => {
-            if let Some((_, _, f)) = fetch(w, flow) {
-                return f.done_at.is_some();
-            }
             let size = match &w.plan.group(&w.plan.flows[flow]).workload {
                 WorkloadParams::Bulk(b) => b.size,
                 _ => None,
@@ -84,7 +84,7 @@ fn is_complete(w: &World<'_>, flow: usize, ends: &Ends<'_>) -> bool {
 
 fn gave_up(ends: &Ends<'_>) -> bool {
     match ends {
-        Ends::Udp(..) => false,
+        Ends::Other(..) => false,
         Ends::Tcp(tx, rx) => [tx, rx].iter().any(|e| e.conn.state == State::Aborted),
     }
 }

@@ -2,7 +2,6 @@
 
 use super::entity;
 use super::flow::{Ends, rate_bps};
-use crate::datagrams::Half;
 use crate::endpoint::Endpoint;
 use crate::scenario::Series;
 use crate::world::World;
@@ -94,17 +93,15 @@ impl Sampler {
             if ends.open().is_none() || ends.close().is_some_and(|c| c < at - since) {
                 continue;
             }
-            let now = ends.delivered();
+            let now = w.ends[2 * i + 1].delivered();
             let goodput = rate_bps(now - self.delivered[i], Some(since));
             self.delivered[i] = now;
             let mut put = |metric, value: f64| samples.push(*flow, metric, value);
             match ends {
                 Ends::Tcp(tx, _) => flow_gauges(tx, &mut put),
-                Ends::Udp(tx, rx) => {
-                    if let (Half::Paced(tx), Half::Listener(rx)) = (&tx.half, &rx.half) {
-                        tx.transport.sample(&mut put);
-                        rx.transport.sample(&mut put);
-                    }
+                Ends::Other(tx, rx) => {
+                    tx.conn.sample(&mut put);
+                    rx.conn.sample(&mut put);
                 }
             }
             put("goodput_bps", goodput);
@@ -160,7 +157,7 @@ impl Sampler {
                 continue;
             }
             let mut put = |metric, value: f64| samples.push(*flow, metric, value);
-            put("size_bytes", ends.delivered() as f64);
+            put("size_bytes", w.ends[2 * i + 1].delivered() as f64);
             if let Ends::Tcp(tx, _) = ends {
                 let s = tx.conn.tx.stats();
                 put("sent_packets", s.segments as f64);

@@ -21,10 +21,9 @@
 //!
 //! **Checked by**: `crates/sim/tests/worlds.rs`, `crates/sim/tests/readers.rs`.
 
+use crate::endpoint::EndIo;
 use crate::scenario::{Activity, Bulk, Close};
-use crosswind_transport::tcp::conn::State;
-use crosswind_transport::tcp::params::Writing;
-use crosswind_transport::tcp::{Connection, Io};
+use crate::transport::{Stream, Wrote};
 
 /// Endless transfers are topped up to this many unsent bytes; more than any window.
 const ENDLESS_AHEAD: u64 = 1 << 40;
@@ -53,53 +52,46 @@ impl Sender {
     }
 
     #[inline]
-    pub fn run(&mut self, conn: &mut Connection, io: &mut impl Io) {
-        if self.closed || conn.state != State::Established || self.sending == Activity::Off {
+    pub fn run(&mut self, conn: &mut (impl Stream + ?Sized), io: &mut EndIo<'_, '_>) {
+        if self.closed || !conn.is_established() || self.sending == Activity::Off {
             return;
         }
         // Mostly the buffer has no room for a piece.
-        let least = self.piece.min(self.remaining).min(conn.params().send_buffer.0 / 2);
-        if self.remaining == 0 || conn.send_space() >= least {
+        let least = self.piece.min(self.remaining).min(conn.buffer() / 2);
+        if self.remaining == 0 || conn.space() >= least {
             self.write_on(conn, io);
         }
     }
 
     /// The timeline says what it is from now on; `old`: what it was.
     #[cold]
-    pub fn go_on_as(&mut self, old: &Bulk, new: &Bulk, conn: &mut Connection) {
+    pub fn go_on_as(&mut self, old: &Bulk, new: &Bulk, conn: &mut (impl Stream + ?Sized)) {
         let more = |b: &Bulk| b.size.map_or(0, |s| s.0);
         self.remaining += more(new) - more(old);
         self.close = new.close;
         if new.sending == Activity::Off && self.sending == Activity::On {
             let back = conn.take_back();
-            self.closed &= conn.tx.get().is_some_and(|tx| tx.is_closing());
+            self.closed &= conn.is_closing();
             self.remaining = if self.endless { ENDLESS_AHEAD } else { self.remaining + back };
         }
         self.sending = new.sending;
     }
 
-    /// The last write sent nothing. Neither will those that follow it at this moment, until they fill a segment; and none will
-    /// if there is a whole one to be sent already. They are made at once, however small they are.
-    fn write_quietly(&mut self, conn: &mut Connection) {
-        // Where the kernel's memory for what is written is modelled, every write counts.
-        if conn.params().writing == Writing::Linux24 {
-            return;
-        }
-        let (mss, unsent) = (conn.params().mss.0, conn.unsent());
-        let most = if unsent >= mss { u64::MAX } else { mss - 1 - unsent };
+    /// The writes that follow one that sent nothing, as far as they send nothing either: all at once, however small they are.
+    fn write_quietly(&mut self, conn: &mut (impl Stream + ?Sized)) {
         // The last write is made by itself: the end of the transfer comes with it.
-        let pieces = most.min(conn.send_space()).min(self.remaining.saturating_sub(1)) / self.piece;
-        conn.sender().write(pieces * self.piece);
+        let pieces = conn.quiet_space().min(self.remaining.saturating_sub(1)) / self.piece;
+        conn.keep(pieces * self.piece);
         self.remaining -= pieces * self.piece;
     }
 
     #[inline(never)]
-    fn write_on(&mut self, conn: &mut Connection, io: &mut impl Io) {
+    fn write_on(&mut self, conn: &mut (impl Stream + ?Sized), io: &mut EndIo<'_, '_>) {
         while self.remaining > 0 {
-            let space = conn.send_space();
+            let space = conn.space();
             let piece = self.piece.min(self.remaining);
             // A write larger than the socket's buffer is accepted in parts, to its end.
-            let buffer = conn.params().send_buffer.0;
+            let buffer = conn.buffer();
             let fits = match self.piece > buffer {
                 true if space >= piece.min(buffer / 2) => space.min(piece),
                 false if space >= piece => piece,
@@ -111,13 +103,9 @@ impl Sender {
             self.remaining -= fits;
             if self.remaining == 0 && !self.endless && self.close == Close::Fin {
                 self.closed = true;
-                conn.sender().write(fits);
-                conn.close(io);
-                return;
+                return conn.finish(fits, io);
             }
-            let before = conn.tx.stats().segments;
-            conn.write(fits, io);
-            if conn.tx.stats().segments == before {
+            if conn.write(fits, io) == Wrote::Kept {
                 self.write_quietly(conn);
             }
         }

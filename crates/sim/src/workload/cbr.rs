@@ -20,9 +20,12 @@
 //! **Checked by**: `crates/sim/tests/datagrams.rs`.
 
 use super::ping;
+use crate::endpoint::EndIo;
 use crate::scenario::{Cbr, Draw, FirstPeriod, OnOff, Rounding, WorkloadParams, interval_of};
-use crosswind_base::{Dur, Packet, Rng, Time};
-use crosswind_transport::udp;
+use crate::transport::Stream;
+use crosswind_base::{Dur, Rng, Time};
+use crosswind_transport::rate::{Piece, Supply};
+use crosswind_transport::tcp::Io;
 
 /// How many packets a burst has.
 #[derive(Clone, Copy, Debug)]
@@ -48,13 +51,12 @@ pub struct Source {
     left: u64,
     pub next_at: Option<Time>,
     rng: Rng,
-    pub tx: udp::Sender,
+    packets: u64,
     pub burst_began: Time,
     last_sent: Time,
     /// From the first to the last packet of each burst that is over, added up.
     spans: Dur,
-    pub opened_at: Option<Time>,
-    pub closed_at: Option<Time>,
+    has_ended: bool,
 }
 
 /// What a source has to send and has not sent yet.
@@ -98,12 +100,11 @@ impl Source {
             left: 0,
             next_at: None,
             rng,
-            tx: udp::Sender::default(),
+            packets: 0,
             burst_began: Time::ZERO,
             last_sent: Time::ZERO,
             spans: Dur::ZERO,
-            opened_at: None,
-            closed_at: None,
+            has_ended: false,
         }
     }
 
@@ -127,7 +128,6 @@ impl Source {
 
     /// The first burst begins now.
     pub fn begin(&mut self, now: Time) {
-        self.opened_at = Some(now);
         let silence = if self.first == FirstPeriod::Off { self.silence.draw(&mut self.rng) } else { Dur::ZERO };
         self.next_burst(now + silence);
     }
@@ -151,9 +151,48 @@ impl Source {
         self.burst_began = at;
     }
 
-    /// The datagram that is due now.
-    pub fn send(&mut self, now: Time) -> (Packet, Left) {
-        let p = self.tx.datagram(self.payload, self.number, now);
+    /// Hands over what is due by now.
+    pub fn feed(&mut self, supply: &mut Supply, now: Time) {
+        while self.next_at.is_some_and(|at| at <= now) {
+            let (m, left) = self.next(now);
+            supply.offer(m.burst);
+            if left == Left::Nothing {
+                supply.end();
+            }
+        }
+    }
+
+    /// Over a stream: each message is a write. It begins when the connection is there, and closes it in the end.
+    pub fn run(&mut self, conn: &mut (impl Stream + ?Sized), io: &mut EndIo<'_, '_>) {
+        if conn.has_ended() {
+            self.next_at = None;
+            return;
+        }
+        if !conn.is_established() || self.has_ended {
+            return;
+        }
+        let now = io.now();
+        if self.number == 0 {
+            self.begin(now);
+        }
+        let mut bytes = 0;
+        while self.next_at.is_some_and(|at| at <= now) {
+            bytes += u64::from(self.next(now).0.payload_bytes);
+        }
+        // What the socket has no room for is dropped by the application, as by one that sends in real time.
+        bytes = bytes.min(conn.space());
+        if bytes > 0 {
+            conn.write(bytes, io);
+        }
+        if self.has_ended {
+            conn.close(io);
+        }
+    }
+
+    /// The message that is due now.
+    pub fn next(&mut self, now: Time) -> (Piece, Left) {
+        let p = Piece { payload_bytes: self.payload, burst: self.number };
+        self.packets += 1;
         self.last_sent = now;
         self.left -= 1;
         if self.left > 0 {
@@ -167,7 +206,7 @@ impl Source {
         match self.next_at {
             Some(_) => (p, Left::More),
             None => {
-                self.closed_at = Some(now);
+                self.has_ended = true;
                 (p, Left::Nothing)
             }
         }
@@ -176,12 +215,12 @@ impl Source {
     /// Pairs of consecutive packets within a burst.
     pub fn pairs(&self) -> u64 {
         let begun = if self.next_at == Some(self.burst_began) { self.number - 1 } else { self.number };
-        self.tx.packets - begun.min(self.tx.packets)
+        self.packets - begun.min(self.packets)
     }
 
     /// Time from the first to the last packet of each burst, added up over all bursts.
     pub fn span(&self) -> Dur {
-        let present = if self.closed_at.is_some() { Dur::ZERO } else { self.last_sent.since(self.burst_began) };
+        let present = if self.has_ended { Dur::ZERO } else { self.last_sent.since(self.burst_began) };
         self.spans + present
     }
 }
@@ -203,9 +242,9 @@ mod tests {
             let mut source = Source::of(&w, streams.named(&format!("source/{i}"))).expect("a source");
             source.begin(Time::ZERO);
             while let Some(at) = source.next_at.filter(|at| *at < end) {
-                source.send(at);
+                source.next(at);
             }
-            source.tx.packets
+            source.packets
         };
         (0..sources).map(one).sum::<u64>() as f64
     }

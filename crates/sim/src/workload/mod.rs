@@ -8,14 +8,16 @@ pub mod ping;
 pub mod reader;
 pub mod web;
 
-use crate::datagrams::{Datagrams, Half, Recorded, Waits};
-use crate::endpoint::{Arrivals, Endpoint, FlowEnd, Freshness, Milestone, Port, Setup};
+use crate::bound::udp::Udp;
+use crate::endpoint::{EndIo, Endpoint, FlowEnd, Freshness, Heard, Milestone, Setup};
 use crate::host_queue::HostQueue;
-use crate::scenario::{self, Changed, Plan, Repetition, WorkloadParams};
+use crate::scenario::{self, Changed, FlowPlan, GroupPlan, Plan, Repetition, WorkloadParams};
+use crate::transport::{Stream, Transport};
+use crate::waits::{Recorded, Waits};
 use crate::world::Parameters;
-use crosswind_base::{FlowId, Histogram, Streams, Time, Vantage};
+use crosswind_base::{FlowId, Streams, Time, Vantage};
 use crosswind_transport::tcp::law::{Controller, Needs};
-use crosswind_transport::tcp::{Connection, Io, TcpParams};
+use crosswind_transport::tcp::{CloseRule, Connection, TcpParams};
 use schemars::schema_for;
 
 /// The application at one end of a flow.
@@ -30,15 +32,20 @@ pub enum App {
     Sink,
     /// Reads slowly, or has something to answer.
     Reader(Box<reader::Reader>),
+    /// Makes messages in its own time.
+    Source(Box<cbr::Source>),
+    /// Answers every message with one of the same length.
+    Echo,
 }
 
 impl App {
     /// Called after anything that may have changed what the application can do.
     #[inline(always)]
-    pub fn run(&mut self, conn: &mut Connection, io: &mut impl Io) -> Option<Milestone> {
+    pub fn run(&mut self, conn: &mut (impl Stream + ?Sized), io: &mut EndIo<'_, '_>) -> Option<Milestone> {
         match self {
             App::Bulk(b) => b.run(conn, io),
-            App::Sink => {}
+            App::Sink | App::Echo => {}
+            App::Source(s) => s.run(conn, io),
             App::Web(w) => w.run(conn, io),
             App::Reader(r) => r.run(conn, io),
             App::Fetch(f) => return f.run(conn, io),
@@ -53,13 +60,17 @@ impl App {
         match self {
             App::Web(w) => w.next_at(),
             App::Reader(r) => r.next_wake(),
+            App::Source(s) => s.next_at,
             _ => None,
         }
     }
 
     /// The timeline says what the workload is from now on.
     #[cold]
-    pub fn go_on_as(&mut self, change: &Changed, conn: &mut Connection, io: &mut impl Io) {
+    pub fn go_on_as(&mut self, change: &Changed, conn: &mut (impl Stream + ?Sized), io: &mut EndIo<'_, '_>) {
+        if let App::Source(source) = self {
+            return source.go_on_as(&change.now);
+        }
         let WorkloadParams::Bulk(new) = &change.now else { return };
         let WorkloadParams::Bulk(old) = &change.before else { return };
         let how = |b: &scenario::Bulk| (b.reading, b.read_rate, b.read_size);
@@ -112,7 +123,11 @@ pub fn ends(plan: &Plan, params: &Parameters, rep: Repetition, streams: &Streams
     let mut out = Vec::with_capacity(plan.flows.len() * 2);
     for (i, f) in plan.flows.iter().enumerate() {
         let group = plan.group(f);
-        let setup = |seen: Vantage, start: Option<Time>| {
+        let [sender, receiver] = apps(group, f, streams);
+        let opener = if matches!(receiver, App::Fetch(_)) { Vantage::Receiver } else { Vantage::Sender };
+        // The later connections of a page are opened when the page says so.
+        let start = Some(starts[i]).filter(|_| f.connection == 0);
+        let setup = |seen: Vantage| {
             let (route, host, peer) = match seen {
                 Vantage::Sender => (routes[2 * i], f.from, f.to),
                 Vantage::Receiver => (routes[2 * i + 1], f.to, f.from),
@@ -120,61 +135,72 @@ pub fn ends(plan: &Plan, params: &Parameters, rep: Repetition, streams: &Streams
             // Lifetimes belong to the data.
             let sends_data = seen == Vantage::Sender;
             let lifetime = group.lifetime.filter(|_| sends_data);
+            let start = start.filter(|_| seen == opener);
             Setup { flow: FlowId(i as u32), seen, route, host, dscp: group.dscp, start, peer, lifetime }
         };
-        let start = Some(starts[i]);
+        let both = [(sender, setup(Vantage::Sender)), (receiver, setup(Vantage::Receiver))];
+        let own = Own { streams, flow: &f.name };
         if let Some(paced) = &params.paced[f.group as usize] {
-            let (sender, receiver) = paced.ends(&group.workload, &f.name, streams);
-            out.push(datagrams(Half::Paced(Box::new(sender)), setup(Vantage::Sender, start), None));
-            out.push(datagrams(Half::Listener(Box::new(receiver)), setup(Vantage::Receiver, None), None));
-            continue;
-        }
-        let (sender, receiver, opener) = match &group.workload {
-            WorkloadParams::Bulk(b) => {
-                let reader = reader::Reader::of(b).map_or(App::Sink, |r| App::Reader(Box::new(r)));
-                (App::Bulk(bulk::Sender::new(b)), reader, Vantage::Sender)
+            for (app, s) in both {
+                out.push(other(paced.end(&group.workload, s.seen, &own), app, &s, Heard::at(&s, None)));
             }
-            WorkloadParams::Web(w) => {
-                let app = web::Web::new(w, streams.named(&format!("flow/{}/web", f.name)));
-                (App::Web(Box::new(app)), App::Sink, Vantage::Sender)
+        } else if group.workload.is_datagrams() {
+            for (app, s) in both {
+                let waits = Waits::new(&group.queue_delay_limits, if f.hist { Recorded::Yes } else { Recorded::No });
+                let udp = if waits.is_some() { Udp::that_notes_waits() } else { Udp::default() };
+                out.push(other(udp, app, &s, Heard::at(&s, waits)));
             }
-            WorkloadParams::Page(p) => {
-                let (answer, fetch) = (page::Answer::new(p, f.connection), page::Fetch::new(p, f.connection));
-                (App::Answer(Box::new(answer)), App::Fetch(Box::new(fetch)), Vantage::Receiver)
-            }
-            WorkloadParams::Cbr(_) | WorkloadParams::OnOff(_) | WorkloadParams::Ping(_) => {
-                let rng = streams.named(&format!("flow/{}/source", f.name));
-                let source = cbr::Source::of(&group.workload, rng).expect("the arm names those that have a source");
-                for (half, setup) in [
-                    (Half::Source(Box::new(source)), setup(Vantage::Sender, start)),
-                    (Half::Sink(Box::default()), setup(Vantage::Receiver, None)),
-                ] {
-                    let is_recorded = if f.hist { Recorded::Yes } else { Recorded::No };
-                    out.push(datagrams(half, setup, Waits::new(&group.queue_delay_limits, is_recorded)));
-                }
-                if let Some(FlowEnd::Udp(sink)) = out.last_mut() {
-                    sink.answers = matches!(group.workload, WorkloadParams::Ping(_));
-                }
-                continue;
-            }
-        };
-        // The later connections of a page are opened when the page says so.
-        let start = start.filter(|_| f.connection == 0);
-        for (seen, app) in [(Vantage::Sender, sender), (Vantage::Receiver, receiver)] {
-            let setup = setup(seen, start.filter(|_| seen == opener));
+        } else {
             let tcp = &params.tcp[f.group as usize];
-            let mut end = Endpoint::new(tcp.clone(), app, setup);
-            Own { streams, flow: &f.name }.equip(&mut end, tcp);
-            out.push(FlowEnd::Tcp(end));
+            out.extend(both.map(|(app, s)| FlowEnd::Tcp(connection(app, &s, tcp, &own))));
         }
     }
     for (i, f) in plan.flows.iter().enumerate() {
         out[2 * i + 1].arrivals_mut().freshness = plan.group(f).lifetime.as_ref().and_then(Freshness::of);
-        if let (FlowEnd::Udp(sender), Some(host)) = (&mut out[2 * i], plan.group(f).host_queue) {
+        if let (FlowEnd::Other(sender), Some(host)) = (&mut out[2 * i], plan.group(f).host_queue) {
             sender.host = Some(Box::new(HostQueue::new(host)));
         }
     }
     out
+}
+
+/// What runs at the two ends of a flow: where the data comes from, and where it goes.
+fn apps(group: &GroupPlan, f: &FlowPlan, streams: &Streams) -> [App; 2] {
+    match &group.workload {
+        WorkloadParams::Bulk(b) => {
+            let reader = reader::Reader::of(b).map_or(App::Sink, |r| App::Reader(Box::new(r)));
+            [App::Bulk(bulk::Sender::new(b)), reader]
+        }
+        WorkloadParams::Web(w) => {
+            let app = web::Web::new(w, streams.named(&format!("flow/{}/web", f.name)));
+            [App::Web(Box::new(app)), App::Sink]
+        }
+        WorkloadParams::Page(p) => {
+            let (answer, fetch) = (page::Answer::new(p, f.connection), page::Fetch::new(p, f.connection));
+            [App::Answer(Box::new(answer)), App::Fetch(Box::new(fetch))]
+        }
+        WorkloadParams::Cbr(_) | WorkloadParams::OnOff(_) | WorkloadParams::Ping(_) => {
+            let rng = streams.named(&format!("flow/{}/source", f.name));
+            let source = cbr::Source::of(&group.workload, rng).expect("the arm names those that have a source");
+            let listens = if matches!(group.workload, WorkloadParams::Ping(_)) { App::Echo } else { App::Sink };
+            [App::Source(Box::new(source)), listens]
+        }
+    }
+}
+
+/// One end of a TCP connection.
+fn connection(app: App, s: &Setup, tcp: &std::sync::Arc<TcpParams>, own: &Own<'_>) -> Endpoint {
+    let rule = if s.seen == Vantage::Sender { CloseRule::ByApplication } else { CloseRule::WithPeer };
+    let mut end = Endpoint::new(Connection::new(tcp.clone(), s.peer, rule), app, s);
+    own.equip(&mut end.conn, &end.app, s.seen, tcp);
+    end
+}
+
+/// One end over any other transport.
+pub fn other(conn: impl Transport + 'static, app: App, s: &Setup, heard: Heard) -> FlowEnd {
+    let mut end = Endpoint::new(conn, app, s);
+    end.arrivals.heard = Some(Box::new(heard));
+    FlowEnd::Other(Box::new(end))
 }
 
 /// What is a flow's own: its name, and the random streams under it.
@@ -185,37 +211,24 @@ pub struct Own<'a> {
 
 impl Own<'_> {
     /// Gives an end that has not begun its reader, its habit of acknowledging and its dice.
-    pub fn equip(&self, end: &mut Endpoint, tcp: &TcpParams) {
-        let (seen, flow) = (end.port.seen, self.flow);
-        if let App::Reader(r) = &end.app {
-            r.begin(&mut end.conn);
+    pub fn equip(&self, conn: &mut Connection, app: &App, seen: Vantage, tcp: &TcpParams) {
+        let flow = self.flow;
+        if let App::Reader(r) = app {
+            r.begin(conn);
         }
         if seen == Vantage::Sender && tcp.early.is_on() {
             let rng = self.streams.named(&format!("flow/{flow}/tcp/early"));
-            end.conn.sender().predict(tcp, rng);
+            conn.sender().predict(tcp, rng);
         }
         if seen == Vantage::Sender && Needs::of(tcp).dice {
             let rng = self.streams.named(&format!("flow/{flow}/tcp/law"));
-            end.conn.sender().law.take_dice(rng);
+            conn.sender().law.take_dice(rng);
         }
         if tcp.ack_habit.is_on() {
             let side = if seen == Vantage::Sender { "sender" } else { "receiver" };
-            end.conn.rx.accustom(tcp, self.streams.named(&format!("flow/{flow}/tcp/acks/{side}")));
+            conn.rx.accustom(tcp, self.streams.named(&format!("flow/{flow}/tcp/acks/{side}")));
         }
     }
-}
-
-fn datagrams(half: Half, s: Setup, waits: Option<Box<Waits>>) -> FlowEnd {
-    FlowEnd::Udp(Datagrams {
-        half,
-        port: Port::new(&s),
-        host: None,
-        start: s.start,
-        arrivals: Arrivals::default(),
-        waits,
-        answers: false,
-        rtt_ns: Histogram::default(),
-    })
 }
 
 /// The pages of a plan, and the page that each flow belongs to. Both are empty where there are no pages.

@@ -22,11 +22,11 @@
 //! **Checked by**: `crates/sim/tests/pages.rs`.
 
 use super::bulk;
-use crate::endpoint::Milestone;
+use crate::endpoint::{EndIo, Milestone};
 use crate::scenario::{Bulk, Close, Page};
+use crate::transport::Stream;
 use crosswind_base::{Size, Time};
-use crosswind_transport::tcp::conn::State;
-use crosswind_transport::tcp::{Connection, Io};
+use crosswind_transport::tcp::Io;
 use std::ops::Range;
 
 /// The browser's side of one connection.
@@ -44,13 +44,13 @@ impl Fetch {
         Fetch { request: request.0, size: size.0, asked: None, first_at: None, done_at: None }
     }
 
-    pub fn run(&mut self, conn: &mut Connection, io: &mut impl Io) -> Option<Milestone> {
+    pub fn run(&mut self, conn: &mut (impl Stream + ?Sized), io: &mut EndIo<'_, '_>) -> Option<Milestone> {
         let now = io.now();
-        if self.asked.is_none() && conn.state == State::Established {
+        if self.asked.is_none() && conn.is_established() {
             self.asked = Some(now);
             conn.write(self.request, io);
         }
-        let delivered = conn.rx.delivered();
+        let delivered = conn.delivered();
         let mut told = None;
         if delivered > 0 && self.first_at.is_none() {
             self.first_at = Some(now);
@@ -77,8 +77,8 @@ impl Answer {
         Answer { request: request.0, sender: bulk::Sender::new(&answer) }
     }
 
-    pub fn run(&mut self, conn: &mut Connection, io: &mut impl Io) {
-        if conn.rx.delivered() >= self.request {
+    pub fn run(&mut self, conn: &mut (impl Stream + ?Sized), io: &mut EndIo<'_, '_>) {
+        if conn.delivered() >= self.request {
             self.sender.run(conn, io);
         }
     }

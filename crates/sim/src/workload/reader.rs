@@ -1,9 +1,10 @@
 //! The reading end of a transfer: at once, or so fast; with an answer, perhaps, once everything has arrived.
 
+use crate::endpoint::EndIo;
 use crate::scenario::{Activity, Bulk};
+use crate::transport::Stream;
 use crosswind_base::{BitRate, Size, Time};
-use crosswind_transport::tcp::conn::State;
-use crosswind_transport::tcp::{Connection, Io};
+use crosswind_transport::tcp::Io;
 
 /// Bytes of a read, when nothing is said.
 const READ: Size = Size(4096);
@@ -35,10 +36,10 @@ impl Reader {
     }
 
     /// Makes the connection one that is read by this program.
-    pub fn begin(&self, conn: &mut Connection) {
+    pub fn begin(&self, conn: &mut (impl Stream + ?Sized)) {
         match self.takes_its_time() {
-            true => conn.rx.wait_for_reads(),
-            false => conn.rx.read_at_once(),
+            true => conn.wait_for_reads(),
+            false => conn.read_at_once(),
         }
         if self.answer > 0 {
             conn.close_by_itself();
@@ -47,14 +48,14 @@ impl Reader {
 
     /// The timeline has changed how it reads. What it was busy with, it leaves.
     #[cold]
-    pub fn go_on_as(&mut self, b: &Bulk, conn: &mut Connection, io: &mut impl Io) {
+    pub fn go_on_as(&mut self, b: &Bulk, conn: &mut (impl Stream + ?Sized), io: &mut EndIo<'_, '_>) {
         let answer = self.answer;
         *self = Reader { answer, ..Reader::new(b) };
         match self.takes_its_time() {
-            true => conn.rx.wait_for_reads(),
+            true => conn.wait_for_reads(),
             false => {
                 conn.read(u64::MAX, io);
-                conn.rx.read_at_once();
+                conn.read_at_once();
             }
         }
         self.run(conn, io);
@@ -64,14 +65,14 @@ impl Reader {
         self.busy_until
     }
 
-    pub fn run(&mut self, conn: &mut Connection, io: &mut impl Io) {
-        if conn.state != State::Established {
+    pub fn run(&mut self, conn: &mut (impl Stream + ?Sized), io: &mut EndIo<'_, '_>) {
+        if !conn.is_established() {
             self.busy_until = None;
             return;
         }
         self.read(conn, io);
-        if self.answer > 0 && conn.rx.fin_reached() && conn.rx.unread() == 0 {
-            let bytes = self.answer.min(conn.send_space());
+        if self.answer > 0 && conn.has_all() && conn.unread() == 0 {
+            let bytes = self.answer.min(conn.space());
             self.answer -= bytes;
             conn.write(bytes, io);
             if self.answer == 0 {
@@ -80,7 +81,7 @@ impl Reader {
         }
     }
 
-    fn read(&mut self, conn: &mut Connection, io: &mut impl Io) {
+    fn read(&mut self, conn: &mut (impl Stream + ?Sized), io: &mut EndIo<'_, '_>) {
         let now = io.now();
         let is_free = self.reading == Activity::On && self.busy_until.is_none_or(|t| t <= now);
         let Some(rate) = self.rate.filter(|_| is_free) else { return };

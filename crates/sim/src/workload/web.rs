@@ -17,10 +17,11 @@
 //!
 //! **Checked by**: `crates/sim/tests/web.rs`.
 
+use crate::endpoint::EndIo;
 use crate::scenario::{self, Draw};
+use crate::transport::Stream;
 use crosswind_base::{Rng, Size, Time};
-use crosswind_transport::tcp::conn::State;
-use crosswind_transport::tcp::{Connection, Io};
+use crosswind_transport::tcp::Io;
 
 /// The sender of transfers on one connection.
 pub struct Web {
@@ -43,13 +44,13 @@ impl Web {
     }
 
     /// Begins what is due. The first transfer begins with the connection.
-    pub fn run(&mut self, conn: &mut Connection, io: &mut impl Io) {
+    pub fn run(&mut self, conn: &mut (impl Stream + ?Sized), io: &mut EndIo<'_, '_>) {
         let now = io.now();
-        if conn.is_over() {
+        if conn.has_ended() {
             self.next_at = None;
             return;
         }
-        if conn.state != State::Established || self.left == Some(0) {
+        if !conn.is_established() || self.left == Some(0) {
             return;
         }
         let mut due = *self.next_at.get_or_insert(now);

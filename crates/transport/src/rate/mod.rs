@@ -23,6 +23,8 @@ pub trait Sender {
     fn next_wake(&self) -> Option<Time>;
     /// What the application has given it to send.
     fn supply(&mut self) -> &mut Supply;
+    /// How many bytes more the application may give it.
+    fn room_bytes(&self) -> u64;
     /// All data that there ever will be is dealt with.
     fn is_over(&self) -> bool;
     /// Momentary values for the time series.
@@ -42,6 +44,10 @@ pub trait Receiver {
     fn report(&self, out: &mut dyn Metrics);
     /// Other parameters, of those that may change.
     fn retune(&mut self, new: &Tuning);
+    /// Bytes that have arrived in order. `None`: what is lost does not come again.
+    fn delivered(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// A time as packets carry it: whole microseconds, modulo 2^32.

@@ -1,6 +1,9 @@
-//! What an application has given to its transport: everything at once, or datagrams one by one.
+//! What an application has given to its transport: bytes of a stream, or datagrams one by one.
 
 use std::collections::VecDeque;
+
+/// Bytes that a socket takes of a stream: more than anybody writes at once.
+pub const BUFFER_BYTES: u64 = 1 << 41;
 
 /// The content of one packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -14,8 +17,8 @@ pub struct Piece {
 enum From {
     /// An application that always has more.
     Endless,
-    /// A file: bytes that are left.
-    Bytes(u64),
+    /// Bytes that have been written and wait; more may come.
+    Written { left: u64, has_ended: bool },
     /// Datagrams that wait to be sent, by their burst; more may come.
     Stream { waiting: VecDeque<u64>, limit_packets: usize, has_ended: bool },
 }
@@ -30,10 +33,29 @@ pub struct Supply {
 }
 
 impl Supply {
-    /// All data is there at the start; without a size it never ends.
-    pub fn greedy(payload_bytes: u16, size_bytes: Option<u64>) -> Supply {
-        let from = size_bytes.map_or(From::Endless, From::Bytes);
-        Supply { payload_bytes, from, refused_packets: 0 }
+    /// There is always more.
+    pub fn endless(payload_bytes: u16) -> Supply {
+        Supply { payload_bytes, from: From::Endless, refused_packets: 0 }
+    }
+
+    /// Bytes are written.
+    pub fn written(payload_bytes: u16) -> Supply {
+        Supply { payload_bytes, from: From::Written { left: 0, has_ended: false }, refused_packets: 0 }
+    }
+
+    /// The application writes so many bytes.
+    pub fn write(&mut self, bytes: u64) {
+        if let From::Written { left, .. } = &mut self.from {
+            *left += bytes;
+        }
+    }
+
+    /// How many bytes can be written.
+    pub fn room_bytes(&self) -> u64 {
+        match &self.from {
+            From::Written { left, has_ended: false } => BUFFER_BYTES.saturating_sub(*left),
+            _ => 0,
+        }
     }
 
     /// Datagrams come one by one and wait in a queue.
@@ -56,7 +78,7 @@ impl Supply {
 
     /// The application will offer nothing more.
     pub fn end(&mut self) {
-        if let From::Stream { has_ended, .. } = &mut self.from {
+        if let From::Stream { has_ended, .. } | From::Written { has_ended, .. } = &mut self.from {
             *has_ended = true;
         }
     }
@@ -65,7 +87,7 @@ impl Supply {
     pub fn has_more(&self) -> bool {
         match &self.from {
             From::Endless => true,
-            From::Bytes(left) => *left > 0,
+            From::Written { left, .. } => *left > 0,
             From::Stream { waiting, .. } => !waiting.is_empty(),
         }
     }
@@ -74,7 +96,7 @@ impl Supply {
     pub fn is_exhausted(&self) -> bool {
         match &self.from {
             From::Endless => false,
-            From::Bytes(left) => *left == 0,
+            From::Written { left, has_ended } => *has_ended && *left == 0,
             From::Stream { waiting, has_ended, .. } => *has_ended && waiting.is_empty(),
         }
     }
@@ -84,8 +106,8 @@ impl Supply {
         let full = self.payload_bytes;
         match &mut self.from {
             From::Endless => Some(Piece { payload_bytes: full, burst: 1 }),
-            From::Bytes(0) => None,
-            From::Bytes(left) => {
+            From::Written { left: 0, .. } => None,
+            From::Written { left, .. } => {
                 let payload_bytes = (*left).min(u64::from(full)) as u16;
                 *left -= u64::from(payload_bytes);
                 Some(Piece { payload_bytes, burst: 1 })
@@ -101,10 +123,13 @@ mod tests {
 
     #[test]
     fn a_file_ends_with_what_is_left_of_it() {
-        let mut s = Supply::greedy(1000, Some(2300));
+        let mut s = Supply::written(1000);
+        s.write(2300);
         let sizes: Vec<u16> = std::iter::from_fn(|| s.take()).map(|p| p.payload_bytes).collect();
         assert_eq!(sizes, [1000, 1000, 300]);
-        assert!(s.is_exhausted() && !s.has_more());
+        assert!(!s.has_more() && !s.is_exhausted(), "more may be written");
+        s.end();
+        assert!(s.is_exhausted());
     }
 
     #[test]

@@ -328,6 +328,10 @@ impl rate::Sender for Sender {
         &mut self.supply
     }
 
+    fn room_bytes(&self) -> u64 {
+        self.supply.room_bytes()
+    }
+
     fn is_over(&self) -> bool {
         self.supply.is_exhausted()
     }

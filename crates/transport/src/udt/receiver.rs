@@ -50,6 +50,9 @@ pub struct Receiver {
     /// When each was reported last, where each is reported for itself.
     reported_at: BTreeMap<u64, Time>,
     has_news: bool,
+    /// Payload of what has arrived in order, and of each packet that has come behind a hole.
+    delivered_bytes: u64,
+    behind: BTreeMap<u64, u16>,
     /// When the next control interval is over, and when the next acknowledgement is due.
     ack_at: Option<Time>,
     ack_due: Time,
@@ -73,6 +76,8 @@ impl Receiver {
             reported: 0,
             reported_at: BTreeMap::new(),
             has_news: false,
+            delivered_bytes: 0,
+            behind: BTreeMap::new(),
             ack_at: None,
             ack_due: Time::ZERO,
             nak_at: None,
@@ -87,13 +92,28 @@ impl Receiver {
         if number > self.next {
             self.notice(self.next, number - 1, io);
         }
-        if number >= self.next {
+        let is_new = number >= self.next;
+        if is_new {
             self.next = number + 1;
-        } else {
-            self.lost.remove(number);
+        }
+        if is_new || self.lost.remove(number) {
             self.reported_at.remove(&number);
+            self.deliver(number, p.payload);
         }
         self.ack_at.get_or_insert(now + self.params.control_interval);
+    }
+
+    /// A packet has come for the first time.
+    fn deliver(&mut self, number: u64, payload_bytes: u16) {
+        let below = self.complete_below();
+        if number >= below {
+            self.behind.insert(number, payload_bytes);
+            return;
+        }
+        self.delivered_bytes += u64::from(payload_bytes);
+        while let Some((_, bytes)) = self.behind.first_entry().filter(|e| *e.key() < below).map(|e| e.remove_entry()) {
+            self.delivered_bytes += u64::from(bytes);
+        }
     }
 
     /// Numbers were left out.
@@ -256,6 +276,10 @@ impl rate::Receiver for Receiver {
     }
 
     fn sample(&self, _out: &mut dyn FnMut(&'static str, f64)) {}
+
+    fn delivered(&self) -> Option<u64> {
+        Some(self.delivered_bytes)
+    }
 
     fn retune(&mut self, new: &Tuning) {
         if let Tuning::Udt(params) = new {

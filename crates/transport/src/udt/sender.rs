@@ -9,6 +9,7 @@ use crate::rate::{self, Supply, Tuning};
 use crate::tcp::Io;
 use crosswind_base::packet::{Datagram, Ext, Proto};
 use crosswind_base::{Dur, EventKind, Histogram, Metrics, Packet, Rng, Time};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// What the world may read.
@@ -24,9 +25,9 @@ pub struct Sender {
     params: Arc<UdtParams>,
     supply: Supply,
     law: Law,
-    /// Payload of every packet but perhaps the last: its number and payload.
     payload_bytes: u16,
-    short: Option<(u64, u16)>,
+    /// Packets with less payload that may have to be sent again: number and payload, the oldest first.
+    short: VecDeque<(u64, u16)>,
     /// Number of the next new packet; all below `acknowledged` have come.
     next: u64,
     acknowledged: u64,
@@ -57,7 +58,7 @@ impl Sender {
             window: if params.slow_start.on() { 2.0 } else { f64::from(params.window_limit_packets) },
             params,
             supply,
-            short: None,
+            short: VecDeque::new(),
             next: 0,
             acknowledged: 0,
             lost: Ranges::default(),
@@ -90,6 +91,9 @@ impl Sender {
         }
         self.acknowledged = a.below;
         self.lost.remove_below(a.below);
+        while self.short.front().is_some_and(|s| s.0 < a.below) {
+            self.short.pop_front();
+        }
         self.note_rtt(a.rtt);
         let mean = |old: f64, new: f64| if old > 0.0 { 0.875 * old + 0.125 * new } else { new };
         if a.arrival_rate > 0.0 {
@@ -208,16 +212,21 @@ impl Sender {
         }
     }
 
+    fn payload_of(&self, number: u64) -> u16 {
+        let known = self.short.binary_search_by_key(&number, |s| s.0);
+        known.map_or(self.payload_bytes, |i| self.short[i].1)
+    }
+
     fn send(&mut self, io: &mut dyn Io) {
         let now = io.now();
         let (number, payload, is_new) = match self.lost.pop_first() {
-            Some(n) => (n, self.short.filter(|s| s.0 == n).map_or(self.payload_bytes, |s| s.1), false),
+            Some(n) => (n, self.payload_of(n), false),
             None => {
                 let Some(piece) = self.supply.take() else { return self.plan(now) };
                 let n = self.next;
                 self.next += 1;
                 if piece.payload_bytes < self.payload_bytes {
-                    self.short = Some((n, piece.payload_bytes));
+                    self.short.push_back((n, piece.payload_bytes));
                 }
                 (n, piece.payload_bytes, true)
             }
@@ -281,6 +290,10 @@ impl rate::Sender for Sender {
 
     fn supply(&mut self) -> &mut Supply {
         &mut self.supply
+    }
+
+    fn room_bytes(&self) -> u64 {
+        self.supply.room_bytes()
     }
 
     fn is_over(&self) -> bool {

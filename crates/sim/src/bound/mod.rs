@@ -1,0 +1,5 @@
+//! The transports bound to the world: one file each, an `impl` of [`crate::transport::Transport`].
+
+pub mod rate;
+pub mod tcp;
+pub mod udp;
