@@ -51,7 +51,8 @@ ARROWS = {
     "record": {"base"},
     "sim": {"base", "net", "transport", "record"},
     "emu": {"base", "net", "record"},
-    "py": {"base", "net", "transport", "record", "sim", "emu"},
+    "stacks": {"base", "transport"},
+    "py": {"base", "net", "transport", "record", "sim", "emu", "stacks"},
     "testkit": {"base", "net", "transport"},
 }
 # Rooms of python/crosswind, from the ground up: each imports from those before it only. What stands in one row does not

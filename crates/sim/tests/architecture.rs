@@ -13,7 +13,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("sim", &["base", "net", "transport", "record"]),
     // In emulation the hosts are kernels: never transport, never sim.
     ("emu", &["base", "net", "record"]),
-    ("py", &["base", "net", "transport", "record", "sim", "emu"]),
+    // Stacks of other people: the simulator is handed them, and compiles without.
+    ("stacks", &["base", "transport"]),
+    ("py", &["base", "net", "transport", "record", "sim", "emu", "stacks"]),
     // Only ever a dependency of tests.
     ("testkit", &["base", "net", "transport"]),
 ];

@@ -5,6 +5,7 @@
 pub mod bundle;
 pub mod rate;
 pub mod registry;
+pub mod stack;
 pub mod tcp;
 pub mod tfrc;
 pub mod udp;
