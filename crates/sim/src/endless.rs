@@ -62,8 +62,9 @@ fn never_ends(w: &WorkloadParams) -> bool {
 }
 
 /// Whether a flow never ends by itself: it has no last byte, and its transport none either.
-pub fn is_endless(plan: &Plan, params: &Parameters, f: &FlowPlan) -> bool {
-    params.paced[f.group as usize].is_none() && never_ends(&plan.group(f).workload)
+pub fn is_endless(plan: &Plan, f: &FlowPlan) -> bool {
+    let of = plan.group(f);
+    !of.transport.has_rate() && never_ends(&of.workload)
 }
 
 impl Endless {
@@ -72,7 +73,7 @@ impl Endless {
         if plan.timeline.iter().any(|c| c.abort.is_some() || c.of_flow.workload.is_some()) {
             return None;
         }
-        let flow = plan.flows.iter().position(|f| f.is_awaited && is_endless(plan, params, f))?;
+        let flow = plan.flows.iter().position(|f| f.is_awaited && is_endless(plan, f))?;
         if plan.group(&plan.flows[flow]).is_datagrams() {
             return Some(Endless { flow, patience: None });
         }

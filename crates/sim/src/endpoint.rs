@@ -172,6 +172,13 @@ macro_rules! each {
 }
 
 impl FlowEnd {
+    /// One end over any transport but TCP.
+    pub fn other(conn: impl Transport + 'static, app: App, s: &Setup, heard: Heard) -> FlowEnd {
+        let mut end = Endpoint::new(conn, app, s);
+        end.arrivals.heard = Some(Box::new(heard));
+        FlowEnd::Other(Box::new(end))
+    }
+
     #[inline]
     pub fn next_wake(&self) -> Option<Time> {
         each!(self, e => e.next_wake())

@@ -59,10 +59,10 @@ fn longest_packet(plan: &Plan, p: &Parameters) -> u32 {
 }
 
 /// Whether drops may be noticed later than they happen.
-fn may_gather(plan: &Plan, p: &Parameters, ties: Ties) -> bool {
+fn may_gather(plan: &Plan, ties: Ties) -> bool {
     let is_watched =
         plan.flows.iter().any(|f| f.events) || plan.record.event_file.is_some() || plan.record.pcap.is_some();
-    let may_end = |f: &FlowPlan| plan.group(f).is_datagrams() && !is_endless(plan, p, f);
+    let may_end = |f: &FlowPlan| plan.group(f).is_datagrams() && !is_endless(plan, f);
     let ends_with_datagrams = plan.flows.iter().any(|f| f.is_awaited && may_end(f));
     !is_watched && !ends_with_datagrams && ties == Ties::Ordered
 }
@@ -97,7 +97,7 @@ pub fn foresee(plan: &Plan, params: &Parameters, stages: &mut [BoxStage], edges:
     }
     let fed = is_told.clone();
     let could_hand_on = |i: usize| plans[i] && plan.egresses[i].spec.loss.is_none();
-    if may_gather(plan, params, ties) {
+    if may_gather(plan, ties) {
         for (i, told) in is_told.iter_mut().enumerate() {
             let has_delay = plan.egresses[i].spec.delay > Dur::ZERO;
             let lines = sources[i].lines();

@@ -17,7 +17,6 @@ mod manner;
 pub mod many;
 pub mod memory;
 mod messages;
-pub mod paced;
 mod parameters;
 mod relay;
 mod resends;

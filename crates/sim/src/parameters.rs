@@ -1,8 +1,11 @@
 //! What is the same in all repetitions of a plan, read and checked once.
 
+use crate::bound::paced::PacedParams;
+use crate::bound::tcp::TcpEnds;
+use crate::bound::udp::UdpEnds;
 use crate::edges;
-use crate::paced::PacedParams;
-use crate::scenario::Plan;
+use crate::scenario::{GroupPlan, Plan, TransportPlan};
+use crate::transport::{Brought, Ends};
 use crosswind_base::{ConfigError, Streams};
 use crosswind_net::registry::{BoxStage, BuildCx, EgressMaker};
 use crosswind_transport::tcp::params::{LawName, Maker};
@@ -21,25 +24,30 @@ pub struct Parameters {
     pub egresses: Vec<Arc<EgressMaker>>,
     /// Those that the timeline changes.
     pub changing: BTreeSet<u32>,
-    /// Of the groups that run over a rate-based transport.
-    pub paced: Vec<Option<PacedParams>>,
+    /// For each group of flows what makes its ends.
+    pub ends: Vec<Arc<dyn Ends>>,
 }
 
 impl Parameters {
     pub fn of(plan: &Plan) -> Result<Parameters, ConfigError> {
-        Parameters::with_laws(plan, &OwnLaws::new())
+        Parameters::read(plan, Some(&OwnLaws::new()), Some(&Brought::new()))
     }
 
     /// `laws`: what makes the laws that scenarios call by name (`law = "own"`).
     pub fn with_laws(plan: &Plan, laws: &OwnLaws) -> Result<Parameters, ConfigError> {
-        Parameters::read(plan, Some(laws))
+        Parameters::read(plan, Some(laws), Some(&Brought::new()))
+    }
+
+    /// `transports`: what makes the ends of flows whose `transport.type` is none of those that are built in.
+    pub fn with_transports(plan: &Plan, transports: &Brought) -> Result<Parameters, ConfigError> {
+        Parameters::read(plan, Some(&OwnLaws::new()), Some(transports))
     }
 
     /// Makes everything that a run makes and that may find something wrong with a plan: what passes here, runs. What many links
     /// share is made once.
     pub fn try_out(plan: &Plan) -> Result<(), ConfigError> {
         // Laws that a program brings come with the run.
-        let params = Parameters::read(plan, None)?;
+        let params = Parameters::read(plan, None, None)?;
         let streams = Streams::new(0);
         edges::build(plan, &streams)?;
         let mut seen = BTreeSet::new();
@@ -66,10 +74,10 @@ impl Parameters {
     }
 
     /// Without `laws`, those that are called by name are taken to be there.
-    fn read(plan: &Plan, laws: Option<&OwnLaws>) -> Result<Parameters, ConfigError> {
+    fn read(plan: &Plan, laws: Option<&OwnLaws>, brought: Option<&Brought>) -> Result<Parameters, ConfigError> {
         let read = |g: &crate::scenario::GroupPlan| {
             let at = format!("flow.{}.tcp", g.name);
-            let mut params = preset::read(&g.tcp, &at)?;
+            let mut params = preset::read(&g.tcp(), &at)?;
             if let Some(laws) = laws.filter(|_| params.law == LawName::Own) {
                 let unknown = || {
                     let known: Vec<&str> = laws.keys().map(String::as_str).collect();
@@ -95,11 +103,33 @@ impl Parameters {
             };
             egresses.push(maker.clone());
         }
+        let tcp: Vec<Arc<TcpParams>> = plan.groups.iter().map(read).collect::<Result<_, _>>()?;
+        let ends = plan.groups.iter().zip(&tcp).map(|(g, tcp)| ends(g, tcp, brought));
         Ok(Parameters {
-            tcp: plan.groups.iter().map(read).collect::<Result<_, _>>()?,
+            ends: ends.collect::<Result<_, _>>()?,
+            tcp,
             egresses,
             changing: plan.timeline.iter().filter_map(|c| c.target.egress()).collect(),
-            paced: plan.groups.iter().map(PacedParams::of).collect::<Result<_, _>>()?,
         })
     }
+}
+
+/// What makes the ends of a group: one arm, one transport. Without `brought`, those that are called by name are taken to be
+/// there.
+fn ends(g: &GroupPlan, tcp: &Arc<TcpParams>, brought: Option<&Brought>) -> Result<Arc<dyn Ends>, ConfigError> {
+    Ok(match &g.transport {
+        TransportPlan::Tcp(_) => Arc::new(TcpEnds(tcp.clone())),
+        TransportPlan::Udp => Arc::new(UdpEnds),
+        TransportPlan::Tfrc(_) | TransportPlan::Udt(_) => Arc::new(PacedParams::of(g)?),
+        TransportPlan::Brought(name, params) => {
+            let at = format!("flow.{}.transport", g.name);
+            match brought.map(|b| b.get(name)) {
+                None => Arc::new(UdpEnds),
+                Some(Some(read)) => read(params, &at)?,
+                Some(None) => {
+                    return Err(ConfigError::new(format!("{at}.type"), name, "a transport that the program brings"));
+                }
+            }
+        }
+    })
 }

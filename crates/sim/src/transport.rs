@@ -4,11 +4,14 @@
 //! at its end, it is handed its application, and lets that use it: as a [`Stream`] of bytes, where it is reliable, or as
 //! a queue of messages. The bindings stand in `bound/`, one file each.
 
-use crate::endpoint::{Arrivals, EndIo, Milestone};
-use crate::scenario::OfFlow;
+use crate::endpoint::{Arrivals, EndIo, FlowEnd, Milestone, Setup};
+use crate::scenario::{GroupPlan, OfFlow};
 use crate::workload::{App, Own};
 use crosswind_base::packet::Ext;
-use crosswind_base::{Metrics, Packet, Time};
+use crosswind_base::{ConfigError, Metrics, Packet, Time};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// One end of a flow, as its transport sees it.
 pub trait Transport {
@@ -51,6 +54,18 @@ pub trait Transport {
     /// Totals at the end of a run.
     fn report(&self, _out: &mut dyn Metrics) {}
 }
+
+/// What makes the ends of the flows of one group; its parameters have been read and checked.
+pub trait Ends: Send + Sync {
+    /// One end, with its application; `s.seen` says which.
+    fn end(&self, app: App, s: &Setup, group: &GroupPlan, own: &Own<'_>) -> FlowEnd;
+}
+
+/// Reads the parameters of a transport (those that stand beside `type`), found at a path of the scenario.
+pub type Reads = Arc<dyn Fn(&Value, &str) -> Result<Arc<dyn Ends>, ConfigError> + Send + Sync>;
+
+/// Transports that a program brings, by the name that `transport.type` has in scenarios.
+pub type Brought = BTreeMap<String, Reads>;
 
 /// What an application had open when it broke its connection off.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

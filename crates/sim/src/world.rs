@@ -16,6 +16,7 @@ pub use crate::parameters::{OwnLaws, Parameters};
 use crate::relay::{self, Network};
 use crate::scenario::{AbortedBy, Plan, Repetition, Target};
 use crate::simultaneous::Simultaneous;
+use crate::waits::Recorded;
 use crate::workload::{self, Own, page};
 use crosswind_base::{
     ConfigError, Cx, DropReason, Dur, End, Observer, Packet, PacketId, Pool, Stage, Streams, Time, Vantage, prefetch,
@@ -344,7 +345,8 @@ impl<'p> World<'p> {
                     let stage = self.stages.len() + end;
                     let (now, seen) = (self.now, observer.as_deref_mut());
                     let mut cx = Cx::new(now, stage as u32, &mut self.pool, &mut self.out, &mut self.losses, seen);
-                    let own = Own { streams: &self.streams, flow: &self.plan.flows[f as usize].name };
+                    let flow = &self.plan.flows[f as usize].name;
+                    let own = Own { streams: &self.streams, flow, recorded: Recorded::No };
                     self.ends[end].retune(&c.of_flow, &own, &mut cx, &mut self.caches);
                     self.calendar.wishes(stage, self.ends[end].next_wake().unwrap_or(Time::NEVER));
                 }

@@ -1,5 +1,6 @@
 //! The transports bound to the world: one file each, an `impl` of [`crate::transport::Transport`].
 
+pub mod paced;
 pub mod rate;
 pub mod tcp;
 pub mod udp;

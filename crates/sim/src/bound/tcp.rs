@@ -1,14 +1,27 @@
 //! TCP as a transport of the world: the connection of `crosswind_transport::tcp`, and what is measured of its packets.
 
-use crate::endpoint::{Arrivals, EndIo, Milestone};
-use crate::scenario::OfFlow;
-use crate::transport::{Broken, Stream, Transport, Wrote};
+use crate::endpoint::{Arrivals, EndIo, Endpoint, FlowEnd, Milestone, Setup};
+use crate::scenario::{GroupPlan, OfFlow};
+use crate::transport::{Broken, Ends, Stream, Transport, Wrote};
 use crate::workload::{App, Own};
 use crosswind_base::packet::Ext;
-use crosswind_base::{Packet, TcpFlags, Time};
-use crosswind_transport::tcp::Connection;
+use crosswind_base::{Packet, TcpFlags, Time, Vantage};
 use crosswind_transport::tcp::conn::State;
 use crosswind_transport::tcp::params::Writing;
+use crosswind_transport::tcp::{CloseRule, Connection, TcpParams};
+use std::sync::Arc;
+
+/// Makes the ends of connections with these parameters.
+pub struct TcpEnds(pub Arc<TcpParams>);
+
+impl Ends for TcpEnds {
+    fn end(&self, app: App, s: &Setup, _: &GroupPlan, own: &Own<'_>) -> FlowEnd {
+        let rule = if s.seen == Vantage::Sender { CloseRule::ByApplication } else { CloseRule::WithPeer };
+        let mut end = Endpoint::new(Connection::new(self.0.clone(), s.peer, rule), app, s);
+        own.equip(&mut end.conn, &end.app, s.seen, &self.0);
+        FlowEnd::Tcp(end)
+    }
+}
 
 impl Transport for Connection {
     fn name(&self) -> &'static str {

@@ -1,9 +1,10 @@
 //! UDP as a transport of the world: what the application has to send leaves at once, one datagram at a time, and nothing comes
 //! again.
 
-use crate::endpoint::{Arrivals, EndIo, Milestone};
-use crate::scenario::OfFlow;
-use crate::transport::Transport;
+use crate::endpoint::{Arrivals, EndIo, FlowEnd, Heard, Milestone, Setup};
+use crate::scenario::{GroupPlan, OfFlow};
+use crate::transport::{Ends, Transport};
+use crate::waits::Waits;
 use crate::workload::cbr::{Left, Source};
 use crate::workload::{App, Own};
 use crosswind_base::packet::{Ext, Meta};
@@ -11,6 +12,17 @@ use crosswind_base::probe::header_bits;
 use crosswind_base::{EventKind, Packet, Time};
 use crosswind_transport::tcp::Io;
 use crosswind_transport::udp;
+
+/// Makes the ends of flows of datagrams.
+pub struct UdpEnds;
+
+impl Ends for UdpEnds {
+    fn end(&self, app: App, s: &Setup, group: &GroupPlan, own: &Own<'_>) -> FlowEnd {
+        let waits = Waits::new(&group.queue_delay_limits, own.recorded);
+        let udp = Udp { notes_waits: waits.is_some(), ..Udp::default() };
+        FlowEnd::other(udp, app, s, Heard::at(s, waits))
+    }
+}
 
 /// One end.
 #[derive(Default)]
@@ -23,11 +35,6 @@ pub struct Udp {
 }
 
 impl Udp {
-    /// One whose packets have an option for their waits.
-    pub fn that_notes_waits() -> Udp {
-        Udp { notes_waits: true, ..Udp::default() }
-    }
-
     fn send(&mut self, source: &mut Source, io: &mut EndIo<'_, '_>) {
         io.object_began(source.burst_began);
         let (m, left) = source.next(io.now());

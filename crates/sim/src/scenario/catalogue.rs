@@ -51,6 +51,10 @@ pub struct Row {
 /// What a scenario needs to know of the registries.
 pub trait Catalogue {
     fn rows(&self, kind: Kind) -> Vec<Row>;
+    /// Transports beside those that are built in: whoever runs the plan brings them.
+    fn brought(&self) -> Vec<&str> {
+        Vec::new()
+    }
     /// `value` (an object that names its row) with all defaults filled in; doing it twice changes nothing.
     fn normalise(&self, kind: Kind, value: &Value, path: &str) -> Result<Value, ConfigError>;
 }

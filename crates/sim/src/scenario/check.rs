@@ -3,6 +3,7 @@
 use super::lifetime::Over;
 use super::sharing::Sharing;
 use super::start::StartRule;
+use super::transport::TransportPlan;
 use super::types::{Events, Flow, Part, Record, Scenario, Topology};
 use super::{work, workloads};
 use crosswind_base::units::show_dur;
@@ -148,9 +149,9 @@ fn flow(f: &Flow, duration: Dur) -> Result<(), ConfigError> {
     if let Some(rule) = f.start {
         start(rule, f.count, duration)?;
     }
-    let is_paced = f.tfrc.is_some() || f.udt.is_some();
-    if !f.queue_delay_limits.is_empty() && (is_paced || !f.workload.is_datagrams()) {
-        let found = if is_paced { "a flow over a transport of its own" } else { "a flow over TCP" };
+    let over = TransportPlan::of(f);
+    if !f.queue_delay_limits.is_empty() && over != TransportPlan::Udp {
+        let found = if over.is_tcp() { "a flow over TCP" } else { "a flow over a transport of its own" };
         return Err(ConfigError::new("queue_delay_limits", found, "a workload over UDP"));
     }
     if f.queue_delay_limits.len() > LATE_LIMITS_MAX {
@@ -158,14 +159,14 @@ fn flow(f: &Flow, duration: Dur) -> Result<(), ConfigError> {
         return Err(ConfigError::new("queue_delay_limits", found, format!("at most {LATE_LIMITS_MAX}")));
     }
     if let Some(q) = &f.host_queue {
-        if !is_paced && !f.workload.is_datagrams() {
+        if over.is_tcp() {
             return Err(ConfigError::new("host_queue", "a flow over TCP", "a workload over UDP, TFRC or UDT")
                 .hint("`tcp.host_queue` tells the sender when the queue of its host is full"));
         }
         q.check()?;
     }
     if let Some(l) = &f.lifetime {
-        l.check(if is_paced || f.workload.is_datagrams() { Over::Datagrams } else { Over::Connection })?;
+        l.check(if over.is_tcp() { Over::Connection } else { Over::Datagrams })?;
         workloads::leaves_room(&f.workload)?;
     }
     workloads::check(&f.workload)?;

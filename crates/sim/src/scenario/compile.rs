@@ -9,6 +9,7 @@ use super::routes::{Pair, Router};
 use super::start::{self, Repetition, StartRule};
 use super::timeline::{self, Change};
 use super::topology::{Ends, Graph};
+use super::transport::TransportPlan;
 use super::types::{Events, Record, Scenario};
 use super::workloads::WorkloadParams;
 use crate::world::Parameters;
@@ -63,26 +64,24 @@ pub struct GroupPlan {
     pub workload: WorkloadParams,
     /// Sums of queueing delays beyond which packets are counted as late.
     pub queue_delay_limits: Vec<Dur>,
-    /// Normalised parameters of TCP.
-    pub tcp: Value,
-    /// The transport that it runs over instead, with its normalised parameters.
-    pub paced: Option<PacedPlan>,
+    pub transport: TransportPlan,
     /// Whether events of all members are logged.
     pub events: bool,
 }
 
 impl GroupPlan {
-    /// Whether its flows have no connection: what one end sends, the other hears or not.
+    /// Whether its flows run over something else than TCP: numbered packets, which one end sends and the other hears or not.
     pub fn is_datagrams(&self) -> bool {
-        self.workload.is_datagrams() || self.paced.is_some()
+        !self.transport.is_tcp()
     }
-}
 
-/// A rate-based transport, with its normalised parameters.
-#[derive(Clone, Debug)]
-pub enum PacedPlan {
-    Tfrc(Value),
-    Udt(Value),
+    /// Normalised parameters of TCP; the defaults where it runs over something else.
+    pub fn tcp(&self) -> Value {
+        match &self.transport {
+            TransportPlan::Tcp(value) => value.clone(),
+            _ => Value::Object(serde_json::Map::new()),
+        }
+    }
 }
 
 /// One flow. Its index in [`Plan::flows`] is its id.
@@ -191,8 +190,7 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
             host_queue: f.host_queue,
             workload: f.workload.clone(),
             queue_delay_limits: f.queue_delay_limits.clone(),
-            tcp: f.tcp.clone(),
-            paced: f.tfrc.clone().map(PacedPlan::Tfrc).or_else(|| f.udt.clone().map(PacedPlan::Udt)),
+            transport: TransportPlan::of(f),
             events,
         });
         for k in 0..f.count {

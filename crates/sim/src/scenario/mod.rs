@@ -29,6 +29,7 @@ mod sharing;
 mod start;
 mod timeline;
 mod topology;
+mod transport;
 mod types;
 mod work;
 mod workloads;
@@ -42,7 +43,7 @@ mod tests;
 
 pub use body::{Body, Differing, EgressSpec};
 pub use catalogue::{Catalogue, Kind, Row};
-pub use compile::{Direction, EgressPlan, FlowPlan, GroupPlan, PacedPlan, Plan, compile};
+pub use compile::{Direction, EgressPlan, FlowPlan, GroupPlan, Plan, compile};
 pub(crate) use domains::check_colours;
 pub use domains::{Contract, Crossing, Domain, EdgePlan, Recording, RulePlan};
 pub use draw::Draw;
@@ -57,6 +58,7 @@ pub use set::set;
 pub use sharing::{Persist, Sharing};
 pub use start::{Repetition, StartRule};
 pub use timeline::{AbortedBy, Change, Schedule, Target, Timed, When};
+pub use transport::TransportPlan;
 pub use types::{AccessTree, Chain, Dumbbell, Events, Flow, Link, Part, PcapAt, Record, Scenario, Series, Topology};
 pub use workloads::{
     Activity, Bulk, Cbr, Close, FirstPeriod, OnOff, Page, Ping, Rounding, UDP_IP_HEADER, Web, WorkloadParams,

@@ -5,6 +5,7 @@ use super::catalogue::{Catalogue, Kind, object, shown};
 use super::check;
 use super::domains;
 use super::start::{StartRule, WrittenRule};
+use super::transport;
 use super::types::{AccessTree, Chain, Dumbbell, Flow, Link, Scenario, Topology};
 use super::workloads::{self, Bulk, Close, WorkloadParams};
 use crosswind_base::{BitRate, ConfigError, Dur, config};
@@ -173,9 +174,9 @@ fn default_access() -> Value {
 
 fn flow(value: &Value, cat: &dyn Catalogue, path: &str) -> Result<Flow, ConfigError> {
     object(value, path, "a table with the keys from, to, workload, ..")?;
-    let written: Flow<Value, Value> = read(value, path)?;
+    let mut written: Flow<Value, Value> = read(value, path)?;
     let at = format!("{path}.start");
-    let start = match written.start {
+    let start = match written.start.take() {
         None => StartRule::Fixed(Dur::ZERO),
         Some(Value::Object(keys)) if keys.len() != 1 => {
             let found = format!("{} keys", keys.len());
@@ -199,15 +200,18 @@ fn flow(value: &Value, cat: &dyn Catalogue, path: &str) -> Result<Flow, ConfigEr
         "web" => WorkloadParams::Web(read(&rest, &at)?),
         _ => WorkloadParams::Bulk(read(&rest, &at)?),
     };
+    let written = transport::spelled(written, &workload, path, &cat.brought())?;
     let at = format!("{path}.tcp");
     let keys = object(&written.tcp, &at, "a table such as { preset = \"rfc\", mss = \"1460 B\" }")?;
     if written.tfrc.is_some() && written.udt.is_some() {
         return Err(ConfigError::new(format!("{path}.udt"), "`udt` beside `tfrc`", "one transport"));
     }
-    let over = match (&written.tfrc, &written.udt) {
-        (Some(_), _) => Some("the flow runs over TFRC".to_string()),
-        (_, Some(_)) => Some("the flow runs over UDT".to_string()),
-        _ => workload.is_datagrams().then(|| format!("`{kind}` runs over UDP")),
+    let over = match (&written.transport, &written.tfrc, &written.udt) {
+        (Some(Value::String(_)), ..) => None,
+        (Some(_), ..) => Some("the flow runs over another transport".to_string()),
+        (_, Some(_), _) => Some("the flow runs over TFRC".to_string()),
+        (_, _, Some(_)) => Some("the flow runs over UDT".to_string()),
+        _ => workload.is_messages().then(|| format!("`{kind}` runs over UDP")),
     };
     let tcp = match over {
         Some(_) if keys.is_empty() => written.tcp,
@@ -216,9 +220,23 @@ fn flow(value: &Value, cat: &dyn Catalogue, path: &str) -> Result<Flow, ConfigEr
     };
     let tfrc = written.tfrc.map(|t| paced(&t, Kind::Tfrc, &workload, cat, path)).transpose()?;
     let udt = written.udt.map(|t| paced(&t, Kind::Udt, &workload, cat, path)).transpose()?;
-    let Flow { from, to, count, dscp, queue_delay_limits, lifetime, host_queue, .. } = written;
+    let Flow { from, to, count, dscp, queue_delay_limits, lifetime, host_queue, transport, .. } = written;
     let start = Some(start);
-    Ok(Flow { from, to, count, start, dscp, queue_delay_limits, lifetime, host_queue, workload, tcp, tfrc, udt })
+    Ok(Flow {
+        from,
+        to,
+        count,
+        start,
+        dscp,
+        queue_delay_limits,
+        lifetime,
+        host_queue,
+        workload,
+        transport,
+        tcp,
+        tfrc,
+        udt,
+    })
 }
 
 /// The parameters of a rate-based transport, if the workload can run over it.
@@ -232,7 +250,11 @@ fn paced(
     let refuse = |key: &str, found: &str, expected: &str| {
         Err(ConfigError::new(format!("{path}.workload.{key}"), format!("{found} over {}", kind.word()), expected))
     };
+    let is_reliable = kind == Kind::Udt;
     match workload {
+        WorkloadParams::Page(_) | WorkloadParams::Web(_) if is_reliable => {}
+        WorkloadParams::Bulk(b)
+            if is_reliable && *b == (Bulk { size: b.size, write: b.write, close: b.close, ..Bulk::default() }) => {}
         WorkloadParams::Page(_) => return refuse("type", "`page`", "one of bulk, cbr, on-off"),
         WorkloadParams::Ping(_) => return refuse("type", "`ping`", "one of bulk, cbr, on-off"),
         WorkloadParams::Web(_) => return refuse("type", "`web`", "one of bulk, cbr, on-off"),

@@ -1,9 +1,10 @@
 //! What the timeline can change of a flow: its transport's parameters, its treatment, the lifetime of its packets, and the
 //! pace of a source of datagrams. Each change is worked out, and refused where it makes no sense, before anything runs.
 
-use super::compile::{GroupPlan, PacedPlan};
+use super::compile::GroupPlan;
 use super::lifetime::{LifetimeParams, Over};
 use super::start::StartRule;
+use super::transport::TransportPlan;
 use super::workloads::{self, WorkloadParams};
 use crosswind_base::units::show_dur;
 use crosswind_base::{ConfigError, Dscp, Dur, Time, config};
@@ -52,15 +53,15 @@ fn table<'a>(v: &'a Value, key: &str) -> Result<&'a Keys, ConfigError> {
 
 impl<'p> Present<'p> {
     pub fn of(group: &'p GroupPlan) -> Present<'p> {
-        let paced = match &group.paced {
-            Some(PacedPlan::Tfrc(v) | PacedPlan::Udt(v)) => keys(v),
-            None => Keys::new(),
+        let paced = match &group.transport {
+            TransportPlan::Tfrc(v) | TransportPlan::Udt(v) => keys(v),
+            _ => Keys::new(),
         };
         Present {
             group,
             workload: group.workload.clone(),
             is_mortal: group.lifetime.is_some(),
-            tcp: keys(&group.tcp),
+            tcp: keys(&group.tcp()),
             paced,
         }
     }
@@ -95,7 +96,7 @@ impl<'p> Present<'p> {
     }
 
     fn workload(&mut self, set: &Keys, duration: Dur) -> Result<WorkloadParams, ConfigError> {
-        if self.group.paced.is_some() && matches!(self.workload, WorkloadParams::Bulk(_)) {
+        if self.group.transport.has_rate() && matches!(self.workload, WorkloadParams::Bulk(_)) {
             return Err(ConfigError::cannot_change(set));
         }
         self.workload = self.workload.changed(set)?;
@@ -104,7 +105,7 @@ impl<'p> Present<'p> {
             workloads::leaves_room(&self.workload).map_err(at_the_key)?;
         }
         super::work::check(&self.workload, 1, duration)?;
-        if self.group.paced.is_some() && self.workload.payload() != self.group.workload.payload() {
+        if self.group.transport.has_rate() && self.workload.payload() != self.group.workload.payload() {
             let expected = "the size that the transport's packets have";
             return Err(ConfigError::new("payload", set["payload"].to_string(), expected));
         }
@@ -136,9 +137,9 @@ impl<'p> Present<'p> {
     }
 
     fn paced(&mut self, key: &str, set: &Keys) -> Result<Tuning, ConfigError> {
-        let valid = match (key, &self.group.paced) {
-            ("tfrc", Some(PacedPlan::Tfrc(_))) => TFRC_KEYS,
-            ("udt", Some(PacedPlan::Udt(_))) => UDT_KEYS,
+        let valid = match (key, &self.group.transport) {
+            ("tfrc", TransportPlan::Tfrc(_)) => TFRC_KEYS,
+            ("udt", TransportPlan::Udt(_)) => UDT_KEYS,
             _ => {
                 return Err(ConfigError::new(key, format!("parameters of {key}"), "those of the flow's own transport"));
             }

@@ -49,6 +49,7 @@ pub fn json_schema(cat: &dyn Catalogue) -> Value {
     defs.insert("tcp".into(), preset_table(&presets));
     defs.insert("tfrc".into(), preset_table(&tfrc));
     defs.insert("udt".into(), preset_table(&udt));
+    defs.insert("transport".into(), transport());
     if let Some(links) = root.pointer_mut("/properties/link") {
         // One link alone may be the bare name of a profile.
         let tables = links.take();
@@ -59,6 +60,13 @@ pub fn json_schema(cat: &dyn Catalogue) -> Value {
         root.insert("$defs".into(), Value::Object(defs));
     }
     root
+}
+
+/// The transport of a flow: its name, or a table with its name and its parameters.
+fn transport() -> Value {
+    let names = super::transport::NAMES;
+    let table = json!({"type": "object", "properties": {"type": {"type": "string"}}, "required": ["type"]});
+    json!({"anyOf": [{"enum": names}, table]})
 }
 
 /// The rows of one kind; what their schemas define for themselves moves to the common definitions.

@@ -207,6 +207,11 @@ pub struct Flow<S = StartRule, W = WorkloadParams> {
     pub host_queue: Option<HostQueueParams>,
     /// What the application does.
     pub workload: W,
+    /// What carries the data: a name, or a table whose `type` is one of tcp, udp, tfrc, udt, with its parameters. Left out: TCP, or
+    /// UDP for workloads that send messages. The keys `tcp`, `tfrc` and `udt` are other ways to say the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "transport_reference")]
+    pub transport: Option<Value>,
     /// A preset and what differs from it. Workloads over UDP have none.
     #[serde(default = "empty_object")]
     #[schemars(schema_with = "tcp_reference")]
@@ -229,6 +234,10 @@ fn empty_object() -> Value {
 }
 fn tcp_reference(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({"$ref": "#/$defs/tcp"})
+}
+
+fn transport_reference(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({"$ref": "#/$defs/transport"})
 }
 
 fn udt_reference(_: &mut schemars::SchemaGenerator) -> schemars::Schema {

@@ -23,8 +23,8 @@ pub enum WorkloadParams {
 pub(super) const NAMES: [&str; 6] = ["bulk", "page", "cbr", "on-off", "ping", "web"];
 
 impl WorkloadParams {
-    /// Runs over UDP: there is no connection, and no parameter of TCP matters.
-    pub fn is_datagrams(&self) -> bool {
+    /// Makes messages in its own time: over UDP, unless the flow has another transport.
+    pub fn is_messages(&self) -> bool {
         matches!(self, WorkloadParams::Cbr(_) | WorkloadParams::OnOff(_) | WorkloadParams::Ping(_))
     }
     /// How many connections (or streams) one member of the group has.

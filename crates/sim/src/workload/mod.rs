@@ -8,16 +8,15 @@ pub mod ping;
 pub mod reader;
 pub mod web;
 
-use crate::bound::udp::Udp;
-use crate::endpoint::{EndIo, Endpoint, FlowEnd, Freshness, Heard, Milestone, Setup};
+use crate::endpoint::{EndIo, FlowEnd, Freshness, Milestone, Setup};
 use crate::host_queue::HostQueue;
 use crate::scenario::{self, Changed, FlowPlan, GroupPlan, Plan, Repetition, WorkloadParams};
-use crate::transport::{Stream, Transport};
-use crate::waits::{Recorded, Waits};
+use crate::transport::Stream;
+use crate::waits::Recorded;
 use crate::world::Parameters;
 use crosswind_base::{FlowId, Streams, Time, Vantage};
 use crosswind_transport::tcp::law::{Controller, Needs};
-use crosswind_transport::tcp::{CloseRule, Connection, TcpParams};
+use crosswind_transport::tcp::{Connection, TcpParams};
 use schemars::schema_for;
 
 /// The application at one end of a flow.
@@ -139,21 +138,8 @@ pub fn ends(plan: &Plan, params: &Parameters, rep: Repetition, streams: &Streams
             Setup { flow: FlowId(i as u32), seen, route, host, dscp: group.dscp, start, peer, lifetime }
         };
         let both = [(sender, setup(Vantage::Sender)), (receiver, setup(Vantage::Receiver))];
-        let own = Own { streams, flow: &f.name };
-        if let Some(paced) = &params.paced[f.group as usize] {
-            for (app, s) in both {
-                out.push(other(paced.end(&group.workload, s.seen, &own), app, &s, Heard::at(&s, None)));
-            }
-        } else if group.workload.is_datagrams() {
-            for (app, s) in both {
-                let waits = Waits::new(&group.queue_delay_limits, if f.hist { Recorded::Yes } else { Recorded::No });
-                let udp = if waits.is_some() { Udp::that_notes_waits() } else { Udp::default() };
-                out.push(other(udp, app, &s, Heard::at(&s, waits)));
-            }
-        } else {
-            let tcp = &params.tcp[f.group as usize];
-            out.extend(both.map(|(app, s)| FlowEnd::Tcp(connection(app, &s, tcp, &own))));
-        }
+        let own = Own { streams, flow: &f.name, recorded: if f.hist { Recorded::Yes } else { Recorded::No } };
+        out.extend(both.map(|(app, s)| params.ends[f.group as usize].end(app, &s, group, &own)));
     }
     for (i, f) in plan.flows.iter().enumerate() {
         out[2 * i + 1].arrivals_mut().freshness = plan.group(f).lifetime.as_ref().and_then(Freshness::of);
@@ -188,25 +174,12 @@ fn apps(group: &GroupPlan, f: &FlowPlan, streams: &Streams) -> [App; 2] {
     }
 }
 
-/// One end of a TCP connection.
-fn connection(app: App, s: &Setup, tcp: &std::sync::Arc<TcpParams>, own: &Own<'_>) -> Endpoint {
-    let rule = if s.seen == Vantage::Sender { CloseRule::ByApplication } else { CloseRule::WithPeer };
-    let mut end = Endpoint::new(Connection::new(tcp.clone(), s.peer, rule), app, s);
-    own.equip(&mut end.conn, &end.app, s.seen, tcp);
-    end
-}
-
-/// One end over any other transport.
-pub fn other(conn: impl Transport + 'static, app: App, s: &Setup, heard: Heard) -> FlowEnd {
-    let mut end = Endpoint::new(conn, app, s);
-    end.arrivals.heard = Some(Box::new(heard));
-    FlowEnd::Other(Box::new(end))
-}
-
 /// What is a flow's own: its name, and the random streams under it.
 pub struct Own<'a> {
     pub streams: &'a Streams,
     pub flow: &'a str,
+    /// Whether its histograms are kept.
+    pub recorded: Recorded,
 }
 
 impl Own<'_> {

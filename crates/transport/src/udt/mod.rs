@@ -24,7 +24,8 @@
 //! acknowledgement was answered in, and until one was they go out in every control interval. 6. SABUL's sender reads a
 //! report from its end and stops at the first number that it has on its list already; ours enters all that are missing
 //! there. 7. SABUL's receiver acknowledges at once when what the application asked for is complete; ours with the next
-//! interval. 8. Bursts of an application are not told apart by the measurements of delay variation.
+//! interval. 8. Bursts of an application are not told apart by the measurements of delay variation. 9.
+//! As a stream its socket takes whatever is written; a packet leaves with what is there and waits for no more.
 //!
 //! **Checked by**: `tests/oracle_udt.rs` (both laws), `udt/ranges.rs`, and `crates/sim/tests/udt.rs` (small worlds).
 

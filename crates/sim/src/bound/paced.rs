@@ -1,8 +1,10 @@
 //! The parameters of the rate-based transports, and the ends that are made of them.
 
-use crate::bound::rate::Rate;
-use crate::scenario::{GroupPlan, PacedPlan, WorkloadParams};
-use crate::workload::Own;
+use super::rate::Rate;
+use crate::endpoint::{FlowEnd, Heard, Setup};
+use crate::scenario::{GroupPlan, TransportPlan, WorkloadParams};
+use crate::transport::Ends;
+use crate::workload::{App, Own};
 use crosswind_base::packet::Life;
 use crosswind_base::units::Size;
 use crosswind_base::{ConfigError, Vantage};
@@ -18,7 +20,7 @@ pub enum PacedParams {
 }
 
 impl PacedParams {
-    pub fn of(g: &GroupPlan) -> Result<Option<PacedParams>, ConfigError> {
+    pub fn of(g: &GroupPlan) -> Result<PacedParams, ConfigError> {
         let payload = g.workload.payload().map(|p| p.0);
         let option = if g.lifetime.is_some() { u64::from(Life::OPTION_BYTES) } else { 0 };
         let fits = |size: Size, path: &str| {
@@ -31,9 +33,8 @@ impl PacedParams {
                 Err(ConfigError::new(format!("{path}.packet_size"), found(), expected()))
             }
         };
-        Ok(match &g.paced {
-            None => None,
-            Some(PacedPlan::Tfrc(value)) => {
+        match &g.transport {
+            TransportPlan::Tfrc(value) => {
                 let path = format!("flow.{}.tfrc", g.name);
                 let mut params = tfrc::preset::read(value, &path)?;
                 if let Some(payload) = payload {
@@ -41,9 +42,9 @@ impl PacedParams {
                     params.check(&path)?;
                 }
                 fits(params.packet_size, &path)?;
-                Some(PacedParams::Tfrc(Arc::new(params)))
+                Ok(PacedParams::Tfrc(Arc::new(params)))
             }
-            Some(PacedPlan::Udt(value)) => {
+            TransportPlan::Udt(value) => {
                 let path = format!("flow.{}.udt", g.name);
                 let mut params = udt::params::read(value, &path)?;
                 if let Some(payload) = payload {
@@ -51,13 +52,14 @@ impl PacedParams {
                     params.check(&path)?;
                 }
                 fits(params.packet_size, &path)?;
-                Some(PacedParams::Udt(Arc::new(params)))
+                Ok(PacedParams::Udt(Arc::new(params)))
             }
-        })
+            other => unreachable!("{} sends at no rate of its own", other.name()),
+        }
     }
 
     /// One end of a flow. Where data goes one way, one end has the sending half and the other the receiving one.
-    pub fn end(&self, w: &WorkloadParams, seen: Vantage, own: &Own<'_>) -> Rate {
+    fn rate(&self, w: &WorkloadParams, seen: Vantage, own: &Own<'_>) -> Rate {
         let both_ways = matches!(w, WorkloadParams::Page(_));
         let half = |of: Vantage| both_ways || seen == of;
         let supply = |packet: Size, headers: u16, limit: u32| {
@@ -91,6 +93,12 @@ impl PacedParams {
                 )
             }
         }
+    }
+}
+
+impl Ends for PacedParams {
+    fn end(&self, app: App, s: &Setup, group: &GroupPlan, own: &Own<'_>) -> FlowEnd {
+        FlowEnd::other(self.rate(&group.workload, s.seen, own), app, s, Heard::at(s, None))
     }
 }
 
