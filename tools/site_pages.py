@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import crosswind as cw
-from crosswind.cli import app, main
+from crosswind.cli import application, main
 
 ROOT = Path(__file__).resolve().parent.parent
 # What the gallery shows: a title, the command, and the pictures to take from its folder.
@@ -55,7 +55,7 @@ def write(pages: Path, gallery: str = "full") -> None:
 def command_line() -> str:
     """What every command says about itself."""
     out = ["# Command line", "", "Every command has `--help`; what a script may read comes with `--json`.", ""]
-    names = sorted(c.name or "" for c in app.registered_commands)
+    names = sorted(c.name or "" for c in application().registered_commands)
     os.environ["COLUMNS"] = "100"
     os.environ["NO_COLOR"] = "1"
     for name in ["", *names]:

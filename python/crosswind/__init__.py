@@ -18,22 +18,34 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from crosswind import stats
 from crosswind.core import registry, version
 from crosswind.errors import CrosswindError, InputError
-from crosswind.reproduce import reproduce
-from crosswind.results import Metric, Runs, metric, place
-from crosswind.run import WindowLaw, run, window_law
-from crosswind.scenario import Scenario
-from crosswind.sweep import Sweep, design, sweep
-from crosswind.theory import early_discard
 
 if TYPE_CHECKING:
-    from crosswind import figures
-    from crosswind.reproduce import claims
-    from crosswind.results import delays, export
-    from crosswind.scenario import topology
+    from crosswind import figures, stats
+    from crosswind.reproduce import claims, reproduce
+    from crosswind.results import Metric, Runs, delays, export, metric, place
+    from crosswind.run import WindowLaw, run, window_law
+    from crosswind.scenario import Scenario, topology
     from crosswind.suites import characterise, evaluate
+    from crosswind.sweep import Sweep, design, sweep
+    from crosswind.theory import early_discard
+
+
+#: Where the other public names are: modules, and what is in one. They are loaded when somebody asks for them.
+_MODULES = {
+    **{"figures": "figures", "stats": "stats", "claims": "reproduce.claims", "topology": "scenario.topology"},
+    **{name: f"results.{name}" for name in ("delays", "export", "place")},
+    **{"design": "sweep.design", "early_discard": "theory.early_discard"},
+}
+_INSIDE = {
+    **dict.fromkeys(("Metric", "Runs", "metric"), "results"),
+    **dict.fromkeys(("WindowLaw", "run", "window_law"), "run"),
+    **dict.fromkeys(("Sweep", "sweep"), "sweep"),
+    **{"Scenario": "scenario", "reproduce": "reproduce"},
+    **dict.fromkeys(("characterise", "evaluate"), "suites"),
+}
+_VERBS = ("run", "sweep", "reproduce")
 
 
 class _Room(ModuleType):
@@ -42,24 +54,29 @@ class _Room(ModuleType):
     def __setattr__(self, name: str, value: object) -> None:
         super().__setattr__(name, value)
         if isinstance(value, ModuleType) and value.__name__ == f"{self.__name__}.{name}":
-            setattr(globals()[self.__name__.rpartition(".")[2]], name, value)
+            setattr(vars(self)[self.__name__.rpartition(".")[2]], name, value)
 
 
-for _verb in (run, sweep, reproduce):
-    _room = sys.modules[f"crosswind.{_verb.__name__}"]
-    _room.__class__ = _Room
-    for _name, _value in list(vars(_room).items()):
-        setattr(_room, _name, _value)
+class _Package(ModuleType):
+    """This package. When such a room has been loaded, whoever first asked for it, its verb takes its place."""
 
-_LATER = {"claims": "reproduce", "delays": "results", "export": "results", "figures": "", "topology": "scenario"}
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in _VERBS and isinstance(value, ModuleType):
+            value.__class__ = _Room
+            for n, v in list(vars(value).items()):
+                setattr(value, n, v)
+            value = vars(value)[name]
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:
-    """Loads what takes long only when it is asked for."""
-    if name in ("characterise", "evaluate"):
-        return getattr(importlib.import_module("crosswind.suites"), name)
-    if name in _LATER:
-        return importlib.import_module(".".join(filter(None, ("crosswind", _LATER[name], name))))
+    if name in _MODULES:
+        return importlib.import_module(f"crosswind.{_MODULES[name]}")
+    if name in _INSIDE:
+        return getattr(importlib.import_module(f"crosswind.{_INSIDE[name]}"), name)
     raise AttributeError(f"module 'crosswind' has no attribute {name!r}")
 
 

@@ -6,6 +6,7 @@ nothing where Crosswind is used as a library.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -25,13 +26,22 @@ def _end(_number: int, _frame: FrameType | None) -> None:
 
 
 def loading() -> None:
-    """From now on Ctrl-C ends the process at once, if it is the command. A signal that is ignored stays ignored."""
-    if _is_command() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    """From now on Ctrl-C ends the process at once, if it is the command. A signal that is ignored stays ignored.
+
+    Nothing that is loaded is given back: nobody need look for what could be, until all of it is there.
+    """
+    if not _is_command():
+        return
+    gc.disable()
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, _end)
 
 
 def loaded() -> None:
     """From now on Ctrl-C is an exception again: there may be something to keep."""
+    if _is_command():
+        gc.freeze()
+        gc.enable()
     if signal.getsignal(signal.SIGINT) is _end:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

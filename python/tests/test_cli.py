@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.main import get_command
 
-from crosswind.cli import main
+from crosswind.cli import HOMES, application, main
 from crosswind.reproduce import pages as reproduction
 from crosswind.reproduce.readings import Reading
 
 Engine = Callable[..., Any]
 Capture = pytest.CaptureFixture[str]
+ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = (
     *("run", "sweep", "query", "compare", "reproduce", "scoreboard"),
     *("list", "show", "validate", "report", "bench"),
@@ -289,3 +291,22 @@ def test_without_the_engine_the_message_says_how_to_build_it(
 def test_the_command_line_starts_without_the_drawing_library() -> None:
     program = "import sys, crosswind.cli; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_a_run_loads_nothing_that_it_does_not_use(file: Path, tmp_path: Path) -> None:
+    others = ["crosswind.cli.bench", "crosswind.cli.tc", "crosswind.sweep", "crosswind.reproduce.experiment"]
+    others += ["crosswind.report", "crosswind.studio", "matplotlib", "scipy", "pandas", "jinja2"]
+    arguments = ["run", str(file), "--json", "--out", str(tmp_path / "out")]
+    program = f"import sys\nfrom crosswind.cli import main\nassert main({arguments!r}) == 0\n"
+    program += f"sys.exit(str([m for m in {others!r} if m in sys.modules] or 0))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stderr.strip() == "0", done.stderr
+
+
+def test_each_file_adds_the_commands_that_it_is_said_to() -> None:
+    for home, words in HOMES.items():
+        assert set(get_command(application(words[0])).commands) == set(words), home  # type: ignore[attr-defined]
+    every = [w for words in HOMES.values() for w in words]
+    assert set(get_command(application()).commands) == set(every) and len(set(every)) == len(every)  # type: ignore[attr-defined]
+    files = {f.stem for f in (ROOT / "python/crosswind/cli").glob("*.py")}
+    assert files - {"__init__", "shared", "streams", "values", "findings"} == {*HOMES}

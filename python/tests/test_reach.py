@@ -16,7 +16,7 @@ from typer.main import get_command
 from typer.testing import CliRunner
 
 import crosswind as cw
-from crosswind.cli import app, main
+from crosswind.cli import application, main
 from crosswind.cli.shared import print_table
 from crosswind.errors import EXIT_DONE, MissingExtraError
 from crosswind.reproduce import catalogue
@@ -156,8 +156,8 @@ def test_templates_have_pages_with_their_keys(capsys: pytest.CaptureFixture[str]
 def test_help_keeps_what_stands_in_brackets() -> None:
     runner = CliRunner()
     wide = {"COLUMNS": "300", "TERMINAL_WIDTH": "300"}
-    for name, command in _commands(get_command(app)):  # type: ignore[arg-type]
-        out = runner.invoke(app, [*name, "--help"], env=wide).output
+    for name, command in _commands(get_command(application())):  # type: ignore[arg-type]
+        out = runner.invoke(application(), [*name, "--help"], env=wide).output
         said = [command.help or "", command.epilog or "", *(getattr(p, "help", None) or "" for p in command.params)]
         lost = [b for text in said for b in re.findall(r"\[[^\]\n]*\]", text) if b not in out]
         assert not lost and "[[" not in out, (name, lost)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
 import traceback
@@ -12,32 +13,7 @@ import typer
 from typer.main import get_command
 
 from crosswind import starting
-from crosswind.cli import (
-    bench,
-    catalogue,
-    characterise,
-    compare,
-    doctor,
-    emulate,
-    evaluate,
-    explain,
-    export,
-    load,
-    new,
-    report,
-    reproduce,
-    run,
-    schema,
-    scoreboard,
-    shell,
-    show,
-    streams,
-    studio,
-    study,
-    sweep,
-    tc,
-    validate,
-)
+from crosswind.cli import streams
 from crosswind.cli.values import usage_error, worded
 from crosswind.errors import (
     EXIT_BAD_INPUT,
@@ -49,15 +25,16 @@ from crosswind.errors import (
 )
 from crosswind.results.folder import why_not_written
 
-app = typer.Typer(
-    name="crosswind",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
-    help="A packet-level laboratory for congestion control, queue management and wireless links.",
-    epilog="Example: crosswind run scenarios/gprs.toml --out out/gprs",
-)
+#: Files of this folder and the commands that each adds, in the order of `--help`.
+HOMES: dict[str, tuple[str, ...]] = {
+    **{"run": ("run",), "sweep": ("sweep", "query"), "compare": ("compare",), "characterise": ("characterise",)},
+    **{"evaluate": ("evaluate",)},
+    **{"reproduce": ("reproduce",), "explain": ("explain",), "catalogue": ("list",), "show": ("show",)},
+    **{"validate": ("validate",), "schema": ("schema",), "report": ("report",), "scoreboard": ("scoreboard",)},
+    **{"emulate": ("emulate",), "shell": ("shell",), "load": ("load", "sink")},
+    **{"export": ("export", "topology", "completion"), "tc": ("tc",), "doctor": ("doctor",), "bench": ("bench",)},
+    **{"study": ("study",), "studio": ("studio",), "new": ("new",)},
+}
 
 
 def _version(wanted: bool) -> None:
@@ -68,7 +45,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _options(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
@@ -77,23 +53,36 @@ def _options(
     """A packet-level laboratory for congestion control, queue management and wireless links."""
 
 
-for command in (
-    *(run, sweep, compare, characterise, evaluate, reproduce, explain, catalogue, show, validate, schema, report),
-    *(scoreboard, emulate, shell, load, export, tc, doctor, bench, study, studio, new),
-):
-    command.register(app)
+def application(word: str = "") -> typer.Typer:
+    """The commands: those of the file that has `word`, or all of them where none has. Loading a file takes time."""
+    app = typer.Typer(
+        name="crosswind",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="markdown",
+        help="A packet-level laboratory for congestion control, queue management and wireless links.",
+        epilog="Example: crosswind run scenarios/gprs.toml --out out/gprs",
+    )
+    app.callback()(_options)
+    for home in [h for h, words in HOMES.items() if word in words] or HOMES:
+        importlib.import_module(f"crosswind.cli.{home}").register(app)
+    return app
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Runs a command and returns its exit code (see `crosswind.errors`). What goes wrong is one line on stderr."""
+    word = next(iter(sys.argv[1:] if arguments is None else arguments), "")
     if "_CROSSWIND_COMPLETE" in os.environ:  # a shell asks what could come next
         from typer.completion import completion_init
 
         completion_init()
+        word = ""
     streams.make_usable()
     try:
+        command = worded(get_command(application(word)))
         starting.loaded()
-        result = worded(get_command(app))(args=arguments, prog_name="crosswind", standalone_mode=False)
+        result = command(args=arguments, prog_name="crosswind", standalone_mode=False)
         sys.stdout.flush()
     except typer.TyperException as e:
         return _said(said, EXIT_BAD_INPUT) if (said := usage_error(e)) else EXIT_BAD_INPUT

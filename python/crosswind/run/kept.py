@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -86,7 +86,7 @@ def run_kept(
         others, read = _make_common(wanted, common, store, shared, workers)
     else:
         read = set()
-    made = Progressed() if others.interrupted else _make(wanted, store.keys(), store, workers, progress, local)
+    made = Progressed() if others.interrupted else _make(wanted, store.keys(), store, workers, progress, local, "held")
     manifest = manifest_of(labelled, ask)
     manifest["wall_s"] = round(time.monotonic() - began, 3)
     manifest["workers"] = workers
@@ -145,9 +145,10 @@ def _make(
     workers: int,
     progress: Listener | None = None,
     local: Local | None = None,
+    single: Literal["kept", "held"] = "kept",
 ) -> Progressed:
     count, jobs = wanted.missing(set(have))
-    return work(count, jobs, Threads(workers, local), store, progress) if count else Progressed()
+    return work(count, jobs, Threads(workers, local), store, progress, single) if count else Progressed()
 
 
 def _make_common(

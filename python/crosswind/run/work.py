@@ -8,13 +8,13 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import polars as pl
 
 from crosswind.core import core
 from crosswind.results.interrupt import held
-from crosswind.results.tables import Columns
+from crosswind.results.tables import PART_ROWS, Columns
 from crosswind.run.laws import Laws
 from crosswind.run.progress import Listener
 from crosswind.run.store import Store
@@ -179,8 +179,12 @@ def work(
     executor: Executor,
     store: Store,
     progress: Listener | None,
+    single: Literal["kept", "held"] = "kept",
 ) -> Progressed:
-    """Makes all jobs and keeps their runs in the store as they come. Ctrl-C stops and keeps what is finished."""
+    """Makes all jobs and keeps their runs in the store as they come. Ctrl-C stops and keeps what is finished.
+
+    `single`: a single short run may be held in memory, where the caller is about to write its tables.
+    """
     state = Progressed()
     size = _Size()
     queue = jobs(size)
@@ -189,9 +193,11 @@ def work(
     def keep(made: Made) -> None:
         with held():
             if made.tables and (runs := made.tables["run"].rows):
-                store.put(made.tables)
+                rows = max(t.rows for t in made.tables.values())
+                brief = count == 1 and made.seconds < SHARD_S and rows <= PART_ROWS
+                (store.hold if brief and single == "held" else store.put)(made.tables)
                 state.made += runs
-                size.learn(runs, max(t.rows for t in made.tables.values()), made.seconds)
+                size.learn(runs, rows, made.seconds)
             state.failed += made.failed
         if progress is not None:
             progress(state.made + len(state.failed), count)
