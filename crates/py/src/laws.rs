@@ -24,7 +24,8 @@ pub fn law_drive<'py>(py: Python<'py>, tcp_json: &str, drive_json: &str, seed: u
     }
     if Needs::of(&tcp).delivery {
         let expected = "a law that ACKs alone make grow: one that measures delivery rates needs a run";
-        return Err(scenario_error(py, ConfigError::new("tcp.law", "bbr", expected)));
+        let law = serde_json::to_value(tcp.law).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default();
+        return Err(scenario_error(py, ConfigError::new("tcp.law", law, expected)));
     }
     let how: Drive = config::read(&parsed(drive_json)?, "drive").map_err(|e| scenario_error(py, e))?;
     how.check().map_err(|e| scenario_error(py, e.under("drive")))?;

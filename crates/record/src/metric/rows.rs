@@ -19,6 +19,7 @@ const GURTOV: Source = Source("[Gurtov 2004]");
 const THESIS: Source = Source("[Järvinen 2006]");
 const RIVA: Source = Source("[Riva 2003]");
 const CONGESTION_CONTROL: Source = Source("RFC 5681");
+const BBR_3: Source = Source("draft-ietf-ccwg-bbr");
 const TIMER: Source = Source("RFC 6298");
 const RATE_CONTROL: Source = Source("RFC 5348");
 const ECN: Source = Source("RFC 3168");
@@ -330,6 +331,12 @@ pub const METRICS: &[Metric] = &[
     row((Sample, "pacing_rate_bps", BitsPerSecond), "Rate at which the controller lets segments leave.", Source("[Cardwell 2017]")),
     row((Sample, "path_rate_bps", BitsPerSecond), "What the controller takes for the rate of the path.", Source("[Cardwell 2017]")),
     row((Sample, "least_rtt_ns", Ns), "What the controller takes for the round-trip time of the path without queues.", Source("[Cardwell 2017]")),
+    row((Sample, "bbr_state", Count), "State of BBR version 3: 0 Startup, 1 Drain, 2 DOWN, 3 CRUISE, 4 REFILL, 5 UP, 6 ProbeRTT.", BBR_3),
+    row((Sample, "bbr_rounds", Count), "Round trips that BBR version 3 has counted.", BBR_3),
+    row((Sample, "bbr_bunches_bytes", Bytes), "How far ACKs have run ahead of the rate lately (`extra_acked`).", BBR_3),
+    row((Sample, "rate_cap_bps", BitsPerSecond), "What the controller holds its rate below while it loses outside of probes (`bw_shortterm`); while there is one.", BBR_3),
+    row((Sample, "flight_cap_bytes", Bytes), "What is in flight at most, from the last probe that lost too much (`inflight_longterm`); once there is one.", BBR_3),
+    row((Sample, "flight_cap_now_bytes", Bytes), "What is in flight at most while it loses outside of probes (`inflight_shortterm`); while there is one.", BBR_3),
     row((Sample, "goodput_bps", BitsPerSecond), "Application bits delivered per second since the sample before.", EVALUATION),
 
     row((Sample, "codel_sojourn_ns", Ns), "Time that the packet which left the queue last had waited, as CoDel sees it.", SOJOURN),

@@ -22,6 +22,7 @@ pub use super::detect::tlp::TailProbe;
 pub use super::law::LawName;
 pub use super::law::aimd::AimdParams;
 pub use super::law::bbr::BbrParams;
+pub use super::law::bbr3::Bbr3Params;
 pub use super::law::bic::BicParams;
 pub use super::law::cubic::CubicParams;
 pub use super::law::fast::FastParams;
@@ -106,6 +107,9 @@ pub struct TcpParams {
     /// With `law = "bbr"`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub bbr: BbrParams,
+    /// With `law = "bbr3"`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub bbr3: Bbr3Params,
     /// With `law = "htcp"`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub htcp: HtcpParams,

@@ -84,6 +84,13 @@ pub const PRESETS: &[Preset] = &[
         source: "cardwell-2017; linux-6.18",
         make: linux_6_bbr,
     },
+    Preset { name: "bbr3", title: "BBR version 3 by the draft", source: "draft-ietf-ccwg-bbr; rfc8985", make: bbr3 },
+    Preset {
+        name: "bbr3-google",
+        title: "BBR version 3 as Google's kernel has it",
+        source: "google-bbr-v3; rfc8985",
+        make: bbr3_google,
+    },
     Preset { name: "ns2-tahoe", title: "ns-2 Agent/TCP (Tahoe)", source: "ns-2.35", make: ns2_tahoe },
     Preset { name: "ns2-reno", title: "ns-2 Agent/TCP/Reno", source: "ns-2.35", make: ns2_reno },
     Preset { name: "ns2-newreno", title: "ns-2 Agent/TCP/Newreno", source: "ns-2.35", make: ns2_newreno },
@@ -122,7 +129,7 @@ fn rfc() -> TcpParams {
         law_table: Vec::new(), own_law: String::new(), own: Maker::default(),
         aimd: AimdParams::default(), ltcp: LtcpParams::default(), hstcp: HstcpParams::default(),
         scalable: ScalableParams::default(),
-        bbr: BbrParams::default(), bic: BicParams::default(),
+        bbr: BbrParams::default(), bbr3: Bbr3Params::default(), bic: BicParams::default(),
         htcp: HtcpParams::default(),
         fast: FastParams::default(),
         cubic: CubicParams::default(),
@@ -296,6 +303,14 @@ fn linux_6_cubic() -> TcpParams {
 
 fn linux_6_bbr() -> TcpParams {
     TcpParams { law: LawName::Bbr, ..linux_6() }
+}
+
+fn bbr3() -> TcpParams {
+    TcpParams { law: LawName::Bbr3, ..linux_6() }
+}
+
+fn bbr3_google() -> TcpParams {
+    TcpParams { bbr3: Bbr3Params::google(), ..bbr3() }
 }
 
 fn ns2_reno() -> TcpParams {

@@ -531,6 +531,7 @@ impl Sender {
         } else {
             self.board.mark_all_lost(p.sack_after_timeout, u64::MAX);
         }
+        self.tell_losses(now);
         self.timer = now + self.rtt.rto(p);
         self.resend_first_lost(p, line);
         self.trace_window(line);

@@ -32,9 +32,14 @@ struct Record {
     delivered: u64,
     delivered_at: Time,
     first_sent_at: Time,
+    /// Bytes held lost until then, and under way with it.
+    lost: u64,
+    flight: u64,
     is_app_limited: bool,
     is_resent: bool,
     is_delivered: bool,
+    /// The controller knows that this transmission is lost.
+    is_told: bool,
 }
 
 /// A segment leaves.
@@ -44,6 +49,8 @@ pub struct Departure {
     pub end: u64,
     /// Its sequence numbers.
     pub len: u64,
+    /// Bytes in the network, this segment included.
+    pub flight: u64,
     /// Nothing was in the network.
     pub was_idle: bool,
 }
@@ -60,6 +67,9 @@ pub struct Delivery {
     pub newly: u64,
     /// Bytes that had been delivered when the segment looked at left.
     pub prior_delivered: u64,
+    /// Bytes held lost since the segment looked at left, and bytes that were in the network then, itself included.
+    pub lost_since: u64,
+    pub flight: u64,
     /// Bytes per second, where the ACK gives a sample.
     pub rate: Option<f64>,
     pub is_app_limited: bool,
@@ -88,6 +98,8 @@ pub struct Ledger {
     least_trip: Option<Dur>,
     round_end: u64,
     rounds: u64,
+    /// Bytes that the controller has been told are lost.
+    lost: u64,
     /// Of the ACK in hand.
     now: Time,
     newly: u64,
@@ -107,9 +119,12 @@ impl Ledger {
             delivered: self.delivered,
             delivered_at: self.delivered_at,
             first_sent_at: self.first_sent_at,
+            lost: self.lost,
+            flight: d.flight,
             is_app_limited: self.is_app_limited(),
             is_resent: false,
             is_delivered: false,
+            is_told: false,
         };
         let i = self.records.partition_point(|r| r.end < d.end);
         match self.records.get_mut(i) {
@@ -160,6 +175,8 @@ impl Ledger {
             lost,
             newly: self.newly,
             prior_delivered: 0,
+            lost_since: 0,
+            flight: 0,
             rate: None,
             is_app_limited: false,
             trip: None,
@@ -183,11 +200,51 @@ impl Ledger {
             self.round_end = self.delivered;
             self.rounds += 1;
         }
-        out.prior_delivered = r.delivered;
+        (out.prior_delivered, out.flight) = (r.delivered, r.flight);
+        out.lost_since = self.lost - r.lost;
         out.is_app_limited = r.is_app_limited;
         out.may_have_waited = self.segments == 1 && self.newly < mss && self.delivered - r.delivered == self.newly;
         (out.least_trip, out.rounds) = (self.least_trip, self.rounds);
         out
+    }
+}
+
+/// A segment is held lost: what the controller hears.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lost {
+    pub now: Time,
+    /// Its first byte, and its length.
+    pub start: u64,
+    pub len: u64,
+    /// Bytes delivered so far.
+    pub delivered: u64,
+    /// Bytes held lost since it left, itself included, and bytes that were in the network then, itself included.
+    pub lost_since: u64,
+    pub flight: u64,
+    pub is_app_limited: bool,
+}
+
+impl Ledger {
+    /// Bytes of which [`Ledger::lose`] has told.
+    pub fn told_lost(&self) -> u64 {
+        self.lost
+    }
+
+    /// A segment that has not been sent again since is held lost. The first time it is asked about one, it tells of it.
+    pub fn lose(&mut self, s: &Sent, now: Time) -> Option<Lost> {
+        let i = self.records.partition_point(|r| r.end < s.end());
+        let r = self.records.get_mut(i).filter(|r| r.end == s.end() && !r.is_told)?;
+        r.is_told = true;
+        self.lost += r.len;
+        Some(Lost {
+            now,
+            start: s.start,
+            len: r.len,
+            delivered: self.delivered,
+            lost_since: self.lost - r.lost,
+            flight: r.flight,
+            is_app_limited: r.is_app_limited,
+        })
     }
 }
 

@@ -97,7 +97,7 @@ impl World {
         let was_idle = self.c.inflight() == 0;
         let (now, end) = (Time(self.now), self.nxt + LEN);
         self.board.push(self.nxt, LEN as u32, now);
-        self.ledger.sent(Departure { now, end, len: LEN, was_idle });
+        self.ledger.sent(Departure { now, end, len: LEN, flight: 0, was_idle });
         self.c.send(end, self.now);
         self.nxt = end;
     }
@@ -105,7 +105,7 @@ impl World {
     fn send_again(&mut self) {
         let Some(s) = self.board.first().copied().filter(|s| !s.is_sacked()) else { return };
         self.board.resend(s.start, Time(self.now));
-        self.ledger.sent(Departure { now: Time(self.now), end: s.end(), len: LEN, was_idle: false });
+        self.ledger.sent(Departure { now: Time(self.now), end: s.end(), len: LEN, flight: 0, was_idle: false });
         self.c.send(s.end(), self.now);
     }
 

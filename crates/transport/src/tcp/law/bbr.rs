@@ -36,7 +36,7 @@ use serde::{Deserialize, Serialize};
 
 mod largest;
 mod policer;
-use largest::Largest;
+pub(super) use largest::Largest;
 use policer::Policer;
 
 choice!(

@@ -399,6 +399,8 @@ fn delivery(rs: &Rs) -> Delivery {
         lost: 0,
         newly: rs.acked * MSS,
         prior_delivered: rs.prior_delivered * MSS,
+        lost_since: 0,
+        flight: 0,
         rate: Some(rs.bw * MSS as f64),
         is_app_limited: rs.is_app_limited,
         trip: Some(Dur(rs.rtt)),

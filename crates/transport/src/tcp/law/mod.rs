@@ -5,6 +5,9 @@
 
 pub mod aimd;
 pub mod bbr;
+pub mod bbr3;
+#[cfg(test)]
+mod bbr3_oracle;
 #[cfg(test)]
 mod bbr_oracle;
 pub mod bic;
@@ -32,7 +35,7 @@ pub mod vegas;
 pub mod westwood;
 pub mod window;
 
-pub use super::conn::ledger::Delivery;
+pub use super::conn::ledger::{Delivery, Lost};
 use super::params::TcpParams;
 use super::registry::Row;
 use super::{Ack, Trigger};
@@ -63,6 +66,8 @@ pub trait Controller: Clone {
     fn change(&mut self, change: Change) {
         self.window_mut().apply(change);
     }
+    /// A segment is held lost. For controllers whose row asks for losses; before the ACK that has shown it.
+    fn on_lost(&mut self, _l: &Lost) {}
     /// A segment leaves. For controllers whose row asks for delivery rates.
     fn on_sent(&mut self, _s: &SentFacts) {}
     /// The last timeout was a mistake: `before` is the controller as it was then.
@@ -105,6 +110,7 @@ pub fn check(p: &TcpParams, at: &dyn Fn(&str) -> String) -> Result<(), ConfigErr
     named("scalable", p.scalable.check())?;
     named("bic", p.bic.check())?;
     named("bbr", p.bbr.check())?;
+    named("bbr3", p.bbr3.check())?;
     named("htcp", p.htcp.check())?;
     named("fast", p.fast.check(p.grow_when))?;
     named("cubic", p.cubic.check())?;
@@ -186,6 +192,9 @@ macro_rules! laws {
             fn change(&mut self, change: Change) {
                 match self { $(Law::$variant(l) => l.change(change)),* }
             }
+            fn on_lost(&mut self, l: &Lost) {
+                match self { $(Law::$variant(x) => x.on_lost(l)),* }
+            }
             fn on_sent(&mut self, s: &SentFacts) {
                 match self { $(Law::$variant(l) => l.on_sent(s)),* }
             }
@@ -238,6 +247,7 @@ laws! {
     Scalable(Box<scalable::Scalable>) "scalable" = |p| Box::new(scalable::Scalable::new(p)), "scalable.rs";
     Bic(Box<bic::Bic>) "bic" = |p| Box::new(bic::Bic::new(p)), "bic.rs";
     Bbr(Box<bbr::Bbr>) "bbr" + delivery + pacing + recovery + dice = |p| Box::new(bbr::Bbr::new(p)), "bbr.rs";
+    Bbr3(Box<bbr3::Bbr3>) "bbr3" + delivery + pacing + recovery + dice + losses = |p| Box::new(bbr3::Bbr3::new(p)), "bbr3.rs";
     Htcp(Box<htcp::Htcp>) "htcp" = |p| Box::new(htcp::Htcp::new(p)), "htcp.rs";
     Fast(Box<fast::Fast>) "fast" = |p| Box::new(fast::Fast::new(p)), "fast.rs";
     Cubic(Box<cubic::Cubic>) "cubic" = |p| Box::new(cubic::Cubic::new(p)), "cubic.rs";

@@ -66,6 +66,8 @@ pub struct Needs {
     pub recovery: bool,
     /// A random stream.
     pub dice: bool,
+    /// It hears of each segment that is held lost; with `delivery` only.
+    pub losses: bool,
 }
 
 /// As the rows of controllers write them.
@@ -78,6 +80,9 @@ impl Needs {
     }
     pub(super) fn recovery(self) -> Needs {
         Needs { recovery: true, ..self }
+    }
+    pub(super) fn losses(self) -> Needs {
+        Needs { losses: true, ..self }
     }
     pub(super) fn dice(self) -> Needs {
         Needs { dice: true, ..self }

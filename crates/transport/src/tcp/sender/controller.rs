@@ -6,6 +6,7 @@ use crate::tcp::detect::{Detect, Phase, Verdict};
 use crate::tcp::law::{AckSample, Controller};
 use crate::tcp::params::{AvoidanceCounting, GrowWhen, Handshake, TcpParams};
 use crate::tcp::undo::Judge;
+use crosswind_base::Time;
 
 /// What has been found out about an ACK before the controller hears of it.
 #[derive(Clone, Copy)]
@@ -51,11 +52,24 @@ impl Sender {
         }
     }
 
+    /// A controller that asks for it hears of each segment that is held lost, in order.
+    #[inline]
+    pub(super) fn tell_losses(&mut self, now: Time) {
+        let ever = self.board.ever_lost();
+        let Some(ledger) = self.extra.as_mut().and_then(|x| x.has_lost(ever)) else { return };
+        for s in self.board.waiting() {
+            if let Some(lost) = ledger.lose(s, now) {
+                self.law.on_lost(&lost);
+            }
+        }
+    }
+
     /// The controller hears of the ACK.
     pub(super) fn tell_controller(&mut self, a: &Ack, found: Found, p: &TcpParams) {
         // Linux: what duplicates have reported was counted, or not, when they came.
         let by_segments = p.avoidance_counting == AvoidanceCounting::Segments && a.bytes > 0;
         let (lost_ever, in_flight) = (self.board.ever_lost(), self.in_flight(p));
+        self.tell_losses(a.now);
         let delivery = self.extra.as_mut().and_then(|x| x.measure(lost_ever, p));
         self.law.on_ack(&AckSample {
             ack: a,

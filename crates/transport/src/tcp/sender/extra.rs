@@ -22,6 +22,8 @@ pub(super) struct Extra {
     early: Option<Early>,
     pacer: Option<Pacer>,
     ledger: Option<Ledger>,
+    /// How much the scoreboard had ever held lost when the controller was told last, for one that hears of each loss.
+    told_of: Option<u64>,
     hystart: Option<Hystart>,
     probe: Option<Tlp>,
     /// A recovery whose reduction is being paid out, by either rule.
@@ -40,6 +42,7 @@ impl Extra {
         let x = Extra {
             pacer: Pacer::asked_for(p),
             ledger: Needs::of(p).delivery.then(Ledger::default),
+            told_of: Needs::of(p).losses.then_some(0),
             hystart: (p.slow_start == SlowStart::Hystart).then(Hystart::default),
             probe: (p.tail_probe == TailProbe::On).then(Tlp::default),
             writer: Writer::asked_for(p),
@@ -62,6 +65,11 @@ impl Extra {
     }
     pub(super) fn ledger(&mut self) -> Option<&mut Ledger> {
         self.ledger.as_mut()
+    }
+    /// The ledger, if something has been held lost that a controller wants to hear of; `ever` is the scoreboard's count.
+    pub(super) fn has_lost(&mut self, ever: u64) -> Option<&mut Ledger> {
+        let told = self.told_of.as_mut()?;
+        if std::mem::replace(told, ever) == ever { None } else { self.ledger.as_mut() }
     }
     /// What the ACK in hand has shown of the path, for a controller that asks.
     pub(super) fn measure(&mut self, lost: u64, p: &TcpParams) -> Option<Delivery> {
@@ -295,11 +303,12 @@ impl Sender {
     /// Delivery rates need to know what had been delivered when the segment left.
     fn write_down(&mut self, left: Left, p: &TcpParams) {
         let Left { end, numbers: len, now, .. } = left;
-        let was_idle = self.in_flight(p) <= len;
+        let flight = self.in_flight(p);
+        let was_idle = flight <= len;
         let srtt = self.rtt.srtt;
         let Some(ledger) = self.extra.as_mut().and_then(|x| x.ledger()) else { return };
         let is_app_limited = ledger.is_app_limited();
-        ledger.sent(Departure { now, end, len, was_idle });
+        ledger.sent(Departure { now, end, len, flight, was_idle });
         self.law.on_sent(&SentFacts { now, was_idle, is_app_limited, srtt });
     }
 
@@ -354,7 +363,9 @@ impl Sender {
         self.acked_now = 0;
         if self.detector.deadline() <= line.now() {
             let v = self.view(p);
-            if self.detector.on_deadline(&mut self.board, &v) == Verdict::Loss {
+            let verdict = self.detector.on_deadline(&mut self.board, &v);
+            self.tell_losses(line.now());
+            if verdict == Verdict::Loss {
                 self.congested(Trigger::Loss, p, line);
                 match self.board.first().is_some_and(Sent::is_resent) {
                     true => self.resend_first_lost(p, line),

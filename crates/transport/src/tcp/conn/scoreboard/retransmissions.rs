@@ -56,6 +56,17 @@ impl Scoreboard {
         }
     }
 
+    /// The segments that are held lost and wait to be sent again, in order.
+    pub fn waiting(&self) -> impl Iterator<Item = &Sent> {
+        let from = self.resend_cursor.saturating_sub(self.popped) as usize;
+        let waiting = self.ring.iter().skip(from).filter(|s| s.flags & (LOST | RESENT) == LOST);
+        waiting.scan(self.waiting, |left, s| {
+            let is_one = *left > 0;
+            *left = left.saturating_sub(u64::from(s.len));
+            is_one.then_some(s)
+        })
+    }
+
     /// The segment at this place, which is on its way, is lost: it waits to be sent again.
     pub(super) fn hold_lost_again(&mut self, i: usize) {
         let s = &mut self.ring[i];

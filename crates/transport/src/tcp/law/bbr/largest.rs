@@ -2,14 +2,14 @@
 
 /// The largest of the last rounds, told by the best three as in Linux (`lib/minmax.c`): round and value.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Largest([(u64, f64); 3]);
+pub(in super::super) struct Largest([(u64, f64); 3]);
 
 impl Largest {
-    pub(super) fn get(&self) -> f64 {
+    pub(in super::super) fn get(&self) -> f64 {
         self.0[0].1
     }
 
-    pub(super) fn take(&mut self, window: u64, round: u64, value: f64) {
+    pub(in super::super) fn take(&mut self, window: u64, round: u64, value: f64) {
         let new = (round, value);
         let best = &mut self.0;
         if value >= best[0].1 || round - best[2].0 > window {

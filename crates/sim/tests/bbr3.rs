@@ -1,0 +1,71 @@
+//! BBR version 3 behind one drop-tail queue: it fills the path and not the queue, keeps its rate under losses below its threshold, and finds a
+//! rate that has grown tenfold in rounds that grow with its logarithm.
+
+mod common;
+
+use common::*;
+use crosswind_record::{Column, Tables};
+use serde_json::{Value, json};
+
+/// 10 Mbit/s carries 1448 bytes of 1500.
+const PAYLOAD_BPS: f64 = 10e6 * 1448.0 / 1500.0;
+const PRODUCT: f64 = 10e6 / 8.0 / 1500.0 * 0.04;
+
+fn path(preset: &str, products: f64) -> Value {
+    let limit = format!("{} packets", (products * PRODUCT).round());
+    json!({
+        "name": "bbr3", "duration": "30 s",
+        "link": { "path": { "from": "a", "to": "b", "rate": "10 Mbit/s", "delay": "19.4 ms", "queue": { "limit": limit } } },
+        "flow": { "f": { "from": "a", "to": "b", "workload": { "type": "bulk" }, "tcp": { "preset": preset } } },
+        "record": { "sample": "20 ms" },
+    })
+}
+
+/// Samples of a metric from 5 s on.
+fn samples(t: &Tables, metric: &str) -> Vec<f64> {
+    let all = table(t, "sample");
+    let Some(Column::Text(metrics)) = all.get("metric") else { panic!("samples name their metric") };
+    let rows = metrics.iter().enumerate().filter(|(r, m)| *m == metric && number(all, "time_ns", *r) > 5e9);
+    rows.map(|(r, _)| number(all, "value", r)).collect()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    assert!(values.len() > 500, "{} samples", values.len());
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+#[test]
+fn one_product_is_under_way_at_the_full_rate_behind_a_short_and_a_long_queue() {
+    for preset in ["bbr3", "bbr3-google"] {
+        for products in [2.0, 10.0] {
+            let t = run(&path(preset, products));
+            let rate = of_flow(&t, "f", "goodput_bps") / PAYLOAD_BPS;
+            assert!(rate > 0.93, "{preset} {products}: {rate} of the link");
+            let flight = mean(&samples(&t, "in_flight_bytes")) / 1448.0 / PRODUCT;
+            assert!((0.85..1.35).contains(&flight), "{preset} {products}: {flight} products under way");
+            let waiting = mean(&samples(&t, "queue_packets")) / PRODUCT;
+            assert!(waiting < 0.4, "{preset} {products}: {waiting} products wait");
+        }
+    }
+}
+
+#[test]
+fn half_a_product_for_a_while_every_five_seconds() {
+    let t = run(&path("bbr3", 2.0));
+    let states = samples(&t, "bbr_state");
+    let probing = states.iter().filter(|s| **s == 6.0).count() as f64 / states.len() as f64;
+    // 200 ms and a round trip or two of five seconds.
+    assert!((0.03..0.07).contains(&probing), "{probing} of the time");
+}
+
+#[test]
+fn losses_of_a_hundredth_cost_little_and_those_of_a_twentieth_much() {
+    let rate = |probability: f64| {
+        let mut s = path("bbr3", 2.0);
+        s["link"]["path"]["loss"] = json!({ "type": "uniform", "probability": probability, "counts": "data" });
+        of_flow(&run(&s), "f", "goodput_bps") / PAYLOAD_BPS
+    };
+    let (few, many) = (rate(0.003), rate(0.05));
+    assert!(few > 0.85, "{few} below the threshold");
+    assert!(many < 0.8 * few, "{many} above it");
+}
