@@ -26,7 +26,7 @@ from crosswind import optional
 from crosswind.cli import main
 from crosswind.errors import EXIT_BAD_INPUT, EXIT_ENVIRONMENT, BlockedError, InputError, MissingExtraError
 from crosswind.scenario import Scenario
-from crosswind.studio import differences, exports, limits, questions, server
+from crosswind.studio import differences, exports, limits, motion, questions, server
 from crosswind.studio.answer import Asked, Studio, SupersededError
 from crosswind.studio.edit import changed
 
@@ -228,6 +228,35 @@ def test_drops_and_marks_over_time_are_those_of_the_tables_in_links_and_in_class
     assert _counted(told, "marks", "path/forward/old") == pytest.approx(old["marks_packets"].item(), rel=0.05)
     by_class = next(c for c in told["charts"] if c["key"] == "class-queue")
     assert {s["name"] for s in by_class["series"]} == {"path/forward/new", "path/forward/old"}
+
+
+def test_packets_in_slow_motion_are_those_of_the_flow_and_none_is_faster_than_its_path() -> None:
+    studio = Studio()
+    told = studio.answer(Asked(TEXT, {"flow.bulk.tcp.ecn": "off", "link.path.queue.limit": "20 packets"}))
+    runs = studio.runs(told["key"])
+    flow = runs.flows().filter(pl.col("name") == "bulk-1")
+    found = motion.journeys(runs, "bulk-1")
+    assert 0 <= flow["sent_packets"].item() - found.height <= flow["cwnd_max_bytes"].item() / 1448 + 4
+    assert found.filter(pl.col("how") == "drop").height == flow["drops_packets"].item() > 0
+    film = motion.told(runs, "bulk-1", 3.0)
+    assert [name for name, _, _ in film["path"]] == ["path"] and film["waits"] == 0
+    alone = film["path"][0][2]
+    assert alone == pytest.approx(0.02 + 12_000 / 5e6)
+    times = [(left, ended) for left, ended, how, _ in film["packets"] if how == "receive"]
+    assert all(b - a > 0.99 * alone for a, b in times) and min(b for _, b in times) >= 3.0
+    assert max(b - a for a, b in times) < alone + 21 * 12_000 / 5e6, "no longer than a full queue"
+    with pytest.raises(InputError, match="no packet"):
+        motion.told(runs, "bulk-1", 1e9)
+    with pytest.raises(InputError, match="one of the last"):
+        questions.QUESTIONS["packets"](studio)({"key": "none", "flow": "bulk-1", "at": 0})
+
+
+def test_packets_in_slow_motion_take_the_way_of_their_flow_through_the_network() -> None:
+    studio = Studio()
+    text = (ROOT / "scenarios/gprs.toml").read_text(encoding="utf-8")
+    film = motion.told(studio.runs(studio.answer(Asked(text, {"duration": "60 s"}))["key"]), "bulk-1", 0.0)
+    assert [(name, back) for name, back, _ in film["path"]] == [("lan", False), ("last-hop", False)]
+    assert film["waits"] == 1 and film["packets"][0][0] == min(left for left, *_ in film["packets"])
 
 
 def test_the_goodput_in_the_chart_is_that_of_the_table() -> None:

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -233,6 +234,106 @@ def test_a_lesson_asks_a_question_and_its_steps_run(page: Browser) -> None:
     assert line(page, "tcp").endswith('ecn = "on" }')
     assert '"marks"' in page.eval(DRAWN)
     assert page.eval("document.querySelectorAll('#tables .was').length") > 0, "over the run before"
+
+
+def test_keys_that_fit_are_offered_and_taken_without_the_pointer(page: Browser) -> None:
+    before = answered(page)
+    page.eval(
+        f"(() => {{ const t = {TEXT}; t.focus(); const at = t.value.indexOf('delay = \"20 ms\"') + 15;"
+        " t.setSelectionRange(at, at); })()"
+    )
+    page.type("\nt")
+    page.key("Space", modifiers=2)
+    offers = page.until(
+        "!document.getElementById('offers').hidden"
+        " && [...document.querySelectorAll('#offers li')].map((l) => l.textContent)"
+    )
+    assert "type" in offers and "trace" in offers and all(o.startswith("t") for o in offers), offers
+    assert page.eval("document.querySelector('#offers [aria-selected=true]').textContent") == offers[0]
+    page.key("ArrowDown", offers.index("type"))
+    page.key("Enter")
+    page.until("document.getElementById('offers').hidden")
+    assert line(page, "type") == "type" and page.eval("document.activeElement.id") == "text"
+    page.type(' = "wire"')
+    answered(page, before)
+    assert line(page, "type") == 'type = "wire"'
+    # A single fitting key is written at once; Escape sends offers away.
+    page.type("\nreve")
+    page.key("Space", modifiers=2)
+    page.until("document.getElementById('text').value.includes('reverse')", "the one key that fits")
+    page.type("\n")
+    page.key("Space", modifiers=2)
+    page.until("!document.getElementById('offers').hidden")
+    page.key("Escape")
+    assert page.eval("document.getElementById('offers').hidden")
+
+
+def test_a_run_that_is_held_is_compared_with_until_it_is_let_go(page: Browser) -> None:
+    was = "[...document.querySelectorAll('#tables .was')].map((e) => e.textContent).join()"
+    first = answered(page)
+    held = page.eval("document.querySelector('#tables table').innerText")
+    page.eval("document.getElementById('hold').click()")
+    assert page.eval("document.getElementById('hold').getAttribute('aria-pressed')") == "true"
+    keys = [first]
+    for rate in ("7 Mbit/s", "9 Mbit/s", "5 Mbit/s"):
+        page.eval(
+            f'(() => {{ const t = {TEXT}; t.value = t.value.replace(/rate = "[^"]*"/, \'rate = "{rate}"\');'
+            " t.dispatchEvent(new Event('input')); })()"
+        )
+        keys.append(answered(page, keys[-1]))
+        if rate == "9 Mbit/s":
+            goodput = re.search(r"[\d.]+ Mbit/s", held)
+            assert goodput and f"was {goodput[0]}" in page.eval(was), "the held run, not the one of 7 Mbit/s"
+    assert len(set(keys)) == 4 and page.eval(was) == "", "the same scenario again: nothing differs from the held run"
+    page.eval("document.getElementById('hold').click()")
+    assert page.eval("document.getElementById('hold').getAttribute('aria-pressed')") == "false"
+    page.eval(f"(() => {{ const t = {TEXT}; t.value += '# end'; t.dispatchEvent(new Event('input')); }})()")
+    answered(page, keys[-1])
+    page.until(f"{was} === ''", "compared with the run before: 5 Mbit/s too")
+
+
+def test_classes_and_marks_over_time_are_drawn(page: Browser) -> None:
+    before = answered(page)
+    text = SCENARIO.replace('type = "droptail", limit = "60 packets"', 'type = "fq-codel"')
+    text = text.replace('"linux-6-cubic"', '"linux-6-cubic", ecn = "on"')
+    page.eval(f"(() => {{ {TEXT}.value = {json.dumps(text)}; {TEXT}.dispatchEvent(new Event('input')); }})()")
+    answered(page, before)
+    kinds = {k: float(top) for k, top in json.loads(page.eval(DRAWN))}
+    assert {"class-delay", "class-queue", "marks"} <= {*kinds} and all(top > 0 for top in kinds.values()), kinds
+    legend = page.eval("[...document.querySelectorAll('#legend button')].map((b) => b.textContent)")
+    assert {"path/forward/new", "path/forward/old"} <= {*legend}
+    # What stands on the canvas: more than one colour, so lines and not only axes.
+    inks = "(key) => { const c = document.querySelector(`.panel[data-key=${key}] canvas`); const d = c.getContext('2d')"
+    inks += ".getImageData(0, 0, c.width, c.height).data; let n = 0; for (let i = 0; i < d.length; i += 4)"
+    inks += (
+        " if (d[i + 3] > 200 && Math.max(d[i], d[i+1], d[i+2]) - Math.min(d[i], d[i+1], d[i+2]) > 60) n++; return n; }"
+    )
+    for key in ("class-delay", "class-queue", "marks"):
+        assert page.eval(f"({inks})('{key}')") > 50, key
+
+
+def test_packets_move_in_slow_motion_when_asked(page: Browser) -> None:
+    dots = "[...document.querySelectorAll('#network circle')].map((c) => c.getAttribute('cx')).join()"
+    page.eval("document.getElementById('motion').focus()")
+    page.key("Enter")
+    first = page.until(dots, "packets")
+    page.until(f"{dots} && {dots} !== {json.dumps(first)}", "packets that move")
+    assert re.match(r"bulk-1 at [\d.]+ s: \d+ on their way", page.eval("document.getElementById('moving').textContent"))
+    page.key("Enter")
+    assert page.eval(dots) == "" and page.eval("document.getElementById('motion').ariaPressed") == "false"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_an_accessibility_checker_finds_nothing(page: Browser, scheme: str) -> None:
+    page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    page.eval("document.querySelector('.menu summary').click()")
+    page.until("document.getElementById('export-table')?.options.length > 3")
+    axe = Path(str(find_spec("axe_core_python").submodule_search_locations[0])) / "axe.min.js"  # type: ignore[union-attr,index]
+    page.eval(axe.read_text(encoding="utf-8") + ";0")
+    seen = "axe.run(document).then((r) => ({ passed: r.passes.map((p) => p.id), wrong: r.violations.map((v) => [v.id,"
+    found = page.eval(f"{seen} v.nodes.slice(0, 4).map((n) => n.target + ': ' + n.failureSummary)]) }}))")
+    assert found["wrong"] == [], json.dumps(found["wrong"], indent=1)
+    assert {"color-contrast", "label", "button-name", "select-name", "html-has-lang"} <= {*found["passed"]}
 
 
 def test_random_scenarios_are_shown_without_a_complaint(page: Browser) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from crosswind.errors import InputError
 from crosswind.scenario.known_paths import names_at
-from crosswind.studio import exports, limits, live
+from crosswind.studio import exports, limits, live, motion
 from crosswind.studio.answer import Asked, Studio
 
 Question = Callable[[Any], dict[str, Any]]
@@ -54,6 +54,18 @@ def _complete(_studio: Studio) -> Question:
     return answer
 
 
+def _packets(studio: Studio) -> Question:
+    """The packets of a flow on their way."""
+
+    def answer(told: Any) -> dict[str, Any]:
+        key, flow, at = (told.get(k) for k in ("key", "flow", "at"))
+        if not isinstance(key, str) or not isinstance(flow, str) or not isinstance(at, int | float):
+            raise InputError("studio", found="another question", expected="the key of an answer, a flow and a time")
+        return motion.told(studio.runs(key), flow, float(at))
+
+    return answer
+
+
 def _live(studio: Studio) -> Question:
     return lambda _told: live.look(studio.emulation)
 
@@ -67,6 +79,7 @@ QUESTIONS: dict[str, Callable[[Studio], Question]] = {
     "check": _check,
     "differs": _differs,
     "complete": _complete,
+    "packets": _packets,
 }
 #: Of a page that shows an emulation.
 LIVE: dict[str, Callable[[Studio], Question]] = {"live": _live, "control": _control}

@@ -5,13 +5,15 @@ import { $, ask, element, later } from "./dom.js";
 import { Editor } from "./editor.js";
 import * as lessons from "./lessons.js";
 import { follow } from "./live.js";
+import { Motion } from "./motion.js";
 import { Network } from "./network.js";
 import { pack, sheet, unpack } from "./share.js";
 import * as tables from "./tables.js";
 
 const state = { answer: null, before: null, held: null, anchor: null, running: false, waiting: null, flow: "", packs: 0 };
 const network = new Network($("network"));
-const charts = new Charts($("charts"), $("legend"), $("readout"), (t) => network.fill(t));
+const motion = new Motion(network, () => ({ key: state.answer?.key, flow: state.answer?.sequence?.flow ?? state.flow }));
+const charts = new Charts($("charts"), $("legend"), $("readout"), (t) => { network.fill(t); motion.at = t ?? motion.at; });
 const sequence = new Sequence($("sequence"));
 const editor = new Editor((text) => { state.anchor = null; run({ text }); });
 const share = sheet($("share"), () => ({ ...state.answer, seed: seed(), panels: shownPanels() }));
@@ -56,6 +58,7 @@ function show(answer, asked, took) {
   const another = state.answer && (state.answer.text !== answer.text || state.answer.seed !== answer.seed);
   state.before = asked.fresh ? null : state.held ?? state.anchor ?? (another ? state.answer : state.before);
   state.answer = answer;
+  motion.stop();
   document.title = `${answer.title} – Crosswind studio`;
   $("title").textContent = answer.title;
   $("status").className = "";

@@ -11,6 +11,8 @@ export class Network {
     const at = new Map(net.nodes.map((n) => [n.name, [n.x + w / 2, n.y + h / 2]]));
     const said = net.links.map((l) => `${l.name} from ${l.from} to ${l.to}: ${[l.rate, l.delay, l.queue].filter(Boolean).join(", ")}`).join("; ");
     const root = svg("svg", { viewBox: `0 0 ${net.width} ${net.height + (net.links.some((l) => l.back) ? 6 : -8)}`, width: Math.min(1100, net.width * 1.6), role: "img", "aria-label": `Network. ${said}` });
+    this.ways = new Map(net.links.map((l) => [l.name, [at.get(l.from), at.get(l.to)]]));
+    this.packets = svg("g", { "aria-hidden": "true" });
     for (const l of net.links) root.append(...this.link(l, at.get(l.from), at.get(l.to)));
     for (const n of net.nodes) {
       root.append(svg("rect", { x: n.x, y: n.y, width: w, height: h, rx: 6, class: "node" }));
@@ -18,6 +20,7 @@ export class Network {
       name.textContent = n.name.length > 16 ? `${n.name.slice(0, 15)}…` : n.name;
       root.append(name, this.titled(n.name, name));
     }
+    root.append(this.packets);
     const flows = net.flows.map((f) => `${f.name}${f.count > 1 ? ` ×${f.count}` : ""}: ${f.from} → ${f.to}`).join("; ");
     this.note = element("p", { className: "note" });
     this.box.replaceChildren(root, element("p", { className: "note", textContent: `Flows: ${flows}` }), this.note);
