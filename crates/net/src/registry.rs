@@ -12,7 +12,8 @@ use crate::queue::flows::FlowQueues;
 use crate::queue::red::{Red, damping_rate, floyd_jacobson, linux, ns2};
 use crate::queue::rio::{self, wred};
 use crate::queue::{
-    BoxQueue, QueueDisc, Removal, bounded, cake, cobalt, codel, droptail, early_discard, fq_codel, lpd, pi, pie, rem,
+    BoxQueue, QueueDisc, Removal, blue, bounded, cake, cobalt, codel, droptail, early_discard, fq_codel, lpd, pi, pie,
+    rem, sfb, sfq,
 };
 use crate::sched::{htb, prio, tbf};
 use crosswind_base::{BitRate, ConfigError, Dur, Stage, units};
@@ -143,6 +144,9 @@ pub static ROWS: &[Row] = rows! {
     Queue "cobalt" "COBALT" "queue/cobalt.rs" cobalt::CobaltParams => |p, cx| Ok(cobalt::queue(&p, cx.rng("cobalt")));
     Queue "fq-codel" "FQ-CoDel" "queue/fq_codel.rs" fq_codel::FqCodelParams => FlowQueues::build;
     Queue "cake" "CAKE" "queue/cake/mod.rs" cake::CakeParams => cake::Cake::build;
+    Queue "blue" "BLUE" "queue/blue.rs" blue::BlueParams => |p, cx| Ok(blue::queue(p, cx.rng("blue")));
+    Queue "sfb" "SFB" "queue/sfb.rs" sfb::SfbParams => |p, cx| Ok(sfb::queue(p, [cx.rng("hash"), cx.rng("sfb")]));
+    Queue "sfq" "SFQ" "queue/sfq.rs" sfq::SfqParams => sfq::Sfq::build;
     Queue "rem" "Random exponential marking" "queue/rem.rs" rem::RemParams => new_rem;
     Queue "pi" "PI controller" "queue/pi.rs" pi::PiParams => |p, cx| Ok(pi::Pi::new(p, cx.rng("pi")));
     Queue "pie" "PIE" "queue/pie.rs" pie::PieParams => |p, cx| Ok(pie::queue(p, cx.rng("pie")));

@@ -42,6 +42,12 @@ pub enum BenchQueue {
     Pie,
     /// CAKE of Linux, unlimited, with its defaults.
     Cake,
+    /// SFQ of Linux.
+    Sfq,
+    /// BLUE as published.
+    Blue,
+    /// Stochastic fair BLUE of Linux.
+    Sfb,
 }
 
 /// What the flows do.
@@ -142,6 +148,9 @@ impl BenchSpec {
             BenchQueue::Cobalt => json!({ "type": "cobalt", "limit": packets(limit) }),
             BenchQueue::FqCodel => json!({ "type": "fq-codel", "limit": packets(limit) }),
             BenchQueue::Pie => json!({ "type": "pie", "limit": packets(limit) }),
+            BenchQueue::Sfq => json!({ "type": "sfq", "limit": packets(limit) }),
+            BenchQueue::Blue => json!({ "type": "blue", "limit": packets(limit) }),
+            BenchQueue::Sfb => json!({ "type": "sfb", "limit": packets(limit) }),
             BenchQueue::Cake => json!({ "type": "cake", "memory_limit": format!("{} B", limit * 1500) }),
         }
     }
@@ -154,6 +163,9 @@ impl BenchSpec {
             BenchQueue::Cobalt => format!("cobalt {} packets", self.limit_packets()),
             BenchQueue::FqCodel => format!("fq-codel {} packets", self.limit_packets()),
             BenchQueue::Pie => format!("pie {} packets", self.limit_packets()),
+            BenchQueue::Sfq => format!("sfq {} packets", self.limit_packets()),
+            BenchQueue::Blue => format!("blue {} packets", self.limit_packets()),
+            BenchQueue::Sfb => format!("sfb {} packets", self.limit_packets()),
             BenchQueue::Cake => format!("cake {} packets", self.limit_packets()),
         }
     }

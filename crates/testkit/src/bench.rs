@@ -1,7 +1,7 @@
 //! Drivers with a virtual clock for one stage or one queue discipline.
 
 use crosswind_base::{
-    ConfigError, Cx, DropReason, DsByte, Dscp, Ecn, Ledger, Metrics, Packet, PacketId, Pool, Stage, Time,
+    ConfigError, Cx, DropReason, DsByte, Dscp, Ecn, FlowId, Ledger, Metrics, Packet, PacketId, Pool, Stage, Time,
 };
 use crosswind_net::queue::QueueDisc;
 use crosswind_net::registry::{BoxStage, BuildCx, EgressMaker, Parts};
@@ -197,16 +197,25 @@ impl<Q: QueueDisc> DiscBench<Q> {
         self.arrive_marked(now, len, ecn.into())
     }
 
+    /// A packet of a flow arrives.
+    pub fn arrive_of(&mut self, now: Time, flow: FlowId, len: u16, ecn: Ecn) -> Outcome {
+        self.put(now, Packet { flow, ..packet(0, len, ecn) })
+    }
+
     /// A packet with a code point arrives.
     pub fn arrive_as(&mut self, now: Time, len: u16, dscp: Dscp) -> Outcome {
         self.arrive_marked(now, len, DsByte::default().with_dscp(dscp))
     }
 
     fn arrive_marked(&mut self, now: Time, len: u16, ds: DsByte) -> Outcome {
+        self.put(now, Packet { ds, ..packet(0, len, Ecn::NotEct) })
+    }
+
+    fn put(&mut self, now: Time, p: Packet) -> Outcome {
         let seq = self.next_seq;
         self.next_seq += 1;
         let before = self.log.entries.len();
-        let id = self.pool.insert(Packet { ds, ..packet(seq, len, Ecn::NotEct) });
+        let id = self.pool.insert(Packet { seq, ..p });
         self.call(now, |q, cx| q.enqueue(id, cx));
         match self.log.entries[before..] {
             [] => Outcome::Admitted,

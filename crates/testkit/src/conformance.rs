@@ -149,6 +149,24 @@ fn classful(name: &str) -> Vec<Value> {
                 ("rfc8290".into(), "exact".into(), "9000 B".into());
             vec![brisk, rfc]
         }
+        _ => fair(name),
+    }
+}
+
+/// Laws and flow queues of their own making.
+fn fair(name: &str) -> Vec<Value> {
+    match name {
+        "blue" => {
+            vec![
+                json!({"type": name, "limit": "8 packets", "increment": 0.2, "freeze_time": "10 ms", "level": "6 packets"}),
+            ]
+        }
+        "sfb" => vec![json!({"type": name, "limit": "12 packets", "max": 9, "bin_size": 4, "increment": 4000,
+            "decrement": 500, "rehash": "500 ms", "warmup": "200 ms", "penalty_rate": 100, "penalty_burst": 3})],
+        "sfq" => vec![
+            json!({"type": name, "limit": "12 packets", "flows": 4, "divisor": 8, "depth": 6, "perturb": "300 ms"}),
+            json!({"type": name, "limit": "20 packets", "depth": 6, "head_drop": "on", "quantum": "600 B"}),
+        ],
         _ => Vec::new(),
     }
 }

@@ -179,8 +179,21 @@ impl<'a, 'c, D> Lent<'a, 'c, D> {
     pub fn drop(&mut self, head: Head, why: DropReason) {
         self.cx.drop(head.id, why);
     }
+    /// Puts in a packet that arrives, and that the queue around it has let in.
+    pub(super) fn push(&mut self, id: PacketId) {
+        let len = u32::from(self.cx.packet(id).len);
+        self.store.push(id, len, self.cx.now);
+    }
+    /// Puts in what was taken out of another queue.
+    pub(super) fn put_back(&mut self, head: Head) {
+        self.store.push(head.id, head.len, head.since);
+    }
+    /// Drops a packet that arrives, for the queue around it.
+    pub(super) fn refuse_arrival(&mut self, id: PacketId, why: DropReason) {
+        self.cx.drop(id, why);
+    }
     /// Drops the packet at this place.
-    fn drop_at(&mut self, i: usize, why: DropReason) {
+    pub(super) fn drop_at(&mut self, i: usize, why: DropReason) {
         if let Some(gone) = self.store.take(i) {
             self.drop(gone, why);
         }

@@ -1,6 +1,7 @@
 //! Queue disciplines: what waits in front of a link, who is let in and who is thrown out.
 
 pub mod aqm;
+pub mod blue;
 pub mod bounded;
 pub mod cake;
 pub mod cobalt;
@@ -15,6 +16,8 @@ pub mod pie;
 pub mod red;
 pub mod rem;
 pub mod rio;
+pub mod sfb;
+pub mod sfq;
 pub mod store;
 
 use crate::link::Applied;

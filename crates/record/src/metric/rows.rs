@@ -246,6 +246,8 @@ pub const METRICS: &[Metric] = &[
     row((Link, "drops_too_big_packets", Packets), "Packets that were larger than the link takes.", PATH_MTU),
     row((Link, "drops_fat_flow_packets", Packets), "Packets dropped at the head of the longest flow queue because all of them together held too much.", FLOW_QUEUES),
     row((Link, "blue_drops_packets", Packets), "Of the early drops, those that BLUE made alone (COBALT).", OWN),
+    row((Link, "bucket_drops_packets", Packets), "Of the forced drops, those whose smallest bin was full (SFB).", OWN),
+    row((Link, "penalty_drops_packets", Packets), "Of the forced drops, those of flows that do not listen, beyond their penalty rate (SFB).", OWN),
     row((Link, "threshold_marks_packets", Packets), "Of the marks, those of packets that had waited longer than `ce_threshold`.", FLOW_QUEUES),
     row((Link, "marks_packets", Packets), "Packets on which the queue of the link set the ECN codepoint CE.", ECN),
     row((Link, "queue_mean_bytes", Bytes), "Mean backlog of the queue over time.", OWN),

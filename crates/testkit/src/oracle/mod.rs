@@ -1,5 +1,6 @@
 //! Plain, slow, literal forms of published algorithms. They share no code with what they check.
 
+pub mod blue;
 pub mod bounded;
 pub mod cake;
 pub mod cobalt;
@@ -15,6 +16,8 @@ pub mod red_linux;
 pub mod red_ns2;
 pub mod rio;
 pub mod seawind;
+pub mod sfb;
+pub mod sfq;
 pub mod tbf;
 
 /// What an oracle says about an arriving packet.
