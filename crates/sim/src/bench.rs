@@ -40,6 +40,10 @@ pub enum BenchQueue {
     FqCodel,
     /// PIE as published.
     Pie,
+    /// PI2 as published.
+    Pi2,
+    /// DualPI2 of Linux.
+    Dualpi2,
     /// CAKE of Linux, unlimited, with its defaults.
     Cake,
     /// SFQ of Linux.
@@ -148,6 +152,8 @@ impl BenchSpec {
             BenchQueue::Cobalt => json!({ "type": "cobalt", "limit": packets(limit) }),
             BenchQueue::FqCodel => json!({ "type": "fq-codel", "limit": packets(limit) }),
             BenchQueue::Pie => json!({ "type": "pie", "limit": packets(limit) }),
+            BenchQueue::Pi2 => json!({ "type": "pi2", "limit": packets(limit) }),
+            BenchQueue::Dualpi2 => json!({ "type": "dualpi2", "profile": "linux", "limit": packets(limit) }),
             BenchQueue::Sfq => json!({ "type": "sfq", "limit": packets(limit) }),
             BenchQueue::Blue => json!({ "type": "blue", "limit": packets(limit) }),
             BenchQueue::Sfb => json!({ "type": "sfb", "limit": packets(limit) }),
@@ -163,6 +169,8 @@ impl BenchSpec {
             BenchQueue::Cobalt => format!("cobalt {} packets", self.limit_packets()),
             BenchQueue::FqCodel => format!("fq-codel {} packets", self.limit_packets()),
             BenchQueue::Pie => format!("pie {} packets", self.limit_packets()),
+            BenchQueue::Pi2 => format!("pi2 {} packets", self.limit_packets()),
+            BenchQueue::Dualpi2 => format!("dualpi2 {} packets", self.limit_packets()),
             BenchQueue::Sfq => format!("sfq {} packets", self.limit_packets()),
             BenchQueue::Blue => format!("blue {} packets", self.limit_packets()),
             BenchQueue::Sfb => format!("sfb {} packets", self.limit_packets()),

@@ -158,6 +158,37 @@ fn pie_holds_the_standing_queue_of_transfers_near_its_target() {
 }
 
 #[test]
+fn pi2_holds_the_standing_queue_of_transfers_near_its_target() {
+    for decides in ["arrival", "departure"] {
+        let mut long = scenario(&json!({"type": "pi2", "decides": decides}), "cubic");
+        long["duration"] = "60 s".into();
+        let t = run(&long);
+        let (middle, busy) = (of_link(&t, "path", "queue_delay_p50_ns"), of_link(&t, "path", "utilisation_ratio"));
+        assert!((5e6..30e6).contains(&middle) && busy > 0.9, "{decides}: {middle} {busy}");
+        assert!(of_link(&t, "path", "drops_early_drop_packets") > 10.0, "{decides}");
+    }
+}
+
+#[test]
+fn dualpi2_holds_classic_transfers_near_its_target_and_names_both_queues() {
+    for profile in ["rfc9332", "linux"] {
+        for ecn in ["off", "on"] {
+            let mut long = scenario(&json!({"type": "dualpi2", "profile": profile}), "cubic");
+            long["duration"] = "60 s".into();
+            long["flow"]["bulk"]["tcp"]["ecn"] = ecn.into();
+            let t = run(&long);
+            let (middle, busy) = (of_link(&t, "path", "queue_delay_p50_ns"), of_link(&t, "path", "utilisation_ratio"));
+            assert!((5e6..30e6).contains(&middle) && busy > 0.9, "{profile} {ecn}: {middle} {busy}");
+            let picks = ["drops_early_drop_packets", "marks_packets"].map(|name| of_class(&t, "classic", name));
+            assert!(picks[usize::from(ecn == "on")] > 10.0, "{profile} {ecn}: {picks:?}");
+            // A mark takes no packet of ECT(0) to the other queue.
+            assert_eq!(of_class(&t, "l4s", "arrived_packets"), 0.0);
+            assert_eq!(of_class(&t, "classic", "arrived_packets"), of_link(&t, "path", "arrived_packets"));
+        }
+    }
+}
+
+#[test]
 fn cake_shares_by_host_keeps_a_call_short_and_sends_at_its_rate() {
     let from = |host: &str, count: u32| json!({"from": host, "to": "b", "count": count, "workload": {"type": "bulk"}, "tcp": {"preset": "linux-6-cubic"}});
     let home = |isolation: &str| {
@@ -204,6 +235,9 @@ fn what_is_recorded_and_decided_early_changes_nothing_for_queues_that_decide_lat
         linux,
         json!({"type": "cobalt"}),
         json!({"type": "pie"}),
+        json!({"type": "pi2"}),
+        json!({"type": "dualpi2"}),
+        json!({"type": "dualpi2", "profile": "linux"}),
         json!({"type": "cake"}),
         json!({"type": "cake", "rate": "3.5 Mbit/s", "framing": "docsis"}),
     ] {

@@ -118,6 +118,13 @@ fn classful(name: &str) -> Vec<Value> {
                 json!({"type": name, "filter": filter, "default": "long", "class": inner, "hysteresis": "on"}),
             ]
         }
+        _ => modern(name),
+    }
+}
+
+/// Queues that go by delay, at a pace that makes them act in a short test.
+fn modern(name: &str) -> Vec<Value> {
+    match name {
         "codel" => vec![json!({"type": name, "profile": "linux", "ecn": "mark", "target": "2 ms", "interval": "20 ms",
             "ce_threshold": "10 ms"})],
         "cobalt" => {
@@ -138,6 +145,21 @@ fn classful(name: &str) -> Vec<Value> {
             let brisk = json!({"type": name, "target": "2 ms", "t_update": "2 ms", "max_burst": "0 ms", "mean_packet": "200 B"});
             let mut kernel = brisk.clone();
             (kernel["profile"], kernel["estimator"], kernel["ecn"]) = ("linux".into(), "rate".into(), "mark".into());
+            vec![brisk, kernel]
+        }
+        "pi2" => {
+            let brisk = json!({"type": name, "target": "2 ms", "rtt_max": "20 ms"});
+            let mut late = brisk.clone();
+            (late["decides"], late["scalable"], late["ecn"]) = ("departure".into(), "as-classic".into(), "drop".into());
+            vec![brisk, late]
+        }
+        "dualpi2" => {
+            let short = json!([{"class": "l4s", "size_max": "200 B"}, {"class": "llll", "size_max": "300 B"}]);
+            let brisk =
+                json!({"type": name, "target": "2 ms", "rtt_max": "20 ms", "filter": short, "scheduler": "ts-fifo"});
+            let mut kernel = json!({"type": name, "profile": "linux", "target": "2 ms", "classify": "any-ect"});
+            (kernel["decides"], kernel["step_spares"], kernel["filter"]) = ("arrival".into(), 2.into(), short);
+            (kernel["limit"], kernel["overload"]) = ("12 packets".into(), "overflow".into());
             vec![brisk, kernel]
         }
         "fq-codel" => {

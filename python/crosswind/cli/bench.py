@@ -55,7 +55,9 @@ def bench(
     rate: Annotated[list[str] | None, typer.Option(help="Only this rate: '100 Mbit/s', '1 Gbit/s'.")] = None,
     queue: Annotated[
         list[str] | None,
-        typer.Option(help="Only this queue: droptail, red; codel, cobalt, fq-codel, pie, cake, blue, sfb, sfq."),
+        typer.Option(
+            help="Only this queue: droptail, red; codel, cobalt, fq-codel, pie, pi2, dualpi2, cake, blue, sfb, sfq."
+        ),
     ] = None,
     only: Annotated[list[str] | None, typer.Option(help=f"Parts to run: {', '.join(PARTS)}. Repeatable.")] = None,
     alone: Annotated[bool, typer.Option("--alone", help="Leave ns-2 and ns-3 out.")] = False,

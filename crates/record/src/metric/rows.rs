@@ -28,6 +28,7 @@ const PATH_MTU: Source = Source("RFC 1191");
 const EVALUATION: Source = Source("RFC 5166 section 2");
 const ONE_WAY_DELAY: Source = Source("RFC 7679");
 const ROUND_TRIP: Source = Source("RFC 2681");
+const COUPLED: Source = Source("RFC 9332");
 const SOJOURN: Source = Source("RFC 8289");
 const FLOW_QUEUES: Source = Source("RFC 8290");
 const VARIATION: Source = Source("RFC 3393");
@@ -249,6 +250,7 @@ pub const METRICS: &[Metric] = &[
     row((Link, "bucket_drops_packets", Packets), "Of the forced drops, those whose smallest bin was full (SFB).", OWN),
     row((Link, "penalty_drops_packets", Packets), "Of the forced drops, those of flows that do not listen, beyond their penalty rate (SFB).", OWN),
     row((Link, "threshold_marks_packets", Packets), "Of the marks, those of packets that had waited longer than `ce_threshold`.", FLOW_QUEUES),
+    row((Link, "step_marks_packets", Packets), "Of the marks, those of packets of the L queue of DualPI2 for their own wait.", COUPLED),
     row((Link, "marks_packets", Packets), "Packets on which the queue of the link set the ECN codepoint CE.", ECN),
     row((Link, "queue_mean_bytes", Bytes), "Mean backlog of the queue over time.", OWN),
     row((Link, "queue_p95_bytes", Bytes), "Backlog that was exceeded by one arrival in twenty.", OWN),
@@ -343,6 +345,8 @@ pub const METRICS: &[Metric] = &[
 
     row((Sample, "codel_sojourn_ns", Ns), "Time that the packet which left the queue last had waited, as CoDel sees it.", SOJOURN),
     row((Sample, "codel_count_packets", Packets), "Packets that CoDel has picked since it began to, or would go on from.", SOJOURN),
+    row((Sample, "aqm_base_p_ratio", Ratio), "The probability that PI2 and DualPI2 control: Classic packets are picked with its square.", COUPLED),
+    row((Sample, "aqm_coupled_p_ratio", Ratio), "Probability with which DualPI2 marks a packet of its L queue because of the Classic one.", COUPLED),
     row((Sample, "aqm_p_ratio", Ratio), "Probability with which the law of the queue picks a packet now.", OWN),
     row((Sample, "size_bytes", Bytes), "Totals: application bytes that reached the receiving application so far, in order and once.", OWN),
     row((Sample, "fast_recoveries", Count), "Totals: loss recoveries so far that began without a timeout.", CONGESTION_CONTROL),
