@@ -20,6 +20,7 @@ from crosswind.cli import application, main
 from crosswind.cli.shared import print_table
 from crosswind.errors import EXIT_DONE, MissingExtraError
 from crosswind.reproduce import catalogue
+from crosswind.results.runs import EVENT_KINDS
 from crosswind.scenario.known_paths import unknown_step
 from crosswind.table import Table
 
@@ -31,6 +32,17 @@ GPRS = ROOT / "scenarios" / "gprs.toml"
 @pytest.fixture(scope="module")
 def runs() -> cw.Runs:
     return cw.run(cw.Scenario.load(GPRS).with_({"record.sample": "1 s"}))
+
+
+def test_kinds_of_events_are_those_of_the_engine_and_others_are_errors() -> None:
+    source = (ROOT / "crates/base/src/probe.rs").read_text(encoding="utf-8")
+    names = re.search(r"NAMES: \[&'static str; 17\] = \[(.*?)\];", source, re.S)
+    assert names and tuple(re.findall(r'"(\w+)"', names[1])) == EVENT_KINDS
+    scenario = cw.Scenario.load(ROOT / "scenarios/gprs.toml").with_({"duration": "60 s", "record.events": ["third"]})
+    runs = cw.run(scenario)
+    assert runs.events(kind="timeout").height > 0 and runs.events(kind="sack").is_empty()
+    with pytest.raises(cw.InputError, match="found kind `timout`, .* did you mean `timeout`"):
+        runs.events(kind="timout")
 
 
 def test_unknown_names_are_errors_with_the_nearest_one(runs: cw.Runs) -> None:

@@ -18,6 +18,11 @@ from crosswind.results.interrupt import held
 from crosswind.results.tables import Columns, Kept, Source, Tables
 from crosswind.scenario import Scenario
 
+#: What an event can be.
+EVENT_KINDS = (
+    *("send", "resend", "ack", "receive", "drop", "lost", "mark", "timeout", "recovery", "recovered", "ecn_reduce"),
+    *("spurious", "open", "close", "sack", "cwnd", "rtt"),
+)
 SCHEMA_VERSION = 1
 TABLES = ("run", "flow", "page", "object", "link", "class", "edge", "sample", "event", "hist")
 FAILED_SHOWN = 5
@@ -225,8 +230,10 @@ class Runs:
     def events(self, flow: str | None = None, kind: str | None = None) -> pl.DataFrame:
         """Logged events with the flow's name in `name`, all or those of one flow and kind, in order of time.
 
-        Raises InputError for a flow that does not exist.
+        Raises InputError for a flow or a kind that does not exist.
         """
+        if kind is not None and kind not in EVENT_KINDS:
+            raise UnknownNameError("events", kind, "kind", EVENT_KINDS)
         events = self.table("event")
         if flow is not None and self.flows().width and flow not in (known := set(self.flows()["name"])):
             raise UnknownNameError("events", flow, "name", known)
