@@ -1,5 +1,5 @@
 """`make validate`: runs ns-2 and Crosswind side by side and writes docs/validation.md and
-docs/validation-diffserv.md.
+docs/validation-diffserv.md; queues beside those of ns-3 go to docs/validation-ns3.md.
 
     python -m validation [--deterministic] [--no-write]
 
@@ -19,6 +19,7 @@ from validation import crosswind_side
 from validation.compare import Comparison, Row, compare_sequences, compare_study
 from validation.ns2 import diffserv, driver, tfrc
 from validation.ns2.scenarios import REPETITIONS, deterministic_cases, studies
+from validation.ns3 import queues
 from validation.report import Findings, page
 from validation.twin.page import placed, section, stored
 
@@ -47,7 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"written: {PAGE}")
     if program is not None and not chosen.deterministic:
         diffserv.main(["--no-write"] if chosen.no_write else [])
-    return verdict(findings)
+    beside_ns3 = queues.main(["--no-write"] if chosen.no_write else [])
+    return max(verdict(findings), beside_ns3)
 
 
 def deterministic() -> list[Comparison]:

@@ -1,0 +1,238 @@
+"""The same arrivals through a queue of Crosswind and through that of ns-3: which packets are dropped, and when.
+
+    python -m validation.ns3.queues [--no-write]
+
+Crosswind runs a scenario of datagrams and writes down when each of them came to the queue and what became of it;
+ns-3's queue disc gets the same arrivals in front of a line of the same rate (`queue.cc`). Exit code 0: as claimed;
+1: a queue that is claimed to be the same differs; 2: bad arguments. Where ns-3 or a C++ compiler is missing everything
+is skipped, loudly.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import crosswind as cw
+
+SOURCE = Path(__file__).with_name("queue.cc")
+HEADERS = Path("/usr/include/ns3")
+MODULES = ("core", "network", "traffic-control")
+PAGE = Path(__file__).parents[2] / "docs" / "validation-ns3.md"
+HEADER_BYTES = 28
+# The first packet comes at an even nanosecond and every other one at an odd one; lines are busy from then on and take
+# an even time for each packet, so that nothing comes at the instant at which something leaves.
+FIRST = ("first", 1472, "10 us", "100 s")
+STEADY = (
+    FIRST,
+    ("a", 1472, "17001 ns", "3.001 ms"),
+    ("b", 972, "328001 ns", "5.003 ms"),
+    ("c", 472, "639001 ns", "7.013 ms"),
+)
+MIXED = (
+    FIRST,
+    ("a", 1472, "17001 ns", "3.001 ms"),
+    ("b", 1172, "328001 ns", "37.3 ms"),
+    ("c", 72, "639001 ns", "1.93 ms"),
+)
+HEAVY = (
+    FIRST,
+    ("a", 1472, "17001 ns", "2.001 ms"),
+    ("b", 972, "328001 ns", "2.003 ms"),
+    ("c", 472, "639001 ns", "0.713 ms"),
+)
+SPARSE = (
+    FIRST,
+    ("a", 1472, "17001 ns", "5.001 ms"),
+    ("b", 1372, "328001 ns", "5.003 ms"),
+    ("c", 1272, "639001 ns", "4.013 ms"),
+)
+LIMIT = "1000 packets"
+NS3_LIMIT = "MaxSize=1000p"
+# Random numbers differ, so numbers of drops are compared only.
+PIE_BAND = 0.10
+
+
+@dataclass(frozen=True)
+class Case:
+    """One queue on both sides. `claim`: why it is the same, or why it is not."""
+
+    name: str
+    queue: dict[str, Any]
+    kind: str
+    flows: Sequence[tuple[str, int, str, str]]
+    rate_mbps: int
+    seconds: int
+    claim: str
+    is_same: bool = True
+    attributes: tuple[str, ...] = (NS3_LIMIT,)
+
+
+# ns-3 spares a queue of less than 1500 B, the kernel one of up to its MTU.
+CODEL = {"type": "codel", "profile": "linux", "limit": LIMIT, "mtu": "1499 B"}
+COBALT = {"type": "cobalt", "profile": "ns3", "limit": LIMIT, "blue_threshold": "none", "ecn": "drop"}
+FQ_CODEL = {"type": "fq-codel", "isolation": "exact", "mtu": "1499 B"}
+PIE = {"type": "pie", "limit": LIMIT}
+KERNEL = "the kernel's arithmetic on both sides"
+NO_CHANCE = "profile `ns3`, without BLUE's chance"
+NO_BLUE = (NS3_LIMIT, "BlueThreshold=1000s")
+EMPTY = "a flow that runs empty stays listed in ns-3, and its CoDel spares each flow, not all together"
+CASES = (
+    Case("codel-steady", CODEL, "CoDel", STEADY, 5, 30, KERNEL),
+    Case("codel-mixed", CODEL, "CoDel", MIXED, 4, 30, KERNEL),
+    Case("codel-heavy", CODEL, "CoDel", HEAVY, 8, 6, KERNEL),
+    Case("codel-rfc", CODEL | {"profile": "rfc8289"}, "CoDel", MIXED, 4, 30, "real numbers here", is_same=False),
+    Case("cobalt-steady", COBALT, "Cobalt", STEADY, 5, 30, NO_CHANCE, attributes=NO_BLUE),
+    Case("cobalt-mixed", COBALT, "Cobalt", MIXED, 4, 30, NO_CHANCE, attributes=NO_BLUE),
+    Case("fq-codel-steady", FQ_CODEL, "FqCoDel", STEADY, 5, 30, "no flow runs empty", attributes=()),
+    Case("fq-codel-heavy", FQ_CODEL, "FqCoDel", HEAVY, 5, 6, "no flow runs empty", attributes=()),
+    Case("fq-codel-sparse", FQ_CODEL, "FqCoDel", SPARSE, 5, 30, EMPTY, is_same=False, attributes=()),
+    Case("pie-mixed", PIE, "Pie", MIXED, 4, 60, "other random numbers; ns-3 spreads no drops", is_same=False),
+)
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What came out. `first`: the first drop that differs, as time in ns and ordinal of the packet on either side."""
+
+    case: Case
+    packets: int
+    ours: list[tuple[int, int]]
+    theirs: list[tuple[int, int]]
+
+    @property
+    def first(self) -> int | None:
+        """Place of the first drop that differs."""
+        if self.ours == self.theirs:
+            return None
+        pairs = zip(self.ours, self.theirs, strict=False)
+        return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(self.ours), len(self.theirs)))
+
+    @property
+    def verdict(self) -> str:
+        """`same`, `close` (not claimed to be more), or `differs`."""
+        if self.first is None:
+            return "same"
+        if self.case.is_same:
+            return "differs"
+        return "close" if abs(len(self.ours) / max(1, len(self.theirs)) - 1) <= PIE_BAND else "apart, as documented"
+
+
+def build(folder: Path) -> Path | None:
+    """The program; None where ns-3 or a compiler is missing. Raises RuntimeError where it does not compile."""
+    if not HEADERS.is_dir() or shutil.which("g++") is None:
+        return None
+    program = folder / "queue"
+    command = ["g++", "-O1", "-std=c++17", str(SOURCE), "-o", str(program), *(f"-lns3-{m}" for m in MODULES)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{SOURCE.name} does not compile with this ns-3:\n{done.stderr[-2000:]}")
+    return program
+
+
+def scenario(case: Case) -> dict[str, Any]:
+    """Datagrams that go straight to the queue."""
+    flows = {
+        name: {
+            "from": "a",
+            "to": "b",
+            "start": start,
+            "workload": {"type": "cbr", "payload": f"{payload} B", "interval": interval},
+        }
+        for name, payload, start, interval in case.flows
+    }
+    line = {"from": "a", "to": "b", "rate": f"{case.rate_mbps} Mbit/s", "delay": "1 ms", "queue": case.queue}
+    return {
+        "name": case.name,
+        "duration": f"{case.seconds} s",
+        "link": {"line": line},
+        "flow": flows,
+        "record": {"events": list(flows)},
+    }
+
+
+def compare(case: Case, program: Path) -> Compared:
+    """Runs both sides."""
+    events = cw.run(cw.Scenario.from_dict(scenario(case)), reps=1).table("event")
+    sent = events.filter(pl.col("kind") == "send").select("time_ns", "flow", "seq", "len").with_row_index("n")
+    gone = events.filter(pl.col("kind") == "drop").select("flow", "seq", pl.col("time_ns").alias("at_ns"))
+    ours = gone.join(sent, on=["flow", "seq"]).select("at_ns", "n").sort("at_ns", "n").rows()
+    arrivals = "".join(
+        f"{at} {flow} {size + HEADER_BYTES} 0\n" for at, flow, size in sent.select("time_ns", "flow", "len").iter_rows()
+    )
+    command = [str(program), case.kind, str(case.rate_mbps * 10**6), "1", *case.attributes]
+    done = subprocess.run(command, input=arrivals, capture_output=True, text=True, check=True)
+    fates = [line.split() for line in done.stdout.splitlines()]
+    theirs = sorted((int(at), int(n)) for fate, at, n in fates if fate == "drop")
+    return Compared(case, sent.height, ours, theirs)
+
+
+def version() -> str:
+    """Of ns-3, as its package says."""
+    done = subprocess.run(
+        ["dpkg-query", "-W", "-f", "${Version}", "libns3-dev"], capture_output=True, text=True, check=False
+    )
+    return done.stdout.strip() or "unknown version"
+
+
+def page(rows: Sequence[Compared]) -> str:
+    """The Markdown page."""
+    claimed = [r for r in rows if r.case.is_same]
+    same = sum(r.verdict == "same" for r in claimed)
+    lines = [
+        "# Queues beside ns-3",
+        "",
+        "Written by `make validate`. The same datagrams come at the same instants to a queue of Crosswind and to that"
+        f" of ns-3 {version()}, in front of lines of the same rate. Compared is which packets are dropped, and when,"
+        " to the nanosecond.",
+        "",
+        f"* {same} of {len(claimed)} queues that are claimed to be the same drop the same packets at the same times.",
+        "* The others are not claimed to be the same; the reason stands beside each.",
+        "* Not compared: marks (these datagrams are not ECN-capable; after a mark ns-3's CoDel plans the next one from"
+        " now, the kernel's from when it was due), BLUE's chance in COBALT, hashes.",
+        "",
+        "| case | ns-3 | packets | drops here | drops in ns-3 | verdict | first that differs | why |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for r in rows:
+        first = "" if r.first is None else f"drop {r.first + 1}"
+        numbers = f"{r.packets} | {len(r.ours)} | {len(r.theirs)}"
+        lines.append(f"| {r.case.name} | {r.case.kind} | {numbers} | {r.verdict} | {first} | {r.case.claim} |")
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Compares all cases; writes the page unless told not to."""
+    parser = argparse.ArgumentParser(prog="python -m validation.ns3.queues", description="Queues beside ns-3.")
+    parser.add_argument("--no-write", action="store_true", help=f"do not write docs/{PAGE.name}")
+    chosen = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        program = build(Path(folder))
+        if program is None:
+            line = "!" * 72
+            print(
+                f"{line}\nns-3 OR g++ IS NOT INSTALLED (Debian: apt-get install libns3-dev g++).\n"
+                f"{len(CASES)} comparisons of queues were SKIPPED.\n{line}",
+                file=sys.stderr,
+            )
+            return 0
+        rows = [compare(case, program) for case in CASES]
+    for r in rows:
+        print(f"{r.case.name}: {len(r.ours)} drops here, {len(r.theirs)} in ns-3: {r.verdict}")
+    if not chosen.no_write:
+        PAGE.write_text(page(rows), encoding="utf-8")
+        print(f"written: {PAGE}")
+    return int(any(r.verdict == "differs" for r in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

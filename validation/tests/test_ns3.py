@@ -1,0 +1,50 @@
+"""Queues beside ns-3: what is claimed to be the same is, and a queue that is slightly another one is noticed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from validation.ns3 import queues
+
+
+def program(folder: Path) -> Path:
+    built = queues.build(folder)
+    if built is None:
+        pytest.skip("ns-3 or g++ is not installed (Debian: apt-get install libns3-dev g++)")
+    return built
+
+
+def of(name: str) -> queues.Case:
+    return next(c for c in queues.CASES if c.name == name)
+
+
+def test_the_same_packets_are_dropped_and_a_wrong_target_is_noticed(tmp_path: Path) -> None:
+    built = program(tmp_path)
+    for name in ("codel-heavy", "fq-codel-heavy"):
+        case = of(name)
+        right = queues.compare(case, built)
+        assert right.verdict == "same" and len(right.ours) > 1000, name
+        wrong = replace(case, queue=case.queue | {"interval": "101 ms"})
+        assert queues.compare(wrong, built).verdict == "differs", name
+
+
+def test_without_ns3_it_says_so_and_skips(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(queues, "HEADERS", tmp_path / "nowhere")
+    assert queues.main(["--no-write"]) == 0
+    assert f"{len(queues.CASES)} comparisons of queues were SKIPPED" in capsys.readouterr().err
+
+
+def test_the_page_says_what_is_claimed_and_why_others_differ() -> None:
+    rows = [
+        queues.Compared(of("codel-steady"), 9, [(1, 1)], [(1, 1)]),
+        queues.Compared(of("codel-mixed"), 9, [(1, 1)], [(1, 2)]),
+        queues.Compared(of("pie-mixed"), 9, [(1, 1), (2, 2)], [(1, 1), (3, 2)]),
+    ]
+    assert [r.verdict for r in rows] == ["same", "differs", "close"]
+    page = queues.page(rows)
+    assert "1 of 2 queues that are claimed" in page and "| drop 2 | other random numbers" in page
