@@ -172,6 +172,51 @@ def test_active_queues_are_the_kernels_where_this_version_has_them(kind: str) ->
     )
 
 
+@pytest.mark.parametrize(
+    ("line", "queue"),
+    [
+        (
+            "cake bandwidth 47mbit docsis diffserv4 dual-srchost satellite nonat nowash ingress memlimit 4mb",
+            {"rate": "47 Mbit/s", "framing": "docsis", "tins": "diffserv4", "isolation": "dual-srchost", "rtt": "1 s",
+             "charge": "all", "memory_limit": "4194304 B"},
+        ),
+        ("cake unlimited besteffort overhead -4 mpu 64 ptm rtt 30ms", {
+            "tins": "besteffort", "overhead": "-4 B", "mpu": "64 B", "cells": "ptm", "rtt": "30 ms"}),
+        (
+            "sfq limit 200 perturb 10 quantum 3000 divisor 512 depth 50 flows 99 headdrop",
+            {"limit": "200 packets", "perturb": "10 s", "quantum": "3000 B", "divisor": 512, "depth": 50, "flows": 99,
+             "head_drop": "on"},
+        ),
+        ("sfb", {"max": 25, "bin_size": 20, "increment": 33, "decrement": 3}),
+        (
+            "sfb target 10 increment 0.001 decrement 0.0002 rehash 5000 db 0 limit 99 penalty_rate 4 penalty_burst 7",
+            {"max": 12, "bin_size": 10, "increment": 66, "decrement": 13, "rehash": "5 s", "warmup": "0 s",
+             "limit": "99 packets", "penalty_rate": 4, "penalty_burst": 7},
+        ),
+    ],
+)  # fmt: skip
+def test_queues_of_flows_keep_their_words(line: str, queue: dict[str, object]) -> None:
+    kind = line.split()[0]
+    assert path_of(f"{QDISC} root {line}")["queue"] == {"type": kind, **queue}
+
+
+@pytest.mark.parametrize(
+    ("line", "parts"),
+    [
+        ("cake docsis overhead 10", ["cake", "`docsis` and `overhead`", "the name of a line, or its numbers"]),
+        ("cake ack-filter", ["cake ack-filter", "not filtered here"]),
+        ("cake diffserv4 besteffort", ["`besteffort` twice"]),
+        ("cake diffsrv4", ["`diffsrv4`", "did you mean `diffserv4`"]),
+        ("sfq redflowlimit 10000", ["sfq redflowlimit", "no RED inside"]),
+        ("sfb increment 2", ["sfb increment", "a share from 0 to 1"]),
+    ],
+)
+def test_what_queues_of_flows_cannot_say_is_refused(line: str, parts: list[str]) -> None:
+    with pytest.raises(InputError) as e:
+        path_of(f"{QDISC} root {line}")
+    assert all(p in str(e.value) for p in parts), str(e.value)
+
+
 HTB = f"{QDISC} root handle 1: htb default 10\n{CLASS} parent 1: classid 1:10 htb rate 1mbit\n"
 
 
@@ -188,7 +233,7 @@ HTB = f"{QDISC} root handle 1: htb default 10\n{CLASS} parent 1: classid 1:10 ht
         (f"{QDISC} ingress", ["`ingress`", "left its link already"]),
         (f"{QDISC} root", ["a kind of qdisc"]),
         (f"{QDISC} root fifo", ["`fifo`", "did you mean `pfifo`"]),
-        (f"{QDISC} root cake bandwidth 10mbit", ["`cake`", "expected one of"]),
+        (f"{QDISC} root hhf limit 10", ["`hhf`", "expected one of"]),
         (f"\n\n{QDISC} root pfifo limt 3", ["tc:3: pfifo", "did you mean `limit`"]),
         (f"{QDISC} root pfifo limit", ["nothing behind it"]),
         (f"{QDISC} root pfifo limit 3 limit 4", ["`limit` twice"]),

@@ -15,7 +15,7 @@ use crate::queue::{
     BoxQueue, QueueDisc, Removal, blue, bounded, cake, cobalt, codel, droptail, dualpi2, early_discard, fq_codel, lpd,
     pi, pi2, pie, rem, sfb, sfq,
 };
-use crate::sched::{htb, prio, tbf};
+use crate::sched::{drr, htb, prio, tbf};
 use crosswind_base::{BitRate, ConfigError, Dur, Stage, units};
 use schemars::{Schema, schema_for};
 use serde_json::{Map, Value};
@@ -154,6 +154,7 @@ pub static ROWS: &[Row] = rows! {
     Queue "dualpi2" "DualPI2" "queue/dualpi2/mod.rs" dualpi2::DualPi2Params => dualpi2::DualPi2::build;
     Queue "tbf" "Token bucket filter" "sched/tbf.rs" tbf::TbfParams => tbf::build;
     Queue "prio" "Strict priority" "sched/prio.rs" prio::PrioParams => prio::build;
+    Queue "drr" "Deficit round robin" "sched/drr.rs" drr::DrrParams => drr::build;
     Queue "htb" "Hierarchical token bucket" "sched/htb/mod.rs" htb::HtbParams => htb::build;
     Link "wire" "Wire" "link/wire.rs" wire::WireParams => |p, _| Ok(wire::Wire::new(p));
     Link "seawind" "Seawind link" "link/seawind/mod.rs" seawind::SeawindParams => |p, cx| Ok(p.build(cx));

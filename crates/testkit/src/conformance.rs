@@ -183,6 +183,14 @@ fn fair(name: &str) -> Vec<Value> {
                 json!({"type": name, "limit": "8 packets", "increment": 0.2, "freeze_time": "10 ms", "level": "6 packets"}),
             ]
         }
+        "drr" => {
+            let short = json!([{"class": "short", "size_max": "600 B"}]);
+            let shaper =
+                json!({"type": "tbf", "rate": "300 kbit/s", "burst": "700 B", "queue": {"limit": "9 packets"}});
+            let codel = json!({"type": "codel", "target": "2 ms", "interval": "20 ms", "limit": "9 packets"});
+            vec![json!({"type": name, "filter": short, "default": "long", "class": {
+                "short": {"quantum": "300 B", "queue": shaper}, "long": {"queue": codel}}})]
+        }
         "sfb" => vec![json!({"type": name, "limit": "12 packets", "max": 9, "bin_size": 4, "increment": 4000,
             "decrement": 500, "rehash": "500 ms", "warmup": "200 ms", "penalty_rate": 100, "penalty_burst": 3})],
         "sfq" => vec![

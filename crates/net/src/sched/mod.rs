@@ -8,6 +8,7 @@ pub mod bucket;
 pub mod charge;
 pub mod children;
 pub mod classify;
+pub mod drr;
 pub mod htb;
 pub mod prio;
 pub mod tbf;

@@ -6,6 +6,7 @@ pub mod cake;
 pub mod cobalt;
 pub mod codel;
 pub mod droptail;
+pub mod drr;
 pub mod dualpi2;
 pub mod early_discard;
 pub mod fq_codel;

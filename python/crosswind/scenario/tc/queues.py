@@ -8,18 +8,19 @@ from typing import Any
 
 from crosswind.core import registry
 from crosswind.errors import InputError, did_you_mean
-from crosswind.scenario.tc import words
+from crosswind.scenario.tc import fair, words
 from crosswind.scenario.tc.filters import Match
 from crosswind.scenario.tc.lines import Id, Statement, shown
 from crosswind.scenario.tc.red import Red
+from crosswind.scenario.tc.units import shown_rate, shown_time
 
 Queue = dict[str, Any]
 #: Bucket of a class that names none: a packet of 1600 bytes, as `tc` has it on kernels with timers of a nanosecond.
 BURST = 1600
 FIFO_PACKETS = 1000
 NETEM_PACKETS = 1000
-RATES = ((10**9, "Gbit/s"), (10**6, "Mbit/s"), (10**3, "kbit/s"), (1, "bit/s"))
-TIMES = ((10**9, "s"), (10**6, "ms"), (10**3, "us"), (1, "ns"))
+#: Words behind each kind of qdisc.
+QDISCS = {**words.QDISCS, "cake": fair.CAKE, "sfq": fair.SFQ, "sfb": fair.SFB}
 #: Without `priomap`: bands of the sixteen priorities, and the priority of each type of service (tc-prio).
 PRIOMAP = [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1]
 PRIORITIES = [0, 0, 0, 0, 2, 2, 2, 2, 6, 6, 6, 6, 4, 4, 4, 4]
@@ -86,7 +87,7 @@ class Device:
         return words.read(s.where, s.kind, s.words, table[s.kind])
 
     def _queue(self, s: Statement, below: Statement | None) -> Queue:
-        v = self._values(s, words.QDISCS)
+        v = self._values(s, QDISCS)
         if s.kind in ("htb", "prio", "pfifo_fast"):
             return self._shares(s, v) if s.kind == "htb" else self._bands(s, v)
         if s.kind == "netem":
@@ -97,7 +98,7 @@ class Device:
             return Red.of(s.where, v).queue() | self._overhead()
         if s.kind in ("pfifo", "bfifo"):
             return self._plain(s, v)
-        return _active(s, v)
+        return fair.queue(s.where, s.kind, v) if s.kind in ("cake", "sfq", "sfb") else _active(s, v)
 
     def _overhead(self, more: int = 0) -> Queue:
         counted = self.header + more
@@ -123,9 +124,9 @@ class Device:
             expected = "it at the root or inside of tbf: a class has no delay or loss of its own here"
             raise InputError(s.where, path="qdisc", found="`netem` inside of " + below.kind, expected=expected)
         if "rate" in v:
-            self.out.link["rate"] = _shown_rate(v["rate"])
+            self.out.link["rate"] = shown_rate(v["rate"])
         if "delay" in v:
-            self.out.link["delay"] = _shown_time(v["delay"])
+            self.out.link["delay"] = shown_time(v["delay"])
         if v.get("loss"):
             self.out.link["loss"] = {"type": "uniform", "probability": v["loss"]}
         if "rate" not in v and below is None:
@@ -145,9 +146,9 @@ class Device:
         if ("peakrate" in v) != ("mtu" in v):
             raise InputError(s.where, path="tbf", found="one of peakrate and mtu", expected="both or neither")
         limit = v["limit"] if "limit" in v else _within(v)
-        out: Queue = {"type": "tbf", "rate": _shown_rate(v["rate"]), "burst": f"{v['burst']} B"}
+        out: Queue = {"type": "tbf", "rate": shown_rate(v["rate"]), "burst": f"{v['burst']} B"}
         if "peakrate" in v:
-            out |= {"peak_rate": _shown_rate(v["peakrate"]), "mtu": f"{v['mtu']} B"}
+            out |= {"peak_rate": shown_rate(v["peakrate"]), "mtu": f"{v['mtu']} B"}
         if "mpu" in v:
             out["mpu"] = f"{v['mpu']} B"
         inner = self._inner(s, (0, 1))
@@ -206,7 +207,7 @@ class Device:
         elif s.parent not in ((i[0], 0), (i[0], 0xFFFF)):
             known = ", ".join(shown(x) for x in [(i[0], 0), *classes])
             raise InputError(s.where, path="class parent", found=shown(s.parent or (0, 0)), expected=f"one of {known}")
-        out |= {"rate": _shown_rate(v["rate"]), "ceil": _shown_rate(v["ceil"] if "ceil" in v else v["rate"])}
+        out |= {"rate": shown_rate(v["rate"]), "ceil": shown_rate(v["ceil"] if "ceil" in v else v["rate"])}
         out |= {"burst": f"{v.get('burst', BURST)} B", "cburst": f"{v.get('cburst', BURST)} B"}
         out |= {k: f"{v[k]} B" if k == "quantum" else v[k] for k in ("prio", "quantum") if k in v}
         below = self.qdiscs.get(i)
@@ -265,16 +266,6 @@ def named(of: Id) -> str:
     return f"{of[0]:x}-{of[1]:x}"
 
 
-def _shown_rate(bps: int) -> str:
-    power, unit = next((p, u) for p, u in RATES if bps % p == 0)
-    return f"{bps // power} {unit}"
-
-
-def _shown_time(ns: int) -> str:
-    power, unit = next((p, u) for p, u in TIMES if ns % p == 0)
-    return f"{ns // power} {unit}"
-
-
 def _fifo(limit: str) -> Queue:
     return {"type": "droptail", "limit": limit}
 
@@ -312,7 +303,7 @@ def _active(s: Statement, v: words.Values) -> Queue:
     out: Queue = {"type": kind, "profile": "linux"}
     for word, unit in ACTIVE.items():
         if word in v:
-            out[word] = _shown_time(v[word]) if unit == "ns" else f"{v[word]} {unit}" if unit else v[word]
+            out[word] = shown_time(v[word]) if unit == "ns" else f"{v[word]} {unit}" if unit else v[word]
     # fq_codel marks unless it is told not to, codel does not unless it is told to.
     marks = v.get("ecn", s.kind == "fq_codel")
     return out | {"ecn": "mark" if marks else "drop"}

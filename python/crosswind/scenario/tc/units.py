@@ -12,6 +12,9 @@ SIZES = {"": 1.0, "b": 1.0, "k": 2.0**10, "m": 2.0**20, "g": 2.0**30}
 SIZES |= {f"{p}b": SIZES[p] for p in "kmg"} | {f"{p}bit": SIZES[p] / 8 for p in "kmg"}
 TIMES = {"": 1e3, "s": 1e9, "sec": 1e9, "secs": 1e9, "ms": 1e6, "msec": 1e6, "msecs": 1e6}
 TIMES |= {"us": 1e3, "usec": 1e3, "usecs": 1e3, "ns": 1.0, "nsec": 1.0, "nsecs": 1.0}
+# As scenarios write them.
+SHOWN_RATES = ((10**9, "Gbit/s"), (10**6, "Mbit/s"), (10**3, "kbit/s"), (1, "bit/s"))
+SHOWN_TIMES = ((10**9, "s"), (10**6, "ms"), (10**3, "us"), (1, "ns"))
 MOST = 2**53
 _NUMBER = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)([a-z]*)")
 
@@ -90,3 +93,15 @@ def integer(text: str, most: int = 2**32 - 1) -> int:
     ):
         raise UnreadError(f"a whole number up to {most}, such as 80 or 0xffff")
     return value
+
+
+def shown_rate(bps: int) -> str:
+    """A rate as a scenario writes it."""
+    power, unit = next((p, u) for p, u in SHOWN_RATES if bps % p == 0)
+    return f"{bps // power} {unit}"
+
+
+def shown_time(ns: int) -> str:
+    """A time as a scenario writes it."""
+    power, unit = next((p, u) for p, u in SHOWN_TIMES if ns % p == 0)
+    return f"{ns // power} {unit}"

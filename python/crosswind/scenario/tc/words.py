@@ -23,7 +23,9 @@ class Word:
     take: Callable[[Words], Any]
 
 
-def _one(read: Callable[[str], Any]) -> Callable[[Words], Any]:
+def one(read: Callable[[str], Any]) -> Callable[[Words], Any]:
+    """What stands behind a word, read."""
+
     def take(rest: Words) -> Any:
         if not rest:
             raise units.UnreadError("a value behind it")
@@ -32,12 +34,13 @@ def _one(read: Callable[[str], Any]) -> Callable[[Words], Any]:
     return take
 
 
-def _means(value: Any) -> Callable[[Words], Any]:
+def means(value: Any) -> Callable[[Words], Any]:
+    """A word that is its value."""
     return lambda _rest: value
 
 
 def _priomap(rest: Words) -> list[int]:
-    return [units.integer(_one(str)(rest), 15) for _ in range(16)]
+    return [units.integer(one(str)(rest), 15) for _ in range(16)]
 
 
 def _minor(text: str) -> int:
@@ -52,7 +55,9 @@ def _no_minor() -> int:
     raise units.UnreadError("the hexadecimal number of a class, such as 30")
 
 
-def _refused(why: str) -> Callable[[Words], Any]:
+def refused(why: str) -> Callable[[Words], Any]:
+    """A word that a scenario cannot say."""
+
     def take(_rest: Words) -> Any:
         raise units.UnreadError(why)
 
@@ -60,7 +65,7 @@ def _refused(why: str) -> Callable[[Words], Any]:
 
 
 def _delay(rest: Words) -> int:
-    ns = units.time(_one(str)(rest))
+    ns = units.time(one(str)(rest))
     if rest and rest[0][:1].isdigit() and units.time(rest[0]) > 0:
         raise units.UnreadError("a delay alone: it does not vary on a link here", rest[0])
     if rest and rest[0][:1].isdigit():
@@ -73,22 +78,22 @@ def _loss(rest: Words) -> float:
         raise units.UnreadError("independent losses, such as 1%: a model with states is not here")
     if rest and rest[0] == "random":
         rest.pop(0)
-    lost = units.share(_one(str)(rest))
+    lost = units.share(one(str)(rest))
     if rest and rest[0].endswith("%"):
         raise units.UnreadError("independent losses: a share without a correlation", rest[0])
     return lost
 
 
 def _linklayer(rest: Words) -> str:
-    text = _one(str)(rest)
+    text = one(str)(rest)
     if text != "ethernet":
         raise units.UnreadError("ethernet: cells are those of a link of type atm")
     return str(text)
 
 
-RATE, SIZE, TIME = _one(units.rate), _one(units.size), _one(units.time)
-YES, NO = _means(True), _means(False)
-COUNT, NUMBER = _one(units.count), _one(units.number)
+RATE, SIZE, TIME = one(units.rate), one(units.size), one(units.time)
+YES, NO = means(True), means(False)
+COUNT, NUMBER = one(units.count), one(units.number)
 
 
 def _table(**words: Behind) -> dict[str, Word]:
@@ -117,7 +122,7 @@ _BUCKET: dict[str, Behind] = {
 }
 #: Words behind each kind of qdisc.
 QDISCS: Mapping[str, Mapping[str, Word]] = {
-    "htb": _table(default=_one(_minor), r2q=COUNT, direct_qlen=COUNT),
+    "htb": _table(default=one(_minor), r2q=COUNT, direct_qlen=COUNT),
     "tbf": _table(rate=RATE, limit=SIZE, peakrate=RATE, mtu=SIZE, minburst="mtu", **{"latency": TIME}, **_BUCKET),
     "prio": _table(bands=COUNT, priomap=_priomap),
     "pfifo_fast": _table(),
@@ -125,13 +130,13 @@ QDISCS: Mapping[str, Mapping[str, Word]] = {
     "bfifo": _table(limit=SIZE),
     "red": _table(
         limit=SIZE, min=SIZE, max=SIZE, avpkt=SIZE, burst=COUNT, probability=NUMBER, ecn=YES, **{"bandwidth": RATE},
-        harddrop=_refused("nothing of that name: marked packets pass between the thresholds only"),
-        adaptive=_refused("RED with a probability of its own: it does not adapt here"),
-        nodrop=_refused("nothing of that name: what cannot be marked is dropped"),
+        harddrop=refused("nothing of that name: marked packets pass between the thresholds only"),
+        adaptive=refused("RED with a probability of its own: it does not adapt here"),
+        nodrop=refused("nothing of that name: what cannot be marked is dropped"),
     ),
     "netem": _table(
         delay=_delay, loss=_loss, drop="loss", rate=RATE, limit=COUNT,
-        **{w: _refused(f"delay, loss, rate or limit: there is no `{w}` on a link here")
+        **{w: refused(f"delay, loss, rate or limit: there is no `{w}` on a link here")
            for w in ("duplicate", "corrupt", "reorder", "gap", "slot", "distribution", "ecn", "seed")},
     ),
     "codel": _table(**_CODEL),
