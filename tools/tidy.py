@@ -39,7 +39,7 @@ STREAMS_BEGIN = ("crates/base/src/rng.rs",)
 TCP = "crates/transport/src/tcp/"
 WINDOW_REQUESTS = {
     "sender.rs": 7,
-    "sender/extra.rs": 8,
+    "sender/extra.rs": 7,
     "sender/output.rs": 5,
     "sender/undo.rs": 3,
     "conn/recall.rs": 4,

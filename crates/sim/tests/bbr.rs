@@ -70,3 +70,20 @@ fn losses_of_a_twentieth_cost_a_twentieth() {
     assert!(rate > 0.9, "{rate} of what the link lets through");
     assert!(of_flow(&t, "f", "resent_packets") > 500.0, "segments were lost");
 }
+
+#[test]
+fn ten_flows_lose_less_than_a_twentieth() {
+    let mut s = path("linux-6-bbr", 2.0);
+    s["duration"] = json!("20 s");
+    s["link"]["path"]["rate"] = json!("100 Mbit/s");
+    s["link"]["path"]["queue"]["limit"] = json!("667 packets");
+    s["flow"]["f"]["count"] = json!(10);
+    s["flow"]["f"]["start"] = json!({ "uniform": ["0 s", "1 s"] });
+    s.as_object_mut().expect("a table").remove("record");
+    let t = run(&s);
+    let flows = table(&t, "flow");
+    let sum = |column: &str| (0..flows.rows()).map(|row| number(flows, column, row)).sum::<f64>();
+    let (resent, sent) = (sum("resent_packets"), sum("sent_packets"));
+    assert!(flows.rows() == 10 && sent > 100_000.0, "{} flows, {sent} packets", flows.rows());
+    assert!(resent < 0.05 * sent, "{resent} of {sent}");
+}

@@ -39,6 +39,15 @@ fn params(law: LawName, by: By, response: SpuriousResponse) -> TcpParams {
     }
 }
 
+/// A law in words, without the time of the last ACK (CUBIC), which goes on.
+fn shown(law: &impl std::fmt::Debug) -> String {
+    let words = format!("{law:?}");
+    match words.split_once("heard: ") {
+        Some((head, tail)) => head.to_owned() + tail.split_once(", ").map_or("", |t| t.1),
+        None => words,
+    }
+}
+
 /// The law before the first timeout, and when that timeout has been found to be spurious. A segment is lost early, and
 /// from 2 s to 3.6 s nothing arrives: the timer expires once.
 fn before_and_after(p: TcpParams) -> (String, String) {
@@ -49,8 +58,7 @@ fn before_and_after(p: TcpParams) -> (String, String) {
     w.open();
     let mut before = String::new();
     loop {
-        let tx =
-            w.left.conn.tx.get().map(|tx| (tx.stats.timeouts, tx.stats.spurious_detected, format!("{:?}", tx.law)));
+        let tx = w.left.conn.tx.get().map(|tx| (tx.stats.timeouts, tx.stats.spurious_detected, shown(&tx.law)));
         match tx {
             Some((0, _, law)) => before = law,
             Some((_, 1, law)) => return (before, law),

@@ -24,11 +24,14 @@ pub use super::law::aimd::AimdParams;
 pub use super::law::bbr::BbrParams;
 pub use super::law::bbr3::Bbr3Params;
 pub use super::law::bic::BicParams;
+pub use super::law::copa::CopaParams;
 pub use super::law::cubic::CubicParams;
 pub use super::law::fast::FastParams;
 pub use super::law::hstcp::HstcpParams;
 pub use super::law::htcp::HtcpParams;
 pub use super::law::hystart::SlowStart;
+pub use super::law::hystart_plus::SlowStartParams;
+pub use super::law::ledbat::LedbatParams;
 pub use super::law::ltcp::LtcpParams;
 pub use super::law::own::Maker;
 pub use super::law::scalable::ScalableParams;
@@ -110,6 +113,12 @@ pub struct TcpParams {
     /// With `law = "bbr3"`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub bbr3: Bbr3Params,
+    /// With `law = "copa"`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub copa: CopaParams,
+    /// With `law = "ledbat++"`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub ledbat: LedbatParams,
     /// With `law = "htcp"`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub htcp: HtcpParams,
@@ -149,6 +158,9 @@ pub struct TcpParams {
     /// How slow start ends without a loss.
     #[serde(default, skip_serializing_if = "is_default")]
     pub slow_start: SlowStart,
+    /// How slow start grows with `hystart++` and `limited`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub hystart: SlowStartParams,
     /// The host's own queue, which tells the sender when it is full (Linux).
     #[serde(default, skip_serializing_if = "is_default")]
     pub host_queue: HostQueueParams,

@@ -34,6 +34,8 @@ const OTHERS: &[Row] = rows! {
     "spend" "linux-2.4" "spend/halving.rs";
     "spend" "flight-bound" "spend/bound.rs";
     "law" "hystart" "law/hystart.rs";
+    "law" "hystart++" "law/hystart_plus.rs";
+    "law" "limited-slow-start" "law/limited_slow_start.rs";
     "pace" "pacing" "pace/mod.rs";
     "pace" "delivery-rate" "conn/ledger.rs";
     "share" "ssthresh" "share/mod.rs";

@@ -509,6 +509,7 @@ impl Sender {
             Phase::Open => false,
         };
         let ssthresh = self.law.ssthresh();
+        let late_before = self.detector.late_before(now, &self.board, &self.view(p));
         self.congested(Trigger::Timeout, p, line);
         if hold {
             self.law.change(Change::Threshold(ssthresh));
@@ -530,6 +531,9 @@ impl Sender {
             self.board.mark_first_lost();
         } else {
             self.board.mark_all_lost(p.sack_after_timeout, u64::MAX);
+            if let Some(time) = late_before {
+                self.board.spare_sent_after(time);
+            }
         }
         self.tell_losses(now);
         self.timer = now + self.rtt.rto(p);

@@ -183,6 +183,10 @@ pub trait Detect: Clone + std::fmt::Debug {
     fn take_resumed(&mut self) -> Option<u64> {
         None
     }
+    /// At a timeout: what left later than this may still arrive. None: everything outstanding is held lost.
+    fn late_before(&self, _now: Time, _board: &Scoreboard, _v: &View) -> Option<Time> {
+        None
+    }
     /// The ACK in hand has shown segments to be lost that were not held lost before.
     fn found_losses(&self) -> bool {
         false
@@ -289,6 +293,9 @@ macro_rules! detectors {
                     Detector::Rack(d) => d.on_deadline(board, v),
                     _ => Verdict::Nothing,
                 }
+            }
+            fn late_before(&self, now: Time, board: &Scoreboard, v: &View) -> Option<Time> {
+                if let Detector::Rack(d) = self { d.late_before(now, board, v) } else { None }
             }
             fn found_losses(&self) -> bool {
                 if let Detector::Rack(d) = self { d.found_losses() } else { false }

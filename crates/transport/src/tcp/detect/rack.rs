@@ -13,11 +13,9 @@
 //!
 //! **Deviations**: 1. The check by timestamps of section 6.2 step 2 is made where there are some; Linux only asks whether the
 //! ACK came sooner than the least round trip. 2. The least round trip is that of the
-//! whole connection. 3. The ACK that ends a recovery is not searched for new losses: the next one is. 4. A timeout holds
-//! everything lost that is not SACKed, not only what is old enough (section 6.3): more is sent again after a spurious one.
-//! 5. An ACK that shows a loss looks at every segment that left before: the work grows with the window.
+//! whole connection. 3. The ACK that ends a recovery is not searched for new losses: the next one is. 4. An ACK that shows a loss looks at every segment that left before: the work grows with the window.
 //!
-//! **Checked by**: `detect/rack_oracle.rs` (the pseudo-code over a plain list, on random traces); `tests/linux6.rs`; the twins
+//! **Checked by**: `detect/rack_oracle.rs` (the pseudo-code over a plain list, on random traces); unit tests (window, factor, timeouts); `tests/linux6.rs`; the twins
 //! with a real kernel (docs/validation.md).
 
 use super::super::conn::scoreboard::Scoreboard;
@@ -156,6 +154,11 @@ impl Detect for Rack {
             self.end_recovery();
             return Verdict::Recovered;
         }
+        if let Phase::Timeout { high } = v.phase
+            && v.una >= high
+        {
+            self.end_recovery();
+        }
         let lost = self.detect(a.now, board, v);
         match v.phase {
             Phase::Recovery { .. } if a.bytes > 0 => Verdict::Partial,
@@ -184,11 +187,92 @@ impl Detect for Rack {
         self.deadline = Time::NEVER;
     }
 
+    /// Section 6.3: of what is outstanding at a timeout, the first segment is lost, and what left so long ago.
+    fn late_before(&self, now: Time, board: &Scoreboard, v: &View) -> Option<Time> {
+        Some(Time(now.0.saturating_sub(self.rtt.0 + self.reordering_window(board, v).0)))
+    }
+
     fn found_losses(&self) -> bool {
         self.has_news
     }
 
     fn habits(&self) -> Habits {
         Habits { watches_order: true, resends_suspects: false, ..Habits::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::params::SackAfterTimeout;
+    use crate::tcp::preset;
+
+    const MSS: u64 = 1000;
+
+    fn rack() -> Rack {
+        let mut rack = Rack::new(&preset::preset("linux-6").expect("a preset"));
+        (rack.least_rtt, rack.rtt, rack.is_reordered) = (Dur::from_millis(100), Dur::from_millis(100), true);
+        rack.seen.take_sample(Some(Dur::from_millis(100)));
+        rack
+    }
+
+    fn view(una: u64, phase: Phase) -> View {
+        View { una, nxt: una + 10 * MSS, mss: MSS, dupthresh: 3, phase, guard: 0, limited_transmit: true, cwnd: 1e4 }
+    }
+
+    #[test]
+    fn the_window_is_a_quarter_of_the_least_round_trip_times_the_factor_and_a_smoothed_one_at_most() {
+        let mut rack = rack();
+        let board = Scoreboard::new();
+        let mut of = |factor: u32| {
+            rack.factor = factor;
+            rack.reordering_window(&board, &view(1, Phase::Open))
+        };
+        assert_eq!((of(1), of(2)), (Dur::from_millis(25), Dur::from_millis(50)));
+        // Sixteen quarters are more than a round trip: the bound is the smoothed round trip, not an eighth of it.
+        assert_eq!(of(16), Dur::from_millis(100));
+    }
+
+    #[test]
+    fn each_round_with_a_dsack_widens_the_window_and_sixteen_recoveries_later_it_is_as_before() {
+        let mut rack = rack();
+        for round in 1..=3u32 {
+            let v = view(1 + u64::from(round) * 20 * MSS, Phase::Open);
+            let a = Ack { reported_twice: MSS, ..Ack::default() };
+            rack.count_duplicates(&a, &v);
+            rack.count_duplicates(&a, &v);
+            assert_eq!(rack.factor, 1 + round, "once a round");
+        }
+        let mut board = Scoreboard::new();
+        for recovery in 1..=16 {
+            assert_eq!(rack.factor, 4, "recovery {recovery}");
+            let high = 100 * MSS;
+            // Timeouts count like fast recoveries.
+            let phase = if recovery % 2 == 0 { Phase::Recovery { high } } else { Phase::Timeout { high } };
+            let a = Ack { now: Time(1_000_000_000), bytes: MSS, ..Ack::default() };
+            rack.on_ack(&a, &[], &mut board, &view(high, phase));
+        }
+        assert_eq!(rack.factor, 1);
+    }
+
+    #[test]
+    fn a_timeout_holds_the_first_segment_lost_and_what_left_a_round_trip_and_the_window_ago() {
+        let rack = rack();
+        let mut board = Scoreboard::new();
+        for k in 0..5 {
+            board.push(1 + k * MSS, MSS as u32, Time(1_000_000_000 + k * 50_000_000));
+        }
+        let now = Time(1_200_000_000);
+        let late = rack.late_before(now, &board, &view(1, Phase::Open)).expect("it says so");
+        assert_eq!(late, Time(1_075_000_000), "100 ms and a quarter ago");
+        board.mark_all_lost(SackAfterTimeout::Keep, u64::MAX);
+        board.spare_sent_after(late);
+        assert_eq!(board.lost_bytes(), 2 * MSS, "those of 1.0 and 1.05 s");
+        assert_eq!(board.waiting().map(|s| s.start).collect::<Vec<_>>(), [1, 1 + MSS]);
+        board.audit(1, 1 + 5 * MSS).expect("the counters agree with the segments");
+        // Had all of them left just now, the first would still be lost.
+        board.mark_all_lost(SackAfterTimeout::Keep, u64::MAX);
+        board.spare_sent_after(Time(1));
+        assert_eq!(board.lost_bytes(), MSS);
     }
 }

@@ -34,6 +34,8 @@ choice!(
 
 /// What a delayed ACK may add, with a single segment in the network.
 const WORST_DELAYED_ACK: Dur = Dur::from_millis(200);
+/// How long a probe waits before any round trip is known (section 7.2).
+const WITHOUT_SAMPLE: Dur = Dur::from_secs(1);
 /// Two ticks of a timer: what a probe of several segments waits beyond two round trips.
 const SLACK: Dur = Dur::from_millis(2);
 
@@ -43,6 +45,8 @@ pub struct Tlp {
     at: Time,
     /// End of what was outstanding when a probe left, and whether it was a segment sent again.
     out: Option<(u64, Kind)>,
+    /// A round trip has been measured since the last probe.
+    has_sample: bool,
 }
 
 /// What a probe was.
@@ -75,7 +79,7 @@ pub enum Meaning {
 
 impl Default for Tlp {
     fn default() -> Tlp {
-        Tlp { at: Time::NEVER, out: None }
+        Tlp { at: Time::NEVER, out: None, has_sample: true }
     }
 }
 
@@ -90,18 +94,15 @@ impl Tlp {
 
     /// Section 7.2: sets the alarm anew, after an ACK or new data.
     pub fn schedule(&mut self, s: Situation) {
-        self.at = match s.srtt {
-            Some(srtt) if s.is_calm && s.outstanding > 0 && self.out.is_none() => {
-                let more = if s.outstanding <= s.mss { WORST_DELAYED_ACK } else { SLACK };
-                (s.now + srtt.saturating_mul(2) + more).min(s.timer)
-            }
-            _ => Time::NEVER,
-        };
+        let may_probe = s.is_calm && s.outstanding > 0 && self.out.is_none() && self.has_sample;
+        let more = if s.outstanding <= s.mss { WORST_DELAYED_ACK } else { SLACK };
+        let wait = s.srtt.map_or(WITHOUT_SAMPLE, |srtt| srtt.saturating_mul(2) + more);
+        self.at = if may_probe { (s.now + wait).min(s.timer) } else { Time::NEVER };
     }
 
     /// Section 7.3: a probe has left; everything up to `end` is outstanding now.
     pub fn sent(&mut self, end: u64, kind: Kind) {
-        (self.at, self.out) = (Time::NEVER, Some((end, kind)));
+        (self.at, self.out, self.has_sample) = (Time::NEVER, Some((end, kind)), false);
     }
 
     /// Whether `on_ack` will say that the probe filled a hole. Linux answers that before the window grows.
@@ -111,6 +112,7 @@ impl Tlp {
 
     /// Section 7.4.2.
     pub fn on_ack(&mut self, a: &Ack) -> Meaning {
+        self.has_sample |= a.rtt.is_some();
         let Some((end, kind)) = self.out.filter(|o| a.ack >= o.0) else { return Meaning::Nothing };
         let is_pure_duplicate = a.bytes == 0 && a.sacked == 0 && a.duplicate;
         if kind == Kind::New || a.reported_twice > 0 || (a.ack == end && is_pure_duplicate) {
@@ -120,5 +122,44 @@ impl Tlp {
             return Meaning::Repaired;
         }
         Meaning::Nothing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn situation(now_ms: u64, srtt: Option<Dur>) -> Situation {
+        let (now, timer) = (Time(now_ms * 1_000_000), Time(60_000_000_000));
+        Situation { now, srtt, timer, outstanding: 5000, mss: 1000, is_calm: true }
+    }
+
+    #[test]
+    fn a_probe_waits_two_round_trips_or_a_second_where_none_is_known_and_never_beyond_the_timer() {
+        let mut t = Tlp::default();
+        t.schedule(situation(1000, Some(Dur::from_millis(50))));
+        assert_eq!(t.at(), Time(1_102_000_000));
+        t.schedule(Situation { outstanding: 1000, ..situation(1000, Some(Dur::from_millis(50))) });
+        assert_eq!(t.at(), Time(1_300_000_000), "one segment: the peer may delay its ACK");
+        t.schedule(situation(1000, None));
+        assert_eq!(t.at(), Time(2_000_000_000));
+        t.schedule(Situation { timer: Time(1_050_000_000), ..situation(1000, None) });
+        assert_eq!(t.at(), Time(1_050_000_000));
+    }
+
+    #[test]
+    fn the_next_probe_needs_a_round_trip_measured_since_the_last() {
+        let mut t = Tlp::default();
+        let srtt = Some(Dur::from_millis(50));
+        t.sent(5001, Kind::Again);
+        t.schedule(situation(1200, srtt));
+        assert_eq!(t.at(), Time::NEVER, "one at a time");
+        // The probe is reported twice: it is over, but says nothing of the round trip.
+        t.on_ack(&Ack { ack: 5001, bytes: 1000, reported_twice: 1000, ..Ack::default() });
+        t.schedule(situation(1200, srtt));
+        assert_eq!(t.at(), Time::NEVER, "no sample yet");
+        t.on_ack(&Ack { ack: 6001, bytes: 1000, rtt: srtt, ..Ack::default() });
+        t.schedule(situation(1300, srtt));
+        assert!(t.at() < Time::NEVER);
     }
 }

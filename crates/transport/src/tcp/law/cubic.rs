@@ -21,15 +21,17 @@
 //! sources do: the two differ while the round-trip time changes. 4. `linux-6`: an exact cube
 //! root for the kernel's approximate one, a clock of 250 ticks a second (`law/cubic_linux.rs`). 5. `2005`: K is such that W(0) is the window
 //! at the first ACK, as in Linux; with the paper's `(w_max beta / C)^(1/3)` a flow that gives way would stand still first. It
-//! approaches the AIMD window by a segment per ACK at most, and answers timeouts as rfc9438 does: the paper says nothing of them.
+//! approaches the AIMD window by a segment per ACK at most, and answers timeouts as rfc9438 does: the paper says nothing of them. 6. Time in
+//! which the window was not used is left out of an epoch with `rfc9438` only.
 //!
 //! **Checked by**: `law/oracle/cubic.rs` (rfc9438, the paper of 2005 and the kernel's functions line by line), the average windows of rfc9438 tables 1 and 2, measured.
 
+use super::super::detect::Phase;
 use super::super::params::{AvoidanceCounting, Switch, TcpParams};
 use super::super::{Ack, Trigger};
 use super::cubic_linux::Counting;
 use super::seen::Seen;
-use super::{Controller, Window, within};
+use super::{AckSample, Controller, Window, within};
 use crosswind_base::{ConfigError, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -117,6 +119,8 @@ pub struct Cubic {
     /// The last reduction was that of a timeout: the next epoch begins at its own `w_max`.
     starts_over: bool,
     epoch: Option<Epoch>,
+    /// When the last ACK came.
+    heard: Time,
     kernel: Counting,
 }
 
@@ -132,6 +136,7 @@ impl Cubic {
             prior: 0.0,
             starts_over: false,
             epoch: None,
+            heard: Time::ZERO,
             kernel: Counting::default(),
         }
     }
@@ -155,6 +160,21 @@ impl Cubic {
     fn aimd(&self, e: &Epoch, worth: f64) -> f64 {
         let alpha = if e.w_est >= self.prior { 1.0 } else { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) };
         e.w_est + alpha * worth / self.w.segments()
+    }
+
+    /// Section 4.2: the time in an epoch is that in which the window was used.
+    fn leave_out_pauses(&mut self, s: &AckSample<'_>) {
+        let now = s.ack.now;
+        let heard = std::mem::replace(&mut self.heard, now);
+        let Some(e) = self.epoch.as_mut().filter(|_| self.params.version == CubicVersion::Rfc9438) else { return };
+        // What this ACK acknowledges left after the last one had come: nothing was under way in between.
+        let left = s.ack.rtt.map_or(heard, |rtt| Time(now.0.saturating_sub(rtt.0)));
+        let pause = match s.phase == Phase::Open && !s.may_grow && !s.ack.window_limited {
+            true => now.since(heard),
+            false if left > heard => left.since(heard),
+            false => return,
+        };
+        e.from = (e.from + pause).min(now);
     }
 
     fn grow_2005(&self, e: &Epoch, t: f64, worth: f64) -> f64 {
@@ -191,9 +211,25 @@ impl Cubic {
 }
 
 impl Controller for Cubic {
+    fn on_ack(&mut self, s: &AckSample<'_>) {
+        self.leave_out_pauses(s);
+        if s.may_grow {
+            self.grow(&Ack { bytes: s.credit, ..*s.ack });
+        }
+    }
+
+    /// Section 4.9: what a mistaken reduction took is given back unless the window has outgrown it.
+    fn undo(&mut self, before: &Cubic) {
+        if self.params.version != CubicVersion::Rfc9438 || self.w.cwnd < before.w.cwnd {
+            *self = before.clone();
+        }
+    }
+
     fn grow(&mut self, a: &Ack) {
         self.seen.take(a);
         if self.w.slow_start(a, self.counting) {
+            // A slow start after idle time begins a new epoch.
+            self.epoch = None;
             return;
         }
         if self.params.version == CubicVersion::Linux6 {
@@ -219,6 +255,8 @@ impl Controller for Cubic {
         if self.params.version == CubicVersion::Linux6 {
             return self.reduce_linux(why, segments.floor());
         }
+        // Sections 4.6 and 4.7 speak of the window; only the threshold comes from what is in flight.
+        let segments = if self.params.version == CubicVersion::Rfc9438 { self.w.segments() } else { segments };
         let below = segments < self.w_max && self.params.fast_convergence.on();
         self.w_max = if below { segments * (1.0 + self.beta) / 2.0 } else { segments };
         self.prior = segments;

@@ -16,8 +16,9 @@
 //! **Checked by**: `law/hystart_oracle.rs` (the kernel's function in microseconds, on random rounds).
 
 use super::super::Ack;
-use super::super::params::choice;
-use super::Window;
+use super::super::params::{TcpParams, choice};
+use super::hystart_plus::HystartPlus;
+use super::{Change, Window};
 use crosswind_base::{Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,11 @@ choice!(
         Standard,
         /// Also when the delay of ACKs says that the path is full.
         Hystart,
+        /// The same by RFC 9406: at a quarter of the pace first, and back if it was jitter.
+        #[serde(rename = "hystart++")]
+        HystartPlus,
+        /// At the threshold, with less growth at large windows (RFC 3742).
+        Limited,
     }
 );
 
@@ -54,6 +60,37 @@ pub struct Hystart {
     round_rtt: Dur,
     samples: u32,
     has_found: bool,
+}
+
+/// What watches slow start, if anything does.
+#[derive(Clone, Copy, Debug)]
+pub enum Watch {
+    Classic(Hystart),
+    Plus(HystartPlus),
+}
+
+impl Watch {
+    pub fn asked_for(p: &TcpParams) -> Option<Watch> {
+        match p.slow_start {
+            SlowStart::Standard | SlowStart::Limited => None,
+            SlowStart::Hystart => Some(Watch::Classic(Hystart::default())),
+            SlowStart::HystartPlus => Some(Watch::Plus(HystartPlus::new(p))),
+        }
+    }
+    /// A loss, a timeout or a mark.
+    pub fn reset(&mut self) {
+        match self {
+            Watch::Classic(h) => h.reset(),
+            Watch::Plus(h) => h.end(),
+        }
+    }
+    /// Takes an ACK; what becomes of slow start.
+    pub fn on_ack(&mut self, a: &Ack, nxt: u64, w: &Window) -> Option<Change> {
+        match self {
+            Watch::Classic(h) => h.on_ack(a, nxt, w).then_some(Change::EndSlowStart),
+            Watch::Plus(h) => h.on_ack(a, nxt, w),
+        }
+    }
 }
 
 impl Default for Hystart {

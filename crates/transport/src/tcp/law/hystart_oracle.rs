@@ -2,6 +2,7 @@
 
 use super::Window;
 use super::hystart::Hystart;
+use super::window::Ramp;
 use crate::tcp::Ack;
 use crosswind_base::{Dur, Streams, Time};
 
@@ -71,7 +72,7 @@ fn hystart_is_the_kernels() {
             una += 1000;
             let nxt = una + u64::from(cwnd) * 1000;
             let ssthresh = if r.chance(0.98) { 1e9 } else { 1000.0 };
-            let w = Window { cwnd: f64::from(cwnd) * MSS, ssthresh, mss: MSS };
+            let w = Window { cwnd: f64::from(cwnd) * MSS, ssthresh, mss: MSS, ramp: Ramp::ByCounting };
             let a = Ack {
                 now: Time(u64::from(now) * 1000),
                 ack: una,

@@ -11,6 +11,9 @@ mod bbr3_oracle;
 #[cfg(test)]
 mod bbr_oracle;
 pub mod bic;
+pub mod copa;
+#[cfg(test)]
+mod copa_oracle;
 pub mod cubic;
 pub mod cubic_linux;
 pub mod drive;
@@ -20,6 +23,11 @@ pub mod htcp;
 pub mod hystart;
 #[cfg(test)]
 mod hystart_oracle;
+pub mod hystart_plus;
+#[cfg(test)]
+mod hystart_plus_oracle;
+pub mod ledbat;
+pub mod limited_slow_start;
 pub mod ltcp;
 #[cfg(test)]
 mod oracle;
@@ -111,6 +119,9 @@ pub fn check(p: &TcpParams, at: &dyn Fn(&str) -> String) -> Result<(), ConfigErr
     named("bic", p.bic.check())?;
     named("bbr", p.bbr.check())?;
     named("bbr3", p.bbr3.check())?;
+    named("copa", p.copa.check())?;
+    named("hystart", p.hystart.check())?;
+    named("ledbat", p.ledbat.check())?;
     named("htcp", p.htcp.check())?;
     named("fast", p.fast.check(p.grow_when))?;
     named("cubic", p.cubic.check())?;
@@ -248,6 +259,8 @@ laws! {
     Bic(Box<bic::Bic>) "bic" = |p| Box::new(bic::Bic::new(p)), "bic.rs";
     Bbr(Box<bbr::Bbr>) "bbr" + delivery + pacing + recovery + dice = |p| Box::new(bbr::Bbr::new(p)), "bbr.rs";
     Bbr3(Box<bbr3::Bbr3>) "bbr3" + delivery + pacing + recovery + dice + losses = |p| Box::new(bbr3::Bbr3::new(p)), "bbr3.rs";
+    Copa(Box<copa::Copa>) "copa" + pacing + recovery = |p| Box::new(copa::Copa::new(p)), "copa.rs";
+    Ledbat(Box<ledbat::Ledbat>) "ledbat++" = |p| Box::new(ledbat::Ledbat::new(p)), "ledbat.rs";
     Htcp(Box<htcp::Htcp>) "htcp" = |p| Box::new(htcp::Htcp::new(p)), "htcp.rs";
     Fast(Box<fast::Fast>) "fast" = |p| Box::new(fast::Fast::new(p)), "fast.rs";
     Cubic(Box<cubic::Cubic>) "cubic" = |p| Box::new(cubic::Cubic::new(p)), "cubic.rs";

@@ -45,12 +45,7 @@ impl Controller for Reno {
             _ => w.cwnd < w.ssthresh,
         };
         if slow_start {
-            w.cwnd += match self.counting {
-                AvoidanceCounting::Bytes => w.mss.min(a.bytes as f64),
-                AvoidanceCounting::Segments => (a.bytes as f64).min(w.ssthresh - w.cwnd),
-                _ => w.mss,
-            };
-            return;
+            return w.climb(a, self.counting);
         }
         match self.counting {
             AvoidanceCounting::Fraction => w.cwnd += w.mss * w.mss / w.cwnd,

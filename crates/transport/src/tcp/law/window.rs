@@ -1,8 +1,10 @@
 //! The congestion window. Its fields are written in this folder and nowhere else: whoever wants it changed asks the controller
 //! ([`Change`]).
 
-use super::super::params::{AvoidanceCounting, TcpParams};
+use super::super::params::{AvoidanceCounting, SlowStart, TcpParams};
 use super::super::{Ack, Trigger};
+use super::hystart_plus::segments_per_ack;
+use super::limited_slow_start;
 
 /// What every controller has: the window and the slow-start threshold, in bytes.
 #[derive(Clone, Debug)]
@@ -12,6 +14,28 @@ pub struct Window {
     /// Slow-start threshold.
     pub(super) ssthresh: f64,
     pub(super) mss: f64,
+    pub(super) ramp: Ramp,
+}
+
+/// What an ACK adds in slow start. Windows in segments.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Ramp {
+    /// What `avoidance_counting` says.
+    ByCounting,
+    /// A share of what it acknowledges, of so many segments at most (HyStart++).
+    Counted { most: f64, share: f64 },
+    /// Less and less above this window (RFC 3742).
+    Limited { above: f64 },
+}
+
+impl Ramp {
+    fn asked_for(p: &TcpParams) -> Ramp {
+        match p.slow_start {
+            SlowStart::Standard | SlowStart::Hystart => Ramp::ByCounting,
+            SlowStart::HystartPlus => Ramp::Counted { most: segments_per_ack(p), share: 1.0 },
+            SlowStart::Limited => Ramp::Limited { above: f64::from(p.hystart.limit_segments) },
+        }
+    }
 }
 
 /// What a connection asks of the window besides growth and reductions. Windows in bytes.
@@ -39,6 +63,8 @@ pub enum Change {
     Threshold(f64),
     /// Slow start ends here.
     EndSlowStart,
+    /// It goes on like this.
+    Ramp(Ramp),
     /// An early response gives up this share.
     GiveUp(f64),
     /// A reduction, or a wait, was a mistake: both as given.
@@ -48,7 +74,12 @@ pub enum Change {
 impl Window {
     pub fn new(p: &TcpParams) -> Window {
         let mss = p.mss.0 as f64;
-        Window { cwnd: mss * p.initial_window_segments as f64, ssthresh: p.initial_ssthresh.0 as f64, mss }
+        Window {
+            cwnd: mss * p.initial_window_segments as f64,
+            ssthresh: p.initial_ssthresh.0 as f64,
+            mss,
+            ramp: Ramp::asked_for(p),
+        }
     }
     /// Congestion window in bytes.
     #[inline]
@@ -78,13 +109,23 @@ impl Window {
     pub(super) fn slow_start(&mut self, a: &Ack, counting: AvoidanceCounting) -> bool {
         let below = self.in_slow_start();
         if below {
-            self.cwnd += match counting {
-                AvoidanceCounting::Bytes => self.mss.min(a.bytes as f64),
-                AvoidanceCounting::Segments => (a.bytes as f64).min(self.ssthresh - self.cwnd),
-                _ => self.mss,
-            };
+            self.climb(a, counting);
         }
         below
+    }
+    /// What an ACK adds in slow start.
+    #[inline]
+    pub(super) fn climb(&mut self, a: &Ack, counting: AvoidanceCounting) {
+        let plain = match counting {
+            AvoidanceCounting::Bytes => self.mss.min(a.bytes as f64),
+            AvoidanceCounting::Segments => (a.bytes as f64).min(self.ssthresh - self.cwnd),
+            _ => self.mss,
+        };
+        self.cwnd += match self.ramp {
+            Ramp::ByCounting => plain,
+            Ramp::Counted { most, share } => (a.bytes as f64).min(most * self.mss) * share,
+            Ramp::Limited { above } => plain * limited_slow_start::share(self.segments(), above),
+        };
     }
     /// What an ACK counts for in congestion avoidance, in segments: what it acknowledges, or one.
     #[inline]
@@ -119,6 +160,7 @@ impl Window {
             Change::Deflate(bytes) => self.cwnd = (self.cwnd - bytes).max(self.mss),
             Change::Threshold(ssthresh) => self.ssthresh = ssthresh,
             Change::EndSlowStart => self.ssthresh = self.cwnd,
+            Change::Ramp(ramp) => self.ramp = ramp,
             Change::GiveUp(share) => {
                 self.cwnd = (self.cwnd * (1.0 - share)).max(self.mss);
                 self.ssthresh = self.cwnd.max(2.0 * self.mss);

@@ -6,7 +6,7 @@ use crate::tcp::conn::ledger::{Delivery, Departure, Ledger};
 use crate::tcp::conn::scoreboard::Sent;
 use crate::tcp::detect::tlp::{Kind, Meaning, Situation, TailProbe, Tlp};
 use crate::tcp::detect::{Detect, Phase, Verdict};
-use crate::tcp::law::hystart::{Hystart, SlowStart};
+use crate::tcp::law::hystart::Watch;
 use crate::tcp::law::{Change, Controller, Needs, SentFacts};
 use crate::tcp::pace::{Leaving, Pacer};
 use crate::tcp::params::{Reduction, TcpParams};
@@ -24,7 +24,7 @@ pub(super) struct Extra {
     ledger: Option<Ledger>,
     /// How much the scoreboard had ever held lost when the controller was told last, for one that hears of each loss.
     told_of: Option<u64>,
-    hystart: Option<Hystart>,
+    hystart: Option<Watch>,
     probe: Option<Tlp>,
     /// A recovery whose reduction is being paid out, by either rule.
     prr: Option<Prr>,
@@ -43,7 +43,7 @@ impl Extra {
             pacer: Pacer::asked_for(p),
             ledger: Needs::of(p).delivery.then(Ledger::default),
             told_of: Needs::of(p).losses.then_some(0),
-            hystart: (p.slow_start == SlowStart::Hystart).then(Hystart::default),
+            hystart: Watch::asked_for(p),
             probe: (p.tail_probe == TailProbe::On).then(Tlp::default),
             writer: Writer::asked_for(p),
             ..Extra::default()
@@ -166,9 +166,9 @@ impl Sender {
             pacer.on_ack(a);
         }
         if let Some(h) = &mut x.hystart
-            && h.on_ack(a, nxt, self.law.window())
+            && let Some(change) = h.on_ack(a, nxt, self.law.window())
         {
-            self.law.change(Change::EndSlowStart);
+            self.law.change(change);
         }
         if x.probe.as_mut().map(|t| t.on_ack(a)) == Some(Meaning::Repaired) && self.phase == Phase::Open {
             // One reduction, and nothing more to repair.
@@ -215,8 +215,14 @@ impl Sender {
             return self.halve(p);
         }
         let mut progress = self.progress(p);
+        let newly = progress.newly;
         // A loss that the clock has told of counts as one segment delivered.
         progress.newly = progress.newly.max(1.0);
+        let base = match p.reduction {
+            // What was in flight, without what SACK had reported before this ACK.
+            Reduction::PrrRfc9937 => real(self.outstanding() - self.board.sacked_bytes()) + newly * mss,
+            _ => base,
+        };
         let mut prr = Prr::new(base / mss, self.law.ssthresh() / mss);
         self.law.change(Change::PayOut((progress.pipe + prr.release(progress, p.reduction)) * mss));
         if let Some(x) = &mut self.extra {
@@ -265,7 +271,7 @@ impl Sender {
         if self.extra.as_ref().is_none_or(|x| x.probe.is_none()) {
             return;
         }
-        let is_calm = self.phase == Phase::Open && self.board.sacked_bytes() == 0;
+        let is_calm = matches!(self.phase, Phase::Open | Phase::Echo { .. }) && self.board.sacked_bytes() == 0;
         let (outstanding, timer, srtt) = (self.outstanding(), self.timer, self.rtt.srtt);
         if let Some(t) = self.extra.as_mut().and_then(|x| x.probe.as_mut()) {
             t.schedule(Situation { now, srtt, timer, outstanding, mss: p.mss.0, is_calm });

@@ -1,6 +1,6 @@
 //! # Proportional rate reduction
 //!
-//! **Source**: rfc6937 section 3 (rfc9937 for the safe ACK); linux-6.18 `tcp_cwnd_reduction`.
+//! **Source**: rfc6937 section 3; rfc9937 section 6; linux-6.18 `tcp_cwnd_reduction`.
 //!
 //! **Idea**: in a recovery each ACK may release `ceil(delivered ssthresh / base) - out` segments while more than `ssthresh` is in the
 //! network, so that the window falls to `ssthresh` over a round trip; below it, as many as were delivered, and
@@ -11,7 +11,7 @@
 //! | `reduction` | - | `at-once` | `prr-safe-ack` in the preset `linux-6` |
 //!
 //! **Deviations**: 1. `base` is what the profile reduces from (`reduce_from`), the window in Linux, the data outstanding in
-//! rfc6937. 2. Segments are counted as bytes over `mss`, rounded up where the source rounds bytes. 3. Reductions after an ECN
+//! rfc6937; with `prr-rfc9937` it is `RecoverFS` of that document. 2. Segments are counted as bytes over `mss`, rounded up where the source rounds bytes. 3. Reductions after an ECN
 //! echo are made at once, in Linux they are paid out too. 4. Where losses are not told one by one (all detectors but
 //! `rack`), an ACK that advances is always a safe one.
 //!
@@ -34,6 +34,9 @@ choice!(
         PrrSsrb,
         /// PRR with one segment more when the ACK advances and shows no new loss (Linux; rfc9937).
         PrrSafeAck,
+        /// The same, in proportion to what was in flight and not reported by SACK before (rfc9937).
+        #[serde(rename = "prr-rfc9937")]
+        PrrRfc9937,
         /// Half as fast as ACKs arrive, and never beyond what is in flight (Linux 2.4 to 3.1).
         #[serde(rename = "linux-2.4")]
         Linux24,
@@ -88,8 +91,8 @@ impl Prr {
         } else {
             let limit = match (how, p.is_safe) {
                 (Reduction::PrrSsrb, _) => owed.max(p.newly) + 1.0,
-                (Reduction::PrrSafeAck, Safety::Safe) => owed.max(p.newly) + 1.0,
-                (Reduction::PrrSafeAck, Safety::Unsafe) => owed.max(p.newly),
+                (Reduction::PrrSafeAck | Reduction::PrrRfc9937, Safety::Safe) => owed.max(p.newly) + 1.0,
+                (Reduction::PrrSafeAck | Reduction::PrrRfc9937, Safety::Unsafe) => owed.max(p.newly),
                 _ => owed,
             };
             limit.min(room)

@@ -49,6 +49,104 @@ impl Linux {
     }
 }
 
+/// RFC 9937 section 6.2, with its names; SMSS is 1.
+struct Rfc9937 {
+    recover_fs: i64,
+    ssthresh: i64,
+    prr_delivered: i64,
+    prr_out: i64,
+}
+
+impl Rfc9937 {
+    /// Returns SndCnt.
+    fn on_ack(&mut self, delivered_data: i64, inflight: i64, safe_ack: bool) -> i64 {
+        self.prr_delivered += delivered_data;
+        let mut snd_cnt;
+        if inflight > self.ssthresh {
+            let product = self.prr_delivered * self.ssthresh;
+            snd_cnt = (product + self.recover_fs - 1) / self.recover_fs - self.prr_out;
+        } else {
+            snd_cnt = (self.prr_delivered - self.prr_out).max(delivered_data);
+            if safe_ack {
+                snd_cnt += 1;
+            }
+            snd_cnt = snd_cnt.min(self.ssthresh - inflight);
+        }
+        if self.prr_out == 0 && snd_cnt <= 0 {
+            snd_cnt = 1;
+        }
+        snd_cnt
+    }
+}
+
+#[test]
+fn prr_of_rfc_9937_is_what_it_says_on_random_recoveries() {
+    for seed in 0..300 {
+        let mut r = Streams::new(seed).named("prr9937");
+        let recover_fs = 4 + r.below(100) as i64;
+        let ssthresh = (recover_fs * 7 / 10).max(2);
+        let mut pipe = recover_fs - r.below(recover_fs as u64) as i64;
+        let mut rfc = Rfc9937 { recover_fs, ssthresh, prr_delivered: 0, prr_out: 0 };
+        let mut ours = Prr::new(recover_fs as f64, ssthresh as f64);
+        for step in 0..120 {
+            let newly = (1 + r.below(3) as i64).min(pipe);
+            if newly <= 0 {
+                break;
+            }
+            let lost = if r.chance(0.2) { r.below(3) as i64 } else { 0 };
+            pipe = (pipe - newly - lost).max(0);
+            let safe_ack = r.chance(0.5) && lost == 0;
+            let is_safe = if safe_ack { Safety::Safe } else { Safety::Unsafe };
+            let progress = Progress { newly: newly as f64, pipe: pipe as f64, is_safe };
+            let got = ours.release(progress, Reduction::PrrRfc9937);
+            // What would be negative releases nothing.
+            let want = rfc.on_ack(newly, pipe, safe_ack).max(0);
+            assert_eq!(got, want as f64, "seed {seed} step {step}");
+            let sent = if r.chance(0.9) { want } else { want / 2 };
+            pipe += sent;
+            ours.on_sent(sent as f64);
+            rfc.prr_out += sent;
+        }
+    }
+}
+
+/// A window of 20 with these segments lost; the ACKs of the others one by one, two of which limited transmit answers. The window after each ACK, and
+/// what left: new segments, or retransmissions while there are lost ones.
+fn example(lost: usize, acks: usize) -> (Vec<f64>, String) {
+    let (mut pipe, mut waiting) = (18.0, lost);
+    let mut prr = Prr::new(20.0, 10.0);
+    let (mut windows, mut sent) = (vec![20.0, 20.0], "NN".to_string());
+    // Two have left for two that were reported, and the third report tells of the losses.
+    pipe += 2.0 - lost as f64;
+    for _ in 2..acks {
+        pipe -= 1.0;
+        let count = prr.release(Progress { newly: 1.0, pipe, is_safe: Safety::Unsafe }, Reduction::PrrRfc9937);
+        windows.push(pipe + count);
+        for _ in 0..count as u64 {
+            sent.push(if waiting > 0 { 'R' } else { 'N' });
+            waiting = waiting.saturating_sub(1);
+            prr.on_sent(1.0);
+            pipe += 1.0;
+        }
+        if count == 0.0 {
+            sent.push('.');
+        }
+    }
+    (windows, sent)
+}
+
+#[test]
+fn the_examples_of_rfc_9937_come_out() {
+    let (windows, sent) = example(1, 18);
+    let printed = [20, 20, 19, 18, 18, 17, 17, 16, 16, 15, 15, 14, 14, 13, 13, 12, 12, 11].map(f64::from);
+    assert_eq!(windows, printed);
+    assert_eq!(sent, "NNR.N.N.N.N.N.N.N.");
+    // The first fifteen of twenty lost, five ACKs.
+    let (windows, sent) = example(15, 5);
+    assert_eq!(windows, [20.0, 20.0, 5.0, 5.0, 5.0]);
+    assert_eq!(sent, "NNRRR");
+}
+
 #[test]
 fn prr_is_what_rfc_6937_and_linux_say() {
     let mut below = 0;

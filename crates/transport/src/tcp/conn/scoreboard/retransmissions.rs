@@ -56,6 +56,16 @@ impl Scoreboard {
         }
     }
 
+    /// A timeout has held everything lost; what left later than `time`, but for the first segment, may still arrive.
+    pub fn spare_sent_after(&mut self, time: Time) {
+        for s in self.ring.iter_mut().skip(1).filter(|s| s.flags & LOST != 0 && s.sent_at > time) {
+            s.flags &= !LOST;
+            let len = u64::from(s.len);
+            (self.lost, self.waiting) = (self.lost - len, self.waiting - len);
+            self.ever_lost = self.ever_lost.saturating_sub(len);
+        }
+    }
+
     /// The segments that are held lost and wait to be sent again, in order.
     pub fn waiting(&self) -> impl Iterator<Item = &Sent> {
         let from = self.resend_cursor.saturating_sub(self.popped) as usize;

@@ -355,3 +355,68 @@ fn the_further_aimd_is_ahead_the_faster_cubic_of_linux_6_follows() {
     // Three segments a window: one in 233.
     assert_eq!((grown(true), grown(false)), (5001 / 233, 0));
 }
+
+/// A flow that has lost at 100 segments, with an ACK each 10 ms and a round trip of 100 ms.
+fn after_a_loss() -> (Law, u64) {
+    let mut law = Law::new(&params(LawName::Cubic));
+    law.change(Change::Restore { cwnd: 100.0 * MSS as f64, ssthresh: 50.0 * MSS as f64 });
+    law.reduce(Trigger::Loss, 90.0 * MSS as f64);
+    for n in 1..100 {
+        tell(&mut law, n as f64 * 0.01, n, Limit::Window);
+    }
+    (law, 100)
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Limit {
+    Window,
+    Application,
+}
+
+fn tell(law: &mut Law, now_s: f64, number: u64, by: Limit) {
+    let a = ack(Step { now_s: 10.0 + now_s, rtt_s: 0.1, in_flight: 70.0 }, number);
+    let a = Ack { window_limited: by == Limit::Window, ..a };
+    let s = crate::tcp::law::AckSample { may_grow: by == Limit::Window, ..crate::tcp::law::AckSample::of(&a) };
+    law.on_ack(&s);
+}
+
+#[test]
+fn the_largest_window_of_a_cubic_is_the_window_at_the_loss_not_what_was_in_flight() {
+    let (law, _) = after_a_loss();
+    let Law::Cubic(c) = &law else { panic!("a cubic") };
+    assert!(format!("{c:?}").contains("w_max: 100.0"), "{c:?}");
+    assert!((law.ssthresh() / MSS as f64 - 63.0).abs() < 1e-9, "but the threshold comes from the 90 in flight");
+}
+
+#[test]
+fn ten_seconds_of_pause_or_of_an_idle_application_cost_no_more_than_a_round_of_growth() {
+    for by in [Limit::Window, Limit::Application] {
+        let (mut law, mut n) = after_a_loss();
+        let before = law.cwnd() / MSS as f64;
+        let round = 10.0;
+        if by == Limit::Application {
+            for k in 0..1000 {
+                tell(&mut law, 1.0 + f64::from(k) * 0.01, n, Limit::Application);
+                n += 1;
+            }
+        }
+        for k in 0..round as u32 {
+            tell(&mut law, 11.0 + f64::from(k) * 0.01, n, Limit::Window);
+            n += 1;
+        }
+        let grown = law.cwnd() / MSS as f64 - before;
+        assert!((0.0..2.0).contains(&grown), "{grown} segments in ten ACKs");
+    }
+}
+
+#[test]
+fn a_mistaken_reduction_is_given_back_unless_the_window_has_outgrown_it() {
+    let (mut law, _) = after_a_loss();
+    let before = law.clone();
+    law.reduce(Trigger::Timeout, law.cwnd());
+    law.undo(&before);
+    assert_eq!(law.cwnd(), before.cwnd());
+    law.change(Change::Restore { cwnd: 500.0 * MSS as f64, ssthresh: 50.0 * MSS as f64 });
+    law.undo(&before);
+    assert_eq!(law.cwnd(), 500.0 * MSS as f64);
+}

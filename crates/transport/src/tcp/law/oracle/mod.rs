@@ -6,6 +6,7 @@ mod cubic;
 mod fast;
 mod hstcp;
 mod htcp;
+mod ledbat;
 mod ltcp;
 mod scalable;
 mod vegas;

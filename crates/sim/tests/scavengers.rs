@@ -1,0 +1,56 @@
+//! Laws that go by delay beside Reno, and alone: LEDBAT++ gives way, Copa keeps its queue short; and HyStart++ ends slow start before a loss.
+
+mod common;
+
+use common::*;
+use serde_json::{Value, json};
+
+const PAYLOAD_BPS: f64 = 10e6 * 1448.0 / 1500.0;
+
+fn path(tcp: Value, limit: u32) -> Value {
+    json!({
+        "name": "scavengers", "duration": "60 s",
+        "link": { "path": { "from": "a", "to": "b", "rate": "10 Mbit/s", "delay": "20 ms",
+            "queue": { "limit": format!("{limit} packets") } } },
+        "flow": { "f": { "from": "a", "to": "b", "workload": { "type": "bulk" }, "tcp": tcp } },
+    })
+}
+
+#[test]
+fn ledbat_alone_holds_its_target_and_beside_reno_gives_way() {
+    let law = json!({ "preset": "linux-6", "law": "ledbat++" });
+    // 500 packets are 600 ms: its 60 ms are 50 packets.
+    let t = run(&path(law.clone(), 500));
+    let rate = of_flow(&t, "f", "goodput_bps") / PAYLOAD_BPS;
+    assert!(rate > 0.85, "{rate} of the link");
+    let mut s = path(law, 150);
+    s["flow"]["reno"] =
+        json!({ "from": "a", "to": "b", "workload": { "type": "bulk" }, "tcp": { "preset": "linux-6" } });
+    let t = run(&s);
+    let share = of_flow(&t, "f", "goodput_bps") / PAYLOAD_BPS;
+    assert!(share < 0.1, "{share} beside Reno");
+}
+
+#[test]
+fn copa_alone_uses_the_link_and_loses_nothing() {
+    let t = run(&path(json!({ "preset": "linux-6", "law": "copa" }), 100));
+    let rate = of_flow(&t, "f", "goodput_bps") / PAYLOAD_BPS;
+    assert!(rate > 0.93, "{rate} of the link");
+    assert_eq!(of_flow(&t, "f", "resent_packets"), 0.0);
+}
+
+#[test]
+fn hystart_plus_ends_slow_start_before_a_loss_and_below_two_products() {
+    let first_loss = |slow_start: &str| {
+        // Four products of queue; ten seconds are the slow start and a little more.
+        let mut s = path(json!({ "preset": "linux-6", "slow_start": slow_start }), 133);
+        s["duration"] = json!("3 s");
+        let t = run(&s);
+        (of_flow(&t, "f", "resent_packets"), of_flow(&t, "f", "goodput_bps") / PAYLOAD_BPS)
+    };
+    let (lost, _) = first_loss("standard");
+    assert!(lost > 50.0, "standard slow start overshoots: {lost}");
+    let (lost, rate) = first_loss("hystart++");
+    assert_eq!(lost, 0.0);
+    assert!(rate > 0.85, "{rate} of the link");
+}
