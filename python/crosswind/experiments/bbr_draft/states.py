@@ -183,7 +183,7 @@ def _caps(p: Probe) -> tuple[float, float]:
 
 CLAIMS: dict[str, Any] = {
     "BB1": {
-        "Startup, Drain": _begins("plain", (STARTUP, DRAIN, DOWN)),
+        "Startup, Drain": _begins("plain", (STARTUP, DRAIN)),
         "rate of the path": _each("plain", lambda p: float(p.get("path_rate_bps")[p.stays(DRAIN)[0][0]]) / 1e6),
         "rounds from full to Drain": _each("plain", _rounds_after_full),
     },

@@ -48,7 +48,7 @@ impl Rfc {
         }
         match self.css_baseline_min_rtt {
             None if self.last_round_min_rtt != INF => {
-                let rtt_thresh = (self.last_round_min_rtt / 8.0).min(16.0).max(4.0);
+                let rtt_thresh = (self.last_round_min_rtt / 8.0).clamp(4.0, 16.0);
                 if self.current_round_min_rtt >= self.last_round_min_rtt + rtt_thresh {
                     self.css_baseline_min_rtt = Some(self.current_round_min_rtt);
                     self.css_rounds = 0;
