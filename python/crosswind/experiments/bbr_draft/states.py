@@ -1,6 +1,6 @@
 """Does BBR version 3 go through its states as the example cases of the draft say?
 
-One flow over 10 Mbit/s and 40 ms behind two products of queue, an ACK for each packet, unless a case needs another path.
+One flow over 10 Mbit/s and 40 ms behind two products of queue, an ACK for each packet, unless a case needs more.
 
 What the source states: sequences of states and what ends each; few numbers. Those that follow from its rules, and the
 bands, are the digest's.
@@ -86,7 +86,7 @@ def _each(cell: str, of: Callable[[Probe], float]) -> Callable[[Results], float]
 def _begins(cell: str, states: tuple[int, ...]) -> Callable[[Results], float]:
     """Whether the first states are these, in all repetitions."""
 
-    def value(r: Results) -> bool:
+    def value(r: Results) -> float:
         reps = r.runs.only(cell).runs()["rep"].unique().to_list()
         return float(all(tuple(Probe(r, cell, rep).sequence()[: len(states)]) == states for rep in reps))
 
@@ -250,7 +250,7 @@ def _least_while(p: Probe, metric: str, state: int) -> float:
 
 
 def _down_at(p: Probe) -> tuple[float, float]:
-    """What follows the DOWN in which the line changes, and how long it lasts; only where it began less than 0.3 s before."""
+    """What follows the DOWN in which the line changes, and how long it lasts; where it began less than 0.3 s before."""
     for first, last in p.stays(DOWN):
         if p.t[first] < LONG_DOWN_S < p.t[first] + 0.3 and last + 1 < len(p.t):
             return float(p.state[last + 1]), float(p.t[last] - p.t[first])

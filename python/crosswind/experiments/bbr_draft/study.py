@@ -1,4 +1,4 @@
-"""How the cases of [draft-ietf-ccwg-bbr] are declared: one flow, one queue, and the law's own state every millisecond."""
+"""How the cases of [draft-ietf-ccwg-bbr] are declared: one flow, one queue, the law's state every millisecond."""
 
 from typing import Any, NamedTuple
 
