@@ -15,6 +15,7 @@ import pytest
 
 import crosswind as cw
 from crosswind.cli import main
+from crosswind.suites.evaluate import read
 from crosswind.sweep import cluster as sweep_cluster
 
 GPRS = Path(__file__).resolve().parents[2] / "scenarios/gprs.toml"
@@ -55,6 +56,23 @@ def test_a_sweep_on_a_cluster_survives_the_death_of_a_worker(cluster: Any, tmp_p
     assert done.flows().equals(here.flows(), null_equal=True)
     again = cw.sweep(GPRS, vary, reps=3, cluster=cluster.scheduler_address, out=tmp_path / "c")
     assert (again.made, again.kept) == (0, 42)
+
+
+def test_a_law_of_ones_own_is_sent_to_the_workers(cluster: Any, tmp_path: Path) -> None:
+    (tmp_path / "careful.py").write_text(
+        "class Careful:\n"
+        "    def on_ack(self, facts):\n"
+        "        return None if facts.cwnd < facts.ssthresh else facts.cwnd + 0.5 * facts.acked / facts.cwnd\n\n"
+        "    def on_loss(self, facts):\n"
+        "        return facts.flight / 2\n"
+    )
+    _, tcp, law = read(str(tmp_path / "careful.py"))
+    assert law is not None
+    base = cw.Scenario.load(GPRS).with_({f"flow.bulk.tcp.{k}": v for k, v in tcp.items()})
+    vary = {"link.last-hop.queue.limit": LIMITS[:3]}
+    done = cw.sweep(base, vary, cluster=cluster.scheduler_address, laws={"careful": law}, out=tmp_path / "c")
+    here = cw.sweep(base, vary, laws={"careful": law}, out=tmp_path / "t")
+    assert done.made == 3 and not done.failed and done.flows().equals(here.flows(), null_equal=True)
 
 
 def test_a_worker_with_another_build_is_refused(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 from typing import Any, ClassVar
 
 import polars as pl
@@ -10,6 +11,7 @@ import pytest
 
 import crosswind as cw
 from crosswind.errors import InputError
+from crosswind.sweep import sweeps
 
 # A segment of 1024 bytes: windows in segments and in bytes are the same numbers, bit by bit.
 PAIR = """
@@ -154,3 +156,45 @@ def test_a_law_that_nobody_brings_and_a_class_that_is_no_law_are_refused() -> No
         cw.run(with_own(), laws={"mine": dict})  # type: ignore[dict-item]
     with pytest.raises(InputError, match="no name"):
         cw.Scenario.from_toml(PAIR).with_({"flow.f.tcp.law": "own"}).validate()
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("wanted", [float("nan"), float("inf"), -3.0, 1e30])
+def test_a_window_that_is_none_ends_the_run_and_names_law_flow_and_time(wanted: float) -> None:
+    class Wild(Reno):
+        def on_ack(self, facts: Any) -> float | None:
+            return wanted if facts.now_s > 5 else None
+
+    with pytest.raises(InputError, match=r"law `mine`: flow\.f\.tcp\.own_law: .* from on_ack at 5\.\d+ s"):
+        cw.run(with_own(), laws={"mine": Wild})
+
+
+@pytest.mark.engine
+def test_runs_with_a_law_are_made_once_until_its_class_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Local(Reno):
+        """What a function made: its text does not tell what it does."""
+
+    for law, second in ((Reno, 0), (Local, 2)):
+        out = tmp_path / law.__name__
+        first = cw.run(with_own(), reps=2, laws={"mine": law}, out=out)
+        again = cw.run(with_own(), reps=2, laws={"mine": law}, out=out)
+        assert again.flows().equals(first.flows())
+        assert (again.manifest["packets"] > 0) == bool(second), law
+    monkeypatch.setattr(Reno, "step", 2, raising=False)
+    assert cw.run(with_own(), reps=2, laws={"mine": Reno}, out=tmp_path / "Reno").manifest["packets"] > 0
+
+
+@pytest.mark.engine
+def test_a_sweep_with_a_law_goes_on_where_it_was_and_loads_as_it_is(tmp_path: Path) -> None:
+    vary = {"link.x.delay": ["10 ms", "30 ms"], "flow.f.tcp.own_law": ["mine", "still"]}
+    laws = {"mine": Reno, "still": Notes}
+    first = cw.sweep(with_own(), vary, reps=2, laws=laws, out=tmp_path)
+    again = cw.sweep(with_own(), vary, reps=2, laws=laws, out=tmp_path)
+    assert (first.made, first.kept, again.made, again.kept) == (8, 0, 0, 8)
+    assert again.flows().equals(first.flows())
+    assert set(first.runs.manifest["own_laws"]) == {"mine", "still"}
+    goodput = first.flows().group_by("own_law").agg(pl.col("goodput_bps").sum())
+    assert goodput["goodput_bps"].n_unique() == 2
+    changed = cw.sweep(with_own(), vary, reps=2, laws=laws | {"still": Hears}, out=tmp_path)
+    assert (changed.made, changed.kept) == (4, 4), "only what asks the other law"
+    assert sweeps.load(tmp_path).flows().equals(changed.flows())

@@ -41,7 +41,7 @@ def test_kinds_of_events_are_those_of_the_engine_and_others_are_errors() -> None
     scenario = cw.Scenario.load(ROOT / "scenarios/gprs.toml").with_({"duration": "60 s", "record.events": ["third"]})
     runs = cw.run(scenario)
     assert runs.events(kind="timeout").height > 0 and runs.events(kind="sack").is_empty()
-    with pytest.raises(cw.InputError, match="found kind `timout`, .* did you mean `timeout`"):
+    with pytest.raises(cw.InputError, match=r"found kind `timout`, .* did you mean `timeout`"):
         runs.events(kind="timout")
 
 

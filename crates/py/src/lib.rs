@@ -11,7 +11,7 @@ use crosswind_base::{ConfigError, Streams, Time};
 use crosswind_net::queue::red::effective;
 use crosswind_net::queue::red::trace::{self, IsCapable, Told};
 use crosswind_sim::bench::BenchSpec;
-use crosswind_sim::many::{Progress, Request, RunError, run_many as run_plans};
+use crosswind_sim::many::{self, Progress, Request, RunError, run_many as run_plans};
 use crosswind_sim::scenario::{self, Plan, Registries};
 use crosswind_sim::world::{LookAhead, Ties};
 use numpy::{IntoPyArray, PyReadonlyArray1};
@@ -148,7 +148,8 @@ fn run_many<'py>(
     let trouble = own_law::Trouble::default();
     let laws = laws.map(|l| own_law::makers(&l, &trouble)).transpose()?.unwrap_or_default();
     let folder = folder.unwrap_or_default();
-    let request = Request { seed, reps, reps_total, workers, ties, look_ahead, folder, laws };
+    let around = if laws.is_empty() { many::alone } else { own_law::known_to_python };
+    let request = Request { seed, reps, reps_total, workers, ties, look_ahead, folder, laws, around };
     let state = Progress::default();
     let over = AtomicBool::new(false);
     let bell = Bell { over: &over, waiter: std::thread::current() };

@@ -5,23 +5,31 @@ use crosswind_transport::tcp::Trigger;
 use crosswind_transport::tcp::law::own::{Facts, Maker, OwnLaw};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+
+/// Python knows the thread from before its first run to after its last: otherwise each question to a law would make it known
+/// and forget it again, which takes longer than the question.
+pub fn known_to_python(work: &mut (dyn FnMut() + Send)) {
+    Python::attach(|py| py.detach(work));
+}
 
 /// The first exception of a law. After it all laws stay silent, and the runs are cancelled.
 #[derive(Clone, Default)]
-pub struct Trouble(Arc<Mutex<Option<PyErr>>>);
+pub struct Trouble(Arc<(AtomicBool, Mutex<Option<PyErr>>)>);
 
 impl Trouble {
     pub fn has_come(&self) -> bool {
-        self.0.lock().is_ok_and(|e| e.is_some())
+        self.0.0.load(Ordering::Acquire)
     }
     pub fn take(&self) -> Option<PyErr> {
-        self.0.lock().ok()?.take()
+        self.0.1.lock().ok()?.take()
     }
     fn note(&self, e: PyErr) {
-        if let Ok(mut first) = self.0.lock() {
+        if let Ok(mut first) = self.0.1.lock() {
             first.get_or_insert(e);
         }
+        self.0.0.store(true, Ordering::Release);
     }
 }
 
@@ -93,44 +101,86 @@ impl LawFacts {
     }
 }
 
-/// The object of one connection; none when it could not be made.
-struct PythonLaw {
-    object: Option<Py<PyAny>>,
+/// The largest window that a law may want, in segments.
+const WINDOW_MAX: f64 = 1e9;
+
+/// Whose law it is, for messages; and where to say that something went wrong.
+#[derive(Clone)]
+struct Owner {
+    law: String,
+    flow: String,
     trouble: Trouble,
 }
 
+/// The object of one connection, and its two methods, looked up once.
+struct Methods {
+    object: Py<PyAny>,
+    on_ack: Py<PyAny>,
+    on_loss: Py<PyAny>,
+}
+
+/// The law of one connection; without methods when its object could not be made.
+struct PythonLaw {
+    methods: Option<Methods>,
+    owner: Owner,
+}
+
 impl PythonLaw {
-    fn made(trouble: &Trouble, make: impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>>) -> PythonLaw {
-        let object = Python::attach(make).map_err(|e| trouble.note(e)).ok();
-        PythonLaw { object, trouble: trouble.clone() }
+    fn made(owner: &Owner, make: impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>>) -> PythonLaw {
+        let methods = Python::attach(|py| {
+            let object = make(py)?;
+            let (on_ack, on_loss) = (object.getattr(py, "on_ack")?, object.getattr(py, "on_loss")?);
+            Ok(Methods { object, on_ack, on_loss })
+        });
+        PythonLaw { methods: methods.map_err(|e| owner.trouble.note(e)).ok(), owner: owner.clone() }
     }
 
-    fn ask(&self, method: &str, facts: LawFacts) -> Option<f64> {
-        let object = self.object.as_ref()?;
-        if self.trouble.has_come() {
+    fn ask(&self, method: impl Fn(&Methods) -> &Py<PyAny>, facts: LawFacts) -> Option<f64> {
+        let methods = self.methods.as_ref()?;
+        if self.owner.trouble.has_come() {
             return None;
         }
-        let answer = Python::attach(|py| object.call_method1(py, method, (facts,))?.extract::<Option<f64>>(py));
+        let now_s = facts.now_s;
+        let answer = Python::attach(|py| match method(methods).call1(py, (facts,))?.extract::<Option<f64>>(py)? {
+            Some(w) if !(0.0..=WINDOW_MAX).contains(&w) => Err(self.owner.absurd(py, method(methods), w, now_s)),
+            sane => Ok(sane),
+        });
         answer.unwrap_or_else(|e| {
-            self.trouble.note(e);
+            self.owner.trouble.note(e);
             None
         })
     }
 }
 
+impl Owner {
+    /// The error about a window that is none.
+    fn absurd(&self, py: Python<'_>, method: &Py<PyAny>, window: f64, now_s: f64) -> PyErr {
+        let name = method.getattr(py, "__name__").map_or_else(|_| "the law".into(), |n| n.to_string());
+        let kwargs = PyDict::new(py);
+        let made = || -> PyResult<PyErr> {
+            kwargs.set_item("path", format!("flow.{}.tcp.own_law", self.flow))?;
+            kwargs.set_item("found", format!("a window of {window} segments from {name} at {now_s:.6} s"))?;
+            kwargs.set_item("expected", "0 to 1e9 segments, or None")?;
+            let error = py.import("crosswind.errors")?.getattr("InputError")?;
+            Ok(PyErr::from_value(error.call((format!("law `{}`", self.law),), Some(&kwargs))?))
+        };
+        made().unwrap_or_else(|e| e)
+    }
+}
+
 impl OwnLaw for PythonLaw {
     fn on_ack(&mut self, facts: &Facts) -> Option<f64> {
-        self.ask("on_ack", LawFacts::of(facts, None))
+        self.ask(|m| &m.on_ack, LawFacts::of(facts, None))
     }
     fn reduce(&mut self, why: Trigger, facts: &Facts) -> Option<f64> {
-        self.ask("on_loss", LawFacts::of(facts, Some(why)))
+        self.ask(|m| &m.on_loss, LawFacts::of(facts, Some(why)))
     }
     fn copy(&self) -> Box<dyn OwnLaw> {
-        let copied = PythonLaw::made(&self.trouble, |py| {
-            let Some(object) = &self.object else { return Ok(py.None()) };
-            Ok(py.import("copy")?.call_method1("deepcopy", (object,))?.unbind())
-        });
-        Box::new(copied)
+        let Some(methods) = &self.methods else {
+            return Box::new(PythonLaw { methods: None, owner: self.owner.clone() });
+        };
+        let copied = |py: Python<'_>| Ok(py.import("copy")?.call_method1("deepcopy", (&methods.object,))?.unbind());
+        Box::new(PythonLaw::made(&self.owner, copied))
     }
 }
 
@@ -140,10 +190,14 @@ pub fn makers(laws: &Bound<'_, PyDict>, trouble: &Trouble) -> PyResult<OwnLaws> 
     for (name, class) in laws {
         // `every_ack = True` in the class: it hears of all of them.
         let hears_all = class.getattr_opt("every_ack")?.map_or(Ok(false), |v| v.is_truthy())?;
-        let (class, trouble) = (class.unbind(), trouble.clone());
-        let make = move || -> Box<dyn OwnLaw> { Box::new(PythonLaw::made(&trouble, |py| class.call0(py))) };
+        let (class, trouble, law) = (class.unbind(), trouble.clone(), name.extract::<String>()?);
+        let named = law.clone();
+        let make = move |flow: &str| -> Box<dyn OwnLaw> {
+            let owner = Owner { law: law.clone(), flow: flow.into(), trouble: trouble.clone() };
+            Box::new(PythonLaw::made(&owner, |py| class.call0(py)))
+        };
         let maker = Maker::new(make);
-        out.insert(name.extract::<String>()?, if hears_all { maker.of_every_ack() } else { maker });
+        out.insert(named, if hears_all { maker.of_every_ack() } else { maker });
     }
     Ok(out)
 }

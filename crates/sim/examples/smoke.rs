@@ -23,6 +23,7 @@ fn main() {
         look_ahead: LookAhead::Allowed,
         folder: Default::default(),
         laws: OwnLaws::new(),
+        around: crosswind_sim::many::alone,
     };
     let done = run_many(&[plan], &request, &Progress::default()).unwrap_or_else(|e| panic!("{e}"));
     for t in ["run", "flow", "link"] {

@@ -33,6 +33,15 @@ pub struct Request {
     /// The folder below which scenarios write what they record; the present one when it is empty.
     pub folder: PathBuf,
     pub laws: OwnLaws,
+    pub around: Around,
+}
+
+/// What stands around the work of a thread, for a program whose laws need something there: it calls what it is given, once.
+pub type Around = fn(&mut (dyn FnMut() + Send));
+
+/// Nothing stands around it.
+pub fn alone(work: &mut (dyn FnMut() + Send)) {
+    work();
 }
 
 impl Request {
@@ -156,7 +165,7 @@ pub fn run_many(plans: &[Plan], request: &Request, progress: &Progress) -> Resul
     order.sort_by_key(|i| std::cmp::Reverse(chains[*i].reps.len()));
     let results: Vec<Mutex<Option<Made>>> = chains.iter().map(|_| Mutex::new(None)).collect();
     let next = AtomicUsize::new(0);
-    let work = || {
+    let runs = || {
         while let Some(&i) = order.get(next.fetch_add(1, Ordering::Relaxed))
             && !progress.cancel.load(Ordering::Relaxed)
         {
@@ -165,6 +174,7 @@ pub fn run_many(plans: &[Plan], request: &Request, progress: &Progress) -> Resul
             *results[i].lock().expect("no run panics while it holds its slot") = Some(made);
         }
     };
+    let work = || (request.around)(&mut || runs());
     let workers = request.workers.clamp(1, 1024);
     if workers == 1 {
         work();

@@ -152,6 +152,7 @@ mod tests {
             look_ahead: LookAhead::Allowed,
             folder: Default::default(),
             laws: OwnLaws::new(),
+            around: crate::many::alone,
         }
     }
 

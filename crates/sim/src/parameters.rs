@@ -87,7 +87,7 @@ impl Parameters {
                         _ => ConfigError::unknown(at, &params.own_law, what, &known),
                     }
                 };
-                params.own = laws.get(&params.own_law).cloned().ok_or_else(unknown)?;
+                params.own = laws.get(&params.own_law).ok_or_else(unknown)?.for_flow(&g.name);
             }
             Ok(Arc::new(params))
         };

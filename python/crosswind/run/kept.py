@@ -11,7 +11,7 @@ import datetime
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -40,7 +40,7 @@ class Shared:
 
 @dataclass(frozen=True)
 class Ask:
-    """What is to be run of each configuration; `block` and `only` as in `Wanted`."""
+    """What is to be run of each configuration; `block` and `only` as in `Wanted`, `laws` as in `Point`."""
 
     seed: int
     reps: int
@@ -48,10 +48,11 @@ class Ask:
     workers: int | None = None
     block: int = 0
     only: tuple[int, ...] | None = None
+    laws: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, configurations: Mapping[str, Scenario]) -> Wanted:
         """The runs themselves. Raises InputError for a wrong scenario."""
-        return Wanted.of(configurations, self.seed, self.reps, self.ties, self.block, self.only)
+        return Wanted.of(configurations, self.seed, self.reps, self.ties, self.block, self.only, self.laws)
 
 
 def run_kept(
@@ -66,14 +67,14 @@ def run_kept(
 ) -> Runs:
     """Makes runs, but for those that an earlier try has left in `folder` (not `again`), or are shared: they are read.
 
-    Runs that write files, or that ask laws of one's own (`local`), are always made.
+    Runs that write files are always made. `local`: what this process gives them.
 
     `manifest["packets"]` counts what was run here, `manifest["runs_before"]` the runs that were in the folder. When the
     tables are saved there, `forget(folder)`. Raises InputError for a wrong scenario, NoRoomError when the disk is full.
     """
     labelled = dict(configurations)
     wanted = ask.of(labelled)
-    again = again or (local is not None and bool(local.laws)) or any(p.files() for p in wanted.points)
+    again = again or any(p.files() for p in wanted.points)
     store = Store.open(place(folder)) if folder is not None else Store()
     if again:
         store.clear()
@@ -171,10 +172,10 @@ def _take_over(store: Store, folder: Path, wanted: Wanted) -> str:
     except InputError:
         return ""
     m = saved.manifest
-    simulated = m.get("mode") == "simulate" and "own_laws" not in m
-    if not simulated or m.get("build") != wanted.build or "seed" not in m or not saved.runs().width:
+    if m.get("mode") != "simulate" or m.get("build") != wanted.build or "seed" not in m or not saved.runs().width:
         return ""
-    there = Ask(m["seed"], m["reps_total"], m["ties"], block=int(m.get("block", 0))).of(saved.scenarios)
+    laws = {name: str(told.get("source_digest")) for name, told in m.get("own_laws", {}).items()}
+    there = Ask(m["seed"], m["reps_total"], m["ties"], block=int(m.get("block", 0)), laws=laws).of(saved.scenarios)
     whole = saved.runs().filter(pl.col("outcome") != "out of memory")
     index = there.index().unique("key", keep="first", maintain_order=True)
     index = index.join(whole.select("configuration", "rep"), on=["configuration", "rep"], how="semi")

@@ -15,8 +15,10 @@ from __future__ import annotations
 import hashlib
 import inspect
 import math
+import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from crosswind.errors import InputError
@@ -93,7 +95,7 @@ Laws = Mapping[str, Callable[[], RememberingLaw]]
 
 
 def checked_laws(laws: Laws) -> dict[str, dict[str, Any]]:
-    """What the manifest says of laws of one's own: where each comes from, and the digest of its source."""
+    """What the manifest says of laws of one's own: where each comes from, and the digest of its file."""
     out = {}
     for name, law in laws.items():
         missing = [m for m in ("on_ack", "on_loss") if isinstance(law, type) and not callable(getattr(law, m, None))]
@@ -105,9 +107,25 @@ def checked_laws(laws: Laws) -> dict[str, dict[str, Any]]:
     return out
 
 
+def digests(laws: Laws) -> dict[str, str]:
+    """What names each law among all that there have been, so that runs with it need not be made twice.
+
+    A law whose behaviour does not follow from a file gets a name that never comes again.
+    """
+    return {name: _digest(law) or uuid.uuid4().hex for name, law in laws.items()}
+
+
 def _digest(law: object) -> str | None:
-    try:
-        source = inspect.getsource(law)  # type: ignore[arg-type]
-    except (OSError, TypeError):
+    """Of the file that defines the class (helpers in it count) and its plain attributes, which a program may set.
+
+    None: what a function made, or what stands in no file, may differ though its text does not.
+    """
+    if not isinstance(law, type) or "<locals>" in law.__qualname__:
         return None
-    return hashlib.blake2b(source.encode(), digest_size=8).hexdigest()
+    try:
+        text = Path(inspect.getfile(law)).read_text(encoding="utf-8")
+    except (OSError, TypeError, UnicodeDecodeError):
+        return None
+    plain = sorted((k, v) for k, v in vars(law).items() if isinstance(v, int | float | str) and not k.startswith("__"))
+    whole = f"{law.__qualname__}{plain}{text}"
+    return hashlib.blake2b(whole.encode(), digest_size=8).hexdigest()

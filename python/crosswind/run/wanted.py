@@ -1,7 +1,8 @@
 """Which runs are wanted, what each is called, and which of them are missing.
 
 A *key* names one run by all that determines its result: the scenario with every default filled in but for its name, the
-build of the engine, seed, repetition and the order of ties. Two runs with one key are the same run, whoever asks.
+files of the laws of one's own that it asks, the build of the engine, seed, repetition and the order of ties. Two runs
+with one key are the same run, whoever asks.
 """
 
 from __future__ import annotations
@@ -48,10 +49,17 @@ class Point:
     changes: Mapping[str, Any] = field(default_factory=dict)
 
     @staticmethod
-    def of(label: str, scenario: Scenario, seed: int, changes: Mapping[str, Any] | None = None) -> Point:
-        """Raises InputError for a wrong scenario."""
+    def of(
+        label: str,
+        scenario: Scenario,
+        seed: int,
+        changes: Mapping[str, Any] | None = None,
+        laws: Mapping[str, str] | None = None,
+    ) -> Point:
+        """`laws`: digests of the window laws of one's own, by name. Raises InputError for a wrong scenario."""
         normal = {k: v for k, v in scenario.validate().items() if k not in NO_MATTER}
         plain = json.dumps(normal, sort_keys=True, ensure_ascii=False)
+        plain += "".join(d for n, d in sorted((laws or {}).items()) if f'"own_law": {json.dumps(n)}' in plain)
         digest = hashlib.blake2b(plain.encode(), digest_size=16).hexdigest()
         stratified, chained = '"stratified":' in plain, '"across-repetitions"' in plain
         return Point(label, scenario, seed, digest, stratified, chained, changes or {})
@@ -85,13 +93,14 @@ class Wanted:
         ties: Ties,
         block: int = 0,
         only: tuple[int, ...] | None = None,
+        laws: Mapping[str, str] | None = None,
     ) -> Wanted:
         """The same repetitions of every configuration. Tables of a job have the columns of its own scenario only.
 
         Raises InputError for a wrong scenario, or more repetitions than a machine can hold.
         """
         check_reps(reps if only is None else len(only))
-        points = [Point.of(label, s, seed) for label, s in configurations.items()]
+        points = [Point.of(label, s, seed, laws=laws) for label, s in configurations.items()]
         return Wanted(points, [reps] * len(points), ties, apart=True, block=block, only=only)
 
     def repetitions(self, i: int) -> Sequence[int]:

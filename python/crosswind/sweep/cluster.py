@@ -11,7 +11,7 @@ from typing import Any
 from crosswind.core import build
 from crosswind.errors import CrosswindError, InputError
 from crosswind.run.wanted import Job
-from crosswind.run.work import Failed, Made, make
+from crosswind.run.work import Failed, Local, Made, make
 
 CONNECT_S, WORKERS_S = 10, 30
 # Jobs that wait at the workers, so that none is ever idle.
@@ -22,7 +22,7 @@ RETRIES = 5
 class Cluster:
     """The workers of a Dask scheduler, as an executor of a sweep. Raises InputError when they cannot be used."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, local: Local | None = None) -> None:
         try:
             import distributed
         except ImportError as e:
@@ -32,6 +32,7 @@ class Cluster:
         logging.getLogger("distributed").setLevel(logging.ERROR)
         self._dask: Any = distributed
         self._address = address
+        self._local = Local(local.laws if local else {})
         self._open: dict[Any, Job] = {}
         try:
             self._client = distributed.Client(address, timeout=f"{CONNECT_S}s", set_as_default=False)
@@ -71,7 +72,7 @@ class Cluster:
             )
 
     def submit(self, job: Job) -> None:
-        future = self._client.submit(make, job, pure=False, retries=RETRIES)
+        future = self._client.submit(make, job, local=self._local, pure=False, retries=RETRIES)
         self._open[future] = job
 
     def results(self) -> list[Made]:

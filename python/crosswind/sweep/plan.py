@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -63,8 +63,12 @@ def make(
     seed: int | None,
     ties: Ties = "fixed",
     invalid: str = "refuse",
+    laws: Mapping[str, str] | None = None,
 ) -> Plan:
-    """Checks every point. Raises InputError for a wrong path or value; `invalid="skip"` leaves such points out."""
+    """Checks every point; `laws` as in `Point.of`.
+
+    Raises InputError for a wrong path or value; `invalid="skip"` leaves such points out.
+    """
     if base.get("record.pcap"):
         raise InputError("sweep", path="record.pcap", found="a capture", expected="no capture in a sweep of many runs")
     if base.get("record.event_file"):
@@ -75,7 +79,7 @@ def make(
     impossible: list[Impossible] = []
     for changes in design.points:
         try:
-            points.append(_point(base, changes, columns, seed))
+            points.append(_point(base, changes, columns, seed, laws))
         except InputError as e:
             impossible.append(Impossible(changes, e))
     if impossible and (invalid != "skip" or not points):
@@ -96,12 +100,14 @@ def _refusal(impossible: Sequence[Impossible], of: int) -> InputError:
     return InputError(where, e.path, e.found, e.expected, "; ".join(h for h in (e.hint, skip) if h))
 
 
-def _point(base: Scenario, changes: Changes, columns: dict[str, str], seed: int | None) -> Point:
+def _point(
+    base: Scenario, changes: Changes, columns: dict[str, str], seed: int | None, laws: Mapping[str, str] | None
+) -> Point:
     if "seed" in changes and seed is not None:
         raise InputError("--seed", found="--seed, while the design varies `seed`", expected="one of the two")
     scenario = base.with_(changes)
     label = ", ".join(f"{columns[path]}={say(v)}" for path, v in changes.items()) or scenario.name
-    return Point.of(label, scenario, seed if seed is not None else int(scenario.get("seed", 1)), changes)
+    return Point.of(label, scenario, seed if seed is not None else int(scenario.get("seed", 1)), changes, laws)
 
 
 def say(value: Any) -> str:

@@ -28,10 +28,11 @@ from crosswind.results.tables import Source
 from crosswind.run import Ties
 from crosswind.run.gather import Facts
 from crosswind.run.kept import failures
+from crosswind.run.laws import Laws, checked_laws, digests
 from crosswind.run.progress import Listener
 from crosswind.run.store import Store
 from crosswind.run.wanted import MAX_SEED, check_reps
-from crosswind.run.work import Executor, Failed, Threads, work
+from crosswind.run.work import Executor, Failed, Local, Threads, work
 from crosswind.scenario import Scenario
 from crosswind.stats.precision import Precision
 from crosswind.sweep import design as designs
@@ -122,6 +123,7 @@ def sweep(
     reps_max: int = 1000,
     invalid: Literal["refuse", "skip"] | None = None,
     progress: Listener | None = None,
+    laws: Laws | None = None,
 ) -> Sweep:
     """Runs every point of a design with the same repetitions (common random numbers) and returns all tables.
 
@@ -132,6 +134,7 @@ def sweep(
     `workers`: threads (default: all cores). `cluster`: address of a Dask scheduler. `ties`: "shuffled" permutes them.
     `precision`: such as "goodput=1%": repeats until the 95 % interval of every flow's mean is that narrow, at most
     `reps_max` times. `invalid="skip"` leaves out impossible combinations. `progress`: told (done, total) runs.
+    `laws`: window laws of your own, as in `run`; a worker of a cluster is sent their classes.
 
     Raises InputError for bad input, InterruptedRunError after Ctrl-C (what is finished is kept).
     """
@@ -143,11 +146,15 @@ def sweep(
     base_seed = seed if seed is not None else table.get("seed")
     _check(base_seed, count, reps_max, workers)
     skip = invalid or ("skip" if table.get("skip_invalid") else "refuse")
-    plan = sweep_plan.make(base, wanted, reps=max(count, 2 if targets else 1), seed=base_seed, ties=ties, invalid=skip)
+    plan = sweep_plan.make(
+        base, wanted, reps=max(count, 2 if targets else 1), seed=base_seed, ties=ties, invalid=skip,
+        laws=digests(laws or {}),
+    )  # fmt: skip
+    own = checked_laws(laws or {})
     where = place(out if out is not None else Path("out") / f"{base.name}-sweep")
     where.lock()
     try:
-        return _Campaign(plan, where, workers, cluster, targets, reps_max, progress).run()
+        return _Campaign(plan, where, workers, cluster, targets, reps_max, progress, Local(laws or {}), own).run()
     finally:
         where.unlock()
 
@@ -190,6 +197,8 @@ class _Campaign:
     targets: list[Precision]
     reps_max: int
     progress: Listener | None
+    local: Local
+    own_laws: dict[str, dict[str, Any]]
     made: int = 0
     failed: list[Failed] = field(default_factory=list)
 
@@ -199,7 +208,7 @@ class _Campaign:
         kept = len(self.plan.all_keys() & store.keys())
         interrupted = False
         for _ in range(ROUNDS_MAX):
-            _write_plan(self.where, self.plan)
+            _write_plan(self.where, self.plan, self.own_laws)
             count, jobs = self.plan.missing(store.keys())
             if count:
                 progressed = work(count, jobs, self._executor(), store, self.progress)
@@ -214,6 +223,7 @@ class _Campaign:
             "workers": self.workers or os.cpu_count() or 1,
             "interrupted": interrupted,
             "damaged": store.damaged,
+            **({"own_laws": self.own_laws} if self.own_laws else {}),
         }
         done = _collected(self.plan, store, self.where, facts, self.failed)
         done.made, done.kept = self.made, kept
@@ -229,8 +239,8 @@ class _Campaign:
         if self.cluster is not None:
             from crosswind.sweep.cluster import Cluster
 
-            return Cluster(self.cluster)
-        return Threads(self.workers or os.cpu_count() or 1)
+            return Cluster(self.cluster, self.local)
+        return Threads(self.workers or os.cpu_count() or 1, self.local)
 
     def _ask_for_more(self, store: Store) -> bool:
         """Raises the repetitions of configurations that are not precise enough; whether there are any."""
@@ -250,7 +260,7 @@ class _Campaign:
         return more
 
 
-def _write_plan(where: Place, plan: Plan) -> None:
+def _write_plan(where: Place, plan: Plan, own_laws: Mapping[str, Mapping[str, Any]]) -> None:
     """What is wanted, so that results can be read even when the process is killed before it ends."""
     content = {
         "schema_version": SCHEMA_VERSION,
@@ -261,6 +271,7 @@ def _write_plan(where: Place, plan: Plan) -> None:
         "reps": plan.reps,
         "ties": plan.ties,
         "build": plan.build,
+        "laws": {name: told["source_digest"] for name, told in own_laws.items()},
     }
     where.write(PLAN_FILE, (json.dumps(content, ensure_ascii=False) + "\n").encode())
 
@@ -278,7 +289,10 @@ def load(folder: str | Path) -> Sweep:
         ) from None
     seeds = set(content["seeds"])
     seed = seeds.pop() if len(seeds) == 1 and "seed" not in wanted.paths else None
-    plan = sweep_plan.make(base, wanted, reps=1, seed=seed, ties=content["ties"], invalid="skip")
+    plan = sweep_plan.make(
+        base, wanted, reps=1, seed=seed, ties=content["ties"], invalid="skip",
+        laws={name: str(digest) for name, digest in content.get("laws", {}).items()},
+    )  # fmt: skip
     plan.reps, plan.build = list(content["reps"]), content["build"]
     return _collected(plan, Store.open(where), where, {"wall_s": 0.0, "workers": 1, "interrupted": False}, [])
 

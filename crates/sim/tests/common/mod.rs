@@ -32,6 +32,7 @@ pub fn request() -> Request {
         look_ahead: LookAhead::Allowed,
         folder: Default::default(),
         laws: OwnLaws::new(),
+        around: crosswind_sim::many::alone,
     }
 }
 

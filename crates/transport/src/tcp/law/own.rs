@@ -5,13 +5,14 @@
 //! **Idea**: a law that a program brings; from Python, `crosswind.run(.., laws={"mine": Mine})` with an object for each
 //! connection. It hears of every ACK that may grow the window and answers with a new one, or with nothing: then slow start
 //! goes on below the threshold. It hears of every reduction and answers with the window to keep: `ssthresh = max(answer,
-//! 2 segments)`; a timeout starts from one segment. The slow path: in Python a run takes about eight times as long.
+//! 2 segments)`; a timeout starts from one segment. The slow path: Python is asked on every ACK.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
 //! | `own_law` | name | none: it must be given | ours |
 //!
-//! **Deviations**: 1. An answer that is no number, or below one segment, leaves the window as it is. 2. Before a timeout that may be
+//! **Deviations**: 1. An answer below one segment leaves the window as it is; one that is no number, or absurd, ends a run that asks
+//! Python with an error that names law, flow and time. 2. Before a timeout that may be
 //! undone the law is copied as the program copies it (in Python: `copy.deepcopy`).
 //!
 //! **Checked by**: unit tests; `python/tests/test_own_law.py` (Reno written with an object against `reno`, byte by byte).
@@ -63,19 +64,24 @@ pub trait OwnLaw: Send + Sync {
     fn copy(&self) -> Box<dyn OwnLaw>;
 }
 
-/// Makes the law of each connection.
-type Make = dyn Fn() -> Box<dyn OwnLaw> + Send + Sync;
+/// Makes the law of each connection, told the name of its flow.
+type Make = dyn Fn(&str) -> Box<dyn OwnLaw> + Send + Sync;
 
 /// What makes laws of the user's own; none where the engine was not given any.
 #[derive(Clone, Default)]
 pub struct Maker {
     make: Option<Arc<Make>>,
+    flow: Arc<str>,
     hears_all: bool,
 }
 
 impl Maker {
-    pub fn new(make: impl Fn() -> Box<dyn OwnLaw> + Send + Sync + 'static) -> Maker {
-        Maker { make: Some(Arc::new(make)), hears_all: false }
+    pub fn new(make: impl Fn(&str) -> Box<dyn OwnLaw> + Send + Sync + 'static) -> Maker {
+        Maker { make: Some(Arc::new(make)), ..Maker::default() }
+    }
+    /// The same for the connections of this flow.
+    pub fn for_flow(&self, name: &str) -> Maker {
+        Maker { flow: name.into(), ..self.clone() }
     }
     /// Its laws hear of every ACK, with delivery rates.
     pub fn of_every_ack(self) -> Maker {
@@ -126,7 +132,7 @@ impl Own {
     /// Panics where no program was given: whoever runs a scenario looks for it first.
     pub fn new(p: &TcpParams) -> Own {
         let make = p.own.make.as_ref().expect("the driver has refused a law that nobody brought");
-        Own { w: Window::new(p), now: Time::ZERO, hears_all: p.own.hears_all, program: make() }
+        Own { w: Window::new(p), now: Time::ZERO, hears_all: p.own.hears_all, program: make(&p.own.flow) }
     }
 
     fn facts(&self, flight_bytes: f64) -> Facts {
@@ -236,7 +242,7 @@ mod tests {
 
     fn params() -> TcpParams {
         let rfc = preset::PRESETS.iter().find(|p| p.name == "rfc").unwrap();
-        let own = Maker::new(|| Box::new(Counts(0.0)));
+        let own = Maker::new(|_| Box::new(Counts(0.0)));
         TcpParams { law: LawName::Own, own_law: "counts".into(), own, ..(rfc.make)() }
     }
 
