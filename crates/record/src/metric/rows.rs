@@ -63,7 +63,7 @@ pub const METRICS: &[Metric] = &[
     row((Column, "kind", Text), "What happened; the names are those of the event kinds.", OWN),
     row((Column, "seq", Varies), "Sequence number of the event as an offset from the initial one, or the value that the kind of event defines (a window in bytes, a round-trip time in nanoseconds).", OWN),
     row((Column, "len", Varies), "Payload bytes of the segment, or the length of the SACK block.", OWN),
-    row((Column, "aux", Varies), "A further number that the kind of event defines: the stage that dropped or marked, the slow start threshold; for segments the TCP flags (bits 0 to 7) and the ECN field (bits 8 and 9).", OWN),
+    row((Column, "aux", Varies), "A further number that the kind of event defines: the stage that dropped or marked, the slow start threshold; for segments the TCP flags (bits 0 to 7; AE in bit 5, the place of URG) and the ECN field (bits 8 and 9).", OWN),
     row((Column, "end", Text), "The end of the flow that the event happened at, or that the packet came from: sender or receiver of the data.", OWN),
 
     // --- run ---

@@ -19,6 +19,7 @@ pub use super::detect::Detection;
 pub use super::detect::newreno::NewRenoParams;
 pub use super::detect::patient::DcrParams;
 pub use super::detect::tlp::TailProbe;
+pub use super::ecn::{Codepoint, EcnMode, EcnRules};
 pub use super::law::LawName;
 pub use super::law::aimd::AimdParams;
 pub use super::law::bbr::BbrParams;
@@ -200,8 +201,14 @@ pub struct TcpParams {
     pub window_probe: WindowProbe,
     /// Offer window scaling (RFC 7323).
     pub window_scaling: Switch,
-    /// Negotiate and use ECN (RFC 3168).
-    pub ecn: Switch,
+    /// Negotiate and use ECN.
+    pub ecn: EcnMode,
+    /// The code point of packets that may be marked.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub codepoint: Codepoint,
+    /// Details of ECN that few set.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub ecn_rules: EcnRules,
     /// Timeout computation.
     pub rto: RtoProfile,
     /// Timeout before the first round-trip sample (RFC 6298: 1 s; RFC 2988: 3 s).

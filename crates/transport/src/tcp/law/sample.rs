@@ -20,8 +20,8 @@ pub struct AckSample<'a> {
     pub newly_lost: u64,
     /// Bytes in the network after it, before anything is sent in answer.
     pub in_flight: u64,
-    /// Bytes delivered by an ACK that reports congestion marks (ECN).
-    pub ce_bytes: u64,
+    /// Next byte to be sent for the first time: what ends a round that begins now.
+    pub nxt: u64,
     /// Delivery rate, rounds, and least round trip: for controllers whose row asks for it.
     pub delivery: Option<&'a Delivery>,
 }
@@ -37,7 +37,7 @@ impl AckSample<'_> {
             phase: Phase::Open,
             newly_lost: 0,
             in_flight: a.in_flight_before.saturating_sub(a.bytes),
-            ce_bytes: 0,
+            nxt: a.ack + a.in_flight_before.saturating_sub(a.bytes),
             delivery: None,
         }
     }
