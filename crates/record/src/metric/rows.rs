@@ -333,6 +333,7 @@ pub const METRICS: &[Metric] = &[
     row((Sample, "path_capacity_bps", BitsPerSecond), "Capacity of the path as packet pairs of UDT show it.", OWN),
     row((Sample, "loss_event_ratio", Ratio), "Loss event rate of the receiver's last report.", RATE_CONTROL),
     row((Sample, "pacing_rate_bps", BitsPerSecond), "Rate at which the controller lets segments leave.", Source("[Cardwell 2017]")),
+    row((Sample, "marked_ratio", Ratio), "What the controller takes for the share of packets that carry congestion marks (DCTCP, Prague: alpha).", Source("[RFC 8257]")),
     row((Sample, "path_rate_bps", BitsPerSecond), "What the controller takes for the rate of the path.", Source("[Cardwell 2017]")),
     row((Sample, "least_rtt_ns", Ns), "What the controller takes for the round-trip time of the path without queues.", Source("[Cardwell 2017]")),
     row((Sample, "bbr_state", Count), "State of BBR version 3: 0 Startup, 1 Drain, 2 DOWN, 3 CRUISE, 4 REFILL, 5 UP, 6 ProbeRTT.", BBR_3),

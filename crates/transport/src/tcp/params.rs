@@ -27,6 +27,7 @@ pub use super::law::bbr3::Bbr3Params;
 pub use super::law::bic::BicParams;
 pub use super::law::copa::CopaParams;
 pub use super::law::cubic::CubicParams;
+pub use super::law::dctcp::DctcpParams;
 pub use super::law::fast::FastParams;
 pub use super::law::hstcp::HstcpParams;
 pub use super::law::htcp::HtcpParams;
@@ -35,6 +36,7 @@ pub use super::law::hystart_plus::SlowStartParams;
 pub use super::law::ledbat::LedbatParams;
 pub use super::law::ltcp::LtcpParams;
 pub use super::law::own::Maker;
+pub use super::law::prague::{PragueParams, PragueRate, RttScaling};
 pub use super::law::scalable::ScalableParams;
 pub use super::law::tabulated::LawPoint;
 pub use super::law::vegas::VegasParams;
@@ -120,6 +122,12 @@ pub struct TcpParams {
     /// With `law = "ledbat++"`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub ledbat: LedbatParams,
+    /// With `law = "dctcp"`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub dctcp: DctcpParams,
+    /// With `law = "prague"`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub prague: PragueParams,
     /// With `law = "htcp"`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub htcp: HtcpParams,

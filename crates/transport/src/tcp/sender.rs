@@ -22,7 +22,7 @@ pub use stats::SenderStats;
 use super::conn::rtt::Rtt;
 use super::conn::scoreboard::{Scoreboard, Sent};
 use super::detect::{Detect, Detector, Habits, Phase, Verdict, View};
-use super::law::{Change, Controller, Law};
+use super::law::{Change, Controller, Law, Needs};
 use super::params::*;
 use super::signal::ecn::{Answers, EcnEcho};
 use super::undo::{Bench, Case, Expiry, Judge};
@@ -427,7 +427,7 @@ impl Sender {
         };
         // One reduction per window of data: a loss in the window that an echo has reduced already starts a recovery, but
         // costs nothing more (RFC 3168 section 6.1.2; Linux; ns-2).
-        let reduced_already = why == Trigger::Loss && matches!(self.phase, Phase::Echo { .. });
+        let reduced_already = why == Trigger::Loss && matches!(self.phase, Phase::Echo { .. }) && !Needs::of(p).apart;
         if !reduced_already {
             match self.extra.as_ref().and_then(|x| x.early_share()).filter(|_| why == Trigger::Early) {
                 Some(share) => self.law.change(Change::GiveUp(share)),
@@ -505,7 +505,7 @@ impl Sender {
             _ if self.ecn.answers == Answers::BeyondGuard => self.ecn.answered_last,
             Phase::Timeout { .. } => false,
             Phase::Recovery { .. } => p.timeout_in_recovery == TimeoutInRecovery::Hold,
-            Phase::Echo { .. } => true,
+            Phase::Echo { .. } => !Needs::of(p).apart,
             Phase::Open => false,
         };
         let ssthresh = self.law.ssthresh();

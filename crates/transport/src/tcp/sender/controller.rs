@@ -79,6 +79,7 @@ impl Sender {
             phase: self.phase_after(found.verdict),
             newly_lost: found.lost,
             in_flight,
+            agreed: self.ecn.agreed,
             nxt: self.nxt,
             delivery: delivery.as_ref(),
         });
@@ -92,7 +93,7 @@ impl Sender {
     #[inline]
     pub(super) fn tell_controller_of_usual(&mut self, a: &Ack, p: &TcpParams) {
         let may_grow = a.window_limited || p.grow_when == GrowWhen::Always;
-        self.law.on_ack(&AckSample { may_grow, nxt: self.nxt, ..AckSample::of(a) });
+        self.law.on_ack(&AckSample { may_grow, agreed: self.ecn.agreed, nxt: self.nxt, ..AckSample::of(a) });
         self.note_peak();
     }
 
