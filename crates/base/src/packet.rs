@@ -39,7 +39,8 @@ impl Ecn {
     }
 }
 
-/// TCP header flags with their bits on the wire (RFC 9293, RFC 3168).
+/// TCP header flags with their bits on the wire (RFC 9293, RFC 3168), but for AE: on the wire it is the lowest bit of the byte before; here it
+/// stands in the place of URG, which nobody sends.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct TcpFlags(pub u8);
 
@@ -49,6 +50,8 @@ impl TcpFlags {
     pub const RST: TcpFlags = TcpFlags(0x04);
     pub const PSH: TcpFlags = TcpFlags(0x08);
     pub const ACK: TcpFlags = TcpFlags(0x10);
+    /// RFC 9768; before, the nonce sum.
+    pub const AE: TcpFlags = TcpFlags(0x20);
     pub const ECE: TcpFlags = TcpFlags(0x40);
     pub const CWR: TcpFlags = TcpFlags(0x80);
 
@@ -60,11 +63,22 @@ impl TcpFlags {
     pub fn with(self, f: TcpFlags) -> TcpFlags {
         TcpFlags(self.0 | f.0)
     }
+    /// AE, CWR and ECE read as one number (RFC 9768 section 3): 4 AE + 2 CWR + ECE.
+    #[inline]
+    pub fn ace(self) -> u8 {
+        (self.0 & 0x20) >> 3 | self.0 >> 6
+    }
+    /// The same flags with another number in AE, CWR and ECE.
+    #[inline]
+    pub fn with_ace(self, ace: u8) -> TcpFlags {
+        TcpFlags(self.0 & 0x1f | (ace & 4) << 3 | (ace & 3) << 6)
+    }
 }
 
 impl std::fmt::Debug for TcpFlags {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let names = [(0x02, 'S'), (0x01, 'F'), (0x04, 'R'), (0x08, 'P'), (0x10, '.'), (0x40, 'E'), (0x80, 'W')];
+        let names =
+            [(0x02, 'S'), (0x01, 'F'), (0x04, 'R'), (0x08, 'P'), (0x10, '.'), (0x40, 'E'), (0x80, 'W'), (0x20, 'A')];
         names.iter().filter(|(b, _)| self.0 & b != 0).try_for_each(|(_, c)| write!(f, "{c}"))
     }
 }
@@ -96,6 +110,13 @@ impl SackList {
     }
     pub fn len(&self) -> usize {
         self.n as usize
+    }
+    /// Keeps so many of the first.
+    pub fn truncate(&mut self, most: usize) {
+        for b in self.blocks.iter_mut().skip(most) {
+            *b = (0, 0);
+        }
+        self.n = self.n.min(most as u8);
     }
 }
 
@@ -152,7 +173,69 @@ impl Life {
     pub const OPTION_BYTES: u16 = 8;
 }
 
-/// What few packets carry: SACK blocks, options of a SYN, limits of waiting, a lifetime.
+/// The AccECN option (RFC 9768 section 3.2.3): counters of bytes by code point, 24 bits each.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct AccEcnOption {
+    pub order: AccEcnOrder,
+    /// As many of [`AccEcnOrder::fields`] as the option has room for, from the first on.
+    pub fields: u8,
+    /// Bytes of payload that arrived CE, as ECT(0), as ECT(1).
+    pub ceb: u32,
+    pub e0b: u32,
+    pub e1b: u32,
+}
+
+/// In which order the fields stand, which the kind of the option says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum AccEcnOrder {
+    /// Kind 172: ECT(0), CE, ECT(1).
+    Ect0First,
+    /// Kind 174: ECT(1), CE, ECT(0).
+    #[default]
+    Ect1First,
+}
+
+impl AccEcnOrder {
+    pub fn kind(self) -> u8 {
+        match self {
+            AccEcnOrder::Ect0First => 172,
+            AccEcnOrder::Ect1First => 174,
+        }
+    }
+}
+
+impl AccEcnOption {
+    /// The fields, in the order in which they stand.
+    pub fn in_order(&self) -> impl Iterator<Item = u32> {
+        let all = match self.order {
+            AccEcnOrder::Ect0First => [self.e0b, self.ceb, self.e1b],
+            AccEcnOrder::Ect1First => [self.e1b, self.ceb, self.e0b],
+        };
+        all.into_iter().take(self.fields.into())
+    }
+    /// Bytes in a header, padded to words.
+    pub fn padded_bytes(self) -> u16 {
+        (2 + 3 * u16::from(self.fields)).next_multiple_of(4)
+    }
+    /// A counter of this code point that the option holds.
+    pub fn get(&self, of: Ecn) -> Option<u32> {
+        let first = (self.order == AccEcnOrder::Ect1First) == (of == Ecn::Ect1);
+        let needs = match of {
+            Ecn::NotEct => return None,
+            Ecn::Ce => 2,
+            _ if first => 1,
+            _ => 3,
+        };
+        let value = match of {
+            Ecn::Ce => self.ceb,
+            Ecn::Ect0 => self.e0b,
+            _ => self.e1b,
+        };
+        (self.fields >= needs).then_some(value)
+    }
+}
+
+/// What few packets carry: SACK blocks, options of a SYN, counters of AccECN, limits of waiting, a lifetime.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Ext {
     pub sack: SackList,
@@ -162,6 +245,7 @@ pub struct Ext {
     pub mss: u16,
     pub wscale: Option<u8>,
     pub sack_permitted: bool,
+    pub accecn: Option<AccEcnOption>,
 }
 
 /// What the payload is.

@@ -10,7 +10,8 @@
 //! | sequence, acknowledgement | initial number of the flow and direction + the 64-bit offset, modulo 2^32 |
 //! | window | on a SYN as it is; later divided by the scale that its sender announced, if both ends announced one |
 //! | IP options | the cross-layer option of a packet that has a lifetime ([`crate::option`]) |
-//! | options | MSS, window scale, SACK-permitted on a SYN; timestamps when the packet has any; SACK blocks |
+//! | AE, CWR, ECE | as the packet has them; AE is the lowest bit of the byte that holds the data offset |
+//! | options | MSS, window scale, SACK-permitted on a SYN; timestamps and AccECN when the packet has any; SACK blocks |
 //! | fields of TFRC | the first bytes of the payload of UDP, see [`datagram`] |
 //! | payload | zeros; checksums cover all of it even where a capture keeps only the beginning |
 //!
@@ -22,7 +23,7 @@
 pub mod datagram;
 
 use crate::option;
-use crosswind_base::packet::{Ext, Proto};
+use crosswind_base::packet::{AccEcnOption, Ext, Proto};
 use crosswind_base::{FlowId, Packet, TcpFlags};
 
 pub const IPV4_HEADER_BYTES: usize = 20;
@@ -38,6 +39,8 @@ pub struct TcpOptions {
     pub wscale: Option<u8>,
     pub sack_permitted: bool,
     pub timestamps: bool,
+    /// Fields of the AccECN option, where there is one.
+    pub accecn_fields: Option<u8>,
     /// As many as the packet has; see [`TcpOptions::sack_blocks_that_fit`].
     pub sack_blocks: usize,
 }
@@ -51,6 +54,7 @@ impl TcpOptions {
             wscale: syn.and_then(|e| e.wscale),
             sack_permitted: syn.is_some_and(|e| e.sack_permitted),
             timestamps: p.ts_val != 0 || p.ts_ecr != 0,
+            accecn_fields: ext.and_then(|e| e.accecn).map(|a| a.fields),
             sack_blocks: ext.map_or(0, |e| e.sack.len()),
         }
     }
@@ -65,7 +69,8 @@ impl TcpOptions {
             (false, false) => 0,
         };
         let wscale = if self.wscale.is_some() { 4 } else { 0 };
-        mss + stamps + wscale
+        let counters = self.accecn_fields.map_or(0, |fields| (2 + 3 * usize::from(fields)).next_multiple_of(4));
+        mss + stamps + wscale + counters
     }
 
     /// The newest blocks that 40 bytes of options have room for: four, or three beside timestamps (RFC 2018
@@ -257,10 +262,14 @@ fn tcp_header(p: &Packet, ext: Option<&Ext>, f: TcpFields, out: &mut Vec<u8>) {
     out.extend(initial_sequence(p.flow, way).wrapping_add(p.seq as u32).to_be_bytes());
     let ack = if p.flags.has(TcpFlags::ACK) { peer.wrapping_add(p.ack as u32) } else { 0 };
     out.extend(ack.to_be_bytes());
-    out.extend([(header_bytes as u8 / 4) << 4, p.flags.0]);
+    let ae = u8::from(p.flags.has(TcpFlags::AE));
+    out.extend([(header_bytes as u8 / 4) << 4 | ae, p.flags.0 & !TcpFlags::AE.0]);
     out.extend(f.window.to_be_bytes());
     out.extend([0, 0, 0, 0]);
     tcp_options(p, &f.options, out);
+    if let Some(counters) = ext.and_then(|e| e.accecn) {
+        accecn_option(&counters, out);
+    }
     let blocks = ext.map_or(&[][..], |e| e.sack.as_slice());
     let fit = f.options.sack_blocks_that_fit();
     if fit > 0 {
@@ -295,6 +304,16 @@ fn tcp_options(p: &Packet, options: &TcpOptions, out: &mut Vec<u8>) {
     }
     if let Some(shift) = options.wscale {
         out.extend([1, 3, 3, shift]);
+    }
+}
+
+/// Padded to words with no-operations before it.
+fn accecn_option(counters: &AccEcnOption, out: &mut Vec<u8>) {
+    let length = 2 + 3 * counters.fields;
+    out.extend(std::iter::repeat_n(1, usize::from(counters.padded_bytes()) - usize::from(length)));
+    out.extend([counters.order.kind(), length]);
+    for field in counters.in_order() {
+        out.extend(&field.to_be_bytes()[1..]);
     }
 }
 

@@ -25,7 +25,7 @@ fn any_number_of_marks_in_one_window_costs_one_reduction_one_cwr_and_no_retransm
         // The peer offers the ten segments of the first window.
         let receive_window = ReceiveWindow::Buffer;
         let first_window = TcpParams { initial_window_segments: 10, receive_window, ..make(preset) };
-        let p = TcpParams { mss: Size(MSS), ecn: Switch::On, ..first_window };
+        let p = TcpParams { mss: Size(MSS), ecn: EcnMode::Classic, ..first_window };
         for first in 0..10 {
             for count in 1..=10 - first {
                 let mut w = Pair::new(p.clone(), 100 * MSS, Dur::from_millis(100), 1);
@@ -58,7 +58,7 @@ fn any_number_of_marks_in_one_window_costs_one_reduction_one_cwr_and_no_retransm
 
 #[test]
 fn only_new_data_is_ecn_capable() {
-    let p = TcpParams { ecn: Switch::On, ..make("baseline-linux-2.4") };
+    let p = TcpParams { ecn: EcnMode::Classic, ..make("baseline-linux-2.4") };
     let mut w = Pair::new(p, 200 * MSS, Dur::from_millis(50), 1);
     for i in [5, 6, 20, 50] {
         w.forward.rules.push((Pick::Seq { seq: segment(i), copy: 0 }, Fate::Lose));

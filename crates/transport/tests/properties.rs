@@ -4,6 +4,7 @@
 use crosswind_base::units::Size;
 use crosswind_base::{Dur, Streams, Time};
 use crosswind_testkit::tcp::pair::{Closes, Dice, End, Host, Pair};
+use crosswind_transport::tcp::ecn::OptionRule;
 use crosswind_transport::tcp::law::Controller;
 use crosswind_transport::tcp::params::*;
 use crosswind_transport::tcp::{TcpParams, preset};
@@ -12,7 +13,7 @@ use crosswind_transport::tcp::{TcpParams, preset};
 fn variants() -> Vec<(String, TcpParams)> {
     let make = |name: &str| preset::preset(name).expect("a preset of that name");
     let mut out: Vec<(String, TcpParams)> = preset::names().into_iter().map(|n| (n.to_string(), make(n))).collect();
-    let rfc = TcpParams { mss: Size(1000), ecn: Switch::On, ..make("rfc") };
+    let rfc = TcpParams { mss: Size(1000), ecn: EcnMode::Classic, ..make("rfc") };
     for (name, recovery) in [("reno", Detection::Reno), ("newreno", Detection::Newreno), ("sack", Detection::Sack)] {
         for frto in [Frto::Off, Frto::Basic] {
             for limited_transmit in [Switch::On, Switch::Off] {
@@ -29,6 +30,16 @@ fn variants() -> Vec<(String, TcpParams)> {
     out.push(("rfc fack".into(), TcpParams { recovery: Detection::Fack, ..rfc.clone() }));
     let small = TcpParams { receive_buffer: Size(5500), send_buffer: Size(9000), nagle: Switch::Off, ..rfc.clone() };
     out.push(("rfc small buffers".into(), small));
+    for (ecn, codepoint, option) in [
+        (EcnMode::Dctcp, Codepoint::Ect0, OptionRule::Minimum),
+        (EcnMode::Accurate, Codepoint::Ect0, OptionRule::Always),
+        (EcnMode::Accurate, Codepoint::Ect1, OptionRule::Minimum),
+    ] {
+        let ecn_rules = EcnRules { option, ..EcnRules::default() };
+        let p = TcpParams { ecn, codepoint, ecn_rules, ..rfc.clone() };
+        out.push((format!("rfc ecn {ecn:?} {codepoint:?}"), p.clone()));
+        out.push((format!("rfc ecn {ecn:?} {codepoint:?} with timestamps"), TcpParams { timestamps: Switch::On, ..p }));
+    }
     let eager = TcpParams { delayed_ack: Dur::ZERO, max_burst_segments: 3, ..rfc };
     out.push(("rfc every segment, bursts of three".into(), eager));
     out
@@ -160,7 +171,10 @@ fn usual_acks_have_the_same_outcome_when_they_take_the_short_way() {
                 w.is_watched = is_watched;
                 w.run(Time::from_secs_f64(2_000.0));
                 segments += w.log.len();
-                let ends = [&w.left, &w.right].map(|h| format!("{:?} {:?}", h.conn.tx.stats(), h.conn.window()));
+                let ends = [&w.left, &w.right].map(|h| {
+                    let marks = h.conn.tx.get().map(|tx| format!("{:?}", tx.ecn));
+                    format!("{:?} {:?} {marks:?}", h.conn.tx.stats(), h.conn.window())
+                });
                 (format!("{:?}", w.log), ends)
             };
             let (watched, alone) = (outcome(true), outcome(false));
@@ -188,7 +202,9 @@ fn without_loss_nothing_is_sent_twice() {
 fn one_lost_segment_costs_one_retransmission_and_no_timeout() {
     for (name, p) in variants() {
         // Ninth segment of a long flow: enough duplicates follow for every detector.
-        let seq = 1 + 8 * p.mss.0;
+        // The AccECN option, where every segment carries it, takes twelve bytes of each.
+        let room = if p.ecn_rules.option == OptionRule::Always { 12 } else { 0 };
+        let seq = 1 + 8 * (p.mss.0 - room);
         let p = TcpParams { receive_buffer: Size(1 << 20), send_buffer: Size(1 << 20), ..p };
         let p = TcpParams { receive_buffer: Size(p.receive_buffer.0.min(65535)), ..p };
         let mut w = Pair::new(p.clone(), 60 * p.mss.0, Dur::from_millis(50), 1);

@@ -54,7 +54,7 @@ fn a_wrong_tape_names_file_line_expected_and_found() {
     let e = error("params preset=rfc msss=3\n");
     assert!(e.starts_with("x.tape:1: expected valid parameters, found params.msss"), "{e}");
     let e = error(&format!("{head}+0 > . 1:1001\n+0 < Q\n"));
-    assert_eq!(e, "x.tape:5: expected flags out of `SFR.EW`, found `Q`");
+    assert_eq!(e, "x.tape:5: expected flags out of `SFR.EWA`, found `Q`");
     assert!(error("0 open\n").starts_with("x.tape:1: expected `params` first"));
     assert!(error(&format!("{head}-1 open\n")).contains("time"));
     // What nobody asked for is an error at the end as well.

@@ -23,7 +23,7 @@ SWITCHES = (
     ("sack", "net.ipv4.tcp_sack", {"on": "1", "off": "0"}),
     ("timestamps", "net.ipv4.tcp_timestamps", {"on": "1", "off": "0"}),
     ("window_scaling", "net.ipv4.tcp_window_scaling", {"on": "1", "off": "0"}),
-    ("ecn", "net.ipv4.tcp_ecn", {"on": "1", "off": "0"}),
+    ("ecn", "net.ipv4.tcp_ecn", {"classic": "1", "on": "1", "accurate": "3", "off": "0"}),
 )
 
 

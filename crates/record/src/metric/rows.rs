@@ -63,7 +63,7 @@ pub const METRICS: &[Metric] = &[
     row((Column, "kind", Text), "What happened; the names are those of the event kinds.", OWN),
     row((Column, "seq", Varies), "Sequence number of the event as an offset from the initial one, or the value that the kind of event defines (a window in bytes, a round-trip time in nanoseconds).", OWN),
     row((Column, "len", Varies), "Payload bytes of the segment, or the length of the SACK block.", OWN),
-    row((Column, "aux", Varies), "A further number that the kind of event defines: the stage that dropped or marked, the slow start threshold; for segments the TCP flags (bits 0 to 7) and the ECN field (bits 8 and 9).", OWN),
+    row((Column, "aux", Varies), "A further number that the kind of event defines: the stage that dropped or marked, the slow start threshold; for segments the TCP flags (bits 0 to 7; AE in bit 5, the place of URG) and the ECN field (bits 8 and 9).", OWN),
     row((Column, "end", Text), "The end of the flow that the event happened at, or that the packet came from: sender or receiver of the data.", OWN),
 
     // --- run ---
@@ -333,6 +333,7 @@ pub const METRICS: &[Metric] = &[
     row((Sample, "path_capacity_bps", BitsPerSecond), "Capacity of the path as packet pairs of UDT show it.", OWN),
     row((Sample, "loss_event_ratio", Ratio), "Loss event rate of the receiver's last report.", RATE_CONTROL),
     row((Sample, "pacing_rate_bps", BitsPerSecond), "Rate at which the controller lets segments leave.", Source("[Cardwell 2017]")),
+    row((Sample, "marked_ratio", Ratio), "What the controller takes for the share of packets that carry congestion marks (DCTCP, Prague: alpha).", Source("[RFC 8257]")),
     row((Sample, "path_rate_bps", BitsPerSecond), "What the controller takes for the rate of the path.", Source("[Cardwell 2017]")),
     row((Sample, "least_rtt_ns", Ns), "What the controller takes for the round-trip time of the path without queues.", Source("[Cardwell 2017]")),
     row((Sample, "bbr_state", Count), "State of BBR version 3: 0 Startup, 1 Drain, 2 DOWN, 3 CRUISE, 4 REFILL, 5 UP, 6 ProbeRTT.", BBR_3),

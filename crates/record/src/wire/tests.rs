@@ -34,8 +34,15 @@ fn with_pseudo_header(b: &[u8], f: &Framed) -> Vec<u8> {
     all
 }
 
-const SYN_EXT: Ext =
-    Ext { sack: SackList::EMPTY, wait: Waiting::NONE, life: None, mss: 1460, wscale: Some(7), sack_permitted: true };
+const SYN_EXT: Ext = Ext {
+    sack: SackList::EMPTY,
+    wait: Waiting::NONE,
+    life: None,
+    mss: 1460,
+    wscale: Some(7),
+    sack_permitted: true,
+    accecn: None,
+};
 
 fn syn(meta: u8) -> Packet {
     let flags = if meta == 0 { TcpFlags::SYN } else { TcpFlags::SYN.with(TcpFlags::ACK) };
@@ -127,6 +134,7 @@ fn a_header_is_as_long_as_its_options_and_never_longer_than_sixty_bytes() {
                 wscale: (bits & 2 != 0).then_some(3),
                 sack_permitted: bits & 4 != 0,
                 timestamps: bits & 8 != 0,
+                accecn_fields: [None, Some(1), Some(3)][sack_blocks % 3],
                 sack_blocks,
             };
             let len = tcp_header_len(&o);
@@ -180,4 +188,19 @@ fn a_message_of_a_router_names_the_size_that_fits() {
     let message = &out[20..];
     assert_eq!((out[9], message[0], message[1], &message[6..8]), (1, 3, 4, &[2, 64][..]));
     assert_eq!(fold(sum(message)), 0xffff, "the checksum fits");
+}
+
+#[test]
+fn the_accurate_flag_and_the_counters_of_accecn_stand_where_they_do_on_a_wire() {
+    use crosswind_base::packet::{AccEcnOption, AccEcnOrder};
+    let p = packet!(Packet::default(); flags: TcpFlags::ACK.with_ace(5), len: 52);
+    let counters = AccEcnOption { order: AccEcnOrder::Ect1First, fields: 3, ceb: 0x01_0203, e0b: 1, e1b: 0xff_0000 };
+    let ext = Ext { accecn: Some(counters), ..Ext::default() };
+    let (bytes, f) = frame(&mut Framer::new(), &p, Some(&ext));
+    assert_eq!((bytes[32], bytes[33]), (0x81, 0x50), "eight words and AE; ECE and ACK");
+    assert_eq!(bytes[40..52], [1, 174, 11, 0xff, 0, 0, 1, 2, 3, 0, 0, 1]);
+    assert!(!f.is_relabelled);
+    let short = AccEcnOption { order: AccEcnOrder::Ect0First, fields: 2, ..counters };
+    let (bytes, _) = frame(&mut Framer::new(), &p, Some(&Ext { accecn: Some(short), ..Ext::default() }));
+    assert_eq!(bytes[40..48], [172, 8, 0, 0, 1, 1, 2, 3]);
 }

@@ -24,9 +24,10 @@
 //!                                   recoveries reductions resent delivered segments shared mss unread probes refused; states also by the names of RFC 9293
 //! ```
 //!
-//! Flags: `S` SYN, `F` FIN, `R` RST, `.` ACK, `E` ECE, `W` CWR. A segment that the connection sends is compared in
+//! Flags: `S` SYN, `F` FIN, `R` RST, `.` ACK, `E` ECE, `W` CWR, `A` AE; `ace 5` sets the last three from a number. `accecn1 e1b,ceb,e0b` and
+//! `accecn0 e0b,ceb,e1b` are the option of AccECN in its two orders, `no-accecn` none; `expect ce` also `ce_bytes`, `ect0_bytes`, `ect1_bytes`. A segment that the connection sends is compared in
 //! flags, byte range, SACK blocks (exactly), for SYNs also in the presence of each option, and in everything else that
-//! the line mentions (`ack`, `win`, `mss`, `ts val:ecr` with `*` for any, `ect`, `not-ect`, `len` on the wire). `win` of an arriving
+//! the line mentions (`ack`, `win`, `mss`, `ts val:ecr` with `*` for any, `ect`, `ect1`, `not-ect`, `len` on the wire). `win` of an arriving
 //! segment is in bytes and stays as it was when not given; `*` in its `ts` is the value sent last; `ack` likewise; `rexmit` flags a retransmission by the peer.
 
 mod packetdrill;
@@ -36,6 +37,7 @@ use super::Surroundings;
 use crosswind_base::packet::{Ext, Meta};
 use crosswind_base::{Dur, Event, Packet, SackList, TcpFlags, Time};
 use crosswind_transport::tcp::conn::State;
+use crosswind_transport::tcp::ecn::counting::Counting;
 use crosswind_transport::tcp::law::Controller;
 use crosswind_transport::tcp::share::Cache;
 use crosswind_transport::tcp::{CloseRule, Connection, preset};
@@ -183,7 +185,14 @@ impl Player {
             sack.push(b.0, b.1);
         }
         let last = self.last_stamp;
-        let ext = Ext { sack, mss: s.mss.unwrap_or(0), wscale: s.wscale, sack_permitted: s.sackok, ..Ext::default() };
+        let ext = Ext {
+            sack,
+            mss: s.mss.unwrap_or(0),
+            wscale: s.wscale,
+            sack_permitted: s.sackok,
+            accecn: s.accecn.given(),
+            ..Ext::default()
+        };
         let p = Packet {
             sent_at: self.now,
             cause: self.now,
@@ -219,14 +228,15 @@ impl Player {
         let until = self.now + Dur::from_secs_f64(rtt);
         self.advance(until)?;
         let e = ext.unwrap_or_default();
-        let ecn = syn.flags.has(TcpFlags::ECE);
         let mut answer = segment(&words[1..].iter().copied().fold(vec!["S."], |mut v, w| {
             v.push(w);
             v
         }))?;
-        if ecn {
-            answer.flags |= TcpFlags::ECE.0;
-        }
+        let ace = match syn.flags.ace() {
+            7 => 2,
+            ace => ace & 1,
+        };
+        answer.flags = TcpFlags(answer.flags).with_ace(ace).0;
         (answer.ack, answer.mss, answer.wscale, answer.sackok) = (Some(1), Some(e.mss), e.wscale, e.sack_permitted);
         answer.ts = answer.ts.or((syn.ts_val != 0).then_some((Stamp::Is(1), Stamp::Is(syn.ts_val))));
         self.inject(&answer);
@@ -241,6 +251,7 @@ impl Player {
         let c = &self.conn;
         let (s, tx) = (c.tx.stats(), c.tx.get().expect("it was made at the start"));
         let secs = |t: Option<f64>| t.map_or("none".to_string(), |v| format!("{v}"));
+        let counted = |f: fn(&Counting) -> u32| tx.ecn.counting.as_ref().map_or("none".into(), |c| f(c).to_string());
         let timer = (tx.timer != Time::NEVER).then(|| tx.timer.as_secs_f64());
         let found = match what {
             "cwnd" => format!("{}", tx.law.cwnd()),
@@ -266,6 +277,10 @@ impl Player {
             "reductions" => s.ecn_reductions.to_string(),
             "resent" => s.resent_segments.to_string(),
             "segments" => s.segments.to_string(),
+            "ce" => counted(|k| k.marked()),
+            "ce_bytes" => counted(|k| k.bytes()[0]),
+            "ect0_bytes" => counted(|k| k.bytes()[1]),
+            "ect1_bytes" => counted(|k| k.bytes()[2]),
             "delivered" => c.rx.delivered().to_string(),
             "shared" => self.cache.clone().lookup(PEER, self.now).map_or("none".into(), |v| v.to_string()),
             _ => return differ("a known quantity after `expect`", format!("`{what}`")),

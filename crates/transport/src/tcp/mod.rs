@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`conn`] | facts: scoreboard, round-trip time, receiver, handshake and teardown |
 //! | [`detect`] | what is lost? |
+//! | [`ecn`] | what was agreed about marks, and what is told of them? |
 //! | [`signal`] | is there congestion without loss? |
 //! | [`law`] | how large may the window be? |
 //! | [`undo`] | was the reduction a mistake? |
@@ -16,6 +17,7 @@
 pub mod choices;
 pub mod conn;
 pub mod detect;
+pub mod ecn;
 pub mod law;
 pub mod pace;
 pub mod params;
@@ -77,8 +79,13 @@ pub struct Ack {
     pub sacked: u64,
     /// A duplicate in the sense of RFC 5681 section 2 (or RFC 6675: it carries new SACK information).
     pub duplicate: bool,
-    /// ECN echo was set.
-    pub echo: bool,
+    /// Segments newly delivered: acknowledged and not reported by SACK before, or newly reported.
+    pub newly_delivered: u32,
+    /// Of the packets that the peer has received, those newly reported to carry a congestion mark. With an echo alone (RFC 3168, RFC
+    /// 8257) all that are newly delivered, one at least; with AccECN as many as the peer has counted.
+    pub newly_ce: u32,
+    /// Bytes of their payload.
+    pub ce_bytes: u64,
     /// A round-trip time sample, where this ACK gives one.
     pub rtt: Option<crosswind_base::Dur>,
     /// Bytes in the network before this ACK.

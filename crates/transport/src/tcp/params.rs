@@ -19,6 +19,7 @@ pub use super::detect::Detection;
 pub use super::detect::newreno::NewRenoParams;
 pub use super::detect::patient::DcrParams;
 pub use super::detect::tlp::TailProbe;
+pub use super::ecn::{Codepoint, EcnMode, EcnRules};
 pub use super::law::LawName;
 pub use super::law::aimd::AimdParams;
 pub use super::law::bbr::BbrParams;
@@ -26,6 +27,7 @@ pub use super::law::bbr3::Bbr3Params;
 pub use super::law::bic::BicParams;
 pub use super::law::copa::CopaParams;
 pub use super::law::cubic::CubicParams;
+pub use super::law::dctcp::DctcpParams;
 pub use super::law::fast::FastParams;
 pub use super::law::hstcp::HstcpParams;
 pub use super::law::htcp::HtcpParams;
@@ -34,6 +36,7 @@ pub use super::law::hystart_plus::SlowStartParams;
 pub use super::law::ledbat::LedbatParams;
 pub use super::law::ltcp::LtcpParams;
 pub use super::law::own::Maker;
+pub use super::law::prague::{PragueParams, PragueRate, RttScaling};
 pub use super::law::scalable::ScalableParams;
 pub use super::law::tabulated::LawPoint;
 pub use super::law::vegas::VegasParams;
@@ -119,6 +122,12 @@ pub struct TcpParams {
     /// With `law = "ledbat++"`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub ledbat: LedbatParams,
+    /// With `law = "dctcp"`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub dctcp: DctcpParams,
+    /// With `law = "prague"`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub prague: PragueParams,
     /// With `law = "htcp"`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub htcp: HtcpParams,
@@ -200,8 +209,14 @@ pub struct TcpParams {
     pub window_probe: WindowProbe,
     /// Offer window scaling (RFC 7323).
     pub window_scaling: Switch,
-    /// Negotiate and use ECN (RFC 3168).
-    pub ecn: Switch,
+    /// Negotiate and use ECN.
+    pub ecn: EcnMode,
+    /// The code point of packets that may be marked.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub codepoint: Codepoint,
+    /// Details of ECN that few set.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub ecn_rules: EcnRules,
     /// Timeout computation.
     pub rto: RtoProfile,
     /// Timeout before the first round-trip sample (RFC 6298: 1 s; RFC 2988: 3 s).

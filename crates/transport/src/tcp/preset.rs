@@ -1,6 +1,7 @@
 //! Named bundles of parameters: a paper or an operating system is a row, not a class.
 
 use super::detect::patient::Wait;
+use super::ecn::Capable;
 use super::law::cubic::CubicVersion;
 use super::law::ltcp::Decrease;
 use super::params::*;
@@ -78,6 +79,19 @@ pub const PRESETS: &[Preset] = &[
         source: LINUX_6,
         make: linux_6_cubic,
     },
+    Preset { name: "linux-6-dctcp", title: "Linux 6 with DCTCP", source: "rfc8257; linux-6.18", make: linux_6_dctcp },
+    Preset {
+        name: "prague",
+        title: "TCP Prague 0.6 over Linux 6",
+        source: "tcp-prague; rfc9331, rfc9768",
+        make: prague,
+    },
+    Preset {
+        name: "prague-0.5",
+        title: "TCP Prague 0.5, without RTT independence",
+        source: "tcp-prague",
+        make: prague_0_5,
+    },
     Preset {
         name: "linux-6-bbr",
         title: "Linux 6 with BBR (version 1)",
@@ -130,8 +144,8 @@ fn rfc() -> TcpParams {
         aimd: AimdParams::default(), ltcp: LtcpParams::default(), hstcp: HstcpParams::default(),
         scalable: ScalableParams::default(),
         bbr: BbrParams::default(), bbr3: Bbr3Params::default(), copa: CopaParams::default(), ledbat: LedbatParams::default(), bic: BicParams::default(),
-        htcp: HtcpParams::default(),
-        fast: FastParams::default(),
+        dctcp: DctcpParams::default(), prague: PragueParams::default(),
+        htcp: HtcpParams::default(), fast: FastParams::default(),
         cubic: CubicParams::default(),
         vegas: VegasParams::default(),
         westwood: WestwoodParams::default(),
@@ -149,7 +163,7 @@ fn rfc() -> TcpParams {
         paws: Paws::Rfc7323, reset_rule: ResetRule::Rfc5961, window_probe: WindowProbe::Byte,
         time_wait: TimeWait::default(), keepalive: KeepaliveParams::default(),
         window_scaling: Switch::On,
-        ecn: Switch::Off,
+        ecn: EcnMode::Off, codepoint: Codepoint::Ect0, ecn_rules: EcnRules::default(),
         rto: RtoProfile::Rfc6298,
         rto_initial: Dur::from_secs(1),
         rto_min: Dur::from_secs(1),
@@ -299,6 +313,26 @@ fn linux_6() -> TcpParams {
 fn linux_6_cubic() -> TcpParams {
     let cubic = CubicParams { version: CubicVersion::Linux6, ..CubicParams::default() };
     TcpParams { law: LawName::Cubic, slow_start: SlowStart::Hystart, cubic, ..linux_6() }
+}
+
+fn linux_6_dctcp() -> TcpParams {
+    TcpParams { law: LawName::Dctcp, ecn: EcnMode::Dctcp, ..linux_6() }
+}
+
+fn prague() -> TcpParams {
+    let ecn_rules = EcnRules { capable: Capable::All, ..EcnRules::default() };
+    TcpParams { law: LawName::Prague, ecn: EcnMode::Accurate, codepoint: Codepoint::Ect1, ecn_rules, ..linux_6() }
+}
+
+fn prague_0_5() -> TcpParams {
+    let law = PragueParams {
+        rtt_scaling: RttScaling::Off,
+        target_rtt: Dur::from_millis(15),
+        transition_rounds: 100,
+        pacing: PragueRate::LargestOfWindowAndFlight,
+        ..PragueParams::default()
+    };
+    TcpParams { prague: law, ..prague() }
 }
 
 fn linux_6_bbr() -> TcpParams {

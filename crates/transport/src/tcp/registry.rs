@@ -26,6 +26,9 @@ macro_rules! rows {
 
 const OTHERS: &[Row] = rows! {
     "signal" "ecn" "signal/ecn.rs";
+    "signal" "ecn-negotiation" "ecn/negotiation.rs";
+    "signal" "ecn-feedback" "ecn/feedback.rs";
+    "signal" "accecn" "ecn/counting.rs";
     "signal" "pert" "signal/gentle.rs";
     "signal" "pert-rem" "signal/rem.rs";
     "signal" "pert-pi" "signal/pi.rs";

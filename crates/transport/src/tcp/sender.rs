@@ -22,9 +22,9 @@ pub use stats::SenderStats;
 use super::conn::rtt::Rtt;
 use super::conn::scoreboard::{Scoreboard, Sent};
 use super::detect::{Detect, Detector, Habits, Phase, Verdict, View};
-use super::law::{Change, Controller, Law};
+use super::law::{Change, Controller, Law, Needs};
 use super::params::*;
-use super::signal::ecn::EcnEcho;
+use super::signal::ecn::{Answers, EcnEcho};
 use super::undo::{Bench, Case, Expiry, Judge};
 use super::{Ack, Io, Trigger, stamp};
 use controller::Found;
@@ -42,7 +42,8 @@ pub struct Outgoing {
     pub fin: bool,
     pub resend: bool,
     pub cwr: bool,
-    pub ect: bool,
+    /// It asks a closed window for room.
+    pub probe: bool,
     pub push: bool,
 }
 
@@ -143,7 +144,7 @@ impl Sender {
             law: Law::new(p),
             habits: detector.habits(),
             detector,
-            ecn: EcnEcho::default(),
+            ecn: EcnEcho::new(p),
             judges: Bench::new(p),
             memory: None,
             episode_at: Time::NEVER,
@@ -266,7 +267,7 @@ impl Sender {
         for b in blocks {
             line.note(EventKind::Sack, b.0, (b.1 - b.0) as u32, 0);
         }
-        if a.bytes == 0 && !a.duplicate && a.sacked == 0 && !a.echo {
+        if a.bytes == 0 && !a.duplicate && a.sacked == 0 && a.newly_ce == 0 {
             // A window update, or news we already had.
             self.transmit(p, line);
             return;
@@ -278,9 +279,9 @@ impl Sender {
         self.watch_for_spurious(pkt, blocks, &a, p);
         self.acked_now = a.bytes;
         let may_grow = !self.judge(&a, p, line) && !self.is_repaired(&a) && self.may_grow(&a, p);
-        let mut echo_in_ns2 = p.handshake == Handshake::Ns2 && self.ecn.congested_in_ns2(&a, &self.view(p));
-        if echo_in_ns2 && self.phase_is_recovery() && self.habits.echo_prolongs_recovery {
-            echo_in_ns2 = false;
+        let mut echo_beyond_guard = self.ecn.congested_beyond_guard(&a, &self.view(p));
+        if echo_beyond_guard && self.phase_is_recovery() && self.habits.echo_prolongs_recovery {
+            echo_beyond_guard = false;
             self.prolong_recovery(p, line);
         }
         let lost_before = self.board.ever_lost();
@@ -295,9 +296,9 @@ impl Sender {
         let before = self.phase;
         self.conclude(verdict, &a, p, line);
         self.look_for_overdue(&a, p, line);
-        let echo = match p.handshake {
-            Handshake::Ns2 => echo_in_ns2 && !self.phase_is_recovery(),
-            _ => self.phase == Phase::Open && self.ecn.congested(&a),
+        let echo = match self.ecn.answers {
+            Answers::BeyondGuard => echo_beyond_guard && !self.phase_is_recovery(),
+            Answers::OncePerRoundTrip => self.phase == Phase::Open && self.ecn.congested(&a),
         };
         if echo {
             self.congested(Trigger::Echo, p, line);
@@ -426,21 +427,20 @@ impl Sender {
         };
         // One reduction per window of data: a loss in the window that an echo has reduced already starts a recovery, but
         // costs nothing more (RFC 3168 section 6.1.2; Linux; ns-2).
-        let reduced_already = why == Trigger::Loss && matches!(self.phase, Phase::Echo { .. });
+        let reduced_already = why == Trigger::Loss && matches!(self.phase, Phase::Echo { .. }) && !Needs::of(p).apart;
         if !reduced_already {
             match self.extra.as_ref().and_then(|x| x.early_share()).filter(|_| why == Trigger::Early) {
                 Some(share) => self.law.change(Change::GiveUp(share)),
                 None => self.law.reduce(why, base),
             }
-            // RFC 3168 section 6.1.2: the receiver learns of every reduction.
-            self.ecn.cwr_pending = self.ecn.active;
+            self.ecn.tell_of_reduction();
         }
         self.ecn.answered_last = why == Trigger::Echo;
         self.stats.first_loss_at.come_first(line.now());
         // A recovery inside a window that an echo has reduced keeps that window's end in ns-2.
-        let high = if reduced_already && p.handshake == Handshake::Ns2 { self.guard } else { self.nxt };
+        let high = if reduced_already && self.ecn.shares_guard() { self.guard } else { self.nxt };
         // An echo says nothing about losses: those of its window are still to be found. ns-2 keeps one `recover` for all.
-        if matches!(why, Trigger::Loss | Trigger::Timeout) || (why == Trigger::Echo && p.handshake == Handshake::Ns2) {
+        if matches!(why, Trigger::Loss | Trigger::Timeout) || (why == Trigger::Echo && self.ecn.shares_guard()) {
             self.guard = high;
         }
         self.partial_is_first = true;
@@ -502,10 +502,10 @@ impl Sender {
         let hold = match self.phase {
             // RFC 5681: the threshold is held when the same segment times out again; ns-2 halves every time.
             Phase::Timeout { .. } if repeated && p.timeout_threshold == TimeoutThreshold::First => true,
-            _ if p.handshake == Handshake::Ns2 => self.ecn.answered_last,
+            _ if self.ecn.answers == Answers::BeyondGuard => self.ecn.answered_last,
             Phase::Timeout { .. } => false,
             Phase::Recovery { .. } => p.timeout_in_recovery == TimeoutInRecovery::Hold,
-            Phase::Echo { .. } => true,
+            Phase::Echo { .. } => !Needs::of(p).apart,
             Phase::Open => false,
         };
         let ssthresh = self.law.ssthresh();

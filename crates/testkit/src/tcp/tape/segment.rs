@@ -1,7 +1,7 @@
 //! One segment as a tape writes it, and how it is compared with one that has left.
 
 use super::{Mismatch, differ};
-use crosswind_base::packet::Ext;
+use crosswind_base::packet::{AccEcnOption, AccEcnOrder, Ext};
 use crosswind_base::{Ecn, Packet, TcpFlags};
 
 /// A timestamp of a tape.
@@ -50,6 +50,7 @@ pub(super) struct Segment {
     pub perhaps_again: bool,
     /// A SYN with whatever options.
     pub any_options: bool,
+    pub accecn: Wanted,
 }
 
 pub(super) fn number<T: std::str::FromStr>(word: Option<&str>, what: &str) -> Result<T, Mismatch> {
@@ -70,11 +71,12 @@ fn flags(word: &str) -> Result<u8, Mismatch> {
         '.' => Some(TcpFlags::ACK),
         'E' => Some(TcpFlags::ECE),
         'W' => Some(TcpFlags::CWR),
+        'A' => Some(TcpFlags::AE),
         _ => None,
     };
     word.chars().try_fold(0, |f, c| match bit(c) {
         Some(b) => Ok(f | b.0),
-        None => differ("flags out of `SFR.EW`", format!("`{word}`")),
+        None => differ("flags out of `SFR.EWA`", format!("`{word}`")),
     })
 }
 
@@ -111,6 +113,11 @@ pub(super) fn segment(words: &[&str]) -> Result<Segment, Mismatch> {
             "perhaps-again" => s.perhaps_again = true,
             "any-options" => s.any_options = true,
             "again" | "rexmit" => s.again = true,
+            "ace" => s.flags = TcpFlags(s.flags).with_ace(number(w.next(), key)?).0,
+            "accecn0" => s.accecn = Wanted::Is(option(AccEcnOrder::Ect0First, w.next().unwrap_or(""))?),
+            "accecn1" => s.accecn = Wanted::Is(option(AccEcnOrder::Ect1First, w.next().unwrap_or(""))?),
+            "no-accecn" => s.accecn = Wanted::None,
+            "ect1" => s.ecn = Some(Ecn::Ect1),
             "ect" => s.ecn = Some(Ecn::Ect0),
             "not-ect" => s.ecn = Some(Ecn::NotEct),
             "ce" => s.ecn = Some(Ecn::Ce),
@@ -121,12 +128,51 @@ pub(super) fn segment(words: &[&str]) -> Result<Segment, Mismatch> {
     Ok(s)
 }
 
+/// The AccECN option of a tape.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Wanted {
+    /// The tape does not say.
+    #[default]
+    Unsaid,
+    None,
+    Is(AccEcnOption),
+}
+
+impl Wanted {
+    pub fn given(self) -> Option<AccEcnOption> {
+        if let Wanted::Is(option) = self { Some(option) } else { None }
+    }
+    fn covers(self, found: Option<AccEcnOption>) -> bool {
+        let Wanted::Is(want) = self else { return self == Wanted::Unsaid || found.is_none() };
+        found.is_some_and(|o| o.order == want.order && o.in_order().eq(want.in_order()))
+    }
+}
+
+/// Fields in the order in which they stand.
+fn option(order: AccEcnOrder, word: &str) -> Result<AccEcnOption, Mismatch> {
+    let mut fields = [0; 3];
+    let words: Vec<&str> = word.split(',').collect();
+    if words.len() > 3 {
+        return differ("up to three fields", format!("`{word}`"));
+    }
+    for (field, word) in fields.iter_mut().zip(&words) {
+        *field = number(Some(word), "a field of the option")?;
+    }
+    let [first, ceb, last] = fields;
+    let (e0b, e1b) = if order == AccEcnOrder::Ect0First { (first, last) } else { (last, first) };
+    Ok(AccEcnOption { order, fields: words.len() as u8, ceb, e0b, e1b })
+}
+
 pub(super) fn show(p: &Packet, ext: Option<&Ext>) -> String {
     let mut t = format!("{:?} {}:{} ack {} win {}", p.flags, p.seq, p.seq + p.payload as u64, p.ack, p.wnd);
     if let Some(e) = ext {
         let blocks: Vec<String> = e.sack.as_slice().iter().map(|b| format!("{}:{}", b.0, b.1)).collect();
         if !blocks.is_empty() {
             t += &format!(" sack {}", blocks.join(","));
+        }
+        if let Some(o) = e.accecn {
+            let fields: Vec<String> = o.in_order().map(|f| f.to_string()).collect();
+            t += &format!(" accecn{} {}", u8::from(o.order == AccEcnOrder::Ect1First), fields.join(","));
         }
         if p.flags.has(TcpFlags::SYN) {
             t += &format!(" mss {} wscale {:?} sackok {}", e.mss, e.wscale, e.sack_permitted);
@@ -154,6 +200,7 @@ impl Segment {
             && range == (p.seq, p.seq + p.payload as u64)
             && self.sack == e.sack.as_slice()
             && options
+            && self.accecn.covers(e.accecn)
             && self.ack.is_none_or(|a| a == p.ack)
             && self.win.is_none_or(|w| w == p.wnd)
             && self.ts.is_none_or(|t| p.ts_val != 0 && t.0.covers(p.ts_val) && t.1.covers(p.ts_ecr))

@@ -6,7 +6,7 @@ use super::super::params::{Handshake, TcpParams};
 use super::super::{Io, stamp};
 use super::wire::{IP_TCP_HEADER, timestamps_bytes};
 use super::{Connection, State};
-use crosswind_base::packet::{Ext, Meta};
+use crosswind_base::packet::{AccEcnOption, Ext, Meta};
 use crosswind_base::units::Size;
 use crosswind_base::{EventKind, Packet, TcpFlags, Time};
 use std::sync::Arc;
@@ -30,6 +30,7 @@ impl Connection {
                 // The SYN came again: our answer was lost, or is late.
                 self.rx.cause = p.sent_at;
                 self.answered_again = true;
+                self.hear_syn_again(p);
                 self.send_syn(io);
             }
             (State::SynSent, true) if p.ack == 1 => self.establish_active(p, ext, io),
@@ -40,7 +41,7 @@ impl Connection {
                 self.answered_again = true;
             }
             (State::SynReceived, true) if p.ack == 1 => {
-                self.establish_passive(p, io);
+                self.establish_passive(p, ext, io);
                 self.push(io);
             }
             (State::SynReceived, true) => self.on_stray(p, io),
@@ -49,7 +50,10 @@ impl Connection {
                 match self.params.handshake {
                     Handshake::Ns2 => {}
                     // The third segment of the handshake was lost.
-                    _ if answer && p.seq == 0 => self.send_ack(io),
+                    _ if answer && p.seq == 0 => {
+                        self.hear_syn_ack_again(p);
+                        self.send_ack(io);
+                    }
                     _ => self.challenge(io),
                 }
             }
@@ -94,13 +98,14 @@ impl Connection {
             self.sample_echo(p, now);
         }
         self.recall_path(io);
+        self.conclude_ecn();
         if self.params.handshake != Handshake::Ns2 {
             self.send_ack(io);
         }
         self.push(io);
     }
 
-    pub(super) fn establish_passive(&mut self, p: &Packet, io: &mut impl Io) {
+    pub(super) fn establish_passive(&mut self, p: &Packet, ext: Option<&Ext>, io: &mut impl Io) {
         let now = io.now();
         self.establish(p, io);
         if self.syn_resends > 0 {
@@ -109,11 +114,12 @@ impl Connection {
             self.sample_handshake(now);
         }
         self.recall_path(io);
+        self.hear_third(p, ext);
     }
 
     fn sample_handshake(&mut self, now: Time) {
         let rtt = now.since(self.syn_sent_at);
-        self.tx.sample_handshake(rtt, now, &self.params, self.agreed.terms(self.rx.ecn));
+        self.tx.sample_handshake(rtt, now, &self.params, self.agreed.terms(self.rx.feedback.agreed));
     }
 
     /// `backoff`: how often the timer of our own SYN has been doubled.
@@ -128,14 +134,12 @@ impl Connection {
         self.agreed.sack = self.params.sack.on() && (e.sack_permitted || ns2);
         self.agreed.timestamps = self.params.timestamps.on() && p.ts_val != 0;
         self.agreed.scaled = ns2 || (self.params.window_scaling.on() && e.wscale.is_some());
-        let wants_ecn = p.flags.has(TcpFlags::ECE);
-        self.rx.ecn = self.params.ecn.on() && wants_ecn;
+        self.agree_on_ecn(p, ext);
         if !ns2 {
             self.heed_mss(e.mss);
         }
         if let Some(tx) = self.tx.get_mut() {
             tx.use_sack(&self.params, self.agreed.sack);
-            tx.ecn.active = self.rx.ecn;
         }
         self.rx.ts_recent = p.ts_val;
     }
@@ -143,7 +147,8 @@ impl Connection {
     /// No segment is larger than the peer asks for, options included (rfc9293 section 3.7.1).
     fn heed_mss(&mut self, named: u16) {
         let named = if named == 0 { MSS_UNNAMED } else { u64::from(named) };
-        let options = if self.agreed.timestamps { timestamps_bytes(&self.params) } else { 0 };
+        let stamps = if self.agreed.timestamps { timestamps_bytes(&self.params) } else { 0 };
+        let options = stamps + self.agreed.option_room;
         let most = named.saturating_sub(options).max(1);
         if most < self.params.mss.0 {
             let params = TcpParams { mss: Size(most), ..(*self.params).clone() };
@@ -177,17 +182,10 @@ impl Connection {
     pub(super) fn send_syn(&mut self, io: &mut impl Io) {
         let now = io.now();
         let answering = self.state == State::SynReceived;
-        let mut flags = TcpFlags::SYN;
+        let (flags, ecn, accecn) = self.ask_for_ecn();
         let p = &self.params;
-        if answering {
-            flags = flags.with(TcpFlags::ACK);
-            if self.rx.ecn {
-                flags = flags.with(TcpFlags::ECE);
-            }
-        } else if p.ecn.on() {
-            flags = flags.with(TcpFlags::ECE).with(TcpFlags::CWR);
-        }
         let mut out = self.header(flags, now);
+        out.set_ecn(ecn);
         out.seq = 0;
         out.wnd = self.rx.window(p).min(65535) as u32;
         if p.timestamps.on() && (!answering || self.agreed.timestamps) {
@@ -201,9 +199,13 @@ impl Connection {
             mss: self.mss_named() as u16,
             wscale: (p.window_scaling.on() && (!answering || self.agreed.scaled)).then_some(self.scale_shift()),
             sack_permitted: p.sack.on() && (!answering || self.agreed.sack),
+            accecn,
             ..Ext::default()
         };
-        let options = 4 + if ext.wscale.is_some() { 4 } else { 0 } + syn_sack_ts(ext.sack_permitted, out.ts_val != 0);
+        let options = accecn.map_or(0, AccEcnOption::padded_bytes)
+            + 4
+            + if ext.wscale.is_some() { 4 } else { 0 }
+            + syn_sack_ts(ext.sack_permitted, out.ts_val != 0);
         out.len = if ns2 { IP_TCP_HEADER } else { IP_TCP_HEADER + options };
         self.syn_sent_at = now;
         self.rx.offer(out.wnd);

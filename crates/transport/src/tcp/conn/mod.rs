@@ -1,6 +1,6 @@
 //! A connection: handshake and teardown around a sender and a receiver, and the headers that both share.
 //!
-//! **Source**: rfc9293 (state machine); rfc7323 (window scale, timestamps); rfc3168 section 6.1.1 (ECN negotiation).
+//! **Source**: rfc9293 (state machine); rfc7323 (window scale, timestamps); [`super::ecn`] (marks).
 //!
 //! Sequence numbers are 64-bit offsets: the SYN is 0, data starts at 1, the FIN follows the data. What may enter a connection is
 //! decided in `accept.rs`, how it begins in `handshake.rs`, how it ends in `ending.rs`.
@@ -11,6 +11,7 @@ pub mod accept;
 pub mod ending;
 pub mod habit;
 mod handshake;
+mod handshake_ecn;
 mod islands;
 pub mod keepalive;
 pub mod ledger;
@@ -28,6 +29,7 @@ pub mod sending;
 pub mod window;
 mod wire;
 
+use super::ecn::{Agreed as EcnAgreed, CodePoints};
 use super::law::{Controller, Law, Window};
 use super::params::TcpParams;
 use super::sender::Sender;
@@ -36,6 +38,7 @@ use accept::Verdict;
 use crosswind_base::packet::Ext;
 use crosswind_base::probe::header_bits;
 use crosswind_base::{EventKind, Moment, Packet, TcpFlags, Time};
+use handshake_ecn::Shaking;
 use keepalive::Keepalive;
 use receiver::{AckNow, Receiver};
 use sending::{Sending, Terms};
@@ -67,10 +70,13 @@ struct Agreed {
     sack: bool,
     timestamps: bool,
     scaled: bool,
+    codepoints: CodePoints,
+    /// Bytes that data segments leave free for the AccECN option.
+    option_room: u64,
 }
 
 impl Agreed {
-    fn terms(self, ecn: bool) -> Terms {
+    fn terms(self, ecn: EcnAgreed) -> Terms {
         Terms { sack: self.sack, ecn, timestamps: self.timestamps }
     }
 }
@@ -85,6 +91,8 @@ pub struct Connection {
     agreed: Agreed,
     /// When the connection itself wants to act: send the SYN or SYN-ACK again, or see whether the peer is alive.
     own_timer: Time,
+    /// Which SYNs and SYN-ACKs have been seen and sent, as far as AccECN asks.
+    shaking: Shaking,
     syn_sent_at: Time,
     pub syn_resends: u32,
     /// Of those, sent although the first SYN had arrived (an oracle's view).
@@ -121,6 +129,7 @@ impl Connection {
             rx,
             agreed: Agreed::default(),
             own_timer: Time::NEVER,
+            shaking: Shaking::default(),
             syn_sent_at: Time::ZERO,
             syn_resends: 0,
             syn_spurious: 0,
@@ -244,7 +253,7 @@ impl Connection {
         }
         match self.state {
             State::Established => {}
-            State::SynReceived if p.ack == 1 => self.establish_passive(p, io),
+            State::SynReceived if p.ack == 1 => self.establish_passive(p, ext, io),
             State::Done if self.lingers(io.now()) => {}
             _ => return self.on_stray(p, io),
         }
@@ -260,7 +269,9 @@ impl Connection {
             self.on_peer_resend(io);
         }
         let sent_before = self.tx.stats().segments;
+        let counted = if self.rx.feedback.counts_packets() { self.on_counted(p, ext) } else { AckNow::No };
         let answer = if had_payload { self.on_data(p, io) } else { AckNow::No };
+        let answer = if counted == AckNow::Yes { counted } else { answer };
         if p.flags.has(TcpFlags::ACK) && p.ack >= 1 {
             self.on_ack(p, ext, io);
         }
@@ -306,6 +317,9 @@ impl Connection {
     /// What lies in the window.
     #[inline]
     fn take_data(&mut self, p: &Packet, io: &mut impl Io) -> AckNow {
+        if self.rx.feedback.settles_first(p) && self.rx.has_unacked() {
+            self.send_ack(io);
+        }
         let answer = self.rx.on_segment(p, &self.params, io.now());
         io.note(EventKind::Receive, p.seq, p.payload as u32, header_bits(p));
         if self.rx.fin_at.is_some() {
@@ -316,7 +330,7 @@ impl Connection {
 
     /// The sending half, made now unless it has been.
     pub fn sender(&mut self) -> &mut Sender {
-        self.tx.begin(&self.params, || self.agreed.terms(self.rx.ecn))
+        self.tx.begin(&self.params, || self.agreed.terms(self.rx.feedback.agreed))
     }
 
     /// The usual header, with what is acknowledged and offered now.
@@ -330,7 +344,7 @@ impl Connection {
 
     #[allow(clippy::type_complexity)]
     fn split<'a, I: Io>(&'a mut self, io: &'a mut I) -> ((&'a mut Sender, &'a TcpParams), ConnLine<'a, I>) {
-        let (ecn, agreed) = (self.rx.ecn, &self.agreed);
+        let (ecn, agreed) = (self.rx.feedback.agreed, &self.agreed);
         let terms = || agreed.terms(ecn);
         let line = ConnLine { io, rx: &mut self.rx, agreed: self.agreed, params: &self.params };
         ((self.tx.begin(&self.params, terms), &self.params), line)

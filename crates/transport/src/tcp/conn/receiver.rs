@@ -2,11 +2,11 @@
 //!
 //! **Source**: rfc7323 section 4.3 and ns-2.35 `Acker::update_ts` (which timestamp is echoed); rfc2883 section 4 (duplicates in
 //! the first block); rfc9293 section 3.8.6.3; rfc5681 section 4.2 (delayed ACKs, immediate ACK out of order); rfc2018 section
-//! 4 (order of SACK blocks); rfc3168 section 6.1.3 (echo until CWR).
+//! 4 (order of SACK blocks).
 //!
 //! **Idea**: the receiving half. Puts bytes back in order; acknowledges every `ack_every_segments`-th segment in order,
-//! or after `delayed_ack`, and at once whatever is out of order; reports islands as SACK blocks, the latest first; echoes
-//! CE until CWR; advertises `receive_buffer` (or what `window.rs` makes of it); its right edge never moves back.
+//! or after `delayed_ack`, and at once whatever is out of order; reports islands as SACK blocks, the latest first; tells of
+//! marks (see `ecn-feedback`); advertises `receive_buffer` (or what `window.rs` makes of it); its right edge never moves back.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
@@ -25,6 +25,7 @@
 //! **Checked by**: `tests/oracle_receiver.rs` (a set of bytes), `tests/tapes`; `crates/sim/tests/worlds.rs`
 //! (window-limited flows, slow start, times of one segment).
 
+use super::super::ecn::feedback::Feedback;
 use super::super::params::{DelayedAckTimer, ReceiveWindow, TcpParams, choice};
 use super::super::undo::eifel::is_older;
 use super::habit::Habit;
@@ -32,7 +33,7 @@ use super::islands::Islands;
 use super::quick::{Arrival, QuickAcks};
 use super::rtt::Rtt;
 use super::window::Growing;
-use crosswind_base::{Ecn, Packet, Rng, SackList, TcpFlags, Time};
+use crosswind_base::{Packet, Rng, SackList, TcpFlags, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -85,8 +86,7 @@ pub struct Receiver {
     /// When the delayed ACK is due, or never.
     pub delack_at: Time,
     quick_left: u32,
-    echo: bool,
-    pub ecn: bool,
+    pub feedback: Feedback,
     pub fin_at: Option<u64>,
     /// `sent_at` of the latest segment, for the ACK's `cause`.
     pub cause: Time,
@@ -120,8 +120,7 @@ impl Receiver {
             unacked: 0,
             delack_at: Time::NEVER,
             quick_left: p.quick_acks,
-            echo: false,
-            ecn: false,
+            feedback: Feedback::default(),
             fin_at: None,
             cause: Time::ZERO,
             ts_recent: 0,
@@ -183,7 +182,14 @@ impl Receiver {
     }
 
     /// Takes a segment with payload or FIN. `p.seq` is its first byte.
+    #[inline]
     pub fn on_segment(&mut self, p: &Packet, params: &TcpParams, now: Time) -> AckNow {
+        let tells_at_once = self.feedback.on_segment(p);
+        let answer = self.sort_in(p, params, now);
+        if tells_at_once { AckNow::Yes } else { answer }
+    }
+
+    fn sort_in(&mut self, p: &Packet, params: &TcpParams, now: Time) -> AckNow {
         let fin = p.flags.has(TcpFlags::FIN);
         let (left, mut right) = (p.seq, p.seq + p.payload as u64);
         if fin {
@@ -191,12 +197,12 @@ impl Receiver {
             right += 1;
         }
         self.cause = p.sent_at;
-        self.on_ecn(p);
         if p.ts_val != 0 && self.renews_echo(p.ts_val, (left, right), params) {
             self.ts_recent = p.ts_val;
         }
         if params.dsack.on() && p.payload > 0 && self.has(left, right) {
             self.twice = Some(Box::new((left, left + u64::from(p.payload))));
+            self.feedback.on_duplicate();
         }
         self.stats.segments += 1;
         if p.payload > 0 {
@@ -277,19 +283,6 @@ impl Receiver {
         AckNow::Later
     }
 
-    fn on_ecn(&mut self, p: &Packet) {
-        if !self.ecn {
-            return;
-        }
-        // RFC 3168 section 6.1.3: CWR ends the echo; a CE on the same or a later segment starts it anew.
-        if p.flags.has(TcpFlags::CWR) {
-            self.echo = false;
-        }
-        if p.ecn() == Ecn::Ce {
-            self.echo = true;
-        }
-    }
-
     /// Whether all bytes of [left, right) have arrived.
     #[inline]
     pub fn has(&self, left: u64, right: u64) -> bool {
@@ -304,9 +297,14 @@ impl Receiver {
         self.islands.as_ref().is_some_and(|i| !i.is_empty())
     }
 
-    /// Whether ACKs carry ECE now.
-    pub fn echoes(&self) -> bool {
-        self.echo
+    /// An ACK waits for another segment or the timer.
+    pub fn has_unacked(&self) -> bool {
+        self.unacked > 0
+    }
+
+    /// Whether the next ACK reports a segment received twice.
+    pub fn reports_duplicate(&self) -> bool {
+        self.twice.is_some()
     }
 
     /// What there is to report; most ACKs have nothing.

@@ -52,6 +52,8 @@ pub struct Acked {
     /// Of those, bytes that SACK had reported before.
     pub known_bytes: u64,
     pub segments: u32,
+    /// Of those, segments that SACK had reported before.
+    pub known_segments: u32,
     /// Transmission time of the oldest segment covered, if none of them was ever retransmitted (Karn).
     pub timed: Option<Time>,
     pub any_resent: bool,
@@ -190,6 +192,7 @@ impl Scoreboard {
             }
             out.bytes += s.len as u64;
             out.segments += 1;
+            out.known_segments += u32::from(s.is_sacked());
             if s.was_ever_resent() {
                 out.any_resent = true;
                 let news = if s.is_sacked() { Default::default() } else { (s.sent_at, s.end()) };

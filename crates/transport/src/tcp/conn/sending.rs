@@ -3,6 +3,7 @@
 //! Most ends that only receive need it for a FIN alone, and flows that have not started need none: thousands of idle
 //! flows cost little, and a receiver of data walks past it.
 
+use super::super::ecn::Agreed;
 use super::super::params::TcpParams;
 use super::super::sender::{Sender, SenderStats};
 use super::rtt::Rtt;
@@ -22,7 +23,7 @@ pub struct Sending {
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
     pub sack: bool,
-    pub ecn: bool,
+    pub ecn: Agreed,
     pub timestamps: bool,
 }
 
@@ -57,7 +58,7 @@ impl Sending {
     #[cold]
     fn make(&mut self, p: &TcpParams, terms: Terms) {
         let mut s = Box::new(Sender::new(p, terms.sack));
-        s.ecn.active = terms.ecn;
+        s.ecn.begin(terms.ecn, p);
         s.open_window(self.edge);
         if let Some((rtt, at)) = self.handshake {
             learn(&mut s, rtt, at, p, terms);

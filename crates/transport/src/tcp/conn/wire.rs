@@ -5,11 +5,13 @@ use super::super::sender::{Line, Outgoing};
 use super::super::{Io, share, stamp};
 use super::Agreed;
 use super::receiver::Receiver;
-use crosswind_base::packet::{Ext, Meta};
+use crosswind_base::packet::{AccEcnOption, Ext, Meta};
 use crosswind_base::probe::header_bits;
-use crosswind_base::{Dur, Ecn, EventKind, Packet, TcpFlags, Time};
+use crosswind_base::{Dur, EventKind, Packet, SackList, TcpFlags, Time};
 
 pub(super) const IP_TCP_HEADER: u16 = 40;
+/// A whole AccECN option, padded.
+pub(super) const OPTION_MAX: u64 = 12;
 
 /// Length of the timestamps option of a data segment, padded; ns-2 counts the option alone.
 pub(super) fn timestamps_bytes(p: &TcpParams) -> u64 {
@@ -34,24 +36,45 @@ pub(super) fn header(flags: TcpFlags, now: Time, rx: &Receiver, agreed: &Agreed,
 }
 
 pub(super) fn send_ack(rx: &mut Receiver, agreed: &Agreed, p: &TcpParams, seq: u64, io: &mut impl Io) {
-    let mut flags = TcpFlags::ACK;
-    if rx.echoes() {
-        flags = flags.with(TcpFlags::ECE);
-    }
-    let mut out = Packet { seq, ..header(flags, io.now(), rx, agreed, p) };
-    let sack = if agreed.sack { rx.sack_blocks(p.sack_blocks) } else { None };
+    let (now, flags) = (io.now(), rx.feedback.mark_ack(TcpFlags::ACK));
+    let mut out = Packet { seq, ..header(flags, now, rx, agreed, p) };
+    out.set_ecn(agreed.codepoints.control);
+    let has_option = rx.feedback.has_option(now);
+    let twice = has_option && rx.reports_duplicate();
+    let mut sack = if agreed.sack { rx.sack_blocks(p.sack_blocks) } else { None };
+    let option = if has_option { accecn_option(rx, agreed, &mut sack, twice, now) } else { None };
     if rx.repeats_ack() {
         io.send(out, None);
     }
     rx.offer(out.wnd);
     rx.acked();
-    let ext = sack.map(|sack| {
+    if let Some(sack) = &sack {
         // ns-2 counts the blocks alone, not the option around them.
         let option_header = if p.handshake == Handshake::Ns2 { 0 } else { 4 };
         out.len += option_header + 8 * sack.len() as u16;
-        Ext { sack, ..Ext::default() }
-    });
+    }
+    out.len += option.map_or(0, AccEcnOption::padded_bytes);
+    let is_any = sack.is_some() || option.is_some();
+    let ext = is_any.then(|| Ext { sack: sack.unwrap_or_default(), accecn: option, ..Ext::default() });
     io.send(out, ext);
+}
+
+/// The option of AccECN beside what else a segment carries; SACK blocks beyond two give way to it.
+#[inline(never)]
+fn accecn_option(
+    rx: &mut Receiver,
+    agreed: &Agreed,
+    sack: &mut Option<SackList>,
+    reports_duplicate: bool,
+    now: Time,
+) -> Option<AccEcnOption> {
+    let stamps = if agreed.timestamps { 12 } else { 0 };
+    let blocks = sack.get_or_insert_default();
+    let option = rx.feedback.option(now, stamps, blocks, reports_duplicate);
+    if blocks.is_empty() {
+        *sack = None;
+    }
+    option
 }
 
 /// Puts the sender's segments on the wire with the receiver's acknowledgement in them.
@@ -93,18 +116,20 @@ impl<I: Io> Io for ConnLine<'_, I> {
 impl<I: Io> Line for ConnLine<'_, I> {
     #[inline(always)]
     fn emit(&mut self, s: Outgoing) {
-        let mut flags = if s.fin || s.cwr || s.push { s.flags() } else { TcpFlags::ACK };
-        if self.rx.echoes() {
-            flags = flags.with(TcpFlags::ECE);
-        }
-        let mut p = header(flags, self.io.now(), self.rx, &self.agreed, self.params);
+        let now = self.io.now();
+        let flags = if s.fin || s.cwr || s.push { s.flags() } else { TcpFlags::ACK };
+        let mut p = header(self.rx.feedback.mark(flags), now, self.rx, &self.agreed, self.params);
         p.seq = s.seq;
         p.payload = s.payload as u16;
         p.len += s.payload as u16;
         if self.agreed.timestamps && self.params.handshake == Handshake::Ns2 {
             p.len += timestamps_bytes(self.params) as u16;
         }
-        p.set_ecn(if s.ect { Ecn::Ect0 } else { Ecn::NotEct });
+        p.set_ecn(match &self.agreed.codepoints {
+            c if s.payload == 0 || s.probe => c.control,
+            c if s.resend => c.again,
+            c => c.data,
+        });
         let kind = if s.resend { EventKind::Resend } else { EventKind::Send };
         if s.resend {
             p.meta = Meta(Meta::REXMIT);
@@ -112,6 +137,20 @@ impl<I: Io> Line for ConnLine<'_, I> {
         self.rx.offer(p.wnd);
         self.rx.acked();
         self.io.note(kind, s.seq, s.payload, header_bits(&p));
-        self.io.send(p, None);
+        let ext = if self.rx.feedback.has_option(now) { self.option_of(&mut p, now) } else { None };
+        self.io.send(p, ext);
+    }
+}
+
+impl<I: Io> ConnLine<'_, I> {
+    /// The option of a data segment, which does not become larger than a full one by it.
+    #[inline(never)]
+    fn option_of(&mut self, p: &mut Packet, now: Time) -> Option<Ext> {
+        if u64::from(p.payload) + OPTION_MAX > self.params.mss.0 + self.agreed.option_room {
+            return None;
+        }
+        let option = accecn_option(self.rx, &self.agreed, &mut None, false, now)?;
+        p.len += option.padded_bytes();
+        Some(Ext { accecn: Some(option), ..Ext::default() })
     }
 }

@@ -24,6 +24,8 @@ pub struct Delivered {
     pub newest: (Time, u64),
     /// It had been sent more than once.
     pub newest_resent: bool,
+    /// Segments.
+    pub segments: u32,
 }
 
 impl Delivered {
@@ -32,7 +34,8 @@ impl Delivered {
     pub fn of(acked: &Acked) -> Delivered {
         let newest_resent = acked.latest_resend > acked.latest_original;
         let newest = if newest_resent { acked.latest_resend } else { acked.latest_original };
-        Delivered { original_below_mark: acked.original_below_mark, newest, newest_resent }
+        let segments = acked.segments - acked.known_segments;
+        Delivered { original_below_mark: acked.original_below_mark, newest, newest_resent, segments }
     }
 }
 
@@ -47,6 +50,7 @@ impl Hears for Delivered {
     #[inline]
     fn hear(&mut self, s: &Sent, mark: u64) {
         self.original_below_mark.hear(s, mark);
+        self.segments += 1;
         if (s.sent_at, s.end()) > self.newest {
             (self.newest, self.newest_resent) = ((s.sent_at, s.end()), s.was_ever_resent());
         }

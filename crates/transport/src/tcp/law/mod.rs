@@ -16,6 +16,7 @@ pub mod copa;
 mod copa_oracle;
 pub mod cubic;
 pub mod cubic_linux;
+pub mod dctcp;
 pub mod drive;
 pub mod fast;
 pub mod hstcp;
@@ -32,11 +33,14 @@ pub mod ltcp;
 #[cfg(test)]
 mod oracle;
 pub mod own;
+pub mod prague;
 pub mod reno;
 #[cfg(test)]
 mod reno_oracle;
 pub mod sample;
 pub mod scalable;
+#[cfg(test)]
+mod scalable_drive;
 pub(in crate::tcp) mod seen;
 pub mod tabulated;
 pub mod vegas;
@@ -122,6 +126,8 @@ pub fn check(p: &TcpParams, at: &dyn Fn(&str) -> String) -> Result<(), ConfigErr
     named("copa", p.copa.check())?;
     named("hystart", p.hystart.check())?;
     named("ledbat", p.ledbat.check())?;
+    named("dctcp", p.dctcp.check())?;
+    named("prague", p.prague.check())?;
     named("htcp", p.htcp.check())?;
     named("fast", p.fast.check(p.grow_when))?;
     named("cubic", p.cubic.check())?;
@@ -261,6 +267,8 @@ laws! {
     Bbr3(Box<bbr3::Bbr3>) "bbr3" + delivery + pacing + recovery + dice + losses = |p| Box::new(bbr3::Bbr3::new(p)), "bbr3.rs";
     Copa(Box<copa::Copa>) "copa" + pacing + recovery = |p| Box::new(copa::Copa::new(p)), "copa.rs";
     Ledbat(Box<ledbat::Ledbat>) "ledbat++" = |p| Box::new(ledbat::Ledbat::new(p)), "ledbat.rs";
+    Dctcp(Box<dctcp::Dctcp>) "dctcp" + apart = |p| Box::new(dctcp::Dctcp::new(p)), "dctcp.rs";
+    Prague(Box<prague::Prague>) "prague" + pacing + apart = |p| Box::new(prague::Prague::new(p)), "prague.rs";
     Htcp(Box<htcp::Htcp>) "htcp" = |p| Box::new(htcp::Htcp::new(p)), "htcp.rs";
     Fast(Box<fast::Fast>) "fast" = |p| Box::new(fast::Fast::new(p)), "fast.rs";
     Cubic(Box<cubic::Cubic>) "cubic" = |p| Box::new(cubic::Cubic::new(p)), "cubic.rs";

@@ -184,7 +184,7 @@ impl Controller for Own {
             may_grow: s.may_grow,
             delivered_segments: segments(s.ack.delivered),
             lost_segments: segments(s.newly_lost),
-            ce_segments: segments(s.ce_bytes),
+            ce_segments: segments(s.ack.ce_bytes),
             in_flight_segments: segments(s.in_flight),
             is_recovering: matches!(s.phase, Phase::Recovery { .. } | Phase::Timeout { .. }),
             delivery: s.delivery.copied(),

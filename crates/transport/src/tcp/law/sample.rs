@@ -3,6 +3,7 @@
 use super::super::Ack;
 use super::super::conn::ledger::Delivery;
 use super::super::detect::Phase;
+use super::super::ecn::Agreed;
 use crosswind_base::{Dur, Time};
 
 /// One ACK, after the detector has said what is lost and before anything is done about it.
@@ -20,8 +21,10 @@ pub struct AckSample<'a> {
     pub newly_lost: u64,
     /// Bytes in the network after it, before anything is sent in answer.
     pub in_flight: u64,
-    /// Bytes delivered by an ACK that reports congestion marks (ECN).
-    pub ce_bytes: u64,
+    /// What was agreed about marks.
+    pub agreed: Agreed,
+    /// Next byte to be sent for the first time: what ends a round that begins now.
+    pub nxt: u64,
     /// Delivery rate, rounds, and least round trip: for controllers whose row asks for it.
     pub delivery: Option<&'a Delivery>,
 }
@@ -37,7 +40,8 @@ impl AckSample<'_> {
             phase: Phase::Open,
             newly_lost: 0,
             in_flight: a.in_flight_before.saturating_sub(a.bytes),
-            ce_bytes: 0,
+            agreed: Agreed::Nothing,
+            nxt: a.ack + a.in_flight_before.saturating_sub(a.bytes),
             delivery: None,
         }
     }
@@ -68,6 +72,8 @@ pub struct Needs {
     pub dice: bool,
     /// It hears of each segment that is held lost; with `delivery` only.
     pub losses: bool,
+    /// Losses cost what they cost, marks answered in the same window or not.
+    pub apart: bool,
 }
 
 /// As the rows of controllers write them.
@@ -83,6 +89,9 @@ impl Needs {
     }
     pub(super) fn losses(self) -> Needs {
         Needs { losses: true, ..self }
+    }
+    pub(super) fn apart(self) -> Needs {
+        Needs { apart: true, ..self }
     }
     pub(super) fn dice(self) -> Needs {
         Needs { dice: true, ..self }

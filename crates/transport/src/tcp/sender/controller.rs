@@ -4,7 +4,7 @@ use super::Sender;
 use crate::tcp::Ack;
 use crate::tcp::detect::{Detect, Phase, Verdict};
 use crate::tcp::law::{AckSample, Controller};
-use crate::tcp::params::{AvoidanceCounting, GrowWhen, Handshake, TcpParams};
+use crate::tcp::params::{AvoidanceCounting, GrowWhen, TcpParams};
 use crate::tcp::undo::Judge;
 use crosswind_base::Time;
 
@@ -21,15 +21,16 @@ impl Sender {
     /// Whether the profile lets the window grow on this ACK.
     #[inline]
     pub(super) fn may_grow(&self, a: &Ack, p: &TcpParams) -> bool {
+        let marked = self.ecn.congested(a);
         let may = match self.phase {
-            Phase::Open => !a.echo || !self.ecn.active,
-            _ if p.handshake == Handshake::Ns2 && a.echo && self.ecn.active => false,
+            Phase::Open => !marked,
+            _ if self.ecn.shares_guard() && marked => false,
             Phase::Timeout { .. } => !self.judges.is_active(),
             Phase::Recovery { high } => {
                 let leaves = self.una >= high || self.habits.ends_on_any_ack;
                 leaves && p.grow_on_recovery_exit.on()
             }
-            Phase::Echo { .. } => p.handshake == Handshake::Ns2 && !a.echo,
+            Phase::Echo { .. } => self.ecn.shares_guard() && !marked,
         };
         let is_counted = p.avoidance_counting != AvoidanceCounting::Segments || a.delivered > 0;
         a.bytes > 0 && may && is_counted && (a.window_limited || p.grow_when == GrowWhen::Always)
@@ -78,7 +79,8 @@ impl Sender {
             phase: self.phase_after(found.verdict),
             newly_lost: found.lost,
             in_flight,
-            ce_bytes: if a.echo { a.delivered } else { 0 },
+            agreed: self.ecn.agreed,
+            nxt: self.nxt,
             delivery: delivery.as_ref(),
         });
         if delivery.is_some() && self.law.holds_back() {
@@ -91,7 +93,7 @@ impl Sender {
     #[inline]
     pub(super) fn tell_controller_of_usual(&mut self, a: &Ack, p: &TcpParams) {
         let may_grow = a.window_limited || p.grow_when == GrowWhen::Always;
-        self.law.on_ack(&AckSample { may_grow, ..AckSample::of(a) });
+        self.law.on_ack(&AckSample { may_grow, agreed: self.ecn.agreed, nxt: self.nxt, ..AckSample::of(a) });
         self.note_peak();
     }
 

@@ -2,9 +2,13 @@
 
 use super::{Sender, real};
 use crate::tcp::conn::ledger::Both;
+use crate::tcp::detect::Phase;
 use crate::tcp::detect::delivered::Delivered;
+use crate::tcp::ecn::Marks;
+use crate::tcp::ecn::counting::Progress;
 use crate::tcp::law::Controller;
 use crate::tcp::params::{BackoffEnd, GrowWhen, Handshake, RttSampling, TcpParams};
+use crate::tcp::signal::ecn::Delivers;
 use crate::tcp::undo::Judge;
 use crate::tcp::{Ack, stamp};
 use crosswind_base::{Dur, Packet, SackList, Time};
@@ -65,6 +69,8 @@ impl Sender {
         let duplicate = pkt.ack == before && bare && self.nxt > before;
         let duplicate = duplicate && (!window_update || !blocks.is_empty() || p.handshake == Handshake::Ns2);
         let cwnd = self.cwnd(p);
+        let bytes = self.una - before - acked.known_bytes + sacked;
+        let marks = self.marks(pkt, (delivered.segments, bytes), pkt.ack > before || sacked > 0, p);
         Ack {
             now,
             ack: pkt.ack,
@@ -72,7 +78,6 @@ impl Sender {
             segments: acked.segments,
             sacked,
             duplicate,
-            echo: pkt.flags.has(crosswind_base::TcpFlags::ECE),
             rtt: match pkt.ack > before {
                 true if !is_timed => None,
                 true => self.rtt_sample(pkt, acked.timed, p, now),
@@ -89,12 +94,24 @@ impl Sender {
                 GrowWhen::Linux6 => self.is_limited_as_in_linux(p),
                 _ => real(in_flight_before + p.mss.0) > cwnd,
             },
-            delivered: self.una - before - acked.known_bytes + sacked,
+            delivered: bytes,
+            newly_delivered: delivered.segments,
+            newly_ce: marks.packets,
+            ce_bytes: marks.bytes,
             covers_resent: acked.any_resent,
             covers_original: delivered.original_below_mark,
             newest: delivered.newest,
             newest_resent: delivered.newest_resent,
         }
+    }
+
+    /// What the ACK reports of marks; `delivered`: segments and bytes.
+    #[inline]
+    pub(super) fn marks(&mut self, pkt: &Packet, delivered: (u32, u64), is_news: bool, p: &TcpParams) -> Marks {
+        let (packets, bytes) = delivered;
+        let is_exact = self.habits.uses_scoreboard || matches!(self.phase, Phase::Open | Phase::Echo { .. });
+        let progress = Progress { packets, bytes, mss: p.mss.0, is_exact };
+        self.ecn.marks(pkt, Delivers { progress, is_news })
     }
 
     /// Segments above the first are known to have arrived.

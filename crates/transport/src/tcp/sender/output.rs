@@ -169,7 +169,7 @@ impl Sender {
     #[inline]
     pub(super) fn moderate(&mut self, before: Phase, a: &Ack, p: &TcpParams) {
         if p.window_moderation != WindowModeration::Off
-            && (before != Phase::Open || a.duplicate || a.sacked > 0 || a.echo)
+            && (before != Phase::Open || a.duplicate || a.sacked > 0 || a.newly_ce > 0)
         {
             self.moderate_dubious(p);
         }
@@ -240,8 +240,8 @@ impl Sender {
         let now = line.now();
         let cwr = std::mem::take(&mut self.ecn.cwr_pending) && len > 0;
         self.tell_timeout(p, line);
-        let (ect, push) = (self.ecn.active && len > 0, self.is_pushed(seq + len));
-        line.emit(Outgoing { seq, payload: len as u32, fin, resend: false, cwr, ect, push });
+        let push = self.is_pushed(seq + len);
+        line.emit(Outgoing { seq, payload: len as u32, fin, resend: false, cwr, probe: false, push });
         self.board.push(seq, len as u32 + fin as u32, now);
         self.nxt += len + fin as u64;
         self.stats.segments += 1;
@@ -340,9 +340,8 @@ impl Sender {
         let now = line.now();
         let payload = s.end().min(self.data_end).saturating_sub(s.start);
         let fin = self.closing && s.end() > self.data_end;
-        // RFC 3168 section 6.1.5: a retransmission is never ECN-capable. ns-2 marks them capable.
-        let ect = self.ecn.active && p.handshake == Handshake::Ns2;
-        let cwr = ect && std::mem::take(&mut self.ecn.cwr_pending);
+        // RFC 3168 section 6.1.5: a retransmission says nothing of a reduction. In ns-2 it does.
+        let cwr = self.ecn.shares_guard() && self.ecn.is_active() && std::mem::take(&mut self.ecn.cwr_pending);
         if p.host_queue.limit_segments > 0
             && let Some(host) = line.shared()
         {
@@ -351,7 +350,7 @@ impl Sender {
         }
         self.tell_timeout(p, line);
         let push = self.is_pushed(s.start + payload);
-        line.emit(Outgoing { seq: s.start, payload: payload as u32, fin, resend: true, cwr, ect, push });
+        line.emit(Outgoing { seq: s.start, payload: payload as u32, fin, resend: true, cwr, probe: false, push });
         self.board.resend(s.start, now);
         self.stats.segments += 1;
         self.stats.resent_segments += 1;

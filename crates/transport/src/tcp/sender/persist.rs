@@ -118,7 +118,7 @@ impl Sender {
         self.probing.unanswered += 1;
         self.stats.window_probes += 1;
         let plain =
-            Outgoing { seq: self.nxt, payload: 0, fin: false, resend: false, cwr: false, ect: false, push: false };
+            Outgoing { seq: self.nxt, payload: 0, fin: false, resend: false, cwr: false, probe: true, push: false };
         line.emit(match p.window_probe {
             WindowProbe::Byte if len == 0 => Outgoing { fin: true, ..plain },
             WindowProbe::Byte => Outgoing { payload: 1, ..plain },

@@ -1,4 +1,4 @@
-//! The usual ACK: it advances, brings neither SACK blocks nor an echo, and comes while nothing is held lost, sent again or
+//! The usual ACK: it advances, brings neither SACK blocks nor marks, and comes while nothing is held lost, sent again or
 //! judged. Nearly every ACK of a long run is one. Of all that [`Sender::on_ack`] asks, little has an answer then, and that
 //! is written out here; what is not usual, or watched by somebody, goes the whole way, with the same outcome
 //! (`tests/properties.rs` sends the same packets both ways).
@@ -9,7 +9,7 @@ use crate::tcp::conn::scoreboard::Untouched;
 use crate::tcp::detect::{Detect, Phase};
 use crate::tcp::law::Controller;
 use crate::tcp::params::{BackoffEnd, GrowWhen, TcpParams};
-use crosswind_base::{Packet, TcpFlags, Time};
+use crosswind_base::{Packet, Time};
 
 impl Sender {
     /// Deals with the ACK if it is a usual one, and says whether it was.
@@ -25,7 +25,7 @@ impl Sender {
             && self.probe_budget.is_none()
             && self.board.is_clear()
             && self.detector.is_quiet();
-        let advances = pkt.ack > self.una && pkt.ack <= self.nxt && !pkt.flags.has(TcpFlags::ECE);
+        let advances = pkt.ack > self.una && pkt.ack <= self.nxt && self.ecn.is_quiet(pkt.flags);
         if !is_calm || !advances || line.is_watched() {
             return false;
         }
@@ -53,6 +53,7 @@ impl Sender {
         self.window_edge = pkt.ack + u64::from(pkt.wnd);
         self.window_max = self.window_max.max(pkt.wnd.into());
         self.window_seq = pkt.seq;
+        self.marks(pkt, (taken.segments, bytes), true, p);
         Ack {
             now,
             ack: pkt.ack,
@@ -69,6 +70,7 @@ impl Sender {
                 _ => real(in_flight_before + p.mss.0) > self.cwnd(p),
             },
             delivered: bytes,
+            newly_delivered: taken.segments,
             covers_original: taken.first_start < self.guard,
             newest: (taken.last_sent_at, pkt.ack),
             ..Ack::default()

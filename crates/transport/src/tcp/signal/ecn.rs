@@ -1,42 +1,154 @@
 //! # ECN echo
 //!
-//! **Source**: rfc3168 section 6.1.2.
+//! **Source**: rfc3168 section 6.1.2; rfc8257 section 3.3; rfc9768 section 3.2.2.
 //!
-//! **Idea**: an ACK with ECE asks for the reaction that a loss would cause, at most once per round trip; the next new
-//! data segment carries CWR, exactly once per reduction.
+//! **Idea**: an ACK that reports marks asks for the controller's answer, at most once per round trip; in the classic modes the next new
+//! data segment carries CWR, exactly once per reduction. How many packets were marked is counted for every ACK, answered or not:
+//! with ECE alone all that it delivers, one at least; with AccECN as many as it says.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
-//! | `ecn` | - | `off` | per scenario |
+//! | `ecn` | - | `off` | per scenario: `off`, `classic` (or `on`), `dctcp`, `accurate` |
+//! | `codepoint` | - | `ect0` | rfc3168 section 5; `ect1` asks for L4S (rfc9331) |
+//! | `ecn_rules.capable` | - | `mode` | rfc3168 section 6.1.5 (`data`); linux-6.18: `established` with AccECN, `all` with DCTCP |
 //!
 //! **Deviations**: 1. ns-2 profile: retransmissions are ECN-capable and may carry CWR, an echo is heeded after a timeout
 //! as well, and a timeout that follows an answered echo keeps the slow-start threshold, however long ago that was.
 //!
-//! **Checked by**: `tests/tapes/ecn_*.tape` (one reduction per round trip, CWR once, retransmissions never ECT).
+//! **Checked by**: `tests/tapes/ecn_*.tape` (one reduction per round trip, CWR once, retransmissions never ECT), `accecn_*`;
+//! `tests/properties.rs` (the same counts on the short way of an ACK).
 
 use super::super::Ack;
 use super::super::detect::{Phase, View};
+use super::super::ecn::counting::{Counting, Progress};
+use super::super::ecn::{Agreed, Marks};
+use super::super::params::{Handshake, TcpParams};
+use crosswind_base::packet::AccEcnOption;
+use crosswind_base::{Packet, TcpFlags};
+
+/// Which echoes are answered. The profile settles it at construction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Answers {
+    /// The first of a round trip, outside recoveries (RFC 3168).
+    #[default]
+    OncePerRoundTrip,
+    /// The first beyond the end of the last episode, whatever it was, and any after a timeout (ns-2's one `recover_`).
+    BeyondGuard,
+}
 
 /// The sender's side of ECN.
 #[derive(Clone, Debug, Default)]
 pub struct EcnEcho {
     /// Negotiated in the handshake.
-    pub active: bool,
+    pub agreed: Agreed,
     /// The next new data segment carries CWR.
     pub cwr_pending: bool,
     /// The last reduction answered an echo, not a loss or a timeout.
     pub answered_last: bool,
+    pub answers: Answers,
+    /// Feedback does not get through: it is counted, and not answered.
+    pub is_deaf: bool,
+    /// `accurate` only.
+    pub counting: Option<Box<Counting>>,
+    /// The option of the packet in hand.
+    heard: Option<AccEcnOption>,
+    /// That packet is the third of the handshake: its number is not a count.
+    is_third: bool,
+}
+
+/// What an ACK delivers, for [`EcnEcho::marks`].
+#[derive(Clone, Copy, Debug)]
+pub struct Delivers {
+    pub progress: Progress,
+    /// It acknowledges or reports something new.
+    pub is_news: bool,
 }
 
 impl EcnEcho {
-    /// Whether this ACK asks for a reduction. The sender ignores it inside an episode.
-    pub fn congested(&self, a: &Ack) -> bool {
-        self.active && a.echo
+    pub fn new(p: &TcpParams) -> EcnEcho {
+        let answers = match p.handshake {
+            Handshake::Ns2 => Answers::BeyondGuard,
+            Handshake::ThreeWay => Answers::OncePerRoundTrip,
+        };
+        EcnEcho { answers, ..EcnEcho::default() }
     }
 
-    /// The same in ns-2, which asks its `recover_` before it handles the ACK: one answer per window, except after a timeout.
-    pub fn congested_in_ns2(&self, a: &Ack, v: &View) -> bool {
-        self.congested(a) && (v.una > v.guard || matches!(v.phase, Phase::Timeout { .. }))
+    /// The handshake has agreed.
+    pub fn begin(&mut self, agreed: Agreed, p: &TcpParams) {
+        self.agreed = agreed;
+        self.counting = (agreed == Agreed::Accurate).then(|| Box::new(Counting::new(p.ecn_rules.thinning)));
+    }
+
+    #[inline]
+    pub fn is_active(&self) -> bool {
+        self.agreed.is_any()
+    }
+
+    /// The AccECN option of the packet in hand, or none.
+    #[inline]
+    pub fn hear(&mut self, option: Option<AccEcnOption>, is_third: bool) {
+        (self.heard, self.is_third) = (option, is_third);
+    }
+
+    /// The flags say nothing that is not known.
+    #[inline]
+    pub fn is_quiet(&self, flags: TcpFlags) -> bool {
+        match &self.counting {
+            None => !flags.has(TcpFlags::ECE),
+            Some(c) => c.is_known(flags.ace()),
+        }
+    }
+
+    /// What an ACK reports. To be called once for each, whatever else it says.
+    #[inline]
+    pub fn marks(&mut self, pkt: &Packet, d: Delivers) -> Marks {
+        if self.counting.is_some() {
+            return self.marks_counted(pkt, d);
+        }
+        match self.agreed.is_any() && pkt.flags.has(TcpFlags::ECE) {
+            true => Marks { packets: d.progress.packets.max(1), bytes: d.progress.bytes },
+            false => Marks::default(),
+        }
+    }
+
+    #[inline(never)]
+    fn marks_counted(&mut self, pkt: &Packet, d: Delivers) -> Marks {
+        let option = self.heard.take();
+        let Some(c) = &mut self.counting else { return Marks::default() };
+        // An ACK that was overtaken says less than is known.
+        let is_newer = c.see(pkt.ts_val);
+        if self.is_third || (!d.is_news && !is_newer) {
+            return Marks::default();
+        }
+        let (packets, bytes) = c.read(pkt.flags.ace(), option.as_ref(), d.progress);
+        let n = u64::from(d.progress.packets.max(packets)).max(1);
+        let in_proportion = d.progress.bytes * u64::from(packets) / n;
+        match packets {
+            0 => Marks::default(),
+            _ => Marks { packets, bytes: bytes.unwrap_or(in_proportion) },
+        }
+    }
+
+    /// Whether this ACK asks for a reduction. The sender ignores it inside an episode.
+    pub fn congested(&self, a: &Ack) -> bool {
+        self.is_active() && a.newly_ce > 0 && !self.is_deaf
+    }
+
+    /// The same before a detector has looked at the ACK, for those who ask then.
+    pub fn congested_beyond_guard(&self, a: &Ack, v: &View) -> bool {
+        self.answers == Answers::BeyondGuard
+            && self.congested(a)
+            && (v.una > v.guard || matches!(v.phase, Phase::Timeout { .. }))
+    }
+
+    /// One mark in the sequence ends all episodes, those of echoes too.
+    pub fn shares_guard(&self) -> bool {
+        self.answers == Answers::BeyondGuard
+    }
+
+    /// A reduction: where flags do not count, the receiver learns of every one (RFC 3168 section 6.1.2).
+    pub fn tell_of_reduction(&mut self) {
+        self.cwr_pending = matches!(self.agreed, Agreed::Classic | Agreed::Dctcp);
     }
 }
 
@@ -44,24 +156,29 @@ impl EcnEcho {
 mod tests {
     use super::*;
 
+    fn view(una: u64, phase: Phase) -> View {
+        View { una, nxt: 9001, mss: 1000, dupthresh: 3, phase, guard: 5001, limited_transmit: false, cwnd: 4e3 }
+    }
+
     #[test]
     fn in_ns2_an_echo_is_heeded_beyond_the_guard_and_after_a_timeout() {
-        let echo = EcnEcho { active: true, ..EcnEcho::default() };
-        let a = Ack { echo: true, ..Ack::default() };
-        let asks = |una: u64, phase: Phase| {
-            let v = View {
-                una,
-                nxt: 9001,
-                mss: 1000,
-                dupthresh: 3,
-                phase,
-                guard: 5001,
-                limited_transmit: false,
-                cwnd: 4e3,
-            };
-            echo.congested_in_ns2(&a, &v)
-        };
+        let echo = EcnEcho { agreed: Agreed::Classic, answers: Answers::BeyondGuard, ..EcnEcho::default() };
+        let a = Ack { newly_ce: 1, ..Ack::default() };
+        let asks = |una: u64, phase: Phase| echo.congested_beyond_guard(&a, &view(una, phase));
         assert!(!asks(5001, Phase::Open) && asks(5002, Phase::Open));
         assert!(asks(1, Phase::Timeout { high: 9001 }));
+        assert!(!EcnEcho { is_deaf: true, ..echo.clone() }.congested(&a));
+    }
+
+    #[test]
+    fn an_echo_alone_marks_all_that_it_delivers_and_one_packet_at_least() {
+        let ece = Packet { flags: TcpFlags::ACK.with(TcpFlags::ECE), ..Packet::default() };
+        let marks = |agreed, packets: u32| {
+            let progress = Progress { packets, bytes: 1000 * u64::from(packets), mss: 1000, is_exact: true };
+            EcnEcho { agreed, ..EcnEcho::default() }.marks(&ece, Delivers { progress, is_news: packets > 0 })
+        };
+        assert_eq!(marks(Agreed::Classic, 2), Marks { packets: 2, bytes: 2000 });
+        assert_eq!(marks(Agreed::Dctcp, 0), Marks { packets: 1, bytes: 0 });
+        assert_eq!(marks(Agreed::Nothing, 2), Marks::default());
     }
 }
