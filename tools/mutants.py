@@ -52,6 +52,7 @@ SLOW = [
     "a_damaged_tape_plays_or_says_which_line_is_wrong",
     "claims_jarvinen",
     "links_closed_form",
+    "_they_did",
 ]
 #: Of a test program; more is an endless loop, which is noticed too. Seconds of the processor: other work on the machine
 #: makes no mutant look caught.
@@ -268,12 +269,14 @@ def main() -> int:
     options = parser.parse_args()
     until, files = time.monotonic() + options.seconds, sources()
     written(files)
-    shares = []
+    shares: list[list[Mutant]] = []
+    sizes: dict[str, int] = {}
     for room in ROOMS if options.only is None else [options.only]:
         some = possible(room, options.file, files)
         print(f"{room}: {len(some)} mutants", flush=True)
         random.Random(f"{options.seed} {room}").shuffle(some)
         shares.append(some)
+        sizes[room] = len(some)
     todo = [m for turn in itertools.zip_longest(*shares) for m in turn if m is not None]
     results: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     while todo and time.monotonic() < until:
@@ -289,7 +292,15 @@ def main() -> int:
                     print(f"  {m.number} of {len(sample.mutants)}, {until - time.monotonic():.0f} s left", flush=True)
         for room, counted in {**results, "all": sum(results.values(), collections.Counter())}.items():
             print(f"{room}: {summary(counted)}", flush=True)
+        print(f"weighted by the mutants of a room: {weighted(results, sizes):.1f} % caught", flush=True)
     return 1 if any(c["missed"] for c in results.values()) else 0
+
+
+def weighted(results: dict[str, collections.Counter[str]], sizes: dict[str, int]) -> float:
+    """The share caught, each room counting as much as it has mutants."""
+    tried = {room: c["caught"] + c["missed"] + c["explained"] for room, c in results.items()}
+    whole = sum(sizes[room] for room, n in tried.items() if n)
+    return 100 * sum(sizes[room] * results[room]["caught"] / n for room, n in tried.items() if n) / max(1, whole)
 
 
 def summary(counted: collections.Counter[str]) -> str:

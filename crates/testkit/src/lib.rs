@@ -3,5 +3,6 @@
 
 pub mod bench;
 pub mod conformance;
+pub mod kept;
 pub mod oracle;
 pub mod tcp;
