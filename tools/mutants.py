@@ -53,7 +53,7 @@ SLOW = [
     "claims_jarvinen",
     "links_closed_form",
 ]
-#: Hashes of what elements did before. They notice that something has changed, and not what is right: asked last, and counted.
+#: Hashes of what elements did before: they notice that something has changed, and not what is right. Asked last.
 KEPT = ["_they_did"]
 #: Of a test program; more is an endless loop, which is noticed too. Seconds of the processor: other work on the machine
 #: makes no mutant look caught.
