@@ -5,10 +5,10 @@ use crosswind_base::units::Size;
 use crosswind_base::{Dur, Streams, Time};
 use crosswind_testkit::kept::{self, Hash, Hashes};
 use crosswind_testkit::tcp::pair::{Closes, Dice, End, Fate, Pair, Pick};
+use crosswind_transport::tcp::TcpParams;
 use crosswind_transport::tcp::law::Controller;
 use crosswind_transport::tcp::params::*;
 use crosswind_transport::tcp::preset::{self, read};
-use crosswind_transport::tcp::TcpParams;
 use crosswind_transport::tcp::sender::SenderStats;
 use serde_json::{Map, Value, json};
 
