@@ -136,7 +136,7 @@ impl Alone {
     pub fn arrive(&mut self, now: Time) {
         let (p, ext) = self.traffic.next(self.seq, now);
         self.seq += 1;
-        if self.b.disc.backlog().packets == 0 && self.seq.is_multiple_of(2) {
+        if self.b.disc.backlog().packets == 0 && self.seq % 2 == 0 {
             let passes = self.b.disc.may_pass(u32::from(p.len));
             self.h.word(u64::from(passes));
             if passes {

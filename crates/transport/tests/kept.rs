@@ -147,6 +147,56 @@ kept_lists! {
     signals_do_what_they_did "signal";
 }
 
+/// The words that a key may have, where it is one of a list; and on and off.
+fn words(schema: &Value, of: &Value) -> Vec<Value> {
+    if let Some(name) = of["$ref"].as_str() {
+        return words(schema, schema.pointer(&name[1..]).expect("a reference leads somewhere"));
+    }
+    let listed = of["enum"].as_array().cloned().unwrap_or_default();
+    let single = ["oneOf", "anyOf", "allOf"].into_iter().filter_map(|all| of[all].as_array()).flatten();
+    let single: Vec<Value> = single.flat_map(|one| words(schema, one)).collect();
+    let own = of["const"].as_str().map(|word| word.into());
+    listed.into_iter().chain(single).chain(own).filter(Value::is_string).collect()
+}
+
+/// The keys of a table, where it is one.
+fn keys<'a>(schema: &'a Value, of: &'a Value) -> Vec<(&'a String, &'a Value)> {
+    if let Some(name) = of["$ref"].as_str() {
+        return keys(schema, schema.pointer(&name[1..]).expect("a reference leads somewhere"));
+    }
+    of["properties"].as_object().into_iter().flatten().collect()
+}
+
+/// Each word of each key, also of the tables inside the table.
+fn choices() -> Vec<Value> {
+    let schema = serde_json::to_value(schemars::schema_for!(TcpParams)).expect("a schema is JSON");
+    let mut all = Vec::new();
+    for (key, of) in keys(&schema, &schema) {
+        all.extend(words(&schema, of).into_iter().map(|word| json!({ key: word })));
+        for (inner, of) in keys(&schema, of) {
+            all.extend(words(&schema, of).into_iter().map(|word| json!({ key: { inner: word } })));
+        }
+    }
+    all
+}
+
+#[test]
+fn choices_do_what_they_did() {
+    let (mut found, choices) = (Hashes::new(), choices());
+    assert!(choices.len() > 100, "{}", choices.len());
+    for base in ["rfc", "sack-dcr", "linux-6", "ns2-newreno"] {
+        for choice in &choices {
+            let mut table = choice.clone();
+            table["preset"] = base.into();
+            let Ok(p) = params(&table) else { continue };
+            let h = found.entry(format!("{base} {choice}")).or_insert_with(Hash::default);
+            h.words(&[play(rough(&p, 1)).value(), play(held_up(&p, 2)).value()]);
+        }
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/kept/choices.txt");
+    kept::check(include_str!("kept/choices.txt"), path, &found);
+}
+
 #[test]
 fn presets_do_what_they_did() {
     let mut found = Hashes::new();
