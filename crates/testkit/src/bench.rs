@@ -2,8 +2,8 @@
 
 use crosswind_base::packet::Ext;
 use crosswind_base::{
-    Backlog, ClassTotals, ConfigError, Cx, DropReason, DsByte, Dscp, Ecn, FlowId, Ledger, Metrics, Packet, PacketId, Pool,
-    Stage, Time,
+    Backlog, ClassTotals, ConfigError, Cx, DropReason, DsByte, Dscp, Ecn, FlowId, Ledger, Metrics, Packet, PacketId,
+    Pool, Stage, Time,
 };
 use crosswind_net::queue::QueueDisc;
 use crosswind_net::registry::{BoxStage, BuildCx, EgressMaker, Parts};
