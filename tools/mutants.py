@@ -53,6 +53,8 @@ SLOW = [
     "claims_jarvinen",
     "links_closed_form",
 ]
+#: Hashes of what elements did before: they notice that something has changed, and not what is right. Asked last.
+KEPT = ["_they_did"]
 #: Of a test program; more is an endless loop, which is noticed too. Seconds of the processor: other work on the machine
 #: makes no mutant look caught.
 PROCESSOR_s = 60
@@ -205,11 +207,11 @@ def bounded() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_B, MEMORY_B))
 
 
-def noticed(programs: dict[str, Path], room: str, number: int, named: str) -> bool:
-    """Whether a test fails with this mutant: first those `named` like its file, then all, then the slow."""
+def noticed(programs: dict[str, Path], room: str, number: int, named: str) -> str | None:
+    """Which tests fail with this mutant: first those `named` like its file, then all, the slow, what is kept."""
     unit, whole = f"{ROOMS[room][1][0]} lib", f"{ROOMS[room][1][1]} test"
-    without = [x for name in SLOW for x in ("--skip", name)]
-    for which in ([named, *without], without, SLOW):
+    without = [x for name in SLOW + KEPT for x in ("--skip", name)]
+    for which in ([named, *without], without, SLOW, KEPT):
         for program in (unit, whole):
             # The first test that fails is enough; Rust calls the word for that unstable.
             command = [str(programs[program]), "-q", "-Zunstable-options", "--fail-fast", *which]
@@ -217,8 +219,8 @@ def noticed(programs: dict[str, Path], room: str, number: int, named: str) -> bo
             folder = TREE / "crates" / program.split()[0]
             done = subprocess.run(command, cwd=folder, env=env, capture_output=True, check=False, preexec_fn=bounded)
             if done.returncode != 0:
-                return True
-    return False
+                return "kept" if which is KEPT else "caught"
+    return None
 
 
 def element(file: str) -> str:
@@ -252,8 +254,8 @@ class Sample:
             return None
         if m.number in self.unviable:
             return "unviable"
-        if noticed(self.programs, m.room, m.number, element(m.file)):
-            return "caught"
+        if word := noticed(self.programs, m.room, m.number, element(m.file)):
+            return word
         return "explained" if key(m.name) in self.explained else "missed"
 
 
@@ -268,12 +270,14 @@ def main() -> int:
     options = parser.parse_args()
     until, files = time.monotonic() + options.seconds, sources()
     written(files)
-    shares = []
+    shares: list[list[Mutant]] = []
+    sizes: dict[str, int] = {}
     for room in ROOMS if options.only is None else [options.only]:
         some = possible(room, options.file, files)
         print(f"{room}: {len(some)} mutants", flush=True)
         random.Random(f"{options.seed} {room}").shuffle(some)
         shares.append(some)
+        sizes[room] = len(some)
     todo = [m for turn in itertools.zip_longest(*shares) for m in turn if m is not None]
     results: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     while todo and time.monotonic() < until:
@@ -283,20 +287,30 @@ def main() -> int:
             for m, word in zip(sample.mutants, pool.map(sample.end_of, sample.mutants), strict=True):
                 if word is not None:
                     results[m.room][word] += 1
+                    results[m.room]["caught"] += word == "kept"
                 if word in ("missed", "explained"):
                     print(f"{word} {m.name}", flush=True)
                 if m.number % 25 == 0:
                     print(f"  {m.number} of {len(sample.mutants)}, {until - time.monotonic():.0f} s left", flush=True)
         for room, counted in {**results, "all": sum(results.values(), collections.Counter())}.items():
             print(f"{room}: {summary(counted)}", flush=True)
+        print(f"weighted by the mutants of a room: {weighted(results, sizes):.1f} % caught", flush=True)
     return 1 if any(c["missed"] for c in results.values()) else 0
+
+
+def weighted(results: dict[str, collections.Counter[str]], sizes: dict[str, int]) -> float:
+    """The share caught, each room counting as much as it has mutants."""
+    tried = {room: c["caught"] + c["missed"] + c["explained"] for room, c in results.items()}
+    whole = sum(sizes[room] for room, n in tried.items() if n)
+    return 100 * sum(sizes[room] * results[room]["caught"] / n for room, n in tried.items() if n) / max(1, whole)
 
 
 def summary(counted: collections.Counter[str]) -> str:
     survived = counted["missed"] + counted["explained"]
     share = 100 * counted["caught"] / max(1, counted["caught"] + survived)
     return (
-        f"{counted.total()} mutants, {counted['caught']} caught ({share:.1f} %), {survived} survived "
+        f"{counted['caught'] + survived + counted['unviable']} mutants, {counted['caught']} caught ({share:.1f} %; "
+        f"{counted['kept']} by what is kept alone), {survived} survived "
         f"({counted['explained']} of them explained), {counted['unviable']} did not compile"
     )
 

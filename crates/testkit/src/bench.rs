@@ -1,7 +1,9 @@
 //! Drivers with a virtual clock for one stage or one queue discipline.
 
+use crosswind_base::packet::Ext;
 use crosswind_base::{
-    ConfigError, Cx, DropReason, DsByte, Dscp, Ecn, FlowId, Ledger, Metrics, Packet, PacketId, Pool, Stage, Time,
+    Backlog, ClassTotals, ConfigError, Cx, DropReason, DsByte, Dscp, Ecn, FlowId, Ledger, Metrics, Packet, PacketId,
+    Pool, Stage, Time,
 };
 use crosswind_net::queue::QueueDisc;
 use crosswind_net::registry::{BoxStage, BuildCx, EgressMaker, Parts};
@@ -56,6 +58,8 @@ pub struct Bench<S> {
     pub now: Time,
     pub offered: Vec<Packet>,
     pub deliveries: Vec<Delivery>,
+    /// The same packets as they are at the far end, with what they carry.
+    pub delivered: Vec<(Packet, Option<Ext>)>,
     out: Vec<PacketId>,
 }
 
@@ -68,6 +72,7 @@ impl<S: Stage> Bench<S> {
             now: Time::ZERO,
             offered: Vec::new(),
             deliveries: Vec::new(),
+            delivered: Vec::new(),
             out: Vec::new(),
         }
     }
@@ -79,6 +84,7 @@ impl<S: Stage> Bench<S> {
         for id in self.out.drain(..) {
             let p = self.pool.get(id);
             self.deliveries.push(Delivery { at: self.now, seq: p.seq, ecn: p.ecn() });
+            self.delivered.push((*p, self.pool.ext(p).copied()));
             self.pool.remove(id);
         }
     }
@@ -103,6 +109,23 @@ impl<S: Stage> Bench<S> {
         self.offered.push(p);
         let id = self.pool.insert(p);
         self.call(|s, cx| s.accept(id, cx));
+    }
+
+    /// The same with a packet of any kind, and what it carries beside itself.
+    pub fn offer_packet(&mut self, at: Time, p: Packet, ext: Option<Ext>) {
+        self.run_until(at);
+        let p = Packet { seq: self.offered.len() as u64, ..p };
+        self.offered.push(p);
+        let id = self.pool.insert(p);
+        if let Some(ext) = ext {
+            self.pool.attach(id, ext);
+        }
+        self.call(|s, cx| s.accept(id, cx));
+    }
+
+    /// Drops what waits and is chosen, now.
+    pub fn purge(&mut self, mut goes: impl FnMut(&Packet) -> bool, why: DropReason) {
+        self.call(|s, cx| s.purge(&mut goes, why, cx));
     }
 
     /// New values for some parameters at `at`, after the wakes due by then. Whether the stage took them.
@@ -143,6 +166,8 @@ impl<S: Stage> Bench<S> {
 pub struct Report {
     pub values: Vec<(&'static str, f64)>,
     pub histograms: Vec<(&'static str, u64, f64)>,
+    /// Name, totals, what it holds.
+    pub classes: Vec<(String, ClassTotals, Backlog)>,
 }
 
 impl Report {
@@ -160,6 +185,9 @@ impl Metrics for Report {
     }
     fn histogram(&mut self, name: &'static str, h: &crosswind_base::Histogram) {
         self.histograms.push((name, h.count(), h.mean()));
+    }
+    fn class(&mut self, name: &str, totals: &ClassTotals, holds: Backlog) {
+        self.classes.push((name.to_string(), totals.clone(), holds));
     }
 }
 
@@ -184,7 +212,8 @@ impl<Q: QueueDisc> DiscBench<Q> {
         DiscBench { disc, pool: Pool::new(), log: Log::default(), next_seq: 0 }
     }
 
-    fn call<T>(&mut self, now: Time, f: impl FnOnce(&mut Q, &mut Cx<'_>) -> T) -> T {
+    /// Calls the discipline at a time.
+    pub fn call<T>(&mut self, now: Time, f: impl FnOnce(&mut Q, &mut Cx<'_>) -> T) -> T {
         self.log.now = now;
         let mut out = Vec::new();
         let mut cx = Cx::new(now, 0, &mut self.pool, &mut out, &mut self.log, None);

@@ -137,11 +137,12 @@ impl Aqm for Controller {
         self.catch_up(q.now(), q.backlog().packets);
         q.pop()
     }
-    /// The probability stays. What does not fit into a new limit goes, the newest first.
+    /// The probability stays, and the clock where its period stays. What does not fit into a new limit goes, the newest first.
     fn change(&mut self, set: &Map<String, Value>, q: &mut Lent<'_, '_, Rng>) -> Result<Setup, ConfigError> {
         self.catch_up(q.now(), q.backlog().packets);
         let fresh = Controller::new(params::merged(&self.params, set)?);
-        *self = Controller { p: self.p, last: self.last, next: q.now() + fresh.period, ..fresh };
+        let next = if fresh.period == self.period { self.next } else { q.now() + fresh.period };
+        *self = Controller { p: self.p, last: self.last, next, ..fresh };
         Ok(Setup::fits(self.params.limit, self.params.ecn))
     }
     fn sample(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {

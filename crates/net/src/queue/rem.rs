@@ -178,12 +178,12 @@ impl Aqm for Price {
     fn gives_oldest(&self) -> bool {
         false
     }
-    /// The price stays. What does not fit into a new limit goes, the newest first.
+    /// The price stays, and the clock where its period stays. What does not fit into a new limit goes, the newest first.
     fn change(&mut self, set: &Map<String, Value>, q: &mut Lent<'_, '_, Rng>) -> Result<Setup, ConfigError> {
         self.catch_up(q.now(), q.backlog().packets);
         let new: RemParams = params::merged(&self.params, set)?;
         let rate = new.rate.unwrap_or(self.rate);
-        let next = q.now() + new.period;
+        let next = if new.period == self.params.period { self.next } else { q.now() + new.period };
         *self = Price { price: self.price, arrived: self.arrived, next, ..Price::new(new, rate) };
         Ok(Setup::fits(self.params.limit, self.params.ecn))
     }

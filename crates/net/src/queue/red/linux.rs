@@ -329,7 +329,9 @@ impl Law for Linux {
         let new: LinuxParams = params::merged(&self.params, set)?;
         let (common, rate) = (new.common(), new.rate.unwrap_or(self.rate));
         let fresh = Linux::new(new, rate);
-        let qavg = self.qavg >> self.w_log << fresh.w_log;
+        // Shifted by the difference alone: what is set to what it is leaves the average as it is, to its last bit.
+        let (old, new) = (self.w_log, fresh.w_log);
+        let qavg = if new >= old { self.qavg << (new - old) } else { self.qavg >> (old - new) };
         *self = Linux { qavg, qcount: self.qcount, qr: self.qr, idle_since: self.idle_since, ..fresh };
         Ok(common)
     }
