@@ -250,21 +250,40 @@ pub struct Ext {
 
 /// What the payload is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[repr(u8)]
 pub enum Proto {
     /// A message of a router about a packet: the first byte of its payload is in [`Packet::seq`], what would fit in [`Packet::wnd`].
-    Icmp = 1,
+    Icmp,
     #[default]
-    Tcp = 6,
-    Udp = 17,
+    Tcp,
+    Udp(Datagram),
 }
 
-/// What a datagram is to a transport that runs over UDP. It stands in [`Packet::flags`]; no value has a bit of SYN, FIN or
-/// RST, so that nobody takes it for one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+impl Proto {
+    /// A datagram of which only the application knows more.
+    pub const UDP: Proto = Proto::Udp(Datagram::Plain);
+    /// UDP in the IP header.
+    pub const UDP_NUMBER: u8 = 17;
+
+    /// In the IP header.
+    pub fn number(self) -> u8 {
+        match self {
+            Proto::Icmp => 1,
+            Proto::Tcp => 6,
+            Proto::Udp(_) => Proto::UDP_NUMBER,
+        }
+    }
+    #[inline]
+    pub fn is_udp(self) -> bool {
+        matches!(self, Proto::Udp(_))
+    }
+}
+
+/// What a datagram is to a transport that runs over UDP. The numbers are what events show of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u8)]
 pub enum Datagram {
-    /// The application's own.
+    /// The application's own, or one of which nobody here knows more.
+    #[default]
     Plain = 0,
     TfrcData = 0x08,
     TfrcFeedback = 0x10,
@@ -277,24 +296,16 @@ pub enum Datagram {
 }
 
 impl Datagram {
-    pub fn flags(self) -> TcpFlags {
-        TcpFlags(self as u8)
-    }
     /// It carries the application's data, or did before a router cut it off.
     pub fn is_data(self) -> bool {
         matches!(self, Datagram::Plain | Datagram::TfrcData | Datagram::UdtData)
     }
-    /// Of a packet over UDP.
+    /// Of a packet over UDP; of any other there is no more to know.
+    #[inline]
     pub fn of(p: &Packet) -> Datagram {
-        match p.flags.0 {
-            0x08 => Datagram::TfrcData,
-            0x10 => Datagram::TfrcFeedback,
-            0x18 => Datagram::UdtData,
-            0x20 => Datagram::UdtAck,
-            0x28 => Datagram::UdtNak,
-            0x30 => Datagram::UdtAck2,
-            0x38 => Datagram::SabulSyn,
-            _ => Datagram::Plain,
+        match p.proto {
+            Proto::Udp(kind) => kind,
+            Proto::Tcp | Proto::Icmp => Datagram::Plain,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What observers may be told. Off by default; when off, a probe is one test of a flag.
 
+use crate::packet::Datagram;
 use crate::{FlowId, Packet, Pool, Time};
 
 /// The kinds of event in the `event` table.
@@ -75,7 +76,7 @@ pub struct Event {
     pub kind: EventKind,
     pub seq: u64,
     pub len: u32,
-    /// Send, resend, ack, receive: TCP flags in bits 0 to 7, the ECN field in bits 8 and 9. Otherwise see the kind.
+    /// Send, resend, ack, receive: TCP flags (or the kind of datagram) in bits 0 to 7, the ECN field in bits 8 and 9. Otherwise see the kind.
     pub aux: u32,
 }
 
@@ -96,7 +97,8 @@ impl End {
 
 /// What `aux` holds for events about one segment.
 pub fn header_bits(p: &Packet) -> u32 {
-    u32::from(p.flags.0) | (p.ecn() as u32) << 8
+    let kind = if p.proto.is_udp() { Datagram::of(p) as u8 } else { p.flags.0 };
+    u32::from(kind) | (p.ecn() as u32) << 8
 }
 
 /// Where a packet was seen.

@@ -83,7 +83,7 @@ fn cut(frame: &mut Vec<u8>, len: u16) {
     }
     let transport = &mut frame[header..];
     let behind = transport.len() as u16;
-    let field = if h.protocol == Proto::Udp as u8 {
+    let field = if h.protocol == Proto::UDP_NUMBER {
         transport[4..6].copy_from_slice(&behind.to_be_bytes());
         6
     } else {

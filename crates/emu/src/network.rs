@@ -428,7 +428,7 @@ impl Network {
 /// What an egress wants to know of a packet, as far as its headers tell.
 #[inline]
 fn described(h: &Header) -> Packet {
-    let proto = if h.protocol == Proto::Udp as u8 { Proto::Udp } else { Proto::Tcp };
+    let proto = if h.protocol == Proto::UDP_NUMBER { Proto::UDP } else { Proto::Tcp };
     let mut p =
         Packet { len: h.len, payload: h.payload, flags: h.tcp_flags, ds: DsByte(h.ds), proto, ..Packet::default() };
     Hosts::write(&mut p, h.addresses.numbers());

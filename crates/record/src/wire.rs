@@ -193,7 +193,7 @@ impl Framer {
         let transport_bytes = match p.proto {
             Proto::Tcp => tcp_header_len(&options),
             Proto::Icmp => ICMP_TOO_BIG_BYTES,
-            Proto::Udp => UDP_HEADER_BYTES + datagram::fields_len(p),
+            Proto::Udp(_) => UDP_HEADER_BYTES + datagram::fields_len(p),
         };
         let life = ext.and_then(|e| e.life).map(|l| option::encode(&l, option::TimeOfDay::OF_CAPTURES));
         let ip_options = life.as_ref().map_or(&[][..], |o| o);
@@ -207,7 +207,7 @@ impl Framer {
                 tcp_header(p, ext, TcpFields { options, window, payload_bytes }, out);
             }
             Proto::Icmp => icmp_too_big(p, out),
-            Proto::Udp => udp_header(p, payload_bytes, out),
+            Proto::Udp(_) => udp_header(p, payload_bytes, out),
         }
         Framed { header_bytes, payload_bytes, is_relabelled: total != p.len }
     }
@@ -237,7 +237,7 @@ fn ipv4_header(p: &Packet, total: u16, options: &[u8], out: &mut Vec<u8>) {
     out.extend([0x45 + (options.len() / 4) as u8, p.ds.0]);
     out.extend(total.to_be_bytes());
     out.extend(identification(p).to_be_bytes());
-    out.extend([0x40, 0x00, 64, p.proto as u8, 0, 0]);
+    out.extend([0x40, 0x00, 64, p.proto.number(), 0, 0]);
     out.extend(endpoint(p.flow, way).address);
     out.extend(endpoint(p.flow, way.opposite()).address);
     out.extend(options);
@@ -338,7 +338,7 @@ fn transport_checksum(p: &Packet, header: &[u8], payload_bytes: usize) -> u16 {
     let way = Way::of(p);
     let ends = sum(&endpoint(p.flow, way).address) + sum(&endpoint(p.flow, way.opposite()).address);
     let length = (header.len() + payload_bytes) as u32;
-    !fold(ends + u32::from(p.proto as u8) + length + sum(header))
+    !fold(ends + u32::from(p.proto.number()) + length + sum(header))
 }
 
 /// Sum of the big-endian 16-bit words; headers have an even length and are far too short to overflow it.

@@ -28,7 +28,7 @@ impl Script {
         let transport = match p.proto {
             Proto::Tcp => tcp_header_len(&TcpOptions::of(&p, ext.as_ref())) as u16,
             Proto::Icmp => 36,
-            Proto::Udp => 8,
+            Proto::Udp(_) => 8,
         };
         p.len = 20 + transport + p.payload;
         let id = self.pool.insert(p);
@@ -125,7 +125,7 @@ fn script() -> Script {
     (last.seq, last.ack) = (6002, 2);
     s.send(410, last, None);
     let mut datagram = Packet::default();
-    (datagram.flow, datagram.proto, datagram.payload) = (FlowId(9), Proto::Udp, 47);
+    (datagram.flow, datagram.proto, datagram.payload) = (FlowId(9), Proto::UDP, 47);
     s.send(420, datagram, None);
     s
 }

@@ -7,7 +7,7 @@
 
 use crate::endpoint::Endpoint;
 use crate::scenario::{Plan, Registries, Repetition, compile, parse};
-use crate::world::{Manner, Parameters, World};
+use crate::world::{LookAhead, Manner, Parameters, World};
 use crosswind_base::{BitRate, ConfigError, Dur, Histogram, Metrics, Packet, Size, Stage, Time, units};
 use crosswind_transport::tcp::share::Cache;
 use serde::{Deserialize, Serialize};
@@ -52,6 +52,10 @@ pub enum BenchQueue {
     Blue,
     /// Stochastic fair BLUE of Linux.
     Sfb,
+    /// HTB of 2.4 at 95 % of the rate, with two classes; the flows are in one and borrow what the other leaves.
+    Htb,
+    /// Drop-tail in front of a link that a trace drives, with the same rate.
+    Trace,
 }
 
 /// What the flows do.
@@ -82,6 +86,8 @@ pub struct BenchSpec {
     pub routers_apart: u32,
     /// Round trip without queueing.
     pub rtt: Dur,
+    /// How far lines may decide things before their time.
+    pub look_ahead: LookAhead,
 }
 
 impl Default for BenchSpec {
@@ -95,6 +101,7 @@ impl Default for BenchSpec {
             traffic: Traffic::Endless,
             routers_apart: 1,
             rtt: Dur::from_millis(60),
+            look_ahead: LookAhead::Allowed,
         }
     }
 }
@@ -158,7 +165,19 @@ impl BenchSpec {
             BenchQueue::Blue => json!({ "type": "blue", "limit": packets(limit) }),
             BenchQueue::Sfb => json!({ "type": "sfb", "limit": packets(limit) }),
             BenchQueue::Cake => json!({ "type": "cake", "memory_limit": format!("{} B", limit * 1500) }),
+            BenchQueue::Htb => self.htb(),
+            BenchQueue::Trace => json!({ "limit": packets(limit) }),
         }
+    }
+
+    fn htb(&self) -> Value {
+        let rate = |percent: u64| format!("{} bit/s", self.rate.0 / 100 * percent);
+        let queue = json!({ "type": "droptail", "limit": format!("{} packets", self.limit_packets()) });
+        let class = json!({ "rate": rate(45), "ceil": rate(95), "parent": "link", "queue": queue });
+        json!({
+            "type": "htb", "default": "one", "filter": [{ "class": "two", "proto": "udp" }],
+            "class": { "link": { "rate": rate(95), "ceil": rate(95) }, "one": class, "two": class }
+        })
     }
 
     fn queue_text(&self) -> String {
@@ -175,6 +194,8 @@ impl BenchSpec {
             BenchQueue::Blue => format!("blue {} packets", self.limit_packets()),
             BenchQueue::Sfb => format!("sfb {} packets", self.limit_packets()),
             BenchQueue::Cake => format!("cake {} packets", self.limit_packets()),
+            BenchQueue::Htb => format!("htb {} packets", self.limit_packets()),
+            BenchQueue::Trace => format!("trace {} packets", self.limit_packets()),
         }
     }
 
@@ -208,10 +229,18 @@ impl BenchSpec {
         let rate = |times: u64| format!("{} bit/s", self.rate.0.saturating_mul(times));
         let apart = self.routers_apart.max(1);
         let delay = |part: u64| units::show_dur(Dur(self.rtt.0 / part));
-        let between = json!({
+        let mut between = json!({
             "rate": rate(1), "delay": units::show_dur(Dur(self.rtt.0 * 2 / 5 / u64::from(apart))), "queue": self.queue(),
             "reverse": { "queue": { "type": "droptail", "limit": format!("{} packets", 10 * self.limit_packets()) } }
         });
+        if self.queue == BenchQueue::Trace {
+            // An opportunity every millisecond, with as many bytes as the rate brings in it.
+            between.as_object_mut().expect("a table").shift_remove("rate");
+            between["type"] = json!("trace");
+            between["opportunities_ms"] = json!([1]);
+            between["opportunity"] = json!(format!("{} B", self.rate.0 / 8000));
+            between["reverse"] = json!({ "queue": { "limit": format!("{} packets", 10 * self.limit_packets()) } });
+        }
         let mut topology = json!({
             "pairs": self.flows.clamp(1, PAIRS_MAX),
             "access": { "rate": rate(10), "delay": delay(20), "queue": { "limit": "1000000 packets" } }
@@ -237,9 +266,10 @@ pub fn run(spec: &BenchSpec) -> Result<BenchRow, ConfigError> {
     let parameters = Parameters::of(&plan)?;
     let rep = Repetition { seed: 1, index: 0, of: 1 };
     let caches = vec![Cache::new(None); plan.nodes.len()];
+    let manner = Manner { look_ahead: spec.look_ahead, ..Manner::default() };
     let resident_before = resident_bytes();
     let start = cpu_time();
-    let mut world = World::build(&plan, &parameters, rep, Manner::default(), caches)?;
+    let mut world = World::build(&plan, &parameters, rep, manner, caches)?;
     let built = cpu_time();
     world.run_until(Time::ZERO + plan.duration, None);
     world.catch_up();

@@ -18,7 +18,7 @@
 use crate::edges::Edges;
 use crate::endless::is_endless;
 use crate::scenario::{FlowPlan, GroupPlan, Plan, Target};
-use crate::world::{Parameters, Ties};
+use crate::world::{LookAhead, Manner, Parameters, Ties};
 use crosswind_base::{Ahead, Dur, Feed, Stage};
 use crosswind_net::registry::BoxStage;
 use std::collections::BTreeSet;
@@ -68,9 +68,13 @@ fn may_gather(plan: &Plan, ties: Ties) -> bool {
 }
 
 /// Gives every egress the permissions that the network allows.
-pub fn foresee(plan: &Plan, params: &Parameters, stages: &mut [BoxStage], edges: &Edges, ties: Ties) {
+pub fn foresee(plan: &Plan, params: &Parameters, stages: &mut [BoxStage], edges: &Edges, manner: Manner) {
+    let Manner { ties, look_ahead } = manner;
     for stage in stages.iter_mut() {
         stage.look_ahead(Ahead::PutOff);
+    }
+    if look_ahead < LookAhead::Planned {
+        return;
     }
     let longest = longest_packet(plan, params);
     let changes: BTreeSet<Target> = plan.timeline.iter().map(|c| c.target).collect();
@@ -86,7 +90,8 @@ pub fn foresee(plan: &Plan, params: &Parameters, stages: &mut [BoxStage], edges:
     let leads: Vec<bool> = stages.iter_mut().map(|s| s.look_ahead(Ahead::Lead)).collect();
     let mut is_told: Vec<bool> = vec![false; stages.len()];
     for (i, stage) in stages.iter_mut().enumerate() {
-        if let Some(from) = sources[i].only()
+        if look_ahead >= LookAhead::Announced
+            && let Some(from) = sources[i].only()
             && plans[from as usize]
             && leads[from as usize]
             && may(i)
@@ -97,7 +102,7 @@ pub fn foresee(plan: &Plan, params: &Parameters, stages: &mut [BoxStage], edges:
     }
     let fed = is_told.clone();
     let could_hand_on = |i: usize| plans[i] && plan.egresses[i].spec.loss.is_none();
-    if may_gather(plan, ties) {
+    if look_ahead == LookAhead::Allowed && may_gather(plan, ties) {
         for (i, told) in is_told.iter_mut().enumerate() {
             let has_delay = plan.egresses[i].spec.delay > Dur::ZERO;
             let lines = sources[i].lines();
@@ -119,7 +124,7 @@ pub fn foresee(plan: &Plan, params: &Parameters, stages: &mut [BoxStage], edges:
             let gathers = stage.look_ahead(Ahead::Gather);
             assert!(gathers, "a line with a plan and a delay gathers");
         }
-        if hands_on[i] && plans[i] {
+        if hands_on[i] && plans[i] && look_ahead >= LookAhead::HandedOn {
             stage.look_ahead(Ahead::HandOn);
         }
     }

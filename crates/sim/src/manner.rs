@@ -1,6 +1,7 @@
 //! How a world is driven: in what order simultaneous events come, and whether lines look ahead.
 
 use crosswind_base::{PacketId, Rng, Time};
+use serde::{Deserialize, Serialize};
 
 /// How simultaneous events are ordered.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -12,13 +13,24 @@ pub enum Ties {
     Shuffled,
 }
 
-/// Whether lines may decide things before their time. What comes out is the same; how much work it is differs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+/// How far lines may decide things before their time, each step with all that stand before it. What comes out is the same; how
+/// much work it is differs (docs/look-ahead.md has the figures).
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum LookAhead {
-    #[default]
-    Allowed,
     /// Everything happens at its own time, one thing after the other: what tests compare with.
     Never,
+    /// Serving a queue may wait until somebody looks.
+    PutOff,
+    /// Queues that decide at arrivals plan when each packet leaves.
+    Planned,
+    /// What goes to a host is handed on at once and waits for its time in a wheel.
+    HandedOn,
+    /// A line that one other feeds is told of its arrivals.
+    Announced,
+    /// So is one that several feed, which puts them in order.
+    #[default]
+    Allowed,
 }
 
 /// How a world is to be driven.

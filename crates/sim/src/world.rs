@@ -137,8 +137,8 @@ impl<'p> World<'p> {
         let ends = workload::ends(plan, params, rep, &streams, &starts);
         let (pages, page_of) = workload::pages(plan);
         let edges = Edges { list: edges::build(plan, &streams)?, from: stages.len() + ends.len() };
-        if manner.look_ahead == LookAhead::Allowed {
-            foresee(plan, params, &mut stages, &edges, manner.ties);
+        if manner.look_ahead > LookAhead::Never {
+            foresee(plan, params, &mut stages, &edges, manner);
         }
         let shuffle = match manner.ties {
             Ties::Ordered => 0,

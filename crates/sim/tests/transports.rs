@@ -122,7 +122,7 @@ impl Transport for Shot {
     }
     fn open(&mut self, _: &mut App, io: &mut EndIo<'_, '_>) {
         self.times[0] = Some(io.now());
-        io.send(Packet { sent_at: io.now(), len: 1028, payload: 1000, proto: Proto::Udp, ..Packet::default() }, None);
+        io.send(Packet { sent_at: io.now(), len: 1028, payload: 1000, proto: Proto::UDP, ..Packet::default() }, None);
     }
     fn on_packet(&mut self, p: &Packet, _: Option<&Ext>, _: &mut App, _: &mut EndIo<'_, '_>) -> Option<Milestone> {
         self.delivered += u64::from(p.payload);

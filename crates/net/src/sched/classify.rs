@@ -216,7 +216,7 @@ impl Classes<'_> {
                 flows: f.flow.as_ref().map(|names| flow_ids(&names.0, &format!("{path}.flow"), cx)).transpose()?,
                 dscps: f.dscp.as_ref().map(|d| d.0.iter().fold(0, |set, d| set | 1 << d.bits())),
                 ecns: f.ecn.as_ref().map(|e| e.0.iter().fold(0, |set, e| set | 1 << e.ecn() as u8)),
-                proto: f.proto.map(|p| if p == Protocol::Udp { Proto::Udp } else { Proto::Tcp }),
+                proto: f.proto.map(|p| if p == Protocol::Udp { Proto::UDP } else { Proto::Tcp }),
                 len: f.size_min.map_or(0, |s| s.0)..=f.size_max.map_or(u64::MAX, |s| s.0),
                 payload: f.payload,
                 class: self.leaf(&f.class, &format!("{path}.class"))?,
@@ -258,7 +258,7 @@ impl Rule {
         self.flows.as_ref().is_none_or(|ranges| ranges.iter().any(|r| r.contains(&p.flow.0)))
             && self.dscps.is_none_or(|set| set >> p.dscp().bits() & 1 == 1)
             && self.ecns.is_none_or(|set| set >> p.ecn() as u8 & 1 == 1)
-            && self.proto.is_none_or(|proto| proto == p.proto)
+            && self.proto.is_none_or(|proto| proto.number() == p.proto.number())
             && self.len.contains(&(p.len as u64))
             && self.payload.is_none_or(|wanted| wanted == payload)
     }

@@ -66,7 +66,7 @@ fn checksums_cover_the_pseudo_header_and_all_of_the_payload() {
     assert!(sack.push(3001, 4001));
     let ext = Ext { sack, ..Ext::default() };
     for payload in [0, 1, 536, 1447] {
-        for proto in [Proto::Tcp, Proto::Udp] {
+        for proto in [Proto::Tcp, Proto::UDP] {
             let p = packet!(Packet::default(); proto: proto, payload: payload, ts_val: 77, flow: FlowId(70_000));
             let (b, f) = frame(&mut Framer::new(), &p, Some(&ext));
             assert_eq!(ones_complement(&with_pseudo_header(&b, &f)), 0xffff, "{proto:?} {payload}");
@@ -156,7 +156,7 @@ fn a_profile_that_counts_forty_header_bytes_is_shown_with_its_real_length() {
 
 #[test]
 fn a_udp_datagram_has_its_length() {
-    let p = packet!(Packet::default(); proto: Proto::Udp, len: 76, payload: 48);
+    let p = packet!(Packet::default(); proto: Proto::UDP, len: 76, payload: 48);
     let (b, f) = frame(&mut Framer::new(), &p, None);
     assert_eq!((b[9], u16_at(&b, 22), u16_at(&b, 24), f.is_relabelled), (17, 9, 56, false));
 }

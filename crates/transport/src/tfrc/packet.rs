@@ -51,8 +51,7 @@ impl Data {
             ts_val: self.stamp,
             ts_ecr: span_us(self.rtt),
             wnd: u32::from(self.is_urgent) << 31 | u32::from(self.round & ROUNDS) << 16 | t_rto_ms,
-            proto: Proto::Udp,
-            flags: Datagram::TfrcData.flags(),
+            proto: Proto::Udp(Datagram::TfrcData),
             ..Packet::default()
         }
     }
@@ -102,8 +101,7 @@ impl Feedback {
             ts_val: span_us(self.delay),
             ts_ecr: self.echo,
             wnd: self.receive_rate.round().min(f64::from(u32::MAX)) as u32,
-            proto: Proto::Udp,
-            flags: Datagram::TfrcFeedback.flags(),
+            proto: Proto::Udp(Datagram::TfrcFeedback),
             ..Packet::default()
         }
     }

@@ -43,7 +43,7 @@ impl Sender {
             ack: burst,
             len: payload + HEADERS_BYTES,
             payload,
-            proto: Proto::Udp,
+            proto: Proto::UDP,
             ..Packet::default()
         }
     }

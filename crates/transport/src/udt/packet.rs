@@ -16,13 +16,7 @@ use crosswind_base::{Dur, Packet, Time};
 
 /// A packet of this kind without fields.
 pub fn control(kind: Datagram, fields_bytes: u16, now: Time) -> Packet {
-    Packet {
-        sent_at: now,
-        len: CONTROL_HEADERS_BYTES + fields_bytes,
-        proto: Proto::Udp,
-        flags: kind.flags(),
-        ..Packet::default()
-    }
+    Packet { sent_at: now, len: CONTROL_HEADERS_BYTES + fields_bytes, proto: Proto::Udp(kind), ..Packet::default() }
 }
 
 /// What an ACK says.

@@ -300,6 +300,7 @@ mod tests {
     use crate::tcp::share::Cache;
     use crate::udt::params::preset;
     use crosswind_base::EventKind;
+    use crosswind_base::packet::Proto;
 
     /// Collects reports: when, and which ranges.
     #[derive(Default)]
@@ -328,7 +329,7 @@ mod tests {
     fn reports(name: &str) -> Vec<(u64, Vec<(u64, u64)>)> {
         let (mut rx, mut io) = (Receiver::new(Arc::new(preset(name).unwrap())), Ear::default());
         let data =
-            |seq| Packet { seq, len: 1500, payload: 1468, flags: Datagram::UdtData.flags(), ..Packet::default() };
+            |seq| Packet { seq, len: 1500, payload: 1468, proto: Proto::Udp(Datagram::UdtData), ..Packet::default() };
         for ms in 0..300 {
             io.now = Time(ms * 1_000_000);
             if ms < 20 && ![5, 6, 9].contains(&ms) {

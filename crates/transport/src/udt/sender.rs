@@ -239,8 +239,7 @@ impl Sender {
             ack: 1,
             payload,
             len: payload + DATA_HEADERS_BYTES,
-            proto: Proto::Udp,
-            flags: Datagram::UdtData.flags(),
+            proto: Proto::Udp(Datagram::UdtData),
             ..Packet::default()
         };
         let kind = if is_new { EventKind::Send } else { EventKind::Resend };
