@@ -8,10 +8,11 @@ DEMO := out/demo
 REPRODUCED := out/jarvinen-2006/w2-e0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench bench-instructions bench-report docs validate validate-kernel twin live fuzz mutants wheel wheels sdist lock optional-tools clean
+.PHONY: help setup demo stacks test lint format bench bench-instructions bench-report docs validate validate-kernel twin live fuzz mutants wheel wheels sdist lock optional-tools clean
 
 help:
 	@echo "make demo      build, run one example scenario and one published experiment (about three minutes)"
+	@echo "make stacks    build with real stacks (quinn) as ends of flows, and run them beside TCP; docs/how-to/stacks.md"
 	@echo "make test      all tests and checks; prints counts and what was skipped"
 	@echo "make lint      formatting, clippy, ruff, mypy, tidy"
 	@echo "make bench     packets per CPU second, side by side with ns-2 and ns-3 where they are installed"
@@ -66,6 +67,16 @@ demo: $(if $(wildcard $(VENV)/.built),$(VENV)/.built,$(VENV)/.built-quick)
 	  if [ $$code -eq 1 ]; then echo "Some published claims were not met; the table and the report say which."; fi; \
 	  echo "Open these in a browser:"; \
 	  echo "  $(CURDIR)/$(DEMO)/report.html"; echo "  $(CURDIR)/$(REPRODUCED)/report.html"
+
+# Another build of the engine in the same place; `make clean setup` brings the usual one back.
+stacks: $(VENV)/.installed
+	@sh tools/need.sh $(PYTHON)
+	@echo "== Building the engine with real stacks (release)"
+	@VIRTUAL_ENV="$(CURDIR)/$(VENV)" PATH="$(CURDIR)/$(BIN):$$PATH" RUSTFLAGS="$${RUSTFLAGS-$$(sh tools/rustflags.sh)}" \
+	  $(BIN)/maturin develop --release --features stacks \
+	  > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log; exit 1; }
+	@touch $(VENV)/.built
+	$(BIN)/crosswind run crates/stacks/scenarios/beside-tcp.toml --out out/stacks
 
 test: setup $(VENV)/.installed-all optional-tools
 	@$(BIN)/python tools/check.py all

@@ -49,10 +49,10 @@ ARROWS = {
     "net": {"base"},
     "transport": {"base"},
     "record": {"base"},
-    "sim": {"base", "net", "transport", "record"},
+    "sim": {"base", "net", "transport", "record", "stacks"},
     "emu": {"base", "net", "record"},
     "stacks": {"base", "transport"},
-    "py": {"base", "net", "transport", "record", "sim", "emu", "stacks"},
+    "py": {"base", "net", "transport", "record", "sim", "emu"},
     "testkit": {"base", "net", "transport"},
 }
 # Rooms of python/crosswind, from the ground up: each imports from those before it only. What stands in one row does not

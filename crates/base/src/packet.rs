@@ -246,6 +246,8 @@ pub struct Ext {
     pub wscale: Option<u8>,
     pub sack_permitted: bool,
     pub accecn: Option<AccEcnOption>,
+    /// Index + 1 of the real bytes that it carries; 0 = none. Use [`Pool::keep_bytes`] and [`Pool::take_bytes`].
+    pub bytes: u32,
 }
 
 /// What the payload is.
@@ -414,6 +416,9 @@ pub struct Pool {
     exts: Vec<Ext>,
     free_exts: Vec<u32>,
     live: Vec<bool>,
+    /// Real bytes, of the few packets that have any.
+    bytes: Vec<Vec<u8>>,
+    free_bytes: Vec<u32>,
 }
 
 impl Pool {
@@ -495,9 +500,33 @@ impl Pool {
         }
         let ext = self.slots[id.0 as usize].ext;
         if ext != 0 {
+            let bytes = self.exts[ext as usize - 1].bytes;
+            if bytes != 0 {
+                self.free_bytes.push(bytes - 1);
+            }
             self.free_exts.push(ext - 1);
         }
         self.free.push(id.0);
+    }
+
+    /// Puts real bytes beside the packets; the number goes into [`Ext::bytes`] of the one that carries them.
+    pub fn keep_bytes(&mut self, content: Vec<u8>) -> u32 {
+        match self.free_bytes.pop() {
+            Some(i) => {
+                self.bytes[i as usize] = content;
+                i + 1
+            }
+            None => {
+                self.bytes.push(content);
+                self.bytes.len() as u32
+            }
+        }
+    }
+
+    /// The real bytes of a packet that is about to leave the world; empty when it has none.
+    pub fn take_bytes(&mut self, id: PacketId) -> Vec<u8> {
+        let number = self.ext(&self.slots[id.0 as usize]).map_or(0, |e| e.bytes);
+        number.checked_sub(1).map_or_else(Vec::new, |i| std::mem::take(&mut self.bytes[i as usize]))
     }
 
     /// Packets that exist now. A finished world must account for every one of them.

@@ -7,6 +7,7 @@
 
 use crate::endpoint::FlowEnd;
 use crate::scenario::{Close, FlowPlan, Plan, WorkloadParams};
+use crate::stacks;
 use crate::world::Parameters;
 use crosswind_base::{Dur, Time};
 use crosswind_transport::tcp::conn::State;
@@ -64,7 +65,8 @@ fn never_ends(w: &WorkloadParams) -> bool {
 /// Whether a flow never ends by itself: it has no last byte, and its transport none either.
 pub fn is_endless(plan: &Plan, f: &FlowPlan) -> bool {
     let of = plan.group(f);
-    !of.transport.has_rate() && never_ends(&of.workload)
+    // A real stack may give up whenever it likes.
+    !of.transport.has_rate() && !stacks::is_one(&of.transport) && never_ends(&of.workload)
 }
 
 impl Endless {

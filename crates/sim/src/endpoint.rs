@@ -379,6 +379,7 @@ impl<T: Transport + ?Sized> Endpoint<T> {
         if let Some(o) = cx.observer.as_deref_mut() {
             o.packet(cx.now, self.port.seen, &p, cx.pool);
         }
+        self.conn.take_bytes(cx.pool, id);
         cx.pool.remove(id);
         self.conn.count(&p, ext.as_ref(), cx.now, &mut self.arrivals);
         let (before, sent) = (self.conn.is_over(), self.sent());
@@ -461,6 +462,12 @@ impl EndIo<'_, '_> {
     /// Which end of the flow this is.
     pub fn seen(&self) -> Vantage {
         self.port.seen
+    }
+
+    /// Sends a packet with real bytes in it.
+    pub fn send_bytes(&mut self, p: Packet, content: &[u8]) {
+        let bytes = self.cx.pool.keep_bytes(content.to_vec());
+        self.port.send(p, Some(Ext { bytes, ..Ext::default() }), self.cx);
     }
 
     /// The next packets belong to an object of the application that began then.

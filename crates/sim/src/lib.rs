@@ -22,6 +22,7 @@ mod relay;
 mod resends;
 pub mod scenario;
 pub mod simultaneous;
+pub mod stacks;
 pub mod transport;
 mod waits;
 pub mod workload;

@@ -5,6 +5,7 @@ use crate::bound::tcp::TcpEnds;
 use crate::bound::udp::UdpEnds;
 use crate::edges;
 use crate::scenario::{GroupPlan, Plan, TransportPlan};
+use crate::stacks;
 use crate::transport::{Brought, Ends};
 use crosswind_base::{ConfigError, Streams};
 use crosswind_net::registry::{BoxStage, BuildCx, EgressMaker};
@@ -123,6 +124,9 @@ fn ends(g: &GroupPlan, tcp: &Arc<TcpParams>, brought: Option<&Brought>) -> Resul
         TransportPlan::Tfrc(_) | TransportPlan::Udt(_) => Arc::new(PacedParams::of(g)?),
         TransportPlan::Brought(name, params) => {
             let at = format!("flow.{}.transport", g.name);
+            if let Some(built_in) = stacks::ends(name, params, &at)? {
+                return Ok(built_in);
+            }
             match brought.map(|b| b.get(name)) {
                 None => Arc::new(UdpEnds),
                 Some(Some(read)) => read(params, &at)?,

@@ -8,7 +8,7 @@ use crate::endpoint::{Arrivals, EndIo, FlowEnd, Milestone, Setup};
 use crate::scenario::{GroupPlan, OfFlow};
 use crate::workload::{App, Own};
 use crosswind_base::packet::Ext;
-use crosswind_base::{ConfigError, Metrics, Packet, Time};
+use crosswind_base::{ConfigError, Metrics, Packet, PacketId, Pool, Time};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -44,6 +44,13 @@ pub trait Transport {
     /// The application breaks it off. Returns whether there was something to break off.
     fn abort(&mut self, _io: &mut EndIo<'_, '_>) -> Broken {
         Broken::Nothing
+    }
+    /// Takes the real bytes out of a packet that has come, where it understands any.
+    #[inline(always)]
+    fn take_bytes(&mut self, _pool: &mut Pool, _id: PacketId) {}
+    /// Why this end has given up, if it has.
+    fn failure(&self) -> Option<&str> {
+        None
     }
     /// The flow may end while packets of it are still under way; a run waits for those.
     fn leaves_packets_behind(&self) -> bool {

@@ -16,5 +16,20 @@ mod watch;
 pub use driver::Quic as Quinn;
 pub use params::{Congestion, QuicParams as QuinnParams};
 
+use crosswind_base::{ConfigError, config};
+use crosswind_transport::stack::{Maker, Stack};
+use serde_json::Value;
+use std::sync::Arc;
+
+pub(crate) const ROW: crate::Row =
+    crate::Row { name: "quinn", release: RELEASE, schema: || schemars::schema_for!(QuinnParams), read };
+
+fn read(value: &Value, path: &str) -> Result<(Value, Maker), ConfigError> {
+    let params: QuinnParams = config::read(value, path)?;
+    params.check(path)?;
+    let full = serde_json::to_value(&params).expect("parameters are plain data with text keys");
+    Ok((full, Arc::new(move |role, rng| Box::new(Quinn::new(&params, role, rng)) as Box<dyn Stack>)))
+}
+
 /// The release that is built in.
 pub const RELEASE: &str = "quinn-proto 0.11.19";

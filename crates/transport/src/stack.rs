@@ -4,7 +4,8 @@
 //! timer is due, and takes what it wants to send. What it transfers are the bytes of [`pattern`], so that both ends know
 //! what must arrive.
 
-use crosswind_base::{Ecn, Time};
+use crosswind_base::{Ecn, Rng, Time};
+use std::sync::Arc;
 
 /// Which end of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,9 +37,16 @@ pub trait Stack: Send {
     fn state(&self) -> State;
     /// What may be sampled.
     fn probe(&self) -> Probe;
+    /// Bytes of the headers around each of its datagrams: IP and UDP.
+    fn headers_bytes(&self) -> u16 {
+        28
+    }
     /// Reductions of the window since this was last asked, oldest first.
     fn cuts(&mut self, _out: &mut dyn FnMut(Cut)) {}
 }
+
+/// Makes one end. Everything that it draws comes from the generator.
+pub type Maker = Arc<dyn Fn(Role, Rng) -> Box<dyn Stack> + Send + Sync>;
 
 /// How far a connection has come.
 #[derive(Clone, PartialEq, Eq, Debug)]

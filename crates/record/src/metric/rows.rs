@@ -144,6 +144,17 @@ pub const METRICS: &[Metric] = &[
     row((Flow, "reported_losses_packets", Packets), "Packets that the receiver took for lost.", RATE_CONTROL),
     row((Flow, "feedback_packets", Packets), "Reports that the receiver sent.", RATE_CONTROL),
 
+    // --- flow: real stacks, in their own words ---
+    row((Flow, "failure", Text), "Why the stack gave the connection up. Missing where none did.", OWN),
+    row((Flow, "stack_sent_packets", Packets), "Packets that the stack says it has sent.", OWN),
+    row((Flow, "stack_lost_packets", Packets), "Packets that the stack took for lost.", Source("RFC 9002")),
+    row((Flow, "stack_lost_bytes", Bytes), "Bytes of the packets that the stack took for lost.", Source("RFC 9002")),
+    row((Flow, "stack_congestion_events", Count), "Times that the stack told its controller of congestion.", Source("RFC 9002")),
+    row((Flow, "stack_cwnd_bytes", Bytes), "Congestion window of the stack at the end.", Source("RFC 9002")),
+    row((Flow, "stack_ssthresh_bytes", Bytes), "Slow start threshold of the stack at the end.", Source("RFC 9002")),
+    row((Flow, "stack_srtt_ns", Ns), "Smoothed round-trip time of the stack at the end.", Source("RFC 9002")),
+    row((Flow, "stack_min_rtt_ns", Ns), "Least round-trip time that the stack has seen.", Source("RFC 9002")),
+
     // --- flow: what the network did to it ---
     row((Flow, "drops_packets", Packets), "Congestion drops: packets of the flow, in both directions, that queues dropped.", THESIS),
     row((Flow, "valid_packets", Packets), "Packets with new data that arrived within the lifetime of their data.", GURTOV),
@@ -323,6 +334,7 @@ pub const METRICS: &[Metric] = &[
     row((Sample, "send_buffer_bytes", Bytes), "Bytes that the send buffer of the link holds.", THESIS),
     row((Sample, "cwnd_bytes", Bytes), "Congestion window of the sender.", CONGESTION_CONTROL),
     row((Sample, "ssthresh_bytes", Bytes), "Slow start threshold of the sender.", CONGESTION_CONTROL),
+    row((Sample, "stack_lost_packets", Packets), "Packets that a real stack has taken for lost so far.", Source("RFC 9002")),
     row((Sample, "srtt_ns", Ns), "Smoothed round-trip time of the sender.", TIMER),
     row((Sample, "rttvar_ns", Ns), "Variation of the round-trip time as the timeout uses it.", TIMER),
     row((Sample, "rto_ns", Ns), "Retransmission timeout of the sender, back-off included.", TIMER),

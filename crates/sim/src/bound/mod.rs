@@ -2,5 +2,6 @@
 
 pub mod paced;
 pub mod rate;
+pub mod stack;
 pub mod tcp;
 pub mod udp;

@@ -126,6 +126,9 @@ pub(super) fn flow_row(w: &World<'_>, flow: usize, end: Time, t: &mut Table) {
             for (name, n) in LATE_COLUMNS.iter().zip(rx.arrivals.late()) {
                 row.int(name, *n);
             }
+            if let Some(why) = tx.conn.failure().or_else(|| rx.conn.failure()) {
+                row.text("failure", why);
+            }
             tx.conn.report(&mut StageRow(&mut row));
             rx.conn.report(&mut StageRow(&mut row));
         }

@@ -84,7 +84,7 @@ fn is_complete(w: &World<'_>, flow: usize, ends: &Ends<'_>) -> bool {
 
 fn gave_up(ends: &Ends<'_>) -> bool {
     match ends {
-        Ends::Other(..) => false,
+        Ends::Other(tx, rx) => [tx, rx].iter().any(|e| e.conn.failure().is_some()),
         Ends::Tcp(tx, rx) => [tx, rx].iter().any(|e| e.conn.state == State::Aborted),
     }
 }

@@ -158,6 +158,10 @@ fn flow(f: &Flow, duration: Dur) -> Result<(), ConfigError> {
         let found = format!("{} limits", f.queue_delay_limits.len());
         return Err(ConfigError::new("queue_delay_limits", found, format!("at most {LATE_LIMITS_MAX}")));
     }
+    if crate::stacks::is_one(&over) && (f.host_queue.is_some() || f.lifetime.is_some()) {
+        let key = if f.lifetime.is_some() { "lifetime" } else { "host_queue" };
+        return Err(ConfigError::new(key, format!("`{key}` of a flow over a real stack"), "nothing"));
+    }
     if let Some(q) = &f.host_queue {
         if over.is_tcp() {
             return Err(ConfigError::new("host_queue", "a flow over TCP", "a workload over UDP, TFRC or UDT")

@@ -96,7 +96,9 @@ impl<'p> Present<'p> {
     }
 
     fn workload(&mut self, set: &Keys, duration: Dur) -> Result<WorkloadParams, ConfigError> {
-        if self.group.transport.has_rate() && matches!(self.workload, WorkloadParams::Bulk(_)) {
+        let transport = &self.group.transport;
+        let is_taken_as_it_is = transport.has_rate() || crate::stacks::is_one(transport);
+        if is_taken_as_it_is && matches!(self.workload, WorkloadParams::Bulk(_)) {
             return Err(ConfigError::cannot_change(set));
         }
         self.workload = self.workload.changed(set)?;

@@ -4,6 +4,7 @@
 use super::catalogue::{object, shown};
 use super::types::Flow;
 use super::workloads::WorkloadParams;
+use crate::stacks;
 use crosswind_base::ConfigError;
 use serde_json::{Map, Value};
 
@@ -114,6 +115,9 @@ pub(super) fn spelled<S>(
         "tfrc" if !keys.is_empty() || written.tfrc.is_none() => written.tfrc = Some(Value::Object(keys)),
         "udt" if !keys.is_empty() || written.udt.is_none() => written.udt = Some(Value::Object(keys)),
         "tfrc" | "udt" => {}
+        other if stacks::KNOWN.contains(&other) => {
+            written.transport = Some(stacks::normalised(other, &keys, workload, &at)?);
+        }
         other if brought.contains(&other) => {
             let mut table = Map::new();
             table.insert("type".into(), other.into());
@@ -121,7 +125,7 @@ pub(super) fn spelled<S>(
             written.transport = Some(Value::Object(table));
         }
         other => {
-            let names: Vec<&str> = NAMES.iter().copied().chain(brought.iter().copied()).collect();
+            let names: Vec<&str> = NAMES.iter().copied().chain(stacks::KNOWN).chain(brought.iter().copied()).collect();
             return Err(ConfigError::unknown(format!("{at}.type"), other, "a transport", &names));
         }
     }

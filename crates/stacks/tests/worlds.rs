@@ -1,0 +1,138 @@
+//! Real stacks as ends of flows of whole scenarios: workloads, neighbours, marks, failures, and the same result twice.
+#![cfg(feature = "quinn")]
+
+#[path = "../../sim/tests/common/mod.rs"]
+mod worlds;
+
+use crosswind_record::Tables;
+use crosswind_sim::world::{LookAhead, Ties};
+use serde_json::{Value, json};
+use worlds::{number, refusal, request, run, run_with, table};
+
+fn scenario(flows: Value, seconds: u64, bottleneck: Value) -> Value {
+    let mut base = json!({"rate": "10 Mbit/s", "delay": "20 ms", "queue": {"limit": "60 packets"}});
+    base.as_object_mut().expect("a table").extend(bottleneck.as_object().expect("a table").clone());
+    json!({
+        "name": "stacks", "duration": format!("{seconds} s"),
+        "topology": {"template": "dumbbell", "pairs": 2, "bottleneck": base},
+        "flow": flows,
+    })
+}
+
+fn quinn(congestion: &str, workload: Value) -> Value {
+    json!({"from": "left-1", "to": "right-1", "transport": {"type": "quinn", "congestion": congestion}, "workload": workload})
+}
+
+fn text(t: &Tables, column: &str, row: usize) -> String {
+    worlds::text(table(t, "flow"), column, row).to_string()
+}
+
+#[test]
+fn a_transfer_over_quinn_is_complete_and_the_network_and_the_stack_agree() {
+    let t = run(&scenario(json!({"a": quinn("cubic", json!({"type": "bulk", "size": "5 MB"}))}), 60, json!({})));
+    assert_eq!((text(&t, "outcome", 0), text(&t, "protocol", 0)), ("complete".into(), "quinn".into()));
+    let flow = table(&t, "flow");
+    assert_eq!(number(flow, "size_bytes", 0), 5e6);
+    assert!(number(flow, "drops_packets", 0) > 0.0, "the queue was full");
+    // What the stack says of itself, against what the network saw. The last packets may say that all is over.
+    let (sent, says) = (number(flow, "sent_packets", 0), number(flow, "stack_sent_packets", 0));
+    assert!((sent - says).abs() <= 5.0, "{sent} left, {says} in the stack's words");
+    let (dropped, lost) = (number(flow, "drops_packets", 0), number(flow, "stack_lost_packets", 0));
+    assert!((dropped - lost).abs() <= 5.0, "{dropped} dropped, {lost} taken for lost");
+    assert!(number(flow, "goodput_bps", 0) > 8e6);
+    assert!(number(flow, "stack_min_rtt_ns", 0) >= 40e6);
+}
+
+#[test]
+fn pages_and_web_sessions_run_over_quinn() {
+    let page = json!({"type": "page", "body": "20 kB", "object": "8 kB", "objects": 4});
+    let web = json!({"type": "web", "size": "30 kB", "every": "500 ms", "transfers": 5});
+    let flows = json!({"p": quinn("cubic", page), "w": quinn("newreno", web)});
+    let t = run(&scenario(flows, 60, json!({})));
+    let pages = table(&t, "page");
+    assert!(number(pages, "response_ns", 0) > 4.0 * 42e6, "handshake, body, then objects");
+    for row in 0..table(&t, "flow").rows() {
+        assert_eq!(text(&t, "outcome", row), "complete", "{}", text(&t, "name", row));
+    }
+}
+
+#[test]
+fn ten_runs_with_one_seed_are_the_same_whatever_is_recorded_or_decided_early() {
+    let tcp = json!({"from": "left-2", "to": "right-2", "tcp": {"law": "cubic"}, "workload": {"type": "bulk"}});
+    let flows = json!({"q": quinn("cubic", json!({"type": "bulk"})), "t": tcp});
+    let plain = scenario(flows, 6, json!({"queue": {"type": "codel", "ecn": "mark"}}));
+    let shown = |t: &Tables| {
+        let flow = table(t, "flow");
+        let names = ["sent_packets", "size_bytes", "marks_packets", "drops_packets", "delay_p50_ns", "received_bytes"];
+        let cells = (0..2).flat_map(|row| names.map(|n| number(flow, n, row).to_bits()));
+        cells.collect::<Vec<_>>()
+    };
+    let first = shown(&run(&plain));
+    assert!((0..9).all(|_| shown(&run(&plain)) == first));
+    let mut recorded = plain.clone();
+    recorded["record"] = json!({"sample": "100 ms", "events": "all"});
+    let watched = run(&recorded);
+    assert_eq!(shown(&watched), first, "recording changes nothing");
+    assert_eq!(
+        shown(&run_with(
+            std::slice::from_ref(&plain),
+            &crosswind_sim::many::Request { look_ahead: LookAhead::Never, ..request() }
+        )),
+        first
+    );
+    let other = run_with(std::slice::from_ref(&plain), &crosswind_sim::many::Request { seed: 2, ..request() });
+    assert_ne!(shown(&other), first, "the seed reaches the stack");
+    let _ = run_with(std::slice::from_ref(&plain), &crosswind_sim::many::Request { ties: Ties::Shuffled, ..request() });
+    let samples = table(&watched, "sample");
+    assert!(samples.rows() > 100, "the window has a time series");
+}
+
+#[test]
+fn marks_reach_the_stack_and_its_answer_spares_losses() {
+    let bottleneck = json!({"queue": {"type": "codel", "ecn": "mark", "limit": "1000 packets"}});
+    let t = run(&scenario(json!({"a": quinn("cubic", json!({"type": "bulk"}))}), 20, bottleneck));
+    let flow = table(&t, "flow");
+    assert!(number(flow, "marks_packets", 0) > 3.0);
+    assert_eq!(number(flow, "drops_packets", 0), 0.0);
+    assert!(number(flow, "stack_congestion_events", 0) > 3.0);
+}
+
+#[test]
+fn a_path_that_breaks_ends_a_flow_with_a_reason_and_not_in_silence() {
+    let lossy = json!({"loss": {"type": "uniform", "probability": 1.0}});
+    let t = run(&scenario(json!({"a": quinn("cubic", json!({"type": "bulk", "size": "1 MB"}))}), 100, lossy));
+    assert_eq!((text(&t, "outcome", 0), text(&t, "failure", 0)), ("gave up".into(), "timed out".into()));
+}
+
+#[test]
+fn tcp_cubic_and_quinn_cubic_share_a_fifo() {
+    let tcp = json!({"from": "left-2", "to": "right-2", "tcp": {"law": "cubic"}, "workload": {"type": "bulk"}});
+    let t = run(&scenario(json!({"q": quinn("cubic", json!({"type": "bulk"})), "t": tcp}), 60, json!({})));
+    let flow = table(&t, "flow");
+    let (q, t) = (number(flow, "goodput_bps", 0), number(flow, "goodput_bps", 1));
+    assert!(q + t > 9e6, "the line is full: {q} {t}");
+    let share = q / (q + t);
+    assert!((0.2..0.8).contains(&share), "neither starves: quinn has {share}");
+}
+
+#[test]
+fn what_a_stack_cannot_do_is_refused_where_it_stands() {
+    let refused = |transport: Value, workload: Value| {
+        let mut flow = quinn("cubic", workload);
+        flow["transport"] = transport;
+        let e = refusal(&scenario(json!({"a": flow}), 1, json!({})));
+        (e.path.clone(), e.to_string())
+    };
+    let bulk = json!({"type": "bulk"});
+    let (path, said) = refused(json!({"type": "quin"}), bulk.clone());
+    assert!(path == "flow.a.transport.type" && said.contains("quinn"), "{path} {said}");
+    let (path, _) = refused(json!({"type": "quinn", "segments": 0}), bulk.clone());
+    assert_eq!(path, "flow.a.transport.segments");
+    let (path, said) = refused(json!({"type": "quinn", "congestion": "bbr"}), bulk.clone());
+    assert!(path == "flow.a.transport.congestion" && said.contains("no seed reaches"), "{path} {said}");
+    let (path, said) = refused(json!({"type": "quinn", "law": "cubic"}), bulk);
+    assert!(path == "flow.a.transport.law" && said.contains("congestion"), "{path} {said}");
+    let (path, said) =
+        refused(json!({"type": "quinn"}), json!({"type": "cbr", "payload": "100 B", "interval": "20 ms"}));
+    assert!(path == "flow.a.transport" && said.contains("bulk"), "{path} {said}");
+}
