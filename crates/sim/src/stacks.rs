@@ -108,3 +108,16 @@ fn inlined(schema: &Value) -> Map<String, Value> {
     resolve(&mut properties, schema.get("$defs").unwrap_or(&Value::Null));
     properties.as_object().cloned().unwrap_or_default()
 }
+
+#[cfg(all(test, not(feature = "stacks")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_without_stacks_says_how_to_get_one() {
+        let workload = WorkloadParams::Bulk(Bulk::default());
+        let e = normalised("quinn", &Map::new(), &workload, "flow.a.transport").expect_err("it is not there");
+        assert_eq!(e.path, "flow.a.transport.type");
+        assert!(e.to_string().contains("this build does not have") && e.to_string().contains("make stacks"), "{e}");
+    }
+}

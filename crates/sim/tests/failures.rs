@@ -44,7 +44,7 @@ fn scenario(sharing: Value) -> Value {
 /// Six repetitions in one thread; the law that is made as number `broken` breaks down.
 fn runs(sharing: Value, broken: Option<usize>) -> (Tables, Vec<(u32, u32, String)>) {
     let made = Arc::new(AtomicUsize::new(0));
-    let maker = Maker::new(move || {
+    let maker = Maker::new(move |_| {
         let now = Some(made.fetch_add(1, Ordering::Relaxed)) == broken;
         Box::new(Breaks { now })
     });
@@ -123,7 +123,7 @@ fn a_run_stops_soon_when_it_is_told_to() {
         "flow": { "f": { "from": "a", "to": "b", "workload": { "type": "bulk" }, "tcp": { "law": "own", "own_law": "stops" } } } });
     let (progress, acks) = (Arc::new(Progress::default()), Arc::new(AtomicUsize::new(0)));
     let law = Stops { progress: progress.clone(), acks: acks.clone() };
-    let laws = OwnLaws::from([("stops".to_string(), Maker::new(move || law.copy()))]);
+    let laws = OwnLaws::from([("stops".to_string(), Maker::new(move |_| law.copy()))]);
     let request = Request { laws, ..request() };
     let done = run_many(&[plan(&s)], &request, &progress).unwrap_or_else(|e| panic!("{e}"));
     assert!(done.interrupted && done.failed.is_empty() && done.tables.get("run").is_none_or(|t| t.rows() == 0));

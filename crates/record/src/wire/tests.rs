@@ -42,6 +42,7 @@ const SYN_EXT: Ext = Ext {
     wscale: Some(7),
     sack_permitted: true,
     accecn: None,
+    bytes: 0,
 };
 
 fn syn(meta: u8) -> Packet {

@@ -172,7 +172,7 @@ impl Foreign {
                 seq: *sent,
                 len: payload + headers,
                 payload,
-                proto: Proto::Udp,
+                proto: Proto::UDP,
                 ..Packet::default()
             };
             p.set_ecn(ecn);
