@@ -107,6 +107,8 @@ mod tests {
         "ecn_reductions",
         "window_probes",
         "avoidable_timeouts",
+        "bbr_rounds",
+        "bbr_state",
         "events",
         "fast_recoveries",
         "genuine_detected",
@@ -119,6 +121,7 @@ mod tests {
         "spurious_detected",
         "spurious_episodes",
         "spurious_timeouts",
+        "stack_congestion_events",
         "syn_spurious_timeouts",
         "syn_timeouts",
         "timeouts",
@@ -149,7 +152,7 @@ mod tests {
     fn every_metric_is_defined_in_sentences_and_has_a_source() {
         for m in METRICS {
             assert!(m.definition.len() >= 20 && m.definition.ends_with('.'), "{m:?}");
-            assert!(["RFC ", "[", "Crosswind"].iter().any(|s| m.source.starts_with(s)), "{m:?}");
+            assert!(["RFC ", "[", "Crosswind", "draft-"].iter().any(|s| m.source.starts_with(s)), "{m:?}");
         }
     }
 
