@@ -47,15 +47,17 @@ fn what_is_set_before_the_first_packet_is_what_is_written_in_the_scenario() {
 }
 
 /// What decides how many laws, queues or classes there are, or which packets wait where.
-const FIXED: [(&str, &[&str]); 10] = [
+const FIXED: [(&str, &[&str]); 12] = [
     ("cake", &["isolation", "tins"]),
     ("cobalt", &["profile"]),
     ("codel", &["profile"]),
+    ("dualpi2", &["profile"]),
     ("fq-codel", &["flows", "isolation"]),
     ("htb", &["cell", "default", "hysteresis", "kbit", "mpu", "overhead", "oversubscription", "r2q", "tick"]),
     ("pie", &["estimator", "profile"]),
     ("prio", &["default"]),
     ("rio", &["profile", "red"]),
+    ("sfq", &["flows"]),
     ("tbf", &["metered", "peak_rate"]),
     ("wred", &["profile", "red"]),
 ];
@@ -64,9 +66,15 @@ fn is_fixed(name: &str, key: &str) -> bool {
     FIXED.iter().any(|(row, keys)| *row == name && keys.contains(&key))
 }
 
-/// A clock that goes on: the step that is due comes at its time, only those after it at the new distance.
+/// What goes on as it was begun: a clock whose due step comes at its time and only those after it at the new distance, and the
+/// places of queues that were laid out for the limit of the beginning.
 fn goes_on(name: &str, key: &str) -> bool {
-    (name, key) == ("pie", "t_update")
+    match name {
+        "pie" => key == "t_update",
+        "pi2" | "dualpi2" => matches!(key, "t_update" | "target"),
+        "sfq" => key == "limit",
+        _ => false,
+    }
 }
 
 #[test]
