@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -27,10 +28,12 @@ def free_port() -> int:
 def port() -> Iterator[int]:
     number = free_port()
     threading.Thread(target=traffic.sink, args=(number, "127.0.0.1"), daemon=True).start()
-    for _ in range(100):
+    until = time.monotonic() + 10
+    while time.monotonic() < until:
         with socket.socket() as s:
             if s.connect_ex(("127.0.0.1", number)) == 0:
                 break
+        time.sleep(0.01)
     yield number
 
 
