@@ -1,12 +1,15 @@
 """How the cases of [draft-ietf-ccwg-bbr] are declared: one flow, one queue, the law's state every millisecond."""
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 
 from crosswind.reproduce import Results, Scenario, Study
 from crosswind.reproduce.claims.book import book
+from crosswind.results import Runs
 
 PACKET_B, PAYLOAD_B = 1500, 1448
 #: States as the time series `bbr_state` numbers them.
@@ -54,17 +57,23 @@ def scenario(
 Vector = npt.NDArray[np.float64]
 
 
+@lru_cache(maxsize=32)
+def _series(runs: Runs, cell: str) -> pl.DataFrame:
+    """All that was sampled of the flow of one case: every measure asks for it, and it lies in many files."""
+    return runs.only(cell).sample(entity="one").sort("rep", "metric", "time_ns")
+
+
 class Probe:
     """The law's state in one repetition. A series that exists at times only is filled with what is given."""
 
     def __init__(self, r: Results, cell: str, rep: int) -> None:
-        self._of = (r, cell, rep)
-        self.t, self.state = r.series(cell, "bbr_state", "one", rep)
+        self._series = _series(r.runs, cell).filter(pl.col("rep") == rep)
+        states = self._series.filter(pl.col("metric") == "bbr_state")
+        self.t, self.state = states["time_ns"].to_numpy() / 1e9, states["value"].to_numpy()
 
     def get(self, metric: str, missing: float = np.inf) -> Vector:
         """A series on the times of the states."""
-        r, cell, rep = self._of
-        s = r.runs.only(cell, [rep]).sample(metric, "one").sort("time_ns")
+        s = self._series.filter(pl.col("metric") == metric)
         out = np.full(len(self.t), missing)
         if not s.is_empty():
             out[np.searchsorted(self.t, s["time_ns"].to_numpy() / 1e9 - 1e-9)] = s["value"].to_numpy()
