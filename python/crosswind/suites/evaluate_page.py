@@ -6,13 +6,12 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from crosswind import report
 from crosswind.figures import Format
 from crosswind.suites import evaluate_pictures, measured
-from crosswind.suites.case import Case, Measure
+from crosswind.suites.case import Measure
 from crosswind.suites.evaluate import Evaluated
 from crosswind.suites.outcomes import Difference
-from crosswind.suites.page import case_table, cell, factor
+from crosswind.suites.page import case_table, cell, factor, written
 from crosswind.table import Table
 
 GENERAL = (
@@ -78,35 +77,11 @@ def _change(d: Difference) -> str:
     return f"{value:+.{digits}f} ({low:+.{digits}f} to {high:+.{digits}f})"
 
 
-def whole_table(found: Evaluated, case: Case) -> Table:
-    """All that was measured in a case, with intervals."""
-    return case_table(found, case, GENERAL, "controller")
-
-
 def write(found: Evaluated, folder: Path, command: str = "", formats: Sequence[Format] = ()) -> Path:
     """Writes report.html, the figures and `cases.csv`; returns the path of the page."""
-    first, *others = found.subjects
-    shown = evaluate_pictures.pictures(found)
-    s = found.setting
-    html = (
-        report.environment()
-        .get_template("suite.html")
-        .render(
-            title=f"{first}, as RFC 9743 asks",
-            source="RFC 9743",
-            byline=f"Beside {', '.join(others) or 'nothing'}; {s.rate_bps / 1e6:g} Mbit/s, {s.rtt_ms:g} ms, "
-            f"{s.seconds:g} s, {s.reps} repetitions where a case says nothing else.",
-            name=first,
-            prose=INTRODUCTION,
-            matrix=matrix(found),
-            verdicts=verdict_table(found),
-            cases=[(c, whole_table(found, c)) for c in found.cases],
-            pictures=report.for_page(shown, formats),
-            warnings=found.runs.manifest.get("warnings", []),
-            facts=report.facts(found.runs),
-            command=command,
-        )
-    )
-    page = report.write(folder, html, shown, command, formats)
-    found.rows.write_csv(folder / "cases.csv")
-    return page
+    tables = {
+        "matrix": matrix(found),
+        "verdicts": verdict_table(found),
+        "cases": [(c, case_table(found, c, GENERAL, "controller")) for c in found.cases],
+    }
+    return written(found, "RFC 9743", INTRODUCTION, tables, evaluate_pictures.pictures(found), folder, command, formats)

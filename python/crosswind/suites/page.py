@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
 
 from crosswind import report
-from crosswind.figures import Format
+from crosswind.figures import Format, Picture
 from crosswind.stats import Estimate
 from crosswind.suites import measured, pictures
 from crosswind.suites.case import Answers, Case, Measure
@@ -110,26 +110,42 @@ def factor(m: Measure) -> float:
 
 def write(found: Characterised, folder: Path, command: str = "", formats: Sequence[Format] = ()) -> Path:
     """Writes report.html, the figures and `cases.csv`; returns the path of the page."""
+    tables = {
+        "matrix": matrix(found),
+        "verdicts": verdict_table(found),
+        "cases": [(c, case_table(found, c)) for c in found.cases],
+    }
+    return written(found, "RFC 7928", INTRODUCTION, tables, pictures.pictures(found), folder, command, formats)
+
+
+def written(
+    found: Answers,
+    source: str,
+    prose: str,
+    tables: Mapping[str, object],
+    shown: Sequence[Picture],
+    folder: Path,
+    command: str,
+    formats: Sequence[Format],
+) -> Path:
+    """The page of either suite: `tables` holds `matrix`, `verdicts`, and `cases` with the table of each."""
     first, *others = found.subjects
-    shown = pictures.pictures(found)
     s = found.setting
     html = (
         report.environment()
         .get_template("suite.html")
         .render(
-            title=f"{first}, as RFC 7928 asks",
-            source="RFC 7928",
+            title=f"{first}, as {source} asks",
+            source=source,
             byline=f"Beside {', '.join(others) or 'nothing'}; {s.rate_bps / 1e6:g} Mbit/s, {s.rtt_ms:g} ms, "
-            f"{s.seconds:g} s, {s.reps} repetitions.",
+            f"{s.seconds:g} s, {s.reps} repetitions, where a case says nothing else.",
             name=first,
-            prose=INTRODUCTION,
-            matrix=matrix(found),
-            verdicts=verdict_table(found),
-            cases=[(c, case_table(found, c)) for c in found.cases],
+            prose=prose,
             pictures=report.for_page(shown, formats),
             warnings=found.runs.manifest.get("warnings", []),
             facts=report.facts(found.runs),
             command=command,
+            **tables,
         )
     )
     page = report.write(folder, html, shown, command, formats)
