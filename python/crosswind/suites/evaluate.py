@@ -20,7 +20,7 @@ from crosswind.suites.case import Answers, Case, Key, Setting, Table, chosen
 
 Subject = str | Path | Mapping[str, Any] | WindowLaw | type
 Makers = dict[str, Callable[[], RememberingLaw]]
-AGAINST = ("cubic", "bbr")
+AGAINST = ("cubic", "bbr3", "prague")
 WHOLE = Setting(rate_bps=20_000_000, rtt_ms=50.0, seconds=90.0, reps=10)
 QUICK = replace(WHOLE, seconds=30.0, reps=6)
 

@@ -54,9 +54,10 @@ def _of_flows(runs: Runs) -> pl.DataFrame:
     )
     for table in (bulk, last):
         out = out.join(table, on=RUN, how="left", maintain_order="left")
+    # Types are said: most runs have no policer, and the first with one may come late.
     rates = pl.DataFrame(
         [(label, _rate(s)) for label, s in runs.scenarios.items()],
-        schema=["configuration", "policed_bps"],
+        schema={"configuration": pl.String, "policed_bps": pl.Float64},
         orient="row",
     )
     out = out.join(rates, on="configuration", how="left", maintain_order="left")
