@@ -65,7 +65,7 @@ def command_line() -> str:
         text = "\n".join(line.rstrip() for line in said.getvalue().strip().splitlines())
         out += [f"## crosswind {name}".rstrip(), "", "```text", text, "```", ""]
     out += [
-        "Exit codes: 0 done, 1 a claim or a run failed, 2 bad input, 130 interrupted (what was finished is kept).",
+        "How commands end, and what they say then: [exit codes](how-to/exit-codes.md).",
         "",
     ]
     return "\n".join(out)

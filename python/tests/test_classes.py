@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -9,6 +10,8 @@ import pytest
 
 import crosswind as cw
 from crosswind.results.summary import class_table
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def scenario(queue: dict[str, Any], **more: Any) -> cw.Scenario:
@@ -75,3 +78,11 @@ def test_codel_holds_the_standing_queue_of_a_transfer_near_its_target() -> None:
     }
     assert means["codel"]["queue_delay_p50_ns"].item() < 15e6 < 200e6 < means["droptail"]["queue_delay_p50_ns"].item()
     assert means["codel"]["utilisation_ratio"].item() > 0.85
+
+
+def test_in_the_example_of_l4s_only_the_usual_senders_wait() -> None:
+    runs = cw.run(ROOT / "scenarios/l4s.toml")
+    l4s, classic = of_class(runs, "l4s"), of_class(runs, "classic")
+    assert l4s["queue_delay_p99_ns"] < 1e6 < 1e7 < classic["queue_delay_p50_ns"]
+    assert l4s["marks_packets"] > 20 * classic["marks_packets"] > 0
+    assert runs.flows()["drops_packets"].sum() == 0

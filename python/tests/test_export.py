@@ -102,6 +102,8 @@ def test_pairs_of_a_dumbbell_may_differ_in_rate_and_round_trip() -> None:
     assert [round(r) for r in rtt_ms] == [60, 240, 61]  # the shortest is that of the SYN, a small packet
     assert flows["goodput_bps"][2] < 2e6 < flows["goodput_bps"][0]
     (left, *_) = topology.edges(scenario)
+    (access,) = topology.edges(cw.Scenario.load(ROOT / "scenarios/l4s.toml"))
+    assert access.queue == "dualpi2", "a limit that is none is no part of it"
     assert (left.count, left.rate, left.delay) == (3, "1 Gbit/s / 2 Mbit/s", "5 ms / 50 ms")
     with pytest.raises(cw.InputError, match="did you mean `delay`"):
         base.with_({"topology.pair.2.dleay": "50 ms"})

@@ -30,11 +30,14 @@ def test_every_claim_of_the_lesson_holds(name: str) -> None:
     assert not wrong
 
 
-def test_there_are_eight_lessons_and_each_step_is_measured_or_seen() -> None:
-    assert len(NAMES) == 8
+def test_the_lessons_are_these_and_each_step_is_measured_or_seen() -> None:
+    assert NAMES == [
+        "slow-start", "saw-tooth", "bufferbloat", "rtt-unfairness", "spurious-timeouts", "cubic-and-bbr", "ecn", "l4s",
+        "incast",
+    ]  # fmt: skip
     for one in registry().values():
         assert 1 <= len(one.steps) <= 5 and one.question.endswith("?")
-        assert {one.order for one in registry().values()} == {*range(1, 9)}
+        assert {one.order for one in registry().values()} == {*range(1, 10)}
         measured = {m.step for c in one.claims for m in (c.measure, c.than) if isinstance(m, Measure)}
         assert measured & {s.name for s in one.steps}, f"{one.name}: no claim is about a step"
 
@@ -47,8 +50,9 @@ def test_a_claim_that_is_wrong_does_not_hold() -> None:
     assert not Claim("", marks, 1e9, at_least=1.0).judged(runs)[0]
     assert not Claim("", marks, 0.0).judged(runs)[0], "none at all"
     assert not Claim("", marks, dataclasses.replace(marks, step="start"), at_most=1.0).judged(runs)[0]
-    with pytest.raises(InputError, match="nothing of"):
-        Claim("", dataclasses.replace(marks, name="nobody"), 1.0).judged(runs)
+    for nobody in ({"name": "nobody"}, {"of": "link", "name": "path/aside"}, {"of": "class", "name": "path/forward/x"}):
+        with pytest.raises(InputError, match="nothing of"):
+            Claim("", dataclasses.replace(marks, **nobody), 1.0).judged(runs)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -83,6 +87,8 @@ def test_the_page_in_the_documentation_is_that_of_the_lesson(name: str) -> None:
     one = registry()[name]
     assert one.text.rstrip() in text and "does not hold" not in text
     assert all(c.says in text for c in one.claims) and all(s.see in text for s in one.steps)
+    picture = ROOT / f"docs/phenomena/{name}.svg"
+    assert f"]({name}.svg)" in text and f"crosswind explain {name}" in picture.read_text(encoding="utf-8")
 
 
 def test_a_lesson_whose_claim_names_no_step_is_refused(tmp_path: Path) -> None:

@@ -236,6 +236,26 @@ def test_a_lesson_asks_a_question_and_its_steps_run(page: Browser) -> None:
     assert page.eval("document.querySelectorAll('#tables .was').length") > 0, "over the run before"
 
 
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (1400, "dark"), (390, "light")])
+def test_the_lesson_on_l4s_shows_both_queues_and_their_marks_over_time(page: Browser, width: int, scheme: str) -> None:
+    page.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 500)
+    page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    before = answered(page)
+    page.eval(
+        "(() => { const s = document.getElementById('lesson'); s.value = 'l4s';"
+        " s.dispatchEvent(new Event('change')); })()"
+    )
+    before = answered(page, before)
+    page.eval("document.querySelectorAll('#lesson-text .steps button')[1].click()")
+    answered(page, before)
+    assert 'type = "dualpi2"' in page.eval("document.getElementById('text').value")
+    assert {"class-delay", "class-queue", "marks"} <= {k for k, _ in json.loads(page.eval(DRAWN))}
+    legend = page.eval("[...document.querySelectorAll('#legend button')].map((b) => b.textContent)")
+    assert {"path/forward/l4s", "path/forward/classic", "cubic", "second"} <= {*legend}
+    assert page.eval("document.documentElement.scrollWidth") <= width, "nothing stands outside of the page"
+    assert page.eval(CONTRAST) == [], "text can be read"
+
+
 def test_keys_that_fit_are_offered_and_taken_without_the_pointer(page: Browser) -> None:
     before = answered(page)
     page.eval(

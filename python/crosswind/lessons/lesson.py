@@ -40,7 +40,8 @@ _REDUCED: dict[str, Callable[[pl.Series], float]] = {
 class Measure:
     """A number out of the runs of one configuration: the mean over the repetitions of a column, reduced in each.
 
-    `of`: flow, link or sample. `name`: a flow or group, `link/direction`, or the entity of samples; empty: all.
+    `of`: flow, link, class or sample. `name`: a flow or group, `link/direction`, `link/direction/class`, or the entity
+    of samples; empty: all.
     `between`: seconds of the samples that count.
     """
 
@@ -53,8 +54,11 @@ class Measure:
 
     def value(self, runs: Runs) -> float:
         """Raises InputError when there is nothing to measure."""
-        rows = self._rows(runs).filter(pl.col("configuration") == self.step)
-        values = [_REDUCED[self.reduce](part["value"]) for _, part in rows.group_by("rep", maintain_order=True)]
+        rows = self._rows(runs)
+        if not rows.is_empty():
+            rows = rows.filter(pl.col("configuration") == self.step)
+        parts = rows.partition_by("rep", maintain_order=True) if not rows.is_empty() else []
+        values = [_REDUCED[self.reduce](part["value"]) for part in parts]
         if not values:
             raise InputError(
                 "lesson", path=self.column, found=f"nothing of `{self.name}` in `{self.step}`", expected="rows"
@@ -68,9 +72,12 @@ class Measure:
             named = rows.filter(_named(pl.col("entity"), self.name)) if self.name else rows
             each = named.group_by("configuration", "rep", "entity", maintain_order=True).agg(pl.col("value").mean())
             return each if self.reduce == "jain" else named
-        if self.of == "link":
-            link, _, direction = self.name.partition("/")
-            rows = runs.links().filter((pl.col("link") == link) & (pl.col("direction") == direction))
+        if self.of in ("link", "class"):
+            keys = ("link", "direction", "class")
+            rows = runs.table(self.of)
+            if rows.is_empty():  # no queue has classes
+                return rows
+            rows = rows.filter(**dict(zip(keys, self.name.split("/"), strict=False)))
         else:
             rows = runs.flows()
             rows = rows.filter((pl.col("name") == self.name) | (pl.col("group") == self.name)) if self.name else rows

@@ -91,7 +91,7 @@ def _edge(key: tuple[str, str, str], specs: list[dict[str, Any]]) -> Edge:
 
     def queue(spec: dict[str, Any]) -> str:
         own = spec.get("queue") or {}
-        return " ".join(str(own[k]) for k in ("type", "limit") if k in own)
+        return " ".join(str(own[k]) for k in ("type", "limit") if own.get(k, "none") != "none")
 
     def text(name: str, default: str = "") -> Callable[[dict[str, Any]], str]:
         return lambda spec: str(spec.get(name, default))

@@ -61,6 +61,7 @@ def _back(spec: Any) -> str:
         return (*(str(way.get(k, "")) for k in ("rate", "delay")), *(str(queue.get(k, "")) for k in ("type", "limit")))
 
     rate, delay, kind, limit = said(back)
+    limit = "" if limit == "none" else limit
     return ", ".join(p for p in (rate, delay, f"{kind} {limit}".strip()) if p) if said(back) != said(spec) else ""
 
 

@@ -73,7 +73,8 @@ function show(answer, asked, took) {
   draw();
   if ($("share").closest("details").open) share.show();
   remember();
-  if (state.before) differs(); else $("differs").replaceChildren(element("p", { className: "note", textContent: "Move something." }));
+  $("differs").replaceChildren(element("p", { className: "note", textContent: state.before ? "Both runs are being repeated .." : "Move something." }));
+  if (state.before) differs();
 }
 
 function draw() {
