@@ -197,6 +197,40 @@ fn choices_do_what_they_did() {
     kept::check(include_str!("kept/choices.txt"), path, &found);
 }
 
+/// A reader that lets the window close now and then, so that the same is acknowledged again; some segments are lost.
+fn slow(p: &TcpParams, seed: u64) -> Pair {
+    let p = TcpParams { receive_buffer: Size(8 * p.mss.0), retries_max: 100, ..p.clone() };
+    let mut w = ends(&p, 60, 40, seed).read_slowly(3 * p.mss.0, Dur::from_millis(400));
+    w.reverse.dice = Dice { lose: 0.03, duplicate: 0.1, ..Dice::default() };
+    w.forward.dice = Dice { lose: 0.02, late: 0.05, late_by_max: Dur::from_millis(300), ..Dice::default() };
+    w
+}
+
+#[test]
+fn no_choice_does_anything_else_because_somebody_watches() {
+    let mut differ = Vec::new();
+    for base in ["rfc", "sack-dcr", "linux-6", "ns2-newreno"] {
+        for choice in choices() {
+            let mut table = choice.clone();
+            table["preset"] = base.into();
+            let Ok(p) = params(&table) else { continue };
+            for (kind, world) in [("rough", rough as fn(&TcpParams, u64) -> Pair), ("slow", slow)] {
+                for seed in 0..2 {
+                    let [watched, alone] = [true, false].map(|is_watched| {
+                        let mut w = world(&p, seed);
+                        w.is_watched = is_watched;
+                        play(w).value()
+                    });
+                    if watched != alone {
+                        differ.push(format!("{base} {choice} {kind} {seed}"));
+                    }
+                }
+            }
+        }
+    }
+    assert!(differ.is_empty(), "{differ:#?}");
+}
+
 #[test]
 fn presets_do_what_they_did() {
     let mut found = Hashes::new();

@@ -45,7 +45,7 @@ impl Sender {
             false => self.guard,
         };
         let before = self.una;
-        let is_timed = p.rtt_sampling != RttSampling::InOrder || !self.has_hole();
+        let is_timed = self.may_be_timed(p);
         let mut ledger = self.extra.as_mut().and_then(|x| x.ledger());
         if let Some(ledger) = &mut ledger {
             ledger.begin(now, pkt.ack);
@@ -112,6 +112,12 @@ impl Sender {
         let is_exact = self.habits.uses_scoreboard || matches!(self.phase, Phase::Open | Phase::Echo { .. });
         let progress = Progress { packets, bytes, mss: p.mss.0, is_exact };
         self.ecn.marks(pkt, Delivers { progress, is_news })
+    }
+
+    /// Whether an ACK that advances now is a sample: with `in-order` none that fills a hole. Asked before it is heard.
+    #[inline]
+    pub(super) fn may_be_timed(&self, p: &TcpParams) -> bool {
+        p.rtt_sampling != RttSampling::InOrder || !self.has_hole()
     }
 
     /// Segments above the first are known to have arrived.

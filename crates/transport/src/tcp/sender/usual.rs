@@ -49,6 +49,7 @@ impl Sender {
     fn usual_facts(&mut self, pkt: &Packet, taken: &Untouched, p: &TcpParams, now: Time) -> Ack {
         let in_flight_before = self.outstanding();
         let bytes = pkt.ack - self.una;
+        let is_timed = self.may_be_timed(p);
         self.una = pkt.ack;
         self.window_edge = pkt.ack + u64::from(pkt.wnd);
         self.window_max = self.window_max.max(pkt.wnd.into());
@@ -59,7 +60,7 @@ impl Sender {
             ack: pkt.ack,
             bytes,
             segments: taken.segments,
-            rtt: self.rtt_sample(pkt, Some(taken.first_sent_at), p, now),
+            rtt: if is_timed { self.rtt_sample(pkt, Some(taken.first_sent_at), p, now) } else { None },
             ends_backoff: p.backoff_end == BackoffEnd::Sample || self.times_new_data(pkt, p),
             ts_ecr: pkt.ts_ecr,
             below_sent_at: taken.last_sent_at,
