@@ -27,6 +27,7 @@ INSIDE = (
     "data/w2_e0.csv",
     "studio/page/index.html",
     "lessons/data/ecn.toml",
+    "reproduce/templates/study.py.txt",
 )
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import builtins
+import re
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from crosswind import optional
 from crosswind.errors import MissingExtraError
@@ -30,6 +34,32 @@ def plain(*arguments: str, where: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", WITHOUT, *arguments], cwd=where, capture_output=True, text=True, timeout=120, check=False
     )
+
+
+def needed(*wanted: str) -> set[str]:
+    """The names of these packages and of all that they need in turn, without extras."""
+    found: set[str] = set()
+    todo = list(wanted)
+    while todo:
+        name = re.sub(r"[-_.]+", "-", Requirement(todo.pop()).name).lower()
+        if name not in found:
+            found.add(name)
+            needs = [Requirement(r) for r in distribution(name).requires or []]
+            todo += [str(r) for r in needs if r.marker is None or r.marker.evaluate({"extra": ""})]
+    return found
+
+
+@pytest.mark.engine
+def test_plain_use_is_at_most_20_packages_and_350_megabytes() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    packages = needed(*project["dependencies"])
+    assert 5 <= len(packages) <= 19, packages  # and crosswind itself
+    own = [f for f in (ROOT / "python/crosswind").rglob("*") if f.is_file() and f.suffix != ".pyc"]
+    files = [f.locate() for name in packages for f in distribution(name).files or [] if f.suffix != ".pyc"]
+    size = sum(Path(f).stat().st_size for f in [*own, *files] if Path(f).is_file())
+    assert 50e6 < size < 350e6, f"{size / 1e6:.0f} MB"
+    locked = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()[1:]
+    assert {line.partition("==")[0] for line in locked} == packages | {"maturin"}, "make lock"
 
 
 @pytest.mark.engine

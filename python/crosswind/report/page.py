@@ -28,7 +28,7 @@ from crosswind.table import Table
 def environment() -> jinja2.Environment:
     """The templates of the reports."""
     env = jinja2.Environment(
-        loader=jinja2.PackageLoader("crosswind", "templates"),
+        loader=jinja2.PackageLoader("crosswind.report"),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -41,7 +41,7 @@ def environment() -> jinja2.Environment:
 
 def asset(name: str) -> Markup:
     """A script or style sheet of the package, to stand in a page as it is."""
-    return Markup((Path(__file__).parent.parent / "templates" / name).read_text(encoding="utf-8"))
+    return Markup((Path(__file__).parent / "templates" / name).read_text(encoding="utf-8"))
 
 
 def prose(text: str) -> Markup:

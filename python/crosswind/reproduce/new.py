@@ -7,7 +7,7 @@ from pathlib import Path
 
 from crosswind.errors import InputError
 
-TEMPLATES = Path(__file__).parent.parent / "templates" / "new"
+TEMPLATES = Path(__file__).parent / "templates"
 NAME = re.compile(r"[a-z][a-z0-9]*(?:[-_][a-z0-9]+)*")
 
 

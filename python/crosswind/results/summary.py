@@ -280,11 +280,13 @@ def tables_of(runs: Runs) -> list[Table]:
 
 
 def class_table(runs: Runs) -> Table | None:
-    """What the classes of each queue did, with drops by reason; those that no packet came to are left out."""
+    """What the classes of the queues of the link table did, with drops by reason, but for those without a packet."""
     classes = runs.classes()
     if classes.is_empty():
         return None
     place = ["link", "direction", "class"]
+    links, _ = _busy_links(runs.links(), [names[0] for _, names, _ in _drops(runs.links())])
+    classes = classes.join(links, on=place[:2], how="semi", maintain_order="left")
     used = classes.group_by(place, maintain_order=True).agg(pl.col("arrived_packets").sum() > 0)
     names = used.filter("arrived_packets")
     if names.is_empty():

@@ -23,7 +23,7 @@ from crosswind.studio.answer import Studio, SupersededError
 
 HOST = "127.0.0.1"
 PAGE = Path(__file__).parent / "page"
-UPLOT = Path(__file__).parent.parent / "templates" / "uplot"
+UPLOT = Path(__file__).parent.parent / "report/templates/uplot"
 #: Bytes of a question: a text, changes, or the charts of an export.
 BODY_MAX = 8_000_000
 KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
