@@ -11,6 +11,8 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+from rust_rooms import Crate
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "crosswind"
 FILE_LINES_MAX = 600
@@ -27,7 +29,7 @@ LOWER = ("base", "net", "transport", "record")
 # The only places where a packet may end, and where a random stream may begin.
 PACKETS_END = (
     "crates/base/src/stage.rs",
-    "crates/sim/src/endpoint.rs",
+    "crates/sim/src/flows/endpoint.rs",
     "crates/emu/src/network.rs",
     "crates/sim/examples/hot_paths.rs",
 )
@@ -72,6 +74,11 @@ ROOMS = (
     ),
     *(("bench", "emulate", "theory"), ("studio", "experiments"), ("__init__",), ("cli",), ("__main__",)),
 )
+# Rooms of crates, from the ground up: each imports from those before it only.
+RUST_ROOMS = {"sim": ("scenario", "flows", "engine", "results", "runs")}
+# Files of a crate that name each other in a circle. The numbers fall; none of them rises, and no crate is added.
+# `None`: a registry and its elements name each other, so that each new element is one more.
+CIRCLES = {"base": 2, "net": None, "transport": None, "record": 8, "emu": 3, "stacks": 7, "py": 3, "testkit": 3}
 # One word for one thing (docs/glossary.md). Quoted words belong to somebody else, and the product has its own name.
 BANNED = {
     "bandwidth": "rate or capacity",
@@ -265,6 +272,28 @@ def rooms(files: list[Path]) -> Iterator[Finding]:
         yield named[e.args[1][0]], 1, f"imports in a circle: {', '.join(e.args[1])}"
 
 
+def rust_rooms(files: list[Path]) -> Iterator[Finding]:
+    """In a crate, too, imports go downwards from room to room, and files do not name each other in a circle."""
+    for root in sorted(f.parent for f in files if f.name == "lib.rs" and f.parent.parent.parent.name == "crates"):
+        name, crate = root.parent.name, Crate(root)
+        order = RUST_ROOMS.get(name, ())
+        for module, other, line in crate.arrows():
+            here, there = (m.name[0] if m.name else "" for m in (module, other))
+            if order and here and here not in order:
+                yield module.file, 1, f"room {here} has no row in RUST_ROOMS"
+            elif here in order and there != here and (there not in order or order.index(there) > order.index(here)):
+                yield module.file, line, f"{here} must not import {there or 'the whole crate'}"
+        circle = sorted(crate.in_circles(), key=lambda m: m.file)
+        allowed = CIRCLES.get(name, 0)
+        if allowed is None:
+            continue
+        if len(circle) > allowed:
+            names = ", ".join(m.file.relative_to(root).as_posix() for m in circle)
+            yield circle[0].file, 1, f"imports in a circle: {names}"
+        elif len(circle) < allowed:
+            yield root / "lib.rs", 1, f"{len(circle)} files in circles, not {allowed}: lower the number"
+
+
 def findings() -> Iterator[Finding]:
     """Everything that breaks a rule."""
     files = tracked()
@@ -288,6 +317,7 @@ def findings() -> Iterator[Finding]:
     yield from headers(files)
     yield from arrows(files)
     yield from rooms(files)
+    yield from rust_rooms(files)
 
 
 def main() -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -16,6 +17,8 @@ def tidy() -> ModuleType:
     spec = importlib.util.spec_from_file_location("tidy", ROOT / "tools/tidy.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    # As when it is run as a script: its neighbours are found.
+    sys.path.insert(0, str(ROOT / "tools"))
     spec.loader.exec_module(module)
     return module
 
@@ -69,6 +72,67 @@ def test_who_writes_the_window_beside_its_controller_is_found(tidy: ModuleType) 
     assert "let the controller decide" in more[2]
     (fewer,) = tidy.window_writers(sender, [asks])
     assert "lower the number" in fewer[2]
-    (elsewhere,) = tidy.window_writers(tidy.ROOT / "crates/sim/src/world.rs", ["law.window_mut().reset();"])
+    (elsewhere,) = tidy.window_writers(tidy.ROOT / "crates/sim/src/engine/world.rs", ["law.window_mut().reset();"])
     assert elsewhere[2] == "only controllers write the window"
     assert list(tidy.window_writers(tidy.ROOT / tidy.TCP / "law/reno.rs", ["law.window_mut();"])) == []
+
+
+ROOMS_OF_SIM = ("scenario", "flows", "engine", "results", "runs")
+
+
+def crate(tidy: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **files: str) -> list[str]:
+    """What the rule says of the simulator with these files, each room with a `mod.rs` at least."""
+    monkeypatch.setattr(tidy, "ROOT", tmp_path)
+    root = tmp_path / "crates/sim/src"
+    named = {f"{room}__mod": "" for room in ROOMS_OF_SIM} | {"lib": "".join(f"pub mod {r};\n" for r in ROOMS_OF_SIM)}
+    for name, text in (named | files).items():
+        path = root / f"{name.replace('__', '/')}.rs"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return [rule for _, _, rule in tidy.rust_rooms([root / "lib.rs"])]
+
+
+def test_the_crates_keep_the_rule(tidy: ModuleType) -> None:
+    roots = list((ROOT / "crates").glob("*/src/lib.rs"))
+    assert len(roots) > 7 and list(tidy.rust_rooms(roots)) == []
+    sim = tidy.Crate(ROOT / "crates/sim/src")
+    assert len(sim.modules) > 60 and len(list(sim.arrows())) > 300
+    assert {name[0] for name in sim.modules if name} == set(ROOMS_OF_SIM)
+
+
+@pytest.mark.parametrize(
+    "arrow",
+    [
+        "use crate::engine::World;",
+        "use crate::{\n    flows::Own,\n    engine::{self, world::World},\n};",
+        "pub use crate::engine as below;",
+        "fn f() {\n    crate::engine::run();\n}",
+        "fn f() {\n    super::super::engine::run();\n}",
+    ],
+)
+def test_an_arrow_that_is_turned_round_is_found(
+    tidy: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arrow: str
+) -> None:
+    down = {"engine__mod": "pub mod world;\npub use world::World;\n", "engine__world": "use crate::scenario::Plan;\n"}
+    below = {"scenario__mod": "pub mod plan;\npub use plan::Plan;\n"}
+    quiet = "// use crate::engine::World;\n#[cfg(test)]\nmod tests {\n    use crate::engine::World;\n}\n"
+    assert crate(tidy, tmp_path, monkeypatch, **down, **below, scenario__plan=quiet) == []
+    found = crate(tidy, tmp_path, monkeypatch, **down, **below, scenario__plan=arrow)
+    assert "scenario must not import engine" in found
+
+
+def test_a_circle_of_rust_files_is_found_through_what_a_room_hands_on(
+    tidy: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    room = "mod port;\nmod end;\npub use end::End;\npub use port::Port;\n"
+    files = {"flows__mod": room, "flows__port": "use super::End;\n", "flows__end": "use crate::flows::port::Port;\n"}
+    (found,) = crate(tidy, tmp_path, monkeypatch, **files)
+    assert found == "imports in a circle: flows/end.rs, flows/port.rs"
+    assert crate(tidy, tmp_path, monkeypatch, **files | {"flows__port": ""}) == []
+
+
+def test_a_room_of_a_crate_without_a_place_is_found(
+    tidy: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = crate(tidy, tmp_path, monkeypatch, lib="pub mod attic;\npub mod flows;\n", attic="use crate::flows::X;\n")
+    assert found == ["room attic has no row in RUST_ROOMS"]

@@ -363,6 +363,12 @@ pub struct EgressMaker {
     delay: Option<Dur>,
 }
 
+impl std::fmt::Debug for EgressMaker {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "EgressMaker({:?}, {:?})", self.rate, self.delay)
+    }
+}
+
 impl EgressMaker {
     /// `path` is the link's path in the scenario; those of the queue, the loss model and what holds packets up are below it.
     pub fn new(parts: &Parts<'_>, path: &str) -> Result<EgressMaker, ConfigError> {

@@ -37,7 +37,7 @@ pub fn all() -> Value {
         let params = serde_json::to_value((p.make)()).unwrap_or(Value::Null);
         rows.push(json!({"kind": "preset", "name": p.name, "title": p.title, "doc": format!("**Source**: {}", p.source), "params": params}));
     }
-    for row in crosswind_sim::workload::ROWS {
+    for row in crosswind_sim::flows::workload::ROWS {
         rows.push(json!({"kind": "workload", "name": row.name, "title": row.title(), "doc": row.doc(), "params": (row.schema)()}));
     }
     for m in METRICS {

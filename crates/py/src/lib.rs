@@ -10,10 +10,10 @@ mod own_law;
 use crosswind_base::{ConfigError, Streams, Time};
 use crosswind_net::queue::red::effective;
 use crosswind_net::queue::red::trace::{self, IsCapable, Told};
-use crosswind_sim::bench::BenchSpec;
-use crosswind_sim::many::{self, Progress, Request, RunError, run_many as run_plans};
+use crosswind_sim::engine::{LookAhead, Ties};
+use crosswind_sim::runs::bench::BenchSpec;
+use crosswind_sim::runs::{self, Progress, Request, RunError, run_many as run_plans};
 use crosswind_sim::scenario::{self, Plan, Registries};
-use crosswind_sim::world::{LookAhead, Ties};
 use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
@@ -68,12 +68,12 @@ fn validate(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
     Ok(scenario::normalise(&parsed).to_string())
 }
 
-/// One row of the speed benchmark; what to run (`crosswind_sim::bench::BenchSpec`) and the row are JSON.
+/// One row of the speed benchmark; what to run (`crosswind_sim::runs::bench::BenchSpec`) and the row are JSON.
 #[pyfunction]
 #[pyo3(name = "bench")]
 fn run_bench(py: Python<'_>, spec_json: &str) -> PyResult<String> {
     let spec: BenchSpec = serde_json::from_str(spec_json).map_err(|e| PyValueError::new_err(format!("bench: {e}")))?;
-    let row = py.detach(|| crosswind_sim::bench::run(&spec)).map_err(|e| scenario_error(py, e))?;
+    let row = py.detach(|| crosswind_sim::runs::bench::run(&spec)).map_err(|e| scenario_error(py, e))?;
     serde_json::to_string(&row).map_err(|e| PyRuntimeError::new_err(e.to_string()))
 }
 
@@ -148,7 +148,7 @@ fn run_many<'py>(
     let trouble = own_law::Trouble::default();
     let laws = laws.map(|l| own_law::makers(&l, &trouble)).transpose()?.unwrap_or_default();
     let folder = folder.unwrap_or_default();
-    let around = if laws.is_empty() { many::alone } else { own_law::known_to_python };
+    let around = if laws.is_empty() { runs::alone } else { own_law::known_to_python };
     let request = Request { seed, reps, reps_total, workers, ties, look_ahead, folder, laws, around };
     let state = Progress::default();
     let over = AtomicBool::new(false);

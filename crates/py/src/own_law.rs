@@ -1,6 +1,6 @@
 //! Window laws written in Python: one object for each connection, asked on every ACK.
 
-use crosswind_sim::world::OwnLaws;
+use crosswind_sim::flows::OwnLaws;
 use crosswind_transport::tcp::Trigger;
 use crosswind_transport::tcp::law::own::{Facts, Maker, OwnLaw};
 use pyo3::prelude::*;

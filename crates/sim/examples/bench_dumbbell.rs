@@ -4,7 +4,7 @@
 #![expect(clippy::disallowed_macros, clippy::print_stdout, reason = "a program prints")]
 
 use crosswind_base::{BitRate, Dur};
-use crosswind_sim::bench::{Acks, BenchSpec, run, usual};
+use crosswind_sim::runs::bench::{Acks, BenchSpec, run, usual};
 
 fn specs(words: &[String]) -> Vec<BenchSpec> {
     match words {

@@ -7,11 +7,12 @@ use crosswind_base::{
     BitRate, Cx, DropReason, Dur, EventKind, Ledger, Packet, PacketId, Pool, Rng, Stage, Streams, Time,
 };
 use crosswind_net::registry::{BuildCx, EgressMaker, Parts};
-use crosswind_sim::agenda::Agenda;
-use crosswind_sim::bench::BenchSpec;
-use crosswind_sim::collect::Sampler;
+use crosswind_sim::engine::agenda::Agenda;
+use crosswind_sim::engine::{Manner, World};
+use crosswind_sim::flows::Parameters;
+use crosswind_sim::results::Sampler;
+use crosswind_sim::runs::bench::BenchSpec;
 use crosswind_sim::scenario::{Registries, Repetition, compile, parse};
-use crosswind_sim::world::{Manner, Parameters, World};
 use crosswind_transport::tcp::share::Cache;
 use crosswind_transport::tcp::{CloseRule, Connection, Io, preset};
 use serde_json::{Value, json};

@@ -5,9 +5,10 @@
     clippy::disallowed_macros,
     reason = "a program reads and prints"
 )]
-use crosswind_sim::many::{Progress, Request, run_many};
+use crosswind_sim::engine::{LookAhead, Ties};
+use crosswind_sim::flows::OwnLaws;
+use crosswind_sim::runs::{Progress, Request, run_many};
 use crosswind_sim::scenario::{Registries, compile, parse};
-use crosswind_sim::world::{LookAhead, OwnLaws, Ties};
 
 fn main() {
     let path = std::env::args().nth(1).expect("a file name");
@@ -23,7 +24,7 @@ fn main() {
         look_ahead: LookAhead::Allowed,
         folder: Default::default(),
         laws: OwnLaws::new(),
-        around: crosswind_sim::many::alone,
+        around: crosswind_sim::runs::alone,
     };
     let done = run_many(&[plan], &request, &Progress::default()).unwrap_or_else(|e| panic!("{e}"));
     for t in ["run", "flow", "link"] {

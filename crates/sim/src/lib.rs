@@ -1,29 +1,13 @@
-//! The simulator: scenarios, worlds, and the driver of many runs.
+//! The simulator, in five rooms: each imports from those below it in this list only, and no file another in a circle.
+//!
+//! 1. [`runs`]: many runs on all cores, what they take of the machine, the benchmark;
+//! 2. [`results`]: from a world to the result tables;
+//! 3. [`engine`]: the event loop, and what it knows of the network;
+//! 4. [`flows`]: the ends of flows, transports bound to applications, workloads;
+//! 5. [`scenario`]: from a scenario file to a plan.
 
-pub mod agenda;
-pub mod bench;
-pub mod bound;
-mod calendar;
-pub mod collect;
-mod deliveries;
-mod edges;
-mod endless;
-pub mod endpoint;
-mod files;
-pub mod foresight;
-pub mod host_queue;
-mod ledger;
-mod manner;
-pub mod many;
-pub mod memory;
-mod messages;
-mod parameters;
-mod relay;
-mod resends;
+pub mod engine;
+pub mod flows;
+pub mod results;
+pub mod runs;
 pub mod scenario;
-pub mod simultaneous;
-pub mod stacks;
-pub mod transport;
-mod waits;
-pub mod workload;
-pub mod world;

@@ -25,7 +25,7 @@ fn a_streamed_event_is_a_row_of_the_table() {
     let (folder, name) = (std::env::temp_dir(), format!("crosswind-events-{}.npy", std::process::id()));
     let path = folder.join(&name);
     let in_memory = run(&scenario(json!({ "events": "all" })));
-    let there = crosswind_sim::many::Request { folder, ..request() };
+    let there = crosswind_sim::runs::Request { folder, ..request() };
     let streamed = run_with(&[scenario(json!({ "events": "all", "event_file": name }))], &there);
     let bytes = std::fs::read(&path).expect("the run has written it");
     std::fs::remove_file(&path).expect("it is there");

@@ -4,8 +4,8 @@ mod common;
 
 use common::*;
 use crosswind_record::Tables;
-use crosswind_sim::many::{Progress, Request, run_many};
-use crosswind_sim::world::OwnLaws;
+use crosswind_sim::flows::OwnLaws;
+use crosswind_sim::runs::{Progress, Request, run_many};
 use crosswind_transport::tcp::Trigger;
 use crosswind_transport::tcp::law::own::{Facts, OwnLaw};
 use crosswind_transport::tcp::params::Maker;

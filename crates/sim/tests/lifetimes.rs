@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use crosswind_sim::many::Request;
+use crosswind_sim::runs::Request;
 use serde_json::{Value, json};
 
 /// From the server over a fast line and a slow last hop with a spike from 10 s to 20 s.

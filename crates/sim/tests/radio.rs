@@ -4,7 +4,7 @@ mod common;
 
 use common::*;
 use crosswind_record::{Column, Tables};
-use crosswind_sim::many::Request;
+use crosswind_sim::runs::Request;
 use serde_json::{Value, json};
 
 /// Two downloads over a radio link with these keys.

@@ -4,8 +4,9 @@ mod common;
 
 use common::*;
 use crosswind_base::{Cx, Dur, PacketId, Stage, Time};
+use crosswind_sim::engine::{Manner, Outcome, World};
+use crosswind_sim::flows::Parameters;
 use crosswind_sim::scenario::Repetition;
-use crosswind_sim::world::{Manner, Outcome, Parameters, World};
 use crosswind_transport::tcp::share::Cache;
 use serde_json::json;
 

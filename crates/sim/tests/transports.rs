@@ -6,11 +6,14 @@ mod common;
 use common::*;
 use crosswind_base::packet::{Ext, Proto};
 use crosswind_base::{ConfigError, Packet, Time};
-use crosswind_sim::endpoint::{Arrivals, EndIo, FlowEnd, Heard, Milestone, Setup};
-use crosswind_sim::scenario::{Catalogue, GroupPlan, Kind, OfFlow, Registries, Repetition, Row, compile, parse};
-use crosswind_sim::transport::{Brought, Ends, Transport};
-use crosswind_sim::workload::{App, Own};
-use crosswind_sim::world::{Manner, Outcome, Parameters, World};
+use crosswind_sim::engine::{Manner, Outcome, World};
+use crosswind_sim::flows::Parameters;
+use crosswind_sim::flows::{App, Own};
+use crosswind_sim::flows::{Arrivals, EndIo, FlowEnd, Heard, Milestone, Setup};
+use crosswind_sim::flows::{Brought, Ends, Transport};
+use crosswind_sim::scenario::{
+    BroughtPlan, Catalogue, GroupPlan, Kind, OfFlow, Registries, Repetition, Row, compile, parse,
+};
 use crosswind_transport::tcp::Io;
 use crosswind_transport::tcp::share::Cache;
 use serde_json::{Value, json};
@@ -182,8 +185,9 @@ fn a_program_brings_a_transport_by_name() {
     let scenario = parse(&s.to_string(), &WithShot).expect("a scenario");
     let plan = compile(&scenario).expect("a plan");
     assert!(Parameters::of(&plan).is_err(), "the run must bring it");
-    let reads = |p: &Value, _: &str| -> Result<Arc<dyn Ends>, ConfigError> {
-        assert_eq!(*p, json!({ "calibre": 3 }));
+    let reads = |p: &BroughtPlan| -> Result<Arc<dyn Ends>, ConfigError> {
+        let keys: Value = p.read()?;
+        assert_eq!(keys, json!({ "calibre": 3 }));
         Ok(Arc::new(Shot::default()))
     };
     let brought = Brought::from([("shot".to_string(), Arc::new(reads) as _)]);

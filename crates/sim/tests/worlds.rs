@@ -4,8 +4,9 @@ mod common;
 
 use common::*;
 use crosswind_base::{BitRate, Dur, Time};
+use crosswind_sim::engine::{Manner, Outcome, World};
+use crosswind_sim::flows::Parameters;
 use crosswind_sim::scenario::Repetition;
-use crosswind_sim::world::{Manner, Outcome, Parameters, World};
 use crosswind_transport::tcp::share::Cache;
 use serde_json::{Value, json};
 
@@ -253,7 +254,7 @@ fn rate_under_loss(p: f64, rtt_s: f64) -> f64 {
                        "loss": { "type": "uniform", "probability": p, "counts": "data" },
                        "reverse": { "loss": "none" } });
     let s = single(link, endless(), json!({ "mss": "1000 B", "delayed_ack": "0 s" }), "1500 s");
-    let request = crosswind_sim::many::Request { reps: (0..4).collect(), reps_total: 4, workers: 2, ..request() };
+    let request = crosswind_sim::runs::Request { reps: (0..4).collect(), reps_total: 4, workers: 2, ..request() };
     let t = run_with(&[s], &request);
     let flows = table(&t, "flow");
     (0..4).map(|r| number(flows, "goodput_bps", r) / 8000.0).sum::<f64>() / 4.0

@@ -5,7 +5,7 @@
 mod worlds;
 
 use crosswind_record::Tables;
-use crosswind_sim::world::{LookAhead, Ties};
+use crosswind_sim::engine::{LookAhead, Ties};
 use serde_json::{Value, json};
 use worlds::{number, refusal, request, run, run_with, table};
 
@@ -76,13 +76,13 @@ fn ten_runs_with_one_seed_are_the_same_whatever_is_recorded_or_decided_early() {
     assert_eq!(
         shown(&run_with(
             std::slice::from_ref(&plain),
-            &crosswind_sim::many::Request { look_ahead: LookAhead::Never, ..request() }
+            &crosswind_sim::runs::Request { look_ahead: LookAhead::Never, ..request() }
         )),
         first
     );
-    let other = run_with(std::slice::from_ref(&plain), &crosswind_sim::many::Request { seed: 2, ..request() });
+    let other = run_with(std::slice::from_ref(&plain), &crosswind_sim::runs::Request { seed: 2, ..request() });
     assert_ne!(shown(&other), first, "the seed reaches the stack");
-    let _ = run_with(std::slice::from_ref(&plain), &crosswind_sim::many::Request { ties: Ties::Shuffled, ..request() });
+    let _ = run_with(std::slice::from_ref(&plain), &crosswind_sim::runs::Request { ties: Ties::Shuffled, ..request() });
     let samples = table(&watched, "sample");
     assert!(samples.rows() > 100, "the window has a time series");
 }

@@ -10,10 +10,28 @@ use crosswind_base::{BitRate, ConfigError, Dur};
 use crosswind_net::link::holdup::KEYS;
 use crosswind_net::profile;
 use crosswind_net::registry::Parts;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
 type Keys = Map<String, Value>;
+
+/// Which way along a duplex link.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    Forward,
+    Reverse,
+}
+
+impl Direction {
+    pub fn word(self) -> &'static str {
+        match self {
+            Direction::Forward => "forward",
+            Direction::Reverse => "reverse",
+        }
+    }
+}
 
 /// What one direction of a link is made of. All values name their row and hold every default.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,10 +56,20 @@ impl EgressSpec {
     pub fn resets(&self) -> bool {
         self.holdups.get("fast_reset").is_some()
     }
+    /// How many classes its queue and those inside it name.
+    pub fn classes(&self) -> u64 {
+        classes_of(&self.queue)
+    }
     /// Whether senders are told of packets that it does not take.
     pub fn answers(&self) -> bool {
         self.holdups.get("path_mtu").is_some()
     }
+}
+
+fn classes_of(queue: &Value) -> u64 {
+    let inside = |class: &Value| 1 + class.get("queue").map_or(0, classes_of);
+    let of = queue.get("class").and_then(Value::as_object);
+    of.map_or_else(|| queue.get("queue").map_or(0, classes_of), |named| named.values().map(inside).sum())
 }
 
 /// Both directions of a link. Links made from one template share their specifications.
@@ -340,5 +368,20 @@ fn merged(base: Option<Value>, over: Option<Value>, default: Option<&str>) -> Op
             Some(Value::Object(b))
         }
         (_, over) => Some(over),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn classes_that_a_queue_names_take_room_at_any_depth() {
+        let inner = json!({"type": "prio", "default": "b", "class": {"a": {"prio": 1}, "b": {"prio": 2}}});
+        let queue = json!({"type": "prio", "default": "c", "class": {"c": {"prio": 1, "queue": inner}}});
+        assert_eq!(classes_of(&queue), 3);
+        assert_eq!(classes_of(&json!({"type": "tbf", "rate": "1 Mbit/s", "queue": inner})), 2);
+        assert_eq!(classes_of(&json!({"type": "droptail"})), 0);
     }
 }

@@ -1,39 +1,16 @@
 //! What a scenario must satisfy beyond the types of its keys. Limits are checked before anything is built.
 
 use super::lifetime::Over;
+use super::limits::{DURATION_LIMIT, FLOWS_LIMIT, HOPS_LIMIT, LATE_LIMITS_MAX, LINKS_LIMIT, SAMPLES_LIMIT};
+use super::names::{name, unknown};
 use super::sharing::Sharing;
 use super::start::StartRule;
-use super::transport::TransportPlan;
+use super::transport::Chosen;
 use super::types::{Events, Flow, Part, Record, Scenario, Topology};
-use super::{work, workloads};
+use super::{files, work, workloads};
 use crosswind_base::units::show_dur;
-use crosswind_base::{ConfigError, Dur, config};
+use crosswind_base::{ConfigError, Dur};
 use std::collections::BTreeSet;
-
-/// Longest run: about eleven days of network time.
-pub const DURATION_LIMIT: Dur = Dur::from_secs(1_000_000);
-/// Most flows of a scenario, over all groups.
-pub const FLOWS_LIMIT: u64 = 1_000_000;
-/// Most duplex links of a scenario, after the template has been expanded.
-pub const LINKS_LIMIT: u64 = 1_000_000;
-/// Most routers in a row: an IP packet survives no more than 255.
-pub const HOPS_LIMIT: u32 = 250;
-/// Most points of one time series.
-pub const SAMPLES_LIMIT: u64 = 10_000_000;
-/// Most limits of delay that one flow is judged by.
-pub const LATE_LIMITS_MAX: usize = 4;
-const NAME_LIMIT_CHARS: usize = 64;
-
-/// Names of scenarios, nodes, links and flows.
-pub fn name(name: &str, path: &str) -> Result<(), ConfigError> {
-    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
-    if !name.is_empty() && name.len() <= NAME_LIMIT_CHARS && name.chars().all(fits) {
-        return Ok(());
-    }
-    let short: String = name.chars().take(NAME_LIMIT_CHARS).collect();
-    let expected = format!("a name of 1 to {NAME_LIMIT_CHARS} characters from a-z, 0-9, `-` and `_`");
-    Err(ConfigError::new(path, format!("`{short}`"), expected))
-}
 
 /// Everything that can be said without the graph; `compile` checks the rest.
 pub fn scenario(s: &Scenario) -> Result<(), ConfigError> {
@@ -149,8 +126,8 @@ fn flow(f: &Flow, duration: Dur) -> Result<(), ConfigError> {
     if let Some(rule) = f.start {
         start(rule, f.count, duration)?;
     }
-    let over = TransportPlan::of(f);
-    if !f.queue_delay_limits.is_empty() && over != TransportPlan::Udp {
+    let over = Chosen::of(f);
+    if !f.queue_delay_limits.is_empty() && over != Chosen::Udp {
         let found = if over.is_tcp() { "a flow over TCP" } else { "a flow over a transport of its own" };
         return Err(ConfigError::new("queue_delay_limits", found, "a workload over UDP"));
     }
@@ -158,7 +135,7 @@ fn flow(f: &Flow, duration: Dur) -> Result<(), ConfigError> {
         let found = format!("{} limits", f.queue_delay_limits.len());
         return Err(ConfigError::new("queue_delay_limits", found, format!("at most {LATE_LIMITS_MAX}")));
     }
-    if crate::stacks::is_one(&over) && (f.host_queue.is_some() || f.lifetime.is_some()) {
+    if over.is_stack() && (f.host_queue.is_some() || f.lifetime.is_some()) {
         let key = if f.lifetime.is_some() { "lifetime" } else { "host_queue" };
         return Err(ConfigError::new(key, format!("`{key}` of a flow over a real stack"), "nothing"));
     }
@@ -217,7 +194,7 @@ fn record(r: &Record, s: &Scenario) -> Result<(), ConfigError> {
     }
     for (key, path) in [("record.pcap", &r.pcap), ("record.event_file", &r.event_file)] {
         if let Some(path) = path {
-            crate::files::check(path).map_err(|why| {
+            files::check_path(path).map_err(|why| {
                 let expected = "the name of a file, or its path below the folder of the results";
                 ConfigError::new(key, format!("`{path}`, {why}"), expected)
             })?;
@@ -260,7 +237,7 @@ fn is_flow(name: &str, s: &Scenario) -> bool {
     if let Some((member, _)) = name.split_once('/') {
         let group = if s.flow.contains_key(member) { member } else { member.rsplit_once('-').map_or(member, |m| m.0) };
         let Some(f) = s.flow.get(group) else { return false };
-        let among = |k| super::compile::connection_name(&f.workload, member, k) == name;
+        let among = |k| f.workload.connection_name(member, k) == name;
         return is_flow(member, s) && (0..f.workload.connections()).any(among);
     }
     let member = || {
@@ -275,18 +252,4 @@ fn is_flow(name: &str, s: &Scenario) -> bool {
 fn unknown_flow(name: &str, path: &str, s: &Scenario) -> ConfigError {
     let groups: Vec<&str> = s.flow.keys().map(String::as_str).collect();
     unknown(name, path, "the name of a flow or group of flows", &groups)
-}
-
-/// An unknown name among many: like `ConfigError::unknown`, but the list of valid ones is cut short.
-pub fn unknown(name: &str, path: &str, what: &str, valid: &[&str]) -> ConfigError {
-    const SHOWN: usize = 12;
-    let short: String = name.chars().take(NAME_LIMIT_CHARS).collect();
-    let mut listed: Vec<&str> = valid.iter().copied().take(SHOWN).collect();
-    listed.sort_unstable();
-    let more = if valid.len() > SHOWN { format!(" and {} more", valid.len() - SHOWN) } else { String::new() };
-    let e = ConfigError::new(path, format!("`{short}`"), format!("{what}: one of {}{more}", listed.join(", ")));
-    match config::nearest(&short, valid) {
-        Some(n) => e.hint(format!("did you mean `{n}`?")),
-        None => e,
-    }
 }

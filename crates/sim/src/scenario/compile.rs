@@ -1,173 +1,18 @@
 //! From a [`Scenario`] to a [`Plan`]: flat tables from which a world is built, once per run, without looking at names.
 
-use super::body::EgressSpec;
-use super::domains::{self, Crossing, EdgePlan};
-use super::host_queue::HostQueueParams;
-use super::lifetime::LifetimeParams;
-use super::queues;
+use super::body::Direction;
+use super::plan::{EgressPlan, FlowPlan, GroupPlan, Plan};
 use super::routes::{Pair, Router};
-use super::start::{self, Repetition, StartRule};
-use super::timeline::{self, Change};
+use super::start::StartRule;
 use super::topology::{Ends, Graph};
-use super::transport::TransportPlan;
-use super::types::{Events, Record, Scenario};
-use super::workloads::WorkloadParams;
-use crate::world::Parameters;
-use crosswind_base::{ConfigError, Dscp, Dur, Time};
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use super::transport::Chosen;
+use super::types::{Events, Scenario};
+use super::{boundary, build, names, queues, timeline};
+use crosswind_base::{ConfigError, Dur};
+use crosswind_net::registry::EgressMaker;
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-
-/// Which way along a duplex link.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Direction {
-    Forward,
-    Reverse,
-}
-
-impl Direction {
-    pub fn word(self) -> &'static str {
-        match self {
-            Direction::Forward => "forward",
-            Direction::Reverse => "reverse",
-        }
-    }
-}
-
-/// One direction of a link. Egress `2 * i` is the forward direction of link i, `2 * i + 1` the reverse one.
-#[derive(Clone, Debug)]
-pub struct EgressPlan {
-    /// Name of the link; both directions share it.
-    pub name: String,
-    pub direction: Direction,
-    /// Indices into [`Plan::nodes`].
-    pub from: u32,
-    pub to: u32,
-    /// Queue, link and loss. Links of one template share it, so it can be built from once per `Arc`.
-    pub spec: Arc<EgressSpec>,
-}
-
-/// What the members of a group of flows have in common.
-#[derive(Clone, Debug)]
-pub struct GroupPlan {
-    pub name: String,
-    /// Number of flows: members times the connections of each.
-    pub count: u32,
-    /// Index of the first flow in [`Plan::flows`]; the others follow it.
-    pub first: u32,
-    pub dscp: Dscp,
-    pub start: StartRule,
-    pub lifetime: Option<LifetimeParams>,
-    pub host_queue: Option<HostQueueParams>,
-    pub workload: WorkloadParams,
-    /// Sums of queueing delays beyond which packets are counted as late.
-    pub queue_delay_limits: Vec<Dur>,
-    pub transport: TransportPlan,
-    /// Whether events of all members are logged.
-    pub events: bool,
-}
-
-impl GroupPlan {
-    /// Whether its flows run over something else than TCP: numbered packets, which one end sends and the other hears or not.
-    pub fn is_datagrams(&self) -> bool {
-        !self.transport.is_tcp()
-    }
-
-    /// Normalised parameters of TCP; the defaults where it runs over something else.
-    pub fn tcp(&self) -> Value {
-        match &self.transport {
-            TransportPlan::Tcp(value) => value.clone(),
-            _ => Value::Object(serde_json::Map::new()),
-        }
-    }
-}
-
-/// One flow. Its index in [`Plan::flows`] is its id.
-#[derive(Clone, Debug)]
-pub struct FlowPlan {
-    pub name: String,
-    /// Index into [`Plan::groups`].
-    pub group: u32,
-    /// Number of the member of the group, from zero.
-    pub index_in_group: u32,
-    /// Number of the connection of this member, from zero: the members of most workloads have one.
-    pub connection: u32,
-    /// Indices into [`Plan::nodes`].
-    pub from: u32,
-    pub to: u32,
-    /// Indices into [`Plan::routes`]: of the data, and of the acknowledgements.
-    pub route_forward: u32,
-    pub route_reverse: u32,
-    /// Whether the events of this flow are logged.
-    pub events: bool,
-    /// Whether its histograms are kept.
-    pub hist: bool,
-    /// Whether the run goes on until it is over.
-    pub is_awaited: bool,
-}
-
-impl FlowPlan {
-    /// Name of the member that this flow belongs to: its own, without the connection.
-    pub fn member(&self) -> &str {
-        self.name.split_once('/').map_or(&self.name, |(member, _)| member)
-    }
-}
-
-/// A scenario ready to be run any number of times.
-#[derive(Clone, Debug)]
-pub struct Plan {
-    pub name: String,
-    pub title: String,
-    pub seed: u64,
-    pub duration: Dur,
-    pub nodes: Vec<String>,
-    pub egresses: Vec<EgressPlan>,
-    /// Each route is the list of its egresses, in order. No two routes are for the same pair of nodes.
-    pub routes: Vec<Vec<u32>>,
-    pub groups: Vec<GroupPlan>,
-    pub flows: Vec<FlowPlan>,
-    /// The edges of domains, and which flows cross them where, in the order of flows.
-    pub edges: Vec<EdgePlan>,
-    pub crossings: Vec<Crossing>,
-    /// Changes during a run, in the order of time.
-    pub timeline: Vec<Change>,
-    pub sharing: super::Sharing,
-    pub record: Record,
-}
-
-impl Plan {
-    pub fn group(&self, flow: &FlowPlan) -> &GroupPlan {
-        &self.groups[flow.group as usize]
-    }
-    /// Number of flows of the generator (the member of a group) that begins with each flow; 0 for its other connections.
-    pub fn generators(&self) -> Vec<u32> {
-        let of = |f: &FlowPlan| if f.connection > 0 { 0 } else { self.group(f).workload.connections() };
-        self.flows.iter().map(of).collect()
-    }
-    /// When each flow starts in one repetition. The later connections of a member start when its application says so.
-    pub fn starts(&self, rep: Repetition) -> Vec<Time> {
-        let mut out = Vec::with_capacity(self.flows.len());
-        for g in &self.groups {
-            let of_group = &self.flows[g.first as usize..][..g.count as usize];
-            match g.start {
-                StartRule::Poisson(rate) => {
-                    let mut arrivals = start::arrivals(rate, rep, &g.name);
-                    let mut at = Time::ZERO;
-                    out.extend(of_group.iter().map(|f| {
-                        if f.connection == 0 {
-                            at = arrivals.next().expect("arrivals never end");
-                        }
-                        at
-                    }));
-                }
-                rule => out.extend(of_group.iter().map(|f| rule.resolve(rep, f.index_in_group, f.member()))),
-            }
-        }
-        out
-    }
-}
 
 /// Builds the graph, finds the routes that flows use, and lays everything out in tables.
 pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
@@ -190,7 +35,7 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
             host_queue: f.host_queue,
             workload: f.workload.clone(),
             queue_delay_limits: f.queue_delay_limits.clone(),
-            transport: TransportPlan::of(f),
+            transport: Chosen::of(f).read(name, f)?,
             events,
         });
         for k in 0..f.count {
@@ -200,7 +45,7 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
             let hist = hist || recorded(&s.record.hist, &member);
             let is_awaited = is_awaited || s.until.contains(&member);
             for connection in 0..f.workload.connections() {
-                let name = connection_name(&f.workload, &member, connection);
+                let name = f.workload.connection_name(&member, connection);
                 flows.push(FlowPlan {
                     events: events || recorded(&s.record.events, &name),
                     hist: hist || recorded(&s.record.hist, &name),
@@ -223,6 +68,7 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
         seed: s.seed,
         duration: s.duration,
         egresses: egresses(&graph),
+        makers: Vec::new(),
         nodes: graph.nodes,
         routes,
         groups,
@@ -233,26 +79,21 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
         sharing: s.sharing.clone(),
         record: s.record.clone(),
     };
-    (plan.edges, plan.crossings) = domains::edges(s, &plan)?;
-    queues::try_all(s, &plan)?;
-    plan.timeline = timeline::plan(s, &plan)?;
-    sampled_names(&plan)?;
-    Parameters::try_out(&plan).map(|()| plan)
+    complete(&mut plan, s)?;
+    Ok(plan)
 }
 
-impl Plan {
-    /// Whether something has a time series. `names`: what it, or what it belongs to, is called.
-    fn is_sampled(&self, names: &[&str]) -> bool {
-        self.record.sampled.as_ref().is_none_or(|wanted| wanted.iter().any(|w| names.contains(&w.as_str())))
+/// What has to know flows, routes and egresses; and a trial of all that is built from them.
+fn complete(plan: &mut Plan, s: &Scenario) -> Result<(), ConfigError> {
+    (plan.edges, plan.crossings) = boundary::edges(s, plan)?;
+    queues::try_all(s, plan)?;
+    plan.makers = makers(plan)?;
+    plan.timeline = timeline::plan(s, plan)?;
+    for i in plan.timeline.iter().filter_map(|c| c.target.egress()) {
+        plan.egresses[i as usize].is_changed = true;
     }
-    pub fn is_sampled_flow(&self, flow: usize) -> bool {
-        let f = &self.flows[flow];
-        self.is_sampled(&[&f.name, f.member(), &self.group(f).name])
-    }
-    /// Both directions of a link have a time series, or none.
-    pub fn is_sampled_link(&self, egress: usize) -> bool {
-        self.is_sampled(&[&self.egresses[egress].name])
-    }
+    sampled_names(plan)?;
+    build::try_out(plan)
 }
 
 /// `record.sampled` names flows and links that there are.
@@ -265,19 +106,10 @@ fn sampled_names(plan: &Plan) -> Result<(), ConfigError> {
             let mut valid: Vec<&str> = groups.chain(plan.egresses.iter().map(|e| e.name.as_str())).collect();
             valid.dedup();
             let what = "the name of a flow, a group of flows or a link";
-            return Err(super::check::unknown(name, &format!("record.sampled[{i}]"), what, &valid));
+            return Err(names::unknown(name, &format!("record.sampled[{i}]"), what, &valid));
         }
     }
     Ok(())
-}
-
-/// The connections of a page are `member/body`, `member/1`, `member/2`..
-pub(super) fn connection_name(w: &WorkloadParams, member: &str, connection: u32) -> String {
-    match (w, connection) {
-        (WorkloadParams::Page(_), 0) => format!("{member}/body"),
-        (WorkloadParams::Page(_), k) => format!("{member}/{k}"),
-        _ => member.to_string(),
-    }
 }
 
 fn recorded(wanted: &Events, name: &str) -> bool {
@@ -343,8 +175,24 @@ fn egresses(graph: &Graph) -> Vec<EgressPlan> {
             (Direction::Forward, [e.from, e.to], &e.body.forward),
             (Direction::Reverse, [e.to, e.from], &e.body.reverse),
         ] {
-            out.push(EgressPlan { name: e.name.clone(), direction, from, to, spec: spec.clone() });
+            out.push(EgressPlan { name: e.name.clone(), direction, from, to, spec: spec.clone(), is_changed: false });
         }
     }
     out
+}
+
+/// What makes the egresses; links of one template share it.
+fn makers(plan: &Plan) -> Result<Vec<Arc<EgressMaker>>, ConfigError> {
+    let mut made = BTreeMap::new();
+    let mut out = Vec::with_capacity(plan.egresses.len());
+    for e in &plan.egresses {
+        out.push(match made.entry(Arc::as_ptr(&e.spec)) {
+            Entry::Occupied(known) => Arc::clone(known.get()),
+            Entry::Vacant(place) => {
+                let new = EgressMaker::new(&e.spec.parts(), &format!("link.{}", e.name))?;
+                place.insert(Arc::new(new)).clone()
+            }
+        });
+    }
+    Ok(out)
 }

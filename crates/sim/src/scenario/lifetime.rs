@@ -1,6 +1,6 @@
 //! How long the packets of a flow are worth having, and what becomes of those that are not.
 
-use super::check::DURATION_LIMIT;
+use super::limits::DURATION_LIMIT;
 use crosswind_base::packet::{Expired, Life, Lifetime};
 use crosswind_base::units::{parse_dur, show_dur};
 use crosswind_base::{ConfigError, Dur, Time};

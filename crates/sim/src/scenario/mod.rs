@@ -10,15 +10,22 @@
 //! of queues, links, losses and TCP belong to their registries, reached through [`Catalogue`].
 
 mod body;
+mod boundary;
+mod build;
 mod catalogue;
+mod change;
 mod check;
 mod compile;
 mod domains;
 mod draw;
 mod emulate;
+mod files;
 mod host_queue;
 mod lifetime;
+mod limits;
+mod names;
 mod parse;
+mod plan;
 mod queues;
 mod registries;
 mod retuned;
@@ -26,7 +33,9 @@ mod routes;
 mod schema;
 mod set;
 mod sharing;
+mod stacks;
 mod start;
+mod timed;
 mod timeline;
 mod topology;
 mod transport;
@@ -41,24 +50,25 @@ mod schema_check;
 #[cfg(test)]
 mod tests;
 
-pub use body::{Body, Differing, EgressSpec};
+pub use body::{Body, Differing, Direction, EgressSpec};
 pub use catalogue::{Catalogue, Kind, Row};
-pub use compile::{Direction, EgressPlan, FlowPlan, GroupPlan, Plan, compile};
-pub(crate) use domains::check_colours;
+pub use change::{AbortedBy, Change, Changed, OfFlow, Target};
+pub use compile::compile;
 pub use domains::{Contract, Crossing, Domain, EdgePlan, Recording, RulePlan};
 pub use draw::Draw;
 pub use emulate::{Emulate, Serve};
+pub use files::check_path;
 pub use host_queue::HostQueueParams;
 pub use lifetime::{LifetimeForm, LifetimeFrom, LifetimeParams, LifetimeRule};
 pub use parse::{normalise, parse, parse_value};
+pub use plan::{EgressPlan, FlowPlan, GroupPlan, Plan};
 pub use registries::Registries;
-pub use retuned::{Changed, OfFlow};
 pub use schema::json_schema;
 pub use set::set;
 pub use sharing::{Persist, Sharing};
 pub use start::{Repetition, StartRule};
-pub use timeline::{AbortedBy, Change, Schedule, Target, Timed, When};
-pub use transport::TransportPlan;
+pub use timed::{Schedule, Timed, When};
+pub use transport::{BroughtPlan, StackPlan, TransportPlan};
 pub use types::{AccessTree, Chain, Dumbbell, Events, Flow, Link, Part, PcapAt, Record, Scenario, Series, Topology};
 pub use workloads::{
     Activity, Bulk, Cbr, Close, FirstPeriod, OnOff, Page, Ping, Rounding, UDP_IP_HEADER, Web, WorkloadParams,

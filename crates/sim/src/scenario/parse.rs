@@ -4,6 +4,7 @@ use super::body::{Body, Differing};
 use super::catalogue::{Catalogue, Kind, object, shown};
 use super::check;
 use super::domains;
+use super::names;
 use super::start::{StartRule, WrittenRule};
 use super::transport;
 use super::types::{AccessTree, Chain, Dumbbell, Flow, Link, Scenario, Topology};
@@ -80,7 +81,7 @@ fn each<T>(
     let mut out = BTreeMap::new();
     for (name, value) in written {
         let path = format!("{section}.{name}");
-        check::name(name, &path)?;
+        names::name(name, &path)?;
         out.insert(name.clone(), read_one(value, &path)?);
     }
     Ok(out)
@@ -88,7 +89,7 @@ fn each<T>(
 
 /// Members of a table that the user names.
 fn named<T>(members: BTreeMap<String, T>, section: &str) -> Result<BTreeMap<String, T>, ConfigError> {
-    members.keys().try_for_each(|name| check::name(name, &format!("{section}.{name}")))?;
+    members.keys().try_for_each(|name| names::name(name, &format!("{section}.{name}")))?;
     Ok(members)
 }
 
@@ -112,7 +113,7 @@ fn link(value: &Value, cat: &dyn Catalogue, path: &str) -> Result<Link, ConfigEr
     let end = |key: &str| -> Result<String, ConfigError> {
         let at = format!("{path}.{key}");
         match keys.get(key) {
-            Some(Value::String(s)) => check::name(s, &at).map(|()| s.clone()),
+            Some(Value::String(s)) => names::name(s, &at).map(|()| s.clone()),
             Some(other) => Err(ConfigError::new(at, shown(other), "the name of a node")),
             None => Err(ConfigError::new(at, "nothing", "the name of a node")),
         }

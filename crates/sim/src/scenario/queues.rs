@@ -1,35 +1,11 @@
 //! Queues that speak of flows: names in their filters, and a trial build of every queue before anything runs.
 
 use super::body::{Body, EgressSpec};
-use super::compile::Plan;
+use super::plan::Plan;
 use super::types::{Scenario, Topology};
 use crosswind_base::{ConfigError, Streams};
 use crosswind_net::queue::Removal;
 use crosswind_net::registry::{self, BuildCx};
-use crosswind_net::sched::classify::FlowNames;
-use std::ops::Range;
-use std::sync::Arc;
-
-/// A name is that of a group, of a member of a group (with all its connections), or of one flow.
-impl FlowNames for Plan {
-    fn ids(&self, name: &str) -> Option<Vec<Range<u32>>> {
-        if let Some(g) = self.groups.iter().find(|g| g.name == name) {
-            return Some(std::iter::once(g.first..g.first + g.count).collect());
-        }
-        let named = |i: &u32| {
-            let f = &self.flows[*i as usize];
-            f.name == name || f.member() == name
-        };
-        let ids: Vec<Range<u32>> = (0..self.flows.len() as u32).filter(named).map(|i| i..i + 1).collect();
-        (!ids.is_empty()).then_some(ids)
-    }
-    fn groups(&self) -> Vec<&str> {
-        self.groups.iter().map(|g| g.name.as_str()).collect()
-    }
-    fn hosts(&self) -> Arc<[[u32; 2]]> {
-        self.flows.iter().map(|f| [f.from, f.to]).collect()
-    }
-}
 
 /// Builds every queue once, so that what only building can find wrong is found before a run.
 pub(super) fn try_all(s: &Scenario, plan: &Plan) -> Result<(), ConfigError> {
@@ -74,7 +50,9 @@ fn can_be_emptied(resets: &EgressSpec, other: Removal, path: &str) -> Result<(),
 mod tests {
     use super::super::{Registries, compile, parse, tests::gprs};
     use super::*;
+    use crosswind_net::sched::classify::FlowNames;
     use serde_json::{Value, json};
+    use std::ops::Range;
 
     fn with_filter(flow: Value) -> Result<Plan, ConfigError> {
         let mut v = gprs();

@@ -1,13 +1,15 @@
 //! What the timeline can change of a flow: its transport's parameters, its treatment, the lifetime of its packets, and the
 //! pace of a source of datagrams. Each change is worked out, and refused where it makes no sense, before anything runs.
 
-use super::compile::GroupPlan;
+use super::change::{Changed, OfFlow};
 use super::lifetime::{LifetimeParams, Over};
+use super::plan::GroupPlan;
 use super::start::StartRule;
-use super::transport::TransportPlan;
+use super::transport::{Chosen, TransportPlan};
+use super::types::Flow;
 use super::workloads::{self, WorkloadParams};
 use crosswind_base::units::show_dur;
-use crosswind_base::{ConfigError, Dscp, Dur, Time, config};
+use crosswind_base::{ConfigError, Dur, Time, config};
 use crosswind_net::params::merge;
 use crosswind_transport::rate::tuning::{TFRC_KEYS, Tuning, UDT_KEYS};
 use crosswind_transport::tcp::TcpParams;
@@ -16,23 +18,6 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 
 type Keys = Map<String, Value>;
-
-/// What is new for a flow from one moment on.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct OfFlow {
-    pub workload: Option<Changed>,
-    pub tcp: Option<Arc<TcpParams>>,
-    pub paced: Option<Tuning>,
-    pub dscp: Option<Dscp>,
-    pub lifetime: Option<LifetimeParams>,
-}
-
-/// A workload before and after a change.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Changed {
-    pub before: WorkloadParams,
-    pub now: WorkloadParams,
-}
 
 /// A flow as the changes so far have made it.
 pub(super) struct Present<'p> {
@@ -52,18 +37,14 @@ fn table<'a>(v: &'a Value, key: &str) -> Result<&'a Keys, ConfigError> {
 }
 
 impl<'p> Present<'p> {
-    pub fn of(group: &'p GroupPlan) -> Present<'p> {
-        let paced = match &group.transport {
-            TransportPlan::Tfrc(v) | TransportPlan::Udt(v) => keys(v),
-            _ => Keys::new(),
+    pub fn of(group: &'p GroupPlan, written: &Flow) -> Present<'p> {
+        let (tcp, paced) = match Chosen::of(written) {
+            Chosen::Tcp(v) => (keys(&v), Keys::new()),
+            Chosen::Tfrc(v) | Chosen::Udt(v) => (Keys::new(), keys(&v)),
+            _ => (Keys::new(), Keys::new()),
         };
-        Present {
-            group,
-            workload: group.workload.clone(),
-            is_mortal: group.lifetime.is_some(),
-            tcp: keys(&group.tcp()),
-            paced,
-        }
+        let (workload, is_mortal) = (group.workload.clone(), group.lifetime.is_some());
+        Present { group, workload, is_mortal, tcp, paced }
     }
 
     /// What a table of the timeline makes of it in a run of that length. Paths are relative to the table.
@@ -97,7 +78,7 @@ impl<'p> Present<'p> {
 
     fn workload(&mut self, set: &Keys, duration: Dur) -> Result<WorkloadParams, ConfigError> {
         let transport = &self.group.transport;
-        let is_taken_as_it_is = transport.has_rate() || crate::stacks::is_one(transport);
+        let is_taken_as_it_is = transport.has_rate() || transport.is_stack();
         if is_taken_as_it_is && matches!(self.workload, WorkloadParams::Bulk(_)) {
             return Err(ConfigError::cannot_change(set));
         }

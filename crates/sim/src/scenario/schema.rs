@@ -66,7 +66,7 @@ pub fn json_schema(cat: &dyn Catalogue) -> Value {
 fn transport() -> Value {
     let names = super::transport::NAMES;
     let table = json!({"type": "object", "properties": {"type": {"type": "string"}}, "required": ["type"]});
-    json!({"anyOf": [{"enum": names}, {"anyOf": crate::stacks::tables()}, table]})
+    json!({"anyOf": [{"enum": names}, {"anyOf": super::stacks::tables()}, table]})
 }
 
 /// The rows of one kind; what their schemas define for themselves moves to the common definitions.

@@ -1,7 +1,7 @@
 //! Changing one value of a written scenario by its dotted path, as `--set` and `--vary` do.
 
 use super::catalogue::shown;
-use super::check;
+use super::names;
 use super::parse::spelled_out;
 use crosswind_base::ConfigError;
 use serde_json::{Map, Value};
@@ -54,7 +54,7 @@ fn exists(scenario: &Value, keys: &[&str]) -> Result<(), ConfigError> {
         let e = ConfigError::new(path, format!("`{name}`"), format!("a {} of the scenario, which has none", keys[0]));
         return Err(e.hint("links of a template are set below `topology`"));
     }
-    Err(check::unknown(name, &path, &format!("a {} of the scenario", keys[0]), &names))
+    Err(names::unknown(name, &path, &format!("a {} of the scenario", keys[0]), &names))
 }
 
 /// The place of `key` in a table (made if missing) or in a list (must be there).

@@ -1,114 +1,22 @@
 //! Changes during a run: new values for parameters of links and flows, at a time or by a schedule. The same in a
 //! simulation and in an emulation, and tried out before anything runs.
 
-use super::body::{EgressSpec, expanded};
+use super::body::{Direction, EgressSpec, expanded};
 use super::catalogue::shown;
-use super::check::{self, DURATION_LIMIT};
-use super::compile::{Direction, GroupPlan, Plan};
-use super::retuned::{OfFlow, Present};
+use super::change::{AbortedBy, Change, OfFlow, Target};
+use super::limits::DURATION_LIMIT;
+use super::names;
+use super::plan::{GroupPlan, Plan};
+use super::retuned::Present;
+use super::timed::{CHANGES_LIMIT, Timed};
 use super::types::Scenario;
 use crosswind_base::units::show_dur;
-use crosswind_base::{ConfigError, Cx, Dur, Ledger, Packet, Pool, Stage, Streams, Time};
-use crosswind_net::registry::{BoxStage, BuildCx, EgressMaker};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use crosswind_base::{ConfigError, Cx, Ledger, Packet, Pool, Stage, Streams, Time};
+use crosswind_net::registry::{BoxStage, BuildCx};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 type Keys = Map<String, Value>;
-
-/// New values for some keys of a link or a flow, from one moment on, or at several.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Timed {
-    /// When, from the start of the run: a time, a list of times, or a rule.
-    pub at: When,
-    /// Name of the link that changes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub link: Option<String>,
-    /// Name of the flow that changes, or of a group of flows. Either a link or a flow.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub flow: Option<String>,
-    /// One direction of the link. Left out: both.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<String>")]
-    pub direction: Option<Direction>,
-    /// The keys that change, such as `{ rate = "32 kbit/s", queue = { limit = "7 packets" } }`. For a link, `profile` stands
-    /// for the keys of an access system, and `reverse` holds what is different in the other direction.
-    pub set: Keys,
-}
-
-/// When something changes.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(
-    untagged,
-    expecting = "a time such as \"30 s\", a list of times, or { first = \"10 s\", every = \"20 s\", until = \"90 s\" }"
-)]
-pub enum When {
-    /// Once.
-    Once(Dur),
-    /// At each of these times.
-    Each(Vec<Dur>),
-    /// Again and again.
-    Every(Schedule),
-}
-
-/// At `first`, and then at regular intervals.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Schedule {
-    pub first: Dur,
-    pub every: Dur,
-    /// No change comes later. Left out: the end of the run.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub until: Option<Dur>,
-}
-
-/// Most changes of a run.
-const CHANGES_LIMIT: u64 = 1_000_000;
-
-impl When {
-    fn times(&self, duration: Dur, path: &str) -> Result<Vec<Dur>, ConfigError> {
-        match self {
-            When::Once(at) => Ok(vec![*at]),
-            When::Each(all) => Ok(all.clone()),
-            When::Every(s) => {
-                let until = s.until.unwrap_or(duration).min(duration);
-                if s.every == Dur::ZERO || until.saturating_sub(s.first).0 / s.every.0 > CHANGES_LIMIT {
-                    let expected = format!("an interval that gives at most {CHANGES_LIMIT} changes");
-                    return Err(ConfigError::new(format!("{path}.every"), show_dur(s.every), expected));
-                }
-                let steps = (0..).map(|k| s.first + s.every.saturating_mul(k));
-                Ok(steps.take_while(|at| *at <= until).collect())
-            }
-        }
-    }
-}
-
-/// What changes.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Target {
-    /// Index into [`Plan::egresses`].
-    Egress(u32),
-    /// Index into [`Plan::flows`].
-    Flow(u32),
-}
-
-impl Target {
-    pub fn egress(self) -> Option<u32> {
-        match self {
-            Target::Egress(i) => Some(i),
-            Target::Flow(_) => None,
-        }
-    }
-}
-
-/// Which end of a connection drops it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum AbortedBy {
-    Sender,
-    Receiver,
-}
 
 /// `abort = "receiver"`, alone.
 fn aborted_by(c: &Change, group: &GroupPlan) -> Result<AbortedBy, ConfigError> {
@@ -120,26 +28,6 @@ fn aborted_by(c: &Change, group: &GroupPlan) -> Result<AbortedBy, ConfigError> {
         Some("receiver") => Ok(AbortedBy::Receiver),
         Some("sender") => Ok(AbortedBy::Sender),
         _ => Err(ConfigError::new(at, found, "\"receiver\" or \"sender\"")),
-    }
-}
-
-/// One change of one stage.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Change {
-    pub at: Time,
-    pub target: Target,
-    pub set: Keys,
-    /// The end of the flow that drops its connection.
-    pub abort: Option<AbortedBy>,
-    /// Of a flow: what it is from then on.
-    pub of_flow: OfFlow,
-    /// Where it stands in the scenario.
-    pub entry: u32,
-}
-
-impl Change {
-    pub fn path(&self) -> String {
-        format!("timeline[{}].set", self.entry)
     }
 }
 
@@ -171,7 +59,7 @@ pub(super) fn plan(s: &Scenario, plan: &Plan) -> Result<Vec<Change>, ConfigError
     }
     // Stable: of two changes at one time the one written first comes first.
     changes.sort_by_key(|c| c.at);
-    try_all(&mut changes, plan)?;
+    try_all(&mut changes, s, plan)?;
     Ok(changes)
 }
 
@@ -182,7 +70,7 @@ fn targets(t: &Timed, plan: &Plan, path: &str) -> Result<Vec<(Target, Keys)>, Co
             use crosswind_net::sched::classify::FlowNames;
             let ids = plan.ids(flow).ok_or_else(|| {
                 let names: Vec<&str> = plan.groups.iter().map(|g| g.name.as_str()).collect();
-                check::unknown(flow, &format!("{path}.flow"), "the name of a flow or group of flows", &names)
+                names::unknown(flow, &format!("{path}.flow"), "the name of a flow or group of flows", &names)
             })?;
             Ok(ids.into_iter().flatten().map(|f| (Target::Flow(f), t.set.clone())).collect())
         }
@@ -218,7 +106,7 @@ fn links(t: &Timed, link: &str, plan: &Plan, path: &str) -> Result<Vec<(Target, 
     }
     if out.is_empty() {
         let names: Vec<&str> = plan.egresses.iter().step_by(2).map(|e| e.name.as_str()).collect();
-        return Err(check::unknown(link, &format!("{path}.link"), "the name of a link", &names));
+        return Err(names::unknown(link, &format!("{path}.link"), "the name of a link", &names));
     }
     Ok(out)
 }
@@ -249,7 +137,7 @@ fn build(plan: &Plan, egress: usize, streams: &Streams) -> Result<BoxStage, Conf
     let e = &plan.egresses[egress];
     let component = format!("link/{}/{}", e.name, e.direction.word());
     let cx = BuildCx::new(streams, &component).with_flows(plan).that_changes();
-    EgressMaker::new(&e.spec.parts(), &format!("link.{}", e.name))?.make(&cx)
+    plan.makers[egress].make(&cx)
 }
 
 struct Nobody;
@@ -260,7 +148,7 @@ impl Ledger for Nobody {
 }
 
 /// Makes every change once, in order, on stages of its own.
-fn try_all(changes: &mut [Change], plan: &Plan) -> Result<(), ConfigError> {
+fn try_all(changes: &mut [Change], s: &Scenario, plan: &Plan) -> Result<(), ConfigError> {
     let streams = Streams::new(0);
     let mut stages: BTreeMap<u32, BoxStage> = BTreeMap::new();
     let mut flows: BTreeMap<u32, Present> = BTreeMap::new();
@@ -274,7 +162,8 @@ fn try_all(changes: &mut [Change], plan: &Plan) -> Result<(), ConfigError> {
                 continue;
             }
             Target::Flow(f) => {
-                let present = flows.entry(f).or_insert_with(|| Present::of(plan.group(&plan.flows[f as usize])));
+                let group = plan.group(&plan.flows[f as usize]);
+                let present = flows.entry(f).or_insert_with(|| Present::of(group, &s.flow[&group.name]));
                 c.of_flow = present.change(c.at, &c.set, plan.duration).map_err(|e| e.under(&c.path()))?;
                 continue;
             }

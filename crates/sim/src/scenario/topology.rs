@@ -1,7 +1,7 @@
 //! From links and templates to a graph: numbered nodes, duplex links, and the groups of nodes that flows may name.
 
 use super::body::Body;
-use super::check;
+use super::names;
 use super::types::{AccessTree, Chain, Dumbbell, Scenario, Topology};
 use crosswind_base::ConfigError;
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,7 +68,7 @@ impl Graph {
         }
         let mut valid: Vec<&str> = self.groups.keys().copied().collect();
         valid.extend(self.nodes.iter().map(String::as_str));
-        Err(check::unknown(name, path, "a node of the network", &valid))
+        Err(names::unknown(name, path, "a node of the network", &valid))
     }
 
     fn node(&mut self, name: String) -> NodeIndex {

@@ -2,57 +2,169 @@
 //! own transport, and without any of them the workload decides.
 
 use super::catalogue::{object, shown};
+use super::stacks;
 use super::types::Flow;
 use super::workloads::WorkloadParams;
-use crate::stacks;
-use crosswind_base::ConfigError;
+use crosswind_base::packet::Life;
+use crosswind_base::units::Size;
+use crosswind_base::{ConfigError, config};
+use crosswind_transport::stack::Maker;
+use crosswind_transport::tcp::{self, TcpParams};
+use crosswind_transport::tfrc::{self, TfrcParams};
+use crosswind_transport::udt::{self, UdtParams};
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
-/// The transports that are built in, as `type` wants them. Programs may bring others ([`crate::transport::Brought`]).
+/// The transports that are built in, as `type` wants them. Programs may bring others.
 pub const NAMES: [&str; 4] = ["tcp", "udp", "tfrc", "udt"];
 
-/// A transport with its normalised parameters.
+/// A transport as a scenario has it, with its normalised parameters.
 #[derive(Clone, Debug, PartialEq)]
-pub enum TransportPlan {
+pub(super) enum Chosen {
     Tcp(Value),
     Udp,
     Tfrc(Value),
     Udt(Value),
+    /// A real stack that is built in.
+    Stack(&'static str, Value),
     /// One that a program brings, by its name, with the parameters as they are written.
     Brought(String, Value),
 }
 
-impl TransportPlan {
+impl Chosen {
     /// The transport of a flow whose keys have been read.
-    pub(super) fn of(f: &Flow) -> TransportPlan {
-        let keys = || f.transport.as_ref().and_then(Value::as_object).cloned().unwrap_or_default();
+    pub fn of(f: &Flow) -> Chosen {
         match (&f.transport, &f.tfrc, &f.udt) {
-            (Some(Value::String(s)), ..) if s == "tcp" => TransportPlan::Tcp(f.tcp.clone()),
-            (Some(_), ..) => {
-                let mut keys = keys();
+            (Some(Value::String(s)), ..) if s == "tcp" => Chosen::Tcp(f.tcp.clone()),
+            (Some(table), ..) => {
+                let mut keys = table.as_object().cloned().unwrap_or_default();
                 let name = keys.shift_remove("type").and_then(|t| t.as_str().map(String::from)).unwrap_or_default();
-                TransportPlan::Brought(name, Value::Object(keys))
+                match stacks::known(&name) {
+                    Some(name) => Chosen::Stack(name, Value::Object(keys)),
+                    None => Chosen::Brought(name, Value::Object(keys)),
+                }
             }
-            (_, Some(tfrc), _) => TransportPlan::Tfrc(tfrc.clone()),
-            (_, _, Some(udt)) => TransportPlan::Udt(udt.clone()),
-            _ if f.workload.is_messages() => TransportPlan::Udp,
-            _ => TransportPlan::Tcp(f.tcp.clone()),
-        }
-    }
-
-    /// Its name, as `type` has it.
-    pub fn name(&self) -> &str {
-        match self {
-            TransportPlan::Tcp(_) => "tcp",
-            TransportPlan::Udp => "udp",
-            TransportPlan::Tfrc(_) => "tfrc",
-            TransportPlan::Udt(_) => "udt",
-            TransportPlan::Brought(name, _) => name,
+            (_, Some(tfrc), _) => Chosen::Tfrc(tfrc.clone()),
+            (_, _, Some(udt)) => Chosen::Udt(udt.clone()),
+            _ if f.workload.is_messages() => Chosen::Udp,
+            _ => Chosen::Tcp(f.tcp.clone()),
         }
     }
 
     pub fn is_tcp(&self) -> bool {
-        matches!(self, TransportPlan::Tcp(_))
+        matches!(self, Chosen::Tcp(_))
+    }
+
+    pub fn is_stack(&self) -> bool {
+        matches!(self, Chosen::Stack(..))
+    }
+
+    /// Its parameters as types, for the flows of one group.
+    pub fn read(&self, group: &str, f: &Flow) -> Result<TransportPlan, ConfigError> {
+        let at = |key: &str| format!("flow.{group}.{key}");
+        let payload = f.workload.payload().map(|p| p.0);
+        let with = |headers: u16| payload.map(|p| Size(p + u64::from(headers)));
+        match self {
+            Chosen::Tcp(keys) => Ok(TransportPlan::Tcp(Arc::new(tcp::preset::read(keys, &at("tcp"))?))),
+            Chosen::Udp => Ok(TransportPlan::Udp),
+            Chosen::Tfrc(keys) => {
+                let path = at("tfrc");
+                let mut params = tfrc::preset::read(keys, &path)?;
+                if let Some(size) = with(tfrc::DATA_HEADERS_BYTES) {
+                    params.packet_size = size;
+                    params.check(&path)?;
+                }
+                has_room(params.packet_size, f, &path)?;
+                Ok(TransportPlan::Tfrc(Arc::new(params)))
+            }
+            Chosen::Udt(keys) => {
+                let path = at("udt");
+                let mut params = udt::params::read(keys, &path)?;
+                if let Some(size) = with(udt::DATA_HEADERS_BYTES) {
+                    params.packet_size = size;
+                    params.check(&path)?;
+                }
+                has_room(params.packet_size, f, &path)?;
+                Ok(TransportPlan::Udt(Arc::new(params)))
+            }
+            Chosen::Stack(name, keys) => {
+                let maker = stacks::maker(name, keys, &at("transport"))?;
+                Ok(TransportPlan::Stack(StackPlan { name, maker }))
+            }
+            Chosen::Brought(name, keys) => {
+                let (name, keys) = (name.clone(), keys.clone());
+                Ok(TransportPlan::Brought(BroughtPlan { name, keys, path: at("transport") }))
+            }
+        }
+    }
+}
+
+/// The option with a lifetime has to fit, too.
+fn has_room(packet: Size, f: &Flow, path: &str) -> Result<(), ConfigError> {
+    let option = if f.lifetime.is_some() { u64::from(Life::OPTION_BYTES) } else { 0 };
+    let limit = u64::from(u16::MAX) - option;
+    if packet.0 <= limit {
+        return Ok(());
+    }
+    let expected = format!("at most {limit} B with a lifetime, which is an option of the packet");
+    Err(ConfigError::new(format!("{path}.packet_size"), format!("{} B", packet.0), expected))
+}
+
+/// The transport of a group of flows, its parameters read and checked.
+#[derive(Clone, Debug)]
+pub enum TransportPlan {
+    Tcp(Arc<TcpParams>),
+    Udp,
+    Tfrc(Arc<TfrcParams>),
+    Udt(Arc<UdtParams>),
+    Stack(StackPlan),
+    Brought(BroughtPlan),
+}
+
+/// A real stack that is built in.
+#[derive(Clone)]
+pub struct StackPlan {
+    pub name: &'static str,
+    pub maker: Maker,
+}
+
+impl std::fmt::Debug for StackPlan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+/// A transport that a program brings: its name, and the parameters as they are written.
+#[derive(Clone, Debug)]
+pub struct BroughtPlan {
+    pub name: String,
+    keys: Value,
+    /// Where it stands in the scenario.
+    pub path: String,
+}
+
+impl BroughtPlan {
+    /// Reads the parameters. An error names the key in the scenario.
+    pub fn read<P: DeserializeOwned>(&self) -> Result<P, ConfigError> {
+        config::read(&self.keys, &self.path)
+    }
+}
+
+impl TransportPlan {
+    pub fn tcp(&self) -> Option<&Arc<TcpParams>> {
+        match self {
+            TransportPlan::Tcp(params) => Some(params),
+            _ => None,
+        }
+    }
+
+    pub fn is_tcp(&self) -> bool {
+        self.tcp().is_some()
+    }
+
+    pub fn is_stack(&self) -> bool {
+        matches!(self, TransportPlan::Stack(_))
     }
 
     /// Whether it sends at a rate of its own: packets of one size, which it makes of what it is given.

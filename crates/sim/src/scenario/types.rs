@@ -10,7 +10,7 @@ use super::host_queue::HostQueueParams;
 use super::lifetime::LifetimeParams;
 use super::sharing::Sharing;
 use super::start::StartRule;
-use super::timeline::Timed;
+use super::timed::Timed;
 use super::workloads::WorkloadParams;
 use crosswind_base::{Dscp, Dur};
 use schemars::JsonSchema;

@@ -34,6 +34,14 @@ impl WorkloadParams {
             _ => 1,
         }
     }
+    /// The connections of a page are `member/body`, `member/1`, `member/2`..
+    pub(super) fn connection_name(&self, member: &str, connection: u32) -> String {
+        match (self, connection) {
+            (WorkloadParams::Page(_), 0) => format!("{member}/body"),
+            (WorkloadParams::Page(_), k) => format!("{member}/{k}"),
+            _ => member.to_string(),
+        }
+    }
 }
 
 /// One transfer, as fast as TCP allows.

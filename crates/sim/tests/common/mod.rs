@@ -3,9 +3,10 @@
 
 use crosswind_base::ConfigError;
 use crosswind_record::{Column, Table, Tables};
-use crosswind_sim::many::{Progress, Request, run_many};
+use crosswind_sim::engine::{LookAhead, Ties};
+use crosswind_sim::flows::OwnLaws;
+use crosswind_sim::runs::{Progress, Request, run_many};
 use crosswind_sim::scenario::{Plan, Registries, compile, parse};
-use crosswind_sim::world::{LookAhead, OwnLaws, Ties};
 use serde_json::Value;
 
 pub fn plan(scenario: &Value) -> Plan {
@@ -32,7 +33,7 @@ pub fn request() -> Request {
         look_ahead: LookAhead::Allowed,
         folder: Default::default(),
         laws: OwnLaws::new(),
-        around: crosswind_sim::many::alone,
+        around: crosswind_sim::runs::alone,
     }
 }
 

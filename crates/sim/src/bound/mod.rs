@@ -1,7 +1,0 @@
-//! The transports bound to the world: one file each, an `impl` of [`crate::transport::Transport`].
-
-pub mod paced;
-pub mod rate;
-pub mod stack;
-pub mod tcp;
-pub mod udp;

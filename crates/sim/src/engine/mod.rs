@@ -1,0 +1,19 @@
+//! The event loop, and what it knows of the network: who is woken next, what is on its way, who lost what.
+
+pub mod agenda;
+mod calendar;
+mod deliveries;
+mod edges;
+mod endless;
+mod foresight;
+mod ledger;
+mod machine;
+mod manner;
+mod messages;
+mod relay;
+mod simultaneous;
+mod world;
+
+pub use machine::{available_bytes, is_short};
+pub use manner::{LookAhead, Manner, Ties};
+pub use world::{Outcome, World};

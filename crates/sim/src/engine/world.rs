@@ -1,0 +1,575 @@
+//! A world: one run of a scenario. One thread, virtual time, no global state.
+//!
+//! Order of events: time; at one time, wakes before arrivals; wakes by stage; arrivals in the order in which they were
+//! emitted. With shuffled ties, simultaneous wakes and simultaneous arrivals at different stages are permuted.
+
+use super::calendar::{Calendar, Cancel, Tick};
+use super::edges::Edges;
+use super::endless::{Endless, View};
+use super::foresight::foresee;
+use super::ledger::Losses;
+use super::machine;
+use super::manner::{LookAhead, Manner, Shuffle, Ties};
+use super::messages;
+use super::relay::{self, Network};
+use super::simultaneous::Simultaneous;
+use crate::flows::{self, FlowEnd, Milestone, Own, Parameters, Recorded, workload::page};
+use crate::scenario::{AbortedBy, Plan, Repetition, Target};
+use crosswind_base::{
+    ConfigError, Cx, DropReason, Dur, End, Observer, Packet, PacketId, Pool, Stage, Streams, Time, Vantage, prefetch,
+};
+use crosswind_net::registry::BoxStage;
+use crosswind_transport::tcp::share::Cache;
+use std::collections::BTreeSet;
+use std::sync::atomic::Ordering;
+
+/// Who looks on, where somebody does.
+type Watcher<'a> = Option<&'a mut (dyn Observer + 'static)>;
+
+/// Why a run ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    AllFlowsClosed,
+    /// Those that the scenario waits for; others may go on.
+    AwaitedFlowsClosed,
+    DurationReached,
+    /// Nothing was left to happen although some finite flow was not complete.
+    NothingLeft,
+    /// The machine was about to run out of memory.
+    OutOfMemory,
+    Cancelled,
+    /// Time has stopped: stages keep each other busy at one instant.
+    Stuck,
+}
+
+impl Outcome {
+    pub fn text(self) -> &'static str {
+        match self {
+            Outcome::AllFlowsClosed => "all flows closed",
+            Outcome::AwaitedFlowsClosed => "awaited flows closed",
+            Outcome::DurationReached => "duration reached",
+            Outcome::NothingLeft => "nothing left to do",
+            Outcome::OutOfMemory => "out of memory",
+            Outcome::Cancelled => "cancelled",
+            Outcome::Stuck => "time has stopped",
+        }
+    }
+}
+
+pub struct World<'p> {
+    pub plan: &'p Plan,
+    /// Of this repetition.
+    streams: Streams,
+    pub now: Time,
+    pub stages: Vec<BoxStage>,
+    pub ends: Vec<FlowEnd>,
+    pub edges: Edges,
+    /// Routes, flattened: each is its egresses and edges, followed by the endpoint.
+    hops: Vec<u32>,
+    calendar: Calendar,
+    pub pool: Pool,
+    out: Vec<PacketId>,
+    out_head: usize,
+    pub losses: Losses,
+    endless: Option<Endless>,
+    /// When somebody looks at totals next, if that is later than the end of the present call of `run_until`.
+    pub totals_at: Time,
+    pub caches: Vec<Cache>,
+    pub simultaneous: Simultaneous,
+    /// Pages being loaded, and which one a flow belongs to; both empty where there are none.
+    pub pages: Vec<page::Session>,
+    page_of: Vec<Option<u32>>,
+    pub shuffle: Option<Box<Shuffle>>,
+    /// Connections that the timeline has broken off.
+    pub aborted: BTreeSet<usize>,
+    /// How many changes of the timeline have been made.
+    changed: usize,
+    pub tick: Tick,
+    /// The stage that was called last when time stopped.
+    stuck_at: Option<usize>,
+    /// Whoever waits for the run may set this; the run ends soon afterwards, however long its virtual time takes.
+    pub cancel: Cancel<'p>,
+}
+
+/// What lies between the hosts: these fields of a world, and no others, so that the rest stays free.
+macro_rules! network {
+    ($w:ident) => {
+        Network { stages: &mut $w.stages, edges: &mut $w.edges, hops: &$w.hops, calendar: &mut $w.calendar }
+    };
+}
+
+/// Why the inner loop ends.
+enum Pause {
+    /// What is due next is due later.
+    Stop,
+    Drop,
+    /// It is time to look around.
+    Asks,
+    Milestone {
+        end: usize,
+        what: Milestone,
+    },
+    /// Too many events at one instant; the last was one of this stage.
+    Stuck {
+        stage: usize,
+    },
+}
+
+impl<'p> World<'p> {
+    /// Builds the world of one repetition. `caches` are the hosts' shared control blocks, one per node.
+    pub fn build(
+        plan: &'p Plan,
+        params: &Parameters,
+        rep: Repetition,
+        manner: Manner,
+        caches: Vec<Cache>,
+    ) -> Result<World<'p>, ConfigError> {
+        let streams = streams_of(rep);
+        let shared = Streams::new(rep.seed);
+        let mut stages = Vec::with_capacity(plan.egresses.len());
+        for i in 0..plan.egresses.len() {
+            stages.push(plan.stage(i, [&streams, &shared], rep.index)?);
+        }
+        let (hops, starts) = flatten(plan);
+        let ends = flows::flow_ends(plan, &params.ends, rep, &streams, &starts);
+        let (pages, page_of) = flows::pages(plan);
+        let edges = Edges { list: plan.edge_stages(&streams)?, from: stages.len() + ends.len() };
+        if manner.look_ahead > LookAhead::Never {
+            foresee(plan, &mut stages, &edges, manner);
+        }
+        let shuffle = match manner.ties {
+            Ties::Ordered => 0,
+            Ties::Shuffled => streams.named("ties/wakes").bits() | 1,
+        };
+        let mut world = World {
+            plan,
+            now: Time::ZERO,
+            endless: Endless::find(plan),
+            totals_at: Time::ZERO,
+            losses: Losses::new(plan.flows.iter().map(|f| f.is_awaited), stages.len()),
+            calendar: Calendar::new(stages.len(), ends.len() + edges.list.len(), shuffle),
+            stages,
+            ends,
+            edges,
+            hops,
+            pool: Pool::new(),
+            out: Vec::new(),
+            out_head: 0,
+            caches,
+            simultaneous: Simultaneous::new(plan.generators()),
+            pages,
+            page_of,
+            shuffle: (manner.ties == Ties::Shuffled)
+                .then(|| Box::new(Shuffle::new(streams.named("ties/arrivals"), plan.egresses.len()))),
+            aborted: BTreeSet::new(),
+            streams,
+            changed: 0,
+            tick: Tick::new(plan.egresses.len() + 2 * plan.flows.len()),
+            stuck_at: None,
+            cancel: None,
+        };
+        world.losses.count_edges(world.edges.from, world.edges.list.len());
+        for (i, e) in world.ends.iter().enumerate() {
+            world.calendar.wishes(world.stages.len() + i, e.next_wake().unwrap_or(Time::NEVER));
+        }
+        Ok(world)
+    }
+
+    /// Runs until `stop` or until nothing is left to do; returns why it stopped when the run is over. The instant at which the
+    /// last awaited flow closes is the last one, and all that happens at it still happens.
+    pub fn run_until(&mut self, stop: Time, mut observer: Watcher<'_>) -> Option<Outcome> {
+        loop {
+            let is_last = self.losses.open == 0;
+            let stop = if is_last { self.now } else { stop };
+            let change = self.plan.timeline.get(self.changed).map(|c| c.at).filter(|at| *at <= stop);
+            let next = change.unwrap_or(stop);
+            let view = self.endless.as_ref().map_or_else(View::none, |e| e.view(self.now, &self.ends));
+            let view = view.until(next, self.totals_at);
+            match self.spin(view, observer.as_deref_mut()) {
+                Pause::Milestone { end, what } => self.milestone(end, what),
+                Pause::Drop => {}
+                Pause::Stuck { stage } => {
+                    self.stuck_at = Some(stage);
+                    return Some(Outcome::Stuck);
+                }
+                Pause::Asks => {
+                    if let Some(end) = self.end_from_outside() {
+                        return Some(end);
+                    }
+                }
+                Pause::Stop => {
+                    let is_idle = self.calendar.is_idle();
+                    if view.ends < next && !is_idle {
+                        self.now = view.ends;
+                    } else if change.is_some() {
+                        self.change(observer.as_deref_mut());
+                    } else if is_last {
+                        return Some(self.ending());
+                    } else {
+                        // Such a run ends with its last event, not when somebody looks next.
+                        let is_over = is_idle && self.changed == self.plan.timeline.len();
+                        self.now = if is_over { self.now } else { stop };
+                        return is_over.then_some(Outcome::NothingLeft);
+                    }
+                }
+            }
+            if self.losses.news {
+                self.attend(observer.as_deref_mut());
+            }
+        }
+    }
+
+    fn ending(&self) -> Outcome {
+        let is_all = self.plan.flows.iter().all(|f| f.is_awaited);
+        if is_all { Outcome::AllFlowsClosed } else { Outcome::AwaitedFlowsClosed }
+    }
+
+    /// Serves events until one of them is more than a matter between two stages.
+    fn spin(&mut self, view: View, observer: Watcher<'_>) -> Pause {
+        let n = self.stages.len();
+        let mut cx = Cx::new(self.now, 0, &mut self.pool, &mut self.out, &mut self.losses, observer);
+        (cx.unseen_until, cx.unsampled_until) = (view.unseen_until, view.unsampled_until);
+        loop {
+            let due = self.calendar.due();
+            let mut told = None;
+            if due <= cx.reached || self.out_head == cx.out.len() {
+                if due > view.ends {
+                    return Pause::Stop;
+                }
+                if let Some((id, line)) = self.calendar.arrival(due) {
+                    (cx.now, cx.reached, cx.from) = (due, due, line);
+                    cx.forward(id);
+                    prefetch_arrivals(&self.calendar, cx.pool, &self.hops, &self.ends, n);
+                    continue;
+                }
+                let Some(s) = self.calendar.first(due) else { continue };
+                if !self.tick.at(&mut self.now, due) {
+                    return Pause::Stuck { stage: s };
+                }
+                (cx.now, cx.reached, cx.stage) = (due, due, s as u32);
+                if let Some(stage) = self.stages.get_mut(s) {
+                    let mut next = stage.wakes(&mut cx);
+                    if cx.hands_on() {
+                        let more = &mut |stage: &mut BoxStage, cx: &mut Cx<'_>| next = stage.wakes(cx);
+                        network!(self).hand_on_all(s, &mut cx, more);
+                    }
+                    self.calendar.served(s, next);
+                } else if let Some(end) = self.ends.get_mut(s - n) {
+                    told = end.wake(&mut cx, &mut self.caches).map(|what| Pause::Milestone { end: s - n, what });
+                    self.calendar.served(s, end.next_wake().unwrap_or(Time::NEVER));
+                } else {
+                    let next = self.edges.list[s - self.edges.from].wakes(&mut cx);
+                    self.calendar.served(s, next);
+                }
+            } else {
+                if let Some(shuffle) = &mut self.shuffle {
+                    relay::shuffle(shuffle, &mut cx, self.out_head, (&self.hops, n..self.edges.from));
+                }
+                let id = cx.out[self.out_head];
+                self.out_head += 1;
+                if self.out_head == cx.out.len() {
+                    cx.out.clear();
+                    self.out_head = 0;
+                }
+                let s = relay::next_hop(id, &self.hops, &mut cx);
+                if !self.tick.at(&mut self.now, cx.reached) {
+                    return Pause::Stuck { stage: s };
+                }
+                if let Some(stage) = self.stages.get_mut(s) {
+                    let next = stage.accepts(id, &mut cx);
+                    self.calendar.wishes(s, next);
+                    // With foresight the packet goes on before its time.
+                    network!(self).hand_on(&mut cx);
+                } else if let Some(end) = self.ends.get_mut(s - n) {
+                    told = end.accept(id, &mut cx, &mut self.caches).map(|what| Pause::Milestone { end: s - n, what });
+                    self.calendar.wishes(s, end.next_wake().unwrap_or(Time::NEVER));
+                } else {
+                    let next = self.edges.list[s - self.edges.from].accepts(id, &mut cx);
+                    self.calendar.wishes(s, next);
+                }
+            }
+            told = told.or_else(|| self.tick.asks().then_some(Pause::Asks));
+            if told.is_some() || cx.has_news {
+                return told.unwrap_or(Pause::Drop);
+            }
+        }
+    }
+
+    /// Where and when time has stopped, in words.
+    #[cold]
+    pub fn stuck(&self) -> String {
+        let stage = self.stuck_at.unwrap_or(0);
+        let at = stage.checked_sub(self.stages.len());
+        let name = match (self.plan.egresses.get(stage), at.map(|end| (self.plan.flows.get(end / 2), end % 2))) {
+            (Some(e), _) => format!("link {} ({})", e.name, e.direction.word()),
+            (_, Some((Some(f), 0))) => format!("the sender of flow {}", f.name),
+            (_, Some((Some(f), _))) => format!("the receiver of flow {}", f.name),
+            _ => "the edge of a domain".to_string(),
+        };
+        let (at_s, most) = (self.now.since(Time::ZERO).as_secs_f64(), self.tick.most());
+        format!("time stands still at {at_s} s: more than {most} events at one instant, the last at {name}")
+    }
+
+    /// Whether the run has to end for a reason that lies outside it.
+    #[cold]
+    fn end_from_outside(&self) -> Option<Outcome> {
+        if self.is_cancelled() {
+            return Some(Outcome::Cancelled);
+        }
+        machine::is_short(self.pool.in_use()).then_some(Outcome::OutOfMemory)
+    }
+
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.is_some_and(|c| c.load(Ordering::Relaxed))
+    }
+
+    /// Makes the next change of the timeline; what was due by then has been served.
+    #[cold]
+    fn change(&mut self, mut observer: Watcher<'_>) {
+        let c = &self.plan.timeline[self.changed];
+        self.changed += 1;
+        self.now = c.at;
+        match c.target {
+            Target::Egress(i) => {
+                let stage = &mut self.stages[i as usize];
+                let mut cx = Cx::new(self.now, i, &mut self.pool, &mut self.out, &mut self.losses, observer);
+                stage.change(&c.set, &mut cx).unwrap_or_else(|e| panic!("{}: tried before the run: {e}", c.path()));
+                self.calendar.wishes(i as usize, stage.next_wake().unwrap_or(Time::NEVER));
+            }
+            Target::Flow(f) if c.abort.is_some() => self.abort(f as usize, c.abort, observer),
+            Target::Flow(f) => {
+                for end in [2 * f as usize, 2 * f as usize + 1] {
+                    let stage = self.stages.len() + end;
+                    let (now, seen) = (self.now, observer.as_deref_mut());
+                    let mut cx = Cx::new(now, stage as u32, &mut self.pool, &mut self.out, &mut self.losses, seen);
+                    let flow = &self.plan.flows[f as usize].name;
+                    let own = Own { streams: &self.streams, flow, recorded: Recorded::No };
+                    self.ends[end].retune(&c.of_flow, &own, &mut cx, &mut self.caches);
+                    self.calendar.wishes(stage, self.ends[end].next_wake().unwrap_or(Time::NEVER));
+                }
+            }
+        }
+    }
+
+    /// One end of a connection drops it.
+    fn abort(&mut self, flow: usize, by: Option<AbortedBy>, observer: Watcher<'_>) {
+        let end = 2 * flow + usize::from(by == Some(AbortedBy::Receiver));
+        if let Some(Some(page)) = self.page_of.get(flow) {
+            self.pages[*page as usize].cancel();
+        }
+        let e = &mut self.ends[end];
+        let began = e.transport().opened_at().is_some() || e.transport().closed_at().is_some();
+        let stage = self.stages.len() + end;
+        let mut cx = Cx::new(self.now, stage as u32, &mut self.pool, &mut self.out, &mut self.losses, observer);
+        let told = e.abort(&mut cx, &mut self.caches);
+        self.calendar.wishes(stage, e.next_wake().unwrap_or(Time::NEVER));
+        let peer_began = self.ends[end ^ 1].transport().opened_at().is_some();
+        if told.is_some() || (!began && !peer_began) {
+            self.aborted.insert(flow);
+        }
+        if !began && !peer_began {
+            // It had not been opened, and will not be.
+            self.ends[end ^ 1].start_at(None);
+            self.calendar.wishes(self.stages.len() + (end ^ 1), Time::NEVER);
+            self.close(flow);
+        } else if let Some(what) = told {
+            self.milestone(end, what);
+        }
+    }
+
+    /// Brings every egress up to now, so that it can be reported.
+    pub fn catch_up(&mut self) {
+        self.catch_up_with(0..self.stages.len());
+    }
+
+    /// The same for some of them, which are to be sampled.
+    pub fn catch_up_with(&mut self, egresses: impl Iterator<Item = usize>) {
+        let mut cx = Cx::new(self.now, 0, &mut self.pool, &mut self.out, &mut self.losses, None);
+        for i in egresses {
+            cx.stage = i as u32;
+            self.stages[i].catch_up(&mut cx);
+            if cx.hands_on() || cx.has_more {
+                let more = &mut |stage: &mut BoxStage, cx: &mut Cx<'_>| stage.catch_up(cx);
+                network!(self).hand_on_all(i, &mut cx, more);
+            }
+            self.calendar.wishes(i, self.stages[i].next_wake().unwrap_or(Time::NEVER));
+        }
+        if self.losses.news {
+            self.attend(None);
+        }
+    }
+
+    /// Lets everything still in the network arrive, which may take hours on a slow line. A finished world is empty afterwards:
+    /// returns what is left.
+    pub fn drain(&mut self) -> usize {
+        const STEP: Dur = Dur::from_secs(3600);
+        /// A stage may have a clock that never stops.
+        const EVENTS: u64 = 100_000_000;
+        self.losses.open = usize::MAX;
+        self.losses.news = false;
+        let last = self.tick.events + EVENTS;
+        while self.pool.in_use() > 0 && self.tick.events < last && self.run_until(self.now + STEP, None).is_none() {}
+        self.pool.in_use()
+    }
+
+    /// Looks at what the ledger has to tell.
+    #[cold]
+    fn attend(&mut self, mut observer: Watcher<'_>) {
+        for (flow, from, lost) in std::mem::take(&mut self.losses.resends) {
+            let to = 2 * flow as usize + usize::from(from == Vantage::Sender);
+            let FlowEnd::Tcp(end) = &mut self.ends[to] else { continue };
+            if end.conn.rx.has(lost.seq, lost.end) {
+                end.arrivals.unnecessary_resends += 1;
+            } else {
+                end.arrivals.dropped_resends.push(lost);
+            }
+        }
+        while let Some((egress, flow, from)) = self.losses.resets.pop() {
+            // The two directions of a link are neighbours.
+            let other = egress ^ 1;
+            let mut goes = |p: &Packet| p.flow.0 == flow && End::source_of(p).seen != from;
+            let stage = &mut self.stages[other as usize];
+            let (now, seen) = (self.now, observer.as_deref_mut());
+            let mut cx = Cx::new(now, other, &mut self.pool, &mut self.out, &mut self.losses, seen);
+            stage.purge(&mut goes, DropReason::Reset, &mut cx);
+            self.calendar.wishes(other as usize, stage.next_wake().unwrap_or(Time::NEVER));
+        }
+        while let Some(t) = self.losses.too_big.pop() {
+            let sent_by_sender = t.seen == Vantage::Sender;
+            let end = 2 * t.flow.0 as usize;
+            let (sender, peer) = if sent_by_sender { (end, end + 1) } else { (end + 1, end) };
+            let (route, stage) = (self.ends[peer].port().route(), self.stages.len() + sender);
+            self.out.push(self.pool.insert(messages::too_big(&t, self.now, &self.hops, route, stage)));
+        }
+        self.losses.news = !self.losses.resends.is_empty();
+    }
+
+    fn milestone(&mut self, end: usize, m: Milestone) {
+        let flow = end / 2;
+        let generator = flow - self.plan.flows[flow].connection as usize;
+        match m {
+            Milestone::Opened if self.simultaneous.opens(generator, self.now) => {
+                for f in 0..self.plan.flows.len() {
+                    let first_unsent = self.ends[2 * f].tcp().map_or(0, |e| e.conn.tx.nxt());
+                    let a = self.ends[2 * f + 1].arrivals_mut();
+                    a.count_from = first_unsent;
+                    self.simultaneous.bytes[f] = a.counted_bytes;
+                }
+            }
+            Milestone::Closed if self.ends_the_flow(end) && !self.losses.flows[flow].is_over => {
+                if self.simultaneous.closes(generator, self.now) {
+                    for f in 0..self.plan.flows.len() {
+                        let now = self.ends[2 * f + 1].arrivals().counted_bytes;
+                        self.simultaneous.bytes[f] = now - self.simultaneous.bytes[f];
+                    }
+                }
+                self.close(flow);
+            }
+            _ => {}
+        }
+        if let Some(Some(page)) = self.page_of.get(flow) {
+            self.tell_page(*page as usize, flow, m);
+        }
+    }
+
+    /// A connection is over when the sender of the data says so, or when the other end gives up before it was reached.
+    fn ends_the_flow(&self, end: usize) -> bool {
+        end % 2 == 0 || self.ends[end - 1].tcp().is_some_and(|sender| sender.conn.opened_at.is_none())
+    }
+
+    fn close(&mut self, flow: usize) {
+        let was_over = std::mem::replace(&mut self.losses.flows[flow].is_over, true);
+        if was_over || !self.plan.flows[flow].is_awaited {
+            return;
+        }
+        let on_their_way = match self.ends[2 * flow].transport().leaves_packets_behind() {
+            false => 0,
+            true => {
+                let l = self.losses.flows[flow];
+                let lost = l.drops_packets + l.lost_packets - l.reverse_packets;
+                let known = self.ends[2 * flow + 1].arrivals().packets + lost;
+                self.ends[2 * flow].port().sent_packets.saturating_sub(known)
+            }
+        };
+        if on_their_way == 0 {
+            self.losses.close();
+        } else {
+            self.losses.flows[flow].awaited_packets = on_their_way;
+        }
+    }
+
+    fn tell_page(&mut self, page: usize, flow: usize, m: Milestone) {
+        let page = &mut self.pages[page];
+        let first = page.first_flow;
+        for connection in page.told(flow as u32 - first, m, self.now) {
+            let end = 2 * (first + connection) as usize + 1;
+            let stage = self.stages.len() + end;
+            self.ends[end].start_at(Some(self.now));
+            self.calendar.wishes(stage, self.now);
+        }
+    }
+}
+
+/// More ends than a processor's caches hold.
+const CROWD: usize = 400;
+
+/// What packets that arrive soon will meet, each when what leads to it has come: the packet, its end, and the end's sender.
+#[inline]
+fn prefetch_arrivals(calendar: &Calendar, pool: &Pool, hops: &[u32], ends: &[FlowEnd], first: usize) {
+    let stage_of = |id| hops.get(pool.get(id).hop as usize).map(|s| *s as usize);
+    let end_of = |stage: usize| ends.get(stage.wrapping_sub(first));
+    pool.prefetch(calendar.next_arrival());
+    let ahead = if ends.len() > CROWD { 7 } else { 1 };
+    if let Some(id) = calendar.later_arrival(ahead) {
+        pool.prefetch(id);
+    }
+    if ends.len() <= CROWD {
+        return;
+    }
+    if let Some(stage) = calendar.later_arrival(4).and_then(stage_of) {
+        calendar.prefetch(stage);
+        if let Some(end) = end_of(stage) {
+            prefetch(end);
+        }
+    }
+    match calendar.later_arrival(2).and_then(stage_of).and_then(end_of) {
+        Some(FlowEnd::Tcp(e)) => {
+            if let Some(tx) = e.conn.tx.get() {
+                prefetch(tx);
+            }
+        }
+        Some(FlowEnd::Other(d)) => {
+            if let Some(rx) = d.arrivals.data() {
+                prefetch(rx);
+            }
+        }
+        None => {}
+    }
+}
+
+/// The random streams of one repetition: they depend on the base seed and the index, not on the scenario.
+fn streams_of(rep: Repetition) -> Streams {
+    Streams::new(Streams::new(rep.seed).named(&format!("repetition/{}", rep.index)).bits())
+}
+
+/// The table of hops, and where the route of each endpoint starts in it.
+fn flatten(plan: &Plan) -> (Vec<u32>, Vec<u32>) {
+    let n = plan.egresses.len() as u32;
+    let edges_from = n + 2 * plan.flows.len() as u32;
+    let mut crossings = plan.crossings.iter().peekable();
+    let (mut hops, mut starts) = (Vec::new(), Vec::new());
+    for (i, f) in plan.flows.iter().enumerate() {
+        starts.push(hops.len() as u32);
+        for (k, egress) in plan.routes[f.route_forward as usize].iter().enumerate() {
+            hops.push(*egress);
+            while let Some(c) = crossings.next_if(|c| (c.flow, c.behind) == (i as u32, k as u32)) {
+                hops.push(edges_from + c.edge);
+            }
+        }
+        hops.push(n + 2 * i as u32 + 1);
+        starts.push(hops.len() as u32);
+        hops.extend(&plan.routes[f.route_reverse as usize]);
+        hops.push(n + 2 * i as u32);
+    }
+    (hops, starts)
+}

@@ -1,0 +1,7 @@
+//! The transports bound to the world: one file each, an `impl` of [`super::transport::Transport`].
+
+pub mod paced;
+pub mod rate;
+pub mod stack;
+pub mod tcp;
+pub mod udp;

@@ -1,0 +1,79 @@
+//! What makes the flows of a plan, prepared once for all repetitions.
+
+use super::bound::paced::PacedParams;
+use super::bound::tcp::TcpEnds;
+use super::bound::udp::UdpEnds;
+use super::ends::{Brought, Ends};
+use crate::scenario::{GroupPlan, Plan, TransportPlan};
+use crosswind_base::ConfigError;
+use crosswind_transport::tcp::TcpParams;
+use crosswind_transport::tcp::params::{LawName, Maker};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Window laws that a program brings, by name.
+pub type OwnLaws = BTreeMap<String, Maker>;
+
+/// What is the same in all repetitions of a plan, and may need something that a program brings.
+pub struct Parameters {
+    /// For each group of flows what makes its ends.
+    pub ends: Vec<Arc<dyn Ends>>,
+}
+
+impl Parameters {
+    pub fn of(plan: &Plan) -> Result<Parameters, ConfigError> {
+        Parameters::read(plan, &OwnLaws::new(), &Brought::new())
+    }
+
+    /// `laws`: what makes the laws that scenarios call by name (`law = "own"`).
+    pub fn with_laws(plan: &Plan, laws: &OwnLaws) -> Result<Parameters, ConfigError> {
+        Parameters::read(plan, laws, &Brought::new())
+    }
+
+    /// `transports`: what makes the ends of flows whose `transport.type` is none of those that are built in.
+    pub fn with_transports(plan: &Plan, transports: &Brought) -> Result<Parameters, ConfigError> {
+        Parameters::read(plan, &OwnLaws::new(), transports)
+    }
+
+    fn read(plan: &Plan, laws: &OwnLaws, brought: &Brought) -> Result<Parameters, ConfigError> {
+        let ends = plan.groups.iter().map(|g| ends(g, laws, brought));
+        Ok(Parameters { ends: ends.collect::<Result<_, _>>()? })
+    }
+}
+
+/// What makes the ends of a group: one arm, one transport.
+fn ends(g: &GroupPlan, laws: &OwnLaws, brought: &Brought) -> Result<Arc<dyn Ends>, ConfigError> {
+    Ok(match &g.transport {
+        TransportPlan::Tcp(params) => Arc::new(TcpEnds(with_law(params, g, laws)?)),
+        TransportPlan::Udp => Arc::new(UdpEnds),
+        TransportPlan::Tfrc(params) => Arc::new(PacedParams::Tfrc(params.clone())),
+        TransportPlan::Udt(params) => Arc::new(PacedParams::Udt(params.clone())),
+        TransportPlan::Stack(stack) => Arc::new(stack.clone()),
+        TransportPlan::Brought(b) => match brought.get(&b.name) {
+            Some(read) => read(b)?,
+            None => {
+                let expected = "a transport that the program brings";
+                return Err(ConfigError::new(format!("{}.type", b.path), &b.name, expected));
+            }
+        },
+    })
+}
+
+/// The parameters with the law that a program brings, where they ask for one.
+fn with_law(params: &Arc<TcpParams>, g: &GroupPlan, laws: &OwnLaws) -> Result<Arc<TcpParams>, ConfigError> {
+    if params.law != LawName::Own {
+        return Ok(params.clone());
+    }
+    let unknown = || {
+        let known: Vec<&str> = laws.keys().map(String::as_str).collect();
+        let at = format!("flow.{}.tcp.own_law", g.name);
+        let what = "a law that the program brings (`laws=` in Python)";
+        match known[..] {
+            [] => ConfigError::new(at, &params.own_law, what),
+            _ => ConfigError::unknown(at, &params.own_law, what, &known),
+        }
+    };
+    let mut params = TcpParams::clone(params);
+    params.own = laws.get(&params.own_law).ok_or_else(unknown)?.for_flow(&g.name);
+    Ok(Arc::new(params))
+}

@@ -1,0 +1,40 @@
+//! The rows of edges: what each flow was when it came to a domain, and what it was made there.
+
+use super::row::Row;
+use crate::engine::World;
+use crosswind_base::{Colour, Time};
+use crosswind_record::{Subject, Tables};
+
+const ARRIVED: [&str; 4] =
+    ["arrived_green_packets", "arrived_yellow_packets", "arrived_red_packets", "arrived_other_packets"];
+const LEFT: [&str; 4] = ["left_green_packets", "left_yellow_packets", "left_red_packets", "left_other_packets"];
+const _: () = assert!(ARRIVED.len() == Colour::ALL.len() + 1 && LEFT.len() == ARRIVED.len());
+
+/// The table `edge`.
+pub(super) fn rows(w: &World<'_>, end: Time, tables: &mut Tables) {
+    for ((plan, edge), shaped) in w.plan.edges.iter().zip(&w.edges.list).zip(&w.losses.shaped) {
+        for p in edge.passed(end) {
+            let flow = &w.plan.flows[p.flow as usize];
+            let mut row = Row(tables.table("edge"));
+            row.text("domain", &plan.domain).int("flow", u64::from(p.flow)).text("name", &flow.name);
+            row.text("group", &w.plan.group(flow).name);
+            for (name, n) in ARRIVED.iter().zip(p.arrived).chain(LEFT.iter().zip(p.left)) {
+                row.int(name, n);
+            }
+            row.int("remarked_packets", p.remarked_packets).int("policed_packets", p.policed_packets);
+            row.int("shaper_drops_packets", shaped[p.flow as usize]).end();
+        }
+    }
+}
+
+/// Times between the green packets of each contract that records them, under the name of the contract.
+pub(super) fn histograms(w: &World<'_>, tables: &mut Tables) {
+    for (plan, edge) in w.plan.edges.iter().zip(&w.edges.list) {
+        for (c, h) in plan.conditioners.iter().zip(edge.green_intervals()) {
+            if h.count() > 0 {
+                let entity = &plan.contracts[c.contract as usize].0;
+                tables.push_histogram(Subject { entity, metric: "green_interval_ns" }, h);
+            }
+        }
+    }
+}
