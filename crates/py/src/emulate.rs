@@ -117,10 +117,11 @@ impl Layout {
         let starts = self.plan.starts(rep);
         let flows = self.plan.flows.iter().enumerate().map(|(i, f)| {
             let g = self.plan.group(f);
+            let tcp = g.transport.tcp().map_or_else(|| json!({}), |_| self.scenario.flow[&g.name].tcp.clone());
             json!({
                 "flow": i, "name": f.name, "group": g.name, "connection": f.connection, "from": self.host(f.from), "to": self.host(f.to),
                 "port": u32::from(FIRST_PORT) + i as u32, "start_ns": starts[i].0,
-                "workload": g.workload, "tcp": g.tcp(), "dscp": g.dscp.bits(), "ip_option": g.lifetime.map(|l| option_of(&l)),
+                "workload": g.workload, "tcp": tcp, "dscp": g.dscp.bits(), "ip_option": g.lifetime.map(|l| option_of(&l)),
             })
         });
         json!({
