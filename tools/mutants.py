@@ -38,7 +38,7 @@ ROOMS = {
     "queue": (["crates/net/src/queue/**", "crates/net/src/sched/**"], NET),
     "detect": (["crates/transport/src/tcp/detect/**"], TCP),
     "undo": (["crates/transport/src/tcp/undo/**"], TCP),
-    "signal": (["crates/transport/src/tcp/signal/**", "crates/transport/src/tcp/spend/**"], TCP),
+    "signal": (["crates/transport/src/tcp/signal/**", "crates/transport/src/tcp/reduction/**"], TCP),
 }
 #: What is no algorithm: oracles and tests, texts for people, schemas, what only reports state.
 LEFT_OUT_FILES = ["**/*oracle*", "**/oracle/**", "**/tests.rs", "**/drive.rs"]

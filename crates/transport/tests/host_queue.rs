@@ -27,7 +27,7 @@ fn a_full_queue_ends_slow_start_without_a_loss() {
     let w = run(params(20));
     let s = w.left.conn.tx.stats();
     assert!(w.left.conn.is_over(), "everything arrives");
-    assert_eq!((s.resent_segments, s.timeouts, s.fast_recoveries), (0, 0, 0));
+    assert_eq!((s.retransmitted_segments, s.timeouts, s.fast_recoveries), (0, 0, 0));
     assert!(s.local_reductions >= 1);
     // Bursts of two per ACK: the queue holds 20, so the window of the burst that overflows it is at most 40 and a bit.
     assert!(s.cwnd_max_bytes < 60.0 * MSS as f64, "{}", s.cwnd_max_bytes);

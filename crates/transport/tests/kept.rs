@@ -13,7 +13,7 @@ use crosswind_transport::tcp::sender::SenderStats;
 use serde_json::{Map, Value, json};
 
 fn hash_stats(h: &mut Hash, s: &SenderStats) {
-    let counts = [s.segments, s.resent_segments, s.resent_bytes, s.window_probes, s.rtt_ns.count()];
+    let counts = [s.segments, s.retransmitted_segments, s.retransmitted_bytes, s.window_probes, s.rtt_ns.count()];
     h.words(&counts);
     let judged = [s.timeouts, s.spurious_timeouts, s.spurious_detected, s.genuine_detected, s.avoidable_timeouts];
     let reduced = [s.fast_recoveries, s.ecn_reductions, s.early_reductions, s.local_reductions];

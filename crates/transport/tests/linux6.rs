@@ -27,7 +27,7 @@ impl Io for Wire {
 
 impl Line for Wire {
     fn emit(&mut self, s: Outgoing) {
-        self.sent.push((self.now, (s.seq - 1) / MSS, s.resend));
+        self.sent.push((self.now, (s.seq - 1) / MSS, s.retransmit));
     }
 }
 

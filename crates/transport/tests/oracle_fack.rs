@@ -1,4 +1,4 @@
-//! FACK against the sentences of its paper: `awnd = nxt - fack + sent again`, when recovery begins, what is sent next.
+//! FACK against the sentences of its paper: `awnd = nxt - fack + retransmitted`, when recovery begins, what is sent next.
 
 use crosswind_base::{Streams, Time};
 use crosswind_transport::tcp::Ack;
@@ -75,7 +75,7 @@ fn episode(seed: u64) -> u32 {
             mss: MSS,
             dupthresh: 3,
             phase,
-            guard: 0,
+            recovery_point: 0,
             limited_transmit: true,
             cwnd: 20_000.0,
         };
@@ -111,7 +111,7 @@ fn episode(seed: u64) -> u32 {
             _ if plain.recover.is_some() => {
                 assert_eq!(board.next_lost().map(|s| s.start), plain.next_hole().map(byte), "{what}: next");
                 if let Some(h) = plain.next_hole() {
-                    board.resend(byte(h), Time(step));
+                    board.retransmit(byte(h), Time(step));
                     plain.window[(h - plain.una) as usize].resent = true;
                 }
             }

@@ -3,8 +3,8 @@
 use crosswind_base::{Streams, Time};
 use crosswind_transport::tcp::Ack;
 use crosswind_transport::tcp::conn::scoreboard::Scoreboard;
-use crosswind_transport::tcp::detect::ns2_sack1::Ns2Sack1;
-use crosswind_transport::tcp::detect::{Detect, Phase, Verdict, View};
+use crosswind_transport::tcp::detect::pipe_sack::PipeSack;
+use crosswind_transport::tcp::detect::{Detect, Phase, Release, Verdict, View};
 use crosswind_transport::tcp::params::{NewRenoParams, TcpParams};
 use crosswind_transport::tcp::preset::preset;
 use std::collections::BTreeSet;
@@ -96,7 +96,7 @@ fn episode(seed: u64) -> (usize, usize) {
     let mut r = Streams::new(seed).named("newreno-sack");
     let on_partial = 1 + (seed % 2) as u32;
     let p = params(on_partial);
-    let (mut ours, mut board) = (Ns2Sack1::newreno(&p), Scoreboard::default());
+    let (mut ours, mut board) = (PipeSack::newreno(&p), Scoreboard::default());
     let n = 12 + r.below(30);
     (0..n).for_each(|i| board.push(byte(i), MSS as u32, Time(i)));
     let mut arrived = BTreeSet::new();
@@ -119,7 +119,7 @@ fn episode(seed: u64) -> (usize, usize) {
             mss: MSS,
             dupthresh: 3,
             phase,
-            guard: 0,
+            recovery_point: 0,
             limited_transmit: false,
             cwnd: cwnd as f64 * MSS as f64,
         };
@@ -130,7 +130,7 @@ fn episode(seed: u64) -> (usize, usize) {
         if verdict == Verdict::Loss {
             phase = Phase::Recovery { high: byte(nxt) };
             ours.on_sent(MSS);
-            board.resend(byte(0), Time(0));
+            board.retransmit(byte(0), Time(0));
             // The text leaves open what `pipe` is at first; here as in ns-2.
             let pipe = nxt as i64 - 3;
             plain = Some(Plain { pipe, cwnd, una, nxt, sacked: arrived.clone(), repaired: [0].into(), on_partial });
@@ -139,14 +139,14 @@ fn episode(seed: u64) -> (usize, usize) {
         }
         let Some(plain) = &mut plain else { continue };
         let mut sent = Vec::new();
-        while let Some(s) = ours.forced_resend(&mut board) {
+        while let Some(s) = ours.next_retransmission(Release::Ack, &mut board) {
             ours.on_sent(MSS);
             sent.push((s.start - 1) / MSS);
             forced += 1;
         }
         let view = |nxt| View { phase, nxt: byte(nxt), ..v };
         while ours.in_flight(&board, &view(nxt)) < cwnd as u64 * MSS {
-            if let Some(s) = ours.next_resend(&mut board) {
+            if let Some(s) = ours.next_retransmission(Release::Window, &mut board) {
                 sent.push((s.start - 1) / MSS);
             } else {
                 board.push(byte(nxt), MSS as u32, Time(steps));

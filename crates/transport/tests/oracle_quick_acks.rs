@@ -16,8 +16,8 @@ fn params() -> TcpParams {
     let p = preset("linux-2.4.17").expect("a preset");
     TcpParams {
         delayed_ack: Dur::from_millis(40),
-        delayed_ack_timer: DelayedAckTimer::Linux24,
-        receive_window: ReceiveWindow::Linux24,
+        delayed_ack_timer: DelayedAckTimer::Learnt,
+        receive_window: ReceiveWindow::Growing,
         receive_buffer: Size(87_380),
         ..p
     }

@@ -8,7 +8,7 @@ use crosswind_transport::tcp::preset::preset;
 
 fn params(mss: u64) -> TcpParams {
     let p = preset("baseline-linux-2.4").expect("a preset");
-    assert_eq!((p.receive_window, p.receive_buffer), (ReceiveWindow::Linux24, Size(87380)));
+    assert_eq!((p.receive_window, p.receive_buffer), (ReceiveWindow::Growing, Size(87380)));
     TcpParams { mss: Size(mss), ..p }
 }
 

@@ -99,7 +99,7 @@ impl Both {
         self.ours.mark_lost_by_sack(DUPTHRESH, MSS);
     }
     fn resend(&mut self, start: u64) {
-        self.ours.resend(start, Time(start));
+        self.ours.retransmit(start, Time(start));
         self.plain.get(start).resent = true;
     }
     fn timeout(&mut self, keep: SackAfterTimeout) {
@@ -116,7 +116,7 @@ impl Both {
             mss: MSS,
             dupthresh: DUPTHRESH,
             phase: Phase::Recovery { high: self.nxt },
-            guard: 0,
+            recovery_point: 0,
             limited_transmit: true,
             cwnd: 10_000.0,
         };
@@ -238,14 +238,14 @@ fn a_window_of_a_hundred_thousand_segments_with_every_other_one_lost_is_repaired
         b.sack((start(i), start(i + 1)), 0, &mut false);
         b.mark_lost_by_sack(DUPTHRESH, MSS);
         while let Some(s) = b.next_lost() {
-            b.resend(s.start, Time(N + i));
+            b.retransmit(s.start, Time(N + i));
             resent += 1;
         }
     }
     // The last two holes have fewer than three SACKed segments above them.
     assert_eq!(resent, N / 2 - 2);
     while let Some(s) = b.next_suspect() {
-        b.resend(s.start, Time(2 * N));
+        b.retransmit(s.start, Time(2 * N));
         resent += 1;
     }
     assert_eq!(resent, N / 2);

@@ -6,7 +6,7 @@ use crosswind_base::units::Size;
 use crosswind_base::{Dur, Time};
 use crosswind_testkit::tcp::pair::{End, Fate, Logged, Pair, Pick};
 use crosswind_transport::tcp::detect::Detection;
-use crosswind_transport::tcp::detect::patient::{DcrParams, Wait};
+use crosswind_transport::tcp::detect::delayed_response::{DcrParams, Wait};
 use crosswind_transport::tcp::params::*;
 use crosswind_transport::tcp::{TcpParams, preset};
 
@@ -137,7 +137,7 @@ fn a_full_receive_window_lets_nothing_new_out_but_the_response_is_delayed_all_th
 #[test]
 fn when_no_acknowledgement_comes_during_the_wait_the_deadline_itself_ends_it() {
     // The last four segments: one is lost, three duplicates come at once, and then nothing.
-    for recovery in [Detection::Sack, Detection::Newreno, Detection::NewrenoSack] {
+    for recovery in [Detection::Sack, Detection::Newreno] {
         let p = TcpParams { recovery, ..params(Wait::Timer) };
         let mut w = pair(p, &[(296, 0, Fate::Lose)]);
         w.run(END);

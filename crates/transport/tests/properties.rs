@@ -93,12 +93,12 @@ fn check_flight(before: (u64, u64), h: &Host, what: &str) {
     let p = h.conn.params();
     let (resent, nxt) = before;
     let Some(tx) = h.conn.tx.get() else { return };
-    if tx.nxt == nxt && tx.stats.resent_segments <= resent + 1 {
+    if tx.nxt == nxt && tx.stats.retransmitted_segments <= resent + 1 {
         return;
     }
     // A FIN takes a number and no room.
     let probe = if p.tail_probe == TailProbe::On { p.mss.0 } else { 0 };
-    let last = if p.final_segment == FinalSegment::Linux24 && tx.is_closing() { p.mss.0 } else { 0 };
+    let last = if p.final_segment == FinalSegment::WithPrevious && tx.is_closing() { p.mss.0 } else { 0 };
     let window = tx.law.cwnd() as u64 + u64::from(tx.is_closing()) + probe + last;
     assert!(tx.in_flight(p) <= window, "{what}: {} in flight, cwnd {}", tx.in_flight(p), tx.law.cwnd());
 }
@@ -110,7 +110,7 @@ fn run(p: &TcpParams, seed: u64, what: &str) -> Pair {
     let limit = Time::from_secs_f64(40_000.0);
     let closes = p.handshake != Handshake::Ns2;
     loop {
-        let state = |h: &Host| (h.conn.tx.stats().resent_segments, h.conn.tx.nxt());
+        let state = |h: &Host| (h.conn.tx.stats().retransmitted_segments, h.conn.tx.nxt());
         let before = (state(&w.left), state(&w.right));
         if w.now > limit || !w.step() {
             break;

@@ -17,7 +17,7 @@ fn presets() -> impl Iterator<Item = (&'static str, TcpParams)> {
 
 /// A buffer of a few segments, large enough for the receive window that grows.
 fn small(p: TcpParams, segments: u64) -> TcpParams {
-    let least = if p.receive_window == ReceiveWindow::Linux24 { 8 * p.receive_truesize.0 } else { 0 };
+    let least = if p.receive_window == ReceiveWindow::Growing { 8 * p.receive_truesize.0 } else { 0 };
     TcpParams { receive_buffer: Size((segments * p.mss.0 + 300).max(least)), ..p }
 }
 
@@ -54,7 +54,7 @@ fn on_a_perfect_network_a_closed_window_costs_no_timeout_and_no_window() {
         w.run(DAYS);
         let s = w.left.conn.tx.stats();
         assert!(w.is_done(), "{name}");
-        assert_eq!((s.timeouts, s.fast_recoveries, s.resent_segments), (0, 0, 0), "{name}");
+        assert_eq!((s.timeouts, s.fast_recoveries, s.retransmitted_segments), (0, 0, 0), "{name}");
         // Short segments are the last one, what fills a window, and a byte of a probe: none of them follows from reading alone.
         let short = w.log.iter().filter(|l| l.from == End::Left && (2..p.mss.0 / 2).contains(&l.packet.payload.into()));
         assert!(short.count() <= 1 + 80_000 / p.receive_buffer.0 as usize, "{name}");

@@ -91,8 +91,8 @@ fn connection(row: &mut Row<'_>, tx: &Endpoint, rx: &Endpoint) {
         .span("transmit_ns", transmit)
         .int("duplicate_acks", u64::from(s.duplicates.acks))
         .int("triple_duplicate_acks", u64::from(s.duplicates.triples))
-        .int("resent_packets", s.resent_segments)
-        .int("resent_bytes", s.resent_bytes)
+        .int("resent_packets", s.retransmitted_segments)
+        .int("resent_bytes", s.retransmitted_bytes)
         .int("timeouts", s.timeouts)
         .int("spurious_timeouts", s.spurious_timeouts)
         .int("avoidable_timeouts", s.avoidable_timeouts)
@@ -100,7 +100,7 @@ fn connection(row: &mut Row<'_>, tx: &Endpoint, rx: &Endpoint) {
         .int("genuine_detected", s.genuine_detected)
         .int("spurious_episodes", s.spurious_episodes)
         .int("genuine_episodes", s.genuine_episodes)
-        .int("syn_timeouts", u64::from(tx.conn.syn_resends + rx.conn.syn_resends))
+        .int("syn_timeouts", u64::from(tx.conn.syn_retransmissions + rx.conn.syn_retransmissions))
         .int("syn_spurious_timeouts", u64::from(tx.conn.syn_spurious + rx.conn.syn_spurious))
         .int("fast_recoveries", s.fast_recoveries)
         .int("ecn_reductions", s.ecn_reductions)
@@ -123,7 +123,7 @@ fn connection(row: &mut Row<'_>, tx: &Endpoint, rx: &Endpoint) {
 /// them: all data had arrived.
 fn unnecessary_resends(w: &World<'_>, flow: usize, (tx, rx): (&Endpoint, &Endpoint)) -> u64 {
     let known = rx.arrivals.resends + w.losses.flows[flow].resends;
-    let on_their_way = tx.conn.tx.stats().resent_segments.saturating_sub(known);
+    let on_their_way = tx.conn.tx.stats().retransmitted_segments.saturating_sub(known);
     rx.arrivals.unnecessary_resends + if tx.conn.state == State::Done { on_their_way } else { 0 }
 }
 
@@ -192,7 +192,7 @@ fn page_row(w: &World<'_>, page: &Session, t: &mut Table) {
         let Ends::Tcp(tx, rx) = Ends::of(w, flow) else { continue };
         for end in [tx, rx] {
             let s = end.conn.tx.stats();
-            timeouts += s.timeouts + end.conn.syn_resends;
+            timeouts += s.timeouts + end.conn.syn_retransmissions;
             spurious += s.spurious_timeouts + end.conn.syn_spurious;
             avoidable += s.avoidable_timeouts + end.conn.syn_spurious;
         }

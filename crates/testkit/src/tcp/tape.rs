@@ -275,7 +275,7 @@ impl Player {
             "rttvar" => format!("{}", tx.rtt.rttvar(c.params()).as_secs_f64()),
             "recoveries" => s.fast_recoveries.to_string(),
             "reductions" => s.ecn_reductions.to_string(),
-            "resent" => s.resent_segments.to_string(),
+            "resent" => s.retransmitted_segments.to_string(),
             "segments" => s.segments.to_string(),
             "ce" => counted(|k| k.marked()),
             "ce_bytes" => counted(|k| k.bytes()[0]),

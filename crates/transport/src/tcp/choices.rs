@@ -39,13 +39,13 @@ choice!(
         Rfc6298,
         /// Linux 2.4: 10 ms jiffies, variance term from the largest mean deviation of the last window, at least 200 ms.
         #[serde(rename = "linux-2.4")]
-        Linux24,
+        PeakDeviation,
         /// The same up to release 2.4.18: the variance term falls with every ACK, and the first timeout is longer.
         #[serde(rename = "linux-2.4.17")]
-        Linux2417,
+        PeakDeviationPerAck,
         /// ns-2: integer arithmetic in ticks.
         #[serde(rename = "ns-2")]
-        Ns2,
+        CoarseTicks,
     }
 );
 choice!(
@@ -64,9 +64,9 @@ choice!(
 choice!(
     /// What the scoreboard keeps after a timeout.
     SackAfterTimeout {
-        /// Linux: segments reported by SACK are not sent again.
+        /// Linux: segments reported by SACK are not retransmitted.
         Keep,
-        /// RFC 2018: the receiver may have reneged; everything is sent again.
+        /// RFC 2018: the receiver may have reneged; everything is retransmitted.
         Clear,
     }
 );
@@ -77,15 +77,15 @@ choice!(
         Basic,
         Sack,
         #[serde(rename = "linux-6")]
-        Linux6,
+        AnyOriginal,
     }
 );
 choice!(
-    /// What a sender does with window and threshold when its judge finds a timeout spurious ([Gurtov 2004] section 4.3.2).
+    /// What a sender does with window and threshold when a timeout turns out to have been spurious ([Gurtov 2004] section 4.3.2).
     SpuriousResponse {
         /// The threshold stays halved and the window goes there.
         Halved,
-        /// Nothing: the verdict is only counted, and everything is sent again.
+        /// Nothing: the verdict is only counted, and everything is retransmitted.
         Ignore,
         /// Both are restored.
         #[serde(rename = "option-1")]
@@ -141,7 +141,7 @@ choice!(
 );
 choice!(
     /// What three duplicate ACKs mean before everything sent up to the last timeout or loss is acknowledged, without SACK.
-    GuardRule {
+    DuplicatesRule {
         /// Nothing (RFC 2582, `bugfix`).
         Bugfix,
         /// A loss, always.
@@ -162,8 +162,8 @@ choice!(
     }
 );
 choice!(
-    /// What F-RTO makes of a segment that the peer sent again (a SYN-ACK, a request).
-    PeerResends {
+    /// What F-RTO makes of a segment that the peer retransmitted (a SYN-ACK, a request).
+    PeerRetransmissions {
         /// Ignored, as it should be.
         Ignore,
         /// Counted as a duplicate ACK: the defect of an early kernel described in [Järvinen 2006] section 5.3.1.
@@ -177,7 +177,8 @@ choice!(
         Off,
         /// At twice the window per smoothed round-trip time while the window is below half the threshold, else at 1.2 times (Linux
         /// with the queue `fq`). The first ten segments leave at once.
-        Linux,
+        #[serde(rename = "linux")]
+        ByPhase,
         /// At least the smoothed round-trip time over the window apart (TCP-LDP, FAST).
         Window,
     }
@@ -190,7 +191,7 @@ choice!(
         /// As Linux since 3.16 sees it (`tcp_is_cwnd_limited`): while the window was full at some moment of the last round trip, and in
         /// slow start while it is below twice the most segments that were out.
         #[serde(rename = "linux-6")]
-        Linux6,
+        FullInRound,
         /// On every ACK (ns-2).
         Always,
     }
@@ -216,7 +217,8 @@ choice!(
         /// The congestion window (Linux 2.4).
         Cwnd,
         /// The smaller of congestion and receive window, rounded down to whole segments (ns-2).
-        Ns2Window,
+        #[serde(rename = "ns2-window")]
+        SmallerWindow,
     }
 );
 choice!(
@@ -227,7 +229,7 @@ choice!(
         /// To three segments above it, on duplicate ACKs, SACK blocks and echoes, after a timeout, and on the ACK that ends
         /// a recovery (`tcp_moderate_cwnd`); the window grows again from there.
         #[serde(rename = "linux-2.4")]
-        Linux24,
+        ThreeAboveFlight,
     }
 );
 choice!(

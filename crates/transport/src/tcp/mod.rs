@@ -8,7 +8,7 @@
 //! | [`signal`] | is there congestion without loss? |
 //! | [`law`] | how large may the window be? |
 //! | [`undo`] | was the reduction a mistake? |
-//! | [`spend`] | how is a reduction paid out over a round trip? |
+//! | [`reduction`] | how does the window fall over a round trip? |
 //! | [`pace`] | when may the next segment leave? |
 //! | [`share`] | what do connections to one host tell each other? |
 //!
@@ -21,12 +21,14 @@ pub mod ecn;
 pub mod law;
 pub mod pace;
 pub mod params;
+pub mod policies;
 pub mod preset;
+pub mod receivers;
+pub mod reduction;
 pub mod registry;
 pub mod sender;
 pub mod share;
 pub mod signal;
-pub mod spend;
 pub mod undo;
 
 pub use conn::{Connection, Opener};
@@ -44,7 +46,7 @@ pub trait Io {
     fn is_mortal(&self) -> bool {
         false
     }
-    /// After so long the next packet would be sent again.
+    /// After so long the next packet would be retransmitted.
     fn waits(&mut self, _timeout: Dur) {}
     /// Tells observers; must not change anything.
     fn note(&mut self, kind: EventKind, seq: u64, len: u32, aux: u32);
@@ -93,14 +95,14 @@ pub struct Ack {
     /// The window, not the application, limited the sender.
     pub window_limited: bool,
     /// Some newly acknowledged segment had been retransmitted.
-    pub covers_resent: bool,
+    pub covers_retransmitted: bool,
     /// Some newly acknowledged or SACKed segment, outstanding at the last timeout, had never been retransmitted.
     pub covers_original: bool,
     /// Of the segments that this ACK delivered, in order or by SACK: when the one that left last did, and its end. It may
     /// have been delivered before.
     pub newest: (Time, u64),
     /// That segment had been sent more than once.
-    pub newest_resent: bool,
+    pub newest_retransmitted: bool,
     /// Whether this ACK, if it gives a sample, ends the back-off of the timer.
     pub ends_backoff: bool,
     /// The timestamp that it echoes.
@@ -116,7 +118,7 @@ pub struct Ack {
 impl Ack {
     /// The round trip of the segment that left last of those it delivers, by the sender's own clock, unless that was sent twice.
     pub fn last_trip(&self) -> Option<crosswind_base::Dur> {
-        (!self.newest_resent && self.newest.0 > Time::ZERO).then(|| self.now.since(self.newest.0))
+        (!self.newest_retransmitted && self.newest.0 > Time::ZERO).then(|| self.now.since(self.newest.0))
     }
     /// The same facts with other news (for tests that drive a detector without a sender).
     pub fn with(self, ack: u64, bytes: u64, sacked: u64) -> Ack {

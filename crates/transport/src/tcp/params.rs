@@ -9,15 +9,15 @@ pub(crate) use super::choices::choice;
 pub use super::choices::*;
 pub use super::conn::accept::{Paws, ResetRule};
 pub use super::conn::ending::TimeWait;
-pub use super::conn::habit::{AckHabitParams, ReceiverOs};
+pub use super::conn::habit::AckHabitParams;
 pub use super::conn::keepalive::KeepaliveParams;
 pub use super::conn::quick::DelayedAckTimer;
 pub use super::conn::recall::SynLoss;
 pub use super::conn::receiver::TimestampEcho;
 pub use super::conn::window::ReceiveWindow;
 pub use super::detect::Detection;
+pub use super::detect::delayed_response::DcrParams;
 pub use super::detect::newreno::NewRenoParams;
-pub use super::detect::patient::DcrParams;
 pub use super::detect::tlp::TailProbe;
 pub use super::ecn::{Codepoint, EcnMode, EcnRules};
 pub use super::law::LawName;
@@ -41,11 +41,12 @@ pub use super::law::scalable::ScalableParams;
 pub use super::law::tabulated::LawPoint;
 pub use super::law::vegas::VegasParams;
 pub use super::law::westwood::WestwoodParams;
+pub use super::receivers::ReceiverOs;
+pub use super::reduction::prr::Reduction;
 pub use super::sender::WindowProbe;
 pub use super::sender::writer::{FinalSegment, Writing};
 pub use super::share::queue::HostQueueParams;
 pub use super::signal::early::EarlyParams;
-pub use super::spend::prr::Reduction;
 
 /// Tables that say nothing new are not written out.
 fn is_default<T: Default + PartialEq>(v: &T) -> bool {
@@ -80,7 +81,7 @@ pub struct TcpParams {
     pub initial_window_segments: u32,
     /// Slow-start threshold of a fresh connection.
     pub initial_ssthresh: Size,
-    /// The window of a connection whose SYN had to be sent again.
+    /// The window of a connection whose SYN had to be retransmitted.
     #[serde(default, skip_serializing_if = "is_default")]
     pub syn_loss: SynLoss,
     /// Whether the ACK that ends a fast recovery may also grow the window (ns-2).
@@ -240,10 +241,10 @@ pub struct TcpParams {
     /// Spurious-timeout detection by F-RTO, with the conservative response.
     pub frto: Frto,
     /// F-RTO and segments that the peer retransmits.
-    pub frto_peer_resends: PeerResends,
+    pub frto_peer_resends: PeerRetransmissions,
     /// Spurious-timeout detection by timestamps (RFC 3522).
     pub eifel: Switch,
-    /// Report duplicate segments (RFC 2883), and judge timeouts by such reports when nothing else does.
+    /// Report duplicate segments (RFC 2883), and find spurious timeouts by such reports when nothing else does.
     pub dsack: Switch,
     /// What follows when a timeout was spurious: window and threshold.
     pub spurious_response: SpuriousResponse,
@@ -260,7 +261,7 @@ pub struct TcpParams {
     /// What ends the back-off of the timer.
     pub backoff_end: BackoffEnd,
     /// What duplicate ACKs mean after a timeout, without SACK.
-    pub dupack_guard: GuardRule,
+    pub dupack_guard: DuplicatesRule,
     /// NewReno after a timeout and on partial ACKs.
     #[serde(default)]
     pub newreno: NewRenoParams,
@@ -352,7 +353,7 @@ impl TcpParams {
         self.early.check(&at)?;
         self.host_queue.check(&at)?;
         super::conn::habit::check(self, &at)?;
-        if self.receive_window == ReceiveWindow::Linux24 {
+        if self.receive_window == ReceiveWindow::Growing {
             super::conn::window::check(self, &at)?;
         }
         if self.receive_buffer.0 > 1 << 30 {
@@ -373,7 +374,7 @@ impl TcpParams {
                 format!("1 to {blocks_max} blocks{}", if self.timestamps.on() { " with timestamps" } else { "" });
             return Err(ConfigError::new(at("sack_blocks"), self.sack_blocks.to_string(), expected));
         }
-        if matches!(self.frto, Frto::Sack | Frto::Linux6) && !self.sack.on() {
+        if matches!(self.frto, Frto::Sack | Frto::AnyOriginal) && !self.sack.on() {
             return Err(ConfigError::new(at("frto"), "\"sack\" with `sack = \"off\"`", "sack = \"on\", or \"basic\""));
         }
         self.check_spurious(&at)?;
@@ -389,7 +390,11 @@ impl TcpParams {
             return needs("eifel", "\"on\" with `timestamps = \"off\"`", "timestamps = \"on\"");
         }
         if self.eifel.on() && self.frto != Frto::Off {
-            return needs("eifel", "\"on\" beside `frto`", "one judge of timeouts: eifel = \"off\" or frto = \"off\"");
+            return needs(
+                "eifel",
+                "\"on\" beside `frto`",
+                "one detector of spurious timeouts: eifel = \"off\" or frto = \"off\"",
+            );
         }
         if self.tail_probe == TailProbe::On && !self.sack.on() {
             return needs("tail_probe", "\"on\" with `sack = \"off\"`", "sack = \"on\"");
@@ -397,11 +402,11 @@ impl TcpParams {
         if self.dsack.on() && !self.sack.on() {
             return needs("dsack", "\"on\" with `sack = \"off\"`", "sack = \"on\"");
         }
-        if self.share_rtt.on() && !self.rto.is_linux_24() {
+        if self.share_rtt.on() && !self.rto.hands_on_state() {
             let found = "\"on\" with another timer than that of Linux 2.4, the only one that hands its state on";
             return needs("share_rtt", found, "rto = \"linux-2.4\", or share_rtt = \"off\"");
         }
-        if self.dupack_guard == GuardRule::TimestampHeuristic && !self.timestamps.on() {
+        if self.dupack_guard == DuplicatesRule::TimestampHeuristic && !self.timestamps.on() {
             let found = "\"timestamp-heuristic\" with `timestamps = \"off\"`";
             return needs("dupack_guard", found, "timestamps = \"on\", or \"ack-heuristic\"");
         }

@@ -1,6 +1,6 @@
 //! Named bundles of parameters: a paper or an operating system is a row, not a class.
 
-use super::detect::patient::Wait;
+use super::detect::delayed_response::Wait;
 use super::ecn::Capable;
 use super::law::cubic::CubicVersion;
 use super::law::ltcp::Decrease;
@@ -175,13 +175,13 @@ fn rfc() -> TcpParams {
         resend_overdue: Switch::Off,
         retries_max: 15,
         frto: Frto::Off,
-        frto_peer_resends: PeerResends::Ignore,
+        frto_peer_resends: PeerRetransmissions::Ignore,
         // Spurious timeouts, and what duplicates mean after a timeout.
         eifel: Switch::Off, dsack: Switch::Off, spurious_unlock: Switch::On,
         spurious_response: SpuriousResponse::Halved, spurious_timer: SpuriousTimer::Std,
         spurious_timer_step: Dur::from_secs(1), timestamp_echo: TimestampEcho::Rfc1323,
         timeout_threshold: TimeoutThreshold::First, backoff_end: BackoffEnd::Sample,
-        dupack_guard: GuardRule::Bugfix, newreno: NewRenoParams::default(),
+        dupack_guard: DuplicatesRule::Bugfix, newreno: NewRenoParams::default(),
         idle_restart: Switch::On,
         nagle: Switch::On,
         send_buffer: Size(1 << 30),
@@ -212,7 +212,7 @@ fn baseline() -> TcpParams {
         reduce_from: ReduceFrom::Flight,
         sack_after_timeout: SackAfterTimeout::Keep,
         window_scaling: Switch::Off,
-        rto: RtoProfile::Linux24,
+        rto: RtoProfile::PeakDeviation,
         rto_initial: Dur::from_secs(3),
         rto_min: Dur::from_millis(200),
         rto_max: Dur::from_secs(120),
@@ -221,9 +221,9 @@ fn baseline() -> TcpParams {
         timeout_in_recovery: TimeoutInRecovery::Hold,
         send_buffer: Size(131_072),
         receive_buffer: Size(87380),
-        receive_window: ReceiveWindow::Linux24,
-        window_probe: WindowProbe::Linux,
-        paws: Paws::Linux,
+        receive_window: ReceiveWindow::Growing,
+        window_probe: WindowProbe::AckBelow,
+        paws: Paws::DataOnly,
         time_wait: TimeWait(Dur::from_secs(60)),
         reset_rule: ResetRule::Rfc793,
         ..rfc()
@@ -238,15 +238,15 @@ fn linux_2_4_17() -> TcpParams {
     TcpParams {
         mss: Size(1448),
         initial_ssthresh: Size(1 << 30),
-        syn_loss: SynLoss::Linux24,
-        rto: RtoProfile::Linux2417,
+        syn_loss: SynLoss::OneAndThresholdOfTwo,
+        rto: RtoProfile::PeakDeviationPerAck,
         reduce_from: ReduceFrom::Cwnd,
         recovery: Detection::LinuxFack,
-        reduction: Reduction::Linux24,
-        window_moderation: WindowModeration::Linux24,
+        reduction: Reduction::RateHalving,
+        window_moderation: WindowModeration::ThreeAboveFlight,
         timestamps: Switch::On,
         timestamp_tick: Dur::from_millis(10),
-        final_segment: FinalSegment::Linux24,
+        final_segment: FinalSegment::WithPrevious,
         receive_buffer: Size(65535),
         receive_window: ReceiveWindow::Buffer,
         delayed_ack: Dur::ZERO,
@@ -266,7 +266,7 @@ fn linux_2_4_highspeed() -> TcpParams {
         share_rtt: Switch::Off,
         initial_window_known_segments: 0,
         syn_loss: SynLoss::Initial,
-        rto: RtoProfile::Linux24,
+        rto: RtoProfile::PeakDeviation,
         recovery: Detection::Sack,
         reduction: Reduction::AtOnce,
         window_moderation: WindowModeration::Off,
@@ -284,27 +284,27 @@ fn linux_6() -> TcpParams {
     TcpParams {
         mss: Size(1448),
         avoidance_counting: AvoidanceCounting::Segments,
-        grow_when: GrowWhen::Linux6,
+        grow_when: GrowWhen::FullInRound,
         reduce_from: ReduceFrom::Cwnd,
         recovery: Detection::Rack,
         reduction: Reduction::PrrSafeAck,
         tail_probe: TailProbe::On,
         sack_after_timeout: SackAfterTimeout::Keep,
         timestamps: Switch::On,
-        rto: RtoProfile::Linux24,
+        rto: RtoProfile::PeakDeviation,
         rto_min: Dur::from_millis(200),
         rto_max: Dur::from_secs(120),
         rto_tick: Dur::from_micros(1),
         restart_timer_on_resend: Switch::On,
         timeout_in_recovery: TimeoutInRecovery::Hold,
-        frto: Frto::Linux6,
+        frto: Frto::AnyOriginal,
         rtt_sampling: RttSampling::PerSack,
         dsack: Switch::On,
         spurious_response: SpuriousResponse::Full,
         delayed_ack: Dur::from_millis(40),
         quick_acks: 16,
-        window_probe: WindowProbe::Linux,
-        paws: Paws::Linux,
+        window_probe: WindowProbe::AckBelow,
+        paws: Paws::DataOnly,
         time_wait: TimeWait(Dur::from_secs(60)),
         ..rfc()
     }
@@ -358,10 +358,10 @@ fn ns2_reno() -> TcpParams {
         restart_timer_on_resend: Switch::Off,
         avoidance_counting: AvoidanceCounting::Fraction,
         grow_when: GrowWhen::Always,
-        reduce_from: ReduceFrom::Ns2Window,
+        reduce_from: ReduceFrom::SmallerWindow,
         recovery: Detection::Ns2Reno,
         sack: Switch::Off,
-        rto: RtoProfile::Ns2,
+        rto: RtoProfile::CoarseTicks,
         rto_initial: Dur::from_secs(3),
         rto_min: Dur::from_millis(200),
         rto_max: Dur::from_secs(60),
@@ -423,7 +423,7 @@ fn sack_2006() -> TcpParams {
         initial_window_segments: 2,
         avoidance_counting: AvoidanceCounting::Fraction,
         grow_when: GrowWhen::Always,
-        reduce_from: ReduceFrom::Ns2Window,
+        reduce_from: ReduceFrom::SmallerWindow,
         rto_initial: Dur::from_secs(3),
         rto_min: Dur::from_secs(1),
         rto_tick: Dur::from_millis(10),
@@ -503,7 +503,7 @@ pub fn preset(name: &str) -> Option<TcpParams> {
 
 /// Reads the `tcp` table of a flow: `preset` (default `rfc`) with everything else as overrides.
 pub fn read(value: &Value, path: &str) -> Result<TcpParams, ConfigError> {
-    let value = super::conn::habit::expanded(value, path)?;
+    let value = super::receivers::expanded(value, path)?;
     let params: TcpParams = crate::bundle::read(&value, path, &names(), preset)?;
     params.check(path)?;
     Ok(params)

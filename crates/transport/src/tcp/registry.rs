@@ -33,9 +33,9 @@ const OTHERS: &[Row] = rows! {
     "signal" "pert-rem" "signal/rem.rs";
     "signal" "pert-pi" "signal/pi.rs";
     "detector" "tail-probe" "detect/tlp.rs";
-    "spend" "prr" "spend/prr.rs";
-    "spend" "linux-2.4" "spend/halving.rs";
-    "spend" "flight-bound" "spend/bound.rs";
+    "reduction" "prr" "reduction/prr.rs";
+    "reduction" "linux-2.4" "reduction/halving.rs";
+    "reduction" "flight-bound" "reduction/bound.rs";
     "law" "hystart" "law/hystart.rs";
     "law" "hystart++" "law/hystart_plus.rs";
     "law" "limited-slow-start" "law/limited_slow_start.rs";
@@ -53,7 +53,7 @@ const OTHERS: &[Row] = rows! {
     "connection" "window-probes" "sender/persist.rs";
 };
 
-/// Every element of TCP. Laws, detectors and judges stand in the tables of their own folders.
+/// Every element of TCP. Laws and detectors, of losses and of spurious timeouts, stand in the tables of their own folders.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
     super::law::ROWS.iter().chain(super::detect::ROWS).chain(super::undo::ROWS).chain(OTHERS)
 }

@@ -1,19 +1,19 @@
 //! The sending half: the only place with control flow.
 //!
-//! An arriving ACK is turned into facts ([`Ack`]) once. Then, always in this order: judges, undo, detector,
-//! controller, signals, and one gate ([`Sender::congested`]) through which every reduction passes; before a timeout that a judge hears
+//! An arriving ACK is turned into facts ([`Ack`]) once. Then, always in this order: spurious timeouts, undo, detector,
+//! controller, signals, and one gate ([`Sender::congested`]) through which every reduction passes; before a timeout that may be spurious
 //! passes it, the law is copied for an undo. Last, whatever the window allows is sent.
 
 mod avoidable;
 mod controller;
-mod extra;
 mod facts;
+mod fast_path;
+mod optional;
 mod output;
 mod persist;
 mod stats;
 mod undo;
 mod usage;
-mod usual;
 pub mod writer;
 
 pub use persist::WindowProbe;
@@ -21,16 +21,17 @@ pub use stats::SenderStats;
 
 use super::conn::rtt::Rtt;
 use super::conn::scoreboard::{Scoreboard, Sent};
-use super::detect::{Detect, Detector, Habits, Phase, Verdict, View};
+use super::detect::{Detect, Detector, Phase, RecoveryPolicy, Release, Verdict, View};
 use super::law::{Change, Controller, Law, Needs};
 use super::params::*;
-use super::signal::ecn::{Answers, EcnEcho};
-use super::undo::{Bench, Case, Expiry, Judge};
+use super::policies::{AfterSynLoss, EchoAnswers, Policies};
+use super::signal::ecn::EcnEcho;
+use super::undo::{DetectSpurious, Episode, Expiry, SpuriousDetector};
 use super::{Ack, Io, Trigger, stamp};
 use controller::Found;
 use crosswind_base::probe::header_bits;
 use crosswind_base::{EventKind, Packet, TcpFlags, Time};
-use extra::Extra;
+use optional::Optional;
 use persist::Probing;
 use undo::Before;
 
@@ -40,7 +41,7 @@ pub struct Outgoing {
     pub seq: u64,
     pub payload: u32,
     pub fin: bool,
-    pub resend: bool,
+    pub retransmit: bool,
     pub cwr: bool,
     /// It asks a closed window for room.
     pub probe: bool,
@@ -90,16 +91,17 @@ pub struct Sender {
     pub rtt: Rtt,
     pub law: Law,
     detector: Detector,
-    /// The detector's, which never change.
-    habits: Habits,
+    /// The detector's, which never changes.
+    recovery: RecoveryPolicy,
     pub ecn: EcnEcho,
-    judges: Bench,
-    /// What a judge's verdict may bring back; only once there has been a timeout for a judge to hear.
+    policies: Policies,
+    spurious: SpuriousDetector,
+    /// What a verdict on a timeout may bring back; only once one may have been spurious.
     memory: Option<Box<Before>>,
     /// When the first timeout since data was last acknowledged occurred, or never.
     episode_at: Time,
     pub phase: Phase,
-    guard: u64,
+    recovery_point: u64,
     /// When the retransmission timer expires, or never.
     pub timer: Time,
     timeouts_in_a_row: u32,
@@ -116,7 +118,7 @@ pub struct Sender {
     acked_now: u64,
     pub gave_up: bool,
     /// What few connections have.
-    extra: Option<Box<Extra>>,
+    optional: Option<Box<Optional>>,
     /// No partial ACK has been seen in the present recovery.
     partial_is_first: bool,
     pub stats: SenderStats,
@@ -129,7 +131,7 @@ pub trait Line: Io {
 
 impl Sender {
     pub fn new(p: &TcpParams, sack: bool) -> Sender {
-        let detector = Detector::new(p, sack);
+        let (detector, policies) = (Detector::new(p, sack), Policies::of(p));
         Sender {
             una: 1,
             nxt: 1,
@@ -142,14 +144,15 @@ impl Sender {
             board: Scoreboard::new(),
             rtt: Rtt::new(p),
             law: Law::new(p),
-            habits: detector.habits(),
+            recovery: detector.policy(),
             detector,
-            ecn: EcnEcho::new(p),
-            judges: Bench::new(p),
+            ecn: EcnEcho::new(policies.echo_answers),
+            policies,
+            spurious: SpuriousDetector::new(p),
             memory: None,
             episode_at: Time::NEVER,
             phase: Phase::Open,
-            guard: 0,
+            recovery_point: 0,
             timer: Time::NEVER,
             timeouts_in_a_row: 0,
             last_sent: Time::ZERO,
@@ -160,7 +163,7 @@ impl Sender {
             usage: Default::default(),
             acked_now: 0,
             gave_up: false,
-            extra: Extra::asked_for(p),
+            optional: Optional::asked_for(p),
             partial_is_first: true,
             stats: SenderStats::default(),
         }
@@ -168,7 +171,7 @@ impl Sender {
 
     pub fn use_sack(&mut self, p: &TcpParams, sack: bool) {
         self.detector = Detector::new(p, sack);
-        self.habits = self.detector.habits();
+        self.recovery = self.detector.policy();
     }
     /// The application writes `bytes` more. The caller keeps to [`Sender::send_space`].
     pub fn write(&mut self, bytes: u64) {
@@ -200,11 +203,11 @@ impl Sender {
     pub fn is_open(&self) -> bool {
         self.phase == Phase::Open
     }
-    /// The SYN had to be sent again: the timeout starts over for data (RFC 6298 section 5.7), and so may the window.
+    /// The SYN had to be retransmitted: the timeout starts over for data (RFC 6298 section 5.7), and so may the window.
     pub fn restart_after_syn_loss(&mut self, p: &TcpParams, backoff: u32) {
-        match p.handshake {
-            Handshake::Ns2 => self.law.change(Change::StartFrom(self.law.window().mss())),
-            Handshake::ThreeWay => self.rtt = Rtt::after_syn_loss(p, backoff),
+        match self.policies.after_syn_loss {
+            AfterSynLoss::WindowOfOne => self.law.change(Change::StartFrom(self.law.window().mss())),
+            AfterSynLoss::FreshTimer => self.rtt = Rtt::after_syn_loss(p, backoff),
         }
     }
     pub fn outstanding(&self) -> u64 {
@@ -226,7 +229,7 @@ impl Sender {
             mss: p.mss.0,
             dupthresh: p.dupthresh,
             phase: self.phase,
-            guard: self.guard,
+            recovery_point: self.recovery_point,
             limited_transmit: p.limited_transmit.on(),
             cwnd: self.law.cwnd(),
         }
@@ -243,7 +246,7 @@ impl Sender {
 
     /// An acknowledgement arrives. `pkt.ack` is above zero and the handshake is done.
     pub fn on_ack(&mut self, pkt: &Packet, blocks: &[(u64, u64)], p: &TcpParams, line: &mut impl Line) {
-        if blocks.is_empty() && self.on_usual_ack(pkt, p, line) {
+        if blocks.is_empty() && self.on_in_order_ack(pkt, p, line) {
             return;
         }
         self.on_any_ack(pkt, blocks, p, line);
@@ -278,14 +281,14 @@ impl Sender {
         }
         self.watch_for_spurious(pkt, blocks, &a, p);
         self.acked_now = a.bytes;
-        let may_grow = !self.judge(&a, p, line) && !self.is_repaired(&a) && self.may_grow(&a, p);
-        let mut echo_beyond_guard = self.ecn.congested_beyond_guard(&a, &self.view(p));
-        if echo_beyond_guard && self.phase_is_recovery() && self.habits.echo_prolongs_recovery {
-            echo_beyond_guard = false;
+        let may_grow = !self.respond_if_spurious(&a, p, line) && !self.is_repaired(&a) && self.may_grow(&a, p);
+        let mut echo_beyond_point = self.ecn.congested_beyond_point(&a, &self.view(p));
+        if echo_beyond_point && self.phase_is_recovery() && self.recovery.echo_prolongs_recovery {
+            echo_beyond_point = false;
             self.prolong_recovery(p, line);
         }
         let lost_before = self.board.ever_lost();
-        let verdict = if self.judges.is_active() {
+        let verdict = if self.spurious.is_active() {
             Verdict::Nothing
         } else {
             let v = self.view(p);
@@ -297,22 +300,22 @@ impl Sender {
         self.conclude(verdict, &a, p, line);
         self.look_for_overdue(&a, p, line);
         let echo = match self.ecn.answers {
-            Answers::BeyondGuard => echo_beyond_guard && !self.phase_is_recovery(),
-            Answers::OncePerRoundTrip => self.phase == Phase::Open && self.ecn.congested(&a),
+            EchoAnswers::BeyondRecoveryPoint => echo_beyond_point && !self.phase_is_recovery(),
+            EchoAnswers::OncePerRoundTrip => self.phase == Phase::Open && self.ecn.congested(&a),
         };
         if echo {
             self.congested(Trigger::Echo, p, line);
         }
         self.bound_by_flight(p);
-        if self.extra.is_some() {
-            self.consult(before, &a, p, line);
+        if self.optional.is_some() {
+            self.run_optional(before, &a, p, line);
         }
         if a.bytes > 0 {
             self.renew_timer(verdict, now, p);
         }
         self.plan_probe(now, p);
         self.moderate(before, &a, p);
-        if self.detector.may_send() {
+        if self.detector.status().may_send {
             self.transmit(p, line);
         }
         self.trace_window(line);
@@ -322,7 +325,8 @@ impl Sender {
     #[inline]
     fn renew_timer(&mut self, verdict: Verdict, now: Time, p: &TcpParams) {
         self.timeouts_in_a_row = 0;
-        let first_partial = verdict != Verdict::Partial || self.restarts_timer_on_partial();
+        let is_partial = matches!(verdict, Verdict::Partial { .. });
+        let first_partial = !is_partial || self.restarts_timer_on_partial();
         // A window below one segment releases nothing more: only the timer can open it again (ns-2).
         let stuck = !self.sent_everything() && self.law.cwnd() < real(p.mss.0);
         if self.outstanding() == 0 && !stuck {
@@ -350,7 +354,7 @@ impl Sender {
 
     /// RFC 6582 section 4 (the "impatient" variant): only the first partial ACK of a recovery restarts the timer.
     fn restarts_timer_on_partial(&mut self) -> bool {
-        if !self.habits.first_partial_restarts_timer {
+        if !self.recovery.first_partial_restarts_timer {
             return true;
         }
         std::mem::replace(&mut self.partial_is_first, false)
@@ -364,42 +368,41 @@ impl Sender {
 
     /// Acts on the detector's verdict and ends episodes that are complete.
     fn conclude(&mut self, verdict: Verdict, a: &Ack, p: &TcpParams, line: &mut impl Line) {
-        while let Some(s) = self.detector.forced_resend(&mut self.board) {
-            self.resend(s, p, line);
+        while let Some(s) = self.detector.next_retransmission(Release::Ack, &mut self.board) {
+            self.retransmit(s, p, line);
         }
         match verdict {
             Verdict::Loss => {
                 self.congested(Trigger::Loss, p, line);
-                if self.habits.starts_over {
+                if self.recovery.starts_over {
                     return self.start_over(p);
                 }
                 // With a scoreboard it is known whether the first segment is on its way again already.
-                if !(self.habits.uses_scoreboard && self.board.first().is_some_and(Sent::is_resent)) {
-                    self.resend_first(p, line);
+                if !(self.recovery.uses_scoreboard && self.board.first().is_some_and(Sent::is_retransmitted)) {
+                    self.retransmit_first(p, line);
                 }
             }
             Verdict::Recovered => {
                 self.phase = Phase::Open;
-                if self.habits.forgets_guard {
-                    self.guard = 0;
+                if self.recovery.forgets_recovery_point {
+                    self.recovery_point = 0;
                 }
                 line.note(EventKind::Recovered, self.una, 0, 0);
             }
-            Verdict::Partial => {
-                let habits = self.habits;
-                let cut = self.detector.take_deflation() as f64;
-                if habits.partial_ends_backoff {
+            Verdict::Partial { deflate } => {
+                let policy = self.recovery;
+                if policy.partial_ends_backoff {
                     self.rtt.reset_backoff();
                 }
-                if habits.partial_resends {
-                    self.law.change(Change::Deflate(cut));
+                if policy.partial_retransmits {
+                    self.law.change(Change::Deflate(deflate as f64));
                     if p.rtt_sampling == RttSampling::PerWindow && self.timed.is_some_and(|t| self.una >= t.0) {
                         self.timed = None;
                     }
-                    self.resend_first(p, line);
+                    self.retransmit_first(p, line);
                 }
             }
-            Verdict::Resumed => self.resume(p),
+            Verdict::Resumed { flight } => self.resume(flight, p),
             Verdict::Nothing => {}
         }
         let over = match self.phase {
@@ -409,7 +412,7 @@ impl Sender {
             Phase::Echo { high } => self.una > high,
             _ => false,
         };
-        if over && !(self.judges.is_active() && a.bytes == 0) {
+        if over && !(self.spurious.is_active() && a.bytes == 0) {
             self.phase = Phase::Open;
         }
     }
@@ -423,13 +426,13 @@ impl Sender {
                 ((self.outstanding() + just_left) as f64).min(self.cwnd(p))
             }
             ReduceFrom::Cwnd => self.law.cwnd(),
-            ReduceFrom::Ns2Window => self.cwnd(p),
+            ReduceFrom::SmallerWindow => self.cwnd(p),
         };
         // One reduction per window of data: a loss in the window that an echo has reduced already starts a recovery, but
         // costs nothing more (RFC 3168 section 6.1.2; Linux; ns-2).
         let reduced_already = why == Trigger::Loss && matches!(self.phase, Phase::Echo { .. }) && !Needs::of(p).apart;
         if !reduced_already {
-            match self.extra.as_ref().and_then(|x| x.early_share()).filter(|_| why == Trigger::Early) {
+            match self.optional.as_ref().and_then(|x| x.early_share()).filter(|_| why == Trigger::Early) {
                 Some(share) => self.law.change(Change::GiveUp(share)),
                 None => self.law.reduce(why, base),
             }
@@ -438,10 +441,12 @@ impl Sender {
         self.ecn.answered_last = why == Trigger::Echo;
         self.stats.first_loss_at.come_first(line.now());
         // A recovery inside a window that an echo has reduced keeps that window's end in ns-2.
-        let high = if reduced_already && self.ecn.shares_guard() { self.guard } else { self.nxt };
+        let high = if reduced_already && self.ecn.has_one_recovery_point() { self.recovery_point } else { self.nxt };
         // An echo says nothing about losses: those of its window are still to be found. ns-2 keeps one `recover` for all.
-        if matches!(why, Trigger::Loss | Trigger::Timeout) || (why == Trigger::Echo && self.ecn.shares_guard()) {
-            self.guard = high;
+        if matches!(why, Trigger::Loss | Trigger::Timeout)
+            || (why == Trigger::Echo && self.ecn.has_one_recovery_point())
+        {
+            self.recovery_point = high;
         }
         self.partial_is_first = true;
         match why {
@@ -449,12 +454,12 @@ impl Sender {
                 self.phase = Phase::Recovery { high };
                 self.stats.fast_recoveries += 1;
                 line.note(EventKind::Recovery, self.una, 0, 0);
-                if self.habits.loss_restarts_timer {
+                if self.recovery.loss_restarts_timer {
                     self.timer = line.now() + self.rtt.rto(p);
                     self.timed = None;
                 }
-                if self.extra.is_some() && !reduced_already {
-                    self.begin_spending(base, p);
+                if self.optional.is_some() && !reduced_already {
+                    self.begin_reduction(base, p);
                 }
             }
             Trigger::Echo => {
@@ -495,38 +500,38 @@ impl Sender {
         if self.episode_at == Time::NEVER {
             self.episode_at = now;
         }
-        let case = self.judges.hears(self.phase);
-        if case == Case::New {
+        let episode = self.spurious.on_expiry(self.phase);
+        if episode == Episode::New {
             self.remember(p);
         }
         let hold = match self.phase {
             // RFC 5681: the threshold is held when the same segment times out again; ns-2 halves every time.
             Phase::Timeout { .. } if repeated && p.timeout_threshold == TimeoutThreshold::First => true,
-            _ if self.ecn.answers == Answers::BeyondGuard => self.ecn.answered_last,
+            _ if self.ecn.answers == EchoAnswers::BeyondRecoveryPoint => self.ecn.answered_last,
             Phase::Timeout { .. } => false,
             Phase::Recovery { .. } => p.timeout_in_recovery == TimeoutInRecovery::Hold,
             Phase::Echo { .. } => !Needs::of(p).apart,
             Phase::Open => false,
         };
         let ssthresh = self.law.ssthresh();
-        let late_before = self.detector.late_before(now, &self.board, &self.view(p));
+        let view = self.view(p);
+        let late_before = self.detector.on_timeout(now, &self.board, &view);
         self.congested(Trigger::Timeout, p, line);
         if hold {
             self.law.change(Change::Threshold(ssthresh));
         }
-        self.detector.on_timeout();
-        if let Some(x) = &mut self.extra {
+        if let Some(x) = &mut self.optional {
             x.on_timeout();
         }
         self.rtt.back_off();
         self.remember_backoff();
         self.timed = None;
         self.probe_budget = None;
-        if case != Case::Refused {
-            let resent_end = self.board.first().map_or(self.una, Sent::end);
-            self.judges.start(&Expiry { high: self.nxt, resent_end, stamp: stamp(now, p.timestamp_tick) });
+        if episode != Episode::Refused {
+            let retransmitted_end = self.board.first().map_or(self.una, Sent::end);
+            self.spurious.start(&Expiry { high: self.nxt, retransmitted_end, stamp: stamp(now, p.timestamp_tick) });
         }
-        if self.judges.is_active() {
+        if self.spurious.is_active() {
             self.board.clear_lost();
             self.board.mark_first_lost();
         } else {
@@ -537,15 +542,15 @@ impl Sender {
         }
         self.tell_losses(now);
         self.timer = now + self.rtt.rto(p);
-        self.resend_first_lost(p, line);
+        self.retransmit_first_lost(p, line);
         self.trace_window(line);
     }
 
     /// A retransmission by the peer arrived: with the defect it counts as a duplicate ACK for F-RTO.
-    pub fn on_peer_resend(&mut self, p: &TcpParams, line: &mut impl Line) {
-        if self.judges.is_active() && p.frto_peer_resends == PeerResends::CountAsDuplicate {
-            self.judges.stop();
-            self.board.mark_lost_but_resent(p.sack_after_timeout, self.judges.high());
+    pub fn on_peer_retransmission(&mut self, p: &TcpParams, line: &mut impl Line) {
+        if self.spurious.is_active() && p.frto_peer_resends == PeerRetransmissions::CountAsDuplicate {
+            self.spurious.stop();
+            self.board.mark_lost_but_retransmitted(p.sack_after_timeout, self.spurious.high());
             self.law.change(Change::StartFrom(2.0 * self.law.window().mss()));
             self.probe_budget = None;
             self.transmit(p, line);

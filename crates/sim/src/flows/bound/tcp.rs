@@ -188,7 +188,7 @@ impl Stream for Connection {
     /// if there is a whole one to be sent already.
     fn quiet_space(&self) -> u64 {
         // Where the kernel's memory for what is written is modelled, every write counts.
-        if self.params().writing == Writing::Linux24 {
+        if self.params().writing == Writing::AsMemoryAllows {
             return 0;
         }
         let (mss, unsent) = (self.params().mss.0, self.unsent());

@@ -39,7 +39,8 @@ choice!(
         #[serde(rename = "rfc7323")]
         Rfc7323,
         /// The same, but for ACKs without data, which may have been overtaken (Linux).
-        Linux,
+        #[serde(rename = "linux")]
+        DataOnly,
     }
 );
 
@@ -81,7 +82,7 @@ pub(super) enum Verdict {
 impl Connection {
     /// Whether a segment without SYN and RST may enter.
     #[inline]
-    pub(super) fn judge(&self, p: &Packet, has_data: bool) -> Verdict {
+    pub(super) fn admit(&self, p: &Packet, has_data: bool) -> Verdict {
         let is_late = self.agreed.timestamps && p.ts_val != 0 && is_older(p.ts_val, self.rx.ts_recent);
         if is_late && self.paws_drops(has_data) {
             return Verdict::Answer;
@@ -101,7 +102,7 @@ impl Connection {
         match self.params.paws {
             Paws::Off => false,
             Paws::Rfc7323 => true,
-            Paws::Linux => has_data,
+            Paws::DataOnly => has_data,
         }
     }
 

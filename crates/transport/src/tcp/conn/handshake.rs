@@ -2,9 +2,10 @@
 //!
 //! Both ends may open at once (rfc9293 section 3.5, figure 8): each answers the other's SYN with a SYN-ACK.
 
-use super::super::params::{Handshake, TcpParams};
+use super::super::params::TcpParams;
+use super::super::policies::{LateSyn, SynAckTimer, SynOptions, ThirdSegment};
 use super::super::{Io, stamp};
-use super::wire::{IP_TCP_HEADER, timestamps_bytes};
+use super::wire::IP_TCP_HEADER;
 use super::{Connection, State};
 use crosswind_base::packet::{AccEcnOption, Ext, Meta};
 use crosswind_base::units::Size;
@@ -22,7 +23,7 @@ impl Connection {
             (State::Closed, false) => {
                 self.opened_at = now.into();
                 self.answer_syn(p, ext, io);
-                if self.params.handshake != Handshake::Ns2 {
+                if self.policies.syn_ack_timer == SynAckTimer::Runs {
                     self.own_timer = now + self.tx.rto(&self.params);
                 }
             }
@@ -46,9 +47,9 @@ impl Connection {
             }
             (State::SynReceived, true) => self.on_stray(p, io),
             (State::Established | State::Done, _) => {
-                self.on_peer_resend(io);
-                match self.params.handshake {
-                    Handshake::Ns2 => {}
+                self.on_peer_retransmission(io);
+                match self.policies.late_syn {
+                    LateSyn::Ignored => {}
                     // The third segment of the handshake was lost.
                     _ if answer && p.seq == 0 => {
                         self.hear_syn_ack_again(p);
@@ -88,18 +89,18 @@ impl Connection {
         self.rx.begin();
         self.rx.cause = p.sent_at;
         self.establish(p, io);
-        if self.syn_resends == 0 {
+        if self.syn_retransmissions == 0 {
             self.sample_handshake(now);
         } else {
             if p.cause < self.syn_sent_at {
                 self.syn_spurious += 1;
             }
-            self.restart_after_syn_loss(self.syn_resends);
+            self.restart_after_syn_loss(self.syn_retransmissions);
             self.sample_echo(p, now);
         }
         self.recall_path(io);
         self.conclude_ecn();
-        if self.params.handshake != Handshake::Ns2 {
+        if self.policies.third_segment == ThirdSegment::Ack {
             self.send_ack(io);
         }
         self.push(io);
@@ -108,7 +109,7 @@ impl Connection {
     pub(super) fn establish_passive(&mut self, p: &Packet, ext: Option<&Ext>, io: &mut impl Io) {
         let now = io.now();
         self.establish(p, io);
-        if self.syn_resends > 0 {
+        if self.syn_retransmissions > 0 {
             self.restart_after_syn_loss(0);
         } else if !self.answered_again {
             self.sample_handshake(now);
@@ -130,12 +131,12 @@ impl Connection {
 
     pub(super) fn agree(&mut self, p: &Packet, ext: Option<&Ext>) {
         let e = ext.copied().unwrap_or_default();
-        let ns2 = self.params.handshake == Handshake::Ns2;
-        self.agreed.sack = self.params.sack.on() && (e.sack_permitted || ns2);
+        let is_assumed = self.policies.syn_options == SynOptions::Assumed;
+        self.agreed.sack = self.params.sack.on() && (e.sack_permitted || is_assumed);
         self.agreed.timestamps = self.params.timestamps.on() && p.ts_val != 0;
-        self.agreed.scaled = ns2 || (self.params.window_scaling.on() && e.wscale.is_some());
+        self.agreed.scaled = is_assumed || (self.params.window_scaling.on() && e.wscale.is_some());
         self.agree_on_ecn(p, ext);
-        if !ns2 {
+        if !is_assumed {
             self.heed_mss(e.mss);
         }
         if let Some(tx) = self.tx.get_mut() {
@@ -147,7 +148,7 @@ impl Connection {
     /// No segment is larger than the peer asks for, options included (rfc9293 section 3.7.1).
     fn heed_mss(&mut self, named: u16) {
         let named = if named == 0 { MSS_UNNAMED } else { u64::from(named) };
-        let stamps = if self.agreed.timestamps { timestamps_bytes(&self.params) } else { 0 };
+        let stamps = if self.agreed.timestamps { u64::from(self.agreed.option_bytes.stamped_data) } else { 0 };
         let options = stamps + self.agreed.option_room;
         let most = named.saturating_sub(options).max(1);
         if most < self.params.mss.0 {
@@ -162,13 +163,13 @@ impl Connection {
     /// The size that our SYN names: a full segment, with the option that every segment may bear (rfc9293 section 3.7.1).
     fn mss_named(&self) -> u64 {
         let p = &self.params;
-        let options = if p.timestamps.on() { timestamps_bytes(p) } else { 0 };
+        let options = if p.timestamps.on() { u64::from(self.agreed.option_bytes.stamped_data) } else { 0 };
         p.mss_option.map_or(self.own_mss + options, |m| m.0)
     }
 
     pub(super) fn on_syn_timeout(&mut self, io: &mut impl Io) {
-        self.syn_resends += 1;
-        if self.syn_resends > self.params.retries_max {
+        self.syn_retransmissions += 1;
+        if self.syn_retransmissions > self.params.retries_max {
             self.end(State::Aborted, io);
             return;
         }
@@ -191,10 +192,10 @@ impl Connection {
         if p.timestamps.on() && (!answering || self.agreed.timestamps) {
             out.ts_val = stamp(now, self.params.timestamp_tick);
         }
-        if self.syn_resends > 0 || self.answered_again {
+        if self.syn_retransmissions > 0 || self.answered_again {
             out.meta = Meta(out.meta.0 | Meta::REXMIT);
         }
-        let ns2 = p.handshake == Handshake::Ns2;
+        let is_bare = self.policies.syn_options == SynOptions::Assumed;
         let ext = Ext {
             mss: self.mss_named() as u16,
             wscale: (p.window_scaling.on() && (!answering || self.agreed.scaled)).then_some(self.scale_shift()),
@@ -206,10 +207,10 @@ impl Connection {
             + 4
             + if ext.wscale.is_some() { 4 } else { 0 }
             + syn_sack_ts(ext.sack_permitted, out.ts_val != 0);
-        out.len = if ns2 { IP_TCP_HEADER } else { IP_TCP_HEADER + options };
+        out.len = if is_bare { IP_TCP_HEADER } else { IP_TCP_HEADER + options };
         self.syn_sent_at = now;
         self.rx.offer(out.wnd);
-        io.send(out, if ns2 { None } else { Some(ext) });
+        io.send(out, if is_bare { None } else { Some(ext) });
     }
 
     /// RFC 7323: the smallest shift with which 16 bits cover the receive buffer.

@@ -34,7 +34,7 @@ impl Connection {
     pub(super) fn ask_for_ecn(&mut self) -> (TcpFlags, Ecn, Option<AccEcnOption>) {
         let (p, agreed) = (&self.params, self.rx.feedback.agreed);
         if self.state != State::SynReceived {
-            let ace = request(p, self.syn_resends);
+            let ace = request(p, self.syn_retransmissions);
             let ecn = if ace == 0 { Ecn::NotEct } else { CodePoints::of_syn(p) };
             return (TcpFlags::SYN.with_ace(ace), ecn, None);
         }
@@ -64,7 +64,7 @@ impl Connection {
             false => answer(params.ecn, p.flags.ace(), p.ecn()).0,
         };
         self.shaking.syn_arrived = p.ecn();
-        self.agreed.codepoints = CodePoints::of(agreed, params);
+        self.agreed.codepoints = CodePoints::of(agreed, params, self.policies.retransmission_ect);
         self.rx.feedback.begin(agreed, params.ecn_rules.option);
         let has_option = ext.is_some_and(|e| e.accecn.is_some());
         if agreed == Agreed::Accurate {
@@ -86,8 +86,11 @@ impl Connection {
     /// What the SYN-ACK tells of the SYN.
     fn hear_syn_ack(&mut self, p: &Packet) {
         self.rx.feedback.on_syn_ack(p.ecn());
-        let sent =
-            if request(&self.params, self.syn_resends) == 0 { Ecn::NotEct } else { CodePoints::of_syn(&self.params) };
+        let sent = if request(&self.params, self.syn_retransmissions) == 0 {
+            Ecn::NotEct
+        } else {
+            CodePoints::of_syn(&self.params)
+        };
         let Some(arrived) = heard(p.flags.ace()) else { return };
         self.shaking.syn_was_marked = arrived == Ecn::Ce;
         if is_mangled(sent, arrived, self.params.ecn_rules.path_test) {

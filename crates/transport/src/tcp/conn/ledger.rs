@@ -18,7 +18,7 @@
 //! **Checked by**: `conn/ledger_oracle.rs` (the rules of the draft with whole copies, on random flights; compressed ACKs; rounds),
 //! `crates/sim/tests/bbr.rs`.
 
-use super::super::detect::delivered::{Delivered, Hears};
+use super::super::detect::delivered::{Delivered, OnSacked};
 use super::scoreboard::Sent;
 use crosswind_base::{Dur, Time};
 use std::collections::VecDeque;
@@ -36,7 +36,7 @@ struct Record {
     lost: u64,
     flight: u64,
     is_app_limited: bool,
-    is_resent: bool,
+    is_retransmitted: bool,
     is_delivered: bool,
     /// The controller knows that this transmission is lost.
     is_told: bool,
@@ -122,13 +122,13 @@ impl Ledger {
             lost: self.lost,
             flight: d.flight,
             is_app_limited: self.is_app_limited(),
-            is_resent: false,
+            is_retransmitted: false,
             is_delivered: false,
             is_told: false,
         };
         let i = self.records.partition_point(|r| r.end < d.end);
         match self.records.get_mut(i) {
-            Some(r) if r.end == d.end => *r = Record { is_resent: true, is_delivered: r.is_delivered, ..record },
+            Some(r) if r.end == d.end => *r = Record { is_retransmitted: true, is_delivered: r.is_delivered, ..record },
             Some(_) => self.records.insert(i, record),
             None => self.records.push_back(record),
         }
@@ -186,7 +186,7 @@ impl Ledger {
             departs_at,
         };
         let Some(r) = self.newest else { return out };
-        if !r.is_resent {
+        if !r.is_retransmitted {
             let trip = self.now.since(r.sent_at);
             self.least_trip = Some(self.least_trip.map_or(trip, |least| least.min(trip)));
             out.trip = Some(trip);
@@ -230,7 +230,7 @@ impl Ledger {
         self.lost
     }
 
-    /// A segment that has not been sent again since is held lost. The first time it is asked about one, it tells of it.
+    /// A segment that has not been retransmitted since is held lost. The first time it is asked about one, it tells of it.
     pub fn lose(&mut self, s: &Sent, now: Time) -> Option<Lost> {
         let i = self.records.partition_point(|r| r.end < s.end());
         let r = self.records.get_mut(i).filter(|r| r.end == s.end() && !r.is_told)?;
@@ -251,9 +251,9 @@ impl Ledger {
 /// Both are told of segments that SACK blocks report.
 pub struct Both<'a>(pub &'a mut Delivered, pub &'a mut Ledger);
 
-impl Hears for Both<'_> {
-    fn hear(&mut self, s: &Sent, mark: u64) {
-        self.0.hear(s, mark);
+impl OnSacked for Both<'_> {
+    fn on_sacked(&mut self, s: &Sent, mark: u64) {
+        self.0.on_sacked(s, mark);
         let end = s.end();
         let i = self.1.records.partition_point(|r| r.end < end);
         let Some(r) = self.1.records.get_mut(i).filter(|r| r.end == end) else { return };

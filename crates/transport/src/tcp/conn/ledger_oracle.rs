@@ -104,7 +104,7 @@ impl World {
 
     fn send_again(&mut self) {
         let Some(s) = self.board.first().copied().filter(|s| !s.is_sacked()) else { return };
-        self.board.resend(s.start, Time(self.now));
+        self.board.retransmit(s.start, Time(self.now));
         self.ledger.sent(Departure { now: Time(self.now), end: s.end(), len: LEN, flight: 0, was_idle: false });
         self.c.send(s.end(), self.now);
     }

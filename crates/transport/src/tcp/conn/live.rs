@@ -1,5 +1,5 @@
 //! Parameters that a connection reads anew whenever it needs them, so that they may change while it lives. All others count
-//! when a connection begins: what both ends agree on, and what law, detector, judges and timer are made from.
+//! when a connection begins: what both ends agree on, and what law, detectors and timer are made from.
 
 use super::{Connection, State};
 use crate::tcp::TcpParams;

@@ -12,7 +12,6 @@ pub mod ending;
 pub mod habit;
 mod handshake;
 mod handshake_ecn;
-mod islands;
 pub mod keepalive;
 pub mod ledger;
 #[cfg(test)]
@@ -22,6 +21,7 @@ mod path_mtu;
 pub mod quick;
 pub mod reading;
 pub mod recall;
+mod received_ranges;
 pub mod receiver;
 pub mod rtt;
 pub mod scoreboard;
@@ -32,6 +32,7 @@ mod wire;
 use super::ecn::{Agreed as EcnAgreed, CodePoints};
 use super::law::{Controller, Law, Window};
 use super::params::TcpParams;
+use super::policies::{OptionBytes, Policies};
 use super::sender::Sender;
 use super::{CloseRule, Io};
 use accept::Verdict;
@@ -43,7 +44,7 @@ use keepalive::Keepalive;
 use receiver::{AckNow, Receiver};
 use sending::{Sending, Terms};
 use std::sync::Arc;
-use wire::{ConnLine, IP_TCP_HEADER, header, send_ack, timestamps_bytes};
+use wire::{ConnLine, IP_TCP_HEADER, header, send_ack};
 
 /// Which end sends the SYN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,7 +66,7 @@ pub enum State {
 }
 
 /// What was agreed in the handshake.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Agreed {
     sack: bool,
     timestamps: bool,
@@ -73,9 +74,15 @@ struct Agreed {
     codepoints: CodePoints,
     /// Bytes that data segments leave free for the AccECN option.
     option_room: u64,
+    /// What options add to the length of a packet.
+    option_bytes: OptionBytes,
 }
 
 impl Agreed {
+    fn new(option_bytes: OptionBytes) -> Agreed {
+        let codepoints = CodePoints::default();
+        Agreed { sack: false, timestamps: false, scaled: false, codepoints, option_room: 0, option_bytes }
+    }
     fn terms(self, ecn: EcnAgreed) -> Terms {
         Terms { sack: self.sack, ecn, timestamps: self.timestamps }
     }
@@ -89,12 +96,13 @@ pub struct Connection {
     pub tx: Sending,
     pub rx: Receiver,
     agreed: Agreed,
+    policies: Policies,
     /// When the connection itself wants to act: send the SYN or SYN-ACK again, or see whether the peer is alive.
     own_timer: Time,
     /// Which SYNs and SYN-ACKs have been seen and sent, as far as AccECN asks.
     shaking: Shaking,
     syn_sent_at: Time,
-    pub syn_resends: u32,
+    pub syn_retransmissions: u32,
     /// Of those, sent although the first SYN had arrived (an oracle's view).
     pub syn_spurious: u32,
     /// Close as soon as the peer has closed.
@@ -105,7 +113,7 @@ pub struct Connection {
     pub established_at: Moment,
     pub closed_at: Moment,
     pub ssthresh_initial: u64,
-    /// The SYN-ACK was sent again because the SYN came again: which one is being answered is unknown (Karn).
+    /// The SYN-ACK was retransmitted because the SYN came again: which one is being answered is unknown (Karn).
     answered_again: bool,
     /// The peer's FIN came before ours had left.
     closed_second: bool,
@@ -119,7 +127,7 @@ pub struct Connection {
 
 impl Connection {
     pub fn new(params: Arc<TcpParams>, peer: u32, close_with_peer: CloseRule) -> Connection {
-        let rx = Receiver::new(&params);
+        let (rx, policies) = (Receiver::new(&params), Policies::of(&params));
         let ssthresh_initial = params.initial_ssthresh.0;
         Connection {
             own_mss: params.mss.0,
@@ -127,11 +135,12 @@ impl Connection {
             state: State::Closed,
             tx: Sending::default(),
             rx,
-            agreed: Agreed::default(),
+            agreed: Agreed::new(policies.option_bytes),
+            policies,
             own_timer: Time::NEVER,
             shaking: Shaking::default(),
             syn_sent_at: Time::ZERO,
-            syn_resends: 0,
+            syn_retransmissions: 0,
             syn_spurious: 0,
             close_with_peer,
             peer,
@@ -153,7 +162,7 @@ impl Connection {
     }
     /// IP and TCP headers of a data segment.
     pub fn header_bytes(&self) -> u64 {
-        u64::from(IP_TCP_HEADER) + if self.agreed.timestamps { timestamps_bytes(&self.params) } else { 0 }
+        u64::from(IP_TCP_HEADER) + if self.agreed.timestamps { self.agreed.option_bytes.stamped_data.into() } else { 0 }
     }
     pub fn is_over(&self) -> bool {
         matches!(self.state, State::Done | State::Aborted)
@@ -258,7 +267,7 @@ impl Connection {
             _ => return self.on_stray(p, io),
         }
         let had_payload = p.payload > 0 || p.flags.has(TcpFlags::FIN);
-        match self.judge(p, had_payload) {
+        match self.admit(p, had_payload) {
             Verdict::Take => {}
             other => return self.refuse(other, p, io),
         }
@@ -266,7 +275,7 @@ impl Connection {
             self.heard(io.now());
         }
         if had_payload && p.meta.is_rexmit() {
-            self.on_peer_resend(io);
+            self.on_peer_retransmission(io);
         }
         let sent_before = self.tx.stats().segments;
         let counted = if self.rx.feedback.counts_packets() { self.on_counted(p, ext) } else { AckNow::No };
@@ -297,10 +306,10 @@ impl Connection {
         tx.0.on_ack(p, blocks, tx.1, &mut line);
     }
 
-    fn on_peer_resend(&mut self, io: &mut impl Io) {
+    fn on_peer_retransmission(&mut self, io: &mut impl Io) {
         if self.tx.get().is_some() {
             let (tx, mut line) = self.split(io);
-            tx.0.on_peer_resend(tx.1, &mut line);
+            tx.0.on_peer_retransmission(tx.1, &mut line);
         }
     }
 

@@ -38,7 +38,7 @@ choice!(
         Heartbeat,
         /// As the kernel has learnt, at least `delayed_ack`, and not at all while ACKs are quick: see the page of delayed ACKs.
         #[serde(rename = "linux-2.4")]
-        Linux24,
+        Learnt,
     }
 );
 
@@ -87,7 +87,7 @@ pub struct QuickAcks {
 
 impl QuickAcks {
     pub fn asked_for(p: &TcpParams) -> Option<Box<QuickAcks>> {
-        (p.delayed_ack_timer == DelayedAckTimer::Linux24).then(|| Box::new(QuickAcks::new(p)))
+        (p.delayed_ack_timer == DelayedAckTimer::Learnt).then(|| Box::new(QuickAcks::new(p)))
     }
 
     fn new(p: &TcpParams) -> QuickAcks {

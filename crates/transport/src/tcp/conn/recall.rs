@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 choice!(
-    /// The window of a connection whose SYN had to be sent again.
+    /// The window of a connection whose SYN had to be retransmitted.
     #[derive(Default)]
     SynLoss {
         /// The initial window.
@@ -23,7 +23,7 @@ choice!(
         /// One segment, and a threshold of two: the timer of the SYN is the timer of data (Linux 2.4). What is remembered of the
         /// peer replaces both.
         #[serde(rename = "linux-2.4")]
-        Linux24,
+        OneAndThresholdOfTwo,
     }
 );
 
@@ -44,7 +44,7 @@ impl Connection {
 
     /// Linux with timestamps knows which of several SYNs is being answered.
     pub(super) fn sample_echo(&mut self, p: &Packet, now: Time) {
-        if self.params.rto.is_linux_24() && self.agreed.timestamps && p.ts_ecr != 0 {
+        if self.params.rto.hands_on_state() && self.agreed.timestamps && p.ts_ecr != 0 {
             let ticks = u64::from(stamp(now, self.params.timestamp_tick).wrapping_sub(p.ts_ecr));
             let rtt = Dur((ticks * self.params.timestamp_tick.0).max(1));
             let params = Arc::clone(&self.params);
@@ -79,8 +79,8 @@ impl Connection {
         match rule {
             SynLoss::One => tx.law.change(Change::StartFrom(mss)),
             // The side that answers makes its socket when the connection exists.
-            SynLoss::Linux24 if opens => tx.law.change(Change::Restore { cwnd: mss, ssthresh: 2.0 * mss }),
-            SynLoss::Initial | SynLoss::Linux24 => {}
+            SynLoss::OneAndThresholdOfTwo if opens => tx.law.change(Change::Restore { cwnd: mss, ssthresh: 2.0 * mss }),
+            SynLoss::Initial | SynLoss::OneAndThresholdOfTwo => {}
         }
     }
 

@@ -5,7 +5,7 @@
 //! 4 (order of SACK blocks).
 //!
 //! **Idea**: the receiving half. Puts bytes back in order; acknowledges every `ack_every_segments`-th segment in order,
-//! or after `delayed_ack`, and at once whatever is out of order; reports islands as SACK blocks, the latest first; tells of
+//! or after `delayed_ack`, and at once whatever is out of order; reports ranges as SACK blocks, the latest first; tells of
 //! marks (see `ecn-feedback`); advertises `receive_buffer` (or what `window.rs` makes of it); its right edge never moves back.
 //!
 //! | parameter | unit | default | origin of the default |
@@ -27,10 +27,11 @@
 
 use super::super::ecn::feedback::Feedback;
 use super::super::params::{DelayedAckTimer, ReceiveWindow, TcpParams, choice};
+use super::super::policies::{OldSegment, Policies};
 use super::super::undo::eifel::is_older;
 use super::habit::Habit;
-use super::islands::Islands;
 use super::quick::{Arrival, QuickAcks};
+use super::received_ranges::ReceivedRanges;
 use super::rtt::Rtt;
 use super::window::Growing;
 use crosswind_base::{Packet, Rng, SackList, TcpFlags, Time};
@@ -66,7 +67,7 @@ pub struct ReceiverStats {
     pub segments: u64,
     /// Segments whose bytes had all arrived before.
     pub duplicate_segments: u64,
-    /// Data segments that start below one that had arrived before (RFC 4737 section 3); resends mostly do.
+    /// Data segments that start below one that had arrived before (RFC 4737 section 3); retransmissions mostly do.
     pub out_of_order_segments: u64,
     /// Segments outside the window or too old, dropped or cut, and answered.
     pub refused_segments: u64,
@@ -80,7 +81,7 @@ pub struct Receiver {
     /// Next byte expected.
     pub next: u64,
     /// Received above `next`; none until the first hole.
-    islands: Option<Box<Islands>>,
+    ranges: Option<Box<ReceivedRanges>>,
     /// Segments since the last ACK.
     unacked: u32,
     /// When the delayed ACK is due, or never.
@@ -109,6 +110,8 @@ pub struct Receiver {
     habit: Option<Box<Habit>>,
     /// Waits that are learnt; only with `delayed_ack_timer = "linux-2.4"`.
     quick: Option<Box<QuickAcks>>,
+    /// How a segment is acknowledged that was there before.
+    old_segment: OldSegment,
     pub stats: ReceiverStats,
 }
 
@@ -116,7 +119,7 @@ impl Receiver {
     pub fn new(p: &TcpParams) -> Receiver {
         Receiver {
             next: 0,
-            islands: None,
+            ranges: None,
             unacked: 0,
             delack_at: Time::NEVER,
             quick_left: p.quick_acks,
@@ -132,7 +135,8 @@ impl Receiver {
             twice: None,
             habit: None,
             quick: QuickAcks::asked_for(p),
-            growing: (p.receive_window == ReceiveWindow::Linux24).then(|| Box::new(Growing::new(p))),
+            growing: (p.receive_window == ReceiveWindow::Growing).then(|| Box::new(Growing::new(p))),
+            old_segment: Policies::of(p).old_segment,
             stats: ReceiverStats::default(),
         }
     }
@@ -178,7 +182,7 @@ impl Receiver {
         self.fin_at.is_some_and(|f| self.next > f)
     }
     pub fn buffered(&self) -> u64 {
-        self.islands.as_ref().map_or(0, |i| i.bytes())
+        self.ranges.as_ref().map_or(0, |i| i.bytes())
     }
 
     /// Takes a segment with payload or FIN. `p.seq` is its first byte.
@@ -214,8 +218,7 @@ impl Receiver {
         }
         if right <= self.next {
             self.stats.duplicate_segments += 1;
-            // ns-2 delays the ACK of any segment that ends at the in-order edge, received before or not.
-            if params.handshake == super::super::params::Handshake::Ns2 && right == self.next && !self.has_islands() {
+            if self.old_segment == OldSegment::Delayed && right == self.next && !self.has_ranges() {
                 return self.policy(params, now, fin);
             }
             return AckNow::Yes;
@@ -224,12 +227,12 @@ impl Receiver {
             if self.covered(left, right) {
                 self.stats.duplicate_segments += 1;
             }
-            self.islands.get_or_insert_default().add(left, right);
+            self.ranges.get_or_insert_default().add(left, right);
             return AckNow::Yes;
         }
-        let had_islands = self.has_islands();
+        let had_ranges = self.has_ranges();
         self.next = right;
-        if had_islands && let Some(i) = &mut self.islands {
+        if had_ranges && let Some(i) = &mut self.ranges {
             self.next = i.absorb(self.next);
         }
         let mut grew = false;
@@ -243,7 +246,7 @@ impl Receiver {
         if self.quick.is_some() {
             self.learn(p, grew, params, now);
         }
-        if had_islands {
+        if had_ranges {
             return AckNow::Yes;
         }
         self.policy(params, now, fin)
@@ -276,7 +279,7 @@ impl Receiver {
         if self.delack_at == Time::NEVER {
             let tick = params.delayed_ack.0;
             self.delack_at = match params.delayed_ack_timer {
-                DelayedAckTimer::PerSegment | DelayedAckTimer::Linux24 => now + params.delayed_ack,
+                DelayedAckTimer::PerSegment | DelayedAckTimer::Learnt => now + params.delayed_ack,
                 DelayedAckTimer::Heartbeat => Time((now.0 / tick + 1) * tick),
             };
         }
@@ -290,11 +293,11 @@ impl Receiver {
     }
 
     fn covered(&self, left: u64, right: u64) -> bool {
-        self.islands.as_ref().is_some_and(|i| i.cover(left, right))
+        self.ranges.as_ref().is_some_and(|i| i.cover(left, right))
     }
 
-    fn has_islands(&self) -> bool {
-        self.islands.as_ref().is_some_and(|i| !i.is_empty())
+    fn has_ranges(&self) -> bool {
+        self.ranges.as_ref().is_some_and(|i| !i.is_empty())
     }
 
     /// An ACK waits for another segment or the timer.
@@ -310,7 +313,7 @@ impl Receiver {
     /// What there is to report; most ACKs have nothing.
     #[inline]
     pub fn sack_blocks(&mut self, most: u32) -> Option<SackList> {
-        if self.twice.is_none() && !self.has_islands() {
+        if self.twice.is_none() && !self.has_ranges() {
             return None;
         }
         let list = self.list_blocks(most);
@@ -322,7 +325,7 @@ impl Receiver {
         if let Some(t) = self.twice.take() {
             list.push(t.0, t.1);
         }
-        if let Some(i) = &mut self.islands {
+        if let Some(i) = &mut self.ranges {
             i.report(most as usize, &mut list);
         }
         list
@@ -331,13 +334,13 @@ impl Receiver {
     /// Whether the ACK that is about to be sent is followed by one that says nothing new.
     #[inline]
     pub fn repeats_ack(&mut self) -> bool {
-        let news = self.unacked > 0 && self.habit.is_some() && !self.has_islands();
+        let news = self.unacked > 0 && self.habit.is_some() && !self.has_ranges();
         news && self.habit.as_mut().is_some_and(|h| h.repeats())
     }
 
     /// Another timer of delayed ACKs, perhaps: what is to be learnt is learnt from now on.
     pub fn retime(&mut self, p: &TcpParams) {
-        if self.quick.is_some() != (p.delayed_ack_timer == DelayedAckTimer::Linux24) {
+        if self.quick.is_some() != (p.delayed_ack_timer == DelayedAckTimer::Learnt) {
             self.quick = QuickAcks::asked_for(p);
         }
     }

@@ -31,8 +31,8 @@ use crosswind_base::Dur;
 
 impl RtoProfile {
     /// One of the timers of Linux 2.4, which alone hand their state on.
-    pub fn is_linux_24(self) -> bool {
-        matches!(self, RtoProfile::Linux24 | RtoProfile::Linux2417)
+    pub fn hands_on_state(self) -> bool {
+        matches!(self, RtoProfile::PeakDeviation | RtoProfile::PeakDeviationPerAck)
     }
 }
 
@@ -70,7 +70,7 @@ pub struct Estimate {
 enum State {
     Rfc,
     /// Jiffies: srtt x8, mdev x4, mdev_max x4, rttvar x4, and the sequence number at which the window ends.
-    Linux {
+    Peak {
         srtt: i64,
         mdev: i64,
         mdev_max: i64,
@@ -78,7 +78,7 @@ enum State {
         window_end: u64,
     },
     /// Ticks: srtt x8, rttvar x4.
-    Ns2 {
+    Ticks {
         srtt: i64,
         rttvar: i64,
     },
@@ -88,10 +88,10 @@ impl Rtt {
     pub fn new(p: &TcpParams) -> Rtt {
         let state = match p.rto {
             RtoProfile::Rfc6298 => State::Rfc,
-            RtoProfile::Linux24 | RtoProfile::Linux2417 => {
-                State::Linux { srtt: 0, mdev: 0, mdev_max: 0, rttvar: 0, window_end: 0 }
+            RtoProfile::PeakDeviation | RtoProfile::PeakDeviationPerAck => {
+                State::Peak { srtt: 0, mdev: 0, mdev_max: 0, rttvar: 0, window_end: 0 }
             }
-            RtoProfile::Ns2 => State::Ns2 { srtt: 0, rttvar: 0 },
+            RtoProfile::CoarseTicks => State::Ticks { srtt: 0, rttvar: 0 },
         };
         Rtt { srtt: None, rttvar_ns: 0.0, srtt_ns: 0.0, state, base: p.rto_initial, backoff: 0, kept: 0, raised: 0 }
     }
@@ -102,7 +102,7 @@ impl Rtt {
     pub fn after_syn_loss(p: &TcpParams, backoff: u32) -> Rtt {
         let fresh = Rtt::new(p);
         match p.rto {
-            RtoProfile::Linux24 | RtoProfile::Linux2417 => Rtt { backoff, ..fresh },
+            RtoProfile::PeakDeviation | RtoProfile::PeakDeviationPerAck => Rtt { backoff, ..fresh },
             _ => Rtt { base: fresh.base.max(Dur::from_secs(3)), ..fresh },
         }
     }
@@ -125,14 +125,14 @@ impl Rtt {
     /// What is worth remembering; nothing in the other profiles, before the first sample, or after a timeout.
     pub fn path(&self) -> Option<Path> {
         match self.state {
-            State::Linux { srtt, mdev, .. } if srtt > 0 && self.backoff == 0 => Some(Path { srtt, var: mdev }),
+            State::Peak { srtt, mdev, .. } if srtt > 0 && self.backoff == 0 => Some(Path { srtt, var: mdev }),
             _ => None,
         }
     }
 
     /// Starts from what is remembered where that is larger: the SYN was small and says little of full packets.
     pub fn recall(&mut self, known: Path, p: &TcpParams) {
-        let State::Linux { srtt, mdev, mdev_max, rttvar, .. } = &mut self.state else { return };
+        let State::Peak { srtt, mdev, mdev_max, rttvar, .. } = &mut self.state else { return };
         let tick = p.rto_tick.0.max(1);
         *srtt = known.srtt.max(*srtt);
         if known.var > *mdev {
@@ -151,7 +151,7 @@ impl Rtt {
     pub fn back_off(&mut self) {
         self.backoff = self.backoff.saturating_add(1);
         // ns-2 distrusts the mean after four expiries: it moves into the deviation, and the next sample starts afresh.
-        if let State::Ns2 { srtt, rttvar } = &mut self.state
+        if let State::Ticks { srtt, rttvar } = &mut self.state
             && self.backoff >= 4
         {
             *rttvar += *srtt >> 3;
@@ -166,8 +166,8 @@ impl Rtt {
     pub fn rttvar(&self, p: &TcpParams) -> Dur {
         match self.state {
             State::Rfc => Dur(self.rttvar_ns as i64 as u64),
-            State::Linux { rttvar, .. } => Dur(rttvar as u64 * p.rto_tick.0),
-            State::Ns2 { rttvar, .. } => Dur(rttvar as u64 * p.rto_tick.0 / 4),
+            State::Peak { rttvar, .. } => Dur(rttvar as u64 * p.rto_tick.0),
+            State::Ticks { rttvar, .. } => Dur(rttvar as u64 * p.rto_tick.0 / 4),
         }
     }
     pub fn estimate(&self, p: &TcpParams) -> Estimate {
@@ -210,15 +210,15 @@ impl Rtt {
                 (self.srtt_ns, self.rttvar_ns) = (srtt.0 as i64 as f64, rttvar.0 as i64 as f64);
                 self.base = Dur(srtt.0 + (4 * rttvar.0).max(tick)).max(p.rto_min);
             }
-            State::Linux { srtt: s, mdev, mdev_max, rttvar: v, .. } => {
+            State::Peak { srtt: s, mdev, mdev_max, rttvar: v, .. } => {
                 (*s, *mdev) = (ticks(srtt) << 3, ticks(rttvar) << 2);
                 *mdev_max = *mdev;
                 *v = *mdev;
                 self.base = Dur(((*s >> 3) + *v) as u64 * tick);
             }
-            State::Ns2 { srtt: s, rttvar: v } => {
+            State::Ticks { srtt: s, rttvar: v } => {
                 (*s, *v) = (ticks(srtt) << 3, ticks(rttvar) << 2);
-                self.base = Dur(ns2_rto(*s, *v, tick).max(p.rto_min.0));
+                self.base = Dur(ticks_rto(*s, *v, tick).max(p.rto_min.0));
             }
         }
         self.srtt = Some(srtt);
@@ -228,11 +228,11 @@ impl Rtt {
     pub fn sample(&mut self, rtt: Dur, now: crosswind_base::Time, p: &TcpParams, una: u64, nxt: u64) {
         match &mut self.state {
             State::Rfc => self.sample_rfc(rtt, p),
-            State::Linux { srtt, mdev, mdev_max, rttvar, window_end } => {
+            State::Peak { srtt, mdev, mdev_max, rttvar, window_end } => {
                 let tick = p.rto_tick.0.max(1);
                 let floor = (p.rto_min.0 / tick) as i64;
                 let m = (rtt.0 / tick).max(1) as i64;
-                let is_early = p.rto == RtoProfile::Linux2417;
+                let is_early = p.rto == RtoProfile::PeakDeviationPerAck;
                 if *srtt == 0 {
                     *srtt = m << 3;
                     *mdev = if is_early { m << 2 } else { m << 1 };
@@ -240,7 +240,7 @@ impl Rtt {
                     *rttvar = *mdev_max;
                     *window_end = nxt;
                 } else {
-                    linux_update(m, srtt, mdev, mdev_max, rttvar);
+                    peak_update(m, srtt, mdev, mdev_max, rttvar);
                     if una > *window_end {
                         if *mdev_max < *rttvar {
                             *rttvar -= (*rttvar - *mdev_max) >> 2;
@@ -252,7 +252,7 @@ impl Rtt {
                 self.base = Dur((((*srtt >> 3) + *rttvar) as u64) * tick);
                 self.srtt = Some(Dur(*srtt as u64 * tick / 8));
             }
-            State::Ns2 { srtt, rttvar } => {
+            State::Ticks { srtt, rttvar } => {
                 let tick = p.rto_tick.0.max(1);
                 // ns-2 counts the ticks of a coarse clock between sending and acknowledgement.
                 let m = match p.timestamps.on() {
@@ -270,7 +270,7 @@ impl Rtt {
                     *rttvar = m << 1;
                 }
                 self.srtt = Some(Dur(*srtt as u64 * tick / 8));
-                self.base = Dur(ns2_rto(*srtt, *rttvar, tick).max(p.rto_min.0));
+                self.base = Dur(ticks_rto(*srtt, *rttvar, tick).max(p.rto_min.0));
             }
         }
     }
@@ -293,11 +293,11 @@ impl Rtt {
 }
 
 /// `srtt` scaled by 8, `rttvar` by 4: SRTT + 4 RTTVAR in nanoseconds.
-fn ns2_rto(srtt: i64, rttvar: i64, tick: u64) -> u64 {
+fn ticks_rto(srtt: i64, rttvar: i64, tick: u64) -> u64 {
     (((rttvar << 2) + (srtt >> 1)) >> 2) as u64 * tick
 }
 
-fn linux_update(m: i64, srtt: &mut i64, mdev: &mut i64, mdev_max: &mut i64, rttvar: &mut i64) {
+fn peak_update(m: i64, srtt: &mut i64, mdev: &mut i64, mdev_max: &mut i64, rttvar: &mut i64) {
     let mut err = m - (*srtt >> 3);
     *srtt += err;
     if err < 0 {

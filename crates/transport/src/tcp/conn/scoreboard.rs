@@ -1,9 +1,9 @@
-//! The sender's record of every segment in the network: what was SACKed, what is held lost, what was sent again.
+//! The sender's record of every segment in the network: what was SACKed, what is held lost, what was retransmitted.
 //!
 //! Segments stand in a ring in sequence order. Each is touched a constant number of times in its life, whatever the window: SACK
 //! blocks are compared with the known ranges and only the difference is walked; loss boundary and cursor only move forward.
 
-use super::super::detect::delivered::{Fate, Hears};
+use super::super::detect::delivered::{Fate, OnSacked};
 use super::super::params::SackAfterTimeout;
 use crosswind_base::Time;
 use std::collections::VecDeque;
@@ -12,8 +12,8 @@ mod retransmissions;
 
 const SACKED: u8 = 1;
 const LOST: u8 = 2;
-/// Sent again after it was held lost, and not held lost since.
-const RESENT: u8 = 4;
+/// Retransmitted after it was held lost, and not held lost since.
+const RETRANSMITTED: u8 = 4;
 /// Sent more than once, ever (Karn's rule).
 const EVER_RESENT: u8 = 8;
 
@@ -37,10 +37,10 @@ impl Sent {
     pub fn is_lost(&self) -> bool {
         self.flags & LOST != 0
     }
-    pub fn is_resent(&self) -> bool {
-        self.flags & RESENT != 0
+    pub fn is_retransmitted(&self) -> bool {
+        self.flags & RETRANSMITTED != 0
     }
-    pub fn was_ever_resent(&self) -> bool {
+    pub fn was_ever_retransmitted(&self) -> bool {
         self.flags & EVER_RESENT != 0
     }
 }
@@ -56,20 +56,20 @@ pub struct Acked {
     pub known_segments: u32,
     /// Transmission time of the oldest segment covered, if none of them was ever retransmitted (Karn).
     pub timed: Option<Time>,
-    pub any_resent: bool,
+    pub any_retransmitted: bool,
     /// Last transmission of the last segment covered.
     pub last_sent_at: Time,
-    /// Last transmission and end of the segment covered that left last: of those sent once, and of those sent again that
+    /// Last transmission and end of the segment covered that left last: of those sent once, and of those retransmitted that
     /// were not SACKed before.
     pub latest_original: (Time, u64),
-    pub latest_resend: (Time, u64),
+    pub latest_retransmission: (Time, u64),
     /// Some segment below the given mark was covered that had never been retransmitted (and was not SACKed before).
     pub original_below_mark: bool,
 }
 
 /// Acknowledged segments that had been sent once and of which nothing had been said before.
 #[derive(Clone, Copy, Debug)]
-pub struct Untouched {
+pub struct InOrderAck {
     pub segments: u32,
     pub first_start: u64,
     pub first_sent_at: Time,
@@ -81,18 +81,18 @@ pub struct Scoreboard {
     ring: VecDeque<Sent>,
     /// Segments taken off the front so far; turns ring positions into numbers that stay valid.
     popped: u64,
-    /// Number of the next segment that may be lost and not yet resent.
-    resend_cursor: u64,
+    /// Number of the next segment that may be lost and not yet retransmitted.
+    retransmit_cursor: u64,
     /// Everything unsacked below this sequence number is marked lost.
     loss_boundary: u64,
     /// SACKed ranges, ascending and disjoint.
     ranges: VecDeque<(u64, u64)>,
-    /// No segment before this number is unsacked, unmarked and never sent again.
+    /// No segment before this number is unsacked, unmarked and never retransmitted.
     suspect_cursor: u64,
     sacked: u64,
     lost: u64,
-    resent: u64,
-    /// Lost and not sent again yet.
+    retransmitted: u64,
+    /// Lost and not retransmitted yet.
     waiting: u64,
     /// Bytes that were ever held lost; those held lost again count again.
     ever_lost: u64,
@@ -113,11 +113,11 @@ impl Scoreboard {
     pub fn lost_bytes(&self) -> u64 {
         self.lost
     }
-    /// Bytes sent again, and neither acknowledged nor held lost since. Most of them are counted as lost as well.
-    pub fn resent_bytes(&self) -> u64 {
-        self.resent
+    /// Bytes retransmitted, and neither acknowledged nor held lost since. Most of them are counted as lost as well.
+    pub fn retransmitted_bytes(&self) -> u64 {
+        self.retransmitted
     }
-    /// Bytes that were ever held lost; what was lost again after it had been sent again counts again.
+    /// Bytes that were ever held lost; what was lost again after it had been retransmitted counts again.
     pub fn ever_lost(&self) -> u64 {
         self.ever_lost
     }
@@ -145,16 +145,16 @@ impl Scoreboard {
         self.ranges.iter().copied()
     }
 
-    /// Nothing is SACKed, held lost or sent again.
+    /// Nothing is SACKed, held lost or retransmitted.
     #[inline]
     pub fn is_clear(&self) -> bool {
-        self.sacked | self.lost | self.resent == 0
+        self.sacked | self.lost | self.retransmitted == 0
     }
 
     /// Takes off everything below `ack` if it is a few whole segments that were sent once; else nothing. For a board that
     /// is clear.
     #[inline]
-    pub fn take_untouched(&mut self, ack: u64) -> Option<Untouched> {
+    pub fn take_in_order(&mut self, ack: u64) -> Option<InOrderAck> {
         let first = *self.ring.front().filter(|s| s.flags == 0)?;
         let (mut last, mut segments) = (first, 1);
         while last.end() < ack && segments < 4 {
@@ -168,9 +168,9 @@ impl Scoreboard {
             self.ring.pop_front();
         }
         self.popped += segments as u64;
-        self.resend_cursor = self.resend_cursor.max(self.popped);
+        self.retransmit_cursor = self.retransmit_cursor.max(self.popped);
         let (first_start, first_sent_at, last_sent_at) = (first.start, first.sent_at, last.sent_at);
-        Some(Untouched { segments: segments as u32, first_start, first_sent_at, last_sent_at })
+        Some(InOrderAck { segments: segments as u32, first_start, first_sent_at, last_sent_at })
     }
 
     /// A segment leaves for the first time; it follows the last one.
@@ -193,14 +193,14 @@ impl Scoreboard {
             out.bytes += s.len as u64;
             out.segments += 1;
             out.known_segments += u32::from(s.is_sacked());
-            if s.was_ever_resent() {
-                out.any_resent = true;
+            if s.was_ever_retransmitted() {
+                out.any_retransmitted = true;
                 let news = if s.is_sacked() { Default::default() } else { (s.sent_at, s.end()) };
-                out.latest_resend = out.latest_resend.max(news);
+                out.latest_retransmission = out.latest_retransmission.max(news);
             } else {
                 out.latest_original = (s.sent_at, s.end());
             }
-            out.original_below_mark |= s.start < mark && !s.was_ever_resent() && !s.is_sacked();
+            out.original_below_mark |= s.start < mark && !s.was_ever_retransmitted() && !s.is_sacked();
             out.timed = out.timed.or(Some(s.sent_at));
             out.last_sent_at = s.sent_at;
             self.forget(&s, s.len as u64);
@@ -208,7 +208,7 @@ impl Scoreboard {
             self.popped += 1;
         }
         out.known_bytes = sacked_before - self.sacked;
-        if out.any_resent {
+        if out.any_retransmitted {
             out.timed = None;
         }
         while self.ranges.front().is_some_and(|r| r.1 <= ack) {
@@ -217,7 +217,7 @@ impl Scoreboard {
         if let Some(r) = self.ranges.front_mut() {
             r.0 = r.0.max(ack);
         }
-        self.resend_cursor = self.resend_cursor.max(self.popped);
+        self.retransmit_cursor = self.retransmit_cursor.max(self.popped);
         out
     }
 
@@ -242,8 +242,8 @@ impl Scoreboard {
     /// Takes bytes of an unsacked segment out of the counters.
     fn uncount(&mut self, s: &Sent, bytes: u64) {
         self.lost -= if s.is_lost() { bytes } else { 0 };
-        self.resent -= if s.is_resent() { bytes } else { 0 };
-        self.waiting -= if s.is_lost() && !s.is_resent() { bytes } else { 0 };
+        self.retransmitted -= if s.is_retransmitted() { bytes } else { 0 };
+        self.waiting -= if s.is_lost() && !s.is_retransmitted() { bytes } else { 0 };
     }
 
     /// Position in the ring of the segment that contains `seq`, or where it would stand.
@@ -263,7 +263,7 @@ impl Scoreboard {
     }
 
     /// Records one SACK block; returns the bytes that were not known before. `fresh` hears of every newly SACKed segment.
-    pub fn sack(&mut self, block: (u64, u64), mark: u64, fresh: &mut impl Hears) -> u64 {
+    pub fn sack(&mut self, block: (u64, u64), mark: u64, fresh: &mut impl OnSacked) -> u64 {
         let low = self.ring.front().map_or(u64::MAX, |s| s.start);
         let high = self.ring.back().map_or(0, |s| s.end());
         let (left, right) = (block.0.max(low), block.1.min(high));
@@ -297,7 +297,7 @@ impl Scoreboard {
     }
 
     /// Marks the segments that touch `gap` and lie within `whole`, the SACKed range that it has become part of.
-    fn sack_gap(&mut self, gap: (u64, u64), whole: (u64, u64), mark: u64, fresh: &mut impl Hears) -> u64 {
+    fn sack_gap(&mut self, gap: (u64, u64), whole: (u64, u64), mark: u64, fresh: &mut impl OnSacked) -> u64 {
         let mut i = self.find(gap.0);
         let mut news = 0;
         while let Some(s) = self.ring.get_mut(i) {
@@ -307,7 +307,7 @@ impl Scoreboard {
             if s.start >= whole.0 && !s.is_sacked() {
                 let was = *s;
                 s.flags = (s.flags & EVER_RESENT) | SACKED;
-                fresh.hear(&was, mark);
+                fresh.on_sacked(&was, mark);
                 self.uncount(&was, was.len as u64);
                 self.sacked += was.len as u64;
                 news += was.len as u64;
@@ -347,10 +347,10 @@ impl Scoreboard {
             if s.flags & (SACKED | LOST) == 0 {
                 s.flags |= LOST;
                 self.lost += s.len as u64;
-                if !s.is_resent() {
+                if !s.is_retransmitted() {
                     self.waiting += s.len as u64;
                     self.ever_lost += s.len as u64;
-                    self.resend_cursor = self.resend_cursor.min(self.popped + i as u64);
+                    self.retransmit_cursor = self.retransmit_cursor.min(self.popped + i as u64);
                 }
             }
             i += 1;
@@ -368,34 +368,34 @@ impl Scoreboard {
         }
         s.flags |= LOST;
         self.lost += s.len as u64;
-        if !s.is_resent() {
+        if !s.is_retransmitted() {
             self.waiting += s.len as u64;
             self.ever_lost += s.len as u64;
-            self.resend_cursor = self.resend_cursor.min(popped);
+            self.retransmit_cursor = self.retransmit_cursor.min(popped);
         }
         true
     }
 
-    /// Marks everything lost that left before `time` and is neither SACKed, held lost nor sent again.
+    /// Marks everything lost that left before `time` and is neither SACKed, held lost nor retransmitted.
     pub fn mark_lost_sent_before(&mut self, time: Time) {
         for (i, s) in self.ring.iter_mut().enumerate() {
-            if s.flags & (SACKED | LOST | RESENT) == 0 && s.sent_at < time {
+            if s.flags & (SACKED | LOST | RETRANSMITTED) == 0 && s.sent_at < time {
                 s.flags |= LOST;
                 self.lost += s.len as u64;
                 self.waiting += s.len as u64;
                 self.ever_lost += s.len as u64;
-                self.resend_cursor = self.resend_cursor.min(self.popped + i as u64);
+                self.retransmit_cursor = self.retransmit_cursor.min(self.popped + i as u64);
             }
         }
     }
 
-    /// Asks about each segment in order that is neither SACKed nor waiting to be sent again; those that are lost wait, also
-    /// when they have been sent again since. Returns whether there was one.
+    /// Asks about each segment in order that is neither SACKed nor waiting to be retransmitted; those that are lost wait, also
+    /// when they have been retransmitted since. Returns whether there was one.
     pub fn mark_lost_where(&mut self, mut fate: impl FnMut(&Sent) -> Fate) -> bool {
         let mut any = false;
         for i in 0..self.ring.len() {
             let s = &self.ring[i];
-            if s.flags & SACKED != 0 || s.flags & (LOST | RESENT) == LOST {
+            if s.flags & SACKED != 0 || s.flags & (LOST | RETRANSMITTED) == LOST {
                 continue;
             }
             match fate(s) {
@@ -408,16 +408,16 @@ impl Scoreboard {
         any
     }
 
-    /// The first segment was lost, perhaps once more although it was sent again: it waits. Returns whether there is one.
+    /// The first segment was lost, perhaps once more although it was retransmitted: it waits. Returns whether there is one.
     pub fn mark_first_lost_again(&mut self) -> bool {
         let popped = self.popped;
         match self.ring.front_mut() {
-            Some(s) if s.flags & (SACKED | LOST | RESENT) == LOST | RESENT => {
-                s.flags &= !RESENT;
-                self.resent -= s.len as u64;
+            Some(s) if s.flags & (SACKED | LOST | RETRANSMITTED) == LOST | RETRANSMITTED => {
+                s.flags &= !RETRANSMITTED;
+                self.retransmitted -= s.len as u64;
                 self.waiting += s.len as u64;
                 self.ever_lost += s.len as u64;
-                self.resend_cursor = self.resend_cursor.min(popped);
+                self.retransmit_cursor = self.retransmit_cursor.min(popped);
                 true
             }
             Some(s) if s.is_lost() => true,
@@ -432,13 +432,13 @@ impl Scoreboard {
             self.sacked = 0;
         }
         let waited = self.waiting;
-        (self.lost, self.resent, self.waiting, self.suspect_cursor) = (0, 0, 0, self.popped);
+        (self.lost, self.retransmitted, self.waiting, self.suspect_cursor) = (0, 0, 0, self.popped);
         self.retransmissions = Default::default();
         for s in &mut self.ring {
             if keep == SackAfterTimeout::Clear {
                 s.flags &= !SACKED;
             }
-            s.flags &= !(RESENT | LOST);
+            s.flags &= !(RETRANSMITTED | LOST);
             if s.flags & SACKED == 0 && s.end() <= high {
                 s.flags |= LOST;
                 self.lost += s.len as u64;
@@ -446,32 +446,32 @@ impl Scoreboard {
         }
         self.waiting = self.lost;
         self.ever_lost += self.lost.saturating_sub(waited);
-        self.resend_cursor = self.popped;
+        self.retransmit_cursor = self.popped;
         self.loss_boundary = self.ring.back().map_or(self.loss_boundary, |s| s.end().min(high));
     }
 
     /// The timeout was a mistake: nothing is held lost any more.
     pub fn clear_lost(&mut self) {
         for s in &mut self.ring {
-            s.flags &= !(LOST | RESENT);
+            s.flags &= !(LOST | RETRANSMITTED);
         }
-        (self.lost, self.resent, self.waiting, self.suspect_cursor) = (0, 0, 0, self.popped);
+        (self.lost, self.retransmitted, self.waiting, self.suspect_cursor) = (0, 0, 0, self.popped);
         self.loss_boundary = 0;
         self.retransmissions = Default::default();
-        self.resend_cursor = self.popped;
+        self.retransmit_cursor = self.popped;
     }
 
-    /// The next segment that is lost and waits to be sent again.
+    /// The next segment that is lost and waits to be retransmitted.
     pub fn next_lost(&mut self) -> Option<Sent> {
         if self.waiting == 0 {
             return None;
         }
         loop {
-            let s = *self.ring.get((self.resend_cursor - self.popped) as usize)?;
-            if s.flags & (LOST | RESENT) == LOST {
+            let s = *self.ring.get((self.retransmit_cursor - self.popped) as usize)?;
+            if s.flags & (LOST | RETRANSMITTED) == LOST {
                 return Some(s);
             }
-            self.resend_cursor += 1;
+            self.retransmit_cursor += 1;
         }
     }
 
@@ -481,7 +481,7 @@ impl Scoreboard {
         self.suspect_cursor = self.suspect_cursor.max(self.popped);
         loop {
             let s = self.ring.get((self.suspect_cursor - self.popped) as usize).filter(|s| s.end() <= high)?;
-            if s.flags & (SACKED | LOST | RESENT) == 0 {
+            if s.flags & (SACKED | LOST | RETRANSMITTED) == 0 {
                 return Some(*s);
             }
             self.suspect_cursor += 1;
@@ -497,18 +497,18 @@ impl Scoreboard {
         same("outstanding bytes", nxt - una, sum(&|_| true))?;
         same("SACKed bytes", self.sacked, sum(&|s| s.is_sacked()))?;
         same("lost bytes", self.lost, sum(&|s| s.is_lost()))?;
-        same("resent bytes", self.resent, sum(&|s| s.is_resent()))?;
-        same("bytes that wait", self.waiting, sum(&|s| s.is_lost() && !s.is_resent()))?;
+        same("retransmitted bytes", self.retransmitted, sum(&|s| s.is_retransmitted()))?;
+        same("bytes that wait", self.waiting, sum(&|s| s.is_lost() && !s.is_retransmitted()))?;
         same("SACKed and lost", 0, sum(&|s| s.is_sacked() && s.is_lost()))?;
         let within = |s: &Sent| {
             let i = self.ranges.partition_point(|r| r.1 < s.end());
             self.ranges.get(i).is_some_and(|r| r.0 <= s.start)
         };
         same("bytes in ranges", self.sacked, sum(&within))?;
-        let waiting = |s: &Sent| s.is_lost() && !s.is_resent();
+        let waiting = |s: &Sent| s.is_lost() && !s.is_retransmitted();
         let first = self.ring.iter().position(waiting).map_or(u64::MAX, |i| self.popped + i as u64);
-        if first < self.resend_cursor {
-            return Err(format!("segment {first} waits behind the cursor {}", self.resend_cursor));
+        if first < self.retransmit_cursor {
+            return Err(format!("segment {first} waits behind the cursor {}", self.retransmit_cursor));
         }
         Ok(())
     }
@@ -533,7 +533,7 @@ mod tests {
         assert!(b.mark_lost_by_sack(3, 100));
         assert_eq!(b.lost_bytes(), 300);
         assert_eq!(b.next_lost().map(|s| s.start), Some(0));
-        b.resend(0, Time(9));
+        b.retransmit(0, Time(9));
         assert_eq!(b.next_lost().map(|s| s.start), Some(100));
     }
 
@@ -550,7 +550,7 @@ mod tests {
     #[test]
     fn karn_no_sample_from_an_ack_that_covers_a_retransmission() {
         let mut b = board(3);
-        b.resend(0, Time(50));
+        b.retransmit(0, Time(50));
         assert_eq!(b.ack_to(300, 0).timed, None);
         let mut b = board(3);
         assert_eq!(b.ack_to(300, 0).timed, Some(Time(0)));
@@ -561,7 +561,7 @@ mod tests {
         let mut b = board(6);
         b.sack((100, 200), 0, &mut false);
         b.mark_first_lost();
-        b.resend(0, Time(40));
+        b.retransmit(0, Time(40));
         b.mark_lost_sent_before(Time(4));
         assert_eq!((b.lost_bytes(), b.next_lost().map(|s| s.start)), (300, Some(200)));
         b.audit(0, 600).expect("the counters agree with the segments");

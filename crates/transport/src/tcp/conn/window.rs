@@ -36,7 +36,7 @@ choice!(
         /// It grows with the segments that arrive, as the kernel's memory for `receive_buffer` allows: see the page of
         /// the receive window.
         #[serde(rename = "linux-2.4")]
-        Linux24,
+        Growing,
     }
 );
 

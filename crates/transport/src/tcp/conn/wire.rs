@@ -1,6 +1,7 @@
 //! What leaves: the headers that both halves of a connection share.
 
-use super::super::params::{Handshake, TcpParams};
+use super::super::params::TcpParams;
+use super::super::policies::OptionBytes;
 use super::super::sender::{Line, Outgoing};
 use super::super::{Io, share, stamp};
 use super::Agreed;
@@ -13,11 +14,6 @@ pub(super) const IP_TCP_HEADER: u16 = 40;
 /// A whole AccECN option, padded.
 pub(super) const OPTION_MAX: u64 = 12;
 
-/// Length of the timestamps option of a data segment, padded; ns-2 counts the option alone.
-pub(super) fn timestamps_bytes(p: &TcpParams) -> u64 {
-    if p.handshake == Handshake::Ns2 { 10 } else { 12 }
-}
-
 #[inline(always)]
 pub(super) fn header(flags: TcpFlags, now: Time, rx: &Receiver, agreed: &Agreed, p: &TcpParams) -> Packet {
     let stamped = agreed.timestamps;
@@ -28,8 +24,7 @@ pub(super) fn header(flags: TcpFlags, now: Time, rx: &Receiver, agreed: &Agreed,
         wnd: rx.window(p).min(if agreed.scaled { 1 << 30 } else { 65535 }) as u32,
         ts_val: if stamped { stamp(now, p.timestamp_tick) } else { 0 },
         ts_ecr: if stamped { rx.ts_recent } else { 0 },
-        // ns-2's sinks count nothing for the option.
-        len: IP_TCP_HEADER + if stamped && p.handshake != Handshake::Ns2 { 12 } else { 0 },
+        len: IP_TCP_HEADER + if stamped { agreed.option_bytes.stamped_ack } else { 0 },
         flags,
         ..Packet::default()
     }
@@ -49,9 +44,7 @@ pub(super) fn send_ack(rx: &mut Receiver, agreed: &Agreed, p: &TcpParams, seq: u
     rx.offer(out.wnd);
     rx.acked();
     if let Some(sack) = &sack {
-        // ns-2 counts the blocks alone, not the option around them.
-        let option_header = if p.handshake == Handshake::Ns2 { 0 } else { 4 };
-        out.len += option_header + 8 * sack.len() as u16;
+        out.len += agreed.option_bytes.around_blocks + 8 * sack.len() as u16;
     }
     out.len += option.map_or(0, AccEcnOption::padded_bytes);
     let is_any = sack.is_some() || option.is_some();
@@ -122,16 +115,17 @@ impl<I: Io> Line for ConnLine<'_, I> {
         p.seq = s.seq;
         p.payload = s.payload as u16;
         p.len += s.payload as u16;
-        if self.agreed.timestamps && self.params.handshake == Handshake::Ns2 {
-            p.len += timestamps_bytes(self.params) as u16;
+        if self.agreed.timestamps {
+            let OptionBytes { stamped_data, stamped_ack, .. } = self.agreed.option_bytes;
+            p.len += stamped_data - stamped_ack;
         }
         p.set_ecn(match &self.agreed.codepoints {
             c if s.payload == 0 || s.probe => c.control,
-            c if s.resend => c.again,
+            c if s.retransmit => c.again,
             c => c.data,
         });
-        let kind = if s.resend { EventKind::Resend } else { EventKind::Send };
-        if s.resend {
+        let kind = if s.retransmit { EventKind::Resend } else { EventKind::Send };
+        if s.retransmit {
             p.meta = Meta(Meta::REXMIT);
         }
         self.rx.offer(p.wnd);

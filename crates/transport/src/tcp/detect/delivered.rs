@@ -4,15 +4,15 @@ use super::super::conn::scoreboard::{Acked, Sent};
 use crosswind_base::{Dur, Time};
 
 /// Whoever wants to hear of segments that SACK blocks report for the first time.
-pub trait Hears {
-    fn hear(&mut self, s: &Sent, mark: u64);
+pub trait OnSacked {
+    fn on_sacked(&mut self, s: &Sent, mark: u64);
 }
 
 /// Whether one of them lies below the mark and had never been retransmitted.
-impl Hears for bool {
+impl OnSacked for bool {
     #[inline]
-    fn hear(&mut self, s: &Sent, mark: u64) {
-        *self |= s.start < mark && !s.was_ever_resent();
+    fn on_sacked(&mut self, s: &Sent, mark: u64) {
+        *self |= s.start < mark && !s.was_ever_retransmitted();
     }
 }
 
@@ -23,7 +23,7 @@ pub struct Delivered {
     /// Its last transmission and its end.
     pub newest: (Time, u64),
     /// It had been sent more than once.
-    pub newest_resent: bool,
+    pub newest_retransmitted: bool,
     /// Segments.
     pub segments: u32,
 }
@@ -32,27 +32,27 @@ impl Delivered {
     /// What a cumulative acknowledgement has delivered.
     #[inline]
     pub fn of(acked: &Acked) -> Delivered {
-        let newest_resent = acked.latest_resend > acked.latest_original;
-        let newest = if newest_resent { acked.latest_resend } else { acked.latest_original };
+        let newest_retransmitted = acked.latest_retransmission > acked.latest_original;
+        let newest = if newest_retransmitted { acked.latest_retransmission } else { acked.latest_original };
         let segments = acked.segments - acked.known_segments;
-        Delivered { original_below_mark: acked.original_below_mark, newest, newest_resent, segments }
+        Delivered { original_below_mark: acked.original_below_mark, newest, newest_retransmitted, segments }
     }
 }
 
 impl Delivered {
     /// The round trip of the newest segment, if it was sent once.
     pub fn sample(&self, now: Time) -> Option<Dur> {
-        (!self.newest_resent && self.newest.0 > Time::ZERO).then(|| now.since(self.newest.0))
+        (!self.newest_retransmitted && self.newest.0 > Time::ZERO).then(|| now.since(self.newest.0))
     }
 }
 
-impl Hears for Delivered {
+impl OnSacked for Delivered {
     #[inline]
-    fn hear(&mut self, s: &Sent, mark: u64) {
-        self.original_below_mark.hear(s, mark);
+    fn on_sacked(&mut self, s: &Sent, mark: u64) {
+        self.original_below_mark.on_sacked(s, mark);
         self.segments += 1;
         if (s.sent_at, s.end()) > self.newest {
-            (self.newest, self.newest_resent) = ((s.sent_at, s.end()), s.was_ever_resent());
+            (self.newest, self.newest_retransmitted) = ((s.sent_at, s.end()), s.was_ever_retransmitted());
         }
     }
 }

@@ -2,10 +2,11 @@
 
 use super::delivered::Delivered;
 use super::fack::Fack;
-use super::newreno::{NewReno, Variant};
-use super::ns2_sack1::Ns2Sack1;
+use super::newreno::NewReno;
+use super::pipe_sack::PipeSack;
 use super::rack::Rack;
 use super::sack::Sack;
+use super::table::{NEWRENO, NS2_NEWRENO};
 use super::tlp::{Kind, Meaning, Tlp};
 use super::{Detect, Phase, Verdict, View};
 use crate::tcp::Ack;
@@ -16,7 +17,7 @@ use crosswind_base::{Dur, Time};
 const MSS: u64 = 1000;
 
 fn view(nxt: u64, phase: Phase) -> View {
-    View { una: 1, nxt, mss: MSS, dupthresh: 3, phase, guard: 0, limited_transmit: true, cwnd: 10_000.0 }
+    View { una: 1, nxt, mss: MSS, dupthresh: 3, phase, recovery_point: 0, limited_transmit: true, cwnd: 10_000.0 }
 }
 
 #[test]
@@ -36,18 +37,16 @@ fn fack_counts_three_duplicates_even_when_the_segments_are_short() {
 #[test]
 fn duplicates_release_segments_before_a_recovery_as_each_variant_does() {
     let p = preset("ns2-newreno").expect("a preset");
-    // From the third on they release nothing in ns-2, which does not heed the guard here: one segment is held lost.
-    for (variant, gone, burst) in
-        [(Variant::Ns2NewReno, [1, 2, 1, 1], [0, 0, 2, 2]), (Variant::NewReno, [1, 2, 2, 2], [0; 4])]
-    {
-        let (mut detector, mut board) = (NewReno::new(variant, &p), Scoreboard::default());
+    // From the third on they release nothing in ns-2, which does not heed the recovery point here: one segment is held lost.
+    for (rules, gone, burst) in [(NS2_NEWRENO, [1, 2, 1, 1], [0, 0, 2, 2]), (NEWRENO, [1, 2, 2, 2], [0; 4])] {
+        let (mut detector, mut board) = (NewReno::new(rules, &p), Scoreboard::default());
         (0..8).for_each(|i| board.push(1 + MSS * i, MSS as u32, Time(0)));
-        // A guard above all that is out.
-        let v = View { guard: 20_000, ..view(8001, Phase::Open) };
+        // A recovery point above all that is out.
+        let v = View { recovery_point: 20_000, ..view(8001, Phase::Open) };
         for (segments, burst) in gone.into_iter().zip(burst) {
             detector.on_ack(&Ack { ack: 1, duplicate: true, ..Ack::default() }, &[], &mut board, &v);
-            assert_eq!(detector.in_flight(&board, &v), (8 - segments) * MSS, "{variant:?}");
-            assert_eq!(detector.burst_limit(), burst, "{variant:?}");
+            assert_eq!(detector.in_flight(&board, &v), (8 - segments) * MSS, "{rules:?}");
+            assert_eq!(detector.status().burst_limit, burst, "{rules:?}");
         }
     }
 }
@@ -62,7 +61,7 @@ fn an_ack_in_a_recovery_of_rack_is_partial_only_when_it_advances() {
         let v = View { una: 1 + bytes, ..view(8001, Phase::Recovery { high: 8001 }) };
         rack.on_ack(&a, &[], &mut board, &v)
     };
-    assert_eq!((verdict(MSS), verdict(0)), (Verdict::Partial, Verdict::Nothing));
+    assert_eq!((verdict(MSS), verdict(0)), (Verdict::Partial { deflate: 0 }, Verdict::Nothing));
 }
 
 #[test]
@@ -72,7 +71,7 @@ fn a_duplicate_without_news_is_none_for_sack() {
     let v = view(5001, Phase::Open);
     for (sacked, is_quiet) in [(0, true), (MSS, false)] {
         sack.on_ack(&Ack { ack: 1, sacked, duplicate: true, ..Ack::default() }, &[], &mut board, &v);
-        assert_eq!(sack.is_quiet(), is_quiet, "{sacked} B reported");
+        assert_eq!(sack.status().is_quiet, is_quiet, "{sacked} B reported");
     }
 }
 
@@ -81,23 +80,23 @@ fn fack_is_quiet_between_duplicates() {
     let mut board = Scoreboard::default();
     (0..5).for_each(|i| board.push(1 + MSS * i, MSS as u32, Time(0)));
     let (mut fack, v) = (Fack::default(), view(5001, Phase::Open));
-    assert!(fack.is_quiet());
+    assert!(fack.status().is_quiet);
     fack.on_ack(&Ack { ack: 1, sacked: MSS, duplicate: true, ..Ack::default() }, &[], &mut board, &v);
-    assert!(!fack.is_quiet(), "the next ACK has to be looked at: it begins the count anew");
+    assert!(!fack.status().is_quiet, "the next ACK has to be looked at: it begins the count anew");
     fack.on_ack(&Ack { ack: 1001, bytes: MSS, ..Ack::default() }, &[], &mut board, &v);
-    assert!(fack.is_quiet());
+    assert!(fack.status().is_quiet);
 }
 
 #[test]
 fn a_report_that_grows_to_both_sides_is_a_duplicate_for_sack1() {
     let p = preset("ns2-sack1").expect("a preset");
-    let (mut sack, mut board) = (Ns2Sack1::new(&p), Scoreboard::default());
+    let (mut sack, mut board) = (PipeSack::new(&p), Scoreboard::default());
     (0..8).for_each(|i| board.push(1 + MSS * i, MSS as u32, Time(0)));
     let v = view(8001, Phase::Open);
     // The ACKs between the first and the second were lost.
     let verdicts = [(3001, 4001), (2001, 5001), (2001, 6001)].map(|block| {
         let a = Ack { ack: 1, sacked: MSS, duplicate: true, ..Ack::default() };
-        (sack.on_ack(&a, &[block], &mut board, &v), sack.may_send())
+        (sack.on_ack(&a, &[block], &mut board, &v), sack.status().may_send)
     });
     // The third is answered by the retransmission alone.
     assert_eq!(verdicts, [(Verdict::Nothing, true), (Verdict::Nothing, true), (Verdict::Loss, false)]);
@@ -120,20 +119,20 @@ fn only_what_was_sent_once_is_a_sample() {
     let newest = (Time(1_000), 1001);
     let sample = |d: Delivered| d.sample(Time(5_000));
     assert_eq!(sample(Delivered { newest, ..Delivered::default() }), Some(Dur(4_000)));
-    assert_eq!(sample(Delivered { newest, newest_resent: true, ..Delivered::default() }), None);
+    assert_eq!(sample(Delivered { newest, newest_retransmitted: true, ..Delivered::default() }), None);
     assert_eq!(sample(Delivered::default()), None, "nothing has been delivered");
 }
 
 #[test]
 fn fack_finds_losses_from_the_guard_on() {
-    for (guard, verdict) in [(1, Verdict::Loss), (2, Verdict::Nothing)] {
+    for (recovery_point, verdict) in [(1, Verdict::Loss), (2, Verdict::Nothing)] {
         let (mut fack, mut board) = (Fack::default(), Scoreboard::default());
         (0..8).for_each(|i| board.push(1 + MSS * i, MSS as u32, Time(0)));
         let block = (1001, 8001);
         let sacked = board.sack(block, 0, &mut Delivered::default());
         let a = Ack { ack: 1, sacked, duplicate: true, ..Ack::default() };
-        let v = View { guard, ..view(8001, Phase::Open) };
-        assert_eq!(fack.on_ack(&a, &[block], &mut board, &v), verdict, "guard {guard}");
+        let v = View { recovery_point, ..view(8001, Phase::Open) };
+        assert_eq!(fack.on_ack(&a, &[block], &mut board, &v), verdict, "recovery point {recovery_point}");
     }
 }
 

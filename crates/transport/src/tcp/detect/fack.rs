@@ -3,7 +3,7 @@
 //! **Source**: mathis-mahdavi-1996 sections 3 and 4; ns-2.35 `FackTcpAgent`; gurtov-2004 section 4.3.1.
 //!
 //! **Idea**: whatever is not reported below the highest SACK (`fack`) has left the network:
-//! `awnd = nxt - fack + sent again`. Recovery begins when `fack - una > dupthresh MSS` or on the third duplicate, and sends
+//! `awnd = nxt - fack + retransmitted`. Recovery begins when `fack - una > dupthresh MSS` or on the third duplicate, and sends
 //! holes first, then new data, as `awnd` falls below the window.
 //!
 //! | parameter | unit | default | origin of the default |
@@ -17,7 +17,8 @@
 
 use super::super::Ack;
 use super::super::conn::scoreboard::Scoreboard;
-use super::{Detect, Habits, Phase, Verdict, View};
+use super::{Detect, Phase, RecoveryPolicy, Status, Verdict, View};
+use crosswind_base::Time;
 
 #[derive(Clone, Debug, Default)]
 pub struct Fack {
@@ -27,8 +28,8 @@ pub struct Fack {
 
 impl Detect for Fack {
     #[inline]
-    fn is_quiet(&self) -> bool {
-        self.dups == 0
+    fn status(&self) -> Status {
+        Status { is_quiet: self.dups == 0, ..Status::WATCHFUL }
     }
 
     fn on_ack(&mut self, a: &Ack, _blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict {
@@ -38,14 +39,14 @@ impl Detect for Fack {
             Phase::Recovery { high } if v.una >= high => return Verdict::Recovered,
             Phase::Recovery { .. } => {
                 board.mark_lost_below(fack);
-                return if a.bytes > 0 { Verdict::Partial } else { Verdict::Nothing };
+                return if a.bytes > 0 { Verdict::Partial { deflate: 0 } } else { Verdict::Nothing };
             }
             // After a timeout everything outstanding is held lost already.
             Phase::Timeout { .. } => return Verdict::Nothing,
             Phase::Open | Phase::Echo { .. } => {}
         }
         let far = fack - v.una > u64::from(v.dupthresh) * v.mss;
-        if a.sacked == 0 || v.una < v.guard || !(far || self.dups >= v.dupthresh) {
+        if a.sacked == 0 || v.una < v.recovery_point || !(far || self.dups >= v.dupthresh) {
             return Verdict::Nothing;
         }
         board.mark_lost_below(fack);
@@ -56,17 +57,18 @@ impl Detect for Fack {
     fn in_flight(&self, board: &Scoreboard, v: &View) -> u64 {
         match v.phase {
             Phase::Open | Phase::Echo { .. } => {
-                v.nxt - board.highest_sacked().clamp(v.una, v.nxt) + board.resent_bytes()
+                v.nxt - board.highest_sacked().clamp(v.una, v.nxt) + board.retransmitted_bytes()
             }
-            _ => (v.nxt - v.una) - board.sacked_bytes() - board.lost_bytes() + board.resent_bytes(),
+            _ => (v.nxt - v.una) - board.sacked_bytes() - board.lost_bytes() + board.retransmitted_bytes(),
         }
     }
 
-    fn on_timeout(&mut self) {
+    fn on_timeout(&mut self, _now: Time, _board: &Scoreboard, _v: &View) -> Option<Time> {
         self.dups = 0;
+        None
     }
 
-    fn habits(&self) -> Habits {
-        Habits { resends_suspects: false, ..Habits::default() }
+    fn policy(&self) -> RecoveryPolicy {
+        RecoveryPolicy { retransmits_suspects: false, ..RecoveryPolicy::default() }
     }
 }

@@ -4,10 +4,10 @@
 //! `NewRenoTcpAgent`; fall-floyd-1996 (Tahoe); gurtov-2004 section 4.5 (what duplicates mean after a timeout).
 //!
 //! **Idea**: `dupthresh` duplicate ACKs mean that the first segment is lost; every duplicate tells that one segment has
-//! left the network, so `in flight = outstanding - duplicates - lost + sent again`. Reno leaves recovery on the
+//! left the network, so `in flight = outstanding - duplicates - lost + retransmitted`. Reno leaves recovery on the
 //! first new ACK, NewReno stays until everything outstanding at its start is acknowledged and sends the first
 //! unacknowledged segment again on each partial ACK. Tahoe has no recovery: after the loss the window is one segment, as after a timeout but
-//! without its back-off, and everything from the first segment on is sent again.
+//! without its back-off, and everything from the first segment on is retransmitted.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
@@ -27,10 +27,10 @@
 //! **Checked by**: `detect/newreno_oracle.rs` (heuristics), `tests/tapes/*reno_*.tape`, `tests/tapes/newreno_rto_*.tape`; the ns-2 comparison, segment by segment.
 
 use super::super::conn::scoreboard::Scoreboard;
-use super::super::params::{GuardRule, Patience, Switch, TcpParams};
+use super::super::params::{DuplicatesRule, Patience, Switch, TcpParams};
 use super::super::{Ack, stamp};
-use super::{Detect, Habits, Phase, Verdict, View};
-use crosswind_base::Dur;
+use super::{Delay, Detect, Phase, RecoveryPointScope, RecoveryPolicy, Status, Verdict, View};
+use crosswind_base::{Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -62,20 +62,74 @@ impl Default for NewRenoParams {
     }
 }
 
+/// What ends a recovery.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Variant {
-    Tahoe,
-    Reno,
-    NewReno,
-    Ns2Tahoe,
-    Ns2Reno,
-    Ns2NewReno,
+pub enum Ends {
+    /// The first new ACK (Reno).
+    OnAnyAck,
+    /// The ACK of everything outstanding at its start (NewReno).
+    WhenAllAcked,
+}
+
+/// What a loss leads to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OnLoss {
+    Recover,
+    /// One segment, and everything again (Tahoe).
+    StartOver,
+}
+
+/// Which duplicates outside a recovery tell of a segment that has left the network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum EarlyRelease {
+    /// The first `dupthresh - 1`, and none after a timeout: they answer segments that were sent twice (RFC 3042).
+    LimitedTransmit,
+    /// All while they are fewer than `dupthresh`, after a timeout as well.
+    BelowThreshold,
+}
+
+/// What a partial ACK that covers more than the duplicates counted deflates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Deflation {
+    OfDuplicates,
+    /// The window, too, by the difference.
+    OfWindowToo,
+}
+
+/// How many segments may leave in answer to one ACK.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Burst {
+    Unlimited,
+    /// Two, from the third duplicate to the end of the recovery.
+    TwoInRecovery,
+    /// One, while duplicates are counted.
+    OneForDuplicates,
+}
+
+/// What becomes of the row of duplicates at a timeout.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CountOnTimeout {
+    Forgotten,
+    /// Only an ACK that advances ends it.
+    Kept,
+}
+
+/// The decisions in which senders that count duplicates differ.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rules {
+    pub ends: Ends,
+    pub on_loss: OnLoss,
+    pub recovery_point: RecoveryPointScope,
+    pub release: EarlyRelease,
+    pub deflation: Deflation,
+    pub burst: Burst,
+    pub on_timeout: CountOnTimeout,
 }
 
 /// What the heuristics look at: the last ACK that advanced.
 #[derive(Clone, Debug)]
 struct Heuristic {
-    rule: GuardRule,
+    rule: DuplicatesRule,
     segments: u64,
     /// The timestamp heuristic, too, wants a window above one segment.
     looks_at_window: bool,
@@ -103,45 +157,40 @@ impl Heuristic {
         self.echoes_below = a.ts_ecr == stamp(a.below_sent_at, self.tick);
     }
 
-    /// Whether three duplicates below the guard mean a loss.
+    /// Whether three duplicates below the recovery point mean a loss.
     fn finds_loss(&self, v: &View) -> bool {
         let opened = v.cwnd > v.mss as f64;
         match self.rule {
-            GuardRule::Bugfix => false,
-            GuardRule::NoBugfix => true,
-            GuardRule::AckHeuristic => opened && self.jump <= self.segments * v.mss,
-            GuardRule::TimestampHeuristic => (opened || !self.looks_at_window) && self.echoes_below,
+            DuplicatesRule::Bugfix => false,
+            DuplicatesRule::NoBugfix => true,
+            DuplicatesRule::AckHeuristic => opened && self.jump <= self.segments * v.mss,
+            DuplicatesRule::TimestampHeuristic => (opened || !self.looks_at_window) && self.echoes_below,
         }
     }
 }
 
 #[derive(Clone, Debug)]
 pub struct NewReno {
-    variant: Variant,
+    rules: Rules,
     patience: Patience,
     /// A partial ACK deflates by what it acknowledges, not by all duplicates.
     deflates: bool,
     heuristic: Option<Box<Heuristic>>,
     /// Consecutive duplicate ACKs; during recovery, segments known to have left the network.
     dups: u64,
-    /// ns-2 keeps counting duplicates through partial ACKs, for its burst rule alone.
+    /// The same without what partial ACKs take off, for the rule of bursts alone.
     dups_ever: u64,
-    /// Bytes by which ns-2 deflates the window beyond the duplicates counted.
-    deflate: u64,
 }
 
 impl NewReno {
-    pub fn new(variant: Variant, p: &TcpParams) -> NewReno {
-        let heuristic = (p.dupack_guard != GuardRule::Bugfix).then(|| Box::new(Heuristic::new(p)));
+    pub fn new(rules: Rules, p: &TcpParams) -> NewReno {
+        let heuristic = (p.dupack_guard != DuplicatesRule::Bugfix).then(|| Box::new(Heuristic::new(p)));
         let deflates = p.newreno.deflation.on();
-        NewReno { variant, patience: p.newreno.patience, deflates, heuristic, dups: 0, dups_ever: 0, deflate: 0 }
+        NewReno { rules, patience: p.newreno.patience, deflates, heuristic, dups: 0, dups_ever: 0 }
     }
 
     fn stays_on_partial(&self) -> bool {
-        matches!(self.variant, Variant::NewReno | Variant::Ns2NewReno)
-    }
-    fn is_ns2(&self) -> bool {
-        matches!(self.variant, Variant::Ns2Tahoe | Variant::Ns2Reno | Variant::Ns2NewReno)
+        self.rules.ends == Ends::WhenAllAcked
     }
 
     fn on_new(&mut self, a: &Ack, board: &mut Scoreboard, v: &View) -> Verdict {
@@ -158,19 +207,19 @@ impl NewReno {
         }
         // RFC 6582 step 3, partial ACK: deflate by what was acknowledged, add back one segment.
         let acked = a.bytes.div_ceil(v.mss);
-        self.deflate = 0;
+        let mut deflate = 0;
         if !self.deflates {
             self.dups = 0;
         } else if self.dups > acked {
             self.dups -= acked - 1;
         } else {
-            if self.is_ns2() {
-                self.deflate = (acked - self.dups) * v.mss;
+            if self.rules.deflation == Deflation::OfWindowToo {
+                deflate = (acked - self.dups) * v.mss;
             }
             self.dups = 1;
         }
         board.mark_first_lost();
-        Verdict::Partial
+        Verdict::Partial { deflate }
     }
 
     fn on_duplicate(&mut self, a: &Ack, board: &mut Scoreboard, v: &View) -> Verdict {
@@ -180,19 +229,19 @@ impl NewReno {
         self.dups += 1;
         self.dups_ever += 1;
         let recovering = matches!(v.phase, Phase::Recovery { .. });
-        if recovering || self.dups != v.dupthresh as u64 || self.is_guarded(v) {
+        if recovering || self.dups != v.dupthresh as u64 || self.is_below_recovery_point(v) {
             return Verdict::Nothing;
         }
-        // After a timeout, or below the guard, the first segment may have been sent again already, and that was lost.
-        let below_guard = self.heuristic.is_some() || matches!(v.phase, Phase::Timeout { .. });
-        let again = below_guard && board.mark_first_lost_again();
+        // After a timeout, or below the recovery point, the first segment may have been retransmitted already, and that was lost.
+        let is_below = self.heuristic.is_some() || matches!(v.phase, Phase::Timeout { .. });
+        let again = is_below && board.mark_first_lost_again();
         if again || board.mark_first_lost() { Verdict::Loss } else { Verdict::Nothing }
     }
 
-    /// The window that was in the network at the last loss is not yet acknowledged. ns-2 has exceptions.
-    fn is_guarded(&self, v: &View) -> bool {
-        let guarded = if self.is_ns2() { v.is_guarded_in_ns2() } else { v.una <= v.guard };
-        guarded && !self.heuristic.as_ref().is_some_and(|h| h.finds_loss(v))
+    /// The window that was in the network at the last loss is not yet acknowledged.
+    fn is_below_recovery_point(&self, v: &View) -> bool {
+        v.is_below_recovery_point(self.rules.recovery_point)
+            && !self.heuristic.as_ref().is_some_and(|h| h.finds_loss(v))
     }
 }
 
@@ -207,61 +256,57 @@ impl Detect for NewReno {
         let limit = v.dupthresh as u64;
         let left = if recovering {
             self.dups
-        } else if matches!(v.phase, Phase::Timeout { .. }) && !self.is_ns2() {
-            // Duplicates after a timeout answer segments that were sent twice.
+        } else if !v.limited_transmit {
             0
-        } else if !v.limited_transmit || (self.is_ns2() && self.dups >= limit) {
-            0
-        } else if self.is_ns2() {
-            self.dups
         } else {
-            // RFC 3042: the first two duplicates release a segment each.
-            self.dups.min(limit - 1)
+            let after_timeout = matches!(v.phase, Phase::Timeout { .. });
+            match self.rules.release {
+                EarlyRelease::LimitedTransmit if after_timeout => 0,
+                EarlyRelease::LimitedTransmit => self.dups.min(limit - 1),
+                EarlyRelease::BelowThreshold if self.dups < limit => self.dups,
+                EarlyRelease::BelowThreshold => 0,
+            }
         };
-        (outstanding + board.resent_bytes()).saturating_sub(left * v.mss + board.lost_bytes())
+        (outstanding + board.retransmitted_bytes()).saturating_sub(left * v.mss + board.lost_bytes())
     }
 
     #[inline]
-    fn is_quiet(&self) -> bool {
-        self.dups | self.dups_ever == 0 && self.heuristic.is_none()
-    }
-
-    fn burst_limit(&self) -> u32 {
-        match self.variant {
-            Variant::Ns2NewReno if self.dups_ever >= 3 => 2,
-            Variant::Ns2Tahoe if self.dups > 0 => 1,
+    fn status(&self) -> Status {
+        let burst_limit = match self.rules.burst {
+            Burst::TwoInRecovery if self.dups_ever >= 3 => 2,
+            Burst::OneForDuplicates if self.dups > 0 => 1,
             _ => 0,
-        }
+        };
+        let is_quiet = self.dups | self.dups_ever == 0 && self.heuristic.is_none();
+        Status { is_quiet, burst_limit, ..Status::WATCHFUL }
     }
 
-    fn wait_on(&mut self, a: &Ack, blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) {
-        let patient = View { dupthresh: u32::MAX, ..*v };
-        self.on_ack(a, blocks, board, &patient);
-    }
-    fn declare(&mut self, board: &mut Scoreboard, v: &View) -> Verdict {
-        if !self.is_guarded(v) && board.mark_first_lost() { Verdict::Loss } else { Verdict::Nothing }
-    }
-
-    fn on_timeout(&mut self) {
-        // ns-2's Tahoe goes on counting: only an ACK that advances ends its row of duplicates.
-        if self.variant != Variant::Ns2Tahoe {
+    fn on_timeout(&mut self, _now: Time, _board: &Scoreboard, _v: &View) -> Option<Time> {
+        if self.rules.on_timeout == CountOnTimeout::Forgotten {
             (self.dups, self.dups_ever) = (0, 0);
         }
+        None
     }
 
-    fn habits(&self) -> Habits {
-        Habits {
+    fn policy(&self) -> RecoveryPolicy {
+        RecoveryPolicy {
             uses_scoreboard: false,
             ends_on_any_ack: !self.stays_on_partial(),
             first_partial_restarts_timer: self.stays_on_partial() && self.patience == Patience::Impatient,
-            partial_resends: true,
+            partial_retransmits: true,
             loss_restarts_timer: true,
-            starts_over: matches!(self.variant, Variant::Tahoe | Variant::Ns2Tahoe),
-            resends_suspects: false,
-            ..Habits::default()
+            starts_over: self.rules.on_loss == OnLoss::StartOver,
+            retransmits_suspects: false,
+            ..RecoveryPolicy::default()
         }
     }
-    fn take_deflation(&mut self) -> u64 {
-        std::mem::take(&mut self.deflate)
+}
+
+impl Delay for NewReno {
+    fn note(&mut self, a: &Ack, blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) {
+        self.on_ack(a, blocks, board, &View { dupthresh: u32::MAX, ..*v });
+    }
+    fn declare(&mut self, board: &mut Scoreboard, v: &View) -> Verdict {
+        if !self.is_below_recovery_point(v) && board.mark_first_lost() { Verdict::Loss } else { Verdict::Nothing }
     }
 }

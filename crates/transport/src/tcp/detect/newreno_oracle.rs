@@ -1,10 +1,11 @@
 //! The two heuristics for duplicates after a timeout against the pseudo-code of [Gurtov 2004] section 4.5, in segments.
 
-use super::newreno::{NewReno, Variant};
+use super::newreno::NewReno;
+use super::table::{NS2_NEWRENO, NS2_RENO};
 use super::{Detect, Phase, Verdict, View};
 use crate::tcp::Ack;
 use crate::tcp::conn::scoreboard::Scoreboard;
-use crate::tcp::params::{GuardRule, SackAfterTimeout, TcpParams};
+use crate::tcp::params::{DuplicatesRule, SackAfterTimeout, TcpParams};
 use crate::tcp::preset::preset;
 use crosswind_base::{Streams, Time};
 
@@ -12,7 +13,7 @@ const MSS: u64 = 1000;
 
 /// The variables of the text; segments count from 1, `highest_ack` is the last one acknowledged.
 struct Plain {
-    rule: GuardRule,
+    rule: DuplicatesRule,
     recover: u64,
     prev_highest_ack: u64,
     highest_ack: u64,
@@ -38,28 +39,34 @@ impl Plain {
             return true;
         }
         match self.rule {
-            GuardRule::Bugfix => false,
-            GuardRule::NoBugfix => true,
+            DuplicatesRule::Bugfix => false,
+            DuplicatesRule::NoBugfix => true,
             _ if cwnd <= 1.0 => false,
-            GuardRule::AckHeuristic => self.highest_ack - self.prev_highest_ack <= 3,
-            GuardRule::TimestampHeuristic => self.last_tsecr == self.tss[self.highest_ack as usize],
+            DuplicatesRule::AckHeuristic => self.highest_ack - self.prev_highest_ack <= 3,
+            DuplicatesRule::TimestampHeuristic => self.last_tsecr == self.tss[self.highest_ack as usize],
         }
     }
 }
 
-fn params(rule: GuardRule) -> TcpParams {
+fn params(rule: DuplicatesRule) -> TcpParams {
     TcpParams { dupack_guard: rule, ..preset("ns2-newreno").expect("a preset") }
 }
 
+const RULES: [DuplicatesRule; 4] = [
+    DuplicatesRule::Bugfix,
+    DuplicatesRule::NoBugfix,
+    DuplicatesRule::AckHeuristic,
+    DuplicatesRule::TimestampHeuristic,
+];
+
 #[test]
-fn every_third_duplicate_is_judged_as_in_the_pseudo_code() {
-    let rules = [GuardRule::Bugfix, GuardRule::NoBugfix, GuardRule::AckHeuristic, GuardRule::TimestampHeuristic];
+fn every_third_duplicate_means_what_it_does_in_the_pseudo_code() {
     let mut found = [[0; 2]; 4];
     for seed in 0..4000 {
         let mut r = Streams::new(seed).named("heuristics");
         let which = seed as usize % 4;
-        let p = params(rules[which]);
-        let mut ours = NewReno::new(Variant::Ns2NewReno, &p);
+        let p = params(RULES[which]);
+        let mut ours = NewReno::new(NS2_NEWRENO, &p);
         let n = 30 + r.below(20);
         // Segment i was sent at tss[i] milliseconds; some twice.
         let tss: Vec<u64> = (0..=n).map(|_| r.below(6)).collect();
@@ -68,7 +75,7 @@ fn every_third_duplicate_is_judged_as_in_the_pseudo_code() {
         board.mark_all_lost(SackAfterTimeout::Clear, u64::MAX);
         let recover = 5 + r.below(n);
         let mut plain =
-            Plain { rule: rules[which], recover, prev_highest_ack: 0, highest_ack: 0, tss, last_tsecr: 0, dupacks: 0 };
+            Plain { rule: RULES[which], recover, prev_highest_ack: 0, highest_ack: 0, tss, last_tsecr: 0, dupacks: 0 };
         // A timeout has occurred, nothing is acknowledged yet: the first ACK advances.
         let mut first = true;
         for step in 0..40 {
@@ -102,12 +109,12 @@ fn every_third_duplicate_is_judged_as_in_the_pseudo_code() {
                 mss: MSS,
                 dupthresh: 3,
                 phase: Phase::Timeout { high },
-                guard: 1 + recover * MSS,
+                recovery_point: 1 + recover * MSS,
                 limited_transmit: true,
                 cwnd: cwnd * MSS as f64,
             };
             let got = ours.on_ack(&a, &[], &mut board, &v) == Verdict::Loss;
-            assert_eq!(got, want, "seed {seed} step {step} {:?}", rules[which]);
+            assert_eq!(got, want, "seed {seed} step {step} {:?}", RULES[which]);
             if plain.dupacks == 3 && plain.highest_ack <= recover {
                 found[which][usize::from(want)] += 1;
             }
@@ -123,17 +130,18 @@ fn every_third_duplicate_is_judged_as_in_the_pseudo_code() {
 
 #[test]
 fn without_the_guard_a_segment_that_was_sent_again_may_be_found_lost_once_more() {
-    for (rule, found) in [(GuardRule::NoBugfix, true), (GuardRule::Bugfix, false)] {
-        let mut ours = NewReno::new(Variant::Ns2Reno, &params(rule));
+    for (rule, found) in [(DuplicatesRule::NoBugfix, true), (DuplicatesRule::Bugfix, false)] {
+        let mut ours = NewReno::new(NS2_RENO, &params(rule));
         let mut board = Scoreboard::default();
         (0..8).for_each(|i| board.push(1 + i * MSS, MSS as u32, Time::ZERO));
         // A timeout has sent it again, and a recovery since has left the phase open.
         board.mark_all_lost(SackAfterTimeout::Clear, u64::MAX);
-        board.resend(1, Time::ZERO);
+        board.retransmit(1, Time::ZERO);
         let (una, nxt) = (1, 1 + 8 * MSS);
-        let guard = if found { nxt } else { nxt + MSS };
+        let recovery_point = if found { nxt } else { nxt + MSS };
         let (phase, cwnd) = (Phase::Open, 4.0 * MSS as f64);
-        let v = View { una: una + MSS, nxt, mss: MSS, dupthresh: 3, phase, guard, limited_transmit: true, cwnd };
+        let v =
+            View { una: una + MSS, nxt, mss: MSS, dupthresh: 3, phase, recovery_point, limited_transmit: true, cwnd };
         let duplicate = Ack { ack: una, duplicate: true, ..Ack::default() };
         let last = (0..3).map(|_| ours.on_ack(&duplicate, &[], &mut board, &v)).last();
         assert_eq!(last == Some(Verdict::Loss), found, "{rule:?}");

@@ -19,12 +19,12 @@
 //! with a real kernel (docs/validation.md).
 
 use super::super::conn::scoreboard::Scoreboard;
-use super::super::law::seen::Seen;
+use super::super::law::rtt_filter::RttFilter;
 use super::super::params::TcpParams;
 use super::super::undo::eifel::is_older;
 use super::super::{Ack, stamp};
 use super::delivered::Fate;
-use super::{Detect, Habits, Phase, Verdict, View};
+use super::{Detect, Phase, RecoveryPolicy, Status, Verdict, View};
 use crosswind_base::{Dur, Time};
 
 /// Recoveries for which a widened reordering window stays (section 6.2 step 4).
@@ -37,8 +37,8 @@ pub struct Rack {
     newest: (Time, u64),
     /// Its round trip.
     rtt: Dur,
-    least_rtt: Dur,
-    seen: Seen,
+    min_rtt: Dur,
+    rtts: RttFilter,
     is_reordered: bool,
     factor: u32,
     persist: u32,
@@ -56,8 +56,8 @@ impl Rack {
             tick: p.timestamps.on().then_some(p.timestamp_tick),
             newest: (Time::ZERO, 0),
             rtt: Dur::ZERO,
-            least_rtt: Dur(u64::MAX),
-            seen: Seen::new(),
+            min_rtt: Dur(u64::MAX),
+            rtts: RttFilter::new(),
             is_reordered: false,
             factor: 1,
             persist: 0,
@@ -75,13 +75,13 @@ impl Rack {
         let rtt = a.now.since(a.newest.0);
         // What the retransmission cannot have caused.
         let is_older = self.tick.is_some_and(|tick| a.ts_ecr != 0 && is_older(a.ts_ecr, stamp(a.newest.0, tick)));
-        if a.newest_resent && (rtt < self.least_rtt || is_older) {
+        if a.newest_retransmitted && (rtt < self.min_rtt || is_older) {
             return;
         }
         (self.newest, self.rtt) = (a.newest, rtt);
         // The first losses may come before any ACK that advances.
-        if !a.newest_resent {
-            self.least_rtt = self.least_rtt.min(rtt);
+        if !a.newest_retransmitted {
+            self.min_rtt = self.min_rtt.min(rtt);
         }
     }
 
@@ -107,25 +107,25 @@ impl Rack {
     fn reordering_window(&self, board: &Scoreboard, v: &View) -> Dur {
         let recovers = matches!(v.phase, Phase::Recovery { .. } | Phase::Timeout { .. });
         let many = board.sacked_bytes() >= u64::from(v.dupthresh) * v.mss;
-        if !self.is_reordered && (recovers || many) || self.least_rtt == Dur(u64::MAX) {
+        if !self.is_reordered && (recovers || many) || self.min_rtt == Dur(u64::MAX) {
             return Dur::ZERO;
         }
-        let quarters = Dur(self.least_rtt.0 / 4).saturating_mul(u64::from(self.factor));
-        let srtt = Dur::from_secs_f64(self.seen.smoothed_s);
+        let quarters = Dur(self.min_rtt.0 / 4).saturating_mul(u64::from(self.factor));
+        let srtt = Dur::from_secs_f64(self.rtts.smoothed_s);
         if srtt == Dur::ZERO { quarters } else { quarters.min(srtt) }
     }
 
     /// Section 6.2 step 5.
     fn detect(&mut self, now: Time, board: &mut Scoreboard, v: &View) -> bool {
-        let patience = Dur(self.rtt.0 + self.reordering_window(board, v).0);
+        let wait = Dur(self.rtt.0 + self.reordering_window(board, v).0);
         let newest = self.newest;
         let mut deadline = Time::NEVER;
         self.has_news = board.mark_lost_where(|s| {
             if (s.sent_at, s.end()) >= newest {
-                // All that follow left later still, unless this one was sent again.
-                return if s.was_ever_resent() { Fate::Keep } else { Fate::Stop };
+                // All that follow left later still, unless this one was retransmitted.
+                return if s.was_ever_retransmitted() { Fate::Keep } else { Fate::Stop };
             }
-            let due = s.sent_at + patience;
+            let due = s.sent_at + wait;
             if due <= now {
                 return Fate::Lost;
             }
@@ -140,9 +140,9 @@ impl Rack {
 impl Detect for Rack {
     fn on_ack(&mut self, a: &Ack, _blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict {
         self.has_news = false;
-        self.seen.take(a);
+        self.rtts.take(a);
         if let Some(r) = a.rtt {
-            self.least_rtt = self.least_rtt.min(r);
+            self.min_rtt = self.min_rtt.min(r);
         }
         self.is_reordered |= a.covers_original;
         self.update(a);
@@ -161,7 +161,7 @@ impl Detect for Rack {
         }
         let lost = self.detect(a.now, board, v);
         match v.phase {
-            Phase::Recovery { .. } if a.bytes > 0 => Verdict::Partial,
+            Phase::Recovery { .. } if a.bytes > 0 => Verdict::Partial { deflate: 0 },
             Phase::Open | Phase::Echo { .. } if lost => Verdict::Loss,
             _ => Verdict::Nothing,
         }
@@ -169,35 +169,29 @@ impl Detect for Rack {
 
     #[inline]
     fn in_flight(&self, board: &Scoreboard, v: &View) -> u64 {
-        v.nxt - v.una - board.sacked_bytes() - board.lost_bytes() + board.resent_bytes()
+        v.nxt - v.una - board.sacked_bytes() - board.lost_bytes() + board.retransmitted_bytes()
     }
 
-    fn deadline(&self) -> Time {
-        self.deadline
+    #[inline]
+    fn status(&self) -> Status {
+        Status { next_wake: self.deadline, found_losses: self.has_news, ..Status::WATCHFUL }
     }
 
-    fn on_deadline(&mut self, board: &mut Scoreboard, v: &View) -> Verdict {
+    fn on_wake(&mut self, board: &mut Scoreboard, v: &View) -> Verdict {
         let now = std::mem::replace(&mut self.deadline, Time::NEVER);
         let lost = self.detect(now, board, v);
         let quiet = matches!(v.phase, Phase::Open | Phase::Echo { .. });
         if lost && quiet { Verdict::Loss } else { Verdict::Nothing }
     }
 
-    fn on_timeout(&mut self) {
-        self.deadline = Time::NEVER;
-    }
-
     /// Section 6.3: of what is outstanding at a timeout, the first segment is lost, and what left so long ago.
-    fn late_before(&self, now: Time, board: &Scoreboard, v: &View) -> Option<Time> {
+    fn on_timeout(&mut self, now: Time, board: &Scoreboard, v: &View) -> Option<Time> {
+        self.deadline = Time::NEVER;
         Some(Time(now.0.saturating_sub(self.rtt.0 + self.reordering_window(board, v).0)))
     }
 
-    fn found_losses(&self) -> bool {
-        self.has_news
-    }
-
-    fn habits(&self) -> Habits {
-        Habits { watches_order: true, resends_suspects: false, ..Habits::default() }
+    fn policy(&self) -> RecoveryPolicy {
+        RecoveryPolicy { watches_order: true, retransmits_suspects: false, ..RecoveryPolicy::default() }
     }
 }
 
@@ -211,13 +205,22 @@ mod tests {
 
     fn rack() -> Rack {
         let mut rack = Rack::new(&preset::preset("linux-6").expect("a preset"));
-        (rack.least_rtt, rack.rtt, rack.is_reordered) = (Dur::from_millis(100), Dur::from_millis(100), true);
-        rack.seen.take_sample(Some(Dur::from_millis(100)));
+        (rack.min_rtt, rack.rtt, rack.is_reordered) = (Dur::from_millis(100), Dur::from_millis(100), true);
+        rack.rtts.take_sample(Some(Dur::from_millis(100)));
         rack
     }
 
     fn view(una: u64, phase: Phase) -> View {
-        View { una, nxt: una + 10 * MSS, mss: MSS, dupthresh: 3, phase, guard: 0, limited_transmit: true, cwnd: 1e4 }
+        View {
+            una,
+            nxt: una + 10 * MSS,
+            mss: MSS,
+            dupthresh: 3,
+            phase,
+            recovery_point: 0,
+            limited_transmit: true,
+            cwnd: 1e4,
+        }
     }
 
     #[test]
@@ -257,13 +260,13 @@ mod tests {
 
     #[test]
     fn a_timeout_holds_the_first_segment_lost_and_what_left_a_round_trip_and_the_window_ago() {
-        let rack = rack();
+        let mut rack = rack();
         let mut board = Scoreboard::new();
         for k in 0..5 {
             board.push(1 + k * MSS, MSS as u32, Time(1_000_000_000 + k * 50_000_000));
         }
         let now = Time(1_200_000_000);
-        let late = rack.late_before(now, &board, &view(1, Phase::Open)).expect("it says so");
+        let late = rack.on_timeout(now, &board, &view(1, Phase::Open)).expect("it says so");
         assert_eq!(late, Time(1_075_000_000), "100 ms and a quarter ago");
         board.mark_all_lost(SackAfterTimeout::Keep, u64::MAX);
         board.spare_sent_after(late);

@@ -138,7 +138,7 @@ impl Both {
             mss: MSS,
             dupthresh: DUPTHRESH,
             phase: self.phase,
-            guard: 0,
+            recovery_point: 0,
             limited_transmit: true,
             cwnd: 0.0,
         }
@@ -150,12 +150,12 @@ impl Both {
         self.plain.segments.push(Segment { end_seq: self.nxt, xmit_ts: self.now, ..Segment::default() });
     }
 
-    fn resend_lost(&mut self) {
+    fn retransmit_lost(&mut self) {
         let Some(s) = self.board.next_lost() else { return };
         let mine = self.plain.segments.iter_mut().find(|t| t.lost).expect("both hold a segment lost");
         assert_eq!(mine.end_seq, s.end(), "the first lost segment");
         (mine.lost, mine.retransmitted, mine.xmit_ts) = (false, true, self.now);
-        self.board.resend(s.start, Time(self.now));
+        self.board.retransmit(s.start, Time(self.now));
     }
 
     /// An ACK up to `ack`, with one new block.
@@ -187,7 +187,7 @@ impl Both {
             reported_twice: u64::from(dsack) * MSS,
             covers_original: delivered.original_below_mark,
             newest: delivered.newest,
-            newest_resent: delivered.newest_resent,
+            newest_retransmitted: delivered.newest_retransmitted,
             ts_ecr,
             ..Ack::default()
         };
@@ -210,22 +210,22 @@ impl Both {
     }
 
     fn expire(&mut self) {
-        self.now = self.rack.deadline().0;
+        self.now = self.rack.status().next_wake.0;
         let recovers = self.phase != Phase::Open;
         let reo_wnd = self.plain.update_reo_wnd(false, self.una, self.nxt, recovers, false);
         self.plain.detect_loss(self.now, reo_wnd);
         let v = self.view();
-        if self.rack.on_deadline(&mut self.board, &v) == Verdict::Loss {
+        if self.rack.on_wake(&mut self.board, &v) == Verdict::Loss {
             self.phase = Phase::Recovery { high: self.nxt };
         }
     }
 
     fn compare(&self, what: &str) {
-        let waits = |s: &&crate::tcp::conn::scoreboard::Sent| s.is_lost() && !s.is_resent();
+        let waits = |s: &&crate::tcp::conn::scoreboard::Sent| s.is_lost() && !s.is_retransmitted();
         let ours: Vec<u64> = self.board.segments().filter(waits).map(|s| s.end()).collect();
         let theirs: Vec<u64> = self.plain.segments.iter().filter(|s| s.lost && !s.sacked).map(|s| s.end_seq).collect();
         assert_eq!(ours, theirs, "{what}: lost segments");
-        let deadline = if self.rack.deadline() == Time::NEVER { 0 } else { self.rack.deadline().0 };
+        let deadline = if self.rack.status().next_wake == Time::NEVER { 0 } else { self.rack.status().next_wake.0 };
         assert_eq!(deadline, self.plain.timeout, "{what}: the reordering timer");
         self.board.audit(self.una, self.nxt).expect("the counters agree with the segments");
     }
@@ -273,14 +273,14 @@ fn rack_is_the_pseudo_code_of_rfc_8985() {
         };
         for step in 0..400 {
             b.now += 1 + r.below(3_000_000);
-            if b.rack.deadline().0 <= b.now {
+            if b.rack.status().next_wake.0 <= b.now {
                 waits += 1;
                 b.expire();
                 b.compare(&format!("seed {seed} step {step}, timer"));
             }
             match r.below(10) {
                 0..=3 => (0..1 + r.below(4)).for_each(|_| b.send()),
-                4 => b.resend_lost(),
+                4 => b.retransmit_lost(),
                 _ => random_ack(&mut b, &mut r, timestamps.on()),
             }
             losses += usize::from(b.phase != Phase::Open);

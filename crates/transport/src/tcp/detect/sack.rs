@@ -3,7 +3,7 @@
 //! **Source**: rfc6675 sections 3 to 5 (rfc3517).
 //!
 //! **Idea**: a segment is lost when `dupthresh` SACKed ranges, or more than `(dupthresh - 1) MSS` SACKed bytes, lie above
-//! it; `pipe` counts what is neither SACKed nor lost, plus what was sent again.
+//! it; `pipe` counts what is neither SACKed nor lost, plus what was retransmitted.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
@@ -17,7 +17,7 @@
 
 use super::super::Ack;
 use super::super::conn::scoreboard::Scoreboard;
-use super::{Detect, Phase, Verdict, View};
+use super::{Delay, Detect, Phase, Status, Verdict, View};
 
 #[derive(Clone, Debug, Default)]
 pub struct Sack {
@@ -27,8 +27,8 @@ pub struct Sack {
 
 impl Detect for Sack {
     #[inline]
-    fn is_quiet(&self) -> bool {
-        self.dups == 0
+    fn status(&self) -> Status {
+        Status { is_quiet: self.dups == 0, ..Status::WATCHFUL }
     }
 
     fn on_ack(&mut self, a: &Ack, _blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict {
@@ -39,28 +39,19 @@ impl Detect for Sack {
                 if a.sacked > 0 {
                     board.mark_lost_by_sack(v.dupthresh, v.mss);
                 }
-                return if a.bytes > 0 { Verdict::Partial } else { Verdict::Nothing };
+                return if a.bytes > 0 { Verdict::Partial { deflate: 0 } } else { Verdict::Nothing };
             }
             // After a timeout everything outstanding is held lost already.
             Phase::Timeout { .. } => return Verdict::Nothing,
             Phase::Open | Phase::Echo { .. } => {}
         }
-        if a.sacked == 0 || v.una < v.guard {
+        if a.sacked == 0 || v.una < v.recovery_point {
             return Verdict::Nothing;
         }
         let by_sack = board.mark_lost_by_sack(v.dupthresh, v.mss);
         // Short segments: three duplicates report a loss that their bytes do not.
         let by_count = self.dups >= v.dupthresh && board.mark_first_lost();
         if by_sack || by_count { Verdict::Loss } else { Verdict::Nothing }
-    }
-
-    fn wait_on(&mut self, a: &Ack, _blocks: &[(u64, u64)], _board: &mut Scoreboard, _v: &View) {
-        self.dups = if a.bytes > 0 { 0 } else { self.dups + (a.sacked > 0) as u32 };
-    }
-    fn declare(&mut self, board: &mut Scoreboard, v: &View) -> Verdict {
-        let by_sack = board.mark_lost_by_sack(v.dupthresh, v.mss);
-        let first = board.mark_first_lost();
-        if by_sack || first { Verdict::Loss } else { Verdict::Nothing }
     }
 
     #[inline]
@@ -70,6 +61,17 @@ impl Detect for Sack {
         let quiet = matches!(v.phase, Phase::Open | Phase::Echo { .. });
         // Without limited transmit nothing new leaves before a loss is certain.
         let gone = if quiet && !v.limited_transmit { 0 } else { sacked };
-        outstanding - gone - board.lost_bytes() + board.resent_bytes()
+        outstanding - gone - board.lost_bytes() + board.retransmitted_bytes()
+    }
+}
+
+impl Delay for Sack {
+    fn note(&mut self, a: &Ack, _blocks: &[(u64, u64)], _board: &mut Scoreboard, _v: &View) {
+        self.dups = if a.bytes > 0 { 0 } else { self.dups + (a.sacked > 0) as u32 };
+    }
+    fn declare(&mut self, board: &mut Scoreboard, v: &View) -> Verdict {
+        let by_sack = board.mark_lost_by_sack(v.dupthresh, v.mss);
+        let first = board.mark_first_lost();
+        if by_sack || first { Verdict::Loss } else { Verdict::Nothing }
     }
 }

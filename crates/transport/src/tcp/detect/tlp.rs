@@ -43,7 +43,7 @@ const SLACK: Dur = Dur::from_millis(2);
 #[derive(Clone, Copy, Debug)]
 pub struct Tlp {
     at: Time,
-    /// End of what was outstanding when a probe left, and whether it was a segment sent again.
+    /// End of what was outstanding when a probe left, and whether it was a segment retransmitted.
     out: Option<(u64, Kind)>,
     /// A round trip has been measured since the last probe.
     has_sample: bool,
@@ -66,7 +66,7 @@ pub struct Situation {
     pub outstanding: u64,
     pub mss: u64,
     /// Nothing is SACKed and nothing is being recovered.
-    pub is_calm: bool,
+    pub is_plain: bool,
 }
 
 /// What the ACK of a probe means.
@@ -94,7 +94,7 @@ impl Tlp {
 
     /// Section 7.2: sets the alarm anew, after an ACK or new data.
     pub fn schedule(&mut self, s: Situation) {
-        let may_probe = s.is_calm && s.outstanding > 0 && self.out.is_none() && self.has_sample;
+        let may_probe = s.is_plain && s.outstanding > 0 && self.out.is_none() && self.has_sample;
         let more = if s.outstanding <= s.mss { WORST_DELAYED_ACK } else { SLACK };
         let wait = s.srtt.map_or(WITHOUT_SAMPLE, |srtt| srtt.saturating_mul(2) + more);
         self.at = if may_probe { (s.now + wait).min(s.timer) } else { Time::NEVER };
@@ -131,7 +131,7 @@ mod tests {
 
     fn situation(now_ms: u64, srtt: Option<Dur>) -> Situation {
         let (now, timer) = (Time(now_ms * 1_000_000), Time(60_000_000_000));
-        Situation { now, srtt, timer, outstanding: 5000, mss: 1000, is_calm: true }
+        Situation { now, srtt, timer, outstanding: 5000, mss: 1000, is_plain: true }
     }
 
     #[test]

@@ -132,7 +132,7 @@ impl Counting {
         }
         let safe = n - (n.wrapping_sub(least) & TURN_MAX);
         let Some(ce_bytes) = ce_bytes else {
-            let is_thinned = self.thinning == Thinning::Linux && self.mean > MEAN_LARGE;
+            let is_thinned = self.thinning == Thinning::FromFour && self.mean > MEAN_LARGE;
             return if is_thinned { least } else { safe };
         };
         let db = u64::from(ce_bytes);
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn acks_that_always_stand_for_many_packets_have_lost_no_turn() {
-        let mut c = Counting::new(Thinning::Linux);
+        let mut c = Counting::new(Thinning::FromFour);
         assert_eq!([5, 6, 4].map(|ace| c.clone().read(ace, None, after(10, 14_600)).0), [0, 1, 7]);
         c.read(5, None, after(1, 1460));
         assert_eq!(c.read(5, None, after(9, 13_140)).0, 8, "the mean is 1.125");
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn an_option_whose_first_fields_are_zero_is_never_believed() {
-        let mut c = Counting::new(Thinning::Linux);
+        let mut c = Counting::new(Thinning::FromFour);
         let zeroed = AccEcnOption { fields: 3, ..AccEcnOption::default() };
         assert_eq!(c.read(6, Some(&zeroed), after(1, 1000)), (1, None));
         let later = AccEcnOption { fields: 3, ceb: 1000, e0b: 1, e1b: 1001, ..AccEcnOption::default() };

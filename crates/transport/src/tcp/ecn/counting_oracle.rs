@@ -140,7 +140,7 @@ fn marks_are_counted_as_the_kernel_counts_them() {
     let (mut large, mut turns) = (0, 0);
     for seed in 0..200 {
         let mut rng = Streams::new(seed).named("accecn");
-        let mut ours = Counting::new(Thinning::Linux);
+        let mut ours = Counting::new(Thinning::FromFour);
         let (mut kernel, mut peer) = (Sock::default(), Peer { ce: 0, bytes: [0; 3] });
         let mark = if rng.chance(0.3) { 0.9 } else { rng.between(0.0, 0.3) };
         let most = if rng.chance(0.5) { 3 } else { 40 };

@@ -14,7 +14,8 @@ mod counting_oracle;
 pub mod feedback;
 pub mod negotiation;
 
-use super::params::{Handshake, TcpParams, choice};
+use super::params::{TcpParams, choice};
+use super::policies::RetransmissionEct;
 use crosswind_base::Ecn;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -120,7 +121,8 @@ choice!(
         Off,
         /// Once they stand for more than four packets on average (RFC 9768 appendix A.2.1; Linux).
         #[default]
-        Linux,
+        #[serde(rename = "linux")]
+        FromFour,
     }
 );
 choice!(
@@ -171,7 +173,7 @@ impl Agreed {
 pub struct CodePoints {
     /// New data.
     pub data: Ecn,
-    /// Data sent again.
+    /// Data retransmitted.
     pub again: Ecn,
     /// Pure ACKs, FIN, probes of a window.
     pub control: Ecn,
@@ -181,7 +183,7 @@ impl CodePoints {
     pub const NONE: CodePoints = CodePoints { data: Ecn::NotEct, again: Ecn::NotEct, control: Ecn::NotEct };
 
     /// After the handshake. L4S is only for those who hear of every mark (RFC 9331 section 4.2).
-    pub fn of(agreed: Agreed, p: &TcpParams) -> CodePoints {
+    pub fn of(agreed: Agreed, p: &TcpParams, again: RetransmissionEct) -> CodePoints {
         let ect = match (agreed, p.codepoint) {
             (Agreed::Nothing, _) => return CodePoints::NONE,
             (Agreed::Classic, Codepoint::Ect1) if p.ecn == EcnMode::Accurate => return CodePoints::NONE,
@@ -194,8 +196,7 @@ impl CodePoints {
             _ => true,
         };
         let control = if most { ect } else { Ecn::NotEct };
-        // ns-2 marks retransmissions capable.
-        let again = if p.handshake == Handshake::Ns2 { ect } else { control };
+        let again = if again == RetransmissionEct::AsData { ect } else { control };
         CodePoints { data: ect, again, control }
     }
 

@@ -21,7 +21,7 @@
 
 use super::super::params::{AvoidanceCounting, TcpParams};
 use super::super::{Ack, Trigger};
-use super::{Controller, Window, Worth, within};
+use super::{AckCredit, Controller, Window, within};
 use crosswind_base::ConfigError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -79,7 +79,7 @@ impl Aimd {
 impl Controller for Aimd {
     fn grow(&mut self, a: &Ack) {
         if !self.w.slow_start(a, self.counting) {
-            self.w.add(self.params.increase, Worth(self.w.worth(a, self.counting)));
+            self.w.add(self.params.increase, AckCredit(self.w.credit(a, self.counting)));
         }
     }
 

@@ -165,7 +165,7 @@ pub struct Bbr {
     mode: Mode,
     /// Bytes per second.
     rates: Largest,
-    least_rtt: Option<Dur>,
+    min_rtt: Option<Dur>,
     least_rtt_at: Time,
     /// Rounds: their number, what ends the present one, whether an ACK has just begun one.
     rounds: u64,
@@ -201,7 +201,7 @@ impl Bbr {
             dice: None,
             mode: Mode::Startup,
             rates: Largest::default(),
-            least_rtt: None,
+            min_rtt: None,
             least_rtt_at: Time::ZERO,
             rounds: 0,
             round_end: 0,
@@ -259,7 +259,7 @@ impl Bbr {
 
     /// Products of rate and least round trip, in whole segments.
     fn products(&self, rate: f64, gain: f64) -> f64 {
-        match self.least_rtt {
+        match self.min_rtt {
             Some(rtt) => (gain * rate * rtt.as_secs_f64() / self.w.mss).ceil(),
             None => FIRST_SEGMENTS,
         }
@@ -357,7 +357,7 @@ impl Bbr {
         if self.mode != Mode::Cycle {
             return;
         }
-        let is_long = self.least_rtt.is_some_and(|rtt| d.delivered_at.since(self.phase_at) > rtt);
+        let is_long = self.min_rtt.is_some_and(|rtt| d.delivered_at.since(self.phase_at) > rtt);
         let before = self.at_departure(s.ack.in_flight_before, s.ack.now, d);
         let is_over = if self.pacing_gain > 1.0 {
             is_long && (s.newly_lost > 0 || before >= self.target(self.pacing_gain))
@@ -395,14 +395,14 @@ impl Bbr {
 
     fn take_rtt(&mut self, s: &AckSample<'_>, d: &Delivery) {
         let now = s.ack.now;
-        let is_old = self.least_rtt.is_some() && now > self.least_rtt_at + self.params.rtt_window;
+        let is_old = self.min_rtt.is_some() && now > self.least_rtt_at + self.params.rtt_window;
         if let Some(rtt) = d.trip {
-            let lowers = self.least_rtt.is_none_or(|least| match self.params.refresh {
+            let lowers = self.min_rtt.is_none_or(|least| match self.params.refresh {
                 Refresh::Below => rtt < least,
                 Refresh::NotAbove => rtt <= least,
             });
             if lowers || (is_old && !d.may_have_waited) {
-                (self.least_rtt, self.least_rtt_at) = (Some(rtt), now);
+                (self.min_rtt, self.least_rtt_at) = (Some(rtt), now);
             }
         }
         if is_old && self.params.probe_rtt > Dur::ZERO && !self.restarts && self.mode != Mode::SmallWindow {
@@ -571,7 +571,7 @@ impl Controller for Bbr {
     fn sample(&self, out: &mut dyn FnMut(&'static str, f64)) {
         out("pacing_rate_bps", self.pacing_rate * 8.0);
         out("path_rate_bps", self.rate() * 8.0);
-        if let Some(rtt) = self.least_rtt {
+        if let Some(rtt) = self.min_rtt {
             out("least_rtt_ns", rtt.0 as f64);
         }
     }

@@ -58,7 +58,7 @@ struct World {
     recover: Option<u64>,
     timed_out: bool,
     /// Nothing happens but what the path does.
-    is_calm: bool,
+    is_plain: bool,
 }
 
 impl World {
@@ -87,7 +87,7 @@ impl World {
             least: u64::MAX,
             recover: None,
             timed_out: false,
-            is_calm: false,
+            is_plain: false,
             r,
         }
     }
@@ -232,7 +232,7 @@ impl World {
     }
 
     fn step(&mut self) {
-        if !self.is_calm && self.r.chance(0.001) {
+        if !self.is_plain && self.r.chance(0.001) {
             self.change_the_path();
         }
         let has_room = self.flight.len() as f64 * SMSS + SMSS <= self.ours.cwnd();
@@ -254,11 +254,11 @@ impl World {
             return;
         }
         // Now and then ACKs come in bunches.
-        let bunch = if !self.is_calm && self.r.chance(0.02) { self.r.below(20_000_000) } else { 0 };
+        let bunch = if !self.is_plain && self.r.chance(0.02) { self.r.below(20_000_000) } else { 0 };
         self.now = self.now.max(arrival) + bunch;
         let count = if bunch > 0 { 20 } else { 1 + self.r.below(2) as usize };
         self.ack(count);
-        if !self.is_calm && self.r.chance(0.0005) {
+        if !self.is_plain && self.r.chance(0.0005) {
             let before = self.ours.clone();
             self.ours.undo(&before);
             self.draft.handle_spurious_loss_detection();
@@ -312,7 +312,7 @@ fn the_rules_of_google_keep_a_path_without_losses_full_too() {
         let mut w = World::new(3);
         (w.service, w.rtt, w.queue, w.loss) = (1_000_000, 40_000_000, 80, 0.0);
         w.ours = Bbr3::new(&TcpParams { bbr3: google, ..params() });
-        w.is_calm = true;
+        w.is_plain = true;
         while w.now < 9_000_000_000 {
             w.step();
         }

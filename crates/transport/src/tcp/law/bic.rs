@@ -24,7 +24,7 @@
 
 use super::super::params::{AvoidanceCounting, Switch, TcpParams};
 use super::super::{Ack, Trigger};
-use super::{Controller, Window, Worth, within};
+use super::{AckCredit, Controller, Window, within};
 use crosswind_base::ConfigError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -128,11 +128,11 @@ impl Controller for Bic {
             return;
         }
         let segments = self.w.segments();
-        let worth = Worth(self.w.worth(a, self.counting));
+        let credit = AckCredit(self.w.credit(a, self.counting));
         if segments < self.params.low_window {
-            return self.w.add(1.0, worth);
+            return self.w.add(1.0, credit);
         }
-        self.w.add(self.increase(segments), worth);
+        self.w.add(self.increase(segments), credit);
         self.after_growth();
     }
 

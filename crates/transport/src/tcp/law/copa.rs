@@ -23,7 +23,7 @@
 
 use super::super::params::{Switch, TcpParams};
 use super::super::{Ack, Trigger};
-use super::seen::Seen;
+use super::rtt_filter::RttFilter;
 use super::{AckSample, Change, Controller, Window};
 use crosswind_base::{ConfigError, Dur, Time};
 use schemars::JsonSchema;
@@ -104,7 +104,7 @@ enum Direction {
 pub struct Copa {
     w: Window,
     params: CopaParams,
-    seen: Seen,
+    rtts: RttFilter,
     least: Least,
     standing: Least,
     /// The largest round trips of the last rounds, the present one first.
@@ -126,7 +126,7 @@ impl Copa {
         let w = Window::new(p);
         Copa {
             params: p.copa.clone(),
-            seen: Seen::new(),
+            rtts: RttFilter::new(),
             least: Least::new(),
             standing: Least::new(),
             largest: [0.0; LARGEST_ROUNDS],
@@ -150,7 +150,7 @@ impl Copa {
         self.one_over_delta
     }
     fn is_competing(&self, now: f64) -> bool {
-        self.params.competes.on() && now - self.nearly_empty_at > EMPTY_ROUNDS * self.seen.smoothed_s
+        self.params.competes.on() && now - self.nearly_empty_at > EMPTY_ROUNDS * self.rtts.smoothed_s
     }
 
     fn take(&mut self, rtt: f64, now: f64) {
@@ -158,7 +158,7 @@ impl Copa {
             (self.round_at, self.nearly_empty_at) = (now, now);
         }
         self.least.take(LEAST_FOR_S, now, rtt);
-        self.standing.take(self.seen.smoothed_s / 2.0, now, rtt);
+        self.standing.take(self.rtts.smoothed_s / 2.0, now, rtt);
         self.largest[0] = self.largest[0].max(rtt);
         let range = self.largest.iter().fold(0.0, |m: f64, r| m.max(*r)) - self.least.get();
         if self.standing.get() - self.least.get() < NEARLY * range || range <= 0.0 {
@@ -212,13 +212,13 @@ fn trip(a: &Ack) -> Option<Dur> {
 impl Controller for Copa {
     fn on_ack(&mut self, s: &AckSample<'_>) {
         let (Some(rtt), now) = (trip(s.ack), s.ack.now) else { return };
-        self.seen.take_sample(Some(rtt));
+        self.rtts.take_sample(Some(rtt));
         let now = now.since(Time::ZERO).as_secs_f64();
         self.take(rtt.as_secs_f64(), now);
         if s.ack.delivered > 0 && s.ack.window_limited {
             self.steer(s.ack.delivered as f64 / self.w.mss);
         }
-        if now - self.round_at >= self.seen.smoothed_s {
+        if now - self.round_at >= self.rtts.smoothed_s {
             self.end_round(now);
         }
     }

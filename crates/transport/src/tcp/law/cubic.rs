@@ -30,7 +30,7 @@ use super::super::detect::Phase;
 use super::super::params::{AvoidanceCounting, Switch, TcpParams};
 use super::super::{Ack, Trigger};
 use super::cubic_linux::Counting;
-use super::seen::Seen;
+use super::rtt_filter::RttFilter;
 use super::{AckSample, Controller, Window, within};
 use crosswind_base::{ConfigError, Time};
 use schemars::JsonSchema;
@@ -111,7 +111,7 @@ pub struct Cubic {
     counting: AvoidanceCounting,
     params: CubicParams,
     beta: f64,
-    seen: Seen,
+    rtts: RttFilter,
     /// Zero before the first loss.
     w_max: f64,
     /// The window when the last reduction was made.
@@ -131,7 +131,7 @@ impl Cubic {
             counting: p.avoidance_counting,
             beta: p.cubic.beta(),
             params: p.cubic.clone(),
-            seen: Seen::new(),
+            rtts: RttFilter::new(),
             w_max: 0.0,
             prior: 0.0,
             starts_over: false,
@@ -156,10 +156,10 @@ impl Cubic {
         self.params.c * (t - e.k).powi(3) + self.w_max
     }
 
-    /// RFC 9438 section 4.3: what AIMD would have, after `worth` more segments.
-    fn aimd(&self, e: &Epoch, worth: f64) -> f64 {
+    /// RFC 9438 section 4.3: what AIMD would have, after `credit` more segments.
+    fn aimd(&self, e: &Epoch, credit: f64) -> f64 {
         let alpha = if e.w_est >= self.prior { 1.0 } else { 3.0 * (1.0 - self.beta) / (1.0 + self.beta) };
-        e.w_est + alpha * worth / self.w.segments()
+        e.w_est + alpha * credit / self.w.segments()
     }
 
     /// Section 4.2: the time in an epoch is that in which the window was used.
@@ -177,18 +177,18 @@ impl Cubic {
         e.from = (e.from + pause).min(now);
     }
 
-    fn grow_2005(&self, e: &Epoch, t: f64, worth: f64) -> f64 {
-        let (segments, rtt) = (self.w.segments(), self.seen.smoothed_s);
+    fn grow_2005(&self, e: &Epoch, t: f64, credit: f64) -> f64 {
+        let (segments, rtt) = (self.w.segments(), self.rtts.smoothed_s);
         let per_window = (self.curve(e, t + rtt) - segments).clamp(0.0, self.params.s_max * rtt);
         let aimd = self.w_max * self.beta + 3.0 * (1.0 - self.beta) / (1.0 + self.beta) * t / rtt.max(1e-6);
-        let grown = segments + per_window * worth / segments;
-        if self.params.friendly.on() { grown.max(aimd.min(segments + worth)) } else { grown }
+        let grown = segments + per_window * credit / segments;
+        if self.params.friendly.on() { grown.max(aimd.min(segments + credit)) } else { grown }
     }
 
     fn grow_linux(&mut self, a: &Ack) {
-        let (window, acked) = (self.w.segments() as u64, self.w.worth(a, self.counting));
+        let (window, acked) = (self.w.segments() as u64, self.w.credit(a, self.counting));
         let c = ((self.params.c * 1024.0).round() as u64).max(1);
-        let grown = self.kernel.grow(a.now, window, acked, self.seen.least_s, c, self.params.friendly.on());
+        let grown = self.kernel.grow(a.now, window, acked, self.rtts.min_s, c, self.params.friendly.on());
         self.w.cwnd += grown as f64 * self.w.mss;
     }
 
@@ -200,13 +200,13 @@ impl Cubic {
         self.w.fall_to((segments * self.beta).floor() * self.w.mss, why);
     }
 
-    fn grow_rfc(&self, e: &Epoch, t: f64, worth: f64) -> f64 {
+    fn grow_rfc(&self, e: &Epoch, t: f64, credit: f64) -> f64 {
         let segments = self.w.segments();
         if self.params.friendly.on() && self.curve(e, t) < e.w_est {
             return e.w_est.max(segments);
         }
-        let target = self.curve(e, t + self.seen.smoothed_s).clamp(segments, 1.5 * segments);
-        segments + (target - segments) * worth / segments
+        let target = self.curve(e, t + self.rtts.smoothed_s).clamp(segments, 1.5 * segments);
+        segments + (target - segments) * credit / segments
     }
 }
 
@@ -226,7 +226,7 @@ impl Controller for Cubic {
     }
 
     fn grow(&mut self, a: &Ack) {
-        self.seen.take(a);
+        self.rtts.take(a);
         if self.w.slow_start(a, self.counting) {
             // A slow start after idle time begins a new epoch.
             self.epoch = None;
@@ -240,11 +240,11 @@ impl Controller for Cubic {
             None => self.begin(a.now),
         };
         let t = a.now.since(e.from).as_secs_f64();
-        let worth = self.w.worth(a, self.counting);
-        e.w_est = self.aimd(&e, worth);
+        let credit = self.w.credit(a, self.counting);
+        e.w_est = self.aimd(&e, credit);
         let grown = match self.params.version {
-            CubicVersion::Pfldnet2005 => self.grow_2005(&e, t, worth),
-            _ => self.grow_rfc(&e, t, worth),
+            CubicVersion::Pfldnet2005 => self.grow_2005(&e, t, credit),
+            _ => self.grow_rfc(&e, t, credit),
         };
         self.epoch = Some(e);
         self.w.cwnd = grown * self.w.mss;

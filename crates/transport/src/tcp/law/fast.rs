@@ -36,7 +36,7 @@
 
 use super::super::params::{AvoidanceCounting, GrowWhen, TcpParams};
 use super::super::{Ack, Trigger};
-use super::seen::Round;
+use super::rtt_filter::Round;
 use super::{Controller, Window, within};
 use crosswind_base::units::show_rate;
 use crosswind_base::{BitRate, ConfigError, Dur, Time};
@@ -136,14 +136,14 @@ impl FastParams {
     }
     /// The window that follows `w`, in segments, with so many in the queue at rest, after a least and a smoothed round-trip
     /// time in seconds.
-    fn next(&self, w: f64, at_rest: f64, least_s: f64, smoothed_s: f64) -> f64 {
-        let is_empty = self.empty_growth > 0.0 && smoothed_s - least_s <= self.empty_delay.as_secs_f64();
+    fn next(&self, w: f64, at_rest: f64, min_s: f64, smoothed_s: f64) -> f64 {
+        let is_empty = self.empty_growth > 0.0 && smoothed_s - min_s <= self.empty_delay.as_secs_f64();
         let alpha = match self.version {
             _ if !is_empty => at_rest,
             FastVersion::Stepwise => at_rest.max(self.empty_growth * w),
             FastVersion::Published => self.empty_growth * w,
         };
-        (2.0 * w).min((1.0 - self.gamma) * w + self.gamma * (least_s / smoothed_s * w + alpha))
+        (2.0 * w).min((1.0 - self.gamma) * w + self.gamma * (min_s / smoothed_s * w + alpha))
     }
 }
 
@@ -162,7 +162,7 @@ pub struct Fast {
     counting: AvoidanceCounting,
     params: FastParams,
     /// Least round-trip time in seconds.
-    least_s: f64,
+    min_s: f64,
     /// Smoothed with FAST's own weight, in seconds; zero before the first sample.
     rtt_s: f64,
     round: Round,
@@ -186,7 +186,7 @@ impl Fast {
             counting: p.avoidance_counting,
             alpha: p.fast.alpha_at(0.0),
             params: p.fast.clone(),
-            least_s: f64::INFINITY,
+            min_s: f64::INFINITY,
             rtt_s: 0.0,
             round: Round::default(),
             published: Trip { began: Some(Time::ZERO), used: 0 },
@@ -196,7 +196,7 @@ impl Fast {
 
     /// Takes a sample in seconds for so many segments.
     fn smooth(&mut self, rtt_s: f64, segments: u32) {
-        self.least_s = self.least_s.min(rtt_s);
+        self.min_s = self.min_s.min(rtt_s);
         let weight = (3.0 / self.w.segments()).min(0.25);
         let weight = if segments > 1 { 1.0 - (1.0 - weight).powi(segments as i32) } else { weight };
         self.rtt_s = if self.rtt_s == 0.0 { rtt_s } else { self.rtt_s + weight * (rtt_s - self.rtt_s) };
@@ -209,7 +209,7 @@ impl Fast {
 
     /// The window for the next round trip, in bytes.
     fn next(&self) -> f64 {
-        self.params.next(self.w.segments(), self.alpha, self.least_s, self.rtt_s) * self.w.mss
+        self.params.next(self.w.segments(), self.alpha, self.min_s, self.rtt_s) * self.w.mss
     }
 
     fn once_per_round_trip(&mut self, a: &Ack) {
@@ -241,7 +241,7 @@ impl Fast {
             self.alpha = self.alpha();
         }
         if self.w.in_slow_start() {
-            if self.w.segments() * (1.0 - self.least_s / self.rtt_s) < self.alpha {
+            if self.w.segments() * (1.0 - self.min_s / self.rtt_s) < self.alpha {
                 self.w.slow_start(a, self.counting);
                 return;
             }

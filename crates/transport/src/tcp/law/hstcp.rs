@@ -23,7 +23,7 @@
 
 use super::super::params::{AvoidanceCounting, TcpParams};
 use super::super::{Ack, Trigger};
-use super::{Controller, Window, Worth, within};
+use super::{AckCredit, Controller, Window, within};
 use crosswind_base::ConfigError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -113,8 +113,8 @@ impl Controller for Hstcp {
         if whole != self.at {
             (self.at, self.increase) = (whole, self.params.increase(whole));
         }
-        let worth = Worth(self.w.worth(a, self.counting));
-        self.w.add(self.increase, worth);
+        let credit = AckCredit(self.w.credit(a, self.counting));
+        self.w.add(self.increase, credit);
     }
     fn reduce(&mut self, why: Trigger, base: f64) {
         let b = if why == Trigger::Timeout { 0.5 } else { self.params.decrease(base / self.w.mss) };

@@ -22,8 +22,8 @@
 
 use super::super::params::{AvoidanceCounting, Switch, TcpParams};
 use super::super::{Ack, Trigger};
-use super::seen::Seen;
-use super::{Controller, Window, Worth, within};
+use super::rtt_filter::RttFilter;
+use super::{AckCredit, Controller, Window, within};
 use crosswind_base::{ConfigError, Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -90,7 +90,7 @@ pub struct Htcp {
     w: Window,
     counting: AvoidanceCounting,
     params: HtcpParams,
-    seen: Seen,
+    rtts: RttFilter,
     greatest_rtt_s: f64,
     beta: f64,
     alpha: f64,
@@ -109,7 +109,7 @@ impl Htcp {
             counting: p.avoidance_counting,
             beta: p.htcp.beta_min,
             params: p.htcp.clone(),
-            seen: Seen::new(),
+            rtts: RttFilter::new(),
             greatest_rtt_s: 0.0,
             alpha: 1.0,
             counted: f64::INFINITY,
@@ -120,10 +120,10 @@ impl Htcp {
     }
 
     fn measure(&mut self, a: &Ack) {
-        self.seen.take(a);
+        self.rtts.take(a);
         if let Some(r) = a.rtt.map(|r| r.as_secs_f64()) {
             // Linux distrusts jumps of more than 20 ms.
-            self.greatest_rtt_s = self.greatest_rtt_s.max(self.seen.least_s);
+            self.greatest_rtt_s = self.greatest_rtt_s.max(self.rtts.min_s);
             if r > self.greatest_rtt_s && r <= self.greatest_rtt_s + 0.02 {
                 self.greatest_rtt_s = r;
             }
@@ -132,11 +132,11 @@ impl Htcp {
         let rate = &mut self.rate;
         rate.acked += a.bytes as f64 / self.w.mss;
         let span_s = a.now.since(rate.from).as_secs_f64();
-        if rate.acked < self.w.segments() - self.alpha.max(1.0) || span_s < self.seen.least_s {
+        if rate.acked < self.w.segments() - self.alpha.max(1.0) || span_s < self.rtts.min_s {
             return;
         }
         let now = rate.acked / span_s;
-        if a.now.since(since).as_secs_f64() / self.seen.least_s < 4.0 {
+        if a.now.since(since).as_secs_f64() / self.rtts.min_s < 4.0 {
             (rate.smooth, rate.greatest) = (now, now);
         } else {
             rate.smooth += (now - rate.smooth) / 4.0;
@@ -147,8 +147,8 @@ impl Htcp {
 
     fn update_alpha(&mut self, now: Time) {
         let since_s = self.since.map_or(0.0, |t| now.since(t).as_secs_f64());
-        let scale = if self.params.rtt_scaling.on() && self.seen.least_s.is_finite() {
-            (self.seen.least_s / 0.1).clamp(0.1, 2.0)
+        let scale = if self.params.rtt_scaling.on() && self.rtts.min_s.is_finite() {
+            (self.rtts.min_s / 0.1).clamp(0.1, 2.0)
         } else {
             1.0
         };
@@ -161,8 +161,8 @@ impl Htcp {
         let steady = new >= old * (1.0 - self.params.rate_change) && new <= old * (1.0 + self.params.rate_change);
         if !self.params.adaptive_backoff.on() || !steady {
             (self.beta, self.adaptive) = (self.params.beta_min, false);
-        } else if self.adaptive && self.seen.least_s > 0.01 {
-            let share = self.seen.least_s / self.greatest_rtt_s;
+        } else if self.adaptive && self.rtts.min_s > 0.01 {
+            let share = self.rtts.min_s / self.greatest_rtt_s;
             self.beta = share.clamp(self.params.beta_min, self.params.beta_max);
         } else {
             (self.beta, self.adaptive) = (self.params.beta_min, true);
@@ -176,20 +176,20 @@ impl Controller for Htcp {
         if self.w.slow_start(a, self.counting) {
             return;
         }
-        let worth = self.w.worth(a, self.counting);
-        self.counted += worth * self.alpha;
+        let credit = self.w.credit(a, self.counting);
+        self.counted += credit * self.alpha;
         if self.counted >= self.w.segments() {
             self.counted = 0.0;
             self.update_alpha(a.now);
         }
-        self.w.add(self.alpha, Worth(worth));
+        self.w.add(self.alpha, AckCredit(credit));
     }
 
     fn reduce(&mut self, why: Trigger, base: f64) {
         self.update_beta();
         let kept = if why == Trigger::Timeout { 0.5 } else { self.beta };
         self.w.fall_to(base * kept, why);
-        let least = self.seen.least_s;
+        let least = self.rtts.min_s;
         if least.is_finite() && self.greatest_rtt_s > least {
             self.greatest_rtt_s = least + 0.95 * (self.greatest_rtt_s - least);
         }

@@ -52,7 +52,7 @@ const THRESHOLD_MAX: Dur = Dur::from_millis(16);
 /// One slow start after the other.
 #[derive(Clone, Copy, Debug)]
 pub struct Hystart {
-    least_rtt: Dur,
+    min_rtt: Dur,
     /// The present round: its begin, its last ACK of the train, the byte that ends it.
     round_at: Time,
     last_ack_at: Time,
@@ -97,7 +97,7 @@ impl Default for Hystart {
     fn default() -> Hystart {
         let none = Dur(u64::MAX);
         Hystart {
-            least_rtt: none,
+            min_rtt: none,
             round_at: Time::ZERO,
             last_ack_at: Time::ZERO,
             round_end: 0,
@@ -111,13 +111,13 @@ impl Default for Hystart {
 impl Hystart {
     /// A loss or a timeout: the next slow start begins afresh.
     pub fn reset(&mut self) {
-        *self = Hystart { least_rtt: self.least_rtt, ..Hystart::default() };
+        *self = Hystart { min_rtt: self.min_rtt, ..Hystart::default() };
     }
 
     /// Takes an ACK with its sample; `una` and `nxt` after it. Returns whether slow start is to end.
     pub fn on_ack(&mut self, a: &Ack, nxt: u64, w: &Window) -> bool {
         let Some(rtt) = a.rtt else { return false };
-        self.least_rtt = self.least_rtt.min(rtt);
+        self.min_rtt = self.min_rtt.min(rtt);
         if self.has_found || !w.in_slow_start() || w.segments() < LOW_WINDOW {
             return false;
         }
@@ -127,15 +127,15 @@ impl Hystart {
         }
         if a.now.since(self.last_ack_at) <= ACK_GAP {
             self.last_ack_at = a.now;
-            let limit = Dur((self.least_rtt.0 + ACK_ALLOWANCE.0) / 2);
+            let limit = Dur((self.min_rtt.0 + ACK_ALLOWANCE.0) / 2);
             self.has_found |= a.now.since(self.round_at) > limit;
         }
         self.round_rtt = self.round_rtt.min(rtt);
         if self.samples < SAMPLES_MIN {
             self.samples += 1;
         } else {
-            let allowed = Dur(self.least_rtt.0 / 8).clamp(THRESHOLD_MIN, THRESHOLD_MAX);
-            self.has_found |= self.round_rtt > self.least_rtt + allowed;
+            let allowed = Dur(self.min_rtt.0 / 8).clamp(THRESHOLD_MIN, THRESHOLD_MAX);
+            self.has_found |= self.round_rtt > self.min_rtt + allowed;
         }
         self.has_found
     }

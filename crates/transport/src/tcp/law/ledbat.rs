@@ -21,7 +21,7 @@
 
 use super::super::params::{AvoidanceCounting, Switch, TcpParams};
 use super::super::{Ack, Trigger};
-use super::seen::Seen;
+use super::rtt_filter::RttFilter;
 use super::{Controller, Window};
 use crosswind_base::{ConfigError, Dur, Time};
 use schemars::JsonSchema;
@@ -87,7 +87,7 @@ pub struct Ledbat {
     w: Window,
     counting: AvoidanceCounting,
     params: LedbatParams,
-    seen: Seen,
+    rtts: RttFilter,
     /// The least round trip of each of the last minutes, the present one first, and when that began.
     minutes: [Dur; MINUTES],
     minute_at: Time,
@@ -102,7 +102,7 @@ impl Ledbat {
             w: Window::new(p),
             counting: p.avoidance_counting,
             params: p.ledbat.clone(),
-            seen: Seen::new(),
+            rtts: RttFilter::new(),
             minutes: [NONE; MINUTES],
             minute_at: Time::ZERO,
             recent: [NONE; RECENT],
@@ -134,12 +134,12 @@ impl Ledbat {
     }
 
     fn rounds_on(&self, now: Time, rounds: f64) -> Time {
-        now + Dur::from_secs_f64(rounds * self.seen.smoothed_s)
+        now + Dur::from_secs_f64(rounds * self.rtts.smoothed_s)
     }
 
     /// Slow start, at `GAIN` of its pace; returns whether the threshold is reached.
-    fn ramp(&mut self, worth: f64) -> bool {
-        self.w.cwnd = (self.w.cwnd + self.gain() * worth * self.w.mss).min(self.w.ssthresh.max(self.w.cwnd));
+    fn ramp(&mut self, credit: f64) -> bool {
+        self.w.cwnd = (self.w.cwnd + self.gain() * credit * self.w.mss).min(self.w.ssthresh.max(self.w.cwnd));
         !self.w.in_slow_start()
     }
 
@@ -147,33 +147,33 @@ impl Ledbat {
         self.stage = Stage::Steady { slows_at: self.rounds_on(now, SMALL_ROUNDS) };
     }
 
-    fn steer(&mut self, worth: f64) {
+    fn steer(&mut self, credit: f64) {
         let (segments, full) = (self.w.segments(), self.fullness());
         let change = match full < 1.0 {
             true => self.gain(),
             false => (self.gain() - segments * (full - 1.0)).max(-segments / 2.0),
         };
-        self.w.cwnd = (self.w.cwnd + change * worth / segments * self.w.mss).max(SMALL_SEGMENTS * self.w.mss);
+        self.w.cwnd = (self.w.cwnd + change * credit / segments * self.w.mss).max(SMALL_SEGMENTS * self.w.mss);
     }
 }
 
 impl Controller for Ledbat {
     fn grow(&mut self, a: &Ack) {
-        self.seen.take(a);
+        self.rtts.take(a);
         if let Some(rtt) = a.rtt {
             self.take(rtt, a.now);
         }
         if self.samples == 0 {
             return;
         }
-        let worth = self.w.worth(a, self.counting);
+        let credit = self.w.credit(a, self.counting);
         match self.stage {
             Stage::Start if self.fullness() > START_ENDS => {
                 self.w.ssthresh = self.w.cwnd;
                 self.settle(a.now);
             }
             Stage::Start => {
-                if self.ramp(worth) {
+                if self.ramp(credit) {
                     self.settle(a.now);
                 }
             }
@@ -184,13 +184,13 @@ impl Controller for Ledbat {
                 self.stage = Stage::Small { since: a.now, until: self.rounds_on(a.now, SMALL_ROUNDS) };
             }
             Stage::Steady { .. } if self.w.in_slow_start() => {
-                self.ramp(worth);
+                self.ramp(credit);
             }
-            Stage::Steady { .. } => self.steer(worth),
+            Stage::Steady { .. } => self.steer(credit),
             Stage::Small { since, until } if a.now >= until => self.stage = Stage::Back { since },
             Stage::Small { .. } => {}
             Stage::Back { since } => {
-                if self.ramp(worth) {
+                if self.ramp(credit) {
                     let took = a.now.since(since);
                     self.stage = Stage::Steady { slows_at: a.now + took.saturating_mul(APART) };
                 }

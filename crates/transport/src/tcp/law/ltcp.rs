@@ -23,8 +23,8 @@
 
 use super::super::params::{AvoidanceCounting, TcpParams};
 use super::super::{Ack, Trigger};
-use super::seen::Seen;
-use super::{Controller, Window, Worth, within};
+use super::rtt_filter::RttFilter;
+use super::{AckCredit, Controller, Window, within};
 use crosswind_base::{ConfigError, Dur};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -89,7 +89,7 @@ pub struct Ltcp {
     w: Window,
     counting: AvoidanceCounting,
     params: LtcpParams,
-    seen: Seen,
+    rtts: RttFilter,
     kr: f64,
     /// The layer K, where it begins and where it ends, in segments.
     layer: f64,
@@ -106,7 +106,7 @@ impl Ltcp {
             counting: p.avoidance_counting,
             kr: if params.kr_exponent == 0.0 { params.kr_ref } else { 1.0 },
             params,
-            seen: Seen::new(),
+            rtts: RttFilter::new(),
             layer: 1.0,
             floor: 0.0,
             ceiling,
@@ -144,8 +144,8 @@ impl Ltcp {
 
 impl Controller for Ltcp {
     fn grow(&mut self, a: &Ack) {
-        if self.seen.take(a) && self.params.kr_exponent > 0.0 {
-            let ratio = self.seen.least_smoothed_s / self.params.kr_ref_rtt.as_secs_f64();
+        if self.rtts.take(a) && self.params.kr_exponent > 0.0 {
+            let ratio = self.rtts.min_smoothed_s / self.params.kr_ref_rtt.as_secs_f64();
             self.kr = self.params.kr_ref * ratio.powf(self.params.kr_exponent);
         }
         if self.w.slow_start(a, self.counting) {
@@ -153,8 +153,8 @@ impl Controller for Ltcp {
         }
         let segments = self.w.segments();
         self.settle(segments);
-        let worth = Worth(self.w.worth(a, self.counting));
-        self.w.add(self.kr * (self.layer + self.share(segments)), worth);
+        let credit = AckCredit(self.w.credit(a, self.counting));
+        self.w.add(self.kr * (self.layer + self.share(segments)), credit);
     }
 
     fn reduce(&mut self, why: Trigger, base: f64) {

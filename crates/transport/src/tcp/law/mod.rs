@@ -37,11 +37,11 @@ pub mod prague;
 pub mod reno;
 #[cfg(test)]
 mod reno_oracle;
+pub(in crate::tcp) mod rtt_filter;
 pub mod sample;
 pub mod scalable;
 #[cfg(test)]
 mod scalable_drive;
-pub(in crate::tcp) mod seen;
 pub mod tabulated;
 pub mod vegas;
 pub mod westwood;
@@ -53,7 +53,7 @@ use super::registry::Row;
 use super::{Ack, Trigger};
 use crosswind_base::{ConfigError, Rng};
 pub use sample::{AckSample, Needs, SentFacts};
-pub use window::{Change, Window, Worth};
+pub use window::{AckCredit, Change, Window};
 
 /// One controller: alone in charge of the window, told of everything. Before a timeout that may turn out to have been a mistake
 /// the sender takes a copy (`clone`).

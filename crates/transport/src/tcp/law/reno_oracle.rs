@@ -23,7 +23,7 @@ fn ack(bytes: u64) -> Ack {
         rtt: None,
         in_flight_before: 0,
         window_limited: true,
-        covers_resent: false,
+        covers_retransmitted: false,
         covers_original: false,
         ..Ack::default()
     }

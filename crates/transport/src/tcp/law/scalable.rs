@@ -22,7 +22,7 @@
 
 use super::super::params::{AvoidanceCounting, TcpParams};
 use super::super::{Ack, Trigger};
-use super::{Controller, Window, Worth, within};
+use super::{AckCredit, Controller, Window, within};
 use crosswind_base::ConfigError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -115,8 +115,8 @@ impl Controller for Scalable {
         }
         let segments = self.w.segments();
         let per_window = if self.is_legacy(segments) { 1.0 } else { self.params.per_ack() * segments };
-        let worth = Worth(self.w.worth(a, self.counting));
-        self.w.add(per_window, worth);
+        let credit = AckCredit(self.w.credit(a, self.counting));
+        self.w.add(per_window, credit);
     }
     fn reduce(&mut self, why: Trigger, base: f64) {
         self.counted = 0.0;

@@ -24,7 +24,7 @@
 
 use super::super::params::{AvoidanceCounting, TcpParams, choice};
 use super::super::{Ack, Trigger};
-use super::seen::Round;
+use super::rtt_filter::Round;
 use super::{Controller, Window, within};
 use crosswind_base::ConfigError;
 use schemars::JsonSchema;

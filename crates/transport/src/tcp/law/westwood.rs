@@ -22,8 +22,8 @@
 
 use super::super::params::{AvoidanceCounting, TcpParams};
 use super::super::{Ack, Trigger};
-use super::seen::Seen;
-use super::{Controller, Window, Worth};
+use super::rtt_filter::RttFilter;
+use super::{AckCredit, Controller, Window};
 use crosswind_base::{ConfigError, Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -53,7 +53,7 @@ pub struct Westwood {
     w: Window,
     counting: AvoidanceCounting,
     tau_s: f64,
-    seen: Seen,
+    rtts: RttFilter,
     /// Bytes per second: the estimate and the last sample.
     bwe: f64,
     sample: f64,
@@ -67,7 +67,7 @@ impl Westwood {
             w: Window::new(p),
             counting: p.avoidance_counting,
             tau_s: p.westwood.tau.as_secs_f64(),
-            seen: Seen::new(),
+            rtts: RttFilter::new(),
             bwe: 0.0,
             sample: 0.0,
             last: None,
@@ -75,7 +75,7 @@ impl Westwood {
     }
 
     fn measure(&mut self, a: &Ack) {
-        self.seen.take(a);
+        self.rtts.take(a);
         let Some((at, ack)) = self.last else {
             self.last = Some((a.now, a.ack));
             return;
@@ -99,14 +99,14 @@ impl Controller for Westwood {
     fn grow(&mut self, a: &Ack) {
         self.measure(a);
         if !self.w.slow_start(a, self.counting) {
-            let worth = Worth(self.w.worth(a, self.counting));
-            self.w.add(1.0, worth);
+            let credit = AckCredit(self.w.credit(a, self.counting));
+            self.w.add(1.0, credit);
         }
     }
 
     fn reduce(&mut self, why: Trigger, base: f64) {
-        let is_known = self.bwe > 0.0 && self.seen.least_s.is_finite();
-        let kept = if is_known { self.bwe * self.seen.least_s } else { base / 2.0 };
+        let is_known = self.bwe > 0.0 && self.rtts.min_s.is_finite();
+        let kept = if is_known { self.bwe * self.rtts.min_s } else { base / 2.0 };
         // The threshold may lie above the window: then the window stays.
         self.w.fall_to(if why == Trigger::Timeout { kept } else { kept.min(base) }, why);
     }

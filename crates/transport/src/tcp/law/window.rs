@@ -129,14 +129,14 @@ impl Window {
     }
     /// What an ACK counts for in congestion avoidance, in segments: what it acknowledges, or one.
     #[inline]
-    pub(super) fn worth(&self, a: &Ack, counting: AvoidanceCounting) -> f64 {
+    pub(super) fn credit(&self, a: &Ack, counting: AvoidanceCounting) -> f64 {
         let by_bytes = matches!(counting, AvoidanceCounting::Bytes | AvoidanceCounting::Segments);
         if by_bytes { a.bytes as f64 / self.mss } else { 1.0 }
     }
     /// Adds `per_window` segments per window of ACKs.
     #[inline]
-    pub(super) fn add(&mut self, per_window: f64, worth: Worth) {
-        self.cwnd += per_window * worth.0 * self.mss * self.mss / self.cwnd;
+    pub(super) fn add(&mut self, per_window: f64, credit: AckCredit) {
+        self.cwnd += per_window * credit.0 * self.mss * self.mss / self.cwnd;
     }
     /// Reduces to `kept` bytes, never below two segments; a timeout starts again from one.
     pub(super) fn fall_to(&mut self, kept: f64, why: Trigger) {
@@ -172,4 +172,4 @@ impl Window {
 
 /// What an ACK counts for, in segments.
 #[derive(Clone, Copy, Debug)]
-pub struct Worth(pub f64);
+pub struct AckCredit(pub f64);

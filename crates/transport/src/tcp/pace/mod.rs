@@ -20,7 +20,7 @@
 
 use super::Ack;
 use super::law::Needs;
-use super::law::seen::Seen;
+use super::law::rtt_filter::RttFilter;
 use super::params::{Pacing, TcpParams};
 use crosswind_base::{Dur, Time};
 
@@ -32,7 +32,7 @@ const FIRST_SEGMENTS: u64 = 10;
 pub struct Pacer {
     next: Time,
     rule: Pacing,
-    seen: Seen,
+    rtts: RttFilter,
     /// Something had to wait since the last alarm.
     is_wanted: Wanted,
 }
@@ -62,7 +62,7 @@ pub struct Leaving {
 
 impl Pacer {
     pub fn asked_for(p: &TcpParams) -> Option<Pacer> {
-        let pacer = Pacer { next: Time::ZERO, rule: p.pacing, seen: Seen::new(), is_wanted: Wanted::No };
+        let pacer = Pacer { next: Time::ZERO, rule: p.pacing, rtts: RttFilter::new(), is_wanted: Wanted::No };
         (p.pacing != Pacing::Off || Needs::of(p).pacing).then_some(pacer)
     }
     /// When the next segment may leave.
@@ -79,7 +79,7 @@ impl Pacer {
     }
     /// An ACK tells how long its segments were under way.
     pub fn on_ack(&mut self, a: &Ack) {
-        self.seen.take_sample(a.last_trip());
+        self.rtts.take_sample(a.last_trip());
     }
     /// A segment has left.
     pub fn left(&mut self, l: Leaving) {
@@ -95,7 +95,7 @@ impl Pacer {
         self.next = self.next.max(l.now) + Dur(gap.0 - late.0.min(gap.0 / 2));
     }
     fn left_by_window(&mut self, l: Leaving) {
-        let seen = (self.seen.smoothed_s > 0.0).then(|| Dur::from_secs_f64(self.seen.smoothed_s));
+        let seen = (self.rtts.smoothed_s > 0.0).then(|| Dur::from_secs_f64(self.rtts.smoothed_s));
         if let Some(srtt) = seen.or(l.of_timer) {
             self.next = self.next.max(l.now) + srtt.mul_f64(1.0 / (l.cwnd / l.mss).max(1.0));
         }
@@ -115,7 +115,7 @@ mod tests {
 
     fn pacer() -> Pacer {
         let p = preset::preset("linux-6-cubic").expect("a preset");
-        Pacer::asked_for(&TcpParams { pacing: Pacing::Linux, ..p }).expect("pacing is on")
+        Pacer::asked_for(&TcpParams { pacing: Pacing::ByPhase, ..p }).expect("pacing is on")
     }
 
     /// A full segment that leaves with twenty in the window and a round trip of 20 ms.

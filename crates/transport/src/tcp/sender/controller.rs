@@ -5,7 +5,7 @@ use crate::tcp::Ack;
 use crate::tcp::detect::{Detect, Phase, Verdict};
 use crate::tcp::law::{AckSample, Controller};
 use crate::tcp::params::{AvoidanceCounting, GrowWhen, TcpParams};
-use crate::tcp::undo::Judge;
+use crate::tcp::undo::DetectSpurious;
 use crosswind_base::Time;
 
 /// What has been found out about an ACK before the controller hears of it.
@@ -24,13 +24,13 @@ impl Sender {
         let marked = self.ecn.congested(a);
         let may = match self.phase {
             Phase::Open => !marked,
-            _ if self.ecn.shares_guard() && marked => false,
-            Phase::Timeout { .. } => !self.judges.is_active(),
+            _ if self.ecn.has_one_recovery_point() && marked => false,
+            Phase::Timeout { .. } => !self.spurious.is_active(),
             Phase::Recovery { high } => {
-                let leaves = self.una >= high || self.habits.ends_on_any_ack;
+                let leaves = self.una >= high || self.recovery.ends_on_any_ack;
                 leaves && p.grow_on_recovery_exit.on()
             }
-            Phase::Echo { .. } => self.ecn.shares_guard() && !marked,
+            Phase::Echo { .. } => self.ecn.has_one_recovery_point() && !marked,
         };
         let is_counted = p.avoidance_counting != AvoidanceCounting::Segments || a.delivered > 0;
         a.bytes > 0 && may && is_counted && (a.window_limited || p.grow_when == GrowWhen::Always)
@@ -39,7 +39,7 @@ impl Sender {
     /// While a detector waits, duplicates count like ACKs where ACKs are counted.
     fn grows_on_duplicate(&self, a: &Ack, p: &TcpParams) -> bool {
         let counts_acks = p.avoidance_counting != AvoidanceCounting::Bytes;
-        self.detector.grows_on_duplicate() && a.bytes == 0 && counts_acks && self.phase == Phase::Open
+        self.detector.status().grows_on_duplicate && a.bytes == 0 && counts_acks && self.phase == Phase::Open
     }
 
     /// Where the sender will stand when the ACK has been dealt with.
@@ -57,7 +57,7 @@ impl Sender {
     #[inline]
     pub(super) fn tell_losses(&mut self, now: Time) {
         let ever = self.board.ever_lost();
-        let Some(ledger) = self.extra.as_mut().and_then(|x| x.has_lost(ever)) else { return };
+        let Some(ledger) = self.optional.as_mut().and_then(|x| x.has_lost(ever)) else { return };
         for s in self.board.waiting() {
             if let Some(lost) = ledger.lose(s, now) {
                 self.law.on_lost(&lost);
@@ -71,7 +71,7 @@ impl Sender {
         let by_segments = p.avoidance_counting == AvoidanceCounting::Segments && a.bytes > 0;
         let (lost_ever, in_flight) = (self.board.ever_lost(), self.in_flight(p));
         self.tell_losses(a.now);
-        let delivery = self.extra.as_mut().and_then(|x| x.measure(lost_ever, p));
+        let delivery = self.optional.as_mut().and_then(|x| x.measure(lost_ever, p));
         self.law.on_ack(&AckSample {
             ack: a,
             may_grow: found.may_grow || self.grows_on_duplicate(a, p),
@@ -91,7 +91,7 @@ impl Sender {
 
     /// The same for an ACK to which nothing but the controller has an answer.
     #[inline]
-    pub(super) fn tell_controller_of_usual(&mut self, a: &Ack, p: &TcpParams) {
+    pub(super) fn tell_controller_of_in_order(&mut self, a: &Ack, p: &TcpParams) {
         let may_grow = a.window_limited || p.grow_when == GrowWhen::Always;
         self.law.on_ack(&AckSample { may_grow, agreed: self.ecn.agreed, nxt: self.nxt, ..AckSample::of(a) });
         self.note_peak();

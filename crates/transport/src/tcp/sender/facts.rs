@@ -7,9 +7,10 @@ use crate::tcp::detect::delivered::Delivered;
 use crate::tcp::ecn::Marks;
 use crate::tcp::ecn::counting::Progress;
 use crate::tcp::law::Controller;
-use crate::tcp::params::{BackoffEnd, GrowWhen, Handshake, RttSampling, TcpParams};
+use crate::tcp::params::{BackoffEnd, GrowWhen, RttSampling, TcpParams};
+use crate::tcp::policies::WindowUpdates;
 use crate::tcp::signal::ecn::Delivers;
-use crate::tcp::undo::Judge;
+use crate::tcp::undo::DetectSpurious;
 use crate::tcp::{Ack, stamp};
 use crosswind_base::{Dur, Packet, SackList, Time};
 
@@ -39,21 +40,21 @@ impl Sender {
     #[inline]
     pub(super) fn facts(&mut self, pkt: &Packet, blocks: &[(u64, u64)], p: &TcpParams, now: Time) -> Ack {
         let in_flight_before = self.in_flight(p);
-        let mark = match self.judges.is_active() {
-            true => self.judges.high(),
-            false if self.habits.watches_order => self.board.highest_sacked(),
-            false => self.guard,
+        let mark = match self.spurious.is_active() {
+            true => self.spurious.high(),
+            false if self.recovery.watches_order => self.board.highest_sacked(),
+            false => self.recovery_point,
         };
         let before = self.una;
         let is_timed = self.may_be_timed(p);
-        let mut ledger = self.extra.as_mut().and_then(|x| x.ledger());
+        let mut ledger = self.optional.as_mut().and_then(|x| x.ledger());
         if let Some(ledger) = &mut ledger {
             ledger.begin(now, pkt.ack);
         }
         let acked = if pkt.ack > self.una { self.board.ack_to(pkt.ack, mark) } else { Default::default() };
         self.una = self.una.max(pkt.ack);
         let (mut sacked, mut delivered) = (0, Delivered::of(&acked));
-        if self.habits.uses_scoreboard {
+        if self.recovery.uses_scoreboard {
             for b in blocks {
                 sacked += match &mut ledger {
                     Some(ledger) => self.board.sack(*b, mark, &mut Both(&mut delivered, ledger)),
@@ -67,7 +68,8 @@ impl Sender {
         let bare =
             pkt.payload == 0 && !pkt.flags.has(crosswind_base::TcpFlags::FIN.with(crosswind_base::TcpFlags::SYN));
         let duplicate = pkt.ack == before && bare && self.nxt > before;
-        let duplicate = duplicate && (!window_update || !blocks.is_empty() || p.handshake == Handshake::Ns2);
+        let may_update = self.policies.window_updates == WindowUpdates::Duplicates;
+        let duplicate = duplicate && (!window_update || !blocks.is_empty() || may_update);
         let cwnd = self.cwnd(p);
         let bytes = self.una - before - acked.known_bytes + sacked;
         let marks = self.marks(pkt, (delivered.segments, bytes), pkt.ack > before || sacked > 0, p);
@@ -91,17 +93,17 @@ impl Sender {
             in_flight_before,
             slow_start: self.law.window().in_slow_start(),
             window_limited: match p.grow_when {
-                GrowWhen::Linux6 => self.is_limited_as_in_linux(p),
+                GrowWhen::FullInRound => self.is_limited_in_round(p),
                 _ => real(in_flight_before + p.mss.0) > cwnd,
             },
             delivered: bytes,
             newly_delivered: delivered.segments,
             newly_ce: marks.packets,
             ce_bytes: marks.bytes,
-            covers_resent: acked.any_resent,
+            covers_retransmitted: acked.any_retransmitted,
             covers_original: delivered.original_below_mark,
             newest: delivered.newest,
-            newest_resent: delivered.newest_resent,
+            newest_retransmitted: delivered.newest_retransmitted,
         }
     }
 
@@ -109,7 +111,7 @@ impl Sender {
     #[inline]
     pub(super) fn marks(&mut self, pkt: &Packet, delivered: (u32, u64), is_news: bool, p: &TcpParams) -> Marks {
         let (packets, bytes) = delivered;
-        let is_exact = self.habits.uses_scoreboard || matches!(self.phase, Phase::Open | Phase::Echo { .. });
+        let is_exact = self.recovery.uses_scoreboard || matches!(self.phase, Phase::Open | Phase::Echo { .. });
         let progress = Progress { packets, bytes, mss: p.mss.0, is_exact };
         self.ecn.marks(pkt, Delivers { progress, is_news })
     }

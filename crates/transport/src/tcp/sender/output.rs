@@ -1,13 +1,14 @@
 //! What leaves: retransmissions, new data, and what might be lost, as far as window, peer and application allow.
 
-use super::extra::Left;
+use super::optional::SentSegment;
 use super::{Line, Outgoing, Sender, real};
 use crate::tcp::conn::scoreboard::{Scoreboard, Sent};
-use crate::tcp::detect::{Detect, Phase};
+use crate::tcp::detect::{Detect, Phase, Release};
 use crate::tcp::law::{Change, Controller};
-use crate::tcp::params::{FinalSegment, Handshake, RttSampling, SackAfterTimeout, TcpParams, WindowModeration};
-use crate::tcp::spend::bound::bound;
-use crate::tcp::undo::Judge;
+use crate::tcp::params::{FinalSegment, RttSampling, SackAfterTimeout, TcpParams, WindowModeration};
+use crate::tcp::policies::TimedSegment;
+use crate::tcp::reduction::bound::bound;
+use crate::tcp::undo::DetectSpurious;
 use crate::tcp::{Ack, Trigger};
 use crosswind_base::Time;
 
@@ -73,25 +74,25 @@ impl Sender {
     /// Tahoe: as after a timeout, but the timer does not back off.
     pub(super) fn start_over(&mut self, p: &TcpParams) {
         self.law.change(Change::StartFrom(self.law.window().mss()));
-        self.phase = Phase::Timeout { high: self.guard };
+        self.phase = Phase::Timeout { high: self.recovery_point };
         self.board.mark_all_lost(p.sack_after_timeout, u64::MAX);
     }
 
-    pub(super) fn resend_first_lost(&mut self, p: &TcpParams, line: &mut impl Line) {
+    pub(super) fn retransmit_first_lost(&mut self, p: &TcpParams, line: &mut impl Line) {
         if let Some(s) = self.board.next_lost() {
-            self.resend(s, p, line);
+            self.retransmit(s, p, line);
         }
     }
 
-    pub(super) fn resend_first(&mut self, p: &TcpParams, line: &mut impl Line) {
+    pub(super) fn retransmit_first(&mut self, p: &TcpParams, line: &mut impl Line) {
         if let Some(s) = self.board.first().copied()
             && !s.is_sacked()
         {
-            self.resend(s, p, line);
+            self.retransmit(s, p, line);
         }
     }
 
-    /// Segments have become smaller than those under way, of which none arrives: what is not acknowledged is cut anew and sent again,
+    /// Segments have become smaller than those under way, of which none arrives: what is not acknowledged is cut anew and retransmitted,
     /// as after a timeout, but the window stays what it is (rfc1191 section 6.4).
     pub fn cut_smaller(&mut self, p: &TcpParams, line: &mut impl Line) {
         let now = line.now();
@@ -108,8 +109,9 @@ impl Sender {
         }
         if self.outstanding() > 0 {
             self.board.mark_all_lost(SackAfterTimeout::Clear, u64::MAX);
-            self.detector.on_timeout();
-            (self.guard, self.phase) = (self.nxt, Phase::Timeout { high: self.nxt });
+            let view = self.view(p);
+            self.detector.on_timeout(now, &self.board, &view);
+            (self.recovery_point, self.phase) = (self.nxt, Phase::Timeout { high: self.nxt });
             (self.timed, self.probe_budget) = (None, None);
             self.timer = now + self.rtt.rto(p);
         }
@@ -120,10 +122,10 @@ impl Sender {
     pub fn transmit(&mut self, p: &TcpParams, line: &mut impl Line) {
         let mss = p.mss.0;
         self.restart_after_idle(p, line.now());
-        if self.extra.is_some() {
+        if self.optional.is_some() {
             self.let_write(p);
         }
-        let limit = match (p.max_burst_segments, self.detector.burst_limit()) {
+        let limit = match (p.max_burst_segments, self.detector.status().burst_limit) {
             (0, 0) => u32::MAX,
             (0, b) | (b, 0) => b,
             (a, b) => a.min(b),
@@ -135,11 +137,11 @@ impl Sender {
                 break;
             }
             let before = self.nxt;
-            if !self.judges.is_active()
+            if !self.spurious.is_active()
                 && room >= real(mss)
-                && let Some(s) = self.detector.next_resend(&mut self.board)
+                && let Some(s) = self.detector.next_retransmission(Release::Window, &mut self.board)
             {
-                self.resend(s, p, line);
+                self.retransmit(s, p, line);
             } else if !self.send_new(room, p, line) && !self.send_suspect(room, p, line) {
                 break;
             }
@@ -150,7 +152,7 @@ impl Sender {
             };
         }
         self.note_usage(self.stats.segments > sent_before, p);
-        if self.extra.is_some() {
+        if self.optional.is_some() {
             self.note_app_limit(p);
         }
     }
@@ -177,7 +179,8 @@ impl Sender {
 
     #[cold]
     fn moderate_dubious(&mut self, p: &TcpParams) {
-        let has_own_rule = matches!(self.phase, Phase::Recovery { .. } | Phase::Echo { .. }) || self.judges.is_active();
+        let has_own_rule =
+            matches!(self.phase, Phase::Recovery { .. } | Phase::Echo { .. }) || self.spurious.is_active();
         if !has_own_rule {
             let most = real(self.in_flight(p) + 3 * p.mss.0);
             self.law.change(Change::Cap(most));
@@ -216,7 +219,7 @@ impl Sender {
             return false;
         }
         self.emit_new(len, fin, p, line);
-        if p.final_segment == FinalSegment::Linux24 && !fin && self.data_end <= self.nxt + mss {
+        if p.final_segment == FinalSegment::WithPrevious && !fin && self.data_end <= self.nxt + mss {
             self.send_final(p, line);
         }
         true
@@ -241,7 +244,7 @@ impl Sender {
         let cwr = std::mem::take(&mut self.ecn.cwr_pending) && len > 0;
         self.tell_timeout(p, line);
         let push = self.is_pushed(seq + len);
-        line.emit(Outgoing { seq, payload: len as u32, fin, resend: false, cwr, probe: false, push });
+        line.emit(Outgoing { seq, payload: len as u32, fin, retransmit: false, cwr, probe: false, push });
         self.board.push(seq, len as u32 + fin as u32, now);
         self.nxt += len + fin as u64;
         self.stats.segments += 1;
@@ -257,8 +260,8 @@ impl Sender {
             *b -= 1;
         }
         self.detector.on_sent(len);
-        if self.extra.is_some() {
-            self.has_left(Left { end: self.nxt, numbers: len + u64::from(fin), payload: len, now }, p);
+        if self.optional.is_some() {
+            self.note_departure(SentSegment { end: self.nxt, numbers: len + u64::from(fin), payload: len, now }, p);
         }
     }
 
@@ -296,12 +299,13 @@ impl Sender {
 
     /// RFC 6675 NextSeg rule 3: nothing new to send, but a hole below the highest SACK.
     fn send_suspect(&mut self, room: f64, p: &TcpParams, line: &mut impl Line) -> bool {
-        if !matches!(self.phase, Phase::Recovery { .. }) || !self.habits.resends_suspects || room < real(p.mss.0) {
+        if !matches!(self.phase, Phase::Recovery { .. }) || !self.recovery.retransmits_suspects || room < real(p.mss.0)
+        {
             return false;
         }
         match self.board.next_suspect() {
             Some(s) => {
-                self.resend(s, p, line);
+                self.retransmit(s, p, line);
                 true
             }
             None => false,
@@ -319,10 +323,10 @@ impl Sender {
         let overdue = self.board.first().is_some_and(|s| s.sent_at < latest && !s.is_sacked());
         match self.phase {
             Phase::Recovery { .. } if overdue => self.board.mark_lost_sent_before(latest),
-            Phase::Open if overdue && (a.duplicate || a.sacked > 0) && self.una >= self.guard => {
+            Phase::Open if overdue && (a.duplicate || a.sacked > 0) && self.una >= self.recovery_point => {
                 self.board.mark_lost_sent_before(latest);
                 self.congested(Trigger::Loss, p, line);
-                self.resend_first_lost(p, line);
+                self.retransmit_first_lost(p, line);
             }
             _ => {}
         }
@@ -336,12 +340,13 @@ impl Sender {
         }
     }
 
-    pub(super) fn resend(&mut self, s: Sent, p: &TcpParams, line: &mut impl Line) {
+    pub(super) fn retransmit(&mut self, s: Sent, p: &TcpParams, line: &mut impl Line) {
         let now = line.now();
         let payload = s.end().min(self.data_end).saturating_sub(s.start);
         let fin = self.closing && s.end() > self.data_end;
         // RFC 3168 section 6.1.5: a retransmission says nothing of a reduction. In ns-2 it does.
-        let cwr = self.ecn.shares_guard() && self.ecn.is_active() && std::mem::take(&mut self.ecn.cwr_pending);
+        let cwr =
+            self.ecn.has_one_recovery_point() && self.ecn.is_active() && std::mem::take(&mut self.ecn.cwr_pending);
         if p.host_queue.limit_segments > 0
             && let Some(host) = line.shared()
         {
@@ -350,14 +355,14 @@ impl Sender {
         }
         self.tell_timeout(p, line);
         let push = self.is_pushed(s.start + payload);
-        line.emit(Outgoing { seq: s.start, payload: payload as u32, fin, resend: true, cwr, probe: false, push });
-        self.board.resend(s.start, now);
+        line.emit(Outgoing { seq: s.start, payload: payload as u32, fin, retransmit: true, cwr, probe: false, push });
+        self.board.retransmit(s.start, now);
         self.stats.segments += 1;
-        self.stats.resent_segments += 1;
-        self.stats.resent_bytes += payload;
-        self.judges.on_resend(payload);
+        self.stats.retransmitted_segments += 1;
+        self.stats.retransmitted_bytes += payload;
+        self.spurious.on_retransmission(payload);
         self.last_sent = now;
-        if self.timed.is_some_and(|t| s.start < t.0) && p.handshake != Handshake::Ns2 {
+        if self.timed.is_some_and(|t| s.start < t.0) && self.policies.timed_segment == TimedSegment::Dropped {
             self.timed = None;
         }
         let head = s.start == self.una;
@@ -365,8 +370,8 @@ impl Sender {
             self.timer = now + self.rtt.rto(p);
         }
         self.detector.on_sent(payload);
-        if self.extra.is_some() {
-            self.has_left(Left { end: s.end(), numbers: s.len.into(), payload, now }, p);
+        if self.optional.is_some() {
+            self.note_departure(SentSegment { end: s.end(), numbers: s.len.into(), payload, now }, p);
         }
     }
 }

@@ -30,7 +30,8 @@ choice!(
         #[default]
         Byte,
         /// An ACK just below the next byte, which the peer has to answer (Linux).
-        Linux,
+        #[serde(rename = "linux")]
+        AckBelow,
     }
 );
 
@@ -118,11 +119,11 @@ impl Sender {
         self.probing.unanswered += 1;
         self.stats.window_probes += 1;
         let plain =
-            Outgoing { seq: self.nxt, payload: 0, fin: false, resend: false, cwr: false, probe: true, push: false };
+            Outgoing { seq: self.nxt, payload: 0, fin: false, retransmit: false, cwr: false, probe: true, push: false };
         line.emit(match p.window_probe {
             WindowProbe::Byte if len == 0 => Outgoing { fin: true, ..plain },
             WindowProbe::Byte => Outgoing { payload: 1, ..plain },
-            WindowProbe::Linux => Outgoing { seq: self.una - 1, ..plain },
+            WindowProbe::AckBelow => Outgoing { seq: self.una - 1, ..plain },
         });
         self.probing.beyond |= p.window_probe == WindowProbe::Byte;
         self.timer = line.now() + self.probe_wait(p);
@@ -134,7 +135,7 @@ impl Sender {
         if self.probing.beyond && ack == self.nxt + 1 {
             self.board.push(self.nxt, 1, now);
             // Which of the probes has arrived is unknown.
-            self.board.resend(self.nxt, now);
+            self.board.retransmit(self.nxt, now);
             self.nxt += 1;
             self.probing.beyond = false;
         }

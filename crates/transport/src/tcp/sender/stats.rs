@@ -7,15 +7,15 @@ use crosswind_base::{Histogram, Moment};
 #[derive(Clone, Debug, Default)]
 pub struct SenderStats {
     pub segments: u64,
-    pub resent_segments: u64,
-    pub resent_bytes: u64,
+    pub retransmitted_segments: u64,
+    pub retransmitted_bytes: u64,
     pub timeouts: u32,
     /// Timeouts after which an ACK of a segment sent earlier arrived (an oracle's view; see metric `spurious_timeouts`).
     pub spurious_timeouts: u32,
     /// Timeouts of a segment of which a copy that had been sent by then had arrived or was to arrive (metric
     /// `avoidable_timeouts`).
     pub avoidable_timeouts: u32,
-    /// Timeouts that the sender itself judged spurious, and genuine.
+    /// Timeouts that the sender itself found spurious, and genuine.
     pub spurious_detected: u32,
     pub genuine_detected: u32,
     /// Runs of expiries after which the first ACK that advances was caused by a segment sent before the first of them,
@@ -41,8 +41,8 @@ pub struct SenderStats {
 impl SenderStats {
     pub const NONE: SenderStats = SenderStats {
         segments: 0,
-        resent_segments: 0,
-        resent_bytes: 0,
+        retransmitted_segments: 0,
+        retransmitted_bytes: 0,
         timeouts: 0,
         spurious_timeouts: 0,
         avoidable_timeouts: 0,

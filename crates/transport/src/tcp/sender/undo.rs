@@ -1,4 +1,4 @@
-//! What follows from a judge's verdict on a timeout: what was remembered before it is brought back, or not.
+//! What follows from a verdict on a timeout: what was remembered before it is brought back, or not.
 
 use super::{Line, PendingTimeout, Sender};
 use crate::tcp::conn::rtt::Estimate;
@@ -6,7 +6,7 @@ use crate::tcp::detect::Phase;
 use crate::tcp::law::{Change, Controller, Law};
 use crate::tcp::params::{SpuriousResponse, SpuriousTimer, TcpParams};
 use crate::tcp::undo::eifel::is_older;
-use crate::tcp::undo::{Judge, Judgement};
+use crate::tcp::undo::{DetectSpurious, SpuriousVerdict};
 use crate::tcp::{Ack, stamp};
 use crosswind_base::{EventKind, Packet, Time};
 
@@ -24,7 +24,7 @@ pub(super) struct Before {
 }
 
 impl Sender {
-    /// A judge hears a new case: what its verdict may bring back is kept.
+    /// An episode begins: what a verdict may bring back is kept.
     pub(super) fn remember(&mut self, p: &TcpParams) {
         let (law, flight) = (Some(self.law.clone()), self.outstanding() as f64);
         let estimate = self.rtt.estimate(p);
@@ -78,29 +78,29 @@ impl Sender {
         }
     }
 
-    /// Asks the judge; returns whether the verdict has set the window.
-    pub(super) fn judge(&mut self, a: &Ack, p: &TcpParams, line: &mut impl Line) -> bool {
+    /// Asks the detector of spurious timeouts; returns whether the verdict has set the window.
+    pub(super) fn respond_if_spurious(&mut self, a: &Ack, p: &TcpParams, line: &mut impl Line) -> bool {
         self.lift_timer(a, p);
-        let held_back = self.judges.is_active();
-        let mut judgement = self.judges.judge(a);
-        if judgement == Judgement::ProbeWithNewData && !self.has_new_data(p) {
+        let held_back = self.spurious.is_active();
+        let mut verdict = self.spurious.on_ack(a);
+        if verdict == SpuriousVerdict::ProbeWithNewData && !self.has_new_data(p) {
             // RFC 5682 step 2b: with nothing new to send, conventional recovery.
-            self.judges.stop();
-            judgement = Judgement::Genuine { window_segments: 2 };
+            self.spurious.stop();
+            verdict = SpuriousVerdict::Genuine { window_segments: 2 };
         }
-        match judgement {
-            Judgement::None | Judgement::Wait => return false,
-            Judgement::ProbeWithNewData => {
+        match verdict {
+            SpuriousVerdict::None | SpuriousVerdict::Wait => return false,
+            SpuriousVerdict::ProbeWithNewData => {
                 // Two new segments, whatever the window.
                 self.law.change(Change::StartFrom((self.in_flight(p) + 2 * p.mss.0) as f64));
                 self.probe_budget = Some(2);
             }
-            Judgement::Genuine { window_segments } => {
+            SpuriousVerdict::Genuine { window_segments } => {
                 self.genuine(p);
                 self.probe_budget = None;
                 self.law.change(Change::StartFrom(window_segments as f64 * self.law.window().mss()));
             }
-            Judgement::Conventional => {
+            SpuriousVerdict::Conventional => {
                 if held_back {
                     self.genuine(p);
                 } else {
@@ -110,15 +110,15 @@ impl Sender {
                 }
                 return false;
             }
-            Judgement::Spurious if p.spurious_response == SpuriousResponse::Ignore => {
+            SpuriousVerdict::Spurious if p.spurious_response == SpuriousResponse::Ignore => {
                 self.stats.spurious_detected += 1;
                 line.note(EventKind::Spurious, self.una, 0, 0);
                 if held_back {
-                    self.board.mark_lost_but_resent(p.sack_after_timeout, self.judges.high());
+                    self.board.mark_lost_but_retransmitted(p.sack_after_timeout, self.spurious.high());
                 }
                 return false;
             }
-            Judgement::Spurious => {
+            SpuriousVerdict::Spurious => {
                 self.probe_budget = None;
                 self.stats.spurious_detected += 1;
                 line.note(EventKind::Spurious, self.una, 0, 0);
@@ -132,13 +132,13 @@ impl Sender {
         true
     }
 
-    /// The first segment was lost. The probes themselves are not held lost (Linux), and what the timeout sent again is on
+    /// The first segment was lost. The probes themselves are not held lost (Linux), and what the timeout retransmitted is on
     /// its way.
     fn genuine(&mut self, p: &TcpParams) {
         self.stats.genuine_detected += 1;
         self.rtt.on_genuine();
         self.forget();
-        self.board.mark_lost_but_resent(p.sack_after_timeout, self.judges.high());
+        self.board.mark_lost_but_retransmitted(p.sack_after_timeout, self.spurious.high());
     }
 
     /// Window and threshold after a spurious timeout.
@@ -171,9 +171,9 @@ impl Sender {
             }
         };
         self.law.change(Change::Restore { cwnd, ssthresh });
-        // RFC 5682 step 3b: a loss in the flight that was never lost may start a recovery. Some rules want to be above the guard.
+        // RFC 5682 step 3b: a loss in the flight that was never lost may start a recovery. Some rules want to be above the recovery point.
         if p.spurious_unlock.on() {
-            self.guard = self.una - 1;
+            self.recovery_point = self.una - 1;
         }
         if p.spurious_timer == SpuriousTimer::Rfc4015
             && let Some(m) = &mut self.memory

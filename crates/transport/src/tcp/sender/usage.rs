@@ -19,7 +19,7 @@ impl Sender {
     /// An attempt to send is over; `has_sent` when something left.
     #[inline]
     pub(super) fn note_usage(&mut self, has_sent: bool, p: &TcpParams) {
-        if p.grow_when != GrowWhen::Linux6 {
+        if p.grow_when != GrowWhen::FullInRound {
             return;
         }
         let is_full = real(self.in_flight(p) + p.mss.0) > self.cwnd(p);
@@ -35,7 +35,7 @@ impl Sender {
 
     /// Whether the window limits the sender.
     #[inline]
-    pub(super) fn is_limited_as_in_linux(&self, p: &TcpParams) -> bool {
+    pub(super) fn is_limited_in_round(&self, p: &TcpParams) -> bool {
         let w = self.law.window();
         self.usage.is_full || (w.in_slow_start() && w.cwnd() < real(2 * self.usage.most_out * p.mss.0))
     }

@@ -33,7 +33,7 @@ choice!(
         Window,
         /// It leaves with the segment before it (`tcp_snd_test`).
         #[serde(rename = "linux-2.4")]
-        Linux24,
+        WithPrevious,
     }
 );
 choice!(
@@ -45,7 +45,7 @@ choice!(
         Whole,
         /// As the kernel's memory for the socket allows; the segment at which the program waits is pushed.
         #[serde(rename = "linux-2.4")]
-        Linux24,
+        AsMemoryAllows,
     }
 );
 
@@ -83,7 +83,7 @@ pub struct Writer {
 
 impl Writer {
     pub fn asked_for(p: &TcpParams) -> Option<Writer> {
-        (p.writing == Writing::Linux24).then(|| Writer {
+        (p.writing == Writing::AsMemoryAllows).then(|| Writer {
             memory: FIRST,
             written: 1,
             waits: false,
@@ -141,7 +141,7 @@ mod tests {
 
     fn writer() -> Writer {
         let p = preset::preset("linux-2.4.17").expect("a preset");
-        Writer::asked_for(&TcpParams { writing: Writing::Linux24, ..p }).expect("it writes as the kernel")
+        Writer::asked_for(&TcpParams { writing: Writing::AsMemoryAllows, ..p }).expect("it writes as the kernel")
     }
 
     fn turn(una: u64, out: u64, cwnd: u64) -> Turn {

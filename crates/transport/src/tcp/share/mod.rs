@@ -139,7 +139,7 @@ mod tests {
     fn a_shared_round_trip_needs_the_timer_that_hands_its_state_on() {
         let linux = preset::preset("linux-2.4.17").expect("a preset");
         assert!(linux.check("tcp").is_ok());
-        for rto in [RtoProfile::Rfc6298, RtoProfile::Ns2] {
+        for rto in [RtoProfile::Rfc6298, RtoProfile::CoarseTicks] {
             let e = TcpParams { rto, ..linux.clone() }.check("tcp").expect_err("nothing would be shared");
             assert_eq!(e.path, "tcp.share_rtt");
             assert!(TcpParams { rto, share_rtt: Switch::Off, ..linux.clone() }.check("tcp").is_ok());

@@ -137,7 +137,7 @@ pub struct Early {
     curve: AnyCurve,
     rng: Rng,
     smoothed_s: f64,
-    least_s: f64,
+    min_s: f64,
     last_s: f64,
     responded_at: Option<Time>,
     samples_since: u32,
@@ -157,7 +157,7 @@ impl Early {
             curve,
             rng,
             smoothed_s: 0.0,
-            least_s: f64::INFINITY,
+            min_s: f64::INFINITY,
             last_s: 0.0,
             responded_at: None,
             samples_since: 0,
@@ -171,7 +171,7 @@ impl Early {
             return self.params.stale.on() && self.responds(a.now);
         };
         let first = self.smoothed_s == 0.0;
-        self.least_s = self.least_s.min(r);
+        self.min_s = self.min_s.min(r);
         self.smoothed_s = if first || (self.params.falls == Falls::AtOnce && r < self.smoothed_s) {
             r
         } else {
@@ -180,7 +180,7 @@ impl Early {
         let change_s = if first { 0.0 } else { r - self.last_s };
         self.last_s = r;
         self.samples_since = self.samples_since.saturating_add(1);
-        let q = Queueing { delay_s: self.smoothed_s - self.least_s, change_s, now: a.now };
+        let q = Queueing { delay_s: self.smoothed_s - self.min_s, change_s, now: a.now };
         self.probability = match &mut self.curve {
             AnyCurve::Gentle(c) => c.probability(q),
             AnyCurve::Rem(c) => c.probability(q),

@@ -22,19 +22,10 @@ use super::super::Ack;
 use super::super::detect::{Phase, View};
 use super::super::ecn::counting::{Counting, Progress};
 use super::super::ecn::{Agreed, Marks};
-use super::super::params::{Handshake, TcpParams};
+use super::super::params::TcpParams;
+use super::super::policies::EchoAnswers;
 use crosswind_base::packet::AccEcnOption;
 use crosswind_base::{Packet, TcpFlags};
-
-/// Which echoes are answered. The profile settles it at construction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Answers {
-    /// The first of a round trip, outside recoveries (RFC 3168).
-    #[default]
-    OncePerRoundTrip,
-    /// The first beyond the end of the last episode, whatever it was, and any after a timeout (ns-2's one `recover_`).
-    BeyondGuard,
-}
 
 /// The sender's side of ECN.
 #[derive(Clone, Debug, Default)]
@@ -45,7 +36,7 @@ pub struct EcnEcho {
     pub cwr_pending: bool,
     /// The last reduction answered an echo, not a loss or a timeout.
     pub answered_last: bool,
-    pub answers: Answers,
+    pub answers: EchoAnswers,
     /// Feedback does not get through: it is counted, and not answered.
     pub is_deaf: bool,
     /// `accurate` only.
@@ -65,11 +56,7 @@ pub struct Delivers {
 }
 
 impl EcnEcho {
-    pub fn new(p: &TcpParams) -> EcnEcho {
-        let answers = match p.handshake {
-            Handshake::Ns2 => Answers::BeyondGuard,
-            Handshake::ThreeWay => Answers::OncePerRoundTrip,
-        };
+    pub fn new(answers: EchoAnswers) -> EcnEcho {
         EcnEcho { answers, ..EcnEcho::default() }
     }
 
@@ -135,15 +122,15 @@ impl EcnEcho {
     }
 
     /// The same before a detector has looked at the ACK, for those who ask then.
-    pub fn congested_beyond_guard(&self, a: &Ack, v: &View) -> bool {
-        self.answers == Answers::BeyondGuard
+    pub fn congested_beyond_point(&self, a: &Ack, v: &View) -> bool {
+        self.answers == EchoAnswers::BeyondRecoveryPoint
             && self.congested(a)
-            && (v.una > v.guard || matches!(v.phase, Phase::Timeout { .. }))
+            && (v.una > v.recovery_point || matches!(v.phase, Phase::Timeout { .. }))
     }
 
     /// One mark in the sequence ends all episodes, those of echoes too.
-    pub fn shares_guard(&self) -> bool {
-        self.answers == Answers::BeyondGuard
+    pub fn has_one_recovery_point(&self) -> bool {
+        self.answers == EchoAnswers::BeyondRecoveryPoint
     }
 
     /// A reduction: where flags do not count, the receiver learns of every one (RFC 3168 section 6.1.2).
@@ -157,14 +144,23 @@ mod tests {
     use super::*;
 
     fn view(una: u64, phase: Phase) -> View {
-        View { una, nxt: 9001, mss: 1000, dupthresh: 3, phase, guard: 5001, limited_transmit: false, cwnd: 4e3 }
+        View {
+            una,
+            nxt: 9001,
+            mss: 1000,
+            dupthresh: 3,
+            phase,
+            recovery_point: 5001,
+            limited_transmit: false,
+            cwnd: 4e3,
+        }
     }
 
     #[test]
-    fn in_ns2_an_echo_is_heeded_beyond_the_guard_and_after_a_timeout() {
-        let echo = EcnEcho { agreed: Agreed::Classic, answers: Answers::BeyondGuard, ..EcnEcho::default() };
+    fn with_one_recovery_point_an_echo_is_heeded_beyond_the_guard_and_after_a_timeout() {
+        let echo = EcnEcho { agreed: Agreed::Classic, answers: EchoAnswers::BeyondRecoveryPoint, ..EcnEcho::default() };
         let a = Ack { newly_ce: 1, ..Ack::default() };
-        let asks = |una: u64, phase: Phase| echo.congested_beyond_guard(&a, &view(una, phase));
+        let asks = |una: u64, phase: Phase| echo.congested_beyond_point(&a, &view(una, phase));
         assert!(!asks(5001, Phase::Open) && asks(5002, Phase::Open));
         assert!(asks(1, Phase::Timeout { high: 9001 }));
         assert!(!EcnEcho { is_deaf: true, ..echo.clone() }.congested(&a));

@@ -21,7 +21,7 @@
 
 use super::super::Ack;
 use super::super::detect::Phase;
-use super::{Case, Expiry, Judge, Judgement};
+use super::{DetectSpurious, Episode, Expiry, SpuriousVerdict};
 
 /// The detection of one connection.
 #[derive(Clone, Debug, Default)]
@@ -37,9 +37,9 @@ pub fn is_older(a: u32, b: u32) -> bool {
     (a.wrapping_sub(b) as i32) < 0
 }
 
-impl Judge for Eifel {
-    fn hears(&mut self, _: Phase) -> Case {
-        if self.waiting { Case::Continued } else { Case::New }
+impl DetectSpurious for Eifel {
+    fn on_expiry(&mut self, _: Phase) -> Episode {
+        if self.waiting { Episode::Continued } else { Episode::New }
     }
     fn start(&mut self, e: &Expiry) {
         if !self.waiting {
@@ -58,14 +58,18 @@ impl Judge for Eifel {
     }
 
     #[inline]
-    fn judge(&mut self, a: &Ack) -> Judgement {
+    fn on_ack(&mut self, a: &Ack) -> SpuriousVerdict {
         if !self.waiting {
-            return Judgement::None;
+            return SpuriousVerdict::None;
         }
         if a.bytes == 0 {
-            return Judgement::Wait;
+            return SpuriousVerdict::Wait;
         }
         self.waiting = false;
-        if a.ts_ecr != 0 && is_older(a.ts_ecr, self.stamp) { Judgement::Spurious } else { Judgement::Conventional }
+        if a.ts_ecr != 0 && is_older(a.ts_ecr, self.stamp) {
+            SpuriousVerdict::Spurious
+        } else {
+            SpuriousVerdict::Conventional
+        }
     }
 }

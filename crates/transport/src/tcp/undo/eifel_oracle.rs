@@ -1,7 +1,7 @@
 //! Eifel detection against the pseudo-code of [Gurtov 2004] section 4.2.2, with a clock that wraps.
 
 use super::eifel::Eifel;
-use super::{Case, Expiry, Judge, Judgement};
+use super::{DetectSpurious, Episode, Expiry, SpuriousVerdict};
 use crate::tcp::Ack;
 use crate::tcp::detect::Phase;
 use crosswind_base::Streams;
@@ -48,9 +48,9 @@ fn every_verdict_is_that_of_the_pseudo_code() {
             let wire = (now + offset) as u32;
             if r.chance(0.3) {
                 plain.on_rto(now);
-                let fresh = ours.hears(Phase::Timeout { high: 1 });
-                assert_eq!(fresh == Case::New, !ours.is_active(), "seed {seed} step {step}");
-                ours.start(&Expiry { high: now, resent_end: 0, stamp: wire });
+                let fresh = ours.on_expiry(Phase::Timeout { high: 1 });
+                assert_eq!(fresh == Episode::New, !ours.is_active(), "seed {seed} step {step}");
+                ours.start(&Expiry { high: now, retransmitted_end: 0, stamp: wire });
             } else {
                 let sent = now.saturating_sub(r.below(40));
                 let bytes = r.below(3) * 1000;
@@ -62,10 +62,10 @@ fn every_verdict_is_that_of_the_pseudo_code() {
                     (plain.in_check, counted) = (false, [plain.n_spurious, plain.n_genuine]);
                     continue;
                 }
-                match ours.judge(&Ack { bytes, ts_ecr, ..Ack::default() }) {
-                    Judgement::Spurious => counted[0] += 1,
-                    Judgement::Conventional => counted[1] += 1,
-                    Judgement::Wait => assert!(bytes == 0 && plain.in_check),
+                match ours.on_ack(&Ack { bytes, ts_ecr, ..Ack::default() }) {
+                    SpuriousVerdict::Spurious => counted[0] += 1,
+                    SpuriousVerdict::Conventional => counted[1] += 1,
+                    SpuriousVerdict::Wait => assert!(bytes == 0 && plain.in_check),
                     _ => assert!(!plain.in_check),
                 }
             }

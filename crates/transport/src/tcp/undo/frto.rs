@@ -14,20 +14,20 @@
 //! **Deviations**: 1. The response is the conservative one: the window stays at the halved threshold; nothing is
 //! restored. 2. A timeout while F-RTO or another timeout's recovery is under way is taken as genuine (rfc5682 step 1).
 //! 3. Linux, not the RFC: in the basic variant a second ACK that covers everything sent before the timeout is no proof,
-//! so that a timeout in a window of two is never judged spurious. 4. `linux-6` does not judge a timer that expires again
+//! so that a timeout in a window of two is never found spurious. 4. `linux-6` does not look at a timer that expires again
 //! before there is news, which the kernel does.
 //!
 //! **Checked by**: `tests/tapes/frto_*.tape` (claims J28 to J32), `undo/frto_oracle.rs` (every step on random ACKs).
 
 use super::super::Ack;
 use super::super::params::Frto as Variant;
-use super::{Expiry, Judge, Judgement};
+use super::{DetectSpurious, Expiry, SpuriousVerdict};
 
 /// Where the algorithm stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Step {
     Idle,
-    /// The first segment was sent again; waiting for the first ACK.
+    /// The first segment was retransmitted; waiting for the first ACK.
     First,
     /// Two new segments were sent; waiting for the second ACK.
     Second,
@@ -39,64 +39,64 @@ pub struct Frto {
     step: Step,
     /// Highest sequence number sent before the timeout.
     high: u64,
-    /// End of the segment that the timeout sent again.
-    resent_end: u64,
+    /// End of the segment that the timeout retransmitted.
+    retransmitted_end: u64,
 }
 
 impl Frto {
     pub fn new(variant: Variant) -> Frto {
-        Frto { variant, step: Step::Idle, high: 0, resent_end: 0 }
+        Frto { variant, step: Step::Idle, high: 0, retransmitted_end: 0 }
     }
-    fn first(&self, a: &Ack, variant: Variant) -> Judgement {
-        if a.bytes > 0 && self.resent_end <= a.ack && a.ack < self.high {
-            return Judgement::ProbeWithNewData;
+    fn first(&self, a: &Ack, variant: Variant) -> SpuriousVerdict {
+        if a.bytes > 0 && self.retransmitted_end <= a.ack && a.ack < self.high {
+            return SpuriousVerdict::ProbeWithNewData;
         }
         // With SACK a duplicate only updates the scoreboard (rfc5682 section 3.1 step 2).
         if a.bytes == 0 && variant == Variant::Sack {
-            return Judgement::Wait;
+            return SpuriousVerdict::Wait;
         }
         if a.bytes == 0 && !a.duplicate {
-            return Judgement::Wait;
+            return SpuriousVerdict::Wait;
         }
-        Judgement::Genuine { window_segments: 2 }
+        SpuriousVerdict::Genuine { window_segments: 2 }
     }
 
-    /// Linux 6 (`tcp_process_loss`): any original segment that arrives is proof, at whatever step, in order or by SACK.
-    fn linux(&self, a: &Ack) -> Judgement {
+    /// `tcp_process_loss`: any original segment that arrives is proof, at whatever step, in order or by SACK.
+    fn any_original(&self, a: &Ack) -> SpuriousVerdict {
         match self.step {
-            _ if a.covers_original => Judgement::Spurious,
-            Step::First if a.bytes > 0 && a.ack < self.high => Judgement::ProbeWithNewData,
-            Step::First if a.bytes > 0 => Judgement::Genuine { window_segments: 2 },
-            Step::Second if a.bytes > 0 || a.duplicate => Judgement::Genuine { window_segments: 3 },
-            _ => Judgement::Wait,
+            _ if a.covers_original => SpuriousVerdict::Spurious,
+            Step::First if a.bytes > 0 && a.ack < self.high => SpuriousVerdict::ProbeWithNewData,
+            Step::First if a.bytes > 0 => SpuriousVerdict::Genuine { window_segments: 2 },
+            Step::Second if a.bytes > 0 || a.duplicate => SpuriousVerdict::Genuine { window_segments: 3 },
+            _ => SpuriousVerdict::Wait,
         }
     }
 
-    fn second_basic(&self, a: &Ack) -> Judgement {
+    fn second_basic(&self, a: &Ack) -> SpuriousVerdict {
         if a.bytes > 0 && a.ack < self.high {
-            Judgement::Spurious
+            SpuriousVerdict::Spurious
         } else if a.bytes > 0 || a.duplicate {
-            Judgement::Genuine { window_segments: 3 }
+            SpuriousVerdict::Genuine { window_segments: 3 }
         } else {
-            Judgement::Wait
+            SpuriousVerdict::Wait
         }
     }
 
-    fn second_sack(&self, a: &Ack) -> Judgement {
+    fn second_sack(&self, a: &Ack) -> SpuriousVerdict {
         if a.covers_original {
-            Judgement::Spurious
+            SpuriousVerdict::Spurious
         } else if a.bytes > 0 || a.duplicate {
-            Judgement::Genuine { window_segments: 3 }
+            SpuriousVerdict::Genuine { window_segments: 3 }
         } else {
-            Judgement::Wait
+            SpuriousVerdict::Wait
         }
     }
 }
 
-impl Judge for Frto {
+impl DetectSpurious for Frto {
     fn start(&mut self, e: &Expiry) {
         self.step = Step::First;
-        (self.high, self.resent_end) = (e.high, e.resent_end);
+        (self.high, self.retransmitted_end) = (e.high, e.retransmitted_end);
     }
 
     fn stop(&mut self) {
@@ -111,17 +111,17 @@ impl Judge for Frto {
         self.high
     }
 
-    fn judge(&mut self, a: &Ack) -> Judgement {
+    fn on_ack(&mut self, a: &Ack) -> SpuriousVerdict {
         let verdict = match (self.step, self.variant) {
-            (Step::Idle, _) => return Judgement::None,
-            (_, Variant::Linux6) => self.linux(a),
+            (Step::Idle, _) => return SpuriousVerdict::None,
+            (_, Variant::AnyOriginal) => self.any_original(a),
             (Step::First, v) => self.first(a, v),
             (Step::Second, Variant::Sack) => self.second_sack(a),
             (Step::Second, _) => self.second_basic(a),
         };
         match verdict {
-            Judgement::ProbeWithNewData => self.step = Step::Second,
-            Judgement::Spurious | Judgement::Genuine { .. } => self.step = Step::Idle,
+            SpuriousVerdict::ProbeWithNewData => self.step = Step::Second,
+            SpuriousVerdict::Spurious | SpuriousVerdict::Genuine { .. } => self.step = Step::Idle,
             _ => {}
         }
         verdict

@@ -1,8 +1,8 @@
 //! F-RTO against a plain transcription of RFC 5682 sections 2.1 and 3.1, with the two rules that Linux adds.
 
-use super::Judge;
+use super::DetectSpurious;
 use super::frto::Frto;
-use super::{Expiry, Judgement};
+use super::{Expiry, SpuriousVerdict};
 use crate::tcp::Ack;
 use crate::tcp::params::Frto as Variant;
 use crosswind_base::{Rng, Streams, Time};
@@ -24,8 +24,8 @@ struct Plain {
     linux: bool,
     step: u32,
     recover: u64,
-    /// What the timeout sent again: [una, una + mss).
-    resent_end: u64,
+    /// What the timeout retransmitted: [una, una + mss).
+    retransmitted_end: u64,
 }
 
 impl Plain {
@@ -41,18 +41,18 @@ impl Plain {
             (3, _) if self.linux && (advances || a.duplicate) => Do::Conventional(3),
             _ if self.linux => Do::Stay,
             // 2.1 (2a): a duplicate, or an ACK that covers `recover`, or one that does not cover all that step 1 sent.
-            (2, false) if advances && (covers_recover || a.ack < self.resent_end) => Do::Conventional(2),
+            (2, false) if advances && (covers_recover || a.ack < self.retransmitted_end) => Do::Conventional(2),
             (2, false) if !advances && a.duplicate => Do::Conventional(2),
             // (2b): it advances: two new segments.
             (2, false) if advances => Do::SendTwoNew,
             // 3.1 (2a): covers `recover`. (2b): a duplicate updates the scoreboard. (2c): advances.
-            (2, true) if advances && (covers_recover || a.ack < self.resent_end) => Do::Conventional(2),
+            (2, true) if advances && (covers_recover || a.ack < self.retransmitted_end) => Do::Conventional(2),
             (2, true) if advances => Do::SendTwoNew,
             // 2.1 (3a): duplicate. Linux: so is an ACK of everything sent before the timeout.
             (3, false) if advances && covers_recover => Do::Conventional(3),
             (3, false) if advances => Do::Spurious,
             (3, false) if a.duplicate => Do::Conventional(3),
-            // 3.1 (3b): something that was outstanding at the timeout and never sent again has arrived.
+            // 3.1 (3b): something that was outstanding at the timeout and never retransmitted has arrived.
             (3, true) if a.covers_original => Do::Spurious,
             (3, true) if advances || a.duplicate => Do::Conventional(3),
             _ => Do::Stay,
@@ -88,7 +88,7 @@ fn ack(r: &mut Rng, una: u64, high: u64) -> Ack {
         rtt: None,
         in_flight_before: 0,
         window_limited: true,
-        covers_resent: false,
+        covers_retransmitted: false,
         covers_original: r.chance(0.4),
         ..Ack::default()
     }
@@ -99,24 +99,24 @@ fn every_step_is_that_of_rfc_5682() {
     let mut seen = std::collections::BTreeMap::new();
     for seed in 0..4000 {
         let mut r = Streams::new(seed).named("frto");
-        let variant = [Variant::Basic, Variant::Sack, Variant::Linux6][(seed % 3) as usize];
+        let variant = [Variant::Basic, Variant::Sack, Variant::AnyOriginal][(seed % 3) as usize];
         let high = 1 + 1000 * (1 + r.below(6));
         let mut ours = Frto::new(variant);
-        ours.start(&Expiry { high, resent_end: 1001, stamp: 0 });
-        let (sack, linux) = (variant != Variant::Basic, variant == Variant::Linux6);
-        let mut plain = Plain { sack, linux, step: 2, recover: high, resent_end: 1001 };
+        ours.start(&Expiry { high, retransmitted_end: 1001, stamp: 0 });
+        let (sack, linux) = (variant != Variant::Basic, variant == Variant::AnyOriginal);
+        let mut plain = Plain { sack, linux, step: 2, recover: high, retransmitted_end: 1001 };
         let mut una = 1;
         for step in 0..6 {
             let a = ack(&mut r, una, high);
             una = a.ack;
             let want = plain.on_ack(&a);
-            let got = match ours.judge(&a) {
-                Judgement::None => Do::NotRunning,
-                Judgement::Wait => Do::Stay,
-                Judgement::ProbeWithNewData => Do::SendTwoNew,
-                Judgement::Spurious => Do::Spurious,
-                Judgement::Genuine { window_segments } => Do::Conventional(window_segments),
-                Judgement::Conventional => unreachable!("F-RTO says with which window"),
+            let got = match ours.on_ack(&a) {
+                SpuriousVerdict::None => Do::NotRunning,
+                SpuriousVerdict::Wait => Do::Stay,
+                SpuriousVerdict::ProbeWithNewData => Do::SendTwoNew,
+                SpuriousVerdict::Spurious => Do::Spurious,
+                SpuriousVerdict::Genuine { window_segments } => Do::Conventional(window_segments),
+                SpuriousVerdict::Conventional => unreachable!("F-RTO says with which window"),
             };
             assert_eq!(got, want, "seed {seed} step {step} {a:?}");
             *seen.entry(format!("{got:?}")).or_insert(0) += 1;
@@ -128,15 +128,15 @@ fn every_step_is_that_of_rfc_5682() {
 
 #[test]
 fn a_timeout_within_another_episode_is_not_heard() {
-    use super::{Case, Expiry, Judge};
+    use super::{DetectSpurious, Episode, Expiry};
     use crate::tcp::detect::Phase;
     let fresh = || Frto::new(Variant::Basic);
-    assert_eq!(fresh().hears(Phase::Open), Case::New);
+    assert_eq!(fresh().on_expiry(Phase::Open), Episode::New);
     // The timer has expired before, and nobody is judging.
-    assert_eq!(fresh().hears(Phase::Timeout { high: 9 }), Case::Refused);
+    assert_eq!(fresh().on_expiry(Phase::Timeout { high: 9 }), Episode::Refused);
     // A verdict is still to come.
     let mut judging = fresh();
-    judging.start(&Expiry { high: 9, resent_end: 2, stamp: 0 });
+    judging.start(&Expiry { high: 9, retransmitted_end: 2, stamp: 0 });
     assert!(judging.is_active());
-    assert_eq!((judging.hears(Phase::Open), judging.is_active()), (Case::Refused, false));
+    assert_eq!((judging.on_expiry(Phase::Open), judging.is_active()), (Episode::Refused, false));
 }

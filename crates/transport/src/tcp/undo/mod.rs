@@ -1,4 +1,4 @@
-//! Judges: was the last timeout a mistake? One file per judge, one row in the table below.
+//! Detectors of spurious timeouts: was the last one a mistake? One file each, one row in the table below.
 
 pub mod dsack;
 pub mod eifel;
@@ -13,9 +13,9 @@ use super::detect::Phase;
 use super::params::{Frto as FrtoChoice, TcpParams};
 use super::registry::Row;
 
-/// What a judge says after an ACK.
+/// What a detector says after an ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Judgement {
+pub enum SpuriousVerdict {
     /// No opinion, or not under way.
     None,
     /// Still open: send up to two new segments and wait for the next ACK.
@@ -35,15 +35,15 @@ pub enum Judgement {
 pub struct Expiry {
     /// Highest sequence number sent before it.
     pub high: u64,
-    /// End of the segment that is being sent again.
-    pub resent_end: u64,
+    /// End of the segment that is being retransmitted.
+    pub retransmitted_end: u64,
     /// The timestamp that the retransmission carries.
     pub stamp: u32,
 }
 
-/// Whether a judge hears a case.
+/// What an expiry of the timer is to a detector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Case {
+pub enum Episode {
     /// No: conventional recovery.
     Refused,
     /// Yes, a new one.
@@ -53,75 +53,75 @@ pub enum Case {
 }
 
 /// Someone who decides after a timeout whether it was genuine.
-pub trait Judge {
-    /// The timer has expired in this phase. What is under way ends unless the case is continued.
-    fn hears(&mut self, phase: Phase) -> Case {
+pub trait DetectSpurious {
+    /// The timer has expired in this phase. What is under way ends unless the episode is continued.
+    fn on_expiry(&mut self, phase: Phase) -> Episode {
         let fresh = !self.is_active() && !matches!(phase, Phase::Timeout { .. });
         self.stop();
-        if fresh { Case::New } else { Case::Refused }
+        if fresh { Episode::New } else { Episode::Refused }
     }
-    /// The case is heard: what is being sent again, and when.
+    /// An episode begins or goes on: what is being retransmitted, and when.
     fn start(&mut self, e: &Expiry);
     fn stop(&mut self);
     /// Between `start` and a verdict, while nothing but the first segment is held lost.
     fn is_active(&self) -> bool;
-    /// Highest sequence number sent before the timeout that is being judged.
+    /// Highest sequence number sent before the timeout in question.
     fn high(&self) -> u64;
-    fn judge(&mut self, a: &Ack) -> Judgement;
+    fn on_ack(&mut self, a: &Ack) -> SpuriousVerdict;
 }
 
-/// One row per judge: variant, type, name, when the parameters ask for it, how it is made, and the file of its reference
+/// One row per detector: variant, type, name, when the parameters ask for it, how it is made, and the file of its reference
 /// page. The first row that is asked for sits; with none, every timeout is genuine.
-macro_rules! judges {
+macro_rules! spurious {
     ($($variant:ident($t:ty) $name:literal when $asked:expr => $make:expr, $file:literal;)*) => {
-        /// The judge of one connection.
+        /// The detector of one connection.
         #[derive(Clone, Debug)]
-        pub enum Bench { Empty, $($variant($t)),* }
+        pub enum SpuriousDetector { Empty, $($variant($t)),* }
 
-        impl Bench {
-            pub fn new(p: &TcpParams) -> Bench {
+        impl SpuriousDetector {
+            pub fn new(p: &TcpParams) -> SpuriousDetector {
                 $(
                     let asked: fn(&TcpParams) -> bool = $asked;
                     if asked(p) {
                         let make: fn(&TcpParams) -> $t = $make;
-                        return Bench::$variant(make(p));
+                        return SpuriousDetector::$variant(make(p));
                     }
                 )*
-                Bench::Empty
+                SpuriousDetector::Empty
             }
             /// Somebody sits.
             pub fn is_asked(&self) -> bool {
-                !matches!(self, Bench::Empty)
+                !matches!(self, SpuriousDetector::Empty)
             }
-            /// A segment is sent again.
+            /// A segment is retransmitted.
             #[inline]
-            pub fn on_resend(&mut self, bytes: u64) {
-                if let Bench::Dsack(j) = self {
-                    j.on_resend(bytes);
+            pub fn on_retransmission(&mut self, bytes: u64) {
+                if let SpuriousDetector::Dsack(j) = self {
+                    j.on_retransmission(bytes);
                 }
             }
         }
 
-        impl Judge for Bench {
-            fn hears(&mut self, phase: Phase) -> Case {
-                match self { Bench::Empty => Case::Refused, $(Bench::$variant(j) => j.hears(phase)),* }
+        impl DetectSpurious for SpuriousDetector {
+            fn on_expiry(&mut self, phase: Phase) -> Episode {
+                match self { SpuriousDetector::Empty => Episode::Refused, $(SpuriousDetector::$variant(j) => j.on_expiry(phase)),* }
             }
             fn start(&mut self, e: &Expiry) {
-                match self { Bench::Empty => {} $(Bench::$variant(j) => j.start(e)),* }
+                match self { SpuriousDetector::Empty => {} $(SpuriousDetector::$variant(j) => j.start(e)),* }
             }
             fn stop(&mut self) {
-                match self { Bench::Empty => {} $(Bench::$variant(j) => j.stop()),* }
+                match self { SpuriousDetector::Empty => {} $(SpuriousDetector::$variant(j) => j.stop()),* }
             }
             #[inline]
             fn is_active(&self) -> bool {
-                match self { Bench::Empty => false, $(Bench::$variant(j) => j.is_active()),* }
+                match self { SpuriousDetector::Empty => false, $(SpuriousDetector::$variant(j) => j.is_active()),* }
             }
             fn high(&self) -> u64 {
-                match self { Bench::Empty => 0, $(Bench::$variant(j) => j.high()),* }
+                match self { SpuriousDetector::Empty => 0, $(SpuriousDetector::$variant(j) => j.high()),* }
             }
             #[inline]
-            fn judge(&mut self, a: &Ack) -> Judgement {
-                match self { Bench::Empty => Judgement::None, $(Bench::$variant(j) => j.judge(a)),* }
+            fn on_ack(&mut self, a: &Ack) -> SpuriousVerdict {
+                match self { SpuriousDetector::Empty => SpuriousVerdict::None, $(SpuriousDetector::$variant(j) => j.on_ack(a)),* }
             }
         }
 
@@ -130,7 +130,7 @@ macro_rules! judges {
     };
 }
 
-judges! {
+spurious! {
     Eifel(eifel::Eifel) "eifel" when |p| p.eifel.on() => |_| eifel::Eifel::default(), "eifel.rs";
     Frto(frto::Frto) "frto" when |p| p.frto != FrtoChoice::Off => |p| frto::Frto::new(p.frto), "frto.rs";
     Dsack(dsack::Dsack) "dsack" when |p| p.dsack.on() => |_| dsack::Dsack::default(), "dsack.rs";

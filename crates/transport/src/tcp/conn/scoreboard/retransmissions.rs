@@ -1,24 +1,24 @@
 //! Retransmissions in the order in which they left: which of them were lost again is found without a walk over the window.
 
-use super::{EVER_RESENT, LOST, RESENT, SACKED, SackAfterTimeout, Scoreboard, Sent};
+use super::{EVER_RESENT, LOST, RETRANSMITTED, SACKED, SackAfterTimeout, Scoreboard, Sent};
 use crosswind_base::Time;
 use std::collections::VecDeque;
 
 /// First byte and time of each retransmission, the oldest first; also of some whose segment has been acknowledged, held
-/// lost or sent again since: those are found out when they come to the front.
+/// lost or retransmitted since: those are found out when they come to the front.
 #[derive(Default, Debug)]
 pub(super) struct Retransmissions(VecDeque<(u64, Time)>);
 
 impl Scoreboard {
-    /// The segment that starts at `start` is being sent again.
-    pub fn resend(&mut self, start: u64, now: Time) {
+    /// The segment that starts at `start` is being retransmitted.
+    pub fn retransmit(&mut self, start: u64, now: Time) {
         let i = self.find(start);
         let Some(s) = self.ring.get_mut(i) else { return };
         debug_assert_eq!(s.start, start, "whole segments are retransmitted");
-        if s.flags & RESENT == 0 {
+        if s.flags & RETRANSMITTED == 0 {
             self.waiting -= if s.is_lost() { s.len as u64 } else { 0 };
-            s.flags |= RESENT;
-            self.resent += s.len as u64;
+            s.flags |= RETRANSMITTED;
+            self.retransmitted += s.len as u64;
         }
         s.flags |= EVER_RESENT;
         s.sent_at = now;
@@ -34,7 +34,7 @@ impl Scoreboard {
     /// Position in the ring of the segment that left again then, if nothing has been heard of it since.
     fn on_its_way(&self, (start, at): (u64, Time)) -> Option<usize> {
         let i = self.find(start);
-        self.ring.get(i).filter(|s| s.sent_at == at && s.flags & (SACKED | RESENT) == RESENT).map(|_| i)
+        self.ring.get(i).filter(|s| s.sent_at == at && s.flags & (SACKED | RETRANSMITTED) == RETRANSMITTED).map(|_| i)
     }
 
     /// Retransmissions below `top` that left before `left`, or at that very time if `also_then`, are lost once more: they
@@ -66,10 +66,10 @@ impl Scoreboard {
         }
     }
 
-    /// The segments that are held lost and wait to be sent again, in order.
+    /// The segments that are held lost and wait to be retransmitted, in order.
     pub fn waiting(&self) -> impl Iterator<Item = &Sent> {
-        let from = self.resend_cursor.saturating_sub(self.popped) as usize;
-        let waiting = self.ring.iter().skip(from).filter(|s| s.flags & (LOST | RESENT) == LOST);
+        let from = self.retransmit_cursor.saturating_sub(self.popped) as usize;
+        let waiting = self.ring.iter().skip(from).filter(|s| s.flags & (LOST | RETRANSMITTED) == LOST);
         waiting.scan(self.waiting, |left, s| {
             let is_one = *left > 0;
             *left = left.saturating_sub(u64::from(s.len));
@@ -77,26 +77,27 @@ impl Scoreboard {
         })
     }
 
-    /// The segment at this place, which is on its way, is lost: it waits to be sent again.
+    /// The segment at this place, which is on its way, is lost: it waits to be retransmitted.
     pub(super) fn hold_lost_again(&mut self, i: usize) {
         let s = &mut self.ring[i];
         let len = s.len as u64;
         self.lost += if s.flags & LOST == 0 { len } else { 0 };
-        self.resent -= if s.flags & RESENT != 0 { len } else { 0 };
+        self.retransmitted -= if s.flags & RETRANSMITTED != 0 { len } else { 0 };
         self.waiting += len;
         self.ever_lost += len;
-        s.flags = (s.flags | LOST) & !RESENT;
-        self.resend_cursor = self.resend_cursor.min(self.popped + i as u64);
+        s.flags = (s.flags | LOST) & !RETRANSMITTED;
+        self.retransmit_cursor = self.retransmit_cursor.min(self.popped + i as u64);
     }
 
-    /// As [`Scoreboard::mark_all_lost`], but what has been sent again since the timeout is on its way.
-    pub fn mark_lost_but_resent(&mut self, keep: SackAfterTimeout, high: u64) {
-        let again = |s: &&Sent| s.is_resent();
-        let mut resent: Vec<(Time, u64)> = self.ring.iter().filter(again).map(|s| (s.sent_at, s.start)).collect();
-        resent.sort_unstable();
+    /// As [`Scoreboard::mark_all_lost`], but what has been retransmitted since the timeout is on its way.
+    pub fn mark_lost_but_retransmitted(&mut self, keep: SackAfterTimeout, high: u64) {
+        let again = |s: &&Sent| s.is_retransmitted();
+        let mut retransmitted: Vec<(Time, u64)> =
+            self.ring.iter().filter(again).map(|s| (s.sent_at, s.start)).collect();
+        retransmitted.sort_unstable();
         self.mark_all_lost(keep, high);
-        for (at, start) in resent {
-            self.resend(start, at);
+        for (at, start) in retransmitted {
+            self.retransmit(start, at);
         }
     }
 }
@@ -105,7 +106,7 @@ impl Scoreboard {
 mod tests {
     use super::*;
 
-    /// Ten segments of 100 bytes; 0, 200 and 400 are held lost and were sent again at 40, 50 and 60.
+    /// Ten segments of 100 bytes; 0, 200 and 400 are held lost and were retransmitted at 40, 50 and 60.
     fn board() -> Scoreboard {
         let mut b = Scoreboard::default();
         (0..10).for_each(|i| b.push(i * 100, 100, Time(i)));
@@ -114,7 +115,7 @@ mod tests {
         }
         b.mark_lost_below(500);
         for (start, at) in [(0, 40), (200, 50), (400, 60)] {
-            b.resend(start, Time(at));
+            b.retransmit(start, Time(at));
         }
         b
     }
@@ -123,11 +124,11 @@ mod tests {
     fn retransmissions_that_left_before_wait_again_and_later_ones_do_not() {
         let mut b = board();
         b.mark_retransmissions_lost(1000, Time(50), false);
-        assert_eq!((b.resent_bytes(), b.next_lost().map(|s| s.start)), (200, Some(0)));
-        b.resend(0, Time(70));
+        assert_eq!((b.retransmitted_bytes(), b.next_lost().map(|s| s.start)), (200, Some(0)));
+        b.retransmit(0, Time(70));
         assert!(b.next_lost().is_none());
         b.mark_retransmissions_lost(1000, Time(50), true);
-        assert_eq!((b.resent_bytes(), b.next_lost().map(|s| s.start)), (200, Some(200)));
+        assert_eq!((b.retransmitted_bytes(), b.next_lost().map(|s| s.start)), (200, Some(200)));
         b.audit(0, 1000).expect("the counters agree with the segments");
     }
 
@@ -135,9 +136,9 @@ mod tests {
     fn retransmissions_above_the_block_stay_for_a_later_one() {
         let mut b = board();
         b.mark_retransmissions_lost(200, Time(70), false);
-        assert_eq!((b.resent_bytes(), b.next_lost().map(|s| s.start)), (200, Some(0)));
+        assert_eq!((b.retransmitted_bytes(), b.next_lost().map(|s| s.start)), (200, Some(0)));
         b.mark_retransmissions_lost(1000, Time(70), false);
-        assert_eq!(b.resent_bytes(), 0);
+        assert_eq!(b.retransmitted_bytes(), 0);
     }
 
     #[test]
@@ -147,7 +148,7 @@ mod tests {
             b.ack_to(start, 0);
             b.push(start, 100, Time(start));
             b.mark_first_lost();
-            b.resend(start, Time(start + 50));
+            b.retransmit(start, Time(start + 50));
         }
         assert!(b.retransmissions.0.len() <= 2, "{}", b.retransmissions.0.len());
     }

@@ -15,7 +15,7 @@
 //! echo are made at once, in Linux they are paid out too. 4. Where losses are not told one by one (all detectors but
 //! `rack`), an ACK that advances is always a safe one.
 //!
-//! **Checked by**: `spend/prr_oracle.rs` (the pseudo-code in whole segments, on random recoveries); `tests/linux6.rs`.
+//! **Checked by**: `reduction/prr_oracle.rs` (the pseudo-code in whole segments, on random recoveries); `tests/linux6.rs`.
 
 use super::super::params::choice;
 use schemars::JsonSchema;
@@ -39,7 +39,7 @@ choice!(
         PrrRfc9937,
         /// Half as fast as ACKs arrive, and never beyond what is in flight (Linux 2.4 to 3.1).
         #[serde(rename = "linux-2.4")]
-        Linux24,
+        RateHalving,
     }
 );
 

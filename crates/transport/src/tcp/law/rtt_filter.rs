@@ -5,17 +5,17 @@ use crosswind_base::Dur;
 
 /// Smoothed and least round-trip time of a connection, in seconds.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen {
+pub struct RttFilter {
     /// Weight 1/8, as in rfc6298; zero before the first sample.
     pub smoothed_s: f64,
-    pub least_s: f64,
+    pub min_s: f64,
     /// The least of the smoothed times.
-    pub least_smoothed_s: f64,
+    pub min_smoothed_s: f64,
 }
 
-impl Seen {
-    pub fn new() -> Seen {
-        Seen { smoothed_s: 0.0, least_s: f64::INFINITY, least_smoothed_s: f64::INFINITY }
+impl RttFilter {
+    pub fn new() -> RttFilter {
+        RttFilter { smoothed_s: 0.0, min_s: f64::INFINITY, min_smoothed_s: f64::INFINITY }
     }
 
     /// Takes the sample of an ACK, if it has one; returns whether the least smoothed time fell.
@@ -28,9 +28,9 @@ impl Seen {
     pub fn take_sample(&mut self, rtt: Option<Dur>) -> bool {
         let Some(r) = rtt.map(|r| r.as_secs_f64()) else { return false };
         self.smoothed_s = if self.smoothed_s == 0.0 { r } else { self.smoothed_s + (r - self.smoothed_s) / 8.0 };
-        self.least_s = self.least_s.min(r);
-        let fell = self.smoothed_s < self.least_smoothed_s;
-        self.least_smoothed_s = self.least_smoothed_s.min(self.smoothed_s);
+        self.min_s = self.min_s.min(r);
+        let fell = self.smoothed_s < self.min_smoothed_s;
+        self.min_smoothed_s = self.min_smoothed_s.min(self.smoothed_s);
         fell
     }
 }

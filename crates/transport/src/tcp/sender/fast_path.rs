@@ -1,41 +1,41 @@
-//! The usual ACK: it advances, brings neither SACK blocks nor marks, and comes while nothing is held lost, sent again or
-//! judged. Nearly every ACK of a long run is one. Of all that [`Sender::on_ack`] asks, little has an answer then, and that
-//! is written out here; what is not usual, or watched by somebody, goes the whole way, with the same outcome
+//! The in-order ACK: it advances, brings neither SACK blocks nor marks, and comes while nothing is held lost, retransmitted or
+//! suspected. Nearly every ACK of a long run is one. Of all that [`Sender::on_ack`] asks, little has an answer then, and that
+//! is written out here; every other ACK, or one that somebody watches, goes the whole way, with the same outcome
 //! (`tests/properties.rs` sends the same packets both ways).
 
 use super::{Line, Sender, real};
 use crate::tcp::Ack;
-use crate::tcp::conn::scoreboard::Untouched;
+use crate::tcp::conn::scoreboard::InOrderAck;
 use crate::tcp::detect::{Detect, Phase};
 use crate::tcp::law::Controller;
 use crate::tcp::params::{BackoffEnd, GrowWhen, TcpParams};
 use crosswind_base::{Packet, Time};
 
 impl Sender {
-    /// Deals with the ACK if it is a usual one, and says whether it was.
+    /// Deals with the ACK if it is such a one, and says whether it was.
     #[inline]
-    pub(super) fn on_usual_ack(&mut self, pkt: &Packet, p: &TcpParams, line: &mut impl Line) -> bool {
-        let is_calm = !p.resend_overdue.on()
+    pub(super) fn on_in_order_ack(&mut self, pkt: &Packet, p: &TcpParams, line: &mut impl Line) -> bool {
+        let is_plain = !p.resend_overdue.on()
             && self.phase == Phase::Open
             && self.memory.is_none()
-            && self.extra.is_none()
+            && self.optional.is_none()
             && self.episode_at == Time::NEVER
             && self.pending_timeout.is_none()
             && self.undecided.is_none()
             && self.probe_budget.is_none()
             && self.board.is_clear()
-            && self.detector.is_quiet();
+            && self.detector.status().is_quiet;
         let advances = pkt.ack > self.una && pkt.ack <= self.nxt && self.ecn.is_quiet(pkt.flags);
-        if !is_calm || !advances || line.is_watched() {
+        if !is_plain || !advances || line.is_watched() {
             return false;
         }
-        let Some(taken) = self.board.take_untouched(pkt.ack) else { return false };
+        let Some(taken) = self.board.take_in_order(pkt.ack) else { return false };
         let now = line.now();
-        let a = self.usual_facts(pkt, &taken, p, now);
+        let a = self.in_order_facts(pkt, &taken, p, now);
         self.stats.duplicates.end_row();
         self.take_sample(&a, p);
         self.acked_now = a.bytes;
-        self.tell_controller_of_usual(&a, p);
+        self.tell_controller_of_in_order(&a, p);
         self.timeouts_in_a_row = 0;
         let idle = self.outstanding() == 0 && (self.sent_everything() || self.law.cwnd() >= real(p.mss.0));
         self.timer = if idle { Time::NEVER } else { now + self.rtt.rto(p) };
@@ -46,7 +46,7 @@ impl Sender {
     }
 
     #[inline]
-    fn usual_facts(&mut self, pkt: &Packet, taken: &Untouched, p: &TcpParams, now: Time) -> Ack {
+    fn in_order_facts(&mut self, pkt: &Packet, taken: &InOrderAck, p: &TcpParams, now: Time) -> Ack {
         let in_flight_before = self.outstanding();
         let bytes = pkt.ack - self.una;
         let is_timed = self.may_be_timed(p);
@@ -67,18 +67,18 @@ impl Sender {
             in_flight_before,
             slow_start: self.law.window().in_slow_start(),
             window_limited: match p.grow_when {
-                GrowWhen::Linux6 => self.is_limited_as_in_linux(p),
+                GrowWhen::FullInRound => self.is_limited_in_round(p),
                 _ => real(in_flight_before + p.mss.0) > self.cwnd(p),
             },
             delivered: bytes,
             newly_delivered: taken.segments,
-            covers_original: taken.first_start < self.guard,
+            covers_original: taken.first_start < self.recovery_point,
             newest: (taken.last_sent_at, pkt.ack),
             ..Ack::default()
         }
     }
 
-    /// New data as far as the window allows: nothing waits to be sent again.
+    /// New data as far as the window allows: nothing waits to be retransmitted.
     #[inline]
     fn transmit_new(&mut self, p: &TcpParams, line: &mut impl Line) {
         if self.outstanding() == 0 {

@@ -13,7 +13,7 @@
 //! **Deviations**: 1. An ECN echo reduces at once, in the kernel it halves the rate too. 2. The kernel goes on counting ACKs in the
 //! counter of congestion avoidance.
 //!
-//! **Checked by**: `spend/halving_oracle.rs` (the kernel's integers, on random recoveries); the experiments of [Riva 2003].
+//! **Checked by**: `reduction/halving_oracle.rs` (the kernel's integers, on random recoveries); the experiments of [Riva 2003].
 
 /// One recovery.
 #[derive(Clone, Copy, Debug, Default)]

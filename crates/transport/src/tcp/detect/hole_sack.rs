@@ -18,12 +18,12 @@
 //! said elsewhere (`window_moderation`, `reduction = "linux-2.4"`). 4. Reordering is not measured: the kernel would raise the threshold
 //! and give up FACK. 5. After a recovery has ended, the next one begins with the next SACK, not with the same ACK.
 //!
-//! **Checked by**: `detect/linux_sack_oracle.rs` (the tags and counters of the kernel, on random traces); the experiments of
+//! **Checked by**: `detect/hole_sack_oracle.rs` (the tags and counters of the kernel, on random traces); the experiments of
 //! [Järvinen 2006], as the reading `linux-recovery`; those of [Riva 2003].
 
 use super::super::Ack;
 use super::super::conn::scoreboard::Scoreboard;
-use super::{Detect, Phase, Verdict, View};
+use super::{Detect, Phase, Status, Verdict, View};
 
 /// Which holes are held lost when a loss is certain (`tcp_fack` off or on).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,11 +33,11 @@ pub enum Holes {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct LinuxSack {
+pub struct HoleSack {
     pub holes: Holes,
 }
 
-impl LinuxSack {
+impl HoleSack {
     /// `tcp_update_scoreboard`. Returns whether anything new is held lost.
     fn mark(self, high: u64, board: &mut Scoreboard, v: &View) -> bool {
         let below = proven_below(board, v).min(high);
@@ -50,10 +50,10 @@ impl LinuxSack {
 /// Of what left at one moment, data from `high` on, where this recovery began, left after the retransmissions.
 fn mark_lost_again(blocks: &[(u64, u64)], high: u64, board: &mut Scoreboard) {
     let Some(top) = blocks.iter().map(|b| b.1).max() else { return };
-    if board.resent_bytes() == 0 {
+    if board.retransmitted_bytes() == 0 {
         return;
     }
-    let last = board.ending_at(top).filter(|s| !s.was_ever_resent()).map(|s| (s.sent_at, s.start >= high));
+    let last = board.ending_at(top).filter(|s| !s.was_ever_retransmitted()).map(|s| (s.sent_at, s.start >= high));
     if let Some((left, is_of_recovery)) = last {
         board.mark_retransmissions_lost(top, left, is_of_recovery);
     }
@@ -79,7 +79,7 @@ fn proven_below(board: &Scoreboard, v: &View) -> u64 {
     v.una + reach(board, v).saturating_sub(u64::from(v.dupthresh)) * v.mss
 }
 
-impl Detect for LinuxSack {
+impl Detect for HoleSack {
     fn on_ack(&mut self, a: &Ack, blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict {
         match v.phase {
             Phase::Recovery { high } if v.una >= high => Verdict::Recovered,
@@ -99,14 +99,19 @@ impl Detect for LinuxSack {
                 if is_far(board, v) {
                     self.mark(high, board, v);
                 }
-                Verdict::Partial
+                Verdict::Partial { deflate: 0 }
             }
             Phase::Timeout { .. } => Verdict::Nothing,
             Phase::Open | Phase::Echo { .. } => {
-                let certain = a.sacked > 0 && v.una >= v.guard && is_far(board, v);
+                let certain = a.sacked > 0 && v.una >= v.recovery_point && is_far(board, v);
                 if certain && self.mark(v.nxt, board, v) { Verdict::Loss } else { Verdict::Nothing }
             }
         }
+    }
+
+    #[inline]
+    fn status(&self) -> Status {
+        Status::WATCHFUL
     }
 
     #[inline]
@@ -114,10 +119,10 @@ impl Detect for LinuxSack {
         let quiet = matches!(v.phase, Phase::Open | Phase::Echo { .. });
         let gone = if quiet && !v.limited_transmit { 0 } else { board.sacked_bytes() };
         let left = segments(gone, v) + segments(board.lost_bytes(), v);
-        (segments(v.nxt - v.una, v) + segments(board.resent_bytes(), v)).saturating_sub(left) * v.mss
+        (segments(v.nxt - v.una, v) + segments(board.retransmitted_bytes(), v)).saturating_sub(left) * v.mss
     }
 }
 
 #[cfg(test)]
-#[path = "linux_sack_oracle.rs"]
+#[path = "hole_sack_oracle.rs"]
 mod oracle;

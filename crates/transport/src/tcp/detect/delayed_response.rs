@@ -1,4 +1,4 @@
-//! # Patience: TCP-DCR and TCP-NCR
+//! # Delayed congestion response: TCP-DCR and TCP-NCR
 //!
 //! **Source**: bhandarkar-2006 II.A (DCR), V.C (a window of duplicates); rfc4653 sections 3.1 to 3.3 (NCR).
 //!
@@ -22,13 +22,15 @@
 //! out what is SACKed already when a wait begins: with the RFC's FlightSize the window would grow by every such wait that
 //! follows another (seen as a third of all packets dropped with a tenth of them late).
 //!
-//! **Checked by**: `detect/patient_oracle.rs` (the pseudo-code of the source); tests/patience.rs (claims B1 to B9, B11, B12).
+//! **Checked by**: `detect/delayed_response_oracle.rs` (the pseudo-code of the source); tests/patience.rs (claims B1 to B9, B11, B12).
 
 use super::super::Ack;
-use super::super::conn::scoreboard::{Scoreboard, Sent};
-use super::super::law::seen::Seen;
+use super::super::conn::scoreboard::Scoreboard;
+use super::super::law::rtt_filter::RttFilter;
 use super::super::params::{Switch, TcpParams};
-use super::{Detect, Detector, Habits, Phase, Verdict, View};
+use super::newreno::NewReno;
+use super::sack::Sack;
+use super::{Delay, Detect, Phase, RecoveryPolicy, Status, Verdict, View};
 use crosswind_base::{ConfigError, Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,7 +53,7 @@ pub enum Wait {
     NcrAggressive,
 }
 
-/// Parameters of patience.
+/// Parameters of the delayed response.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DcrParams {
@@ -105,23 +107,37 @@ struct Waiting {
     held: u64,
 }
 
+/// Rules that can be made to wait.
+#[derive(Clone, Debug)]
+pub enum Base {
+    Sack(Sack),
+    NewReno(NewReno),
+}
+
+macro_rules! each {
+    ($base:expr, $question:ident($($arg:expr),*)) => {
+        match $base {
+            Base::Sack(d) => d.$question($($arg),*),
+            Base::NewReno(d) => d.$question($($arg),*),
+        }
+    };
+}
+
 /// A detector that is asked only after a wait.
 #[derive(Clone, Debug)]
-pub struct Patient {
-    inner: Detector,
+pub struct DelayedResponse {
+    base: Base,
     params: DcrParams,
     waiting: Option<Waiting>,
-    seen: Seen,
+    rtts: RttFilter,
     rtt_s: f64,
     /// Duplicates that prove a loss in the recovery after a wait, where more than three are needed.
     proof: u32,
-    /// What was in flight when the wait that this ACK has ended began.
-    resumed: Option<u64>,
 }
 
-impl Patient {
-    pub fn new(inner: Detector, p: &TcpParams) -> Patient {
-        Patient { inner, params: p.dcr.clone(), waiting: None, seen: Seen::new(), rtt_s: 0.0, proof: 0, resumed: None }
+impl DelayedResponse {
+    pub fn new(base: Base, p: &TcpParams) -> DelayedResponse {
+        DelayedResponse { base, params: p.dcr.clone(), waiting: None, rtts: RttFilter::new(), rtt_s: 0.0, proof: 0 }
     }
 
     pub fn is_waiting(&self) -> bool {
@@ -130,14 +146,14 @@ impl Patient {
 
     fn begin(&self, a: &Ack, v: &View) -> Waiting {
         let segments = a.in_flight_before as f64 / v.mss as f64;
-        let scale = if self.rtt_s > 0.0 { self.seen.smoothed_s / self.rtt_s } else { 1.0 };
+        let scale = if self.rtt_s > 0.0 { self.rtts.smoothed_s / self.rtt_s } else { 1.0 };
         let threshold = match self.params.wait {
             Wait::Duplicates => segments * scale,
             Wait::Window => segments,
             _ => f64::INFINITY,
         };
         let deadline = match self.params.wait {
-            Wait::Timer => a.now + Dur::from_secs_f64(self.params.tau_rtts * self.seen.smoothed_s),
+            Wait::Timer => a.now + Dur::from_secs_f64(self.params.tau_rtts * self.rtts.smoothed_s),
             _ => Time::NEVER,
         };
         Waiting {
@@ -169,7 +185,7 @@ impl Patient {
             w.threshold = segments.max(u64::from(v.dupthresh));
         }
         let over = w.duplicates >= w.threshold || a.now >= w.deadline;
-        self.inner.wait_on(a, blocks, board, v);
+        each!(&mut self.base, note(a, blocks, board, v));
         if over { self.end(board, v) } else { Verdict::Nothing }
     }
 
@@ -179,7 +195,8 @@ impl Patient {
             Some(w) if raises => u32::try_from(w.threshold).unwrap_or(u32::MAX),
             _ => 0,
         };
-        self.inner.declare(board, &self.strict(v))
+        let v = self.strict(v);
+        each!(&mut self.base, declare(board, &v))
     }
 
     /// What the detector within is shown: the threshold that ended the wait, as long as its recovery lasts.
@@ -188,14 +205,14 @@ impl Patient {
     }
 }
 
-impl Detect for Patient {
+impl Detect for DelayedResponse {
     fn on_ack(&mut self, a: &Ack, blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict {
-        self.seen.take(a);
+        self.rtts.take(a);
         if let Some(r) = a.rtt {
             self.rtt_s = r.as_secs_f64();
         }
-        let is_news = a.bytes == 0 && if self.inner.habits().uses_scoreboard { a.sacked > 0 } else { a.duplicate };
-        if is_news && self.applies(a, v) && v.una >= v.guard {
+        let is_news = a.bytes == 0 && if self.policy().uses_scoreboard { a.sacked > 0 } else { a.duplicate };
+        if is_news && self.applies(a, v) && v.una >= v.recovery_point {
             return self.on_duplicate(a, blocks, board, v);
         }
         let ended = if a.bytes > 0 { self.waiting.take() } else { None };
@@ -204,16 +221,14 @@ impl Detect for Patient {
         }
         let verdict = if a.sacked > 0 && self.applies(a, v) {
             // New data and news of a hole at once: the hole waits for the next duplicate.
-            self.inner.wait_on(a, blocks, board, v);
+            each!(&mut self.base, note(a, blocks, board, v));
             Verdict::Nothing
         } else {
-            self.inner.on_ack(a, blocks, board, &self.strict(v))
+            let v = self.strict(v);
+            each!(&mut self.base, on_ack(a, blocks, board, &v))
         };
         match ended {
-            Some(w) if self.params.is_ncr() && verdict == Verdict::Nothing => {
-                self.resumed = Some(w.flight);
-                Verdict::Resumed
-            }
+            Some(w) if self.params.is_ncr() && verdict == Verdict::Nothing => Verdict::Resumed { flight: w.flight },
             _ => verdict,
         }
     }
@@ -229,45 +244,24 @@ impl Detect for Patient {
             dupthresh: if held > 0 || is_open || self.is_waiting() { u32::MAX } else { v.dupthresh },
             ..*v
         };
-        self.inner.in_flight(board, &v) + held
+        each!(&self.base, in_flight(board, &v)) + held
     }
 
-    fn deadline(&self) -> Time {
-        self.waiting.map_or(Time::NEVER, |w| w.deadline)
+    #[inline]
+    fn status(&self) -> Status {
+        let next_wake = self.waiting.map_or(Time::NEVER, |w| w.deadline);
+        let grows_on_duplicate = self.waiting.is_some() && self.params.growth.on();
+        Status { is_quiet: false, next_wake, grows_on_duplicate, ..each!(&self.base, status()) }
     }
-    fn on_deadline(&mut self, board: &mut Scoreboard, v: &View) -> Verdict {
+    fn on_wake(&mut self, board: &mut Scoreboard, v: &View) -> Verdict {
         self.end(board, v)
     }
-    fn grows_on_duplicate(&self) -> bool {
-        self.waiting.is_some() && self.params.growth.on()
-    }
-    fn take_resumed(&mut self) -> Option<u64> {
-        self.resumed.take()
-    }
-    fn on_timeout(&mut self) {
+    fn on_timeout(&mut self, now: Time, board: &Scoreboard, v: &View) -> Option<Time> {
         self.waiting = None;
         self.proof = 0;
-        self.inner.on_timeout();
+        each!(&mut self.base, on_timeout(now, board, v))
     }
-    fn habits(&self) -> Habits {
-        self.inner.habits()
-    }
-    fn next_resend(&mut self, board: &mut Scoreboard) -> Option<Sent> {
-        self.inner.next_resend(board)
-    }
-    fn forced_resend(&mut self, board: &mut Scoreboard) -> Option<Sent> {
-        self.inner.forced_resend(board)
-    }
-    fn burst_limit(&self) -> u32 {
-        self.inner.burst_limit()
-    }
-    fn may_send(&self) -> bool {
-        self.inner.may_send()
-    }
-    fn on_sent(&mut self, len: u64) {
-        self.inner.on_sent(len);
-    }
-    fn take_deflation(&mut self) -> u64 {
-        self.inner.take_deflation()
+    fn policy(&self) -> RecoveryPolicy {
+        each!(&self.base, policy())
     }
 }

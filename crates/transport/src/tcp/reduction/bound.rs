@@ -15,7 +15,7 @@
 //!
 //! **Deviations**: none.
 //!
-//! **Checked by**: `spend/halving_oracle.rs` (the kernel's integers with and without rate halving), `tests/tapes/flight_bound_*.tape`.
+//! **Checked by**: `reduction/halving_oracle.rs` (the kernel's integers with and without rate halving), `tests/tapes/flight_bound_*.tape`.
 
 /// The largest window in bytes, with so many bytes in flight.
 #[inline]

@@ -1,10 +1,10 @@
-//! The kernel's tags and counters for SACK with and without FACK, segment by segment, beside [`super::LinuxSack`] on random
+//! The kernel's tags and counters for SACK with and without FACK, segment by segment, beside [`super::HoleSack`] on random
 //! traces.
 
 use super::super::super::Ack;
 use super::super::super::conn::scoreboard::Scoreboard;
 use super::super::{Detect, Phase, Verdict, View};
-use super::{Holes, LinuxSack};
+use super::{HoleSack, Holes};
 use crosswind_base::{Rng, Streams, Time};
 
 const MSS: u64 = 500;
@@ -16,7 +16,7 @@ struct Tags {
     lost: bool,
     retrans: bool,
     ever_retrans: bool,
-    /// What was to be sent next when this was sent again (`TCP_SKB_CB(skb)->ack_seq`).
+    /// What was to be sent next when this was retransmitted (`TCP_SKB_CB(skb)->ack_seq`).
     ack_seq: usize,
 }
 
@@ -49,7 +49,7 @@ impl Kernel {
         let mut news = 0;
         for t in &mut self.queue[from - self.una..to - self.una] {
             news += !t.sacked as usize;
-            // What was sent again and is not tagged lost stays in flight in the kernel; nothing is sent again untagged here.
+            // What was retransmitted and is not tagged lost stays in flight in the kernel; nothing is retransmitted untagged here.
             *t = Tags { sacked: true, lost: false, retrans: false, ..*t };
         }
         news
@@ -100,14 +100,14 @@ impl Kernel {
         if !advanced && self.holes == Holes::BelowForward {
             self.update_scoreboard(high);
         }
-        if advanced { Verdict::Partial } else { Verdict::Nothing }
+        if advanced { Verdict::Partial { deflate: 0 } } else { Verdict::Nothing }
     }
 }
 
 struct Both {
     kernel: Kernel,
     board: Scoreboard,
-    ours: LinuxSack,
+    ours: HoleSack,
     nxt: usize,
     /// The last segment, which is short, has been sent.
     ended: bool,
@@ -124,7 +124,7 @@ fn at(segment: usize) -> u64 {
 impl Both {
     fn new(holes: Holes) -> Both {
         let kernel = Kernel { holes, queue: Vec::new(), una: 0, high: None };
-        Both { kernel, board: Scoreboard::default(), ours: LinuxSack { holes }, nxt: 0, ended: false, clock: 0 }
+        Both { kernel, board: Scoreboard::default(), ours: HoleSack { holes }, nxt: 0, ended: false, clock: 0 }
     }
     /// Where a segment begins, or where the last one ends.
     fn edge(&self, segment: usize) -> u64 {
@@ -137,7 +137,7 @@ impl Both {
             mss: MSS,
             dupthresh: REORDERING as u32,
             phase: self.kernel.high.map_or(Phase::Open, |h| Phase::Recovery { high: self.edge(h) }),
-            guard: 0,
+            recovery_point: 0,
             limited_transmit: true,
             cwnd: 10.0 * MSS as f64,
         }
@@ -199,10 +199,10 @@ impl Both {
         let first = self.kernel.queue.iter().position(|t| t.lost && !t.retrans).map(|i| at(self.kernel.una + i));
         assert_eq!(self.board.next_lost().map(|s| s.start), first, "{what}: what is sent again next");
     }
-    fn resend(&mut self) {
+    fn retransmit(&mut self) {
         if let Some(s) = self.board.next_lost() {
             self.clock += 1;
-            self.board.resend(s.start, Time(self.clock));
+            self.board.retransmit(s.start, Time(self.clock));
             let i = ((s.start - 1) / MSS) as usize - self.kernel.una;
             let t = &mut self.kernel.queue[i];
             (t.retrans, t.ever_retrans, t.ack_seq) = (true, true, self.nxt);
@@ -225,7 +225,7 @@ fn episode(seed: u64, holes: Holes) {
                 let to = (from + 1 + r.below(3) as usize).min(b.nxt);
                 b.hear(b.kernel.una, Some((from, to)), &what);
             }
-            6..=7 => b.resend(),
+            6..=7 => b.retransmit(),
             8 if out > 0 => {
                 let mut n = 1 + r.below(1 + out as u64 / 6) as usize;
                 while n < out && b.kernel.queue[n].sacked {
@@ -268,7 +268,7 @@ fn with_fack_all_holes_are_lost_and_so_is_a_retransmission_that_later_data_overt
         b.hear(0, Some((i, i + 1)), "in the window");
     }
     assert_eq!(b.board.lost_bytes(), 9 * MSS, "all but the last hole are held lost");
-    b.resend();
+    b.retransmit();
     b.send(1);
     assert_eq!(b.board.next_lost().map(|s| s.start), Some(at(2)));
     b.hear(0, Some((20, 21)), "sent after the retransmission");
@@ -283,7 +283,7 @@ fn a_short_last_segment_is_a_segment() {
     for (from, to) in [(1, 2), (3, 4)] {
         b.hear(0, Some((from, to)), "every second one is lost");
     }
-    b.resend();
+    b.retransmit();
     b.hear(0, Some((5, 6)), "the last one has arrived");
     assert_eq!(b.board.next_lost().map(|s| s.start), Some(at(2)), "three segments below it");
 }

@@ -1,41 +1,41 @@
-//! What a receiver holds above the next byte it expects: islands of bytes, and which of them changed last.
+//! What a receiver holds above the next byte it expects: ranges of bytes, and which of them changed last.
 //!
-//! Every operation takes logarithmic time in the number of islands, or touches each of them once in its life.
+//! Every operation takes logarithmic time in the number of ranges, or touches each of them once in its life.
 
 use crosswind_base::SackList;
 use std::collections::VecDeque;
 
 /// Bytes without a gap.
 #[derive(Clone, Copy, Debug)]
-struct Island {
+struct ReceivedRange {
     left: u64,
     right: u64,
-    /// Which change of an island was the last one here.
+    /// Which change of a range was the last one here.
     stamp: u64,
 }
 
-/// Notes of changes that are kept beyond two for each island before those that do not match are thrown out.
+/// Notes of changes that are kept beyond two for each range before those that do not match are thrown out.
 const RECENT_SLACK: usize = 64;
 
-/// All islands of a receiver.
+/// All ranges of a receiver.
 #[derive(Default, Debug)]
-pub struct Islands {
+pub struct ReceivedRanges {
     /// Ascending and disjoint.
-    list: VecDeque<Island>,
-    /// Left edge and stamp of every island, most recently changed last (RFC 2018 section 4), and of some that have been
+    list: VecDeque<ReceivedRange>,
+    /// Left edge and stamp of every range, most recently changed last (RFC 2018 section 4), and of some that have been
     /// changed again or are gone: those do not match any more.
     recent: Vec<(u64, u64)>,
     changes: u64,
     bytes: u64,
 }
 
-/// The island that a note of a change is about, if it has not changed since.
-fn find(list: &VecDeque<Island>, (left, stamp): (u64, u64)) -> Option<&Island> {
+/// The range that a note of a change is about, if it has not changed since.
+fn find(list: &VecDeque<ReceivedRange>, (left, stamp): (u64, u64)) -> Option<&ReceivedRange> {
     let i = list.partition_point(|i| i.left < left);
     list.get(i).filter(|i| i.left == left && i.stamp == stamp)
 }
 
-impl Islands {
+impl ReceivedRanges {
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -52,7 +52,7 @@ impl Islands {
     pub fn add(&mut self, left: u64, right: u64) {
         let at = self.list.partition_point(|i| i.right < left);
         self.changes += 1;
-        let mut mine = Island { left, right, stamp: self.changes };
+        let mut mine = ReceivedRange { left, right, stamp: self.changes };
         // It swallows those that it touches: the first makes room for it, the others go.
         let mut swallowed = 0;
         while let Some(i) = self.list.get(at + swallowed)
@@ -74,7 +74,7 @@ impl Islands {
         self.note_change(mine);
     }
 
-    fn note_change(&mut self, i: Island) {
+    fn note_change(&mut self, i: ReceivedRange) {
         match self.recent.last_mut() {
             Some(last) if last.0 == i.left => last.1 = i.stamp,
             _ => self.recent.push((i.left, i.stamp)),
@@ -85,7 +85,7 @@ impl Islands {
         }
     }
 
-    /// The next byte expected was `next`: where it moves to over the islands that it has reached.
+    /// The next byte expected was `next`: where it moves to over the ranges that it has reached.
     pub fn absorb(&mut self, next: u64) -> u64 {
         let mut next = next;
         while let Some(i) = self.list.front()

@@ -1,7 +1,8 @@
 //! The pseudo-code of TCP-DCR [Bhandarkar 2006, II.A] beside the detector: when does it take duplicates for a loss?
 
-use super::patient::{DcrParams, Patient, Wait};
-use super::{Detect, Detection, Detector, Phase, Verdict, View};
+use super::delayed_response::{Base, DcrParams, DelayedResponse, Wait};
+use super::sack::Sack;
+use super::{Detect, Detection, Phase, Verdict, View};
 use crate::tcp::conn::scoreboard::Scoreboard;
 use crate::tcp::params::TcpParams;
 use crate::tcp::{Ack, preset};
@@ -9,8 +10,16 @@ use crosswind_base::{Dur, Streams, Time};
 
 const MSS: u64 = 1000;
 const FLIGHT: u64 = 40;
-const VIEW: View =
-    View { una: 0, nxt: 0, mss: MSS, dupthresh: 3, phase: Phase::Open, guard: 0, limited_transmit: true, cwnd: 1e6 };
+const VIEW: View = View {
+    una: 0,
+    nxt: 0,
+    mss: MSS,
+    dupthresh: 3,
+    phase: Phase::Open,
+    recovery_point: 0,
+    limited_transmit: true,
+    cwnd: 1e6,
+};
 
 /// State and rules in the words of the source, times in milliseconds.
 struct Dcr {
@@ -61,7 +70,7 @@ fn the_response_begins_when_the_pseudo_code_says() {
 #[test]
 fn what_the_window_grows_by_during_the_wait_is_not_sent_before_its_end() {
     let p = preset::preset("sack-dcr").expect("a preset");
-    let mut ours = Patient::new(Detector::new(&TcpParams { dcr: DcrParams::default(), ..p.clone() }, true), &p);
+    let mut ours = DelayedResponse::new(Base::Sack(Sack::default()), &p);
     let mut board = Scoreboard::default();
     (0..FLIGHT).for_each(|i| board.push(i * MSS, MSS as u32, Time::ZERO));
     let v = View { nxt: FLIGHT * MSS, cwnd: 40e3, ..VIEW };
@@ -75,10 +84,10 @@ fn what_the_window_grows_by_during_the_wait_is_not_sent_before_its_end() {
 }
 
 /// A sender of forty segments that waits in this way, after one duplicate for each block reported.
-fn after_duplicates(wait: Wait, duplicates: u64) -> (Patient, Scoreboard, View) {
+fn after_duplicates(wait: Wait, duplicates: u64) -> (DelayedResponse, Scoreboard, View) {
     let p =
         TcpParams { dcr: DcrParams { wait, ..DcrParams::default() }, ..preset::preset("sack-dcr").expect("a preset") };
-    let mut ours = Patient::new(Detector::new(&TcpParams { dcr: DcrParams::default(), ..p.clone() }, true), &p);
+    let mut ours = DelayedResponse::new(Base::Sack(Sack::default()), &p);
     let mut board = Scoreboard::default();
     (0..FLIGHT).for_each(|i| board.push(i * MSS, MSS as u32, Time::ZERO));
     let v = View { nxt: FLIGHT * MSS, cwnd: 40e3, ..VIEW };
@@ -105,20 +114,20 @@ fn the_careful_sender_holds_every_other_segment_back() {
 
 #[test]
 fn only_ncr_goes_on_with_what_was_in_flight_when_its_wait_ends_well() {
-    let resumed = (Verdict::Resumed, Some(FLIGHT * MSS));
+    let resumed = Verdict::Resumed { flight: FLIGHT * MSS };
     for (wait, duplicates, expected) in [
-        (Wait::Timer, 2, (Verdict::Nothing, None)),
+        (Wait::Timer, 2, Verdict::Nothing),
         (Wait::NcrCareful, 2, resumed),
         (Wait::NcrAggressive, 2, resumed),
         // Nothing was waited for.
-        (Wait::NcrCareful, 0, (Verdict::Nothing, None)),
+        (Wait::NcrCareful, 0, Verdict::Nothing),
     ] {
         let (mut ours, mut board, v) = after_duplicates(wait, duplicates);
         let una = (duplicates + 1) * MSS;
         board.ack_to(una, 0);
         let a = Ack { ack: una, bytes: una, ..Ack::default() };
         let verdict = ours.on_ack(&a, &[], &mut board, &View { una, ..v });
-        assert_eq!((verdict, ours.take_resumed()), expected, "{wait:?} after {duplicates}");
+        assert_eq!(verdict, expected, "{wait:?} after {duplicates}");
     }
 }
 
@@ -126,7 +135,7 @@ fn compare(wait: Wait, seed: u64) -> u32 {
     let mut r = Streams::new(seed).named("dcr");
     let dcr = DcrParams { wait, ..DcrParams::default() };
     let p = TcpParams { dcr, recovery: Detection::Sack, ..preset::preset("rfc").expect("a preset") };
-    let mut ours = Patient::new(Detector::new(&TcpParams { dcr: DcrParams::default(), ..p.clone() }, true), &p);
+    let mut ours = DelayedResponse::new(Base::Sack(Sack::default()), &p);
     let mut plain = Dcr { wait, active: false, deadline: 0.0, thresh: 0, count: 0, srtt: 0.0, rtt_inst: 0.0 };
     let (mut una, mut nxt, mut top, mut now) = (0u64, FLIGHT, 0u64, 0.0);
     let mut board = Scoreboard::default();

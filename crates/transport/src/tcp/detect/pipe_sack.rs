@@ -12,7 +12,7 @@
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
 //! | `dupthresh` | segments | 3 | ns-2 `numdupacks_` |
-//! | `dupack_guard` | - | `bugfix` | ns-2 `bugFix_`; `no-bugfix` finds losses below the guard |
+//! | `dupack_guard` | - | `bugfix` | ns-2 `bugFix_`; `no-bugfix` finds losses below the recovery point |
 //! | `newreno.partial_segments` | segments | 1 | gurtov-2004 section 4.3.1, "at least one"; ns-2 `partial_ack_`: 2 |
 //!
 //! **Deviations**: 1. Counts in segments of one `mss`, like the original: a flow must send full segments. 2. ns-2's
@@ -23,11 +23,12 @@
 
 use super::super::Ack;
 use super::super::conn::scoreboard::{Scoreboard, Sent};
-use super::super::params::{GuardRule, TcpParams};
-use super::{Detect, Habits, Phase, Verdict, View};
+use super::super::params::{DuplicatesRule, TcpParams};
+use super::{Detect, Phase, RecoveryPointScope, RecoveryPolicy, Release, Status, Verdict, View};
+use crosswind_base::Time;
 
 #[derive(Clone, Debug, Default)]
-pub struct Ns2Sack1 {
+pub struct PipeSack {
     /// Segments reported by SACK, as ascending, disjoint byte ranges. Outside recovery every new ACK forgets them.
     ranges: Vec<(u64, u64)>,
     /// Next byte to consider as a hole.
@@ -36,8 +37,8 @@ pub struct Ns2Sack1 {
     /// Segments held to be in the network during recovery; may fall below zero.
     pipe: i64,
     recovering: bool,
-    /// `dupack_guard = "no-bugfix"`: a loss may be found below the guard.
-    is_unguarded: bool,
+    /// `dupack_guard = "no-bugfix"`: a loss may be found below the recovery point.
+    ignores_recovery_point: bool,
     /// Duplicates are ignored between a timeout and the next new ACK.
     after_timeout: bool,
     may_send: bool,
@@ -46,13 +47,13 @@ pub struct Ns2Sack1 {
     forced: u32,
 }
 
-impl Ns2Sack1 {
-    pub fn new(p: &TcpParams) -> Ns2Sack1 {
-        Ns2Sack1 { is_unguarded: p.dupack_guard == GuardRule::NoBugfix, ..Ns2Sack1::default() }
+impl PipeSack {
+    pub fn new(p: &TcpParams) -> PipeSack {
+        PipeSack { ignores_recovery_point: p.dupack_guard == DuplicatesRule::NoBugfix, ..PipeSack::default() }
     }
     /// With NewReno's answer to partial ACKs.
-    pub fn newreno(p: &TcpParams) -> Ns2Sack1 {
-        Ns2Sack1 { on_partial: p.newreno.partial_segments, ..Ns2Sack1::new(p) }
+    pub fn newreno(p: &TcpParams) -> PipeSack {
+        PipeSack { on_partial: p.newreno.partial_segments, ..PipeSack::new(p) }
     }
 
     fn clear(&mut self) {
@@ -97,7 +98,9 @@ impl Ns2Sack1 {
         self.dups += 1;
         // Limited transmit on the first two; nothing but the retransmission itself on the third.
         self.may_send = self.dups < v.dupthresh as u64;
-        if self.dups != v.dupthresh as u64 || (v.is_guarded_in_ns2() && !self.is_unguarded) {
+        if self.dups != v.dupthresh as u64
+            || (v.is_below_recovery_point(RecoveryPointScope::ButFirstAndEcho) && !self.ignores_recovery_point)
+        {
             return Verdict::Nothing;
         }
         self.pipe = ((v.nxt - v.una) / v.mss) as i64 - 3;
@@ -124,7 +127,7 @@ impl Ns2Sack1 {
         if a.bytes > 0 {
             self.pipe -= 1;
             self.forced = self.on_partial;
-            return Verdict::Partial;
+            return Verdict::Partial { deflate: 0 };
         }
         Verdict::Nothing
     }
@@ -144,7 +147,7 @@ impl Ns2Sack1 {
     }
 }
 
-impl Detect for Ns2Sack1 {
+impl Detect for PipeSack {
     fn on_ack(&mut self, a: &Ack, blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict {
         if self.recovering { self.on_ack_recovering(a, blocks, v) } else { self.on_ack_open(a, blocks, board, v) }
     }
@@ -154,10 +157,13 @@ impl Detect for Ns2Sack1 {
             return self.pipe.max(0) as u64 * v.mss;
         }
         let dups = if v.limited_transmit && self.dups < v.dupthresh as u64 { self.dups } else { 0 };
-        (v.nxt - v.una + board.resent_bytes()).saturating_sub(dups * v.mss + board.lost_bytes())
+        (v.nxt - v.una + board.retransmitted_bytes()).saturating_sub(dups * v.mss + board.lost_bytes())
     }
 
-    fn forced_resend(&mut self, board: &mut Scoreboard) -> Option<Sent> {
+    fn next_retransmission(&mut self, why: Release, board: &mut Scoreboard) -> Option<Sent> {
+        if why == Release::Window {
+            return if self.recovering { self.next_hole(board) } else { board.next_lost() };
+        }
         self.forced = self.forced.checked_sub(1)?;
         // The first segment is missing even when nothing above it was reported.
         let first = board.first().copied().filter(|s| s.start >= self.hole);
@@ -166,8 +172,9 @@ impl Detect for Ns2Sack1 {
         Some(next)
     }
 
-    fn may_send(&self) -> bool {
-        self.may_send
+    #[inline]
+    fn status(&self) -> Status {
+        Status { may_send: self.may_send, ..Status::WATCHFUL }
     }
 
     fn on_sent(&mut self, _len: u64) {
@@ -176,26 +183,24 @@ impl Detect for Ns2Sack1 {
         }
     }
 
-    fn on_timeout(&mut self) {
+    fn on_timeout(&mut self, _now: Time, _board: &Scoreboard, _v: &View) -> Option<Time> {
         self.recovering = false;
         self.after_timeout = true;
         self.dups = 0;
         self.may_send = true;
         self.clear();
+        None
     }
 
-    fn habits(&self) -> Habits {
-        Habits {
+    fn policy(&self) -> RecoveryPolicy {
+        RecoveryPolicy {
             uses_scoreboard: false,
             partial_ends_backoff: true,
             loss_restarts_timer: true,
-            forgets_guard: true,
+            forgets_recovery_point: true,
             echo_prolongs_recovery: true,
-            resends_suspects: false,
-            ..Habits::default()
+            retransmits_suspects: false,
+            ..RecoveryPolicy::default()
         }
-    }
-    fn next_resend(&mut self, board: &mut Scoreboard) -> Option<Sent> {
-        if self.recovering { self.next_hole(board) } else { board.next_lost() }
     }
 }
