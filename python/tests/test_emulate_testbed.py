@@ -128,6 +128,7 @@ def plan_of(flows: list[dict[str, Any]]) -> Network:
 
 
 FLOW = {"flow": 0, "name": "audio", "group": "audio", "from": 1, "to": 0, "port": 5001, "start_ns": 0, "dscp": 46}
+FLOW["transport"] = "udp"
 
 
 def test_bursts_follow_each_other_after_the_pauses_that_were_drawn() -> None:
@@ -157,6 +158,16 @@ def test_an_on_off_source_is_active_and_silent_as_long_as_its_laws_say() -> None
     assert 15 < sum(n for _, n in bursts) / len(bursts) < 28
     (late,) = tasks_of(plan_of([{**FLOW, "workload": {**w, "first": "off"}}]))["client"]
     assert late["bursts"][0][0] == 300_000_000
+
+
+def test_messages_over_a_connection_come_at_the_same_times_as_datagrams() -> None:
+    w = {"type": "cbr", "payload": "1448 B", "interval": "2 ms"}
+    over = {"transport": "tcp", "tcp": {"law": "reno", "mss": "1448 B", "timestamps": "on"}}
+    network = plan_of([{**FLOW, **over, "workload": w}])
+    there, here = (tasks_of(network)[host][0] for host in ("client", "server"))
+    assert (there["do"], there["payload"], there["interval_ns"]) == ("send-messages", 1448, 2_000_000)
+    assert (there["bursts"], there["congestion"], there["mss"]) == ([(0, None)], "reno", 1460)
+    assert here["do"] == "receive-bulk"
 
 
 def test_a_browser_opens_connections_as_the_simulated_one_does() -> None:

@@ -121,6 +121,7 @@ impl Layout {
             json!({
                 "flow": i, "name": f.name, "group": g.name, "connection": f.connection, "from": self.host(f.from), "to": self.host(f.to),
                 "port": u32::from(FIRST_PORT) + i as u32, "start_ns": starts[i].0,
+                "transport": if g.is_datagrams() { "udp" } else { "tcp" },
                 "workload": g.workload, "tcp": tcp, "dscp": g.dscp.bits(), "ip_option": g.lifetime.map(|l| option_of(&l)),
             })
         });

@@ -11,7 +11,6 @@ from crosswind.emulate.network import Network
 from crosswind.errors import InputError
 from crosswind.scenario.quantity import parse
 
-TCP_WORKLOADS = ("bulk", "page")
 UDP_IP_HEADER_bytes = 28
 AUDIO_INTERVAL_ns = 20_000_000
 PING_INTERVAL_ns = 1_000_000_000
@@ -47,9 +46,18 @@ def tasks_of(network: Network, *, seed: int = 1, rep: int = 0) -> dict[str, list
         else:
             rng = random.Random(f"{seed}/{rep}/{f['name']}/bursts")
             there, here = datagram_tasks(f, stop_ns, rng)
+            if is_tcp(f):
+                common |= {"mss": kernel.segment(f)}
+                there |= {"do": "send-messages", "congestion": kernel.congestion(f)}
+                here = {"do": "receive-bulk", "receive_buffer": kernel.receive_buffer(f)}
         tasks[sender.name].append(common | option | there)
         tasks[receiver.name].append(common | here)
     return tasks
+
+
+def is_tcp(f: dict[str, Any]) -> bool:
+    """Whether a flow of the plan runs over the kernel's TCP; the others are datagrams."""
+    return bool(f["transport"] == "tcp")
 
 
 def bulk_tasks(f: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -21,7 +21,7 @@ import polars as pl
 from crosswind.emulate import hosts as machine
 from crosswind.emulate import kernel, needs, processors, sandbox
 from crosswind.emulate.network import Network
-from crosswind.emulate.programs import TCP_WORKLOADS, page_of, size_of, tasks_of
+from crosswind.emulate.programs import is_tcp, page_of, size_of, tasks_of
 from crosswind.emulate.results import runs_of
 from crosswind.errors import CrosswindError
 from crosswind.results import Runs
@@ -123,7 +123,7 @@ def inside(job: dict[str, Any]) -> int:
     network.open()
     warnings = []
     for i, host in enumerate(network.hosts):
-        own = [f for f in flows if i in (f["from"], f["to"]) and f["workload"]["type"] in TCP_WORKLOADS]
+        own = [f for f in flows if i in (f["from"], f["to"]) and is_tcp(f)]
         warnings += kernel.prepare(host, own, network.plan["sysctl"])
     sample_ns = network.plan["sample_ns"] or SAMPLE_ns
     with captures(network, job.get("pcap")):
@@ -250,18 +250,17 @@ def flow_row(f: dict[str, Any], s: dict[str, Any], result: dict[str, Any], end_n
     elapsed_ns = close_ns - open_ns if close_ns >= 0 else -1
     until = close_ns if close_ns >= 0 else end_ns
     active_s = (until - open_ns) / 1e9 if open_ns >= 0 and until > open_ns else math.nan
-    if f["workload"]["type"] not in TCP_WORKLOADS:
+    if not is_tcp(f):
         # As simulations have it: from the first to the last packet of each burst.
         active_s = s.get("span_ns", 0) / 1e9 or math.nan
     received = s.get("received_bytes", 0)
     drops, lost, marks = result["view"]["flows"][f["flow"]]
-    is_tcp = f["workload"]["type"] in TCP_WORKLOADS
     mss = max(1, i.get("snd_mss", 1))
     row = {
         "flow": f["flow"],
         "name": f["name"],
         "group": f["group"],
-        "protocol": "tcp" if is_tcp else "udp",
+        "protocol": f["transport"],
         "is_finite": is_finite(f["workload"]),
         "start_ns": f["start_ns"],
         "open_ns": open_ns,
@@ -277,7 +276,7 @@ def flow_row(f: dict[str, Any], s: dict[str, Any], result: dict[str, Any], end_n
         **quantiles("rtt", s.get("rtts", [])),
         **quantiles("delay", s.get("delays", [])),
     }
-    if is_tcp:
+    if is_tcp(f):
         row |= {
             "resent_packets": i.get("total_retrans", -1),
             "resent_bytes": i.get("bytes_retrans", -1),

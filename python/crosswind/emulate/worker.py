@@ -107,21 +107,29 @@ class Sampler(threading.Thread):
         return {"info": tcp_info(self.s), "samples": self.rows, "rtts": self.rtts, "cwnd_max": self.cwnd_max}
 
 
-def send_bulk(task, job):
-    """Opens a connection at its time and sends a file, or as much as the time allows."""
+def connected(task, job):
+    """A connection opened at the flow's time, and when that was; no connection where that failed."""
     s = marked_socket(socket.SOCK_STREAM, task)
     s.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, task["congestion"].encode())
     if task.get("mss"):
         s.setsockopt(socket.IPPROTO_TCP, TCP_MAXSEG, task["mss"])
     s.settimeout(CONNECT_TIMEOUT_s)
-    start_ns = job["start_ns"]
-    sleep_until(start_ns + task["start_ns"])
-    opened = time.monotonic_ns()
+    sleep_until(job["start_ns"] + task["start_ns"])
+    open_ns = time.monotonic_ns() - job["start_ns"]
     try:
         s.connect((task["to"], task["port"]))
     except OSError as e:
-        say(flow=task["flow"], open_ns=opened - start_ns, error=str(e))
+        say(flow=task["flow"], open_ns=open_ns, error=str(e))
+        return None, open_ns
+    return s, open_ns
+
+
+def send_bulk(task, job):
+    """Opens a connection at its time and sends a file, or as much as the time allows."""
+    s, open_ns = connected(task, job)
+    if s is None:
         return
+    start_ns = job["start_ns"]
     sampler = Sampler(s, task, start_ns, job["sample_ns"])
     sampler.look()
     sampler.start()
@@ -147,7 +155,30 @@ def send_bulk(task, job):
         except OSError:
             closed = None
     close_ns = closed if closed is not None else -1
-    say(flow=task["flow"], open_ns=opened - start_ns, close_ns=close_ns, **sampler.end())
+    say(flow=task["flow"], open_ns=open_ns, close_ns=close_ns, **sampler.end())
+    s.close()
+
+
+def send_messages(task, job):
+    """Writes messages of one size to a connection, at an even pace in bursts; what does not go at once waits."""
+    s, open_ns = connected(task, job)
+    if s is None:
+        return
+    sampler = Sampler(s, task, job["start_ns"], job["sample_ns"])
+    sampler.start()
+    stop, message = job["start_ns"] + job["stop_ns"], bytes(task["payload"])
+    left = None
+    with contextlib.suppress(OSError):
+        for begins_ns, messages in task["bursts"]:
+            at, left = job["start_ns"] + begins_ns, messages
+            while at < stop and left != 0:
+                sleep_until(at)
+                s.settimeout(max(0.01, (stop - time.monotonic_ns()) / 1e9))
+                s.sendall(message)
+                left = None if left is None else left - 1
+                at += task["interval_ns"]
+    sleep_until(stop)
+    say(flow=task["flow"], open_ns=open_ns, close_ns=-1, all_sent=left == 0, **sampler.end())
     s.close()
 
 
@@ -374,6 +405,7 @@ def receive_datagrams(task, job):
 
 TASKS = {
     "send-bulk": send_bulk,
+    "send-messages": send_messages,
     "receive-bulk": receive_bulk,
     "load-page": load_page,
     "answer-page": answer_page,
