@@ -15,7 +15,7 @@
 //!
 //! **Deviations**: 1. Any change of the code point of data is acknowledged at once (Linux), not only one to CE. 2. `minimum`: the beacon's round
 //! trip is that of the handshake, and data segments carry the option only if it does not make them larger than a full one. 3. Options are padded to words one
-//! by one; Linux uses the padding of others.
+//! by one; Linux uses the padding of others. 4. Segments out of TIME-WAIT carry the count as any others; Linux has forgotten it there and says 0.
 //!
 //! **Checked by**: tapes `ecn_*`, `dctcp_*`, `accecn_*`; unit tests.
 
@@ -241,8 +241,9 @@ impl Feedback {
             OPTIONS_BYTES.saturating_sub(taken)
         };
         let mut option = AccEcnOption { order: AccEcnOrder::Ect1First, fields: 3, ceb: c.ceb, e0b: c.e0b, e1b: c.e1b };
-        if option.padded_bytes() > room(sack.len()) {
-            option.fields = c.fields;
+        // As many fields as have room, and never fewer than have counted.
+        while option.fields > c.fields && option.padded_bytes() > room(sack.len()) {
+            option.fields -= 1;
         }
         let fits = |blocks: usize| option.padded_bytes() <= room(blocks);
         let blocks = (BLOCKS_FIRST.min(sack.len())..=sack.len()).rev().find(|n| fits(*n))?;
@@ -310,6 +311,10 @@ mod tests {
     fn an_option_gives_up_fields_first_and_then_blocks_down_to_two() {
         let mut f = accurate(OptionRule::Always);
         f.count(&data(Ecn::Ect1));
+        let mut two = SackList::EMPTY;
+        (0..2).for_each(|i| assert!(two.push(2000 * i, 2000 * i + 1000)));
+        let option = f.option(Time::ZERO, 12, &mut two, false);
+        assert_eq!(option.map(|o| o.fields), Some(2), "the second has not counted, but there is room");
         f.count(&data(Ecn::Ce));
         let mut fields = |blocks: u64, stamps: u16| {
             let mut sack = SackList::EMPTY;
