@@ -35,9 +35,19 @@ class Line(NamedTuple):
 
 
 def scenario(
-    line: Line, seconds: float, *, sample: str = "1 ms", timeline: list[dict[str, Any]] | None = None, **flow: Any
+    line: Line,
+    seconds: float,
+    *,
+    sample: str = "1 ms",
+    timeline: list[dict[str, Any]] | None = None,
+    line_keys: dict[str, Any] | None = None,
+    others: dict[str, Any] | None = None,
+    **flow: Any,
 ) -> Scenario:
-    """A flow of BBR over the line; its round trip without queues is as given, the time on the line included."""
+    """A flow of BBR over the line; its round trip without queues is as given, the time on the line included.
+
+    `line_keys` change the line, `others` are more flows, `flow` changes the flow of BBR.
+    """
     on_line_ms = PACKET_B * 8 / line.mbps / 1e3
     own = {
         "from": "sender",
@@ -45,11 +55,18 @@ def scenario(
         "rate": f"{line.mbps * 1e6:.0f} bit/s",
         "delay": f"{max(line.rtt_ms - on_line_ms, 0.02) / 2:g} ms",
         "queue": {"type": "droptail", "limit": f"{line.packets} packets"},
-        "reverse": {"rate": "10 Gbit/s", "queue": {"type": "droptail", "limit": "100000 packets"}},
+        "reverse": {
+            "type": "wire",
+            "rate": "10 Gbit/s",
+            "queue": {"type": "droptail", "limit": "100000 packets"},
+            "loss": "none",
+        },
     }
     tcp = {"preset": "bbr3", "delayed_ack": "0 s"}
     one = {"from": "sender", "to": "receiver", "workload": {"type": "bulk"}, "tcp": tcp} | flow
-    whole: dict[str, Any] = {"name": "bbr3", "duration": f"{seconds:g} s", "link": {"line": own}, "flow": {"one": one}}
+    flows = {"one": one} | (others or {})
+    link = {"line": own | (line_keys or {})}
+    whole: dict[str, Any] = {"name": "bbr3", "duration": f"{seconds:g} s", "link": link, "flow": flows}
     whole["record"] = {"sample": sample, "sampled": ["one"]}
     return Scenario.from_dict(whole | ({"timeline": timeline} if timeline else {}))
 
