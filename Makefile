@@ -8,7 +8,7 @@ DEMO := out/demo
 REPRODUCED := out/jarvinen-2006/w2-e0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo stacks test lint format bench bench-instructions bench-report docs validate validate-kernel twin live fuzz mutants wheel wheels sdist lock optional-tools clean
+.PHONY: help setup demo stacks test lint format bench bench-instructions bench-report docs validate validate-kernel twin twin-paired live fuzz mutants wheel wheels sdist lock optional-tools clean
 
 help:
 	@echo "make demo      build, run one example scenario and one published experiment (about three minutes)"
@@ -20,6 +20,7 @@ help:
 	@echo "make validate  the same scenarios here and in ns-2, compared"
 	@echo "make validate-kernel  the same shapers here and in the Linux kernel, compared (root)"
 	@echo "make twin      the same scenarios here and between real hosts, compared (root, or a user namespace)"
+	@echo "make twin-paired  BBR and CUBIC here and in the kernel, the same draws; TWIN_REPS (12) repetitions"
 	@echo "make live      workloads of [Jarvinen 2006] between real kernels of today (root, or a user namespace)"
 	@echo "make fuzz      random scenarios for FUZZ_SECONDS (600), with everything that must hold for each"
 	@echo "make mutants   changes the algorithms in one place at a time for MUTANTS_SECONDS (600): do the tests notice?"
@@ -118,6 +119,12 @@ validate-kernel: setup $(VENV)/.installed-all
 twin: setup $(VENV)/.installed-all
 	@echo "About a quarter of an hour in real time; other programs on this machine disturb it."
 	$(BIN)/python -m validation.twin
+
+TWIN_REPS ?= 12
+
+twin-paired: setup $(VENV)/.installed-all
+	@echo "In real time: 28 s x 26 runs x TWIN_REPS / 4; other programs on this machine disturb it."
+	$(BIN)/python -m validation.twin.paired --reps $(TWIN_REPS)
 
 live: setup $(VENV)/.installed-all
 	@echo "A quarter of an hour in real time."

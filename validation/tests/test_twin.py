@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from validation.twin import page
+from validation.twin import page, paired
+from validation.twin.cases import MIXED, PATHS, Case
 from validation.twin.measure import CASES, Numbers, Twin, scenario
 
 
@@ -54,3 +57,46 @@ def test_every_scenario_is_valid_with_both_laws() -> None:
     for case in CASES:
         for preset in ("linux-6", "linux-6-cubic"):
             scenario(case, preset).validate()
+
+
+def pair(ours: list[float], theirs: list[float], resent: float = 5.0) -> paired.Pair:
+    """A flow whose goodputs in Mbit/s are these; all else is alike."""
+
+    def half(goodputs: list[float]) -> Numbers:
+        n = len(goodputs)
+        return Numbers([g * 1e6 for g in goodputs], *([[x] * n for x in (5e7, 5e7, 6e7, resent, 0.0, 0.0, 6e4)]))
+
+    return paired.Pair("clean", ("BBR",), "first", "BBR", half(ours), half(theirs), 9_000.0, True)
+
+
+def test_a_pair_beyond_the_aim_differs_unless_its_interval_reaches_into_it_or_it_has_a_cause(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    steady = [9.0, 9.1, 8.9, 9.0]
+    assert pair(steady, steady).verdict("goodput") == "within"
+    assert pair([0.8 * g for g in steady], steady).verdict("goodput") == "differs"
+    assert pair([5.0, 13.0, 6.0, 15.0], [9.0, 8.0, 9.0, 8.0]).verdict("goodput") == "open"
+    assert pair(steady, steady, resent=0.0).verdict("retransmissions") == "within", "nothing in both"
+    far = pair([0.8 * g for g in steady], steady)
+    assert "**-20.0%" in paired.line(far)
+    monkeypatch.setitem(paired.CAUSES, ("clean", "BBR", "goodput"), "a cause")
+    assert far.verdict("goodput") == "caused"
+    text = paired.page({"release": "6.18"}, [far])
+    assert "| goodput | 0 | 0 | 1 | 0 |" in text and "a cause" in text
+
+
+def test_pairs_that_are_stored_are_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paired, "NUMBERS", tmp_path / "paired.json")
+    monkeypatch.setattr(paired, "PAGE", tmp_path / "page.md")
+    paired.keep({"release": "6.18"}, [pair([9.0], [9.1])])
+    stored, pairs = paired.load()
+    assert (stored, pairs) == ({"release": "6.18"}, [pair([9.0], [9.1])])
+
+
+@pytest.mark.parametrize("case", PATHS, ids=lambda c: c.name)
+def test_every_path_is_a_valid_scenario(case: Case) -> None:
+    for laws in case.laws:
+        scenario_of = case.scenario(laws)
+        scenario_of.validate()
+        assert list(scenario_of.data["flow"]) == case.flows(laws)
+    assert case.laws != MIXED or case.flows(MIXED[0]) == ["bbr", "cubic"]
