@@ -8,10 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
 from crosswind import Scenario, registry
 from crosswind import run as run_scenario
-from crosswind.cli import main
+from crosswind.cli import application, main
 from crosswind.scenario.known_paths import unknown_step
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -142,3 +143,39 @@ def test_what_coming_from_pages_name_is_there(page: Path) -> None:
         key = inline.split(" = ")[0]
         where = ("link.x.", "link.x.queue.", "flow.x.", "flow.x.tcp.", "record.", "")
         assert any(unknown_step(w + key) is None for w in where), inline
+
+
+def commands_of(text: str) -> list[str]:
+    """Every command line in code of a page, without what stands in quotes and what comes after `--`."""
+    text = text.replace("\\\n", " ")
+    found = re.findall(r"`(crosswind [a-z][^`\n]*)`", text)
+    for block in re.findall(r"```\w*\n(.*?)```", text, re.DOTALL):
+        found += re.findall(r"^\s*(?:\$ )?(?:[A-Z_]+=\S+ )*(crosswind [a-z][^\n#|]*)", block, re.MULTILINE)
+    return [re.sub(r"'[^']*'|\"[^\"]*\"", "x", c).split(" -- ")[0] for c in found]
+
+
+def unknown_word(command: str) -> str | None:
+    """The first command or option in it that there is not."""
+    at, words = get_command(application()), command.split()[1:]
+    while words and hasattr(at, "commands"):
+        name = words.pop(0).strip(",;:.")
+        if name not in at.commands:
+            return name
+        at = at.commands[name]
+    known = {"--help", *(o for p in at.params for o in (*p.opts, *p.secondary_opts))}
+    return next((w for w in re.findall(r"(?<!\S)--?[a-z][a-z-]*", " ".join(words)) if w not in known), None)
+
+
+@pytest.mark.engine
+def test_every_command_and_option_that_pages_name_is_there() -> None:
+    pages = [*PAGES, *sorted((ROOT / "docs").glob("*/*.md"))]
+    named = [(p.name, c) for p in pages for c in commands_of(p.read_text(encoding="utf-8"))]
+    assert len(named) > 300
+    assert [(p, c, w) for p, c in named if (w := unknown_word(c))] == []
+    files = {f for p in pages for f in re.findall(r"\bscenarios/[\w/.-]+\.toml", p.read_text(encoding="utf-8"))}
+    assert (
+        len(files) > 5 and [f for f in files if not list(ROOT.glob(f)) and not list(ROOT.glob(f"crates/*/{f}"))] == []
+    )
+    assert (
+        unknown_word("crosswind run x.toml --rep 3") == "--rep" and unknown_word("crosswind study eplar D") == "eplar"
+    )
