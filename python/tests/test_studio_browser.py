@@ -149,6 +149,24 @@ def test_everything_can_be_reached_and_moved_with_the_keyboard_alone(page: Brows
     assert "At " in page.eval("document.getElementById('network').textContent"), "the queues follow the cursor"
 
 
+def test_all_charts_look_closer_together_and_their_axes_follow(page: Browser) -> None:
+    ends = "[...document.querySelectorAll('.panel')].map((p) => [p.dataset.key, +p.dataset.from, +p.dataset.to])"
+    whole, tops = page.eval(ends), page.eval(DRAWN)
+    assert len(whole) == 6 and {(a, b) for _, a, b in whole} == {(0, whole[0][2])}
+    page.eval("document.querySelector('.panel[data-key=queue] .frame').focus()")
+    page.key("End")
+    page.key("+", 4)
+    page.until(f"JSON.stringify({ends}) !== {json.dumps(json.dumps(whole, separators=(',', ':')))}", "a closer look")
+    page.until("new Promise((f) => setTimeout(() => f(true), 300))")
+    closer = page.eval(ends)
+    spans = {(a, b) for _, a, b in closer}
+    assert len(spans) == 1 and next(iter(spans))[1] - next(iter(spans))[0] < whole[0][2] / 4, closer
+    assert page.eval(DRAWN) != tops, "heights fit what is seen"
+    page.key("0")
+    page.until(f"{DRAWN} === {json.dumps(tops)}", "all of it again")
+    assert page.eval(ends) == whole
+
+
 def test_another_seed_is_one_click_and_the_same_seed_the_same_run(page: Browser) -> None:
     first = answered(page)
     table = page.eval("document.querySelector('#tables table').innerText")

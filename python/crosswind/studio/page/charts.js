@@ -136,7 +136,7 @@ class Panel {
       axes: [{ ...axis, size: 30, values: (u, v) => v.map((t) => `${t} s`) }, { ...axis, size: wide }],
       cursor: { sync: { key: "time", setSeries: false }, drag: { x: true, y: false, setScale: false }, points: { size: 6 },
         bind: { dblclick: () => () => this.all.look(this.all.first, this.all.end) } },
-      hooks: { draw: [(u) => { this.section.dataset.top = u.scales.y.max; }], setCursor: [(u) => this.moved(u)], setSelect: [(u) => this.selected(u)] },
+      hooks: { draw: [(u) => Object.assign(this.section.dataset, { top: u.scales.y.max, from: u.scales.x.min, to: u.scales.x.max })], setCursor: [(u) => this.moved(u)], setSelect: [(u) => this.selected(u)] },
     }, data, this.frame);
   }
 
