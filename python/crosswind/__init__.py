@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from crosswind.results import Metric, Runs, delays, export, metric, place
     from crosswind.run import WindowLaw, run, window_law
     from crosswind.scenario import Scenario, topology
-    from crosswind.suites import characterise, evaluate
+    from crosswind.suites import audit, characterise, evaluate
     from crosswind.sweep import Sweep, design, sweep
     from crosswind.theory import early_discard
 
@@ -43,7 +43,7 @@ _INSIDE = {
     **dict.fromkeys(("WindowLaw", "run", "window_law"), "run"),
     **dict.fromkeys(("Sweep", "sweep"), "sweep"),
     **{"Scenario": "scenario", "reproduce": "reproduce"},
-    **dict.fromkeys(("characterise", "evaluate"), "suites"),
+    **dict.fromkeys(("audit", "characterise", "evaluate"), "suites"),
 }
 _VERBS = ("run", "sweep", "reproduce")
 
@@ -104,6 +104,7 @@ __all__ = [
     "Scenario",
     "Sweep",
     "WindowLaw",
+    "audit",
     "characterise",
     "claims",
     "compare",

@@ -33,6 +33,7 @@ WITH_EXAMPLES = (
     "scenario.scenario",
 )
 VERBS = {
+    "audit",
     "characterise",
     "compare",
     "evaluate",

@@ -28,7 +28,7 @@ from crosswind.results.folder import why_not_written
 #: Files of this folder and the commands that each adds, in the order of `--help`.
 HOMES: dict[str, tuple[str, ...]] = {
     **{"run": ("run",), "sweep": ("sweep", "query"), "compare": ("compare",), "characterise": ("characterise",)},
-    **{"evaluate": ("evaluate",)},
+    **{"evaluate": ("evaluate",), "audit": ("audit",)},
     **{"reproduce": ("reproduce",), "explain": ("explain",), "catalogue": ("list",), "show": ("show",)},
     **{"validate": ("validate",), "schema": ("schema",), "report": ("report",), "scoreboard": ("scoreboard",)},
     **{"emulate": ("emulate",), "shell": ("shell",), "load": ("load", "sink")},

@@ -10,10 +10,14 @@
 | `outcomes` | what else came out for a congestion control: harm, convergence; differences with intervals |
 | `characterise` | the verb for queues; `page` and `pictures`, what it shows |
 | `evaluate` | the verb for congestion controls; `evaluate_page` and `evaluate_pictures`, what it shows |
+| `clauses/` | `audit`: a congestion control before the clauses of the standards, case by case |
 """
 
 from crosswind.suites.case import QUICK, WHOLE, Case, Setting
 from crosswind.suites.characterise import Characterised, characterise
+from crosswind.suites.clauses.audit import Audit, audit
 from crosswind.suites.evaluate import Evaluated, evaluate
 
-__all__ = ["QUICK", "WHOLE", "Case", "Characterised", "Evaluated", "Setting", "characterise", "evaluate"]
+__all__ = [
+    "QUICK", "WHOLE", "Audit", "Case", "Characterised", "Evaluated", "Setting", "audit", "characterise", "evaluate",
+]  # fmt: skip

@@ -1,0 +1,201 @@
+"""`audit`: one body before all cases that concern it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from crosswind.errors import InputError, did_you_mean
+from crosswind.run.progress import Listener
+from crosswind.run.simulate import run
+from crosswind.scenario import Scenario
+from crosswind.scenario.quantity import parse
+from crosswind.suites.case import Table, merged
+from crosswind.suites.clauses.case import BASE, AuditCase, Bound, load
+from crosswind.suites.clauses.measure import QUANTITIES
+from crosswind.suites.clauses.trace import Trace, Values, traced
+from crosswind.suites.evaluate import Makers, Subject, read
+
+#: The start of the flow, as shares of the time that a packet of 1500 B takes on the bottleneck: what holds in one phase
+#: of the queue only is a coincidence.
+PHASES = (0.0, 1 / 3, 2 / 3)
+PACKET_BIT = 12_000
+#: From the worst to the best.
+VERDICTS = ("fail", "deviates", "inconclusive", "pass", "not applicable")
+#: What decides whether a clause concerns a body, by the last part of the key in a `tcp` table.
+FEATURES = ("law", "recovery", "reduction", "slow_start", "ecn", "timestamps", "frto", "tail_probe", "sack")
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One bound of a case, and what was found in each phase."""
+
+    bound: Bound
+    values: tuple[Values, ...]
+
+    def holds(self) -> list[bool]:
+        return [self.bound.holds(v) for v in self.values]
+
+    def text(self) -> str:
+        """The range of what is judged, over all phases."""
+        seen = np.concatenate([self.bound.summary(v) for v in self.values])
+        if not len(seen):
+            return "nothing to look at"
+        low, high = float(seen.min()), float(seen.max())
+        return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What came out of one case. `given` and `expect` are empty where the case does not apply; `why` says why."""
+
+    case: AuditCase
+    verdict: str
+    given: tuple[Measured, ...] = ()
+    expect: tuple[Measured, ...] = ()
+    why: str = ""
+    trace: Trace | None = None
+
+
+@dataclass(frozen=True)
+class Audit:
+    """All findings on one body."""
+
+    body: str
+    tcp: Table
+    findings: Sequence[Finding]
+    seed: int
+
+    @property
+    def failed(self) -> list[Finding]:
+        """Those with a broken `must`, or a broken value that the clause gives without choice."""
+        return [f for f in self.findings if f.verdict == "fail"]
+
+    def count(self, verdict: str) -> int:
+        return sum(f.verdict == verdict for f in self.findings)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """For programs: a row for each case."""
+        return [
+            {
+                "case": f.case.id, "clause": f.case.clause, "strength": f.case.strength, "title": f.case.title,
+                "verdict": f.verdict, "why": f.why,
+                "expected": [_named(m.bound) + " " + m.bound.accept() for m in f.expect],
+                "measured": [m.text() for m in f.expect],
+            }
+            for f in self.findings
+        ]  # fmt: skip
+
+
+def _named(b: Bound) -> str:
+    return b.quantity if b.of == "each" else f"{b.of} {b.quantity}"
+
+
+def audit(
+    body: Subject,
+    *,
+    cases: Sequence[str] = (),
+    seed: int = 1,
+    workers: int | None = None,
+    progress: Listener | None = None,
+) -> Audit:
+    """Examines a congestion control with its TCP before clauses of RFCs 5681, 6298, 8985, 9406, 9438, 9937 and others.
+
+    `body`: as in `evaluate`: the name of a law or a preset, a `tcp` table or its text, a TOML file, a law of one's
+    own or the Python file that holds it. `cases`: ids, or the name of a document (`cubic`), all by default.
+    `progress` is told how many cases are done, and of how many.
+
+    Raises InputError for a body or a case that does not exist, and for a table that the engine refuses.
+    """
+    name, tcp, law = read(body)
+    makers: Makers = {str(tcp["own_law"]): law} if law is not None else {}
+    wanted = list(_chosen(cases, load()))
+    has = features(tcp)
+    findings = []
+    for i, case in enumerate(wanted):
+        why = _why_not(case, has)
+        findings.append(Finding(case, "not applicable", why=why) if why else _judged(case, tcp, makers, seed, workers))
+        if progress:
+            progress(i + 1, len(wanted))
+    return Audit(name, tcp, findings, seed)
+
+
+def _chosen(wanted: Sequence[str], known: Mapping[str, AuditCase]) -> Iterator[AuditCase]:
+    documents = {c.document for c in known.values()}
+    for name in wanted:
+        if name not in known and name not in documents:
+            names = [*documents, *known]
+            raise InputError(
+                "--case", found=f"`{name}`", expected=f"one of {', '.join(names)}", hint=did_you_mean(name, names)
+            )
+    yield from (c for c in known.values() if not wanted or c.id in wanted or c.document in wanted)
+
+
+def features(tcp: Table) -> dict[str, str]:
+    """What a body has, by the names that cases use under `applies`."""
+    short = merged(BASE, {"duration": "1 s", "flow": {"body": {"tcp": tcp}}})
+    scenario = Scenario.from_dict({"name": "body", **short})
+    whole = scenario.validate()["flow"]["body"]["tcp"]
+    return {key: str(value) for key, value in _leaves(whole) if key in FEATURES}
+
+
+def _leaves(table: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(value)
+        yield key, value
+
+
+def _why_not(case: AuditCase, has: Mapping[str, str]) -> str:
+    for key, patterns in case.applies.items():
+        value = has.get(key, "off")
+        if not any(fnmatchcase(value, p) for p in patterns):
+            return f"{key} is {value}, not {' or '.join(patterns)}"
+    return ""
+
+
+def scenarios(case: AuditCase, tcp: Table) -> dict[str, Scenario]:
+    """The scenario of a case for a body, once for each phase; what the case demands of TCP is stronger."""
+    laid = merged({"flow": {"body": {"tcp": tcp}}}, case.scenario)
+    body = laid["flow"]["body"]
+    # Messages run over TCP only where the transport is named.
+    body["transport"] = {"type": "tcp", **body.pop("tcp")}
+    out = {}
+    for i, phase in enumerate(PHASES):
+        base = Scenario.from_dict({"name": case.id, "title": case.title, **laid})
+        out[str(i)] = base.with_({"flow.body.start": f"{_offset_ns(laid, phase)} ns"})
+    return out
+
+
+def _offset_ns(laid: Table, phase: float) -> int:
+    rate = parse(laid["link"]["bottleneck"]["rate"])
+    assert rate is not None
+    return round(phase * PACKET_BIT / rate.value * 1e9)
+
+
+def _judged(case: AuditCase, tcp: Table, makers: Makers, seed: int, workers: int | None) -> Finding:
+    told = scenarios(case, tcp)
+    runs = run(told, seed=seed, workers=workers, laws=makers or None)
+    runs.raise_failed(Path())
+    traces = [traced(runs, label, s.validate(), case.seconds) for label, s in told.items()]
+    given, expect = (tuple(_measured(b, traces) for b in bounds) for bounds in (case.given, case.expect))
+    return Finding(case, _verdict(case, given, expect), given, expect, trace=traces[0])
+
+
+def _measured(bound: Bound, traces: Sequence[Trace]) -> Measured:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return Measured(bound, tuple(QUANTITIES[bound.quantity](t, **bound.args) for t in traces))
+
+
+def _verdict(case: AuditCase, given: Sequence[Measured], expect: Sequence[Measured]) -> str:
+    met = [all(one) for one in zip(*(m.holds() for m in given), strict=True)] or [True] * len(PHASES)
+    right = [all(one) for one in zip(*(m.holds() for m in expect), strict=True)]
+    wrong = any(m and not r for m, r in zip(met, right, strict=True))
+    if wrong:
+        return "fail" if case.strength in ("must", "value") else "deviates"
+    return "pass" if all(met) else "inconclusive"

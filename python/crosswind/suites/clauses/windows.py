@@ -1,0 +1,132 @@
+"""What a window did: cuts, growth, thresholds. Windows in segments, times in s."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+
+from crosswind.suites.clauses.trace import Trace, Values
+
+#: Reductions by the name that cases give them -> the events that begin them.
+CUTS = {"loss": ("recovery",), "ecn": ("ecn_reduce",), "timeout": ("timeout",)}
+ANY = tuple(k for kinds in CUTS.values() for k in kinds)
+UNSET = 1 << 19
+
+
+def _cuts(t: Trace, by: str, after: float, until: float) -> Values:
+    rows = t.rows(*(CUTS[by] if by != "any" else ANY))
+    at = t.time[rows]
+    return rows[(at >= after) & (at < until)]
+
+
+def cuts(t: Trace, by: str = "any", after: float = 0.0, until: float = np.inf) -> Values:
+    """How many reductions there were: by `loss`, `ecn`, `timeout` or `any`, between two times."""
+    return np.array([float(len(_cuts(t, by, after, until)))])
+
+
+def cut_ratio(t: Trace, by: str = "loss", after: float = 0.0, until: float = np.inf) -> Values:
+    """The threshold after each reduction over the window before it."""
+    rows = _cuts(t, by, after, until)
+    before = np.array([t.window_before(r) for r in rows])
+    return np.array([t.after(r)[1] for r in rows]) / before
+
+
+def threshold_ratio(t: Trace, by: str = "loss", after: float = 0.0, until: float = np.inf) -> Values:
+    """The threshold after each reduction over what was in flight at it: sent and not yet acknowledged."""
+    out = []
+    for r in _cuts(t, by, after, until):
+        sends, acks = t.sends[t.sends < r], t.acks[t.acks < r]
+        if len(sends) and len(acks):
+            flight = t.seq[sends[-1]] + t.len[sends[-1]] - t.seq[acks].max()
+            out.append(t.after(r)[1] * t.mss / max(float(flight), float(t.mss)))
+    return np.array(out)
+
+
+def cuts_in_round(t: Trace, by: str = "any", after: float = 0.0) -> Values:
+    """Reductions in each round trip that has any."""
+    at = t.time[_cuts(t, by, after, np.inf)]
+    which = np.searchsorted(t.rounds, at, side="right")
+    return np.unique(which, return_counts=True)[1].astype(float)
+
+
+def ended_at_threshold(t: Trace, after: float = 0.0) -> Values:
+    """The window less the threshold at the end of each recovery that no timeout ended, in segments."""
+    out = []
+    for r in t.rows("recovered"):
+        if t.time[r] < after:
+            continue
+        window, threshold = t.after(r)
+        if threshold < UNSET:
+            out.append(window - threshold)
+    return np.array(out)
+
+
+def after_timeout(t: Trace, after: float = 0.0) -> Values:
+    """The window after each timeout of data, in segments."""
+    rows = t.rows("timeout")
+    rows = rows[(t.time[rows] >= after) & (t.seq[rows] > 0)]
+    return np.array([t.after(r)[0] for r in rows])
+
+
+def least_threshold(t: Trace) -> Values:
+    """The threshold after each reduction by loss or mark, in segments."""
+    rows = t.rows(*CUTS["loss"], *CUTS["ecn"])
+    return np.array([t.after(r)[1] for r in rows])
+
+
+def spurious(t: Trace) -> Values:
+    """How many timeouts were found to be spurious."""
+    return np.array([float(len(t.rows("spurious")))])
+
+
+def window(t: Trace, at: float = 0.0) -> Values:
+    """The window at a time, in segments."""
+    return np.array([t.window_at(at)])
+
+
+def window_change(t: Trace, start: float = 0.0, end: float = 0.0) -> Values:
+    """The window at `end` less that at `start`, in segments."""
+    return np.array([t.window_at(end) - t.window_at(start)])
+
+
+def mean_window(t: Trace, after: float = 0.0, until: float = np.inf) -> Values:
+    """The mean of the window over time, in segments."""
+    at = t.time[t.window_rows]
+    inside = (at >= after) & (at <= until)
+    if inside.sum() < 2:
+        return np.array([])
+    at, w = at[inside], t.windows[inside]
+    return np.array([float(np.sum(w[:-1] * np.diff(at)) / (at[-1] - at[0]))])
+
+
+def _calm(t: Trace, after: float, until: float, growing: str) -> tuple[Values, Values]:
+    """Windows at the begin and at the end of each round without a reduction, in slow start or in avoidance."""
+    begins = t.rounds
+    begins = begins[(begins >= after) & (begins < until)]
+    busy = t.time[t.rows(*ANY, "recovered", "spurious")]
+    first, last = [], []
+    for a, b in pairwise(begins):
+        if np.any((busy >= a) & (busy <= b)):
+            continue
+        at = np.searchsorted(t.time[t.window_rows], a, side="right") - 1
+        if at < 0:
+            continue
+        slow = t.windows[at] < t.aux[t.window_rows[at]] / t.mss
+        w = t.window_at(b)
+        if slow == (growing == "slow start"):
+            first.append(t.windows[at])
+            last.append(w)
+    return np.array(first), np.array(last)
+
+
+def growth(t: Trace, after: float = 0.0, until: float = np.inf, phase: str = "avoidance") -> Values:
+    """Segments by which the window grew in each round without a reduction (`phase`: slow start or avoidance)."""
+    first, last = _calm(t, after, until, phase)
+    return last - first
+
+
+def growth_ratio(t: Trace, after: float = 0.0, until: float = np.inf, phase: str = "avoidance") -> Values:
+    """The window at the end of each round without a reduction over that at its begin."""
+    first, last = _calm(t, after, until, phase)
+    return last / first

@@ -1,0 +1,170 @@
+"""What passed over the wire: flights, retransmissions, timers, acknowledgements. Times in s, unless said otherwise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from crosswind.suites.clauses.trace import Trace, Values
+
+#: Segments that leave closer together than this are one train.
+TOGETHER_s = 100e-6
+#: IPv4 and TCP without options.
+HEADERS_B = 40
+
+
+def _one(value: Any) -> Values:
+    return np.array([float(value)])
+
+
+def count(t: Trace, kind: str = "drop", after: float = 0.0, until: float = np.inf) -> Values:
+    """How many events of a kind there were between two times."""
+    at = t.time[t.rows(kind)]
+    return _one(np.sum((at >= after) & (at < until)))
+
+
+def first_flight(t: Trace) -> Values:
+    """Segments sent before the first acknowledgement of data came."""
+    first = t.acks[t.seq[t.acks] > 1]
+    return _one(np.sum(t.sends < first[0]) if len(first) else len(t.sends))
+
+
+def retransmissions(t: Trace, after: float = 0.0, until: float = np.inf) -> Values:
+    """How many segments were retransmitted between two times."""
+    rows = t.rows("resend")
+    at = t.time[rows]
+    return _one(np.sum((at >= after) & (at < until) & (t.len[rows] > 0)))
+
+
+def again_and_again(t: Trace) -> Values:
+    """Retransmissions beyond one for each lost or dropped segment."""
+    rows = t.rows("resend")
+    return _one(np.sum(t.len[rows] > 0) - len(t.rows("lost", "drop")))
+
+
+def syn_gaps(t: Trace) -> Values:
+    """Times between one SYN and the next."""
+    rows = t.rows("timeout")
+    at = t.time[rows[t.seq[rows] == 0]]
+    return np.diff(np.concatenate([t.time[t.rows("open")][:1], at]))
+
+
+def _timeouts(t: Trace, after: float) -> Values:
+    rows = t.rows("timeout")
+    return t.time[rows[(t.seq[rows] > 0) & (t.time[rows] >= after)]]
+
+
+def timeout_gaps(t: Trace, after: float = 0.0) -> Values:
+    """Each time between timeouts of data over the one before."""
+    gaps = np.diff(_timeouts(t, after))
+    return gaps[1:] / gaps[:-1]
+
+
+def timer(t: Trace, after: float = 0.0) -> Values:
+    """From the last acknowledgement, or the last segment if it left later, to the first timeout after `after`."""
+    at = _timeouts(t, after)
+    if not len(at):
+        return np.array([])
+    before = t.time[np.concatenate([t.acks, t.sends])]
+    return _one(at[0] - before[before < at[0]].max())
+
+
+def _trains(at: Values) -> Values:
+    if not len(at):
+        return np.array([])
+    return np.diff(np.concatenate([[0], np.flatnonzero(np.diff(at) > TOGETHER_s) + 1, [len(at)]])).astype(float)
+
+
+def _sent_at(t: Trace) -> Values:
+    rows = t.rows("send", "resend")
+    return t.time[rows[t.len[rows] > 0]]
+
+
+def train(t: Trace, after: float = 0.0, until: float = np.inf) -> Values:
+    """Segments of each train: sent less than 100 us apart."""
+    at = _sent_at(t)
+    return _trains(at[(at >= after) & (at < until)])
+
+
+def recovery_train(t: Trace) -> Values:
+    """The longest train of each recovery."""
+    at, out = _sent_at(t), []
+    ends = t.time[t.rows("recovered")]
+    for begin in t.time[t.rows("recovery")]:
+        end = ends[ends > begin]
+        inside = at[(at >= begin) & (at < (end[0] if len(end) else np.inf))]
+        out.append(max(_trains(inside), default=0.0))
+    return np.array(out)
+
+
+def restart_train(t: Trace, idle: float = 0.5) -> Values:
+    """Segments that leave before the first acknowledgement after each silence of `idle` and more."""
+    at, acks = _sent_at(t), t.time[t.acks]
+    out = []
+    for begin in at[1:][np.diff(at) > idle]:
+        heard = acks[acks > begin]
+        out.append(float(np.sum((at >= begin) & (at < (heard[0] if len(heard) else np.inf)))))
+    return np.array(out)
+
+
+def ack_step(t: Trace, after: float = 0.0, until: float = np.inf) -> Values:
+    """Segments that each advancing acknowledgement covers."""
+    at = t.time[t.acks]
+    steps = np.diff(np.maximum.accumulate(t.seq[t.acks])) / t.mss
+    return steps[(steps > 0) & (at[1:] >= after) & (at[1:] < until)]
+
+
+def rtt(t: Trace, after: float = 0.0, until: float = np.inf) -> Values:
+    """Samples of the round trip in ms."""
+    rows = t.rows("rtt")
+    at = t.time[rows]
+    return t.seq[rows[(at >= after) & (at < until)]] / 1e6
+
+
+def queue_delay(t: Trace, after: float = 0.0, until: float = np.inf) -> Values:
+    """Samples of the round trip less the least of all, in ms."""
+    return rtt(t, after, until) - min(rtt(t), default=0.0)
+
+
+def utilisation(t: Trace, after: float = 0.0, until: float = np.inf) -> Values:
+    """The share of the bottleneck's rate that arrived at the receiver, with headers."""
+    rows = t.rows("receive", sender=False)
+    at = t.time[rows]
+    until = min(until, t.seconds)
+    rows = rows[(at >= after) & (at < until)]
+    return _one(np.sum(t.len[rows] + HEADERS_B) * 8 / (until - after) / t.rate_bps)
+
+
+def silence(t: Trace, after: float = 0.0, until: float = np.inf) -> Values:
+    """The longest time without a segment sent, between two times."""
+    at = _sent_at(t)
+    until = min(until, t.seconds)
+    inside = at[(at >= after) & (at < until)]
+    return _one(np.diff(np.concatenate([[after], inside, [until]])).max())
+
+
+def repaired(t: Trace) -> Values:
+    """The time from each loss on the way to the acknowledgement that covers it."""
+    lost = t.rows("lost", "drop")
+    acked = np.maximum.accumulate(t.seq[t.acks])
+    out = []
+    for row in lost[t.len[lost] > 0]:
+        at = np.searchsorted(acked, t.seq[row] + t.len[row])
+        if at < len(acked):
+            out.append(t.time[t.acks[at]] - t.time[row])
+    return np.array(out)
+
+
+def lost_before(t: Trace) -> Values:
+    """Segments lost before slow start ended (the threshold was first set)."""
+    rows = t.window_rows
+    ended = rows[t.aux[rows] / t.mss < 1 << 19]
+    limit = ended[0] if len(ended) else len(t.kind)
+    return _one(np.sum(t.rows("lost", "drop") < limit))
+
+
+def share(t: Trace) -> Values:
+    """The body's share of the goodput of all flows."""
+    goodput = t.flows["goodput_bps"].to_numpy()
+    return _one(goodput[(t.flows["name"] == "body").to_numpy()].sum() / goodput.sum())
