@@ -102,6 +102,6 @@ def test_a_flow_that_is_never_answered_costs_its_own_run(monkeypatch: pytest.Mon
     share = parts["efficiency and false positives less 1, largest"].measure(r)
     assert not isinstance(share, float) and share.value == pytest.approx(0)
     with pytest.raises(MissingDataError, match="no round-trip samples in silent"):
-        parts["least difference over the cases"].measure(r)
+        parts["Vegas, reported"].measure(r)
     for picture in f38_f41.pictures(r):
         picture.close()

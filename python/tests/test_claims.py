@@ -21,11 +21,12 @@ from crosswind.reproduce.claims import (
     estimated,
     judge,
     near,
+    needed,
     overall,
     tally,
     within,
 )
-from crosswind.reproduce.claims.measures import measured
+from crosswind.reproduce.claims.quantities import Quantity, largest, least, measured, total
 from crosswind.reproduce.claims.tally import in_order
 from crosswind.stats import NOTHING, Estimate, exact
 
@@ -73,6 +74,26 @@ def test_a_plain_number_is_exact(found: Any, value: float) -> None:
         return found * factor
 
     assert estimated(times(1), NO_RESULTS) == exact(value)
+
+
+def test_quantities_are_computed_with_numbers_and_like_functions() -> None:
+    runs = {"a": np.array([1.0, 4.0]), "b": np.array([2.0, 2.0])}
+    results: Any = runs
+    a, b = (Quantity(lambda r, k=k: r[k]) for k in runs)
+    assert ((3 - a / b) * 2 + b.then(np.sum))(results).tolist() == [9.0, 6.0]
+    assert (1 / a - (lambda r: r["b"]))(results).tolist() == [-1.0, -1.75]
+    assert [(x(results)).tolist() for x in (a < b, a <= 4, a > b, b >= a)] == [
+        [True, False], [True, True], [False, True], [True, False],
+    ]  # fmt: skip
+    found = [of(q for q in (a, b))(results).tolist() for of in (least, largest, total)]
+    assert found == [[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]]
+
+
+@pytest.mark.parametrize("nothing", [[], np.empty(0), 0, np.bool_(False)])
+def test_what_is_needed_is_handed_on_or_said_to_be_missing(nothing: Any) -> None:
+    assert needed([3], "never") == [3]
+    with pytest.raises(MissingDataError, match="no drops"):
+        needed(nothing, "no drops")
 
 
 def test_nothing_measured_is_unclear() -> None:

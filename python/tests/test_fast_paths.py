@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import crosswind as cw
-from crosswind.experiments.igarashi import e5_1, e5_14, study
-from crosswind.experiments.igarashi import fast_paths as paths
+from crosswind.experiments.igarashi import e5_1, e5_14, paths, study
 from crosswind.reproduce import Results, catalogue
 from crosswind.reproduce.claims import MissingDataError, measures
 from crosswind.results import Runs

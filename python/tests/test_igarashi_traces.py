@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from crosswind.experiments.igarashi import drawing, e5_7, e5_10
-from crosswind.experiments.igarashi.fast_paths import MSS_BYTES
+from crosswind.experiments.igarashi.paths import MSS_BYTES
 from crosswind.reproduce.claims import MissingDataError
 
 BACK_NS = 50_000_000

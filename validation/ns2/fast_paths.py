@@ -14,8 +14,7 @@ import subprocess
 import sys
 
 import crosswind as cw
-from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.experiments.igarashi import rates
+from crosswind.experiments.igarashi import paths, rates
 from crosswind.scenario import Scenario
 from validation.ns2.driver import HERE, TIMEOUT_S, Ns2Error, ns2_program
 

@@ -28,8 +28,9 @@ from crosswind.run.progress import Listener
 
 if TYPE_CHECKING:
     from crosswind.figures import Picture
-    from crosswind.reproduce.claims import Measure, MissingDataError, measures
-    from crosswind.reproduce.claims.measures import Measures, measured, seeds
+    from crosswind.reproduce.claims import Measure, MissingDataError, measures, needed, quantities
+    from crosswind.reproduce.claims.measures import Measures, seeds
+    from crosswind.reproduce.claims.quantities import Quantity, measured
     from crosswind.reproduce.experiment import (
         Configurations,
         Definition,
@@ -55,6 +56,7 @@ __all__ = [
     "Measures",
     "MissingDataError",
     "Picture",
+    "Quantity",
     "Results",
     "Runs",
     "Scenario",
@@ -64,19 +66,26 @@ __all__ = [
     "definitions",
     "measured",
     "measures",
+    "needed",
     "published",
+    "quantities",
     "reproduce",
     "seeds",
     "variants",
 ]
-OF_MEASURES = ("Measure", "Measures", "measured", "seeds")
+OF_CLAIMS = {
+    "claim": ("Measure", "needed"),
+    "measures": ("measures", "Measures", "seeds"),
+    "quantities": ("quantities", "Quantity", "measured"),
+}
 
 
 def __getattr__(name: str) -> Any:
     """Loads what an experiment is made of when one asks for it, so that others do not wait for it."""
-    if name in (*OF_MEASURES, "measures"):
-        module = importlib.import_module("crosswind.reproduce.claims.measures")
-        return module if name == "measures" else getattr(module, name)
+    for of, names in OF_CLAIMS.items():
+        if name in names:
+            module = importlib.import_module(f"crosswind.reproduce.claims.{of}")
+            return module if name == of else getattr(module, name)
     if name in __all__:
         return getattr(importlib.import_module("crosswind.reproduce.experiment"), name)
     raise AttributeError(f"module 'crosswind.reproduce' has no attribute {name!r}")

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind.figures import Picture
-from crosswind.reproduce.claims import BrokenClaimError, Claim, MissingDataError
+from crosswind.reproduce.claims import BrokenClaimError, Claim, MissingDataError, needed
 from crosswind.reproduce.claims.book import Book
 from crosswind.results import Runs
 from crosswind.scenario import Scenario
@@ -95,9 +95,23 @@ class Results:
     def series(self, configuration: str, metric: str, entity: str, rep: int = 0) -> tuple[Vector, Vector]:
         """Times in seconds and values of a time series of one repetition. Raises MissingDataError without samples."""
         s = self.runs.only(configuration, [rep]).sample(metric, entity).sort("time_ns")
-        if s.is_empty():
-            raise MissingDataError(f"no samples of {metric} of {entity} in {configuration}")
+        needed(s, f"no samples of {metric} of {entity} in {configuration}")
         return s["time_ns"].to_numpy() / 1e9, s["value"].to_numpy()
+
+    def events(self, configuration: str, flow: str, *kinds: str, end: str = "sender", rep: int = 0) -> pl.DataFrame:
+        """The events of a flow at one end in one repetition, in order of time, which is `t` in seconds; or some kinds.
+
+        Raises MissingDataError when nothing of the flow was recorded there.
+        """
+        here = (pl.col("configuration") == configuration) & (pl.col("rep") == rep)
+        all_kinds = needed(self.runs.events(flow).filter(here), f"no events of {flow} in {configuration}")
+        mine = all_kinds.filter((pl.col("end") == end) & (pl.col("kind").is_in(list(kinds)) if kinds else True))
+        return mine.with_columns(t=pl.col("time_ns") / 1e9)
+
+    def flow(self, configuration: str, flow: str, column: str) -> float:
+        """A value of the flow table, of the first repetition. Raises MissingDataError when there is no such flow."""
+        rows = self.runs.flows().filter((pl.col("configuration") == configuration) & (pl.col("name") == flow))
+        return float(needed(rows, f"no flow {flow} in {configuration}")[column][0])
 
     @property
     def size(self) -> str:

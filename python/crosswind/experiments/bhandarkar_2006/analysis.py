@@ -11,10 +11,8 @@ What may differ here: table I prints a speed-up of 1.00 for layer 2 with the fix
 Growth is that of continuous layers, so a layer takes delta_K ln((K+1)/K) round trips and not delta_K / K.
 """
 
-import csv
 from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,16 +20,11 @@ import numpy.typing as npt
 
 from crosswind import figures
 from crosswind.experiments.bhandarkar_2006 import nets, study
-from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, measured
+from crosswind.reproduce import Picture, Quantity, Results, Scenario, measured, needed
 from crosswind.stats import Estimate, exact
 from crosswind.theory import ltcp as theory
 
 LAYERS = range(3, 9)
-
-
-def _rows(file: str) -> list[dict[str, str]]:
-    with (Path(__file__).parent / "data" / file).open(encoding="utf-8", newline="") as f:
-        return list(csv.DictReader(f))
 
 
 def configurations(**_: Any) -> dict[str, Scenario]:
@@ -39,17 +32,15 @@ def configurations(**_: Any) -> dict[str, Scenario]:
     law = {"kr_ref": 1.0, "kr_exponent": 0.0}
     flow = nets.bulk("LTCP", initial_window_segments=50, initial_ssthresh="50000 B", ltcp=law)
     record = {"series": "gauges"}
-    line = nets.wire(10_000, 48)
-    growth = nets.dumbbell(
-        "growth", line, nets.wire(10_000, 1), {"one": flow}, duration_s=90, warm_up_s=0.1, record=record
-    )
+    line, access = nets.wire(10_000, 48), nets.wire(10_000, 1)
+    growth = nets.dumbbell("growth", line, access, {"one": flow}, duration_s=90, warm_up_s=0.1, record=record)
     return {"growth": growth}
 
 
 @measured
 def _largest(_: Results, column: str, formula: Callable[[int], float], first: int = 1) -> Estimate:
     """Largest difference between a column of table I or X and its formula."""
-    rows = [r for r in _rows("t1_layers.csv") if r[column] and int(r["k"]) >= first]
+    rows = [r for r in study.rows("t1_layers.csv") if r[column] and int(r["k"]) >= first]
     return exact(max(abs(float(r[column]) - formula(int(r["k"]))) for r in rows), len(rows))
 
 
@@ -62,8 +53,7 @@ def window_over_time(results: Results) -> tuple[npt.NDArray[np.float64], npt.NDA
 @measured
 def _growth(results: Results, k: int) -> float:
     t, w = window_over_time(results)
-    if w.max() < theory.layer_start(k):
-        raise MissingDataError(f"the window does not reach layer {k}")
+    needed(w.max() >= theory.layer_start(k), f"the window does not reach layer {k}")
     reached = np.interp([theory.THRESHOLD * 1.02, theory.layer_start(k)], w, t)
     first = theory.layer_length(2) * np.log((2 + 0.02 * 50 / 150) / 2)
     return (reached[1] - reached[0] + first) / theory.claim_time_continuous(k)
@@ -91,7 +81,7 @@ def _monotone(_: Results) -> bool:
 
 
 def _identity(_: Results) -> Estimate:
-    rows = _rows("t9_jain.csv")
+    rows = study.rows("t9_jain.csv")
     n = [int(r["n"]) for r in rows]
     sd = [float(r["sd_mbps"]) / float(r["mean_mbps"]) for r in rows]
     jain = [1 / (1 + s * s * (k - 1) / k) for s, k in zip(sd, n, strict=True)]
@@ -102,20 +92,13 @@ def _seconds(text: str) -> float:
     return sum(float(part) * unit for part, unit in zip(text.split(":"), (3600, 60, 1), strict=True))
 
 
-T7_T8 = {
-    "Low": [("0:19:09", 22.950), ("0:19:09", 22.966)],
-    "Moderate": [("1:01:36", 73.852), ("0:31:08", 37.298)],
-    "High": [("2:22:22", 170.690), ("1:09:15", 82.942)],
-}
-
-
 def _transfers(_: Results) -> Estimate:
-    pairs = [(_seconds(total), 50 * one) for rows in T7_T8.values() for total, one in rows]
+    pairs = [(_seconds(r["total"]), 50 * float(r["one_s"])) for r in study.rows("t7_t8.csv")]
     return exact(max(abs(total / fifty - 1) for total, fifty in pairs), len(pairs))
 
 
-def _value(value: float) -> Callable[[Results], float]:
-    return lambda _: value
+def _value(value: float) -> Quantity:
+    return Quantity(lambda _: value)
 
 
 def pictures(results: Results) -> list[Picture]:
@@ -132,6 +115,7 @@ def pictures(results: Results) -> list[Picture]:
     ]
 
 
+LOSS_10G = theory.mathis_loss(1500, 0.2, 1e10)
 CLAIMS = {
     "B42": {"largest difference": _largest("window", theory.layer_start)},
     "B43": {
@@ -162,16 +146,14 @@ CLAIMS = {
         **{f"ratio at {r}": _value(r ** theory.unfairness_exponent()) for r in (2, 3, 4)},
     },
     "B51": {
-        "rate at p = 1e-5": _value(theory.mathis_rate(1500, 0.2, 1e-05) / 1000000.0),
-        "rate at p = 1e-7": _value(theory.mathis_rate(1500, 0.2, 1e-07) / 1000000.0),
-        "p for 1 Gbit/s, 1e-9": _value(theory.mathis_loss(1500, 0.2, 1000000000.0) * 1000000000.0),
-        "p for 10 Gbit/s, 1e-11": _value(theory.mathis_loss(1500, 0.2, 10000000000.0) * 100000000000.0),
-        "packets per loss, 1e10": _value(1e-10 / theory.mathis_loss(1500, 0.2, 10000000000.0)),
-        "hours between losses": _value(
-            1 / theory.mathis_loss(1500, 0.2, 10000000000.0) * 1500 * 8 / 10000000000.0 / 3600
-        ),
+        "rate at p = 1e-5": _value(theory.mathis_rate(1500, 0.2, 1e-5) / 1e6),
+        "rate at p = 1e-7": _value(theory.mathis_rate(1500, 0.2, 1e-7) / 1e6),
+        "p for 1 Gbit/s, 1e-9": _value(theory.mathis_loss(1500, 0.2, 1e9) * 1e9),
+        "p for 10 Gbit/s, 1e-11": _value(LOSS_10G * 1e11),
+        "packets per loss, 1e10": _value(1e-10 / LOSS_10G),
+        "hours between losses": _value(1 / LOSS_10G * 1500 * 8 / 1e10 / 3600),
     },
-    "B52": {"window": _value(2400000000.0 * 0.15 / 8 / 1500), "layer": _value(theory.layer_of(30000))},
+    "B52": {"window": _value(2.4e9 * 0.15 / 8 / 1500), "layer": _value(theory.layer_of(30000))},
     "B97": {"buffer": _value(theory.minimum_buffer(0.35)), "cut": _value(theory.largest_decrease(0.5))},
     "B131": {"largest difference of 30": _identity, "table XII, n = 2": _value(1 / (1 + (14.47 / 480.61) ** 2 / 2))},
     "B132": {"largest difference": _transfers},

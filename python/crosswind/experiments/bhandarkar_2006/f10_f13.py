@@ -13,14 +13,14 @@ leave 90.5 % of the link to any sender.
 """
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from crosswind import figures
 from crosswind.experiments.bhandarkar_2006 import nets, study
-from crosswind.reproduce import Picture, Results, Scenario, measured
+from crosswind.reproduce import Picture, Quantity, Results, Scenario
+from crosswind.reproduce.claims.quantities import mean
 
 ERRORS = (0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1)
 DELAYS_ms = (20, 50, 100, 150, 200, 250)
@@ -57,52 +57,32 @@ def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
     return out
 
 
-def rate(r: Results, label: str) -> float:
+def rate(label: str) -> Quantity:
     """Payload of all flows together, in bit/s."""
-    return r.mean(label, "one_sum_bps")
+    return mean(label, "one_sum_bps")
 
 
-def curve(r: Results, figure: str, points: tuple[Any, ...], protocol: str) -> Any:
+def curve(figure: str, points: tuple[Any, ...], protocol: str) -> Quantity:
     """Payload per point of an axis."""
-    return np.array([rate(r, f"{figure} {x} {protocol}") for x in points])
+    return Quantity(lambda r: np.array([rate(f"{figure} {x} {protocol}")(r) for x in points]))
 
 
-def _kept(r: Results) -> float:
-    dcr = curve(r, "f10", ERRORS, "DCR")
-    # A repeated attempt takes the line once more: what is left is 1 - error of the capacity.
-    return float((dcr / dcr[0]).min())
+def _law(error: float) -> Quantity:
+    return rate(f"f10 {error} SACK") / min(1e6, 1.22 * 8000 / (0.06 * math.sqrt(error)))
 
 
-def _law(error: float) -> Callable[[Results], float]:
-    ideal = min(1e6, 1.22 * 8000 / (0.06 * math.sqrt(error)))
-    return lambda r: rate(r, f"f10 {error} SACK") / ideal
-
-
-def _inverse(r: Results) -> float:
+def _slope(sack: Any) -> float:
     rtt = np.array([2 * (10 + d) for d in DELAYS_ms])
-    sack = curve(r, "f11", DELAYS_ms, "SACK")
     return float(np.polyfit(np.log(rtt), np.log(sack), 1)[0])
 
 
-def _flat(r: Results) -> float:
-    dcr = curve(r, "f11", DELAYS_ms, "DCR")
-    return float(dcr.min() / dcr.max())
+def _doublings(protocol: str, figure: str = "f12", since: float = 0.5) -> Quantity:
+    """By how much each doubling of the rate multiplies throughput."""
+    return curve(figure, tuple(x for x in RATES if x >= since), protocol).then(lambda v: v[1:] / v[:-1])
 
 
-@measured
-def _doubling(r: Results, protocol: str, which: str, figure: str = "f12", since: float = 0.5) -> float:
-    values = curve(r, figure, tuple(x for x in RATES if x >= since), protocol)
-    steps = values[1:] / values[:-1]
-    return float(steps.max() if which == "most" else steps.min())
-
-
-def _fills(n: int, protocol: str) -> Callable[[Results], float]:
-    return lambda r: rate(r, f"f13 {n} {protocol}") / (6e6 * nets.CEILING)
-
-
-def _of_left(n: int, protocol: str) -> Callable[[Results], float]:
-    """Repairs take the line once more: they leave exp(-error) of it."""
-    return lambda r: _fills(n, protocol)(r) * math.exp(HIGH)
+def _fills(n: int, protocol: str) -> Quantity:
+    return rate(f"f13 {n} {protocol}") / (6e6 * nets.CEILING)
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -117,31 +97,36 @@ def pictures(r: Results) -> list[Picture]:
         figures.bars(
             f,
             f"Throughput of SACK and DCR by {what}.",
-            {p: {f"{x}": float(v) / 1e6 for x, v in zip(xs, curve(r, f, xs, p), strict=True)} for p in PROTOCOLS},
+            {p: {f"{x}": float(v) / 1e6 for x, v in zip(xs, curve(f, xs, p)(r), strict=True)} for p in PROTOCOLS},
             "Mbit/s",
         )
         for f, (xs, what) in axes.items()
     ]
 
 
+# A repeated attempt takes the line once more: repairs leave exp(-error) of it.
+LEFT = math.exp(HIGH)
 CLAIMS = {
-    "B23": {"least": _kept},
+    "B23": {"least": curve("f10", ERRORS, "DCR").then(lambda v: float((v / v[0]).min()))},
     "B24": {f"at {e}, over the law": _law(e) for e in (0.01, 0.02, 0.05, 0.1)},
-    "B25": {"SACK: power of the round trip": _inverse, "DCR: least over largest": _flat},
+    "B25": {
+        "SACK: power of the round trip": curve("f11", DELAYS_ms, "SACK").then(_slope),
+        "DCR: least over largest": curve("f11", DELAYS_ms, "DCR").then(lambda v: v.min() / v.max()),
+    },
     "B26": {
-        "SACK, largest gain per doubling": _doubling("SACK", "most"),
-        "SACK at 5 %, from 1 Mbit/s": _doubling("SACK", "most", "f12 5%", 1),
-        "SACK at 10 %, from 1 Mbit/s": _doubling("SACK", "most", since=1),
-        "DCR, least gain per doubling": _doubling("DCR", "least"),
+        "SACK, largest gain per doubling": _doublings("SACK").then(np.max),
+        "SACK at 5 %, from 1 Mbit/s": _doublings("SACK", "f12 5%", 1).then(np.max),
+        "SACK at 10 %, from 1 Mbit/s": _doublings("SACK", since=1).then(np.max),
+        "DCR, least gain per doubling": _doublings("DCR").then(np.min),
     },
     "B27": {
         "SACK, 12 flows": _fills(12, "SACK"),
         "SACK, 16 flows": _fills(16, "SACK"),
         **{
-            f"{p}, {n} flows, of what repairs leave": _of_left(n, p)
+            f"{p}, {n} flows, of what repairs leave": _fills(n, p) * LEFT
             for p, n in (("SACK", 12), ("SACK", 16), ("DCR", 1))
         },
-        "SACK grows": lambda r: np.all(np.diff(curve(r, "f13", COUNTS, "SACK")) > -20000.0),
+        "SACK grows": curve("f13", COUNTS, "SACK").then(lambda v: np.all(np.diff(v) > -20000.0)),
         "DCR, one flow": _fills(1, "DCR"),
     },
 }

@@ -13,19 +13,17 @@ gives. Claim B32 holds the ratio of mean throughputs against the square root of 
 """
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-import polars as pl
 
 from crosswind import figures
-from crosswind.experiments.bhandarkar_2006 import measures, nets, study
+from crosswind.experiments.bhandarkar_2006 import nets, study
 from crosswind.experiments.bhandarkar_2006.f10_f13 import world
+from crosswind.experiments.bhandarkar_2006.measures import mean_of, rate_of, ratio
 from crosswind.figures.panels import panels
-from crosswind.reproduce import Picture, Results, Scenario, measured, seeds
-from crosswind.stats import Estimate
+from crosswind.reproduce import Picture, Quantity, Results, Scenario, measured, seeds
+from crosswind.reproduce.claims.quantities import least
 
 ERRORS = (0.0, 0.005, 0.01, 0.02, 0.05)
 BUFFERS = {"low": 320, "moderate": 88, "high": 36}
@@ -50,15 +48,7 @@ def tree(
             links[f"right-{k}"] = {"from": "base", "to": f"sink-{k}", **nets.repairing(1, wireless_ms, error)}
             wanted[f"{group}{k}"] = {**flow, "count": 1, "from": f"source-{k}", "to": f"sink-{k}"}
     seconds, left_out = study.span_s(size)
-    data = {
-        "name": nets.slug(name),
-        "title": name,
-        "duration": f"{seconds} s",
-        "link": links,
-        "flow": wanted,
-        "record": {"sample": f"{left_out} s", "series": "totals"},
-    }
-    return Scenario.from_dict(data)
+    return nets.world(name, links, wanted, f"{seconds} s", f"{left_out} s")
 
 
 def mixed(name: str, buffer: int, wireless_ms: float, error: float, sack: int = 12, size: str = "full") -> Scenario:
@@ -81,57 +71,39 @@ def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
     return out
 
 
-def _named(r: Results, label: str, kind: str) -> float:
+def _rate(label: str, kind: str) -> Quantity:
     """Mean rate of the flows of one kind."""
-    table = r.table("flow_window")
-    rows = table.filter((pl.col("configuration") == label) & pl.col("group").str.starts_with(kind))
-    return float(rows["rate_bps"].mean())  # type: ignore[arg-type]
+    return rate_of(label, kind).then(np.mean)
 
 
-def _each_seed(r: Results, label: str, kind: str) -> npt.NDArray[np.float64]:
-    """The same for every repetition, in their order."""
-    table = r.table("flow_window").filter((pl.col("configuration") == label) & pl.col("group").str.starts_with(kind))
-    return table.group_by("rep").agg(pl.col("rate_bps").mean()).sort("rep")["rate_bps"].to_numpy()
+def gap(label: str) -> Quantity:
+    """DCR less SACK, in bit/s per flow, seed by seed."""
+    return rate_of(label, "dcr") - rate_of(label, "sack")
 
 
-def gap(r: Results, label: str) -> float:
-    """DCR less SACK, in bit/s per flow."""
-    return _named(r, label, "dcr") - _named(r, label, "sack")
-
-
-@measured
-def _gap_between(r: Results, more: str, less: str, error: float) -> npt.NDArray[np.float64]:
-    """By how many Mbit/s the gap is larger at one congestion than at another, seed by seed."""
-    a, b = (_each_seed(r, f"f14 {x} {error}", "dcr") - _each_seed(r, f"f14 {x} {error}", "sack") for x in (more, less))
-    return (a - b) / 1e6
+def _gap(label: str) -> Quantity:
+    return _rate(label, "dcr") - _rate(label, "sack")
 
 
 def _ordered_gaps(r: Results) -> bool:
-    some = [e for e in ERRORS if e > 0]
-    gaps = [[gap(r, f"f14 {x} {e}") for x in ("low", "moderate", "high")] for e in some]
+    gaps = [[_gap(f"f14 {x} {e}")(r) for x in ("low", "moderate", "high")] for e in ERRORS if e > 0]
     return all(g[0] > g[1] > g[2] for g in gaps)
 
 
-def _not_below(r: Results) -> float:
-    """In Mbit/s; follows from the smaller share of drops."""
-    low, *others = (np.array([_named(r, f"f14 {x} {e}", "sack") for e in ERRORS]) for x in BUFFERS)
-    return min(float((low - x).min()) for x in others) / 1e6
+def _loses(label: str) -> Quantity:
+    return _rate(f"{label} 0.01", "sack") / _rate(f"{label} 0.0", "sack")
 
 
-def _loses(label: str) -> Callable[[Results], float]:
-    return lambda r: _named(r, f"{label} 0.01", "sack") / _named(r, f"{label} 0.0", "sack")
-
-
-def _westwood(d: int, e: float) -> Callable[[Results], Estimate]:
-    return lambda r: measures.ratio(r, (f"f16 {d} {e} DCR", "one_bps"), (f"f16 {d} {e} Westwood", "one_bps"))
+def _westwood(d: int, e: float) -> Quantity:
+    return ratio((f"f16 {d} {e} DCR", "one_bps"), (f"f16 {d} {e} Westwood", "one_bps"))
 
 
 @measured
 def _root(r: Results, level: str, error: float) -> float:
     label = f"f14 {level} {error}"
     congestion = r.mean(label, "bottleneck_drop_rate")
-    ratio = _named(r, label, "dcr") / _named(r, label, "sack")
-    return ratio / math.sqrt(1 + error / max(congestion, 1e-9))
+    rates = _rate(label, "dcr")(r) / _rate(label, "sack")(r)
+    return float(rates / math.sqrt(1 + error / max(congestion, 1e-9)))
 
 
 def by_delay(r: Results) -> Picture:
@@ -150,37 +122,36 @@ def pictures(r: Results) -> list[Picture]:
     """Figures 14 to 16."""
     out = []
     for label in (*[f"f14 {x}" for x in BUFFERS], "f15"):
-        values = {k.upper(): {f"{e}": _named(r, f"{label} {e}", k) / 1e6 for e in ERRORS} for k in ("sack", "dcr")}
-        out.append(
-            figures.bars(label.replace(" ", "-"), f"Mean throughput by channel error rate ({label}).", values, "Mbit/s")
-        )
+        bars = {p: {f"{e}": float(_rate(f"{label} {e}", p.lower())(r)) / 1e6 for e in ERRORS} for p in ("SACK", "DCR")}
+        caption = f"Mean throughput by channel error rate ({label})."
+        out.append(figures.bars(label.replace(" ", "-"), caption, bars, "Mbit/s"))
     return [*out, by_delay(r)]
 
 
+PAIRS = (("low", "moderate"), ("low", "high"), ("moderate", "high"))
 CLAIMS = {
     "B28": {
         "low > moderate > high at every error rate": _ordered_gaps,
+        **{f"drop rate, {x}": mean_of(f"f14 {x} 0.0", "bottleneck_drop_rate") for x in BUFFERS},
         **{
-            f"drop rate, {x}": lambda r, x=x: measures.mean_of(r, f"f14 {x} 0.0", "bottleneck_drop_rate")
-            for x in BUFFERS
-        },
-        **{
-            f"{a} over {b}, {e:.1%}": seeds(_gap_between(a, b, e))
-            for a, b in (("low", "moderate"), ("low", "high"), ("moderate", "high"))
+            f"{a} over {b}, {e:.1%}": seeds((gap(f"f14 {a} {e}") - gap(f"f14 {b} {e}")) / 1e6)
+            for a, b in PAIRS
             for e in ERRORS
             if e > 0
         },
     },
     "B29": {
-        "least share": lambda r: min(
-            _named(r, f"f14 low {e}", "sack") / _named(r, f"alone {e}", "sack") for e in ERRORS
-        ),
-        "low congestion less the others, least": _not_below,
+        "least share": least(_rate(f"f14 low {e}", "sack") / _rate(f"alone {e}", "sack") for e in ERRORS),
+        # In Mbit/s; follows from the smaller share of drops.
+        "low congestion less the others, least": least(
+            _rate(f"f14 low {e}", "sack") - _rate(f"f14 {x} {e}", "sack") for x in ("moderate", "high") for e in ERRORS
+        )
+        / 1e6,
     },
     "B30": {
-        "SACK loses more at 1 %": lambda r: _loses("f15")(r) < _loses("f14 low")(r),
-        "least lead of DCR": lambda r: min(gap(r, f"f15 {e}") for e in ERRORS if e > 0) / 1e6,
-        "drop rate without errors": lambda r: measures.mean_of(r, "f15 0.0", "bottleneck_drop_rate"),
+        "SACK loses more at 1 %": _loses("f15") < _loses("f14 low"),
+        "least lead of DCR": least(_gap(f"f15 {e}") for e in ERRORS if e > 0) / 1e6,
+        "drop rate without errors": mean_of("f15 0.0", "bottleneck_drop_rate"),
     },
     "B31": {
         "20 ms, no errors": _westwood(20, 0.0),

@@ -13,7 +13,6 @@ What may differ here: the receive window is 14 segments, twice the path: DCR nee
 23 and 24 and the estimates of figure 22 are looked at once per second, round trips at every ACK.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,9 +20,11 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import figures
-from crosswind.experiments.bhandarkar_2006 import measures, nets, study
+from crosswind.experiments.bhandarkar_2006 import nets, study
+from crosswind.experiments.bhandarkar_2006.measures import mean_of, rate_of
 from crosswind.figures.panels import Lines, panels
-from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, Variant, measured
+from crosswind.reproduce import Picture, Quantity, Results, Scenario, measured, needed
+from crosswind.reproduce.claims.quantities import largest, least, mean
 from crosswind.stats import Estimate, exact
 
 BUFFERS = (200, 150, 100, 70, 50, 35, 20, 10)
@@ -66,16 +67,7 @@ def tree(
             first.append(f"{kind}-{k}")
     if record.get("events") == "first":
         record["events"] = first
-    return Scenario.from_dict(
-        {
-            "name": nets.slug(name),
-            "title": name,
-            "duration": f"{seconds} s",
-            "link": links,
-            "flow": flows,
-            "record": {"sample": f"{seconds / 11:.3f} s", "series": "totals", **record},
-        }
-    )
+    return nets.world(name, links, flows, f"{seconds} s", **{"sample": f"{seconds / 11:.3f} s"} | record)
 
 
 def configurations(window: int = WINDOW, size: str = "full", **_: Any) -> dict[str, Scenario]:
@@ -98,36 +90,29 @@ def configurations(window: int = WINDOW, size: str = "full", **_: Any) -> dict[s
     return out
 
 
-def kind_rate(r: Results, label: str, kind: str) -> float:
+def kind_rate(label: str, kind: str) -> Quantity:
     """Mean rate of the flows of one kind."""
-    rows = r.table("flow_window").filter(
-        (pl.col("configuration") == label) & pl.col("entity").str.starts_with(f"{kind}-")
-    )
-    return float(rows["rate_bps"].mean())  # type: ignore[arg-type]
+    return rate_of(label, f"{kind}-").then(np.mean)
 
 
 @measured
 def _shares(r: Results, which: str) -> Estimate:
     drops = {b: r.mean(f"f18 {b}", "bottleneck_drop_rate") for b in BUFFERS}
     asked = [b for b, d in drops.items() if 0.005 <= d <= 0.06]
-    ratios = [kind_rate(r, f"f18 {b}", "dcr") / kind_rate(r, f"f18 {b}", "sack") for b in asked]
+    ratios = [(kind_rate(f"f18 {b}", "dcr") / kind_rate(f"f18 {b}", "sack"))(r) for b in asked]
     return exact(min(ratios) if which == "least" else max(ratios), len(ratios))
 
 
-def queue(label: str) -> Callable[[Results], Estimate]:
-    """Mean queue of the bottleneck in packets."""
-    return lambda r: measures.mean_of(r, label, "bottleneck_queue")
+QUEUES = {f: {w: mean(f"{f} {w}", "bottleneck_queue") for w in WORKLOADS} for f in ("f23", "f24")}
 
 
-@measured
-def _queue_spread(r: Results, figure: str) -> float:
-    values = [r.mean(f"{figure} {w}", "bottleneck_queue") for w in WORKLOADS]
-    return max(values) - min(values)
+def _spread(figure: str) -> Quantity:
+    """How far the queues lie apart, in packets."""
+    return largest(QUEUES[figure].values()) - least(QUEUES[figure].values())
 
 
 def _below(r: Results) -> float:
-    gaps = [r.mean(f"f23 {w}", "bottleneck_queue") - r.mean(f"f24 {w}", "bottleneck_queue") for w in WORKLOADS]
-    return float(np.mean(gaps))
+    return float(np.mean([QUEUES["f23"][w](r) - QUEUES["f24"][w](r) for w in WORKLOADS]))
 
 
 def counts(r: Results) -> tuple[int, ...]:
@@ -161,10 +146,8 @@ def watched(r: Results, workload: str, kind: str) -> pl.DataFrame:
     """What happened to the watched flow of a kind after the first 20 s."""
     events = r.runs.only(f"f21 {workload}").events()
     names = events["name"].unique().to_list()
-    flow = next((n for n in names if str(n).startswith(f"{kind}-")), None)
-    if flow is None:
-        raise MissingDataError(f"no watched {kind} flow in {workload}")
-    return events.filter((pl.col("name") == flow) & (pl.col("time_ns") > 20_000_000_000))
+    flows = needed([n for n in names if str(n).startswith(f"{kind}-")], f"no watched {kind} flow in {workload}")
+    return events.filter((pl.col("name") == flows[0]) & (pl.col("time_ns") > 20_000_000_000))
 
 
 def delivered(own: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -184,12 +167,15 @@ def deliveries(r: Results, workload: str, kind: str) -> tuple[np.ndarray[Any, An
     return once, again
 
 
-def _delivery(workload: str, kind: str) -> Callable[[Results], Estimate]:
-    return lambda r: exact(float(deliveries(r, workload, kind)[1].mean()), deliveries(r, workload, kind)[1].size)
+@measured
+def _again(r: Results, workload: str, kind: str) -> npt.NDArray[np.float64]:
+    """Delivery times of packets sent again."""
+    return deliveries(r, workload, kind)[1]
 
 
-def _normal(q: float) -> Callable[[Results], float]:
-    return lambda r: float(np.quantile(deliveries(r, "sack", "sack")[0], q))
+@measured
+def _normal(r: Results, q: float) -> float:
+    return float(np.quantile(deliveries(r, "sack", "sack")[0], q))
 
 
 def _srtt(r: Results) -> float:
@@ -257,7 +243,7 @@ def queues(r: Results) -> list[Picture]:
 
 def pictures(r: Results) -> list[Picture]:
     """Figures 18 and 21 to 25."""
-    f18 = {k.upper(): {f"{b}": kind_rate(r, f"f18 {b}", k) / 1e6 for b in BUFFERS} for k in ("sack", "dcr")}
+    f18 = {k.upper(): {f"{b}": float(kind_rate(f"f18 {b}", k)(r)) / 1e6 for b in BUFFERS} for k in ("sack", "dcr")}
     out = [figures.bars("f18", "Mean throughput by buffer (packets).", f18, "Mbit/s"), *by_sequence(r), *queues(r)]
     for q in ("droptail", "red"):
         curves = dict(zip(CURVES, _loss_curves(r, q), strict=True))
@@ -269,40 +255,30 @@ def pictures(r: Results) -> list[Picture]:
     return out
 
 
+AGAIN = {(w, k): _again(w, k) for w, k in CURVES}
+MEAN_AGAIN = {x: times.then(np.mean) for x, times in AGAIN.items()}
 CLAIMS = {
     "B33": {"least DCR/SACK": _shares("least"), "largest": _shares("largest")},
     "B36": {
-        "all DCR - all SACK": lambda r: float(
-            deliveries(r, "dcr", "dcr")[1].mean() - deliveries(r, "sack", "sack")[1].mean()
-        ),
-        "SACK mixed over SACK alone": lambda r: float(
-            deliveries(r, "mixed", "sack")[1].mean() / deliveries(r, "sack", "sack")[1].mean()
-        ),
+        "all DCR - all SACK": MEAN_AGAIN["dcr", "dcr"] - MEAN_AGAIN["sack", "sack"],
+        "SACK mixed over SACK alone": MEAN_AGAIN["mixed", "sack"] / MEAN_AGAIN["sack", "sack"],
         "normal packets, lower quartile": _normal(0.25),
         "normal packets, upper quartile": _normal(0.75),
         "normal packets, 5 %": _normal(0.05),
         "normal packets, 95 %": _normal(0.95),
-        **{f"{w} {k}, reported": _delivery(w, k) for w, k in CURVES},
+        **{f"{w} {k}, reported": t.then(lambda ms: exact(float(ms.mean()), ms.size)) for (w, k), t in AGAIN.items()},
     },
     "B37": {"difference of the means": _srtt},
-    "B38": {
-        **{w: lambda r, w=w: r.mean(f"f23 {w}", "bottleneck_queue") / 70 for w in WORKLOADS},
-        "spread": _queue_spread("f23"),
-    },
+    "B38": {**{w: q / 70 for w, q in QUEUES["f23"].items()}, "spread": _spread("f23")},
     "B39": {
-        "spread": _queue_spread("f24"),
+        "spread": _spread("f24"),
         "below drop-tail by": _below,
-        **{f"{w}, reported": queue(f"f24 {w}") for w in WORKLOADS},
+        **{f"{w}, reported": mean_of(f"f24 {w}", "bottleneck_queue") for w in WORKLOADS},
     },
     "B40": {"grows": _grows, "drop-tail: furthest apart, of the mean": _apart("droptail"), "RED": _apart("red")},
-    "B41": {"drop rate": lambda r: measures.mean_of(r, "f23 sack", "bottleneck_drop_rate")},
+    "B41": {"drop rate": mean_of("f23 sack", "bottleneck_drop_rate")},
 }
 
 EXPERIMENT = study.experiment(
-    __name__,
-    "Congestion only",
-    where="figures 18, 21 to 25",
-    quick=study.SHORT,
-    former={"window": 7},
-    variants={f"window-{n}": Variant(f"a receive window of {n} segments", {"window": n}) for n in (7, 12, 20)},
+    __name__, "Congestion only", where="figures 18, 21 to 25", quick=study.SHORT, former={"window": 7}
 )

@@ -12,17 +12,16 @@ figure 19 the share is that of the old flows in the sum of both, in bins of 1 s,
 depends on the seed, so five are run with `--quick` too.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from crosswind import figures, stats
-from crosswind.experiments.bhandarkar_2006 import measures, nets, study
-from crosswind.reproduce import MissingDataError, Picture, Results, Scenario
-from crosswind.stats import Estimate
+from crosswind import figures
+from crosswind.experiments.bhandarkar_2006 import nets, study
+from crosswind.experiments.bhandarkar_2006.measures import mean_of
+from crosswind.reproduce import Picture, Results, Scenario, measured, measures, needed
 
 WINDOW, WIDE = 14, 1000
 BUFFERS = {"f19": 45, "f20": 160}
@@ -40,9 +39,7 @@ def tree(name: str, groups: dict[str, dict[str, Any]], buffer: int, timeline: li
             links[f"right-{group}{k}"] = {"from": "base", "to": f"r-{group}{k}", **nets.wire(1, 20, nets.droptail(50))}
             ends = {"from": f"s-{group}{k}", "to": f"r-{group}{k}", "count": members // hosts}
             flows[f"{group}{k}"] = {**body, **ends}
-    record = {"sample": "1 s", "series": "totals"}
-    data = {"name": nets.slug(name), "title": name, "duration": f"{SECONDS} s", "link": links, "flow": flows}
-    return Scenario.from_dict({**data, "timeline": timeline, "record": record})
+    return nets.world(name, links, flows, f"{SECONDS} s", "1 s").with_({"timeline": timeline})
 
 
 def configurations(**_: Any) -> dict[str, Scenario]:
@@ -69,8 +66,7 @@ def per_second(r: Results, label: str, group: str, rep: int) -> npt.NDArray[np.f
     """Mbit/s of a group in each second, payload."""
     sizes = r.runs.only(label).sample("size_bytes").filter(pl.col("rep") == rep)
     own = sizes.filter(pl.col("entity").str.starts_with(group)).sort("time_ns")
-    if own.is_empty():
-        raise MissingDataError(f"no samples of {group} in {label}")
+    needed(own, f"no samples of {group} in {label}")
     steps = own.with_columns(
         step=pl.col("value").diff().over("entity").fill_null(pl.col("value").first().over("entity"))
     )
@@ -84,7 +80,9 @@ def _repetitions(r: Results, label: str) -> list[int]:
     return sorted(r.runs.only(label).runs()["rep"].to_list())
 
 
-def _convergence(r: Results, protocol: str) -> list[float]:
+@measured
+def convergence(r: Results, protocol: str) -> npt.NDArray[np.float64]:
+    """Seconds until the old flows are down to 55 %, run by run."""
     out = []
     for rep in _repetitions(r, f"f19 {protocol}"):
         old, new = (per_second(r, f"f19 {protocol}", g, rep) for g in ("old", "new"))
@@ -92,36 +90,18 @@ def _convergence(r: Results, protocol: str) -> list[float]:
         k = int(np.argmax(share <= 0.55))
         # A bin stands for its middle: bin 0 is the second before the step.
         out.append(k - 1 + (share[k - 1] - 0.55) / (share[k - 1] - share[k]) + 0.5 if k else float("nan"))
-    return out
+    return np.array(out)
 
 
-def convergence(protocol: str) -> Callable[[Results], Estimate]:
-    """Seconds until the old flows are down to 55 %."""
-    return lambda r: stats.mean(np.array(_convergence(r, protocol)))
-
-
-def _ratio(r: Results) -> float:
-    dcr, sack = (float(np.mean(_convergence(r, p))) for p in ("DCR", "SACK"))
-    return dcr / sack
-
-
+@measured
 def average(r: Results, protocol: str, group: str) -> float:
     """Mbit/s of a group over the run of figure 20, payload."""
     label = f"f20 {protocol}"
-    all_ = [per_second(r, label, group, rep)[10:].mean() for rep in _repetitions(r, label)]
-    return float(np.mean(all_))
+    return float(np.mean([per_second(r, label, group, rep)[10:].mean() for rep in _repetitions(r, label)]))
 
 
-def _apart(group: str) -> Callable[[Results], float]:
-    return lambda r: abs(average(r, "DCR", group) / average(r, "SACK", group) - 1)
-
-
-def _sum(protocol: str) -> Callable[[Results], float]:
-    return lambda r: average(r, protocol, "old") + average(r, protocol, "web")
-
-
-def _drops(label: str) -> Callable[[Results], Estimate]:
-    return lambda r: measures.mean_of(r, label, "bottleneck_drop_rate")
+def _apart(group: str) -> Any:
+    return (average("DCR", group) / average("SACK", group) - 1).then(abs)
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -138,17 +118,16 @@ def pictures(r: Results) -> list[Picture]:
 
 CLAIMS = {
     "B34": {
-        "SACK": convergence("SACK"),
-        "DCR": convergence("DCR"),
-        "DCR over SACK": _ratio,
-        **{f"drop rate, {p}, reported": _drops(f"f19 {p}") for p in PROTOCOLS},
+        **{p: measures.mean(convergence(p)) for p in PROTOCOLS},
+        "DCR over SACK": convergence("DCR").then(np.mean) / convergence("SACK").then(np.mean),
+        **{f"drop rate, {p}, reported": mean_of(f"f19 {p}", "bottleneck_drop_rate") for p in PROTOCOLS},
     },
     "B35": {
         "long flows, apart by": _apart("old"),
         "web, apart by": _apart("web"),
-        **{f"sum, {p}": _sum(p) for p in PROTOCOLS},
-        **{f"drop rate, {p}, reported": _drops(f"f20 {p}") for p in PROTOCOLS},
-        **{f"{p}, {g}, reported": lambda r, p=p, g=g: average(r, p, g) for p in PROTOCOLS for g in ("old", "web")},
+        **{f"sum, {p}": average(p, "old") + average(p, "web") for p in PROTOCOLS},
+        **{f"drop rate, {p}, reported": mean_of(f"f20 {p}", "bottleneck_drop_rate") for p in PROTOCOLS},
+        **{f"{p}, {g}, reported": average(p, g) for p in PROTOCOLS for g in ("old", "web")},
     },
 }
 

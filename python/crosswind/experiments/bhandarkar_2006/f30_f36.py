@@ -25,8 +25,9 @@ import numpy.typing as npt
 
 from crosswind import figures
 from crosswind.experiments.bhandarkar_2006 import nets, study
+from crosswind.experiments.bhandarkar_2006.measures import used
 from crosswind.figures.panels import panels
-from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, measured
+from crosswind.reproduce import Picture, Quantity, Results, Scenario, measured, needed
 
 RTT_ms = 120
 PROTOCOLS = ("LTCP", "HTCP", "BIC")
@@ -142,9 +143,7 @@ def _buffers(size: str, first: str) -> dict[str, Scenario]:
 
 def _udp(s: Size) -> dict[str, Scenario]:
     out = {}
-    period = f"{150 * s.time} s"
-    wave = {"type": "on-off", "payload": "1012 B", "rate": f"{s.rate / 2} Mbit/s", "on": period, "off": period}
-    source = {"from": "left", "to": "right", "workload": {**wave, "first": "off"}}
+    source = nets.wave(s.rate / 2, f"{150 * s.time} s")
     for p in PROTOCOLS:
         flows = {"one": s.flow(p, **s.fits()), "udp": source}
         out[f"f34 {p}"] = nets.high_speed(
@@ -190,12 +189,12 @@ def window(r: Results, label: str) -> tuple[npt.NDArray[np.float64], npt.NDArray
     return t, w / nets.PAYLOAD
 
 
+@measured
 def reaches(r: Results, protocol: str) -> float:
     """When the window is 15 000 packets (of full size)."""
     t, w = window(r, f"f30 {protocol}")
     there = w >= 15_000 * size_of(r).scale
-    if not there.any():
-        raise MissingDataError(f"{protocol} does not reach it in {t[-1]:.0f} s")
+    needed(there.any(), f"{protocol} does not reach it in {t[-1]:.0f} s")
     return float(t[int(np.argmax(there))])
 
 
@@ -207,6 +206,7 @@ def rates(r: Results, label: str, flow: str, step_s: float) -> tuple[npt.NDArray
     return (edges[1:] + edges[:-1]) / 2, np.diff(at) * 8 / 1e6 / step_s
 
 
+@measured
 def _shares(r: Results, protocol: str) -> float:
     """Largest deviation of a flow from a fourth of the link in the last third of the time that all four have."""
     s = size_of(r)
@@ -219,6 +219,7 @@ def _shares(r: Results, protocol: str) -> float:
     return max(off)
 
 
+@measured
 def joins(r: Results, protocol: str) -> float:
     """Mean time until the second, third and fourth flow have had 80 % of their share for 5 s."""
     s = size_of(r)
@@ -233,21 +234,24 @@ def joins(r: Results, protocol: str) -> float:
     return float(np.mean(took))
 
 
-def use(r: Results, label: str) -> float:
+def use(label: str) -> Quantity:
     """Payload over the ceiling of the link."""
-    links = r.runs.links()
-    own = (links["link"] == "bottleneck") & (links["configuration"] == label)
-    return r.mean(label, "one_bps") / (float(links.filter(own)["rate_bps"][0]) * nets.CEILING)
+    return used(label, "one") / nets.CEILING
 
 
 def _falls(r: Results) -> bool:
-    curves = [[use(r, f"f32 {x} {p}") for x in LOSSES] for p in PROTOCOLS]
+    curves = [[use(f"f32 {x} {p}")(r) for x in LOSSES] for p in PROTOCOLS]
     return all(b <= a + 0.005 for c in curves for a, b in pairwise(c))
 
 
-def _htcp_least(r: Results) -> bool:
-    at = (1e-5, 1e-4, 1e-3)
-    return all(use(r, f"f32 {x} HTCP") <= min(use(r, f"f32 {x} {p}") for p in ("LTCP", "BIC")) for x in at)
+def _htcp_least(r: Results, *points: str) -> bool:
+    return all(use(f"{x} HTCP")(r) <= min(use(f"{x} {p}")(r) for p in ("LTCP", "BIC")) for x in points)
+
+
+@measured
+def _least_from(r: Results, buffer: float, protocols: tuple[str, ...]) -> float:
+    """The least use of figure 33 from a buffer on."""
+    return min(use(f"f33 {b} {p}")(r) for b in buffers(r) if b >= buffer for p in protocols)
 
 
 def buffers(r: Results) -> tuple[float, ...]:
@@ -255,6 +259,7 @@ def buffers(r: Results) -> tuple[float, ...]:
     return tuple(map(float, reversed(r.points("f33"))))
 
 
+@measured
 def phase(r: Results, protocol: str, which: str) -> float:
     """Mean Mbit/s in the second half of the periods with or without UDP, of full size."""
     s = size_of(r)
@@ -281,20 +286,19 @@ def _returns(r: Results) -> float:
 
 @measured
 def _alike(r: Results, which: str) -> float:
-    v = [phase(r, p, which) for p in PROTOCOLS]
+    v = [phase(p, which)(r) for p in PROTOCOLS]
     return (max(v) - min(v)) / max(v)
 
 
-def amplitude(r: Results) -> tuple[float, float]:
-    """Mean peak and mean trough of the window in figure 36, in packets."""
+@measured
+def amplitude(r: Results, of: str) -> float:
+    """Mean peak or mean trough of the window in figure 36, in packets."""
     t, w = window(r, "f36")
     w = w[t > t[-1] / 3]
     fall = np.diff(w) < -0.02 * w[:-1]
-    if not fall.any():
-        raise MissingDataError("no reduction of the window")
-    peaks = w[:-1][fall]
+    needed(fall.any(), "no reduction of the window")
     troughs = [w[k + 1 : k + 12].min() for k in np.flatnonzero(fall)]
-    return float(peaks.mean()), float(np.mean(troughs))
+    return float(np.mean(w[:-1][fall] if of == "peak" else troughs))
 
 
 def growth(r: Results) -> Picture:
@@ -319,41 +323,38 @@ def pictures(r: Results) -> list[Picture]:
         lines = {g: rates(r, f"f34 {p}", g, 5 * size_of(r).time) for g in ("one", "udp")}
         out.append(figures.over_time(f"f34-{p.lower()}", f"{p} beside UDP (figure 34).", lines, "Mbit/s"))
     for figure, points, what in (("f32", LOSSES, "loss rate"), ("f33", buffers(r), "buffer")):
-        bars = {p: {f"{x:g}": use(r, f"{figure} {x} {p}") for x in points} for p in PROTOCOLS}
+        bars = {p: {f"{x:g}": use(f"{figure} {x} {p}")(r) for x in points} for p in PROTOCOLS}
         out.append(figures.bars(figure, f"Share of the link by {what}.", bars, "share of the ceiling"))
     return out
 
 
 CLAIMS = {
     "B64": {
-        "TCP over LTCP": lambda r: reaches(r, "SACK") / reaches(r, "LTCP"),
-        **{f"{p}, reported": lambda r, p=p: reaches(r, p) / size_of(r).scale for p in ("SACK", "LTCP")},
+        "TCP over LTCP": reaches("SACK") / reaches("LTCP"),
+        **{f"{p}, reported": reaches(p) / (lambda r: size_of(r).scale) for p in ("SACK", "LTCP")},
     },
-    "B65": {f"{p}: largest deviation": lambda r, p=p: _shares(r, p) for p in PROTOCOLS},
-    "B66": {
-        "BIC over LTCP": lambda r: joins(r, "BIC") / joins(r, "LTCP"),
-        **{f"{p}, reported": lambda r, p=p: joins(r, p) for p in PROTOCOLS},
-    },
+    "B65": {f"{p}: largest deviation": _shares(p) for p in PROTOCOLS},
+    "B66": {"BIC over LTCP": joins("BIC") / joins("LTCP"), **{f"{p}, reported": joins(p) for p in PROTOCOLS}},
     "B67": {
         "none rises with the loss rate": _falls,
-        "LTCP at 1e-7": lambda r: use(r, "f32 1e-07 LTCP"),
-        "HTCP least from 1e-5 on": _htcp_least,
+        "LTCP at 1e-7": use("f32 1e-07 LTCP"),
+        "HTCP least from 1e-5 on": lambda r: _htcp_least(r, "f32 1e-05", "f32 0.0001", "f32 0.001"),
     },
     "B68": {
-        "least from 0.5 on": lambda r: min(use(r, f"f33 {b} {p}") for b in buffers(r) if b >= 0.5 for p in PROTOCOLS),
-        "HTCP lowest at 0.1": lambda r: use(r, "f33 0.1 HTCP") <= min(use(r, f"f33 0.1 {p}") for p in ("LTCP", "BIC")),
+        "least from 0.5 on": _least_from(0.5, PROTOCOLS),
+        "HTCP lowest at 0.1": lambda r: _htcp_least(r, "f33 0.1"),
     },
-    "B69": {"least from 0.18 on": lambda r: min(use(r, f"f33 {b} LTCP") for b in buffers(r) if b >= 0.18)},
+    "B69": {"least from 0.18 on": _least_from(0.18, ("LTCP",))},
     "B70": {
-        "LTCP with UDP (10 %: our number)": lambda r: phase(r, "LTCP", "on"),
+        "LTCP with UDP (10 %: our number)": phase("LTCP", "on"),
         "LTCP back above 900 after": _returns,
         "apart with UDP": _alike("on"),
         "apart without": _alike("off"),
     },
     "B78": {
-        "peak (2 %: our number)": lambda r: amplitude(r)[0],
-        "trough (2 %)": lambda r: amplitude(r)[1],
-        "amplitude": lambda r: 1 - amplitude(r)[1] / amplitude(r)[0],
+        "peak (2 %: our number)": amplitude("peak"),
+        "trough (2 %)": amplitude("trough"),
+        "amplitude": 1 - amplitude("trough") / amplitude("peak"),
     },
 }
 

@@ -19,7 +19,7 @@ start loses a thousand packets at once may wait for its timer, twice as long eac
 it sends is new, so no sample tells it otherwise. Such a run has nothing to predict from; it is left out and counted.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
@@ -29,8 +29,20 @@ import polars as pl
 
 from crosswind import figures
 from crosswind.experiments.bhandarkar_2006 import nets, study
-from crosswind.reproduce import Measure, MissingDataError, Picture, Results, Runs, Scenario, Tables, measured, seeds
+from crosswind.reproduce import (
+    Measure,
+    MissingDataError,
+    Picture,
+    Results,
+    Runs,
+    Scenario,
+    Tables,
+    measured,
+    needed,
+    seeds,
+)
 from crosswind.reproduce.claims import estimated
+from crosswind.reproduce.claims.quantities import largest, least
 from crosswind.stats import Estimate, exact
 from crosswind.theory import predictors
 
@@ -75,9 +87,7 @@ def world(name: str, long: int, web: int, seconds: float) -> Scenario:
         session = nets.bulk("SACK", web // GROUPS, {"uniform": ["0 s", "15 s"]}, idle_restart="on")
         flows[f"web{k}"] = {**session, **ends, "workload": {"type": "web"}}
     flows["one"] = {**nets.bulk("SACK"), **hosts(0, 9)}
-    record = {"sample": "5 ms", "series": "totals", "sampled": ["bottleneck"], "events": ["one"]}
-    data = {"name": nets.slug(name), "title": name, "duration": f"{seconds} s", "link": links, "flow": flows}
-    return Scenario.from_dict({**data, "record": record})
+    return nets.world(name, links, flows, f"{seconds} s", "5 ms", sampled=["bottleneck"], events=["one"])
 
 
 def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
@@ -93,8 +103,7 @@ def signal(runs: Runs, case: str) -> predictors.Signal:
     cwnd = events.filter(pl.col("kind") == "cwnd").select("time_ns", cwnd="seq")
     at = rtt.join_asof(cwnd, on="time_ns").drop_nulls()
     at = at.filter(pl.col("time_ns") > LEFT_OUT_s * 1e9)
-    if at.is_empty():
-        raise MissingDataError(f"no round-trip samples in {case}")
+    needed(at, f"no round-trip samples in {case}")
     return predictors.Signal(
         at["time_ns"].to_numpy() / 1e9, at["rtt"].to_numpy() / 1e9, at["cwnd"].to_numpy() / nets.PAYLOAD
     )
@@ -149,11 +158,11 @@ def scores(r: Results, case: str, predictor: str, column: str, losses: str = "qu
     rows = r.table("score").filter(
         (pl.col("case") == case) & (pl.col("predictor") == predictor) & (pl.col("losses") == losses)
     )
-    if rows.is_empty():
-        raise MissingDataError(f"no round-trip samples in {case}")
+    needed(rows, f"no round-trip samples in {case}")
     return rows.sort("rep")[column].cast(pl.Float64).to_numpy()
 
 
+@measured
 def score(r: Results, case: str, predictor: str, column: str, losses: str = "queue") -> float:
     """Its mean over the seeds."""
     return float(np.nanmean(scores(r, case, predictor, column, losses)))
@@ -163,8 +172,7 @@ def score(r: Results, case: str, predictor: str, column: str, losses: str = "que
 def enough(r: Results, measure: Measure) -> Estimate:
     """Predictions that are hardly ever wrong in six loads together decide nothing."""
     found, false = estimated(measure, r), r.table("false").height
-    if false < FALSE_LEAST:
-        raise MissingDataError(f"{found.value:.4g}, but {false} false positives of srtt_0.99 in all loads")
+    needed(false >= FALSE_LEAST, f"{found.value:.4g}, but {false} false positives of srtt_0.99 in all loads")
     return found
 
 
@@ -179,27 +187,20 @@ def _of_queue_less_of_flow(r: Results, case: str) -> npt.NDArray[np.float64]:
     return queue - flow
 
 
-def mean(r: Results, predictor: str, column: str) -> float:
+@measured
+def mean(r: Results, predictor: str, column: str = "efficiency") -> float:
     """Mean of a score over the cases."""
-    return float(np.nanmean([score(r, c, predictor, column) for c in CASES]))
-
-
-def _beats(better: str, worse: str) -> Callable[[Results], float]:
-    return lambda r: mean(r, better, "efficiency") > mean(r, worse, "efficiency")
+    return float(np.nanmean([score(c, predictor, column)(r) for c in CASES]))
 
 
 def _best_two(r: Results) -> bool:
-    best = sorted((*PUBLISHED, *OWN), key=lambda p: -mean(r, p, "efficiency"))[:2]
+    best = sorted((*PUBLISHED, *OWN), key=lambda p: -mean(p)(r))[:2]
     return set(best) == {"EWMA-0.99", "MA"}
 
 
 def _between(r: Results) -> bool:
-    low, middle, high = (mean(r, p, "efficiency") for p in ("inst-RTT", "EWMA-7/8", "MA"))
+    low, middle, high = (mean(p)(r) for p in ("inst-RTT", "EWMA-7/8", "MA"))
     return low < middle < high
-
-
-def _false(column: str, which: Callable[[list[float]], float]) -> Callable[[Results], float]:
-    return lambda r: which([score(r, c, "EWMA-0.99", column) for c in CASES])
 
 
 def _sum(r: Results) -> Estimate:
@@ -209,8 +210,7 @@ def _sum(r: Results) -> Estimate:
 
 def _low_queue(r: Results) -> Estimate:
     queues = r.table("false")["queue"].to_numpy()
-    if queues.size == 0:
-        raise MissingDataError("no false positive of srtt_0.99")
+    needed(queues, "no false positive of srtt_0.99")
     return exact(float((queues < BUFFER / 2).mean()), queues.size)
 
 
@@ -224,13 +224,10 @@ SCORES = {
 def pictures(r: Results) -> list[Picture]:
     """Figures 38, 39 and 41, of the loads with samples."""
     seen = [c for c in CASES if c in set(r.table("score")["case"])]
-    f38 = {
-        f"losses of the {w}": {c: score(r, c, "inst-RTT", "efficiency", losses=w) for c in seen}
-        for w in ("flow", "queue")
-    }
+    f38 = {f"losses of the {w}": {c: score(c, "inst-RTT", "efficiency", w)(r) for c in seen} for w in ("flow", "queue")}
     out = [figures.bars("f38", "Share of predictions that a loss followed (transition B to C).", f38, "share")]
     for column, what in SCORES.items():
-        bars = {p: {c: score(r, c, p, column) for c in seen} for p in (*PUBLISHED, *OWN)}
+        bars = {p: {c: score(c, p, column)(r) for c in seen} for p in (*PUBLISHED, *OWN)}
         out.append(
             figures.bars(f"f39-{column.replace('_', '-')}", f"{what} of each predictor (figure 39).", bars, what)
         )
@@ -249,37 +246,31 @@ def _false_queues(r: Results) -> dict[str, dict[str, float]]:
     return out
 
 
+MISSED = mean("EWMA-0.99", "false_negatives")
+FALSE = [score(c, "EWMA-0.99", "false_positives") for c in CASES]
 CLAIMS = {
     "B90": {
-        "least difference over the cases": lambda r: min(
-            score(r, c, "inst-RTT", "efficiency") - score(r, c, "inst-RTT", "efficiency", losses="flow") for c in CASES
-        )
-    }
-    | {c: enough(seeds(_of_queue_less_of_flow(c))) for c in CASES},
+        "least difference over the cases": least(
+            score(c, "inst-RTT", "efficiency") - score(c, "inst-RTT", "efficiency", "flow") for c in CASES
+        ),
+        **{c: enough(seeds(_of_queue_less_of_flow(c))) for c in CASES},
+    },
     "B91": both(
         {
-            "Vegas best of the published ones": lambda r: all(
-                mean(r, "Vegas", "efficiency") >= mean(r, p, "efficiency") for p in PUBLISHED
-            ),
-            "instantaneous above Vegas": _beats("inst-RTT", "Vegas"),
+            "Vegas best of the published ones": mean("Vegas") >= largest(mean(p) for p in PUBLISHED),
+            "instantaneous above Vegas": mean("inst-RTT") > mean("Vegas"),
             "EWMA-0.99 and the moving average best": _best_two,
             "EWMA-7/8 between instantaneous and moving average": _between,
         }
     )
-    | {f"{p}, reported": lambda r, p=p: mean(r, p, "efficiency") for p in (*PUBLISHED, *OWN)},
-    "B92": both({"least": _false("false_positives", min), "largest": _false("false_positives", max)})
+    | {f"{p}, reported": mean(p) for p in (*PUBLISHED, *OWN)},
+    "B92": both({"least": least(FALSE), "largest": largest(FALSE)})
     | {
         "efficiency and false positives less 1, largest": _sum,
         "runs without samples, reported": lambda r: r.table("unseen").height,
     },
-    "B93": both(
-        {
-            "false negatives, difference": lambda r: (
-                mean(r, "EWMA-0.99", "false_negatives") - mean(r, "Vegas", "false_negatives")
-            )
-        }
-    )
-    | {"of srtt_0.99, reported": lambda r: mean(r, "EWMA-0.99", "false_negatives")},
+    "B93": both({"false negatives, difference": MISSED - mean("Vegas", "false_negatives")})
+    | {"of srtt_0.99, reported": MISSED},
     "B94": both({"share": _low_queue}),
 }
 

@@ -13,17 +13,16 @@ queues hold a bandwidth-delay product of the longest path, as everywhere in chap
 PERT flows. `--quick` takes a third of rates and flows, 60 s for figure 49 and 40 s between arrivals.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from crosswind import figures, stats
+from crosswind import figures
 from crosswind.experiments.bhandarkar_2006 import f43_f47, nets, study
-from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, measured, seeds
-from crosswind.stats import Estimate
+from crosswind.reproduce import Picture, Quantity, Results, Scenario, measured, measures, needed, seeds
+from crosswind.reproduce.claims.quantities import largest, runs
 
 ROUTERS = 6
 SCHEMES = ("droptail", "red", "vegas", "pert")
@@ -56,9 +55,7 @@ def row(name: str, scheme: str, s: Size) -> Scenario:
                 flows[f"hop{k}n{n}"] = {**body, "from": f"n{k}-{n}", "to": f"n{k + 1}-{n}"}
     for n in range(1, s.nodes + 1):
         flows[f"far{n}"] = {**body, "from": f"n1-{n}", "to": f"n{ROUTERS}-{n}"}
-    record = {"sample": f"{s.seconds / 3:.0f} s", "series": "totals"}
-    data = {"name": nets.slug(name), "title": name, "duration": f"{s.seconds:.0f} s", "link": links, "flow": flows}
-    return Scenario.from_dict({**data, "record": record})
+    return nets.world(name, links, flows, f"{s.seconds:.0f} s", f"{s.seconds / 3:.0f} s")
 
 
 def dynamics(name: str, scheme: str, s: Size) -> Scenario:
@@ -81,34 +78,27 @@ def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
     s = Size(size)
     out = {f"f49 {x}": row(f"f49 {x}", x, s) for x in ("pert", "red")}
     out |= {f"f50 {x}": dynamics(f"f50 {x}", x, s) for x in SCHEMES}
-    half = s.step / 2
-    wave = {
-        "type": "on-off",
-        "payload": "1012 B",
-        "rate": f"{s.rate / 2} Mbit/s",
-        "on": f"{half} s",
-        "off": f"{half} s",
-    }
-    udp = {"from": "left", "to": "right", "workload": {**wave, "first": "off"}}
+    udp = nets.wave(s.rate / 2, f"{s.step / 2} s")
     flows = {"one": nets.bulk("PERT", 2 * s.members, {"uniform": ["0 s", "5 s"]}), "udp": udp}
     line = nets.wire(s.rate, 28, nets.droptail(max(nets.bdp(s.rate, 60), 4 * s.members)))
-    out["f51"] = nets.dumbbell(
-        "f51", line, nets.wire(1000, 1), flows, pairs=2 * s.members, duration_s=3.5 * s.step, warm_up_s=2
-    )
+    seconds, pairs = 3.5 * s.step, 2 * s.members
+    out["f51"] = nets.dumbbell("f51", line, nets.wire(1000, 1), flows, pairs=pairs, duration_s=seconds, warm_up_s=2)
     return out
 
 
-def lines(r: Results, scheme: str, column: str) -> list[float]:
-    """A column of the five lines of figure 49."""
-    return [r.mean(f"f49 {scheme}", f"line{k}_{column}") for k in range(1, ROUTERS)]
+LINES = [f"line{k}" for k in range(1, ROUTERS)]
+
+
+def line(scheme: str, name: str, column: str) -> Quantity:
+    """A column of a line of figure 49, run by run."""
+    return runs(f"f49 {scheme}", f"{name}_{column}")
 
 
 def summed(r: Results, label: str, flows: str) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Time in s and Mbit/s of the flows whose names begin so, mean over repetitions."""
     sizes = r.runs.only(label).sample("size_bytes")
     own = sizes.filter(pl.col("entity").str.starts_with(flows)).sort("time_ns")
-    if own.is_empty():
-        raise MissingDataError(f"no samples of {flows} in {label}")
+    needed(own, f"no samples of {flows} in {label}")
     step = own.with_columns(
         step=pl.col("value").diff().over("rep", "entity").fill_null(pl.col("value").first().over("rep", "entity"))
     )
@@ -121,6 +111,7 @@ def group_rates(r: Results, scheme: str, group: int) -> tuple[npt.NDArray[np.flo
     return summed(r, f"f50 {scheme}", f"group{group}-")
 
 
+@measured
 def apart(r: Results, scheme: str) -> float:
     """Largest relative difference between groups in the second half of each interval with two groups or more."""
     s = Size(r.size)
@@ -137,22 +128,10 @@ def apart(r: Results, scheme: str) -> float:
     return worst
 
 
-def _utilisation_gap(r: Results) -> float:
-    pairs = zip(lines(r, "red", "utilisation"), lines(r, "pert", "utilisation"), strict=True)
-    return max(a - b for a, b in pairs)
-
-
-def _line_gap(k: int) -> Callable[[Results], npt.NDArray[np.float64]]:
-    """Utilisation of a line of figure 49 under PERT less that under RED, seed by seed."""
-    return lambda r: r.of("f49 pert", f"line{k}_utilisation") - r.of("f49 red", f"line{k}_utilisation")
-
-
-@measured
-def _f51(r: Results, of: Callable[[pl.DataFrame], pl.Series]) -> Estimate:
-    """The mean over the runs of something of the bottleneck, from t = 0."""
-    links = r.runs.only("f51").links()
-    line = links.filter((pl.col("link") == "bottleneck") & (pl.col("direction") == "forward"))
-    return stats.mean(of(line).to_numpy())
+def _f51(of: pl.Expr) -> Quantity:
+    """Something of the bottleneck from t = 0, run by run."""
+    line = (pl.col("link") == "bottleneck") & (pl.col("direction") == "forward")
+    return Quantity(lambda r: r.runs.only("f51").links().filter(line).select(of).to_series().to_numpy())
 
 
 def _buffer(r: Results) -> float:
@@ -164,7 +143,7 @@ def pictures(r: Results) -> list[Picture]:
     """Figures 49 to 51."""
     out = []
     for column, what in (("queue", "mean queue (packets)"), ("drop_rate", "drop rate"), ("utilisation", "utilisation")):
-        bars = {x: {f"{k + 1}": v for k, v in enumerate(lines(r, x, column))} for x in ("pert", "red")}
+        bars = {x: {name[4:]: float(line(x, name, column)(r).mean()) for name in LINES} for x in ("pert", "red")}
         out.append(figures.bars(f"f49-{column.replace('_', '-')}", f"{what} of each line (figure 49).", bars, what))
     for x in SCHEMES:
         series = {f"group {g}": group_rates(r, x, g) for g in GROUPS}
@@ -173,23 +152,24 @@ def pictures(r: Results) -> list[Picture]:
     return [*out, figures.over_time("f51", "Throughput of PERT flows beside UDP (figure 51).", beside, "Mbit/s")]
 
 
+USED = {x: {name: line(x, name, "utilisation") for name in LINES} for x in ("pert", "red")}
 CLAIMS = {
     "B104": {
-        "largest drop rate": lambda r: max(lines(r, "pert", "drop_rate")),
-        "RED less PERT, largest": _utilisation_gap,
-        **{f"line {k}: PERT less RED": seeds(_line_gap(k)) for k in range(1, ROUTERS)},
+        "largest drop rate": largest(line("pert", name, "drop_rate").then(np.mean) for name in LINES),
+        "RED less PERT, largest": largest(
+            USED["red"][name].then(np.mean) - USED["pert"][name].then(np.mean) for name in LINES
+        ),
+        **{f"line {name[4:]}: PERT less RED": seeds(USED["pert"][name] - USED["red"][name]) for name in LINES},
     },
     "B105": {
-        "PERT, largest difference": lambda r: apart(r, "pert"),
-        "Vegas, largest difference": lambda r: apart(r, "vegas"),
-        **{f"{x}, reported": lambda r, x=x: apart(r, x) for x in ("droptail", "red")},
+        "PERT, largest difference": apart("pert"),
+        "Vegas, largest difference": apart("vegas"),
+        **{f"{x}, reported": apart(x) for x in ("droptail", "red")},
     },
     "B106": {
-        "utilisation": _f51(lambda x: x["utilisation_ratio"]),
-        "mean queue over buffer": lambda r: _f51(lambda x: x["queue_mean_bytes"] / nets.PACKET)(r).scaled(
-            1 / _buffer(r)
-        ),
-        "drop rate": _f51(lambda x: x["drops_queue_full_packets"] / x["arrived_packets"]),
+        "utilisation": measures.mean(_f51(pl.col("utilisation_ratio"))),
+        "mean queue over buffer": measures.mean(_f51(pl.col("queue_mean_bytes") / nets.PACKET) / _buffer),
+        "drop rate": measures.mean(_f51(pl.col("drops_queue_full_packets") / pl.col("arrived_packets"))),
     },
 }
 

@@ -18,6 +18,7 @@ two shares, and 24 s of five flows in place of fifty at 100 Mbit/s (the same win
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,13 +27,16 @@ import polars as pl
 
 from crosswind import figures
 from crosswind.experiments.bhandarkar_2006 import nets, study
+from crosswind.experiments.bhandarkar_2006.measures import PANELS, used
 from crosswind.figures.panels import panels
-from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, Variant, measured, seeds
+from crosswind.reproduce import Picture, Quantity, Results, Scenario, measured, needed, seeds
+from crosswind.reproduce.claims.quantities import largest, least, mean
 
 FEW_SHARES = {"one": (0.01, 0.1), "many": (0.0, 0.001, 0.01, 0.1)}
 LATE = (1e-6, 1e-5, 0.0001, 0.001, 0.01, 0.05, 0.1)
 # One flow without late packets is in no figure and no claim.
 SHARES = {"one": LATE, "many": (0.0, *LATE)}
+OLD = ("SACK", "LTCP", "BIC", "HTCP")
 OTHERS = ("SACK", "LTCP", "BIC", "HTCP", "HSTCP", "Scalable")
 ALL = (*OTHERS, "SACK-DCR", "LTCP-DCR", "LDP", "LDP-1Sample", "LDP-100Sample")
 LDP_VARIANTS = ("LDP-1Sample", "LDP-100Sample")
@@ -84,9 +88,8 @@ def watched(share: float, wanted: dict[str, Any], seconds: float) -> Scenario:
     flow = {"one": wanted}
     line = nets.reordering(1000, RTT_ms / 2 - 2, nets.droptail(buffer), share)
     record = {"series": "gauges", "sample": "100 ms"}
-    return nets.dumbbell(
-        f"f58 {share}", line, nets.wire(10_000, 1), flow, duration_s=seconds, warm_up_s=seconds, record=record
-    )
+    access = nets.wire(10_000, 1)
+    return nets.dumbbell(f"f58 {share}", line, access, flow, duration_s=seconds, warm_up_s=seconds, record=record)
 
 
 def shares(r: Results, kind: str) -> tuple[float, ...]:
@@ -94,87 +97,68 @@ def shares(r: Results, kind: str) -> tuple[float, ...]:
     return tuple(map(float, r.points(kind)))
 
 
-def use(r: Results, kind: str, share: float, protocol: str) -> float:
+def use(kind: str, share: float, protocol: str) -> Quantity:
     """Payload of all flows over the rate of the link, as the source counts (0.9615 at the most)."""
-    if f"{kind} {share} {protocol}" not in r.runs.scenarios:
-        raise MissingDataError(f"{kind} {share} {protocol} is not part of a first look")
-    links = r.runs.links()
-    own = (links["link"] == "bottleneck") & (links["configuration"] == f"{kind} {share} {protocol}")
-    rate = float(links.filter(own)["rate_bps"][0])
-    return r.mean(f"{kind} {share} {protocol}", "one_sum_bps") / rate
+    return used(f"{kind} {share} {protocol}", "one")
 
 
-def triggers(r: Results, kind: str, share: float, protocol: str) -> float:
-    """Fast recoveries per packet sent, from the first packet on; the mean over the runs."""
-    return float(np.mean(_triggers(r, kind, share, protocol)))
-
-
-def _triggers(r: Results, kind: str, share: float, protocol: str) -> npt.NDArray[np.float64]:
+@measured
+def triggers(r: Results, kind: str, share: float, protocol: str) -> npt.NDArray[np.float64]:
+    """Fast recoveries per packet sent, from the first packet on, run by run."""
     label = f"{kind} {share} {protocol}"
-    if label not in r.runs.scenarios:
-        raise MissingDataError(f"{label} is not part of a first look")
+    needed(label in r.runs.scenarios, f"{label} is not part of a first look")
     totals = r.runs.only(label).flows().group_by("rep").agg(pl.col("fast_recoveries", "sent_packets").sum()).sort("rep")
     return (totals["fast_recoveries"] / totals["sent_packets"]).to_numpy()
 
 
-def _fewer(kind: str, share: float, fewer: str, more: str) -> Callable[[Results], npt.NDArray[np.float64]]:
+def _fewer(kind: str, share: float, fewer: str, more: str) -> Quantity:
     """By how many fast retransmits per million packets, seed by seed."""
-    return lambda r: 1e6 * (_triggers(r, kind, share, more) - _triggers(r, kind, share, fewer))
+    return 1e6 * (triggers(kind, share, more) - triggers(kind, share, fewer))
 
 
-@measured
-def _apart(r: Results, share: float) -> float:
+def _apart(share: float) -> Quantity:
     """Factor between the best and the worst of the four, one flow."""
-    of = [use(r, "one", share, p) for p in ("SACK", "LTCP", "BIC", "HTCP")]
-    return max(of) / min(of)
-
-
-def _full_link(r: Results, share: float) -> list[str]:
-    """The protocols of figure 69 that use 85 % of the link or more."""
-    return [p for p in FOUR["f69"] if use(r, "many", share, p) >= 0.85]
+    four = [use("one", share, p) for p in OLD]
+    return largest(four) / least(four)
 
 
 @measured
 def _ldp_least(r: Results, share: float, column: str) -> npt.NDArray[np.float64]:
-    """The least of the others that fill the link less LDP's."""
-    filled = _full_link(r, share)
+    """The least of the others that fill 85 % of the link or more less LDP's (figure 69)."""
+    filled = [p for p in FOUR["f69"] if use("many", share, p)(r) >= 0.85]
     others = [r.of(f"many {share} {p}", column) for p in filled if p != "LDP"]
-    if "LDP" not in filled or not others:
-        raise MissingDataError("LDP, or all others, use less than 85 % of the link")
+    needed("LDP" in filled and others, "LDP, or all others, use less than 85 % of the link")
     return np.min(others, axis=0) - r.of(f"many {share} LDP", column)
 
 
-def _collapse(r: Results) -> float:
-    """Largest factor between the four at any share from 0.1 % on."""
-    use_of = [[use(r, "one", s, p) for p in ("SACK", "LTCP", "BIC", "HTCP")] for s in shares(r, "one") if s >= 0.001]
-    return max(max(x) / min(x) for x in use_of)
+def _at_shares(kind: str, pick: Any, of: Callable[[float], Quantity], keep: Any = lambda s: True) -> Quantity:
+    """The least or largest (`pick`) of something, or whether it is always true, over the shares that were run."""
+    return Quantity(lambda r: pick([of(s)(r) for s in shares(r, kind) if keep(s)]))
 
 
-def _at(kind: str, share: float, protocol: str) -> Callable[[Results], float]:
-    return lambda r: use(r, kind, share, protocol)
+def _some(share: float) -> bool:
+    return share >= 0.001
 
 
-def _least(kind: str, protocol: str) -> Callable[[Results], float]:
-    return lambda r: min(use(r, kind, s, protocol) for s in shares(r, kind))
+def _in_order(kind: str, share: float) -> Quantity:
+    """LTCP-DCR retransmits less often than SACK-DCR, and that less often than SACK."""
+    often = [triggers(kind, share, p).then(np.mean) for p in ("LTCP-DCR", "SACK-DCR", "SACK")]
+    return Quantity(lambda r: often[0](r) < often[1](r) < often[2](r))
 
 
-def _ldp(which: Callable[[list[float]], float]) -> Callable[[Results], float]:
-    return lambda r: which([use(r, "many", s, "LDP") for s in shares(r, "many") if s < 0.05])
-
-
-def _below(r: Results) -> bool:
-    return all(use(r, "one", s, "LDP") < use(r, "one", s, "LTCP-DCR") for s in shares(r, "one") if s >= 0.01)
+def _dcr_helps(share: float) -> Quantity:
+    sack, sack_dcr, ltcp_dcr = (use("one", share, p) for p in ("SACK", "SACK-DCR", "LTCP-DCR"))
+    return Quantity(lambda r: sack(r) <= sack_dcr(r) < ltcp_dcr(r))
 
 
 def _variants(r: Results) -> bool:
-    a, b, c = (use(r, "one", 0.1, p) for p in ("LDP", "LDP-1Sample", "LDP-100Sample"))
+    a, b, c = (use("one", 0.1, p)(r) for p in ("LDP", *LDP_VARIANTS))
     return a <= b + 0.01 and b <= c + 0.01
 
 
-@measured
-def _diverge(r: Results, column: str, sign: float) -> bool:
-    a, b = (r.mean(f"many 0.1 {p}", column) for p in ("LDP", "LDP-100Sample"))
-    return sign * (b - a) > 0
+def _grown(column: str) -> Quantity:
+    """What is more with LDP-100Sample than with LDP at 10 %."""
+    return mean("many 0.1 LDP-100Sample", column) - mean("many 0.1 LDP", column)
 
 
 def windows(r: Results) -> Picture:
@@ -188,30 +172,27 @@ def windows(r: Results) -> Picture:
 
 
 def _over_shares(
-    r: Results, kind: str, protocols: Sequence[str], of: Callable[[float, str], float]
+    r: Results, kind: str, protocols: Sequence[str], of: Callable[[float, str], Quantity]
 ) -> dict[str, tuple[list[float], list[float]]]:
     """A line for each protocol over the shares with which it was run, in per cent."""
     lines = {}
     for p in protocols:
         some = [s for s in shares(r, kind) if s > 0 and f"{kind} {s} {p}" in r.runs.scenarios]
-        lines[p] = ([100 * s for s in some], [of(s, p) for s in some])
+        lines[p] = ([100 * s for s in some], [float(np.mean(of(s, p)(r))) for s in some])
     return lines
+
+
+def _of_many(column: str, share: float, protocol: str) -> Quantity:
+    return mean(f"many {share} {protocol}", column)
 
 
 def four_panels(r: Results, name: str) -> Picture:
     """Figure 69 or 70: what fifty flows do to the link and to each other."""
-    columns = {
-        "mean queue (packets)": "bottleneck_queue",
-        "drop rate": "bottleneck_drop_rate",
-        "Jain's index": "one_jain",
-    }
-    wanted = {"share of the link": _over_shares(r, "many", FOUR[name], lambda s, p: use(r, "many", s, p))}
-    for what, column in columns.items():
-
-        def of(s: float, p: str, column: str = column) -> float:
-            return r.mean(f"many {s} {p}", column)
-
-        wanted[what] = _over_shares(r, "many", FOUR[name], of)
+    wanted = {"share of the link": _over_shares(r, "many", FOUR[name], lambda s, p: use("many", s, p))}
+    for what, column in PANELS.items():
+        if what != "utilisation":
+            of = partial(_of_many, column)
+            wanted[what] = _over_shares(r, "many", FOUR[name], of)
     text = f"Link use, queue, drop rate and fairness by the share of late packets ({name.replace('f', 'figure ')})."
     return panels(name, text, wanted, "% of packets late", logarithmic=("drop rate",))
 
@@ -221,16 +202,9 @@ def pictures(r: Results) -> list[Picture]:
     out = [windows(r), *(four_panels(r, name) for name in FOUR)]
     often = "fast retransmits / packet"
     for kind, protocols, numbers in (("one", ALL, "56, 57, 66, 67"), ("many", MANY[:-2], "61, 62")):
-
-        def used(s: float, p: str, kind: str = kind) -> float:
-            return use(r, kind, s, p)
-
-        def again(s: float, p: str, kind: str = kind) -> float:
-            return triggers(r, kind, s, p)
-
         wanted = {
-            "share of the link": _over_shares(r, kind, protocols, used),
-            often: _over_shares(r, kind, protocols, again),
+            "share of the link": _over_shares(r, kind, protocols, partial(use, kind)),
+            often: _over_shares(r, kind, protocols, partial(triggers, kind)),
         }
         # SACK and LTCP-DCR are orders of magnitude apart.
         text = f"Link use and fast retransmits by the share of late packets (figures {numbers})."
@@ -238,72 +212,55 @@ def pictures(r: Results) -> list[Picture]:
     return out
 
 
-VARIANTS = {
-    "rfc-4653": Variant("LTCP-DCR with all of RFC 4653, also the window it restores", {"ltcp_dcr": "LTCP-NCR"}),
-    "variable-decrease": Variant("LTCP decreases by 1/(K+1), as in V.C (open point O7)", {"ltcp": "LTCP variable"}),
-}
-
+LOSS_BASED = ("LTCP", "BIC", "HTCP")
 CLAIMS = {
     "B111": {
-        "largest over least, from 0.1 % on": _collapse,
+        "largest over least, from 0.1 % on": _at_shares("one", max, _apart, _some),
         **{f"largest over least at {s:.1%}": _apart(s) for s in (0.001, 0.01, 0.1)},
-        **{f"{p} at 1 %": _at("one", 0.01, p) for p in ("SACK", "LTCP", "BIC", "HTCP")},
-        "SACK <= SACK-DCR < LTCP-DCR": lambda r: all(
-            use(r, "one", s, "SACK") <= use(r, "one", s, "SACK-DCR") < use(r, "one", s, "LTCP-DCR")
-            for s in shares(r, "one")
-            if s >= 0.001
-        ),
+        **{f"{p} at 1 %": use("one", 0.01, p) for p in OLD},
+        "SACK <= SACK-DCR < LTCP-DCR": _at_shares("one", all, _dcr_helps, _some),
     },
-    "B112": {"quotient": lambda r: use(r, "one", 0.01, "LTCP-DCR") / use(r, "one", 0.01, "LTCP")},
+    "B112": {"quotient": use("one", 0.01, "LTCP-DCR") / use("one", 0.01, "LTCP")},
     "B113": {
-        "in that order": lambda r: all(
-            triggers(r, kind, s, "LTCP-DCR") < triggers(r, kind, s, "SACK-DCR") < triggers(r, kind, s, "SACK")
-            for kind in ("one", "many")
-            for s in shares(r, kind)
-            if s >= 0.001
-        ),
+        "in that order": lambda r: all(_at_shares(k, all, partial(_in_order, k), _some)(r) for k in ("one", "many")),
         **{
             f"one flow, {s:.1%}: {a} below {b}": seeds(_fewer("one", s, a, b))
-            for s in LATE
-            if s >= 0.001
+            for s in filter(_some, LATE)
             for a, b in (("LTCP-DCR", "SACK-DCR"), ("SACK-DCR", "SACK"))
         },
         **{
             f"fifty flows, {s:.1%}: LTCP-DCR below {p}": seeds(_fewer("many", s, "LTCP-DCR", p))
-            for s in LATE
-            if s >= 0.001
-            for p in ("LTCP", "BIC", "HTCP")
+            for s in filter(_some, LATE)
+            for p in LOSS_BASED
         },
     },
     "B116": {
-        "least of LTCP-DCR": _least("many", "LTCP-DCR"),
-        "others at 10 % over 0 %, largest (half is our number)": lambda r: max(
-            use(r, "many", 0.1, p) / use(r, "many", 0.0, p) for p in ("LTCP", "BIC", "HTCP")
+        "least of LTCP-DCR": _at_shares("many", min, lambda s: use("many", s, "LTCP-DCR")),
+        "others at 10 % over 0 %, largest (half is our number)": largest(
+            use("many", 0.1, p) / use("many", 0.0, p) for p in LOSS_BASED
         ),
     },
     "B119": {
-        "LTCP-DCR at 10 %": _at("one", 0.1, "LTCP-DCR"),
-        "largest other at 1 %": lambda r: max(use(r, "one", 0.01, p) for p in OTHERS),
-        "LDP below LTCP-DCR": _below,
+        "LTCP-DCR at 10 %": use("one", 0.1, "LTCP-DCR"),
+        "largest other at 1 %": largest(use("one", 0.01, p) for p in OTHERS),
+        "LDP below LTCP-DCR": _at_shares(
+            "one", all, lambda s: use("one", s, "LDP") < use("one", s, "LTCP-DCR"), lambda s: s >= 0.01
+        ),
     },
     "B120": {
         "in that order at 10 % (1 point: our number)": _variants,
-        "LDP-100Sample below LTCP-DCR by": lambda r: (
-            use(r, "one", 0.1, "LTCP-DCR") - use(r, "one", 0.1, "LDP-100Sample")
-        ),
+        "LDP-100Sample below LTCP-DCR by": use("one", 0.1, "LTCP-DCR") - use("one", 0.1, "LDP-100Sample"),
     },
     "B123": {
-        "least of LDP below 5 %": _ldp(min),
-        "largest of LDP below 5 %": _ldp(max),
-        "LDP lower at 10 %": lambda r: use(r, "many", 0.1, "LDP") < use(r, "many", 0.001, "LDP"),
-        "least of LTCP-DCR": _least("many", "LTCP-DCR"),
+        "least of LDP below 5 %": _at_shares("many", min, lambda s: use("many", s, "LDP"), lambda s: s < 0.05),
+        "largest of LDP below 5 %": _at_shares("many", max, lambda s: use("many", s, "LDP"), lambda s: s < 0.05),
+        "LDP lower at 10 %": use("many", 0.1, "LDP") < use("many", 0.001, "LDP"),
+        "least of LTCP-DCR": _at_shares("many", min, lambda s: use("many", s, "LTCP-DCR")),
     },
     "B124": {
-        "Jain lower": _diverge("one_jain", -1),
-        "queue higher": _diverge("bottleneck_queue", 1),
-        "loss higher": lambda r: (
-            r.mean("many 0.1 LDP-100Sample", "bottleneck_drop_rate") > r.mean("many 0.1 LDP", "bottleneck_drop_rate")
-        ),
+        "Jain lower": _grown("one_jain") < 0,
+        "queue higher": _grown("bottleneck_queue") > 0,
+        "loss higher": _grown("bottleneck_drop_rate") > 0,
     },
     "B135": {
         **{
@@ -312,8 +269,8 @@ CLAIMS = {
             if s <= 0.05
             for what, column in (("queue", "bottleneck_queue"), ("drop rate", "bottleneck_drop_rate"))
         },
-        "least Jain of all": lambda r: min(
-            r.mean(f"many {s} {p}", "one_jain") for s in shares(r, "many") if s > 0 for p in FOUR["f69"]
+        "least Jain of all": _at_shares(
+            "many", min, lambda s: least(mean(f"many {s} {p}", "one_jain") for p in FOUR["f69"]), lambda s: s > 0
         ),
     },
 }
@@ -323,6 +280,5 @@ EXPERIMENT = study.experiment(
     "High-speed TCP and reordering",
     where="figures 56 to 58, 61, 62, 66, 67, 69, 70",
     former={"first": "fits", "stagger_s": 2.0},
-    variants=VARIANTS | study.STAGGERS,
     quick=study.smaller("fewer shares, 60 s of one flow; five flows at 100 Mbit/s instead of fifty at 1 Gbit/s, 36 s"),
 )

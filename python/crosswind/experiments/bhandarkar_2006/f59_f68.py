@@ -24,12 +24,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
-from crosswind import figures, stats
+from crosswind import figures
 from crosswind.experiments.bhandarkar_2006 import nets, study
+from crosswind.experiments.bhandarkar_2006.measures import PANELS, jain_of, used
 from crosswind.figures.panels import Lines, panels
-from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, measured, seeds
+from crosswind.reproduce import Picture, Quantity, Results, Scenario, measured, needed, seeds
+from crosswind.reproduce.claims.quantities import least, mean, runs
 from crosswind.stats import Estimate, exact
 
 COUNTS = (2, 10, 50, 200, 500, 1000)
@@ -86,9 +87,8 @@ def one_queue(protocol: str, seconds: float, first: str) -> Scenario:
     flow = {"one": nets.bulk(protocol, **own)}
     line = nets.wire(1000, 40, nets.droptail(ONE_BUFFER))
     record = {"series": "gauges", "sample": f"{ONE_RTT_ms} ms"}
-    return nets.dumbbell(
-        f"f64 {protocol}", line, nets.wire(2400, 10), flow, duration_s=seconds, warm_up_s=seconds, record=record
-    )
+    access = nets.wire(2400, 10)
+    return nets.dumbbell(f"f64 {protocol}", line, access, flow, duration_s=seconds, warm_up_s=seconds, record=record)
 
 
 def configurations(size: str = "full", first: str = "none", stagger_s: float = 0.05) -> dict[str, Scenario]:
@@ -116,198 +116,156 @@ def counts(r: Results) -> tuple[int, ...]:
     return tuple(map(int, r.points("f65")))
 
 
-def value(r: Results, n: int, protocol: str, column: str) -> float:
-    """One number of a cell of figures 65 and 68."""
-    return r.mean(f"f65 {n} {protocol}", column)
+def value(n: int, protocol: str, column: str) -> Quantity:
+    """One number of a cell of figures 65 and 68, run by run."""
+    return runs(f"f65 {n} {protocol}", column)
 
 
+@measured
 def curve(r: Results, protocol: str, column: str) -> np.ndarray[Any, Any]:
     """A column over the numbers of flows."""
-    return np.array([value(r, n, protocol, column) for n in counts(r)])
+    return np.array([value(n, protocol, column)(r).mean() for n in counts(r)])
 
 
-def _least_jain(protocol: str) -> Callable[[Results], float]:
-    return lambda r: float(curve(r, protocol, "one_jain").min())
+def _least_jain(protocol: str) -> Quantity:
+    return curve(protocol, "one_jain").then(np.min)
 
 
 @measured
 def _drops_up_to_200(r: Results, protocol: str) -> float:
     """Up to 200 flows at 1 Gbit/s, 20 at 100 Mbit/s."""
-    most = 200 * Size(r.size).scale
-    return max(value(r, n, protocol, "bottleneck_drop_rate") for n in counts(r) if n <= most)
+    few = np.array(counts(r)) <= 200 * Size(r.size).scale
+    return float(curve(protocol, "bottleneck_drop_rate")(r)[few].max())
 
 
-def _seeds_of(r: Results, n: int, protocol: str, column: str) -> npt.NDArray[np.float64]:
-    """One value for each seed."""
-    return r.of(f"f65 {n} {protocol}", column)
+def _buffer(r: Results) -> int:
+    """In packets."""
+    return nets.bdp(Size(r.size).rate, 60)
 
 
 def _room(r: Results) -> float:
     """The numbers of flows whose n alpha the buffer holds, up to this one."""
-    s = Size(r.size)
-    return nets.bdp(s.rate, 60) / (100 * s.scale)
+    return _buffer(r) / (100 * Size(r.size).scale)
+
+
+@measured
+def _fast_in_room(r: Results, column: str) -> np.ndarray[Any, Any]:
+    """A column of FAST while n alpha is less than 0.8 of the buffer."""
+    few = np.array(counts(r)) < 0.8 * _room(r)
+    return curve("FAST", column)(r)[few]
 
 
 def _fast_queue(r: Results) -> Estimate:
-    """Farthest queue from n alpha, relative to it, while n alpha is less than 0.8 of the buffer."""
+    """Farthest queue from n alpha, relative to it, while that is less than 0.8 of the buffer."""
+    queues = _fast_in_room("bottleneck_queue")(r)
     alpha = 100 * Size(r.size).scale
-    few = [n for n in counts(r) if n < 0.8 * _room(r)]
-    off = [value(r, n, "FAST", "bottleneck_queue") / (n * alpha) - 1 for n in few]
+    off = [q / (n * alpha) - 1 for q, n in zip(queues, counts(r), strict=False)]
     return exact(max(off, key=abs), len(off))
 
 
 def _fast_rises(r: Results) -> bool:
-    queue = curve(r, "FAST", "bottleneck_queue")
+    queue = curve("FAST", "bottleneck_queue")(r)
     return all(b >= 0.98 * a for a, b in pairwise(queue)) and queue[-1] > queue[0]
 
 
 def _fast_drops(r: Results) -> bool:
     """No drops while n times alpha fits into the buffer, drops beyond."""
-    s = Size(r.size)
-    room = nets.bdp(s.rate, 60) / (100 * s.scale)
-    drops = {n: value(r, n, "FAST", "bottleneck_drop_rate") for n in counts(r)}
-    few = [d for n, d in drops.items() if n <= room]
-    many = [d for n, d in drops.items() if n > room]
-    if not few or not many:
-        raise MissingDataError("no numbers of flows on both sides of what the buffer holds")
-    return max(few) == 0 and min(many) > 0
-
-
-def _ldp_queue(r: Results) -> float:
-    s = Size(r.size)
-    return float(curve(r, "LDP", "bottleneck_queue").max() / nets.bdp(s.rate, 60))
+    drops, few = curve("FAST", "bottleneck_drop_rate")(r), np.array(counts(r)) <= _room(r)
+    needed(few.any() and not few.all(), "no numbers of flows on both sides of what the buffer holds")
+    return drops[few].max() == 0 and drops[~few].min() > 0
 
 
 @measured
 def _ldp_least(r: Results, n_th: int) -> npt.NDArray[np.float64]:
     """The least queue of the loss-based protocols less LDP's, at one of the numbers of flows, in packets."""
-    if n_th >= len(counts(r)):
-        raise MissingDataError("a first look has fewer numbers of flows")
+    needed(n_th < len(counts(r)), "a first look has fewer numbers of flows")
     n = counts(r)[n_th]
-    others = np.min([_seeds_of(r, n, p, "bottleneck_queue") for p in LOSS_BASED], axis=0)
-    return others - _seeds_of(r, n, "LDP", "bottleneck_queue")
+    others = least(value(n, p, "bottleneck_queue") for p in LOSS_BASED)
+    return (others - value(n, "LDP", "bottleneck_queue"))(r)
 
 
-def _fewest_drops(r: Results) -> float:
-    """FAST's largest drop rate while n alpha is less than 0.8 of the buffer."""
-    return max(value(r, n, "FAST", "bottleneck_drop_rate") for n in counts(r) if n < 0.8 * _room(r))
+@measured
+def _at_most_flows(r: Results, protocol: str, column: str) -> npt.NDArray[np.float64]:
+    return value(counts(r)[-1], protocol, column)(r)
 
 
 def _drops_of_fast(r: Results) -> npt.NDArray[np.float64]:
     """At the most flows, over the median of LTCP, BIC and HTCP."""
-    n = counts(r)[-1]
-    others = np.median([_seeds_of(r, n, p, "bottleneck_drop_rate") for p in LOSS_BASED[:3]], axis=0)
-    return _seeds_of(r, n, "FAST", "bottleneck_drop_rate") / others
+    fast, *others = (_at_most_flows(p, "bottleneck_drop_rate")(r) for p in ("FAST", *LOSS_BASED[:3]))
+    return fast / np.median(others, axis=0)
 
 
-def _less_fair(protocol: str) -> Callable[[Results], npt.NDArray[np.float64]]:
-    """Least Jain's index over the numbers of flows, of LTCP-PERT less that of another."""
-
-    def least(r: Results, p: str) -> npt.NDArray[np.float64]:
-        return np.min([_seeds_of(r, n, p, "one_jain") for n in counts(r)], axis=0)
-
-    return lambda r: least(r, "LTCP-PERT") - least(r, protocol)
-
-
-def _mostly(r: Results) -> Estimate:
-    jain = curve(r, "LTCP-DCR", "one_jain")
-    return exact(float((jain > 0.95).mean()), jain.size)
+@measured
+def _fairness(r: Results, protocol: str) -> npt.NDArray[np.float64]:
+    """Least Jain's index over the numbers of flows, run by run."""
+    return least(value(n, protocol, "one_jain") for n in counts(r))(r)
 
 
 def _drop_factor(r: Results) -> Estimate:
-    ltcp, dcr = (curve(r, p, "bottleneck_drop_rate") for p in ("LTCP variable", "LTCP-DCR"))
+    ltcp, dcr = (curve(p, "bottleneck_drop_rate")(r) for p in ("LTCP variable", "LTCP-DCR"))
     some = (ltcp > 0) & (dcr > 0)
-    if not some.any():
-        raise MissingDataError("no drops")
+    needed(some.any(), "no drops")
     ratio = dcr[some] / ltcp[some]
     return exact(float(np.maximum(ratio, 1 / ratio).max()), int(some.sum()))
 
 
-def paired_jain(r: Results, n: int) -> float:
-    """Jain's index over both halves of figure 59, the mean over the runs."""
-    flows = r.table("flow_window").filter(pl.col("configuration") == f"f59 {n}")
-    return float(np.mean([stats.jain(run["rate_bps"].to_numpy()) for run in flows.partition_by("rep")]))
-
-
-def f60(r: Results, buffer: float, protocol: str, column: str) -> float:
+def f60(buffer: float, protocol: str, column: str = "bottleneck_drop_rate") -> Quantity:
     """One number of figure 60."""
-    return r.mean(f"f60 {buffer} {protocol}", column)
-
-
-def _use(buffer: float, protocol: str) -> Callable[[Results], float]:
-    s = {"full": 1e9, "quick": 1e8}
-    return lambda r: f60(r, buffer, protocol, "one_sum_bps") / s[r.size]
+    return mean(f"f60 {buffer} {protocol}", column)
 
 
 @measured
 def _f60_ratio(r: Results, which: Callable[[list[float]], float]) -> float:
-    pairs = [
-        (f60(r, b, "LTCP-DCR fixed", "bottleneck_drop_rate"), f60(r, b, "LTCP", "bottleneck_drop_rate"))
-        for b in BUFFERS
-    ]
+    pairs = [(f60(b, "LTCP-DCR fixed")(r), f60(b, "LTCP")(r)) for b in BUFFERS]
     return which([a / b for a, b in pairs if b > 0])
 
 
 def queues(r: Results) -> Picture:
     """Figure 64."""
-    wanted: dict[str, Lines] = {}
-    for p in ONE:
-        wanted[f"queue (packets), {p}"] = {"queue": r.series(f"f64 {p}", "queue_packets", "bottleneck/forward")}
+    queue = {p: r.series(f"f64 {p}", "queue_packets", "bottleneck/forward") for p in ONE}
+    wanted: dict[str, Lines] = {f"queue (packets), {p}": {"queue": line} for p, line in queue.items()}
     text = "Queue of one flow behind a buffer of 5000 packets (figure 64)."
     return panels("f64", text, wanted, "time (s)", axis="linear", shape="steps", scale="one")
 
 
 def pictures(r: Results) -> list[Picture]:
     """Four panels of figures 65 and 68, figures 59, 60 and 64."""
-    what = {
-        "mean queue (packets)": "bottleneck_queue",
-        "drop rate": "bottleneck_drop_rate",
-        "utilisation": "bottleneck_utilisation",
-        "Jain's index": "one_jain",
-    }
     at = [float(n) for n in counts(r)]
     out = []
     for name, shown in SHOWN.items():
-        wanted = {label: {p: (at, curve(r, p, c).tolist()) for p in shown} for label, c in what.items()}
+        wanted = {label: {p: (at, curve(p, c)(r).tolist()) for p in shown} for label, c in PANELS.items()}
         text = f"Queue, drop rate, utilisation and fairness by number of flows ({name.replace('f', 'figure ')})."
         out.append(panels(name, text, wanted, "flows", logarithmic=("drop rate",)))
-    out.append(
-        figures.bars(
-            "f59",
-            "Jain's index of LTCP and LTCP-DCR together.",
-            {"both": {f"{n}": paired_jain(r, n) for n in PAIRED}},
-            "Jain's index",
-        )
-    )
-    drops = {p: {f"{b}": f60(r, b, p, "bottleneck_drop_rate") for b in BUFFERS} for p in ("LTCP", "LTCP-DCR fixed")}
+    jain = {"both": {f"{n}": JAIN[n](r) for n in PAIRED}}
+    out.append(figures.bars("f59", "Jain's index of LTCP and LTCP-DCR together.", jain, "Jain's index"))
+    drops = {p: {f"{b}": f60(b, p)(r) for b in BUFFERS} for p in ("LTCP", "LTCP-DCR fixed")}
     out.append(figures.bars("f60", "Drop rate of fifty flows by buffer (products).", drops, "drop rate"))
     return [*out, queues(r)]
 
 
+JAIN = {n: jain_of(f"f59 {n}") for n in PAIRED}
 CLAIMS = {
     "B114": {
         "least ratio of drop rates": _f60_ratio(min),
         "largest ratio": _f60_ratio(max),
         **{
-            f"{p}, buffer {b} (half a point: our number)": _use(b, p)
+            f"{p}, buffer {b} (half a point: our number)": used(f"f60 {b} {p}", "one")
             for p in ("LTCP", "LTCP-DCR fixed")
             for b in (2.0, 0.1)
         },
     },
     "B115": {
-        "least Jain": lambda r: min(paired_jain(r, n) for n in PAIRED),
-        "numbers of flows with 0.95 and more": lambda r: float(np.mean([paired_jain(r, n) >= 0.95 for n in PAIRED])),
+        "least Jain": least(JAIN.values()),
+        "numbers of flows with 0.95 and more": lambda r: float(np.mean([j(r) >= 0.95 for j in JAIN.values()])),
     },
     "B117": {
         "least Jain": _least_jain("LTCP-PERT"),
-        "least Jain up to 200 flows": lambda r: float(curve(r, "LTCP-PERT", "one_jain")[:-1].min()),
-        "Jain less 0.999 at the most flows": seeds(
-            lambda r: _seeds_of(r, counts(r)[-1], "LTCP-PERT", "one_jain") - 0.999
-        ),
+        "least Jain up to 200 flows": curve("LTCP-PERT", "one_jain").then(lambda jain: jain[:-1].min()),
+        "Jain less 0.999 at the most flows": seeds(_at_most_flows("LTCP-PERT", "one_jain") - 0.999),
         "largest drop rate up to 200 flows": _drops_up_to_200("LTCP-PERT"),
-        "largest queue over LTCP's": lambda r: float(
-            (curve(r, "LTCP-PERT", "bottleneck_queue") / curve(r, "LTCP variable", "bottleneck_queue")).max()
-        ),
+        "largest queue over LTCP's": (
+            curve("LTCP-PERT", "bottleneck_queue") / curve("LTCP variable", "bottleneck_queue")
+        ).then(np.max),
     },
     "B118": {
         "queue grows (2 % of noise: our number)": _fast_rises,
@@ -317,14 +275,19 @@ CLAIMS = {
     "B121": {
         "LDP: least Jain": _least_jain("LDP"),
         "LTCP-DCR: least Jain": _least_jain("LTCP-DCR"),
-        "LTCP-DCR: cells above 0.95": _mostly,
+        "LTCP-DCR: cells above 0.95": curve("LTCP-DCR", "one_jain").then(
+            lambda jain: exact(float((jain > 0.95).mean()), jain.size)
+        ),
         "LDP: largest drop rate up to 200 flows": _drops_up_to_200("LDP"),
-        "LDP: largest queue over buffer": _ldp_queue,
+        "LDP: largest queue over buffer": curve("LDP", "bottleneck_queue").then(np.max) / _buffer,
         **{f"LDP: below the others, number {k + 1}": seeds(_ldp_least(k)) for k in range(len(COUNTS))},
     },
     "B122": {"largest factor between the drop rates": _drop_factor},
-    "B133": {"fewest flows, drop rate": _fewest_drops, "most flows, over the others": seeds(_drops_of_fast)},
-    "B134": {f"LTCP-PERT less {p}": seeds(_less_fair(p)) for p in ("BIC", "FAST")},
+    "B133": {
+        "fewest flows, drop rate": _fast_in_room("bottleneck_drop_rate").then(np.max),
+        "most flows, over the others": seeds(_drops_of_fast),
+    },
+    "B134": {f"LTCP-PERT less {p}": seeds(_fairness("LTCP-PERT") - _fairness(p)) for p in ("BIC", "FAST")},
 }
 
 EXPERIMENT = study.experiment(
@@ -332,6 +295,5 @@ EXPERIMENT = study.experiment(
     "High-speed flows without reordering",
     where="figures 59, 60, 64, 65, 68",
     former={"first": "fits", "stagger_s": 2.0},
-    variants=study.STAGGERS,
     quick=study.smaller("100 Mbit/s, a tenth of the flows, 30 s of which 10 s are left out"),
 )

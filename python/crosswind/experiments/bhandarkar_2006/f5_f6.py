@@ -20,7 +20,8 @@ import numpy.typing as npt
 
 from crosswind import figures
 from crosswind.experiments.bhandarkar_2006 import nets, study
-from crosswind.reproduce import Picture, Results, Scenario, measured
+from crosswind.reproduce import Picture, Quantity, Results, Scenario, measured
+from crosswind.reproduce.claims.quantities import runs
 
 SHARES = (0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1)
 DIFFERENCES_ms = (0, 20, 40, 60, 80, 100, 120, 140, 160, 180, 200)
@@ -51,43 +52,26 @@ def configurations(window: str = "fits", size: str = "full", **_: Any) -> dict[s
     return out
 
 
+@measured
 def curve(r: Results, figure: str, protocol: str) -> npt.NDArray[np.float64]:
     """Packets in the measured time, per point of the axis."""
     points = SHARES if figure == "f5" else DIFFERENCES_ms
     return np.array([r.mean(f"{figure} {x} {protocol}", "one_bps") / 8 / nets.PAYLOAD for x in points])
 
 
-def _falls(r: Results) -> bool:
-    sack = curve(r, "f5", "SACK")
+def _falls(sack: npt.NDArray[np.float64]) -> bool:
     floor = sack.min()
     return all(b < a or b < 1.25 * floor for a, b in pairwise(sack))
 
 
-@measured
-def _least(r: Results, figure: str, until: float) -> float:
-    points = np.array(SHARES if figure == "f5" else DIFFERENCES_ms)
-    dcr = curve(r, figure, "DCR")
-    return float((dcr / dcr[0])[points <= until].min())
+def _kept(figure: str) -> Quantity:
+    """DCR's throughput over that at the first point."""
+    return curve(figure, "DCR").then(lambda dcr: dcr / dcr[0])
 
 
-def _over_sack(r: Results) -> float:
-    many = np.array(SHARES) >= 0.01
-    return float((curve(r, "f5", "DCR") / curve(r, "f5", "SACK"))[many].min())
-
-
-def _above_everywhere(r: Results) -> bool:
-    ms = np.array(DIFFERENCES_ms) > 3e3 / nets.packets_per_s(ACCESS)
-    return bool(np.all(curve(r, "f6", "DCR")[ms] > curve(r, "f6", "SACK")[ms]))
-
-
-def _beyond(r: Results) -> float:
-    dcr = curve(r, "f6", "DCR")
-    return float((dcr / dcr[0])[np.array(DIFFERENCES_ms) > SHORT_RTT_ms].min())
-
-
-def _at_the_largest(r: Results) -> npt.NDArray[np.float64]:
-    none, most = (r.of(f"f6 {ms} DCR", "one_bps") for ms in (DIFFERENCES_ms[0], DIFFERENCES_ms[-1]))
-    return most / none - 1
+MS = np.array(DIFFERENCES_ms)
+NEAR, LATE = SHORT_RTT_ms >= MS, np.array(SHARES) >= 0.01
+NONE, MOST = (runs(f"f6 {ms} DCR", "one_bps") for ms in (DIFFERENCES_ms[0], DIFFERENCES_ms[-1]))
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -97,7 +81,7 @@ def pictures(r: Results) -> list[Picture]:
         values = {
             p: {
                 f"{100 * x:g}" if figure == "f5" else f"{x}": float(v)
-                for x, v in zip(points, curve(r, figure, p), strict=True)
+                for x, v in zip(points, curve(figure, p)(r), strict=True)
             }
             for p in PROTOCOLS
         }
@@ -105,19 +89,22 @@ def pictures(r: Results) -> list[Picture]:
     return out
 
 
+SACK, DCR = curve("f5", "SACK"), curve("f5", "DCR")
 CLAIMS = {
-    "B13": {"SACK falls": _falls, "least of DCR over its value at 0": _least("f5", 1)},
-    "B14": {"least ratio": _over_sack},
-    "B15": {"floor over capacity": lambda r: float(curve(r, "f5", "SACK").min() / nets.packets_per_s(RATE))},
+    "B13": {"SACK falls": SACK.then(_falls), "least of DCR over its value at 0": _kept("f5").then(np.min)},
+    "B14": {"least ratio": (DCR / SACK).then(lambda v: v[LATE].min())},
+    "B15": {"floor over capacity": SACK.then(np.min) / nets.packets_per_s(RATE)},
     "B16": {
-        "up to 100 ms": _least("f6", SHORT_RTT_ms),
-        "beyond": _beyond,
-        "at 200 ms, against no difference": lambda r: float(_at_the_largest(r).mean()),
+        "up to 100 ms": _kept("f6").then(lambda v: v[NEAR].min()),
+        "beyond": _kept("f6").then(lambda v: v[~NEAR].min()),
+        "at 200 ms, against no difference": (MOST / NONE - 1).then(np.mean),
     },
-    "B17": {"below everywhere": _above_everywhere},
-    "B22": {
-        "difference in packets per second": lambda r: float(abs(curve(r, "f5", "DCR")[0] - curve(r, "f5", "SACK")[0]))
+    "B17": {
+        "below everywhere": (curve("f6", "DCR") > curve("f6", "SACK")).then(
+            lambda above: above[3e3 / nets.packets_per_s(ACCESS) < MS].all()
+        )
     },
+    "B22": {"difference in packets per second": (DCR - SACK).then(lambda v: abs(v[0]))},
 }
 
 EXPERIMENT = study.experiment(__name__, "Reordering, one flow", where="figures 5, 6", quick=study.SHORT)

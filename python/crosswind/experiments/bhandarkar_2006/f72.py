@@ -13,14 +13,13 @@ meanwhile; it does not restore windows as RFC 4653 does. 120 s of which 20 s are
 2 long flows and 10 web sessions per group, and 30 s of which 5 s are left out.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import polars as pl
 
-from crosswind import figures, stats
+from crosswind import figures
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
-from crosswind.reproduce import Measure, Picture, Results, Runs, Scenario, Tables, measured
+from crosswind.reproduce import Measure, Picture, Quantity, Results, Runs, Scenario, Tables, measured
 
 PROTOCOLS = ("LTCP variable", "BIC", "HTCP", "FAST", "LTCP-DCR", "LDP")
 LINE_ms = 28.0
@@ -67,9 +66,8 @@ def world(name: str, protocol: str, size: str, line_ms: float, first: str) -> Sc
             flows[f"{group_name(a, b).lower()}-{k}"] = {**nets.bulk(protocol, start=start, **own), **ends}
             session = nets.bulk("SACK", web // long, {"uniform": ["0 s", "15 s"]}, idle_restart="on")
             flows[f"web{a}{b}-{k}"] = {**session, **ends, "workload": {"type": "web"}}
-    record = {"sample": f"{seconds // (3 if first == 'fits' else 6)} s", "series": "totals"}
-    data = {"name": nets.slug(name), "title": name, "duration": f"{seconds} s", "link": links, "flow": flows}
-    return Scenario.from_dict({**data, "record": record})
+    sample = f"{seconds // (3 if first == 'fits' else 6)} s"
+    return nets.world(name, links, flows, f"{seconds} s", sample)
 
 
 def configurations(size: str = "full", line_ms: float = LINE_ms, first: str = "none") -> dict[str, Scenario]:
@@ -85,6 +83,7 @@ def tables(runs: Runs) -> Tables:
     return {"lines": measures.links(runs).join(names, on="entity"), "flow_window": measures.flows(runs)}
 
 
+@measured
 def line(r: Results, protocol: str, name: str, column: str) -> float:
     """One number of a line; the queue is a share of the buffer."""
     row = r.table("lines").filter((pl.col("configuration") == protocol) & (pl.col("line") == name))
@@ -95,45 +94,40 @@ def line(r: Results, protocol: str, name: str, column: str) -> float:
     return value / float(str(held).split()[0])
 
 
-def jain(r: Results, protocol: str, group: str) -> float:
-    """Jain's index of the long flows of a group, the mean over the runs."""
-    own = (pl.col("configuration") == protocol) & pl.col("entity").str.starts_with(f"{group.lower()}-")
-    runs = r.table("flow_window").filter(own).partition_by("rep")
-    return sum(float(stats.jain(run["rate_bps"].to_numpy())) for run in runs) / len(runs)
-
-
-def _of_line(p: str, name: str, column: str) -> Callable[[Results], float]:
-    return lambda r: line(r, p, name, column)
+def jain(protocol: str, group: str) -> Quantity:
+    """Jain's index of the long flows of a group."""
+    return measures.jain_of(protocol, f"{group.lower()}-")
 
 
 @measured
 def _ratio(r: Results, name: str) -> float:
-    ltcp = line(r, "LTCP variable", name, "drop_rate")
-    return line(r, "LTCP-DCR", name, "drop_rate") / ltcp if ltcp > 0 else float("nan")
+    ltcp, dcr = (line(p, name, "drop_rate")(r) for p in ("LTCP variable", "LTCP-DCR"))
+    return dcr / ltcp if ltcp > 0 else float("nan")
+
+
+NAMES = [group_name(*g) for g in GROUPS]
 
 
 def pictures(r: Results) -> list[Picture]:
     """Figure 72 as four panels."""
     out = []
     for column, what in METRICS.items():
-        bars = {p: {x: line(r, p, x, column) for x in LINES} for p in PROTOCOLS}
+        bars = {p: {x: line(p, x, column)(r) for x in LINES} for p in PROTOCOLS}
         out.append(figures.bars(f"f72-{column.replace('_', '-')}", f"{what} of each line (figure 72).", bars, what))
-    bars = {p: {group_name(*g): jain(r, p, group_name(*g)) for g in GROUPS} for p in PROTOCOLS}
+    bars = {p: {g: jain(p, g)(r) for g in NAMES} for p in PROTOCOLS}
     out.append(figures.bars("f72-jain", "Jain's index of each group (figure 72).", bars, "Jain's index"))
     return out
 
 
 def _all(column: str) -> dict[str, Measure]:
-    return {f"{p}, {x}": _of_line(p, x, column) for p in PROTOCOLS for x in LINES}
+    return {f"{p}, {x}": line(p, x, column) for p in PROTOCOLS for x in LINES}
 
 
 CLAIMS = {
     "B125": _all("utilisation"),
     "B126": _all("drop_rate"),
     "B127": _all("queue"),
-    "B128": {
-        f"{p}, {group_name(*g)}": lambda r, p=p, g=g: jain(r, p, group_name(*g)) for p in PROTOCOLS for g in GROUPS
-    },
+    "B128": {f"{p}, {g}": jain(p, g) for p in PROTOCOLS for g in NAMES},
     "B129": {x: _ratio(x) for x in ("R1-R2", "R5-R4")},
 }
 

@@ -19,8 +19,10 @@ from typing import Any
 import numpy as np
 
 from crosswind import figures
-from crosswind.experiments.bhandarkar_2006 import f5_f6, measures, nets, study
-from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, measured
+from crosswind.experiments.bhandarkar_2006 import f5_f6, nets, study
+from crosswind.experiments.bhandarkar_2006.measures import mean_of
+from crosswind.reproduce import Picture, Quantity, Results, Scenario, needed
+from crosswind.reproduce.claims.quantities import largest, least, mean
 
 BUFFERS = (400, 200, 120, 80, 50, 30, 20)
 SHARES = (0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1)
@@ -48,9 +50,9 @@ def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
     return out | {f"f9 {n}": _world(f"f9 {n}", n, BUFFERS_F9[n], 0.01, size) for n in COUNTS}
 
 
-def quotient(r: Results, label: str) -> float:
+def quotient(label: str) -> Quantity:
     """Mean rate of DCR over SACK's."""
-    return r.mean(label, "dcr_bps") / r.mean(label, "sack_bps")
+    return mean(label, "dcr_bps") / mean(label, "sack_bps")
 
 
 def _drop_rates(r: Results) -> list[float]:
@@ -58,38 +60,27 @@ def _drop_rates(r: Results) -> list[float]:
 
 
 def _low_congestion(r: Results) -> float:
-    low = [quotient(r, f"f7 {b}") for b, d in zip(BUFFERS, _drop_rates(r), strict=True) if d < 0.01]
-    if not low:
-        raise MissingDataError("no buffer with less than 1 % of drops")
-    return min(low)
+    low = [quotient(f"f7 {b}")(r) for b, d in zip(BUFFERS, _drop_rates(r), strict=True) if d < 0.01]
+    return min(needed(low, "no buffer with less than 1 % of drops"))
 
 
 def _narrows(r: Results) -> bool:
     order = np.argsort(_drop_rates(r))
-    ratios = np.array([quotient(r, f"f7 {b}") for b in BUFFERS])[order]
+    ratios = np.array([quotient(f"f7 {b}")(r) for b in BUFFERS])[order]
     return all(b <= a * 1.1 for a, b in pairwise(ratios)) and ratios[-1] < ratios[0]
-
-
-@measured
-def _with_delays(r: Results, which: str) -> float:
-    ratios = [quotient(r, f"f8 {s}") for s in SHARES if s >= 0.01]
-    return min(ratios) if which == "least" else max(ratios)
 
 
 def _relative_loss(r: Results) -> bool:
     here = np.array([r.mean(f"f8 {s}", "sack_bps") for s in SHARES])
-    alone = f5_f6.curve(r.others["f5-f6"], "f5", "SACK")
+    alone = f5_f6.curve("f5", "SACK")(r.others["f5-f6"])
     some = np.array(SHARES) > 0
     return bool(np.all((here / here[0])[some] > (alone / alone[0])[some]))
 
 
-def _gap(r: Results) -> list[float]:
-    fair = nets.CEILING * 10e6
-    return [(r.mean(f"f9 {n}", "dcr_bps") - r.mean(f"f9 {n}", "sack_bps")) / (fair / n) for n in COUNTS]
-
-
 def _spread(r: Results) -> float:
-    gap = np.array(_gap(r))
+    """Largest deviation of the gap, in parts of a fair share, from its mean over the numbers of flows."""
+    fair = nets.CEILING * 10e6
+    gap = np.array([(r.mean(f"f9 {n}", "dcr_bps") - r.mean(f"f9 {n}", "sack_bps")) / (fair / n) for n in COUNTS])
     return float(np.abs(gap / gap.mean() - 1).max())
 
 
@@ -108,23 +99,21 @@ def pictures(r: Results) -> list[Picture]:
     ]
 
 
+RATIOS = {s: quotient(f"f8 {s}") for s in SHARES}
 CLAIMS = {
     "B18": {"least ratio below 1 % drops": _low_congestion, "it falls (10 % noise: our number)": _narrows},
     "B19": {
-        "ratio at 0 %": lambda r: quotient(r, "f8 0.0"),
-        **{f"with {s:.1%} late": lambda r, s=s: quotient(r, f"f8 {s}") for s in SHARES[1:]},
-        "rising from 0.1 %": lambda r: np.all(np.diff([quotient(r, f"f8 {s}") for s in SHARES[1:]]) > 0),
-        "least ratio from 1 %": _with_delays("least"),
-        "largest ratio from 1 %": _with_delays("most"),
-        "drop rate at 0 %, reported": lambda r: measures.mean_of(r, "f8 0.0", "bottleneck_drop_rate"),
+        "ratio at 0 %": RATIOS[0.0],
+        **{f"with {s:.1%} late": RATIOS[s] for s in SHARES[1:]},
+        "rising from 0.1 %": lambda r: np.all(np.diff([RATIOS[s](r) for s in SHARES[1:]]) > 0),
+        "least ratio from 1 %": least(RATIOS[s] for s in SHARES if s >= 0.01),
+        "largest ratio from 1 %": largest(RATIOS[s] for s in SHARES if s >= 0.01),
+        "drop rate at 0 %, reported": mean_of("f8 0.0", "bottleneck_drop_rate"),
     },
     "B20": {"at every share": _relative_loss},
     "B21": {
         "largest deviation from the mean gap": _spread,
-        **{
-            f"drop rate with {n}, reported": lambda r, n=n: measures.mean_of(r, f"f9 {n}", "bottleneck_drop_rate")
-            for n in COUNTS
-        },
+        **{f"drop rate with {n}, reported": mean_of(f"f9 {n}", "bottleneck_drop_rate") for n in COUNTS},
     },
 }
 

@@ -16,14 +16,23 @@ import math
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from crosswind import stats
 from crosswind.experiments.bhandarkar_2006.nets import PACKET
-from crosswind.reproduce import Results, Runs, Tables
+from crosswind.reproduce import Measure, Results, Runs, Tables, measured, needed
+from crosswind.reproduce.claims.measures import value
 from crosswind.stats import Estimate
 
 KEYS = ["configuration", "rep"]
+# What figures show of a bottleneck and its flows: panel -> column.
+PANELS = {
+    "mean queue (packets)": "bottleneck_queue",
+    "drop rate": "bottleneck_drop_rate",
+    "utilisation": "bottleneck_utilisation",
+    "Jain's index": "one_jain",
+}
 
 
 def between_samples(runs: Runs, until_s: float = math.inf) -> pl.DataFrame:
@@ -114,12 +123,37 @@ def tables(runs: Runs, until_s: float = math.inf) -> Tables:
     return {"repetition": pl.DataFrame(list(rows.values()), infer_schema_length=None), "flow_window": per_flow}
 
 
-def mean_of(results: Results, configuration: str, column: str) -> Estimate:
+def mean_of(configuration: str, column: str) -> Measure:
     """Mean of a column of `repetition` over the repetitions of a configuration."""
-    return stats.mean(results.of(configuration, column))
+    return value(configuration, column, np.mean)
 
 
-def ratio(results: Results, over: tuple[str, str], under: tuple[str, str]) -> Estimate:
+@measured
+def ratio(r: Results, over: tuple[str, str], under: tuple[str, str]) -> Estimate:
     """Mean over the repetitions of a quotient of two (configuration, column)."""
-    a, b = results.of(*over), results.of(*under)
+    a, b = r.of(*over), r.of(*under)
     return stats.mean(np.divide(a, b, out=np.full_like(a, np.nan), where=b != 0))
+
+
+@measured
+def used(r: Results, label: str, *groups: str) -> float:
+    """Payload of some groups of flows over the rate of the bottleneck, as the source counts (0.9615 at the most)."""
+    needed(label in r.runs.scenarios, f"{label} is not part of a first look")
+    links = r.runs.links().filter((pl.col("configuration") == label) & (pl.col("link") == "bottleneck"))
+    return sum(r.mean(label, f"{g}_sum_bps") for g in groups) / float(links["rate_bps"][0])
+
+
+@measured
+def rate_of(r: Results, label: str, kind: str) -> npt.NDArray[np.float64]:
+    """Mean rate of the flows whose names begin so, in each repetition."""
+    own = (pl.col("configuration") == label) & pl.col("entity").str.starts_with(kind)
+    rates = r.table("flow_window").filter(own).group_by("rep").agg(pl.col("rate_bps").mean()).sort("rep")
+    return rates["rate_bps"].to_numpy()
+
+
+@measured
+def jain_of(r: Results, label: str, kind: str = "") -> float:
+    """Jain's index of the flows whose names begin so, the mean over the runs."""
+    own = (pl.col("configuration") == label) & pl.col("entity").str.starts_with(kind)
+    runs = r.table("flow_window").filter(own).partition_by("rep")
+    return sum(float(stats.jain(run["rate_bps"].to_numpy())) for run in runs) / len(runs)

@@ -13,14 +13,14 @@ line are rare enough (one packet in 500) that one is repaired before the next. T
 """
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from crosswind.experiments.bhandarkar_2006 import measures, nets, study
-from crosswind.reproduce import MissingDataError, Results, Runs, Scenario, Tables, measured
+from crosswind.experiments.bhandarkar_2006 import nets, study
+from crosswind.reproduce import Quantity, Results, Scenario, measured, needed
+from crosswind.reproduce.claims.quantities import mean
 from crosswind.stats import Estimate, exact
 
 BASE = {"initial_window_segments": 40, "initial_ssthresh": "40000 B"}
@@ -90,51 +90,47 @@ def configurations(**_: Any) -> dict[str, Scenario]:
     return out
 
 
-def events(r: Results, label: str, *kinds: str) -> pl.DataFrame:
-    """The sender's events of some kinds in order of time, with `t` in seconds."""
-    found = r.runs.only(label).events("one")
-    if found.is_empty():
-        raise MissingDataError(f"no events of {label}")
-    return found.filter(
-        pl.col("kind").is_in(list(kinds)) & (pl.col("rep") == 0) & (pl.col("end") == "sender")
-    ).with_columns(t=pl.col("time_ns") / 1e9)
-
-
-def count(label: str, *kinds: str) -> Callable[[Results], float]:
-    """How many events of these kinds there are."""
-    return lambda r: events(r, label, *kinds).height
-
-
-def _timeouts_more(what: str) -> Callable[[Results], float]:
-    """Timeouts of DCR less those of SACK."""
-    return lambda r: events(r, f"{what} DCR", "timeout").height - events(r, f"{what} SACK", "timeout").height
+@measured
+def count(r: Results, label: str, *kinds: str) -> int:
+    """How many events of these kinds there are at the sender."""
+    return r.events(label, "one", *kinds).height
 
 
 def first_duplicate(r: Results, label: str) -> tuple[float, int]:
     """When the first duplicate ACK arrived, and what it acknowledges."""
-    acks = events(r, label, "ack")
+    acks = r.events(label, "one", "ack")
     same = acks.filter((pl.col("seq") == pl.col("seq").shift(1)) & (pl.col("seq") > 1))
-    if same.is_empty():
-        raise MissingDataError(f"no duplicate ACK in {label}")
+    needed(same, f"no duplicate ACK in {label}")
     return float(same["t"][0]), int(same["seq"][0])
 
 
 def response(r: Results, label: str) -> float:
     """When the first segment was sent again."""
-    again = events(r, label, "resend")
-    if again.is_empty():
-        raise MissingDataError(f"nothing is sent again in {label}")
-    return float(again["t"][0])
+    return float(needed(r.events(label, "one", "resend"), f"nothing is sent again in {label}")["t"][0])
 
 
-def waited(label: str) -> Callable[[Results], float]:
+def wait(r: Results, label: str) -> tuple[float, float]:
+    """When the first duplicate arrives, and when the response follows."""
+    return first_duplicate(r, label)[0], response(r, label)
+
+
+@measured
+def waited(r: Results, label: str) -> float:
     """From the first duplicate to the retransmission, in seconds."""
-    return lambda r: response(r, label) - first_duplicate(r, label)[0]
+    begins, ends = wait(r, label)
+    return ends - begins
+
+
+@measured
+def sent_in_wait(r: Results, label: str, kind: str = "send") -> int:
+    """Events between the first duplicate and the retransmission."""
+    begins, ends = wait(r, label)
+    return r.events(label, "one", kind).filter((pl.col("t") >= begins) & (pl.col("t") < ends)).height
 
 
 def srtt_at(r: Results, label: str, at: float) -> float:
     """The smoothed round-trip time at some moment: gain 1/8 over the samples until then."""
-    samples = events(r, label, "rtt").filter(pl.col("t") <= at)["seq"].to_numpy() / 1e9
+    samples = r.events(label, "one", "rtt").filter(pl.col("t") <= at)["seq"].to_numpy() / 1e9
     smoothed = samples[0]
     for x in samples[1:]:
         smoothed += (x - smoothed) / 8
@@ -144,47 +140,46 @@ def srtt_at(r: Results, label: str, at: float) -> float:
 @measured
 def beyond_srtt(r: Results, label: str) -> float:
     """From the first duplicate to the retransmission, less the smoothed round-trip time at the first duplicate."""
-    begins, _ = first_duplicate(r, label)
-    return response(r, label) - begins - srtt_at(r, label, begins)
+    begins, ends = wait(r, label)
+    return ends - begins - srtt_at(r, label, begins)
 
 
 @measured
 def duplicates_waited(r: Results, label: str) -> float:
     """Duplicates from the first to the one that triggers the response, less `W srtt / rtt` of the first."""
     (begins, acked), ends = first_duplicate(r, label), response(r, label)
-    heard = events(r, label, "ack").filter((pl.col("t") >= begins) & (pl.col("t") <= ends) & (pl.col("seq") == acked))
-    sent = events(r, label, "send").filter((pl.col("t") < begins) & (pl.col("seq") >= acked))
-    return heard.height - sent.height * _ratio(r, label)
+    heard = r.events(label, "one", "ack").filter(
+        (pl.col("t") >= begins) & (pl.col("t") <= ends) & (pl.col("seq") == acked)
+    )
+    sent = r.events(label, "one", "send").filter((pl.col("t") < begins) & (pl.col("seq") >= acked))
+    return heard.height - sent.height * srtt_over_last(label)(r)
 
 
-def _ratio(r: Results, label: str) -> float:
+@measured
+def srtt_over_last(r: Results, label: str) -> float:
     """The smoothed over the last round-trip time at the first duplicate."""
     at, _ = first_duplicate(r, label)
-    last = events(r, label, "rtt").filter(pl.col("t") <= at)["seq"][-1] / 1e9
+    last = r.events(label, "one", "rtt").filter(pl.col("t") <= at)["seq"][-1] / 1e9
     return srtt_at(r, label, at) / float(last)
 
 
 def per_duplicate(r: Results) -> Estimate:
     """New packets less duplicate ACKs during the wait, the first duplicate and its packet counted."""
-    begins, _ = first_duplicate(r, "loss DCR")
-    ends = response(r, "loss DCR")
-    inside = (pl.col("t") >= begins) & (pl.col("t") < ends)
-    acks, sent = (events(r, "loss DCR", kind).filter(inside).height for kind in ("ack", "send"))
+    acks, sent = (sent_in_wait("loss DCR", kind)(r) for kind in ("ack", "send"))
     return exact(sent - acks, acks)
 
 
 def rate_during(r: Results) -> float:
     """New packets in the time of the wait, over those in as long a time before."""
-    begins, _ = first_duplicate(r, "loss DCR")
-    ends = response(r, "loss DCR")
-    sent = events(r, "loss DCR", "send")["t"].to_numpy()
+    begins, ends = wait(r, "loss DCR")
+    sent = r.events("loss DCR", "one", "send")["t"].to_numpy()
     during, before = (np.sum((sent >= a) & (sent < a + ends - begins)) for a in (begins, begins - (ends - begins)))
     return float(during / before)
 
 
 def window_at(r: Results, label: str, at: float) -> tuple[float, float]:
     """Window just before a time, and threshold just after, in segments."""
-    cwnd = events(r, label, "cwnd")
+    cwnd = r.events(label, "one", "cwnd")
     before, after = cwnd.filter(pl.col("t") < at - 1e-9), cwnd.filter(pl.col("t") >= at - 1e-9)
     return float(before["seq"][-1]) / nets.PAYLOAD, float(after["aux"][0]) / nets.PAYLOAD
 
@@ -195,35 +190,27 @@ def _half(r: Results) -> float:
 
 
 def _grown(r: Results) -> float:
-    at_first, _ = window_at(r, "loss DCR", first_duplicate(r, "loss DCR")[0])
-    at_end, _ = window_at(r, "loss DCR", response(r, "loss DCR"))
+    at_first, at_end = (window_at(r, "loss DCR", at)[0] for at in wait(r, "loss DCR"))
     return at_end - at_first
 
 
 def _same_slow_start(r: Results) -> bool:
-    traces = [events(r, f"slow start {p}", "send", "resend").select("time_ns", "seq", "kind") for p in PROTOCOLS]
-    first = [events(r, f"slow start {p}", "recovered") for p in PROTOCOLS]
+    traces = [r.events(f"slow start {p}", "one", "send", "resend").select("time_ns", "seq", "kind") for p in PROTOCOLS]
+    first = [r.events(f"slow start {p}", "one", "recovered") for p in PROTOCOLS]
     until = min((int(f["time_ns"][0]) for f in first if f.height), default=1_500_000_000)
     cut = [t.filter(pl.col("time_ns") <= until) for t in traces]
-    return cut[0].equals(cut[1]) and events(r, "slow start DCR", "resend").height > 0
-
-
-def _sent_in_wait(r: Results) -> float:
-    begins, _ = first_duplicate(r, "window DCR")
-    ends = response(r, "window DCR")
-    return events(r, "window DCR", "send").filter((pl.col("t") >= begins) & (pl.col("t") < ends)).height
+    return cut[0].equals(cut[1]) and r.events("slow start DCR", "one", "resend").height > 0
 
 
 def _second(r: Results) -> float:
-    again = events(r, "two DCR", "resend")["t"].to_numpy()
-    if again.size < 2:
-        raise MissingDataError("fewer than two retransmissions")
+    again = r.events("two DCR", "one", "resend")["t"].to_numpy()
+    needed(again.size >= 2, "fewer than two retransmissions")
     return float(again[1] - again[0])
 
 
 def _repaired(r: Results) -> Estimate:
     """Most frequent extra delay of ACKs that fill a hole, over the round trip of the wireless line."""
-    acks = events(r, "repair DCR", "ack").with_columns(step=pl.col("seq") - pl.col("seq").shift(1))
+    acks = r.events("repair DCR", "one", "ack").with_columns(step=pl.col("seq") - pl.col("seq").shift(1))
     t, seq = acks["t"].to_numpy(), acks["seq"].to_numpy()
     waits, begun = [], None
     for i in range(1, len(t)):
@@ -237,24 +224,14 @@ def _repaired(r: Results) -> Estimate:
     return exact(float(np.median(waits)) + spacing, len(waits))
 
 
-def throughput(r: Results, label: str) -> float:
+def throughput(label: str) -> Quantity:
     """Payload packets per second between the samples."""
-    return r.mean(label, "one_bps") / 8 / nets.PAYLOAD
+    return mean(label, "one_bps") / 8 / nets.PAYLOAD
 
 
-def law(loss: float, protocol: str) -> Callable[[Results], float]:
+def law(loss: float, protocol: str) -> Quantity:
     """Throughput over equation 2.6."""
-    return lambda r: throughput(r, f"random {loss} {protocol}") / (1.2247 / (RTT_s * math.sqrt(loss)))
-
-
-def same(loss: float) -> Callable[[Results], float]:
-    """Throughput of DCR over SACK's."""
-    return lambda r: throughput(r, f"random {loss} DCR") / throughput(r, f"random {loss} SACK")
-
-
-def tables(runs: Runs) -> Tables:
-    """The usual ones, of the runs that were sampled."""
-    return measures.tables(runs)
+    return throughput(f"random {loss} {protocol}") / (1.2247 / (RTT_s * math.sqrt(loss)))
 
 
 CLAIMS = {
@@ -269,12 +246,12 @@ CLAIMS = {
     "B4": {"threshold - window/2": _half, "growth during the wait": _grown},
     "B5": {"same trace": _same_slow_start},
     "B6": {"extra delay": _repaired, "recoveries": count("repair DCR", "recovery")},
-    "B7": {x: _timeouts_more(x) for x in ("late", "loss", "window")},
-    "B8": {"new packets during the wait": _sent_in_wait, "longer than srtt by": beyond_srtt("window DCR")},
+    "B7": {x: count(f"{x} DCR", "timeout") - count(f"{x} SACK", "timeout") for x in ("late", "loss", "window")},
+    "B8": {"new packets during the wait": sent_in_wait("window DCR"), "longer than srtt by": beyond_srtt("window DCR")},
     "B9": {"recoveries": count("two DCR", "recovery"), "second retransmission after the first": _second},
     "B10": {
         **{f"DCR at {p}, over the equation": law(p, "DCR") for p in LOSSES},
-        **{f"DCR over SACK at {p}": same(p) for p in LOSSES},
+        **{f"DCR over SACK at {p}": throughput(f"random {p} DCR") / throughput(f"random {p} SACK") for p in LOSSES},
     },
     "B11": {
         "duplicates before the response, less W": duplicates_waited("loss duplicates"),
@@ -282,7 +259,7 @@ CLAIMS = {
             f"{k} the round trip: duplicates, less W srtt/rtt": duplicates_waited(f"loss duplicates {k}")
             for k in OTHER_ROUND_TRIPS
         },
-        **{f"{k} the round trip: srtt/rtt": measured(_ratio)(f"loss duplicates {k}") for k in OTHER_ROUND_TRIPS},
+        **{f"{k} the round trip: srtt/rtt": srtt_over_last(f"loss duplicates {k}") for k in OTHER_ROUND_TRIPS},
         "wait": waited("loss duplicates"),
     },
     "B12": {

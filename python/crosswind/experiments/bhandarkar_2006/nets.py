@@ -130,6 +130,21 @@ def bulk(protocol: str, count: int = 1, start: Any = "0 s", **changes: Any) -> d
     }
 
 
+def wave(mbps: float, period: str) -> dict[str, Any]:
+    """UDP that is silent for a time, then sends for as long, and so on."""
+    work = {"type": "on-off", "payload": "1012 B", "rate": f"{mbps} Mbit/s", "on": period, "off": period}
+    return {"from": "left", "to": "right", "workload": {**work, "first": "off"}}
+
+
+def world(
+    name: str, links: Mapping[str, Any], flows: Mapping[str, Any], duration: str, sample: str, **more: Any
+) -> Scenario:
+    """Links and flows whose totals are sampled; `more` are further keys of what is recorded."""
+    record = {"sample": sample, "series": "totals", **more}
+    data = {"name": slug(name), "title": name, "duration": duration, "link": dict(links), "flow": dict(flows)}
+    return Scenario.from_dict({**data, "record": record})
+
+
 def dumbbell(
     name: str,
     bottleneck: Mapping[str, Any],

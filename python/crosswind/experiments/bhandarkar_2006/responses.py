@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from crosswind.experiments.bhandarkar_2006 import nets, study
-from crosswind.reproduce import MissingDataError, Picture, Results, Runs, Scenario, Tables
+from crosswind.reproduce import Picture, Results, Runs, Scenario, Tables, measured, needed
 from crosswind.theory import windows as responses
 
 
@@ -27,15 +27,8 @@ def configurations(**_: Any) -> dict[str, Scenario]:
     flow = nets.bulk("LTCP", ltcp=law, initial_ssthresh="400000 B")
     lossy = nets.wire(10_000, 48, loss={"type": "uniform", "probability": 1e-4, "counts": "data"})
     lossy["reverse"]["loss"] = "none"
-    net = nets.dumbbell(
-        "ltcp 1e-4",
-        lossy,
-        nets.wire(10_000, 1),
-        {"one": flow},
-        duration_s=400,
-        warm_up_s=20,
-        record={"series": "gauges"},
-    )
+    access, gauges = nets.wire(10_000, 1), {"series": "gauges"}
+    net = nets.dumbbell("ltcp 1e-4", lossy, access, {"one": flow}, duration_s=400, warm_up_s=20, record=gauges)
     return {"LTCP 1e-4": net.with_({"record.sample": "100 ms"})}
 
 
@@ -47,17 +40,16 @@ def tables(runs: Runs) -> Tables:
     return {"response": pl.concat([most, responses.measured(150, (1e-6,), ("ltcp",))])}
 
 
+@measured
 def window(results: Results, law: str, loss: float) -> float:
     """The measured average window. Raises MissingDataError when it was not measured."""
     row = results.table("response").filter((pl.col("law") == law) & ((pl.col("loss") / loss - 1).abs() < 1e-6))
-    if row.is_empty():
-        raise MissingDataError(f"{law} was not measured at {loss}")
-    return float(row["window"][0])
+    return float(needed(row, f"{law} was not measured at {loss}")["window"][0])
 
 
 def _slope(results: Results) -> float:
     losses = np.array([1e-6, 1e-5, 1e-4])
-    w = [window(results, "ltcp", p) for p in losses]
+    w = [window("ltcp", p)(results) for p in losses]
     return float(np.polyfit(np.log(losses), np.log(w), 1)[0])
 
 
@@ -73,8 +65,8 @@ def pictures(results: Results) -> list[Picture]:
 
 CLAIMS = {
     "B48": {
-        "p = 1e-5": lambda r: window(r, "ltcp", 1e-05),
-        "p = 1e-6": lambda r: window(r, "ltcp", 1e-06),
+        "p = 1e-5": window("ltcp", 1e-5),
+        "p = 1e-6": window("ltcp", 1e-6),
         "slope, 1e-6 to 1e-4": _slope,
         "p = 1e-4 in a network, reported": _in_network,
     }

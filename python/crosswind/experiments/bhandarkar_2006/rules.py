@@ -21,7 +21,7 @@ import polars as pl
 from crosswind import figures
 from crosswind.core import core
 from crosswind.experiments.bhandarkar_2006 import nets, study
-from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, measured
+from crosswind.reproduce import Picture, Results, Scenario, measured, needed
 from crosswind.stats import Estimate, exact
 
 RTT_s = 0.06
@@ -46,23 +46,14 @@ def configurations(**_: Any) -> dict[str, Scenario]:
     }
 
 
-def events(r: Results, label: str, *kinds: str) -> pl.DataFrame:
-    """The sender's events of some kinds in order of time, with `t` in seconds."""
-    found = r.runs.only(label).events("one")
-    if found.is_empty():
-        raise MissingDataError(f"no events of {label}")
-    mine = (pl.col("kind").is_in(list(kinds))) & (pl.col("rep") == 0) & (pl.col("end") == "sender")
-    return found.filter(mine).with_columns(t=pl.col("time_ns") / 1e9)
-
-
 def reductions(
     r: Results, label: str
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
     """When the window fell by more than a tenth, to what share, and whether loss recovery began then."""
-    cwnd = events(r, label, "cwnd").group_by("time_ns", "t", maintain_order=True).agg(pl.col("seq").last())
+    cwnd = r.events(label, "one", "cwnd").group_by("time_ns", "t", maintain_order=True).agg(pl.col("seq").last())
     ratio = (cwnd["seq"] / cwnd["seq"].shift(1)).fill_null(1.0).to_numpy()
     fell = ratio < 0.9
-    began = events(r, label, "recovery")["t"].to_numpy()
+    began = r.events(label, "one", "recovery")["t"].to_numpy()
     t = cwnd["t"].to_numpy()[fell]
     by_loss = np.array([bool(np.any(np.abs(began - x) < 1e-6)) for x in t], dtype=bool)
     return t, ratio[fell], by_loss
@@ -89,18 +80,18 @@ def _early_share(r: Results, which: Callable[[Any], float]) -> Estimate:
 
 def _loss_share(r: Results) -> Estimate:
     _, share, by_loss = reductions(r, "pert and a loss")
-    if not by_loss.any():
-        raise MissingDataError("no recovery")
+    needed(by_loss.any(), "no recovery")
     return exact(float(share[by_loss][0]), int(by_loss.sum()))
 
 
+@measured
 def spacing(r: Results) -> npt.NDArray[np.float64]:
     """Time between packets of LDP, over the round trip divided by the window just before."""
-    sent = events(r, "ldp", "send", "resend").select("time_ns").sort("time_ns")
-    rtt = events(r, "ldp", "rtt").select(
+    sent = r.events("ldp", "one", "send", "resend").select("time_ns").sort("time_ns")
+    rtt = r.events("ldp", "one", "rtt").select(
         "time_ns", srtt=pl.col("seq").cast(pl.Float64).ewm_mean(alpha=1 / 8, adjust=False)
     )
-    cwnd = events(r, "ldp", "cwnd").select("time_ns", cwnd="seq")
+    cwnd = r.events("ldp", "one", "cwnd").select("time_ns", cwnd="seq")
     both = sent.join_asof(rtt, on="time_ns").join_asof(cwnd, on="time_ns").drop_nulls()
     gap = np.diff(both["time_ns"].to_numpy())
     own = (both["srtt"] / (both["cwnd"] / nets.PAYLOAD)).to_numpy()[:-1]
@@ -108,7 +99,7 @@ def spacing(r: Results) -> npt.NDArray[np.float64]:
 
 
 def _jump(r: Results) -> float:
-    acked = events(r, "ldp", "ack")["seq"].to_numpy()
+    acked = r.events("ldp", "one", "ack")["seq"].to_numpy()
     return float(np.diff(acked).max() / nets.PAYLOAD)
 
 
@@ -118,17 +109,12 @@ def pictures(r: Results) -> list[Picture]:
     p = core().early_curve(json.dumps({"preset": "pert"}), (delays / 1e3).tolist())
     printed = [study.BOOK.number("B95", f"at P + {ms:g} ms") for ms in CURVE_ms[:-1]]
     points: dict[str, Any] = {"p": (delays, p), "published": (CURVE_ms[:-1], printed)}
-    cwnd = events(r, "pert", "cwnd")
+    cwnd = r.events("pert", "one", "cwnd")
+    window = {"PERT": (cwnd["t"], cwnd["seq"] / nets.PAYLOAD)}
+    f42, caption = "PERT's probability of a response.", "Window of one PERT flow on 10 Mbit/s and 60 ms."
     return [
-        figures.scatter(
-            "f42", "PERT's probability of a response.", points, "smoothed queueing delay (ms)", "probability"
-        ),
-        figures.over_time(
-            "pert-window",
-            "Window of one PERT flow on 10 Mbit/s and 60 ms.",
-            {"PERT": (cwnd["t"], cwnd["seq"] / nets.PAYLOAD)},
-            "window (segments)",
-        ),
+        figures.scatter("f42", f42, points, "smoothed queueing delay (ms)", "probability"),
+        figures.over_time("pert-window", caption, window, "window (segments)"),
     ]
 
 
@@ -141,9 +127,9 @@ CLAIMS = {
         "share kept after a loss": _loss_share,
     },
     "B130": {
-        "least interval": lambda r: exact(float(spacing(r).min()), spacing(r).size),
+        "least interval": spacing().then(lambda x: exact(float(x.min()), x.size)),
         "largest step of the acknowledgement": _jump,
-        "intervals from 0.9 to 1.1, reported": lambda r: float(np.mean((spacing(r) > 0.9) & (spacing(r) < 1.1))),
+        "intervals from 0.9 to 1.1, reported": spacing().then(lambda x: np.mean((x > 0.9) & (x < 1.1))),
     },
 }
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crosswind.experiments.bhandarkar_2006 import nets
-from crosswind.reproduce import MissingDataError, Results
+from crosswind.reproduce import Results, needed
 
 #: Samples in a cycle.
 STEPS = 40
@@ -46,8 +46,7 @@ class SawTooth:
     def whole(self, least: int = 3) -> tuple[int, int]:
         """The first and the last of the samples between which whole cycles lie; the same number of losses."""
         at = self.losses()
-        if len(at) <= least:
-            raise MissingDataError(f"{max(0, len(at) - 1)} whole cycles, of at least {least}")
+        needed(len(at) > least, f"{max(0, len(at) - 1)} whole cycles, of at least {least}")
         return at[0], at[-1]
 
     def loss(self) -> float:
@@ -68,8 +67,7 @@ class SawTooth:
         a, b = self.whole()
         cycle = (self.t[b] - self.t[a]) / (len(self.losses()) - 1)
         since = self.t[a] + cycle * np.arange(n) / n
-        if since[-1] + seconds > self.t[-1]:
-            raise MissingDataError(f"the run is too short for {seconds:.0f} s from every phase")
+        needed(since[-1] + seconds <= self.t[-1], f"the run is too short for {seconds:.0f} s from every phase")
         used = self._between(self.payload, since, seconds) * 8 / seconds / self.rate_bps
         return used, self._between(self.drops, since, seconds) / self._between(self.arrived, since, seconds)
 
@@ -81,8 +79,7 @@ class SawTooth:
 
 def of(r: Results, label: str) -> SawTooth:
     """The totals of a run. Raises MissingDataError where it was not made."""
-    if label not in r.runs.scenarios:
-        raise MissingDataError(f"{label} is not part of a first look")
+    needed(label in r.runs.scenarios, f"{label} is not part of a first look")
     runs = r.runs.only(label, [0])
 
     def total(metric: str, entity: str) -> tuple[Numbers, Numbers]:

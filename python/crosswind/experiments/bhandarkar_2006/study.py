@@ -1,6 +1,8 @@
 """How the experiments of [Bhandarkar 2006] are declared. The source ran each once, as it seems."""
 
+import csv
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from crosswind.experiments.bhandarkar_2006 import measures, nets
@@ -15,11 +17,6 @@ STUDY = Study(
     "bhandarkar-2006", SOURCE, BOOK, reps=10, quick_reps=1, tables=measures.tables, readings=variants(__file__)
 )
 LATER = "0.2 s"
-# Chapter V: how far apart flows start, which is within 50 ms.
-STAGGERS = {
-    f"stagger-{ms}-ms": Variant(f"flows start within {ms} ms of each other", {"stagger_s": ms / 1e3})
-    for ms in (10, 2000)
-}
 
 
 def experiment(
@@ -27,7 +24,6 @@ def experiment(
     title: str,
     *,
     former: Mapping[str, Any] | None = None,
-    variants: Mapping[str, Variant] | None = None,
     **more: Any,
 ) -> Experiment:
     """One experiment; `former` is what its `configurations` was given before the readings were corrected.
@@ -37,7 +33,7 @@ def experiment(
     floor = {"rto_min": LATER}
     readings = {"rto-200-ms": Variant("timeouts of 0.2 s and more", floor)}
     readings["former"] = Variant("as before the readings were corrected", floor | dict(former or {}))
-    return STUDY.experiment(module, title, read=_waiting, variants=readings | dict(variants or {}), **more)
+    return STUDY.experiment(module, title, read=_waiting, variants=readings, **more)
 
 
 def _waiting(configurations: Configurations) -> Configurations:
@@ -46,6 +42,12 @@ def _waiting(configurations: Configurations) -> Configurations:
         return {k: nets.waiting(s, rto_min) for k, s in found.items()} if rto_min else found
 
     return read
+
+
+def rows(file: str) -> list[dict[str, str]]:
+    """The rows of a printed table, as text."""
+    with (Path(__file__).parent / "data" / file).open(encoding="utf-8", newline="") as f:
+        return list(csv.DictReader(f))
 
 
 def span_s(size: str) -> tuple[float, float]:

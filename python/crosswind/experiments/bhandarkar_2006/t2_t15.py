@@ -15,17 +15,16 @@ the other rates. `--quick` runs 100 Mbit/s alone, TCP for three whole cycles, th
 more); the claims about other rates stay unclear.
 """
 
-import csv
 from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from crosswind import figures
+from crosswind import figures, stats
 from crosswind.experiments.bhandarkar_2006 import measures, nets, saw_tooth, study
-from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, measured
+from crosswind.reproduce import Picture, Quantity, Results, Scenario, measured, needed
+from crosswind.reproduce.claims.quantities import mean
 from crosswind.stats import Estimate
 from crosswind.theory import ltcp as theory
 
@@ -39,12 +38,7 @@ BUFFERS = {"1 BDP": 15_000, "1/3 BDP": 5000}
 RTT_ms = 120
 
 
-def _published() -> dict[tuple[str, str, int], float]:
-    with (Path(__file__).parent / "data" / "t2.csv").open(encoding="utf-8", newline="") as f:
-        return {(r["quantity"], r["protocol"], int(r["rate"])): float(r["value"]) for r in csv.DictReader(f)}
-
-
-PUBLISHED = _published()
+PUBLISHED = {(r["quantity"], r["protocol"], int(r["rate"])): float(r["value"]) for r in study.rows("t2.csv")}
 
 
 def third(rate: int) -> int:
@@ -85,60 +79,54 @@ def configurations(size: str = "full", first: str = "none") -> dict[str, Scenari
     return out
 
 
-def goodput(rate: int, protocol: str) -> Callable[[Results], float]:
+def goodput(rate: int, protocol: str) -> Quantity:
     """Payload over the rate of the link."""
-    return lambda r: r.mean(f"t2 {rate} {protocol}", "one_bps") / rate / 1e6
+    return mean(f"t2 {rate} {protocol}", "one_bps") / rate / 1e6
 
 
+@measured
 def tcp(r: Results, rate: int, buffer: str = "1/3 BDP") -> saw_tooth.SawTooth:
     """The run of TCP."""
     return saw_tooth.of(r, label(buffer, "SACK") if rate == 1000 else f"t2 {rate} SACK")
 
 
-def loss(r: Results, rate: int, protocol: str) -> float:
+TCP = {x: tcp(x) for x in RATES}
+TCP_BEHIND = {b: tcp(1000, b) for b in BUFFERS}
+
+
+def loss(rate: int, protocol: str) -> Quantity:
     """Drop rate of the bottleneck; of TCP in whole cycles."""
     if protocol == "SACK":
-        return tcp(r, rate).loss()
-    return r.mean(f"t2 {rate} {protocol}", "bottleneck_drop_rate")
+        return TCP[rate].then(lambda tcp: tcp.loss())
+    return mean(f"t2 {rate} {protocol}", "bottleneck_drop_rate")
 
 
 @measured
 def _order(r: Results, rate: int) -> bool:
-    values = [loss(r, rate, p) for p in ("SACK", "BIC", "LTCP", "HTCP")]
+    values = [loss(rate, p)(r) for p in ("SACK", "BIC", "LTCP", "HTCP")]
     return all(a < b for a, b in pairwise(values))
 
 
 @measured
 def _quotient(r: Results, rate: int, over: str, under: str) -> float:
-    least = loss(r, rate, under)
-    if not least:
-        raise MissingDataError(f"no losses of {NAMES[under]} at {rate} Mbit/s")
-    return loss(r, rate, over) / least
-
-
-def _column(buffer: str, protocol: str, column: str) -> Callable[[Results], Estimate]:
-    return lambda r: measures.mean_of(r, label(buffer, protocol), column)
-
-
-def _events(buffer: str, protocol: str) -> Callable[[Results], Estimate]:
-    """In the seconds of table XV; the run of table II lasts longer."""
-    measured_s = TABLE_15_s if buffer == "1 BDP" else TABLE_2_s
-    return lambda r: _column(buffer, protocol, "one_recoveries")(r).scaled(TABLE_15_s / measured_s)
-
-
-def _per_event(buffer: str, protocol: str) -> Callable[[Results], Estimate]:
-    run = label(buffer, protocol)
-    return lambda r: measures.ratio(r, (run, "bottleneck_drops"), (run, "one_recoveries"))
+    least = loss(rate, under)(r)
+    return float(loss(rate, over)(r) / needed(least, f"no losses of {NAMES[under]} at {rate} Mbit/s"))
 
 
 @measured
-def _over_tcp(r: Results, buffer: str, protocol: str) -> float:
-    own = r.mean(label(buffer, protocol), "bottleneck_drop_rate")
-    return own / tcp(r, 1000, buffer).loss()
+def _events(r: Results, buffer: str, protocol: str) -> Estimate:
+    """In the seconds of table XV; the run of table II lasts longer."""
+    measured_s = TABLE_15_s if buffer == "1 BDP" else TABLE_2_s
+    found = stats.mean(r.of(label(buffer, protocol), "one_recoveries"))
+    return found.scaled(TABLE_15_s / measured_s)
+
+
+def _drop_rate(buffer: str, protocol: str) -> Quantity:
+    return mean(label(buffer, protocol), "bottleneck_drop_rate")
 
 
 def _slope(r: Results) -> float:
-    y = [loss(r, x, "LTCP") for x in RATES]
+    y = [loss(x, "LTCP")(r) for x in RATES]
     return float(np.polyfit(np.log(RATES), np.log(y), 1)[0])
 
 
@@ -147,27 +135,9 @@ def _same_goodput(r: Results) -> float:
     return max(abs(r.mean(f"t2 {x} LTCP variable", "one_bps") / r.mean(f"t2 {x} LTCP", "one_bps") - 1) for x in rates)
 
 
-def _over_closed_form(rate: int) -> Callable[[Results], float]:
-    ideal = theory.tcp_loss_per_cycle(nets.bdp(rate, RTT_ms), third(rate))
-    return lambda r: tcp(r, rate).loss() / ideal
-
-
-def _in_2000_s(rate: int, pick: Callable[[Any], Any]) -> Callable[[Results], float]:
-    """Of the ceiling, over the phases of the cycle."""
-    return lambda r: float(pick(tcp(r, rate).phases()[0])) / nets.CEILING
-
-
-def _closed_form(buffer: str) -> Callable[[Results], float]:
-    printed = TCP_LOSS[buffer]
-    return lambda _: theory.tcp_loss_per_cycle(nets.bdp(1000, RTT_ms), BUFFERS[buffer]) / printed
-
-
-def _closed_use(buffer: str) -> Callable[[Results], float]:
-    return lambda _: theory.utilisation(0.5, BUFFERS[buffer] / nets.bdp(1000, RTT_ms)) * nets.CEILING
-
-
-def _tcp_over_printed(buffer: str) -> Callable[[Results], float]:
-    return lambda r: tcp(r, 1000, buffer).loss() / TCP_LOSS[buffer]
+def _phases(rate: int, pick: Callable[[Any], Any], column: int = 0) -> Quantity:
+    """What TCP uses of the link (or loses: column 1) in 2000 s, over the phases of its cycle."""
+    return TCP[rate].then(lambda tcp: float(pick(tcp.phases()[column])))
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -181,67 +151,68 @@ def pictures(r: Results) -> list[Picture]:
     return [figures.bars("t2-loss", "Loss rate of one flow by rate (Mbit/s).", bars, "loss rate", known)]
 
 
-# Table XV.
-TCP_LOSS = {"1 BDP": 3.08e-9, "1/3 BDP": 7.07e-9}
-LOSSES = {
-    ("1 BDP", "LTCP"): 1.11e-5,
-    ("1/3 BDP", "LTCP"): 1.95e-5,
-    ("1 BDP", "BIC"): 4.99e-6,
-    ("1/3 BDP", "BIC"): 1.06e-5,
-    ("1 BDP", "HTCP"): 8.89e-5,
-    ("1/3 BDP", "HTCP"): 6.34e-5,
-}
+def _over_printed(found: Quantity, protocol: str, rate: int = 1000, quantity: str = "loss") -> Quantity:
+    return found / PUBLISHED[quantity, protocol, rate]
+
+
+CELLS = [(b, p) for p in ("LTCP", "BIC", "HTCP") for b in BUFFERS]
+CLOSED_FORM = {b: theory.tcp_loss_per_cycle(nets.bdp(1000, RTT_ms), n) for b, n in BUFFERS.items()}
+SAW_TOOTH = {b: theory.utilisation(0.5, n / nets.bdp(1000, RTT_ms)) * nets.CEILING for b, n in BUFFERS.items()}
 CLAIMS = {
-    "B53": {
-        **{f"LTCP at {x}": goodput(x, "LTCP") for x in RATES},
-        **{f"{p} at {x}": goodput(x, p) for p in ("HTCP", "BIC") for x in RATES},
-    },
+    "B53": {f"{p} at {x}": goodput(x, p) for p in ("LTCP", "HTCP", "BIC") for x in RATES},
     "B54": {
-        f"at {x}, {said}": _in_2000_s(x, pick)
+        f"at {x}, {said}": _phases(x, pick) / nets.CEILING
         for x in RATES
         for said, pick in (("of the ceiling", np.mean), ("least phase", np.min), ("largest phase", np.max))
     },
     "B55": {
-        **{
-            f"at {x}, over the printed": lambda r, x=x: loss(r, x, "LTCP") / PUBLISHED["loss", "LTCP", x] for x in RATES
-        },
+        **{f"at {x}, over the printed": _over_printed(loss(x, "LTCP"), "LTCP", x) for x in RATES},
         "power of the rate, reported": _slope,
     },
     "B56": {
-        **{f"at {x}, over the closed form": _over_closed_form(x) for x in RATES},
-        **{f"at {x}, over the printed": lambda r, x=x: tcp(r, x).loss() / PUBLISHED["loss", "TCP", x] for x in RATES},
         **{
-            f"at {x}, of 2000 s": lambda r, x=x: float(tcp(r, x).phases()[1].mean()) / PUBLISHED["loss", "TCP", x]
+            f"at {x}, over the closed form": loss(x, "SACK") / theory.tcp_loss_per_cycle(nets.bdp(x, RTT_ms), third(x))
             for x in RATES
         },
+        **{f"at {x}, over the printed": _over_printed(loss(x, "SACK"), "TCP", x) for x in RATES},
+        **{f"at {x}, of 2000 s": _over_printed(_phases(x, np.mean, 1), "TCP", x) for x in RATES},
     },
     "B57": {
         **{f"TCP < BIC < LTCP < HTCP at {x}": _order(x) for x in (1000, 2400)},
         "LTCP/TCP at 2400": _quotient(2400, "LTCP", "SACK"),
         **{f"HTCP/LTCP at {x}": _quotient(x, "HTCP", "LTCP") for x in (1000, 2400)},
     },
-    "B71": {f"{p}, {b}": _events(b, p) for b, p in LOSSES},
+    "B71": {f"{p}, {b}": _events(b, p) for b, p in CELLS},
     "B72": {
-        f"{p}, {b}, over the printed": lambda r, b=b, p=p, v=v: _column(b, p, "bottleneck_drop_rate")(r).value / v
-        for (b, p), v in LOSSES.items()
+        f"{p}, {b}, over the printed": _over_printed(_drop_rate(b, p), p, quantity=f"loss behind {b}") for b, p in CELLS
     },
     "B73": {
-        **{f"closed form, {b}, over the printed": _closed_form(b) for b in BUFFERS},
-        **{f"utilisation of the saw-tooth, {b}": _closed_use(b) for b in BUFFERS},
-        **{f"loss, {b}, over the printed": _tcp_over_printed(b) for b in BUFFERS},
-        **{f"utilisation, {b}": lambda r, b=b: tcp(r, 1000, b).used() for b in BUFFERS},
-        **{f"200 s to 1200 s, {b}": lambda r, b=b: tcp(r, 1000, b).used_between(200, 1200) for b in BUFFERS},
+        **{
+            f"closed form, {b}, over the printed": _over_printed(
+                Quantity(lambda _, b=b: CLOSED_FORM[b]), "TCP", quantity=f"loss behind {b}"
+            )
+            for b in BUFFERS
+        },
+        **{f"utilisation of the saw-tooth, {b}": lambda _, b=b: SAW_TOOTH[b] for b in BUFFERS},
+        **{
+            f"loss, {b}, over the printed": _over_printed(
+                run.then(lambda tcp: tcp.loss()), "TCP", quantity=f"loss behind {b}"
+            )
+            for b, run in TCP_BEHIND.items()
+        },
+        **{f"utilisation, {b}": run.then(lambda tcp: tcp.used()) for b, run in TCP_BEHIND.items()},
+        **{f"200 s to 1200 s, {b}": run.then(lambda tcp: tcp.used_between(200, 1200)) for b, run in TCP_BEHIND.items()},
     },
-    "B74": {f"{p}, {b}": _per_event(b, p) for b, p in LOSSES},
-    "B75": {f"{p}, {b}": _over_tcp(b, p) for b, p in LOSSES},
+    "B74": {
+        f"{p}, {b}": measures.ratio((label(b, p), "bottleneck_drops"), (label(b, p), "one_recoveries"))
+        for b, p in CELLS
+    },
+    "B75": {f"{p}, {b}": _drop_rate(b, p) / TCP_BEHIND[b].then(lambda tcp: tcp.loss()) for b, p in CELLS},
     "B76": {
         "goodput apart by": _same_goodput,
         **{f"loss ratio at {x}": _quotient(x, "LTCP variable", "LTCP") for x in RATES},
     },
-    "B77": {
-        f"at {x}, over the printed": lambda r, x=x: loss(r, x, "LTCP variable") / PUBLISHED["loss", "variable", x]
-        for x in RATES
-    },
+    "B77": {f"at {x}, over the printed": _over_printed(loss(x, "LTCP variable"), "variable", x) for x in RATES},
 }
 
 EXPERIMENT = study.experiment(

@@ -14,13 +14,13 @@ time; HTCP and BIC have no such scale, and an overflow costs a tenth of the wind
 more share less equally.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
+from crosswind.experiments.bhandarkar_2006.measures import used
 from crosswind.experiments.bhandarkar_2006.t2_t15 import third
-from crosswind.reproduce import Results, Scenario, measured
-from crosswind.stats import Estimate
+from crosswind.reproduce import Measure, Quantity, Scenario
+from crosswind.reproduce.claims.quantities import mean
 
 COUNTS = (2, 4, 6, 8, 10)
 RATES = (100, 500, 1000)
@@ -38,9 +38,7 @@ def two_paths(name: str, protocol: str, ratio: int, rate: float, buffer: int, se
         links[f"right-{kind}"] = {"from": "b", "to": f"sink-{kind}", **nets.wire(2400, 1)}
         flow = nets.bulk(protocol, start=start, **tcp)
         flows[kind] = {**flow, "from": f"source-{kind}", "to": f"sink-{kind}"}
-    record = {"sample": f"{seconds / 4:.3f} s", "series": "totals"}
-    data = {"name": nets.slug(name), "title": name, "duration": f"{seconds} s", "link": links, "flow": flows}
-    return Scenario.from_dict({**data, "record": record})
+    return nets.world(name, links, flows, f"{seconds} s", f"{seconds / 4:.3f} s")
 
 
 def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
@@ -56,18 +54,16 @@ def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
             rate, buffer = 1000 * scale, round(5000 * scale)
             flow = {"one": nets.bulk(p, n, start, **ltcp)}
             name = f"t3 {n} {p}"
-            out[name] = nets.high_speed(
-                name, flow, rate_mbps=rate, buffer=buffer, pairs=n, duration_s=seconds, warm_up_s=seconds / 5
-            )
+            lengths: dict[str, Any] = {"duration_s": seconds, "warm_up_s": seconds / 5}
+            out[name] = nets.high_speed(name, flow, rate_mbps=rate, buffer=buffer, pairs=n, **lengths)
     for p in OPPONENTS:
         own: dict[str, Any] = ltcp if p.startswith("LTCP") else {}
         for r in RATES:
             rate, buffer = r * scale, max(3, round(third(r) * scale))
             flows = {"tcp": nets.bulk("SACK", start=start), "other": nets.bulk(p, start=start, **own)}
             name = f"t4 {r} {p}"
-            out[name] = nets.high_speed(
-                name, flows, rate_mbps=rate, buffer=buffer, pairs=2, duration_s=seconds, warm_up_s=seconds / 4
-            )
+            lengths = {"duration_s": seconds, "warm_up_s": seconds / 4}
+            out[name] = nets.high_speed(name, flows, rate_mbps=rate, buffer=buffer, pairs=2, **lengths)
         for ratio in RATIOS:
             for b in (5000, 500):
                 name = f"t5 {ratio} {b} {p}"
@@ -75,48 +71,41 @@ def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
     return out
 
 
-def jain(n: int, protocol: str) -> Callable[[Results], Estimate]:
+def jain(n: int, protocol: str) -> Measure:
     """Jain's index of n flows."""
-    return lambda r: measures.mean_of(r, f"t3 {n} {protocol}", "one_jain")
+    return measures.mean_of(f"t3 {n} {protocol}", "one_jain")
 
 
-@measured
-def _used(r: Results, label: str, rate: float, *groups: str) -> float:
-    links = r.runs.links()
-    capacity = links.filter((links["configuration"] == label) & (links["link"] == "bottleneck"))
-    return sum(r.mean(label, f"{g}_sum_bps") for g in groups) / float(capacity["rate_bps"][0])
-
-
-def tcp_share(rate: int, protocol: str, group: str = "tcp") -> Callable[[Results], float]:
+def tcp_share(rate: int, protocol: str, group: str = "tcp") -> Quantity:
     """Rate of one of the two flows, in Mbit/s (of the full size)."""
-    return lambda r: r.mean(f"t4 {rate} {protocol}", f"{group}_bps") / 1e6
+    return mean(f"t4 {rate} {protocol}", f"{group}_bps") / 1e6
 
 
-def unfairness(ratio: int, buffer: int, protocol: str) -> Callable[[Results], Estimate]:
+def unfairness(ratio: int, buffer: int, protocol: str) -> Quantity:
     """Rate of the flow with the short round trip over the other's."""
     label = f"t5 {ratio} {buffer} {protocol}"
-    return lambda r: measures.ratio(r, (label, "short_bps"), (label, "long_bps"))
+    return measures.ratio((label, "short_bps"), (label, "long_bps"))
 
 
-def _spread(n: int) -> Callable[[Results], Estimate]:
-    return lambda r: measures.ratio(r, (f"t3 {n} LTCP variable", "one_sd_bps"), (f"t3 {n} LTCP", "one_sd_bps"))
+def _all_unfair(*protocols: str) -> dict[str, Measure]:
+    cells = [(p, k, b) for p in protocols for b in (5000, 500) for k in RATIOS]
+    return {f"{p}, ratio {k}, buffer {b}": unfairness(k, b, p) for p, k, b in cells}
+
+
+def _spread(n: int) -> Quantity:
+    return measures.ratio((f"t3 {n} LTCP variable", "one_sd_bps"), (f"t3 {n} LTCP", "one_sd_bps"))
 
 
 CLAIMS = {
     "B58": {
         **{f"Jain, n = {n}": jain(n, "LTCP") for n in COUNTS},
-        **{f"used, n = {n}": _used(f"t3 {n} LTCP", 1000, "one") for n in COUNTS},
+        **{f"used, n = {n}": used(f"t3 {n} LTCP", "one") for n in COUNTS},
     },
     "B59": {f"at {x} Mbit/s": tcp_share(x, "LTCP") for x in RATES},
     "B60": {f"{p} at {x}": tcp_share(x, p) for p in ("LTCP", "HTCP", "BIC") for x in RATES},
-    "B61": {f"at {x}": _used(f"t4 {x} LTCP", x, "tcp", "other") for x in RATES},
+    "B61": {f"at {x}": used(f"t4 {x} LTCP", "tcp", "other") for x in RATES},
     "B62": {f"ratio {k}, buffer {b}": unfairness(k, b, "LTCP") for b in (5000, 500) for k in RATIOS},
-    "B63": {
-        f"{p}, ratio {k}, buffer {b}": unfairness(k, b, p)
-        for p in ("LTCP", "HTCP", "BIC")
-        for b in (5000, 500)
-        for k in RATIOS
-    },
+    "B63": _all_unfair("LTCP", "HTCP", "BIC"),
     "B79": {
         **{f"Jain, n = {n}": jain(n, "LTCP variable") for n in COUNTS},
         **{f"deviation over the fixed one's, n = {n}": _spread(n) for n in COUNTS},
@@ -124,14 +113,9 @@ CLAIMS = {
     "B80": {f"{p} at {x}": tcp_share(x, p) for p in ("LTCP", "LTCP variable") for x in RATES},
     "B81": {
         **{f"at {x}": tcp_share(x, "LTCP variable", "other") for x in RATES},
-        **{f"share at {x}": _used(f"t4 {x} LTCP variable", x, "other") for x in RATES},
+        **{f"share at {x}": used(f"t4 {x} LTCP variable", "other") for x in RATES},
     },
-    "B82": {
-        f"{p}, ratio {k}, buffer {b}": unfairness(k, b, p)
-        for p in ("LTCP", "LTCP variable")
-        for b in (5000, 500)
-        for k in RATIOS
-    },
+    "B82": _all_unfair("LTCP", "LTCP variable"),
 }
 
 EXPERIMENT = study.experiment(

@@ -19,7 +19,6 @@ start, whose 2.4 s at 150 ms count tenfold in transfers.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,8 @@ import polars as pl
 
 from crosswind import figures
 from crosswind.experiments.bhandarkar_2006 import nets, study
-from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, Variant, measured
+from crosswind.reproduce import Picture, Quantity, Results, Scenario, measured, needed
+from crosswind.reproduce.claims.quantities import least, mean
 from crosswind.stats import Estimate, exact
 
 CLASSES = {"low": 25, "moderate": 70, "high": 150}
@@ -90,9 +90,7 @@ class Size:
             "bus": {"from": "sender", "to": "card", **bus},
             "bottleneck": {"from": "card", "to": "receiver", **line},
         }
-        record = {"sample": f"{sample_s * self.scale:.3f} s", "series": "totals"}
-        data = {"name": nets.slug(name), "title": name, "duration": f"{seconds * self.scale:.3f} s", "link": links}
-        return Scenario.from_dict({**data, "flow": flows, "record": record})
+        return nets.world(name, links, flows, f"{seconds * self.scale:.3f} s", f"{sample_s * self.scale:.3f} s")
 
 
 def configurations(size: str = "full", **hosts: Any) -> dict[str, Scenario]:
@@ -126,60 +124,42 @@ def size_of(r: Results) -> Size:
     return Size(r.size)
 
 
+@measured
 def transfers(r: Results, c: str, protocol: str) -> npt.NDArray[np.float64]:
     """Seconds of full size of each transfer of the first repetition."""
     flows = r.runs.only(f"t8 {c} {protocol}").flows().filter(pl.col("rep") == 0)
     done = flows.filter(pl.col("elapsed_ns") >= 0)
-    if done.height < flows.height:
-        raise MissingDataError(f"{flows.height - done.height} transfers were not finished")
+    needed(done.height >= flows.height, f"{flows.height - done.height} transfers were not finished")
     return done["elapsed_ns"].to_numpy() / 1e9 / size_of(r).scale
 
 
-def _times(c: str) -> Callable[[Results], float]:
-    return lambda r: float(transfers(r, c, "TCP").sum() / transfers(r, c, "LTCP").sum())
-
-
-def _spread(c: str, p: str) -> Callable[[Results], Estimate]:
-    return lambda r: exact(float(transfers(r, c, p).std(ddof=1)), transfers(r, c, p).size)
-
-
-def _wider(c: str) -> Callable[[Results], Estimate]:
-    return lambda r: transfers(r, c, "LTCP").std(ddof=1) > transfers(r, c, "TCP").std(ddof=1)
-
-
-def jain(r: Results, c: str, n: int, p: str) -> float:
-    """Jain's index of a row of table IX."""
-    return r.mean(f"t9 {c} {n} {p}", "one_jain")
+def _deviation(c: str, p: str) -> Quantity:
+    return transfers(c, p).then(lambda t: t.std(ddof=1))
 
 
 ROWS = [(c, n) for c in CLASSES for n in COUNTS]
 
 
+def jain(c: str, n: int, p: str) -> Quantity:
+    """Jain's index of a row of table IX."""
+    return mean(f"t9 {c} {n} {p}", "one_jain")
+
+
 def _fairer(r: Results) -> Estimate:
     """Rows of table IX in which LTCP is not less fair than TCP, to the three digits of the table."""
-    found = [round(jain(r, c, n, "LTCP"), 3) >= round(jain(r, c, n, "TCP"), 3) for c, n in ROWS]
+    found = [round(jain(c, n, "LTCP")(r), 3) >= round(jain(c, n, "TCP")(r), 3) for c, n in ROWS]
     return exact(float(np.sum(found)), len(found))
 
 
-def _least_jain(p: str) -> Callable[[Results], float]:
-    return lambda r: min(jain(r, c, n, p) for c, n in ROWS)
-
-
-def _sum(n: int, p: str) -> Callable[[Results], float]:
-    return lambda r: r.mean(f"t9 high {n} {p}", "one_sum_bps") / 1e6 / size_of(r).scale
-
-
-def _more(n: int) -> Callable[[Results], float]:
-    return lambda r: _sum(n, "LTCP")(r) / _sum(n, "TCP")(r)
+@measured
+def _sum(r: Results, n: int, p: str) -> float:
+    return r.mean(f"t9 high {n} {p}", "one_sum_bps") / 1e6 / size_of(r).scale
 
 
 def over_time(r: Results, flow: str) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Time in s and Mbit/s, both of full size, of a flow of figure 35."""
     s = size_of(r)
-    sizes = r.runs.only("f35").sample("size_bytes", flow).filter(pl.col("rep") == 0).sort("time_ns")
-    if sizes.height < 3:
-        raise MissingDataError("no samples of figure 35")
-    t, v = sizes["time_ns"].to_numpy() / 1e9, sizes["value"].to_numpy()
+    t, v = r.series("f35", "size_bytes", flow)
     return t[1:] / s.scale, np.diff(v) * 8 / 1e6 / np.diff(t) / s.scale
 
 
@@ -195,12 +175,11 @@ def _period(r: Results, which: str, share: Callable[[list[float]], float]) -> fl
 
 def pictures(r: Results) -> list[Picture]:
     """Table IX as bars, figure 35."""
-    t9 = {p: {f"{c} {n}": jain(r, c, n, p) for c, n in ROWS} for p in PROTOCOLS}
+    t9 = {p: {f"{c} {n}": jain(c, n, p)(r) for c, n in ROWS} for p in PROTOCOLS}
     f35 = {"LTCP": over_time(r, "one"), "UDP": over_time(r, "udp")}
-    rows = pl.read_csv(Path(__file__).parent / "data" / "t9_jain.csv")
+    rows = study.rows("t9_jain.csv")
     known = {
-        p: {f"{c.lower()} {n}": j for c, n, j in rows.filter(protocol=p).select("rtt", "n", "jain").iter_rows()}
-        for p in PROTOCOLS
+        p: {f"{x['rtt'].lower()} {x['n']}": float(x["jain"]) for x in rows if x["protocol"] == p} for p in PROTOCOLS
     }
     b89 = study.BOOK.numbers("B89")
     for label, mbps in {"with UDP": b89["least with UDP"], "without": b89["least without"]}.items():
@@ -211,20 +190,23 @@ def pictures(r: Results) -> list[Picture]:
     ]
 
 
-VARIANTS = {
-    "silent-queue": Variant("the host's queue drops what does not fit and tells nobody", {"tells": False}),
-    "no-memory": Variant("hosts remember nothing of connections that have ended", {"remembers": False}),
-    "clock-10-ms": Variant("netem lets packets go when the kernel's clock of 10 ms ticks", {"clock_ms": 10.0}),
-}
 CLAIMS = {
-    "B85": {c: _times(c) for c in CLASSES},
+    "B85": {c: transfers(c, "TCP").then(np.sum) / transfers(c, "LTCP").then(np.sum) for c in CLASSES},
     "B86": {
-        **{c: _wider(c) for c in ("moderate", "high")},
-        **{f"{p}, {c}, reported": _spread(c, p) for c in ("moderate", "high") for p in PROTOCOLS},
+        **{c: _deviation(c, "LTCP") > _deviation(c, "TCP") for c in ("moderate", "high")},
+        **{
+            f"{p}, {c}, reported": transfers(c, p).then(lambda t: exact(float(t.std(ddof=1)), t.size))
+            for c in ("moderate", "high")
+            for p in PROTOCOLS
+        },
     },
-    "B87": {"rows": _fairer, "least of LTCP": _least_jain("LTCP"), "least of TCP, reported": _least_jain("TCP")},
+    "B87": {
+        "rows": _fairer,
+        "least of LTCP": least(jain(*row, "LTCP") for row in ROWS),
+        "least of TCP, reported": least(jain(*row, "TCP") for row in ROWS),
+    },
     "B88": {
-        **{f"LTCP over TCP, n = {n}": _more(n) for n in (2, 10)},
+        **{f"LTCP over TCP, n = {n}": _sum(n, "LTCP") / _sum(n, "TCP") for n in (2, 10)},
         **{f"{p}, n = {n}, reported": _sum(n, p) for n in (2, 10) for p in PROTOCOLS},
     },
     "B89": {
@@ -240,5 +222,4 @@ EXPERIMENT = study.experiment(
     where="tables VII to IX, figure 35",
     reps=1,
     quick=study.smaller("a tenth of rate, queue, W_T and time, 10 transfers of a hundredth"),
-    variants=VARIANTS,
 )

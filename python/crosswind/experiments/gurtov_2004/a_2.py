@@ -11,10 +11,9 @@ What may differ here: nothing is left open.
 
 from typing import Any
 
-import polars as pl
-
-from crosswind.experiments.gurtov_2004 import overlay, study
-from crosswind.reproduce import Results, Scenario
+from crosswind.experiments.gurtov_2004 import overlay
+from crosswind.reproduce import Results, Scenario, measured
+from crosswind.reproduce.claims.quantities import runs
 
 RATES = ("10 Mbit/s", "384 kbit/s", "2 Mbit/s", "100 Mbit/s", "1 Mbit/s")
 DELAYS = ("5 ms", "300 ms", "1 ms", "150 ms", "20 ms", "600 ms", "0.5 ms")
@@ -44,26 +43,26 @@ def configurations(**_: Any) -> dict[str, Scenario]:
     return out
 
 
+@measured
 def _queue_after(r: Results, name: str, after_s: float) -> float:
-    s = r.runs.sample("queue_packets", f"{overlay.HOP}/forward").filter(pl.col("configuration") == name)
-    return float(s.filter(pl.col("time_ns") >= (SHRINK_S + after_s) * 1e9).sort("time_ns")["value"][0])
+    t, queued = r.series(name, "queue_packets", f"{overlay.HOP}/forward")
+    return float(queued[t >= SHRINK_S + after_s][0])
 
 
 CLAIMS = {
     "G78": {
-        "out of order": lambda r: float(r.of("steps", "stream_out_of_order_packets").sum()),
-        "arrived": lambda r: float(r.of("steps", "stream_received_packets").sum()),
+        "out of order": runs("steps", "stream_out_of_order_packets").then(sum),
+        "arrived": runs("steps", "stream_received_packets").then(sum),
     },
     "G79": {
-        "with the look, 10 ms later": lambda r: _queue_after(r, "tail", 0.01),
-        "without it, 10 ms later": lambda r: _queue_after(r, "none", 0.01),
-        "without it, 3 s later": lambda r: _queue_after(r, "none", 3.0),
+        "with the look, 10 ms later": _queue_after("tail", 0.01),
+        "without it, 10 ms later": _queue_after("none", 0.01),
+        "without it, 3 s later": _queue_after("none", 3.0),
     },
 }
 
-EXPERIMENT = study.experiment(
+EXPERIMENT = overlay.experiment(
     __name__,
     "Order of packets and limit of the queue on a link that changes",
     where="appendix A.2 and section 3.2.2",
-    tables=overlay.repetition,
 )

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from crosswind.experiments.gurtov_2004 import overlay, study
-from crosswind.reproduce import Results, Scenario
+from crosswind.experiments.gurtov_2004 import overlay
+from crosswind.reproduce import Results, Scenario, measured
 
 PHASES = ((8, 20), (25, 40), (48, 60))
 
@@ -51,6 +51,7 @@ def load(r: Results, configuration: str) -> npt.NDArray[np.float64]:
     return (passed("sender", "send", "resend") - passed("receiver", "receive") - passed("sender", "drop")).astype(float)
 
 
+@measured
 def variation(r: Results, configuration: str) -> float:
     """Standard deviation of the load, of its mean; the mean of the three phases."""
     steady = (load(r, configuration)[10 * a : 10 * b] for a, b in PHASES)
@@ -59,14 +60,11 @@ def variation(r: Results, configuration: str) -> float:
 
 CLAIMS = {
     "G90": {
-        "variation of TFRC, of TCP's": lambda r: variation(r, "TFRC") / variation(r, "TCP"),
-        "variation of TCP": lambda r: variation(r, "TCP"),
+        "variation of TFRC, of TCP's": variation("TFRC") / variation("TCP"),
+        "variation of TCP": variation("TCP"),
     }
 }
 
-EXPERIMENT = study.experiment(
-    __name__,
-    "The load of TFRC and of TCP under a constant stream that comes and goes",
-    where="figure 2.2",
-    tables=overlay.repetition,
+EXPERIMENT = overlay.experiment(
+    __name__, "The load of TFRC and of TCP under a constant stream that comes and goes", where="figure 2.2"
 )

@@ -11,10 +11,9 @@ What may differ here: the measured network's terminals and buffers; the buffer h
 
 import numpy as np
 
-from crosswind.experiments.gurtov_2004 import study
-from crosswind.experiments.gurtov_2004.traces import Trace, figure_of, transfers
-from crosswind.experiments.gurtov_2004.worlds import SLOW, trace
-from crosswind.reproduce import Picture, Results, Scenario
+from crosswind.experiments.gurtov_2004.traces import Trace, experiment, figures_of, flow, traced
+from crosswind.experiments.gurtov_2004.worlds import trace
+from crosswind.reproduce import Results, Scenario
 
 AT_s, LOST = 40.0, 10
 GAPS_s = (3, 4, 5)
@@ -27,32 +26,26 @@ def configurations() -> dict[str, Scenario]:
     out = {}
     for gap in GAPS_s:
         spikes = {"at": [f"{AT_s:g} s"], "length": f"{gap} s", "discard": LOST}
-        out[f"gap of {gap} s"] = trace(
-            f"f3-4-{gap}", tcp, {"spikes": spikes, "queue": queue}, duration_s=90.0, path=SLOW
-        )
+        link = {"spikes": spikes, "queue": queue}
+        out[f"gap of {gap} s"] = trace(f"f3-4-{gap}", tcp, link, duration_s=90.0, path="gprs")
     return out
 
 
-def _repair(r: Results, gap: int) -> float:
-    t = Trace(r, f"gap of {gap} s")
+@traced
+def _repair(t: Trace, gap: int) -> float:
     end = AT_s + gap
     sent = t.sent(end)
     done = next((a for a in t.times("ack") if a > end and t.acked(float(a)) >= sent), np.inf)
     return float(done - end)
 
 
-CLAIMS = {
-    "G89": {"mean": lambda r: float(np.mean([_repair(r, g) for g in GAPS_s]))}
-    | {f"gap of {g} s": lambda r, g=g: _repair(r, g) for g in GAPS_s}
-    | {"segments lost": lambda r: Trace(r, "gap of 4 s").value("lost_packets")}
-}
+def _mean(r: Results) -> float:
+    return float(np.mean([m(r) for m in REPAIRS.values()]))
 
 
-def pictures(r: Results) -> list[Picture]:
-    """The middle one."""
-    return [figure_of(r, "gap of 4 s", "f3-4", "A cell reselection of 4 s with ten segments lost.", 70.0)]
+REPAIRS = {f"gap of {g} s": _repair(f"gap of {g} s", g) for g in GAPS_s}
+CLAIMS = {"G89": {"mean": _mean, **REPAIRS, "segments lost": flow("gap of 4 s", "lost_packets")}}
 
+pictures = figures_of({"gap of 4 s": "f3-4"}, "A cell reselection of 4 s with ten segments lost.", 70.0)
 
-EXPERIMENT = study.experiment(
-    __name__, "A cell reselection under a download", where="figure 3.4, section 3.1.4", tables=transfers
-)
+EXPERIMENT = experiment(__name__, "A cell reselection under a download", where="figure 3.4, section 3.1.4")

@@ -21,11 +21,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 
 from crosswind import figures
 from crosswind.experiments.gurtov_2004 import overlay, study
-from crosswind.reproduce import Picture, Results, Scenario
+from crosswind.reproduce import Picture, Results, Scenario, measured
 
 ALLOCATION_ms = 500
 # Of delays that spread evenly from 220 to 800 ms, as they were measured.
@@ -54,58 +53,47 @@ def configurations(**_: Any) -> dict[str, Scenario]:
     return out
 
 
-def _delays(r: Results, interval: str, ends: tuple[str, str]) -> npt.NDArray[np.float64]:
-    """One-way delays in ms from one end of the flow to the other, in order of time."""
-    sent = overlay.events(r, interval, "ping", "send", ends[0]).select("seq", pl.col("t").alias("sent"))
-    got = overlay.events(r, interval, "ping", "receive", ends[1]).select("seq", "t")
-    both = got.join(sent, on="seq").sort("sent")
-    return (both["t"] - both["sent"]).to_numpy() * 1e3
+WAYS = {"uplink": ("sender", "receiver"), "downlink": ("receiver", "sender")}
 
 
-def up(r: Results, interval: str) -> npt.NDArray[np.float64]:
-    """Uplink delays."""
-    return _delays(r, interval, ("sender", "receiver"))
+@measured
+def delays_ms(r: Results, interval: str, way: str) -> npt.NDArray[np.float64]:
+    """One-way delays in order of time."""
+    return overlay.delays(r, interval, "ping", ends=WAYS[way]).sort("sent")["delay"].to_numpy() * 1e3
 
 
-def down(r: Results, interval: str) -> npt.NDArray[np.float64]:
-    """Downlink delays."""
-    return _delays(r, interval, ("receiver", "sender"))
+UP, UP_5, DOWN, DOWN_5 = (delays_ms(i, way) for way in WAYS for i in PINGS)
 
 
-def _levels(r: Results) -> tuple[float, float]:
-    """The two levels of the uplink: medians of what waited for an allocation of its own (500 ms at least) or not."""
-    d = up(r, "0.5 s")
-    return float(np.median(d[d < ALLOCATION_ms])), float(np.median(d[d >= ALLOCATION_ms]))
+def _level(d: npt.NDArray[np.float64], word: str) -> float:
+    """A level of the uplink: the median of what waited for an allocation of its own (500 ms at least), or not."""
+    return float(np.median(d[(d >= ALLOCATION_ms) == (word == "upper")]))
 
 
-def _concentrated(r: Results) -> float:
+def _concentrated(d: npt.NDArray[np.float64]) -> float:
     """Share of uplink delays within 50 ms of a level."""
-    d = up(r, "0.5 s")
-    return float(np.mean(np.any([np.abs(d - level) <= 50 for level in _levels(r)], axis=0)))
+    return float(np.mean(np.any([np.abs(d - _level(d, x)) <= 50 for x in ("lower", "upper")], axis=0)))
 
 
-def _constant(r: Results) -> float:
+def _constant(d: npt.NDArray[np.float64]) -> float:
     """Share of downlink delays within 1 ms of their median."""
-    d = down(r, "0.5 s")
     return float(np.mean(np.abs(d - np.median(d)) <= 1))
 
 
 CLAIMS = {
     "G84": {
-        "0.5 s: uplink delays at the levels": _concentrated,
-        "0.5 s: lower level": lambda r: _levels(r)[0],
-        "0.5 s: upper level": lambda r: _levels(r)[1],
-        "0.5 s: downlink delays at their median": _constant,
-        "5 s: lowest uplink delay": lambda r: float(up(r, "5 s").min()),
-        "5 s less 0.5 s: median of the downlink": lambda r: float(
-            np.median(down(r, "5 s")) - np.median(down(r, "0.5 s"))
-        ),
+        "0.5 s: uplink delays at the levels": UP.then(_concentrated),
+        "0.5 s: lower level": UP.then(lambda d: _level(d, "lower")),
+        "0.5 s: upper level": UP.then(lambda d: _level(d, "upper")),
+        "0.5 s: downlink delays at their median": DOWN.then(_constant),
+        "5 s: lowest uplink delay": UP_5.then(np.min),
+        "5 s less 0.5 s: median of the downlink": DOWN_5.then(np.median) - DOWN.then(np.median),
     },
     "G85": {
-        "0.5 s: mean of the uplink, of 510 ms": lambda r: float(up(r, "0.5 s").mean()) / EVEN_MEAN_ms,
-        "0.5 s: standard deviation of the uplink, of 167 ms": lambda r: float(up(r, "0.5 s").std()) / EVEN_DEVIATION_ms,
-        "0.5 s: longest uplink delay": lambda r: float(up(r, "0.5 s").max()),
-        "standard deviation of the uplink, 5 s over 0.5 s": lambda r: float(up(r, "5 s").std() / up(r, "0.5 s").std()),
+        "0.5 s: mean of the uplink, of 510 ms": UP.then(np.mean) / EVEN_MEAN_ms,
+        "0.5 s: standard deviation of the uplink, of 167 ms": UP.then(np.std) / EVEN_DEVIATION_ms,
+        "0.5 s: longest uplink delay": UP.then(np.max),
+        "standard deviation of the uplink, 5 s over 0.5 s": UP_5.then(np.std) / UP.then(np.std),
     },
 }
 
@@ -114,12 +102,11 @@ def pictures(r: Results) -> list[Picture]:
     """Delays of the pings in order (figure 3.8)."""
     out = []
     for interval in PINGS:
-        u, d = up(r, interval), down(r, interval)
-        lines = {"uplink": (np.arange(len(u)), u), "downlink": (np.arange(len(d)), d)}
+        found = {way: delays_ms(interval, way)(r) for way in WAYS}
+        lines = {way: (np.arange(len(d)), d) for way, d in found.items()}
         name = "fig-3-8-" + interval.replace(" ", "").replace(".", "")
-        out.append(
-            figures.scatter(name, f"One-way delay of pings every {interval} (figure 3.8).", lines, "ping", "delay (ms)")
-        )
+        caption = f"One-way delay of pings every {interval} (figure 3.8)."
+        out.append(figures.scatter(name, caption, lines, "ping", "delay (ms)"))
     return out
 
 

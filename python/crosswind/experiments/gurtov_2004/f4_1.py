@@ -11,10 +11,9 @@ author's scripts (9.6 kbit/s, 500 ms, ten packets). Segments have 1000 bytes as 
 that of RFC 2988, one segment is timed per window without timestamps. Other rates and segments are variants.
 """
 
-from crosswind.experiments.gurtov_2004 import study
-from crosswind.experiments.gurtov_2004.traces import Trace, figure_of, transfers
-from crosswind.experiments.gurtov_2004.worlds import MSS, SLOW, trace
-from crosswind.reproduce import Picture, Results, Scenario
+from crosswind.experiments.gurtov_2004.traces import experiment, figures_of, flow
+from crosswind.experiments.gurtov_2004.worlds import MSS, trace
+from crosswind.reproduce import Quantity, Scenario
 
 WITHOUT, WITH = "no timestamps", "timestamps"
 
@@ -29,33 +28,25 @@ def configurations(rate_bps: int = 9_600, mss: int = MSS) -> dict[str, Scenario]
     }
     tcp = {"mss": f"{mss} B", "window_limit_segments": 64, "initial_ssthresh": f"{64 * mss} B"}
     return {
-        c: trace(f"f4-1-{x}", tcp | {"timestamps": x}, link, duration_s=50.0, path=SLOW)
+        c: trace(f"f4-1-{x}", tcp | {"timestamps": x}, link, duration_s=50.0, path="gprs")
         for c, x in ((WITHOUT, "off"), (WITH, "on"))
     }
 
 
-def _data_sent(r: Results, c: str) -> float:
+def _data_sent(c: str) -> Quantity:
     """Throughput as the source defines it: all data that leaves the sender, sent again or not, in segments."""
-    return Trace(r, c).value("sent_packets") - 1
+    return flow(c, "sent_packets") - 1
 
 
 CLAIMS = {
     "G28": {
-        "spurious timeouts without": lambda r: Trace(r, WITHOUT).value("spurious_episodes"),
-        "with": lambda r: Trace(r, WITH).value("spurious_episodes"),
-        "data acknowledged with / without": lambda r: (
-            Trace(r, WITH).value("size_bytes") / Trace(r, WITHOUT).value("size_bytes")
-        ),
-        "data sent with / without": lambda r: _data_sent(r, WITH) / _data_sent(r, WITHOUT),
+        "spurious timeouts without": flow(WITHOUT, "spurious_episodes"),
+        "with": flow(WITH, "spurious_episodes"),
+        "data acknowledged with / without": flow(WITH, "size_bytes") / flow(WITHOUT, "size_bytes"),
+        "data sent with / without": _data_sent(WITH) / _data_sent(WITHOUT),
     }
 }
 
+pictures = figures_of({WITHOUT: "f4-1a", WITH: "f4-1b"}, "SACK sender on a slow link, {}.", 50.0)
 
-def pictures(r: Results) -> list[Picture]:
-    """Both traces."""
-    return [
-        figure_of(r, c, f"f4-1{x}", f"SACK sender on a slow link, {c}.", 50.0) for c, x in ((WITHOUT, "a"), (WITH, "b"))
-    ]
-
-
-EXPERIMENT = study.experiment(__name__, "Timestamps on a slow link", where="figure 4.1", tables=transfers)
+EXPERIMENT = experiment(__name__, "Timestamps on a slow link", where="figure 4.1")

@@ -12,10 +12,9 @@ What may differ here: nothing is left open; `validation/ns2` compares the send s
 
 from typing import Any
 
-from crosswind.experiments.gurtov_2004 import study
-from crosswind.experiments.gurtov_2004.traces import Trace, figure_of, transfers
+from crosswind.experiments.gurtov_2004.traces import Trace, experiment, figures_of, traced
 from crosswind.experiments.gurtov_2004.worlds import ACKS, DUP, LOSS, LOSS_ACKS, RFC1323, STAMPS, STEADY, listed
-from crosswind.reproduce import Picture, Results, Scenario
+from crosswind.reproduce import Scenario
 
 RULES: dict[str, dict[str, Any]] = {
     "bugfix": {},
@@ -37,32 +36,25 @@ def configurations() -> dict[str, Scenario]:
     return out
 
 
-def recoveries_after_timeout(c: str) -> Any:
+@traced
+def recoveries_after_timeout(t: Trace) -> float:
     """Fast recoveries between the first timeout and the acknowledgement of everything sent before it."""
-
-    def measure(r: Results) -> float:
-        t = Trace(r, c)
-        timeout = t.first("timeout")
-        high = t.sent(timeout)
-        return float(sum(1 for x in t.times("recovery") if x > timeout and t.acked(float(x)) < high))
-
-    return measure
+    timeout = t.first("timeout")
+    high = t.sent(timeout)
+    return float(sum(1 for x in t.times("recovery") if x > timeout and t.acked(float(x)) < high))
 
 
-def later_timeouts(c: str) -> Any:
+@traced
+def later_timeouts(t: Trace) -> float:
     """Timeouts after the first one."""
-    return lambda r: float(len(Trace(r, c).times("timeout")) - 1)
+    return float(len(t.times("timeout")) - 1)
 
 
-def first_is_recovery(c: str) -> Any:
+@traced
+def first_is_recovery(t: Trace) -> float:
     """Whether a fast retransmit came before any further timeout."""
-
-    def measure(r: Results) -> float:
-        t = Trace(r, c)
-        first = t.first("timeout")
-        return float(t.first("recovery", after_s=first) < t.first("timeout", after_s=first + 1e-6))
-
-    return measure
+    first = t.first("timeout")
+    return float(t.first("recovery", after_s=first) < t.first("timeout", after_s=first + 1e-6))
 
 
 HEURISTICS = ("ACK heuristic", "timestamp heuristic")
@@ -82,21 +74,17 @@ CLAIMS = {
 }
 
 
-def pictures(r: Results) -> list[Picture]:
-    """The source's seven traces and the control without bugfix."""
-    names = {
-        "dup, bugfix": "f4-10a",
-        "loss, bugfix": "f4-10b",
-        "dup, ACK heuristic": "f4-11a",
-        "loss, ACK heuristic": "f4-11b",
-        "dup, timestamp heuristic": "f4-12a",
-        "loss, timestamp heuristic": "f4-12b",
-        "ackf, ACK heuristic": "f4-13",
-        "dup, no bugfix": "f4-10c",
-    }
-    return [figure_of(r, c, name, f"NewReno after a timeout: {c}.", 6.0) for c, name in names.items()]
+# The source's seven traces and the control without bugfix.
+SHOWN = {
+    "dup, bugfix": "f4-10a",
+    "loss, bugfix": "f4-10b",
+    "dup, ACK heuristic": "f4-11a",
+    "loss, ACK heuristic": "f4-11b",
+    "dup, timestamp heuristic": "f4-12a",
+    "loss, timestamp heuristic": "f4-12b",
+    "ackf, ACK heuristic": "f4-13",
+    "dup, no bugfix": "f4-10c",
+}
+pictures = figures_of(SHOWN, "NewReno after a timeout: {}.", 6.0)
 
-
-EXPERIMENT = study.experiment(
-    __name__, "NewReno after a timeout: bugfix and heuristics", where="figures 4.10 to 4.13", tables=transfers
-)
+EXPERIMENT = experiment(__name__, "NewReno after a timeout: bugfix and heuristics", where="figures 4.10 to 4.13")

@@ -14,13 +14,11 @@ swept quantity are not given.
 
 from typing import Any
 
-import numpy as np
-
-from crosswind import figures, stats
-from crosswind.experiments.gurtov_2004 import study
-from crosswind.experiments.gurtov_2004.traces import transfers
+from crosswind import figures
+from crosswind.experiments.gurtov_2004.traces import experiment, ratio
 from crosswind.experiments.gurtov_2004.worlds import MSS, RFC1323, STAMPS, three_states
 from crosswind.reproduce import Picture, Results, Scenario, measured
+from crosswind.stats import Estimate
 
 RATES_kbps = (200, 400, 800, 1600, 3200)
 DURATION_s = 8.0
@@ -48,26 +46,19 @@ def configurations(first_s: float = 1.5, second_s: float = 0.8) -> dict[str, Sce
     """Both halves over the rates, and uniform losses at 800 kbit/s."""
     out = {}
     for rule, tcp in RULES.items():
-        for rate in RATES_kbps:
-            for half in ("loss", "duplicate"):
-                out[f"{half}, {rate}, {rule}"] = three_states(
-                    f"f4-14-{half}", _phases(half, first_s, second_s), tcp, rate_kbps=rate, duration_s=DURATION_s
-                ).with_({"record": None})
+        for half in ("loss", "duplicate"):
+            phases = _phases(half, first_s, second_s)
+            for rate in RATES_kbps:
+                out[f"{half}, {rate}, {rule}"] = three_states(f"f4-14-{half}", phases, tcp, rate, DURATION_s)
         for p in UNIFORM:
             uniform = [{"length": "1000 s", "probability": p}]
-            out[f"uniform, {p}, {rule}"] = three_states(
-                "f4-14-uniform", uniform, tcp, rate_kbps=800, duration_s=60.0
-            ).with_({"record": None})
+            out[f"uniform, {p}, {rule}"] = three_states("f4-14-uniform", uniform, tcp, 800, 60.0)
     return out
 
 
 def _ratio(new: str, old: str) -> Any:
     """Ratio of mean throughputs of two configurations: all data that the sender sent, as the source defines it."""
-
-    def statistic(a: Any, b: Any, axis: int) -> Any:
-        return np.mean(a, axis=axis) / np.mean(b, axis=axis)
-
-    return lambda r: stats.estimate(statistic, r.of(new, "segments"), r.of(old, "segments"), pairing="paired")
+    return ratio(new, old, "segments")
 
 
 def _rate_kbps(r: Results, configuration: str) -> float:
@@ -76,13 +67,13 @@ def _rate_kbps(r: Results, configuration: str) -> float:
 
 
 @measured
-def _largest(r: Results, half: str, new: str, old: str) -> stats.Estimate:
+def _largest(r: Results, half: str, new: str, old: str) -> Estimate:
     """The largest ratio over the sweep."""
     return max((_ratio(f"{half}, {k}, {new}", f"{half}, {k}, {old}")(r) for k in RATES_kbps), key=lambda e: e.value)
 
 
 @measured
-def _furthest(r: Results, half: str, new: str, old: str) -> stats.Estimate:
+def _furthest(r: Results, half: str, new: str, old: str) -> Estimate:
     """The ratio furthest from 1 over the sweep."""
     ratios = (_ratio(f"{half}, {k}, {new}", f"{half}, {k}, {old}")(r) for k in RATES_kbps)
     return max(ratios, key=lambda e: abs(e.value - 1.0))
@@ -114,14 +105,9 @@ def pictures(r: Results) -> list[Picture]:
     out = []
     for half, name in (("loss", "f4-14a"), ("duplicate", "f4-14b")):
         lines = {rule: (RATES_kbps, [_rate_kbps(r, f"{half}, {k}, {rule}") for k in RATES_kbps]) for rule in RULES}
-        out.append(
-            figures.scatter(
-                name, f"Throughput after a timeout, `{half}`.", lines, "rate of the link (kbit/s)", "kbit/s"
-            )
-        )
+        caption = f"Throughput after a timeout, `{half}`."
+        out.append(figures.scatter(name, caption, lines, "rate of the link (kbit/s)", "kbit/s"))
     return out
 
 
-EXPERIMENT = study.experiment(
-    __name__, "Throughput of bugfix and heuristics", where="figure 4.14, section 4.5.4", tables=transfers, reps=100
-)
+EXPERIMENT = experiment(__name__, "Throughput of bugfix and heuristics", where="figure 4.14, section 4.5.4", reps=100)

@@ -10,20 +10,17 @@ What may differ here: as in the traces of figure 4.2. A flight of 8 to 15 is the
 segment; the spike begins between the ACK of segment 7 and that of segment 8.
 """
 
-from dataclasses import replace
-
-from crosswind.experiments.gurtov_2004 import study
-from crosswind.experiments.gurtov_2004.traces import Trace, figure_of, transfers
-from crosswind.experiments.gurtov_2004.worlds import E1, EIFEL, SLOW, VARIANTS, Path, trace
-from crosswind.reproduce import Picture, Results, Scenario, Variant, measured
+from crosswind.experiments.gurtov_2004.traces import Trace, experiment, figures_of, flow, traced
+from crosswind.experiments.gurtov_2004.worlds import EIFEL, VARIANTS, trace
+from crosswind.reproduce import Scenario
+from crosswind.reproduce.claims.quantities import least
 
 SENDERS = tuple(VARIANTS)
 LOST = range(9, 16)
-FORMER = replace(SLOW, spike_at_s=4.0, spike_s=7.0, tcp={**SLOW.tcp, "initial_window_segments": 1})
 SEGMENTS = 100
 
 
-def configurations(path: Path = E1) -> dict[str, Scenario]:
+def configurations(path: str = "chosen") -> dict[str, Scenario]:
     """Three senders, the same losses."""
     loss = {"loss": {"type": "list", "packets": list(LOST)}}
     tcp = EIFEL | {"spurious_response": "option-1"}
@@ -33,53 +30,35 @@ def configurations(path: Path = E1) -> dict[str, Scenario]:
     }
 
 
-@measured
-def _genuine_after(r: Results, c: str) -> float:
-    t = Trace(r, c)
+@traced
+def _genuine_after(t: Trace) -> float:
     return float(sum(t.times("timeout") > t.first("spurious")))
 
 
-def _wait(r: Results) -> float:
+@traced
+def _wait(t: Trace) -> float:
     """From the first ACK after the spike that advances in recovery to the genuine timeout."""
-    t = Trace(r, SENDERS[0])
     recovery = t.first("recovery", after_s=t.first("spurious"))
     una = t.acked(recovery)
-    acks = t.times("ack")
-    partial = min((a for a in acks if a > recovery and t.acked(float(a)) > una), default=float("nan"))
+    partial = min((a for a in t.times("ack") if a > recovery and t.acked(float(a)) > una), default=float("nan"))
     return t.first("timeout", after_s=float(partial)) - float(partial)
 
 
-def _time(r: Results, c: str) -> float:
-    return Trace(r, c).value("elapsed_ns") / 1e9
-
-
+RENO, NEWRENO, FACK = SENDERS
+TIME = {s: flow(s, "elapsed_ns") / 1e9 for s in SENDERS}
 CLAIMS = {
     "G8": {
-        "judged spurious": lambda r: min(Trace(r, s).value("spurious_detected") for s in SENDERS),
-        "Reno-SACK, genuine": _genuine_after(SENDERS[0]),
-        "NewReno-SACK, genuine": _genuine_after(SENDERS[1]),
-        "FACK, genuine": _genuine_after(SENDERS[2]),
-        "Reno-SACK, from the partial ACK to the timeout": _wait,
+        "judged spurious": least(flow(s, "spurious_detected") for s in SENDERS),
+        **{f"{s}, genuine": _genuine_after(s) for s in SENDERS},
+        "Reno-SACK, from the partial ACK to the timeout": _wait(RENO),
     },
     "G9": {
-        "NewReno-SACK less FACK": lambda r: _time(r, SENDERS[1]) - _time(r, SENDERS[2]),
-        "Reno-SACK less NewReno-SACK": lambda r: _time(r, SENDERS[0]) - _time(r, SENDERS[1]),
+        "NewReno-SACK less FACK": TIME[NEWRENO] - TIME[FACK],
+        "Reno-SACK less NewReno-SACK": TIME[RENO] - TIME[NEWRENO],
     },
 }
 
+SHOWN = {s: f"f4-5{x}" for s, x in zip(SENDERS, "abc", strict=True)}
+pictures = figures_of(SHOWN, "{} with Eifel; all of the flight but the oldest lost in the spike.", 50.0)
 
-def pictures(r: Results) -> list[Picture]:
-    """The three traces."""
-    return [
-        figure_of(r, s, f"f4-5{x}", f"{s} with Eifel; all of the flight but the oldest lost in the spike.", 50.0)
-        for s, x in zip(SENDERS, "abc", strict=True)
-    ]
-
-
-EXPERIMENT = study.experiment(
-    __name__,
-    "A spike with a loss burst, by sender",
-    where="figure 4.5",
-    tables=transfers,
-    variants={"former": Variant("a spike from 4 to 11 s over 30 kbit/s and 300 ms", {"path": FORMER})},
-)
+EXPERIMENT = experiment(__name__, "A spike with a loss burst, by sender", where="figure 4.5")

@@ -15,12 +15,10 @@ without samples); with the former band, the time until it is near its old value.
 from typing import Any
 
 import numpy as np
-import polars as pl
 
-from crosswind.experiments.gurtov_2004 import study
-from crosswind.experiments.gurtov_2004.traces import Trace, timer_figure, transfers
-from crosswind.experiments.gurtov_2004.worlds import E1, EIFEL, FORMER_SPIKE, MSS, SLOW, Path, trace
-from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, Variant
+from crosswind.experiments.gurtov_2004.traces import Trace, experiment, timer_figure
+from crosswind.experiments.gurtov_2004.worlds import EIFEL, MSS, trace
+from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, measured
 
 PLAIN, STAMPED, EIFEL_ON = "no timestamps", "timestamps", "timestamps and Eifel"
 RENO = {"recovery": "ns2-reno", "sack": "off"}
@@ -28,7 +26,7 @@ LAST_s = 80.0
 NEAR, STEADY, STEP_s, HOLD_s = 0.25, 0.1, 2.0, 5.0
 
 
-def configurations(path: Path = E1, window: int = 50) -> dict[str, Scenario]:
+def configurations(path: str = "chosen", window: int = 50) -> dict[str, Scenario]:
     """Three timers."""
     tcp = RENO | {"window_limit_segments": window, "initial_ssthresh": f"{window * MSS} B"}
     return {
@@ -38,37 +36,35 @@ def configurations(path: Path = E1, window: int = 50) -> dict[str, Scenario]:
     }
 
 
-def _rto(r: Results, c: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    s = r.runs.sample("rto_ns", "tcp").filter((pl.col("configuration") == c) & (pl.col("rep") == 0))
-    return s["time_ns"].to_numpy() / 1e9, s["value"].to_numpy() / 1e9
-
-
 def _before(r: Results, c: str) -> float:
-    t, v = _rto(r, c)
+    t, v = r.series(c, "rto_ns", "tcp")
     return float(v[t < Trace(r, c).spike_s][-1])
 
 
+@measured
 def _from_first_sample(r: Results, c: str) -> np.ndarray[Any, Any]:
     """The timeout, of its value before the spike, from the first sample on that follows the timer's expiry."""
     trace_ = Trace(r, c)
     samples = trace_.times("rtt")
     first = samples[samples > trace_.first("timeout")][0]
-    t, v = _rto(r, c)
+    t, v = r.series(c, "rto_ns", "tcp")
     return np.asarray(v[t > first] / _before(r, c))
 
 
+@measured
 def _back(r: Results, c: str) -> float:
     """Seconds from the timeout until the timer is near its value of before the spike again."""
-    t, v = _rto(r, c)
+    t, v = r.series(c, "rto_ns", "tcp")
     since = Trace(r, c).first("timeout")
     late, value = t[t > since], v[t > since]
     near = late[(late >= late[value.argmax()]) & (value <= (1 + NEAR) * _before(r, c))]
     return float(near[0] - since) if len(near) else float("nan")
 
 
-def _settled(r: Results, c: str) -> tuple[float, float]:
+@measured
+def _settled(r: Results, c: str) -> np.ndarray[Any, Any]:
     """Seconds from the timeout until the timer is steady, and the timer then, of its value before the spike."""
-    t, v = _rto(r, c)
+    t, v = r.series(c, "rto_ns", "tcp")
     trace_ = Trace(r, c)
     expired = trace_.first("timeout")
     samples = trace_.times("rtt")
@@ -76,38 +72,28 @@ def _settled(r: Results, c: str) -> tuple[float, float]:
         held = (t >= t[i]) & (t <= t[i] + HOLD_s)
         later = np.interp(t[held] + STEP_s, t, v)
         if np.all(np.abs(later - v[held]) < STEADY * v[held]):
-            return float(t[i] - expired), float(v[i]) / _before(r, c)
+            return np.array([t[i] - expired, v[i] / _before(r, c)])
     raise MissingDataError("the timer is never steady")
 
 
+EIFEL_SETTLED, SETTLED = _settled(EIFEL_ON), _settled(STAMPED)
 CLAIMS = {
     "G27": {
-        "no timestamps: at the first sample / before": lambda r: _from_first_sample(r, PLAIN)[0],
-        "timestamps: highest from the first sample on / before": lambda r: _from_first_sample(r, STAMPED).max(),
-        "timestamps: back after": lambda r: _back(r, STAMPED),
-        "Eifel later than timestamps alone": lambda r: _back(r, EIFEL_ON) - _back(r, STAMPED),
-        "timestamps: settled after": lambda r: _settled(r, STAMPED)[0],
-        "timestamps: settled at / before": lambda r: _settled(r, STAMPED)[1],
-        "Eifel settles later than timestamps alone": lambda r: _settled(r, EIFEL_ON)[0] - _settled(r, STAMPED)[0],
+        "no timestamps: at the first sample / before": _from_first_sample(PLAIN).then(lambda v: v[0]),
+        "timestamps: highest from the first sample on / before": _from_first_sample(STAMPED).then(np.max),
+        "timestamps: back after": _back(STAMPED),
+        "Eifel later than timestamps alone": _back(EIFEL_ON) - _back(STAMPED),
+        "timestamps: settled after": SETTLED.then(lambda x: x[0]),
+        "timestamps: settled at / before": SETTLED.then(lambda x: x[1]),
+        "Eifel settles later than timestamps alone": (EIFEL_SETTLED - SETTLED).then(lambda x: x[0]),
     }
 }
 
 
 def pictures(r: Results) -> list[Picture]:
     """The three timers."""
-    return [
-        timer_figure(r, c, f"f4-7{x}", f"Retransmission timer, Reno, {c}.", LAST_s)
-        for c, x in ((PLAIN, "a"), (STAMPED, "b"), (EIFEL_ON, "c"))
-    ]
+    names = {PLAIN: "f4-7a", STAMPED: "f4-7b", EIFEL_ON: "f4-7c"}
+    return [timer_figure(r, c, name, f"Retransmission timer, Reno, {c}.", LAST_s) for c, name in names.items()]
 
 
-EXPERIMENT = study.experiment(
-    __name__,
-    "The retransmission timer around a spurious timeout",
-    where="figure 4.7",
-    tables=transfers,
-    variants={
-        "former": Variant(FORMER_SPIKE, {"path": SLOW, "window": 12}),
-        "wide": Variant(f"{FORMER_SPIKE}, and a window of 30 segments", {"path": SLOW, "window": 30}),
-    },
-)
+EXPERIMENT = experiment(__name__, "The retransmission timer around a spurious timeout", where="figure 4.7")

@@ -10,8 +10,7 @@ the others repair without.
 What may differ here: the run shown is the first repetition of its table.
 """
 
-from crosswind.experiments.gurtov_2004 import study
-from crosswind.experiments.gurtov_2004.traces import Trace, figure_of, transfers
+from crosswind.experiments.gurtov_2004.traces import experiment, figure_of
 from crosswind.experiments.gurtov_2004.worlds import VARIANTS, transfer
 from crosswind.reproduce import Picture, Results, Scenario
 
@@ -32,10 +31,8 @@ def configurations() -> dict[str, Scenario]:
 def pictures(r: Results) -> list[Picture]:
     """The traces of figures 4.8 and 4.9."""
     names = {ALONE_OFF: "f4-8a", ALONE_ON: "f4-8b"} | {c: f"f4-9{x}" for c, x in zip(CONGESTED, "abc", strict=True)}
-    ends = {c: Trace(r, c).value("elapsed_ns") / 1e9 for c in names}
+    ends = {c: r.flow(c, "tcp", "elapsed_ns") / 1e9 for c in names}
     return [figure_of(r, c, name, f"Transfer through delay spikes, {c}.", ends[c] + 1) for c, name in names.items()]
 
 
-EXPERIMENT = study.experiment(
-    __name__, "Single transfers through delay spikes", where="figures 4.8 and 4.9", tables=transfers
-)
+EXPERIMENT = experiment(__name__, "Single transfers through delay spikes", where="figures 4.8 and 4.9")

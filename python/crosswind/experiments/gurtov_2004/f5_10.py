@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from crosswind import figures, stats
-from crosswind.experiments.gurtov_2004 import f5_6, overlay, study
-from crosswind.reproduce import Picture, Results, Scenario, measured, measures
+from crosswind import figures
+from crosswind.experiments.gurtov_2004 import f5_6, overlay
+from crosswind.reproduce import Measure, Picture, Results, Scenario, measures
+from crosswind.reproduce.claims.quantities import runs
 
 LIMITS = (5, 10, 20, 40, 80)
 KINDS = ("DT", "LPD", "Eifel", "Eifel-CC")
@@ -43,11 +44,9 @@ def configurations(without: str = "option-3", discipline: str = "droptail") -> d
     return out
 
 
-@measured
-def _duplicates(r: Results, kind: str, limit: int) -> Any:
+def _duplicates(kind: str, limit: int) -> Measure:
     name = label(kind, limit)
-    again, got = r.of(name, "tcp_unnecessary_resends_packets"), r.of(name, "tcp_received_packets")
-    return stats.estimate(np.mean, again / got)
+    return measures.mean(runs(name, "tcp_unnecessary_resends_packets") / runs(name, "tcp_received_packets"))
 
 
 def _times(new: str, old: str) -> measures.Measures:
@@ -69,10 +68,9 @@ def pictures(r: Results) -> list[Picture]:
     return [figures.bars("fig-5-10", caption, series, "download time (s)")]
 
 
-EXPERIMENT = study.experiment(
+EXPERIMENT = overlay.experiment(
     __name__,
     "TCP downloads and delay spikes: drop-tail, lifetime discard, Eifel",
     where="figure 5.10",
-    tables=overlay.repetition,
     reps=20,
 )

@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from crosswind import figures
-from crosswind.experiments.gurtov_2004 import f5_6, f5_7, overlay, study
-from crosswind.reproduce import Measure, Picture, Results, Scenario, measures
+from crosswind.experiments.gurtov_2004 import f5_6, f5_7, overlay
+from crosswind.reproduce import Picture, Quantity, Results, Scenario, seeds
+from crosswind.reproduce.claims.quantities import least, mean, runs
 
 LIFETIMES_S = (3, 5, 8, 10)
 LIMITS = (5, 10, 20, 40, 80)
@@ -49,104 +50,93 @@ def configurations(discipline: str = "droptail", preset: str = "ns2-tfrc-2003") 
     return out
 
 
-def _mean(r: Results, kind: str, life: int, limit: int, column: str) -> float:
-    return float(np.mean(r.of(label(kind, life, limit), column)))
+CELLS = [(life, n) for life in LIFETIMES_S for n in LIMITS]
 
 
-def valid(r: Results, kind: str, life: int, limit: int) -> float:
+def _mean(some: Sequence[Quantity]) -> Quantity:
+    return Quantity(lambda r: float(np.mean([q(r) for q in some])))
+
+
+def valid(kind: str, life: int, limit: int) -> Quantity:
     """Share of TFRC's packets in time, in per cent."""
-    return 100 * float(np.mean(overlay.shares(r, label(kind, life, limit), "tfrc", "valid_packets")))
+    return 100 * overlay.shares(label(kind, life, limit), "tfrc", "valid_packets").then(np.mean)
 
 
-def valid_gap(r: Results, life: int, limit: int) -> float:
+def valid_gap(life: int, limit: int) -> Quantity:
     """Share of TFRC's packets in time, discard less drop-tail."""
-    return valid(r, "LPD", life, limit) - valid(r, "DT", life, limit)
+    return valid("LPD", life, limit) - valid("DT", life, limit)
 
 
-def stale(r: Results, kind: str) -> float:
+def stale(kind: str) -> Quantity:
     """Late bytes of TFRC, of all that reached the mobile, over all lifetimes and queues, in per cent."""
-    cells = [(life, n) for life in LIFETIMES_S for n in LIMITS]
-    late = sum(_mean(r, kind, *c, "tfrc_stale_bytes") for c in cells)
-    return 100 * late / sum(_mean(r, kind, *c, "tfrc_received_bytes") for c in cells)
+    late, all_ = (_mean([mean(label(kind, *c), f"tfrc_{x}_bytes") for c in CELLS]) for x in ("stale", "received"))
+    return 100 * late / all_
 
 
-def seconds(r: Results, kind: str, life: int, limit: int) -> Any:
+def seconds(kind: str, life: int, limit: int) -> Quantity:
     """Download times; the whole run where one is not done."""
-    return np.nan_to_num(r.of(label(kind, life, limit), "tcp_elapsed_s"), nan=END_S)
+    return runs(label(kind, life, limit), "tcp_elapsed_s").then(lambda t: np.nan_to_num(t, nan=END_S))
 
 
-def saved(r: Results, life: int) -> float:
+def saved(life: int) -> Quantity:
     """Download time saved by discard, mean over the queues, in per cent."""
-    times = [float(np.mean(seconds(r, "LPD", life, n)) / np.mean(seconds(r, "DT", life, n))) for n in LIMITS]
-    return 100 * (1 - float(np.mean(times)))
+    times = [seconds("LPD", life, n).then(np.mean) / seconds("DT", life, n).then(np.mean) for n in LIMITS]
+    return 100 * (1 - _mean(times))
 
 
-def needless(r: Results, kind: str, limit: int) -> float:
+def needless(kind: str, limit: int) -> Quantity:
     """Retransmissions of what had arrived, mean over the lifetimes."""
-    return float(np.mean([_mean(r, kind, life, limit, "tcp_unnecessary_resends_packets") for life in LIFETIMES_S]))
+    return _mean([_needless(kind, life, limit) for life in LIFETIMES_S])
 
 
-def apart(r: Results, kind: str, limit: int) -> Any:
-    """Difference of the two throughputs in kbit/s, one value per repetition; a lifetime of 5 s."""
-    name, span = label(kind, 5, limit), seconds(r, kind, 5, limit)
-    both = (r.of(name, f"{f}_received_bytes") * 8 / span for f in ("tcp", "tfrc"))
-    return np.abs(np.subtract(*both)) / 1e3
+def _needless(kind: str, life: int, limit: int) -> Quantity:
+    return mean(label(kind, life, limit), "tcp_unnecessary_resends_packets")
 
 
-def _closer(limit: int) -> Measure:
-    """By how much the throughputs are closer with discard, one value per repetition."""
-    return measures.seeds(lambda r: apart(r, "LPD", limit) - apart(r, "DT", limit))
+def _late_kilobytes(kind: str, life: int, limit: int) -> Quantity:
+    return mean(label(kind, life, limit), "tfrc_stale_bytes") / 1e3
 
 
-def imbalance(r: Results, kind: str, limits: Sequence[int] = LIMITS) -> float:
+def apart(kind: str, limit: int) -> Quantity:
+    """Difference of the two throughputs in kbit/s, one value per repetition."""
+    name = label(kind, LIFETIME_S, limit)
+    difference = runs(name, "tcp_received_bytes") - runs(name, "tfrc_received_bytes")
+    return (difference * 8 / seconds(kind, LIFETIME_S, limit) / 1e3).then(np.abs)
+
+
+def imbalance(kind: str, limits: Sequence[int] = LIMITS) -> Quantity:
     """Its mean over the repetitions and the queues."""
-    return float(np.mean([np.mean(apart(r, kind, n)) for n in limits]))
+    return _mean([apart(kind, n).then(np.mean) for n in limits])
 
 
+MORE = {kind: needless(kind, 80) - needless(kind, 5) for kind in ("DT", "LPD")}
 CLAIMS = {
     "G50": {
-        "gained, least of all lifetimes and queues": lambda r: min(
-            valid_gap(r, life, n) for life in LIFETIMES_S for n in LIMITS
-        )
-    }
-    | {
-        f"gain with 80 packets less gain with 5, {life} s": lambda r, a=life: valid_gap(r, a, 80) - valid_gap(r, a, 5)
-        for life in LIFETIMES_S
-    }
-    | {
-        "late bytes with discard, of those with drop-tail": lambda r: 100 * stale(r, "LPD") / stale(r, "DT"),
-        "late with discard, of what arrives": lambda r: stale(r, "LPD"),
-        "late with drop-tail, of what arrives": lambda r: stale(r, "DT"),
+        "gained, least of all lifetimes and queues": least(valid_gap(*c) for c in CELLS),
+        **{f"gain with 80 packets less gain with 5, {a} s": valid_gap(a, 80) - valid_gap(a, 5) for a in LIFETIMES_S},
+        "late bytes with discard, of those with drop-tail": 100 * stale("LPD") / stale("DT"),
+        "late with discard, of what arrives": stale("LPD"),
+        "late with drop-tail, of what arrives": stale("DT"),
     },
-    "G51": {f"saved, {life} s": lambda r, a=life: saved(r, a) for life in LIFETIMES_S}
-    | {"saved with 3 s less with 10 s": lambda r: saved(r, 3) - saved(r, 10)},
+    "G51": {
+        **{f"saved, {life} s": saved(life) for life in LIFETIMES_S},
+        "saved with 3 s less with 10 s": saved(3) - saved(10),
+    },
     "G52": {
-        "discard, 80 packets less 5, of the same with drop-tail": lambda r: (
-            100 * (needless(r, "LPD", 80) - needless(r, "LPD", 5)) / (needless(r, "DT", 80) - needless(r, "DT", 5))
-        ),
-        "drop-tail, 80 packets less 5": lambda r: needless(r, "DT", 80) - needless(r, "DT", 5),
-    }
-    | {f"{kind}, {n}": lambda r, k=kind, n=n: needless(r, k, n) for kind in ("DT", "LPD") for n in LIMITS},
+        "discard, 80 packets less 5, of the same with drop-tail": 100 * MORE["LPD"] / MORE["DT"],
+        "drop-tail, 80 packets less 5": MORE["DT"],
+        **{f"{kind}, {n}": needless(kind, n) for kind in ("DT", "LPD") for n in LIMITS},
+    },
     "G53": {
-        "difference with discard over drop-tail, mean over the queues": lambda r: (
-            imbalance(r, "LPD") / imbalance(r, "DT")
-        )
-    }
-    | {
-        f"discard less drop-tail, {n} packets": _closer(n)
-        for n in LIMITS
-        if n * f5_7.PACKET_BYTES >= LIFETIME_S * LINK_BPS / 8
-    }
-    | {f"{kind}, {n}": lambda r, k=kind, n=n: imbalance(r, k, [n]) for kind in ("DT", "LPD") for n in LIMITS},
+        "difference with discard over drop-tail, mean over the queues": imbalance("LPD") / imbalance("DT"),
+        **{
+            f"discard less drop-tail, {n} packets": seeds(apart("LPD", n) - apart("DT", n))
+            for n in LIMITS
+            if n * f5_7.PACKET_BYTES >= LIFETIME_S * LINK_BPS / 8
+        },
+        **{f"{kind}, {n}": imbalance(kind, [n]) for kind in ("DT", "LPD") for n in LIMITS},
+    },
 }
-
-
-def _late_kilobytes(r: Results, kind: str, life: int, limit: int) -> float:
-    return _mean(r, kind, life, limit, "tfrc_stale_bytes") / 1e3
-
-
-def _needless(r: Results, kind: str, life: int, limit: int) -> float:
-    return _mean(r, kind, life, limit, "tcp_unnecessary_resends_packets")
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -155,11 +145,11 @@ def pictures(r: Results) -> list[Picture]:
     for name, word, of in (
         ("valid", "packets of TFRC in time (%)", valid),
         ("stale", "late bytes of TFRC (kB)", _late_kilobytes),
-        ("time", "download time (s)", lambda *a: float(np.mean(seconds(*a)))),
+        ("time", "download time (s)", lambda *cell: seconds(*cell).then(np.mean)),
         ("needless", "needless retransmissions", _needless),
     ):
         lines = {
-            f"{kind}, {life} s": (np.array(LIMITS), np.array([of(r, kind, life, n) for n in LIMITS]))
+            f"{kind}, {life} s": (np.array(LIMITS), np.array([of(kind, life, n)(r) for n in LIMITS]))
             for kind in ("DT", "LPD")
             for life in (3, 10)
         }
@@ -168,10 +158,9 @@ def pictures(r: Results) -> list[Picture]:
     return out
 
 
-EXPERIMENT = study.experiment(
+EXPERIMENT = overlay.experiment(
     __name__,
     "TFRC and TCP on a link with delay spikes, with and without lifetime discard",
     where="figures 5.11 and 5.12",
-    tables=overlay.repetition,
     reps=20,
 )

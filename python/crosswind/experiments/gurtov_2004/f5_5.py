@@ -11,20 +11,18 @@ of the link is used. Nor does it say for how long the source is on: for half of 
 drawn. Each packet has a lifetime of its own.
 """
 
-from collections.abc import Callable
-
+import numpy as np
 import polars as pl
 
 from crosswind import figures
 from crosswind.experiments.gurtov_2004 import overlay, study
-from crosswind.reproduce import Measure, Picture, Results, Scenario, Variant
+from crosswind.experiments.gurtov_2004.overlay import by_start
+from crosswind.reproduce import Picture, Results, Scenario, seeds
 
 LIFETIME_S = 5.0
 PACKET_BYTES = 500
 # 7/12 of 30 kbit/s is 17.5 kbit/s: 21.9 packets in 5 s.
 PACKETS = 22
-
-
 PHASES = 10
 
 
@@ -59,38 +57,33 @@ def _arrivals(r: Results, kind: str, rep: int = 0) -> pl.DataFrame:
     return overlay.delays(r, kind, "objects", rep).with_columns((LIFETIME_S - pl.col("delay")).alias("left"))
 
 
-def _stale(kind: str) -> Callable[[Results, int], float]:
+@by_start
+def _stale(r: Results, rep: int, kind: str) -> float:
     """How many packets arrive stale."""
-    return lambda r, rep: _arrivals(r, kind, rep).filter(pl.col("left") < 0).height
+    return _arrivals(r, kind, rep).filter(pl.col("left") < 0).height
 
 
+@by_start
 def _in_spike(r: Results, rep: int) -> float:
     t = _arrivals(r, "DT", rep)["t"]
     return float(((t >= 10.5) & (t < 20.0)).sum())
 
 
-def _stale_for(r: Results, kind: str, rep: int = 0) -> float:
+@by_start
+def _stale_for(r: Results, rep: int, kind: str) -> float:
     """For how long after the spike only stale packets arrive."""
     after = _arrivals(r, kind, rep).filter(pl.col("t") > 20.0)
     fresh = after.filter(pl.col("left") >= 0.0)
     return float(fresh["t"].min()) - 20.0  # type: ignore[arg-type]
 
 
-def _most(of: Callable[[Results, int], float]) -> Measure:
-    return lambda r: max(overlay.of_starts(r, of))
-
-
-def _least(of: Callable[[Results, int], float]) -> Measure:
-    return lambda r: min(overlay.of_starts(r, of))
-
-
 CLAIMS = {
     "G43": {
-        "drop-tail: packets between 10.5 and 20 s": _most(_in_spike),
-        "drop-tail: only stale packets for": overlay.over_starts(lambda r, rep: _stale_for(r, "DT", rep)),
-        "discard: first fresh packet after the spike": _most(lambda r, rep: _stale_for(r, "LPD", rep)),
-        "discard: stale packets": _most(_stale("LPD")),
-        "drop-tail: stale packets": _least(_stale("DT")),
+        "drop-tail: packets between 10.5 and 20 s": _in_spike().then(np.max),
+        "drop-tail: only stale packets for": seeds(_stale_for("DT")),
+        "discard: first fresh packet after the spike": _stale_for("LPD").then(np.max),
+        "discard: stale packets": _stale("LPD").then(np.max),
+        "drop-tail: stale packets": _stale("DT").then(np.min),
     }
 }
 
@@ -107,16 +100,9 @@ def pictures(r: Results) -> list[Picture]:
     return [figures.over_time("fig-5-5", caption, lines, "remaining lifetime (s)", "lines", known)]
 
 
-EXPERIMENT = study.experiment(
+EXPERIMENT = overlay.experiment(
     __name__,
     "Objects with a deadline and a delay spike, with and without lifetime discard",
     where="figure 5.5",
-    tables=overlay.repetition,
     reps=PHASES,
-    variants={
-        "former": Variant(f"{overlay.HELD}; one phase", {"holds": "line", "phase_s": 0.0}),
-        "held": Variant(overlay.HELD, {"holds": "line"}),
-        "at-once": Variant("an object leaves within 10 ms", {"on_s": 0.01}),
-        "evenly": Variant("the packets of an object leave evenly until the next one", {"on_s": 4.999}),
-    },
 )

@@ -17,7 +17,7 @@ import polars as pl
 
 from crosswind import figures
 from crosswind.experiments.gurtov_2004 import overlay, study
-from crosswind.reproduce import Picture, Results, Scenario
+from crosswind.reproduce import Picture, Results, Scenario, measured
 
 
 def download(kind: str, size: str | None = None) -> dict[str, Any]:
@@ -42,59 +42,54 @@ def configurations(**_: Any) -> dict[str, Scenario]:
 
 def _timeout(r: Results, kind: str) -> float:
     """The first timeout within the spike."""
-    t = overlay.events(r, kind, "tcp", "timeout", "sender").filter((pl.col("t") > 10.0) & (pl.col("t") < 20.5))
-    return float(t["t"][0])
+    return float(r.events(kind, "tcp", "timeout").filter((pl.col("t") > 10.0) & (pl.col("t") < 20.5))["t"][0])
 
 
+@measured
 def _queued_at_timeout(r: Results, kind: str) -> float:
-    s = r.runs.sample("queue_packets", f"{overlay.HOP}/forward").filter(pl.col("configuration") == kind)
-    after = s.filter(pl.col("time_ns") >= _timeout(r, kind) * 1e9).sort("time_ns")
+    t, queued = r.series(kind, "queue_packets", f"{overlay.HOP}/forward")
     # What was sent again takes one place.
-    return max(float(after["value"][0]) - 1.0, 0.0)
+    return max(float(queued[t >= _timeout(r, kind)][0]) - 1.0, 0.0)
 
 
+@measured
 def _flight(r: Results, kind: str) -> float:
     """Segments sent and not acknowledged at the first timeout within the spike."""
-    of = r.runs.events(flow="tcp").filter((pl.col("configuration") == kind) & (pl.col("end") == "sender"))
-    of = of.filter(pl.col("time_ns") < _timeout(r, kind) * 1e9)
-    sent = of.filter((pl.col("kind") == "send") & (pl.col("len") > 0))
-    acked = of.filter(pl.col("kind") == "ack")["seq"].max()
-    return float(sent.filter(pl.col("seq") >= acked).height)
+    before = r.events(kind, "tcp").filter(pl.col("t") < _timeout(r, kind))
+    acked = before.filter(pl.col("kind") == "ack")["seq"].max()
+    return float(before.filter((pl.col("kind") == "send") & (pl.col("len") > 0) & (pl.col("seq") >= acked)).height)
 
 
-def _first(r: Results, kind: str, what: str, end: str, after_s: float = 10.0) -> float:
-    """When an event first happened after the spike began (or another moment)."""
-    return float(overlay.events(r, kind, "tcp", what, end).filter(pl.col("t") > after_s)["t"][0])
-
-
-def _ack_after_spike(r: Results) -> float:
-    """Seconds from the end of the spike to the first ACK, with discard."""
-    return _first(r, "LPD", "ack", "sender", 20.0) - 20.0
+@measured
+def _first(r: Results, kind: str, what: str, after_s: float = 10.0) -> float:
+    """When something first happened at the sender after the spike began (or another moment)."""
+    return float(r.events(kind, "tcp", what).filter(pl.col("t") > after_s)["t"][0])
 
 
 def _first_duplicate(r: Results) -> float:
     """When the receiver first saw, after the spike, a segment that it had seen before."""
-    e = overlay.events(r, "DT", "tcp", "receive", "receiver").filter(pl.col("len") > 0)
+    e = r.events("DT", "tcp", "receive", end="receiver").filter(pl.col("len") > 0)
     again = e.filter(~pl.col("seq").is_first_distinct() & (pl.col("t") > 20.0))
     return float(again["t"][0])
 
 
+@measured
 def _duplicates(r: Results, kind: str) -> float:
     return float(r.of(kind, "tcp_unnecessary_resends_packets")[0])
 
 
 CLAIMS = {
     "G44": {
-        "drop-tail": lambda r: _duplicates(r, "DT"),
-        "flight at the timeout, drop-tail": lambda r: _flight(r, "DT"),
-        "discard": lambda r: _duplicates(r, "LPD"),
+        "drop-tail": _duplicates("DT"),
+        "flight at the timeout, drop-tail": _flight("DT"),
+        "discard": _duplicates("LPD"),
     },
     "G92": {
-        "drop-tail: first retransmission": lambda r: _first(r, "DT", "resend", "sender"),
+        "drop-tail: first retransmission": _first("DT", "resend"),
         "drop-tail: first duplicate at the receiver": _first_duplicate,
     },
-    "G93": {"first ACK after the end of the spike": _ack_after_spike},
-    "G45": {"discard": lambda r: _queued_at_timeout(r, "LPD"), "drop-tail": lambda r: _queued_at_timeout(r, "DT")},
+    "G93": {"first ACK after the end of the spike": _first("LPD", "ack", 20.0) - 20.0},
+    "G45": {"discard": _queued_at_timeout("LPD"), "drop-tail": _queued_at_timeout("DT")},
 }
 
 
@@ -110,9 +105,6 @@ def pictures(r: Results) -> list[Picture]:
     return out
 
 
-EXPERIMENT = study.experiment(
-    __name__,
-    "A spurious timeout of TCP, with and without lifetime discard",
-    where="figure 5.6",
-    tables=overlay.repetition,
+EXPERIMENT = overlay.experiment(
+    __name__, "A spurious timeout of TCP, with and without lifetime discard", where="figure 5.6"
 )

@@ -19,8 +19,7 @@ import numpy as np
 
 from crosswind import figures
 from crosswind.experiments.gurtov_2004 import overlay, study
-from crosswind.experiments.gurtov_2004.tfrc_handover import sampled
-from crosswind.reproduce import Picture, Results, Scenario
+from crosswind.reproduce import Picture, Results, Scenario, measured
 
 KINDS = {"DT": "drop-tail", "LPD": "lifetime discard", "headers": "discard with headercasting"}
 RATES = {"": "30 kbit/s", " fast": "300 kbit/s"}
@@ -51,82 +50,72 @@ def configurations(preset: str = "ns2-tfrc-2003", limit: int = LIMIT) -> dict[st
 
 
 def _sent(r: Results, name: str) -> Any:
-    return overlay.events(r, name, "tfrc", "send", "sender")["t"].to_numpy()
+    """When packets were sent."""
+    return r.events(name, "tfrc", "send")["t"].to_numpy()
 
 
+@measured
 def _rate(r: Results, name: str, start: float, end: float) -> float:
     t = _sent(r, name)
     return float(((t >= start) & (t < end)).sum()) / (end - start)
 
 
-def _returns(r: Results, name: str) -> float:
-    """Seconds after 20 s until two seconds together carry 90 % of the rate before the spike; 40 when none do."""
-    before = _rate(r, name, 5, 10)
+@measured
+def _returns(r: Results, name: str, most: float = np.inf) -> float:
+    """Seconds after 20 s until two seconds carry 90 % of the rate before the spike, or of `most`; 40 when none do."""
+    goal = 0.9 * min(_rate(name, 5, 10)(r), most)
     for start in np.arange(20.0, 58.0, 0.5):
-        if _rate(r, name, start, start + 2) >= 0.9 * before:
+        if _rate(name, start, start + 2)(r) >= goal:
             return float(start - 20.0)
     return 40.0
 
 
-def _returns_to_the_link(r: Results, name: str) -> float:
-    """Seconds after 20 s until two seconds carry 90 % of the smaller of the link's rate and the rate before it."""
-    goal = 0.9 * min(_rate(r, name, 5, 10), 30e3 / 8 / PACKET_BYTES)
-    for start in np.arange(20.0, 58.0, 0.5):
-        if _rate(r, name, start, start + 2) >= goal:
-            return float(start - 20.0)
-    return 40.0
-
-
+@measured
 def _restored(r: Results, name: str) -> float:
     """The allowed rate at the first report after the spike, of the highest during it."""
-    t, rate = sampled(r, name, "tfrc", "allowed_rate_bps")
-    first = overlay.events(r, name, "tfrc", "receive", "sender")["t"].to_numpy()
+    t, rate = r.series(name, "allowed_rate_bps", "tfrc")
+    first = r.events(name, "tfrc", "receive")["t"].to_numpy()
     at = float(first[first >= 20.0][0])
     before = rate[(t >= 10.0) & (t < 20.0)].max()
     return float(rate[np.searchsorted(t, at)] / before)
 
 
+@measured
 def _of(r: Results, name: str, column: str) -> float:
     return float(r.of(name, f"tfrc_{column}")[0])
 
 
-def _cut_bytes(r: Results, name: str) -> float:
-    """Received bytes less those of whole packets, for each packet that came without its payload."""
-    whole = _of(r, name, "valid_packets") + _of(r, name, "stale_packets")
-    option = 8
-    rest = _of(r, name, "received_bytes") - (PACKET_BYTES + option) * whole
-    return rest / _of(r, name, "cut_packets")
+@measured
+def _packets(r: Results, name: str) -> int:
+    return len(_sent(r, name))
 
 
+# Received bytes less those of whole packets (with the option of 8), for each packet that came without its payload.
+WHOLE = _of("headers", "valid_packets") + _of("headers", "stale_packets")
+CUT_BYTES = (_of("headers", "received_bytes") - (PACKET_BYTES + 8) * WHOLE) / _of("headers", "cut_packets")
+IN_TIME = {k: _of(f"{k} fast", "valid_packets") for k in KINDS}
 CLAIMS = {
     "G54": {
-        "loss events": lambda r: _of(r, "DT", "loss_events"),
-        "time to return": lambda r: _returns(r, "DT"),
-        "time to return to the smaller of the link's rate and the rate before": lambda r: _returns_to_the_link(r, "DT"),
+        "loss events": _of("DT", "loss_events"),
+        "time to return": _returns("DT"),
+        "time to return to the smaller of the link's rate and the rate before": _returns("DT", 30e3 / 8 / PACKET_BYTES),
     },
     "G55": {
-        "loss events": lambda r: _of(r, "LPD", "loss_events"),
-        "rate from 40 to 60 s, over that before the spike": lambda r: _rate(r, "LPD", 40, 60) / _rate(r, "LPD", 5, 10),
-        "packets sent, less those with drop-tail": lambda r: len(_sent(r, "LPD")) - len(_sent(r, "DT")),
+        "loss events": _of("LPD", "loss_events"),
+        "rate from 40 to 60 s, over that before the spike": _rate("LPD", 40, 60) / _rate("LPD", 5, 10),
+        "packets sent, less those with drop-tail": _packets("LPD") - _packets("DT"),
     },
     "G56": {
-        "packets in time, less those with headercasting": lambda r: (
-            _of(r, "LPD fast", "valid_packets") - _of(r, "headers fast", "valid_packets")
-        ),
-        "packets in time, less those with drop-tail": lambda r: (
-            _of(r, "LPD fast", "valid_packets") - _of(r, "DT fast", "valid_packets")
-        ),
-    }
-    | {f"in time: {word}": lambda r, k=k: _of(r, f"{k} fast", "valid_packets") for (k, word) in KINDS.items()},
+        "packets in time, less those with headercasting": IN_TIME["LPD"] - IN_TIME["headers"],
+        "packets in time, less those with drop-tail": IN_TIME["LPD"] - IN_TIME["DT"],
+        **{f"in time: {word}": IN_TIME[k] for k, word in KINDS.items()},
+    },
     "G57": {
-        "loss events": lambda r: _of(r, "headers", "loss_events"),
-        "allowed rate at the first report, of that before the silence": lambda r: _restored(r, "headers"),
-        "the same with drop-tail": lambda r: _restored(r, "DT"),
+        "loss events": _of("headers", "loss_events"),
+        "allowed rate at the first report, of that before the silence": _restored("headers"),
+        "the same with drop-tail": _restored("DT"),
     },
-    "G58": {
-        "packets without their payload": lambda r: _of(r, "headers", "cut_packets"),
-        "bytes of each": lambda r: _cut_bytes(r, "headers"),
-    },
+    "G58": {"packets without their payload": _of("headers", "cut_packets"), "bytes of each": CUT_BYTES},
 }
 
 
@@ -143,9 +132,6 @@ def pictures(r: Results) -> list[Picture]:
     return out
 
 
-EXPERIMENT = study.experiment(
-    __name__,
-    "TFRC and a delay spike: lifetime discard and headercasting",
-    where="figures 5.7 and 5.8",
-    tables=overlay.repetition,
+EXPERIMENT = overlay.experiment(
+    __name__, "TFRC and a delay spike: lifetime discard and headercasting", where="figures 5.7 and 5.8"
 )

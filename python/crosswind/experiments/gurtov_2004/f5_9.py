@@ -19,8 +19,8 @@ import numpy as np
 
 from crosswind import figures
 from crosswind.experiments.gurtov_2004 import overlay, study
-from crosswind.reproduce import Picture, Results, Scenario, Variant
-from crosswind.stats import estimate
+from crosswind.reproduce import Picture, Quantity, Results, Scenario, measured, measures
+from crosswind.reproduce.claims.quantities import largest, least
 
 LIFETIMES_S = (3, 5, 8, 10)
 LIMITS = (5, 10, 20, 40, 80, 200)
@@ -48,9 +48,9 @@ def configurations(discipline: str = "droptail", holds: str = "queue") -> dict[s
     return out
 
 
-def share(r: Results, kind: str, life: int, limit: int, what: str) -> float:
+def share(kind: str, life: int, limit: int, what: str) -> Quantity:
     """Share of the packets sent, mean over the repetitions."""
-    return float(np.mean(overlay.shares(r, label(kind, life, limit), "stream", what)))
+    return overlay.shares(label(kind, life, limit), "stream", what).then(np.mean)
 
 
 def _holds_lifetime(life: int, limit: int) -> bool:
@@ -58,57 +58,49 @@ def _holds_lifetime(life: int, limit: int) -> bool:
     return limit >= life / 0.16
 
 
-def _enough() -> list[tuple[int, int]]:
-    return [(life, limit) for life in LIFETIMES_S for limit in LIMITS if _holds_lifetime(life, limit)]
-
-
-def _all_valid(r: Results) -> list[float]:
-    return [share(r, "LPD", life, limit, "valid_packets") for life, limit in _enough() if life >= 5]
+CELLS = [(life, limit) for life in LIFETIMES_S for limit in LIMITS]
+ENOUGH = [cell for cell in CELLS if _holds_lifetime(*cell)]
+ALL_VALID = [share("LPD", life, limit, "valid_packets") for life, limit in ENOUGH if life >= 5]
 
 
 def _delivered_stale(r: Results) -> float:
     name = label("DT", 3, 200)
     stale, valid = r.of(name, "stream_stale_packets"), r.of(name, "stream_valid_packets")
-    return float(np.mean(stale / (stale + valid)))
+    return 100 * float(np.mean(stale / (stale + valid)))
 
 
+@measured
 def _falls(r: Results, where: Callable[[int, int], bool] = lambda life, limit: True) -> bool:
     """Valid shares of drop-tail fall with the queue and rise with the lifetime (but for noise of 2 points)."""
-    grid = np.array(
-        [
-            [share(r, "DT", life, n, "valid_packets") if where(life, n) else np.nan for n in LIMITS]
-            for life in LIFETIMES_S
-        ]
-    )
+    found = [share("DT", *cell, "valid_packets")(r) if where(*cell) else np.nan for cell in CELLS]
+    grid = np.reshape(found, (len(LIFETIMES_S), len(LIMITS)))
     rises, falls = np.diff(grid, axis=1), np.diff(grid, axis=0)
     return not (np.any(rises > 0.02) or np.any(falls < -0.02))
 
 
 CLAIMS = {
     "G40": {
-        f"{life} s, {limit} packets": lambda r, a=life, b=limit: estimate(
-            np.mean, overlay.shares(r, label("LPD", a, b), "stream", "valid_packets")
-        )
-        for (life, limit) in _enough()
-    }
-    | {"spread over lifetimes from 5 s on": lambda r: 100 * overlay.spread(_all_valid(r))},
-    "G41": {
-        "largest share over lifetimes and queues": lambda r: (
-            100 * max(share(r, "LPD", a, b, "stale_packets") for a in LIFETIMES_S for b in LIMITS)
-        )
+        **{
+            f"{life} s, {limit} packets": measures.mean(
+                overlay.shares(label("LPD", life, limit), "stream", "valid_packets")
+            )
+            for life, limit in ENOUGH
+        },
+        "spread over lifetimes from 5 s on": 100 * (largest(ALL_VALID) - least(ALL_VALID)),
     },
+    "G41": {"largest share over lifetimes and queues": 100 * largest(share("LPD", *c, "stale_packets") for c in CELLS)},
     "G42": {
-        "valid share falls with the queue and rises with the lifetime": _falls,
-        "the same where the queue holds the data of the lifetime": lambda r: _falls(r, _holds_lifetime),
-        "stale share of what is delivered, 3 s and 200 packets": lambda r: 100 * _delivered_stale(r),
-        "valid share, 10 s and 5 packets": lambda r: 100 * share(r, "DT", 10, 5, "valid_packets"),
+        "valid share falls with the queue and rises with the lifetime": _falls(),
+        "the same where the queue holds the data of the lifetime": _falls(_holds_lifetime),
+        "stale share of what is delivered, 3 s and 200 packets": _delivered_stale,
+        "valid share, 10 s and 5 packets": 100 * share("DT", 10, 5, "valid_packets"),
     },
 }
 
 
 def printed(life: int) -> dict[str, float]:
     """The published shares of a lifetime, by limit of the queue."""
-    found = study.BOOK.numbers("G40", [f"{a} s, {n} packets" for a, n in _enough() if a == life])
+    found = study.BOOK.numbers("G40", [f"{a} s, {n} packets" for a, n in ENOUGH if a == life])
     return {label.split()[2]: v for label, v in found.items()}
 
 
@@ -117,7 +109,7 @@ def pictures(r: Results) -> list[Picture]:
     out = []
     for what, word in (("valid_packets", "in time"), ("stale_packets", "too late")):
         series = {
-            f"{kind}, {life} s": {str(n): share(r, kind, life, n, what) for n in LIMITS}
+            f"{kind}, {life} s": {str(n): share(kind, life, n, what)(r) for n in LIMITS}
             for kind in ("DT", "LPD")
             for life in (3, 10)
         }
@@ -128,14 +120,6 @@ def pictures(r: Results) -> list[Picture]:
     return out
 
 
-EXPERIMENT = study.experiment(
-    __name__,
-    "A real-time stream over a link with delay spikes: lifetimes and queues",
-    where="figure 5.9",
-    tables=overlay.repetition,
-    reps=5,
-    variants={
-        "red": Variant("RED in place of drop-tail (section 5.4)", {"discipline": "red"}),
-        "held": Variant(overlay.HELD, {"holds": "line"}),
-    },
+EXPERIMENT = overlay.experiment(
+    __name__, "A real-time stream over a link with delay spikes: lifetimes and queues", where="figure 5.9", reps=5
 )

@@ -15,12 +15,11 @@ eight at the first duplicate. Variants let two and three segments of the queue s
 
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from crosswind import figures
 from crosswind.experiments.gurtov_2004 import overlay, study
-from crosswind.reproduce import MissingDataError, Picture, Results, Scenario
+from crosswind.reproduce import Picture, Results, Scenario, measured
 
 AT_S = 30.0
 LENGTH_S = 1.0
@@ -50,33 +49,24 @@ def configurations(survives: int = 1) -> dict[str, Scenario]:
     return out
 
 
-def _after(r: Results, name: str, kind: str) -> Any:
-    try:
-        t = overlay.events(r, name, "tcp", kind, "sender")["t"].to_numpy()
-    except MissingDataError:
-        return np.array([])
-    return t[t >= AT_S]
-
-
+@measured
 def _timeouts(r: Results, name: str) -> int:
     """In the fifteen seconds from the handover on."""
-    return int((_after(r, name, "timeout") < AT_S + 15).sum())
+    return r.events(name, "tcp", "timeout").filter(pl.col("t").is_between(AT_S, AT_S + 15, closed="left")).height
 
 
+@measured
 def _break(r: Results, name: str) -> float:
     """Seconds from the handover until all that was sent before it has been acknowledged."""
-    sent = overlay.events(r, name, "tcp", "send", "sender").filter(pl.col("t") < AT_S)
+    sent = r.events(name, "tcp", "send").filter(pl.col("t") < AT_S)
     end = (sent["seq"] + sent["len"]).max()
-    done = overlay.events(r, name, "tcp", "ack", "sender").filter(pl.col("seq") >= end)
-    return float(done["t"][0]) - AT_S
+    return float(r.events(name, "tcp", "ack").filter(pl.col("seq") >= end)["t"][0]) - AT_S
 
 
 CLAIMS = {
     "G75": {
-        "FACK: timeouts": lambda r: _timeouts(r, "FACK"),
-        "Reno-SACK: timeouts": lambda r: _timeouts(r, "Reno-SACK"),
-        "FACK: all repaired after": lambda r: _break(r, "FACK"),
-        "Reno-SACK: all repaired after": lambda r: _break(r, "Reno-SACK"),
+        **{f"{s}: timeouts": _timeouts(s) for s in SENDERS},
+        **{f"{s}: all repaired after": _break(s) for s in SENDERS},
     }
 }
 
@@ -92,6 +82,4 @@ def pictures(r: Results) -> list[Picture]:
     return out
 
 
-EXPERIMENT = study.experiment(
-    __name__, "A handover that loses a whole flight", where="figure 6.1a", tables=overlay.repetition
-)
+EXPERIMENT = overlay.experiment(__name__, "A handover that loses a whole flight", where="figure 6.1a")

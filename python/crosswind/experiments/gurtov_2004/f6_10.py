@@ -18,7 +18,7 @@ import polars as pl
 
 from crosswind import figures
 from crosswind.experiments.gurtov_2004 import overlay, study
-from crosswind.reproduce import Picture, Results, Scenario
+from crosswind.reproduce import Picture, Results, Scenario, measured
 
 ABORT_S = 60.0
 CONNECTIONS = (1, 4)
@@ -73,6 +73,7 @@ def configurations(packet_bytes: int = PACKET_BYTES) -> dict[str, Scenario]:
     return out
 
 
+@measured
 def _delivered_after(r: Results, configuration: str) -> float:
     """Packets of the page that arrive after the abort: all that arrived less those that its end took."""
     flows = r.runs.flows().filter((pl.col("configuration") == configuration) & (pl.col("group") == "page"))
@@ -83,40 +84,43 @@ def _delivered_after(r: Results, configuration: str) -> float:
     return arrived - mine.height - handshakes
 
 
+@measured
 def _after_the_reset(r: Results, configuration: str) -> float:
     """Those that arrive after the resets have emptied the queue: until then a full link delivers one a packet time."""
-    flushed = ABORT_S + _queue_empty(r, configuration)
+    flushed = ABORT_S + _queue_empty(configuration)(r)
     here = (pl.col("configuration") == configuration) & (pl.col("end") == "receiver") & (pl.col("len") > 100)
     t = r.runs.events(kind="receive").filter(here & (pl.col("time_ns") < ABORT_S * 1e9))["time_ns"].to_numpy() / 1e9
-    return _delivered_after(r, configuration) - float((flushed - t.max()) // PACKET_S)
+    return _delivered_after(configuration)(r) - float((flushed - t.max()) // PACKET_S)
 
 
-def _repeats(r: Results) -> Any:
-    """When the server sends something of the page after the abort because its timer has run off."""
-    e = overlay.events(r, UNHEARD, "page", "resend", "sender")
-    return e.filter(pl.col("t") > ABORT_S)["t"].to_numpy()
+def _repeats(r: Results) -> int:
+    """How often the server sends something of the page after the abort because its timer has run off."""
+    return r.events(UNHEARD, "page", "resend").filter(pl.col("t") > ABORT_S).height
 
 
 def _closed(r: Results) -> float:
     """How long after the abort the server learns of it."""
-    flows = r.runs.flows().filter((pl.col("configuration") == UNHEARD) & (pl.col("name") == "page"))
-    return float(flows["close_ns"][0] - flows["open_ns"][0]) / 1e9 - ABORT_S
+    opened, closed = (r.flow(UNHEARD, "page", f"{x}_ns") for x in ("open", "close"))
+    return (closed - opened) / 1e9 - ABORT_S
 
 
-def _queue(r: Results, configuration: str, metric: str) -> pl.DataFrame:
-    """What waits in front of the mobile from the abort on."""
-    s = r.runs.sample(metric, f"{overlay.HOP}/forward").filter(pl.col("configuration") == configuration)
-    return s.filter((pl.col("rep") == 0) & (pl.col("time_ns") >= ABORT_S * 1e9)).sort("time_ns")
+def _queue(r: Results, configuration: str, metric: str) -> tuple[Any, Any]:
+    """What waits in front of the mobile from the abort on: times in s and values."""
+    t, v = r.series(configuration, metric, f"{overlay.HOP}/forward")
+    return t[t >= ABORT_S], v[t >= ABORT_S]
 
 
+@measured
 def _queue_empty(r: Results, configuration: str) -> float:
     """Seconds from the abort until nothing waits."""
-    empty = _queue(r, configuration, "queue_packets").filter(pl.col("value") == 0)
-    return float(empty["time_ns"][0]) / 1e9 - ABORT_S
+    t, v = _queue(r, configuration, "queue_packets")
+    return float(t[v == 0][0]) - ABORT_S
 
 
+@measured
 def _waiting(r: Results, configuration: str) -> float:
-    return float(_queue(r, configuration, "queue_bytes")["value"][0]) / 1000
+    """kB at the abort."""
+    return float(_queue(r, configuration, "queue_bytes")[1][0]) / 1000
 
 
 def _lost_by_others(r: Results) -> float:
@@ -124,31 +128,27 @@ def _lost_by_others(r: Results) -> float:
     return float((flows["sent_packets"] - flows["received_packets"]).sum())
 
 
+def _lost_by_new(r: Results) -> float:
+    return float(r.runs.flows().filter(pl.col("group") == "new")["drops_packets"].sum())
+
+
+PLAIN, FAST = ({n: label(kind, n) for n in CONNECTIONS} for kind in ("plain", "fast reset"))
 CLAIMS = {
     "G80": {
-        "from the abort until the queue is empty": lambda r: _queue_empty(r, label("plain", 1)),
-        "waiting at the abort": lambda r: _waiting(r, label("plain", 1)),
+        "from the abort until the queue is empty": _queue_empty(PLAIN[1]),
+        "waiting at the abort": _waiting(PLAIN[1]),
     },
-    "G81": {f"without, {n}": lambda r, n=n: _delivered_after(r, label("plain", n)) for n in CONNECTIONS}
-    | {
-        f"with, {n}, for each connection": lambda r, n=n: _delivered_after(r, label("fast reset", n)) / n
-        for n in CONNECTIONS
-    }
-    | {
-        f"with, {n}, from the reset at the router on": lambda r, n=n: _after_the_reset(r, label("fast reset", n)) / n
-        for n in CONNECTIONS
+    "G81": {
+        **{f"without, {n}": _delivered_after(PLAIN[n]) for n in CONNECTIONS},
+        **{f"with, {n}, for each connection": _delivered_after(FAST[n]) / n for n in CONNECTIONS},
+        **{f"with, {n}, from the reset at the router on": _after_the_reset(FAST[n]) / n for n in CONNECTIONS},
     },
-    "G82": {
-        "lost packets of the other flow": _lost_by_others,
-        "lost packets of a new connection": lambda r: float(
-            r.runs.flows().filter(pl.col("group") == "new")["drops_packets"].sum()
-        ),
-    },
+    "G82": {"lost packets of the other flow": _lost_by_others, "lost packets of a new connection": _lost_by_new},
     "G83": {
-        "sent again by the timer": lambda r: len(_repeats(r)),
+        "sent again by the timer": _repeats,
         "thrown away at the router": lambda r: float(r.of(UNHEARD, "hop_drops_reset_packets")[0]),
-        "delivered after the abort, less those with a reset that arrives": lambda r: (
-            _delivered_after(r, UNHEARD) - _delivered_after(r, label("fast reset", 1))
+        "delivered after the abort, less those with a reset that arrives": (
+            _delivered_after(UNHEARD) - _delivered_after(FAST[1])
         ),
         "the server knows after": _closed,
     },
@@ -159,16 +159,13 @@ def pictures(r: Results) -> list[Picture]:
     """What waits at the router after the abort, and the published end of it (section 6.6)."""
     lines = {}
     for kind in ("plain", "fast reset"):
-        s = _queue(r, label(kind, 1), "queue_bytes")
-        lines[kind] = (s["time_ns"].to_numpy() / 1e9, s["value"].to_numpy() / 1e3)
+        t, v = _queue(r, label(kind, 1), "queue_bytes")
+        lines[kind] = (t, v / 1e3)
     known = {"queue empty, plain": ABORT_S + study.BOOK.number("G80", "from the abort until the queue is empty")}
     caption = "What waits for the mobile after a download is broken off at 60 s."
     return [figures.over_time("queue-after-abort", caption, lines, "queue (kB)", printed=known)]
 
 
-EXPERIMENT = study.experiment(
-    __name__,
-    "Downloads that are broken off, with and without Fast Reset",
-    where="figure 6.10 and section 6.6",
-    tables=overlay.repetition,
+EXPERIMENT = overlay.experiment(
+    __name__, "Downloads that are broken off, with and without Fast Reset", where="figure 6.10 and section 6.6"
 )

@@ -13,14 +13,13 @@ seconds running, the end of the run where that never is. The uplink has 10 and 6
 begins at the window, as in ns-2.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from crosswind import figures
-from crosswind.experiments.gurtov_2004 import overlay, study
+from crosswind.experiments.gurtov_2004 import overlay
+from crosswind.experiments.gurtov_2004.overlay import by_start
 from crosswind.experiments.gurtov_2004.tfrc_handover import (
     DOWN,
     END_S,
@@ -34,7 +33,7 @@ from crosswind.experiments.gurtov_2004.tfrc_handover import (
     label,
     tcp,
 )
-from crosswind.reproduce import Measure, MissingDataError, Picture, Results, Scenario, measures
+from crosswind.reproduce import Results, Scenario, measures, seeds
 
 UMTS_BPS = SYSTEMS["UMTS"]["bps"]
 
@@ -47,7 +46,8 @@ def configurations(segment_bytes: int = SEGMENT_BYTES, **sender: Any) -> dict[st
     return {label(p, w): handover("f6-4", p, {"tcp": flow}, n) for p in (UP, DOWN) for w, n in queues}
 
 
-def adaptation(r: Results, configuration: str, rep: int, bps: float = UMTS_BPS, share: float = 0.95) -> float:
+@by_start
+def adaptation(r: Results, rep: int, configuration: str, bps: float = UMTS_BPS, share: float = 0.95) -> float:
     """Seconds from the handover until each of three seconds running carries `share` of the new link."""
     e = arrivals(r, configuration, "tcp", rep)
     edges = np.arange(HANDOVER_S, END_S + 0.5)
@@ -56,78 +56,48 @@ def adaptation(r: Results, configuration: str, rep: int, bps: float = UMTS_BPS, 
     return next((float(i) for i in range(len(full) - 2) if full[i : i + 3].all()), END_S - HANDOVER_S)
 
 
-def _window(r: Results, configuration: str, kind: str, rep: int, length: float = 30.0) -> int:
-    try:
-        e = overlay.events(r, configuration, "tcp", kind, "sender", rep)
-    except MissingDataError:
-        return 0
-    return e.filter((pl.col("t") >= HANDOVER_S) & (pl.col("t") < HANDOVER_S + length)).height
+@by_start
+def _count(r: Results, rep: int, configuration: str, kind: str, length: float = 30.0) -> float:
+    """Events from the handover on."""
+    e = r.events(configuration, "tcp", kind, rep=rep)
+    return e.filter(pl.col("t").is_between(HANDOVER_S, HANDOVER_S + length, closed="left")).height
 
 
+@by_start
 def _idle(r: Results, rep: int) -> float:
     """Longest time without sending in the 20 s after the handover to GPRS."""
-    e = r.runs.events(flow="tcp").filter(
-        (pl.col("configuration") == label(DOWN))
-        & (pl.col("rep") == rep)
-        & (pl.col("end") == "sender")
-        & pl.col("kind").is_in(["send", "resend"])
-    )
-    t = np.sort(e["time_ns"].to_numpy() / 1e9)
+    t = np.sort(r.events(label(DOWN), "tcp", "send", "resend", rep=rep)["t"].to_numpy())
     near = t[(t >= HANDOVER_S - 2) & (t <= HANDOVER_S + 20)]
     return float(np.max(np.diff(near)))
 
 
-def _count(configuration: str, kind: str, length: float = 30.0) -> Measure:
-    return overlay.over_starts(lambda r, rep: _window(r, configuration, kind, rep, length))
-
-
-def _exceptions(configuration: str, of: Callable[[int], bool]) -> Measure:
-    """How many of the starts contradict what was printed of timeouts after the handover (rule S7)."""
-    return measures.number(
-        lambda r: [bool(n) for n in overlay.of_starts(r, lambda r, rep: of(_window(r, configuration, "timeout", rep)))]
-    )
-
-
 OVER_UP, OVER_DOWN = label(UP, "overbuffered"), label(DOWN, "overbuffered")
 FLIGHT_S = 5.0
+# Starts that contradict what was printed of timeouts after the handover are counted (rule S7).
 CLAIMS = {
-    "G60": {"time to full use": overlay.over_starts(lambda r, rep: adaptation(r, label(UP), rep))},
+    "G60": {"time to full use": seeds(adaptation(label(UP)))},
     "G61": {
-        "drops after the handover": _count(label(DOWN), "drop"),
-        "timeouts": _count(label(DOWN), "timeout"),
-        "starts without a timeout": _exceptions(label(DOWN), lambda timeouts: timeouts < 1),
-        "longest pause of the sender": overlay.over_starts(_idle),
+        "drops after the handover": seeds(_count(label(DOWN), "drop")),
+        "timeouts": seeds(_count(label(DOWN), "timeout")),
+        "starts without a timeout": measures.number(_count(label(DOWN), "timeout") < 1),
+        "longest pause of the sender": seeds(_idle()),
     },
     "G62": {
-        "down: drops in the whole run": _count(OVER_DOWN, "drop"),
-        "down: drops in the first 5 s": _count(OVER_DOWN, "drop", FLIGHT_S),
-        "down: timeouts": _count(OVER_DOWN, "timeout"),
-        "down: starts with a timeout": _exceptions(OVER_DOWN, lambda timeouts: timeouts > 0),
-        "up: time to full use, relative to 7 packets": overlay.means_over_starts(
-            lambda r, rep: adaptation(r, OVER_UP, rep), lambda r, rep: adaptation(r, label(UP), rep)
-        ),
-        "up: time to full use": overlay.over_starts(lambda r, rep: adaptation(r, OVER_UP, rep)),
+        "down: drops in the whole run": seeds(_count(OVER_DOWN, "drop")),
+        "down: drops in the first 5 s": seeds(_count(OVER_DOWN, "drop", FLIGHT_S)),
+        "down: timeouts": seeds(_count(OVER_DOWN, "timeout")),
+        "down: starts with a timeout": measures.number(_count(OVER_DOWN, "timeout") > 0),
+        "up: time to full use, relative to 7 packets": overlay.of_means(adaptation(OVER_UP), adaptation(label(UP))),
+        "up: time to full use": seeds(adaptation(OVER_UP)),
     },
 }
 
+SHOWN = {"6-4a": label(UP), "6-4b": label(DOWN), "6-8a": OVER_UP, "6-8b": OVER_DOWN}
+pictures = overlay.time_sequences(SHOWN, "tcp", "TCP and a handover at 30 s, {}.", 20, 60)
 
-def pictures(r: Results) -> list[Picture]:
-    """Time-sequence graphs around the handover (figures 6.4 and 6.8)."""
-    out = []
-    for name, configuration in (("6-4a", label(UP)), ("6-4b", label(DOWN)), ("6-8a", OVER_UP), ("6-8b", OVER_DOWN)):
-        e = (
-            r.runs.only(configuration, [0])
-            .events(flow="tcp")
-            .filter((pl.col("time_ns") > 20e9) & (pl.col("time_ns") < 60e9))
-        )
-        out.append(figures.time_sequence(f"fig-{name}", f"TCP and a handover at 30 s, {configuration}.", e))
-    return out
-
-
-EXPERIMENT = study.experiment(
+EXPERIMENT = overlay.experiment(
     __name__,
     "TCP and ideal handovers between GPRS and UMTS, with and without overbuffering",
     where="figures 6.4 and 6.8",
-    tables=overlay.repetition,
     reps=REPS,
 )

@@ -15,18 +15,16 @@ What may differ here: packets of 1000 bytes and ten start times instead of one t
 A rate that is never carried until the end counts as carried then.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from crosswind import figures
-from crosswind.experiments.gurtov_2004 import overlay, study
+from crosswind.experiments.gurtov_2004 import overlay
+from crosswind.experiments.gurtov_2004.overlay import by_start, of_means
 from crosswind.experiments.gurtov_2004.tfrc_handover import (
     DOWN,
     END_S,
     HANDOVER_S,
-    READINGS,
     REPS,
     SEGMENT_BYTES,
     SYSTEMS,
@@ -38,12 +36,11 @@ from crosswind.experiments.gurtov_2004.tfrc_handover import (
     handover,
     label,
     notice,
-    sampled,
     tcp,
     tfrc,
     time_to_use,
 )
-from crosswind.reproduce import Picture, Results, Scenario
+from crosswind.reproduce import Results, Scenario, seeds
 
 UMTS_BPS = SYSTEMS["UMTS"]["bps"]
 GPRS_BPS = SYSTEMS["GPRS"]["bps"]
@@ -71,133 +68,121 @@ def configurations(preset: str = "ns2-tfrc-2003", packet_bytes: int = SEGMENT_BY
     return out
 
 
-Number = Callable[[Results, int], float]
-
-
-def _used(configuration: str) -> Number:
+@by_start
+def _used(r: Results, rep: int, configuration: str) -> float:
     """Share of UMTS that is used from the handover to the end."""
-    return lambda r, rep: carried_bps(r, configuration, "flow", HANDOVER_S, END_S, rep) / UMTS_BPS
+    return carried_bps(r, configuration, "flow", HANDOVER_S, END_S, rep) / UMTS_BPS
 
 
-def _time_to(share: float, configuration: str) -> Number:
+@by_start
+def _time_to(r: Results, rep: int, share: float, configuration: str) -> float:
     """Seconds from the handover until a share of UMTS is carried: the source gives no number for that."""
-    return lambda r, rep: time_to_use(r, configuration, "flow", UMTS_BPS, share, rep=rep)
+    return time_to_use(r, configuration, "flow", UMTS_BPS, share, rep=rep)
 
 
-def _drops(configuration: str) -> Number:
-    return lambda r, rep: drops_after(r, configuration, "flow", rep=rep)
+@by_start
+def _drops(r: Results, rep: int, configuration: str) -> float:
+    return drops_after(r, configuration, "flow", rep=rep)
 
 
 def _first_cut(r: Results, rep: int) -> float:
     """When the allowed rate has fallen by a tenth for the first time after the handover to GPRS; the end, if never."""
-    t, rate = sampled(r, label(DOWN), "flow", "allowed_rate_bps", rep)
+    t, rate = r.series(label(DOWN), "allowed_rate_bps", "flow", rep)
     late = t[(t > HANDOVER_S) & (rate < 0.9 * allowed_at(r, label(DOWN), "flow", HANDOVER_S, rep))]
     return float(late[0]) if len(late) else END_S
 
 
+@by_start
 def _sent_before_cut(r: Results, rep: int) -> float:
-    t = overlay.events(r, label(DOWN), "flow", "send", "sender", rep)["t"]
+    t = r.events(label(DOWN), "flow", "send", rep=rep)["t"]
     return float(((t >= HANDOVER_S) & (t < _first_cut(r, rep))).sum())
 
 
+@by_start
 def _dropped_before_cut(r: Results, rep: int) -> float:
     return drops_after(r, label(DOWN), "flow", end=_first_cut(r, rep), rep=rep)
 
 
+@by_start
 def _adequate(r: Results, rep: int) -> float:
     """Seconds from the handover until the rate fits the new link and stays there for five seconds."""
-    t, rate = sampled(r, label(DOWN), "flow", "allowed_rate_bps", rep)
+    t, rate = r.series(label(DOWN), "allowed_rate_bps", "flow", rep)
     fits = rate <= 1.1 * GPRS_BPS
     held = (t[i] for i in np.flatnonzero((t >= HANDOVER_S) & fits) if fits[(t >= t[i]) & (t < t[i] + 5)].all())
     return float(next(held, END_S) - HANDOVER_S)
 
 
-def _after_fakes(configuration: str) -> Number:
-    """Allowed rate five round-trip times after the last report that was made up, of the new link."""
-    at = HANDOVER_S + 8 * SYSTEMS["UMTS"]["rtt_s"]
-    return lambda r, rep: allowed_at(r, configuration, "flow", at, rep) / UMTS_BPS
+@by_start
+def _allowed(r: Results, rep: int, configuration: str, round_trips: int) -> float:
+    """Allowed rate so many round-trip times of UMTS after the handover, of the new link."""
+    at = HANDOVER_S + round_trips * SYSTEMS["UMTS"]["rtt_s"]
+    return allowed_at(r, configuration, "flow", at, rep) / UMTS_BPS
 
 
-def _at_last_fake(r: Results, rep: int) -> float:
-    """Allowed rate without the reset when the last made-up report has come, of the new link."""
-    at = HANDOVER_S + 4 * SYSTEMS["UMTS"]["rtt_s"]
-    return allowed_at(r, label(UP, "notice, no reset"), "flow", at, rep) / UMTS_BPS
+@by_start
+def _first_drop(r: Results, rep: int, configuration: str) -> float:
+    return first_drop(r, configuration, rep)
 
 
-def _gain(plain: str, over: str) -> Number:
-    before, after = _used(plain), _used(over)
-    return lambda r, rep: after(r, rep) - before(r, rep)
-
-
-THREE, OVER, TOLD = (label(UP, w) for w in ("three reports", "overbuffered", "notice"))
-OF_TFRC = _gain(label(UP), OVER)
-OF_TCP = _gain(label(UP, "tcp"), label(UP, "tcp overbuffered"))
-means, mean = overlay.means_over_starts, overlay.over_starts
+ONE, THREE, OVER, TOLD, KEPT = (
+    label(UP, w) for w in ("", "three reports", "overbuffered", "notice", "notice, no reset")
+)
+OF_TFRC = _used(OVER) - _used(ONE)
+OF_TCP = _used(label(UP, "tcp overbuffered")) - _used(label(UP, "tcp"))
+# When the last report that was made up has come, and five round-trip times after it.
+LAST_FAKE, AFTER_FAKES = 4, 8
 CLAIMS = {
     "G63": {
-        "sent before the first cut": mean(_sent_before_cut),
-        "dropped before it": mean(_dropped_before_cut),
-        "time until the rate fits": mean(_adequate),
+        "sent before the first cut": seeds(_sent_before_cut()),
+        "dropped before it": seeds(_dropped_before_cut()),
+        "time until the rate fits": seeds(_adequate()),
     },
-    "G64": {"mean use": mean(_used(label(UP)))},
+    "G64": {"mean use": seeds(_used(ONE))},
     "G67": {
-        "faster: time to carry 80 % of UMTS, one report over three, less 1": means(
-            _time_to(0.8, label(UP)), _time_to(0.8, THREE), lambda a, b: a / b - 1
+        "faster: time to carry 80 % of UMTS, one report over three, less 1": of_means(
+            _time_to(0.8, ONE), _time_to(0.8, THREE), lambda a, b: a / b - 1
         ),
-        "time saved until 80 % of UMTS is carried": means(
-            _time_to(0.8, THREE), _time_to(0.8, label(UP)), lambda a, b: 1 - a / b
+        "time saved until 80 % of UMTS is carried": of_means(
+            _time_to(0.8, THREE), _time_to(0.8, ONE), lambda a, b: 1 - a / b
         ),
-        "more carried in the 30 s after the handover": means(_used(THREE), _used(label(UP)), lambda a, b: a / b - 1),
-        "time with one report": mean(_time_to(0.8, label(UP))),
+        "more carried in the 30 s after the handover": of_means(_used(THREE), _used(ONE), lambda a, b: a / b - 1),
+        "time with one report": seeds(_time_to(0.8, ONE)),
     },
     "G68": {
-        "drops with self-clocking, of those without": means(_drops(label(DOWN, "self-clocking")), _drops(label(DOWN))),
-        "drops without": mean(_drops(label(DOWN))),
+        "drops with self-clocking, of those without": of_means(
+            _drops(label(DOWN, "self-clocking")), _drops(label(DOWN))
+        ),
+        "drops without": seeds(_drops(label(DOWN))),
     },
-    "G69": {"time to 90 %": mean(_time_to(0.9, TOLD)), "use of UMTS to the end without it": mean(_used(label(UP)))},
-    "G70": {"drops, of those without the notice": means(_drops(label(DOWN, "notice")), _drops(label(DOWN)))},
+    "G69": {"time to 90 %": seeds(_time_to(0.9, TOLD)), "use of UMTS to the end without it": seeds(_used(ONE))},
+    "G70": {"drops, of those without the notice": of_means(_drops(label(DOWN, "notice")), _drops(label(DOWN)))},
     "G71": {
-        "allowed rate without the reset, of that with it": means(
-            _after_fakes(label(UP, "notice, no reset")), _after_fakes(TOLD)
+        "allowed rate without the reset, of that with it": of_means(
+            _allowed(KEPT, AFTER_FAKES), _allowed(TOLD, AFTER_FAKES)
         ),
-        "allowed rate without the reset, of that at the last made-up report": means(
-            _after_fakes(label(UP, "notice, no reset")), _at_last_fake
+        "allowed rate without the reset, of that at the last made-up report": of_means(
+            _allowed(KEPT, AFTER_FAKES), _allowed(KEPT, LAST_FAKE)
         ),
-        "with the reset, of UMTS": mean(_after_fakes(TOLD)),
+        "with the reset, of UMTS": seeds(_allowed(TOLD, AFTER_FAKES)),
     },
     "G72": {
-        "gain in use of UMTS, TFRC less TCP": mean(lambda r, rep: OF_TFRC(r, rep) - OF_TCP(r, rep)),
-        "gain of TFRC": mean(OF_TFRC),
-        "gain of TCP": mean(OF_TCP),
+        "gain in use of UMTS, TFRC less TCP": seeds(OF_TFRC - OF_TCP),
+        "gain of TFRC": seeds(OF_TFRC),
+        "gain of TCP": seeds(OF_TCP),
     },
     "G91": {
-        "TFRC, GPRS: first drop before the handover (30 s: none)": mean(lambda r, rep: first_drop(r, label(UP), rep)),
-        "TFRC, UMTS: first drop": mean(lambda r, rep: first_drop(r, label(DOWN), rep)),
+        "TFRC, GPRS: first drop before the handover (30 s: none)": seeds(_first_drop(ONE)),
+        "TFRC, UMTS: first drop": seeds(_first_drop(label(DOWN))),
     },
 }
 
+SHOWN = {"6-5a": ONE, "6-5b": label(DOWN), "6-7": THREE, "6-9a": TOLD, "6-9b": label(DOWN, "notice")}
+pictures = overlay.time_sequences(SHOWN, "flow", "TFRC and a handover at 30 s, {}.")
 
-def pictures(r: Results) -> list[Picture]:
-    """Time-sequence graphs around the handover (figures 6.5, 6.7 and 6.9)."""
-    out = []
-    for name, configuration in (
-        ("6-5a", label(UP)),
-        ("6-5b", label(DOWN)),
-        ("6-7", label(UP, "three reports")),
-        ("6-9a", label(UP, "notice")),
-        ("6-9b", label(DOWN, "notice")),
-    ):
-        e = r.runs.only(configuration, [0]).events(flow="flow")
-        out.append(figures.time_sequence(f"fig-{name}", f"TFRC and a handover at 30 s, {configuration}.", e))
-    return out
-
-
-EXPERIMENT = study.experiment(
+EXPERIMENT = overlay.experiment(
     __name__,
     "TFRC and ideal handovers between GPRS and UMTS: its options, more queue, a notice of the new link",
     where="figures 6.5, 6.7 and 6.9, sections 6.3 to 6.5",
-    tables=overlay.repetition,
     reps=REPS,
-    variants=READINGS,
     partly=("G91",),
 )

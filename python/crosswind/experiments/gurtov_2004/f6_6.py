@@ -13,17 +13,15 @@ testbed are the breaks and losses of table 6.1, over the rates and the queue tha
 only by its minimum rate, its TCP by FACK. These runs go on for 60 s after the handover and have one start.
 """
 
-from typing import Any
-
 import numpy as np
 import polars as pl
 
-from crosswind.experiments.gurtov_2004 import overlay, study
+from crosswind.experiments.gurtov_2004 import overlay
+from crosswind.experiments.gurtov_2004.overlay import by_start
 from crosswind.experiments.gurtov_2004.tfrc_handover import (
     DOWN,
     END_S,
     HANDOVER_S,
-    READINGS,
     REPS,
     SEGMENT_BYTES,
     TESTBED_BYTES,
@@ -35,12 +33,11 @@ from crosswind.experiments.gurtov_2004.tfrc_handover import (
     handover,
     label,
     linux_tcp,
-    sampled,
     tcp,
     testbed,
     tfrc,
 )
-from crosswind.reproduce import Measure, Results, Scenario
+from crosswind.reproduce import Measure, Quantity, Results, Scenario, measured, seeds
 
 TO_WLAN = ("GPRS", "WLAN")
 FROM_WLAN = ("WLAN", "GPRS")
@@ -57,26 +54,31 @@ def configurations(preset: str = "ns2-tfrc-2003", packet_bytes: int = SEGMENT_BY
     return out
 
 
-def _ratio(r: Results, configuration: str, start: float, end: float, rep: int = 0) -> float:
-    """TCP's rate over TFRC's."""
-    return carried_bps(r, configuration, "tcp", start, end, rep) / max(
-        carried_bps(r, configuration, "tfrc", start, end, rep), 1.0
-    )
+@by_start
+def _carried(r: Results, rep: int, configuration: str, flow: str, start: float, end: float) -> float:
+    return carried_bps(r, configuration, flow, start, end, rep)
 
 
-def _ratio_over_starts(configuration: str, start: float, end: float) -> Measure:
-    def carried(flow: str) -> Any:
-        return lambda r, rep: carried_bps(r, configuration, flow, start, end, rep)
+def _ratio(configuration: str, start: float, end: float) -> Measure:
+    """TCP's rate over TFRC's, means over the starts."""
+    tcp, tfrc = (_carried(configuration, flow, start, end) for flow in ("tcp", "tfrc"))
+    return overlay.of_means(tcp, tfrc, lambda a, b: a / np.maximum(b, 1.0))
 
-    return overlay.means_over_starts(carried("tcp"), carried("tfrc"), lambda a, b: a / np.maximum(b, 1.0))
+
+def _share(configuration: str, start: float, end: float) -> Quantity:
+    """TFRC's part of what both carry."""
+    tcp, tfrc = (_carried(configuration, flow, start, end) for flow in ("tcp", "tfrc"))
+    return 1 / (1 + tcp / tfrc.then(lambda x: np.maximum(x, 1.0)))
 
 
-def _first_drop(configuration: str) -> Measure:
+@by_start
+def _first_drop(r: Results, rep: int, configuration: str) -> float:
     """When the bottleneck drops its first packet before the handover; the handover, if it drops none."""
-    return overlay.over_starts(lambda r, rep: first_drop(r, configuration, rep))
+    return first_drop(r, configuration, rep)
 
 
-def _adapts(r: Results, flow: str, rep: int) -> float:
+@by_start
+def _adapts(r: Results, rep: int, flow: str) -> float:
     """Seconds after the handover to UMTS until the flow carries 80 % of its mean over the last ten seconds."""
     goal = 0.8 * carried_bps(r, label(UP), flow, END_S - 10, END_S, rep)
     e = arrivals(r, label(UP), flow, rep)
@@ -88,78 +90,74 @@ def _adapts(r: Results, flow: str, rep: int) -> float:
     return END_S - HANDOVER_S
 
 
-def _share(r: Results, rep: int) -> float:
-    """TFRC's part of what both carry over UMTS in the last 5 s."""
-    return 1 / (1 + _ratio(r, label(UP), END_S - 5, END_S, rep))
+def _less(r: Results) -> float:
+    """TFRC's rate over TCP's in the 60 s after the handover of the testbed."""
+    tcp, tfrc = (carried_bps(r, label(TO_WLAN), flow, HANDOVER_S, LONG_S) for flow in ("tcp", "tfrc"))
+    return 1 / (tcp / max(tfrc, 1.0))
 
 
-def _pause(r: Results, configuration: str, flow: str) -> float:
-    """Longest time between two packets of the sender in the 20 s after the handover."""
-    kinds = [overlay.events(r, configuration, flow, "send", "sender")["t"].to_numpy()]
-    resent = r.runs.events(flow=flow, kind="resend")
-    if flow == "tcp" and not resent.is_empty():
-        kinds.append(overlay.events(r, configuration, flow, "resend", "sender")["t"].to_numpy())
-    t = np.sort(np.concatenate(kinds))
-    return float(np.max(np.diff(t[(t >= HANDOVER_S - 1) & (t <= HANDOVER_S + 20)])))
+def _pause(flow: str) -> Quantity:
+    """Longest time between two packets of a sender alone in the 20 s after the handover."""
+
+    def longest(r: Results) -> float:
+        t = np.sort(r.events(label(FROM_WLAN, flow), flow, "send", "resend")["t"].to_numpy())
+        return float(np.max(np.diff(t[(t >= HANDOVER_S - 1) & (t <= HANDOVER_S + 20)])))
+
+    return Quantity(longest)
 
 
-def _sent(r: Results, configuration: str, flow: str) -> int:
-    """Packets with data that leave the sender after the handover, sent again or not."""
-    e = r.runs.events(flow=flow).filter(pl.col("kind").is_in(["send", "resend"]) & (pl.col("end") == "sender"))
-    e = e.filter(pl.col("rep") == 0)
-    return e.filter((pl.col("configuration") == configuration) & (pl.col("time_ns") >= HANDOVER_S * 1e9)).height
-
-
-def _starved(r: Results) -> float:
-    tcp_packets, tfrc_packets = (_sent(r, label(FROM_WLAN), f) for f in ("tcp", "tfrc"))
-    return tcp_packets / (tcp_packets + tfrc_packets)
+@measured
+def _sent(r: Results, flow: str) -> int:
+    """Packets with data that leave a sender after the handover from WLAN, sent again or not."""
+    return r.events(label(FROM_WLAN), flow, "send", "resend").filter(pl.col("t") >= HANDOVER_S).height
 
 
 def _new_after_backoffs(r: Results) -> int:
     """New data of TCP that arrives after its second timeout behind the handover, while TFRC goes on."""
-    timeouts = overlay.events(r, label(FROM_WLAN), "tcp", "timeout", "sender").filter(pl.col("t") > HANDOVER_S)["t"]
-    got = overlay.events(r, label(FROM_WLAN), "tcp", "receive", "receiver").filter(pl.col("len") > 0)
+    timeouts = r.events(label(FROM_WLAN), "tcp", "timeout").filter(pl.col("t") > HANDOVER_S)["t"]
+    got = r.events(label(FROM_WLAN), "tcp", "receive", end="receiver").filter(pl.col("len") > 0)
     new = got.filter(pl.col("seq") > pl.col("seq").cum_max().shift(1, fill_value=-1))
     return new.filter(pl.col("t") > float(timeouts[1])).height
 
 
 def _fell(r: Results) -> float:
-    t, rate = sampled(r, label(FROM_WLAN, "tfrc"), "tfrc", "allowed_rate_bps")
+    t, rate = r.series(label(FROM_WLAN, "tfrc"), "allowed_rate_bps", "tfrc")
     lowest = rate[(t > HANDOVER_S) & (t < HANDOVER_S + 20)].min()
     return float(lowest / allowed_at(r, label(FROM_WLAN, "tfrc"), "tfrc", HANDOVER_S - 1))
 
 
 CLAIMS = {
     "G65": {
-        "TCP / TFRC in the 15 s before the handover": _ratio_over_starts(label(UP), 15, HANDOVER_S),
-        "time that TCP takes": overlay.over_starts(lambda r, rep: _adapts(r, "tcp", rep)),
-        "time that TFRC takes": overlay.over_starts(lambda r, rep: _adapts(r, "tfrc", rep)),
-        "share of TFRC in the last 5 s": overlay.over_starts(_share),
+        "TCP / TFRC in the 15 s before the handover": _ratio(label(UP), 15, HANDOVER_S),
+        "time that TCP takes": seeds(_adapts("tcp")),
+        "time that TFRC takes": seeds(_adapts("tfrc")),
+        "share of TFRC in the last 5 s": seeds(_share(label(UP), END_S - 5, END_S)),
     },
     "G66": {
-        "TCP / TFRC in the 15 s before": _ratio_over_starts(label(DOWN), 15, HANDOVER_S),
-        "TCP / TFRC in the 30 s after": _ratio_over_starts(label(DOWN), HANDOVER_S, END_S),
+        "TCP / TFRC in the 15 s before": _ratio(label(DOWN), 15, HANDOVER_S),
+        "TCP / TFRC in the 30 s after": _ratio(label(DOWN), HANDOVER_S, END_S),
     },
-    "G91": {"both, GPRS: first drop": _first_drop(label(UP)), "both, UMTS: first drop": _first_drop(label(DOWN))},
-    "G73": {"TFRC, of TCP's rate in the 60 s after": lambda r: 1 / _ratio(r, label(TO_WLAN), HANDOVER_S, LONG_S)},
+    "G91": {
+        "both, GPRS: first drop": seeds(_first_drop(label(UP))),
+        "both, UMTS: first drop": seeds(_first_drop(label(DOWN))),
+    },
+    "G73": {"TFRC, of TCP's rate in the 60 s after": _less},
     "G76": {
-        "longest pause of TFRC": lambda r: _pause(r, label(FROM_WLAN, "tfrc"), "tfrc"),
-        "longest pause of TCP": lambda r: _pause(r, label(FROM_WLAN, "tcp"), "tcp"),
+        "longest pause of TFRC": _pause("tfrc"),
+        "longest pause of TCP": _pause("tcp"),
         "rate of TFRC falls to": _fell,
     },
     "G77": {
-        "TCP's part of the packets sent": _starved,
+        "TCP's part of the packets sent": _sent("tcp") / (_sent("tcp") + _sent("tfrc")),
         "new data of TCP that arrives after its first two back-offs": _new_after_backoffs,
-        "packets of TFRC": lambda r: _sent(r, label(FROM_WLAN), "tfrc"),
+        "packets of TFRC": _sent("tfrc"),
     },
 }
 
-EXPERIMENT = study.experiment(
+EXPERIMENT = overlay.experiment(
     __name__,
     "TFRC and TCP over one last hop, before and after a handover",
     where="figures 6.2, 6.3 and 6.6",
-    tables=overlay.repetition,
     reps=REPS,
-    variants=READINGS,
     partly=("G91",),
 )

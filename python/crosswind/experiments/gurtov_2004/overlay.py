@@ -1,22 +1,25 @@
 """Worlds and measures of chapters 5 and 6: a server, a last-hop router, and a mobile behind a wireless link."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
-from crosswind.reproduce import Measure, MissingDataError, Results, Runs, Scenario, measured, measures
+from crosswind import figures
+from crosswind.experiments.gurtov_2004 import study
+from crosswind.reproduce import Measure, Picture, Quantity, Results, Runs, Scenario, measured
+from crosswind.reproduce.claims.quantities import runs
 from crosswind.stats import NOTHING, Estimate, estimate, exact
 
+Asked = ParamSpec("Asked")
 HOP = "wireless"
 # Processes D2 and D3 of section 3.4, D2 as the source's figure 5.9 can be explained. The link pulls only when it can
 # send: everything waits in the queue while it is blocked (decision 0027).
 SPIKES_RECURRING = {"first": "10 s", "every": "30 s", "length": {"uniform": ["7 s", "10 s"]}, "holds": "queue"}
 SPIKE_ONCE = {"first": "10 s", "length": "10 s", "holds": "queue"}
-# As with ns-2's later Delayer: one packet waits on the line, and routers count lifetimes down.
-HELD = "one packet waits on the line during a spike, and lifetimes are counted from the router on"
 # The TCP of chapters 5 and 6: Reno-SACK, delayed ACKs, Limited Transmit, timer of RFC 2988, timestamps, a window of 50.
 WINDOW = 50
 
@@ -28,6 +31,7 @@ def sender(mss_bytes: int = 1000, **keys: Any) -> dict[str, Any]:
 
 
 KEYS = ["configuration", "rep"]
+ENDS = ("sender", "receiver")
 
 
 def world(
@@ -84,9 +88,9 @@ def slow_hop(queue: Mapping[str, Any], spikes: Mapping[str, Any] | None) -> dict
     return hop | ({"spikes": dict(spikes)} if spikes else {})
 
 
-def repetition(runs: Runs) -> dict[str, pl.DataFrame]:
+def repetition(of: Runs) -> dict[str, pl.DataFrame]:
     """The flow table with times in seconds: columns of flow `f` are `f_column`."""
-    flows = runs.flows().with_columns(
+    flows = of.flows().with_columns(
         pl.when(pl.col("elapsed_ns") >= 0).then(pl.col("elapsed_ns") / 1e9).alias("elapsed_s")
     )
     keep = [c for c in flows.columns if c not in {*KEYS, "flow", "name", "group", "protocol"}]
@@ -94,7 +98,7 @@ def repetition(runs: Runs) -> dict[str, pl.DataFrame]:
     for name in flows["name"].unique(maintain_order=True):
         one = flows.filter(pl.col("name") == name).select(*KEYS, *(pl.col(c).alias(f"{name}_{c}") for c in keep))
         out = one if out is None else out.join(one, on=KEYS, how="full", coalesce=True)
-    links = runs.links().filter((pl.col("link") == HOP) & (pl.col("direction") == "forward"))
+    links = of.links().filter((pl.col("link") == HOP) & (pl.col("direction") == "forward"))
     kept = [c for c in links.columns if c.startswith(("drops_", "utilisation", "queue_max"))]
     hop = links.select(*KEYS, *(pl.col(c).alias(f"hop_{c}") for c in kept))
     if out is None:
@@ -102,43 +106,33 @@ def repetition(runs: Runs) -> dict[str, pl.DataFrame]:
     return {"repetition": out.join(hop, on=KEYS, how="left").sort(*KEYS)}
 
 
-def events(r: Results, configuration: str, flow: str, kind: str, end: str, rep: int = 0) -> pl.DataFrame:
-    """Events of one flow at one end, with `t` in seconds."""
-    frame = r.runs.events(flow=flow, kind=kind)
-    if frame.is_empty():
-        raise MissingDataError(f"no events `{kind}` of {flow}")
-    here = (pl.col("configuration") == configuration) & (pl.col("rep") == rep) & (pl.col("end") == end)
-    return frame.filter(here).with_columns((pl.col("time_ns") / 1e9).alias("t")).sort("t")
+experiment = replace(study.STUDY, tables=repetition).experiment
 
 
-def over_starts(of: Callable[[Results, int], float]) -> Measure:
-    """The mean over the repetitions, which differ in when their flows start, of a number of each."""
-    return measures.seeds(lambda r: of_starts(r, of))
+def by_start(of: Callable[Concatenate[Results, int, Asked], float]) -> Callable[Asked, Quantity]:
+    """Makes `f(results, rep, a)` the quantity `f(a)`: a number of each repetition, which differ in when flows start."""
+
+    @wraps(of)
+    def given(*args: Asked.args, **named: Asked.kwargs) -> Quantity:
+        return Quantity(lambda r: np.array([of(r, rep, *args, **named) for rep in range(int(r.runs.manifest["reps"]))]))
+
+    return given
 
 
-def of_starts(r: Results, of: Callable[[Results, int], float]) -> npt.NDArray[np.float64]:
-    """A number of each repetition."""
-    return np.array([of(r, rep) for rep in range(int(r.runs.manifest["reps"]))])
-
-
-def means_over_starts(
-    first: Callable[[Results, int], float],
-    second: Callable[[Results, int], float],
-    of: Callable[[Any, Any], Any] = np.divide,
-) -> Measure:
+def of_means(first: Quantity, second: Quantity, of: Callable[[Any, Any], Any] = np.divide) -> Measure:
     """Two means over the repetitions, the first over the second (or another number out of both)."""
 
     def statistic(a: Any, b: Any, axis: int) -> Any:
         return of(a.mean(axis=axis), b.mean(axis=axis))
 
-    return lambda r: estimate(statistic, of_starts(r, first), of_starts(r, second), pairing="paired")
+    return lambda r: estimate(statistic, first(r), second(r), pairing="paired")
 
 
-def delays(r: Results, configuration: str, flow: str, rep: int = 0) -> pl.DataFrame:
-    """Arrival time `t` and one-way delay `delay` of each datagram, by its number."""
-    sent = events(r, configuration, flow, "send", "sender", rep).select("seq", pl.col("t").alias("sent"))
-    got = events(r, configuration, flow, "receive", "receiver", rep).select("seq", "t", "len")
-    return got.join(sent, on="seq").with_columns((pl.col("t") - pl.col("sent")).alias("delay")).sort("t")
+def delays(r: Results, configuration: str, flow: str, rep: int = 0, ends: tuple[str, str] = ENDS) -> pl.DataFrame:
+    """Arrival time `t` and one-way delay `delay` of each packet between the ends of a flow, by its number."""
+    sent = r.events(configuration, flow, "send", end=ends[0], rep=rep).select("seq", sent="t")
+    got = r.events(configuration, flow, "receive", end=ends[1], rep=rep).select("seq", "t", "len")
+    return got.join(sent, on="seq").with_columns(delay=pl.col("t") - pl.col("sent")).sort("t")
 
 
 @measured
@@ -149,12 +143,19 @@ def ratio(r: Results, new: str, old: str, column: str, of: Any = np.mean) -> Est
     return exact(float(of(a)) / below, len(a)) if below else NOTHING
 
 
-def shares(r: Results, configuration: str, flow: str, what: str) -> npt.NDArray[np.float64]:
+def shares(configuration: str, flow: str, what: str) -> Quantity:
     """`what` packets over packets sent, one value per repetition."""
-    return r.of(configuration, f"{flow}_{what}") / r.of(configuration, f"{flow}_sent_packets")
+    return runs(configuration, f"{flow}_{what}") / runs(configuration, f"{flow}_sent_packets")
 
 
-def spread(values: Iterable[float]) -> float:
-    """Largest less smallest."""
-    v = list(values)
-    return max(v) - min(v)
+def time_sequences(
+    numbers: Mapping[str, str], flow: str, caption: str, from_s: float = 0.0, until_s: float = np.inf
+) -> Callable[[Results], list[Picture]]:
+    """Time-sequence graphs of the first repetition: number of the figure -> configuration, `{}` in the caption."""
+
+    def pictures(r: Results) -> list[Picture]:
+        logs = {c: r.runs.only(c, [0]).events(flow) for c in numbers.values()}
+        shown = (pl.col("time_ns") > from_s * 1e9) & (pl.col("time_ns") < until_s * 1e9)
+        return [figures.time_sequence(f"fig-{n}", caption.format(c), logs[c].filter(shown)) for n, c in numbers.items()]
+
+    return pictures

@@ -16,10 +16,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from crosswind.experiments.gurtov_2004 import f4_10, study
-from crosswind.experiments.gurtov_2004.traces import transfers
+from crosswind.experiments.gurtov_2004 import f4_10
+from crosswind.experiments.gurtov_2004.traces import experiment
 from crosswind.experiments.gurtov_2004.worlds import LOSS_ACKS, RFC1323, listed
-from crosswind.reproduce import Results, Scenario
+from crosswind.reproduce import Results, Scenario, measured
 
 
 @dataclass(frozen=True)
@@ -69,20 +69,20 @@ def _deceived(r: Results, mode: str, lost: int) -> int:
     return sum(control > heuristic for control, heuristic in zip(*quick.values(), strict=True))
 
 
-def _fewest(mode: str) -> Any:
+@measured
+def _fewest(r: Results, mode: str) -> float:
     """The fewest lost ACKs that deceive the heuristic at some place."""
-    return lambda r: float(next((n for n in LOST if _deceived(r, mode, n)), "nan"))
+    return float(next((n for n in LOST if _deceived(r, mode, n)), "nan"))
 
 
+EVERY, DELAYED = _fewest("every segment"), _fewest("delayed")
 CLAIMS = {
     "G39": {
-        "every segment acknowledged": _fewest("every segment"),
-        "delayed less every": lambda r: _fewest("delayed")(r) - _fewest("every segment")(r),
-        "delayed over every": lambda r: _fewest("delayed")(r) / _fewest("every segment")(r),
-        "delayed / every": lambda r: _fewest("delayed")(r) / _fewest("every segment")(r),
+        "every segment acknowledged": EVERY,
+        "delayed less every": DELAYED - EVERY,
+        "delayed over every": DELAYED / EVERY,
+        "delayed / every": DELAYED / EVERY,
     }
 }
 
-EXPERIMENT = study.experiment(
-    __name__, "How many lost ACKs deceive the ACK heuristic", where="section 4.5.4", tables=transfers
-)
+EXPERIMENT = experiment(__name__, "How many lost ACKs deceive the ACK heuristic", where="section 4.5.4")

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind.experiments.gurtov_2004 import f5_9, f5_10, f5_11, overlay, study
-from crosswind.reproduce import Results, Scenario, measured
+from crosswind.experiments.gurtov_2004 import f5_9, f5_10, f5_11, overlay
+from crosswind.reproduce import Quantity, Results, Scenario
+from crosswind.reproduce.claims.quantities import runs
 from crosswind.stats import paired_differences
 
-Pair = tuple[Any, Any]
-Pairs = Callable[[Results], list[Pair]]
+Pairs = list[tuple[Quantity, Quantity]]
 
 FIGURES = {"f5-9": f5_9, "f5-10": f5_10, "f5-11": f5_11}
 DISCIPLINES = {"drop-tail": "droptail", "RED": "red"}
@@ -46,34 +46,32 @@ def _view(r: Results, word: str, figure: str) -> Results:
     return replace(r, tables={"repetition": own})
 
 
-@measured
-def _cells(r: Results, figure: Any, new: str, old: str, column: Callable[[Results, str], Any]) -> list[Pair]:
-    """Each cell of a figure with lifetimes and queues: one value per repetition, new and old."""
+def _cells(figure: Any, new: str, old: str, column: Callable[[str], Quantity]) -> Pairs:
+    """Each cell of a figure with lifetimes and queues, new and old."""
     cells = [(life, n) for life in figure.LIFETIMES_S for n in figure.LIMITS]
-    return [(column(r, figure.label(new, *c)), column(r, figure.label(old, *c))) for c in cells]
+    return [(column(figure.label(new, *c)), column(figure.label(old, *c))) for c in cells]
 
 
-@measured
-def _queues(r: Results, new: str, old: str, column: Callable[[Results, str], Any]) -> list[Pair]:
+def _queues(new: str, old: str, column: Callable[[str], Quantity]) -> Pairs:
     """Each queue of figure 5.10."""
-    return [(column(r, f5_10.label(new, n)), column(r, f5_10.label(old, n))) for n in f5_10.LIMITS]
+    return [(column(f5_10.label(new, n)), column(f5_10.label(old, n))) for n in f5_10.LIMITS]
 
 
-def _share(flow: str, what: str) -> Callable[[Results, str], Any]:
-    return lambda r, label: overlay.shares(r, label, flow, what)
+def _share(flow: str, what: str) -> Callable[[str], Quantity]:
+    return lambda label: overlay.shares(label, flow, what)
 
 
-def _time(r: Results, label: str) -> Any:
-    return np.nan_to_num(r.of(label, "tcp_elapsed_s"), nan=f5_11.END_S)
+def _time(label: str) -> Quantity:
+    return runs(label, "tcp_elapsed_s").then(lambda t: np.nan_to_num(t, nan=f5_11.END_S))
 
 
-def _needless(r: Results, label: str) -> Any:
-    return r.of(label, "tcp_unnecessary_resends_packets")
+def _needless(label: str) -> Quantity:
+    return runs(label, "tcp_unnecessary_resends_packets")
 
 
-def _apart(r: Results, label: str) -> Any:
-    span = _time(r, label)
-    return np.abs(np.subtract(*(r.of(label, f"{f}_received_bytes") * 8 / span for f in ("tcp", "tfrc"))))
+def _apart(label: str) -> Quantity:
+    tcp, tfrc = (runs(label, f"{f}_received_bytes") * 8 / _time(label) for f in ("tcp", "tfrc"))
+    return (tcp - tfrc).then(np.abs)
 
 
 # Label -> figure, the pairs whose order it is about.
@@ -91,24 +89,24 @@ ORDERS: dict[str, tuple[str, Pairs]] = {
 }
 
 
-def _sign(pair: Pair) -> int:
+def _sign(new: Any, old: Any) -> int:
     """Which of two is larger: -1, 1, or 0 when the interval of their difference holds zero."""
-    if np.array_equal(*pair):
+    if np.array_equal(new, old):
         return 0
-    e = paired_differences(*pair)
+    e = paired_differences(new, old)
     return int(e.low > 0) - int(e.high < 0)
 
 
 def _changed(r: Results, name: str) -> int:
     figure, pairs = ORDERS[name]
-    tail, red = ([_sign(p) for p in pairs(_view(r, word, figure))] for word in DISCIPLINES)
+    views = [_view(r, word, figure) for word in DISCIPLINES]
+    tail, red = ([_sign(new(view), old(view)) for new, old in pairs] for view in views)
     return sum(a * b < 0 for a, b in zip(tail, red, strict=True))
 
 
 def _kept(r: Results) -> float:
     """The share of all cells whose order is not reversed."""
-    first = next(iter(DISCIPLINES))
-    cells = sum(len(pairs(_view(r, first, figure))) for figure, pairs in ORDERS.values())
+    cells = sum(len(pairs) for _, pairs in ORDERS.values())
     return 1.0 - sum(_changed(r, name) for name in ORDERS) / cells
 
 
@@ -116,10 +114,6 @@ CLAIMS = {
     "G59": {name: lambda r, n=name: _changed(r, n) for name in ORDERS} | {"cells that keep their order, of all": _kept}
 }
 
-EXPERIMENT = study.experiment(
-    __name__,
-    "Lifetime discard and Eifel with RED instead of drop-tail",
-    where="section 5.4",
-    tables=overlay.repetition,
-    reps=10,
+EXPERIMENT = overlay.experiment(
+    __name__, "Lifetime discard and Eifel with RED instead of drop-tail", where="section 5.4", reps=10
 )

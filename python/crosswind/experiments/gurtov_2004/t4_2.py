@@ -12,8 +12,7 @@ What may differ here: size of the stream's packets, access links, phase of the s
 
 from typing import Any
 
-from crosswind.experiments.gurtov_2004 import study, traces
-from crosswind.experiments.gurtov_2004.traces import change, difference, mean, rate, ratio
+from crosswind.experiments.gurtov_2004.traces import change, difference, experiment, mean, rate, ratio
 from crosswind.experiments.gurtov_2004.worlds import VARIANTS, transfer
 from crosswind.reproduce import Results, Scenario
 
@@ -77,11 +76,4 @@ def headline(r: Results) -> dict[str, str]:
     return {c: f"{r.of(c, 'time_s').mean():.0f} s, {r.of(c, 'genuine').mean():.2f} genuine" for c in CELLS}
 
 
-EXPERIMENT = study.experiment(
-    __name__,
-    "Eifel on a congested path, by sender",
-    where="table 4.2",
-    tables=traces.transfers,
-    uses=("t4-1",),
-    reps=100,
-)
+EXPERIMENT = experiment(__name__, "Eifel on a congested path, by sender", where="table 4.2", uses=("t4-1",), reps=100)

@@ -8,8 +8,7 @@ What the source printed is withheld here; the values are measured and reported.
 
 from typing import Any
 
-from crosswind.experiments.gurtov_2004 import study, traces
-from crosswind.experiments.gurtov_2004.traces import mean, means, ratio
+from crosswind.experiments.gurtov_2004.traces import experiment, mean, means, ratio
 from crosswind.experiments.gurtov_2004.worlds import transfer
 from crosswind.reproduce import Scenario
 
@@ -18,16 +17,12 @@ OPTIONS = tuple(f"option {n}" for n in (1, 2, 3, 4))
 
 def configurations(cbr_bytes: int = 210, **reading: Any) -> dict[str, Scenario]:
     """The four options."""
-    return {
-        o: transfer(
-            f"t4-3-{o.replace(' ', '-')}",
-            "FACK",
-            {"eifel": "on", "spurious_response": o.replace(" ", "-")},
-            cbr_bytes=cbr_bytes,
-            **reading,
-        )
-        for o in OPTIONS
-    }
+    out = {}
+    for o in OPTIONS:
+        response = o.replace(" ", "-")
+        tcp = {"eifel": "on", "spurious_response": response}
+        out[o] = transfer(f"t4-3-{response}", "FACK", tcp, cbr_bytes=cbr_bytes, **reading)
+    return out
 
 
 CLAIMS = {
@@ -36,10 +31,6 @@ CLAIMS = {
     "G21": means(OPTIONS, ("segments", "spurious", "genuine")),
 }
 
-EXPERIMENT = study.experiment(
-    __name__,
-    "Restoring the congestion state after a spurious timeout",
-    where="table 4.3",
-    tables=traces.transfers,
-    reps=100,
+EXPERIMENT = experiment(
+    __name__, "Restoring the congestion state after a spurious timeout", where="table 4.3", reps=100
 )

@@ -19,7 +19,7 @@ import polars as pl
 
 from crosswind import figures
 from crosswind.experiments.gurtov_2004 import overlay, study
-from crosswind.reproduce import Picture, Results, Scenario
+from crosswind.reproduce import Picture, Results, Scenario, measured
 
 AT_S = 30.0
 # From, to, delay in s, downlink and uplink loss (none where it could not be measured).
@@ -81,14 +81,21 @@ def configurations(**_: Any) -> dict[str, Scenario]:
     return out
 
 
-def _gap(r: Results, name: str, flow: str) -> float:
-    """The longest time without a packet being put on the link: from what left before to what left after the break."""
-    got = overlay.events(r, name, flow, "receive", "receiver")["t"].to_numpy()
-    return float(np.max(np.diff(got)))
+PROPAGATION_S = {"gprs": 0.3, "wlan": 0.005, "lan": 0.0005}
+SENDING_S = {"gprs": 48 * 8 / 30e3, "wlan": 48 * 8 / 11e6, "lan": 48 * 8 / 100e6}
 
 
+@measured
+def _delay(r: Results, first: str, then: str) -> float:
+    """The break as the downlink sees it: the longest time from what left before it to what left after it."""
+    gap = float(np.max(np.diff(r.events(label(first, then), "down", "receive", end="receiver")["t"].to_numpy())))
+    own = PROPAGATION_S[then] + SENDING_S[then] - PROPAGATION_S[first] - SENDING_S[first]
+    return gap - own - _interval_ms(first, then) / 1000
+
+
+@measured
 def _lost(r: Results, name: str, flow: str, length: float) -> float:
-    """Share of what was sent in the break that never arrived, over all repetitions."""
+    """Share of what was sent in the break that never arrived, over all repetitions, in per cent."""
     e = r.runs.events(flow=flow).filter(pl.col("configuration") == name)
     start = pl.col("time_ns") / 1e9 - AT_S
     sent = e.filter((pl.col("end") == "sender") & (pl.col("kind") == "send") & (start >= 0) & (start < length))
@@ -96,33 +103,18 @@ def _lost(r: Results, name: str, flow: str, length: float) -> float:
     return 100 * sent.join(got, on=["rep", "seq"], how="anti").height / sent.height
 
 
-PROPAGATION_S = {"gprs": 0.3, "wlan": 0.005, "lan": 0.0005}
-SENDING_S = {"gprs": 48 * 8 / 30e3, "wlan": 48 * 8 / 11e6, "lan": 48 * 8 / 100e6}
-
-
-def _delay(r: Results, first: str, then: str) -> float:
-    """The break as the downlink sees it."""
-    own = PROPAGATION_S[then] + SENDING_S[then] - PROPAGATION_S[first] - SENDING_S[first]
-    return _gap(r, label(first, then), "down") - own - _interval_ms(first, then) / 1000
-
-
 CLAIMS = {
-    "G74": {f"{a} to {b}: delay": lambda r, a=a, b=b: _delay(r, a, b) for (a, b, *_) in TABLE}
-    | {
-        f"{a} to {b}: downlink loss": lambda r, a=a, b=b, d=d: _lost(r, label(a, b), "down", d)
-        for (a, b, d, *_) in TABLE
-    }
-    | {
-        f"{a} to {b}: uplink loss": lambda r, a=a, b=b, d=d: _lost(r, label(a, b), "up", d)
-        for (a, b, d, _, y) in TABLE
-        if y is not None
+    "G74": {
+        **{f"{a} to {b}: delay": _delay(a, b) for a, b, *_ in TABLE},
+        **{f"{a} to {b}: downlink loss": _lost(label(a, b), "down", d) for a, b, d, *_ in TABLE},
+        **{f"{a} to {b}: uplink loss": _lost(label(a, b), "up", d) for a, b, d, _, up in TABLE if up is not None},
     }
 }
 
 
 def pictures(r: Results) -> list[Picture]:
     """Delay of each handover beside the printed one (table 6.1)."""
-    bars = {"downlink": {f"{a} to {b}": _delay(r, a, b) for a, b, *_ in TABLE}}
+    bars = {"downlink": {f"{a} to {b}": _delay(a, b)(r) for a, b, *_ in TABLE}}
     known = {c.removesuffix(": delay"): v for c, v in study.BOOK.numbers("G74").items() if c.endswith(": delay")}
     return [figures.bars("table-6-1", "Delay of handovers (table 6.1).", bars, "delay (s)", {"downlink": known})]
 

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from crosswind.experiments.gurtov_2004 import overlay
-from crosswind.reproduce import Results, Scenario, Variant
+from crosswind.reproduce import Results, Scenario
 
 HANDOVER_S = 30.0
 END_S = 60.0
@@ -18,12 +17,6 @@ TESTBED_BYTES = 1500
 # Single traces depend on the moment of the handover within a round trip: every repetition draws when its flows start.
 STARTS = {"uniform": ["0.1 s", "3.1 s"]}
 REPS = 10
-READINGS = {
-    "former": Variant("packets of 1500 bytes and TFRC of ns-2.35", {"preset": "ns2-tfrc", "packet_bytes": 1500}),
-    "ns2-tfrc": Variant("TFRC of ns-2.35", {"preset": "ns2-tfrc"}),
-    "1460": Variant("packets of 1460 bytes", {"packet_bytes": 1460}),
-    "1500": Variant("packets of 1500 bytes", {"packet_bytes": 1500}),
-}
 # Rate, buffer and base round-trip time; the rest, and the uplink, is in the profile of the same name.
 SYSTEMS: dict[str, dict[str, Any]] = {
     "GPRS": {"limit": 7, "bps": 30e3, "rtt_s": 0.7},
@@ -37,7 +30,6 @@ CARD = {"rate": "36 kbit/s", "delay": "300 ms", "reverse": {"rate": "12 kbit/s"}
 IN_GPRS = 50_000 // TESTBED_BYTES
 UP = ("GPRS", "UMTS")
 DOWN = ("UMTS", "GPRS")
-Floats = npt.NDArray[np.float64]
 
 
 def label(pair: tuple[str, str], what: str = "") -> str:
@@ -109,7 +101,7 @@ def notice(system: str, reset: str = "on") -> list[dict[str, Any]]:
 
 def arrivals(r: Results, configuration: str, flow: str, rep: int = 0) -> pl.DataFrame:
     """Packets with data that reach the receiver: `t`, `bytes` with about the headers that they have."""
-    e = overlay.events(r, configuration, flow, "receive", "receiver", rep).filter(pl.col("len") > 0)
+    e = r.events(configuration, flow, "receive", end="receiver", rep=rep).filter(pl.col("len") > 0)
     return e.select("t", (pl.col("len") + 48).alias("bytes"))
 
 
@@ -119,14 +111,9 @@ def carried_bps(r: Results, configuration: str, flow: str, start: float, end: fl
     return float(e["bytes"].sum()) * 8 / (end - start)
 
 
-def sampled(r: Results, configuration: str, flow: str, metric: str, rep: int = 0) -> tuple[Floats, Floats]:
-    """A time series of one repetition."""
-    return r.series(configuration, metric, flow, rep)
-
-
 def allowed_at(r: Results, configuration: str, flow: str, t: float, rep: int = 0) -> float:
     """The rate that the sender allows itself at a time."""
-    times, values = sampled(r, configuration, flow, "allowed_rate_bps", rep)
+    times, values = r.series(configuration, "allowed_rate_bps", flow, rep)
     return float(values[np.searchsorted(times, t, side="right") - 1])
 
 

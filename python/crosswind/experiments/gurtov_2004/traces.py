@@ -1,17 +1,22 @@
 """What is measured in the traces and transfers of chapter 4, one row per configuration and repetition."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
 
 import numpy as np
 import polars as pl
 
-from crosswind import figures, stats
+from crosswind import figures
+from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.worlds import MSS
-from crosswind.reproduce import Measure, Picture, Results, Runs, Tables, measures
+from crosswind.reproduce import Measure, Picture, Quantity, Results, Runs, Tables, measured, measures
 from crosswind.scenario.quantity import parse
 
 KEYS = ["configuration", "rep"]
+NEEDLESS = "unnecessary_resends_packets"
+Asked = ParamSpec("Asked")
 
 
 def transfers(runs: Runs) -> Tables:
@@ -33,19 +38,19 @@ def transfers(runs: Runs) -> Tables:
     return {"repetition": table.sort(*KEYS)}
 
 
+experiment = replace(study.STUDY, tables=transfers).experiment
+
+
 class Trace:
     """The events of the flow `tcp` in one configuration; `spike_s` to `end_s`: its delay spike."""
 
     def __init__(self, r: Results, configuration: str) -> None:
-        runs = r.runs
-        e = runs.events(flow="tcp").filter((pl.col("configuration") == configuration) & (pl.col("rep") == 0))
-        self.events = e.filter(pl.col("end") == "sender")
-        link = runs.scenarios[configuration].get("link.bottleneck")
+        self.events = r.events(configuration, "tcp")
+        link = r.runs.scenarios[configuration].get("link.bottleneck")
         spikes = link.get("spikes", {})
         written = (spikes.get("at", ["0 s"])[0], spikes.get("length"), link["rate"])
         at, length, rate = (q.value if (q := parse(x)) else 0.0 for x in written)
         self.spike_s, self.end_s, self.rate_bps = at / 1e9, (at + length) / 1e9, rate
-        self.flow = runs.flows().filter((pl.col("configuration") == configuration) & (pl.col("name") == "tcp"))
 
     def times(self, *kinds: str) -> np.ndarray[Any, Any]:
         """When events with data happened, in seconds."""
@@ -78,9 +83,21 @@ class Trace:
         """Segments outstanding just before some time."""
         return self.sent(at_s - 1e-9) - self.acked(at_s - 1e-9)
 
-    def value(self, column: str) -> float:
-        """A value of the flow table."""
-        return float(self.flow[column][0])
+
+def traced(of: Callable[Concatenate[Trace, Asked], Any]) -> Callable[Concatenate[str, Asked], Quantity]:
+    """Makes `f(trace, a)` the quantity `f(configuration, a)`."""
+
+    @wraps(of)
+    def given(configuration: str, *args: Asked.args, **named: Asked.kwargs) -> Quantity:
+        return Quantity(lambda r: of(Trace(r, configuration), *args, **named))
+
+    return given
+
+
+@measured
+def flow(r: Results, configuration: str, column: str) -> float:
+    """A value of the flow table."""
+    return r.flow(configuration, "tcp", column)
 
 
 def figure_of(r: Results, configuration: str, name: str, caption: str, until_s: float) -> Picture:
@@ -89,13 +106,17 @@ def figure_of(r: Results, configuration: str, name: str, caption: str, until_s: 
     return figures.time_sequence(name, caption, e)
 
 
+def figures_of(names: Mapping[str, str], caption: str, until_s: float) -> Callable[[Results], list[Picture]]:
+    """The same of several configurations: configuration -> figure; `caption` names the configuration as `{}`."""
+    return lambda r: [figure_of(r, c, name, caption.format(c), until_s) for c, name in names.items()]
+
+
 def timer_figure(r: Results, configuration: str, name: str, caption: str, until_s: float) -> Picture:
     """Timeout, smoothed round-trip time, its variation and the samples of one configuration over time, in seconds."""
     lines: dict[str, tuple[Any, Any]] = {}
     for metric, label in (("rto_ns", "RTO"), ("srtt_ns", "SRTT"), ("rttvar_ns", "RTTVAR")):
-        s = r.runs.sample(metric, "tcp").filter(pl.col("configuration") == configuration)
-        s = s.filter((pl.col("rep") == 0) & (pl.col("time_ns") <= int(until_s * 1e9)))
-        lines[label] = (s["time_ns"].to_numpy() / 1e9, s["value"].to_numpy() / 1e9)
+        t, v = r.series(configuration, metric, "tcp")
+        lines[label] = (t[t <= until_s], v[t <= until_s] / 1e9)
     e = Trace(r, configuration).events.filter((pl.col("kind") == "rtt") & (pl.col("time_ns") <= int(until_s * 1e9)))
     lines["RTT"] = (e["time_ns"].to_numpy() / 1e9, e["seq"].to_numpy() / 1e9)
     return figures.over_time(name, caption, lines, "time (s)")
@@ -113,15 +134,8 @@ def ratio(new: str, old: str, column: str) -> Measure:
 
 def rate(configuration: str) -> Measure:
     """Spurious timeouts per 30 s of transfer: means of both over the repetitions."""
-
-    def statistic(a: Any, b: Any, axis: int) -> Any:
-        return 30.0 * np.mean(a, axis=axis) / np.mean(b, axis=axis)
-
-    def measure(r: Results) -> stats.Estimate:
-        both = (r.of(configuration, "spurious"), r.of(configuration, "time_s"))
-        return stats.estimate(statistic, *both, pairing="paired")
-
-    return measure
+    both = [(configuration, "spurious"), (configuration, "time_s")]
+    return measures.joined(both, lambda m: 30.0 * m[0] / m[1], each=np.mean, pairing="paired")
 
 
 def change(new: str, old: str, column: str) -> Measure:

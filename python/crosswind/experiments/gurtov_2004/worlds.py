@@ -5,7 +5,7 @@ packet when `limit - 1` wait; Crosswind's hold `limit`, so one less is asked for
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from crosswind.reproduce import Scenario
@@ -61,7 +61,8 @@ E1 = Path(
 SLOW = Path(
     30_000, "300 ms", 10.0, 8.0, {"window_limit_segments": 60, "initial_ssthresh": "12000 B", "delayed_ack": "0 s"}
 )
-FORMER_SPIKE = "a spike from 10 to 18 s, over 30 kbit/s and 300 ms, into a flight of 12 segments that no longer grows"
+SLOW_START = replace(SLOW, spike_at_s=4.0, spike_s=7.0, tcp={**SLOW.tcp, "initial_window_segments": 1})
+PATHS = {"chosen": E1, "gprs": SLOW, "gprs-slow-start": SLOW_START}
 HEADERS = 52
 TRACE_TCP = {"preset": "gurtov-reno-sack", "mss": f"{MSS} B"}
 EIFEL = {"eifel": "on"}
@@ -74,21 +75,22 @@ def trace(
     *,
     segments: int = 0,
     duration_s: float = 60.0,
-    path: Path = E1,
+    path: str = "chosen",
     **more: Any,
 ) -> Scenario:
-    """One connection over a slow link with one delay spike, everything logged (E1)."""
+    """One connection over a slow link (of `PATHS`) with one delay spike, everything logged (E1)."""
+    way = PATHS[path]
     body = {
-        "rate": f"{path.rate_bps} bit/s",
-        "delay": path.delay,
+        "rate": f"{way.rate_bps} bit/s",
+        "delay": way.delay,
         "queue": {"type": "droptail", "limit": "19 packets"},
-        "spikes": {"at": [f"{path.spike_at_s:g} s"], "length": f"{path.spike_s:g} s"},
+        "spikes": {"at": [f"{way.spike_at_s:g} s"], "length": f"{way.spike_s:g} s"},
         "reverse": {"queue": WIDE, "loss": {"type": "none"}},
         **(link or {}),
     }
     body = {k: v for k, v in body.items() if v is not None}
     workload: dict[str, Any] = {"type": "bulk"} | ({"size": f"{segments * MSS} B"} if segments else {"close": "never"})
-    flow = {"from": "sender", "to": "receiver", "workload": workload, "tcp": {**TRACE_TCP, **path.tcp, **(tcp or {})}}
+    flow = {"from": "sender", "to": "receiver", "workload": workload, "tcp": {**TRACE_TCP, **way.tcp, **(tcp or {})}}
     record = {"events": "all", "sample": "100 ms"}
     return world(name, body, {"tcp": flow}, duration_s, record=record, **more)
 
@@ -189,7 +191,7 @@ def listed(name: str, drops: Sequence[int], tcp: Mapping[str, Any] | None = None
 
 
 def three_states(
-    name: str, phases: Sequence[Mapping[str, Any]], tcp: Mapping[str, Any], *, rate_kbps: float, duration_s: float
+    name: str, phases: Sequence[Mapping[str, Any]], tcp: Mapping[str, Any], rate_kbps: float, duration_s: float
 ) -> Scenario:
     """One short-lived connection through three states of loss (E4)."""
     link = {
@@ -207,4 +209,4 @@ def three_states(
         **tcp,
     }
     flow = {"from": "sender", "to": "receiver", "workload": {"type": "bulk", "close": "never"}, "tcp": sender}
-    return world(name, link, {"tcp": flow}, duration_s, record={"events": "all"})
+    return world(name, link, {"tcp": flow}, duration_s)

@@ -15,7 +15,8 @@ import polars as pl
 
 from crosswind import figures
 from crosswind.experiments.igarashi import study
-from crosswind.reproduce import Picture, Results, Runs, Scenario, Tables
+from crosswind.reproduce import Picture, Quantity, Results, Runs, Scenario, Tables
+from crosswind.reproduce.claims.quantities import runs
 
 KEYS = ["configuration", "rep"]
 SECONDS = 50
@@ -153,11 +154,11 @@ def one_domain(mbps: float, make: Callable[[float, str], Any] = meter, marking: 
     )
 
 
-def tables(runs: Runs) -> Tables:
+def tables(of: Runs) -> Tables:
     """`repetition`: TH of each flow (`th_f1`, Mbit/s), their sum, how many miss their contract, and packets by
     colour at the second domain (`in_f1`, `out_f1`, `remarked_f1`); `crossing`: the same, one row per flow."""
     th = pl.col("size_bytes") / SEGMENT_BYTES * PACKET_BYTES * 8 / SECONDS / 1e6
-    flows = runs.flows().with_columns(th.alias("th"))
+    flows = of.flows().with_columns(th.alias("th"))
     names = flows["name"].unique(maintain_order=True).to_list()
     rate = {n: float(RATES[int(n[-1]) - 1]) for n in names}
     flows = flows.with_columns(pl.col("name").replace_strict(rate).alias("contract"))
@@ -167,7 +168,7 @@ def tables(runs: Runs) -> Tables:
         (pl.col("th") < pl.col("contract")).sum().alias("misses"),
         (pl.col("th") < 0.98 * pl.col("contract")).sum().alias("clear_misses"),
     )
-    edges = runs.table("edge").filter(pl.col("domain") == "b")
+    edges = of.table("edge").filter(pl.col("domain") == "b")
     if edges.is_empty():
         return {"repetition": wide_rows.sort(KEYS)}
     counts = edges.select(
@@ -188,9 +189,9 @@ def tables(runs: Runs) -> Tables:
 experiment = replace(study.STUDY, tables=tables).experiment
 
 
-def th(configuration: str, flow_name: str) -> Callable[[Results], Any]:
+def th(configuration: str, flow_name: str) -> Quantity:
     """The throughput of a flow in Mbit/s, seed by seed."""
-    return lambda r: r.of(configuration, f"th_{flow_name}")
+    return runs(configuration, f"th_{flow_name}")
 
 
 def bars(r: Results, configurations: Sequence[str], prefix: str = "f") -> dict[str, dict[str, float]]:

@@ -28,15 +28,17 @@ from crosswind.experiments.igarashi import drawing, study
 from crosswind.reproduce import (
     Configurations,
     Experiment,
+    Measure,
     Picture,
+    Quantity,
     Results,
     Runs,
     Scenario,
     Tables,
     Variant,
-    claims,
     measured,
 )
+from crosswind.reproduce.claims.quantities import largest, runs, total
 from crosswind.stats import Estimate
 from crosswind.theory import early_discard
 
@@ -91,11 +93,6 @@ class Setting:
 # How many packets a burst has, and what its last interval lengthens it by on average, of an interval: the rounding up
 # lengthens a period by half an interval, which the silence behind it loses again if it begins where the period ends.
 BURSTS = {"nearest": ("nearest", 0.0), "up": ("up", 0.0), "drawn": ("up", 0.5)}
-READINGS = {
-    "former": Variant("a wait of exactly the limit is admitted", {"at_limit": "admit"}),
-    "rounding-up": Variant("bursts have all packets that begin in them: 0.65 % more load", {"bursts": "up"}),
-    "drawn-periods": Variant("the same, and silence begins where a period ends: 1 % more load", {"bursts": "drawn"}),
-}
 
 # The four ways of control whose waits are looked at closely (E7.6, E7.7), in whichever experiment they are run: that
 # runs be the same for all of them, they record the same.
@@ -164,11 +161,11 @@ def scenario(s: Setting) -> Scenario:
     return Scenario.from_dict(data)
 
 
-def tables(runs: Runs) -> Tables:
+def tables(of: Runs) -> Tables:
     """`half`: sent, dropped by cause and late packets of each half of a group; `node`: drops and delays of the hops;
     `repetition`: the EPLR of groups (`g0_eplr_10`) and halves (`f0-1_eplr_10`), and per-node totals."""
-    halves = _judged(early_discard.eplr(runs))
-    hops = runs.links().filter(pl.col("link").str.starts_with("hop-") & (pl.col("direction") == "forward"))
+    halves = _judged(early_discard.eplr(of))
+    hops = of.links().filter(pl.col("link").str.starts_with("hop-") & (pl.col("direction") == "forward"))
     nodes = hops.select(
         *KEYS,
         pl.col("link").str.slice(4).alias("node"),
@@ -178,7 +175,7 @@ def tables(runs: Runs) -> Tables:
         (pl.col("queue_delay_mean_ns") / 1e6).alias("delay_ms"),
     )
     members = _members(halves["group"].unique(maintain_order=True).to_list())
-    groups = _judged(early_discard.eplr(runs, by=members).rename({"class": "group"}))
+    groups = _judged(early_discard.eplr(of, by=members).rename({"class": "group"}))
     wide = _repetitions(halves, groups, nodes)
     return {"half": halves.select(*KEYS, "group", *SUMS), "node": nodes, "repetition": wide}
 
@@ -239,18 +236,33 @@ def _of_length(configurations: Configurations) -> Configurations:
     return read
 
 
-read_two_ways = partial(experiment, variants=READINGS)
-Measure = Callable[[Results], Any]
+read_two_ways = partial(experiment, variants=study.READINGS["chapter-7"])
 
 
-def eplr(configuration: str, member: str, limit_ms: int = 10) -> Measure:
+def eplr(configuration: str, member: str, limit_ms: int = 10) -> Quantity:
     """The EPLR of a group or half, seed by seed."""
-    return lambda r: r.of(configuration, f"{member}_eplr_{limit_ms}")
+    return runs(configuration, f"{member}_eplr_{limit_ms}")
 
 
-def worst(configuration: str, groups: Sequence[str], limit_ms: int = 10) -> Measure:
-    """The EPLR of the group that is worst off, seed by seed."""
-    return lambda r: np.max([r.of(configuration, f"{g}_eplr_{limit_ms}") for g in groups], axis=0)
+def worst(configuration: str, limits_ms: Mapping[str, int]) -> Quantity:
+    """The EPLR of the group that is worst off by its own limit, seed by seed."""
+    return largest(eplr(configuration, g, ms) for g, ms in limits_ms.items())
+
+
+def mean(configuration: str, limits_ms: Mapping[str, int]) -> Quantity:
+    """The mean EPLR over all flows by their own limits, weighted by the packets sent."""
+    sent = {g: runs(configuration, f"{g}_sent") for g in limits_ms}
+    return total(eplr(configuration, g, limits_ms[g]) * n for g, n in sent.items()) / total(sent.values())
+
+
+def percent(r: Results, column: Quantity) -> float:
+    """The median over the seeds, for figures."""
+    return 100 * float(np.median(column(r)))
+
+
+def alike(limit_ms: int = 10, model: int = 2) -> dict[str, int]:
+    """One limit for all groups of a model."""
+    return dict.fromkeys(MODELS[model], limit_ms)
 
 
 def curve(r: Results, by: Mapping[float, str], column: str) -> list[tuple[float, Estimate]]:
@@ -263,18 +275,18 @@ def curves(r: Results, by: Mapping[float, str], groups: Sequence[str], column: s
     return {g: curve(r, by, f"{g}_{column}") for g in groups}
 
 
-def over(new: str, old: str, member: str = "g0", limit_ms: int = 10) -> claims.Measure:
+def over(new: str, old: str, member: str = "g0", limit_ms: int = 10) -> Measure:
     """The EPLR of one configuration over that of another."""
     return study.ratio(eplr(new, member, limit_ms), eplr(old, member, limit_ms))
 
 
-def changed(new: str, old: str, member: str = "g0", limit_ms: int = 10) -> claims.Measure:
+def changed(new: str, old: str, member: str = "g0", limit_ms: int = 10) -> Measure:
     """The relative change of an EPLR between two configurations."""
     return study.change(eplr(new, member, limit_ms), eplr(old, member, limit_ms))
 
 
 @measured
-def best(r: Results, by: Mapping[float, str], measure: Callable[[str], Measure]) -> Estimate:
+def best(r: Results, by: Mapping[float, str], measure: Callable[[str], Quantity]) -> Estimate:
     """The setting with the lowest median over the seeds."""
     at = {x: measure(c)(r) for x, c in by.items()}
     return stats.exact(min(at, key=lambda x: float(np.median(at[x]))), len(next(iter(at.values()))))

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind.experiments.igarashi.fast_paths import MSS_BYTES
+from crosswind.experiments.igarashi.paths import MSS_BYTES
 from crosswind.figures import INK, PALETTE, RASTER_ABOVE, bars, styled
 from crosswind.figures.plotting import plt
 from crosswind.figures.sweeps import small_multiples
-from crosswind.reproduce import MissingDataError, Picture
+from crosswind.reproduce import Picture, needed
 
 
 def against(name: str, caption: str, panels: Mapping[str, Mapping[str, Any]], xlabel: str, ylabel: str) -> Picture:
@@ -43,8 +43,7 @@ def ack_trace(name: str, caption: str, events: pl.DataFrame, segments: int = 40)
     acks = _acks(events)
     data = events.filter((pl.col("end") == "receiver") & (pl.col("kind") == "receive") & (pl.col("len") > 0))
     data = data.with_columns(to=pl.col("seq") + pl.col("len")).filter(pl.col("to") <= acks["seq"].max())
-    if data.height < 2 * segments:
-        raise MissingDataError(f"{data.height} acknowledged segments were kept, {2 * segments} are needed")
+    needed(data.height >= 2 * segments, f"{data.height} acknowledged segments were kept, {2 * segments} are needed")
     came = data.select(seq="to", came_ns="time_ns").unique("seq", keep="first")
     back_ns = acks.join(came, on="seq").select((pl.col("time_ns") - pl.col("came_ns")).min()).item()
     shown = _densest(data[data.height // 2 :], segments)
@@ -74,8 +73,7 @@ def ack_trace(name: str, caption: str, events: pl.DataFrame, segments: int = 40)
 def _acks(events: pl.DataFrame) -> pl.DataFrame:
     """What reached the sender of the data; at the other end data segments are ACKs too."""
     acks = events.filter((pl.col("end") == "sender") & (pl.col("kind") == "ack") & (pl.col("seq") > 1))
-    if acks.is_empty():
-        raise MissingDataError("no ACKs were kept")
+    needed(acks, "no ACKs were kept")
     return acks
 
 
@@ -92,8 +90,7 @@ def acknowledged(name: str, caption: str, events: pl.DataFrame, at_s: float, unt
     top = pl.col("seq").cum_max().shift(1, fill_value=0)
     acks = _acks(events).with_columns(x=pl.col("time_ns") / 1e9 - at_s, new=pl.col("seq") > top)
     acks = acks.filter(pl.col("x").is_between(-until_s / 4, until_s))
-    if acks.is_empty():
-        raise MissingDataError(f"no ACKs around {at_s:g} s were kept")
+    needed(acks, f"no ACKs around {at_s:g} s were kept")
     acks = acks.with_columns(y=(pl.col("seq") - pl.col("seq").first()) / MSS_BYTES)
     new, again = acks.filter(pl.col("new")), acks.filter(~pl.col("new"))
     fig, ax = plt.subplots()

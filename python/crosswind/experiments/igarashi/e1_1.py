@@ -16,7 +16,7 @@ import polars as pl
 
 from crosswind import stats
 from crosswind.experiments.igarashi import study
-from crosswind.reproduce import Measure, Results, Scenario, measured
+from crosswind.reproduce import Measure, Results, Scenario, measured, measures
 from crosswind.theory import fast_paths as theory
 from crosswind.theory.windows import drive
 
@@ -227,11 +227,11 @@ CLAIMS = {
         "distance that is left, in a run": left_per_round,
         "one flow: queue over alpha": queued("FAST alone", 1),
         "three flows: queue over alpha each": queued("FAST, three", 3),
-        "drops of the three": study.median(total("FAST, three", "drops_packets")),
+        "drops of the three": measures.median(total("FAST, three", "drops_packets")),
     },
     "IC1.7": {
-        "drops": study.median(total("FAST, little room", "drops_packets")),
-        "recoveries": study.median(total("FAST, little room", "fast_recoveries")),
+        "drops": measures.median(total("FAST, little room", "drops_packets")),
+        "recoveries": measures.median(total("FAST, little room", "fast_recoveries")),
         "goodput over that with room": lambda r: stats.estimate(
             lambda a, b, axis: np.median(a, axis=axis) / np.median(b, axis=axis),
             total("FAST, little room", "goodput_bps")(r),

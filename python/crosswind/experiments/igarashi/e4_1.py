@@ -6,7 +6,7 @@ The source printed (Table 4.5): time to 100 Mbit/s 120, 35, 10, far below 1 and 
 
 What may differ here: the source shows the best of five trials on a path that it shared with others; here nobody
 else is there and nothing is lost but what the buffer refuses. Buffer and receiver habits are readings (see
-`fast_paths`). The mean chunk of the Linux receiver, two segments, was chosen by the growth of Table 4.5, and the buffer
+`paths`). The mean chunk of the Linux receiver, two segments, was chosen by the growth of Table 4.5, and the buffer
 by its orders of averages and losses: neither is an independent check of the other.
 """
 
@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.experiments.igarashi import rates, study
+from crosswind.experiments.igarashi import paths, rates, study
 from crosswind.figures import over_time
-from crosswind.reproduce import Picture, Results, Scenario, Variant, measures
+from crosswind.reproduce import Measure, Picture, Quantity, Results, Scenario, measured, measures
+from crosswind.reproduce.claims.quantities import runs
 
 PROTOCOLS = ("SABUL", "FAST", "Scalable", "HSTCP", "Standard")
 BY_LOSS = ("SABUL", "Scalable", "FAST", "HSTCP", "Standard")
@@ -39,9 +39,8 @@ def alone(
     others = paths.others(others_mbps, SECONDS, size)
 
     def flow(name: str) -> dict[str, Any]:
-        window: dict[str, Any] = (
-            {} if name == "SABUL" else {"receive_buffer": f"{round(buffer_bytes / size.divisor)} B"}
-        )
+        held = f"{round(buffer_bytes / size.divisor)} B"
+        window: dict[str, Any] = {} if name == "SABUL" else {"receive_buffer": held}
         if name == "FAST":
             window["fast"] = paths.fast(size, alpha)
         flow = paths.protocol(name, path, size, **window)
@@ -63,42 +62,30 @@ def configurations(
     return alone(path, paths.SIZES_4[size], 8e6, alpha, cuts, others_mbps)
 
 
-READINGS = {
-    f"buffer-{n}": Variant(f"the router's buffer holds {n} packets (open point O4.4)", {"buffer_packets": n})
-    for n in (20, 50, 200, 300, 500, 1000)
-} | paths.ALPHA_BY_RATE
-READINGS |= {
-    "sabul-random-cuts": Variant(
-        "SABUL cuts its rate again after a random number of reports, as UDT", {"cuts": "random"}
-    ),
-    "lost-1e-6": Variant("one packet in a million is lost beside", {"loss": 1e-6}),
-} | paths.OTHERS
-
-
-def hundred(r: Results, name: str) -> Any:
+@measured
+def time_to(r: Results, name: str) -> Any:
     """When a flow first has 100 Mbit/s, or as large a part of a smaller path."""
-    size = paths.SIZES_4[r.size]
-    return rates.reached_s(name, 100 / size.divisor)(r)
+    return rates.reached_s(name, 100 / paths.SIZES_4[r.size].divisor)(r)
 
 
 def capacity(r: Results) -> float:
     """305 Mbit/s, or as large a part of a smaller path."""
-    size = paths.SIZES_4[r.size]
-    return 305 / size.divisor
+    return 305 / paths.SIZES_4[r.size].divisor
 
 
-def share(name: str, column: str) -> rates.Measure:
+def share(name: str, column: str) -> Quantity:
     """A rate of a protocol over what the path carries."""
-    return lambda r: r.of(name, f"f_{column}") / capacity(r)
+    return runs(name, f"f_{column}") / capacity
 
 
-def loss(name: str) -> rates.Measure:
+def loss(name: str) -> Quantity:
     """Lost packets over sent ones."""
-    return lambda r: r.of(name, "f_loss")
+    return runs(name, "f_loss")
 
 
-def time_to(name: str) -> rates.Measure:
-    return lambda r: hundred(r, name)
+def at_full_size(column: Callable[[str], Quantity], *names: str) -> dict[str, Measure]:
+    """The medians of a column for several protocols, judged at full size only."""
+    return {p: measures.at_full_size(measures.median(column(p))) for p in names}
 
 
 def in_order(r: Results) -> dict[str, str]:
@@ -131,20 +118,17 @@ def pictures(r: Results) -> list[Picture]:
 
 CLAIMS = {
     "IC4.1": {**study.order([(p, rates.mean(p)) for p in PROTOCOLS])},
-    "IC4.2": {"average": study.median(share("SABUL", "mbps")), "largest bin": study.median(share("SABUL", "max_mbps"))},
+    "IC4.2": {
+        "average": measures.median(share("SABUL", "mbps")),
+        "largest bin": measures.median(share("SABUL", "max_mbps")),
+    },
     "IC4.3": {
         **study.order([(p, time_to(p)) for p in ("Standard", "HSTCP", "Scalable", "FAST")]),
-        "Standard": measures.at_full_size(study.median(time_to("Standard"))),
-        "HSTCP": measures.at_full_size(study.median(time_to("HSTCP"))),
-        "Scalable": measures.at_full_size(study.median(time_to("Scalable"))),
-        "FAST": measures.at_full_size(study.median(time_to("FAST"))),
-        "SABUL": measures.at_full_size(study.median(time_to("SABUL"))),
+        **at_full_size(time_to, "Standard", "HSTCP", "Scalable", "FAST", "SABUL"),
     },
     "IC4.4": {
         **study.order([(p, loss(p)) for p in BY_LOSS]),
-        "Standard": measures.at_full_size(study.median(loss("Standard"))),
-        "Scalable": measures.at_full_size(study.median(loss("Scalable"))),
-        "SABUL": measures.at_full_size(study.median(loss("SABUL"))),
+        **at_full_size(loss, "Standard", "Scalable", "SABUL"),
     },
     "IC4.5": {
         **study.order([("FAST", rates.mean("FAST")), ("Scalable", rates.mean("Scalable"))]),
@@ -155,6 +139,4 @@ CLAIMS = {
     },
 }
 
-EXPERIMENT = rates.experiment(
-    __name__, "One flow on JAPAN", where="figures 4.2 and 4.3, table 4.5", headline=in_order, variants=READINGS
-)
+EXPERIMENT = rates.experiment(__name__, "One flow on JAPAN", where="figures 4.2 and 4.3, table 4.5", headline=in_order)

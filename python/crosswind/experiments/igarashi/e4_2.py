@@ -5,12 +5,10 @@ The source printed a figure that is lost (Figure 4.4): the sum of eight flows is
 What may differ here: the time that is looked at is that of E4.1, 300 s.
 """
 
-import numpy as np
 import polars as pl
 
 from crosswind import figures
-from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.experiments.igarashi import rates, study
+from crosswind.experiments.igarashi import paths, rates, study
 from crosswind.reproduce import Picture, Results, Scenario
 
 EIGHT = tuple(f"f{k}" for k in range(1, 9))
@@ -28,11 +26,6 @@ def configurations(size: str = "full") -> dict[str, Scenario]:
     return {"8 Standard": paths.scenario(paths.JAPAN, flows, 300, s, bin_s=2), **out}
 
 
-def together(r: Results) -> np.ndarray:
-    """The sum of the eight."""
-    return np.asarray(np.sum([r.of("8 Standard", f"{f}_mbps") for f in EIGHT], axis=0))
-
-
 def pictures(r: Results) -> list[Picture]:
     """Figure 4.4: the sum of eight flows beside either, over time."""
     of = {"8 Standard": EIGHT, "HSTCP": ("f",), "Scalable": ("f",)}
@@ -45,6 +38,7 @@ def pictures(r: Results) -> list[Picture]:
     return [figures.over_time("f4-4", caption, lines, "throughput (Mbit/s)")]
 
 
-CLAIMS = {"IC4.8": {f"eight over {p}": study.ratio(together, rates.mean(p)) for p in ("HSTCP", "Scalable")}}
+TOGETHER = rates.total("8 Standard", EIGHT)
+CLAIMS = {"IC4.8": {f"eight over {p}": study.ratio(TOGETHER, rates.mean(p)) for p in ("HSTCP", "Scalable")}}
 
 EXPERIMENT = rates.experiment(__name__, "Eight Standard flows against one", where="figure 4.4")

@@ -13,15 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.experiments.igarashi import e4_1, pairs, rates, study
-from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.reproduce import Picture, Results, Scenario, Variant, measured, measures
+from crosswind.experiments.igarashi import e4_1, pairs, paths, rates, study
+from crosswind.reproduce import Picture, Quantity, Results, Scenario, measured, measures
+from crosswind.reproduce.claims.quantities import runs, total
 
 SECONDS, BEGINS, ENDS, UDP_MBPS = 500, 200, 300, 200
-IN_BURSTS = {
-    f"udp-every-{ms}-ms": Variant(f"what UDP sends in {ms} ms leaves its host at once", {"udp_every_ms": ms})
-    for ms in (5, 9, 10)
-}
 BEFORE, WITHIN = (0.2, 0.4), (0.42, 0.6)
 LOSSY = ("Standard", "HSTCP", "Scalable")
 
@@ -39,25 +35,27 @@ def configurations(size: str = "full", udp_every_ms: float = 0.0) -> dict[str, S
     return {**{p: run({"f": pairs.japan(p, s)}) for p in e4_1.PROTOCOLS}, "two SABUL": run(two)}
 
 
-def kept(name: str) -> rates.Measure:
-    """The rate during the UDP flow over that before, without the first moments of either."""
-    within, before = rates.during(name, "f", WITHIN), rates.during(name, "f", BEFORE)
-    return lambda r: within(r) / before(r)
+def within(name: str, flow: str = "f") -> Quantity:
+    """The rate during the UDP flow, without its first moments."""
+    return rates.during(name, flow, WITHIN)
 
 
-@measured
-def left(r: Results, configuration: str, flows: tuple[str, ...]) -> Any:
+def kept(name: str) -> Quantity:
+    """That rate over the one before, without the first moments of either."""
+    return within(name) / rates.during(name, "f", BEFORE)
+
+
+def left(configuration: str, flows: tuple[str, ...]) -> Quantity:
     """The rate during the UDP flow over what that leaves of 305 Mbit/s."""
-    spare = e4_1.capacity(r) * (1 - UDP_MBPS / 305)
-    return np.sum([rates.during(configuration, f, WITHIN)(r) for f in flows], axis=0) / spare
+    return total(within(configuration, f) for f in flows) / e4_1.capacity / (1 - UDP_MBPS / 305)
 
 
-def udp_loss(name: str) -> rates.Measure:
-    return lambda r: r.of(name, "udp_loss")
+def udp_loss(name: str) -> Quantity:
+    return runs(name, "udp_loss")
 
 
 @measured
-def back_s(r: Results, configuration: str, flows: tuple[str, ...]) -> Any:
+def back_s(r: Results, configuration: str, flows: tuple[str, ...] = ("f",)) -> Any:
     """Seconds from the end of the UDP flow until a bin has nine tenths of the mean rate before it began."""
     found = []
     for rep in sorted(rates.series(r, configuration, flows[0])["rep"].unique()):
@@ -83,32 +81,22 @@ def pictures(r: Results) -> list[Picture]:
 
 CLAIMS = {
     "IC4.10": {
-        **{f"{p}: kept": study.median(kept(p)) for p in LOSSY},
-        "SABUL over what is left": study.median(left("SABUL", ("f",))),
-        **{
-            f"FAST over {p}": study.ratio(rates.during("FAST", "f", WITHIN), rates.during(p, "f", WITHIN))
-            for p in LOSSY
-        },
+        **{f"{p}: kept": measures.median(kept(p)) for p in LOSSY},
+        "SABUL over what is left": measures.median(left("SABUL", ("f",))),
+        **{f"FAST over {p}": study.ratio(within("FAST"), within(p)) for p in LOSSY},
     },
     "IC4.11": {
         **{f"{fast} over {p}": study.ratio(udp_loss(fast), udp_loss(p)) for fast in ("FAST", "SABUL") for p in LOSSY},
-        **{f"beside {p}": study.median(udp_loss(p)) for p in e4_1.PROTOCOLS},
+        **{f"beside {p}": measures.median(udp_loss(p)) for p in e4_1.PROTOCOLS},
     },
     "IC4.12": {
-        **{p: measures.at_full_size(study.median(back_s(p, ("f",)))) for p in ("SABUL", "FAST")},
-        **{p: measures.at_full_size(study.median(back_s(p, ("f",)))) for p in LOSSY},
-        **{
-            f"{p} over {fast}": study.ratio(back_s(p, ("f",)), back_s(fast, ("f",)))
-            for fast in ("FAST", "SABUL")
-            for p in LOSSY
-        },
+        **e4_1.at_full_size(back_s, "SABUL", "FAST", *LOSSY),
+        **{f"{p} over {fast}": study.ratio(back_s(p), back_s(fast)) for fast in ("FAST", "SABUL") for p in LOSSY},
     },
     "IC4.13": {
-        "two over what is left": study.median(left("two SABUL", ("f", "g"))),
-        "time back": study.ratio(back_s("two SABUL", ("f", "g")), back_s("SABUL", ("f",))),
+        "two over what is left": measures.median(left("two SABUL", ("f", "g"))),
+        "time back": study.ratio(back_s("two SABUL", ("f", "g")), back_s("SABUL")),
     },
 }
 
-EXPERIMENT = rates.experiment(
-    __name__, "An interrupting UDP flow", where="figures 4.8, 4.9, table 4.7", variants=IN_BURSTS
-)
+EXPERIMENT = rates.experiment(__name__, "An interrupting UDP flow", where="figures 4.8, 4.9, table 4.7")

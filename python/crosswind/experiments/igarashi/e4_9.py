@@ -10,11 +10,12 @@ avoidance. IC4.19 reports the averages of FAST and when it first has 100 Mbit/s,
 whether they follow the ACK rate is to be seen beside the mean number of segments per ACK, which IC4.20 reports.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
-from crosswind.experiments.igarashi import drawing, e4_1, pairs, rates, study
-from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.reproduce import Measure, Picture, Results, Scenario
+from crosswind.experiments.igarashi import drawing, e4_1, pairs, paths, rates, study
+from crosswind.reproduce import Measure, Picture, Results, Scenario, measures
 
 SECONDS = 200
 RECEIVERS = {
@@ -52,22 +53,19 @@ def configurations(size: str = "full") -> dict[str, Scenario]:
     return out
 
 
-def empty(receiver: str) -> rates.Measure:
+def per_ack(receiver: str, of: Callable[[np.ndarray], float]) -> Measure:
+    """A number of what each ACK acknowledges."""
+    return measures.median(rates.per_ack(spacing(receiver)).then(lambda segments: np.array([of(segments)])))
+
+
+def nothing_new(segments: np.ndarray) -> float:
     """Share of the ACKs that acknowledge nothing new."""
-    return lambda r: np.array([np.mean(rates.per_ack(r, spacing(receiver)) == 0)])
-
-
-def largest(receiver: str) -> rates.Measure:
-    return lambda r: np.array([rates.per_ack(r, spacing(receiver)).max()])
-
-
-def average(receiver: str) -> rates.Measure:
-    return lambda r: np.array([rates.per_ack(r, spacing(receiver)).mean()])
+    return float(np.mean(segments == 0))
 
 
 def to(protocol: str) -> dict[str, Measure]:
     """The averages of a protocol to each receiver."""
-    return {label(protocol, name): study.median(rates.mean(label(protocol, name))) for name in RECEIVERS}
+    return {label(protocol, name): measures.median(rates.mean(label(protocol, name))) for name in RECEIVERS}
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -111,12 +109,12 @@ CLAIMS = {
     },
     "IC4.19": {
         **to("FAST"),
-        **{f"{name}: to 100 Mbit/s": study.median(e4_1.time_to(label("FAST", name))) for name in RECEIVERS},
+        **{f"{name}: to 100 Mbit/s": measures.median(e4_1.time_to(label("FAST", name))) for name in RECEIVERS},
     },
     "IC4.20": {
-        "FreeBSD 4.7": study.median(empty("FreeBSD 4.7")),
-        **{f"{name}: most segments": study.median(largest(name)) for name in RECEIVERS},
-        **{f"{name}: mean": study.median(average(name)) for name in RECEIVERS},
+        "FreeBSD 4.7": per_ack("FreeBSD 4.7", nothing_new),
+        **{f"{name}: most segments": per_ack(name, np.max) for name in RECEIVERS},
+        **{f"{name}: mean": per_ack(name, np.mean) for name in RECEIVERS},
     },
 }
 

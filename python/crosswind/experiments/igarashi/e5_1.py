@@ -11,9 +11,8 @@ something beside a flow compare with them.
 
 from typing import Any
 
-from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.experiments.igarashi import rates, study
-from crosswind.reproduce import Picture, Results, Scenario, Variant, measured
+from crosswind.experiments.igarashi import paths, rates, study
+from crosswind.reproduce import Picture, Quantity, Results, Scenario, measured, measures
 
 SECONDS, ALONE_S = 300, 350
 BUFFERS = {"Small": paths.SMALL, "Large": paths.LARGE}
@@ -56,7 +55,7 @@ def over_300_s(name: str, share: float, buffer: str, low_s: float = 0) -> tuple[
     return label(name, share, buffer), (low_s / length, SECONDS / length)
 
 
-def rate(name: str, share: float, buffer: str) -> rates.Measure:
+def rate(name: str, share: float, buffer: str) -> Quantity:
     """The mean over 300 s."""
     configuration, when = over_300_s(name, share, buffer)
     return rates.during(configuration, "f", when)
@@ -70,7 +69,7 @@ def over_limit(r: Results, name: str, share: float, buffer: str) -> Any:
     return rates.during(configuration, "f", when)(r) / (window * 8e-6 / (paths.INTERNATIONAL.rtt_ms / 1e3))
 
 
-def scatter(name: str, share: float) -> rates.Measure:
+def scatter(name: str, share: float) -> Quantity:
     """How far the bins of 1 s scatter after slow start (30 s: our number), in parts of their mean."""
     return rates.unsteady(*over_300_s(name, share, "Small", 30))
 
@@ -98,9 +97,9 @@ def pictures(r: Results) -> list[Picture]:
 BELOW = [(p, x) for p in LIMITED for x in (0.80, 0.95)]
 
 CLAIMS = {
-    "IC5.1": {f"{p} {x:.2f}, over x": study.median(over_limit(p, x, "Small")) for p, x in BELOW}
-    | {f"{p} {x:.2f}: scatter": study.median(scatter(p, x)) for p, x in BELOW}
-    | {f"{p} {x:.2f}: lost": study.value(label(p, x, "Small"), "f_loss") for p, x in BELOW},
+    "IC5.1": {f"{p} {x:.2f}, over x": measures.median(over_limit(p, x, "Small")) for p, x in BELOW}
+    | {f"{p} {x:.2f}: scatter": measures.median(scatter(p, x)) for p, x in BELOW}
+    | {f"{p} {x:.2f}: lost": measures.value(label(p, x, "Small"), "f_loss") for p, x in BELOW},
     "IC5.2": {f"{p}: 1.06 over 0.95": study.ratio(rate(p, 1.06, "Small"), rate(p, 0.95, "Small")) for p in LIMITED}
     | {"CUBIC over FAST at 0.95": study.ratio(rate("CUBIC", 1.06, "Small"), rate("FAST", 0.95, "Small"))}
     | {f"{p}: 1.06 less 0.95": study.change(rate(p, 1.06, "Small"), rate(p, 0.95, "Small")) for p in LIMITED}
@@ -115,12 +114,4 @@ CLAIMS = {
     },
 }
 
-EXPERIMENT = rates.experiment(
-    __name__,
-    "Socket buffers and router buffers",
-    where="figures 5.3 to 5.5 and 5.7",
-    variants={
-        f"large-{n}": Variant(f"the large router buffer holds {n} packets (O5.1)", {"large_packets": n})
-        for n in paths.OTHER_LARGE
-    },
-)
+EXPERIMENT = rates.experiment(__name__, "Socket buffers and router buffers", where="figures 5.3 to 5.5 and 5.7")

@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind.experiments.igarashi import drawing, rates, study
-from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, measured
+from crosswind.experiments.igarashi import drawing, paths, rates
+from crosswind.reproduce import Picture, Quantity, Results, Scenario, measured, measures, needed
 
 SECONDS, SHORTER, LONGER = 150, 30, 90
 LONG_MS, SHORT_MS = 80.0, 39.0
@@ -79,16 +78,14 @@ def duplicates(r: Results, name: str, at: float) -> Any:
     t0 = changed_s(r, name, at) * 1e9
     # Data segments are ACKs too: they say 1.
     after = events.filter((pl.col("time_ns") >= t0) & (pl.col("time_ns") < t0 + SHOWN_S * 1e9) & (pl.col("seq") > 1))
-    if after.is_empty():
-        raise MissingDataError(f"no ACKs of {name} in the time after {at:g} s")
+    needed(after, f"no ACKs of {name} in the time after {at:g} s")
     runs = after.partition_by("rep", maintain_order=True)
     return np.array([max(len(list(g)) - 1 for _, g in groupby(run["seq"].to_list())) for run in runs], dtype=float)
 
 
-def after(name: str, low: float, high: float) -> rates.Measure:
+def after(name: str, low: float, high: float) -> Quantity:
     """The mean rate between two moments over that before the first change."""
-    later, before = rates.during(name, "f", share_of(low, high)), rates.during(name, "f", share_of(15, SHORTER))
-    return lambda r: later(r) / before(r)
+    return rates.during(name, "f", share_of(low, high)) / rates.during(name, "f", share_of(15, SHORTER))
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -103,14 +100,14 @@ def pictures(r: Results) -> list[Picture]:
 
 CLAIMS = {
     "IC5.7": {
-        **{f"{p}: to 39 ms": study.median(duplicates(p, SHORTER)) for p in paths.TCP_VARIANTS},
-        **{f"{p}: to 80 ms": study.median(duplicates(p, LONGER)) for p in paths.TCP_VARIANTS},
+        **{f"{p}: to 39 ms": measures.median(duplicates(p, SHORTER)) for p in paths.TCP_VARIANTS},
+        **{f"{p}: to 80 ms": measures.median(duplicates(p, LONGER)) for p in paths.TCP_VARIANTS},
     },
     "IC5.8": {
-        **{f"{p}: 91 to 95 s": study.median(after(p, 91, 95)) for p in paths.TCP_VARIANTS},
-        **{f"{p}: last 10 s": study.median(after(p, 140, 150)) for p in paths.TCP_VARIANTS},
-        "UDT: 91 to 95 s": study.median(after("UDT", 91, 95)),
-        **{f"{p}: first 2 s": study.median(after(p, 90, 92)) for p in PROTOCOLS},
+        **{f"{p}: 91 to 95 s": measures.median(after(p, 91, 95)) for p in paths.TCP_VARIANTS},
+        **{f"{p}: last 10 s": measures.median(after(p, 140, 150)) for p in paths.TCP_VARIANTS},
+        "UDT: 91 to 95 s": measures.median(after("UDT", 91, 95)),
+        **{f"{p}: first 2 s": measures.median(after(p, 90, 92)) for p in PROTOCOLS},
     },
 }
 

@@ -11,21 +11,15 @@ BDP; the path contains the domestic line, which loses packets (decision 0028). C
 
 from dataclasses import replace
 
-import numpy as np
-
-from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.experiments.igarashi import rates, study
-from crosswind.reproduce import Picture, Results, Scenario, Variant, measured, measures
+from crosswind.experiments.igarashi import paths, rates, study
+from crosswind.reproduce import Picture, Quantity, Results, Scenario, measures, seeds
+from crosswind.reproduce.claims.quantities import largest, least
 
 SINGLE = ("39", "78", "156")
 PAIRED = ("39+39", "39+156")
 CELLS = [(p, c) for p in paths.TCP_VARIANTS for c in (*SINGLE, *PAIRED)] + [
     ("UDT", c) for c in ("39+39", "39+78", "39+156")
 ]
-BUFFERS = {
-    f"buffer-{n}": Variant(f"the router's buffers hold {n} packets in all (O5.1)", {"buffer_packets": n})
-    for n in (200, 400, 800, paths.LARGE)
-}
 
 
 def label(name: str, case: str) -> str:
@@ -46,40 +40,39 @@ def configurations(
     return out
 
 
-def total(name: str, case: str) -> rates.Measure:
+def total(name: str, case: str) -> Quantity:
     return rates.total(label(name, case), ("f", "g") if "+" in case else ("f",))
 
 
-def second(name: str, case: str) -> rates.Measure:
+def second(name: str, case: str) -> Quantity:
     """The share of the second flow, which has the longer round trip."""
-    return lambda r: rates.mean(label(name, case), "g")(r) / total(name, case)(r)
+    return in_pair(name, case, "g") / total(name, case)
 
 
-@measured
-def least_over_largest(r: Results, name: str) -> np.ndarray:
+def least_over_largest(name: str) -> Quantity:
     """Of one flow with each round trip: the lowest rate over the highest."""
-    found = [rates.mean(label(name, c))(r) for c in SINGLE]
-    return np.asarray(np.min(found, axis=0) / np.max(found, axis=0))
+    found = [rates.mean(label(name, c)) for c in SINGLE]
+    return least(found) / largest(found)
 
 
-def in_pair(name: str, case: str, flow: str) -> rates.Measure:
+def in_pair(name: str, case: str, flow: str) -> Quantity:
     return rates.mean(label(name, case), flow)
 
 
-def gained(name: str) -> rates.Measure:
+def gained(name: str) -> Quantity:
     """What the short flow has more with 156 ms beside it than with 39 ms, in Mbit/s."""
-    return study.less(in_pair(name, "39+156", "f"), in_pair(name, "39+39", "f"))
+    return in_pair(name, "39+156", "f") - in_pair(name, "39+39", "f")
 
 
-def lost(name: str) -> rates.Measure:
+def lost(name: str) -> Quantity:
     """What the other flow has less with 156 ms than with 39 ms, in Mbit/s."""
-    return study.less(in_pair(name, "39+39", "g"), in_pair(name, "39+156", "g"))
+    return in_pair(name, "39+39", "g") - in_pair(name, "39+156", "g")
 
 
 def pictures(r: Results) -> list[Picture]:
     """Figure 5.13."""
-    firsts: dict[str, dict[str, rates.Measure]] = {}
-    seconds: dict[str, dict[str, rates.Measure]] = {}
+    firsts: dict[str, dict[str, Quantity]] = {}
+    seconds: dict[str, dict[str, Quantity]] = {}
     for p, c in CELLS:
         firsts.setdefault(c, {})[p] = rates.mean(label(p, c))
         if "+" in c:
@@ -106,15 +99,12 @@ CLAIMS = {
         f"share in {c} over 39/39": study.ratio(second("UDT", c), second("UDT", "39+39")) for c in ("39+78", "39+156")
     },
     "IC5.23": {
-        **{f"{p}: gain of the short flow": measures.seeds(gained(p)) for p in paths.TCP_VARIANTS},
-        **{
-            f"{p}: loss of the long flow less that gain": measures.seeds(study.less(lost(p), gained(p)))
-            for p in paths.TCP_VARIANTS
-        },
+        **{f"{p}: gain of the short flow": seeds(gained(p)) for p in paths.TCP_VARIANTS},
+        **{f"{p}: loss of the long flow less that gain": seeds(lost(p) - gained(p)) for p in paths.TCP_VARIANTS},
     },
     "IC5.24": {
-        f"{p}: least over largest of 39, 78, 156 ms": study.median(least_over_largest(p)) for p in paths.TCP_VARIANTS
+        f"{p}: least over largest of 39, 78, 156 ms": measures.median(least_over_largest(p)) for p in paths.TCP_VARIANTS
     },
 }
 
-EXPERIMENT = rates.experiment(__name__, "Flows of different round trips", where="figure 5.13", variants=BUFFERS)
+EXPERIMENT = rates.experiment(__name__, "Flows of different round trips", where="figure 5.13")

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind.experiments.igarashi import e5_1, rates, study
-from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, Variant, measures
+from crosswind.experiments.igarashi import e5_1, paths, rates, study
+from crosswind.reproduce import Picture, Quantity, Results, Scenario, measures, needed
+from crosswind.reproduce.claims.quantities import runs
 
 PROTOCOLS = (*paths.TCP_VARIANTS, "UDT")
 MEANS_KB = (100, 300, 500)
@@ -65,28 +65,26 @@ def configurations(
     return out | {label(p, 500, "Large"): run(large, p, 500) for p in PROTOCOLS}
 
 
-def high_rate(name: str, mean_kb: int, buffer: str = "Small") -> rates.Measure:
+def high_rate(name: str, mean_kb: int, buffer: str = "Small") -> Quantity:
     """The mean rate of the high-speed flow while transfers come, or from 50 to 350 s where there are none."""
     if not mean_kb:
         return rates.during(e5_1.alone(name, buffer), "f", e5_1.part(FROM, SECONDS))
     return rates.during(label(name, mean_kb, buffer), "f", WHILE)
 
 
-def short_rate(name: str, mean_kb: int, buffer: str = "Small") -> rates.Measure:
+def short_rate(name: str, mean_kb: int, buffer: str = "Small") -> Quantity:
     """All bytes over all times of the short transfers."""
-    return lambda r: r.of(label(name, mean_kb, buffer), "short_mbps")
+    return runs(label(name, mean_kb, buffer), "short_mbps")
 
 
-def load(r: Results) -> np.ndarray:
-    """What the transfers of 500 KB carry while they come."""
-    return r.of(label("", 500), "short_load_mbps") * SECONDS / (SECONDS - FROM)
+# What the transfers of 500 KB carry while they come.
+LOAD = runs(label("", 500), "short_load_mbps") * SECONDS / (SECONDS - FROM)
 
 
 def peak(r: Results) -> np.ndarray:
     """The largest second of that."""
     s = r.runs.only(label("", 500)).sample("throughput_bps", "bottleneck/forward")
-    if s.is_empty():
-        raise MissingDataError("no series of the bottleneck")
+    needed(s, "no series of the bottleneck")
     found = s.group_by("rep", maintain_order=True).agg(pl.col("value").max())["value"].to_numpy()
     return np.asarray(found / 1e6)
 
@@ -121,8 +119,8 @@ CLAIMS = {
         },
     },
     "IC5.17": {
-        "average": measures.at_full_size(study.median(load)),
-        "largest second": measures.at_full_size(study.median(peak)),
+        "average": measures.at_full_size(measures.median(LOAD)),
+        "largest second": measures.at_full_size(measures.median(peak)),
     },
     "IC5.18": {
         **{p: study.change(high_rate(p, 500, "Large"), high_rate(p, 500)) for p in PROTOCOLS},
@@ -131,9 +129,5 @@ CLAIMS = {
 }
 
 EXPERIMENT = rates.experiment(
-    __name__,
-    "Short transfers beside a high-speed flow",
-    where="figures 5.15 to 5.17",
-    uses=("e5-1",),
-    variants={"cubic-limited": Variant("CUBIC heeds its socket buffer too", {"heedless": ()})},
+    __name__, "Short transfers beside a high-speed flow", where="figures 5.15 to 5.17", uses=("e5-1",)
 )

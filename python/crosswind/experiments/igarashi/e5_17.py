@@ -15,10 +15,10 @@ import numpy as np
 import polars as pl
 
 from crosswind import figures
-from crosswind.experiments.igarashi import e5_1, rates, study
-from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.reproduce import Measure, Picture, Results, Runs, Scenario, Tables, measures
+from crosswind.experiments.igarashi import e5_1, paths, rates, study
+from crosswind.reproduce import Measure, Picture, Quantity, Results, Runs, Scenario, Tables, measures
 from crosswind.reproduce.claims import rules
+from crosswind.reproduce.claims.quantities import largest, least, runs, total
 
 FAST_ONES = (*paths.TCP_VARIANTS, "UDT")
 LIMITED = e5_1.LIMITED
@@ -57,10 +57,10 @@ def configurations(size: str = "full", large_packets: int = paths.LARGE) -> dict
     return {label(*cell): run(*cell) for cell in cells}
 
 
-def tables(runs: Runs) -> Tables:
+def tables(of: Runs) -> Tables:
     """As `rates.tables`; in `repetition` the jitter of the streams (`u1_jitter_ms`)."""
-    made = rates.tables(runs)
-    of_streams = runs.flows().filter(pl.col("name").is_in(STREAMS))
+    made = rates.tables(of)
+    of_streams = of.flows().filter(pl.col("name").is_in(STREAMS))
     columns = [pl.col("jitter_mean_ns").filter(pl.col("name") == u).first() / 1e6 for u in STREAMS]
     wide = of_streams.group_by(rates.KEYS).agg(
         [c.alias(f"{u}_jitter_ms") for u, c in zip(STREAMS, columns, strict=True)]
@@ -68,20 +68,20 @@ def tables(runs: Runs) -> Tables:
     return {**made, "repetition": made["repetition"].join(wide, on=rates.KEYS, how="left").sort(rates.KEYS)}
 
 
-def rate(name: str, case: str, buffer: str) -> rates.Measure:
+def rate(name: str, case: str, buffer: str) -> Quantity:
     """From 30 s on: both are there, in either case."""
     return rates.during(label(name, case, buffer), "f", TOGETHER)
 
 
-def without(name: str, case: str, buffer: str) -> rates.Measure:
+def without(name: str, case: str, buffer: str) -> Quantity:
     """The rate without UDP over 300 s that begin as long after the flow's start."""
     begins = LATER if case == "case 2" else 0
     return rates.during(e5_1.alone(name, buffer), "f", e5_1.part(begins, begins + SECONDS - LATER))
 
 
-def beside(name: str, case: str, buffer: str) -> rates.Measure:
+def beside(name: str, case: str, buffer: str) -> Quantity:
     """The rate over that without UDP."""
-    return lambda r: rate(name, case, buffer)(r) / without(name, case, buffer)(r)
+    return rate(name, case, buffer) / without(name, case, buffer)
 
 
 def harmed(name: str, case: str, buffer: str) -> Measure:
@@ -100,21 +100,14 @@ def by_little(r: Results) -> float:
     return float(found)
 
 
-def jitter(name: str, buffer: str, case: str = "case 1") -> rates.Measure:
+def jitter(name: str, buffer: str = "Small", case: str = "case 1") -> Quantity:
     """The mean over both streams, in ms."""
-    return lambda r: np.mean([r.of(label(name, case, buffer), f"{u}_jitter_ms") for u in STREAMS], axis=0)
+    return total(runs(label(name, case, buffer), f"{u}_jitter_ms") for u in STREAMS) / len(STREAMS)
 
 
-def raised(name: str) -> rates.Measure:
-    """The jitter beside a protocol less that of the streams alone, small buffer, in ms."""
-    return lambda r: jitter(name, "Small")(r) - jitter("", "Small")(r)
-
-
-def loudest(r: Results) -> np.ndarray:
-    """The lesser jitter beside HTCP and UDT over the largest beside the others, small buffer."""
-    beside = {p: jitter(p, "Small")(r) for p in FAST_ONES}
-    most = np.min([beside["HTCP"], beside["UDT"]], axis=0)
-    return np.asarray(most / np.max([v for p, v in beside.items() if p not in ("HTCP", "UDT")], axis=0))
+LOUD = ("HTCP", "UDT")
+# The lesser jitter beside HTCP and UDT over the largest beside the others, small buffer.
+LOUDEST = least(map(jitter, LOUD)) / largest(jitter(p) for p in FAST_ONES if p not in LOUD)
 
 
 def _ran(buffer: str) -> tuple[str, ...]:
@@ -149,19 +142,17 @@ CLAIMS = {
     },
     "IC5.20": {
         "flows harmed, of eight": measures.with_seeds(by_little),
-        **{f"{p}: 3.2 Mbit/s": study.median(beside(p, "3.2", "Small")) for p in LIMITED},
+        **{f"{p}: 3.2 Mbit/s": measures.median(beside(p, "3.2", "Small")) for p in LIMITED},
         **{f"{p}: change by {c} Mbit/s": harmed(p, c, "Small") for p in LIMITED for c in LITTLE},
-        **{f"{p}: lost beside {c} Mbit/s": study.value(label(p, c), "f_lost") for p in LIMITED for c in LITTLE},
+        **{f"{p}: lost beside {c} Mbit/s": measures.value(label(p, c), "f_lost") for p in LIMITED for c in LITTLE},
     },
     "IC5.21": {
-        **{f"beside {p} less alone": study.median(raised(p)) for p in FAST_ONES},
-        "HTCP and UDT over the others": study.median(loudest),
+        **{f"beside {p} less alone": measures.median(jitter(p) - jitter("")) for p in FAST_ONES},
+        "HTCP and UDT over the others": measures.median(LOUDEST),
     },
-    "IC5.22": {c: study.median(beside("Standard", c, "Small")) for c in CASES},
+    "IC5.22": {c: measures.median(beside("Standard", c, "Small")) for c in CASES},
     "IC5.25": {
-        f"{p}, {c}: kept with Large less with Small": measures.seeds(
-            study.less(beside(p, c, "Large"), beside(p, c, "Small"))
-        )
+        f"{p}, {c}: kept with Large less with Small": measures.seeds(beside(p, c, "Large") - beside(p, c, "Small"))
         for p in FAST_ONES
         for c in CASES
     },

@@ -7,9 +7,11 @@ packets on, 0.06 BDP, a flow of 1.06 BDP cannot overflow it.
 What may differ here: two seeds, for these values are reported and not judged; of the two cases of UDP the first.
 """
 
-from crosswind.experiments.igarashi import e5_1, e5_14, e5_17, rates, study
-from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.reproduce import Scenario
+from typing import Any
+
+from crosswind.experiments.igarashi import e5_1, e5_14, e5_17, paths, rates, study
+from crosswind.reproduce import Quantity, Results, Scenario, measured, measures
+from crosswind.reproduce.claims.quantities import runs
 
 REPS = 2
 WANTED = {
@@ -32,33 +34,34 @@ def configurations(size: str = "full") -> dict[str, Scenario]:
     return out
 
 
-def first(m: rates.Measure) -> rates.Measure:
+@measured
+def first(r: Results, m: Quantity) -> Any:
     """The first seeds of an experiment that has more of them."""
-    return lambda r: m(r)[: int(r.runs.manifest["reps"])]
+    return m(r)[: int(r.runs.manifest["reps"])]
 
 
-def _socket(n: int, name: str) -> rates.Measure:
+def _socket(n: int, name: str) -> Quantity:
     return rates.mean(f"{n}, {e5_1.label(name, 1.06, 'Large')}")
 
 
-def _small(name: str) -> rates.Measure:
+def _small(name: str) -> Quantity:
     return first(rates.mean(f"e5-1/{e5_1.label(name, 1.06, 'Small')}"))
 
 
-def _kept(n: int, name: str) -> rates.Measure:
+def _kept(n: int, name: str) -> Quantity:
     here = rates.during(f"{n}, {e5_17.label(name, 'case 1', 'Large')}", "f", e5_17.TOGETHER)
-    return lambda r: here(r) / first(e5_17.without(name, "case 1", "Large"))(r)
+    return here / first(e5_17.without(name, "case 1", "Large"))
 
 
-def _both(n: int, name: str, what: str) -> rates.Measure:
+def _both(n: int, name: str, what: str) -> Quantity:
     """High-speed flow or short transfers beside it."""
     configuration = f"{n}, {e5_14.label(name, 500, 'Large')}"
-    return rates.during(configuration, "f", e5_14.WHILE) if what == "flow" else study.of(configuration, "short_mbps")
+    return rates.during(configuration, "f", e5_14.WHILE) if what == "flow" else runs(configuration, "short_mbps")
 
 
-def _both_small(name: str, what: str) -> rates.Measure:
+def _both_small(name: str, what: str) -> Quantity:
     configuration = f"e5-14/{e5_14.label(name, 500)}"
-    small = rates.during(configuration, "f", e5_14.WHILE) if what == "flow" else study.of(configuration, "short_mbps")
+    small = rates.during(configuration, "f", e5_14.WHILE) if what == "flow" else runs(configuration, "short_mbps")
     return first(small)
 
 
@@ -84,12 +87,10 @@ CLAIMS = {
         for what in ("flow", "short")
     },
     "IC5.19": {
-        f"{p}, case 1, {n} packets": study.median(_kept(n, p)) for n in paths.OTHER_LARGE for p in ("FAST", "CUBIC")
+        f"{p}, case 1, {n} packets": measures.median(_kept(n, p)) for n in paths.OTHER_LARGE for p in ("FAST", "CUBIC")
     },
     "IC5.25": {
-        f"{p}, case 1: {n} packets less Small": study.median(
-            study.less(_kept(n, p), first(e5_17.beside(p, "case 1", "Small")))
-        )
+        f"{p}, case 1: {n} packets less Small": measures.median(_kept(n, p) - first(e5_17.beside(p, "case 1", "Small")))
         for n in paths.OTHER_LARGE
         for p in e5_17.FAST_ONES
     },

@@ -10,11 +10,9 @@ for ever without a loss. Nothing is random but the chunks of the receiver: three
 
 from dataclasses import replace
 
-import numpy as np
-
-from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.experiments.igarashi import rates, study
-from crosswind.reproduce import Picture, Results, Scenario, measured
+from crosswind.experiments.igarashi import paths, rates
+from crosswind.reproduce import Picture, Quantity, Results, Scenario, measures
+from crosswind.reproduce.claims.quantities import largest, least
 
 BUFFERS = {"Small": paths.SMALL, "Large": paths.LARGE}
 
@@ -31,11 +29,10 @@ def configurations(size: str = "full") -> dict[str, Scenario]:
     return out
 
 
-@measured
-def slowest(r: Results, buffer: str, share: tuple[float, float]) -> np.ndarray:
+def slowest(buffer: str, share: tuple[float, float]) -> Quantity:
     """The slowest protocol over the fastest in a part of the run."""
-    found = [rates.during(f"{p} {buffer}", "f", share)(r) for p in paths.TCP_VARIANTS]
-    return np.asarray(np.min(found, axis=0) / np.max(found, axis=0))
+    found = [rates.during(f"{p} {buffer}", "f", share) for p in paths.TCP_VARIANTS]
+    return least(found) / largest(found)
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -53,8 +50,8 @@ def pictures(r: Results) -> list[Picture]:
 
 CLAIMS = {
     "IC5.4": {
-        "slowest over fastest": study.median(slowest("Small", (0.5, 1.0))),
-        **{f"slowest over fastest, {b}, 300 s": study.median(slowest(b, (0.0, 1.0))) for b in BUFFERS},
+        "slowest over fastest": measures.median(slowest("Small", (0.5, 1.0))),
+        **{f"slowest over fastest, {b}, 300 s": measures.median(slowest(b, (0.0, 1.0))) for b in BUFFERS},
     }
 }
 

@@ -9,8 +9,7 @@ One seed: a figure shows one run.
 
 from dataclasses import replace
 
-from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.experiments.igarashi import rates
+from crosswind.experiments.igarashi import paths, rates
 from crosswind.reproduce import Picture, Results, Scenario
 
 LOSSES = (1e-7, 1e-6, 1e-5)

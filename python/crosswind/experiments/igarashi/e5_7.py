@@ -13,11 +13,11 @@ full rate; it is undivided whatever the size, for the chunks are those of the so
 (see `tcp.receiver`), so figure 5.10 shows what is assumed, not a result.
 """
 
-import numpy as np
+from typing import Any
 
-from crosswind.experiments.igarashi import drawing, rates, study
-from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.reproduce import Picture, Results, Scenario
+from crosswind.experiments.igarashi import drawing, paths, rates, study
+from crosswind.reproduce import Picture, Results, Scenario, measured, measures
+from crosswind.reproduce.claims.quantities import least
 
 RECEIVERS = {"Linux": "linux-2.4", "FreeBSD 5.3": "freebsd-5.3", "Windows XP": "windows-xp"}
 # Slow start has ended by then with each of them. ACKs are half a round trip behind the data, 95 ms.
@@ -47,20 +47,19 @@ def configurations(size: str = "full") -> dict[str, Scenario]:
     return out
 
 
-def slowest(r: Results) -> np.ndarray:
-    """The least rate in the second half of the run, over what the buffer allows."""
-    found = [rates.during(label(p, o), "f", (0.5, 1.0))(r) for p in paths.TCP_VARIANTS for o in RECEIVERS]
-    return np.asarray(np.min(found, axis=0) / _limit(r))
-
-
 def _limit(r: Results) -> float:
     tcp = r.runs.scenarios[label("HTCP", "Linux")].data["flow"]["f"]["tcp"]
     return float(tcp["receive_buffer"].split()[0]) * 8e-6 / (paths.EMULATOR.rtt_ms / 1e3)
 
 
-def half_s(name: str, receiver: str) -> rates.Measure:
+# The least rate in the second half of the run, over what the buffer allows.
+SLOWEST = least(rates.during(label(p, o), "f", (0.5, 1.0)) for p in paths.TCP_VARIANTS for o in RECEIVERS) / _limit
+
+
+@measured
+def half_s(r: Results, name: str, receiver: str) -> Any:
     """When a flow first has half of what its buffer allows."""
-    return lambda r: rates.reached_s(label(name, receiver), _limit(r) / 2)(r)
+    return rates.reached_s(label(name, receiver), _limit(r) / 2)(r)
 
 
 def pictures(r: Results) -> list[Picture]:
@@ -85,7 +84,7 @@ def pictures(r: Results) -> list[Picture]:
 
 CLAIMS = {
     "IC5.5": {
-        "slowest over the buffer's rate": study.median(slowest),
+        "slowest over the buffer's rate": measures.median(SLOWEST),
         **{
             f"{p}: time with {o} over XP": study.ratio(half_s(p, o), half_s(p, "Windows XP"))
             for p in paths.TCP_VARIANTS

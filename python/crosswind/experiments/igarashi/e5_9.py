@@ -10,8 +10,7 @@ at a smaller size its bursts are larger beside the buffer.
 
 from dataclasses import replace
 
-from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.experiments.igarashi import rates, study
+from crosswind.experiments.igarashi import paths, rates, study
 from crosswind.reproduce import Picture, Results, Scenario
 
 RECEIVERS = {"FreeBSD 5.3": "freebsd-5.3", "Windows XP": "windows-xp"}

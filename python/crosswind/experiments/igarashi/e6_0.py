@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from crosswind.experiments.igarashi import assured, study
-from crosswind.reproduce import Picture, Results, Scenario, measured, measures
+from crosswind.reproduce import Picture, Quantity, Results, Scenario, measures
+from crosswind.reproduce.claims.quantities import runs, total
 
 WIDTHS = (1.0, 1.1, 1.2, 1.3, 1.4, 1.5)
 DEPTHS_KB = (5, 20, 50, 2000, 5000, 10_000, 100_000)
@@ -42,38 +43,26 @@ def configurations(**_: Any) -> dict[str, Scenario]:
     return widths | buckets
 
 
-def _met(configuration: str) -> Any:
-    return lambda r: r.of(configuration, "misses") == 0
-
-
-@measured
-def _missing(r: Results, depth_kb: int) -> Any:
+def _missing(depth_kb: int) -> Quantity:
     """By how much the flows miss their contracts, added up, in parts of the contracts' sum."""
-    name = f"bucket {depth_kb} kB"
-    missing = [np.maximum(c - r.of(name, f"th_f{k}"), 0) for k, c in assured.CONTRACTS.items()]
-    return np.sum(missing, axis=0) / assured.SUM_MBPS
-
-
-def _total(configuration: str) -> study.Column:
-    return study.of(configuration, "total")
+    missing = (c - runs(f"bucket {depth_kb} kB", f"th_f{k}") for k, c in assured.CONTRACTS.items())
+    return total(m.then(lambda x: np.maximum(x, 0)) for m in missing) / assured.SUM_MBPS
 
 
 SUITABLE, DEEP = (f"bucket {d} kB" for d in (SUITABLE_KB, DEEP_KB))
 
 CLAIMS = {
     "IC6.12": {
-        "total, suitable depth against window": study.ratio(_total(SUITABLE), _total(WINDOW)),
-        "total, deep against suitable": study.ratio(_total(DEEP), _total(SUITABLE)),
-        "total, suitable depth less window": study.change(_total(SUITABLE), _total(WINDOW)),
-        "missing to contracts, deep less suitable": measures.seeds(
-            study.less(_missing(DEEP_KB), _missing(SUITABLE_KB))
-        ),
-        "flows below contract, window": study.value(WINDOW, "misses"),
-        "flows below contract, suitable depth": study.value(SUITABLE, "misses"),
-        "flows below contract, deep": study.value(DEEP, "misses"),
+        "total, suitable depth against window": study.ratio(runs(SUITABLE, "total"), runs(WINDOW, "total")),
+        "total, deep against suitable": study.ratio(runs(DEEP, "total"), runs(SUITABLE, "total")),
+        "total, suitable depth less window": study.change(runs(SUITABLE, "total"), runs(WINDOW, "total")),
+        "missing to contracts, deep less suitable": measures.seeds(_missing(DEEP_KB) - _missing(SUITABLE_KB)),
+        "flows below contract, window": measures.value(WINDOW, "misses"),
+        "flows below contract, suitable depth": measures.value(SUITABLE, "misses"),
+        "flows below contract, deep": measures.value(DEEP, "misses"),
     },
-    "IC6.13": {f"seeds with all met, {w} x": study.portion(_met(f"{w} x")) for w in (1.4, 1.5)}
-    | {"seeds with all met, 1.0 x": study.portion(_met("1.0 x"))},
+    "IC6.13": {f"seeds with all met, {w} x": study.portion(runs(f"{w} x", "misses") < 1) for w in (1.4, 1.5)}
+    | {"seeds with all met, 1.0 x": study.portion(runs("1.0 x", "misses") < 1)},
 }
 
 

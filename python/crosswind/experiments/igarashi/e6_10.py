@@ -17,7 +17,7 @@ import polars as pl
 
 from crosswind.experiments.igarashi import assured, chain_of_queues, study
 from crosswind.figures import cumulative
-from crosswind.reproduce import Picture, Results, Runs, Scenario, Tables
+from crosswind.reproduce import Picture, Results, Runs, Scenario, Tables, measures
 
 OWN = "(a) inter"
 POINTS = {"behind RIO1": "gate-1", "behind RIO2": "gate-2", "Point A": "gate-4", "Point B": "b-from-gate-4"}
@@ -57,9 +57,9 @@ def tables(runs: Runs) -> Tables:
 
 CLAIMS = {
     "IC6.17": {
-        "distance of Point A and Point B": study.value(OWN, "Point A"),
-        "distance of behind RIO2 and Point B": study.value(OWN, "behind RIO2"),
-        "distance of behind RIO1 and Point B": study.value(OWN, "behind RIO1"),
+        "distance of Point A and Point B": measures.value(OWN, "Point A"),
+        "distance of behind RIO2 and Point B": measures.value(OWN, "behind RIO2"),
+        "distance of behind RIO1 and Point B": measures.value(OWN, "behind RIO1"),
     }
 }
 

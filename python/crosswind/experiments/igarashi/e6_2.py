@@ -12,7 +12,8 @@ What may differ here: as in E6.1.
 from typing import Any
 
 from crosswind.experiments.igarashi import assured, study
-from crosswind.reproduce import Results, Scenario
+from crosswind.reproduce import Quantity, Scenario, measures
+from crosswind.reproduce.claims.quantities import least
 
 
 def configurations(**_: Any) -> dict[str, Scenario]:
@@ -25,28 +26,21 @@ def _of(case: str, marking: str = assured.EXCESS) -> str:
     return own if marking == assured.EXCESS else f"e6-1/{own}"
 
 
-def _least_of_five(r: Results) -> Any:
-    """By how much flow 9 has less than the lower of flows 3 and 6."""
-    th = [r.of(_of("Case 3"), f"th_f{k}") for k in (3, 6, 9)]
-    return th[2] - [min(a, b) for a, b in zip(th[0], th[1], strict=True)]
-
-
-def _gain(flow: int) -> Any:
-    column = f"th_f{flow}"
-    return lambda r: r.of(_of("Case 1"), column) - r.of(_of("Case 1", assured.ORIGINAL), column)
+def _th(flow: int, case: str = "Case 1", marking: str = assured.EXCESS) -> Quantity:
+    return assured.th(_of(case, marking), f"f{flow}")
 
 
 CLAIMS = {
     "IC6.2": {
-        **{f"flow 9, {case}": study.value(_of(case), "th_f9") for case in ("Case 1", "Case 2")},
-        "flow 6, Case 1": study.value(_of("Case 1"), "th_f6"),
-        "flow 6, Case 1, of the print": study.value(_of("Case 1"), "th_f6"),
+        **{f"flow 9, {case}": measures.value(_of(case), "th_f9") for case in ("Case 1", "Case 2")},
+        "flow 6, Case 1": measures.value(_of("Case 1"), "th_f6"),
+        "flow 6, Case 1, of the print": measures.value(_of("Case 1"), "th_f6"),
     },
     "IC6.3": {
-        "flow 9": study.value(_of("Case 3"), "th_f9"),
-        "flow 9 less the lower of 3 and 6": study.median(_least_of_five),
+        "flow 9": measures.value(_of("Case 3"), "th_f9"),
+        "flow 9 less the lower of 3 and 6": measures.median(_th(9, "Case 3") - least(_th(k, "Case 3") for k in (3, 6))),
     },
-    "IC6.7": {f"flow {k}, gain": study.median(_gain(k)) for k in (1, 4)},
+    "IC6.7": {f"flow {k}, gain": measures.median(_th(k) - _th(k, marking=assured.ORIGINAL)) for k in (1, 4)},
 }
 
 

@@ -13,7 +13,8 @@ import numpy as np
 
 from crosswind import stats
 from crosswind.experiments.igarashi import assured, study
-from crosswind.reproduce import Results, Scenario
+from crosswind.reproduce import Results, Scenario, measures
+from crosswind.reproduce.claims.quantities import runs
 
 OWN = assured.label("intra", assured.ORIGINAL, "Case 1")
 
@@ -21,10 +22,6 @@ OWN = assured.label("intra", assured.ORIGINAL, "Case 1")
 def configurations(**_: Any) -> dict[str, Scenario]:
     """The three provisionings."""
     return assured.cases("intra", assured.ORIGINAL)
-
-
-def _met(configuration: str) -> Any:
-    return lambda r: r.of(configuration, "misses") == 0
 
 
 def _deviation(r: Results) -> Any:
@@ -35,13 +32,13 @@ def _deviation(r: Results) -> Any:
 
 CLAIMS = {
     "IC6.1": {
-        f"seeds without a miss, {kind} {case}": study.portion(_met(f"{used}{c}"))
+        f"seeds without a miss, {kind} {case}": study.portion(runs(f"{used}{c}", "misses") < 1)
         for kind, used in (("inter", "e6-1/"), ("intra", ""))
         for case in assured.CASES
         for c in [assured.label(kind, assured.ORIGINAL, case)]
     },
     "IC6.5": {
-        **{f"flow {k}": study.value(OWN, f"th_f{k}") for k in assured.FLOWS},
+        **{f"flow {k}": measures.value(OWN, f"th_f{k}") for k in assured.FLOWS},
         "mean distance from the table": _deviation,
     },
 }

@@ -12,7 +12,8 @@ measure.
 from typing import Any
 
 from crosswind.experiments.igarashi import assured, study
-from crosswind.reproduce import Scenario
+from crosswind.reproduce import Scenario, measures
+from crosswind.reproduce.claims.quantities import runs
 
 TABLES = (
     ("e6-1/", "inter", assured.ORIGINAL),
@@ -27,18 +28,14 @@ def configurations(**_: Any) -> dict[str, Scenario]:
     return assured.cases("intra", assured.EXCESS)
 
 
-def _nearly_met(configuration: str) -> Any:
-    return lambda r: r.of(configuration, "clear_misses") == 0
-
-
 CLAIMS = {
     "IC6.4": {
-        f"seeds with all met, {case}": study.portion(_nearly_met(c))
+        f"seeds with all met, {case}": study.portion(runs(c, "clear_misses") < 1)
         for case in assured.CASES
         for c in [assured.label("intra", assured.EXCESS, case)]
     },
     "IC6.6": {
-        f"{kind} {marking}, {case}": study.value(used + assured.label(kind, marking, case), "total")
+        f"{kind} {marking}, {case}": measures.value(used + assured.label(kind, marking, case), "total")
         for used, kind, marking in TABLES
         for case in assured.CASES
     },

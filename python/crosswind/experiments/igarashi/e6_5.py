@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.experiments.igarashi import assured, drawing, study
-from crosswind.reproduce import Picture, Results, Scenario
+from crosswind.experiments.igarashi import assured, drawing
+from crosswind.reproduce import Picture, Results, Scenario, measures
+from crosswind.reproduce.claims.quantities import largest, runs
 
 OWN = assured.label("inter", assured.EXCESS, "Case 1")
 
@@ -25,13 +26,10 @@ def configurations(**_: Any) -> dict[str, Scenario]:
     return assured.cases("inter", assured.EXCESS, ["Case 1"])
 
 
-def _growth(r: Results) -> Any:
-    """Flow 9: packets out of profile behind the edge over those before it."""
-    before, remarked = r.of(OWN, "out_f9"), r.of(OWN, "remarked_f9")
-    return (before + remarked) / np.maximum(before, 1)
-
-
-CLAIMS = {"IC6.10": {"flow 9": study.median(_growth)}}
+# Flow 9: packets out of profile behind the edge over those before it.
+BEFORE = runs(OWN, "out_f9")
+GROWTH = (BEFORE + runs(OWN, "remarked_f9")) / largest([BEFORE, lambda _: 1])
+CLAIMS = {"IC6.10": {"flow 9": measures.median(GROWTH)}}
 
 
 def count_picture(r: Results, name: str, caption: str, own: str) -> Picture:

@@ -10,11 +10,10 @@ What may differ here: as in E6.5.
 
 from typing import Any
 
-import numpy as np
-
-from crosswind.experiments.igarashi import assured, study
+from crosswind.experiments.igarashi import assured
 from crosswind.experiments.igarashi.e6_5 import count_picture
-from crosswind.reproduce import Picture, Results, Scenario
+from crosswind.reproduce import Picture, Quantity, Results, Scenario, measures
+from crosswind.reproduce.claims.quantities import largest, least, runs
 
 OWN = assured.label("inter", assured.ORIGINAL, "Case 1")
 EXCESS = "e6-5/" + assured.label("inter", assured.EXCESS, "Case 1")
@@ -26,30 +25,26 @@ def configurations(**_: Any) -> dict[str, Scenario]:
     return assured.cases("inter", assured.ORIGINAL, ["Case 1"])
 
 
-def _share(configuration: str, k: int) -> Any:
+def _share(configuration: str, k: int) -> Quantity:
     """Re-marked packets of a flow as a share of those in profile."""
-    return lambda r: r.of(configuration, f"remarked_f{k}") / r.of(configuration, f"in_f{k}")
+    return runs(configuration, f"remarked_f{k}") / runs(configuration, f"in_f{k}")
 
 
-def _spread(r: Results) -> Any:
-    shares = [_share(EXCESS, k)(r) for k in assured.FLOWS]
-    return np.max(shares, axis=0) - np.min(shares, axis=0)
+def _of_contract(configuration: str, k: int) -> Quantity:
+    return runs(configuration, f"in_f{k}") / (assured.RATES[k - 1] * PER_MBPS)
 
 
-def _of_contract(configuration: str, k: int) -> Any:
-    return lambda r: r.of(configuration, f"in_f{k}") / (assured.RATES[k - 1] * PER_MBPS)
-
-
+SHARES = [_share(EXCESS, k) for k in assured.FLOWS]
 CLAIMS = {
     "IC6.8": {
-        **{f"original, flow {k}": study.median(_of_contract(OWN, k)) for k in assured.FLOWS},
-        "excess-in, flow 1": study.median(_of_contract(EXCESS, 1)),
-        "excess-in, flow 3": study.median(_of_contract(EXCESS, 3)),
+        **{f"original, flow {k}": measures.median(_of_contract(OWN, k)) for k in assured.FLOWS},
+        "excess-in, flow 1": measures.median(_of_contract(EXCESS, 1)),
+        "excess-in, flow 3": measures.median(_of_contract(EXCESS, 3)),
     },
     "IC6.9": {
-        **{f"excess-in, flow {k}": study.median(_share(EXCESS, k)) for k in assured.FLOWS},
-        "excess-in, spread over the flows": study.median(_spread),
-        **{f"original, flow {k}": study.median(_share(OWN, k)) for k in assured.FLOWS},
+        **{f"excess-in, flow {k}": measures.median(_share(EXCESS, k)) for k in assured.FLOWS},
+        "excess-in, spread over the flows": measures.median(largest(SHARES) - least(SHARES)),
+        **{f"original, flow {k}": measures.median(_share(OWN, k)) for k in assured.FLOWS},
     },
 }
 

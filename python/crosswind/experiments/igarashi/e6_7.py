@@ -14,7 +14,7 @@ from typing import Any
 
 from crosswind.experiments.igarashi import assured, study
 from crosswind.experiments.igarashi.assured import EXCESS, ORIGINAL, link, rio, wide
-from crosswind.reproduce import Picture, Results, Scenario
+from crosswind.reproduce import Picture, Results, Scenario, measures
 
 WIDTHS = {"36 and 67.2": (36.0, 67.2), "72 and 96": (72.0, 96.0)}
 POLICY_OF_C = {"Case 1": EXCESS, "Case 2": ORIGINAL}
@@ -47,16 +47,16 @@ def configurations(**_: Any) -> dict[str, Scenario]:
     }
 
 
-def _misses(configuration: str, flow: str, rate: float) -> Any:
-    return lambda r: r.of(configuration, f"th_{flow}") < rate
-
-
 CLAIMS = {
     "IC6.11": {
-        **{f"{flow}, {c}": study.value(c, f"th_{flow}") for c in configurations() for flow in ("a6", "a9", "b6", "b9")},
-        **{f"flows below contract, {c}": study.value(c, "misses") for c in configurations()},
         **{
-            f"seeds in which {flow} misses, {c}": study.portion(_misses(c, flow, 5.0))
+            f"{flow}, {c}": measures.value(c, f"th_{flow}")
+            for c in configurations()
+            for flow in ("a6", "a9", "b6", "b9")
+        },
+        **{f"flows below contract, {c}": measures.value(c, "misses") for c in configurations()},
+        **{
+            f"seeds in which {flow} misses, {c}": study.portion(assured.th(c, flow) < 5.0)
             for c in configurations()
             for flow in ("a6", "a9", "b6", "b9")
         },

@@ -13,7 +13,7 @@ import polars as pl
 
 from crosswind.experiments.igarashi import assured, chain_of_queues, drawing, study
 from crosswind.experiments.igarashi.chain_of_queues import KINDS, QUEUES
-from crosswind.reproduce import Measure, Picture, Results, Runs, Tables
+from crosswind.reproduce import Measure, Picture, Results, Runs, Tables, measures
 
 COLOURS = {"IN": "green", "OUT": "yellow"}
 
@@ -48,7 +48,7 @@ def tables(runs: Runs) -> Tables:
 
 def _losses() -> dict[str, Measure]:
     return {
-        f"{q.upper()} {name}, {c}, {what}": study.value(c, f"{q}_{name}_{what}")
+        f"{q.upper()} {name}, {c}, {what}": measures.value(c, f"{q}_{name}_{what}")
         for c in KINDS
         for q in QUEUES
         for name in COLOURS
@@ -59,8 +59,8 @@ def _losses() -> dict[str, Measure]:
 CLAIMS = {
     "IC6.14": {**_losses()},
     "IC6.15": {
-        "count": study.value("(a) inter", "remarked"),
-        "share of packets in profile": study.value("(a) inter", "remarked_share"),
+        "count": measures.value("(a) inter", "remarked"),
+        "share of packets in profile": measures.value("(a) inter", "remarked_share"),
     },
 }
 

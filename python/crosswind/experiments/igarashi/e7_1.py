@@ -12,12 +12,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from crosswind import figures
-from crosswind.experiments.igarashi import discard, study
+from crosswind.experiments.igarashi import discard
 from crosswind.experiments.igarashi.discard import MODEL_1
 from crosswind.reproduce import Measure, Picture, Results, Scenario, measures
+from crosswind.reproduce.claims.quantities import largest, runs
 
 MODEL_2 = "e7-2/none"
 CASES = {
@@ -34,25 +33,18 @@ def configurations(**reading: Any) -> dict[str, Scenario]:
 
 
 def _eplr(groups: Sequence[str], limit_ms: int) -> dict[str, Measure]:
-    return {f"{g}, {limit_ms} ms": measures.with_seeds(study.value(MODEL_2, f"{g}_eplr_{limit_ms}"), 5) for g in groups}
+    return {
+        f"{g}, {limit_ms} ms": measures.with_seeds(measures.value(MODEL_2, f"{g}_eplr_{limit_ms}"), 5) for g in groups
+    }
 
 
-def _worst_of_all(r: Results) -> Any:
-    """The EPLR of g0 over that of the next worst, 20 ms."""
-    others = [r.of(MODEL_2, f"{g}_eplr_20") for g in ("g1", "g2", "g3", "g4")]
-    return r.of(MODEL_2, "g0_eplr_20") / np.max(others, axis=0)
-
-
-def _late(r: Results) -> Any:
-    return np.sum([r.of(MODEL_2, f"{g}_late_20") for g in ("g3", "g4")], axis=0)
-
-
+NEXT = largest(discard.eplr(MODEL_2, g, 20) for g in ("g1", "g2", "g3", "g4"))
 CLAIMS = {
     "IC7.1": _eplr(("g0", "g1", "g3", "g4"), 10),
     "IC7.3": {
         **_eplr(("g0", "g3", "g4"), 20),
-        "g0 over the next worst": study.median(_worst_of_all),
-        "late packets of g3 and g4": study.median(_late),
+        "g0 over the next worst": measures.median(discard.eplr(MODEL_2, "g0", 20) / NEXT),
+        "late packets of g3 and g4": measures.median(runs(MODEL_2, "g3_late_20") + runs(MODEL_2, "g4_late_20")),
     },
 }
 
@@ -60,7 +52,7 @@ CLAIMS = {
 def pictures(r: Results) -> list[Picture]:
     """Fig. 7.2."""
     bars = {
-        case: {g: 100 * float(np.median(r.of(c, f"{g}_eplr_{ms}"))) for g in discard.MODELS[model]}
+        case: {g: discard.percent(r, discard.eplr(c, g, ms)) for g in discard.MODELS[model]}
         for case, (c, model, ms) in CASES.items()
     }
     return [figures.bars("fig-7-2", "EPLR without control (Fig. 7.2).", bars, "EPLR (%)")]

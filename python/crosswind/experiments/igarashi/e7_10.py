@@ -10,10 +10,10 @@ What the source printed (Fig. 7.11) is withheld: measured and reported.
 from dataclasses import replace
 from typing import Any
 
-from crosswind.experiments.igarashi import discard, drawing, study
+from crosswind.experiments.igarashi import discard, drawing
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
 from crosswind.experiments.igarashi.e7_2 import BY_MTQ
-from crosswind.reproduce import Measure, Picture, Results, Scenario
+from crosswind.reproduce import Measure, Picture, Results, Scenario, measures
 
 LIMIT_MS = {1: 10, 2: 20}
 SUBGROUPS = {discard.half(g, n): LIMIT_MS[n] for g in discard.MODELS[2] for n in LIMIT_MS}
@@ -27,7 +27,7 @@ def configurations(**_: Any) -> dict[str, Scenario]:
 
 def reported(configuration: str, label: str) -> dict[str, Measure]:
     """The EPLR of every subgroup by its own limit."""
-    return {f"{f}, {label}": study.value(configuration, f"{f}_eplr_{limit}") for f, limit in SUBGROUPS.items()}
+    return {f"{f}, {label}": measures.value(configuration, f"{f}_eplr_{limit}") for f, limit in SUBGROUPS.items()}
 
 
 CLAIMS = {"IC7.20": {**reported("e7-2/MTQ 3.3", "MTQ 3.3"), **reported(OWN.label(), "MTQ 3.3 / 6.6")}}

@@ -9,13 +9,11 @@ What the source printed (Fig. 7.12, Table 7.8) is withheld: measured and reporte
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from crosswind import figures
-from crosswind.experiments.igarashi import discard, e7_10, study
+from crosswind.experiments.igarashi import discard, e7_10
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
 from crosswind.experiments.igarashi.e7_10 import SUBGROUPS
-from crosswind.reproduce import Picture, Results, Scenario, measured
+from crosswind.reproduce import Picture, Results, Scenario, measures
 
 THREE = replace(MODEL_2, limits=Limits(mtq=5), second=Limits(mtq=10))
 SEVEN = replace(MODEL_2, limits=Limits(qtl=10), second=Limits(qtl=20))
@@ -38,28 +36,19 @@ def configurations(**_: Any) -> dict[str, Scenario]:
     return {s.label(): discard.scenario(s) for s in (THREE, SEVEN, NINE)}
 
 
-def worst(case: str) -> Any:
-    """The EPLR of the worst subgroup by its own limit, seed by seed."""
-    return lambda r: np.max([r.of(CASES[case], f"{f}_eplr_{limit}") for f, limit in SUBGROUPS.items()], axis=0)
-
-
-@measured
-def mean(r: Results, case: str) -> Any:
-    """The mean EPLR of all flows by their own limits, weighted by the packets sent."""
-    sent = [r.of(CASES[case], f"{f}_sent") for f in SUBGROUPS]
-    lost = [r.of(CASES[case], f"{f}_eplr_{limit}") * n for (f, limit), n in zip(SUBGROUPS.items(), sent, strict=True)]
-    return np.sum(lost, axis=0) / np.sum(sent, axis=0)
-
-
 CLAIMS = {
-    "IC7.21": {f"f0-1, case {c}": study.value(CASES[c], "f0-1_eplr_10") for c in ("(5)", "(7)", "(6)")},
+    "IC7.21": {f"f0-1, case {c}": measures.value(CASES[c], "f0-1_eplr_10") for c in ("(5)", "(7)", "(6)")},
     "IC7.22": {
-        **{f"worst subgroup, case {c}": study.median(worst(c)) for c in ("(8)", "(9)")},
-        **{f"f0-1, case {c}": study.value(CASES[c], "f0-1_eplr_10") for c in ("(8)", "(9)")},
-        **{f"worst subgroup, case {c}": study.median(worst(c)) for c in CASES if c not in ("(8)", "(9)")},
-        **{f"mean over flows, case {c}": study.median(mean(c)) for c in CASES},
+        **{f"worst subgroup, case {c}": measures.median(discard.worst(CASES[c], SUBGROUPS)) for c in ("(8)", "(9)")},
+        **{f"f0-1, case {c}": measures.value(CASES[c], "f0-1_eplr_10") for c in ("(8)", "(9)")},
         **{
-            f"{f}, case {c}": study.value(CASES[c], f"{f}_eplr_{SUBGROUPS[f]}")
+            f"worst subgroup, case {c}": measures.median(discard.worst(CASES[c], SUBGROUPS))
+            for c in CASES
+            if c not in ("(8)", "(9)")
+        },
+        **{f"mean over flows, case {c}": measures.median(discard.mean(CASES[c], SUBGROUPS)) for c in CASES},
+        **{
+            f"{f}, case {c}": measures.value(CASES[c], f"{f}_eplr_{SUBGROUPS[f]}")
             for c in CASES
             for f in ("f0-2", "f1-1", "f1-2")
         },
@@ -70,10 +59,10 @@ CLAIMS = {
 def pictures(r: Results) -> list[Picture]:
     """Fig. 7.12."""
     bars: dict[str, dict[str, float]] = {
-        f: {c: 100 * float(np.median(r.of(name, f"{f}_eplr_{SUBGROUPS[f]}"))) for c, name in CASES.items()}
+        f: {c: discard.percent(r, discard.eplr(name, f, SUBGROUPS[f])) for c, name in CASES.items()}
         for f in ("f0-1", "f0-2", "f1-1", "f1-2")
     }
-    bars["worst"] = {c: 100 * float(np.median(worst(c)(r))) for c in CASES}
+    bars["worst"] = {c: discard.percent(r, discard.worst(name, SUBGROUPS)) for c, name in CASES.items()}
     caption = "EPLR of two requirements in nine settings (Fig. 7.12)."
     return [figures.bars("fig-7-12", caption, bars, "EPLR (%)")]
 

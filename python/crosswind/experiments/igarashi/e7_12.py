@@ -9,12 +9,11 @@ What the source printed (Fig. 7.13) is withheld: measured and reported.
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from crosswind.experiments.igarashi import discard, drawing, study
+from crosswind.experiments.igarashi import discard, drawing
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
 from crosswind.experiments.igarashi.e7_10 import SUBGROUPS
-from crosswind.reproduce import Picture, Results, Scenario
+from crosswind.reproduce import Picture, Quantity, Results, Scenario, measures
+from crosswind.reproduce.claims.quantities import runs
 
 EIGHT = replace(MODEL_2, limits=Limits(mtq=5, qtl=10))
 NINE = replace(EIGHT, second=Limits(mtq=5, qtl=20))
@@ -28,14 +27,14 @@ def configurations(**_: Any) -> dict[str, Scenario]:
     return {c: discard.scenario(s) for c, s in CASES.items()}
 
 
-def _share(case: str, member: str, column: str) -> Any:
+def _share(case: str, member: str, column: str) -> Quantity:
     """Packets of a group or subgroup dropped by one cause, of those that it sent."""
-    return lambda r: r.of(case, f"{member}_{column}") / r.of(case, f"{member}_sent")
+    return runs(case, f"{member}_{column}") / runs(case, f"{member}_sent")
 
 
 CLAIMS = {
     "IC7.23": {
-        f"{member}, {cause}, case {case}": study.median(_share(case, member, column))
+        f"{member}, {cause}, case {case}": measures.median(_share(case, member, column))
         for case in CASES
         for member in (*GROUPS, *SUBGROUPS)
         for cause, column in CAUSES.items()
@@ -48,7 +47,7 @@ def pictures(r: Results) -> list[Picture]:
     out = []
     for case in CASES:
         bars = {
-            f: {cause: 100 * float(np.median(_share(case, f, column)(r))) for cause, column in CAUSES.items()}
+            f: {cause: discard.percent(r, _share(case, f, column)) for cause, column in CAUSES.items()}
             for f in SUBGROUPS
         }
         caption = f"Node drops by cause and subgroup, case {case} (Fig. 7.13)."

@@ -9,13 +9,11 @@ stand in E7.14.
 
 from typing import Any
 
-import numpy as np
-
 from crosswind import stats
 from crosswind.experiments.igarashi import discard, drawing
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
 from crosswind.experiments.igarashi.e7_2 import BY_MTQ
-from crosswind.reproduce import Picture, Results, Scenario, measured
+from crosswind.reproduce import Picture, Results, Scenario
 
 LIMIT_MS = {"g0": 10, "g1": 20, "g2": 20, "g3": 10, "g4": 10}
 TEN = Limits(mtq=10).label()
@@ -26,24 +24,11 @@ def configurations(**_: Any) -> dict[str, Scenario]:
     return discard.sweep(MODEL_2, [Limits(mtq=10)])
 
 
-@measured
-def mean(r: Results, configuration: str) -> Any:
-    """The mean EPLR over all flows by their own limits, weighted by the packets sent."""
-    sent = [r.of(configuration, f"{g}_sent") for g in LIMIT_MS]
-    lost = [r.of(configuration, f"{g}_eplr_{ms}") * n for (g, ms), n in zip(LIMIT_MS.items(), sent, strict=True)]
-    return np.sum(lost, axis=0) / np.sum(sent, axis=0)
-
-
-def worst(configuration: str) -> Any:
-    """The EPLR of the worst group by its own limit."""
-    return lambda r: np.max([r.of(configuration, f"{g}_eplr_{ms}") for g, ms in LIMIT_MS.items()], axis=0)
-
-
 def pictures(r: Results) -> list[Picture]:
     """Fig. 7.14."""
     shown = {x: f"e7-2/{c}" for x, c in BY_MTQ.items()} | {10.0: TEN}
     series = {g: discard.curve(r, shown, f"{g}_eplr_{ms}") for g, ms in LIMIT_MS.items()}
-    series["mean"] = [(x, stats.median(mean(c)(r)).scaled(100)) for x, c in sorted(shown.items())]
+    series["mean"] = [(x, stats.median(discard.mean(c, LIMIT_MS)(r)).scaled(100)) for x, c in sorted(shown.items())]
     caption = "EPLR against MTQ with requirements that differ by path (Fig. 7.14)."
     return [drawing.against("fig-7-14", caption, {"": series}, "MTQ (ms)", "EPLR (%)")]
 

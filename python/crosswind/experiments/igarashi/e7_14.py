@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from crosswind import figures, stats
-from crosswind.experiments.igarashi import discard, study
+from crosswind.experiments.igarashi import discard
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
-from crosswind.experiments.igarashi.e7_13 import LIMIT_MS, mean, worst
-from crosswind.reproduce import Picture, Results, Scenario, measured
+from crosswind.experiments.igarashi.e7_13 import LIMIT_MS
+from crosswind.reproduce import Picture, Results, Scenario, measured, measures
 
 BOTH = Limits(mtq=5, qtl=10)
 CASES = {"(1)": "e7-2/none", "(2)": "e7-2/MTQ 3.3", "(3)": "e7-4/QTL 10", "(4)": BOTH.label()}
@@ -28,21 +28,21 @@ def configurations(**_: Any) -> dict[str, Scenario]:
 @measured
 def _best(r: Results, of: Any) -> Any:
     """The number of the case with the lowest median."""
-    at = {case: float(np.median(of(c)(r))) for case, c in CASES.items()}
+    at = {case: float(np.median(of(c, LIMIT_MS)(r))) for case, c in CASES.items()}
     return stats.exact(float(min(at, key=lambda c: at[c])[1]), r.of(BOTH.label(), "g0_sent").size)
 
 
 CLAIMS = {
     "IC7.24": {
         **{
-            f"{g}, case {case}": study.value(c, f"{g}_eplr_{ms}")
+            f"{g}, case {case}": measures.value(c, f"{g}_eplr_{ms}")
             for case, c in CASES.items()
             for g, ms in LIMIT_MS.items()
         },
-        **{f"worst group, case {case}": study.median(worst(c)) for case, c in CASES.items()},
-        **{f"mean over flows, case {case}": study.median(mean(c)) for case, c in CASES.items()},
-        "best case for the worst group": _best(worst),
-        "best case for the mean": _best(mean),
+        **{f"worst group, case {case}": measures.median(discard.worst(c, LIMIT_MS)) for case, c in CASES.items()},
+        **{f"mean over flows, case {case}": measures.median(discard.mean(c, LIMIT_MS)) for case, c in CASES.items()},
+        "best case for the worst group": _best(discard.worst),
+        "best case for the mean": _best(discard.mean),
     }
 }
 
@@ -50,8 +50,8 @@ CLAIMS = {
 def pictures(r: Results) -> list[Picture]:
     """Fig. 7.15."""
     bars = {
-        case: {g: 100 * float(np.median(r.of(c, f"{g}_eplr_{ms}"))) for g, ms in LIMIT_MS.items()}
-        | {"mean": 100 * float(np.median(mean(c)(r)))}
+        case: {g: discard.percent(r, discard.eplr(c, g, ms)) for g, ms in LIMIT_MS.items()}
+        | {"mean": discard.percent(r, discard.mean(c, LIMIT_MS))}
         for case, c in CASES.items()
     }
     caption = "EPLR in four settings with requirements that differ by path (Fig. 7.15)."

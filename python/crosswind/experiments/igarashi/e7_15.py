@@ -9,8 +9,6 @@ What the source printed: tried and found similar, not shown.
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from crosswind import figures
 from crosswind.experiments.igarashi import discard
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
@@ -45,7 +43,7 @@ def pictures(r: Results) -> list[Picture]:
     """The longest path's EPLR by scheme and burst length."""
     bars = {
         f"{on}/{off} ms": {
-            x.label(): 100 * float(np.median(r.of(f"{on}-{off} {x.label()}", "g0_eplr_10"))) for x in SCHEMES
+            x.label(): discard.percent(r, discard.eplr(f"{on}-{off} {x.label()}", "g0")) for x in SCHEMES
         }
         for on, off in BURSTS
     }

@@ -14,7 +14,7 @@ of the digest. Equality of limit and expected wait admits the packet.
 from dataclasses import replace
 from typing import Any
 
-from crosswind.experiments.igarashi import discard, drawing, study
+from crosswind.experiments.igarashi import discard, drawing
 from crosswind.experiments.igarashi.discard import Limits
 from crosswind.reproduce import Picture, Results, Scenario, measures
 
@@ -33,7 +33,7 @@ def _loss(mtq: float) -> tuple[str, str]:
 
 
 CLAIMS = {
-    "IC7.2": {"g0": measures.with_seeds(study.value(NONE, "g0_loss"), 5)},
+    "IC7.2": {"g0": measures.with_seeds(measures.value(NONE, "g0_loss"), 5)},
     "IC7.4": {
         "1.8 ms against none": measures.with_seeds(measures.ratio(_loss(1.8), _loss(16.0), pairing="paired"), 5),
         "0.4 against 0.8 ms": measures.ratio(_loss(0.4), _loss(0.8), pairing="paired"),

@@ -14,12 +14,11 @@ What may differ here: as in E7.2. Waits are multiples of 0.08 ms, so 3.28 ms in 
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from crosswind.experiments.igarashi import discard, study
+from crosswind.experiments.igarashi import discard
 from crosswind.experiments.igarashi.discard import MODEL_1, Limits
 from crosswind.experiments.igarashi.e7_2 import BY_MTQ
-from crosswind.reproduce import Scenario, measures
+from crosswind.reproduce import Measure, Quantity, Scenario, measures
+from crosswind.reproduce.claims.quantities import largest, runs, total
 
 MODEL_1_SWEEP = (3.3, 4.0, 5.0, 10.0)
 BY_MTQ_1 = {x: Limits(mtq=x).label() for x in MODEL_1_SWEEP}
@@ -39,29 +38,25 @@ def of(mtq: float) -> str:
     return SHOWN[mtq]
 
 
-def _best(limit_ms: int) -> Any:
+def _best(limit_ms: int) -> Measure:
     """The MTQ at which the worst group is best off, of the medians."""
-    return discard.best(SHOWN, lambda c: discard.worst(c, GROUPS, limit_ms))
+    return discard.best(SHOWN, lambda c: discard.worst(c, discard.alike(limit_ms)))
 
 
-def _late(mtq: float, groups: tuple[str, ...]) -> Any:
-    return lambda r: np.sum([r.of(of(mtq), f"{g}_late_10") for g in groups], axis=0)
-
-
-def _most_late_up_to(limit: float, groups: tuple[str, ...]) -> Any:
-    return lambda r: np.max([_late(x, groups)(r) for x in BY_MTQ if x <= limit], axis=0)
+def _most_late_up_to(limit: float, groups: tuple[str, ...]) -> Quantity:
+    return largest(total(runs(of(x), f"{g}_late_10") for g in groups) for x in BY_MTQ if x <= limit)
 
 
 CLAIMS = {
     "IC7.5": {
         "best MTQ": _best(10),
-        "g0 at 3.3 ms": measures.with_seeds(study.value(of(3.3), "g0_eplr_10"), 5),
+        "g0 at 3.3 ms": measures.with_seeds(measures.value(of(3.3), "g0_eplr_10"), 5),
         "g0 at 4 against 3.3 ms": discard.over(of(4.0), of(3.3)),
-        "late packets up to 3.3 ms": study.median(_most_late_up_to(3.3, GROUPS)),
+        "late packets up to 3.3 ms": measures.median(_most_late_up_to(3.3, GROUPS)),
     },
     "IC7.6": {"best MTQ": _best(20)},
     "IC7.7": {
-        "late packets of g1 and g2 up to 5 ms": study.median(_most_late_up_to(5.0, ("g1", "g2"))),
+        "late packets of g1 and g2 up to 5 ms": measures.median(_most_late_up_to(5.0, ("g1", "g2"))),
         **{f"{g}, 6 against 5 ms": discard.over(of(6.0), of(5.0), g) for g in ("g1", "g2")},
     },
 }

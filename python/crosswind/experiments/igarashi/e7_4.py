@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.experiments.igarashi import discard, study
+from crosswind.experiments.igarashi import discard
 from crosswind.experiments.igarashi.discard import MODEL_1, MODEL_2, Limits
 from crosswind.reproduce import Results, Scenario, measured, measures
+from crosswind.reproduce.claims.quantities import runs, total
 
 SWEEP = (8.0, 10.0, 11.0, 15.0, 18.0, 20.0, 21.0)
 SWEEP_1 = (10.0, 16.0, 30.0)
@@ -39,11 +40,13 @@ def _best(limit_ms: int) -> Any:
     return discard.best(BY_QTL, lambda c: discard.eplr(c, "g0", limit_ms))
 
 
-def _all_late(r: Results) -> Any:
-    """Late packets of all groups when QTL is the limit, for both limits."""
-    late = [r.of(BY_QTL[d], f"{g}_late_{d:.0f}") for d in (10.0, 20.0) for g in GROUPS]
-    late += [r.of(BY_QTL_1[10.0], f"{g}_late_10") for g in discard.MODELS[1]]
-    return np.sum(late, axis=0)
+# Late packets of all groups when QTL is the limit, for both limits.
+ALL_LATE = total(
+    [
+        *(runs(BY_QTL[d], f"{g}_late_{d:.0f}") for d in (10.0, 20.0) for g in GROUPS),
+        *(runs(BY_QTL_1[10.0], f"{g}_late_10") for g in discard.MODELS[1]),
+    ]
+)
 
 
 def _g0(qtl: float, limit_ms: int) -> tuple[str, str]:
@@ -66,14 +69,14 @@ CLAIMS = {
         "best QTL, 20 ms": _best(20),
         "any group, 10 ms: above its least": _excess(10),
         "any group, 20 ms: above its least": _excess(20),
-        "g0, 10 ms": measures.with_seeds(study.value(*_g0(10.0, 10)), 5),
-        "g0, 20 ms": measures.with_seeds(study.value(*_g0(20.0, 20)), 5),
+        "g0, 10 ms": measures.with_seeds(measures.value(*_g0(10.0, 10)), 5),
+        "g0, 20 ms": measures.with_seeds(measures.value(*_g0(20.0, 20)), 5),
         "g0, 11 against 10 ms": discard.over(BY_QTL[11.0], BY_QTL[10.0], "g0", 10),
         "g0, 21 against 20 ms": discard.over(BY_QTL[21.0], BY_QTL[20.0], "g0", 20),
         "g0, 8 against 10 ms": discard.over(BY_QTL[8.0], BY_QTL[10.0], "g0", 10),
         "g0, 18 against 20 ms": discard.over(BY_QTL[18.0], BY_QTL[20.0], "g0", 20),
     },
-    "IC7.9": {"late packets": study.median(_all_late)},
+    "IC7.9": {"late packets": measures.median(ALL_LATE)},
     "IC7.10": {"g0, MTQ 3.3 against QTL 10": discard.over("e7-2/MTQ 3.3", BY_QTL[10.0])},
 }
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from crosswind import stats
-from crosswind.experiments.igarashi import discard, study
+from crosswind.experiments.igarashi import discard
 from crosswind.experiments.igarashi.discard import MODEL_1, MODEL_2, Limits
 from crosswind.reproduce import Results, Scenario, measured, measures
 
@@ -46,15 +46,12 @@ def _differences(r: Results, one: str, other: str) -> Any:
     return stats.exact(float(sum(differing)), r.of(one, "g0_sent").size)
 
 
-def _worst_ratio(r: Results) -> Any:
-    """The worst group with QTL 10 and MTQ 5 over the worst group with the best MTQ alone."""
-    return discard.worst(BOTH, GROUPS)(r) / discard.worst("e7-2/MTQ 3.3", GROUPS)(r)
-
-
+# The worst group with QTL 10 and MTQ 5 over the worst group with the best MTQ alone.
+WORST_RATIO = discard.worst(BOTH, discard.alike()) / discard.worst("e7-2/MTQ 3.3", discard.alike())
 CLAIMS = {
     "IC7.11": {
-        "g0": measures.with_seeds(study.value(BOTH, "g0_eplr_10"), 5),
-        "worst group against MTQ 3.3 alone": study.median(_worst_ratio),
+        "g0": measures.with_seeds(measures.value(BOTH, "g0_eplr_10"), 5),
+        "worst group against MTQ 3.3 alone": measures.median(WORST_RATIO),
         "MTQ 5 alone against both": discard.over("e7-2/MTQ 5", BOTH),
         "QTL 10 alone against both": discard.over("e7-4/QTL 10", BOTH),
         "g0: the best MTQ less both": discard.changed("e7-2/MTQ 3.3", BOTH),
@@ -62,7 +59,7 @@ CLAIMS = {
         "g0: both less QTL 10": discard.changed(BOTH, "e7-4/QTL 10"),
     },
     "IC7.12": {
-        **{f"g0, MTQ {x:g}": measures.with_seeds(study.value(BY_MTQ[x], "g0_eplr_10"), 5) for x in LOWER},
+        **{f"g0, MTQ {x:g}": measures.with_seeds(measures.value(BY_MTQ[x], "g0_eplr_10"), 5) for x in LOWER},
         **{f"g0, MTQ {x:g} over QTL alone": discard.over(BY_MTQ[x], "e7-4/QTL 10") for x in LOWER},
     },
     "IC7.13": {

@@ -14,12 +14,11 @@ What may differ here: as in E7.2.
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from crosswind import figures
-from crosswind.experiments.igarashi import discard, study
+from crosswind.experiments.igarashi import discard
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
-from crosswind.reproduce import Picture, Results, Scenario, measured
+from crosswind.reproduce import Picture, Quantity, Results, Scenario, measures
+from crosswind.reproduce.claims.quantities import largest
 
 SETTINGS = {
     "(1)": Limits(),
@@ -29,7 +28,6 @@ SETTINGS = {
     "(5)": Limits(mtq=5, qtl=10),
 }
 LOADS = {84: 70, 72: 60, 48: 40}
-GROUPS = tuple(discard.MODELS[2])
 AT_96 = {
     "(a) model 1, 10 ms": (
         1,
@@ -50,28 +48,19 @@ def configurations(**_: Any) -> dict[str, Scenario]:
     }
 
 
-@measured
-def _worst(r: Results, load: int) -> Any:
+def _worst(load: int) -> Quantity:
     """The EPLR of the worst group in the worst setting, seed by seed."""
-    return np.max([discard.worst(f"{load} % {x.label()}", GROUPS)(r) for x in SETTINGS.values()], axis=0)
+    return largest(discard.worst(f"{load} % {x.label()}", discard.alike()) for x in SETTINGS.values())
 
 
-def _controlled(r: Results) -> Any:
-    own = [r.of(f"84 % {x.label()}", "g0_eplr_10") for name, x in SETTINGS.items() if name != "(1)"]
-    return np.max(own, axis=0)
-
-
+CONTROLS = [f"84 % {x.label()}" for name, x in SETTINGS.items() if name != "(1)"]
 CLAIMS = {
     "IC7.16": {
-        "g0, none": study.value("84 % none", "g0_eplr_10"),
-        "g0, worst of the controls": study.median(_controlled),
-        **{
-            f"g0, {x.label()} less none": discard.changed(f"84 % {x.label()}", "84 % none")
-            for name, x in SETTINGS.items()
-            if name != "(1)"
-        },
+        "g0, none": measures.value("84 % none", "g0_eplr_10"),
+        "g0, worst of the controls": measures.median(largest(discard.eplr(c, "g0") for c in CONTROLS)),
+        **{f"g0, {c.removeprefix('84 % ')} less none": discard.changed(c, "84 % none") for c in CONTROLS},
     },
-    "IC7.17": {f"worst group of all settings, {load} %": study.median(_worst(load)) for load in (72, 48)},
+    "IC7.17": {f"worst group of all settings, {load} %": measures.median(_worst(load)) for load in (72, 48)},
 }
 
 
@@ -81,13 +70,13 @@ def pictures(r: Results) -> list[Picture]:
     for case, (model, ms, names) in AT_96.items():
         bars = {
             c.split("/")[1].removeprefix("model 1, "): {
-                g: 100 * float(np.median(r.of(c, f"{g}_eplr_{ms}"))) for g in discard.MODELS[model]
+                g: discard.percent(r, discard.eplr(c, g, ms)) for g in discard.MODELS[model]
             }
             for c in names
         }
         out.append(figures.bars(f"fig-7-9{case[1]}", f"EPLR by scheme, {case} (Fig. 7.9).", bars, "EPLR (%)"))
     bars = {
-        x.label(): {g: 100 * float(np.median(r.of(f"84 % {x.label()}", f"{g}_eplr_10"))) for g in GROUPS}
+        x.label(): {g: discard.percent(r, discard.eplr(f"84 % {x.label()}", g)) for g in discard.MODELS[2]}
         for x in SETTINGS.values()
     }
     out.append(figures.bars("fig-7-9d", "EPLR by scheme, (d) 84 % load, 10 ms (Fig. 7.9).", bars, "EPLR (%)"))

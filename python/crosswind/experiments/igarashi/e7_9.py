@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from crosswind import stats
-from crosswind.experiments.igarashi import discard, drawing, study
+from crosswind.experiments.igarashi import discard, drawing
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
-from crosswind.reproduce import Measure, Picture, Results, Scenario, measured
+from crosswind.reproduce import Measure, Picture, Quantity, Results, Scenario, measured, measures
 
 UNEQUAL = replace(MODEL_2, flows=(60, 80, 80, 60, 100))
 GROUPS = tuple(discard.MODELS[2])
@@ -30,13 +30,12 @@ def configurations(**_: Any) -> dict[str, Scenario]:
     return discard.sweep(UNEQUAL, [*limits, *(Limits(mtq=x, qtl=10) for x in BY_BOTH)])
 
 
-def _worst(configuration: str) -> Any:
-    return discard.worst(configuration, GROUPS)
+def _worst(configuration: str) -> Quantity:
+    return discard.worst(configuration, discard.alike())
 
 
-def _best(by: dict[float, str]) -> Any:
+def _best(by: dict[float, str]) -> Measure:
     """The setting in which the worst group is best off, of the medians."""
-
     return discard.best(by, _worst)
 
 
@@ -50,11 +49,11 @@ def _near(r: Results, by: dict[float, str], pick: Any) -> Any:
 
 
 def _values(by: dict[float, str], what: str) -> dict[str, Measure]:
-    return {f"{g}, {what} {x:g}": study.value(c, f"{g}_eplr_10") for x, c in by.items() for g in ("g0", "g1", "g4")}
+    return {f"{g}, {what} {x:g}": measures.value(c, f"{g}_eplr_10") for x, c in by.items() for g in ("g0", "g1", "g4")}
 
 
 CLAIMS = {
-    "IC7.18": {g: study.value("none", f"{g}_eplr_10") for g in GROUPS},
+    "IC7.18": {g: measures.value("none", f"{g}_eplr_10") for g in GROUPS},
     "IC7.19": {
         "best MTQ": _best(BY_MTQ),
         "near-optimal MTQ (1.25 times the best EPLR), from": _near(BY_MTQ, min),

@@ -3,9 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
-from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.experiments.igarashi import rates
-from crosswind.reproduce import Scenario
+from crosswind.experiments.igarashi import paths, rates
+from crosswind.reproduce import Quantity, Scenario
 
 Window = dict[str, Any]
 
@@ -42,6 +41,6 @@ def alone_on_japan(
     return {p: paths.scenario(paths.JAPAN, {"f": japan(p, size), **others}, seconds, size, bin_s=2) for p in names}
 
 
-def part(a: str, b: str, flow: str) -> rates.Measure:
+def part(a: str, b: str, flow: str) -> Quantity:
     """The mean rate of one of a pair."""
     return rates.mean(label(a, b), flow)

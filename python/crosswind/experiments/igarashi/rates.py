@@ -6,7 +6,7 @@ has for each flow its mean and largest bin (`f_mbps`, `f_max_mbps`), the share o
 (`short_mbps`) and over the run (`short_load_mbps`).
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,37 +15,37 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import figures, stats
-from crosswind.experiments.igarashi import fast_paths as paths
-from crosswind.experiments.igarashi import study
+from crosswind.experiments.igarashi import paths, study
 from crosswind.reproduce import (
     Configurations,
     Experiment,
-    MissingDataError,
     Picture,
+    Quantity,
     Results,
     Runs,
     Scenario,
     Tables,
-    Variant,
     measured,
+    needed,
 )
+from crosswind.reproduce.claims.quantities import runs
+from crosswind.reproduce.claims.quantities import total as sum_of
 
 KEYS = ["configuration", "rep"]
 # As many as open point O1.3 asks for.
 SEEDS = 10
-Measure = Callable[[Results], npt.NDArray[np.float64]]
 
 
-def tables(runs: Runs) -> Tables:
+def tables(of: Runs) -> Tables:
     """`series` and `repetition`: see the top of this file."""
-    flows = runs.flows().with_columns(pl.col("name").str.starts_with("short").alias("is_short"))
+    flows = of.flows().with_columns(pl.col("name").str.starts_with("short").alias("is_short"))
     long = flows.filter(~pl.col("is_short"))
     names = long["name"].unique(maintain_order=True).to_list()
-    goodput = runs.sample("goodput_bps").filter(pl.col("entity").is_in(names))
+    goodput = of.sample("goodput_bps").filter(pl.col("entity").is_in(names))
     series = goodput.select(
         *KEYS, flow="entity", s=pl.col("time_ns") / 1e9, mbps=pl.col("value").fill_nan(0.0) / 1e6
     ).sort(*KEYS, "flow", "s")
-    ends = runs.runs().select(*KEYS, seconds=pl.col("end_ns") / 1e9)
+    ends = of.runs().select(*KEYS, seconds=pl.col("end_ns") / 1e9)
     rates = series.group_by(*KEYS, "flow").agg(pl.col("mbps").max().alias("max_mbps"))
     per_flow = (
         long.join(ends, on=KEYS)
@@ -81,11 +81,10 @@ def tables(runs: Runs) -> Tables:
 STUDY = replace(study.STUDY, tables=tables, reps=SEEDS, quick_reps=1)
 
 
-def experiment(module: str, title: str, *, variants: Mapping[str, Variant] | None = None, **more: Any) -> Experiment:
+def experiment(module: str, title: str, **more: Any) -> Experiment:
     """An experiment of chapters 4 and 5: the kernel of the senders and the course of FAST are settings of each."""
-    own = paths.READINGS_5 if ".e5_" in module else {**paths.READINGS, "former": paths.FORMER}
-    readings = {**own, **(variants or {})}
-    return STUDY.experiment(module, title, read=_on_hosts, variants=readings, **({"quick": paths.QUICK} | more))
+    readings = study.READINGS["chapter-5" if ".e5_" in module else "chapter-4"]
+    return STUDY.experiment(module, title, read=_on_hosts, **{"variants": readings, "quick": paths.QUICK, **more})
 
 
 def _on_hosts(configurations: Configurations) -> Configurations:
@@ -98,22 +97,22 @@ def _on_hosts(configurations: Configurations) -> Configurations:
     return read
 
 
-def mean(configuration: str, flow: str = "f") -> Measure:
+def mean(configuration: str, flow: str = "f") -> Quantity:
     """The mean rate of a flow, run by run."""
-    return lambda r: r.of(configuration, f"{flow}_mbps")
+    return runs(configuration, f"{flow}_mbps")
 
 
-def total(configuration: str, flows: Sequence[str] = ("f", "g")) -> Measure:
+def total(configuration: str, flows: Sequence[str] = ("f", "g")) -> Quantity:
     """The sum of mean rates."""
-    return lambda r: np.sum([r.of(configuration, f"{f}_mbps") for f in flows], axis=0)
+    return sum_of(mean(configuration, f) for f in flows)
 
 
-def during(configuration: str, flow: str, share: tuple[float, float]) -> Measure:
+def during(configuration: str, flow: str, share: tuple[float, float]) -> Quantity:
     """The mean rate between two moments, given as shares of the run."""
     return binned(configuration, flow, share, pl.col("mbps").mean())
 
 
-def unsteady(configuration: str, share: tuple[float, float]) -> Measure:
+def unsteady(configuration: str, share: tuple[float, float]) -> Quantity:
     """The standard deviation of a flow's bins over their mean."""
     return binned(configuration, "f", share, pl.col("mbps").std() / pl.col("mbps").mean())
 
@@ -143,25 +142,19 @@ def reached_s(r: Results, configuration: str, mbps: float, flow: str = "f") -> n
 def series(r: Results, configuration: str, flow: str) -> pl.DataFrame:
     """The bins of one flow; `e5-1/HSTCP 0.95 Small` is a configuration of another experiment."""
     other, _, configuration = configuration.rpartition("/")
-    s = (
-        (r.others[other] if other else r)
-        .table("series")
-        .filter((pl.col("configuration") == configuration) & (pl.col("flow") == flow))
-    )
-    if s.is_empty():
-        raise MissingDataError(f"no series of {flow} in {configuration}")
-    return s
+    every = (r.others[other] if other else r).table("series")
+    own = every.filter((pl.col("configuration") == configuration) & (pl.col("flow") == flow))
+    return needed(own, f"no series of {flow} in {configuration}")
 
 
+@measured
 def per_ack(r: Results, configuration: str) -> npt.NDArray[np.float64]:
     """New segments that each ACK acknowledged, in the first run, from when losses of slow start are repaired."""
     events = r.runs.only(configuration, [0]).events("f")
-    if events.is_empty():
-        raise MissingDataError("no events were kept")
+    needed(events, "no events were kept")
     last = events.filter(pl.col("kind").is_in(["recovered", "timeout", "resend"]))["time_ns"].to_list()
-    acks = events.filter((pl.col("kind") == "ack") & (pl.col("time_ns") > max(last, default=0) + 200_000_000))[
-        "seq"
-    ].to_numpy()
+    repaired = pl.col("time_ns") > max(last, default=0) + 200_000_000
+    acks = events.filter((pl.col("kind") == "ack") & repaired)["seq"].to_numpy()
     # The first byte of data is 1: data segments, which are ACKs too, acknowledge the handshake.
     return np.asarray(np.diff(acks[acks > 1]) / paths.MSS_BYTES)
 
@@ -170,7 +163,7 @@ def chunks(name: str, caption: str, r: Results, configurations: Mapping[str, str
     """The cumulative distribution of what an ACK acknowledges, in steps: label -> configuration."""
     hists = {}
     for label, configuration in configurations.items():
-        values, counts = np.unique(np.rint(per_ack(r, configuration)), return_counts=True)
+        values, counts = np.unique(np.rint(per_ack(configuration)(r)), return_counts=True)
         # The share stays as it is up to the next whole number.
         ends = np.concatenate([values, values[1:] - 1e-6])
         hists[label] = pl.DataFrame({"high": ends, "count": np.concatenate([counts, np.zeros(len(values) - 1)])})
@@ -192,7 +185,7 @@ def bars(
     name: str,
     caption: str,
     r: Results,
-    series_of: dict[str, dict[str, Measure]],
+    series_of: dict[str, dict[str, Quantity]],
     printed: Mapping[str, Mapping[str, float]] = {},
 ) -> Picture:
     """Mean throughput as bars: series -> category -> measure; `printed`: published values."""
@@ -200,6 +193,6 @@ def bars(
     return figures.bars(name, caption, heights, "throughput (Mbit/s)", printed)
 
 
-def jain(a: Measure, b: Measure) -> Measure:
+def jain(a: Quantity, b: Quantity) -> Quantity:
     """Jain's index of two rates, run by run."""
-    return lambda r: np.asarray(stats.jain(np.stack([a(r), b(r)], axis=-1)))
+    return Quantity(lambda r: np.asarray(stats.jain(np.stack([a(r), b(r)], axis=-1))))

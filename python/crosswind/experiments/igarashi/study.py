@@ -1,7 +1,7 @@
 """How the experiments of [Igarashi 2007] are declared, and measures of their claims.
 
-The source shows single runs and prints no intervals: an experiment here has ten seeds. A column is a function of the
-results that gives one value per seed.
+The source shows single runs and prints no intervals: an experiment here has ten seeds. A column is a quantity
+with one value per seed.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,24 +15,10 @@ from crosswind.reproduce import Measure, Results, Study, measured, measures, var
 from crosswind.reproduce.claims.book import book
 
 BOOK = book(__file__)
-STUDY = Study("igarashi", "[Igarashi 2007]", BOOK, reps=10, quick_reps=2, readings=variants(__file__))
+READINGS = variants(__file__)
+STUDY = Study("igarashi", "[Igarashi 2007]", BOOK, reps=10, quick_reps=2, readings=READINGS)
 experiment = STUDY.experiment
 Column = Callable[[Results], Any]
-
-
-def of(configuration: str, column: str) -> Column:
-    """A column of the repetition table."""
-    return lambda r: r.of(configuration, column)
-
-
-def median(values: Column) -> Measure:
-    """The median over the seeds."""
-    return lambda r: stats.median(values(r))
-
-
-def value(configuration: str, column: str) -> Measure:
-    """The median over the seeds of a column of the repetition table."""
-    return median(of(configuration, column))
 
 
 def ratio(top: Column, bottom: Column) -> Measure:
@@ -44,19 +30,15 @@ def _ratio(a: Any, b: Any, axis: int = -1) -> Any:
     return np.median(a, axis=axis) / np.maximum(np.median(b, axis=axis), 1e-9)
 
 
-def changed(new: Column, old: Column) -> Column:
+@measured
+def changed(r: Results, new: Column, old: Column) -> Any:
     """The relative change of a column, seed by seed."""
-    return lambda r: np.asarray(new(r)) / np.maximum(old(r), 1e-9) - 1.0
+    return np.asarray(new(r)) / np.maximum(old(r), 1e-9) - 1.0
 
 
 def change(new: Column, old: Column) -> Measure:
     """The mean relative change over the seeds, with its interval: for claims in words and for orders."""
     return measures.seeds(changed(new, old))
-
-
-def less(a: Column, b: Column) -> Column:
-    """The difference of two columns, seed by seed."""
-    return lambda r: np.asarray(a(r)) - np.asarray(b(r))
 
 
 def order(columns: Sequence[tuple[str, Column]]) -> dict[str, Measure]:

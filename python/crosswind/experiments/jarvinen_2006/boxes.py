@@ -1,6 +1,6 @@
 """Figures with a box for each configuration, in the manner of the source: which quantity each shows, and its axis."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crosswind import figures
@@ -69,3 +69,14 @@ def pictures(
         caption = f"{title}{f' on {link}' if link else where}{figure}: median, quartiles, range."
         out.append(figures.quartile_bars(numbered, caption, groups, axis, floor, printed=printed.get(number, {})))
     return out
+
+
+def against_start(
+    r: Results, figure: str, what: str, cells: Sequence[str], other: str, column: str, axis: str, **more: Any
+) -> Picture:
+    """A column against the start of the transfer that joins the bulk flows, a point for each repetition."""
+    joins = {"third": "third flow", "page": "page", "audio": "stream"}[other]
+    points = {c: (r.of(c, f"{other}_start_s"), r.of(c, column)) for c in cells}
+    whose = "its" if joins in what else f"the {joins}'s"
+    caption = f"{what} against {whose} start: {' and '.join(cells)} (Fig. {figure})."
+    return figures.scatter(f"fig-{figure}", caption, points, f"start of the {joins} (s)", axis, **more)

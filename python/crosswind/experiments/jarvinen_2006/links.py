@@ -16,7 +16,7 @@ import polars as pl
 
 from crosswind import stats
 from crosswind.experiments.jarvinen_2006 import readings, study, testbed
-from crosswind.reproduce import Measure, MissingDataError, Results, Runs, Scenario, measured
+from crosswind.reproduce import Measure, MissingDataError, Results, Runs, Scenario, measured, needed
 from crosswind.stats import Estimate
 
 SPARSE, DENSE = 200_000, 20_000
@@ -117,8 +117,7 @@ def _loss(r: Results, label: str) -> Estimate:
 
 def _delays(r: Results, label: str) -> tuple[Any, Any, Any]:
     h = r.table("stream_hist").filter((pl.col("configuration") == label) & (pl.col("metric") == "delay_ns"))
-    if h.is_empty():
-        raise MissingDataError(f"no delays in {label}")
+    needed(h, f"no delays in {label}")
     return h["low"].to_numpy() / 1e6, h["high"].to_numpy() / 1e6, h["count"].to_numpy()
 
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from crosswind.experiments.jarvinen_2006 import parts, readings, study, testbed
 from crosswind.experiments.jarvinen_2006.w3_e0 import FASTER, RESPONSE, SIDES, WORKLOAD
-from crosswind.reproduce import MissingDataError, Results, Scenario
+from crosswind.reproduce import Results, Scenario, needed
 from crosswind.reproduce.claims import rules
 from crosswind.stats import Estimate
 
@@ -31,8 +31,7 @@ def configurations(**variant: Any) -> dict[str, Scenario]:
 def _longest(r: Results, configuration: str) -> npt.NDArray[np.float64]:
     """The longest response time of each block."""
     times = r.of(configuration, RESPONSE)
-    if times.size < BLOCK:
-        raise MissingDataError(f"{times.size} runs make no block of {BLOCK}")
+    needed(times.size >= BLOCK, f"{times.size} runs make no block of {BLOCK}")
     return np.nanmax(times[: times.size // BLOCK * BLOCK].reshape(-1, BLOCK), axis=1)
 
 

@@ -16,7 +16,7 @@ import polars as pl
 
 from crosswind import stats
 from crosswind.experiments.jarvinen_2006 import readings, red_law, study, testbed
-from crosswind.reproduce import MissingDataError, Results, Scenario, measured
+from crosswind.reproduce import MissingDataError, Results, Scenario, measured, needed
 from crosswind.stats import Estimate
 
 FLOW = "one"
@@ -163,8 +163,7 @@ def configurations(**variant: Any) -> dict[str, Scenario]:
 def events(r: Results, label: str, *kinds: str, flow: str = FLOW) -> pl.DataFrame:
     """The events of one flow of a small scenario: data segments and what concerns them, seen at their own end."""
     e = r.runs.events(flow=flow).filter(pl.col("configuration") == label)
-    if e.is_empty():
-        raise MissingDataError(f"no events of scenario `{label}`")
+    needed(e, f"no events of scenario `{label}`")
     if kinds:
         e = e.filter(pl.col("kind").is_in(list(kinds)))
     segment = pl.col("kind").is_in(["send", "resend", "receive", "drop", "lost", "mark"])
@@ -174,16 +173,10 @@ def events(r: Results, label: str, *kinds: str, flow: str = FLOW) -> pl.DataFram
     )
 
 
-def flow_value(r: Results, label: str, column: str, flow: str = FLOW) -> float:
+@measured
+def column(r: Results, label: str, name: str, flow: str = FLOW) -> float:
     """One value of the flow table."""
-    rows = r.runs.flows().filter((pl.col("configuration") == label) & (pl.col("name") == flow))
-    if rows.is_empty():
-        raise MissingDataError(f"no flow `{flow}` in scenario `{label}`")
-    return float(rows[column][0])
-
-
-def _column(label: str, column: str, flow: str = FLOW) -> Any:
-    return lambda r: flow_value(r, label, column, flow)
+    return r.flow(label, flow, name)
 
 
 def _times(e: pl.DataFrame) -> npt.NDArray[np.float64]:
@@ -199,8 +192,7 @@ def _first_flight(r: Results, label: str) -> float:
 def _too_early(r: Results) -> Estimate:
     """Reductions made before all that was sent before the previous one (a window, so a round trip) was acknowledged."""
     log = events(r, "ecn", "ecn_reduce", "send")
-    if log.filter(pl.col("kind") == "ecn_reduce").height < 2:
-        raise MissingDataError("fewer than two reductions on ECN")
+    needed(log.filter(pl.col("kind") == "ecn_reduce").height >= 2, "fewer than two reductions on ECN")
     highest, barrier, early, cuts = 0, 0, 0, 0
     for kind, seq, length in log.select("kind", "seq", "len").iter_rows():
         if kind == "send":
@@ -221,8 +213,7 @@ def _ecn_field(e: pl.DataFrame) -> npt.NDArray[np.int64]:
 def _cwr_per_reduction(r: Results) -> Estimate:
     marked = (_flags(events(r, "ecn", "send")) & CWR > 0).sum()
     cuts = events(r, "ecn", "ecn_reduce").height
-    if not cuts:
-        raise MissingDataError("no reduction on ECN")
+    needed(cuts, "no reduction on ECN")
     return stats.exact(float(marked) / cuts, cuts)
 
 
@@ -256,19 +247,15 @@ def _resends_with_ect(r: Results) -> Estimate:
     return stats.exact(float((_ecn_field(resent) > 0).sum()), resent.height)
 
 
-def _share_left(label: str, flow: str) -> Any:
-    return lambda r: flow_value(r, label, "ssthresh_initial_bytes", flow)
-
-
 SPURIOUS = "spurious, F-RTO, IW 4"
 
 
+@measured
 def _outstanding(r: Results, label: str) -> float:
     """Segments under way, and not reported by SACK, when the timer expires first."""
     log = events(r, label, "timeout", "send", "ack", "sack")
     timeouts = log.filter(pl.col("kind") == "timeout")
-    if timeouts.is_empty():
-        raise MissingDataError(f"no timeout in scenario `{label}`")
+    needed(timeouts, f"no timeout in scenario `{label}`")
     before = log.filter(pl.col("time_ns") < timeouts["time_ns"][0])
     sent, sacked = (before.filter(pl.col("kind") == k) for k in ("send", "sack"))
     acknowledged = before.filter(pl.col("kind") == "ack")["seq"].max()
@@ -276,32 +263,22 @@ def _outstanding(r: Results, label: str) -> float:
     return float(under_way.height - sacked.height)
 
 
-def _window_after_spurious(r: Results) -> tuple[float, float]:
-    """The window right after the timeout was judged spurious, and the threshold."""
-    judged = events(r, SPURIOUS, "spurious")
-    if judged.is_empty():
-        raise MissingDataError("the timeout was not judged spurious")
+@measured
+def _after_spurious(r: Results, value: str) -> float:
+    """The window (`seq`) or the threshold (`aux`) right after the timeout was judged spurious."""
+    judged = needed(events(r, SPURIOUS, "spurious"), "the timeout was not judged spurious")
     windows = events(r, SPURIOUS, "cwnd").filter(pl.col("time_ns") >= judged["time_ns"][0])
-    if windows.is_empty():
-        raise MissingDataError("no window after the judgement")
-    return float(windows["seq"][0]), float(windows["aux"][0])
-
-
-def _window_over_threshold(r: Results) -> float:
-    window, threshold = _window_after_spurious(r)
-    return window / threshold
+    return float(needed(windows, "no window after the judgement")[value][0])
 
 
 def _sacked_again(r: Results) -> Estimate:
     """Segments sent again after the timeout although a SACK had reported them before."""
     log = events(r, "scoreboard", "timeout", "sack", "resend")
     timeouts = log.filter(pl.col("kind") == "timeout")
-    if timeouts.is_empty():
-        raise MissingDataError("no timeout in the scenario")
+    needed(timeouts, "no timeout in the scenario")
     at = timeouts["time_ns"][0]
     blocks = log.filter((pl.col("kind") == "sack") & (pl.col("time_ns") <= at)).select("seq", "len").rows()
-    if not blocks:
-        raise MissingDataError("nothing was reported by SACK before the timeout")
+    needed(blocks, "nothing was reported by SACK before the timeout")
     again = log.filter((pl.col("kind") == "resend") & (pl.col("time_ns") >= at)).select("seq", "len").rows()
     hit = sum(any(left <= s and s + n <= left + size for left, size in blocks) for s, n in again)
     return stats.exact(float(hit), len(again))
@@ -310,16 +287,14 @@ def _sacked_again(r: Results) -> Estimate:
 @measured
 def _recovery_at(r: Results, flow: str) -> float:
     t = _times(events(r, "overshoot", "recovery", flow=flow))
-    if not t.size:
-        raise MissingDataError(f"flow {flow} never entered recovery")
+    needed(t, f"flow {flow} never entered recovery")
     return float(t[0])
 
 
 def _first_drop(r: Results) -> float:
     firsts = [_times(events(r, "overshoot", "drop", flow=f)) for f in ("bulk-1", "bulk-2")]
     seen = [f[0] for f in firsts if f.size]
-    if not seen:
-        raise MissingDataError("nothing was dropped")
+    needed(seen, "nothing was dropped")
     return float(min(seen))
 
 
@@ -327,8 +302,7 @@ def _first_drop(r: Results) -> float:
 def _first_detected(r: Results, label: str) -> float:
     """Whether the first timeout of the page's body is judged spurious before the next one, if there is one."""
     kinds = events(r, label, "timeout", "spurious", flow=BODY)["kind"].to_list()
-    if "timeout" not in kinds:
-        raise MissingDataError("no timeout")
+    needed("timeout" in kinds, "no timeout")
     return float(kinds[kinds.index("timeout") + 1 :][:1] == ["spurious"])
 
 
@@ -341,53 +315,51 @@ CLAIMS = {
     **red_law.MEASURED,
     "J20": {
         "reductions before the window of the last one was acknowledged": _too_early,
-        "resent packets": _column("ecn", "resent_packets"),
+        "resent packets": column("ecn", "resent_packets"),
         "segments with CWR per reduction": _cwr_per_reduction,
     },
     "J21": {"ACKs with ECE from CE to CWR": _echo_where("owed"), "ACKs with ECE otherwise": _echo_where("not owed")},
     "J22": {"ECN-capable resends": _resends_with_ect},
     "J23": {
-        "fast recoveries, on": _column("limited transmit on", "fast_recoveries"),
-        "timeouts, on": _column("limited transmit on", "timeouts"),
-        "timeouts, off": _column("limited transmit off", "timeouts"),
+        "fast recoveries, on": column("limited transmit on", "fast_recoveries"),
+        "timeouts, on": column("limited transmit on", "timeouts"),
+        "timeouts, off": column("limited transmit off", "timeouts"),
     },
     "J24": {"BL": _first_flight("BL alone"), "ETCP": _first_flight("ETCP alone")},
     "J25": {
-        "first: initial ssthresh": _share_left("cache", "first"),
-        "first: drops": _column("cache", "drops_packets", "first"),
-        "second: initial ssthresh": _share_left("cache", "second"),
-        "second: drops by its overshoot": _column("cache", "drops_packets", "second"),
+        "first: initial ssthresh": column("cache", "ssthresh_initial_bytes", "first"),
+        "first: drops": column("cache", "drops_packets", "first"),
+        "second: initial ssthresh": column("cache", "ssthresh_initial_bytes", "second"),
+        "second: drops by its overshoot": column("cache", "drops_packets", "second"),
     },
     "J26": {
-        "beside the first: initial ssthresh": _share_left("cache", "beside"),
-        "after both: initial ssthresh": _share_left("cache", "second"),
+        "beside the first: initial ssthresh": column("cache", "ssthresh_initial_bytes", "beside"),
+        "after both: initial ssthresh": column("cache", "ssthresh_initial_bytes", "second"),
     },
     "J27": {
-        "initial ssthresh after the flush": _share_left("cache flushed", "third"),
-        "drops after the flush": _column("cache flushed", "drops_packets", "third"),
-        "initial ssthresh without flush": _share_left("cache", "third"),
+        "initial ssthresh after the flush": column("cache flushed", "ssthresh_initial_bytes", "third"),
+        "drops after the flush": column("cache flushed", "drops_packets", "third"),
+        "initial ssthresh without flush": column("cache", "ssthresh_initial_bytes", "third"),
     },
     "J28": {
-        "with F-RTO": _column(SPURIOUS, "unnecessary_resends_packets"),
-        "without F-RTO, window of 4": _column("spurious, no F-RTO, IW 4", "unnecessary_resends_packets"),
-        "with F-RTO, window of 10": _column(SPIKE_FRTO, "unnecessary_resends_packets"),
-        "without F-RTO, more than was outstanding": lambda r: (
-            flow_value(r, SPIKE, "unnecessary_resends_packets") - _outstanding(r, SPIKE)
+        "with F-RTO": column(SPURIOUS, "unnecessary_resends_packets"),
+        "without F-RTO, window of 4": column("spurious, no F-RTO, IW 4", "unnecessary_resends_packets"),
+        "with F-RTO, window of 10": column(SPIKE_FRTO, "unnecessary_resends_packets"),
+        "without F-RTO, more than was outstanding": (
+            column(SPIKE, "unnecessary_resends_packets") - _outstanding(SPIKE)
         ),
     },
     "J29": {
-        "detected, IW 2": _column("spurious, F-RTO, IW 2", "spurious_detected"),
-        "detected, IW 4": _column("spurious, F-RTO, IW 4", "spurious_detected"),
+        "detected, IW 2": column("spurious, F-RTO, IW 2", "spurious_detected"),
+        "detected, IW 4": column("spurious, F-RTO, IW 4", "spurious_detected"),
     },
     "J30": {
-        "cwnd / ssthresh at the judgement": _window_over_threshold,
-        "ssthresh minus half of the flight": lambda r: (
-            _window_after_spurious(r)[1] / testbed.MSS - _outstanding(r, SPURIOUS) / 2.0
-        ),
+        "cwnd / ssthresh at the judgement": _after_spurious("seq") / _after_spurious("aux"),
+        "ssthresh minus half of the flight": _after_spurious("aux") / testbed.MSS - _outstanding(SPURIOUS) / 2.0,
     },
     "J31": {
-        "detected as spurious": _column("genuine, F-RTO, IW 4", "spurious_detected"),
-        "resent packets": _column("genuine, F-RTO, IW 4", "resent_packets"),
+        "detected as spurious": column("genuine, F-RTO, IW 4", "spurious_detected"),
+        "resent packets": column("genuine, F-RTO, IW 4", "resent_packets"),
     },
     "J32": {
         "repeated requests": _repeated_requests,

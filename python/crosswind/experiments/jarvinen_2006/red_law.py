@@ -20,7 +20,7 @@ import numpy.typing as npt
 from crosswind import stats
 from crosswind.core import has_hook
 from crosswind.experiments.jarvinen_2006.testbed import MTU, red_queue
-from crosswind.reproduce import Measures, MissingDataError, Results, measured
+from crosswind.reproduce import Measures, Results, measured, needed
 from crosswind.stats import Estimate
 from crosswind.theory import tc_red
 
@@ -33,8 +33,7 @@ def trace(
     backlog_bytes: npt.NDArray[np.int64], ect: int = 1, times_ns: npt.NDArray[np.int64] | None = None, **changes: Any
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]:
     """Average and verdict after each arrival. Raises MissingDataError when this engine has no such hook."""
-    if not has_hook("red_trace"):
-        raise MissingDataError("this engine has no red_trace")
+    needed(has_hook("red_trace"), "this engine has no red_trace")
     times = np.arange(backlog_bytes.size, dtype=np.int64) * STEP_ns if times_ns is None else times_ns
     return tc_red.drive({**red_queue("nominal"), **changes}, backlog_bytes, times, "mark" if ect else "drop")
 
@@ -78,10 +77,6 @@ def _after_idle(_: Results, damping: str) -> float:
     return float(avg[-1] / avg[-2])
 
 
-def _bug_slows(r: Results) -> float:
-    return _after_idle("overflow32")(r) - _after_idle("fixed")(r)
-
-
 MEASURED: dict[str, Measures] = {
     "J14": {"mean gap between marks": _mean_gap, "spread of the gaps (uniform 0.55, geometric 0.97)": _spread},
     "J15": {"ECN-capable packets marked": _above(1, MARKED), "other packets dropped": _above(0, FORCED)},
@@ -89,6 +84,6 @@ MEASURED: dict[str, Measures] = {
     "J17": {
         "factor, repaired": _after_idle("fixed"),
         "factor, exponential of the source": _after_idle("exact"),
-        "overflow minus repaired": _bug_slows,
+        "overflow minus repaired": _after_idle("overflow32") - _after_idle("fixed"),
     },
 }

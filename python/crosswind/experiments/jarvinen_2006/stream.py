@@ -11,7 +11,7 @@ from crosswind import figures, stats
 from crosswind.experiments.jarvinen_2006 import boxes, quality
 from crosswind.experiments.jarvinen_2006.quality import buckets, quantile_ms
 from crosswind.experiments.jarvinen_2006.testbed import STREAM_PACKET_BYTES, STREAM_PACKETS
-from crosswind.reproduce import Measure, MissingDataError, Picture, Results, measured, measures
+from crosswind.reproduce import Measure, Picture, Results, measured, measures, needed
 from crosswind.stats import Estimate
 
 FULL_RATE_Bps = STREAM_PACKETS * STREAM_PACKET_BYTES / ((STREAM_PACKETS - 1) * 0.020)
@@ -23,8 +23,7 @@ def pooled(r: Results, configuration: str, metric: str, q: float) -> float:
     if other:
         return pooled(r.others[other], label, metric, q)
     low, high, count = buckets(r.table("stream_hist"), label, metric)
-    if not count.size:
-        raise MissingDataError(f"no histogram of {metric} in {configuration}")
+    needed(count, f"no histogram of {metric} in {configuration}")
     return quantile_ms(low, high, count, q)
 
 
@@ -42,8 +41,7 @@ def quantile_change(new: str, old: str, q: float) -> Measure:
 def extreme(r: Results, names: Sequence[str], column: str, pick: Any) -> Estimate:
     """The smallest or largest value over all repetitions of some configurations."""
     values = stats.clean(measures.pooled(r, names, column))
-    if not values.size:
-        raise MissingDataError(f"no {column}")
+    needed(values, f"no {column}")
     return stats.exact(float(pick(values)), values.size)
 
 
@@ -71,8 +69,7 @@ def nearest(r: Results, names: Sequence[str], level_ms: float) -> Estimate:
     """The delay variation nearest to a level that occurs among all packets of some configurations (to 0.1 ms)."""
     h = r.table("stream_hist")
     h = h.filter(pl.col("configuration").is_in(list(names)) & (pl.col("metric") == "ipdv_ns"))
-    if h.is_empty():
-        raise MissingDataError("no delay variations")
+    needed(h, "no delay variations")
     found = h["low"].to_numpy() / 1e6
     return stats.exact(float(found[np.argmin(np.abs(found - level_ms))]), int(h["count"].sum()))
 

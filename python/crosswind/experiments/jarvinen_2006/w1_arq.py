@@ -21,7 +21,7 @@ import polars as pl
 from crosswind import stats
 from crosswind.experiments.jarvinen_2006 import boxes, parts, readings, study, testbed
 from crosswind.experiments.jarvinen_2006.aftermath import needless_resends
-from crosswind.reproduce import Measure, Measures, MissingDataError, Picture, Results, Scenario, measures
+from crosswind.reproduce import Measure, Measures, Picture, Results, Scenario, measures, needed
 from crosswind.reproduce.claims import BrokenClaimError
 from crosswind.stats import Estimate
 
@@ -42,12 +42,10 @@ def configurations(**variant: Any) -> dict[str, Scenario]:
 def _of_spurious_flows(r: Results) -> float:
     """Share of BL's unnecessary retransmissions that belong to flows with a spurious timeout."""
     flows = r.runs.flows()
-    if flows.is_empty():
-        raise MissingDataError("no flow table")
+    needed(flows, "no flow table")
     bl = flows.filter(flows["configuration"] == "r4 BL")
     wasted = bl["unnecessary_resends_packets"].to_numpy().astype(float)
-    if not wasted.any():
-        raise MissingDataError("nothing was retransmitted in vain")
+    needed(wasted.any(), "nothing was retransmitted in vain")
     return wasted[bl["spurious_timeouts"].to_numpy() > 0].sum() / wasted.sum()
 
 
@@ -57,8 +55,7 @@ def _after_spurious(r: Results) -> Estimate:
     if log.is_empty():
         raise BrokenClaimError("no events were recorded")
     every, after = needless_resends(log)
-    if not every:
-        raise MissingDataError("nothing was sent again in vain")
+    needed(every, "nothing was sent again in vain")
     return stats.exact(after / every, every)
 
 

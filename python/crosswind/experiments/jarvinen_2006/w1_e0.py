@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from crosswind import figures, stats
+from crosswind import stats
 from crosswind.experiments.jarvinen_2006 import boxes, metrics, parts, readings, study, testbed
 from crosswind.reproduce import Measure, MissingDataError, Picture, Results, Scenario, measures
 from crosswind.stats import Estimate
@@ -137,22 +137,13 @@ def pictures(r: Results) -> list[Picture]:
     }
     panels = {"7a": "overall", "7b": "third", "7c": "drops", "7d": "bulk"}
     out = boxes.pictures(r, "third", panels, printed=printed)
-    for name, figure, limits, chosen in (
-        ("fig-9", "Fig. 9", [2.5, 8.2, 15.5], ["BL"]),
-        ("fig-11", "Fig. 11", [15.0], ["BL", "ETCP"]),
-        ("fig-12", "Fig. 12", [], ["ETCP", "ETCP+ECN"]),
+    what, axis = "Elapsed time of the third flow", "elapsed time (s)"
+    for figure, limits, chosen in (
+        ("9", [2.5, 8.2, 15.5], ["BL"]),
+        ("11", [15.0], ["BL", "ETCP"]),
+        ("12", [], ["ETCP", "ETCP+ECN"]),
     ):
-        points = {c: (r.of(c, START), r.of(c, THIRD)) for c in chosen}
-        out.append(
-            figures.scatter(
-                name,
-                f"Elapsed time of the third flow against its start: {' and '.join(chosen)} ({figure}).",
-                points,
-                "start of the third flow (s)",
-                "elapsed time (s)",
-                limits,
-            )
-        )
+        out.append(boxes.against_start(r, figure, what, chosen, "third", THIRD, axis, limits=limits))
     return out
 
 

@@ -39,21 +39,8 @@ def _ninetieth(x: Any, axis: int = -1) -> Any:
     return np.quantile(x, 0.90, axis=axis)
 
 
-def _equal_shares(link: str, tolerance: float) -> Measures:
-    return {
-        f"{role}, {new} against {old}": measures.change(f"{link} {new}", f"{link} {old}", f"simultaneous_{role}")
-        for (new, old) in PAIRS
-        for role in ROLES
-    }
-
-
 def _tenth_parts(link: str, where: str) -> Measures:
-    return {
-        f"{where}: {new} minus {old}": measures.difference(
-            f"{link}{new}", f"{link}{old}", "jain", of=tenth, pairing="paired"
-        )
-        for (new, old) in PAIRS
-    }
+    return measures.differences(PAIRS, "jain", tenth, "paired", front=link, before=f"{where}: ")
 
 
 CLAIMS = {
@@ -61,10 +48,7 @@ CLAIMS = {
     "J64": measures.each(R4, "jain")
     | measures.each(R4, "jain", of=measures.lower, word=", lower quartile")
     | measures.each(R4, "jain", of=measures.upper, word=", upper quartile")
-    | {
-        f"{new} minus {old}": measures.difference(f"r4 {new}", f"r4 {old}", "jain", pairing="paired")
-        for (new, old) in PAIRS
-    }
+    | measures.differences(PAIRS, "jain", pairing="paired", front="r4 ")
     | {"BL minus error-free BL": measures.difference("r4 BL", "w2-e0/BL", "jain", pairing="paired")},
     "J65": measures.each(R4, "simultaneous_third")
     | measures.each(R4, "simultaneous_third", of=stats.iqr_of, word=", IQR")
@@ -84,20 +68,15 @@ CLAIMS = {
         for (new, old) in PAIRS
         for (word, of) in (("lower quartile", measures.lower), ("upper quartile", measures.upper))
     }
-    | {
-        f"faster flow, 90th percentile: {new} against {old}": measures.change(
-            f"r2 {new}", f"r2 {old}", "simultaneous_faster", of=_ninetieth
-        )
-        for (new, old) in PAIRS
+    | measures.changes(PAIRS, "simultaneous_faster", _ninetieth, front="r2 ", before="faster flow, 90th percentile: "),
+    "J68": {
+        f"{role}, {new} against {old}": measures.change(f"r1 {new}", f"r1 {old}", f"simultaneous_{role}")
+        for new, old in PAIRS
+        for role in ROLES
     },
-    "J68": _equal_shares("r1", 0.05),
     "J69": {f"error-free: {c}": measures.change(f"w2-e0/{c}", f"w1-e0/{c}", OVERALL) for c in testbed.FOUR}
     | {f"r4: {c}": measures.change(f"r4 {c}", f"w1-arq/r4 {c}", OVERALL) for c in testbed.FOUR},
-    "J130": _tenth_parts("w2-e0/", "error-free")
-    | {
-        f"r4: {new} minus {old}": measures.difference(f"r4 {new}", f"r4 {old}", "jain", of=tenth, pairing="paired")
-        for (new, old) in PAIRS
-    },
+    "J130": _tenth_parts("w2-e0/", "error-free") | _tenth_parts("r4 ", "r4"),
 }
 
 

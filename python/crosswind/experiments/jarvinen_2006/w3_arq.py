@@ -16,14 +16,16 @@ import numpy as np
 
 from crosswind import figures, stats
 from crosswind.experiments.jarvinen_2006 import boxes, parts, readings, study, testbed
-from crosswind.experiments.jarvinen_2006.w3_e0 import by_object
-from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, measured, measures
+from crosswind.experiments.jarvinen_2006.w3_e0 import BY_OBJECT, by_object, named
+from crosswind.reproduce import Picture, Results, Scenario, measured, measures, needed
 from crosswind.stats import Estimate
 
 WORKLOAD = testbed.Workload("w3-arq", ("page",))
 LABELS = tuple(f"{link} {c}" for link in testbed.LOSSY for c in testbed.EIGHT)
 R4, R2, R1 = (tuple(f"{link} {c}" for c in testbed.EIGHT) for link in testbed.LOSSY)
 RESPONSE, OVERALL = "page_response_s", "overall_throughput"
+ROUTERS = [(f"{tcp}+{router}", tcp) for tcp in ("BL", "ETCP") for router in ("ECN", "DS", "DS+ECN")]
+# Without classes, and with.
 PAIRS = (("BL+ECN", "BL"), ("BL+DS+ECN", "BL+DS"), ("ETCP+ECN", "ETCP"), ("ETCP+DS+ECN", "ETCP+DS"))
 
 
@@ -35,8 +37,7 @@ def configurations(**variant: Any) -> dict[str, Scenario]:
 @measured
 def _spurious(r: Results, of: Any) -> Estimate:
     totals = by_object(r, "r4 BL", "spurious")
-    if not totals.all():
-        raise MissingDataError(f"spurious timeouts by object: {', '.join(f'{x:.0f}' for x in totals)}")
+    needed(totals.all(), f"spurious timeouts by object: {', '.join(f'{x:.0f}' for x in totals)}")
     reps = r.of("r4 BL", RESPONSE).size
     return stats.exact(float(of(totals)) * (120 / reps if of is np.sum else 1.0), int(totals.sum()))
 
@@ -63,39 +64,21 @@ CLAIMS = {
         "BL against error-free BL": measures.change("r2 BL", "w3-e0/BL", RESPONSE),
         "ETCP against BL": measures.change("r2 ETCP", "r2 BL", RESPONSE),
     }
-    | {f"{c} against ETCP": measures.change(f"r2 {c}", "r2 ETCP", RESPONSE) for c in ("ETCP+ECN", "ETCP+DS")},
+    | measures.changes((("ETCP+ECN", "ETCP"), ("ETCP+DS", "ETCP")), RESPONSE, front="r2 "),
     "J91": {"BL": measures.value("r2 BL", OVERALL), "ETCP against BL": measures.change("r2 ETCP", "r2 BL", OVERALL)}
     | parts.least("r2 BL+DS+ECN", R2, OVERALL),
     "J92": {"BL+DS minus BL": measures.difference("r1 BL+DS", "r1 BL", RESPONSE, pairing="paired")}
-    | {f"{c} against BL": measures.change(f"r1 {c}", "r1 BL", RESPONSE) for c in testbed.EIGHT if c.startswith("ETCP")}
+    | measures.changes(((c, "BL") for c in testbed.EIGHT[4:]), RESPONSE, front="r1 ")
     | {"spread of the four ETCP cases": parts.spread_of_medians(R1[4:], RESPONSE)},
     "J93": {"BL": _share_of_link("r1 BL"), "ETCP": _share_of_link("r1 ETCP")},
-    "J129": {
-        f"W1 r4: {new} against {old}": measures.change(f"w1-arq/r4 {new}", f"w1-arq/r4 {old}", OVERALL)
-        for (new, old) in (("BL+ECN", "BL"), ("ETCP+ECN", "ETCP"))
-    }
-    | {f"r2: {new} against {old}": measures.change(f"r2 {new}", f"r2 {old}", OVERALL) for new, old in PAIRS}
-    | {
-        f"W2 r4: {new} against {old}": measures.change(f"w2-arq/r4 {new}", f"w2-arq/r4 {old}", OVERALL)
-        for (new, old) in (("BL+ECN", "BL"), ("ETCP+ECN", "ETCP"))
-    }
-    | {f"W3 r4: {new} against {old}": measures.change(f"r4 {new}", f"r4 {old}", OVERALL) for (new, old) in PAIRS}
-    | {
-        f"W4 r4: {new} against {old}": measures.change(f"w4-arq/r4 {new}", f"w4-arq/r4 {old}", OVERALL)
-        for (new, old) in PAIRS
-    },
-    "J132": {f"page, {c} against BL": measures.change(f"r1 {c}", "r1 BL", RESPONSE) for c in ("BL+ECN", "BL+DS")}
-    | {
-        f"{tcp}+{router} against {tcp}": measures.change(f"r1 {tcp}+{router}", f"r1 {tcp}", RESPONSE)
-        for tcp in ("BL", "ETCP")
-        for router in ("ECN", "DS", "DS+ECN")
-    }
-    | {
-        f"stream's throughput, {new} against {old}": measures.change(
-            f"w4-arq/r1 {new}", f"w4-arq/r1 {old}", "audio_throughput"
-        )
-        for (new, old) in PAIRS
-    },
+    "J129": measures.changes(PAIRS[::2], OVERALL, front="w1-arq/r4 ", before="W1 r4: ")
+    | measures.changes(PAIRS, OVERALL, front="r2 ", before="r2: ")
+    | measures.changes(PAIRS[::2], OVERALL, front="w2-arq/r4 ", before="W2 r4: ")
+    | measures.changes(PAIRS, OVERALL, front="r4 ", before="W3 r4: ")
+    | measures.changes(PAIRS, OVERALL, front="w4-arq/r4 ", before="W4 r4: "),
+    "J132": measures.changes((("BL+ECN", "BL"), ("BL+DS", "BL")), RESPONSE, front="r1 ", before="page, ")
+    | measures.changes(ROUTERS, RESPONSE, front="r1 ")
+    | measures.changes(PAIRS, "audio_throughput", front="w4-arq/r1 ", before="stream's throughput, "),
 }
 
 
@@ -108,18 +91,12 @@ def pictures(r: Results) -> list[Picture]:
         "25a": {"all": study.printed("J91")},
         "25b": {"page": study.printed("J90")},
     }
-    names = ["body", *map(str, range(1, 9))]
-    counts = dict(zip(names, by_object(r, "r4 BL", "spurious"), strict=True))
+    counts = {"spurious timeouts": named(by_object(r, "r4 BL", "spurious"))}
     return [
         *boxes.pictures(r, "page", r4, link="r4", printed=marks),
         *boxes.pictures(r, "page", r2, link="r2", printed=marks),
         *boxes.pictures(r, "page", {"26a": "overall", "26b": "response"}, link="r1"),
-        figures.bars(
-            "table-10",
-            "Spurious timeouts by object over all repetitions, BL on r4 (Table 10).",
-            {"spurious timeouts": counts},
-            "number",
-        ),
+        figures.bars("table-10", f"Spurious timeouts {BY_OBJECT}, BL on r4 (Table 10).", counts, "number"),
     ]
 
 

@@ -19,7 +19,7 @@ import polars as pl
 
 from crosswind import figures, stats
 from crosswind.experiments.jarvinen_2006 import boxes, parts, readings, study, testbed
-from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, measured, measures
+from crosswind.reproduce import Picture, Results, Scenario, measured, measures, needed
 from crosswind.stats import Estimate
 
 WORKLOAD = testbed.Workload("w3-e0", ("page",))
@@ -29,6 +29,7 @@ VARIED = ("BL+ECN", "ETCP", "ETCP+DS", "BL+DS")
 # All of the eight but BL+DS+ECN, of which no overall throughput is printed.
 MEDIANS = testbed.EIGHT[:3] + testbed.EIGHT[4:]
 ORDER = ("BL", "ETCP", "BL+ECN", "ETCP+ECN", "ETCP+DS", "BL+DS", "ETCP+DS+ECN", "BL+DS+ECN")
+BY_OBJECT = "by object over all repetitions"
 WITH_DS = tuple(c for c in testbed.EIGHT if "+DS" in c)
 
 
@@ -40,17 +41,20 @@ def configurations(**variant: Any) -> dict[str, Scenario]:
 def by_object(r: Results, configuration: str, column: str) -> npt.NDArray[np.float64]:
     """Totals over all repetitions for the body (0) and the inline objects (1 to 8)."""
     t = r.table("objects").filter(pl.col("configuration") == configuration)
-    if t.is_empty():
-        raise MissingDataError(f"no page in {configuration}")
+    needed(t, f"no page in {configuration}")
     return t.group_by("object").agg(pl.col(column).sum()).sort("object")[column].to_numpy().astype(float)
+
+
+def named(counts: npt.NDArray[np.float64]) -> dict[str, float]:
+    """Counts by object, for figures."""
+    return dict(zip(("body", *map(str, range(1, 9))), counts, strict=True))
 
 
 @measured
 def _share_of(r: Results, column: str, objects: list[int]) -> Estimate:
     """What some objects have of a count of the page, BL."""
     mine, all_nine = (_objects_hit(r, "BL", x, column) for x in (objects, list(range(9))))
-    if not all_nine.sum():
-        raise MissingDataError("none at all")
+    needed(all_nine.sum(), "none at all")
     return stats.estimate(
         lambda a, b, axis: np.sum(a, axis=axis) / np.sum(b, axis=axis), mine, all_nine, pairing="paired"
     )
@@ -164,26 +168,14 @@ def pictures(r: Results) -> list[Picture]:
         "20b": {"page": study.printed("J70")},
         "20f": {"page": study.printed("J81")},
     }
-    points = {"ETCP": (r.of("ETCP", "page_start_s"), r.of("ETCP", "page_spurious"))}
-    names = ["body", *map(str, range(1, 9))]
+    columns = {"spurious timeouts": "spurious", "drops": "drops"}
+    counts = {what: named(by_object(r, "BL", column)) for what, column in columns.items()}
     return [
         *boxes.pictures(r, "page", panels, printed=printed),
-        figures.scatter(
-            "fig-23",
-            "Spurious timeouts of a page against its start, ETCP (Fig. 23).",
-            points,
-            "start of the page (s)",
-            "spurious timeouts",
+        boxes.against_start(
+            r, "23", "Spurious timeouts of a page", ["ETCP"], "page", "page_spurious", "spurious timeouts"
         ),
-        figures.bars(
-            "table-8",
-            "Spurious timeouts and drops by object over all repetitions, BL (Table 8).",
-            {
-                what: dict(zip(names, by_object(r, "BL", column), strict=True))
-                for what, column in (("spurious timeouts", "spurious"), ("drops", "drops"))
-            },
-            "number",
-        ),
+        figures.bars("table-8", f"Spurious timeouts and drops {BY_OBJECT}, BL (Table 8).", counts, "number"),
     ]
 
 

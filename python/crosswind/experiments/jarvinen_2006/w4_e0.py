@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from crosswind import figures, stats
-from crosswind.experiments.jarvinen_2006 import metrics, parts, readings, stream, study, testbed
+from crosswind import stats
+from crosswind.experiments.jarvinen_2006 import boxes, metrics, parts, readings, stream, study, testbed
 from crosswind.experiments.jarvinen_2006.stream import starts
-from crosswind.reproduce import Measure, MissingDataError, Picture, Results, Scenario, measures
+from crosswind.reproduce import Measure, Picture, Results, Scenario, measures, needed
 from crosswind.reproduce.claims import BrokenClaimError
 
 WORKLOAD = testbed.Workload("w4-e0", ("audio",))
@@ -57,8 +57,7 @@ def _ratio(later: tuple[float, float], earlier: tuple[float, float]) -> Measure:
 def _first_resend_dropped(r: Results) -> npt.NDArray[np.bool_]:
     """For each repetition with a start after 15 s: whether the first retransmission after it was dropped."""
     log = r.runs.events()
-    if log.is_empty():
-        raise MissingDataError("no event log")
+    needed(log, "no event log")
     start = dict(zip(range(10**6), r.of(LOGGED, "audio_start_s"), strict=False))
     hits = []
     for (rep,), part in log.filter(log["configuration"] == LOGGED).group_by(["rep"], maintain_order=True):
@@ -70,8 +69,7 @@ def _first_resend_dropped(r: Results) -> npt.NDArray[np.bool_]:
             _, flow, seq, _ = rows[first]
             fate = next((x[0] for x in rows[first + 1 :] if x[0] in ("drop", "resend") and x[1:3] == (flow, seq)), "")
             hits.append(fate == "drop")
-    if not hits:
-        raise MissingDataError("nothing was retransmitted after the stream had started")
+    needed(hits, "nothing was retransmitted after the stream had started")
     return np.array(hits)
 
 
@@ -83,8 +81,7 @@ def _first_congestion(r: Results) -> npt.NDArray[np.float64]:
     dropped = log.filter((pl.col("configuration") == "BL") & (pl.col("kind") == "drop"))
     times = {rep: part["time_ns"].to_numpy() / 1e9 for (rep,), part in dropped.group_by(["rep"])}
     late = [(rep, start) for rep, start in enumerate(r.of("BL", "audio_start_s")) if start > 14.0]
-    if not late:
-        raise MissingDataError("no stream starts after 14 s")
+    needed(late, "no stream starts after 14 s")
     after = [t[t >= start] for rep, start in late for t in (times.get(rep, np.empty(0)),)]
     return np.array([t.min() if t.size else np.nan for t in after])
 
@@ -174,16 +171,16 @@ def pictures(r: Results) -> list[Picture]:
         "e": {x: {"BL": study.BOOK.number("J135", x)} for x in metrics.BULK},
     }
     out = stream.pictures(r, 27, names=testbed.EIGHT, printed=printed)
-    for name, figure, column, what, chosen in (
-        ("fig-28", "Fig. 28", DROPS, "drops of the stream (packets)", ["BL"]),
-        ("fig-29", "Fig. 29", "faster_elapsed_s", "elapsed time of the faster flow (s)", ["BL"]),
-        ("fig-30", "Fig. 30", DROPS, "drops of the stream (packets)", ["BL", "ETCP"]),
-        ("fig-31", "Fig. 31", "faster_elapsed_s", "elapsed time of the faster flow (s)", ["ETCP"]),
-        ("fig-32", "Fig. 32", "faster_elapsed_s", "elapsed time of the faster flow (s)", ["ETCP+DS"]),
+    drops, faster = ("Drops of the stream", DROPS), ("Elapsed time of the faster flow", "faster_elapsed_s")
+    axes = {DROPS: "drops of the stream (packets)", "faster_elapsed_s": "elapsed time of the faster flow (s)"}
+    for figure, (what, column), chosen in (
+        ("28", drops, ["BL"]),
+        ("29", faster, ["BL"]),
+        ("30", drops, ["BL", "ETCP"]),
+        ("31", faster, ["ETCP"]),
+        ("32", faster, ["ETCP+DS"]),
     ):
-        points = {c: (r.of(c, "audio_start_s"), r.of(c, column)) for c in chosen}
-        caption = f"{what.split(' (')[0].capitalize()} against the stream's start: {' and '.join(chosen)} ({figure})."
-        out.append(figures.scatter(name, caption, points, "start of the stream (s)", what))
+        out.append(boxes.against_start(r, figure, what, chosen, "audio", column, axes[column]))
     return out
 
 

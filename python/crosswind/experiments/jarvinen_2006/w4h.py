@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from crosswind import figures, stats
+from crosswind import stats
 from crosswind.experiments.jarvinen_2006 import boxes, parts, readings, stream, study, testbed
-from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, measures
+from crosswind.reproduce import Picture, Results, Scenario, measures, needed
 from crosswind.stats import Estimate
 
 WORKLOAD = testbed.Workload("w4h", ("audio",), bulk_bytes=1920 * testbed.MSS)
@@ -44,8 +44,7 @@ def _stalled(r: Results) -> Any:
 def _run_length(r: Results) -> Estimate:
     lengths = r.of("B20 BL", "audio_loss_run_median")
     lengths = lengths[r.of("B20 BL", DROPS) > 0]
-    if not lengths.size:
-        raise MissingDataError("no drops")
+    needed(lengths, "no drops")
     return stats.median(lengths)
 
 
@@ -118,22 +117,12 @@ def pictures(r: Results) -> list[Picture]:
     out = boxes.pictures(r, "audio", panels, only=NORMAL, printed=known)
     least = {"38a": "overall", "38b": "stream", "38c": "delay", "38d": "ipdv"}
     out += boxes.pictures(r, "audio", least, only=MINIMAL, where=", minimal link buffer")
-    points = {c: (r.of(c, "audio_start_s"), r.of(c, DROPS)) for c in ("B20 BL", "B80 BL")}
+    few = [c for c in MINIMAL if "+ECN" not in c]
+    axis, chosen = "drops of the stream (packets)", ["B20 BL", "B80 BL"]
     return [
         *out,
-        figures.scatter(
-            "fig-37",
-            "Drops of the stream against its start, BL (Fig. 37).",
-            points,
-            "start of the stream (s)",
-            "drops of the stream (packets)",
-        ),
-        stream.delay_picture(
-            "delay-38",
-            "One-way delay of the stream's packets, minimal link buffer.",
-            r,
-            [c for c in MINIMAL if "+ECN" not in c],
-        ),
+        boxes.against_start(r, "37", "Drops of the stream", chosen, "audio", DROPS, axis),
+        stream.delay_picture("delay-38", "One-way delay of the stream's packets, minimal link buffer.", r, few),
     ]
 
 

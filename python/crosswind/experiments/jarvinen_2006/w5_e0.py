@@ -17,7 +17,7 @@ import polars as pl
 from crosswind import stats
 from crosswind.experiments.jarvinen_2006 import boxes, parts, readings, study, testbed, w5
 from crosswind.experiments.jarvinen_2006.w5 import RESPONSE
-from crosswind.reproduce import Measures, MissingDataError, Picture, Results, Scenario, measures
+from crosswind.reproduce import Picture, Results, Scenario, measures, needed
 from crosswind.stats import Estimate
 
 WORKLOAD = w5.workload("w5-e0")
@@ -34,8 +34,7 @@ def configurations(**variant: Any) -> dict[str, Scenario]:
 def _only_overshoot(r: Results) -> Estimate:
     """Whether no bulk flow has a drop after the start of its first recovery, by repetition."""
     log = r.runs.events()
-    if log.is_empty():
-        raise MissingDataError("no event log")
+    needed(log, "no event log")
     log = log.filter(pl.col("configuration") == LOGGED)
     first = (
         log.filter(pl.col("kind").is_in(["recovery", "timeout"]))
@@ -47,17 +46,13 @@ def _only_overshoot(r: Results) -> Estimate:
     return stats.share([rep not in late for rep in sorted(set(log["rep"]))])
 
 
-def _against(pairs: list[tuple[str, str]]) -> Measures:
-    return {f"{new} against {old}": measures.change(new, old, RESPONSE) for (new, old) in pairs}
-
-
 BOTH = ("BL", "ETCP")
 CLAIMS = {
     "J115": measures.each(NAMES, RESPONSE)
     | measures.each(NAMES, RESPONSE, of=stats.iqr_of, word=", IQR")
     | parts.changes(NAMES, "BL", RESPONSE),
-    "J116": _against([(f"{t}+DS-U", t) for t in BOTH] + [(f"{t}+DS-U+ECN", f"{t}+ECN") for t in BOTH]),
-    "J117": measures.each(NAMES, RESPONSE) | _against([(f"{t}+ECN", f"{t}+DS+ECN") for t in BOTH]),
+    "J116": measures.changes([(f"{t}+DS-U{ecn}", f"{t}{ecn}") for ecn in ("", "+ECN") for t in BOTH], RESPONSE),
+    "J117": measures.each(NAMES, RESPONSE) | measures.changes([(f"{t}+ECN", f"{t}+DS+ECN") for t in BOTH], RESPONSE),
     "J118": {c: measures.difference(c, f"w3-e0/{c}", RESPONSE) for c in testbed.EIGHT},
     "J119": measures.each(NAMES, "audio_throughput"),
     "J120": {

@@ -65,23 +65,16 @@ def _uneven(r: Results) -> Any:
 
 CLAIMS = {
     "J124": measures.each([c for c in NORMAL if c.split()[1] in ("BL", "ETCP")], OVERALL)
-    | {f"{b} ETCP against {b} BL": measures.change(f"{b} ETCP", f"{b} BL", OVERALL) for b in ("B20", "B80")},
+    | measures.changes(((f"{b} ETCP", f"{b} BL") for b in ("B20", "B80")), OVERALL),
     "J125": measures.each(NORMAL, RESPONSE)
-    | {
-        f"{b} {t}+DS against {b} {t}": measures.change(f"{b} {t}+DS", f"{b} {t}", RESPONSE)
-        for b in ("B80", "B20")
-        for t in ("BL", "ETCP")
-    },
+    | measures.changes(((f"{b} {t}+DS", f"{b} {t}") for b in ("B80", "B20") for t in ("BL", "ETCP")), RESPONSE),
     "J126": {
         "largest count of spurious timeouts": stream.extreme(NORMAL, "page_spurious", np.max),
         "repetitions with a spurious timeout": measures.number(
             lambda r: measures.pooled(r, NORMAL, "page_spurious") > 0
         ),
     }
-    | {
-        f"LSB1 B80 {t}+DS against LSB1 B80 {t}": measures.change(f"LSB1 B80 {t}+DS", f"LSB1 B80 {t}", RESPONSE)
-        for t in ("BL", "ETCP")
-    }
+    | measures.changes(((f"LSB1 B80 {t}+DS", f"LSB1 B80 {t}") for t in ("BL", "ETCP")), RESPONSE)
     | parts.changes(["LSB1 B80 BL+DS"], "B80 BL+DS", RESPONSE),
     "J127": {
         f"largest count, {role}, B80 ETCP": measures.value("B80 ETCP", f"{role}_drops", of=np.max, where=WARM)

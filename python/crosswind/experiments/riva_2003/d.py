@@ -33,7 +33,7 @@ OFFERED = {"tcp": 0.6, "udp": 0.4}
 
 def _by_run(r: Results, c: str, of: Any) -> npt.NDArray[np.float64]:
     """A number of each run of a cell out of the times at which something was sent again."""
-    found = mixes.resends(r, c).group_by("rep", maintain_order=True).agg(pl.col("s"))
+    found = mixes.sent(r, c, "resend").group_by("rep", maintain_order=True).agg(pl.col("s"))
     return np.array([of(np.array(s)) for s in found["s"]], dtype=float)
 
 

@@ -154,11 +154,6 @@ def tables(runs: Runs) -> Tables:
     return {"repetition": whole, "statistics": statistics(whole)}
 
 
-def columns(results: Results, cells: list[str], column: str, scale: float = 1.0) -> list[object]:
-    """The values of a column in each of several cells."""
-    return [results.of(c, column) * scale for c in cells]
-
-
 def decoded(r: Results, cells: list[str]) -> Estimate:
     """The share of retransmitted byte counts that full segments, last segments and SYNs can make up."""
     hits = []

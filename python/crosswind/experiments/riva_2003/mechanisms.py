@@ -15,7 +15,7 @@ import polars as pl
 from crosswind import stats
 from crosswind.experiments.riva_2003 import marks, parts, phenomena, readings, study, testbed
 from crosswind.experiments.riva_2003.marks import GEOMETRIC_P, MANY, UNIFORM_P, geometric, picks, trace
-from crosswind.reproduce import MissingDataError, Picture, Results, Runs, Scenario, measured, measures
+from crosswind.reproduce import Picture, Results, Runs, Scenario, measured, measures, needed
 from crosswind.reproduce.explain import Scene
 from crosswind.stats import Estimate
 from crosswind.theory import tc_red
@@ -170,9 +170,8 @@ def _growth(r: Results) -> float:
 
 
 @measured
-def _column(r: Results, c: str, column: str) -> float:
-    f = r.runs.flows().filter((pl.col("configuration") == c) & (pl.col("name") == ONE))
-    return float(f[column][0])
+def _column(r: Results, c: str, column: str, flow: str = ONE) -> float:
+    return r.flow(c, flow, column)
 
 
 def _backoff(r: Results) -> float:
@@ -180,8 +179,7 @@ def _backoff(r: Results) -> float:
     resent, fired = (_sent(r, LATE, k).filter(pl.col("seq") > 0) for k in ("resend", "timeout"))
     last = fired["seq"][-1]
     at = sorted({*resent.filter(pl.col("seq") == last)["time_ns"], *fired.filter(pl.col("seq") == last)["time_ns"]})
-    if len(at) < 3:
-        raise MissingDataError(f"{len(at)} transmissions of the last segment")
+    needed(len(at) >= 3, f"{len(at)} transmissions of the last segment")
     return (at[-1] - at[-2]) / (at[-2] - at[-3])
 
 
@@ -194,8 +192,7 @@ def _growth_after(r: Results) -> tuple[float, float]:
     both = acked.join_asof(size, on="time_ns").drop_nulls()
     window, ack = (both[k].to_numpy().astype(float) for k in ("cwnd", "ack"))
     steps = np.flatnonzero(np.diff(window) > 0) + 1
-    if steps.size < 2:
-        raise MissingDataError("the window does not grow after the recovery")
+    needed(steps.size >= 2, "the window does not grow after the recovery")
     first, last = steps[0], steps[-1]
     windows = (np.diff(ack[first : last + 1]) / window[first:last]).sum()
     growth = (window[last] - window[first]) / testbed.MSS / windows
@@ -208,14 +205,8 @@ def _over_kernel(r: Results) -> float:
     return growth * (window + 1) / window
 
 
-@measured
-def _stream(r: Results, c: str, column: str) -> float:
-    f = r.runs.flows().filter((pl.col("configuration") == c) & (pl.col("name") == "udp"))
-    return float(f[column][0])
-
-
 CLAIMS = {
-    "R9": {f"{k}, {unit}": _stream(k, f"sent_{unit}") for unit in ("packets", "bytes") for k in MIXES},
+    "R9": {f"{k}, {unit}": _column(k, f"sent_{unit}", "udp") for unit in ("packets", "bytes") for k in MIXES},
     "R12": {
         "median gap": lambda r: stats.median(_gaps_of_acks(r)),
         "largest distance from a multiple": _off_multiples,

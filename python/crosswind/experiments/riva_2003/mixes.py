@@ -95,20 +95,15 @@ def sent(r: Results, c: str, kind: str) -> pl.DataFrame:
     return e.select("rep", "seq", s=pl.col("time_ns") / 1e9).sort("rep", "s")
 
 
-def resends(r: Results, c: str) -> pl.DataFrame:
-    """When the transfer of a cell sent something again, by repetition."""
-    return sent(r, c, "resend")
-
-
 def acknowledged_at_first_repair(r: Results, c: str, size: int) -> Any:
     """The share of the transfer that was acknowledged when something was sent again for the first time, by run."""
-    first = resends(r, c).group_by("rep").agg(at=pl.col("s").min())
+    first = sent(r, c, "resend").group_by("rep").agg(at=pl.col("s").min())
     acks = sent(r, c, "ack").join(first, on="rep").filter(pl.col("s") <= pl.col("at"))
     return acks.group_by("rep").agg(pl.col("seq").max()).sort("rep")["seq"].to_numpy() / size
 
 
 @measured
-def _headline(r: Results, mix: Mix, starts_s: Sequence[float]) -> dict[str, str]:
+def _headline(r: Results, starts_s: Sequence[float]) -> dict[str, str]:
     """Median elapsed time and packets received in some cells, by which readings are compared."""
     out = {}
     for c in testbed.FOUR:
@@ -151,6 +146,6 @@ def declare(
         title,
         configurations=lambda **variant: cells(mix, variant, logged, alone),
         figures=pictures_of,
-        headline=_headline(mix, starts_s),
+        headline=_headline(starts_s),
         uses=uses,
     )

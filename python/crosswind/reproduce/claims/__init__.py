@@ -5,6 +5,7 @@
 | `bands` | the values that a claim accepts |
 | `rules` | the rules S0 to S11, by which samples are compared |
 | `claim` | claims, their parts, verdicts and kinds |
+| `quantities` | what is measured before it is estimated: one is computed out of others |
 | `measures` | what experiments measure: statistics, changes, orders, shares, extremes |
 | `book` | the data file beside a study: published values, spreads, bands, rules |
 | `tally` | counting: distinct claims, evidence apart from calibration |
@@ -36,6 +37,7 @@ from crosswind.reproduce.claims.claim import (
     Part,
     estimated,
     judge,
+    needed,
     overall,
 )
 from crosswind.reproduce.claims.rules import Criterion, Printed, Seeds, Verdict
@@ -70,6 +72,7 @@ __all__ = [
     "estimated",
     "judge",
     "near",
+    "needed",
     "overall",
     "read_band",
     "tally",

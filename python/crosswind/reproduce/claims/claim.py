@@ -25,9 +25,9 @@ A claim consists of parts; each part measures one quantity and says what it acce
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, get_args
+from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, TypeVar, get_args
 
 from crosswind.reproduce.claims.bands import Band
 from crosswind.reproduce.claims.rules import Criterion, Verdict
@@ -48,6 +48,7 @@ Kind = Literal["evidence", "calibration", "by construction", "reported"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 #: A number or a truth value (1 or 0) has no sampling error: a count, an identity, a single trace.
 Measure = Callable[["Results"], Estimate | SupportsFloat]
+Found = TypeVar("Found")
 # From the worst on; what a whole claim is when one of its parts is that.
 WORST_FIRST: tuple[Verdict, ...] = ("error", "fail", "unclear", "consistent")
 
@@ -237,6 +238,13 @@ def overall(verdicts: Sequence[Verdict]) -> Verdict:
 
 class MissingDataError(Exception):
     """These runs hold nothing to measure (no loss occurred, too few seeds); the text says what. The part is unclear."""
+
+
+def needed(found: Found, why: str) -> Found:
+    """What was found, or holds. Raises MissingDataError, which says why, when it is empty, zero or not so."""
+    if not (len(found) if isinstance(found, Sized) else found):
+        raise MissingDataError(why)
+    return found
 
 
 class BrokenClaimError(Exception):

@@ -1,8 +1,8 @@
 """What claims measure: one name for each kind of quantity, for all studies.
 
 A measure is a function of the results that gives an `Estimate`, or a number or truth value that is exact. Experiments
-give a claim its measures by label; what is accepted stands in the data file beside them (`book`). A function that needs
-more than the results becomes a measure by `measured`. A configuration of another experiment is written `w1-e0/BL`; the
+give a claim its measures by label; what is accepted stands in the data file beside them (`book`). What is computed
+first (`quantities`) becomes an estimate here. A configuration of another experiment is written `w1-e0/BL`; the
 experiment must name the other one in `uses`. Statistics take an `axis` keyword, as those of NumPy do.
 """
 
@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import wraps
-from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -28,20 +27,6 @@ Statistic = Callable[..., Any]
 Pairing = Literal["independent", "paired"]
 Cells = Sequence[str] | Mapping[str, str]
 Measures = dict[str, Measure]
-Asked = ParamSpec("Asked")
-Found = TypeVar("Found")
-
-
-def measured(
-    of: Callable[Concatenate[Results, Asked], Found],
-) -> Callable[Asked, Callable[[Results], Found]]:
-    """Makes `f(results, a)` the measure `f(a)` of these results: one function for all cells that a claim names."""
-
-    @wraps(of)
-    def given(*args: Asked.args, **named: Asked.kwargs) -> Callable[[Results], Found]:
-        return lambda r: of(r, *args, **named)
-
-    return given
 
 
 def lower(x: Any, axis: int = -1) -> Any:
@@ -81,6 +66,16 @@ def each(
 def share(hits: Callable[[Results], Any]) -> Measure:
     """The share of repetitions of which something is true; `hits` gives one truth value for each."""
     return lambda r: stats.share(hits(r))
+
+
+def median(values: Callable[[Results], Any]) -> Measure:
+    """The median of something that each repetition gives one value of."""
+    return lambda r: stats.median(values(r))
+
+
+def mean(values: Callable[[Results], Any]) -> Measure:
+    """The mean of something that each repetition gives one value of, with its bootstrap interval."""
+    return lambda r: stats.mean(values(r))
 
 
 def number(hits: Callable[[Results], Any]) -> Measure:
@@ -188,16 +183,37 @@ def ratio(
     return joined([top, bottom], lambda m: m[0] / m[1], each=of, pairing=pairing)
 
 
-def changes(pairs: Iterable[tuple[str, str]], column: str, of: Statistic = np.median) -> Measures:
-    """`change` for pairs of cells: `BL+ECN against BL`."""
-    return {f"{new} against {old}": change(new, old, column, of) for new, old in pairs}
+def changes(
+    pairs: Iterable[tuple[str, str]],
+    column: str,
+    of: Statistic = np.median,
+    *,
+    front: str = "",
+    before: str = "",
+    word: str = "",
+) -> Measures:
+    """`change` for pairs of cells: `BL+ECN against BL`.
+
+    `front` stands in front of the names of both cells and is no part of the label; `before` and `word` are the label's
+    beginning and end.
+    """
+    return {f"{before}{new} against {old}{word}": change(front + new, front + old, column, of) for new, old in pairs}
 
 
 def differences(
-    pairs: Iterable[tuple[str, str]], column: str, of: Statistic = np.median, pairing: Pairing = "independent"
+    pairs: Iterable[tuple[str, str]],
+    column: str,
+    of: Statistic = np.median,
+    pairing: Pairing = "independent",
+    *,
+    front: str = "",
+    before: str = "",
 ) -> Measures:
-    """`difference` for pairs of cells: `RED 2 minus a/TD 2`."""
-    return {f"{new} minus {old}": difference(new, old, column, of, pairing=pairing) for new, old in pairs}
+    """`difference` for pairs of cells: `RED 2 minus a/TD 2`; `front` and `before` as in `changes`."""
+    return {
+        f"{before}{new} minus {old}": difference(front + new, front + old, column, of, pairing=pairing)
+        for new, old in pairs
+    }
 
 
 def ratios(pairs: Iterable[tuple[str, str]], column: str, of: Statistic = np.median) -> Measures:

@@ -183,21 +183,6 @@ def fast(size: Size, policy: str = "fixed") -> dict[str, Any]:
 
 
 KERNEL = {"recovery": "linux-2.4-fack", "reduction": "linux-2.4", "window_moderation": "linux-2.4"}
-STEPWISE = {"fast": "stepwise"}
-RFC = {"hosts": "rfc", **STEPWISE}
-READINGS = {
-    "rfc": Variant("senders repair losses by RFC 3517 and reduce their window at once", {"hosts": "rfc"}),
-    "fast-stepwise": Variant("FAST has a slow start, moves with every ACK, and does not spread its window", STEPWISE),
-}
-FORMER = Variant("what was the main reading before the corrections: `rfc` and `fast-stepwise`", RFC)
-READINGS_5 = READINGS | {
-    "quarter": Variant("a quarter of all rates and buffers", {"size": "quarter"}),
-    "former": Variant(f"{FORMER.title}, at a quarter of the rates", RFC | {"size": "quarter"}),
-}
-OTHERS = {"others": Variant("others send 150 packets at once, once a second", {"others_mbps": 1.8})}
-ALPHA_BY_RATE = {
-    "alpha-by-rate": Variant("FAST keeps 8, 20 or 200 packets in the queue by its rate", {"alpha": "by-rate"})
-}
 TCP_VARIANTS = ("HSTCP", "Scalable", "FAST", "CUBIC", "HTCP")
 
 
