@@ -16,7 +16,7 @@ import numpy as np
 
 from crosswind.experiments.igarashi import assured, drawing
 from crosswind.reproduce import Picture, Results, Scenario, measures
-from crosswind.reproduce.claims.quantities import largest, runs
+from crosswind.reproduce.claims.quantities import runs
 
 OWN = assured.label("inter", assured.EXCESS, "Case 1")
 
@@ -28,7 +28,7 @@ def configurations(**_: Any) -> dict[str, Scenario]:
 
 # Flow 9: packets out of profile behind the edge over those before it.
 BEFORE = runs(OWN, "out_f9")
-GROWTH = (BEFORE + runs(OWN, "remarked_f9")) / largest([BEFORE, lambda _: 1])
+GROWTH = (BEFORE + runs(OWN, "remarked_f9")) / BEFORE.then(lambda n: np.maximum(n, 1))
 CLAIMS = {"IC6.10": {"flow 9": measures.median(GROWTH)}}
 
 
