@@ -108,7 +108,7 @@ def audit(
 
     `body`: as in `evaluate`: the name of a law or a preset, a `tcp` table or its text, a TOML file, a law of one's
     own or the Python file that holds it. `cases`: ids, or the name of a document (`cubic`), all by default.
-    `progress` is told how many cases are done, and of how many.
+    `seed` and `workers` are as in `run`; `progress` is told how many cases are done, and of how many.
 
     Raises InputError for a body or a case that does not exist, and for a table that the engine refuses.
     """
