@@ -79,14 +79,6 @@ RUST_ROOMS = {"sim": ("scenario", "flows", "engine", "results", "runs")}
 # Files of a crate that name each other in a circle. The numbers fall; none of them rises, and no crate is added.
 # `None`: a registry and its elements name each other, so that each new element is one more.
 CIRCLES = {"base": 2, "net": None, "transport": None, "record": 8, "emu": 3, "stacks": 7, "py": 3, "testkit": 3}
-# One word for one thing (docs/glossary.md). Quoted words belong to somebody else, and the product has its own name.
-BANNED = {
-    "bandwidth": "rate or capacity",
-    "latency": "delay, sojourn or rtt",
-    "buffer size": "limit",
-}
-BANNED_PATTERN = re.compile(r"bandwidth(?!-delay|_\s)|latency|buffer[ _]size", re.IGNORECASE)
-QUOTED = re.compile(r"`[^`]*`|\"[^\"]*\"|“[^”]*”|https?://\S+")
 RFC = re.compile(r"\bRFC[ -]?(\d{3,5})\b", re.IGNORECASE)
 UNFINISHED = re.compile(r"\b(?:TODO|FIXME|XXX)\b")
 RANDOM = re.compile(r"seed_from_u64|from_seed\(|thread_rng|rand::rng\(|from_os_rng")
@@ -206,15 +198,12 @@ def headers(files: list[Path]) -> Iterator[Finding]:
 
 
 def words(path: Path, lines: list[str], known: set[str]) -> Iterator[Finding]:
-    """Banned words, unfinished work, unknown RFCs and paths of one machine."""
+    """Unfinished work, unknown RFCs and paths of one machine."""
     for number, line in enumerate(lines, start=1):
         if PRIVATE_PATHS.search(line):
             yield path, number, "a path of one machine"
         if UNFINISHED.search(line):
             yield path, number, "unfinished work; finish it or open an issue"
-        for found in BANNED_PATTERN.finditer(QUOTED.sub("", line)):
-            word = found.group().lower().replace("_", " ")
-            yield path, number, f'"{word}"; say {BANNED[word]}'
         for rfc in RFC.findall(line):
             if f"rfc{rfc}" not in known:
                 yield path, number, f"RFC {rfc} is not in docs/sources.toml"

@@ -24,6 +24,6 @@ pub use packet::{Ecn, FlowId, Packet, PacketId, Pool, SackList, TcpFlags, Waitin
 pub use prefetch::prefetch;
 pub use probe::{End, Event, EventKind, Observer, Vantage};
 pub use rng::{Rng, Streams};
-pub use stage::{Ahead, Clock, Cx, Feed, HandedOn, Ledger, Metrics, Outbox, Stage, Sync, VirtualClock};
+pub use stage::{Clock, Cx, EarlyPacket, Ledger, Metrics, Outbox, Permission, Stage, Sync, Upstream, VirtualClock};
 pub use time::{BitRate, Dur, Moment, Serializer, Time};
 pub use units::{Limit, Size};

@@ -10,30 +10,31 @@ use crate::{
 };
 use serde_json::{Map, Value};
 
-/// What a driver that knows the whole network, and that nothing in it will be changed during the run, may permit a stage.
+/// What a driver that knows the whole network, and that nothing in it will be changed during the run, may permit a stage: the
+/// steps of look-ahead.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ahead {
+pub enum Permission {
     /// To serve its queue later than it could, with the next arrival or delivery or when somebody looks, each packet at
     /// its own time.
-    PutOff,
+    Defer,
     /// To plan a packet's way through the stage when it arrives.
     Plan,
-    /// To be all that feeds a stage that is [`Ahead::Fed`]: packets must reach its far end in order, and no closer to each
-    /// other than its rate lets them. Says whether they do, and changes nothing.
-    Lead,
-    /// To hand packets on before their time, through [`Cx::forward_at`].
-    HandOn,
-    /// To be handed packets before their time. Until `catch_up` or `wake` reaches the time of such an arrival, it must not
-    /// show in `sample` and `report`.
-    Fed(Feed),
-    /// To be handed packets before their time, by lines alone, and in any order of time: it deals with each when its time
-    /// has come, or later, as long as nobody could have noticed.
-    Gather,
+    /// To be the only upstream of a stage that has [`Permission::OneUpstream`]: packets must reach its far end in order, and no
+    /// closer to each other than its rate lets them. Says whether they do, and changes nothing.
+    SoleUpstream,
+    /// To forward packets before their time, through [`Cx::forward_early`].
+    ForwardEarly,
+    /// To be given packets before their time, by one upstream link. Until `catch_up` or `wake` reaches the time of such an
+    /// arrival, it must not show in `sample` and `report`.
+    OneUpstream(Upstream),
+    /// To be given packets before their time, by links alone, and in any order of time: it processes them in batches, each
+    /// packet when its time has come, or later, as long as nobody could have noticed.
+    Batch,
 }
 
-/// One line that is all that feeds a stage, in order.
+/// The one link that leads to a stage; packets come in order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Feed {
+pub struct Upstream {
     pub rate: BitRate,
     /// No packet on it is longer, in bytes.
     pub longest: u32,
@@ -67,7 +68,7 @@ pub trait Stage {
     /// Drops what waits here and is chosen, now.
     fn purge(&mut self, _goes: &mut dyn FnMut(&Packet) -> bool, _why: DropReason, _cx: &mut Cx<'_>) {}
     /// Asked once, before the run: whether the stage makes use of a permission to decide things before their time.
-    fn look_ahead(&mut self, _how: Ahead) -> bool {
+    fn enable_look_ahead(&mut self, _how: Permission) -> bool {
         false
     }
     /// Asked once, before the run: momentary values of this stage will be looked at while it goes on.
@@ -104,8 +105,8 @@ impl<S: Stage + ?Sized> Stage for Box<S> {
     fn purge(&mut self, goes: &mut dyn FnMut(&Packet) -> bool, why: DropReason, cx: &mut Cx<'_>) {
         (**self).purge(goes, why, cx)
     }
-    fn look_ahead(&mut self, how: Ahead) -> bool {
-        (**self).look_ahead(how)
+    fn enable_look_ahead(&mut self, how: Permission) -> bool {
+        (**self).enable_look_ahead(how)
     }
     fn will_be_sampled(&mut self) {
         (**self).will_be_sampled()
@@ -142,9 +143,9 @@ pub trait Ledger {
     fn arrived(&mut self, _flow: FlowId) -> bool {
         false
     }
-    /// A reset has passed a router that throws the other direction's packets away. The stage sets [`Cx::has_news`] too.
+    /// A reset has passed a router that throws the other direction's packets away. The stage sets [`Cx::has_notifications`] too.
     fn reset_passed(&mut self, _stage: u32, _p: &Packet) {}
-    /// A packet is larger than the link takes, and its sender is to be told what it takes. The stage sets [`Cx::has_news`] too.
+    /// A packet is larger than the link takes, and its sender is to be told what it takes. The stage sets [`Cx::has_notifications`] too.
     fn too_big(&mut self, _stage: u32, _p: &Packet, _mtu: u32) {}
 }
 
@@ -157,45 +158,45 @@ pub struct Cx<'a> {
     pub out: &'a mut Outbox,
     pub ledger: &'a mut dyn Ledger,
     pub observer: Option<&'a mut (dyn Observer + 'static)>,
-    /// How far the run has come: `now`, unless a packet is handed over before its time.
+    /// How far the run has come: `now`, unless a packet is forwarded before its time.
     pub reached: Time,
-    /// With a packet that is handed over before its time: the stage that it comes from.
+    /// With a packet that is forwarded before its time: the stage that it comes from.
     pub from: u32,
-    /// Something was dropped, or the ledger has other news, since a driver that cares looked last.
-    pub has_news: bool,
-    /// The stage could not hand on all that it has now, and is to be called once more: see [`Cx::forward_at`].
+    /// Something was dropped, or the ledger has another notification, since a driver that cares looked last.
+    pub has_notifications: bool,
+    /// The stage could not forward all that it has now, and is to be called once more: see [`Cx::forward_early`].
     pub has_more: bool,
-    /// Nobody looks at totals before then: what will have happened by that time may be counted at once.
-    pub unseen_until: Time,
-    /// The same for the momentary values of stages that are sampled; no later than `unseen_until`.
-    pub unsampled_until: Time,
+    /// The report horizon: nobody reads totals before then, and what will have happened by that time may be counted at once.
+    pub report_horizon: Time,
+    /// The same for the momentary values of stages that are sampled; no later than `report_horizon`.
+    pub sample_horizon: Time,
     /// What was dropped and marked so far.
     pub fates: Fates,
-    hand: Hand,
+    early: EarlyRing,
 }
 
-/// A packet that was handed on before its time.
+/// A packet that was forwarded before its time.
 #[derive(Clone, Copy, Debug)]
-pub struct HandedOn {
+pub struct EarlyPacket {
     pub id: PacketId,
     /// When it arrives at the next stage.
     pub at: Time,
-    /// Who handed it on.
+    /// Who forwarded it.
     pub from: u32,
 }
 
-/// Packets handed on in one call, first in, first out.
-struct Hand {
-    packets: [HandedOn; Hand::MOST],
+/// Packets forwarded early in one call, first in, first out.
+struct EarlyRing {
+    packets: [EarlyPacket; EarlyRing::MOST],
     taken: u32,
     given: u32,
 }
 
-impl Hand {
+impl EarlyRing {
     /// A power of two.
     const MOST: usize = 8;
-    const EMPTY: Hand =
-        Hand { packets: [HandedOn { id: PacketId(0), at: Time::ZERO, from: 0 }; 8], taken: 0, given: 0 };
+    const EMPTY: EarlyRing =
+        EarlyRing { packets: [EarlyPacket { id: PacketId(0), at: Time::ZERO, from: 0 }; 8], taken: 0, given: 0 };
 
     #[inline]
     fn holds(&self) -> usize {
@@ -222,45 +223,45 @@ impl<'a> Cx<'a> {
             observer,
             reached: now,
             from: 0,
-            has_news: false,
+            has_notifications: false,
             has_more: false,
-            unseen_until: now,
-            unsampled_until: now,
+            report_horizon: now,
+            sample_horizon: now,
             fates: Fates::default(),
-            hand: Hand::EMPTY,
+            early: EarlyRing::EMPTY,
         }
     }
 
-    /// Hands a packet to the next stage of its route, where it arrives at `at`. Only for stages that the driver has
-    /// allowed to ([`Ahead::HandOn`]), and as long as [`Cx::can_hand_on`]; who has more sets [`Cx::has_more`], and is called
-    /// again.
+    /// Forwards a packet to the next stage of its route, where it arrives at `at`. Only for stages that the driver has
+    /// permitted it ([`Permission::ForwardEarly`]), and as long as [`Cx::can_forward_early`]; a stage that has more sets
+    /// [`Cx::has_more`], and is called again.
     #[inline]
-    pub fn forward_at(&mut self, id: PacketId, at: Time) {
-        debug_assert!(self.can_hand_on() && at >= self.now, "a few packets a call, never into the past");
-        self.hand.packets[self.hand.given as usize % Hand::MOST] = HandedOn { id, at, from: self.stage };
-        self.hand.given = self.hand.given.wrapping_add(1);
+    pub fn forward_early(&mut self, id: PacketId, at: Time) {
+        debug_assert!(self.can_forward_early() && at >= self.now, "a few packets a call, never into the past");
+        self.early.packets[self.early.given as usize % EarlyRing::MOST] = EarlyPacket { id, at, from: self.stage };
+        self.early.given = self.early.given.wrapping_add(1);
     }
 
-    /// Whether one more packet may be handed on in this call.
+    /// Whether one more packet may be forwarded early in this call.
     #[inline]
-    pub fn can_hand_on(&self) -> bool {
-        self.hand.holds() < Hand::MOST
+    pub fn can_forward_early(&self) -> bool {
+        self.early.holds() < EarlyRing::MOST
     }
 
-    /// Whether packets have been handed on and not been taken.
+    /// Whether packets have been forwarded early and not been taken.
     #[inline]
-    pub fn hands_on(&self) -> bool {
-        self.hand.holds() > 0
+    pub fn has_early(&self) -> bool {
+        self.early.holds() > 0
     }
 
-    /// The first of the packets that were handed on before their time; for drivers.
+    /// The first of the packets that were forwarded before their time; for drivers.
     #[inline]
-    pub fn take_ahead(&mut self) -> Option<HandedOn> {
-        if self.hand.holds() == 0 {
+    pub fn take_early(&mut self) -> Option<EarlyPacket> {
+        if self.early.holds() == 0 {
             return None;
         }
-        let first = self.hand.packets[self.hand.taken as usize % Hand::MOST];
-        self.hand.taken = self.hand.taken.wrapping_add(1);
+        let first = self.early.packets[self.early.taken as usize % EarlyRing::MOST];
+        self.early.taken = self.early.taken.wrapping_add(1);
         Some(first)
     }
 
@@ -280,7 +281,7 @@ impl<'a> Cx<'a> {
         let p = *self.pool.get(id);
         self.ledger.dropped(self.stage, &p, why);
         self.fates.dropped(why);
-        self.has_news = true;
+        self.has_notifications = true;
         let kind = if why.is_loss() { EventKind::Lost } else { EventKind::Drop };
         self.note(End::source_of(&p), kind, p.seq, p.payload as u32, self.stage);
         self.pool.remove(id);
@@ -298,7 +299,7 @@ impl<'a> Cx<'a> {
     /// A datagram has reached its flow's other end.
     #[inline]
     pub fn datagram_arrived(&mut self, flow: FlowId) {
-        self.has_news |= self.ledger.arrived(flow);
+        self.has_notifications |= self.ledger.arrived(flow);
     }
 
     /// Sets CE on an ECN-capable packet and counts it. The caller has checked that it is capable.

@@ -2,7 +2,7 @@
 //!
 //! An arrival is stamped once, where it comes in. What is due at or before its stamp is served first, each event at its
 //! own logical time. A packet leaves when the clock has reached its logical time; by how much later that was is
-//! measured by the shore and never told to the network.
+//! measured by the host_port and never told to the network.
 
 use crate::network::{Network, Port, Sink};
 use crate::tape::{End, TapeWriter};
@@ -31,7 +31,7 @@ pub enum Order {
 }
 
 /// Where the network meets hosts: a machine, or a tape.
-pub trait Shore: Clock + Sink {
+pub trait HostPort: Clock + Sink {
     /// The next frame that waits, with the time of its arrival; stamps never run backwards.
     fn receive(&mut self, frame: &mut Vec<u8>) -> Option<(Time, Port)>;
     /// The next order that waits.
@@ -83,16 +83,16 @@ impl<'w> Driver<'w> {
         self
     }
 
-    /// Runs until the shore orders to stop; returns what was decided by then, and the error of the tape if there was one.
-    pub fn run<S: Shore>(&mut self, shore: &mut S) -> (End, std::io::Result<()>) {
+    /// Runs until the host_port orders to stop; returns what was decided by then, and the error of the tape if there was one.
+    pub fn run<S: HostPort>(&mut self, host_port: &mut S) -> (End, std::io::Result<()>) {
         let mut frame = Vec::new();
         loop {
             let due = self.next_due();
-            match shore.sync(due) {
-                Sync::OnTime => self.advance(due, shore),
-                Sync::Late(by) => self.advance(due + by, shore),
+            match host_port.sync(due) {
+                Sync::OnTime => self.advance(due, host_port),
+                Sync::Late(by) => self.advance(due + by, host_port),
                 Sync::Interrupted(_) => {
-                    if let Some(stop) = self.take_in(&mut frame, shore) {
+                    if let Some(stop) = self.take_in(&mut frame, host_port) {
                         return self.finish(stop);
                     }
                 }
@@ -105,44 +105,44 @@ impl<'w> Driver<'w> {
         own.min(self.network.next_due())
     }
 
-    /// Everything that waits at the shore; the time at which to stop, if that was ordered.
-    fn take_in<S: Shore>(&mut self, frame: &mut Vec<u8>, shore: &mut S) -> Option<Time> {
+    /// Everything that waits at the host_port; the time at which to stop, if that was ordered.
+    fn take_in<S: HostPort>(&mut self, frame: &mut Vec<u8>, host_port: &mut S) -> Option<Time> {
         for _ in 0..BATCH_FRAMES {
-            let Some((at, port)) = shore.receive(frame) else { break };
-            self.advance(at, shore);
+            let Some((at, port)) = host_port.receive(frame) else { break };
+            self.advance(at, host_port);
             if let Some(tape) = &mut self.tape {
                 tape.arrival(at, port, frame);
             }
-            self.network.arrive(at, port, frame, shore);
+            self.network.arrive(at, port, frame, host_port);
         }
-        match shore.order() {
+        match host_port.order() {
             None => None,
             Some(Order::Change(at, change)) => {
-                self.advance(at, shore);
+                self.advance(at, host_port);
                 self.change(at, change);
                 None
             }
             Some(Order::Stop(at)) => {
-                self.advance(at, shore);
+                self.advance(at, host_port);
                 Some(at)
             }
         }
     }
 
     /// Serves the network up to `until`, with the driver's own events between; at one time the network comes first.
-    fn advance<S: Shore>(&mut self, until: Time, shore: &mut S) {
+    fn advance<S: HostPort>(&mut self, until: Time, host_port: &mut S) {
         loop {
             let change = self.timeline.front().map_or(Time::NEVER, |(at, _)| *at);
             let at = self.next_look.min(change);
             if at > until || at == Time::NEVER {
-                return self.network.serve(until, shore);
+                return self.network.serve(until, host_port);
             }
-            self.network.serve(at, shore);
+            self.network.serve(at, host_port);
             if change <= self.next_look {
                 let (at, change) = self.timeline.pop_front().expect("its time was read just now");
                 self.change(at, change);
             } else {
-                self.network.catch_up(at, shore);
+                self.network.catch_up(at, host_port);
                 self.watcher.look(at, &self.network);
                 self.next_look = at + self.interval;
             }

@@ -1,9 +1,9 @@
-//! The clock of the machine and the devices of the hosts: the shore of a live run.
+//! The clock of the machine and the devices of the hosts: the host_port of a live run.
 //!
 //! Waiting is hybrid: sleep until a little before the deadline ([`Margin`]), then spin, looking at the devices all the
 //! time, but never without any rest ([`Rest`]). How late each packet left and how long sleeps overran is measured in here and told to nobody inside the network.
 
-use crate::driver::{Change, Order, Shore};
+use crate::driver::{Change, HostPort, Order};
 use crate::network::{Delivery, Port, Sink};
 use crate::tun::Tun;
 use crate::wait::{Margin, Rest};
@@ -92,7 +92,7 @@ pub struct Live {
     pub punctuality: Punctuality,
 }
 
-/// What a live shore needs beside its devices.
+/// What a live host_port needs beside its devices.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
     /// Monotonic time that is logical zero.
@@ -251,7 +251,7 @@ impl Sink for Live {
     }
 }
 
-impl Shore for Live {
+impl HostPort for Live {
     #[inline]
     fn receive(&mut self, frame: &mut Vec<u8>) -> Option<(Time, Port)> {
         while let Some(port) = self.ready.pop_front() {

@@ -12,7 +12,7 @@ use crate::spec::{EgressSpec, HOSTS_MAX, Spec, host_of_v4, host_of_v6, router};
 use crate::too_big::{self, Fate};
 use crosswind_base::packet::Proto;
 use crosswind_base::{
-    Ahead, ConfigError, Cx, DropReason, DsByte, Ledger, Observer, Packet, PacketId, Pool, Stage, Streams, Time,
+    ConfigError, Cx, DropReason, DsByte, Ledger, Observer, Packet, PacketId, Permission, Pool, Stage, Streams, Time,
 };
 use crosswind_net::registry::{BoxStage, BuildCx, EgressMaker, Hosts, Parts};
 use crosswind_record::option::TimeOfDay;
@@ -91,7 +91,7 @@ pub struct Network {
     egresses: Vec<BoxStage>,
     /// Link and direction of each.
     names: Vec<(String, String)>,
-    wishes: Vec<Time>,
+    next_wake: Vec<Time>,
     /// What each egress carries at most, and the number of the router in front of it.
     mtus_bytes: Vec<u16>,
     routers: Vec<usize>,
@@ -127,7 +127,7 @@ impl Network {
             let cx = cx.with_hosts_in_packets();
             let parts = Parts { queue: &e.queue, link: &e.body, loss: e.loss.as_ref(), holdups: &e.holdups };
             let mut egress = EgressMaker::new(&parts, &format!("link.{}", e.link))?.make(&cx)?;
-            egress.look_ahead(Ahead::PutOff);
+            egress.enable_look_ahead(Permission::Defer);
             egresses.push(egress);
         }
         let (hops, starts) = flatten(spec, egresses.len())?;
@@ -135,7 +135,7 @@ impl Network {
         let by_flow = vec![[0; 3]; spec.flow_ports.flows as usize];
         Ok(Network {
             now: Time::ZERO,
-            wishes: egresses.iter().map(|e| e.next_wake().unwrap_or(Time::NEVER)).collect(),
+            next_wake: egresses.iter().map(|e| e.next_wake().unwrap_or(Time::NEVER)).collect(),
             egresses,
             mtus_bytes: spec.egresses.iter().map(|e| e.mtu_bytes.unwrap_or(u16::MAX)).collect(),
             routers: routers(spec),
@@ -184,7 +184,7 @@ impl Network {
     /// When something happens next by itself.
     #[inline]
     pub fn next_due(&self) -> Time {
-        self.wishes.iter().copied().min().unwrap_or(Time::NEVER)
+        self.next_wake.iter().copied().min().unwrap_or(Time::NEVER)
     }
 
     /// Everything that is due up to and at `until`, each at its own time.
@@ -204,7 +204,7 @@ impl Network {
     #[inline]
     fn first(&self) -> (usize, Time) {
         let mut best = (0, Time::NEVER);
-        for (i, at) in self.wishes.iter().enumerate() {
+        for (i, at) in self.next_wake.iter().enumerate() {
             if *at < best.1 {
                 best = (i, *at);
             }
@@ -333,7 +333,7 @@ impl Network {
         let mut cx = Cx::new(now, stage as u32, &mut self.pool, &mut self.out, &mut self.losses, observer);
         let s = &mut self.egresses[stage];
         f(s, &mut cx);
-        self.wishes[stage] = s.next_wake().unwrap_or(Time::NEVER);
+        self.next_wake[stage] = s.next_wake().unwrap_or(Time::NEVER);
         if !self.losses.resets.is_empty() {
             self.heed_resets(now);
         }
@@ -355,7 +355,7 @@ impl Network {
             let mut cx = Cx::new(now, other as u32, &mut self.pool, &mut self.out, &mut self.losses, observer);
             let s = &mut self.egresses[other];
             s.purge(&mut goes, DropReason::Reset, &mut cx);
-            self.wishes[other] = s.next_wake().unwrap_or(Time::NEVER);
+            self.next_wake[other] = s.next_wake().unwrap_or(Time::NEVER);
         }
     }
 

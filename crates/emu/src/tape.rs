@@ -3,7 +3,7 @@
 //! A tape begins with `CWTAPE1`, the length of the spec and the spec as JSON. Records follow: a kind, a time in
 //! nanoseconds, and what the kind needs. Of a frame the headers are kept and its length; payload is played as zeros.
 
-use crate::driver::{Change, Order, Shore};
+use crate::driver::{Change, HostPort, Order};
 use crate::frame;
 use crate::network::{Delivery, Port, Sink};
 use crate::spec::Spec;
@@ -218,7 +218,7 @@ impl<R: Read> Sink for Player<R> {
     }
 }
 
-impl<R: Read> Shore for Player<R> {
+impl<R: Read> HostPort for Player<R> {
     fn receive(&mut self, frame: &mut Vec<u8>) -> Option<(Time, Port)> {
         if !matches!(self.next, Some(Record::Arrival { .. })) {
             return None;

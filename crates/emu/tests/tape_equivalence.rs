@@ -2,7 +2,7 @@
 //! in virtual time give the same decisions, bit by bit.
 
 use crosswind_base::{Clock, Dur, Rng, Streams, Sync, Time};
-use crosswind_emu::driver::{Change, Driver, Order, Shore, Unwatched};
+use crosswind_emu::driver::{Change, Driver, HostPort, Order, Unwatched};
 use crosswind_emu::journal::{Decision, Keep, What};
 use crosswind_emu::network::{Delivery, Network, Port, Sink};
 use crosswind_emu::spec::{EgressSpec, FlowPorts, Host, Route, Spec};
@@ -111,7 +111,7 @@ impl Sink for Rough {
     }
 }
 
-impl Shore for Rough {
+impl HostPort for Rough {
     fn receive(&mut self, frame: &mut Vec<u8>) -> Option<(Time, Port)> {
         if self.coming.front()?.0 > self.now {
             return None;
@@ -161,18 +161,19 @@ fn live(slack: Dur, seed: u64) -> Run {
     let mut rng = Streams::new(seed).named("arrivals");
     let coming: std::collections::VecDeque<_> = arrivals(&mut rng, 4000).into();
     let stop = coming.back().unwrap().0 + Dur::from_secs(1);
-    let mut shore = Rough { now: Time::ZERO, rng, slack, coming, stop, changes: changes(stop), deliveries: Vec::new() };
+    let mut host_port =
+        Rough { now: Time::ZERO, rng, slack, coming, stop, changes: changes(stop), deliveries: Vec::new() };
     let memory = Memory::default();
     let tape = TapeWriter::new(Box::new(memory.clone()) as Box<dyn Write + Send>, &spec()).unwrap();
     let mut nobody = Unwatched;
     let network = Network::build(&spec(), Keep::All).unwrap();
     // Somebody looks at the live run and nobody at its tape: looking changes nothing either.
     let mut driver = Driver::new(network, &mut nobody, Dur::from_micros(1700)).with_tape(tape);
-    let (end, written) = driver.run(&mut shore);
+    let (end, written) = driver.run(&mut host_port);
     written.unwrap();
     assert_eq!(driver.network.packets_inside(), 0, "a second is enough for everything to leave");
     let decisions = driver.network.journal.decisions().to_vec();
-    Run { tape: memory.0.lock().unwrap().clone(), end, decisions, deliveries: shore.deliveries }
+    Run { tape: memory.0.lock().unwrap().clone(), end, decisions, deliveries: host_port.deliveries }
 }
 
 fn played(tape: &[u8]) -> (End, Vec<Decision>, Option<End>) {

@@ -3,13 +3,13 @@
 //! Packets on the link wait in the order of their arrival, so a link with a fixed delay costs one pending wake, not
 //! one for every packet in flight. At one instant deliveries come first, then the queue is served.
 //!
-//! A driver that knows the whole network may let an egress look ahead ([`Ahead`]). When the queue refuses packets on
-//! arrival or never, and the line is steady, a packet's way is known when it arrives: the line is asked at once, and what
-//! the queue holds is worked off later, each packet at its own time, whenever somebody looks. Results are the same.
+//! A driver that knows the whole network may let an egress look ahead ([`Permission`]). When the queue refuses packets on
+//! arrival or never, and the link is steady, a packet's delivery is known when it arrives: the link is asked at once, and what
+//! the queue holds is worked off later, each packet at its own time, whenever somebody reads totals. Results are the same.
 
-mod ahead;
-mod coming;
+mod batch;
 mod flight;
+mod look_ahead;
 mod remembered;
 mod stats;
 
@@ -17,10 +17,10 @@ use crate::link::loss::none::NoLoss;
 use crate::link::loss::{LossModel, LossPoint};
 use crate::link::{Applied, Fate, Link, holdup};
 use crate::queue::{Backlog, Head, QueueDisc, Removal};
-use ahead::{Announced, Arriving, Foresight};
-use coming::Coming;
-use crosswind_base::{Ahead, ConfigError, Cx, DropReason, Dur, Metrics, Packet, PacketId, Stage, Time};
+use batch::Batch;
+use crosswind_base::{ConfigError, Cx, DropReason, Dur, Metrics, Packet, PacketId, Permission, Stage, Time};
 use flight::{Flight, InFlight};
+use look_ahead::{Arriving, PendingArrival, Permitted};
 use remembered::Remembered;
 use serde_json::{Map, Value};
 use stats::Stats;
@@ -41,16 +41,16 @@ pub struct Egress<Q, L, M = NoLoss> {
     /// When it is worth asking the queue: the link is free then, and the queue has not refused since its last wake.
     ask_at: Time,
     wake_at: Time,
-    foresight: Foresight,
+    permitted: Permitted,
     /// With a plan: when the packets in the queue will leave it.
     starts: VecDeque<Time>,
-    /// Arrivals that are known, and those that wait since.
-    announced: VecDeque<Announced>,
-    /// Of the announced ones, those that have arrived, and their bytes.
+    /// Pending arrivals that one upstream link has forwarded early, and those that wait since.
+    pending: VecDeque<PendingArrival>,
+    /// Of the pending ones, those that have arrived, and their bytes.
     waiting: Backlog,
-    /// Of a line that gathers: what will arrive.
-    coming: Option<Box<Coming>>,
-    /// Of a line that hands on: what is on its way.
+    /// With several upstream links: what will arrive.
+    batch: Option<Box<Batch>>,
+    /// Of a link that forwards early: what is in flight.
     remembered: Remembered,
     stats: Stats,
 }
@@ -71,11 +71,11 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
             free_at: Time::ZERO,
             ask_at: Time::ZERO,
             wake_at: Time::NEVER,
-            foresight: Foresight::default(),
+            permitted: Permitted::default(),
             starts: VecDeque::new(),
-            announced: VecDeque::new(),
+            pending: VecDeque::new(),
             waiting: Backlog::default(),
-            coming: None,
+            batch: None,
             remembered: Remembered::default(),
             stats: Stats::default(),
         }
@@ -83,14 +83,14 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
 
     /// What waits in the queue now.
     pub fn backlog(&self) -> Backlog {
-        if self.foresight.is_fed { self.waiting } else { self.queue.backlog() }
+        if self.permitted.has_one_upstream { self.waiting } else { self.queue.backlog() }
     }
 
-    /// What holds packets up is in front of the line, in the queue, or in both.
+    /// What holds packets up is in front of the link, in the queue, or in both.
     fn change_holdup(&mut self, key: &str, new: &Value, now: Time) -> Result<(), ConfigError> {
-        let on_line = self.link.change_holdup(key, new, now)?;
+        let in_link = self.link.change_holdup(key, new, now)?;
         let in_queue = if key == "spikes" { self.queue.change_gate(new, now)? } else { Applied::No };
-        if [on_line, in_queue].contains(&Applied::Yes) {
+        if [in_link, in_queue].contains(&Applied::Yes) {
             return Ok(());
         }
         let expected = format!("a link that has `{key}` from the start, or spikes that do what they did before");
@@ -119,11 +119,11 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     /// waits now was admitted while the link was busy or the queue held it back.
     #[inline]
     fn work_off(&mut self, cx: &mut Cx<'_>) {
-        if self.foresight.is_fed {
-            self.work_off_announced(cx.now);
-        } else if self.foresight.plans {
+        if self.permitted.has_one_upstream {
+            self.work_off_pending(cx.now);
+        } else if self.permitted.plans {
             self.work_off_planned(cx);
-        } else if self.foresight.puts_off && self.link.is_in_order() {
+        } else if self.permitted.defers && self.link.is_in_order() {
             self.serve_until_now(cx);
         }
     }
@@ -171,7 +171,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         after.packets > before.packets
     }
 
-    /// Asks the line when the packet will arrive; `cx.now` is the time at which it leaves the queue.
+    /// Asks the link when the packet will arrive; `cx.now` is the time at which it leaves the queue.
     #[inline(always)]
     fn put_on_link(&mut self, id: PacketId, cx: &mut Cx<'_>) {
         let packet = cx.packet(id);
@@ -199,14 +199,14 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     /// Sends a packet on its way.
     #[inline(always)]
     fn launch(&mut self, packet: InFlight, cx: &mut Cx<'_>) {
-        if !self.foresight.hands_on {
+        if !self.permitted.forwards_early {
             self.flight.push(packet);
             return;
         }
-        cx.forward_at(packet.id, packet.at);
-        let unseen = if self.foresight.is_sampled { cx.unsampled_until } else { cx.unseen_until };
-        if packet.at <= unseen {
-            // It will have reached the far end before anybody looks.
+        cx.forward_early(packet.id, packet.at);
+        let horizon = if self.permitted.is_sampled { cx.sample_horizon } else { cx.report_horizon };
+        if packet.at <= horizon {
+            // It will have reached the far end before anybody reads totals.
             self.stats.delivered(packet.len);
         } else {
             self.remember(packet, cx.reached);
@@ -236,12 +236,12 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     #[inline]
     fn settle(&mut self, backlog: Backlog, now: Time) {
         self.stats.queue_is(backlog, now);
-        if self.foresight.plans {
+        if self.permitted.plans {
             self.wake_at = self.planned_wake();
             return;
         }
         self.wake_at = self.flight.first_at();
-        let waits_for_delivery = self.foresight.puts_off && self.link.is_in_order() && self.wake_at != Time::NEVER;
+        let waits_for_delivery = self.permitted.defers && self.link.is_in_order() && self.wake_at != Time::NEVER;
         if backlog.packets > 0 && self.free_at > now && !waits_for_delivery {
             self.wake_at = self.wake_at.min(self.free_at);
         }
@@ -275,7 +275,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         self.wake_at
     }
 
-    /// Apart from the copy inside the loop over gathered packets, so that the dispatch of arrivals stays small.
+    /// Apart from the copy inside the loop over a batch, so that the dispatch of arrivals stays small.
     #[inline(never)]
     fn accept_planned(&mut self, id: PacketId, cx: &mut Cx<'_>) -> Time {
         self.accept_planning(id, cx)
@@ -308,11 +308,11 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
     }
 
     fn accepts(&mut self, id: PacketId, cx: &mut Cx<'_>) -> Time {
-        match self.foresight.arriving {
-            Arriving::Announced => self.accept_announced(id, cx),
-            Arriving::Gathered => self.accept_gathered(id, cx),
+        match self.permitted.arriving {
+            Arriving::FromUpstream => self.accept_from_upstream(id, cx),
+            Arriving::Batched => self.accept_into_batch(id, cx),
             Arriving::Planned => self.accept_planned(id, cx),
-            Arriving::Seen => self.accept_now(id, cx),
+            Arriving::Now => self.accept_now(id, cx),
         }
     }
 
@@ -323,14 +323,14 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
 
     #[inline(always)]
     fn wake(&mut self, cx: &mut Cx<'_>) {
-        if self.foresight.plans {
-            if self.coming.is_some() {
-                self.take_gathered(cx);
+        if self.permitted.plans {
+            if self.batch.is_some() {
+                self.take_batch(cx);
             }
-            if !self.announced.is_empty() {
-                self.work_off_announced(cx.now);
+            if !self.pending.is_empty() {
+                self.work_off_pending(cx.now);
             }
-            if !self.foresight.hands_on {
+            if !self.permitted.forwards_early {
                 self.deliver(cx);
             }
             self.wake_at = self.planned_wake();
@@ -355,14 +355,14 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
     }
 
     fn catch_up(&mut self, cx: &mut Cx<'_>) {
-        if self.coming.is_some() {
-            self.take_gathered(cx);
+        if self.batch.is_some() {
+            self.take_batch(cx);
             if cx.has_more {
                 return;
             }
         }
         self.work_off(cx);
-        if self.foresight.hands_on {
+        if self.permitted.forwards_early {
             self.review(cx.now);
         }
         // The queue is not asked here: it would be asked at other times than when nobody looks.
@@ -372,7 +372,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
     /// The link changes for whatever is transmitted from now on; `queue` and `loss` are tables of their own. A driver that
     /// changes a stage does not let it look ahead.
     fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        debug_assert!(!self.foresight.plans, "what is planned cannot be changed");
+        debug_assert!(!self.permitted.plans, "what is planned cannot be changed");
         self.catch_up(cx);
         let mut of_link = set.clone();
         if let Some(queue) = of_link.shift_remove("queue") {
@@ -399,7 +399,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
     }
 
     fn purge(&mut self, goes: &mut dyn FnMut(&Packet) -> bool, why: DropReason, cx: &mut Cx<'_>) {
-        assert!(!self.foresight.plans, "what is planned cannot be thrown away");
+        assert!(!self.permitted.plans, "what is planned cannot be thrown away");
         if self.queue.removal() == Removal::Possible {
             self.catch_up(cx);
             self.queue.remove(&mut |head, cx| goes(cx.packet(head.id)), why, cx);
@@ -408,38 +408,38 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
         }
     }
 
-    fn look_ahead(&mut self, how: Ahead) -> bool {
+    fn enable_look_ahead(&mut self, how: Permission) -> bool {
         let can_plan = self.queue.decides_on_arrival() && self.link.steady_rate().is_some();
         let is_lossless = self.loss.loses_nothing();
         let may = match how {
-            Ahead::PutOff => {
-                self.foresight.puts_off = true;
+            Permission::Defer => {
+                self.permitted.defers = true;
                 return true;
             }
-            Ahead::Plan => can_plan,
-            Ahead::Lead => return can_plan && self.link.is_even(),
-            Ahead::HandOn => can_plan && is_lossless,
-            Ahead::Fed(feed) => can_plan && is_lossless && self.swallows(feed),
-            Ahead::Gather => can_plan && self.link.least_delay() > Dur::ZERO,
+            Permission::Plan => can_plan,
+            Permission::SoleUpstream => return can_plan && self.link.is_even(),
+            Permission::ForwardEarly => can_plan && is_lossless,
+            Permission::OneUpstream(upstream) => can_plan && is_lossless && self.always_admits_from(upstream),
+            Permission::Batch => can_plan && self.link.least_delay() > Dur::ZERO,
         };
-        let f = &mut self.foresight;
+        let f = &mut self.permitted;
         f.plans |= may;
-        f.hands_on |= may && how == Ahead::HandOn;
-        f.is_fed |= may && matches!(how, Ahead::Fed(_));
-        if may && how == Ahead::Gather {
-            self.coming = Some(Box::new(Coming::new(self.may_wait())));
+        f.forwards_early |= may && how == Permission::ForwardEarly;
+        f.has_one_upstream |= may && matches!(how, Permission::OneUpstream(_));
+        if may && how == Permission::Batch {
+            self.batch = Some(Box::new(Batch::new(self.may_wait())));
         }
-        self.foresight.arriving = match self.foresight {
-            _ if self.coming.is_some() => Arriving::Gathered,
-            Foresight { is_fed: true, .. } => Arriving::Announced,
-            Foresight { plans: true, .. } => Arriving::Planned,
-            _ => Arriving::Seen,
+        self.permitted.arriving = match self.permitted {
+            _ if self.batch.is_some() => Arriving::Batched,
+            Permitted { has_one_upstream: true, .. } => Arriving::FromUpstream,
+            Permitted { plans: true, .. } => Arriving::Planned,
+            _ => Arriving::Now,
         };
         may
     }
 
     fn will_be_sampled(&mut self) {
-        self.foresight.is_sampled = true;
+        self.permitted.is_sampled = true;
     }
 
     fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {

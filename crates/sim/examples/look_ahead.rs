@@ -8,10 +8,10 @@ use crosswind_sim::runs::bench::{BenchQueue, BenchSpec, run};
 
 const STEPS: [(LookAhead, &str); 6] = [
     (LookAhead::Never, "never"),
-    (LookAhead::PutOff, "put off"),
+    (LookAhead::Deferred, "deferred"),
     (LookAhead::Planned, "planned"),
-    (LookAhead::HandedOn, "handed on"),
-    (LookAhead::Announced, "announced"),
+    (LookAhead::ForwardEarly, "forwarded early"),
+    (LookAhead::OneUpstream, "one upstream"),
     (LookAhead::Allowed, "gathered"),
 ];
 

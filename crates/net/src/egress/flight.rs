@@ -14,7 +14,7 @@ pub(super) struct InFlight {
     pub id: PacketId,
     pub len: u16,
     pub lost: Option<DropReason>,
-    /// It is among the arrived and sent packets since it was handed over, before its arrival.
+    /// It is among the arrived and sent packets since it was forwarded, before its arrival.
     pub counted_early: bool,
 }
 

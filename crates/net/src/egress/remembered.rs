@@ -1,4 +1,4 @@
-//! Packets that were handed on before their time, until they have reached the far end.
+//! Packets that were forwarded before their time, until they have reached the far end.
 
 use super::flight::InFlight;
 use super::stats::NotYet;

@@ -21,7 +21,7 @@ pub(super) struct Stats {
     pub integral_at: Time,
     /// Backlog since `integral_at`.
     pub queue_bytes: u64,
-    /// Transmission time of all packets that the line has taken.
+    /// Transmission time of all packets that the link has taken.
     pub busy_ns: u64,
     /// Of those that have left the queue.
     pub queue_delay_ns: Histogram,
@@ -81,7 +81,7 @@ impl Stats {
     pub fn queue_was(&mut self, len: u16) {
         self.queue_bytes_max = self.queue_bytes_max.max(u64::from(len));
     }
-    /// A packet of `len` bytes that finds an empty queue and a free line.
+    /// A packet of `len` bytes that finds an empty queue and a free link.
     #[inline]
     pub fn passed(&mut self, len: u32) {
         self.passed_packets += 1;
@@ -92,7 +92,7 @@ impl Stats {
         if now == Time::ZERO { 0.0 } else { integral as f64 / now.0 as f64 }
     }
 
-    /// `repeated`: what the line has sent besides the transmissions that it told of. `longest`: a packet that nobody counted.
+    /// `repeated`: what the link has sent besides the transmissions that it told of. `longest`: a packet that nobody counted.
     pub fn report(&self, now: Time, not_yet: NotYet, repeated: Dur, longest: u64, out: &mut dyn Metrics) {
         let busy_ns = self.busy_ns - not_yet.busy_ns + repeated.0;
         let passed = self.passed_packets - not_yet.packets;

@@ -103,20 +103,20 @@ pub const METRICS: &[Metric] = &[
     row((Flow, "wire_size_bytes", Bytes), "The same bytes with the headers of as many full packets as they take; for a stream, the bytes of the packets that arrived.", THESIS),
     row((Flow, "goodput_bps", BitsPerSecond), "Application bits delivered per second, over the elapsed time of a closed flow and else until the end of the run. For a stream the time is the sender's: from the first to the last packet of each burst.", EVALUATION),
     row((Flow, "throughput_bps", BitsPerSecond), "As goodput, but of the delivered data with its transport and IP headers.", THESIS),
-    row((Flow, "simultaneous_Bps", BytesPerSecond), "Bytes with headers per second while all flows were active, that is from the first packet of the last generator to start to the last packet of the first to finish (a page is one generator). Only original transmissions count: resends of segments first sent before the interval do not.", THESIS),
-    row((Flow, "sent_packets", Packets), "Packets that the data sender gave to the network, resends included.", OWN),
+    row((Flow, "simultaneous_Bps", BytesPerSecond), "Bytes with headers per second while all flows were active, that is from the first packet of the last generator to start to the last packet of the first to finish (a page is one generator). Only original transmissions count: retransmissions of segments first sent before the interval do not.", THESIS),
+    row((Flow, "sent_packets", Packets), "Packets that the data sender gave to the network, retransmissions included.", OWN),
     row((Flow, "sent_bytes", Bytes), "Bytes of those packets, IP header included.", OWN),
     row((Flow, "received_packets", Packets), "Packets that arrived at the receiver of the data.", OWN),
     row((Flow, "received_bytes", Bytes), "Bytes of those packets, IP header included.", OWN),
 
     // --- flow: recovery ---
     row((Flow, "handshake_ns", Ns), "From the first SYN to the establishment of the connection at the sender of its data. -1 when it was not established.", RIVA),
-    row((Flow, "transmit_ns", Ns), "From the establishment of the connection, when a transfer sends its first data, to the last data packet, resends included. -1 when no data was sent.", RIVA),
+    row((Flow, "transmit_ns", Ns), "From the establishment of the connection, when a transfer sends its first data, to the last data packet, retransmissions included. -1 when no data was sent.", RIVA),
     row((Flow, "duplicate_acks", Count), "ACKs without data that acknowledge what was acknowledged before, while data is outstanding.", RIVA),
     row((Flow, "triple_duplicate_acks", Count), "How often a third duplicate ACK in a row arrived.", RIVA),
     row((Flow, "resent_packets", Packets), "Packets whose data the sender had sent before.", OWN),
     row((Flow, "resent_bytes", Bytes), "Payload bytes of those packets.", OWN),
-    row((Flow, "unnecessary_resends_packets", Packets), "Resent packets of which an earlier copy arrived, or was still going to; whether the resent copy arrived does not matter.", THESIS),
+    row((Flow, "unnecessary_resends_packets", Packets), "Retransmitted packets of which an earlier copy arrived, or was still going to; whether the retransmitted copy arrived does not matter.", THESIS),
     row((Flow, "timeouts", Count), "Expiries of the retransmission timer.", TIMER),
     row((Flow, "spurious_timeouts", Count), "Expiries after which an acknowledgement of anything outstanding came that a packet from before them had caused. Known to the simulator, not to the sender.", THESIS),
     row((Flow, "avoidable_timeouts", Count), "Expiries that a longer timer would have avoided: the segment whose timer expired, or a copy of it on its way, had arrived or was still to arrive. A segment that was lost with its retransmission is none.", THESIS),
@@ -165,7 +165,7 @@ pub const METRICS: &[Metric] = &[
     row((Flow, "reply_delay_p50_ns", Ns), "One-way delay of the answers to pings, median.", ONE_WAY_DELAY),
     row((Flow, "lost_packets", Packets), "Error drops: packets of the flow, in both directions, that links lost.", THESIS),
     row((Flow, "marks_packets", Packets), "Packets of the flow on which a queue set the ECN codepoint CE.", ECN),
-    row((Flow, "out_of_order_packets", Packets), "Data packets that arrived with a sequence number below one that had arrived before, resends included.", Source("RFC 4737 section 3")),
+    row((Flow, "out_of_order_packets", Packets), "Data packets that arrived with a sequence number below one that had arrived before, retransmissions included.", Source("RFC 4737 section 3")),
 
     // --- flow: delays ---
     row((Flow, "rtt_min_ns", Ns), "Smallest round-trip time sample of the sender. Of a ping: from a question to its answer.", ROUND_TRIP),
@@ -224,7 +224,7 @@ pub const METRICS: &[Metric] = &[
     row((Page, "timeouts", Count), "Expiries of the timers of all its connections, at both ends, those of SYN and SYN-ACK included.", THESIS),
     row((Page, "spurious_timeouts", Count), "Of those, the ones after which an acknowledgement came that a packet from before them had caused.", THESIS),
     row((Page, "avoidable_timeouts", Count), "Of those, the ones that a longer timer would have avoided.", THESIS),
-    row((Page, "unnecessary_resends_packets", Packets), "Resent packets of all its connections, in both directions, of which an earlier copy arrived or was still going to.", THESIS),
+    row((Page, "unnecessary_resends_packets", Packets), "Retransmitted packets of all its connections, in both directions, of which an earlier copy arrived or was still going to.", THESIS),
     row((Page, "simultaneous_Bps", BytesPerSecond), "Simultaneous throughput of all its connections together.", THESIS),
 
     // --- object ---

@@ -2,10 +2,10 @@
 //!
 //! A stage has one place in it, so its size is the number of stages, not the number of packets or timers. It is a
 //! tournament in groups of four: the best of a group stands for it in the group above, and the best of the topmost group
-//! is the next to be woken. A group never straddles a cache line. Changing a wish replays the matches above it; there is no search,
+//! is the next to be woken. A group never straddles a cache line. Changing a wake-up replays the matches above it; there is no search,
 //! no allocation, and hardly a branch that depends on data.
 //!
-//! Wishes that move to a later time are not replayed at once (see [`Agenda::at_latest`]): a retransmission timer that is
+//! Wake-ups that move to a later time are not replayed at once (see [`Agenda::at_latest`]): a retransmission timer that is
 //! restarted on every ACK costs one look per timeout.
 
 use crosswind_base::Time;
@@ -31,9 +31,9 @@ impl Group {
 
 /// A tournament over stages.
 ///
-/// A wish is one number: time since `epoch` above, place among the leaves below, so that one comparison decides time and
+/// A wake-up is one number: time since `epoch` above, place among the leaves below, so that one comparison decides time and
 /// tie, and the winner tells who it is. A time too far from the epoch for its bits is entered as the latest that fits; the
-/// driver finds the wish to be later, as it does with any entry that is too early, and enters it again.
+/// driver finds the wake-up to be later, as it does with any entry that is too early, and enters it again.
 pub struct Agenda {
     /// A tree in one array: the entries of group `g` stand for groups `4 g + 1` to `4 g + 4`, or for leaves where there is
     /// no such group.
@@ -57,7 +57,7 @@ struct Places {
     place_of: Vec<u32>,
 }
 
-/// Later than every wish.
+/// Later than every wake-up.
 const NEVER: u64 = u64::MAX;
 
 impl Places {
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shuffled_agenda_permutes_simultaneous_wishes_and_nothing_else() {
+    fn a_shuffled_agenda_permutes_simultaneous_wake_ups_and_nothing_else() {
         let order = |seed| {
             let mut agenda = Agenda::new(6, seed);
             (0..6).for_each(|s| agenda.at_latest(s, Time(if s < 4 { 7 } else { 9 })));
@@ -248,18 +248,18 @@ mod tests {
     }
 
     #[test]
-    fn far_wishes_come_out_in_order_however_far_they_are() {
+    fn far_wake_ups_come_out_in_order_however_far_they_are() {
         let mut agenda = Agenda::new(1 << 10, 0);
         let year = 31_536_000 * 1_000_000_000_u64;
-        let wishes = [(5, 3 * year), (9, year), (7, 17), (1, 400 * year)];
-        wishes.iter().for_each(|(s, at)| agenda.at_latest(*s, Time(*at)));
+        let wake_ups = [(5, 3 * year), (9, year), (7, 17), (1, 400 * year)];
+        wake_ups.iter().for_each(|(s, at)| agenda.at_latest(*s, Time(*at)));
         let mut order = Vec::new();
         let mut entries = 0;
         while let Some((at, stage)) = agenda.first() {
-            let wish = wishes.iter().find(|w| w.0 == stage).unwrap().1;
-            assert!(at.0 <= wish);
-            let is_due = at.0 == wish;
-            agenda.replace_first(if is_due { Time::NEVER } else { Time(wish) });
+            let wake_up = wake_ups.iter().find(|w| w.0 == stage).unwrap().1;
+            assert!(at.0 <= wake_up);
+            let is_due = at.0 == wake_up;
+            agenda.replace_first(if is_due { Time::NEVER } else { Time(wake_up) });
             is_due.then(|| order.push(stage));
             entries += 1;
         }

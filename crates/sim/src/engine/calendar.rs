@@ -5,17 +5,17 @@ use super::deliveries::Deliveries;
 use crosswind_base::{PacketId, Time, prefetch};
 use std::sync::atomic::AtomicBool;
 
-/// Two agendas, of the egresses and of the ends behind them, and what each stage said last about when to be woken;
-/// entries of the agendas may be earlier. At one instant egresses come first. They are apart because ends are rarely
-/// woken, and there may be very many of them. And packets that egresses have handed over before their time: each counts
-/// as a wake of the egress that it comes from.
+/// Two agendas, of the egresses and of the ends behind them, and the next wake-up of each stage as it said last; entries of
+/// the agendas may be earlier. At one instant egresses come first. They are apart because ends are rarely
+/// woken, and there may be very many of them. And packets that egresses have forwarded before their time: each counts
+/// as a wake-up of the egress that it comes from.
 pub struct Calendar {
     deliveries: Deliveries,
     egresses: Agenda,
     ends: Agenda,
     /// Stages below this are egresses.
     split: usize,
-    wishes: Vec<Time>,
+    next_wake: Vec<Time>,
 }
 
 impl Calendar {
@@ -26,7 +26,7 @@ impl Calendar {
             egresses: Agenda::new(egresses, shuffle_seed),
             ends: Agenda::new(ends, shuffle_seed),
             split: egresses,
-            wishes: vec![Time::NEVER; egresses + ends],
+            next_wake: vec![Time::NEVER; egresses + ends],
         }
     }
 
@@ -36,18 +36,18 @@ impl Calendar {
         self.egresses.first_time().min(self.ends.first_time()).min(self.deliveries.first_at())
     }
 
-    /// The packet that arrives at `at`, the time just asked for, and its line, unless some stage comes before it.
+    /// The packet that arrives at `at`, the time just asked for, and its link, unless some stage comes before it.
     #[inline]
     pub fn arrival(&mut self, at: Time) -> Option<(PacketId, u32)> {
         if self.deliveries.first_at() != at {
             return None;
         }
-        let line = self.deliveries.first_line();
-        let before = self.egresses.first().filter(|e| e.0 == at).is_some_and(|e| e.1 < line);
-        (!before).then(|| (self.deliveries.pop(), line))
+        let link = self.deliveries.first_link();
+        let before = self.egresses.first().filter(|e| e.0 == at).is_some_and(|e| e.1 < link);
+        (!before).then(|| (self.deliveries.pop(), link))
     }
 
-    /// A packet that `egress` has handed over arrives at `at`, where somebody waits for its time.
+    /// A packet that `egress` has forwarded early arrives at `at`, and is kept until then.
     #[inline]
     pub fn arrives(&mut self, at: Time, egress: u32, id: PacketId) {
         self.deliveries.push(at, egress, id);
@@ -65,36 +65,36 @@ impl Calendar {
         self.deliveries.behind_first(ahead)
     }
 
-    /// The wish of a stage will be wanted soon.
+    /// The next wake-up of a stage will be wanted soon.
     #[inline]
     pub fn prefetch(&self, stage: usize) {
-        if let Some(wish) = self.wishes.get(stage) {
-            prefetch(wish);
+        if let Some(next) = self.next_wake.get(stage) {
+            prefetch(next);
         }
     }
 
-    /// The stage that is due at `at`, the time just asked for; `None` when its wish has moved to a later time since.
+    /// The stage that is due at `at`, the time just asked for; `None` when its next wake-up has moved to a later time since.
     #[inline]
     pub fn first(&mut self, at: Time) -> Option<usize> {
         let is_egress = self.egresses.first_time() == at;
         let (agenda, base) = if is_egress { (&mut self.egresses, 0) } else { (&mut self.ends, self.split) };
         let stage = base + agenda.first()?.1 as usize;
-        let wish = self.wishes[stage];
-        if wish > at {
-            agenda.replace_first(wish);
+        let next = self.next_wake[stage];
+        if next > at {
+            agenda.replace_first(next);
             return None;
         }
         Some(stage)
     }
 
-    /// Whether nothing will happen any more. Entries that no wish stands behind are taken out on the way.
+    /// Whether nothing will happen any more. Entries without a wake-up behind them are taken out.
     pub fn is_idle(&mut self) -> bool {
         if self.deliveries.first_at() != Time::NEVER {
             return false;
         }
         for (agenda, base) in [(&mut self.egresses, 0), (&mut self.ends, self.split)] {
             while let Some((_, stage)) = agenda.first() {
-                if self.wishes[base + stage as usize] != Time::NEVER {
+                if self.next_wake[base + stage as usize] != Time::NEVER {
                     return false;
                 }
                 agenda.replace_first(Time::NEVER);
@@ -106,20 +106,20 @@ impl Calendar {
     /// The first stage has been woken and says when it wants to be woken again, or [`Time::NEVER`].
     #[inline]
     pub fn served(&mut self, stage: usize, at: Time) {
-        let wish = &mut self.wishes[stage];
-        assert!(at >= *wish, "stage {stage} asks to be woken in the past");
-        *wish = at;
+        let next = &mut self.next_wake[stage];
+        assert!(at >= *next, "stage {stage} asks to be woken in the past");
+        *next = at;
         let agenda = if stage < self.split { &mut self.egresses } else { &mut self.ends };
         agenda.replace_first(at);
     }
 
     /// A stage that was called for another reason says when it wants to be woken.
     #[inline]
-    pub fn wishes(&mut self, stage: usize, at: Time) {
-        let wish = &mut self.wishes[stage];
+    pub fn wake_at(&mut self, stage: usize, at: Time) {
+        let next = &mut self.next_wake[stage];
         // Most arrivals change nothing: a link that is busy already has its wake. And what moves to a later time is found
         // out when the earlier one has come.
-        let before = std::mem::replace(wish, at);
+        let before = std::mem::replace(next, at);
         if at < before {
             self.enter(stage, at);
         }
@@ -145,7 +145,7 @@ pub struct Tick {
 }
 
 /// How many events pass between two looks at whether the run is still wanted: some hundredths of a second.
-const ASK_EVERY: u64 = 1 << 16;
+const POLL_EVERY: u64 = 1 << 16;
 
 /// Set by whoever waits for a run and wants it no more.
 pub type Cancel<'a> = Option<&'a AtomicBool>;
@@ -153,8 +153,8 @@ pub type Cancel<'a> = Option<&'a AtomicBool>;
 impl Tick {
     /// Whether it is time to ask what lies outside the run: whether it is still wanted, and whether there is memory left.
     #[inline]
-    pub fn asks(&self) -> bool {
-        self.events % ASK_EVERY == 0
+    pub fn is_poll(&self) -> bool {
+        self.events % POLL_EVERY == 0
     }
 
     /// All flows may start at once, and many of them send a large window.

@@ -1,4 +1,4 @@
-//! Packets that lines have handed over before their time, and that hosts and edges get when it has come.
+//! Packets that links have forwarded before their time, and that hosts and edges get when it has come.
 //!
 //! A wheel: time is cut into slots of equal width, and a slot holds its packets in no order until it is the next one; then
 //! they are sorted. Putting a packet in and taking it out takes a few steps each, however many are under way. The few that
@@ -19,14 +19,14 @@ const FAR_MAX: u32 = 64;
 #[derive(Clone, Copy)]
 struct Due {
     at: Time,
-    line: u32,
+    link: u32,
     id: u32,
 }
 
 impl Due {
     #[inline]
     fn key(&self) -> (Time, u32) {
-        (self.at, self.line)
+        (self.at, self.link)
     }
 }
 
@@ -54,12 +54,12 @@ impl Chunk {
 
 const _: () = assert!(size_of::<Chunk>() == 64, "a chunk is a cache line");
 
-const NOTHING: Due = Due { at: Time::NEVER, line: 0, id: NONE };
+const NOTHING: Due = Due { at: Time::NEVER, link: 0, id: NONE };
 
-/// The order of the far ones: time, line, and the order in which they came.
+/// The order of the far ones: time, link, and the order in which they came.
 type Far = Reverse<(Time, u32, u64, u32)>;
 
-/// What waits for its time, in the order of time; at one instant lines come in the order of their numbers, and each line keeps
+/// What waits for its time, in the order of time; at one instant links come in the order of their numbers, and each link keeps
 /// its own order.
 pub struct Deliveries {
     chunks: Vec<Chunk>,
@@ -113,21 +113,21 @@ impl Deliveries {
         self.first.at
     }
 
-    /// The line that the first comes from.
+    /// The link that the first comes from.
     #[inline]
-    pub fn first_line(&self) -> u32 {
-        self.first.line
+    pub fn first_link(&self) -> u32 {
+        self.first.link
     }
 
-    /// A packet from `line` is due at `at`.
+    /// A packet from `link` is due at `at`.
     #[inline]
-    pub fn push(&mut self, at: Time, line: u32, id: PacketId) {
+    pub fn push(&mut self, at: Time, link: u32, id: PacketId) {
         let slot = at.0 >> self.width_bits;
         let ahead = slot.wrapping_sub(self.loaded);
         if ahead.wrapping_sub(1) < SLOTS - 1 {
-            self.hold(slot, Due { at, line, id: id.0 });
+            self.hold(slot, Due { at, link, id: id.0 });
         } else {
-            self.push_elsewhere(slot, Due { at, line, id: id.0 });
+            self.push_elsewhere(slot, Due { at, link, id: id.0 });
         }
     }
 
@@ -177,7 +177,7 @@ impl Deliveries {
             let behind = self.near[self.next..].iter().rposition(|d| d.key() <= due.key());
             self.near.insert(self.next + behind.map_or(0, |i| i + 1), due);
         } else {
-            self.far.push(Reverse((due.at, due.line, self.far_came, due.id)));
+            self.far.push(Reverse((due.at, due.link, self.far_came, due.id)));
             self.far_came += 1;
             self.far_since += 1;
             if self.far_since > FAR_MAX {
@@ -274,7 +274,7 @@ impl Deliveries {
     fn sort_slot(&mut self, last: u32) {
         self.list(last);
         self.near.reverse();
-        // Stable: each line keeps its order.
+        // Stable: each link keeps its order.
         self.near.sort_by_key(Due::key);
         (self.first, self.next) = (self.near[0], 1);
     }
@@ -290,7 +290,7 @@ impl Deliveries {
         }
     }
 
-    /// The same where some are far: those came when their slot was, so they go before the others of their line.
+    /// The same where some are far: those came when their slot was, so they go before the others of their link.
     #[cold]
     fn load_any(&mut self) {
         let of_wheel = if self.words == 0 { u64::MAX } else { self.next_filled() };
@@ -309,12 +309,12 @@ impl Deliveries {
 
     /// The first of the far ones, if it is due by the end of the slot that is loaded.
     fn pop_far(&mut self) -> Option<Due> {
-        let Reverse((at, line, _, id)) = *self.far.peek()?;
+        let Reverse((at, link, _, id)) = *self.far.peek()?;
         if at.0 >> self.width_bits > self.loaded {
             return None;
         }
         self.far.pop();
-        Some(Due { at, line, id })
+        Some(Due { at, link, id })
     }
 
     /// The number of the next slot of the wheel that holds something. There is one.
@@ -349,10 +349,10 @@ impl Deliveries {
         self.far_since = 0;
         // What was far has come nearer meanwhile, and some of it may lie in the slot that is loaded now.
         while let Some(d) = self.pop_far() {
-            self.push(d.at, d.line, PacketId(d.id));
+            self.push(d.at, d.link, PacketId(d.id));
         }
         for d in all {
-            self.push(d.at, d.line, PacketId(d.id));
+            self.push(d.at, d.link, PacketId(d.id));
         }
     }
 }
@@ -372,14 +372,14 @@ mod tests {
         let (mut now, mut free, mut came) = (0, Vec::new(), 0_u64);
         for n in 0..40_000 {
             if rng.chance(if n % 8_000 < 4_000 { 0.6 } else { 0.4 }) {
-                let line = rng.below(5) as u32;
+                let link = rng.below(5) as u32;
                 let id = free.pop().unwrap_or(n);
                 let at = Time(now + lead(&mut rng));
-                wheel.push(at, line, PacketId(id));
-                model.insert((at, line, came, id));
+                wheel.push(at, link, PacketId(id));
+                model.insert((at, link, came, id));
                 came += 1;
-            } else if let Some((at, line, _, id)) = model.pop_first() {
-                assert_eq!((wheel.first_at(), wheel.first_line()), (at, line));
+            } else if let Some((at, link, _, id)) = model.pop_first() {
+                assert_eq!((wheel.first_at(), wheel.first_link()), (at, link));
                 assert_eq!(wheel.pop(), PacketId(id));
                 free.push(id);
                 now = at.0;
@@ -409,13 +409,13 @@ mod tests {
             let (mut wheel, mut model) = (Deliveries::default(), BTreeSet::new());
             let mut now = 0;
             for id in 0..600 {
-                let line = rng.below(4) as u32;
+                let link = rng.below(4) as u32;
                 now += rng.below(2_000);
-                let at = Time(now + leads[line as usize]);
-                wheel.push(at, line, PacketId(id));
-                model.insert((at, line, id));
-                while let Some(&(at, line, id)) = model.first().filter(|m| m.0.0 <= now) {
-                    assert_eq!((wheel.first_at(), wheel.first_line()), (at, line), "seed {seed}");
+                let at = Time(now + leads[link as usize]);
+                wheel.push(at, link, PacketId(id));
+                model.insert((at, link, id));
+                while let Some(&(at, link, id)) = model.first().filter(|m| m.0.0 <= now) {
+                    assert_eq!((wheel.first_at(), wheel.first_link()), (at, link), "seed {seed}");
                     assert_eq!(wheel.pop(), PacketId(id));
                     model.pop_first();
                 }

@@ -1,6 +1,6 @@
 //! Who lost what, and where: the counters behind `Cx::drop` and `Cx::mark`.
 
-use crate::flows::DroppedResend;
+use crate::flows::DroppedRetransmission;
 use crosswind_base::{DropReason, End, FlowId, Ledger, Packet, TcpFlags, Vantage};
 
 /// Losses of one flow.
@@ -11,8 +11,8 @@ pub struct FlowLosses {
     pub marks_packets: u64,
     /// Of the dropped and lost, those that went to the sender of the data.
     pub reverse_packets: u64,
-    /// Segments that the data sender had sent again, among the dropped and lost.
-    pub resends: u64,
+    /// Retransmitted segments of the data sender, among the dropped and lost.
+    pub retransmissions: u64,
     /// Of a stream of datagrams that has ended: how many are still on their way. Zero before, and for connections.
     pub awaited_packets: u64,
     /// It is over; a connection may have two ends that say so.
@@ -50,13 +50,13 @@ pub struct Losses {
     /// Awaited flows that are not over: a connection until it is closed, a stream until its last packet has arrived or is lost.
     pub open: usize,
     /// Retransmissions dropped since the driver looked last: their flow, the direction, and what they held.
-    pub resends: Vec<(u32, Vantage, DroppedResend)>,
+    pub retransmissions: Vec<(u32, Vantage, DroppedRetransmission)>,
     /// Resets that have passed a router with Fast Reset: which egress they crossed, their flow and direction.
     pub resets: Vec<(u32, u32, Vantage)>,
     /// Packets that were too large for a link: which egress, their flow and direction, their first byte, and what fits.
     pub too_big: Vec<TooBig>,
-    /// Something here wants the driver's attention: nothing is open, or `resends` is not empty.
-    pub news: bool,
+    /// The driver is to call `process_notifications`: nothing is open, or a list here is not empty.
+    pub has_notifications: bool,
 }
 
 impl Losses {
@@ -71,10 +71,10 @@ impl Losses {
             edges_from: usize::MAX,
             discards: Vec::new(),
             open,
-            resends: Vec::new(),
+            retransmissions: Vec::new(),
             resets: Vec::new(),
             too_big: Vec::new(),
-            news: false,
+            has_notifications: false,
         }
     }
 
@@ -87,7 +87,7 @@ impl Losses {
     /// An awaited flow is over.
     pub fn close(&mut self) {
         self.open -= 1;
-        self.news |= self.open == 0;
+        self.has_notifications |= self.open == 0;
     }
 
     /// One of the packets that an ended stream still had on its way is accounted for.
@@ -121,11 +121,11 @@ impl Ledger for Losses {
         }
         if p.meta.is_rexmit() && !p.flags.has(TcpFlags::SYN) {
             let seen = End::source_of(p).seen;
-            flow.resends += u64::from(seen == Vantage::Sender);
-            let lost = DroppedResend { seq: p.seq, end: p.seq + u64::from(p.payload), sent_at: p.sent_at };
+            flow.retransmissions += u64::from(seen == Vantage::Sender);
+            let lost = DroppedRetransmission { seq: p.seq, end: p.seq + u64::from(p.payload), sent_at: p.sent_at };
             if p.payload > 0 {
-                self.resends.push((p.flow.0, seen, lost));
-                self.news = true;
+                self.retransmissions.push((p.flow.0, seen, lost));
+                self.has_notifications = true;
             }
         } else if flow.awaited_packets > 0 && !p.meta.is_reverse() {
             self.settle(p.flow.0 as usize);
@@ -140,15 +140,15 @@ impl Ledger for Losses {
     }
     fn arrived(&mut self, flow: FlowId) -> bool {
         self.settle(flow.0 as usize);
-        self.news
+        self.has_notifications
     }
     fn reset_passed(&mut self, stage: u32, p: &Packet) {
         self.resets.push((stage, p.flow.0, End::source_of(p).seen));
-        self.news = true;
+        self.has_notifications = true;
     }
     fn too_big(&mut self, stage: u32, p: &Packet, mtu: u32) {
         self.too_big.push(TooBig { stage, flow: p.flow, seen: End::source_of(p).seen, seq: p.seq, mtu });
-        self.news = true;
+        self.has_notifications = true;
     }
     fn marked(&mut self, stage: u32, p: &Packet) {
         self.flows[p.flow.0 as usize].marks_packets += 1;

@@ -1,4 +1,4 @@
-//! How a world is driven: in what order simultaneous events come, and whether lines look ahead.
+//! How a world is driven: in what order simultaneous events come, and whether links look ahead.
 
 use crosswind_base::{PacketId, Rng, Time};
 use serde::{Deserialize, Serialize};
@@ -13,22 +13,25 @@ pub enum Ties {
     Shuffled,
 }
 
-/// How far lines may decide things before their time, each step with all that stand before it. What comes out is the same; how
+/// How far links may decide things before their time, each step with all that stand before it. What comes out is the same; how
 /// much work it is differs (docs/look-ahead.md has the figures).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LookAhead {
     /// Everything happens at its own time, one thing after the other: what tests compare with.
     Never,
-    /// Serving a queue may wait until somebody looks.
-    PutOff,
+    /// Serving a queue may wait until somebody reads totals.
+    #[serde(alias = "put-off")]
+    Deferred,
     /// Queues that decide at arrivals plan when each packet leaves.
     Planned,
-    /// What goes to a host is handed on at once and waits for its time in a wheel.
-    HandedOn,
-    /// A line that one other feeds is told of its arrivals.
-    Announced,
-    /// So is one that several feed, which puts them in order.
+    /// What goes to a host is forwarded at once and waits for its time in a wheel.
+    #[serde(alias = "handed-on")]
+    ForwardEarly,
+    /// An egress with one upstream link gets its arrivals early.
+    #[serde(alias = "announced")]
+    OneUpstream,
+    /// So does one with several, which puts them in order and takes them in batches.
     #[default]
     Allowed,
 }

@@ -3,7 +3,7 @@
 use super::calendar::Calendar;
 use super::edges::Edges;
 use super::manner::Shuffle;
-use crosswind_base::{Cx, HandedOn, PacketId, Stage};
+use crosswind_base::{Cx, EarlyPacket, PacketId, Stage};
 use crosswind_net::registry::BoxStage;
 use std::ops::Range;
 
@@ -38,29 +38,29 @@ pub fn shuffle(shuffle: &mut Shuffle, cx: &mut Cx<'_>, first: usize, (hops, ends
 }
 
 impl Network<'_> {
-    /// Takes packets that a stage has handed on before their time from stage to stage, as far as those know their way.
+    /// Takes packets that a stage has forwarded early from stage to stage, as far as those can plan their delivery.
     #[inline]
-    pub fn hand_on(&mut self, cx: &mut Cx<'_>) {
-        while let Some(handed) = cx.take_ahead() {
-            let HandedOn { id, at, from } = handed;
+    pub fn forward_early(&mut self, cx: &mut Cx<'_>) {
+        while let Some(early) = cx.take_early() {
+            let EarlyPacket { id, at, from } = early;
             let p = cx.pool.get_mut(id);
             let mut s = self.hops[p.hop as usize];
             if s as usize >= self.stages.len() {
-                let Some(next) = self.beyond(s, handed, cx) else { continue };
+                let Some(next) = self.beyond(s, early, cx) else { continue };
                 s = next;
             }
             cx.pool.get_mut(id).hop += 1;
             (cx.from, cx.stage, cx.now) = (from, s, at);
             let next = self.stages[s as usize].accepts(id, cx);
-            self.calendar.wishes(s as usize, next);
+            self.calendar.wake_at(s as usize, next);
         }
         cx.now = cx.reached;
     }
 
-    /// An edge or a host comes next: those do everything at its time, except for edges that do the same at any time. Returns
-    /// the egress behind such edges. Packets of one line all take the same way here, whoever looks when: one that waited for
-    /// its time would be overtaken.
-    fn beyond(&mut self, first: u32, HandedOn { id, at, from }: HandedOn, cx: &mut Cx<'_>) -> Option<u32> {
+    /// An edge or a host comes next. Hosts process a packet at its arrival time, and so do edges, except for those that do the
+    /// same at any time. Returns the egress behind such edges. Packets of one link all take the same path here: one that waited
+    /// for its time would be overtaken.
+    fn beyond(&mut self, first: u32, EarlyPacket { id, at, from }: EarlyPacket, cx: &mut Cx<'_>) -> Option<u32> {
         let mut s = first;
         while let Some(edge) = self.edges.timeless(s) {
             (cx.stage, cx.now) = (s, at);
@@ -76,10 +76,15 @@ impl Network<'_> {
         None
     }
 
-    /// The same for all packets that stage `from` has to hand on now: `more` calls it for the next.
-    pub fn hand_on_all(&mut self, from: usize, cx: &mut Cx<'_>, more: &mut dyn FnMut(&mut BoxStage, &mut Cx<'_>)) {
+    /// The same for all packets that stage `from` has to forward now: `more` calls it for the next.
+    pub fn forward_all_early(
+        &mut self,
+        from: usize,
+        cx: &mut Cx<'_>,
+        more: &mut dyn FnMut(&mut BoxStage, &mut Cx<'_>),
+    ) {
         loop {
-            self.hand_on(cx);
+            self.forward_early(cx);
             if !std::mem::take(&mut cx.has_more) {
                 return;
             }

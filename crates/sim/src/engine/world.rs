@@ -5,9 +5,9 @@
 
 use super::calendar::{Calendar, Cancel, Tick};
 use super::edges::Edges;
-use super::endless::{Endless, View};
-use super::foresight::foresee;
+use super::horizon::{ReportHorizon, View};
 use super::ledger::Losses;
+use super::look_ahead;
 use super::machine;
 use super::manner::{LookAhead, Manner, Shuffle, Ties};
 use super::messages;
@@ -71,8 +71,8 @@ pub struct World<'p> {
     out: Vec<PacketId>,
     out_head: usize,
     pub losses: Losses,
-    endless: Option<Endless>,
-    /// When somebody looks at totals next, if that is later than the end of the present call of `run_until`.
+    horizon: Option<ReportHorizon>,
+    /// When somebody reads totals next, if that is later than the end of the present call of `run_until`.
     pub totals_at: Time,
     pub caches: Vec<Cache>,
     pub simultaneous: Simultaneous,
@@ -98,13 +98,14 @@ macro_rules! network {
     };
 }
 
-/// Why the inner loop ends.
-enum Pause {
+/// Why `run_events` returns.
+enum StopReason {
     /// What is due next is due later.
-    Stop,
-    Drop,
-    /// It is time to look around.
-    Asks,
+    LaterDue,
+    /// A drop, or another entry of the ledger.
+    Notification,
+    /// It is time to ask whether the run is still wanted.
+    Poll,
     Milestone {
         end: usize,
         what: Milestone,
@@ -135,7 +136,7 @@ impl<'p> World<'p> {
         let (pages, page_of) = flows::pages(plan);
         let edges = Edges { list: plan.edge_stages(&streams)?, from: stages.len() + ends.len() };
         if manner.look_ahead > LookAhead::Never {
-            foresee(plan, &mut stages, &edges, manner);
+            look_ahead::enable(plan, &mut stages, &edges, manner);
         }
         let shuffle = match manner.ties {
             Ties::Ordered => 0,
@@ -144,7 +145,7 @@ impl<'p> World<'p> {
         let mut world = World {
             plan,
             now: Time::ZERO,
-            endless: Endless::find(plan),
+            horizon: ReportHorizon::find(plan),
             totals_at: Time::ZERO,
             losses: Losses::new(plan.flows.iter().map(|f| f.is_awaited), stages.len()),
             calendar: Calendar::new(stages.len(), ends.len() + edges.list.len(), shuffle),
@@ -170,7 +171,7 @@ impl<'p> World<'p> {
         };
         world.losses.count_edges(world.edges.from, world.edges.list.len());
         for (i, e) in world.ends.iter().enumerate() {
-            world.calendar.wishes(world.stages.len() + i, e.next_wake().unwrap_or(Time::NEVER));
+            world.calendar.wake_at(world.stages.len() + i, e.next_wake().unwrap_or(Time::NEVER));
         }
         Ok(world)
     }
@@ -183,21 +184,21 @@ impl<'p> World<'p> {
             let stop = if is_last { self.now } else { stop };
             let change = self.plan.timeline.get(self.changed).map(|c| c.at).filter(|at| *at <= stop);
             let next = change.unwrap_or(stop);
-            let view = self.endless.as_ref().map_or_else(View::none, |e| e.view(self.now, &self.ends));
+            let view = self.horizon.as_ref().map_or_else(View::none, |e| e.view(self.now, &self.ends));
             let view = view.until(next, self.totals_at);
-            match self.spin(view, observer.as_deref_mut()) {
-                Pause::Milestone { end, what } => self.milestone(end, what),
-                Pause::Drop => {}
-                Pause::Stuck { stage } => {
+            match self.run_events(view, observer.as_deref_mut()) {
+                StopReason::Milestone { end, what } => self.milestone(end, what),
+                StopReason::Notification => {}
+                StopReason::Stuck { stage } => {
                     self.stuck_at = Some(stage);
                     return Some(Outcome::Stuck);
                 }
-                Pause::Asks => {
+                StopReason::Poll => {
                     if let Some(end) = self.end_from_outside() {
                         return Some(end);
                     }
                 }
-                Pause::Stop => {
+                StopReason::LaterDue => {
                     let is_idle = self.calendar.is_idle();
                     if view.ends < next && !is_idle {
                         self.now = view.ends;
@@ -206,15 +207,15 @@ impl<'p> World<'p> {
                     } else if is_last {
                         return Some(self.ending());
                     } else {
-                        // Such a run ends with its last event, not when somebody looks next.
+                        // Such a run ends with its last event, not when somebody reads totals next.
                         let is_over = is_idle && self.changed == self.plan.timeline.len();
                         self.now = if is_over { self.now } else { stop };
                         return is_over.then_some(Outcome::NothingLeft);
                     }
                 }
             }
-            if self.losses.news {
-                self.attend(observer.as_deref_mut());
+            if self.losses.has_notifications {
+                self.process_notifications(observer.as_deref_mut());
             }
         }
     }
@@ -225,37 +226,37 @@ impl<'p> World<'p> {
     }
 
     /// Serves events until one of them is more than a matter between two stages.
-    fn spin(&mut self, view: View, observer: Watcher<'_>) -> Pause {
+    fn run_events(&mut self, view: View, observer: Watcher<'_>) -> StopReason {
         let n = self.stages.len();
         let mut cx = Cx::new(self.now, 0, &mut self.pool, &mut self.out, &mut self.losses, observer);
-        (cx.unseen_until, cx.unsampled_until) = (view.unseen_until, view.unsampled_until);
+        (cx.report_horizon, cx.sample_horizon) = (view.report_horizon, view.sample_horizon);
         loop {
             let due = self.calendar.due();
             let mut told = None;
             if due <= cx.reached || self.out_head == cx.out.len() {
                 if due > view.ends {
-                    return Pause::Stop;
+                    return StopReason::LaterDue;
                 }
-                if let Some((id, line)) = self.calendar.arrival(due) {
-                    (cx.now, cx.reached, cx.from) = (due, due, line);
+                if let Some((id, link)) = self.calendar.arrival(due) {
+                    (cx.now, cx.reached, cx.from) = (due, due, link);
                     cx.forward(id);
                     prefetch_arrivals(&self.calendar, cx.pool, &self.hops, &self.ends, n);
                     continue;
                 }
                 let Some(s) = self.calendar.first(due) else { continue };
                 if !self.tick.at(&mut self.now, due) {
-                    return Pause::Stuck { stage: s };
+                    return StopReason::Stuck { stage: s };
                 }
                 (cx.now, cx.reached, cx.stage) = (due, due, s as u32);
                 if let Some(stage) = self.stages.get_mut(s) {
                     let mut next = stage.wakes(&mut cx);
-                    if cx.hands_on() {
+                    if cx.has_early() {
                         let more = &mut |stage: &mut BoxStage, cx: &mut Cx<'_>| next = stage.wakes(cx);
-                        network!(self).hand_on_all(s, &mut cx, more);
+                        network!(self).forward_all_early(s, &mut cx, more);
                     }
                     self.calendar.served(s, next);
                 } else if let Some(end) = self.ends.get_mut(s - n) {
-                    told = end.wake(&mut cx, &mut self.caches).map(|what| Pause::Milestone { end: s - n, what });
+                    told = end.wake(&mut cx, &mut self.caches).map(|what| StopReason::Milestone { end: s - n, what });
                     self.calendar.served(s, end.next_wake().unwrap_or(Time::NEVER));
                 } else {
                     let next = self.edges.list[s - self.edges.from].wakes(&mut cx);
@@ -273,24 +274,26 @@ impl<'p> World<'p> {
                 }
                 let s = relay::next_hop(id, &self.hops, &mut cx);
                 if !self.tick.at(&mut self.now, cx.reached) {
-                    return Pause::Stuck { stage: s };
+                    return StopReason::Stuck { stage: s };
                 }
                 if let Some(stage) = self.stages.get_mut(s) {
                     let next = stage.accepts(id, &mut cx);
-                    self.calendar.wishes(s, next);
-                    // With foresight the packet goes on before its time.
-                    network!(self).hand_on(&mut cx);
+                    self.calendar.wake_at(s, next);
+                    // With look-ahead the packet is forwarded before its time.
+                    network!(self).forward_early(&mut cx);
                 } else if let Some(end) = self.ends.get_mut(s - n) {
-                    told = end.accept(id, &mut cx, &mut self.caches).map(|what| Pause::Milestone { end: s - n, what });
-                    self.calendar.wishes(s, end.next_wake().unwrap_or(Time::NEVER));
+                    told = end
+                        .accept(id, &mut cx, &mut self.caches)
+                        .map(|what| StopReason::Milestone { end: s - n, what });
+                    self.calendar.wake_at(s, end.next_wake().unwrap_or(Time::NEVER));
                 } else {
                     let next = self.edges.list[s - self.edges.from].accepts(id, &mut cx);
-                    self.calendar.wishes(s, next);
+                    self.calendar.wake_at(s, next);
                 }
             }
-            told = told.or_else(|| self.tick.asks().then_some(Pause::Asks));
-            if told.is_some() || cx.has_news {
-                return told.unwrap_or(Pause::Drop);
+            told = told.or_else(|| self.tick.is_poll().then_some(StopReason::Poll));
+            if told.is_some() || cx.has_notifications {
+                return told.unwrap_or(StopReason::Notification);
             }
         }
     }
@@ -334,7 +337,7 @@ impl<'p> World<'p> {
                 let stage = &mut self.stages[i as usize];
                 let mut cx = Cx::new(self.now, i, &mut self.pool, &mut self.out, &mut self.losses, observer);
                 stage.change(&c.set, &mut cx).unwrap_or_else(|e| panic!("{}: tried before the run: {e}", c.path()));
-                self.calendar.wishes(i as usize, stage.next_wake().unwrap_or(Time::NEVER));
+                self.calendar.wake_at(i as usize, stage.next_wake().unwrap_or(Time::NEVER));
             }
             Target::Flow(f) if c.abort.is_some() => self.abort(f as usize, c.abort, observer),
             Target::Flow(f) => {
@@ -345,7 +348,7 @@ impl<'p> World<'p> {
                     let flow = &self.plan.flows[f as usize].name;
                     let own = Own { streams: &self.streams, flow, recorded: Recorded::No };
                     self.ends[end].retune(&c.of_flow, &own, &mut cx, &mut self.caches);
-                    self.calendar.wishes(stage, self.ends[end].next_wake().unwrap_or(Time::NEVER));
+                    self.calendar.wake_at(stage, self.ends[end].next_wake().unwrap_or(Time::NEVER));
                 }
             }
         }
@@ -362,7 +365,7 @@ impl<'p> World<'p> {
         let stage = self.stages.len() + end;
         let mut cx = Cx::new(self.now, stage as u32, &mut self.pool, &mut self.out, &mut self.losses, observer);
         let told = e.abort(&mut cx, &mut self.caches);
-        self.calendar.wishes(stage, e.next_wake().unwrap_or(Time::NEVER));
+        self.calendar.wake_at(stage, e.next_wake().unwrap_or(Time::NEVER));
         let peer_began = self.ends[end ^ 1].transport().opened_at().is_some();
         if told.is_some() || (!began && !peer_began) {
             self.aborted.insert(flow);
@@ -370,7 +373,7 @@ impl<'p> World<'p> {
         if !began && !peer_began {
             // It had not been opened, and will not be.
             self.ends[end ^ 1].start_at(None);
-            self.calendar.wishes(self.stages.len() + (end ^ 1), Time::NEVER);
+            self.calendar.wake_at(self.stages.len() + (end ^ 1), Time::NEVER);
             self.close(flow);
         } else if let Some(what) = told {
             self.milestone(end, what);
@@ -388,14 +391,14 @@ impl<'p> World<'p> {
         for i in egresses {
             cx.stage = i as u32;
             self.stages[i].catch_up(&mut cx);
-            if cx.hands_on() || cx.has_more {
+            if cx.has_early() || cx.has_more {
                 let more = &mut |stage: &mut BoxStage, cx: &mut Cx<'_>| stage.catch_up(cx);
-                network!(self).hand_on_all(i, &mut cx, more);
+                network!(self).forward_all_early(i, &mut cx, more);
             }
-            self.calendar.wishes(i, self.stages[i].next_wake().unwrap_or(Time::NEVER));
+            self.calendar.wake_at(i, self.stages[i].next_wake().unwrap_or(Time::NEVER));
         }
-        if self.losses.news {
-            self.attend(None);
+        if self.losses.has_notifications {
+            self.process_notifications(None);
         }
     }
 
@@ -406,22 +409,22 @@ impl<'p> World<'p> {
         /// A stage may have a clock that never stops.
         const EVENTS: u64 = 100_000_000;
         self.losses.open = usize::MAX;
-        self.losses.news = false;
+        self.losses.has_notifications = false;
         let last = self.tick.events + EVENTS;
         while self.pool.in_use() > 0 && self.tick.events < last && self.run_until(self.now + STEP, None).is_none() {}
         self.pool.in_use()
     }
 
-    /// Looks at what the ledger has to tell.
+    /// Processes what the ledger has noted.
     #[cold]
-    fn attend(&mut self, mut observer: Watcher<'_>) {
-        for (flow, from, lost) in std::mem::take(&mut self.losses.resends) {
+    fn process_notifications(&mut self, mut observer: Watcher<'_>) {
+        for (flow, from, lost) in std::mem::take(&mut self.losses.retransmissions) {
             let to = 2 * flow as usize + usize::from(from == Vantage::Sender);
             let FlowEnd::Tcp(end) = &mut self.ends[to] else { continue };
             if end.conn.rx.has(lost.seq, lost.end) {
-                end.arrivals.unnecessary_resends += 1;
+                end.arrivals.unnecessary_retransmissions += 1;
             } else {
-                end.arrivals.dropped_resends.push(lost);
+                end.arrivals.dropped_retransmissions.push(lost);
             }
         }
         while let Some((egress, flow, from)) = self.losses.resets.pop() {
@@ -432,7 +435,7 @@ impl<'p> World<'p> {
             let (now, seen) = (self.now, observer.as_deref_mut());
             let mut cx = Cx::new(now, other, &mut self.pool, &mut self.out, &mut self.losses, seen);
             stage.purge(&mut goes, DropReason::Reset, &mut cx);
-            self.calendar.wishes(other as usize, stage.next_wake().unwrap_or(Time::NEVER));
+            self.calendar.wake_at(other as usize, stage.next_wake().unwrap_or(Time::NEVER));
         }
         while let Some(t) = self.losses.too_big.pop() {
             let sent_by_sender = t.seen == Vantage::Sender;
@@ -441,7 +444,7 @@ impl<'p> World<'p> {
             let (route, stage) = (self.ends[peer].port().route(), self.stages.len() + sender);
             self.out.push(self.pool.insert(messages::too_big(&t, self.now, &self.hops, route, stage)));
         }
-        self.losses.news = !self.losses.resends.is_empty();
+        self.losses.has_notifications = !self.losses.retransmissions.is_empty();
     }
 
     fn milestone(&mut self, end: usize, m: Milestone) {
@@ -505,7 +508,7 @@ impl<'p> World<'p> {
             let end = 2 * (first + connection) as usize + 1;
             let stage = self.stages.len() + end;
             self.ends[end].start_at(Some(self.now));
-            self.calendar.wishes(stage, self.now);
+            self.calendar.wake_at(stage, self.now);
         }
     }
 }

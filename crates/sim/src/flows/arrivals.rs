@@ -1,6 +1,6 @@
 //! What is measured of packets where they arrive.
 
-use super::resends::DroppedResends;
+use super::retransmissions::DroppedRetransmissions;
 use super::waits::Waits;
 use crate::scenario::{LifetimeFrom, LifetimeParams};
 use crosswind_base::packet::Ext;
@@ -12,12 +12,12 @@ use crosswind_transport::udp::Receiver;
 pub struct Arrivals {
     pub packets: u64,
     pub bytes: u64,
-    /// Packets sent again although an earlier copy had arrived, or was still going to.
-    pub unnecessary_resends: u64,
-    /// Segments sent again that arrived.
-    pub resends: u64,
-    /// Resends that were dropped before their data had arrived: an earlier copy may still be on its way.
-    pub dropped_resends: DroppedResends,
+    /// Retransmissions although an earlier copy had arrived, or was still going to.
+    pub unnecessary_retransmissions: u64,
+    /// Retransmissions that arrived.
+    pub retransmissions: u64,
+    /// Retransmissions that were dropped before their data had arrived: an earlier copy may still be on its way.
+    pub dropped_retransmissions: DroppedRetransmissions,
     /// One-way delay of packets with payload.
     pub delay_ns: Histogram,
     /// Bytes with headers, without retransmissions of what was first sent before `count_from`.
@@ -62,7 +62,7 @@ impl Freshness {
     }
 
     /// A packet with payload arrives for the first time, or what was left of it.
-    pub fn judge(&mut self, p: &Packet, now: Time) {
+    pub fn count(&mut self, p: &Packet, now: Time) {
         let began = if self.from == LifetimeFrom::Object { p.cause } else { p.sent_at };
         if p.payload == 0 {
             self.cut_packets += 1;
@@ -100,7 +100,7 @@ impl Arrivals {
         let Some(rx) = self.heard.as_mut().and_then(|h| h.data.as_mut()) else { return false };
         if rx.on_datagram(p, now) {
             if let Some(f) = &mut self.freshness {
-                f.judge(p, now);
+                f.count(p, now);
             }
             self.delay_ns.record(now.since(p.sent_at).0);
             self.counted_bytes += u64::from(p.len);

@@ -18,7 +18,7 @@ pub enum Milestone {
 }
 
 /// What decides how long the next packet is worth having.
-struct Mortal {
+struct Lifetimes {
     params: LifetimeParams,
     /// When the present object began.
     began: Time,
@@ -35,30 +35,30 @@ pub struct Port {
     host: u32,
     dscp: Dscp,
     /// What becomes of packets that come too late.
-    mortal: Option<Box<Mortal>>,
+    lifetimes: Option<Box<Lifetimes>>,
     pub sent_packets: u64,
     pub sent_bytes: u64,
 }
 
 impl Port {
     pub fn new(s: &Setup) -> Port {
-        let mortal = s.lifetime.map(|params| Box::new(Mortal { params, began: Time::ZERO, timeout: Dur::ZERO }));
+        let lifetimes = s.lifetime.map(|params| Box::new(Lifetimes { params, began: Time::ZERO, timeout: Dur::ZERO }));
         let Setup { flow, seen, route, host, dscp, .. } = *s;
-        Port { flow, seen, route, host, dscp, mortal, sent_packets: 0, sent_bytes: 0 }
+        Port { flow, seen, route, host, dscp, lifetimes, sent_packets: 0, sent_bytes: 0 }
     }
 
     pub(super) fn retune(&mut self, new: &OfFlow) {
         self.dscp = new.dscp.unwrap_or(self.dscp);
         if let (Vantage::Sender, Some(params)) = (self.seen, new.lifetime) {
-            let known = self.mortal.take().map_or((Time::ZERO, Dur::ZERO), |m| (m.began, m.timeout));
-            self.mortal = Some(Box::new(Mortal { params, began: known.0, timeout: known.1 }));
+            let known = self.lifetimes.take().map_or((Time::ZERO, Dur::ZERO), |m| (m.began, m.timeout));
+            self.lifetimes = Some(Box::new(Lifetimes { params, began: known.0, timeout: known.1 }));
         }
     }
 
     /// Gives a packet its lifetime.
     #[cold]
-    fn mortalise(&self, p: &mut Packet, ext: Option<Ext>, now: Time) -> Option<Ext> {
-        let Some(m) = self.mortal.as_ref().filter(|_| p.payload > 0) else { return ext };
+    fn give_lifetime(&self, p: &mut Packet, ext: Option<Ext>, now: Time) -> Option<Ext> {
+        let Some(m) = self.lifetimes.as_ref().filter(|_| p.payload > 0) else { return ext };
         let life = m.params.of_packet(now, m.began, m.timeout);
         if m.params.from == LifetimeFrom::Object {
             p.cause = m.began;
@@ -75,8 +75,8 @@ impl Port {
     /// Puts a packet on the network.
     #[inline(always)]
     pub fn send(&mut self, mut p: Packet, mut ext: Option<Ext>, cx: &mut Cx<'_>) {
-        if self.mortal.is_some() {
-            ext = self.mortalise(&mut p, ext, cx.now);
+        if self.lifetimes.is_some() {
+            ext = self.give_lifetime(&mut p, ext, cx.now);
         }
         p.flow = self.flow;
         p.hop = self.route;
@@ -132,7 +132,7 @@ impl EndIo<'_, '_> {
 
     /// The next packets belong to an object of the application that began then.
     pub fn object_began(&mut self, at: Time) {
-        if let Some(m) = &mut self.port.mortal {
+        if let Some(m) = &mut self.port.lifetimes {
             m.began = at;
         }
     }
@@ -151,11 +151,11 @@ impl Io for EndIo<'_, '_> {
 
     #[inline]
     fn is_mortal(&self) -> bool {
-        self.port.mortal.is_some()
+        self.port.lifetimes.is_some()
     }
 
     fn waits(&mut self, timeout: Dur) {
-        if let Some(m) = &mut self.port.mortal {
+        if let Some(m) = &mut self.port.lifetimes {
             m.timeout = timeout;
         }
     }

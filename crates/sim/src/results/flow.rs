@@ -56,7 +56,7 @@ pub(super) fn flow_row(w: &World<'_>, flow: usize, end: Time, t: &mut Table) {
     match ends {
         Ends::Tcp(tx, rx) => {
             connection(&mut row, tx, rx);
-            row.int("unnecessary_resends_packets", unnecessary_resends(w, flow, (tx, rx)));
+            row.int("unnecessary_resends_packets", unnecessary_retransmissions(w, flow, (tx, rx)));
         }
         Ends::Other(tx, rx) => {
             if let Some(data) = rx.arrivals.data() {
@@ -119,12 +119,12 @@ fn connection(row: &mut Row<'_>, tx: &Endpoint, rx: &Endpoint) {
         .int("ssthresh_initial_bytes", tx.conn.ssthresh_initial);
 }
 
-/// Resends of data of which an earlier copy arrived. Those still on their way when the connection is closed are among
+/// Retransmissions of data of which an earlier copy arrived. Those still on their way when the connection is closed are among
 /// them: all data had arrived.
-fn unnecessary_resends(w: &World<'_>, flow: usize, (tx, rx): (&Endpoint, &Endpoint)) -> u64 {
-    let known = rx.arrivals.resends + w.losses.flows[flow].resends;
+fn unnecessary_retransmissions(w: &World<'_>, flow: usize, (tx, rx): (&Endpoint, &Endpoint)) -> u64 {
+    let known = rx.arrivals.retransmissions + w.losses.flows[flow].retransmissions;
     let on_their_way = tx.conn.tx.stats().retransmitted_segments.saturating_sub(known);
-    rx.arrivals.unnecessary_resends + if tx.conn.state == State::Done { on_their_way } else { 0 }
+    rx.arrivals.unnecessary_retransmissions + if tx.conn.state == State::Done { on_their_way } else { 0 }
 }
 
 fn datagrams(row: &mut Row<'_>, tx: &Other, rx: &Receiver) {
@@ -196,7 +196,7 @@ fn page_row(w: &World<'_>, page: &Session, t: &mut Table) {
             spurious += s.spurious_timeouts + end.conn.syn_spurious;
             avoidable += s.avoidable_timeouts + end.conn.syn_spurious;
         }
-        unnecessary += unnecessary_resends(w, flow, (tx, rx)) + tx.arrivals.unnecessary_resends;
+        unnecessary += unnecessary_retransmissions(w, flow, (tx, rx)) + tx.arrivals.unnecessary_retransmissions;
     }
     let response = done.and_then(|d| open.map(|o| d.since(o)));
     Row(t)

@@ -23,7 +23,7 @@ type Keys = Map<String, Value>;
 pub(super) struct Present<'p> {
     group: &'p GroupPlan,
     workload: WorkloadParams,
-    is_mortal: bool,
+    has_lifetime: bool,
     tcp: Keys,
     paced: Keys,
 }
@@ -43,8 +43,8 @@ impl<'p> Present<'p> {
             Chosen::Tfrc(v) | Chosen::Udt(v) => (Keys::new(), keys(&v)),
             _ => (Keys::new(), Keys::new()),
         };
-        let (workload, is_mortal) = (group.workload.clone(), group.lifetime.is_some());
-        Present { group, workload, is_mortal, tcp, paced }
+        let (workload, has_lifetime) = (group.workload.clone(), group.lifetime.is_some());
+        Present { group, workload, has_lifetime, tcp, paced }
     }
 
     /// What a table of the timeline makes of it in a run of that length. Paths are relative to the table.
@@ -66,7 +66,7 @@ impl<'p> Present<'p> {
             let is_over = if self.group.is_datagrams() { Over::Datagrams } else { Over::Connection };
             lifetime.check(is_over)?;
             workloads::leaves_room(&self.workload).map_err(|e| ConfigError { path: "lifetime".into(), ..e })?;
-            self.is_mortal = true;
+            self.has_lifetime = true;
             out.lifetime = Some(lifetime);
         }
         if !rest.is_empty() {
@@ -83,7 +83,7 @@ impl<'p> Present<'p> {
             return Err(ConfigError::cannot_change(set));
         }
         self.workload = self.workload.changed(set)?;
-        if self.is_mortal {
+        if self.has_lifetime {
             let at_the_key = |e| ConfigError { path: "payload".into(), ..e };
             workloads::leaves_room(&self.workload).map_err(at_the_key)?;
         }

@@ -62,7 +62,7 @@ impl FastReset {
             let p = cx.pool.get(*id);
             if p.flags.has(TcpFlags::RST) {
                 cx.ledger.reset_passed(cx.stage, p);
-                cx.has_news = true;
+                cx.has_notifications = true;
             }
         }
     }

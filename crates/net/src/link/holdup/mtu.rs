@@ -72,7 +72,7 @@ impl Stage for Mtu {
             return self.inner.accept(id, cx);
         }
         cx.ledger.too_big(cx.stage, &p, size as u32);
-        cx.has_news = true;
+        cx.has_notifications = true;
         self.refused_packets += 1;
         cx.drop(id, DropReason::TooBig);
     }

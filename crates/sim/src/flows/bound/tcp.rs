@@ -101,16 +101,16 @@ impl Transport for Connection {
             a.delay_ns.record(now.since(p.sent_at).0);
         }
         let known = p.payload > 0 && self.rx.has(p.seq, p.seq + p.payload as u64);
-        a.unnecessary_resends += u64::from(known);
-        a.resends += u64::from(p.meta.is_rexmit() && !p.flags.has(TcpFlags::SYN));
-        if !a.dropped_resends.is_empty() {
-            a.unnecessary_resends += a.dropped_resends.settle(p);
+        a.unnecessary_retransmissions += u64::from(known);
+        a.retransmissions += u64::from(p.meta.is_rexmit() && !p.flags.has(TcpFlags::SYN));
+        if !a.dropped_retransmissions.is_empty() {
+            a.unnecessary_retransmissions += a.dropped_retransmissions.settle(p);
         }
         if let Some(f) = &mut a.freshness {
             // Bare headers tell no more which data they had: each counts.
             let is_cut = ext.and_then(|e| e.life).is_some_and(|l| l.is_cut);
             if is_cut || (p.payload > 0 && !known) {
-                f.judge(p, now);
+                f.count(p, now);
             }
         }
         if !known && (!p.meta.is_rexmit() || p.seq >= a.count_from) {

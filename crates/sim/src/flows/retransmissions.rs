@@ -7,7 +7,7 @@ use crosswind_base::{Packet, Time};
 
 /// A retransmission that never arrived.
 #[derive(Clone, Copy, Debug)]
-pub struct DroppedResend {
+pub struct DroppedRetransmission {
     pub seq: u64,
     pub end: u64,
     pub sent_at: Time,
@@ -15,19 +15,19 @@ pub struct DroppedResend {
 
 /// All of one direction, ascending by their first byte.
 #[derive(Clone, Debug, Default)]
-pub struct DroppedResends(Vec<DroppedResend>);
+pub struct DroppedRetransmissions(Vec<DroppedRetransmission>);
 
-impl DroppedResends {
+impl DroppedRetransmissions {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub fn push(&mut self, lost: DroppedResend) {
+    pub fn push(&mut self, lost: DroppedRetransmission) {
         let i = self.0.partition_point(|d| d.seq <= lost.seq);
         self.0.insert(i, lost);
     }
 
-    /// A copy of a segment arrives: forgets the resends of it that left later, and says how many they were.
+    /// A copy of a segment arrives: forgets the retransmissions of it that left later, and says how many they were.
     pub fn settle(&mut self, p: &Packet) -> u64 {
         let (from, to) = (p.seq, p.seq + p.payload as u64);
         let first = self.0.partition_point(|d| d.seq < from);
@@ -48,8 +48,8 @@ impl DroppedResends {
 mod tests {
     use super::*;
 
-    fn lost(seq: u64, sent_at: u64) -> DroppedResend {
-        DroppedResend { seq, end: seq + 100, sent_at: Time(sent_at) }
+    fn lost(seq: u64, sent_at: u64) -> DroppedRetransmission {
+        DroppedRetransmission { seq, end: seq + 100, sent_at: Time(sent_at) }
     }
 
     fn arrives(seq: u64, payload: u16, sent_at: u64) -> Packet {
@@ -57,8 +57,8 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_settles_the_resends_of_its_data_that_left_later() {
-        let mut all = DroppedResends::default();
+    fn a_copy_settles_the_retransmissions_of_its_data_that_left_later() {
+        let mut all = DroppedRetransmissions::default();
         for (seq, at) in [(200, 50), (0, 10), (100, 20), (100, 60), (300, 70)] {
             all.push(lost(seq, at));
         }

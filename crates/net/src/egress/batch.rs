@@ -1,16 +1,16 @@
-//! Packets that were handed over before their arrival by several lines, in the order in which they will arrive.
+//! Packets that several links have forwarded before their arrival, in the order in which they will arrive.
 
 use crosswind_base::{Dur, PacketId, Time};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// One of them. At one instant the lines come in the order of their numbers, and each line keeps its own order.
+/// One of them. At one instant the links come in the order of their numbers, and each link keeps its own order.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Arrival {
     pub at: Time,
-    line: u32,
+    link: u32,
     id: u32,
-    /// Counts the packets handed over, so that no two are equal.
+    /// Counts the packets, so that no two are equal.
     number: u64,
 }
 
@@ -20,21 +20,21 @@ impl Arrival {
     }
     #[inline]
     fn key(&self) -> (Time, u32, u64) {
-        (self.at, self.line, self.number)
+        (self.at, self.link, self.number)
     }
 }
 
 /// How many places from the end a packet may belong and still be put there.
 const NEAR: usize = 8;
 
-/// Lines of equal length hand their packets over almost in order: those stand in a ring. The others, from lines much
-/// shorter than the rest and late ones on a line that reorders, stand in a heap.
-pub(super) struct Coming {
+/// Links of equal delay forward their packets almost in order: those stand in a ring. The others, from links much shorter
+/// than the rest and late ones on a link that reorders, stand in a heap.
+pub(super) struct Batch {
     ring: VecDeque<Arrival>,
     heap: BinaryHeap<Reverse<Key>>,
-    handed_over: u64,
-    /// So much later than it arrives a packet may be dealt with.
-    patience: Dur,
+    pushed: u64,
+    /// So much later than it arrives a packet may be processed.
+    slack: Dur,
 }
 
 /// In the order of arrival.
@@ -53,21 +53,21 @@ impl PartialOrd for Key {
     }
 }
 
-impl Coming {
-    pub fn new(patience: Dur) -> Coming {
-        Coming { ring: VecDeque::new(), heap: BinaryHeap::new(), handed_over: 0, patience }
+impl Batch {
+    pub fn new(slack: Dur) -> Batch {
+        Batch { ring: VecDeque::new(), heap: BinaryHeap::new(), pushed: 0, slack }
     }
 
-    /// When the first of them has to be dealt with.
+    /// When the first of them has to be processed.
     #[inline]
     pub fn deadline(&self) -> Time {
-        self.first_at() + self.patience
+        self.first_at() + self.slack
     }
 
     #[inline]
-    pub fn push(&mut self, at: Time, line: u32, id: PacketId) {
-        let new = Arrival { at, line, id: id.0, number: self.handed_over };
-        self.handed_over += 1;
+    pub fn push(&mut self, at: Time, link: u32, id: PacketId) {
+        let new = Arrival { at, link, id: id.0, number: self.pushed };
+        self.pushed += 1;
         if self.ring.back().is_none_or(|last| last.at < at) {
             self.ring.push_back(new);
         } else {
@@ -81,12 +81,12 @@ impl Coming {
         match before {
             Some(behind) => self.ring.insert(len - behind, new),
             None if len <= NEAR => self.ring.push_front(new),
-            None if self.ring.back().is_some_and(|last| last.line == new.line) => self.overtake(new),
+            None if self.ring.back().is_some_and(|last| last.link == new.link) => self.overtake(new),
             None => self.heap.push(Reverse(Key(new))),
         }
     }
 
-    /// On a line that reorders many may overtake the one that is late: it goes to the heap rather than they.
+    /// On a link that reorders many may overtake the one that is late: it goes to the heap rather than they.
     fn overtake(&mut self, new: Arrival) {
         while let Some(last) = self.ring.back().copied().filter(|last| last.key() > new.key()) {
             self.heap.push(Reverse(Key(last)));
@@ -107,7 +107,7 @@ impl Coming {
         self.heap.peek().map_or(Time::NEVER, |k| k.0.0.at)
     }
 
-    /// A packet that will be dealt with soon: its memory will be wanted then.
+    /// A packet that will be processed soon: its memory will be wanted then.
     #[inline]
     pub fn nearly_next(&self) -> Option<PacketId> {
         const AHEAD: usize = 2;
@@ -145,22 +145,22 @@ mod tests {
     use crosswind_base::Streams;
 
     #[test]
-    fn packets_come_out_by_time_then_line_then_order_of_handing_over() {
+    fn packets_come_out_by_time_then_link_then_order_of_forwarding() {
         let mut rng = Streams::new(3).named("coming");
-        let (mut coming, mut model, mut now) = (Coming::new(Dur::ZERO), Vec::new(), 0);
+        let (mut batch, mut model, mut now) = (Batch::new(Dur::ZERO), Vec::new(), 0);
         let mut taken = 0;
         for n in 0..20_000 {
-            let line = rng.below(4) as u32;
-            // One line is much longer than the others, and on another some are late.
-            let late = if line == 1 && rng.chance(0.2) { 1_000 } else { 0 };
-            let ahead = if line == 0 { 5_000 } else { 10 + rng.below(12) + late };
-            coming.push(Time(now + ahead), line, PacketId(n));
-            model.push((now + ahead, line, n));
+            let link = rng.below(4) as u32;
+            // One link is much longer than the others, and on another some are late.
+            let late = if link == 1 && rng.chance(0.2) { 1_000 } else { 0 };
+            let ahead = if link == 0 { 5_000 } else { 10 + rng.below(12) + late };
+            batch.push(Time(now + ahead), link, PacketId(n));
+            model.push((now + ahead, link, n));
             if rng.chance(0.3) {
                 now += rng.below(20);
                 model.sort_unstable();
-                assert_eq!(coming.first_at().0, model.first().map_or(u64::MAX, |m| m.0));
-                while let Some(a) = coming.pop_until(Time(now)) {
+                assert_eq!(batch.first_at().0, model.first().map_or(u64::MAX, |m| m.0));
+                while let Some(a) = batch.pop_until(Time(now)) {
                     let want = model.remove(0);
                     assert_eq!((a.at.0, a.id().0), (want.0, want.2));
                     taken += 1;
@@ -168,6 +168,6 @@ mod tests {
                 assert!(model.first().is_none_or(|m| m.0 > now));
             }
         }
-        assert!(taken > 10_000 && coming.heap.len() > 1, "{taken} taken, {} in the heap", coming.heap.len());
+        assert!(taken > 10_000 && batch.heap.len() > 1, "{taken} taken, {} in the heap", batch.heap.len());
     }
 }

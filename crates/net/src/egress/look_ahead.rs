@@ -1,4 +1,4 @@
-//! What an egress does before its time, where the driver allows it to look ahead.
+//! What an egress does before its time, where the driver permits it to look ahead.
 
 use super::Egress;
 use super::flight::InFlight;
@@ -7,11 +7,11 @@ use crate::link::loss::LossModel;
 use crate::link::wire::SHORTEST_BYTES;
 use crate::link::{Fate, Link};
 use crate::queue::{Backlog, QueueDisc};
-use crosswind_base::{Cx, Dur, Feed, PacketId, Time};
+use crosswind_base::{Cx, Dur, PacketId, Time, Upstream};
 
-/// A packet that was handed over before its arrival, and will have to wait.
+/// A packet that was forwarded before its arrival, and will have to wait.
 #[derive(Clone, Copy)]
-pub(super) struct Announced {
+pub(super) struct PendingArrival {
     pub arrives: Time,
     pub starts: Time,
     pub len: u32,
@@ -20,56 +20,56 @@ pub(super) struct Announced {
 /// What becomes of a packet that arrives.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(super) enum Arriving {
-    /// What is seen happens when it is seen.
+    /// Everything happens at its own time.
     #[default]
-    Seen,
-    /// Its way is planned.
+    Now,
+    /// Its delivery is planned.
     Planned,
-    /// It has been handed over before its time, by the one line that feeds this.
-    Announced,
-    /// It has been handed over before its time, by one of several lines.
-    Gathered,
+    /// It has been forwarded before its time, by the one upstream link.
+    FromUpstream,
+    /// It has been forwarded before its time, by one of several upstream links.
+    Batched,
 }
 
-/// What the driver has allowed.
+/// What the driver has permitted.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Foresight {
+pub(super) struct Permitted {
     pub arriving: Arriving,
-    pub puts_off: bool,
+    pub defers: bool,
     pub plans: bool,
-    pub is_fed: bool,
-    pub hands_on: bool,
-    /// Somebody looks at it during the run.
+    pub has_one_upstream: bool,
+    pub forwards_early: bool,
+    /// It is sampled during the run.
     pub is_sampled: bool,
 }
 
 impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
-    /// When to be woken, with a plan: those whose packets are handed on ahead need no wake for it.
+    /// The next wake-up, with a plan: a link that forwards early needs none for deliveries.
     #[inline]
     pub(super) fn planned_wake(&self) -> Time {
-        let delivery = if self.foresight.hands_on { Time::NEVER } else { self.flight.first_at() };
-        self.coming.as_ref().map_or(delivery, |c| delivery.min(c.deadline()))
+        let delivery = if self.permitted.forwards_early { Time::NEVER } else { self.flight.first_at() };
+        self.batch.as_ref().map_or(delivery, |b| delivery.min(b.deadline()))
     }
 
-    /// Deals with gathered packets that have arrived, each at its own time; with hand-on, as many as can go on at once.
+    /// Processes packets of the batch that have arrived, each at its own time; as many as can be forwarded early at once.
     #[inline]
-    pub(super) fn take_gathered(&mut self, cx: &mut Cx<'_>) {
+    pub(super) fn take_batch(&mut self, cx: &mut Cx<'_>) {
         let reached = cx.reached;
-        while let Some(first) = self.coming.as_mut().and_then(|c| c.pop_until(reached)) {
-            if let Some(next) = self.coming.as_ref().and_then(|c| c.nearly_next()) {
+        while let Some(first) = self.batch.as_mut().and_then(|b| b.pop_until(reached)) {
+            if let Some(next) = self.batch.as_ref().and_then(|b| b.nearly_next()) {
                 cx.pool.prefetch(next);
             }
             cx.now = first.at;
             self.accept_planning(first.id(), cx);
-            if !cx.can_hand_on() {
-                cx.has_more = self.coming.as_ref().is_some_and(|c| c.first_at() <= reached);
+            if !cx.can_forward_early() {
+                cx.has_more = self.batch.as_ref().is_some_and(|b| b.first_at() <= reached);
                 break;
             }
         }
         cx.now = reached;
     }
 
-    /// A packet arrives, now, and its whole way is planned.
+    /// A packet arrives, now, and its delivery is planned.
     #[inline]
     pub(super) fn accept_planning(&mut self, id: PacketId, cx: &mut Cx<'_>) -> Time {
         let now = cx.now;
@@ -106,28 +106,28 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         self.stats.queue_is(self.queue.backlog(), now);
     }
 
-    /// A packet will arrive at `cx.now`, which may lie ahead; see [`Ahead::Fed`]. What it will do to the counters is done
+    /// A packet will arrive at `cx.now`, which may lie in the future; see [`Permission::OneUpstream`]. What it will do to the counters is done
     /// now, and a report takes back what lies after its own time.
     #[inline(never)]
-    pub(super) fn accept_announced(&mut self, id: PacketId, cx: &mut Cx<'_>) -> Time {
+    pub(super) fn accept_from_upstream(&mut self, id: PacketId, cx: &mut Cx<'_>) -> Time {
         let arrives = cx.now;
         let starts = self.free_at.max(arrives);
         let packet = cx.packet(id);
         let len = packet.len;
         let plan = self.link.transmit(packet, starts);
-        let Fate::Deliver(at) = plan.fate else { unreachable!("a steady line loses nothing") };
+        let Fate::Deliver(at) = plan.fate else { unreachable!("a steady link loses nothing") };
         self.free_at = plan.free_at;
         self.stats.transmission(starts, plan.tx_end);
         let has_waited = starts > arrives;
         if has_waited {
-            self.announced.push_back(Announced { arrives, starts, len: u32::from(len) });
+            self.pending.push_back(PendingArrival { arrives, starts, len: u32::from(len) });
         } else {
             self.stats.passed_packets += 1;
             self.stats.sent(u32::from(len));
         }
-        if self.foresight.hands_on && !self.announced.is_empty() {
+        if self.permitted.forwards_early && !self.pending.is_empty() {
             // Nothing else would wake this stage.
-            self.work_off_announced(cx.reached);
+            self.work_off_pending(cx.reached);
         }
         let flight = InFlight { at, starts, ends: plan.tx_end, id, len, lost: None, counted_early: !has_waited };
         self.launch(flight, cx);
@@ -135,11 +135,11 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         self.wake_at
     }
 
-    /// A packet will arrive at `cx.now`, which may lie ahead, and others may before it.
+    /// A packet will arrive at `cx.now`, which may lie in the future, and others may before it.
     #[inline(never)]
-    pub(super) fn accept_gathered(&mut self, id: PacketId, cx: &mut Cx<'_>) -> Time {
-        if let Some(coming) = &mut self.coming {
-            coming.push(cx.now, cx.from, id);
+    pub(super) fn accept_into_batch(&mut self, id: PacketId, cx: &mut Cx<'_>) -> Time {
+        if let Some(batch) = &mut self.batch {
+            batch.push(cx.now, cx.from, id);
         }
         self.wake_at = self.planned_wake();
         self.wake_at
@@ -153,10 +153,10 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         some.min(Dur(self.link.least_delay().0 - 1))
     }
 
-    /// The longest packet that has been let through at once and has not been counted: only lines that were told of it count it
-    /// when it has reached the far end, the others when it arrives.
+    /// The longest packet that has been let through at once and has not been counted: links with one upstream count it when it
+    /// has reached the far end, the others when it arrives.
     pub(super) fn longest_begun(&self, now: Time) -> u64 {
-        if !self.foresight.is_fed {
+        if !self.permitted.has_one_upstream {
             return 0;
         }
         let all = self.flight.in_order().chain(self.flight.overtaken()).chain(self.remembered.all());
@@ -165,13 +165,13 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
 
     /// What the counters of an egress with a plan say too much at `now`, the time of the last `catch_up`.
     pub(super) fn not_yet(&self, now: Time) -> NotYet {
-        if self.foresight.hands_on {
+        if self.permitted.forwards_early {
             return self.remembered.not_yet(now);
         }
         let mut n = NotYet::default();
         self.flight.overtaken().for_each(|p| n.takes_back(p, now));
-        // A line with a plan transmits in the order of arrival at it.
-        let plans = self.foresight.plans;
+        // A link with a plan transmits in the order of arrival at it.
+        let plans = self.permitted.plans;
         let begun = self.flight.in_order().rev().take_while(|p| !plans || p.ends > now);
         begun.for_each(|p| n.takes_back(p, now));
         n
@@ -192,10 +192,10 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         cx.now = now;
     }
 
-    /// Arrivals and departures of the few announced packets that had to wait, in the order of time.
-    pub(super) fn work_off_announced(&mut self, now: Time) {
-        while let Some(&first) = self.announced.front() {
-            let next = self.announced.get(self.waiting.packets as usize).filter(|a| a.arrives <= now);
+    /// Arrivals and departures of the few pending packets that had to wait, in the order of time.
+    pub(super) fn work_off_pending(&mut self, now: Time) {
+        while let Some(&first) = self.pending.front() {
+            let next = self.pending.get(self.waiting.packets as usize).filter(|a| a.arrives <= now);
             match next {
                 Some(&a) if self.waiting.packets == 0 || a.arrives < first.starts => {
                     self.stats.queue_bytes_seen.record(self.waiting.bytes);
@@ -205,7 +205,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
                     self.stats.queue_is(self.waiting, a.arrives);
                 }
                 _ if self.waiting.packets > 0 && first.starts <= now => {
-                    self.announced.pop_front();
+                    self.pending.pop_front();
                     self.stats.queue_delay_ns.record((first.starts - first.arrives).0);
                     self.stats.sent(first.len);
                     self.waiting.packets -= 1;
@@ -217,37 +217,37 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         }
     }
 
-    /// A packet that has been handed on is remembered until it has reached the far end.
+    /// A packet that has been forwarded early is remembered until it has reached the far end.
     #[inline(never)]
     pub(super) fn remember(&mut self, packet: InFlight, reached: Time) {
         if self.remembered.is_full() {
-            self.forget_handed_on(reached);
+            self.forget_arrived(reached);
         }
         self.remembered.add(packet);
     }
 
-    fn forget_handed_on(&mut self, reached: Time) {
+    fn forget_arrived(&mut self, reached: Time) {
         while let Some(p) = self.remembered.forget(reached) {
             self.stats.delivered(p.len);
         }
     }
 
-    /// Brings what is remembered of packets that were handed on up to now.
+    /// Brings what is remembered of packets that were forwarded early up to now.
     pub(super) fn review(&mut self, now: Time) {
-        self.forget_handed_on(now);
+        self.forget_arrived(now);
         self.remembered.advance(now);
         if !self.link.is_in_order() {
             self.remembered.forget_overtakers(now, |p| self.stats.delivered(p.len));
         }
     }
 
-    /// Whether a line of `feed.rate` can never fill this queue: while one packet of the greatest length is being sent
-    /// here, what arrives is at most as many bytes, in packets no shorter than a bare header, and the line that feeds
-    /// needs at least as long for the next long one.
-    pub(super) fn swallows(&self, feed: Feed) -> bool {
-        let Some(rate) = self.link.steady_rate().filter(|r| *r >= feed.rate) else { return false };
-        let longest = u64::from(feed.longest);
-        let meanwhile = longest * feed.rate.0 / rate.0;
+    /// Whether an upstream link can never fill this queue: while one packet of the greatest length is being sent here, what
+    /// arrives is at most as many bytes, in packets no shorter than a bare header, and the upstream link needs at least as
+    /// long for the next long one.
+    pub(super) fn always_admits_from(&self, upstream: Upstream) -> bool {
+        let Some(rate) = self.link.steady_rate().filter(|r| *r >= upstream.rate) else { return false };
+        let longest = u64::from(upstream.longest);
+        let meanwhile = longest * upstream.rate.0 / rate.0;
         let packets = (meanwhile / SHORTEST_BYTES + 3) as u32;
         self.queue.always_admits(Backlog { bytes: meanwhile + 3 * longest, packets })
     }

@@ -1,9 +1,9 @@
-//! How long nobody will look at totals.
+//! The report horizon: how long nobody will read totals.
 //!
-//! A run that has a time limit and a flow without end ends at its limit: totals are looked at then, or when a sample is
-//! due. Lines that know the way of a packet need not remember until when what of it has not happened yet
-//! ([`crosswind_base::Cx::unseen_until`]). A flow may end before its time, when its sender gives up; the first retry and
-//! the last are far apart, so that it is enough to look now and then whether one is under way.
+//! A run that has a time limit and a flow without end ends at its limit: totals are read then, or when a sample is
+//! due. Links that have planned a packet need not remember until when what of it has not happened yet
+//! ([`crosswind_base::Cx::report_horizon`]). A flow may end before its time, when its sender gives up; the first retry and
+//! the last are far apart, so that it is enough to check now and then whether one is under way.
 
 use crate::flows::FlowEnd;
 use crate::scenario::{Close, FlowPlan, Plan, WorkloadParams};
@@ -15,40 +15,40 @@ use crosswind_transport::tcp::conn::State;
 pub struct View {
     /// When it ends.
     pub ends: Time,
-    /// Until then nobody looks at totals.
-    pub unseen_until: Time,
-    /// Nor at what is sampled.
-    pub unsampled_until: Time,
+    /// Until then nobody reads totals.
+    pub report_horizon: Time,
+    /// Nor what is sampled.
+    pub sample_horizon: Time,
 }
 
 impl View {
-    /// Anybody may look at any time.
+    /// Anybody may read anything at any time.
     pub fn none() -> View {
         View::up_to(Time::NEVER, Time::ZERO)
     }
 
-    fn up_to(ends: Time, unseen_until: Time) -> View {
-        View { ends, unseen_until, unsampled_until: unseen_until }
+    fn up_to(ends: Time, report_horizon: Time) -> View {
+        View { ends, report_horizon, sample_horizon: report_horizon }
     }
 
-    /// Somebody looks at what is sampled at `next`, and at totals at `totals`, or at `next` when that is later.
+    /// Samples are read at `next`, and totals at `totals`, or at `next` when that is later.
     pub fn until(self, next: Time, totals: Time) -> View {
         View {
             ends: self.ends.min(next),
-            unseen_until: self.unseen_until.min(totals.max(next)),
-            unsampled_until: self.unsampled_until.min(next),
+            report_horizon: self.report_horizon.min(totals.max(next)),
+            sample_horizon: self.sample_horizon.min(next),
         }
     }
 }
 
-/// A flow that the run waits for and that never ends by itself.
-pub struct Endless {
+/// What sets it: a flow that the run waits for and that never ends by itself.
+pub struct ReportHorizon {
     flow: usize,
     /// A sender of whose segments all have been answered goes on at least as long. `None`: nothing makes it give up.
-    patience: Option<Dur>,
+    retries_for: Option<Dur>,
 }
 
-/// When to look again for a sender that all is well with.
+/// When to check again for a sender whose segments are not all acknowledged.
 const AGAIN: Dur = Dur(100_000_000);
 
 fn never_ends(w: &WorkloadParams) -> bool {
@@ -67,31 +67,31 @@ pub fn is_endless(plan: &Plan, f: &FlowPlan) -> bool {
     !of.transport.has_rate() && !of.transport.is_stack() && never_ends(&of.workload)
 }
 
-impl Endless {
-    pub fn find(plan: &Plan) -> Option<Endless> {
+impl ReportHorizon {
+    pub fn find(plan: &Plan) -> Option<ReportHorizon> {
         // What a timeline ends, or makes to end, is no such flow.
         if plan.timeline.iter().any(|c| c.abort.is_some() || c.of_flow.workload.is_some()) {
             return None;
         }
         let flow = plan.flows.iter().position(|f| f.is_awaited && is_endless(plan, f))?;
         let Some(tcp) = plan.group(&plan.flows[flow]).transport.tcp() else {
-            return Some(Endless { flow, patience: None });
+            return Some(ReportHorizon { flow, retries_for: None });
         };
         if tcp.keepalive.is_on() {
             return None;
         }
-        let patience = tcp.rto_min.min(tcp.rto_max).saturating_mul(u64::from(tcp.retries_max));
-        (patience > AGAIN).then_some(Endless { flow, patience: Some(patience) })
+        let retries_for = tcp.rto_min.min(tcp.rto_max).saturating_mul(u64::from(tcp.retries_max));
+        (retries_for > AGAIN).then_some(ReportHorizon { flow, retries_for: Some(retries_for) })
     }
 
     /// The next part of the run.
     pub fn view(&self, now: Time, ends: &[FlowEnd]) -> View {
-        let Some(patience) = self.patience else { return View::up_to(Time::NEVER, Time::NEVER) };
+        let Some(retries_for) = self.retries_for else { return View::up_to(Time::NEVER, Time::NEVER) };
         let (sender, receiver) = (ends[2 * self.flow].tcp(), ends[2 * self.flow + 1].tcp());
         let is_open = [sender, receiver].iter().all(|e| e.is_some_and(|e| e.conn.state == State::Established));
         let is_answered = sender.and_then(|e| e.conn.tx.get()).is_some_and(|tx| tx.is_answered());
         if is_open && is_answered {
-            let until = now + patience;
+            let until = now + retries_for;
             View::up_to(until, until)
         } else {
             View::up_to(now + AGAIN, Time::ZERO)

@@ -1,7 +1,7 @@
 //! Planning ahead changes nothing that can be seen: neither when packets arrive, nor what is dropped, nor any total, at
 //! whatever time one looks.
 
-use crosswind_base::{Ahead, BitRate, Cx, Dur, Ecn, Feed, Packet, PacketId, Pool, Rng, Stage, Streams, Time};
+use crosswind_base::{BitRate, Cx, Dur, Ecn, Packet, PacketId, Permission, Pool, Rng, Stage, Streams, Time, Upstream};
 use crosswind_net::registry::{BoxStage, BuildCx};
 use crosswind_testkit::bench::{self, Delivery, Log, Report, packet};
 use serde_json::{Value, json};
@@ -31,12 +31,12 @@ impl Row {
         self.log.now = self.now;
         let mut cx = Cx::new(self.now, stage as u32, &mut self.pool, &mut self.out, &mut self.log, None);
         f(&mut self.stages[stage], &mut cx);
-        if let Some(p) = cx.take_ahead() {
+        if let Some(p) = cx.take_early() {
             assert_eq!((stage, p.from), (0, 0));
             cx.now = p.at;
             cx.stage = 1;
             self.stages[1].accept(p.id, &mut cx);
-            assert!(cx.take_ahead().is_none());
+            assert!(cx.take_early().is_none());
         }
         for id in std::mem::take(&mut self.out) {
             if stage == 0 {
@@ -93,16 +93,16 @@ enum How {
     /// Nothing.
     Unaware,
     /// Each packet of a wire.
-    Fed,
+    OneUpstream,
     /// Nothing, by a line on which some are late and others overtake them.
     UnawareOfLate,
     /// Each packet of a line on which packets take longer by a draw, in order, but closer to each other than its rate lets them.
-    Gathers,
+    Batches,
     /// Each packet of a line on which some are late.
-    GathersLate,
+    BatchesLate,
 }
 
-/// Offers the same random traffic to a row with foresight and one without, looking at both at random times.
+/// Offers the same random traffic to a row with look-ahead and one without, looking at both at random times.
 fn compare(seed: u64, queue: Value, how: How) {
     let wire = |rate: u64| json!({ "type": "wire", "rate": format!("{rate} bit/s"), "delay": "7 ms" });
     let detour = |own: Value| {
@@ -111,23 +111,32 @@ fn compare(seed: u64, queue: Value, how: How) {
         line
     };
     let first = match how {
-        How::Unaware | How::Fed => wire(8_000_000),
-        How::Gathers => detour(json!({ "jitter": "3 ms" })),
-        How::UnawareOfLate | How::GathersLate => {
+        How::Unaware | How::OneUpstream => wire(8_000_000),
+        How::Batches => detour(json!({ "jitter": "3 ms" })),
+        How::UnawareOfLate | How::BatchesLate => {
             detour(json!({ "share": 0.15, "late_mean": "9 ms", "late_deviation": "4 ms" }))
         }
     };
     let links = || [(queue.clone(), first.clone()), (json!({ "type": "droptail" }), wire(10_000_000))];
     let mut plain = Row::new(links());
     let mut ahead = Row::new(links());
-    assert!(ahead.stages[0].look_ahead(Ahead::Plan) && ahead.stages[1].look_ahead(Ahead::Plan));
-    assert_eq!(ahead.stages[0].look_ahead(Ahead::Lead), [How::Unaware, How::Fed].contains(&how));
-    if how == How::Fed {
-        let feed = Feed { rate: BitRate(8_000_000), longest: 1500 };
-        assert!(ahead.stages[1].look_ahead(Ahead::Fed(feed)) && ahead.stages[0].look_ahead(Ahead::HandOn));
+    assert!(ahead.stages[0].enable_look_ahead(Permission::Plan) && ahead.stages[1].enable_look_ahead(Permission::Plan));
+    assert_eq!(
+        ahead.stages[0].enable_look_ahead(Permission::SoleUpstream),
+        [How::Unaware, How::OneUpstream].contains(&how)
+    );
+    if how == How::OneUpstream {
+        let upstream = Upstream { rate: BitRate(8_000_000), longest: 1500 };
+        assert!(
+            ahead.stages[1].enable_look_ahead(Permission::OneUpstream(upstream))
+                && ahead.stages[0].enable_look_ahead(Permission::ForwardEarly)
+        );
     }
-    if [How::Gathers, How::GathersLate].contains(&how) {
-        assert!(ahead.stages[1].look_ahead(Ahead::Gather) && ahead.stages[0].look_ahead(Ahead::HandOn));
+    if [How::Batches, How::BatchesLate].contains(&how) {
+        assert!(
+            ahead.stages[1].enable_look_ahead(Permission::Batch)
+                && ahead.stages[0].enable_look_ahead(Permission::ForwardEarly)
+        );
     }
     let mut rng = Streams::new(seed).named("traffic");
     let mut at = Time::ZERO;
@@ -168,39 +177,39 @@ fn queues() -> [Value; 4] {
 }
 
 #[test]
-fn a_planned_line_is_the_line_it_was() {
+fn a_planned_link_is_the_link_it_was() {
     for (i, queue) in queues().into_iter().enumerate() {
         compare(100 + i as u64, queue, How::Unaware);
     }
 }
 
 #[test]
-fn packets_handed_on_ahead_of_time_arrive_as_if_they_had_not_been() {
+fn packets_forwarded_before_their_time_arrive_as_if_they_had_not_been() {
     for (i, queue) in queues().into_iter().enumerate() {
-        compare(200 + i as u64, queue, How::Fed);
+        compare(200 + i as u64, queue, How::OneUpstream);
     }
 }
 
 #[test]
-fn a_queue_that_could_fill_is_not_fed_ahead() {
+fn a_queue_that_could_fill_gets_nothing_early() {
     let streams = Streams::new(1);
     let cx = BuildCx::new(&streams, "link/x");
     let wire = json!({ "type": "wire", "rate": "10 Mbit/s", "delay": "1 ms" });
     let mut stage = bench::egress([&json!({ "limit": "5 packets" }), &wire], "link.x", &cx).expect("valid parameters");
-    assert!(stage.look_ahead(Ahead::Plan));
-    assert!(!stage.look_ahead(Ahead::Fed(Feed { rate: BitRate(5_000_000), longest: 1500 })));
+    assert!(stage.enable_look_ahead(Permission::Plan));
+    assert!(!stage.enable_look_ahead(Permission::OneUpstream(Upstream { rate: BitRate(5_000_000), longest: 1500 })));
     let mut slow = bench::egress([&Value::Null, &wire], "link.x", &cx).expect("valid parameters");
-    assert!(!slow.look_ahead(Ahead::Fed(Feed { rate: BitRate(20_000_000), longest: 1500 })));
+    assert!(!slow.enable_look_ahead(Permission::OneUpstream(Upstream { rate: BitRate(20_000_000), longest: 1500 })));
     let red = json!({ "type": "red-ns2", "min_th": "3 packets", "max_th": "9 packets" });
     let mut red = bench::egress([&red, &wire], "link.x", &cx).expect("valid parameters");
-    assert!(!red.look_ahead(Ahead::Fed(Feed { rate: BitRate(5_000_000), longest: 1500 })));
+    assert!(!red.enable_look_ahead(Permission::OneUpstream(Upstream { rate: BitRate(5_000_000), longest: 1500 })));
 }
 
 #[test]
-fn packets_of_a_line_that_reorders_arrive_as_if_they_had_not_been_handed_on() {
+fn packets_of_a_link_that_reorders_arrive_as_if_they_had_not_been_forwarded_early() {
     for (i, queue) in queues().into_iter().enumerate() {
-        compare(300 + i as u64, queue.clone(), How::Gathers);
+        compare(300 + i as u64, queue.clone(), How::Batches);
         compare(400 + i as u64, queue.clone(), How::UnawareOfLate);
-        compare(500 + i as u64, queue, How::GathersLate);
+        compare(500 + i as u64, queue, How::BatchesLate);
     }
 }
