@@ -116,6 +116,13 @@ enum StopReason {
     },
 }
 
+impl StopReason {
+    #[inline(always)]
+    fn of(end: usize, what: Milestone) -> StopReason {
+        StopReason::Milestone { end, what }
+    }
+}
+
 impl<'p> World<'p> {
     /// Builds the world of one repetition. `caches` are the hosts' shared control blocks, one per node.
     pub fn build(
@@ -256,7 +263,7 @@ impl<'p> World<'p> {
                     }
                     self.calendar.served(s, next);
                 } else if let Some(end) = self.ends.get_mut(s - n) {
-                    told = end.wake(&mut cx, &mut self.caches).map(|what| StopReason::Milestone { end: s - n, what });
+                    told = end.wake(&mut cx, &mut self.caches).map(|what| StopReason::of(s - n, what));
                     self.calendar.served(s, end.next_wake().unwrap_or(Time::NEVER));
                 } else {
                     let next = self.edges.list[s - self.edges.from].wakes(&mut cx);
@@ -282,9 +289,7 @@ impl<'p> World<'p> {
                     // With look-ahead the packet is forwarded before its time.
                     network!(self).forward_early(&mut cx);
                 } else if let Some(end) = self.ends.get_mut(s - n) {
-                    told = end
-                        .accept(id, &mut cx, &mut self.caches)
-                        .map(|what| StopReason::Milestone { end: s - n, what });
+                    told = end.accept(id, &mut cx, &mut self.caches).map(|what| StopReason::of(s - n, what));
                     self.calendar.wake_at(s, end.next_wake().unwrap_or(Time::NEVER));
                 } else {
                     let next = self.edges.list[s - self.edges.from].accepts(id, &mut cx);
