@@ -28,6 +28,7 @@ WITH_EXAMPLES = (
     "sweep.design",
     "run.laws",
     "results.metrics",
+    "results.summary",
     "stats.precision",
     "scenario.quantity",
     "scenario.scenario",

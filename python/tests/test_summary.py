@@ -11,6 +11,7 @@ import crosswind as cw
 from crosswind import figures, report
 from crosswind.figures.of_runs import run_pictures
 from crosswind.results.summary import FLOWS_SHOWN, ROWS_SHOWN, tables_of
+from crosswind.studio.series import charts
 
 pytestmark = pytest.mark.engine
 ROOT = Path(__file__).resolve().parents[2]
@@ -70,3 +71,17 @@ def test_axes_have_the_unit_that_tables_have(name: str, unit: str) -> None:
     assert goodput.charts[0].told()["y"] == f"goodput ({unit})"
     assert tables(runs)["Flows"].rows[0][1].endswith(unit)
     figures.close_all(pictures)
+
+
+def test_a_ping_and_a_call_are_in_the_figures_beside_many_downloads() -> None:
+    base = cw.Scenario.load(ROOT / "scenarios/home-gateway.toml")
+    runs = cw.run(base.with_({"duration": "10 s", "flow.backup.start": "2 s", "flow.backup.count": 14}))
+    pictures = {p.name: p for p in run_pictures(runs)}
+    for name, wanted in (("delay-cdf", {"ping", "call"}), ("rtt-cdf", {"ping"})):
+        shown = {s["label"] for c in pictures[name].charts for s in c.told()["series"]}
+        assert wanted < shown and len(shown) == 6, (name, shown)
+        assert "the 6 largest in each group of 1" in pictures[name].caption
+    assert pictures["cwnd"].caption.endswith("the 6 largest of 14.")
+    figures.close_all([*pictures.values()])
+    (goodput,) = (c for c in charts(runs, runs) if c["key"] == "goodput")
+    assert "call" in [s["name"] for s in goodput["series"]] and goodput["hidden"] == 16 - len(goodput["series"])

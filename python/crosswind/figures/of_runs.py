@@ -11,6 +11,7 @@ import polars as pl
 from crosswind.figures import pictures as figures
 from crosswind.figures.pictures import Picture
 from crosswind.results import Runs, outcomes
+from crosswind.results.summary import of_each_group
 from crosswind.results.tables import CLASS
 from crosswind.scenario.quantity import fitting
 
@@ -86,7 +87,8 @@ def _over_time(runs: Runs, what: tuple[str, str, str, str], colours: Mapping[str
         return None
     peaks = one.group_by("entity").agg(pl.col("value").max())
     peaks = peaks.filter(pl.col("value") > NOTICEABLE * pl.col("value").max()).sort("value", descending=True)
-    busiest = sorted(peaks["entity"].to_list()[:LINES_SHOWN], key=_natural)
+    groups = _groups(runs)
+    busiest = sorted(of_each_group(peaks["entity"].to_list(), groups, LINES_SHOWN), key=_natural)
     if not busiest:
         return None
     series = {label: {e: _smoothed(_part(one, label, e).sort("time_ns"), metric) for e in busiest} for label in shown}
@@ -99,8 +101,7 @@ def _over_time(runs: Runs, what: tuple[str, str, str, str], colours: Mapping[str
         for label, inner in series.items()
     }
     caption += _scope(runs, "the first of {reps} repetitions")
-    hidden = peaks.height - len(busiest)
-    caption += f": the {LINES_SHOWN} largest of {peaks.height}" if hidden > 0 else _only(busiest)
+    caption += _which(busiest, peaks["entity"].to_list(), groups)
     shape: Any = "lines" if metric == "goodput_bps" else "steps"
     drawn = panels if len(runs.scenarios) > 1 else {"": panels[shown[0]]}
     return figures.panels_over_time(name, f"{caption}.", drawn, f"{axis} ({unit})", shape, colours)
@@ -111,9 +112,19 @@ def _natural(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
-def _only(names: Sequence[str]) -> str:
-    """A picture with one series has no legend: the caption names it."""
-    return f": {names[0]}" if len(names) == 1 else ""
+def _groups(runs: Runs) -> dict[str, str]:
+    """Flow -> its group."""
+    flows = runs.flows()
+    return {} if flows.is_empty() else dict(flows.select("name", "group").unique().iter_rows())
+
+
+def _which(shown: Sequence[str], every: Sequence[str], groups: Mapping[str, str]) -> str:
+    """What a caption says of the lines that are shown. A picture with one line has no legend: the caption names it."""
+    if len(shown) == len(every):
+        return f": {shown[0]}" if len(shown) == 1 else ""
+    several = len({groups.get(name, name) for name in every}) > 1
+    largest = "largest in each group" if several and groups.keys() & {*every} else "largest"
+    return f": the {len(shown)} {largest} of {len(every)}"
 
 
 def _smoothed(series: pl.DataFrame, metric: str) -> pl.DataFrame:
@@ -140,12 +151,13 @@ def _distribution(runs: Runs, what: tuple[str, str, str], colours: Mapping[str, 
     entities = weights.sort("weight", descending=True)["entity"].to_list()
     if not entities:
         return None
-    names = sorted(entities[:LINES_SHOWN], key=_natural)
+    groups = _groups(runs)
+    names = sorted(of_each_group(entities, groups, LINES_SHOWN), key=_natural)
     high = float(h.filter(pl.col("entity").is_in(names))["high"].max())  # type: ignore[arg-type]
     unit, factor = fitting(metric, high)
     panels = {label: {n: e for n in names if (e := _part(h, label, n)).height} for label in shown}
     caption = f"Distribution of the {axis} over all packets{_scope(runs, 'all {reps} repetitions together')}"
-    caption += f": {len(names)} of {len(entities)}" if len(entities) > len(names) else _only(names)
+    caption += _which(names, entities, groups)
     drawn = panels if len(runs.scenarios) > 1 else {"": panels[shown[0]]}
     return figures.panels_cumulative(name, f"{caption}.", drawn, f"{axis} ({unit})", factor, colours)
 

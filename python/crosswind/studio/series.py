@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from crosswind.results import Runs
+from crosswind.results.summary import of_each_group
 from crosswind.results.tables import CLASS
 
 #: Most lines in a chart, and most points of a line.
@@ -70,10 +71,10 @@ def charts(gauges: Runs, totals: Runs) -> list[dict[str, Any]]:
     """One dict for each panel that has something to show: key, title, unit, x, series (name, y), hidden."""
     end_s = float(gauges.runs()["end_ns"].max() or 0) / 1e9  # type: ignore[arg-type]
     rows = gauges.sample()
-    order = [*gauges.flows()["name"].to_list()] if gauges.flows().width else []
-    found = [_panel(p, _rows(rows, p), end_s, order) for p in PANELS]
+    groups = dict(gauges.flows().select("name", "group").iter_rows()) if gauges.flows().width else {}
+    found = [_panel(p, _rows(rows, p), end_s, groups) for p in PANELS]
     counts = totals.sample()
-    found += [_panel(p, _rates(_rows(counts, p)), end_s, order) for p in COUNTED]
+    found += [_panel(p, _rates(_rows(counts, p)), end_s, groups) for p in COUNTED]
     return [p for p in found if p]
 
 
@@ -102,8 +103,8 @@ def _rates(counted: pl.DataFrame) -> pl.DataFrame:
     return counted.sort("entity", "t").with_columns(y=more.fill_null(0.0)).filter(pl.col("y").is_finite())
 
 
-def _panel(panel: Panel, rows: pl.DataFrame, end_s: float, order: list[str]) -> dict[str, Any] | None:
-    """Lines with the largest values, thinned to common stretches of time; None without any."""
+def _panel(panel: Panel, rows: pl.DataFrame, end_s: float, groups: dict[str, str]) -> dict[str, Any] | None:
+    """Lines with the largest values of each group, thinned to common stretches of time; None without any."""
     if panel.key == "rtt":
         rows = rows.filter(pl.col("y") > 0)
     peaks = rows.group_by("entity").agg(pl.col("y").max().alias("peak"), pl.col("y").mean().alias("mean"))
@@ -111,7 +112,8 @@ def _panel(panel: Panel, rows: pl.DataFrame, end_s: float, order: list[str]) -> 
     if panel.of != "flow":
         peaks = peaks.filter(pl.col("peak") > NOTICEABLE * pl.col("peak").max())
     largest = peaks.sort("mean", "entity", descending=[True, False])["entity"].to_list()
-    shown = sorted(largest[:LINES_MAX], key=lambda n: (order.index(n) if n in order else len(order), n))
+    order = {name: i for i, name in enumerate(groups)}
+    shown = sorted(of_each_group(largest, groups, LINES_MAX), key=lambda n: (order.get(n, len(order)), n))
     if not shown:
         return None
     rows = rows.filter(pl.col("entity").is_in(shown))
