@@ -24,7 +24,7 @@ INSIDE = (
     "templates/figures.js",
     "py.typed",
     "_core.pyi",
-    "data/w2_e0.csv",
+    "data/claims-w2.toml",
     "studio/page/index.html",
     "lessons/data/ecn.toml",
     "reproduce/templates/study.py.txt",

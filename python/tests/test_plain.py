@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import importlib
 import re
 import subprocess
 import sys
@@ -94,3 +95,10 @@ def test_a_fault_inside_an_installed_package_is_not_called_a_missing_one(monkeyp
     with pytest.raises(ModuleNotFoundError):
         optional.load("scipy.stats", "a test")
     assert "crosswind[stats]" in str(MissingExtraError("this", "scipy", "stats"))
+
+
+def test_what_a_wheel_must_carry_is_in_the_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    wheel_check = importlib.import_module("wheel_check")
+    files = [f.as_posix() for f in (ROOT / "python/crosswind").rglob("*") if f.is_file()]
+    assert [name for name in wheel_check.INSIDE if not any(f.endswith(name) for f in files)] == []
