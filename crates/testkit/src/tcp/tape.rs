@@ -273,6 +273,7 @@ impl Player {
             "spurious" => s.spurious_detected.to_string(),
             "genuine" => s.genuine_detected.to_string(),
             "rttvar" => format!("{}", tx.rtt.rttvar(c.params()).as_secs_f64()),
+            "undone" => s.undone_recoveries.to_string(),
             "recoveries" => s.fast_recoveries.to_string(),
             "reductions" => s.ecn_reductions.to_string(),
             "resent" => s.retransmitted_segments.to_string(),

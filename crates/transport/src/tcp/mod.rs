@@ -113,6 +113,8 @@ pub struct Ack {
     pub slow_start: bool,
     /// Bytes that the receiver reports to have received twice (RFC 2883).
     pub reported_twice: u64,
+    /// Where they end.
+    pub twice_end: u64,
 }
 
 impl Ack {

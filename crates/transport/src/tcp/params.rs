@@ -47,6 +47,7 @@ pub use super::sender::WindowProbe;
 pub use super::sender::writer::{FinalSegment, Writing};
 pub use super::share::queue::HostQueueParams;
 pub use super::signal::early::EarlyParams;
+pub use super::undo::fast_recovery::RecoveryUndo;
 
 /// Tables that say nothing new are not written out.
 fn is_default<T: Default + PartialEq>(v: &T) -> bool {
@@ -252,6 +253,9 @@ pub struct TcpParams {
     pub spurious_timer: SpuriousTimer,
     /// `min++`: by how much the floor of the timeout rises.
     pub spurious_timer_step: Dur,
+    /// What shows that a fast recovery was needless, so that window and threshold come back.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub recovery_undo: RecoveryUndo,
     /// After a spurious timeout a fast retransmit may begin at once, below what had been sent by then.
     pub spurious_unlock: Switch,
     /// Which segments change the timestamp that is echoed.
@@ -401,6 +405,12 @@ impl TcpParams {
         }
         if self.dsack.on() && !self.sack.on() {
             return needs("dsack", "\"on\" with `sack = \"off\"`", "sack = \"on\"");
+        }
+        if self.recovery_undo == RecoveryUndo::Dsack && !self.dsack.on() {
+            return needs("recovery_undo", "\"dsack\" with `dsack = \"off\"`", "dsack = \"on\"");
+        }
+        if self.recovery_undo == RecoveryUndo::Timestamps && !self.timestamps.on() {
+            return needs("recovery_undo", "\"timestamps\" with `timestamps = \"off\"`", "timestamps = \"on\"");
         }
         if self.share_rtt.on() && !self.rto.hands_on_state() {
             let found = "\"on\" with another timer than that of Linux 2.4, the only one that hands its state on";

@@ -177,7 +177,7 @@ fn rfc() -> TcpParams {
         frto: Frto::Off,
         frto_peer_resends: PeerRetransmissions::Ignore,
         // Spurious timeouts, and what duplicates mean after a timeout.
-        eifel: Switch::Off, dsack: Switch::Off, spurious_unlock: Switch::On,
+        eifel: Switch::Off, dsack: Switch::Off, spurious_unlock: Switch::On, recovery_undo: RecoveryUndo::Off,
         spurious_response: SpuriousResponse::Halved, spurious_timer: SpuriousTimer::Std,
         spurious_timer_step: Dur::from_secs(1), timestamp_echo: TimestampEcho::Rfc1323,
         timeout_threshold: TimeoutThreshold::First, backoff_end: BackoffEnd::Sample,
@@ -301,6 +301,7 @@ fn linux_6() -> TcpParams {
         rtt_sampling: RttSampling::PerSack,
         dsack: Switch::On,
         spurious_response: SpuriousResponse::Full,
+        recovery_undo: RecoveryUndo::Both,
         delayed_ack: Dur::from_millis(40),
         quick_acks: 16,
         window_probe: WindowProbe::AckBelow,

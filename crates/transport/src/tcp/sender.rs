@@ -5,9 +5,11 @@
 //! passes it, the law is copied for an undo. Last, whatever the window allows is sent.
 
 mod avoidable;
+mod caps;
 mod controller;
 mod facts;
 mod fast_path;
+mod needless;
 mod optional;
 mod output;
 mod persist;
@@ -431,6 +433,12 @@ impl Sender {
         // One reduction per window of data: a loss in the window that an echo has reduced already starts a recovery, but
         // costs nothing more (RFC 3168 section 6.1.2; Linux; ns-2).
         let reduced_already = why == Trigger::Loss && matches!(self.phase, Phase::Echo { .. }) && !Needs::of(p).apart;
+        if why == Trigger::Loss && self.optional.is_some() {
+            match reduced_already {
+                true => self.forget_needless(),
+                false => self.remember_recovery(),
+            }
+        }
         if !reduced_already {
             match self.optional.as_ref().and_then(|x| x.early_share()).filter(|_| why == Trigger::Early) {
                 Some(share) => self.law.change(Change::GiveUp(share)),

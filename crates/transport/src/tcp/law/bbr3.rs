@@ -470,7 +470,7 @@ impl Controller for Bbr3 {
     fn change(&mut self, change: Change) {
         match change {
             // What a recovery releases, and what idle time costs, it says itself.
-            Change::Cap(_) | Change::CapToThreshold | Change::PayOut(_) | Change::PaidOut | Change::Deflate(_) => {}
+            Change::Cap(_) | Change::CapToThreshold | Change::ReducingTo(_) | Change::Reduced | Change::Deflate(_) => {}
             Change::EndSlowStart | Change::GiveUp(_) => {}
             Change::Restore { cwnd, .. } => self.w.cwnd = self.w.cwnd.max(cwnd),
             _ => self.w.apply(change),

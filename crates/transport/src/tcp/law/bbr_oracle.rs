@@ -510,7 +510,9 @@ fn what_a_recovery_or_idle_time_takes_off_other_windows_leaves_this_one() {
     let mut bbr = Bbr::new(&params());
     steady(&mut bbr, 1, 400, 40, 0);
     let before = bbr.cwnd();
-    for change in [Change::Cap(1.0), Change::PayOut(1.0), Change::PaidOut, Change::GiveUp(0.9), Change::EndSlowStart] {
+    for change in
+        [Change::Cap(1.0), Change::ReducingTo(1.0), Change::Reduced, Change::GiveUp(0.9), Change::EndSlowStart]
+    {
         bbr.change(change);
         assert_eq!(bbr.cwnd(), before, "{change:?}");
     }

@@ -237,8 +237,8 @@ impl Controller for Copa {
         match change {
             // What a recovery releases it says itself.
             Change::CapToThreshold
-            | Change::PayOut(_)
-            | Change::PaidOut
+            | Change::ReducingTo(_)
+            | Change::Reduced
             | Change::Deflate(_)
             | Change::EndSlowStart => {}
             _ => self.w.apply(change),

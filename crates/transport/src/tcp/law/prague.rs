@@ -283,7 +283,7 @@ impl Controller for Prague {
         self.w.apply(change);
         // What is paid out over a recovery is on its way to the window that the reduction has left.
         match change {
-            Change::PayOut(_) => {}
+            Change::ReducingTo(_) => {}
             Change::Cap(_) if self.w.cwnd == before => {}
             _ => self.exact = self.w.cwnd,
         }

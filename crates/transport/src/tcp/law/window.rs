@@ -53,10 +53,10 @@ pub enum Change {
     OneSegment,
     /// It begins anew from so many bytes.
     StartFrom(f64),
-    /// What a reduction leaves while it is paid out over a round trip.
-    PayOut(f64),
-    /// The reduction has been paid out: the threshold is the window.
-    PaidOut,
+    /// What a reduction leaves while it goes on, over a round trip.
+    ReducingTo(f64),
+    /// The reduction is over: the threshold is the window.
+    Reduced,
     /// A partial ACK takes so many bytes off (NewReno).
     Deflate(f64),
     /// Another threshold.
@@ -155,8 +155,8 @@ impl Window {
             Change::Cap(most) => self.cwnd = self.cwnd.min(most),
             Change::CapToThreshold => self.cwnd = self.cwnd.min(self.ssthresh),
             Change::OneSegment => self.cwnd = self.cwnd.max(self.mss),
-            Change::StartFrom(cwnd) | Change::PayOut(cwnd) => self.cwnd = cwnd,
-            Change::PaidOut => self.cwnd = self.ssthresh,
+            Change::StartFrom(cwnd) | Change::ReducingTo(cwnd) => self.cwnd = cwnd,
+            Change::Reduced => self.cwnd = self.ssthresh,
             Change::Deflate(bytes) => self.cwnd = (self.cwnd - bytes).max(self.mss),
             Change::Threshold(ssthresh) => self.ssthresh = ssthresh,
             Change::EndSlowStart => self.ssthresh = self.cwnd,

@@ -14,12 +14,12 @@ use crate::tcp::undo::DetectSpurious;
 use crate::tcp::{Ack, stamp};
 use crosswind_base::{Dur, Packet, SackList, Time};
 
-/// Length of the segment that the receiver reports as received twice (RFC 2883 section 4), or zero.
-fn reported_twice(ack: u64, blocks: &[(u64, u64)]) -> u64 {
+/// The segment that the receiver reports as received twice (RFC 2883 section 4), or an empty one.
+fn reported_twice(ack: u64, blocks: &[(u64, u64)]) -> (u64, u64) {
     match blocks {
-        [first, ..] if first.1 <= ack => first.1 - first.0,
-        [first, second, ..] if second.0 <= first.0 && first.1 <= second.1 => first.1 - first.0,
-        _ => 0,
+        [first, ..] if first.1 <= ack => *first,
+        [first, second, ..] if second.0 <= first.0 && first.1 <= second.1 => *first,
+        _ => (0, 0),
     }
 }
 
@@ -70,6 +70,7 @@ impl Sender {
         let duplicate = pkt.ack == before && bare && self.nxt > before;
         let may_update = self.policies.window_updates == WindowUpdates::Duplicates;
         let duplicate = duplicate && (!window_update || !blocks.is_empty() || may_update);
+        let twice = if p.dsack.on() { reported_twice(pkt.ack, blocks) } else { (0, 0) };
         let cwnd = self.cwnd(p);
         let bytes = self.una - before - acked.known_bytes + sacked;
         let marks = self.marks(pkt, (delivered.segments, bytes), pkt.ack > before || sacked > 0, p);
@@ -89,7 +90,8 @@ impl Sender {
             ends_backoff: p.backoff_end == BackoffEnd::Sample || self.times_new_data(pkt, p),
             ts_ecr: pkt.ts_ecr,
             below_sent_at: acked.last_sent_at,
-            reported_twice: if p.dsack.on() { reported_twice(pkt.ack, blocks) } else { 0 },
+            reported_twice: twice.1 - twice.0,
+            twice_end: twice.1,
             in_flight_before,
             slow_start: self.law.window().in_slow_start(),
             window_limited: match p.grow_when {

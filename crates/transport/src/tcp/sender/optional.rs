@@ -1,17 +1,17 @@
-//! What few connections have, and others do not pay for: an early response, pacing, reductions paid out over a round trip,
-//! HyStart, tail loss probes, and the alarms of detectors that wait.
+//! What few connections have, and others do not pay for: an early response, pacing, reductions over a round trip,
+//! HyStart, tail loss probes, undo of recoveries, and the alarms of detectors.
 
+use super::caps::Reducing;
+use super::needless::Needless;
 use super::{Line, Sender, real};
 use crate::tcp::conn::ledger::{Delivery, Departure, Ledger};
 use crate::tcp::conn::scoreboard::Sent;
 use crate::tcp::detect::tlp::{Kind, Meaning, Situation, TailProbe, Tlp};
 use crate::tcp::detect::{Detect, Phase, Verdict};
 use crate::tcp::law::hystart::Watch;
-use crate::tcp::law::{Change, Controller, Needs, SentFacts};
+use crate::tcp::law::{Controller, Needs, SentFacts};
 use crate::tcp::pace::{Leaving, Pacer};
 use crate::tcp::params::{Reduction, TcpParams};
-use crate::tcp::reduction::halving::{Bounds, Halving};
-use crate::tcp::reduction::prr::{Progress, Prr, Safety};
 use crate::tcp::sender::writer::{Turn, Writer};
 use crate::tcp::signal::early::{Cost, Early};
 use crate::tcp::{Ack, Trigger};
@@ -26,14 +26,11 @@ pub(super) struct Optional {
     told_of: Option<u64>,
     hystart: Option<Watch>,
     probe: Option<Tlp>,
-    /// A recovery whose reduction is being paid out, by either rule.
-    prr: Option<Prr>,
-    halving: Option<Halving>,
+    pub(super) reducing: Reducing,
     writer: Option<Writer>,
+    pub(super) needless: Option<Needless>,
     /// Largest window that the peer has offered.
     window_max: u64,
-    /// All bytes delivered so far, in order or by SACK.
-    delivered: u64,
 }
 
 impl Optional {
@@ -46,19 +43,27 @@ impl Optional {
             hystart: Watch::asked_for(p),
             probe: (p.tail_probe == TailProbe::On).then(Tlp::default),
             writer: Writer::asked_for(p),
+            needless: Needless::asked_for(p),
             ..Optional::default()
         };
         let is_any =
             x.pacer.is_some() || x.ledger.is_some() || x.hystart.is_some() || x.probe.is_some() || x.writer.is_some();
-        let is_any = is_any || p.reduction != Reduction::AtOnce;
+        let is_any = is_any || x.needless.is_some() || p.reduction != Reduction::AtOnce;
         is_any.then(|| Box::new(x))
     }
     /// The retransmission timer has expired: nothing of a recovery goes on.
     pub(super) fn on_timeout(&mut self) {
-        (self.prr, self.halving) = (None, None);
+        self.reducing.stop();
+        if let Some(n) = &mut self.needless {
+            n.forget();
+        }
         if let Some(t) = &mut self.probe {
             t.stop();
         }
+        self.reset_hystart();
+    }
+    /// The window has been reduced: slow start, if any follows, is another one.
+    pub(super) fn reset_hystart(&mut self) {
         if let Some(h) = &mut self.hystart {
             h.reset();
         }
@@ -144,7 +149,7 @@ impl Sender {
     pub(super) fn resume(&mut self, before: u64, p: &TcpParams) {
         let (flight, before, mss) = (real(self.outstanding() + p.mss.0), real(before), self.law.window().mss());
         let (cwnd, ssthresh) = (flight.min(before).max(mss), before.max(2.0 * mss));
-        self.law.change(Change::Restore { cwnd, ssthresh });
+        self.restore(cwnd, ssthresh);
     }
 
     #[inline]
@@ -158,6 +163,7 @@ impl Sender {
             self.congested(Trigger::Early, p, line);
         }
         self.continue_reduction(before, p);
+        self.undo_needless(before, a, line);
         let (nxt, Some(x)) = (self.nxt, &mut self.optional) else { return };
         if let Some(pacer) = &mut x.pacer {
             pacer.on_ack(a);
@@ -172,95 +178,13 @@ impl Sender {
             self.congested(Trigger::Loss, p, line);
             self.end_reduction();
             self.phase = Phase::Open;
+            self.forget_needless();
         }
     }
 
     /// A tail loss probe turns out to have filled a hole.
     pub(super) fn is_repaired(&self, a: &Ack) -> bool {
         self.optional.as_ref().and_then(|x| x.probe.as_ref()).is_some_and(|t| t.repairs(a))
-    }
-
-    /// Bytes delivered since this was last asked.
-    fn newly_delivered(&mut self) -> u64 {
-        let all = self.una + self.board.sacked_bytes();
-        let Some(x) = &mut self.optional else { return 0 };
-        let newly = all.saturating_sub(x.delivered);
-        x.delivered = all;
-        newly
-    }
-
-    fn progress(&mut self, p: &TcpParams) -> Progress {
-        let mss = real(p.mss.0);
-        let is_safe =
-            if self.acked_now > 0 && !self.detector.status().found_losses { Safety::Safe } else { Safety::Unsafe };
-        Progress { newly: real(self.newly_delivered()) / mss, pipe: real(self.in_flight(p)) / mss, is_safe }
-    }
-
-    /// The window has been reduced from `base`: from now on it is paid out.
-    pub(super) fn begin_reduction(&mut self, base: f64, p: &TcpParams) {
-        if let Some(h) = self.optional.as_mut().and_then(|x| x.hystart.as_mut()) {
-            h.reset();
-        }
-        if p.reduction == Reduction::AtOnce || Needs::of(p).recovery {
-            return;
-        }
-        let mss = real(p.mss.0);
-        if p.reduction == Reduction::RateHalving {
-            self.law.change(Change::PayOut(base));
-            if let Some(x) = &mut self.optional {
-                x.halving = Some(Halving::default());
-            }
-            return self.halve(p);
-        }
-        let mut progress = self.progress(p);
-        let newly = progress.newly;
-        // A loss that the clock has told of counts as one segment delivered.
-        progress.newly = progress.newly.max(1.0);
-        let base = match p.reduction {
-            // What was in flight, without what SACK had reported before this ACK.
-            Reduction::PrrRfc9937 => real(self.outstanding() - self.board.sacked_bytes()) + newly * mss,
-            _ => base,
-        };
-        let mut prr = Prr::new(base / mss, self.law.ssthresh() / mss);
-        self.law.change(Change::PayOut((progress.pipe + prr.release(progress, p.reduction)) * mss));
-        if let Some(x) = &mut self.optional {
-            x.prr = Some(prr);
-        }
-    }
-
-    fn continue_reduction(&mut self, before: Phase, p: &TcpParams) {
-        if !matches!(before, Phase::Recovery { .. }) {
-            self.newly_delivered();
-            return;
-        }
-        if !self.phase_is_recovery() {
-            self.end_reduction();
-        }
-        self.halve(p);
-        let progress = self.progress(p);
-        let Some(prr) = self.optional.as_mut().and_then(|x| x.prr.as_mut()) else { return };
-        if progress.newly > 0.0 {
-            let window = progress.pipe + prr.release(progress, p.reduction);
-            self.law.change(Change::PayOut(window * real(p.mss.0)));
-        }
-    }
-
-    /// One more ACK of a recovery that halves the rate.
-    fn halve(&mut self, p: &TcpParams) {
-        let (mss, pipe) = (real(p.mss.0), real(self.in_flight(p)));
-        let Some(halving) = self.optional.as_mut().and_then(|x| x.halving.as_mut()) else { return };
-        let bounds = Bounds { cwnd: self.law.cwnd() / mss, ssthresh: self.law.ssthresh() / mss, pipe: pipe / mss };
-        self.law.change(Change::PayOut(halving.on_ack(bounds) * mss));
-    }
-
-    /// The recovery is over: the window is the threshold, or at most that where the rate was halved.
-    fn end_reduction(&mut self) {
-        if self.optional.as_mut().is_some_and(|x| x.halving.take().is_some()) {
-            self.law.change(Change::CapToThreshold);
-        }
-        if self.optional.as_mut().is_some_and(|x| x.prr.take().is_some()) {
-            self.law.change(Change::PaidOut);
-        }
     }
 
     /// Sets the alarm of the tail loss probe anew, where there is one.
@@ -296,8 +220,8 @@ impl Sender {
     }
 
     pub(super) fn note_departure(&mut self, left: SentSegment, p: &TcpParams) {
-        if let Some(prr) = self.optional.as_mut().and_then(|x| x.prr.as_mut()) {
-            prr.on_sent(real(left.payload) / real(p.mss.0));
+        if let Some(x) = &mut self.optional {
+            x.reducing.on_sent(real(left.payload) / real(p.mss.0));
         }
         self.plan_probe(left.now, p);
         self.write_down(left, p);

@@ -5,11 +5,10 @@ use super::{Line, Outgoing, Sender, real};
 use crate::tcp::conn::scoreboard::{Scoreboard, Sent};
 use crate::tcp::detect::{Detect, Phase, Release};
 use crate::tcp::law::{Change, Controller};
-use crate::tcp::params::{FinalSegment, RttSampling, SackAfterTimeout, TcpParams, WindowModeration};
+use crate::tcp::params::{FinalSegment, RttSampling, SackAfterTimeout, TcpParams};
 use crate::tcp::policies::TimedSegment;
-use crate::tcp::reduction::bound::bound;
 use crate::tcp::undo::DetectSpurious;
-use crate::tcp::{Ack, Trigger};
+use crate::tcp::{Ack, Trigger, stamp};
 use crosswind_base::Time;
 
 /// Duplicate ACKs as a reader of a trace counts them.
@@ -154,47 +153,6 @@ impl Sender {
         self.note_usage(self.stats.segments > sent_before, p);
         if self.optional.is_some() {
             self.note_app_limit(p);
-        }
-    }
-
-    /// Linux 2.4 (`tcp_cwnd_down`): in a recovery and after an echo, at most what is in flight and one segment.
-    #[inline]
-    pub(super) fn bound_by_flight(&mut self, p: &TcpParams) {
-        if p.flight_bound.on() && matches!(self.phase, Phase::Recovery { .. } | Phase::Echo { .. }) {
-            let in_flight = real(self.in_flight(p));
-            self.law.change(Change::Cap(bound(in_flight, self.law.window().mss())));
-        }
-    }
-
-    /// Linux 2.4 (`tcp_moderate_cwnd`): an ACK out of the ordinary releases three segments at most, and the window falls so
-    /// far that no later one releases the rest. Recovery and echo have rules of their own.
-    #[inline]
-    pub(super) fn moderate(&mut self, before: Phase, a: &Ack, p: &TcpParams) {
-        if p.window_moderation != WindowModeration::Off
-            && (before != Phase::Open || a.duplicate || a.sacked > 0 || a.newly_ce > 0)
-        {
-            self.moderate_dubious(p);
-        }
-    }
-
-    #[cold]
-    fn moderate_dubious(&mut self, p: &TcpParams) {
-        let has_own_rule =
-            matches!(self.phase, Phase::Recovery { .. } | Phase::Echo { .. }) || self.spurious.is_active();
-        if !has_own_rule {
-            let most = real(self.in_flight(p) + 3 * p.mss.0);
-            self.law.change(Change::Cap(most));
-        }
-    }
-
-    #[inline]
-    pub(super) fn restart_after_idle(&mut self, p: &TcpParams, now: Time) {
-        if self.outstanding() == 0 && p.idle_restart.on() && self.stats.segments > 0 {
-            let idle = now.since(self.last_sent);
-            if idle > self.rtt.rto(p) {
-                let initial = p.initial_window_segments as f64 * p.mss.0 as f64;
-                self.law.change(Change::Cap(initial));
-            }
         }
     }
 
@@ -361,6 +319,9 @@ impl Sender {
         self.stats.retransmitted_segments += 1;
         self.stats.retransmitted_bytes += payload;
         self.spurious.on_retransmission(payload);
+        if let Some(n) = self.optional.as_mut().and_then(|x| x.needless.as_mut()) {
+            n.on_retransmission(payload, stamp(now, p.timestamp_tick));
+        }
         self.last_sent = now;
         if self.timed.is_some_and(|t| s.start < t.0) && self.policies.timed_segment == TimedSegment::Dropped {
             self.timed = None;

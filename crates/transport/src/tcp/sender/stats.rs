@@ -23,6 +23,8 @@ pub struct SenderStats {
     pub spurious_episodes: u32,
     pub genuine_episodes: u32,
     pub fast_recoveries: u32,
+    /// Of those, taken back because they turned out to have been needless.
+    pub undone_recoveries: u32,
     pub ecn_reductions: u32,
     /// Reductions because the sender expected congestion.
     pub early_reductions: u32,
@@ -51,6 +53,7 @@ impl SenderStats {
         spurious_episodes: 0,
         genuine_episodes: 0,
         fast_recoveries: 0,
+        undone_recoveries: 0,
         ecn_reductions: 0,
         early_reductions: 0,
         local_reductions: 0,

@@ -170,7 +170,7 @@ impl Sender {
                 (flight + (a.bytes as f64).min(initial), flight_before.max(old.ssthresh()))
             }
         };
-        self.law.change(Change::Restore { cwnd, ssthresh });
+        self.restore(cwnd, ssthresh);
         // RFC 5682 step 3b: a loss in the flight that was never lost may start a recovery. Some rules want to be above the recovery point.
         if p.spurious_unlock.on() {
             self.recovery_point = self.una - 1;
@@ -180,6 +180,11 @@ impl Sender {
         {
             m.lift_above = self.nxt;
         }
+    }
+
+    /// A reduction, or a wait, was a mistake: window and threshold in bytes.
+    pub(super) fn restore(&mut self, cwnd: f64, ssthresh: f64) {
+        self.law.change(Change::Restore { cwnd, ssthresh });
     }
 
     /// RFC 4015 step 9, once data that was sent after the verdict is acknowledged.

@@ -4,6 +4,9 @@ pub mod dsack;
 pub mod eifel;
 #[cfg(test)]
 mod eifel_oracle;
+pub mod fast_recovery;
+#[cfg(test)]
+mod fast_recovery_oracle;
 pub mod frto;
 #[cfg(test)]
 mod frto_oracle;
