@@ -179,3 +179,12 @@ def test_every_command_and_option_that_pages_name_is_there() -> None:
     assert (
         unknown_word("crosswind run x.toml --rep 3") == "--rep" and unknown_word("crosswind study eplar D") == "eplar"
     )
+
+
+def test_every_test_that_the_page_on_rfc_9331_names_is_there() -> None:
+    page = (ROOT / "docs/validation-rfc9331.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([a-z0-9_]{20,}(?:\.tape)?)`", page))
+    assert len(named) >= 8
+    law = "".join(f.read_text(encoding="utf-8") for f in (ROOT / "crates/transport/src/tcp/law/prague").glob("*.rs"))
+    tapes = {f.name for f in (ROOT / "crates/transport/tests/tapes").glob("*.tape")}
+    assert [n for n in sorted(named) if n not in tapes and f"fn {n}(" not in law] == []

@@ -7,7 +7,11 @@ from typing import Any
 
 import crosswind as cw
 
-PRESETS = {"BBR": "linux-6-bbr", "CUBIC": "linux-6-cubic"}
+TCP = {
+    # The kernel's segments leave in bursts, at this rate in pairs.
+    "BBR": {"preset": "linux-6-bbr", "pacing_burst": "linux"},
+    "CUBIC": {"preset": "linux-6-cubic"},
+}
 SECONDS = 25
 """BBR's small window comes twice."""
 PAYLOAD_B, PACKET_B = 1448, 1500
@@ -55,7 +59,7 @@ class Case:
                 "start": {"uniform": [f"{start * 1e3:g} ms", f"{start * 1e3 + 20:g} ms"]},
                 "workload": self.workload,
                 "transport": "tcp",
-                "tcp": {"preset": PRESETS[law]},
+                "tcp": TCP[law],
             }
         whole: Table = {"name": f"twin-{self.name}", "duration": f"{SECONDS} s", "link": links, "flow": flows}
         whole["record"] = {"sample": "50 ms"}

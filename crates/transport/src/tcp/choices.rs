@@ -184,6 +184,17 @@ choice!(
     }
 );
 choice!(
+    /// What leaves at once where segments are paced.
+    #[derive(Default)]
+    PacingBurst {
+        /// One segment.
+        #[default]
+        Segment,
+        /// What is ready, up to 2^-10 s of the rate and 64 KiB, two segments at least; below 1.2 Mbit/s one (Linux).
+        Linux,
+    }
+);
+choice!(
     /// When the window may grow.
     GrowWhen {
         /// Only while the window, not the application, limits the sender (RFC 9293, Linux).

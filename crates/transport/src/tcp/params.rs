@@ -166,6 +166,9 @@ pub struct TcpParams {
     /// When segments may leave that the window allows.
     #[serde(default = "unpaced", skip_serializing_if = "is_unpaced")]
     pub pacing: Pacing,
+    /// What leaves at once where segments are paced.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub pacing_burst: PacingBurst,
     /// How slow start ends without a loss.
     #[serde(default, skip_serializing_if = "is_default")]
     pub slow_start: SlowStart,

@@ -155,7 +155,7 @@ fn rfc() -> TcpParams {
         window_moderation: WindowModeration::Off,
         recovery: Detection::Sack,
         dupthresh: 3,
-        limited_transmit: Switch::On, dcr: DcrParams::default(), early: EarlyParams::default(), pacing: Pacing::Off,
+        limited_transmit: Switch::On, dcr: DcrParams::default(), early: EarlyParams::default(), pacing: Pacing::Off, pacing_burst: PacingBurst::Segment,
         slow_start: SlowStart::Standard, hystart: SlowStartParams::default(), reduction: Reduction::AtOnce, flight_bound: Switch::Off, tail_probe: TailProbe::Off,
         host_queue: HostQueueParams::default(), sack: Switch::On,
         sack_after_timeout: SackAfterTimeout::Clear,

@@ -18,8 +18,8 @@
 //! | `bbr.refresh` | - | `below` | linux-6.18; `not-above`: until 5.10, a queue that empties puts the small window off |
 //! | `bbr.policer` | - | `on` | `bbr_lt_bw_sampling` |
 //!
-//! **Deviations**: 1. Segments leave one by one, in Linux several at once (two, below 24 Mbit/s); the window has room for three such
-//! bursts as in Linux. 2. Rates and windows are real numbers. 3. Marks (ECN) and a full queue of the host do not reduce the window, as
+//! **Deviations**: 1. Segments leave one by one, in Linux several at once (`pacing_burst = "linux"`: two, below 24 Mbit/s); the window has
+//! room for three such bursts as in Linux. 2. Rates and windows are real numbers. 3. Marks (ECN) and a full queue of the host do not reduce the window, as
 //! in Linux; they are counted as reductions. 4. A connection without a random stream begins its cycle in the first phase of gain 1.
 //! 5. A timeout counts as a loss for the search of policers when the next ACK comes.
 //!

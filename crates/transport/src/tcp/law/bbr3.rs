@@ -23,6 +23,7 @@
 //! | `bbr3.probe_rtt_interval` | time | 5 s | section 2.14.2 |
 //! | `bbr3.probe_rtt` | time | 200 ms | section 2.14 |
 //! | `bbr3.rtt_window` | time | 10 s | MinRTTFilterLen |
+//! | `bbr3.ecn` | - | off | section 5 leaves it open; on: alpha of 1/16, a third of it off the short-term cap, half marked is too much, to 5 ms (google) |
 //!
 //! **Deviations**: 1. Segments leave one by one, so the offload budget is one segment and the floor of four segments binds. 2. Gains and caps of
 //! each state are those of the draft's table where its routines set none; Drain keeps to both caps on what is in flight. 3. `max_bw`, not
@@ -31,21 +32,22 @@
 //! lost segment (google). 7. A loss that ends Startup sets `full_bw_now`, too. 8. `version = "google"`: plateau looked at on every ACK;
 //! margin on the first rate; Startup's window grows below two initial ones; equal round trips refresh `min_rtt`; ACK bunches of two times
 //! five rounds, 100 ms at most; CRUISE begins with the long-term cap as the short-term one; flights as they will be when the next segment
-//! leaves; too much loss is looked for on every ACK; no state comes back with an undo. Its response to ECN is left out: marks do not
-//! reduce the window, as the draft has no response either, so connections should not negotiate ECN.
+//! leaves; too much loss is looked for on every ACK; no state comes back with an undo. Its response to ECN is `bbr3.ecn`, off
+//! in both: connections should not negotiate ECN then. 9. It counts marks by rounds, google by the flight of each ACK, and ends no Startup by them.
 //!
 //! **Checked by**: `law/bbr3_oracle.rs` (the draft's pseudo-code over plain variables on random paths; the number vectors of its rules),
 //! `crates/sim/tests/bbr3.rs`, `crosswind reproduce bbr-draft` (the example cases of the draft's appendix).
 
 use super::super::Trigger;
 use super::super::detect::Phase;
-use super::super::params::{TcpParams, choice};
+use super::super::params::{Switch, TcpParams, choice};
 use super::{AckSample, Change, Controller, Delivery, Lost, SentFacts, Window, bbr::Largest, within};
 use crosswind_base::{ConfigError, Dur, Rng, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 mod cycle;
+mod marks;
 mod model;
 #[cfg(test)]
 mod vectors;
@@ -86,6 +88,8 @@ pub struct Bbr3Params {
     pub probe_rtt: Dur,
     /// How long the least round trip of the path is believed.
     pub rtt_window: Dur,
+    /// Whether congestion marks reduce what is in flight.
+    pub ecn: Switch,
 }
 
 impl Default for Bbr3Params {
@@ -104,6 +108,7 @@ impl Default for Bbr3Params {
             probe_rtt_interval: Dur::from_secs(5),
             probe_rtt: Dur::from_millis(200),
             rtt_window: Dur::from_secs(10),
+            ecn: Switch::Off,
         }
     }
 }
@@ -259,6 +264,7 @@ pub struct Bbr3 {
     /// Two times five rounds (google).
     bunches: [f64; 2],
     bunch_rounds: u32,
+    marks: marks::Marks,
 
     idle_restart: bool,
     /// What had been delivered when it heard last.
@@ -343,6 +349,7 @@ impl Bbr3 {
             extra_acked_delivered: 0.0,
             bunches: [0.0; 2],
             bunch_rounds: 0,
+            marks: marks::Marks::default(),
             idle_restart: false,
             heard_delivered: 0,
             is_full_now: false,
@@ -441,6 +448,7 @@ impl Controller for Bbr3 {
         let rs = self.read(s, d);
         self.update_latest_delivery_signals(&rs, d);
         self.update_congestion_signals(&rs, d);
+        self.hear_marks(s, &rs);
         self.note_use(s.ack.in_flight_before);
         self.update_ack_aggregation(&rs);
         self.check_full_bw_reached(&rs);

@@ -12,9 +12,11 @@
 //! | `dctcp.gain_shift` | - | 4 | rfc8257 section 4.2: g = 1/16 |
 //! | `dctcp.alpha_initial` | - | 1 | rfc8257 section 3.3 |
 //!
-//! **Deviations**: 1. Marks that come while a loss is repaired are counted and not answered, as in Linux.
+//! **Deviations**: 1. Marks that come while a loss is repaired are counted and not answered, as in Linux. 2. `rfc`: bytes count when SACK reports
+//! them (the RFC leaves SACK out), and a round is over when all that was in flight at its beginning is acknowledged, as the text of section 3.3 has
+//! it; its step 4 waits for one ACK more.
 //!
-//! **Checked by**: unit tests (the kernel's integers; as many marks a round at every rate; alpha above a step, the root of two over the window).
+//! **Checked by**: `law/dctcp_oracle.rs` (the kernel's integers and the RFC's steps on random ACKs), unit tests (the kernel's integers; as many marks a round at every rate; alpha above a step, the root of two over the window).
 
 use super::super::params::{TcpParams, choice};
 use super::super::{Ack, Trigger};

@@ -17,6 +17,8 @@ mod copa_oracle;
 pub mod cubic;
 pub mod cubic_linux;
 pub mod dctcp;
+#[cfg(test)]
+mod dctcp_oracle;
 pub mod drive;
 pub mod fast;
 pub mod hstcp;

@@ -18,7 +18,7 @@
 //! **Deviations**: 1. Windows are real numbers. 2. Segments leave one by one; the module sends what fits into 2^-12 s at once. 3. Round trips are smoothed
 //! over every sample (gain 1/8). 4. Without AccECN it is Reno without ECT; the module hands over to `reno`.
 //!
-//! **Checked by**: unit tests (two marks a round trip, the recursion of alpha, equal rates of unequal ways, the fall-back's score).
+//! **Checked by**: `law/prague/oracle.rs` (the module's fixed point on random ACKs, all four modes), unit tests (two marks a round trip, the recursion of alpha, equal rates of unequal ways, the fall-back's score).
 
 use super::super::detect::Phase;
 use super::super::ecn::Agreed;
@@ -314,5 +314,7 @@ impl Controller for Prague {
     }
 }
 
+#[cfg(test)]
+mod oracle;
 #[cfg(test)]
 mod tests;

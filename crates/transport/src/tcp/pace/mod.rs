@@ -10,28 +10,38 @@
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
 //! | `pacing` | - | `off` | bhandarkar-2006: `window` in TCP-LDP; a law that sets a rate (`bbr`) is paced always |
+//! | `pacing_burst` | - | `segment` | ours; `linux`: what is ready leaves at once until it fills 2^-10 s of the rate, two segments at least (one below 1.2 Mbit/s) |
 //!
 //! **Deviations**: 1. The first segment of a recovery leaves at once. 2. `window`: the round trip is smoothed as in rfc6298 over what the
 //! sender's own clock says of the segments that are acknowledged, whatever the tick of timestamps and of the retransmission timer; that
-//! timer's mean is used before the first segment is acknowledged. The window is that at the time of sending. 3. `linux`: segments leave
-//! one by one, in Linux as many as fit into a millisecond, two at least; the first ten are not paced, as there.
+//! timer's mean is used before the first segment is acknowledged. The window is that at the time of sending. 3. The first ten
+//! segments are not paced, as in Linux.
 //!
 //! **Checked by**: `tests/patience.rs` (claim B130); `tests/fast.rs` (a clock of 10 ms); unit tests (the ratios, and lateness).
 
 use super::Ack;
 use super::law::Needs;
 use super::law::rtt_filter::RttFilter;
-use super::params::{Pacing, TcpParams};
+use super::params::{Pacing, PacingBurst, TcpParams};
 use crosswind_base::{Dur, Time};
 
 /// Segments that Linux does not pace.
 const FIRST_SEGMENTS: u64 = 10;
+/// Part of a second whose bytes leave at once, and the most of them, in Linux.
+const BURSTS_PER_S: f64 = 1024.0;
+const BURST_MAX: f64 = 65_536.0;
+/// Bytes per second below which one segment at a time is enough.
+const SLOW: f64 = 150_000.0;
 
 /// When the next segment may leave.
 #[derive(Clone, Copy, Debug)]
 pub struct Pacer {
     next: Time,
     rule: Pacing,
+    burst: PacingBurst,
+    /// When a burst began, and how many bytes more may leave at that time.
+    burst_at: Time,
+    burst_left: f64,
     rtts: RttFilter,
     /// Something had to wait since the last alarm.
     is_wanted: Wanted,
@@ -62,7 +72,15 @@ pub struct Leaving {
 
 impl Pacer {
     pub fn asked_for(p: &TcpParams) -> Option<Pacer> {
-        let pacer = Pacer { next: Time::ZERO, rule: p.pacing, rtts: RttFilter::new(), is_wanted: Wanted::No };
+        let pacer = Pacer {
+            next: Time::ZERO,
+            rule: p.pacing,
+            burst: p.pacing_burst,
+            burst_at: Time::NEVER,
+            burst_left: 0.0,
+            rtts: RttFilter::new(),
+            is_wanted: Wanted::No,
+        };
         (p.pacing != Pacing::Off || Needs::of(p).pacing).then_some(pacer)
     }
     /// When the next segment may leave.
@@ -71,7 +89,7 @@ impl Pacer {
     }
     /// Whether a segment that could leave now has to wait.
     pub fn holds(&mut self, now: Time) -> bool {
-        let holds = now < self.next;
+        let holds = now < self.next && !(now == self.burst_at && self.burst_left > 0.0);
         if holds {
             self.is_wanted = Wanted::Yes;
         }
@@ -90,9 +108,20 @@ impl Pacer {
         let by_window = |srtt: Dur| ratio * l.cwnd / srtt.as_secs_f64();
         let rate = l.rate.or(l.of_timer.map(by_window)).filter(|rate| *rate > 0.0 && rate.is_finite());
         let Some(rate) = rate.filter(|_| l.segments >= FIRST_SEGMENTS) else { return };
+        if self.burst == PacingBurst::Linux {
+            self.count_burst(&l, rate);
+        }
         let gap = Dur::from_secs_f64(l.bytes as f64 / rate);
         let late = if l.now > self.next { l.now.since(self.next) } else { Dur::ZERO };
         self.next = self.next.max(l.now) + Dur(gap.0 - late.0.min(gap.0 / 2));
+    }
+    /// A segment belongs to the burst of its time, or begins one.
+    fn count_burst(&mut self, l: &Leaving, rate: f64) {
+        if l.now != self.burst_at {
+            let least = if rate < SLOW { l.mss } else { 2.0 * l.mss };
+            (self.burst_at, self.burst_left) = (l.now, (rate / BURSTS_PER_S).min(BURST_MAX).max(least));
+        }
+        self.burst_left -= l.bytes as f64;
     }
     fn left_by_window(&mut self, l: Leaving) {
         let seen = (self.rtts.smoothed_s > 0.0).then(|| Dur::from_secs_f64(self.rtts.smoothed_s));
@@ -130,6 +159,27 @@ mod tests {
             rate: None,
             segments: 10,
         }
+    }
+
+    #[test]
+    fn a_burst_of_linux_is_a_millisecond_of_the_rate_and_two_segments_at_least() {
+        let at_once = |rate: f64| {
+            let mut p = Pacer { burst: PacingBurst::Linux, ..pacer() };
+            let now = Time::from_secs_f64(1.0);
+            let mut segments = 0;
+            while !p.holds(now) {
+                p.left(Leaving { rate: Some(rate), ..segment(now) });
+                segments += 1;
+            }
+            let gap = p.next().since(now).as_secs_f64();
+            assert!((gap * rate / 1000.0 - f64::from(segments)).abs() < 0.51, "the rate is kept: {gap}");
+            assert!(p.holds(now + Dur(1)) && !p.holds(p.next()));
+            segments
+        };
+        assert_eq!([1e5, 1e6, 2e6, 10e6, 1e9].map(at_once), [1, 2, 2, 10, 66]);
+        let mut one = pacer();
+        one.left(Leaving { rate: Some(1e6), ..segment(Time::from_secs_f64(1.0)) });
+        assert!(one.holds(Time::from_secs_f64(1.0)), "one by one");
     }
 
     #[test]

@@ -70,7 +70,7 @@ impl Bbr3 {
         self.next_round_delivered = delivered;
     }
 
-    fn is_probing_bw(&self) -> bool {
+    pub(super) fn is_probing_bw(&self) -> bool {
         matches!(self.state, State::Startup | State::Refill | State::Up)
     }
 

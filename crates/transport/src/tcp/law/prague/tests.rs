@@ -118,3 +118,30 @@ fn the_rate_is_the_window_over_the_round_trip_and_twice_that_far_below_the_thres
     law.w.ssthresh = law.w.cwnd;
     assert_eq!(law.pacing_rate(), Some(40.0 * law.w.mss / 0.02));
 }
+
+#[test]
+fn the_window_never_falls_below_two_segments() {
+    let mut law = at(&params(RttScaling::Off), 3.0);
+    for _ in 0..9 {
+        law.has_seen_mark = false;
+        law.reduce(Trigger::Echo, 0.0);
+    }
+    assert_eq!(law.exact, 2.0 * law.w.mss);
+    law.reduce(Trigger::Loss, 0.0);
+    assert_eq!(law.exact, 2.0 * law.w.mss);
+}
+
+#[test]
+fn the_preset_finds_losses_by_time_and_sends_ect1_to_those_who_count_marks_only() {
+    use super::super::super::ecn::CodePoints;
+    use crate::tcp::params::Detection;
+    use crate::tcp::policies::RetransmissionEct::AsControl;
+    use crosswind_base::Ecn;
+    let p = preset::preset("prague").expect("a preset");
+    assert_eq!(p.recovery, Detection::Rack);
+    let counted = CodePoints::of(Agreed::Accurate, &p, AsControl);
+    assert_eq!((counted.data, counted.again, counted.control), (Ecn::Ect1, Ecn::Ect1, Ecn::Ect1));
+    assert_eq!(CodePoints::of(Agreed::Classic, &p, AsControl), CodePoints::NONE);
+    let replaced = TcpParams { codepoint: Default::default(), ..p };
+    assert_eq!(CodePoints::of(Agreed::Accurate, &replaced, AsControl).data, Ecn::Ect0);
+}
