@@ -184,9 +184,8 @@ def _probe_rtts(p: Probe) -> list[tuple[int, int]]:
 
 
 def _probe_rtt_after(p: Probe) -> float:
-    """Seconds from the end of a ProbeRTT, when the least round trip is renewed, to the next."""
-    stays = _probe_rtts(p)
-    return float(np.mean([p.t[b[0]] - p.t[a[1] + 1] for a, b in pairwise(stays)]))
+    """Seconds from the end of a ProbeRTT to the next, the least: a smaller round trip in between puts the next off."""
+    return float(min(p.t[b[0]] - p.t[a[1] + 1] for a, b in pairwise(_probe_rtts(p))))
 
 
 def _stay_beyond(p: Probe) -> float:
@@ -197,7 +196,7 @@ def _stay_beyond(p: Probe) -> float:
 
 def _least_in_probe_rtt(p: Probe) -> float:
     """In flight, over half a product as the law sees it; four packets are always allowed."""
-    product = p.get("path_rate_bps") / 8 * p.get("least_rtt_ns") / 1e9
+    product = p.get("path_rate_bps", 0.0) / 8 * p.get("least_rtt_ns", 0.0) / 1e9
     bound = np.maximum(0.5 * product, 4 * PAYLOAD_B)
     return float(np.mean([(p.get("in_flight_bytes")[a:b] / bound[a:b]).min() for a, b in _probe_rtts(p)]))
 
