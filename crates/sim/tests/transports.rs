@@ -49,6 +49,21 @@ fn a_transfer_arrives_over_every_reliable_transport() {
 }
 
 #[test]
+fn a_program_that_writes_single_bytes_is_as_quick_as_one_that_writes_all_at_once() {
+    // Without an end it has written a terabyte before the first packet leaves.
+    let of = |write: Value| {
+        let mut s = over(json!("udt"), json!({ "type": "bulk", "write": write }));
+        s["duration"] = json!("2 s");
+        run(&s)
+    };
+    let [one, whole] = [json!("1 B"), Value::Null].map(of);
+    for column in ["received_bytes", "sent_packets", "goodput_bps"] {
+        assert_eq!(cell(&one, column), cell(&whole, column), "{column}");
+    }
+    assert!(cell(&one, "received_bytes") > 1e5);
+}
+
+#[test]
 fn the_one_key_says_what_the_old_keys_say() {
     let bulk = json!({ "type": "bulk", "size": "1 MB" });
     for (name, keys) in [("tcp", json!({ "mss": "500 B" })), ("udt", json!({ "packet_size": "1000 B" }))] {

@@ -1,5 +1,7 @@
 //! What a run has to ask the machine: whether there is memory left.
 
+use crosswind_base::ConfigError;
+
 /// Packets below this number are no danger to any machine, and not worth a question to it.
 const MANY_PACKETS: usize = 1 << 20;
 /// What a run leaves to others.
@@ -19,6 +21,24 @@ fn is_dangerous(packets: usize, free_bytes: Option<u64>) -> bool {
     packets >= MANY_PACKETS && free_bytes.is_some_and(|free| free < needed)
 }
 
+/// How many directed links are made before somebody looks whether the machine has memory for more.
+const LINKS_A_TIME: usize = 1024;
+
+/// Refuses to make more of `all` directed links when the machine is about to have no memory left: what queues hold of their own, such
+/// as the buckets of CAKE, is part of no estimate.
+pub fn room_for_more(made: usize, all: usize) -> Result<(), ConfigError> {
+    if made == 0 || !made.is_multiple_of(LINKS_A_TIME) { Ok(()) } else { links_fit(made, all, available_bytes()) }
+}
+
+fn links_fit(made: usize, all: usize, free_bytes: Option<u64>) -> Result<(), ConfigError> {
+    if free_bytes.is_none_or(|free| free >= RESERVE_BYTES) {
+        return Ok(());
+    }
+    let found = format!("no memory after {made} of {all} directed links (two of each link)");
+    let hint = "fewer links, fewer workers, or queues that hold less of their own than CAKE";
+    Err(ConfigError::new("link", found, "links and queues that fit into the memory that is free").hint(hint))
+}
+
 /// Memory that this machine can still give; `None` where it does not tell.
 #[expect(clippy::disallowed_methods, reason = "whether a run fits is a question about the machine")]
 pub fn available_bytes() -> Option<u64> {
@@ -30,6 +50,15 @@ pub fn available_bytes() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn links_are_made_while_there_is_memory_and_then_refused_in_one_line() {
+        assert!(links_fit(1024, 4000, Some(RESERVE_BYTES)).is_ok() && links_fit(1024, 4000, None).is_ok());
+        let e = links_fit(1024, 4000, Some(RESERVE_BYTES - 1)).unwrap_err();
+        assert_eq!(e.path, "link");
+        let told = e.to_string();
+        assert!(told.contains("1024 of 4000") && told.lines().count() == 1, "{told}");
+    }
 
     #[test]
     fn only_a_full_network_on_a_machine_without_memory_ends_a_run() {

@@ -136,6 +136,7 @@ impl<'p> World<'p> {
         let shared = Streams::new(rep.seed);
         let mut stages = Vec::with_capacity(plan.egresses.len());
         for i in 0..plan.egresses.len() {
+            machine::room_for_more(i, plan.egresses.len())?;
             stages.push(plan.stage(i, [&streams, &shared], rep.index)?);
         }
         let (hops, starts) = flatten(plan);

@@ -1,12 +1,13 @@
 //! From a [`Scenario`] to a [`Plan`]: flat tables from which a world is built, once per run, without looking at names.
 
 use super::body::Direction;
+use super::lookup::{Lookup, Wanted};
 use super::plan::{EgressPlan, FlowPlan, GroupPlan, Plan};
 use super::routes::{Pair, Router};
 use super::start::StartRule;
 use super::topology::{Ends, Graph};
 use super::transport::Chosen;
-use super::types::{Events, Scenario};
+use super::types::Scenario;
 use super::{boundary, build, names, queues, timeline};
 use crosswind_base::{ConfigError, Dur};
 use crosswind_net::registry::EgressMaker;
@@ -21,10 +22,11 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
     let (routes, route_of) = find_routes(s, &graph, &ends)?;
     let mut groups = Vec::with_capacity(s.flow.len());
     let mut flows = Vec::new();
+    let [with_events, with_hist] = [&s.record.events, &s.record.hist].map(Wanted::of);
+    let awaited = if s.until.is_empty() { Wanted::All } else { Wanted::these(&s.until) };
     for ((name, f), (from, to)) in s.flow.iter().zip(&ends) {
         let group = groups.len() as u32;
-        let [events, hist] = [&s.record.events, &s.record.hist].map(|of| recorded(of, name));
-        let is_awaited = s.until.is_empty() || s.until.contains(name);
+        let [events, hist, is_awaited] = [&with_events, &with_hist, &awaited].map(|of| of.has(name));
         groups.push(GroupPlan {
             name: name.clone(),
             count: f.count * f.workload.connections(),
@@ -41,15 +43,15 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
         for k in 0..f.count {
             let pair = Pair { from: from.of_member(k), to: to.of_member(k) };
             let member = if f.count == 1 { name.clone() } else { format!("{name}-{}", k + 1) };
-            let events = events || recorded(&s.record.events, &member);
-            let hist = hist || recorded(&s.record.hist, &member);
-            let is_awaited = is_awaited || s.until.contains(&member);
+            let events = events || with_events.has(&member);
+            let hist = hist || with_hist.has(&member);
+            let is_awaited = is_awaited || awaited.has(&member);
             for connection in 0..f.workload.connections() {
                 let name = f.workload.connection_name(&member, connection);
                 flows.push(FlowPlan {
-                    events: events || recorded(&s.record.events, &name),
-                    hist: hist || recorded(&s.record.hist, &name),
-                    is_awaited: is_awaited || s.until.contains(&name),
+                    events: events || with_events.has(&name),
+                    hist: hist || with_hist.has(&name),
+                    is_awaited: is_awaited || awaited.has(&name),
                     name,
                     group,
                     index_in_group: k,
@@ -62,7 +64,9 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
             }
         }
     }
+    let hosts = flows.iter().map(|f| [f.from, f.to]).collect();
     let mut plan = Plan {
+        lookup: Lookup::new(graph.edges.iter().map(|e| e.name.as_str()), hosts, &s.record),
         name: s.name.clone(),
         title: s.title.clone(),
         seed: s.seed,
@@ -100,8 +104,7 @@ fn complete(plan: &mut Plan, s: &Scenario) -> Result<(), ConfigError> {
 fn sampled_names(plan: &Plan) -> Result<(), ConfigError> {
     use crosswind_net::sched::classify::FlowNames;
     for (i, name) in plan.record.sampled.iter().flatten().enumerate() {
-        let is_link = plan.egresses.iter().any(|e| e.name == *name);
-        if !is_link && plan.ids(name).is_none() {
+        if plan.link(name).is_none() && plan.ids(name).is_none() {
             let groups = plan.groups.iter().map(|g| g.name.as_str());
             let mut valid: Vec<&str> = groups.chain(plan.egresses.iter().map(|e| e.name.as_str())).collect();
             valid.dedup();
@@ -110,13 +113,6 @@ fn sampled_names(plan: &Plan) -> Result<(), ConfigError> {
         }
     }
     Ok(())
-}
-
-fn recorded(wanted: &Events, name: &str) -> bool {
-    match wanted {
-        Events::All(_) => true,
-        Events::Of(names) => names.iter().any(|n| n == name),
-    }
 }
 
 fn flow_ends<'a>(s: &Scenario, graph: &'a Graph) -> Result<Vec<(Ends<'a>, Ends<'a>)>, ConfigError> {

@@ -23,6 +23,7 @@ mod files;
 mod host_queue;
 mod lifetime;
 mod limits;
+mod lookup;
 mod names;
 mod parse;
 mod plan;

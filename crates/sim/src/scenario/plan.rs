@@ -5,6 +5,7 @@ use super::change::Change;
 use super::domains::{Crossing, EdgePlan};
 use super::host_queue::HostQueueParams;
 use super::lifetime::LifetimeParams;
+use super::lookup::Lookup;
 use super::sharing::Sharing;
 use super::start::{self, Repetition, StartRule};
 use super::transport::TransportPlan;
@@ -111,6 +112,7 @@ pub struct Plan {
     pub timeline: Vec<Change>,
     pub sharing: Sharing,
     pub record: Record,
+    pub(super) lookup: Lookup,
 }
 
 impl Plan {
@@ -146,37 +148,101 @@ impl Plan {
 }
 
 impl Plan {
-    /// Whether something has a time series. `names`: what it, or what it belongs to, is called.
-    fn is_sampled(&self, names: &[&str]) -> bool {
-        self.record.sampled.as_ref().is_none_or(|wanted| wanted.iter().any(|w| names.contains(&w.as_str())))
+    /// Both directions of the link with this name.
+    pub(super) fn link(&self, name: &str) -> Option<[u32; 2]> {
+        self.lookup.link(name)
     }
     pub fn is_sampled_flow(&self, flow: usize) -> bool {
         let f = &self.flows[flow];
-        self.is_sampled(&[&f.name, f.member(), &self.group(f).name])
+        self.lookup.is_sampled(&[&f.name, f.member(), &self.group(f).name])
     }
     /// Both directions of a link have a time series, or none.
     pub fn is_sampled_link(&self, egress: usize) -> bool {
-        self.is_sampled(&[&self.egresses[egress].name])
+        self.lookup.is_sampled(&[&self.egresses[egress].name])
+    }
+
+    /// Groups stand in the order of their names.
+    fn group_named(&self, name: &str) -> Option<&GroupPlan> {
+        self.groups.binary_search_by(|g| g.name.as_str().cmp(name)).ok().map(|i| &self.groups[i])
+    }
+
+    /// The flows of one member of a group: `group` where there is one only, else `group-3`.
+    fn member_named(&self, name: &str) -> Option<Range<u32>> {
+        if let Some(g) = self.group_named(name) {
+            return (g.members() == 1).then(|| g.first..g.first + g.count);
+        }
+        let (group, number) = name.rsplit_once('-')?;
+        let g = self.group_named(group).filter(|g| g.members() > 1)?;
+        let number = number.parse::<u32>().ok().filter(|k| (1..=g.members()).contains(k))?;
+        let first = g.first + (number - 1) * g.workload.connections();
+        let is_it = self.flows[first as usize].member() == name;
+        is_it.then(|| first..first + g.workload.connections())
+    }
+}
+
+impl GroupPlan {
+    fn members(&self) -> u32 {
+        self.count / self.workload.connections()
     }
 }
 
 /// A name is that of a group, of a member of a group (with all its connections), or of one flow.
 impl FlowNames for Plan {
     fn ids(&self, name: &str) -> Option<Vec<Range<u32>>> {
-        if let Some(g) = self.groups.iter().find(|g| g.name == name) {
+        if let Some(g) = self.group_named(name) {
             return Some(std::iter::once(g.first..g.first + g.count).collect());
         }
-        let named = |i: &u32| {
-            let f = &self.flows[*i as usize];
-            f.name == name || f.member() == name
+        let (member, is_connection) = name.split_once('/').map_or((name, false), |(member, _)| (member, true));
+        let mut flows = self.member_named(member)?;
+        let ids = match is_connection {
+            false => flows,
+            true => flows.find(|i| self.flows[*i as usize].name == name).map(|i| i..i + 1)?,
         };
-        let ids: Vec<Range<u32>> = (0..self.flows.len() as u32).filter(named).map(|i| i..i + 1).collect();
-        (!ids.is_empty()).then_some(ids)
+        Some(std::iter::once(ids).collect())
     }
     fn groups(&self) -> Vec<&str> {
         self.groups.iter().map(|g| g.name.as_str()).collect()
     }
     fn hosts(&self) -> Arc<[[u32; 2]]> {
-        self.flows.iter().map(|f| [f.from, f.to]).collect()
+        self.lookup.hosts()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{gprs, plan};
+    use super::*;
+    use serde_json::json;
+
+    /// What a walk through all flows finds.
+    fn by_walking(plan: &Plan, name: &str) -> Vec<u32> {
+        let is_named = |i: &u32| {
+            let f = &plan.flows[*i as usize];
+            plan.group(f).name == name || f.name == name || f.member() == name
+        };
+        (0..plan.flows.len() as u32).filter(is_named).collect()
+    }
+
+    #[test]
+    fn a_name_finds_what_a_walk_through_all_flows_finds() {
+        let mut v = gprs();
+        let page =
+            |count: u32| json!({ "from": "server", "to": "mobile", "count": count, "workload": { "type": "page" } });
+        for (name, count) in [("page", 1), ("pages", 12), ("a-2", 1), ("a", 1), ("z-1-2", 3)] {
+            v["flow"][name] = page(count);
+        }
+        let plan = plan(&v).expect("a valid scenario");
+        let mut names: Vec<String> = plan.flows.iter().flat_map(|f| [f.name.clone(), f.member().into()]).collect();
+        names.extend(plan.groups.iter().map(|g| g.name.clone()));
+        let wrong =
+            ["pages-13", "pages-0", "pages-01", "pages-+1", "page-1", "a-1", "a-2-1", "pages-3/no", "z-1", "", "-"];
+        names.extend(wrong.map(String::from));
+        for name in &names {
+            let found: Vec<u32> = plan.ids(name).into_iter().flatten().flatten().collect();
+            assert_eq!(found, by_walking(&plan, name), "{name}");
+        }
+        assert!(wrong.iter().all(|name| plan.ids(name).is_none()), "of what there is not there are no flows");
+        assert_eq!([plan.link("lan"), plan.link("last-hop")], [Some([0, 1]), Some([2, 3])]);
+        assert_eq!(plan.link("bulk"), None);
     }
 }

@@ -95,18 +95,16 @@ fn links(t: &Timed, link: &str, plan: &Plan, path: &str) -> Result<Vec<(Target, 
         reverse.extend(own.clone());
     }
     let ways = [(Direction::Forward, set), (Direction::Reverse, reverse)];
-    let mut out = Vec::new();
-    for (i, e) in plan.egresses.iter().enumerate().filter(|(_, e)| e.name == link) {
-        for (direction, set) in &ways {
-            if e.direction == *direction && t.direction.is_none_or(|d| d == *direction) {
-                of_present_types(&t.set, &e.spec, &format!("{path}.set"))?;
-                out.push((Target::Egress(i as u32), set.clone()));
-            }
-        }
-    }
-    if out.is_empty() {
+    let egresses = plan.link(link).ok_or_else(|| {
         let names: Vec<&str> = plan.egresses.iter().step_by(2).map(|e| e.name.as_str()).collect();
-        return Err(names::unknown(link, &format!("{path}.link"), "the name of a link", &names));
+        names::unknown(link, &format!("{path}.link"), "the name of a link", &names)
+    })?;
+    let mut out = Vec::new();
+    for (i, (direction, set)) in egresses.into_iter().zip(ways) {
+        if t.direction.is_none_or(|d| d == direction) {
+            of_present_types(&t.set, &plan.egresses[i as usize].spec, &format!("{path}.set"))?;
+            out.push((Target::Egress(i), set));
+        }
     }
     Ok(out)
 }

@@ -213,10 +213,19 @@ impl Stream for Rate {
 
     /// The sending half is told when the application has done all it can.
     fn write(&mut self, bytes: u64, _: &mut EndIo<'_, '_>) -> Wrote {
+        self.keep(bytes);
+        Wrote::Kept
+    }
+
+    /// No write sends anything.
+    fn quiet_space(&self) -> u64 {
+        self.space()
+    }
+
+    fn keep(&mut self, bytes: u64) {
         if let Some(tx) = &mut self.tx {
             tx.supply().write(bytes);
         }
-        Wrote::Kept
     }
 
     fn close(&mut self, _: &mut EndIo<'_, '_>) {

@@ -335,8 +335,15 @@ impl Stream for Foreign {
         BUFFER_BYTES - self.waiting_bytes.min(BUFFER_BYTES)
     }
     fn write(&mut self, bytes: u64, _: &mut EndIo<'_, '_>) -> Wrote {
-        self.waiting_bytes += bytes;
+        self.keep(bytes);
         Wrote::Kept
+    }
+    /// No write sends anything.
+    fn quiet_space(&self) -> u64 {
+        self.space()
+    }
+    fn keep(&mut self, bytes: u64) {
+        self.waiting_bytes += bytes;
     }
     fn close(&mut self, _: &mut EndIo<'_, '_>) {
         self.is_closing = true;

@@ -56,7 +56,7 @@ pub struct Departure {
 }
 
 /// What an ACK has shown of the path.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Delivery {
     /// Bytes delivered so far, and when the last of them were.
     pub delivered: u64,
