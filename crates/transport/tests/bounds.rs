@@ -47,6 +47,21 @@ fn parameters_of_laws() {
         }
     }
     refused(json!({ "westwood": { "tau": "0 s" } }), "westwood.tau (in seconds)");
+    for (key, low, high, path) in [
+        ("probe_gain", json!(1.0), json!(2.0), "probe_gain"),
+        ("window_gain", json!(1.0), json!(100.0), "window_gain"),
+        ("rate_rounds", json!(2), json!(1000), "rate_rounds"),
+        ("rtt_window", json!("1 ms"), json!("1000000 s"), "rtt_window (in seconds)"),
+    ] {
+        accepted(json!({ "bbr": { key: low } }));
+        accepted(json!({ "bbr": { key: high } }));
+        let beyond = match key {
+            "rate_rounds" => [json!(1), json!(1001)],
+            "rtt_window" => [json!("999 us"), json!("1000001 s")],
+            _ => [json!(0.999), json!(high.as_f64().expect("a number") + 0.001)],
+        };
+        beyond.into_iter().for_each(|b| refused(json!({ "bbr": { key: b } }), &format!("bbr.{path}")));
+    }
     accepted(json!({ "fast": { "low_rate": "1 Mbit/s", "middle_rate": "1 Mbit/s" } }));
     accepted(json!({ "fast": { "low_rate": "1 Mbit/s", "middle_rate": "2 Mbit/s" } }));
     refused(json!({ "fast": { "low_rate": "2 Mbit/s", "middle_rate": "1 Mbit/s" } }), "fast.low_rate");

@@ -4,8 +4,9 @@ use crosswind_base::units::Size;
 use crosswind_base::{Dur, TcpFlags, Time};
 use crosswind_testkit::tcp::pair::{End, Fate, Pair, Pick};
 use crosswind_transport::tcp::law::Controller;
+use crosswind_transport::tcp::law::own::{Facts, Maker, OwnLaw};
 use crosswind_transport::tcp::params::*;
-use crosswind_transport::tcp::{TcpParams, preset};
+use crosswind_transport::tcp::{TcpParams, Trigger, preset};
 
 const MSS: u64 = 536;
 const END: Time = Time(600_000_000_000);
@@ -187,4 +188,52 @@ fn a_closed_connection_hands_its_threshold_to_the_next_and_a_flush_takes_it_away
     assert!(second.left.conn.tx.stats().cwnd_max_bytes < first.left.conn.tx.stats().cwnd_max_bytes);
     let third = connection(Some(crosswind_transport::tcp::share::Cache::new(None)));
     assert_eq!(third.left.conn.ssthresh_initial, 65535);
+}
+
+#[test]
+fn an_impatient_recovery_times_out_where_a_steady_one_repairs_hole_after_hole() {
+    // Fifteen holes at one a round trip of 100 ms: the timer, at least a second, runs out unless each partial ACK restarts it.
+    let timeouts = |patience| {
+        let newreno = NewRenoParams { patience, ..NewRenoParams::default() };
+        let rfc = TcpParams { recovery: Detection::Newreno, sack: Switch::Off, newreno, ..make("rfc") };
+        let p = TcpParams { mss: Size(MSS), initial_window_segments: 40, initial_ssthresh: Size(40 * MSS), ..rfc };
+        let mut w = Pair::new(p, 200 * MSS, Dur::from_millis(50), 1);
+        (45..60).for_each(|i| w.forward.rules.push((Pick::Seq { seq: segment(i), copy: 0 }, Fate::Lose)));
+        w.run(END);
+        assert!(w.is_done());
+        w.left.conn.tx.stats().timeouts
+    };
+    assert_eq!((timeouts(Patience::SlowButSteady), timeouts(Patience::Impatient)), (0, 1));
+}
+
+/// Counts rates that are said to be less than the path carries.
+#[derive(Clone)]
+struct Listens(std::sync::Arc<[std::sync::atomic::AtomicU32; 2]>);
+
+impl OwnLaw for Listens {
+    fn on_ack(&mut self, f: &Facts) -> Option<f64> {
+        if let Some(d) = &f.delivery {
+            self.0[usize::from(d.is_app_limited)].fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        }
+        None
+    }
+    fn reduce(&mut self, _why: Trigger, _f: &Facts) -> Option<f64> {
+        None
+    }
+    fn copy(&self) -> Box<dyn OwnLaw> {
+        Box::new(self.clone())
+    }
+}
+
+#[test]
+fn a_law_that_sends_all_it_may_has_samples_that_say_what_the_path_carries() {
+    let heard: std::sync::Arc<[std::sync::atomic::AtomicU32; 2]> = Default::default();
+    let copy = heard.clone();
+    let own = Maker::new(move |_| Box::new(Listens(copy.clone()))).of_every_ack();
+    let p = TcpParams { law: LawName::Own, own_law: "listens".into(), own, mss: Size(MSS), ..make("rfc") };
+    // The end, where the application has no more to send, lies beyond the end of this run.
+    let mut w = Pair::new(TcpParams { send_buffer: Size(1 << 30), ..p }, 100_000 * MSS, Dur::from_millis(50), 1);
+    w.run(Time::from_secs_f64(1.0));
+    let [full, limited] = [0, 1].map(|i| heard[i].load(std::sync::atomic::Ordering::Relaxed));
+    assert!(full > 50 && limited == 0, "{full} samples, {limited} said to be limited by the application");
 }

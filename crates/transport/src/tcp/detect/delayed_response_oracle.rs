@@ -37,16 +37,22 @@ impl Dcr {
         self.srtt = if self.srtt == 0.0 { ms } else { 0.875 * self.srtt + 0.125 * ms };
         self.rtt_inst = ms;
     }
-    /// Returns whether the congestion response begins.
-    fn on_dupack(&mut self, now: f64, packets_in_flight: u64) -> bool {
+    /// Returns whether the congestion response begins. `outstanding`: FlightSize of RFC 4653, with what SACK has reported.
+    fn on_dupack(&mut self, now: f64, packets_in_flight: u64, outstanding: u64) -> bool {
         if !self.active {
             self.active = true;
             self.deadline = now + self.srtt;
-            let scale = if self.wait == Wait::Duplicates { self.srtt / self.rtt_inst } else { 1.0 };
+            let scale =
+                if self.wait == Wait::Duplicates && self.rtt_inst > 0.0 { self.srtt / self.rtt_inst } else { 1.0 };
             self.thresh = u64::max(3, (packets_in_flight as f64 * scale).round() as u64);
             self.count = 0;
         }
         self.count += 1;
+        match self.wait {
+            Wait::NcrCareful => self.thresh = u64::max(3, (2 * outstanding).div_ceil(3)),
+            Wait::NcrAggressive => self.thresh = u64::max(3, outstanding.div_ceil(2)),
+            _ => {}
+        }
         let over = if self.wait == Wait::Timer { now >= self.deadline } else { self.count >= self.thresh };
         self.active &= !over;
         over
@@ -59,12 +65,63 @@ impl Dcr {
 #[test]
 fn the_response_begins_when_the_pseudo_code_says() {
     let mut responses = 0;
-    for wait in [Wait::Timer, Wait::Duplicates, Wait::Window] {
-        for seed in 0..40 {
-            responses += compare(wait, seed);
-        }
+    for wait in [Wait::Timer, Wait::Duplicates, Wait::Window, Wait::NcrCareful, Wait::NcrAggressive] {
+        let of_wait: u32 = (0..40).map(|seed| compare(wait, seed)).sum();
+        assert!(of_wait > 20, "waits that end in a response are part of the trace ({of_wait} of {wait:?})");
+        responses += of_wait;
     }
-    assert!(responses > 100, "waits that end in a response are part of the trace ({responses})");
+    assert!(responses > 200, "{responses}");
+}
+
+#[test]
+fn duplicates_begin_a_wait_outside_of_recoveries_and_of_slow_start_but_for_ncr() {
+    let (recovery, timeout) = (Phase::Recovery { high: 50 * MSS }, Phase::Timeout { high: 50 * MSS });
+    let echo = Phase::Echo { high: 50 * MSS };
+    for (wait, phase, slow_start, waits) in [
+        (Wait::Timer, Phase::Open, false, true),
+        (Wait::Timer, echo, false, true),
+        (Wait::Timer, Phase::Open, true, false),
+        (Wait::Timer, recovery, false, false),
+        (Wait::Timer, timeout, false, false),
+        (Wait::NcrCareful, Phase::Open, true, true),
+        (Wait::NcrAggressive, echo, true, true),
+        (Wait::NcrAggressive, recovery, true, false),
+        (Wait::NcrAggressive, timeout, false, false),
+    ] {
+        let (mut ours, mut board, v) = after_duplicates(wait, 0);
+        let sacked = board.sack((MSS, 2 * MSS), 0, &mut false);
+        let a = Ack { sacked, duplicate: true, slow_start, in_flight_before: FLIGHT * MSS, ..Ack::default() };
+        ours.on_ack(&a, &[], &mut board, &View { phase, ..v });
+        assert_eq!(ours.is_waiting(), waits, "{wait:?} in {phase:?}, slow start {slow_start}");
+    }
+}
+
+#[test]
+fn a_wait_that_has_begun_goes_on_in_slow_start() {
+    let (mut ours, mut board, v) = after_duplicates(Wait::Window, 2);
+    let sacked = board.sack((3 * MSS, 4 * MSS), 0, &mut false);
+    let a = Ack { sacked, duplicate: true, slow_start: true, in_flight_before: FLIGHT * MSS, ..Ack::default() };
+    assert_eq!(ours.on_ack(&a, &[], &mut board, &v), Verdict::Nothing, "the third of forty duplicates");
+    assert!(ours.is_waiting());
+}
+
+#[test]
+fn a_round_trip_of_no_time_scales_nothing() {
+    let p = preset::preset("sack-dcr").expect("a preset");
+    let p = TcpParams { dcr: DcrParams { wait: Wait::Duplicates, ..DcrParams::default() }, ..p };
+    let mut ours = DelayedResponse::new(Base::Sack(Sack::default()), &p);
+    let mut board = Scoreboard::default();
+    (0..FLIGHT).for_each(|i| board.push(i * MSS, MSS as u32, Time::ZERO));
+    let v = View { nxt: FLIGHT * MSS, cwnd: 40e3, ..VIEW };
+    ours.on_ack(&Ack { bytes: MSS, rtt: Some(Dur::ZERO), ..Ack::default() }, &[], &mut board, &v);
+    let verdicts: Vec<Verdict> = (1..=8)
+        .map(|i| {
+            let sacked = board.sack((i * MSS, (i + 1) * MSS), 0, &mut false);
+            let a = Ack { sacked, duplicate: true, in_flight_before: 8 * MSS, ..Ack::default() };
+            ours.on_ack(&a, &[], &mut board, &v)
+        })
+        .collect();
+    assert_eq!(verdicts.iter().position(|v| *v == Verdict::Loss), Some(7), "as many as were in flight: {verdicts:?}");
 }
 
 #[test]
@@ -144,6 +201,8 @@ fn compare(wait: Wait, seed: u64) -> u32 {
     for step in 0..3000 {
         now = f64::round((now + r.exponential(3.0)) * 1e6) / 1e6;
         let advances = step == 0 || r.chance(if top > una { 0.04 } else { 0.7 });
+        // An ACK that says what is known: it neither ends a wait nor counts.
+        let is_stale = !advances && r.chance(0.1);
         let in_flight = nxt - una - if top > una { top - una - 1 } else { 0 };
         let mut a = Ack { now: Time((now * 1e6) as u64), in_flight_before: in_flight * MSS, ..Ack::default() };
         let (before, mut expected) = (una, false);
@@ -154,20 +213,25 @@ fn compare(wait: Wait, seed: u64) -> u32 {
             a = Ack { bytes: (una - before) * MSS, rtt: Some(Dur((ms * 1e6) as u64)), ..a };
             plain.on_rtt(ms);
             plain.on_advance();
+        } else if is_stale {
+            a.duplicate = true;
         } else {
             top = top.max(una + 1) + 1;
             a.sacked = board.sack(((una + 1) * MSS, top * MSS), 0, &mut false);
             a.duplicate = true;
-            expected = plain.on_dupack(now, in_flight);
         }
         a.ack = una * MSS;
         while nxt - una < FLIGHT || nxt <= top {
             board.push(nxt * MSS, MSS as u32, Time::ZERO);
             nxt += 1;
         }
+        if a.sacked > 0 {
+            expected = plain.on_dupack(now, in_flight, nxt - una);
+        }
         let v = View { una: una * MSS, nxt: nxt * MSS, ..VIEW };
         let verdict = ours.on_ack(&a, &[], &mut board, &v);
-        assert_eq!(verdict == Verdict::Loss, expected, "{wait:?} seed {seed} step {step}");
+        let seen = (verdict == Verdict::Loss, ours.is_waiting());
+        assert_eq!(seen, (expected, plain.active), "{wait:?} seed {seed} step {step}");
         if expected {
             // The recovery is somebody else's: start over behind everything.
             responses += 1;

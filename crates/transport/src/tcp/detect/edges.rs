@@ -6,7 +6,7 @@ use super::newreno::NewReno;
 use super::pipe_sack::PipeSack;
 use super::rack::Rack;
 use super::sack::Sack;
-use super::table::{NEWRENO, NS2_NEWRENO};
+use super::table::{NEWRENO, NS2_NEWRENO, RENO};
 use super::tlp::{Kind, Meaning, Tlp};
 use super::{Detect, Phase, Verdict, View};
 use crate::tcp::Ack;
@@ -149,5 +149,68 @@ fn a_probe_repairs_when_what_followed_it_is_acknowledged_and_no_byte_came_twice(
         let a = Ack { ack, bytes: MSS, reported_twice, ..Ack::default() };
         assert_eq!(tlp.repairs(&a), repairs, "{kind:?} {ack} {reported_twice}");
         assert_eq!(tlp.on_ack(&a) == Meaning::Repaired, repairs, "{kind:?} {ack} {reported_twice}");
+    }
+}
+
+#[test]
+fn duplicates_before_a_recovery_of_pipe_sack_release_a_segment_each_below_the_threshold() {
+    let p = preset("ns2-sack1").expect("a preset");
+    for (limited_transmit, gone) in [(true, [1, 2, 0]), (false, [0, 0, 0])] {
+        let (mut sack, mut board) = (PipeSack::new(&p), Scoreboard::default());
+        (1..9).for_each(|i| board.push(1 + MSS * i, MSS as u32, Time(0)));
+        // Below the recovery point the third finds no loss.
+        let v = View { una: 1001, recovery_point: 20_000, limited_transmit, ..view(9001, Phase::Open) };
+        for (i, gone) in gone.into_iter().enumerate() {
+            let block = (2001, 3001 + MSS * i as u64);
+            let a = Ack { ack: 1001, sacked: MSS, duplicate: true, ..Ack::default() };
+            assert_eq!(sack.on_ack(&a, &[block], &mut board, &v), Verdict::Nothing);
+            assert_eq!(sack.in_flight(&board, &v), (8 - gone) * MSS, "duplicate {i}, limited {limited_transmit}");
+        }
+        board.mark_first_lost();
+        assert_eq!(sack.in_flight(&board, &v), 7 * MSS, "one is held lost");
+        let again = board.next_lost().expect("the one held lost");
+        board.retransmit(again.start, Time(1));
+        assert_eq!(sack.in_flight(&board, &v), 8 * MSS, "and has been sent again");
+    }
+}
+
+#[test]
+fn a_partial_ack_deflates_by_what_it_acknowledges_less_one_segment() {
+    let p = preset("ns2-newreno").expect("a preset");
+    // Duplicates counted, segments acknowledged; duplicates that are left, and segments that ns-2 takes off the window itself.
+    for (dups, acked, left, off) in [(5, 2, 4, 0), (3, 2, 2, 0), (2, 2, 1, 0), (1, 3, 1, 2), (4, 1, 4, 0)] {
+        for (rules, off) in [(NEWRENO, 0), (NS2_NEWRENO, off)] {
+            let (mut detector, mut board) = (NewReno::new(rules, &p), Scoreboard::default());
+            (0..8).for_each(|i| board.push(1 + MSS * i, MSS as u32, Time(0)));
+            let v = view(8001, Phase::Recovery { high: 8001 });
+            for _ in 0..dups {
+                detector.on_ack(&Ack { ack: 1, duplicate: true, ..Ack::default() }, &[], &mut board, &v);
+            }
+            let una = 1 + acked * MSS;
+            board.ack_to(una, 0);
+            let v = View { una, ..v };
+            let verdict = detector.on_ack(&Ack { ack: una, bytes: acked * MSS, ..Ack::default() }, &[], &mut board, &v);
+            assert_eq!(verdict, Verdict::Partial { deflate: off * MSS }, "{rules:?} {dups} {acked}");
+            // The first that is left is held lost.
+            let in_flight = (8 - acked - 1 - left) * MSS;
+            assert_eq!(detector.in_flight(&board, &v), in_flight, "{rules:?}: {dups} duplicates, {acked} acknowledged");
+        }
+    }
+}
+
+#[test]
+fn the_ack_of_all_that_was_out_ends_a_recovery_and_that_of_one_byte_less_does_not() {
+    let p = preset("rfc").expect("a preset");
+    for (rules, una, verdict) in [
+        (NEWRENO, 8001, Verdict::Recovered),
+        (NEWRENO, 8000, Verdict::Partial { deflate: 0 }),
+        (RENO, 1001, Verdict::Recovered),
+    ] {
+        let (mut detector, mut board) = (NewReno::new(rules, &p), Scoreboard::default());
+        (0..9).for_each(|i| board.push(1 + MSS * i, MSS as u32, Time(0)));
+        board.ack_to(una, 0);
+        let v = View { una, ..view(9001, Phase::Recovery { high: 8001 }) };
+        let a = Ack { ack: una, bytes: una - 1, ..Ack::default() };
+        assert_eq!(detector.on_ack(&a, &[], &mut board, &v), verdict, "{rules:?} {una}");
     }
 }

@@ -97,6 +97,20 @@ mod tests {
     }
 
     #[test]
+    fn a_step_weighs_the_delay_and_the_last_one_by_their_distance_from_the_target() {
+        let params = PiParams { target: Dur::from_millis(10), a: 4.0, b: 3.0, period: Dur::from_millis(1) };
+        let (mut c, mut p, mut last) = (Pi::new(params), 0.0, 0.010);
+        for (ms, delay_s) in [(1u64, 0.050), (2, 0.070), (3, 0.030), (4, 0.012), (5, 0.040), (6, 0.001)] {
+            let now = Time(ms * 1_000_000);
+            p = f64::clamp(p + 4.0 * (delay_s - 0.010) - 3.0 * (last - 0.010), 0.0, 1.0);
+            last = delay_s;
+            let seen = c.probability(Queueing { delay_s, change_s: 0.0, now });
+            assert!((seen - p).abs() < 1e-12, "after {ms} ms: {seen} and {p}");
+        }
+        assert!(p > 0.0, "no step was cut off: {p}");
+    }
+
+    #[test]
     fn the_probability_rests_at_the_target_and_grows_above_it() {
         let mut c = Pi::new(PiParams::default());
         let at = |delay_s: f64, ms: u64| Queueing { delay_s, change_s: 0.0, now: Time(ms * 1_000_000) };

@@ -104,3 +104,63 @@ impl Policer {
         self.rate = Some(rate);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crosswind_base::Dur;
+
+    /// After a loss at time zero and five round trips another loss, when so much was delivered and lost. The rate that is believed
+    /// after a second span like the first but for its bytes.
+    fn after(first: (u64, u64, Dur), second: (u64, u64, Dur)) -> (Option<f64>, Option<f64>) {
+        let mut policer = Policer::default();
+        let (mut at, mut delivered, mut lost) = (Time::ZERO, 0, 0);
+        let d = |at, delivered, lost| Delivery { delivered_at: at, delivered, lost, ..Delivery::default() };
+        policer.take(1, &d(at, 0, 0), false, false);
+        for (more, gone, after) in [first, second] {
+            for _ in 0..LEAST_ROUNDS {
+                policer.take(0, &d(at, delivered, lost), true, false);
+            }
+            (at, delivered, lost) = (at + after, delivered + more, lost + gone);
+            policer.take(gone, &d(at, delivered, lost), false, false);
+        }
+        (policer.rate, policer.rate())
+    }
+
+    const SECOND: Dur = Dur::from_secs(1);
+
+    #[test]
+    fn a_span_is_suspect_from_a_fifth_lost_and_a_millisecond_on() {
+        let one = |delivered, lost, after| after_one((delivered, lost, after));
+        assert_eq!(one(256_000, 50_000, SECOND), Some(256e3), "fifty of 256 are enough");
+        assert_eq!(one(256_000, 49_999, SECOND), None);
+        assert_eq!(one(256_000, 256_000, Dur::from_secs(2)), Some(128e3), "the rate is what was delivered");
+        assert_eq!(one(256, 100, Dur::from_millis(1)), Some(256e3));
+        assert_eq!(one(256, 100, Dur(999_999)), None, "too short to be a rate");
+        assert_eq!(one(0, 100, SECOND), None, "nothing was delivered");
+    }
+
+    /// What is remembered of one span, when the next loses nothing to speak of.
+    fn after_one(span: (u64, u64, Dur)) -> Option<f64> {
+        after(span, (1_000_000, 1, SECOND)).0
+    }
+
+    #[test]
+    fn two_rates_are_one_when_they_differ_by_an_eighth_or_by_500_bytes_per_second() {
+        let second = |first: u64, second: u64| after((first, first, SECOND), (second, second, SECOND)).1;
+        assert_eq!(second(800_000, 900_000), Some(850e3), "an eighth apart: the mean of both");
+        assert_eq!(second(800_000, 700_000), Some(750e3));
+        assert_eq!(second(800_000, 900_001), None);
+        assert_eq!(second(800_000, 699_999), None);
+        assert_eq!(second(1000, 1500), Some(1250.0), "five hundred bytes apart");
+        assert_eq!(second(1000, 1501), None);
+        assert_eq!(after((1000, 1000, SECOND), (1501, 1501, SECOND)).0, Some(1501.0), "the later one is remembered");
+    }
+
+    #[test]
+    fn a_span_that_was_suspect_ends_where_the_next_begins() {
+        // 1000 B in the first second, 1500 in the second: counted from the beginning they would be 1250 per second.
+        let (_, believed) = after((2000, 2000, SECOND), (2400, 2400, SECOND));
+        assert_eq!(believed, Some(2200.0));
+    }
+}
