@@ -27,7 +27,7 @@ const LINKS_A_TIME: usize = 1024;
 /// Refuses to make more of `all` directed links when the machine is about to have no memory left: what queues hold of their own, such
 /// as the buckets of CAKE, is part of no estimate.
 pub fn room_for_more(made: usize, all: usize) -> Result<(), ConfigError> {
-    if made == 0 || !made.is_multiple_of(LINKS_A_TIME) { Ok(()) } else { links_fit(made, all, available_bytes()) }
+    if made % LINKS_A_TIME != LINKS_A_TIME - 1 { Ok(()) } else { links_fit(made, all, available_bytes()) }
 }
 
 fn links_fit(made: usize, all: usize, free_bytes: Option<u64>) -> Result<(), ConfigError> {
