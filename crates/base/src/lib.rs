@@ -12,6 +12,7 @@ pub mod packet;
 mod prefetch;
 pub mod probe;
 pub mod rng;
+mod setting;
 pub mod stage;
 pub mod time;
 pub mod units;
@@ -24,6 +25,7 @@ pub use packet::{Ecn, FlowId, Packet, PacketId, Pool, SackList, TcpFlags, Waitin
 pub use prefetch::prefetch;
 pub use probe::{End, Event, EventKind, Observer, Vantage};
 pub use rng::{Rng, Streams};
+pub use setting::Setting;
 pub use stage::{Clock, Cx, EarlyPacket, Ledger, Metrics, Outbox, Permission, Stage, Sync, Upstream, VirtualClock};
 pub use time::{BitRate, Dur, Moment, Serializer, Time};
 pub use units::{Limit, Size};

@@ -6,7 +6,7 @@
 
 use crate::{
     Backlog, BitRate, ClassTotals, ConfigError, DropReason, Dur, Ecn, End, Event, EventKind, Fates, FlowId, Histogram,
-    Observer, Packet, PacketId, Pool, Time,
+    Observer, Packet, PacketId, Pool, Setting, Time,
 };
 use serde_json::{Map, Value};
 
@@ -61,9 +61,18 @@ pub trait Stage {
     /// Brings the state up to now, for stages that put work off until they are next called. Asked before `sample` and
     /// `report`.
     fn catch_up(&mut self, _cx: &mut Cx<'_>) {}
-    /// New values for some parameters, from now on; keys and values are those of a scenario.
-    fn change(&mut self, set: &Map<String, Value>, _cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+    /// Reads and checks new values for some parameters; keys and values are those of a scenario.
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
         Err(ConfigError::cannot_change(set))
+    }
+    /// New values that this stage has read, or one that was built alike, from now on.
+    fn change(&mut self, _new: &Setting, _cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        unreachable!("only what has been read is changed")
+    }
+    /// Both at once, for whoever is told during a run.
+    fn read_and_change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        let new = self.read_change(set)?;
+        self.change(&new, cx)
     }
     /// Drops what waits here and is chosen, now.
     fn purge(&mut self, _goes: &mut dyn FnMut(&Packet) -> bool, _why: DropReason, _cx: &mut Cx<'_>) {}
@@ -99,8 +108,11 @@ impl<S: Stage + ?Sized> Stage for Box<S> {
     fn catch_up(&mut self, cx: &mut Cx<'_>) {
         (**self).catch_up(cx)
     }
-    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        (**self).change(set, cx)
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
+        (**self).read_change(set)
+    }
+    fn change(&mut self, new: &Setting, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        (**self).change(new, cx)
     }
     fn purge(&mut self, goes: &mut dyn FnMut(&Packet) -> bool, why: DropReason, cx: &mut Cx<'_>) {
         (**self).purge(goes, why, cx)

@@ -409,7 +409,7 @@ impl Network {
                 continue;
             }
             let mut done = Ok(());
-            self.call(stage, at, |s, cx| done = s.change(&change.set, cx));
+            self.call(stage, at, |s, cx| done = s.read_and_change(&change.set, cx));
             done.map_err(|e| e.under(&format!("link.{}", change.link)))?;
         }
         Ok(())

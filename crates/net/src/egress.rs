@@ -15,10 +15,10 @@ mod stats;
 
 use crate::link::loss::none::NoLoss;
 use crate::link::loss::{LossModel, LossPoint};
-use crate::link::{Applied, Fate, Link, holdup};
+use crate::link::{Fate, Link, holdup};
 use crate::queue::{Backlog, Head, QueueDisc, Removal};
 use batch::Batch;
-use crosswind_base::{ConfigError, Cx, DropReason, Dur, Metrics, Packet, PacketId, Permission, Stage, Time};
+use crosswind_base::{ConfigError, Cx, DropReason, Dur, Metrics, Packet, PacketId, Permission, Setting, Stage, Time};
 use flight::{Flight, InFlight};
 use look_ahead::{Arriving, PendingArrival, Permitted};
 use remembered::Remembered;
@@ -29,6 +29,22 @@ use std::collections::VecDeque;
 /// The keys of a part that are to change.
 fn table<'a>(value: &'a Value, key: &str) -> Result<&'a Map<String, Value>, ConfigError> {
     value.as_object().ok_or_else(|| ConfigError::new(key, value.to_string(), "a table of the keys that change"))
+}
+
+/// New parameters of the parts of an egress.
+#[derive(Clone, Default)]
+struct NewParts {
+    queue: Option<Setting>,
+    loss: Option<Setting>,
+    holdups: Vec<NewHoldup>,
+    link: Option<Setting>,
+}
+
+#[derive(Clone)]
+struct NewHoldup {
+    key: &'static str,
+    of_link: Option<Setting>,
+    of_queue: Option<Setting>,
 }
 
 /// A queue in front of a link.
@@ -87,11 +103,11 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     }
 
     /// What holds packets up is in front of the link, in the queue, or in both.
-    fn change_holdup(&mut self, key: &str, new: &Value, now: Time) -> Result<(), ConfigError> {
-        let in_link = self.link.change_holdup(key, new, now)?;
-        let in_queue = if key == "spikes" { self.queue.change_gate(new, now)? } else { Applied::No };
-        if [in_link, in_queue].contains(&Applied::Yes) {
-            return Ok(());
+    fn read_holdup(&self, key: &'static str, new: &Value) -> Result<NewHoldup, ConfigError> {
+        let of_link = self.link.read_holdup(key, new)?;
+        let of_queue = if key == "spikes" { self.queue.read_gate(new)? } else { None };
+        if of_link.is_some() || of_queue.is_some() {
+            return Ok(NewHoldup { key, of_link, of_queue });
         }
         let expected = format!("a link that has `{key}` from the start, or spikes that do what they did before");
         Err(ConfigError::new("", new.to_string(), expected))
@@ -369,25 +385,47 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
         self.settle(self.backlog(), cx.now);
     }
 
-    /// The link changes for whatever is transmitted from now on; `queue` and `loss` are tables of their own. A driver that
-    /// changes a stage does not let it look ahead.
-    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        debug_assert!(!self.permitted.plans, "what is planned cannot be changed");
-        self.catch_up(cx);
-        let mut of_link = set.clone();
+    /// `queue`, `loss` and what holds packets up are tables of their own.
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
+        let (mut of_link, mut new) = (set.clone(), NewParts::default());
         if let Some(queue) = of_link.shift_remove("queue") {
-            self.queue.change(table(&queue, "queue")?, cx).map_err(|e| e.under("queue"))?;
+            new.queue = Some(self.queue.read_change(table(&queue, "queue")?).map_err(|e| e.under("queue"))?);
         }
         if let Some(loss) = of_link.shift_remove("loss") {
-            self.loss.change(table(&loss, "loss")?, cx.now).map_err(|e| e.under("loss"))?;
+            new.loss = Some(self.loss.read_change(table(&loss, "loss")?).map_err(|e| e.under("loss"))?);
         }
         for (key, _) in holdup::KEYS {
-            if let Some(new) = of_link.shift_remove(key) {
-                self.change_holdup(key, &new, cx.now).map_err(|e| e.under(key))?;
+            if let Some(written) = of_link.shift_remove(key) {
+                new.holdups.push(self.read_holdup(key, &written).map_err(|e| e.under(key))?);
             }
         }
         if !of_link.is_empty() {
-            self.link.change(&of_link, cx.now)?;
+            new.link = Some(self.link.read_change(&of_link)?);
+        }
+        Ok(Setting::new(new))
+    }
+
+    /// The link changes for whatever is transmitted from now on. A driver that changes a stage does not let it look ahead.
+    fn change(&mut self, new: &Setting, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        debug_assert!(!self.permitted.plans, "what is planned cannot be changed");
+        self.catch_up(cx);
+        let new: NewParts = new.get();
+        if let Some(queue) = &new.queue {
+            self.queue.change(queue, cx).map_err(|e| e.under("queue"))?;
+        }
+        if let Some(loss) = &new.loss {
+            self.loss.change(loss, cx.now).map_err(|e| e.under("loss"))?;
+        }
+        for h in &new.holdups {
+            if let Some(of_link) = &h.of_link {
+                self.link.change_holdup(h.key, of_link, cx.now).map_err(|e| e.under(h.key))?;
+            }
+            if let Some(of_queue) = &h.of_queue {
+                self.queue.change_gate(of_queue, cx.now).map_err(|e| e.under(h.key))?;
+            }
+        }
+        if let Some(link) = &new.link {
+            self.link.change(link, cx.now)?;
         }
         // What a change makes due is due now: nobody would be woken for it later.
         if self.queue.next_wake().is_some_and(|at| at <= cx.now) {

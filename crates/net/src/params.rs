@@ -1,6 +1,6 @@
 //! What the parameters of every element have in common: defaults, a schema, and a check that goes beyond types.
 
-use crosswind_base::{BitRate, ConfigError, Limit, Size, config, units};
+use crosswind_base::{BitRate, ConfigError, Limit, Setting, Size, config, units};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -37,6 +37,11 @@ pub fn merged<P: Params>(old: &P, set: &Map<String, Value>) -> Result<P, ConfigE
         merge(keys, set);
     }
     read(&all, "")
+}
+
+/// The same, ready for the element that it belongs to.
+pub fn setting<P: Params>(old: &P, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
+    merged(old, set).map(Setting::new)
 }
 
 /// Names of distributions: a table with one of them is a value, and is replaced as a whole.

@@ -201,7 +201,7 @@ impl Alone {
         let (mut now, mut taken) = (Time::ZERO, None);
         for i in 0..plan.steps {
             if let Some((_, set)) = plan.change.filter(|(at, _)| *at == i) {
-                taken = Some(self.b.call(now, |q, cx| q.change(set, cx)).map_err(|e| e.path));
+                taken = Some(self.b.call(now, |q, cx| q.read_and_change(set, cx)).map_err(|e| e.path));
             }
             now += Dur::from_secs_f64(rng.exponential(0.002));
             if rng.chance(0.01) {

@@ -132,7 +132,7 @@ impl<S: Stage> Bench<S> {
     pub fn change(&mut self, at: Time, set: &serde_json::Map<String, Value>) -> Result<(), ConfigError> {
         self.run_until(at);
         let mut taken = Ok(());
-        self.call(|s, cx| taken = s.change(set, cx));
+        self.call(|s, cx| taken = s.read_and_change(set, cx));
         taken
     }
 
@@ -257,7 +257,7 @@ impl<Q: QueueDisc> DiscBench<Q> {
     /// New values for some parameters.
     pub fn change(&mut self, now: Time, set: &serde_json::Value) {
         let set = set.as_object().expect("a table of keys");
-        self.call(now, |q, cx| q.change(set, cx)).unwrap_or_else(|e| panic!("{e}"));
+        self.call(now, |q, cx| q.read_and_change(set, cx)).unwrap_or_else(|e| panic!("{e}"));
     }
 
     /// Takes the head; returns its ordinal.

@@ -279,12 +279,12 @@ fn a_running_shaper_takes_another_rate_and_another_line() {
     r.arrive_all(0, 1, 1000, plain(), 40);
     let set = |v: Value| v.as_object().unwrap().clone();
     assert_eq!([r.next(0), r.next(0)].map(|n| n.unwrap().0), [0, 800_000]);
-    r.call(MS, |q, cx| q.change(&set(json!({"rate": "100 Mbit/s", "framing": "conservative"})), cx)).unwrap();
+    r.call(MS, |q, cx| q.read_and_change(&set(json!({"rate": "100 Mbit/s", "framing": "conservative"})), cx)).unwrap();
     // 1048 bytes are 22 cells.
     let cells = 22 * 53 * 80;
     assert_eq!([r.next(MS), r.next(MS)].map(|n| n.unwrap().0), [1_600_000, 1_600_000 + cells]);
     for fixed in [json!({"tins": "besteffort"}), json!({"isolation": "flows"}), json!({"rtt": "1 h"})] {
-        assert!(r.call(2 * MS, |q, cx| q.change(&set(fixed), cx)).is_err());
+        assert!(r.call(2 * MS, |q, cx| q.read_and_change(&set(fixed), cx)).is_err());
     }
 }
 

@@ -257,10 +257,10 @@ fn parameters_of_a_running_queue_can_change_but_not_where_flows_wait() {
     }
     let set = |v: Value| v.as_object().unwrap().clone();
     let smaller = set(json!({"limit": "100 packets", "target": "20 ms"}));
-    r.call(MS, |q, cx| q.change(&smaller, cx)).unwrap();
+    r.call(MS, |q, cx| q.read_and_change(&smaller, cx)).unwrap();
     assert!(r.disc.backlog().packets <= 100);
     for fixed in [json!({"flows": 8}), json!({"profile": "rfc8290"}), json!({"limit": "0 packets"})] {
-        assert!(r.call(MS, |q, cx| q.change(&set(fixed), cx)).is_err());
+        assert!(r.call(MS, |q, cx| q.read_and_change(&set(fixed), cx)).is_err());
     }
 }
 

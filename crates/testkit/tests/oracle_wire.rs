@@ -42,7 +42,7 @@ fn nothing_overtakes_at_any_step_of_rate_and_delay() {
             rate = pick(&mut rng, &[8e3, 80e3, 800e3, 8e6, 80e6, 8e9]);
             delay = pick(&mut rng, &[0.0, 0.001, 0.01, 0.1, 0.5]);
             let set = json!({"rate": format!("{rate} bit/s"), "delay": format!("{} ms", delay * 1e3)});
-            wire.change(set.as_object().expect("a table"), now).unwrap_or_else(|e| panic!("{e}"));
+            wire.read_and_change(set.as_object().expect("a table"), now).unwrap_or_else(|e| panic!("{e}"));
         }
         let p = Packet { len: 40 + rng.below(1460) as u16, ..Packet::default() };
         let txt = f64::from(p.len) * 8.0 / rate;

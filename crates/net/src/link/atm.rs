@@ -19,7 +19,7 @@
 
 use super::{Link, TxPlan, wire};
 use crate::params::{self, Params};
-use crosswind_base::{BitRate, ConfigError, Dur, Packet, Size, Time};
+use crosswind_base::{BitRate, ConfigError, Dur, Packet, Setting, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -102,10 +102,15 @@ impl Link for Atm {
     fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan {
         self.line.transmit_bytes(self.params.cells(p.len) * CELL_BYTES, now)
     }
-    fn change(&mut self, set: &Map<String, Value>, now: Time) -> Result<(), ConfigError> {
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
         let new: AtmParams = params::merged(&self.params, set)?;
         let line = set.iter().filter(|(key, _)| ["rate", "delay"].contains(&key.as_str()));
-        self.line.change(&line.map(|(k, v)| (k.clone(), v.clone())).collect(), now)?;
+        let line = self.line.read_change(&line.map(|(k, v)| (k.clone(), v.clone())).collect())?;
+        Ok(Setting::new((new, line)))
+    }
+    fn change(&mut self, new: &Setting, now: Time) -> Result<(), ConfigError> {
+        let (new, line): (AtmParams, Setting) = new.get();
+        self.line.change(&line, now)?;
         self.params = new;
         Ok(())
     }
@@ -139,12 +144,12 @@ mod tests {
         assert_eq!(plan.free_at, Time::from_secs_f64(1.000_032));
         assert_eq!(plan.fate, Fate::Deliver(Time::from_secs_f64(1.050_032)));
         let set = serde_json::json!({"rate": "42400 kbit/s", "encapsulation": "0 B"});
-        atm.change(set.as_object().expect("a table"), plan.free_at).expect("both can change");
+        atm.read_and_change(set.as_object().expect("a table"), plan.free_at).expect("both can change");
         let slow = atm.transmit(&Packet { len: 40, ..Packet::default() }, plan.free_at);
         assert_eq!(slow.free_at, Time::from_secs_f64(1.000_042), "one cell of ten microseconds");
         let wrong = serde_json::json!({"encapsulation": "2000 B"});
         assert_eq!(slow.fate, Fate::Deliver(slow.free_at + Dur::from_millis(50)));
-        assert!(atm.change(wrong.as_object().expect("a table"), slow.free_at).is_err());
+        assert!(atm.read_and_change(wrong.as_object().expect("a table"), slow.free_at).is_err());
     }
 
     #[test]

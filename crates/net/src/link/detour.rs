@@ -32,7 +32,7 @@
 use super::loss::Counts;
 use super::{Fate, Link, TxPlan, wire};
 use crate::params::{self, Params};
-use crosswind_base::{BitRate, ConfigError, Dur, Packet, Rng, Time};
+use crosswind_base::{BitRate, ConfigError, Dur, Packet, Rng, Setting, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -225,10 +225,15 @@ impl Link for Detour {
     fn least_delay(&self) -> Dur {
         self.params.delay
     }
-    fn change(&mut self, set: &Map<String, Value>, now: Time) -> Result<(), ConfigError> {
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
         let new: DetourParams = params::merged(&self.params, set)?;
         let line = set.iter().filter(|(key, _)| ["rate", "delay"].contains(&key.as_str()));
-        self.line.change(&line.map(|(k, v)| (k.clone(), v.clone())).collect(), now)?;
+        let line = self.line.read_change(&line.map(|(k, v)| (k.clone(), v.clone())).collect())?;
+        Ok(Setting::new((new, line)))
+    }
+    fn change(&mut self, new: &Setting, now: Time) -> Result<(), ConfigError> {
+        let (new, line): (DetourParams, Setting) = new.get();
+        self.line.change(&line, now)?;
         // What is late already stays late.
         self.is_in_order &= new.is_in_order();
         self.params = new;
@@ -305,7 +310,7 @@ mod tests {
                 let now = Time(i * 1_000_000);
                 if i == 10 {
                     let set = serde_json::json!({"jitter": "0 ms", "tick": "0 ms"});
-                    link.change(set.as_object().expect("a table"), now).expect("both can change");
+                    link.read_and_change(set.as_object().expect("a table"), now).expect("both can change");
                 }
                 let Fate::Deliver(at) = link.transmit(&packet, now).fate else { panic!("a wire loses nothing") };
                 arrivals.push(at);

@@ -9,7 +9,7 @@ pub mod seawind;
 pub mod trace;
 pub mod wire;
 
-use crosswind_base::{BitRate, ConfigError, Dur, Packet, Time};
+use crosswind_base::{BitRate, ConfigError, Dur, Packet, Setting, Time};
 use serde_json::{Map, Value};
 
 /// A link chosen at run time.
@@ -36,13 +36,6 @@ pub struct TxPlan {
     pub tx_end: Time,
 }
 
-/// Whether a part has what is to change.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Applied {
-    Yes,
-    No,
-}
-
 /// A link: a calculator of plans. It holds no packets; the egress keeps those in flight.
 pub trait Link {
     /// Called only when `now >= free_at` of the previous plan.
@@ -53,12 +46,25 @@ pub trait Link {
         false
     }
     /// New values for some parameters; what has been planned stays as it was planned.
-    fn change(&mut self, set: &Map<String, Value>, _now: Time) -> Result<(), ConfigError> {
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
         Err(ConfigError::cannot_change(set))
     }
+    /// What has been read holds from now on.
+    fn change(&mut self, _new: &Setting, _now: Time) -> Result<(), ConfigError> {
+        unreachable!("only what has been read is changed")
+    }
+    /// Both at once, for whoever is told during a run.
+    fn read_and_change(&mut self, set: &Map<String, Value>, now: Time) -> Result<(), ConfigError> {
+        let new = self.read_change(set)?;
+        self.change(&new, now)
+    }
     /// New values for what holds packets up in front of the line, by its key. Whether the link has it.
-    fn change_holdup(&mut self, _key: &str, _new: &Value, _now: Time) -> Result<Applied, ConfigError> {
-        Ok(Applied::No)
+    fn read_holdup(&self, _key: &str, _new: &Value) -> Result<Option<Setting>, ConfigError> {
+        Ok(None)
+    }
+    /// What has been read holds from now on.
+    fn change_holdup(&mut self, _key: &str, _new: &Setting, _now: Time) -> Result<(), ConfigError> {
+        unreachable!("only what has been read is changed")
     }
     /// The rate of a line whose plans depend on nothing but the order and the starting times of packets, so that it may
     /// be asked before those times; the least one, if packets of some lengths get through more slowly.
@@ -98,10 +104,16 @@ impl<L: Link + ?Sized> Link for Box<L> {
     fn least_delay(&self) -> Dur {
         (**self).least_delay()
     }
-    fn change(&mut self, set: &Map<String, Value>, now: Time) -> Result<(), ConfigError> {
-        (**self).change(set, now)
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
+        (**self).read_change(set)
     }
-    fn change_holdup(&mut self, key: &str, new: &Value, now: Time) -> Result<Applied, ConfigError> {
+    fn change(&mut self, new: &Setting, now: Time) -> Result<(), ConfigError> {
+        (**self).change(new, now)
+    }
+    fn read_holdup(&self, key: &str, new: &Value) -> Result<Option<Setting>, ConfigError> {
+        (**self).read_holdup(key, new)
+    }
+    fn change_holdup(&mut self, key: &str, new: &Setting, now: Time) -> Result<(), ConfigError> {
         (**self).change_holdup(key, new, now)
     }
     fn repeated(&self, now: Time) -> Dur {

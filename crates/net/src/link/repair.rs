@@ -23,7 +23,7 @@
 use super::loss::Counts;
 use super::{Fate, Link, TxPlan};
 use crate::params::{self, Params};
-use crosswind_base::{BitRate, ConfigError, Dur, Packet, Rng, Serializer, Time};
+use crosswind_base::{BitRate, ConfigError, Dur, Packet, Rng, Serializer, Setting, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -113,13 +113,16 @@ impl Repair {
 }
 
 impl Link for Repair {
-    fn change(&mut self, set: &Map<String, Value>, _now: Time) -> Result<(), ConfigError> {
-        let new: RepairParams = params::merged(&self.params, set)?;
+    fn change(&mut self, new: &Setting, _now: Time) -> Result<(), ConfigError> {
+        let new: RepairParams = new.get();
         if new.rate != self.params.rate {
             self.serializer.set_rate(new.rate);
         }
         self.params = new;
         Ok(())
+    }
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
+        params::setting(&self.params, set)
     }
     fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan {
         let start = self.begins(now);

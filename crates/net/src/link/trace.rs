@@ -25,7 +25,7 @@
 
 use super::{Fate, Link, TxPlan};
 use crate::params::{self, Params};
-use crosswind_base::{ConfigError, Dur, Packet, Size, Time};
+use crosswind_base::{ConfigError, Dur, Packet, Setting, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -132,9 +132,12 @@ impl Link for Trace {
         true
     }
     /// Another trace repeats as though it had begun with the run; what is left of an opportunity is lost.
-    fn change(&mut self, set: &Map<String, Value>, _now: Time) -> Result<(), ConfigError> {
-        *self = Trace { free_at: self.free_at, latest: self.latest, ..Trace::new(params::merged(&self.params, set)?) };
+    fn change(&mut self, new: &Setting, _now: Time) -> Result<(), ConfigError> {
+        *self = Trace { free_at: self.free_at, latest: self.latest, ..Trace::new(new.get()) };
         Ok(())
+    }
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
+        params::setting(&self.params, set)
     }
     fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan {
         let waited = self.used.is_some() && now == self.free_at;
@@ -199,7 +202,7 @@ mod tests {
         let mut l = Trace::new(TraceParams { delay: Dur::from_secs(3), ..TraceParams::default() });
         assert_eq!(l.transmit(&packet(1504), ms(0)).fate, Fate::Deliver(ms(3001)));
         let set = serde_json::json!({"delay": "100 ms"});
-        l.change(set.as_object().unwrap(), ms(1)).unwrap();
+        l.read_and_change(set.as_object().unwrap(), ms(1)).unwrap();
         assert_eq!(l.transmit(&packet(1504), ms(1)).fate, Fate::Deliver(ms(3001)));
         assert_eq!(l.transmit(&packet(1504), ms(3000)).fate, Fate::Deliver(ms(3101)));
     }

@@ -18,7 +18,7 @@
 
 use super::{Fate, Link, TxPlan};
 use crate::params::{self, Params};
-use crosswind_base::{BitRate, ConfigError, Dur, Packet, Serializer, Time};
+use crosswind_base::{BitRate, ConfigError, Dur, Packet, Serializer, Setting, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -84,13 +84,16 @@ impl Link for Wire {
     fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan {
         self.transmit_bytes(u64::from(p.len), now)
     }
-    fn change(&mut self, set: &Map<String, Value>, _now: Time) -> Result<(), ConfigError> {
-        let new: WireParams = params::merged(&self.params, set)?;
+    fn change(&mut self, new: &Setting, _now: Time) -> Result<(), ConfigError> {
+        let new: WireParams = new.get();
         if new.rate != self.params.rate {
             self.serializer.set_rate(new.rate);
         }
         self.params = new;
         Ok(())
+    }
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
+        params::setting(&self.params, set)
     }
 }
 
@@ -136,13 +139,13 @@ mod tests {
         let set = |json: Value| json.as_object().unwrap().clone();
         let first = w.transmit(&packet(1000), Time::ZERO);
         assert_eq!(first.fate, Fate::Deliver(Time::from_secs_f64(0.101)));
-        w.change(&set(serde_json::json!({"delay": "10 ms", "rate": "80 Mbit/s"})), Time::ZERO).unwrap();
+        w.read_and_change(&set(serde_json::json!({"delay": "10 ms", "rate": "80 Mbit/s"})), Time::ZERO).unwrap();
         let second = w.transmit(&packet(1000), first.free_at);
         assert_eq!(second.free_at, Time::from_secs_f64(0.0011), "at the new rate");
         assert_eq!(second.fate, Fate::Deliver(Time::from_secs_f64(0.1011)), "its own time behind the first");
         let third = w.transmit(&packet(1000), Time::from_secs_f64(0.2));
         assert_eq!(third.fate, Fate::Deliver(Time::from_secs_f64(0.2101)));
-        let wrong = w.change(&set(serde_json::json!({"rat": "1 Mbit/s"})), Time::ZERO).unwrap_err();
+        let wrong = w.read_and_change(&set(serde_json::json!({"rat": "1 Mbit/s"})), Time::ZERO).unwrap_err();
         assert!(wrong.hint.contains("rate"), "{wrong}");
     }
 

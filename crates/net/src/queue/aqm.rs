@@ -5,7 +5,7 @@
 use super::store::{Admission, Fifo};
 use super::{Backlog, Chooser, Head, QueueDisc, Removal};
 use crosswind_base::packet::Ext;
-use crosswind_base::{ConfigError, Cx, DropReason, Limit, Metrics, Packet, PacketId, Size, Time};
+use crosswind_base::{ConfigError, Cx, DropReason, Limit, Metrics, Packet, PacketId, Setting, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -306,7 +306,9 @@ pub trait Aqm {
         Victim::Newest
     }
     /// New values for some parameters; the past stays.
-    fn change(&mut self, set: &Map<String, Value>, q: &mut Lent<'_, '_, Self::Draws>) -> Result<Setup, ConfigError>;
+    fn read_change(&self, set: &Map<String, Value>, setup: &Setup) -> Result<Setting, ConfigError>;
+    /// What has been read holds from now on.
+    fn change(&mut self, new: &Setting, q: &mut Lent<'_, '_, Self::Draws>) -> Result<Setup, ConfigError>;
     fn sample(&self, _now: Time, _out: &mut dyn FnMut(&'static str, f64)) {}
     fn report(&self, _out: &mut dyn Metrics) {}
 
@@ -382,8 +384,11 @@ impl<A: Aqm> QueueDisc for AqmQueue<A> {
     fn remove(&mut self, goes: &mut Chooser<'_>, why: DropReason, cx: &mut Cx<'_>) {
         Lent::new(&self.setup, &mut self.store, &mut self.draws, cx).remove(&mut self.law, goes, why);
     }
-    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        self.setup = self.law.change(set, &mut Lent::new(&self.setup, &mut self.store, &mut self.draws, cx))?;
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
+        self.law.read_change(set, &self.setup)
+    }
+    fn change(&mut self, new: &Setting, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.setup = self.law.change(new, &mut Lent::new(&self.setup, &mut self.store, &mut self.draws, cx))?;
         Lent::new(&self.setup, &mut self.store, &mut self.draws, cx).shrink(&mut self.law);
         Ok(())
     }

@@ -25,7 +25,7 @@ use super::aqm::{Aqm, AqmQueue, Arrival, EcnMode, Lent, Setup, Verdict};
 use super::{Backlog, Head};
 use crate::params::{self, Params};
 use crate::switch::Switch;
-use crosswind_base::{ConfigError, DropReason, Dur, Limit, Rng, Time, units};
+use crosswind_base::{ConfigError, DropReason, Dur, Limit, Rng, Setting, Time, units};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -164,9 +164,12 @@ impl Aqm for Blue {
     fn decides_on_arrival(&self) -> bool {
         true
     }
-    fn change(&mut self, set: &Map<String, Value>, _q: &mut Lent<'_, '_, Rng>) -> Result<Setup, ConfigError> {
-        self.params = params::merged(&self.params, set)?;
+    fn change(&mut self, new: &Setting, _q: &mut Lent<'_, '_, Rng>) -> Result<Setup, ConfigError> {
+        self.params = new.get();
         Ok(Setup::fits(self.params.limit, self.params.ecn))
+    }
+    fn read_change(&self, set: &Map<String, Value>, _setup: &Setup) -> Result<Setting, ConfigError> {
+        params::setting(&self.params, set)
     }
     fn sample(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
         out("aqm_p_ratio", self.p);

@@ -23,7 +23,7 @@ use super::Head;
 use super::aqm::{Aqm, AqmQueue, Arrival, EcnMode, Excess, Lent, Setup, Verdict, Victim};
 use crate::params::{self, Params};
 use crate::switch::Switch;
-use crosswind_base::{ConfigError, DropReason, Dur, Limit, Rng, Size, units};
+use crosswind_base::{ConfigError, DropReason, Dur, Limit, Rng, Setting, Size, units};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -133,10 +133,13 @@ impl Aqm for Bounds {
         }
     }
     /// What does not fit any more goes as the overflow rule says, the newest where it says the arrival.
-    fn change(&mut self, set: &Map<String, Value>, q: &mut Lent<'_, '_, Rng>) -> Result<Setup, ConfigError> {
-        self.params = params::merged(&self.params, set)?;
+    fn change(&mut self, new: &Setting, q: &mut Lent<'_, '_, Rng>) -> Result<Setup, ConfigError> {
+        self.params = new.get();
         self.drop_stale(q);
         Ok(self.params.setup())
+    }
+    fn read_change(&self, set: &Map<String, Value>, _setup: &Setup) -> Result<Setting, ConfigError> {
+        params::setting(&self.params, set)
     }
     fn may_pass(&mut self) -> bool {
         true

@@ -29,7 +29,7 @@ use super::Head;
 use super::aqm::{Aqm, AqmQueue, Arrival, EcnMode, Lent, Setup};
 use crate::params::{self, Params};
 use crate::switch::Switch;
-use crosswind_base::{ConfigError, DropReason, Dur, Limit, Metrics, Rng, Time, units};
+use crosswind_base::{ConfigError, DropReason, Dur, Limit, Metrics, Rng, Setting, Time, units};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -401,10 +401,13 @@ impl Aqm for Cobalt {
     fn on_cut(&mut self, _packets: u32, now: Time) {
         self.on_overflow(now);
     }
-    fn change(&mut self, set: &Map<String, Value>, q: &mut Lent<'_, '_, Rng>) -> Result<Setup, ConfigError> {
-        let new: CobaltParams = params::merged(&CobaltParams::of(&self.law, q.setup()), set)?;
+    fn change(&mut self, new: &Setting, _q: &mut Lent<'_, '_, Rng>) -> Result<Setup, ConfigError> {
+        let new: CobaltParams = new.get();
         self.continue_as(new.law())?;
         Ok(Setup::fits(new.limit, new.ecn))
+    }
+    fn read_change(&self, set: &Map<String, Value>, setup: &Setup) -> Result<Setting, ConfigError> {
+        params::setting(&CobaltParams::of(&self.law, setup), set)
     }
     fn gives_oldest(&self) -> bool {
         false

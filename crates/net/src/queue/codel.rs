@@ -30,7 +30,7 @@ use super::Head;
 use super::aqm::{Aqm, AqmQueue, EcnMode, Lent, Setup};
 use crate::params::{self, Params};
 use crate::switch::Switch;
-use crosswind_base::{ConfigError, DropReason, Dur, Limit, Metrics, Size, Time, units};
+use crosswind_base::{ConfigError, DropReason, Dur, Limit, Metrics, Setting, Size, Time, units};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -248,10 +248,13 @@ impl Aqm for Codel {
         };
         *count = count.wrapping_add(packets);
     }
-    fn change(&mut self, set: &Map<String, Value>, q: &mut Lent<'_, '_, ()>) -> Result<Setup, ConfigError> {
-        let new: CodelParams = params::merged(&CodelParams::of(&self.law, q.setup()), set)?;
+    fn change(&mut self, new: &Setting, _q: &mut Lent<'_, '_, ()>) -> Result<Setup, ConfigError> {
+        let new: CodelParams = new.get();
         self.continue_as(new.law())?;
         Ok(new.setup())
+    }
+    fn read_change(&self, set: &Map<String, Value>, setup: &Setup) -> Result<Setting, ConfigError> {
+        params::setting(&CodelParams::of(&self.law, setup), set)
     }
     /// As `dequeue` leaves the law after a packet that did not wait.
     fn may_pass(&mut self) -> bool {

@@ -20,7 +20,7 @@
 use super::aqm::{Aqm, AqmQueue, EcnMode, Excess, Lent, Setup, Victim};
 use super::store::{Admission, check_overhead, no_bytes};
 use crate::params::{self, Params};
-use crosswind_base::{ConfigError, Limit, Size};
+use crosswind_base::{ConfigError, Limit, Setting, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -103,9 +103,12 @@ impl Aqm for NoLaw {
             (_, Shrink::None) => Victim::Nobody,
         }
     }
-    fn change(&mut self, set: &Map<String, Value>, _q: &mut Lent<'_, '_, ()>) -> Result<Setup, ConfigError> {
-        self.params = params::merged(&self.params, set)?;
+    fn change(&mut self, new: &Setting, _q: &mut Lent<'_, '_, ()>) -> Result<Setup, ConfigError> {
+        self.params = new.get();
         Ok(self.params.setup())
+    }
+    fn read_change(&self, set: &Map<String, Value>, _setup: &Setup) -> Result<Setting, ConfigError> {
+        params::setting(&self.params, set)
     }
     fn may_pass(&mut self) -> bool {
         true

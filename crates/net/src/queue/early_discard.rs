@@ -20,7 +20,7 @@
 
 use super::aqm::{Aqm, AqmQueue, Arrival, EcnMode, Lent, Setup, Verdict};
 use crate::params::{self, Params};
-use crosswind_base::{BitRate, ConfigError, DropReason, Dur, Limit};
+use crosswind_base::{BitRate, ConfigError, DropReason, Dur, Limit, Setting};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -128,10 +128,13 @@ impl Aqm for DelayLimits {
     fn decides_on_arrival(&self) -> bool {
         true
     }
-    /// Those that wait have been tested and charged; what does not fit into a new limit goes, the newest first.
-    fn change(&mut self, set: &Map<String, Value>, _q: &mut Lent<'_, '_, ()>) -> Result<Setup, ConfigError> {
+    fn read_change(&self, set: &Map<String, Value>, _setup: &Setup) -> Result<Setting, ConfigError> {
         let old = EarlyDiscardParams { limit: self.limit, rate: Some(self.rate), at_limit: self.at_limit };
-        let new: EarlyDiscardParams = params::merged(&old, set)?;
+        params::setting(&old, set)
+    }
+    /// Those that wait have been tested and charged; what does not fit into a new limit goes, the newest first.
+    fn change(&mut self, new: &Setting, _q: &mut Lent<'_, '_, ()>) -> Result<Setup, ConfigError> {
+        let new: EarlyDiscardParams = new.get();
         *self = DelayLimits::new(new.limit, new.rate.unwrap_or(self.rate), new.at_limit);
         Ok(Setup::fits(self.limit, EcnMode::Drop))
     }

@@ -9,7 +9,7 @@ use crate::params::{self, Params};
 use crate::registry::BuildCx;
 use crate::sched::children::Sums;
 use crate::sched::classify::{Classes, Classifier, Filter};
-use crosswind_base::{ClassTotals, ConfigError, Cx, DropReason, Limit, Metrics, Packet, PacketId, Size};
+use crosswind_base::{ClassTotals, ConfigError, Cx, DropReason, Limit, Metrics, Packet, PacketId, Setting, Size};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -376,12 +376,15 @@ impl<P: FlowParams> QueueDisc for FlowQueues<P> {
     }
 
     /// Which queue a packet belongs to cannot change.
-    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
         const FIXED: [&str; 3] = ["flows", "isolation", "filter"];
         if let Some(key) = FIXED.into_iter().find(|k| set.contains_key(*k)) {
             return Err(ConfigError::new(key, set[key].to_string(), "the queues of the flows as they are"));
         }
-        let new: P = params::merged(&self.params, set)?;
+        params::setting(&self.params, set)
+    }
+    fn change(&mut self, new: &Setting, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        let new: P = new.get();
         for flow in &mut self.flows {
             new.retune(&mut flow.law)?;
         }

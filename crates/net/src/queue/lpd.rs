@@ -23,9 +23,9 @@
 use super::{Backlog, BoxQueue, Chooser, Head, QueueDisc, Removal};
 use crate::params::{self, Params};
 use crate::registry::{self, BuildCx};
-use crate::sched::children::Inner;
+use crate::sched::children::{Inner, inner_keys};
 use crosswind_base::packet::{Expired, Lifetime};
-use crosswind_base::{BitRate, ConfigError, Cx, DropReason, Dur, Metrics, PacketId, Time};
+use crosswind_base::{BitRate, ConfigError, Cx, DropReason, Dur, Metrics, PacketId, Setting, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -219,15 +219,17 @@ impl QueueDisc for Lpd {
     }
 
     /// `queue` changes the queue inside; `rate` and `delay` are those of the link from now on.
-    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
         let mut own = set.clone();
-        if let Some(inner) = own.shift_remove("queue") {
-            let keys = inner
-                .as_object()
-                .ok_or_else(|| ConfigError::new("queue", inner.to_string(), "a table of the keys that change"))?;
-            self.queue.change(keys, cx).map_err(|e| e.under("queue"))?;
-        }
+        let inner = inner_keys(&mut own)?.map(|keys| self.queue.read_change(&keys).map_err(|e| e.under("queue")));
         let new: LpdParams = params::merged(&self.params, &own)?;
+        Ok(Setting::new((new, inner.transpose()?)))
+    }
+    fn change(&mut self, new: &Setting, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        let (new, inner): (LpdParams, Option<Setting>) = new.get();
+        if let Some(inner) = inner {
+            self.queue.change(&inner, cx).map_err(|e| e.under("queue"))?;
+        }
         (self.rate, self.delay) = (new.rate.unwrap_or(self.rate), new.delay.unwrap_or(self.delay));
         self.params = new;
         self.purge(cx);

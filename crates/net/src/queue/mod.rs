@@ -22,9 +22,8 @@ pub mod sfb;
 pub mod sfq;
 pub mod store;
 
-use crate::link::Applied;
 pub use crosswind_base::Backlog;
-use crosswind_base::{ConfigError, Cx, DropReason, Metrics, PacketId, Time};
+use crosswind_base::{ConfigError, Cx, DropReason, Metrics, PacketId, Setting, Time};
 use serde_json::{Map, Value};
 
 /// A discipline chosen at run time.
@@ -85,12 +84,25 @@ pub trait QueueDisc {
         unreachable!("asked only where removal is possible")
     }
     /// New values for some parameters, from now on.
-    fn change(&mut self, set: &Map<String, Value>, _cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
         Err(ConfigError::cannot_change(set))
     }
-    /// New delay spikes, where this queue knows of them. Whether it does.
-    fn change_gate(&mut self, _new: &Value, _now: Time) -> Result<Applied, ConfigError> {
-        Ok(Applied::No)
+    /// What has been read holds from now on.
+    fn change(&mut self, _new: &Setting, _cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        unreachable!("only what has been read is changed")
+    }
+    /// Both at once, for whoever is told during a run.
+    fn read_and_change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        let new = self.read_change(set)?;
+        self.change(&new, cx)
+    }
+    /// New delay spikes, where this queue knows of them.
+    fn read_gate(&self, _new: &Value) -> Result<Option<Setting>, ConfigError> {
+        Ok(None)
+    }
+    /// What has been read holds from now on.
+    fn change_gate(&mut self, _new: &Setting, _now: Time) -> Result<(), ConfigError> {
+        unreachable!("only what has been read is changed")
     }
     /// Momentary values of the law (an average queue, a drop probability), name ending in its unit.
     fn sample(&self, _now: Time, _out: &mut dyn FnMut(&'static str, f64)) {}
@@ -132,10 +144,16 @@ impl<Q: QueueDisc + ?Sized> QueueDisc for Box<Q> {
     fn remove(&mut self, goes: &mut Chooser<'_>, why: DropReason, cx: &mut Cx<'_>) {
         (**self).remove(goes, why, cx)
     }
-    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        (**self).change(set, cx)
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
+        (**self).read_change(set)
     }
-    fn change_gate(&mut self, new: &Value, now: Time) -> Result<Applied, ConfigError> {
+    fn change(&mut self, new: &Setting, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        (**self).change(new, cx)
+    }
+    fn read_gate(&self, new: &Value) -> Result<Option<Setting>, ConfigError> {
+        (**self).read_gate(new)
+    }
+    fn change_gate(&mut self, new: &Setting, now: Time) -> Result<(), ConfigError> {
         (**self).change_gate(new, now)
     }
     fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {

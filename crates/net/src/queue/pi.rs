@@ -21,7 +21,7 @@
 use super::Head;
 use super::aqm::{Aqm, AqmQueue, Arrival, EcnMode, Lent, Setup, Verdict};
 use crate::params::{self, Params};
-use crosswind_base::{ConfigError, DropReason, Dur, Limit, Rng, Time};
+use crosswind_base::{ConfigError, DropReason, Dur, Limit, Rng, Setting, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -138,12 +138,15 @@ impl Aqm for Controller {
         q.pop()
     }
     /// The probability stays, and the clock where its period stays. What does not fit into a new limit goes, the newest first.
-    fn change(&mut self, set: &Map<String, Value>, q: &mut Lent<'_, '_, Rng>) -> Result<Setup, ConfigError> {
+    fn change(&mut self, new: &Setting, q: &mut Lent<'_, '_, Rng>) -> Result<Setup, ConfigError> {
         self.catch_up(q.now(), q.backlog().packets);
-        let fresh = Controller::new(params::merged(&self.params, set)?);
+        let fresh = Controller::new(new.get());
         let next = if fresh.period == self.period { self.next } else { q.now() + fresh.period };
         *self = Controller { p: self.p, last: self.last, next, ..fresh };
         Ok(Setup::fits(self.params.limit, self.params.ecn))
+    }
+    fn read_change(&self, set: &Map<String, Value>, _setup: &Setup) -> Result<Setting, ConfigError> {
+        params::setting(&self.params, set)
     }
     fn sample(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
         out("aqm_p_ratio", self.p);

@@ -31,7 +31,7 @@
 use super::Head;
 use super::aqm::{Aqm, AqmQueue, Arrival, EcnMode, Lent, Setup, Verdict};
 use crate::params::{self, Params};
-use crosswind_base::{ConfigError, DropReason, Dur, Ecn, Limit, Rng, Time, units};
+use crosswind_base::{ConfigError, DropReason, Dur, Ecn, Limit, Rng, Setting, Time, units};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -307,12 +307,15 @@ impl Aqm for Pi2 {
             }
         }
     }
-    /// The probability and its time stay. What does not fit into a new limit goes, the newest first.
-    fn change(&mut self, set: &Map<String, Value>, q: &mut Lent<'_, '_, Rng>) -> Result<Setup, ConfigError> {
-        self.catch_up(q);
+    fn read_change(&self, set: &Map<String, Value>, _setup: &Setup) -> Result<Setting, ConfigError> {
         let now = serde_json::to_value(&self.params).expect("parameters are plain data with text keys");
         let set = refill_gains(set, now.as_object().expect("they are a table"));
-        self.params = params::merged(&self.params, &set)?;
+        params::setting(&self.params, &set)
+    }
+    /// The probability and its time stay. What does not fit into a new limit goes, the newest first.
+    fn change(&mut self, new: &Setting, q: &mut Lent<'_, '_, Rng>) -> Result<Setup, ConfigError> {
+        self.catch_up(q);
+        self.params = new.get();
         self.base.goes_on_as(self.params.base());
         Ok(self.params.setup())
     }

@@ -33,7 +33,7 @@
 use super::Head;
 use super::aqm::{Aqm, AqmQueue, Arrival, EcnMode, Lent, Setup, Verdict};
 use crate::params::{self, Params};
-use crosswind_base::{ConfigError, DropReason, Dur, Limit, Rng, Size, Time, units};
+use crosswind_base::{ConfigError, DropReason, Dur, Limit, Rng, Setting, Size, Time, units};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -257,11 +257,14 @@ impl Aqm for Pie {
         Some(head)
     }
     /// The probability and its time stay. What does not fit into a new limit goes, the newest first.
-    fn change(&mut self, set: &Map<String, Value>, q: &mut Lent<'_, '_, Rng>) -> Result<Setup, ConfigError> {
+    fn change(&mut self, new: &Setting, q: &mut Lent<'_, '_, Rng>) -> Result<Setup, ConfigError> {
         self.catch_up(q.now(), q.backlog().bytes);
-        let new: PieParams = params::merged(&self.params, set)?;
+        let new: PieParams = new.get();
         self.continue_as(new)?;
         Ok(self.params.setup())
+    }
+    fn read_change(&self, set: &Map<String, Value>, _setup: &Setup) -> Result<Setting, ConfigError> {
+        params::setting(&self.params, set)
     }
     fn sample(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
         out("aqm_p_ratio", self.probability().min(1.0));

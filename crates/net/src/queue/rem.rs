@@ -26,7 +26,7 @@ use super::Head;
 use super::aqm::{Aqm, AqmQueue, Arrival, EcnMode, Lent, Setup, Verdict};
 use crate::params::{self, Params};
 use crosswind_base::units::show_dur;
-use crosswind_base::{BitRate, ConfigError, DropReason, Dur, Limit, Rng, Size, Time};
+use crosswind_base::{BitRate, ConfigError, DropReason, Dur, Limit, Rng, Setting, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -179,13 +179,16 @@ impl Aqm for Price {
         false
     }
     /// The price stays, and the clock where its period stays. What does not fit into a new limit goes, the newest first.
-    fn change(&mut self, set: &Map<String, Value>, q: &mut Lent<'_, '_, Rng>) -> Result<Setup, ConfigError> {
+    fn change(&mut self, new: &Setting, q: &mut Lent<'_, '_, Rng>) -> Result<Setup, ConfigError> {
         self.catch_up(q.now(), q.backlog().packets);
-        let new: RemParams = params::merged(&self.params, set)?;
+        let new: RemParams = new.get();
         let rate = new.rate.unwrap_or(self.rate);
         let next = if new.period == self.params.period { self.next } else { q.now() + new.period };
         *self = Price { price: self.price, arrived: self.arrived, next, ..Price::new(new, rate) };
         Ok(Setup::fits(self.params.limit, self.params.ecn))
+    }
+    fn read_change(&self, set: &Map<String, Value>, _setup: &Setup) -> Result<Setting, ConfigError> {
+        params::setting(&self.params, set)
     }
     fn sample(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
         out("aqm_p_ratio", self.probability());

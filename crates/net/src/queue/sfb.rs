@@ -29,7 +29,7 @@
 use super::aqm::{Aqm, AqmQueue, Arrival, EcnMode, Excess, Lent, Setup, Verdict, Victim};
 use super::{Head, Removal};
 use crate::params::{self, Params};
-use crosswind_base::{ConfigError, DropReason, Dur, Limit, Metrics, Packet, Rng, Time};
+use crosswind_base::{ConfigError, DropReason, Dur, Limit, Metrics, Packet, Rng, Setting, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -307,9 +307,12 @@ impl Aqm for Sfb {
     fn removal(&self) -> Removal {
         Removal::Impossible
     }
-    fn change(&mut self, set: &Map<String, Value>, _q: &mut Lent<'_, '_, Rng>) -> Result<Setup, ConfigError> {
-        self.params = params::merged(&self.params, set)?;
+    fn change(&mut self, new: &Setting, _q: &mut Lent<'_, '_, Rng>) -> Result<Setup, ConfigError> {
+        self.params = new.get();
         Ok(Setup::fits(self.params.limit, self.params.ecn))
+    }
+    fn read_change(&self, set: &Map<String, Value>, _setup: &Setup) -> Result<Setting, ConfigError> {
+        params::setting(&self.params, set)
     }
     fn sample(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
         let highest = self.tables[self.current].bins.iter().flatten().map(|b| b.p).max().unwrap_or(0);

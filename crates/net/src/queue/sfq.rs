@@ -28,7 +28,7 @@ use super::store::Fifo;
 use super::{Backlog, Head, QueueDisc};
 use crate::params::{self, Params};
 use crate::registry::BuildCx;
-use crosswind_base::{ConfigError, Cx, DropReason, Dur, Limit, Packet, PacketId, Rng, Size, Time, units};
+use crosswind_base::{ConfigError, Cx, DropReason, Dur, Limit, Packet, PacketId, Rng, Setting, Size, Time, units};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -371,11 +371,14 @@ impl QueueDisc for Sfq {
     }
 
     /// What is above a new limit goes as when one arrives. Places and number of the queues cannot change.
-    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
         if let Some(key) = ["flows", "divisor"].into_iter().find(|k| set.contains_key(*k)) {
             return Err(ConfigError::new(key, set[key].to_string(), "the queues of the flows as they are"));
         }
-        let new: SfqParams = params::merged(&self.params, set)?;
+        params::setting(&self.params, set)
+    }
+    fn change(&mut self, new: &Setting, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        let new: SfqParams = new.get();
         if new.perturb != self.params.perturb {
             self.renew_at = if new.perturb == Dur::ZERO { Time::NEVER } else { cx.now + new.perturb };
         }

@@ -2,7 +2,7 @@
 
 use crate::queue::{Backlog, BoxQueue, Head};
 use crate::registry::{self, BuildCx, Kind};
-use crosswind_base::{BitRate, ClassTotals, ConfigError, Cx, Histogram, Metrics, PacketId, Time};
+use crosswind_base::{BitRate, ClassTotals, ConfigError, Cx, Histogram, Metrics, PacketId, Setting, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -66,6 +66,23 @@ pub fn for_classes(
         one(i, keys.as_object().ok_or_else(wrong)?).map_err(|e| e.under(&path))?;
     }
     Ok(())
+}
+
+/// New parameters of the queues of classes, by number; a class has nothing else that can change.
+pub fn read_queues(
+    set: &Map<String, Value>,
+    names: &[String],
+    classes: &Children,
+) -> Result<Vec<(usize, Setting)>, ConfigError> {
+    let mut all = Vec::new();
+    for_classes(set, names, |class, keys| {
+        let mut own = keys.clone();
+        if let Some(queue) = inner_keys(&mut own)? {
+            all.push((class, classes.read_change(class, &queue)?));
+        }
+        if own.is_empty() { Ok(()) } else { Err(ConfigError::cannot_change(&own)) }
+    })?;
+    Ok(all)
 }
 
 /// Where an inner queue stands in its scenario, and how fast it is emptied at most.
@@ -194,9 +211,14 @@ impl Children {
     }
 
     /// New values for some parameters of one of them.
-    pub fn change(&mut self, i: usize, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+    pub fn read_change(&self, i: usize, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
+        self.slots[i].disc.read_change(set).map_err(|e| e.under("queue"))
+    }
+
+    /// What one of them has read holds from now on.
+    pub fn change(&mut self, i: usize, new: &Setting, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         let slot = &mut self.slots[i];
-        let done = cx.watched(&mut slot.totals, |cx| slot.disc.change(set, cx));
+        let done = cx.watched(&mut slot.totals, |cx| slot.disc.change(new, cx)).map_err(|e| e.under("queue"));
         self.refresh(i);
         done
     }

@@ -15,12 +15,12 @@
 //!
 //! **Checked by**: conformance suite; tests of `sched.rs`.
 
-use super::children::{Children, Inner, Place, for_classes, inner_keys};
+use super::children::{Children, Inner, Place, read_queues};
 use super::classify::{Classes, Classifier, Filter};
 use crate::params::Params;
 use crate::queue::{Backlog, Head, QueueDisc};
 use crate::registry::BuildCx;
-use crosswind_base::{ConfigError, Cx, Metrics, PacketId, Time};
+use crosswind_base::{ConfigError, Cx, Metrics, PacketId, Setting, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -116,14 +116,14 @@ impl QueueDisc for Prio {
         self.classes.enqueue(class, id, cx);
     }
     /// `class.x.queue` changes the queue of a class; nothing else can change.
-    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        for_classes(set, &self.names, |class, keys| {
-            let mut own = keys.clone();
-            if let Some(queue) = inner_keys(&mut own)? {
-                self.classes.change(class, &queue, cx).map_err(|e| e.under("queue"))?;
-            }
-            if own.is_empty() { Ok(()) } else { Err(ConfigError::cannot_change(&own)) }
-        })
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
+        read_queues(set, &self.names, &self.classes).map(Setting::new)
+    }
+    fn change(&mut self, new: &Setting, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        let queues: Vec<(usize, Setting)> = new.get();
+        let names = &self.names;
+        let under = |class: usize| move |e: ConfigError| e.under(&format!("class.{}", names[class]));
+        queues.iter().try_for_each(|(class, new)| self.classes.change(*class, new, cx).map_err(under(*class)))
     }
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Head> {
         (0..self.classes.count()).find_map(|class| self.classes.dequeue_if_any(class, cx))

@@ -34,7 +34,7 @@ use super::children::{Children, Inner, Place, inner_keys};
 use crate::params::{self, Params};
 use crate::queue::{Backlog, Head, QueueDisc};
 use crate::registry::BuildCx;
-use crosswind_base::{BitRate, ConfigError, Cx, DropReason, Dur, Metrics, PacketId, Size, Time};
+use crosswind_base::{BitRate, ConfigError, Cx, DropReason, Dur, Metrics, PacketId, Setting, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -210,7 +210,7 @@ impl QueueDisc for Tbf {
 
     /// `queue` changes the queue inside. Credit stays as far as it fits; packets that were told at their arrival when to
     /// leave keep to it.
-    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
         let mut own = set.clone();
         let below = inner_keys(&mut own)?;
         let new: TbfParams = params::merged(&*self.params, &own)?;
@@ -221,8 +221,13 @@ impl QueueDisc for Tbf {
                 "`metered` and the number of buckets as they are",
             ));
         }
-        if let Some(keys) = below {
-            self.inner.change(0, &keys, cx).map_err(|e| e.under("queue"))?;
+        let below = below.map(|keys| self.inner.read_change(0, &keys)).transpose()?;
+        Ok(Setting::new((new, below)))
+    }
+    fn change(&mut self, new: &Setting, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        let (new, below): (TbfParams, Option<Setting>) = new.get();
+        if let Some(below) = below {
+            self.inner.change(0, &below, cx)?;
         }
         self.charge = new.charge();
         self.bucket.set(cx.now, scaled(new.rate, new.kbit), new.burst);

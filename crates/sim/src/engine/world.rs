@@ -342,7 +342,8 @@ impl<'p> World<'p> {
             Target::Egress(i) => {
                 let stage = &mut self.stages[i as usize];
                 let mut cx = Cx::new(self.now, i, &mut self.pool, &mut self.out, &mut self.losses, observer);
-                stage.change(&c.set, &mut cx).unwrap_or_else(|e| panic!("{}: tried before the run: {e}", c.path()));
+                let new = c.setting.as_ref().expect("a change of an egress has been read");
+                stage.change(new, &mut cx).unwrap_or_else(|e| panic!("{}: tried before the run: {e}", c.path()));
                 self.calendar.wake_at(i as usize, stage.next_wake().unwrap_or(Time::NEVER));
             }
             Target::Flow(f) if c.abort.is_some() => self.abort(f as usize, c.abort, observer),

@@ -2,7 +2,7 @@
 
 use super::lifetime::LifetimeParams;
 use super::workloads::WorkloadParams;
-use crosswind_base::{Dscp, Time};
+use crosswind_base::{Dscp, Setting, Time};
 use crosswind_transport::rate::tuning::Tuning;
 use crosswind_transport::tcp::TcpParams;
 use serde_json::{Map, Value};
@@ -40,7 +40,10 @@ pub enum AbortedBy {
 pub struct Change {
     pub at: Time,
     pub target: Target,
+    /// As it is written.
     pub set: Keys,
+    /// Of an egress: the new parameters.
+    pub setting: Option<Setting>,
     /// The end of the flow that drops its connection.
     pub abort: Option<AbortedBy>,
     /// Of a flow: what it is from then on.

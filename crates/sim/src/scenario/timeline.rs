@@ -11,7 +11,7 @@ use super::retuned::Present;
 use super::timed::{CHANGES_LIMIT, Timed};
 use super::types::Scenario;
 use crosswind_base::units::show_dur;
-use crosswind_base::{ConfigError, Cx, Ledger, Packet, Pool, Stage, Streams, Time};
+use crosswind_base::{ConfigError, Cx, Ledger, Packet, Pool, Setting, Stage, Streams, Time};
 use crosswind_net::registry::{BoxStage, BuildCx};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -46,6 +46,7 @@ pub(super) fn plan(s: &Scenario, plan: &Plan) -> Result<Vec<Change>, ConfigError
                 at: Time::ZERO + at,
                 target: *target,
                 set: set.clone(),
+                setting: None,
                 abort: None,
                 of_flow: OfFlow::default(),
                 entry: i as u32,
@@ -150,8 +151,8 @@ fn try_all(changes: &mut [Change], s: &Scenario, plan: &Plan) -> Result<(), Conf
     let streams = Streams::new(0);
     let mut stages: BTreeMap<u32, BoxStage> = BTreeMap::new();
     let mut flows: BTreeMap<u32, Present> = BTreeMap::new();
-    // By link: what it was changed by last. A schedule that gives its change again is tried once, unless another comes between.
-    let mut last: BTreeMap<u32, u32> = BTreeMap::new();
+    // By link: what it was changed by last. A schedule that gives its change again is read once, unless another comes between.
+    let mut last: BTreeMap<u32, (u32, Setting)> = BTreeMap::new();
     for c in changes {
         let i = match c.target {
             Target::Egress(i) => i,
@@ -166,7 +167,8 @@ fn try_all(changes: &mut [Change], s: &Scenario, plan: &Plan) -> Result<(), Conf
                 continue;
             }
         };
-        if last.insert(i, c.entry) == Some(c.entry) {
+        if let Some((_, setting)) = last.get(&i).filter(|(entry, _)| *entry == c.entry) {
+            c.setting = Some(setting.clone());
             continue;
         }
         let stage = match stages.entry(i) {
@@ -175,7 +177,10 @@ fn try_all(changes: &mut [Change], s: &Scenario, plan: &Plan) -> Result<(), Conf
         };
         let (mut pool, mut out, mut nobody) = (Pool::new(), Vec::new(), Nobody);
         let mut cx = Cx::new(c.at, i, &mut pool, &mut out, &mut nobody, None);
-        stage.change(&c.set, &mut cx).map_err(|e| e.under(&c.path()))?;
+        let setting = stage.read_change(&c.set).map_err(|e| e.under(&c.path()))?;
+        stage.change(&setting, &mut cx).map_err(|e| e.under(&c.path()))?;
+        last.insert(i, (c.entry, setting.clone()));
+        c.setting = Some(setting);
     }
     Ok(())
 }

@@ -17,7 +17,7 @@
 use super::Holdup;
 use crate::params::Params;
 use crate::registry::BoxStage;
-use crosswind_base::{ConfigError, Cx, DropReason, Metrics, Packet, PacketId, Stage, TcpFlags, Time};
+use crosswind_base::{ConfigError, Cx, DropReason, Metrics, Packet, PacketId, Setting, Stage, TcpFlags, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -40,8 +40,11 @@ impl Holdup for NoHoldup {
     fn ready_at(&mut self, now: Time) -> Time {
         now
     }
-    fn change(&mut self, new: &Value, _now: Time) -> Result<(), ConfigError> {
+    fn read_change(&self, new: &Value) -> Result<Setting, ConfigError> {
         Err(ConfigError::new("", new.to_string(), "no change: Fast Reset has no parameters"))
+    }
+    fn change(&mut self, _new: &Setting, _now: Time) -> Result<(), ConfigError> {
+        unreachable!("only what has been read is changed")
     }
 }
 
@@ -81,8 +84,11 @@ impl Stage for FastReset {
     fn catch_up(&mut self, cx: &mut Cx<'_>) {
         self.inner.catch_up(cx)
     }
-    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        self.inner.change(set, cx)
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
+        self.inner.read_change(set)
+    }
+    fn change(&mut self, new: &Setting, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.inner.change(new, cx)
     }
     fn purge(&mut self, goes: &mut dyn FnMut(&Packet) -> bool, why: DropReason, cx: &mut Cx<'_>) {
         self.inner.purge(goes, why, cx)

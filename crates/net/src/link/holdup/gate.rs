@@ -2,9 +2,8 @@
 //! thrown out when it begins. [`super::spikes`] says which.
 
 use super::spikes::{Holds, Spikes, SpikesParams};
-use crate::link::Applied;
 use crate::queue::{Backlog, BoxQueue, Chooser, Head, QueueDisc, Removal};
-use crosswind_base::{ConfigError, Cx, DropReason, Metrics, PacketId, Rng, Time};
+use crosswind_base::{ConfigError, Cx, DropReason, Metrics, PacketId, Rng, Setting, Time};
 use serde_json::{Map, Value};
 
 /// A queue that knows of spikes.
@@ -100,18 +99,23 @@ impl QueueDisc for Gate {
         self.queue.remove(goes, why, cx)
     }
 
-    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        self.queue.change(set, cx)
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
+        self.queue.read_change(set)
     }
-
-    fn change_gate(&mut self, new: &Value, now: Time) -> Result<Applied, ConfigError> {
-        self.spikes.set(new, now)?;
+    fn change(&mut self, new: &Setting, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.queue.change(new, cx)
+    }
+    fn read_gate(&self, new: &Value) -> Result<Option<Setting>, ConfigError> {
+        self.spikes.read(new).map(Some)
+    }
+    fn change_gate(&mut self, new: &Setting, now: Time) -> Result<(), ConfigError> {
+        self.spikes.set(new, now);
         let p = self.spikes.params();
         if p.discard > 0 && self.queue.removal() == Removal::Impossible {
             return Err(ConfigError::new("discard", p.discard.to_string(), "0 with a queue that keeps its own order"));
         }
         (self.loss, self.discard) = (p.loss, p.discard);
-        Ok(Applied::Yes)
+        Ok(())
     }
 
     fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {

@@ -11,10 +11,10 @@ pub mod on_demand;
 pub mod slow_path;
 pub mod spikes;
 
-use super::{Applied, Link, TxPlan};
+use super::{Link, TxPlan};
 use crate::params::{self, Params};
 use crate::registry::BoxStage;
-use crosswind_base::{ConfigError, Cx, Dur, Packet, Stage, Time};
+use crosswind_base::{ConfigError, Cx, Dur, Packet, Setting, Stage, Time};
 use serde_json::{Map, Value};
 
 /// The keys of a link that hold packets up, and the row of the registry that each stands for; in the order in which a
@@ -33,8 +33,10 @@ pub trait Holdup {
     fn ready_at(&mut self, now: Time) -> Time;
     /// The packet's transmission begins.
     fn sent(&mut self, _at: Time) {}
-    /// New values for some parameters.
-    fn change(&mut self, new: &Value, now: Time) -> Result<(), ConfigError>;
+    /// Reads and checks new values for some parameters.
+    fn read_change(&self, new: &Value) -> Result<Setting, ConfigError>;
+    /// What has been read holds from now on.
+    fn change(&mut self, new: &Setting, now: Time) -> Result<(), ConfigError>;
 }
 
 /// A table of the keys that change.
@@ -42,19 +44,34 @@ fn keys_of(new: &Value) -> Result<&Map<String, Value>, ConfigError> {
     new.as_object().ok_or_else(|| ConfigError::new("", new.to_string(), "a table of the keys that change"))
 }
 
-/// Changes what stands in front of an egress: new values under `name` are for its own parameters, the others for the egress.
-fn change_in_front<P: Params>(
+/// Reads a change of what stands in front of an egress: new values under `name` are for its own parameters, the others for the
+/// egress.
+fn read_in_front<P: Params>(
     name: &str,
+    own: &P,
+    inner: &BoxStage,
+    set: &Map<String, Value>,
+) -> Result<Setting, ConfigError> {
+    let mut others = set.clone();
+    let new = others.shift_remove(name);
+    let read = |new: &Value| keys_of(new).and_then(|keys| params::merged(own, keys)).map_err(|e| e.under(name));
+    let new: Option<P> = new.as_ref().map(read).transpose()?;
+    let inner = if others.is_empty() { None } else { Some(inner.read_change(&others)?) };
+    Ok(Setting::new((new, inner)))
+}
+
+/// Makes it.
+fn change_in_front<P: Params>(
     own: &mut P,
     inner: &mut BoxStage,
-    set: &Map<String, Value>,
+    new: &Setting,
     cx: &mut Cx<'_>,
 ) -> Result<(), ConfigError> {
-    let mut others = set.clone();
-    if let Some(new) = others.shift_remove(name) {
-        *own = keys_of(&new).and_then(|keys| params::merged(own, keys)).map_err(|e| e.under(name))?;
+    let (new, of_inner): (Option<P>, Option<Setting>) = new.get();
+    if let Some(new) = new {
+        *own = new;
     }
-    if others.is_empty() { Ok(()) } else { inner.change(&others, cx) }
+    of_inner.map_or(Ok(()), |new| inner.change(&new, cx))
 }
 
 /// One of them, chosen at run time.
@@ -82,12 +99,17 @@ impl<L: Link> Link for Held<L> {
     fn is_in_order(&self) -> bool {
         self.link.is_in_order()
     }
-    fn change(&mut self, set: &Map<String, Value>, now: Time) -> Result<(), ConfigError> {
-        self.link.change(set, now)
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
+        self.link.read_change(set)
     }
-    fn change_holdup(&mut self, key: &str, new: &Value, now: Time) -> Result<Applied, ConfigError> {
-        let Some((_, h)) = self.holdups.iter_mut().find(|(own, _)| *own == key) else { return Ok(Applied::No) };
-        h.change(new, now).map(|()| Applied::Yes)
+    fn change(&mut self, new: &Setting, now: Time) -> Result<(), ConfigError> {
+        self.link.change(new, now)
+    }
+    fn read_holdup(&self, key: &str, new: &Value) -> Result<Option<Setting>, ConfigError> {
+        self.holdups.iter().find(|(own, _)| *own == key).map(|(_, h)| h.read_change(new)).transpose()
+    }
+    fn change_holdup(&mut self, key: &str, new: &Setting, now: Time) -> Result<(), ConfigError> {
+        self.holdups.iter_mut().find(|(own, _)| *own == key).map_or(Ok(()), |(_, h)| h.change(new, now))
     }
     fn repeated(&self, now: Time) -> Dur {
         self.link.repeated(now)

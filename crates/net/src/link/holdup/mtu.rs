@@ -15,12 +15,12 @@
 //!
 //! **Checked by**: `crates/sim/tests/path_mtu.rs`, tapes `path_mtu_*`.
 
-use super::change_in_front;
 use super::slow_path::WithArrived;
+use super::{change_in_front, read_in_front};
 use crate::params::Params;
 use crate::registry::BoxStage;
 use crosswind_base::packet::Proto;
-use crosswind_base::{ConfigError, Cx, DropReason, Metrics, Packet, PacketId, Size, Stage, Time};
+use crosswind_base::{ConfigError, Cx, DropReason, Metrics, Packet, PacketId, Setting, Size, Stage, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -85,8 +85,11 @@ impl Stage for Mtu {
     fn catch_up(&mut self, cx: &mut Cx<'_>) {
         self.inner.catch_up(cx)
     }
-    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        change_in_front("path_mtu", &mut self.params, &mut self.inner, set, cx)
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
+        read_in_front("path_mtu", &self.params, &self.inner, set)
+    }
+    fn change(&mut self, new: &Setting, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        change_in_front(&mut self.params, &mut self.inner, new, cx)
     }
     fn purge(&mut self, goes: &mut dyn FnMut(&Packet) -> bool, why: DropReason, cx: &mut Cx<'_>) {
         self.inner.purge(goes, why, cx)

@@ -18,7 +18,7 @@
 use super::{Holdup, keys_of};
 use crate::params::{self, Params};
 use crate::spread::Spread;
-use crosswind_base::{ConfigError, Dur, Rng, Time};
+use crosswind_base::{ConfigError, Dur, Rng, Setting, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -69,8 +69,11 @@ impl Holdup for OnDemand {
         if is_held { now } else { now + self.params.delay.draw(&mut self.rng) }
     }
 
-    fn change(&mut self, new: &Value, _now: Time) -> Result<(), ConfigError> {
-        self.params = params::merged(&self.params, keys_of(new)?)?;
+    fn read_change(&self, new: &Value) -> Result<Setting, ConfigError> {
+        params::setting(&self.params, keys_of(new)?)
+    }
+    fn change(&mut self, new: &Setting, _now: Time) -> Result<(), ConfigError> {
+        self.params = new.get();
         Ok(())
     }
 

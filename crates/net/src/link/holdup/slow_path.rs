@@ -16,11 +16,13 @@
 //!
 //! **Checked by**: `crates/sim/tests/lifetimes.rs`.
 
-use super::change_in_front;
+use super::{change_in_front, read_in_front};
 use crate::params::{self, Params};
 use crate::registry::BoxStage;
 use crate::spread::Spread;
-use crosswind_base::{ConfigError, Cx, DropReason, Dur, Histogram, Metrics, Packet, PacketId, Rng, Stage, Time};
+use crosswind_base::{
+    ConfigError, Cx, DropReason, Dur, Histogram, Metrics, Packet, PacketId, Rng, Setting, Stage, Time,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -121,8 +123,11 @@ impl Stage for SlowPath {
     fn catch_up(&mut self, cx: &mut Cx<'_>) {
         self.inner.catch_up(cx)
     }
-    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        change_in_front("slow_path", &mut self.params, &mut self.inner, set, cx)
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
+        read_in_front("slow_path", &self.params, &self.inner, set)
+    }
+    fn change(&mut self, new: &Setting, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        change_in_front(&mut self.params, &mut self.inner, new, cx)
     }
     fn purge(&mut self, goes: &mut dyn FnMut(&Packet) -> bool, why: DropReason, cx: &mut Cx<'_>) {
         self.inner.purge(goes, why, cx)

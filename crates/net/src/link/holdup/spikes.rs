@@ -27,7 +27,7 @@
 use super::{Holdup, keys_of};
 use crate::params::{self, Params};
 use crate::spread::Spread;
-use crosswind_base::{ConfigError, Dur, Rng, Time, units};
+use crosswind_base::{ConfigError, Dur, Rng, Setting, Time, units};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -204,11 +204,30 @@ impl Spikes {
 
     /// A spike that goes on ends as it would have. The next one is at the first of `at`, or at `first`, that is still to
     /// come; else after `every`, if that is set anew; else when it would have come. `"none"`: no more.
-    pub fn set(&mut self, new: &Value, now: Time) -> Result<(), ConfigError> {
+    pub fn set(&mut self, new: &Setting, now: Time) {
         self.going_on_until = self.open_from(now);
-        if new.as_str() == Some("none") {
+        let NewSpikes::Like { params, has_first, has_every } = new.get() else {
             self.next = None;
-            return Ok(());
+            return;
+        };
+        self.params = params;
+        let at = &self.params.at;
+        self.taken = at.partition_point(|t| Time::ZERO + *t <= now) + 1;
+        let listed = at.get(self.taken - 1).copied();
+        let first = self.params.first.filter(|_| has_first).map(|f| f.draw(&mut self.rng));
+        let every = self.params.every.filter(|_| has_every).map(|e| now.since(Time::ZERO) + e.draw(&mut self.rng));
+        let start = match (at.is_empty(), first.filter(|t| Time::ZERO + *t > now), every, self.next) {
+            (false, ..) => listed.map(|t| Time::ZERO + t),
+            (true, Some(t), ..) | (true, None, Some(t), _) => Some(Time::ZERO + t),
+            (true, None, None, next) => next.map(|(start, _)| start),
+        };
+        self.next = start.map(|at| (at, at + self.params.length.draw(&mut self.rng)));
+    }
+
+    /// Reads and checks new values: a table of keys, or `"none"`.
+    pub fn read(&self, new: &Value) -> Result<Setting, ConfigError> {
+        if new.as_str() == Some("none") {
+            return Ok(Setting::new(NewSpikes::None));
         }
         let set = keys_of(new)?;
         // Listed spikes and a rule replace each other.
@@ -222,19 +241,8 @@ impl Spikes {
         if p.holds != self.params.holds {
             return Err(ConfigError::new("holds", "a change while it runs", "the same as at the start"));
         }
-        self.params = p;
-        let at = &self.params.at;
-        self.taken = at.partition_point(|t| Time::ZERO + *t <= now) + 1;
-        let listed = at.get(self.taken - 1).copied();
-        let first = set.get("first").and(self.params.first).map(|f| f.draw(&mut self.rng));
-        let every = set.get("every").and(self.params.every).map(|e| now.since(Time::ZERO) + e.draw(&mut self.rng));
-        let start = match (at.is_empty(), first.filter(|t| Time::ZERO + *t > now), every, self.next) {
-            (false, ..) => listed.map(|t| Time::ZERO + t),
-            (true, Some(t), ..) | (true, None, Some(t), _) => Some(Time::ZERO + t),
-            (true, None, None, next) => next.map(|(start, _)| start),
-        };
-        self.next = start.map(|at| (at, at + self.params.length.draw(&mut self.rng)));
-        Ok(())
+        let has = |key: &str| set.contains_key(key);
+        Ok(Setting::new(NewSpikes::Like { params: p, has_first: has("first"), has_every: has("every") }))
     }
 
     /// When the next spike begins that no answer has gone beyond yet.
@@ -243,12 +251,28 @@ impl Spikes {
     }
 }
 
+/// What becomes of the spikes.
+#[derive(Clone, Debug)]
+enum NewSpikes {
+    None,
+    /// These parameters; whether `first` and `every` are set anew.
+    Like {
+        params: SpikesParams,
+        has_first: bool,
+        has_every: bool,
+    },
+}
+
 impl Holdup for Spikes {
     fn ready_at(&mut self, now: Time) -> Time {
         self.open_from(now)
     }
-    fn change(&mut self, new: &Value, now: Time) -> Result<(), ConfigError> {
-        self.set(new, now)
+    fn read_change(&self, new: &Value) -> Result<Setting, ConfigError> {
+        self.read(new)
+    }
+    fn change(&mut self, new: &Setting, now: Time) -> Result<(), ConfigError> {
+        self.set(new, now);
+        Ok(())
     }
 }
 

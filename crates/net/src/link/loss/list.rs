@@ -24,7 +24,7 @@
 use super::{Counts, LossModel, LossPoint};
 use crate::params::{self, Params};
 use crosswind_base::packet::Proto;
-use crosswind_base::{ConfigError, DropReason, Packet, TcpFlags, Time};
+use crosswind_base::{ConfigError, DropReason, Packet, Setting, TcpFlags, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -149,13 +149,16 @@ impl LossModel for List {
         self.marks
     }
     /// Numbers go on counting from the start of the run.
-    fn change(&mut self, set: &Map<String, Value>, _now: Time) -> Result<(), ConfigError> {
-        let params: ListParams = params::merged(&self.params, set)?;
+    fn change(&mut self, new: &Setting, _now: Time) -> Result<(), ConfigError> {
+        let params: ListParams = new.get();
         for (own, (_, listed)) in self.lists.iter_mut().zip(params.lists()) {
             *own = Ordinals::new(listed, own.seen);
         }
         self.params = params;
         Ok(())
+    }
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
+        params::setting(&self.params, set)
     }
 }
 
@@ -193,7 +196,7 @@ mod tests {
         assert!(!lost(ack, 0) && !lost(ack, 500) && lost(ack, 0));
         assert!(lost(ack.with(TcpFlags::FIN), 100) && !lost(ack.with(TcpFlags::FIN), 0));
         assert!(!lost(TcpFlags::RST.with(ack), 0));
-        let mut change = |v: Value| m.change(v.as_object().expect("a table"), Time::ZERO);
+        let mut change = |v: Value| m.read_and_change(v.as_object().expect("a table"), Time::ZERO);
         change(serde_json::json!({"syn": [1, 4]})).expect("a list");
         assert!(m.lose(&Packet { flags: syn, ..packet(0) }, Time::ZERO).is_some(), "numbers go on");
     }

@@ -6,7 +6,7 @@ pub mod phases;
 pub mod several;
 pub mod uniform;
 
-use crosswind_base::{ConfigError, DropReason, Packet, Time};
+use crosswind_base::{ConfigError, DropReason, Packet, Setting, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -56,8 +56,17 @@ pub trait LossModel {
         false
     }
     /// New values for some parameters, from now on.
-    fn change(&mut self, set: &Map<String, Value>, _now: Time) -> Result<(), ConfigError> {
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
         Err(ConfigError::cannot_change(set))
+    }
+    /// What has been read holds from now on.
+    fn change(&mut self, _new: &Setting, _now: Time) -> Result<(), ConfigError> {
+        unreachable!("only what has been read is changed")
+    }
+    /// Both at once, for whoever is told during a run.
+    fn read_and_change(&mut self, set: &Map<String, Value>, now: Time) -> Result<(), ConfigError> {
+        let new = self.read_change(set)?;
+        self.change(&new, now)
     }
 }
 
@@ -71,8 +80,11 @@ impl<M: LossModel + ?Sized> LossModel for Box<M> {
     fn marks(&self) -> bool {
         (**self).marks()
     }
-    fn change(&mut self, set: &Map<String, Value>, now: Time) -> Result<(), ConfigError> {
-        (**self).change(set, now)
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
+        (**self).read_change(set)
+    }
+    fn change(&mut self, new: &Setting, now: Time) -> Result<(), ConfigError> {
+        (**self).change(new, now)
     }
 }
 

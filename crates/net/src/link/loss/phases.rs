@@ -22,7 +22,7 @@
 use super::{Counts, LossModel, LossPoint};
 use crate::params::{self, Params};
 use crate::spread::Spread;
-use crosswind_base::{ConfigError, DropReason, Dur, Packet, Rng, Time};
+use crosswind_base::{ConfigError, DropReason, Dur, Packet, Rng, Setting, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -136,9 +136,14 @@ impl LossModel for Phases {
         self.params.at
     }
     /// New phases begin at once with the first; without them the present one goes on.
-    fn change(&mut self, set: &Map<String, Value>, now: Time) -> Result<(), ConfigError> {
-        self.params = params::merged(&self.params, set)?;
-        if set.contains_key("phase") {
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
+        let new: PhasesParams = params::merged(&self.params, set)?;
+        Ok(Setting::new((new, set.contains_key("phase"))))
+    }
+    fn change(&mut self, new: &Setting, now: Time) -> Result<(), ConfigError> {
+        let (params, has_new_phases): (PhasesParams, bool) = new.get();
+        self.params = params;
+        if has_new_phases {
             self.now = 0;
             self.ends = now + self.params.phase[0].length.draw(&mut self.lengths);
         }

@@ -16,7 +16,7 @@
 use super::{BoxLoss, LossModel, LossPoint};
 use crate::params::Params;
 use crate::registry::{self, BuildCx, Kind};
-use crosswind_base::{ConfigError, DropReason, Packet, Time};
+use crosswind_base::{ConfigError, DropReason, Packet, Setting, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -106,7 +106,7 @@ impl LossModel for Several {
         self.marks
     }
     /// `of` is a list as long as there are models; empty tables leave theirs as they are.
-    fn change(&mut self, set: &Map<String, Value>, now: Time) -> Result<(), ConfigError> {
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
         let n = self.models.len();
         let all = match (set.len(), set.get("of").and_then(Value::as_array)) {
             (1, Some(all)) if all.len() == n => all,
@@ -115,11 +115,20 @@ impl LossModel for Several {
                 return Err(ConfigError::new("of", found, format!("a list of {n} tables with the keys that change")));
             }
         };
-        for (i, (m, one)) in self.models.iter_mut().zip(all).enumerate() {
+        let mut new = Vec::with_capacity(n);
+        for (i, (m, one)) in self.models.iter().zip(all).enumerate() {
             let wrong = || ConfigError::new(format!("of[{i}]"), one.to_string(), "a table of the keys that change");
             let keys = one.as_object().ok_or_else(wrong)?;
-            if !keys.is_empty() {
-                m.change(keys, now).map_err(|e| e.under(&format!("of[{i}]")))?;
+            let read = |m: &BoxLoss| m.read_change(keys).map_err(|e| e.under(&format!("of[{i}]")));
+            new.push(if keys.is_empty() { None } else { Some(read(m)?) });
+        }
+        Ok(Setting::new(new))
+    }
+    fn change(&mut self, new: &Setting, now: Time) -> Result<(), ConfigError> {
+        let all: Vec<Option<Setting>> = new.get();
+        for (i, (m, new)) in self.models.iter_mut().zip(&all).enumerate() {
+            if let Some(new) = new {
+                m.change(new, now).map_err(|e| e.under(&format!("of[{i}]")))?;
             }
         }
         Ok(())
@@ -164,7 +173,7 @@ mod tests {
     #[test]
     fn each_of_them_may_change() {
         let mut m = several(json!([{"type": "list"}, {"type": "uniform"}])).expect("two losses");
-        let mut set = |v: Value| m.change(v.as_object().expect("a table"), Time::ZERO);
+        let mut set = |v: Value| m.read_and_change(v.as_object().expect("a table"), Time::ZERO);
         set(json!({"of": [{}, {"probability": 1.0}]})).expect("the second changes");
         assert_eq!(set(json!({"of": [{}]})).expect_err("too short").path, "of");
         assert_eq!(

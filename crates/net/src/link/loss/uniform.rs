@@ -16,7 +16,7 @@
 
 use super::{Counts, LossModel, LossPoint};
 use crate::params::{self, Params};
-use crosswind_base::{ConfigError, DropReason, Packet, Rng, Time};
+use crosswind_base::{ConfigError, DropReason, Packet, Rng, Setting, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -65,9 +65,12 @@ impl LossModel for Uniform {
         let is_lost = self.params.counts.covers(p) && self.rng.chance(self.params.probability);
         is_lost.then_some(DropReason::LinkError)
     }
-    fn change(&mut self, set: &Map<String, Value>, _now: Time) -> Result<(), ConfigError> {
-        self.params = params::merged(&self.params, set)?;
+    fn change(&mut self, new: &Setting, _now: Time) -> Result<(), ConfigError> {
+        self.params = new.get();
         Ok(())
+    }
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
+        params::setting(&self.params, set)
     }
 }
 

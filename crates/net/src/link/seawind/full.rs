@@ -10,7 +10,7 @@ use crate::build::Origin;
 use crate::link::{Fate, Link, TxPlan};
 use crate::params;
 use crate::registry::BuildCx;
-use crosswind_base::{ConfigError, Dur, Packet, Rng, Size, Streams, Time};
+use crosswind_base::{ConfigError, Dur, Packet, Rng, Setting, Size, Streams, Time};
 use serde_json::{Map, Value};
 use std::collections::VecDeque;
 
@@ -179,8 +179,8 @@ impl Link for Full {
     }
 
     /// Channel, changes of the rate, outages and other users are from now on as though they had been so from the start.
-    fn change(&mut self, set: &Map<String, Value>, _now: Time) -> Result<(), ConfigError> {
-        let new: SeawindParams = params::merged(&self.params, set)?;
+    fn change(&mut self, new: &Setting, _now: Time) -> Result<(), ConfigError> {
+        let new: SeawindParams = new.get();
         let fresh = self.origin.with(|cx| Full::new(new, cx));
         let old = std::mem::replace(self, fresh);
         let (limit, in_transit) = (self.params.send_buffer, self.params.in_transit);
@@ -189,6 +189,9 @@ impl Link for Full {
         (self.last_release, self.resequencing) = (old.last_release, old.resequencing);
         (self.errors.rng, self.delays, self.allocations) = (old.errors.rng, old.delays, old.allocations);
         Ok(())
+    }
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
+        params::setting(&self.params, set)
     }
 
     fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan {

@@ -11,7 +11,7 @@ use crate::queue::cobalt::Looked;
 use crate::queue::{Backlog, Chooser, Head, QueueDisc, Removal};
 use crate::registry::{BuildCx, Hosts};
 use crate::sched::children::Sums;
-use crosswind_base::{ConfigError, Cx, DropReason, Dur, Limit, Metrics, Packet, PacketId, Rng, Time};
+use crosswind_base::{ConfigError, Cx, DropReason, Dur, Limit, Metrics, Packet, PacketId, Rng, Setting, Time};
 use serde_json::{Map, Value};
 
 /// Spreads keys over 64 bits (the finaliser of SplitMix64).
@@ -347,7 +347,7 @@ impl QueueDisc for Cake {
     }
 
     /// Which queue a packet belongs to cannot change. What is charged already stays charged.
-    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
         const FIXED: [&str; 2] = ["tins", "isolation"];
         if let Some(key) = FIXED.into_iter().find(|k| set.contains_key(*k)) {
             return Err(ConfigError::new(key, set[key].to_string(), "the queues of the flows as they are"));
@@ -356,7 +356,10 @@ impl QueueDisc for Cake {
         if set.contains_key("framing") {
             CakeParams::fill(&mut set);
         }
-        let new: CakeParams = params::merged(&self.params, &set)?;
+        params::setting(&self.params, &set)
+    }
+    fn change(&mut self, new: &Setting, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        let new: CakeParams = new.get();
         let terms = new.terms();
         for (tin, (_, t)) in self.tins.iter_mut().zip(&terms) {
             tin.set(t);

@@ -9,7 +9,7 @@ use crate::queue::{Backlog, Chooser, Head, QueueDisc, Removal};
 use crate::registry::BuildCx;
 use crate::sched::classify::Classifier;
 use crosswind_base::{
-    BitRate, ClassTotals, ConfigError, Cx, DropReason, Dur, Ecn, Limit, Metrics, Packet, PacketId, Rng, Time,
+    BitRate, ClassTotals, ConfigError, Cx, DropReason, Dur, Ecn, Limit, Metrics, Packet, PacketId, Rng, Setting, Time,
 };
 use serde_json::{Map, Value};
 use std::collections::VecDeque;
@@ -28,8 +28,11 @@ impl Aqm for Decided {
     fn on_enqueue(&mut self, _: &crate::queue::aqm::Arrival, _: &mut Lent<'_, '_, Rng>) -> Verdict {
         self.0
     }
-    fn change(&mut self, set: &Map<String, Value>, _: &mut Lent<'_, '_, Rng>) -> Result<Setup, ConfigError> {
+    fn read_change(&self, set: &Map<String, Value>, _: &Setup) -> Result<Setting, ConfigError> {
         Err(ConfigError::cannot_change(set))
+    }
+    fn change(&mut self, _: &Setting, _: &mut Lent<'_, '_, Rng>) -> Result<Setup, ConfigError> {
+        unreachable!("only what has been read is changed")
     }
 }
 
@@ -376,15 +379,18 @@ impl QueueDisc for DualPi2 {
     }
 
     /// The probability and its time stay, and so do the queues that packets wait in.
-    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
         const FIXED: [&str; 3] = ["profile", "classify", "filter"];
         if let Some(key) = FIXED.into_iter().find(|k| set.contains_key(*k)) {
             return Err(ConfigError::new(key, set[key].to_string(), "two queues as they are"));
         }
-        self.catch_up(cx.now);
         let now = serde_json::to_value(&self.params).expect("parameters are plain data with text keys");
         let set = refill_gains(set, now.as_object().expect("they are a table"));
-        self.params = params::merged(&self.params, &set)?;
+        params::setting(&self.params, &set)
+    }
+    fn change(&mut self, new: &Setting, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        self.catch_up(cx.now);
+        self.params = new.get();
         self.control.goes_on_as(&self.params);
         (self.limits, self.shares) = (self.params.limits(self.rate), self.params.shares());
         self.shrink(cx);

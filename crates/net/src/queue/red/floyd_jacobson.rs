@@ -32,7 +32,7 @@ use super::super::store::{Admission, check_overhead, no_bytes};
 use super::{Arrival, EcnMode, Law, Limits, Measure, Verdict, check_common, check_weight};
 use crate::params::{self, Params};
 use crate::queue::aqm::Setup;
-use crosswind_base::{BitRate, ConfigError, DropReason, Limit, Rng, Size, Time};
+use crosswind_base::{BitRate, ConfigError, DropReason, Limit, Rng, Setting, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -172,11 +172,14 @@ impl Law for FloydJacobson {
     fn max_p(&self) -> f64 {
         self.params.max_p
     }
-    fn change(&mut self, set: &Map<String, Value>) -> Result<Setup, ConfigError> {
-        let new: FloydJacobsonParams = params::merged(&self.params, set)?;
+    fn change(&mut self, new: &Setting) -> Result<Setup, ConfigError> {
+        let new: FloydJacobsonParams = new.get();
         let (common, rate) = (new.common(), new.rate.unwrap_or(self.rate));
         let avg = self.avg_bytes() / new.measure.bytes(new.avpkt);
         *self = FloydJacobson { avg, count: self.count, q_time: self.q_time, ..FloydJacobson::new(new, rate) };
         Ok(common)
+    }
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
+        params::setting(&self.params, set)
     }
 }

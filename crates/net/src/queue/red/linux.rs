@@ -40,7 +40,7 @@ use super::super::store::{Admission, check_overhead, no_bytes};
 use super::{Arrival, EcnMode, Law, Limits, Verdict, check_common, check_weight};
 use crate::params::{self, Params};
 use crate::queue::aqm::Setup;
-use crosswind_base::{BitRate, ConfigError, DropReason, Limit, Rng, Size, Time};
+use crosswind_base::{BitRate, ConfigError, DropReason, Limit, Rng, Setting, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -325,8 +325,8 @@ impl Law for Linux {
     fn max_p(&self) -> f64 {
         self.span as f64 / self.range as f64
     }
-    fn change(&mut self, set: &Map<String, Value>) -> Result<Setup, ConfigError> {
-        let new: LinuxParams = params::merged(&self.params, set)?;
+    fn change(&mut self, new: &Setting) -> Result<Setup, ConfigError> {
+        let new: LinuxParams = new.get();
         let (common, rate) = (new.common(), new.rate.unwrap_or(self.rate));
         let fresh = Linux::new(new, rate);
         // Shifted by the difference alone: what is set to what it is leaves the average as it is, to its last bit.
@@ -334,6 +334,9 @@ impl Law for Linux {
         let qavg = if new >= old { self.qavg << (new - old) } else { self.qavg >> (old - new) };
         *self = Linux { qavg, qcount: self.qcount, qr: self.qr, idle_since: self.idle_since, ..fresh };
         Ok(common)
+    }
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
+        params::setting(&self.params, set)
     }
 }
 

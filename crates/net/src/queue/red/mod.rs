@@ -16,7 +16,7 @@ use super::aqm::{Aqm, AqmQueue, Lent, Setup};
 pub use super::aqm::{Arrival, EcnMode, Verdict};
 use super::{Backlog, Head};
 use crate::params;
-use crosswind_base::{BitRate, ConfigError, DropReason, Limit, Rng, Size, Time};
+use crosswind_base::{BitRate, ConfigError, DropReason, Limit, Rng, Setting, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -70,7 +70,9 @@ pub trait Law {
     /// The present maximum marking probability.
     fn max_p(&self) -> f64;
     /// New values for some parameters; the average and what follows from the past stay.
-    fn change(&mut self, set: &Map<String, Value>) -> Result<Setup, ConfigError>;
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError>;
+    /// What has been read holds from now on.
+    fn change(&mut self, new: &Setting) -> Result<Setup, ConfigError>;
 }
 
 /// A profile as the law of a queue.
@@ -122,8 +124,11 @@ impl<L: Law> Aqm for Profiled<L> {
         true
     }
     /// What does not fit into a new limit goes, the newest first.
-    fn change(&mut self, set: &Map<String, Value>, _q: &mut Lent<'_, '_, Rng>) -> Result<Setup, ConfigError> {
-        self.0.change(set)
+    fn change(&mut self, new: &Setting, _q: &mut Lent<'_, '_, Rng>) -> Result<Setup, ConfigError> {
+        self.0.change(new)
+    }
+    fn read_change(&self, set: &Map<String, Value>, _setup: &Setup) -> Result<Setting, ConfigError> {
+        self.0.read_change(set)
     }
     fn sample(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
         out("red_avg_bytes", self.0.avg_bytes());

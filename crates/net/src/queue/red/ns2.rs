@@ -47,7 +47,7 @@ use super::super::store::Admission;
 use super::{Arrival, EcnMode, Law, Limits, Measure, Verdict, check_common, check_weight};
 use crate::params::{self, Params};
 use crate::queue::aqm::Setup;
-use crosswind_base::{BitRate, ConfigError, DropReason, Dur, Limit, Rng, Size, Time};
+use crosswind_base::{BitRate, ConfigError, DropReason, Dur, Limit, Rng, Setting, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -389,13 +389,16 @@ impl Law for Ns2 {
     fn max_p(&self) -> f64 {
         self.cur_max_p
     }
-    fn change(&mut self, set: &Map<String, Value>) -> Result<Setup, ConfigError> {
-        let new: Ns2Params = params::merged(&self.params, set)?;
+    fn change(&mut self, new: &Setting) -> Result<Setup, ConfigError> {
+        let new: Ns2Params = new.get();
         let common = new.common();
         let link = LinkFacts { rate: new.rate.unwrap_or(self.link.rate), delay: new.delay.unwrap_or(self.link.delay) };
         let fresh = Ns2::new(new, link);
         self.continue_as(fresh);
         Ok(common)
+    }
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
+        params::setting(&self.params, set)
     }
 }
 

@@ -37,7 +37,7 @@ use super::red::{Law, Limits, Measure, check_common, check_weight};
 use super::store::Admission;
 use super::{Backlog, Head, Removal};
 use crate::params::{self, Params};
-use crosswind_base::{BitRate, Colour, ConfigError, DropReason, Dur, Limit, Metrics, Rng, Size, Time};
+use crosswind_base::{BitRate, Colour, ConfigError, DropReason, Dur, Limit, Metrics, Rng, Setting, Size, Time};
 use dsred::DsRed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -401,9 +401,12 @@ impl Aqm for Colours {
         Victim::Nobody
     }
     /// Averages stay.
-    fn change(&mut self, set: &Map<String, Value>, _q: &mut Lent<'_, '_, Rng>) -> Result<Setup, ConfigError> {
-        self.relearn(params::merged(&*self.params, set)?)?;
+    fn change(&mut self, new: &Setting, _q: &mut Lent<'_, '_, Rng>) -> Result<Setup, ConfigError> {
+        self.relearn(new.get())?;
         Ok(self.params.setup())
+    }
+    fn read_change(&self, set: &Map<String, Value>, _setup: &Setup) -> Result<Setting, ConfigError> {
+        params::setting(&*self.params, set)
     }
     fn decides_on_arrival(&self) -> bool {
         true

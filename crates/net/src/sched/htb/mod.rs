@@ -43,7 +43,7 @@ use crate::params::{self, Params};
 use crate::queue::{Backlog, Head, QueueDisc};
 use crate::registry::BuildCx;
 use crosswind_base::units::show_rate;
-use crosswind_base::{BitRate, ConfigError, Cx, Dur, Metrics, PacketId, Size, Time};
+use crosswind_base::{BitRate, ConfigError, Cx, Dur, Metrics, PacketId, Setting, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -383,9 +383,9 @@ impl QueueDisc for Htb {
     }
 
     /// Rates, ceilings, buckets and quanta of classes, and their queues; the tree itself cannot change.
-    fn change(&mut self, set: &Map<String, Value>, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
         const OWN: [&str; 5] = ["rate", "ceil", "burst", "cburst", "quantum"];
-        let mut of_tree = Map::new();
+        let (mut of_tree, mut queues) = (Map::new(), Vec::new());
         for_classes(set, &self.names, |node, keys| {
             let mut own = keys.clone();
             if let Some(queue) = inner_keys(&mut own)? {
@@ -397,7 +397,7 @@ impl QueueDisc for Htb {
                         "none: packets wait in the classes below this one",
                     ));
                 }
-                self.leaves.change(self.leaf_of[node] as usize, &queue, cx).map_err(|e| e.under("queue"))?;
+                queues.push((node, self.leaves.read_change(self.leaf_of[node] as usize, &queue)?));
             }
             if let Some(key) = own.keys().find(|k| !OWN.contains(&k.as_str())) {
                 return Err(ConfigError::unknown(key, key, "a key of a class that can change", &OWN));
@@ -407,6 +407,15 @@ impl QueueDisc for Htb {
         })?;
         let all = Map::from_iter([("class".to_string(), Value::Object(of_tree))]);
         let new: HtbParams = params::merged(&*self.params, &all)?;
+        Ok(Setting::new((new, queues)))
+    }
+
+    fn change(&mut self, new: &Setting, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
+        let (new, queues): (HtbParams, Vec<(usize, Setting)>) = new.get();
+        for (node, queue) in &queues {
+            let done = self.leaves.change(self.leaf_of[*node] as usize, queue, cx);
+            done.map_err(|e| e.under(&format!("class.{}", self.names[*node])))?;
+        }
         for (node, c) in new.class.values().enumerate() {
             let buckets = [(c.rate, c.burst), (c.ceil(), c.cburst)];
             let [rate, ceil] = buckets.map(|(rate, depth)| {
