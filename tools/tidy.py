@@ -35,6 +35,8 @@ PACKETS_END = (
 )
 # The shell of every law, and the decorator that knows lifetimes: nothing else in that room drops or marks.
 QUEUES_DROP = ("crates/net/src/queue/aqm.rs", "crates/net/src/queue/lpd.rs")
+# What a plan is run by: it sees types, no JSON.
+BELOW_SCENARIOS = ("crates/sim/src/engine/", "crates/sim/src/flows/", "crates/sim/src/results/")
 STREAMS_BEGIN = ("crates/base/src/rng.rs",)
 # Only controllers write the window. What the connection still asks of it by name (`Change`), by file. The numbers fall;
 # none of them rises.
@@ -157,6 +159,8 @@ def rust_habits(path: Path, lines: list[str]) -> Iterator[Finding]:
             yield path, number, "a law decides; the shell around it (queue/aqm.rs) drops and marks"
         if RANDOM.search(code) and name not in STREAMS_BEGIN:
             yield path, number, "random numbers come from a named stream (Streams::named)"
+        if name.startswith(BELOW_SCENARIOS) and "serde_json" in code:
+            yield path, number, "JSON ends in scenario/: a plan has typed parameters"
         if crate in LOWER:
             yield from ((path, number, f"{word} below the simulator") for word in FORBIDDEN_BELOW if word in code)
 
