@@ -97,6 +97,27 @@ fn queues_alone_do_what_they_did() {
     kept::check(include_str!("kept/queues.txt"), path, &found);
 }
 
+/// Whatever is refused leaves a queue as it was, down to the classes that stood before the wrong one.
+#[test]
+fn a_change_that_is_refused_changes_nothing() {
+    let whole = Plan { steps: 400, ..Plan::default() };
+    let mut refused = 0;
+    for row in ROWS.iter().filter(|r| r.kind == Kind::Queue) {
+        for base in [json!({"type": row.name}), bases(row).pop().expect("a row has a setup")] {
+            let unchanged = driven(&base, 3, &whole).hash.value();
+            for (key, v) in tries(row) {
+                let set = table(&key, &v);
+                let tried = driven(&base, 3, &Plan { change: Some((200, &set)), ..whole });
+                if tried.taken.as_ref().is_some_and(Result::is_err) {
+                    refused += 1;
+                    assert_eq!(tried.hash.value(), unchanged, "{}: {key} = {v}", row.name);
+                }
+            }
+        }
+    }
+    assert!(refused > 50, "only {refused} changes were refused");
+}
+
 /// The queue of a row with each value of each key, from the start and from the middle of a run, or where it is refused.
 fn with_each_value(row: &Row) -> Hashes {
     let (bare, last) = (json!({"type": row.name}), bases(row).pop().expect("a row has a setup"));
