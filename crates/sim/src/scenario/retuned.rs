@@ -100,6 +100,8 @@ impl<'p> Present<'p> {
         if self.group.is_datagrams() {
             return Err(ConfigError::new("tcp", "parameters of TCP", "nothing: this flow does not run over TCP"));
         }
+        let set = &tcp::preset::renamed(set.clone(), "tcp")?;
+        self.tcp = tcp::preset::renamed(std::mem::take(&mut self.tcp), "tcp")?;
         merge(&mut self.tcp, set);
         let params = tcp::preset::read(&Value::Object(self.tcp.clone()), "tcp")?;
         let begun = match self.group.start {

@@ -235,17 +235,17 @@ pub struct TcpParams {
     /// Which segments are timed.
     pub rtt_sampling: RttSampling,
     /// Start the timer afresh when the first unacknowledged segment is retransmitted (Linux), or leave it running.
-    pub restart_timer_on_resend: Switch,
+    pub restart_timer_on_retransmission: Switch,
     /// Whether a timeout during fast recovery reduces the window once more.
     pub timeout_in_recovery: TimeoutInRecovery,
     /// Whether the next ACK holds lost what left longer ago than the timeout (Linux 2.4): in a recovery, or to begin one.
-    pub resend_overdue: Switch,
+    pub retransmit_overdue: Switch,
     /// Retransmission timeouts in a row before the connection is given up.
     pub retries_max: u32,
     /// Spurious-timeout detection by F-RTO, with the conservative response.
     pub frto: Frto,
     /// F-RTO and segments that the peer retransmits.
-    pub frto_peer_resends: PeerRetransmissions,
+    pub frto_peer_retransmissions: PeerRetransmissions,
     /// Spurious-timeout detection by timestamps (RFC 3522).
     pub eifel: Switch,
     /// Report duplicate segments (RFC 2883), and find spurious timeouts by such reports when nothing else does.

@@ -8,7 +8,7 @@ use super::params::*;
 use super::signal::early::{Cost, CurveName, Falls};
 use crosswind_base::units::Size;
 use crosswind_base::{ConfigError, Dur};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// One named bundle.
 pub struct Preset {
@@ -170,12 +170,12 @@ fn rfc() -> TcpParams {
         rto_max: Dur::from_secs(60),
         rto_tick: Dur::from_millis(1),
         rtt_sampling: RttSampling::PerAck,
-        restart_timer_on_resend: Switch::Off,
+        restart_timer_on_retransmission: Switch::Off,
         timeout_in_recovery: TimeoutInRecovery::Reduce,
-        resend_overdue: Switch::Off,
+        retransmit_overdue: Switch::Off,
         retries_max: 15,
         frto: Frto::Off,
-        frto_peer_resends: PeerRetransmissions::Ignore,
+        frto_peer_retransmissions: PeerRetransmissions::Ignore,
         // Spurious timeouts, and what duplicates mean after a timeout.
         eifel: Switch::Off, dsack: Switch::Off, spurious_unlock: Switch::On, recovery_undo: RecoveryUndo::Off,
         spurious_response: SpuriousResponse::Halved, spurious_timer: SpuriousTimer::Std,
@@ -217,7 +217,7 @@ fn baseline() -> TcpParams {
         rto_min: Dur::from_millis(200),
         rto_max: Dur::from_secs(120),
         rto_tick: Dur::from_millis(10),
-        restart_timer_on_resend: Switch::On,
+        restart_timer_on_retransmission: Switch::On,
         timeout_in_recovery: TimeoutInRecovery::Hold,
         send_buffer: Size(131_072),
         receive_buffer: Size(87380),
@@ -250,7 +250,7 @@ fn linux_2_4_17() -> TcpParams {
         receive_buffer: Size(65535),
         receive_window: ReceiveWindow::Buffer,
         delayed_ack: Dur::ZERO,
-        resend_overdue: Switch::On,
+        retransmit_overdue: Switch::On,
         share_ssthresh: Switch::On,
         share_rtt: Switch::On,
         initial_window_known_segments: 3,
@@ -295,7 +295,7 @@ fn linux_6() -> TcpParams {
         rto_min: Dur::from_millis(200),
         rto_max: Dur::from_secs(120),
         rto_tick: Dur::from_micros(1),
-        restart_timer_on_resend: Switch::On,
+        restart_timer_on_retransmission: Switch::On,
         timeout_in_recovery: TimeoutInRecovery::Hold,
         frto: Frto::AnyOriginal,
         rtt_sampling: RttSampling::PerSack,
@@ -356,7 +356,7 @@ fn ns2_reno() -> TcpParams {
         grow_on_recovery_exit: Switch::On,
         initial_ssthresh: Size(20_000),
         window_limit_segments: 20,
-        restart_timer_on_resend: Switch::Off,
+        restart_timer_on_retransmission: Switch::Off,
         avoidance_counting: AvoidanceCounting::Fraction,
         grow_when: GrowWhen::Always,
         reduce_from: ReduceFrom::SmallerWindow,
@@ -428,7 +428,7 @@ fn sack_2006() -> TcpParams {
         rto_initial: Dur::from_secs(3),
         rto_min: Dur::from_secs(1),
         rto_tick: Dur::from_millis(10),
-        restart_timer_on_resend: Switch::On,
+        restart_timer_on_retransmission: Switch::On,
         retries_max: 1_000_000,
         idle_restart: Switch::Off,
         nagle: Switch::Off,
@@ -502,10 +502,65 @@ pub fn preset(name: &str) -> Option<TcpParams> {
     PRESETS.iter().find(|p| p.name == name).map(|p| (p.make)())
 }
 
+/// Former names of keys, which stay valid, and the present ones. Nothing else knows the former.
+pub const FORMER_KEYS: &[(&str, &str)] = &[
+    ("frto_peer_resends", "frto_peer_retransmissions"),
+    ("resend_overdue", "retransmit_overdue"),
+    ("restart_timer_on_resend", "restart_timer_on_retransmission"),
+];
+
+/// The table with present names. One key by both names is refused; `path` is where the table stands.
+pub fn renamed(mut table: Map<String, Value>, path: &str) -> Result<Map<String, Value>, ConfigError> {
+    for (former, present) in FORMER_KEYS {
+        let Some(value) = table.remove(*former) else { continue };
+        if table.contains_key(*present) {
+            let found = format!("`{former}` beside `{present}`");
+            return Err(ConfigError::new(format!("{path}.{former}"), found, "one of them: both are the same key"));
+        }
+        table.insert((*present).into(), value);
+    }
+    Ok(table)
+}
+
 /// Reads the `tcp` table of a flow: `preset` (default `rfc`) with everything else as overrides.
 pub fn read(value: &Value, path: &str) -> Result<TcpParams, ConfigError> {
-    let value = super::receivers::expanded(value, path)?;
+    let value = match super::receivers::expanded(value, path)? {
+        Value::Object(table) => Value::Object(renamed(table, path)?),
+        other => other,
+    };
     let params: TcpParams = crate::bundle::read(&value, path, &names(), preset)?;
     params.check(path)?;
     Ok(params)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn former_names_of_keys_are_read_as_the_present_ones() {
+        let on = [
+            ("frto_peer_retransmissions", json!("count-as-duplicate")),
+            ("retransmit_overdue", json!("on")),
+            ("restart_timer_on_retransmission", json!("on")),
+        ];
+        for ((former, present), (key, value)) in FORMER_KEYS.iter().zip(on) {
+            assert_eq!(*present, key);
+            let of = |name: &str| read(&json!({ name: value }), "tcp").expect("a key");
+            assert_eq!(of(former), of(present), "{former}");
+            assert_ne!(of(former), rfc(), "{former}");
+            let both = read(&json!({ (*former): value, (*present): value }), "tcp").expect_err("one key twice");
+            assert_eq!(both.path, format!("tcp.{former}"));
+        }
+        assert!(read(&json!({ "resends_overdue": "on" }), "tcp").is_err(), "no such key, then or now");
+    }
+
+    #[test]
+    fn every_present_name_is_a_key_and_no_former_one_is() {
+        let table = serde_json::to_value(rfc()).expect("parameters serialise");
+        for (former, present) in FORMER_KEYS {
+            assert!(table.get(*present).is_some() && table.get(*former).is_none(), "{former} {present}");
+        }
+    }
 }

@@ -556,7 +556,7 @@ impl Sender {
 
     /// A retransmission by the peer arrived: with the defect it counts as a duplicate ACK for F-RTO.
     pub fn on_peer_retransmission(&mut self, p: &TcpParams, line: &mut impl Line) {
-        if self.spurious.is_active() && p.frto_peer_resends == PeerRetransmissions::CountAsDuplicate {
+        if self.spurious.is_active() && p.frto_peer_retransmissions == PeerRetransmissions::CountAsDuplicate {
             self.spurious.stop();
             self.board.mark_lost_but_retransmitted(p.sack_after_timeout, self.spurious.high());
             self.law.change(Change::StartFrom(2.0 * self.law.window().mss()));

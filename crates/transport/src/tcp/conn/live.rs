@@ -20,7 +20,7 @@ macro_rules! live {
 }
 
 live! {
-    rto_min rto_max restart_timer_on_resend timeout_in_recovery resend_overdue retries_max timeout_threshold backoff_end
+    rto_min rto_max restart_timer_on_retransmission timeout_in_recovery retransmit_overdue retries_max timeout_threshold backoff_end
     spurious_response spurious_timer spurious_timer_step spurious_unlock sack_after_timeout
     limited_transmit idle_restart nagle final_segment send_buffer max_burst_segments window_limit_segments
     window_moderation grow_when delayed_ack delayed_ack_timer ack_every_segments sack_blocks timestamp_echo

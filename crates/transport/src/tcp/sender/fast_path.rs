@@ -15,7 +15,7 @@ impl Sender {
     /// Deals with the ACK if it is such a one, and says whether it was.
     #[inline]
     pub(super) fn on_in_order_ack(&mut self, pkt: &Packet, p: &TcpParams, line: &mut impl Line) -> bool {
-        let is_plain = !p.resend_overdue.on()
+        let is_plain = !p.retransmit_overdue.on()
             && self.phase == Phase::Open
             && self.memory.is_none()
             && self.optional.is_none()

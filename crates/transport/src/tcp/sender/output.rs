@@ -274,7 +274,7 @@ impl Sender {
     /// the timer.
     #[inline]
     pub(super) fn look_for_overdue(&mut self, a: &Ack, p: &TcpParams, line: &mut impl Line) {
-        if !p.resend_overdue.on() {
+        if !p.retransmit_overdue.on() {
             return;
         }
         let latest = Time(a.now.0.saturating_sub(self.rtt.rto(p).0));
@@ -327,7 +327,7 @@ impl Sender {
             self.timed = None;
         }
         let head = s.start == self.una;
-        if self.timer == Time::NEVER || (head && p.restart_timer_on_resend.on() && self.phase_is_recovery()) {
+        if self.timer == Time::NEVER || (head && p.restart_timer_on_retransmission.on() && self.phase_is_recovery()) {
             self.timer = now + self.rtt.rto(p);
         }
         self.detector.on_sent(payload);

@@ -9,7 +9,7 @@
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
 //! | `frto` | - | `off` | per preset: `off`, `basic`, `sack`, `linux-6` |
-//! | `frto_peer_resends` | - | `ignore` | `count-as-duplicate` is the defect of [Järvinen 2006] section 5.3.1 |
+//! | `frto_peer_retransmissions` | - | `ignore` | `count-as-duplicate` is the defect of [Järvinen 2006] section 5.3.1 |
 //!
 //! **Deviations**: 1. The response is the conservative one: the window stays at the halved threshold; nothing is
 //! restored. 2. A timeout while F-RTO or another timeout's recovery is under way is taken as genuine (rfc5682 step 1).
