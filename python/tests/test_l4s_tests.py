@@ -15,6 +15,7 @@ MIXED = ("prague", "cubic")
 def test_every_printed_row_is_a_claim() -> None:
     assert (len(RTT_FAIRNESS), len(ONE_QUEUE)) == (192, 24)
     assert sum(r.goodputs_mbps is None for r in RTT_FAIRNESS) == 64
+    assert not any("/" in r.cell for r in (*RTT_FAIRNESS, *ONE_QUEUE)), "results of an experiment are asked for so"
     assert len({r.id for r in RTT_FAIRNESS}) == len({r.cell for r in RTT_FAIRNESS}) == 192
 
 

@@ -129,10 +129,11 @@ def _next_but_down(p: Probe, _first: int, last: int) -> float:
 
 
 def _window_kept(p: Probe, first: int, last: int) -> float:
-    """The window in the state after, over the largest before; DOWN left out."""
+    """The window in the state after, over the largest before or the two products that are allowed there; no DOWN."""
     after = last + 1 + int(np.argmax(p.state[last + 1 :] != DOWN))
     window = p.get("cwnd_bytes")
-    return float(window[after] / window[first:last].max())
+    allowed = 2 * p.get("path_rate_bps")[after] / 8 * p.get("least_rtt_ns")[after] / 1e9
+    return float(window[after] / min(window[first:last].max(), allowed))
 
 
 def _rounds_to_full(p: Probe) -> float:

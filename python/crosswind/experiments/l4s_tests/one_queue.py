@@ -6,9 +6,9 @@ mean of the 40 s that end 2 s before the end.
 What the source printed: one run of each of 24 rows (scenario 6): FQ-CoDel with one queue, PIE, RED; Prague 0.5 without
 its fall-back, on Linux of August 2020.
 
-What may differ here: adaptive RED is that of ns-2 with the thresholds, the weight and the single marks of `tc`; the
-kernel's follows the same rules every half second. A flow without ECN does not ask for it; there it did, and the middle
-box took the code point away. Otherwise as `rtt_fairness`.
+What may differ here: RED is the kernel's with what `tc` derives from the limit; there its probability was adaptive,
+here it stays at 2 %. A flow without ECN does not ask for it; there it did, and the middle box took its mark away.
+Otherwise as `rtt_fairness`.
 """
 
 from typing import Any
@@ -25,12 +25,12 @@ from crosswind.reproduce import Picture, Results, Scenario, measures
 SECONDS, WINDOW_S = 60, (18, 58)
 
 
-def _red(limit: int, w_q: float) -> dict[str, Any]:
-    """Adaptive RED of `tc`, which derives all but the limit: a quarter and a twelfth of it are the thresholds."""
-    thresholds = {"min_th": f"{limit // 12} B", "max_th": f"{limit // 4} B", "w_q": w_q, "max_p": 0.02}
-    law = {"measure": "bytes", "drop_by": "packets", "mean_packet": "1000 B", "gentle": False, "wait": False}
-    whole = {"type": "red-ns2", "limit": f"{limit} B", "ecn": "mark", "mark_p": 1.0, "adaptive": True}
-    return whole | thresholds | law
+def _red(limit: int) -> dict[str, Any]:
+    """RED of `tc`, which derives all but the limit: a quarter and a twelfth of it are the thresholds."""
+    least, most = limit // 12, limit // 4
+    whole = {"type": "red-linux", "limit": f"{limit} B", "min_th": f"{least} B", "max_th": f"{most} B", "ecn": "mark"}
+    burst = (2 * least + most) // (3 * 1000)
+    return whole | {"avpkt": "1000 B", "burst": burst, "max_p": 0.02, "max_p_rounding": "tc-plog"}
 
 
 ONE: dict[str, Any] = {"type": "fq-codel", "flows": 1}
@@ -40,8 +40,8 @@ QUEUES: dict[str, dict[str, Any]] = {
     "fq_codel(1q,1ms/20ms)": ONE | {"target": "1 ms", "interval": "20 ms"},
     "pie": PIE,
     "pie(100p/5ms)": PIE | {"limit": "100 packets", "target": "5 ms", "t_update": "32 ms", "alpha": 2, "beta": 20},
-    "red(150000b)": _red(150_000, 2**-4),
-    "red(400000b)": _red(400_000, 2**-5),
+    "red(150000b)": _red(150_000),
+    "red(400000b)": _red(400_000),
 }
 LAWS: dict[str, dict[str, Any]] = {
     "prague": OTHERS["prague"],
@@ -65,7 +65,7 @@ def _ratio(r: Results, cell: str) -> float:
 
 
 def _cell(queue: str, law: str) -> str:
-    return f"{queue} 50: prague 20, {law} 20"
+    return study.cell(queue, 50, f"prague 20, {law} 20")
 
 
 def _reno_below(queue: str) -> Any:

@@ -35,7 +35,12 @@ class Row(NamedTuple):
     def cell(self) -> str:
         """Its configuration: `fq_codel 50: cubic 20, prague 20`."""
         flows = ", ".join(f"{law} {rtt}" for law, rtt in zip(self.laws, self.rtts_ms, strict=True))
-        return f"{self.queue} {self.rate_mbps}: {flows}"
+        return cell(self.queue, self.rate_mbps, flows)
+
+
+def cell(queue: str, rate_mbps: int, flows: str) -> str:
+    """The name of a configuration: a stroke would divide it."""
+    return f"{queue.replace('/', ' ')} {rate_mbps}: {flows}"
 
 
 def rows(file: str, prefix: str) -> list[Row]:
