@@ -223,3 +223,6 @@ def test_the_count_of_one_repetition_has_no_share_of_the_start(monkeypatch: pyte
     monkeypatch.setattr(instructions, "count", lambda _program, _path, n: (5_000_000 + 150 * n, n))
     rows = instructions.measure(lambda _what: None)
     assert [r["instructions"] for r in rows] == [150.0] * len(instructions.PATHS)
+    monkeypatch.setattr(instructions, "count", lambda _program, path, n: ((300 if path == "cake" else 150) * n, n))
+    relative = {r["queue"]: r["relative"] for r in instructions.queues(lambda _what: None)}
+    assert relative["droptail"] == relative["fq-pie"] == 1.0 and relative["cake"] == 2.0 and "drr" in relative

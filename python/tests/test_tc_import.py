@@ -158,18 +158,76 @@ def test_two_devices_are_two_directions() -> None:
         path_of(*lines, reverse="ifb1")
 
 
-@pytest.mark.parametrize("kind", ["codel", "fq_codel"])
-def test_active_queues_are_the_kernels_where_this_version_has_them(kind: str) -> None:
-    line = f"{QDISC} root {kind} limit 100 target 4ms interval 80ms"
-    if kind.replace("_", "-") not in {r["name"] for r in cw.registry("queue")}:
-        with pytest.raises(InputError, match="this version has"):
-            path_of(line)
-        return
-    queue = path_of(line)["queue"]
-    assert (queue["profile"], queue["target"], queue["limit"]) == ("linux", "4 ms", "100 packets")
-    assert (
-        queue["ecn"] == ("mark" if kind == "fq_codel" else "drop") and path_of(f"{line} ecn")["queue"]["ecn"] == "mark"
-    )
+@pytest.mark.parametrize(
+    ("line", "queue"),
+    [
+        ("codel limit 100 target 4ms interval 80ms", {
+            "limit": "100 packets", "target": "4 ms", "interval": "80 ms", "ecn": "drop"}),
+        ("codel ecn ce_threshold 2ms", {"ecn": "mark", "ce_threshold": "2 ms"}),
+        ("fq_codel limit 10240p flows 1024 quantum 1514 target 5ms memory_limit 32Mb ecn drop_batch 64", {
+            "limit": "10240 packets", "flows": 1024, "quantum": "1514 B", "target": "5 ms",
+            "memory_limit": "33554432 B", "ecn": "mark", "drop_batch": 64}),
+        ("fq_codel noecn", {"ecn": "drop"}),
+        ("pie limit 1000p target 20ms tupdate 30ms alpha 2 beta 20", {
+            "limit": "1000 packets", "target": "20 ms", "t_update": "30 ms", "alpha": 0.125, "beta": 1.25,
+            "ecn": "drop"}),
+        ("pie ecn bytemode dq_rate_estimator", {"ecn": "mark", "byte_mode": True, "estimator": "rate"}),
+        (
+            "fq_pie limit 10240p flows 512 target 15ms tupdate 16ms alpha 1 beta 10 quantum 1514b memory_limit 32Mb"
+            " ecn_prob 5 ecn nobytemode",
+            {"limit": "10240 packets", "flows": 512, "target": "15 ms", "t_update": "16 ms", "alpha": 0.0625,
+             "beta": 0.625, "quantum": "1514 B", "ecn_below": 0.05, "ecn": "mark", "byte_mode": False},
+        ),
+        (
+            "dualpi2 limit 10000p target 15ms tupdate 16ms alpha 0.15625 beta 3.195312 l4s_ect coupling_factor 2"
+            " drop_on_overload step_thresh 1ms drop_dequeue split_gso classic_protection 10%",
+            {"limit": "10000 packets", "target": "15 ms", "t_update": "16 ms", "alpha": 0.15625, "beta": 3.195312,
+             "classify": "l4s-ect", "coupling": 2, "overload": "drop", "step": "1 ms", "decides": "departure",
+             "classic_share": 0.1},
+        ),
+        ("dualpi2 max_rtt 90ms step_thresh 5p min_qlen_step 2 overflow drop_enqueue any_ect memlimit 10000b", {
+            "rtt_max": "90 ms", "target": "30 ms", "step_packets": 5, "step_spares": 2, "overload": "overflow",
+            "decides": "arrival", "classify": "any-ect", "memory_limit": "10000 B"}),
+        ("dualpi2 typical_rtt 10ms", {"rtt_max": "30 ms", "target": "10 ms"}),
+    ],
+)  # fmt: skip
+def test_active_queues_are_the_kernels(line: str, queue: dict[str, object]) -> None:
+    kind = line.split()[0].replace("_", "-")
+    assert path_of(f"{QDISC} root {line}")["queue"] == {"type": kind, "profile": "linux", **queue}
+
+
+def test_the_fair_queue_has_bands_by_type_of_service() -> None:
+    words = "limit 10000p flow_limit 100p buckets 1024 orphan_mask 1023 bands 3 weights 589824 196608 65536"
+    more = "quantum 3028b initial_quantum 15140b maxrate 8mbit low_rate_threshold 550Kbit refill_delay 40ms"
+    queue = path_of(f"{QDISC} root fq {words} {more} pacing ce_threshold 2ms")["queue"]
+    assert {k: v for k, v in queue.items() if k != "filter"} == {
+        "type": "fq", "limit": "10000 packets", "flow_limit": 100, "weights": ["589824 B", "196608 B", "65536 B"],
+        "quantum": "3028 B", "initial_quantum": "15140 B", "max_rate": "8 Mbit/s", "slow_rate": "550 kbit/s",
+        "refill_delay": "40 ms", "ce_threshold": "2 ms", "pacing": True, "default": "band-1",
+        "class": {"band-0": {"band": 0}, "band-1": {"band": 1}, "band-2": {"band": 2}},
+    }  # fmt: skip
+    of = {f["class"]: f["dscp"] for f in queue["filter"]}
+    assert 4 in of["band-0"] and 2 in of["band-2"] and set(of) == {"band-0", "band-2"}
+    one = path_of(f"{QDISC} root fq nopacing priomap {'2 ' * 16}")["queue"]
+    assert (one["class"], one["filter"], one["pacing"]) == ({"band-2": {"band": 2}}, [], False)
+
+
+DRR = f"{QDISC} root handle 1: drr\n{CLASS} parent 1: classid 1:1 drr quantum 3000\n{CLASS} parent 1: classid 1:2 drr\n"
+
+
+def test_rounds_of_classes_need_a_filter_that_takes_all() -> None:
+    lines = [
+        f"{QDISC} parent 1:2 fq_codel", f"{FILTER} prio 1 u32 match ip dport 22 0xffff flowid 1:1",
+        f"{FILTER} prio 9 matchall flowid 1:2",
+    ]  # fmt: skip
+    queue = path_of(DRR, *lines)["queue"]
+    assert queue["filter"] == [{"class": "1-1", "flow": "dport-22"}, {"class": "1-2"}]
+    assert queue["class"]["1-1"] == {"quantum": "3000 B", "queue": {"type": "droptail", "limit": "1000 packets"}}
+    assert queue["class"]["1-2"]["queue"]["type"] == "fq-codel" and "quantum" not in queue["class"]["1-2"]
+    with pytest.raises(InputError, match="the kernel drops what no filter takes"):
+        path_of(DRR, *lines[:2])
+    with pytest.raises(InputError, match="no classes"):
+        path_of(f"{QDISC} root handle 1: drr")
 
 
 @pytest.mark.parametrize(
@@ -209,6 +267,19 @@ def test_queues_of_flows_keep_their_words(line: str, queue: dict[str, object]) -
         ("cake diffsrv4", ["`diffsrv4`", "did you mean `diffserv4`"]),
         ("sfq redflowlimit 10000", ["sfq redflowlimit", "no RED inside"]),
         ("sfb increment 2", ["sfb increment", "a share from 0 to 1"]),
+        ("pie alpha 33", ["pie alpha", "sixteenths up to 32"]),
+        ("pie tupdat 3ms", ["`tupdat`", "did you mean `tupdate`"]),
+        ("pie ecn noecn", ["`noecn` twice"]),
+        ("fq_pie ecn_prob 101", ["fq_pie ecn_prob", "whole percents"]),
+        ("dualpi2 max_rtt 90ms alpha 0.1", ["a round trip and alpha", "tc takes the round trip"]),
+        ("dualpi2 step_thresh many", ["dualpi2 step_thresh", "a time"]),
+        ("fq horizon 2s", ["fq horizon", "at their departure times"]),
+        ("fq horizon_cap", ["fq horizon_cap", "none lies ahead"]),
+        ("fq timer_slack 10us", ["nobody wakes late"]),
+        ("fq defrate 1mbit", ["fq defrate", "no notice"]),
+        ("fq bands 4", ["fq bands", "3, as the kernel"]),
+        (f"fq priomap {'3 ' * 16}", ["fq priomap", "bands below 3"]),
+        ("fq weights 9 3", ["fq weights", "a value behind it"]),
     ],
 )
 def test_what_queues_of_flows_cannot_say_is_refused(line: str, parts: list[str]) -> None:

@@ -124,7 +124,7 @@ impl Network {
         for e in &spec.egresses {
             let component = format!("link/{}/{}", e.link, e.direction);
             let cx = BuildCx::new(&streams, &component).of_repetition(&shared, spec.rep).that_changes();
-            let cx = cx.with_hosts_in_packets();
+            let cx = cx.with_hosts_in_packets().with_flows(spec);
             let parts = Parts { queue: &e.queue, link: &e.body, loss: e.loss.as_ref(), holdups: &e.holdups };
             let mut egress = EgressMaker::new(&parts, &format!("link.{}", e.link))?.make(&cx)?;
             egress.enable_look_ahead(Permission::Defer);

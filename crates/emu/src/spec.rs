@@ -2,9 +2,13 @@
 //! that a tape can carry it and be replayed alone.
 
 use crate::too_big::Router;
+use crosswind_net::sched::classify::FlowNames;
 use crosswind_record::option::TimeOfDay;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
 
 /// Everything that decides what the network does to an arrival.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,12 +23,28 @@ pub struct Spec {
     pub routes: Vec<Route>,
     /// Flow `i` of the scenario is known by this port plus `i`; there are so many of them.
     pub flow_ports: FlowPorts,
+    /// What filters may call them: the numbers of each name, from and up to.
+    #[serde(default)]
+    pub flow_names: BTreeMap<String, Vec<[u32; 2]>>,
     /// Index of the host to which everything goes that is addressed to nobody here.
     #[serde(default)]
     pub gateway: Option<u32>,
     /// The time of day at logical zero, for packets that carry a deadline.
     #[serde(default)]
     pub start: TimeOfDay,
+}
+
+impl FlowNames for Spec {
+    fn ids(&self, name: &str) -> Option<Vec<Range<u32>>> {
+        self.flow_names.get(name).map(|all| all.iter().map(|[from, to]| *from..*to).collect())
+    }
+    fn groups(&self) -> Vec<&str> {
+        self.flow_names.keys().map(String::as_str).collect()
+    }
+    /// Packets say themselves where they come from.
+    fn hosts(&self) -> Arc<[[u32; 2]]> {
+        Arc::from([])
+    }
 }
 
 /// An end of routes: a namespace with a network device.

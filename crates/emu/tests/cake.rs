@@ -37,6 +37,7 @@ fn spec(isolation: &str) -> Spec {
         }],
         routes: [0, 1].map(|from| Route { from, to: 2, hops: vec![0] }).to_vec(),
         flow_ports: FlowPorts::default(),
+        flow_names: Default::default(),
         gateway: None,
         start: Default::default(),
     }

@@ -29,6 +29,7 @@ fn spec() -> Spec {
         routes: vec![Route { from: 0, to: 1, hops: vec![0] }, Route { from: 1, to: 0, hops: vec![1] }],
         // Everything from or to port 80 is one declared flow: its connections must be told apart all the same.
         flow_ports: FlowPorts { first: 80, flows: 1 },
+        flow_names: Default::default(),
         gateway: None,
         start: Default::default(),
     }

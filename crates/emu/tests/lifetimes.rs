@@ -40,6 +40,7 @@ fn network() -> Network {
         egresses: vec![hop],
         routes: vec![Route { from: 0, to: 1, hops: vec![0] }],
         flow_ports: FlowPorts { first: 80, flows: 1 },
+        flow_names: Default::default(),
         gateway: None,
         start: NOON,
     };

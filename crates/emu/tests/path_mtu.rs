@@ -37,6 +37,7 @@ fn spec() -> Spec {
         ],
         routes: vec![Route { from: 0, to: 1, hops: vec![0, 2] }, Route { from: 1, to: 0, hops: vec![3, 1] }],
         flow_ports: FlowPorts::default(),
+        flow_names: Default::default(),
         gateway: None,
         start: Default::default(),
     }

@@ -38,6 +38,7 @@ fn spec() -> Spec {
         egresses: vec![egress("a", "b", red, None), egress("b", "a", json!("droptail"), Some(loss))],
         routes: vec![Route { from: 0, to: 1, hops: vec![0] }, Route { from: 1, to: 0, hops: vec![1] }],
         flow_ports: FlowPorts::default(),
+        flow_names: Default::default(),
         gateway: None,
         start: Default::default(),
     }

@@ -12,8 +12,8 @@ use crate::queue::flows::FlowQueues;
 use crate::queue::red::{Red, damping_rate, floyd_jacobson, linux, ns2};
 use crate::queue::rio::{self, wred};
 use crate::queue::{
-    BoxQueue, QueueDisc, Removal, blue, bounded, cake, cobalt, codel, droptail, dualpi2, early_discard, fq_codel, lpd,
-    pi, pi2, pie, rem, sfb, sfq,
+    BoxQueue, QueueDisc, Removal, blue, bounded, cake, cobalt, codel, droptail, dualpi2, early_discard, fq, fq_codel,
+    fq_pie, lpd, pi, pi2, pie, rem, sfb, sfq,
 };
 use crate::sched::{drr, htb, prio, tbf};
 use crosswind_base::{BitRate, ConfigError, Dur, Stage, units};
@@ -149,7 +149,9 @@ pub static ROWS: &[Row] = rows! {
     Queue "sfq" "SFQ" "queue/sfq.rs" sfq::SfqParams => sfq::Sfq::build;
     Queue "rem" "Random exponential marking" "queue/rem.rs" rem::RemParams => new_rem;
     Queue "pi" "PI controller" "queue/pi.rs" pi::PiParams => |p, cx| Ok(pi::Pi::new(p, cx.rng("pi")));
-    Queue "pie" "PIE" "queue/pie.rs" pie::PieParams => |p, cx| Ok(pie::queue(p, cx.rng("pie")));
+    Queue "pie" "PIE" "queue/pie/mod.rs" pie::PieParams => |p, cx| Ok(pie::queue(p, cx.rng("pie")));
+    Queue "fq-pie" "FQ-PIE" "queue/fq_pie.rs" fq_pie::FqPieParams => FlowQueues::build;
+    Queue "fq" "Fair queue with pacing" "queue/fq.rs" fq::FqParams => fq::Fq::build;
     Queue "pi2" "PI2" "queue/pi2.rs" pi2::Pi2Params => |p, cx| Ok(pi2::queue(p, cx.rng("pi2")));
     Queue "dualpi2" "DualPI2" "queue/dualpi2/mod.rs" dualpi2::DualPi2Params => dualpi2::DualPi2::build;
     Queue "tbf" "Token bucket filter" "sched/tbf.rs" tbf::TbfParams => tbf::build;

@@ -14,7 +14,7 @@ use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// Flow `i` is known by this port plus `i`, below the ports that kernels choose by themselves.
@@ -81,9 +81,23 @@ impl Layout {
             egresses: self.plan.egresses.iter().map(egress).collect(),
             routes,
             flow_ports: FlowPorts { first: FIRST_PORT, flows: self.plan.flows.len() as u32 },
+            flow_names: self.flow_names(),
             gateway: None,
             start: Default::default(),
         }
+    }
+
+    /// As filters name them: a group, a member of one with all its connections, a flow.
+    fn flow_names(&self) -> BTreeMap<String, Vec<[u32; 2]>> {
+        let mut names: BTreeMap<String, Vec<[u32; 2]>> = BTreeMap::new();
+        for (f, i) in self.plan.flows.iter().zip(0..) {
+            names.insert(f.name.clone(), vec![[i, i + 1]]);
+        }
+        for (f, i) in self.plan.flows.iter().zip(0..).filter(|(f, _)| f.name != f.member()) {
+            names.entry(f.member().to_string()).or_default().push([i, i + 1]);
+        }
+        names.extend(self.plan.groups.iter().map(|g| (g.name.clone(), vec![[g.first, g.first + g.count]])));
+        names
     }
 
     /// The host that a setting names, or else the one that the flows suggest.

@@ -171,6 +171,14 @@ fn modern(name: &str) -> Vec<Value> {
                 ("rfc8290".into(), "exact".into(), "9000 B".into());
             vec![brisk, rfc]
         }
+        "fq-pie" => {
+            let short = json!([{"class": "short", "size_max": "600 B", "ecn": ["ect0", "ce"]}]);
+            let brisk = json!({"type": name, "flows": 4, "filter": short, "limit": "12 packets", "target": "2 ms",
+                "t_update": "2 ms", "max_burst": "0 ms", "mean_packet": "200 B", "ecn": "mark"});
+            let mut rfc = brisk.clone();
+            (rfc["profile"], rfc["isolation"], rfc["limit"]) = ("rfc8033".into(), "exact".into(), "9000 B".into());
+            vec![brisk, rfc]
+        }
         _ => fair(name),
     }
 }
@@ -182,6 +190,12 @@ fn fair(name: &str) -> Vec<Value> {
             vec![
                 json!({"type": name, "limit": "8 packets", "increment": 0.2, "freeze_time": "10 ms", "level": "6 packets"}),
             ]
+        }
+        "fq" => {
+            let class = json!({"short": {"band": 0, "rate": "300 kbit/s"}, "long": {"band": 1, "rate": "900 kbit/s"}});
+            let paced = json!({"type": name, "limit": "12 packets", "flow_limit": 8, "class": class, "default": "long",
+                "filter": [{"class": "short", "size_max": "600 B"}], "ce_threshold": "10 ms"});
+            vec![paced, json!({"type": name, "max_rate": "1.2 Mbit/s", "quantum": "1500 B", "refill_delay": "5 ms"})]
         }
         "drr" => {
             let short = json!([{"class": "short", "size_max": "600 B"}]);

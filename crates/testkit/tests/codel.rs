@@ -92,6 +92,21 @@ fn the_kernel_drops_at_its_own_times() {
     assert_eq!(fine, [1001, 2001, 2501, 3064, 3552, 3993, 4397, 4772, 5124, 5456]);
 }
 
+/// Known here from a separate program that was written from the rules alone.
+#[test]
+fn on_a_coarse_grid_drops_come_with_the_first_packet_that_is_late_enough() {
+    let found = standing_queue(Profile::Rfc8289, 10_000, 70);
+    assert_eq!(
+        steps(&found).iter().map(|s| s * 10).collect::<Vec<_>>()[..12],
+        [100, 200, 280, 330, 380, 430, 470, 510, 540, 580, 610, 640]
+    );
+    let found = standing_queue(Profile::Linux, 10_000, 70);
+    assert_eq!(
+        steps(&found).iter().map(|s| s * 10).collect::<Vec<_>>()[..12],
+        [110, 210, 260, 320, 370, 410, 450, 490, 530, 560, 590, 620]
+    );
+}
+
 #[test]
 fn one_newton_step_a_count_gives_the_kernels_roots() {
     let known = [
@@ -109,10 +124,17 @@ fn one_newton_step_a_count_gives_the_kernels_roots() {
         (16, 16_360),
         (20, 14_640),
         (32, 11_580),
+        // From here on known from a separate program.
+        (64, 8191),
+        (128, 5792),
+        (256, 4095),
+        (512, 2896),
+        (1000, 2072),
+        (1024, 2047),
     ];
     let gaps = [(2u32, 48_829u64), (3, 54_931), (4, 47_635), (8, 34_327), (16, 24_378), (32, 17_255)];
     let mut root = u16::MAX;
-    for count in 2..=32 {
+    for count in 2..=1024 {
         root = newton_step(root, count);
         if let Some((_, r)) = known.iter().find(|(c, _)| *c == count) {
             assert_eq!(root, *r, "count {count}");

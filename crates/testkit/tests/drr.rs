@@ -1,7 +1,7 @@
 //! Deficit round robin: rounds worked out by hand, shares by quantum, and random traces against plain lists.
 
-use crosswind_base::{Dscp, Streams, Time};
-use crosswind_net::queue::QueueDisc;
+use crosswind_base::{Cx, DropReason, Dscp, Streams, Time};
+use crosswind_net::queue::{Head, QueueDisc, Removal};
 use crosswind_net::registry::BuildCx;
 use crosswind_net::sched::drr::{self, Drr};
 use crosswind_testkit::bench::{DiscBench, Outcome};
@@ -70,6 +70,13 @@ fn shares_are_those_of_the_quanta() {
 }
 
 #[test]
+fn it_gives_up_packets_where_the_queues_of_all_its_classes_do() {
+    assert_eq!(rig([1500; 3], &tail(9)).disc.removal(), Removal::Possible);
+    let shaped = json!({"type": "tbf", "rate": "8 kbit/s", "burst": "1000 B"});
+    assert_eq!(rig([1500; 3], &shaped).disc.removal(), Removal::Impossible);
+}
+
+#[test]
 fn a_class_that_holds_back_does_not_stop_the_others() {
     let shaped = json!({"type": "tbf", "rate": "8 kbit/s", "burst": "1000 B", "queue": {"limit": "100 packets"}});
     let mut b = rig([1500; 3], &shaped);
@@ -88,6 +95,18 @@ fn compare(quanta: [u64; 3], mut oracle: Oracle, seed: u64) -> [usize; 2] {
     for i in 0..40_000u64 {
         if i % 400 == 0 {
             load = rng.between(0.6, 1.6);
+        }
+        if rng.chance(0.003) {
+            let mut asked = Vec::new();
+            b.call(Time(i), |q, cx| {
+                let mut third = |head: &Head, cx: &Cx<'_>| {
+                    asked.push((head.since, cx.packet(head.id).seq));
+                    cx.packet(head.id).seq % 3 == 0
+                };
+                q.remove(&mut third, DropReason::Reset, cx);
+            });
+            assert!(asked.is_sorted(), "the oldest first");
+            oracle.remove(|seq| seq % 3 == 0);
         }
         if rng.chance(load / (1.0 + load)) {
             let (class, len) = (rng.below(3) as usize, 40 + rng.below(1460));

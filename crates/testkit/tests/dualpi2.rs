@@ -102,6 +102,28 @@ fn a_staircase_of_delays_gives_the_kernels_numbers() {
         666_250_000,
     ];
     assert_eq!(p, known);
+    // And down again; known from a separate program that was written from the rules alone.
+    let down = [(20, 4), (15, 4), (10, 4), (0, 4)];
+    let all = stairs.iter().chain(&down).flat_map(|(ms, n)| std::iter::repeat_n(*ms, *n));
+    let known = [
+        395_000_000,
+        398_437_500,
+        401_875_000,
+        405_312_500,
+        336_640_625,
+        336_640_625,
+        336_640_625,
+        336_640_625,
+        264_531_250,
+        261_093_750,
+        257_656_250,
+        254_218_750,
+        106_562_500,
+        96_250_000,
+        85_937_500,
+        75_625_000,
+    ];
+    assert_eq!(driven(kernel(json!({})), all)[24..], known);
     let p = driven(kernel(json!({})), [20; 12]);
     assert_eq!(p, (0..12).map(|i| 278_125_000 + 3_437_500 * i).collect::<Vec<u32>>());
     let steady = kernel(json!({})).at(5, Dur(15 * MS));
@@ -119,6 +141,28 @@ fn a_jump_is_cut_to_32_bits_as_in_the_kernel_or_clamped() {
         let mut k = kernel(json!({}));
         k.update(Dur(ns));
         assert_eq!(k.parts(), p, "{ns}");
+    }
+}
+
+/// Known from a separate program that was written from the rules alone.
+#[test]
+fn jumps_that_32_bits_do_not_hold_leave_the_probability_anywhere() {
+    for (ms, known) in [
+        (300, [21_282_704, 217_220_204, 413_157_704]),
+        (600, [52_877_908, 455_065_408, 857_252_908]),
+        (1000, [1_526_660_612, 2_203_848_112, 2_881_035_612]),
+        (4200, [432_020_356, 3_309_207_856, MAX]),
+        (4300, [1_874_207_856, MAX, MAX]),
+    ] {
+        assert_eq!(driven(kernel(json!({})), [ms; 3]), known, "to {ms} ms");
+    }
+    for (ms, known) in [(300, 164_342_295), (320, 4_184_622_091), (400, 3_085_872_091), (500, 1_712_434_591)] {
+        assert_eq!(driven(kernel(json!({})).at(MAX, Dur(ms * MS)), [0]), [known], "from {ms} ms");
+        assert_eq!(
+            driven(kernel(json!({"wrap": "clamp"})).at(MAX, Dur(ms * MS)), [0]),
+            [if ms == 300 { known } else { 0 }],
+            "from {ms} ms"
+        );
     }
 }
 
@@ -181,12 +225,13 @@ fn the_kernels_credit_gives_the_classic_queue_its_share() {
     let (all, _) = turns(params(json!({})), [1500, 1500], 1600);
     assert_eq!(all.iter().filter(|is_c| **is_c).count(), 100);
     // By bytes, whatever the packets.
-    for [l, c] in [[200, 1500], [1500, 64]] {
+    for ([l, c], first, known) in [([200, 1500], 61, 0.100_009_1), ([1500, 64], 9, 0.099_868_4)] {
         let (all, _) = turns(linux(json!({})), [l, c], 20_000);
+        assert_eq!(all.iter().position(|is_c| *is_c), Some(first), "{l} {c}");
         let bytes: [f64; 2] =
             [(false, l), (true, c)].map(|(k, len)| all.iter().filter(|a| **a == k).count() as f64 * f64::from(len));
         let share = bytes[1] / (bytes[0] + bytes[1]);
-        assert!((share - 0.1).abs() < 0.001, "{l} {c}: {share}");
+        assert!((share - known).abs() < 1e-7, "{l} {c}: {share}");
     }
 }
 

@@ -2,9 +2,12 @@
 
 use crosswind_base::{DropReason, Dur, Ecn, Limit, Streams, Time};
 use crosswind_net::queue::aqm::EcnMode;
-use crosswind_net::queue::pie::{self, Estimator, MAX_P, Pie, PieParams, Profile, gains};
+use crosswind_net::queue::pie::{self, Estimator, MAX_P, Pie, PieParams, Profile, Quiet, gains};
+use crosswind_net::registry::{self, Kind};
+use crosswind_net::switch::Switch;
 use crosswind_testkit::bench::{DiscBench, Entry, Outcome};
 use crosswind_testkit::oracle::pie::{self as oracle, Fate};
+use serde_json::json;
 
 fn params(profile: Profile) -> PieParams {
     let mean_packet = crosswind_base::Size(if profile == Profile::Linux { 1514 } else { 1500 });
@@ -112,11 +115,109 @@ fn a_triangle_of_delays_raises_and_lowers_it() {
     }
 }
 
+/// A step to 100 ms. Known here from a separate program that was written from the rules alone.
+#[test]
+fn a_step_to_a_tenth_of_a_second_climbs_faster() {
+    let after = |p: &[f64], n: usize| p[1 + n];
+    let p: Vec<f64> = driven(Profile::Rfc8033, step_to(100)).iter().map(Pie::probability).collect();
+    let known = [(1, 6.622314e-5), (5, 1.145325e-3), (10, 7.785950e-3), (20, 5.294220e-2), (30, 1.113797e-1)];
+    for (n, known) in known {
+        assert!(is_near(after(&p, n), known), "{n}: {} and {known}", after(&p, n));
+    }
+    let p: Vec<u64> = driven(Profile::Linux, step_to(100)).iter().filter_map(Pie::parts).collect();
+    let known = [4_771_877_968_750, 10_753_220_390_625, 34_678_592_734_375, 752_439_781_640_625, 1_135_245_749_765_625];
+    assert_eq!([1, 2, 3, 12, 13].map(|n| p[1 + n]), known);
+}
+
+/// Datagrams of 1000 bytes, one every 10 ms, at a queue of 300 that is served every `served` ms: early drops, marks, and packets
+/// that did not fit, of 400, and the first that was not simply let in. The pace of the test suite of ns-3.
+fn steady(p: PieParams, served: u64, ecn: Ecn) -> [usize; 4] {
+    let mut b = DiscBench::new(pie::queue(PieParams { limit: Limit::Packets(300), ..p }, Streams::new(1).named("pie")));
+    let mut out = [0, 0, 0, 400];
+    let mut next = served;
+    for i in 0..400u64 {
+        while next <= 10 * i {
+            b.depart(Time(next * 1_000_000));
+            next += served;
+        }
+        let what = match b.arrive(Time(10 * i * 1_000_000), 1000, ecn) {
+            Outcome::Dropped(DropReason::EarlyDrop) => 0,
+            Outcome::Marked => 1,
+            Outcome::Dropped(_) => 2,
+            Outcome::Admitted => continue,
+        };
+        out[what] += 1;
+        out[3] = out[3].min(i as usize);
+    }
+    out
+}
+
+#[test]
+fn a_line_that_is_a_little_too_slow_loses_packets_early_as_in_the_suite_of_ns3() {
+    let base = PieParams { ecn: EcnMode::Drop, mean_packet: crosswind_base::Size(1000), ..params(Profile::Rfc8033) };
+    let early = |p: PieParams, served: u64| {
+        let [early, marks, full, _] = steady(p, served, Ecn::NotEct);
+        assert_eq!((marks, full), (0, 0));
+        early
+    };
+    let with = |set: fn(&mut PieParams)| {
+        let mut p = base.clone();
+        set(&mut p);
+        p
+    };
+    let usual = early(base.clone(), 14);
+    assert!(usual > 0 && early(with(|p| p.target = Dur::from_millis(60)), 14) < usual, "a higher target: fewer");
+    assert!(early(base.clone(), 15) > usual && usual > early(base.clone(), 12), "a slower service: more");
+    let rare = |ms| early(PieParams { t_update: Dur::from_millis(ms), ..base.clone() }, 14);
+    assert!(rare(90) < rare(30), "{} {}", rare(90), rare(30));
+    // A law that never turns active drops nothing; one that does drops later.
+    let rests = |n| steady(PieParams { active_from: Switch::On(Limit::Packets(n)), ..base.clone() }, 14, Ecn::NotEct);
+    let first = steady(base.clone(), 14, Ecn::NotEct)[3];
+    assert_eq!(rests(300)[0], 0);
+    assert!(rests(40)[3] > rests(20)[3] && rests(20)[3] > first, "{:?} {:?} {first}", rests(40), rests(20));
+    let marking = PieParams { ecn: EcnMode::Mark, ecn_below: 0.3, ..base.clone() };
+    assert_eq!(steady(marking.clone(), 14, Ecn::NotEct)[1], 0);
+    let [early, marks, full, _] = steady(marking, 20, Ecn::Ect0);
+    assert!(early > 0 && marks > 0 && full == 0, "the probability passes 0.3: {early} {marks}");
+}
+
+#[test]
+fn from_a_tenth_on_no_step_is_higher_than_a_fiftieth() {
+    let p: Vec<f64> = driven(Profile::Rfc8033, step_to(400)).iter().map(Pie::probability).collect();
+    let above = p.windows(2).filter(|w| w[0] >= 0.1 && w[1] < 1.0);
+    let steps: Vec<f64> = above.map(|w| w[1] - w[0]).collect();
+    // Without the cap each would be 0.125 times 385 ms.
+    assert!(steps.len() > 20 && steps.iter().all(|s| *s <= 0.02 + 1e-12) && 0.125 * 0.385 > 0.02, "{steps:?}");
+}
+
+#[test]
+fn the_kernel_has_no_rest_and_says_so() {
+    for (key, v) in [("active_from", json!("300 packets")), ("inactive_when", json!("empty"))] {
+        let mut queue = json!({"type": "pie", "profile": "linux"});
+        queue[key] = v;
+        let e = registry::normalise(Kind::Queue, &queue, "queue").expect_err("no such switch");
+        assert_eq!(e.path, format!("queue.{key}"));
+    }
+}
+
 /// One random trace through both; how many were admitted, marked, dropped, and did not fit.
-fn compare(is_linux: bool, by_rate: bool, mut oracle: oracle::Pie, seed: u64) -> [usize; 4] {
+fn compare(is_linux: bool, by_rate: bool, oracle: oracle::Pie, seed: u64) -> [usize; 4] {
+    compare_with(is_linux, by_rate, PieParams::default(), oracle, seed)
+}
+
+/// The same with the on and off of `rests`.
+fn compare_with(is_linux: bool, by_rate: bool, rests: PieParams, mut oracle: oracle::Pie, seed: u64) -> [usize; 4] {
     let profile = if is_linux { Profile::Linux } else { Profile::Rfc8033 };
     let estimator = if by_rate { Estimator::Rate } else { Estimator::Timestamp };
-    let p = PieParams { limit: Limit::Packets(120), ecn: EcnMode::Mark, estimator, ..params(profile) };
+    let PieParams { active_from, inactive_when, .. } = rests;
+    let p = PieParams {
+        limit: Limit::Packets(120),
+        ecn: EcnMode::Mark,
+        estimator,
+        active_from,
+        inactive_when,
+        ..params(profile)
+    };
     let mut b = DiscBench::new(pie::queue(p, Streams::new(seed).named("pie")));
     let mut draws = Streams::new(seed).named("pie");
     let mut rng = Streams::new(seed).named("trace");
@@ -158,6 +259,22 @@ fn random_traces_meet_the_pseudo_code_and_the_kernels_integers() {
             all = [0, 1, 2, 3].map(|i| all[i] + seen[i]);
         }
         assert!(all[0] > 10_000 && all[1] > 50 && all[2] > 50 && all[3] > 0, "{is_linux} {by_rate}: {all:?}");
+    }
+}
+
+#[test]
+fn a_law_that_rests_meets_the_pseudo_code_with_on_and_off() {
+    for (by_rate, when) in [(false, Quiet::Short), (true, Quiet::Short), (false, Quiet::Empty), (true, Quiet::Empty)] {
+        let mut all = [0; 4];
+        for seed in 0..6 {
+            let rests =
+                PieParams { active_from: Switch::On(Limit::Packets(40)), inactive_when: when, ..PieParams::default() };
+            let mut oracle = oracle::Pie::new(false, by_rate, 120);
+            (oracle.active_from, oracle.off_when_empty) = (Some(40), when == Quiet::Empty);
+            let seen = compare_with(false, by_rate, rests, oracle, seed);
+            all = [0, 1, 2, 3].map(|i| all[i] + seen[i]);
+        }
+        assert!(all[0] > 10_000 && all[1] > 50 && all[2] > 50, "{by_rate} {when:?}: {all:?}");
     }
 }
 

@@ -47,12 +47,13 @@ fn what_is_set_before_the_first_packet_is_what_is_written_in_the_scenario() {
 }
 
 /// What decides how many laws, queues or classes there are, or which packets wait where.
-const FIXED: [(&str, &[&str]); 12] = [
+const FIXED: [(&str, &[&str]); 13] = [
     ("cake", &["isolation", "tins"]),
     ("cobalt", &["profile"]),
     ("codel", &["profile"]),
     ("dualpi2", &["profile"]),
     ("fq-codel", &["flows", "isolation"]),
+    ("fq-pie", &["estimator", "flows", "isolation", "profile"]),
     ("htb", &["cell", "default", "hysteresis", "kbit", "mpu", "overhead", "oversubscription", "r2q", "tick"]),
     ("pie", &["estimator", "profile"]),
     ("prio", &["default"]),
@@ -70,7 +71,7 @@ fn is_fixed(name: &str, key: &str) -> bool {
 /// places of queues that were laid out for the limit of the beginning.
 fn goes_on(name: &str, key: &str) -> bool {
     match name {
-        "pie" => key == "t_update",
+        "pie" | "fq-pie" => key == "t_update",
         "pi2" | "dualpi2" => matches!(key, "t_update" | "target"),
         "sfq" => key == "limit",
         _ => false,
@@ -92,7 +93,7 @@ fn what_is_set_to_what_it_is_changes_nothing() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-const PROMISED: [&str; 19] = [
+const PROMISED: [&str; 24] = [
     "droptail",
     "bounded",
     "red-floyd-jacobson",
@@ -105,6 +106,11 @@ const PROMISED: [&str; 19] = [
     "codel",
     "cobalt",
     "fq-codel",
+    "fq-pie",
+    "fq",
+    "sfq",
+    "sfb",
+    "drr",
     "cake",
     "rem",
     "pi",
@@ -126,7 +132,7 @@ fn queues_promise_what_they_keep() {
             assert_eq!(promise(&q), names.contains(&row.name), "{}", row.name);
         }
     };
-    let at_arrival = ["droptail", "red-floyd-jacobson", "red-linux", "red-ns2", "rio", "wred", "early-discard"];
+    let at_arrival = ["droptail", "red-floyd-jacobson", "red-linux", "red-ns2", "rio", "wred", "early-discard", "sfb"];
     kept(&at_arrival, &|q| q.decides_on_arrival());
     kept(&["droptail"], &|q| q.always_admits(Backlog { bytes: 1500, packets: 1 }));
     let all_but = |others: &[&str]| PROMISED.into_iter().filter(|n| !others.contains(n)).collect::<Vec<_>>();

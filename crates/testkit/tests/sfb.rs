@@ -1,8 +1,9 @@
 //! SFB: steps of its bins, penalties and the change of the hash, and random traces against the kernel's counting.
 
-use crosswind_base::{DropReason, Dur, Ecn, FlowId, Limit, Packet, Rng, Streams, Time};
+use crosswind_base::{Cx, DropReason, Dur, Ecn, FlowId, Limit, Packet, Rng, Streams, Time};
 use crosswind_net::queue::aqm::AqmQueue;
 use crosswind_net::queue::sfb::{self, Sfb, SfbParams, hash_of};
+use crosswind_net::queue::{Head, QueueDisc};
 use crosswind_testkit::bench::{DiscBench, Outcome};
 use crosswind_testkit::oracle::sfb::{Answer, Options, Sfb as Oracle};
 use serde_json::json;
@@ -145,6 +146,19 @@ fn compare(o: Options, seed: u64) -> [usize; 6] {
     for i in 0..40_000 {
         if i % 400 == 0 {
             load = rng.between(0.7, 2.5);
+        }
+        if rng.chance(0.003) {
+            let mut place = 0;
+            b.call(Time(now), |q, cx| {
+                let mut every_third = |_: &Head, _: &Cx<'_>| {
+                    place += 1;
+                    place % 3 == 0
+                };
+                q.remove(&mut every_third, DropReason::Reset, cx);
+            });
+            let (gone, left): (Vec<_>, Vec<_>) = waiting.drain(..).zip(1..).partition(|(_, place)| place % 3 == 0);
+            gone.iter().for_each(|(cb, _)| oracle.count(*cb, -1));
+            waiting.extend(left.into_iter().map(|(cb, _)| cb));
         }
         now += rng.exponential(4e5) as u64;
         if rng.chance(load / (1.0 + load)) {

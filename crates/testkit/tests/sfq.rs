@@ -1,8 +1,8 @@
 //! SFQ: rounds and drops worked out by hand, and random traces against plain lists.
 
 use crosswind_base::{Cx, DropReason, Dur, Ecn, FlowId, Limit, Packet, Pool, Size, Streams, Time};
-use crosswind_net::queue::QueueDisc;
 use crosswind_net::queue::sfq::{HeadDrop, Sfq, SfqParams, place_of};
+use crosswind_net::queue::{Head, QueueDisc};
 use crosswind_net::registry::BuildCx;
 use crosswind_testkit::bench::{Entry, Log, packet};
 use crosswind_testkit::oracle::sfq::{Sfq as Oracle, Waiting};
@@ -39,6 +39,18 @@ impl Rig {
         let p = *self.pool.get(head.id);
         self.pool.remove(head.id);
         Some((p.seq, p.flow.0))
+    }
+    /// Takes out packets by their ordinal; which ones were asked for.
+    fn remove(&mut self, now: u64, goes: impl Fn(u64) -> bool) -> Vec<u64> {
+        let mut asked = Vec::new();
+        self.call(now, |q, cx| {
+            let mut chooser = |head: &Head, cx: &Cx<'_>| {
+                asked.push(cx.packet(head.id).seq);
+                goes(cx.packet(head.id).seq)
+            };
+            q.remove(&mut chooser, DropReason::Reset, cx);
+        });
+        asked
     }
     fn watched<T>(&mut self, f: impl FnOnce(&mut Rig) -> T) -> (T, Vec<u64>) {
         let before = self.log.entries.len();
@@ -118,17 +130,23 @@ fn case(head_drop: HeadDrop) -> Case {
     Case { oracle: Oracle::new(40, 7, 12, 900, head_drop == HeadDrop::On), params }
 }
 
-/// Random flows through both sides: drops at arrivals and while flows were spread anew.
-fn compare(Case { params, mut oracle }: Case, seed: u64) -> [usize; 2] {
+/// Random flows through both sides: drops at arrivals, while flows were spread anew, and out of the middle.
+fn compare(Case { params, mut oracle }: Case, seed: u64) -> [usize; 3] {
     let mut r = rig(params.clone(), seed);
     let mut salts = Streams::new(seed).named("q/hash");
     let mut salt = salts.bits();
     let mut rng = Streams::new(seed).named("trace");
-    let (mut now, mut due, mut load, mut seen) = (0, 50 * MS, 1.0, [0, 0]);
+    let (mut now, mut due, mut load, mut seen) = (0, 50 * MS, 1.0, [0; 3]);
     let place = |salt: u64, flow: u32| place_of(salt, &Packet { flow: FlowId(flow), ..Packet::default() }, 16);
     for i in 0..40_000 {
         if i % 400 == 0 {
             load = rng.between(0.7, 1.5);
+        }
+        if rng.chance(0.003) {
+            let (asked, gone) = r.watched(|r| r.remove(now, |seq| seq % 3 == 0));
+            assert!(asked.is_sorted(), "the oldest first");
+            assert_eq!(gone, oracle.remove(|seq| seq % 3 == 0), "seed {seed}, step {i}");
+            seen[2] += gone.len();
         }
         now += rng.exponential(4e5) as u64;
         let mut want = Vec::new();
@@ -159,7 +177,7 @@ fn compare(Case { params, mut oracle }: Case, seed: u64) -> [usize; 2] {
 fn random_flows_meet_plain_lists() {
     for seed in 0..10 {
         let seen = compare(case(if seed % 2 == 0 { HeadDrop::Off } else { HeadDrop::On }), seed);
-        assert!(seen[0] > 500 && seen[1] > 10, "{seen:?}");
+        assert!(seen[0] > 500 && seen[1] > 10 && seen[2] > 100, "{seen:?}");
     }
 }
 

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
+from crosswind.bench.cell import MODERN, QUEUES
 from crosswind.errors import CrosswindError
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -28,6 +29,8 @@ PATHS = {
     "dumbbell": "a data packet of the benchmark (ten flows, 100 Mbit/s), all hops and its ACK",
 }
 REPETITIONS = (20_000, 60_000)
+#: Drop-tail first: the others are compared with it.
+QUEUES_OF_ALL = (*QUEUES, *MODERN)
 # As the engine is built (`tools/rustflags.sh`), on any machine. Callgrind knows no AVX-512.
 FLAGS = "-C llvm-args=-inline-threshold=1000 -C target-cpu=x86-64-v3"
 
@@ -82,6 +85,21 @@ def measure(say: Say, store: Store = "compare") -> list[dict[str, Any]]:
     if store == "store":
         REFERENCE.write_text(json.dumps({r["path"]: round(r["instructions"], 1) for r in rows}, indent=1) + "\n")
     return rows
+
+
+def queues(say: Say) -> list[dict[str, Any]]:
+    """One row per queue: instructions of a data packet of the dumbbell, and how many times those behind drop-tail."""
+    if (why := missing()) is not None:
+        return [{"queue": q, "instructions": None, "relative": None, "note": why} for q in QUEUES_OF_ALL]
+    say("building the program of the hot paths")
+    program = build()
+    costs: dict[str, float] = {}
+    for queue in QUEUES_OF_ALL:
+        say(f"callgrind: {queue}")
+        (few, taken), (many, more) = (count(program, queue, n) for n in REPETITIONS)
+        costs[queue] = (many - few) / (more - taken)
+    plain = costs[QUEUES_OF_ALL[0]]
+    return [{"queue": q, "instructions": n, "relative": n / plain, "note": None} for q, n in costs.items()]
 
 
 def compared(path: str, what: str, now: float, before: float | None) -> dict[str, Any]:

@@ -47,6 +47,7 @@ def measure(part: str, settings: Settings, say: Say) -> Any:
         "start": lambda: many.start_cost(say, 2000 if quick else 20_000),
         "recording": lambda: many.recording(say, 15.0 if quick else 60.0),
         "instructions": lambda: instructions.measure(say, settings.instructions),
+        "queues": lambda: instructions.queues(say),
     }
     return parts[part]()
 
@@ -162,6 +163,11 @@ def _instructions(rows: Sequence[dict[str, Any]]) -> list[Table]:
     return [Table("Instructions", ["path", "instructions", "reference", "change (%)", "note"], body)]
 
 
+def _queues(rows: Sequence[dict[str, Any]]) -> list[Table]:
+    body = [[r["queue"], number(r["instructions"]), number(r["relative"]), r["note"] or ""] for r in rows]
+    return [Table("Queues", ["queue", "instructions", "times drop-tail", "note"], body)]
+
+
 def tables(part: str, result: Any) -> list[Table]:
     """The results of a part as tables."""
     makers: dict[str, Callable[[Any], list[Table]]] = {
@@ -173,6 +179,7 @@ def tables(part: str, result: Any) -> list[Table]:
         "start": _start,
         "recording": _recording,
         "instructions": _instructions,
+        "queues": _queues,
     }
     return makers[part](result)
 
@@ -241,6 +248,12 @@ TEXT: dict[str, tuple[str, str]] = {
         "Instructions",
         "Counts by callgrind, which no other work on the machine disturbs. The reference is in "
         "`benches/instructions.json`.",
+    ),
+    "queues": (
+        "Queues",
+        "Instructions of a data packet of the dumbbell (ten flows, 100 Mbit/s; hops and ACK are in it) by the "
+        "queue at the bottleneck, each with its defaults and the same limit, and how many times those behind "
+        "drop-tail. A queue that drops more also makes senders work more.",
     ),
 }
 

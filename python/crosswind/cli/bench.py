@@ -56,7 +56,8 @@ def bench(
     queue: Annotated[
         list[str] | None,
         typer.Option(
-            help="Only this queue: droptail, red; codel, cobalt, fq-codel, pie, pi2, dualpi2, cake, blue, sfb, sfq."
+            help="Only this queue: droptail, red; codel, cobalt, fq-codel, fq-pie, fq, drr, pie, pi2,"
+            " dualpi2, cake, blue, sfb, sfq."
         ),
     ] = None,
     only: Annotated[list[str] | None, typer.Option(help=f"Parts to run: {', '.join(PARTS)}. Repeatable.")] = None,

@@ -32,6 +32,7 @@ FAST = "10 Gbit/s"
 PROBES = ((0, 10_000), (1, 10_000), (10, 10_000), (100, 10_000), (10, 50_000))
 SHAPES_bps = (10_000_000, 100_000_000, 1_000_000_000)
 SHAPED_RTT_ms = 60
+DROPTAIL, FLOWS = "droptail", "fq-codel"
 # Payload of a full segment with time stamps in a packet of 1500 bytes.
 PAYLOAD_SHARE = 1448 / 1500
 # The windows must hold the product of rate and round trip.
@@ -88,9 +89,11 @@ def rows(seconds: float) -> Iterator[Row]:
         yield {"what": "delay error", "path": "bare pair", "packets_per_s": pace, **probe(bare, pace, seconds, 0)}
     for delay_ms, pace in PROBES:
         yield delay_row(delay_ms, pace, seconds)
+    yield delay_row(10, 10_000, seconds, FLOWS)
     yield flood_row_bare(bare, seconds)
     for ways in (1, 2):
         yield flood_row(ways, seconds)
+    yield flood_row(1, seconds, FLOWS)
     for rate in SHAPES_bps:
         yield shape_row(rate, max(seconds, 5.0))
 
@@ -136,16 +139,17 @@ def probe(pair: list[Host], pace: int, seconds: float, offset_ns: int) -> Row:
 _made = 0
 
 
-def network(rate: str, delay: str, limit: str = "1000 packets") -> Network:
+def network(rate: str, delay: str, limit: str = "1000 packets", queue: str = DROPTAIL) -> Network:
     """Two hosts and a link between them; hosts of every network have names of their own."""
     global _made
     _made += 1
     a, b = f"a{_made}", f"b{_made}"
+    held = {"type": queue, "limit": limit}
     scenario = Scenario.from_dict(
         {
             "name": "bench",
             "duration": "1 h",
-            "link": {"path": {"from": a, "to": b, "rate": rate, "delay": delay, "queue": {"limit": limit}}},
+            "link": {"path": {"from": a, "to": b, "rate": rate, "delay": delay, "queue": held}},
             "flow": {"f": {"from": a, "to": b, "workload": {"type": "bulk"}}},
         }
     )
@@ -166,23 +170,27 @@ def lateness(result: dict[str, Any]) -> Row:
     }
 
 
-def delay_row(delay_ms: int, pace: int, seconds: float) -> Row:
-    net = network(FAST, f"{delay_ms} ms")
+def _named(path: str, queue: str) -> str:
+    return path if queue == DROPTAIL else f"{path}, {queue}"
+
+
+def delay_row(delay_ms: int, pace: int, seconds: float, queue: str = DROPTAIL) -> Row:
+    net = network(FAST, f"{delay_ms} ms", queue=queue)
     net.start()
     # 128 bytes at 10 Gbit/s take a tenth of a microsecond.
     row = probe(net.hosts, pace, seconds, delay_ms * 1_000_000 + 102)
     return {
         "what": "delay error",
-        "path": f"link of {delay_ms} ms",
+        "path": _named(f"link of {delay_ms} ms", queue),
         "packets_per_s": pace,
         **row,
         **lateness(net.stop()),
     }
 
 
-def flood_row(ways: int, seconds: float) -> Row:
-    """Packets a second through a drop-tail queue and a delay line of 10 ms."""
-    net = network(FAST, "10 ms")
+def flood_row(ways: int, seconds: float, queue: str = DROPTAIL) -> Row:
+    """Packets a second through a queue and a delay line of 10 ms."""
+    net = network(FAST, "10 ms", queue=queue)
     net.start()
     a, b = net.hosts
     paths = [((a.namespace, b.namespace), f"{b.v4}:{PORT}"), ((b.namespace, a.namespace), f"{a.v4}:{PORT}")][:ways]
@@ -193,7 +201,7 @@ def flood_row(ways: int, seconds: float) -> Row:
     delivered = result["view"]["delivered_packets"]
     return {
         "what": "packets a second",
-        "path": "link of 10 ms, one way" if ways == 1 else "link of 10 ms, both ways",
+        "path": _named("link of 10 ms, one way" if ways == 1 else "link of 10 ms, both ways", queue),
         "packets_per_s": round(delivered / said["seconds"]),
         "offered_per_s": round(said["sent"] / said["seconds"]),
         **lateness(result),
@@ -240,7 +248,7 @@ def shape_row(rate_bps: int, seconds: float) -> Row:
 
 def line(row: Row) -> str:
     """A row for people."""
-    head = f"{row['what']:<17}{row['path']:<26}"
+    head = f"{row['what']:<17}{row['path']:<34}"
     if row["what"] == "delay error":
         body = (
             f"{row['packets_per_s']:>7} packets/s   error p50 {row['error_p50_us']:>8} p99 {row['error_p99_us']:>8} "

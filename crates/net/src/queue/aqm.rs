@@ -199,13 +199,19 @@ impl<'a, 'c, D> Lent<'a, 'c, D> {
         }
     }
 
+    /// A packet comes to this queue.
+    #[inline]
+    fn arrives(&mut self, id: PacketId) -> Arrival {
+        let overhead = self.setup.overhead;
+        let (backlog, len) = (self.store.backlog().with_overhead(overhead), u32::from(self.cx.packet(id).len));
+        self.arriving = Some(id);
+        Arrival { backlog, len: len + overhead.0 as u32, now: self.cx.now }
+    }
+
     /// Offers the queue a packet.
     #[inline]
     pub(super) fn offer<A: Aqm<Draws = D>>(mut self, law: &mut A, id: PacketId) {
-        let (overhead, len) = (self.setup.overhead, u32::from(self.cx.packet(id).len));
-        let backlog = self.store.backlog().with_overhead(overhead);
-        let a = Arrival { backlog, len: len + overhead.0 as u32, now: self.cx.now };
-        self.arriving = Some(id);
+        let (a, len) = (self.arrives(id), u32::from(self.cx.packet(id).len));
         let is_marked = match law.on_enqueue(&a, &mut self) {
             Verdict::Pass => false,
             Verdict::Signal(_) if self.setup.ecn == EcnMode::Mark && self.cx.packet(id).ecn().is_capable() => true,
@@ -230,10 +236,14 @@ impl<'a, 'c, D> Lent<'a, 'c, D> {
     ) {
         let (store, cx) = (self.store, self.cx);
         let before = store.backlog().packets;
+        let mut place = 0;
         store.sort_out(|head| {
             let is_gone = goes(head, cx);
             if is_gone {
                 cx.drop(head.id, why);
+                law.on_taken_out(place);
+            } else {
+                place += 1;
             }
             is_gone
         });
@@ -241,6 +251,13 @@ impl<'a, 'c, D> Lent<'a, 'c, D> {
         if left.packets < before {
             law.on_removed(left, cx.now);
         }
+    }
+
+    /// Refuses a packet because all queues beside each other are full; the law is told.
+    #[cold]
+    pub(super) fn turn_away<A: Aqm<Draws = D>>(mut self, law: &mut A, id: PacketId) {
+        let a = self.arrives(id);
+        self.refuse(law, &a, DropReason::QueueFull);
     }
 
     fn refuse<A: Aqm<Draws = D>>(&mut self, law: &mut A, a: &Arrival, why: DropReason) {
@@ -297,6 +314,8 @@ pub trait Aqm {
     fn on_dequeue(&mut self, q: &mut Lent<'_, '_, Self::Draws>) -> Option<Head> {
         q.pop()
     }
+    /// The packet at this place was removed, for a reason that is not the queue's; those behind it have moved up.
+    fn on_taken_out(&mut self, _place: usize) {}
     /// Packets were removed from anywhere, for reasons that are not the queue's; this is left.
     fn on_removed(&mut self, _left: Backlog, _now: Time) {}
     /// So many packets were dropped at its head because all queues together held too much.

@@ -3,13 +3,13 @@
 //! all others in turn.
 
 use super::aqm::{Aqm, Lent, Setup};
-use super::store::Fifo;
+use super::store::{self, Fifo, Place};
 use super::{Backlog, Chooser, Head, QueueDisc, Removal};
 use crate::params::{self, Params};
 use crate::registry::BuildCx;
 use crate::sched::children::Sums;
 use crate::sched::classify::{Classes, Classifier, Filter};
-use crosswind_base::{ClassTotals, ConfigError, Cx, DropReason, Limit, Metrics, Packet, PacketId, Setting, Size};
+use crosswind_base::{ClassTotals, ConfigError, Cx, DropReason, Limit, Metrics, Packet, PacketId, Setting, Size, Time, units};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -26,13 +26,15 @@ pub enum Isolation {
     Exact,
 }
 
-/// What is dropped at the head of the longest queue when all of them hold too much.
+/// Who goes when all queues hold too much.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cut {
-    /// At least half of its bytes.
+    /// At least half of the bytes of the longest, from its head.
     HalfOfBytes,
     /// Half of its packets.
     HalfOfPackets,
+    /// The packet that arrives. When the limit has become smaller, the head of the longest.
+    Arrival,
 }
 
 /// What the law of one queue takes for the backlog.
@@ -63,8 +65,8 @@ pub trait FlowParams: Params {
     fn law(&self) -> Self::Law;
     /// Where the random numbers of all laws come from.
     fn draws(&self, cx: &BuildCx<'_>) -> <Self::Law as Aqm>::Draws;
-    /// The law of a queue goes on with these parameters.
-    fn retune(&self, law: &mut Self::Law) -> Result<(), ConfigError>;
+    /// The law of a queue that holds so much goes on with these parameters.
+    fn retune(&self, law: &mut Self::Law, holds: Backlog, now: Time) -> Result<(), ConfigError>;
     /// Packets with a queue of their own, by class.
     fn filter(&self) -> &[Filter];
 }
@@ -114,8 +116,8 @@ pub struct FlowQueues<P: FlowParams> {
     old: VecDeque<u32>,
     backlog: Backlog,
     removal: Removal,
-    /// Room for what is taken out: packets, the place of their queue, their own in it.
-    gone: Vec<(Head, usize, usize)>,
+    /// Room for what is taken out.
+    gone: Vec<Place>,
 }
 
 fn class_names(filters: &[Filter]) -> Vec<&str> {
@@ -126,6 +128,17 @@ fn class_names(filters: &[Filter]) -> Vec<&str> {
         }
     }
     names
+}
+
+/// Checks the buckets of the hash, and what a queue may send in its turn.
+pub fn check_rounds(flows: u32, quantum: Size) -> Result<(), ConfigError> {
+    if !(1..=65_536).contains(&flows) {
+        return Err(ConfigError::new("flows", flows.to_string(), "from 1 to 65536 buckets"));
+    }
+    if !(1..=1 << 20).contains(&quantum.0) {
+        return Err(ConfigError::new("quantum", units::show_size(quantum), "from 1 B to 1 MiB"));
+    }
+    Ok(())
 }
 
 /// Checks filters that make the classes they name.
@@ -251,6 +264,7 @@ impl<P: FlowParams> FlowQueues<P> {
                 let is_half = match self.shape.cut {
                     Cut::HalfOfBytes => bytes >= held.bytes >> 1,
                     Cut::HalfOfPackets => packets >= held.packets >> 1,
+                    Cut::Arrival => true,
                 };
                 if is_half || packets >= self.shape.batch {
                     break;
@@ -262,14 +276,14 @@ impl<P: FlowParams> FlowQueues<P> {
         self.backlog.bytes -= bytes;
     }
 
-    /// Drops packets of one queue, for a reason that is not the queue's: each with the place of its queue and its own in it.
-    fn take_out(&mut self, gone: &[(Head, usize, usize)], why: DropReason, cx: &mut Cx<'_>) {
-        let i = gone[0].1;
+    /// Drops packets of one queue, for a reason that is not the queue's.
+    fn take_out(&mut self, gone: &[Place], why: DropReason, cx: &mut Cx<'_>) {
+        let i = gone[0].queue;
         let class = self.class_of(&self.flows[i]);
         let flow = &mut self.flows[i];
         let before = flow.store.backlog();
         cx.watched(&mut self.totals[class], |cx| {
-            let mut next = gone.iter().map(|(head, ..)| head.id).peekable();
+            let mut next = gone.iter().map(|p| p.head.id).peekable();
             let q = Lent::new(&self.each, &mut flow.store, &mut self.draws, cx);
             q.remove(&mut flow.law, |head, _| next.next_if_eq(&head.id).is_some(), why);
         });
@@ -309,7 +323,11 @@ impl<P: FlowParams> QueueDisc for FlowQueues<P> {
         let before = flow.store.backlog();
         self.totals[class].arrived(u32::from(p.len));
         let (store, law, each, draws) = (&mut flow.store, &mut flow.law, &self.each, &mut self.draws);
-        cx.watched(&mut self.totals[class], |cx| Lent::new(each, store, draws, cx).offer(law, id));
+        let is_refused = self.shape.cut == Cut::Arrival && !self.limits.admits(self.backlog, u32::from(p.len));
+        cx.watched(&mut self.totals[class], |cx| {
+            let q = Lent::new(each, store, draws, cx);
+            if is_refused { q.turn_away(law, id) } else { q.offer(law, id) }
+        });
         let after = flow.store.backlog();
         if after.packets == before.packets {
             return;
@@ -359,16 +377,11 @@ impl<P: FlowParams> QueueDisc for FlowQueues<P> {
         self.removal
     }
 
-    /// Whoever chooses is asked for the oldest of all queues first; of packets that came at one time, for those of the queue made first.
     /// A queue that is left empty keeps its turn.
     fn remove(&mut self, goes: &mut Chooser<'_>, why: DropReason, cx: &mut Cx<'_>) {
         let mut gone = std::mem::take(&mut self.gone);
-        let all = self.flows.iter().zip(0..);
-        gone.extend(all.flat_map(|(f, i)| f.store.iter().zip(0..).map(move |(head, place)| (*head, i, place))));
-        gone.sort_unstable_by_key(|(head, i, place)| (head.since, *i, *place));
-        gone.retain(|(head, ..)| goes(head, cx));
-        gone.sort_unstable_by_key(|(_, i, place)| (*i, *place));
-        for of_flow in gone.chunk_by(|a, b| a.1 == b.1) {
+        store::choose(self.flows.iter().map(|f| &f.store), goes, cx, &mut gone);
+        for of_flow in gone.chunk_by(|a, b| a.queue == b.queue) {
             self.take_out(of_flow, why, cx);
         }
         gone.clear();
@@ -386,7 +399,7 @@ impl<P: FlowParams> QueueDisc for FlowQueues<P> {
     fn change(&mut self, new: &Setting, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         let new: P = new.get();
         for flow in &mut self.flows {
-            new.retune(&mut flow.law)?;
+            new.retune(&mut flow.law, flow.store.backlog(), cx.now)?;
         }
         (self.shape, self.limits) = (new.shape(), new.setup());
         self.each.ecn = self.limits.ecn;

@@ -32,14 +32,15 @@
 //! **Checked by**: oracle `fq_codel` on random traces, both profiles; rounds, batches and collisions of
 //! `crates/testkit/tests/fq_codel.rs`; conformance suite.
 
+use super::Backlog;
 use super::aqm::{EcnMode, Setup};
 use super::codel::{CeThreshold, Codel, CodelLaw, Profile as CodelProfile};
-use super::flows::{Cut, FlowParams, Isolation, Sees, Shape, check_filters};
+use super::flows::{Cut, FlowParams, Isolation, Sees, Shape, check_filters, check_rounds};
 use crate::params::{self, Params};
 use crate::registry::BuildCx;
 use crate::sched::classify::Filter;
 use crate::switch::Switch;
-use crosswind_base::{ConfigError, Dur, Limit, Size, units};
+use crosswind_base::{ConfigError, Dur, Limit, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -118,12 +119,7 @@ impl Params for FqCodelParams {
     fn check(&self) -> Result<(), ConfigError> {
         params::check_limit("limit", self.limit)?;
         params::check_limit("memory_limit", Limit::Bytes(self.memory_limit.0))?;
-        if !(1..=65_536).contains(&self.flows) {
-            return Err(ConfigError::new("flows", self.flows.to_string(), "from 1 to 65536 buckets"));
-        }
-        if !(1..=1 << 20).contains(&self.quantum.0) {
-            return Err(ConfigError::new("quantum", units::show_size(self.quantum), "from 1 B to 1 MiB"));
-        }
+        check_rounds(self.flows, self.quantum)?;
         if self.drop_batch == 0 {
             return Err(ConfigError::new("drop_batch", "0", "at least 1 packet"));
         }
@@ -169,7 +165,7 @@ impl FlowParams for FqCodelParams {
         Codel::new(self.codel())
     }
     fn draws(&self, _cx: &BuildCx<'_>) {}
-    fn retune(&self, law: &mut Codel) -> Result<(), ConfigError> {
+    fn retune(&self, law: &mut Codel, _holds: Backlog, _now: Time) -> Result<(), ConfigError> {
         law.continue_as(self.codel())
     }
     fn filter(&self) -> &[Filter] {

@@ -26,8 +26,8 @@
 //! **Checked by**: oracle `sfb` on random traces, hash included; steps of probabilities and penalties in `crates/testkit/tests/sfb.rs`;
 //! conformance suite.
 
+use super::Head;
 use super::aqm::{Aqm, AqmQueue, Arrival, EcnMode, Excess, Lent, Setup, Verdict, Victim};
-use super::{Head, Removal};
 use crate::params::{self, Params};
 use crosswind_base::{ConfigError, DropReason, Dur, Limit, Metrics, Packet, Rng, Setting, Time};
 use schemars::JsonSchema;
@@ -303,9 +303,10 @@ impl Aqm for Sfb {
     fn decides_on_arrival(&self) -> bool {
         true
     }
-    /// Bins are numbered in the order of the queue, so nothing can leave its middle.
-    fn removal(&self) -> Removal {
-        Removal::Impossible
+    fn on_taken_out(&mut self, place: usize) {
+        if let Some(hashes) = self.waiting.remove(place) {
+            self.leaves(hashes);
+        }
     }
     fn change(&mut self, new: &Setting, _q: &mut Lent<'_, '_, Rng>) -> Result<Setup, ConfigError> {
         self.params = new.get();

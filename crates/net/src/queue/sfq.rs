@@ -24,8 +24,8 @@
 //! `crates/testkit/tests/sfq.rs`; conformance suite.
 
 use super::aqm::{EcnMode, Lent, Setup};
-use super::store::Fifo;
-use super::{Backlog, Head, QueueDisc};
+use super::store::{self, Fifo, Place};
+use super::{Backlog, Chooser, Head, QueueDisc, Removal};
 use crate::params::{self, Params};
 use crate::registry::BuildCx;
 use crosswind_base::{ConfigError, Cx, DropReason, Dur, Limit, Packet, PacketId, Rng, Setting, Size, Time, units};
@@ -148,8 +148,9 @@ pub struct Sfq {
     /// The last one of the round.
     tail: u32,
     backlog: Backlog,
-    /// Room for what is spread anew.
+    /// Room for what is spread anew, and for what is taken out.
     moving: Vec<Head>,
+    gone: Vec<Place>,
 }
 
 impl Sfq {
@@ -173,6 +174,7 @@ impl Sfq {
             tail: NONE,
             backlog: Backlog::default(),
             moving: Vec::new(),
+            gone: Vec::new(),
             params,
         };
         (0..most).for_each(|x| sfq.link(x));
@@ -221,15 +223,19 @@ impl Sfq {
         result
     }
 
-    /// The last one of the round, from now on.
+    /// The last one of the round, from now on, with a turn of its own.
     fn joins_round(&mut self, x: u32) {
+        self.stands_last(x);
+        self.slots[x as usize].allot = self.params.quantum.0 as i64;
+    }
+
+    fn stands_last(&mut self, x: u32) {
         let first = if self.tail == NONE { x } else { self.slots[self.tail as usize].next };
         self.slots[x as usize].next = first;
         if self.tail != NONE {
             self.slots[self.tail as usize].next = x;
         }
         self.tail = x;
-        self.slots[x as usize].allot = self.params.quantum.0 as i64;
     }
 
     /// The first of the round leaves it: its queue is empty.
@@ -240,6 +246,28 @@ impl Sfq {
             self.tail = NONE;
         } else {
             self.slots[self.tail as usize].next = slot.next;
+        }
+    }
+
+    /// Those that hold nothing leave the round; the others keep their turns.
+    fn empty_ones_leave_round(&mut self) {
+        if self.tail == NONE {
+            return;
+        }
+        let (last, mut x) = (self.tail, self.slots[self.tail as usize].next);
+        self.tail = NONE;
+        loop {
+            let (next, is_last) = (self.slots[x as usize].next, x == last);
+            if self.slots[x as usize].packets() > 0 {
+                self.stands_last(x);
+            } else {
+                let place = self.slots[x as usize].place;
+                self.places[place as usize] = NONE;
+            }
+            if is_last {
+                return;
+            }
+            x = next;
         }
     }
 
@@ -368,6 +396,18 @@ impl QueueDisc for Sfq {
 
     fn backlog(&self) -> Backlog {
         self.backlog
+    }
+    fn removal(&self) -> Removal {
+        Removal::Possible
+    }
+    fn remove(&mut self, goes: &mut Chooser<'_>, why: DropReason, cx: &mut Cx<'_>) {
+        let mut gone = std::mem::take(&mut self.gone);
+        store::choose(self.slots.iter().map(|s| &s.store), goes, cx, &mut gone);
+        for place in gone.drain(..) {
+            self.with(place.queue as u32, cx, |q| q.drop_at(place.at, why));
+        }
+        self.gone = gone;
+        self.empty_ones_leave_round();
     }
 
     /// What is above a new limit goes as when one arrives. Places and number of the queues cannot change.

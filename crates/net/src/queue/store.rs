@@ -1,8 +1,8 @@
 //! The FIFO that the disciplines share. It remembers length and time of admission beside each packet's number, so that
 //! taking a packet out touches no packet memory.
 
-use super::{Backlog, Head};
-use crosswind_base::{ConfigError, Limit, PacketId, Size, Time};
+use super::{Backlog, Chooser, Head};
+use crosswind_base::{ConfigError, Cx, Limit, PacketId, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -103,6 +103,29 @@ impl Fifo {
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.ring.is_empty()
+    }
+}
+
+/// A packet that goes: its queue, and its place there once those before it have gone.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    pub head: Head,
+    pub queue: usize,
+    pub at: usize,
+}
+
+/// Asks about the packets of several queues, the oldest first; of packets that came at one time, those of the earlier queue. Into
+/// `gone` go those that are chosen, by queue and place.
+pub fn choose<'a>(queues: impl Iterator<Item = &'a Fifo>, goes: &mut Chooser<'_>, cx: &Cx<'_>, gone: &mut Vec<Place>) {
+    let all = queues
+        .zip(0..)
+        .flat_map(|(q, queue)| q.iter().zip(0..).map(move |(head, at)| Place { head: *head, queue, at }));
+    gone.extend(all);
+    gone.sort_unstable_by_key(|p| (p.head.since, p.queue, p.at));
+    gone.retain(|p| goes(&p.head, cx));
+    gone.sort_unstable_by_key(|p| (p.queue, p.at));
+    for of_queue in gone.chunk_by_mut(|a, b| a.queue == b.queue) {
+        of_queue.iter_mut().zip(0..).for_each(|(p, before)| p.at -= before);
     }
 }
 

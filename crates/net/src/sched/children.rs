@@ -1,8 +1,8 @@
 //! The disciplines inside a classful one: what they hold together, and when the first of them wants to be woken.
 
-use crate::queue::{Backlog, BoxQueue, Head};
+use crate::queue::{Backlog, BoxQueue, Chooser, Head, Removal};
 use crate::registry::{self, BuildCx, Kind};
-use crosswind_base::{BitRate, ClassTotals, ConfigError, Cx, Histogram, Metrics, PacketId, Setting, Time};
+use crosswind_base::{BitRate, ClassTotals, ConfigError, Cx, DropReason, Histogram, Metrics, PacketId, Setting, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -221,6 +221,37 @@ impl Children {
         let done = cx.watched(&mut slot.totals, |cx| slot.disc.change(new, cx)).map_err(|e| e.under("queue"));
         self.refresh(i);
         done
+    }
+
+    /// Whether all of them can give up packets from their middle.
+    pub fn removal(&self) -> Removal {
+        let all_can = self.slots.iter().all(|s| s.disc.removal() == Removal::Possible);
+        if all_can { Removal::Possible } else { Removal::Impossible }
+    }
+
+    /// Asks about the packets of all, the oldest first; of packets that came at one time, those of the earlier class. Drops those
+    /// that are chosen. `room` is empty before and after.
+    pub fn remove(&mut self, goes: &mut Chooser<'_>, why: DropReason, cx: &mut Cx<'_>, room: &mut Vec<Head>) {
+        for slot in &mut self.slots {
+            slot.disc.remove(
+                &mut |head, _| {
+                    room.push(*head);
+                    false
+                },
+                why,
+                cx,
+            );
+        }
+        room.sort_by_key(|head| head.since);
+        room.retain(|head| goes(head, cx));
+        room.sort_unstable_by_key(|head| head.id.0);
+        for i in 0..self.slots.len() {
+            let slot = &mut self.slots[i];
+            let mut is_chosen = |head: &Head, _: &Cx<'_>| room.binary_search_by_key(&head.id.0, |r| r.id.0).is_ok();
+            cx.watched(&mut slot.totals, |cx| slot.disc.remove(&mut is_chosen, why, cx));
+            self.refresh(i);
+        }
+        room.clear();
     }
 
     #[inline]

@@ -21,9 +21,9 @@
 use super::children::{Children, Inner, Place, read_queues};
 use super::classify::{Classes, Classifier, Filter};
 use crate::params::Params;
-use crate::queue::{Backlog, Head, QueueDisc};
+use crate::queue::{Backlog, Chooser, Head, QueueDisc, Removal};
 use crate::registry::BuildCx;
-use crosswind_base::{ConfigError, Cx, Metrics, PacketId, Setting, Size, Time, units};
+use crosswind_base::{ConfigError, Cx, DropReason, Metrics, PacketId, Setting, Size, Time, units};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -108,6 +108,8 @@ pub struct Drr {
     /// Those that take turns.
     round: VecDeque<usize>,
     held: Backlog,
+    /// For what is taken out.
+    room: Vec<Head>,
 }
 
 /// Builds the scheduler and the queues of its classes.
@@ -125,6 +127,7 @@ pub fn build(p: DrrParams, cx: &BuildCx<'_>) -> Result<Drr, ConfigError> {
         turns: p.class.values().map(turn).collect(),
         round: VecDeque::with_capacity(p.class.len()),
         held: Backlog::default(),
+        room: Vec::new(),
     })
 }
 
@@ -210,6 +213,13 @@ impl QueueDisc for Drr {
         let mut all = self.classes.backlog();
         all += self.held;
         all
+    }
+    fn removal(&self) -> Removal {
+        self.classes.removal()
+    }
+    /// But for a packet that was taken out early and waits for its credit. A class that is left empty keeps its turn.
+    fn remove(&mut self, goes: &mut Chooser<'_>, why: DropReason, cx: &mut Cx<'_>) {
+        self.classes.remove(goes, why, cx, &mut self.room);
     }
     fn next_wake(&self) -> Option<Time> {
         Some(self.classes.next_wake()).filter(|at| *at != Time::NEVER)

@@ -44,6 +44,12 @@ pub enum BenchQueue {
     Pi2,
     /// DualPI2 of Linux.
     Dualpi2,
+    /// FQ-PIE of Linux.
+    FqPie,
+    /// Fair queue of Linux, nobody paced.
+    Fq,
+    /// Deficit round robin with one class of drop-tail.
+    Drr,
     /// CAKE of Linux, unlimited, with its defaults.
     Cake,
     /// SFQ of Linux.
@@ -158,6 +164,11 @@ impl BenchSpec {
             BenchQueue::Codel => json!({ "type": "codel", "limit": packets(limit) }),
             BenchQueue::Cobalt => json!({ "type": "cobalt", "limit": packets(limit) }),
             BenchQueue::FqCodel => json!({ "type": "fq-codel", "limit": packets(limit) }),
+            BenchQueue::FqPie => json!({ "type": "fq-pie", "limit": packets(limit) }),
+            BenchQueue::Fq => json!({ "type": "fq", "limit": packets(limit), "flow_limit": limit }),
+            BenchQueue::Drr => {
+                json!({ "type": "drr", "class": { "all": { "queue": { "limit": packets(limit) } } } })
+            }
             BenchQueue::Pie => json!({ "type": "pie", "limit": packets(limit) }),
             BenchQueue::Pi2 => json!({ "type": "pi2", "limit": packets(limit) }),
             BenchQueue::Dualpi2 => json!({ "type": "dualpi2", "profile": "linux", "limit": packets(limit) }),
@@ -180,23 +191,10 @@ impl BenchSpec {
         })
     }
 
+    /// Name and limit.
     fn queue_text(&self) -> String {
-        match self.queue {
-            BenchQueue::Droptail => format!("droptail {} packets", self.limit_packets()),
-            BenchQueue::Red => format!("red {} packets", self.limit_packets()),
-            BenchQueue::Codel => format!("codel {} packets", self.limit_packets()),
-            BenchQueue::Cobalt => format!("cobalt {} packets", self.limit_packets()),
-            BenchQueue::FqCodel => format!("fq-codel {} packets", self.limit_packets()),
-            BenchQueue::Pie => format!("pie {} packets", self.limit_packets()),
-            BenchQueue::Pi2 => format!("pi2 {} packets", self.limit_packets()),
-            BenchQueue::Dualpi2 => format!("dualpi2 {} packets", self.limit_packets()),
-            BenchQueue::Sfq => format!("sfq {} packets", self.limit_packets()),
-            BenchQueue::Blue => format!("blue {} packets", self.limit_packets()),
-            BenchQueue::Sfb => format!("sfb {} packets", self.limit_packets()),
-            BenchQueue::Cake => format!("cake {} packets", self.limit_packets()),
-            BenchQueue::Htb => format!("htb {} packets", self.limit_packets()),
-            BenchQueue::Trace => format!("trace {} packets", self.limit_packets()),
-        }
+        let name = serde_json::to_value(self.queue).unwrap_or_default();
+        format!("{} {} packets", name.as_str().unwrap_or_default(), self.limit_packets())
     }
 
     fn tcp(&self) -> Value {

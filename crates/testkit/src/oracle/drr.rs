@@ -28,16 +28,24 @@ impl Drr {
             return false;
         }
         self.queues[class].push_back((seq, len));
-        if self.queues[class].len() == 1 {
+        if !self.active.contains(&class) {
             self.active.push_back(class);
             self.deficit[class] = self.quantum[class];
         }
         true
     }
+    /// Takes packets out; the class keeps its turn.
+    pub fn remove(&mut self, goes: impl Fn(u64) -> bool) {
+        self.queues.iter_mut().for_each(|q| q.retain(|(seq, _)| !goes(*seq)));
+    }
     pub fn dequeue(&mut self) -> Option<u64> {
         loop {
             let class = *self.active.front()?;
-            let (seq, len) = *self.queues[class].front().expect("active classes hold packets");
+            // Only where packets were taken out of it.
+            let Some((seq, len)) = self.queues[class].front().copied() else {
+                self.active.pop_front();
+                continue;
+            };
             if len > self.deficit[class] {
                 self.active.pop_front();
                 self.active.push_back(class);

@@ -19,6 +19,13 @@ pub struct Pie {
     pub limit_packets: usize,
     pub mean_packet: u64,
     pub next_ns: u64,
+    /// Marks are made up to this probability of the kernel, or below this one of the RFC.
+    mark_parts: u64,
+    mark_below: f64,
+    /// On/off of the RFC: active from so many packets on; inactive when there is no delay at all, or half the target.
+    pub active_from: Option<usize>,
+    pub off_when_empty: bool,
+    active: bool,
     packets: VecDeque<(u64, u64)>,
     /// Seconds or ticks; probabilities or parts of 2^56 - 1.
     pub prob: f64,
@@ -48,6 +55,11 @@ impl Pie {
             limit_packets,
             mean_packet: if is_linux { 1514 } else { 1500 },
             next_ns: if is_linux { 500_000_000 } else { PERIOD_NS },
+            active_from: None,
+            off_when_empty: false,
+            active: false,
+            mark_parts: MAX / 10,
+            mark_below: 0.1,
             packets: VecDeque::new(),
             prob: 0.0,
             prob_parts: 0,
@@ -60,6 +72,16 @@ impl Pie {
             dq_count: NOT_RUNNING,
             dq_average: 0.0,
         }
+    }
+
+    /// Another threshold, as FQ-PIE has one.
+    pub fn mark_up_to(&mut self, percent: u64) {
+        (self.mark_parts, self.mark_below) = (MAX / 100 * percent, percent as f64 / 100.0);
+    }
+
+    /// A packet was refused before the law was asked.
+    pub fn refuse(&mut self) {
+        (self.accu, self.accu_parts) = (0.0, 0);
     }
 
     fn bytes(&self) -> u64 {
@@ -82,7 +104,14 @@ impl Pie {
         if self.by_rate { self.bytes() as f64 * self.dq_average / 16384.0 } else { self.qdelay }
     }
 
+    fn is_off(&self) -> bool {
+        self.active_from.is_some() && !self.active
+    }
+
     fn calculate_rfc(&mut self) {
+        if self.is_off() {
+            return;
+        }
         let q = self.current_rfc();
         let mut p = 0.125 * (q - TARGET_S) + 1.25 * (q - self.qdelay_old);
         if self.prob < 0.000001 {
@@ -148,7 +177,7 @@ impl Pie {
     }
 
     fn drop_early_rfc(&mut self, rng: &mut Rng) -> bool {
-        if self.burst > 0.0 || (self.qdelay_old < TARGET_S / 2.0 && self.prob < 0.2) {
+        if self.is_off() || self.burst > 0.0 || (self.qdelay_old < TARGET_S / 2.0 && self.prob < 0.2) {
             return false;
         }
         if self.bytes() <= 2 * self.mean_packet {
@@ -200,7 +229,11 @@ impl Pie {
     /// A packet of `len` bytes; `rng` is asked as often as the law asks.
     pub fn enqueue(&mut self, now_ns: u64, len: u64, is_capable: bool, rng: &mut Rng) -> Fate {
         self.timer(now_ns);
-        let may_mark = if self.is_linux { self.prob_parts <= MAX / 10 } else { self.prob < 0.1 };
+        if self.is_off() && self.active_from.is_some_and(|n| self.packets.len() >= n) {
+            self.active = true;
+            (self.prob, self.accu, self.qdelay_old, self.burst) = (0.0, 0.0, 0.0, 0.150);
+        }
+        let may_mark = if self.is_linux { self.prob_parts <= self.mark_parts } else { self.prob < self.mark_below };
         let fate = if self.packets.len() >= self.limit_packets {
             Fate::Full
         } else if !(if self.is_linux { self.drop_early_linux(rng) } else { self.drop_early_rfc(rng) }) {
@@ -211,8 +244,9 @@ impl Pie {
             Fate::Dropped
         };
         let half = TARGET_S / 2.0;
-        if !self.is_linux && self.prob == 0.0 && self.current_rfc() < half && self.qdelay_old < half {
-            self.burst = 0.150;
+        let bound = if self.off_when_empty { f64::MIN_POSITIVE } else { half };
+        if !self.is_linux && self.prob == 0.0 && self.current_rfc() < bound && self.qdelay_old < bound {
+            (self.burst, self.active) = (0.150, false);
         }
         if fate == Fate::Full || fate == Fate::Dropped {
             (self.accu, self.accu_parts) = (0.0, 0);

@@ -111,6 +111,23 @@ impl Sfq {
             return Some(p.seq);
         }
     }
+    /// Takes out those that go; queues that are left empty leave the round.
+    pub fn remove(&mut self, goes: impl Fn(u64) -> bool) -> Dropped {
+        let mut gone = Vec::new();
+        for x in 0..self.slots.len() {
+            for p in std::mem::take(&mut self.slots[x].queue) {
+                if goes(p.seq) {
+                    gone.push(p.seq);
+                    self.touch(x);
+                } else {
+                    self.slots[x].queue.push_back(p);
+                }
+            }
+        }
+        let slots = &self.slots;
+        self.round.retain(|x| !slots[*x].queue.is_empty());
+        gone
+    }
     /// Another hash.
     pub fn rehash(&mut self, place: impl Fn(u32) -> u32) -> Dropped {
         let mut all = Vec::new();

@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from crosswind.core import registry
 from crosswind.errors import InputError, did_you_mean
-from crosswind.scenario.tc import fair, words
+from crosswind.scenario.tc import active, fair, words
 from crosswind.scenario.tc.filters import Match
 from crosswind.scenario.tc.lines import Id, Statement, shown
 from crosswind.scenario.tc.red import Red
@@ -20,7 +19,8 @@ BURST = 1600
 FIFO_PACKETS = 1000
 NETEM_PACKETS = 1000
 #: Words behind each kind of qdisc.
-QDISCS = {**words.QDISCS, "cake": fair.CAKE, "sfq": fair.SFQ, "sfb": fair.SFB}
+QDISCS = {**words.QDISCS, **active.WORDS, "cake": fair.CAKE, "sfq": fair.SFQ, "sfb": fair.SFB}
+QDISCS["fq"] = {**QDISCS["fq"], "priomap": words.Word("priomap", words.priomap)}
 #: Without `priomap`: bands of the sixteen priorities, and the priority of each type of service (tc-prio).
 PRIOMAP = [1, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1]
 PRIORITIES = [0, 0, 0, 0, 2, 2, 2, 2, 6, 6, 6, 6, 4, 4, 4, 4]
@@ -88,8 +88,9 @@ class Device:
 
     def _queue(self, s: Statement, below: Statement | None) -> Queue:
         v = self._values(s, QDISCS)
-        if s.kind in ("htb", "prio", "pfifo_fast"):
-            return self._shares(s, v) if s.kind == "htb" else self._bands(s, v)
+        if s.kind in ("htb", "drr", "prio", "pfifo_fast"):
+            classful = {"htb": self._shares, "drr": self._rounds}
+            return classful.get(s.kind, self._bands)(s, v)
         if s.kind == "netem":
             return self._netem(s, v, below)
         if s.kind == "tbf":
@@ -98,7 +99,10 @@ class Device:
             return Red.of(s.where, v).queue() | self._overhead()
         if s.kind in ("pfifo", "bfifo"):
             return self._plain(s, v)
-        return fair.queue(s.where, s.kind, v) if s.kind in ("cake", "sfq", "sfb") else _active(s, v)
+        if s.kind in ("cake", "sfq", "sfb"):
+            return fair.queue(s.where, s.kind, v)
+        out = active.queue(s.where, s.kind, v)
+        return out | self._three_bands(s, v) if s.kind == "fq" else out
 
     def _overhead(self, more: int = 0) -> Queue:
         counted = self.header + more
@@ -226,10 +230,7 @@ class Device:
                 s.where, path=s.kind, found=f"{bands} bands, priomap up to {max(bands_of)}", expected=expected
             )
         leaves = [(own[0], band + 1) for band in range(bands)]
-        by_band: dict[int, list[int]] = {}
-        for dscp in range(64):
-            by_band.setdefault(bands_of[PRIORITIES[(dscp << 2 & 0x1E) >> 1]], []).append(dscp)
-        usual = bands_of[0]
+        by_band, usual = _by_band(bands_of), bands_of[0]
         filters = self._filters(s, leaves)
         filters += [{"class": named(leaves[b]), "dscp": points} for b, points in by_band.items() if b != usual]
         classes: Queue = {}
@@ -242,6 +243,43 @@ class Device:
             self._left_out(s, idle)
         classes = {name: c for name, c in classes.items() if name in reached}
         return {"type": "prio", "default": named(leaves[usual]), "filter": filters, "class": classes}
+
+    def _three_bands(self, s: Statement, v: words.Values) -> Queue:
+        """The bands of fq, which go by the type of service: a class for each that there is."""
+        bands_of = v.get("priomap", PRIOMAP)
+        if max(bands_of) >= active.BANDS:
+            found = f"a priomap up to {max(bands_of)}"
+            raise InputError(s.where, path="fq priomap", found=found, expected=f"bands below {active.BANDS}")
+        by_band, usual = _by_band(bands_of), bands_of[0]
+        filters = [{"class": f"band-{b}", "dscp": points} for b, points in by_band.items() if b != usual]
+        classes = {f"band-{b}": {"band": b} for b in sorted(by_band)}
+        return {"default": f"band-{usual}", "filter": filters, "class": classes}
+
+    def _rounds(self, s: Statement, _v: words.Values) -> Queue:
+        """A drr with its classes."""
+        own = s.own or (1, 0)
+        classes = {i: c for i, c in self.classes.items() if i[0] == own[0]}
+        if not classes:
+            raise InputError(
+                s.where, path="drr", found="no classes", expected="`tc class add .. drr quantum ..` below it"
+            )
+        filters = self._filters(s, list(classes))
+        if not filters or set(filters[-1]) != {"class"}:
+            expected = "a last one that takes all, such as `matchall`: the kernel drops what no filter takes"
+            raise InputError(s.where, path="drr", found="filters that do not take all", expected=expected)
+        made: Queue = {}
+        for i, c in classes.items():
+            values = self._values(c, words.CLASSES)
+            if c.parent not in ((own[0], 0), (own[0], 0xFFFF)):
+                found = shown(c.parent or (0, 0))
+                raise InputError(c.where, path="class parent", found=found, expected=shown((own[0], 0)))
+            below = self.qdiscs.get(i)
+            queue = self._queue(below, s) if below else _fifo(f"{FIFO_PACKETS} packets")
+            made[named(i)] = ({"quantum": f"{values['quantum']} B"} if "quantum" in values else {}) | {"queue": queue}
+        reached = {f["class"] for f in filters}
+        if idle := [i for i in classes if named(i) not in reached]:
+            self._left_out(s, idle)
+        return {"type": "drr", "filter": filters, "class": {n: c for n, c in made.items() if n in reached}}
 
     def _filters(self, s: Statement, leaves: Sequence[Id]) -> list[Queue]:
         own = s.own or (1, 0)
@@ -261,6 +299,14 @@ class Device:
         return out
 
 
+def _by_band(bands_of: Sequence[int]) -> dict[int, list[int]]:
+    """Code points by the band that their type of service has."""
+    by_band: dict[int, list[int]] = {}
+    for dscp in range(64):
+        by_band.setdefault(bands_of[PRIORITIES[(dscp << 2 & 0x1E) >> 1]], []).append(dscp)
+    return by_band
+
+
 def named(of: Id) -> str:
     """A class as a scenario calls it."""
     return f"{of[0]:x}-{of[1]:x}"
@@ -278,32 +324,3 @@ def _within(v: words.Values) -> int:
 
     limit = at(v["rate"], v["burst"])
     return min(limit, at(v["peakrate"], v["mtu"])) if "peakrate" in v else limit
-
-
-#: Words of `tc` for active queues, which are keys of the queue as well, with their units.
-ACTIVE = {
-    "limit": "packets",
-    "target": "ns",
-    "interval": "ns",
-    "ce_threshold": "ns",
-    "flows": "",
-    "quantum": "B",
-    "memory_limit": "B",
-    "drop_batch": "",
-}
-
-
-def _active(s: Statement, v: words.Values) -> Queue:
-    """A queue that the engine has under the same name, with the kernel's arithmetic."""
-    kind = s.kind.replace("_", "-")
-    names = [r["name"] for r in registry("queue")]
-    if kind not in names:
-        expected = f"a queue that this version has: {', '.join(names)}"
-        raise InputError(s.where, path="qdisc", found=f"`{s.kind}`", expected=expected)
-    out: Queue = {"type": kind, "profile": "linux"}
-    for word, unit in ACTIVE.items():
-        if word in v:
-            out[word] = shown_time(v[word]) if unit == "ns" else f"{v[word]} {unit}" if unit else v[word]
-    # fq_codel marks unless it is told not to, codel does not unless it is told to.
-    marks = v.get("ecn", s.kind == "fq_codel")
-    return out | {"ecn": "mark" if marks else "drop"}

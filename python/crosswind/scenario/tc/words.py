@@ -39,7 +39,7 @@ def means(value: Any) -> Callable[[Words], Any]:
     return lambda _rest: value
 
 
-def _priomap(rest: Words) -> list[int]:
+def priomap(rest: Words) -> list[int]:
     return [units.integer(one(str)(rest), 15) for _ in range(16)]
 
 
@@ -104,14 +104,6 @@ def _table(**words: Behind) -> dict[str, Word]:
     }
 
 
-_CODEL: dict[str, Behind] = {
-    "limit": COUNT,
-    "target": TIME,
-    "interval": TIME,
-    "ce_threshold": TIME,
-    "ecn": YES,
-    "noecn": NO,
-}
 _BUCKET: dict[str, Behind] = {
     "burst": SIZE,
     "buffer": "burst",
@@ -124,7 +116,7 @@ _BUCKET: dict[str, Behind] = {
 QDISCS: Mapping[str, Mapping[str, Word]] = {
     "htb": _table(default=one(_minor), r2q=COUNT, direct_qlen=COUNT),
     "tbf": _table(rate=RATE, limit=SIZE, peakrate=RATE, mtu=SIZE, minburst="mtu", **{"latency": TIME}, **_BUCKET),
-    "prio": _table(bands=COUNT, priomap=_priomap),
+    "prio": _table(bands=COUNT, priomap=priomap),
     "pfifo_fast": _table(),
     "pfifo": _table(limit=COUNT),
     "bfifo": _table(limit=SIZE),
@@ -139,8 +131,7 @@ QDISCS: Mapping[str, Mapping[str, Word]] = {
         **{w: refused(f"delay, loss, rate or limit: there is no `{w}` on a link here")
            for w in ("duplicate", "corrupt", "reorder", "gap", "slot", "distribution", "ecn", "seed")},
     ),
-    "codel": _table(**_CODEL),
-    "fq_codel": _table(**_CODEL, flows=COUNT, quantum=SIZE, memory_limit=SIZE, drop_batch=COUNT),
+    "drr": _table(),
 }  # fmt: skip
 #: Words behind each kind of class.
 CLASSES: Mapping[str, Mapping[str, Word]] = {
@@ -155,6 +146,7 @@ CLASSES: Mapping[str, Mapping[str, Word]] = {
         mtu=SIZE,
         **_BUCKET,
     ),
+    "drr": _table(quantum=SIZE),
 }
 
 
@@ -170,13 +162,12 @@ def read(where: str, kind: str, words: Words, table: Mapping[str, Word]) -> Valu
                 where, path=kind, found=f"`{word}`", expected=f"one of {known}", hint=did_you_mean(word, table)
             )
         entry, shown = table[word], f"`{rest[0]}`" if rest else "nothing behind it"
-        name = {"noecn": "ecn"}.get(entry.name, entry.name)
-        if name in out:
+        if entry.name in out:
             raise InputError(
                 where, path=f"{kind} {word}".strip(), found=f"`{word}` twice", expected=f"`{word}` with one value"
             )
         try:
-            out[name] = entry.take(rest)
+            out[entry.name] = entry.take(rest)
         except units.UnreadError as e:
             raise InputError(
                 where, path=f"{kind} {word}".strip(), found=f"`{e.found}`" if e.found else shown, expected=e.expected

@@ -111,6 +111,13 @@ mod tests {
         assert_eq!(of(32, 0, Cells::Atm), [106, 106, 689, 1696]);
         assert_eq!(of(44, 0, Cells::Atm), [106, 159, 689, 1749]);
         assert_eq!(of(30, 0, Cells::Ptm), [72, 96, 616, 1554]);
+        // Known from a separate program.
+        let others = |overhead, cells| {
+            let f = Framing { overhead: Extra(overhead), mpu: Size(0), cells };
+            [52, 100, 1452, 1492].map(|len| f.of(len))
+        };
+        assert_eq!(others(44, Cells::Atm), [106, 159, 1696, 1696]);
+        assert_eq!(others(30, Cells::Ptm), [84, 133, 1506, 1546]);
         assert_eq!(of(-50, 0, Cells::None), [0, 14, 526, 1450], "no packet is shorter than nothing");
     }
 }

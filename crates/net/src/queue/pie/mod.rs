@@ -1,6 +1,6 @@
 //! # PIE
 //!
-//! **Source**: rfc8033 sections 4.1 to 4.4, 5.1, 5.2, 5.4 and 5.5; linux-sch-pie (profile `linux`).
+//! **Source**: rfc8033 sections 4.1 to 4.4, 5.1 to 5.5; linux-sch-pie (profile `linux`).
 //!
 //! **Idea**: every `t_update` the probability moves by `alpha (q - target) + beta (q - q_last)`, in smaller steps the smaller it is.
 //! An arriving packet is picked with it. Short bursts and short queues are spared, and picks are kept apart: none before the
@@ -16,6 +16,8 @@
 //! | `beta` | Hz | 1.25 | rfc8033 section 4.2; `linux`: in sixteenths |
 //! | `max_burst` | time | 150 ms | rfc8033 section 4.4 |
 //! | `estimator` | - | timestamp | linux-sch-pie; `rate`: backlog over the rate at which packets leave (rfc8033 section 5.2) |
+//! | `active_from` | bytes or packets | none | rfc8033 section 5.3, which proposes a third of the limit: below it the law rests until the queue is so long; none: it never rests |
+//! | `inactive_when` | - | short | rfc8033 section 5.3: probability 0 and both delays below half the target; `empty`: both 0 (its appendix B) |
 //! | `derandomise` | - | true | rfc8033 section 5.4; `linux` always does |
 //! | `byte_mode` | - | false | linux-sch-pie: the probability grows with the size of the packet |
 //! | `mean_packet` | bytes | 1500 B (`rfc8033`), 1514 B (`linux`) | two of these are spared, and `byte_mode` goes by it: ours, the packet of an Ethernet |
@@ -23,20 +25,29 @@
 //! | `ecn_below` | - | 0.1 | rfc8033 section 5.1: from this probability on ECN-capable packets are dropped, too; `linux`: above it, not settable |
 //!
 //! **Deviations**: 1. Updates are made when a packet comes or leaves, one for each `t_update` that has passed: with what they would
-//! have seen at their time. 2. `t_update` is not rounded to the ticks of a kernel's timer (16 ms at 250 Hz). 3. The law is always
-//! active (rfc8033 section 5.3 is absent). 4. With timestamps the delay is that of the packet that left last, 0 when it left the
+//! have seen at their time. 2. `t_update` is not rounded to the ticks of a kernel's timer (16 ms at 250 Hz). 3. rfc8033 contradicts itself on
+//! when a resting law forgets: here it does when it turns active, as in appendix B, and it updates nothing while it rests but the rate at which
+//! packets leave: forgotten, too, the law would turn inactive with the packet that woke it. 4. With timestamps the delay is that of the packet that left last, 0 when it left the
 //! queue empty, in both profiles.
 //!
 //! **Checked by**: oracle `pie` on random traces, both profiles and estimators; probabilities and gaps of `crates/testkit/tests/pie.rs`;
 //! conformance suite.
 
+mod linux;
+mod rfc;
+
 use super::Head;
 use super::aqm::{Aqm, AqmQueue, Arrival, EcnMode, Lent, Setup, Verdict};
 use crate::params::{self, Params};
+use crate::switch::Switch;
 use crosswind_base::{ConfigError, DropReason, Dur, Limit, Rng, Setting, Size, Time, units};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+
+use linux::{Linux, ticks};
+pub use linux::{MAX_P, gains};
+use rfc::Rfc;
 
 /// How it computes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
@@ -60,6 +71,17 @@ pub enum Estimator {
     Rate,
 }
 
+/// When a law that may rest does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Quiet {
+    /// Nothing is picked, and the delay was below half the target twice.
+    #[default]
+    Short,
+    /// Nothing is picked, and there was no delay twice.
+    Empty,
+}
+
 /// Parameters of PIE.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -80,6 +102,10 @@ pub struct PieParams {
     pub max_burst: Dur,
     /// How the delay is found.
     pub estimator: Estimator,
+    /// How much waits when the law turns active, or "none" for one that always is.
+    pub active_from: Switch<Limit>,
+    /// When it turns inactive.
+    pub inactive_when: Quiet,
     /// Whether picks are kept apart.
     pub derandomise: bool,
     /// Whether the probability grows with the size of the packet.
@@ -103,6 +129,8 @@ impl Default for PieParams {
             beta: 1.25,
             max_burst: Dur::from_millis(150),
             estimator: Estimator::Timestamp,
+            active_from: Switch::Off,
+            inactive_when: Quiet::Short,
             derandomise: true,
             byte_mode: false,
             mean_packet: Size(1500),
@@ -132,10 +160,17 @@ impl Params for PieParams {
                 return Err(ConfigError::new(key, gain.to_string(), "sixteenths with the profile `linux`"));
             }
         }
-        if self.profile == Profile::Linux && (!self.derandomise || self.ecn_below != 0.1) {
-            let key = if self.derandomise { "ecn_below" } else { "derandomise" };
-            let found = if self.derandomise { self.ecn_below.to_string() } else { "false".into() };
-            return Err(ConfigError::new(key, found, "the default with the profile `linux`, which cannot be told"));
+        self.active_from.as_ref().map_or(Ok(()), |l| params::check_limit("active_from", *l))?;
+        if self.profile == Profile::Linux {
+            let told = [
+                ("derandomise", !self.derandomise, "false".to_string()),
+                ("ecn_below", self.ecn_below != 0.1, self.ecn_below.to_string()),
+                ("active_from", !self.active_from.is_off(), "a length".into()),
+                ("inactive_when", self.inactive_when != Quiet::Short, "`empty`".into()),
+            ];
+            if let Some((key, _, found)) = told.into_iter().find(|(_, differs, _)| *differs) {
+                return Err(ConfigError::new(key, found, "the default with the profile `linux`, which cannot be told"));
+            }
         }
         Ok(())
     }
@@ -163,6 +198,8 @@ enum State {
 pub struct Pie {
     params: PieParams,
     next: Time,
+    /// Up to this probability of the kernel packets are marked.
+    mark_up_to: u64,
     state: State,
 }
 
@@ -175,7 +212,7 @@ impl Pie {
             Profile::Rfc8033 => (params.t_update, State::Rfc(Rfc::new(&params))),
             Profile::Linux => (FIRST_UPDATE_LINUX, State::Linux(Linux::new(&params))),
         };
-        Pie { next: Time::ZERO + first, params, state }
+        Pie { next: Time::ZERO + first, mark_up_to: MAX_P / 10, params, state }
     }
 
     /// One update with the delay that was found, and a queue that is empty or not.
@@ -200,9 +237,14 @@ impl Pie {
         }
     }
 
+    /// The kernel's law marks up to so many percent.
+    pub fn mark_up_to(&mut self, percent: u64) {
+        self.mark_up_to = MAX_P / 100 * percent;
+    }
+
     /// The updates that are due, with a backlog that has not changed since.
     #[inline]
-    fn catch_up(&mut self, now: Time, bytes: u64) {
+    pub fn catch_up(&mut self, now: Time, bytes: u64) {
         while self.next <= now {
             let before = self.state.clone();
             match &mut self.state {
@@ -227,12 +269,13 @@ impl Aqm for Pie {
         let does_fit = q.fits(a);
         let (is_picked, may_mark) = match &mut self.state {
             State::Rfc(s) => {
+                s.may_turn_active(&self.params, &a.backlog);
                 let is_picked = does_fit && s.picks(&self.params, a, q.draws);
                 let may_mark = s.p < self.params.ecn_below;
                 s.arm(&self.params, a.backlog.bytes);
                 (is_picked, may_mark)
             }
-            State::Linux(s) => (does_fit && s.picks(&self.params, a, q.draws), s.p <= MAX_P / 10),
+            State::Linux(s) => (does_fit && s.picks(&self.params, a, q.draws), s.p <= self.mark_up_to),
         };
         match (is_picked, may_mark) {
             (false, _) => Verdict::Pass,
@@ -287,238 +330,6 @@ impl Pie {
 
 /// Bytes that must wait before the rate is measured, and that one measurement takes.
 const CYCLE_BYTES: u64 = 1 << 14;
-
-/// What the RFC remembers; times in seconds.
-#[derive(Clone, PartialEq, Debug)]
-struct Rfc {
-    p: f64,
-    accu: f64,
-    /// The wait of the packet that left last.
-    waited: f64,
-    last_delay: f64,
-    burst: Dur,
-    /// When the measurement began, and what has left since.
-    cycle: Option<(Time, u64)>,
-    /// How long a cycle takes on average; 0: not known yet.
-    cycle_time: f64,
-}
-
-/// Below each probability steps are so much smaller.
-const LADDER: [(f64, f64); 6] = [
-    (0.000_001, 1.0 / 2048.0),
-    (0.000_01, 1.0 / 512.0),
-    (0.000_1, 1.0 / 128.0),
-    (0.001, 1.0 / 32.0),
-    (0.01, 1.0 / 8.0),
-    (0.1, 0.5),
-];
-
-impl Rfc {
-    fn new(p: &PieParams) -> Rfc {
-        Rfc { p: 0.0, accu: 0.0, waited: 0.0, last_delay: 0.0, burst: p.max_burst, cycle: None, cycle_time: 0.0 }
-    }
-
-    fn delay(&self, p: &PieParams, bytes: u64) -> f64 {
-        match p.estimator {
-            Estimator::Timestamp => self.waited,
-            Estimator::Rate => bytes as f64 * self.cycle_time / CYCLE_BYTES as f64,
-        }
-    }
-
-    fn update(&mut self, p: &PieParams, delay: f64) {
-        let step = p.alpha * (delay - p.target.as_secs_f64()) + p.beta * (delay - self.last_delay);
-        let scale = LADDER.iter().find(|(below, _)| self.p < *below).map_or(1.0, |(_, scale)| *scale);
-        let step = step * scale;
-        self.p += if self.p >= 0.1 { step.min(0.02) } else { step };
-        if delay == 0.0 && self.last_delay == 0.0 {
-            self.p *= 0.98;
-        }
-        self.p = self.p.clamp(0.0, 1.0);
-        self.burst = self.burst.saturating_sub(p.t_update);
-        self.last_delay = delay;
-    }
-
-    fn picks(&mut self, p: &PieParams, a: &Arrival, rng: &mut Rng) -> bool {
-        let is_short = self.last_delay < p.target.as_secs_f64() / 2.0 && self.p < 0.2;
-        if self.burst > Dur::ZERO || is_short || a.backlog.bytes <= 2 * p.mean_packet.0 {
-            return false;
-        }
-        let chance = if p.byte_mode { self.p * f64::from(a.len) / p.mean_packet.0 as f64 } else { self.p };
-        if !p.derandomise {
-            return rng.chance(chance);
-        }
-        self.accu = if chance == 0.0 { 0.0 } else { self.accu + chance };
-        if self.accu < 0.85 || self.accu >= 8.5 {
-            return self.accu >= 8.5;
-        }
-        let is_picked = rng.chance(chance);
-        if is_picked {
-            self.accu = 0.0;
-        }
-        is_picked
-    }
-
-    /// A queue that has been short for long may have a burst again.
-    fn arm(&mut self, p: &PieParams, bytes: u64) {
-        let half = p.target.as_secs_f64() / 2.0;
-        if self.p == 0.0 && self.delay(p, bytes) < half && self.last_delay < half {
-            self.burst = p.max_burst;
-        }
-    }
-
-    fn departed(&mut self, p: &PieParams, head: &Head, now: Time, left: u64) {
-        if p.estimator == Estimator::Timestamp {
-            self.waited = if left == 0 { 0.0 } else { now.since(head.since).as_secs_f64() };
-            return;
-        }
-        if left >= CYCLE_BYTES && self.cycle.is_none() {
-            self.cycle = Some((now, 0));
-        }
-        let Some((began, bytes)) = &mut self.cycle else { return };
-        *bytes += u64::from(head.len);
-        if *bytes >= CYCLE_BYTES {
-            let took = now.since(*began).as_secs_f64();
-            self.cycle_time = if self.cycle_time == 0.0 { took } else { 0.25 * took + 0.75 * self.cycle_time };
-            self.cycle = if left < CYCLE_BYTES { None } else { Some((now, 0)) };
-        }
-    }
-}
-
-/// Certainty, for the kernel.
-pub const MAX_P: u64 = (1 << 56) - 1;
-const TICKS_PER_SECOND: u64 = 15_625_000;
-
-/// A tick of the kernel is 2^6 ns.
-fn ticks(ns: u64) -> u64 {
-    ns >> 6
-}
-
-/// What the kernel remembers; times in ticks.
-#[derive(Clone, PartialEq, Debug)]
-struct Linux {
-    p: u64,
-    accu: u64,
-    delay: u64,
-    last_delay: u64,
-    burst: u64,
-    departure: Option<u64>,
-    cycle_bytes: Option<u64>,
-    /// 256 bytes a tick; 0: not known yet.
-    rate: u64,
-}
-
-/// The gains of the kernel, in parts a tick: these sixteenths of a Hz, smaller for smaller probabilities.
-pub fn gains(sixteenths: [u64; 2], p: u64) -> [u64; 2] {
-    let mut shift = if p < MAX_P / 10 { 1 } else { 0 };
-    let mut power = 100;
-    while shift > 0 && power <= 1_000_000 && p < MAX_P / power {
-        shift += 2;
-        power *= 10;
-    }
-    sixteenths.map(|g| (g * (MAX_P / TICKS_PER_SECOND)) >> 4 >> shift)
-}
-
-impl Linux {
-    fn new(p: &PieParams) -> Linux {
-        let burst = ticks(p.max_burst.0);
-        Linux { p: 0, accu: 0, delay: 0, last_delay: 0, burst, departure: None, cycle_bytes: None, rate: 0 }
-    }
-
-    fn delay(&self, p: &PieParams, bytes: u64) -> u64 {
-        match p.estimator {
-            Estimator::Timestamp => self.delay,
-            Estimator::Rate if self.rate == 0 => 0,
-            Estimator::Rate => (bytes << 8) / self.rate,
-        }
-    }
-
-    fn update(&mut self, p: &PieParams, delay: u64, is_empty: bool) {
-        let target = ticks(p.target.0);
-        let last = self.last_delay;
-        let [alpha, beta] = gains([p.alpha, p.beta].map(|g| (g * 16.0) as u64), self.p).map(|g| g as i64);
-        let off = |from: u64| delay as i64 - from as i64;
-        let mut step = alpha.wrapping_mul(off(target)).wrapping_add(beta.wrapping_mul(off(last)));
-        if step > (MAX_P / 50) as i64 && self.p >= MAX_P / 10 {
-            step = (MAX_P / 100 * 2) as i64;
-        }
-        if delay > ticks(250_000_000) {
-            step = step.wrapping_add((MAX_P / 50) as i64);
-        }
-        // Only what 64 bits do not hold is cut.
-        let may_decay = delay != 0 || is_empty;
-        let (sum, may_decay) = match self.p.checked_add_signed(step) {
-            Some(sum) => (sum, may_decay),
-            None if step > 0 => (MAX_P, false),
-            None => (0, may_decay),
-        };
-        self.p = sum;
-        if delay == 0 && last == 0 && may_decay {
-            self.p -= self.p / 64;
-        }
-        self.delay = delay;
-        let is_measured = p.estimator == Estimator::Timestamp || self.rate > 0;
-        if delay < target / 2 && last < target / 2 && self.p == 0 && is_measured {
-            (self.burst, self.departure, self.accu) = (ticks(p.max_burst.0), None, 0);
-            (self.cycle_bytes, self.rate) = (None, 0);
-        }
-        self.last_delay = delay;
-    }
-
-    fn picks(&mut self, p: &PieParams, a: &Arrival, rng: &mut Rng) -> bool {
-        let is_short = self.delay < ticks(p.target.0) / 2 && self.p < MAX_P / 5;
-        if self.burst > 0 || is_short || a.backlog.bytes < 2 * p.mean_packet.0 {
-            return false;
-        }
-        let is_scaled = p.byte_mode && u64::from(a.len) <= p.mean_packet.0;
-        let chance = if is_scaled { u64::from(a.len) * (self.p / p.mean_packet.0) } else { self.p };
-        self.accu = if chance == 0 { 0 } else { self.accu.wrapping_add(chance) };
-        if self.accu < MAX_P / 100 * 85 {
-            return false;
-        }
-        if self.accu >= MAX_P / 2 * 17 {
-            return true;
-        }
-        let is_picked = rng.bits() >> 8 < chance;
-        if is_picked {
-            self.accu = 0;
-        }
-        is_picked
-    }
-
-    fn departed(&mut self, p: &PieParams, head: &Head, now: Time, left: u64) {
-        let now = ticks(now.0);
-        let passed = match p.estimator {
-            Estimator::Timestamp => {
-                self.delay = if left == 0 { 0 } else { now - ticks(head.since.0) };
-                let before = self.departure.replace(now);
-                before.map_or(0, |t| now - t)
-            }
-            Estimator::Rate => self.measured(u64::from(head.len), now, left),
-        };
-        self.burst = self.burst.saturating_sub(passed);
-    }
-
-    /// How long a measurement of the rate took that ends here, or 0.
-    fn measured(&mut self, len: u64, now: u64, left: u64) -> u64 {
-        if left >= CYCLE_BYTES && self.cycle_bytes.is_none() {
-            (self.departure, self.cycle_bytes) = (Some(now), Some(0));
-        }
-        let Some(bytes) = &mut self.cycle_bytes else { return 0 };
-        *bytes += len;
-        let took = now - self.departure.unwrap_or(now);
-        if *bytes < CYCLE_BYTES || took == 0 {
-            return 0;
-        }
-        let rate = (*bytes << 8) / took;
-        self.rate = if self.rate == 0 { rate } else { self.rate - (self.rate >> 3) + (rate >> 3) };
-        if left < CYCLE_BYTES {
-            self.cycle_bytes = None;
-        } else {
-            (self.departure, self.cycle_bytes) = (Some(now), Some(0));
-        }
-        took
-    }
-}
 
 /// A queue with PIE.
 pub fn queue(p: PieParams, rng: Rng) -> AqmQueue<Pie> {
